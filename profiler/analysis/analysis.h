@@ -1,0 +1,119 @@
+// Questions about a Trace and their answers, as plain values: curves, peak, phases, summary, diff.
+// Bytes of a category are those of blocks (rounded), so that the categories add up to the allocated
+// bytes, which is what torch.cuda.memory_allocated() reports; `requested` is carried beside.
+// Pure functions of an immutable Trace; thread-safe.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/trace/trace.h"
+
+namespace vramscope::analysis {
+
+using CategoryBytes = std::array<uint64_t, trace::kCategoryCount>;
+
+// Memory over time: one point after every event that changes it (Alloc, FreeCompleted, Retag,
+// segment events), in event order. Between points the curve is flat.
+struct MemoryCurves {
+  std::vector<trace::EventIndex> event;
+  std::vector<int64_t> time_ns;
+  std::vector<uint64_t> allocated;  // sum of live blocks
+  std::vector<uint64_t> requested;
+  std::vector<uint64_t> reserved;   // sum of live segments
+  // category[c][i], c = static_cast<int>(Category); empty vectors for categories never present.
+  std::array<std::vector<uint64_t>, trace::kCategoryCount> category;
+  size_t size() const { return time_ns.size(); }
+};
+MemoryCurves ComputeCurves(const trace::Trace& trace);
+
+// Where the run stands at an event.
+struct Context {
+  trace::EventIndex event = 0;
+  int64_t time_ns = 0;
+  int32_t step = -1;
+  int32_t micro_batch = -1;
+  trace::Phase phase = trace::Phase::kNone;
+  std::string module;  // of the allocation or op at the event
+  std::string op;
+};
+
+struct LiveAllocation {
+  trace::AllocationId id;
+  trace::Category category;  // at that moment
+};
+
+// What is in memory right after `event`. Sorted by block size, largest first.
+struct LiveSet {
+  Context context;
+  uint64_t allocated = 0, requested = 0, reserved = 0;
+  CategoryBytes by_category{};
+  std::vector<LiveAllocation> allocations;
+};
+LiveSet LiveAt(const trace::Trace& trace, trace::EventIndex event);
+// The last event at or before the time (the first event when before the trace).
+trace::EventIndex EventAtTime(const trace::Trace& trace, int64_t time_ns);
+
+enum class GroupBy : uint8_t { kCategory, kModule, kOp, kStack, kPhase };
+absl::StatusOr<GroupBy> ParseGroupBy(std::string_view name);
+struct Group {
+  std::string name;
+  uint64_t bytes = 0;
+  uint64_t count = 0;
+};
+std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, GroupBy by);
+
+struct Peak {
+  uint64_t allocated = 0;  // highest, and where it was first reached
+  uint64_t reserved = 0;   // highest over the trace, independently
+  Context context;
+  CategoryBytes by_category{};
+};
+Peak FindPeak(const trace::Trace& trace, const MemoryCurves& curves);
+
+// Every iteration: times are sums of its phases (forward includes the loss), in milliseconds.
+struct StepRow {
+  int32_t index = 0;
+  int64_t begin_ns = 0, end_ns = 0;
+  double forward_ms = 0, backward_ms = 0, optimizer_ms = 0, total_ms = 0;
+  uint64_t peak_allocated = 0, peak_reserved = 0;
+  trace::Phase peak_phase = trace::Phase::kNone;
+};
+std::vector<StepRow> StepTable(const trace::Trace& trace, const MemoryCurves& curves);
+
+// What `plan --json` and `run --json` print.
+struct MemoryPair { uint64_t allocated = 0, reserved = 0; };
+struct Summary {
+  MemoryPair before_training, after_training;
+  Peak peak;
+  std::vector<StepRow> steps;
+  uint64_t events = 0;
+  bool fits = true;
+  int64_t headroom_bytes = 0;  // device memory - context - peak reserved; negative: by how much not
+  bool out_of_memory = false;  // the run met an OutOfMemory event
+};
+Summary Summarize(const trace::Trace& trace, const MemoryCurves& curves);
+
+// Totals per step, phase and category: peak bytes of the category within that phase.
+struct PhaseTotal {
+  int32_t step = 0;
+  trace::Phase phase = trace::Phase::kNone;
+  trace::Category category = trace::Category::kUnknown;
+  uint64_t bytes = 0;
+};
+std::vector<PhaseTotal> PhaseTotals(const trace::Trace& trace, const MemoryCurves& curves);
+struct DiffRow {
+  int32_t step = 0;
+  trace::Phase phase = trace::Phase::kNone;
+  trace::Category category = trace::Category::kUnknown;
+  uint64_t a = 0, b = 0;
+};
+std::vector<DiffRow> Diff(const trace::Trace& a, const trace::Trace& b);
+
+}  // namespace vramscope::analysis

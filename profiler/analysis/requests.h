@@ -1,0 +1,50 @@
+// The request stream of a trace: every allocation and free in order, with the identity of what is
+// freed. Two streams of "the same" step are compared event by event: same kind, same bytes, and a
+// free must free the counterpart of the allocation it frees in the other stream.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/trace/trace.h"
+
+namespace vramscope::analysis {
+
+struct Request {
+  bool is_alloc = true;
+  uint64_t bytes = 0;           // requested
+  uint64_t bytes_rounded = 0;   // 0 when the source does not say
+  int64_t allocation = -1;      // index among the stream's allocations; -1: born before it
+  std::string where;            // op, module: for messages
+};
+
+struct RequestStream {
+  std::vector<Request> requests;
+  uint64_t start_bytes = 0;  // rounded bytes live before the first request, if known
+};
+
+// Allocations and completed frees of one step; `step` < 0: the last whole step; nullopt: everything.
+absl::StatusOr<RequestStream> RequestsOfStep(const trace::Trace& trace, std::optional<int> step);
+// A CSV: either our own (`vramscope requests`) or one with the columns action,size,rounded,addr,
+// alloc_index (a recorded snapshot, flattened).
+absl::StatusOr<RequestStream> ReadRequestsCsv(std::string_view csv);
+
+struct RequestDiff {
+  uint64_t equal = 0;
+  uint64_t total = 0;  // of the longer stream
+  struct Difference {
+    uint64_t index_a = 0, index_b = 0;
+    std::string a, b;  // in words; empty: nothing on that side
+  };
+  std::vector<Difference> first_differences;  // at most 20
+  uint64_t peak_a = 0, peak_b = 0;  // of the rounded bytes, over the stream's start
+  bool identical() const { return equal == total; }
+};
+RequestDiff DiffRequests(const RequestStream& a, const RequestStream& b);
+
+}  // namespace vramscope::analysis

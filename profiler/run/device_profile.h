@@ -1,0 +1,35 @@
+// The GPU that a run is planned for. Operator scratch depends on the multiprocessors, the clock on
+// rates and bandwidth, "does it fit" on memory. Figures and their sources: resources/devices/.
+//
+//   ASSIGN_OR_RETURN(DeviceProfile d, FindDevice("rtx-4090"));
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vramscope::run {
+
+struct DeviceProfile {
+  std::string key;   // "rtx-4090"
+  std::string name;  // "NVIDIA GeForce RTX 4090"
+  uint64_t memory_bytes = 0;
+  uint64_t context_bytes = 0;  // CUDA context and libraries, outside the allocator's pool
+  uint32_t sm_count = 0;
+  uint32_t max_threads_per_sm = 0;
+  uint32_t compute_capability = 0;  // 89 for 8.9
+  uint64_t blas_workspace_bytes = 0;  // per (thread handle, stream)
+  double bandwidth_bytes_per_s = 0;
+  double fp32_flops = 0;  // dense rates, per second
+  double tf32_flops = 0;
+  double bf16_flops = 0;
+  std::string source;
+};
+
+const std::vector<DeviceProfile>& Devices();
+absl::StatusOr<DeviceProfile> FindDevice(std::string_view key);  // error lists the near names
+
+}  // namespace vramscope::run

@@ -1,0 +1,25 @@
+// Where a producer of events (the trainer's recorder, an importer) sends them. Plain types, so that
+// units with LibTorch can include it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "profiler/trace/trace.h"
+#include "profiler/trace/types.h"
+
+namespace vramscope::trace {
+
+// Calls come from one thread at a time, in order: Begin, then strings before the events that use
+// them, then End. Implementations: TraceWriter (file or pipe), BuilderSink (memory; tests).
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  virtual void Begin(const TraceInfo& info) = 0;
+  virtual void Strings(uint32_t first_id, std::span<const std::string> values) = 0;
+  virtual void Events(std::span<const Event> events) = 0;
+  virtual void End(bool complete, std::string_view message) = 0;
+};
+
+}  // namespace vramscope::trace

@@ -1,0 +1,60 @@
+// The envelope of everything that vramscope writes to a file or a pipe: type, length, checksum,
+// payload (zstd-compressed where that is smaller). proto/FORMAT.md has the bytes. The same decoder
+// reads files and pipes; input is untrusted: lengths are capped (kMaxPayload, before and after
+// decompression) before anything is allocated.
+//
+//   FrameDecoder d;
+//   d.Append(bytes);
+//   while (true) { ASSIGN_OR_RETURN(auto frame, d.Next()); if (!frame) break; use(*frame); }
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace vramscope::trace {
+
+enum class FrameType : uint16_t {
+  kTraceHeader = 1,
+  kStrings = 2,
+  kEvents = 3,
+  kFooter = 4,
+  // Worker protocol (proto/worker.proto); never in a file.
+  kHello = 32,
+  kRequest = 33,
+  kRunStarted = 34,
+  kProgress = 35,
+  kRunEnded = 36,
+};
+
+inline constexpr size_t kMaxPayload = size_t{64} << 20;
+
+struct Frame {
+  FrameType type;
+  std::string payload;   // decompressed protobuf
+  uint64_t offset = 0;   // of the envelope, from the first byte appended
+  uint64_t end_offset = 0;
+};
+
+// One frame, ready to write. `payload` must be at most kMaxPayload (checked).
+std::string EncodeFrame(FrameType type, std::string_view payload);
+
+class FrameDecoder {
+ public:
+  void Append(std::string_view bytes);
+  // nullopt: more bytes are needed. Error (kDataLoss, with the offset): not a frame, bad checksum;
+  // the decoder stays at that offset.
+  absl::StatusOr<std::optional<Frame>> Next();
+  uint64_t offset() const { return offset_; }        // of the next frame
+  size_t buffered() const { return buffer_.size() - start_; }
+
+ private:
+  std::string buffer_;
+  size_t start_ = 0;
+  uint64_t offset_ = 0;
+};
+
+}  // namespace vramscope::trace

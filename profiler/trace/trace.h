@@ -1,0 +1,169 @@
+// A whole trace in memory: columns of events and the tables derived from them. Everything that
+// looks at memory (curves, peak, timeline, exports) reads these tables and nothing else, whether
+// the trace came from a worker, a `.trace` file or an imported snapshot.
+//
+//   ASSIGN_OR_RETURN(std::shared_ptr<const Trace> t, ReadTraceFile(path, {}));
+//   for (uint32_t a = 0; a < t->allocations.size(); ++a) use(t->allocations.bytes[a]);
+//
+// Immutable once built; share by shared_ptr<const Trace> between threads.
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/run/device_profile.h"
+#include "profiler/run/run_config.h"
+#include "profiler/trace/types.h"
+
+namespace vramscope::trace {
+
+struct ModelSummary {
+  std::string name;
+  uint64_t parameter_count = 0;
+  uint64_t trainable_count = 0;
+  uint64_t parameter_bytes = 0;
+  uint32_t layers = 0;
+};
+
+struct TraceInfo {
+  std::string producer;
+  std::string title;
+  Backend backend = Backend::kPlan;
+  bool measured = false;
+  bool has_config = false;  // false for imported files
+  run::RunConfig config;
+  run::DeviceProfile device;
+  ModelSummary model;
+  int64_t start_unix_ns = 0;
+};
+
+// Event columns, in time order. Row i of every column belongs to event i.
+struct EventTable {
+  std::vector<EventKind> kind;
+  std::vector<int64_t> time_ns;
+  std::vector<uint64_t> id;
+  std::vector<Category> category;  // Alloc, Retag
+  std::vector<uint8_t> detail;
+  std::vector<uint64_t> bytes;
+  std::vector<uint64_t> bytes_rounded;
+  std::vector<StringId> name;
+  uint32_t size() const { return static_cast<uint32_t>(kind.size()); }
+};
+
+// One row an allocation; row = AllocationId.
+struct AllocationTable {
+  std::vector<EventIndex> alloc_event;
+  std::vector<EventIndex> free_requested_event;  // kNoEvent: alive at the end
+  std::vector<EventIndex> free_event;            // completed; kNoEvent: alive at the end
+  std::vector<int64_t> begin_ns;
+  std::vector<int64_t> end_ns;  // of the trace, when alive at the end
+  std::vector<uint64_t> bytes;
+  std::vector<uint64_t> bytes_rounded;
+  std::vector<uint64_t> address;
+  std::vector<uint32_t> stream;
+  std::vector<uint8_t> device;
+  std::vector<Pool> pool;
+  std::vector<Category> birth_category;
+  std::vector<Category> category;  // last one
+  std::vector<StringId> op;
+  std::vector<StringId> module;
+  std::vector<Phase> phase;     // at birth
+  std::vector<int32_t> step;    // at birth; -1 outside steps
+  std::vector<int32_t> micro_batch;  // at birth; -1 outside
+  std::vector<SegmentId> segment;    // that held its address at birth
+  uint32_t size() const { return static_cast<uint32_t>(bytes.size()); }
+};
+
+// Category changes, in event order.
+struct RetagTable {
+  std::vector<EventIndex> event;
+  std::vector<AllocationId> allocation;
+  std::vector<Category> from;
+  std::vector<Category> to;
+  uint32_t size() const { return static_cast<uint32_t>(event.size()); }
+};
+
+struct SegmentTable {
+  std::vector<EventIndex> alloc_event;
+  std::vector<EventIndex> free_event;  // kNoEvent: alive at the end
+  std::vector<uint64_t> bytes;
+  std::vector<uint64_t> address;
+  std::vector<uint32_t> stream;
+  std::vector<uint8_t> device;
+  std::vector<Pool> pool;
+  uint32_t size() const { return static_cast<uint32_t>(bytes.size()); }
+};
+
+// Steps, micro-batches, phases, modules and ops: begin/end pairs, in order of their begin event.
+struct SliceTable {
+  std::vector<SliceKind> kind;
+  std::vector<int64_t> begin_ns;
+  std::vector<int64_t> end_ns;  // of the trace, when never closed
+  std::vector<EventIndex> begin_event;
+  std::vector<EventIndex> end_event;  // kNoEvent: never closed
+  std::vector<StringId> name;    // module path, op name; empty for the others
+  std::vector<StringId> module;  // of an op
+  std::vector<uint32_t> number;  // step or micro-batch number; Phase for a phase
+  std::vector<int32_t> step;     // that it lies in; -1 outside
+  std::vector<uint32_t> depth;   // among slices of its kind and thread
+  std::vector<uint32_t> thread;
+  uint32_t size() const { return static_cast<uint32_t>(kind.size()); }
+  Phase phase(uint32_t row) const { return static_cast<Phase>(number[row]); }
+};
+
+struct Marker {
+  EventIndex event;
+  int64_t time_ns;
+  StringId name;
+};
+
+struct Trace {
+  TraceInfo info;
+  std::vector<std::string> strings;  // [0] is ""
+  EventTable events;
+  AllocationTable allocations;
+  RetagTable retags;
+  SegmentTable segments;
+  SliceTable slices;
+  std::vector<Marker> markers;
+
+  bool complete = false;   // the run ended by itself and everything was read
+  std::string end_message; // why not, when not complete
+  std::vector<std::string> warnings;  // what was lost or odd while reading
+
+  int64_t begin_ns() const { return events.size() ? events.time_ns.front() : 0; }
+  int64_t end_ns() const { return events.size() ? events.time_ns.back() : 0; }
+  std::string_view String(StringId id) const { return strings[id.value]; }
+};
+
+// Turns batches of events into a Trace. Not thread-safe. Refuses (kDataLoss, naming the event) what
+// no producer writes: ids out of order, a free of a dead allocation, a string id not yet defined,
+// time running backwards.
+class TraceBuilder {
+ public:
+  TraceBuilder();
+  ~TraceBuilder();
+  TraceBuilder(TraceBuilder&&) noexcept;
+  TraceBuilder& operator=(TraceBuilder&&) noexcept;
+
+  void SetInfo(TraceInfo info);
+  absl::Status AddStrings(uint32_t first_id, std::span<const std::string> values);
+  absl::Status AddEvents(std::span<const Event> events);
+  void AddWarning(std::string text);
+  // What has arrived so far, as a trace of its own (for a picture while a run goes on).
+  std::shared_ptr<const Trace> Snapshot() const;
+  // Ends the trace; the builder is empty after it.
+  std::shared_ptr<const Trace> Finish(bool complete, std::string end_message);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace vramscope::trace

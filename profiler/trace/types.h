@@ -1,0 +1,128 @@
+// The vocabulary of a trace: kinds of events, categories, phases, strong ids. DESIGN section 5.
+// Values are part of the file format (proto/FORMAT.md): add at the end, never renumber.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+namespace vramscope::trace {
+
+enum class Backend : uint8_t { kPlan = 0, kCpu = 1, kCuda = 2, kImported = 3 };
+
+enum class EventKind : uint8_t {
+  kAlloc = 1,          // id: allocation; bytes, bytes_rounded, address, stream, pool, category (at
+                       // birth), name (innermost op), module
+  kFreeRequested = 2,  // id: allocation
+  kFreeCompleted = 3,  // id: allocation
+  kRetag = 4,          // id: allocation; category: from now on; name: why
+  kSegmentAlloc = 5,   // id: segment; bytes, address, stream, pool
+  kSegmentFree = 6,    // id: segment
+  kSegmentMap = 7,
+  kSegmentUnmap = 8,
+  kOutOfMemory = 9,    // bytes asked; bytes_rounded: free on the device
+  kPhaseBegin = 10,    // detail: Phase
+  kPhaseEnd = 11,
+  kStepBegin = 12,     // id: step, from 0
+  kStepEnd = 13,
+  kMicroBatchBegin = 14,  // id: micro-batch within its step, from 0
+  kMicroBatchEnd = 15,
+  kModuleBegin = 16,  // name: full path, "model.layers.3.mlp"; thread
+  kModuleEnd = 17,
+  kOpBegin = 18,      // name: "aten::mm" or "MmBackward0"; module; thread
+  kOpEnd = 19,
+  kKernel = 20,       // name, stream, duration_ns
+  kMemcpy = 21,
+  kMemset = 22,
+  kDriverAlloc = 23,
+  kDriverFree = 24,
+  kDeviceUsage = 25,  // bytes: used on the device; bytes_rounded: its total
+  kMarker = 26,       // name; see kMarker* below
+};
+
+// Markers that the run's summary reads.
+inline constexpr std::string_view kMarkerTrainingBegin = "training_begin";
+inline constexpr std::string_view kMarkerTrainingEnd = "training_end";
+
+// In PyTorch's terms.
+enum class Category : uint8_t {
+  kUnknown = 0,
+  kParameter = 1,
+  kBuffer = 2,
+  kGradient = 3,
+  kOptimizerState = 4,
+  kActivation = 5,
+  kInput = 6,
+  kTemporary = 7,
+  kAutogradDetail = 8,
+  kWorkspace = 9,
+  kCommunication = 10,
+};
+inline constexpr int kCategoryCount = 11;
+
+enum class Phase : uint8_t {
+  kNone = 0,
+  kSetup = 1,
+  kData = 2,
+  kForward = 3,
+  kLoss = 4,
+  kBackward = 5,
+  kOptimizer = 6,
+  kZeroGrad = 7,
+  kEval = 8,
+};
+inline constexpr int kPhaseCount = 9;
+
+enum class Pool : uint8_t { kSmall = 0, kLarge = 1 };
+
+enum class SliceKind : uint8_t { kStep = 0, kMicroBatch = 1, kPhase = 2, kModule = 3, kOp = 4 };
+
+std::string_view Name(Backend);    // "plan"
+std::string_view Name(EventKind);  // "alloc"
+std::string_view Name(Category);   // "Optimizer state"
+std::string_view Name(Phase);      // "forward"
+std::string_view Name(SliceKind);
+
+// A row number of one table; rows of different tables do not mix.
+template <class Tag>
+struct Id {
+  static constexpr uint32_t kNoneValue = std::numeric_limits<uint32_t>::max();
+  uint32_t value = kNoneValue;
+  constexpr bool valid() const { return value != kNoneValue; }
+  friend constexpr bool operator==(Id, Id) = default;
+  friend constexpr auto operator<=>(Id, Id) = default;
+};
+using AllocationId = Id<struct AllocationTag>;
+using SegmentId = Id<struct SegmentTag>;
+using SliceId = Id<struct SliceTag>;
+using EventIndex = uint32_t;
+inline constexpr EventIndex kNoEvent = std::numeric_limits<EventIndex>::max();
+
+// Interned string; 0 is the empty string.
+struct StringId {
+  uint32_t value = 0;
+  friend constexpr bool operator==(StringId, StringId) = default;
+  friend constexpr auto operator<=>(StringId, StringId) = default;
+};
+
+// One event as it crosses an interface. Which fields mean something: EventKind above; the others
+// are zero. Allocation and segment ids count from 0 in order of their Alloc / SegmentAlloc events.
+struct Event {
+  EventKind kind = EventKind::kMarker;
+  Category category = Category::kUnknown;
+  Pool pool = Pool::kSmall;
+  uint8_t detail = 0;
+  uint8_t device = 0;
+  uint32_t stream = 0;
+  uint32_t thread = 0;
+  StringId name;
+  StringId module;
+  uint64_t id = 0;
+  uint64_t address = 0;
+  uint64_t bytes = 0;          // requested
+  uint64_t bytes_rounded = 0;  // of the block that was handed out
+  int64_t time_ns = 0;
+  uint64_t duration_ns = 0;
+};
+
+}  // namespace vramscope::trace

@@ -1,0 +1,36 @@
+// Writes a trace as frames: into a `.trace` file (whole or not at all: a temporary file renamed at
+// the end) or into any byte sink (the worker's pipe).
+//
+//   ASSIGN_OR_RETURN(auto w, TraceWriter::ToFile("run.trace"));
+//   w->Begin(info); w->Strings(...); w->Events(...); w->End(true, "");
+//   RETURN_IF_ERROR(w->Close());     // says "no space left on ..." and keeps the old file
+#pragma once
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "profiler/trace/event_sink.h"
+
+namespace vramscope::trace {
+
+class TraceWriter : public EventSink {
+ public:
+  // Receives encoded bytes in order; an error ends the writing and comes back from Close().
+  using ByteSink = std::function<absl::Status(std::string_view bytes)>;
+
+  static absl::StatusOr<std::unique_ptr<TraceWriter>> ToFile(const std::string& path);
+  static std::unique_ptr<TraceWriter> ToSink(ByteSink sink);
+  // Sends what is buffered (a batch is otherwise sent when full).
+  virtual void Flush() = 0;
+  virtual absl::Status Close() = 0;
+};
+
+// Writes a trace that is in memory to `path`, atomically.
+absl::Status WriteTraceFile(const Trace& trace, const std::string& path);
+
+}  // namespace vramscope::trace

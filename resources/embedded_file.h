@@ -1,0 +1,19 @@
+// Text files of resources/ that are compiled into the programs, so that a copied binary is complete.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace vramscope::resources {
+
+struct EmbeddedFile {
+  std::string_view name;     // file name without its extension, "qwen2-0.5b"
+  std::string_view content;  // the whole file
+};
+
+// Model presets (resources/models/*.json) and device profiles (resources/devices/*.json), in
+// alphabetical order. Static storage; thread-safe.
+std::span<const EmbeddedFile> ModelFiles();
+std::span<const EmbeddedFile> DeviceFiles();
+
+}  // namespace vramscope::resources

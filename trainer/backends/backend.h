@@ -1,0 +1,37 @@
+// What the training loop needs of a backend. The loop, models and optimizers are the same code for
+// all; they create tensors on device() and never ask which backend it is.
+//
+//   ASSIGN_OR_RETURN(auto backend, MakePlanBackend(profile));
+//   auto run = backend->Start(recorder);   // allocator taps on; off again when `run` dies
+#pragma once
+
+#include <absl/status/statusor.h>
+#include <c10/core/Device.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "profiler/run/device_profile.h"
+#include "trainer/capture/recorder.h"
+
+namespace vramscope::trainer {
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual c10::Device device() const = 0;
+  virtual bool measured() const = 0;
+  virtual Clock clock() = 0;
+  // Before a run: fresh allocator state for this GPU, virtual time at zero. `recorder` outlives the
+  // run. A request beyond the GPU's memory is recorded (OutOfMemory) and then granted all the same,
+  // so that the picture shows by how much it does not fit.
+  virtual absl::Status Start(const run::DeviceProfile& profile, Recorder& recorder) = 0;
+  // After everything of the run is gone: frees workspaces; kInternal when allocations are left.
+  virtual absl::Status Stop() = 0;
+};
+
+// One a process, kept for its life.
+Backend& PlanBackend();
+Backend& CpuBackend();
+
+}  // namespace vramscope::trainer
