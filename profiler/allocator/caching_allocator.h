@@ -6,8 +6,8 @@
 //   ASSIGN_OR_RETURN(Block b, a.Malloc(1000, /*stream=*/0));   // b.bytes_rounded == 1024
 //   a.Free(b.address);
 //
-// Not thread-safe: the caller holds its own lock (as the real one does). No allocation of its own on
-// the hot path after warm-up beyond node reuse.
+// Not thread-safe: the caller holds its own lock (as the real one does). No allocation of its own
+// on the hot path after warm-up beyond node reuse.
 #pragma once
 
 #include <absl/status/status.h>
@@ -22,8 +22,12 @@
 namespace vramscope::allocator {
 
 struct Settings {
-  uint64_t device_memory_bytes = 0;  // limit for segments; 0: none
-  uint64_t first_address = uint64_t{1} << 40;
+  uint64_t device_memory_bytes = 0;            // limit for segments; 0: none
+  uint64_t first_address = uint64_t{1} << 40;  // rounded up to 2 MiB
+  // A request that does not fit even after the cache was released is reported to the observer and
+  // counted as out of memory, and then granted beyond the limit: for a plan that shows by how much
+  // it does not fit. Off: Malloc returns kResourceExhausted, as the real allocator throws.
+  bool grant_over_limit = false;
 };
 
 struct Block {
@@ -52,7 +56,7 @@ class SegmentObserver {
 };
 
 struct Stats {
-  uint64_t requested = 0, allocated = 0, reserved = 0;              // now, bytes
+  uint64_t requested = 0, allocated = 0, reserved = 0;  // now, bytes
   uint64_t peak_requested = 0, peak_allocated = 0, peak_reserved = 0;
   uint64_t segment_allocs = 0, segment_frees = 0, retries = 0, out_of_memory = 0;
 };
@@ -64,16 +68,27 @@ class CachingAllocator {
   CachingAllocator(const CachingAllocator&) = delete;
   CachingAllocator& operator=(const CachingAllocator&) = delete;
 
-  // kResourceExhausted: does not fit (message: asked, free, reserved). bytes must be > 0.
+  // kResourceExhausted: does not fit (message: asked, free, reserved). kInvalidArgument: bytes is 0
+  // (the real allocator is never asked for that: zero-byte tensors hold a null pointer) or above
+  // kMaxRequest.
   absl::StatusOr<Block> Malloc(uint64_t bytes, uint32_t stream);
   // The address must be of a live block (checked: kInvalidArgument).
   absl::Status Free(uint64_t address);
+  // Gives wholly free segments back to the driver, large ones first (torch.cuda.empty_cache()).
   void EmptyCache();
   const Stats& stats() const;
   // Every segment with its blocks, by address; for the segment map and for tests.
-  struct BlockState { Block block; bool live = false; };
-  struct SegmentState { Segment segment; std::vector<BlockState> blocks; };
+  struct BlockState {
+    Block block;
+    bool live = false;
+  };
+  struct SegmentState {
+    Segment segment;
+    std::vector<BlockState> blocks;
+  };
   std::vector<SegmentState> Snapshot() const;
+
+  static constexpr uint64_t kMaxRequest = uint64_t{1} << 46;  // 64 TiB: beyond any device
 
   static uint64_t RoundSize(uint64_t bytes);      // to 512, at least 512
   static uint64_t SegmentSize(uint64_t rounded);  // 2 MiB | 20 MiB | up to 2 MiB

@@ -1,0 +1,218 @@
+// Containers of the caching-allocator model: blocks linked in their segment, a tree of free blocks
+// by (size, address), a table of live blocks by address. Intrusive and with recycled nodes, so that
+// a malloc or free costs a few short descents and no heap allocation once warm.
+// Internal to this folder.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "profiler/allocator/caching_allocator.h"
+
+namespace vramscope::allocator {
+
+struct SegmentNode;
+
+struct BlockNode {
+  uint64_t address = 0;
+  uint64_t size = 0;
+  uint64_t requested = 0;     // of a live block
+  BlockNode* prev = nullptr;  // neighbours within the segment, by address
+  BlockNode* next = nullptr;
+  SegmentNode* segment = nullptr;
+  BlockNode* left = nullptr;  // links of the FreeTree
+  BlockNode* right = nullptr;
+  uint32_t priority = 0;
+  bool live = false;
+};
+
+struct SegmentNode {
+  Segment segment;
+  BlockNode* first = nullptr;
+  SegmentNode* prev = nullptr;  // all segments, by address
+  SegmentNode* next = nullptr;
+};
+
+// Hands out nodes from chunks and takes them back; a node's address never changes.
+template <class Node>
+class NodePool {
+ public:
+  Node* Take() {
+    if (free_.empty()) Grow();
+    Node* n = free_.back();
+    free_.pop_back();
+    return n;
+  }
+  void Give(Node* n) { free_.push_back(n); }
+
+ private:
+  static constexpr size_t kChunk = 1024;
+  void Grow() {
+    chunks_.push_back(std::make_unique<Node[]>(kChunk));
+    free_.reserve(chunks_.size() * kChunk);
+    for (size_t i = kChunk; i-- > 0;) free_.push_back(&chunks_.back()[i]);
+  }
+  std::vector<std::unique_ptr<Node[]>> chunks_;
+  std::vector<Node*> free_;
+};
+
+// Treap of free blocks ordered by (size, address): expected O(log n), no rebalancing bookkeeping.
+// Priorities come from a fixed-seed generator, so equal histories cost the same.
+class FreeTree {
+ public:
+  void Insert(BlockNode* node) {
+    random_ ^= random_ << 13;
+    random_ ^= random_ >> 17;
+    random_ ^= random_ << 5;
+    node->priority = random_;
+    BlockNode** link = &root_;
+    while (*link != nullptr && (*link)->priority >= node->priority) {
+      link = Less(node, *link) ? &(*link)->left : &(*link)->right;
+    }
+    // Splits the subtree at `link` around the node's key into its two children.
+    BlockNode* rest = *link;
+    BlockNode** less = &node->left;
+    BlockNode** greater = &node->right;
+    while (rest != nullptr) {
+      if (Less(rest, node)) {
+        *less = rest;
+        less = &rest->right;
+        rest = *less;
+      } else {
+        *greater = rest;
+        greater = &rest->left;
+        rest = *greater;
+      }
+    }
+    *less = nullptr;
+    *greater = nullptr;
+    *link = node;
+  }
+
+  // The node must be in the tree.
+  void Erase(BlockNode* node) {
+    BlockNode** link = &root_;
+    while (*link != node) link = Less(node, *link) ? &(*link)->left : &(*link)->right;
+    EraseAt(link);
+  }
+
+  // The smallest block of at least `size` bytes, of those the one at the lowest address; taken out
+  // of the tree. Null: none.
+  BlockNode* TakeBestFit(uint64_t size) {
+    BlockNode** best = nullptr;
+    for (BlockNode** link = &root_; *link != nullptr;) {
+      if ((*link)->size >= size) {
+        best = link;
+        link = &(*link)->left;
+      } else {
+        link = &(*link)->right;
+      }
+    }
+    if (best == nullptr) return nullptr;
+    BlockNode* node = *best;
+    EraseAt(best);
+    return node;
+  }
+
+  // In order. `visit` must not change the tree.
+  template <class Visit>
+  void ForEach(Visit visit) const {
+    std::vector<BlockNode*> open;
+    for (BlockNode* n = root_; n != nullptr || !open.empty();) {
+      for (; n != nullptr; n = n->left) open.push_back(n);
+      n = open.back();
+      open.pop_back();
+      visit(n);
+      n = n->right;
+    }
+  }
+
+ private:
+  static bool Less(const BlockNode* a, const BlockNode* b) {
+    return a->size != b->size ? a->size < b->size : a->address < b->address;
+  }
+  // Replaces the node at `link` by the merge of its children.
+  static void EraseAt(BlockNode** link) {
+    BlockNode* l = (*link)->left;
+    BlockNode* r = (*link)->right;
+    while (l != nullptr && r != nullptr) {
+      if (l->priority >= r->priority) {
+        *link = l;
+        link = &l->right;
+        l = *link;
+      } else {
+        *link = r;
+        link = &r->left;
+        r = *link;
+      }
+    }
+    *link = l != nullptr ? l : r;
+  }
+
+  BlockNode* root_ = nullptr;
+  uint32_t random_ = 0x9e3779b9;
+};
+
+// Live blocks by address: open addressing with linear probing, kept at most half full; removal
+// shifts followers back, so there are no tombstones to clean up.
+class LiveTable {
+ public:
+  LiveTable() : slots_(kFirstSize) {}
+
+  void Insert(BlockNode* block) {
+    if (2 * (count_ + 1) > slots_.size()) Grow();
+    Place(block);
+    ++count_;
+  }
+
+  // Null: no live block starts there.
+  BlockNode* Remove(uint64_t address) {
+    const size_t mask = slots_.size() - 1;
+    size_t i = Home(address);
+    while (slots_[i].block != nullptr && slots_[i].address != address) i = (i + 1) & mask;
+    BlockNode* found = slots_[i].block;
+    if (found == nullptr) return nullptr;
+    --count_;
+    for (size_t j = (i + 1) & mask; slots_[j].block != nullptr; j = (j + 1) & mask) {
+      const size_t home = Home(slots_[j].address);
+      // Moves back over the hole unless its home lies after the hole.
+      if (((j - home) & mask) >= ((j - i) & mask)) {
+        slots_[i] = slots_[j];
+        i = j;
+      }
+    }
+    slots_[i] = Slot{};
+    return found;
+  }
+
+ private:
+  struct Slot {
+    uint64_t address = 0;
+    BlockNode* block = nullptr;
+  };
+  static constexpr size_t kFirstSize = 1024;
+
+  size_t Home(uint64_t address) const {
+    return static_cast<size_t>(((address >> 9) * 0x9e3779b97f4a7c15u) >> 32) & (slots_.size() - 1);
+  }
+  void Place(BlockNode* block) {
+    const size_t mask = slots_.size() - 1;
+    size_t i = Home(block->address);
+    while (slots_[i].block != nullptr) i = (i + 1) & mask;
+    slots_[i] = {block->address, block};
+  }
+  void Grow() {
+    std::vector<Slot> old(slots_.size() * 2);
+    old.swap(slots_);
+    for (const Slot& s : old) {
+      if (s.block != nullptr) Place(s.block);
+    }
+  }
+
+  std::vector<Slot> slots_;
+  size_t count_ = 0;
+};
+
+}  // namespace vramscope::allocator
