@@ -7,8 +7,18 @@
 // Thread rule: callbacks come from the loop's thread and from autograd's device thread, never at
 // the same moment doing work that matters for order; a mutex keeps the columns whole.
 // Free of LibTorch types, so that it can be tested without.
+//
+// How an allocation gets its category at birth (DESIGN 5), first rule that applies:
+//   CategoryScope of the thread -> that one (workspaces, scratch)
+//   phase setup                 -> Unknown; the loop retags parameters and buffers once registered
+//   phase data                  -> Input
+//   inside a backward node, not inside a module that the node recomputes -> Autograd detail
+//   anything else               -> Temporary
+// and later: saved for backward -> Activation, back to what it was when the last node lets go;
+// gradient accumulated -> Gradient; optimizer state stored -> Optimizer state.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -23,20 +33,32 @@ namespace vramscope::trainer {
 // Time of the run in ns: steady_clock for real backends, the roofline's virtual time for plan.
 using Clock = std::function<int64_t()>;
 
+struct RecorderOptions {
+  bool record_ops = true;  // OpBegin/OpEnd events; allocations name their op either way
+  // Ops deeper than this below the outermost one of their thread get no slice of their own.
+  uint32_t max_op_depth = 64;
+};
+
 class Recorder {
  public:
-  Recorder(trace::EventSink& sink, Clock clock);
+  Recorder(trace::EventSink& sink, Clock clock, const RecorderOptions& options = {});
   ~Recorder();  // flushes
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
   static Recorder* Current();  // null when nothing is recorded
+  // Differs between recorders of a process: for hooks that may outlive the one they reported to.
+  uint64_t serial() const;
 
-  // --- memory, from allocators. `key` is the data pointer: what a tensor's storage can be found by.
+  // --- memory, from allocators. `key` is the data pointer: what a tensor's storage can be found
+  // by.
   void OnAlloc(uint64_t key, uint64_t bytes, uint64_t bytes_rounded, uint64_t address,
                uint32_t stream, trace::Pool pool);
-  void OnFree(uint64_t key);
+  void OnFree(uint64_t key);  // unknown keys (allocated before the recording) are ignored
   void OnSegmentAlloc(uint64_t address, uint64_t bytes, uint32_t stream, trace::Pool pool);
   void OnSegmentFree(uint64_t address);
   void OnOutOfMemory(uint64_t bytes, uint64_t device_free);
-  // The next allocations of this thread are of that category (workspaces, scratch); see CategoryScope.
+  // The next allocations of this thread are of that category (workspaces, scratch); see
+  // CategoryScope.
   void PushCategory(trace::Category category);
   void PopCategory();
 
@@ -59,10 +81,19 @@ class Recorder {
   trace::Phase phase() const;
   void BeginModule(std::string_view name);  // one name; the path is made from the open modules
   void EndModule();
-  void BeginOp(std::string_view name, int64_t sequence_number, bool backward);
+  // `sequence_number` < 0: none. A forward op's number leads its backward node to the forward
+  // module; `forward_thread` is the thread that counted it (numbers are per thread).
+  void BeginOp(std::string_view name, int64_t sequence_number, bool backward,
+               uint64_t forward_thread = 0);
   void EndOp();
   void Marker(std::string_view name);
   void Flush();
+
+  // --- for whoever has to explain a failure
+  std::string CurrentModule() const;  // of the calling thread; "" outside
+  std::string CurrentOp() const;
+  uint64_t live_allocations() const;
+  uint64_t events() const;  // so far
 
  private:
   struct Impl;

@@ -1,0 +1,439 @@
+#include "trainer/capture/recorder.h"
+
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "trainer/capture/flat_map.h"
+
+namespace vramscope::trainer {
+namespace {
+
+using trace::Category;
+using trace::Event;
+using trace::EventKind;
+using trace::Phase;
+using trace::StringId;
+
+constexpr size_t kBatchEvents = 4096;
+// What the lookup from sequence number to module may grow to before old entries are dropped. A
+// step of a 100-layer model needs some 10,000.
+constexpr size_t kMaxSequenceNumbers = size_t{1} << 22;
+
+std::atomic<Recorder*> g_current{nullptr};
+std::atomic<uint64_t> g_serial{0};
+
+struct OpenOp {
+  StringId name;
+  StringId module;
+  bool emitted = false;
+  bool backward = false;
+  uint32_t modules = 0;  // open modules when the op began
+};
+
+// What one thread has open. Autograd's device thread outlives recorders: `serial` tells whose it
+// is.
+struct ThreadState {
+  uint64_t serial = 0;
+  uint32_t index = 0;  // in order of first report to the recorder: the loop's thread is 0
+  std::vector<StringId> modules;
+  std::vector<OpenOp> ops;
+  std::vector<Category> categories;
+};
+thread_local ThreadState t_state;
+
+struct Live {
+  uint64_t id = 0;
+  uint32_t saved = 0;  // graph nodes that keep it
+  Category category = Category::kUnknown;
+  Category unsaved = Category::kUnknown;  // what it is again once nobody saves it
+};
+
+uint64_t SequenceKey(uint64_t forward_thread, int64_t sequence_number) {
+  return (forward_thread << 48) ^ static_cast<uint64_t>(sequence_number + 1);
+}
+
+}  // namespace
+
+struct Recorder::Impl {
+  Impl(trace::EventSink& s, Clock c, const RecorderOptions& o)
+      : sink(s), clock(std::move(c)), options(o), serial(++g_serial) {
+    batch.reserve(kBatchEvents);
+    string_ids.emplace("", 0);
+  }
+
+  trace::EventSink& sink;
+  Clock clock;
+  const RecorderOptions options;
+  const uint64_t serial;
+
+  mutable std::mutex mutex;
+  std::vector<Event> batch;
+  uint64_t flushed_events = 0;
+  int64_t last_time = 0;
+
+  absl::flat_hash_map<std::string, uint32_t> string_ids;
+  std::vector<std::string> strings = {""};  // by id
+  std::vector<std::string> new_strings;
+  // (path so far, name) -> path, so that opening a module makes no string.
+  FlatMap<StringId> module_paths;
+
+  FlatMap<Live> live{1 << 14};
+  FlatMap<uint64_t> segments{256};
+  uint64_t next_allocation = 0;
+  uint64_t next_segment = 0;
+  FlatMap<StringId> module_of_sequence{1 << 14};
+
+  std::vector<Phase> phases;
+  std::atomic<Phase> phase{Phase::kNone};
+  uint32_t next_thread = 0;
+
+  ThreadState& Thread() {
+    ThreadState& state = t_state;
+    if (state.serial != serial) {
+      state.serial = serial;
+      state.index = next_thread++;
+      state.modules.clear();
+      state.ops.clear();
+      state.categories.clear();
+    }
+    return state;
+  }
+
+  Event& Push(EventKind kind) {
+    if (batch.size() == kBatchEvents) FlushLocked();
+    last_time = std::max(last_time, clock());
+    Event& event = batch.emplace_back();
+    event.kind = kind;
+    event.time_ns = last_time;
+    return event;
+  }
+
+  void FlushLocked() {
+    if (!new_strings.empty()) {
+      sink.Strings(static_cast<uint32_t>(strings.size() - new_strings.size()), new_strings);
+      new_strings.clear();
+    }
+    if (!batch.empty()) {
+      sink.Events(batch);
+      flushed_events += batch.size();
+      batch.clear();
+    }
+  }
+
+  StringId Intern(std::string_view text) {
+    auto it = string_ids.find(absl::string_view(text.data(), text.size()));
+    if (it != string_ids.end()) return {it->second};
+    const auto id = static_cast<uint32_t>(strings.size());
+    strings.emplace_back(text);
+    new_strings.emplace_back(text);
+    string_ids.emplace(std::string(text), id);
+    return {id};
+  }
+
+  StringId ModulePath(StringId parent, std::string_view name) {
+    const StringId part = Intern(name);
+    if (parent.value == 0) return part;
+    const uint64_t key = (uint64_t{parent.value} << 32) | part.value;
+    if (const StringId* path = module_paths.Find(key)) return *path;
+    std::string text = strings[parent.value];
+    text.append(".").append(name);
+    return module_paths.Insert(key, Intern(text));
+  }
+
+  StringId Module(const ThreadState& thread) const {
+    // Inside a backward node the forward's module counts, until the node recomputes a module.
+    const StringId open = thread.modules.empty() ? StringId{} : thread.modules.back();
+    if (thread.ops.empty()) return open;
+    const OpenOp& op = thread.ops.back();
+    return thread.modules.size() > op.modules ? open : op.module;
+  }
+
+  Category BirthCategory(const ThreadState& thread) const {
+    if (!thread.categories.empty()) return thread.categories.back();
+    switch (phase.load(std::memory_order_relaxed)) {
+      case Phase::kSetup:
+        return Category::kUnknown;
+      case Phase::kData:
+        return Category::kInput;
+      default:
+        break;
+    }
+    for (size_t i = thread.ops.size(); i-- > 0;) {
+      if (!thread.ops[i].backward) continue;
+      return thread.modules.size() > thread.ops[i].modules ? Category::kTemporary
+                                                           : Category::kAutogradDetail;
+    }
+    return Category::kTemporary;
+  }
+
+  void Tag(Live& allocation, Category category, StringId why) {
+    if (allocation.category == category) return;
+    allocation.category = category;
+    Event& event = Push(EventKind::kRetag);
+    event.id = allocation.id;
+    event.category = category;
+    event.name = why;
+  }
+};
+
+Recorder::Recorder(trace::EventSink& sink, Clock clock, const RecorderOptions& options)
+    : impl_(std::make_unique<Impl>(sink, std::move(clock), options)) {
+  g_current = this;
+}
+
+Recorder::~Recorder() {
+  Recorder* self = this;
+  g_current.compare_exchange_strong(self, nullptr);
+  Flush();
+}
+
+Recorder* Recorder::Current() { return g_current.load(std::memory_order_acquire); }
+uint64_t Recorder::serial() const { return impl_->serial; }
+
+void Recorder::OnAlloc(uint64_t key, uint64_t bytes, uint64_t bytes_rounded, uint64_t address,
+                       uint32_t stream, trace::Pool pool) {
+  std::lock_guard lock(impl_->mutex);
+  const ThreadState& thread = impl_->Thread();
+  Live allocation;
+  allocation.id = impl_->next_allocation++;
+  allocation.category = allocation.unsaved = impl_->BirthCategory(thread);
+  impl_->live.Insert(key, allocation);
+  Event& event = impl_->Push(EventKind::kAlloc);
+  event.id = allocation.id;
+  event.category = allocation.category;
+  event.bytes = bytes;
+  event.bytes_rounded = bytes_rounded;
+  event.address = address;
+  event.stream = stream;
+  event.pool = pool;
+  event.thread = thread.index;
+  event.name = thread.ops.empty() ? StringId{} : thread.ops.back().name;
+  event.module = impl_->Module(thread);
+}
+
+void Recorder::OnFree(uint64_t key) {
+  std::lock_guard lock(impl_->mutex);
+  const Live* allocation = impl_->live.Find(key);
+  if (allocation == nullptr) return;
+  const uint64_t id = allocation->id;
+  impl_->live.Erase(key);
+  const uint32_t thread = impl_->Thread().index;
+  for (EventKind kind : {EventKind::kFreeRequested, EventKind::kFreeCompleted}) {
+    Event& event = impl_->Push(kind);
+    event.id = id;
+    event.thread = thread;
+  }
+}
+
+void Recorder::OnSegmentAlloc(uint64_t address, uint64_t bytes, uint32_t stream, trace::Pool pool) {
+  std::lock_guard lock(impl_->mutex);
+  const uint64_t id = impl_->next_segment++;
+  impl_->segments.Insert(address, id);
+  Event& event = impl_->Push(EventKind::kSegmentAlloc);
+  event.id = id;
+  event.address = address;
+  event.bytes = bytes;
+  event.stream = stream;
+  event.pool = pool;
+}
+
+void Recorder::OnSegmentFree(uint64_t address) {
+  std::lock_guard lock(impl_->mutex);
+  const uint64_t* found = impl_->segments.Find(address);
+  if (found == nullptr) return;
+  const uint64_t id = *found;
+  impl_->segments.Erase(address);
+  impl_->Push(EventKind::kSegmentFree).id = id;
+}
+
+void Recorder::OnOutOfMemory(uint64_t bytes, uint64_t device_free) {
+  std::lock_guard lock(impl_->mutex);
+  const ThreadState& thread = impl_->Thread();
+  Event& event = impl_->Push(EventKind::kOutOfMemory);
+  event.bytes = bytes;
+  event.bytes_rounded = device_free;
+  event.thread = thread.index;
+  event.name = thread.ops.empty() ? StringId{} : thread.ops.back().name;
+  event.module = impl_->Module(thread);
+}
+
+void Recorder::PushCategory(Category category) {
+  std::lock_guard lock(impl_->mutex);
+  impl_->Thread().categories.push_back(category);
+}
+
+void Recorder::PopCategory() {
+  std::lock_guard lock(impl_->mutex);
+  auto& categories = impl_->Thread().categories;
+  if (!categories.empty()) categories.pop_back();
+}
+
+void Recorder::Retag(uint64_t key, Category category, std::string_view why) {
+  std::lock_guard lock(impl_->mutex);
+  Live* allocation = impl_->live.Find(key);
+  if (allocation == nullptr) return;
+  allocation->unsaved = category;
+  impl_->Tag(*allocation, category, impl_->Intern(why));
+}
+
+Category Recorder::CategoryOf(uint64_t key) const {
+  std::lock_guard lock(impl_->mutex);
+  const Live* allocation = impl_->live.Find(key);
+  return allocation == nullptr ? Category::kUnknown : allocation->category;
+}
+
+void Recorder::OnSaved(uint64_t key) {
+  std::lock_guard lock(impl_->mutex);
+  Live* allocation = impl_->live.Find(key);
+  if (allocation == nullptr || allocation->saved++ > 0) return;
+  // A parameter or an input stays one; what would have died is now held for backward.
+  const Category now = allocation->category;
+  if (now == Category::kTemporary || now == Category::kAutogradDetail) {
+    impl_->Tag(*allocation, Category::kActivation, impl_->Intern("saved for backward"));
+  }
+}
+
+void Recorder::OnSavedReleased(uint64_t key) {
+  std::lock_guard lock(impl_->mutex);
+  Live* allocation = impl_->live.Find(key);
+  if (allocation == nullptr || allocation->saved == 0 || --allocation->saved > 0) return;
+  if (allocation->category == Category::kActivation) {
+    impl_->Tag(*allocation, allocation->unsaved, impl_->Intern("released by backward"));
+  }
+}
+
+void Recorder::BeginStep(int step) {
+  std::lock_guard lock(impl_->mutex);
+  if (impl_->module_of_sequence.size() > kMaxSequenceNumbers) impl_->module_of_sequence.Clear();
+  impl_->Push(EventKind::kStepBegin).id = static_cast<uint64_t>(step);
+}
+
+void Recorder::EndStep() {
+  std::lock_guard lock(impl_->mutex);
+  impl_->Push(EventKind::kStepEnd);
+}
+
+void Recorder::BeginMicroBatch(int index) {
+  std::lock_guard lock(impl_->mutex);
+  impl_->Push(EventKind::kMicroBatchBegin).id = static_cast<uint64_t>(index);
+}
+
+void Recorder::EndMicroBatch() {
+  std::lock_guard lock(impl_->mutex);
+  impl_->Push(EventKind::kMicroBatchEnd);
+}
+
+void Recorder::BeginPhase(Phase phase) {
+  std::lock_guard lock(impl_->mutex);
+  impl_->phases.push_back(phase);
+  impl_->phase = phase;
+  impl_->Push(EventKind::kPhaseBegin).detail = static_cast<uint8_t>(phase);
+}
+
+void Recorder::EndPhase() {
+  std::lock_guard lock(impl_->mutex);
+  if (impl_->phases.empty()) return;
+  impl_->Push(EventKind::kPhaseEnd).detail = static_cast<uint8_t>(impl_->phases.back());
+  impl_->phases.pop_back();
+  impl_->phase = impl_->phases.empty() ? Phase::kNone : impl_->phases.back();
+}
+
+Phase Recorder::phase() const { return impl_->phase.load(std::memory_order_relaxed); }
+
+void Recorder::BeginModule(std::string_view name) {
+  std::lock_guard lock(impl_->mutex);
+  ThreadState& thread = impl_->Thread();
+  const StringId path = impl_->ModulePath(impl_->Module(thread), name);
+  thread.modules.push_back(path);
+  Event& event = impl_->Push(EventKind::kModuleBegin);
+  event.name = path;
+  event.thread = thread.index;
+}
+
+void Recorder::EndModule() {
+  std::lock_guard lock(impl_->mutex);
+  ThreadState& thread = impl_->Thread();
+  if (thread.modules.empty()) return;
+  Event& event = impl_->Push(EventKind::kModuleEnd);
+  event.name = thread.modules.back();
+  event.thread = thread.index;
+  thread.modules.pop_back();
+}
+
+void Recorder::BeginOp(std::string_view name, int64_t sequence_number, bool backward,
+                       uint64_t forward_thread) {
+  std::lock_guard lock(impl_->mutex);
+  ThreadState& thread = impl_->Thread();
+  OpenOp op;
+  op.name = impl_->Intern(name);
+  op.module = impl_->Module(thread);
+  op.backward = backward;
+  op.modules = static_cast<uint32_t>(thread.modules.size());
+  if (sequence_number >= 0) {
+    const uint64_t key = SequenceKey(forward_thread, sequence_number);
+    if (!backward) {
+      // Composites report the number that the node of their first op will get; the last one to
+      // report it is the op that makes the node.
+      impl_->module_of_sequence.Insert(key, op.module);
+    } else if (const StringId* module = impl_->module_of_sequence.Find(key)) {
+      op.module = *module;
+    }
+  }
+  op.emitted = impl_->options.record_ops && thread.ops.size() < impl_->options.max_op_depth;
+  thread.ops.push_back(op);
+  if (!op.emitted) return;
+  Event& event = impl_->Push(EventKind::kOpBegin);
+  event.name = op.name;
+  event.module = op.module;
+  event.thread = thread.index;
+}
+
+void Recorder::EndOp() {
+  std::lock_guard lock(impl_->mutex);
+  ThreadState& thread = impl_->Thread();
+  if (thread.ops.empty()) return;
+  if (thread.ops.back().emitted) {
+    Event& event = impl_->Push(EventKind::kOpEnd);
+    event.name = thread.ops.back().name;
+    event.thread = thread.index;
+  }
+  thread.ops.pop_back();
+}
+
+void Recorder::Marker(std::string_view name) {
+  std::lock_guard lock(impl_->mutex);
+  const StringId id = impl_->Intern(name);
+  impl_->Push(EventKind::kMarker).name = id;
+}
+
+void Recorder::Flush() {
+  std::lock_guard lock(impl_->mutex);
+  impl_->FlushLocked();
+}
+
+std::string Recorder::CurrentModule() const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->strings[impl_->Module(impl_->Thread()).value];
+}
+
+std::string Recorder::CurrentOp() const {
+  std::lock_guard lock(impl_->mutex);
+  const ThreadState& thread = impl_->Thread();
+  return thread.ops.empty() ? std::string() : impl_->strings[thread.ops.back().name.value];
+}
+
+uint64_t Recorder::live_allocations() const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->live.size();
+}
+
+uint64_t Recorder::events() const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->flushed_events + impl_->batch.size();
+}
+
+}  // namespace vramscope::trainer

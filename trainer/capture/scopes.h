@@ -1,0 +1,94 @@
+// Scopes that mark what the loop is doing; each is a no-op when nothing is recorded.
+//
+//   StepScope step(i);
+//   {
+//     PhaseScope phase(trace::Phase::kForward);
+//     ModuleScope module("layers.3");   // allocations, ops: "model.layers.3"
+//   }
+//
+// Strictly nested, begun and ended on the same thread, within the life of one Recorder.
+#pragma once
+
+#include <string_view>
+
+#include "trainer/capture/recorder.h"
+
+namespace vramscope::trainer {
+
+class StepScope {
+ public:
+  explicit StepScope(int step) : recorder_(Recorder::Current()) {
+    if (recorder_) recorder_->BeginStep(step);
+  }
+  ~StepScope() {
+    if (recorder_) recorder_->EndStep();
+  }
+  StepScope(const StepScope&) = delete;
+  StepScope& operator=(const StepScope&) = delete;
+
+ private:
+  Recorder* recorder_;
+};
+
+class MicroBatchScope {
+ public:
+  explicit MicroBatchScope(int index) : recorder_(Recorder::Current()) {
+    if (recorder_) recorder_->BeginMicroBatch(index);
+  }
+  ~MicroBatchScope() {
+    if (recorder_) recorder_->EndMicroBatch();
+  }
+  MicroBatchScope(const MicroBatchScope&) = delete;
+  MicroBatchScope& operator=(const MicroBatchScope&) = delete;
+
+ private:
+  Recorder* recorder_;
+};
+
+class PhaseScope {
+ public:
+  explicit PhaseScope(trace::Phase phase) : recorder_(Recorder::Current()) {
+    if (recorder_) recorder_->BeginPhase(phase);
+  }
+  ~PhaseScope() {
+    if (recorder_) recorder_->EndPhase();
+  }
+  PhaseScope(const PhaseScope&) = delete;
+  PhaseScope& operator=(const PhaseScope&) = delete;
+
+ private:
+  Recorder* recorder_;
+};
+
+class ModuleScope {
+ public:
+  explicit ModuleScope(std::string_view name) : recorder_(Recorder::Current()) {
+    if (recorder_) recorder_->BeginModule(name);
+  }
+  ~ModuleScope() {
+    if (recorder_) recorder_->EndModule();
+  }
+  ModuleScope(const ModuleScope&) = delete;
+  ModuleScope& operator=(const ModuleScope&) = delete;
+
+ private:
+  Recorder* recorder_;
+};
+
+// What this thread allocates inside has this category at birth.
+class CategoryScope {
+ public:
+  explicit CategoryScope(trace::Category category) : recorder_(Recorder::Current()) {
+    if (recorder_) recorder_->PushCategory(category);
+  }
+  ~CategoryScope() {
+    if (recorder_) recorder_->PopCategory();
+  }
+  CategoryScope(const CategoryScope&) = delete;
+  CategoryScope& operator=(const CategoryScope&) = delete;
+
+ private:
+  Recorder* recorder_;
+};
+
+}  // namespace vramscope::trainer

@@ -1,0 +1,60 @@
+// What LibTorch itself can tell the recorder: every operator and backward node (RecordFunction),
+// every tensor that autograd saves and lets go (saved-tensor hooks), every accumulated gradient.
+// Allocators are the backends' business.
+//
+//   Taps taps({.ops = true});            // for its life, reporting to Recorder::Current()
+//   TagStorage(weight, trace::Category::kParameter, "parameter");
+//   WatchGradients(model->parameters());
+//
+// One Taps at a time in a process, made and destroyed while no op or backward runs.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/record_function.h>
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "profiler/trace/types.h"
+#include "trainer/capture/recorder.h"
+
+namespace vramscope::trainer {
+
+struct TapOptions {
+  bool ops = true;  // without: allocations name no op, backward finds no module
+  // With hooks, LibTorch skips its check that a saved tensor was not changed in place.
+  bool saved_tensors = true;
+};
+
+class Taps {
+ public:
+  explicit Taps(const TapOptions& options = {});
+  ~Taps();
+  Taps(const Taps&) = delete;
+  Taps& operator=(const Taps&) = delete;
+
+ private:
+  at::CallbackHandle callback_ = 0;
+};
+
+// What finds the allocation of a tensor's storage in the recorder; 0: none.
+inline uint64_t StorageKey(const at::Tensor& tensor) {
+  if (!tensor.defined() || !tensor.has_storage()) return 0;
+  return reinterpret_cast<uint64_t>(tensor.storage().data());
+}
+
+// The whole storage counts as `category` from now on. Undefined tensors are ignored.
+void TagStorage(const at::Tensor& tensor, trace::Category category, std::string_view why);
+
+// From now on, whenever autograd has accumulated into one of these leaves, the storage of its
+// gradient counts as Gradient. Once per parameter; a second call replaces the first.
+void WatchGradients(const std::vector<at::Tensor>& parameters);
+
+// For the tests: how often hooks packed, unpacked and were released since the process began.
+struct SavedTensorCounts {
+  uint64_t packed = 0, unpacked = 0, released = 0;
+};
+SavedTensorCounts SavedTensorTotals();
+
+}  // namespace vramscope::trainer

@@ -1,0 +1,1 @@
+// Carries the precompiled LibTorch headers that the trainer's units share (trainer/README.md).
