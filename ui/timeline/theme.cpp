@@ -1,0 +1,117 @@
+#include "ui/timeline/theme.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace vramscope::ui::timeline {
+namespace {
+
+double Linear(uint8_t v) {
+  double c = v / 255.0;
+  return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+}
+
+double Luminance(Color c) {
+  return 0.2126 * Linear(c.r) + 0.7152 * Linear(c.g) + 0.0722 * Linear(c.b);
+}
+
+// The hues follow PyTorch's memory timeline, so that people recognise them. They are the same in
+// both themes: a screenshot in either can be read with the legend of the other.
+void SetDataColors(Theme* t) {
+  using trace::Category;
+  using trace::Phase;
+  auto category = [t](Category c, uint32_t rgb) {
+    t->categories[static_cast<size_t>(c)] = Color::Rgb(rgb);
+  };
+  category(Category::kUnknown, 0x6f7785);
+  category(Category::kParameter, 0x43a36d);
+  category(Category::kBuffer, 0x8bbf5a);
+  category(Category::kGradient, 0x4c82da);
+  category(Category::kOptimizerState, 0xdfb040);
+  category(Category::kActivation, 0xe0625f);
+  category(Category::kInput, 0x8d96a5);
+  category(Category::kTemporary, 0xa78bda);
+  category(Category::kAutogradDetail, 0xc98a5b);
+  category(Category::kWorkspace, 0x3fb3b8);
+  category(Category::kCommunication, 0xd77bb5);
+  auto phase = [t](Phase p, uint32_t rgb) { t->phases[static_cast<size_t>(p)] = Color::Rgb(rgb); };
+  phase(Phase::kNone, 0x8d96a5);
+  phase(Phase::kSetup, 0x9aa6b8);
+  phase(Phase::kData, 0x7fc4c9);
+  phase(Phase::kForward, 0x5aa9ff);
+  phase(Phase::kLoss, 0xf2cf66);
+  phase(Phase::kBackward, 0xff9f68);
+  phase(Phase::kOptimizer, 0xc9a0ff);
+  phase(Phase::kZeroGrad, 0xe3a1c8);
+  phase(Phase::kEval, 0x8fd3a5);
+}
+
+}  // namespace
+
+std::string Color::Hex() const { return fmt::format("#{:02x}{:02x}{:02x}", r, g, b); }
+
+Color Blend(Color under, Color over) {
+  auto mix = [&](uint8_t u, uint8_t o) {
+    return static_cast<uint8_t>((u * (255 - over.a) + o * over.a + 127) / 255);
+  };
+  return {mix(under.r, over.r), mix(under.g, over.g), mix(under.b, over.b), 255};
+}
+
+Color Mix(Color a, Color b, double t) {
+  t = std::clamp(t, 0.0, 1.0);
+  auto mix = [t](uint8_t x, uint8_t y) {
+    return static_cast<uint8_t>(std::lround(x + (static_cast<double>(y) - x) * t));
+  };
+  return {mix(a.r, b.r), mix(a.g, b.g), mix(a.b, b.b), mix(a.a, b.a)};
+}
+
+double Contrast(Color a, Color b) {
+  double x = Luminance(a) + 0.05, y = Luminance(b) + 0.05;
+  return std::max(x, y) / std::min(x, y);
+}
+
+Theme Theme::Dark() {
+  Theme t;
+  t.dark = true;
+  t.ground = Color::Rgb(0x15171c);
+  t.panel = Color::Rgb(0x1c1f26);
+  t.raised = Color::Rgb(0x232730);
+  t.line = Color::Rgb(0x2f3541);
+  t.text = Color::Rgb(0xe6e9ef);
+  t.dim = Color::Rgb(0x98a1b0);
+  t.faint = Color::Rgb(0x757e8d);
+  t.accent = Color::Rgb(0x5aa9ff);
+  t.on_color = Color::Rgb(0x15171c);
+  t.good = Color::Rgb(0x5fd38d);
+  t.bad = Color::Rgb(0xff6b6b);
+  t.warning = Color::Rgb(0xf2b84b);
+  t.selection = Color::Rgb(0xffffff);
+  t.cached = Color::Rgb(0x232730);
+  SetDataColors(&t);
+  return t;
+}
+
+Theme Theme::Light() {
+  Theme t;
+  t.dark = false;
+  t.ground = Color::Rgb(0xf6f7f9);
+  t.panel = Color::Rgb(0xffffff);
+  t.raised = Color::Rgb(0xf0f2f5);
+  t.line = Color::Rgb(0xd9dde4);
+  t.text = Color::Rgb(0x1c2027);
+  t.dim = Color::Rgb(0x5b6472);
+  t.faint = Color::Rgb(0x7a8290);
+  t.accent = Color::Rgb(0x1f6fd6);
+  t.on_color = Color::Rgb(0x1c2027);
+  t.good = Color::Rgb(0x1a7f43);
+  t.bad = Color::Rgb(0xc62f2f);
+  t.warning = Color::Rgb(0x9a6700);
+  t.selection = Color::Rgb(0x0b0d10);
+  t.cached = Color::Rgb(0xe3e7ed);
+  SetDataColors(&t);
+  return t;
+}
+
+}  // namespace vramscope::ui::timeline

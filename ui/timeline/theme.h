@@ -1,0 +1,65 @@
+// The colours of the window, dark and light: plain values without Qt, so that the timeline's view
+// models, its renderers and the shell's style sheet share one source.
+//
+//   Theme t = Theme::Dark();
+//   QColor ground = QColor::fromRgba(t.ground.argb());
+//   Color activation = t.category(trace::Category::kActivation);
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "profiler/trace/types.h"
+
+namespace vramscope::ui::timeline {
+
+// Not premultiplied.
+struct Color {
+  uint8_t r = 0, g = 0, b = 0, a = 255;
+  static constexpr Color Rgb(uint32_t rgb) {
+    return {static_cast<uint8_t>(rgb >> 16), static_cast<uint8_t>(rgb >> 8),
+            static_cast<uint8_t>(rgb), 255};
+  }
+  constexpr uint32_t argb() const {
+    return static_cast<uint32_t>(a) << 24 | static_cast<uint32_t>(r) << 16 |
+           static_cast<uint32_t>(g) << 8 | b;
+  }
+  constexpr Color WithAlpha(double alpha) const {
+    return {r, g, b, static_cast<uint8_t>(alpha * 255 + 0.5)};
+  }
+  std::string Hex() const;  // "#5aa9ff", for style sheets
+  friend constexpr bool operator==(Color, Color) = default;
+};
+
+// `over` with its alpha drawn on an opaque `under`.
+Color Blend(Color under, Color over);
+// t = 0: a, t = 1: b.
+Color Mix(Color a, Color b, double t);
+// WCAG 2 contrast ratio of two opaque colours, 1 to 21.
+double Contrast(Color a, Color b);
+
+struct Theme {
+  bool dark = true;
+  // Surfaces, from the back to the front.
+  Color ground, panel, raised, line;
+  // Text; `faint` is for grid labels and lane explanations only.
+  Color text, dim, faint;
+  Color accent;
+  Color on_color;  // text on a phase or a category
+  // Signs: a saving, a cost or a limit that is crossed, a warning.
+  Color good, bad, warning;
+  Color selection;  // outline of what is selected
+  Color cached;     // reserved and free, in the map of blocks
+
+  std::array<Color, trace::kCategoryCount> categories;
+  std::array<Color, trace::kPhaseCount> phases;
+
+  Color category(trace::Category c) const { return categories[static_cast<size_t>(c)]; }
+  Color phase(trace::Phase p) const { return phases[static_cast<size_t>(p)]; }
+
+  static Theme Dark();
+  static Theme Light();
+};
+
+}  // namespace vramscope::ui::timeline

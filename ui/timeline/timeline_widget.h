@@ -1,0 +1,107 @@
+// The timeline canvas: one time axis, lanes from the overview down to the ops, one selection.
+//
+//   auto* timeline = new timeline::TimelineWidget(this);
+//   timeline->setTheme(timeline::Theme::Dark());
+//   timeline->setDeviceLimit(device.memory_bytes);
+//   timeline->setTrace(trace, /*animate=*/true);   // a toggle; the old one: setGhost(previous)
+//   connect(timeline, &TimelineWidget::selectionChanged, panel, ...);
+//
+// UI thread only. Indexes of large traces are built on a pool thread; the old picture stays until
+// they are there. Nothing is drawn while nothing changes. The renderer is chosen once, by what
+// OpenGL the computer has; $VRAMSCOPE_RENDERER=raster|gl overrides.
+#pragma once
+
+#include <QJsonObject>
+#include <QString>
+#include <QWidget>
+#include <cstdint>
+#include <memory>
+
+#include "profiler/trace/trace.h"
+#include "ui/timeline/theme.h"
+
+namespace vramscope::ui::timeline {
+
+class TimelineWidget : public QWidget {
+  Q_OBJECT
+ public:
+  explicit TimelineWidget(QWidget* parent = nullptr);
+  ~TimelineWidget() override;
+
+  // The run that is shown; null: the empty state. `animate`: the curves morph from what is drawn
+  // now (setAnimations(false) switches that off). The view stays where it is unless the new run
+  // does not fit into it; the selection stays on the same (module, op, occurrence).
+  void setTrace(std::shared_ptr<const trace::Trace> trace, bool animate = false);
+  std::shared_ptr<const trace::Trace> trace() const;
+  // The run to compare with, drawn as an outline with the difference under it; null: none.
+  void setGhost(std::shared_ptr<const trace::Trace> ghost, const QString& label = QString());
+  void setTheme(const Theme& theme);
+  // Memory of the card, of which the lines and labels speak; 0: unknown.
+  void setDeviceLimit(quint64 bytes);
+  void setAnimations(bool on);
+
+  // What the canvas says while there is no trace. `hint`: what to do next, one line each.
+  void setEmptyText(const QString& title, const QString& hint);
+  // Shown as a bar while there is no trace and as a thin line at the top when there is one.
+  // fraction < 0: unknown. An empty text ends it.
+  void setLoading(const QString& text, double fraction = -1);
+  // What failed, why, what to do. Covers the canvas only when there is no trace. Empty title: ends.
+  void setFailed(const QString& title, const QString& why, const QString& next = QString());
+
+  trace::AllocationId selection() const;
+  // Time under which the panels answer: placed by a click, -1 when there is none (the panels then
+  // speak of the peak).
+  qint64 cursorTime() const;
+  bool canUndoView() const;
+  bool canRedoView() const;
+  // What is drawn, for tests and --dump-state: viewport, lanes, counts, selection, hover, peak,
+  // frames drawn.
+  QJsonObject dumpState() const;
+  // Draws everything that is pending, at once (indexes, animations): for --screenshot.
+  void settle();
+  bool ready() const;  // nothing is being built or animated
+
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override;
+
+ public Q_SLOTS:
+  void zoomToFit();
+  void zoomIn();
+  void zoomOut();
+  void zoomToSelection();
+  void undoView();
+  void redoView();
+  void select(trace::AllocationId id);  // an invalid id clears it
+  void revealSelection();               // pans (and zooms out) so that the selection is in the view
+  void setCursorTime(qint64 time_ns);   // < 0: none
+  void setRange(qint64 begin_ns, qint64 end_ns);  // begin >= end: none
+  void jumpToPeak();
+  void clearSelection();
+
+ Q_SIGNALS:
+  void cursorMoved(qint64 time_ns);  // placed by a click, a drag on the ruler or P; -1: taken away
+  void hoverMoved(qint64 time_ns);   // under the mouse; -1: it left
+  void selectionChanged(trace::AllocationId id);
+  void rangeSelected(qint64 begin_ns, qint64 end_ns);  // 0, 0: taken away
+  void viewChanged(qint64 begin_ns, qint64 end_ns);
+
+ protected:
+  bool event(QEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace vramscope::ui::timeline
+
+Q_DECLARE_METATYPE(vramscope::trace::AllocationId)
