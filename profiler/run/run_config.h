@@ -18,6 +18,8 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/run/device_profile.h"
+
 namespace vramscope::run {
 
 enum class Backend : uint8_t { kPlan, kCpu, kCuda };
@@ -49,6 +51,14 @@ struct LoraConfig {
   bool enabled() const { return rank > 0; }
 };
 
+// Overrides of the named device's figures; 0: as the device table says.
+struct CustomDevice {
+  uint64_t memory_bytes = 0;
+  double bandwidth_bytes_per_s = 0;
+  double flops = 0;  // dense rate of the run's precision
+  bool any() const { return memory_bytes > 0 || bandwidth_bytes_per_s > 0 || flops > 0; }
+};
+
 struct RunConfig {
   Backend backend = Backend::kPlan;
   std::string model = "qwen2-0.5b";  // preset name; for a config.json: its file name, for display
@@ -65,14 +75,18 @@ struct RunConfig {
   std::string trainable = "all";  // all | first-layer | last-layer | a glob over parameter names
   ZeroGrad zero_grad = ZeroGrad::kNone;
   std::string device = "rtx-4090";
+  CustomDevice custom_device;
   int64_t seed = 0;
 };
 
+// The device table's entry for `config.device` with `config.custom_device` applied.
+absl::StatusOr<DeviceProfile> ResolveDevice(const RunConfig& config);
+
 // One settable key, for --set, the window's forms, documentation and completion.
 struct KeyInfo {
-  std::string_view key;                    // "optimizer.impl"
-  std::string_view help;                   // one line
-  std::vector<std::string_view> choices;   // empty: free (a number, a pattern)
+  std::string_view key;                   // "optimizer.impl"
+  std::string_view help;                  // one line
+  std::vector<std::string_view> choices;  // empty: free (a number, a pattern)
 };
 const std::vector<KeyInfo>& Keys();
 

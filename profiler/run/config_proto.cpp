@@ -1,0 +1,178 @@
+#include "profiler/run/config_proto.h"
+
+#include <fmt/format.h>
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
+#include <google/protobuf/util/json_util.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "profiler/run/keys.h"
+#include "profiler/run/units.h"
+#include "proto/run.pb.h"
+
+namespace vramscope::run {
+namespace {
+
+namespace pb = google::protobuf;
+
+// A run.json is a few kilobytes; a config.json inside it a few more.
+constexpr size_t kMaxJson = size_t{4} << 20;
+
+std::string TextOf(const pb::Message& message, const pb::FieldDescriptor* field) {
+  const pb::Reflection* r = message.GetReflection();
+  switch (field->cpp_type()) {
+    case pb::FieldDescriptor::CPPTYPE_INT32:
+      return fmt::format("{}", r->GetInt32(message, field));
+    case pb::FieldDescriptor::CPPTYPE_INT64:
+      return fmt::format("{}", r->GetInt64(message, field));
+    case pb::FieldDescriptor::CPPTYPE_DOUBLE:
+      return fmt::format("{}", r->GetDouble(message, field));
+    case pb::FieldDescriptor::CPPTYPE_BOOL:
+      return r->GetBool(message, field) ? "true" : "false";
+    default:
+      return r->GetString(message, field);
+  }
+}
+
+void Collect(const pb::Message& message, const std::string& prefix, Settings& out) {
+  const pb::Descriptor* type = message.GetDescriptor();
+  for (int i = 0; i < type->field_count(); ++i) {
+    const pb::FieldDescriptor* field = type->field(i);
+    if (!message.GetReflection()->HasField(message, field)) continue;
+    const std::string path = prefix + field->name();
+    if (field->cpp_type() == pb::FieldDescriptor::CPPTYPE_MESSAGE) {
+      Collect(message.GetReflection()->GetMessage(message, field), path + ".", out);
+    } else {
+      out.emplace_back(path, TextOf(message, field));
+    }
+  }
+}
+
+void SetField(pb::Message& message, std::string_view path, const std::string& text) {
+  const size_t dot = path.find('.');
+  const pb::FieldDescriptor* field =
+      message.GetDescriptor()->FindFieldByName(std::string(path.substr(0, dot)));
+  const pb::Reflection* r = message.GetReflection();
+  if (dot != std::string_view::npos) {
+    SetField(*r->MutableMessage(&message, field), path.substr(dot + 1), text);
+    return;
+  }
+  switch (field->cpp_type()) {
+    case pb::FieldDescriptor::CPPTYPE_INT32:
+      r->SetInt32(&message, field, static_cast<int32_t>(ParseInteger(text).value()));
+      break;
+    case pb::FieldDescriptor::CPPTYPE_INT64:
+      r->SetInt64(&message, field, ParseInteger(text).value());
+      break;
+    case pb::FieldDescriptor::CPPTYPE_DOUBLE:
+      r->SetDouble(&message, field, ParseNumber(text).value());
+      break;
+    case pb::FieldDescriptor::CPPTYPE_BOOL:
+      r->SetBool(&message, field, text == "true");
+      break;
+    default:
+      r->SetString(&message, field, text);
+  }
+}
+
+proto::RunConfig FromSettings(const Settings& settings) {
+  proto::RunConfig message;
+  for (const auto& [key, text] : settings) SetField(message, key, text);
+  return message;
+}
+
+// protobuf's own message for an unknown field names it badly; this says what is near.
+absl::Status CheckFields(const nlohmann::json& object, const pb::Descriptor* type,
+                         const std::string& prefix) {
+  for (const auto& [name, value] : object.items()) {
+    const pb::FieldDescriptor* field = type->FindFieldByName(name);
+    if (field == nullptr) field = type->FindFieldByCamelcaseName(name);
+    if (field == nullptr) return UnknownKey(prefix + name);
+    if (field->cpp_type() != pb::FieldDescriptor::CPPTYPE_MESSAGE || value.is_null()) continue;
+    if (!value.is_object()) {
+      return absl::InvalidArgumentError(
+          fmt::format("{}{}: expected an object in braces", prefix, name));
+    }
+    absl::Status status = CheckFields(value, field->message_type(), prefix + name + ".");
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+void Paths(const pb::Descriptor* type, const std::string& prefix, std::vector<std::string>& out) {
+  for (int i = 0; i < type->field_count(); ++i) {
+    const pb::FieldDescriptor* field = type->field(i);
+    if (field->cpp_type() == pb::FieldDescriptor::CPPTYPE_MESSAGE) {
+      Paths(field->message_type(), prefix + field->name() + ".", out);
+    } else {
+      out.push_back(prefix + field->name());
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Settings> SettingsFromJson(std::string_view json) {
+  if (json.size() > kMaxJson) {
+    return absl::InvalidArgumentError(
+        fmt::format("run.json: {} is more than a run.json can be", FormatBytes(json.size())));
+  }
+  nlohmann::json parsed;
+  try {
+    parsed = nlohmann::json::parse(json);
+  } catch (const nlohmann::json::exception& error) {
+    return absl::InvalidArgumentError(fmt::format("run.json: not JSON: {}", error.what()));
+  }
+  if (!parsed.is_object()) {
+    return absl::InvalidArgumentError("run.json: expected one JSON object in braces");
+  }
+  absl::Status status = CheckFields(parsed, proto::RunConfig::descriptor(), "");
+  if (!status.ok()) {
+    return absl::InvalidArgumentError(fmt::format("run.json: {}", std::string(status.message())));
+  }
+  proto::RunConfig message;
+  const pb::util::Status converted =
+      pb::util::JsonStringToMessage(pb::StringPiece(json.data(), json.size()), &message);
+  if (!converted.ok()) {
+    return absl::InvalidArgumentError(fmt::format("run.json: {}", converted.message().ToString()));
+  }
+  Settings settings;
+  Collect(message, "", settings);
+  return settings;
+}
+
+absl::StatusOr<Settings> SettingsFromBytes(std::string_view bytes) {
+  proto::RunConfig message;
+  if (bytes.size() > kMaxJson ||
+      !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return absl::DataLossError("run configuration: the bytes are not a RunConfig message");
+  }
+  Settings settings;
+  Collect(message, "", settings);
+  return settings;
+}
+
+std::string JsonFromSettings(const Settings& settings) {
+  pb::util::JsonPrintOptions options;
+  options.add_whitespace = true;
+  options.preserve_proto_field_names = true;
+  std::string json;
+  // Cannot fail: the message was made here and holds valid UTF-8 (texts from outside are checked).
+  if (!pb::util::MessageToJsonString(FromSettings(settings), &json, options).ok()) std::abort();
+  return json;
+}
+
+std::string BytesFromSettings(const Settings& settings) {
+  return FromSettings(settings).SerializeAsString();
+}
+
+std::vector<std::string> FieldPaths() {
+  std::vector<std::string> out;
+  Paths(proto::RunConfig::descriptor(), "", out);
+  return out;
+}
+
+}  // namespace vramscope::run

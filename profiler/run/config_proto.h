@@ -1,0 +1,26 @@
+// RunConfig's serialised forms, as flat (key, text) settings: the field paths and values of
+// proto/run.proto. Internal to this folder; free of protobuf types.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace vramscope::run {
+
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+// Set fields of a message, in field order. Errors: not JSON, not an object, an unknown field
+// (named, with the nearest), a value of the wrong type.
+absl::StatusOr<Settings> SettingsFromJson(std::string_view json);
+absl::StatusOr<Settings> SettingsFromBytes(std::string_view bytes);
+std::string JsonFromSettings(const Settings& settings);
+std::string BytesFromSettings(const Settings& settings);
+
+// Field paths of the message, for a test that the key table has them all.
+std::vector<std::string> FieldPaths();
+
+}  // namespace vramscope::run

@@ -1,0 +1,94 @@
+// Reads the device table from resources/devices. The files are compiled in, so a mistake in them is
+// ours: it ends the program with the file and the card, and a test loads the whole table.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "profiler/run/device_profile.h"
+#include "profiler/run/run_config.h"
+#include "profiler/run/units.h"
+#include "resources/embedded_file.h"
+
+namespace vramscope::run {
+namespace {
+
+constexpr double kMiB = 1048576.0;
+
+DeviceProfile FromJson(const nlohmann::json& row) {
+  DeviceProfile d;
+  d.key = row.at("key");
+  d.name = row.at("name");
+  d.memory_bytes = static_cast<uint64_t>(row.at("memory_mib").get<double>() * kMiB);
+  d.context_bytes = static_cast<uint64_t>(row.at("context_mib").get<double>() * kMiB);
+  d.sm_count = row.at("sm_count");
+  d.max_threads_per_sm = row.at("max_threads_per_sm");
+  d.compute_capability = row.at("compute_capability");
+  d.blas_workspace_bytes = row.at("blas_workspace_bytes");
+  d.bandwidth_bytes_per_s = row.at("bandwidth_gb_s").get<double>() * 1e9;
+  d.fp32_flops = row.at("fp32_tflops").get<double>() * 1e12;
+  d.tf32_flops = row.at("tf32_tflops").get<double>() * 1e12;
+  d.bf16_flops = row.at("bf16_tflops").get<double>() * 1e12;
+  d.source = row.at("source");
+  return d;
+}
+
+std::vector<DeviceProfile> LoadTable() {
+  std::vector<DeviceProfile> devices;
+  for (const resources::EmbeddedFile& file : resources::DeviceFiles()) {
+    try {
+      for (const nlohmann::json& row : nlohmann::json::parse(file.content)) {
+        devices.push_back(FromJson(row));
+      }
+    } catch (const nlohmann::json::exception& error) {
+      fmt::print(stderr, "resources/devices/{}.json, entry {}: {}\n", file.name, devices.size(),
+                 error.what());
+      std::abort();
+    }
+  }
+  return devices;
+}
+
+}  // namespace
+
+const std::vector<DeviceProfile>& Devices() {
+  static const std::vector<DeviceProfile>* devices = new std::vector<DeviceProfile>(LoadTable());
+  return *devices;
+}
+
+absl::StatusOr<DeviceProfile> FindDevice(std::string_view key) {
+  std::vector<std::string_view> keys;
+  for (const DeviceProfile& device : Devices()) {
+    if (device.key == key) return device;
+    keys.push_back(device.key);
+  }
+  const std::string_view near = Nearest(key, keys.data(), keys.data() + keys.size());
+  return absl::InvalidArgumentError(fmt::format(
+      "device: no \"{}\" in the device table{}; `vramscope devices` lists what there is", key,
+      near.empty() ? std::string() : fmt::format(" (did you mean \"{}\"?)", near)));
+}
+
+absl::StatusOr<DeviceProfile> ResolveDevice(const RunConfig& config) {
+  absl::StatusOr<DeviceProfile> device = FindDevice(config.device);
+  if (!device.ok()) return device;
+  const CustomDevice& custom = config.custom_device;
+  if (custom.memory_bytes > 0) device->memory_bytes = custom.memory_bytes;
+  if (custom.bandwidth_bytes_per_s > 0)
+    device->bandwidth_bytes_per_s = custom.bandwidth_bytes_per_s;
+  if (custom.flops > 0) {
+    // fp32 runs compute in fp32 without TF32; all others on the 16-bit tensor cores.
+    if (config.precision == Precision::kFp32) {
+      device->fp32_flops = device->tf32_flops = custom.flops;
+    } else {
+      device->bf16_flops = custom.flops;
+    }
+  }
+  if (custom.any()) {
+    device->name += " (changed)";
+    device->source += "; memory, bandwidth or rate set by custom_device";
+  }
+  return device;
+}
+
+}  // namespace vramscope::run

@@ -1,0 +1,136 @@
+#include "profiler/run/units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <vector>
+
+namespace vramscope::run {
+namespace {
+
+std::string Lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+std::string_view Trim(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+// Factor of a unit; 0 for one that does not exist.
+double UnitFactor(std::string_view unit) {
+  struct Row {
+    std::string_view name;
+    double factor;
+  };
+  static constexpr Row kUnits[] = {
+      {"", 1},
+      {"b", 1},
+      {"kb", 1e3},
+      {"mb", 1e6},
+      {"gb", 1e9},
+      {"tb", 1e12},
+      {"kib", 1024.0},
+      {"mib", 1048576.0},
+      {"gib", 1073741824.0},
+      {"tib", 1099511627776.0},
+  };
+  const std::string lower = Lower(unit);
+  for (const Row& row : kUnits) {
+    if (row.name == lower) return row.factor;
+  }
+  return 0;
+}
+
+size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+absl::StatusOr<uint64_t> ParseBytes(std::string_view text) {
+  const std::string_view trimmed = Trim(text);
+  double value = 0;
+  const auto [end, error] = std::from_chars(trimmed.data(), trimmed.data() + trimmed.size(), value);
+  const std::string_view unit = Trim(trimmed.substr(static_cast<size_t>(end - trimmed.data())));
+  const double factor = UnitFactor(unit);
+  if (error != std::errc() || factor == 0 || !std::isfinite(value) || value < 0) {
+    return absl::InvalidArgumentError(
+        fmt::format("\"{}\" is not a size: write bytes, or a number with B, kB, MB, GB, TB, KiB, "
+                    "MiB, GiB or TiB (\"24GiB\")",
+                    text));
+  }
+  const double bytes = value * factor;
+  constexpr double kMost = 1152921504606846976.0;  // 2^60
+  if (bytes > kMost) {
+    return absl::InvalidArgumentError(
+        fmt::format("\"{}\" is too large a size (at most 1 EiB)", text));
+  }
+  return static_cast<uint64_t>(std::llround(bytes));
+}
+
+absl::StatusOr<int64_t> ParseInteger(std::string_view text) {
+  int64_t value = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (text.empty() || error != std::errc() || end != last) {
+    return absl::InvalidArgumentError(fmt::format("\"{}\" is not a whole number", text));
+  }
+  return value;
+}
+
+absl::StatusOr<double> ParseNumber(std::string_view text) {
+  double value = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (text.empty() || error != std::errc() || end != last || !std::isfinite(value)) {
+    return absl::InvalidArgumentError(fmt::format("\"{}\" is not a number", text));
+  }
+  return value;
+}
+
+std::string_view Nearest(std::string_view text, const std::string_view* begin,
+                         const std::string_view* end) {
+  std::string_view best;
+  size_t best_distance = std::max<size_t>(2, text.size() / 3) + 1;
+  const std::string lower = Lower(text.substr(0, 200));
+  for (const std::string_view* candidate = begin; candidate != end; ++candidate) {
+    const size_t distance = EditDistance(lower, Lower(*candidate));
+    if (distance < best_distance) {
+      best = *candidate;
+      best_distance = distance;
+    }
+  }
+  if (best.empty() && lower.size() >= 3) {  // "rank" for "lora.rank", "4090" for "rtx-4090"
+    for (const std::string_view* candidate = begin; candidate != end; ++candidate) {
+      if (Lower(*candidate).find(lower) != std::string::npos) return *candidate;
+    }
+  }
+  return best;
+}
+
+std::string FormatBytes(uint64_t bytes) {
+  const double value = static_cast<double>(bytes);
+  if (bytes < (1u << 20)) return fmt::format("{:.2f} KiB", value / 1024.0);
+  if (bytes < (1u << 30)) return fmt::format("{:.2f} MiB", value / 1048576.0);
+  return fmt::format("{:.2f} GiB", value / 1073741824.0);
+}
+
+}  // namespace vramscope::run
