@@ -1,0 +1,168 @@
+#!/usr/bin/env bash
+# The launcher in a copy of its own, with fakes for everything that installs, downloads or builds.
+set -uo pipefail
+launcher=$1
+failures=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+check() {
+  local what=$1
+  shift
+  if "$@"; then
+    echo "ok: $what"
+  else
+    echo "FAILED: $what"
+    failures=$((failures + 1))
+  fi
+}
+has() { grep -qF -- "$2" "$1"; }
+lacks() { ! has "$@"; }
+
+check "the script parses" bash -n "$launcher"
+if command -v shellcheck >/dev/null; then
+  check "shellcheck has nothing to say" shellcheck "$launcher"
+else
+  echo "skipped: shellcheck is not installed"
+fi
+
+# A project with one source, a torch that looks whole, and fakes in front of the PATH.
+project=$work/a\ project
+mkdir -p "$project"/{app,proto,tests} "$work/fakes"
+cp "$launcher" "$project/vramscope"
+echo 'int main() {}' >"$project/app/main.cpp"
+touch "$project/CMakeLists.txt" "$project/CMakePresets.json"
+torch=$work/torch
+for file in torch/include/torch/csrc/api/include/torch/torch.h torch/include/c10/cuda/CUDAStream.h \
+  torch/lib/libtorch_cpu.so torch/lib/libc10.so nvidia/cu13/include/cuda_runtime_api.h \
+  nvidia/cu13/include/cupti.h nvidia/cu13/lib/libcudart.so.13 nvidia/cu13/lib/libcupti.so.13; do
+  mkdir -p "$torch/$(dirname "$file")"
+  touch "$torch/$file"
+done
+cat >"$work/fakes/cmake" <<'FAKE'
+#!/usr/bin/env bash
+echo "cmake $*" >>"$CALLS"
+if [[ ${FAIL_BUILD:-0} == 1 && $1 == --build ]]; then echo "main.cpp:1: error: no such thing"; exit 1; fi
+mkdir -p build/release/bin
+touch build/release/build.ninja
+for argument in "$@"; do
+  case $argument in
+    -DVRAMSCOPE_TORCH_ROOT=*) echo "VRAMSCOPE_TORCH_ROOT:PATH=${argument#*=}" >build/release/CMakeCache.txt ;;
+  esac
+done
+cat >build/release/bin/vramscope <<'PROGRAM'
+#!/usr/bin/env bash
+printf 'program'; printf ' <%s>' "$@"; echo
+exit "${PROGRAM_STATUS:-0}"
+PROGRAM
+cp build/release/bin/vramscope build/release/bin/vramscope-worker
+chmod +x build/release/bin/*
+FAKE
+cat >"$work/fakes/ctest" <<'FAKE'
+#!/usr/bin/env bash
+echo "ctest $*" >>"$CALLS"
+echo "100% tests passed, 0 tests failed out of 3"
+exit "${CTEST_STATUS:-0}"
+FAKE
+cat >"$work/fakes/xvfb-run" <<'FAKE'
+#!/usr/bin/env bash
+while [[ $1 == -* ]]; do if [[ $1 == -s ]]; then shift; fi; shift; done
+exec "$@"
+FAKE
+for tool in apt-get sudo; do
+  printf '#!/usr/bin/env bash\necho "%s $*" >>"$CALLS"\nexit 1\n' "$tool" >"$work/fakes/$tool"
+done
+# The packages that "are installed": one a line.
+cat >"$work/fakes/dpkg-query" <<'FAKE'
+#!/usr/bin/env bash
+while read -r package; do echo "$package installed"; done <"$INSTALLED"
+FAKE
+chmod +x "$work/fakes/"*
+
+export CALLS=$work/calls INSTALLED=$work/installed VRAMSCOPE_TORCH_ROOT=$torch VRAMSCOPE_GPU=0
+unset DISPLAY WAYLAND_DISPLAY QT_QPA_PLATFORM VRAMSCOPE_SKIP_PACKAGES
+launch() {
+  : >"$CALLS"
+  PATH=$work/fakes:$PATH "$project/vramscope" "$@" >"$work/out" 2>"$work/err"
+}
+"$launcher" --help-setup | sed -n '/apt-get/,/LibTorch/p' | sed '1d;$d' | tr -s ' ' '\n' | sed '/^$/d' >"$INSTALLED"
+check "--help-setup lists the packages" has "$INSTALLED" qt6-base-dev
+
+launch plan --json "two words"
+check "a first start succeeds" test $? -eq 0
+check "it passes the arguments on, and nothing else is on stdout" \
+  test "$(cat "$work/out")" = "program <plan> <--json> <two words>"
+check "it configures" has "$CALLS" "cmake --preset release"
+check "it builds the two programs" has "$CALLS" "--target vramscope vramscope-worker"
+check "it does not touch packages that are there" lacks "$CALLS" apt-get
+
+launch info x.trace
+check "a second start runs nothing but the program" test ! -s "$CALLS"
+
+launch
+check "without a display the default plan runs" test "$(cat "$work/out")" = "program <plan>"
+DISPLAY=:7 launch
+check "with a display the window opens" test "$(cat "$work/out")" = "program <>"
+
+PROGRAM_STATUS=1 launch check
+check "the program's exit status comes back" test $? -eq 1
+
+sleep 0.02
+echo '// changed' >>"$project/app/main.cpp"
+launch plan
+check "a changed source is built" has "$CALLS" "cmake --build"
+check "without configuring again" lacks "$CALLS" "cmake --preset"
+sleep 0.02
+rm "$project/app/main.cpp"
+launch plan
+check "a removed source is noticed" has "$CALLS" "cmake --build"
+
+sleep 0.02
+touch "$project/tests/new_test.cpp"
+launch plan
+check "tests do not delay the program" test ! -s "$CALLS"
+
+touch "$project/app/other.cpp"
+FAIL_BUILD=1 launch plan
+check "a failed build ends with 4" test $? -eq 4
+check "and shows the compiler's words" has "$work/err" "error: no such thing"
+launch plan
+check "and is tried again" has "$CALLS" "cmake --build"
+
+launch test -R something
+check "test succeeds when ctest does" test $? -eq 0
+check "test builds everything" has "$CALLS" "--target all"
+check "arguments of test go to ctest" has "$CALLS" "-R something"
+check "ctest's closing line is seen" has "$work/out" "0 tests failed out of 3"
+CTEST_STATUS=8 launch test
+check "test fails when ctest does" test $? -eq 8
+
+# A package that is missing, and no root: the fakes refuse everything.
+sed -i '/^mold$/d' "$INSTALLED"
+touch "$project/app/other.cpp"
+if ((EUID == 0)); then
+  launch plan
+  check "missing packages are installed by root" has "$CALLS" "apt-get -y"
+  check "and only these" has "$CALLS" "--no-install-recommends mold"
+  check "a failed install ends with 4" has "$work/err" "could not be installed: mold"
+  chmod -R a+rwX "$work" && chmod a+x "$work"
+  if command -v setpriv >/dev/null; then
+    : >"$CALLS"
+    chmod a+rw "$CALLS"
+    PATH=$work/fakes:$PATH setpriv --reuid=65534 --regid=65534 --clear-groups \
+      "$project/vramscope" plan >"$work/out" 2>"$work/err" </dev/null
+    check "without root it ends with 4" test $? -eq 4
+    check "and prints the line to run" has "$work/err" \
+      "su -c 'apt-get update && apt-get install -y --no-install-recommends mold'"
+  fi
+else
+  launch plan </dev/null
+  check "without root it ends with 4" test $? -eq 4
+  check "and prints the line to run" has "$work/err" \
+    "su -c 'apt-get update && apt-get install -y --no-install-recommends mold'"
+fi
+VRAMSCOPE_SKIP_PACKAGES=1 launch plan
+check "VRAMSCOPE_SKIP_PACKAGES leaves packages alone" test $? -eq 0
+
+echo "$failures failed"
+((failures == 0))

@@ -1,0 +1,108 @@
+"""Includes go only along the arrows of the design (README.md of each folder says them in words).
+
+    python3 layering.py ROOT        prints each violation as file:line; exit 1 when there is one
+"""
+import pathlib
+import re
+import sys
+
+# Folder -> folders it may include. tests may include anything; resources holds no logic.
+MAY_INCLUDE = {
+    "proto": {"proto"},
+    "resources": {"resources"},
+    "profiler": {"profiler", "proto", "resources"},
+    "trainer": {"trainer", "profiler", "proto", "resources"},
+    "ui": {"ui", "profiler", "proto", "resources"},
+    "app": {"app", "ui", "trainer", "profiler", "proto", "resources"},
+}
+TORCH = re.compile(r"(torch|ATen|c10|caffe2)/|cuda|cupti")
+QT = re.compile(r"Q[A-Z]\w*$|Qt\w*/|q[a-z]+\.h$")
+IMGUI = re.compile(r"imgui")
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def includes(path):
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        match = INCLUDE.match(line)
+        if match:
+            yield number, match.group(1) == "<", match.group(2)
+
+
+class Checker:
+    def __init__(self, root):
+        self.root = pathlib.Path(root)
+        self.violations = []
+        self._uses_torch = {}
+
+    def files(self):
+        for folder in MAY_INCLUDE:
+            for path in sorted((self.root / folder).rglob("*")):
+                if path.suffix in (".h", ".cpp") and path.is_file():
+                    yield folder, path
+
+    def resolve(self, path, name):
+        for candidate in (self.root / name, path.parent / name):
+            if candidate.is_file():
+                return candidate.resolve()
+        return None
+
+    def uses_torch(self, path, seen=frozenset()):
+        """Whether a file includes LibTorch, itself or through headers of the project."""
+        path = path.resolve()
+        if path in self._uses_torch:
+            return self._uses_torch[path]
+        if path in seen:
+            return False
+        result = False
+        for _, angle, name in includes(path):
+            if angle and TORCH.match(name):
+                result = True
+                break
+            target = None if angle else self.resolve(path, name)
+            if target and self.uses_torch(target, seen | {path}):
+                result = True
+                break
+        self._uses_torch[path] = result
+        return result
+
+    def check_file(self, folder, path):
+        def report(number, text):
+            self.violations.append(f"{path.relative_to(self.root)}:{number}: {text}")
+
+        for number, angle, name in includes(path):
+            top = name.split("/")[0]
+            if not angle and "/" in name and top in (*MAY_INCLUDE, "tests"):
+                if top not in MAY_INCLUDE[folder]:
+                    report(number, f"{folder}/ may not include {top}/ ({name})")
+            if angle and TORCH.match(name) and folder != "trainer":
+                report(number, f"LibTorch and CUDA headers belong in trainer/ ({name})")
+            if angle and (QT.match(name) or IMGUI.match(name)) and folder not in ("ui", "app"):
+                report(number, f"Qt and Dear ImGui belong in ui/ and app/ ({name})")
+            if name.endswith(".pb.h") or name.startswith("google/protobuf/"):
+                if path.suffix == ".h":
+                    report(number, f"protobuf only in .cpp files ({name})")
+                elif self.uses_torch(path):
+                    report(number, f"protobuf and LibTorch cannot meet in one unit ({name})")
+
+    def run(self):
+        count = 0
+        for folder, path in self.files():
+            count += 1
+            self.check_file(folder, path)
+        return count
+
+
+def main():
+    checker = Checker(sys.argv[1])
+    count = checker.run()
+    for violation in checker.violations:
+        print(violation)
+    if count == 0:
+        print("no sources found")
+        return 1
+    print(f"{count} files, {len(checker.violations)} violations")
+    return 1 if checker.violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
