@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
+#include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
@@ -146,6 +147,7 @@ absl::StatusOr<Settings> SettingsFromJson(std::string_view json) {
 
 absl::StatusOr<Settings> SettingsFromBytes(std::string_view bytes) {
   proto::RunConfig message;
+  const pb::LogSilencer quiet;  // the error is returned; it need not be printed as well
   if (bytes.size() > kMaxJson ||
       !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return absl::DataLossError("run configuration: the bytes are not a RunConfig message");

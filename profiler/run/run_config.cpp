@@ -47,6 +47,13 @@ std::string_view WithoutTag(std::string_view what) {
   return end == std::string_view::npos ? what : what.substr(end + 2);
 }
 
+// A file name may be any bytes; a protobuf string may not.
+std::string ValidUtf8(std::string_view text) {
+  using nlohmann::json;
+  const std::string quoted = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+  return json::parse(quoted).get<std::string>();
+}
+
 // Settings for `config`; the model's text is left out where the preset's name says it all.
 Settings ToSettings(const RunConfig& config, bool with_preset_text) {
   Settings settings;
@@ -111,7 +118,7 @@ absl::Status RunConfigBuilder::SetModelConfig(std::string_view name, std::string
     return absl::InvalidArgumentError(
         fmt::format("{}: not JSON: {}", name, WithoutTag(error.what())));
   }
-  impl_->model = Model{std::string(name), std::string(json)};
+  impl_->model = Model{ValidUtf8(name), std::string(json)};
   impl_->preset_defaults.clear();
   return absl::OkStatus();
 }

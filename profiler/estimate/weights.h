@@ -1,0 +1,38 @@
+// Closed-form counts of a model's weights, from its configuration alone: nothing is built.
+//
+//   ASSIGN_OR_RETURN(WeightCount w, CountWeights(config.model_config_json));
+//   w.total() * BytesPerWeight(config.precision);
+//
+// Pure functions; thread-safe.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "profiler/run/run_config.h"
+
+namespace vramscope::estimate {
+
+// Elements, each parameter once (a tied output projection counts as the embedding).
+struct WeightCount {
+  std::string family;  // model_type: "qwen2", "llama", "mistral", "gpt2", "basics"
+  uint64_t layers = 0;
+  uint64_t embedding = 0;  // tokens, and learned positions
+  uint64_t attention = 0;  // all layers
+  uint64_t mlp = 0;        // all layers
+  uint64_t norm = 0;       // all layers and the last one
+  uint64_t output = 0;     // 0 when tied
+  uint64_t total() const { return embedding + attention + mlp + norm + output; }
+};
+
+// `config_json` is a Hugging Face config.json or the "basics" form. Errors (kInvalidArgument) name
+// the missing or impossible key, or the architecture that has no formula here.
+absl::StatusOr<WeightCount> CountWeights(std::string_view config_json);
+
+// Bytes of one weight as it lies in memory; autocast keeps its weights in fp32.
+uint64_t BytesPerWeight(run::Precision precision);
+
+}  // namespace vramscope::estimate

@@ -1,0 +1,285 @@
+#include "profiler/run/run_config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+#include <set>
+
+#include "profiler/run/config_proto.h"
+
+namespace vramscope::run {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+std::string Message(const absl::Status& status) { return std::string(status.message()); }
+
+TEST(RunConfigBuilder, DefaultsBuild) {
+  const RunConfig config = RunConfigBuilder().Build().value();
+  EXPECT_EQ(config.model, "qwen2-0.5b");
+  EXPECT_EQ(nlohmann::json::parse(config.model_config_json)["hidden_size"], 896);
+  EXPECT_EQ(config.batch, 2);
+  EXPECT_EQ(config.optimizer.impl, OptimizerImpl::kForeach);
+}
+
+TEST(RunConfigBuilder, SetsEveryKindOfValue) {
+  RunConfigBuilder b;
+  const std::pair<const char*, const char*> settings[] = {{"model", "gpt2"},
+                                                          {"batch", "4"},
+                                                          {"seq", "1024"},
+                                                          {"micro_batches", "8"},
+                                                          {"steps", "2"},
+                                                          {"precision", "amp-fp16"},
+                                                          {"optimizer.name", "sgd"},
+                                                          {"optimizer.impl", "fused"},
+                                                          {"optimizer.lr", "5e-5"},
+                                                          {"optimizer.momentum", "0.9"},
+                                                          {"checkpointing.mode", "every-k"},
+                                                          {"checkpointing.k", "3"},
+                                                          {"attention", "flash"},
+                                                          {"lora.rank", "8"},
+                                                          {"lora.alpha", "32"},
+                                                          {"lora.dropout", "0.05"},
+                                                          {"lora.targets", "c_attn, c_proj"},
+                                                          {"zero_grad", "zero"},
+                                                          {"trainable", "*.mlp.*"},
+                                                          {"device", "a100-40gb"},
+                                                          {"seed", "-12"},
+                                                          {"backend", "cpu"}};
+  for (const auto& [key, value] : settings) ASSERT_EQ(Message(b.Set(key, value)), "") << key;
+  const RunConfig c = b.Build().value();
+  EXPECT_EQ(c.model, "gpt2");
+  EXPECT_EQ(nlohmann::json::parse(c.model_config_json)["n_embd"], 768);
+  EXPECT_EQ(c.batch, 4);
+  EXPECT_EQ(c.seq, 1024);
+  EXPECT_EQ(c.micro_batches, 8);
+  EXPECT_EQ(c.steps, 2);
+  EXPECT_EQ(c.precision, Precision::kAmpFp16);
+  EXPECT_EQ(c.optimizer.name, OptimizerName::kSgd);
+  EXPECT_EQ(c.optimizer.impl, OptimizerImpl::kFused);
+  EXPECT_EQ(c.optimizer.lr, 5e-5);
+  EXPECT_EQ(c.optimizer.momentum, 0.9);
+  EXPECT_EQ(c.checkpointing.mode, CheckpointMode::kEveryK);
+  EXPECT_EQ(c.checkpointing.k, 3);
+  EXPECT_EQ(c.attention, Attention::kFlash);
+  EXPECT_EQ(c.lora.rank, 8);
+  EXPECT_EQ(c.lora.targets, (std::vector<std::string>{"c_attn", "c_proj"}));
+  EXPECT_EQ(c.zero_grad, ZeroGrad::kZero);
+  EXPECT_EQ(c.trainable, "*.mlp.*");
+  EXPECT_EQ(c.device, "a100-40gb");
+  EXPECT_EQ(c.seed, -12);
+  EXPECT_EQ(c.backend, Backend::kCpu);
+}
+
+TEST(RunConfigBuilder, ErrorsNameKeyValueAndWhatIsAllowed) {
+  RunConfigBuilder b;
+  EXPECT_THAT(Message(b.Set("batch", "-1")),
+              AllOf(HasSubstr("batch"), HasSubstr("-1"), HasSubstr("65536")));
+  EXPECT_THAT(Message(b.Set("batch", "two")), HasSubstr("whole number"));
+  EXPECT_THAT(Message(b.Set("precision", "fp8")),
+              AllOf(HasSubstr("precision"), HasSubstr("fp8"), HasSubstr("amp-bf16")));
+  EXPECT_THAT(Message(b.Set("bacth", "1")),
+              AllOf(HasSubstr("bacth"), HasSubstr("did you mean \"batch\"")));
+  EXPECT_THAT(Message(b.Set("optimizer", "adam")), HasSubstr("unknown key"));
+  EXPECT_THAT(Message(b.Set("device", "rtx-4900")), HasSubstr("rtx-4090"));
+  EXPECT_THAT(Message(b.SetPreset("qwen2")), HasSubstr("qwen2-0.5b"));
+  EXPECT_THAT(Message(b.Set("lora.dropout", "1.5")), HasSubstr("0.999"));
+  EXPECT_FALSE(b.Set("lora.targets", ",").ok());
+  EXPECT_FALSE(b.Set("trainable", "").ok());
+  EXPECT_FALSE(b.Set("seq", "1048577").ok());
+  EXPECT_FALSE(b.Set("steps", "0").ok());
+  EXPECT_TRUE(b.Build().ok()) << "a refused value leaves the builder as it was";
+}
+
+TEST(RunConfigBuilder, ReservedKeysTakeTheirDefaultAlone) {
+  struct Row {
+    const char* key;
+    const char* plain;
+    const char* reserved;
+  };
+  for (const Row& row : {Row{"offload.optimizer", "none", "cpu"},
+                         {"offload.parameters", "none", "nvme"},
+                         {"offload.activations", "none", "cpu"},
+                         {"activation_compression", "none", "int8"},
+                         {"shard.strategy", "none", "zero2"},
+                         {"shard.ranks", "1", "8"},
+                         {"loss", "full", "chunked"},
+                         {"optimizer.bits", "32", "8"},
+                         {"optimizer.name", "adam", "adafactor"},
+                         {"checkpointing.mode", "none", "selective"},
+                         {"attention", "eager", "efficient"},
+                         {"eval", "none", "no_grad"},
+                         {"init_on_device", "false", "true"},
+                         {"lora.placement", "embedded", "decoupled"},
+                         {"alloc_conf", "", "expandable_segments:True"}}) {
+    RunConfigBuilder b;
+    EXPECT_EQ(Message(b.Set(row.key, row.plain)), "") << row.key;
+    const absl::Status status = b.Set(row.key, row.reserved);
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << row.key << Message(status);
+    EXPECT_THAT(Message(status),
+                AllOf(HasSubstr(row.key), HasSubstr("not available in this version")));
+    EXPECT_TRUE(b.Build().ok());
+  }
+}
+
+TEST(RunConfigBuilder, PresetDefaultsLieBelowWhatIsSet) {
+  RunConfigBuilder b;
+  ASSERT_TRUE(b.Set("steps", "2").ok());
+  ASSERT_TRUE(b.SetPreset("basics-medium").ok());
+  RunConfig c = b.Build().value();
+  EXPECT_EQ(c.batch, 4);
+  EXPECT_EQ(c.seq, 128);
+  EXPECT_EQ(c.optimizer.impl, OptimizerImpl::kLoop);
+  EXPECT_EQ(c.steps, 2) << "set by hand, before or after the preset";
+  ASSERT_TRUE(b.SetPreset("gpt2").ok());
+  c = b.Build().value();
+  EXPECT_EQ(c.seq, 512) << "another preset takes the defaults of the first along";
+
+  RunConfig start;
+  start.batch = 7;
+  start.device = "h100-sxm";
+  RunConfigBuilder from(start);
+  ASSERT_TRUE(from.SetPreset("basics-medium").ok());
+  EXPECT_EQ(from.Build()->batch, 4);
+  EXPECT_EQ(from.Build()->device, "h100-sxm");
+}
+
+TEST(RunConfigBuilder, ModelConfigMustBeAJsonObject) {
+  RunConfigBuilder b;
+  EXPECT_THAT(Message(b.SetModelConfig("my/config.json", "not json")),
+              AllOf(HasSubstr("my/config.json"), HasSubstr("not JSON"), HasSubstr("line 1")));
+  EXPECT_THAT(Message(b.SetModelConfig("c.json", "[1]")), HasSubstr("object"));
+  EXPECT_THAT(Message(b.SetModelConfig("c.json", std::string(2 << 20, ' '))),
+              HasSubstr("more than"));
+  ASSERT_TRUE(b.SetModelConfig("c.json", R"({"model_type": "llama"})").ok());
+  EXPECT_EQ(b.Build()->model, "c.json");
+}
+
+TEST(RunConfigBuilder, TokensOfAPassAreCapped) {
+  RunConfigBuilder b;
+  ASSERT_TRUE(b.Set("batch", "65536").ok());
+  ASSERT_TRUE(b.Set("seq", "1048576").ok());
+  EXPECT_THAT(Message(b.Build().status()), HasSubstr("tokens"));
+}
+
+TEST(RunConfigBuilder, ChecksTheStartToo) {
+  RunConfig start;
+  start.batch = -3;
+  EXPECT_THAT(Message(RunConfigBuilder(start).Build().status()), HasSubstr("batch"));
+}
+
+TEST(RunJson, UnknownFieldsAndBadTypesAreNamed) {
+  RunConfigBuilder b;
+  EXPECT_THAT(Message(b.SetRunJson(R"({"optimizer": {"nmae": "adam"}})")),
+              AllOf(HasSubstr("optimizer.nmae"), HasSubstr("optimizer.name")));
+  EXPECT_THAT(Message(b.SetRunJson(R"({"batch": "many"})")), HasSubstr("batch"));
+  EXPECT_THAT(Message(b.SetRunJson(R"({"batch": -2})")), HasSubstr("-2"));
+  EXPECT_THAT(Message(b.SetRunJson(R"({"optimizer": "adam"})")), HasSubstr("optimizer"));
+  EXPECT_THAT(Message(b.SetRunJson("{")), HasSubstr("not JSON"));
+  EXPECT_THAT(Message(b.SetRunJson("[]")), HasSubstr("object"));
+  EXPECT_EQ(b.SetRunJson(R"({"offload": {"optimizer": "cpu"}})").code(),
+            absl::StatusCode::kUnimplemented);
+  std::string deep(100000, '[');
+  EXPECT_FALSE(b.SetRunJson(deep).ok());
+  EXPECT_FALSE(b.SetRunJson(R"({"lora":)" + deep).ok());
+}
+
+TEST(RunJson, BothSpellingsAndNullAreRead) {
+  RunConfigBuilder b;
+  ASSERT_EQ(Message(b.SetRunJson(R"({"model": "gpt2", "microBatches": 4, "zero_grad": "zero",
+      "seed": "77", "lora": {"rank": 4, "alpha": null}})")),
+            "");
+  const RunConfig c = b.Build().value();
+  EXPECT_EQ(c.micro_batches, 4);
+  EXPECT_EQ(c.zero_grad, ZeroGrad::kZero);
+  EXPECT_EQ(c.seed, 77);
+  EXPECT_EQ(c.lora.rank, 4);
+  EXPECT_EQ(c.lora.alpha, 16);
+}
+
+// The table and the message cannot drift apart.
+TEST(Keys, AreTheFieldsOfTheMessage) {
+  std::set<std::string> keys;
+  for (const KeyInfo& info : Keys()) {
+    EXPECT_FALSE(info.help.empty()) << info.key;
+    EXPECT_TRUE(keys.emplace(info.key).second) << info.key;
+  }
+  keys.insert("model_config_json");
+  const std::vector<std::string> paths = FieldPaths();
+  EXPECT_EQ(keys, std::set<std::string>(paths.begin(), paths.end()));
+}
+
+// A random choice of every key survives JSON and bytes.
+TEST(RoundTrip, RandomConfigurations) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 200; ++round) {
+    RunConfigBuilder b;
+    for (const KeyInfo& info : Keys()) {
+      if (random() % 2) continue;
+      std::string value;
+      if (!info.choices.empty()) {
+        value = info.choices[random() % info.choices.size()];
+      } else {
+        value = std::to_string(1 + random() % 9);
+      }
+      absl::Status set = b.Set(info.key, value);
+      if (!set.ok() && value.size() == 1) set = b.Set(info.key, "0.5");
+      (void)set;  // text keys refuse a number
+    }
+    const absl::StatusOr<RunConfig> config = b.Build();
+    ASSERT_TRUE(config.ok()) << config.status();
+    const std::string json = ToJson(*config);
+    EXPECT_THAT(json, HasSubstr("\"micro_batches\""));
+    RunConfigBuilder again;
+    ASSERT_EQ(Message(again.SetRunJson(json)), "") << json;
+    EXPECT_EQ(ToJson(again.Build().value()), json);
+    EXPECT_EQ(ToProtoBytes(again.Build().value()), ToProtoBytes(*config));
+    const absl::StatusOr<RunConfig> back = FromProtoBytes(ToProtoBytes(*config));
+    ASSERT_TRUE(back.ok()) << back.status();
+    EXPECT_EQ(ToJson(*back), json);
+    EXPECT_EQ(back->model_config_json, config->model_config_json);
+  }
+}
+
+TEST(RoundTrip, AModelOfOnesOwnTravelsWithItsText) {
+  RunConfigBuilder b;
+  const std::string text = R"({"model_type": "llama", "hidden_size": 64})";
+  ASSERT_TRUE(b.SetModelConfig("tiny.json", text).ok());
+  const RunConfig config = b.Build().value();
+  RunConfigBuilder again;
+  ASSERT_TRUE(again.SetRunJson(ToJson(config)).ok());
+  EXPECT_EQ(again.Build()->model_config_json, text);
+  EXPECT_EQ(again.Build()->model, "tiny.json");
+  ASSERT_TRUE(again.SetModelConfig("caf\xe9.json", text).ok());
+  EXPECT_TRUE(FromProtoBytes(ToProtoBytes(again.Build().value())).ok()) << "a name of any bytes";
+}
+
+TEST(FromProtoBytes, GarbageIsAnErrorNotACrash) {
+  std::mt19937 random(2);
+  const std::string good = ToProtoBytes(RunConfigBuilder().Build().value());
+  for (int round = 0; round < 2000; ++round) {
+    std::string bytes = good;
+    for (int i = 0; i < 3; ++i) bytes[random() % bytes.size()] = static_cast<char>(random());
+    bytes.resize(random() % (bytes.size() + 1));
+    const absl::StatusOr<RunConfig> config = FromProtoBytes(bytes);
+    if (config.ok()) {
+      EXPECT_GE(config->batch, 1);
+    }
+  }
+}
+
+TEST(Presets, AreTheFiveOfTheIssue) {
+  std::set<std::string> names;
+  for (const ModelPreset& preset : ModelPresets()) {
+    names.emplace(preset.name);
+    EXPECT_TRUE(nlohmann::json::parse(preset.config_json).contains("model_type")) << preset.name;
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"qwen2-0.5b", "gpt2", "gpt2-medium", "llama-3.2-1b",
+                                          "basics-medium"}));
+}
+
+}  // namespace
+}  // namespace vramscope::run

@@ -1,0 +1,54 @@
+#include "profiler/run/units.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <iterator>
+
+namespace vramscope::run {
+namespace {
+
+TEST(ParseBytes, ReadsEveryUnit) {
+  EXPECT_EQ(ParseBytes("24GiB").value(), 25769803776u);
+  EXPECT_EQ(ParseBytes("24564 MiB").value(), 24564ull << 20);
+  EXPECT_EQ(ParseBytes("24gb").value(), 24000000000u);
+  EXPECT_EQ(ParseBytes("512KiB").value(), 524288u);
+  EXPECT_EQ(ParseBytes("8519680").value(), 8519680u);
+  EXPECT_EQ(ParseBytes("1.5kB").value(), 1500u);
+  EXPECT_EQ(ParseBytes("1008e9").value(), 1008000000000u);
+}
+
+TEST(ParseBytes, RefusesWhatIsNoSize) {
+  for (const char* text :
+       {"", "GiB", "-1", "-1GiB", "24 GiBs", "nan", "inf", "1e400", "24,5GiB", "2e18GiB"}) {
+    EXPECT_FALSE(ParseBytes(text).ok()) << text;
+  }
+}
+
+TEST(ParseNumbers, WantsTheWholeText) {
+  EXPECT_EQ(ParseInteger("-7").value(), -7);
+  for (const char* text : {"", "7 ", "7x", "1e3", "99999999999999999999"}) {
+    EXPECT_FALSE(ParseInteger(text).ok()) << text;
+  }
+  EXPECT_EQ(ParseNumber("1e-3").value(), 1e-3);
+  for (const char* text : {"", "nan", "inf", "1.0.0", "0x"}) {
+    EXPECT_FALSE(ParseNumber(text).ok()) << text;
+  }
+}
+
+TEST(Nearest, FindsTypingErrorsAndParts) {
+  const std::string_view keys[] = {"batch", "seq", "optimizer.name", "lora.rank"};
+  EXPECT_EQ(Nearest("bacth", std::begin(keys), std::end(keys)), "batch");
+  EXPECT_EQ(Nearest("optimiser.name", std::begin(keys), std::end(keys)), "optimizer.name");
+  EXPECT_EQ(Nearest("rank", std::begin(keys), std::end(keys)), "lora.rank");
+  EXPECT_EQ(Nearest("zzzzzzzz", std::begin(keys), std::end(keys)), "");
+}
+
+TEST(FormatBytes, IsForPeople) {
+  EXPECT_EQ(FormatBytes(1976131072), "1.84 GiB");
+  EXPECT_EQ(FormatBytes(8519680), "8.12 MiB");
+  EXPECT_EQ(FormatBytes(512), "0.50 KiB");
+}
+
+}  // namespace
+}  // namespace vramscope::run
