@@ -1,0 +1,18 @@
+// Text pieces that the exporters share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace vramscope::exporters {
+
+// What Kineto does to names before they go between JSON quotes: backslashes become slashes, line
+// ends vanish, quotes are escaped, and a text with anything else that cannot be printed becomes
+// "unknown". Unlike Kineto's, printable UTF-8 stays.
+std::string CleanJsonText(std::string_view text);
+
+// Nanoseconds as microseconds with three decimals: 1234567 is "1234.567".
+std::string Microseconds(int64_t ns);
+
+}  // namespace vramscope::exporters

@@ -1,0 +1,145 @@
+#include "profiler/exporters/spans.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace vramscope::exporters {
+namespace {
+
+using trace::EventIndex;
+using trace::kNoEvent;
+using trace::Phase;
+using trace::SliceKind;
+using trace::SliceTable;
+
+bool IsMainPhase(Phase phase) {
+  return phase == Phase::kForward || phase == Phase::kLoss || phase == Phase::kBackward ||
+         phase == Phase::kOptimizer;
+}
+
+// Where `## end ##` of a step begins: at the end of its last main phase.
+struct StepEnd {
+  int64_t ns = 0;
+  EventIndex event = kNoEvent;
+};
+
+// Per row of `slices`: whether it is an op with no op inside, on its thread.
+std::vector<bool> InnermostOps(const SliceTable& slices) {
+  std::vector<bool> innermost(slices.size(), false);
+  std::map<uint32_t, std::vector<uint32_t>> open;  // thread -> rows
+  for (uint32_t row = 0; row < slices.size(); ++row) {
+    if (slices.kind[row] != SliceKind::kOp) continue;
+    std::vector<uint32_t>& stack = open[slices.thread[row]];
+    while (!stack.empty() && slices.end_event[stack.back()] != kNoEvent &&
+           slices.end_event[stack.back()] < slices.begin_event[row]) {
+      stack.pop_back();
+    }
+    if (!stack.empty()) innermost[stack.back()] = false;
+    innermost[row] = true;
+    stack.push_back(row);
+  }
+  return innermost;
+}
+
+// The end of a forward phase: that of the loss phase which follows it, when one does.
+std::vector<int64_t> EndsWithLoss(const SliceTable& slices) {
+  std::vector<int64_t> ends = slices.end_ns;
+  uint32_t last = UINT32_MAX;  // row of the last phase
+  for (uint32_t row = 0; row < slices.size(); ++row) {
+    if (slices.kind[row] == SliceKind::kMicroBatch) last = UINT32_MAX;
+    if (slices.kind[row] != SliceKind::kPhase) continue;
+    if (last != UINT32_MAX && slices.phase(row) == Phase::kLoss &&
+        slices.phase(last) == Phase::kForward && slices.step[row] == slices.step[last] &&
+        slices.thread[row] == slices.thread[last]) {
+      ends[last] = std::max(ends[last], slices.end_ns[row]);
+    }
+    last = row;
+  }
+  return ends;
+}
+
+}  // namespace
+
+uint32_t TrackAllocator::Place(bool gpu, uint32_t thread, int64_t begin_ns, int64_t end_ns) {
+  std::vector<Lane>& lanes = lanes_[{gpu, thread}];
+  for (Lane& lane : lanes) {
+    while (!lane.open_ends.empty() && lane.open_ends.back() <= begin_ns) lane.open_ends.pop_back();
+    if (lane.open_ends.empty() || lane.open_ends.back() >= end_ns) {
+      lane.open_ends.push_back(end_ns);
+      return lane.track;
+    }
+  }
+  const auto track = static_cast<uint32_t>(tracks_->size());
+  tracks_->push_back({gpu, thread, static_cast<uint32_t>(lanes.size())});
+  lanes.push_back({track, {end_ns}});
+  return track;
+}
+
+Spans CollectSpans(const trace::Trace& trace, bool kernels) {
+  const SliceTable& slices = trace.slices;
+  const std::vector<int64_t> ends = EndsWithLoss(slices);
+  const std::vector<bool> innermost = kernels ? InnermostOps(slices) : std::vector<bool>();
+
+  Spans result;
+  std::map<int32_t, StepEnd> step_ends;
+  std::map<int32_t, uint32_t> step_rows;
+  uint32_t external_id = 0;
+  for (uint32_t row = 0; row < slices.size(); ++row) {
+    Span span;
+    span.event = slices.begin_event[row];
+    span.begin_ns = slices.begin_ns[row];
+    span.end_ns = std::max(ends[row], span.begin_ns);
+    span.slice = row;
+    switch (slices.kind[row]) {
+      case SliceKind::kStep:
+        span.name = fmt::format("ProfilerStep#{}", slices.number[row]);
+        step_rows[static_cast<int32_t>(slices.number[row])] = row;
+        break;
+      case SliceKind::kMicroBatch:
+        span.name = fmt::format("micro-batch {}", slices.number[row]);
+        break;
+      case SliceKind::kPhase:
+        span.name = fmt::format("## {} ##", trace::Name(slices.phase(row)));
+        if (IsMainPhase(slices.phase(row)) && slices.end_event[row] != kNoEvent) {
+          StepEnd& end = step_ends[slices.step[row]];
+          end = {slices.end_ns[row], slices.end_event[row]};
+        }
+        break;
+      case SliceKind::kModule:
+        span.kind = SpanKind::kModule;
+        break;
+      case SliceKind::kOp:
+        span.kind = SpanKind::kOp;
+        span.external_id = ++external_id;
+        break;
+    }
+    result.spans.push_back(span);
+    if (kernels && innermost[row] && span.end_ns > span.begin_ns) {
+      span.kind = SpanKind::kKernel;
+      result.spans.push_back(span);
+    }
+  }
+  for (const auto& [step, row] : step_rows) {
+    const auto end = step_ends.find(step);
+    if (end == step_ends.end() || end->second.ns > slices.end_ns[row]) continue;
+    Span span;
+    span.event = end->second.event;
+    span.begin_ns = end->second.ns;
+    span.end_ns = slices.end_ns[row];
+    span.name = "## end ##";
+    span.slice = row;
+    result.spans.push_back(span);
+  }
+  std::stable_sort(result.spans.begin(), result.spans.end(),
+                   [](const Span& a, const Span& b) { return a.event < b.event; });
+
+  TrackAllocator tracks(&result.tracks);
+  for (Span& span : result.spans) {
+    const bool gpu = span.kind == SpanKind::kKernel;
+    span.track = tracks.Place(gpu, gpu ? 0 : slices.thread[span.slice], span.begin_ns, span.end_ns);
+  }
+  return result;
+}
+
+}  // namespace vramscope::exporters

@@ -1,0 +1,60 @@
+// The complete events of a Chrome trace, before they are text: which slices are written under which
+// name on which track. Split from the writer so that the nesting rule can be tested by itself.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profiler/trace/trace.h"
+
+namespace vramscope::exporters {
+
+enum class SpanKind : uint8_t { kAnnotation, kModule, kOp, kKernel };
+
+struct Span {
+  SpanKind kind = SpanKind::kAnnotation;
+  trace::EventIndex event = 0;  // at which it begins; spans are in this order
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  std::string name;          // of annotations; the others take the slice's
+  uint32_t slice = 0;        // row, for modules, ops and kernels
+  uint32_t track = 0;        // index into Spans::tracks
+  uint32_t external_id = 0;  // of ops; a kernel has its op's
+};
+
+struct Track {
+  bool gpu = false;
+  uint32_t thread = 0;    // of the trace; of a GPU track: the stream
+  uint32_t overflow = 0;  // 0: the thread itself; more: what did not nest in it
+};
+
+struct Spans {
+  std::vector<Span> spans;
+  std::vector<Track> tracks;
+};
+
+// On every track, two spans are either apart or one holds the other; a span comes after the one
+// that holds it. What would break that (slices of a damaged or foreign trace) moves to an overflow
+// track. `kernels`: derive a kernel from every innermost op that takes time.
+Spans CollectSpans(const trace::Trace& trace, bool kernels);
+
+// Hands out tracks by that rule.
+class TrackAllocator {
+ public:
+  explicit TrackAllocator(std::vector<Track>* tracks) : tracks_(tracks) {}
+  // Spans of one thread come in order of begin, a holder before what it holds.
+  uint32_t Place(bool gpu, uint32_t thread, int64_t begin_ns, int64_t end_ns);
+
+ private:
+  struct Lane {
+    uint32_t track;
+    std::vector<int64_t> open_ends;  // innermost last
+  };
+  std::vector<Track>* tracks_;
+  std::map<std::pair<bool, uint32_t>, std::vector<Lane>> lanes_;
+};
+
+}  // namespace vramscope::exporters
