@@ -32,6 +32,12 @@ class WorkerClient : public QObject {
   bool busy() const;
   bool running() const;  // the process is up and has said hello
 
+  // How the last run ended, set before runEnded: an absl::StatusCode (0: success; kUnavailable: the
+  // worker was lost), and the worker's own wall time. The command line's exit status needs them.
+  int lastStatusCode() const;
+  double lastSeconds() const;
+  QString workerVersion() const;  // from its hello; empty before it
+
  Q_SIGNALS:
   void ready();
   void runStarted(quint64 tag);
