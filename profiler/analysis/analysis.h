@@ -26,12 +26,14 @@ struct MemoryCurves {
   std::vector<int64_t> time_ns;
   std::vector<uint64_t> allocated;  // sum of live blocks
   std::vector<uint64_t> requested;
-  std::vector<uint64_t> reserved;   // sum of live segments
+  std::vector<uint64_t> reserved;  // sum of live segments
   // category[c][i], c = static_cast<int>(Category); empty vectors for categories never present.
   std::array<std::vector<uint64_t>, trace::kCategoryCount> category;
   size_t size() const { return time_ns.size(); }
 };
 MemoryCurves ComputeCurves(const trace::Trace& trace);
+// The last point at or before the event, or nullopt when memory was still untouched.
+std::optional<size_t> PointAt(const MemoryCurves& curves, trace::EventIndex event);
 
 // Where the run stands at an event.
 struct Context {
@@ -49,7 +51,11 @@ struct LiveAllocation {
   trace::Category category;  // at that moment
 };
 
-// What is in memory right after `event`. Sorted by block size, largest first.
+// Inside an allocation's event: where that was made. Elsewhere: the innermost open slices.
+Context ContextAt(const trace::Trace& trace, trace::EventIndex event);
+
+// What is in memory right after `event` (clamped to the last). A block counts until its free has
+// completed. Sorted by block size, largest first.
 struct LiveSet {
   Context context;
   uint64_t allocated = 0, requested = 0, reserved = 0;
@@ -57,7 +63,7 @@ struct LiveSet {
   std::vector<LiveAllocation> allocations;
 };
 LiveSet LiveAt(const trace::Trace& trace, trace::EventIndex event);
-// The last event at or before the time (the first event when before the trace).
+// The last event at or before the time (the first event when before the trace; 0 when empty).
 trace::EventIndex EventAtTime(const trace::Trace& trace, int64_t time_ns);
 
 enum class GroupBy : uint8_t { kCategory, kModule, kOp, kStack, kPhase };
@@ -67,6 +73,7 @@ struct Group {
   uint64_t bytes = 0;
   uint64_t count = 0;
 };
+// Most bytes first; the groups add up to live.allocated. kStack: "module > op".
 std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, GroupBy by);
 
 struct Peak {
@@ -77,7 +84,8 @@ struct Peak {
 };
 Peak FindPeak(const trace::Trace& trace, const MemoryCurves& curves);
 
-// Every iteration: times are sums of its phases (forward includes the loss), in milliseconds.
+// Every iteration: times are sums of its phases (forward includes the loss), in milliseconds. A
+// phase nested in another counts as the outer one (recomputation inside backward is backward).
 struct StepRow {
   int32_t index = 0;
   int64_t begin_ns = 0, end_ns = 0;
@@ -87,8 +95,12 @@ struct StepRow {
 };
 std::vector<StepRow> StepTable(const trace::Trace& trace, const MemoryCurves& curves);
 
-// What `plan --json` and `run --json` print.
-struct MemoryPair { uint64_t allocated = 0, reserved = 0; };
+// What `plan --json` and `run --json` print. before_training and after_training are taken at the
+// markers kMarkerTrainingBegin and -End; without them, where the first step begins and the last
+// ends (without steps: the trace's begin and end).
+struct MemoryPair {
+  uint64_t allocated = 0, reserved = 0;
+};
 struct Summary {
   MemoryPair before_training, after_training;
   Peak peak;
@@ -100,7 +112,8 @@ struct Summary {
 };
 Summary Summarize(const trace::Trace& trace, const MemoryCurves& curves);
 
-// Totals per step, phase and category: peak bytes of the category within that phase.
+// Totals per step (-1: outside), phase and category: peak bytes of the category within that phase,
+// what was there on entry included. Only where not zero; ordered by step, phase, category.
 struct PhaseTotal {
   int32_t step = 0;
   trace::Phase phase = trace::Phase::kNone;
@@ -114,6 +127,7 @@ struct DiffRow {
   trace::Category category = trace::Category::kUnknown;
   uint64_t a = 0, b = 0;
 };
+// Steps align by their number. Every key that either side has.
 std::vector<DiffRow> Diff(const trace::Trace& a, const trace::Trace& b);
 
 }  // namespace vramscope::analysis

@@ -17,10 +17,10 @@ namespace vramscope::analysis {
 
 struct Request {
   bool is_alloc = true;
-  uint64_t bytes = 0;           // requested
-  uint64_t bytes_rounded = 0;   // 0 when the source does not say
-  int64_t allocation = -1;      // index among the stream's allocations; -1: born before it
-  std::string where;            // op, module: for messages
+  uint64_t bytes = 0;          // requested
+  uint64_t bytes_rounded = 0;  // 0 when the source does not say
+  int64_t allocation = -1;     // index among the stream's allocations; -1: born before it
+  std::string where;           // op, module: for messages
 };
 
 struct RequestStream {
@@ -28,7 +28,8 @@ struct RequestStream {
   uint64_t start_bytes = 0;  // rounded bytes live before the first request, if known
 };
 
-// Allocations and completed frees of one step; `step` < 0: the last whole step; nullopt: everything.
+// Allocations and completed frees of one step; `step` < 0: the last whole step; nullopt:
+// everything.
 absl::StatusOr<RequestStream> RequestsOfStep(const trace::Trace& trace, std::optional<int> step);
 // A CSV: either our own (`vramscope requests`) or one with the columns action,size,rounded,addr,
 // alloc_index (a recorded snapshot, flattened).
@@ -42,7 +43,7 @@ struct RequestDiff {
     std::string a, b;  // in words; empty: nothing on that side
   };
   std::vector<Difference> first_differences;  // at most 20
-  uint64_t peak_a = 0, peak_b = 0;  // of the rounded bytes, over the stream's start
+  uint64_t peak_a = 0, peak_b = 0;            // of the rounded bytes, over the stream's start
   bool identical() const { return equal == total; }
 };
 RequestDiff DiffRequests(const RequestStream& a, const RequestStream& b);

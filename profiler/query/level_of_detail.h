@@ -1,30 +1,52 @@
-// Answers "what is in these pixels" in time that depends on the pixels, not on the trace: a
-// power-of-two min/max pyramid over curves, and per-lane pyramids over slices and allocations.
-// (The owner of this folder completes it.)
+// Answers "what is in these pixels" about memory curves, in time that depends on the pixels and not
+// on the trace. Slices: lane_index.h; allocations as address x time: block_index.h.
+//
+//   CurveIndex index(curves);                              // once, on the loading thread
+//   CurveColumns c = index.Query(begin_ns, end_ns, width); // every frame, < 1 ms
+//
+// Immutable once built; Query may be called from any thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/query/max_pyramid.h"
 
 namespace vramscope::query {
 
-// Highest values over each of `columns` equal spans of [begin_ns, end_ns): the curves of a picture.
+// Highest values over each of `columns` equal spans of [begin_ns, end_ns]: the curves of a picture.
+// A span counts what holds when it begins and every point in it, however short: a peak of one event
+// is in its column at every zoom. All zero before the first point.
 struct CurveColumns {
   std::vector<uint64_t> allocated_max, reserved_max;
-  // Per column, the category split at the column's highest allocated value: category[c][column].
+  // Per column, the category split at the column's highest allocated value: category[c][column];
+  // the categories of a column add up to its allocated_max. Empty: a category never present.
   std::array<std::vector<uint64_t>, trace::kCategoryCount> category;
+  // Per column, the point of `curves` of allocated_max; kNoPoint before the first.
+  static constexpr uint32_t kNoPoint = UINT32_MAX;
+  std::vector<uint32_t> point;
 };
 
 class CurveIndex {
  public:
+  // `curves` must outlive the index.
   explicit CurveIndex(const analysis::MemoryCurves& curves);
+  // columns <= 0 or end <= begin: nothing.
   CurveColumns Query(int64_t begin_ns, int64_t end_ns, int columns) const;
+  size_t MemoryBytes() const;
 
  private:
+  // First point at or after `time_ns`, searched from `from` on.
+  size_t FirstAtOrAfter(int64_t time_ns, size_t from) const;
+
   const analysis::MemoryCurves& curves_;
-  std::vector<std::vector<uint32_t>> levels_;  // argmax of allocated per power-of-two bucket
+  MaxPyramid allocated_;
+  std::vector<int64_t> sampled_times_;    // of every kSample-th point: stays in cache
+  std::vector<uint32_t> reserved_point_;  // where reserved changes
+  std::vector<uint64_t> reserved_value_;
+  MaxPyramid reserved_;
 };
 
 }  // namespace vramscope::query

@@ -1,0 +1,179 @@
+#include <absl/container/flat_hash_map.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "profiler/analysis/analysis.h"
+
+namespace vramscope::analysis {
+
+using trace::EventIndex;
+using trace::EventKind;
+using trace::kNoEvent;
+using trace::SliceKind;
+
+trace::EventIndex EventAtTime(const trace::Trace& trace, int64_t time_ns) {
+  const auto& times = trace.events.time_ns;
+  const auto it = std::upper_bound(times.begin(), times.end(), time_ns);
+  return it == times.begin() ? 0 : static_cast<EventIndex>(it - times.begin() - 1);
+}
+
+Context ContextAt(const trace::Trace& trace, EventIndex event) {
+  Context c;
+  if (trace.events.size() == 0) return c;
+  event = std::min(event, trace.events.size() - 1);
+  c.event = event;
+  c.time_ns = trace.events.time_ns[event];
+
+  // Slices are in order of their begin, so that the last open one of a kind is the innermost.
+  const trace::SliceTable& s = trace.slices;
+  const auto end = std::upper_bound(s.begin_event.begin(), s.begin_event.end(), event);
+  const auto rows = static_cast<uint32_t>(end - s.begin_event.begin());
+  for (uint32_t i = 0; i < rows; ++i) {
+    if (s.end_event[i] <= event) continue;  // kNoEvent is the greatest
+    switch (s.kind[i]) {
+      case SliceKind::kStep:
+        c.step = static_cast<int32_t>(s.number[i]);
+        break;
+      case SliceKind::kMicroBatch:
+        c.micro_batch = static_cast<int32_t>(s.number[i]);
+        break;
+      case SliceKind::kPhase:
+        c.phase = s.phase(i);
+        break;
+      case SliceKind::kModule:
+        c.module = trace.String(s.name[i]);
+        break;
+      case SliceKind::kOp:
+        c.op = trace.String(s.name[i]);
+        break;
+    }
+  }
+  if (trace.events.kind[event] == EventKind::kAlloc) {
+    const trace::AllocationTable& a = trace.allocations;
+    const auto id = static_cast<uint32_t>(trace.events.id[event]);
+    c.step = a.step[id];
+    c.micro_batch = a.micro_batch[id];
+    c.phase = a.phase[id];
+    c.module = trace.String(a.module[id]);
+    c.op = trace.String(a.op[id]);
+  }
+  return c;
+}
+
+LiveSet LiveAt(const trace::Trace& trace, EventIndex event) {
+  LiveSet live;
+  if (trace.events.size() == 0) return live;
+  event = std::min(event, trace.events.size() - 1);
+  live.context = ContextAt(trace, event);
+
+  const trace::AllocationTable& a = trace.allocations;
+  const auto born_end = std::upper_bound(a.alloc_event.begin(), a.alloc_event.end(), event);
+  const auto born = static_cast<uint32_t>(born_end - a.alloc_event.begin());
+  std::vector<trace::Category> now(a.birth_category.begin(), a.birth_category.begin() + born);
+  const trace::RetagTable& r = trace.retags;
+  for (uint32_t i = 0; i < r.size() && r.event[i] <= event; ++i)
+    now[r.allocation[i].value] = r.to[i];
+  for (uint32_t id = 0; id < born; ++id) {
+    if (a.free_event[id] <= event) continue;  // kNoEvent is the greatest
+    live.allocations.push_back({.id = {id}, .category = now[id]});
+    live.allocated += a.bytes_rounded[id];
+    live.requested += a.bytes[id];
+    live.by_category[static_cast<size_t>(now[id])] += a.bytes_rounded[id];
+  }
+  std::sort(live.allocations.begin(), live.allocations.end(),
+            [&a](const LiveAllocation& x, const LiveAllocation& y) {
+              const uint64_t bx = a.bytes_rounded[x.id.value], by = a.bytes_rounded[y.id.value];
+              return bx != by ? bx > by : x.id < y.id;
+            });
+
+  const trace::SegmentTable& s = trace.segments;
+  for (uint32_t id = 0; id < s.size() && s.alloc_event[id] <= event; ++id) {
+    if (s.free_event[id] > event) live.reserved += s.bytes[id];
+  }
+  for (uint32_t i = 0; i <= event; ++i) {
+    if (trace.events.kind[i] == EventKind::kSegmentMap) live.reserved += trace.events.bytes[i];
+    if (trace.events.kind[i] == EventKind::kSegmentUnmap) live.reserved -= trace.events.bytes[i];
+  }
+  return live;
+}
+
+absl::StatusOr<GroupBy> ParseGroupBy(std::string_view name) {
+  if (name == "category") return GroupBy::kCategory;
+  if (name == "module") return GroupBy::kModule;
+  if (name == "op") return GroupBy::kOp;
+  if (name == "stack") return GroupBy::kStack;
+  if (name == "phase") return GroupBy::kPhase;
+  return absl::InvalidArgumentError(fmt::format(
+      "cannot group by \"{}\": choose one of category, module, op, stack, phase", name));
+}
+
+std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, GroupBy by) {
+  const trace::AllocationTable& a = trace.allocations;
+  const auto key_of = [&](const LiveAllocation& l) -> uint64_t {
+    const uint32_t id = l.id.value;
+    switch (by) {
+      case GroupBy::kCategory:
+        return static_cast<uint64_t>(l.category);
+      case GroupBy::kModule:
+        return a.module[id].value;
+      case GroupBy::kOp:
+        return a.op[id].value;
+      case GroupBy::kStack:
+        return uint64_t{a.module[id].value} << 32 | a.op[id].value;
+      case GroupBy::kPhase:
+        return static_cast<uint64_t>(a.phase[id]);
+    }
+    return 0;
+  };
+  const auto text = [&trace](uint64_t id, std::string_view none) -> std::string_view {
+    const std::string_view s = trace.String({static_cast<uint32_t>(id)});
+    return s.empty() ? none : s;
+  };
+  const auto name_of = [&](uint64_t key) -> std::string {
+    switch (by) {
+      case GroupBy::kCategory:
+        return std::string(trace::Name(static_cast<trace::Category>(key)));
+      case GroupBy::kModule:
+        return std::string(text(key, "(no module)"));
+      case GroupBy::kOp:
+        return std::string(text(key, "(no op)"));
+      case GroupBy::kStack:
+        return fmt::format("{} > {}", text(key >> 32, "(no module)"),
+                           text(key & 0xffffffffu, "(no op)"));
+      case GroupBy::kPhase:
+        return std::string(trace::Name(static_cast<trace::Phase>(key)));
+    }
+    return "";
+  };
+  absl::flat_hash_map<uint64_t, size_t> row;
+  std::vector<Group> groups;
+  for (const LiveAllocation& l : live.allocations) {
+    const uint64_t key = key_of(l);
+    const auto [it, fresh] = row.try_emplace(key, groups.size());
+    if (fresh) groups.push_back({.name = name_of(key)});
+    groups[it->second].bytes += a.bytes_rounded[l.id.value];
+    ++groups[it->second].count;
+  }
+  std::sort(groups.begin(), groups.end(), [](const Group& x, const Group& y) {
+    return x.bytes != y.bytes ? x.bytes > y.bytes : x.name < y.name;
+  });
+  return groups;
+}
+
+Peak FindPeak(const trace::Trace& trace, const MemoryCurves& curves) {
+  Peak peak;
+  if (curves.size() == 0) return peak;
+  const auto at =
+      static_cast<size_t>(std::max_element(curves.allocated.begin(), curves.allocated.end()) -
+                          curves.allocated.begin());
+  peak.allocated = curves.allocated[at];
+  peak.reserved = *std::max_element(curves.reserved.begin(), curves.reserved.end());
+  peak.context = ContextAt(trace, curves.event[at]);
+  for (int c = 0; c < trace::kCategoryCount; ++c) {
+    if (!curves.category[c].empty()) peak.by_category[c] = curves.category[c][at];
+  }
+  return peak;
+}
+
+}  // namespace vramscope::analysis

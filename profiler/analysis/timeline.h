@@ -1,0 +1,22 @@
+// Which step and phase every event lies in, as a short list of changes. Internal to this folder.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "profiler/trace/trace.h"
+
+namespace vramscope::analysis {
+
+// From `event` on (included), until the next change.
+struct Place {
+  trace::EventIndex event = 0;
+  int32_t step = -1;
+  trace::Phase phase = trace::Phase::kNone;  // innermost
+};
+
+// In order of event; the first is at event 0. One change an event at most.
+std::vector<Place> PlacesOf(const trace::Trace& trace);
+const Place& PlaceAt(const std::vector<Place>& places, trace::EventIndex event);
+
+}  // namespace vramscope::analysis

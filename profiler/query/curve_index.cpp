@@ -1,0 +1,162 @@
+#include <algorithm>
+#include <bit>
+
+#include "profiler/query/level_of_detail.h"
+#include "profiler/query/time_span.h"
+
+namespace vramscope::query {
+namespace {
+
+constexpr size_t kSample = 64;
+
+std::vector<uint32_t> Changes(const std::vector<uint64_t>& values) {
+  std::vector<uint32_t> out;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i == 0 || values[i] != values[i - 1]) out.push_back(static_cast<uint32_t>(i));
+  }
+  return out;
+}
+
+std::vector<uint64_t> Pick(const std::vector<uint64_t>& values,
+                           const std::vector<uint32_t>& points) {
+  std::vector<uint64_t> out;
+  out.reserve(points.size());
+  for (uint32_t p : points) out.push_back(values[p]);
+  return out;
+}
+
+}  // namespace
+
+MaxPyramid::MaxPyramid(const std::vector<uint64_t>& values) : values_(&values) {
+  const size_t n = values.size();
+  std::vector<Node> level((n + kBase - 1) / kBase);
+  for (size_t b = 0; b < level.size(); ++b) {
+    const auto first = values.begin() + static_cast<ptrdiff_t>(b * kBase);
+    const auto last = values.begin() + static_cast<ptrdiff_t>(std::min(n, (b + 1) * kBase));
+    const auto best = std::max_element(first, last);
+    level[b] = {*best, static_cast<uint32_t>(best - values.begin())};
+  }
+  while (level.size() > 1) {
+    std::vector<Node> up((level.size() + 1) / 2);
+    for (size_t i = 0; i < up.size(); ++i) {
+      up[i] = level[2 * i];
+      if (2 * i + 1 < level.size() && level[2 * i + 1].value > up[i].value) {
+        up[i] = level[2 * i + 1];
+      }
+    }
+    levels_.push_back(std::move(level));
+    level = std::move(up);
+  }
+  levels_.push_back(std::move(level));
+}
+
+size_t MaxPyramid::ArgMax(size_t begin, size_t end) const {
+  const std::vector<uint64_t>& v = *values_;
+  Node best{v[begin], static_cast<uint32_t>(begin)};
+  const auto take = [&best](Node n) {
+    if (n.value > best.value || (n.value == best.value && n.index < best.index)) best = n;
+  };
+  size_t first = (begin + kBase - 1) / kBase, last = end / kBase;  // whole base buckets
+  if (first >= last) {
+    for (size_t i = begin; i < end; ++i) take({v[i], static_cast<uint32_t>(i)});
+    return best.index;
+  }
+  for (size_t i = begin; i < first * kBase; ++i) take({v[i], static_cast<uint32_t>(i)});
+  for (size_t i = last * kBase; i < end; ++i) take({v[i], static_cast<uint32_t>(i)});
+  for (size_t level = 0; first < last; ++level) {
+    if (first & 1) take(levels_[level][first++]);
+    if (last & 1) take(levels_[level][--last]);
+    first /= 2;
+    last /= 2;
+  }
+  return best.index;
+}
+
+size_t MaxPyramid::MemoryBytes() const {
+  size_t bytes = 0;
+  for (const auto& level : levels_) bytes += level.capacity() * sizeof(Node);
+  return bytes;
+}
+
+CurveIndex::CurveIndex(const analysis::MemoryCurves& curves)
+    : curves_(curves),
+      allocated_(curves.allocated),
+      reserved_point_(Changes(curves.reserved)),
+      reserved_value_(Pick(curves.reserved, reserved_point_)),
+      reserved_(reserved_value_) {
+  sampled_times_.reserve(curves.size() / kSample + 1);
+  for (size_t i = 0; i < curves.size(); i += kSample) sampled_times_.push_back(curves.time_ns[i]);
+}
+
+size_t CurveIndex::FirstAtOrAfter(int64_t time_ns, size_t from) const {
+  // First sample at or after the time; the answer lies behind the sample before it.
+  const auto samples = sampled_times_.begin() + static_cast<ptrdiff_t>(from / kSample);
+  const auto s = static_cast<size_t>(std::lower_bound(samples, sampled_times_.end(), time_ns) -
+                                     sampled_times_.begin());
+  const size_t first = std::max(from, s == 0 ? 0 : (s - 1) * kSample);
+  const size_t last = std::max(first, std::min(curves_.size(), s * kSample));
+  const auto begin = curves_.time_ns.begin();
+  return static_cast<size_t>(std::lower_bound(begin + static_cast<ptrdiff_t>(first),
+                                              begin + static_cast<ptrdiff_t>(last), time_ns) -
+                             begin);
+}
+
+CurveColumns CurveIndex::Query(int64_t begin_ns, int64_t end_ns, int columns) const {
+  CurveColumns out;
+  if (columns <= 0 || end_ns <= begin_ns) return out;
+  const auto n = static_cast<size_t>(columns);
+  out.allocated_max.assign(n, 0);
+  out.reserved_max.assign(n, 0);
+  out.point.assign(n, CurveColumns::kNoPoint);
+  const TimeSpan span(begin_ns, end_ns, columns);
+
+  size_t next = FirstAtOrAfter(begin_ns, 0);
+  size_t reserved_next =
+      static_cast<size_t>(std::lower_bound(reserved_point_.begin(), reserved_point_.end(), next) -
+                          reserved_point_.begin());
+  for (size_t c = 0; c < n; ++c) {
+    const int64_t left = span.Edge(static_cast<int>(c));
+    // What holds when the column begins, unless a point at that very time replaces it.
+    const bool carried = next > 0 && !(next < curves_.size() && curves_.time_ns[next] == left);
+    const size_t first = carried ? next - 1 : next;
+    const size_t reserved_first =
+        reserved_next > 0 && !(reserved_next < reserved_point_.size() && !carried &&
+                               reserved_point_[reserved_next] == next)
+            ? reserved_next - 1
+            : reserved_next;
+    next = c + 1 < n ? FirstAtOrAfter(span.Edge(static_cast<int>(c) + 1), next)
+                     : static_cast<size_t>(
+                           std::upper_bound(curves_.time_ns.begin() + static_cast<ptrdiff_t>(next),
+                                            curves_.time_ns.end(), end_ns) -
+                           curves_.time_ns.begin());
+    while (reserved_next < reserved_point_.size() && reserved_point_[reserved_next] < next) {
+      ++reserved_next;
+    }
+    if (first < next) {
+      out.point[c] = static_cast<uint32_t>(allocated_.ArgMax(first, next));
+    }
+    if (reserved_first < reserved_next) {
+      out.reserved_max[c] = reserved_value_[reserved_.ArgMax(reserved_first, reserved_next)];
+    }
+  }
+  // One gather a column of the table: the misses of independent loads overlap.
+  const auto gather = [&out, n](const std::vector<uint64_t>& from, std::vector<uint64_t>& to) {
+    to.assign(n, 0);
+    for (size_t c = 0; c < n; ++c) {
+      if (out.point[c] != CurveColumns::kNoPoint) to[c] = from[out.point[c]];
+    }
+  };
+  gather(curves_.allocated, out.allocated_max);
+  for (int k = 0; k < trace::kCategoryCount; ++k) {
+    if (!curves_.category[k].empty()) gather(curves_.category[k], out.category[k]);
+  }
+  return out;
+}
+
+size_t CurveIndex::MemoryBytes() const {
+  return allocated_.MemoryBytes() + reserved_.MemoryBytes() +
+         sampled_times_.capacity() * sizeof(int64_t) +
+         reserved_point_.capacity() * (sizeof(uint32_t) + sizeof(uint64_t));
+}
+
+}  // namespace vramscope::query
