@@ -1,6 +1,12 @@
 // Starts vramscope-worker, sends it runs, collects what comes back into traces. Both the window and
 // the command line use it. Qt Core only; lives in one thread (with an event loop).
 //
+// One run at a time: run() while another one goes on cancels that and waits for its end; of the
+// replaced run no signal comes any more. A worker that dies, says what is no frame, or does not
+// answer is replaced, after 0.1 s, then 0.5 s; after the third quick death in a row (each within
+// 10 s of its start) the client gives up, says so through workerLost, and tries once more with
+// every later start() or run().
+//
 //   WorkerClient client(FindWorker());
 //   connect(&client, &WorkerClient::runEnded, ...);
 //   client.start();                       // one warm process, restarted when it dies
@@ -17,7 +23,8 @@
 
 namespace vramscope::ui {
 
-// The worker beside this program, else on PATH; empty when there is none. $VRAMSCOPE_WORKER wins.
+// The worker beside this program, else on PATH; empty when there is none. $VRAMSCOPE_WORKER wins;
+// it may be a command with arguments ("ssh host vramscope-worker").
 QString FindWorker();
 
 class WorkerClient : public QObject {
@@ -30,7 +37,15 @@ class WorkerClient : public QObject {
   quint64 run(const run::RunConfig& config);
   void cancel();
   bool busy() const;
-  bool running() const;  // the process is up and has said hello
+  bool running() const;      // the process is up and has said hello
+  bool givenUp() const;      // no process, and none is being started
+  qint64 processId() const;  // of the worker; 0 when there is none
+  // What the worker wrote to its standard error, the last 64 KiB, over all restarts.
+  QString log() const;
+
+  // How long a worker may take to say hello, and to end a run after it was told to cancel, before
+  // it is killed and replaced.
+  void setTimeouts(int hello_ms, int cancel_ms);
 
   // How the last run ended, set before runEnded: an absl::StatusCode (0: success; kUnavailable: the
   // worker was lost), and the worker's own wall time. The command line's exit status needs them.
@@ -46,8 +61,10 @@ class WorkerClient : public QObject {
   void partialTrace(quint64 tag, std::shared_ptr<const trace::Trace> trace);
   // `error` empty: success. The trace is there in any case, with what arrived (may be null).
   void runEnded(quint64 tag, std::shared_ptr<const trace::Trace> trace, const QString& error);
-  // The process went away (killed, crashed): what happened. Another one is being started.
+  // The process went away (killed, crashed): what happened, and what comes next (another one is
+  // being started, or not). A run that was in progress ends (runEnded) before this comes.
   void workerLost(const QString& what);
+  void logChanged();
 
  private:
   struct Impl;

@@ -1,0 +1,453 @@
+#include "ui/worker/worker_client.h"
+
+#include <QElapsedTimer>
+#include <QFileInfo>
+#include <QProcess>
+#include <QTimer>
+#include <algorithm>
+#include <csignal>
+#include <optional>
+#include <utility>
+
+#include "profiler/trace/frame.h"
+#include "profiler/trace/reader.h"
+#include "proto/worker.pb.h"
+
+namespace vramscope::ui {
+namespace {
+
+constexpr int kProtocol = 1;
+constexpr qsizetype kLogBytes = 64 << 10;
+// A death sooner than this after the start is a quick one; after so many in a row we stop trying.
+constexpr qint64 kQuickDeathMs = 10'000;
+constexpr int kMaxQuickDeaths = 3;
+constexpr int kRestartMs[] = {100, 500, 500};
+constexpr int kPartialMs = 100;
+// A snapshot copies what has arrived; it may take this share of the time, at most.
+constexpr int kPartialShare = 10;
+constexpr int kHelloMs = 60'000;  // a cold LibTorch from a slow disk takes tens of seconds
+constexpr int kCancelMs = 5'000;  // the trainer looks at every operator
+constexpr int kShutdownMs = 200;
+
+constexpr int kCodeOk = 0;
+constexpr int kCodeCancelled = 1;
+constexpr int kCodeInternal = 13;
+constexpr int kCodeUnavailable = 14;
+
+QString SignalName(int number) {
+  switch (number) {
+    case SIGSEGV:
+      return QStringLiteral("a segmentation fault");
+    case SIGABRT:
+      return QStringLiteral("an abort");
+    case SIGKILL:
+      return QStringLiteral("a kill signal (another process, or the system short of memory)");
+    case SIGTERM:
+      return QStringLiteral("a termination signal");
+    case SIGBUS:
+      return QStringLiteral("a bus error");
+    case SIGILL:
+      return QStringLiteral("an illegal instruction");
+    case SIGFPE:
+      return QStringLiteral("an arithmetic fault");
+    default:
+      return QStringLiteral("signal %1").arg(number);
+  }
+}
+
+QString FromUtf8(const std::string& text) {
+  return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+}  // namespace
+
+struct WorkerClient::Impl {
+  enum class State { kStopped, kStarting, kReady, kGivenUp };
+  struct Queued {
+    quint64 tag = 0;
+    std::string config;  // proto/run.proto
+  };
+  struct Active {
+    quint64 tag = 0;
+    bool cancelling = false;
+    bool replaced = false;  // of no interest any more: no signals
+    std::unique_ptr<trace::TraceAssembler> assembler;
+    bool broken = false;  // the assembler refused a frame; what came before is kept
+    QString broken_why;
+    QElapsedTimer since_partial;
+    qint64 partial_cost_ms = 0;
+    uint64_t events_in_partial = 0;
+  };
+
+  WorkerClient* self;
+  QString program;
+  std::unique_ptr<QProcess> process;
+  trace::FrameDecoder decoder;
+  State state = State::kStopped;
+  QElapsedTimer since_start;
+  bool said_hello = false;
+  bool hopeless = false;  // a restart would not change anything
+  int quick_deaths = 0;
+  QTimer restart, hello_limit, cancel_limit;
+  int hello_ms = kHelloMs;
+  int cancel_ms = kCancelMs;
+
+  quint64 next_tag = 1;
+  std::optional<Queued> queued;
+  std::optional<Active> active;
+  bool draining = false;  // the process is gone, its last output is being read
+
+  QByteArray log;
+  QString kill_reason;  // why we killed the process ourselves
+  int last_code = kCodeOk;
+  double last_seconds = 0;
+  QString version;
+
+  Impl(WorkerClient* s, QString p) : self(s), program(std::move(p)) {
+    for (QTimer* timer : {&restart, &hello_limit, &cancel_limit}) timer->setSingleShot(true);
+    QObject::connect(&restart, &QTimer::timeout, self, [this] { StartProcess(); });
+    QObject::connect(&hello_limit, &QTimer::timeout, self, [this] {
+      Kill(QStringLiteral("it did not answer within %1 s of its start").arg(hello_ms / 1000.0));
+    });
+    QObject::connect(&cancel_limit, &QTimer::timeout, self, [this] {
+      Kill(QStringLiteral("it did not stop within %1 s after being told to cancel")
+               .arg(cancel_ms / 1000.0));
+    });
+  }
+
+  void StartProcess() {
+    kill_reason.clear();
+    version.clear();
+    said_hello = hopeless = false;
+    decoder = trace::FrameDecoder();
+    state = State::kStarting;
+    since_start.start();
+    if (program.isEmpty()) {
+      // Through the event loop, so that whoever calls start() can connect first.
+      QTimer::singleShot(0, self, [this] {
+        hopeless = true;
+        Lost(
+            QStringLiteral("vramscope-worker was not found beside this program or on PATH (build "
+                           "it, or name it in $VRAMSCOPE_WORKER)"));
+      });
+      return;
+    }
+    process = std::make_unique<QProcess>();
+    QProcess* p = process.get();
+    QObject::connect(p, &QProcess::readyReadStandardOutput, self, [this] { Read(); });
+    QObject::connect(p, &QProcess::readyReadStandardError, self, [this] { ReadLog(); });
+    QObject::connect(p, &QProcess::errorOccurred, self, [this](QProcess::ProcessError error) {
+      if (error == QProcess::FailedToStart)
+        Lost(QStringLiteral("%1 could not be started: %2").arg(program, process->errorString()));
+    });
+    QObject::connect(p, &QProcess::finished, self,
+                     [this](int code, QProcess::ExitStatus status) { Finished(code, status); });
+    QString executable = program;
+    QStringList arguments;
+    if (!QFileInfo::exists(program)) {
+      arguments = QProcess::splitCommand(program);
+      if (!arguments.isEmpty()) executable = arguments.takeFirst();
+    }
+    arguments << QStringLiteral("--stdio");
+    hello_limit.start(hello_ms);
+    p->start(executable, arguments);
+  }
+
+  void Finished(int code, QProcess::ExitStatus status) {
+    draining = true;
+    if (kill_reason.isEmpty()) Read();
+    ReadLog();
+    draining = false;
+    QString what;
+    if (!kill_reason.isEmpty()) {
+      what = QStringLiteral("The worker was stopped: %1").arg(kill_reason);
+    } else if (status == QProcess::CrashExit) {
+      what = QStringLiteral("The worker was ended by %1").arg(SignalName(code));
+    } else {
+      what = QStringLiteral("The worker ended by itself with exit status %1").arg(code);
+    }
+    Lost(what);
+  }
+
+  // The process is gone or never came up.
+  void Lost(const QString& what) {
+    hello_limit.stop();
+    cancel_limit.stop();
+    // Not deleted here: this may be called from one of its signals.
+    if (process) {
+      process->disconnect(self);
+      process.release()->deleteLater();
+    }
+    const bool quick = !said_hello || since_start.elapsed() < kQuickDeathMs;
+    quick_deaths = quick ? quick_deaths + 1 : 1;
+    const bool again = !hopeless && quick_deaths < kMaxQuickDeaths;
+    state = again ? State::kStarting : State::kGivenUp;
+    if (again) restart.start(kRestartMs[quick_deaths - 1]);
+
+    QString text = what;
+    if (!text.endsWith(QLatin1Char('.'))) text += QLatin1Char('.');
+    text += again ? QStringLiteral(" Another one is being started.")
+                  : QStringLiteral(
+                        " It is not started again by itself; the next run tries it once "
+                        "more.");
+    last_seconds = 0;
+    // Taken out first: a slot of runEnded may ask for another run, which then stays.
+    const std::optional<Queued> given_up = again ? std::nullopt : std::exchange(queued, {});
+    if (active) EndActive(kCodeUnavailable, text);
+    if (given_up) {
+      last_code = kCodeUnavailable;
+      Q_EMIT self->runEnded(given_up->tag, nullptr, text);
+    }
+    Q_EMIT self->workerLost(text);
+  }
+
+  void Kill(const QString& reason) {
+    if (!process || process->state() == QProcess::NotRunning) return;
+    kill_reason = reason;
+    process->kill();
+  }
+
+  void ReadLog() {
+    if (!process) return;
+    const QByteArray bytes = process->readAllStandardError();
+    if (bytes.isEmpty()) return;
+    log += bytes;
+    if (log.size() > kLogBytes) log.remove(0, log.size() - kLogBytes);
+    Q_EMIT self->logChanged();
+  }
+
+  void Read() {
+    if (!process || !kill_reason.isEmpty()) return;
+    const QByteArray bytes = process->readAllStandardOutput();
+    decoder.Append(std::string_view(bytes.constData(), static_cast<size_t>(bytes.size())));
+    const QProcess* reading = process.get();
+    while (true) {
+      absl::StatusOr<std::optional<trace::Frame>> frame = decoder.Next();
+      if (!frame.ok()) {
+        Garbled(FromUtf8(std::string(frame.status().message())));
+        return;
+      }
+      if (!frame->has_value()) break;
+      if (!Take(**frame)) {
+        Garbled(QStringLiteral("an unreadable message of type %1")
+                    .arg(static_cast<int>((*frame)->type)));
+        return;
+      }
+      // A slot may have ended or replaced the process.
+      if (process.get() != reading) return;
+    }
+    SendPartial();
+  }
+
+  void Garbled(const QString& why) {
+    const QString reason = QStringLiteral("what it sent could not be understood (%1)").arg(why);
+    if (draining) {
+      kill_reason = reason;
+    } else {
+      Kill(reason);
+    }
+  }
+
+  bool Take(const trace::Frame& frame) {
+    switch (frame.type) {
+      case trace::FrameType::kHello: {
+        proto::Hello hello;
+        if (!hello.ParseFromString(frame.payload)) return false;
+        hello_limit.stop();
+        if (hello.protocol() != kProtocol) {
+          hopeless = true;  // the next one would say the same
+          Kill(QStringLiteral("it speaks protocol %1, this program speaks %2; build both from the "
+                              "same version")
+                   .arg(hello.protocol())
+                   .arg(kProtocol));
+          return true;
+        }
+        said_hello = true;
+        version = FromUtf8(hello.version());
+        state = State::kReady;
+        Q_EMIT self->ready();
+        SendQueued();
+        return true;
+      }
+      case trace::FrameType::kRunStarted: {
+        proto::RunStarted started;
+        if (!started.ParseFromString(frame.payload)) return false;
+        if (active && started.tag() == active->tag) {
+          active->assembler = std::make_unique<trace::TraceAssembler>();
+          if (!active->replaced) Q_EMIT self->runStarted(active->tag);
+        }
+        return true;
+      }
+      case trace::FrameType::kProgress: {
+        proto::Progress progress;
+        if (!progress.ParseFromString(frame.payload)) return false;
+        if (active && progress.tag() == active->tag && !active->replaced)
+          Q_EMIT self->progress(active->tag, static_cast<int>(progress.step()),
+                                static_cast<int>(progress.steps()), FromUtf8(progress.text()));
+        return true;
+      }
+      case trace::FrameType::kRunEnded: {
+        proto::RunEnded ended;
+        if (!ended.ParseFromString(frame.payload)) return false;
+        if (!active || ended.tag() != active->tag) return true;
+        quick_deaths = 0;  // it can do a run
+        last_seconds = ended.seconds();
+        int code = static_cast<int>(ended.status_code());
+        QString error;
+        if (code != kCodeOk) {
+          error = FromUtf8(ended.message());
+          if (error.isEmpty()) error = QStringLiteral("The run failed (status %1).").arg(code);
+        } else if (active->broken) {
+          code = kCodeInternal;
+          error = QStringLiteral("The worker's events could not be understood: %1")
+                      .arg(active->broken_why);
+        }
+        EndActive(code, error);
+        SendQueued();
+        return true;
+      }
+      case trace::FrameType::kTraceHeader:
+      case trace::FrameType::kStrings:
+      case trace::FrameType::kEvents:
+      case trace::FrameType::kFooter:
+      case trace::FrameType::kEnd:
+        if (active && active->assembler && !active->replaced && !active->broken &&
+            frame.type != trace::FrameType::kEnd) {
+          const absl::Status status = active->assembler->Add(frame);
+          if (!status.ok()) {
+            active->broken = true;
+            active->broken_why = FromUtf8(std::string(status.message()));
+          }
+        }
+        return true;
+      default:
+        return true;  // of a later version
+    }
+  }
+
+  void SendPartial() {
+    if (!active || active->replaced || !active->assembler || draining) return;
+    if (!active->since_partial.isValid()) active->since_partial.start();
+    const qint64 pause = std::max<qint64>(kPartialMs, active->partial_cost_ms * kPartialShare);
+    const uint64_t events = active->assembler->events();
+    if (active->since_partial.elapsed() < pause || events == active->events_in_partial) return;
+    active->events_in_partial = events;
+    QElapsedTimer cost;
+    cost.start();
+    std::shared_ptr<const trace::Trace> trace = active->assembler->Snapshot();
+    active->partial_cost_ms = cost.elapsed();
+    active->since_partial.start();
+    Q_EMIT self->partialTrace(active->tag, std::move(trace));
+  }
+
+  void EndActive(int code, const QString& error) {
+    cancel_limit.stop();
+    Active run = std::move(*active);
+    active.reset();
+    if (run.replaced) return;
+    last_code = code;
+    std::shared_ptr<const trace::Trace> trace;
+    if (run.assembler && run.assembler->events() > 0)
+      trace = run.assembler->Finish(error.toStdString());
+    Q_EMIT self->runEnded(run.tag, std::move(trace), error);
+  }
+
+  void Send(const proto::Request& request) {
+    const std::string bytes = trace::EncodeFrame(
+        trace::FrameType::kRequest, request.SerializeAsString(), trace::Compression::kNone);
+    process->write(bytes.data(), static_cast<qint64>(bytes.size()));
+  }
+
+  void SendQueued() {
+    if (!queued || active || state != State::kReady) return;
+    Queued next = std::move(*queued);
+    queued.reset();
+    proto::Request request;
+    proto::Request::Run* run = request.mutable_run();
+    run->set_tag(next.tag);
+    if (!run->mutable_config()->ParseFromString(next.config)) {
+      last_code = kCodeInternal;
+      Q_EMIT self->runEnded(next.tag, nullptr,
+                            QStringLiteral("The configuration could not be encoded."));
+      return;
+    }
+    active.emplace();
+    active->tag = next.tag;
+    Send(request);
+  }
+
+  void CancelActive() {
+    if (!active || active->cancelling || state != State::kReady) return;
+    active->cancelling = true;
+    proto::Request request;
+    request.mutable_cancel()->set_tag(active->tag);
+    Send(request);
+    cancel_limit.start(cancel_ms);
+  }
+};
+
+WorkerClient::WorkerClient(QString worker_program, QObject* parent)
+    : QObject(parent), impl_(std::make_unique<Impl>(this, std::move(worker_program))) {}
+
+WorkerClient::~WorkerClient() {
+  if (!impl_->process) return;
+  QProcess& process = *impl_->process;
+  process.disconnect(this);
+  if (impl_->state == Impl::State::kReady && !impl_->active) {
+    proto::Request request;
+    request.mutable_shutdown();
+    impl_->Send(request);
+    process.waitForBytesWritten(kShutdownMs);
+    process.closeWriteChannel();
+    if (process.waitForFinished(kShutdownMs)) return;
+  }
+  process.kill();
+  process.waitForFinished();
+}
+
+void WorkerClient::start() {
+  if (impl_->state == Impl::State::kStopped || impl_->state == Impl::State::kGivenUp)
+    impl_->StartProcess();
+}
+
+quint64 WorkerClient::run(const run::RunConfig& config) {
+  const quint64 tag = impl_->next_tag++;
+  impl_->queued = Impl::Queued{tag, run::ToProtoBytes(config)};
+  if (impl_->active) {
+    impl_->active->replaced = true;
+    impl_->CancelActive();
+  } else if (impl_->state == Impl::State::kReady) {
+    impl_->SendQueued();
+  } else {
+    start();
+  }
+  return tag;
+}
+
+void WorkerClient::cancel() {
+  if (impl_->queued) {
+    const quint64 tag = impl_->queued->tag;
+    impl_->queued.reset();
+    impl_->last_code = kCodeCancelled;
+    Q_EMIT runEnded(tag, nullptr, tr("Cancelled before it began."));
+  } else {
+    impl_->CancelActive();
+  }
+}
+
+bool WorkerClient::busy() const {
+  return impl_->queued.has_value() || (impl_->active && !impl_->active->replaced);
+}
+bool WorkerClient::running() const { return impl_->state == Impl::State::kReady; }
+bool WorkerClient::givenUp() const { return impl_->state == Impl::State::kGivenUp; }
+qint64 WorkerClient::processId() const { return impl_->process ? impl_->process->processId() : 0; }
+QString WorkerClient::log() const { return QString::fromUtf8(impl_->log); }
+void WorkerClient::setTimeouts(int hello_ms, int cancel_ms) {
+  impl_->hello_ms = hello_ms;
+  impl_->cancel_ms = cancel_ms;
+}
+int WorkerClient::lastStatusCode() const { return impl_->last_code; }
+double WorkerClient::lastSeconds() const { return impl_->last_seconds; }
+QString WorkerClient::workerVersion() const { return impl_->version; }
+
+}  // namespace vramscope::ui
