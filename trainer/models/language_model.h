@@ -15,10 +15,9 @@
 
 #include "profiler/run/run_config.h"
 #include "trainer/models/module.h"
+#include "trainer/optimizers/optimizer.h"
 
 namespace vramscope::trainer {
-
-class Optimizer;
 
 struct ModelOptions {
   at::ScalarType dtype = at::kFloat;  // of the parameters
@@ -41,9 +40,10 @@ struct TrainingScript {
 // Runs one layer of the stack; the hook through which checkpointing wraps layers. `hidden` is the
 // stack's only reference to the input, so that the hook decides how long it lives.
 using LayerFunction = std::function<at::Tensor(const at::Tensor& hidden)>;
-// Calls `layers` in order on `hidden`, keeping what its technique keeps.
-using LayerRunner =
-    std::function<at::Tensor(at::Tensor hidden, const std::vector<LayerFunction>& layers)>;
+// Calls `layers` in order on `hidden`, keeping what its technique keeps. `path` is the module that
+// they are called from ("model"), for layers that run again in backward.
+using LayerRunner = std::function<at::Tensor(
+    at::Tensor hidden, const std::vector<LayerFunction>& layers, const std::string& path)>;
 
 class LanguageModel : public Module {
  public:
@@ -66,8 +66,8 @@ class LanguageModel : public Module {
   }
 
   // Set by the techniques before the first step.
-  LayerRunner layer_runner;            // null: one after the other
-  bool inputs_require_grad = false;    // make the embedding's output require a gradient
+  LayerRunner layer_runner;          // null: one after the other
+  bool inputs_require_grad = false;  // make the embedding's output require a gradient
 };
 
 // `json` is the text of a Hugging Face config.json (Qwen2, Llama, Mistral, GPT-2) or of the basics

@@ -64,7 +64,7 @@ struct Buffer {
   std::vector<int64_t> shape;
   at::ScalarType dtype = at::kFloat;
   std::function<at::Tensor()> value;  // computes it on the CPU; called when values are wanted
-  at::Tensor tensor;
+  at::Tensor tensor = {};
 };
 
 class Module {
@@ -97,7 +97,10 @@ class Module {
   }
 
  private:
+  friend void Materialize(Module& root, const struct MaterializeOptions& options);
   void Collect(const std::string& prefix, std::vector<Parameter*>& out);
+  void MaterializeOwn(const std::function<void(Parameter&)>& parameter,
+                      const std::function<void(Buffer&)>& buffer);
 
   std::string name_;
   std::vector<std::pair<std::string, std::shared_ptr<Parameter>>> parameters_;

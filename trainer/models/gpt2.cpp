@@ -1,0 +1,285 @@
+#include "trainer/models/gpt2.h"
+
+#include <torch/torch.h>
+
+#include <cmath>
+#include <vector>
+
+#include "trainer/models/causal_loss.h"
+#include "trainer/models/layers.h"
+
+namespace vramscope::trainer {
+namespace {
+
+Linear::Options Conv1d(const ModelConfig& c, const ModelOptions& o, int64_t inputs, int64_t outputs,
+                       bool residual = false) {
+  // Layers that add to the residual stream start smaller, by the number of such layers.
+  const double scale = residual ? 1 / std::sqrt(2.0 * static_cast<double>(c.layers)) : 1;
+  return {.inputs = inputs,
+          .outputs = outputs,
+          .bias = true,
+          .transposed = true,
+          .dtype = o.dtype,
+          .standard_deviation = c.initializer_range * scale};
+}
+
+class Attention : public Module {
+ public:
+  Attention(const ModelConfig& c, const ModelOptions& o, int64_t layer)
+      : Module("attn"),
+        config_(c),
+        eager_(o.attention == run::Attention::kEager),
+        layer_(layer),
+        qkv_("c_attn", Conv1d(c, o, c.hidden_size, 3 * c.hidden_size)),
+        output_("c_proj", Conv1d(c, o, c.hidden_size, c.hidden_size, true)) {
+    const int64_t n = c.max_positions;
+    mask_ = AddBuffer({.name = "bias", .shape = {1, 1, n, n}, .dtype = at::kBool, .value = [n] {
+                         return at::ones({n, n}, at::kBool).tril().view({1, 1, n, n});
+                       }});
+    // A second buffer that nothing reads any more, but that is on the device.
+    AddBuffer({.name = "masked_bias", .shape = {}, .value = [] { return torch::tensor(-1e4f); }});
+    AddChild(&qkv_);
+    AddChild(&output_);
+  }
+
+  std::pair<at::Tensor, at::Tensor> Forward(const at::Tensor& x) {
+    ModuleScope scope(name());
+    const int64_t batch = x.size(0), seq = x.size(1);
+    std::vector<at::Tensor> parts = qkv_.Forward(x).split(config_.hidden_size, 2);
+    auto heads = [&](const at::Tensor& part) {
+      return part.view({batch, seq, -1, config_.head_dim}).transpose(1, 2);
+    };
+    at::Tensor query = heads(parts[0]);
+    at::Tensor key = heads(parts[1]);
+    at::Tensor value = heads(parts[2]);
+    parts.clear();
+    at::Tensor output, weights;
+    if (eager_) {
+      std::tie(output, weights) = Eager(query, key, value);
+    } else {
+      output = SdpaAttention(query, key, value, 1, {}, config_.attention_dropout, std::nullopt);
+    }
+    output = output.reshape({batch, seq, -1}).contiguous();
+    at::Tensor projected = output_.Forward(output);
+    output = std::move(projected);
+    {
+      ModuleScope inner("resid_dropout");
+      output = at::dropout(output, config_.residual_dropout, true);
+    }
+    query.reset();
+    key.reset();
+    value.reset();
+    return {std::move(output), std::move(weights)};
+  }
+
+ private:
+  std::pair<at::Tensor, at::Tensor> Eager(const at::Tensor& query, const at::Tensor& key,
+                                          const at::Tensor& value) const {
+    at::Tensor weights = at::matmul(query, key.transpose(-1, -2));
+    const at::TensorOptions scalar = weights.options();
+    if (config_.scale_attention) {
+      at::Tensor root = at::full({}, std::sqrt(static_cast<double>(value.size(-1))), scalar);
+      weights = weights / root;
+    }
+    if (config_.scale_by_layer) weights = weights / static_cast<double>(layer_ + 1);
+    const int64_t rows = query.size(-2);
+    const at::Tensor mask = mask_->tensor.slice(2, 0, rows).slice(3, 0, rows);
+    at::Tensor lowest = at::full({}, LowestFinite(weights.scalar_type()), scalar);
+    weights = at::where(mask, weights, lowest);
+    weights = at::softmax(weights, -1);
+    weights = weights.to(value.scalar_type());
+    {
+      ModuleScope scope("attn_dropout");
+      weights = at::dropout(weights, config_.attention_dropout, true);
+    }
+    at::Tensor output = at::matmul(weights, value);
+    output = output.transpose(1, 2);
+    lowest.reset();
+    return {std::move(output), std::move(weights)};
+  }
+
+  const ModelConfig& config_;
+  bool eager_;
+  int64_t layer_;
+  Buffer* mask_;
+  Linear qkv_, output_;
+};
+
+class Mlp : public Module {
+ public:
+  Mlp(const ModelConfig& c, const ModelOptions& o)
+      : Module("mlp"),
+        config_(c),
+        up_("c_fc", Conv1d(c, o, c.hidden_size, c.intermediate_size)),
+        down_("c_proj", Conv1d(c, o, c.intermediate_size, c.hidden_size, true)) {
+    AddChild(&up_);
+    AddChild(&down_);
+  }
+
+  at::Tensor Forward(const at::Tensor& x) {
+    ModuleScope scope(name());
+    at::Tensor hidden = up_.Forward(x);
+    hidden = Activate(hidden);
+    hidden = down_.Forward(hidden);
+    ModuleScope inner("dropout");
+    hidden = at::dropout(hidden, config_.residual_dropout, true);
+    return hidden;
+  }
+
+ private:
+  at::Tensor Activate(const at::Tensor& x) const {
+    ModuleScope scope("act");
+    switch (config_.activation) {
+      case Activation::kSilu:
+        return at::silu(x);
+      case Activation::kGelu:
+        return at::gelu(x);
+      case Activation::kGeluNew:
+        return GeluNew(x);
+      case Activation::kGeluTanh:
+        return at::gelu(x, "tanh");
+    }
+    return x;
+  }
+
+  const ModelConfig& config_;
+  Linear up_, down_;
+};
+
+class Block : public Module {
+ public:
+  Block(std::string name, const ModelConfig& c, const ModelOptions& o, int64_t layer)
+      : Module(std::move(name)),
+        norm1_("ln_1", c.hidden_size, c.norm_eps, o.dtype),
+        attention_(c, o, layer),
+        norm2_("ln_2", c.hidden_size, c.norm_eps, o.dtype),
+        mlp_(c, o) {
+    AddChild(&norm1_);
+    AddChild(&attention_);
+    AddChild(&norm2_);
+    AddChild(&mlp_);
+  }
+
+  at::Tensor Forward(const at::Tensor& input) {
+    ModuleScope scope(name());
+    at::Tensor residual = input;
+    at::Tensor hidden = norm1_.Forward(input);
+    auto [output, weights] = attention_.Forward(hidden);
+    hidden = output + residual;
+    residual = hidden;
+    hidden = norm2_.Forward(hidden);
+    at::Tensor forward = mlp_.Forward(hidden);
+    hidden = residual + forward;
+    residual.reset();
+    output.reset();
+    weights.reset();
+    forward.reset();
+    return hidden;
+  }
+
+ private:
+  LayerNorm norm1_;
+  Attention attention_;
+  LayerNorm norm2_;
+  Mlp mlp_;
+};
+
+// "transformer": everything below the output layer.
+class Stack : public Module {
+ public:
+  Stack(const ModelConfig& c, const ModelOptions& o)
+      : Module("transformer"),
+        config_(c),
+        tokens_("wte", c.vocab_size, c.hidden_size, o.dtype, c.initializer_range),
+        positions_("wpe", c.max_positions, c.hidden_size, o.dtype, c.initializer_range),
+        norm_("ln_f", c.hidden_size, c.norm_eps, o.dtype) {
+    AddChild(&tokens_);
+    AddChild(&positions_);
+    for (int64_t i = 0; i < c.layers; ++i) {
+      blocks_.push_back(std::make_unique<Block>("h." + std::to_string(i), c, o, i));
+      AddChild(blocks_.back().get());
+    }
+    AddChild(&norm_);
+  }
+
+  at::Tensor Forward(const at::Tensor& ids, const LayerRunner& runner, bool inputs_require_grad) {
+    ModuleScope scope(name());
+    const at::Tensor position_ids =
+        at::arange(ids.size(1), ids.options().dtype(at::kLong)).unsqueeze(0);
+    at::Tensor tokens = tokens_.Forward(ids);
+    if (inputs_require_grad) tokens.requires_grad_(true);
+    at::Tensor positions = positions_.Forward(position_ids);
+    at::Tensor hidden = tokens + positions;
+    {
+      ModuleScope inner("drop");
+      hidden = at::dropout(hidden, config_.embedding_dropout, true);
+    }
+    std::vector<LayerFunction> functions;
+    functions.reserve(blocks_.size());
+    for (auto& block : blocks_) {
+      functions.push_back([block = block.get()](const at::Tensor& x) { return block->Forward(x); });
+    }
+    hidden = RunLayers(runner, std::move(hidden), functions, name());
+    hidden = norm_.Forward(hidden);
+    return hidden;
+  }
+
+  std::vector<Module*> Layers() {
+    std::vector<Module*> out;
+    for (auto& block : blocks_) out.push_back(block.get());
+    return out;
+  }
+  const std::shared_ptr<Parameter>& embedding_weight() const { return tokens_.weight(); }
+
+ private:
+  const ModelConfig& config_;
+  Embedding tokens_, positions_;
+  std::vector<std::unique_ptr<Block>> blocks_;
+  LayerNorm norm_;
+};
+
+class Gpt2 : public LanguageModel {
+ public:
+  Gpt2(const ModelConfig& config, const ModelOptions& options)
+      : LanguageModel(""), config_(config), stack_(config_, options) {
+    AddChild(&stack_);
+    const Linear::Options head{.inputs = config_.hidden_size,
+                               .outputs = config_.vocab_size,
+                               .dtype = options.dtype,
+                               .standard_deviation = config_.initializer_range};
+    head_ = config_.tie_embeddings
+                ? std::make_unique<Linear>("lm_head", head, stack_.embedding_weight())
+                : std::make_unique<Linear>("lm_head", head);
+    AddChild(head_.get());
+  }
+
+  at::Tensor Logits(const at::Tensor& ids) override {
+    hidden_ = stack_.Forward(ids, layer_runner, inputs_require_grad);
+    return head_->Forward(hidden_);
+  }
+
+  at::Tensor Loss(const at::Tensor& logits, const at::Tensor& labels) override {
+    at::Tensor loss = ShiftedCrossEntropy(logits, labels);
+    hidden_.reset();  // a local of the function that also computes the loss
+    return loss;
+  }
+
+  int layers() const override { return static_cast<int>(config_.layers); }
+  int64_t vocab_size() const override { return config_.vocab_size; }
+  int64_t max_positions() const override { return config_.max_positions; }
+  std::vector<Module*> Layers() override { return stack_.Layers(); }
+
+ private:
+  const ModelConfig config_;
+  Stack stack_;
+  std::unique_ptr<Linear> head_;
+  at::Tensor hidden_;
+};
+
+}  // namespace
+
+std::unique_ptr<LanguageModel> MakeGpt2(const ModelConfig& config, const ModelOptions& options) {
+  return std::make_unique<Gpt2>(config, options);
+}
+
+}  // namespace vramscope::trainer

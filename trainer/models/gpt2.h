@@ -1,0 +1,15 @@
+// GPT-2: learned positions, LayerNorm, one matrix for query, key and value, GELU, dropout. Mirrors
+// Hugging Face transformers 4.51: models/gpt2/modeling_gpt2.py, attn_implementation "eager" or
+// "sdpa", no cache, no attention mask given.
+#pragma once
+
+#include <memory>
+
+#include "trainer/models/language_model.h"
+#include "trainer/models/model_config.h"
+
+namespace vramscope::trainer {
+
+std::unique_ptr<LanguageModel> MakeGpt2(const ModelConfig& config, const ModelOptions& options);
+
+}  // namespace vramscope::trainer

@@ -1,0 +1,188 @@
+#include "trainer/models/layers.h"
+
+#include <torch/torch.h>
+
+#include "trainer/capture/cancel.h"
+
+namespace vramscope::trainer {
+
+// One of an adapter's two matrices: a module of its own, so that it has a name.
+class LoraAdapter::Matrix : public Module {
+ public:
+  Matrix(std::string name, int64_t inputs, int64_t outputs, Init init) : Module(std::move(name)) {
+    weight = AddParameter("weight", {.shape = {outputs, inputs}, .init = init});
+  }
+  std::shared_ptr<Parameter> weight;
+};
+
+LoraAdapter::LoraAdapter(int64_t inputs, int64_t outputs, const run::LoraConfig& config)
+    : Module("lora"), scaling_(config.alpha / config.rank), dropout_(config.dropout) {
+  auto a = std::make_unique<Matrix>("A", inputs, config.rank, Init::kKaimingUniform);
+  auto b = std::make_unique<Matrix>("B", config.rank, outputs, Init::kZeros);
+  weight_a_ = a->weight;
+  weight_b_ = b->weight;
+  AddChild(a.get());
+  AddChild(b.get());
+  a_ = std::move(a);
+  b_ = std::move(b);
+}
+
+at::Tensor LoraAdapter::Forward(const at::Tensor& x) {
+  ModuleScope scope(name());
+  at::Tensor cast = x.to(weight_a_->tensor.scalar_type());
+  at::Tensor dropped = dropout_ > 0 ? at::dropout(cast, dropout_, true) : cast;
+  at::Tensor down;
+  {
+    ModuleScope inner("A");
+    down = at::linear(dropped, weight_a_->tensor);
+  }
+  dropped.reset();
+  at::Tensor up;
+  {
+    ModuleScope inner("B");
+    up = at::linear(down, weight_b_->tensor);
+  }
+  down.reset();
+  return up * scaling_;
+}
+
+Linear::Linear(std::string name, const Options& options)
+    : Module(std::move(name)), options_(options) {
+  weight_ =
+      AddParameter("weight", {.shape = options.transposed
+                                           ? std::vector<int64_t>{options.inputs, options.outputs}
+                                           : std::vector<int64_t>{options.outputs, options.inputs},
+                              .dtype = options.dtype,
+                              .standard_deviation = options.standard_deviation});
+  if (options.bias) {
+    bias_ = AddParameter(
+        "bias", {.shape = {options.outputs}, .dtype = options.dtype, .init = Init::kZeros});
+  }
+}
+
+Linear::Linear(std::string name, const Options& options, std::shared_ptr<Parameter> weight)
+    : Module(std::move(name)), options_(options), weight_(std::move(weight)) {
+  ShareParameter("weight", weight_);
+}
+
+void Linear::AddAdapter(const run::LoraConfig& config) {
+  adapter_ = std::make_unique<LoraAdapter>(options_.inputs, options_.outputs, config);
+  AddChild(adapter_.get());
+}
+
+at::Tensor Linear::Base(const at::Tensor& x) const {
+  const at::Tensor& weight = weight_->tensor;
+  if (!options_.transposed) {
+    return bias_ ? at::linear(x, weight, bias_->tensor) : at::linear(x, weight);
+  }
+  std::vector<int64_t> sizes = x.sizes().vec();
+  sizes.back() = options_.outputs;
+  return at::addmm(bias_->tensor, x.view({-1, x.size(-1)}), weight).view(sizes);
+}
+
+at::Tensor Linear::Forward(const at::Tensor& x) {
+  ThrowIfCancelled();
+  ModuleScope scope(name());
+  at::Tensor result = Base(x);
+  if (!adapter_) return result;
+  const at::ScalarType dtype = result.scalar_type();
+  at::Tensor delta = adapter_->Forward(x);
+  at::Tensor sum = result + delta;
+  delta.reset();
+  result = std::move(sum);
+  return result.to(dtype);
+}
+
+Embedding::Embedding(std::string name, int64_t count, int64_t width, at::ScalarType dtype,
+                     double standard_deviation)
+    : Module(std::move(name)) {
+  weight_ = AddParameter(
+      "weight",
+      {.shape = {count, width}, .dtype = dtype, .standard_deviation = standard_deviation});
+}
+
+at::Tensor Embedding::Forward(const at::Tensor& ids) {
+  ThrowIfCancelled();
+  ModuleScope scope(name());
+  return at::embedding(weight_->tensor, ids);
+}
+
+RmsNorm::RmsNorm(std::string name, int64_t width, double eps, at::ScalarType dtype)
+    : Module(std::move(name)), eps_(eps) {
+  weight_ = AddParameter("weight", {.shape = {width}, .dtype = dtype, .init = Init::kOnes});
+}
+
+at::Tensor RmsNorm::Forward(const at::Tensor& x) {
+  ThrowIfCancelled();
+  ModuleScope scope(name());
+  const at::ScalarType dtype = x.scalar_type();
+  at::Tensor hidden = x.to(at::kFloat);
+  at::Tensor square = hidden.pow(2);
+  at::Tensor variance = square.mean(-1, /*keepdim=*/true);
+  square.reset();
+  at::Tensor shifted = variance + eps_;
+  at::Tensor scale = at::rsqrt(shifted);
+  shifted.reset();
+  at::Tensor normed = hidden * scale;
+  scale.reset();
+  hidden = std::move(normed);
+  at::Tensor cast = hidden.to(dtype);
+  at::Tensor result = weight_->tensor * cast;
+  cast.reset();
+  hidden.reset();
+  variance.reset();
+  return result;
+}
+
+LayerNorm::LayerNorm(std::string name, int64_t width, double eps, at::ScalarType dtype)
+    : Module(std::move(name)), width_(width), eps_(eps) {
+  weight_ = AddParameter("weight", {.shape = {width}, .dtype = dtype, .init = Init::kOnes});
+  bias_ = AddParameter("bias", {.shape = {width}, .dtype = dtype, .init = Init::kZeros});
+}
+
+at::Tensor LayerNorm::Forward(const at::Tensor& x) {
+  ThrowIfCancelled();
+  ModuleScope scope(name());
+  return at::layer_norm(x, {width_}, weight_->tensor, bias_->tensor, eps_);
+}
+
+at::Tensor RepeatKv(const at::Tensor& x, int64_t n) {
+  if (n == 1) return x;
+  const int64_t batch = x.size(0), heads = x.size(1), seq = x.size(2), width = x.size(3);
+  return x.unsqueeze(2)
+      .expand({batch, heads, n, seq, width})
+      .reshape({batch, heads * n, seq, width});
+}
+
+double LowestFinite(at::ScalarType dtype) {
+  switch (dtype) {
+    case at::kHalf:
+      return static_cast<double>(std::numeric_limits<c10::Half>::lowest());
+    case at::kBFloat16:
+      return static_cast<double>(std::numeric_limits<c10::BFloat16>::lowest());
+    default:
+      return static_cast<double>(std::numeric_limits<float>::lowest());
+  }
+}
+
+at::Tensor SdpaAttention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                         int64_t groups, const at::Tensor& mask, double dropout,
+                         std::optional<double> scale) {
+  at::Tensor k = RepeatKv(key, groups);
+  at::Tensor v = RepeatKv(value, groups);
+  at::Tensor q = query.contiguous();
+  k = k.contiguous();
+  v = v.contiguous();
+  const bool causal = !mask.defined() && q.size(2) > 1;
+  at::Tensor output = at::scaled_dot_product_attention(
+      q, k, v, mask.defined() ? std::optional<at::Tensor>(mask) : std::nullopt, dropout, causal,
+      scale);
+  output = output.transpose(1, 2).contiguous();
+  // Python's frame lets its names go in the order of their slots.
+  q.reset();
+  k.reset();
+  v.reset();
+  return output;
+}
+
+}  // namespace vramscope::trainer

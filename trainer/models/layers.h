@@ -1,0 +1,105 @@
+// The layers that the models are made of. Each Forward opens a module scope with the layer's name
+// and asks for the same things in the same order as the Hugging Face / torch.nn layer it mirrors.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "profiler/run/run_config.h"
+#include "trainer/models/module.h"
+
+namespace vramscope::trainer {
+
+// A low-rank adapter beside a linear layer, as PEFT's LoRA: B(A(dropout(x))) * alpha / rank.
+// Its two matrices are fp32 whatever the type of the layer.
+class LoraAdapter : public Module {
+ public:
+  LoraAdapter(int64_t inputs, int64_t outputs, const run::LoraConfig& config);
+  // What is added to the layer's result.
+  at::Tensor Forward(const at::Tensor& x);
+
+ private:
+  class Matrix;
+  std::unique_ptr<Module> a_, b_;
+  std::shared_ptr<Parameter> weight_a_, weight_b_;
+  double scaling_;
+  double dropout_;
+};
+
+// y = x W^T + b, weight [outputs, inputs]; with `transposed` as GPT-2's Conv1D: y = b + x W, weight
+// [inputs, outputs].
+class Linear : public Module {
+ public:
+  struct Options {
+    int64_t inputs = 0;
+    int64_t outputs = 0;
+    bool bias = false;
+    bool transposed = false;
+    at::ScalarType dtype = at::kFloat;
+    double standard_deviation = 0.02;
+  };
+  Linear(std::string name, const Options& options);
+  // A layer that uses another module's weight (tied output layer).
+  Linear(std::string name, const Options& options, std::shared_ptr<Parameter> weight);
+  at::Tensor Forward(const at::Tensor& x);
+  // Before Materialize(). The layer's own parameters keep their `trainable`.
+  void AddAdapter(const run::LoraConfig& config);
+  bool has_adapter() const { return adapter_ != nullptr; }
+  const std::shared_ptr<Parameter>& weight() const { return weight_; }
+
+ private:
+  at::Tensor Base(const at::Tensor& x) const;
+  Options options_;
+  std::shared_ptr<Parameter> weight_, bias_;
+  std::unique_ptr<LoraAdapter> adapter_;
+};
+
+class Embedding : public Module {
+ public:
+  Embedding(std::string name, int64_t count, int64_t width, at::ScalarType dtype,
+            double standard_deviation);
+  at::Tensor Forward(const at::Tensor& ids);
+  const std::shared_ptr<Parameter>& weight() const { return weight_; }
+
+ private:
+  std::shared_ptr<Parameter> weight_;
+};
+
+// Statistics in fp32, as in the Llama family's implementation with elementary operators.
+class RmsNorm : public Module {
+ public:
+  RmsNorm(std::string name, int64_t width, double eps, at::ScalarType dtype);
+  at::Tensor Forward(const at::Tensor& x);
+
+ private:
+  std::shared_ptr<Parameter> weight_;
+  double eps_;
+};
+
+class LayerNorm : public Module {
+ public:
+  LayerNorm(std::string name, int64_t width, double eps, at::ScalarType dtype);
+  at::Tensor Forward(const at::Tensor& x);
+
+ private:
+  std::shared_ptr<Parameter> weight_, bias_;
+  int64_t width_;
+  double eps_;
+};
+
+// Key or value heads expanded to one per query head: [b, kv, s, d] -> [b, kv * n, s, d].
+at::Tensor RepeatKv(const at::Tensor& x, int64_t n);
+
+// torch.finfo(dtype).min.
+double LowestFinite(at::ScalarType dtype);
+
+// Scaled dot-product attention in one operator (math or flash, whichever is enabled), as the "sdpa"
+// attention function of Hugging Face; result [b, s, heads, d]. `mask` undefined: causal.
+at::Tensor SdpaAttention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                         int64_t groups, const at::Tensor& mask, double dropout,
+                         std::optional<double> scale);
+
+}  // namespace vramscope::trainer

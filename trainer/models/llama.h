@@ -1,0 +1,15 @@
+// The Llama family (Llama, Qwen2, Mistral): RMSNorm, rotary positions, grouped-query attention,
+// SwiGLU. Mirrors Hugging Face transformers 4.51: models/llama/modeling_llama.py and its siblings,
+// with attn_implementation "eager" or "sdpa", no KV cache, no attention mask given.
+#pragma once
+
+#include <memory>
+
+#include "trainer/models/language_model.h"
+#include "trainer/models/model_config.h"
+
+namespace vramscope::trainer {
+
+std::unique_ptr<LanguageModel> MakeLlama(const ModelConfig& config, const ModelOptions& options);
+
+}  // namespace vramscope::trainer

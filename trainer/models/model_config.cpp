@@ -1,0 +1,301 @@
+#include "trainer/models/model_config.h"
+
+#include <absl/status/status.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace vramscope::trainer {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kSupported =
+    "Qwen2ForCausalLM (model_type qwen2), LlamaForCausalLM (llama), MistralForCausalLM (mistral), "
+    "GPT2LMHeadModel (gpt2), basics";
+
+absl::Status Invalid(std::string text) {
+  return absl::InvalidArgumentError("config.json: " + std::move(text));
+}
+
+// Reads keys of one object and remembers the first thing that is wrong.
+class Reader {
+ public:
+  explicit Reader(const json& object, std::string prefix = "")
+      : object_(object), prefix_(std::move(prefix)) {}
+
+  const absl::Status& status() const { return status_; }
+
+  // The first of `keys` that is there; all of them are names of the same thing.
+  int64_t Integer(std::initializer_list<const char*> keys, int64_t low, int64_t high,
+                  std::optional<int64_t> fallback = {}) {
+    const json* value = Find(keys, fallback.has_value());
+    if (value == nullptr) return fallback.value_or(low);
+    // A float or a huge number is refused before it is converted.
+    if (value->is_number_unsigned() && value->get<uint64_t>() > static_cast<uint64_t>(high)) {
+      Fail(fmt::format("{} = {} is above {}", Key(keys), value->dump(), high));
+      return low;
+    }
+    if (!value->is_number_integer()) {
+      Fail(fmt::format("{} = {} is not an integer", Key(keys), Short(*value)));
+      return low;
+    }
+    const auto number = value->get<int64_t>();
+    if (number < low || number > high) {
+      Fail(fmt::format("{} = {} is not between {} and {}", Key(keys), number, low, high));
+      return low;
+    }
+    return number;
+  }
+
+  double Number(const char* key, double low, double high, double fallback) {
+    const json* value = Find({key}, true);
+    if (value == nullptr) return fallback;
+    if (!value->is_number()) {
+      Fail(fmt::format("{}{} = {} is not a number", prefix_, key, Short(*value)));
+      return fallback;
+    }
+    const auto number = value->get<double>();
+    if (!(number >= low && number <= high)) {
+      Fail(fmt::format("{}{} = {} is not between {} and {}", prefix_, key, number, low, high));
+      return fallback;
+    }
+    return number;
+  }
+
+  bool Bool(const char* key, bool fallback) {
+    const json* value = Find({key}, true);
+    if (value == nullptr) return fallback;
+    if (!value->is_boolean()) {
+      Fail(fmt::format("{}{} = {} is not true or false", prefix_, key, Short(*value)));
+      return fallback;
+    }
+    return value->get<bool>();
+  }
+
+  std::string String(const char* key, std::string fallback) {
+    const json* value = Find({key}, true);
+    if (value == nullptr) return fallback;
+    if (!value->is_string()) {
+      Fail(fmt::format("{}{} = {} is not a string", prefix_, key, Short(*value)));
+      return fallback;
+    }
+    return value->get<std::string>();
+  }
+
+  void Fail(std::string text) {
+    if (status_.ok()) status_ = Invalid(std::move(text));
+  }
+
+ private:
+  std::string Key(std::initializer_list<const char*> keys) const {
+    for (const char* key : keys) {
+      if (object_.contains(key)) return prefix_ + key;
+    }
+    return prefix_ + *keys.begin();
+  }
+
+  static std::string Short(const json& value) {
+    std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
+    if (text.size() > 40) text = text.substr(0, 40) + "...";
+    return text;
+  }
+
+  const json* Find(std::initializer_list<const char*> keys, bool optional) {
+    for (const char* key : keys) {
+      auto it = object_.find(key);
+      if (it != object_.end() && !it->is_null()) return &*it;
+    }
+    if (!optional) Fail(fmt::format("missing key {}{}", prefix_, *keys.begin()));
+    return nullptr;
+  }
+
+  const json& object_;
+  std::string prefix_;
+  absl::Status status_;
+};
+
+absl::StatusOr<Activation> ParseActivation(const std::string& name, const char* key) {
+  if (name == "silu" || name == "swish") return Activation::kSilu;
+  if (name == "gelu") return Activation::kGelu;
+  if (name == "gelu_new") return Activation::kGeluNew;
+  if (name == "gelu_pytorch_tanh") return Activation::kGeluTanh;
+  return Invalid(fmt::format(
+      "{} \"{}\" is not supported; supported: silu, gelu, gelu_new, gelu_pytorch_tanh", key, name));
+}
+
+absl::Status ParseRopeScaling(const json& object, ModelConfig& config) {
+  auto it = object.find("rope_scaling");
+  if (it == object.end() || it->is_null()) return absl::OkStatus();
+  if (!it->is_object()) return Invalid("rope_scaling is not an object");
+  Reader reader(*it, "rope_scaling.");
+  const std::string type = reader.String("rope_type", reader.String("type", "default"));
+  if (type == "default") return reader.status();
+  if (type == "linear") {
+    config.rope_scaling = RopeScaling::kLinear;
+    config.rope_factor = reader.Number("factor", 1, 1e6, 1);
+    return reader.status();
+  }
+  if (type == "llama3") {
+    config.rope_scaling = RopeScaling::kLlama3;
+    config.rope_factor = reader.Number("factor", 1, 1e6, 8);
+    config.rope_low_freq_factor = reader.Number("low_freq_factor", 1e-3, 1e6, 1);
+    config.rope_high_freq_factor = reader.Number("high_freq_factor", 1e-3, 1e6, 4);
+    config.rope_original_positions =
+        reader.Number("original_max_position_embeddings", 1, 1e9, 8192);
+    if (config.rope_high_freq_factor <= config.rope_low_freq_factor) {
+      reader.Fail("rope_scaling.high_freq_factor must be above rope_scaling.low_freq_factor");
+    }
+    return reader.status();
+  }
+  return Invalid(fmt::format(
+      "rope_scaling.rope_type \"{}\" is not supported; supported: default, linear, llama3", type));
+}
+
+absl::StatusOr<ModelConfig> ParseLlama(const json& object, ModelConfig config,
+                                       const std::string& type) {
+  Reader reader(object);
+  config.vocab_size = reader.Integer({"vocab_size"}, 2, kMaxVocabulary);
+  config.hidden_size = reader.Integer({"hidden_size"}, 2, kMaxHidden);
+  config.intermediate_size = reader.Integer({"intermediate_size"}, 1, kMaxIntermediate);
+  config.layers = reader.Integer({"num_hidden_layers"}, 1, kMaxLayers);
+  config.heads = reader.Integer({"num_attention_heads"}, 1, kMaxHeads);
+  config.kv_heads = reader.Integer({"num_key_value_heads"}, 1, kMaxHeads, config.heads);
+  if (!reader.status().ok()) return reader.status();
+  const bool divides = config.hidden_size % config.heads == 0;
+  config.head_dim = reader.Integer({"head_dim"}, 2, kMaxHidden,
+                                   std::max<int64_t>(config.hidden_size / config.heads, 2));
+  const auto head_dim = object.find("head_dim");
+  if (!divides && (head_dim == object.end() || head_dim->is_null())) {
+    reader.Fail(fmt::format("hidden_size {} is not a multiple of num_attention_heads {}",
+                            config.hidden_size, config.heads));
+  }
+  if (config.heads % config.kv_heads != 0) {
+    reader.Fail(fmt::format("num_attention_heads {} is not a multiple of num_key_value_heads {}",
+                            config.heads, config.kv_heads));
+  }
+  if (config.head_dim % 2 != 0) {
+    reader.Fail(fmt::format("head size {} is odd: rotary positions need pairs", config.head_dim));
+  }
+  config.max_positions =
+      reader.Integer({"max_position_embeddings"}, 1, kMaxPositions, int64_t{32768});
+  config.norm_eps = reader.Number("rms_norm_eps", 0, 1, 1e-6);
+  config.initializer_range = reader.Number("initializer_range", 0, 10, 0.02);
+  config.rope_theta = reader.Number("rope_theta", 1, 1e12, 10'000);
+  config.tie_embeddings = reader.Bool("tie_word_embeddings", false);
+  config.attention_dropout = reader.Number("attention_dropout", 0, 0.999, 0);
+  if (type == "qwen2") {
+    config.qkv_bias = true;
+  } else {
+    config.qkv_bias = config.output_bias = reader.Bool("attention_bias", false);
+    config.mlp_bias = reader.Bool("mlp_bias", false);
+  }
+  // Qwen2's switch is off unless the file says otherwise, Mistral has none.
+  if (reader.Bool("use_sliding_window", type == "mistral")) {
+    config.sliding_window = reader.Integer({"sliding_window"}, 1, kMaxPositions, int64_t{0});
+  }
+  auto activation = ParseActivation(reader.String("hidden_act", "silu"), "hidden_act");
+  if (!reader.status().ok()) return reader.status();
+  if (!activation.ok()) return activation.status();
+  config.activation = *activation;
+  if (absl::Status status = ParseRopeScaling(object, config); !status.ok()) return status;
+  return config;
+}
+
+absl::StatusOr<ModelConfig> ParseGpt2(const json& object, ModelConfig config) {
+  Reader reader(object);
+  config.vocab_size = reader.Integer({"vocab_size"}, 2, kMaxVocabulary);
+  config.hidden_size = reader.Integer({"n_embd", "hidden_size"}, 2, kMaxHidden);
+  config.layers = reader.Integer({"n_layer", "num_hidden_layers"}, 1, kMaxLayers);
+  config.heads = reader.Integer({"n_head", "num_attention_heads"}, 1, kMaxHeads);
+  config.max_positions =
+      reader.Integer({"n_positions", "max_position_embeddings", "n_ctx"}, 1, int64_t{1} << 20);
+  if (!reader.status().ok()) return reader.status();
+  config.kv_heads = config.heads;
+  config.head_dim = config.hidden_size / config.heads;
+  if (config.hidden_size % config.heads != 0) {
+    reader.Fail(
+        fmt::format("n_embd {} is not a multiple of n_head {}", config.hidden_size, config.heads));
+  }
+  config.intermediate_size =
+      reader.Integer({"n_inner"}, 1, kMaxIntermediate, 4 * config.hidden_size);
+  config.norm_eps = reader.Number("layer_norm_epsilon", 0, 1, 1e-5);
+  config.initializer_range = reader.Number("initializer_range", 0, 10, 0.02);
+  config.tie_embeddings = reader.Bool("tie_word_embeddings", true);
+  config.qkv_bias = config.output_bias = config.mlp_bias = true;
+  config.attention_dropout = reader.Number("attn_pdrop", 0, 0.999, 0.1);
+  config.embedding_dropout = reader.Number("embd_pdrop", 0, 0.999, 0.1);
+  config.residual_dropout = reader.Number("resid_pdrop", 0, 0.999, 0.1);
+  config.scale_attention = reader.Bool("scale_attn_weights", true);
+  config.scale_by_layer = reader.Bool("scale_attn_by_inverse_layer_idx", false);
+  if (reader.Bool("reorder_and_upcast_attn", false)) {
+    reader.Fail("reorder_and_upcast_attn = true is not supported");
+  }
+  if (reader.Bool("add_cross_attention", false)) {
+    reader.Fail("add_cross_attention = true is not supported: decoder-only models");
+  }
+  auto activation =
+      ParseActivation(reader.String("activation_function", "gelu_new"), "activation_function");
+  if (!reader.status().ok()) return reader.status();
+  if (!activation.ok()) return activation.status();
+  config.activation = *activation;
+  return config;
+}
+
+}  // namespace
+
+absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view text) {
+  if (text.size() > kMaxConfigBytes) {
+    return Invalid(fmt::format("{} bytes is too large (at most {})", text.size(), kMaxConfigBytes));
+  }
+  json object;
+  try {
+    object = json::parse(text.begin(), text.end());
+  } catch (const json::exception& error) {
+    return Invalid(fmt::format("not JSON: {}", error.what()));
+  }
+  if (!object.is_object()) return Invalid("not a JSON object");
+
+  ModelConfig config;
+  std::string type;
+  if (auto it = object.find("model_type"); it != object.end() && it->is_string()) {
+    type = it->get<std::string>();
+  }
+  if (auto it = object.find("architectures");
+      it != object.end() && it->is_array() && !it->empty() && it->front().is_string()) {
+    config.architecture = it->front().get<std::string>();
+  }
+  if (config.architecture.empty()) {
+    if (type.empty()) return Invalid("missing key architectures (or model_type)");
+    config.architecture = type;
+  } else if (config.architecture == "Qwen2ForCausalLM") {
+    type = "qwen2";
+  } else if (config.architecture == "LlamaForCausalLM") {
+    type = "llama";
+  } else if (config.architecture == "MistralForCausalLM") {
+    type = "mistral";
+  } else if (config.architecture == "GPT2LMHeadModel") {
+    type = "gpt2";
+  } else {
+    type.clear();  // another head or another architecture: its model_type doesn't help
+  }
+  if (type == "qwen2" || type == "llama" || type == "mistral") {
+    config.family = Family::kLlama;
+    return ParseLlama(object, std::move(config), type);
+  }
+  if (type == "gpt2") {
+    config.family = Family::kGpt2;
+    return ParseGpt2(object, std::move(config));
+  }
+  if (type == "basics") {
+    config.family = Family::kBasics;
+    return config;
+  }
+  return Invalid(fmt::format("architecture \"{}\" is not supported; supported: {}",
+                             config.architecture.substr(0, 80), kSupported));
+}
+
+}  // namespace vramscope::trainer

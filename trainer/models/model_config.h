@@ -1,0 +1,63 @@
+// What a Hugging Face config.json says about a decoder-only transformer, checked and with the
+// family's defaults filled in. No LibTorch here.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace vramscope::trainer {
+
+enum class Family : uint8_t { kLlama, kGpt2, kBasics };  // kLlama: also Qwen2 and Mistral
+enum class Activation : uint8_t { kSilu, kGelu, kGeluNew, kGeluTanh };
+enum class RopeScaling : uint8_t { kNone, kLinear, kLlama3 };
+
+// Bounds on what a config may ask for; beyond them it is a mistake, not a model.
+inline constexpr int64_t kMaxLayers = 1000;
+inline constexpr int64_t kMaxVocabulary = 10'000'000;
+inline constexpr int64_t kMaxHidden = 131'072;
+inline constexpr int64_t kMaxIntermediate = 1'048'576;
+inline constexpr int64_t kMaxHeads = 4096;
+inline constexpr int64_t kMaxPositions = 100'000'000;
+inline constexpr size_t kMaxConfigBytes = size_t{1} << 20;
+
+struct ModelConfig {
+  Family family = Family::kLlama;
+  std::string architecture;  // as the file names it
+  int64_t vocab_size = 0;
+  int64_t hidden_size = 0;
+  int64_t intermediate_size = 0;
+  int64_t layers = 0;
+  int64_t heads = 0;
+  int64_t kv_heads = 0;
+  int64_t head_dim = 0;
+  int64_t max_positions = 0;
+  Activation activation = Activation::kSilu;
+  double norm_eps = 1e-6;
+  double initializer_range = 0.02;
+  bool tie_embeddings = false;
+  bool qkv_bias = false;
+  bool output_bias = false;  // of the attention's output projection
+  bool mlp_bias = false;
+  double attention_dropout = 0;
+  double embedding_dropout = 0;  // GPT-2
+  double residual_dropout = 0;   // GPT-2
+  bool scale_attention = true;   // GPT-2
+  bool scale_by_layer = false;   // GPT-2: scale_attn_by_inverse_layer_idx
+  int64_t sliding_window = 0;    // 0: none
+  double rope_theta = 10'000;
+  RopeScaling rope_scaling = RopeScaling::kNone;
+  double rope_factor = 1;
+  double rope_low_freq_factor = 1;
+  double rope_high_freq_factor = 4;
+  double rope_original_positions = 8192;
+};
+
+// kInvalidArgument: not JSON (with the place), an architecture or an option that is not supported,
+// a missing key, a value out of bounds; the message names it. Of the basics model only the family
+// and the architecture are filled in.
+absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view json);
+
+}  // namespace vramscope::trainer

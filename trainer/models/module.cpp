@@ -1,0 +1,150 @@
+#include "trainer/models/module.h"
+
+#include <torch/torch.h>
+
+#include <cmath>
+
+#include "trainer/capture/taps.h"
+
+namespace vramscope::trainer {
+namespace {
+
+int64_t Elements(const std::vector<int64_t>& shape) {
+  int64_t n = 1;
+  for (int64_t size : shape) n *= size;
+  return n;
+}
+
+void Fill(at::Tensor& tensor, const ParameterSpec& spec, const at::Generator& generator) {
+  switch (spec.init) {
+    case Init::kNormal:
+      tensor.normal_(0, spec.standard_deviation, generator);
+      return;
+    case Init::kZeros:
+      tensor.zero_();
+      return;
+    case Init::kOnes:
+      tensor.fill_(1);
+      return;
+    case Init::kKaimingUniform: {
+      // torch.nn.init.kaiming_uniform_ with a = sqrt(5): bound 1 / sqrt(inputs).
+      const double bound = 1 / std::sqrt(static_cast<double>(spec.shape.back()));
+      tensor.uniform_(-bound, bound, generator);
+      return;
+    }
+  }
+}
+
+void MaterializeOne(Parameter& parameter, const MaterializeOptions& options,
+                    const at::Generator& generator) {
+  const ParameterSpec& spec = parameter.spec();
+  const auto type = at::TensorOptions().dtype(spec.dtype);
+  {
+    CategoryScope category(trace::Category::kParameter);
+    parameter.tensor = at::empty(spec.shape, type.device(options.device));
+  }
+  if (options.values) {
+    at::NoGradGuard no_grad;
+    if (options.device.is_cpu()) {
+      Fill(parameter.tensor, spec, generator);
+    } else {
+      at::Tensor values = at::empty(spec.shape, type);
+      Fill(values, spec, generator);
+      parameter.tensor.copy_(values);
+    }
+  }
+  parameter.tensor.set_requires_grad(parameter.trainable);
+  TagStorage(parameter.tensor, trace::Category::kParameter, "parameter");
+}
+
+}  // namespace
+
+int64_t Parameter::count() const { return Elements(spec_.shape); }
+
+uint64_t Parameter::bytes() const {
+  return static_cast<uint64_t>(count()) * c10::elementSize(spec_.dtype);
+}
+
+std::shared_ptr<Parameter> Module::AddParameter(std::string name, ParameterSpec spec) {
+  auto parameter = std::make_shared<Parameter>(std::move(spec));
+  parameters_.emplace_back(std::move(name), parameter);
+  return parameter;
+}
+
+void Module::ShareParameter(std::string name, std::shared_ptr<Parameter> parameter) {
+  parameters_.emplace_back(std::move(name), std::move(parameter));
+}
+
+Buffer* Module::AddBuffer(Buffer buffer) {
+  return buffers_.emplace_back(std::make_unique<Buffer>(std::move(buffer))).get();
+}
+
+void Module::Collect(const std::string& prefix, std::vector<Parameter*>& out) {
+  for (auto& [name, parameter] : parameters_) {
+    if (!parameter->name_.empty()) continue;
+    parameter->name_ = prefix + name;
+    out.push_back(parameter.get());
+  }
+  for (Module* child : children_) child->Collect(prefix + child->name() + ".", out);
+}
+
+std::vector<Parameter*> Module::Parameters() {
+  // The name marks what has been met: cleared first, because adapters may have been added.
+  Visit([](Module& module, const std::string&) {
+    for (auto& entry : module.parameters_) entry.second->name_.clear();
+  });
+  std::vector<Parameter*> out;
+  Collect("", out);
+  return out;
+}
+
+void Module::Visit(const std::function<void(Module&, const std::string&)>& visitor) {
+  struct Walk {
+    const std::function<void(Module&, const std::string&)>& visitor;
+    void operator()(Module& module, const std::string& path) const {
+      visitor(module, path);
+      for (Module* child : module.children()) {
+        (*this)(*child, path.empty() ? child->name() : path + "." + child->name());
+      }
+    }
+  };
+  Walk{visitor}(*this, "");
+}
+
+Totals Count(Module& root) {
+  Totals totals;
+  for (const Parameter* parameter : root.Parameters()) {
+    const auto count = static_cast<uint64_t>(parameter->count());
+    totals.count += count;
+    if (parameter->trainable) totals.trainable += count;
+    totals.bytes += parameter->bytes();
+  }
+  return totals;
+}
+
+void Materialize(Module& root, const MaterializeOptions& options) {
+  at::Generator generator = at::detail::createCPUGenerator(options.seed);
+  for (Parameter* parameter : root.Parameters()) parameter->tensor = at::Tensor();
+  // Module by module, so that a buffer is asked for between the parameters around it.
+  root.Visit([&](Module& module, const std::string&) {
+    module.MaterializeOwn(
+        [&](Parameter& parameter) {
+          if (!parameter.tensor.defined()) MaterializeOne(parameter, options, generator);
+        },
+        [&](Buffer& buffer) {
+          CategoryScope category(trace::Category::kBuffer);
+          buffer.tensor = at::empty(buffer.shape,
+                                    at::TensorOptions().dtype(buffer.dtype).device(options.device));
+          TagStorage(buffer.tensor, trace::Category::kBuffer, "buffer");
+          if (options.values) buffer.tensor.copy_(buffer.value());
+        });
+  });
+}
+
+void Module::MaterializeOwn(const std::function<void(Parameter&)>& parameter,
+                            const std::function<void(Buffer&)>& buffer) {
+  for (auto& entry : parameters_) parameter(*entry.second);
+  for (auto& entry : buffers_) buffer(*entry);
+}
+
+}  // namespace vramscope::trainer

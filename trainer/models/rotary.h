@@ -1,0 +1,33 @@
+// Rotary position embedding, as in the Llama family's Hugging Face implementation.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <utility>
+#include <vector>
+
+#include "trainer/models/model_config.h"
+#include "trainer/models/module.h"
+
+namespace vramscope::trainer {
+
+// Inverse frequencies [head_dim / 2] with the config's scaling applied. The llama3 rule: long
+// wavelengths are divided by `factor`, short ones kept, between them interpolated (Hugging Face
+// transformers, modeling_rope_utils.py).
+std::vector<float> InverseFrequencies(const ModelConfig& config);
+
+class RotaryEmbedding : public Module {
+ public:
+  RotaryEmbedding(std::string name, const ModelConfig& config);
+  // cos and sin, [1, seq, head_dim], of `dtype`. position_ids: int64 [1, seq]. Computed in fp32
+  // outside autograd and autocast.
+  std::pair<at::Tensor, at::Tensor> Forward(const at::Tensor& position_ids, at::ScalarType dtype);
+
+ private:
+  Buffer* inverse_frequencies_;
+};
+
+// Rotates query and key [b, heads, s, d] in place of the arguments.
+void ApplyRotary(at::Tensor& query, at::Tensor& key, const at::Tensor& cos, const at::Tensor& sin);
+
+}  // namespace vramscope::trainer

@@ -1,0 +1,12 @@
+// Adam and AdamW, after torch/optim/adam.py and adamw.py of PyTorch 2.11: _single_tensor_adam,
+// _multi_tensor_adam, _fused_adam. Not capturable, not amsgrad, betas 0.9 and 0.999, eps 1e-8.
+#pragma once
+
+#include "trainer/optimizers/optimizer.h"
+
+namespace vramscope::trainer {
+
+std::unique_ptr<Optimizer> MakeAdam(const run::OptimizerConfig& config,
+                                    std::vector<at::Tensor> parameters);
+
+}  // namespace vramscope::trainer

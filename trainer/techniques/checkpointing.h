@@ -1,0 +1,29 @@
+// Gradient checkpointing: only what enters a segment of layers is kept; backward runs the segment
+// again. As torch.utils.checkpoint in its re-entrant form, the default of Hugging Face's
+// gradient_checkpointing_enable(): the segment runs without a graph, its random numbers and
+// autocast are restored for the second run, which is differentiated by a nested backward.
+//
+//   model->layer_runner = MakeCheckpointRunner({.layers_per_segment = 1, .device = device});
+//
+// The segment's input must require a gradient, or nothing in it trains: see
+// LanguageModel::inputs_require_grad.
+#pragma once
+
+#include <c10/core/Device.h>
+#include <c10/core/ScalarType.h>
+
+#include <optional>
+
+#include "trainer/models/language_model.h"
+
+namespace vramscope::trainer {
+
+struct CheckpointOptions {
+  int layers_per_segment = 1;
+  c10::Device device = c10::Device(c10::kCPU);
+  std::optional<at::ScalarType> autocast;  // of the run
+};
+
+LayerRunner MakeCheckpointRunner(const CheckpointOptions& options);
+
+}  // namespace vramscope::trainer

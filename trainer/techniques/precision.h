@@ -1,0 +1,59 @@
+// Precision of a run: type of the weights, autocast, loss scaling.
+//
+//   PrecisionPlan plan = PlanPrecision(run::Precision::kAmpFp16);
+//   { AutocastScope autocast(device.type(), plan.autocast); loss = forward(); }
+//   GradScaler scaler(device);                 // only when plan.scale_loss
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/core/Device.h>
+
+#include <optional>
+
+#include "profiler/run/run_config.h"
+#include "trainer/optimizers/optimizer.h"
+
+namespace vramscope::trainer {
+
+struct PrecisionPlan {
+  at::ScalarType weights = at::kFloat;
+  std::optional<at::ScalarType> autocast;
+  bool scale_loss = false;
+};
+PrecisionPlan PlanPrecision(run::Precision precision);
+
+// torch.autocast(device, dtype) as a scope; without a dtype nothing. Leaving the outermost one
+// drops the cached casts of weights.
+class AutocastScope {
+ public:
+  AutocastScope(c10::DeviceType device, std::optional<at::ScalarType> dtype);
+  ~AutocastScope();
+  AutocastScope(const AutocastScope&) = delete;
+  AutocastScope& operator=(const AutocastScope&) = delete;
+
+ private:
+  c10::DeviceType device_;
+  bool active_;
+  bool was_enabled_ = false;
+  at::ScalarType old_dtype_ = at::kFloat;
+};
+
+// torch.amp.GradScaler with its defaults: scale 2^16, doubled after 2000 good steps, halved after
+// an overflow, whose step is skipped. The same tensors at the same moments.
+class GradScaler {
+ public:
+  explicit GradScaler(c10::Device device) : device_(device) {}
+  at::Tensor Scale(const at::Tensor& loss);
+  // Unscales, and steps unless a gradient overflowed. The overflow flag lives until Update().
+  void Step(Optimizer& optimizer);
+  void Update();
+
+ private:
+  at::Tensor Full(double value, at::ScalarType dtype) const;
+  std::vector<at::Tensor> Gradients(const Optimizer& optimizer) const;
+
+  c10::Device device_;
+  at::Tensor scale_, growth_tracker_, found_inf_;
+};
+
+}  // namespace vramscope::trainer

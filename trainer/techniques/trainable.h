@@ -1,0 +1,28 @@
+// Which parameters are trained: low-rank adapters, and subsets by position or name. Both act on a
+// model before it is materialised.
+//
+//   RETURN_IF_ERROR(ApplyLora(*model, config.lora));
+//   RETURN_IF_ERROR(ApplyTrainable(*model, config.trainable));
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <string_view>
+
+#include "profiler/run/run_config.h"
+#include "trainer/models/language_model.h"
+
+namespace vramscope::trainer {
+
+// Freezes the model and gives every linear module that a target names an adapter. kInvalidArgument
+// names a target that no linear module has, and the names that there are.
+absl::Status ApplyLora(LanguageModel& model, const run::LoraConfig& config);
+
+// "all", "first-layer", "last-layer", or a glob (*, ?) over parameter names: what does not match is
+// frozen; what is frozen already stays so. kInvalidArgument: nothing is left to train.
+absl::Status ApplyTrainable(LanguageModel& model, std::string_view selection);
+
+// True when `text` as a whole matches `pattern` (* any run of characters, ? any one).
+bool GlobMatch(std::string_view pattern, std::string_view text);
+
+}  // namespace vramscope::trainer
