@@ -6,6 +6,7 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,8 +32,17 @@ struct RequestStream {
 // Allocations and completed frees of one step; `step` < 0: the last whole step; nullopt:
 // everything.
 absl::StatusOr<RequestStream> RequestsOfStep(const trace::Trace& trace, std::optional<int> step);
-// A CSV: either our own (`vramscope requests`) or one with the columns action,size,rounded,addr,
-// alloc_index (a recorded snapshot, flattened).
+// `vramscope requests`: a header and one row for every Alloc, FreeRequested and FreeCompleted, with
+// the columns
+// index,kind,bytes_requested,bytes_rounded,address,stream,time_ns,category,phase,module, op. index
+// is that of the event in the trace; category and phase are those at the event; module and op those
+// of the allocation. RFC 4180 quoting.
+void WriteRequestsCsv(const trace::Trace& trace, std::ostream& out);
+
+// A CSV: either our own (`vramscope requests`) or one with the columns action,size,addr and, if
+// there, rounded,index,alloc_index,op (a recorded snapshot, flattened; alloc_index: the `index` of
+// the row that allocated what a free frees, empty or negative when older). Without alloc_index the
+// identity comes from the addresses. kInvalidArgument names line and column.
 absl::StatusOr<RequestStream> ReadRequestsCsv(std::string_view csv);
 
 struct RequestDiff {
@@ -46,6 +56,11 @@ struct RequestDiff {
   uint64_t peak_a = 0, peak_b = 0;            // of the rounded bytes, over the stream's start
   bool identical() const { return equal == total; }
 };
+// Aligned by a longest common subsequence (Myers' O(ND), first over sizes to find which allocation
+// is whose counterpart, then with identities). Beyond a bound on the differences, which falls with
+// the length so that wholly different streams of millions of requests still end in seconds, the
+// best alignment found so far is kept and the search starts again behind it: `equal` may then be
+// lower than the true longest common subsequence, never higher.
 RequestDiff DiffRequests(const RequestStream& a, const RequestStream& b);
 
 }  // namespace vramscope::analysis

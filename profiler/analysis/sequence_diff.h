@@ -1,0 +1,29 @@
+// Alignment of two sequences of tokens. Internal to this folder.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace vramscope::analysis {
+
+struct Token {
+  uint64_t value = 0;
+  uint32_t kind = 0;
+  friend bool operator==(const Token&, const Token&) = default;
+};
+
+struct Match {
+  uint32_t a = 0, b = 0;
+};
+
+// Pairs of equal tokens, ascending in both. Exact (a longest common subsequence) as long as no more
+// than `max_differences` insertions and deletions lie between the common prefix and suffix; beyond
+// that the furthest alignment is kept and the search starts again behind it.
+std::vector<Match> AlignSequences(std::span<const Token> a, std::span<const Token> b,
+                                  uint32_t max_differences);
+
+// A bound that keeps the work of AlignSequences within about 10^9 steps.
+uint32_t DifferenceBound(size_t length_a, size_t length_b);
+
+}  // namespace vramscope::analysis
