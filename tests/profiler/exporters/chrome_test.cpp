@@ -1,0 +1,266 @@
+#include "profiler/exporters/chrome.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/profiler/exporters/sample_trace.h"
+
+namespace vramscope::exporters {
+namespace {
+
+using nlohmann::json;
+using trace::Category;
+using trace::EventKind;
+
+std::string Export(const trace::Trace& trace) {
+  std::ostringstream out;
+  const absl::Status status = WriteChromeTrace(trace, out);
+  EXPECT_TRUE(status.ok()) << status;
+  return out.str();
+}
+
+// Kineto's three decimals, back to whole nanoseconds.
+int64_t Ns(const json& microseconds) {
+  return static_cast<int64_t>(std::llround(microseconds.get<double>() * 1000));
+}
+
+std::vector<json> Events(const json& file, const std::string& ph, const std::string& name = "") {
+  std::vector<json> found;
+  for (const json& event : file["traceEvents"]) {
+    if (event["ph"] == ph && (name.empty() || event["name"] == name)) found.push_back(event);
+  }
+  return found;
+}
+
+// Complete events of one track, in file order, nest; prints the first pair that does not.
+void ExpectNesting(const json& file) {
+  std::map<std::pair<int, int>, std::vector<int64_t>> open_ends;
+  for (const json& event : Events(file, "X")) {
+    std::vector<int64_t>& ends = open_ends[{event["pid"], event["tid"]}];
+    const int64_t begin = Ns(event["ts"]), end = begin + Ns(event["dur"]);
+    while (!ends.empty() && ends.back() <= begin) ends.pop_back();
+    if (!ends.empty()) {
+      ASSERT_LE(end, ends.back()) << event.dump();
+    }
+    ends.push_back(end);
+  }
+}
+
+// Replays the counters: after every [memory] instant's counters, the categories add up.
+void ExpectCountersAddUp(const json& file) {
+  std::map<std::string, int64_t> now;
+  int64_t allocated_by_instants = 0;
+  bool waits = false;  // an instant was seen; its `allocated` counter comes after its category
+  for (const json& event : file["traceEvents"]) {
+    if (event["ph"] == "i" && event["name"] == "[memory]") {
+      allocated_by_instants += event["args"]["Bytes"].get<int64_t>();
+      ASSERT_EQ(event["args"]["Total Allocated"], allocated_by_instants) << event.dump();
+      waits = true;
+    }
+    if (event["ph"] != "C") continue;
+    const int64_t bytes = event["args"]["bytes"].get<int64_t>();
+    ASSERT_GE(bytes, 0) << event.dump();
+    now[event["name"]] = bytes;
+    if (event["name"] == "allocated" && waits) {
+      int64_t sum = 0;
+      for (const auto& [name, value] : now) {
+        if (name != "allocated" && name != "reserved") sum += value;
+      }
+      ASSERT_EQ(sum, bytes) << event.dump();
+      ASSERT_EQ(bytes, allocated_by_instants);
+      waits = false;
+    }
+  }
+}
+
+TEST(ChromeTrace, EqualsTheGoldenFile) {
+  const std::string path =
+      std::string(VRAMSCOPE_SOURCE_DIR) + "/tests/profiler/exporters/golden/small.json";
+  const std::string text = Export(*SmallTrace());
+  if (std::getenv("VRAMSCOPE_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(path, std::ios::binary) << text;
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream golden;
+  golden << file.rdbuf();
+  EXPECT_EQ(text, golden.str()) << "VRAMSCOPE_UPDATE_GOLDEN=1 rewrites " << path;
+}
+
+TEST(ChromeTrace, HeaderIsWhatReadersLookFor) {
+  const std::string text = Export(*SmallTrace());
+  const json file = json::parse(text);
+  EXPECT_EQ(file["schemaVersion"], 1);
+  EXPECT_EQ(file["displayTimeUnit"], "ms");
+  EXPECT_EQ(file["baseTimeNanoseconds"], 1000);  // of the first event
+  EXPECT_EQ(file["deviceProperties"][0]["name"], "Toy \"9000\"");
+  EXPECT_EQ(file["deviceProperties"][0]["computeMajor"], 8);
+  EXPECT_EQ(file["vramscope"]["source"], "modelled");
+  EXPECT_EQ(file["traceName"], "toy");
+  // HolisticTraceAnalysis' pattern, line by line.
+  EXPECT_TRUE(std::regex_search(text, std::regex("\"rank\":\\s+(\\d+)")));
+}
+
+TEST(ChromeTrace, EveryEventIsABlockOfLines) {
+  const std::string text = Export(*SmallTrace());
+  std::istringstream lines(text);
+  std::string line, block;
+  bool in_events = false, open = false;
+  size_t blocks = 0;
+  while (std::getline(lines, line)) {
+    if (line == "  \"traceEvents\": [") {
+      in_events = true;
+    } else if (in_events && line == "  ],") {
+      break;
+    } else if (in_events && line == "  {") {
+      EXPECT_FALSE(open);
+      open = true;
+      block = "{";
+    } else if (in_events && (line == "  }," || line == "  }")) {
+      EXPECT_TRUE(open);
+      open = false;
+      EXPECT_TRUE(json::accept(block + "}")) << block;
+      ++blocks;
+    } else {
+      block += line;
+    }
+  }
+  EXPECT_EQ(blocks, json::parse(text)["traceEvents"].size());
+}
+
+TEST(ChromeTrace, PhasesAndSteps) {
+  const json file = json::parse(Export(*SmallTrace()));
+  for (const char* name : {"ProfilerStep#0", "ProfilerStep#1"}) {
+    ASSERT_EQ(Events(file, "X", name).size(), 1u) << name;
+    EXPECT_EQ(Events(file, "X", name)[0]["cat"], "user_annotation");
+  }
+  for (const char* name :
+       {"## forward ##", "## loss ##", "## backward ##", "## optimizer ##", "## end ##"}) {
+    ASSERT_EQ(Events(file, "X", name).size(), 2u) << name;
+    EXPECT_EQ(Events(file, "X", name)[0]["cat"], "user_annotation") << name;
+  }
+  // Times from the maker, less the 1000 ns at which the trace begins.
+  const json forward = Events(file, "X", "## forward ##")[0];
+  EXPECT_EQ(Ns(forward["ts"]), 1000);
+  EXPECT_EQ(Ns(forward["dur"]), 12001);  // with the loss
+  const json end = Events(file, "X", "## end ##")[1];
+  EXPECT_EQ(Ns(end["ts"]), 151000);
+  EXPECT_EQ(Ns(end["dur"]), 2000);
+}
+
+TEST(ChromeTrace, ModelledKernelsHaveALaunch) {
+  const json file = json::parse(Export(*SmallTrace()));
+  std::map<int, json> launches;
+  std::vector<json> kernels;
+  for (const json& event : Events(file, "X")) {
+    if (event["cat"] == "cuda_runtime") launches[event["args"]["correlation"]] = event;
+    if (event["cat"] == "kernel") kernels.push_back(event);
+  }
+  // Innermost ops that take time: mm, sum, MmBackward0, add_; linear holds mm.
+  EXPECT_EQ(kernels.size(), 8u);
+  for (const json& kernel : kernels) {
+    EXPECT_NE(kernel["name"], "aten::linear");
+    EXPECT_EQ(kernel["args"]["modelled"], true);
+    EXPECT_TRUE(kernel["args"].contains("stream"));
+    ASSERT_TRUE(launches.contains(kernel["args"]["correlation"]));
+    EXPECT_EQ(launches[kernel["args"]["correlation"]]["ts"], kernel["ts"]);
+  }
+}
+
+TEST(ChromeTrace, MeasuredRunsGetNoModelledKernels) {
+  trace::TraceInfo info = TraceMaker::PlanInfo();
+  info.backend = trace::Backend::kCpu;
+  info.measured = true;
+  TraceMaker maker(info);
+  maker.At(5).Begin(EventKind::kOpBegin, 0, "aten::mm");
+  maker.Alloc(10, 512, 0x1000, Category::kActivation);
+  maker.At(500).End(EventKind::kOpEnd);
+  const json file = json::parse(Export(*maker.Finish()));
+  for (const json& event : Events(file, "X")) EXPECT_EQ(event["cat"], "cpu_op");
+  ASSERT_EQ(Events(file, "i", "[memory]").size(), 1u);
+  const json args = Events(file, "i", "[memory]")[0]["args"];
+  EXPECT_EQ(args["Device Type"], 0);
+  EXPECT_EQ(args["Device Id"], -1);
+  EXPECT_EQ(file["vramscope"]["source"], "measured");
+  EXPECT_TRUE(file["deviceProperties"].empty());
+}
+
+TEST(ChromeTrace, MemoryInstantsAreKinetos) {
+  const json file = json::parse(Export(*SmallTrace()));
+  const std::vector<json> instants = Events(file, "i", "[memory]");
+  ASSERT_EQ(instants.size(), 10u);  // five allocations, five frees
+  const json first = instants[0];
+  EXPECT_EQ(first["cat"], "cpu_instant_event");
+  EXPECT_EQ(first["s"], "t");
+  EXPECT_EQ(first["args"]["Bytes"], 1024);
+  EXPECT_EQ(first["args"]["Addr"], 0x10000000);
+  EXPECT_EQ(first["args"]["Total Allocated"], 1024);
+  EXPECT_EQ(first["args"]["Total Reserved"], 2 << 20);
+  EXPECT_EQ(first["args"]["Device Type"], 1);
+  EXPECT_EQ(first["args"]["Device Id"], 0);
+  EXPECT_EQ(instants.back()["args"]["Bytes"], -1024);
+  EXPECT_EQ(instants.back()["args"]["Total Allocated"], 0);
+
+  const std::vector<json> oom = Events(file, "i", "[OutOfMemory]");
+  ASSERT_EQ(oom.size(), 1u);
+  EXPECT_EQ(oom[0]["args"]["Bytes"], uint64_t{1} << 40);
+  EXPECT_FALSE(oom[0]["args"].contains("Addr"));
+}
+
+TEST(ChromeTrace, CountersFollowARetag) {
+  const json file = json::parse(Export(*SmallTrace()));
+  int64_t highest_temporary = 0, highest_activation = 0;
+  for (const json& event : Events(file, "C", "Temporary")) {
+    highest_temporary = std::max(highest_temporary, event["args"]["bytes"].get<int64_t>());
+  }
+  for (const json& event : Events(file, "C", "Activation")) {
+    highest_activation = std::max(highest_activation, event["args"]["bytes"].get<int64_t>());
+  }
+  EXPECT_EQ(highest_temporary, 5120);
+  EXPECT_EQ(highest_activation, 5120);
+  EXPECT_EQ(Events(file, "C", "Temporary").back()["args"]["bytes"], 0);
+  EXPECT_EQ(Events(file, "C", "reserved").back()["args"]["bytes"], 0);
+}
+
+TEST(ChromeTrace, NestingAndSumsHoldOnRandomTraces) {
+  for (uint32_t seed = 0; seed < 50; ++seed) {
+    SCOPED_TRACE(seed);
+    const auto trace = RandomTrace(seed, 400);
+    const json file = json::parse(Export(*trace));
+    ExpectNesting(file);
+    ExpectCountersAddUp(file);
+    size_t slices = 0;
+    for (const json& event : Events(file, "X")) {
+      slices += event["cat"] == "cpu_op" || event["cat"] == "user_annotation";
+    }
+    EXPECT_EQ(slices, trace->slices.size());  // nothing is lost
+  }
+  const json small = json::parse(Export(*SmallTrace()));
+  ExpectNesting(small);
+  ExpectCountersAddUp(small);
+}
+
+TEST(ChromeTrace, AnEmptyTraceIsStillAFile) {
+  const json file = json::parse(Export(*TraceMaker().Finish()));
+  EXPECT_TRUE(Events(file, "X").empty());
+  EXPECT_EQ(Events(file, "i").size(), 1u);  // Record Window End
+}
+
+TEST(ChromeTrace, AFullDiskIsAnError) {
+  std::ofstream full("/dev/full", std::ios::binary);
+  if (!full) GTEST_SKIP() << "no /dev/full on this system";
+  const absl::Status status = WriteChromeTrace(*SmallTrace(), full);
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
+}
+
+}  // namespace
+}  // namespace vramscope::exporters

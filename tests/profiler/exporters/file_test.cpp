@@ -1,0 +1,77 @@
+#include "profiler/exporters/file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace vramscope::exporters {
+namespace {
+
+class WriteFileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(testing::TempDir()) /
+              ("write_file_" + std::to_string(testing::UnitTest::GetInstance()->random_seed()) +
+               testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    path_ = (folder_ / "out.csv").string();
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string Content() const {
+    std::ifstream file(path_, std::ios::binary);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+  size_t FilesInFolder() const {
+    return std::distance(std::filesystem::directory_iterator(folder_), {});
+  }
+
+  std::filesystem::path folder_;
+  std::string path_;
+};
+
+TEST_F(WriteFileTest, Writes) {
+  ASSERT_TRUE(WriteFile(path_, [](std::ostream& out) {
+                out << "new";
+                return absl::OkStatus();
+              }).ok());
+  EXPECT_EQ(Content(), "new");
+  EXPECT_EQ(FilesInFolder(), 1u);
+}
+
+TEST_F(WriteFileTest, AFailureLeavesTheOldFile) {
+  std::ofstream(path_) << "old";
+  const absl::Status status = WriteFile(path_, [](std::ostream& out) {
+    out << "half";
+    return absl::DataLossError("disk full");
+  });
+  EXPECT_EQ(status.message(), "disk full");
+  EXPECT_EQ(Content(), "old");
+  EXPECT_EQ(FilesInFolder(), 1u);
+}
+
+TEST_F(WriteFileTest, AStreamThatFailedIsAnErrorEvenIfTheWriterDidNotLook) {
+  std::ofstream(path_) << "old";
+  const absl::Status status = WriteFile(path_, [](std::ostream& out) {
+    out.setstate(std::ios::badbit);
+    return absl::OkStatus();
+  });
+  EXPECT_FALSE(status.ok());
+  EXPECT_THAT(std::string(status.message()), testing::HasSubstr("out.csv"));
+  EXPECT_EQ(Content(), "old");
+}
+
+TEST_F(WriteFileTest, AMissingFolderIsNamed) {
+  const absl::Status status =
+      WriteFile((folder_ / "no" / "x").string(), [](std::ostream&) { return absl::OkStatus(); });
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound) << status;
+}
+
+}  // namespace
+}  // namespace vramscope::exporters

@@ -1,0 +1,56 @@
+#include "profiler/exporters/spans.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "tests/profiler/exporters/sample_trace.h"
+
+namespace vramscope::exporters {
+namespace {
+
+TEST(TrackAllocator, WhatNestsStaysOnTheTrack) {
+  std::vector<Track> tracks;
+  TrackAllocator allocator(&tracks);
+  EXPECT_EQ(allocator.Place(false, 7, 0, 100), 0u);
+  EXPECT_EQ(allocator.Place(false, 7, 0, 40), 0u);
+  EXPECT_EQ(allocator.Place(false, 7, 40, 40), 0u);
+  EXPECT_EQ(allocator.Place(false, 7, 40, 100), 0u);
+  EXPECT_EQ(allocator.Place(false, 7, 100, 200), 0u);
+  ASSERT_EQ(tracks.size(), 1u);
+  EXPECT_EQ(tracks[0].thread, 7u);
+}
+
+TEST(TrackAllocator, WhatOverlapsMoves) {
+  std::vector<Track> tracks;
+  TrackAllocator allocator(&tracks);
+  EXPECT_EQ(allocator.Place(false, 0, 0, 100), 0u);
+  EXPECT_EQ(allocator.Place(false, 0, 50, 150), 1u);
+  EXPECT_EQ(allocator.Place(false, 0, 60, 90), 0u);
+  EXPECT_EQ(allocator.Place(false, 1, 50, 150), 2u);  // threads are apart
+  EXPECT_EQ(allocator.Place(true, 0, 50, 150), 3u);   // and so are streams
+  EXPECT_EQ(tracks[1].overflow, 1u);
+  EXPECT_TRUE(tracks[3].gpu);
+}
+
+TEST(CollectSpans, SpansComeInOrderOfTheirEvent) {
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    const Spans spans = CollectSpans(*RandomTrace(seed, 300), true);
+    EXPECT_TRUE(std::is_sorted(spans.spans.begin(), spans.spans.end(),
+                               [](const Span& a, const Span& b) { return a.event < b.event; }));
+  }
+}
+
+TEST(CollectSpans, NoKernelsUnlessAsked) {
+  const auto trace = SmallTrace();
+  const auto kernels = [](const Spans& spans) {
+    return std::count_if(spans.spans.begin(), spans.spans.end(),
+                         [](const Span& span) { return span.kind == SpanKind::kKernel; });
+  };
+  EXPECT_EQ(kernels(CollectSpans(*trace, false)), 0);
+  EXPECT_EQ(kernels(CollectSpans(*trace, true)), 8);
+}
+
+}  // namespace
+}  // namespace vramscope::exporters
