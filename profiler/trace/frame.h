@@ -6,6 +6,8 @@
 //   FrameDecoder d;
 //   d.Append(bytes);
 //   while (true) { ASSIGN_OR_RETURN(auto frame, d.Next()); if (!frame) break; use(*frame); }
+//
+// One decoder belongs to one thread; Uncompress may run on any.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -22,6 +24,7 @@ enum class FrameType : uint16_t {
   kStrings = 2,
   kEvents = 3,
   kFooter = 4,
+  kEnd = 5,  // where the footer is; last in a file, absent from pipes
   // Worker protocol (proto/worker.proto); never in a file.
   kHello = 32,
   kRequest = 33,
@@ -31,16 +34,37 @@ enum class FrameType : uint16_t {
 };
 
 inline constexpr size_t kMaxPayload = size_t{64} << 20;
+inline constexpr size_t kEnvelopeBytes = 20;
+inline constexpr std::string_view kFrameMagic = "\x89VRT";
 
 struct Frame {
   FrameType type;
-  std::string payload;   // decompressed protobuf
-  uint64_t offset = 0;   // of the envelope, from the first byte appended
+  std::string payload;  // decompressed protobuf
+  uint64_t offset = 0;  // of the envelope, from the first byte appended
   uint64_t end_offset = 0;
 };
 
+enum class Compression : uint8_t {
+  kNone,
+  kFast,    // for a pipe on the same computer
+  kNormal,  // for files
+};
+
 // One frame, ready to write. `payload` must be at most kMaxPayload (checked).
-std::string EncodeFrame(FrameType type, std::string_view payload);
+std::string EncodeFrame(FrameType type, std::string_view payload,
+                        Compression compression = Compression::kNormal);
+
+// A frame whose envelope and checksum are in order, not yet decompressed.
+struct RawFrame {
+  FrameType type;
+  bool compressed = false;
+  std::string stored;         // as in the file
+  uint32_t payload_size = 0;  // once decompressed
+  uint64_t offset = 0;
+  uint64_t end_offset = 0;
+};
+// kDataLoss when the stored bytes do not decompress to exactly payload_size.
+absl::StatusOr<Frame> Uncompress(RawFrame&& raw);
 
 class FrameDecoder {
  public:
@@ -48,7 +72,8 @@ class FrameDecoder {
   // nullopt: more bytes are needed. Error (kDataLoss, with the offset): not a frame, bad checksum;
   // the decoder stays at that offset.
   absl::StatusOr<std::optional<Frame>> Next();
-  uint64_t offset() const { return offset_; }        // of the next frame
+  absl::StatusOr<std::optional<RawFrame>> NextRaw();  // likewise, leaving out the decompression
+  uint64_t offset() const { return offset_; }         // of the next frame
   size_t buffered() const { return buffer_.size() - start_; }
 
  private:

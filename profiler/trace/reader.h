@@ -18,17 +18,21 @@
 namespace vramscope::trace {
 
 struct ReadOptions {
-  std::function<void(double fraction)> progress;      // from the reading thread
-  const std::atomic<bool>* cancel = nullptr;          // set: kCancelled
+  std::function<void(double fraction)> progress = {};  // from the calling thread; 0 .. 1
+  const std::atomic<bool>* cancel = nullptr;           // set: kCancelled
+  int threads = 0;  // that decode, the calling one included; 0: as the computer has, at most 4
 };
 
 // Errors: kNotFound, kPermissionDenied, kInvalidArgument (not a .trace: says what it looks like),
 // kCancelled, kUnimplemented (newer format version). A cut or damaged file is not an error as long
 // as its header is whole: complete is false and warnings say what was lost, where.
+// `path` may be "-" (standard input) and the content gzip or zstd.
 absl::StatusOr<std::shared_ptr<const Trace>> ReadTraceFile(const std::string& path,
                                                            const ReadOptions& options);
 
-// Feeds trace frames (kTraceHeader .. kFooter) into a builder; the worker client uses it too.
+// Feeds trace frames (kTraceHeader .. kEnd) into a builder; the worker client uses it too. An error
+// (kDataLoss; kUnimplemented for a newer version) leaves what was there before the frame's refused
+// part; a batch counts event by event.
 class TraceAssembler {
  public:
   TraceAssembler();
@@ -40,8 +44,9 @@ class TraceAssembler {
   // Without a footer: complete = false with `reason`.
   std::shared_ptr<const Trace> Finish(std::string reason_if_incomplete);
 
+  struct Impl;  // assembler.h: shared with ReadTraceFile
+
  private:
-  struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 

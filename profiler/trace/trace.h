@@ -73,8 +73,8 @@ struct AllocationTable {
   std::vector<Category> category;  // last one
   std::vector<StringId> op;
   std::vector<StringId> module;
-  std::vector<Phase> phase;     // at birth
-  std::vector<int32_t> step;    // at birth; -1 outside steps
+  std::vector<Phase> phase;          // at birth
+  std::vector<int32_t> step;         // at birth; -1 outside steps
   std::vector<int32_t> micro_batch;  // at birth; -1 outside
   std::vector<SegmentId> segment;    // that held its address at birth
   uint32_t size() const { return static_cast<uint32_t>(bytes.size()); }
@@ -107,14 +107,28 @@ struct SliceTable {
   std::vector<int64_t> end_ns;  // of the trace, when never closed
   std::vector<EventIndex> begin_event;
   std::vector<EventIndex> end_event;  // kNoEvent: never closed
-  std::vector<StringId> name;    // module path, op name; empty for the others
-  std::vector<StringId> module;  // of an op
-  std::vector<uint32_t> number;  // step or micro-batch number; Phase for a phase
-  std::vector<int32_t> step;     // that it lies in; -1 outside
-  std::vector<uint32_t> depth;   // among slices of its kind and thread
+  std::vector<StringId> name;         // module path, op name; empty for the others
+  std::vector<StringId> module;       // of an op
+  std::vector<uint32_t> number;       // step or micro-batch number; Phase for a phase
+  std::vector<int32_t> step;          // that it lies in; -1 outside
+  std::vector<uint32_t> depth;        // among slices of its kind and thread
   std::vector<uint32_t> thread;
   uint32_t size() const { return static_cast<uint32_t>(kind.size()); }
   Phase phase(uint32_t row) const { return static_cast<Phase>(number[row]); }
+};
+
+// What the events that have no table of their own carry beside the event columns: segment maps,
+// out of memory, kernels, copies, driver allocations, device usage, markers. In event order.
+struct ActivityTable {
+  std::vector<EventIndex> event;
+  std::vector<uint64_t> address;
+  std::vector<uint64_t> duration_ns;
+  std::vector<uint32_t> stream;
+  std::vector<uint32_t> thread;
+  std::vector<uint8_t> device;
+  std::vector<Pool> pool;
+  std::vector<StringId> module;
+  uint32_t size() const { return static_cast<uint32_t>(event.size()); }
 };
 
 struct Marker {
@@ -131,10 +145,11 @@ struct Trace {
   RetagTable retags;
   SegmentTable segments;
   SliceTable slices;
+  ActivityTable activities;
   std::vector<Marker> markers;
 
-  bool complete = false;   // the run ended by itself and everything was read
-  std::string end_message; // why not, when not complete
+  bool complete = false;              // the run ended by itself and everything was read
+  std::string end_message;            // why not, when not complete
   std::vector<std::string> warnings;  // what was lost or odd while reading
 
   int64_t begin_ns() const { return events.size() ? events.time_ns.front() : 0; }
@@ -142,9 +157,18 @@ struct Trace {
   std::string_view String(StringId id) const { return strings[id.value]; }
 };
 
+// How large the tables are going to be; a hint.
+struct TableSizes {
+  size_t events = 0, allocations = 0, retags = 0, slices = 0;
+};
+
 // Turns batches of events into a Trace. Not thread-safe. Refuses (kDataLoss, naming the event) what
 // no producer writes: ids out of order, a free of a dead allocation, a string id not yet defined,
-// time running backwards.
+// time running backwards, an end without its begin. The events before the refused one are kept.
+//
+// Fields that a kind does not have (types.h) are cleared; an end event takes the name, number and
+// phase of the begin event that it closes (the innermost open one of its kind; of its thread, for
+// modules and ops). A free that was completed without being requested counts as requested then.
 class TraceBuilder {
  public:
   TraceBuilder();
@@ -153,9 +177,11 @@ class TraceBuilder {
   TraceBuilder& operator=(TraceBuilder&&) noexcept;
 
   void SetInfo(TraceInfo info);
+  void Reserve(const TableSizes& sizes);
   absl::Status AddStrings(uint32_t first_id, std::span<const std::string> values);
   absl::Status AddEvents(std::span<const Event> events);
   void AddWarning(std::string text);
+  uint64_t events() const;
   // What has arrived so far, as a trace of its own (for a picture while a run goes on).
   std::shared_ptr<const Trace> Snapshot() const;
   // Ends the trace; the builder is empty after it.

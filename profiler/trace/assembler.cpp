@@ -1,0 +1,82 @@
+#include "profiler/trace/assembler.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace vramscope::trace {
+
+absl::Status TraceAssembler::Impl::CheckStart(const BatchStart& start) const {
+  if (start.event != builder.events())
+    return absl::DataLossError(fmt::format("a batch begins at event {} where {} comes next",
+                                           start.event, builder.events()));
+  return absl::OkStatus();
+}
+
+absl::Status TraceAssembler::Impl::AddBatch(std::string_view payload) {
+  BatchDecoder decoder;
+  if (absl::Status s = decoder.Open(payload); !s.ok()) return s;
+  if (absl::Status s = CheckStart(decoder.start()); !s.ok()) return s;
+  while (const size_t n = decoder.Read(chunk))
+    if (absl::Status s = builder.AddEvents(std::span(chunk).first(n)); !s.ok()) return s;
+  return decoder.status();
+}
+
+absl::Status TraceAssembler::Impl::Add(const Frame& frame) {
+  if (!has_header && frame.type != FrameType::kTraceHeader)
+    return absl::DataLossError("a trace must begin with its header frame");
+  if (footer.has_value() && frame.type != FrameType::kEnd)
+    return absl::DataLossError("a frame after the footer");
+  switch (frame.type) {
+    case FrameType::kTraceHeader: {
+      if (has_header) return absl::DataLossError("a second header frame");
+      absl::StatusOr<Header> header = DecodeHeader(frame.payload);
+      if (!header.ok()) return header.status();
+      has_header = true;
+      builder.SetInfo(std::move(header->info));
+      if (!header->warning.empty()) builder.AddWarning(std::move(header->warning));
+      return absl::OkStatus();
+    }
+    case FrameType::kStrings: {
+      absl::StatusOr<StringIncrement> strings = DecodeStrings(frame.payload);
+      if (!strings.ok()) return strings.status();
+      return builder.AddStrings(strings->first_id, strings->values);
+    }
+    case FrameType::kEvents:
+      return AddBatch(frame.payload);
+    case FrameType::kFooter: {
+      absl::StatusOr<Footer> parsed = DecodeFooter(frame.payload);
+      if (!parsed.ok()) return parsed.status();
+      footer = *std::move(parsed);
+      return absl::OkStatus();
+    }
+    case FrameType::kEnd:
+      return absl::OkStatus();
+    default:
+      return absl::DataLossError(
+          fmt::format("a frame of type {} has no place in a trace", static_cast<int>(frame.type)));
+  }
+}
+
+TraceAssembler::TraceAssembler() : impl_(std::make_unique<Impl>()) {}
+TraceAssembler::~TraceAssembler() = default;
+
+absl::Status TraceAssembler::Add(const Frame& frame) { return impl_->Add(frame); }
+bool TraceAssembler::ended() const { return impl_->footer.has_value(); }
+uint64_t TraceAssembler::events() const { return impl_->builder.events(); }
+std::shared_ptr<const Trace> TraceAssembler::Snapshot() const { return impl_->builder.Snapshot(); }
+
+std::shared_ptr<const Trace> TraceAssembler::Finish(std::string reason_if_incomplete) {
+  if (!impl_->footer.has_value())
+    return impl_->builder.Finish(false, std::move(reason_if_incomplete));
+  const Footer& footer = *impl_->footer;
+  if (footer.events != impl_->builder.events()) {
+    std::string reason = fmt::format("the footer counts {} events, {} arrived", footer.events,
+                                     impl_->builder.events());
+    impl_->builder.AddWarning(reason);
+    return impl_->builder.Finish(false, std::move(reason));
+  }
+  return impl_->builder.Finish(footer.complete, footer.end_message);
+}
+
+}  // namespace vramscope::trace

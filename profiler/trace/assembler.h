@@ -1,0 +1,32 @@
+// What TraceAssembler and ReadTraceFile share: the order of frames, and batches that were decoded
+// elsewhere. Internal to this folder.
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "profiler/trace/batch_codec.h"
+#include "profiler/trace/header_codec.h"
+#include "profiler/trace/reader.h"
+
+namespace vramscope::trace {
+
+// Room for a batch while it is taken apart, reused from batch to batch.
+inline constexpr size_t kDecodeChunk = 1024;
+
+struct TraceAssembler::Impl {
+  TraceBuilder builder;
+  bool has_header = false;
+  std::optional<Footer> footer;
+  std::vector<Event> chunk = std::vector<Event>(kDecodeChunk);
+
+  absl::Status Add(const Frame& frame);
+  absl::Status AddBatch(std::string_view payload);
+  // `start` must be where the builder is.
+  absl::Status CheckStart(const BatchStart& start) const;
+};
+
+}  // namespace vramscope::trace

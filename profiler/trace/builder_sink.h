@@ -1,0 +1,51 @@
+// An EventSink that builds the Trace in memory: for tests, importers, and whoever has the producer
+// in its own process.
+//
+//   BuilderSink sink;
+//   Produce(sink);
+//   RETURN_IF_ERROR(sink.status());
+//   std::shared_ptr<const Trace> trace = sink.Trace();
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "profiler/trace/event_sink.h"
+
+namespace vramscope::trace {
+
+class BuilderSink : public EventSink {
+ public:
+  void Begin(const TraceInfo& info) override { builder_.SetInfo(info); }
+  void Strings(uint32_t first_id, std::span<const std::string> values) override {
+    Note(builder_.AddStrings(first_id, values));
+  }
+  // After an error the rest is dropped.
+  void Events(std::span<const Event> events) override {
+    if (status_.ok()) Note(builder_.AddEvents(events));
+  }
+  void End(bool complete, std::string_view message) override {
+    trace_ = builder_.Finish(complete && status_.ok(), std::string(message));
+  }
+
+  // The first thing that the builder refused.
+  const absl::Status& status() const { return status_; }
+  // The whole trace after End; before it, what has arrived.
+  std::shared_ptr<const trace::Trace> Trace() const {
+    return trace_ != nullptr ? trace_ : builder_.Snapshot();
+  }
+
+ private:
+  void Note(absl::Status status) {
+    if (status_.ok()) status_ = std::move(status);
+  }
+
+  TraceBuilder builder_;
+  absl::Status status_;
+  std::shared_ptr<const trace::Trace> trace_;
+};
+
+}  // namespace vramscope::trace

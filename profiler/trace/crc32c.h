@@ -1,0 +1,13 @@
+// CRC-32C (Castagnoli: polynomial 0x1EDC6F41, reflected), as iSCSI (RFC 3720, B.4) uses it. With
+// the SSE 4.2 instruction where the processor has it. Internal to this folder.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace vramscope::trace {
+
+// Continues `crc` (the result for the bytes before; 0 at the start) over `bytes`.
+uint32_t Crc32c(std::string_view bytes, uint32_t crc = 0);
+
+}  // namespace vramscope::trace

@@ -1,0 +1,113 @@
+// Which fields of an Event mean something for which kind. Internal to this folder: the writer and
+// the builder both clear the others, so that a trace is the same whether it came from memory or
+// from a file.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "profiler/trace/types.h"
+
+namespace vramscope::trace {
+
+// Bit n is the column with field number 16 + n of proto::EventBatch (bit 0, time, is always there).
+enum Field : uint32_t {
+  kFieldTime = 1u << 0,
+  kFieldId = 1u << 1,
+  kFieldAddress = 1u << 2,
+  kFieldBytes = 1u << 3,
+  kFieldRounded = 1u << 4,
+  kFieldName = 1u << 5,
+  kFieldModule = 1u << 6,
+  kFieldCategory = 1u << 7,
+  kFieldDetail = 1u << 8,
+  kFieldStream = 1u << 9,
+  kFieldThread = 1u << 10,
+  kFieldDevice = 1u << 11,
+  kFieldPool = 1u << 12,
+  kFieldDuration = 1u << 13,
+};
+inline constexpr int kFieldCount = 14;
+inline constexpr uint32_t kAllFields = (1u << kFieldCount) - 1;
+
+inline constexpr int kEventKindCount = 27;  // kinds are 1 .. 26
+
+constexpr uint32_t FieldsOf(EventKind kind) {
+  switch (kind) {
+    case EventKind::kAlloc:
+      return kFieldId | kFieldAddress | kFieldBytes | kFieldRounded | kFieldName | kFieldModule |
+             kFieldCategory | kFieldStream | kFieldDevice | kFieldPool;
+    case EventKind::kFreeRequested:
+    case EventKind::kFreeCompleted:
+      return kFieldId;
+    case EventKind::kRetag:
+      return kFieldId | kFieldCategory | kFieldName;
+    case EventKind::kSegmentAlloc:
+      return kFieldId | kFieldAddress | kFieldBytes | kFieldStream | kFieldDevice | kFieldPool;
+    case EventKind::kSegmentFree:
+      return kFieldId;
+    case EventKind::kPhaseBegin:
+      return kFieldDetail | kFieldThread;
+    case EventKind::kStepBegin:
+    case EventKind::kMicroBatchBegin:
+      return kFieldId | kFieldThread;
+    case EventKind::kPhaseEnd:
+    case EventKind::kStepEnd:
+    case EventKind::kMicroBatchEnd:
+      return 0;  // they close the innermost one of their kind
+    case EventKind::kModuleBegin:
+      return kFieldName | kFieldThread;
+    case EventKind::kModuleEnd:
+      return kFieldThread;  // the innermost one of the thread
+    case EventKind::kOpBegin:
+      return kFieldName | kFieldModule | kFieldThread;
+    case EventKind::kOpEnd:
+      return kFieldThread;
+    case EventKind::kSegmentMap:
+    case EventKind::kSegmentUnmap:
+    case EventKind::kOutOfMemory:
+    case EventKind::kKernel:
+    case EventKind::kMemcpy:
+    case EventKind::kMemset:
+    case EventKind::kDriverAlloc:
+    case EventKind::kDriverFree:
+    case EventKind::kDeviceUsage:
+    case EventKind::kMarker:
+      return kAllFields;
+  }
+  return kAllFields;
+}
+
+inline constexpr auto kFieldsOfKind = [] {
+  std::array<uint32_t, 256> fields{};
+  for (int k = 0; k < 256; ++k) fields[k] = FieldsOf(static_cast<EventKind>(k));
+  return fields;
+}();
+
+constexpr bool IsKnown(EventKind kind) {
+  return static_cast<int>(kind) >= 1 && static_cast<int>(kind) < kEventKindCount;
+}
+
+// The event with every field cleared that its kind does not have.
+inline Event Normalized(const Event& event) {
+  const uint32_t fields = kFieldsOfKind[static_cast<uint8_t>(event.kind)];
+  Event out;
+  out.kind = event.kind;
+  out.time_ns = event.time_ns;
+  if (fields & kFieldId) out.id = event.id;
+  if (fields & kFieldAddress) out.address = event.address;
+  if (fields & kFieldBytes) out.bytes = event.bytes;
+  if (fields & kFieldRounded) out.bytes_rounded = event.bytes_rounded;
+  if (fields & kFieldName) out.name = event.name;
+  if (fields & kFieldModule) out.module = event.module;
+  if (fields & kFieldCategory) out.category = event.category;
+  if (fields & kFieldDetail) out.detail = event.detail;
+  if (fields & kFieldStream) out.stream = event.stream;
+  if (fields & kFieldThread) out.thread = event.thread;
+  if (fields & kFieldDevice) out.device = event.device;
+  if (fields & kFieldPool) out.pool = event.pool;
+  if (fields & kFieldDuration) out.duration_ns = event.duration_ns;
+  return out;
+}
+
+}  // namespace vramscope::trace

@@ -1,0 +1,61 @@
+// Header, string and footer payloads to and from protobuf bytes. Internal to this folder; free of
+// generated code, so that only header_codec.cpp sees it.
+#pragma once
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/trace/trace.h"
+
+namespace vramscope::trace {
+
+inline constexpr uint32_t kFormatVersion = 1;
+
+std::string EncodeHeader(const TraceInfo& info);
+struct Header {
+  TraceInfo info;
+  std::string warning;  // "" unless something of it could not be used
+};
+// kUnimplemented: a newer version. kDataLoss: not a header.
+absl::StatusOr<Header> DecodeHeader(std::string_view payload);
+
+std::string EncodeStrings(uint32_t first_id, std::span<const std::string> values);
+struct StringIncrement {
+  uint32_t first_id = 0;
+  std::vector<std::string> values;
+};
+absl::StatusOr<StringIncrement> DecodeStrings(std::string_view payload);
+
+struct Footer {
+  struct Batch {
+    uint64_t offset = 0;
+    uint64_t first_event = 0;
+    uint32_t count = 0;
+    int64_t first_time_ns = 0;
+    int64_t last_time_ns = 0;
+    uint64_t peak_allocated = 0;
+    uint64_t peak_reserved = 0;
+  };
+  uint64_t events = 0;
+  uint64_t strings = 0;
+  uint64_t allocations = 0;
+  uint64_t retags = 0;
+  uint64_t slices = 0;
+  std::vector<Batch> batches;
+  bool complete = false;
+  std::string end_message;
+};
+std::string EncodeFooter(const Footer& footer);
+absl::StatusOr<Footer> DecodeFooter(std::string_view payload);
+
+std::string EncodeEnd(uint64_t footer_offset);
+inline constexpr size_t kEndPayloadBytes = 9;
+absl::StatusOr<uint64_t> DecodeEnd(std::string_view payload);
+
+}  // namespace vramscope::trace

@@ -1,0 +1,265 @@
+#include "profiler/trace/input.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace vramscope::trace {
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+constexpr size_t kChunk = size_t{1} << 20;
+constexpr std::string_view kGzipMagic = "\x1f\x8b"sv;
+constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd"sv;
+
+absl::Status SystemError(int error, const std::string& path, std::string_view what) {
+  const std::string text = fmt::format("cannot {} '{}': {}", what, path, std::strerror(error));
+  if (error == ENOENT || error == ENOTDIR) return absl::NotFoundError(text);
+  if (error == EACCES || error == EPERM) return absl::PermissionDeniedError(text);
+  if (error == EISDIR) return absl::InvalidArgumentError(text);
+  return absl::UnavailableError(text);
+}
+
+// The file's own bytes, with a look ahead at the first ones.
+class RawInput {
+ public:
+  RawInput(int fd, std::string name, uint64_t total)
+      : fd_(fd), name_(std::move(name)), total_(total) {}
+  ~RawInput() { ::close(fd_); }
+  RawInput(const RawInput&) = delete;
+  RawInput& operator=(const RawInput&) = delete;
+
+  // The next bytes without consuming them; empty at the end.
+  absl::StatusOr<std::string_view> Peek() {
+    if (at_ == have_.size()) {
+      have_.resize(kChunk);
+      at_ = 0;
+      absl::StatusOr<size_t> n = ReadFd(have_.data(), have_.size());
+      have_.resize(n.ok() ? *n : 0);
+      if (!n.ok()) return n.status();
+    }
+    return std::string_view(have_).substr(at_);
+  }
+  // As Peek, but at least `n` bytes unless the file ends before.
+  absl::StatusOr<std::string_view> PeekAtLeast(size_t n) {
+    while (have_.size() - at_ < n) {
+      char more[64];
+      absl::StatusOr<size_t> got = ReadFd(more, std::min(n, sizeof(more)));
+      if (!got.ok()) return got.status();
+      if (*got == 0) break;
+      have_.append(more, *got);
+    }
+    return std::string_view(have_).substr(at_);
+  }
+  void Consume(size_t n) {
+    at_ += n;
+    consumed_ += n;
+  }
+  // Straight into the caller's buffer once the look-ahead is used up.
+  absl::StatusOr<size_t> Read(char* out, size_t size) {
+    if (at_ < have_.size()) {
+      const size_t n = std::min(size, have_.size() - at_);
+      std::memcpy(out, have_.data() + at_, n);
+      Consume(n);
+      return n;
+    }
+    absl::StatusOr<size_t> n = ReadFd(out, size);
+    if (n.ok()) consumed_ += *n;
+    return n;
+  }
+  uint64_t consumed() const { return consumed_; }
+  uint64_t total() const { return total_; }
+  const std::string& name() const { return name_; }
+
+ private:
+  absl::StatusOr<size_t> ReadFd(char* out, size_t size) {
+    while (true) {
+      const ssize_t n = ::read(fd_, out, size);
+      if (n >= 0) return static_cast<size_t>(n);
+      if (errno != EINTR) return SystemError(errno, name_, "read");
+    }
+  }
+
+  int fd_;
+  std::string name_;
+  uint64_t total_;
+  std::string have_;
+  size_t at_ = 0;
+  uint64_t consumed_ = 0;
+};
+
+class PlainStream : public InputStream {
+ public:
+  explicit PlainStream(std::unique_ptr<RawInput> raw) : raw_(std::move(raw)) {}
+  absl::StatusOr<size_t> Read(char* out, size_t size) override { return raw_->Read(out, size); }
+  uint64_t consumed() const override { return raw_->consumed(); }
+  uint64_t total() const override { return raw_->total(); }
+  bool compressed() const override { return false; }
+
+ protected:
+  absl::Status Damaged(std::string_view format, std::string_view what) const {
+    return absl::DataLossError(fmt::format("'{}': the {} data is damaged or cut near byte {}{}{}",
+                                           raw_->name(), format, raw_->consumed(),
+                                           what.empty() ? "" : ": ", what));
+  }
+  std::unique_ptr<RawInput> raw_;
+};
+
+class GzipStream : public PlainStream {
+ public:
+  explicit GzipStream(std::unique_ptr<RawInput> raw) : PlainStream(std::move(raw)) {
+    ready_ = inflateInit2(&z_, 15 + 16) == Z_OK;  // 16: a gzip header
+  }
+  ~GzipStream() override { inflateEnd(&z_); }
+  bool compressed() const override { return true; }
+  absl::StatusOr<size_t> Read(char* out, size_t size) override {
+    if (!ready_) return absl::ResourceExhaustedError("gzip: out of memory");
+    size = std::min<size_t>(size, UINT32_MAX);
+    z_.next_out = reinterpret_cast<Bytef*>(out);
+    z_.avail_out = static_cast<uInt>(size);
+    while (z_.avail_out == size) {
+      absl::StatusOr<std::string_view> in = raw_->Peek();
+      if (!in.ok()) return in.status();
+      if (in->empty()) {
+        if (between_members_) break;
+        return Damaged("gzip", "it ends too early");
+      }
+      if (between_members_) {
+        // Zero padding after the last member is customary (tape blocks).
+        if (in->front() == 0) {
+          raw_->Consume(1);
+          continue;
+        }
+        inflateReset(&z_);
+        between_members_ = false;
+      }
+      z_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in->data()));
+      z_.avail_in = static_cast<uInt>(in->size());
+      const int result = inflate(&z_, Z_NO_FLUSH);
+      raw_->Consume(in->size() - z_.avail_in);
+      if (result == Z_STREAM_END)
+        between_members_ = true;
+      else if (result != Z_OK && result != Z_BUF_ERROR)
+        return Damaged("gzip", z_.msg != nullptr ? z_.msg : "");
+    }
+    return size - z_.avail_out;
+  }
+
+ private:
+  z_stream z_{};
+  bool ready_ = false;
+  bool between_members_ = false;
+};
+
+class ZstdStream : public PlainStream {
+ public:
+  explicit ZstdStream(std::unique_ptr<RawInput> raw) : PlainStream(std::move(raw)) {
+    // 2^27 bytes: what the zstd program accepts by default, `--long` included.
+    ZSTD_DCtx_setParameter(z_, ZSTD_d_windowLogMax, 27);
+  }
+  ~ZstdStream() override { ZSTD_freeDStream(z_); }
+  bool compressed() const override { return true; }
+  absl::StatusOr<size_t> Read(char* out, size_t size) override {
+    ZSTD_outBuffer to{out, size, 0};
+    while (to.pos == 0) {
+      absl::StatusOr<std::string_view> in = raw_->Peek();
+      if (!in.ok()) return in.status();
+      ZSTD_inBuffer from{in->data(), in->size(), 0};
+      const size_t more = ZSTD_decompressStream(z_, &to, &from);
+      raw_->Consume(from.pos);
+      if (ZSTD_isError(more)) return Damaged("zstd", ZSTD_getErrorName(more));
+      if (in->empty() && to.pos == 0) {
+        if (!inside_) break;
+        return Damaged("zstd", "it ends too early");
+      }
+      inside_ = more != 0;
+    }
+    return to.pos;
+  }
+
+ private:
+  ZSTD_DStream* z_ = ZSTD_createDStream();
+  bool inside_ = false;  // a frame
+};
+
+}  // namespace
+
+std::string DisplayName(const std::string& path) { return path == "-" ? "standard input" : path; }
+
+absl::StatusOr<std::unique_ptr<InputStream>> InputStream::Open(const std::string& path) {
+  const std::string name = DisplayName(path);
+  const int fd = path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                             : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return SystemError(errno, name, "open");
+  struct stat info {};
+  const bool known = ::fstat(fd, &info) == 0;
+  auto raw = std::make_unique<RawInput>(
+      fd, name, known && S_ISREG(info.st_mode) ? static_cast<uint64_t>(info.st_size) : 0);
+  if (known && S_ISDIR(info.st_mode))
+    return absl::InvalidArgumentError(fmt::format("'{}' is a folder, not a file", name));
+  absl::StatusOr<std::string_view> head = raw->PeekAtLeast(4);
+  if (!head.ok()) return head.status();
+  if (head->starts_with(kGzipMagic)) return std::make_unique<GzipStream>(std::move(raw));
+  if (head->starts_with(kZstdMagic)) return std::make_unique<ZstdStream>(std::move(raw));
+  return std::make_unique<PlainStream>(std::move(raw));
+}
+
+absl::StatusOr<std::string> ReadWholeInput(const std::string& path, size_t cap) {
+  absl::StatusOr<std::unique_ptr<InputStream>> input = InputStream::Open(path);
+  if (!input.ok()) return input.status();
+  std::string out;
+  if (!(*input)->compressed()) out.reserve(std::min<uint64_t>((*input)->total(), cap));
+  std::string chunk(kChunk, '\0');
+  while (true) {
+    absl::StatusOr<size_t> n = (*input)->Read(chunk.data(), chunk.size());
+    if (!n.ok()) return n.status();
+    if (*n == 0) return out;
+    if (*n > cap - out.size())
+      return absl::ResourceExhaustedError(
+          fmt::format("'{}' has more than {} bytes{}, which is as much as is read of such a file",
+                      DisplayName(path), cap, (*input)->compressed() ? " once decompressed" : ""));
+    out.append(chunk.data(), *n);
+  }
+}
+
+std::string LooksLike(std::string_view bytes) {
+  if (bytes.empty()) return "an empty file";
+  const auto starts = [bytes](std::string_view s) { return bytes.starts_with(s); };
+  if (starts("\x89PNG"sv)) return "a PNG picture";
+  if (starts("\xff\xd8\xff"sv)) return "a JPEG picture";
+  if (starts("%PDF"sv)) return "a PDF document";
+  if (starts("\x7f"
+             "ELF"sv))
+    return "a program or library";
+  if (starts("PK\x03\x04"sv)) return "a zip archive (as torch.save writes)";
+  if (starts("\x1f\x8b"sv)) return "gzip data";
+  if (starts("\x28\xb5\x2f\xfd"sv)) return "zstd data";
+  if (starts("SQLite format 3"sv)) return "an SQLite database (as Nsight Systems exports)";
+  if (bytes.size() >= 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5)
+    return "a Python pickle (a PyTorch memory snapshot?)";
+  if (starts("\x0a"sv) && bytes.size() > 1 && static_cast<unsigned char>(bytes[1]) >= 0x80)
+    return "a protobuf message (a Perfetto trace?)";
+  const size_t at = bytes.find_first_not_of(" \t\r\n\xef\xbb\xbf"sv);
+  if (at != std::string_view::npos && (bytes[at] == '{' || bytes[at] == '['))
+    return bytes.find("traceEvents"sv) != std::string_view::npos ||
+                   bytes.find("schemaVersion"sv) != std::string_view::npos
+               ? "a Chrome or Kineto trace in JSON"
+               : "JSON";
+  if (at != std::string_view::npos && bytes[at] == '<') return "HTML or XML";
+  const bool text = std::all_of(bytes.begin(), bytes.end(), [](char c) {
+    const auto u = static_cast<unsigned char>(c);
+    return u >= 0x20 || u == '\n' || u == '\r' || u == '\t';
+  });
+  return text ? "text" : "";
+}
+
+}  // namespace vramscope::trace

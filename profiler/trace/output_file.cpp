@@ -1,0 +1,102 @@
+#include "profiler/trace/output_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace vramscope::trace {
+
+absl::Status OutputFile::Error(int error, std::string_view what) const {
+  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  std::string text = fmt::format("cannot {} '{}': {}", what, path_, std::strerror(error));
+  if (full)
+    text += fmt::format(" (after {} bytes). Free some space or save to another place", written_);
+  struct stat info {};
+  if (!temporary_.empty() && ::stat(target_.c_str(), &info) == 0)
+    text += "; the file that was there is unchanged";
+  if (full) return absl::ResourceExhaustedError(text);
+  if (error == ENOENT || error == ENOTDIR) return absl::NotFoundError(text);
+  if (error == EACCES || error == EPERM || error == EROFS) return absl::PermissionDeniedError(text);
+  if (error == EISDIR) return absl::InvalidArgumentError(text);
+  return absl::UnavailableError(text);
+}
+
+absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string& path) {
+  std::unique_ptr<OutputFile> file(new OutputFile);
+  if (path == "-") {
+    file->path_ = "standard output";
+    file->fd_ = STDOUT_FILENO;
+    file->owns_fd_ = false;
+    return file;
+  }
+  file->path_ = file->target_ = path;
+  mode_t mode = 0666;
+  struct stat info {};
+  if (::stat(path.c_str(), &info) == 0) {
+    if (S_ISDIR(info.st_mode)) return file->Error(EISDIR, "write");
+    if (!S_ISREG(info.st_mode)) {
+      file->fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+      if (file->fd_ < 0) return file->Error(errno, "write");
+      return file;
+    }
+    // A rename would put the file in the place of the link.
+    if (char* real = ::realpath(path.c_str(), nullptr); real != nullptr) {
+      file->target_ = real;
+      std::free(real);
+    }
+    if (::access(file->target_.c_str(), W_OK) != 0) return file->Error(errno, "write");
+    mode = info.st_mode & 0777;
+  }
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    const std::string name =
+        fmt::format("{}.{}-{}.part", file->target_, static_cast<long>(::getpid()), attempt);
+    file->fd_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (file->fd_ >= 0) {
+      file->temporary_ = name;
+      return file;
+    }
+    if (errno != EEXIST) break;
+  }
+  return file->Error(errno, "write");
+}
+
+OutputFile::~OutputFile() {
+  if (owns_fd_ && fd_ >= 0) ::close(fd_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+absl::Status OutputFile::Write(std::string_view bytes) {
+  if (!status_.ok()) return status_;
+  while (!bytes.empty()) {
+    // In pieces, because a single write is capped at 2 GiB.
+    const ssize_t n = ::write(fd_, bytes.data(), std::min<size_t>(bytes.size(), 1u << 30));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return status_ = Error(errno, "write");
+    written_ += static_cast<uint64_t>(n);
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OutputFile::Commit() {
+  if (!status_.ok()) return status_;
+  if (!owns_fd_) return absl::OkStatus();
+  // Some file systems report a full disk only here.
+  if (!temporary_.empty() && ::fdatasync(fd_) != 0 && errno != EINVAL && errno != ENOSYS)
+    return status_ = Error(errno, "write");
+  const int fd = fd_;
+  fd_ = -1;
+  if (::close(fd) != 0) return status_ = Error(errno, "write");
+  if (temporary_.empty()) return absl::OkStatus();
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) return status_ = Error(errno, "replace");
+  temporary_.clear();
+  return absl::OkStatus();
+}
+
+}  // namespace vramscope::trace

@@ -1,0 +1,358 @@
+#include "profiler/trace/reader.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "profiler/trace/assembler.h"
+#include "profiler/trace/input.h"
+
+namespace vramscope::trace {
+namespace {
+
+constexpr size_t kReadBytes = size_t{4} << 20;
+
+// How much memory a file may make us hold, so that a small hostile one cannot fill the computer: a
+// trace needs about ten bytes in memory for one in the file; this allows a hundred times that.
+constexpr uint64_t kMemoryFloor = uint64_t{1} << 30;
+constexpr uint64_t kMemoryPerFileByte = 1000;
+constexpr uint64_t kMemoryPerEvent = 64;  // event columns, and half an allocation
+
+bool Cancelled(const ReadOptions& options) {
+  return options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed);
+}
+
+// Takes batches apart on other threads. Results are taken in the order of the batches.
+class BatchPool {
+ public:
+  struct Batch {
+    RawFrame raw;
+    BatchStart start;
+    std::vector<Event> events;
+    absl::Status status;
+    bool done = false;  // guarded by the pool's mutex
+  };
+
+  explicit BatchPool(int threads) {
+    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
+  }
+  ~BatchPool() {
+    {
+      std::lock_guard lock(mutex_);
+      stop_ = true;
+      todo_.clear();
+    }
+    work_.notify_all();
+    for (std::thread& t : threads_) t.join();
+  }
+
+  std::shared_ptr<Batch> Submit(RawFrame raw) {
+    auto batch = std::make_shared<Batch>();
+    batch->raw = std::move(raw);
+    {
+      std::lock_guard lock(mutex_);
+      if (!spare_.empty()) {
+        batch->events = std::move(spare_.back());
+        spare_.pop_back();
+      }
+      todo_.push_back(batch);
+    }
+    work_.notify_one();
+    return batch;
+  }
+  void Wait(const Batch& batch) {
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [&] { return batch.done; });
+  }
+  // Gives the room of a used batch back.
+  void Recycle(Batch& batch) {
+    std::lock_guard lock(mutex_);
+    spare_.push_back(std::move(batch.events));
+  }
+
+ private:
+  void Work() {
+    while (true) {
+      std::shared_ptr<Batch> batch;
+      {
+        std::unique_lock lock(mutex_);
+        work_.wait(lock, [this] { return stop_ || !todo_.empty(); });
+        if (stop_) return;
+        batch = std::move(todo_.front());
+        todo_.pop_front();
+      }
+      Decode(*batch);
+      {
+        std::lock_guard lock(mutex_);
+        batch->done = true;
+      }
+      done_.notify_all();
+    }
+  }
+  static void Decode(Batch& batch) {
+    absl::StatusOr<Frame> frame = Uncompress(std::move(batch.raw));
+    BatchDecoder decoder;
+    batch.status = frame.ok() ? decoder.Open(frame->payload) : frame.status();
+    size_t n = 0;
+    if (batch.status.ok()) {
+      batch.start = decoder.start();
+      batch.events.resize(decoder.count());
+      n = decoder.Read(batch.events);
+      batch.status = decoder.status();
+    }
+    batch.events.resize(n);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable work_, done_;
+  std::deque<std::shared_ptr<Batch>> todo_;
+  std::vector<std::vector<Event>> spare_;
+  bool stop_ = false;
+  std::vector<std::thread> threads_;
+};
+
+class Reader {
+ public:
+  Reader(InputStream& input, const ReadOptions& options, TraceAssembler::Impl& assembler)
+      : input_(input), options_(options), assembler_(assembler) {
+    int threads = options.threads;
+    if (threads <= 0)
+      threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 4);
+    if (threads > 1) pool_.emplace(std::min(threads, 64) - 1);
+    window_ = static_cast<size_t>(threads) + 1;
+  }
+
+  // Until the end of the input, or of what can be read of it. Errors: kCancelled, or what keeps the
+  // trace from being opened at all.
+  absl::Status Run(const std::string& name) {
+    std::string chunk(kReadBytes, '\0');
+    std::string head;
+    while (!stopped_) {
+      if (Cancelled(options_)) return absl::CancelledError("reading was cancelled");
+      absl::StatusOr<size_t> n = input_.Read(chunk.data(), chunk.size());
+      if (!n.ok()) {
+        if (!assembler_.has_header) return n.status();
+        Stop(input_.consumed(), std::string(n.status().message()));
+        break;
+      }
+      if (*n == 0) break;
+      if (head.size() < 512) head.append(chunk.data(), std::min<size_t>(*n, 512 - head.size()));
+      read_ += *n;
+      decoder_.Append({chunk.data(), *n});
+      if (absl::Status s = Drain(name, head); !s.ok()) return s;
+      if (options_.progress && input_.total() > 0)
+        options_.progress(std::min(
+            1.0, static_cast<double>(input_.consumed()) / static_cast<double>(input_.total())));
+    }
+    while (!queue_.empty())
+      if (absl::Status s = Take(); !s.ok()) return s;
+    if (!assembler_.has_header) return NotATrace(name, head);
+    return absl::OkStatus();
+  }
+
+  // "" when everything was read; else what was lost, where.
+  std::string Loss() const {
+    if (!loss_.empty()) {
+      return fmt::format("damaged at byte {}: {}; what comes after it was not read{}", loss_offset_,
+                         loss_, Rest(loss_offset_));
+    }
+    if (decoder_.buffered() > 0)
+      return fmt::format(
+          "cut at byte {}: the last {} bytes are the beginning of a frame whose rest is missing",
+          read_, decoder_.buffered());
+    if (!assembler_.footer.has_value())
+      return fmt::format("cut at byte {}: the footer is missing, and with it whatever came last",
+                         read_);
+    return "";
+  }
+
+ private:
+  // A frame in its turn: decoded elsewhere (batch) or waiting.
+  struct Item {
+    std::shared_ptr<BatchPool::Batch> batch;
+    Frame frame;
+    uint64_t offset = 0;
+  };
+
+  std::string Rest(uint64_t offset) const {
+    if (input_.compressed() || input_.total() <= offset) return "";
+    return fmt::format(" ({} bytes)", input_.total() - offset);
+  }
+
+  void Stop(uint64_t offset, std::string why) {
+    if (!loss_.empty()) return;
+    loss_ = std::move(why);
+    loss_offset_ = offset;
+    stopped_ = true;
+  }
+
+  absl::Status NotATrace(const std::string& name, std::string_view head) const {
+    if (head.starts_with(kFrameMagic))
+      return absl::InvalidArgumentError(fmt::format(
+          "'{}' is a .trace that is cut or damaged within its header ({} bytes are there): nothing "
+          "of it can be read",
+          name, read_));
+    std::string kind = LooksLike(head);
+    return absl::InvalidArgumentError(
+        fmt::format("'{}' is not a .trace: it {}", name,
+                    kind.empty() ? "does not begin like one" : "looks like " + kind));
+  }
+
+  absl::Status Drain(const std::string& name, std::string_view head) {
+    while (!stopped_) {
+      const uint64_t offset = decoder_.offset();
+      absl::StatusOr<std::optional<RawFrame>> raw = decoder_.NextRaw();
+      if (!raw.ok()) {
+        if (!assembler_.has_header) return NotATrace(name, head);
+        // What is already under way comes before the damage.
+        while (!queue_.empty() && !stopped_)
+          if (absl::Status s = Take(); !s.ok()) return s;
+        Stop(offset, std::string(raw.status().message()));
+        return absl::OkStatus();
+      }
+      if (!raw->has_value()) return absl::OkStatus();
+      Item item;
+      item.offset = offset;
+      if (pool_.has_value() && (*raw)->type == FrameType::kEvents) {
+        item.batch = pool_->Submit(*std::move(*raw));
+      } else {
+        absl::StatusOr<Frame> frame = Uncompress(*std::move(*raw));
+        if (!frame.ok()) {
+          item.frame.type = FrameType::kStrings;
+          while (!queue_.empty() && !stopped_)
+            if (absl::Status s = Take(); !s.ok()) return s;
+          if (!assembler_.has_header) return NotATrace(name, head);
+          Stop(offset, std::string(frame.status().message()));
+          return absl::OkStatus();
+        }
+        item.frame = *std::move(frame);
+      }
+      const bool header = !assembler_.has_header;
+      queue_.push_back(std::move(item));
+      // The header first: without it nothing else is worth reading.
+      while (!queue_.empty() && (header || queue_.size() > window_))
+        if (absl::Status s = Take(); !s.ok()) return s;
+      if (header && !assembler_.has_header) return NotATrace(name, head);
+    }
+    return absl::OkStatus();
+  }
+
+  // The first of the queue into the trace.
+  absl::Status Take() {
+    if (Cancelled(options_)) return absl::CancelledError("reading was cancelled");
+    Item item = std::move(queue_.front());
+    queue_.pop_front();
+    if (stopped_) return absl::OkStatus();
+    const bool had_header = assembler_.has_header;
+    const uint64_t before = assembler_.builder.events();
+    absl::Status status;
+    if (item.batch != nullptr) {
+      pool_->Wait(*item.batch);
+      status = item.batch->status;
+      if (status.ok()) status = assembler_.CheckStart(item.batch->start);
+      if (status.ok()) status = assembler_.builder.AddEvents(item.batch->events);
+      pool_->Recycle(*item.batch);
+    } else {
+      status = assembler_.Add(item.frame);
+      if (item.frame.type == FrameType::kStrings) memory_ += item.frame.payload.size() * 17;
+    }
+    // Nothing before the header can be shown; a newer version is said as it is.
+    if (!status.ok() && !had_header && absl::IsUnimplemented(status)) return status;
+    memory_ += (assembler_.builder.events() - before) * kMemoryPerEvent;
+    if (status.ok() && memory_ > kMemoryFloor + kMemoryPerFileByte * input_.consumed())
+      status = absl::DataLossError("it unpacks to far more than a trace of its size can hold");
+    if (!status.ok()) Stop(item.offset, std::string(status.message()));
+    return absl::OkStatus();
+  }
+
+  InputStream& input_;
+  const ReadOptions& options_;
+  TraceAssembler::Impl& assembler_;
+  FrameDecoder decoder_;
+  std::optional<BatchPool> pool_;
+  std::deque<Item> queue_;
+  size_t window_ = 1;
+  uint64_t read_ = 0;  // decompressed bytes
+  uint64_t memory_ = 0;
+  bool stopped_ = false;
+  std::string loss_;
+  uint64_t loss_offset_ = 0;
+};
+
+// The footer of a file, found from its end; nullopt when it has none that can be trusted.
+std::optional<Footer> PeekFooter(const std::string& path, uint64_t file_bytes) {
+  constexpr size_t kEndFrame = kEnvelopeBytes + kEndPayloadBytes;
+  if (path == "-" || file_bytes < kEndFrame) return std::nullopt;
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return std::nullopt;
+  const auto frame_at = [fd](uint64_t offset, size_t size) -> std::optional<Frame> {
+    std::string bytes(size, '\0');
+    if (::pread(fd, bytes.data(), size, static_cast<off_t>(offset)) != static_cast<ssize_t>(size))
+      return std::nullopt;
+    FrameDecoder decoder;
+    decoder.Append(bytes);
+    absl::StatusOr<std::optional<Frame>> frame = decoder.Next();
+    if (!frame.ok()) return std::nullopt;
+    return *std::move(frame);
+  };
+  std::optional<Footer> result;
+  const uint64_t end_at = file_bytes - kEndFrame;
+  if (const auto end = frame_at(end_at, kEndFrame);
+      end.has_value() && end->type == FrameType::kEnd) {
+    const absl::StatusOr<uint64_t> offset = DecodeEnd(end->payload);
+    if (offset.ok() && *offset < end_at && end_at - *offset <= kMaxPayload) {
+      const auto frame = frame_at(*offset, static_cast<size_t>(end_at - *offset));
+      if (frame.has_value() && frame->type == FrameType::kFooter)
+        if (absl::StatusOr<Footer> footer = DecodeFooter(frame->payload); footer.ok())
+          result = *std::move(footer);
+    }
+  }
+  ::close(fd);
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const Trace>> ReadTraceFile(const std::string& path,
+                                                           const ReadOptions& options) {
+  absl::StatusOr<std::unique_ptr<InputStream>> input = InputStream::Open(path);
+  if (!input.ok()) return input.status();
+  TraceAssembler::Impl assembler;
+  if (!(*input)->compressed()) {
+    if (const auto footer = PeekFooter(path, (*input)->total()); footer.has_value()) {
+      // An event has more than one byte in any file worth the haste; a larger claim is not
+      // believed, the tables then grow as they fill.
+      const auto believable = [&](uint64_t n) {
+        return static_cast<size_t>(std::min(n, (*input)->total()));
+      };
+      assembler.builder.Reserve({believable(footer->events), believable(footer->allocations),
+                                 believable(footer->retags), believable(footer->slices)});
+    }
+  }
+  Reader reader(**input, options, assembler);
+  if (absl::Status s = reader.Run(DisplayName(path)); !s.ok()) return s;
+  const std::string loss = reader.Loss();
+  if (!loss.empty()) {
+    assembler.builder.AddWarning(loss);
+    return assembler.builder.Finish(false, loss);
+  }
+  const Footer& footer = *assembler.footer;
+  if (footer.events != assembler.builder.events()) {
+    const std::string reason = fmt::format("the footer counts {} events, the file holds {}",
+                                           footer.events, assembler.builder.events());
+    assembler.builder.AddWarning(reason);
+    return assembler.builder.Finish(false, reason);
+  }
+  return assembler.builder.Finish(footer.complete, footer.end_message);
+}
+
+}  // namespace vramscope::trace

@@ -1,0 +1,436 @@
+#include "profiler/trace/trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "profiler/trace/event_fields.h"
+
+namespace vramscope::trace {
+namespace {
+
+// Live segments by address, to find the one that holds a block.
+class SegmentMap {
+ public:
+  void Add(uint8_t device, uint64_t address, uint64_t bytes, uint32_t id) {
+    rows_.emplace(Key{device, address}, Row{bytes, id});
+    last_ = rows_.end();
+  }
+  void Remove(uint8_t device, uint64_t address, uint32_t id) {
+    auto [at, end] = rows_.equal_range(Key{device, address});
+    while (at != end && at->second.id != id) ++at;
+    if (at != end) rows_.erase(at);
+    last_ = rows_.end();
+  }
+  SegmentId Find(uint8_t device, uint64_t address) {
+    if (last_ == rows_.end() || !Holds(*last_, device, address)) {
+      last_ = rows_.upper_bound(Key{device, address});
+      if (last_ == rows_.begin()) {
+        last_ = rows_.end();
+        return {};
+      }
+      --last_;
+      if (!Holds(*last_, device, address)) {
+        last_ = rows_.end();
+        return {};
+      }
+    }
+    return {last_->second.id};
+  }
+
+ private:
+  using Key = std::pair<uint8_t, uint64_t>;  // device, address
+  struct Row {
+    uint64_t bytes;
+    uint32_t id;
+  };
+  using Rows = std::multimap<Key, Row>;
+  static bool Holds(const Rows::value_type& row, uint8_t device, uint64_t address) {
+    return row.first.first == device && address >= row.first.second &&
+           address - row.first.second < row.second.bytes;
+  }
+  Rows rows_;
+  Rows::iterator last_ = rows_.end();
+};
+
+}  // namespace
+
+struct TraceBuilder::Impl {
+  Trace trace;
+  SegmentMap segment_map;
+  struct Thread {
+    std::vector<uint32_t> modules, ops;  // open slices
+  };
+  std::vector<uint32_t> steps, micro_batches, phases;  // open slices
+  std::unordered_map<uint32_t, Thread> threads;
+  uint32_t last_thread_number = 0;
+  Thread* last_thread = nullptr;
+  int32_t step = -1, micro_batch = -1;
+  Phase phase = Phase::kNone;
+
+  Impl() { trace.strings.emplace_back(); }
+
+  Thread& ThreadOf(uint32_t number) {
+    if (last_thread == nullptr || last_thread_number != number) {
+      last_thread = &threads[number];  // nodes do not move
+      last_thread_number = number;
+    }
+    return *last_thread;
+  }
+
+  absl::Status Bad(EventIndex index, EventKind kind, std::string_view what) const {
+    return absl::DataLossError(fmt::format("event {} ({}): {}", index, Name(kind), what));
+  }
+
+  absl::Status Add(EventIndex index, const Event& e);
+  absl::Status AddAlloc(EventIndex index, const Event& e);
+  absl::Status AddFree(EventIndex index, const Event& e);
+  absl::Status AddRetag(EventIndex index, const Event& e);
+  absl::Status AddSegment(EventIndex index, const Event& e);
+  absl::Status Begin(EventIndex index, const Event& e, SliceKind kind, uint64_t number,
+                     std::vector<uint32_t>& open);
+  absl::Status End(EventIndex index, const Event& e, std::vector<uint32_t>& open);
+  void AddActivity(EventIndex index, const Event& e);
+  int32_t NumberOfTop(const std::vector<uint32_t>& open) const {
+    return open.empty() ? -1 : static_cast<int32_t>(trace.slices.number[open.back()]);
+  }
+  bool KnownStrings(const Event& e) const {
+    return e.name.value < trace.strings.size() && e.module.value < trace.strings.size();
+  }
+  void CloseOpenEnds(Trace& t) const;
+};
+
+absl::Status TraceBuilder::Impl::AddAlloc(EventIndex index, const Event& e) {
+  AllocationTable& a = trace.allocations;
+  if (e.id != a.size())
+    return Bad(index, e.kind, fmt::format("has id {} where {} comes next", e.id, a.size()));
+  if (static_cast<int>(e.category) >= kCategoryCount)
+    return Bad(index, e.kind, fmt::format("category {}", static_cast<int>(e.category)));
+  if (e.pool > Pool::kLarge)
+    return Bad(index, e.kind, fmt::format("pool {}", static_cast<int>(e.pool)));
+  a.alloc_event.push_back(index);
+  a.free_requested_event.push_back(kNoEvent);
+  a.free_event.push_back(kNoEvent);
+  a.begin_ns.push_back(e.time_ns);
+  a.end_ns.push_back(e.time_ns);
+  a.bytes.push_back(e.bytes);
+  a.bytes_rounded.push_back(e.bytes_rounded);
+  a.address.push_back(e.address);
+  a.stream.push_back(e.stream);
+  a.device.push_back(e.device);
+  a.pool.push_back(e.pool);
+  a.birth_category.push_back(e.category);
+  a.category.push_back(e.category);
+  a.op.push_back(e.name);
+  a.module.push_back(e.module);
+  a.phase.push_back(phase);
+  a.step.push_back(step);
+  a.micro_batch.push_back(micro_batch);
+  a.segment.push_back(segment_map.Find(e.device, e.address));
+  return absl::OkStatus();
+}
+
+absl::Status TraceBuilder::Impl::AddFree(EventIndex index, const Event& e) {
+  AllocationTable& a = trace.allocations;
+  if (e.id >= a.size())
+    return Bad(index, e.kind, fmt::format("frees allocation {} of {}", e.id, a.size()));
+  const bool completed = e.kind == EventKind::kFreeCompleted;
+  EventIndex& requested = a.free_requested_event[e.id];
+  if (a.free_event[e.id] != kNoEvent || (!completed && requested != kNoEvent))
+    return Bad(index, e.kind, fmt::format("allocation {} is freed already", e.id));
+  if (requested == kNoEvent) requested = index;
+  if (completed) {
+    a.free_event[e.id] = index;
+    a.end_ns[e.id] = e.time_ns;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TraceBuilder::Impl::AddRetag(EventIndex index, const Event& e) {
+  AllocationTable& a = trace.allocations;
+  if (e.id >= a.size() || a.free_event[e.id] != kNoEvent)
+    return Bad(index, e.kind, fmt::format("allocation {} is not alive", e.id));
+  if (static_cast<int>(e.category) >= kCategoryCount)
+    return Bad(index, e.kind, fmt::format("category {}", static_cast<int>(e.category)));
+  RetagTable& r = trace.retags;
+  r.event.push_back(index);
+  r.allocation.push_back({static_cast<uint32_t>(e.id)});
+  r.from.push_back(a.category[e.id]);
+  r.to.push_back(e.category);
+  a.category[e.id] = e.category;
+  return absl::OkStatus();
+}
+
+absl::Status TraceBuilder::Impl::AddSegment(EventIndex index, const Event& e) {
+  SegmentTable& s = trace.segments;
+  if (e.kind == EventKind::kSegmentFree) {
+    if (e.id >= s.size() || s.free_event[e.id] != kNoEvent)
+      return Bad(index, e.kind, fmt::format("segment {} is not alive", e.id));
+    s.free_event[e.id] = index;
+    segment_map.Remove(s.device[e.id], s.address[e.id], static_cast<uint32_t>(e.id));
+    return absl::OkStatus();
+  }
+  if (e.id != s.size())
+    return Bad(index, e.kind, fmt::format("has id {} where {} comes next", e.id, s.size()));
+  if (e.pool > Pool::kLarge)
+    return Bad(index, e.kind, fmt::format("pool {}", static_cast<int>(e.pool)));
+  s.alloc_event.push_back(index);
+  s.free_event.push_back(kNoEvent);
+  s.bytes.push_back(e.bytes);
+  s.address.push_back(e.address);
+  s.stream.push_back(e.stream);
+  s.device.push_back(e.device);
+  s.pool.push_back(e.pool);
+  segment_map.Add(e.device, e.address, e.bytes, static_cast<uint32_t>(e.id));
+  return absl::OkStatus();
+}
+
+absl::Status TraceBuilder::Impl::Begin(EventIndex index, const Event& e, SliceKind kind,
+                                       uint64_t number, std::vector<uint32_t>& open) {
+  if (number > INT32_MAX) return Bad(index, e.kind, fmt::format("number {}", number));
+  SliceTable& s = trace.slices;
+  const uint32_t row = s.size();
+  s.kind.push_back(kind);
+  s.begin_ns.push_back(e.time_ns);
+  s.end_ns.push_back(e.time_ns);
+  s.begin_event.push_back(index);
+  s.end_event.push_back(kNoEvent);
+  s.name.push_back(e.name);
+  s.module.push_back(e.module);
+  s.number.push_back(static_cast<uint32_t>(number));
+  s.step.push_back(kind == SliceKind::kStep ? static_cast<int32_t>(number) : step);
+  s.depth.push_back(static_cast<uint32_t>(open.size()));
+  s.thread.push_back(e.thread);
+  open.push_back(row);
+  return absl::OkStatus();
+}
+
+absl::Status TraceBuilder::Impl::End(EventIndex index, const Event& e,
+                                     std::vector<uint32_t>& open) {
+  if (open.empty()) return Bad(index, e.kind, "nothing of its kind is open");
+  const uint32_t row = open.back();
+  open.pop_back();
+  SliceTable& s = trace.slices;
+  s.end_ns[row] = e.time_ns;
+  s.end_event[row] = index;
+  trace.events.name[index] = s.name[row];
+  if (s.kind[row] == SliceKind::kPhase)
+    trace.events.detail[index] = static_cast<uint8_t>(s.number[row]);
+  else
+    trace.events.id[index] = s.number[row];
+  return absl::OkStatus();
+}
+
+void TraceBuilder::Impl::AddActivity(EventIndex index, const Event& e) {
+  ActivityTable& a = trace.activities;
+  a.event.push_back(index);
+  a.address.push_back(e.address);
+  a.duration_ns.push_back(e.duration_ns);
+  a.stream.push_back(e.stream);
+  a.thread.push_back(e.thread);
+  a.device.push_back(e.device);
+  a.pool.push_back(e.pool);
+  a.module.push_back(e.module);
+  if (e.kind == EventKind::kMarker) trace.markers.push_back({index, e.time_ns, e.name});
+}
+
+absl::Status TraceBuilder::Impl::Add(EventIndex index, const Event& e) {
+  switch (e.kind) {
+    case EventKind::kAlloc:
+      return AddAlloc(index, e);
+    case EventKind::kFreeRequested:
+    case EventKind::kFreeCompleted:
+      return AddFree(index, e);
+    case EventKind::kRetag:
+      return AddRetag(index, e);
+    case EventKind::kSegmentAlloc:
+    case EventKind::kSegmentFree:
+      return AddSegment(index, e);
+    case EventKind::kPhaseBegin: {
+      if (e.detail >= kPhaseCount) return Bad(index, e.kind, fmt::format("phase {}", e.detail));
+      absl::Status status = Begin(index, e, SliceKind::kPhase, e.detail, phases);
+      phase = static_cast<Phase>(e.detail);
+      return status;
+    }
+    case EventKind::kPhaseEnd: {
+      absl::Status status = End(index, e, phases);
+      phase = phases.empty() ? Phase::kNone : static_cast<Phase>(NumberOfTop(phases));
+      return status;
+    }
+    case EventKind::kStepBegin: {
+      absl::Status status = Begin(index, e, SliceKind::kStep, e.id, steps);
+      step = NumberOfTop(steps);
+      return status;
+    }
+    case EventKind::kStepEnd: {
+      absl::Status status = End(index, e, steps);
+      step = NumberOfTop(steps);
+      return status;
+    }
+    case EventKind::kMicroBatchBegin: {
+      absl::Status status = Begin(index, e, SliceKind::kMicroBatch, e.id, micro_batches);
+      micro_batch = NumberOfTop(micro_batches);
+      return status;
+    }
+    case EventKind::kMicroBatchEnd: {
+      absl::Status status = End(index, e, micro_batches);
+      micro_batch = NumberOfTop(micro_batches);
+      return status;
+    }
+    case EventKind::kModuleBegin:
+      return Begin(index, e, SliceKind::kModule, 0, ThreadOf(e.thread).modules);
+    case EventKind::kModuleEnd:
+      return End(index, e, ThreadOf(e.thread).modules);
+    case EventKind::kOpBegin:
+      return Begin(index, e, SliceKind::kOp, 0, ThreadOf(e.thread).ops);
+    case EventKind::kOpEnd:
+      return End(index, e, ThreadOf(e.thread).ops);
+    case EventKind::kSegmentMap:
+    case EventKind::kSegmentUnmap:
+    case EventKind::kOutOfMemory:
+    case EventKind::kKernel:
+    case EventKind::kMemcpy:
+    case EventKind::kMemset:
+    case EventKind::kDriverAlloc:
+    case EventKind::kDriverFree:
+    case EventKind::kDeviceUsage:
+    case EventKind::kMarker:
+      if (static_cast<int>(e.category) >= kCategoryCount || e.pool > Pool::kLarge)
+        return Bad(index, e.kind, "category or pool out of range");
+      AddActivity(index, e);
+      return absl::OkStatus();
+  }
+  return Bad(index, e.kind, fmt::format("kind {} is not known", static_cast<int>(e.kind)));
+}
+
+// What is alive at the end ends with the trace.
+void TraceBuilder::Impl::CloseOpenEnds(Trace& t) const {
+  const int64_t end = t.end_ns();
+  for (uint32_t a = 0; a < t.allocations.size(); ++a)
+    if (t.allocations.free_event[a] == kNoEvent) t.allocations.end_ns[a] = end;
+  const auto close = [&](const std::vector<uint32_t>& open) {
+    for (const uint32_t row : open) t.slices.end_ns[row] = end;
+  };
+  close(steps);
+  close(micro_batches);
+  close(phases);
+  for (const auto& [number, thread] : threads) {
+    close(thread.modules);
+    close(thread.ops);
+  }
+}
+
+TraceBuilder::TraceBuilder() : impl_(std::make_unique<Impl>()) {}
+TraceBuilder::~TraceBuilder() = default;
+TraceBuilder::TraceBuilder(TraceBuilder&&) noexcept = default;
+TraceBuilder& TraceBuilder::operator=(TraceBuilder&&) noexcept = default;
+
+void TraceBuilder::SetInfo(TraceInfo info) { impl_->trace.info = std::move(info); }
+
+void TraceBuilder::Reserve(const TableSizes& sizes) {
+  Trace& t = impl_->trace;
+  const auto reserve = [](size_t n, auto&... columns) { (columns.reserve(n), ...); };
+  EventTable& e = t.events;
+  reserve(sizes.events, e.kind, e.time_ns, e.id, e.category, e.detail, e.bytes, e.bytes_rounded,
+          e.name);
+  AllocationTable& a = t.allocations;
+  reserve(sizes.allocations, a.alloc_event, a.free_requested_event, a.free_event, a.begin_ns,
+          a.end_ns, a.bytes, a.bytes_rounded, a.address, a.stream, a.device, a.pool,
+          a.birth_category, a.category, a.op, a.module, a.phase, a.step, a.micro_batch, a.segment);
+  RetagTable& r = t.retags;
+  reserve(sizes.retags, r.event, r.allocation, r.from, r.to);
+  SliceTable& s = t.slices;
+  reserve(sizes.slices, s.kind, s.begin_ns, s.end_ns, s.begin_event, s.end_event, s.name, s.module,
+          s.number, s.step, s.depth, s.thread);
+}
+
+uint64_t TraceBuilder::events() const { return impl_->trace.events.size(); }
+
+absl::Status TraceBuilder::AddStrings(uint32_t first_id, std::span<const std::string> values) {
+  std::vector<std::string>& strings = impl_->trace.strings;
+  // Id 0 is the empty string, whether or not the producer sends it.
+  if (first_id == 0 && strings.size() == 1 && !values.empty()) {
+    if (!values.front().empty())
+      return absl::DataLossError("strings: id 0 must be the empty string");
+    first_id = 1;
+    values = values.subspan(1);
+  }
+  if (first_id != strings.size() && !values.empty())
+    return absl::DataLossError(
+        fmt::format("strings: ids begin at {} where {} comes next", first_id, strings.size()));
+  strings.insert(strings.end(), values.begin(), values.end());
+  return absl::OkStatus();
+}
+
+absl::Status TraceBuilder::AddEvents(std::span<const Event> events) {
+  Impl& impl = *impl_;
+  EventTable& t = impl.trace.events;
+  const size_t first = t.kind.size();
+  if (events.size() >= kNoEvent - first)
+    return absl::ResourceExhaustedError(
+        fmt::format("more than {} events in one trace", kNoEvent - 1));
+  const auto resize = [&t](size_t n) {
+    t.kind.resize(n);
+    t.time_ns.resize(n);
+    t.id.resize(n);
+    t.category.resize(n);
+    t.detail.resize(n);
+    t.bytes.resize(n);
+    t.bytes_rounded.resize(n);
+    t.name.resize(n);
+  };
+  resize(first + events.size());
+  int64_t time = first > 0 ? t.time_ns[first - 1] : INT64_MIN;
+  for (size_t i = 0; i < events.size(); ++i) {
+    const Event e = Normalized(events[i]);
+    const size_t row = first + i;
+    const auto index = static_cast<EventIndex>(row);
+    t.kind[row] = e.kind;
+    t.time_ns[row] = e.time_ns;
+    t.id[row] = e.id;
+    t.category[row] = e.category;
+    t.detail[row] = e.detail;
+    t.bytes[row] = e.bytes;
+    t.bytes_rounded[row] = e.bytes_rounded;
+    t.name[row] = e.name;
+    absl::Status status;
+    if (e.time_ns < time)
+      status = impl.Bad(index, e.kind, fmt::format("time {} ns after {} ns", e.time_ns, time));
+    else if (!impl.KnownStrings(e))
+      status = impl.Bad(index, e.kind,
+                        fmt::format("string {} of {}", std::max(e.name.value, e.module.value),
+                                    impl.trace.strings.size()));
+    else
+      status = impl.Add(index, e);
+    if (!status.ok()) {
+      resize(row);
+      return status;
+    }
+    time = e.time_ns;
+  }
+  return absl::OkStatus();
+}
+
+void TraceBuilder::AddWarning(std::string text) {
+  impl_->trace.warnings.push_back(std::move(text));
+}
+
+std::shared_ptr<const Trace> TraceBuilder::Snapshot() const {
+  auto copy = std::make_shared<Trace>(impl_->trace);
+  impl_->CloseOpenEnds(*copy);
+  return copy;
+}
+
+std::shared_ptr<const Trace> TraceBuilder::Finish(bool complete, std::string end_message) {
+  auto trace = std::make_shared<Trace>(std::move(impl_->trace));
+  impl_->CloseOpenEnds(*trace);
+  trace->complete = complete;
+  trace->end_message = std::move(end_message);
+  impl_ = std::make_unique<Impl>();
+  return trace;
+}
+
+}  // namespace vramscope::trace

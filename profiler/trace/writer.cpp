@@ -1,0 +1,299 @@
+#include "profiler/trace/writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "profiler/trace/batch_codec.h"
+#include "profiler/trace/event_fields.h"
+#include "profiler/trace/frame.h"
+#include "profiler/trace/header_codec.h"
+#include "profiler/trace/output_file.h"
+
+namespace vramscope::trace {
+namespace {
+
+// Strings are collected up to this before they are sent, unless events need them earlier.
+constexpr size_t kStringBytes = size_t{1} << 20;
+// Into a pipe: small batches, because somebody is looking while the run goes on.
+constexpr size_t kLiveBatchEvents = 8192;
+
+class Writer : public TraceWriter {
+ public:
+  Writer(ByteSink sink, std::unique_ptr<OutputFile> file)
+      : sink_(std::move(sink)),
+        file_(std::move(file)),
+        batch_events_(file_ != nullptr ? kBatchEvents : kLiveBatchEvents),
+        compression_(file_ != nullptr ? Compression::kNormal : Compression::kFast) {}
+
+  void Begin(const TraceInfo& info) override { Send(FrameType::kTraceHeader, EncodeHeader(info)); }
+
+  void Strings(uint32_t first_id, std::span<const std::string> values) override {
+    if (values.empty()) return;
+    if (strings_.empty()) first_string_ = first_id;
+    if (first_id != first_string_ + strings_.size()) {
+      Fail(absl::InvalidArgumentError(fmt::format("string ids begin at {} where {} comes next",
+                                                  first_id, first_string_ + strings_.size())));
+      return;
+    }
+    for (const std::string& value : values) {
+      if (value.size() > kMaxPayload / 2) {
+        Fail(absl::InvalidArgumentError(
+            fmt::format("a string of {} bytes cannot be stored", value.size())));
+        return;
+      }
+      if (string_bytes_ + value.size() > kStringBytes) SendStrings();
+      strings_.push_back(value);
+      string_bytes_ += value.size() + 4;
+    }
+  }
+
+  void Events(std::span<const Event> events) override {
+    while (!events.empty() && status_.ok()) {
+      if (pending_.empty() && events.size() >= batch_events_) {
+        SendBatch(events.first(batch_events_));
+        events = events.subspan(batch_events_);
+        continue;
+      }
+      const size_t n = std::min(events.size(), batch_events_ - pending_.size());
+      pending_.insert(pending_.end(), events.begin(), events.begin() + static_cast<ptrdiff_t>(n));
+      events = events.subspan(n);
+      if (pending_.size() == batch_events_) Flush();
+    }
+  }
+
+  void Flush() override {
+    if (!pending_.empty()) SendBatch(pending_);
+    pending_.clear();
+    SendStrings();
+  }
+
+  void End(bool complete, std::string_view message) override {
+    if (ended_) return;
+    Flush();
+    ended_ = true;
+    footer_.events = start_.event;
+    footer_.complete = complete;
+    footer_.end_message = message;
+    const uint64_t offset = offset_;
+    Send(FrameType::kFooter, EncodeFooter(footer_));
+    if (file_ != nullptr) Send(FrameType::kEnd, EncodeEnd(offset));
+  }
+
+  absl::Status Close() override {
+    if (!closed_) {
+      closed_ = true;
+      if (!ended_) End(false, "the producer stopped without ending the trace");
+      // Without a commit the file's destructor removes what was written.
+      if (file_ != nullptr && status_.ok()) status_ = file_->Commit();
+      file_.reset();
+    }
+    return status_;
+  }
+
+ private:
+  void Fail(absl::Status status) {
+    if (status_.ok()) status_ = std::move(status);
+  }
+
+  void Send(FrameType type, const std::string& payload) {
+    if (!status_.ok()) return;
+    if (payload.size() > kMaxPayload) {
+      Fail(absl::InvalidArgumentError(fmt::format(
+          "a frame of {} bytes cannot be stored (the most is {})", payload.size(), kMaxPayload)));
+      return;
+    }
+    const std::string bytes = EncodeFrame(type, payload, compression_);
+    status_ = sink_(bytes);
+    offset_ += bytes.size();
+  }
+
+  void SendStrings() {
+    if (strings_.empty()) return;
+    Send(FrameType::kStrings, EncodeStrings(first_string_, strings_));
+    first_string_ += static_cast<uint32_t>(strings_.size());
+    footer_.strings = first_string_;
+    strings_.clear();
+    string_bytes_ = 0;
+  }
+
+  void SendBatch(std::span<const Event> events) {
+    SendStrings();
+    Footer::Batch row;
+    row.offset = offset_;
+    row.first_event = start_.event;
+    row.count = static_cast<uint32_t>(events.size());
+    row.first_time_ns = events.front().time_ns;
+    row.last_time_ns = events.back().time_ns;
+    BatchStart next = start_;
+    row.peak_allocated = allocated_;
+    row.peak_reserved = reserved_;
+    for (const Event& e : events) {
+      if (!IsKnown(e.kind)) {
+        Fail(absl::InvalidArgumentError(
+            fmt::format("event {} has kind {}, which the format does not have", next.event,
+                        static_cast<int>(e.kind))));
+        return;
+      }
+      Count(e, next);
+      row.peak_allocated = std::max(row.peak_allocated, allocated_);
+      row.peak_reserved = std::max(row.peak_reserved, reserved_);
+      ++next.event;
+    }
+    Send(FrameType::kEvents, EncodeBatch(events, start_));
+    footer_.batches.push_back(row);
+    start_ = next;
+  }
+
+  void Count(const Event& e, BatchStart& next) {
+    switch (e.kind) {
+      case EventKind::kAlloc:
+        next.allocation = e.id + 1;
+        ++footer_.allocations;
+        if (e.id == live_.size()) {
+          live_.push_back(e.bytes_rounded);
+          allocated_ += e.bytes_rounded;
+        }
+        break;
+      case EventKind::kFreeCompleted:
+        if (e.id < live_.size()) allocated_ -= std::exchange(live_[e.id], 0);
+        break;
+      case EventKind::kSegmentAlloc:
+        next.segment = e.id + 1;
+        if (e.id == live_segments_.size()) {
+          live_segments_.push_back(e.bytes);
+          reserved_ += e.bytes;
+        }
+        break;
+      case EventKind::kSegmentFree:
+        if (e.id < live_segments_.size()) reserved_ -= std::exchange(live_segments_[e.id], 0);
+        break;
+      case EventKind::kRetag:
+        ++footer_.retags;
+        break;
+      case EventKind::kStepBegin:
+      case EventKind::kMicroBatchBegin:
+      case EventKind::kPhaseBegin:
+      case EventKind::kModuleBegin:
+      case EventKind::kOpBegin:
+        ++footer_.slices;
+        break;
+      default:
+        break;
+    }
+  }
+
+  ByteSink sink_;
+  std::unique_ptr<OutputFile> file_;
+  const size_t batch_events_;
+  const Compression compression_;
+  absl::Status status_;
+  bool ended_ = false, closed_ = false;
+  uint64_t offset_ = 0;
+
+  std::vector<std::string> strings_;
+  uint32_t first_string_ = 0;
+  size_t string_bytes_ = 0;
+  std::vector<Event> pending_;
+  BatchStart start_;
+  Footer footer_;
+  std::vector<uint64_t> live_, live_segments_;  // bytes by id; 0 once freed
+  uint64_t allocated_ = 0, reserved_ = 0;
+};
+
+// The events of a trace, put together again from its tables, in order.
+class EventSource {
+ public:
+  explicit EventSource(const Trace& trace) : t_(trace) {
+    const SliceTable& s = t_.slices;
+    for (uint32_t row = 0; row < s.size(); ++row)
+      if (s.end_event[row] != kNoEvent) ends_.emplace_back(s.end_event[row], row);
+    std::sort(ends_.begin(), ends_.end());
+  }
+
+  Event At(EventIndex i) {
+    const EventTable& t = t_.events;
+    Event e;
+    e.kind = t.kind[i];
+    e.time_ns = t.time_ns[i];
+    e.id = t.id[i];
+    e.category = t.category[i];
+    e.detail = t.detail[i];
+    e.bytes = t.bytes[i];
+    e.bytes_rounded = t.bytes_rounded[i];
+    e.name = t.name[i];
+    const SliceTable& s = t_.slices;
+    if (e.kind == EventKind::kAlloc) {
+      const AllocationTable& a = t_.allocations;
+      e.address = a.address[e.id];
+      e.stream = a.stream[e.id];
+      e.device = a.device[e.id];
+      e.pool = a.pool[e.id];
+      e.module = a.module[e.id];
+    } else if (e.kind == EventKind::kSegmentAlloc) {
+      const SegmentTable& g = t_.segments;
+      e.address = g.address[e.id];
+      e.stream = g.stream[e.id];
+      e.device = g.device[e.id];
+      e.pool = g.pool[e.id];
+    } else if (slice_ < s.size() && s.begin_event[slice_] == i) {
+      e.thread = s.thread[slice_];
+      e.module = s.module[slice_++];
+    } else if (end_ < ends_.size() && ends_[end_].first == i) {
+      e.thread = s.thread[ends_[end_++].second];
+    } else if (const ActivityTable& a = t_.activities;
+               activity_ < a.size() && a.event[activity_] == i) {
+      e.address = a.address[activity_];
+      e.duration_ns = a.duration_ns[activity_];
+      e.stream = a.stream[activity_];
+      e.thread = a.thread[activity_];
+      e.device = a.device[activity_];
+      e.pool = a.pool[activity_];
+      e.module = a.module[activity_++];
+    }
+    return e;
+  }
+
+ private:
+  const Trace& t_;
+  std::vector<std::pair<EventIndex, uint32_t>> ends_;  // (end event, slice)
+  uint32_t slice_ = 0, end_ = 0, activity_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TraceWriter>> TraceWriter::ToFile(const std::string& path) {
+  absl::StatusOr<std::unique_ptr<OutputFile>> file = OutputFile::Create(path);
+  if (!file.ok()) return file.status();
+  OutputFile* raw = file->get();
+  return std::make_unique<Writer>([raw](std::string_view bytes) { return raw->Write(bytes); },
+                                  *std::move(file));
+}
+
+std::unique_ptr<TraceWriter> TraceWriter::ToSink(ByteSink sink) {
+  return std::make_unique<Writer>(std::move(sink), nullptr);
+}
+
+absl::Status WriteTraceFile(const Trace& trace, const std::string& path) {
+  absl::StatusOr<std::unique_ptr<TraceWriter>> writer = TraceWriter::ToFile(path);
+  if (!writer.ok()) return writer.status();
+  (*writer)->Begin(trace.info);
+  (*writer)->Strings(0, trace.strings);
+  EventSource source(trace);
+  std::vector<Event> chunk;
+  chunk.reserve(kBatchEvents);
+  for (EventIndex i = 0; i < trace.events.size(); ++i) {
+    chunk.push_back(source.At(i));
+    if (chunk.size() == kBatchEvents || i + 1 == trace.events.size()) {
+      (*writer)->Events(chunk);
+      chunk.clear();
+    }
+  }
+  (*writer)->End(trace.complete, trace.end_message);
+  return (*writer)->Close();
+}
+
+}  // namespace vramscope::trace
