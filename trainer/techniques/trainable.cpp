@@ -1,6 +1,7 @@
 #include "trainer/techniques/trainable.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <set>
 #include <string>

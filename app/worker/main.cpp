@@ -1,0 +1,53 @@
+// vramscope-worker: runs training steps and reports them as frames. Started by vramscope, or on
+// another host: ssh host vramscope-worker --stdio.
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+
+#include "app/worker/worker.h"
+#include "trainer/trainer.h"
+
+int main(int argc, char** argv) {
+  CLI::App app{"Runs training steps for vramscope and reports them as frames.", "vramscope-worker"};
+  bool stdio = false;
+  std::string backend;
+  app.add_flag("--stdio", stdio, "Talk over stdin and stdout")->required();
+  app.add_option("--backend", backend, "Offer only this backend: plan or cpu")
+      ->check(CLI::IsMember({"plan", "cpu"}));
+  app.set_version_flag("--version", "vramscope-worker " VRAMSCOPE_VERSION);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+
+  signal(SIGPIPE, SIG_IGN);
+  // Frames get a descriptor of their own; whatever a library prints on stdout goes to stderr.
+  const int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  if (output < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+    std::perror("vramscope-worker: stdout");
+    return 4;
+  }
+
+  using vramscope::run::Backend;
+  vramscope::trainer::Trainer trainer;
+  vramscope::worker::WorkerOptions options;
+  options.input = STDIN_FILENO;
+  options.output = output;
+  options.version = VRAMSCOPE_VERSION;
+  if (backend != "cpu") options.backends.push_back(Backend::kPlan);
+  if (backend != "plan") options.backends.push_back(Backend::kCpu);
+  options.run = [&](const vramscope::run::RunConfig& config, vramscope::trace::EventSink& sink,
+                    const vramscope::trainer::RunHooks& hooks) {
+    return trainer.Run(config, sink, hooks);
+  };
+  options.warm_up = [&] { trainer.WarmUp(); };
+  const int status = vramscope::worker::ServeWorker(options);
+  // LibTorch's own threads are still there: no destructors.
+  std::fflush(nullptr);
+  _exit(status);
+}

@@ -1,0 +1,249 @@
+#include "app/worker/worker.h"
+
+#include <errno.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <thread>
+
+#include "profiler/trace/frame.h"
+#include "profiler/trace/writer.h"
+#include "proto/worker.pb.h"
+
+namespace vramscope::worker {
+namespace {
+
+constexpr int kExitOk = 0;
+constexpr int kExitBadInput = 3;
+constexpr uint32_t kProtocol = 1;
+// More runs waiting than this are a client gone wild; the oldest are refused.
+constexpr size_t kMaxWaiting = 64;
+
+struct Job {
+  uint64_t tag = 0;
+  std::string config;  // serialised proto.RunConfig
+  bool cancelled = false;
+};
+
+// Shared by the two threads, and kept alive by both.
+class Session {
+ public:
+  explicit Session(const WorkerOptions& options) : options_(options) {}
+
+  // --- the reading thread
+
+  void SayHello() {
+    proto::Hello hello;
+    hello.set_protocol(kProtocol);
+    hello.set_version(options_.version);
+    for (run::Backend backend : options_.backends) {
+      hello.add_backends(std::string(run::Name(backend)));
+    }
+    hello.set_pid(getpid());
+    Send(trace::FrameType::kHello, hello.SerializeAsString());
+  }
+
+  // False: the input is not the protocol.
+  bool Handle(const trace::Frame& frame) {
+    if (frame.type != trace::FrameType::kRequest) return true;  // from a newer client
+    proto::Request request;
+    if (!request.ParseFromString(frame.payload)) return false;
+    switch (request.what_case()) {
+      case proto::Request::kRun:
+        Enqueue({request.run().tag(), request.run().config().SerializeAsString()});
+        return true;
+      case proto::Request::kCancel:
+        Cancel(request.cancel().tag());
+        return true;
+      case proto::Request::kShutdown:
+        End();
+        return true;
+      case proto::Request::WHAT_NOT_SET:
+        return true;
+    }
+    return true;
+  }
+
+  // No more runs; the one in progress is cancelled.
+  void End() {
+    std::lock_guard lock(mutex_);
+    ending_ = true;
+    cancel_ = true;
+    changed_.notify_all();
+  }
+  bool ending() {
+    std::lock_guard lock(mutex_);
+    return ending_;
+  }
+  bool WaitUntilIdle(std::chrono::milliseconds timeout) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, timeout, [this] { return finished_; });
+  }
+
+  // --- the run thread
+
+  void RunJobs() {
+    if (options_.warm_up) options_.warm_up();
+    while (true) {
+      Job job;
+      {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
+        if (ending_) break;
+        job = std::move(waiting_.front());
+        waiting_.pop_front();
+        current_ = job.tag;
+        running_ = true;
+        // A newer run replaces those before it.
+        cancel_ = job.cancelled || !waiting_.empty();
+      }
+      RunJob(job);
+      std::lock_guard lock(mutex_);
+      running_ = false;
+    }
+    std::lock_guard lock(mutex_);
+    finished_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  void Enqueue(Job job) {
+    std::lock_guard lock(mutex_);
+    if (waiting_.size() >= kMaxWaiting) waiting_.pop_front();
+    waiting_.push_back(std::move(job));
+    if (running_) cancel_ = true;
+    changed_.notify_all();
+  }
+
+  void Cancel(uint64_t tag) {
+    std::lock_guard lock(mutex_);
+    if (running_ && current_ == tag) cancel_ = true;
+    for (Job& job : waiting_) job.cancelled = job.cancelled || job.tag == tag;
+  }
+
+  void RunJob(const Job& job) {
+    const auto start = std::chrono::steady_clock::now();
+    proto::RunStarted started;
+    started.set_tag(job.tag);
+    Send(trace::FrameType::kRunStarted, started.SerializeAsString());
+    const absl::Status status = Execute(job);
+    proto::RunEnded ended;
+    ended.set_tag(job.tag);
+    ended.set_status_code(static_cast<uint32_t>(status.code()));
+    ended.set_message(std::string(status.message()));
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    ended.set_seconds(seconds.count());
+    Send(trace::FrameType::kRunEnded, ended.SerializeAsString());
+  }
+
+  absl::Status Execute(const Job& job) {
+    if (cancel_) return absl::CancelledError("the run was cancelled before it began");
+    auto config = run::FromProtoBytes(job.config);
+    if (!config.ok()) return config.status();
+    if (std::find(options_.backends.begin(), options_.backends.end(), config->backend) ==
+        options_.backends.end()) {
+      return absl::FailedPreconditionError(
+          fmt::format("this worker does not offer backend={}", run::Name(config->backend)));
+    }
+    auto writer = trace::TraceWriter::ToSink([this](std::string_view bytes) {
+      return Write(bytes) ? absl::OkStatus() : absl::UnavailableError("the client is gone");
+    });
+    trainer::RunHooks hooks;
+    hooks.cancel = &cancel_;
+    hooks.progress = [&](int step, int steps, const std::string& text) {
+      writer->Flush();
+      proto::Progress progress;
+      progress.set_tag(job.tag);
+      progress.set_step(static_cast<uint32_t>(std::max(step, 0)));
+      progress.set_steps(static_cast<uint32_t>(std::max(steps, 0)));
+      progress.set_text(text);
+      Send(trace::FrameType::kProgress, progress.SerializeAsString());
+    };
+    const absl::Status ran = options_.run(*config, *writer, hooks);
+    const absl::Status closed = writer->Close();
+    return ran.ok() ? closed : ran;
+  }
+
+  void Send(trace::FrameType type, const std::string& payload) {
+    Write(trace::EncodeFrame(type, payload));
+  }
+
+  // All of it, or false: nobody reads any more, so everything ends.
+  bool Write(std::string_view bytes) {
+    std::lock_guard lock(output_mutex_);
+    if (output_broken_) return false;
+    while (!bytes.empty()) {
+      const ssize_t n = write(options_.output, bytes.data(), bytes.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) {
+        std::fprintf(stderr, "vramscope-worker: can't write: %s\n", std::strerror(errno));
+        output_broken_ = true;
+        End();
+        return false;
+      }
+      bytes.remove_prefix(static_cast<size_t>(n));
+    }
+    return true;
+  }
+
+  const WorkerOptions options_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Job> waiting_;
+  uint64_t current_ = 0;
+  bool running_ = false;
+  bool ending_ = false;
+  bool finished_ = false;
+  std::atomic<bool> cancel_{false};
+
+  std::mutex output_mutex_;  // never held together with mutex_ by who holds mutex_ first
+  bool output_broken_ = false;
+};
+
+}  // namespace
+
+int ServeWorker(const WorkerOptions& options) {
+  // Shared: a run that does not end in time outlives this call.
+  auto session = std::make_shared<Session>(options);
+  session->SayHello();
+  std::thread runner([session] { session->RunJobs(); });
+  int exit_status = kExitOk;
+  trace::FrameDecoder decoder;
+  std::string buffer(size_t{64} << 10, '\0');
+  while (!session->ending()) {
+    const ssize_t n = read(options.input, buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    decoder.Append(std::string_view(buffer.data(), static_cast<size_t>(n)));
+    while (true) {
+      auto frame = decoder.Next();
+      if (frame.ok() && !frame->has_value()) break;
+      if (!frame.ok() || !session->Handle(**frame)) {
+        std::fprintf(stderr, "vramscope-worker: the input is not the worker protocol: %s\n",
+                     frame.ok() ? "not a request" : std::string(frame.status().message()).c_str());
+        exit_status = kExitBadInput;
+        session->End();
+        break;
+      }
+    }
+  }
+  session->End();
+  if (session->WaitUntilIdle(std::chrono::milliseconds(options.shutdown_timeout_ms))) {
+    runner.join();
+  } else {
+    runner.detach();
+  }
+  return exit_status;
+}
+
+}  // namespace vramscope::worker

@@ -1,0 +1,151 @@
+// The cpu backend: LibTorch's CPU allocator, wrapped. Only what is allocated between Start and Stop
+// is recorded, from whatever thread. The host's allocator hands out each block by itself, so every
+// block is a segment of its own: reserved equals allocated, and there is no fragmentation to see.
+#include <c10/core/Allocator.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <unordered_map>
+
+#include "trainer/backends/backend.h"
+#include "trainer/capture/cancel.h"
+
+namespace vramscope::trainer {
+namespace {
+
+// What LibTorch aligns CPU blocks to (c10/core/alignment.h): the size a block has is its request
+// up to that.
+constexpr uint64_t kAlignment = 64;
+constexpr uint64_t kSmallBytes = uint64_t{1} << 20;
+
+uint64_t RoundUp(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+// Sizes of the live blocks of this run, by address; what was there before it is not.
+class LiveBlocks {
+ public:
+  // Null recorder: not recording.
+  void Open(Recorder* recorder) {
+    std::lock_guard lock(mutex_);
+    recorder_ = recorder;
+    blocks_.clear();
+    bytes_ = 0;
+  }
+  // How many blocks are left, and their bytes.
+  std::pair<size_t, uint64_t> Close() {
+    std::lock_guard lock(mutex_);
+    recorder_ = nullptr;
+    std::pair<size_t, uint64_t> left{blocks_.size(), bytes_};
+    blocks_.clear();
+    return left;
+  }
+  void Add(void* block, uint64_t bytes) {
+    std::lock_guard lock(mutex_);
+    if (recorder_ == nullptr) return;
+    const auto address = reinterpret_cast<uint64_t>(block);
+    const uint64_t rounded = RoundUp(bytes);
+    const trace::Pool pool = bytes <= kSmallBytes ? trace::Pool::kSmall : trace::Pool::kLarge;
+    blocks_[address] = bytes;
+    bytes_ += bytes;
+    recorder_->OnSegmentAlloc(address, rounded, 0, pool);
+    recorder_->OnAlloc(address, bytes, rounded, address, 0, pool);
+  }
+  void Remove(void* block) {
+    std::lock_guard lock(mutex_);
+    if (recorder_ == nullptr) return;
+    const auto address = reinterpret_cast<uint64_t>(block);
+    auto it = blocks_.find(address);
+    if (it == blocks_.end()) return;
+    bytes_ -= it->second;
+    blocks_.erase(it);
+    recorder_->OnFree(address);
+    recorder_->OnSegmentFree(address);
+  }
+
+ private:
+  std::mutex mutex_;  // held while the recorder is told, so that a reused address comes in order
+  Recorder* recorder_ = nullptr;
+  std::unordered_map<uint64_t, uint64_t> blocks_;
+  uint64_t bytes_ = 0;
+};
+
+LiveBlocks& Live() {
+  static auto* live = new LiveBlocks;  // outlives every tensor
+  return *live;
+}
+
+c10::DeleterFnPtr g_base_deleter = nullptr;
+
+void Delete(void* block) {
+  if (block == nullptr) return;
+  Live().Remove(block);
+  g_base_deleter(block);
+}
+
+// Keeps the base allocator's DataPtr and swaps only its deleter: raw_allocate(), which oneDNN uses,
+// needs data and context to be the same pointer.
+class WrappingAllocator final : public c10::Allocator {
+ public:
+  explicit WrappingAllocator(c10::Allocator* base) : base_(base) {}
+
+  c10::DataPtr allocate(size_t bytes) override {
+    ThrowIfCancelled();
+    c10::DataPtr block = base_->allocate(bytes);
+    if (block.get() == nullptr || !block.compare_exchange_deleter(g_base_deleter, &Delete)) {
+      return block;
+    }
+    Live().Add(block.get(), bytes);
+    return block;
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &Delete; }
+  void copy_data(void* to, const void* from, size_t bytes) const override {
+    std::memcpy(to, from, bytes);
+  }
+
+ private:
+  c10::Allocator* base_;
+};
+
+class Cpu final : public Backend {
+ public:
+  c10::Device device() const override { return c10::Device(c10::kCPU); }
+  bool measured() const override { return true; }
+  Clock clock() override {
+    return [start = std::chrono::steady_clock::now()] {
+      return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() -
+                                                                  start)
+          .count();
+    };
+  }
+
+  absl::Status Start(const run::DeviceProfile&, Recorder& recorder) override {
+    static const bool installed = [] {
+      c10::Allocator* base = c10::GetAllocator(c10::kCPU);
+      g_base_deleter = base->raw_deleter();
+      if (g_base_deleter == nullptr) return false;
+      c10::SetAllocator(c10::kCPU, new WrappingAllocator(base), /*priority=*/1);
+      return true;
+    }();
+    if (!installed) return absl::InternalError("LibTorch's CPU allocator can't be wrapped");
+    Live().Open(&recorder);
+    return absl::OkStatus();
+  }
+
+  absl::Status Stop() override {
+    const auto [blocks, bytes] = Live().Close();
+    if (blocks == 0) return absl::OkStatus();
+    return absl::InternalError(
+        fmt::format("{} allocations ({} bytes) are left after the run", blocks, bytes));
+  }
+};
+
+}  // namespace
+
+Backend& CpuBackend() {
+  static auto* backend = new Cpu;
+  return *backend;
+}
+
+}  // namespace vramscope::trainer

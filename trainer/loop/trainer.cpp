@@ -1,0 +1,185 @@
+#include "trainer/trainer.h"
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include <chrono>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include "trainer/backends/backend.h"
+#include "trainer/capture/cancel.h"
+#include "trainer/capture/taps.h"
+#include "trainer/loop/training_loop.h"
+
+namespace vramscope::trainer {
+namespace {
+
+int64_t UnixNanoseconds() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+trace::Backend TraceBackend(run::Backend backend) {
+  switch (backend) {
+    case run::Backend::kPlan:
+      return trace::Backend::kPlan;
+    case run::Backend::kCpu:
+      return trace::Backend::kCpu;
+    case run::Backend::kCuda:
+      return trace::Backend::kCuda;
+  }
+  return trace::Backend::kPlan;
+}
+
+// What LibTorch's message says, without its backtrace and the lines of advice for Python users.
+std::string FirstParagraph(std::string_view text) {
+  const size_t end = std::min(text.find("\nException raised from"), text.find("\n\n"));
+  std::string out(text.substr(0, std::min(end, size_t{2000})));
+  while (!out.empty() && (out.back() == '\n' || out.back() == ' ')) out.pop_back();
+  return out;
+}
+
+// Runs `body`, turning everything it throws into a status.
+template <class Body>
+absl::Status Guard(const Body& body) {
+  try {
+    return body();
+  } catch (const CancelledError&) {
+    return absl::CancelledError("the run was cancelled");
+  } catch (const c10::OutOfMemoryError& error) {
+    return absl::ResourceExhaustedError(FirstParagraph(error.what_without_backtrace()));
+  } catch (const c10::NotImplementedError& error) {
+    return absl::UnimplementedError(FirstParagraph(error.what_without_backtrace()));
+  } catch (const c10::Error& error) {
+    std::string text = FirstParagraph(error.what_without_backtrace());
+    // LibTorch's CPU allocator has no exception type of its own for this.
+    if (text.find("can't allocate memory") != std::string::npos) {
+      return absl::ResourceExhaustedError(std::move(text));
+    }
+    return absl::InternalError(std::move(text));
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError("the host is out of memory");
+  } catch (const std::exception& error) {
+    return absl::InternalError(FirstParagraph(error.what()));
+  } catch (...) {
+    return absl::InternalError("an unknown exception left the training loop");
+  }
+}
+
+// Bytes of host memory that can be had without swapping; 0: unknown.
+uint64_t HostBytesAvailable() {
+  std::ifstream file("/proc/meminfo");
+  std::string key, unit;
+  uint64_t kilobytes = 0;
+  while (file >> key >> kilobytes >> unit) {
+    if (key == "MemAvailable:") return kilobytes * 1024;
+  }
+  return 0;
+}
+
+// The kernel would rather kill the process than refuse memory: what can't work is refused here.
+absl::Status CheckHostMemory(const Totals& totals) {
+  const uint64_t available = HostBytesAvailable();
+  const uint64_t needed = totals.bytes + totals.trainable * 4;  // weights and gradients at least
+  if (available == 0 || needed <= available) return absl::OkStatus();
+  constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+  return absl::ResourceExhaustedError(fmt::format(
+      "backend=cpu really trains the model: weights and gradients alone take {:.1f} GiB, this "
+      "computer has {:.1f} GiB free; use backend=plan or a smaller model",
+      static_cast<double>(needed) / kGiB, static_cast<double>(available) / kGiB));
+}
+
+}  // namespace
+
+struct Trainer::Impl {
+  bool warm = false;
+
+  void WarmUp() {
+    if (warm) return;
+    warm = true;
+    // The plan device has to be registered before LibTorch asks for CUDA for the first time, which
+    // a run on the CPU does too. It does not disturb that.
+    PlanBackend();
+  }
+
+  absl::Status Run(const run::RunConfig& config, trace::EventSink& sink, const RunHooks& hooks) {
+    trace::TraceInfo info;
+    info.producer = "vramscope 0.1.0";
+    info.title = config.model;
+    info.backend = TraceBackend(config.backend);
+    info.has_config = true;
+    info.config = config;
+    std::unique_ptr<LanguageModel> model;
+    absl::Status status = Guard([&] { return Prepare(config, info, model); });
+    sink.Begin(info);
+    if (status.ok()) status = Record(config, info.device, std::move(model), sink, hooks);
+    sink.End(status.ok(), std::string(status.message()));
+    return status;
+  }
+
+  // Everything that can be refused before anything is recorded; fills what the header says.
+  absl::Status Prepare(const run::RunConfig& config, trace::TraceInfo& info,
+                       std::unique_ptr<LanguageModel>& model) {
+    if (config.backend == run::Backend::kCuda) {
+      return absl::UnimplementedError("backend=cuda is not part of this build: use plan or cpu");
+    }
+    auto device = run::ResolveDevice(config);
+    if (!device.ok()) return device.status();
+    info.device = *std::move(device);
+    auto built = BuildModel(config);
+    if (!built.ok()) return built.status();
+    model = *std::move(built);
+    const Totals totals = Count(*model);
+    info.model = {.name = config.model,
+                  .parameter_count = totals.count,
+                  .trainable_count = totals.trainable,
+                  .parameter_bytes = totals.bytes,
+                  .layers = static_cast<uint32_t>(model->layers())};
+    WarmUp();
+    Backend& backend = BackendOf(config.backend);
+    info.measured = backend.measured();
+    info.start_unix_ns = info.measured ? UnixNanoseconds() : 0;
+    if (config.backend == run::Backend::kCpu) return CheckHostMemory(totals);
+    return absl::OkStatus();
+  }
+
+  absl::Status Record(const run::RunConfig& config, const run::DeviceProfile& device,
+                      std::unique_ptr<LanguageModel> model, trace::EventSink& sink,
+                      const RunHooks& hooks) {
+    Backend& backend = BackendOf(config.backend);
+    Recorder recorder(sink, backend.clock());
+    absl::Status status = backend.Start(device, recorder);
+    if (!status.ok()) return status;
+    {
+      Taps taps;
+      status = Guard([&] {
+        CancelScope cancel(hooks.cancel);
+        RunTraining(config, *model, backend, recorder, hooks);
+        return absl::OkStatus();
+      });
+      model.reset();
+    }
+    absl::Status stopped = Guard([&] { return backend.Stop(); });
+    recorder.Flush();
+    return status.ok() ? stopped : status;
+  }
+
+  static Backend& BackendOf(run::Backend backend) {
+    return backend == run::Backend::kCpu ? CpuBackend() : PlanBackend();
+  }
+};
+
+Trainer::Trainer() : impl_(std::make_unique<Impl>()) {}
+Trainer::~Trainer() = default;
+
+void Trainer::WarmUp() { impl_->WarmUp(); }
+
+absl::Status Trainer::Run(const run::RunConfig& config, trace::EventSink& sink,
+                          const RunHooks& hooks) {
+  return impl_->Run(config, sink, hooks);
+}
+
+}  // namespace vramscope::trainer

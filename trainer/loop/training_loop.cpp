@@ -1,0 +1,264 @@
+#include "trainer/loop/training_loop.h"
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include <optional>
+
+#include "trainer/capture/cancel.h"
+#include "trainer/capture/scopes.h"
+#include "trainer/capture/taps.h"
+#include "trainer/loop/data.h"
+#include "trainer/optimizers/optimizer.h"
+#include "trainer/techniques/checkpointing.h"
+#include "trainer/techniques/precision.h"
+#include "trainer/techniques/trainable.h"
+
+namespace vramscope::trainer {
+namespace {
+
+using trace::Phase;
+
+// Beyond these a size is a mistake, and products of them would overflow.
+constexpr int kMaxBatch = 1 << 20;
+constexpr int kMaxSeq = 1 << 24;
+constexpr int kMaxSteps = 1'000'000;
+
+absl::Status CheckSizes(const run::RunConfig& config) {
+  struct Bound {
+    const char* key;
+    int value;
+    int high;
+  };
+  for (const Bound& b : {Bound{"batch", config.batch, kMaxBatch}, Bound{"seq", config.seq, kMaxSeq},
+                         Bound{"micro_batches", config.micro_batches, kMaxBatch},
+                         Bound{"steps", config.steps, kMaxSteps}}) {
+    if (b.value >= 1 && b.value <= b.high) continue;
+    return absl::InvalidArgumentError(
+        fmt::format("{} = {} is not between 1 and {}", b.key, b.value, b.high));
+  }
+  if (config.batch % config.micro_batches != 0) {
+    return absl::InvalidArgumentError(
+        fmt::format("batch = {} can't be divided into micro_batches = {}: batch is what one "
+                    "optimizer step sees, choose a divisor of it",
+                    config.batch, config.micro_batches));
+  }
+  if (config.checkpointing.mode == run::CheckpointMode::kEveryK && config.checkpointing.k < 1) {
+    return absl::InvalidArgumentError(
+        fmt::format("checkpointing.k = {} must be at least 1", config.checkpointing.k));
+  }
+  const bool half = config.precision != run::Precision::kFp32;
+  if (config.attention == run::Attention::kFlash && !half && config.backend != run::Backend::kCpu) {
+    return absl::InvalidArgumentError(
+        "attention=flash needs a 16-bit precision: set precision to bf16, fp16, amp-bf16 or "
+        "amp-fp16, or attention to math or efficient");
+  }
+  if (config.attention == run::Attention::kEfficient && config.backend == run::Backend::kCpu) {
+    return absl::InvalidArgumentError(
+        "attention=efficient has no CPU implementation: use eager, math or flash");
+  }
+  return absl::OkStatus();
+}
+
+// Which of SDPA's implementations may be chosen, for its life.
+class SdpaScope {
+ public:
+  explicit SdpaScope(run::Attention attention) {
+    auto& context = at::globalContext();
+    flash_ = context.userEnabledFlashSDP();
+    efficient_ = context.userEnabledMemEfficientSDP();
+    math_ = context.userEnabledMathSDP();
+    cudnn_ = context.userEnabledCuDNNSDP();
+    context.setSDPUseFlash(attention == run::Attention::kFlash);
+    context.setSDPUseMemEfficient(attention == run::Attention::kEfficient);
+    context.setSDPUseMath(attention == run::Attention::kMath);
+    context.setSDPUseCuDNN(false);
+  }
+  ~SdpaScope() {
+    auto& context = at::globalContext();
+    context.setSDPUseFlash(flash_);
+    context.setSDPUseMemEfficient(efficient_);
+    context.setSDPUseMath(math_);
+    context.setSDPUseCuDNN(cudnn_);
+  }
+  SdpaScope(const SdpaScope&) = delete;
+  SdpaScope& operator=(const SdpaScope&) = delete;
+
+ private:
+  bool flash_, efficient_, math_, cudnn_;
+};
+
+std::vector<at::Tensor> TrainedTensors(LanguageModel& model) {
+  std::vector<at::Tensor> out;
+  for (Parameter* parameter : model.Parameters()) {
+    if (parameter->trainable) out.push_back(parameter->tensor);
+  }
+  return out;
+}
+
+void SetUpCheckpointing(const run::RunConfig& config, c10::Device device, LanguageModel& model) {
+  model.layer_runner = nullptr;
+  model.inputs_require_grad = false;
+  if (config.checkpointing.mode == run::CheckpointMode::kNone) return;
+  const bool every_k = config.checkpointing.mode == run::CheckpointMode::kEveryK;
+  model.layer_runner =
+      MakeCheckpointRunner({.layers_per_segment = every_k ? config.checkpointing.k : 1,
+                            .device = device,
+                            .autocast = PlanPrecision(config.precision).autocast});
+  // A frozen embedding's output would leave the segments without a gradient to pass on.
+  model.inputs_require_grad = !model.Parameters().front()->trainable;
+}
+
+// State of one run of the loop.
+class Loop {
+ public:
+  Loop(const run::RunConfig& config, LanguageModel& model, Backend& backend, Recorder& recorder)
+      : config_(config),
+        model_(model),
+        device_(backend.device()),
+        measured_(backend.measured()),
+        recorder_(recorder),
+        precision_(PlanPrecision(config.precision)),
+        script_(model.script()),
+        data_({.batch = config.batch / config.micro_batches,
+               .seq = config.seq,
+               .vocab = model.vocab_size(),
+               .micro_batches = config.micro_batches,
+               .steps = config.steps,
+               .device = device_,
+               .values = measured_,
+               .seed = static_cast<uint64_t>(config.seed),
+               .script = script_}) {}
+
+  void SetUp() {
+    PhaseScope phase(Phase::kSetup);
+    at::manual_seed(static_cast<uint64_t>(config_.seed));
+    Materialize(
+        model_,
+        {.device = device_, .values = measured_, .seed = static_cast<uint64_t>(config_.seed)});
+    SetUpCheckpointing(config_, device_, model_);
+    std::vector<at::Tensor> trained = TrainedTensors(model_);
+    WatchGradients(trained);
+    optimizer_ = model_.MakeOwnOptimizer(config_.optimizer);
+    if (!optimizer_) optimizer_ = MakeOptimizer(config_.optimizer, std::move(trained));
+    if (precision_.scale_loss) scaler_.emplace(device_);
+  }
+
+  void PrepareData() {
+    if (!script_.inputs_up_front) return;
+    PhaseScope phase(Phase::kData);
+    data_.Prepare();
+  }
+
+  void Step(int step) {
+    StepScope scope(step);
+    double loss = 0;
+    for (int k = 0; k < config_.micro_batches; ++k) {
+      std::optional<MicroBatchScope> micro_batch;
+      if (config_.micro_batches > 1) micro_batch.emplace(k);
+      loss += MicroBatch(step, k);
+    }
+    {
+      PhaseScope phase(Phase::kOptimizer);
+      if (scaler_) {
+        scaler_->Step(*optimizer_);
+        scaler_->Update();
+      } else {
+        optimizer_->Step();
+      }
+    }
+    {
+      PhaseScope phase(Phase::kZeroGrad);
+      optimizer_->ZeroGrad(config_.zero_grad);
+      logits_.reset();
+      loss_.reset();
+    }
+    if (measured_) recorder_.Marker(fmt::format("loss={:.6f}", loss));
+  }
+
+  void DropBatch() { batch_ = {}; }
+
+ private:
+  // Returns the loss where values are computed, its share of the step's mean.
+  double MicroBatch(int step, int k) {
+    {
+      PhaseScope phase(Phase::kData);
+      data_.Next(step, k, batch_);
+    }
+    {
+      AutocastScope autocast(device_.type(), precision_.autocast);
+      {
+        PhaseScope phase(Phase::kForward);
+        logits_ = model_.Logits(batch_.ids);
+      }
+      PhaseScope phase(Phase::kLoss);
+      loss_ = model_.Loss(logits_, batch_.labels);
+      // The forward call has returned: only its loss is named from here on.
+      if (!script_.keeps_outputs) logits_.reset();
+      if (config_.micro_batches > 1) loss_ = loss_ / config_.micro_batches;
+    }
+    {
+      PhaseScope phase(Phase::kBackward);
+      if (scaler_) {
+        scaler_->Scale(loss_).backward();
+      } else {
+        loss_.backward();
+      }
+    }
+    const double value = measured_ ? loss_.item<double>() : 0;
+    if (!script_.keeps_outputs) loss_.reset();
+    return value;
+  }
+
+  const run::RunConfig& config_;
+  LanguageModel& model_;
+  const c10::Device device_;
+  const bool measured_;
+  Recorder& recorder_;
+  const PrecisionPlan precision_;
+  const TrainingScript script_;
+  DataSource data_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::optional<GradScaler> scaler_;
+  Batch batch_;
+  at::Tensor logits_, loss_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<LanguageModel>> BuildModel(const run::RunConfig& config) {
+  if (absl::Status status = CheckSizes(config); !status.ok()) return status;
+  auto model =
+      MakeLanguageModel(config.model_config_json, {.dtype = PlanPrecision(config.precision).weights,
+                                                   .attention = config.attention,
+                                                   .seq = config.seq});
+  if (!model.ok()) return model.status();
+  if (absl::Status status = ApplyLora(**model, config.lora); !status.ok()) return status;
+  if (absl::Status status = ApplyTrainable(**model, config.trainable); !status.ok()) {
+    return status;
+  }
+  return model;
+}
+
+void RunTraining(const run::RunConfig& config, LanguageModel& model, Backend& backend,
+                 Recorder& recorder, const RunHooks& hooks) {
+  SdpaScope sdpa(config.attention);
+  Loop loop(config, model, backend, recorder);
+  auto progress = [&](int step, std::string text) {
+    recorder.Flush();
+    if (hooks.progress) hooks.progress(step, config.steps, text);
+  };
+  progress(0, "setting up the model");
+  loop.SetUp();
+  recorder.Marker(trace::kMarkerTrainingBegin);
+  loop.PrepareData();
+  for (int step = 0; step < config.steps; ++step) {
+    ThrowIfCancelled();
+    loop.Step(step);
+    progress(step + 1, fmt::format("step {} of {}", step + 1, config.steps));
+  }
+  loop.DropBatch();
+  recorder.Marker(trace::kMarkerTrainingEnd);
+}
+
+}  // namespace vramscope::trainer

@@ -1,0 +1,29 @@
+// The training loop: the same code for every backend.
+//
+//   ASSIGN_OR_RETURN(auto model, BuildModel(config));          // shapes, adapters, what is trained
+//   RunTraining(config, *model, backend, recorder, hooks);     // throws what LibTorch throws
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <memory>
+
+#include "profiler/run/run_config.h"
+#include "trainer/backends/backend.h"
+#include "trainer/capture/recorder.h"
+#include "trainer/models/language_model.h"
+#include "trainer/trainer.h"
+
+namespace vramscope::trainer {
+
+// Everything about `config` that can be refused without running it: sizes, model, targets of LoRA,
+// what is trained, combinations. kInvalidArgument names the key.
+absl::StatusOr<std::unique_ptr<LanguageModel>> BuildModel(const run::RunConfig& config);
+
+// Materialises the model and trains it for config.steps. On a backend that computes, each step
+// ends with a marker "loss=2.345". Throws LibTorch's exceptions and CancelledError; everything on
+// the device except the model's own tensors is gone when it returns or throws.
+void RunTraining(const run::RunConfig& config, LanguageModel& model, Backend& backend,
+                 Recorder& recorder, const RunHooks& hooks);
+
+}  // namespace vramscope::trainer
