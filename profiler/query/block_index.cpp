@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "profiler/query/time_span.h"
+
 namespace vramscope::query {
 namespace {
 
@@ -25,7 +27,7 @@ struct Item {
 struct Node {
   int64_t begin, end;
   uint64_t low, high;  // packed offsets
-  int64_t min_duration, max_duration;
+  uint64_t min_duration, max_duration;
   uint64_t min_bytes, max_bytes;
   double area;  // sum of duration x bytes
   double largest_area;
@@ -34,10 +36,10 @@ struct Node {
 
 Node NodeOf(const Item& i) {
   // At least 1 ns, so that a block of no duration still leaves a trace.
-  const int64_t d = std::max<int64_t>(1, i.end - i.begin);
+  const uint64_t d = std::max<uint64_t>(1, Duration(i.begin, i.end));
   const double area = static_cast<double>(d) * static_cast<double>(i.bytes);
   return {.begin = i.begin,
-          .end = i.begin + d,
+          .end = std::max(i.end, i.begin == INT64_MAX ? i.begin : i.begin + 1),
           .low = i.offset,
           .high = i.offset + i.bytes,
           .min_duration = d,
@@ -154,13 +156,13 @@ class BlockQuery {
   BlockView view;
 
  private:
-  bool IsSmall(int64_t duration, uint64_t bytes) const {
+  bool IsSmall(uint64_t duration, uint64_t bytes) const {
     return static_cast<double>(duration) < min_ns_ || static_cast<double>(bytes) < min_bytes_;
   }
   // Whether its box says about as much as its blocks do: within a cell, or, along a side, blocks
   // that reach over more than half of it.
   bool IsCompact(const Node& n) const {
-    const double ns = static_cast<double>(n.end - n.begin);
+    const double ns = static_cast<double>(Duration(n.begin, n.end));
     const double bytes = static_cast<double>(n.high - n.low);
     return (ns <= cell_ns_ || 2.0 * static_cast<double>(n.min_duration) >= ns) &&
            (bytes <= cell_bytes_ || 2.0 * static_cast<double>(n.min_bytes) >= bytes);
@@ -184,8 +186,8 @@ class BlockQuery {
     const double y0 = n.low <= low_ ? 0.0 : static_cast<double>(n.low - low_) / cell_bytes_;
     const double y1 =
         std::min<double>(view.grid_rows, static_cast<double>(n.high - low_) / cell_bytes_);
-    const double density = std::min(
-        1.0, n.area / (static_cast<double>(n.end - n.begin) * static_cast<double>(n.high - n.low)));
+    const double density = std::min(1.0, n.area / (static_cast<double>(Duration(n.begin, n.end)) *
+                                                   static_cast<double>(n.high - n.low)));
     const int left = std::min(static_cast<int>(x0), view.grid_columns - 1);
     const int right = std::min(static_cast<int>(x1), view.grid_columns - 1);
     const int bottom = std::min(static_cast<int>(y0), view.grid_rows - 1);
@@ -250,14 +252,15 @@ BlockIndex::BlockIndex(std::shared_ptr<const trace::Trace> trace, const AddressA
   const trace::Trace& t = *impl_->trace;
   const trace::AllocationTable& a = t.allocations;
   const double begin = static_cast<double>(t.begin_ns());
-  const double per_ns = kKeyMax / std::max(1.0, static_cast<double>(t.end_ns()) - begin);
+  const double per_ns =
+      kKeyMax / std::max(1.0, static_cast<double>(Duration(t.begin_ns(), t.end_ns())));
   const double per_byte = kKeyMax / std::max(1.0, static_cast<double>(axis.size()));
   const auto key_part = [](double v) { return static_cast<uint64_t>(std::clamp(v, 0.0, kKeyMax)); };
 
   std::map<std::pair<int, int>, std::vector<Keyed>> by_shape;
   for (uint32_t row = 0; row < a.size(); ++row) {
     const uint64_t offset = axis.OffsetOf({row});
-    const uint64_t duration = static_cast<uint64_t>(a.end_ns[row] - a.begin_ns[row]);
+    const uint64_t duration = Duration(a.begin_ns[row], a.end_ns[row]);
     const uint64_t key = Spread(key_part((static_cast<double>(a.begin_ns[row]) - begin) * per_ns)) |
                          Spread(key_part(static_cast<double>(offset) * per_byte)) << 1;
     by_shape[{ClassOf(duration), ClassOf(a.bytes_rounded[row])}].push_back({key, row});

@@ -47,7 +47,7 @@ struct LaneData {
     levels.push_back(std::move(level));
   }
   Node Single(size_t i) const {
-    const int64_t d = end[i] - begin[i];
+    const uint64_t d = Duration(begin[i], end[i]);
     return {.begin = begin[i],
             .end = end[i],
             .max_duration = d,
@@ -74,7 +74,7 @@ class Query {
         end_(end),
         span_(begin, end, columns),
         min_rect_ns_(min_rect_columns * span_.width()),
-        longest_ns_(static_cast<size_t>(columns), -1) {
+        longest_ns_(static_cast<size_t>(columns)) {
     view.columns.resize(static_cast<size_t>(columns));
   }
 
@@ -82,7 +82,7 @@ class Query {
     const Node& n = lane_.levels[level][index];
     if (n.end < begin_ || n.begin >= end_) return;
     if (static_cast<double>(n.max_duration) < min_rect_ns_ &&
-        static_cast<double>(n.end - n.begin) <= span_.width()) {
+        static_cast<double>(Duration(n.begin, n.end)) <= span_.width()) {
       AddToColumn(n);
     } else if (level > 0) {
       Visit(level - 1, 2 * index);
@@ -91,7 +91,7 @@ class Query {
       const size_t last = std::min(lane_.row.size(), (index + 1) * kBase);
       for (size_t i = index * kBase; i < last; ++i) {
         if (lane_.end[i] < begin_ || lane_.begin[i] >= end_) continue;
-        if (static_cast<double>(lane_.end[i] - lane_.begin[i]) >= min_rect_ns_) {
+        if (static_cast<double>(Duration(lane_.begin[i], lane_.end[i])) >= min_rect_ns_) {
           view.rects.push_back(lane_.row[i]);
         } else {
           AddToColumn(lane_.Single(i));
@@ -110,7 +110,7 @@ class Query {
     column.coverage =
         static_cast<float>(std::min(1.0, static_cast<double>(column.coverage) +
                                              static_cast<double>(n.covered) / span_.width()));
-    if (n.max_duration > longest_ns_[c]) {
+    if (column.count == n.count || n.max_duration > longest_ns_[c]) {  // the first, or longer
       longest_ns_[c] = n.max_duration;
       column.longest = n.longest;
     }
@@ -120,7 +120,7 @@ class Query {
   int64_t begin_, end_;
   TimeSpan span_;
   double min_rect_ns_;
-  std::vector<int64_t> longest_ns_;
+  std::vector<uint64_t> longest_ns_;
 };
 
 }  // namespace

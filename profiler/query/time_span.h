@@ -6,16 +6,18 @@
 
 namespace vramscope::query {
 
+// Unsigned, because any two int64_t are legal times; begin <= end.
+inline uint64_t Duration(int64_t begin_ns, int64_t end_ns) {
+  return static_cast<uint64_t>(end_ns) - static_cast<uint64_t>(begin_ns);
+}
+
 class TimeSpan {
  public:
   // columns > 0, begin < end.
   TimeSpan(int64_t begin_ns, int64_t end_ns, int columns)
       : begin_(begin_ns),
         columns_(columns),
-        // Unsigned, because the whole range of int64_t is a legal window.
-        width_(
-            static_cast<double>(static_cast<uint64_t>(end_ns) - static_cast<uint64_t>(begin_ns)) /
-            columns),
+        width_(static_cast<double>(Duration(begin_ns, end_ns)) / columns),
         per_ns_(1.0 / width_) {}
 
   double width() const { return width_; }  // of a column, in ns

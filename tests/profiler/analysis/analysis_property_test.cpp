@@ -1,0 +1,240 @@
+// Over random traces: every answer against one found by definition.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "profiler/analysis/analysis.h"
+#include "tests/profiler/analysis/random_trace.h"
+
+namespace vramscope::analysis {
+namespace {
+
+using trace::EventKind;
+
+// Sums over what is alive after every event, kept in maps and never in the trace's own tables.
+struct Truth {
+  struct Live {
+    uint64_t requested, rounded;
+    int category;
+  };
+  std::map<uint64_t, Live> live;
+  std::map<uint64_t, uint64_t> segments;
+  std::map<uint64_t, uint64_t> rounded_of, requested_of;
+
+  void Apply(const trace::EventTable& e, uint32_t i) {
+    switch (e.kind[i]) {
+      case EventKind::kAlloc:
+        live[e.id[i]] = {e.bytes[i], e.bytes_rounded[i], static_cast<int>(e.category[i])};
+        break;
+      case EventKind::kFreeCompleted:
+        live.erase(e.id[i]);
+        break;
+      case EventKind::kRetag:
+        live.at(e.id[i]).category = static_cast<int>(e.category[i]);
+        break;
+      case EventKind::kSegmentAlloc:
+        segments[e.id[i]] = e.bytes[i];
+        break;
+      case EventKind::kSegmentFree:
+        segments.erase(e.id[i]);
+        break;
+      default:
+        break;
+    }
+  }
+  uint64_t Reserved() const {
+    uint64_t sum = 0;
+    for (const auto& [id, bytes] : segments) sum += bytes;
+    return sum;
+  }
+};
+
+class AnalysisProperty : public ::testing::TestWithParam<uint64_t> {
+ protected:
+  std::shared_ptr<const trace::Trace> trace_ =
+      MakeRandomTrace({.seed = GetParam(), .tear_down = GetParam() % 2 == 0});
+  MemoryCurves curves_ = ComputeCurves(*trace_);
+};
+
+TEST_P(AnalysisProperty, CurvesFollowTheEventsAndCategoriesAddUp) {
+  Truth truth;
+  size_t point = 0;
+  for (uint32_t i = 0; i < trace_->events.size(); ++i) {
+    truth.Apply(trace_->events, i);
+    const EventKind kind = trace_->events.kind[i];
+    if (kind != EventKind::kAlloc && kind != EventKind::kFreeCompleted &&
+        kind != EventKind::kRetag && kind != EventKind::kSegmentAlloc &&
+        kind != EventKind::kSegmentFree) {
+      ASSERT_EQ(PointAt(curves_, i), point == 0 ? std::nullopt : std::optional(point - 1));
+      continue;
+    }
+    ASSERT_LT(point, curves_.size());
+    ASSERT_EQ(curves_.event[point], i);
+    ASSERT_EQ(curves_.time_ns[point], trace_->events.time_ns[i]);
+    ASSERT_EQ(PointAt(curves_, i), point);
+    uint64_t sum = 0;
+    for (const auto& column : curves_.category) sum += column.empty() ? 0 : column[point];
+    ASSERT_EQ(sum, curves_.allocated[point]);
+    ASSERT_GE(curves_.reserved[point], curves_.allocated[point]);
+    ASSERT_GE(curves_.allocated[point], curves_.requested[point]);
+    if (i % 17 == 0) {
+      uint64_t allocated = 0, requested = 0;
+      CategoryBytes by{};
+      for (const auto& [id, l] : truth.live) {
+        allocated += l.rounded;
+        requested += l.requested;
+        by[l.category] += l.rounded;
+      }
+      ASSERT_EQ(curves_.allocated[point], allocated);
+      ASSERT_EQ(curves_.requested[point], requested);
+      ASSERT_EQ(curves_.reserved[point], truth.Reserved());
+      for (int c = 0; c < trace::kCategoryCount; ++c) {
+        ASSERT_EQ(curves_.category[c].empty() ? 0 : curves_.category[c][point], by[c]);
+      }
+    }
+    ++point;
+  }
+  EXPECT_EQ(point, curves_.size());
+  if (GetParam() % 2 == 0) {
+    EXPECT_EQ(curves_.allocated.back(), 0u);
+    EXPECT_EQ(curves_.reserved.back(), 0u);
+  }
+}
+
+TEST_P(AnalysisProperty, LiveSetIsTheCurveAtEveryEventTried) {
+  std::mt19937_64 random(GetParam());
+  for (int i = 0; i < 200; ++i) {
+    const auto event = static_cast<trace::EventIndex>(random() % trace_->events.size());
+    const LiveSet live = LiveAt(*trace_, event);
+    const std::optional<size_t> point = PointAt(curves_, event);
+    ASSERT_EQ(live.allocated, point ? curves_.allocated[*point] : 0);
+    ASSERT_EQ(live.requested, point ? curves_.requested[*point] : 0);
+    ASSERT_EQ(live.reserved, point ? curves_.reserved[*point] : 0);
+    for (int c = 0; c < trace::kCategoryCount; ++c) {
+      const auto& column = curves_.category[c];
+      ASSERT_EQ(live.by_category[c], point && !column.empty() ? column[*point] : 0);
+    }
+    uint64_t sum = 0, last = UINT64_MAX;
+    for (const LiveAllocation& a : live.allocations) {
+      const uint64_t bytes = trace_->allocations.bytes_rounded[a.id.value];
+      ASSERT_LE(bytes, last) << "largest first";
+      last = bytes;
+      sum += bytes;
+    }
+    ASSERT_EQ(sum, live.allocated);
+    for (const GroupBy by :
+         {GroupBy::kCategory, GroupBy::kModule, GroupBy::kOp, GroupBy::kStack, GroupBy::kPhase}) {
+      uint64_t bytes = 0, count = 0;
+      for (const Group& g : GroupLive(*trace_, live, by)) {
+        bytes += g.bytes;
+        count += g.count;
+      }
+      ASSERT_EQ(bytes, live.allocated);
+      ASSERT_EQ(count, live.allocations.size());
+    }
+  }
+}
+
+TEST_P(AnalysisProperty, PeakIsTheFirstHighestPoint) {
+  const Peak peak = FindPeak(*trace_, curves_);
+  uint64_t highest = 0, reserved = 0;
+  trace::EventIndex event = 0;
+  for (size_t i = 0; i < curves_.size(); ++i) {
+    if (curves_.allocated[i] > highest) {
+      highest = curves_.allocated[i];
+      event = curves_.event[i];
+    }
+    reserved = std::max(reserved, curves_.reserved[i]);
+  }
+  EXPECT_EQ(peak.allocated, highest);
+  EXPECT_EQ(peak.reserved, reserved);
+  EXPECT_EQ(peak.context.event, event);
+  EXPECT_EQ(peak.by_category, LiveAt(*trace_, event).by_category);
+}
+
+// Where an event lies, by walking the events up to it.
+Context WalkTo(const trace::Trace& t, trace::EventIndex event) {
+  Context c;
+  std::vector<int32_t> micro;
+  std::vector<trace::Phase> phases;
+  const trace::EventTable& e = t.events;
+  for (uint32_t i = 0; i <= event; ++i) {
+    if (e.kind[i] == EventKind::kStepBegin) c.step = static_cast<int32_t>(e.id[i]);
+    if (e.kind[i] == EventKind::kStepEnd) c.step = -1;
+    if (e.kind[i] == EventKind::kMicroBatchBegin) c.micro_batch = static_cast<int32_t>(e.id[i]);
+    if (e.kind[i] == EventKind::kMicroBatchEnd) c.micro_batch = -1;
+    if (e.kind[i] == EventKind::kPhaseBegin)
+      phases.push_back(static_cast<trace::Phase>(e.detail[i]));
+    if (e.kind[i] == EventKind::kPhaseEnd) phases.pop_back();
+  }
+  if (!phases.empty()) c.phase = phases.back();
+  return c;
+}
+
+TEST_P(AnalysisProperty, ContextIsWhereTheEventLies) {
+  std::mt19937_64 random(GetParam());
+  for (int i = 0; i < 100; ++i) {
+    const auto event = static_cast<trace::EventIndex>(random() % trace_->events.size());
+    const Context got = ContextAt(*trace_, event), expected = WalkTo(*trace_, event);
+    ASSERT_EQ(got.step, expected.step) << event;
+    ASSERT_EQ(got.micro_batch, expected.micro_batch) << event;
+    ASSERT_EQ(got.phase, expected.phase) << event;
+    if (trace_->events.kind[event] == EventKind::kAlloc) {
+      const auto id = trace_->events.id[event];
+      ASSERT_EQ(got.op, trace_->String(trace_->allocations.op[id]));
+      ASSERT_EQ(got.module, trace_->String(trace_->allocations.module[id]));
+    }
+  }
+}
+
+TEST_P(AnalysisProperty, PhaseTotalsAndStepsArePeaksByDefinition) {
+  // After every event, the state belongs to the step and phase that the event leaves open.
+  std::map<std::tuple<int32_t, trace::Phase, int>, uint64_t> totals;
+  std::map<int32_t, uint64_t> step_peaks;
+  Truth truth;
+  Context at;
+  std::vector<trace::Phase> phases;
+  CategoryBytes by{};
+  const trace::EventTable& e = trace_->events;
+  for (uint32_t i = 0; i < e.size(); ++i) {
+    truth.Apply(e, i);
+    if (e.kind[i] == EventKind::kStepBegin) at.step = static_cast<int32_t>(e.id[i]);
+    if (e.kind[i] == EventKind::kStepEnd) at.step = -1;
+    if (e.kind[i] == EventKind::kPhaseBegin)
+      phases.push_back(static_cast<trace::Phase>(e.detail[i]));
+    if (e.kind[i] == EventKind::kPhaseEnd) phases.pop_back();
+    const trace::Phase phase = phases.empty() ? trace::Phase::kNone : phases.back();
+    by = {};
+    uint64_t allocated = 0;
+    for (const auto& [id, l] : truth.live) by[l.category] += l.rounded, allocated += l.rounded;
+    for (int c = 0; c < trace::kCategoryCount; ++c) {
+      if (by[c] == 0) continue;
+      uint64_t& total = totals[{at.step, phase, c}];
+      total = std::max(total, by[c]);
+    }
+    if (at.step >= 0) step_peaks[at.step] = std::max(step_peaks[at.step], allocated);
+  }
+  const std::vector<PhaseTotal> rows = PhaseTotals(*trace_, curves_);
+  ASSERT_EQ(rows.size(), totals.size());
+  auto expected = totals.begin();
+  for (const PhaseTotal& r : rows) {
+    EXPECT_EQ(std::tuple(r.step, r.phase, static_cast<int>(r.category)), expected->first);
+    EXPECT_EQ(r.bytes, expected->second);
+    ++expected;
+  }
+  const std::vector<StepRow> steps = StepTable(*trace_, curves_);
+  ASSERT_EQ(steps.size(), step_peaks.size());
+  for (const StepRow& s : steps) EXPECT_EQ(s.peak_allocated, step_peaks[s.index]);
+}
+
+TEST_P(AnalysisProperty, DiffOfATraceWithItselfIsNothing) {
+  const std::vector<DiffRow> rows = Diff(*trace_, *trace_);
+  EXPECT_EQ(rows.size(), PhaseTotals(*trace_, curves_).size());
+  for (const DiffRow& r : rows) EXPECT_EQ(r.a, r.b);
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, AnalysisProperty, ::testing::Range<uint64_t>(1, 7));
+
+}  // namespace
+}  // namespace vramscope::analysis

@@ -1,0 +1,27 @@
+// Traces for tests and benchmarks: the shape of a training run, sizes and lifetimes by dice.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "profiler/trace/trace.h"
+
+namespace vramscope::analysis {
+
+struct RandomTraceOptions {
+  uint64_t seed = 1;
+  int steps = 3;
+  int micro_batches = 2;
+  int layers = 6;         // modules of a forward
+  int ops_per_layer = 8;  // two allocations each, most of them freed at once
+  uint64_t device_memory_bytes = 0;
+  bool segments = true;   // off: as the cpu backend, addresses from nowhere
+  bool tear_down = true;  // everything is freed at the end
+  bool slices = true;     // module and op slices
+};
+
+// Allocations, both kinds of free (sometimes far apart), retags, segments given and taken back,
+// phases, steps, micro-batches, modules and ops on two threads, both training markers.
+std::shared_ptr<const trace::Trace> MakeRandomTrace(const RandomTraceOptions& options);
+
+}  // namespace vramscope::analysis
