@@ -1,71 +1,533 @@
 #include "ui/timeline/timeline_widget.h"
 
+#include <QBasicTimer>
+#include <QElapsedTimer>
+#include <QGuiApplication>
+#include <QKeyEvent>
+#include <QMouseEvent>
 #include <QPainter>
+#include <QThreadPool>
+#include <QTimerEvent>
+#include <QWheelEvent>
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "ui/timeline/dump_state.h"
+#include "ui/timeline/model/timeline_model.h"
+#include "ui/timeline/raster/raster_renderer.h"
 
 namespace vramscope::ui::timeline {
+namespace {
+
+// Above this many events the indexes are built on a pool thread.
+constexpr uint32_t kBuildInBackground = 200'000;
+constexpr int kTooltipDelayMs = 250;
+constexpr int kFrameMs = 16;
+// Built data of the last runs, so that a ghost or a pinned baseline is not built twice.
+constexpr size_t kRemembered = 4;
+
+Pointer PointerOf(const QMouseEvent& e, Qt::MouseButton button) {
+  Pointer p;
+  p.x = e.position().x();
+  p.y = e.position().y();
+  p.button = button == Qt::LeftButton     ? Button::kLeft
+             : button == Qt::MiddleButton ? Button::kMiddle
+             : button == Qt::RightButton  ? Button::kRight
+                                          : Button::kNone;
+  p.shift = e.modifiers() & Qt::ShiftModifier;
+  p.ctrl = e.modifiers() & Qt::ControlModifier;
+  p.alt = e.modifiers() & Qt::AltModifier;
+  return p;
+}
+
+// Keys of movement go by their place, so that they lie together on any layout.
+std::optional<Key> ByPosition(const QKeyEvent& e) {
+  static const bool kEvdev = QGuiApplication::platformName() == QLatin1String("xcb") ||
+                             QGuiApplication::platformName().startsWith(QLatin1String("wayland"));
+  if (!kEvdev || e.nativeScanCode() == 0) return std::nullopt;
+  switch (e.nativeScanCode()) {  // evdev codes + 8
+    case 25:
+      return Key::kZoomIn;
+    case 38:
+      return Key::kPanLeft;
+    case 39:
+      return Key::kZoomOut;
+    case 40:
+      return Key::kPanRight;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<Key> KeyOf(const QKeyEvent& e) {
+  Qt::KeyboardModifiers m = e.modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier);
+  if (m == Qt::AltModifier) {
+    if (e.key() == Qt::Key_Left) return Key::kUndo;
+    if (e.key() == Qt::Key_Right) return Key::kRedo;
+    return std::nullopt;
+  }
+  if (m != Qt::NoModifier) return std::nullopt;
+  if (auto key = ByPosition(e)) return key;
+  switch (e.key()) {
+    case Qt::Key_W:
+    case Qt::Key_Up:
+    case Qt::Key_Plus:
+    case Qt::Key_Equal:
+      return Key::kZoomIn;
+    case Qt::Key_S:
+    case Qt::Key_Down:
+    case Qt::Key_Minus:
+      return Key::kZoomOut;
+    case Qt::Key_A:
+    case Qt::Key_Left:
+      return Key::kPanLeft;
+    case Qt::Key_D:
+    case Qt::Key_Right:
+      return Key::kPanRight;
+    case Qt::Key_F:
+      return Key::kZoomSelection;
+    case Qt::Key_Space:
+    case Qt::Key_Home:
+      return Key::kFit;
+    case Qt::Key_P:
+      return Key::kPeak;
+    case Qt::Key_R:
+      return Key::kSelectionToRange;
+    case Qt::Key_Escape:
+      return Key::kEscape;
+    case Qt::Key_BracketRight:
+      return Key::kNextBlock;
+    case Qt::Key_BracketLeft:
+      return Key::kPreviousBlock;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
 
 struct TimelineWidget::Impl {
-  std::shared_ptr<const trace::Trace> trace, ghost;
-  Theme theme = Theme::Dark();
-  trace::AllocationId selection;
-  qint64 cursor = -1;
+  using Data = std::shared_ptr<const TimelineData>;
+  using TracePtr = std::shared_ptr<const trace::Trace>;
+
+  explicit Impl(TimelineWidget* w) : widget(w) {
+    clock.start();
+    pool.setMaxThreadCount(1);
+  }
+  ~Impl() { pool.waitForDone(); }
+
+  double Now() const { return static_cast<double>(clock.nsecsElapsed()) / 1e6; }
+
+  // Data of a trace that has been built before.
+  Data Remembered(const TracePtr& trace) const {
+    for (const Data& d : remembered) {
+      if (d->shared_trace() == trace) return d;
+    }
+    return nullptr;
+  }
+  void Remember(const Data& data) {
+    std::erase(remembered, data);
+    remembered.push_back(data);
+    if (remembered.size() > kRemembered) remembered.erase(remembered.begin());
+  }
+
+  // Gives the data of `trace`, now or (large ones) later, when Land() comes back to it.
+  Data Obtain(const TracePtr& trace) {
+    if (!trace) return nullptr;
+    if (Data known = Remembered(trace)) return known;
+    if (trace->events.size() <= kBuildInBackground) {
+      Data data = TimelineData::Build(trace);
+      Remember(data);
+      return data;
+    }
+    if (std::find(building.begin(), building.end(), trace) == building.end()) {
+      building.push_back(trace);
+      pool.start([this, trace] {
+        Data data = TimelineData::Build(trace);
+        {
+          std::lock_guard lock(mutex);
+          landed.push_back(std::move(data));
+        }
+        QMetaObject::invokeMethod(
+            widget, [this] { Land(); }, Qt::QueuedConnection);
+      });
+    }
+    return nullptr;
+  }
+
+  void Land() {
+    std::vector<Data> ready;
+    {
+      std::lock_guard lock(mutex);
+      ready.swap(landed);
+    }
+    for (const Data& data : ready) {
+      std::erase(building, data->shared_trace());
+      Remember(data);
+    }
+    Apply();
+  }
+
+  // Puts wanted trace and ghost into the model as far as they are there.
+  void Apply() {
+    if (ghost != (model.state().ghost ? model.state().ghost->shared_trace() : nullptr) ||
+        ghost_label_changed) {
+      Data data = Obtain(ghost);
+      if (!ghost || data) {
+        model.SetGhost(data, ghost_label.toStdString());
+        ghost_label_changed = false;
+      }
+    }
+    if (trace != (model.state().data ? model.state().data->shared_trace() : nullptr)) {
+      Data data = Obtain(trace);
+      if (!trace || data) {
+        model.SetData(data, animate, Now());
+        if (data && pending_selection) model.Select(*pending_selection);
+        pending_selection.reset();
+      }
+    }
+    Refresh();
+  }
+
+  // After every change: tells the outside, asks for a frame when one is needed, and keeps the
+  // animation's clock only while something moves.
+  void Refresh() {
+    Changes c = model.TakeChanges();
+    const CanvasState& s = model.state();
+    auto trace_time = [&](double t) { return s.data ? qint64(s.data->ToTrace(t)) : qint64{-1}; };
+    if (model.animating()) {
+      if (!frame_timer.isActive()) frame_timer.start(kFrameMs, Qt::PreciseTimer, widget);
+    } else {
+      frame_timer.stop();
+    }
+    if (model.data_dirty() || model.overlay_dirty()) widget->update();
+    if (c.view) {
+      Q_EMIT widget->viewChanged(trace_time(s.viewport.view().begin),
+                                 trace_time(s.viewport.view().end));
+    }
+    if (c.hover) Q_EMIT widget->hoverMoved(s.hovering ? trace_time(s.hover.time) : -1);
+    if (c.cursor) Q_EMIT widget->cursorMoved(s.cursor ? trace_time(*s.cursor) : -1);
+    if (c.range) {
+      Q_EMIT widget->rangeSelected(s.range ? trace_time(s.range->begin) : 0,
+                                   s.range ? trace_time(s.range->end) : 0);
+    }
+    if (c.selection) Q_EMIT widget->selectionChanged(s.selection);
+  }
+
+  void PaintRaster() {
+    double scale = widget->devicePixelRatioF();
+    model.Resize(static_cast<float>(widget->width()), static_cast<float>(widget->height()), scale);
+    QSize pixels(static_cast<int>(std::ceil(widget->width() * scale)),
+                 static_cast<int>(std::ceil(widget->height() * scale)));
+    if (image.size() != pixels || image.devicePixelRatioF() != scale) {
+      image = QImage(pixels, QImage::Format_RGB32);
+      image.setDevicePixelRatio(scale);
+      image_stale = true;
+    }
+    if (model.data_dirty() || image_stale) {
+      counts = model.BuildData(renderer.measure(), &data_list);
+      renderer.Render(data_list, &image);
+      image_stale = false;
+      ++data_frames;
+    }
+    if (model.overlay_dirty()) model.BuildOverlay(renderer.measure(), &overlay_list);
+    ++frames;
+    QPainter painter(widget);
+    painter.drawImage(QPointF(0, 0), image);
+    renderer.Paint(overlay_list, &painter);
+  }
+
+  void UpdateShape(const Pointer& p) {
+    Hit hit = model.HitTest(p.x, p.y);
+    Qt::CursorShape shape = Qt::ArrowCursor;
+    if (hit.kind == HitKind::kOverview) shape = Qt::SizeHorCursor;
+    if (hit.kind == HitKind::kTitle) shape = Qt::PointingHandCursor;
+    if (widget->cursor().shape() != shape) widget->setCursor(shape);
+  }
+
+  TimelineWidget* widget;
+  TimelineModel model;
+  RasterRenderer renderer;
+  DrawList data_list, overlay_list;
+  QImage image;
+  bool image_stale = true;
+  SceneCounts counts;
+  quint64 frames = 0, data_frames = 0;
+
+  TracePtr trace, ghost;
+  QString ghost_label;
+  bool ghost_label_changed = false;
+  bool animate = false;
+  std::optional<trace::AllocationId> pending_selection;
+
+  QElapsedTimer clock;
+  QBasicTimer frame_timer, tooltip_timer;
+  std::vector<Data> remembered;
+  std::vector<TracePtr> building;
+  std::mutex mutex;
+  std::vector<Data> landed;  // guarded by mutex
+  QThreadPool pool;          // last: its threads use the above
 };
 
-TimelineWidget::TimelineWidget(QWidget* parent) : QWidget(parent), impl_(new Impl) {}
+TimelineWidget::TimelineWidget(QWidget* parent)
+    : QWidget(parent), impl_(std::make_unique<Impl>(this)) {
+  setMouseTracking(true);
+  setFocusPolicy(Qt::StrongFocus);
+  setAttribute(Qt::WA_OpaquePaintEvent);
+  setAccessibleName(tr("Timeline"));
+  setAccessibleDescription(
+      tr("Memory over time: wheel zooms, drag selects a range, click selects "
+         "an allocation, P goes to the peak."));
+  impl_->model.SetEmptyText(tr("No run yet").toStdString(),
+                            tr("Choose a model and a card, then plan a run.\n"
+                               "Or open a .trace or a memory snapshot: Ctrl+O, or drop it here.")
+                                .toStdString());
+}
+
 TimelineWidget::~TimelineWidget() = default;
-void TimelineWidget::setTrace(std::shared_ptr<const trace::Trace> trace, bool) {
+
+void TimelineWidget::setTrace(std::shared_ptr<const trace::Trace> trace, bool animate) {
   impl_->trace = std::move(trace);
-  update();
+  impl_->animate = animate;
+  impl_->Apply();
 }
+
 std::shared_ptr<const trace::Trace> TimelineWidget::trace() const { return impl_->trace; }
-void TimelineWidget::setGhost(std::shared_ptr<const trace::Trace> ghost, const QString&) {
+
+void TimelineWidget::setGhost(std::shared_ptr<const trace::Trace> ghost, const QString& label) {
+  impl_->ghost_label_changed = label != impl_->ghost_label;
   impl_->ghost = std::move(ghost);
+  impl_->ghost_label = label;
+  impl_->Apply();
 }
+
 void TimelineWidget::setTheme(const Theme& theme) {
-  impl_->theme = theme;
-  update();
+  impl_->model.SetTheme(theme);
+  impl_->Refresh();
 }
-void TimelineWidget::setDeviceLimit(quint64) {}
-void TimelineWidget::setAnimations(bool) {}
-void TimelineWidget::setEmptyText(const QString&, const QString&) {}
-void TimelineWidget::setLoading(const QString&, double) {}
-void TimelineWidget::setFailed(const QString&, const QString&, const QString&) {}
-trace::AllocationId TimelineWidget::selection() const { return impl_->selection; }
-qint64 TimelineWidget::cursorTime() const { return impl_->cursor; }
-bool TimelineWidget::canUndoView() const { return false; }
-bool TimelineWidget::canRedoView() const { return false; }
-QJsonObject TimelineWidget::dumpState() const { return {}; }
-void TimelineWidget::settle() {}
-bool TimelineWidget::ready() const { return true; }
+
+void TimelineWidget::setDeviceLimit(quint64 bytes) {
+  impl_->model.SetDeviceLimit(bytes);
+  impl_->Refresh();
+}
+
+void TimelineWidget::setAnimations(bool on) { impl_->model.SetAnimations(on); }
+
+void TimelineWidget::setEmptyText(const QString& title, const QString& hint) {
+  impl_->model.SetEmptyText(title.toStdString(), hint.toStdString());
+  impl_->Refresh();
+}
+
+void TimelineWidget::setLoading(const QString& text, double fraction) {
+  impl_->model.SetStatus(text.isEmpty() ? Status::kNone : Status::kLoading, text.toStdString(), "",
+                         "", fraction);
+  impl_->Refresh();
+}
+
+void TimelineWidget::setFailed(const QString& title, const QString& why, const QString& next) {
+  impl_->model.SetStatus(title.isEmpty() ? Status::kNone : Status::kFailed, title.toStdString(),
+                         why.toStdString(), next.toStdString(), -1);
+  impl_->Refresh();
+}
+
+trace::AllocationId TimelineWidget::selection() const { return impl_->model.state().selection; }
+
+qint64 TimelineWidget::cursorTime() const {
+  const CanvasState& s = impl_->model.state();
+  return s.data && s.cursor ? s.data->ToTrace(*s.cursor) : -1;
+}
+
+bool TimelineWidget::canUndoView() const { return impl_->model.CanUndo(); }
+bool TimelineWidget::canRedoView() const { return impl_->model.CanRedo(); }
+
+QJsonObject TimelineWidget::dumpState() const {
+  QJsonObject o = DumpState(impl_->model.state(), impl_->counts);
+  o["renderer"] = "raster";
+  o["building"] = !impl_->building.empty();
+  o["frames"] = QJsonObject{{"all", qint64(impl_->frames)}, {"data", qint64(impl_->data_frames)}};
+  return o;
+}
+
+void TimelineWidget::settle() {
+  impl_->pool.waitForDone();
+  impl_->Land();
+  impl_->model.Animate(impl_->Now() + 1e6);
+  impl_->Refresh();
+}
+
+bool TimelineWidget::ready() const { return impl_->building.empty() && !impl_->model.animating(); }
+
 QSize TimelineWidget::sizeHint() const { return {1000, 720}; }
 QSize TimelineWidget::minimumSizeHint() const { return {320, 240}; }
-void TimelineWidget::zoomToFit() {}
-void TimelineWidget::zoomIn() {}
-void TimelineWidget::zoomOut() {}
-void TimelineWidget::zoomToSelection() {}
-void TimelineWidget::undoView() {}
-void TimelineWidget::redoView() {}
+
+void TimelineWidget::zoomToFit() {
+  impl_->model.Fit(impl_->Now());
+  impl_->Refresh();
+}
+
+void TimelineWidget::zoomIn() {
+  impl_->model.ZoomBy(1.5, impl_->Now());
+  impl_->Refresh();
+}
+
+void TimelineWidget::zoomOut() {
+  impl_->model.ZoomBy(1 / 1.5, impl_->Now());
+  impl_->Refresh();
+}
+
+void TimelineWidget::zoomToSelection() {
+  impl_->model.ZoomToSelection(impl_->Now());
+  impl_->Refresh();
+}
+
+void TimelineWidget::undoView() {
+  impl_->model.UndoView(impl_->Now());
+  impl_->Refresh();
+}
+
+void TimelineWidget::redoView() {
+  impl_->model.RedoView(impl_->Now());
+  impl_->Refresh();
+}
+
 void TimelineWidget::select(trace::AllocationId id) {
-  if (impl_->selection == id) return;
-  impl_->selection = id;
-  Q_EMIT selectionChanged(id);
+  const CanvasState& s = impl_->model.state();
+  if (!s.data || s.data->shared_trace() != impl_->trace) {
+    impl_->pending_selection = id;  // of the trace that is being built
+    return;
+  }
+  impl_->model.Select(id);
+  impl_->Refresh();
 }
-void TimelineWidget::revealSelection() {}
-void TimelineWidget::setCursorTime(qint64 time_ns) { impl_->cursor = time_ns; }
-void TimelineWidget::setRange(qint64, qint64) {}
-void TimelineWidget::jumpToPeak() {}
+
+void TimelineWidget::revealSelection() {
+  impl_->model.RevealSelection(impl_->Now());
+  impl_->Refresh();
+}
+
+void TimelineWidget::setCursorTime(qint64 time_ns) {
+  const CanvasState& s = impl_->model.state();
+  if (!s.data) return;
+  impl_->model.SetCursor(time_ns < 0 ? std::nullopt
+                                     : std::optional<double>(s.data->FromTrace(time_ns)));
+  impl_->Refresh();
+}
+
+void TimelineWidget::setRange(qint64 begin_ns, qint64 end_ns) {
+  const CanvasState& s = impl_->model.state();
+  if (!s.data) return;
+  impl_->model.SetRange(begin_ns >= end_ns ? std::nullopt
+                                           : std::optional<Span>(Span{s.data->FromTrace(begin_ns),
+                                                                      s.data->FromTrace(end_ns)}));
+  impl_->Refresh();
+}
+
+void TimelineWidget::jumpToPeak() {
+  impl_->model.JumpToPeak(impl_->Now());
+  impl_->Refresh();
+}
+
 void TimelineWidget::clearSelection() { select({}); }
-bool TimelineWidget::event(QEvent* event) { return QWidget::event(event); }
-void TimelineWidget::paintEvent(QPaintEvent*) {
-  QPainter(this).fillRect(rect(), QColor::fromRgba(impl_->theme.ground.argb()));
+
+bool TimelineWidget::event(QEvent* event) {
+  switch (event->type()) {
+    case QEvent::ShortcutOverride: {
+      // Keys of the canvas go to it while it has the focus, not to a menu's shortcut.
+      auto* key = static_cast<QKeyEvent*>(event);
+      if (impl_->model.state().data && KeyOf(*key)) {
+        event->accept();
+        return true;
+      }
+      break;
+    }
+    case QEvent::Timer: {
+      int id = static_cast<QTimerEvent*>(event)->timerId();
+      if (id == impl_->frame_timer.timerId()) {
+        impl_->model.Animate(impl_->Now());
+        impl_->Refresh();
+        return true;
+      }
+      if (id == impl_->tooltip_timer.timerId()) {
+        impl_->tooltip_timer.stop();
+        impl_->model.ShowTooltip();
+        impl_->Refresh();
+        return true;
+      }
+      break;
+    }
+    default:
+      break;
+  }
+  return QWidget::event(event);
 }
-void TimelineWidget::resizeEvent(QResizeEvent*) {}
-void TimelineWidget::mousePressEvent(QMouseEvent*) {}
-void TimelineWidget::mouseMoveEvent(QMouseEvent*) {}
-void TimelineWidget::mouseReleaseEvent(QMouseEvent*) {}
-void TimelineWidget::mouseDoubleClickEvent(QMouseEvent*) {}
-void TimelineWidget::wheelEvent(QWheelEvent*) {}
-void TimelineWidget::keyPressEvent(QKeyEvent*) {}
-void TimelineWidget::leaveEvent(QEvent*) {}
+
+void TimelineWidget::paintEvent(QPaintEvent*) { impl_->PaintRaster(); }
+
+void TimelineWidget::resizeEvent(QResizeEvent*) {
+  impl_->model.Resize(static_cast<float>(width()), static_cast<float>(height()),
+                      devicePixelRatioF());
+  impl_->Refresh();
+}
+
+void TimelineWidget::mousePressEvent(QMouseEvent* event) {
+  impl_->tooltip_timer.stop();
+  impl_->model.Press(PointerOf(*event, event->button()), impl_->Now());
+  impl_->Refresh();
+}
+
+void TimelineWidget::mouseMoveEvent(QMouseEvent* event) {
+  Pointer p = PointerOf(*event, Qt::NoButton);
+  impl_->model.Move(p, impl_->Now());
+  impl_->UpdateShape(p);
+  if (!impl_->model.state().tooltip) impl_->tooltip_timer.start(kTooltipDelayMs, this);
+  impl_->Refresh();
+}
+
+void TimelineWidget::mouseReleaseEvent(QMouseEvent* event) {
+  impl_->model.Release(PointerOf(*event, event->button()), impl_->Now());
+  if (!rect().contains(event->position().toPoint())) impl_->model.Leave();
+  impl_->Refresh();
+}
+
+void TimelineWidget::mouseDoubleClickEvent(QMouseEvent* event) {
+  impl_->model.DoubleClick(PointerOf(*event, event->button()), impl_->Now());
+  impl_->Refresh();
+}
+
+void TimelineWidget::wheelEvent(QWheelEvent* event) {
+  WheelInput w;
+  w.x = event->position().x();
+  w.y = event->position().y();
+  w.pixels = !event->pixelDelta().isNull() && event->phase() != Qt::NoScrollPhase;
+  QPoint delta = w.pixels ? event->pixelDelta() : event->angleDelta();
+  w.dx = delta.x();
+  w.dy = delta.y();
+  w.begins = event->phase() == Qt::ScrollBegin;
+  w.ends = event->phase() == Qt::ScrollEnd;
+  w.shift = event->modifiers() & Qt::ShiftModifier;
+  w.ctrl = event->modifiers() & Qt::ControlModifier;
+  w.alt = event->modifiers() & Qt::AltModifier;
+  impl_->model.Wheel(w, impl_->Now());
+  impl_->Refresh();
+  event->accept();
+}
+
+void TimelineWidget::keyPressEvent(QKeyEvent* event) {
+  std::optional<Key> key = KeyOf(*event);
+  if (!key || !impl_->model.KeyPress(*key, event->modifiers() & Qt::ShiftModifier, impl_->Now())) {
+    QWidget::keyPressEvent(event);
+    return;
+  }
+  impl_->Refresh();
+}
+
+void TimelineWidget::leaveEvent(QEvent*) {
+  impl_->tooltip_timer.stop();
+  impl_->model.Leave();
+  impl_->Refresh();
+}
 
 }  // namespace vramscope::ui::timeline

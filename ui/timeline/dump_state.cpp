@@ -1,0 +1,112 @@
+#include "ui/timeline/dump_state.h"
+
+#include <QJsonArray>
+#include <QString>
+
+#include "ui/timeline/model/tooltip.h"
+
+namespace vramscope::ui::timeline {
+namespace {
+
+QString Q(std::string_view s) { return QString::fromUtf8(s.data(), qsizetype(s.size())); }
+
+QJsonArray RectOf(const Rect& r) { return {r.x, r.y, r.w, r.h}; }
+
+QJsonObject AllocationOf(const TimelineData& d, trace::AllocationId id) {
+  const trace::Trace& t = d.trace();
+  uint32_t i = id.value;
+  return {{"allocation", qint64{i}},
+          {"module", Q(t.String(t.allocations.module[i]))},
+          {"op", Q(t.String(t.allocations.op[i]))},
+          {"category", Q(trace::Name(t.allocations.category[i]))},
+          {"bytes", qint64(t.allocations.bytes[i])},
+          {"bytes_rounded", qint64(t.allocations.bytes_rounded[i])},
+          {"begin_ns", qint64(t.allocations.begin_ns[i])},
+          {"end_ns", qint64(t.allocations.end_ns[i])}};
+}
+
+QJsonObject HoverOf(const CanvasState& s) {
+  static constexpr const char* kKinds[] = {"none",     "allocation", "slice", "memory",
+                                           "overview", "ruler",      "title"};
+  QJsonObject o{{"kind", kKinds[static_cast<size_t>(s.hover.kind)]},
+                {"lane", Q(Name(s.hover.lane))},
+                {"time_ns", s.hover.time},
+                {"tooltip", s.tooltip}};
+  if (s.hover.allocation.valid()) o["allocation"] = qint64{s.hover.allocation.value};
+  if (s.hover.slice != kNoSlice && s.data) o["slice"] = Q(s.data->SliceName(s.hover.slice));
+  if (s.hover.category) o["category"] = Q(trace::Name(*s.hover.category));
+  if (s.tooltip) {
+    Tooltip tip = MakeTooltip(s, s.hover);
+    o["title"] = Q(tip.title);
+    QJsonObject rows;
+    for (const TooltipRow& row : tip.rows) rows[Q(row.label)] = Q(row.value);
+    o["rows"] = rows;
+  }
+  return o;
+}
+
+}  // namespace
+
+QJsonObject DumpState(const CanvasState& s, const SceneCounts& counts) {
+  QJsonObject o;
+  static constexpr const char* kStatus[] = {"none", "loading", "failed"};
+  o["status"] = kStatus[static_cast<size_t>(s.status)];
+  o["theme"] = s.theme.dark ? "dark" : "light";
+  o["size"] = QJsonArray{s.layout.width, s.layout.height};
+  o["scale"] = s.scale;
+  o["has_trace"] = s.data != nullptr;
+  QJsonArray lanes;
+  for (const Lane& lane : s.layout.lanes) {
+    if (!lane.visible) continue;
+    lanes.append(QJsonObject{{"lane", Q(Name(lane.kind))},
+                             {"title", RectOf(lane.title)},
+                             {"body", RectOf(lane.body)},
+                             {"rows", lane.rows},
+                             {"folded", s.folded[static_cast<size_t>(lane.kind)]}});
+  }
+  o["lanes"] = lanes;
+  if (!s.data) return o;
+  const Span &view = s.viewport.view(), &extent = s.viewport.extent();
+  o["viewport"] =
+      QJsonObject{{"begin_ns", view.begin},         {"end_ns", view.end},
+                  {"extent_end_ns", extent.end},    {"ns_per_px", s.viewport.ns_per_px()},
+                  {"plot_left", s.viewport.left()}, {"plot_width", s.viewport.width()},
+                  {"all", s.viewport.shows_all()}};
+  o["memory_axis"] = QJsonObject{{"max", qint64(s.axis.max)}, {"step", qint64(s.axis.step)}};
+  o["drawn"] = QJsonObject{{"columns", qint64{counts.columns}},
+                           {"block_rects", qint64{counts.block_rects}},
+                           {"block_cells", qint64{counts.block_cells}},
+                           {"slices", qint64{counts.slices}},
+                           {"slice_columns", qint64{counts.slice_columns}},
+                           {"labels", qint64{counts.labels}}};
+  const analysis::Peak& peak = s.data->peak();
+  o["peak"] = QJsonObject{{"shown", counts.peak_shown},
+                          {"allocated", qint64(peak.allocated)},
+                          {"reserved", qint64(peak.reserved)},
+                          {"time_ns", s.data->FromTrace(peak.context.time_ns)},
+                          {"place", Q(s.data->peak_place())}};
+  o["limit"] = QJsonObject{{"bytes", qint64(s.device_limit)}, {"shown", counts.limit_shown}};
+  QJsonObject ghost{{"shown", counts.ghost_shown}};
+  if (s.ghost) {
+    ghost["label"] = Q(s.ghost_label);
+    ghost["peak_allocated"] = qint64(s.ghost->peak().allocated);
+  }
+  o["ghost"] = ghost;
+  o["events"] = qint64{s.data->trace().events.size()};
+  o["allocations"] = qint64{s.data->trace().allocations.size()};
+  if (s.selection.valid()) {
+    o["selection"] = AllocationOf(*s.data, s.selection);
+  } else if (s.selected_slice != kNoSlice) {
+    o["selection"] = QJsonObject{{"slice", Q(s.data->SliceName(s.selected_slice))}};
+  } else {
+    o["selection"] = QJsonValue::Null;
+  }
+  o["range"] = s.range
+                   ? QJsonValue(QJsonObject{{"begin_ns", s.range->begin}, {"end_ns", s.range->end}})
+                   : QJsonValue::Null;
+  o["cursor_ns"] = s.cursor ? QJsonValue(*s.cursor) : QJsonValue::Null;
+  o["hover"] = s.hovering ? QJsonValue(HoverOf(s)) : QJsonValue::Null;
+  return o;
+}
+
+}  // namespace vramscope::ui::timeline

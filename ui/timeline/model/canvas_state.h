@@ -1,0 +1,106 @@
+// What the canvas shows at this moment: data, view, selection, hover. A plain struct that the model
+// changes, and that the scene, the hit test and the tooltips read. Times are from the trace's
+// begin.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ui/timeline/model/compare.h"
+#include "ui/timeline/model/draw_list.h"
+#include "ui/timeline/model/lanes.h"
+#include "ui/timeline/model/ticks.h"
+#include "ui/timeline/model/timeline_data.h"
+#include "ui/timeline/model/viewport.h"
+#include "ui/timeline/theme.h"
+
+namespace vramscope::ui::timeline {
+
+// Bottom to top: what lives long stands below what comes and goes.
+inline constexpr std::array<trace::Category, trace::kCategoryCount> kStackOrder = {
+    trace::Category::kParameter, trace::Category::kBuffer,        trace::Category::kOptimizerState,
+    trace::Category::kGradient,  trace::Category::kActivation,    trace::Category::kAutogradDetail,
+    trace::Category::kInput,     trace::Category::kCommunication, trace::Category::kWorkspace,
+    trace::Category::kTemporary, trace::Category::kUnknown};
+
+enum class HitKind : uint8_t { kNone, kAllocation, kSlice, kMemory, kOverview, kRuler, kTitle };
+
+// What lies under a point.
+struct Hit {
+  HitKind kind = HitKind::kNone;
+  LaneKind lane = LaneKind::kOverview;
+  double time = 0;
+  trace::AllocationId allocation;           // kAllocation
+  uint32_t slice = kNoSlice;                // kSlice
+  std::optional<trace::Category> category;  // kMemory: the layer, if on one
+  std::optional<uint64_t> offset;           // blocks: on the packed axis
+  bool SameThing(const Hit& o) const {
+    return kind == o.kind && lane == o.lane && allocation == o.allocation && slice == o.slice &&
+           category == o.category;
+  }
+};
+
+enum class Status : uint8_t { kNone, kLoading, kFailed };
+
+// Part of the packed address axis that is shown.
+struct AddressWindow {
+  double begin = 0, end = 0;  // bytes; end 0: everything
+};
+
+struct CanvasState {
+  std::shared_ptr<const TimelineData> data;
+  std::shared_ptr<const TimelineData> ghost;
+  std::string ghost_label;
+  TimeMap ghost_map;  // from data's times to the ghost's
+  Theme theme = Theme::Dark();
+  uint64_t device_limit = 0;
+
+  double scale = 1;  // device pixels a logical pixel
+  FoldedLanes folded{};
+  Layout layout;
+  Viewport viewport;
+  ByteAxis axis{uint64_t{1} << 30, uint64_t{1} << 28};
+  AddressWindow addresses;
+
+  trace::AllocationId selection;
+  uint32_t selected_slice = kNoSlice;
+  std::optional<Span> range;
+  std::optional<double> cursor;
+
+  bool hovering = false;
+  double hover_x = 0, hover_y = 0;
+  Hit hover;
+  bool tooltip = false;  // the delay has passed
+  bool dragging_range = false;
+
+  // Morph of the memory lane: edges in pixels as they were, and how far it has come (1: over).
+  std::vector<float> morph_from;
+  uint32_t morph_columns = 0;
+  float morph = 1;
+
+  Status status = Status::kNone;
+  std::string status_title, status_text, status_next;
+  double status_fraction = -1;
+  std::string empty_title = "No run yet", empty_hint;
+
+  int64_t TraceTime(double t) const { return data->ToTrace(t); }
+  double BytesToY(double bytes) const {
+    const Rect& body = layout[LaneKind::kMemory].body;
+    return body.bottom() - bytes / static_cast<double>(axis.max) * body.h;
+  }
+  uint64_t address_begin() const { return static_cast<uint64_t>(addresses.begin); }
+  uint64_t address_end() const {
+    return addresses.end > 0 ? static_cast<uint64_t>(addresses.end)
+           : data            ? data->address_axis().size()
+                             : 1;
+  }
+  // The card's limit is drawn when the run comes near it: a line far above says nothing and would
+  // press the curves flat.
+  bool limit_in_range() const;
+};
+
+}  // namespace vramscope::ui::timeline

@@ -1,0 +1,104 @@
+#include "ui/timeline/model/compare.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+
+namespace vramscope::ui::timeline {
+namespace {
+
+struct PhaseSpan {
+  double begin, end;
+};
+using PhaseKey = std::tuple<int32_t, uint32_t, uint32_t>;  // step, phase, occurrence
+
+// Steps count as phase 0xffff, so that runs without phases still meet at their steps.
+std::map<PhaseKey, PhaseSpan> Phases(const trace::Trace& t) {
+  std::map<PhaseKey, PhaseSpan> spans;
+  std::map<std::pair<int32_t, uint32_t>, uint32_t> seen;
+  for (uint32_t i = 0; i < t.slices.size(); ++i) {
+    trace::SliceKind kind = t.slices.kind[i];
+    if (kind != trace::SliceKind::kPhase && kind != trace::SliceKind::kStep) continue;
+    bool step = kind == trace::SliceKind::kStep;
+    int32_t number = step ? static_cast<int32_t>(t.slices.number[i]) : t.slices.step[i];
+    uint32_t phase = step ? 0xffff : t.slices.number[i];
+    uint32_t occurrence = seen[{number, phase}]++;
+    spans[{number, phase, occurrence}] = {static_cast<double>(t.slices.begin_ns[i] - t.begin_ns()),
+                                          static_cast<double>(t.slices.end_ns[i] - t.begin_ns())};
+  }
+  return spans;
+}
+
+std::optional<trace::StringId> FindString(const trace::Trace& t, const std::string& s) {
+  for (uint32_t i = 0; i < t.strings.size(); ++i) {
+    if (t.strings[i] == s) return trace::StringId{i};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+TimeMap::TimeMap(const trace::Trace& a, const trace::Trace& b) {
+  std::map<PhaseKey, PhaseSpan> of_a = Phases(a), of_b = Phases(b);
+  std::vector<std::pair<double, double>> pairs{{0, 0}};
+  for (const auto& [key, span] : of_a) {
+    auto other = of_b.find(key);
+    if (other == of_b.end()) continue;
+    pairs.emplace_back(span.begin, other->second.begin);
+    pairs.emplace_back(span.end, other->second.end);
+  }
+  std::sort(pairs.begin(), pairs.end());
+  for (auto [x, y] : pairs) {
+    // Phases of the two runs may be ordered differently: what would run backwards is left out.
+    if (!a_.empty() && (x <= a_.back() || y < b_.back())) continue;
+    a_.push_back(x);
+    b_.push_back(y);
+  }
+}
+
+double TimeMap::Map(double a) const {
+  if (a_.empty()) return a;
+  auto next = std::upper_bound(a_.begin(), a_.end(), a);
+  if (next == a_.begin()) return b_.front() + (a - a_.front());
+  size_t i = next - a_.begin() - 1;
+  if (next == a_.end()) return b_[i] + (a - a_[i]);
+  return b_[i] + (a - a_[i]) * (b_[i + 1] - b_[i]) / (a_[i + 1] - a_[i]);
+}
+
+AllocationKey KeyOf(const trace::Trace& t, trace::AllocationId id) {
+  AllocationKey key;
+  if (!id.valid() || id.value >= t.allocations.size()) return key;
+  const trace::AllocationTable& a = t.allocations;
+  trace::StringId module = a.module[id.value], op = a.op[id.value];
+  key.module = t.String(module);
+  key.op = t.String(op);
+  key.step = a.step[id.value];
+  for (uint32_t i = 0; i < id.value; ++i) {
+    if (a.module[i] == module && a.op[i] == op && a.step[i] == key.step) ++key.occurrence;
+  }
+  return key;
+}
+
+trace::AllocationId FindAllocation(const trace::Trace& t, const AllocationKey& key) {
+  if (!key.valid()) return {};
+  auto module = FindString(t, key.module), op = FindString(t, key.op);
+  if (!module || !op) return {};
+  const trace::AllocationTable& a = t.allocations;
+  auto find = [&](int32_t step) -> trace::AllocationId {
+    uint32_t occurrence = 0;
+    for (uint32_t i = 0; i < a.size(); ++i) {
+      if (a.module[i] != *module || a.op[i] != *op || a.step[i] != step) continue;
+      if (occurrence++ == key.occurrence) return {i};
+    }
+    return {};
+  };
+  if (trace::AllocationId found = find(key.step); found.valid()) return found;
+  int32_t last = -1;
+  for (uint32_t i = 0; i < a.size(); ++i) {
+    if (a.module[i] == *module && a.op[i] == *op) last = std::max(last, a.step[i]);
+  }
+  return last == key.step ? trace::AllocationId{} : find(last);
+}
+
+}  // namespace vramscope::ui::timeline

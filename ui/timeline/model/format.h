@@ -1,0 +1,26 @@
+// Numbers as the canvas writes them. Also used by tooltips and the shell's tables.
+//
+//   FormatBytes(9107567411)      "8.482 GiB"
+//   FormatBytesExact(16777216)   "16,777,216 B"
+//   FormatDuration(85506000)     "85.5 ms"
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace vramscope::ui::timeline {
+
+// Binary units; three decimals from MiB on, fewer for round values when `trim`.
+std::string FormatBytes(uint64_t bytes, bool trim = false);
+// "+1.000 MiB", "−2.5 GiB" (with a minus sign, not a hyphen).
+std::string FormatSignedBytes(int64_t bytes);
+std::string FormatBytesExact(uint64_t bytes);
+std::string FormatCount(uint64_t value);  // "66,792"
+// Three significant digits in ns, µs, ms or s; minutes from 120 s on.
+std::string FormatDuration(int64_t ns);
+// A moment, from the trace's begin, to the precision that `resolution_ns` needs, in the unit that
+// fits `magnitude_ns` (the axis' far end; 0: the moment itself).
+std::string FormatTime(int64_t ns, int64_t resolution_ns, int64_t magnitude_ns = 0);
+
+}  // namespace vramscope::ui::timeline

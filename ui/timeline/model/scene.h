@@ -1,0 +1,57 @@
+// Makes the draw lists of a frame from the state. Two layers: the data layer (curves, blocks,
+// slices, axes, labels), which is drawn anew only when what it shows changes, and the overlay
+// (cursor, hover, selection, tooltip), which follows the mouse.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ui/timeline/model/canvas_state.h"
+#include "ui/timeline/model/draw_list.h"
+
+namespace vramscope::ui::timeline {
+
+// What was drawn, for dumps and tests.
+struct SceneCounts {
+  uint32_t columns = 0;      // of the memory lane
+  uint32_t block_rects = 0;  // allocations drawn as rectangles
+  uint32_t block_cells = 0;  // cells that stand for smaller ones
+  uint32_t slices = 0;       // slices drawn as rectangles
+  uint32_t slice_columns = 0;
+  uint32_t labels = 0;
+  bool peak_shown = false;
+  bool limit_shown = false;
+  bool ghost_shown = false;
+};
+
+// Scratch that is kept from frame to frame.
+struct SceneMemory {
+  std::vector<float> edges;  // of the memory stack as last drawn, for the next morph
+  uint32_t columns = 0;
+};
+
+SceneCounts BuildDataLayer(const CanvasState& state, const TextMeasure& measure,
+                           SceneMemory* memory, DrawList* list);
+void BuildOverlay(const CanvasState& state, const TextMeasure& measure, DrawList* list);
+
+// Where an allocation stands in the blocks lane, not clipped; empty without that lane.
+Rect BlockRectOf(const CanvasState& state, trace::AllocationId id);
+// Where a slice stands, not clipped; empty when its lane is not shown.
+Rect SliceRectOf(const CanvasState& state, uint32_t slice);
+
+// Parts of the data layer.
+void DrawAxes(const CanvasState& state, const TextMeasure& measure, DrawList* list);
+void DrawOverview(const CanvasState& state, const TextMeasure& measure, DrawList* list);
+void DrawMemory(const CanvasState& state, const TextMeasure& measure, SceneMemory* memory,
+                SceneCounts* counts, DrawList* list);
+void DrawDifference(const CanvasState& state, const TextMeasure& measure, DrawList* list);
+void DrawBlocks(const CanvasState& state, const TextMeasure& measure, SceneCounts* counts,
+                DrawList* list);
+void DrawSlices(const CanvasState& state, const TextMeasure& measure, SceneCounts* counts,
+                DrawList* list);
+// The empty, loading and failed states.
+void DrawStatus(const CanvasState& state, const TextMeasure& measure, DrawList* list);
+void DrawLaneTitle(const CanvasState& state, const TextMeasure& measure, const Lane& lane,
+                   std::string_view title, std::string_view about, DrawList* list);
+
+}  // namespace vramscope::ui::timeline

@@ -1,0 +1,296 @@
+// The memory lane: stacked categories, reserved and limit lines, peak, ghost; and the difference.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/timeline/model/format.h"
+#include "ui/timeline/model/scene.h"
+
+namespace vramscope::ui::timeline {
+namespace {
+
+constexpr Dash kReservedDash{5, 4};
+constexpr Dash kLimitDash{8, 4};
+constexpr Dash kPeakDash{1.5f, 2.5f};
+
+int DeviceColumns(const CanvasState& s, const Rect& box) {
+  return std::max(static_cast<int>(std::lround(box.w * s.scale)), 1);
+}
+
+query::CurveColumns QueryView(const CanvasState& s, int columns) {
+  const Span& v = s.viewport.view();
+  return s.data->curve_index().Query(s.data->ToTrace(v.begin),
+                                     std::max(s.data->ToTrace(v.end), s.data->ToTrace(v.begin) + 1),
+                                     columns);
+}
+
+// Columns that lie behind the end of the trace (a shorter run on a kept scale).
+int ColumnsWithData(const CanvasState& s, int columns) {
+  const Span& v = s.viewport.view();
+  double last = (s.data->duration_ns() - v.begin) / v.width() * columns;
+  return std::clamp(static_cast<int>(std::ceil(last)), 0, columns);
+}
+
+// The ghost's highest allocated bytes under each column of the view.
+std::vector<uint64_t> GhostColumns(const CanvasState& s, int columns) {
+  std::vector<uint64_t> out(columns, 0);
+  const TimelineData& g = *s.ghost;
+  const Span& v = s.viewport.view();
+  double begin = s.ghost_map.Map(v.begin), end = s.ghost_map.Map(v.end);
+  if (end <= begin) return out;
+  // Twice as fine, because the map between the two runs is only linear in pieces.
+  int fine = columns * 2;
+  auto c =
+      g.curve_index().Query(g.ToTrace(begin), std::max(g.ToTrace(end), g.ToTrace(begin) + 1), fine);
+  if (c.allocated_max.empty()) return out;
+  double per_column = v.width() / columns;
+  double to_fine = fine / (end - begin);
+  double from = begin;
+  for (int i = 0; i < columns; ++i) {
+    double to = s.ghost_map.Map(v.begin + (i + 1) * per_column);
+    auto a = std::clamp(static_cast<int>((from - begin) * to_fine), 0, fine - 1);
+    auto b = std::clamp(static_cast<int>(std::ceil((to - begin) * to_fine)), a + 1, fine);
+    if (from <= g.duration_ns() && to >= 0) {
+      out[i] = *std::max_element(c.allocated_max.begin() + a, c.allocated_max.begin() + b);
+    }
+    from = to;
+  }
+  return out;
+}
+
+// A step curve over the columns as points; only where it changes.
+template <class YOf>
+std::vector<Point> StepLine(const Rect& body, int columns, int used, YOf y_of) {
+  std::vector<Point> points;
+  float per_column = body.w / static_cast<float>(columns);
+  for (int i = 0; i < used; ++i) {
+    float y = y_of(i);
+    float x = body.x + static_cast<float>(i) * per_column;
+    if (points.empty()) {
+      points.push_back({x, y});
+    } else if (y != points.back().y) {
+      points.push_back({x, points.back().y});
+      points.push_back({x, y});
+    }
+  }
+  if (!points.empty()) {
+    points.push_back({body.x + static_cast<float>(used) * per_column, points.back().y});
+  }
+  return points;
+}
+
+void DrawByteGrid(const CanvasState& s, const Rect& body, bool over, DrawList* list) {
+  Color line = over ? Color{0, 0, 0, static_cast<uint8_t>(s.theme.dark ? 30 : 20)} : s.theme.line;
+  if (!over) line = line.WithAlpha(s.theme.dark ? 0.6 : 0.7);
+  for (uint64_t b = s.axis.step; b <= s.axis.max; b += s.axis.step) {
+    float y = std::floor(static_cast<float>(s.BytesToY(static_cast<double>(b)))) + 0.5f;
+    list->Line(body.x, y, body.right(), y, line);
+  }
+}
+
+// Labels at the right edge, dark where they stand on the stack.
+void DrawByteLabels(const CanvasState& s, const TextMeasure& measure, const Rect& body,
+                    float stack_top, DrawList* list) {
+  for (uint64_t b = s.axis.step; b <= s.axis.max; b += s.axis.step) {
+    auto y = static_cast<float>(s.BytesToY(static_cast<double>(b)));
+    if (y - 15 < body.y - 14 || y > body.bottom() - 4) continue;
+    std::string label = FormatBytes(b, /*trim=*/true);
+    float width = measure.Width(label, Font::kSmall);
+    bool on_stack = y - 8 > stack_top;
+    Color color = on_stack ? s.theme.on_color.WithAlpha(0.72) : s.theme.faint;
+    list->Text(label, {body.right() - width - 4, y - 15, width + 2, 14}, Font::kSmall, color);
+  }
+}
+
+void DrawPeak(const CanvasState& s, const TextMeasure& measure, const Rect& body,
+              SceneCounts* counts, DrawList* list) {
+  const analysis::Peak& peak = s.data->peak();
+  if (peak.allocated == 0) return;
+  auto x = static_cast<float>(s.viewport.ToX(s.data->FromTrace(peak.context.time_ns)));
+  if (x < body.x - 1 || x > body.right() + 1) return;
+  counts->peak_shown = true;
+  auto y = static_cast<float>(s.BytesToY(static_cast<double>(peak.allocated)));
+  x = std::clamp(x, body.x, body.right());
+  float line_x = std::floor(x) + 0.5f;
+  list->Line(line_x, body.y, line_x, s.layout.data_bottom(), s.theme.text.WithAlpha(0.8), 1,
+             kPeakDash);
+  list->Circle(x, y, 4.5f, s.theme.ground, s.theme.text, 2);
+
+  std::string title = fmt::format("peak {}", FormatBytes(peak.allocated));
+  std::string place = Elide(measure, s.data->peak_place(), Font::kSmall, 300);
+  float width =
+      std::max(measure.Width(title, Font::kBodyBold), measure.Width(place, Font::kSmall)) + 20;
+  float height = place.empty() ? 26 : 42;
+  float left = x + 11;
+  if (left + width > body.right() - 4) left = x - 11 - width;
+  left = std::max(left, body.x + 2);
+  float top = std::clamp(y - height + 6, body.y, std::max(body.bottom() - height, body.y));
+  list->Box({left, top, width, height}, 5, s.theme.panel.WithAlpha(0.95), s.theme.line);
+  list->Text(title, {left + 10, top + 4, width - 20, 18}, Font::kBodyBold, s.theme.text);
+  list->Text(place, {left + 10, top + 22, width - 20, 15}, Font::kSmall, s.theme.dim);
+}
+
+}  // namespace
+
+void DrawMemory(const CanvasState& s, const TextMeasure& measure, SceneMemory* memory,
+                SceneCounts* counts, DrawList* list) {
+  const Lane& lane = s.layout[LaneKind::kMemory];
+  DrawLaneTitle(s, measure, lane, "memory by category", "stacked, bytes in blocks", list);
+  const Rect& body = lane.body;
+  memory->columns = 0;
+  if (body.h < 4) return;
+  int columns = DeviceColumns(s, body);
+  int used = ColumnsWithData(s, columns);
+  auto n = static_cast<uint32_t>(columns);
+  query::CurveColumns c = QueryView(s, columns);
+
+  list->PushClip({body.x, body.y - 1, body.w, body.h + 1});
+  DrawByteGrid(s, body, /*over=*/false, list);
+  StackPrim stack = list->Stack(body, n, kStackOrder.size());
+  auto edges = list->edges(stack);
+  std::fill(edges.begin(), edges.begin() + n, body.bottom());
+  double px_per_byte = body.h / static_cast<double>(s.axis.max);
+  std::vector<double> sum(n, 0);
+  for (size_t l = 0; l < kStackOrder.size(); ++l) {
+    list->colors(stack)[l] = s.theme.category(kStackOrder[l]).argb();
+    const std::vector<uint64_t>& bytes = c.category[static_cast<size_t>(kStackOrder[l])];
+    float* edge = edges.data() + (l + 1) * n;
+    if (!bytes.empty()) {
+      for (int i = 0; i < used; ++i) sum[i] += static_cast<double>(bytes[i]);
+    }
+    for (uint32_t i = 0; i < n; ++i) {
+      edge[i] = body.bottom() - static_cast<float>(sum[i] * px_per_byte);
+    }
+  }
+  if (s.morph < 1 && s.morph_columns == n && s.morph_from.size() == edges.size()) {
+    for (size_t i = 0; i < edges.size(); ++i) {
+      edges[i] = s.morph_from[i] + (edges[i] - s.morph_from[i]) * s.morph;
+    }
+  }
+  memory->edges.assign(edges.begin(), edges.end());
+  memory->columns = n;
+  counts->columns = n;
+  DrawByteGrid(s, body, /*over=*/true, list);
+  // The outline keeps the total readable where a thin layer ends the stack.
+  const float* top = memory->edges.data() + kStackOrder.size() * n;
+  auto outline = StepLine(body, columns, used, [&](int i) { return top[i]; });
+  list->Polyline(outline, s.theme.text.WithAlpha(s.theme.dark ? 0.35 : 0.45), 1);
+
+  if (s.ghost) {
+    std::vector<uint64_t> ghost = GhostColumns(s, columns);
+    auto line = StepLine(body, columns, columns, [&](int i) {
+      return static_cast<float>(s.BytesToY(static_cast<double>(ghost[i])));
+    });
+    // A dark and a light line, so that it is seen on every hue.
+    list->Polyline(line, s.theme.ground.WithAlpha(0.55), 3);
+    list->Polyline(line, s.theme.text.WithAlpha(0.9), 1.2f);
+    counts->ghost_shown = true;
+  }
+
+  float stack_right = columns ? top[n - 1 - std::min<uint32_t>(n - 1, 20)] : body.bottom();
+  DrawByteLabels(s, measure, body, stack_right, list);
+
+  if (!c.reserved_max.empty() && used > 0) {
+    uint64_t highest = *std::max_element(c.reserved_max.begin(), c.reserved_max.begin() + used);
+    if (highest > 0) {
+      auto line = StepLine(body, columns, used, [&](int i) {
+        return std::floor(static_cast<float>(s.BytesToY(static_cast<double>(c.reserved_max[i])))) +
+               0.5f;
+      });
+      list->Polyline(line, s.theme.text.WithAlpha(0.9), 1, kReservedDash);
+      std::string label = fmt::format("reserved {}", FormatBytes(highest));
+      float width = measure.Width(label, Font::kSmall);
+      // At the left, above the line there; to the right of the peak's mark when that is in the way.
+      auto y = static_cast<float>(s.BytesToY(static_cast<double>(highest)));
+      float left = body.x + 6;
+      int first = static_cast<int>(6 * s.scale);
+      while (first < used && c.reserved_max[first] < highest) ++first;
+      left = std::max(left, body.x + static_cast<float>(first) * body.w / static_cast<float>(n));
+      left = std::min(left, body.right() - width - 70);
+      float top_y = y - 16 < body.y - 1 ? y + 2 : y - 16;
+      auto i = static_cast<uint32_t>(std::clamp((left - body.x) * s.scale, 0.0, n - 1.0));
+      bool on_stack = top_y + 7 > top[i];
+      if (left > body.x) {
+        list->Text(label, {left, top_y, width + 2, 14}, Font::kSmall,
+                   on_stack ? s.theme.on_color : s.theme.text);
+      }
+    }
+  }
+  if (s.limit_in_range()) {
+    float y =
+        std::floor(static_cast<float>(s.BytesToY(static_cast<double>(s.device_limit)))) + 0.5f;
+    list->Line(body.x, y, body.right(), y, s.theme.bad, 1.5f, kLimitDash);
+    std::string label = fmt::format("card {}", FormatBytes(s.device_limit, true));
+    float width = measure.Width(label, Font::kSmallBold);
+    list->Text(label, {body.right() - width - 64, y - 16, width + 2, 14}, Font::kSmallBold,
+               s.theme.bad);
+    counts->limit_shown = true;
+  }
+  list->PopClip();
+  if (s.ghost) {
+    // A legend at the right of the title.
+    std::string label =
+        fmt::format("{}: peak {}", s.ghost_label, FormatBytes(s.ghost->peak().allocated));
+    label = Elide(measure, label, Font::kSmall, lane.title.w / 2);
+    float width = measure.Width(label, Font::kSmall);
+    float x = lane.title.right() - width - 4;
+    float y = lane.title.y + lane.title.h / 2;
+    list->Line(x - 24, y, x - 6, y, s.theme.text.WithAlpha(0.9), 1.2f);
+    list->Text(label, {x, lane.title.y, width + 2, lane.title.h}, Font::kSmall, s.theme.dim);
+  }
+  DrawPeak(s, measure, body, counts, list);
+}
+
+void DrawDifference(const CanvasState& s, const TextMeasure& measure, DrawList* list) {
+  const Lane& lane = s.layout[LaneKind::kDifference];
+  if (!lane.visible || !s.ghost) return;
+  auto peak = static_cast<int64_t>(s.data->peak().allocated);
+  auto ghost_peak = static_cast<int64_t>(s.ghost->peak().allocated);
+  DrawLaneTitle(s, measure, lane, "difference",
+                fmt::format("against {}, phase by phase · at the peaks {}", s.ghost_label,
+                            FormatSignedBytes(peak - ghost_peak)),
+                list);
+  const Rect& body = lane.body;
+  if (body.h < 4) return;
+  int columns = DeviceColumns(s, body);
+  int used = ColumnsWithData(s, columns);
+  query::CurveColumns c = QueryView(s, columns);
+  std::vector<uint64_t> ghost = GhostColumns(s, columns);
+  if (c.allocated_max.empty()) return;
+  std::vector<double> difference(columns, 0);
+  double highest = 0, lowest = 0;
+  for (int i = 0; i < used; ++i) {
+    difference[i] = static_cast<double>(c.allocated_max[i]) - static_cast<double>(ghost[i]);
+    highest = std::max(highest, difference[i]);
+    lowest = std::min(lowest, difference[i]);
+  }
+  // The scale is that of the whole runs, so that zooming does not blow up nothing to something.
+  double scale = std::max({highest - lowest, static_cast<double>(s.axis.max) * 0.05, 1.0});
+  float zero = body.y + static_cast<float>(highest / scale) * (body.h - 2) + 1;
+  list->PushClip(body);
+  float per_column = body.w / static_cast<float>(columns);
+  for (int i = 0; i < used;) {
+    int j = i + 1;
+    while (j < used && difference[j] == difference[i]) ++j;
+    if (difference[i] != 0) {
+      float y = zero - static_cast<float>(difference[i] / scale) * (body.h - 2);
+      Color color = (difference[i] > 0 ? s.theme.bad : s.theme.good).WithAlpha(0.75);
+      list->FillEdges(body.x + static_cast<float>(i) * per_column, std::min(y, zero),
+                      body.x + static_cast<float>(j) * per_column, std::max(y, zero), color.argb());
+    }
+    i = j;
+  }
+  float line = std::floor(zero) + 0.5f;
+  list->Line(body.x, line, body.right(), line, s.theme.dim.WithAlpha(0.7));
+  list->PopClip();
+  auto label = [&](double value, float y) {
+    std::string text = FormatSignedBytes(static_cast<int64_t>(value));
+    float width = measure.Width(text, Font::kSmall);
+    list->Text(text, {body.right() - width - 4, y, width + 2, 14}, Font::kSmall, s.theme.dim);
+  };
+  if (highest > scale * 0.4) label(highest, body.y);
+  if (-lowest > scale * 0.4) label(lowest, body.bottom() - 14);
+}
+
+}  // namespace vramscope::ui::timeline

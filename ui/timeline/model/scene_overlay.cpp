@@ -1,0 +1,283 @@
+// What follows the mouse: cursor, range, outlines of the selection, tooltip. And the states without
+// a trace.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/timeline/model/format.h"
+#include "ui/timeline/model/scene.h"
+#include "ui/timeline/model/tooltip.h"
+
+namespace vramscope::ui::timeline {
+namespace {
+
+constexpr float kTooltipPad = 10;
+constexpr float kTooltipRow = 17;
+constexpr float kTooltipMaxText = 420;
+
+void Outline(const CanvasState& s, Rect r, const Rect& clip, Color color, float width,
+             DrawList* list) {
+  if (r.right() < clip.x - 2 || r.x > clip.right() + 2) return;
+  // At least 3 px, so that the smallest allocation can be found.
+  float w = std::max(r.w, 3.0f), h = std::max(r.h, 3.0f);
+  Rect box{r.x - (w - r.w) / 2, r.y - (h - r.h) / 2, w, h};
+  float left = std::max(box.x, clip.x - 4), right = std::min(box.right(), clip.right() + 4);
+  box.x = left;
+  box.w = right - left;
+  list->PushClip({clip.x, clip.y - 1, clip.w, clip.h + 2});
+  list->Box(box.Inset(-1.5f, -1.5f), 2, {0, 0, 0, 0}, s.theme.ground.WithAlpha(0.8), width + 1.5f);
+  list->Box(box.Inset(-1, -1), 2, {0, 0, 0, 0}, color, width);
+  list->PopClip();
+}
+
+// The slices that asked for the allocation.
+void OutlineMakers(const CanvasState& s, trace::AllocationId id, DrawList* list) {
+  const TimelineData& d = *s.data;
+  const trace::Trace& t = d.trace();
+  const trace::AllocationTable& a = t.allocations;
+  for (auto [kind, lane_kind, name] :
+       {std::tuple{trace::SliceKind::kModule, LaneKind::kModules, a.module[id.value]},
+        std::tuple{trace::SliceKind::kOp, LaneKind::kOps, a.op[id.value]}}) {
+    const Lane& lane = s.layout[lane_kind];
+    if (!lane.visible || lane.body.empty() || name.value == 0) continue;
+    for (int row = 0; row < lane.rows; ++row) {
+      for (uint32_t l : d.lanes(kind, row)) {
+        auto slice = d.lane_index().At(l, a.begin_ns[id.value]);
+        if (slice && t.slices.name[*slice] == name) {
+          Outline(s, SliceRectOf(s, *slice), lane.body, s.theme.selection, 1.5f, list);
+        }
+      }
+    }
+  }
+}
+
+void DrawSelection(const CanvasState& s, DrawList* list) {
+  const TimelineData& d = *s.data;
+  const Lane& memory = s.layout[LaneKind::kMemory];
+  if (s.selection.valid() && s.selection.value < d.trace().allocations.size()) {
+    const Lane& blocks = s.layout[LaneKind::kBlocks];
+    if (blocks.visible && !blocks.body.empty()) {
+      Outline(s, BlockRectOf(s, s.selection), blocks.body, s.theme.selection, 1.5f, list);
+    }
+    OutlineMakers(s, s.selection, list);
+    // Its life as a bracket under the memory lane's top.
+    if (!memory.body.empty()) {
+      const trace::AllocationTable& a = d.trace().allocations;
+      auto x0 = static_cast<float>(s.viewport.ToX(d.FromTrace(a.begin_ns[s.selection.value])));
+      auto x1 = static_cast<float>(s.viewport.ToX(d.FromTrace(a.end_ns[s.selection.value])));
+      list->PushClip({memory.body.x - 1, memory.body.y - 1, memory.body.w + 2, memory.body.h});
+      float y = memory.body.y + 3;
+      x0 = std::max(x0, memory.body.x - 20);
+      x1 = std::min(x1, memory.body.right() + 20);
+      if (x1 >= x0) {
+        trace::Category category = d.trace().allocations.category[s.selection.value];
+        list->Line(x0, y, std::max(x1, x0 + 2), y, s.theme.selection, 5);
+        list->Line(x0 + 1, y, std::max(x1 - 1, x0 + 1), y, s.theme.category(category), 3);
+        for (float x : {x0, x1}) list->Line(x, y, x, y + 9, s.theme.selection, 1.5f);
+      }
+      list->PopClip();
+    }
+  }
+  if (s.selected_slice != kNoSlice) {
+    Rect r = SliceRectOf(s, s.selected_slice);
+    if (!r.empty()) {
+      Outline(s, r, {s.layout.plot_left, r.y, s.layout.plot_width, r.h}, s.theme.selection, 1.5f,
+              list);
+    }
+  }
+}
+
+void DrawRange(const CanvasState& s, const TextMeasure& measure, DrawList* list) {
+  if (!s.range) return;
+  auto x0 = static_cast<float>(s.viewport.ToX(s.range->begin));
+  auto x1 = static_cast<float>(s.viewport.ToX(s.range->end));
+  const Rect& ruler = s.layout[LaneKind::kRuler].body;
+  Rect all{ruler.x, ruler.y, ruler.w, s.layout.data_bottom() - ruler.y};
+  if (x1 < all.x || x0 > all.right()) return;
+  list->PushClip(all);
+  x0 = std::max(x0, all.x - 2);
+  x1 = std::min(x1, all.right() + 2);
+  list->Fill({x0, all.y, x1 - x0, all.h}, s.theme.accent.WithAlpha(s.theme.dark ? 0.14 : 0.12));
+  for (float x : {x0, x1}) {
+    float at = std::floor(x) + 0.5f;
+    list->Line(at, all.y, at, all.bottom(), s.theme.accent, 1);
+  }
+  std::string label = FormatDuration(static_cast<int64_t>(s.range->width()));
+  float width = measure.Width(label, Font::kSmallBold) + 14;
+  float x = std::clamp((x0 + x1 - width) / 2, all.x, std::max(all.right() - width, all.x));
+  list->Box({x, ruler.y + 1, width, 17}, 8.5f, s.theme.accent);
+  list->Text(label, {x, ruler.y + 1, width, 17}, Font::kSmallBold,
+             s.theme.dark ? s.theme.ground : s.theme.panel, Align::kCenter);
+  list->PopClip();
+}
+
+void DrawVertical(const CanvasState& s, double x, Color color, Dash dash, DrawList* list) {
+  float at = std::floor(static_cast<float>(x)) + 0.5f;
+  float left = s.layout.plot_left, right = left + s.layout.plot_width;
+  if (at < left || at > right + 1) return;
+  list->Line(at, s.layout.data_top(), at, s.layout.data_bottom(), color, 1, dash);
+}
+
+void TimeChip(const CanvasState& s, const TextMeasure& measure, double time, Color fill, Color text,
+              DrawList* list) {
+  const Rect& ruler = s.layout[LaneKind::kRuler].body;
+  double x = s.viewport.ToX(time);
+  if (x < ruler.x || x > ruler.right() + 1) return;
+  int64_t resolution = 1;
+  while (static_cast<double>(resolution) * 10 <= s.viewport.ns_per_px()) resolution *= 10;
+  std::string label = FormatTime(static_cast<int64_t>(time), resolution);
+  float width = measure.Width(label, Font::kSmall) + 12;
+  float left = std::clamp(static_cast<float>(x) - width / 2, ruler.x,
+                          std::max(ruler.right() - width, ruler.x));
+  list->Box({left, ruler.y + 1, width, 17}, 4, fill, s.theme.line);
+  list->Text(label, {left, ruler.y + 1, width, 17}, Font::kSmall, text, Align::kCenter);
+}
+
+void DrawHover(const CanvasState& s, const TextMeasure& measure, DrawList* list) {
+  if (!s.hovering || s.hover.kind == HitKind::kTitle || s.hover.kind == HitKind::kOverview) return;
+  DrawVertical(s, s.hover_x, s.theme.dim.WithAlpha(0.7), {}, list);
+  if (!s.range || !s.dragging_range) {
+    TimeChip(s, measure, s.hover.time, s.theme.raised, s.theme.text, list);
+  }
+  if (s.hover.kind == HitKind::kAllocation && s.hover.allocation != s.selection) {
+    Outline(s, BlockRectOf(s, s.hover.allocation), s.layout[LaneKind::kBlocks].body,
+            s.theme.text.WithAlpha(0.85), 1, list);
+  } else if (s.hover.kind == HitKind::kSlice && s.hover.slice != s.selected_slice) {
+    Outline(s, SliceRectOf(s, s.hover.slice), s.layout[s.hover.lane].body,
+            s.theme.text.WithAlpha(0.85), 1, list);
+  }
+}
+
+void DrawTooltip(const CanvasState& s, const TextMeasure& measure, DrawList* list) {
+  if (!s.hovering || !s.tooltip || s.dragging_range) return;
+  Tooltip tip = MakeTooltip(s, s.hover);
+  if (tip.empty()) return;
+  std::string title = Elide(measure, tip.title, Font::kBodyBold, kTooltipMaxText);
+  std::string subtitle = Elide(measure, tip.subtitle, Font::kSmall, kTooltipMaxText);
+  float label_width = 0, value_width = 0;
+  bool swatches = false;
+  for (const TooltipRow& row : tip.rows) {
+    label_width = std::max(label_width, measure.Width(row.label, Font::kSmall));
+    value_width = std::max(value_width, measure.Width(row.value, Font::kMonoSmall));
+    swatches |= row.swatch.has_value();
+  }
+  float indent = swatches ? 14 : 0;
+  float title_indent = tip.swatch ? 16 : 0;
+  float inner =
+      std::max({measure.Width(title, Font::kBodyBold) + title_indent,
+                measure.Width(subtitle, Font::kSmall), indent + label_width + 22 + value_width});
+  float width = inner + 2 * kTooltipPad;
+  float height = 2 * 7 + 18 + (subtitle.empty() ? 0 : 16) + (tip.rows.empty() ? 0 : 5) +
+                 kTooltipRow * static_cast<float>(tip.rows.size());
+  auto x = static_cast<float>(s.hover_x) + 16, y = static_cast<float>(s.hover_y) + 18;
+  if (x + width > s.layout.width - 4) x = static_cast<float>(s.hover_x) - 14 - width;
+  if (y + height > s.layout.height - 4) y = static_cast<float>(s.hover_y) - 12 - height;
+  x = std::max(x, 4.0f);
+  y = std::clamp(y, 4.0f, std::max(s.layout.height - 4 - height, 4.0f));
+
+  list->Box({x - 1, y + 1, width + 2, height + 2}, 7, Color{0, 0, 0, 60});
+  list->Box({x, y, width, height}, 6, s.theme.panel.WithAlpha(0.98), s.theme.line);
+  float row = y + 7;
+  if (tip.swatch) list->Box({x + kTooltipPad, row + 4, 10, 10}, 2, *tip.swatch);
+  list->Text(title, {x + kTooltipPad + title_indent, row, inner, 18}, Font::kBodyBold,
+             s.theme.text);
+  row += 18;
+  if (!subtitle.empty()) {
+    list->Text(subtitle, {x + kTooltipPad, row, inner, 16}, Font::kSmall, s.theme.dim);
+    row += 16;
+  }
+  row += 5;
+  for (const TooltipRow& r : tip.rows) {
+    if (r.swatch) list->Box({x + kTooltipPad, row + 4, 8, 8}, 2, *r.swatch);
+    list->Text(r.label, {x + kTooltipPad + indent, row, label_width + 2, kTooltipRow}, Font::kSmall,
+               s.theme.dim);
+    list->Text(r.value, {x + kTooltipPad, row, inner, kTooltipRow}, Font::kMonoSmall, s.theme.text,
+               Align::kRight);
+    row += kTooltipRow;
+  }
+}
+
+}  // namespace
+
+void BuildOverlay(const CanvasState& s, const TextMeasure& measure, DrawList* list) {
+  list->Clear();
+  if (!s.data) return;
+  DrawRange(s, measure, list);
+  DrawSelection(s, list);
+  if (s.cursor) {
+    DrawVertical(s, s.viewport.ToX(*s.cursor), s.theme.accent, {}, list);
+    TimeChip(s, measure, *s.cursor, s.theme.accent, s.theme.dark ? s.theme.ground : s.theme.panel,
+             list);
+  }
+  DrawHover(s, measure, list);
+  DrawTooltip(s, measure, list);
+}
+
+void DrawStatus(const CanvasState& s, const TextMeasure& measure, DrawList* list) {
+  float w = s.layout.width, h = s.layout.height;
+  if (s.data) {
+    if (s.status != Status::kLoading) return;  // the picture is worth more than the message
+    // A thin line at the top edge.
+    double fraction = s.status_fraction < 0 ? 1 : std::min(s.status_fraction, 1.0);
+    list->Fill({0, 0, static_cast<float>(w * fraction), 2},
+               s.theme.accent.WithAlpha(s.status_fraction < 0 ? 0.5 : 1));
+    return;
+  }
+  float width = std::min(w - 32, 520.0f);
+  float x = (w - width) / 2, y = h / 2 - 70;
+  auto lines = [&](std::string_view text, Color color) {
+    size_t at = 0;
+    while (at <= text.size()) {
+      size_t end = std::min(text.find('\n', at), text.size());
+      std::string line = Elide(measure, text.substr(at, end - at), Font::kBody, width);
+      list->Text(line, {x, y, width, 20}, Font::kBody, color, Align::kCenter);
+      y += 20;
+      at = end + 1;
+    }
+  };
+  auto title = [&](std::string_view text, Color color) {
+    list->Text(Elide(measure, text, Font::kTitle, width), {x, y, width, 26}, Font::kTitle, color,
+               Align::kCenter);
+    y += 34;
+  };
+  // An outline of a memory curve stands for the picture that will be here.
+  auto sketch = [&](Color color) {
+    float cx = w / 2, top = y - 58;
+    Point p[] = {{cx - 60, top + 40}, {cx - 44, top + 40}, {cx - 10, top + 6}, {cx - 4, top + 2},
+                 {cx + 2, top + 6},   {cx + 36, top + 30}, {cx + 60, top + 30}};
+    list->Polyline(p, color, 1.5f);
+    list->Line(cx - 60, top + 46, cx + 60, top + 46, color, 1);
+  };
+  switch (s.status) {
+    case Status::kNone:
+      sketch(s.theme.line);
+      title(s.empty_title, s.theme.text);
+      lines(s.empty_hint, s.theme.dim);
+      break;
+    case Status::kLoading: {
+      sketch(s.theme.accent.WithAlpha(0.6));
+      title(s.status_title, s.theme.text);
+      Rect bar{x + width / 2 - 120, y + 4, 240, 4};
+      list->Box(bar, 2, s.theme.raised);
+      double fraction = std::clamp(s.status_fraction, 0.0, 1.0);
+      if (s.status_fraction >= 0) {
+        list->Box({bar.x, bar.y, static_cast<float>(bar.w * fraction), bar.h}, 2, s.theme.accent);
+        y += 14;
+        lines(fmt::format("{:.0f} %", fraction * 100), s.theme.dim);
+      }
+      break;
+    }
+    case Status::kFailed:
+      sketch(s.theme.bad);
+      title(s.status_title, s.theme.bad);
+      lines(s.status_text, s.theme.text);
+      if (!s.status_next.empty()) {
+        y += 8;
+        lines(s.status_next, s.theme.dim);
+      }
+      break;
+  }
+}
+
+}  // namespace vramscope::ui::timeline

@@ -1,0 +1,133 @@
+#include "ui/timeline/model/timeline_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace vramscope::ui::timeline {
+
+using trace::SliceKind;
+
+std::shared_ptr<const TimelineData> TimelineData::Build(std::shared_ptr<const trace::Trace> trace) {
+  std::shared_ptr<TimelineData> d(new TimelineData);
+  const trace::Trace& t = *trace;
+  d->trace_ = trace;
+  d->origin_ = t.begin_ns();
+  d->duration_ = std::max(static_cast<double>(t.end_ns() - t.begin_ns()), 1.0);
+  d->curves_ = analysis::ComputeCurves(t);
+  d->curve_index_ = std::make_unique<query::CurveIndex>(d->curves_);
+  d->lane_index_ = std::make_unique<query::LaneIndex>(trace);
+  d->address_axis_ = std::make_unique<query::AddressAxis>(t);
+  d->block_index_ = std::make_unique<query::BlockIndex>(trace, *d->address_axis_);
+  d->peak_ = analysis::FindPeak(t, d->curves_);
+
+  d->lanes_.resize(5);
+  std::span<const query::Lane> lanes = d->lane_index_->lanes();
+  for (uint32_t i = 0; i < lanes.size(); ++i) {
+    auto kind = static_cast<size_t>(lanes[i].kind);
+    if (kind >= d->lanes_.size()) continue;
+    auto& rows = d->lanes_[kind];
+    if (rows.size() <= lanes[i].depth) rows.resize(size_t{lanes[i].depth} + 1);
+    rows[lanes[i].depth].push_back(i);
+  }
+
+  const trace::RetagTable& retags = t.retags;
+  if (retags.size()) {
+    d->retag_begin_.assign(size_t{t.allocations.size()} + 1, 0);
+    for (trace::AllocationId id : retags.allocation) ++d->retag_begin_[id.value + 1];
+    for (size_t i = 1; i < d->retag_begin_.size(); ++i)
+      d->retag_begin_[i] += d->retag_begin_[i - 1];
+    d->retag_rows_.resize(retags.size());
+    std::vector<uint32_t> next(d->retag_begin_.begin(), d->retag_begin_.end() - 1);
+    for (uint32_t i = 0; i < retags.size(); ++i) {
+      d->retag_rows_[next[retags.allocation[i].value]++] = i;
+    }
+  }
+
+  const analysis::Context& c = d->peak_.context;
+  std::string place;
+  auto add = [&](std::string_view part) {
+    if (part.empty()) return;
+    if (!place.empty()) place += " · ";
+    place += part;
+  };
+  if (c.phase != trace::Phase::kNone) add(trace::Name(c.phase));
+  add(c.module);
+  add(c.op);
+  d->peak_place_ = place;
+  return d;
+}
+
+int TimelineData::rows(SliceKind kind) const {
+  return static_cast<int>(lanes_[static_cast<size_t>(kind)].size());
+}
+
+std::span<const uint32_t> TimelineData::lanes(SliceKind kind, int row) const {
+  const auto& rows = lanes_[static_cast<size_t>(kind)];
+  if (row < 0 || static_cast<size_t>(row) >= rows.size()) return {};
+  return rows[row];
+}
+
+LaneNeeds TimelineData::needs() const {
+  LaneNeeds n;
+  n.steps = rows(SliceKind::kStep) > 0;
+  n.micro_batches = rows(SliceKind::kMicroBatch) > 0;
+  n.phases = rows(SliceKind::kPhase) > 0;
+  n.blocks = trace_->allocations.size() > 0;
+  n.module_rows = rows(SliceKind::kModule);
+  n.op_rows = rows(SliceKind::kOp);
+  return n;
+}
+
+std::string TimelineData::SliceName(uint32_t slice) const {
+  const trace::SliceTable& s = trace_->slices;
+  switch (s.kind[slice]) {
+    case SliceKind::kStep:
+      return fmt::format("Step {}", s.number[slice]);
+    case SliceKind::kMicroBatch:
+      return fmt::format("micro-batch {}", s.number[slice]);
+    case SliceKind::kPhase:
+      return std::string(trace::Name(s.phase(slice)));
+    case SliceKind::kModule:
+    case SliceKind::kOp:
+      break;
+  }
+  std::string_view name = trace_->String(s.name[slice]);
+  return std::string(name.empty() ? "(root)" : name);
+}
+
+std::span<const uint32_t> TimelineData::RetagsOf(trace::AllocationId id) const {
+  if (retag_begin_.empty()) return {};
+  return {retag_rows_.data() + retag_begin_[id.value],
+          retag_begin_[id.value + 1] - retag_begin_[id.value]};
+}
+
+trace::Category TimelineData::CategoryAt(trace::AllocationId id, int64_t time_ns) const {
+  trace::Category category = trace_->allocations.birth_category[id.value];
+  for (uint32_t row : RetagsOf(id)) {
+    if (trace_->events.time_ns[trace_->retags.event[row]] > time_ns) break;
+    category = trace_->retags.to[row];
+  }
+  return category;
+}
+
+uint32_t TimelineData::SliceAt(SliceKind kind, int64_t time_ns) const {
+  for (int row = rows(kind) - 1; row >= 0; --row) {
+    for (uint32_t lane : lanes(kind, row)) {
+      if (auto slice = lane_index_->At(lane, time_ns)) return *slice;
+    }
+  }
+  return kNoSlice;
+}
+
+int64_t TimelineData::CurvePointAt(int64_t time_ns) const {
+  auto it = std::upper_bound(curves_.time_ns.begin(), curves_.time_ns.end(), time_ns);
+  return it - curves_.time_ns.begin() - 1;
+}
+
+size_t TimelineData::MemoryBytes() const {
+  return curve_index_->MemoryBytes() + lane_index_->MemoryBytes() + block_index_->MemoryBytes() +
+         (retag_begin_.size() + retag_rows_.size()) * sizeof(uint32_t);
+}
+
+}  // namespace vramscope::ui::timeline

@@ -1,0 +1,88 @@
+// Everything the canvas needs to know about one trace, built once (on a pool thread when the trace
+// is large) and immutable after: curves, level-of-detail indexes, peak, names.
+//
+//   std::shared_ptr<const TimelineData> data = TimelineData::Build(trace);
+//   query::CurveColumns c = data->curve_index().Query(...)
+//
+// Thread-safe once built.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/analysis/analysis.h"
+#include "profiler/query/address_axis.h"
+#include "profiler/query/block_index.h"
+#include "profiler/query/lane_index.h"
+#include "profiler/query/level_of_detail.h"
+#include "profiler/trace/trace.h"
+#include "ui/timeline/model/lanes.h"
+
+namespace vramscope::ui::timeline {
+
+inline constexpr uint32_t kNoSlice = UINT32_MAX;
+
+class TimelineData {
+ public:
+  static std::shared_ptr<const TimelineData> Build(std::shared_ptr<const trace::Trace> trace);
+
+  const trace::Trace& trace() const { return *trace_; }
+  const std::shared_ptr<const trace::Trace>& shared_trace() const { return trace_; }
+  const analysis::MemoryCurves& curves() const { return curves_; }
+  const analysis::Peak& peak() const { return peak_; }
+  const query::CurveIndex& curve_index() const { return *curve_index_; }
+  const query::LaneIndex& lane_index() const { return *lane_index_; }
+  const query::AddressAxis& address_axis() const { return *address_axis_; }
+  const query::BlockIndex& block_index() const { return *block_index_; }
+
+  int64_t origin_ns() const { return origin_; }
+  double duration_ns() const { return duration_; }
+  // Between the canvas' times (from the trace's begin) and the trace's.
+  double FromTrace(int64_t ns) const { return static_cast<double>(ns - origin_); }
+  int64_t ToTrace(double t) const {
+    return origin_ + static_cast<int64_t>(t < 0 ? t - 0.5 : t + 0.5);
+  }
+
+  // Numbers of LaneIndex::lanes(), which hold slices of that kind at that depth (one a thread).
+  int rows(trace::SliceKind kind) const;
+  std::span<const uint32_t> lanes(trace::SliceKind kind, int row) const;
+  LaneNeeds needs() const;
+
+  // "loss · model.lm_head": where the peak is.
+  const std::string& peak_place() const { return peak_place_; }
+  // What a slice is called on its rectangle: "Step 5", "forward", "layers.3.mlp", "aten::mm".
+  std::string SliceName(uint32_t slice) const;
+  // Category of an allocation at a time.
+  trace::Category CategoryAt(trace::AllocationId id, int64_t time_ns) const;
+  // Its retags as rows of Trace::retags, in order.
+  std::span<const uint32_t> RetagsOf(trace::AllocationId id) const;
+  // Innermost phase and step at a time; kNoSlice: outside.
+  uint32_t SliceAt(trace::SliceKind kind, int64_t time_ns) const;
+  // Row of the curves that holds at a time; -1 before the first.
+  int64_t CurvePointAt(int64_t time_ns) const;
+  size_t MemoryBytes() const;
+
+ private:
+  TimelineData() = default;
+
+  std::shared_ptr<const trace::Trace> trace_;
+  analysis::MemoryCurves curves_;
+  analysis::Peak peak_;
+  std::string peak_place_;
+  int64_t origin_ = 0;
+  double duration_ = 1;
+  std::unique_ptr<query::CurveIndex> curve_index_;
+  std::unique_ptr<query::LaneIndex> lane_index_;
+  std::unique_ptr<query::AddressAxis> address_axis_;
+  std::unique_ptr<query::BlockIndex> block_index_;
+  // lanes_[kind][depth]
+  std::vector<std::vector<std::vector<uint32_t>>> lanes_;
+  std::vector<uint32_t> retag_begin_;  // allocations + 1; empty without retags
+  std::vector<uint32_t> retag_rows_;
+};
+
+}  // namespace vramscope::ui::timeline

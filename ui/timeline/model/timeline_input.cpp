@@ -1,0 +1,348 @@
+// Mouse, wheel, touchpad and keys.
+#include <algorithm>
+#include <cmath>
+
+#include "ui/timeline/model/timeline_model.h"
+
+namespace vramscope::ui::timeline {
+namespace {
+
+constexpr double kClickPx = 4;         // a press that moves less is a click
+constexpr double kNotchFactor = 1.25;  // zoom of one wheel notch
+constexpr double kTouchpadZoom = 0.006;
+constexpr double kKeyZoom = 1.5;
+constexpr double kKeyPan = 0.12;  // of the view
+constexpr double kFast = 3;
+constexpr double kWheelGestureMs = 500;
+constexpr float kBrushEdgePx = 6;
+
+}  // namespace
+
+void TimelineModel::UpdateHover(double x, double y) {
+  Hit hit = HitTest(x, y);
+  bool same = hit.SameThing(state_.hover);
+  state_.hover_x = x;
+  state_.hover_y = y;
+  if (!same && hit.kind != HitKind::kMemory) state_.tooltip = false;
+  state_.hover = hit;
+  overlay_dirty_ = true;
+  changes_.hover = true;
+}
+
+void TimelineModel::MoveBrush(double x) {
+  const Rect& box = state_.layout[LaneKind::kOverview].body;
+  const Span& extent = state_.viewport.extent();
+  double time = extent.begin + (x - box.x) / box.w * extent.width();
+  Span view = state_.viewport.view();
+  if (gesture_ == Gesture::kBrush) {
+    double begin = time - brush_grab_;
+    SetViewNow({begin, begin + view.width()});
+  } else if (brush_right_edge_) {
+    SetViewNow({view.begin, std::max(time, view.begin + Viewport::kMinSpanNs)});
+  } else {
+    SetViewNow({std::min(time, view.end - Viewport::kMinSpanNs), view.end});
+  }
+}
+
+void TimelineModel::Press(const Pointer& p, double now_ms) {
+  (void)now_ms;
+  press_ = p;
+  press_view_ = state_.viewport.view();
+  state_.tooltip = false;
+  gesture_ = Gesture::kNone;
+  if (!state_.data) return;
+  view_animation_.active = false;
+  ++gesture_id_;
+  if (p.button == Button::kMiddle || (p.button == Button::kLeft && p.shift)) {
+    gesture_ = Gesture::kPan;
+    return;
+  }
+  if (p.button != Button::kLeft) return;
+  Hit hit = HitTest(p.x, p.y);
+  if (hit.kind == HitKind::kOverview) {
+    const Rect& box = state_.layout[LaneKind::kOverview].body;
+    const Span &extent = state_.viewport.extent(), &view = state_.viewport.view();
+    double px_per_ns = box.w / extent.width();
+    double x0 = box.x + (view.begin - extent.begin) * px_per_ns;
+    double x1 = box.x + (view.end - extent.begin) * px_per_ns;
+    double time = extent.begin + (p.x - box.x) / px_per_ns;
+    history_.Push(view, gesture_id_);
+    if (std::abs(p.x - x0) <= kBrushEdgePx || std::abs(p.x - x1) <= kBrushEdgePx) {
+      gesture_ = Gesture::kBrushEdge;
+      brush_right_edge_ = std::abs(p.x - x1) < std::abs(p.x - x0);
+    } else {
+      gesture_ = Gesture::kBrush;
+      // Beside the brush: its middle comes under the mouse.
+      brush_grab_ = p.x > x0 && p.x < x1 ? time - view.begin : view.width() / 2;
+      MoveBrush(p.x);
+    }
+    return;
+  }
+  if (hit.kind == HitKind::kRuler) {
+    gesture_ = Gesture::kScrub;
+    SetCursor(state_.viewport.ToTime(p.x));
+    return;
+  }
+  gesture_ = Gesture::kMaybeClick;
+}
+
+void TimelineModel::Move(const Pointer& p, double now_ms) {
+  (void)now_ms;
+  if (!state_.hovering) {
+    state_.hovering = true;
+    overlay_dirty_ = true;
+  }
+  if (gesture_ == Gesture::kMaybeClick && std::abs(p.x - press_.x) >= kClickPx) {
+    gesture_ = Gesture::kRange;
+    state_.dragging_range = true;
+  }
+  switch (gesture_) {
+    case Gesture::kRange: {
+      double a = state_.viewport.ToTime(press_.x);
+      double left = state_.viewport.left();
+      double b = state_.viewport.ToTime(std::clamp(p.x, left, left + state_.viewport.width()));
+      SetRange(Span{std::min(a, b), std::max(a, b)});
+      break;
+    }
+    case Gesture::kPan: {
+      double shift = (press_.x - p.x) * press_view_.width() / state_.viewport.width();
+      double begin = press_view_.begin + shift;
+      history_.Push(press_view_, gesture_id_);
+      SetViewNow({begin, begin + press_view_.width()});
+      break;
+    }
+    case Gesture::kBrush:
+    case Gesture::kBrushEdge:
+      MoveBrush(p.x);
+      break;
+    case Gesture::kScrub:
+      SetCursor(state_.viewport.ToTime(p.x));
+      break;
+    case Gesture::kNone:
+    case Gesture::kMaybeClick:
+      break;
+  }
+  UpdateHover(p.x, p.y);
+}
+
+void TimelineModel::Release(const Pointer& p, double now_ms) {
+  (void)now_ms;
+  Gesture gesture = gesture_;
+  gesture_ = Gesture::kNone;
+  state_.dragging_range = false;
+  overlay_dirty_ = true;
+  if (gesture != Gesture::kMaybeClick || !state_.data) return;
+  Hit hit = HitTest(p.x, p.y);
+  switch (hit.kind) {
+    case HitKind::kAllocation:
+      Select(hit.allocation);
+      break;
+    case HitKind::kSlice:
+      Select({});
+      state_.selected_slice = hit.slice;
+      break;
+    case HitKind::kMemory:
+      SetCursor(hit.time);
+      SetRange(std::nullopt);
+      break;
+    case HitKind::kTitle: {
+      auto lane = static_cast<size_t>(hit.lane);
+      state_.folded[lane] = !state_.folded[lane];
+      Relayout();
+      break;
+    }
+    case HitKind::kNone:
+      SetRange(std::nullopt);
+      Select({});
+      break;
+    case HitKind::kOverview:
+    case HitKind::kRuler:
+      break;
+  }
+}
+
+void TimelineModel::DoubleClick(const Pointer& p, double now_ms) {
+  if (!state_.data || p.button != Button::kLeft) return;
+  gesture_ = Gesture::kNone;
+  Hit hit = HitTest(p.x, p.y);
+  switch (hit.kind) {
+    case HitKind::kAllocation:
+      Select(hit.allocation);
+      SetRange(std::nullopt);
+      ZoomToSelection(now_ms);
+      break;
+    case HitKind::kSlice:
+      Select({});
+      SetRange(std::nullopt);
+      state_.selected_slice = hit.slice;
+      ZoomToSelection(now_ms);
+      break;
+    case HitKind::kTitle:
+      if (hit.lane == LaneKind::kBlocks && state_.addresses.end > 0) {
+        state_.addresses = {};
+        state_.folded[static_cast<size_t>(hit.lane)] = false;
+        Relayout();
+      }
+      break;
+    case HitKind::kOverview:
+      Fit(now_ms);
+      break;
+    case HitKind::kMemory:
+      if (state_.range) {
+        ZoomToSelection(now_ms);
+      } else {
+        Viewport v = state_.viewport;
+        v.ZoomAt(p.x, 2);
+        GoTo(v.view(), now_ms, true);
+      }
+      break;
+    case HitKind::kNone:
+    case HitKind::kRuler:
+      break;
+  }
+}
+
+void TimelineModel::ZoomAddresses(double y, double factor) {
+  const Rect& body = state_.layout[LaneKind::kBlocks].body;
+  auto size = static_cast<double>(state_.data->address_axis().size());
+  double begin = state_.addresses.begin,
+         end = state_.addresses.end > 0 ? state_.addresses.end : size;
+  double share = std::clamp((body.bottom() - y) / body.h, 0.0, 1.0);
+  double at = begin + share * (end - begin);
+  double width = std::clamp((end - begin) / factor, 4096.0, size);
+  begin = std::clamp(at - share * width, 0.0, size - width);
+  state_.addresses = width >= size ? AddressWindow{} : AddressWindow{begin, begin + width};
+  data_dirty_ = overlay_dirty_ = true;
+  UpdateHover(state_.hover_x, state_.hover_y);
+}
+
+void TimelineModel::Wheel(const WheelInput& w, double now_ms) {
+  if (!state_.data) return;
+  if (w.begins || now_ms - last_wheel_ms_ > kWheelGestureMs) {
+    ++gesture_id_;
+    axis_lock_.Reset();
+  }
+  last_wheel_ms_ = now_ms;
+  double dx = w.dx, dy = w.dy;
+  // Alt turns the wheel over the blocks into a zoom of addresses. Qt swaps the axes under Alt.
+  const Lane& blocks = state_.layout[LaneKind::kBlocks];
+  if (w.alt && blocks.visible && blocks.body.Contains(w.x, w.y)) {
+    double amount = dy != 0 ? dy : dx;
+    ZoomAddresses(
+        w.y, w.pixels ? std::exp(amount * kTouchpadZoom) : std::pow(kNotchFactor, amount / 120));
+    return;
+  }
+  if (w.pixels && !w.ctrl) {
+    AxisLock::Axis axis = axis_lock_.Add(dx, dy);
+    if (axis == AxisLock::Axis::kHorizontal) {
+      dy = 0;
+    } else if (axis == AxisLock::Axis::kVertical) {
+      dx = 0;
+    } else {
+      return;
+    }
+  }
+  if (w.ends) axis_lock_.Reset();
+  Viewport v = state_.viewport;
+  v.SetView(TargetView());
+  if (w.shift && !w.pixels) {  // Shift + wheel pans
+    dx = dx != 0 ? dx : dy;
+    dy = 0;
+  }
+  if (dx != 0) {
+    v.PanPixels(w.pixels ? -dx : -dx / 120 * v.width() * 0.1);
+  }
+  if (dy != 0) {
+    // Ctrl: finer steps.
+    double notch = w.ctrl ? std::sqrt(kNotchFactor) : kNotchFactor;
+    v.ZoomAt(w.x, w.pixels ? std::exp(dy * kTouchpadZoom) : std::pow(notch, dy / 120));
+  }
+  // At once: a wheel that is animated feels loose.
+  GoTo(v.view(), now_ms, false, gesture_id_);
+}
+
+bool TimelineModel::KeyPress(Key key, bool fast, double now_ms) {
+  if (!state_.data) return false;
+  double speed = fast ? kFast : 1;
+  auto pan = [&](double direction) {
+    Viewport v = state_.viewport;
+    v.SetView(TargetView());
+    v.PanPixels(direction * kKeyPan * speed * v.width());
+    GoTo(v.view(), now_ms, true);
+  };
+  switch (key) {
+    case Key::kZoomIn:
+      ZoomBy(std::pow(kKeyZoom, speed), now_ms);
+      break;
+    case Key::kZoomOut:
+      ZoomBy(std::pow(kKeyZoom, -speed), now_ms);
+      break;
+    case Key::kPanLeft:
+      pan(-1);
+      break;
+    case Key::kPanRight:
+      pan(1);
+      break;
+    case Key::kFit:
+      Fit(now_ms);
+      break;
+    case Key::kZoomSelection:
+      ZoomToSelection(now_ms);
+      break;
+    case Key::kPeak:
+      JumpToPeak(now_ms);
+      break;
+    case Key::kEscape:
+      state_.tooltip = false;
+      overlay_dirty_ = true;
+      Clear();
+      break;
+    case Key::kUndo:
+      UndoView(now_ms);
+      break;
+    case Key::kRedo:
+      RedoView(now_ms);
+      break;
+    case Key::kNextBlock:
+      StepBlock(1, now_ms);
+      break;
+    case Key::kPreviousBlock:
+      StepBlock(-1, now_ms);
+      break;
+    case Key::kSelectionToRange:
+      if (auto span = SelectedSpan()) SetRange(span);
+      break;
+  }
+  return true;
+}
+
+// The next allocation of the same category by birth.
+void TimelineModel::StepBlock(int direction, double now_ms) {
+  const trace::AllocationTable& a = state_.data->trace().allocations;
+  if (!state_.selection.valid()) return;
+  trace::Category category = a.category[state_.selection.value];
+  int64_t i = state_.selection.value;
+  for (i += direction; i >= 0 && i < a.size(); i += direction) {
+    if (a.category[i] != category) continue;
+    Select({static_cast<uint32_t>(i)});
+    RevealSelection(now_ms);
+    return;
+  }
+}
+
+void TimelineModel::Leave() {
+  if (gesture_ != Gesture::kNone) return;  // a drag goes on outside
+  state_.hovering = false;
+  state_.tooltip = false;
+  state_.hover = {};
+  overlay_dirty_ = true;
+  changes_.hover = true;
+}
+
+void TimelineModel::ShowTooltip() {
+  if (!state_.hovering || state_.tooltip || gesture_ != Gesture::kNone) return;
+  state_.tooltip = true;
+  overlay_dirty_ = true;
+}
+
+}  // namespace vramscope::ui::timeline

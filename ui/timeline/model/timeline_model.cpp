@@ -1,0 +1,355 @@
+#include "ui/timeline/model/timeline_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace vramscope::ui::timeline {
+namespace {
+
+constexpr double kViewAnimationMs = 150;
+constexpr double kMorphMs = 180;  // WINDOW: under 200 ms
+constexpr int kByteTicks = 6;
+// The axis shrinks only when the curves would fill less than this share of it.
+constexpr double kShrinkBelow = 0.3;
+
+double EaseOut(double t) {
+  t = std::clamp(t, 0.0, 1.0);
+  return 1 - (1 - t) * (1 - t) * (1 - t);
+}
+
+// Another model or another size of one: nothing to compare, so the view starts anew.
+bool SameKindOfRun(const trace::Trace& a, const trace::Trace& b) {
+  return a.info.model.name == b.info.model.name && a.info.backend == b.info.backend;
+}
+
+}  // namespace
+
+TimelineModel::TimelineModel() { Relayout(); }
+
+void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool animate, double now_ms) {
+  AllocationKey key;
+  bool continues = data && state_.data && SameKindOfRun(data->trace(), state_.data->trace());
+  if (data && state_.data) key = KeyOf(state_.data->trace(), state_.selection);
+
+  bool first = !state_.data;
+  state_.data = std::move(data);
+  state_.hover = {};
+  state_.tooltip = false;
+  state_.selected_slice = kNoSlice;
+  data_dirty_ = overlay_dirty_ = true;
+  view_animation_.active = false;
+
+  trace::AllocationId selection;
+  if (state_.data) selection = FindAllocation(state_.data->trace(), key);
+  if (selection != state_.selection) {
+    state_.selection = selection;
+    changes_.selection = true;
+  }
+  Span before = state_.viewport.view();
+  if (!state_.data) {
+    if (state_.range) changes_.range = true;
+    if (state_.cursor) changes_.cursor = true;
+    state_.range.reset();
+    state_.cursor.reset();
+    history_.Clear();
+    morph_active_ = false;
+    state_.morph = 1;
+    Relayout();
+    return;
+  }
+  if (continues && !first) {
+    state_.viewport.ReplaceExtent(0, state_.data->duration_ns());
+  } else {
+    state_.viewport.SetExtent(0, state_.data->duration_ns());
+    state_.viewport.Fit();
+    history_.Clear();
+    state_.addresses = {};
+    if (state_.range) changes_.range = true;
+    if (state_.cursor) changes_.cursor = true;
+    state_.range.reset();
+    state_.cursor.reset();
+  }
+  if (state_.addresses.end > static_cast<double>(state_.data->address_axis().size())) {
+    state_.addresses = {};
+  }
+  if (state_.ghost) state_.ghost_map = TimeMap(state_.data->trace(), state_.ghost->trace());
+  Relayout();
+  UpdateAxis(!continues);
+  if (!(state_.viewport.view() == before)) changes_.view = true;
+
+  morph_active_ = animate && animations_ && continues && memory_.columns > 0;
+  state_.morph = 1;
+  if (morph_active_) {
+    state_.morph_from = memory_.edges;
+    state_.morph_columns = memory_.columns;
+    state_.morph = 0;
+    morph_start_ms_ = now_ms;
+  }
+}
+
+void TimelineModel::SetGhost(std::shared_ptr<const TimelineData> ghost, std::string label) {
+  state_.ghost = std::move(ghost);
+  state_.ghost_label = label.empty() ? "previous run" : std::move(label);
+  state_.ghost_map = {};
+  if (state_.ghost && state_.data) {
+    state_.ghost_map = TimeMap(state_.data->trace(), state_.ghost->trace());
+  }
+  Relayout();
+  UpdateAxis(false);
+  data_dirty_ = overlay_dirty_ = true;
+}
+
+void TimelineModel::SetTheme(const Theme& theme) {
+  state_.theme = theme;
+  data_dirty_ = overlay_dirty_ = true;
+}
+
+void TimelineModel::SetDeviceLimit(uint64_t bytes) {
+  if (state_.device_limit == bytes) return;
+  state_.device_limit = bytes;
+  UpdateAxis(true);
+  data_dirty_ = true;
+}
+
+void TimelineModel::Resize(float width, float height, double scale) {
+  if (width == state_.layout.width && height == state_.layout.height && scale == state_.scale) {
+    return;
+  }
+  state_.layout.width = width;
+  state_.layout.height = height;
+  state_.scale = scale;
+  Relayout();
+}
+
+void TimelineModel::SetStatus(Status status, std::string title, std::string text, std::string next,
+                              double fraction) {
+  state_.status = status;
+  state_.status_title = std::move(title);
+  state_.status_text = std::move(text);
+  state_.status_next = std::move(next);
+  state_.status_fraction = fraction;
+  data_dirty_ = true;
+}
+
+void TimelineModel::SetEmptyText(std::string title, std::string hint) {
+  state_.empty_title = std::move(title);
+  state_.empty_hint = std::move(hint);
+  if (!state_.data) data_dirty_ = true;
+}
+
+void TimelineModel::Relayout() {
+  LaneNeeds needs;
+  if (state_.data) needs = state_.data->needs();
+  needs.difference = state_.ghost != nullptr && state_.data != nullptr;
+  state_.layout = ComputeLayout(state_.layout.width, state_.layout.height, needs, state_.folded);
+  state_.viewport.SetPixels(state_.layout.plot_left, state_.layout.plot_width);
+  data_dirty_ = overlay_dirty_ = true;
+}
+
+void TimelineModel::UpdateAxis(bool may_shrink) {
+  if (!state_.data) return;
+  uint64_t highest = std::max(state_.data->peak().allocated, state_.data->peak().reserved);
+  if (state_.ghost) highest = std::max(highest, state_.ghost->peak().allocated);
+  if (state_.limit_in_range()) highest = std::max(highest, state_.device_limit);
+  auto max = static_cast<double>(state_.axis.max);
+  auto need = static_cast<double>(highest);
+  if (need * 1.03 > max || may_shrink || need < max * kShrinkBelow) {
+    state_.axis = MakeByteAxis(highest, kByteTicks);
+  }
+}
+
+Span TimelineModel::TargetView() const {
+  return view_animation_.active ? view_animation_.to : state_.viewport.view();
+}
+
+void TimelineModel::SetViewNow(const Span& view) {
+  Span before = state_.viewport.view();
+  state_.viewport.SetView(view);
+  if (before == state_.viewport.view()) return;
+  data_dirty_ = overlay_dirty_ = true;
+  changes_.view = true;
+  if (state_.hovering) UpdateHover(state_.hover_x, state_.hover_y);
+}
+
+void TimelineModel::GoTo(const Span& view, double now_ms, bool animate, uint64_t gesture) {
+  Span target = TargetView();
+  if (view == target) return;
+  history_.Push(target, gesture);
+  if (!animate || !animations_) {
+    view_animation_.active = false;
+    SetViewNow(view);
+    return;
+  }
+  view_animation_ = {true, state_.viewport.view(), view, now_ms};
+}
+
+bool TimelineModel::Animate(double now_ms) {
+  if (view_animation_.active) {
+    double t = EaseOut((now_ms - view_animation_.start_ms) / kViewAnimationMs);
+    const Span &a = view_animation_.from, &b = view_animation_.to;
+    if (t >= 1) {
+      view_animation_.active = false;
+      SetViewNow(b);
+    } else {
+      // The widths go by ratio, so that a deep zoom does not rush at its end.
+      double width = a.width() * std::pow(b.width() / a.width(), t);
+      double share = std::abs(b.width() - a.width()) < 1e-9 * a.width()
+                         ? t
+                         : (width - a.width()) / (b.width() - a.width());
+      double begin = a.begin + (b.begin - a.begin) * share;
+      SetViewNow({begin, begin + width});
+    }
+  }
+  if (morph_active_) {
+    double t = (now_ms - morph_start_ms_) / kMorphMs;
+    state_.morph = static_cast<float>(EaseOut(t));
+    if (t >= 1) {
+      morph_active_ = false;
+      state_.morph = 1;
+      state_.morph_from.clear();
+    }
+    data_dirty_ = true;
+  }
+  return animating();
+}
+
+void TimelineModel::Fit(double now_ms) {
+  state_.addresses = {};
+  data_dirty_ = overlay_dirty_ = true;
+  if (!state_.data) return;
+  // A kept, longer scale ends here: all means what there is.
+  state_.viewport.SetExtent(0, state_.data->duration_ns());
+  GoTo({0, state_.data->duration_ns()}, now_ms, true);
+}
+
+void TimelineModel::ZoomBy(double factor, double now_ms) {
+  if (!state_.data) return;
+  Viewport v = state_.viewport;
+  v.SetView(TargetView());
+  double middle = v.left() + v.width() / 2;
+  bool at_mouse = state_.hovering && state_.hover.kind != HitKind::kOverview;
+  v.ZoomAt(at_mouse ? state_.hover_x : middle, factor);
+  GoTo(v.view(), now_ms, true);
+}
+
+std::optional<Span> TimelineModel::SelectedSpan() const {
+  if (!state_.data) return std::nullopt;
+  const TimelineData& d = *state_.data;
+  if (state_.range) return state_.range;
+  if (state_.selection.valid()) {
+    const trace::AllocationTable& a = d.trace().allocations;
+    return Span{d.FromTrace(a.begin_ns[state_.selection.value]),
+                d.FromTrace(a.end_ns[state_.selection.value])};
+  }
+  if (state_.selected_slice != kNoSlice) {
+    const trace::SliceTable& t = d.trace().slices;
+    return Span{d.FromTrace(t.begin_ns[state_.selected_slice]),
+                d.FromTrace(t.end_ns[state_.selected_slice])};
+  }
+  return std::nullopt;
+}
+
+void TimelineModel::ZoomToSelection(double now_ms) {
+  auto span = SelectedSpan();
+  if (span) GoTo(state_.viewport.Around(span->begin, span->end), now_ms, true);
+}
+
+void TimelineModel::RevealSelection(double now_ms) {
+  auto span = SelectedSpan();
+  if (!span) return;
+  Span view = TargetView();
+  if (span->begin >= view.begin && span->end <= view.end) return;
+  if (span->width() <= view.width() * 0.9) {
+    double middle = (span->begin + span->end) / 2;
+    Viewport v = state_.viewport;
+    v.SetView({middle - view.width() / 2, middle + view.width() / 2});
+    GoTo(v.view(), now_ms, true);
+  } else {
+    GoTo(
+        state_.viewport.Around(std::min(span->begin, view.begin), std::max(span->end, view.end), 1),
+        now_ms, true);
+  }
+}
+
+void TimelineModel::UndoView(double now_ms) {
+  if (!history_.CanUndo()) return;
+  Span to = history_.Undo(TargetView());
+  view_animation_ = {true, state_.viewport.view(), to, now_ms};
+  if (!animations_) Animate(now_ms + kViewAnimationMs);
+}
+
+void TimelineModel::RedoView(double now_ms) {
+  if (!history_.CanRedo()) return;
+  Span to = history_.Redo(TargetView());
+  view_animation_ = {true, state_.viewport.view(), to, now_ms};
+  if (!animations_) Animate(now_ms + kViewAnimationMs);
+}
+
+void TimelineModel::JumpToPeak(double now_ms) {
+  if (!state_.data || state_.data->peak().allocated == 0) return;
+  double time = state_.data->FromTrace(state_.data->peak().context.time_ns);
+  SetCursor(time);
+  Span view = TargetView();
+  double margin = view.width() * 0.05;
+  if (time >= view.begin + margin && time <= view.end - margin) return;
+  Viewport v = state_.viewport;
+  v.SetView({time - view.width() / 2, time + view.width() / 2});
+  GoTo(v.view(), now_ms, true);
+}
+
+void TimelineModel::Select(trace::AllocationId id) {
+  if (!state_.data || (id.valid() && id.value >= state_.data->trace().allocations.size())) id = {};
+  if (state_.selected_slice != kNoSlice) {
+    state_.selected_slice = kNoSlice;
+    overlay_dirty_ = true;
+  }
+  if (id == state_.selection) return;
+  state_.selection = id;
+  overlay_dirty_ = true;
+  changes_.selection = true;
+}
+
+void TimelineModel::SetCursor(std::optional<double> time) {
+  if (time && state_.data) time = std::clamp(*time, 0.0, state_.data->duration_ns());
+  if (time == state_.cursor) return;
+  state_.cursor = time;
+  overlay_dirty_ = true;
+  changes_.cursor = true;
+}
+
+void TimelineModel::SetRange(std::optional<Span> range) {
+  if (range && range->begin > range->end) std::swap(range->begin, range->end);
+  if (range && range->width() <= 0) range.reset();
+  if (range == state_.range) return;
+  state_.range = range;
+  overlay_dirty_ = true;
+  changes_.range = true;
+}
+
+void TimelineModel::Clear() {
+  if (state_.range) {
+    SetRange(std::nullopt);
+  } else if (state_.selection.valid() || state_.selected_slice != kNoSlice) {
+    Select({});
+  } else {
+    SetCursor(std::nullopt);
+  }
+}
+
+SceneCounts TimelineModel::BuildData(const TextMeasure& measure, DrawList* list) {
+  data_dirty_ = false;
+  return BuildDataLayer(state_, measure, &memory_, list);
+}
+
+void TimelineModel::BuildOverlay(const TextMeasure& measure, DrawList* list) {
+  overlay_dirty_ = false;
+  timeline::BuildOverlay(state_, measure, list);
+}
+
+Changes TimelineModel::TakeChanges() {
+  Changes taken = changes_;
+  changes_ = {};
+  return taken;
+}
+
+}  // namespace vramscope::ui::timeline

@@ -1,0 +1,156 @@
+// The canvas without Qt: owns the state, turns input into changes of it, says what must be drawn
+// anew, and makes the draw lists. The widget is a thin shell around it.
+//
+//   TimelineModel m;
+//   m.Resize(1000, 720, 1.0);
+//   m.SetData(TimelineData::Build(trace), false, now_ms);
+//   m.Wheel({.x = 500, .y = 300, .dy = 120}, now_ms);    // zoom at the mouse
+//   if (m.data_dirty()) m.BuildData(measure, &list);
+//
+// One thread. Times that are passed in (`now_ms`) are those of any steady clock.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "ui/timeline/model/canvas_state.h"
+#include "ui/timeline/model/scene.h"
+
+namespace vramscope::ui::timeline {
+
+enum class Button : uint8_t { kNone, kLeft, kMiddle, kRight };
+
+struct Pointer {
+  double x = 0, y = 0;
+  Button button = Button::kNone;
+  bool shift = false, ctrl = false, alt = false;
+};
+
+struct WheelInput {
+  double x = 0, y = 0;
+  double dx = 0, dy = 0;              // eighths of a degree (120 a notch), or pixels
+  bool pixels = false;                // from a touchpad
+  bool begins = false, ends = false;  // of a touchpad gesture
+  bool shift = false, ctrl = false, alt = false;
+};
+
+// Keys by meaning; the widget maps positions (so that W is W's place on any layout).
+enum class Key : uint8_t {
+  kZoomIn,
+  kZoomOut,
+  kPanLeft,
+  kPanRight,
+  kFit,
+  kZoomSelection,
+  kPeak,
+  kEscape,
+  kUndo,
+  kRedo,
+  kNextBlock,
+  kPreviousBlock,
+  kSelectionToRange,
+};
+
+// What the outside wants to hear of; collected until taken.
+struct Changes {
+  bool selection = false, range = false, cursor = false, view = false, hover = false;
+};
+
+class TimelineModel {
+ public:
+  TimelineModel();
+
+  const CanvasState& state() const { return state_; }
+  void SetData(std::shared_ptr<const TimelineData> data, bool animate, double now_ms);
+  void SetGhost(std::shared_ptr<const TimelineData> ghost, std::string label);
+  void SetTheme(const Theme& theme);
+  void SetDeviceLimit(uint64_t bytes);
+  void SetAnimations(bool on) { animations_ = on; }
+  void Resize(float width, float height, double scale);
+  void SetStatus(Status status, std::string title, std::string text, std::string next,
+                 double fraction);
+  void SetEmptyText(std::string title, std::string hint);
+
+  // Input. A press starts a gesture that Move and Release go on with.
+  void Press(const Pointer& p, double now_ms);
+  void Move(const Pointer& p, double now_ms);
+  void Release(const Pointer& p, double now_ms);
+  void DoubleClick(const Pointer& p, double now_ms);
+  void Wheel(const WheelInput& w, double now_ms);
+  // False: nothing that this key does here. `fast`: Shift.
+  bool KeyPress(Key key, bool fast, double now_ms);
+  void Leave();
+  void ShowTooltip();  // the mouse has rested
+
+  // View.
+  void Fit(double now_ms);
+  void ZoomBy(double factor, double now_ms);
+  void ZoomToSelection(double now_ms);
+  void RevealSelection(double now_ms);
+  void UndoView(double now_ms);
+  void RedoView(double now_ms);
+  bool CanUndo() const { return history_.CanUndo(); }
+  bool CanRedo() const { return history_.CanRedo(); }
+  void JumpToPeak(double now_ms);
+
+  void Select(trace::AllocationId id);
+  void SetCursor(std::optional<double> time);
+  void SetRange(std::optional<Span> range);
+  void Clear();  // Esc: one thing at a time: tooltip and range, selection, cursor
+
+  Hit HitTest(double x, double y) const;
+
+  // Moves animations on; true while one runs.
+  bool Animate(double now_ms);
+  bool animating() const { return view_animation_.active || morph_active_; }
+
+  bool data_dirty() const { return data_dirty_; }
+  bool overlay_dirty() const { return overlay_dirty_; }
+  SceneCounts BuildData(const TextMeasure& measure, DrawList* list);
+  void BuildOverlay(const TextMeasure& measure, DrawList* list);
+  Changes TakeChanges();
+
+ private:
+  enum class Gesture : uint8_t { kNone, kMaybeClick, kRange, kPan, kBrush, kBrushEdge, kScrub };
+  struct ViewAnimation {
+    bool active = false;
+    Span from, to;
+    double start_ms = 0;
+  };
+
+  void Relayout();
+  void UpdateAxis(bool may_shrink);
+  void GoTo(const Span& view, double now_ms, bool animate, uint64_t gesture = 0);
+  void SetViewNow(const Span& view);
+  void UpdateHover(double x, double y);
+  void MoveBrush(double x);
+  void ZoomAddresses(double y, double factor);
+  void StepBlock(int direction, double now_ms);
+  std::optional<Span> SelectedSpan() const;
+  Span TargetView() const;  // where an animation under way will end
+
+  CanvasState state_;
+  ViewHistory history_;
+  AxisLock axis_lock_;
+  SceneMemory memory_;
+  LaneNeeds needs_;
+  bool animations_ = true;
+  bool data_dirty_ = true, overlay_dirty_ = true;
+  Changes changes_;
+
+  Gesture gesture_ = Gesture::kNone;
+  Pointer press_;
+  Span press_view_;
+  double brush_grab_ = 0;  // time between the mouse and the view's begin
+  bool brush_right_edge_ = false;
+  uint64_t gesture_id_ = 1;
+  double last_wheel_ms_ = -1e9;
+
+  ViewAnimation view_animation_;
+  bool morph_active_ = false;
+  double morph_start_ms_ = 0;
+};
+
+}  // namespace vramscope::ui::timeline

@@ -1,0 +1,173 @@
+#include "ui/timeline/model/tooltip.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ui/timeline/model/format.h"
+
+namespace vramscope::ui::timeline {
+namespace {
+
+// Short of the view's pixel: enough digits to tell two neighbouring pixels apart.
+int64_t Resolution(const CanvasState& s) {
+  return std::max<int64_t>(static_cast<int64_t>(s.viewport.ns_per_px() / 2), 1);
+}
+
+std::string Moment(const CanvasState& s, int64_t trace_ns) {
+  int64_t resolution = 1;
+  while (resolution * 10 <= Resolution(s)) resolution *= 10;
+  return FormatTime(trace_ns - s.data->origin_ns(), resolution);
+}
+
+// "backward · step 5 · 71.20 ms"
+std::string Place(const CanvasState& s, int64_t trace_ns) {
+  const TimelineData& d = *s.data;
+  std::string out;
+  uint32_t phase = d.SliceAt(trace::SliceKind::kPhase, trace_ns);
+  uint32_t step = d.SliceAt(trace::SliceKind::kStep, trace_ns);
+  if (phase != kNoSlice) out += d.SliceName(phase) + " · ";
+  if (step != kNoSlice) out += fmt::format("step {} · ", d.trace().slices.number[step]);
+  return out + Moment(s, trace_ns);
+}
+
+Tooltip OfAllocation(const CanvasState& s, const Hit& hit) {
+  const TimelineData& d = *s.data;
+  const trace::Trace& t = d.trace();
+  const trace::AllocationTable& a = t.allocations;
+  uint32_t i = hit.allocation.value;
+  Tooltip tip;
+  std::string_view module = t.String(a.module[i]), op = t.String(a.op[i]);
+  tip.title = module.empty() ? (op.empty() ? fmt::format("allocation {}", i) : std::string(op))
+                             : std::string(module);
+  if (!module.empty()) tip.subtitle = op;
+  trace::Category now = d.CategoryAt(hit.allocation, s.TraceTime(hit.time));
+  tip.swatch = s.theme.category(now);
+  std::string category(trace::Name(now));
+  if (a.birth_category[i] != now) {
+    category += fmt::format(" (born {})", trace::Name(a.birth_category[i]));
+  }
+  tip.rows.push_back({"category", category, {}});
+  tip.rows.push_back({"requested", FormatBytesExact(a.bytes[i]), {}});
+  tip.rows.push_back({"block", FormatBytesExact(a.bytes_rounded[i]), {}});
+  std::string born = a.phase[i] != trace::Phase::kNone
+                         ? fmt::format("{} · ", trace::Name(a.phase[i]))
+                         : std::string();
+  if (a.step[i] >= 0) born += fmt::format("step {} · ", a.step[i]);
+  if (a.micro_batch[i] >= 0 && d.rows(trace::SliceKind::kMicroBatch) > 0) {
+    born += fmt::format("micro-batch {} · ", a.micro_batch[i]);
+  }
+  tip.rows.push_back({"born", born + Moment(s, a.begin_ns[i]), {}});
+  if (a.free_event[i] == trace::kNoEvent) {
+    tip.rows.push_back({"freed", "not in this trace", {}});
+  } else {
+    tip.rows.push_back({"freed", Place(s, a.end_ns[i]), {}});
+  }
+  tip.rows.push_back({"lives", FormatDuration(a.end_ns[i] - a.begin_ns[i]), {}});
+  tip.rows.push_back({"address", fmt::format("0x{:x}", a.address[i]), {}});
+  if (a.segment[i].valid()) {
+    tip.rows.push_back(
+        {"segment",
+         fmt::format("{} · {} pool", FormatBytes(t.segments.bytes[a.segment[i].value], true),
+                     a.pool[i] == trace::Pool::kSmall ? "small" : "large"),
+         {}});
+  }
+  return tip;
+}
+
+Tooltip OfSlice(const CanvasState& s, const Hit& hit) {
+  const TimelineData& d = *s.data;
+  const trace::SliceTable& t = d.trace().slices;
+  uint32_t i = hit.slice;
+  Tooltip tip;
+  tip.title = d.SliceName(i);
+  if (t.kind[i] == trace::SliceKind::kPhase) tip.swatch = s.theme.phase(t.phase(i));
+  if (t.kind[i] == trace::SliceKind::kOp) tip.subtitle = d.trace().String(t.module[i]);
+  tip.rows.push_back({"begins", Place(s, t.begin_ns[i]), {}});
+  tip.rows.push_back({"takes", FormatDuration(t.end_ns[i] - t.begin_ns[i]), {}});
+  const analysis::MemoryCurves& c = d.curves();
+  if (c.size() > 0) {
+    auto value = [&](int64_t time) -> uint64_t {
+      int64_t p = d.CurvePointAt(time);
+      return p < 0 ? 0 : c.allocated[p];
+    };
+    int64_t end = std::max(t.end_ns[i], t.begin_ns[i] + 1);
+    auto most = d.curve_index().Query(t.begin_ns[i], end, 1);
+    if (!most.allocated_max.empty()) {
+      tip.rows.push_back({"peak within", FormatBytes(most.allocated_max[0]), {}});
+    }
+    auto delta =
+        static_cast<int64_t>(value(t.end_ns[i])) - static_cast<int64_t>(value(t.begin_ns[i] - 1));
+    tip.rows.push_back({"leaves behind", FormatSignedBytes(delta), {}});
+  }
+  return tip;
+}
+
+Tooltip OfMemory(const CanvasState& s, const Hit& hit) {
+  const TimelineData& d = *s.data;
+  const analysis::MemoryCurves& c = d.curves();
+  Tooltip tip;
+  int64_t p = d.CurvePointAt(s.TraceTime(hit.time));
+  if (p < 0 || hit.time > d.duration_ns()) return tip;
+  tip.title = FormatBytes(c.allocated[p]);
+  tip.subtitle = "allocated · " + Place(s, s.TraceTime(hit.time));
+  for (auto it = kStackOrder.rbegin(); it != kStackOrder.rend(); ++it) {
+    const auto& bytes = c.category[static_cast<size_t>(*it)];
+    if (bytes.empty() || bytes[p] == 0) continue;
+    tip.rows.push_back(
+        {std::string(trace::Name(*it)), FormatBytes(bytes[p]), s.theme.category(*it)});
+  }
+  if (c.reserved[p] > 0) {
+    tip.rows.push_back({"reserved", FormatBytes(c.reserved[p]), {}});
+    tip.rows.push_back(
+        {"cached, free", FormatBytes(c.reserved[p] - std::min(c.reserved[p], c.allocated[p])), {}});
+  }
+  if (s.ghost) {
+    double at = s.ghost_map.Map(hit.time);
+    int64_t g = s.ghost->CurvePointAt(s.ghost->ToTrace(at));
+    if (g >= 0) {
+      uint64_t other = s.ghost->curves().allocated[g];
+      tip.rows.push_back({s.ghost_label, FormatBytes(other), {}});
+      tip.rows.push_back(
+          {"difference",
+           FormatSignedBytes(static_cast<int64_t>(c.allocated[p]) - static_cast<int64_t>(other)),
+           {}});
+    }
+  }
+  return tip;
+}
+
+Tooltip OfFreeAddress(const CanvasState& s, const Hit& hit) {
+  Tooltip tip;
+  if (!hit.offset) return tip;
+  auto address = s.data->address_axis().AddressAt(*hit.offset, s.TraceTime(hit.time));
+  if (!address) return tip;
+  tip.title = "cached and free";
+  tip.subtitle = Place(s, s.TraceTime(hit.time));
+  tip.swatch = s.theme.cached;
+  tip.rows.push_back({"address", fmt::format("0x{:x}", *address), {}});
+  return tip;
+}
+
+}  // namespace
+
+Tooltip MakeTooltip(const CanvasState& s, const Hit& hit) {
+  if (!s.data) return {};
+  switch (hit.kind) {
+    case HitKind::kAllocation:
+      return OfAllocation(s, hit);
+    case HitKind::kSlice:
+      return OfSlice(s, hit);
+    case HitKind::kMemory:
+      return OfMemory(s, hit);
+    case HitKind::kNone:
+      return OfFreeAddress(s, hit);
+    case HitKind::kOverview:
+    case HitKind::kRuler:
+    case HitKind::kTitle:
+      break;
+  }
+  return {};
+}
+
+}  // namespace vramscope::ui::timeline

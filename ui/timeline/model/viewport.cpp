@@ -1,0 +1,122 @@
+#include "ui/timeline/model/viewport.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace vramscope::ui::timeline {
+
+void Viewport::SetPixels(double left, double width) {
+  left_ = left;
+  width_ = std::max(width, 1.0);
+}
+
+bool Viewport::shows_all() const {
+  double slack = extent_.width() * 1e-6;
+  return view_.begin <= extent_.begin + slack && view_.end >= extent_.end - slack;
+}
+
+Span Viewport::Clamp(Span view) const {
+  double widest = std::max(extent_.width(), kMinSpanNs);
+  double width = std::clamp(view.width(), kMinSpanNs, widest);
+  if (width != view.width()) {
+    double middle = (view.begin + view.end) / 2;
+    view = {middle - width / 2, middle + width / 2};
+  }
+  if (view.begin < extent_.begin) view = {extent_.begin, extent_.begin + width};
+  if (view.end > extent_.begin + widest) {
+    view = {extent_.begin + widest - width, extent_.begin + widest};
+  }
+  return view;
+}
+
+void Viewport::SetExtent(double begin, double end) {
+  extent_ = {begin, std::max(end, begin + 1)};
+  view_ = Clamp(view_);
+}
+
+void Viewport::ReplaceExtent(double begin, double end) {
+  end = std::max(end, begin + 1);
+  bool all = shows_all();
+  double old_width = extent_.width();
+  double width = end - begin;
+  if (all && width <= old_width && width > old_width / 2) {
+    // A little shorter: same scale, the rest stays empty, so that curves can be compared by eye.
+    extent_ = {begin, begin + old_width};
+    view_ = extent_;
+    return;
+  }
+  extent_ = {begin, end};
+  view_ = all ? extent_ : Clamp(view_);
+}
+
+void Viewport::SetView(Span view) { view_ = Clamp(view); }
+void Viewport::Fit() { view_ = extent_; }
+
+void Viewport::ZoomAt(double x, double factor) {
+  double fraction = std::clamp((x - left_) / width_, 0.0, 1.0);
+  double time = view_.begin + fraction * view_.width();
+  double width =
+      std::clamp(view_.width() / factor, kMinSpanNs, std::max(extent_.width(), kMinSpanNs));
+  SetView({time - fraction * width, time - fraction * width + width});
+}
+
+void Viewport::PanPixels(double dx) {
+  double shift = dx * ns_per_px();
+  shift = std::clamp(shift, extent_.begin - view_.begin, extent_.end - view_.end);
+  view_ = {view_.begin + shift, view_.end + shift};
+}
+
+Span Viewport::Around(double begin, double end, double share) const {
+  double width = std::max(end - begin, kMinSpanNs * share) / share;
+  double middle = (begin + end) / 2;
+  return Clamp({middle - width / 2, middle + width / 2});
+}
+
+void ViewHistory::Push(const Span& before, uint64_t gesture) {
+  redo_.clear();
+  if (gesture && gesture == last_gesture_) return;
+  last_gesture_ = gesture;
+  if (!undo_.empty() && undo_.back() == before) return;
+  undo_.push_back(before);
+  if (undo_.size() > kMax) undo_.erase(undo_.begin());
+}
+
+Span ViewHistory::Undo(const Span& now) {
+  if (undo_.empty()) return now;
+  Span to = undo_.back();
+  undo_.pop_back();
+  redo_.push_back(now);
+  last_gesture_ = 0;
+  return to;
+}
+
+Span ViewHistory::Redo(const Span& now) {
+  if (redo_.empty()) return now;
+  Span to = redo_.back();
+  redo_.pop_back();
+  undo_.push_back(now);
+  last_gesture_ = 0;
+  return to;
+}
+
+void ViewHistory::Clear() {
+  undo_.clear();
+  redo_.clear();
+  last_gesture_ = 0;
+}
+
+AxisLock::Axis AxisLock::Add(double dx, double dy) {
+  sum_x_ += std::abs(dx);
+  sum_y_ += std::abs(dy);
+  if (axis_ == Axis::kUndecided && std::max(sum_x_, sum_y_) >= 4) {
+    axis_ = sum_x_ > sum_y_ ? Axis::kHorizontal : Axis::kVertical;
+  }
+  return axis_;
+}
+
+void AxisLock::Reset() {
+  sum_x_ = sum_y_ = 0;
+  axis_ = Axis::kUndecided;
+}
+
+}  // namespace vramscope::ui::timeline

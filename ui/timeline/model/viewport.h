@@ -1,0 +1,92 @@
+// Which part of the trace is on screen, and the way there and back. Times are nanoseconds from the
+// trace's begin, as doubles: exact to the nanosecond for 100 days.
+//
+//   Viewport v;
+//   v.SetExtent(0, 270e6);             // of the trace
+//   v.SetPixels(12, 996);              // where the plot lies
+//   v.ZoomAt(mouse_x, 1.25);           // the time under the mouse stays there
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace vramscope::ui::timeline {
+
+struct Span {
+  double begin = 0, end = 1;
+  double width() const { return end - begin; }
+  friend bool operator==(const Span&, const Span&) = default;
+};
+
+class Viewport {
+ public:
+  // Closest zoom: this many nanoseconds over the whole width.
+  static constexpr double kMinSpanNs = 20;
+
+  void SetPixels(double left, double width);
+  // Extent of the trace; the view is clamped into it.
+  void SetExtent(double begin, double end);
+  // As SetExtent, for a new run in place of the old: a view of everything stays one when the new
+  // run does not fit or is less than half as long; otherwise the scale stays.
+  void ReplaceExtent(double begin, double end);
+
+  const Span& view() const { return view_; }
+  const Span& extent() const { return extent_; }
+  double left() const { return left_; }
+  double width() const { return width_; }
+  double ns_per_px() const { return view_.width() / width_; }
+  bool shows_all() const;
+
+  double ToX(double time) const { return left_ + (time - view_.begin) / ns_per_px(); }
+  double ToTime(double x) const { return view_.begin + (x - left_) * ns_per_px(); }
+
+  void SetView(Span view);
+  void Fit();
+  void ZoomAt(double x, double factor);  // factor > 1: closer
+  void PanPixels(double dx);             // dx > 0: towards later times
+  // A span in the middle, filling `share` of the width.
+  Span Around(double begin, double end, double share = 0.8) const;
+
+ private:
+  Span Clamp(Span view) const;
+
+  Span extent_{0, 1};
+  Span view_{0, 1};
+  double left_ = 0, width_ = 1;
+};
+
+// Undo and redo of views. Steps of one gesture (the same `gesture` number, not 0) are one entry.
+class ViewHistory {
+ public:
+  static constexpr size_t kMax = 100;
+
+  void Push(const Span& before, uint64_t gesture = 0);
+  bool CanUndo() const { return !undo_.empty(); }
+  bool CanRedo() const { return !redo_.empty(); }
+  // Both want the present view and give the one to go to.
+  Span Undo(const Span& now);
+  Span Redo(const Span& now);
+  void Clear();
+
+ private:
+  std::vector<Span> undo_, redo_;
+  uint64_t last_gesture_ = 0;
+};
+
+// Which way a touchpad gesture goes: decided once, from its first pixels, so that a vertical zoom
+// never pans a little and the other way round.
+class AxisLock {
+ public:
+  enum class Axis : uint8_t { kUndecided, kHorizontal, kVertical };
+  // Adds a movement; gives the axis once it is clear (4 px).
+  Axis Add(double dx, double dy);
+  void Reset();
+  Axis axis() const { return axis_; }
+
+ private:
+  double sum_x_ = 0, sum_y_ = 0;
+  Axis axis_ = Axis::kUndecided;
+};
+
+}  // namespace vramscope::ui::timeline

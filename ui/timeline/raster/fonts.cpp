@@ -1,0 +1,62 @@
+#include "ui/timeline/raster/fonts.h"
+
+#include <QFontDatabase>
+#include <QStringList>
+
+namespace vramscope::ui::timeline {
+namespace {
+
+QString FirstInstalled(const QStringList& wanted, QFontDatabase::SystemFont otherwise) {
+  const QStringList families = QFontDatabase::families();
+  for (const QString& family : wanted) {
+    if (families.contains(family)) return family;
+  }
+  return QFontDatabase::systemFont(otherwise).family();
+}
+
+}  // namespace
+
+QString SansFamily() {
+  static const QString family =
+      FirstInstalled({"Inter", "DejaVu Sans"}, QFontDatabase::GeneralFont);
+  return family;
+}
+
+QString MonoFamily() {
+  static const QString family = FirstInstalled(
+      {"JetBrains Mono", "DejaVu Sans Mono", "Liberation Mono"}, QFontDatabase::FixedFont);
+  return family;
+}
+
+QFont CanvasFont(Font role) {
+  bool mono = role == Font::kMono || role == Font::kMonoSmall;
+  QFont font(mono ? MonoFamily() : SansFamily());
+  switch (role) {
+    case Font::kBody:
+    case Font::kBodyBold:
+      font.setPixelSize(13);
+      break;
+    case Font::kMono:
+      font.setPixelSize(12);
+      break;
+    case Font::kSmall:
+    case Font::kSmallBold:
+      font.setPixelSize(11);
+      break;
+    case Font::kMonoSmall:
+      font.setPixelSize(11);
+      break;
+    case Font::kTitle:
+      font.setPixelSize(17);
+      break;
+  }
+  if (role == Font::kBodyBold || role == Font::kSmallBold || role == Font::kTitle) {
+    font.setWeight(QFont::DemiBold);
+  }
+  // No sub-pixel colour: pictures are compared, and the canvas has dark and light grounds.
+  font.setStyleStrategy(QFont::StyleStrategy(QFont::PreferAntialias | QFont::NoSubpixelAntialias));
+  font.setHintingPreference(QFont::PreferNoHinting);
+  return font;
+}
+
+}  // namespace vramscope::ui::timeline

@@ -1,0 +1,155 @@
+#include "ui/timeline/raster/pixel_fill.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace vramscope::ui::timeline {
+namespace {
+
+struct Bounds {
+  int x0, y0, x1, y1;
+};
+
+Bounds ToPixels(const PixelTarget& t, const Rect& clip) {
+  auto edge = [&](float v, int limit) {
+    return static_cast<int>(std::clamp(std::lround(v * t.scale), 0L, static_cast<long>(limit)));
+  };
+  return {edge(clip.x, t.width), edge(clip.y, t.height), edge(clip.right(), t.width),
+          edge(clip.bottom(), t.height)};
+}
+
+// Two channels at a time; source is premultiplied.
+inline uint32_t Over(uint32_t under, uint32_t over) {
+  uint32_t inverse = 255 - (over >> 24);
+  uint32_t rb = (under & 0x00ff00ff) * inverse + 0x00800080;
+  uint32_t ag = ((under >> 8) & 0x00ff00ff) * inverse + 0x00800080;
+  rb = ((rb + ((rb >> 8) & 0x00ff00ff)) >> 8) & 0x00ff00ff;
+  ag = (ag + ((ag >> 8) & 0x00ff00ff)) & 0xff00ff00;
+  return over + (rb | ag);
+}
+
+// a where t = 0, b where t = 256; both opaque or both premultiplied.
+inline uint32_t Lerp(uint32_t a, uint32_t b, uint32_t t) {
+  uint32_t rb = (((a & 0x00ff00ff) * (256 - t) + (b & 0x00ff00ff) * t) >> 8) & 0x00ff00ff;
+  uint32_t ag = (((a >> 8) & 0x00ff00ff) * (256 - t) + ((b >> 8) & 0x00ff00ff) * t) & 0xff00ff00;
+  return rb | ag;
+}
+
+}  // namespace
+
+uint32_t Premultiply(uint32_t argb) {
+  uint32_t a = argb >> 24;
+  if (a == 255) return argb;
+  auto channel = [&](int shift) { return (((argb >> shift) & 255) * a + 127) / 255 << shift; };
+  return a << 24 | channel(16) | channel(8) | channel(0);
+}
+
+void FillRects(const PixelTarget& target, const Rect& clip, std::span<const FillRect> rects) {
+  Bounds b = ToPixels(target, clip);
+  if (b.x0 >= b.x1 || b.y0 >= b.y1) return;
+  auto scale = static_cast<float>(target.scale);
+  for (const FillRect& r : rects) {
+    // Far outside values must not overflow the conversion.
+    auto pixel = [&](float v) {
+      return static_cast<int>(std::floor(std::clamp(v * scale, -1e8f, 1e8f) + 0.5f));
+    };
+    int x0 = pixel(r.x0), y0 = pixel(r.y0);
+    int x1 = std::max(pixel(r.x1), x0 + 1), y1 = std::max(pixel(r.y1), y0 + 1);
+    x0 = std::max(x0, b.x0);
+    y0 = std::max(y0, b.y0);
+    x1 = std::min(x1, b.x1);
+    y1 = std::min(y1, b.y1);
+    if (x0 >= x1 || y0 >= y1) continue;
+    uint32_t color = Premultiply(r.argb);
+    uint32_t alpha = color >> 24;
+    if (alpha == 0) continue;
+    uint32_t* row = target.pixels + static_cast<ptrdiff_t>(y0) * target.stride;
+    for (int y = y0; y < y1; ++y, row += target.stride) {
+      if (alpha == 255) {
+        std::fill(row + x0, row + x1, color);
+      } else {
+        for (int x = x0; x < x1; ++x) row[x] = Over(row[x], color);
+      }
+    }
+  }
+}
+
+// Row by row: every column remembers in which layer it stands, so memory is written in order.
+void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& stack,
+               std::span<const float> edges, std::span<const uint32_t> colors) {
+  Bounds b = ToPixels(target, stack.area.Intersect(clip));
+  if (b.x0 >= b.x1 || b.y0 >= b.y1 || stack.layers == 0 || stack.columns == 0) return;
+  auto scale = static_cast<float>(target.scale);
+  int n = b.x1 - b.x0;
+  uint32_t layers = stack.layers;
+
+  // Edges of the columns that are drawn, top edge first, in device pixels from b.y0.
+  std::vector<float> edge(size_t{layers + 1} * static_cast<size_t>(n));
+  float left = stack.area.x * scale;
+  float per_pixel = static_cast<float>(stack.columns) / std::max(stack.area.w * scale, 1.0f);
+  for (int i = 0; i < n; ++i) {
+    auto column = static_cast<int64_t>((static_cast<float>(b.x0 + i) + 0.5f - left) * per_pixel);
+    column = std::clamp<int64_t>(column, 0, stack.columns - 1);
+    for (uint32_t l = 0; l <= layers; ++l) {
+      edge[size_t{layers - l} * n + i] =
+          edges[size_t{l} * stack.columns + column] * scale - static_cast<float>(b.y0);
+    }
+  }
+  std::vector<uint32_t> color(layers);  // top layer first
+  for (uint32_t l = 0; l < layers; ++l) color[l] = Premultiply(colors[layers - 1 - l]);
+
+  std::vector<uint32_t> at(n, 0);  // edges already passed
+  for (int y = b.y0; y < b.y1; ++y) {
+    uint32_t* row = target.pixels + static_cast<ptrdiff_t>(y) * target.stride + b.x0;
+    auto top = static_cast<float>(y - b.y0);
+    for (int i = 0; i < n; ++i) {
+      uint32_t k = at[i];
+      float next = edge[size_t{k} * n + i];
+      if (next >= top + 1) {  // the whole pixel lies before the next edge
+        if (k > 0) row[i] = color[k - 1];
+        continue;
+      }
+      // Edges inside this pixel: mix what lies between them by its share of the pixel.
+      uint32_t value = k > 0 ? color[k - 1] : row[i];
+      while (k <= layers) {
+        float e = edge[size_t{k} * n + i];
+        if (e >= top + 1) break;
+        uint32_t below = k < layers ? color[k] : row[i];
+        float share = std::clamp(top + 1 - e, 0.0f, 1.0f);
+        value = Lerp(value, below, static_cast<uint32_t>(share * 256));
+        ++k;
+      }
+      row[i] = value;
+      at[i] = k;
+      if (k > layers) {  // below the stack
+        edge[size_t{layers} * n + i] = 1e9f;
+        at[i] = 0;
+        edge[i] = 1e9f;
+      }
+    }
+  }
+}
+
+void FillImage(const PixelTarget& target, const Rect& clip, const ImagePrim& image,
+               std::span<const uint32_t> pixels) {
+  Bounds b = ToPixels(target, image.area.Intersect(clip));
+  Bounds whole = ToPixels(target, image.area);
+  int w = whole.x1 - whole.x0, h = whole.y1 - whole.y0;
+  if (w <= 0 || h <= 0) return;
+  for (int y = b.y0; y < b.y1; ++y) {
+    int64_t sy = int64_t{y - whole.y0} * image.height / h;
+    const uint32_t* source = pixels.data() + sy * image.width;
+    uint32_t* row = target.pixels + static_cast<ptrdiff_t>(y) * target.stride;
+    for (int x = b.x0; x < b.x1; ++x) {
+      uint32_t p = source[int64_t{x - whole.x0} * image.width / w];
+      if (p >> 24 == 255) {
+        row[x] = p;
+      } else if (p) {
+        row[x] = Over(row[x], p);
+      }
+    }
+  }
+}
+
+}  // namespace vramscope::ui::timeline

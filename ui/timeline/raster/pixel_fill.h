@@ -1,0 +1,25 @@
+// Filling rectangles, stacks and pictures straight into premultiplied ARGB pixels.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "ui/timeline/model/draw_list.h"
+
+namespace vramscope::ui::timeline {
+
+struct PixelTarget {
+  uint32_t* pixels;
+  int width, height;
+  int stride;    // in pixels
+  double scale;  // device pixels per logical pixel
+};
+
+uint32_t Premultiply(uint32_t argb);
+void FillRects(const PixelTarget& target, const Rect& clip, std::span<const FillRect> rects);
+void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& stack,
+               std::span<const float> edges, std::span<const uint32_t> colors);
+void FillImage(const PixelTarget& target, const Rect& clip, const ImagePrim& image,
+               std::span<const uint32_t> pixels);
+
+}  // namespace vramscope::ui::timeline
