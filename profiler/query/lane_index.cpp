@@ -16,8 +16,8 @@ constexpr size_t kBase = 16;  // slices of a bottom node
 struct Node {
   int64_t begin = 0;
   int64_t end = 0;  // highest
-  int64_t max_duration = 0;
-  int64_t covered = 0;   // sum of durations
+  uint64_t max_duration = 0;
+  uint64_t covered = 0;  // sum of durations
   uint32_t longest = 0;  // row of the slice table
   uint32_t count = 0;
 };

@@ -1,0 +1,120 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "profiler/query/level_of_detail.h"
+#include "tests/profiler/analysis/random_trace.h"
+
+namespace vramscope::query {
+namespace {
+
+using analysis::MakeRandomTrace;
+using analysis::MemoryCurves;
+
+TEST(MaxPyramid, IsTheFirstHighestOfAnyRange) {
+  std::mt19937 random(1);
+  for (size_t n : {1, 2, 15, 16, 17, 33, 100, 1000, 4099}) {
+    std::vector<uint64_t> v(n);
+    for (uint64_t& x : v) x = random() % 50;
+    const MaxPyramid p(v);
+    for (int i = 0; i < 500; ++i) {
+      const size_t begin = random() % n, end = begin + 1 + random() % (n - begin);
+      const auto first = v.begin() + static_cast<ptrdiff_t>(begin);
+      const auto expected = std::max_element(first, v.begin() + static_cast<ptrdiff_t>(end));
+      ASSERT_EQ(p.ArgMax(begin, end), static_cast<size_t>(expected - v.begin()));
+    }
+  }
+}
+
+// By definition: what holds at the column's begin, and every point in it; the last column is
+// closed.
+CurveColumns Scan(const MemoryCurves& c, int64_t begin, int64_t end, int columns) {
+  CurveColumns out;
+  const double width = static_cast<double>(end - begin) / columns;
+  for (int i = 0; i < columns; ++i) {
+    const int64_t left = begin + static_cast<int64_t>(width * i);
+    const int64_t right = begin + static_cast<int64_t>(width * (i + 1));
+    uint64_t allocated = 0, reserved = 0;
+    uint32_t point = CurveColumns::kNoPoint;
+    for (uint32_t p = 0; p < c.size(); ++p) {
+      const bool inside =
+          c.time_ns[p] >= left && (i + 1 < columns ? c.time_ns[p] < right : c.time_ns[p] <= end);
+      const bool carried = c.time_ns[p] < left && (p + 1 == c.size() || c.time_ns[p + 1] > left);
+      if (!inside && !carried) continue;
+      if (point == CurveColumns::kNoPoint || c.allocated[p] > allocated) {
+        allocated = c.allocated[p];
+        point = p;
+      }
+      reserved = std::max(reserved, c.reserved[p]);
+    }
+    out.allocated_max.push_back(allocated);
+    out.reserved_max.push_back(reserved);
+    out.point.push_back(point);
+    for (int k = 0; k < trace::kCategoryCount; ++k) {
+      if (c.category[k].empty()) continue;
+      out.category[k].push_back(point == CurveColumns::kNoPoint ? 0 : c.category[k][point]);
+    }
+  }
+  return out;
+}
+
+TEST(CurveIndex, EqualsAScan) {
+  for (uint64_t seed = 1; seed < 5; ++seed) {
+    const auto t = MakeRandomTrace({.seed = seed, .steps = 1});
+    const MemoryCurves curves = analysis::ComputeCurves(*t);
+    const CurveIndex index(curves);
+    std::mt19937_64 random(seed);
+    const int64_t first = t->begin_ns() - 10'000, length = t->end_ns() - t->begin_ns() + 20'000;
+    for (int i = 0; i < 60; ++i) {
+      int64_t begin = first + static_cast<int64_t>(random() % static_cast<uint64_t>(length));
+      int64_t end = begin + 1 + static_cast<int64_t>(random() % (i % 3 ? 5'000 : length));
+      if (i == 0) begin = first, end = first + length;
+      const int columns = 1 + static_cast<int>(random() % 100);
+      const CurveColumns got = index.Query(begin, end, columns);
+      const CurveColumns expected = Scan(curves, begin, end, columns);
+      ASSERT_EQ(got.allocated_max, expected.allocated_max) << begin << " " << end << " " << columns;
+      ASSERT_EQ(got.reserved_max, expected.reserved_max);
+      ASSERT_EQ(got.point, expected.point);
+      for (int c = 0; c < trace::kCategoryCount; ++c) {
+        ASSERT_EQ(got.category[c], expected.category[c]);
+      }
+    }
+  }
+}
+
+TEST(CurveIndex, PeaksNeverVanishAndCategoriesAddUp) {
+  const auto t = MakeRandomTrace({.seed = 9});
+  const MemoryCurves curves = analysis::ComputeCurves(*t);
+  const CurveIndex index(curves);
+  const uint64_t peak = analysis::FindPeak(*t, curves).allocated;
+  for (int columns : {1, 2, 7, 100, 1920, 100'000}) {
+    const CurveColumns c = index.Query(t->begin_ns(), t->end_ns(), columns);
+    EXPECT_EQ(*std::max_element(c.allocated_max.begin(), c.allocated_max.end()), peak);
+    for (int i = 0; i < columns; ++i) {
+      uint64_t sum = 0;
+      for (const auto& category : c.category) sum += category.empty() ? 0 : category[i];
+      ASSERT_EQ(sum, c.allocated_max[i]);
+      ASSERT_GE(c.reserved_max[i], c.allocated_max[i]);
+    }
+  }
+}
+
+TEST(CurveIndex, EdgesOfWhatCanBeAsked) {
+  const MemoryCurves none;
+  const CurveIndex empty(none);
+  EXPECT_EQ(empty.Query(0, 100, 3).allocated_max, (std::vector<uint64_t>{0, 0, 0}));
+  EXPECT_TRUE(empty.Query(0, 100, 0).allocated_max.empty());
+  EXPECT_TRUE(empty.Query(100, 100, 5).allocated_max.empty());
+  const auto t = MakeRandomTrace({.steps = 1});
+  const MemoryCurves curves = analysis::ComputeCurves(*t);
+  const CurveIndex index(curves);
+  const CurveColumns all = index.Query(INT64_MIN, INT64_MAX, 16);
+  EXPECT_EQ(*std::max_element(all.allocated_max.begin(), all.allocated_max.end()),
+            analysis::FindPeak(*t, curves).allocated);
+  EXPECT_EQ(index.Query(INT64_MIN, INT64_MIN + 1, 4).allocated_max[0], 0u);
+  EXPECT_EQ(index.Query(INT64_MAX - 1, INT64_MAX, 4).allocated_max[3], curves.allocated.back());
+}
+
+}  // namespace
+}  // namespace vramscope::query

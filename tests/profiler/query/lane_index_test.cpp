@@ -1,0 +1,150 @@
+#include "profiler/query/lane_index.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <tuple>
+
+#include "tests/profiler/analysis/random_trace.h"
+
+namespace vramscope::query {
+namespace {
+
+using analysis::MakeRandomTrace;
+
+TEST(LaneIndex, LanesHoldEverySliceOnce) {
+  const auto t = MakeRandomTrace({.seed = 2});
+  const LaneIndex index(t);
+  uint64_t slices = 0;
+  for (size_t i = 0; i < index.lanes().size(); ++i) {
+    const Lane& lane = index.lanes()[i];
+    slices += lane.slices;
+    if (i > 0) {
+      const Lane& last = index.lanes()[i - 1];
+      EXPECT_LT(std::tuple(last.kind, last.thread, last.depth),
+                std::tuple(lane.kind, lane.thread, lane.depth));
+    }
+  }
+  EXPECT_EQ(slices, t->slices.size());
+}
+
+// Every slice that meets the window is a rect or is counted; wide ones are rects, narrow ones not.
+TEST(LaneIndex, NothingIsLostAndWideSlicesAreRects) {
+  for (uint64_t seed = 1; seed < 4; ++seed) {
+    const auto t = MakeRandomTrace({.seed = seed, .ops_per_layer = 20});
+    const trace::SliceTable& s = t->slices;
+    const LaneIndex index(t);
+    std::mt19937_64 random(seed);
+    for (int round = 0; round < 100; ++round) {
+      const auto lane_number = static_cast<uint32_t>(random() % index.lanes().size());
+      const Lane lane = index.lanes()[lane_number];
+      const auto span = static_cast<uint64_t>(t->end_ns() - t->begin_ns());
+      int64_t begin = t->begin_ns() + static_cast<int64_t>(random() % span);
+      int64_t end = begin + 1 + static_cast<int64_t>(random() % span);
+      if (round < 10) begin = t->begin_ns() - 5, end = t->end_ns() + 5;
+      const int columns = 1 + static_cast<int>(random() % 500);
+      const double min_rect = 1.0 + static_cast<double>(random() % 3);
+      const LaneView v = index.Query(lane_number, begin, end, columns, min_rect);
+      ASSERT_EQ(v.columns.size(), static_cast<size_t>(columns));
+      const double width = static_cast<double>(end - begin) / columns;
+
+      std::vector<uint32_t> rects;
+      uint64_t narrow = 0, narrow_near = 0;
+      for (uint32_t i = 0; i < s.size(); ++i) {
+        if (s.kind[i] != lane.kind || s.thread[i] != lane.thread || s.depth[i] != lane.depth) {
+          continue;
+        }
+        const bool wide = static_cast<double>(s.end_ns[i] - s.begin_ns[i]) >= min_rect * width;
+        const bool meets = s.end_ns[i] >= begin && s.begin_ns[i] < end;
+        if (wide && meets) rects.push_back(i);
+        narrow += !wide && meets;
+        // A summary at the window's edge may hold slices up to a column outside.
+        narrow_near += !wide &&
+                       static_cast<double>(s.end_ns[i]) >= static_cast<double>(begin) - width &&
+                       static_cast<double>(s.begin_ns[i]) < static_cast<double>(end) + width;
+      }
+      ASSERT_EQ(v.rects, rects);
+      uint64_t counted = 0;
+      for (const LaneColumn& c : v.columns) {
+        counted += c.count;
+        ASSERT_GE(c.coverage, 0.0f);
+        ASSERT_LE(c.coverage, 1.0f);
+        if (c.count > 0) {
+          ASSERT_EQ(s.kind[c.longest], lane.kind);
+        }
+      }
+      ASSERT_GE(counted, narrow);
+      ASSERT_LE(counted, narrow_near);
+    }
+  }
+}
+
+TEST(LaneIndex, CoverageIsTheCoveredTime) {
+  const auto t = MakeRandomTrace({.seed = 3});
+  const LaneIndex index(t);
+  for (uint32_t lane = 0; lane < index.lanes().size(); ++lane) {
+    constexpr int kColumns = 40;
+    const int64_t begin = t->begin_ns(), end = t->end_ns() + 1;
+    const LaneView v = index.Query(lane, begin, end, kColumns, 1e9);  // nothing is wide enough
+    EXPECT_TRUE(v.rects.empty());
+    const double width = static_cast<double>(end - begin) / kColumns;
+    double covered = 0, expected = 0;
+    for (const LaneColumn& c : v.columns) covered += c.coverage * width;
+    const Lane& l = index.lanes()[lane];
+    for (uint32_t i = 0; i < t->slices.size(); ++i) {
+      if (t->slices.kind[i] == l.kind && t->slices.thread[i] == l.thread &&
+          t->slices.depth[i] == l.depth) {
+        expected += static_cast<double>(t->slices.end_ns[i] - t->slices.begin_ns[i]);
+      }
+    }
+    // Slices longer than a column are cut at 1, so that the sum is at most what it is.
+    EXPECT_LE(covered, expected * 1.0001);
+    if (l.kind == trace::SliceKind::kOp) {
+      EXPECT_GT(covered, expected * 0.8);
+    }
+  }
+}
+
+TEST(LaneIndex, AtFindsTheSlice) {
+  const auto t = MakeRandomTrace({.seed = 4, .steps = 1});
+  const LaneIndex index(t);
+  std::mt19937_64 random(1);
+  int found = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const auto lane = static_cast<uint32_t>(random() % index.lanes().size());
+    const int64_t time =
+        t->begin_ns() - 10 +
+        static_cast<int64_t>(random() % static_cast<uint64_t>(t->end_ns() - t->begin_ns() + 20));
+    const std::optional<uint32_t> got = index.At(lane, time);
+    std::optional<uint32_t> expected;
+    const Lane& l = index.lanes()[lane];
+    for (uint32_t r = 0; r < t->slices.size(); ++r) {
+      if (t->slices.kind[r] == l.kind && t->slices.thread[r] == l.thread &&
+          t->slices.depth[r] == l.depth && t->slices.begin_ns[r] <= time &&
+          time < t->slices.end_ns[r]) {
+        expected = r;
+      }
+    }
+    ASSERT_EQ(got, expected);
+    found += got.has_value();
+  }
+  EXPECT_GT(found, 100);
+}
+
+TEST(LaneIndex, EdgesOfWhatCanBeAsked) {
+  const auto t = MakeRandomTrace({.steps = 1});
+  const LaneIndex index(t);
+  EXPECT_TRUE(index.Query(0, 0, 0, 10).columns.empty());
+  EXPECT_TRUE(index.Query(0, 0, 10, 0).columns.empty());
+  EXPECT_TRUE(index.Query(9999, 0, 10, 5).columns.empty());
+  EXPECT_FALSE(index.At(9999, 0).has_value());
+  const LaneView all = index.Query(0, INT64_MIN, INT64_MAX, 8);
+  uint64_t count = all.rects.size();
+  for (const LaneColumn& c : all.columns) count += c.count;
+  EXPECT_EQ(count, index.lanes()[0].slices);
+  EXPECT_TRUE(LaneIndex(MakeRandomTrace({.steps = 0, .layers = 0})).lanes().size() <= 1);
+}
+
+}  // namespace
+}  // namespace vramscope::query
