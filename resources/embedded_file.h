@@ -1,4 +1,5 @@
-// Text files of resources/ that are compiled into the programs, so that a copied binary is complete.
+// Text files of resources/ that are compiled into the programs, so that a copied binary is
+// complete.
 #pragma once
 
 #include <span>
