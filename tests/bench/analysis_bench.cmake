@@ -1,0 +1,1 @@
+set(VRAMSCOPE_BENCH_LIBS vramscope_query vramscope_analysis vramscope_allocator vramscope_random_trace)

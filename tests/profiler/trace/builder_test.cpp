@@ -1,0 +1,262 @@
+// What TraceBuilder derives, and what it refuses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/trace/builder_sink.h"
+#include "profiler/trace/trace.h"
+#include "tests/profiler/trace/streams.h"
+
+namespace vramscope::trace {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Event Make(EventKind kind, int64_t time, uint64_t id = 0) {
+  Event e;
+  e.kind = kind;
+  e.time_ns = time;
+  e.id = id;
+  return e;
+}
+Event Alloc(int64_t time, uint64_t id, uint64_t address, uint64_t bytes) {
+  Event e = Make(EventKind::kAlloc, time, id);
+  e.address = address;
+  e.bytes = bytes;
+  e.bytes_rounded = (bytes + 511) / 512 * 512;
+  e.category = Category::kTemporary;
+  return e;
+}
+Event Named(EventKind kind, int64_t time, uint32_t name, uint32_t thread = 0) {
+  Event e = Make(kind, time);
+  e.name = {name};
+  e.thread = thread;
+  return e;
+}
+Event PhaseEvent(EventKind kind, int64_t time, Phase phase) {
+  Event e = Make(kind, time);
+  e.detail = static_cast<uint8_t>(phase);
+  return e;
+}
+
+struct Built {
+  absl::Status status;
+  std::shared_ptr<const Trace> trace;
+};
+Built Build(const std::vector<Event>& events) {
+  TraceBuilder b;
+  EXPECT_TRUE(b.AddStrings(0, std::vector<std::string>{"", "mm", "layer", "relu"}).ok());
+  Built built;
+  built.status = b.AddEvents(events);
+  built.trace = b.Finish(true, "");
+  return built;
+}
+
+TEST(TraceBuilder, DerivesAllocationsWithTheirPlaceInTheRun) {
+  Event segment = Make(EventKind::kSegmentAlloc, 1, 0);
+  segment.address = 0x10000;
+  segment.bytes = 0x10000;
+  Event retag = Make(EventKind::kRetag, 7, 0);
+  retag.category = Category::kActivation;
+  const Built b = Build(
+      {segment, Alloc(2, 0, 0x10000, 1000), Make(EventKind::kStepBegin, 3, 5),
+       Make(EventKind::kMicroBatchBegin, 3, 2),
+       PhaseEvent(EventKind::kPhaseBegin, 4, Phase::kForward), Alloc(5, 1, 0x1F000, 600),
+       Alloc(6, 2, 0x20000, 7), retag, Make(EventKind::kFreeRequested, 8, 1),
+       Make(EventKind::kFreeCompleted, 9, 1), PhaseEvent(EventKind::kPhaseEnd, 10, Phase::kForward),
+       Make(EventKind::kMicroBatchEnd, 11), Make(EventKind::kStepEnd, 12),
+       Make(EventKind::kFreeCompleted, 13, 2)});
+  ASSERT_TRUE(b.status.ok()) << b.status;
+  const AllocationTable& a = b.trace->allocations;
+  EXPECT_THAT(a.alloc_event, ElementsAre(1u, 5u, 6u));
+  EXPECT_THAT(a.free_requested_event, ElementsAre(kNoEvent, 8u, 13u));
+  EXPECT_THAT(a.free_event, ElementsAre(kNoEvent, 9u, 13u));
+  EXPECT_THAT(a.begin_ns, ElementsAre(2, 5, 6));
+  EXPECT_THAT(a.end_ns, ElementsAre(13, 9, 13));
+  EXPECT_THAT(a.bytes_rounded, ElementsAre(1024u, 1024u, 512u));
+  EXPECT_THAT(a.step, ElementsAre(-1, 5, 5));
+  EXPECT_THAT(a.micro_batch, ElementsAre(-1, 2, 2));
+  EXPECT_THAT(a.phase, ElementsAre(Phase::kNone, Phase::kForward, Phase::kForward));
+  EXPECT_THAT(a.category,
+              ElementsAre(Category::kActivation, Category::kTemporary, Category::kTemporary));
+  EXPECT_THAT(a.birth_category,
+              ElementsAre(Category::kTemporary, Category::kTemporary, Category::kTemporary));
+  // One byte behind the segment is outside of it.
+  EXPECT_THAT(a.segment, ElementsAre(SegmentId{0}, SegmentId{0}, SegmentId{}));
+  EXPECT_THAT(b.trace->retags.from, ElementsAre(Category::kTemporary));
+  EXPECT_THAT(b.trace->retags.to, ElementsAre(Category::kActivation));
+}
+
+TEST(TraceBuilder, SegmentsAreFoundAmongTheLiveOnesOfTheDevice) {
+  Event first = Make(EventKind::kSegmentAlloc, 1, 0), second = Make(EventKind::kSegmentAlloc, 1, 1);
+  first.address = second.address = 4096;
+  first.bytes = second.bytes = 4096;
+  second.device = 1;
+  Event on_second = Alloc(2, 0, 5000, 10);
+  on_second.device = 1;
+  Event again = Make(EventKind::kSegmentAlloc, 5, 2);
+  again.address = 4096;
+  again.bytes = 8192;
+  const Built b =
+      Build({first, second, on_second, Alloc(3, 1, 5000, 10), Make(EventKind::kSegmentFree, 4, 0),
+             Alloc(4, 2, 5000, 10), again, Alloc(6, 3, 5000, 10)});
+  ASSERT_TRUE(b.status.ok()) << b.status;
+  EXPECT_THAT(b.trace->allocations.segment,
+              ElementsAre(SegmentId{1}, SegmentId{0}, SegmentId{}, SegmentId{2}));
+  EXPECT_THAT(b.trace->segments.free_event, ElementsAre(4u, kNoEvent, kNoEvent));
+}
+
+TEST(TraceBuilder, SlicesNestByKindAndThread) {
+  const Built b = Build({Make(EventKind::kStepBegin, 0, 3), Named(EventKind::kModuleBegin, 1, 2, 1),
+                         Named(EventKind::kOpBegin, 2, 1, 1), Named(EventKind::kOpBegin, 3, 3, 1),
+                         Named(EventKind::kOpBegin, 4, 3, 2), Named(EventKind::kOpEnd, 5, 0, 1),
+                         Named(EventKind::kOpEnd, 6, 0, 1), Named(EventKind::kModuleEnd, 7, 0, 1),
+                         Make(EventKind::kStepEnd, 8)});
+  ASSERT_TRUE(b.status.ok()) << b.status;
+  const SliceTable& s = b.trace->slices;
+  EXPECT_THAT(s.kind, ElementsAre(SliceKind::kStep, SliceKind::kModule, SliceKind::kOp,
+                                  SliceKind::kOp, SliceKind::kOp));
+  EXPECT_THAT(s.depth, ElementsAre(0u, 0u, 0u, 1u, 0u));
+  EXPECT_THAT(s.begin_ns, ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(s.end_ns, ElementsAre(8, 7, 6, 5, 8));  // the last one was never closed
+  EXPECT_THAT(s.end_event, ElementsAre(8u, 7u, 6u, 5u, kNoEvent));
+  EXPECT_THAT(s.step, ElementsAre(3, 3, 3, 3, 3));
+  // An end event carries what it closes.
+  EXPECT_EQ(b.trace->events.name[5], StringId{3});
+  EXPECT_EQ(b.trace->events.name[6], StringId{1});
+  EXPECT_EQ(b.trace->events.id[8], 3u);
+}
+
+TEST(TraceBuilder, FieldsThatAKindDoesNotHaveAreCleared) {
+  Event free = Make(EventKind::kFreeCompleted, 2, 0);
+  free.bytes = 99;
+  free.name = {77};  // not even a string: it is not looked at
+  const Built b = Build({Alloc(1, 0, 0, 1), free});
+  ASSERT_TRUE(b.status.ok()) << b.status;
+  EXPECT_THAT(b.trace->events.bytes, ElementsAre(1u, 0u));
+  EXPECT_THAT(b.trace->events.name, ElementsAre(StringId{}, StringId{}));
+}
+
+TEST(TraceBuilder, MarkersAndActivities) {
+  Event kernel = Named(EventKind::kKernel, 2, 3);
+  kernel.stream = 7;
+  kernel.duration_ns = 50;
+  const Built b = Build({Named(EventKind::kMarker, 1, 2), kernel});
+  ASSERT_EQ(b.trace->markers.size(), 1u);
+  EXPECT_EQ(b.trace->String(b.trace->markers[0].name), "layer");
+  EXPECT_THAT(b.trace->activities.event, ElementsAre(0u, 1u));
+  EXPECT_THAT(b.trace->activities.duration_ns, ElementsAre(0u, 50u));
+  EXPECT_THAT(b.trace->activities.stream, ElementsAre(0u, 7u));
+}
+
+struct Refusal {
+  const char* name;
+  std::vector<Event> events;
+  const char* message;
+};
+void PrintTo(const Refusal& r, std::ostream* out) { *out << r.name; }
+
+class Refuses : public ::testing::TestWithParam<Refusal> {};
+
+TEST_P(Refuses, NamingTheEventAndKeepingWhatCameBefore) {
+  const Built b = Build(GetParam().events);
+  ASSERT_EQ(b.status.code(), absl::StatusCode::kDataLoss) << b.status;
+  const size_t last = GetParam().events.size() - 1;
+  EXPECT_THAT(std::string(b.status.message()), HasSubstr("event " + std::to_string(last) + " ("));
+  EXPECT_THAT(std::string(b.status.message()), HasSubstr(GetParam().message));
+  EXPECT_EQ(b.trace->events.size(), last);
+  EXPECT_EQ(b.trace->events.time_ns.size(), last);
+}
+
+Event BadCategory() {
+  Event e = Alloc(1, 0, 0, 1);
+  e.category = static_cast<Category>(kCategoryCount);
+  return e;
+}
+Event BadPool() {
+  Event e = Alloc(1, 0, 0, 1);
+  e.pool = static_cast<Pool>(2);
+  return e;
+}
+Event BadRetag() {
+  Event e = Make(EventKind::kRetag, 2, 0);
+  e.category = static_cast<Category>(200);
+  return e;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Malformed, Refuses,
+    ::testing::Values(
+        Refusal{"id_skipped", {Alloc(1, 1, 0, 1)}, "id 1 where 0"},
+        Refusal{"id_repeated", {Alloc(1, 0, 0, 1), Alloc(2, 0, 0, 1)}, "id 0 where 1"},
+        Refusal{"free_unknown", {Make(EventKind::kFreeCompleted, 1, 0)}, "allocation 0 of 0"},
+        Refusal{"free_dead",
+                {Alloc(1, 0, 0, 1), Make(EventKind::kFreeCompleted, 2, 0),
+                 Make(EventKind::kFreeCompleted, 3, 0)},
+                "freed already"},
+        Refusal{"free_requested_twice",
+                {Alloc(1, 0, 0, 1), Make(EventKind::kFreeRequested, 2, 0),
+                 Make(EventKind::kFreeRequested, 3, 0)},
+                "freed already"},
+        Refusal{"retag_dead",
+                {Alloc(1, 0, 0, 1), Make(EventKind::kFreeCompleted, 2, 0),
+                 Make(EventKind::kRetag, 3, 0)},
+                "not alive"},
+        Refusal{"retag_category", {Alloc(1, 0, 0, 1), BadRetag()}, "category 200"},
+        Refusal{"alloc_category", {BadCategory()}, "category 11"},
+        Refusal{"alloc_pool", {BadPool()}, "pool 2"},
+        Refusal{"time_backwards", {Alloc(5, 0, 0, 1), Alloc(4, 1, 0, 1)}, "4 ns after 5 ns"},
+        Refusal{"string", {Named(EventKind::kMarker, 1, 4)}, "string 4 of 4"},
+        Refusal{"segment_id", {Make(EventKind::kSegmentAlloc, 1, 3)}, "id 3 where 0"},
+        Refusal{"segment_dead", {Make(EventKind::kSegmentFree, 1, 0)}, "not alive"},
+        Refusal{"phase", {PhaseEvent(EventKind::kPhaseBegin, 1, static_cast<Phase>(9))}, "phase 9"},
+        Refusal{"step_number", {Make(EventKind::kStepBegin, 1, uint64_t{1} << 31)}, "number"},
+        Refusal{"end_alone", {Make(EventKind::kStepEnd, 1)}, "nothing of its kind is open"},
+        Refusal{"end_other_thread",
+                {Named(EventKind::kOpBegin, 1, 1, 0), Named(EventKind::kOpEnd, 2, 1, 1)},
+                "nothing of its kind is open"},
+        Refusal{"kind", {Make(static_cast<EventKind>(99), 1)}, "kind 99 is not known"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(TraceBuilder, StringsMustFollowOneAnother) {
+  TraceBuilder b;
+  const std::vector<std::string> one = {"a"};
+  EXPECT_TRUE(b.AddStrings(1, one).ok());
+  EXPECT_FALSE(b.AddStrings(1, one).ok());
+  EXPECT_FALSE(b.AddStrings(3, one).ok());
+  EXPECT_TRUE(b.AddStrings(2, one).ok());
+  TraceBuilder c;
+  EXPECT_FALSE(c.AddStrings(0, one).ok());  // id 0 is ""
+}
+
+TEST(TraceBuilder, SnapshotsAreIndependentAndGrow) {
+  const testing::Stream s = testing::RandomStream(5, 3000);
+  TraceBuilder b;
+  b.SetInfo(s.info);
+  ASSERT_TRUE(b.AddStrings(0, s.strings).ok());
+  ASSERT_TRUE(b.AddEvents(std::span(s.events).first(1000)).ok());
+  const auto early = b.Snapshot();
+  ASSERT_TRUE(b.AddEvents(std::span(s.events).subspan(1000)).ok());
+  const auto whole = b.Finish(true, "");
+  EXPECT_EQ(early->events.size(), 1000u);
+  EXPECT_FALSE(early->complete);
+  EXPECT_EQ(testing::PrefixDifference(*early, *whole), "");
+  for (uint32_t i = 0; i < early->allocations.size(); ++i)
+    if (early->allocations.free_event[i] == kNoEvent) {
+      EXPECT_EQ(early->allocations.end_ns[i], early->end_ns());
+    }
+}
+
+TEST(BuilderSink, KeepsTheFirstError) {
+  BuilderSink sink;
+  sink.Begin({});
+  sink.Events(std::vector<Event>{Alloc(1, 0, 0, 1), Alloc(2, 7, 0, 1)});
+  sink.Events(std::vector<Event>{Alloc(3, 1, 0, 1)});
+  sink.End(true, "");
+  EXPECT_EQ(sink.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_FALSE(sink.Trace()->complete);
+  EXPECT_EQ(sink.Trace()->events.size(), 1u);
+}
+
+}  // namespace
+}  // namespace vramscope::trace

@@ -1,0 +1,649 @@
+#include "tests/profiler/trace/streams.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <random>
+#include <sstream>
+
+#include "profiler/allocator/caching_allocator.h"
+#include "profiler/trace/batch_codec.h"
+#include "profiler/trace/builder_sink.h"
+#include "profiler/trace/frame.h"
+
+namespace vramscope::trace::testing {
+
+Stream RandomStream(uint64_t seed, size_t events) {
+  std::mt19937_64 random(seed);
+  const auto below = [&](uint64_t n) { return n == 0 ? 0 : random() % n; };
+  const auto extreme = [&]() -> uint64_t {
+    switch (below(6)) {
+      case 0:
+        return 0;
+      case 1:
+        return UINT64_MAX;
+      case 2:
+        return uint64_t{1} << below(64);
+      case 3:
+        return random();
+      default:
+        return below(1u << 20);
+    }
+  };
+  Stream s;
+  s.info.producer = "test";
+  s.info.title = fmt::format("random {}", seed);
+  s.info.backend = static_cast<Backend>(below(4));
+  s.info.measured = below(2) == 0;
+  s.info.device.key = "gpu";
+  s.info.device.memory_bytes = extreme();
+  s.info.model = {"m", below(1000), below(1000), extreme(), 3};
+  s.info.start_unix_ns = static_cast<int64_t>(random());
+  s.strings = {""};
+  std::vector<uint64_t> live, requested, segments;
+  uint64_t next_allocation = 0, next_segment = 0;
+  int steps = 0, micro_batches = 0, phases = 0;
+  std::map<uint32_t, int> modules, ops;
+  int64_t time = static_cast<int64_t>(below(2) == 0 ? 0 : random() >> 2) * (below(2) == 0 ? 1 : -1);
+  const auto string = [&]() -> StringId {
+    if (below(20) == 0) s.strings.push_back(fmt::format("string {}", s.strings.size()));
+    return {static_cast<uint32_t>(below(s.strings.size()))};
+  };
+  const auto take = [&](std::vector<uint64_t>& from) {
+    const size_t at = below(from.size());
+    const uint64_t id = from[at];
+    from[at] = from.back();
+    from.pop_back();
+    return id;
+  };
+  while (s.events.size() < events) {
+    Event e;
+    if (below(3) != 0) time += static_cast<int64_t>(below(uint64_t{1} << below(30)));
+    e.time_ns = time;
+    e.kind = static_cast<EventKind>(1 + below(26));
+    const auto thread = static_cast<uint32_t>(below(3) == 0 ? below(3) : 0);
+    switch (e.kind) {
+      case EventKind::kAlloc:
+        e.id = next_allocation++;
+        live.push_back(e.id);
+        e.address = below(8) == 0 ? extreme() : below(1u << 24) * 512;
+        e.bytes = below(8) == 0 ? extreme() : below(1u << 24);
+        e.bytes_rounded = below(8) == 0 ? extreme() : (e.bytes + 511) / 512 * 512;
+        e.stream = static_cast<uint32_t>(below(9) == 0 ? extreme() : 0);
+        e.device = static_cast<uint8_t>(below(2));
+        e.pool = static_cast<Pool>(below(2));
+        e.category = static_cast<Category>(below(kCategoryCount));
+        e.name = string();
+        e.module = string();
+        break;
+      case EventKind::kFreeRequested:
+        if (live.empty()) continue;
+        e.id = take(live);
+        requested.push_back(e.id);
+        break;
+      case EventKind::kFreeCompleted:
+        if (below(4) == 0 && !live.empty()) {
+          e.id = take(live);  // nobody said that it was requested
+        } else {
+          if (requested.empty()) continue;
+          e.id = take(requested);
+        }
+        break;
+      case EventKind::kRetag:
+        if (live.empty()) continue;
+        e.id = live[below(live.size())];
+        e.category = static_cast<Category>(below(kCategoryCount));
+        e.name = string();
+        break;
+      case EventKind::kSegmentAlloc:
+        e.id = next_segment++;
+        segments.push_back(e.id);
+        e.address = below(1u << 12) << 21;
+        e.bytes = below(1u << 25);
+        e.device = static_cast<uint8_t>(below(2));
+        e.pool = static_cast<Pool>(below(2));
+        break;
+      case EventKind::kSegmentFree:
+        if (segments.empty()) continue;
+        e.id = take(segments);
+        break;
+      case EventKind::kPhaseBegin:
+        e.detail = static_cast<uint8_t>(below(kPhaseCount));
+        ++phases;
+        break;
+      case EventKind::kPhaseEnd:
+        if (phases-- == 0) {
+          phases = 0;
+          continue;
+        }
+        break;
+      case EventKind::kStepBegin:
+        e.id = below(INT32_MAX);
+        ++steps;
+        break;
+      case EventKind::kStepEnd:
+        if (steps == 0) continue;
+        --steps;
+        break;
+      case EventKind::kMicroBatchBegin:
+        e.id = below(100);
+        ++micro_batches;
+        break;
+      case EventKind::kMicroBatchEnd:
+        if (micro_batches == 0) continue;
+        --micro_batches;
+        break;
+      case EventKind::kModuleBegin:
+        e.thread = thread;
+        e.name = string();
+        ++modules[thread];
+        break;
+      case EventKind::kModuleEnd:
+        if (modules[thread] == 0) continue;
+        e.thread = thread;
+        --modules[thread];
+        break;
+      case EventKind::kOpBegin:
+        e.thread = thread;
+        e.name = string();
+        e.module = string();
+        ++ops[thread];
+        break;
+      case EventKind::kOpEnd:
+        if (ops[thread] == 0) continue;
+        e.thread = thread;
+        --ops[thread];
+        break;
+      default:
+        e.id = extreme();
+        e.address = extreme();
+        e.bytes = extreme();
+        e.bytes_rounded = extreme();
+        e.name = string();
+        e.module = string();
+        e.category = static_cast<Category>(below(kCategoryCount));
+        e.detail = static_cast<uint8_t>(random());
+        e.stream = static_cast<uint32_t>(extreme());
+        e.thread = thread;
+        e.device = static_cast<uint8_t>(random());
+        e.pool = static_cast<Pool>(below(2));
+        e.duration_ns = extreme();
+    }
+    s.events.push_back(e);
+  }
+  return s;
+}
+
+namespace {
+
+// Runs the "model" and keeps what a recorder would report.
+class Trainer : public allocator::SegmentObserver {
+ public:
+  explicit Trainer(const TrainingOptions& options)
+      : options_(options), allocator_(allocator::Settings{}, this) {
+    stream_.info.producer = "test";
+    stream_.info.title = "training";
+    stream_.info.measured = true;
+    stream_.info.device.key = "gpu";
+    stream_.info.device.memory_bytes = uint64_t{24} << 30;
+    stream_.strings = {""};
+    // From a list that grows as it is used: a benchmark must not measure the making.
+    stream_.events.reserve(std::min<size_t>(options.max_events, 1u << 20));
+  }
+
+  Stream Run() {
+    Begin(EventKind::kPhaseBegin, Phase::kSetup);
+    for (int l = 0; l < options_.layers; ++l)
+      for (const uint64_t size : {kHidden * kHidden, kHidden * kHidden / 7, 2 * kHidden * kMlp,
+                                  kHidden * kMlp, kHidden, kHidden})
+        parameters_.push_back(Alloc("aten::empty", size * 4, Category::kParameter));
+    End(EventKind::kPhaseEnd);
+    for (int step = 0; step < options_.steps && !Full(); ++step) Step(step);
+    if (stream_.events.size() > options_.max_events) stream_.events.resize(options_.max_events);
+    return std::move(stream_);
+  }
+
+  void OnSegmentAlloc(const allocator::Segment& segment) override {
+    Event& e = Push(EventKind::kSegmentAlloc);
+    e.id = segments_++;
+    e.address = segment.address;
+    e.bytes = segment.bytes;
+    e.pool = segment.pool;
+    e.stream = segment.stream;
+  }
+  void OnSegmentFree(const allocator::Segment&) override {}
+  void OnOutOfMemory(uint64_t, uint64_t) override {}
+
+ private:
+  static constexpr uint64_t kHidden = 896, kMlp = 4864, kTokens = 2 * 512, kHeads = 14;
+  struct Block {
+    uint64_t id = 0, address = 0;
+  };
+
+  bool Full() const { return stream_.events.size() >= options_.max_events; }
+
+  StringId Intern(const std::string& text) {
+    const auto [at, added] = ids_.try_emplace(text, static_cast<uint32_t>(stream_.strings.size()));
+    if (added) stream_.strings.push_back(text);
+    return {at->second};
+  }
+  Event& Push(EventKind kind) {
+    // Host time between events: a few hundred ns to some µs.
+    const double scatter = options_.jitter == 0 ? 1 : jitter_(random_);
+    time_ += static_cast<int64_t>(700.0 * scatter);
+    Event e;
+    e.kind = kind;
+    e.time_ns = time_;
+    e.thread = thread_;
+    stream_.events.push_back(e);
+    return stream_.events.back();
+  }
+  void Begin(EventKind kind, Phase phase) { Push(kind).detail = static_cast<uint8_t>(phase); }
+  void End(EventKind kind) { Push(kind); }
+  void ModuleBegin(const std::string& name) {
+    module_ = Intern(name);
+    Push(EventKind::kModuleBegin).name = module_;
+  }
+  void ModuleEnd() {
+    Push(EventKind::kModuleEnd).name = module_;
+    module_ = {};
+  }
+
+  Block Alloc(const std::string& op, uint64_t bytes, Category category) {
+    auto block = allocator_.Malloc(bytes, 0);
+    if (!block.ok()) std::abort();
+    Event& e = Push(EventKind::kAlloc);
+    e.id = allocations_++;
+    e.address = block->address;
+    e.bytes = bytes;
+    e.bytes_rounded = block->bytes_rounded;
+    e.pool = block->pool;
+    e.name = Intern(op);
+    e.module = module_;
+    e.category = category;
+    return {e.id, e.address};
+  }
+  void Free(Block block) {
+    if (!allocator_.Free(block.address).ok()) std::abort();
+    Push(EventKind::kFreeRequested).id = block.id;
+    Push(EventKind::kFreeCompleted).id = block.id;
+  }
+  // One operator: its output, and scratch where it has some.
+  Block Op(const std::string& name, uint64_t bytes, Category category = Category::kTemporary,
+           uint64_t scratch = 0) {
+    Event& begin = Push(EventKind::kOpBegin);
+    begin.name = Intern(name);
+    begin.module = module_;
+    const Block out = Alloc(name, bytes, category);
+    if (scratch > 0) Free(Alloc(name, scratch, Category::kWorkspace));
+    Push(EventKind::kOpEnd).name = Intern(name);
+    return out;
+  }
+  void Save(Block block) {
+    Event& e = Push(EventKind::kRetag);
+    e.id = block.id;
+    e.category = Category::kActivation;
+    e.name = Intern("saved for backward");
+    saved_.push_back(block);
+  }
+
+  void Step(int step) {
+    Push(EventKind::kStepBegin).id = static_cast<uint64_t>(step);
+    Begin(EventKind::kPhaseBegin, Phase::kForward);
+    const uint64_t row = kTokens * kHidden * 4, wide = kTokens * kMlp * 4;
+    const uint64_t scores = 2 * kHeads * 512 * 512 * 4;
+    for (int l = 0; l < options_.layers && !Full(); ++l) {
+      const std::string layer = fmt::format("model.layers.{}", l);
+      ModuleBegin(layer + ".input_layernorm");
+      Save(Op("aten::to", row));
+      const Block squares = Op("aten::pow", row);
+      const Block mean = Op("aten::mean", kTokens * 4, Category::kTemporary, 4096);
+      Free(squares);
+      Save(Op("aten::rsqrt", kTokens * 4));
+      Free(mean);
+      ModuleEnd();
+      ModuleBegin(layer + ".self_attn");
+      for (const uint64_t size : {row, row / 7, row / 7}) {
+        const Block out = Op("aten::addmm", size);
+        Save(Op("aten::contiguous", size));
+        Free(out);
+      }
+      const Block raw = Op("aten::bmm", scores);
+      Save(Op("aten::_softmax", scores));
+      Free(raw);
+      Save(Op("aten::bmm", row));
+      Save(Op("aten::addmm", row));
+      ModuleEnd();
+      ModuleBegin(layer + ".mlp");
+      Save(Op("aten::mm", wide));
+      Save(Op("aten::silu", wide));
+      Save(Op("aten::mm", wide));
+      Save(Op("aten::mul", wide));
+      const Block down = Op("aten::mm", row);
+      Save(Op("aten::add", row));
+      Free(down);
+      ModuleEnd();
+    }
+    End(EventKind::kPhaseEnd);
+    Begin(EventKind::kPhaseBegin, Phase::kBackward);
+    thread_ = 1;
+    std::vector<Block> gradients;
+    size_t parameter = parameters_.size();
+    Block flowing = Op("NllLossBackward0", row);
+    while (!saved_.empty() && !Full()) {
+      static const char* const kNodes[] = {"MmBackward0", "MulBackward0", "SoftmaxBackward0",
+                                           "AddmmBackward0"};
+      const Block next = Op(kNodes[saved_.size() % 4], saved_.size() % 3 == 0 ? wide : row,
+                            Category::kAutogradDetail);
+      if (saved_.size() % 3 == 0 && parameter > 0) {
+        --parameter;
+        const Block gradient =
+            Op("aten::mm", parameter % 6 < 2 ? kHidden * kHidden * 4 : kHidden * kMlp * 4,
+               Category::kAutogradDetail);
+        Event& e = Push(EventKind::kRetag);
+        e.id = gradient.id;
+        e.category = Category::kGradient;
+        e.name = Intern("gradient accumulated");
+        gradients.push_back(gradient);
+      }
+      Free(flowing);
+      Free(saved_.back());
+      saved_.pop_back();
+      flowing = next;
+    }
+    Free(flowing);
+    thread_ = 0;
+    End(EventKind::kPhaseEnd);
+    Begin(EventKind::kPhaseBegin, Phase::kOptimizer);
+    for (const Block& gradient : gradients) {
+      const Block update = Op("aten::_foreach_addcdiv_", kHidden * kMlp * 4);
+      Free(update);
+      Free(gradient);
+      if (Full()) break;
+    }
+    for (const Block& block : saved_) (void)allocator_.Free(block.address);  // stopped in mid-step
+    saved_.clear();
+    End(EventKind::kPhaseEnd);
+    End(EventKind::kStepEnd);
+  }
+
+  const TrainingOptions options_;
+  allocator::CachingAllocator allocator_;
+  Stream stream_;
+  std::map<std::string, uint32_t> ids_;
+  std::mt19937_64 random_{42};
+  std::lognormal_distribution<double> jitter_{0.0, options_.jitter * 2};
+  int64_t time_ = 0;
+  uint64_t allocations_ = 0, segments_ = 0;
+  uint32_t thread_ = 0;
+  StringId module_;
+  std::vector<Block> parameters_, saved_;
+};
+
+}  // namespace
+
+Stream TrainingStream(const TrainingOptions& options) { return Trainer(options).Run(); }
+
+void Play(const Stream& stream, EventSink& sink, size_t piece, bool complete) {
+  sink.Begin(stream.info);
+  uint32_t sent = 0;
+  for (size_t at = 0; at < stream.events.size(); at += piece) {
+    const auto events =
+        std::span(stream.events).subspan(at, std::min(piece, stream.events.size() - at));
+    uint32_t need = sent;
+    for (const Event& e : events) need = std::max({need, e.name.value + 1, e.module.value + 1});
+    need = std::min(need, static_cast<uint32_t>(stream.strings.size()));
+    if (need > sent) sink.Strings(sent, std::span(stream.strings).subspan(sent, need - sent));
+    sent = need;
+    sink.Events(events);
+  }
+  if (sent < stream.strings.size()) sink.Strings(sent, std::span(stream.strings).subspan(sent));
+  sink.End(complete, complete ? "" : "stopped");
+}
+
+std::shared_ptr<const Trace> Build(const Stream& stream) {
+  BuilderSink sink;
+  Play(stream, sink);
+  if (!sink.status().ok()) {
+    std::fprintf(stderr, "%s\n", std::string(sink.status().message()).c_str());
+    std::abort();
+  }
+  return sink.Trace();
+}
+
+bool IsAllocatorEvent(EventKind kind) {
+  switch (kind) {
+    case EventKind::kAlloc:
+    case EventKind::kFreeRequested:
+    case EventKind::kFreeCompleted:
+    case EventKind::kSegmentAlloc:
+    case EventKind::kSegmentFree:
+    case EventKind::kSegmentMap:
+    case EventKind::kSegmentUnmap:
+    case EventKind::kOutOfMemory:
+      return true;
+    default:
+      return false;
+  }
+}
+
+namespace {
+
+// Compares the first `n` rows (all, when the sizes must agree) of two columns.
+template <class T>
+void Column(std::string& difference, const char* name, const std::vector<T>& a,
+            const std::vector<T>& b, size_t n) {
+  if (!difference.empty()) return;
+  if (a.size() < n || b.size() < n) {
+    difference = fmt::format("{}: {} and {} rows, {} wanted", name, a.size(), b.size(), n);
+    return;
+  }
+  for (size_t i = 0; i < n; ++i)
+    if (!(a[i] == b[i])) {
+      difference = fmt::format("{} differs at row {}", name, i);
+      return;
+    }
+}
+
+std::string Compare(const Trace& a, const Trace& b, bool prefix) {
+  std::string d;
+  if (!prefix && (a.strings != b.strings)) return "strings differ";
+  const auto rows = [&](const char* name, uint32_t x, uint32_t y) -> size_t {
+    if (d.empty() && (prefix ? x > y : x != y)) d = fmt::format("{}: {} and {} rows", name, x, y);
+    return x;
+  };
+#define SAME(table, column) Column(d, #table "." #column, a.table.column, b.table.column, n)
+  {
+    const size_t n = rows("events", a.events.size(), b.events.size());
+    SAME(events, kind);
+    SAME(events, time_ns);
+    SAME(events, id);
+    SAME(events, category);
+    SAME(events, detail);
+    SAME(events, bytes);
+    SAME(events, bytes_rounded);
+    SAME(events, name);
+  }
+  {
+    const size_t n = rows("allocations", a.allocations.size(), b.allocations.size());
+    SAME(allocations, alloc_event);
+    SAME(allocations, begin_ns);
+    SAME(allocations, bytes);
+    SAME(allocations, bytes_rounded);
+    SAME(allocations, address);
+    SAME(allocations, stream);
+    SAME(allocations, device);
+    SAME(allocations, pool);
+    SAME(allocations, birth_category);
+    SAME(allocations, op);
+    SAME(allocations, module);
+    SAME(allocations, phase);
+    SAME(allocations, step);
+    SAME(allocations, micro_batch);
+    SAME(allocations, segment);
+    if (!prefix) {
+      SAME(allocations, free_requested_event);
+      SAME(allocations, free_event);
+      SAME(allocations, end_ns);
+      SAME(allocations, category);
+    }
+  }
+  {
+    const size_t n = rows("retags", a.retags.size(), b.retags.size());
+    SAME(retags, event);
+    SAME(retags, allocation);
+    SAME(retags, from);
+    SAME(retags, to);
+  }
+  {
+    const size_t n = rows("segments", a.segments.size(), b.segments.size());
+    SAME(segments, alloc_event);
+    SAME(segments, bytes);
+    SAME(segments, address);
+    SAME(segments, stream);
+    SAME(segments, device);
+    SAME(segments, pool);
+    if (!prefix) SAME(segments, free_event);
+  }
+  {
+    const size_t n = rows("slices", a.slices.size(), b.slices.size());
+    SAME(slices, kind);
+    SAME(slices, begin_ns);
+    SAME(slices, begin_event);
+    SAME(slices, name);
+    SAME(slices, module);
+    SAME(slices, number);
+    SAME(slices, step);
+    SAME(slices, depth);
+    SAME(slices, thread);
+    if (!prefix) {
+      SAME(slices, end_ns);
+      SAME(slices, end_event);
+    }
+  }
+  {
+    const size_t n = rows("activities", a.activities.size(), b.activities.size());
+    SAME(activities, event);
+    SAME(activities, address);
+    SAME(activities, duration_ns);
+    SAME(activities, stream);
+    SAME(activities, thread);
+    SAME(activities, device);
+    SAME(activities, pool);
+    SAME(activities, module);
+  }
+#undef SAME
+  return d;
+}
+
+}  // namespace
+
+std::string Difference(const Trace& a, const Trace& b) {
+  const auto device = [](const run::DeviceProfile& p) {
+    return std::tie(p.key, p.name, p.memory_bytes, p.context_bytes, p.sm_count,
+                    p.max_threads_per_sm, p.compute_capability, p.blas_workspace_bytes,
+                    p.bandwidth_bytes_per_s, p.fp32_flops, p.tf32_flops, p.bf16_flops, p.source);
+  };
+  const auto model = [](const ModelSummary& m) {
+    return std::tie(m.name, m.parameter_count, m.trainable_count, m.parameter_bytes, m.layers);
+  };
+  const auto info = [](const TraceInfo& i) {
+    return std::tie(i.producer, i.title, i.backend, i.measured, i.has_config, i.start_unix_ns);
+  };
+  if (info(a.info) != info(b.info)) return "info differs";
+  if (device(a.info.device) != device(b.info.device)) return "device differs";
+  if (model(a.info.model) != model(b.info.model)) return "model differs";
+  if (a.info.has_config && run::ToJson(a.info.config) != run::ToJson(b.info.config))
+    return "config differs";
+  if (a.complete != b.complete || a.end_message != b.end_message) return "end differs";
+  if (a.markers.size() != b.markers.size()) return "markers differ";
+  for (size_t i = 0; i < a.markers.size(); ++i)
+    if (a.markers[i].event != b.markers[i].event || a.markers[i].time_ns != b.markers[i].time_ns ||
+        a.markers[i].name != b.markers[i].name)
+      return fmt::format("marker {} differs", i);
+  return Compare(a, b, false);
+}
+
+std::string PrefixDifference(const Trace& part, const Trace& whole) {
+  return Compare(part, whole, true);
+}
+
+std::string ListEvents(const std::string& file_bytes) {
+  FrameDecoder frames;
+  frames.Append(file_bytes);
+  std::string out;
+  uint64_t index = 0;
+  while (true) {
+    auto frame = frames.Next();
+    if (!frame.ok() || !frame->has_value()) return out;
+    if ((*frame)->type != FrameType::kEvents) continue;
+    BatchDecoder decoder;
+    if (!decoder.Open((*frame)->payload).ok()) return out;
+    std::vector<Event> events(decoder.count());
+    decoder.Read(events);
+    for (const Event& e : events)
+      out += fmt::format(
+          "{} {} time={} id={} address={} bytes={} rounded={} name={} module={} category={} "
+          "detail={} stream={} thread={} device={} pool={} duration={}\n",
+          index++, static_cast<int>(e.kind), e.time_ns, e.id, e.address, e.bytes, e.bytes_rounded,
+          e.name.value, e.module.value, static_cast<int>(e.category), e.detail, e.stream, e.thread,
+          e.device, static_cast<int>(e.pool), e.duration_ns);
+  }
+}
+
+std::string ListFacts(const Trace& t) {
+  std::string out = fmt::format(
+      "producer={} title={} backend={} measured={} device={} model={} start={} complete={} "
+      "end={}\n",
+      t.info.producer, t.info.title, Name(t.info.backend), t.info.measured, t.info.device.key,
+      t.info.model.name, t.info.start_unix_ns, t.complete, t.end_message);
+  const auto event = [](EventIndex e) { return e == kNoEvent ? -1 : static_cast<int64_t>(e); };
+  for (size_t i = 0; i < t.strings.size(); ++i)
+    out += fmt::format("string {} {}\n", i, t.strings[i]);
+  const AllocationTable& a = t.allocations;
+  for (uint32_t i = 0; i < a.size(); ++i)
+    out += fmt::format(
+        "allocation {} events={},{},{} ns={}..{} bytes={}/{} address={:#x} stream={} device={} "
+        "pool={} category={}->{} op={} module={} phase={} step={} micro={} segment={}\n",
+        i, event(a.alloc_event[i]), event(a.free_requested_event[i]), event(a.free_event[i]),
+        a.begin_ns[i], a.end_ns[i], a.bytes[i], a.bytes_rounded[i], a.address[i], a.stream[i],
+        a.device[i], static_cast<int>(a.pool[i]), Name(a.birth_category[i]), Name(a.category[i]),
+        t.String(a.op[i]), t.String(a.module[i]), Name(a.phase[i]), a.step[i], a.micro_batch[i],
+        a.segment[i].valid() ? static_cast<int64_t>(a.segment[i].value) : -1);
+  const RetagTable& r = t.retags;
+  for (uint32_t i = 0; i < r.size(); ++i)
+    out += fmt::format("retag event={} allocation={} {}->{}\n", r.event[i], r.allocation[i].value,
+                       Name(r.from[i]), Name(r.to[i]));
+  const SegmentTable& g = t.segments;
+  for (uint32_t i = 0; i < g.size(); ++i)
+    out += fmt::format("segment {} events={},{} bytes={} address={:#x} stream={} pool={}\n", i,
+                       event(g.alloc_event[i]), event(g.free_event[i]), g.bytes[i], g.address[i],
+                       g.stream[i], static_cast<int>(g.pool[i]));
+  const SliceTable& s = t.slices;
+  for (uint32_t i = 0; i < s.size(); ++i)
+    out += fmt::format(
+        "slice {} ns={}..{} events={},{} name={} module={} number={} step={} depth={} thread={}\n",
+        Name(s.kind[i]), s.begin_ns[i], s.end_ns[i], event(s.begin_event[i]), event(s.end_event[i]),
+        t.String(s.name[i]), t.String(s.module[i]), s.number[i], s.step[i], s.depth[i],
+        s.thread[i]);
+  for (const Marker& m : t.markers)
+    out += fmt::format("marker event={} ns={} {}\n", m.event, m.time_ns, t.String(m.name));
+  return out;
+}
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void WriteFile(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+}  // namespace vramscope::trace::testing
