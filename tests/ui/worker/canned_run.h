@@ -1,0 +1,21 @@
+// A made-up training run: the events of a transformer of Qwen2-0.5B's shape under a RunConfig,
+// without LibTorch. Sizes follow the configuration roughly (precision, checkpointing, LoRA, ...),
+// so that a toggle changes the picture; they claim nothing about real memory.
+#pragma once
+
+#include <functional>
+
+#include "profiler/run/run_config.h"
+#include "profiler/trace/event_sink.h"
+
+namespace vramscope::testing {
+
+struct CannedHooks {
+  // Before each step; false ends the run there (cancelled).
+  std::function<bool(int step)> before_step;
+};
+
+// Sends Begin, strings, events; not End. `after_layer` of the hooks may stop it.
+void EmitCannedRun(const run::RunConfig& config, trace::EventSink& sink, const CannedHooks& hooks);
+
+}  // namespace vramscope::testing

@@ -1,0 +1,164 @@
+// Speaks the worker's protocol without LibTorch: answers a run with a made-up trace, or misbehaves
+// on demand.
+//
+// By the model's name (RunConfigBuilder::SetModelConfig sets any): "crash-mid-run", "crash-at-run",
+// "hang" (never answers, ignores Cancel), "garble" (sends what is no frame), "fail" (RunEnded with
+// an error), "bad-events" (a valid frame that is no trace), "slow" (200 ms before each step; can be
+// cancelled), "no-trace" (succeeds without events).
+// By $VRAMSCOPE_FAKE: "die" (exits at once), "silent" (no hello), "protocol" (another protocol),
+// "die-once:FILE" (exits unless FILE exists, and makes it).
+#include <poll.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "profiler/trace/frame.h"
+#include "profiler/trace/writer.h"
+#include "proto/worker.pb.h"
+#include "tests/ui/worker/canned_run.h"
+
+namespace {
+
+using namespace vramscope;
+using trace::FrameType;
+
+void WriteAll(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = write(1, bytes.data(), bytes.size());
+    if (n <= 0) std::_Exit(0);  // the window is gone
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+}
+
+void SendFrame(FrameType type, const google::protobuf::MessageLite& message) {
+  WriteAll(trace::EncodeFrame(type, message.SerializeAsString(), trace::Compression::kNone));
+}
+
+class Input {
+ public:
+  // Waits at most `timeout_ms` (< 0: for ever) for a request; ends the program at end of input.
+  std::optional<proto::Request> Next(int timeout_ms) {
+    while (true) {
+      auto frame = decoder_.Next();
+      if (!frame.ok()) std::_Exit(3);
+      if (frame->has_value()) {
+        proto::Request request;
+        if (!request.ParseFromString((*frame)->payload)) std::_Exit(3);
+        return request;
+      }
+      pollfd ready{0, POLLIN, 0};
+      if (poll(&ready, 1, timeout_ms) <= 0) return std::nullopt;
+      char buffer[1 << 16];
+      const ssize_t n = read(0, buffer, sizeof(buffer));
+      if (n <= 0) std::_Exit(0);
+      decoder_.Append(std::string_view(buffer, static_cast<size_t>(n)));
+    }
+  }
+
+ private:
+  trace::FrameDecoder decoder_;
+};
+
+void Run(uint64_t tag, const proto::RunConfig& message, Input& input) {
+  using std::chrono::milliseconds;
+  const auto begin = std::chrono::steady_clock::now();
+  absl::StatusOr<run::RunConfig> config = run::FromProtoBytes(message.SerializeAsString());
+  proto::RunStarted started;
+  started.set_tag(tag);
+  SendFrame(FrameType::kRunStarted, started);
+  proto::RunEnded ended;
+  ended.set_tag(tag);
+  if (!config.ok()) {
+    ended.set_status_code(static_cast<uint32_t>(config.status().code()));
+    ended.set_message(std::string(config.status().message()));
+    SendFrame(FrameType::kRunEnded, ended);
+    return;
+  }
+  std::fprintf(stderr, "run %llu: %s\n", static_cast<unsigned long long>(tag),
+               config->model.c_str());
+  const std::string model = config->model;
+  if (model == "crash-at-run") std::abort();
+  if (model == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
+  if (model == "garble") {
+    WriteAll("this is no frame, whatever you do");
+    std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+  if (model == "bad-events") WriteAll(trace::EncodeFrame(FrameType::kEvents, "\xff\xff\xff\xff"));
+  bool cancelled = false;
+  if (model != "fail" && model != "bad-events" && model != "no-trace") {
+    auto writer = trace::TraceWriter::ToSink([](std::string_view bytes) {
+      WriteAll(bytes);
+      return absl::OkStatus();
+    });
+    testing::CannedHooks hooks;
+    hooks.before_step = [&](int step) {
+      writer->Flush();
+      if (model == "crash-mid-run" && step == 1) {
+        // Time to arrive: what is lost in a pipe is another matter than what the client keeps.
+        std::this_thread::sleep_for(milliseconds(50));
+        std::abort();
+      }
+      proto::Progress progress;
+      progress.set_tag(tag);
+      progress.set_step(static_cast<uint32_t>(step));
+      progress.set_steps(static_cast<uint32_t>(config->steps));
+      progress.set_text("step " + std::to_string(step));
+      SendFrame(FrameType::kProgress, progress);
+      while (auto request = input.Next(model == "slow" ? 200 : 0)) {
+        if (request->has_shutdown()) std::_Exit(0);
+        if (request->has_cancel() && request->cancel().tag() == tag) cancelled = true;
+        if (cancelled) return false;
+      }
+      return true;
+    };
+    testing::EmitCannedRun(*config, *writer, hooks);
+    writer->End(!cancelled, cancelled ? "cancelled" : "");
+    if (!writer->Close().ok()) std::_Exit(4);
+  }
+  if (cancelled) {
+    ended.set_status_code(static_cast<uint32_t>(absl::StatusCode::kCancelled));
+    ended.set_message("cancelled");
+  } else if (model == "fail") {
+    ended.set_status_code(static_cast<uint32_t>(absl::StatusCode::kInvalidArgument));
+    ended.set_message("hidden_size: missing in config.json of \"fail\"");
+  }
+  ended.set_seconds(
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  SendFrame(FrameType::kRunEnded, ended);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2 || std::string_view(argv[argc - 1]) != "--stdio") return 2;
+  const char* variable = std::getenv("VRAMSCOPE_FAKE");
+  const std::string mode = variable == nullptr ? "" : variable;
+  if (mode == "die") return 9;
+  if (mode.rfind("die-once:", 0) == 0) {
+    const std::string file = mode.substr(9);
+    if (!std::ifstream(file).good()) {
+      std::ofstream(file) << "seen";
+      return 9;
+    }
+  }
+  if (mode == "silent") std::this_thread::sleep_for(std::chrono::hours(1));
+  proto::Hello hello;
+  hello.set_protocol(mode == "protocol" ? 99 : 1);
+  hello.set_version("fake");
+  hello.add_backends("plan");
+  hello.set_pid(getpid());
+  SendFrame(FrameType::kHello, hello);
+  Input input;
+  while (true) {
+    std::optional<proto::Request> request = input.Next(-1);
+    if (!request) continue;
+    if (request->has_shutdown()) return 0;
+    if (request->has_run()) Run(request->run().tag(), request->run().config(), input);
+  }
+}

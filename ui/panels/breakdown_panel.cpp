@@ -1,0 +1,346 @@
+#include "ui/panels/breakdown_panel.h"
+
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QJsonArray>
+#include <QLabel>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QVBoxLayout>
+#include <QtConcurrent/QtConcurrentRun>
+
+#include "ui/panels/form_widgets.h"
+#include "ui/panels/qt_theme.h"
+#include "ui/timeline/model/format.h"
+
+namespace vramscope::ui {
+namespace {
+
+constexpr int kLargest = 8;
+constexpr int kBarHeight = 20;
+constexpr int kListRow = 21;
+// Below this many events the live set is computed at once, above on a pool thread.
+constexpr uint32_t kInline = 500'000;
+
+QFrame* MakeLine() {
+  auto* line = new QFrame;
+  line->setObjectName(QStringLiteral("thinLine"));
+  line->setFixedHeight(1);
+  return line;
+}
+
+QLabel* Swatch(timeline::Color color) {
+  auto* label = new QLabel;
+  label->setFixedSize(11, 11);
+  label->setStyleSheet(
+      QStringLiteral("background:%1;border-radius:2px;").arg(QString::fromStdString(color.Hex())));
+  return label;
+}
+
+void Clear(QLayout* layout) {
+  while (QLayoutItem* item = layout->takeAt(0)) {
+    if (item->widget() != nullptr) {
+      item->widget()->hide();
+      item->widget()->deleteLater();
+    }
+    delete item;
+  }
+}
+
+}  // namespace
+
+// One bar, cut into the categories' shares.
+class BreakdownPanel::Bar : public QWidget {
+ public:
+  explicit Bar(BreakdownPanel* panel) : panel_(panel) { setFixedHeight(kBarHeight); }
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    QPainter painter(this);
+    double x = 0;
+    for (const Part& part : panel_->shown_parts_) {
+      const double w = part.share * width();
+      const double right = std::max(x, x + w - (w > 3 ? 1 : 0));
+      painter.fillRect(QRectF(x, 0, right - x, height()),
+                       ToQColor(panel_->theme_.category(part.category)));
+      x += w;
+    }
+    if (panel_->shown_parts_.empty()) painter.fillRect(rect(), ToQColor(panel_->theme_.raised));
+  }
+
+ private:
+  BreakdownPanel* panel_;
+};
+
+// The largest live allocations; a click selects.
+class BreakdownPanel::LiveList : public QWidget {
+ public:
+  explicit LiveList(BreakdownPanel* panel) : panel_(panel) {
+    setFixedHeight(kLargest * kListRow);
+    setMouseTracking(true);
+    setCursor(Qt::PointingHandCursor);
+  }
+  void set(std::shared_ptr<const trace::Trace> trace, std::vector<analysis::LiveAllocation> live) {
+    trace_ = std::move(trace);
+    live_ = std::move(live);
+    update();
+  }
+  const std::vector<analysis::LiveAllocation>& live() const { return live_; }
+  QString name(size_t i) const { return QString::fromStdString(ShortName(*trace_, live_[i].id)); }
+  QString bytes(size_t i) const {
+    return QString::fromStdString(
+        timeline::FormatBytes(trace_->allocations.bytes_rounded[live_[i].id.value]));
+  }
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    QPainter painter(this);
+    const timeline::Theme& theme = panel_->theme_;
+    const QFont name_font = PanelFont(timeline::Font::kSmall);
+    const QFont number_font = PanelFont(timeline::Font::kMonoSmall);
+    for (size_t i = 0; i < live_.size(); ++i) {
+      const QRect row(0, static_cast<int>(i) * kListRow, width(), kListRow);
+      const bool selected = live_[i].id == panel_->selection_;
+      if (selected || static_cast<int>(i) == hover_)
+        painter.fillRect(row, ToQColor(selected ? timeline::Mix(theme.panel, theme.accent, 0.18)
+                                                : theme.raised));
+      painter.setPen(Qt::NoPen);
+      painter.setBrush(ToQColor(theme.category(live_[i].category)));
+      painter.drawRoundedRect(QRectF(1, row.center().y() - 3, 8, 8), 2, 2);
+      const QString size = bytes(i);
+      painter.setFont(number_font);
+      painter.setPen(ToQColor(theme.dim));
+      painter.drawText(row, Qt::AlignRight | Qt::AlignVCenter, size);
+      const int used = QFontMetrics(number_font).horizontalAdvance(size);
+      painter.setFont(name_font);
+      painter.setPen(ToQColor(theme.text));
+      const QRect text = row.adjusted(17, 0, -used - 10, 0);
+      painter.drawText(text, Qt::AlignLeft | Qt::AlignVCenter,
+                       QFontMetrics(name_font).elidedText(name(i), Qt::ElideMiddle, text.width()));
+    }
+  }
+  void mouseMoveEvent(QMouseEvent* event) override {
+    const int row = static_cast<int>(event->position().y()) / kListRow;
+    hover_ = row < static_cast<int>(live_.size()) ? row : -1;
+    setToolTip(hover_ < 0
+                   ? QString()
+                   : QStringLiteral("%1\n%2").arg(
+                         name(static_cast<size_t>(hover_)),
+                         QString::fromStdString(timeline::FormatBytesExact(
+                             trace_->allocations
+                                 .bytes_rounded[live_[static_cast<size_t>(hover_)].id.value]))));
+    update();
+  }
+  void leaveEvent(QEvent*) override {
+    hover_ = -1;
+    update();
+  }
+  void mousePressEvent(QMouseEvent* event) override {
+    const int row = static_cast<int>(event->position().y()) / kListRow;
+    if (row >= 0 && row < static_cast<int>(live_.size()))
+      Q_EMIT panel_->allocationClicked(live_[static_cast<size_t>(row)].id);
+  }
+
+ private:
+  BreakdownPanel* panel_;
+  std::shared_ptr<const trace::Trace> trace_;
+  std::vector<analysis::LiveAllocation> live_;
+  int hover_ = -1;
+};
+
+BreakdownPanel::BreakdownPanel(QWidget* parent) : QWidget(parent), theme_(timeline::Theme::Dark()) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(15, 14, 15, 10);
+  column->setSpacing(7);
+
+  auto* head = new QHBoxLayout;
+  heading_ = MakeLabel(tr("AT THE PEAK"), LabelRole::kHeading);
+  total_ = MakeLabel({}, LabelRole::kNumberDim);
+  total_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  head->addWidget(heading_);
+  head->addStretch();
+  head->addWidget(total_);
+  column->addLayout(head);
+  bar_ = new Bar(this);
+  column->addWidget(bar_);
+  parts_box_ = new QWidget;
+  parts_ = new QGridLayout(parts_box_);
+  parts_->setContentsMargins(0, 2, 0, 2);
+  parts_->setHorizontalSpacing(10);
+  parts_->setVerticalSpacing(6);
+  column->addWidget(parts_box_);
+  moment_ = MakeLabel({}, LabelRole::kDim);
+  moment_->setWordWrap(true);
+  column->addWidget(moment_);
+  column->addWidget(MakeLine());
+  QLabel* largest = MakeLabel(tr("largest live allocations"), LabelRole::kGroup);
+  largest->setContentsMargins(0, 4, 0, 0);
+  column->addWidget(largest);
+  largest_ = new LiveList(this);
+  column->addWidget(largest_);
+  column->addWidget(MakeLine());
+  QLabel* selection = MakeLabel(tr("SELECTION"), LabelRole::kHeading);
+  selection->setContentsMargins(0, 6, 0, 0);
+  column->addWidget(selection);
+  selection_title_ = MakeLabel({}, LabelRole::kBold);
+  selection_title_->setWordWrap(true);
+  selection_title_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  column->addWidget(selection_title_);
+  facts_box_ = new QWidget;
+  facts_ = new QGridLayout(facts_box_);
+  facts_->setContentsMargins(0, 0, 0, 0);
+  facts_->setHorizontalSpacing(12);
+  facts_->setVerticalSpacing(6);
+  facts_->setColumnStretch(1, 1);
+  column->addWidget(facts_box_);
+  column->addStretch();
+
+  connect(&at_cursor_, &QFutureWatcherBase::finished, this, [this] {
+    if (cursor_ns_ >= 0 && at_cursor_.future().resultCount() > 0)
+      ShowLive(*at_cursor_.result(), false);
+  });
+  ShowSelection();
+}
+
+void BreakdownPanel::setDigest(std::shared_ptr<const Digest> digest) {
+  digest_ = std::move(digest);
+  selection_ = {};
+  UpdateMoment();
+  ShowSelection();
+}
+
+void BreakdownPanel::setCursorTime(qint64 time_ns) {
+  cursor_ns_ = time_ns;
+  UpdateMoment();
+}
+
+void BreakdownPanel::UpdateMoment() {
+  if (digest_ == nullptr) {
+    ShowLive({}, true);
+    return;
+  }
+  if (cursor_ns_ < 0) {
+    ShowLive(digest_->at_peak, true);
+    return;
+  }
+  auto compute = [trace = digest_->trace, time = cursor_ns_] {
+    return std::make_shared<const analysis::LiveSet>(
+        analysis::LiveAt(*trace, analysis::EventAtTime(*trace, time)));
+  };
+  if (digest_->trace->events.size() < kInline) {
+    ShowLive(*compute(), false);
+  } else {
+    at_cursor_.setFuture(QtConcurrent::run(compute));
+  }
+}
+
+void BreakdownPanel::ShowLive(const analysis::LiveSet& live, bool at_peak) {
+  heading_->setText(at_peak ? tr("AT THE PEAK") : tr("AT THE CURSOR"));
+  total_->setText(live.allocated > 0 ? QString::fromStdString(FormatGiB(live.allocated))
+                                     : QString());
+  total_->setToolTip(QString::fromStdString(timeline::FormatBytesExact(live.allocated)));
+  shown_parts_ = PartsOf(live);
+  Clear(parts_);
+  parts_->setColumnStretch(1, 1);
+  int line = 0;
+  for (const Part& part : shown_parts_) {
+    parts_->addWidget(Swatch(theme_.category(part.category)), line, 0);
+    parts_->addWidget(MakeLabel(ToQString(trace::Name(part.category)), LabelRole::kBody), line, 1);
+    QLabel* bytes = MakeLabel(QString::fromStdString(FormatGiB(part.bytes)), LabelRole::kNumber);
+    bytes->setToolTip(QString::fromStdString(timeline::FormatBytesExact(part.bytes)));
+    parts_->addWidget(bytes, line, 2, Qt::AlignRight);
+    QLabel* share =
+        MakeLabel(QStringLiteral("%1 %").arg(part.share * 100, 0, 'f', 1), LabelRole::kNumberDim);
+    share->setMinimumWidth(48);
+    share->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    parts_->addWidget(share, line, 3);
+    ++line;
+  }
+  bar_->update();
+
+  QStringList where;
+  if (digest_ != nullptr && live.allocated > 0) {
+    const analysis::Context& at = live.context;
+    if (at.step >= 0) where << tr("step %1").arg(at.step);
+    if (at.phase != trace::Phase::kNone) where << ToQString(trace::Name(at.phase));
+    if (!at.module.empty()) where << QString::fromStdString(at.module);
+    if (!at.op.empty()) where << QString::fromStdString(at.op);
+  }
+  moment_->setText(where.join(QStringLiteral(" · ")));
+  moment_->setVisible(!where.isEmpty());
+
+  std::vector<analysis::LiveAllocation> largest = live.allocations;
+  if (largest.size() > kLargest) largest.resize(kLargest);
+  largest_->set(digest_ ? digest_->trace : nullptr, std::move(largest));
+}
+
+void BreakdownPanel::setSelection(trace::AllocationId id) {
+  selection_ = id;
+  ShowSelection();
+  largest_->update();
+}
+
+void BreakdownPanel::ShowSelection() {
+  Clear(facts_);
+  const bool any = digest_ != nullptr && selection_.valid() &&
+                   selection_.value < digest_->trace->allocations.size();
+  selection_title_->setVisible(any);
+  if (!any) {
+    QLabel* hint =
+        MakeLabel(tr("Click a block in the timeline, or a row of a table, to see what it "
+                     "is, who asked for it and how long it lives."),
+                  LabelRole::kDim);
+    hint->setWordWrap(true);
+    facts_->addWidget(hint, 0, 0, 1, 2);
+    return;
+  }
+  const SelectionFacts facts = FactsOf(*digest_->trace, selection_);
+  selection_title_->setText(QString::fromStdString(facts.title));
+  int line = 0;
+  for (const Fact& fact : facts.facts) {
+    facts_->addWidget(MakeLabel(QString::fromStdString(fact.label), LabelRole::kDim), line, 0,
+                      Qt::AlignTop);
+    auto* value = new ElidedLabel(LabelRole::kNumberDim, Qt::ElideMiddle);
+    value->setProperty("role", "body");
+    value->setAlignment(Qt::AlignRight);
+    value->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    value->setFullText(QString::fromStdString(fact.value));
+    facts_->addWidget(value, line, 1);
+    ++line;
+  }
+}
+
+void BreakdownPanel::setTheme(const timeline::Theme& theme) {
+  theme_ = theme;
+  UpdateMoment();
+  update();
+}
+
+QJsonObject BreakdownPanel::dumpState() const {
+  QJsonArray parts;
+  for (const Part& part : shown_parts_)
+    parts.append(QJsonObject{{"category", ToQString(trace::Name(part.category))},
+                             {"bytes", static_cast<double>(part.bytes)},
+                             {"share", part.share}});
+  QJsonArray largest;
+  for (size_t i = 0; i < largest_->live().size(); ++i)
+    largest.append(QJsonObject{{"name", largest_->name(i)}, {"bytes", largest_->bytes(i)}});
+  QJsonObject out{{"heading", heading_->text()},
+                  {"total", total_->text()},
+                  {"where", moment_->text()},
+                  {"parts", parts},
+                  {"largest", largest}};
+  if (digest_ != nullptr && selection_.valid() &&
+      selection_.value < digest_->trace->allocations.size()) {
+    QJsonObject facts;
+    const SelectionFacts found = FactsOf(*digest_->trace, selection_);
+    for (const Fact& fact : found.facts)
+      facts[QString::fromStdString(fact.label)] = QString::fromStdString(fact.value);
+    out["selection"] = QJsonObject{{"id", static_cast<double>(selection_.value)},
+                                   {"title", QString::fromStdString(found.title)},
+                                   {"facts", facts}};
+  }
+  return out;
+}
+
+}  // namespace vramscope::ui

@@ -1,0 +1,123 @@
+#include "ui/panels/form_widgets.h"
+
+#include <QEvent>
+#include <QResizeEvent>
+#include <QWheelEvent>
+
+#include "ui/panels/qt_theme.h"
+
+namespace vramscope::ui {
+namespace {
+
+using timeline::Font;
+
+const char* RoleName(LabelRole role) {
+  switch (role) {
+    case LabelRole::kHeading:
+      return "heading";
+    case LabelRole::kGroup:
+      return "group";
+    case LabelRole::kBody:
+    case LabelRole::kBold:
+    case LabelRole::kNumber:
+      return "body";
+    case LabelRole::kDim:
+    case LabelRole::kNumberDim:
+      return "dim";
+    case LabelRole::kFaint:
+      return "faint";
+  }
+  return "body";
+}
+
+QFont RoleFont(LabelRole role) {
+  switch (role) {
+    case LabelRole::kHeading:
+      return PanelFont(Font::kSmallBold);
+    case LabelRole::kGroup:
+      return PanelFont(Font::kSmallBold);
+    case LabelRole::kBody:
+      return PanelFont(Font::kBody);
+    case LabelRole::kBold:
+      return PanelFont(Font::kBodyBold);
+    case LabelRole::kDim:
+    case LabelRole::kFaint:
+      return PanelFont(Font::kSmall);
+    case LabelRole::kNumber:
+      return PanelFont(Font::kMono);
+    case LabelRole::kNumberDim:
+      return PanelFont(Font::kMonoSmall);
+  }
+  return PanelFont(Font::kBody);
+}
+
+class WheelGuard : public QObject {
+ public:
+  using QObject::QObject;
+  bool eventFilter(QObject* watched, QEvent* event) override {
+    auto* widget = qobject_cast<QWidget*>(watched);
+    if (event->type() == QEvent::Wheel && widget != nullptr && !widget->hasFocus()) {
+      event->ignore();
+      return true;
+    }
+    return false;
+  }
+};
+
+}  // namespace
+
+QLabel* MakeLabel(const QString& text, LabelRole role) {
+  auto* label = new QLabel(text);
+  label->setFont(RoleFont(role));
+  label->setProperty("role", QString::fromLatin1(RoleName(role)));
+  return label;
+}
+
+QComboBox* MakeComboBox() {
+  auto* box = new QComboBox;
+  box->setFont(PanelFont(Font::kBody));
+  box->setFocusPolicy(Qt::StrongFocus);
+  box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  box->setMinimumContentsLength(6);
+  box->installEventFilter(new WheelGuard(box));
+  return box;
+}
+
+QSpinBox* MakeSpinBox(int low, int high) {
+  auto* box = new QSpinBox;
+  box->setFont(PanelFont(Font::kBody));
+  box->setRange(low, high);
+  box->setKeyboardTracking(false);
+  box->setButtonSymbols(QAbstractSpinBox::NoButtons);
+  box->setFocusPolicy(Qt::StrongFocus);
+  box->setMinimumWidth(44);
+  box->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  box->installEventFilter(new WheelGuard(box));
+  return box;
+}
+
+ElidedLabel::ElidedLabel(LabelRole role, Qt::TextElideMode mode) : mode_(mode) {
+  setFont(RoleFont(role));
+  setProperty("role", QString::fromLatin1(RoleName(role)));
+  setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+}
+
+void ElidedLabel::setFullText(const QString& text) {
+  text_ = text;
+  Elide();
+}
+
+QSize ElidedLabel::minimumSizeHint() const { return {10, QLabel::minimumSizeHint().height()}; }
+
+void ElidedLabel::resizeEvent(QResizeEvent* event) {
+  QLabel::resizeEvent(event);
+  Elide();
+}
+
+void ElidedLabel::Elide() {
+  const QString shown = fontMetrics().elidedText(text_, mode_, std::max(width(), 10));
+  setText(shown);
+  setToolTip(shown == text_ ? QString() : text_);
+}
+
+}  // namespace vramscope::ui

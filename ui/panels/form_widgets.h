@@ -1,0 +1,39 @@
+// Labels, combo and spin boxes in the shell's few roles. Colours come from the style sheet, which
+// looks at the "role" property.
+#pragma once
+
+#include <QComboBox>
+#include <QLabel>
+#include <QSpinBox>
+#include <QString>
+
+namespace vramscope::ui {
+
+enum class LabelRole { kHeading, kGroup, kBody, kBold, kDim, kFaint, kNumber, kNumberDim };
+
+QLabel* MakeLabel(const QString& text, LabelRole role);
+
+// Neither changes by the wheel unless it has the focus: they stand in a list that scrolls.
+QComboBox* MakeComboBox();
+// Emits valueChanged when editing is done, not for every digit.
+QSpinBox* MakeSpinBox(int low, int high);
+
+// Cuts its text with an ellipsis in place of widening its parent; the tool tip has the whole.
+class ElidedLabel : public QLabel {
+  Q_OBJECT
+ public:
+  explicit ElidedLabel(LabelRole role, Qt::TextElideMode mode = Qt::ElideRight);
+  void setFullText(const QString& text);
+  QString fullText() const { return text_; }
+  QSize minimumSizeHint() const override;
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void Elide();
+  QString text_;
+  Qt::TextElideMode mode_;
+};
+
+}  // namespace vramscope::ui

@@ -1,0 +1,20 @@
+// The theme's plain values as Qt has them.
+#pragma once
+
+#include <QColor>
+#include <QFont>
+
+#include "ui/timeline/raster/fonts.h"
+#include "ui/timeline/theme.h"
+
+namespace vramscope::ui {
+
+inline QColor ToQColor(timeline::Color c) { return QColor(c.r, c.g, c.b, c.a); }
+
+inline QFont PanelFont(timeline::Font role) { return timeline::CanvasFont(role); }
+
+inline QString ToQString(std::string_view text) {
+  return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+}  // namespace vramscope::ui

@@ -1,0 +1,288 @@
+#include "ui/panels/rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <tuple>
+
+#include "ui/timeline/model/format.h"
+
+namespace vramscope::ui {
+namespace {
+
+using analysis::LiveSet;
+using trace::AllocationId;
+using trace::Category;
+using trace::Phase;
+using trace::Trace;
+
+constexpr double kMiB = 1048576.0;
+constexpr double kGiB = 1073741824.0;
+
+std::string Text(std::string_view text) { return std::string(text); }
+
+Cell Milliseconds(double ms) { return {.text = FormatMs(ms), .sort = ms}; }
+
+Cell Bytes(uint64_t bytes) {
+  return {.text = FormatGiB(bytes),
+          .sort = static_cast<double>(bytes),
+          .exact = timeline::FormatBytesExact(bytes)};
+}
+
+std::string Lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+std::string Bare(std::string_view op) {
+  const size_t colons = op.rfind("::");
+  return Text(colons == std::string_view::npos ? op : op.substr(colons + 2));
+}
+
+std::string Life(const Trace& trace, AllocationId id) {
+  const auto& a = trace.allocations;
+  const int64_t ns = a.end_ns[id.value] - a.begin_ns[id.value];
+  if (a.free_event[id.value] == trace::kNoEvent) return "to the end";
+  return timeline::FormatDuration(ns);
+}
+
+// Where an event of the trace lies, in words: "backward · 71.2 ms".
+std::string Moment(const Trace& trace, trace::EventIndex event) {
+  const analysis::Context at = analysis::ContextAt(trace, event);
+  std::string text;
+  if (at.step >= 0) text = fmt::format("step {} · ", at.step);
+  if (at.phase != Phase::kNone) text += fmt::format("{} · ", trace::Name(at.phase));
+  return text + timeline::FormatTime(at.time_ns - trace.begin_ns(), 10'000, 0);
+}
+
+enum AllocationColumn {
+  kId,
+  kName,
+  kOp,
+  kCategory,
+  kRequested,
+  kBlock,
+  kStep,
+  kPhase,
+  kBorn,
+  kLife
+};
+
+}  // namespace
+
+std::string FormatMs(double ms) { return fmt::format("{:.3f} ms", ms); }
+
+std::string FormatGiB(uint64_t bytes) {
+  const double value = static_cast<double>(bytes);
+  if (value >= kGiB / 10) return fmt::format("{:.3f} GiB", value / kGiB);
+  if (value >= kMiB / 10) return fmt::format("{:.2f} MiB", value / kMiB);
+  return fmt::format("{} B", bytes);
+}
+
+std::string FormatSaving(int64_t bytes) {
+  const double size = std::abs(static_cast<double>(bytes));
+  const char* sign = bytes < 0 ? "\u2212" : "+";
+  if (size >= kGiB * 0.095) return fmt::format("{}{:.2f} GiB", sign, size / kGiB);
+  if (size >= kMiB * 0.5) return fmt::format("{}{:.0f} MiB", sign, size / kMiB);
+  if (size >= 1024) return fmt::format("{}{:.0f} KiB", sign, size / 1024);
+  return "\u00b10";
+}
+
+std::string FormatFactor(double factor) { return fmt::format("{:.2f}\u00d7 time", factor); }
+
+std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const Trace> trace) {
+  auto digest = std::make_shared<Digest>();
+  digest->curves = analysis::ComputeCurves(*trace);
+  digest->summary = analysis::Summarize(*trace, digest->curves);
+  if (trace->events.size() > 0)
+    digest->at_peak = analysis::LiveAt(*trace, digest->summary.peak.context.event);
+  if (!digest->summary.steps.empty()) digest->last_step_ms = digest->summary.steps.back().total_ms;
+  digest->trace = std::move(trace);
+  return digest;
+}
+
+Table PhaseTable(const Digest& digest) {
+  Table table;
+  table.columns = {{"Iteration", false, 110}, {"Forward", true, 110}, {"Backward", true, 110},
+                   {"Optimizer", true, 110},  {"Total", true, 110},   {"Peak allocated", true, 130},
+                   {"Peak in", true, 110},    {"Reserved", true, 120}};
+  for (const analysis::StepRow& step : digest.summary.steps) {
+    Row row;
+    const bool peak = step.index == digest.summary.peak.context.step;
+    row.cells.push_back(
+        {.text = peak ? fmt::format("{} · peak", step.index) : fmt::format("{}", step.index),
+         .sort = static_cast<double>(step.index)});
+    row.cells.push_back(Milliseconds(step.forward_ms));
+    row.cells.push_back(Milliseconds(step.backward_ms));
+    row.cells.push_back(Milliseconds(step.optimizer_ms));
+    row.cells.push_back(Milliseconds(step.total_ms));
+    row.cells.push_back(Bytes(step.peak_allocated));
+    row.cells.push_back(
+        {.text = Text(trace::Name(step.peak_phase)), .sort = static_cast<double>(step.peak_phase)});
+    row.cells.push_back(Bytes(step.peak_reserved));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table CompareTable(const Digest& baseline, const Digest& now) {
+  Table table;
+  table.columns = {{"Step", true, 60},      {"Phase", false, 100},   {"Category", false, 140},
+                   {"Baseline", true, 120}, {"This run", true, 120}, {"Difference", true, 120}};
+  for (const analysis::DiffRow& d : analysis::Diff(*baseline.trace, *now.trace)) {
+    if (d.a == 0 && d.b == 0) continue;
+    const int64_t delta = static_cast<int64_t>(d.b) - static_cast<int64_t>(d.a);
+    Row row;
+    row.category = d.category;
+    row.cells.push_back({.text = d.step < 0 ? "\u2013" : fmt::format("{}", d.step),
+                         .sort = static_cast<double>(d.step)});
+    row.cells.push_back({.text = d.phase == Phase::kNone ? "outside" : Text(trace::Name(d.phase)),
+                         .sort = static_cast<double>(d.phase)});
+    row.cells.push_back(
+        {.text = Text(trace::Name(d.category)), .sort = static_cast<double>(d.category)});
+    row.cells.push_back(Bytes(d.a));
+    row.cells.push_back(Bytes(d.b));
+    row.cells.push_back({.text = delta == 0 ? "0" : timeline::FormatSignedBytes(delta),
+                         .sort = static_cast<double>(delta),
+                         .exact = fmt::format("{:+d} B", delta),
+                         .tone = delta == 0  ? Cell::Tone::kDim
+                                 : delta < 0 ? Cell::Tone::kGood
+                                             : Cell::Tone::kBad});
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::vector<Column> AllocationColumns() {
+  return {{"Id", true, 70},         {"Module", false, 260},   {"Op", false, 170},
+          {"Category", false, 120}, {"Requested", true, 110}, {"Block", true, 110},
+          {"Step", true, 50},       {"Phase", false, 80},     {"Born", true, 100},
+          {"Lives", true, 100}};
+}
+
+Row AllocationRow(const Trace& trace, AllocationId id) {
+  const auto& a = trace.allocations;
+  const uint32_t i = id.value;
+  Row row;
+  row.category = a.category[i];
+  row.has_category = true;
+  row.cells.resize(10);
+  row.cells[kId].text = fmt::format("{}", i);
+  row.cells[kName].text = Text(trace.String(a.module[i]));
+  row.cells[kOp].text = Text(trace.String(a.op[i]));
+  row.cells[kCategory].text = Text(trace::Name(a.category[i]));
+  if (a.birth_category[i] != a.category[i])
+    row.cells[kCategory].exact = fmt::format(
+        "{} at birth, last {}", trace::Name(a.birth_category[i]), trace::Name(a.category[i]));
+  row.cells[kRequested] = Bytes(a.bytes[i]);
+  row.cells[kBlock] = Bytes(a.bytes_rounded[i]);
+  row.cells[kStep].text = a.step[i] < 0 ? "\u2013" : fmt::format("{}", a.step[i]);
+  row.cells[kPhase].text = a.phase[i] == Phase::kNone ? "\u2013" : Text(trace::Name(a.phase[i]));
+  row.cells[kBorn].text =
+      fmt::format("{:.3f} ms", static_cast<double>(a.begin_ns[i] - trace.begin_ns()) / 1e6);
+  row.cells[kLife].text = Life(trace, id);
+  return row;
+}
+
+double AllocationSortKey(const Trace& trace, AllocationId id, int column) {
+  const auto& a = trace.allocations;
+  const uint32_t i = id.value;
+  switch (column) {
+    case kCategory:
+      return static_cast<double>(a.category[i]);
+    case kRequested:
+      return static_cast<double>(a.bytes[i]);
+    case kBlock:
+      return static_cast<double>(a.bytes_rounded[i]);
+    case kStep:
+      return a.step[i];
+    case kPhase:
+      return static_cast<double>(a.phase[i]);
+    case kBorn:
+      return static_cast<double>(a.begin_ns[i]);
+    case kLife:
+      return a.free_event[i] == trace::kNoEvent ? 1e30
+                                                : static_cast<double>(a.end_ns[i] - a.begin_ns[i]);
+    default:
+      return i;
+  }
+}
+
+bool AllocationColumnIsText(int column) { return column == kName || column == kOp; }
+
+std::string AllocationSortText(const Trace& trace, AllocationId id, int column) {
+  const auto& a = trace.allocations;
+  return Text(trace.String(column == kName ? a.module[id.value] : a.op[id.value]));
+}
+
+bool AllocationMatches(const Trace& trace, AllocationId id, const std::string& needle) {
+  const auto& a = trace.allocations;
+  const uint32_t i = id.value;
+  for (std::string_view text : {trace.String(a.module[i]), trace.String(a.op[i]),
+                                trace::Name(a.category[i]), trace::Name(a.phase[i])})
+    if (Lower(text).find(needle) != std::string::npos) return true;
+  return false;
+}
+
+std::vector<Part> PartsOf(const LiveSet& live) {
+  std::vector<Part> parts;
+  for (int c = 0; c < trace::kCategoryCount; ++c) {
+    const uint64_t bytes = live.by_category[static_cast<size_t>(c)];
+    if (bytes == 0) continue;
+    parts.push_back({static_cast<Category>(c), bytes,
+                     static_cast<double>(bytes) / static_cast<double>(live.allocated)});
+  }
+  std::sort(parts.begin(), parts.end(),
+            [](const Part& x, const Part& y) { return x.bytes > y.bytes; });
+  return parts;
+}
+
+std::string ShortName(const Trace& trace, AllocationId id) {
+  const auto& a = trace.allocations;
+  std::string module = Text(trace.String(a.module[id.value]));
+  const std::string op = Bare(trace.String(a.op[id.value]));
+  for (std::string_view prefix : {"model.", "transformer."})
+    if (module.rfind(prefix, 0) == 0) module.erase(0, prefix.size());
+  if (module.empty()) return op.empty() ? fmt::format("allocation {}", id.value) : op;
+  return op.empty() ? module : fmt::format("{} · {}", module, op);
+}
+
+SelectionFacts FactsOf(const Trace& trace, AllocationId id) {
+  const auto& a = trace.allocations;
+  const uint32_t i = id.value;
+  SelectionFacts out;
+  out.title = ShortName(trace, id);
+  out.category = a.category[i];
+  out.facts.push_back(
+      {"requested / block", fmt::format("{} / {}", timeline::FormatCount(a.bytes[i]),
+                                        timeline::FormatBytesExact(a.bytes_rounded[i]))});
+  out.facts.push_back({"category", a.birth_category[i] == a.category[i]
+                                       ? Text(trace::Name(a.category[i]))
+                                       : fmt::format("{}, born as {}", trace::Name(a.category[i]),
+                                                     trace::Name(a.birth_category[i]))});
+  out.facts.push_back({"born", Moment(trace, a.alloc_event[i])});
+  out.facts.push_back({"released", a.free_event[i] == trace::kNoEvent
+                                       ? std::string("not in this trace")
+                                       : Moment(trace, a.free_event[i])});
+  out.facts.push_back({"lives", Life(trace, id)});
+  if (a.segment[i].valid()) {
+    const uint32_t s = a.segment[i].value;
+    out.facts.push_back(
+        {"segment",
+         fmt::format("{} · {} pool", timeline::FormatBytes(trace.segments.bytes[s], true),
+                     trace.segments.pool[s] == trace::Pool::kSmall ? "small" : "large")});
+  }
+  out.facts.push_back({"address", fmt::format("0x{:x}", a.address[i])});
+  const std::string module = Text(trace.String(a.module[i]));
+  const std::string op = Text(trace.String(a.op[i]));
+  out.facts.push_back({"module", module.empty() ? "\u2013" : module});
+  out.facts.push_back({"op", op.empty() ? "\u2013" : op});
+  return out;
+}
+
+}  // namespace vramscope::ui

@@ -1,0 +1,101 @@
+// Rows of the tables and lists beside the timeline, as text with sort keys: what the panels show is
+// decided here, without Qt, and the item models only pass it on.
+//
+//   Table t = PhaseTable(trace, summary);
+//   t.rows[0].cells[4].text;   // "270.114 ms"
+//
+// Pure functions of immutable traces; thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "profiler/analysis/analysis.h"
+#include "profiler/trace/trace.h"
+
+namespace vramscope::ui {
+
+struct Column {
+  std::string title;
+  bool number = false;  // right-aligned, monospaced
+  int width = 90;       // pixels at 1x, a start
+};
+
+struct Cell {
+  std::string text;
+  double sort = 0;    // numbers sort by this, texts by themselves
+  std::string exact;  // tool tip; empty: none
+  enum class Tone : uint8_t { kPlain, kDim, kGood, kBad } tone = Tone::kPlain;
+};
+
+struct Row {
+  std::vector<Cell> cells;
+  trace::Category category = trace::Category::kUnknown;
+  bool has_category = false;  // draw its colour before the first cell
+};
+
+struct Table {
+  std::vector<Column> columns;
+  std::vector<Row> rows;
+};
+
+// Everything that the panels know about one trace; computed off the UI thread.
+struct Digest {
+  std::shared_ptr<const trace::Trace> trace;
+  analysis::MemoryCurves curves;
+  analysis::Summary summary;
+  analysis::LiveSet at_peak;
+  double last_step_ms = 0;
+};
+std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const trace::Trace> trace);
+
+// Iterations: forward, backward, optimizer, total, peak allocated, peak in, reserved. The iteration
+// with the highest peak is marked in the first column.
+Table PhaseTable(const Digest& digest);
+
+// Against a baseline: bytes of every category at each phase's peak, a, b and the difference; only
+// rows where either has any. Ordered by step, phase, size.
+Table CompareTable(const Digest& baseline, const Digest& now);
+
+// The allocation table is virtual: columns once, one row on demand.
+std::vector<Column> AllocationColumns();
+Row AllocationRow(const trace::Trace& trace, trace::AllocationId id);
+// Value that column `column` sorts by, without making the row.
+double AllocationSortKey(const trace::Trace& trace, trace::AllocationId id, int column);
+// Columns that sort as text; its value.
+std::string AllocationSortText(const trace::Trace& trace, trace::AllocationId id, int column);
+bool AllocationColumnIsText(int column);
+// Whether module, op, category or phase contain `needle` (lower case).
+bool AllocationMatches(const trace::Trace& trace, trace::AllocationId id,
+                       const std::string& needle);
+
+// Parts of a moment's memory by category, largest first.
+struct Part {
+  trace::Category category;
+  uint64_t bytes = 0;
+  double share = 0;  // of the whole, 0 to 1
+};
+std::vector<Part> PartsOf(const analysis::LiveSet& live);
+
+// Facts of one allocation, as label and value.
+struct Fact {
+  std::string label, value;
+};
+struct SelectionFacts {
+  std::string title;
+  trace::Category category = trace::Category::kUnknown;
+  std::vector<Fact> facts;
+};
+SelectionFacts FactsOf(const trace::Trace& trace, trace::AllocationId id);
+
+// "blocks.17.attn.softmax": module and op of an allocation, in short.
+std::string ShortName(const trace::Trace& trace, trace::AllocationId id);
+
+std::string FormatMs(double ms);          // "85.506 ms"
+std::string FormatGiB(uint64_t bytes);    // "8.482 GiB"
+std::string FormatSaving(int64_t bytes);  // "−0.9 GiB", "+16 MiB", "±0"
+std::string FormatFactor(double factor);  // "0.55× time"
+
+}  // namespace vramscope::ui

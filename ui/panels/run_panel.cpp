@@ -1,0 +1,186 @@
+#include "ui/panels/run_panel.h"
+
+#include <QComboBox>
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QSignalBlocker>
+#include <QSpinBox>
+#include <cmath>
+#include <utility>
+
+#include "ui/panels/form_widgets.h"
+#include "ui/panels/qt_theme.h"
+#include "ui/panels/techniques.h"
+
+namespace vramscope::ui {
+namespace {
+
+using run::OptimizerImpl;
+using run::OptimizerName;
+using run::RunConfig;
+
+constexpr double kDefaultMomentum = 0.9;
+
+struct OptimizerChoice {
+  const char* label;
+  OptimizerName name;
+  double momentum;
+};
+constexpr OptimizerChoice kOptimizers[] = {
+    {"AdamW", OptimizerName::kAdamW, 0},
+    {"Adam", OptimizerName::kAdam, 0},
+    {"SGD + momentum", OptimizerName::kSgd, kDefaultMomentum},
+    {"SGD", OptimizerName::kSgd, 0},
+};
+constexpr OptimizerImpl kImpls[] = {OptimizerImpl::kForeach, OptimizerImpl::kFused,
+                                    OptimizerImpl::kLoop};
+constexpr int kImplCount = 3;
+
+}  // namespace
+
+QString ShortDeviceName(const run::DeviceProfile& device) {
+  QString name = QString::fromStdString(device.name);
+  for (const char* prefix : {"NVIDIA ", "GeForce "})
+    if (name.startsWith(QLatin1String(prefix))) name.remove(0, static_cast<int>(strlen(prefix)));
+  // Many names end in their memory already ("A100 80GB").
+  if (name.contains(QLatin1String("GB"))) return name;
+  const double gib = static_cast<double>(device.memory_bytes) / 1073741824.0;
+  return QStringLiteral("%1 · %2 GiB").arg(name).arg(std::lround(gib));
+}
+
+RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
+  auto* grid = new QGridLayout(this);
+  grid->setContentsMargins(0, 0, 0, 0);
+  grid->setHorizontalSpacing(8);
+  grid->setVerticalSpacing(6);
+  grid->setColumnStretch(1, 1);
+  grid->setColumnMinimumWidth(0, 120);
+  grid->addWidget(MakeLabel(tr("RUN"), LabelRole::kHeading), 0, 0);
+
+  int line = 1;
+  auto add = [&](const QString& title, QWidget* widget, const QString& explanation) {
+    QLabel* label = MakeLabel(title, LabelRole::kBody);
+    label->setProperty("role", "label");
+    label->setToolTip(explanation);
+    widget->setToolTip(explanation);
+    grid->addWidget(label, line, 0);
+    grid->addWidget(widget, line, 1);
+    ++line;
+  };
+
+  model_ = MakeComboBox();
+  model_->setObjectName(QStringLiteral("model"));
+  add(tr("Model"), model_, tr("A built-in model, or a Hugging Face config.json"));
+  connect(model_, &QComboBox::activated, this, &RunPanel::ModelChosen);
+
+  device_ = MakeComboBox();
+  device_->setObjectName(QStringLiteral("device"));
+  for (const run::DeviceProfile& device : run::Devices())
+    device_->addItem(ShortDeviceName(device), QString::fromStdString(device.key));
+  add(tr("Device"), device_, tr("The GPU that is planned for"));
+  connect(device_, &QComboBox::activated, this, [this](int index) {
+    RunConfig config = config_;
+    config.device = device_->itemData(index).toString().toStdString();
+    Edit(config);
+  });
+
+  auto spin = [this](const char* name, int high, int RunConfig::*field) {
+    QSpinBox* box = MakeSpinBox(1, high);
+    box->setObjectName(QString::fromLatin1(name));
+    connect(box, &QSpinBox::valueChanged, this, [this, field](int value) {
+      RunConfig config = config_;
+      config.*field = value;
+      Edit(config);
+    });
+    return box;
+  };
+  batch_ = spin("batch", 65536, &RunConfig::batch);
+  seq_ = spin("seq", 1 << 20, &RunConfig::seq);
+  auto* sizes = new QWidget;
+  auto* pair = new QHBoxLayout(sizes);
+  pair->setContentsMargins(0, 0, 0, 0);
+  pair->setSpacing(5);
+  pair->addWidget(batch_, 2);
+  pair->addWidget(MakeLabel(QStringLiteral("\u00d7"), LabelRole::kDim));
+  pair->addWidget(seq_, 3);
+  add(tr("Batch \u00d7 sequence"), sizes, tr("Samples in one forward pass, tokens in a sample"));
+  micro_batches_ = spin("micro_batches", 4096, &RunConfig::micro_batches);
+  add(tr("Micro-batches"), micro_batches_,
+      tr("Forward and backward passes before an optimizer step"));
+  steps_ = spin("steps", 1000, &RunConfig::steps);
+  add(tr("Steps"), steps_, tr("Training steps; the first one makes the optimizer's state"));
+
+  optimizer_ = MakeComboBox();
+  optimizer_->setObjectName(QStringLiteral("optimizer"));
+  for (const OptimizerChoice& choice : kOptimizers)
+    for (OptimizerImpl impl : kImpls)
+      optimizer_->addItem(
+          QStringLiteral("%1 · %2").arg(QLatin1String(choice.label), ToQString(run::Name(impl))));
+  add(tr("Optimizer"), optimizer_,
+      tr("What updates the weights; foreach: lists of tensors, fused: one kernel, loop: one by "
+         "one"));
+  connect(optimizer_, &QComboBox::activated, this, [this](int index) {
+    RunConfig config = config_;
+    config.optimizer.name = kOptimizers[index / kImplCount].name;
+    config.optimizer.momentum = kOptimizers[index / kImplCount].momentum;
+    config.optimizer.impl = kImpls[index % kImplCount];
+    Edit(config);
+  });
+}
+
+void RunPanel::ModelChosen(int index) {
+  if (index == model_->count() - 1) {
+    setConfig(config_);  // the box goes back to what is run
+    Q_EMIT openModelConfigRequested();
+    return;
+  }
+  const QString name = model_->itemText(index);
+  for (const run::ModelPreset& preset : run::ModelPresets()) {
+    if (ToQString(preset.name) != name) continue;
+    run::RunConfigBuilder builder(config_);
+    if (!builder.SetPreset(preset.name).ok()) return;
+    absl::StatusOr<RunConfig> config = builder.Build();
+    if (!config.ok()) return;
+    // Another family calls its layers by other names.
+    if (config->lora.enabled()) *config = FindTechnique("lora")->with(*config);
+    Edit(*config);
+    return;
+  }
+}
+
+void RunPanel::Edit(const RunConfig& config) {
+  Q_EMIT configEdited(config);
+  setConfig(config_);
+}
+
+void RunPanel::setConfig(const RunConfig& config) {
+  config_ = config;
+  const QSignalBlocker blocks[] = {QSignalBlocker(model_),        QSignalBlocker(device_),
+                                   QSignalBlocker(optimizer_),    QSignalBlocker(batch_),
+                                   QSignalBlocker(seq_),          QSignalBlocker(steps_),
+                                   QSignalBlocker(micro_batches_)};
+  model_->clear();
+  for (const run::ModelPreset& preset : run::ModelPresets())
+    model_->addItem(ToQString(preset.name));
+  const QString name = QString::fromStdString(config.model);
+  if (model_->findText(name) < 0) model_->addItem(name);
+  model_->setCurrentIndex(model_->findText(name));
+  model_->insertSeparator(model_->count());
+  model_->addItem(tr("open config.json …"));
+
+  device_->setCurrentIndex(device_->findData(QString::fromStdString(config.device)));
+  batch_->setValue(config.batch);
+  seq_->setValue(config.seq);
+  micro_batches_->setValue(config.micro_batches);
+  steps_->setValue(config.steps);
+  const auto& optimizer = config.optimizer;
+  for (int i = 0; i < optimizer_->count(); ++i) {
+    const OptimizerChoice& choice = kOptimizers[i / kImplCount];
+    if (choice.name == optimizer.name && kImpls[i % kImplCount] == optimizer.impl &&
+        (choice.name != OptimizerName::kSgd || (choice.momentum > 0) == (optimizer.momentum > 0)))
+      optimizer_->setCurrentIndex(i);
+  }
+}
+
+}  // namespace vramscope::ui

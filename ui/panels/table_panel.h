@@ -1,0 +1,92 @@
+// Tables of the bottom dock: item models over the row builders of rows.h, and a view with the
+// shell's looks that copies its selection as TSV (Ctrl+C).
+#pragma once
+
+#include <QAbstractTableModel>
+#include <QJsonObject>
+#include <QTableView>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ui/panels/rows.h"
+#include "ui/timeline/theme.h"
+
+namespace vramscope::ui {
+
+// What the view needs beyond an item model.
+class RowModel : public QAbstractTableModel {
+  Q_OBJECT
+ public:
+  using QAbstractTableModel::QAbstractTableModel;
+  void setTheme(const timeline::Theme& theme);
+  virtual const std::vector<Column>& columns() const = 0;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ protected:
+  QVariant CellData(const Row& row, int column, int role) const;
+  timeline::Theme theme_ = timeline::Theme::Dark();
+};
+
+// A table that is there in whole.
+class TableModel : public RowModel {
+  Q_OBJECT
+ public:
+  using RowModel::RowModel;
+  void setTable(Table table);
+  const Table& table() const { return table_; }
+  const std::vector<Column>& columns() const override { return table_.columns; }
+  int rowCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  void sort(int column, Qt::SortOrder order) override;
+
+ private:
+  Table table_;
+};
+
+// All allocations of a trace: an order of ids, rows made when they are looked at.
+class AllocationModel : public RowModel {
+  Q_OBJECT
+ public:
+  explicit AllocationModel(QObject* parent = nullptr);
+  void setTrace(std::shared_ptr<const trace::Trace> trace);
+  void setFilter(const QString& text);
+  const std::vector<Column>& columns() const override { return columns_; }
+  int rowCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  void sort(int column, Qt::SortOrder order) override;
+  trace::AllocationId at(int row) const;
+  int rowOf(trace::AllocationId id) const;  // -1: filtered out
+  uint32_t total() const;
+
+ private:
+  void Rebuild();
+  std::vector<Column> columns_;
+  std::shared_ptr<const trace::Trace> trace_;
+  std::vector<uint32_t> order_;
+  std::string filter_;
+  int sort_column_ = 0;
+  Qt::SortOrder sort_order_ = Qt::AscendingOrder;
+  mutable uint32_t cached_id_ = UINT32_MAX;
+  mutable Row cached_;
+};
+
+class TableView : public QTableView {
+  Q_OBJECT
+ public:
+  explicit TableView(QWidget* parent = nullptr);
+  void setRowModel(RowModel* model);
+  QString selectionAsTsv() const;
+  void copySelection() const;
+  // Row count and the first rows' texts.
+  QJsonObject dumpState() const;
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  RowModel* rows_ = nullptr;
+};
+
+}  // namespace vramscope::ui

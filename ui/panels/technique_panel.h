@@ -1,0 +1,74 @@
+// The list of techniques: a switch, a line of explanation, what it saves at the peak and what it
+// costs in time before it is clicked. It edits nothing itself: it says which configuration the user
+// asks for, and shows the one that it is given.
+//
+//   panel->setConfig(config);
+//   connect(panel, &TechniquePanel::configEdited, window, [&](const RunConfig& c) { apply(c); });
+//   panel->setSaving("lora", Saving{.bytes = -5046586573, .factor = 0.71});
+#pragma once
+
+#include <QHash>
+#include <QJsonArray>
+#include <QWidget>
+#include <optional>
+
+#include "profiler/run/run_config.h"
+#include "ui/panels/techniques.h"
+#include "ui/timeline/theme.h"
+
+class QComboBox;
+class QLabel;
+class QSpinBox;
+
+namespace vramscope::ui {
+
+class ToggleSwitch;
+
+// Of a technique: peak with it minus peak without it, all else as it is now, and the ratio of the
+// last step's times.
+struct Saving {
+  int64_t bytes = 0;
+  double factor = 1;
+};
+
+class TechniquePanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit TechniquePanel(QWidget* parent = nullptr);
+
+  void setConfig(const run::RunConfig& config);
+  void setTheme(const timeline::Theme& theme);
+  // nullopt with a text: what stands in place of the figure ("…" while it is computed, a reason).
+  void setSaving(const QString& id, std::optional<Saving> saving,
+                 const QString& instead = QString());
+  ToggleSwitch* toggle(const QString& id) const;  // null: no such row
+  QJsonArray dumpState() const;
+
+ Q_SIGNALS:
+  void configEdited(const vramscope::run::RunConfig& config);
+
+ private:
+  struct RowWidgets {
+    const Technique* technique = nullptr;
+    ToggleSwitch* toggle = nullptr;
+    QLabel* title = nullptr;
+    QLabel* explanation = nullptr;
+    QLabel* saving = nullptr;
+    QLabel* factor = nullptr;
+    QWidget* options = nullptr;  // settings of a technique that is on; null: it has none
+    std::optional<Saving> known;
+  };
+  QWidget* MakeRow(const Technique& technique);
+  QWidget* MakeOptions(std::string_view id);
+  void Edit(const run::RunConfig& config);
+  void ColorSaving(RowWidgets& row);
+
+  run::RunConfig config_;
+  timeline::Theme theme_;
+  QHash<QString, RowWidgets> rows_;
+  QSpinBox* every_ = nullptr;
+  QSpinBox* rank_ = nullptr;
+  QComboBox* targets_ = nullptr;
+};
+
+}  // namespace vramscope::ui

@@ -1,0 +1,27 @@
+// A flat on/off switch, as in the techniques' list. Space and Enter toggle it.
+#pragma once
+
+#include <QAbstractButton>
+
+#include "ui/timeline/theme.h"
+
+namespace vramscope::ui {
+
+class ToggleSwitch : public QAbstractButton {
+  Q_OBJECT
+ public:
+  explicit ToggleSwitch(QWidget* parent = nullptr);
+  void setTheme(const timeline::Theme& theme);
+  QSize sizeHint() const override;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void enterEvent(QEnterEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+
+ private:
+  timeline::Theme theme_;
+};
+
+}  // namespace vramscope::ui
