@@ -1,0 +1,91 @@
+// `check [RUN|FILE] --budget SIZE`: exit 1 when the run needs more.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "app/cli/command.h"
+#include "app/cli/input.h"
+#include "app/cli/run_options.h"
+#include "app/cli/summary.h"
+#include "app/cli/worker_run.h"
+#include "profiler/analysis/analysis.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::cli {
+namespace {
+
+struct Options {
+  RunOptions run;
+  std::string file, budget;
+  bool json = false;
+};
+
+// A budget is what the device must hold: the reserved memory and the CUDA context beside it.
+ExitCode Judge(const trace::Trace& trace, uint64_t budget, bool as_json) {
+  const analysis::Summary summary = analysis::Summarize(trace, analysis::ComputeCurves(trace));
+  const uint64_t context = trace.info.device.context_bytes;
+  const uint64_t needed = summary.peak.reserved + context;
+  const bool within = needed <= budget && !summary.out_of_memory;
+  ExitCode printed;
+  if (as_json) {
+    Json json;
+    json["within_budget"] = within;
+    json["budget"] = budget;
+    json["needed"] = needed;
+    json["over"] = needed > budget ? needed - budget : 0;
+    json["context"] = context;
+    json["out_of_memory"] = summary.out_of_memory;
+    json["peak"] = {{"allocated", summary.peak.allocated}, {"reserved", summary.peak.reserved}};
+    json["peak_by_category"] = CategoriesJson(summary.peak.by_category);
+    printed = PrintJson(json);
+  } else {
+    printed = PrintText(
+        fmt::format("{}: needs {} ({} reserved at most + {} CUDA context), budget {}: {}\n",
+                    within ? "within the budget" : "over the budget", run::FormatBytes(needed),
+                    run::FormatBytes(summary.peak.reserved), run::FormatBytes(context),
+                    run::FormatBytes(budget),
+                    needed > budget ? run::FormatBytes(needed - budget) + " too much"
+                    : within        ? run::FormatBytes(budget - needed) + " to spare"
+                                    : "the run ran out of memory"));
+  }
+  return printed != kDone ? printed : within ? kDone : kNo;
+}
+
+ExitCode Execute(const Options& options) {
+  const absl::StatusOr<uint64_t> budget = run::ParseBytes(options.budget);
+  if (!budget.ok()) {
+    Note("error: --budget: " + std::string(budget.status().message()));
+    return kUsage;
+  }
+  if (!options.file.empty()) {
+    if (options.run.given()) {
+      Note("error: check takes a FILE or a RUN (--preset, --model, --config, --set), not both");
+      return kUsage;
+    }
+    const auto trace = OpenTrace(options.file);
+    if (!trace.ok()) return ReportError(trace.status());
+    return Judge(**trace, *budget, options.json);
+  }
+  const absl::StatusOr<run::RunConfig> config = BuildRun(options.run, run::Backend::kPlan);
+  if (!config.ok()) return ReportError(config.status());
+  const WorkerRun result = RunInWorker(*config);
+  if (!result.status.ok()) return ReportError(result.status);
+  if (result.trace == nullptr) return ReportError(absl::InternalError("the run left no trace"));
+  return Judge(*result.trace, *budget, options.json);
+}
+
+}  // namespace
+
+void RegisterCheck(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("check", "exit 1 when a run or a trace needs more memory");
+  auto options = std::make_shared<Options>();
+  command->add_option("FILE", options->file, "a .trace; without it RUN is planned");
+  AddRunOptions(*command, options->run);
+  command->add_option("--budget", options->budget, "what the device may hold, as 24GiB")
+      ->required()
+      ->type_name("SIZE");
+  command->add_flag("--json", options->json, "print one JSON object");
+  command->callback([options, &context] { context.exit_code = Execute(*options); });
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,46 @@
+#include "app/cli/command.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace vramscope::cli {
+
+ExitCode ExitCodeOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return kDone;
+    case absl::StatusCode::kCancelled:
+      return kInterrupted;
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kUnimplemented:
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kDataLoss:
+    case absl::StatusCode::kOutOfRange:
+    case absl::StatusCode::kFailedPrecondition:
+      return kBadInput;
+    default:
+      return kInternalFailure;
+  }
+}
+
+ExitCode ReportError(const absl::Status& status) {
+  fmt::print(stderr, "vramscope: error: {}\n", std::string(status.message()));
+  return ExitCodeOf(status);
+}
+
+void Note(std::string_view message) { fmt::print(stderr, "vramscope: {}\n", message); }
+
+ExitCode PrintText(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    return ReportError(absl::InternalError("standard output does not take what is written to it"));
+  }
+  return kDone;
+}
+
+ExitCode PrintJson(const Json& json) {
+  return PrintText(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace vramscope::cli

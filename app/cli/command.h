@@ -1,0 +1,58 @@
+// The pieces of the command line that every subcommand shares: exit status, errors, registration.
+//
+// A subcommand is one file with one Register function: it declares its options and hands CLI11 a
+// callback that does the work and stores the exit status. Main thread only.
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace vramscope::cli {
+
+// DESIGN section 11. After Ctrl-C the status is the shell's own 130.
+enum ExitCode : int {
+  kDone = 0,
+  kNo = 1,
+  kUsage = 2,
+  kBadInput = 3,
+  kInternalFailure = 4,
+  kInterrupted = 130,
+};
+
+struct Context {
+  std::string program;  // argv[0]
+  int exit_code = kDone;
+};
+
+using Json = nlohmann::ordered_json;  // keys stay in the order in which they are written
+
+// What was given cannot be used: 3. Everything else that goes wrong: 4.
+ExitCode ExitCodeOf(const absl::Status& status);
+
+// "vramscope: error: ..." on stderr; returns ExitCodeOf(status).
+ExitCode ReportError(const absl::Status& status);
+void Note(std::string_view message);  // "vramscope: ..." on stderr
+
+// One JSON object on stdout. kInternalFailure when stdout does not take it.
+ExitCode PrintJson(const Json& json);
+ExitCode PrintText(std::string_view text);
+
+void RegisterPlan(CLI::App& app, Context& context);
+void RegisterRun(CLI::App& app, Context& context);
+void RegisterInfo(CLI::App& app, Context& context);
+void RegisterPeak(CLI::App& app, Context& context);
+void RegisterPhases(CLI::App& app, Context& context);
+void RegisterRequests(CLI::App& app, Context& context);
+void RegisterExport(CLI::App& app, Context& context);
+void RegisterDiff(CLI::App& app, Context& context);
+void RegisterEstimate(CLI::App& app, Context& context);
+void RegisterCheck(CLI::App& app, Context& context);
+void RegisterDevices(CLI::App& app, Context& context);
+void RegisterPresets(CLI::App& app, Context& context);
+void RegisterDoctor(CLI::App& app, Context& context);
+
+}  // namespace vramscope::cli

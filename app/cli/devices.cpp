@@ -1,0 +1,102 @@
+// `devices` and `presets`: what can be chosen.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "app/cli/command.h"
+#include "app/cli/format.h"
+#include "profiler/estimate/weights.h"
+#include "profiler/run/device_profile.h"
+#include "profiler/run/run_config.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::cli {
+namespace {
+
+ExitCode ShowDevices(bool as_json) {
+  if (as_json) {
+    Json list = Json::array();
+    for (const run::DeviceProfile& d : run::Devices()) {
+      list.push_back({{"key", d.key},
+                      {"name", d.name},
+                      {"memory", d.memory_bytes},
+                      {"context", d.context_bytes},
+                      {"sm_count", d.sm_count},
+                      {"max_threads_per_sm", d.max_threads_per_sm},
+                      {"compute_capability",
+                       fmt::format("{}.{}", d.compute_capability / 10, d.compute_capability % 10)},
+                      {"blas_workspace", d.blas_workspace_bytes},
+                      {"bandwidth", d.bandwidth_bytes_per_s},
+                      {"fp32_flops", d.fp32_flops},
+                      {"tf32_flops", d.tf32_flops},
+                      {"bf16_flops", d.bf16_flops},
+                      {"source", d.source}});
+    }
+    return PrintJson({{"devices", list}});
+  }
+  Table table({{"Key"},
+               {"Name"},
+               {"Memory", Table::kRight},
+               {"SMs", Table::kRight},
+               {"CC", Table::kRight},
+               {"GB/s", Table::kRight},
+               {"fp32", Table::kRight},
+               {"tf32", Table::kRight},
+               {"bf16", Table::kRight}});
+  for (const run::DeviceProfile& d : run::Devices()) {
+    const auto tera = [](double flops) { return fmt::format("{:.1f}", flops / 1e12); };
+    table.Row({d.key, d.name, run::FormatBytes(d.memory_bytes), fmt::format("{}", d.sm_count),
+               fmt::format("{}.{}", d.compute_capability / 10, d.compute_capability % 10),
+               fmt::format("{:.0f}", d.bandwidth_bytes_per_s / 1e9), tera(d.fp32_flops),
+               tera(d.tf32_flops), tera(d.bf16_flops)});
+  }
+  return PrintText(table.Text() +
+                   "\n  Rates in TFLOP/s, dense. Memory as the driver reports it; --json adds the "
+                   "sources.\n");
+}
+
+ExitCode ShowPresets(bool as_json) {
+  Json list = Json::array();
+  Table table({{"Preset"},
+               {"Family"},
+               {"Layers", Table::kRight},
+               {"Parameters", Table::kRight},
+               {"fp32", Table::kRight},
+               {"Run defaults"}});
+  for (const run::ModelPreset& preset : run::ModelPresets()) {
+    const absl::StatusOr<estimate::WeightCount> count = estimate::CountWeights(preset.config_json);
+    if (!count.ok()) return ReportError(absl::InternalError(std::string(count.status().message())));
+    const Json config = Json::parse(preset.config_json);
+    const Json defaults = config.value("vramscope_defaults", Json::object());
+    list.push_back({{"name", std::string(preset.name)},
+                    {"family", count->family},
+                    {"layers", count->layers},
+                    {"parameters", {{"count", count->total()}, {"bytes", count->total() * 4}}},
+                    {"run_defaults", defaults},
+                    {"config", config}});
+    table.Row({std::string(preset.name), count->family, fmt::format("{}", count->layers),
+               Count(count->total()), run::FormatBytes(count->total() * 4),
+               defaults.empty() ? "" : defaults.dump()});
+  }
+  return as_json ? PrintJson({{"presets", list}}) : PrintText(table.Text());
+}
+
+void Register(CLI::App& app, Context& context, const char* name, const char* help,
+              ExitCode (*show)(bool)) {
+  CLI::App* command = app.add_subcommand(name, help);
+  auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "print one JSON object");
+  command->callback([json, show, &context] { context.exit_code = show(*json); });
+}
+
+}  // namespace
+
+void RegisterDevices(CLI::App& app, Context& context) {
+  Register(app, context, "devices", "the GPUs that can be planned for", ShowDevices);
+}
+
+void RegisterPresets(CLI::App& app, Context& context) {
+  Register(app, context, "presets", "the models that need no file", ShowPresets);
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,148 @@
+// `diff A B`: peak bytes per step, phase and category of two traces, side by side.
+// `diff --requests A B`: both request streams of one step, aligned by identity.
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+
+#include "app/cli/command.h"
+#include "app/cli/format.h"
+#include "app/cli/input.h"
+#include "profiler/analysis/analysis.h"
+#include "profiler/analysis/requests.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::cli {
+namespace {
+
+struct Options {
+  std::string a, b;
+  bool requests = false;
+  int step = -1;
+  bool json = false;
+};
+
+int64_t Delta(uint64_t a, uint64_t b) { return static_cast<int64_t>(b - a); }
+
+Json Sides(uint64_t a, uint64_t b) { return {{"a", a}, {"b", b}, {"delta", Delta(a, b)}}; }
+
+// Rows come ordered by step, phase, category.
+Json StepsJson(const std::vector<analysis::DiffRow>& rows) {
+  Json steps = Json::array();
+  for (const analysis::DiffRow& row : rows) {
+    if (steps.empty() || steps.back()["index"] != row.step) {
+      steps.push_back({{"index", row.step}, {"phases", Json::array()}});
+    }
+    Json& phases = steps.back()["phases"];
+    const std::string phase(trace::Name(row.phase));
+    if (phases.empty() || phases.back()["phase"] != phase) {
+      phases.push_back({{"phase", phase}, {"categories", Json::object()}});
+    }
+    phases.back()["categories"][std::string(trace::Name(row.category))] = Sides(row.a, row.b);
+  }
+  return steps;
+}
+
+ExitCode DiffTotals(const Options& options) {
+  const auto a = OpenTrace(options.a);
+  if (!a.ok()) return ReportError(a.status());
+  const auto b = OpenTrace(options.b);
+  if (!b.ok()) return ReportError(b.status());
+  const std::vector<analysis::DiffRow> rows = analysis::Diff(**a, **b);
+  const analysis::Peak peak_a = analysis::FindPeak(**a, analysis::ComputeCurves(**a));
+  const analysis::Peak peak_b = analysis::FindPeak(**b, analysis::ComputeCurves(**b));
+  bool equal = peak_a.allocated == peak_b.allocated && peak_a.reserved == peak_b.reserved;
+  for (const analysis::DiffRow& row : rows) equal = equal && row.a == row.b;
+  const ExitCode answer = equal ? kDone : kNo;
+
+  if (options.json) {
+    Json json;
+    json["equal"] = equal;
+    json["peak"] = {{"allocated", Sides(peak_a.allocated, peak_b.allocated)},
+                    {"reserved", Sides(peak_a.reserved, peak_b.reserved)}};
+    json["steps"] = StepsJson(rows);
+    const ExitCode printed = PrintJson(json);
+    return printed == kDone ? answer : printed;
+  }
+  Table table({{"Step", Table::kRight},
+               {"Phase"},
+               {"Category"},
+               {"A", Table::kRight},
+               {"B", Table::kRight},
+               {"B - A", Table::kRight}});
+  for (const analysis::DiffRow& row : rows) {
+    if (row.a == row.b) continue;
+    table.Row({row.step < 0 ? "-" : fmt::format("{}", row.step),
+               std::string(trace::Name(row.phase)), std::string(trace::Name(row.category)),
+               run::FormatBytes(row.a), run::FormatBytes(row.b), SignedBytes(Delta(row.a, row.b))});
+  }
+  std::string text = fmt::format(
+      "  peak allocated  {} -> {} ({})\n  peak reserved   {} -> {} ({})\n\n",
+      run::FormatBytes(peak_a.allocated), run::FormatBytes(peak_b.allocated),
+      SignedBytes(Delta(peak_a.allocated, peak_b.allocated)), run::FormatBytes(peak_a.reserved),
+      run::FormatBytes(peak_b.reserved), SignedBytes(Delta(peak_a.reserved, peak_b.reserved)));
+  text += equal ? "  No difference in any step, phase and category.\n" : table.Text();
+  const ExitCode printed = PrintText(text);
+  return printed == kDone ? answer : printed;
+}
+
+ExitCode DiffStreams(const Options& options) {
+  const auto a = OpenRequests(options.a, options.step);
+  if (!a.ok()) return ReportError(a.status());
+  const auto b = OpenRequests(options.b, options.step);
+  if (!b.ok()) return ReportError(b.status());
+  const analysis::RequestDiff diff = analysis::DiffRequests(*a, *b);
+  const ExitCode answer = diff.identical() ? kDone : kNo;
+
+  if (options.json) {
+    Json json;
+    json["requests"] = {{"equal", diff.equal}, {"total", diff.total}};
+    json["first_differences"] = Json::array();
+    for (const auto& difference : diff.first_differences) {
+      json["first_differences"].push_back({{"index_a", difference.index_a},
+                                           {"index_b", difference.index_b},
+                                           {"a", difference.a},
+                                           {"b", difference.b}});
+    }
+    json["peak"] = {{"a", diff.peak_a}, {"b", diff.peak_b}};
+    const ExitCode printed = PrintJson(json);
+    return printed == kDone ? answer : printed;
+  }
+  std::string text =
+      fmt::format("  {} of {} requests equal{}\n  peak above the start: {} and {}\n",
+                  Count(diff.equal), Count(diff.total),
+                  diff.identical() ? "" : "; the first differences:", run::FormatBytes(diff.peak_a),
+                  run::FormatBytes(diff.peak_b));
+  if (!diff.identical()) {
+    Table table({{"A", Table::kRight}, {""}, {"B", Table::kRight}, {""}});
+    for (const auto& d : diff.first_differences) {
+      table.Row({d.a.empty() ? "" : Count(d.index_a), d.a.empty() ? "-" : d.a,
+                 d.b.empty() ? "" : Count(d.index_b), d.b.empty() ? "-" : d.b});
+    }
+    text += "\n" + table.Text();
+  }
+  const ExitCode printed = PrintText(text);
+  return printed == kDone ? answer : printed;
+}
+
+}  // namespace
+
+void RegisterDiff(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("diff", "two runs side by side; exit 1 where they differ");
+  auto options = std::make_shared<Options>();
+  command->add_option("A", options->a, "a .trace; with --requests also a CSV of requests")
+      ->required();
+  command->add_option("B", options->b, "the other one")->required();
+  CLI::Option* requests =
+      command->add_flag("--requests", options->requests, "compare the request streams of one step");
+  command->add_option("--step", options->step, "which step (default: the last whole one)")
+      ->check(CLI::NonNegativeNumber)
+      ->needs(requests)
+      ->type_name("N");
+  command->add_flag("--json", options->json, "print one JSON object");
+  command->callback([options, &context] {
+    context.exit_code = options->requests ? DiffStreams(*options) : DiffTotals(*options);
+  });
+}
+
+}  // namespace vramscope::cli

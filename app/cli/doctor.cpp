@@ -1,0 +1,174 @@
+// `doctor`: what is on this computer and what is missing; `doctor --gpu`: the GPU alone, checked.
+#include <fmt/format.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <QLibraryInfo>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+
+#include "app/cli/command.h"
+#include "app/cli/format.h"
+#include "app/cli/gpu_probe.h"
+#include "app/cli/worker_run.h"
+#include "profiler/run/device_profile.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::cli {
+namespace {
+
+enum class State { kPass, kSkip, kFail };
+
+struct Finding {
+  State state;
+  std::string what, detail;
+};
+
+std::string_view Name(State state) {
+  switch (state) {
+    case State::kPass:
+      return "PASS";
+    case State::kSkip:
+      return "SKIP";
+    case State::kFail:
+      return "FAIL";
+  }
+  return "?";
+}
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+Finding Display() {
+  const std::string platform = Environment("QT_QPA_PLATFORM");
+  const std::string wayland = Environment("WAYLAND_DISPLAY"), x11 = Environment("DISPLAY");
+  const std::string version =
+      fmt::format("Qt {}", QLibraryInfo::version().toString().toStdString());
+  if (!platform.empty()) {
+    return {State::kPass, "window",
+            fmt::format("{}, platform {} by QT_QPA_PLATFORM", version, platform)};
+  }
+  if (!wayland.empty())
+    return {State::kPass, "window", fmt::format("{}, Wayland {}", version, wayland)};
+  if (!x11.empty()) return {State::kPass, "window", fmt::format("{}, X11 {}", version, x11)};
+  return {State::kSkip, "window",
+          version +
+              ", no display: neither $DISPLAY nor $WAYLAND_DISPLAY is set; the command line and "
+              "--screenshot work"};
+}
+
+Finding Worker() {
+  const WorkerProbe probe = ProbeWorker();
+  if (probe.started) {
+    return {State::kPass, "worker",
+            fmt::format("{} starts, version {}", probe.program, probe.version)};
+  }
+  return {State::kFail, "worker", probe.error};
+}
+
+Finding Memory() {
+  struct sysinfo info {};
+  if (sysinfo(&info) != 0) return {State::kSkip, "memory", "not known"};
+  const uint64_t total = uint64_t{info.totalram} * info.mem_unit;
+  return {State::kPass, "memory",
+          fmt::format("{}, {} processors", run::FormatBytes(total), sysconf(_SC_NPROCESSORS_ONLN))};
+}
+
+Finding Gpu(const GpuProbe& probe) {
+  if (!probe.initialised) return {State::kSkip, "gpu", probe.error + "; plan and cpu need none"};
+  return {
+      State::kPass, "gpu",
+      fmt::format("{}, {}, driver for CUDA {}.{}", probe.name, run::FormatBytes(probe.memory_bytes),
+                  probe.driver_version / 1000, probe.driver_version % 1000 / 10)};
+}
+
+// The table's entry that this GPU should be: same chip, memory within 5 %.
+std::optional<run::DeviceProfile> TableEntry(const GpuProbe& probe) {
+  for (const run::DeviceProfile& device : run::Devices()) {
+    const double ratio =
+        static_cast<double>(probe.memory_bytes) / static_cast<double>(device.memory_bytes);
+    if (device.compute_capability == probe.compute_capability &&
+        device.sm_count == probe.sm_count && std::abs(ratio - 1) < 0.05) {
+      return device;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<Finding> GpuFindings() {
+  const GpuProbe probe = ProbeGpu(true);
+  std::vector<Finding> findings;
+  const auto step = [&](bool good, const char* what, const std::string& detail) {
+    findings.push_back({good ? State::kPass : State::kFail, what, good ? detail : probe.error});
+  };
+  findings.push_back(
+      {probe.device_node ? State::kPass : State::kFail, "device node",
+       probe.device_node ? "there" : "no /dev/nvidiactl: no NVIDIA GPU, or no driver"});
+  step(probe.library, "driver library", "libcuda.so.1 loads");
+  if (!probe.library) return findings;
+  step(probe.initialised, "driver starts",
+       fmt::format("CUDA {}.{}, {} GPU{}", probe.driver_version / 1000,
+                   probe.driver_version % 1000 / 10, probe.device_count,
+                   probe.device_count == 1 ? "" : "s"));
+  if (!probe.initialised) return findings;
+  findings.push_back(
+      {State::kPass, "gpu",
+       fmt::format("{}: {} bytes, {} SMs x {} threads, compute capability {}.{}", probe.name,
+                   probe.memory_bytes, probe.sm_count, probe.max_threads_per_sm,
+                   probe.compute_capability / 10, probe.compute_capability % 10)});
+  const bool context = probe.context_bytes > 0;
+  findings.push_back({context ? State::kPass : State::kFail, "context",
+                      context ? fmt::format("a bare context takes at most {}",
+                                            run::FormatBytes(probe.context_bytes))
+                              : "the driver makes no context"});
+  const std::optional<run::DeviceProfile> entry = TableEntry(probe);
+  if (!entry) {
+    findings.push_back({State::kSkip, "device table", "this GPU is not in it"});
+  } else {
+    const bool same = entry->max_threads_per_sm == probe.max_threads_per_sm;
+    findings.push_back({same ? State::kPass : State::kFail, "device table",
+                        fmt::format("is {}: {} bytes, {} threads per SM there", entry->key,
+                                    entry->memory_bytes, entry->max_threads_per_sm)});
+  }
+  findings.push_back({State::kSkip, "cuda backend", "not in this version"});
+  return findings;
+}
+
+ExitCode Execute(bool gpu_only, bool as_json) {
+  const std::vector<Finding> findings =
+      gpu_only ? GpuFindings()
+               : std::vector<Finding>{Display(), Worker(), Memory(), Gpu(ProbeGpu(false))};
+  bool good = true;
+  Json list = Json::array();
+  std::string text;
+  for (const Finding& finding : findings) {
+    good = good && finding.state != State::kFail;
+    const std::string state(Name(finding.state));
+    list.push_back({{"check", finding.what}, {"state", state}, {"detail", finding.detail}});
+    text += fmt::format("{}  {:<15} {}\n", state, finding.what, Printable(finding.detail));
+  }
+  const ExitCode printed = as_json ? PrintJson({{"ok", good}, {"checks", list}}) : PrintText(text);
+  return printed != kDone ? printed : good ? kDone : kNo;
+}
+
+struct Options {
+  bool gpu = false, json = false;
+};
+
+}  // namespace
+
+void RegisterDoctor(CLI::App& app, Context& context) {
+  CLI::App* command =
+      app.add_subcommand("doctor", "what is missing on this computer; exit 1 when something is");
+  auto options = std::make_shared<Options>();
+  command->add_flag("--gpu", options->gpu, "check the NVIDIA GPU alone");
+  command->add_flag("--json", options->json, "print one JSON object");
+  command->callback(
+      [options, &context] { context.exit_code = Execute(options->gpu, options->json); });
+}
+
+}  // namespace vramscope::cli

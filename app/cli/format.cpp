@@ -1,0 +1,105 @@
+#include "app/cli/format.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "profiler/run/units.h"
+
+namespace vramscope::cli {
+namespace {
+
+// Columns of a terminal that a UTF-8 text takes; wide characters do not occur in our tables.
+size_t Width(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  }));
+}
+
+}  // namespace
+
+void Table::Row(std::vector<std::string> cells) {
+  cells.resize(columns_.size());
+  for (std::string& cell : cells) cell = Printable(cell);
+  rows_.push_back(std::move(cells));
+}
+
+std::string Table::Text() const {
+  std::vector<size_t> widths;
+  for (const Column& column : columns_) widths.push_back(Width(column.title));
+  for (const auto& row : rows_) {
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Width(row[i]));
+  }
+  const auto line = [&](const auto& cell_of) {
+    std::string text = " ";
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      const std::string& cell = cell_of(i);
+      const std::string pad(widths[i] - Width(cell), ' ');
+      text += columns_[i].align == kRight ? " " + pad + cell : " " + cell + pad;
+      if (i + 1 < columns_.size()) text += " ";
+    }
+    while (!text.empty() && text.back() == ' ') text.pop_back();
+    return text + "\n";
+  };
+  std::string text = line([&](size_t i) -> const std::string& { return columns_[i].title; });
+  std::vector<std::string> rules;
+  for (size_t width : widths) rules.emplace_back(width, '-');
+  text += line([&](size_t i) -> const std::string& { return rules[i]; });
+  for (const auto& row : rows_)
+    text += line([&](size_t i) -> const std::string& { return row[i]; });
+  return text;
+}
+
+std::string Count(uint64_t value) {
+  std::string digits = fmt::format("{}", value);
+  for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) {
+    digits.insert(static_cast<size_t>(at), ",");
+  }
+  return digits;
+}
+
+std::string Milliseconds(double value) {
+  if (value >= 1000) return fmt::format("{:.2f} s", value / 1000);
+  if (value >= 1 || value == 0) return fmt::format("{:.2f} ms", value);
+  return fmt::format("{:.1f} us", value * 1000);
+}
+
+std::string SignedBytes(int64_t bytes) {
+  const uint64_t size =
+      bytes < 0 ? uint64_t{0} - static_cast<uint64_t>(bytes) : static_cast<uint64_t>(bytes);
+  return (bytes < 0 ? "-" : bytes > 0 ? "+" : "") + run::FormatBytes(size);
+}
+
+std::string Printable(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  return out;
+}
+
+ProgressBar::ProgressBar(bool enabled) : on_(enabled && isatty(STDERR_FILENO) == 1) {}
+
+ProgressBar::~ProgressBar() { Clear(); }
+
+void ProgressBar::Show(double fraction, std::string_view text) {
+  if (!on_) return;
+  constexpr int kCells = 30;
+  const int full = static_cast<int>(std::lround(std::clamp(fraction, 0.0, 1.0) * kCells));
+  fmt::print(stderr, "\r\033[K[{:=<{}}{: <{}}] {}", "", full, "", kCells - full,
+             Printable(text.substr(0, 80)));
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+void ProgressBar::Clear() {
+  if (!drawn_) return;
+  fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
+  drawn_ = false;
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,12 @@
+// `info`, also for a program that is started with files and has no display.
+#pragma once
+
+#include <string>
+
+#include "app/cli/command.h"
+
+namespace vramscope::cli {
+
+ExitCode ShowInfo(const std::string& file, bool json);
+
+}  // namespace vramscope::cli

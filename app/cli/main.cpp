@@ -1,0 +1,101 @@
+// The vramscope program: a window, or a subcommand without one. Never links LibTorch.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <exception>
+#include <filesystem>
+
+#include "app/cli/command.h"
+#include "app/cli/window.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::cli {
+namespace {
+
+void AddWindowOptions(CLI::App& app, WindowArguments& window) {
+  app.add_option("FILE", window.files, "traces to open in the window");
+  app.add_option("--screenshot", window.screenshot, "draw the window, save it as a PNG, end")
+      ->type_name("OUT.png");
+  app.add_option("--size", window.size, "size of the window (1680x1050)")->type_name("WxH");
+  app.add_option("--theme", window.theme, "dark or light")
+      ->check(CLI::IsMember({"dark", "light"}))
+      ->type_name("NAME");
+  app.add_option("--scale", window.scale, "pixels per point")
+      ->check(CLI::Range(0.5, 4.0))
+      ->type_name("N");
+  app.add_option("--dump-state", window.dump_state, "write what the window shows as JSON, end")
+      ->type_name("OUT.json");
+}
+
+// "vramscope plna" reads as a file to open: say what was probably meant.
+std::string MistypedCommand(const CLI::App& app, const std::vector<std::string>& files) {
+  if (files.empty() || std::filesystem::exists(files[0])) return "";
+  if (files[0].find_first_of("./") != std::string::npos) return "";
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const std::string_view near = run::Nearest(files[0], views.data(), views.data() + views.size());
+  return fmt::format("\"{}\" is neither a file nor a command{}", files[0],
+                     near.empty() ? std::string() : fmt::format("; did you mean \"{}\"?", near));
+}
+
+int Main(int argc, char** argv) {
+  // A reader that goes away (`vramscope requests F | head`) is a failed write, not a killed
+  // program.
+  std::signal(SIGPIPE, SIG_IGN);
+  Context context{.program = argv[0]};
+  WindowArguments window;
+  CLI::App app(
+      "vramscope: what is in GPU memory while a neural network trains.\n"
+      "Without a command: the window, with the FILEs opened in it.");
+  app.name("vramscope");
+  app.set_version_flag("--version", VRAMSCOPE_VERSION);
+  app.require_subcommand(0, 1);
+  AddWindowOptions(app, window);
+  RegisterPlan(app, context);
+  RegisterRun(app, context);
+  RegisterInfo(app, context);
+  RegisterPeak(app, context);
+  RegisterPhases(app, context);
+  RegisterRequests(app, context);
+  RegisterExport(app, context);
+  RegisterDiff(app, context);
+  RegisterEstimate(app, context);
+  RegisterCheck(app, context);
+  RegisterDevices(app, context);
+  RegisterPresets(app, context);
+  RegisterDoctor(app, context);
+  app.footer(
+      "vramscope COMMAND --help says more. Exit status: 0 done, 1 the answer is no,\n"
+      "2 wrong usage, 3 bad input, 4 an internal failure.");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {  // --help, --version
+    return app.exit(help) == 0 ? kDone : kInternalFailure;
+  } catch (const CLI::ParseError& error) {
+    const auto chosen = app.get_subcommands();
+    Note(fmt::format("error: {}\nvramscope: `vramscope{} --help` shows how it is used",
+                     error.what(), chosen.empty() ? "" : " " + chosen[0]->get_name()));
+    return kUsage;
+  }
+  if (!app.get_subcommands().empty()) return context.exit_code;
+  if (const std::string mistyped = MistypedCommand(app, window.files); !mistyped.empty()) {
+    Note("error: " + mistyped);
+    return kUsage;
+  }
+  return OpenWindow(argc, argv, window);
+}
+
+}  // namespace
+}  // namespace vramscope::cli
+
+int main(int argc, char** argv) {
+  try {
+    return vramscope::cli::Main(argc, argv);
+  } catch (const std::exception& error) {
+    vramscope::cli::Note(std::string("internal failure: ") + error.what());
+    return vramscope::cli::kInternalFailure;
+  }
+}

@@ -1,0 +1,152 @@
+// `peak FILE [--at TIME] [--by ...]`: what is in memory at the peak, or at a moment.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <memory>
+
+#include "app/cli/command.h"
+#include "app/cli/format.h"
+#include "app/cli/input.h"
+#include "app/cli/summary.h"
+#include "profiler/analysis/analysis.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::cli {
+namespace {
+
+constexpr size_t kLargest = 20;
+constexpr size_t kRows = 30;
+
+struct Options {
+  std::string file, at;
+  std::string by = "category";
+  bool json = false;
+};
+
+// "12.5ms", "1.2s", "350us", "1000ns"; without a unit: nanoseconds, as in the JSON outputs.
+absl::StatusOr<int64_t> ParseTime(std::string_view text) {
+  double value = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  const std::string_view unit(end, static_cast<size_t>(last - end));
+  const double factor = unit.empty() || unit == "ns" ? 1
+                        : unit == "us"               ? 1e3
+                        : unit == "ms"               ? 1e6
+                        : unit == "s"                ? 1e9
+                                                     : 0;
+  if (error != std::errc() || factor == 0 || !(std::abs(value * factor) < 9e18)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "--at: \"{}\" is not a time; write a number with ns, us, ms or s (\"12.5ms\")", text));
+  }
+  return std::llround(value * factor);
+}
+
+Json ToJson(const trace::Trace& trace, const analysis::LiveSet& live, uint64_t peak_reserved,
+            const Options& options, const std::vector<analysis::Group>& groups) {
+  Json json;
+  json["at"] = ContextJson(live.context);
+  json["allocated"] = live.allocated;
+  json["requested"] = live.requested;
+  json["reserved"] = live.reserved;
+  json["peak_reserved"] = peak_reserved;
+  json["by_category"] = CategoriesJson(live.by_category);
+  json["by"] = options.by;
+  json["groups"] = Json::array();
+  for (const analysis::Group& group : groups) {
+    json["groups"].push_back(
+        {{"name", group.name}, {"bytes", group.bytes}, {"count", group.count}});
+  }
+  json["largest"] = Json::array();
+  for (size_t i = 0; i < std::min(kLargest, live.allocations.size()); ++i) {
+    const uint32_t row = live.allocations[i].id.value;
+    const trace::AllocationTable& t = trace.allocations;
+    json["largest"].push_back({{"allocation", row},
+                               {"bytes_requested", t.bytes[row]},
+                               {"bytes_rounded", t.bytes_rounded[row]},
+                               {"category", std::string(trace::Name(live.allocations[i].category))},
+                               {"module", std::string(trace.String(t.module[row]))},
+                               {"op", std::string(trace.String(t.op[row]))},
+                               {"phase", std::string(trace::Name(t.phase[row]))},
+                               {"step", t.step[row] < 0 ? Json() : Json(t.step[row])}});
+  }
+  return json;
+}
+
+std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, const Options& options,
+                   const std::vector<analysis::Group>& groups) {
+  std::string text = fmt::format(
+      "{} allocated ({} requested), {} reserved\n  at {}, {}\n\n", run::FormatBytes(live.allocated),
+      run::FormatBytes(live.requested), run::FormatBytes(live.reserved),
+      Milliseconds(static_cast<double>(live.context.time_ns) / 1e6), ContextText(live.context));
+  Table table({{"By " + options.by},
+               {"Bytes", Table::kRight},
+               {"Share", Table::kRight},
+               {"Blocks", Table::kRight}});
+  const auto row = [&](const std::string& name, uint64_t bytes, uint64_t count) {
+    table.Row(
+        {name.empty() ? "(none)" : name, run::FormatBytes(bytes),
+         fmt::format("{:.1f} %", 100.0 * static_cast<double>(bytes) /
+                                     static_cast<double>(std::max<uint64_t>(live.allocated, 1))),
+         Count(count)});
+  };
+  analysis::Group rest;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    if (i < kRows) {
+      row(groups[i].name, groups[i].bytes, groups[i].count);
+    } else {
+      rest.bytes += groups[i].bytes;
+      rest.count += groups[i].count;
+    }
+  }
+  if (groups.size() > kRows) {
+    row(fmt::format("({} more)", groups.size() - kRows), rest.bytes, rest.count);
+  }
+  text += table.Text() + "\n";
+  Table largest({{"Largest", Table::kRight}, {"Category"}, {"Module"}, {"Op"}});
+  for (size_t i = 0; i < std::min<size_t>(10, live.allocations.size()); ++i) {
+    const uint32_t id = live.allocations[i].id.value;
+    largest.Row({run::FormatBytes(trace.allocations.bytes_rounded[id]),
+                 std::string(trace::Name(live.allocations[i].category)),
+                 std::string(trace.String(trace.allocations.module[id])),
+                 std::string(trace.String(trace.allocations.op[id]))});
+  }
+  return text + largest.Text();
+}
+
+ExitCode Execute(const Options& options) {
+  const absl::StatusOr<analysis::GroupBy> by = analysis::ParseGroupBy(options.by);
+  if (!by.ok()) return ReportError(by.status());
+  absl::StatusOr<int64_t> at = 0;
+  if (!options.at.empty()) {
+    at = ParseTime(options.at);
+    if (!at.ok()) return ReportError(at.status()), kUsage;
+  }
+  const auto trace = OpenTrace(options.file);
+  if (!trace.ok()) return ReportError(trace.status());
+  const analysis::Peak peak = analysis::FindPeak(**trace, analysis::ComputeCurves(**trace));
+  const trace::EventIndex event =
+      options.at.empty() ? peak.context.event : analysis::EventAtTime(**trace, *at);
+  const analysis::LiveSet live = analysis::LiveAt(**trace, event);
+  const std::vector<analysis::Group> groups = analysis::GroupLive(**trace, live, *by);
+  if (options.json) return PrintJson(ToJson(**trace, live, peak.reserved, options, groups));
+  return PrintText(ToText(**trace, live, options, groups));
+}
+
+}  // namespace
+
+void RegisterPeak(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("peak", "what is in memory at the peak, or at a moment");
+  auto options = std::make_shared<Options>();
+  command->add_option("FILE", options->file, "a .trace ('-': standard input)")->required();
+  command->add_option("--at", options->at, "a moment in place of the peak: 12.5ms, 1.2s, 350us")
+      ->type_name("TIME");
+  command->add_option("--by", options->by, "category, module, op, stack or phase")
+      ->check(CLI::IsMember({"category", "module", "op", "stack", "phase"}))
+      ->type_name("HOW");
+  command->add_flag("--json", options->json, "print one JSON object");
+  command->callback([options, &context] { context.exit_code = Execute(*options); });
+}
+
+}  // namespace vramscope::cli

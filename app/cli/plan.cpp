@@ -1,0 +1,92 @@
+#include "app/cli/plan.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "app/cli/output.h"
+#include "app/cli/run_options.h"
+#include "app/cli/summary.h"
+#include "app/cli/worker_run.h"
+
+namespace vramscope::cli {
+namespace {
+
+struct Options {
+  RunOptions run;
+  RunOutput output;
+  std::string backend = "plan";
+};
+
+void AddOutput(CLI::App& command, RunOutput& output) {
+  command
+      .add_option("-o,--output", output.trace_path, "write the trace to this file ('-': stdout)")
+      ->type_name("F.trace");
+  command.add_flag("--json", output.json, "print one JSON object");
+}
+
+ExitCode Execute(const Options& options, run::Backend backend) {
+  if (options.output.json && options.output.trace_path == "-") {
+    Note("error: --json and -o - both want standard output");
+    return kUsage;
+  }
+  const absl::StatusOr<run::RunConfig> config = BuildRun(options.run, backend);
+  if (!config.ok()) return ReportError(config.status());
+  return RunAndReport(*config, options.output);
+}
+
+}  // namespace
+
+ExitCode RunAndReport(const run::RunConfig& config, const RunOutput& output) {
+  const WorkerRun result = RunInWorker(config);
+  if (result.trace != nullptr && !output.trace_path.empty()) {
+    // Also after a failure: what arrived is what there is to look at.
+    const absl::Status written = WriteTrace(*result.trace, output.trace_path);
+    if (!written.ok()) return ReportError(written);
+    if (!result.status.ok() && output.trace_path != "-") {
+      Note(fmt::format("what arrived is in {}", output.trace_path));
+    }
+  }
+  if (!result.status.ok()) return ReportError(result.status);
+  if (result.trace == nullptr) return ReportError(absl::InternalError("the run left no trace"));
+  if (output.trace_path == "-") return kDone;
+
+  const analysis::MemoryCurves curves = analysis::ComputeCurves(*result.trace);
+  const analysis::Summary summary = analysis::Summarize(*result.trace, curves);
+  if (!output.json) return PrintText(SummaryText(*result.trace, summary));
+  Json json = SummaryJson(*result.trace, summary);
+  json["seconds"] = result.seconds;
+  json["worker_seconds"] = result.worker_seconds;
+  return PrintJson(json);
+}
+
+void RegisterPlan(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("plan", "plan a training run: nothing is computed");
+  auto options = std::make_shared<Options>();
+  AddRunOptions(*command, options->run);
+  AddOutput(*command, options->output);
+  command->callback(
+      [options, &context] { context.exit_code = Execute(*options, run::Backend::kPlan); });
+}
+
+void RegisterRun(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("run", "run the training steps for real");
+  auto options = std::make_shared<Options>();
+  AddRunOptions(*command, options->run);
+  AddOutput(*command, options->output);
+  command->add_option("--backend", options->backend, "cpu or cuda")
+      ->required()
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->type_name("cpu|cuda");
+  command->callback([options, &context] {
+    if (options->backend == "cuda") {
+      context.exit_code = ReportError(absl::UnimplementedError(
+          "backend: \"cuda\" is not available in this version; `vramscope plan` predicts the same "
+          "run, `vramscope run --backend cpu` computes it on the processor"));
+      return;
+    }
+    context.exit_code = Execute(*options, run::Backend::kCpu);
+  });
+}
+
+}  // namespace vramscope::cli

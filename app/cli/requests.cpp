@@ -1,0 +1,40 @@
+// `requests FILE`: every allocation and free as CSV.
+#include "profiler/analysis/requests.h"
+
+#include <memory>
+
+#include "app/cli/command.h"
+#include "app/cli/input.h"
+#include "app/cli/output.h"
+
+namespace vramscope::cli {
+namespace {
+
+struct Options {
+  std::string file;
+  std::string output = "-";
+};
+
+ExitCode Execute(const Options& options) {
+  const auto trace = OpenTrace(options.file);
+  if (!trace.ok()) return ReportError(trace.status());
+  const absl::Status status = WriteStream(options.output, [&](std::ostream& out) {
+    analysis::WriteRequestsCsv(**trace, out);
+    return absl::OkStatus();
+  });
+  return status.ok() ? kDone : ReportError(status);
+}
+
+}  // namespace
+
+void RegisterRequests(CLI::App& app, Context& context) {
+  CLI::App* command =
+      app.add_subcommand("requests", "every allocation and free of a trace, as CSV");
+  auto options = std::make_shared<Options>();
+  command->add_option("FILE", options->file, "a .trace ('-': standard input)")->required();
+  command->add_option("-o,--output", options->output, "write to this file ('-': stdout)")
+      ->type_name("OUT");
+  command->callback([options, &context] { context.exit_code = Execute(*options); });
+}
+
+}  // namespace vramscope::cli

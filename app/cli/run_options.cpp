@@ -1,0 +1,68 @@
+#include "app/cli/run_options.h"
+
+#include <fmt/format.h>
+
+#include "app/cli/input.h"
+
+namespace vramscope::cli {
+namespace {
+
+constexpr size_t kMaxConfigFile = size_t{16} << 20;
+
+absl::Status Prefixed(const std::string& what, const absl::Status& status) {
+  return absl::Status(status.code(), fmt::format("{}: {}", what, std::string(status.message())));
+}
+
+}  // namespace
+
+void AddRunOptions(CLI::App& command, RunOptions& options) {
+  CLI::Option* preset =
+      command.add_option("--preset", options.preset, "a model preset (see `vramscope presets`)");
+  CLI::Option* model = command.add_option("--model", options.model,
+                                          "a Hugging Face config.json ('-': standard input)");
+  CLI::Option* config =
+      command.add_option("--config", options.config, "a run.json ('-': standard input)");
+  preset->excludes(model)->excludes(config);
+  model->excludes(config);
+  for (CLI::Option* option : {preset, model, config}) option->type_name("NAME");
+  model->type_name("FILE");
+  config->type_name("FILE");
+  command
+      .add_option("--set", options.sets,
+                  "a setting, as batch=4 or optimizer.name=adamw; may be given many times")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false)
+      ->check([](const std::string& text) {
+        return text.find('=') == std::string::npos || text.front() == '='
+                   ? "expected KEY=VALUE, got \"" + text + "\""
+                   : std::string();
+      });
+}
+
+absl::StatusOr<run::RunConfig> BuildRun(const RunOptions& options, run::Backend backend) {
+  run::RunConfigBuilder builder;
+  absl::Status status;
+  if (!options.preset.empty()) {
+    status = builder.SetPreset(options.preset);
+  } else if (!options.model.empty()) {
+    absl::StatusOr<std::string> text = ReadText(options.model, kMaxConfigFile);
+    if (!text.ok()) return text.status();
+    status = builder.SetModelConfig(options.model, *text);
+  } else if (!options.config.empty()) {
+    absl::StatusOr<std::string> text = ReadText(options.config, kMaxConfigFile);
+    if (!text.ok()) return text.status();
+    status = builder.SetRunJson(*text);
+    if (!status.ok()) status = Prefixed(options.config, status);
+  }
+  if (!status.ok()) return status;
+  for (const std::string& set : options.sets) {
+    const size_t equals = set.find('=');
+    status = builder.Set(set.substr(0, equals), set.substr(equals + 1));
+    if (!status.ok()) return status;
+  }
+  status = builder.Set("backend", run::Name(backend));
+  if (!status.ok()) return status;
+  return builder.Build();
+}
+
+}  // namespace vramscope::cli

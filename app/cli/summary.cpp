@@ -1,0 +1,183 @@
+#include "app/cli/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/cli/format.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::cli {
+namespace {
+
+using analysis::Summary;
+using run::FormatBytes;
+
+std::string SettingsText(const run::RunConfig& c) {
+  std::string text = fmt::format("batch {} x seq {}", c.batch, c.seq);
+  if (c.micro_batches > 1) text += fmt::format(" x {} micro-batches", c.micro_batches);
+  text += fmt::format(", {} step{}, {}, {} attention, {} ({})", c.steps, c.steps == 1 ? "" : "s",
+                      run::Name(c.precision), run::Name(c.attention), run::Name(c.optimizer.name),
+                      run::Name(c.optimizer.impl));
+  if (c.checkpointing.mode == run::CheckpointMode::kEveryK) {
+    text += fmt::format(", checkpointing every {} layers", c.checkpointing.k);
+  } else if (c.checkpointing.mode == run::CheckpointMode::kLayer) {
+    text += ", checkpointing every layer";
+  }
+  if (c.lora.enabled()) {
+    text += fmt::format(", LoRA rank {} on {}", c.lora.rank, fmt::join(c.lora.targets, ","));
+  }
+  if (c.trainable != "all") text += ", trainable: " + c.trainable;
+  return text;
+}
+
+std::string FitText(const trace::Trace& trace, const Summary& summary) {
+  const run::DeviceProfile& device = trace.info.device;
+  const uint64_t headroom = summary.headroom_bytes < 0
+                                ? uint64_t{0} - static_cast<uint64_t>(summary.headroom_bytes)
+                                : static_cast<uint64_t>(summary.headroom_bytes);
+  const std::string parts = fmt::format(
+      "{} reserved at most + {} CUDA context, of {}", FormatBytes(summary.peak.reserved),
+      FormatBytes(device.context_bytes), FormatBytes(device.memory_bytes));
+  if (summary.fits) {
+    return fmt::format("Fits on {}: {} to spare ({}).", device.name, FormatBytes(headroom), parts);
+  }
+  return fmt::format("Does not fit on {}: {} too much ({}).", device.name, FormatBytes(headroom),
+                     parts);
+}
+
+}  // namespace
+
+Json CategoriesJson(const analysis::CategoryBytes& categories) {
+  Json json = Json::object();
+  for (int c = 0; c < trace::kCategoryCount; ++c) {
+    if (categories[c] > 0)
+      json[std::string(trace::Name(static_cast<trace::Category>(c)))] = categories[c];
+  }
+  return json;
+}
+
+Json ContextJson(const analysis::Context& context) {
+  Json json;
+  json["step"] = context.step < 0 ? Json() : Json(context.step);
+  json["micro_batch"] = context.micro_batch < 0 ? Json() : Json(context.micro_batch);
+  json["phase"] = std::string(trace::Name(context.phase));
+  json["module"] = context.module;
+  json["op"] = context.op;
+  json["time_ns"] = context.time_ns;
+  return json;
+}
+
+std::string ContextText(const analysis::Context& context) {
+  std::string text = context.step < 0 ? "outside the steps" : fmt::format("step {}", context.step);
+  if (context.micro_batch > 0) text += fmt::format(", micro-batch {}", context.micro_batch);
+  if (context.phase != trace::Phase::kNone) text += fmt::format(", {}", trace::Name(context.phase));
+  if (!context.module.empty()) text += ", " + context.module;
+  if (!context.op.empty()) text += ", " + context.op;
+  return Printable(text);
+}
+
+Json StepsJson(const std::vector<analysis::StepRow>& steps) {
+  Json json = Json::array();
+  for (const analysis::StepRow& step : steps) {
+    json.push_back({{"index", step.index},
+                    {"peak_allocated", step.peak_allocated},
+                    {"peak_reserved", step.peak_reserved},
+                    {"peak_phase", std::string(trace::Name(step.peak_phase))},
+                    {"forward_ms", step.forward_ms},
+                    {"backward_ms", step.backward_ms},
+                    {"optimizer_ms", step.optimizer_ms},
+                    {"total_ms", step.total_ms},
+                    {"begin_ns", step.begin_ns},
+                    {"end_ns", step.end_ns}});
+  }
+  return json;
+}
+
+std::string StepsTable(const std::vector<analysis::StepRow>& steps) {
+  Table table({{"Step", Table::kRight},
+               {"Forward", Table::kRight},
+               {"Backward", Table::kRight},
+               {"Optimizer", Table::kRight},
+               {"Total", Table::kRight},
+               {"Peak", Table::kRight},
+               {"in"}});
+  for (const analysis::StepRow& step : steps) {
+    table.Row({fmt::format("{}", step.index), Milliseconds(step.forward_ms),
+               Milliseconds(step.backward_ms), Milliseconds(step.optimizer_ms),
+               Milliseconds(step.total_ms), FormatBytes(step.peak_allocated),
+               std::string(trace::Name(step.peak_phase))});
+  }
+  return table.Text();
+}
+
+Json SummaryJson(const trace::Trace& trace, const Summary& summary) {
+  const trace::TraceInfo& info = trace.info;
+  Json json;
+  json["backend"] = std::string(trace::Name(info.backend));
+  json["measured"] = info.measured;
+  json["device"] = info.device.key;
+  json["device_name"] = info.device.name;
+  json["device_memory"] = info.device.memory_bytes;
+  json["device_context"] = info.device.context_bytes;
+  json["model"] = info.model.name;
+  json["parameters"] = {{"count", info.model.parameter_count},
+                        {"trainable", info.model.trainable_count},
+                        {"bytes", info.model.parameter_bytes}};
+  const auto pair = [](const analysis::MemoryPair& memory) {
+    return Json{{"allocated", memory.allocated}, {"reserved", memory.reserved}};
+  };
+  json["before_training"] = pair(summary.before_training);
+  json["after_training"] = pair(summary.after_training);
+  Json peak{{"allocated", summary.peak.allocated}, {"reserved", summary.peak.reserved}};
+  peak.update(ContextJson(summary.peak.context));
+  json["peak"] = std::move(peak);
+  json["peak_by_category"] = CategoriesJson(summary.peak.by_category);
+  json["steps"] = StepsJson(summary.steps);
+  json["events"] = summary.events;
+  json["fits"] = summary.fits;
+  json["headroom"] = summary.headroom_bytes;
+  json["out_of_memory"] = summary.out_of_memory;
+  json["complete"] = trace.complete;
+  if (info.has_config) json["config"] = Json::parse(run::ToJson(info.config), nullptr, false);
+  return json;
+}
+
+std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
+  const trace::TraceInfo& info = trace.info;
+  std::string text = fmt::format("{}, {} backend ({}), {}\n", Printable(info.model.name),
+                                 trace::Name(info.backend), info.measured ? "measured" : "modelled",
+                                 Printable(info.device.name));
+  if (info.has_config) text += "  " + Printable(SettingsText(info.config)) + "\n";
+  text += fmt::format("  {} parameters, {} trainable, {}\n\n", Count(info.model.parameter_count),
+                      Count(info.model.trainable_count), FormatBytes(info.model.parameter_bytes));
+
+  Table memory({{"Memory"}, {"Allocated", Table::kRight}, {"Reserved", Table::kRight}});
+  memory.Row({"before training", FormatBytes(summary.before_training.allocated),
+              FormatBytes(summary.before_training.reserved)});
+  memory.Row({"after training", FormatBytes(summary.after_training.allocated),
+              FormatBytes(summary.after_training.reserved)});
+  memory.Row({"peak", FormatBytes(summary.peak.allocated), FormatBytes(summary.peak.reserved)});
+  text += memory.Text() + "\n";
+
+  text += fmt::format("  At the peak ({}):\n", ContextText(summary.peak.context));
+  Table peak({{"Category"}, {"Bytes", Table::kRight}, {"Share", Table::kRight}});
+  std::vector<int> order;
+  for (int c = 0; c < trace::kCategoryCount; ++c) {
+    if (summary.peak.by_category[c] > 0) order.push_back(c);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return summary.peak.by_category[a] > summary.peak.by_category[b];
+  });
+  for (int c : order) {
+    const uint64_t bytes = summary.peak.by_category[c];
+    peak.Row({std::string(trace::Name(static_cast<trace::Category>(c))), FormatBytes(bytes),
+              fmt::format("{:.1f} %", 100.0 * static_cast<double>(bytes) /
+                                          static_cast<double>(summary.peak.allocated))});
+  }
+  text += peak.Text() + "\n" + StepsTable(summary.steps) + "\n";
+  if (info.device.memory_bytes > 0) text += "  " + FitText(trace, summary) + "\n";
+  return text;
+}
+
+}  // namespace vramscope::cli

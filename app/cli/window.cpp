@@ -1,0 +1,55 @@
+#include "app/cli/window.h"
+
+#include <cstdlib>
+
+#include "app/cli/info.h"
+#include "app/cli/plan.h"
+#include "app/cli/run_options.h"
+
+#ifdef VRAMSCOPE_WITH_WINDOW
+#include "ui/shell/window_main.h"
+#endif
+
+namespace vramscope::cli {
+namespace {
+
+bool IsSet(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0';
+}
+
+bool HaveDisplay() {
+  return IsSet("WAYLAND_DISPLAY") || IsSet("DISPLAY") || IsSet("QT_QPA_PLATFORM");
+}
+
+// What the window would show first, in text.
+ExitCode WithoutDisplay(const WindowArguments& arguments) {
+  if (arguments.files.empty()) {
+    Note("no display: planning the default run (`vramscope --help` shows the commands)");
+    const absl::StatusOr<run::RunConfig> config = BuildRun({}, run::Backend::kPlan);
+    return config.ok() ? RunAndReport(*config, {}) : ReportError(config.status());
+  }
+  Note("no display: showing what is in the files");
+  ExitCode worst = kDone;
+  for (const std::string& file : arguments.files) {
+    const ExitCode code = ShowInfo(file, false);
+    if (code != kDone) worst = code;
+  }
+  return worst;
+}
+
+}  // namespace
+
+ExitCode OpenWindow([[maybe_unused]] int argc, [[maybe_unused]] char** argv,
+                    const WindowArguments& arguments) {
+#ifdef VRAMSCOPE_WITH_WINDOW
+  const bool picture = !arguments.screenshot.empty() || !arguments.dump_state.empty();
+  if (picture && !HaveDisplay()) setenv("QT_QPA_PLATFORM", "offscreen", 1);
+  if (picture || HaveDisplay()) return RunTheWindow(argc, argv, arguments);
+#else
+  (void)HaveDisplay;
+#endif
+  return WithoutDisplay(arguments);
+}
+
+}  // namespace vramscope::cli

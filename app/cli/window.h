@@ -1,0 +1,18 @@
+// `vramscope [FILE...]`: the window; without a display, the same in text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/cli/command.h"
+
+namespace vramscope::cli {
+
+struct WindowArguments {
+  std::vector<std::string> files;
+  std::string screenshot, size, theme, dump_state;
+  double scale = 1.0;
+};
+ExitCode OpenWindow(int argc, char** argv, const WindowArguments& arguments);
+
+}  // namespace vramscope::cli

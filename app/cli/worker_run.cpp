@@ -1,0 +1,174 @@
+#include "app/cli/worker_run.h"
+
+#include <fmt/format.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <QCoreApplication>
+#include <QSocketNotifier>
+#include <QTimer>
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <utility>
+
+#include "app/cli/format.h"
+#include "ui/worker/worker_client.h"
+
+namespace vramscope::cli {
+namespace {
+
+// The client kills a worker that does not answer a cancellation within five seconds.
+constexpr int kGiveUpMs = 8'000;
+constexpr int kProbeMs = 90'000;
+
+// While it lives, SIGINT and SIGTERM make fd() readable instead of ending the program. They are
+// blocked, not handled: the worker inherits the mask, so that a Ctrl-C, which the terminal sends to
+// both, does not kill it before it can be told to cancel.
+class SignalCatcher {
+ public:
+  SignalCatcher() {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &set, &old_);
+    fd_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  }
+  ~SignalCatcher() {
+    if (fd_ >= 0) close(fd_);
+    pthread_sigmask(SIG_SETMASK, &old_, nullptr);
+  }
+  SignalCatcher(const SignalCatcher&) = delete;
+  SignalCatcher& operator=(const SignalCatcher&) = delete;
+
+  int fd() const { return fd_; }
+  void Take() const {
+    signalfd_siginfo info;
+    [[maybe_unused]] const ssize_t got = read(fd_, &info, sizeof info);
+  }
+
+ private:
+  int fd_ = -1;
+  sigset_t old_{};
+};
+
+// Qt wants argc and argv that outlive it.
+class QtCore {
+ public:
+  QtCore() : application_(argc_, argv_) {}
+
+ private:
+  int argc_ = 1;
+  char name_[10] = "vramscope";
+  char* argv_[2] = {name_, nullptr};
+  QCoreApplication application_;
+};
+
+std::string NoWorker() {
+  return "vramscope-worker was not found: neither beside this program nor on PATH; build it with "
+         "./vramscope, or name it in $VRAMSCOPE_WORKER";
+}
+
+absl::Status StatusOf(const ui::WorkerClient& client, const QString& error) {
+  const int code = client.lastStatusCode();
+  if (code == 0 && error.isEmpty()) return absl::OkStatus();
+  std::string text = error.toStdString();
+  // The client restarts a lost worker for the window's sake; this program ends.
+  for (const char* tail : {" Another one is being started.", " It is not started again"}) {
+    if (absl::StatusCode(code) == absl::StatusCode::kUnavailable)
+      text.resize(std::min(text.find(tail), text.size()));
+  }
+  return absl::Status(code == 0 ? absl::StatusCode::kInternal : static_cast<absl::StatusCode>(code),
+                      text);
+}
+
+}  // namespace
+
+WorkerRun RunInWorker(const run::RunConfig& config) {
+  const auto start = std::chrono::steady_clock::now();
+  WorkerRun result;
+  QtCore core;
+  const QString program = ui::FindWorker();
+  if (program.isEmpty()) {
+    result.status = absl::UnavailableError(NoWorker());
+    return result;
+  }
+
+  ProgressBar bar(true);
+  bar.Show(0, "starting the worker");
+  const SignalCatcher signals;
+  ui::WorkerClient client(program);
+  bool ended = false, interrupted = false;
+
+  QSocketNotifier interrupt(signals.fd(), QSocketNotifier::Read);
+  QObject::connect(&interrupt, &QSocketNotifier::activated, [&] {
+    signals.Take();
+    if (std::exchange(interrupted, true)) {  // a second time: do not wait for the worker
+      QCoreApplication::quit();
+      return;
+    }
+    bar.Show(0, "cancelling (once more to stop at once)");
+    client.cancel();
+    QTimer::singleShot(kGiveUpMs, &client, [] { QCoreApplication::quit(); });
+  });
+  QObject::connect(&client, &ui::WorkerClient::progress,
+                   [&](quint64, int step, int steps, const QString& text) {
+                     if (interrupted) return;
+                     bar.Show(steps > 0 ? static_cast<double>(step) / steps : 0,
+                              fmt::format("step {}/{} {}", step, steps, text.toStdString()));
+                   });
+  QObject::connect(&client, &ui::WorkerClient::runEnded,
+                   [&](quint64, std::shared_ptr<const trace::Trace> trace, const QString& error) {
+                     ended = true;
+                     result.trace = std::move(trace);
+                     result.status = StatusOf(client, error);
+                     result.worker_seconds = client.lastSeconds();
+                     QCoreApplication::quit();
+                   });
+
+  client.start();
+  client.run(config);
+  if (!ended) QCoreApplication::exec();
+
+  bar.Clear();
+  if (interrupted) {
+    result.status = absl::CancelledError("cancelled");
+  } else if (!ended) {
+    result.status = absl::InternalError("the run ended without a result");
+  } else if (absl::IsUnavailable(result.status) && !client.log().isEmpty()) {
+    fmt::print(stderr, "{}\n", client.log().toStdString());
+  }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+WorkerProbe ProbeWorker() {
+  WorkerProbe probe;
+  QtCore core;
+  const QString program = ui::FindWorker();
+  probe.program = program.toStdString();
+  if (program.isEmpty()) {
+    probe.error = NoWorker();
+    return probe;
+  }
+  ui::WorkerClient client(program);
+  QObject::connect(&client, &ui::WorkerClient::ready, [&] {
+    probe.started = true;
+    probe.version = client.workerVersion().toStdString();
+    QCoreApplication::quit();
+  });
+  QObject::connect(&client, &ui::WorkerClient::workerLost, [&](const QString& what) {
+    probe.error = what.toStdString();
+    QCoreApplication::quit();
+  });
+  QTimer::singleShot(kProbeMs, &client, [&] {
+    probe.error = fmt::format("no answer within {} seconds", kProbeMs / 1000);
+    QCoreApplication::quit();
+  });
+  client.start();
+  if (!probe.started && probe.error.empty()) QCoreApplication::exec();
+  return probe;
+}
+
+}  // namespace vramscope::cli
