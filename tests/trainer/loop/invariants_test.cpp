@@ -1,0 +1,216 @@
+// What holds for every configuration on the plan backend, tried on random ones; and the published
+// figures of whole models.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/trainer/loop/replay.h"
+#include "tests/trainer/loop/run_helpers.h"
+
+namespace vramscope::trainer {
+namespace {
+
+using run::Backend;
+using trace::Category;
+
+uint64_t Of(const CategoryBytes& bytes, Category category) {
+  return bytes[static_cast<size_t>(category)];
+}
+
+template <class T>
+T Choose(std::mt19937& random, std::initializer_list<T> values) {
+  return *(values.begin() + random() % values.size());
+}
+
+run::RunConfig RandomConfig(std::mt19937& random) {
+  run::RunConfig c = TinyConfig(Backend::kPlan, Choose(random, {kTinyQwen, kTinyLlama, kTinyMistral,
+                                                                kTinyGpt2, kTinyGpt2Dropout}));
+  const bool gpt2 = std::string_view(c.model_config_json).find("GPT2") != std::string_view::npos;
+  c.batch = Choose(random, {2, 4, 8});
+  c.seq = Choose(random, {2, 7, 8});
+  c.steps = Choose(random, {1, 2, 3});
+  c.micro_batches = Choose(random, {1, 1, 2});
+  c.precision = Choose(random, {run::Precision::kFp32, run::Precision::kBf16,
+                                run::Precision::kAmpBf16, run::Precision::kAmpFp16});
+  c.attention =
+      c.precision == run::Precision::kFp32
+          ? Choose(random, {run::Attention::kEager, run::Attention::kMath})
+          : Choose(random, {run::Attention::kEager, run::Attention::kMath, run::Attention::kFlash});
+  c.optimizer.name = Choose(
+      random, {run::OptimizerName::kSgd, run::OptimizerName::kAdam, run::OptimizerName::kAdamW});
+  c.optimizer.impl = Choose(random, {run::OptimizerImpl::kLoop, run::OptimizerImpl::kForeach,
+                                     run::OptimizerImpl::kFused});
+  c.optimizer.momentum = Choose(random, {0.0, 0.9});
+  c.optimizer.weight_decay = Choose(random, {0.0, 0.01});
+  c.checkpointing.mode = Choose(random, {run::CheckpointMode::kNone, run::CheckpointMode::kLayer,
+                                         run::CheckpointMode::kEveryK});
+  c.zero_grad = Choose(random, {run::ZeroGrad::kNone, run::ZeroGrad::kZero});
+  c.trainable = Choose<const char*>(random, {"all", "all", "first-layer", "last-layer"});
+  if (random() % 3 == 0) {
+    c.lora.rank = 2;
+    c.lora.dropout = Choose(random, {0.0, 0.1});
+    c.lora.targets =
+        gpt2 ? std::vector<std::string>{"c_attn"} : std::vector<std::string>{"q_proj", "v_proj"};
+  }
+  c.device = Choose<const char*>(random, {"rtx-4090", "rtx-3060"});
+  return c;
+}
+
+std::string Describe(const run::RunConfig& c) { return run::ToJson(c); }
+
+// Everything of an event that a plan determines.
+bool SameStream(const trace::Trace& a, const trace::Trace& b) {
+  return a.events.kind == b.events.kind && a.events.time_ns == b.events.time_ns &&
+         a.events.id == b.events.id && a.events.category == b.events.category &&
+         a.events.bytes == b.events.bytes && a.events.bytes_rounded == b.events.bytes_rounded &&
+         a.allocations.address == b.allocations.address && a.strings == b.strings &&
+         a.events.name == b.events.name;
+}
+
+TEST(PlanInvariants, RandomConfigurations) {
+  for (uint32_t seed = 0; seed < 120; ++seed) {
+    std::mt19937 random(seed);
+    const run::RunConfig config = RandomConfig(random);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + Describe(config));
+    const RunResult result = RunTiny(config);
+    ASSERT_TRUE(result.status.ok()) << result.status;
+    ASSERT_TRUE(result.sink_status.ok()) << result.sink_status;
+    ASSERT_TRUE(result.trace->complete);
+    const Replay replay(*result.trace);
+    ASSERT_EQ(replay.error, "");
+    EXPECT_EQ(replay.unknown_after_setup, 0u);
+    // What is left after the last step: parameters, buffers, state, workspaces; gradients where
+    // they are kept.
+    for (Category category : {Category::kActivation, Category::kTemporary, Category::kInput,
+                              Category::kAutogradDetail}) {
+      EXPECT_EQ(Of(replay.after, category), 0u) << trace::Name(category);
+    }
+    EXPECT_EQ(Of(replay.after, Category::kParameter), Of(replay.before, Category::kParameter));
+    const bool kept = config.zero_grad == run::ZeroGrad::kZero;
+    EXPECT_EQ(Of(replay.after, Category::kGradient) > 0, kept);
+    const bool stateless =
+        config.optimizer.name == run::OptimizerName::kSgd && config.optimizer.momentum == 0;
+    EXPECT_EQ(Of(replay.after, Category::kOptimizerState) > 0, !stateless);
+  }
+}
+
+TEST(PlanInvariants, SameConfigurationSameStream) {
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    std::mt19937 random(seed);
+    const run::RunConfig config = RandomConfig(random);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + Describe(config));
+    const RunResult first = RunTiny(config);
+    // Something else in between: a technique switched on and off again leaves no trace.
+    RunTiny(RandomConfig(random));
+    const RunResult second = RunTiny(config);
+    ASSERT_TRUE(first.status.ok() && second.status.ok());
+    EXPECT_TRUE(SameStream(*first.trace, *second.trace));
+  }
+}
+
+TEST(PlanInvariants, StepsAfterTheSecondAreAlike) {
+  run::RunConfig config = TinyConfig(Backend::kPlan, kTinyQwen);
+  config.steps = 5;
+  const RunResult result = RunTiny(config);
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  const trace::Trace& trace = *result.trace;
+  std::vector<std::vector<std::pair<uint8_t, uint64_t>>> steps;
+  for (uint32_t i = 0; i < trace.events.size(); ++i) {
+    if (trace.events.kind[i] == trace::EventKind::kStepBegin) steps.emplace_back();
+    if (steps.empty()) continue;
+    if (trace.events.kind[i] == trace::EventKind::kSegmentAlloc) continue;
+    steps.back().emplace_back(static_cast<uint8_t>(trace.events.kind[i]), trace.events.bytes[i]);
+    if (trace.events.kind[i] == trace::EventKind::kStepEnd && steps.size() == 5) break;
+  }
+  ASSERT_EQ(steps.size(), 5u);
+  EXPECT_EQ(steps[2], steps[3]);
+  EXPECT_EQ(steps[3], steps[4]);
+  EXPECT_NE(steps[0], steps[2]);  // the first one makes the state
+}
+
+TEST(PlanInvariants, CheckpointingLowersThePeak) {
+  for (const char* model : {kTinyQwen, kTinyGpt2Dropout}) {
+    for (auto precision : {run::Precision::kFp32, run::Precision::kAmpBf16}) {
+      run::RunConfig config = TinyConfig(Backend::kPlan, model);
+      config.batch = 64;
+      config.seq = 32;
+      config.precision = precision;
+      config.optimizer.name = run::OptimizerName::kSgd;
+      const uint64_t without = Replay(*RunTiny(config).trace).peak_requested;
+      config.checkpointing.mode = run::CheckpointMode::kLayer;
+      const uint64_t with = Replay(*RunTiny(config).trace).peak_requested;
+      EXPECT_LT(with, without);
+    }
+  }
+}
+
+TEST(CpuInvariants, HoldOnTheCpuToo) {
+  for (uint32_t seed = 0; seed < 12; ++seed) {
+    std::mt19937 random(seed);
+    run::RunConfig config = RandomConfig(random);
+    config.backend = Backend::kCpu;
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + Describe(config));
+    const RunResult result = RunTiny(config);
+    ASSERT_TRUE(result.status.ok()) << result.status;
+    const Replay replay(*result.trace);
+    EXPECT_EQ(replay.error, "");
+  }
+}
+
+// ---- figures of whole models
+
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+
+run::RunConfig Qwen() {
+  run::RunConfigBuilder builder;
+  EXPECT_TRUE(builder.SetPreset("qwen2-0.5b").ok());
+  for (auto [key, value] :
+       {std::pair("batch", "2"), std::pair("seq", "512"), std::pair("optimizer.name", "adamw")}) {
+    EXPECT_TRUE(builder.Set(key, value).ok());
+  }
+  auto config = builder.Build();
+  EXPECT_TRUE(config.ok()) << config.status();
+  return *config;
+}
+
+TEST(Figures, Qwen2Fp32) {
+  const RunResult result = RunTiny(Qwen());
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  EXPECT_EQ(result.trace->info.model.parameter_count, 494032768u);
+  const Replay replay(*result.trace);
+  EXPECT_EQ(replay.error, "");
+  EXPECT_GE(replay.before_allocated / kGiB, 1.835);
+  EXPECT_LE(replay.before_allocated / kGiB, 1.85);
+  EXPECT_GE(replay.after_allocated / kGiB, 5.52);
+  EXPECT_LE(replay.after_allocated / kGiB, 5.66);
+  std::printf("fp32: before %.4f after %.4f peak %.3f GiB, workspace %.1f MiB, %u events\n",
+              replay.before_allocated / kGiB, replay.after_allocated / kGiB,
+              replay.peak_allocated / kGiB, Of(replay.after, Category::kWorkspace) / 1048576.0,
+              result.trace->events.size());
+}
+
+TEST(Figures, Qwen2Bf16) {
+  run::RunConfig config = Qwen();
+  config.precision = run::Precision::kBf16;
+  const Replay replay(*RunTiny(config).trace);
+  EXPECT_NEAR(replay.before_allocated / kGiB, 0.93, 0.011);
+  EXPECT_NEAR(replay.after_allocated / kGiB, 2.80, 0.03);
+  std::printf("bf16: before %.4f after %.4f peak %.3f GiB\n", replay.before_allocated / kGiB,
+              replay.after_allocated / kGiB, replay.peak_allocated / kGiB);
+}
+
+TEST(Figures, Qwen2Lora) {
+  run::RunConfig config = Qwen();
+  config.lora.rank = 8;
+  const RunResult result = RunTiny(config);
+  EXPECT_EQ(result.trace->info.model.trainable_count, 540672u);
+  const Replay replay(*result.trace);
+  EXPECT_NEAR(replay.before_allocated / kGiB, 1.845, 0.006);
+  EXPECT_NEAR(replay.after_allocated / kGiB, 1.86, 0.006);
+  std::printf("lora: before %.4f after %.4f peak %.3f GiB\n", replay.before_allocated / kGiB,
+              replay.after_allocated / kGiB, replay.peak_allocated / kGiB);
+}
+
+}  // namespace
+}  // namespace vramscope::trainer

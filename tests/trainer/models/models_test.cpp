@@ -1,0 +1,214 @@
+// Models without a backend: parameter counts, names, tying, initial values, gradients.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <map>
+
+#include "profiler/run/run_config.h"
+#include "tests/trainer/loop/run_helpers.h"
+#include "trainer/models/language_model.h"
+#include "trainer/techniques/checkpointing.h"
+#include "trainer/techniques/trainable.h"
+
+namespace vramscope::trainer {
+namespace {
+
+std::unique_ptr<LanguageModel> Make(std::string_view json, ModelOptions options = {}) {
+  auto model = MakeLanguageModel(json, options);
+  EXPECT_TRUE(model.ok()) << model.status();
+  return model.ok() ? *std::move(model) : nullptr;
+}
+
+std::string_view PresetJson(std::string_view name) {
+  for (const run::ModelPreset& preset : run::ModelPresets()) {
+    if (preset.name == name) return preset.config_json;
+  }
+  ADD_FAILURE() << "no preset " << name;
+  return "";
+}
+
+TEST(Models, ParameterCountsOfThePresets) {
+  // Published counts of the checkpoints; tied embeddings counted once.
+  const std::map<std::string, uint64_t> counts = {{"qwen2-0.5b", 494032768},
+                                                  {"gpt2", 124439808},
+                                                  {"gpt2-medium", 354823168},
+                                                  {"llama-3.2-1b", 1235814400}};
+  for (const auto& [name, count] : counts) {
+    auto model = Make(PresetJson(name));
+    EXPECT_EQ(Count(*model).count, count) << name;
+    EXPECT_EQ(Count(*model).bytes, 4 * count) << name;
+  }
+  auto half = Make(PresetJson("qwen2-0.5b"), {.dtype = at::kBFloat16});
+  EXPECT_EQ(Count(*half).bytes, 2 * 494032768u);
+}
+
+TEST(Models, LoraTrainsOnlyAdapters) {
+  auto model = Make(PresetJson("qwen2-0.5b"), {.dtype = at::kBFloat16});
+  run::LoraConfig lora{.rank = 8, .alpha = 16, .dropout = 0, .targets = {"q_proj", "v_proj"}};
+  ASSERT_TRUE(ApplyLora(*model, lora).ok());
+  EXPECT_EQ(Count(*model).trainable, 540672u);
+  EXPECT_EQ(Count(*model).count, 494032768u + 540672u);
+  for (Parameter* p : model->Parameters()) {
+    const bool adapter = p->name().find(".lora.") != std::string::npos;
+    EXPECT_EQ(p->trainable, adapter) << p->name();
+    EXPECT_EQ(p->spec().dtype, adapter ? at::kFloat : at::kBFloat16) << p->name();
+  }
+}
+
+TEST(Models, NamesAreHuggingFaces) {
+  auto qwen = Make(kTinyQwen);
+  std::vector<std::string> names;
+  for (Parameter* p : qwen->Parameters()) names.push_back(p->name());
+  EXPECT_EQ(names.front(), "model.embed_tokens.weight");
+  EXPECT_THAT(names, testing::Contains("model.layers.1.self_attn.q_proj.bias"));
+  EXPECT_THAT(names, testing::Contains("model.layers.2.post_attention_layernorm.weight"));
+  EXPECT_EQ(names.back(), "model.norm.weight");  // the output layer is tied
+  auto llama = Make(kTinyLlama);
+  EXPECT_EQ(llama->Parameters().back()->name(), "lm_head.weight");
+  auto gpt2 = Make(kTinyGpt2);
+  EXPECT_EQ(gpt2->Parameters().front()->name(), "transformer.wte.weight");
+}
+
+TEST(Models, TrainableByPosition) {
+  for (const char* selection : {"first-layer", "last-layer", "model.layers.1.*"}) {
+    auto model = Make(kTinyQwen);
+    ASSERT_TRUE(ApplyTrainable(*model, selection).ok());
+    const std::string prefix = selection == std::string("first-layer")  ? "model.layers.0."
+                               : selection == std::string("last-layer") ? "model.layers.2."
+                                                                        : "model.layers.1.";
+    for (Parameter* p : model->Parameters()) {
+      EXPECT_EQ(p->trainable, p->name().starts_with(prefix)) << selection << " " << p->name();
+    }
+  }
+}
+
+TEST(GlobMatch, Wildcards) {
+  EXPECT_TRUE(GlobMatch("*.bias", "a.b.bias"));
+  EXPECT_TRUE(GlobMatch("a*c*e", "abcde"));
+  EXPECT_TRUE(GlobMatch("*", ""));
+  EXPECT_TRUE(GlobMatch("layers.?.x", "layers.3.x"));
+  EXPECT_FALSE(GlobMatch("layers.?.x", "layers.13.x"));
+  EXPECT_FALSE(GlobMatch("abc", "abcd"));
+}
+
+// ---- gradients
+
+struct Setting {
+  run::Attention attention = run::Attention::kEager;
+  int checkpoint_every = 0;  // 0: none
+  int micro_batches = 1;
+};
+
+class Sdpa {
+ public:
+  explicit Sdpa(run::Attention attention) {
+    at::globalContext().setSDPUseFlash(attention == run::Attention::kFlash);
+    at::globalContext().setSDPUseMath(attention == run::Attention::kMath);
+  }
+  ~Sdpa() {
+    at::globalContext().setSDPUseFlash(true);
+    at::globalContext().setSDPUseMath(true);
+  }
+};
+
+std::map<std::string, at::Tensor> Gradients(const char* json, const Setting& setting,
+                                            double* loss_out = nullptr) {
+  Sdpa sdpa(setting.attention);
+  auto model = Make(json, {.attention = setting.attention, .seq = 16});
+  Materialize(*model, {.seed = 3});
+  at::manual_seed(11);
+  if (setting.checkpoint_every > 0) {
+    model->layer_runner = MakeCheckpointRunner({.layers_per_segment = setting.checkpoint_every});
+  }
+  at::Tensor ids = (at::arange(4 * 16, at::kLong) * 7 % 96).view({4, 16});
+  double total = 0;
+  for (const at::Tensor& part : ids.chunk(setting.micro_batches)) {
+    at::Tensor logits = model->Logits(part);
+    at::Tensor loss = model->Loss(logits, part) / setting.micro_batches;
+    total += loss.item<double>();
+    loss.backward();
+  }
+  if (loss_out != nullptr) *loss_out = total;
+  std::map<std::string, at::Tensor> out;
+  for (Parameter* p : model->Parameters()) out[p->name()] = p->tensor.grad();
+  return out;
+}
+
+void ExpectSame(const std::map<std::string, at::Tensor>& a,
+                const std::map<std::string, at::Tensor>& b, const std::string& what) {
+  ASSERT_EQ(a.size(), b.size());
+  for (const auto& [name, expected] : a) {
+    const at::Tensor& actual = b.at(name);
+    ASSERT_TRUE(expected.defined() && actual.defined()) << what << " " << name;
+    const double scale = std::max(expected.norm().item<double>(), 1e-6);
+    // fp32: the order of sums differs, nothing else.
+    EXPECT_LT((expected - actual).norm().item<double>(), 1e-5 * scale) << what << " " << name;
+  }
+}
+
+TEST(Gradients, EqualUnderEveryTechnique) {
+  for (const char* json : {kTinyQwen, kTinyLlama, kTinyGpt2}) {
+    const auto plain = Gradients(json, {});
+    ExpectSame(plain, Gradients(json, {.attention = run::Attention::kMath}), "math");
+    ExpectSame(plain, Gradients(json, {.attention = run::Attention::kFlash}), "flash");
+    ExpectSame(plain, Gradients(json, {.checkpoint_every = 1}), "checkpointing, layer");
+    ExpectSame(plain, Gradients(json, {.checkpoint_every = 2}), "checkpointing, every 2");
+    ExpectSame(plain, Gradients(json, {.micro_batches = 4}), "accumulation");
+    ExpectSame(
+        plain,
+        Gradients(json,
+                  {.attention = run::Attention::kFlash, .checkpoint_every = 2, .micro_batches = 2}),
+        "all");
+  }
+}
+
+TEST(Gradients, CheckpointingIsBitExactWithDropout) {
+  const auto plain = Gradients(kTinyGpt2Dropout, {});
+  const auto checkpointed = Gradients(kTinyGpt2Dropout, {.checkpoint_every = 1});
+  for (const auto& [name, gradient] : plain) {
+    EXPECT_TRUE(at::equal(gradient, checkpointed.at(name))) << name;
+  }
+}
+
+TEST(Gradients, LossDependsOnTheModel) {
+  // Guards the comparisons above against a model that ignores its input.
+  double qwen = 0, llama = 0;
+  Gradients(kTinyQwen, {}, &qwen);
+  Gradients(kTinyLlama, {}, &llama);
+  EXPECT_NE(qwen, llama);
+  EXPECT_NEAR(qwen, std::log(96.0), 0.7);
+}
+
+TEST(Models, CausalMaskHidesTheFuture) {
+  for (auto attention : {run::Attention::kEager, run::Attention::kFlash}) {
+    for (const char* json : {kTinyQwen, kTinyGpt2}) {
+      auto model = Make(json, {.attention = attention, .seq = 16});
+      Materialize(*model, {.seed = 5});
+      at::NoGradGuard no_grad;
+      at::Tensor ids = at::arange(16, at::kLong).view({1, 16});
+      at::Tensor changed = ids.clone();
+      changed[0][10] = 50;
+      at::Tensor a = model->Logits(ids), b = model->Logits(changed);
+      EXPECT_TRUE(at::allclose(a.narrow(1, 0, 10), b.narrow(1, 0, 10), 1e-5, 1e-6));
+      EXPECT_FALSE(at::allclose(a.narrow(1, 10, 6), b.narrow(1, 10, 6), 1e-5, 1e-6));
+    }
+  }
+}
+
+TEST(Models, SlidingWindowForgets) {
+  auto model = Make(kTinyMistral, {.seq = 24});
+  Materialize(*model, {.seed = 5});
+  at::NoGradGuard no_grad;
+  at::Tensor ids = at::arange(24, at::kLong).view({1, 24});
+  at::Tensor changed = ids.clone();
+  changed[0][0] = 50;
+  at::Tensor a = model->Logits(ids), b = model->Logits(changed);
+  // Two layers with a window of 8 reach back 14 tokens.
+  EXPECT_TRUE(at::allclose(a.narrow(1, 20, 4), b.narrow(1, 20, 4), 1e-5, 1e-6));
+  EXPECT_FALSE(at::allclose(a.narrow(1, 1, 6), b.narrow(1, 1, 6), 1e-5, 1e-6));
+}
+
+}  // namespace
+}  // namespace vramscope::trainer

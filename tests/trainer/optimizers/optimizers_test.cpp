@@ -1,0 +1,122 @@
+// Every implementation against torch::optim, over steps, on several shapes.
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "trainer/optimizers/optimizer.h"
+
+namespace vramscope::trainer {
+namespace {
+
+std::vector<at::Tensor> MakeParameters() {
+  at::manual_seed(5);
+  std::vector<at::Tensor> out;
+  for (std::vector<int64_t> shape : {std::vector<int64_t>{7, 5}, {3}, {2, 3, 4}, {1}}) {
+    out.push_back(at::randn(shape).set_requires_grad(true));
+  }
+  return out;
+}
+
+void SetGradients(const std::vector<at::Tensor>& parameters, int step) {
+  at::manual_seed(100 + step);
+  for (const at::Tensor& p : parameters) p.mutable_grad() = at::randn(p.sizes());
+}
+
+template <class Step>
+std::vector<at::Tensor> Train(std::vector<at::Tensor> parameters, const Step& step) {
+  for (int i = 0; i < 6; ++i) {
+    SetGradients(parameters, i);
+    step();
+  }
+  return parameters;
+}
+
+std::vector<at::Tensor> Ours(const run::OptimizerConfig& config) {
+  std::vector<at::Tensor> parameters = MakeParameters();
+  auto optimizer = MakeOptimizer(config, parameters);
+  return Train(parameters, [&] { optimizer->Step(); });
+}
+
+void ExpectClose(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b,
+                 const std::string& what) {
+  for (size_t i = 0; i < a.size(); ++i) {
+    EXPECT_TRUE(at::allclose(a[i], b[i], 1e-5, 1e-7)) << what << ": parameter " << i << "\n"
+                                                      << a[i] << "\n"
+                                                      << b[i];
+  }
+}
+
+constexpr run::OptimizerImpl kImpls[] = {run::OptimizerImpl::kLoop, run::OptimizerImpl::kForeach,
+                                         run::OptimizerImpl::kFused};
+
+TEST(Optimizers, AdamWAgreesWithTorch) {
+  std::vector<at::Tensor> parameters = MakeParameters();
+  torch::optim::AdamW reference(parameters, torch::optim::AdamWOptions(1e-2).weight_decay(0.1));
+  const auto expected = Train(parameters, [&] { reference.step(); });
+  for (auto impl : kImpls) {
+    ExpectClose(
+        expected,
+        Ours({.name = run::OptimizerName::kAdamW, .impl = impl, .lr = 1e-2, .weight_decay = 0.1}),
+        "adamw " + std::string(run::Name(impl)));
+  }
+}
+
+TEST(Optimizers, AdamAgreesWithTorch) {
+  for (double decay : {0.0, 0.1}) {
+    std::vector<at::Tensor> parameters = MakeParameters();
+    torch::optim::Adam reference(parameters, torch::optim::AdamOptions(1e-2).weight_decay(decay));
+    const auto expected = Train(parameters, [&] { reference.step(); });
+    for (auto impl : kImpls) {
+      ExpectClose(
+          expected,
+          Ours(
+              {.name = run::OptimizerName::kAdam, .impl = impl, .lr = 1e-2, .weight_decay = decay}),
+          "adam " + std::string(run::Name(impl)));
+    }
+  }
+}
+
+TEST(Optimizers, SgdAgreesWithTorch) {
+  for (double momentum : {0.0, 0.9}) {
+    for (double decay : {0.0, 0.1}) {
+      std::vector<at::Tensor> parameters = MakeParameters();
+      torch::optim::SGD reference(
+          parameters, torch::optim::SGDOptions(1e-2).momentum(momentum).weight_decay(decay));
+      const auto expected = Train(parameters, [&] { reference.step(); });
+      for (auto impl : kImpls) {
+        ExpectClose(expected,
+                    Ours({.name = run::OptimizerName::kSgd,
+                          .impl = impl,
+                          .lr = 1e-2,
+                          .momentum = momentum,
+                          .weight_decay = decay}),
+                    "sgd " + std::string(run::Name(impl)));
+      }
+    }
+  }
+}
+
+TEST(Optimizers, ParametersWithoutGradientStay) {
+  for (auto impl : kImpls) {
+    std::vector<at::Tensor> parameters = MakeParameters();
+    const at::Tensor before = parameters[1].detach().clone();
+    auto optimizer = MakeOptimizer({.impl = impl, .lr = 1e-2}, parameters);
+    SetGradients(parameters, 0);
+    parameters[1].mutable_grad() = at::Tensor();
+    optimizer->Step();
+    EXPECT_TRUE(at::equal(before, parameters[1]));
+    EXPECT_FALSE(at::equal(before, parameters[0].detach().reshape(-1).narrow(0, 0, 3)));
+  }
+}
+
+TEST(Optimizers, ZeroGrad) {
+  std::vector<at::Tensor> parameters = MakeParameters();
+  auto optimizer = MakeOptimizer({}, parameters);
+  SetGradients(parameters, 0);
+  optimizer->ZeroGrad(run::ZeroGrad::kZero);
+  EXPECT_EQ(parameters[0].grad().abs().sum().item<float>(), 0);
+  optimizer->ZeroGrad(run::ZeroGrad::kNone);
+  EXPECT_FALSE(parameters[0].grad().defined());
+}
+
+}  // namespace
+}  // namespace vramscope::trainer
