@@ -9,9 +9,42 @@
 namespace vramscope::trace {
 namespace {
 
+// protobuf refuses to parse a `string` that is not UTF-8, and file names need not be: what is not
+// becomes U+FFFD. (Overlong forms and surrogates count as wrong: RFC 3629, 3.)
+std::string Utf8(std::string_view in) {
+  std::string out;
+  out.reserve(in.size());
+  for (size_t i = 0; i < in.size();) {
+    const auto at = [&](size_t k) {
+      return i + k < in.size() ? static_cast<unsigned char>(in[i + k]) : 0u;
+    };
+    const unsigned lead = at(0);
+    const size_t n = lead < 0x80              ? 1
+                     : (lead >> 5) == 0b110   ? 2
+                     : (lead >> 4) == 0b1110  ? 3
+                     : (lead >> 3) == 0b11110 ? 4
+                                              : 0;
+    bool good = n > 0;
+    for (size_t k = 1; k < n; ++k) good = good && (at(k) >> 6) == 0b10;
+    if (n == 2) good = good && lead >= 0xC2;
+    if (n == 3) good = good && !(lead == 0xE0 && at(1) < 0xA0) && !(lead == 0xED && at(1) >= 0xA0);
+    if (n == 4)
+      good = good && !(lead == 0xF0 && at(1) < 0x90) && lead <= 0xF4 &&
+             !(lead == 0xF4 && at(1) >= 0x90);
+    if (good) {
+      out.append(in.substr(i, n));
+      i += n;
+    } else {
+      out.append("\xef\xbf\xbd");
+      ++i;
+    }
+  }
+  return out;
+}
+
 void ToProto(const run::DeviceProfile& from, proto::DeviceProfile& to) {
-  to.set_key(from.key);
-  to.set_name(from.name);
+  to.set_key(Utf8(from.key));
+  to.set_name(Utf8(from.name));
   to.set_memory_bytes(from.memory_bytes);
   to.set_context_bytes(from.context_bytes);
   to.set_sm_count(from.sm_count);
@@ -22,7 +55,7 @@ void ToProto(const run::DeviceProfile& from, proto::DeviceProfile& to) {
   to.set_fp32_flops(from.fp32_flops);
   to.set_tf32_flops(from.tf32_flops);
   to.set_bf16_flops(from.bf16_flops);
-  to.set_source(from.source);
+  to.set_source(Utf8(from.source));
 }
 
 run::DeviceProfile FromProto(const proto::DeviceProfile& from) {
@@ -57,19 +90,19 @@ bool Parse(Message& message, std::string_view payload) {
 std::string EncodeHeader(const TraceInfo& info) {
   proto::TraceHeader header;
   header.set_version(kFormatVersion);
-  header.set_producer(info.producer);
+  header.set_producer(Utf8(info.producer));
   header.set_backend(static_cast<uint32_t>(info.backend));
   header.set_measured(info.measured);
   if (info.has_config) header.mutable_config()->ParseFromString(run::ToProtoBytes(info.config));
   ToProto(info.device, *header.mutable_device());
   proto::ModelSummary& model = *header.mutable_model();
-  model.set_name(info.model.name);
+  model.set_name(Utf8(info.model.name));
   model.set_parameter_count(info.model.parameter_count);
   model.set_trainable_count(info.model.trainable_count);
   model.set_parameter_bytes(info.model.parameter_bytes);
   model.set_layers(info.model.layers);
   header.set_start_unix_ns(info.start_unix_ns);
-  header.set_title(info.title);
+  header.set_title(Utf8(info.title));
   return header.SerializeAsString();
 }
 
@@ -143,7 +176,7 @@ std::string EncodeFooter(const Footer& footer) {
     row.set_peak_reserved(batch.peak_reserved);
   }
   message.set_complete(footer.complete);
-  message.set_end_message(footer.end_message);
+  message.set_end_message(Utf8(footer.end_message));
   return message.SerializeAsString();
 }
 

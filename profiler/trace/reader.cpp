@@ -20,6 +20,7 @@ namespace vramscope::trace {
 namespace {
 
 constexpr size_t kReadBytes = size_t{4} << 20;
+constexpr size_t kHeadBytes = 512;
 
 // How much memory a file may make us hold, so that a small hostile one cannot fill the computer: a
 // trace needs about ten bytes in memory for one in the file; this allows a hundred times that.
@@ -140,19 +141,24 @@ class Reader {
       if (Cancelled(options_)) return absl::CancelledError("reading was cancelled");
       absl::StatusOr<size_t> n = input_.Read(chunk.data(), chunk.size());
       if (!n.ok()) {
+        const absl::Status drained = Drain(name, head);
+        if (absl::IsCancelled(drained) || absl::IsUnimplemented(drained)) return drained;
         if (!assembler_.has_header) return n.status();
         Stop(input_.consumed(), std::string(n.status().message()));
         break;
       }
       if (*n == 0) break;
-      if (head.size() < 512) head.append(chunk.data(), std::min<size_t>(*n, 512 - head.size()));
+      if (head.size() < kHeadBytes)
+        head.append(chunk.data(), std::min<size_t>(*n, kHeadBytes - head.size()));
       read_ += *n;
       decoder_.Append({chunk.data(), *n});
+      if (read_ < kHeadBytes) continue;  // enough to say what a foreign file looks like
       if (absl::Status s = Drain(name, head); !s.ok()) return s;
       if (options_.progress && input_.total() > 0)
         options_.progress(std::min(
             1.0, static_cast<double>(input_.consumed()) / static_cast<double>(input_.total())));
     }
+    if (absl::Status s = Drain(name, head); !s.ok()) return s;
     while (!queue_.empty())
       if (absl::Status s = Take(); !s.ok()) return s;
     if (!assembler_.has_header) return NotATrace(name, head);
@@ -227,7 +233,6 @@ class Reader {
       } else {
         absl::StatusOr<Frame> frame = Uncompress(*std::move(*raw));
         if (!frame.ok()) {
-          item.frame.type = FrameType::kStrings;
           while (!queue_.empty() && !stopped_)
             if (absl::Status s = Take(); !s.ok()) return s;
           if (!assembler_.has_header) return NotATrace(name, head);

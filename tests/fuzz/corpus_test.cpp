@@ -1,0 +1,45 @@
+// The fuzzers' entry functions over the corpus and over damaged copies of it, without libFuzzer.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+
+#include "tests/fuzz/trace_entries.h"
+
+namespace vramscope::fuzz {
+namespace {
+
+using Entry = void (*)(const uint8_t*, size_t);
+
+void Run(Entry entry, const std::string& bytes) {
+  entry(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+}
+
+void RunCorpus(Entry entry, const char* name) {
+  std::mt19937_64 random(1);
+  int files = 0;
+  for (const auto& file : std::filesystem::directory_iterator(
+           std::string(VRAMSCOPE_SOURCE_DIR "/tests/fuzz/corpus/") + name)) {
+    std::ifstream in(file.path(), std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+    SCOPED_TRACE(file.path().string());
+    ++files;
+    Run(entry, bytes);
+    for (int i = 0; i < 50 && !bytes.empty(); ++i) {
+      std::string damaged = bytes;
+      damaged[random() % damaged.size()] = static_cast<char>(random());
+      if (i % 3 == 0) damaged.resize(random() % damaged.size());
+      Run(entry, damaged);
+    }
+  }
+  EXPECT_GT(files, 0);
+}
+
+TEST(FuzzCorpus, Trace) { RunCorpus(&Trace, "trace"); }
+TEST(FuzzCorpus, Batch) { RunCorpus(&Batch, "batch"); }
+
+}  // namespace
+}  // namespace vramscope::fuzz

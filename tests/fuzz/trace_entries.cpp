@@ -1,0 +1,97 @@
+#include "tests/fuzz/trace_entries.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "profiler/trace/batch_codec.h"
+#include "profiler/trace/event_fields.h"
+#include "profiler/trace/frame.h"
+#include "profiler/trace/header_codec.h"
+#include "profiler/trace/input.h"
+#include "profiler/trace/reader.h"
+#include "profiler/trace/writer.h"
+
+namespace vramscope::fuzz {
+namespace {
+
+using namespace trace;
+
+void Check(bool good, const char* what) {
+  if (good) return;
+  std::fprintf(stderr, "fuzz: %s\n", what);
+  std::abort();
+}
+
+// What every trace promises, however damaged its file was.
+void CheckTables(const trace::Trace& t) {
+  const uint32_t n = t.events.size();
+  for (uint32_t i = 1; i < n; ++i)
+    Check(t.events.time_ns[i - 1] <= t.events.time_ns[i], "time goes backwards");
+  for (uint32_t i = 0; i < n; ++i) Check(t.events.name[i].value < t.strings.size(), "string");
+  const AllocationTable& a = t.allocations;
+  for (uint32_t i = 0; i < a.size(); ++i) {
+    Check(a.alloc_event[i] < n, "alloc event");
+    Check(a.free_event[i] == kNoEvent || a.free_event[i] < n, "free event");
+    Check(a.end_ns[i] >= a.begin_ns[i], "an allocation ends before it begins");
+    Check(!a.segment[i].valid() || a.segment[i].value < t.segments.size(), "segment");
+  }
+  for (uint32_t i = 0; i < t.slices.size(); ++i)
+    Check(t.slices.end_ns[i] >= t.slices.begin_ns[i], "a slice ends before it begins");
+}
+
+}  // namespace
+
+void Trace(const uint8_t* data, size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  (void)LooksLike(bytes);
+  FrameDecoder decoder;
+  TraceAssembler assembler;
+  decoder.Append(bytes);
+  // 64 frames and 64 MiB are as much as a fuzzer should wait for.
+  size_t total = 0;
+  for (int i = 0; i < 64 && total < kMaxPayload; ++i) {
+    const auto frame = decoder.Next();
+    if (!frame.ok() || !frame->has_value()) break;
+    total += (*frame)->payload.size();
+    if (!assembler.Add(**frame).ok()) break;
+  }
+  CheckTables(*assembler.Snapshot());
+  CheckTables(*assembler.Finish("cut"));
+}
+
+void Batch(const uint8_t* data, size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  (void)DecodeHeader(bytes);
+  (void)DecodeStrings(bytes);
+  (void)DecodeFooter(bytes);
+  (void)DecodeEnd(bytes);
+  BatchDecoder decoder;
+  if (!decoder.Open(bytes).ok()) return;
+  std::vector<Event> events(decoder.count());
+  const size_t n = decoder.Read(events);
+  TraceBuilder builder;
+  (void)builder.AddEvents(std::span(events).first(n));
+  CheckTables(*builder.Finish(true, ""));
+  if (!decoder.status().ok() || n == 0) return;
+  for (Event& e : events) {
+    if (!IsKnown(e.kind)) return;
+    e = Normalized(e);
+  }
+  const std::string again = EncodeBatch(events, decoder.start());
+  BatchDecoder second;
+  Check(second.Open(again).ok(), "a batch that was written does not open");
+  std::vector<Event> back(events.size());
+  Check(second.Read(back) == events.size(), "a batch that was written does not read");
+  const auto fields = [](const Event& e) {
+    return std::tie(e.kind, e.category, e.pool, e.detail, e.device, e.stream, e.thread, e.name,
+                    e.module, e.id, e.address, e.bytes, e.bytes_rounded, e.time_ns, e.duration_ns);
+  };
+  for (size_t i = 0; i < n; ++i)
+    Check(fields(events[i]) == fields(back[i]), "an event changed on the way");
+}
+
+}  // namespace vramscope::fuzz

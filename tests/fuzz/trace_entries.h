@@ -1,0 +1,16 @@
+// What the fuzzers of this folder call with arbitrary bytes; the same functions run over the corpus
+// as plain tests. They must not crash, hang, or take memory out of proportion.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vramscope::fuzz {
+
+// Bytes as a stream of frames, then as a whole trace.
+void Trace(const uint8_t* data, size_t size);
+// Bytes as the payload of an event batch, behind any checksum. Bytes that pass are written again
+// and must come back the same.
+void Batch(const uint8_t* data, size_t size);
+
+}  // namespace vramscope::fuzz
