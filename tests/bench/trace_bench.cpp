@@ -12,9 +12,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <sstream>
 #include <string>
 
 #include "profiler/trace/frame.h"
+#include "profiler/trace/input.h"
 #include "profiler/trace/reader.h"
 #include "profiler/trace/writer.h"
 #include "proto/trace.pb.h"
@@ -122,6 +124,83 @@ BENCHMARK(Read)
     ->Args({10'000'000, 2})
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
+
+// The recorded step of ../shared (a 24-layer model on a GPU): real sizes, addresses and times, no
+// op and module events. Repeated end to end, as the steps of a run are.
+Stream Recorded(int times) {
+  Stream s;
+  auto csv = ReadWholeInput(
+      VRAMSCOPE_SOURCE_DIR "/../shared/reference/medium_128_training_requests.csv.zst", 1u << 30);
+  if (!csv.ok()) return s;
+  s.strings = {""};
+  std::map<std::string, uint32_t> ids{{"", 0}};
+  const auto intern = [&](const std::string& text) {
+    const auto [at, added] = ids.try_emplace(text, static_cast<uint32_t>(s.strings.size()));
+    if (added) s.strings.push_back(text);
+    return StringId{at->second};
+  };
+  std::vector<std::vector<std::string>> rows;
+  std::istringstream in(*csv);
+  std::string line;
+  std::getline(in, line);
+  while (std::getline(in, line)) {
+    std::vector<std::string>& cells = rows.emplace_back(1);
+    for (const char c : line)
+      if (c == ',')
+        cells.emplace_back();
+      else
+        cells.back().push_back(c);
+  }
+  const auto number = [](const std::string& t) { return std::strtoull(t.c_str(), nullptr, 0); };
+  // index,action,size,rounded,addr,stream,time_us,inner_frame,outer,phase,block,alloc_index,op,...
+  uint64_t base = 0;
+  int64_t start = 0;
+  for (int i = 0; i < times; ++i) {
+    uint64_t allocations = 0;
+    int64_t time = start;
+    for (const auto& row : rows) {
+      Event e;
+      time = std::max(
+          time, start + static_cast<int64_t>((number(row[6]) - number(rows.front()[6])) * 1000));
+      e.time_ns = time;
+      if (row[1] == "alloc") {
+        e.kind = EventKind::kAlloc;
+        e.id = base + allocations++;
+        e.bytes = number(row[2]);
+        e.bytes_rounded = number(row[3]);
+        e.address = number(row[4]);
+        e.name = intern(row[12]);
+        e.module = intern(row[7]);
+        e.category = Category::kTemporary;
+      } else if (row[1].starts_with("free") && !row[11].empty() && row[11] != "-1") {
+        e.kind = row[1] == "free_requested" ? EventKind::kFreeRequested : EventKind::kFreeCompleted;
+        e.id = base + number(row[11]);
+      } else {
+        continue;
+      }
+      s.events.push_back(e);
+    }
+    base += allocations;
+    start = time + 1000;
+  }
+  return s;
+}
+
+void WriteRecorded(benchmark::State& state) {
+  const Stream s = Recorded(static_cast<int>(state.range(0)));
+  if (s.events.empty()) {
+    state.SkipWithError("../shared/reference is not here");
+    return;
+  }
+  const std::string path = Path();
+  size_t bytes = 0;
+  for (auto _ : state) bytes = FileBytes(s, path);
+  ::unlink(path.c_str());
+  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(s.events.size()));
+  state.counters["bytes/alloc_event"] =
+      static_cast<double>(bytes) / static_cast<double>(s.events.size());
+}
+BENCHMARK(WriteRecorded)->ArgName("steps")->Arg(1)->Unit(benchmark::kMillisecond);
 
 std::string Gzip(const std::string& in) {
   z_stream z{};

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""A second reader of `.trace` files, written from proto/FORMAT.md alone.
+
+    independent_reader.py FILE              one line an event, every field
+    independent_reader.py FILE EXPECTED     compares with a listing; exit status 1 when it differs,
+                                            77 when zstd is not to be had
+
+Standard library only; zstd through libzstd.so.1 (ctypes) or the zstd program.
+"""
+import ctypes
+import shutil
+import struct
+import subprocess
+import sys
+
+MAGIC = b"\x89VRT"
+FIELDS = ["time", "id", "address", "bytes", "rounded", "name", "module", "category", "detail",
+          "stream", "thread", "device", "pool", "duration"]
+SIGNED = {"id", "address", "rounded"}
+BYTES = {"category", "detail", "device", "pool"}
+ALLOC, FREE_REQUESTED, FREE_COMPLETED, SEGMENT_ALLOC = 1, 2, 3, 5
+M64 = (1 << 64) - 1
+
+
+def crc32c_table():
+    table = []
+    for i in range(256):
+        for _ in range(8):
+            i = (i >> 1) ^ (0x82F63B78 if i & 1 else 0)
+        table.append(i)
+    return table
+
+
+CRC_TABLE = crc32c_table()
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = (crc >> 8) ^ CRC_TABLE[(crc ^ byte) & 0xFF]
+    return crc ^ 0xFFFFFFFF
+
+
+def load_zstd():
+    try:
+        lib = ctypes.CDLL("libzstd.so.1")
+        lib.ZSTD_decompress.restype = ctypes.c_size_t
+        lib.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p,
+                                        ctypes.c_size_t]
+
+        def decompress(data, size):
+            out = ctypes.create_string_buffer(size)
+            assert lib.ZSTD_decompress(out, size, data, len(data)) == size, "zstd"
+            return out.raw
+        return decompress
+    except OSError:
+        if not shutil.which("zstd"):
+            return None
+        return lambda data, size: subprocess.run(["zstd", "-dc"], input=data, check=True,
+                                                 stdout=subprocess.PIPE).stdout
+
+
+def frames(data, decompress):
+    at = 0
+    while at < len(data):
+        assert data[at:at + 4] == MAGIC, f"no frame at {at}"
+        kind, flags, stored, size, crc = struct.unpack_from("<HHIII", data, at + 4)
+        body = data[at + 20:at + 20 + stored]
+        assert len(body) == stored, f"cut frame at {at}"
+        assert crc32c(data[at + 4:at + 16] + body) == crc, f"checksum at {at}"
+        yield at, kind, decompress(body, size) if flags & 1 else body
+        at += 20 + stored
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            return value & M64, at
+
+
+def zigzag(value):
+    return (value >> 1) ^ -(value & 1)
+
+
+def message(data):
+    at = 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        field, wire = tag >> 3, tag & 7
+        if wire == 0:
+            value, at = varint(data, at)
+        elif wire == 1:
+            value, at = struct.unpack_from("<Q", data, at)[0], at + 8
+        elif wire == 5:
+            value, at = struct.unpack_from("<I", data, at)[0], at + 4
+        else:
+            size, at = varint(data, at)
+            value, at = data[at:at + size], at + size
+        yield field, value
+
+
+def numbers(data):
+    at, out = 0, []
+    while at < len(data):
+        value, at = varint(data, at)
+        out.append(value)
+    return out
+
+
+def events(payload):
+    fields = {n: 0 for n in (1, 2, 5, 6, 7, 8, 9)}
+    layouts, columns, kinds = {}, {}, b""
+    for field, value in message(payload):
+        if field == 3:
+            row = dict(message(value))
+            layouts[row[1]] = (row[2], row[3])
+        elif field == 4:
+            kinds = value
+        elif field >= 16:
+            name = FIELDS[field - 16]
+            columns[name] = iter(value if name in BYTES else numbers(value))
+        else:
+            fields[field] = value
+    assert len(kinds) == fields[2]
+    time, shift, unit = zigzag(fields[5]), fields[8], max(fields[9], 1)
+    next_allocation, next_segment, last_freed = fields[6], fields[7], 0
+    last_id, last_address = {}, {}
+    for kind in kinds:
+        carried = layouts[kind][1]
+        e = {}
+        for n, name in enumerate(FIELDS):
+            value = next(columns[name]) if carried >> n & 1 else 0
+            e[name] = zigzag(value) if name in SIGNED else value
+        time += e["time"]
+        e["time"] = time
+        expected = {ALLOC: next_allocation, SEGMENT_ALLOC: next_segment,
+                    FREE_REQUESTED: last_freed, FREE_COMPLETED: last_freed}
+        e["id"] = (e["id"] + expected.get(kind, last_id.get(kind, 0))) & M64
+        units = (e["address"] + last_address.get(kind, 0)) & M64
+        e["address"] = (units << shift) & M64
+        if kind == ALLOC:
+            e["rounded"] += ((e["bytes"] + unit - 1) & M64) // unit * unit
+        e["rounded"] &= M64
+        if kind == ALLOC:
+            next_allocation = (e["id"] + 1) & M64
+        elif kind == SEGMENT_ALLOC:
+            next_segment = (e["id"] + 1) & M64
+        elif kind in (FREE_REQUESTED, FREE_COMPLETED):
+            last_freed = e["id"]
+        last_id[kind] = e["id"]
+        last_address[kind] = e["address"] >> shift
+        yield kind, e
+    for name, column in columns.items():
+        assert next(column, None) is None, f"left over in {name}"
+
+
+def listing(data, decompress):
+    lines, index, types, footer_at = [], 0, [], None
+    for at, kind, payload in frames(data, decompress):
+        types.append(kind)
+        if kind == 1:
+            assert dict(message(payload))[1] == 1, "version"
+        if kind == 3:
+            for event_kind, e in events(payload):
+                lines.append(f"{index} {event_kind} " + " ".join(f"{f}={e[f]}" for f in FIELDS))
+                index += 1
+        if kind == 4:
+            footer_at = at
+            assert dict(message(payload))[1] == index, "the footer counts other events"
+        if kind == 5:
+            assert dict(message(payload))[1] == footer_at, "the end frame points elsewhere"
+    assert types[0] == 1 and types[-2:] == [4, 5], types
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    decompress = load_zstd()
+    if decompress is None:
+        print("skipped: neither libzstd.so.1 nor the zstd program is here")
+        return 77
+    with open(sys.argv[1], "rb") as f:
+        out = listing(f.read(), decompress)
+    if len(sys.argv) < 3:
+        sys.stdout.write(out)
+        return 0
+    with open(sys.argv[2]) as f:
+        expected = f.read()
+    if out == expected:
+        print(f"{len(out.splitlines())} events agree")
+        return 0
+    for n, (a, b) in enumerate(zip(out.splitlines(), expected.splitlines())):
+        if a != b:
+            print(f"line {n + 1}:\n  here     {a}\n  expected {b}")
+            break
+    else:
+        print("one listing is longer")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,59 @@
+// Writes the sample of the present format version: make_golden_trace FOLDER. Run once a version;
+// the files are kept in git for ever (tests/golden/trace), and golden_test reads them.
+#include <cstdio>
+#include <string>
+
+#include "profiler/trace/reader.h"
+#include "profiler/trace/writer.h"
+#include "tests/profiler/trace/streams.h"
+
+int main(int argc, char** argv) {
+  using namespace vramscope::trace;
+  if (argc != 2) {
+    std::fputs("usage: make_golden_trace FOLDER\n", stderr);
+    return 2;
+  }
+  const std::string stem = std::string(argv[1]) + "/v1";
+  // A little training, then every kind of event.
+  testing::Stream s = testing::TrainingStream({.layers = 1, .steps = 1});
+  const testing::Stream random = testing::RandomStream(1, 400);
+  uint64_t allocations = 0, segments = 0;
+  for (const Event& e : s.events) {
+    allocations += e.kind == EventKind::kAlloc;
+    segments += e.kind == EventKind::kSegmentAlloc;
+  }
+  const auto strings = static_cast<uint32_t>(s.strings.size());
+  const int64_t shift = s.events.back().time_ns - random.events.front().time_ns;
+  for (Event e : random.events) {
+    e.time_ns += shift;
+    if (e.kind == EventKind::kAlloc || e.kind == EventKind::kFreeRequested ||
+        e.kind == EventKind::kFreeCompleted || e.kind == EventKind::kRetag)
+      e.id += allocations;
+    if (e.kind == EventKind::kSegmentAlloc || e.kind == EventKind::kSegmentFree) e.id += segments;
+    if (e.name.value != 0) e.name.value += strings - 1;
+    if (e.module.value != 0) e.module.value += strings - 1;
+    s.events.push_back(e);
+  }
+  s.strings.insert(s.strings.end(), random.strings.begin() + 1, random.strings.end());
+  s.info.title = "sample of format version 1";
+  s.info.producer = "vramscope 0.1.0";
+  s.info.backend = Backend::kPlan;
+  s.info.start_unix_ns = 1'700'000'000'000'000'000;
+  s.info.has_config = true;
+  s.info.config.batch = 3;
+  s.info.config.seq = 128;
+  s.info.device.key = "rtx-4090";
+  s.info.device.name = "NVIDIA GeForce RTX 4090";
+  s.info.device.sm_count = 128;
+  s.info.device.bf16_flops = 165.2e12;
+  s.info.model = {"sample", 1000, 900, 4000, 1};
+  auto writer = TraceWriter::ToFile(stem + ".trace");
+  if (!writer.ok()) return 4;
+  testing::Play(s, **writer, 200);
+  if (!(*writer)->Close().ok()) return 4;
+  const auto trace = ReadTraceFile(stem + ".trace", {});
+  if (!trace.ok() || !(*trace)->complete) return 4;
+  testing::WriteFile(stem + ".facts.txt", testing::ListFacts(**trace));
+  testing::WriteFile(stem + ".events.txt", testing::ListEvents(testing::ReadFile(stem + ".trace")));
+  return 0;
+}
