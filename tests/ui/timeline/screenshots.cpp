@@ -87,9 +87,9 @@ int Run(int argc, char** argv) {
     };
     hover(at("memory", 0.55, 0.6));
     Save(&w, dir.filePath(name + "-hover-memory.png"));
-    hover(at("blocks", 0.45, 0.4));
+    hover(at("blocks", 0.45, 0.62));
     Save(&w, dir.filePath(name + "-hover-block.png"));
-    QPointF p = at("blocks", 0.45, 0.4);
+    QPointF p = at("blocks", 0.45, 0.62);
     Send(&w, QEvent::MouseButtonPress, p, Qt::LeftButton);
     Send(&w, QEvent::MouseButtonRelease, p, Qt::LeftButton);
     QPointF a = at("memory", 0.2, 0.5), b = at("memory", 0.4, 0.5);

@@ -34,6 +34,7 @@ class SyntheticRun {
  public:
   explicit SyntheticRun(const SyntheticOptions& o) : o_(o), now_(o.start_ns) {
     strings_.push_back("");
+    ids_.emplace("", 0);
   }
 
   std::shared_ptr<const trace::Trace> Make() {

@@ -63,8 +63,9 @@ Rect SliceRectOf(const CanvasState& s, uint32_t slice) {
 }
 
 void DrawLaneTitle(const CanvasState& s, const TextMeasure& measure, const Lane& lane,
-                   std::string_view title, std::string_view about, DrawList* list) {
+                   std::string_view title, std::string_view about, DrawList* list, float right) {
   if (!lane.visible || lane.title.empty()) return;
+  if (right <= 0) right = lane.title.right();
   const Rect& box = lane.title;
   bool folded = s.folded[static_cast<size_t>(lane.kind)];
   // A small triangle: the lane can be folded away by a click on its title.
@@ -75,7 +76,7 @@ void DrawLaneTitle(const CanvasState& s, const TextMeasure& measure, const Lane&
   float x = box.x + 13;
   list->Text(title, {x, box.y, box.right() - x, box.h}, Font::kSmallBold, s.theme.dim);
   x += measure.Width(title, Font::kSmallBold) + 12;
-  std::string fitting = Elide(measure, about, Font::kSmall, box.right() - x - 8);
+  std::string fitting = Elide(measure, about, Font::kSmall, right - x - 8);
   list->Text(fitting, {x, box.y, box.right() - x, box.h}, Font::kSmall, s.theme.faint);
 }
 

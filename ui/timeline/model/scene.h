@@ -51,7 +51,8 @@ void DrawSlices(const CanvasState& state, const TextMeasure& measure, SceneCount
                 DrawList* list);
 // The empty, loading and failed states.
 void DrawStatus(const CanvasState& state, const TextMeasure& measure, DrawList* list);
+// `right`: what stands at the right end of the title begins there; 0: nothing does.
 void DrawLaneTitle(const CanvasState& state, const TextMeasure& measure, const Lane& lane,
-                   std::string_view title, std::string_view about, DrawList* list);
+                   std::string_view title, std::string_view about, DrawList* list, float right = 0);
 
 }  // namespace vramscope::ui::timeline

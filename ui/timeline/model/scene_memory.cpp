@@ -91,44 +91,99 @@ void DrawByteGrid(const CanvasState& s, const Rect& body, bool over, DrawList* l
 
 // Labels at the right edge, dark where they stand on the stack.
 void DrawByteLabels(const CanvasState& s, const TextMeasure& measure, const Rect& body,
-                    float stack_top, DrawList* list) {
+                    float stack_top, const Rect& callout, DrawList* list) {
   for (uint64_t b = s.axis.step; b <= s.axis.max; b += s.axis.step) {
     auto y = static_cast<float>(s.BytesToY(static_cast<double>(b)));
     if (y - 15 < body.y - 14 || y > body.bottom() - 4) continue;
     std::string label = FormatBytes(b, /*trim=*/true);
     float width = measure.Width(label, Font::kSmall);
+    Rect box{body.right() - width - 4, y - 15, width + 2, 14};
+    if (!box.Intersect(callout).empty()) continue;
     bool on_stack = y - 8 > stack_top;
     Color color = on_stack ? s.theme.on_color.WithAlpha(0.72) : s.theme.faint;
-    list->Text(label, {body.right() - width - 4, y - 15, width + 2, 14}, Font::kSmall, color);
+    list->Text(label, box, Font::kSmall, color);
   }
 }
 
-void DrawPeak(const CanvasState& s, const TextMeasure& measure, const Rect& body,
-              SceneCounts* counts, DrawList* list) {
+struct PeakCallout {
+  bool shown = false;
+  float x = 0, y = 0;  // of the mark
+  Rect box;
+  std::string title, place;
+};
+
+PeakCallout PlacePeak(const CanvasState& s, const TextMeasure& measure, const Rect& body) {
+  PeakCallout p;
   const analysis::Peak& peak = s.data->peak();
-  if (peak.allocated == 0) return;
-  auto x = static_cast<float>(s.viewport.ToX(s.data->FromTrace(peak.context.time_ns)));
-  if (x < body.x - 1 || x > body.right() + 1) return;
-  counts->peak_shown = true;
-  auto y = static_cast<float>(s.BytesToY(static_cast<double>(peak.allocated)));
-  x = std::clamp(x, body.x, body.right());
-  float line_x = std::floor(x) + 0.5f;
+  if (peak.allocated == 0) return p;
+  p.x = static_cast<float>(s.viewport.ToX(s.data->FromTrace(peak.context.time_ns)));
+  if (p.x < body.x - 1 || p.x > body.right() + 1) return p;
+  p.shown = true;
+  p.x = std::clamp(p.x, body.x, body.right());
+  p.y = static_cast<float>(s.BytesToY(static_cast<double>(peak.allocated)));
+  p.title = fmt::format("peak {}", FormatBytes(peak.allocated));
+  p.place = Elide(measure, s.data->peak_place(), Font::kSmall, std::min(300.0f, body.w / 2));
+  float width =
+      std::max(measure.Width(p.title, Font::kBodyBold), measure.Width(p.place, Font::kSmall)) + 20;
+  float height = p.place.empty() ? 26 : 42;
+  float left = p.x + 11;
+  if (left + width > body.right() - 4) left = p.x - 11 - width;
+  left = std::max(left, body.x + 2);
+  float top = std::clamp(p.y - height + 6, body.y, std::max(body.bottom() - height, body.y));
+  p.box = {left, top, width, height};
+  return p;
+}
+
+void DrawPeak(const CanvasState& s, const PeakCallout& p, const Rect& body, DrawList* list) {
+  if (!p.shown) return;
+  float line_x = std::floor(p.x) + 0.5f;
   list->Line(line_x, body.y, line_x, s.layout.data_bottom(), s.theme.text.WithAlpha(0.8), 1,
              kPeakDash);
-  list->Circle(x, y, 4.5f, s.theme.ground, s.theme.text, 2);
+  list->Circle(p.x, p.y, 4.5f, s.theme.ground, s.theme.text, 2);
+  list->Box(p.box, 5, s.theme.panel.WithAlpha(0.95), s.theme.line);
+  float width = p.box.w - 20;
+  list->Text(p.title, {p.box.x + 10, p.box.y + 4, width, 18}, Font::kBodyBold, s.theme.text);
+  list->Text(p.place, {p.box.x + 10, p.box.y + 22, width, 15}, Font::kSmall, s.theme.dim);
+}
 
-  std::string title = fmt::format("peak {}", FormatBytes(peak.allocated));
-  std::string place = Elide(measure, s.data->peak_place(), Font::kSmall, 300);
-  float width =
-      std::max(measure.Width(title, Font::kBodyBold), measure.Width(place, Font::kSmall)) + 20;
-  float height = place.empty() ? 26 : 42;
-  float left = x + 11;
-  if (left + width > body.right() - 4) left = x - 11 - width;
-  left = std::max(left, body.x + 2);
-  float top = std::clamp(y - height + 6, body.y, std::max(body.bottom() - height, body.y));
-  list->Box({left, top, width, height}, 5, s.theme.panel.WithAlpha(0.95), s.theme.line);
-  list->Text(title, {left + 10, top + 4, width - 20, 18}, Font::kBodyBold, s.theme.text);
-  list->Text(place, {left + 10, top + 22, width - 20, 15}, Font::kSmall, s.theme.dim);
+// Left edge for a label over the highest part of the reserved line, clear of the peak's callout and
+// of the byte labels at the right; negative: there is no such place.
+float PlaceReservedLabel(const Rect& body, const std::vector<uint64_t>& reserved, int used,
+                         uint64_t highest, float width, float top, const Rect& callout) {
+  float per_column = body.w / static_cast<float>(reserved.size());
+  float left = body.x + 6;
+  int i = 0;
+  while (true) {
+    while (i < used && reserved[i] < highest) ++i;
+    if (i >= used) return -1;
+    left = std::max(left, body.x + static_cast<float>(i) * per_column);
+    Rect box{left, top, width, 14};
+    if (box.right() > body.right() - 60) return -1;
+    if (!callout.empty() && !box.Intersect(callout.Inset(-6, -2)).empty()) {
+      left = callout.right() + 8;
+      i = std::max(i, static_cast<int>((left - body.x) / per_column));
+      continue;
+    }
+    // The line must stay at its height under the label.
+    int last = std::min(static_cast<int>((box.right() - body.x) / per_column), used - 1);
+    int j = i;
+    while (j <= last && reserved[j] >= highest) ++j;
+    if (j > last) return left;
+    i = j;
+  }
+}
+
+// "- - reserved 8.59 GiB" at the right end of a lane's title; gives the left edge of what it drew.
+float TitleLegend(const CanvasState& s, const TextMeasure& measure, const Rect& title, float right,
+                  std::string_view text, Dash dash, DrawList* list) {
+  std::string label = Elide(measure, text, Font::kSmall, title.w / 3);
+  if (label.empty()) return right;
+  float width = measure.Width(label, Font::kSmall);
+  float x = right - width - 4;
+  float y = std::floor(title.y + title.h / 2) + 0.5f;
+  list->Line(x - 26, y, x - 6, y, s.theme.text.WithAlpha(0.9), 1.2f, dash);
+  list->Text(label, {x, title.y, width + 2, title.h}, Font::kSmall, s.theme.dim);
+  return x - 26 - 12;
 }
 
 }  // namespace
@@ -136,10 +191,13 @@ void DrawPeak(const CanvasState& s, const TextMeasure& measure, const Rect& body
 void DrawMemory(const CanvasState& s, const TextMeasure& measure, SceneMemory* memory,
                 SceneCounts* counts, DrawList* list) {
   const Lane& lane = s.layout[LaneKind::kMemory];
-  DrawLaneTitle(s, measure, lane, "memory by category", "stacked, bytes in blocks", list);
+  const char* about = "stacked, bytes in blocks";
   const Rect& body = lane.body;
   memory->columns = 0;
-  if (body.h < 4) return;
+  if (body.h < 4) {
+    DrawLaneTitle(s, measure, lane, "memory by category", about, list);
+    return;
+  }
   int columns = DeviceColumns(s, body);
   int used = ColumnsWithData(s, columns);
   auto n = static_cast<uint32_t>(columns);
@@ -188,33 +246,33 @@ void DrawMemory(const CanvasState& s, const TextMeasure& measure, SceneMemory* m
     counts->ghost_shown = true;
   }
 
-  float stack_right = columns ? top[n - 1 - std::min<uint32_t>(n - 1, 20)] : body.bottom();
-  DrawByteLabels(s, measure, body, stack_right, list);
+  PeakCallout peak = PlacePeak(s, measure, body);
+  counts->peak_shown = peak.shown;
+  float stack_right = top[n - 1 - std::min<uint32_t>(n - 1, 20)];
+  DrawByteLabels(s, measure, body, stack_right, peak.box, list);
 
+  uint64_t highest = 0;
+  bool reserved_labelled = false;
   if (!c.reserved_max.empty() && used > 0) {
-    uint64_t highest = *std::max_element(c.reserved_max.begin(), c.reserved_max.begin() + used);
-    if (highest > 0) {
-      auto line = StepLine(body, columns, used, [&](int i) {
-        return std::floor(static_cast<float>(s.BytesToY(static_cast<double>(c.reserved_max[i])))) +
-               0.5f;
-      });
-      list->Polyline(line, s.theme.text.WithAlpha(0.9), 1, kReservedDash);
-      std::string label = fmt::format("reserved {}", FormatBytes(highest));
-      float width = measure.Width(label, Font::kSmall);
-      // At the left, above the line there; to the right of the peak's mark when that is in the way.
-      auto y = static_cast<float>(s.BytesToY(static_cast<double>(highest)));
-      float left = body.x + 6;
-      int first = static_cast<int>(6 * s.scale);
-      while (first < used && c.reserved_max[first] < highest) ++first;
-      left = std::max(left, body.x + static_cast<float>(first) * body.w / static_cast<float>(n));
-      left = std::min(left, body.right() - width - 70);
-      float top_y = y - 16 < body.y - 1 ? y + 2 : y - 16;
+    highest = *std::max_element(c.reserved_max.begin(), c.reserved_max.begin() + used);
+  }
+  std::string reserved_label = fmt::format("reserved {}", FormatBytes(highest));
+  if (highest > 0) {
+    auto line = StepLine(body, columns, used, [&](int i) {
+      auto y = static_cast<float>(s.BytesToY(static_cast<double>(c.reserved_max[i])));
+      return std::floor(y) + 0.5f;
+    });
+    list->Polyline(line, s.theme.text.WithAlpha(0.9), 1, kReservedDash);
+    float width = measure.Width(reserved_label, Font::kSmall);
+    auto y = static_cast<float>(s.BytesToY(static_cast<double>(highest)));
+    float label_top = y - 16 < body.y - 1 ? y + 2 : y - 16;
+    float left =
+        PlaceReservedLabel(body, c.reserved_max, used, highest, width, label_top, peak.box);
+    if (left >= 0) {
       auto i = static_cast<uint32_t>(std::clamp((left - body.x) * s.scale, 0.0, n - 1.0));
-      bool on_stack = top_y + 7 > top[i];
-      if (left > body.x) {
-        list->Text(label, {left, top_y, width + 2, 14}, Font::kSmall,
-                   on_stack ? s.theme.on_color : s.theme.text);
-      }
+      list->Text(reserved_label, {left, label_top, width + 2, 14}, Font::kSmall,
+                 label_top + 7 > top[i] ? s.theme.on_color : s.theme.text);
+      reserved_labelled = true;
     }
   }
   if (s.limit_in_range()) {
@@ -228,18 +286,18 @@ void DrawMemory(const CanvasState& s, const TextMeasure& measure, SceneMemory* m
     counts->limit_shown = true;
   }
   list->PopClip();
+  float right = lane.title.right();
   if (s.ghost) {
-    // A legend at the right of the title.
-    std::string label =
-        fmt::format("{}: peak {}", s.ghost_label, FormatBytes(s.ghost->peak().allocated));
-    label = Elide(measure, label, Font::kSmall, lane.title.w / 2);
-    float width = measure.Width(label, Font::kSmall);
-    float x = lane.title.right() - width - 4;
-    float y = lane.title.y + lane.title.h / 2;
-    list->Line(x - 24, y, x - 6, y, s.theme.text.WithAlpha(0.9), 1.2f);
-    list->Text(label, {x, lane.title.y, width + 2, lane.title.h}, Font::kSmall, s.theme.dim);
+    right = TitleLegend(
+        s, measure, lane.title, right,
+        fmt::format("{}: peak {}", s.ghost_label, FormatBytes(s.ghost->peak().allocated)), {},
+        list);
   }
-  DrawPeak(s, measure, body, counts, list);
+  if (highest > 0 && !reserved_labelled) {
+    right = TitleLegend(s, measure, lane.title, right, reserved_label, kReservedDash, list);
+  }
+  DrawLaneTitle(s, measure, lane, "memory by category", about, list, right);
+  DrawPeak(s, peak, body, list);
 }
 
 void DrawDifference(const CanvasState& s, const TextMeasure& measure, DrawList* list) {

@@ -25,9 +25,11 @@ void Outline(const CanvasState& s, Rect r, const Rect& clip, Color color, float 
   float left = std::max(box.x, clip.x - 4), right = std::min(box.right(), clip.right() + 4);
   box.x = left;
   box.w = right - left;
-  list->PushClip({clip.x, clip.y - 1, clip.w, clip.h + 2});
-  list->Box(box.Inset(-1.5f, -1.5f), 2, {0, 0, 0, 0}, s.theme.ground.WithAlpha(0.8), width + 1.5f);
-  list->Box(box.Inset(-1, -1), 2, {0, 0, 0, 0}, color, width);
+  // Outside of what it marks, whose colour stays to be seen; on a halo, to stand out on every hue.
+  list->PushClip({clip.x - 3, clip.y - 3, clip.w + 6, clip.h + 6});
+  float halo = width + 1.5f;
+  list->Box(box.Inset(-halo, -halo), 3, {0, 0, 0, 0}, s.theme.ground.WithAlpha(0.8), halo);
+  list->Box(box.Inset(-width - 0.5f, -width - 0.5f), 2.5f, {0, 0, 0, 0}, color, width);
   list->PopClip();
 }
 

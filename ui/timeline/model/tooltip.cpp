@@ -20,12 +20,26 @@ std::string Moment(const CanvasState& s, int64_t trace_ns) {
   return FormatTime(trace_ns - s.data->origin_ns(), resolution);
 }
 
-// "backward · step 5 · 71.20 ms"
-std::string Place(const CanvasState& s, int64_t trace_ns) {
+// "backward · step 5 · 71.20 ms". `event`: the one that happened then; phases may end and begin at
+// one time, and the order of events says in which it lies.
+std::string Place(const CanvasState& s, int64_t trace_ns,
+                  trace::EventIndex event = trace::kNoEvent) {
   const TimelineData& d = *s.data;
   std::string out;
-  uint32_t phase = d.SliceAt(trace::SliceKind::kPhase, trace_ns);
-  uint32_t step = d.SliceAt(trace::SliceKind::kStep, trace_ns);
+  auto slice_at = [&](trace::SliceKind kind) {
+    uint32_t slice = d.SliceAt(kind, trace_ns);
+    bool later = slice != kNoSlice && event != trace::kNoEvent &&
+                 d.trace().slices.begin_event[slice] > event;
+    if (slice == kNoSlice || later) {
+      uint32_t before = d.SliceAt(kind, trace_ns - 1);
+      if (later || (before != kNoSlice && d.trace().slices.end_event[before] > event)) {
+        slice = before;
+      }
+    }
+    return slice;
+  };
+  uint32_t phase = slice_at(trace::SliceKind::kPhase);
+  uint32_t step = slice_at(trace::SliceKind::kStep);
   if (phase != kNoSlice) out += d.SliceName(phase) + " · ";
   if (step != kNoSlice) out += fmt::format("step {} · ", d.trace().slices.number[step]);
   return out + Moment(s, trace_ns);
@@ -61,7 +75,7 @@ Tooltip OfAllocation(const CanvasState& s, const Hit& hit) {
   if (a.free_event[i] == trace::kNoEvent) {
     tip.rows.push_back({"freed", "not in this trace", {}});
   } else {
-    tip.rows.push_back({"freed", Place(s, a.end_ns[i]), {}});
+    tip.rows.push_back({"freed", Place(s, a.end_ns[i], a.free_event[i]), {}});
   }
   tip.rows.push_back({"lives", FormatDuration(a.end_ns[i] - a.begin_ns[i]), {}});
   tip.rows.push_back({"address", fmt::format("0x{:x}", a.address[i]), {}});
@@ -83,7 +97,7 @@ Tooltip OfSlice(const CanvasState& s, const Hit& hit) {
   tip.title = d.SliceName(i);
   if (t.kind[i] == trace::SliceKind::kPhase) tip.swatch = s.theme.phase(t.phase(i));
   if (t.kind[i] == trace::SliceKind::kOp) tip.subtitle = d.trace().String(t.module[i]);
-  tip.rows.push_back({"begins", Place(s, t.begin_ns[i]), {}});
+  tip.rows.push_back({"begins", Place(s, t.begin_ns[i], t.begin_event[i]), {}});
   tip.rows.push_back({"takes", FormatDuration(t.end_ns[i] - t.begin_ns[i]), {}});
   const analysis::MemoryCurves& c = d.curves();
   if (c.size() > 0) {

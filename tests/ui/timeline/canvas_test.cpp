@@ -1,0 +1,469 @@
+// The canvas without Qt: scene, hit test, interaction, tooltips, morph, over synthetic traces.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/ui/timeline/synthetic_trace.h"
+#include "ui/timeline/model/format.h"
+#include "ui/timeline/model/timeline_model.h"
+#include "ui/timeline/model/tooltip.h"
+
+namespace vramscope::ui::timeline {
+namespace {
+
+using ::testing::HasSubstr;
+
+class FixedMeasure : public TextMeasure {
+ public:
+  float Width(std::string_view s, Font) const override {
+    return 6.5f * static_cast<float>(s.size());
+  }
+};
+
+class CanvasTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    model_.SetAnimations(false);
+    model_.Resize(1024, 800, 1);
+    trace_ = testing::MakeSyntheticTrace({.layers = 6, .steps = 2, .micro_batches = 2});
+    data_ = TimelineData::Build(trace_);
+    model_.SetData(data_, false, 0);
+  }
+
+  const CanvasState& state() const { return model_.state(); }
+  const Rect& Body(LaneKind kind) const { return state().layout[kind].body; }
+  void Click(double x, double y) {
+    model_.Press({.x = x, .y = y, .button = Button::kLeft}, 0);
+    model_.Release({.x = x, .y = y, .button = Button::kLeft}, 0);
+  }
+  SceneCounts Draw() { return model_.BuildData(measure_, &list_); }
+  std::vector<std::string> Texts(const DrawList& list) {
+    std::vector<std::string> out;
+    for (const TextPrim& t : list.texts()) out.emplace_back(list.text(t));
+    return out;
+  }
+  // An allocation whose rectangle can be hit in the present view.
+  trace::AllocationId SomeBlock() {
+    const trace::AllocationTable& a = trace_->allocations;
+    for (uint32_t i = 0; i < a.size(); ++i) {
+      if (a.category[i] == trace::Category::kActivation && BlockRectOf(state(), {i}).w > 8)
+        return {i};
+    }
+    return {};
+  }
+
+  FixedMeasure measure_;
+  TimelineModel model_;
+  std::shared_ptr<const trace::Trace> trace_;
+  std::shared_ptr<const TimelineData> data_;
+  DrawList list_;
+};
+
+TEST_F(CanvasTest, TheStackAddsUpToTheAllocatedBytes) {
+  SceneCounts counts = Draw();
+  ASSERT_EQ(list_.stacks().size(), 2u);  // overview and memory
+  const StackPrim& s = list_.stacks()[1];
+  ASSERT_EQ(s.columns, counts.columns);
+  auto edges = list_.edges(s);
+  const Span& v = state().viewport.view();
+  auto c = data_->curve_index().Query(data_->ToTrace(v.begin), data_->ToTrace(v.end),
+                                      static_cast<int>(s.columns));
+  double px_per_byte = Body(LaneKind::kMemory).h / static_cast<double>(state().axis.max);
+  for (uint32_t i = 0; i < s.columns; ++i) {
+    for (uint32_t l = 0; l < s.layers; ++l) {
+      ASSERT_LE(edges[(l + 1) * s.columns + i], edges[l * s.columns + i] + 1e-3);
+    }
+    double height = edges[i] - edges[s.layers * s.columns + i];
+    ASSERT_NEAR(height, static_cast<double>(c.allocated_max[i]) * px_per_byte, 0.05) << i;
+  }
+}
+
+TEST_F(CanvasTest, ThePeakIsMarkedWhereItIs) {
+  SceneCounts counts = Draw();
+  EXPECT_TRUE(counts.peak_shown);
+  EXPECT_THAT(Texts(list_), ::testing::Contains("peak " + FormatBytes(data_->peak().allocated)));
+  ASSERT_EQ(list_.circles().size(), 1u);
+  double time = data_->FromTrace(data_->peak().context.time_ns);
+  EXPECT_NEAR(list_.circles()[0].x, state().viewport.ToX(time), 0.01);
+  EXPECT_NEAR(list_.circles()[0].y, state().BytesToY(static_cast<double>(data_->peak().allocated)),
+              0.01);
+  // Out of the view: no mark. P brings it back.
+  Span away = time > data_->duration_ns() / 2 ? Span{0, time * 0.3}
+                                              : Span{time * 1.5, data_->duration_ns()};
+  model_.SetRange(away);
+  model_.ZoomToSelection(0);
+  EXPECT_FALSE(Draw().peak_shown);
+  model_.KeyPress(Key::kPeak, false, 0);
+  EXPECT_TRUE(Draw().peak_shown);
+  EXPECT_TRUE(model_.TakeChanges().cursor);
+  EXPECT_NEAR(*state().cursor, time, 1);
+}
+
+TEST_F(CanvasTest, PhasesSayTheirDuration) {
+  Draw();
+  auto texts = Texts(list_);
+  EXPECT_THAT(texts, ::testing::Contains("Step 0"));
+  EXPECT_THAT(texts, ::testing::Contains("Step 1"));
+  EXPECT_THAT(texts, ::testing::Contains(HasSubstr("backward ")));
+}
+
+TEST_F(CanvasTest, NothingIsDrawnOutsideItsLane) {
+  Draw();
+  for (const TextPrim& t : list_.texts()) {
+    EXPECT_GE(t.box.x, 0);
+    EXPECT_LE(t.box.x, 1024);
+    EXPECT_GE(t.box.y, 0);
+    EXPECT_LE(t.box.bottom(), 800 + 1);
+  }
+}
+
+TEST_F(CanvasTest, ABlockIsHitWhereItIsDrawn) {
+  const trace::AllocationTable& a = trace_->allocations;
+  int checked = 0;
+  for (uint32_t i = 0; i < a.size(); i += 3) {
+    Rect r = BlockRectOf(state(), {i});
+    if (r.w < 3 || r.h < 0.5) continue;
+    Hit hit = model_.HitTest(r.x + r.w / 2, r.y + r.h / 2);
+    ASSERT_EQ(hit.kind, HitKind::kAllocation);
+    ASSERT_EQ(hit.allocation, trace::AllocationId{i});
+    ++checked;
+  }
+  EXPECT_GT(checked, 10);
+}
+
+TEST_F(CanvasTest, SlicesAreHitRowByRow) {
+  const trace::SliceTable& t = trace_->slices;
+  int checked = 0;
+  for (uint32_t i = 0; i < t.size(); ++i) {
+    if (t.kind[i] != trace::SliceKind::kModule && t.kind[i] != trace::SliceKind::kStep) continue;
+    Rect r = SliceRectOf(state(), i);
+    if (r.w < 3) continue;
+    Hit hit = model_.HitTest(r.x + r.w / 2, r.y + r.h / 2);
+    ASSERT_EQ(hit.kind, HitKind::kSlice);
+    ASSERT_EQ(hit.slice, i);
+    ++checked;
+  }
+  EXPECT_GT(checked, 5);
+}
+
+TEST_F(CanvasTest, TheMemoryLaneKnowsItsLayer) {
+  const Rect& body = Body(LaneKind::kMemory);
+  Hit low = model_.HitTest(body.x + body.w * 0.4, body.bottom() - 2);
+  EXPECT_EQ(low.kind, HitKind::kMemory);
+  EXPECT_EQ(low.category, trace::Category::kParameter);
+  Hit high = model_.HitTest(body.x + body.w * 0.4, body.y + 1);
+  EXPECT_FALSE(high.category.has_value());
+}
+
+TEST_F(CanvasTest, AClickSelectsAndEscapeClears) {
+  trace::AllocationId id = SomeBlock();
+  ASSERT_TRUE(id.valid());
+  Rect r = BlockRectOf(state(), id);
+  Click(r.x + r.w / 2, r.y + r.h / 2);
+  EXPECT_EQ(state().selection, id);
+  EXPECT_TRUE(model_.TakeChanges().selection);
+  DrawList overlay;
+  model_.BuildOverlay(measure_, &overlay);
+  EXPECT_GE(overlay.boxes().size(), 2u) << "an outline and its halo";
+  model_.KeyPress(Key::kEscape, false, 0);
+  EXPECT_FALSE(state().selection.valid());
+  EXPECT_TRUE(model_.TakeChanges().selection);
+}
+
+TEST_F(CanvasTest, ADragSelectsARange) {
+  const Rect& body = Body(LaneKind::kMemory);
+  double y = body.y + 30;
+  model_.Press({.x = 200, .y = y, .button = Button::kLeft}, 0);
+  model_.Move({.x = 202, .y = y}, 0);
+  EXPECT_FALSE(state().range) << "that is still a click";
+  model_.Move({.x = 500, .y = y}, 0);
+  model_.Move({.x = 600, .y = y}, 0);
+  model_.Release({.x = 600, .y = y, .button = Button::kLeft}, 0);
+  ASSERT_TRUE(state().range);
+  EXPECT_NEAR(state().range->begin, state().viewport.ToTime(200), 1e-3);
+  EXPECT_NEAR(state().range->end, state().viewport.ToTime(600), 1e-3);
+  EXPECT_TRUE(model_.TakeChanges().range);
+  model_.KeyPress(Key::kZoomSelection, false, 0);
+  EXPECT_NEAR(state().range->width() / state().viewport.view().width(), 0.8, 1e-6);
+  // Backwards and out of the window: clamped, not empty.
+  model_.Press({.x = 600, .y = y, .button = Button::kLeft}, 0);
+  model_.Move({.x = -5000, .y = y}, 0);
+  model_.Release({.x = -5000, .y = y, .button = Button::kLeft}, 0);
+  EXPECT_NEAR(state().range->begin, state().viewport.view().begin, 1e-3);
+}
+
+TEST_F(CanvasTest, ShiftDragAndMiddleDragPan) {
+  model_.KeyPress(Key::kZoomIn, true, 0);
+  Span before = state().viewport.view();
+  double y = Body(LaneKind::kMemory).y + 30;
+  model_.Press({.x = 600, .y = y, .button = Button::kLeft, .shift = true}, 0);
+  model_.Move({.x = 500, .y = y, .shift = true}, 0);
+  model_.Release({.x = 500, .y = y, .button = Button::kLeft}, 0);
+  EXPECT_NEAR(state().viewport.view().begin - before.begin, 100 * state().viewport.ns_per_px(), 1);
+  EXPECT_FALSE(state().range);
+  model_.Press({.x = 500, .y = y, .button = Button::kMiddle}, 0);
+  model_.Move({.x = 600, .y = y}, 0);
+  model_.Release({.x = 600, .y = y, .button = Button::kMiddle}, 0);
+  EXPECT_NEAR(state().viewport.view().begin, before.begin, 1);
+}
+
+TEST_F(CanvasTest, WheelZoomsAtTheMouseAndIsOneUndo) {
+  double time = state().viewport.ToTime(400);
+  Span all = state().viewport.view();
+  for (int i = 0; i < 5; ++i) model_.Wheel({.x = 400, .y = 300, .dy = 120}, i * 50.0);
+  EXPECT_NEAR(state().viewport.ToX(time), 400, 1e-3);
+  EXPECT_NEAR(all.width() / state().viewport.view().width(), std::pow(1.25, 5), 1e-3);
+  EXPECT_TRUE(model_.TakeChanges().view);
+  model_.KeyPress(Key::kUndo, false, 0);
+  EXPECT_EQ(state().viewport.view(), all);
+  model_.KeyPress(Key::kRedo, false, 0);
+  EXPECT_NEAR(state().viewport.ToX(time), 400, 1e-3);
+}
+
+TEST_F(CanvasTest, ATouchpadNeverMixesZoomAndPan) {
+  model_.KeyPress(Key::kZoomIn, true, 0);
+  double width = state().viewport.view().width();
+  model_.Wheel({.x = 400, .y = 300, .dx = 6, .dy = 1, .pixels = true, .begins = true}, 0);
+  for (int i = 0; i < 10; ++i) {
+    model_.Wheel({.x = 400, .y = 300, .dx = 8, .dy = 5, .pixels = true}, i * 10.0);
+  }
+  EXPECT_NEAR(state().viewport.view().width(), width, 1e-3) << "a pan does not zoom";
+  double begin = state().viewport.view().begin;
+  model_.Wheel({.x = 12, .y = 300, .dx = 0, .dy = 9, .pixels = true, .begins = true}, 2000);
+  model_.Wheel({.x = 12, .y = 300, .dx = 30, .dy = 9, .pixels = true}, 2010);
+  EXPECT_LT(state().viewport.view().width(), width);
+  EXPECT_NEAR(state().viewport.view().begin, begin, width * 1e-6) << "a zoom does not pan";
+}
+
+TEST_F(CanvasTest, TheOverviewMovesTheView) {
+  model_.KeyPress(Key::kZoomIn, true, 0);
+  double width = state().viewport.view().width();
+  const Rect box = Body(LaneKind::kOverview);
+  model_.Press({.x = box.x + box.w * 0.8, .y = box.y + 5, .button = Button::kLeft}, 0);
+  double middle = (state().viewport.view().begin + state().viewport.view().end) / 2;
+  EXPECT_NEAR(middle, data_->duration_ns() * 0.8, data_->duration_ns() * 0.01);
+  model_.Move({.x = box.x + box.w * 0.5, .y = box.y + 5}, 0);
+  middle = (state().viewport.view().begin + state().viewport.view().end) / 2;
+  EXPECT_NEAR(middle, data_->duration_ns() * 0.5, data_->duration_ns() * 0.01);
+  EXPECT_NEAR(state().viewport.view().width(), width, 1);
+  model_.Release({.x = box.x, .y = box.y + 5, .button = Button::kLeft}, 0);
+  model_.DoubleClick({.x = box.x + 50, .y = box.y + 5, .button = Button::kLeft}, 0);
+  EXPECT_TRUE(state().viewport.shows_all());
+}
+
+TEST_F(CanvasTest, DoubleClickZoomsToTheBlock) {
+  trace::AllocationId id = SomeBlock();
+  Rect r = BlockRectOf(state(), id);
+  model_.DoubleClick({.x = r.x + r.w / 2, .y = r.y + r.h / 2, .button = Button::kLeft}, 0);
+  EXPECT_EQ(state().selection, id);
+  Rect now = BlockRectOf(state(), id);
+  EXPECT_NEAR(now.w, state().viewport.width() * 0.8, state().viewport.width() * 0.15);
+}
+
+TEST_F(CanvasTest, ATitleFoldsItsLane) {
+  Rect title = state().layout[LaneKind::kBlocks].title;
+  Click(title.x + 20, title.y + 5);
+  EXPECT_TRUE(Body(LaneKind::kBlocks).empty());
+  EXPECT_EQ(Draw().block_rects, 0u);
+  title = state().layout[LaneKind::kBlocks].title;
+  Click(title.x + 20, title.y + 5);
+  EXPECT_FALSE(Body(LaneKind::kBlocks).empty());
+}
+
+TEST_F(CanvasTest, AltWheelZoomsAddresses) {
+  const Rect& body = Body(LaneKind::kBlocks);
+  double y = body.y + body.h * 0.5;
+  Hit before = model_.HitTest(400, y);
+  model_.Wheel({.x = 400, .y = y, .dy = 480, .alt = true}, 0);
+  EXPECT_GT(state().addresses.end, 0);
+  Hit after = model_.HitTest(400, y);
+  ASSERT_TRUE(before.offset && after.offset);
+  double size = static_cast<double>(data_->address_axis().size());
+  EXPECT_NEAR(static_cast<double>(*before.offset), static_cast<double>(*after.offset),
+              size * 0.002);
+  model_.Wheel({.x = 400, .y = y, .dy = -4800, .alt = true}, 0);
+  EXPECT_EQ(state().addresses.end, 0);
+}
+
+TEST_F(CanvasTest, TooltipsSayWhatHowMuchWhoseAndWhen) {
+  trace::AllocationId id = SomeBlock();
+  Rect r = BlockRectOf(state(), id);
+  model_.Move({.x = r.x + r.w / 2, .y = r.y + r.h / 2}, 0);
+  EXPECT_FALSE(state().tooltip) << "only after a rest";
+  model_.ShowTooltip();
+  Tooltip tip = MakeTooltip(state(), state().hover);
+  const trace::AllocationTable& a = trace_->allocations;
+  EXPECT_EQ(tip.title, trace_->String(a.module[id.value]));
+  EXPECT_EQ(tip.subtitle, trace_->String(a.op[id.value]));
+  auto value = [&](std::string_view label) {
+    for (const TooltipRow& row : tip.rows) {
+      if (row.label == label) return row.value;
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(value("requested"), FormatBytesExact(a.bytes[id.value]));
+  EXPECT_EQ(value("block"), FormatBytesExact(a.bytes_rounded[id.value]));
+  EXPECT_THAT(value("born"), HasSubstr("forward · step"));
+  EXPECT_THAT(value("freed"), HasSubstr("backward"));
+  EXPECT_EQ(value("lives"), FormatDuration(a.end_ns[id.value] - a.begin_ns[id.value]));
+  EXPECT_THAT(value("category"), HasSubstr("Activation"));
+  DrawList overlay;
+  model_.BuildOverlay(measure_, &overlay);
+  EXPECT_THAT(Texts(overlay), ::testing::Contains(std::string(tip.title)));
+  model_.Move({.x = 3, .y = Body(LaneKind::kSteps).y + 3}, 0);
+  EXPECT_FALSE(state().tooltip) << "gone with what it was about";
+}
+
+TEST_F(CanvasTest, HoverDoesNotTouchTheDataLayer) {
+  Draw();
+  for (double x = 20; x < 1000; x += 13) {
+    for (double y = 5; y < 790; y += 17) {
+      model_.Move({.x = x, .y = y}, 0);
+      model_.ShowTooltip();
+      ASSERT_FALSE(model_.data_dirty()) << x << ", " << y;
+      DrawList overlay;
+      model_.BuildOverlay(measure_, &overlay);
+    }
+  }
+  model_.Leave();
+  EXPECT_FALSE(model_.data_dirty());
+}
+
+TEST_F(CanvasTest, AToggleMorphsKeepsTheAxisAndTheSelection) {
+  TimelineModel m;
+  m.Resize(1024, 800, 1);
+  m.SetData(data_, false, 0);
+  m.BuildData(measure_, &list_);
+  std::vector<float> before(list_.edges(list_.stacks()[1]).begin(),
+                            list_.edges(list_.stacks()[1]).end());
+  trace::AllocationId id = SomeBlock();
+  m.Select(id);
+  AllocationKey key = timeline::KeyOf(*trace_, id);
+  uint64_t axis = m.state().axis.max;
+  Span view = m.state().viewport.view();
+  auto other = TimelineData::Build(testing::MakeSyntheticTrace(
+      {.layers = 6, .steps = 2, .micro_batches = 2, .activation_share = 0.5, .speed = 0.9}));
+  m.SetGhost(data_, "before");
+  m.SetData(other, true, 1000);
+  EXPECT_TRUE(m.animating());
+  EXPECT_EQ(m.state().axis.max, axis);
+  EXPECT_EQ(m.state().viewport.view(), view);
+  EXPECT_EQ(timeline::KeyOf(other->trace(), m.state().selection).module, key.module);
+  EXPECT_EQ(timeline::KeyOf(other->trace(), m.state().selection).occurrence, key.occurrence);
+  SceneCounts counts = m.BuildData(measure_, &list_);
+  EXPECT_TRUE(counts.ghost_shown);
+  EXPECT_TRUE(m.Animate(1060));
+  EXPECT_TRUE(m.data_dirty());
+  EXPECT_FALSE(m.Animate(1200)) << "under 200 ms";
+  m.BuildData(measure_, &list_);
+  EXPECT_FALSE(m.Animate(5000));
+  EXPECT_FALSE(m.data_dirty()) << "nothing moves any more";
+  // Without animations at once.
+  m.SetAnimations(false);
+  m.SetData(data_, true, 6000);
+  EXPECT_FALSE(m.animating());
+}
+
+TEST_F(CanvasTest, AMorphBeginsAtTheOldPicture) {
+  TimelineModel m;
+  m.Resize(1024, 800, 1);
+  m.SetData(data_, false, 0);
+  m.BuildData(measure_, &list_);
+  auto edges_of = [&] {
+    auto e = list_.edges(list_.stacks()[1]);
+    return std::vector<float>(e.begin(), e.end());
+  };
+  std::vector<float> before = edges_of();
+  m.SetData(TimelineData::Build(testing::MakeSyntheticTrace(
+                {.layers = 6, .steps = 2, .micro_batches = 2, .activation_share = 0.3})),
+            true, 1000);
+  m.BuildData(measure_, &list_);
+  EXPECT_EQ(edges_of(), before);
+}
+
+TEST_F(CanvasTest, TheLimitIsDrawnWhenItIsNear) {
+  EXPECT_FALSE(Draw().limit_shown);
+  model_.SetDeviceLimit(data_->peak().reserved * 11 / 10);
+  EXPECT_TRUE(Draw().limit_shown);
+  EXPECT_GE(state().axis.max, state().device_limit);
+  model_.SetDeviceLimit(data_->peak().reserved * 10);
+  EXPECT_FALSE(Draw().limit_shown) << "a line far above would press the curves flat";
+  model_.SetDeviceLimit(data_->peak().reserved / 2);
+  EXPECT_TRUE(Draw().limit_shown) << "crossed";
+}
+
+TEST_F(CanvasTest, AnotherModelStartsAnew) {
+  model_.KeyPress(Key::kZoomIn, true, 0);
+  model_.SetCursor(1e6);
+  model_.TakeChanges();
+  auto t = std::make_shared<trace::Trace>(*testing::MakeSyntheticTrace({.layers = 2}));
+  t->info.model.name = "another";
+  model_.SetData(TimelineData::Build(t), true, 0);
+  EXPECT_TRUE(state().viewport.shows_all());
+  EXPECT_FALSE(state().cursor);
+  EXPECT_FALSE(model_.animating());
+}
+
+TEST_F(CanvasTest, WithoutATraceItSaysWhatToDo) {
+  model_.SetData(nullptr, false, 0);
+  model_.SetEmptyText("No run yet", "Choose a model.\nOr open a file.");
+  Draw();
+  EXPECT_THAT(Texts(list_),
+              ::testing::IsSupersetOf({"No run yet", "Choose a model.", "Or open a file."}));
+  model_.SetStatus(Status::kLoading, "Reading a.trace", "", "", 0.25);
+  Draw();
+  EXPECT_THAT(Texts(list_), ::testing::IsSupersetOf({"Reading a.trace", "25 %"}));
+  model_.SetStatus(Status::kFailed, "Could not read", "bad checksum", "Try another", -1);
+  Draw();
+  EXPECT_THAT(Texts(list_),
+              ::testing::IsSupersetOf({"Could not read", "bad checksum", "Try another"}));
+  // Input on nothing does nothing.
+  Click(100, 300);
+  model_.Wheel({.x = 1, .y = 1, .dy = 120}, 0);
+  EXPECT_FALSE(model_.KeyPress(Key::kZoomIn, false, 0));
+  model_.Fit(0);
+  model_.JumpToPeak(0);
+  model_.ZoomToSelection(0);
+}
+
+TEST(EmptyTraceTest, CanBeShown) {
+  FixedMeasure measure;
+  DrawList list;
+  for (int events : {0, 1}) {
+    trace::TraceBuilder builder;
+    if (events) {
+      trace::Event e;
+      e.kind = trace::EventKind::kStepBegin;
+      ASSERT_TRUE(builder.AddEvents({&e, 1}).ok());
+    }
+    TimelineModel m;
+    m.Resize(800, 600, 1.5f);
+    m.SetData(TimelineData::Build(builder.Finish(true, "")), false, 0);
+    m.BuildData(measure, &list);
+    m.Move({.x = 300, .y = 300}, 0);
+    m.ShowTooltip();
+    m.BuildOverlay(measure, &list);
+    m.KeyPress(Key::kPeak, false, 0);
+    m.KeyPress(Key::kFit, false, 0);
+  }
+}
+
+TEST(TinyWindowTest, AnySizeCanBeDrawn) {
+  FixedMeasure measure;
+  DrawList list;
+  TimelineModel m;
+  m.SetData(TimelineData::Build(testing::MakeSyntheticTrace({.layers = 2})), false, 0);
+  for (float w : {1.0f, 30.0f, 200.0f, 5000.0f}) {
+    for (float h : {1.0f, 50.0f, 150.0f, 3000.0f}) {
+      m.Resize(w, h, 1.25);
+      m.BuildData(measure, &list);
+      m.Move({.x = w / 2, .y = h / 2}, 0);
+      m.ShowTooltip();
+      m.BuildOverlay(measure, &list);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vramscope::ui::timeline

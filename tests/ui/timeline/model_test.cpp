@@ -1,0 +1,363 @@
+// View, axes, layout, text and comparison: everything that needs no trace or only tables of one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "tests/ui/timeline/synthetic_trace.h"
+#include "ui/timeline/model/compare.h"
+#include "ui/timeline/model/format.h"
+#include "ui/timeline/model/lanes.h"
+#include "ui/timeline/model/ticks.h"
+#include "ui/timeline/model/viewport.h"
+
+namespace vramscope::ui::timeline {
+namespace {
+
+using ::testing::ElementsAre;
+
+class FixedMeasure : public TextMeasure {
+ public:
+  float Width(std::string_view s, Font) const override {
+    float width = 0;
+    for (char c : s) width += (static_cast<unsigned char>(c) & 0xc0) != 0x80 ? 7 : 0;
+    return width;
+  }
+};
+
+Viewport View() {
+  Viewport v;
+  v.SetPixels(12, 1000);
+  v.SetExtent(0, 1e9);
+  v.Fit();
+  return v;
+}
+
+TEST(ViewportTest, PixelsAndTimesGoBothWays) {
+  Viewport v = View();
+  v.SetView({2e8, 3e8});
+  EXPECT_DOUBLE_EQ(v.ToX(2e8), 12);
+  EXPECT_DOUBLE_EQ(v.ToX(3e8), 1012);
+  for (double x : {12.0, 100.5, 640.25, 1012.0}) EXPECT_NEAR(v.ToX(v.ToTime(x)), x, 1e-9);
+}
+
+TEST(ViewportTest, ZoomKeepsTheTimeUnderTheMouse) {
+  std::mt19937 random(1);
+  Viewport v = View();
+  for (int i = 0; i < 2000; ++i) {
+    double x = std::uniform_real_distribution<>(12, 1012)(random);
+    double factor = std::exp(std::uniform_real_distribution<>(-0.4, 0.5)(random));
+    double time = v.ToTime(x), width = v.view().width();
+    v.ZoomAt(x, factor);
+    ASSERT_GE(v.view().begin, 0);
+    ASSERT_LE(v.view().end, 1e9 + 1e-3);
+    ASSERT_GE(v.view().width(), Viewport::kMinSpanNs * 0.999);
+    bool clamped = v.view().begin == 0 || v.view().end >= 1e9 - 1e-3;
+    if (!clamped) {
+      ASSERT_NEAR(v.ToX(time), x, 1e-4) << "zoom " << i << " by " << factor;
+    }
+    if (factor > 1) {
+      ASSERT_LE(v.view().width(), width * 1.000001);
+    }
+  }
+}
+
+TEST(ViewportTest, ZoomEndsAtNanosecondsAndAtTheWhole) {
+  Viewport v = View();
+  for (int i = 0; i < 200; ++i) v.ZoomAt(500, 2);
+  EXPECT_NEAR(v.view().width(), Viewport::kMinSpanNs, 1e-6);
+  for (int i = 0; i < 200; ++i) v.ZoomAt(500, 0.5);
+  EXPECT_TRUE(v.shows_all());
+}
+
+TEST(ViewportTest, PanStopsAtTheEnds) {
+  Viewport v = View();
+  v.SetView({4e8, 5e8});
+  v.PanPixels(100);
+  EXPECT_NEAR(v.view().begin, 4.1e8, 1);
+  v.PanPixels(1e9);
+  EXPECT_NEAR(v.view().end, 1e9, 1e-3);
+  EXPECT_NEAR(v.view().width(), 1e8, 1e-3);
+  v.PanPixels(-1e9);
+  EXPECT_NEAR(v.view().begin, 0, 1e-3);
+}
+
+TEST(ViewportTest, ANewRunKeepsTheScaleUnlessItDoesNotFit) {
+  Viewport v = View();
+  v.ReplaceExtent(0, 8e8);  // shorter: same scale
+  EXPECT_DOUBLE_EQ(v.view().end, 1e9);
+  v.ReplaceExtent(0, 1.2e9);  // longer: does not fit
+  EXPECT_DOUBLE_EQ(v.view().end, 1.2e9);
+  v.ReplaceExtent(0, 1e8);  // so short that it would be a stripe
+  EXPECT_DOUBLE_EQ(v.view().end, 1e8);
+  Viewport zoomed = View();
+  zoomed.SetView({2e8, 3e8});
+  zoomed.ReplaceExtent(0, 5e8);
+  EXPECT_EQ(zoomed.view(), (Span{2e8, 3e8}));
+}
+
+TEST(ViewportTest, AroundFillsItsShare) {
+  Viewport v = View();
+  Span s = v.Around(4e8, 4.8e8, 0.8);
+  EXPECT_NEAR(s.width(), 1e8, 1);
+  EXPECT_NEAR((s.begin + s.end) / 2, 4.4e8, 1);
+}
+
+TEST(ViewHistoryTest, UndoesAndRedoesGestures) {
+  ViewHistory h;
+  h.Push({0, 100}, 1);
+  h.Push({10, 90}, 1);  // same gesture: one entry
+  h.Push({20, 80}, 2);
+  EXPECT_EQ(h.Undo({30, 70}), (Span{20, 80}));
+  EXPECT_EQ(h.Undo({20, 80}), (Span{0, 100}));
+  EXPECT_FALSE(h.CanUndo());
+  EXPECT_EQ(h.Redo({0, 100}), (Span{20, 80}));
+  EXPECT_EQ(h.Redo({20, 80}), (Span{30, 70}));
+  EXPECT_FALSE(h.CanRedo());
+  h.Undo({30, 70});
+  h.Push({1, 2}, 3);
+  EXPECT_FALSE(h.CanRedo());
+  for (int i = 0; i < 500; ++i) h.Push({0, i + 1.0}, 100 + i);
+  int steps = 0;
+  Span now{0, 1};
+  while (h.CanUndo()) {
+    now = h.Undo(now);
+    ++steps;
+  }
+  EXPECT_EQ(steps, static_cast<int>(ViewHistory::kMax));
+}
+
+TEST(AxisLockTest, DecidesOnce) {
+  AxisLock lock;
+  EXPECT_EQ(lock.Add(1, 0), AxisLock::Axis::kUndecided);
+  EXPECT_EQ(lock.Add(5, 1), AxisLock::Axis::kHorizontal);
+  EXPECT_EQ(lock.Add(0, 200), AxisLock::Axis::kHorizontal);
+  lock.Reset();
+  EXPECT_EQ(lock.Add(1, 9), AxisLock::Axis::kVertical);
+}
+
+TEST(TicksTest, AreRoundAndApart) {
+  FixedMeasure measure;
+  for (double width : {1.0, 7e2, 3.3e4, 2.7e8, 9e9, 4e13}) {
+    for (double begin : {0.0, 123456789.0}) {
+      auto ticks = TimeTicks(begin, begin + width, 1000, 70);
+      ASSERT_LE(ticks.size(), 15u);
+      for (size_t i = 0; i < ticks.size(); ++i) {
+        ASSERT_GE(ticks[i].time_ns, begin);
+        ASSERT_LE(ticks[i].time_ns, begin + width);
+        if (i == 0) continue;
+        double px = static_cast<double>(ticks[i].time_ns - ticks[i - 1].time_ns) / width * 1000;
+        ASSERT_GE(px, 69.9);
+        ASSERT_NE(ticks[i].label, ticks[i - 1].label) << "labels tell ticks apart";
+      }
+    }
+  }
+}
+
+TEST(TicksTest, LookLikeTheSketch) {
+  auto ticks = TimeTicks(0, 270e6, 1000, 72);
+  ASSERT_GE(ticks.size(), 10u);
+  EXPECT_EQ(ticks[0].label, "0 ms");
+  EXPECT_EQ(ticks[1].label, "20 ms");
+  ByteAxis axis = MakeByteAxis(uint64_t{9107567411}, 6);
+  EXPECT_EQ(axis.step, uint64_t{2} << 30);
+  EXPECT_GE(axis.max, uint64_t{9107567411});
+}
+
+TEST(TicksTest, ByteAxisHoldsAnySize) {
+  for (uint64_t bytes = 1; bytes < (uint64_t{1} << 62); bytes = bytes * 3 + 1) {
+    ByteAxis a = MakeByteAxis(bytes, 6);
+    ASSERT_GE(a.max, bytes);
+    ASSERT_LE(a.max / a.step, 7u);
+    ASSERT_EQ(a.step & (a.step - 1), 0u) << "steps are powers of two";
+  }
+}
+
+TEST(FormatTest, Bytes) {
+  EXPECT_EQ(FormatBytes(0), "0 B");
+  EXPECT_EQ(FormatBytes(1023), "1023 B");
+  EXPECT_EQ(FormatBytes(1536), "1.5 KiB");
+  EXPECT_EQ(FormatBytes(16777216), "16.000 MiB");
+  EXPECT_EQ(FormatBytes(16777216, true), "16 MiB");
+  EXPECT_EQ(FormatBytes(9107567411), "8.482 GiB");
+  EXPECT_EQ(FormatBytes(uint64_t{10} << 30, true), "10 GiB");
+  EXPECT_EQ(FormatBytesExact(16777216), "16,777,216 B");
+  EXPECT_EQ(FormatSignedBytes(-1048576), "\u22121.000 MiB");
+  EXPECT_EQ(FormatSignedBytes(1048576), "+1.000 MiB");
+  EXPECT_EQ(FormatSignedBytes(INT64_MIN), "\u22128388608.000 TiB");
+}
+
+TEST(FormatTest, Times) {
+  EXPECT_EQ(FormatDuration(7), "7 ns");
+  EXPECT_EQ(FormatDuration(1500), "1.50 µs");
+  EXPECT_EQ(FormatDuration(85'506'000), "85.5 ms");
+  EXPECT_EQ(FormatDuration(270'114'000), "270 ms");
+  EXPECT_EQ(FormatDuration(12'345'000'000), "12.3 s");
+  EXPECT_EQ(FormatDuration(135'000'000'000), "2 min 15 s");
+  EXPECT_EQ(FormatTime(81'234'567, 1000), "81.235 ms");
+  EXPECT_EQ(FormatTime(0, 20'000'000, 270'000'000), "0 ms");
+  EXPECT_EQ(FormatTime(500, 100), "500 ns");
+}
+
+TEST(ElideTest, CutsBetweenCharacters) {
+  FixedMeasure m;
+  EXPECT_EQ(Elide(m, "forward", Font::kSmall, 100), "forward");
+  EXPECT_EQ(Elide(m, "layers.17.attn", Font::kSmall, 57), "layers…");
+  EXPECT_EQ(Elide(m, "forward", Font::kSmall, 20), "");
+  std::string cut = Elide(m, "µµµµµµµµ", Font::kSmall, 40);
+  EXPECT_EQ(cut, "µµµµ…");
+}
+
+LaneNeeds Everything() {
+  LaneNeeds n;
+  n.steps = n.micro_batches = n.phases = n.difference = n.blocks = true;
+  n.module_rows = 6;
+  n.op_rows = 5;
+  return n;
+}
+
+TEST(LayoutTest, LanesLieUnderEachOtherInside) {
+  for (float height : {200.0f, 300.0f, 420.0f, 600.0f, 760.0f, 1000.0f, 2000.0f}) {
+    Layout l = ComputeLayout(1000, height, Everything());
+    float y = 0;
+    for (const Lane& lane : l.lanes) {
+      if (!lane.visible) continue;
+      float top = lane.title.empty() ? lane.body.y : lane.title.y;
+      ASSERT_GE(top, y) << Name(lane.kind) << " at " << height;
+      y = lane.body.bottom();
+      ASSERT_NEAR(lane.row_height * static_cast<float>(lane.rows), lane.body.h, 0.01);
+    }
+    if (height >= 300) {
+      EXPECT_LE(l.data_bottom(), height + 0.5f) << height;
+    }
+    EXPECT_TRUE(l[LaneKind::kMemory].visible);
+  }
+}
+
+TEST(LayoutTest, SmallLanesGiveWayFirst) {
+  Layout small = ComputeLayout(1000, 330, Everything());
+  EXPECT_FALSE(small[LaneKind::kOps].visible);
+  EXPECT_GE(small[LaneKind::kMemory].body.h, 60);
+  Layout large = ComputeLayout(1000, 900, Everything());
+  for (const Lane& lane : large.lanes) EXPECT_TRUE(lane.visible) << Name(lane.kind);
+}
+
+TEST(LayoutTest, AFoldedLaneKeepsItsTitle) {
+  FoldedLanes folded{};
+  folded[static_cast<size_t>(LaneKind::kBlocks)] = true;
+  Layout open = ComputeLayout(1000, 760, Everything());
+  Layout l = ComputeLayout(1000, 760, Everything(), folded);
+  EXPECT_GT(l[LaneKind::kBlocks].title.h, 0);
+  EXPECT_EQ(l[LaneKind::kBlocks].body.h, 0);
+  EXPECT_GT(l[LaneKind::kMemory].body.h, open[LaneKind::kMemory].body.h);
+  EXPECT_EQ(l.At(l[LaneKind::kBlocks].title.y + 3)->kind, LaneKind::kBlocks);
+}
+
+TEST(CompareTest, PhasesMeetPhases) {
+  auto a = testing::MakeSyntheticTrace({.layers = 4, .steps = 3});
+  auto b = testing::MakeSyntheticTrace({.layers = 4, .steps = 3, .speed = 2.0});
+  TimeMap map(*a, *b);
+  ASSERT_GT(map.anchors(), 10u);
+  int phases = 0;
+  for (uint32_t i = 0; i < a->slices.size(); ++i) {
+    if (a->slices.kind[i] != trace::SliceKind::kPhase) continue;
+    ++phases;
+    double x = static_cast<double>(a->slices.begin_ns[i] - a->begin_ns());
+    EXPECT_NEAR(map.Map(x), 2 * x, 2e4) << i;
+  }
+  EXPECT_GT(phases, 8);
+  double last = -1e18;
+  for (double t = -1e6; t < 2e9; t += 3e6) {
+    double m = map.Map(t);
+    ASSERT_GT(m, last);
+    last = m;
+  }
+}
+
+TEST(CompareTest, RunsWithoutCommonPhasesStartTogether) {
+  trace::Trace empty;
+  auto b = testing::MakeSyntheticTrace({.layers = 2});
+  TimeMap map(empty, *b);
+  EXPECT_DOUBLE_EQ(map.Map(12345), 12345);
+}
+
+TEST(CompareTest, FindsTheSameAllocationInAnotherRun) {
+  auto a = testing::MakeSyntheticTrace({.layers = 4, .steps = 2});
+  auto b = testing::MakeSyntheticTrace({.layers = 4, .steps = 2, .activation_share = 0.5});
+  const trace::AllocationTable& t = a->allocations;
+  int found = 0;
+  for (uint32_t i = 0; i < t.size(); ++i) {
+    AllocationKey key = KeyOf(*a, {i});
+    EXPECT_EQ(FindAllocation(*a, key), trace::AllocationId{i}) << "itself";
+    trace::AllocationId other = FindAllocation(*b, key);
+    if (!other.valid()) continue;
+    ++found;
+    EXPECT_EQ(b->String(b->allocations.module[other.value]), a->String(t.module[i]));
+    EXPECT_EQ(b->String(b->allocations.op[other.value]), a->String(t.op[i]));
+  }
+  EXPECT_GT(found, static_cast<int>(t.size()) / 2);
+  EXPECT_FALSE(FindAllocation(*b, {"no.such.module", "aten::mm", 0, 0}).valid());
+}
+
+TEST(ThemeTest, TextCanBeRead) {
+  for (const Theme& t : {Theme::Dark(), Theme::Light()}) {
+    for (Color surface : {t.ground, t.panel, t.raised}) {
+      EXPECT_GE(Contrast(t.text, surface), 7) << "WCAG AAA";
+      EXPECT_GE(Contrast(t.dim, surface), 4.5) << "WCAG AA";
+      EXPECT_GE(Contrast(t.faint, surface), 3);
+      EXPECT_GE(Contrast(t.good, surface), 4.5);
+      EXPECT_GE(Contrast(t.bad, surface), 4.5);
+    }
+    for (Color phase : t.phases) EXPECT_GE(Contrast(t.on_color, phase), 4.5);
+    for (Color category : t.categories) {
+      if (category == Color::Rgb(0x6f7785)) continue;  // Unknown: never labelled as such
+      EXPECT_GE(Contrast(t.on_color, category), 3.5) << category.Hex();
+    }
+  }
+}
+
+// Dichromats as simulated by Viénot, Brettel and Mollon (1999): linear RGB to LMS, the missing cone
+// replaced from the two others.
+Color Simulate(Color c, bool deutan) {
+  auto linear = [](uint8_t v) { return std::pow(v / 255.0, 2.2); };
+  double r = linear(c.r), g = linear(c.g), b = linear(c.b);
+  double l = 17.8824 * r + 43.5161 * g + 4.11935 * b;
+  double m = 3.45565 * r + 27.1554 * g + 3.86714 * b;
+  double s = 0.0299566 * r + 0.184309 * g + 1.46709 * b;
+  if (deutan) {
+    m = 0.494207 * l + 1.24827 * s;
+  } else {
+    l = 2.02344 * m - 2.52581 * s;
+  }
+  auto back = [](double v) {
+    return static_cast<uint8_t>(std::lround(255 * std::pow(std::clamp(v, 0.0, 1.0), 1 / 2.2)));
+  };
+  return {back(0.0809444479 * l - 0.130504409 * m + 0.116721066 * s),
+          back(-0.0102485335 * l + 0.0540193266 * m - 0.113614708 * s),
+          back(-0.000365296938 * l - 0.00412161469 * m + 0.693511405 * s), 255};
+}
+
+TEST(ThemeTest, NeighboursInTheStackAreToldApartByColourBlindReaders) {
+  using trace::Category;
+  Theme t = Theme::Dark();
+  const std::pair<Category, Category> neighbours[] = {
+      {Category::kParameter, Category::kOptimizerState},
+      {Category::kParameter, Category::kGradient},
+      {Category::kOptimizerState, Category::kGradient},
+      {Category::kGradient, Category::kActivation},
+      {Category::kOptimizerState, Category::kActivation},
+      {Category::kActivation, Category::kTemporary},
+      {Category::kActivation, Category::kWorkspace}};
+  for (auto [a, b] : neighbours) {
+    for (bool deutan : {true, false}) {
+      Color x = Simulate(t.category(a), deutan), y = Simulate(t.category(b), deutan);
+      double distance =
+          std::sqrt(std::pow(x.r - y.r, 2.0) + std::pow(x.g - y.g, 2.0) + std::pow(x.b - y.b, 2.0));
+      EXPECT_GE(distance, 40) << Name(a) << " and " << Name(b) << (deutan ? " deutan" : " protan");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vramscope::ui::timeline
