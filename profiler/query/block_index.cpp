@@ -4,18 +4,23 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 
+#include "profiler/query/occupancy.h"
 #include "profiler/query/time_span.h"
 
 namespace vramscope::query {
 namespace {
 
-constexpr size_t kBase = 16;  // blocks of a bottom node
-constexpr int kKeyBits = 20;  // of each coordinate in the sort key
+constexpr size_t kBase = 16;     // blocks of a bottom node
+constexpr int kKeyBits = 20;     // of each coordinate in the sort key
+constexpr float kFaint = 0.02f;  // a cell below that is empty: rests of rounding
 constexpr double kKeyMax = (1 << kKeyBits) - 1;
-constexpr int kClassBits = 4;  // blocks of a group differ by less than a factor of 16 a side
+constexpr size_t kFewBlocks = 4096;  // no map for fewer: looking at each is quick
+constexpr int kOccupancyBits = 21;   // cells of the finest maps, as a power of two
+constexpr int kClassBits = 4;        // blocks of a group differ by less than a factor of 16 a side
 
 struct Item {
   int64_t begin, end;
@@ -139,10 +144,31 @@ class BlockQuery {
     cell_bytes_ = bytes_per_px * view.cell_px;
   }
 
+  // Rectangles only; the grid comes from the occupancy map.
+  void SkipSmall() { skip_small_ = true; }
+
+  // What the map says of the grid, less what the rectangles cover.
+  void FillGrid(const OccupancyMap& map, const OccupancyWindow& window) {
+    map.Sample(window, view.grid_columns, view.grid_rows,
+               [this](int x, int y, float coverage, uint32_t largest) {
+                 view.cells[At(x, y)] = {.coverage = coverage, .largest = largest};
+               });
+    for (const BlockRect& r : view.rects) {
+      const Box box = BoxOf(r.begin_ns, r.end_ns, r.offset, r.offset + r.bytes);
+      ForEachCell(box, [this](size_t cell, double part) {
+        float& coverage = view.cells[cell].coverage;
+        coverage -= static_cast<float>(part);
+        if (coverage < kFaint) coverage = 0;
+      });
+    }
+  }
+
   void Visit(const Group& g, size_t level, size_t index) {
     const Node& n = g.levels[level][index];
     if (n.end <= begin_ || n.begin >= end_ || n.high <= low_ || n.low >= high_) return;
-    if (IsSmall(n.max_duration, n.max_bytes) && IsCompact(n)) {
+    const bool small = IsSmall(n.max_duration, n.max_bytes);
+    if (small && skip_small_) return;
+    if (small && IsCompact(n)) {
       Splat(n);
     } else if (level > 0) {
       Visit(g, level - 1, 2 * index);
@@ -171,49 +197,62 @@ class BlockQuery {
     const Node n = NodeOf(i);
     if (n.end <= begin_ || n.begin >= end_ || n.high <= low_ || n.low >= high_) return;
     if (IsSmall(n.max_duration, n.max_bytes)) {
-      Splat(n);
+      if (!skip_small_) Splat(n);
     } else {
       view.rects.push_back({i.row, i.begin, i.end, i.offset, i.bytes});
     }
   }
 
-  // Spreads the node's area evenly over its box.
-  void Splat(const Node& n) {
-    const double x0 =
-        std::max(0.0, (static_cast<double>(n.begin) - static_cast<double>(begin_)) / cell_ns_);
-    const double x1 = std::min<double>(
-        view.grid_columns, (static_cast<double>(n.end) - static_cast<double>(begin_)) / cell_ns_);
-    const double y0 = n.low <= low_ ? 0.0 : static_cast<double>(n.low - low_) / cell_bytes_;
-    const double y1 =
-        std::min<double>(view.grid_rows, static_cast<double>(n.high - low_) / cell_bytes_);
-    const double density = std::min(1.0, n.area / (static_cast<double>(Duration(n.begin, n.end)) *
-                                                   static_cast<double>(n.high - n.low)));
-    const int left = std::min(static_cast<int>(x0), view.grid_columns - 1);
-    const int right = std::min(static_cast<int>(x1), view.grid_columns - 1);
-    const int bottom = std::min(static_cast<int>(y0), view.grid_rows - 1);
-    const int top = std::min(static_cast<int>(y1), view.grid_rows - 1);
+  // In cells from the window's corner, cut at the window.
+  struct Box {
+    double x0, x1, y0, y1;
+  };
+  Box BoxOf(int64_t begin, int64_t end, uint64_t low, uint64_t high) const {
+    const auto x = [this](int64_t t) {
+      return (static_cast<double>(t) - static_cast<double>(begin_)) / cell_ns_;
+    };
+    return {.x0 = std::max(0.0, x(begin)),
+            .x1 = std::min<double>(view.grid_columns, x(end)),
+            .y0 = low <= low_ ? 0.0 : static_cast<double>(low - low_) / cell_bytes_,
+            .y1 = std::min<double>(view.grid_rows, static_cast<double>(high - low_) / cell_bytes_)};
+  }
+  size_t At(int x, int y) const {
+    return static_cast<size_t>(y) * static_cast<size_t>(view.grid_columns) + static_cast<size_t>(x);
+  }
+  // visit(cell, part of the cell that lies in the box).
+  template <class Visit>
+  void ForEachCell(const Box& box, Visit visit) const {
+    const int left = std::min(static_cast<int>(box.x0), view.grid_columns - 1);
+    const int right = std::min(static_cast<int>(box.x1), view.grid_columns - 1);
+    const int bottom = std::min(static_cast<int>(box.y0), view.grid_rows - 1);
+    const int top = std::min(static_cast<int>(box.y1), view.grid_rows - 1);
     for (int y = bottom; y <= top; ++y) {
-      const double h = std::min<double>(y + 1, y1) - std::max<double>(y, y0);
+      const double h = std::min<double>(y + 1, box.y1) - std::max<double>(y, box.y0);
       for (int x = left; x <= right; ++x) {
-        const double w = std::min<double>(x + 1, x1) - std::max<double>(x, x0);
-        Add(x, y, static_cast<float>(w * h * density), n.largest);
+        const double w = std::min<double>(x + 1, box.x1) - std::max<double>(x, box.x0);
+        if (w * h > 0) visit(At(x, y), w * h);
       }
     }
   }
-  void Add(int x, int y, float covered, uint32_t row) {
-    if (!(covered > 0)) return;
-    const size_t i =
-        static_cast<size_t>(y) * static_cast<size_t>(view.grid_columns) + static_cast<size_t>(x);
-    view.cells[i].coverage = std::min(1.0f, view.cells[i].coverage + covered);
-    if (covered > best_[i]) {
-      best_[i] = covered;
-      view.cells[i].largest = row;
-    }
+  // Spreads the node's area evenly over its box.
+  void Splat(const Node& n) {
+    const double density = std::min(1.0, n.area / (static_cast<double>(Duration(n.begin, n.end)) *
+                                                   static_cast<double>(n.high - n.low)));
+    ForEachCell(BoxOf(n.begin, n.end, n.low, n.high), [&](size_t cell, double part) {
+      const auto covered = static_cast<float>(part * density);
+      if (!(covered > 0)) return;
+      view.cells[cell].coverage = std::min(1.0f, view.cells[cell].coverage + covered);
+      if (covered > best_[cell]) {
+        best_[cell] = covered;
+        view.cells[cell].largest = n.largest;
+      }
+    });
   }
 
   int64_t begin_, end_;
   uint64_t low_, high_;
   double min_ns_, min_bytes_, cell_ns_, cell_bytes_;
+  bool skip_small_ = false;
   std::vector<float> best_;  // covered by the cell's largest
 };
 
@@ -244,6 +283,30 @@ void FindAt(const Group& g, size_t level, size_t index, int64_t time, uint64_t o
 struct BlockIndex::Impl {
   std::shared_ptr<const trace::Trace> trace;
   std::vector<Group> groups;
+  uint64_t top = 0;  // all offsets are below
+  OccupancyMap occupancy;
+
+  // The whole plane, every block spread over cells. Wide and flat cells for windows that are narrow
+  // in time, square ones, and high ones for windows that are narrow in addresses.
+  void BuildOccupancy() {
+    const size_t blocks = trace->allocations.size();
+    if (blocks < kFewBlocks || top == 0 || trace->begin_ns() >= trace->end_ns()) return;
+    const int bits = std::min(kOccupancyBits, static_cast<int>(std::bit_width(blocks)) + 2);
+    for (int row_bits : {7, 9, 11}) {
+      const int columns = 1 << (bits - row_bits), rows = 1 << row_bits;
+      BlockQuery query(trace->begin_ns(), trace->end_ns(), 0, top, columns, rows,
+                       {.min_rect_px = std::numeric_limits<double>::infinity(), .cell_px = 1});
+      for (const Group& g : groups) query.Visit(g, g.levels.size() - 1, 0);
+      OccupancyLevel level{.columns = columns, .rows = rows, .coverage = {}, .largest = {}};
+      level.coverage.reserve(query.view.cells.size());
+      level.largest.reserve(query.view.cells.size());
+      for (const BlockCell& c : query.view.cells) {
+        level.coverage.push_back(static_cast<uint8_t>(std::ceil(c.coverage * 255.0f)));
+        level.largest.push_back(c.largest);
+      }
+      occupancy.Add(std::move(level));
+    }
+  }
 };
 
 BlockIndex::BlockIndex(std::shared_ptr<const trace::Trace> trace, const AddressAxis& axis)
@@ -277,6 +340,8 @@ BlockIndex::BlockIndex(std::shared_ptr<const trace::Trace> trace, const AddressA
     g.Build();
     impl_->groups.push_back(std::move(g));
   }
+  impl_->top = axis.size();
+  impl_->BuildOccupancy();
 }
 
 BlockIndex::~BlockIndex() = default;
@@ -290,7 +355,25 @@ BlockView BlockIndex::Query(int64_t begin_ns, int64_t end_ns, uint64_t offset_be
     return {};
   }
   BlockQuery query(begin_ns, end_ns, offset_begin, offset_end, width_px, height_px, options);
+  const trace::Trace& t = *impl_->trace;
+  OccupancyWindow window;
+  bool far = false;
+  if (!impl_->occupancy.empty()) {
+    const double begin = static_cast<double>(t.begin_ns());
+    const double span = static_cast<double>(Duration(t.begin_ns(), t.end_ns()));
+    const double top = static_cast<double>(impl_->top);
+    window = {.left = (static_cast<double>(begin_ns) - begin) / span,
+              .right = (static_cast<double>(end_ns) - begin) / span,
+              .bottom = static_cast<double>(offset_begin) / top,
+              .top = static_cast<double>(offset_end) / top};
+    const double part = std::max(0.0, std::min(1.0, window.right) - std::max(0.0, window.left)) *
+                        std::max(0.0, std::min(1.0, window.top) - window.bottom);
+    far = part * static_cast<double>(t.allocations.size()) >
+          static_cast<double>(options.max_exact_blocks);
+  }
+  if (far) query.SkipSmall();
   for (const Group& g : impl_->groups) query.Visit(g, g.levels.size() - 1, 0);
+  if (far) query.FillGrid(impl_->occupancy, window);
   return std::move(query.view);
 }
 
@@ -304,7 +387,7 @@ std::optional<trace::AllocationId> BlockIndex::At(int64_t time_ns, uint64_t offs
 }
 
 size_t BlockIndex::MemoryBytes() const {
-  size_t bytes = 0;
+  size_t bytes = impl_->occupancy.MemoryBytes();
   for (const Group& g : impl_->groups) {
     bytes += g.items.capacity() * sizeof(Item);
     for (const auto& level : g.levels) bytes += level.capacity() * sizeof(Node);

@@ -56,6 +56,10 @@ class BlockIndex {
   struct Options {
     double min_rect_px = 1.0;  // both sides at least that: a rectangle; else in the grid
     int cell_px = 4;
+    // Up to about so many blocks in the window the grid is exact. Beyond, it is sampled from maps
+    // of the whole trace made beforehand, less what the rectangles cover; the rectangles are exact
+    // always.
+    size_t max_exact_blocks = 10'000;
   };
   // Addresses are packed offsets (AddressAxis). Nothing when the window or the picture is empty.
   BlockView Query(int64_t begin_ns, int64_t end_ns, uint64_t offset_begin, uint64_t offset_end,

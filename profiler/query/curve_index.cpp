@@ -7,7 +7,9 @@
 namespace vramscope::query {
 namespace {
 
-constexpr size_t kSample = 64;
+constexpr size_t kSample = 16;  // as many as a bottom bucket of MaxPyramid: whole ones need no scan
+// Points a column from which its edges may be rounded to kSample points.
+constexpr size_t kManyPoints = 256;
 
 std::vector<uint32_t> Changes(const std::vector<uint64_t>& values) {
   std::vector<uint32_t> out;
@@ -101,6 +103,14 @@ size_t CurveIndex::FirstAtOrAfter(int64_t time_ns, size_t from) const {
                              begin);
 }
 
+size_t CurveIndex::NearlyAtOrAfter(int64_t time_ns, size_t from) const {
+  const auto samples =
+      sampled_times_.begin() + static_cast<ptrdiff_t>((from + kSample - 1) / kSample);
+  const auto s = static_cast<size_t>(std::lower_bound(samples, sampled_times_.end(), time_ns) -
+                                     sampled_times_.begin());
+  return std::max(from, std::min(s * kSample, curves_.size()));
+}
+
 CurveColumns CurveIndex::Query(int64_t begin_ns, int64_t end_ns, int columns) const {
   CurveColumns out;
   if (columns <= 0 || end_ns <= begin_ns) return out;
@@ -114,21 +124,29 @@ CurveColumns CurveIndex::Query(int64_t begin_ns, int64_t end_ns, int columns) co
   size_t reserved_next =
       static_cast<size_t>(std::lower_bound(reserved_point_.begin(), reserved_point_.end(), next) -
                           reserved_point_.begin());
+  const size_t last =
+      static_cast<size_t>(std::upper_bound(curves_.time_ns.begin() + static_cast<ptrdiff_t>(next),
+                                           curves_.time_ns.end(), end_ns) -
+                          curves_.time_ns.begin());
+  const bool many = (last - next) / n >= kManyPoints;
   for (size_t c = 0; c < n; ++c) {
     const int64_t left = span.Edge(static_cast<int>(c));
     // What holds when the column begins, unless a point at that very time replaces it.
     const bool carried = next > 0 && !(next < curves_.size() && curves_.time_ns[next] == left);
-    const size_t first = carried ? next - 1 : next;
     const size_t reserved_first =
         reserved_next > 0 && !(reserved_next < reserved_point_.size() && !carried &&
                                reserved_point_[reserved_next] == next)
             ? reserved_next - 1
             : reserved_next;
-    next = c + 1 < n ? FirstAtOrAfter(span.Edge(static_cast<int>(c) + 1), next)
-                     : static_cast<size_t>(
-                           std::upper_bound(curves_.time_ns.begin() + static_cast<ptrdiff_t>(next),
-                                            curves_.time_ns.end(), end_ns) -
-                           curves_.time_ns.begin());
+    size_t first = carried ? next - 1 : next;
+    if (c + 1 == n) {
+      next = last;
+    } else {
+      const int64_t right = span.Edge(static_cast<int>(c) + 1);
+      const size_t begin = next;
+      next = many ? std::min(last, NearlyAtOrAfter(right, next)) : FirstAtOrAfter(right, next);
+      if (many && next > begin) first = begin;  // one point more or less: within the rounding
+    }
     while (reserved_next < reserved_point_.size() && reserved_point_[reserved_next] < next) {
       ++reserved_next;
     }

@@ -18,7 +18,8 @@ namespace vramscope::query {
 
 // Highest values over each of `columns` equal spans of [begin_ns, end_ns]: the curves of a picture.
 // A span counts what holds when it begins and every point in it, however short: a peak of one event
-// is in its column at every zoom. All zero before the first point.
+// is in its column at every zoom. All zero before the first point. Where a column has hundreds of
+// points, its edges are rounded to 16 of them, a few hundredths of a column.
 struct CurveColumns {
   std::vector<uint64_t> allocated_max, reserved_max;
   // Per column, the category split at the column's highest allocated value: category[c][column];
@@ -40,6 +41,9 @@ class CurveIndex {
  private:
   // First point at or after `time_ns`, searched from `from` on.
   size_t FirstAtOrAfter(int64_t time_ns, size_t from) const;
+
+  // The same, rounded up to the next sampled point.
+  size_t NearlyAtOrAfter(int64_t time_ns, size_t from) const;
 
   const analysis::MemoryCurves& curves_;
   MaxPyramid allocated_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "tests/profiler/analysis/random_trace.h"
@@ -78,6 +79,43 @@ TEST(BlockIndex, LargeBlocksAreRectsAndTheOthersAreCovered) {
         EXPECT_NEAR(covered / small_area, 1.0, 0.15) << width << "x" << height;
       }
     }
+  }
+}
+
+// From far away the grid comes from maps: the rectangles stay exact, the coverage nearly so.
+TEST(BlockIndex, MapsGiveNearlyTheExactGrid) {
+  const auto t = MakeRandomTrace({.seed = 7, .steps = 30, .layers = 12});
+  ASSERT_GT(t->allocations.size(), 10'000u);
+  const AddressAxis axis(*t);
+  const BlockIndex index(t, axis);
+  const int64_t begin = t->begin_ns(), end = t->end_ns(), span = end - begin;
+  const uint64_t top = axis.size();
+  const struct {
+    int64_t begin, end;
+    uint64_t low, high;
+  } windows[] = {{begin, end, 0, top},
+                 {begin + span / 3, begin + span / 2, 0, top},
+                 {begin, end, top / 4, top / 2},
+                 {begin - span / 2, end + span / 2, 0, 2 * top}};
+  for (const auto& w : windows) {
+    const BlockView exact =
+        index.Query(w.begin, w.end, w.low, w.high, 960, 400, {.max_exact_blocks = 1u << 30});
+    const BlockView far =
+        index.Query(w.begin, w.end, w.low, w.high, 960, 400, {.max_exact_blocks = 0});
+    ASSERT_EQ(far.rects.size(), exact.rects.size());
+    for (size_t i = 0; i < far.rects.size(); ++i) ASSERT_EQ(far.rects[i].row, exact.rects[i].row);
+    double sum_far = 0, sum_exact = 0, difference = 0;
+    for (size_t i = 0; i < far.cells.size(); ++i) {
+      ASSERT_GE(far.cells[i].coverage, 0.0f);
+      ASSERT_LE(far.cells[i].coverage, 1.0f);
+      ASSERT_LT(far.cells[i].largest, t->allocations.size());
+      sum_far += far.cells[i].coverage;
+      sum_exact += exact.cells[i].coverage;
+      difference += std::abs(far.cells[i].coverage - exact.cells[i].coverage);
+    }
+    const double cells = static_cast<double>(far.cells.size());
+    EXPECT_NEAR(sum_far / cells, sum_exact / cells, 0.05);
+    EXPECT_LT(difference / cells, 0.10);
   }
 }
 

@@ -83,6 +83,37 @@ TEST(CurveIndex, EqualsAScan) {
   }
 }
 
+// With hundreds of points a column: between the highest of the column less its edges, and of the
+// column with a little of its neighbours.
+TEST(CurveIndex, ManyPointsAColumnAreExactButForTheEdges) {
+  const auto t = MakeRandomTrace({.seed = 3, .steps = 20, .layers = 12});
+  const MemoryCurves curves = analysis::ComputeCurves(*t);
+  const CurveIndex index(curves);
+  constexpr int kColumns = 20;
+  ASSERT_GT(curves.size(), 600u * kColumns);
+  const int64_t begin = t->begin_ns(), end = t->end_ns();
+  const CurveColumns got = index.Query(begin, end, kColumns);
+  const double width = static_cast<double>(end - begin) / kColumns;
+  for (int c = 0; c < kColumns; ++c) {
+    const auto first =
+        static_cast<size_t>(std::lower_bound(curves.time_ns.begin(), curves.time_ns.end(),
+                                             begin + static_cast<int64_t>(width * c)) -
+                            curves.time_ns.begin());
+    const auto last =
+        static_cast<size_t>(std::lower_bound(curves.time_ns.begin(), curves.time_ns.end(),
+                                             begin + static_cast<int64_t>(width * (c + 1))) -
+                            curves.time_ns.begin());
+    const auto highest = [&curves](size_t from, size_t to) {
+      return *std::max_element(curves.allocated.begin() + static_cast<ptrdiff_t>(from),
+                               curves.allocated.begin() + static_cast<ptrdiff_t>(to));
+    };
+    ASSERT_GE(got.allocated_max[c], highest(first + 16, last));
+    ASSERT_LE(got.allocated_max[c],
+              highest(first < 17 ? 0 : first - 17, std::min(curves.size(), last + 16)));
+    ASSERT_EQ(got.allocated_max[c], curves.allocated[got.point[c]]);
+  }
+}
+
 TEST(CurveIndex, PeaksNeverVanishAndCategoriesAddUp) {
   const auto t = MakeRandomTrace({.seed = 9});
   const MemoryCurves curves = analysis::ComputeCurves(*t);
