@@ -167,13 +167,22 @@ class Loop {
         optimizer_->Step();
       }
     }
-    {
+    if (!script_.keeps_outputs) {
       PhaseScope phase(Phase::kZeroGrad);
       optimizer_->ZeroGrad(config_.zero_grad);
-      logits_.reset();
-      loss_.reset();
     }
     if (measured_) recorder_.Marker(fmt::format("loss={:.6f}", loss));
+  }
+
+  // A script that keeps its outputs clears up between steps: gradients after each but the last one,
+  // logits and loss before the last one, whose end state is looked at.
+  void BetweenSteps(int next_step) {
+    if (!script_.keeps_outputs) return;
+    PhaseScope phase(Phase::kZeroGrad);
+    optimizer_->ZeroGrad(config_.zero_grad);
+    if (next_step != config_.steps - 1) return;
+    logits_.reset();
+    loss_.reset();
   }
 
   void DropBatch() { batch_ = {}; }
@@ -254,6 +263,7 @@ void RunTraining(const run::RunConfig& config, LanguageModel& model, Backend& ba
   loop.PrepareData();
   for (int step = 0; step < config.steps; ++step) {
     ThrowIfCancelled();
+    if (step > 0) loop.BetweenSteps(step);
     loop.Step(step);
     progress(step + 1, fmt::format("step {} of {}", step + 1, config.steps));
   }

@@ -1,4 +1,5 @@
 #include <ATen/autocast_mode.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -137,26 +138,31 @@ TEST(Plan, StockModelTrainsAndEverythingIsFreed) {
   EXPECT_GT(replay.peak_allocated, 3u * (1000 * 64 * 2 + 64 * 256 * 2) * 4);
 }
 
-TEST(Plan, TwoRunsGiveTheSameEvents) {
-  std::vector<trace::Event> first;
-  for (int i = 0; i < 3; ++i) {
+std::string Describe(const MemorySink& sink, const trace::Event& e) {
+  return fmt::format(
+      "{} id {} {} category {} detail {} pool {} stream {} thread {} at {:#x} bytes {}/{} time {} "
+      "module {}",
+      trace::Name(e.kind), e.id, sink.Text(e.name), trace::Name(e.category), e.detail,
+      static_cast<int>(e.pool), e.stream, e.thread, e.address, e.bytes, e.bytes_rounded, e.time_ns,
+      sink.Text(e.module));
+}
+
+std::vector<std::string> Describe(const MemorySink& sink) {
+  std::vector<std::string> lines;
+  for (const trace::Event& e : sink.events) lines.push_back(Describe(sink, e));
+  return lines;
+}
+
+TEST(Plan, RunsGiveTheSameEvents) {
+  std::vector<std::string> first;
+  for (int i = 0; i < 4; ++i) {
     PlanRun run;
     Train(2);
     run.Finish();
-    if (i == 0) {
-      first = run.sink.events;
-      continue;
-    }
-    ASSERT_EQ(run.sink.events.size(), first.size());
-    for (size_t k = 0; k < first.size(); ++k) {
-      const trace::Event &a = first[k], &b = run.sink.events[k];
-      ASSERT_TRUE(a.kind == b.kind && a.category == b.category && a.pool == b.pool &&
-                  a.detail == b.detail && a.stream == b.stream && a.thread == b.thread &&
-                  a.name == b.name && a.module == b.module && a.id == b.id &&
-                  a.address == b.address && a.bytes == b.bytes &&
-                  a.bytes_rounded == b.bytes_rounded && a.time_ns == b.time_ns)
-          << "event " << k;
-    }
+    const std::vector<std::string> lines = Describe(run.sink);
+    if (i == 0) first = lines;
+    ASSERT_EQ(lines.size(), first.size());
+    for (size_t k = 0; k < lines.size(); ++k) ASSERT_EQ(lines[k], first[k]) << "event " << k;
   }
 }
 

@@ -1,0 +1,481 @@
+#include "trainer/models/basics_lm.h"
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trainer/optimizers/basics_adamw.h"
+
+namespace vramscope::trainer {
+namespace {
+
+using at::Tensor;
+
+// --- operators that let go of their operands as Python does
+
+struct Operands {
+  Tensor left, right;
+};
+
+template <class Op>
+Tensor Apply(Operands operands, const Op& op) {
+  Tensor result = op(operands.left, operands.right);
+  operands.left.reset();
+  operands.right.reset();
+  return result;
+}
+template <class Op>
+Tensor Apply(Tensor operand, const Op& op) {
+  Tensor result = op(operand);
+  operand.reset();
+  return result;
+}
+
+Tensor Add(Operands x) {
+  return Apply(std::move(x), [](auto& a, auto& b) { return at::add(a, b); });
+}
+Tensor Sub(Operands x) {
+  return Apply(std::move(x), [](auto& a, auto& b) { return at::sub(a, b); });
+}
+Tensor Mul(Operands x) {
+  return Apply(std::move(x), [](auto& a, auto& b) { return at::mul(a, b); });
+}
+Tensor Div(Operands x) {
+  return Apply(std::move(x), [](auto& a, auto& b) { return at::div(a, b); });
+}
+Tensor Concat(Operands x) {
+  return Apply(std::move(x), [](auto& a, auto& b) { return at::concat({a, b}, -1); });
+}
+Tensor Einsum(const char* equation, Operands x) {
+  return Apply(std::move(x), [equation](auto& a, auto& b) {
+    const std::vector<Tensor> operands{a, b};
+    return at::einsum(equation, operands);
+  });
+}
+Tensor Exp(Tensor x) {
+  return Apply(std::move(x), [](auto& a) { return at::exp(a); });
+}
+Tensor Log(Tensor x) {
+  return Apply(std::move(x), [](auto& a) { return at::log(a); });
+}
+Tensor Neg(Tensor x) {
+  return Apply(std::move(x), [](auto& a) { return at::neg(a); });
+}
+Tensor Rsqrt(Tensor x) {
+  return Apply(std::move(x), [](auto& a) { return at::rsqrt(a); });
+}
+Tensor AddNumber(Tensor x, double n) {
+  return Apply(std::move(x), [n](auto& a) { return at::add(a, n); });
+}
+Tensor DivNumber(Tensor x, double n) {
+  return Apply(std::move(x), [n](auto& a) { return at::div(a, n); });
+}
+Tensor SquareOf(Tensor x) {
+  return Apply(std::move(x), [](auto& a) { return at::pow(a, 2); });
+}
+Tensor MeanOfRows(Tensor x) {
+  return Apply(std::move(x), [](auto& a) { return at::mean(a, {-1}, /*keepdim=*/true); });
+}
+Tensor SumOfRows(Tensor x) {
+  return Apply(std::move(x), [](auto& a) { return at::sum(a, {-1}, /*keepdim=*/true); });
+}
+// Values of the maximum; the indices are dropped here and live on in the graph only.
+Tensor MaxOfRows(Tensor x) {
+  return Apply(std::move(x), [](auto& a) { return std::get<0>(at::max(a, -1, /*keepdim=*/true)); });
+}
+
+// Variables of a frame that returns, in the order in which Python lets them go.
+template <class... Tensors>
+void Drop(Tensors&... tensors) {
+  (tensors.reset(), ...);
+}
+
+// --- configuration
+
+struct Config {
+  int64_t vocab = 0, width = 0, inner = 0, layers = 0, heads = 0, seq = 0;
+  double theta = 10000, eps = 1e-5;
+};
+
+absl::StatusOr<int64_t> Size(const nlohmann::json& json, const char* key, int64_t limit) {
+  const auto it = json.find(key);
+  if (it == json.end()) {
+    return absl::InvalidArgumentError(fmt::format("basics model: the key {} is missing", key));
+  }
+  if (!it->is_number_integer() || it->get<int64_t>() < 1 || it->get<int64_t>() > limit) {
+    return absl::InvalidArgumentError(fmt::format(
+        "basics model: {} = {} is not an integer between 1 and {}", key, it->dump(), limit));
+  }
+  return it->get<int64_t>();
+}
+
+absl::StatusOr<double> Positive(const nlohmann::json& json, const char* key, double otherwise) {
+  const auto it = json.find(key);
+  if (it == json.end()) return otherwise;
+  if (!it->is_number() || !(it->get<double>() > 0)) {
+    return absl::InvalidArgumentError(
+        fmt::format("basics model: {} = {} is not a positive number", key, it->dump()));
+  }
+  return it->get<double>();
+}
+
+absl::StatusOr<Config> Parse(std::string_view text, int seq) {
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return absl::InvalidArgumentError("basics model: not a JSON object");
+  Config config;
+  struct Field {
+    const char* key;
+    int64_t* value;
+    int64_t limit;
+  };
+  for (const Field& field : {Field{"vocab_size", &config.vocab, 10'000'000},
+                             Field{"hidden_size", &config.width, 131'072},
+                             Field{"intermediate_size", &config.inner, 1'048'576},
+                             Field{"num_hidden_layers", &config.layers, 1000},
+                             Field{"num_attention_heads", &config.heads, 4096}}) {
+    absl::StatusOr<int64_t> value = Size(json, field.key, field.limit);
+    if (!value.ok()) return value.status();
+    *field.value = *value;
+  }
+  absl::StatusOr<double> theta = Positive(json, "rope_theta", config.theta);
+  if (!theta.ok()) return theta.status();
+  absl::StatusOr<double> eps = Positive(json, "rms_norm_eps", config.eps);
+  if (!eps.ok()) return eps.status();
+  config.theta = *theta;
+  config.eps = *eps;
+  if (config.width % (2 * config.heads) != 0) {
+    return absl::InvalidArgumentError(
+        fmt::format("basics model: hidden_size = {} is not a multiple of twice "
+                    "num_attention_heads = {}",
+                    config.width, config.heads));
+  }
+  config.seq = seq;
+  return config;
+}
+
+// --- modules
+
+class Weight : public Module {
+ public:
+  Weight(std::string name, std::vector<int64_t> shape, Init init, double deviation = 1)
+      : Module(std::move(name)),
+        weight_(AddParameter(
+            "weight", {.shape = std::move(shape), .init = init, .standard_deviation = deviation})) {
+  }
+  const Tensor& weight() const { return weight_->tensor; }
+
+ private:
+  std::shared_ptr<Parameter> weight_;
+};
+
+class BasicsLinear : public Weight {
+ public:
+  BasicsLinear(std::string name, int64_t inputs, int64_t outputs)
+      : Weight(std::move(name), {outputs, inputs}, Init::kNormal,
+               std::sqrt(2.0 / static_cast<double>(inputs + outputs))) {}
+  Tensor Forward(const Tensor& x) {
+    ModuleScope scope(name());
+    return Einsum("...a,ba->...b", {x, weight()});
+  }
+};
+
+class BasicsNorm : public Weight {
+ public:
+  BasicsNorm(std::string name, const Config& config)
+      : Weight(std::move(name), {config.width}, Init::kOnes), eps_(config.eps) {}
+  Tensor Forward(const Tensor& input) {
+    ModuleScope scope(name());
+    const at::ScalarType type = input.scalar_type();
+    Tensor x = input.to(at::kFloat);
+    Tensor r = Rsqrt(AddNumber(MeanOfRows(SquareOf(x)), eps_));
+    x = Mul({x, r});
+    Tensor y = Mul({weight(), x}).to(type);
+    Drop(x, r);
+    return y;
+  }
+
+ private:
+  double eps_;
+};
+
+class Rotary : public Module {
+ public:
+  explicit Rotary(const Config& config) : Module("positional_encoder") {
+    const int64_t half = config.width / config.heads / 2;
+    table_ = AddBuffer({.name = "cos_sin",
+                        .shape = {2, config.seq, half},
+                        .value = [seq = config.seq, half, theta = config.theta] {
+                          Tensor frequency = at::pow(theta, at::arange(half) * (-1.0 / half));
+                          Tensor angle = at::outer(at::arange(seq), frequency);
+                          return at::stack({angle.cos(), angle.sin()}).to(at::kFloat);
+                        }});
+  }
+
+  Tensor Forward(Tensor x) {
+    ModuleScope scope(name());
+    const int64_t batch = x.size(0), heads = x.size(1), seq = x.size(2), width = x.size(3);
+    std::vector<Tensor> pairs =
+        x.reshape({batch, heads, seq, width / 2, 2}).permute({4, 0, 1, 2, 3}).unbind(0);
+    Tensor even = std::move(pairs[0]), odd = std::move(pairs[1]);
+    std::vector<Tensor> rows = table_->tensor.slice(1, 0, seq).unbind(0);
+    Tensor cos = std::move(rows[0]), sin = std::move(rows[1]);
+    Tensor first = Sub({Mul({cos, even}), Mul({sin, odd})});
+    Tensor second = Add({Mul({sin, even}), Mul({cos, odd})});
+    Tensor result = Concat({first, second});
+    Drop(x, even, odd, cos, sin, first, second);
+    return result;
+  }
+
+ private:
+  Buffer* table_;
+};
+
+Tensor Softmax(Tensor x) {
+  Tensor shifted = Sub({x, MaxOfRows(x)});
+  Tensor exponential = Exp(shifted);
+  Tensor result = Div({exponential, SumOfRows(exponential)});
+  Drop(x, shifted, exponential);
+  return result;
+}
+
+Tensor DotProductAttention(Tensor query, Tensor key, Tensor value, Tensor mask) {
+  const double scale = std::sqrt(static_cast<double>(key.size(-1)));
+  Tensor scores = DivNumber(Einsum("...ab,...cb->...ac", {query, key}), scale);
+  scores = at::where(mask, scores, -std::numeric_limits<double>::infinity());
+  Tensor weights = Softmax(scores);
+  Tensor output = Einsum("...ab,...bc->...ac", {weights, value});
+  Drop(query, key, value, mask, scores, weights);
+  return output;
+}
+
+class BasicsAttention : public Module {
+ public:
+  BasicsAttention(const Config& config, Rotary& rotary)
+      : Module("attn"),
+        heads_(config.heads),
+        rotary_(rotary),
+        q_("q_proj", config.width, config.width),
+        k_("k_proj", config.width, config.width),
+        v_("v_proj", config.width, config.width),
+        output_("output_proj", config.width, config.width) {
+    for (BasicsLinear* projection : {&q_, &k_, &v_, &output_}) AddChild(projection);
+  }
+
+  Tensor Forward(Tensor x) {
+    ModuleScope scope(name());
+    const int64_t batch = x.size(0), seq = x.size(1), width = x.size(2);
+    const auto split = [&](const Tensor& t) {
+      return t.reshape({batch, seq, heads_, width / heads_}).permute({0, 2, 1, 3});
+    };
+    Tensor query = q_.Forward(x);
+    Tensor key = k_.Forward(x);
+    Tensor value = v_.Forward(x);
+    query = split(query);
+    key = split(key);
+    value = split(value);
+    query = rotary_.Forward(query);
+    key = rotary_.Forward(key);
+    Tensor positions = at::arange(seq, x.options().dtype(at::kLong));
+    Tensor rows = positions.reshape({seq, 1});
+    Tensor columns = positions.reshape({1, seq});
+    Tensor mask = at::ge(rows, columns);
+    mask = mask.unsqueeze(0);
+    Tensor output = DotProductAttention(query, key, value, mask);
+    output = output.permute({0, 2, 1, 3}).reshape({batch, seq, width}).contiguous();
+    Tensor result = output_.Forward(output);
+    Drop(x, query, key, value, positions, rows, columns, mask, output);
+    return result;
+  }
+
+ private:
+  int64_t heads_;
+  Rotary& rotary_;
+  BasicsLinear q_, k_, v_, output_;
+};
+
+class BasicsFeedForward : public Module {
+ public:
+  explicit BasicsFeedForward(const Config& config)
+      : Module("ffn"),
+        w1_("w1", config.width, config.inner),
+        w2_("w2", config.inner, config.width),
+        w3_("w3", config.width, config.inner) {
+    for (BasicsLinear* projection : {&w1_, &w2_, &w3_}) AddChild(projection);
+  }
+
+  Tensor Forward(Tensor x) {
+    ModuleScope scope(name());
+    Tensor gate = Silu(w1_.Forward(x));
+    Tensor up = w3_.Forward(x);
+    // The product is a temporary in the call of w2, and held until that returns.
+    Tensor product = Mul({std::move(gate), std::move(up)});
+    Tensor result = w2_.Forward(product);
+    product.reset();
+    Drop(x);
+    return result;
+  }
+
+ private:
+  static Tensor Silu(Tensor x) {
+    Tensor sigmoid = at::sigmoid(x);
+    Tensor result = at::mul(x, sigmoid);
+    Drop(sigmoid, x);
+    return result;
+  }
+
+  BasicsLinear w1_, w2_, w3_;
+};
+
+class BasicsBlock : public Module {
+ public:
+  BasicsBlock(std::string name, const Config& config, Rotary& rotary)
+      : Module(std::move(name)),
+        attention_(config, rotary),
+        feed_forward_(config),
+        norm1_("ln1", config),
+        norm2_("ln2", config) {
+    AddChild(&attention_);
+    AddChild(&feed_forward_);
+    AddChild(&norm1_);
+    AddChild(&norm2_);
+  }
+
+  Tensor Forward(Tensor x) {
+    ModuleScope scope(name());
+    Tensor normed = norm1_.Forward(x);
+    Tensor attended = attention_.Forward(normed);
+    normed.reset();
+    Tensor middle = Add({x, attended});
+    normed = norm2_.Forward(middle);
+    Tensor fed = feed_forward_.Forward(normed);
+    normed.reset();
+    Tensor result = Add({middle, fed});
+    Drop(x, attended, middle, fed);
+    return result;
+  }
+
+ private:
+  BasicsAttention attention_;
+  BasicsFeedForward feed_forward_;
+  BasicsNorm norm1_, norm2_;
+};
+
+Tensor LogSoftmax(Tensor x) {
+  Tensor maximum = MaxOfRows(x);
+  Tensor shifted = Sub({x, maximum});
+  x.reset();
+  Tensor result = Sub({shifted, Log(SumOfRows(Exp(shifted)))});
+  Drop(shifted, maximum);
+  return result;
+}
+
+class BasicsLm : public LanguageModel {
+ public:
+  explicit BasicsLm(const Config& config)
+      : LanguageModel(""),
+        config_(config),
+        embedding_("token_embeddings", {config.vocab, config.width}, Init::kNormal),
+        rotary_(config),
+        norm_("ln_final", config),
+        head_("lm_head", config.width, config.vocab) {
+    AddChild(&embedding_);
+    AddChild(&rotary_);
+    for (int64_t i = 0; i < config.layers; ++i) {
+      blocks_.push_back(
+          std::make_unique<BasicsBlock>("layers." + std::to_string(i), config, rotary_));
+      AddChild(blocks_.back().get());
+    }
+    AddChild(&norm_);
+    AddChild(&head_);
+  }
+
+  Tensor Logits(const Tensor& ids) override {
+    Tensor embedded = Embed(ids);
+    if (inputs_require_grad) embedded.requires_grad_(true);
+    Tensor x = embedded;
+    if (layer_runner) {
+      std::vector<LayerFunction> functions;
+      for (auto& block : blocks_) {
+        functions.push_back([block = block.get()](const Tensor& h) { return block->Forward(h); });
+      }
+      x = layer_runner(std::move(x), functions, "");
+    } else {
+      for (auto& block : blocks_) x = block->Forward(x);
+    }
+    x = norm_.Forward(x);
+    Tensor logits = head_.Forward(x);
+    Drop(x, embedded);
+    return logits;
+  }
+
+  Tensor Loss(const Tensor& logits, const Tensor& labels) override {
+    Tensor negative = Neg(LogSoftmax(logits));
+    Tensor picked = at::gather(negative, -1, labels.unsqueeze(-1));
+    Tensor loss = at::mean(picked);
+    Drop(picked, negative);
+    return loss;
+  }
+
+  int layers() const override { return static_cast<int>(config_.layers); }
+  int64_t vocab_size() const override { return config_.vocab; }
+  int64_t max_positions() const override { return 0; }
+  std::vector<Module*> Layers() override {
+    std::vector<Module*> out;
+    for (auto& block : blocks_) out.push_back(block.get());
+    return out;
+  }
+
+  TrainingScript script() const override {
+    return {.inputs_up_front = true, .separate_targets = true, .keeps_outputs = true};
+  }
+  std::unique_ptr<Optimizer> MakeOwnOptimizer(const run::OptimizerConfig& config) override {
+    // Only the plain form has a script of its own; foreach and fused are PyTorch's.
+    if (config.name != run::OptimizerName::kAdamW || config.impl != run::OptimizerImpl::kLoop) {
+      return nullptr;
+    }
+    std::vector<Tensor> trained;
+    for (const Parameter* parameter : Parameters()) {
+      if (parameter->trainable) trained.push_back(parameter->tensor);
+    }
+    return MakeBasicsAdamW(config, std::move(trained));
+  }
+
+ private:
+  Tensor Embed(const Tensor& ids) {
+    ModuleScope scope(embedding_.name());
+    return embedding_.weight().index({ids, at::indexing::Slice()});
+  }
+
+  const Config config_;
+  Weight embedding_;
+  Rotary rotary_;
+  std::vector<std::unique_ptr<BasicsBlock>> blocks_;
+  BasicsNorm norm_;
+  BasicsLinear head_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<LanguageModel>> MakeBasicsLm(std::string_view json,
+                                                            const ModelOptions& options) {
+  if (options.dtype != at::kFloat) {
+    return absl::InvalidArgumentError(
+        "the basics model keeps its parameters in fp32: set precision to fp32, amp-bf16 or "
+        "amp-fp16");
+  }
+  if (options.attention != run::Attention::kEager) {
+    return absl::InvalidArgumentError(
+        "the basics model writes its attention out: set attention to eager");
+  }
+  absl::StatusOr<Config> config = Parse(json, options.seq);
+  if (!config.ok()) return config.status();
+  return std::make_unique<BasicsLm>(*config);
+}
+
+}  // namespace vramscope::trainer
