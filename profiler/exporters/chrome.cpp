@@ -47,7 +47,8 @@ class ChromeWriter {
         on_cpu_(trace.info.backend == Backend::kCpu),
         modelled_(!trace.info.measured && trace.info.backend == Backend::kPlan),
         begin_ns_(trace.begin_ns()),
-        spans_(CollectSpans(trace, modelled_)),
+        shown_ns_(ShownTimes(trace)),
+        spans_(CollectSpans(trace, shown_ns_, modelled_)),
         present_category_(trace.allocations.birth_category) {
     names_.reserve(trace.strings.size());
     for (const std::string& text : trace.strings) names_.push_back(CleanJsonText(text));
@@ -116,7 +117,7 @@ class ChromeWriter {
     // The one event without a comma after it, as Kineto ends its list.
     Put("  {{\n    \"ph\": \"i\", \"cat\": \"\", \"s\": \"g\", \"name\": \"Record Window End\", "
         "\"pid\": {}, \"tid\": {}, \"ts\": {}\n  }}\n  ],\n",
-        kHostProcess, kFirstThread, Time(trace_.end_ns()));
+        kHostProcess, kFirstThread, Time(shown_ns_.empty() ? begin_ns_ : shown_ns_.back()));
     Put("  \"traceName\": \"{}\"\n}}\n", CleanJsonText(trace_.info.title));
   }
 
@@ -258,9 +259,8 @@ class ChromeWriter {
         "\"Total "
         "Allocated\": {}, \"Bytes\": {}, \"Addr\": {}, \"Device Id\": {}, \"Device Type\": {}, "
         "\"Ev Idx\": {}, \"Category\": \"{}\" }}\n  }},\n",
-        kHostProcess, open_thread_, Time(trace_.events.time_ns[event]), state.reserved,
-        state.allocated, bytes, address, DeviceId(device), DeviceType(), event,
-        trace::Name(category));
+        kHostProcess, open_thread_, Time(shown_ns_[event]), state.reserved, state.allocated, bytes,
+        address, DeviceId(device), DeviceType(), event, trace::Name(category));
   }
   // PyTorch's CPU device has the index -1.
   int DeviceId(uint8_t device) const { return on_cpu_ ? -1 : device; }
@@ -268,7 +268,7 @@ class ChromeWriter {
 
   void WriteEvent(EventIndex event) {
     const trace::EventTable& events = trace_.events;
-    const int64_t ns = events.time_ns[event];
+    const int64_t ns = shown_ns_[event];
     const uint64_t id = events.id[event];
     switch (events.kind[event]) {
       case EventKind::kAlloc:
@@ -354,6 +354,7 @@ class ChromeWriter {
   const bool on_cpu_;
   const bool modelled_;
   const int64_t begin_ns_;
+  const std::vector<int64_t> shown_ns_;  // of every event
   const Spans spans_;
   std::vector<std::string> names_;  // strings of the trace, cleaned
   std::vector<Category> present_category_;

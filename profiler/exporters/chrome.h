@@ -16,7 +16,8 @@
 //   - counters ("C"): one track a category, and allocated, reserved, used on the device. At every
 //     moment the categories add up to the allocated bytes.
 //
-// Times are microseconds with three decimals (so nanoseconds, exactly) from baseTimeNanoseconds.
+// Times are microseconds with three decimals from baseTimeNanoseconds. Events at one and the same
+// moment are set a nanosecond apart (ShownTimes in spans.h says why); all others keep their time.
 // `## forward ##` covers the loss, as in the phase table; `## end ##` lasts from the end of a
 // step's last main phase to the end of the step.
 //

@@ -18,12 +18,6 @@ bool IsMainPhase(Phase phase) {
          phase == Phase::kOptimizer;
 }
 
-// Where `## end ##` of a step begins: at the end of its last main phase.
-struct StepEnd {
-  int64_t ns = 0;
-  EventIndex event = kNoEvent;
-};
-
 // Per row of `slices`: whether it is an op with no op inside, on its thread.
 std::vector<bool> InnermostOps(const SliceTable& slices) {
   std::vector<bool> innermost(slices.size(), false);
@@ -42,17 +36,18 @@ std::vector<bool> InnermostOps(const SliceTable& slices) {
   return innermost;
 }
 
-// The end of a forward phase: that of the loss phase which follows it, when one does.
-std::vector<int64_t> EndsWithLoss(const SliceTable& slices) {
-  std::vector<int64_t> ends = slices.end_ns;
+// The event that ends each slice; of a forward phase: the end of the loss phase which follows it,
+// when one does. kNoEvent: the slice never ended.
+std::vector<EventIndex> EndsWithLoss(const SliceTable& slices) {
+  std::vector<EventIndex> ends = slices.end_event;
   uint32_t last = UINT32_MAX;  // row of the last phase
   for (uint32_t row = 0; row < slices.size(); ++row) {
     if (slices.kind[row] == SliceKind::kMicroBatch) last = UINT32_MAX;
     if (slices.kind[row] != SliceKind::kPhase) continue;
     if (last != UINT32_MAX && slices.phase(row) == Phase::kLoss &&
         slices.phase(last) == Phase::kForward && slices.step[row] == slices.step[last] &&
-        slices.thread[row] == slices.thread[last]) {
-      ends[last] = std::max(ends[last], slices.end_ns[row]);
+        slices.thread[row] == slices.thread[last] && ends[last] != kNoEvent) {
+      ends[last] = std::max(ends[last], slices.end_event[row]);  // kNoEvent is the largest
     }
     last = row;
   }
@@ -76,20 +71,29 @@ uint32_t TrackAllocator::Place(bool gpu, uint32_t thread, int64_t begin_ns, int6
   return track;
 }
 
-Spans CollectSpans(const trace::Trace& trace, bool kernels) {
+std::vector<int64_t> ShownTimes(const trace::Trace& trace) {
+  std::vector<int64_t> shown = trace.events.time_ns;
+  for (size_t i = 1; i < shown.size(); ++i) shown[i] = std::max(shown[i], shown[i - 1] + 1);
+  return shown;
+}
+
+Spans CollectSpans(const trace::Trace& trace, const std::vector<int64_t>& shown_ns, bool kernels) {
   const SliceTable& slices = trace.slices;
-  const std::vector<int64_t> ends = EndsWithLoss(slices);
+  const std::vector<EventIndex> ends = EndsWithLoss(slices);
   const std::vector<bool> innermost = kernels ? InnermostOps(slices) : std::vector<bool>();
+  const auto end_ns = [&](EventIndex event) {
+    return event == kNoEvent ? shown_ns.back() + 1 : shown_ns[event];
+  };
 
   Spans result;
-  std::map<int32_t, StepEnd> step_ends;
+  std::map<int32_t, EventIndex> phases_end;  // step -> end of its last main phase
   std::map<int32_t, uint32_t> step_rows;
   uint32_t external_id = 0;
   for (uint32_t row = 0; row < slices.size(); ++row) {
     Span span;
     span.event = slices.begin_event[row];
-    span.begin_ns = slices.begin_ns[row];
-    span.end_ns = std::max(ends[row], span.begin_ns);
+    span.begin_ns = shown_ns[span.event];
+    span.end_ns = end_ns(ends[row]);
     span.slice = row;
     switch (slices.kind[row]) {
       case SliceKind::kStep:
@@ -102,8 +106,7 @@ Spans CollectSpans(const trace::Trace& trace, bool kernels) {
       case SliceKind::kPhase:
         span.name = fmt::format("## {} ##", trace::Name(slices.phase(row)));
         if (IsMainPhase(slices.phase(row)) && slices.end_event[row] != kNoEvent) {
-          StepEnd& end = step_ends[slices.step[row]];
-          end = {slices.end_ns[row], slices.end_event[row]};
+          phases_end[slices.step[row]] = slices.end_event[row];
         }
         break;
       case SliceKind::kModule:
@@ -115,18 +118,18 @@ Spans CollectSpans(const trace::Trace& trace, bool kernels) {
         break;
     }
     result.spans.push_back(span);
-    if (kernels && innermost[row] && span.end_ns > span.begin_ns) {
+    if (kernels && innermost[row] && slices.end_ns[row] > slices.begin_ns[row]) {
       span.kind = SpanKind::kKernel;
       result.spans.push_back(span);
     }
   }
   for (const auto& [step, row] : step_rows) {
-    const auto end = step_ends.find(step);
-    if (end == step_ends.end() || end->second.ns > slices.end_ns[row]) continue;
+    const auto end = phases_end.find(step);
+    if (end == phases_end.end() || end->second > slices.end_event[row]) continue;
     Span span;
-    span.event = end->second.event;
-    span.begin_ns = end->second.ns;
-    span.end_ns = slices.end_ns[row];
+    span.event = end->second;
+    span.begin_ns = shown_ns[end->second];
+    span.end_ns = end_ns(slices.end_event[row]);
     span.name = "## end ##";
     span.slice = row;
     result.spans.push_back(span);

@@ -36,10 +36,16 @@ struct Spans {
   std::vector<Track> tracks;
 };
 
+// The time at which each event is shown. Viewers order what begins at the same moment by length and
+// nest it, so a hundred views at one moment of a planned run (they take no time) would become a
+// staircase a hundred deep. Hence no two events share a moment: each comes at its own time or one
+// nanosecond after the one before, whichever is later. The next gap takes the shift up again.
+std::vector<int64_t> ShownTimes(const trace::Trace& trace);
+
 // On every track, two spans are either apart or one holds the other; a span comes after the one
 // that holds it. What would break that (slices of a damaged or foreign trace) moves to an overflow
 // track. `kernels`: derive a kernel from every innermost op that takes time.
-Spans CollectSpans(const trace::Trace& trace, bool kernels);
+Spans CollectSpans(const trace::Trace& trace, const std::vector<int64_t>& shown_ns, bool kernels);
 
 // Hands out tracks by that rule.
 class TrackAllocator {

@@ -9,8 +9,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "tests/profiler/exporters/sample_trace.h"
@@ -45,12 +47,19 @@ std::vector<json> Events(const json& file, const std::string& ph, const std::str
 // Complete events of one track, in file order, nest; prints the first pair that does not.
 void ExpectNesting(const json& file) {
   std::map<std::pair<int, int>, std::vector<int64_t>> open_ends;
+  std::set<std::tuple<int, int, int64_t>> begins;
   for (const json& event : Events(file, "X")) {
     std::vector<int64_t>& ends = open_ends[{event["pid"], event["tid"]}];
     const int64_t begin = Ns(event["ts"]), end = begin + Ns(event["dur"]);
     while (!ends.empty() && ends.back() <= begin) ends.pop_back();
     if (!ends.empty()) {
       ASSERT_LE(end, ends.back()) << event.dump();
+    }
+    // Perfetto nests what begins together by length: only a launch begins with its op.
+    const bool launch = event["cat"] == "cuda_runtime";
+    if (!launch) {
+      EXPECT_TRUE(begins.emplace(event["pid"], event["tid"], begin).second) << event.dump();
+      EXPECT_GT(end, begin) << event.dump();
     }
     ends.push_back(end);
   }
@@ -148,13 +157,14 @@ TEST(ChromeTrace, PhasesAndSteps) {
     ASSERT_EQ(Events(file, "X", name).size(), 2u) << name;
     EXPECT_EQ(Events(file, "X", name)[0]["cat"], "user_annotation") << name;
   }
-  // Times from the maker, less the 1000 ns at which the trace begins.
+  // Times from the maker, less the 1000 ns at which the trace begins, and as many nanoseconds later
+  // as events came before at the same moment.
   const json forward = Events(file, "X", "## forward ##")[0];
-  EXPECT_EQ(Ns(forward["ts"]), 1000);
-  EXPECT_EQ(Ns(forward["dur"]), 12001);  // with the loss
+  EXPECT_EQ(Ns(forward["ts"]), 1000 + 2);
+  EXPECT_EQ(Ns(forward["ts"]) + Ns(forward["dur"]), 13001 + 1);  // with the loss
   const json end = Events(file, "X", "## end ##")[1];
-  EXPECT_EQ(Ns(end["ts"]), 151000);
-  EXPECT_EQ(Ns(end["dur"]), 2000);
+  EXPECT_EQ(Ns(end["ts"]), 151000 + 1);
+  EXPECT_EQ(Ns(end["ts"]) + Ns(end["dur"]), 153000);
 }
 
 TEST(ChromeTrace, ModelledKernelsHaveALaunch) {

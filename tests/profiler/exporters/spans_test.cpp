@@ -1,5 +1,6 @@
 #include "profiler/exporters/spans.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +10,16 @@
 
 namespace vramscope::exporters {
 namespace {
+
+Spans Collect(const trace::Trace& trace, bool kernels) {
+  return CollectSpans(trace, ShownTimes(trace), kernels);
+}
+
+TEST(ShownTimes, GrowAndStayCloseToTheirEvents) {
+  TraceMaker maker;
+  for (const int64_t ns : {5, 5, 5, 6, 100, 100, 200}) maker.At(ns).Marker("here");
+  EXPECT_THAT(ShownTimes(*maker.Finish()), testing::ElementsAre(5, 6, 7, 8, 100, 101, 200));
+}
 
 TEST(TrackAllocator, WhatNestsStaysOnTheTrack) {
   std::vector<Track> tracks;
@@ -36,7 +47,7 @@ TEST(TrackAllocator, WhatOverlapsMoves) {
 
 TEST(CollectSpans, SpansComeInOrderOfTheirEvent) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
-    const Spans spans = CollectSpans(*RandomTrace(seed, 300), true);
+    const Spans spans = Collect(*RandomTrace(seed, 300), true);
     EXPECT_TRUE(std::is_sorted(spans.spans.begin(), spans.spans.end(),
                                [](const Span& a, const Span& b) { return a.event < b.event; }));
   }
@@ -48,8 +59,8 @@ TEST(CollectSpans, NoKernelsUnlessAsked) {
     return std::count_if(spans.spans.begin(), spans.spans.end(),
                          [](const Span& span) { return span.kind == SpanKind::kKernel; });
   };
-  EXPECT_EQ(kernels(CollectSpans(*trace, false)), 0);
-  EXPECT_EQ(kernels(CollectSpans(*trace, true)), 8);
+  EXPECT_EQ(kernels(Collect(*trace, false)), 0);
+  EXPECT_EQ(kernels(Collect(*trace, true)), 8);
 }
 
 }  // namespace
