@@ -1,0 +1,140 @@
+// Frames and queries of the timeline at 1080p over a synthetic run of more than a million events.
+//   QT_QPA_PLATFORM=offscreen timeline_bench
+// Bars (DESIGN section 9): query 1 ms, frame 8 ms by the raster renderer.
+#include <benchmark/benchmark.h>
+
+#include <QGuiApplication>
+#include <QImage>
+#include <cmath>
+
+#include "tests/ui/timeline/synthetic_trace.h"
+#include "ui/timeline/model/timeline_model.h"
+#include "ui/timeline/raster/raster_renderer.h"
+
+namespace vramscope::ui::timeline {
+namespace {
+
+constexpr int kWidth = 1920, kHeight = 1080;
+
+const std::shared_ptr<const TimelineData>& Data() {
+  static const std::shared_ptr<const TimelineData> data = TimelineData::Build(
+      testing::MakeSyntheticTrace({.layers = 48, .steps = 180, .ops_per_module = 4}));
+  return data;
+}
+
+TimelineModel& Model() {
+  static TimelineModel* model = [] {
+    auto* m = new TimelineModel;
+    m->SetAnimations(false);
+    m->Resize(kWidth, kHeight, 1);
+    m->SetData(Data(), false, 0);
+    return m;
+  }();
+  return *model;
+}
+
+// 1, 1/10, ... of the trace, in its middle.
+void ZoomTo(int level) {
+  double duration = Data()->duration_ns();
+  double width = duration * std::pow(10.0, -level);
+  Model().Fit(0);
+  if (level > 0) {
+    Model().SetRange(Span{duration / 2 - width / 2, duration / 2 + width / 2});
+    Model().ZoomToSelection(0);
+    Model().SetRange(std::nullopt);
+  }
+}
+
+void BM_Frame(benchmark::State& state) {
+  ZoomTo(static_cast<int>(state.range(0)));
+  RasterRenderer renderer;
+  QImage image(kWidth, kHeight, QImage::Format_RGB32);
+  DrawList data, overlay;
+  SceneCounts counts;
+  for (auto _ : state) {
+    counts = Model().BuildData(renderer.measure(), &data);
+    renderer.Render(data, &image);
+  }
+  state.counters["events"] = static_cast<double>(Data()->trace().events.size());
+  state.counters["rects"] = counts.block_rects + counts.slices;
+  state.counters["labels"] = counts.labels;
+}
+BENCHMARK(BM_Frame)->DenseRange(0, 5)->Unit(benchmark::kMillisecond);
+
+// The draw list alone: all queries of a frame and laying out.
+void BM_Scene(benchmark::State& state) {
+  ZoomTo(static_cast<int>(state.range(0)));
+  RasterRenderer renderer;
+  DrawList data;
+  for (auto _ : state) Model().BuildData(renderer.measure(), &data);
+}
+BENCHMARK(BM_Scene)->DenseRange(0, 5)->Unit(benchmark::kMillisecond);
+
+void BM_HoverFrame(benchmark::State& state) {
+  ZoomTo(2);
+  RasterRenderer renderer;
+  QImage image(kWidth, kHeight, QImage::Format_RGB32);
+  DrawList overlay;
+  double x = 0;
+  for (auto _ : state) {
+    x = std::fmod(x + 37, kWidth);
+    Model().Move({.x = x, .y = 700}, 0);
+    Model().ShowTooltip();
+    Model().BuildOverlay(renderer.measure(), &overlay);
+    renderer.Render(overlay, &image);
+  }
+}
+BENCHMARK(BM_HoverFrame)->Unit(benchmark::kMillisecond);
+
+void BM_CurveQuery(benchmark::State& state) {
+  ZoomTo(static_cast<int>(state.range(0)));
+  const Span v = Model().state().viewport.view();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(
+        Data()->curve_index().Query(Data()->ToTrace(v.begin), Data()->ToTrace(v.end), kWidth));
+  }
+}
+BENCHMARK(BM_CurveQuery)->DenseRange(0, 4)->Unit(benchmark::kMillisecond);
+
+void BM_BlockQuery(benchmark::State& state) {
+  ZoomTo(static_cast<int>(state.range(0)));
+  const Span v = Model().state().viewport.view();
+  query::BlockIndex::Options options;
+  options.cell_px = 2;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(
+        Data()->block_index().Query(Data()->ToTrace(v.begin), Data()->ToTrace(v.end), 0,
+                                    Data()->address_axis().size(), kWidth, 300, options));
+  }
+}
+BENCHMARK(BM_BlockQuery)->DenseRange(0, 4)->Unit(benchmark::kMillisecond);
+
+void BM_LaneQueries(benchmark::State& state) {
+  ZoomTo(static_cast<int>(state.range(0)));
+  const Span v = Model().state().viewport.view();
+  auto lanes = static_cast<uint32_t>(Data()->lane_index().lanes().size());
+  for (auto _ : state) {
+    for (uint32_t lane = 0; lane < lanes; ++lane) {
+      benchmark::DoNotOptimize(Data()->lane_index().Query(lane, Data()->ToTrace(v.begin),
+                                                          Data()->ToTrace(v.end), kWidth, 2));
+    }
+  }
+  state.counters["lanes"] = lanes;
+}
+BENCHMARK(BM_LaneQueries)->DenseRange(0, 4)->Unit(benchmark::kMillisecond);
+
+void BM_Build(benchmark::State& state) {
+  auto trace = Data()->shared_trace();
+  for (auto _ : state) benchmark::DoNotOptimize(TimelineData::Build(trace));
+}
+BENCHMARK(BM_Build)->Unit(benchmark::kMillisecond)->Iterations(3);
+
+}  // namespace
+}  // namespace vramscope::ui::timeline
+
+int main(int argc, char** argv) {
+  QGuiApplication app(argc, argv);
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
