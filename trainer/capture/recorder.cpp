@@ -3,6 +3,7 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
+#include <exception>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -31,6 +32,7 @@ struct OpenOp {
   StringId module;
   bool emitted = false;
   bool backward = false;
+  bool storage_only = false;
   uint32_t modules = 0;  // open modules when the op began
 };
 
@@ -51,6 +53,12 @@ struct Live {
   Category category = Category::kUnknown;
   Category unsaved = Category::kUnknown;  // what it is again once nobody saves it
 };
+
+// Ops that only ask for storage: an allocation inside them is named after the op that wanted it.
+bool AsksForStorageOnly(std::string_view name) {
+  return name.starts_with("aten::empty") || name.starts_with("aten::new_empty") ||
+         name == "aten::resize_";
+}
 
 uint64_t SequenceKey(uint64_t forward_thread, int64_t sequence_number) {
   return (forward_thread << 48) ^ static_cast<uint64_t>(sequence_number + 1);
@@ -86,6 +94,8 @@ struct Recorder::Impl {
   uint64_t next_allocation = 0;
   uint64_t next_segment = 0;
   FlatMap<StringId> module_of_sequence{1 << 14};
+
+  std::string failure;  // innermost place of the first exception
 
   std::vector<Phase> phases;
   std::atomic<Phase> phase{Phase::kNone};
@@ -152,6 +162,13 @@ struct Recorder::Impl {
     return thread.modules.size() > op.modules ? open : op.module;
   }
 
+  StringId OpName(const ThreadState& thread) const {
+    for (size_t i = thread.ops.size(); i-- > 0;) {
+      if (!thread.ops[i].storage_only || i == 0) return thread.ops[i].name;
+    }
+    return {};
+  }
+
   Category BirthCategory(const ThreadState& thread) const {
     if (!thread.categories.empty()) return thread.categories.back();
     switch (phase.load(std::memory_order_relaxed)) {
@@ -168,6 +185,14 @@ struct Recorder::Impl {
                                                            : Category::kAutogradDetail;
     }
     return Category::kTemporary;
+  }
+
+  void NoteFailure(StringId op, StringId module) {
+    if (!failure.empty()) return;
+    if (op.value != 0) failure = "op " + strings[op.value];
+    if (module.value != 0) {
+      failure.append(failure.empty() ? "module " : ", module ").append(strings[module.value]);
+    }
   }
 
   void Tag(Live& allocation, Category category, StringId why) {
@@ -211,7 +236,7 @@ void Recorder::OnAlloc(uint64_t key, uint64_t bytes, uint64_t bytes_rounded, uin
   event.stream = stream;
   event.pool = pool;
   event.thread = thread.index;
-  event.name = thread.ops.empty() ? StringId{} : thread.ops.back().name;
+  event.name = impl_->OpName(thread);
   event.module = impl_->Module(thread);
 }
 
@@ -257,7 +282,7 @@ void Recorder::OnOutOfMemory(uint64_t bytes, uint64_t device_free) {
   event.bytes = bytes;
   event.bytes_rounded = device_free;
   event.thread = thread.index;
-  event.name = thread.ops.empty() ? StringId{} : thread.ops.back().name;
+  event.name = impl_->OpName(thread);
   event.module = impl_->Module(thread);
 }
 
@@ -358,6 +383,7 @@ void Recorder::EndModule() {
   std::lock_guard lock(impl_->mutex);
   ThreadState& thread = impl_->Thread();
   if (thread.modules.empty()) return;
+  if (std::uncaught_exceptions() > 0) impl_->NoteFailure(StringId{}, thread.modules.back());
   Event& event = impl_->Push(EventKind::kModuleEnd);
   event.name = thread.modules.back();
   event.thread = thread.index;
@@ -370,6 +396,7 @@ void Recorder::BeginOp(std::string_view name, int64_t sequence_number, bool back
   ThreadState& thread = impl_->Thread();
   OpenOp op;
   op.name = impl_->Intern(name);
+  op.storage_only = AsksForStorageOnly(name);
   op.module = impl_->Module(thread);
   op.backward = backward;
   op.modules = static_cast<uint32_t>(thread.modules.size());
@@ -383,7 +410,8 @@ void Recorder::BeginOp(std::string_view name, int64_t sequence_number, bool back
       op.module = *module;
     }
   }
-  op.emitted = impl_->options.record_ops && thread.ops.size() < impl_->options.max_op_depth;
+  op.emitted = impl_->options.record_ops && !op.storage_only &&
+               thread.ops.size() < impl_->options.max_op_depth;
   thread.ops.push_back(op);
   if (!op.emitted) return;
   Event& event = impl_->Push(EventKind::kOpBegin);
@@ -396,12 +424,25 @@ void Recorder::EndOp() {
   std::lock_guard lock(impl_->mutex);
   ThreadState& thread = impl_->Thread();
   if (thread.ops.empty()) return;
-  if (thread.ops.back().emitted) {
-    Event& event = impl_->Push(EventKind::kOpEnd);
-    event.name = thread.ops.back().name;
-    event.thread = thread.index;
-  }
+  const OpenOp op = thread.ops.back();
   thread.ops.pop_back();
+  if (!op.emitted) return;
+  // An op that took no (modelled) time and asked for nothing is a view: a slice of no width, of
+  // which a step would have tens of thousands.
+  std::vector<Event>& batch = impl_->batch;
+  if (!batch.empty() && batch.back().kind == EventKind::kOpBegin &&
+      batch.back().thread == thread.index && batch.back().time_ns == impl_->clock()) {
+    batch.pop_back();
+    return;
+  }
+  Event& event = impl_->Push(EventKind::kOpEnd);
+  event.name = op.name;
+  event.thread = thread.index;
+}
+
+std::string Recorder::failure() const {
+  std::lock_guard lock(impl_->mutex);
+  return impl_->failure;
 }
 
 void Recorder::Marker(std::string_view name) {
