@@ -87,6 +87,9 @@ class Recorder {
                uint64_t forward_thread = 0);
   void EndOp();
   void Marker(std::string_view name);
+  // Where the first exception that unwound an op or a module came from: "op aten::mm, module
+  // model.layers.3.mlp"; empty: none did.
+  std::string failure() const;
   void Flush();
 
   // --- for whoever has to explain a failure

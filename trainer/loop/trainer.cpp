@@ -69,6 +69,13 @@ absl::Status Guard(const Body& body) {
   }
 }
 
+// Adds the op and module that a failure came from; a cancelled run needs none.
+absl::Status WithPlace(const absl::Status& status, const std::string& place) {
+  if (status.ok() || place.empty() || absl::IsCancelled(status)) return status;
+  return absl::Status(status.code(),
+                      fmt::format("{} (in {})", std::string(status.message()), place));
+}
+
 // Bytes of host memory that can be had without swapping; 0: unknown.
 uint64_t HostBytesAvailable() {
   std::ifstream file("/proc/meminfo");
@@ -162,6 +169,7 @@ struct Trainer::Impl {
       });
       model.reset();
     }
+    status = WithPlace(status, recorder.failure());
     absl::Status stopped = Guard([&] { return backend.Stop(); });
     recorder.Flush();
     return status.ok() ? stopped : status;

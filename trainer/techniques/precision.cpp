@@ -3,6 +3,7 @@
 #include <ATen/autocast_mode.h>
 #include <torch/torch.h>
 
+#include "trainer/capture/free_order.h"
 #include "trainer/capture/scopes.h"
 
 namespace vramscope::trainer {
@@ -35,7 +36,10 @@ AutocastScope::AutocastScope(c10::DeviceType device, std::optional<at::ScalarTyp
 
 AutocastScope::~AutocastScope() {
   if (!active_) return;
-  if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+  if (at::autocast::decrement_nesting() == 0) {
+    FreeOrderScope order;
+    at::autocast::clear_cache();
+  }
   at::autocast::set_autocast_enabled(device_, was_enabled_);
   at::autocast::set_autocast_dtype(device_, old_dtype_);
 }

@@ -3,6 +3,8 @@
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "trainer/capture/cancel.h"
 #include "trainer/capture/scopes.h"
 
@@ -81,6 +83,7 @@ absl::Status PlanMemory::Begin(const run::DeviceProfile& profile, Recorder& reco
   out_of_memory_ = false;
   ++generation_;
   running_ = true;
+  internal::free_order = this;
   return absl::OkStatus();
 }
 
@@ -93,6 +96,7 @@ absl::Status PlanMemory::End() {
     workspaces.swap(workspaces_);
   }
   workspaces.clear();
+  internal::free_order = nullptr;
   std::lock_guard lock(mutex_);
   const uint64_t left = live_;
   const uint64_t bytes = allocator_->stats().requested;
@@ -131,9 +135,31 @@ void PlanMemory::Free(uint64_t address, uint64_t generation) {
   std::lock_guard lock(mutex_);
   // Left over from a run that has ended, and was reported as such.
   if (!running_ || generation != (generation_ & kGenerationMask)) return;
+  if (holding_) {
+    held_.push_back(address);
+  } else {
+    FreeLocked(address);
+  }
+}
+
+void PlanMemory::FreeLocked(uint64_t address) {
   // The event first: a free that empties a segment comes before the segment's own free.
   recorder_->OnFree(address);
   if (allocator_->Free(address).ok()) --live_;
+}
+
+void PlanMemory::HoldFrees() {
+  std::lock_guard lock(mutex_);
+  holding_ = running_;
+}
+
+void PlanMemory::ReleaseFrees() {
+  std::lock_guard lock(mutex_);
+  if (!holding_) return;
+  holding_ = false;
+  std::sort(held_.begin(), held_.end());
+  for (uint64_t address : held_) FreeLocked(address);
+  held_.clear();
 }
 
 void PlanMemory::EnsureBlasWorkspace() {

@@ -19,11 +19,12 @@
 #include "profiler/allocator/caching_allocator.h"
 #include "profiler/run/device_profile.h"
 #include "trainer/backends/plan/roofline.h"
+#include "trainer/capture/free_order.h"
 #include "trainer/capture/recorder.h"
 
 namespace vramscope::trainer::plan {
 
-class PlanMemory final : public allocator::SegmentObserver {
+class PlanMemory final : public allocator::SegmentObserver, public FreeOrder {
  public:
   static PlanMemory& Get();
 
@@ -47,11 +48,15 @@ class PlanMemory final : public allocator::SegmentObserver {
   void OnSegmentFree(const allocator::Segment& segment) override;
   void OnOutOfMemory(uint64_t bytes_requested, uint64_t device_free_bytes) override;
 
+  void HoldFrees() override;
+  void ReleaseFrees() override;
+
   static void Delete(void* context);
 
  private:
   PlanMemory() = default;
   void Free(uint64_t address, uint64_t generation);
+  void FreeLocked(uint64_t address);
 
   std::mutex mutex_;
   std::atomic<bool> running_{false};
@@ -63,6 +68,8 @@ class PlanMemory final : public allocator::SegmentObserver {
   std::vector<c10::DataPtr> workspaces_;
   uint64_t live_ = 0;
   bool out_of_memory_ = false;
+  bool holding_ = false;
+  std::vector<uint64_t> held_;  // addresses whose frees are kept back
 };
 
 c10::Device PlanDevice();  // cuda:0
