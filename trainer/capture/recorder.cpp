@@ -425,6 +425,7 @@ void Recorder::EndOp() {
   ThreadState& thread = impl_->Thread();
   if (thread.ops.empty()) return;
   const OpenOp op = thread.ops.back();
+  if (std::uncaught_exceptions() > 0) impl_->NoteFailure(op.name, op.module);
   thread.ops.pop_back();
   if (!op.emitted) return;
   // An op that took no (modelled) time and asked for nothing is a view: a slice of no width, of
