@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 namespace vramscope::cli {
 
@@ -34,7 +36,9 @@ void Note(std::string_view message) { fmt::print(stderr, "vramscope: {}\n", mess
 
 ExitCode PrintText(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    return ReportError(absl::InternalError("standard output does not take what is written to it"));
+    if (errno == EPIPE) return kDone;  // a reader that had enough (`| head`)
+    return ReportError(absl::InternalError(
+        fmt::format("standard output does not take what is written: {}", std::strerror(errno))));
   }
   return kDone;
 }

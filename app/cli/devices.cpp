@@ -55,6 +55,18 @@ ExitCode ShowDevices(bool as_json) {
                    "sources.\n");
 }
 
+// {"optimizer": {"impl": "loop"}} as "optimizer.impl=loop".
+std::string SettingsText(const Json& settings, const std::string& prefix = "") {
+  std::string text;
+  for (const auto& [key, value] : settings.items()) {
+    if (!text.empty()) text += " ";
+    text += value.is_object()   ? SettingsText(value, prefix + key + ".")
+            : value.is_string() ? prefix + key + "=" + value.get<std::string>()
+                                : prefix + key + "=" + value.dump();
+  }
+  return text;
+}
+
 ExitCode ShowPresets(bool as_json) {
   Json list = Json::array();
   Table table({{"Preset"},
@@ -76,7 +88,7 @@ ExitCode ShowPresets(bool as_json) {
                     {"config", config}});
     table.Row({std::string(preset.name), count->family, fmt::format("{}", count->layers),
                Count(count->total()), run::FormatBytes(count->total() * 4),
-               defaults.empty() ? "" : defaults.dump()});
+               SettingsText(defaults)});
   }
   return as_json ? PrintJson({{"presets", list}}) : PrintText(table.Text());
 }

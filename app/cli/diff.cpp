@@ -130,7 +130,9 @@ ExitCode DiffStreams(const Options& options) {
 void RegisterDiff(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("diff", "two runs side by side; exit 1 where they differ");
   auto options = std::make_shared<Options>();
-  command->add_option("A", options->a, "a .trace; with --requests also a CSV of requests")
+  command
+      ->add_option("A", options->a,
+                   "a .trace; with --requests also a CSV of requests (from a file)")
       ->required();
   command->add_option("B", options->b, "the other one")->required();
   CLI::Option* requests =

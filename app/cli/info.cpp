@@ -60,7 +60,7 @@ Json InfoJson(const trace::Trace& trace) {
 std::string InfoText(const std::string& file, const trace::Trace& trace) {
   const analysis::Peak peak = analysis::FindPeak(trace, analysis::ComputeCurves(trace));
   std::string text = fmt::format(
-      "{}: a trace of the {} backend ({}), written by {}\n", Printable(file),
+      "{}: a trace of the {} backend ({}), written by {}\n", Printable(DisplayName(file)),
       trace::Name(trace.info.backend), trace.info.measured ? "measured" : "modelled",
       trace.info.producer.empty() ? "an unknown program" : Printable(trace.info.producer));
   const auto line = [&](std::string_view what, const std::string& value) {

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <csignal>
 #include <exception>
 #include <filesystem>
 
@@ -41,9 +40,6 @@ std::string MistypedCommand(const CLI::App& app, const std::vector<std::string>&
 }
 
 int Main(int argc, char** argv) {
-  // A reader that goes away (`vramscope requests F | head`) is a failed write, not a killed
-  // program.
-  std::signal(SIGPIPE, SIG_IGN);
   Context context{.program = argv[0]};
   WindowArguments window;
   CLI::App app(

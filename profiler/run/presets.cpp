@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "profiler/run/run_config.h"
 #include "resources/embedded_file.h"
 
@@ -8,6 +10,8 @@ std::vector<ModelPreset> ModelPresets() {
   for (const resources::EmbeddedFile& file : resources::ModelFiles()) {
     presets.push_back({file.name, file.content});
   }
+  std::sort(presets.begin(), presets.end(),
+            [](const ModelPreset& a, const ModelPreset& b) { return a.name < b.name; });
   return presets;
 }
 
