@@ -15,6 +15,7 @@
 #include <sstream>
 #include <string>
 
+#include "profiler/trace/batch_codec.h"
 #include "profiler/trace/frame.h"
 #include "profiler/trace/input.h"
 #include "profiler/trace/reader.h"
@@ -201,6 +202,51 @@ void WriteRecorded(benchmark::State& state) {
       static_cast<double>(bytes) / static_cast<double>(s.events.size());
 }
 BENCHMARK(WriteRecorded)->ArgName("steps")->Arg(1)->Unit(benchmark::kMillisecond);
+
+// The parts of reading, on one thread: taking batches apart, and building the tables.
+void DecodeBatches(benchmark::State& state) {
+  const Stream& s = Training(1 << 20);
+  std::vector<std::string> payloads;
+  BatchStart start;
+  for (size_t at = 0; at < s.events.size(); at += kBatchEvents) {
+    const auto part =
+        std::span(s.events).subspan(at, std::min<size_t>(kBatchEvents, s.events.size() - at));
+    payloads.push_back(EncodeBatch(part, start));
+    start.event += part.size();
+    for (const Event& e : part) {
+      if (e.kind == EventKind::kAlloc) start.allocation = e.id + 1;
+      if (e.kind == EventKind::kSegmentAlloc) start.segment = e.id + 1;
+    }
+  }
+  std::vector<Event> events(1024);
+  for (auto _ : state)
+    for (const std::string& payload : payloads) {
+      BatchDecoder decoder;
+      if (!decoder.Open(payload).ok()) std::abort();
+      while (decoder.Read(events) > 0) benchmark::DoNotOptimize(events.data());
+    }
+  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(s.events.size()));
+}
+BENCHMARK(DecodeBatches)->Unit(benchmark::kMillisecond);
+
+void BuildTables(benchmark::State& state) {
+  const Stream& s = Training(1 << 20);
+  for (auto _ : state) {
+    TraceBuilder builder;
+    builder.Reserve(
+        {s.events.size(), s.events.size() / 3, s.events.size() / 10, s.events.size() / 4});
+    if (!builder.AddStrings(0, s.strings).ok()) std::abort();
+    for (size_t at = 0; at < s.events.size(); at += 1024)
+      if (!builder
+               .AddEvents(
+                   std::span(s.events).subspan(at, std::min<size_t>(1024, s.events.size() - at)))
+               .ok())
+        std::abort();
+    benchmark::DoNotOptimize(builder.Finish(true, ""));
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(s.events.size()));
+}
+BENCHMARK(BuildTables)->Unit(benchmark::kMillisecond);
 
 std::string Gzip(const std::string& in) {
   z_stream z{};

@@ -1,0 +1,1 @@
+set(VRAMSCOPE_BENCH_LIBS vramscope_trainer vramscope_trace vramscope_run)
