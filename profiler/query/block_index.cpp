@@ -142,6 +142,8 @@ class BlockQuery {
     min_bytes_ = options.min_rect_px * bytes_per_px;
     cell_ns_ = ns_per_px * view.cell_px;
     cell_bytes_ = bytes_per_px * view.cell_px;
+    cells_per_ns_ = 1.0 / cell_ns_;
+    cells_per_byte_ = 1.0 / cell_bytes_;
   }
 
   // Rectangles only; the grid comes from the occupancy map.
@@ -209,12 +211,13 @@ class BlockQuery {
   };
   Box BoxOf(int64_t begin, int64_t end, uint64_t low, uint64_t high) const {
     const auto x = [this](int64_t t) {
-      return (static_cast<double>(t) - static_cast<double>(begin_)) / cell_ns_;
+      return (static_cast<double>(t) - static_cast<double>(begin_)) * cells_per_ns_;
     };
-    return {.x0 = std::max(0.0, x(begin)),
-            .x1 = std::min<double>(view.grid_columns, x(end)),
-            .y0 = low <= low_ ? 0.0 : static_cast<double>(low - low_) / cell_bytes_,
-            .y1 = std::min<double>(view.grid_rows, static_cast<double>(high - low_) / cell_bytes_)};
+    return {
+        .x0 = std::max(0.0, x(begin)),
+        .x1 = std::min<double>(view.grid_columns, x(end)),
+        .y0 = low <= low_ ? 0.0 : static_cast<double>(low - low_) * cells_per_byte_,
+        .y1 = std::min<double>(view.grid_rows, static_cast<double>(high - low_) * cells_per_byte_)};
   }
   size_t At(int x, int y) const {
     return static_cast<size_t>(y) * static_cast<size_t>(view.grid_columns) + static_cast<size_t>(x);
@@ -228,10 +231,15 @@ class BlockQuery {
     const int top = std::min(static_cast<int>(box.y1), view.grid_rows - 1);
     for (int y = bottom; y <= top; ++y) {
       const double h = std::min<double>(y + 1, box.y1) - std::max<double>(y, box.y0);
-      for (int x = left; x <= right; ++x) {
+      if (!(h > 0)) continue;
+      const size_t line = At(0, y);
+      const auto edge = [&](int x) {
         const double w = std::min<double>(x + 1, box.x1) - std::max<double>(x, box.x0);
-        if (w * h > 0) visit(At(x, y), w * h);
-      }
+        if (w > 0) visit(line + static_cast<size_t>(x), w * h);
+      };
+      edge(left);
+      for (int x = left + 1; x < right; ++x) visit(line + static_cast<size_t>(x), h);
+      if (right > left) edge(right);
     }
   }
   // Spreads the node's area evenly over its box.
@@ -240,7 +248,6 @@ class BlockQuery {
                                                    static_cast<double>(n.high - n.low)));
     ForEachCell(BoxOf(n.begin, n.end, n.low, n.high), [&](size_t cell, double part) {
       const auto covered = static_cast<float>(part * density);
-      if (!(covered > 0)) return;
       view.cells[cell].coverage = std::min(1.0f, view.cells[cell].coverage + covered);
       if (covered > best_[cell]) {
         best_[cell] = covered;
@@ -251,7 +258,7 @@ class BlockQuery {
 
   int64_t begin_, end_;
   uint64_t low_, high_;
-  double min_ns_, min_bytes_, cell_ns_, cell_bytes_;
+  double min_ns_, min_bytes_, cell_ns_, cell_bytes_, cells_per_ns_, cells_per_byte_;
   bool skip_small_ = false;
   std::vector<float> best_;  // covered by the cell's largest
 };

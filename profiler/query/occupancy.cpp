@@ -53,8 +53,9 @@ const OccupancyLevel& OccupancyMap::LevelFor(double columns, double rows) const 
   const OccupancyLevel* best = nullptr;
   double best_score = 0;
   for (const OccupancyLevel& l : levels_) {
-    // How fine it is where it is coarsest, no finer than needed counting; then the fewer cells.
-    const double fine = std::min({1.0, l.columns / columns, l.rows / rows});
+    // How fine it is where it is coarsest, three quarters of the wish being enough; then the fewer
+    // cells.
+    const double fine = std::min({0.75, l.columns / columns, l.rows / rows});
     const double cells = static_cast<double>(l.columns) * l.rows;
     const double score = fine + 1e-3 / std::log2(2 + cells);
     if (best == nullptr || score > best_score) {
