@@ -51,16 +51,17 @@ __attribute__((target("sse4.2"))) uint32_t Hardware(const unsigned char* p, size
 
 }  // namespace
 
+uint32_t Crc32cPortable(std::string_view bytes, uint32_t crc) {
+  return ~Portable(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), ~crc);
+}
+
 uint32_t Crc32c(std::string_view bytes, uint32_t crc) {
-  const auto* p = reinterpret_cast<const unsigned char*>(bytes.data());
-  crc = ~crc;
 #if defined(__x86_64__)
   static const bool hardware = __builtin_cpu_supports("sse4.2");
-  crc = hardware ? Hardware(p, bytes.size(), crc) : Portable(p, bytes.size(), crc);
-#else
-  crc = Portable(p, bytes.size(), crc);
+  if (hardware)
+    return ~Hardware(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), ~crc);
 #endif
-  return ~crc;
+  return Crc32cPortable(bytes, crc);
 }
 
 }  // namespace vramscope::trace

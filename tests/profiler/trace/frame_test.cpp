@@ -27,6 +27,13 @@ std::string Noise(size_t n, uint64_t seed) {
   return out;
 }
 
+TEST(Crc32c, BothWaysOfCountingAgree) {
+  for (size_t n = 0; n < 70; ++n) {
+    const std::string bytes = Noise(n, n);
+    EXPECT_EQ(Crc32c(bytes, 7), Crc32cPortable(bytes, 7)) << n << " bytes";
+  }
+}
+
 TEST(Frame, RoundTripsWhateverTheCompression) {
   for (const std::string& payload :
        {std::string(), std::string("x"), std::string(100'000, 'a'), Noise(100'000, 1)})
