@@ -26,7 +26,7 @@ struct Column {
 struct Cell {
   std::string text;
   double sort = 0;    // numbers sort by this, texts by themselves
-  std::string exact;  // tool tip; empty: none
+  std::string exact = {};  // tool tip; empty: none
   enum class Tone : uint8_t { kPlain, kDim, kGood, kBad } tone = Tone::kPlain;
 };
 

@@ -1,0 +1,16 @@
+// The window as `vramscope --screenshot` draws it, without the command line around it:
+//   window_shot OUT.png STATE.json [dark|light] [WxH] [SCALE] [FILE...]
+#include <cstdlib>
+
+#include "ui/shell/window_main.h"
+
+int main(int argc, char** argv) {
+  vramscope::ui::WindowOptions options;
+  if (argc > 1) options.screenshot = argv[1];
+  if (argc > 2) options.dump_state = argv[2];
+  if (argc > 3) options.theme = argv[3];
+  if (argc > 4) options.size = argv[4];
+  if (argc > 5) options.scale = std::atof(argv[5]);
+  for (int i = 6; i < argc; ++i) options.files.push_back(argv[i]);
+  return vramscope::ui::RunWindow(argc, argv, options);
+}

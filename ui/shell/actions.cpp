@@ -1,0 +1,49 @@
+#include "ui/shell/actions.h"
+
+#include <QMenu>
+#include <QMenuBar>
+
+namespace vramscope::ui {
+
+QAction* ActionRegistry::Add(ActionSpec spec) {
+  auto* action = new QAction(spec.text, this);
+  action->setObjectName(spec.id);
+  action->setShortcuts(spec.shortcuts);
+  action->setCheckable(static_cast<bool>(spec.checked));
+  if (!spec.tip.isEmpty()) action->setStatusTip(spec.tip);
+  connect(action, &QAction::triggered, this, [this, run = spec.run] {
+    run();
+    Refresh();
+  });
+  entries_.push_back({std::move(spec), action});
+  return action;
+}
+
+QAction* ActionRegistry::Find(const QString& id) const {
+  for (const Entry& entry : entries_)
+    if (entry.spec.id == id) return entry.action;
+  return nullptr;
+}
+
+void ActionRegistry::Refresh() {
+  for (const Entry& entry : entries_) {
+    if (entry.spec.enabled) entry.action->setEnabled(entry.spec.enabled());
+    if (entry.spec.checked) entry.action->setChecked(entry.spec.checked());
+  }
+}
+
+void ActionRegistry::FillMenus(QMenuBar* bar) {
+  QHash<QString, QMenu*> menus;
+  for (const Entry& entry : entries_) {
+    QMenu*& menu = menus[entry.spec.menu];
+    if (menu == nullptr) {
+      menu = bar->addMenu(entry.spec.menu);
+      menu->setObjectName(QStringLiteral("menu-") + entry.spec.menu);
+      connect(menu, &QMenu::aboutToShow, this, &ActionRegistry::Refresh);
+    }
+    if (entry.spec.separator_before) menu->addSeparator();
+    menu->addAction(entry.action);
+  }
+}
+
+}  // namespace vramscope::ui

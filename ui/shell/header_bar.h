@@ -1,0 +1,77 @@
+// The line under the menus: what is shown, and its state in chips. And the banner for errors.
+#pragma once
+
+#include <QFrame>
+#include <QJsonObject>
+#include <QWidget>
+#include <functional>
+
+#include "ui/panels/rows.h"
+
+class QHBoxLayout;
+class QLabel;
+class QToolButton;
+
+namespace vramscope::ui {
+
+class ElidedLabel;
+
+// Texts of the chips for a trace; empty where it does not say.
+struct ChipTexts {
+  QString title, subtitle;
+  QString backend, device, peak, reserved, fits;
+  QString backend_tip, reserved_tip, fits_tip;
+  bool does_fit = true;
+};
+ChipTexts MakeChipTexts(const Digest& digest);
+
+class HeaderBar : public QWidget {
+  Q_OBJECT
+ public:
+  explicit HeaderBar(QWidget* parent = nullptr);
+  void setTexts(const ChipTexts& texts);
+  void setBusy(const QString& text);  // empty: idle
+  QJsonObject dumpState() const;
+
+ Q_SIGNALS:
+  void chipClicked(const QString& name);  // "backend", "device", "peak", "reserved", "fits"
+  void commandsClicked();
+
+ private:
+  QToolButton* AddChip(QHBoxLayout* line, const QString& name);
+  QLabel* title_ = nullptr;
+  ElidedLabel* subtitle_ = nullptr;
+  QLabel* busy_ = nullptr;
+  QToolButton* backend_ = nullptr;
+  QToolButton* device_ = nullptr;
+  QToolButton* peak_ = nullptr;
+  QToolButton* reserved_ = nullptr;
+  QToolButton* fits_ = nullptr;
+};
+
+// Says what happened, where, and what to do next; stays until it is closed or replaced.
+class Banner : public QFrame {
+  Q_OBJECT
+ public:
+  enum class Tone { kWarning, kBad };
+  struct Message {
+    QString kind;  // "worker-lost", for tests and for taking away what has been put right
+    Tone tone = Tone::kBad;
+    QString title, text;
+    QString action = {};  // text of the button; empty: none
+    std::function<void()> run = {};
+  };
+  explicit Banner(QWidget* parent = nullptr);
+  void show(const Message& message);
+  void clear(const QString& kind = QString());  // empty: whatever it is
+  QJsonObject dumpState() const;                // empty when nothing is shown
+
+ private:
+  Message message_;
+  QFrame* edge_ = nullptr;
+  QLabel* title_ = nullptr;
+  QLabel* text_ = nullptr;
+  QToolButton* action_ = nullptr;
+};
+
+}  // namespace vramscope::ui

@@ -1,0 +1,403 @@
+#include "ui/shell/main_window.h"
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QDockWidget>
+#include <QDragEnterEvent>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QIcon>
+#include <QItemSelectionModel>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QPlainTextEdit>
+#include <QScrollArea>
+#include <QStatusBar>
+#include <QTabWidget>
+#include <QToolBar>
+#include <QUrl>
+#include <QVBoxLayout>
+
+#include "ui/panels/breakdown_panel.h"
+#include "ui/panels/form_widgets.h"
+#include "ui/panels/qt_theme.h"
+#include "ui/panels/run_panel.h"
+#include "ui/panels/table_panel.h"
+#include "ui/panels/technique_panel.h"
+#include "ui/shell/header_bar.h"
+#include "ui/shell/savings.h"
+#include "ui/timeline/model/format.h"
+#include "ui/timeline/timeline_widget.h"
+#include "ui/worker/worker_client.h"
+
+namespace vramscope::ui {
+namespace {
+
+constexpr int kControlsWidth = 336;
+constexpr int kBreakdownWidth = 330;
+constexpr int kTablesHeight = 226;
+constexpr int kLogLines = 5000;
+constexpr int kLayoutVersion = 1;
+
+std::unique_ptr<QSettings> OpenSettings(const QString& file) {
+  return file.isEmpty()
+             ? std::make_unique<QSettings>(QStringLiteral("vramscope"), QStringLiteral("vramscope"))
+             : std::make_unique<QSettings>(file, QSettings::IniFormat);
+}
+
+QScrollArea* Scrolling(QWidget* inside) {
+  auto* area = new QScrollArea;
+  area->setWidget(inside);
+  area->setWidgetResizable(true);
+  area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  area->setFrameShape(QFrame::NoFrame);
+  return area;
+}
+
+}  // namespace
+
+MainWindow::MainWindow(const MainWindowOptions& options)
+    : settings_(OpenSettings(options.settings_file)), with_savings_(options.savings) {
+  setWindowTitle(QStringLiteral("vramscope"));
+  setWindowIcon(QIcon(QStringLiteral(":/vramscope/vramscope.svg")));
+  setAcceptDrops(true);
+  theme_choice_ = ThemeFromName(settings_->value(QStringLiteral("theme")).toString());
+  animations_ = settings_->value(QStringLiteral("animations"), true).toBool();
+  theme_ = ResolveTheme(theme_choice_);
+
+  worker_ = new WorkerClient(options.worker_program, this);
+  savings_ = new SavingsPlanner(options.worker_program, this);
+  busy_delay_.setSingleShot(true);
+
+  header_ = new HeaderBar;
+  auto* bar = new QToolBar(tr("Header"));
+  bar->setObjectName(QStringLiteral("headerBar"));
+  bar->setMovable(false);
+  bar->setFloatable(false);
+  bar->toggleViewAction()->setVisible(false);
+  bar->setContentsMargins(0, 0, 0, 0);
+  bar->layout()->setContentsMargins(0, 0, 0, 0);
+  bar->setStyleSheet(QStringLiteral("QToolBar{border:none;padding:0;spacing:0;}"));
+  header_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  bar->addWidget(header_);
+  addToolBar(Qt::TopToolBarArea, bar);
+
+  auto* centre = new QWidget;
+  centre->setObjectName(QStringLiteral("canvas"));
+  centre->setAttribute(Qt::WA_StyledBackground);
+  auto* column = new QVBoxLayout(centre);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  banner_ = new Banner;
+  timeline_ = new timeline::TimelineWidget;
+  timeline_->setObjectName(QStringLiteral("timeline"));
+  timeline_->setEmptyText(tr("No run yet"),
+                          tr("Choose a model and press Ctrl+R to plan it\n"
+                             "or drop a .trace file here, or open one with Ctrl+O"));
+  timeline_->setAnimations(animations_);
+  column->addWidget(banner_);
+  column->addWidget(timeline_, 1);
+  setCentralWidget(centre);
+
+  BuildTables();
+  BuildDocks();
+  BuildActions();
+  ConnectPanels();
+
+  status_ = MakeLabel({}, LabelRole::kDim);
+  status_->setObjectName(QStringLiteral("statusText"));
+  statusBar()->addWidget(status_, 1);
+  statusBar()->setSizeGripEnabled(false);
+
+  resize(1680, 1050);
+  resizeDocks({controls_dock_, breakdown_dock_}, {kControlsWidth, kBreakdownWidth}, Qt::Horizontal);
+  resizeDocks({tables_dock_}, {kTablesHeight}, Qt::Vertical);
+  default_layout_ = saveState(kLayoutVersion);
+  RestoreLayout();
+  ApplyChosenTheme();
+  SetConfig(run::RunConfigBuilder().Build().value_or(run::RunConfig{}));
+  actions_.Refresh();
+  worker_->start();
+}
+
+MainWindow::~MainWindow() {
+  if (load_cancel_) *load_cancel_ = true;
+  // Their last signals must not find a half-destroyed window.
+  worker_->disconnect(this);
+  savings_->disconnect(this);
+  undo_.disconnect(this);
+}
+
+void MainWindow::BuildDocks() {
+  setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+  setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
+  setCorner(Qt::TopLeftCorner, Qt::LeftDockWidgetArea);
+  setCorner(Qt::TopRightCorner, Qt::RightDockWidgetArea);
+  const auto dock = [this](const QString& title, const char* name, QWidget* inside,
+                           Qt::DockWidgetArea area) {
+    auto* widget = new QDockWidget(title, this);
+    widget->setObjectName(QString::fromLatin1(name));
+    widget->setTitleBarWidget(new QWidget);
+    widget->setWidget(inside);
+    addDockWidget(area, widget);
+    return widget;
+  };
+  auto* controls = new QWidget;
+  auto* column = new QVBoxLayout(controls);
+  column->setContentsMargins(15, 12, 15, 12);
+  column->setSpacing(14);
+  run_panel_ = new RunPanel;
+  techniques_ = new TechniquePanel;
+  column->addWidget(run_panel_);
+  column->addWidget(techniques_);
+  column->addStretch();
+  controls_dock_ =
+      dock(tr("Run and techniques"), "controlsDock", Scrolling(controls), Qt::LeftDockWidgetArea);
+  controls_dock_->setMinimumWidth(280);
+  breakdown_ = new BreakdownPanel;
+  breakdown_dock_ =
+      dock(tr("Breakdown"), "breakdownDock", Scrolling(breakdown_), Qt::RightDockWidgetArea);
+  breakdown_dock_->setMinimumWidth(260);
+  tables_dock_ = dock(tr("Tables"), "tablesDock", tabs_, Qt::BottomDockWidgetArea);
+  tables_dock_->setMinimumHeight(120);
+}
+
+void MainWindow::BuildTables() {
+  tabs_ = new QTabWidget;
+  tabs_->setObjectName(QStringLiteral("tables"));
+  tabs_->setDocumentMode(true);
+  tabs_->tabBar()->setDrawBase(false);
+  tabs_->tabBar()->setExpanding(false);
+
+  phases_ = new TableModel(this);
+  phases_view_ = new TableView;
+  phases_view_->setObjectName(QStringLiteral("phasesTable"));
+  phases_view_->setRowModel(phases_);
+  tabs_->addTab(phases_view_, tr("Phases"));
+
+  auto* allocations = new QWidget;
+  auto* column = new QVBoxLayout(allocations);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  auto* line = new QHBoxLayout;
+  line->setContentsMargins(15, 6, 15, 4);
+  allocation_filter_ = new QLineEdit;
+  allocation_filter_->setObjectName(QStringLiteral("allocationFilter"));
+  allocation_filter_->setPlaceholderText(tr("Filter by module, op, category or phase"));
+  allocation_filter_->setClearButtonEnabled(true);
+  allocation_filter_->setMaximumWidth(360);
+  allocation_count_ = MakeLabel({}, LabelRole::kDim);
+  line->addWidget(allocation_filter_, 1);
+  line->addWidget(allocation_count_);
+  line->addStretch();
+  column->addLayout(line);
+  allocations_ = new AllocationModel(this);
+  allocations_view_ = new TableView;
+  allocations_view_->setObjectName(QStringLiteral("allocationsTable"));
+  allocations_view_->setRowModel(allocations_);
+  allocations_view_->setSortingEnabled(true);
+  allocations_view_->sortByColumn(5, Qt::DescendingOrder);
+  column->addWidget(allocations_view_);
+  tabs_->addTab(allocations, tr("Allocations"));
+
+  auto* compare = new QWidget;
+  auto* compare_column = new QVBoxLayout(compare);
+  compare_column->setContentsMargins(0, 0, 0, 0);
+  compare_column->setSpacing(0);
+  compare_note_ = MakeLabel({}, LabelRole::kDim);
+  compare_note_->setContentsMargins(15, 7, 15, 5);
+  compare_column->addWidget(compare_note_);
+  compare_ = new TableModel(this);
+  compare_view_ = new TableView;
+  compare_view_->setObjectName(QStringLiteral("compareTable"));
+  compare_view_->setRowModel(compare_);
+  compare_view_->setSortingEnabled(true);
+  compare_view_->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
+  compare_column->addWidget(compare_view_);
+  tabs_->addTab(compare, tr("Compare"));
+
+  log_ = new QPlainTextEdit;
+  log_->setObjectName(QStringLiteral("log"));
+  log_->setReadOnly(true);
+  log_->setMaximumBlockCount(kLogLines);
+  log_->setFont(PanelFont(timeline::Font::kMonoSmall));
+  tabs_->addTab(log_, tr("Log"));
+}
+
+void MainWindow::ConnectPanels() {
+  connect(run_panel_, &RunPanel::configEdited, this, &MainWindow::editConfig);
+  connect(run_panel_, &RunPanel::openModelConfigRequested, this,
+          [this] { actions_.Find(QStringLiteral("run.model"))->trigger(); });
+  connect(techniques_, &TechniquePanel::configEdited, this, &MainWindow::editConfig);
+  connect(savings_, &SavingsPlanner::saving, techniques_, &TechniquePanel::setSaving);
+
+  connect(worker_, &WorkerClient::runEnded, this, &MainWindow::RunEnded);
+  connect(worker_, &WorkerClient::workerLost, this, &MainWindow::WorkerLost);
+  connect(worker_, &WorkerClient::progress, this,
+          [this](quint64 tag, int step, int steps, const QString& text) {
+            if (tag != run_tag_) return;
+            const double fraction = steps > 0 ? static_cast<double>(step) / steps : -1;
+            if (!busy_delay_.isActive()) timeline_->setLoading(text, fraction);
+          });
+  connect(worker_, &WorkerClient::partialTrace, this,
+          [this](quint64 tag, std::shared_ptr<const trace::Trace> trace) {
+            // Only while there is nothing better to look at: a measured run of many steps grows
+            // before the eyes, a plan replaces the picture when it is whole.
+            if (tag == run_tag_ && digesting_ == 0 && (digest_ == nullptr || shown_is_partial_))
+              Digested(std::move(trace), false, true);
+          });
+  connect(worker_, &WorkerClient::logChanged, this, [this, seen = qsizetype{0}]() mutable {
+    const QString text = worker_->log();
+    // The log is a ring: when it has wrapped, all of it is new.
+    const QString fresh = text.size() >= seen ? text.mid(seen) : text;
+    seen = text.size();
+    if (!fresh.trimmed().isEmpty()) log_->appendPlainText(fresh.trimmed());
+  });
+  connect(&busy_delay_, &QTimer::timeout, this, [this] {
+    header_->setBusy(busy_text_);
+    timeline_->setLoading(busy_text_);
+  });
+
+  connect(timeline_, &timeline::TimelineWidget::selectionChanged, this,
+          &MainWindow::SelectionChanged);
+  connect(timeline_, &timeline::TimelineWidget::cursorMoved, breakdown_,
+          &BreakdownPanel::setCursorTime);
+  connect(
+      timeline_, &timeline::TimelineWidget::rangeSelected, this, [this](qint64 begin, qint64 end) {
+        if (end > begin)
+          Say(tr("Range of %1").arg(QString::fromStdString(timeline::FormatDuration(end - begin))));
+        actions_.Refresh();
+      });
+  connect(timeline_, &timeline::TimelineWidget::viewChanged, this, [this] { actions_.Refresh(); });
+  connect(breakdown_, &BreakdownPanel::allocationClicked, this, [this](trace::AllocationId id) {
+    timeline_->select(id);
+    timeline_->revealSelection();
+  });
+  connect(allocations_view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+          [this](const QModelIndex& now) {
+            if (selecting_ || !now.isValid()) return;
+            timeline_->select(allocations_->at(now.row()));
+            timeline_->revealSelection();
+          });
+  connect(allocation_filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
+    allocations_->setFilter(text);
+    UpdateTables();
+  });
+  connect(header_, &HeaderBar::commandsClicked, this,
+          [this] { actions_.Find(QStringLiteral("help.commands"))->trigger(); });
+  connect(header_, &HeaderBar::chipClicked, this, [this](const QString& name) {
+    if (name == QLatin1String("peak") || name == QLatin1String("fits")) {
+      timeline_->jumpToPeak();
+      breakdown_dock_->show();
+    } else if (name == QLatin1String("reserved")) {
+      tables_dock_->show();
+      tabs_->setCurrentWidget(phases_view_);
+    } else {
+      controls_dock_->show();
+      run_panel_
+          ->findChild<QWidget*>(name == QLatin1String("device") ? QStringLiteral("device")
+                                                                : QStringLiteral("model"))
+          ->setFocus();
+    }
+  });
+  connect(&undo_, &QUndoStack::indexChanged, this, [this] { actions_.Refresh(); });
+}
+
+void MainWindow::RestoreLayout() {
+  const QByteArray geometry = settings_->value(QStringLiteral("geometry")).toByteArray();
+  if (!geometry.isEmpty()) restoreGeometry(geometry);
+  const QByteArray layout = settings_->value(QStringLiteral("layout")).toByteArray();
+  if (!layout.isEmpty()) restoreState(layout, kLayoutVersion);
+}
+
+void MainWindow::setThemeChoice(ThemeChoice choice) {
+  theme_choice_ = choice;
+  settings_->setValue(QStringLiteral("theme"), ThemeName(choice));
+  theme_ = ResolveTheme(choice);
+  ApplyChosenTheme();
+}
+
+void MainWindow::ApplyChosenTheme() {
+  ApplyTheme(theme_);
+  timeline_->setTheme(theme_);
+  techniques_->setTheme(theme_);
+  breakdown_->setTheme(theme_);
+  for (RowModel* model : std::initializer_list<RowModel*>{phases_, compare_, allocations_})
+    model->setTheme(theme_);
+  actions_.Refresh();
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  settings_->setValue(QStringLiteral("geometry"), saveGeometry());
+  settings_->setValue(QStringLiteral("layout"), saveState(kLayoutVersion));
+  settings_->sync();
+  QMainWindow::closeEvent(event);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (event->mimeData()->hasUrls()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  QStringList paths;
+  for (const QUrl& url : event->mimeData()->urls())
+    if (url.isLocalFile()) paths << url.toLocalFile();
+  if (paths.isEmpty()) return;
+  event->acceptProposedAction();
+  openFiles(paths);
+}
+
+QJsonObject MainWindow::dumpState() const {
+  QJsonObject trace;
+  if (digest_ != nullptr) {
+    const analysis::Summary& s = digest_->summary;
+    trace = {{"title", QString::fromStdString(digest_->trace->info.title)},
+             {"backend", ToQString(trace::Name(digest_->trace->info.backend))},
+             {"measured", digest_->trace->info.measured},
+             {"complete", digest_->trace->complete},
+             {"end_message", QString::fromStdString(digest_->trace->end_message)},
+             {"events", static_cast<double>(digest_->trace->events.size())},
+             {"allocations", static_cast<double>(digest_->trace->allocations.size())},
+             {"steps", static_cast<double>(s.steps.size())},
+             {"peak_allocated", static_cast<double>(s.peak.allocated)},
+             {"peak_reserved", static_cast<double>(s.peak.reserved)},
+             {"fits", s.fits},
+             {"headroom_bytes", static_cast<double>(s.headroom_bytes)}};
+  }
+  QJsonArray recent;
+  for (const QString& path : settings_->value(QStringLiteral("recent")).toStringList())
+    recent.append(path);
+  const auto config_json = QByteArray::fromStdString(run::ToJson(config_));
+  QJsonObject config = QJsonDocument::fromJson(config_json).object();
+  config.remove(QStringLiteral("model_config_json"));
+  config.remove(QStringLiteral("modelConfigJson"));
+  return {{"title", windowTitle()},
+          {"config", config},
+          {"trace", trace},
+          {"partial", shown_is_partial_},
+          {"chips", header_->dumpState()},
+          {"techniques", techniques_->dumpState()},
+          {"breakdown", breakdown_->dumpState()},
+          {"tables", QJsonObject{{"phases", phases_view_->dumpState()},
+                                 {"allocations", allocations_view_->dumpState()},
+                                 {"compare", compare_view_->dumpState()},
+                                 {"current", tabs_->tabText(tabs_->currentIndex())}}},
+          {"timeline", timeline_->dumpState()},
+          {"banner", banner_->dumpState()},
+          {"status", status_->text()},
+          {"theme", theme_.dark ? "dark" : "light"},
+          {"theme_choice", ThemeName(theme_choice_)},
+          {"baseline", baseline_ != nullptr},
+          {"ghost", baseline_ != nullptr || previous_ != nullptr},
+          {"undo", undo_.canUndo() ? undo_.undoText() : QString()},
+          {"redo", undo_.canRedo() ? undo_.redoText() : QString()},
+          {"recent", recent},
+          {"busy", busy()}};
+}
+
+}  // namespace vramscope::ui

@@ -1,0 +1,195 @@
+// The window: one document (a run or an opened trace) in the middle, controls left, answers right,
+// tables below.
+//
+//   MainWindow window({.worker_program = FindWorker()});
+//   window.show();
+//   window.runConfig(config);
+//
+// UI thread only. Everything slow (planning, reading, writing, digesting) happens elsewhere; what
+// is shown stays until the new thing is there.
+#pragma once
+
+#include <QElapsedTimer>
+#include <QFutureWatcher>
+#include <QJsonObject>
+#include <QMainWindow>
+#include <QSettings>
+#include <QTimer>
+#include <QUndoStack>
+#include <atomic>
+#include <memory>
+
+#include "profiler/run/run_config.h"
+#include "profiler/trace/trace.h"
+#include "ui/panels/rows.h"
+#include "ui/shell/actions.h"
+#include "ui/shell/style.h"
+
+class QDockWidget;
+class QLabel;
+class QLineEdit;
+class QPlainTextEdit;
+class QTabWidget;
+
+namespace vramscope::ui {
+
+namespace timeline {
+class TimelineWidget;
+}
+class AllocationModel;
+class Banner;
+class BreakdownPanel;
+class HeaderBar;
+class RunPanel;
+class SavingsPlanner;
+class TableModel;
+class TableView;
+class TechniquePanel;
+class WorkerClient;
+
+struct MainWindowOptions {
+  QString worker_program;
+  QString settings_file;  // empty: the user's own
+  bool savings = true;    // plan what techniques would save
+};
+
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+ public:
+  explicit MainWindow(const MainWindowOptions& options);
+  ~MainWindow() override;
+
+  // Plans (or runs) a configuration and shows it. editConfig does the same as a step of undo.
+  void runConfig(const run::RunConfig& config);
+  void editConfig(const run::RunConfig& config);
+  const run::RunConfig& config() const { return config_; }
+
+  void openFile(const QString& path);
+  void openFiles(const QStringList& paths);  // one after another; the first becomes the baseline
+  void openModelConfig(const QString& path);
+  // Each says in the status bar or the banner how it went.
+  void saveTrace(const QString& path);
+  void exportChrome(const QString& path);
+
+  void setThemeChoice(ThemeChoice choice);
+  bool busy() const;     // something is being run, read, written or digested
+  bool settled() const;  // not busy, savings known, the canvas drawn
+  void settleCanvas();
+  QJsonObject dumpState() const;
+
+  // For tests and benchmarks.
+  WorkerClient* worker() const { return worker_; }
+  timeline::TimelineWidget* timelineWidget() const { return timeline_; }
+  ActionRegistry* actionRegistry() { return &actions_; }
+  TechniquePanel* techniquePanel() const { return techniques_; }
+  QUndoStack* undoStack() { return &undo_; }
+  std::shared_ptr<const Digest> digest() const { return digest_; }
+
+ Q_SIGNALS:
+  void documentShown();                         // a new trace is in the canvas and the panels
+  void failed(const QString& reason);           // what was asked for did not come about
+  void fileDone(const QString& path, bool ok);  // saveTrace, exportChrome
+
+ protected:
+  void closeEvent(QCloseEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+
+ private:
+  class ConfigCommand;
+  struct Loaded;
+
+  // main_window.cpp: parts and their places.
+  void BuildDocks();
+  void BuildTables();
+  void ConnectPanels();
+  void RestoreLayout();
+  void ApplyChosenTheme();
+  // main_window_actions.cpp
+  void BuildActions();
+  void AddFileActions();
+  void AddEditActions();
+  void AddViewActions();
+  void AddRunActions();
+  void OpenDialog();
+  void SaveDialog();
+  void ExportDialog();
+  void ShowAbout();
+  void RebuildRecent();
+  // main_window_document.cpp: runs, files, what is shown.
+  void SetConfig(const run::RunConfig& config);
+  void StartRun();
+  void RunEnded(quint64 tag, std::shared_ptr<const trace::Trace> trace, const QString& error);
+  void WorkerLost(const QString& what);
+  void Digested(std::shared_ptr<const trace::Trace> trace, bool animate, bool partial);
+  void ShowDigest(std::shared_ptr<const Digest> digest, bool animate, bool partial);
+  void ShowFit();
+  void UpdateGhost(bool animate);
+  void UpdateTables();
+  void PinBaseline();
+  void UnpinBaseline();
+  void FileLoaded();
+  void WriteFile(const QString& path, bool chrome);
+  void AddRecent(const QString& path);
+  void Say(const QString& text);  // status bar and log
+  void SetBusy(const QString& text);
+  void SelectionChanged(trace::AllocationId id);
+
+  std::unique_ptr<QSettings> settings_;
+  ActionRegistry actions_;
+  QUndoStack undo_;
+  ThemeChoice theme_choice_ = ThemeChoice::kSystem;
+  timeline::Theme theme_;
+  bool animations_ = true;
+  bool with_savings_ = true;
+
+  WorkerClient* worker_ = nullptr;
+  SavingsPlanner* savings_ = nullptr;
+  run::RunConfig config_;
+  quint64 run_tag_ = 0;  // of the run whose end is awaited; 0: none
+  QElapsedTimer since_run_;
+  QTimer busy_delay_;
+  QString busy_text_;
+
+  std::shared_ptr<const Digest> digest_;    // what is shown
+  std::shared_ptr<const Digest> previous_;  // the run before
+  std::shared_ptr<const Digest> baseline_;  // pinned
+  bool shown_is_partial_ = false;
+  bool showing_file_ = false;  // opened, not run here
+  QString file_;               // that the document was read from or saved to
+  quint64 digest_generation_ = 0;
+  int digesting_ = 0;
+
+  QFutureWatcher<Loaded>* loading_ = nullptr;
+  std::shared_ptr<std::atomic<bool>> load_cancel_;
+  std::shared_ptr<std::atomic<int>> load_progress_;
+  QTimer load_poll_;
+  QStringList to_open_;
+  int writing_ = 0;
+
+  HeaderBar* header_ = nullptr;
+  Banner* banner_ = nullptr;
+  timeline::TimelineWidget* timeline_ = nullptr;
+  RunPanel* run_panel_ = nullptr;
+  TechniquePanel* techniques_ = nullptr;
+  BreakdownPanel* breakdown_ = nullptr;
+  QTabWidget* tabs_ = nullptr;
+  TableModel* phases_ = nullptr;
+  TableModel* compare_ = nullptr;
+  AllocationModel* allocations_ = nullptr;
+  TableView* phases_view_ = nullptr;
+  TableView* compare_view_ = nullptr;
+  TableView* allocations_view_ = nullptr;
+  QLineEdit* allocation_filter_ = nullptr;
+  QLabel* allocation_count_ = nullptr;
+  QLabel* compare_note_ = nullptr;
+  QPlainTextEdit* log_ = nullptr;
+  QDockWidget* controls_dock_ = nullptr;
+  QDockWidget* breakdown_dock_ = nullptr;
+  QDockWidget* tables_dock_ = nullptr;
+  QLabel* status_ = nullptr;
+  QByteArray default_layout_;
+  bool selecting_ = false;
+};
+
+}  // namespace vramscope::ui

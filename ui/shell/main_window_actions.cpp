@@ -1,0 +1,359 @@
+// The window's commands: what they are called, where they stand, which key they have.
+#include <QApplication>
+#include <QDockWidget>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QLineEdit>
+#include <QMenu>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QTabWidget>
+
+#include "ui/panels/qt_theme.h"
+#include "ui/panels/table_panel.h"
+#include "ui/panels/technique_panel.h"
+#include "ui/panels/toggle_switch.h"
+#include "ui/shell/command_palette.h"
+#include "ui/shell/main_window.h"
+#include "ui/timeline/timeline_widget.h"
+#include "ui/worker/worker_client.h"
+
+namespace vramscope::ui {
+namespace {
+
+constexpr int kLayoutVersion = 1;
+constexpr int kMaxRecent = 9;
+
+QList<QKeySequence> Keys(std::initializer_list<const char*> texts) {
+  QList<QKeySequence> keys;
+  for (const char* text : texts) keys << QKeySequence(QString::fromLatin1(text));
+  return keys;
+}
+
+}  // namespace
+
+void MainWindow::BuildActions() {
+  AddFileActions();
+  AddEditActions();
+  AddViewActions();
+  AddRunActions();
+  actions_.FillMenus(menuBar());
+  for (const ActionRegistry::Entry& entry : actions_.entries()) addAction(entry.action);
+  RebuildRecent();
+}
+
+void MainWindow::AddFileActions() {
+  const QString menu = tr("File");
+  const auto have = [this] { return digest_ != nullptr; };
+  actions_.Add({.id = "file.open",
+                .menu = menu,
+                .text = tr("Open …"),
+                .shortcuts = Keys({"Ctrl+O"}),
+                .run = [this] { OpenDialog(); },
+                .tip = tr("Open a .trace file")});
+  actions_.Add({.id = "file.save",
+                .menu = menu,
+                .text = tr("Save trace …"),
+                .shortcuts = Keys({"Ctrl+S"}),
+                .run = [this] { SaveDialog(); },
+                .enabled = have,
+                .tip = tr("Save what is shown as a .trace file")});
+  actions_.Add({.id = "file.export.chrome",
+                .menu = menu,
+                .text = tr("Export Chrome trace …"),
+                .shortcuts = Keys({"Ctrl+E"}),
+                .run = [this] { ExportDialog(); },
+                .enabled = have,
+                .tip = tr("For Perfetto, chrome://tracing and HolisticTraceAnalysis")});
+  for (int i = 0; i < kMaxRecent; ++i) {
+    actions_.Add({.id = QStringLiteral("file.recent.%1").arg(i + 1),
+                  .menu = menu,
+                  .text = QString(),
+                  .run =
+                      [this, i] {
+                        const QStringList recent =
+                            settings_->value(QStringLiteral("recent")).toStringList();
+                        if (i < recent.size()) openFile(recent[i]);
+                      },
+                  .separator_before = i == 0});
+  }
+  actions_.Add({.id = "file.quit",
+                .menu = menu,
+                .text = tr("Quit"),
+                .shortcuts = Keys({"Ctrl+Q"}),
+                .run = [this] { close(); },
+                .separator_before = true});
+}
+
+void MainWindow::AddEditActions() {
+  const QString menu = tr("Edit");
+  actions_.Add({.id = "edit.undo",
+                .menu = menu,
+                .text = tr("Undo"),
+                .shortcuts = Keys({"Ctrl+Z"}),
+                .run = [this] { undo_.undo(); },
+                .enabled = [this] { return undo_.canUndo(); },
+                .tip = tr("Take back the last change of the configuration")});
+  actions_.Add({.id = "edit.redo",
+                .menu = menu,
+                .text = tr("Redo"),
+                .shortcuts = Keys({"Ctrl+Shift+Z", "Ctrl+Y"}),
+                .run = [this] { undo_.redo(); },
+                .enabled = [this] { return undo_.canRedo(); }});
+  actions_.Add({.id = "edit.copy-table",
+                .menu = menu,
+                .text = tr("Copy table rows"),
+                .run =
+                    [this] {
+                      auto* table = tabs_->currentWidget()->findChild<TableView*>();
+                      if (table == nullptr)
+                        table = qobject_cast<TableView*>(tabs_->currentWidget());
+                      if (table != nullptr) table->copySelection();
+                    },
+                .tip = tr("The selected rows of the table that is shown, as TSV"),
+                .separator_before = true});
+  actions_.Add({.id = "edit.find",
+                .menu = menu,
+                .text = tr("Find allocations"),
+                .shortcuts = Keys({"Ctrl+F"}),
+                .run =
+                    [this] {
+                      tables_dock_->show();
+                      tabs_->setCurrentIndex(1);
+                      allocation_filter_->setFocus();
+                      allocation_filter_->selectAll();
+                    },
+                .enabled = [this] { return digest_ != nullptr; }});
+  actions_.Add({.id = "edit.clear-selection",
+                .menu = menu,
+                .text = tr("Clear the selection"),
+                .run = [this] { timeline_->clearSelection(); },
+                .enabled = [this] { return timeline_->selection().valid(); }});
+}
+
+void MainWindow::AddViewActions() {
+  const QString menu = tr("View");
+  const auto have = [this] { return digest_ != nullptr; };
+  actions_.Add({.id = "view.fit",
+                .menu = menu,
+                .text = tr("Show all"),
+                .shortcuts = Keys({"Home", "Ctrl+0"}),
+                .run = [this] { timeline_->zoomToFit(); },
+                .enabled = have});
+  actions_.Add({.id = "view.zoom-in",
+                .menu = menu,
+                .text = tr("Zoom in"),
+                .shortcuts = Keys({"Ctrl++", "Ctrl+="}),
+                .run = [this] { timeline_->zoomIn(); },
+                .enabled = have});
+  actions_.Add({.id = "view.zoom-out",
+                .menu = menu,
+                .text = tr("Zoom out"),
+                .shortcuts = Keys({"Ctrl+-"}),
+                .run = [this] { timeline_->zoomOut(); },
+                .enabled = have});
+  actions_.Add({.id = "view.zoom-selection",
+                .menu = menu,
+                .text = tr("Zoom to the selection"),
+                .shortcuts = Keys({"Ctrl+Return"}),
+                .run = [this] { timeline_->zoomToSelection(); },
+                .enabled = have});
+  actions_.Add({.id = "view.back",
+                .menu = menu,
+                .text = tr("Previous view"),
+                .shortcuts = Keys({"Alt+Left"}),
+                .run = [this] { timeline_->undoView(); },
+                .enabled = [this] { return timeline_->canUndoView(); }});
+  actions_.Add({.id = "view.forward",
+                .menu = menu,
+                .text = tr("Next view"),
+                .shortcuts = Keys({"Alt+Right"}),
+                .run = [this] { timeline_->redoView(); },
+                .enabled = [this] { return timeline_->canRedoView(); }});
+  const auto panel = [&](const char* id, const QString& text, const char* key, QDockWidget* dock,
+                         bool separator) {
+    actions_.Add({.id = QString::fromLatin1(id),
+                  .menu = menu,
+                  .text = text,
+                  .shortcuts = Keys({key}),
+                  .run = [dock] { dock->setVisible(!dock->isVisible()); },
+                  .checked = [dock] { return dock->isVisible(); },
+                  .separator_before = separator});
+  };
+  panel("view.controls", tr("Controls"), "Ctrl+1", controls_dock_, true);
+  panel("view.breakdown", tr("Breakdown"), "Ctrl+2", breakdown_dock_, false);
+  panel("view.tables", tr("Tables"), "Ctrl+3", tables_dock_, false);
+  actions_.Add(
+      {.id = "view.reset-layout", .menu = menu, .text = tr("Reset the layout"), .run = [this] {
+         restoreState(default_layout_, kLayoutVersion);
+       }});
+  const auto theme = [&](ThemeChoice choice, const QString& text, bool separator) {
+    actions_.Add({.id = QStringLiteral("view.theme.") + ThemeName(choice),
+                  .menu = menu,
+                  .text = text,
+                  .run = [this, choice] { setThemeChoice(choice); },
+                  .checked = [this, choice] { return theme_choice_ == choice; },
+                  .separator_before = separator});
+  };
+  theme(ThemeChoice::kSystem, tr("Theme as the system's"), true);
+  theme(ThemeChoice::kDark, tr("Dark theme"), false);
+  theme(ThemeChoice::kLight, tr("Light theme"), false);
+  actions_.Add({.id = "view.animations",
+                .menu = menu,
+                .text = tr("Animations"),
+                .run =
+                    [this] {
+                      animations_ = !animations_;
+                      settings_->setValue(QStringLiteral("animations"), animations_);
+                      timeline_->setAnimations(animations_);
+                    },
+                .checked = [this] { return animations_; },
+                .separator_before = true});
+}
+
+void MainWindow::AddRunActions() {
+  QString menu = tr("Run");
+  actions_.Add({.id = "run.again",
+                .menu = menu,
+                .text = tr("Run"),
+                .shortcuts = Keys({"Ctrl+R", "F5"}),
+                .run = [this] { StartRun(); },
+                .tip = tr("Run the configuration on the left once more")});
+  actions_.Add({.id = "run.cancel",
+                .menu = menu,
+                .text = tr("Cancel"),
+                .shortcuts = Keys({"Ctrl+."}),
+                .run =
+                    [this] {
+                      if (load_cancel_) *load_cancel_ = true;
+                      worker_->cancel();
+                    },
+                .enabled = [this] { return busy(); }});
+  actions_.Add({.id = "run.model",
+                .menu = menu,
+                .text = tr("Open config.json …"),
+                .run =
+                    [this] {
+                      const QString path = QFileDialog::getOpenFileName(
+                          this, tr("Open a model's or a run's configuration"), QString(),
+                          tr("JSON (*.json);;All files (*)"));
+                      if (!path.isEmpty()) openModelConfig(path);
+                    },
+                .tip = tr("A Hugging Face config.json, or a run.json")});
+  actions_.Add({.id = "run.pin",
+                .menu = menu,
+                .text = tr("Pin as baseline"),
+                .shortcuts = Keys({"Ctrl+B"}),
+                .run = [this] { PinBaseline(); },
+                .enabled = [this] { return digest_ != nullptr; },
+                .tip = tr("Later runs are drawn over this one and compared with it"),
+                .separator_before = true});
+  actions_.Add({.id = "run.unpin",
+                .menu = menu,
+                .text = tr("Unpin the baseline"),
+                .run = [this] { UnpinBaseline(); },
+                .enabled = [this] { return baseline_ != nullptr; }});
+  for (const Technique& technique : Techniques()) {
+    const QString id = ToQString(technique.id);
+    actions_.Add({.id = QStringLiteral("technique.") + id,
+                  .menu = tr("Techniques"),
+                  .text = ToQString(technique.title),
+                  .run = [this, id] { techniques_->toggle(id)->click(); },
+                  .enabled = [this, id] { return techniques_->toggle(id)->isEnabled(); },
+                  .checked = [this, id] { return techniques_->toggle(id)->isChecked(); }});
+  }
+  menu = tr("Go");
+  actions_.Add({.id = "go.peak",
+                .menu = menu,
+                .text = tr("To the peak"),
+                .shortcuts = Keys({"Ctrl+P"}),
+                .run = [this] { timeline_->jumpToPeak(); },
+                .enabled = [this] { return digest_ != nullptr; }});
+  actions_.Add({.id = "go.largest",
+                .menu = menu,
+                .text = tr("To the largest allocation at the peak"),
+                .shortcuts = Keys({"Ctrl+L"}),
+                .run =
+                    [this] {
+                      const auto& live = digest_->at_peak.allocations;
+                      if (live.empty()) return;
+                      timeline_->select(live.front().id);
+                      timeline_->revealSelection();
+                    },
+                .enabled = [this] { return digest_ != nullptr; }});
+  menu = tr("Help");
+  actions_.Add({.id = "help.commands",
+                .menu = menu,
+                .text = tr("Commands …"),
+                .shortcuts = Keys({"Ctrl+K", "Ctrl+Shift+P"}),
+                .run = [this] {
+                  actions_.Refresh();
+                  auto* palette = new CommandPalette(actions_, this);
+                  const QPoint at =
+                      mapToGlobal(QPoint((width() - palette->width()) / 2, height() / 8));
+                  palette->move(at);
+                  palette->show();
+                }});
+  actions_.Add({.id = "help.shortcuts",
+                .menu = menu,
+                .text = tr("Keyboard shortcuts"),
+                .shortcuts = Keys({"?", "F1"}),
+                .run = [this] { (new ShortcutSheet(actions_, this))->show(); }});
+  actions_.Add({.id = "help.about", .menu = menu, .text = tr("About vramscope"), .run = [this] {
+                  ShowAbout();
+                }});
+}
+
+void MainWindow::OpenDialog() {
+  const QStringList paths = QFileDialog::getOpenFileNames(
+      this, tr("Open a trace"), QFileInfo(file_).path(), tr("Traces (*.trace);;All files (*)"));
+  if (!paths.isEmpty()) openFiles(paths);
+}
+
+void MainWindow::SaveDialog() {
+  const QString start =
+      file_.isEmpty() ? QString::fromStdString(config_.model) + QStringLiteral(".trace") : file_;
+  const QString path =
+      QFileDialog::getSaveFileName(this, tr("Save the trace"), start, tr("Traces (*.trace)"));
+  if (!path.isEmpty()) saveTrace(path);
+}
+
+void MainWindow::ExportDialog() {
+  const QString start = QString::fromStdString(config_.model) + QStringLiteral(".json");
+  const QString path = QFileDialog::getSaveFileName(this, tr("Export as Chrome trace"), start,
+                                                    tr("Chrome trace (*.json)"));
+  if (!path.isEmpty()) exportChrome(path);
+}
+
+void MainWindow::ShowAbout() {
+  QMessageBox::about(
+      this, tr("About vramscope"),
+      tr("<b>vramscope</b><br>What is in GPU memory while a neural network trains.<br><br>Worker: "
+         "%1<br>Qt %2")
+          .arg(worker_->running() ? worker_->workerVersion() : tr("not running"),
+               QLatin1String(qVersion())));
+}
+
+void MainWindow::RebuildRecent() {
+  const QStringList recent = settings_->value(QStringLiteral("recent")).toStringList();
+  for (int i = 0; i < kMaxRecent; ++i) {
+    QAction* action = actions_.Find(QStringLiteral("file.recent.%1").arg(i + 1));
+    const bool there = i < recent.size();
+    action->setVisible(there);
+    action->setEnabled(there);
+    action->setText(there ? tr("Open recent: %1").arg(QFileInfo(recent[i]).fileName()) : QString());
+    action->setToolTip(there ? recent[i] : QString());
+  }
+}
+
+void MainWindow::AddRecent(const QString& path) {
+  QStringList recent = settings_->value(QStringLiteral("recent")).toStringList();
+  const QString absolute = QFileInfo(path).absoluteFilePath();
+  recent.removeAll(absolute);
+  recent.prepend(absolute);
+  while (recent.size() > kMaxRecent) recent.removeLast();
+  settings_->setValue(QStringLiteral("recent"), recent);
+  RebuildRecent();
+}
+
+}  // namespace vramscope::ui

@@ -1,0 +1,546 @@
+// What the window shows: runs and their ends, files, the baseline, the banner.
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QLabel>
+#include <QPlainTextEdit>
+#include <QScrollBar>
+#include <QTime>
+#include <QUndoCommand>
+#include <QtConcurrent/QtConcurrentRun>
+
+#include "profiler/exporters/chrome.h"
+#include "profiler/exporters/file.h"
+#include "profiler/trace/reader.h"
+#include "profiler/trace/writer.h"
+#include "ui/panels/breakdown_panel.h"
+#include "ui/panels/qt_theme.h"
+#include "ui/panels/run_panel.h"
+#include "ui/panels/table_panel.h"
+#include "ui/panels/technique_panel.h"
+#include "ui/shell/header_bar.h"
+#include "ui/shell/main_window.h"
+#include "ui/shell/savings.h"
+#include "ui/timeline/model/format.h"
+#include "ui/timeline/timeline_widget.h"
+#include "ui/worker/worker_client.h"
+
+namespace vramscope::ui {
+namespace {
+
+// A toggle is mostly over before this: no bar for it.
+constexpr int kBusyDelayMs = 250;
+constexpr int kLoadPollMs = 60;
+constexpr qint64 kMaxJson = 1 << 20;
+// Digested at once in place of on a pool thread: the way there and back costs as much.
+constexpr uint32_t kDigestInline = 20'000;
+constexpr int kCodeCancelled = static_cast<int>(absl::StatusCode::kCancelled);
+constexpr int kCodeUnavailable = static_cast<int>(absl::StatusCode::kUnavailable);
+
+QString Text(const absl::Status& status) { return ToQString(std::string(status.message())); }
+
+QString Gib(double bytes) { return QString::number(bytes / 1073741824.0, 'f', 1); }
+
+}  // namespace
+
+struct MainWindow::Loaded {
+  QString path;
+  absl::Status status;
+  std::shared_ptr<const trace::Trace> trace;
+};
+
+// One change of the configuration; changes of one number in a row are one step of undo.
+class MainWindow::ConfigCommand : public QUndoCommand {
+ public:
+  ConfigCommand(MainWindow* window, run::RunConfig before, run::RunConfig after)
+      : QUndoCommand(QString::fromStdString(DescribeChange(before, after))),
+        window_(window),
+        before_(std::move(before)),
+        after_(std::move(after)) {}
+  void undo() override { window_->runConfig(before_); }
+  void redo() override { window_->runConfig(after_); }
+
+ private:
+  MainWindow* window_;
+  run::RunConfig before_, after_;
+};
+
+void MainWindow::SetConfig(const run::RunConfig& config) {
+  config_ = config;
+  run_panel_->setConfig(config);
+  techniques_->setConfig(config);
+  actions_.Refresh();
+}
+
+void MainWindow::runConfig(const run::RunConfig& config) {
+  SetConfig(config);
+  StartRun();
+}
+
+void MainWindow::editConfig(const run::RunConfig& config) {
+  // The same checks as on the command line.
+  const absl::StatusOr<run::RunConfig> checked = run::RunConfigBuilder(config).Build();
+  if (!checked.ok()) {
+    banner_->show({.kind = "bad-config",
+                   .title = tr("This configuration is not possible"),
+                   .text = Text(checked.status())});
+    SetConfig(config_);
+    Q_EMIT failed(Text(checked.status()));
+    return;
+  }
+  if (PlanKey(*checked) == PlanKey(config_)) return;
+  undo_.push(new ConfigCommand(this, config_, *checked));
+}
+
+void MainWindow::StartRun() {
+  savings_->pause();
+  since_run_.start();
+  run_tag_ = worker_->run(config_);
+  SetBusy(config_.backend == run::Backend::kPlan ? tr("planning …") : tr("running …"));
+}
+
+void MainWindow::SetBusy(const QString& text) {
+  busy_text_ = text;
+  if (text.isEmpty()) {
+    busy_delay_.stop();
+    header_->setBusy({});
+    timeline_->setLoading({});
+  } else if (digest_ == nullptr) {
+    busy_delay_.stop();
+    header_->setBusy(text);
+    timeline_->setFailed({}, {});
+    timeline_->setLoading(text);
+  } else if (!busy_delay_.isActive()) {
+    busy_delay_.start(kBusyDelayMs);
+  }
+  actions_.Refresh();
+}
+
+void MainWindow::RunEnded(quint64 tag, std::shared_ptr<const trace::Trace> trace,
+                          const QString& error) {
+  if (tag != run_tag_) return;
+  run_tag_ = 0;
+  SetBusy({});
+  const int code = worker_->lastStatusCode();
+  if (error.isEmpty()) {
+    banner_->clear(QStringLiteral("worker-lost"));
+    banner_->clear(QStringLiteral("run-failed"));
+    banner_->clear(QStringLiteral("bad-config"));
+    if (trace == nullptr) {
+      banner_->show(
+          {.kind = "run-failed",
+           .title = tr("The run ended without any events"),
+           .text = tr("The worker reported success but sent nothing. The Log tab has what "
+                      "it said."),
+           .action = tr("Run again"),
+           .run = [this] { StartRun(); }});
+      Q_EMIT failed(tr("no events"));
+      return;
+    }
+    showing_file_ = false;
+    file_.clear();
+    Digested(std::move(trace), animations_, false);
+    return;
+  }
+  if (code == kCodeCancelled) {
+    Say(tr("Cancelled"));
+    if (digest_ == nullptr && trace == nullptr)
+      timeline_->setFailed(tr("Cancelled"), tr("The run was stopped before anything arrived."),
+                           tr("Press Ctrl+R to run it"));
+  } else if (code == kCodeUnavailable) {
+    // WorkerLost comes next and says what happened.
+  } else {
+    banner_->show({.kind = "run-failed",
+                   .title = tr("%1 could not be run").arg(QString::fromStdString(config_.model)),
+                   .text = tr("%1. Change the setting that is named and it runs again by itself; "
+                              "Ctrl+Z takes the last change back.")
+                               .arg(error),
+                   .action = undo_.canUndo() ? tr("Undo") : QString(),
+                   .run = [this] { undo_.undo(); }});
+    Say(tr("Failed: %1").arg(error));
+    if (digest_ == nullptr && trace == nullptr)
+      timeline_->setFailed(tr("The run failed"), error,
+                           tr("Change the settings on the left, or take the last change back"));
+  }
+  if (trace != nullptr) Digested(std::move(trace), false, true);
+  Q_EMIT failed(error);
+}
+
+void MainWindow::WorkerLost(const QString& what) {
+  const bool again = !worker_->givenUp();
+  banner_->show(
+      {.kind = "worker-lost",
+       .tone = again ? Banner::Tone::kWarning : Banner::Tone::kBad,
+       .title = again ? tr("The worker was lost and is being replaced")
+                      : tr("The worker can't be kept running"),
+       .text = shown_is_partial_
+                   ? tr("%1 What had arrived is shown.").arg(what)
+                   : tr("%1 What was shown stays. The Log tab has what it said last.").arg(what),
+       .action = tr("Run again"),
+       .run = [this] { StartRun(); }});
+  Say(what);
+  if (digest_ == nullptr)
+    timeline_->setFailed(tr("Nothing was run"), what, tr("Press Ctrl+R to try again"));
+}
+
+void MainWindow::Digested(std::shared_ptr<const trace::Trace> trace, bool animate, bool partial) {
+  const quint64 generation = ++digest_generation_;
+  if (trace->events.size() < kDigestInline) {
+    ShowDigest(MakeDigest(std::move(trace)), animate, partial);
+    return;
+  }
+  ++digesting_;
+  auto* watcher = new QFutureWatcher<std::shared_ptr<const Digest>>(this);
+  connect(watcher, &QFutureWatcherBase::finished, this,
+          [this, watcher, generation, animate, partial] {
+            --digesting_;
+            watcher->deleteLater();
+            if (generation == digest_generation_) ShowDigest(watcher->result(), animate, partial);
+          });
+  watcher->setFuture(
+      QtConcurrent::run([trace = std::move(trace)]() mutable { return MakeDigest(trace); }));
+}
+
+void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, bool partial) {
+  if (!shown_is_partial_ && digest_ != nullptr && !partial) previous_ = digest_;
+  digest_ = std::move(digest);
+  shown_is_partial_ = partial;
+  const trace::Trace& trace = *digest_->trace;
+  timeline_->setFailed({}, {});
+  timeline_->setDeviceLimit(trace.info.device.memory_bytes);
+  timeline_->setTrace(digest_->trace, animate);
+  UpdateGhost(animate);
+  breakdown_->setDigest(digest_);
+  breakdown_->setSelection(timeline_->selection());
+  header_->setTexts(MakeChipTexts(*digest_));
+  UpdateTables();
+  if (!partial) ShowFit();
+  const QString name = QString::fromStdString(
+      trace.info.model.name.empty() ? trace.info.title : trace.info.model.name);
+  setWindowTitle(file_.isEmpty()
+                     ? tr("%1 – vramscope").arg(name)
+                     : tr("%1 – %2 – vramscope").arg(QFileInfo(file_).fileName(), name));
+  if (!partial && !showing_file_) {
+    Say(tr("%1: %2 events, peak %3, in %4 ms")
+            .arg(name, QString::fromStdString(timeline::FormatCount(trace.events.size())),
+                 QString::fromStdString(FormatGiB(digest_->summary.peak.allocated)))
+            .arg(since_run_.elapsed()));
+  }
+  actions_.Refresh();
+  // The picture first: what techniques would save can wait for it.
+  if (!partial && with_savings_ && trace.info.has_config && run_tag_ == 0)
+    QTimer::singleShot(0, this, [this] {
+      if (run_tag_ == 0) savings_->update(config_);
+    });
+  Q_EMIT documentShown();
+}
+
+void MainWindow::ShowFit() {
+  const analysis::Summary& summary = digest_->summary;
+  const trace::TraceInfo& info = digest_->trace->info;
+  if (info.device.memory_bytes == 0 || summary.fits) {
+    banner_->clear(QStringLiteral("does-not-fit"));
+    return;
+  }
+  banner_->show(
+      {.kind = "does-not-fit",
+       .tone = Banner::Tone::kWarning,
+       .title = tr("Does not fit into %1: %2 GiB too much")
+                    .arg(ShortDeviceName(info.device),
+                         Gib(-static_cast<double>(summary.headroom_bytes))),
+       .text = tr("%1 GiB would be reserved at the peak (%2), beside %3 GiB for the CUDA context. "
+                  "The techniques on the left say what each would save; another device is one "
+                  "choice away.")
+                   .arg(Gib(static_cast<double>(summary.peak.reserved)),
+                        ToQString(trace::Name(summary.peak.context.phase)),
+                        Gib(static_cast<double>(info.device.context_bytes)))});
+}
+
+void MainWindow::UpdateGhost(bool) {
+  const std::shared_ptr<const Digest>& ghost = baseline_ ? baseline_ : previous_;
+  if (ghost == nullptr || ghost == digest_) {
+    timeline_->setGhost(nullptr);
+  } else {
+    timeline_->setGhost(ghost->trace, baseline_ ? tr("baseline") : tr("previous run"));
+  }
+}
+
+void MainWindow::UpdateTables() {
+  if (digest_ == nullptr) return;
+  phases_->setTable(PhaseTable(*digest_));
+  selecting_ = true;
+  allocations_->setTrace(digest_->trace);
+  selecting_ = false;
+  const uint32_t total = allocations_->total();
+  const int shown = allocations_->rowCount();
+  allocation_count_->setText(
+      shown == static_cast<int>(total)
+          ? tr("%1 allocations").arg(QString::fromStdString(timeline::FormatCount(total)))
+          : tr("%1 of %2 allocations")
+                .arg(QString::fromStdString(timeline::FormatCount(static_cast<uint64_t>(shown))),
+                     QString::fromStdString(timeline::FormatCount(total))));
+  const std::shared_ptr<const Digest>& against = baseline_ ? baseline_ : previous_;
+  if (against == nullptr || against == digest_) {
+    compare_->setTable({});
+    compare_note_->setText(
+        tr("Nothing to compare with yet: toggle a technique, or pin this run as the baseline "
+           "(Ctrl+B) and change it."));
+  } else {
+    compare_->setTable(CompareTable(*against, *digest_));
+    const auto name = [](const Digest& d) {
+      return QString::fromStdString(d.trace->info.title.empty() ? d.trace->info.model.name
+                                                                : d.trace->info.title);
+    };
+    compare_note_->setText(
+        (baseline_ ? tr("Against the pinned baseline (%1): highest bytes of each category within "
+                        "each phase")
+                   : tr("Against the run before (%1): highest bytes of each category within each "
+                        "phase"))
+            .arg(name(*against)));
+  }
+}
+
+void MainWindow::PinBaseline() {
+  baseline_ = digest_;
+  UpdateGhost(false);
+  UpdateTables();
+  Say(tr("This run is the baseline now"));
+}
+
+void MainWindow::UnpinBaseline() {
+  baseline_ = nullptr;
+  UpdateGhost(false);
+  UpdateTables();
+  Say(tr("No baseline any more: runs are compared with the one before"));
+}
+
+void MainWindow::SelectionChanged(trace::AllocationId id) {
+  breakdown_->setSelection(id);
+  actions_.Refresh();
+  selecting_ = true;
+  const int row = id.valid() ? allocations_->rowOf(id) : -1;
+  if (row >= 0) {
+    allocations_view_->selectRow(row);
+    allocations_view_->scrollTo(allocations_->index(row, 0));
+  } else {
+    allocations_view_->clearSelection();
+  }
+  selecting_ = false;
+}
+
+void MainWindow::openFiles(const QStringList& paths) {
+  to_open_ = paths;
+  if (!to_open_.isEmpty()) openFile(to_open_.takeFirst());
+}
+
+void MainWindow::openFile(const QString& path) {
+  if (path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive)) {
+    openModelConfig(path);
+    return;
+  }
+  if (load_cancel_) *load_cancel_ = true;
+  if (loading_ != nullptr) {
+    loading_->disconnect(this);
+    loading_->deleteLater();
+  }
+  load_cancel_ = std::make_shared<std::atomic<bool>>(false);
+  auto progress = std::make_shared<std::atomic<int>>(0);
+  load_progress_ = progress;
+  loading_ = new QFutureWatcher<Loaded>(this);
+  connect(loading_, &QFutureWatcherBase::finished, this, &MainWindow::FileLoaded);
+  loading_->setFuture(QtConcurrent::run([path, cancel = load_cancel_, progress] {
+    trace::ReadOptions options;
+    options.cancel = cancel.get();
+    options.progress = [progress](double f) { *progress = static_cast<int>(f * 1000); };
+    Loaded loaded;
+    loaded.path = path;
+    auto trace = trace::ReadTraceFile(QFile::encodeName(path).toStdString(), options);
+    if (trace.ok()) {
+      loaded.trace = *std::move(trace);
+    } else {
+      loaded.status = trace.status();
+    }
+    return loaded;
+  }));
+  const QString text = tr("opening %1 …").arg(QFileInfo(path).fileName());
+  SetBusy(text);
+  load_poll_.disconnect();
+  connect(&load_poll_, &QTimer::timeout, this, [this, text, progress] {
+    if (!busy_delay_.isActive()) timeline_->setLoading(text, *progress / 1000.0);
+  });
+  load_poll_.start(kLoadPollMs);
+}
+
+void MainWindow::FileLoaded() {
+  load_poll_.stop();
+  const Loaded loaded = loading_->result();
+  loading_->deleteLater();
+  loading_ = nullptr;
+  load_cancel_.reset();
+  SetBusy({});
+  if (!loaded.status.ok()) {
+    to_open_.clear();
+    if (loaded.status.code() == absl::StatusCode::kCancelled) {
+      Say(tr("Opening was cancelled"));
+    } else {
+      banner_->show({.kind = "open-failed",
+                     .title = tr("%1 could not be opened").arg(QFileInfo(loaded.path).fileName()),
+                     .text = tr("%1. What was shown stays.").arg(Text(loaded.status))});
+      Say(tr("Not opened: %1").arg(loaded.path));
+      if (digest_ == nullptr)
+        timeline_->setFailed(tr("The file could not be opened"), Text(loaded.status),
+                             tr("Open another one with Ctrl+O, or press Ctrl+R to plan a run"));
+    }
+    Q_EMIT failed(Text(loaded.status));
+    return;
+  }
+  banner_->clear();
+  AddRecent(loaded.path);
+  // A run that is still going on would replace what was just opened.
+  run_tag_ = 0;
+  if (worker_->busy()) worker_->cancel();
+  savings_->pause();
+  file_ = QFileInfo(loaded.path).absoluteFilePath();
+  showing_file_ = true;
+  undo_.clear();
+  if (loaded.trace->info.has_config) SetConfig(loaded.trace->info.config);
+  Digested(loaded.trace, false, false);
+  if (!loaded.trace->complete || !loaded.trace->warnings.empty()) {
+    QStringList lines;
+    for (const std::string& warning : loaded.trace->warnings)
+      lines << QString::fromStdString(warning);
+    if (lines.isEmpty()) lines << QString::fromStdString(loaded.trace->end_message);
+    banner_->show({.kind = "incomplete-file",
+                   .tone = Banner::Tone::kWarning,
+                   .title = tr("%1 is not complete").arg(QFileInfo(loaded.path).fileName()),
+                   .text = tr("%1. Everything before that is shown.")
+                               .arg(lines.mid(0, 4).join(QStringLiteral("; ")))});
+  }
+  Say(tr("Opened %1: %2 events")
+          .arg(loaded.path,
+               QString::fromStdString(timeline::FormatCount(loaded.trace->events.size()))));
+  if (!to_open_.isEmpty()) {
+    const QString next = to_open_.takeFirst();
+    if (digest_ != nullptr && digest_->trace == loaded.trace) {
+      PinBaseline();
+      openFile(next);
+    } else {
+      connect(
+          this, &MainWindow::documentShown, this,
+          [this, next] {
+            PinBaseline();
+            openFile(next);
+          },
+          Qt::SingleShotConnection);
+    }
+  }
+}
+
+void MainWindow::openModelConfig(const QString& path) {
+  const auto refuse = [&](const QString& why) {
+    banner_->show({.kind = "bad-config",
+                   .title = tr("%1 could not be used").arg(QFileInfo(path).fileName()),
+                   .text = tr("%1. What was shown stays.").arg(why)});
+    Say(tr("Not used: %1").arg(path));
+    Q_EMIT failed(why);
+  };
+  QFile file(path);
+  if (!file.open(QIODevice::ReadOnly)) {
+    refuse(file.errorString());
+    return;
+  }
+  if (file.size() > kMaxJson) {
+    refuse(tr("It has %1 bytes; a config.json has a few thousand").arg(file.size()));
+    return;
+  }
+  const QByteArray bytes = file.readAll();
+  const QJsonObject object = QJsonDocument::fromJson(bytes).object();
+  // A Hugging Face config says what it is; everything else is taken for a run.json.
+  const bool is_run =
+      !object.isEmpty() && !object.contains(QLatin1String("model_type")) &&
+      !object.contains(QLatin1String("architectures")) &&
+      (object.contains(QLatin1String("model")) || object.contains(QLatin1String("batch")) ||
+       object.contains(QLatin1String("precision")));
+  const QFileInfo info(path);
+  QString name = info.completeBaseName();
+  if (name == QLatin1String("config") && !info.dir().dirName().isEmpty())
+    name = info.dir().dirName();
+  run::RunConfigBuilder builder(config_);
+  const absl::Status status = is_run
+                                  ? builder.SetRunJson(bytes.toStdString())
+                                  : builder.SetModelConfig(name.toStdString(), bytes.toStdString());
+  if (!status.ok()) {
+    refuse(Text(status));
+    return;
+  }
+  const absl::StatusOr<run::RunConfig> config = builder.Build();
+  if (!config.ok()) {
+    refuse(Text(config.status()));
+    return;
+  }
+  banner_->clear(QStringLiteral("bad-config"));
+  editConfig(*config);
+}
+
+void MainWindow::saveTrace(const QString& path) { WriteFile(path, false); }
+void MainWindow::exportChrome(const QString& path) { WriteFile(path, true); }
+
+void MainWindow::WriteFile(const QString& path, bool chrome) {
+  if (digest_ == nullptr) return;
+  ++writing_;
+  Say(tr("Writing %1 …").arg(path));
+  auto* watcher = new QFutureWatcher<absl::Status>(this);
+  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, path, chrome] {
+    --writing_;
+    const absl::Status status = watcher->result();
+    watcher->deleteLater();
+    if (status.ok()) {
+      banner_->clear(QStringLiteral("save-failed"));
+      Say(tr("Wrote %1 (%2)")
+              .arg(path, QString::fromStdString(timeline::FormatBytes(
+                             static_cast<uint64_t>(QFileInfo(path).size()), true))));
+      if (!chrome) {
+        file_ = QFileInfo(path).absoluteFilePath();
+        AddRecent(path);
+      }
+    } else {
+      banner_->show(
+          {.kind = "save-failed",
+           .title = tr("%1 was not written").arg(QFileInfo(path).fileName()),
+           .text = tr("%1. A file that was there before is as it was; choose another place "
+                      "or make room.")
+                       .arg(Text(status)),
+           .action = tr("Try again"),
+           .run = [this, path, chrome] { WriteFile(path, chrome); }});
+      Say(tr("Not written: %1").arg(path));
+      Q_EMIT failed(Text(status));
+    }
+    Q_EMIT fileDone(path, status.ok());
+  });
+  watcher->setFuture(QtConcurrent::run([trace = digest_->trace, path, chrome] {
+    const std::string name = QFile::encodeName(path).toStdString();
+    if (!chrome) return trace::WriteTraceFile(*trace, name);
+    return exporters::WriteFile(
+        name, [&](std::ostream& out) { return exporters::WriteChromeTrace(*trace, out); });
+  }));
+}
+
+void MainWindow::Say(const QString& text) {
+  status_->setText(text);
+  log_->appendPlainText(QStringLiteral("%1  %2").arg(
+      QTime::currentTime().toString(QStringLiteral("hh:mm:ss.zzz")), text));
+}
+
+bool MainWindow::busy() const {
+  return run_tag_ != 0 || loading_ != nullptr || digesting_ > 0 || writing_ > 0;
+}
+
+bool MainWindow::settled() const {
+  return !busy() && timeline_->ready() && (!with_savings_ || savings_->idle());
+}
+
+void MainWindow::settleCanvas() { timeline_->settle(); }
+
+}  // namespace vramscope::ui

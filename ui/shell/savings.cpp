@@ -1,0 +1,161 @@
+#include "ui/shell/savings.h"
+
+#include <sys/resource.h>
+
+#include <QFutureWatcher>
+#include <QSet>
+#include <QTimer>
+#include <QtConcurrent/QtConcurrentRun>
+#include <algorithm>
+
+#include "profiler/analysis/analysis.h"
+#include "ui/panels/qt_theme.h"
+
+namespace vramscope::ui {
+namespace {
+
+// A figure needs the first step (which makes the optimizer's state) and one after it.
+constexpr int kSteps = 3;
+constexpr int kNice = 10;
+constexpr qsizetype kMaxResults = 2000;
+
+run::RunConfig ForFigures(run::RunConfig config) {
+  config.backend = run::Backend::kPlan;
+  config.steps = std::min(config.steps, kSteps);
+  return config;
+}
+
+QByteArray KeyOf(const run::RunConfig& config) {
+  return QByteArray::fromStdString(PlanKey(config));
+}
+
+}  // namespace
+
+SavingsPlanner::SavingsPlanner(QString worker_program, QObject* parent)
+    : QObject(parent), program_(std::move(worker_program)) {}
+SavingsPlanner::~SavingsPlanner() = default;
+
+void SavingsPlanner::update(const run::RunConfig& config) {
+  pause();
+  wants_.clear();
+  QSet<QByteArray> queued;
+  const auto want = [&](const run::RunConfig& c) {
+    const QByteArray key = KeyOf(c);
+    if (!results_.contains(key) && !queued.contains(key)) {
+      queued.insert(key);
+      queue_.enqueue(c);
+    }
+    return key;
+  };
+  const run::RunConfig base = ForFigures(config);
+  want(base);
+  for (const Technique& technique : Techniques()) {
+    const bool on = technique.on(base);
+    if (!on && !technique.blocked(base).empty()) {
+      Q_EMIT saving(ToQString(technique.id), std::nullopt, QString());
+      continue;
+    }
+    Want w;
+    w.id = ToQString(technique.id);
+    w.with = want(on ? base : technique.with(base));
+    w.without = want(on ? technique.without(base) : base);
+    wants_ << w;
+  }
+  Publish();
+  Next();
+}
+
+void SavingsPlanner::pause() {
+  ++generation_;
+  queue_.clear();
+  if (current_tag_ != 0) {
+    current_tag_ = 0;
+    if (client_) client_->cancel();
+  }
+}
+
+bool SavingsPlanner::idle() const { return current_key_.isEmpty() && queue_.isEmpty(); }
+
+void SavingsPlanner::Publish() {
+  for (const Want& w : wants_) {
+    const auto with = results_.constFind(w.with);
+    const auto without = results_.constFind(w.without);
+    if (with == results_.constEnd() || without == results_.constEnd()) {
+      Q_EMIT saving(w.id, std::nullopt, given_up_ ? QStringLiteral("–") : QStringLiteral("…"));
+    } else if (!with->ok || !without->ok) {
+      Q_EMIT saving(w.id, std::nullopt, QStringLiteral("–"));
+    } else {
+      Saving figure;
+      figure.bytes = static_cast<int64_t>(with->peak) - static_cast<int64_t>(without->peak);
+      figure.factor = without->step_ms > 0 ? with->step_ms / without->step_ms : 0;
+      Q_EMIT saving(w.id, figure, QString());
+    }
+  }
+}
+
+void SavingsPlanner::Next() {
+  if (!current_key_.isEmpty()) return;  // its end comes back here
+  if (queue_.isEmpty() || given_up_) {
+    queue_.clear();
+    Q_EMIT finished();
+    return;
+  }
+  if (!client_) {
+    client_ = std::make_unique<WorkerClient>(program_);
+    connect(client_.get(), &WorkerClient::ready, this, [this] {
+      // The worker that is looked at goes first.
+      if (client_->processId() > 0)
+        setpriority(PRIO_PROCESS, static_cast<id_t>(client_->processId()), kNice);
+    });
+    connect(client_.get(), &WorkerClient::runEnded, this, &SavingsPlanner::Ended);
+    client_->start();
+  }
+  const run::RunConfig config = queue_.dequeue();
+  current_key_ = KeyOf(config);
+  current_tag_ = client_->run(config);
+}
+
+void SavingsPlanner::Ended(quint64 tag, std::shared_ptr<const trace::Trace> trace,
+                           const QString& error) {
+  if (tag != current_tag_) {  // of what was paused
+    current_key_.clear();
+    Next();
+    return;
+  }
+  const QByteArray key = current_key_;
+  current_tag_ = 0;
+  given_up_ = client_->givenUp();
+  const auto done = [this, key](Result result) {
+    Store(key, std::move(result));
+    current_key_.clear();
+    Publish();
+    Next();
+  };
+  if (!error.isEmpty() || trace == nullptr) {
+    Result failed;
+    failed.error = error;
+    done(failed);
+    return;
+  }
+  auto* watcher = new QFutureWatcher<Result>(this);
+  connect(watcher, &QFutureWatcherBase::finished, this, [watcher, done] {
+    done(watcher->result());
+    watcher->deleteLater();
+  });
+  watcher->setFuture(QtConcurrent::run([trace] {
+    const analysis::MemoryCurves curves = analysis::ComputeCurves(*trace);
+    Result result;
+    result.ok = true;
+    result.peak = analysis::FindPeak(*trace, curves).allocated;
+    const auto steps = analysis::StepTable(*trace, curves);
+    if (!steps.empty()) result.step_ms = steps.back().total_ms;
+    return result;
+  }));
+}
+
+void SavingsPlanner::Store(const QByteArray& key, Result result) {
+  if (results_.size() > kMaxResults) results_.clear();
+  results_.insert(key, std::move(result));
+}
+
+}  // namespace vramscope::ui

@@ -1,0 +1,66 @@
+// What each technique would save, planned in the background by a worker of its own, so that a
+// toggle never waits for it. Results are kept by configuration.
+//
+//   planner.update(config);                       // after a run has been shown
+//   connect(&planner, &SavingsPlanner::saving, panel, &TechniquePanel::setSaving);
+//   planner.pause();                              // the user has toggled something
+#pragma once
+
+#include <QHash>
+#include <QObject>
+#include <QQueue>
+#include <memory>
+#include <optional>
+
+#include "profiler/run/run_config.h"
+#include "ui/panels/technique_panel.h"
+#include "ui/worker/worker_client.h"
+
+namespace vramscope::ui {
+
+class SavingsPlanner : public QObject {
+  Q_OBJECT
+ public:
+  explicit SavingsPlanner(QString worker_program, QObject* parent = nullptr);
+  ~SavingsPlanner() override;
+
+  // Figures for every technique around this configuration: at once where they are known, by and by
+  // where they must be planned.
+  void update(const run::RunConfig& config);
+  void pause();  // ends the plan in progress, forgets what is queued; known results stay
+  bool idle() const;
+
+ Q_SIGNALS:
+  // Of technique `id`: a figure, or what stands in its place.
+  void saving(const QString& id, std::optional<vramscope::ui::Saving> saving,
+              const QString& instead);
+  void finished();  // nothing is left to plan
+
+ private:
+  struct Result {
+    bool ok = false;
+    uint64_t peak = 0;
+    double step_ms = 0;
+    QString error;
+  };
+  struct Want {
+    QString id;
+    QByteArray with, without;
+  };
+  void Publish();
+  void Next();
+  void Ended(quint64 tag, std::shared_ptr<const trace::Trace> trace, const QString& error);
+  void Store(const QByteArray& key, Result result);
+
+  QString program_;
+  std::unique_ptr<WorkerClient> client_;
+  QHash<QByteArray, Result> results_;
+  QList<Want> wants_;
+  QQueue<run::RunConfig> queue_;
+  QByteArray current_key_;
+  quint64 current_tag_ = 0;
+  quint64 generation_ = 0;  // of update() and pause(): an analysis of an older one is only stored
+  bool given_up_ = false;
+};
+
+}  // namespace vramscope::ui

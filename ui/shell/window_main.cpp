@@ -1,0 +1,173 @@
+#include "ui/shell/window_main.h"
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QFile>
+#include <QJsonDocument>
+#include <QSaveFile>
+#include <QScreen>
+#include <QTemporaryDir>
+#include <QTimer>
+#include <cstdio>
+#include <optional>
+
+#include "ui/shell/main_window.h"
+#include "ui/worker/worker_client.h"
+
+namespace vramscope::ui {
+namespace {
+
+constexpr int kOk = 0, kUsage = 2, kBadInput = 3, kFailure = 4;
+// A picture waits so long for the first run or file, and then so long for the savings.
+constexpr int kDocumentMs = 60'000;
+constexpr int kSavingsMs = 30'000;
+constexpr int kPollMs = 30;
+constexpr int kMinSide = 320, kMaxSide = 8192;
+
+int Complain(int code, const QString& text) {
+  std::fprintf(stderr, "vramscope: %s\n", text.toUtf8().constData());
+  return code;
+}
+
+std::optional<QSize> ParseSize(const std::string& text) {
+  const QStringList parts = QString::fromStdString(text).toLower().split(QLatin1Char('x'));
+  bool good[2] = {false, false};
+  if (parts.size() != 2) return std::nullopt;
+  const QSize size(parts[0].toInt(&good[0]), parts[1].toInt(&good[1]));
+  if (!good[0] || !good[1] || std::min(size.width(), size.height()) < kMinSide ||
+      std::max(size.width(), size.height()) > kMaxSide)
+    return std::nullopt;
+  return size;
+}
+
+bool HaveDisplay() {
+  return qEnvironmentVariableIsSet("DISPLAY") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY") ||
+         qEnvironmentVariableIsSet("QT_QPA_PLATFORM");
+}
+
+// Draws the window once everything has come, writes what was asked for, ends the program.
+class Photographer : public QObject {
+ public:
+  Photographer(MainWindow* window, const WindowOptions& options)
+      : window_(window), options_(options) {
+    connect(window, &MainWindow::documentShown, this, [this] {
+      if (files_left_ > 0) --files_left_;
+    });
+    connect(window, &MainWindow::failed, this, [this](const QString& why) { failure_ = why; });
+    files_left_ = std::max<qsizetype>(1, static_cast<qsizetype>(options.files.size()));
+    since_.start();
+    poll_.start(kPollMs);
+    connect(&poll_, &QTimer::timeout, this, &Photographer::Look);
+  }
+  int code() const { return code_; }
+
+ private:
+  void Look() {
+    const bool shown = files_left_ == 0;
+    const bool over = since_.elapsed() > kDocumentMs;
+    if (!shown && failure_.isEmpty() && !over) return;
+    if (shown && !document_at_) document_at_ = since_.elapsed();
+    if (shown && !window_->settled() && since_.elapsed() < *document_at_ + kSavingsMs) return;
+    poll_.stop();
+    if (!shown)
+      code_ = failure_.isEmpty()
+                  ? Complain(kFailure,
+                             QStringLiteral("nothing came within %1 s").arg(kDocumentMs / 1000))
+                  : Complain(kBadInput, failure_);
+    // The picture of what went wrong is worth having, too.
+    window_->settleCanvas();
+    QCoreApplication::processEvents();
+    Save();
+    QApplication::exit(code_);
+  }
+
+  void Save() {
+    if (!options_.screenshot.empty()) {
+      const QString path = QString::fromStdString(options_.screenshot);
+      if (!window_->grab().save(path, "PNG"))
+        code_ =
+            Complain(kFailure, QStringLiteral("%1: the picture could not be written").arg(path));
+    }
+    if (!options_.dump_state.empty()) {
+      const QString path = QString::fromStdString(options_.dump_state);
+      const QByteArray json = QJsonDocument(window_->dumpState()).toJson();
+      QFile file;
+      bool good = path == QLatin1String("-")
+                      ? file.open(stdout, QIODevice::WriteOnly)
+                      : (file.setFileName(path), file.open(QIODevice::WriteOnly));
+      good = good && file.write(json) == json.size() && file.flush();
+      if (!good) code_ = Complain(kFailure, QStringLiteral("%1: %2").arg(path, file.errorString()));
+    }
+  }
+
+  MainWindow* window_;
+  const WindowOptions& options_;
+  QTimer poll_;
+  QElapsedTimer since_;
+  std::optional<qint64> document_at_;
+  qsizetype files_left_ = 0;
+  QString failure_;
+  int code_ = kOk;
+};
+
+}  // namespace
+
+int RunWindow(int& argc, char** argv, const WindowOptions& options) {
+  const bool picture = !options.screenshot.empty() || !options.dump_state.empty();
+  std::optional<QSize> size;
+  if (!options.size.empty()) {
+    size = ParseSize(options.size);
+    if (!size)
+      return Complain(kUsage, QStringLiteral("--size: \"%1\" is not a size such as 1680x1050 (each "
+                                             "side from %2 to %3)")
+                                  .arg(QString::fromStdString(options.size))
+                                  .arg(kMinSide)
+                                  .arg(kMaxSide));
+  }
+  if (!(options.scale >= 0.5 && options.scale <= 4))
+    return Complain(kUsage, QStringLiteral("--scale: expected a number from 0.5 to 4"));
+  const QString theme = QString::fromStdString(options.theme);
+  if (!theme.isEmpty() && ThemeName(ThemeFromName(theme)) != theme)
+    return Complain(kUsage,
+                    QStringLiteral("--theme: \"%1\" is not one of dark, light, system").arg(theme));
+  if (!HaveDisplay()) {
+    if (!picture)
+      return Complain(kFailure,
+                      QStringLiteral("there is no display; `vramscope plan` works without one"));
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+  }
+  if (options.scale != 1.0) qputenv("QT_SCALE_FACTOR", QByteArray::number(options.scale));
+
+  QApplication app(argc, argv);
+  QApplication::setApplicationName(QStringLiteral("vramscope"));
+  QApplication::setApplicationDisplayName(QString());
+  QApplication::setDesktopFileName(QStringLiteral("vramscope"));
+
+  // A picture shows what it was asked for, whatever the user's window looked like last.
+  QTemporaryDir scratch;
+  MainWindowOptions window_options;
+  window_options.worker_program = FindWorker();
+  if (picture) window_options.settings_file = scratch.filePath(QStringLiteral("settings.ini"));
+  MainWindow window(window_options);
+  if (!theme.isEmpty()) window.setThemeChoice(ThemeFromName(theme));
+  if (size) window.resize(*size);
+  if (!picture && !size && window.screen() != nullptr) {
+    const QSize room = window.screen()->availableSize();
+    if (window.width() > room.width() || window.height() > room.height())
+      window.resize(window.size().boundedTo(room));
+  }
+  window.show();
+  QStringList files;
+  for (const std::string& file : options.files) files << QFile::decodeName(file.c_str());
+  if (files.isEmpty()) {
+    window.runConfig(window.config());
+  } else {
+    window.openFiles(files);
+  }
+  if (!picture) return QApplication::exec();
+  Photographer photographer(&window, options);
+  const int code = QApplication::exec();
+  return code != kOk ? code : photographer.code();
+}
+
+}  // namespace vramscope::ui

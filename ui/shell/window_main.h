@@ -1,0 +1,25 @@
+// The window as a program. No Qt type crosses this header, so that the command line can include it.
+//
+//   return RunWindow(argc, argv, {.files = {"run.trace"}});
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace vramscope::ui {
+
+struct WindowOptions {
+  std::vector<std::string> files;  // opened; of two, the first is the baseline
+  std::string screenshot;          // not empty: draw the window, save it here as PNG, end
+  std::string dump_state;          // not empty: write what the window shows here as JSON, end
+  std::string size;                // "1680x1050", logical pixels; empty: as it was last
+  std::string theme;               // "dark", "light", "system"; empty: as it was last
+  double scale = 1.0;              // of everything, 0.5 to 4
+};
+
+// Returns the exit status: 0, 2 (an option that can't be understood), 3 (a file could not be
+// opened, for a screenshot), 4 (no display, the picture could not be written, nothing to show
+// within a minute). Messages go to stderr.
+int RunWindow(int& argc, char** argv, const WindowOptions& options);
+
+}  // namespace vramscope::ui
