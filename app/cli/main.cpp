@@ -17,8 +17,8 @@ void AddWindowOptions(CLI::App& app, WindowArguments& window) {
   app.add_option("--screenshot", window.screenshot, "draw the window, save it as a PNG, end")
       ->type_name("OUT.png");
   app.add_option("--size", window.size, "size of the window (1680x1050)")->type_name("WxH");
-  app.add_option("--theme", window.theme, "dark or light")
-      ->check(CLI::IsMember({"dark", "light"}))
+  app.add_option("--theme", window.theme, "dark, light or system")
+      ->check(CLI::IsMember({"dark", "light", "system"}))
       ->type_name("NAME");
   app.add_option("--scale", window.scale, "pixels per point")
       ->check(CLI::Range(0.5, 4.0))

@@ -176,7 +176,9 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
                                           static_cast<double>(summary.peak.allocated))});
   }
   text += peak.Text() + "\n" + StepsTable(summary.steps) + "\n";
-  if (info.device.memory_bytes > 0) text += "  " + FitText(trace, summary) + "\n";
+  // What the processor's allocator holds says nothing certain about a GPU.
+  if (info.device.memory_bytes > 0 && info.backend != trace::Backend::kCpu)
+    text += "  " + FitText(trace, summary) + "\n";
   return text;
 }
 

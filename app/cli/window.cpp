@@ -45,7 +45,15 @@ ExitCode OpenWindow([[maybe_unused]] int argc, [[maybe_unused]] char** argv,
 #ifdef VRAMSCOPE_WITH_WINDOW
   const bool picture = !arguments.screenshot.empty() || !arguments.dump_state.empty();
   if (picture && !HaveDisplay()) setenv("QT_QPA_PLATFORM", "offscreen", 1);
-  if (picture || HaveDisplay()) return RunTheWindow(argc, argv, arguments);
+  if (picture || HaveDisplay()) {
+    return static_cast<ExitCode>(ui::RunWindow(argc, argv,
+                                               {.files = arguments.files,
+                                                .screenshot = arguments.screenshot,
+                                                .dump_state = arguments.dump_state,
+                                                .size = arguments.size,
+                                                .theme = arguments.theme,
+                                                .scale = arguments.scale}));
+  }
 #else
   (void)HaveDisplay;
 #endif

@@ -1,0 +1,184 @@
+// plan, run and check through the real worker; skipped where it is not built.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/app/process.h"
+
+namespace vramscope::test {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+constexpr double kGiB = 1073741824.0;
+
+class CliRun : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const char* named = std::getenv("VRAMSCOPE_WORKER");
+    const std::filesystem::path beside =
+        std::filesystem::path(VRAMSCOPE_PROGRAM).parent_path() / "vramscope-worker";
+    if (named == nullptr && !std::filesystem::exists(beside)) {
+      GTEST_SKIP() << "vramscope-worker is not built (it needs LibTorch)";
+    }
+    // One layer of everything: fast, and small enough for the cpu backend.
+    tiny_ = folder_ / "tiny.json";
+    WriteFile(tiny_, R"({"model_type": "llama", "vocab_size": 128, "hidden_size": 32,
+        "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
+        "num_key_value_heads": 2, "hidden_act": "silu", "rms_norm_eps": 1e-5,
+        "max_position_embeddings": 128, "rope_theta": 10000.0, "tie_word_embeddings": false})");
+  }
+  json Json(std::vector<std::string> arguments, int status = 0) {
+    arguments.push_back("--json");
+    const Outcome outcome = Run(arguments);
+    EXPECT_EQ(outcome.status, status) << outcome.err;
+    json parsed = json::parse(outcome.out, nullptr, false);
+    EXPECT_TRUE(parsed.is_object()) << outcome.out;
+    return parsed.is_object() ? parsed : json::object();
+  }
+  TemporaryFolder folder_;
+  std::string tiny_;
+};
+
+void ExpectContract(const json& summary) {
+  for (const char* key :
+       {"backend", "measured", "device", "parameters", "before_training", "after_training", "peak",
+        "peak_by_category", "steps", "events", "seconds", "fits"}) {
+    EXPECT_TRUE(summary.contains(key)) << key;
+  }
+  for (const char* key : {"count", "trainable", "bytes"})
+    EXPECT_TRUE(summary["parameters"].contains(key)) << key;
+  for (const char* when : {"before_training", "after_training"}) {
+    EXPECT_TRUE(summary[when]["allocated"].is_number_unsigned());
+    EXPECT_LE(summary[when]["allocated"], summary[when]["reserved"]);
+  }
+  for (const char* key : {"allocated", "reserved", "step", "phase", "module", "op"}) {
+    EXPECT_TRUE(summary["peak"].contains(key)) << key;
+  }
+  uint64_t sum = 0;
+  for (const auto& [name, bytes] : summary["peak_by_category"].items())
+    sum += bytes.get<uint64_t>();
+  EXPECT_EQ(sum, summary["peak"]["allocated"]) << "the categories add up to the peak";
+  ASSERT_FALSE(summary["steps"].empty());
+  for (const char* key : {"index", "peak_allocated", "forward_ms", "backward_ms", "optimizer_ms"}) {
+    EXPECT_TRUE(summary["steps"][0].contains(key)) << key;
+  }
+}
+
+// Issue 3, "What it must show", point 2; the figures are those of a published run of this model.
+TEST_F(CliRun, PlanOfQwenHasThePublishedMemory) {
+  const json fp32 = Json({"plan", "--preset", "qwen2-0.5b", "--set", "batch=2", "--set", "seq=512",
+                          "--set", "optimizer.name=adamw"});
+  ExpectContract(fp32);
+  EXPECT_EQ(fp32["backend"], "plan");
+  EXPECT_EQ(fp32["measured"], false);
+  EXPECT_EQ(fp32["parameters"]["count"], 494032768);
+  EXPECT_EQ(fp32["parameters"]["trainable"], 494032768);
+  const double before = fp32["before_training"]["allocated"].get<double>() / kGiB;
+  EXPECT_GE(before, 1.835);
+  EXPECT_LE(before, 1.85);
+  const double after = fp32["after_training"]["allocated"].get<double>() / kGiB;
+  EXPECT_GE(after, 5.52);
+  EXPECT_LE(after, 5.66);
+
+  const json bf16 = Json({"plan", "--preset", "qwen2-0.5b", "--set", "batch=2", "--set", "seq=512",
+                          "--set", "optimizer.name=adamw", "--set", "precision=bf16"});
+  EXPECT_NEAR(bf16["before_training"]["allocated"].get<double>() / kGiB, 0.93, 0.006);
+  EXPECT_NEAR(bf16["after_training"]["allocated"].get<double>() / kGiB, 2.80, 0.03);
+}
+
+TEST_F(CliRun, LoraTrainsTheAdaptersAlone) {
+  const json lora = Json({"plan", "--preset", "qwen2-0.5b", "--set", "lora.rank=8", "--set",
+                          "lora.targets=q_proj,v_proj"});
+  EXPECT_EQ(lora["parameters"]["trainable"], 540672);
+  EXPECT_NEAR(lora["before_training"]["allocated"].get<double>() / kGiB, 1.84, 0.006);
+  EXPECT_NEAR(lora["after_training"]["allocated"].get<double>() / kGiB, 1.86, 0.006);
+}
+
+TEST_F(CliRun, APlanIsDeterministic) {
+  const std::string a = folder_ / "a.trace", b = folder_ / "b.trace";
+  ASSERT_EQ(Run({"plan", "--model", tiny_, "--set", "seq=64", "-o", a}).status, 0);
+  ASSERT_EQ(Run({"plan", "--model", tiny_, "--set", "seq=64", "-o", b}).status, 0);
+  EXPECT_EQ(Run({"diff", a, b}).status, 0);
+  EXPECT_EQ(Run({"diff", "--requests", a, b}).status, 0);
+  EXPECT_EQ(Run({"requests", a}).out, Run({"requests", b}).out);
+}
+
+TEST_F(CliRun, TheTraceOnStdoutIsATrace) {
+  const Outcome plan = Run({"plan", "--model", tiny_, "--set", "seq=16", "-o", "-"});
+  ASSERT_EQ(plan.status, 0) << plan.err;
+  const Outcome info = Run({"info", "-", "--json"}, {.input = plan.out});
+  EXPECT_EQ(info.status, 0) << info.err;
+  EXPECT_EQ(json::parse(info.out)["steps"], 3);
+}
+
+TEST_F(CliRun, RunOnTheProcessorIsMeasured) {
+  const json cpu =
+      Json({"run", "--backend", "cpu", "--model", tiny_, "--set", "seq=16", "--set", "steps=2"});
+  ExpectContract(cpu);
+  EXPECT_EQ(cpu["backend"], "cpu");
+  EXPECT_EQ(cpu["measured"], true);
+  EXPECT_EQ(cpu["steps"].size(), 2u);
+}
+
+// Llama-2-70B on 8 GB: the answer is by how much it does not fit, not a failure.
+TEST_F(CliRun, ALargeModelOnASmallCardDoesNotFit) {
+  const std::string large = folder_ / "70b.json";
+  WriteFile(large, R"({"model_type": "llama", "vocab_size": 32000, "hidden_size": 8192,
+      "intermediate_size": 28672, "num_hidden_layers": 80, "num_attention_heads": 64,
+      "num_key_value_heads": 8, "hidden_act": "silu", "rms_norm_eps": 1e-5,
+      "max_position_embeddings": 4096, "rope_theta": 10000.0, "tie_word_embeddings": false})");
+  const json plan =
+      Json({"plan", "--model", large, "--set", "device=rtx-4060", "--set", "batch=1"});
+  EXPECT_EQ(plan["fits"], false);
+  EXPECT_EQ(plan["parameters"]["count"], 68976648192);
+  EXPECT_LT(plan["headroom"].get<double>(), -200 * kGiB);
+  const Outcome text =
+      Run({"plan", "--model", large, "--set", "device=rtx-4060", "--set", "batch=1"});
+  EXPECT_EQ(text.status, 0);
+  EXPECT_THAT(text.out, HasSubstr("Does not fit on NVIDIA GeForce RTX 4060"));
+  EXPECT_EQ(Run({"check", "--model", large, "--set", "batch=1", "--budget", "8GiB"}).status, 1);
+}
+
+TEST_F(CliRun, ConfigurationsThatTheTrainerRefusesAreBadInput) {
+  const std::string odd = folder_ / "odd.json";
+  WriteFile(odd, R"({"model_type": "mamba"})");
+  Outcome outcome = Run({"plan", "--model", odd});
+  EXPECT_EQ(outcome.status, 3) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("mamba"));
+  WriteFile(odd, R"({"model_type": "llama", "hidden_size": 32})");
+  outcome = Run({"plan", "--model", odd});
+  EXPECT_EQ(outcome.status, 3) << outcome.err;
+}
+
+TEST_F(CliRun, AnInterruptEndsTheRunAtOnce) {
+  const Outcome outcome = Run({"plan", "--preset", "qwen2-0.5b", "--set", "steps=1000"},
+                              {.signal = SIGINT, .signal_after_ms = 3000});
+  EXPECT_EQ(outcome.status, 130) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("cancelled"));
+  EXPECT_EQ(outcome.out, "");
+}
+
+TEST_F(CliRun, AWorkerThatDiesIsAnInternalFailure) {
+  // A worker that ends at once, in place of the real one.
+  const Outcome outcome = Run({"plan"}, {.environment = {"VRAMSCOPE_WORKER=/bin/false"}});
+  EXPECT_EQ(outcome.status, 4);
+  EXPECT_THAT(outcome.err, HasSubstr("worker"));
+  EXPECT_EQ(outcome.out, "");
+}
+
+TEST_F(CliRun, WithoutADisplayTheDefaultPlanIsShown) {
+  const Outcome outcome =
+      Run({}, {.environment = {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("qwen2-0.5b"));
+  EXPECT_THAT(outcome.out, HasSubstr("peak"));
+}
+
+}  // namespace
+}  // namespace vramscope::test

@@ -1,0 +1,320 @@
+// The command line without a worker: usage, bad input, and what is asked of a file.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "profiler/trace/writer.h"
+#include "tests/app/process.h"
+
+namespace vramscope::test {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using trace::Category;
+using trace::Event;
+using trace::EventKind;
+using trace::Phase;
+
+// Two steps: a parameter of 1 MiB stays, an activation of 2 MiB (+ `more`) comes and goes in each.
+void WriteSample(const std::string& path, uint64_t more = 0) {
+  auto writer = trace::TraceWriter::ToFile(path);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  trace::TraceInfo info;
+  info.producer = "test";
+  info.model.name = "tiny";
+  info.device.key = "test-gpu";
+  info.device.name = "Test GPU";
+  info.device.memory_bytes = 16 << 20;
+  info.device.context_bytes = 1 << 20;
+  (*writer)->Begin(info);
+  const std::vector<std::string> strings = {"aten::mm", "layer"};
+  (*writer)->Strings(1, strings);
+  std::vector<Event> events;
+  int64_t now = 0;
+  const auto add = [&](Event event) {
+    event.time_ns = now += 1'000'000;
+    events.push_back(event);
+  };
+  uint64_t next = 0;
+  const auto alloc = [&](Category category, uint64_t bytes, uint64_t address) {
+    add({.kind = EventKind::kAlloc,
+         .category = category,
+         .pool = trace::Pool::kLarge,
+         .name = {1},
+         .module = {2},
+         .id = next++,
+         .address = address,
+         .bytes = bytes,
+         .bytes_rounded = bytes});
+  };
+  add({.kind = EventKind::kSegmentAlloc,
+       .pool = trace::Pool::kLarge,
+       .id = 0,
+       .address = 1 << 24,
+       .bytes = 8 << 20});
+  alloc(Category::kParameter, 1 << 20, 1 << 24);
+  for (uint64_t step = 0; step < 2; ++step) {
+    add({.kind = EventKind::kStepBegin, .id = step});
+    add({.kind = EventKind::kPhaseBegin, .detail = static_cast<uint8_t>(Phase::kForward)});
+    alloc(Category::kActivation, (2 << 20) + more, (1 << 24) + (2 << 20));
+    add({.kind = EventKind::kPhaseEnd, .detail = static_cast<uint8_t>(Phase::kForward)});
+    add({.kind = EventKind::kPhaseBegin, .detail = static_cast<uint8_t>(Phase::kBackward)});
+    add({.kind = EventKind::kFreeRequested, .id = next - 1});
+    add({.kind = EventKind::kFreeCompleted, .id = next - 1});
+    add({.kind = EventKind::kPhaseEnd, .detail = static_cast<uint8_t>(Phase::kBackward)});
+    add({.kind = EventKind::kStepEnd, .id = step});
+  }
+  (*writer)->Events(events);
+  (*writer)->End(true, "");
+  const absl::Status status = (*writer)->Close();
+  ASSERT_TRUE(status.ok()) << status;
+}
+
+class Cli : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    sample_ = folder_ / "sample.trace";
+    WriteSample(sample_);
+  }
+  json Json(const std::vector<std::string>& arguments, int status = 0) {
+    const Outcome outcome = Run(arguments);
+    EXPECT_EQ(outcome.status, status) << outcome.err;
+    json parsed = json::parse(outcome.out, nullptr, false);
+    EXPECT_TRUE(parsed.is_object()) << "stdout is not one JSON object: " << outcome.out;
+    return parsed;
+  }
+  TemporaryFolder folder_;
+  std::string sample_;
+};
+
+TEST_F(Cli, WrongUsageIsTwo) {
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"--no-such-option"},
+           {"plan", "--nope"},
+           {"plan", "extra"},
+           {"info"},
+           {"diff", "one"},
+           {"plan", "--set", "batch"},
+           {"plan", "--set"},
+           {"run"},
+           {"run", "--backend", "tpu"},
+           {"export", sample_, "--to", "docx", "-o", "x"},
+           {"peak", sample_, "--by", "colour"},
+           {"peak", sample_, "--at", "noon"},
+           {"diff", sample_, sample_, "--step", "1"},
+           {"check", sample_, "--budget", "much"},
+           {"check", sample_, "--budget", "1GiB", "--preset", "gpt2"},
+           {"plan", "--preset", "gpt2", "--model", "x.json"},
+           {"plan", "--json", "-o", "-"},
+           {"plna"}}) {
+    const Outcome outcome = Run(arguments);
+    EXPECT_EQ(outcome.status, 2) << ::testing::PrintToString(arguments) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_NE(outcome.err, "");
+  }
+  EXPECT_THAT(Run({"plna"}).err, HasSubstr("did you mean \"plan\""));
+}
+
+TEST_F(Cli, HelpIsNoError) {
+  const Outcome outcome = Run({"--help"});
+  EXPECT_EQ(outcome.status, 0);
+  for (const char* command : {"plan", "run", "info", "peak", "phases", "requests", "estimate",
+                              "export", "diff", "check", "devices", "presets", "doctor"}) {
+    EXPECT_THAT(outcome.out, HasSubstr(std::string("\n  ") + command + " "));
+    EXPECT_EQ(Run({command, "--help"}).status, 0) << command;
+  }
+}
+
+TEST_F(Cli, BadSettingsAreThreeAndSayWhatIsAllowed) {
+  struct Row {
+    std::string set, says;
+  };
+  for (const Row& row : {Row{"batch=-1", "65536"},
+                         {"bacth=1", "did you mean \"batch\""},
+                         {"precision=fp8", "amp-bf16"},
+                         {"device=rtx-4900", "rtx-4090"},
+                         {"offload.optimizer=cpu", "not available in this version"},
+                         {"model=nope", "choose from"}}) {
+    const Outcome outcome = Run({"plan", "--set", row.set});
+    EXPECT_EQ(outcome.status, 3) << row.set;
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("error"), HasSubstr(row.says)));
+    EXPECT_EQ(outcome.out, "");
+  }
+  EXPECT_EQ(Run({"plan", "--preset", "qwen"}).status, 3);
+  EXPECT_THAT(Run({"run", "--backend", "cuda"}).err, HasSubstr("not available in this version"));
+}
+
+TEST_F(Cli, BadModelAndRunFilesAreThree) {
+  const std::string bad = folder_ / "config.json";
+  WriteFile(bad, "this is not JSON");
+  Outcome outcome = Run({"estimate", "--model", bad});
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr(bad), HasSubstr("not JSON")));
+  outcome = Run({"plan", "--config", bad});
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr(bad), HasSubstr("not JSON")));
+  WriteFile(bad, R"({"optimizer": {"nmae": "sgd"}})");
+  EXPECT_THAT(Run({"plan", "--config", bad}).err, HasSubstr("optimizer.name"));
+  WriteFile(bad, R"({"model_type": "mamba"})");
+  EXPECT_THAT(Run({"estimate", "--model", bad}).err, HasSubstr("mamba"));
+  outcome = Run({"estimate", "--model", folder_ / "none.json"});
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("none.json"));
+}
+
+TEST_F(Cli, ForeignFilesAreThreeForEveryReader) {
+  const std::string foreign = folder_ / "foreign";
+  for (const std::string& content :
+       {std::string("hello\n"), std::string(), std::string("\x80\x04\x95pickle"),
+        std::string("{\"a\": 1}"), std::string("\x89VRT"), std::string(1000, '\0')}) {
+    WriteFile(foreign, content);
+    for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+             {"info", foreign},
+             {"info", foreign, "--json"},
+             {"peak", foreign},
+             {"phases", foreign},
+             {"requests", foreign},
+             {"export", foreign, "--to", "csv", "-o", folder_ / "o"},
+             {"diff", foreign, sample_},
+             {"diff", "--requests", sample_, foreign},
+             {"check", foreign, "--budget", "1GiB"}}) {
+      const Outcome outcome = Run(arguments);
+      EXPECT_EQ(outcome.status, 3) << arguments[0] << outcome.err;
+      EXPECT_EQ(outcome.out, "");
+      EXPECT_THAT(outcome.err, HasSubstr("foreign"));
+    }
+  }
+  EXPECT_EQ(Run({"info", folder_ / "missing.trace"}).status, 3);
+  EXPECT_EQ(Run({"info", folder_ / ""}).status, 3);
+}
+
+TEST_F(Cli, ACutTraceOpensAndSaysSo) {
+  const std::string whole = ReadFile(sample_);
+  const std::string cut = folder_ / "cut.trace";
+  WriteFile(cut, whole.substr(0, whole.size() - 40));
+  const Outcome outcome = Run({"info", cut, "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const json info = json::parse(outcome.out);
+  EXPECT_TRUE(info["truncated"]);
+  EXPECT_FALSE(info["warnings"].empty());
+  EXPECT_THAT(outcome.err, HasSubstr("warning"));
+}
+
+TEST_F(Cli, InfoHasTheContractsKeys) {
+  const json info = Json({"info", sample_, "--json"});
+  for (const char* key :
+       {"kind", "events", "devices", "steps", "time_span_ns", "peak", "warnings", "truncated"}) {
+    EXPECT_TRUE(info.contains(key)) << key;
+  }
+  EXPECT_EQ(info["kind"], "trace");
+  EXPECT_EQ(info["steps"], 2);
+  EXPECT_EQ(info["devices"], json::array({"Test GPU"}));
+  EXPECT_EQ(info["peak"]["allocated"], 3 << 20);
+  EXPECT_EQ(info["peak"]["reserved"], 8 << 20);
+  EXPECT_FALSE(info["truncated"]);
+}
+
+TEST_F(Cli, InputsMayBePackedOrPiped) {
+  const Outcome piped = Run({"info", "-", "--json"}, {.input = ReadFile(sample_)});
+  EXPECT_EQ(piped.status, 0) << piped.err;
+  EXPECT_EQ(piped.out, Run({"info", sample_, "--json"}).out);
+}
+
+TEST_F(Cli, PeakAndPhases) {
+  json peak = Json({"peak", sample_, "--json"});
+  EXPECT_EQ(peak["allocated"], 3 << 20);
+  EXPECT_EQ(peak["by_category"]["Activation"], 2 << 20);
+  EXPECT_EQ(peak["at"]["phase"], "forward");
+  EXPECT_EQ(peak["groups"].size(), 2u);
+  peak = Json({"peak", sample_, "--at", "2.5ms", "--by", "module", "--json"});
+  EXPECT_EQ(peak["allocated"], 1 << 20);
+  EXPECT_EQ(peak["groups"][0]["name"], "layer");
+  const json phases = Json({"phases", sample_, "--json"});
+  ASSERT_EQ(phases["steps"].size(), 2u);
+  EXPECT_EQ(phases["steps"][1]["index"], 1);
+  EXPECT_EQ(phases["steps"][0]["forward_ms"], 2.0);
+  EXPECT_EQ(phases["steps"][0]["backward_ms"], 3.0);
+}
+
+TEST_F(Cli, RequestsAreTheContractsColumns) {
+  const Outcome outcome = Run({"requests", sample_});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(
+      outcome.out.substr(0, outcome.out.find_first_of("\r\n")),
+      "index,kind,bytes_requested,bytes_rounded,address,stream,time_ns,category,phase,module,op");
+  EXPECT_THAT(outcome.out, HasSubstr("aten::mm"));
+}
+
+TEST_F(Cli, DiffAnswersByItsStatus) {
+  const std::string other = folder_ / "other.trace";
+  WriteSample(other, 1 << 20);
+  EXPECT_TRUE(Json({"diff", sample_, sample_, "--json"})["equal"]);
+  const json diff = Json({"diff", sample_, other, "--json"}, 1);
+  EXPECT_FALSE(diff["equal"]);
+  EXPECT_EQ(diff["peak"]["allocated"]["delta"], 1 << 20);
+  const json& activation = diff["steps"].back()["phases"][0]["categories"]["Activation"];
+  EXPECT_EQ(activation, (json{{"a", 2 << 20}, {"b", 3 << 20}, {"delta", 1 << 20}}));
+
+  json requests = Json({"diff", "--requests", sample_, sample_, "--json"});
+  EXPECT_EQ(requests["requests"]["equal"], requests["requests"]["total"]);
+  requests = Json({"diff", "--requests", sample_, other, "--step", "0", "--json"}, 1);
+  EXPECT_LT(requests["requests"]["equal"], requests["requests"]["total"]);
+  EXPECT_FALSE(requests["first_differences"].empty());
+  EXPECT_TRUE(requests["peak"].contains("a") && requests["peak"].contains("b"));
+  EXPECT_EQ(Run({"diff", "--requests", sample_, sample_, "--step", "7"}).status, 3);
+}
+
+TEST_F(Cli, CheckComparesWithContext) {
+  EXPECT_EQ(Run({"check", sample_, "--budget", "9MiB"}).status, 0)
+      << "8 MiB reserved + 1 MiB context";
+  const json check = Json({"check", sample_, "--budget", "9437183", "--json"}, 1);
+  EXPECT_EQ(check["over"], 1);
+  EXPECT_EQ(check["needed"], 9 << 20);
+}
+
+TEST_F(Cli, ExportsAreWrittenWholeOrNotAtAll) {
+  const std::string out = folder_ / "out.json";
+  EXPECT_EQ(Run({"export", sample_, "--to", "chrome", "-o", out}).status, 0);
+  EXPECT_TRUE(json::parse(ReadFile(out)).contains("traceEvents"));
+  const Outcome to_stdout = Run({"export", sample_, "--to", "chrome", "-o", "-"});
+  EXPECT_EQ(to_stdout.out, ReadFile(out));
+  EXPECT_THAT(Run({"export", sample_, "--to", "png", "-o", out}).err, HasSubstr("not available"));
+  EXPECT_EQ(Run({"export", sample_, "--to", "png", "-o", out}).status, 3);
+  EXPECT_NE(Run({"export", sample_, "--to", "csv", "-o", folder_ / "no/such/folder/x"}).status, 0);
+}
+
+TEST_F(Cli, EstimateGivesThePublishedCounts) {
+  const json estimate =
+      Json({"estimate", "--preset", "llama-3.2-1b", "--set", "precision=bf16", "--json"});
+  EXPECT_EQ(estimate["parameters"]["count"], 1235814400);
+  EXPECT_EQ(estimate["parameters"]["bytes"], 2 * 1235814400LL);
+}
+
+TEST_F(Cli, DevicesAndPresetsList) {
+  EXPECT_GE(Json({"devices", "--json"})["devices"].size(), 25u);
+  const json presets = Json({"presets", "--json"});
+  ASSERT_EQ(presets["presets"].size(), 5u);
+  EXPECT_EQ(presets["presets"][4]["parameters"]["count"], 494032768);
+}
+
+TEST_F(Cli, NoWorkerIsAnInternalFailureThatSaysWhatToDo) {
+  const Outcome outcome = Run({"plan"}, {.environment = {"VRAMSCOPE_WORKER=/no/such/worker"}});
+  EXPECT_EQ(outcome.status, 4);
+  EXPECT_THAT(outcome.err, HasSubstr("/no/such/worker"));
+}
+
+TEST_F(Cli, DoctorReportsWhatItFinds) {
+  const json doctor = json::parse(Run({"doctor", "--gpu", "--json"}).out);
+  ASSERT_FALSE(doctor["checks"].empty());
+  for (const json& check : doctor["checks"]) {
+    EXPECT_THAT(check["state"].get<std::string>(), ::testing::AnyOf("PASS", "SKIP", "FAIL"));
+  }
+  const Outcome text = Run({"doctor", "--gpu"});
+  EXPECT_EQ(text.status, doctor["ok"].get<bool>() ? 0 : 1);
+}
+
+}  // namespace
+}  // namespace vramscope::test
