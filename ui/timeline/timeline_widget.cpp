@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "ui/timeline/dump_state.h"
+#include "ui/timeline/gl/gl_view.h"
 #include "ui/timeline/model/timeline_model.h"
 #include "ui/timeline/raster/raster_renderer.h"
 
@@ -203,7 +204,13 @@ struct TimelineWidget::Impl {
     } else {
       frame_timer.stop();
     }
-    if (model.data_dirty() || model.overlay_dirty()) widget->update();
+    if (model.data_dirty() || model.overlay_dirty()) {
+      if (gl_view) {
+        gl_view->update();
+      } else {
+        widget->update();
+      }
+    }
     if (c.view) {
       Q_EMIT widget->viewChanged(trace_time(s.viewport.view().begin),
                                  trace_time(s.viewport.view().end));
@@ -240,6 +247,26 @@ struct TimelineWidget::Impl {
     renderer.Paint(overlay_list, &painter);
   }
 
+  // By what OpenGL there is; $VRAMSCOPE_RENDERER=raster or gl decides otherwise.
+  void ChooseRenderer() {
+    const QByteArray wanted = qgetenv("VRAMSCOPE_RENDERER");
+    if (wanted == "raster") return;
+    const QString opengl = ProbeOpenGl();
+    if (opengl.isEmpty() || (wanted != "gl" && IsSoftwareOpenGl(opengl))) return;
+    gl_view = new GlView(
+        &model,
+        [this](const QString& why) {
+          qWarning("Timeline: drawing without OpenGL: %s", qPrintable(why));
+          gl_view->deleteLater();
+          gl_view->hide();
+          gl_view = nullptr;
+          image_stale = true;
+          widget->update();
+        },
+        widget);
+    gl_view->setGeometry(widget->rect());
+  }
+
   void UpdateShape(const Pointer& p) {
     Hit hit = model.HitTest(p.x, p.y);
     Qt::CursorShape shape = Qt::ArrowCursor;
@@ -250,6 +277,7 @@ struct TimelineWidget::Impl {
 
   TimelineWidget* widget;
   TimelineModel model;
+  GlView* gl_view = nullptr;  // child of the widget; null: raster
   RasterRenderer renderer;
   DrawList data_list, overlay_list;
   QImage image;
@@ -285,9 +313,13 @@ TimelineWidget::TimelineWidget(QWidget* parent)
                             tr("Choose a model and a card, then plan a run.\n"
                                "Or open a .trace or a memory snapshot: Ctrl+O, or drop it here.")
                                 .toStdString());
+  impl_->ChooseRenderer();
 }
 
-TimelineWidget::~TimelineWidget() = default;
+TimelineWidget::~TimelineWidget() {
+  delete impl_->gl_view;  // it reads the model
+  impl_->gl_view = nullptr;
+}
 
 void TimelineWidget::setTrace(std::shared_ptr<const trace::Trace> trace, bool animate) {
   impl_->trace = std::move(trace);
@@ -344,10 +376,12 @@ bool TimelineWidget::canUndoView() const { return impl_->model.CanUndo(); }
 bool TimelineWidget::canRedoView() const { return impl_->model.CanRedo(); }
 
 QJsonObject TimelineWidget::dumpState() const {
-  QJsonObject o = DumpState(impl_->model.state(), impl_->counts);
-  o["renderer"] = "raster";
+  const GlView* gl = impl_->gl_view;
+  QJsonObject o = DumpState(impl_->model.state(), gl ? gl->counts() : impl_->counts);
+  o["renderer"] = gl ? "gl" : "raster";
   o["building"] = !impl_->building.empty();
-  o["frames"] = QJsonObject{{"all", qint64(impl_->frames)}, {"data", qint64(impl_->data_frames)}};
+  o["frames"] = QJsonObject{{"all", qint64(gl ? gl->frames() : impl_->frames)},
+                            {"data", qint64(gl ? gl->data_frames() : impl_->data_frames)}};
   return o;
 }
 
@@ -464,9 +498,12 @@ bool TimelineWidget::event(QEvent* event) {
   return QWidget::event(event);
 }
 
-void TimelineWidget::paintEvent(QPaintEvent*) { impl_->PaintRaster(); }
+void TimelineWidget::paintEvent(QPaintEvent*) {
+  if (!impl_->gl_view) impl_->PaintRaster();
+}
 
 void TimelineWidget::resizeEvent(QResizeEvent*) {
+  if (impl_->gl_view) impl_->gl_view->setGeometry(rect());
   impl_->model.Resize(static_cast<float>(width()), static_cast<float>(height()),
                       devicePixelRatioF());
   impl_->Refresh();

@@ -99,34 +99,45 @@ void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& sta
   std::vector<uint32_t> color(layers);  // top layer first
   for (uint32_t l = 0; l < layers; ++l) color[l] = Premultiply(colors[layers - 1 - l]);
 
-  std::vector<uint32_t> at(n, 0);  // edges already passed
+  // Per column: how many edges are passed, the colour below the last of them, where the next is.
+  constexpr float kNever = 1e9f;
+  std::vector<uint32_t> passed(n, 0), current(n, 0);
+  std::vector<float> next(edge.begin(), edge.begin() + n);
+  int outside = n;  // columns above or below their stack: these keep what is there
+  float nearest = *std::min_element(next.begin(), next.end());
   for (int y = b.y0; y < b.y1; ++y) {
     uint32_t* row = target.pixels + static_cast<ptrdiff_t>(y) * target.stride + b.x0;
-    auto top = static_cast<float>(y - b.y0);
+    auto bottom = static_cast<float>(y - b.y0 + 1);
+    if (nearest >= bottom && (outside == 0 || outside == n)) {  // no edge in the whole row
+      if (outside == 0) std::copy(current.begin(), current.end(), row);
+      continue;
+    }
+    nearest = kNever;
     for (int i = 0; i < n; ++i) {
-      uint32_t k = at[i];
-      float next = edge[size_t{k} * n + i];
-      if (next >= top + 1) {  // the whole pixel lies before the next edge
-        if (k > 0) row[i] = color[k - 1];
+      if (next[i] >= bottom) {
+        if (current[i]) row[i] = current[i];
+        nearest = std::min(nearest, next[i]);
         continue;
       }
       // Edges inside this pixel: mix what lies between them by its share of the pixel.
-      uint32_t value = k > 0 ? color[k - 1] : row[i];
-      while (k <= layers) {
-        float e = edge[size_t{k} * n + i];
-        if (e >= top + 1) break;
-        uint32_t below = k < layers ? color[k] : row[i];
-        float share = std::clamp(top + 1 - e, 0.0f, 1.0f);
+      uint32_t under = row[i];
+      uint32_t value = current[i] ? current[i] : under;
+      bool was_outside = current[i] == 0;
+      uint32_t k = passed[i];
+      float e = next[i];
+      while (e < bottom) {
+        uint32_t below = k < layers ? color[k] : under;
+        float share = std::clamp(bottom - e, 0.0f, 1.0f);
         value = Lerp(value, below, static_cast<uint32_t>(share * 256));
         ++k;
+        e = k <= layers ? edge[size_t{k} * n + i] : kNever;
       }
       row[i] = value;
-      at[i] = k;
-      if (k > layers) {  // below the stack
-        edge[size_t{layers} * n + i] = 1e9f;
-        at[i] = 0;
-        edge[i] = 1e9f;
-      }
+      passed[i] = k;
+      current[i] = k <= layers ? color[k - 1] : 0;
+      next[i] = e;
+      nearest = std::min(nearest, e);
+      outside += (current[i] == 0) - was_outside;
     }
   }
 }
@@ -137,12 +148,16 @@ void FillImage(const PixelTarget& target, const Rect& clip, const ImagePrim& ima
   Bounds whole = ToPixels(target, image.area);
   int w = whole.x1 - whole.x0, h = whole.y1 - whole.y0;
   if (w <= 0 || h <= 0) return;
+  std::vector<uint32_t> column(std::max(b.x1 - b.x0, 0));
+  for (int x = b.x0; x < b.x1; ++x) {
+    column[x - b.x0] = static_cast<uint32_t>(int64_t{x - whole.x0} * image.width / w);
+  }
   for (int y = b.y0; y < b.y1; ++y) {
     int64_t sy = int64_t{y - whole.y0} * image.height / h;
     const uint32_t* source = pixels.data() + sy * image.width;
     uint32_t* row = target.pixels + static_cast<ptrdiff_t>(y) * target.stride;
     for (int x = b.x0; x < b.x1; ++x) {
-      uint32_t p = source[int64_t{x - whole.x0} * image.width / w];
+      uint32_t p = source[column[x - b.x0]];
       if (p >> 24 == 255) {
         row[x] = p;
       } else if (p) {

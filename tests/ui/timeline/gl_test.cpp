@@ -1,0 +1,136 @@
+// The OpenGL renderer, where a display with OpenGL 3.3 is (a desktop, or xvfb-run with Mesa): shows
+// the same as the raster renderer, keeps the data layer while hovering, survives a new window.
+#include <gtest/gtest.h>
+
+#include <QApplication>
+#include <QImage>
+#include <QJsonObject>
+#include <QMouseEvent>
+#include <QRawFont>
+#include <QTest>
+#include <QVBoxLayout>
+
+#include "tests/ui/timeline/synthetic_trace.h"
+#include "ui/timeline/gl/gl_renderer.h"
+#include "ui/timeline/gl/gl_view.h"
+#include "ui/timeline/raster/fonts.h"
+#include "ui/timeline/timeline_widget.h"
+
+namespace vramscope::ui::timeline {
+namespace {
+
+class TimelineGlTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (ProbeOpenGl().isEmpty()) {
+      GTEST_SKIP() << "no display with OpenGL 3.3: run under xvfb-run with QT_QPA_PLATFORM=xcb";
+    }
+  }
+  std::unique_ptr<TimelineWidget> Make(const char* renderer) {
+    qputenv("VRAMSCOPE_RENDERER", renderer);
+    auto w = std::make_unique<TimelineWidget>();
+    w->setAnimations(false);
+    w->resize(900, 700);
+    w->setTrace(testing::MakeSyntheticTrace({.layers = 8}));
+    w->setDeviceLimit(4ull << 30);
+    w->show();
+    EXPECT_TRUE(QTest::qWaitForWindowExposed(w.get()));
+    QTest::qWait(50);
+    return w;
+  }
+  static qint64 Frames(TimelineWidget* w, const char* which) {
+    return w->dumpState()["frames"].toObject()[which].toInteger();
+  }
+};
+
+TEST_F(TimelineGlTest, ShowsWhatTheRasterRendererShows) {
+  for (const Theme& theme : {Theme::Dark(), Theme::Light()}) {
+    auto raster = Make("raster"), gl = Make("gl");
+    ASSERT_EQ(raster->dumpState()["renderer"].toString(), "raster");
+    ASSERT_EQ(gl->dumpState()["renderer"].toString(), "gl");
+    raster->setTheme(theme);
+    gl->setTheme(theme);
+    QTest::qWait(50);
+    QImage a = raster->grab().toImage().convertToFormat(QImage::Format_RGB32);
+    QImage b = gl->grab().toImage().convertToFormat(QImage::Format_RGB32);
+    ASSERT_EQ(a.size(), b.size());
+    int different = 0;
+    for (int y = 0; y < a.height(); ++y) {
+      for (int x = 0; x < a.width(); ++x) {
+        QRgb p = a.pixel(x, y), q = b.pixel(x, y);
+        bool far = std::abs(qRed(p) - qRed(q)) > 24 || std::abs(qGreen(p) - qGreen(q)) > 24 ||
+                   std::abs(qBlue(p) - qBlue(q)) > 24;
+        different += far;
+      }
+    }
+    // Text and the edges of the stack are smoothed differently.
+    EXPECT_LT(different, a.width() * a.height() / 40);
+    EXPECT_EQ(raster->dumpState()["drawn"].toObject()["block_rects"],
+              gl->dumpState()["drawn"].toObject()["block_rects"]);
+    EXPECT_TRUE(gl->dumpState()["peak"].toObject()["shown"].toBool());
+  }
+}
+
+TEST_F(TimelineGlTest, HoverDrawsTheOverlayOnlyAndIdleNothing) {
+  auto w = Make("gl");
+  QTest::qWait(100);
+  qint64 data = Frames(w.get(), "data"), all = Frames(w.get(), "all");
+  EXPECT_GT(data, 0);
+  QTest::qWait(300);
+  EXPECT_EQ(Frames(w.get(), "all"), all);
+  for (int i = 0; i < 10; ++i) {
+    QPointF at(100 + 30 * i, 400);
+    QMouseEvent e(QEvent::MouseMove, at, w->mapToGlobal(at), Qt::NoButton, Qt::NoButton,
+                  Qt::NoModifier);
+    QApplication::sendEvent(w.get(), &e);
+    QTest::qWait(20);
+  }
+  EXPECT_GT(Frames(w.get(), "all"), all);
+  EXPECT_EQ(Frames(w.get(), "data"), data);
+}
+
+TEST_F(TimelineGlTest, SurvivesAnotherWindow) {
+  auto first = std::make_unique<QWidget>();
+  auto second = std::make_unique<QWidget>();
+  for (QWidget* w : {first.get(), second.get()}) {
+    new QVBoxLayout(w);
+    w->resize(600, 500);
+  }
+  auto timeline = Make("gl");
+  TimelineWidget* w = timeline.release();
+  for (QWidget* parent : {first.get(), second.get(), first.get()}) {
+    parent->layout()->addWidget(w);
+    parent->show();
+    ASSERT_TRUE(QTest::qWaitForWindowExposed(parent));
+    QTest::qWait(50);
+    QImage image = w->grab().toImage();
+    EXPECT_NE(image.pixelColor(image.width() / 2, image.height() / 2), QColor(Qt::black));
+  }
+  EXPECT_EQ(w->dumpState()["renderer"].toString(), "gl");
+}
+
+TEST(FontFileTest, IsAFontThatQtReads) {
+  QByteArray file = FontFile(CanvasFont(Font::kBody));
+  if (file.isEmpty()) GTEST_SKIP() << "the platform gives no font tables";
+  QRawFont font(file, 13);
+  ASSERT_TRUE(font.isValid());
+  EXPECT_FALSE(font.glyphIndexesForString("peak").contains(0));
+}
+
+TEST(SoftwareOpenGlTest, IsKnownByName) {
+  EXPECT_TRUE(IsSoftwareOpenGl("llvmpipe (LLVM 15.0.6, 256 bits)"));
+  EXPECT_TRUE(IsSoftwareOpenGl("softpipe"));
+  EXPECT_FALSE(IsSoftwareOpenGl("NVIDIA GeForce RTX 4090/PCIe/SSE2"));
+}
+
+}  // namespace
+}  // namespace vramscope::ui::timeline
+
+int main(int argc, char** argv) {
+  if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY")) {
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+  }
+  QApplication app(argc, argv);
+  ::testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

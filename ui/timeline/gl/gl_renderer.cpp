@@ -1,0 +1,423 @@
+#include "ui/timeline/gl/gl_renderer.h"
+
+#include <backends/imgui_impl_opengl3.h>
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <QFontMetricsF>
+#include <QOpenGLContext>
+#include <QRawFont>
+#include <QtEndian>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/timeline/raster/fonts.h"
+
+namespace vramscope::ui::timeline {
+namespace {
+
+constexpr const char* kQuadVertex = R"(#version 330
+layout(location = 0) in vec4 rect;
+layout(location = 1) in vec4 bgra;
+uniform vec2 size;
+uniform float scale;
+out vec4 color;
+void main() {
+  vec2 low = floor(rect.xy * scale + 0.5);
+  vec2 high = max(floor(rect.zw * scale + 0.5), low + 1.0);
+  vec2 p = mix(low, high, vec2(gl_VertexID & 1, gl_VertexID >> 1)) / (size * scale);
+  gl_Position = vec4(p.x * 2.0 - 1.0, 1.0 - p.y * 2.0, 0.0, 1.0);
+  color = bgra.bgra;
+})";
+constexpr const char* kQuadFragment = R"(#version 330
+in vec4 color;
+out vec4 result;
+void main() { result = color; })";
+constexpr const char* kPictureVertex = R"(#version 330
+uniform vec4 area;
+uniform vec2 size;
+out vec2 uv;
+void main() {
+  uv = vec2(gl_VertexID & 1, gl_VertexID >> 1);
+  vec2 p = mix(area.xy, area.zw, uv) / size;
+  gl_Position = vec4(p.x * 2.0 - 1.0, 1.0 - p.y * 2.0, 0.0, 1.0);
+})";
+constexpr const char* kPictureFragment = R"(#version 330
+uniform sampler2D picture;
+in vec2 uv;
+out vec4 result;
+void main() { result = texture(picture, uv); })";
+
+// What the canvas writes; module names are ASCII.
+constexpr ImWchar kGlyphs[] = {0x20, 0xff, 0x2010, 0x2027, 0x2190, 0x2193, 0x2212, 0x2212, 0};
+
+ImU32 ToImGui(uint32_t argb) {
+  return IM_COL32((argb >> 16) & 255, (argb >> 8) & 255, argb & 255, argb >> 24);
+}
+
+std::unique_ptr<QOpenGLShaderProgram> Program(const char* vertex, const char* fragment,
+                                              QString* error) {
+  auto program = std::make_unique<QOpenGLShaderProgram>();
+  if (!program->addShaderFromSourceCode(QOpenGLShader::Vertex, vertex) ||
+      !program->addShaderFromSourceCode(QOpenGLShader::Fragment, fragment) || !program->link()) {
+    *error = program->log();
+    return nullptr;
+  }
+  return program;
+}
+
+void DashedLine(ImDrawList* out, const LinePrim& l) {
+  ImVec2 a(l.x0, l.y0), b(l.x1, l.y1);
+  if (l.dash.on <= 0) {
+    out->AddLine(a, b, ToImGui(l.argb), l.width);
+    return;
+  }
+  float dx = b.x - a.x, dy = b.y - a.y, length = std::sqrt(dx * dx + dy * dy);
+  if (length <= 0) return;
+  float period = l.dash.on + l.dash.off;
+  for (float at = 0; at < length; at += period) {
+    float from = at / length, to = std::min(at + l.dash.on, length) / length;
+    out->AddLine({a.x + dx * from, a.y + dy * from}, {a.x + dx * to, a.y + dy * to},
+                 ToImGui(l.argb), l.width);
+  }
+}
+
+}  // namespace
+
+QByteArray FontFile(const QFont& font) {
+  QRawFont raw = QRawFont::fromFont(font);
+  if (!raw.isValid()) return {};
+  // Outlines, metrics and characters: what a rasteriser needs. Layout tables are left out.
+  static constexpr const char* kTags[] = {"CFF ", "OS/2", "cmap", "cvt ", "fpgm", "glyf", "head",
+                                          "hhea", "hmtx", "kern", "loca", "maxp", "name", "prep"};
+  std::vector<std::pair<const char*, QByteArray>> tables;
+  for (const char* tag : kTags) {
+    QByteArray table = raw.fontTable(tag);
+    if (!table.isEmpty()) tables.emplace_back(tag, table);
+  }
+  auto has = [&](const char* tag) {
+    return std::any_of(tables.begin(), tables.end(),
+                       [&](const auto& t) { return std::string_view(t.first) == tag; });
+  };
+  bool cff = has("CFF ");
+  if (!(cff || (has("glyf") && has("loca"))) || !has("cmap") || !has("head") || !has("hhea") ||
+      !has("hmtx")) {
+    return {};
+  }
+  QByteArray file;
+  auto put16 = [&](uint16_t v) {
+    uint16_t big = qToBigEndian(v);
+    file.append(reinterpret_cast<const char*>(&big), 2);
+  };
+  auto put32 = [&](uint32_t v) {
+    uint32_t big = qToBigEndian(v);
+    file.append(reinterpret_cast<const char*>(&big), 4);
+  };
+  // The offset table of an OpenType file, then one record a table, then the tables on 4 bytes.
+  put32(cff ? 0x4f54544f : 0x00010000);
+  put16(static_cast<uint16_t>(tables.size()));
+  for (int i = 0; i < 3; ++i) put16(0);  // search hints: nobody here reads them
+  auto offset = static_cast<uint32_t>(12 + 16 * tables.size());
+  for (const auto& [tag, table] : tables) {
+    file.append(tag, 4);
+    put32(0);
+    put32(offset);
+    put32(static_cast<uint32_t>(table.size()));
+    offset += (static_cast<uint32_t>(table.size()) + 3) / 4 * 4;
+  }
+  for (const auto& [tag, table] : tables) {
+    file.append(table);
+    file.append((4 - table.size() % 4) % 4, '\0');
+  }
+  return file;
+}
+
+GlRenderer::GlRenderer() = default;
+GlRenderer::~GlRenderer() = default;
+
+absl::Status GlRenderer::Initialize(double scale) {
+  initializeOpenGLFunctions();
+  QString error;
+  quads_ = Program(kQuadVertex, kQuadFragment, &error);
+  pictures_ = Program(kPictureVertex, kPictureFragment, &error);
+  if (!quads_ || !pictures_) {
+    return absl::FailedPreconditionError(fmt::format(
+        "the timeline's shaders do not build (OpenGL 3.3 is needed): {}", error.toStdString()));
+  }
+  vao_ = std::make_unique<QOpenGLVertexArrayObject>();
+  if (!vao_->create() || !instances_.create()) {
+    return absl::FailedPreconditionError("no vertex arrays: OpenGL 3.3 is needed");
+  }
+  instances_.setUsagePattern(QOpenGLBuffer::DynamicDraw);
+  glGenTextures(1, &texture_);
+
+  context_ = ImGui::CreateContext();
+  ImGui::SetCurrentContext(context_);
+  ImGuiIO& io = ImGui::GetIO();
+  io.IniFilename = nullptr;
+  io.LogFilename = nullptr;
+  if (absl::Status status = LoadFonts(scale); !status.ok()) return status;
+  if (!ImGui_ImplOpenGL3_Init("#version 330")) {
+    return absl::FailedPreconditionError("Dear ImGui's OpenGL backend does not start");
+  }
+  return absl::OkStatus();
+}
+
+void GlRenderer::Release() {
+  if (context_) {
+    ImGui::SetCurrentContext(context_);
+    if (ImGui::GetIO().BackendRendererUserData) ImGui_ImplOpenGL3_Shutdown();
+    ImGui::DestroyContext(context_);
+    context_ = nullptr;
+  }
+  quads_.reset();
+  pictures_.reset();
+  vao_.reset();
+  instances_.destroy();
+  if (texture_) glDeleteTextures(1, &texture_);
+  texture_ = 0;
+  fonts_ = {};
+}
+
+absl::Status GlRenderer::LoadFonts(double scale) {
+  ImGuiIO& io = ImGui::GetIO();
+  io.Fonts->Clear();
+  font_files_.clear();
+  for (int i = 0; i < kFontCount; ++i) {
+    QFont font = CanvasFont(static_cast<Font>(i));
+    QByteArray file = FontFile(font);
+    if (file.isEmpty()) {
+      return absl::NotFoundError(
+          fmt::format("font {} gives no outlines", font.family().toStdString()));
+    }
+    // ImGui's size is that of ascent and descent together, Qt's that of the em square.
+    QRawFont raw = QRawFont::fromFont(font);
+    QByteArray head = raw.fontTable("head"), hhea = raw.fontTable("hhea");
+    if (head.size() < 20 || hhea.size() < 8) return absl::NotFoundError("font without metrics");
+    auto em = qFromBigEndian<quint16>(head.constData() + 18);
+    auto ascent = qFromBigEndian<qint16>(hhea.constData() + 4);
+    auto descent = qFromBigEndian<qint16>(hhea.constData() + 6);
+    if (em == 0 || ascent <= descent) return absl::NotFoundError("font without metrics");
+    auto size = static_cast<float>(font.pixelSize()) * static_cast<float>(ascent - descent) /
+                static_cast<float>(em);
+    font_files_.push_back(file);
+    ImFontConfig config;
+    config.FontDataOwnedByAtlas = false;
+    config.OversampleH = 2;
+    config.OversampleV = 1;
+    FontMetrics& metrics = fonts_[i];
+    metrics.size = size;
+    metrics.cap_height = static_cast<float>(QFontMetricsF(font).capHeight());
+    metrics.font = io.Fonts->AddFontFromMemoryTTF(
+        font_files_.back().data(), static_cast<int>(font_files_.back().size()),
+        size * static_cast<float>(scale), &config, kGlyphs);
+    if (!metrics.font) return absl::NotFoundError("ImGui refuses the font");
+  }
+  if (!io.Fonts->Build()) return absl::InternalError("the font atlas cannot be built");
+  scale_ = scale;
+  return absl::OkStatus();
+}
+
+absl::Status GlRenderer::SetScale(double scale) {
+  if (scale == scale_) return absl::OkStatus();
+  ImGui::SetCurrentContext(context_);
+  ImGui_ImplOpenGL3_DestroyFontsTexture();
+  if (absl::Status status = LoadFonts(scale); !status.ok()) return status;
+  ImGui_ImplOpenGL3_CreateFontsTexture();
+  return absl::OkStatus();
+}
+
+float GlRenderer::Width(std::string_view utf8, Font font) const {
+  const FontMetrics& m = fonts_[static_cast<size_t>(font)];
+  if (!m.font) return 0;
+  return m.font->CalcTextSizeA(m.size, FLT_MAX, 0, utf8.data(), utf8.data() + utf8.size()).x;
+}
+
+// All rectangles of a frame in one buffer: those of the list, then the stacks' columns.
+void GlRenderer::Collect(const DrawList& list) {
+  rects_.assign(list.fills().begin(), list.fills().end());
+  stack_ranges_.clear();
+  for (const StackPrim& s : list.stacks()) {
+    auto first = static_cast<uint32_t>(rects_.size());
+    auto edges = list.edges(s);
+    auto colors = list.colors(s);
+    float per_column = s.area.w / static_cast<float>(s.columns);
+    for (uint32_t l = 0; l < s.layers; ++l) {
+      const float* bottom = edges.data() + size_t{l} * s.columns;
+      const float* top = bottom + s.columns;
+      for (uint32_t i = 0; i < s.columns;) {
+        uint32_t j = i + 1;
+        while (j < s.columns && bottom[j] == bottom[i] && top[j] == top[i]) ++j;
+        if (bottom[i] - top[i] > 0.02f) {
+          rects_.push_back({s.area.x + static_cast<float>(i) * per_column, top[i],
+                            s.area.x + static_cast<float>(j) * per_column, bottom[i], colors[l]});
+        }
+        i = j;
+      }
+    }
+    stack_ranges_.push_back({first, static_cast<uint32_t>(rects_.size()) - first});
+  }
+}
+
+void GlRenderer::EmitDense(ImDrawList* out, Dense dense) {
+  dense_.push_back(std::make_unique<Dense>(dense));
+  out->AddCallback(&GlRenderer::OnDense, dense_.back().get());
+  out->AddCallback(ImDrawCallback_ResetRenderState, nullptr);
+}
+
+void GlRenderer::OnDense(const ImDrawList*, const ImDrawCmd* command) {
+  const auto& dense = *static_cast<const Dense*>(command->UserCallbackData);
+  dense.renderer->DrawDense(dense, *command);
+}
+
+void GlRenderer::DrawDense(const Dense& dense, const ImDrawCmd& command) {
+  auto pixel = [&](double v) { return static_cast<int>(std::lround(v * scale_)); };
+  int height = pixel(size_.height());
+  int x0 = std::max(pixel(command.ClipRect.x), 0), y0 = std::max(pixel(command.ClipRect.y), 0);
+  int x1 = std::min(pixel(command.ClipRect.z), pixel(size_.width()));
+  int y1 = std::min(pixel(command.ClipRect.w), height);
+  if (x1 <= x0 || y1 <= y0) return;
+  glEnable(GL_SCISSOR_TEST);
+  glScissor(x0, height - y1, x1 - x0, y1 - y0);
+  glEnable(GL_BLEND);
+  vao_->bind();
+  if (dense.image) {
+    const ImagePrim& image = list_->images()[dense.first];
+    glBlendFunc(GL_ONE, GL_ONE_MINUS_SRC_ALPHA);  // premultiplied
+    pictures_->bind();
+    pictures_->setUniformValue("area", image.area.x, image.area.y, image.area.right(),
+                               image.area.bottom());
+    pictures_->setUniformValue("size", size_);
+    pictures_->setUniformValue("picture", 0);
+    glActiveTexture(GL_TEXTURE0);
+    glBindTexture(GL_TEXTURE_2D, texture_);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
+    glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
+    // A pixel is 0xAARRGGBB: BGRA in memory.
+    constexpr GLenum kBgra = 0x80e1;
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, static_cast<int>(image.width),
+                 static_cast<int>(image.height), 0, kBgra, GL_UNSIGNED_BYTE,
+                 list_->pixels(image).data());
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+    pictures_->release();
+  } else if (dense.count > 0) {
+    glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
+    quads_->bind();
+    quads_->setUniformValue("size", size_);
+    quads_->setUniformValue("scale", static_cast<float>(scale_));
+    instances_.bind();
+    auto at = [&](size_t field) {
+      return reinterpret_cast<const void*>(dense.first * sizeof(FillRect) + field);
+    };
+    glEnableVertexAttribArray(0);
+    glVertexAttribPointer(0, 4, GL_FLOAT, GL_FALSE, sizeof(FillRect), at(0));
+    glVertexAttribDivisor(0, 1);
+    glEnableVertexAttribArray(1);
+    glVertexAttribPointer(1, 4, GL_UNSIGNED_BYTE, GL_TRUE, sizeof(FillRect),
+                          at(offsetof(FillRect, argb)));
+    glVertexAttribDivisor(1, 1);
+    glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, static_cast<int>(dense.count));
+    instances_.release();
+    quads_->release();
+  }
+  vao_->release();
+}
+
+void GlRenderer::Emit(const DrawList& list, ImDrawList* out) {
+  for (const Command& c : list.commands()) {
+    const Rect& clip = list.clips()[c.clip];
+    out->PushClipRect({clip.x, clip.y}, {clip.right(), clip.bottom()}, false);
+    if (c.prim == Prim::kFill) {
+      EmitDense(out, {this, c.first, c.count, false});
+    }
+    for (uint32_t i = c.first; i < c.first + c.count; ++i) {
+      switch (c.prim) {
+        case Prim::kFill:
+          break;
+        case Prim::kStack:
+          EmitDense(out, {this, stack_ranges_[i][0], stack_ranges_[i][1], false});
+          break;
+        case Prim::kImage:
+          EmitDense(out, {this, i, 0, true});
+          break;
+        case Prim::kBox: {
+          const BoxPrim& b = list.boxes()[i];
+          ImVec2 low(b.rect.x, b.rect.y), high(b.rect.right(), b.rect.bottom());
+          if (b.fill >> 24) out->AddRectFilled(low, high, ToImGui(b.fill), b.radius);
+          if (b.stroke >> 24) {
+            float half = b.stroke_width / 2;
+            // ImGui adds half a pixel itself.
+            out->PathRect({low.x + half, low.y + half}, {high.x - half, high.y - half}, b.radius);
+            out->PathStroke(ToImGui(b.stroke), ImDrawFlags_Closed, b.stroke_width);
+          }
+          break;
+        }
+        case Prim::kLine:
+          DashedLine(out, list.lines()[i]);
+          break;
+        case Prim::kPolyline: {
+          const PolylinePrim& p = list.polylines()[i];
+          std::vector<ImVec2> points;
+          for (const Point& q : list.points(p)) points.emplace_back(q.x, q.y);
+          out->AddPolyline(points.data(), static_cast<int>(points.size()), ToImGui(p.argb), 0,
+                           p.width);
+          break;
+        }
+        case Prim::kText: {
+          const TextPrim& t = list.texts()[i];
+          std::string_view text = list.text(t);
+          const FontMetrics& m = fonts_[static_cast<size_t>(t.font)];
+          float x = t.box.x;
+          if (t.align != Align::kLeft) {
+            float room = t.box.w - Width(text, t.font);
+            x += t.align == Align::kCenter ? room / 2 : room;
+          }
+          float baseline = t.box.y + t.box.h / 2 + m.cap_height / 2;
+          float ascent = m.font->Ascent * m.size / m.font->FontSize;
+          auto snap = [&](float v) { return static_cast<float>(std::round(v * scale_) / scale_); };
+          out->AddText(m.font, m.size, {snap(x), snap(baseline - ascent)}, ToImGui(t.argb),
+                       text.data(), text.data() + text.size());
+          break;
+        }
+        case Prim::kCircle: {
+          const CirclePrim& o = list.circles()[i];
+          if (o.fill >> 24) out->AddCircleFilled({o.x, o.y}, o.radius, ToImGui(o.fill), 24);
+          if (o.stroke >> 24) {
+            out->AddCircle({o.x, o.y}, o.radius, ToImGui(o.stroke), 24, o.stroke_width);
+          }
+          break;
+        }
+      }
+    }
+    out->PopClipRect();
+  }
+}
+
+void GlRenderer::Render(const DrawList& list, QSizeF size, double scale) {
+  ImGui::SetCurrentContext(context_);
+  list_ = &list;
+  size_ = size;
+  scale_ = scale;
+  dense_.clear();
+  Collect(list);
+  instances_.bind();
+  instances_.allocate(rects_.data(), static_cast<int>(rects_.size() * sizeof(FillRect)));
+  instances_.release();
+
+  ImGuiIO& io = ImGui::GetIO();
+  io.DisplaySize = {static_cast<float>(size.width()), static_cast<float>(size.height())};
+  io.DisplayFramebufferScale = {static_cast<float>(scale), static_cast<float>(scale)};
+  io.DeltaTime = 1 / 60.0f;
+  ImGui_ImplOpenGL3_NewFrame();
+  ImGui::NewFrame();
+  Emit(list, ImGui::GetBackgroundDrawList());
+  ImGui::Render();
+  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  list_ = nullptr;
+}
+
+}  // namespace vramscope::ui::timeline

@@ -1,0 +1,86 @@
+// Draws a DrawList with OpenGL 3.3: Dear ImGui draws boxes, lines and text; rectangles, stacks and
+// pictures go as instanced quads and textures through callbacks in ImGui's list, so that everything
+// keeps its order. Wants its context to be current in every call; one ImGui context each.
+//
+//   GlRenderer r;
+//   if (absl::Status s = r.Initialize(dpr); !s.ok()) fall_back();
+//   r.Render(list, {width, height}, dpr);     // into the framebuffer that is bound
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <QByteArray>
+#include <QFont>
+#include <QOpenGLBuffer>
+#include <QOpenGLExtraFunctions>
+#include <QOpenGLShaderProgram>
+#include <QOpenGLVertexArrayObject>
+#include <QSizeF>
+#include <array>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "ui/timeline/model/draw_list.h"
+
+struct ImGuiContext;
+struct ImDrawList;
+struct ImDrawCmd;
+struct ImFont;
+
+namespace vramscope::ui::timeline {
+
+// The tables of a font as one file in memory, as ImGui wants it; empty when Qt cannot give them.
+QByteArray FontFile(const QFont& font);
+
+class GlRenderer : public TextMeasure, protected QOpenGLExtraFunctions {
+ public:
+  GlRenderer();
+  ~GlRenderer() override;  // Release() first
+
+  absl::Status Initialize(double scale);
+  void Release();
+  // Fonts for another device pixel ratio.
+  absl::Status SetScale(double scale);
+  void Render(const DrawList& list, QSizeF size, double scale);
+
+  float Width(std::string_view utf8, Font font) const override;
+
+ private:
+  struct Dense {
+    GlRenderer* renderer;
+    uint32_t first, count;  // instances; or, for a picture, its row and 0
+    bool image;
+  };
+  struct FontMetrics {
+    ImFont* font = nullptr;
+    float size = 0;        // ImGui's, logical
+    float cap_height = 0;  // logical
+  };
+
+  absl::Status LoadFonts(double scale);
+  void Collect(const DrawList& list);
+  void Emit(const DrawList& list, ImDrawList* out);
+  void EmitDense(ImDrawList* out, Dense dense);
+  static void OnDense(const ImDrawList* list, const ImDrawCmd* command);
+  void DrawDense(const Dense& dense, const ImDrawCmd& command);
+
+  ImGuiContext* context_ = nullptr;
+  double scale_ = 0;
+  std::array<FontMetrics, kFontCount> fonts_;
+  std::vector<QByteArray> font_files_;  // ImGui reads them while it bakes
+
+  std::unique_ptr<QOpenGLShaderProgram> quads_, pictures_;
+  std::unique_ptr<QOpenGLVertexArrayObject> vao_;
+  QOpenGLBuffer instances_{QOpenGLBuffer::VertexBuffer};
+  unsigned texture_ = 0;
+
+  // Of the frame that is being drawn.
+  const DrawList* list_ = nullptr;
+  QSizeF size_;
+  std::vector<FillRect> rects_;
+  std::vector<std::array<uint32_t, 2>> stack_ranges_;
+  std::vector<std::unique_ptr<Dense>> dense_;
+};
+
+}  // namespace vramscope::ui::timeline
