@@ -1,6 +1,9 @@
 // An EventSink that keeps everything, with strings resolved on demand.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>

@@ -26,29 +26,33 @@ Tensor IndexSelect(const Tensor& self, int64_t dim, const Tensor& index) {
   return out;
 }
 
-// Embedding.cu, EmbeddingBackwardKernel.cu: few indices are summed by one kernel; many are sorted,
-// cut into segments of equal index and summed in two passes.
+// [S] Embedding.cu, EmbeddingBackwardKernel.cu: few indices are summed by one kernel; many are
+// sorted (all 64 bits of the key), cut into segments of equal index and summed in two passes. Not
+// modelled: cub's temporaries of the two scans, some 10 KiB.
 Tensor EmbeddingDenseBackward(const Tensor& grad, const Tensor& indices, c10::SymInt num_weights,
                               c10::SymInt, bool scale_grad_by_freq) {
   constexpr int64_t kFew = 3072;
   constexpr int64_t kRowsPerThread = 10;
+  constexpr int kKeyBits = 64;
   const int64_t rows = num_weights.expect_int();
   const int64_t width = grad.size(-1);
   const int64_t n = indices.numel();
   const Tensor index = indices.contiguous();
   const Tensor gradient = grad.contiguous();
-  Tensor weight_grad = at::zeros({rows, width}, grad.options());
-  Launch(Bytes(gradient, index, weight_grad));
-  if (n <= kFew && !scale_grad_by_freq) return weight_grad;
-  const int64_t key = static_cast<int64_t>(index.element_size());
+  if (n <= kFew && !scale_grad_by_freq) {
+    Tensor weight_grad = at::zeros({rows, width}, grad.options());
+    Launch(Bytes(gradient, index, weight_grad));
+    return weight_grad;
+  }
+  const auto key = static_cast<int64_t>(index.element_size());
   Scratch sorted(n * key), original(n * key);
   {
     Scratch range(n * key);
-    Scratch temporary(RadixSortScratch(n, BitWidth(static_cast<uint64_t>(rows))));
+    Scratch temporary(RadixSortScratch(n, kKeyBits));
   }
   std::optional<Scratch> counts;
   if (scale_grad_by_freq) counts.emplace(n * key);
-  Tensor result = at::zeros({rows, width}, grad.options());
+  Tensor weight_grad = at::zeros({rows, width}, grad.options());
   const int64_t segments = std::min(n, rows);
   const int64_t partials = n / kRowsPerThread + segments;
   Scratch segment_offsets(n * key), segment_count(8);
@@ -56,9 +60,11 @@ Tensor EmbeddingDenseBackward(const Tensor& grad, const Tensor& indices, c10::Sy
   Scratch partial_offsets(partials * key);
   const int64_t accumulator =
       IsHalf(grad.scalar_type()) ? 4 : static_cast<int64_t>(grad.element_size());
-  Scratch partial_sums(partials * width * accumulator);
-  Launch(2 * static_cast<uint64_t>(partials * width * accumulator) + Bytes(result));
-  return result;
+  const int64_t partial_bytes = partials * width * accumulator;
+  Scratch partial_sums(partial_bytes);
+  Launch(Bytes(gradient) + static_cast<uint64_t>(partial_bytes));
+  Launch(Bytes(weight_grad) + static_cast<uint64_t>(partial_bytes));
+  return weight_grad;
 }
 
 // index_put_ with accumulation sorts the linear index (one index tensor; more are not modelled).

@@ -86,6 +86,7 @@ int64_t FlashSplits(int64_t batch, int64_t heads, int64_t queries, int64_t keys,
   const int64_t key_block = head_size <= 64 ? 256 : head_size <= 128 ? 128 : 64;
   const int64_t key_blocks = CeilDiv(keys, key_block);
   const int64_t tiles = batch * heads * CeilDiv(queries, kQueryBlock);
+  multiprocessors *= 2;  // blocks have 128 threads: two fit where the heuristic counts one
   if (static_cast<double>(tiles) >= 0.8 * static_cast<double>(multiprocessors)) return 1;
   const int64_t most = std::min({kMaxSplits, multiprocessors, key_blocks});
   const auto eligible = [&](int64_t n) {
