@@ -144,7 +144,10 @@ struct TimelineWidget::Impl {
       Remember(data);
       return data;
     }
-    if (std::find(building.begin(), building.end(), trace) == building.end()) {
+    // One trace and one ghost at a time: pictures of a run that goes on come faster than they can
+    // be built; when one lands, the newest wanted is begun.
+    if (building.size() < 2 &&
+        std::find(building.begin(), building.end(), trace) == building.end()) {
       building.push_back(trace);
       pool.start([this, trace] {
         Data data = TimelineData::Build(trace);
@@ -166,8 +169,17 @@ struct TimelineWidget::Impl {
       ready.swap(landed);
     }
     for (const Data& data : ready) {
-      std::erase(building, data->shared_trace());
+      const TracePtr& built = data->shared_trace();
+      std::erase(building, built);
       Remember(data);
+      // Already out of date, but the same run further on than what is shown: better than nothing
+      // new until the run ends.
+      const Data& shown = model.state().data;
+      if (trace && built != trace && built != ghost && shown && shown->shared_trace() != trace &&
+          built->info.start_unix_ns == trace->info.start_unix_ns &&
+          built->events.size() <= trace->events.size() && !trace->complete) {
+        model.SetData(data, false, Now());
+      }
     }
     Apply();
   }
@@ -386,8 +398,10 @@ QJsonObject TimelineWidget::dumpState() const {
 }
 
 void TimelineWidget::settle() {
-  impl_->pool.waitForDone();
-  impl_->Land();
+  do {  // what lands may begin what was wanted meanwhile
+    impl_->pool.waitForDone();
+    impl_->Land();
+  } while (!impl_->building.empty());
   impl_->model.Animate(impl_->Now() + 1e6);
   impl_->Refresh();
 }

@@ -186,6 +186,17 @@ TEST_F(TimelineWidgetTest, AWidgetMayGoWhileItBuilds) {
   for (int i = 0; i < 5; ++i) QApplication::processEvents();
 }
 
+TEST_F(TimelineWidgetTest, TheNewestOfManyWins) {
+  std::shared_ptr<const trace::Trace> last;
+  for (int i = 0; i < 5; ++i) {
+    last = testing::MakeSyntheticTrace({.layers = 48, .steps = 40 + i, .ops_per_module = 4});
+    widget_.setTrace(last);
+  }
+  Settle();
+  EXPECT_TRUE(widget_.ready());
+  EXPECT_EQ(widget_.dumpState()["events"].toInteger(), last->events.size());
+}
+
 TEST_F(TimelineWidgetTest, GhostAndAnimationSettle) {
   widget_.setAnimations(true);
   Grab();
