@@ -272,6 +272,7 @@ void DrawMemory(const CanvasState& s, const TextMeasure& measure, SceneMemory* m
 
   uint64_t highest = 0;
   bool reserved_labelled = false;
+  Rect reserved_box;
   if (!c.reserved_max.empty() && used > 0) {
     highest = *std::max_element(c.reserved_max.begin(), c.reserved_max.begin() + used);
   }
@@ -291,6 +292,7 @@ void DrawMemory(const CanvasState& s, const TextMeasure& measure, SceneMemory* m
       list->Text(reserved_label, {left, label_top, width + 2, 14}, Font::kSmall,
                  label_top + 7 > top[i] ? s.theme.on_color : s.theme.text);
       reserved_labelled = true;
+      reserved_box = {left, label_top, width, 14};
     }
   }
   if (s.limit_in_range()) {
@@ -298,9 +300,12 @@ void DrawMemory(const CanvasState& s, const TextMeasure& measure, SceneMemory* m
         std::floor(static_cast<float>(s.BytesToY(static_cast<double>(s.device_limit)))) + 0.5f;
     list->Line(body.x, y, body.right(), y, s.theme.bad, 1.5f, kLimitDash);
     std::string label = fmt::format("card {}", FormatBytes(s.device_limit, true));
-    float width = measure.Width(label, Font::kSmallBold);
-    list->Text(label, {body.right() - width - 64, y - 16, width + 2, 14}, Font::kSmallBold,
-               s.theme.bad);
+    float width = measure.Width(label, Font::kSmallBold) + 10;
+    // On a chip of its own, below the line when the reserved label is above it.
+    Rect chip{body.right() - width - 60, y - 17, width, 15};
+    if (!chip.Intersect(reserved_box.Inset(-4, -1)).empty() || chip.y < body.y) chip.y = y + 3;
+    list->Box(chip, 3, s.theme.ground.WithAlpha(0.8));
+    list->Text(label, chip, Font::kSmallBold, s.theme.bad, Align::kCenter);
     counts->limit_shown = true;
   }
   list->PopClip();
