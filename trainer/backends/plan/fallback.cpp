@@ -5,7 +5,9 @@
 #include <c10/util/SmallVector.h>
 #include <torch/library.h>
 
+#include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -215,10 +217,45 @@ void Fallback(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::St
   if (call.launches()) PlanMemory::Get().roofline().Advance({.bytes = call.bytes()});
 }
 
+namespace {
+
+// Structured operators have no CUDA kernel here, so LibTorch would run their composite form: shape,
+// allocation, then a second dispatch to the out variant. CUDA's own kernels do it in one dispatch,
+// and so does the Meta kernel, for half the time. Operators whose out variant is ours (it asks for
+// scratch) keep the composite form.
+void RegisterStructured() {
+  static torch::Library library(torch::Library::IMPL, "aten", c10::DispatchKey::CUDA, __FILE__,
+                                __LINE__);
+  static const std::set<std::string_view> kOurs = {
+      "addmm", "amax", "arange", "baddbmm", "bmm", "linalg_vector_norm",
+      "max",   "mean", "mm",     "sum"};
+  auto& dispatcher = c10::Dispatcher::singleton();
+  for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
+    constexpr std::string_view kNamespace = "aten::";
+    if (!name.name.starts_with(kNamespace)) continue;
+    const auto op = dispatcher.findSchema(name);
+    using c10::DispatchKey;
+    if (!op.has_value() || op->hasKernelForDispatchKey(DispatchKey::CUDA) ||
+        !op->hasKernelForDispatchKey(DispatchKey::Meta) ||
+        !op->hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutogradNonFunctional)) {
+      continue;
+    }
+    std::string local = name.name.substr(kNamespace.size());
+    std::string_view base = local;
+    if (base.ends_with('_')) base.remove_suffix(1);
+    if (kOurs.contains(base)) continue;
+    if (!name.overload_name.empty()) local += "." + name.overload_name;
+    library.impl(local.c_str(), torch::CppFunction::makeFromBoxedFunction<&Fallback>());
+  }
+}
+
+}  // namespace
+
 void RegisterFallback() {
   static torch::Library library(torch::Library::IMPL, "_", c10::DispatchKey::CUDA, __FILE__,
                                 __LINE__);
   library.fallback(torch::CppFunction::makeFromBoxedFunction<&Fallback>());
+  RegisterStructured();
 }
 
 }  // namespace vramscope::trainer::plan
