@@ -2,6 +2,7 @@
 
 #include <QEvent>
 #include <QResizeEvent>
+#include <QStyle>
 #include <QWheelEvent>
 
 #include "ui/panels/qt_theme.h"
@@ -71,6 +72,14 @@ QLabel* MakeLabel(const QString& text, LabelRole role) {
   label->setFont(RoleFont(role));
   label->setProperty("role", QString::fromLatin1(RoleName(role)));
   return label;
+}
+
+void SetTone(QWidget* widget, const char* tone) {
+  const QString text = QString::fromLatin1(tone);
+  if (widget->property("tone").toString() == text) return;
+  widget->setProperty("tone", text);
+  widget->style()->unpolish(widget);
+  widget->style()->polish(widget);
 }
 
 QComboBox* MakeComboBox() {

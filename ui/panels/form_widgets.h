@@ -12,6 +12,8 @@ namespace vramscope::ui {
 enum class LabelRole { kHeading, kGroup, kBody, kBold, kDim, kFaint, kNumber, kNumberDim };
 
 QLabel* MakeLabel(const QString& text, LabelRole role);
+// "good", "bad", "dim", "faint": a colour of the theme over the role's own.
+void SetTone(QWidget* widget, const char* tone);
 
 // Neither changes by the wheel unless it has the focus: they stand in a list that scrolls.
 QComboBox* MakeComboBox();

@@ -108,9 +108,10 @@ std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const Trace> trace) {
 
 Table PhaseTable(const Digest& digest) {
   Table table;
-  table.columns = {{"Iteration", false, 110}, {"Forward", true, 110}, {"Backward", true, 110},
-                   {"Optimizer", true, 110},  {"Total", true, 110},   {"Peak allocated", true, 130},
-                   {"Peak in", true, 110},    {"Reserved", true, 120}};
+  table.columns = {{"Iteration", false, 110},     {"Forward", true, 110},
+                   {"Backward", true, 110},       {"Optimizer", true, 110},
+                   {"Total", true, 110},          {"Peak allocated", true, 130},
+                   {"Peak in", false, 110, true}, {"Reserved", true, 120}};
   for (const analysis::StepRow& step : digest.summary.steps) {
     Row row;
     const bool peak = step.index == digest.summary.peak.context.step;
@@ -125,6 +126,7 @@ Table PhaseTable(const Digest& digest) {
     row.cells.push_back(
         {.text = Text(trace::Name(step.peak_phase)), .sort = static_cast<double>(step.peak_phase)});
     row.cells.push_back(Bytes(step.peak_reserved));
+    row.marked = peak;
     table.rows.push_back(std::move(row));
   }
   return table;

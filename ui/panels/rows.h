@@ -21,11 +21,12 @@ struct Column {
   std::string title;
   bool number = false;  // right-aligned, monospaced
   int width = 90;       // pixels at 1x, a start
+  bool right = false;   // right-aligned text among numbers
 };
 
 struct Cell {
   std::string text;
-  double sort = 0;    // numbers sort by this, texts by themselves
+  double sort = 0;         // numbers sort by this, texts by themselves
   std::string exact = {};  // tool tip; empty: none
   enum class Tone : uint8_t { kPlain, kDim, kGood, kBad } tone = Tone::kPlain;
 };
@@ -33,7 +34,8 @@ struct Cell {
 struct Row {
   std::vector<Cell> cells;
   trace::Category category = trace::Category::kUnknown;
-  bool has_category = false;  // draw its colour before the first cell
+  bool has_category = false;  // draw its colour before the cell that names it
+  bool marked = false;        // stands out: the iteration with the peak
 };
 
 struct Table {

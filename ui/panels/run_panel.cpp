@@ -53,7 +53,7 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
   auto* grid = new QGridLayout(this);
   grid->setContentsMargins(0, 0, 0, 0);
   grid->setHorizontalSpacing(8);
-  grid->setVerticalSpacing(6);
+  grid->setVerticalSpacing(4);
   grid->setColumnStretch(1, 1);
   grid->setColumnMinimumWidth(0, 120);
   grid->addWidget(MakeLabel(tr("RUN"), LabelRole::kHeading), 0, 0);
@@ -104,10 +104,10 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
   pair->addWidget(batch_, 2);
   pair->addWidget(MakeLabel(QStringLiteral("\u00d7"), LabelRole::kDim));
   pair->addWidget(seq_, 3);
-  add(tr("Batch \u00d7 sequence"), sizes, tr("Samples in one forward pass, tokens in a sample"));
+  add(tr("Batch \u00d7 sequence"), sizes, tr("Samples in an optimizer step, tokens in a sample"));
   micro_batches_ = spin("micro_batches", 4096, &RunConfig::micro_batches);
   add(tr("Micro-batches"), micro_batches_,
-      tr("Forward and backward passes before an optimizer step"));
+      tr("Passes that the batch is cut into before an optimizer step"));
   steps_ = spin("steps", 1000, &RunConfig::steps);
   add(tr("Steps"), steps_, tr("Training steps; the first one makes the optimizer's state"));
 

@@ -34,7 +34,8 @@ QVariant RowModel::headerData(int section, Qt::Orientation orientation, int role
   const Column& column = columns()[static_cast<size_t>(section)];
   if (role == Qt::DisplayRole) return QString::fromStdString(column.title);
   if (role == Qt::TextAlignmentRole)
-    return QVariant::fromValue((column.number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    return QVariant::fromValue((column.number || column.right ? Qt::AlignRight : Qt::AlignLeft) |
+                               Qt::AlignVCenter);
   return {};
 }
 
@@ -48,9 +49,12 @@ QVariant RowModel::CellData(const Row& row, int column, int role) const {
     case Qt::ToolTipRole:
       return cell.exact.empty() ? QVariant() : QVariant(QString::fromStdString(cell.exact));
     case Qt::TextAlignmentRole:
-      return QVariant::fromValue((head.number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+      return QVariant::fromValue((head.number || head.right ? Qt::AlignRight : Qt::AlignLeft) |
+                                 Qt::AlignVCenter);
     case Qt::FontRole:
-      return PanelFont(head.number ? timeline::Font::kMono : timeline::Font::kBody);
+      return PanelFont(head.number  ? timeline::Font::kMono
+                       : row.marked ? timeline::Font::kBodyBold
+                                    : timeline::Font::kBody);
     case Qt::ForegroundRole:
       switch (cell.tone) {
         case Cell::Tone::kPlain:

@@ -43,7 +43,7 @@ TechniquePanel::TechniquePanel(QWidget* parent) : QWidget(parent), theme_(timeli
     if (technique.group != group) {
       group = technique.group;
       QLabel* label = MakeLabel(ToQString(group), LabelRole::kGroup);
-      label->setContentsMargins(0, 9, 0, 1);
+      label->setContentsMargins(0, 6, 0, 0);
       column->addWidget(label);
     }
     column->addWidget(MakeRow(technique));
@@ -53,7 +53,7 @@ TechniquePanel::TechniquePanel(QWidget* parent) : QWidget(parent), theme_(timeli
 QWidget* TechniquePanel::MakeRow(const Technique& technique) {
   auto* widget = new QWidget(this);
   auto* grid = new QGridLayout(widget);
-  grid->setContentsMargins(0, 2, 0, 3);
+  grid->setContentsMargins(0, 1, 0, 2);
   grid->setHorizontalSpacing(9);
   grid->setVerticalSpacing(0);
   grid->setColumnStretch(1, 1);
@@ -177,19 +177,17 @@ void TechniquePanel::setTheme(const timeline::Theme& theme) {
 }
 
 void TechniquePanel::ColorSaving(RowWidgets& row) {
-  timeline::Color color = theme_.faint;
+  const char* tone = "faint";
   if (row.known) {
-    color = row.known->bytes < -kNoticeable  ? theme_.good
-            : row.known->bytes > kNoticeable ? theme_.bad
-                                             : theme_.dim;
+    tone = row.known->bytes < -kNoticeable  ? "good"
+           : row.known->bytes > kNoticeable ? "bad"
+                                            : "dim";
   }
-  QPalette palette = row.saving->palette();
-  palette.setColor(QPalette::WindowText, ToQColor(color));
-  row.saving->setPalette(palette);
+  SetTone(row.saving, tone);
 }
 
 void TechniquePanel::setSaving(const QString& id, std::optional<Saving> saving,
-                               const QString& instead) {
+                               const QString& instead, const QString& why) {
   const auto at = rows_.find(id);
   if (at == rows_.end()) return;
   RowWidgets& row = *at;
@@ -202,7 +200,7 @@ void TechniquePanel::setSaving(const QString& id, std::optional<Saving> saving,
                                            : QString());
   } else {
     row.saving->setText(instead);
-    row.saving->setToolTip({});
+    row.saving->setToolTip(why);
     row.factor->clear();
   }
   ColorSaving(row);
@@ -217,13 +215,11 @@ QJsonArray TechniquePanel::dumpState() const {
   QJsonArray out;
   for (const Technique& technique : Techniques()) {
     const RowWidgets row = rows_.value(ToQString(technique.id));
-    QJsonObject object{{"id", ToQString(technique.id)},
-                       {"group", ToQString(technique.group)},
-                       {"on", row.toggle->isChecked()},
-                       {"enabled", row.toggle->isEnabled()},
-                       {"explanation", row.explanation->text()},
-                       {"saving", row.saving->text()},
-                       {"time", row.factor->text()}};
+    QJsonObject object{
+        {"id", ToQString(technique.id)},          {"group", ToQString(technique.group)},
+        {"on", row.toggle->isChecked()},          {"enabled", row.toggle->isEnabled()},
+        {"explanation", row.explanation->text()}, {"saving", row.saving->text()},
+        {"saving_why", row.saving->toolTip()},    {"time", row.factor->text()}};
     if (row.known) object["saving_bytes"] = static_cast<double>(row.known->bytes);
     if (!row.toggle->isEnabled()) object["reason"] = row.explanation->text();
     out.append(object);

@@ -38,9 +38,10 @@ class TechniquePanel : public QWidget {
 
   void setConfig(const run::RunConfig& config);
   void setTheme(const timeline::Theme& theme);
-  // nullopt with a text: what stands in place of the figure ("…" while it is computed, a reason).
+  // nullopt with a text: what stands in place of the figure ("…" while it is computed, "–" when it
+  // could not be, and why).
   void setSaving(const QString& id, std::optional<Saving> saving,
-                 const QString& instead = QString());
+                 const QString& instead = QString(), const QString& why = QString());
   ToggleSwitch* toggle(const QString& id) const;  // null: no such row
   QJsonArray dumpState() const;
 

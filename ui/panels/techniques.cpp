@@ -113,10 +113,10 @@ std::vector<Technique> MakeTechniques() {
   std::vector<Technique> rows;
   rows.push_back(
       PrecisionRow("amp-bf16", "bf16 autocast", "fp32 weights, bf16 compute", Precision::kAmpBf16));
-  rows.push_back(PrecisionRow("amp-fp16", "fp16 autocast",
-                              "fp32 weights, fp16 compute, loss scaling", Precision::kAmpFp16));
-  rows.push_back(PrecisionRow("bf16", "bf16 throughout", "weights, gradients and states in bf16",
-                              Precision::kBf16));
+  rows.push_back(
+      PrecisionRow("amp-fp16", "fp16 autocast", "fp16 compute, loss scaling", Precision::kAmpFp16));
+  rows.push_back(
+      PrecisionRow("bf16", "bf16 throughout", "weights and states in bf16", Precision::kBf16));
   rows.push_back(AttentionRow("flash", "Flash attention", "no T\u00d7T score matrices",
                               Attention::kFlash, [](const RunConfig& c) -> std::string {
                                 return Is16Bit(c) ? ""
@@ -125,13 +125,13 @@ std::vector<Technique> MakeTechniques() {
   rows.push_back(AttentionRow("sdpa-math", "SDPA, math", "one call, scores still in memory",
                               Attention::kMath, Never));
   rows.push_back(CheckpointRow("checkpoint-layer", "Checkpoint every layer",
-                               "recompute each layer in backward", CheckpointMode::kLayer));
+                               "recompute layers in backward", CheckpointMode::kLayer));
   rows.push_back(CheckpointRow("checkpoint-k", "Checkpoint every k layers",
                                "recompute segments in backward", CheckpointMode::kEveryK));
   rows.push_back({.id = "lora",
                   .group = "Parameters",
                   .title = "LoRA",
-                  .explanation = "train low-rank adapters, freeze the weights",
+                  .explanation = "low-rank adapters, rest frozen",
                   .on = [](const RunConfig& c) { return c.lora.enabled(); },
                   .with =
                       [](RunConfig c) {
@@ -195,26 +195,25 @@ std::vector<Technique> MakeTechniques() {
   rows.push_back({.id = "accumulate",
                   .group = "Gradients",
                   .title = "Accumulate gradients",
-                  .explanation = "same samples a step, in smaller passes",
+                  .explanation = "the batch in smaller passes",
                   .on = [](const RunConfig& c) { return c.micro_batches > 1; },
                   .with =
                       [](RunConfig c) {
                         int parts = 1;
                         for (int n = 2; n <= kAccumulation; ++n)
                           if (c.batch % n == 0) parts = n;
-                        c.batch /= parts;
-                        c.micro_batches *= parts;
+                        c.micro_batches = parts;
                         return c;
                       },
                   .without =
                       [](RunConfig c) {
-                        c.batch *= c.micro_batches;
                         c.micro_batches = 1;
                         return c;
                       },
                   .blocked = [](const RunConfig& c) -> std::string {
                     if (c.batch % 2 == 0 || c.batch % 3 == 0) return "";
-                    return fmt::format("a batch of {} can't be divided by 2, 3 or 4", c.batch);
+                    return fmt::format("a batch of {} can't be cut into 2 to {} equal passes",
+                                       c.batch, kAccumulation);
                   }});
   rows.push_back({.id = "zero-grad",
                   .group = "Gradients",

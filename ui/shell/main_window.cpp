@@ -59,16 +59,26 @@ QScrollArea* Scrolling(QWidget* inside) {
   return area;
 }
 
+// The first column stands in line with the tabs.
+QWidget* Inset(QWidget* inside) {
+  auto* frame = new QWidget;
+  auto* line = new QHBoxLayout(frame);
+  line->setContentsMargins(4, 0, 4, 0);
+  line->addWidget(inside);
+  return frame;
+}
+
 }  // namespace
 
 MainWindow::MainWindow(const MainWindowOptions& options)
     : settings_(OpenSettings(options.settings_file)), with_savings_(options.savings) {
   setWindowTitle(QStringLiteral("vramscope"));
-  setWindowIcon(QIcon(QStringLiteral(":/vramscope/vramscope.svg")));
   setAcceptDrops(true);
   theme_choice_ = ThemeFromName(settings_->value(QStringLiteral("theme")).toString());
   animations_ = settings_->value(QStringLiteral("animations"), true).toBool();
   theme_ = ResolveTheme(theme_choice_);
+  ApplyTheme(theme_);
+  setWindowIcon(QIcon(QStringLiteral(":/vramscope/vramscope.svg")));
 
   worker_ = new WorkerClient(options.worker_program, this);
   savings_ = new SavingsPlanner(options.worker_program, this);
@@ -111,6 +121,7 @@ MainWindow::MainWindow(const MainWindowOptions& options)
 
   status_ = MakeLabel({}, LabelRole::kDim);
   status_->setObjectName(QStringLiteral("statusText"));
+  status_->setContentsMargins(11, 0, 0, 0);
   statusBar()->addWidget(status_, 1);
   statusBar()->setSizeGripEnabled(false);
 
@@ -149,8 +160,8 @@ void MainWindow::BuildDocks() {
   };
   auto* controls = new QWidget;
   auto* column = new QVBoxLayout(controls);
-  column->setContentsMargins(15, 12, 15, 12);
-  column->setSpacing(14);
+  column->setContentsMargins(15, 12, 15, 6);
+  column->setSpacing(10);
   run_panel_ = new RunPanel;
   techniques_ = new TechniquePanel;
   column->addWidget(run_panel_);
@@ -178,7 +189,7 @@ void MainWindow::BuildTables() {
   phases_view_ = new TableView;
   phases_view_->setObjectName(QStringLiteral("phasesTable"));
   phases_view_->setRowModel(phases_);
-  tabs_->addTab(phases_view_, tr("Phases"));
+  tabs_->addTab(Inset(phases_view_), tr("Phases"));
 
   auto* allocations = new QWidget;
   auto* column = new QVBoxLayout(allocations);
@@ -202,7 +213,7 @@ void MainWindow::BuildTables() {
   allocations_view_->setRowModel(allocations_);
   allocations_view_->setSortingEnabled(true);
   allocations_view_->sortByColumn(5, Qt::DescendingOrder);
-  column->addWidget(allocations_view_);
+  column->addWidget(Inset(allocations_view_));
   tabs_->addTab(allocations, tr("Allocations"));
 
   auto* compare = new QWidget;
@@ -218,7 +229,7 @@ void MainWindow::BuildTables() {
   compare_view_->setRowModel(compare_);
   compare_view_->setSortingEnabled(true);
   compare_view_->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
-  compare_column->addWidget(compare_view_);
+  compare_column->addWidget(Inset(compare_view_));
   tabs_->addTab(compare, tr("Compare"));
 
   log_ = new QPlainTextEdit;
@@ -296,7 +307,7 @@ void MainWindow::ConnectPanels() {
       breakdown_dock_->show();
     } else if (name == QLatin1String("reserved")) {
       tables_dock_->show();
-      tabs_->setCurrentWidget(phases_view_);
+      tabs_->setCurrentIndex(0);
     } else {
       controls_dock_->show();
       run_panel_

@@ -154,6 +154,7 @@ class MainWindow : public QMainWindow {
   std::shared_ptr<const Digest> digest_;    // what is shown
   std::shared_ptr<const Digest> previous_;  // the run before
   std::shared_ptr<const Digest> baseline_;  // pinned
+  bool savings_due_ = false;                // soon to be asked for
   bool shown_is_partial_ = false;
   bool showing_file_ = false;  // opened, not run here
   QString file_;               // that the document was read from or saved to

@@ -105,9 +105,7 @@ void MainWindow::AddEditActions() {
                 .text = tr("Copy table rows"),
                 .run =
                     [this] {
-                      auto* table = tabs_->currentWidget()->findChild<TableView*>();
-                      if (table == nullptr)
-                        table = qobject_cast<TableView*>(tabs_->currentWidget());
+                      const auto* table = tabs_->currentWidget()->findChild<TableView*>();
                       if (table != nullptr) table->copySelection();
                     },
                 .tip = tr("The selected rows of the table that is shown, as TSV"),

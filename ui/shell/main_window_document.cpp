@@ -33,6 +33,8 @@ namespace {
 // A toggle is mostly over before this: no bar for it.
 constexpr int kBusyDelayMs = 250;
 constexpr int kLoadPollMs = 60;
+// Another toggle may follow at once; the new picture is drawn and morphs in the meantime.
+constexpr int kSavingsDelayMs = 250;
 constexpr qint64 kMaxJson = 1 << 20;
 // Digested at once in place of on a pool thread: the way there and back costs as much.
 constexpr uint32_t kDigestInline = 20'000;
@@ -95,6 +97,7 @@ void MainWindow::editConfig(const run::RunConfig& config) {
 }
 
 void MainWindow::StartRun() {
+  savings_due_ = false;
   savings_->pause();
   since_run_.start();
   run_tag_ = worker_->run(config_);
@@ -230,10 +233,13 @@ void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, 
   }
   actions_.Refresh();
   // The picture first: what techniques would save can wait for it.
-  if (!partial && with_savings_ && trace.info.has_config && run_tag_ == 0)
-    QTimer::singleShot(0, this, [this] {
-      if (run_tag_ == 0) savings_->update(config_);
+  if (!partial && with_savings_ && trace.info.has_config && run_tag_ == 0) {
+    savings_due_ = true;
+    QTimer::singleShot(kSavingsDelayMs, this, [this] {
+      if (savings_due_) savings_->update(config_);
+      savings_due_ = false;
     });
+  }
   Q_EMIT documentShown();
 }
 
@@ -401,6 +407,7 @@ void MainWindow::FileLoaded() {
   // A run that is still going on would replace what was just opened.
   run_tag_ = 0;
   if (worker_->busy()) worker_->cancel();
+  savings_due_ = false;
   savings_->pause();
   file_ = QFileInfo(loaded.path).absoluteFilePath();
   showing_file_ = true;
@@ -538,7 +545,7 @@ bool MainWindow::busy() const {
 }
 
 bool MainWindow::settled() const {
-  return !busy() && timeline_->ready() && (!with_savings_ || savings_->idle());
+  return !busy() && timeline_->ready() && !savings_due_ && savings_->idle();
 }
 
 void MainWindow::settleCanvas() { timeline_->settle(); }

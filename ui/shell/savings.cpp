@@ -52,7 +52,7 @@ void SavingsPlanner::update(const run::RunConfig& config) {
   for (const Technique& technique : Techniques()) {
     const bool on = technique.on(base);
     if (!on && !technique.blocked(base).empty()) {
-      Q_EMIT saving(ToQString(technique.id), std::nullopt, QString());
+      Q_EMIT saving(ToQString(technique.id), std::nullopt, QString(), QString());
       continue;
     }
     Want w;
@@ -81,14 +81,17 @@ void SavingsPlanner::Publish() {
     const auto with = results_.constFind(w.with);
     const auto without = results_.constFind(w.without);
     if (with == results_.constEnd() || without == results_.constEnd()) {
-      Q_EMIT saving(w.id, std::nullopt, given_up_ ? QStringLiteral("–") : QStringLiteral("…"));
+      Q_EMIT saving(w.id, std::nullopt, given_up_ ? QStringLiteral("–") : QStringLiteral("…"),
+                    given_up_ ? tr("The worker can't be kept running")
+                              : tr("being planned in the background"));
     } else if (!with->ok || !without->ok) {
-      Q_EMIT saving(w.id, std::nullopt, QStringLiteral("–"));
+      Q_EMIT saving(w.id, std::nullopt, QStringLiteral("–"),
+                    with->ok ? without->error : with->error);
     } else {
       Saving figure;
       figure.bytes = static_cast<int64_t>(with->peak) - static_cast<int64_t>(without->peak);
       figure.factor = without->step_ms > 0 ? with->step_ms / without->step_ms : 0;
-      Q_EMIT saving(w.id, figure, QString());
+      Q_EMIT saving(w.id, figure, QString(), QString());
     }
   }
 }

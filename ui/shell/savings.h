@@ -33,7 +33,7 @@ class SavingsPlanner : public QObject {
  Q_SIGNALS:
   // Of technique `id`: a figure, or what stands in its place.
   void saving(const QString& id, std::optional<vramscope::ui::Saving> saving,
-              const QString& instead);
+              const QString& instead, const QString& why);
   void finished();  // nothing is left to plan
 
  private:

@@ -5,6 +5,9 @@
 
 #include "ui/panels/qt_theme.h"
 
+// At global scope, as Qt wants it: a static library's resources are not found without it.
+static void InitResources() { Q_INIT_RESOURCE(icons); }
+
 namespace vramscope::ui {
 namespace {
 
@@ -37,6 +40,10 @@ QLabel[role="label"] { color: @label; }
 QLabel[role="dim"] { color: @dim; }
 QLabel[role="faint"] { color: @faint; }
 QLabel[role="body"]:disabled { color: @faint; }
+QLabel[tone="good"] { color: @good; }
+QLabel[tone="bad"] { color: @bad; }
+QLabel[tone="dim"] { color: @dim; }
+QLabel[tone="faint"] { color: @faint; }
 QFrame#thinLine { background: @line; border: none; }
 
 QWidget#header { background: @panel; border-bottom: 1px solid @line; }
@@ -94,7 +101,7 @@ QTableView { background: @panel; alternate-background-color: @panel; color: @tex
 QTableView::item { padding: 0 8px; border: none; }
 QTableView::item:selected { background: @selected; color: @text; }
 QHeaderView { background: @panel; }
-QHeaderView::section { background: @panel; color: @dim; border: none; padding: 4px 8px; }
+QHeaderView::section { background: @panel; color: @dim; border: none; padding: 4px 11px; }
 QHeaderView::section:hover { color: @text; }
 QHeaderView::up-arrow, QHeaderView::down-arrow { width: 0; height: 0; }
 QPlainTextEdit, QListWidget { background: @panel; color: @text; border: none; outline: none; }
@@ -188,6 +195,7 @@ void ApplyTheme(const timeline::Theme& theme) {
   static bool first = true;
   if (first) {
     first = false;
+    InitResources();
     SystemIsDark();
     QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
     QApplication::setFont(PanelFont(timeline::Font::kBody));

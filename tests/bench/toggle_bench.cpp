@@ -1,0 +1,135 @@
+// How long it takes from a toggle of a technique to the new timeline on the screen, with the real
+// window, the real worker (kept warm) and the default run: Qwen2-0.5B, batch 2, sequence 512.
+//
+//   xvfb-run -a -s "-screen 0 1920x1080x24" toggle_bench [ROUNDS]
+//
+// Prints, in milliseconds: trace (click to the trace in hand), shown (click to the panels filled),
+// painted (click to the first painted frame of the canvas that has the new trace; the morph goes on
+// for up to 200 ms after it).
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QEvent>
+#include <QEventLoop>
+#include <QTemporaryDir>
+#include <QTimer>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "ui/panels/technique_panel.h"
+#include "ui/panels/toggle_switch.h"
+#include "ui/shell/main_window.h"
+#include "ui/timeline/timeline_widget.h"
+#include "ui/worker/worker_client.h"
+
+namespace {
+
+using namespace vramscope;
+using ui::MainWindow;
+
+constexpr int kRounds = 20;
+constexpr int kLimitMs = 60'000;
+constexpr int kPauseMs = 450;  // the morph is over and the event loop idle
+const char* const kToggles[] = {"checkpoint-layer", "amp-bf16", "fused", "lora"};
+
+// Sees the canvas being painted; the child that really draws may be an inner widget.
+class PaintWatch : public QObject {
+ public:
+  bool eventFilter(QObject*, QEvent* event) override {
+    if (event->type() == QEvent::Paint && armed) {
+      armed = false;
+      painted = true;
+    }
+    return false;
+  }
+  bool armed = false, painted = false;
+};
+
+bool WaitFor(const std::function<bool()>& what) {
+  QElapsedTimer since;
+  since.start();
+  while (!what() && since.elapsed() < kLimitMs)
+    QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 5);
+  return what();
+}
+
+void Pause(int ms) {
+  QEventLoop loop;
+  QTimer::singleShot(ms, &loop, &QEventLoop::quit);
+  loop.exec();
+}
+
+void Report(const char* name, std::vector<double> ms) {
+  std::sort(ms.begin(), ms.end());
+  const auto at = [&](double q) {
+    return ms[std::min(ms.size() - 1, static_cast<size_t>(q * static_cast<double>(ms.size())))];
+  };
+  std::printf("%-8s n %3zu  min %6.1f  p25 %6.1f  median %6.1f  p75 %6.1f  p90 %6.1f  max %6.1f\n",
+              name, ms.size(), ms.front(), at(0.25), at(0.5), at(0.75), at(0.9), ms.back());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  QApplication app(argc, argv);
+  const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : kRounds;
+  QTemporaryDir folder;
+  const QString worker = ui::FindWorker();
+  if (worker.isEmpty()) {
+    std::fprintf(stderr, "toggle_bench: vramscope-worker is not built; nothing is measured\n");
+    return 77;
+  }
+  MainWindow window({.worker_program = worker,
+                     .settings_file = folder.filePath(QStringLiteral("settings.ini")),
+                     .savings = false});
+  window.setThemeChoice(ui::ThemeChoice::kDark);
+  window.resize(1680, 1050);
+  window.show();
+
+  QElapsedTimer since;
+  double trace_ms = 0, shown_ms = 0;
+  bool shown = false;
+  PaintWatch paint;
+  window.timelineWidget()->installEventFilter(&paint);
+  for (QWidget* child : window.timelineWidget()->findChildren<QWidget*>())
+    child->installEventFilter(&paint);
+  const auto elapsed = [&] { return static_cast<double>(since.nsecsElapsed()) / 1e6; };
+  QObject::connect(window.worker(), &ui::WorkerClient::runEnded, [&] { trace_ms = elapsed(); });
+  QObject::connect(&window, &MainWindow::documentShown, [&] {
+    shown_ms = elapsed();
+    shown = true;
+    paint.armed = true;
+  });
+
+  since.start();
+  window.runConfig(window.config());
+  if (!WaitFor([&] { return shown; })) {
+    std::fprintf(stderr, "toggle_bench: no run came back\n");
+    return 1;
+  }
+  std::printf("first run (worker started cold): %.0f ms, %u events\n", shown_ms,
+              window.digest()->trace->events.size());
+  std::vector<double> traces, showns, painteds;
+  for (int i = 0; i < rounds; ++i) {
+    for (const char* id : kToggles) {
+      for (int twice = 0; twice < 2; ++twice) {  // on, and off again
+        Pause(kPauseMs);
+        shown = paint.painted = paint.armed = false;
+        since.start();
+        window.techniquePanel()->toggle(QString::fromLatin1(id))->click();
+        if (!WaitFor([&] { return shown && paint.painted; })) {
+          std::fprintf(stderr, "toggle_bench: %s: nothing was painted\n", id);
+          return 1;
+        }
+        painteds.push_back(elapsed());
+        traces.push_back(trace_ms);
+        showns.push_back(shown_ms);
+      }
+    }
+  }
+  Report("trace", traces);
+  Report("shown", showns);
+  Report("painted", painteds);
+  return 0;
+}
