@@ -35,7 +35,7 @@ class CliRun : public ::testing::Test {
   }
   json Json(std::vector<std::string> arguments, int status = 0) {
     arguments.push_back("--json");
-    const Outcome outcome = Run(arguments);
+    const Outcome outcome = RunVramscope(arguments);
     EXPECT_EQ(outcome.status, status) << outcome.err;
     json parsed = json::parse(outcome.out, nullptr, false);
     EXPECT_TRUE(parsed.is_object()) << outcome.out;
@@ -102,17 +102,17 @@ TEST_F(CliRun, LoraTrainsTheAdaptersAlone) {
 
 TEST_F(CliRun, APlanIsDeterministic) {
   const std::string a = folder_ / "a.trace", b = folder_ / "b.trace";
-  ASSERT_EQ(Run({"plan", "--model", tiny_, "--set", "seq=64", "-o", a}).status, 0);
-  ASSERT_EQ(Run({"plan", "--model", tiny_, "--set", "seq=64", "-o", b}).status, 0);
-  EXPECT_EQ(Run({"diff", a, b}).status, 0);
-  EXPECT_EQ(Run({"diff", "--requests", a, b}).status, 0);
-  EXPECT_EQ(Run({"requests", a}).out, Run({"requests", b}).out);
+  ASSERT_EQ(RunVramscope({"plan", "--model", tiny_, "--set", "seq=64", "-o", a}).status, 0);
+  ASSERT_EQ(RunVramscope({"plan", "--model", tiny_, "--set", "seq=64", "-o", b}).status, 0);
+  EXPECT_EQ(RunVramscope({"diff", a, b}).status, 0);
+  EXPECT_EQ(RunVramscope({"diff", "--requests", a, b}).status, 0);
+  EXPECT_EQ(RunVramscope({"requests", a}).out, RunVramscope({"requests", b}).out);
 }
 
 TEST_F(CliRun, TheTraceOnStdoutIsATrace) {
-  const Outcome plan = Run({"plan", "--model", tiny_, "--set", "seq=16", "-o", "-"});
+  const Outcome plan = RunVramscope({"plan", "--model", tiny_, "--set", "seq=16", "-o", "-"});
   ASSERT_EQ(plan.status, 0) << plan.err;
-  const Outcome info = Run({"info", "-", "--json"}, {.input = plan.out});
+  const Outcome info = RunVramscope({"info", "-", "--json"}, {.input = plan.out});
   EXPECT_EQ(info.status, 0) << info.err;
   EXPECT_EQ(json::parse(info.out)["steps"], 3);
 }
@@ -139,26 +139,27 @@ TEST_F(CliRun, ALargeModelOnASmallCardDoesNotFit) {
   EXPECT_EQ(plan["parameters"]["count"], 68976648192);
   EXPECT_LT(plan["headroom"].get<double>(), -200 * kGiB);
   const Outcome text =
-      Run({"plan", "--model", large, "--set", "device=rtx-4060", "--set", "batch=1"});
+      RunVramscope({"plan", "--model", large, "--set", "device=rtx-4060", "--set", "batch=1"});
   EXPECT_EQ(text.status, 0);
   EXPECT_THAT(text.out, HasSubstr("Does not fit on NVIDIA GeForce RTX 4060"));
-  EXPECT_EQ(Run({"check", "--model", large, "--set", "batch=1", "--budget", "8GiB"}).status, 1);
+  EXPECT_EQ(
+      RunVramscope({"check", "--model", large, "--set", "batch=1", "--budget", "8GiB"}).status, 1);
 }
 
 TEST_F(CliRun, ConfigurationsThatTheTrainerRefusesAreBadInput) {
   const std::string odd = folder_ / "odd.json";
   WriteFile(odd, R"({"model_type": "mamba"})");
-  Outcome outcome = Run({"plan", "--model", odd});
+  Outcome outcome = RunVramscope({"plan", "--model", odd});
   EXPECT_EQ(outcome.status, 3) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("mamba"));
   WriteFile(odd, R"({"model_type": "llama", "hidden_size": 32})");
-  outcome = Run({"plan", "--model", odd});
+  outcome = RunVramscope({"plan", "--model", odd});
   EXPECT_EQ(outcome.status, 3) << outcome.err;
 }
 
 TEST_F(CliRun, AnInterruptEndsTheRunAtOnce) {
-  const Outcome outcome = Run({"plan", "--preset", "qwen2-0.5b", "--set", "steps=1000"},
-                              {.signal = SIGINT, .signal_after_ms = 3000});
+  const Outcome outcome = RunVramscope({"plan", "--preset", "qwen2-0.5b", "--set", "steps=1000"},
+                                       {.signal = SIGINT, .signal_after_ms = 3000});
   EXPECT_EQ(outcome.status, 130) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("cancelled"));
   EXPECT_EQ(outcome.out, "");
@@ -166,7 +167,7 @@ TEST_F(CliRun, AnInterruptEndsTheRunAtOnce) {
 
 TEST_F(CliRun, AWorkerThatDiesIsAnInternalFailure) {
   // A worker that ends at once, in place of the real one.
-  const Outcome outcome = Run({"plan"}, {.environment = {"VRAMSCOPE_WORKER=/bin/false"}});
+  const Outcome outcome = RunVramscope({"plan"}, {.environment = {"VRAMSCOPE_WORKER=/bin/false"}});
   EXPECT_EQ(outcome.status, 4);
   EXPECT_THAT(outcome.err, HasSubstr("worker"));
   EXPECT_EQ(outcome.out, "");
@@ -174,7 +175,7 @@ TEST_F(CliRun, AWorkerThatDiesIsAnInternalFailure) {
 
 TEST_F(CliRun, WithoutADisplayTheDefaultPlanIsShown) {
   const Outcome outcome =
-      Run({}, {.environment = {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}});
+      RunVramscope({}, {.environment = {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("qwen2-0.5b"));
   EXPECT_THAT(outcome.out, HasSubstr("peak"));

@@ -80,7 +80,7 @@ class Cli : public ::testing::Test {
     WriteSample(sample_);
   }
   json Json(const std::vector<std::string>& arguments, int status = 0) {
-    const Outcome outcome = Run(arguments);
+    const Outcome outcome = RunVramscope(arguments);
     EXPECT_EQ(outcome.status, status) << outcome.err;
     json parsed = json::parse(outcome.out, nullptr, false);
     EXPECT_TRUE(parsed.is_object()) << "stdout is not one JSON object: " << outcome.out;
@@ -110,21 +110,21 @@ TEST_F(Cli, WrongUsageIsTwo) {
            {"plan", "--preset", "gpt2", "--model", "x.json"},
            {"plan", "--json", "-o", "-"},
            {"plna"}}) {
-    const Outcome outcome = Run(arguments);
+    const Outcome outcome = RunVramscope(arguments);
     EXPECT_EQ(outcome.status, 2) << ::testing::PrintToString(arguments) << outcome.err;
     EXPECT_EQ(outcome.out, "");
     EXPECT_NE(outcome.err, "");
   }
-  EXPECT_THAT(Run({"plna"}).err, HasSubstr("did you mean \"plan\""));
+  EXPECT_THAT(RunVramscope({"plna"}).err, HasSubstr("did you mean \"plan\""));
 }
 
 TEST_F(Cli, HelpIsNoError) {
-  const Outcome outcome = Run({"--help"});
+  const Outcome outcome = RunVramscope({"--help"});
   EXPECT_EQ(outcome.status, 0);
   for (const char* command : {"plan", "run", "info", "peak", "phases", "requests", "estimate",
                               "export", "diff", "check", "devices", "presets", "doctor"}) {
     EXPECT_THAT(outcome.out, HasSubstr(std::string("\n  ") + command + " "));
-    EXPECT_EQ(Run({command, "--help"}).status, 0) << command;
+    EXPECT_EQ(RunVramscope({command, "--help"}).status, 0) << command;
   }
 }
 
@@ -138,29 +138,30 @@ TEST_F(Cli, BadSettingsAreThreeAndSayWhatIsAllowed) {
                          {"device=rtx-4900", "rtx-4090"},
                          {"offload.optimizer=cpu", "not available in this version"},
                          {"model=nope", "choose from"}}) {
-    const Outcome outcome = Run({"plan", "--set", row.set});
+    const Outcome outcome = RunVramscope({"plan", "--set", row.set});
     EXPECT_EQ(outcome.status, 3) << row.set;
     EXPECT_THAT(outcome.err, AllOf(HasSubstr("error"), HasSubstr(row.says)));
     EXPECT_EQ(outcome.out, "");
   }
-  EXPECT_EQ(Run({"plan", "--preset", "qwen"}).status, 3);
-  EXPECT_THAT(Run({"run", "--backend", "cuda"}).err, HasSubstr("not available in this version"));
+  EXPECT_EQ(RunVramscope({"plan", "--preset", "qwen"}).status, 3);
+  EXPECT_THAT(RunVramscope({"run", "--backend", "cuda"}).err,
+              HasSubstr("not available in this version"));
 }
 
 TEST_F(Cli, BadModelAndRunFilesAreThree) {
   const std::string bad = folder_ / "config.json";
   WriteFile(bad, "this is not JSON");
-  Outcome outcome = Run({"estimate", "--model", bad});
+  Outcome outcome = RunVramscope({"estimate", "--model", bad});
   EXPECT_EQ(outcome.status, 3);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr(bad), HasSubstr("not JSON")));
-  outcome = Run({"plan", "--config", bad});
+  outcome = RunVramscope({"plan", "--config", bad});
   EXPECT_EQ(outcome.status, 3);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr(bad), HasSubstr("not JSON")));
   WriteFile(bad, R"({"optimizer": {"nmae": "sgd"}})");
-  EXPECT_THAT(Run({"plan", "--config", bad}).err, HasSubstr("optimizer.name"));
+  EXPECT_THAT(RunVramscope({"plan", "--config", bad}).err, HasSubstr("optimizer.name"));
   WriteFile(bad, R"({"model_type": "mamba"})");
-  EXPECT_THAT(Run({"estimate", "--model", bad}).err, HasSubstr("mamba"));
-  outcome = Run({"estimate", "--model", folder_ / "none.json"});
+  EXPECT_THAT(RunVramscope({"estimate", "--model", bad}).err, HasSubstr("mamba"));
+  outcome = RunVramscope({"estimate", "--model", folder_ / "none.json"});
   EXPECT_EQ(outcome.status, 3);
   EXPECT_THAT(outcome.err, HasSubstr("none.json"));
 }
@@ -181,21 +182,21 @@ TEST_F(Cli, ForeignFilesAreThreeForEveryReader) {
              {"diff", foreign, sample_},
              {"diff", "--requests", sample_, foreign},
              {"check", foreign, "--budget", "1GiB"}}) {
-      const Outcome outcome = Run(arguments);
+      const Outcome outcome = RunVramscope(arguments);
       EXPECT_EQ(outcome.status, 3) << arguments[0] << outcome.err;
       EXPECT_EQ(outcome.out, "");
       EXPECT_THAT(outcome.err, HasSubstr("foreign"));
     }
   }
-  EXPECT_EQ(Run({"info", folder_ / "missing.trace"}).status, 3);
-  EXPECT_EQ(Run({"info", folder_ / ""}).status, 3);
+  EXPECT_EQ(RunVramscope({"info", folder_ / "missing.trace"}).status, 3);
+  EXPECT_EQ(RunVramscope({"info", folder_ / ""}).status, 3);
 }
 
 TEST_F(Cli, ACutTraceOpensAndSaysSo) {
   const std::string whole = ReadFile(sample_);
   const std::string cut = folder_ / "cut.trace";
   WriteFile(cut, whole.substr(0, whole.size() - 40));
-  const Outcome outcome = Run({"info", cut, "--json"});
+  const Outcome outcome = RunVramscope({"info", cut, "--json"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   const json info = json::parse(outcome.out);
   EXPECT_TRUE(info["truncated"]);
@@ -218,9 +219,9 @@ TEST_F(Cli, InfoHasTheContractsKeys) {
 }
 
 TEST_F(Cli, InputsMayBePackedOrPiped) {
-  const Outcome piped = Run({"info", "-", "--json"}, {.input = ReadFile(sample_)});
+  const Outcome piped = RunVramscope({"info", "-", "--json"}, {.input = ReadFile(sample_)});
   EXPECT_EQ(piped.status, 0) << piped.err;
-  EXPECT_EQ(piped.out, Run({"info", sample_, "--json"}).out);
+  EXPECT_EQ(piped.out, RunVramscope({"info", sample_, "--json"}).out);
 }
 
 TEST_F(Cli, PeakAndPhases) {
@@ -240,7 +241,7 @@ TEST_F(Cli, PeakAndPhases) {
 }
 
 TEST_F(Cli, RequestsAreTheContractsColumns) {
-  const Outcome outcome = Run({"requests", sample_});
+  const Outcome outcome = RunVramscope({"requests", sample_});
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(
       outcome.out.substr(0, outcome.out.find_first_of("\r\n")),
@@ -264,11 +265,11 @@ TEST_F(Cli, DiffAnswersByItsStatus) {
   EXPECT_LT(requests["requests"]["equal"], requests["requests"]["total"]);
   EXPECT_FALSE(requests["first_differences"].empty());
   EXPECT_TRUE(requests["peak"].contains("a") && requests["peak"].contains("b"));
-  EXPECT_EQ(Run({"diff", "--requests", sample_, sample_, "--step", "7"}).status, 3);
+  EXPECT_EQ(RunVramscope({"diff", "--requests", sample_, sample_, "--step", "7"}).status, 3);
 }
 
 TEST_F(Cli, CheckComparesWithContext) {
-  EXPECT_EQ(Run({"check", sample_, "--budget", "9MiB"}).status, 0)
+  EXPECT_EQ(RunVramscope({"check", sample_, "--budget", "9MiB"}).status, 0)
       << "8 MiB reserved + 1 MiB context";
   const json check = Json({"check", sample_, "--budget", "9437183", "--json"}, 1);
   EXPECT_EQ(check["over"], 1);
@@ -277,13 +278,16 @@ TEST_F(Cli, CheckComparesWithContext) {
 
 TEST_F(Cli, ExportsAreWrittenWholeOrNotAtAll) {
   const std::string out = folder_ / "out.json";
-  EXPECT_EQ(Run({"export", sample_, "--to", "chrome", "-o", out}).status, 0);
+  EXPECT_EQ(RunVramscope({"export", sample_, "--to", "chrome", "-o", out}).status, 0);
   EXPECT_TRUE(json::parse(ReadFile(out)).contains("traceEvents"));
-  const Outcome to_stdout = Run({"export", sample_, "--to", "chrome", "-o", "-"});
+  const Outcome to_stdout = RunVramscope({"export", sample_, "--to", "chrome", "-o", "-"});
   EXPECT_EQ(to_stdout.out, ReadFile(out));
-  EXPECT_THAT(Run({"export", sample_, "--to", "png", "-o", out}).err, HasSubstr("not available"));
-  EXPECT_EQ(Run({"export", sample_, "--to", "png", "-o", out}).status, 3);
-  EXPECT_NE(Run({"export", sample_, "--to", "csv", "-o", folder_ / "no/such/folder/x"}).status, 0);
+  EXPECT_THAT(RunVramscope({"export", sample_, "--to", "png", "-o", out}).err,
+              HasSubstr("not available"));
+  EXPECT_EQ(RunVramscope({"export", sample_, "--to", "png", "-o", out}).status, 3);
+  EXPECT_NE(
+      RunVramscope({"export", sample_, "--to", "csv", "-o", folder_ / "no/such/folder/x"}).status,
+      0);
 }
 
 TEST_F(Cli, EstimateGivesThePublishedCounts) {
@@ -301,18 +305,19 @@ TEST_F(Cli, DevicesAndPresetsList) {
 }
 
 TEST_F(Cli, NoWorkerIsAnInternalFailureThatSaysWhatToDo) {
-  const Outcome outcome = Run({"plan"}, {.environment = {"VRAMSCOPE_WORKER=/no/such/worker"}});
+  const Outcome outcome =
+      RunVramscope({"plan"}, {.environment = {"VRAMSCOPE_WORKER=/no/such/worker"}});
   EXPECT_EQ(outcome.status, 4);
   EXPECT_THAT(outcome.err, HasSubstr("/no/such/worker"));
 }
 
 TEST_F(Cli, DoctorReportsWhatItFinds) {
-  const json doctor = json::parse(Run({"doctor", "--gpu", "--json"}).out);
+  const json doctor = json::parse(RunVramscope({"doctor", "--gpu", "--json"}).out);
   ASSERT_FALSE(doctor["checks"].empty());
   for (const json& check : doctor["checks"]) {
     EXPECT_THAT(check["state"].get<std::string>(), ::testing::AnyOf("PASS", "SKIP", "FAIL"));
   }
-  const Outcome text = Run({"doctor", "--gpu"});
+  const Outcome text = RunVramscope({"doctor", "--gpu"});
   EXPECT_EQ(text.status, doctor["ok"].get<bool>() ? 0 : 1);
 }
 

@@ -41,7 +41,7 @@ using Clock = std::chrono::steady_clock;
 
 }  // namespace
 
-Outcome Run(const std::vector<std::string>& arguments, const ProcessOptions& options) {
+Outcome RunVramscope(const std::vector<std::string>& arguments, const ProcessOptions& options) {
   const TemporaryFolder folder;
   const std::string in = folder / "in", out = folder / "out", err = folder / "err";
   WriteFile(in, options.input);

@@ -20,7 +20,7 @@ struct ProcessOptions {
 
 // Standard output and error go through files, so that nothing can fill a pipe. Ends the program
 // after four minutes.
-Outcome Run(const std::vector<std::string>& arguments, const ProcessOptions& options = {});
+Outcome RunVramscope(const std::vector<std::string>& arguments, const ProcessOptions& options = {});
 
 // A folder that is removed with the value.
 class TemporaryFolder {
