@@ -109,6 +109,21 @@ TEST_F(CliRun, APlanIsDeterministic) {
   EXPECT_EQ(RunVramscope({"requests", a}).out, RunVramscope({"requests", b}).out);
 }
 
+// Issue 3, point 3: the plan's last step against the recorded CUDA step of the same model.
+TEST_F(CliRun, ThePlanOfBasicsMediumEqualsTheRecordedStep) {
+  const std::string recorded =
+      VRAMSCOPE_SOURCE_DIR "/../shared/reference/medium_128_training_requests.csv.zst";
+  if (!std::filesystem::exists(recorded)) {
+    GTEST_SKIP() << "needs the recorded requests in ../shared/reference";
+  }
+  const std::string planned = folder_ / "m.trace";
+  ASSERT_EQ(RunVramscope({"plan", "--preset", "basics-medium", "-o", planned}).status, 0);
+  const json diff = Json({"diff", "--requests", planned, recorded});
+  EXPECT_EQ(diff["requests"]["equal"], 12831);
+  EXPECT_EQ(diff["requests"]["total"], 12831);
+  EXPECT_EQ(diff["peak"]["a"], diff["peak"]["b"]);
+}
+
 TEST_F(CliRun, TheTraceOnStdoutIsATrace) {
   const Outcome plan = RunVramscope({"plan", "--model", tiny_, "--set", "seq=16", "-o", "-"});
   ASSERT_EQ(plan.status, 0) << plan.err;
