@@ -99,17 +99,37 @@ absl::Status CheckHostMemory(const Totals& totals) {
       static_cast<double>(needed) / kGiB, static_cast<double>(available) / kGiB));
 }
 
+// Nobody listens.
+class NullSink final : public trace::EventSink {
+ public:
+  void Begin(const trace::TraceInfo&) override {}
+  void Strings(uint32_t, std::span<const std::string>) override {}
+  void Events(std::span<const trace::Event>) override {}
+  void End(bool, std::string_view) override {}
+};
+
+constexpr char kWarmUpModel[] = R"({"architectures": ["LlamaForCausalLM"], "vocab_size": 8,
+  "hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2})";
+
 }  // namespace
 
 struct Trainer::Impl {
   bool warm = false;
 
+  // One step of a model that is hardly there: the device's registration, the operators' first
+  // calls, autograd's thread.
   void WarmUp() {
     if (warm) return;
     warm = true;
-    // The plan device has to be registered before LibTorch asks for CUDA for the first time, which
-    // a run on the CPU does too. It does not disturb that.
-    PlanBackend();
+    run::RunConfig config;
+    config.model = "warm-up";
+    config.model_config_json = kWarmUpModel;
+    config.batch = 1;
+    config.seq = 2;
+    config.steps = 1;
+    NullSink sink;
+    // Its status is of no interest: what fails here fails again in the run that matters.
+    Run(config, sink, {}).IgnoreError();
   }
 
   absl::Status Run(const run::RunConfig& config, trace::EventSink& sink, const RunHooks& hooks) {
@@ -145,7 +165,9 @@ struct Trainer::Impl {
                   .trainable_count = totals.trainable,
                   .parameter_bytes = totals.bytes,
                   .layers = static_cast<uint32_t>(model->layers())};
-    WarmUp();
+    // The plan device has to be registered before LibTorch asks for CUDA for the first time, which
+    // a run on the CPU does too. It does not disturb that.
+    PlanBackend();
     Backend& backend = BackendOf(config.backend);
     info.measured = backend.measured();
     info.start_unix_ns = info.measured ? UnixNanoseconds() : 0;
