@@ -114,7 +114,7 @@ class Client {
         proto::RunEnded ended;
         EXPECT_TRUE(ended.ParseFromString(frame->payload));
         return ended;
-      } else if (assembler != nullptr) {
+      } else if (assembler != nullptr && frame->type != FrameType::kHello) {
         EXPECT_TRUE(assembler->Add(*frame).ok());
       }
     }
