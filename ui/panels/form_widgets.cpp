@@ -1,6 +1,7 @@
 #include "ui/panels/form_widgets.h"
 
 #include <QEvent>
+#include <QKeyEvent>
 #include <QResizeEvent>
 #include <QStyle>
 #include <QWheelEvent>
@@ -52,10 +53,18 @@ QFont RoleFont(LabelRole role) {
   return PanelFont(Font::kBody);
 }
 
-class WheelGuard : public QObject {
+// Keeps the wheel from boxes without the focus, and the window's undo from spin boxes, which would
+// take it for their text.
+class InputGuard : public QObject {
  public:
   using QObject::QObject;
   bool eventFilter(QObject* watched, QEvent* event) override {
+    if (event->type() == QEvent::ShortcutOverride) {
+      const auto* key = static_cast<QKeyEvent*>(event);
+      if (!key->matches(QKeySequence::Undo) && !key->matches(QKeySequence::Redo)) return false;
+      event->ignore();
+      return true;
+    }
     auto* widget = qobject_cast<QWidget*>(watched);
     if (event->type() == QEvent::Wheel && widget != nullptr && !widget->hasFocus()) {
       event->ignore();
@@ -88,7 +97,7 @@ QComboBox* MakeComboBox() {
   box->setFocusPolicy(Qt::StrongFocus);
   box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   box->setMinimumContentsLength(6);
-  box->installEventFilter(new WheelGuard(box));
+  box->installEventFilter(new InputGuard(box));
   return box;
 }
 
@@ -101,7 +110,7 @@ QSpinBox* MakeSpinBox(int low, int high) {
   box->setFocusPolicy(Qt::StrongFocus);
   box->setMinimumWidth(44);
   box->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-  box->installEventFilter(new WheelGuard(box));
+  box->installEventFilter(new InputGuard(box));
   return box;
 }
 
