@@ -81,6 +81,7 @@ std::string FormatGiB(uint64_t bytes) {
   const double value = static_cast<double>(bytes);
   if (value >= kGiB / 10) return fmt::format("{:.3f} GiB", value / kGiB);
   if (value >= kMiB / 10) return fmt::format("{:.2f} MiB", value / kMiB);
+  if (value >= 1024) return fmt::format("{:.1f} KiB", value / 1024);
   return fmt::format("{} B", bytes);
 }
 

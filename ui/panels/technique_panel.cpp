@@ -18,7 +18,7 @@ namespace vramscope::ui {
 namespace {
 
 // Savings below this are noise to a reader: neither green nor red.
-constexpr int64_t kNoticeable = 512 << 10;
+constexpr int64_t kNoticeable = 4 << 20;
 
 }  // namespace
 

@@ -126,14 +126,14 @@ HeaderBar::HeaderBar(QWidget* parent) : QWidget(parent) {
   subtitle_->setMinimumWidth(60);
   subtitle_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   line->addWidget(title_);
-  line->addWidget(subtitle_, 3);
+  line->addWidget(subtitle_, 100);
   line->addSpacing(12);
   backend_ = AddChip(line, QStringLiteral("backend"));
   device_ = AddChip(line, QStringLiteral("device"));
   peak_ = AddChip(line, QStringLiteral("peak"));
   reserved_ = AddChip(line, QStringLiteral("reserved"));
   fits_ = AddChip(line, QStringLiteral("fits"));
-  line->addStretch(4);
+  line->addStretch(1);
   busy_ = MakeLabel({}, LabelRole::kDim);
   line->addWidget(busy_);
   auto* commands = new QToolButton;

@@ -480,6 +480,26 @@ TEST_F(ShellTest, ZoomAndBack) {
   window_->timelineWidget()->settle();
 }
 
+// The real worker, once: the same window over the real plan.
+TEST_F(ShellTest, RealWorker) {
+  const QString built = QStringLiteral(VRAMSCOPE_REAL_WORKER);
+  const QString worker = built.isEmpty() ? qEnvironmentVariable("VRAMSCOPE_WORKER") : built;
+  if (worker.isEmpty() || !QFile::exists(worker))
+    GTEST_SKIP() << "vramscope-worker is not built (LibTorch is off)";
+  window_ = std::make_unique<MainWindow>(
+      MainWindowOptions{.worker_program = worker,
+                        .settings_file = folder_.filePath(QStringLiteral("real.ini")),
+                        .savings = false});
+  window_->show();
+  RunDefault();
+  EXPECT_EQ(window_->digest()->trace->info.model.parameter_count, 494032768u);
+  const double before = Peak();
+  Click("checkpoint-layer");
+  ASSERT_TRUE(Idle());
+  EXPECT_LT(Peak(), before);
+  EXPECT_TRUE(State()["banner"].toObject().isEmpty());
+}
+
 TEST_F(ShellTest, NoWorkerSaysWhatToDo) {
   window_ = std::make_unique<MainWindow>(
       MainWindowOptions{.worker_program = QString(),
