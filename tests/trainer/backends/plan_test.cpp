@@ -8,6 +8,7 @@
 
 #include "tests/trainer/capture/memory_sink.h"
 #include "trainer/backends/backend.h"
+#include "trainer/capture/cancel.h"
 #include "trainer/capture/scopes.h"
 #include "trainer/capture/taps.h"
 
@@ -89,13 +90,13 @@ struct Net : torch::nn::Module {
 
 void Train(int steps, bool autocast = false) {
   const auto device = PlanBackend().device();
-  std::optional<PhaseScope> setup(std::in_place, Phase::kSetup);
   auto net = std::make_shared<Net>();
-  net->to(device);
-  for (const Tensor& p : net->parameters()) TagStorage(p, Category::kParameter, "parameter");
-  WatchGradients(net->parameters());
-  torch::optim::AdamW optimizer(net->parameters(), torch::optim::AdamWOptions(1e-3));
-  setup.reset();
+  {
+    PhaseScope setup(Phase::kSetup);
+    net->to(device);
+    for (const Tensor& p : net->parameters()) TagStorage(p, Category::kParameter, "parameter");
+    WatchGradients(net->parameters());
+  }
   for (int i = 0; i < steps; ++i) {
     StepScope step(i);
     Tensor ids, targets, loss;
@@ -120,9 +121,11 @@ void Train(int steps, bool autocast = false) {
     }
     {
       PhaseScope phase(Phase::kOptimizer);
-      optimizer.step();
+      // By hand: torch::optim keeps its state in a map by pointer, whose order differs by run.
+      torch::NoGradGuard no_grad;
+      for (const Tensor& p : net->parameters()) p.sub_(p.grad() * 1e-3);
     }
-    optimizer.zero_grad();
+    for (const Tensor& p : net->parameters()) p.mutable_grad().reset();
   }
 }
 
@@ -135,7 +138,7 @@ TEST(Plan, StockModelTrainsAndEverythingIsFreed) {
   replay.ApplyAll(run.sink);
   EXPECT_TRUE(replay.live.empty());
   EXPECT_TRUE(replay.segments.empty());
-  EXPECT_GT(replay.peak_allocated, 3u * (1000 * 64 * 2 + 64 * 256 * 2) * 4);
+  EXPECT_GT(replay.peak_allocated, 2u * (1000 * 64 * 2 + 64 * 256 * 2) * 4);
 }
 
 std::string Describe(const MemorySink& sink, const trace::Event& e) {
@@ -164,6 +167,238 @@ TEST(Plan, RunsGiveTheSameEvents) {
     ASSERT_EQ(lines.size(), first.size());
     for (size_t k = 0; k < lines.size(); ++k) ASSERT_EQ(lines[k], first[k]) << "event " << k;
   }
+}
+
+// Bytes requested by what `body` does on the device, in order, with the ops that asked.
+struct Asked {
+  std::string op;
+  uint64_t bytes;
+  Category category;
+};
+std::vector<Asked> Requests(const std::function<void()>& body,
+                            const run::DeviceProfile& profile = Ada()) {
+  PlanRun run(profile);
+  body();
+  run.Finish();
+  std::vector<Asked> out;
+  for (const trace::Event& e : run.sink.events) {
+    if (e.kind == EventKind::kAlloc) out.push_back({run.sink.Text(e.name), e.bytes, e.category});
+  }
+  return out;
+}
+
+Tensor Make(at::IntArrayRef sizes, at::ScalarType type = at::kFloat) {
+  return torch::empty(sizes, torch::dtype(type).device(PlanBackend().device()));
+}
+
+TEST(Plan, CategoriesFollowTheTensors) {
+  PlanRun run;
+  Train(1);
+  run.Finish();
+  std::map<Category, int> born, became;
+  for (const trace::Event& e : run.sink.events) {
+    if (e.kind == EventKind::kAlloc) ++born[e.category];
+    if (e.kind == EventKind::kRetag) ++became[e.category];
+  }
+  EXPECT_EQ(became[Category::kParameter], 9);
+  EXPECT_EQ(became[Category::kGradient], 9);
+  EXPECT_EQ(born[Category::kInput], 2);
+  EXPECT_EQ(born[Category::kWorkspace], 2);  // the loop's thread, autograd's thread
+  EXPECT_GT(born[Category::kAutogradDetail], 5);
+  EXPECT_GT(became[Category::kActivation], 5);
+  EXPECT_EQ(born[Category::kUnknown], 9);  // parameters, until they are registered
+}
+
+TEST(Plan, BackwardBelongsToTheModulesOfForward) {
+  PlanRun run;
+  Train(1);
+  run.Finish();
+  std::set<std::string> modules;
+  for (const trace::Event& e : run.sink.events) {
+    if (e.kind == EventKind::kAlloc && e.thread == 1) modules.insert(run.sink.Text(e.module));
+  }
+  EXPECT_TRUE(modules.contains("model.mlp"));
+  EXPECT_TRUE(modules.contains("model.head"));
+}
+
+TEST(Plan, EverySavedTensorIsReleased) {
+  const SavedTensorCounts before = SavedTensorTotals();
+  {
+    PlanRun run;
+    Train(2);
+  }
+  const SavedTensorCounts after = SavedTensorTotals();
+  EXPECT_GT(after.packed - before.packed, 20u);
+  EXPECT_EQ(after.packed - before.packed, after.released - before.released);
+}
+
+TEST(Plan, AutocastCasts) {
+  const auto count_copies = [](bool autocast) {
+    size_t n = 0;
+    PlanRun run;
+    Train(1, autocast);
+    run.Finish();
+    for (const trace::Event& e : run.sink.events) {
+      n += e.kind == EventKind::kAlloc && run.sink.Text(e.name) == "aten::_to_copy";
+    }
+    return n;
+  };
+  // The nine parameters on their way to the device; with autocast also weights and activations.
+  EXPECT_EQ(count_copies(false), 9u);
+  EXPECT_GT(count_copies(true), 15u);
+}
+
+TEST(Plan, MatrixProductClonesOperandsThatBlasCannotTake) {
+  const auto asked = Requests([] {
+    Tensor a = Make({2, 8, 4}), b = Make({2, 4, 16});
+    Tensor plain = at::bmm(a, b);
+    Tensor transposed = at::bmm(a, Make({2, 16, 4}).transpose(1, 2));
+    // All strides zero, as the gradient of a sum has it.
+    Tensor expanded = at::bmm(Make({1, 1, 1}).expand({2, 8, 4}), b);
+  });
+  std::vector<uint64_t> bytes;
+  for (const Asked& r : asked) bytes.push_back(r.bytes);
+  EXPECT_THAT(bytes, ::testing::ElementsAre(2 * 8 * 4 * 4, 2 * 4 * 16 * 4, 2 * 8 * 16 * 4,
+                                            Ada().blas_workspace_bytes, 2 * 16 * 4 * 4,
+                                            2 * 8 * 16 * 4, 4, 2 * 8 * 16 * 4, 2 * 8 * 4 * 4));
+}
+
+TEST(Plan, ReductionsAskForStagingAndSemaphores) {
+  run::DeviceProfile hopper = Ada();
+  hopper.sm_count = 132;
+  hopper.max_threads_per_sm = 2048;
+  const auto sizes = [&](int64_t rows) {
+    std::vector<uint64_t> bytes;
+    for (const Asked& r : Requests([&] { Make({rows, 1024}).sum(0); }, hopper)) {
+      bytes.push_back(r.bytes);
+    }
+    return bytes;
+  };
+  EXPECT_THAT(sizes(512), ::testing::ElementsAre(512 * 1024 * 4, 4096));
+  EXPECT_THAT(sizes(2048), ::testing::ElementsAre(2048 * 1024 * 4, 4096, 8 * 2048 * 1024, 32));
+}
+
+TEST(Plan, ViewsAskForNothing) {
+  const auto asked = Requests([] {
+    Tensor a = Make({4, 6});
+    Tensor v = a.view({24}).view({2, 12}).t().slice(0, 1, 5).unsqueeze(0).expand({3, 4, 2});
+    EXPECT_EQ(v.storage().data(), a.storage().data());
+    EXPECT_EQ(a.permute({1, 0}).select(0, 1).sizes(), at::IntArrayRef({4}));
+  });
+  EXPECT_EQ(asked.size(), 1u);
+}
+
+TEST(Plan, ResizingAsksForTheNewSizeOnly) {
+  const auto asked = Requests([] {
+    Tensor a = at::empty({0}, torch::device(PlanBackend().device()));
+    a.resize_({256});
+    a.resize_({100});
+    EXPECT_EQ(torch::arange(10, torch::device(PlanBackend().device())).numel(), 10);
+  });
+  ASSERT_EQ(asked.size(), 2u);
+  EXPECT_EQ(asked[0].bytes, 1024u);
+  EXPECT_EQ(asked[1].bytes, 80u);
+}
+
+TEST(Plan, SdpaChoosesAsTheSwitchesSay) {
+  const auto names = [](at::ScalarType type) {
+    std::set<std::string> ops;
+    PlanRun run;
+    Tensor q = Make({2, 4, 64, 32}, type);
+    at::scaled_dot_product_attention(q, q, q, {}, 0.0, true);
+    q.reset();
+    run.Finish();
+    for (const trace::Event& e : run.sink.events) ops.insert(run.sink.Text(e.name));
+    return ops;
+  };
+  EXPECT_TRUE(names(at::kBFloat16).contains("aten::_scaled_dot_product_flash_attention"));
+  EXPECT_TRUE(names(at::kFloat).contains("aten::_scaled_dot_product_efficient_attention"));
+}
+
+TEST(Plan, ForeachAndFusedWorkOnWholeLists) {
+  const auto asked = Requests([] {
+    std::vector<Tensor> a{Make({8}), Make({16})}, b{Make({8}), Make({16})};
+    at::_foreach_mul_(a, 0.5);
+    at::_foreach_addcmul_(a, b, b, 0.1);
+    const std::vector<Tensor> roots = at::_foreach_sqrt(a);
+    EXPECT_EQ(roots.size(), 2u);
+    const std::vector<Tensor> steps{Make({}), Make({})};
+    at::_fused_adamw_(a, b, b, b, {}, steps, 1e-3, 0.9, 0.999, 0.01, 1e-8, false, false);
+  });
+  EXPECT_EQ(asked.size(), 4u + 2u + 2u);
+}
+
+TEST(Plan, BeyondTheMemoryIsRecordedOnceAndGranted) {
+  run::DeviceProfile small = Ada();
+  small.memory_bytes = 1ull << 30;
+  small.context_bytes = 256ull << 20;
+  PlanRun run(small);
+  std::vector<Tensor> tensors;
+  for (int i = 0; i < 4; ++i) tensors.push_back(Make({100 << 20}));  // 400 MiB each
+  tensors.clear();
+  run.Finish();
+  EXPECT_EQ(run.sink.Count(EventKind::kOutOfMemory), 1u);
+  EXPECT_EQ(run.sink.Count(EventKind::kAlloc), 4u);
+  EXPECT_EQ(run.sink.Count(EventKind::kFreeCompleted), 4u);
+}
+
+TEST(Plan, LeftoversAreReportedAndDoNotDisturbTheNextRun) {
+  std::optional<MemorySink> sink(std::in_place);
+  Tensor left;
+  {
+    Recorder recorder(*sink, PlanBackend().clock());
+    ASSERT_TRUE(PlanBackend().Start(Ada(), recorder).ok());
+    left = Make({100});
+    const absl::Status status = PlanBackend().Stop();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+    EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("400 bytes"));
+  }
+  PlanRun run;
+  Tensor mine = Make({100});
+  left.reset();
+  EXPECT_EQ(run.recorder().live_allocations(), 1u);
+  mine.reset();
+}
+
+TEST(Plan, NothingCanBeMadeOutsideARun) { EXPECT_THROW(Make({4}), c10::Error); }
+
+TEST(Plan, CancelStopsInTheMiddleOfBackward) {
+  std::atomic<bool> cancel{false};
+  MemorySink sink;
+  Recorder recorder(sink, PlanBackend().clock());
+  ASSERT_TRUE(PlanBackend().Start(Ada(), recorder).ok());
+  {
+    const CancelScope scope(&cancel);
+    Tensor x = Make({64, 64}).requires_grad_(true);
+    Tensor y = at::mm(x, x).sum();
+    cancel = true;
+    EXPECT_THROW(y.backward(), CancelledError);
+  }
+  EXPECT_TRUE(PlanBackend().Stop().ok());
+}
+
+TEST(Plan, TheClockAdvancesWithTheWork) {
+  PlanRun run;
+  const Clock clock = PlanBackend().clock();
+  const int64_t start = clock();
+  Tensor a = Make({4096, 4096});
+  Tensor v = a.t();
+  EXPECT_EQ(clock(), start);
+  Tensor b = at::mm(a, v);
+  const int64_t product = clock() - start;
+  EXPECT_NEAR(static_cast<double>(product), 2.0 * 4096 * 4096 * 4096 / 82.6e12 * 1e9, 10.0);
+  b.add_(1);
+  EXPECT_GT(clock() - start, product);
+}
+
+TEST(Plan, BadDevicesAreRefused) {
+  MemorySink sink;
+  Recorder recorder(sink, PlanBackend().clock());
+  run::DeviceProfile none;
+  EXPECT_EQ(PlanBackend().Start(none, recorder).code(), absl::StatusCode::kInvalidArgument);
+  ASSERT_TRUE(PlanBackend().Start(Ada(), recorder).ok());
+  EXPECT_EQ(PlanBackend().Start(Ada(), recorder).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(PlanBackend().Stop().ok());
 }
 
 }  // namespace
