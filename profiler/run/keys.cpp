@@ -149,12 +149,13 @@ std::vector<KeySpec> DeviceSpecs() {
 
 std::vector<KeySpec> MakeSpecs() {
   std::vector<KeySpec> s;
-  s.push_back(Integer("batch", "samples in one forward pass", 1, 65536,
-                      [](RunConfig& c) -> int& { return c.batch; }));
+  s.push_back(Integer("batch", "samples in one optimizer step, over all its micro-batches", 1,
+                      65536, [](RunConfig& c) -> int& { return c.batch; }));
   s.push_back(
       Integer("seq", "tokens in a sample", 1, 1 << 20, [](RunConfig& c) -> int& { return c.seq; }));
-  s.push_back(Integer("micro_batches", "forward and backward passes before an optimizer step", 1,
-                      4096, [](RunConfig& c) -> int& { return c.micro_batches; }));
+  s.push_back(Integer("micro_batches",
+                      "passes that the batch is split into before the optimizer steps", 1, 4096,
+                      [](RunConfig& c) -> int& { return c.micro_batches; }));
   s.push_back(
       Integer("steps", "training steps", 1, 1000, [](RunConfig& c) -> int& { return c.steps; }));
   s.push_back(Choice("precision",

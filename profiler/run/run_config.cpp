@@ -159,6 +159,12 @@ absl::StatusOr<RunConfig> RunConfigBuilder::Build() const {
       if (spec->apply) spec->apply(config, value);
     }
   }
+  auto given = [&](const char* key) {
+    return impl_->preset_defaults.contains(key) || impl_->settings.contains(key);
+  };
+  if (given("optimizer.name") && !given("optimizer.weight_decay")) {
+    config.optimizer.weight_decay = DefaultWeightDecay(config.optimizer.name);
+  }
   if (impl_->model) {
     config.model = impl_->model->name;
     config.model_config_json = impl_->model->json;

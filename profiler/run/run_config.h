@@ -38,6 +38,11 @@ struct OptimizerConfig {
   double weight_decay = 0.01;
 };
 
+// PyTorch's default: 0.01 for AdamW, 0 for the others. A builder takes it unless the key was set.
+constexpr double DefaultWeightDecay(OptimizerName name) {
+  return name == OptimizerName::kAdamW ? 0.01 : 0.0;
+}
+
 struct CheckpointConfig {
   CheckpointMode mode = CheckpointMode::kNone;
   int k = 2;  // layers per segment, for kEveryK

@@ -44,6 +44,7 @@ struct ThreadState {
   std::vector<StringId> modules;
   std::vector<OpenOp> ops;
   std::vector<Category> categories;
+  std::vector<StringId> owners;
 };
 thread_local ThreadState t_state;
 
@@ -52,6 +53,7 @@ struct Live {
   uint32_t saved = 0;  // graph nodes that keep it
   Category category = Category::kUnknown;
   Category unsaved = Category::kUnknown;  // what it is again once nobody saves it
+  StringId module;
 };
 
 // Ops that only ask for storage: an allocation inside them is named after the op that wanted it.
@@ -109,6 +111,7 @@ struct Recorder::Impl {
       state.modules.clear();
       state.ops.clear();
       state.categories.clear();
+      state.owners.clear();
     }
     return state;
   }
@@ -226,6 +229,7 @@ void Recorder::OnAlloc(uint64_t key, uint64_t bytes, uint64_t bytes_rounded, uin
   Live allocation;
   allocation.id = impl_->next_allocation++;
   allocation.category = allocation.unsaved = impl_->BirthCategory(thread);
+  allocation.module = thread.owners.empty() ? impl_->Module(thread) : thread.owners.back();
   impl_->live.Insert(key, allocation);
   Event& event = impl_->Push(EventKind::kAlloc);
   event.id = allocation.id;
@@ -237,7 +241,7 @@ void Recorder::OnAlloc(uint64_t key, uint64_t bytes, uint64_t bytes_rounded, uin
   event.pool = pool;
   event.thread = thread.index;
   event.name = impl_->OpName(thread);
-  event.module = impl_->Module(thread);
+  event.module = allocation.module;
 }
 
 void Recorder::OnFree(uint64_t key) {
@@ -295,6 +299,25 @@ void Recorder::PopCategory() {
   std::lock_guard lock(impl_->mutex);
   auto& categories = impl_->Thread().categories;
   if (!categories.empty()) categories.pop_back();
+}
+
+void Recorder::PushOwner(std::string_view path) {
+  std::lock_guard lock(impl_->mutex);
+  const StringId id = impl_->Intern(path);
+  impl_->Thread().owners.push_back(id);
+}
+
+void Recorder::PushOwnerOf(uint64_t key) {
+  std::lock_guard lock(impl_->mutex);
+  const Live* allocation = impl_->live.Find(key);
+  ThreadState& thread = impl_->Thread();
+  thread.owners.push_back(allocation == nullptr ? impl_->Module(thread) : allocation->module);
+}
+
+void Recorder::PopOwner() {
+  std::lock_guard lock(impl_->mutex);
+  auto& owners = impl_->Thread().owners;
+  if (!owners.empty()) owners.pop_back();
 }
 
 void Recorder::Retag(uint64_t key, Category category, std::string_view why) {

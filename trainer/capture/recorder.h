@@ -61,6 +61,11 @@ class Recorder {
   // CategoryScope.
   void PushCategory(trace::Category category);
   void PopCategory();
+  // The next allocations of this thread belong to `path` (a parameter's full name) rather than to
+  // the open module; see OwnerScope. By key: to whom the live allocation at `key` belongs.
+  void PushOwner(std::string_view path);
+  void PushOwnerOf(uint64_t key);
+  void PopOwner();
 
   // --- categories: from now on the live allocation at `key` counts as `category`. Unknown keys and
   // no change are ignored. `why` ends as the event's name ("saved for backward").

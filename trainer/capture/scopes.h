@@ -91,4 +91,24 @@ class CategoryScope {
   Recorder* recorder_;
 };
 
+// What this thread allocates inside belongs to a parameter: its storage, its optimizer state.
+class OwnerScope {
+ public:
+  explicit OwnerScope(std::string_view path) : recorder_(Recorder::Current()) {
+    if (recorder_) recorder_->PushOwner(path);
+  }
+  // To whom the live allocation at `key` belongs.
+  explicit OwnerScope(uint64_t key) : recorder_(Recorder::Current()) {
+    if (recorder_) recorder_->PushOwnerOf(key);
+  }
+  ~OwnerScope() {
+    if (recorder_) recorder_->PopOwner();
+  }
+  OwnerScope(const OwnerScope&) = delete;
+  OwnerScope& operator=(const OwnerScope&) = delete;
+
+ private:
+  Recorder* recorder_;
+};
+
 }  // namespace vramscope::trainer

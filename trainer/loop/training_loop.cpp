@@ -201,6 +201,7 @@ class Loop {
         logits_ = model_.Logits(batch_.ids);
       }
       PhaseScope phase(Phase::kLoss);
+      ModuleScope module("loss");
       loss_ = model_.Loss(logits_, batch_.labels);
       // The forward call has returned: only its loss is named from here on.
       if (!script_.keeps_outputs) logits_.reset();

@@ -41,6 +41,7 @@ void MaterializeOne(Parameter& parameter, const MaterializeOptions& options,
   const auto type = at::TensorOptions().dtype(spec.dtype);
   {
     CategoryScope category(trace::Category::kParameter);
+    OwnerScope owner(parameter.name());
     parameter.tensor = at::empty(spec.shape, type.device(options.device));
   }
   if (options.values) {
@@ -126,13 +127,14 @@ void Materialize(Module& root, const MaterializeOptions& options) {
   at::Generator generator = at::detail::createCPUGenerator(options.seed);
   for (Parameter* parameter : root.Parameters()) parameter->tensor = at::Tensor();
   // Module by module, so that a buffer is asked for between the parameters around it.
-  root.Visit([&](Module& module, const std::string&) {
+  root.Visit([&](Module& module, const std::string& path) {
     module.MaterializeOwn(
         [&](Parameter& parameter) {
           if (!parameter.tensor.defined()) MaterializeOne(parameter, options, generator);
         },
         [&](Buffer& buffer) {
           CategoryScope category(trace::Category::kBuffer);
+          OwnerScope owner(path.empty() ? buffer.name : path + "." + buffer.name);
           buffer.tensor = at::empty(buffer.shape,
                                     at::TensorOptions().dtype(buffer.dtype).device(options.device));
           TagStorage(buffer.tensor, trace::Category::kBuffer, "buffer");

@@ -69,10 +69,10 @@ class Adam final : public Optimizer {
         ThrowIfCancelled();
         const auto scalar = at::TensorOptions().dtype(at::kFloat);
         state.step = impl_ == run::OptimizerImpl::kFused
-                         ? MakeState([&] { return at::zeros({}, scalar.device(p.device())); })
-                         : MakeState([&] { return at::zeros({}, scalar); });
-        state.exp_avg = MakeState([&] { return at::zeros_like(p); });
-        state.exp_avg_sq = MakeState([&] { return at::zeros_like(p); });
+                         ? MakeState(p, [&] { return at::zeros({}, scalar.device(p.device())); })
+                         : MakeState(p, [&] { return at::zeros({}, scalar); });
+        state.exp_avg = MakeState(p, [&] { return at::zeros_like(p); });
+        state.exp_avg_sq = MakeState(p, [&] { return at::zeros_like(p); });
       }
       work.parameters.push_back(p);
       work.gradients.push_back(p.grad());
@@ -89,6 +89,7 @@ class Adam final : public Optimizer {
     for (size_t i = 0; i < work.parameters.size(); ++i) {
       ThrowIfCancelled();
       at::Tensor& p = work.parameters[i];
+      OwnerScope owner(StorageKey(p));
       grad = work.gradients[i];
       work.steps[i].add_(1);
       if (weight_decay_ != 0) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "trainer/capture/scopes.h"
 #include "trainer/capture/taps.h"
 
 namespace vramscope::trainer {
@@ -47,6 +48,7 @@ class BasicsAdamW final : public Optimizer {
     for (size_t i = 0; i < parameters_.size(); ++i) {
       Tensor& parameter = parameters_[i];
       if (!parameter.grad().defined()) continue;
+      OwnerScope owner(StorageKey(parameter));
       gradient = parameter.grad();
       State& state = states_[i];
       {

@@ -35,9 +35,10 @@ inline std::vector<at::Tensor> Pick(const std::vector<at::Tensor>& tensors,
   return out;
 }
 
-// A tensor of state: Optimizer state from birth.
+// A tensor of state of `parameter`: Optimizer state from birth, under the parameter's name.
 template <class Make>
-at::Tensor MakeState(const Make& make) {
+at::Tensor MakeState(const at::Tensor& parameter, const Make& make) {
+  OwnerScope owner(StorageKey(parameter));
   CategoryScope category(trace::Category::kOptimizerState);
   at::Tensor tensor = make();
   TagStorage(tensor, trace::Category::kOptimizerState, "optimizer state");

@@ -54,12 +54,13 @@ class Sgd final : public Optimizer {
     at::Tensor grad;  // lives on until the next parameter rebinds it
     for (size_t i = 0; i < parameters.size(); ++i) {
       ThrowIfCancelled();
+      OwnerScope owner(StorageKey(parameters[i]));
       grad = gradients[i];
       if (weight_decay_ != 0) grad = grad.add(parameters[i], weight_decay_);
       if (momentum_ != 0) {
         at::Tensor& buffer = buffers_[indices[i]];
         if (!buffer.defined()) {
-          buffer = MakeState([&] { return grad.clone(); });
+          buffer = MakeState(parameters[i], [&] { return grad.clone(); });
         } else {
           buffer.mul_(momentum_).add_(grad);
         }
@@ -80,7 +81,7 @@ class Sgd final : public Optimizer {
       } else {
         for (size_t i = 0; i < buffers.size(); ++i) {
           if (!buffers[i].defined()) {
-            buffers[i] = MakeState([&] { return gradients[i].clone(); });
+            buffers[i] = MakeState(parameters[i], [&] { return gradients[i].clone(); });
           } else {
             buffers[i].mul_(momentum_).add_(gradients[i]);
           }
@@ -101,7 +102,7 @@ class Sgd final : public Optimizer {
       first = !AllDefined(buffers);
       if (first) {
         for (size_t i = 0; i < buffers.size(); ++i) {
-          buffers[i] = MakeState([&] { return at::empty_like(gradients[i]); });
+          buffers[i] = MakeState(parameters[i], [&] { return at::empty_like(gradients[i]); });
         }
         Store(indices, buffers);
       }

@@ -123,6 +123,7 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
   connect(optimizer_, &QComboBox::activated, this, [this](int index) {
     RunConfig config = config_;
     config.optimizer.name = kOptimizers[index / kImplCount].name;
+    config.optimizer.weight_decay = run::DefaultWeightDecay(config.optimizer.name);
     config.optimizer.momentum = kOptimizers[index / kImplCount].momentum;
     config.optimizer.impl = kImpls[index % kImplCount];
     Edit(config);

@@ -179,12 +179,14 @@ std::vector<Technique> MakeTechniques() {
                   .with =
                       [](RunConfig c) {
                         c.optimizer.name = OptimizerName::kSgd;
+                        c.optimizer.weight_decay = run::DefaultWeightDecay(c.optimizer.name);
                         c.optimizer.momentum = 0;
                         return c;
                       },
                   .without =
                       [](RunConfig c) {
                         c.optimizer.name = OptimizerName::kAdamW;
+                        c.optimizer.weight_decay = run::DefaultWeightDecay(c.optimizer.name);
                         return c;
                       },
                   .blocked = Never});
