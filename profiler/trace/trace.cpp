@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -102,6 +103,62 @@ struct TraceBuilder::Impl {
   }
   void CloseOpenEnds(Trace& t) const;
 };
+
+namespace {
+
+// Of one allocation whose retags are `rows`, in order.
+Category LongestHeld(const Trace& t, uint32_t allocation, std::span<const uint32_t> rows) {
+  struct Held {
+    int64_t ns = 0;
+    uint64_t events = 0;
+  };
+  std::array<Held, kCategoryCount> held;
+  const AllocationTable& a = t.allocations;
+  int64_t since_ns = a.begin_ns[allocation];
+  EventIndex since = a.alloc_event[allocation];
+  Category now = a.birth_category[allocation];
+  Category best = now;
+  const auto until = [&](int64_t ns, EventIndex event) {
+    Held& h = held[static_cast<size_t>(now)];
+    h.ns += ns - since_ns;
+    h.events += event - since;
+    since_ns = ns;
+    since = event;
+  };
+  const auto consider = [&](Category c) {
+    const Held& h = held[static_cast<size_t>(c)];
+    const Held& b = held[static_cast<size_t>(best)];
+    if (h.ns > b.ns || (h.ns == b.ns && h.events > b.events)) best = c;
+  };
+  for (const uint32_t row : rows) {
+    until(t.events.time_ns[t.retags.event[row]], t.retags.event[row]);
+    now = t.retags.to[row];
+  }
+  const EventIndex freed = a.free_event[allocation];
+  until(a.end_ns[allocation], freed == kNoEvent ? t.events.size() : freed);
+  for (const uint32_t row : rows) consider(t.retags.to[row]);
+  return best;
+}
+
+// After the ends are known. One pass over the retags, gathered by allocation.
+void FillMainCategories(Trace& t) {
+  AllocationTable& a = t.allocations;
+  a.main_category = a.birth_category;
+  if (t.retags.size() == 0) return;
+  std::vector<uint32_t> first(a.size() + 1, 0);
+  for (const AllocationId id : t.retags.allocation) ++first[id.value + 1];
+  for (uint32_t i = 0; i < a.size(); ++i) first[i + 1] += first[i];
+  std::vector<uint32_t> rows(t.retags.size());
+  std::vector<uint32_t> next(first.begin(), first.end() - 1);
+  for (uint32_t row = 0; row < t.retags.size(); ++row)
+    rows[next[t.retags.allocation[row].value]++] = row;
+  for (uint32_t i = 0; i < a.size(); ++i)
+    if (first[i + 1] > first[i])
+      a.main_category[i] =
+          LongestHeld(t, i, std::span(rows).subspan(first[i], first[i + 1] - first[i]));
+}
+
+}  // namespace
 
 absl::Status TraceBuilder::Impl::AddAlloc(EventIndex index, const Event& e) {
   AllocationTable& a = trace.allocations;
@@ -421,12 +478,14 @@ void TraceBuilder::AddWarning(std::string text) {
 std::shared_ptr<const Trace> TraceBuilder::Snapshot() const {
   auto copy = std::make_shared<Trace>(impl_->trace);
   impl_->CloseOpenEnds(*copy);
+  FillMainCategories(*copy);
   return copy;
 }
 
 std::shared_ptr<const Trace> TraceBuilder::Finish(bool complete, std::string end_message) {
   auto trace = std::make_shared<Trace>(std::move(impl_->trace));
   impl_->CloseOpenEnds(*trace);
+  FillMainCategories(*trace);
   trace->complete = complete;
   trace->end_message = std::move(end_message);
   impl_ = std::make_unique<Impl>();

@@ -71,6 +71,10 @@ struct AllocationTable {
   std::vector<Pool> pool;
   std::vector<Category> birth_category;
   std::vector<Category> category;  // last one
+  // Held for most of its life: of two held equally long, the one held over more events, then the
+  // one held first. For where one colour or word stands for the whole allocation; the last one
+  // may be no more than a word said at its free.
+  std::vector<Category> main_category;
   std::vector<StringId> op;
   std::vector<StringId> module;
   std::vector<Phase> phase;          // at birth

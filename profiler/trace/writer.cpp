@@ -277,7 +277,8 @@ std::unique_ptr<TraceWriter> TraceWriter::ToSink(ByteSink sink) {
   return std::make_unique<Writer>(std::move(sink), nullptr);
 }
 
-absl::Status WriteTraceFile(const Trace& trace, const std::string& path) {
+absl::Status WriteTraceFile(const Trace& trace, const std::string& path,
+                            const WriteOptions& options) {
   absl::StatusOr<std::unique_ptr<TraceWriter>> writer = TraceWriter::ToFile(path);
   if (!writer.ok()) return writer.status();
   (*writer)->Begin(trace.info);
@@ -290,6 +291,10 @@ absl::Status WriteTraceFile(const Trace& trace, const std::string& path) {
     if (chunk.size() == kBatchEvents || i + 1 == trace.events.size()) {
       (*writer)->Events(chunk);
       chunk.clear();
+      if (options.progress) options.progress((i + 1.0) / trace.events.size());
+      if (options.cancel != nullptr && *options.cancel)
+        return absl::CancelledError(
+            fmt::format("writing {} was cancelled; it is as it was before", path));
     }
   }
   (*writer)->End(trace.complete, trace.end_message);

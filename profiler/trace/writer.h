@@ -9,6 +9,7 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -30,7 +31,13 @@ class TraceWriter : public EventSink {
   virtual absl::Status Close() = 0;
 };
 
+struct WriteOptions {
+  const std::atomic<bool>* cancel = nullptr;      // set: ends with kCancelled, the old file stays
+  std::function<void(double fraction)> progress;  // on the calling thread
+};
+
 // Writes a trace that is in memory to `path`, atomically.
-absl::Status WriteTraceFile(const Trace& trace, const std::string& path);
+absl::Status WriteTraceFile(const Trace& trace, const std::string& path,
+                            const WriteOptions& options = {});
 
 }  // namespace vramscope::trace

@@ -52,6 +52,40 @@ Built Build(const std::vector<Event>& events) {
   return built;
 }
 
+TEST(TraceBuilder, TheMainCategoryIsTheOneHeldLongest) {
+  const auto retag = [](int64_t time, uint64_t id, Category to) {
+    Event e = Make(EventKind::kRetag, time, id);
+    e.category = to;
+    return e;
+  };
+  const Built b = Build({
+      Alloc(0, 0, 0, 1),  // never retagged
+      Alloc(0, 1, 0, 1),  // saved for backward, a temporary again just before its free
+      Alloc(0, 2, 0, 1),  // twice a gradient: together longer than what lies between
+      Alloc(0, 3, 0, 1),  // alive at the end: the last category counts up to there
+      Alloc(0, 4, 0, 1),  // all within one moment: events decide
+      Alloc(0, 5, 0, 1),  // longer a temporary, by events
+      retag(0, 4, Category::kGradient),
+      retag(0, 5, Category::kInput),
+      Make(EventKind::kFreeCompleted, 0, 5),
+      Make(EventKind::kFreeCompleted, 0, 4),
+      retag(10, 1, Category::kActivation),
+      retag(10, 2, Category::kGradient),
+      retag(15, 2, Category::kActivation),
+      retag(22, 2, Category::kGradient),
+      retag(40, 3, Category::kOptimizerState),
+      retag(89, 1, Category::kTemporary),
+      retag(90, 2, Category::kTemporary),
+      Make(EventKind::kFreeCompleted, 90, 1),
+      Make(EventKind::kFreeCompleted, 91, 2),
+      Make(EventKind::kMarker, 100),
+  });
+  ASSERT_TRUE(b.status.ok()) << b.status;
+  EXPECT_THAT(b.trace->allocations.main_category,
+              ElementsAre(Category::kTemporary, Category::kActivation, Category::kGradient,
+                          Category::kOptimizerState, Category::kGradient, Category::kTemporary));
+}
+
 TEST(TraceBuilder, DerivesAllocationsWithTheirPlaceInTheRun) {
   Event segment = Make(EventKind::kSegmentAlloc, 1, 0);
   segment.address = 0x10000;
