@@ -116,7 +116,7 @@ class BreakdownPanel::LiveList : public QWidget {
       painter.setPen(ToQColor(theme.text));
       const QRect text = row.adjusted(17, 0, -used - 10, 0);
       painter.drawText(text, Qt::AlignLeft | Qt::AlignVCenter,
-                       QFontMetrics(name_font).elidedText(name(i), Qt::ElideMiddle, text.width()));
+                       QFontMetrics(name_font).elidedText(name(i), Qt::ElideLeft, text.width()));
     }
   }
   void mouseMoveEvent(QMouseEvent* event) override {

@@ -172,16 +172,17 @@ Row AllocationRow(const Trace& trace, AllocationId id) {
   const auto& a = trace.allocations;
   const uint32_t i = id.value;
   Row row;
-  row.category = a.category[i];
+  row.category = a.main_category[i];
   row.has_category = true;
   row.cells.resize(10);
   row.cells[kId].text = fmt::format("{}", i);
   row.cells[kName].text = Text(trace.String(a.module[i]));
   row.cells[kOp].text = Text(trace.String(a.op[i]));
-  row.cells[kCategory].text = Text(trace::Name(a.category[i]));
-  if (a.birth_category[i] != a.category[i])
+  row.cells[kCategory].text = Text(trace::Name(a.main_category[i]));
+  if (a.birth_category[i] != a.main_category[i] || a.category[i] != a.main_category[i])
     row.cells[kCategory].exact = fmt::format(
-        "{} at birth, last {}", trace::Name(a.birth_category[i]), trace::Name(a.category[i]));
+        "{} for most of its life; {} at birth, {} at the end", trace::Name(a.main_category[i]),
+        trace::Name(a.birth_category[i]), trace::Name(a.category[i]));
   row.cells[kRequested] = Bytes(a.bytes[i]);
   row.cells[kBlock] = Bytes(a.bytes_rounded[i]);
   row.cells[kStep].text = a.step[i] < 0 ? "\u2013" : fmt::format("{}", a.step[i]);
@@ -197,7 +198,7 @@ double AllocationSortKey(const Trace& trace, AllocationId id, int column) {
   const uint32_t i = id.value;
   switch (column) {
     case kCategory:
-      return static_cast<double>(a.category[i]);
+      return static_cast<double>(a.main_category[i]);
     case kRequested:
       return static_cast<double>(a.bytes[i]);
     case kBlock:
@@ -227,7 +228,7 @@ bool AllocationMatches(const Trace& trace, AllocationId id, const std::string& n
   const auto& a = trace.allocations;
   const uint32_t i = id.value;
   for (std::string_view text : {trace.String(a.module[i]), trace.String(a.op[i]),
-                                trace::Name(a.category[i]), trace::Name(a.phase[i])})
+                                trace::Name(a.main_category[i]), trace::Name(a.phase[i])})
     if (Lower(text).find(needle) != std::string::npos) return true;
   return false;
 }
@@ -260,14 +261,16 @@ SelectionFacts FactsOf(const Trace& trace, AllocationId id) {
   const uint32_t i = id.value;
   SelectionFacts out;
   out.title = ShortName(trace, id);
-  out.category = a.category[i];
+  out.category = a.main_category[i];
   out.facts.push_back(
       {"requested / block", fmt::format("{} / {}", timeline::FormatCount(a.bytes[i]),
                                         timeline::FormatBytesExact(a.bytes_rounded[i]))});
-  out.facts.push_back({"category", a.birth_category[i] == a.category[i]
-                                       ? Text(trace::Name(a.category[i]))
-                                       : fmt::format("{}, born as {}", trace::Name(a.category[i]),
-                                                     trace::Name(a.birth_category[i]))});
+  std::string category = Text(trace::Name(a.main_category[i]));
+  if (a.birth_category[i] != a.main_category[i])
+    category += fmt::format(", born as {}", trace::Name(a.birth_category[i]));
+  if (a.category[i] != a.main_category[i])
+    category += fmt::format(", at the end {}", trace::Name(a.category[i]));
+  out.facts.push_back({"category", std::move(category)});
   out.facts.push_back({"born", Moment(trace, a.alloc_event[i])});
   out.facts.push_back({"released", a.free_event[i] == trace::kNoEvent
                                        ? std::string("not in this trace")

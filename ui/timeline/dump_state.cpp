@@ -18,7 +18,7 @@ QJsonObject AllocationOf(const TimelineData& d, trace::AllocationId id) {
   return {{"allocation", qint64{i}},
           {"module", Q(t.String(t.allocations.module[i]))},
           {"op", Q(t.String(t.allocations.op[i]))},
-          {"category", Q(trace::Name(t.allocations.category[i]))},
+          {"category", Q(trace::Name(t.allocations.main_category[i]))},
           {"bytes", qint64(t.allocations.bytes[i])},
           {"bytes_rounded", qint64(t.allocations.bytes_rounded[i])},
           {"begin_ns", qint64(t.allocations.begin_ns[i])},

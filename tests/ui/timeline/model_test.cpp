@@ -205,6 +205,9 @@ TEST(ElideTest, CutsBetweenCharacters) {
   EXPECT_EQ(Elide(m, "forward", Font::kSmall, 100), "forward");
   EXPECT_EQ(Elide(m, "layers.17.attn", Font::kSmall, 57), "layers…");
   EXPECT_EQ(Elide(m, "forward", Font::kSmall, 20), "");
+  EXPECT_EQ(ElideStart(m, "forward", Font::kSmall, 100), "forward");
+  EXPECT_EQ(ElideStart(m, "layers.17.attn", Font::kSmall, 57), "…17.attn");
+  EXPECT_EQ(ElideStart(m, "forward", Font::kSmall, 20), "");
   std::string cut = Elide(m, "µµµµµµµµ", Font::kSmall, 40);
   EXPECT_EQ(cut, "µµµµ…");
 }

@@ -41,6 +41,27 @@ std::string Elide(const TextMeasure& measure, std::string_view utf8, Font font, 
   return std::string(utf8.substr(0, low)) + std::string(kEllipsis);
 }
 
+std::string ElideStart(const TextMeasure& measure, std::string_view utf8, Font font,
+                       float max_width) {
+  if (max_width < 8) return {};
+  if (measure.Width(utf8, font) <= max_width) return std::string(utf8);
+  float room = max_width - measure.Width(kEllipsis, font);
+  // The smallest number of bytes to leave out.
+  size_t low = 0, high = utf8.size();
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (measure.Width(utf8.substr(CharBegin(utf8, middle)), font) <= room) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  while (low < utf8.size() && CharBegin(utf8, low) != low) ++low;
+  while (low < utf8.size() && (utf8[low] == ' ' || utf8[low] == '.')) ++low;
+  if (utf8.size() - low < 3) return {};
+  return std::string(kEllipsis) + std::string(utf8.substr(low));
+}
+
 void DrawList::Clear() {
   commands_.clear();
   clips_.assign(1, kEverything);

@@ -45,6 +45,9 @@ class TextMeasure {
 
 // `text`, cut with an ellipsis to fit `max_width`; empty when not even three characters fit.
 std::string Elide(const TextMeasure& measure, std::string_view utf8, Font font, float max_width);
+// The same, cut at the beginning: for module paths, whose end tells them apart.
+std::string ElideStart(const TextMeasure& measure, std::string_view utf8, Font font,
+                       float max_width);
 
 struct Dash {
   float on = 0, off = 0;  // 0: solid

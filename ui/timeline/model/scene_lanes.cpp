@@ -15,6 +15,7 @@ using trace::SliceKind;
 constexpr float kLabelPad = 6;
 // Slices narrower than this come as columns.
 constexpr double kMinSlicePx = 2;
+constexpr uint32_t kHatch = 4;  // cells from one line of the hatching to the next
 
 struct SliceStyle {
   Color fill;
@@ -208,7 +209,7 @@ void DrawBlocks(const CanvasState& s, const TextMeasure& measure, SceneCounts* c
                 DrawList* list) {
   const Lane& lane = s.layout[LaneKind::kBlocks];
   if (!lane.visible) return;
-  std::string about = "each rectangle is one allocation; dark is cached and free";
+  std::string about = "each rectangle is one allocation; hatched is cached and free";
   if (!s.theme.dark) about = "each rectangle is one allocation; grey is cached and free";
   if (s.addresses.end > 0) {
     about = fmt::format("{} of {} of addresses; double click on the title shows all",
@@ -256,6 +257,24 @@ void DrawBlocks(const CanvasState& s, const TextMeasure& measure, SceneCounts* c
               static_cast<float>(columns * cell), static_cast<float>(rows * cell)};
     ImagePrim image = list->Image(area, columns, rows);
     auto pixels = list->pixels(image);
+    // Cached and free is hatched: where no block lies, every fourth diagonal of the grid. It stands
+    // still on the screen while blocks move under it.
+    uint32_t hatch = Mix(s.theme.cached, s.theme.line, s.theme.dark ? 0.7 : 0.85).argb();
+    auto cell_at = [&](float at, uint32_t limit) {
+      return static_cast<uint32_t>(std::clamp(std::round(at / cell), 0.0, double{limit}));
+    };
+    for (const query::Strip& strip : d.address_axis().strips()) {
+      if (strip.end_ns < begin || strip.begin_ns > end) continue;
+      uint32_t left = cell_at(x_of(strip.begin_ns) - area.x, columns);
+      uint32_t right = cell_at(x_of(strip.end_ns) - area.x, columns);
+      uint32_t bottom = cell_at(y_of(strip.offset) - area.y, rows);
+      for (uint32_t y = cell_at(y_of(strip.offset + strip.bytes) - area.y, rows); y < bottom; ++y) {
+        uint32_t* row = pixels.data() + size_t{y} * columns;
+        for (uint32_t x = left + (kHatch - (left + y) % kHatch) % kHatch; x < right; x += kHatch) {
+          row[x] = hatch;
+        }
+      }
+    }
     std::array<uint32_t, trace::kCategoryCount> palette;
     for (int c = 0; c < trace::kCategoryCount; ++c) palette[c] = s.theme.categories[c].argb();
     for (uint32_t y = 0; y < rows; ++y) {
@@ -264,7 +283,7 @@ void DrawBlocks(const CanvasState& s, const TextMeasure& measure, SceneCounts* c
       for (uint32_t x = 0; x < columns; ++x) {
         if (cells[x].coverage <= 0) continue;
         ++counts->block_cells;
-        auto category = static_cast<size_t>(t.allocations.category[cells[x].largest]);
+        auto category = static_cast<size_t>(t.allocations.main_category[cells[x].largest]);
         // Never fainter than what can be seen: something is there.
         row[x] = MixArgb(cached, palette[category], 0.25f + 0.75f * cells[x].coverage);
       }
@@ -297,9 +316,13 @@ void DrawBlocks(const CanvasState& s, const TextMeasure& measure, SceneCounts* c
     if (bottom - top >= 14 && right - left >= 60 && counts->labels < 400) {
       std::string_view module = t.String(t.allocations.module[r.row]);
       std::string_view op = t.String(t.allocations.op[r.row]);
-      std::string name = fmt::format("{}  {}", module.empty() ? op : module,
-                                     FormatBytes(t.allocations.bytes_rounded[r.row], true));
-      std::string label = Elide(measure, name, Font::kSmall, right - left - 10);
+      std::string bytes = FormatBytes(t.allocations.bytes_rounded[r.row], true);
+      float room = right - left - 10;
+      // The end of the path says more than its beginning.
+      std::string name = ElideStart(measure, module.empty() ? op : module, Font::kSmall,
+                                    room - measure.Width("  " + bytes, Font::kSmall));
+      std::string label = name.empty() ? Elide(measure, bytes, Font::kSmall, room)
+                                       : fmt::format("{}  {}", name, bytes);
       if (!label.empty()) {
         ++counts->labels;
         list->Text(label, {left + 5, top, right - left, std::min(bottom - top, 18.0f)},

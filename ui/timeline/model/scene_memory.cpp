@@ -108,19 +108,24 @@ void DrawByteGrid(const CanvasState& s, const Rect& body, bool over, DrawList* l
   }
 }
 
-// Labels at the right edge, dark where they stand on the stack.
+// Text on a pill of the ground's colour: to be read over curves, lines and the empty plot alike.
+void PillText(const CanvasState& s, std::string_view text, const Rect& box, Color color,
+              DrawList* list) {
+  list->Box(box.Inset(-3, 0), 3, s.theme.ground.WithAlpha(s.theme.dark ? 0.68 : 0.74));
+  list->Text(text, box, Font::kSmall, color);
+}
+
+// Labels at the right edge, over the line that they name.
 void DrawByteLabels(const CanvasState& s, const TextMeasure& measure, const Rect& body,
-                    float stack_top, const Rect& callout, DrawList* list) {
+                    const Rect& callout, DrawList* list) {
   for (uint64_t b = s.axis.step; b <= s.axis.max; b += s.axis.step) {
     auto y = static_cast<float>(s.BytesToY(static_cast<double>(b)));
     if (y - 15 < body.y - 14 || y > body.bottom() - 4) continue;
     std::string label = FormatBytes(b, /*trim=*/true);
     float width = measure.Width(label, Font::kSmall);
-    Rect box{body.right() - width - 4, y - 15, width + 2, 14};
-    if (!box.Intersect(callout).empty()) continue;
-    bool on_stack = y - 8 > stack_top;
-    Color color = on_stack ? s.theme.on_color.WithAlpha(0.72) : s.theme.faint;
-    list->Text(label, box, Font::kSmall, color);
+    Rect box{body.right() - width - 7, y - 15, width + 1, 14};
+    if (!box.Inset(-3, 0).Intersect(callout).empty()) continue;
+    PillText(s, label, box, Mix(s.theme.text, s.theme.dim, 0.5), list);
   }
 }
 
@@ -267,9 +272,6 @@ void DrawMemory(const CanvasState& s, const TextMeasure& measure, SceneMemory* m
 
   PeakCallout peak = PlacePeak(s, measure, body);
   counts->peak_shown = peak.shown;
-  float stack_right = top[n - 1 - std::min<uint32_t>(n - 1, 20)];
-  DrawByteLabels(s, measure, body, stack_right, peak.box, list);
-
   uint64_t highest = 0;
   bool reserved_labelled = false;
   Rect reserved_box;
@@ -288,9 +290,7 @@ void DrawMemory(const CanvasState& s, const TextMeasure& measure, SceneMemory* m
     float left =
         PlaceReservedLabel(body, c.reserved_max, used, highest, width, label_top, peak.box);
     if (left >= 0) {
-      auto i = static_cast<uint32_t>(std::clamp((left - body.x) * s.scale, 0.0, n - 1.0));
-      list->Text(reserved_label, {left, label_top, width + 2, 14}, Font::kSmall,
-                 label_top + 7 > top[i] ? s.theme.on_color : s.theme.text);
+      PillText(s, reserved_label, {left, label_top, width + 1, 14}, s.theme.text, list);
       reserved_labelled = true;
       reserved_box = {left, label_top, width, 14};
     }
@@ -308,6 +308,8 @@ void DrawMemory(const CanvasState& s, const TextMeasure& measure, SceneMemory* m
     list->Text(label, chip, Font::kSmallBold, s.theme.bad, Align::kCenter);
     counts->limit_shown = true;
   }
+  // Last, on their pills: nothing runs through a figure.
+  DrawByteLabels(s, measure, body, peak.box, list);
   list->PopClip();
   float right = lane.title.right();
   if (s.ghost) {

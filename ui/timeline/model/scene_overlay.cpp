@@ -73,7 +73,7 @@ void DrawSelection(const CanvasState& s, DrawList* list) {
       x0 = std::max(x0, memory.body.x - 20);
       x1 = std::min(x1, memory.body.right() + 20);
       if (x1 >= x0) {
-        trace::Category category = d.trace().allocations.category[s.selection.value];
+        trace::Category category = d.trace().allocations.main_category[s.selection.value];
         list->Line(x0, y, std::max(x1, x0 + 2), y, s.theme.selection, 5);
         list->Line(x0 + 1, y, std::max(x1 - 1, x0 + 1), y, s.theme.category(category), 3);
         for (float x : {x0, x1}) list->Line(x, y, x, y + 9, s.theme.selection, 1.5f);
@@ -155,7 +155,7 @@ void DrawTooltip(const CanvasState& s, const TextMeasure& measure, DrawList* lis
   if (!s.hovering || !s.tooltip || s.dragging_range) return;
   Tooltip tip = MakeTooltip(s, s.hover);
   if (tip.empty()) return;
-  std::string title = Elide(measure, tip.title, Font::kBodyBold, kTooltipMaxText);
+  std::string title = ElideStart(measure, tip.title, Font::kBodyBold, kTooltipMaxText);
   std::string subtitle = Elide(measure, tip.subtitle, Font::kSmall, kTooltipMaxText);
   float label_width = 0, value_width = 0;
   bool swatches = false;

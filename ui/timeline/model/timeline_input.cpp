@@ -320,10 +320,10 @@ bool TimelineModel::KeyPress(Key key, bool fast, double now_ms) {
 void TimelineModel::StepBlock(int direction, double now_ms) {
   const trace::AllocationTable& a = state_.data->trace().allocations;
   if (!state_.selection.valid()) return;
-  trace::Category category = a.category[state_.selection.value];
+  trace::Category category = a.main_category[state_.selection.value];
   int64_t i = state_.selection.value;
   for (i += direction; i >= 0 && i < a.size(); i += direction) {
-    if (a.category[i] != category) continue;
+    if (a.main_category[i] != category) continue;
     Select({static_cast<uint32_t>(i)});
     RevealSelection(now_ms);
     return;
