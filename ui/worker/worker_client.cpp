@@ -184,8 +184,10 @@ struct WorkerClient::Impl {
     state = again ? State::kStarting : State::kGivenUp;
     if (again) restart.start(kRestartMs[quick_deaths - 1]);
 
-    QString text = what;
-    if (!text.endsWith(QLatin1Char('.'))) text += QLatin1Char('.');
+    QString ended = what;
+    if (!ended.endsWith(QLatin1Char('.'))) ended += QLatin1Char('.');
+    // What comes next belongs to this moment, and not into a trace that may be saved.
+    QString text = ended;
     text += again ? QStringLiteral(" Another one is being started.")
                   : QStringLiteral(
                         " It is not started again by itself; the next run tries it once "
@@ -193,7 +195,7 @@ struct WorkerClient::Impl {
     last_seconds = 0;
     // Taken out first: a slot of runEnded may ask for another run, which then stays.
     const std::optional<Queued> given_up = again ? std::nullopt : std::exchange(queued, {});
-    if (active) EndActive(kCodeUnavailable, text);
+    if (active) EndActive(kCodeUnavailable, ended);
     if (given_up) {
       last_code = kCodeUnavailable;
       Q_EMIT self->runEnded(given_up->tag, nullptr, text);

@@ -141,6 +141,10 @@ TEST_F(WorkerClientTest, CrashKeepsWhatArrivedAndAnotherIsStarted) {
   ASSERT_EQ(lost_.size(), 1);
   EXPECT_TRUE(lost_[0].contains(QLatin1String("abort"))) << lost_[0].toStdString();
   EXPECT_TRUE(lost_[0].contains(QLatin1String("Another one is being started")));
+  // Not in what can be saved: there it would be said for ever.
+  EXPECT_NE(ends_[0].trace->end_message.find("abort"), std::string::npos);
+  EXPECT_EQ(ends_[0].trace->end_message.find("Another one"), std::string::npos)
+      << ends_[0].trace->end_message;
   client.run(Named("after"));
   ASSERT_TRUE(WaitForEnds(2));
   EXPECT_EQ(ends_[1].error, "");
