@@ -25,10 +25,12 @@ namespace vramscope::ui {
 class ToggleSwitch;
 
 // Of a technique: peak with it minus peak without it, all else as it is now, and the ratio of the
-// last step's times.
+// last step's times. The same sense whether it is on or off, so that the figure stays when it is
+// toggled.
 struct Saving {
   int64_t bytes = 0;
   double factor = 1;
+  uint64_t without = 0;  // the peak without it
 };
 
 class TechniquePanel : public QWidget {
@@ -63,6 +65,7 @@ class TechniquePanel : public QWidget {
   QWidget* MakeOptions(std::string_view id);
   void Edit(const run::RunConfig& config);
   void ColorSaving(RowWidgets& row);
+  QString ExplainSaving(const RowWidgets& row) const;
 
   run::RunConfig config_;
   timeline::Theme theme_;

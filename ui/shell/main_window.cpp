@@ -16,6 +16,7 @@
 #include <QMenuBar>
 #include <QMimeData>
 #include <QPlainTextEdit>
+#include <QProgressBar>
 #include <QScrollArea>
 #include <QStatusBar>
 #include <QTabWidget>
@@ -42,6 +43,7 @@ constexpr int kControlsWidth = 336;
 constexpr int kBreakdownWidth = 330;
 constexpr int kTablesHeight = 226;
 constexpr int kLogLines = 5000;
+constexpr int kWriteBarWidth = 160, kWriteBarHeight = 6;
 constexpr int kLayoutVersion = 1;
 
 std::unique_ptr<QSettings> OpenSettings(const QString& file) {
@@ -124,6 +126,13 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   status_->setContentsMargins(11, 0, 0, 0);
   statusBar()->addWidget(status_, 1);
   statusBar()->setSizeGripEnabled(false);
+  write_bar_ = new QProgressBar;
+  write_bar_->setObjectName(QStringLiteral("writeProgress"));
+  write_bar_->setFixedSize(kWriteBarWidth, kWriteBarHeight);
+  write_bar_->setTextVisible(false);
+  write_bar_->hide();
+  statusBar()->addPermanentWidget(write_bar_);
+  connect(&write_poll_, &QTimer::timeout, this, &MainWindow::ShowWriting);
 
   resize(1680, 1050);
   resizeDocks({controls_dock_, breakdown_dock_}, {kControlsWidth, kBreakdownWidth}, Qt::Horizontal);

@@ -18,6 +18,7 @@
 #include <QUndoStack>
 #include <atomic>
 #include <memory>
+#include <vector>
 
 #include "profiler/run/run_config.h"
 #include "profiler/trace/trace.h"
@@ -29,6 +30,7 @@ class QDockWidget;
 class QLabel;
 class QLineEdit;
 class QPlainTextEdit;
+class QProgressBar;
 class QTabWidget;
 
 namespace vramscope::ui {
@@ -67,9 +69,11 @@ class MainWindow : public QMainWindow {
   void openFile(const QString& path);
   void openFiles(const QStringList& paths);  // one after another; the first becomes the baseline
   void openModelConfig(const QString& path);
-  // Each says in the status bar or the banner how it went.
+  // Each says in the status bar or the banner how it went; a longer one has a bar in the status bar
+  // and can be cancelled, which leaves an older file as it was.
   void saveTrace(const QString& path);
   void exportChrome(const QString& path);
+  void cancelAll();  // what is being run, read or written
 
   void setThemeChoice(ThemeChoice choice);
   bool busy() const;     // something is being run, read, written or digested
@@ -98,6 +102,7 @@ class MainWindow : public QMainWindow {
  private:
   class ConfigCommand;
   struct Loaded;
+  struct Writing;
 
   // main_window.cpp: parts and their places.
   void BuildDocks();
@@ -129,8 +134,11 @@ class MainWindow : public QMainWindow {
   void PinBaseline();
   void UnpinBaseline();
   void FileLoaded();
-  void WriteFile(const QString& path, bool chrome);
   void AddRecent(const QString& path);
+  // main_window_writing.cpp
+  void WriteFile(const QString& path, bool chrome);
+  void ShowWriting();
+  // main_window_document.cpp again
   void Say(const QString& text);  // status bar and log
   void SetBusy(const QString& text);
   void SelectionChanged(trace::AllocationId id);
@@ -166,7 +174,8 @@ class MainWindow : public QMainWindow {
   std::shared_ptr<std::atomic<int>> load_progress_;
   QTimer load_poll_;
   QStringList to_open_;
-  int writing_ = 0;
+  std::vector<std::shared_ptr<Writing>> writing_;  // the last one is shown
+  QTimer write_poll_;
 
   HeaderBar* header_ = nullptr;
   Banner* banner_ = nullptr;
@@ -189,6 +198,7 @@ class MainWindow : public QMainWindow {
   QDockWidget* breakdown_dock_ = nullptr;
   QDockWidget* tables_dock_ = nullptr;
   QLabel* status_ = nullptr;
+  QProgressBar* write_bar_ = nullptr;
   QByteArray default_layout_;
   bool selecting_ = false;
 };

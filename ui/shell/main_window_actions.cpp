@@ -221,11 +221,7 @@ void MainWindow::AddRunActions() {
                 .menu = menu,
                 .text = tr("Cancel"),
                 .shortcuts = Keys({"Ctrl+."}),
-                .run =
-                    [this] {
-                      if (load_cancel_) *load_cancel_ = true;
-                      worker_->cancel();
-                    },
+                .run = [this] { cancelAll(); },
                 .enabled = [this] { return busy(); }});
   actions_.Add({.id = "run.model",
                 .menu = menu,

@@ -11,10 +11,7 @@
 #include <QUndoCommand>
 #include <QtConcurrent/QtConcurrentRun>
 
-#include "profiler/exporters/chrome.h"
-#include "profiler/exporters/file.h"
 #include "profiler/trace/reader.h"
-#include "profiler/trace/writer.h"
 #include "ui/panels/breakdown_panel.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/run_panel.h"
@@ -491,49 +488,6 @@ void MainWindow::openModelConfig(const QString& path) {
   editConfig(*config);
 }
 
-void MainWindow::saveTrace(const QString& path) { WriteFile(path, false); }
-void MainWindow::exportChrome(const QString& path) { WriteFile(path, true); }
-
-void MainWindow::WriteFile(const QString& path, bool chrome) {
-  if (digest_ == nullptr) return;
-  ++writing_;
-  Say(tr("Writing %1 …").arg(path));
-  auto* watcher = new QFutureWatcher<absl::Status>(this);
-  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, path, chrome] {
-    --writing_;
-    const absl::Status status = watcher->result();
-    watcher->deleteLater();
-    if (status.ok()) {
-      banner_->clear(QStringLiteral("save-failed"));
-      Say(tr("Wrote %1 (%2)")
-              .arg(path, QString::fromStdString(timeline::FormatBytes(
-                             static_cast<uint64_t>(QFileInfo(path).size()), true))));
-      if (!chrome) {
-        file_ = QFileInfo(path).absoluteFilePath();
-        AddRecent(path);
-      }
-    } else {
-      banner_->show(
-          {.kind = "save-failed",
-           .title = tr("%1 was not written").arg(QFileInfo(path).fileName()),
-           .text = tr("%1. A file that was there before is as it was; choose another place "
-                      "or make room.")
-                       .arg(Text(status)),
-           .action = tr("Try again"),
-           .run = [this, path, chrome] { WriteFile(path, chrome); }});
-      Say(tr("Not written: %1").arg(path));
-      Q_EMIT failed(Text(status));
-    }
-    Q_EMIT fileDone(path, status.ok());
-  });
-  watcher->setFuture(QtConcurrent::run([trace = digest_->trace, path, chrome] {
-    const std::string name = QFile::encodeName(path).toStdString();
-    if (!chrome) return trace::WriteTraceFile(*trace, name);
-    return exporters::WriteFile(
-        name, [&](std::ostream& out) { return exporters::WriteChromeTrace(*trace, out); });
-  }));
-}
-
 void MainWindow::Say(const QString& text) {
   status_->setText(text);
   log_->appendPlainText(QStringLiteral("%1  %2").arg(
@@ -541,7 +495,7 @@ void MainWindow::Say(const QString& text) {
 }
 
 bool MainWindow::busy() const {
-  return run_tag_ != 0 || loading_ != nullptr || digesting_ > 0 || writing_ > 0;
+  return run_tag_ != 0 || loading_ != nullptr || digesting_ > 0 || !writing_.empty();
 }
 
 bool MainWindow::settled() const {

@@ -90,6 +90,7 @@ void SavingsPlanner::Publish() {
     } else {
       Saving figure;
       figure.bytes = static_cast<int64_t>(with->peak) - static_cast<int64_t>(without->peak);
+      figure.without = without->peak;
       figure.factor = without->step_ms > 0 ? with->step_ms / without->step_ms : 0;
       Q_EMIT saving(w.id, figure, QString(), QString());
     }

@@ -108,6 +108,8 @@ QPlainTextEdit, QListWidget { background: @panel; color: @text; border: none; ou
 QListWidget::item { padding: 5px 8px; border-radius: 4px; }
 QListWidget::item:selected { background: @hover; color: @text; }
 
+QProgressBar { background: @raised; border: none; border-radius: 3px; margin-right: 12px; }
+QProgressBar::chunk { background: @accent; border-radius: 3px; }
 QStatusBar { background: @panel; color: @dim; border-top: 1px solid @line; }
 QStatusBar::item { border: none; }
 QFrame#banner { background: @raised; border: none; border-bottom: 1px solid @line; }

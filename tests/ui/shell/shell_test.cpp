@@ -8,6 +8,7 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
+#include <QDir>
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -218,6 +219,29 @@ TEST_F(ShellTest, ExportsChromeJson) {
   QFile file(path);
   ASSERT_TRUE(file.open(QIODevice::ReadOnly));
   EXPECT_GT(QJsonDocument::fromJson(file.readAll()).object()["traceEvents"].toArray().size(), 1000);
+}
+
+TEST_F(ShellTest, CancelledWritingLeavesTheOldFile) {
+  RunDefault();
+  for (const char* name : {"run.trace", "run.json"}) {
+    const QString path = folder_.filePath(QLatin1String(name));
+    QFile old(path);
+    ASSERT_TRUE(old.open(QIODevice::WriteOnly));
+    old.write("as it was");
+    old.close();
+    QSignalSpy done(window_.get(), &MainWindow::fileDone);
+    name[4] == 't' ? window_->saveTrace(path) : window_->exportChrome(path);
+    EXPECT_TRUE(window_->actionRegistry()->Find(QStringLiteral("run.cancel"))->isEnabled());
+    window_->cancelAll();
+    ASSERT_TRUE(WaitFor([&] { return done.size() == 1; }));
+    EXPECT_FALSE(done[0][1].toBool());
+    ASSERT_TRUE(old.open(QIODevice::ReadOnly));
+    EXPECT_EQ(old.readAll(), "as it was");
+    EXPECT_EQ(Banner("kind"), "");
+    EXPECT_TRUE(State()["status"].toString().startsWith(QLatin1String("Cancelled")));
+    EXPECT_EQ(QDir(folder_.path()).entryList({QStringLiteral("run.*")}).size(),
+              name[4] == 't' ? 1 : 2);
+  }
 }
 
 TEST_F(ShellTest, DropOpens) {

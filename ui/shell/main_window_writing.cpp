@@ -1,0 +1,149 @@
+// Saving and exporting: beside the UI thread, with a bar in the status bar and a way to cancel.
+#include <QFile>
+#include <QFileInfo>
+#include <QLabel>
+#include <QProgressBar>
+#include <QtConcurrent/QtConcurrentRun>
+#include <ostream>
+#include <streambuf>
+
+#include "profiler/exporters/chrome.h"
+#include "profiler/exporters/file.h"
+#include "profiler/trace/writer.h"
+#include "ui/panels/qt_theme.h"
+#include "ui/shell/header_bar.h"
+#include "ui/shell/main_window.h"
+#include "ui/timeline/model/format.h"
+#include "ui/worker/worker_client.h"
+
+namespace vramscope::ui {
+namespace {
+
+// Shorter writing needs no bar.
+constexpr int kWriteBarMs = 500;
+constexpr int kWritePollMs = 100;
+
+// Passes text on to a file's buffer, counts it, and refuses it once it is not wanted any more.
+class WatchedBuffer : public std::streambuf {
+ public:
+  WatchedBuffer(std::streambuf* to, const std::atomic<bool>* cancel, std::atomic<uint64_t>* bytes)
+      : to_(to), cancel_(cancel), bytes_(bytes) {}
+
+ protected:
+  std::streamsize xsputn(const char* text, std::streamsize n) override {
+    if (*cancel_) return 0;
+    const std::streamsize done = to_->sputn(text, n);
+    *bytes_ += static_cast<uint64_t>(done);
+    return done;
+  }
+  int_type overflow(int_type c) override {
+    if (traits_type::eq_int_type(c, traits_type::eof())) return traits_type::not_eof(c);
+    const char one = traits_type::to_char_type(c);
+    return xsputn(&one, 1) == 1 ? c : traits_type::eof();
+  }
+  int sync() override { return to_->pubsync(); }
+
+ private:
+  std::streambuf* to_;
+  const std::atomic<bool>* cancel_;
+  std::atomic<uint64_t>* bytes_;
+};
+
+}  // namespace
+
+struct MainWindow::Writing {
+  QString path;
+  QElapsedTimer since;
+  std::atomic<bool> cancel = false;
+  std::atomic<int> permille = -1;  // -1: how much there will be is not known
+  std::atomic<uint64_t> bytes = 0;
+};
+
+void MainWindow::saveTrace(const QString& path) { WriteFile(path, false); }
+void MainWindow::exportChrome(const QString& path) { WriteFile(path, true); }
+
+void MainWindow::WriteFile(const QString& path, bool chrome) {
+  if (digest_ == nullptr) return;
+  auto writing = std::make_shared<Writing>();
+  writing->path = path;
+  writing->since.start();
+  writing_.push_back(writing);
+  if (!write_poll_.isActive()) write_poll_.start(kWritePollMs);
+  Say(tr("Writing %1 …").arg(path));
+  actions_.Refresh();
+  auto* watcher = new QFutureWatcher<absl::Status>(this);
+  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, path, chrome, writing] {
+    std::erase(writing_, writing);
+    ShowWriting();
+    actions_.Refresh();
+    const absl::Status status = watcher->result();
+    watcher->deleteLater();
+    if (status.ok()) {
+      banner_->clear(QStringLiteral("save-failed"));
+      Say(tr("Wrote %1 (%2)")
+              .arg(path, QString::fromStdString(timeline::FormatBytes(
+                             static_cast<uint64_t>(QFileInfo(path).size()), true))));
+      if (!chrome) {
+        file_ = QFileInfo(path).absoluteFilePath();
+        AddRecent(path);
+      }
+    } else if (status.code() == absl::StatusCode::kCancelled) {
+      Say(tr("Cancelled: %1 is as it was before").arg(path));
+    } else {
+      banner_->show(
+          {.kind = "save-failed",
+           .title = tr("%1 was not written").arg(QFileInfo(path).fileName()),
+           .text = tr("%1. A file that was there before is as it was; choose another place "
+                      "or make room.")
+                       .arg(ToQString(std::string(status.message()))),
+           .action = tr("Try again"),
+           .run = [this, path, chrome] { WriteFile(path, chrome); }});
+      Say(tr("Not written: %1").arg(path));
+      Q_EMIT failed(ToQString(std::string(status.message())));
+    }
+    Q_EMIT fileDone(path, status.ok());
+  });
+  watcher->setFuture(QtConcurrent::run([trace = digest_->trace, path, chrome, writing] {
+    const std::string name = QFile::encodeName(path).toStdString();
+    if (!chrome) {
+      trace::WriteOptions options;
+      options.cancel = &writing->cancel;
+      options.progress = [&](double f) { writing->permille = static_cast<int>(f * 1000); };
+      return trace::WriteTraceFile(*trace, name, options);
+    }
+    return exporters::WriteFile(name, [&](std::ostream& out) {
+      WatchedBuffer buffer(out.rdbuf(), &writing->cancel, &writing->bytes);
+      std::ostream watched(&buffer);
+      const absl::Status status = exporters::WriteChromeTrace(*trace, watched);
+      return writing->cancel ? absl::CancelledError("cancelled") : status;
+    });
+  }));
+}
+
+void MainWindow::ShowWriting() {
+  if (writing_.empty()) {
+    write_poll_.stop();
+    write_bar_->hide();
+    return;
+  }
+  const Writing& writing = *writing_.back();
+  if (writing.since.elapsed() < kWriteBarMs) return;
+  const int permille = writing.permille;
+  write_bar_->setRange(0, permille < 0 ? 0 : 1000);
+  if (permille >= 0) write_bar_->setValue(permille);
+  write_bar_->show();
+  const QString much = permille < 0
+                           ? QString::fromStdString(timeline::FormatBytes(writing.bytes, true))
+                           : tr("%1 %").arg(permille / 10);
+  // Not a line of the log: it would have one for every look.
+  status_->setText(writing.cancel ? tr("Cancelling %1 …").arg(writing.path)
+                                  : tr("Writing %1 … %2 · Ctrl+. cancels").arg(writing.path, much));
+}
+
+void MainWindow::cancelAll() {
+  if (load_cancel_) *load_cancel_ = true;
+  for (const auto& writing : writing_) writing->cancel = true;
+  worker_->cancel();
+}
+
+}  // namespace vramscope::ui
