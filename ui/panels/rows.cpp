@@ -75,7 +75,9 @@ enum AllocationColumn {
 
 }  // namespace
 
-std::string FormatMs(double ms) { return fmt::format("{:.3f} ms", ms); }
+std::string FormatMs(double ms) {
+  return ms < 10'000 ? fmt::format("{:.3f} ms", ms) : fmt::format("{:.3f} s", ms / 1000);
+}
 
 std::string FormatGiB(uint64_t bytes) {
   const double value = static_cast<double>(bytes);

@@ -95,7 +95,7 @@ SelectionFacts FactsOf(const trace::Trace& trace, trace::AllocationId id);
 // "blocks.17.attn.softmax": module and op of an allocation, in short.
 std::string ShortName(const trace::Trace& trace, trace::AllocationId id);
 
-std::string FormatMs(double ms);          // "85.506 ms"
+std::string FormatMs(double ms);          // "85.506 ms", from 10 s on "164.292 s"
 std::string FormatGiB(uint64_t bytes);    // "8.482 GiB"
 std::string FormatSaving(int64_t bytes);  // "−0.9 GiB", "+16 MiB", "±0"
 std::string FormatFactor(double factor);  // "0.55× time"

@@ -210,7 +210,6 @@ void DrawBlocks(const CanvasState& s, const TextMeasure& measure, SceneCounts* c
   const Lane& lane = s.layout[LaneKind::kBlocks];
   if (!lane.visible) return;
   std::string about = "each rectangle is one allocation; hatched is cached and free";
-  if (!s.theme.dark) about = "each rectangle is one allocation; grey is cached and free";
   if (s.addresses.end > 0) {
     about = fmt::format("{} of {} of addresses; double click on the title shows all",
                         FormatBytes(s.address_end() - s.address_begin()),

@@ -146,7 +146,9 @@ PeakCallout PlacePeak(const CanvasState& s, const TextMeasure& measure, const Re
   p.x = std::clamp(p.x, body.x, body.right());
   p.y = static_cast<float>(s.BytesToY(static_cast<double>(peak.allocated)));
   p.title = fmt::format("peak {}", FormatBytes(peak.allocated));
-  p.place = Elide(measure, s.data->peak_place(), Font::kSmall, std::min(300.0f, body.w / 2));
+  // No wider than the larger side of the mark has room for: the callout must not cover it.
+  float room = std::max(p.x - body.x, body.right() - p.x) - 15 - 20;
+  p.place = Elide(measure, s.data->peak_place(), Font::kSmall, std::min(300.0f, room));
   float width =
       std::max(measure.Width(p.title, Font::kBodyBold), measure.Width(p.place, Font::kSmall)) + 20;
   float height = p.place.empty() ? 26 : 42;
