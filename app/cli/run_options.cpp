@@ -13,6 +13,19 @@ absl::Status Prefixed(const std::string& what, const absl::Status& status) {
   return absl::Status(status.code(), fmt::format("{}: {}", what, std::string(status.message())));
 }
 
+// The table of settings under --help: key, what it is, what it can be.
+std::string SettingsHelp() {
+  std::string text = "Settings (--set KEY=VALUE):\n";
+  for (const run::KeyInfo& key : run::Keys()) {
+    text += fmt::format("  {:<26}{}", std::string(key.key), std::string(key.help));
+    for (size_t i = 0; i < key.choices.size(); ++i) {
+      text += fmt::format("{}{}", i == 0 ? ": " : " | ", std::string(key.choices[i]));
+    }
+    text += '\n';
+  }
+  return text;
+}
+
 }  // namespace
 
 void AddRunOptions(CLI::App& command, RunOptions& options) {
@@ -37,6 +50,7 @@ void AddRunOptions(CLI::App& command, RunOptions& options) {
                    ? "expected KEY=VALUE, got \"" + text + "\""
                    : std::string();
       });
+  command.footer(SettingsHelp());
 }
 
 absl::StatusOr<run::RunConfig> BuildRun(const RunOptions& options, run::Backend backend) {
