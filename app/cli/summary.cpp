@@ -1,5 +1,6 @@
 #include "app/cli/summary.h"
 
+#include <absl/strings/numbers.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@ using run::FormatBytes;
 
 std::string SettingsText(const run::RunConfig& c) {
   std::string text = fmt::format("batch {} x seq {}", c.batch, c.seq);
-  if (c.micro_batches > 1) text += fmt::format(" x {} micro-batches", c.micro_batches);
+  if (c.micro_batches > 1) text += fmt::format(" in {} micro-batches", c.micro_batches);
   text += fmt::format(", {} step{}, {}, {} attention, {} ({})", c.steps, c.steps == 1 ? "" : "s",
                       run::Name(c.precision), run::Name(c.attention), run::Name(c.optimizer.name),
                       run::Name(c.optimizer.impl));
@@ -44,6 +45,21 @@ std::string FitText(const trace::Trace& trace, const Summary& summary) {
   }
   return fmt::format("Does not fit on {}: {} too much ({}).", device.name, FormatBytes(headroom),
                      parts);
+}
+
+// The loss of every step, which a run that computes leaves as a marker.
+std::vector<double> Losses(const trace::Trace& trace) {
+  constexpr std::string_view kPrefix = "loss=";
+  std::vector<double> losses;
+  for (const trace::Marker& marker : trace.markers) {
+    const std::string text(trace.String(marker.name));
+    double loss = 0;
+    if (text.starts_with(kPrefix) &&
+        absl::SimpleAtod(absl::string_view(text).substr(kPrefix.size()), &loss)) {
+      losses.push_back(loss);
+    }
+  }
+  return losses;
 }
 
 }  // namespace
@@ -134,6 +150,7 @@ Json SummaryJson(const trace::Trace& trace, const Summary& summary) {
   json["peak"] = std::move(peak);
   json["peak_by_category"] = CategoriesJson(summary.peak.by_category);
   json["steps"] = StepsJson(summary.steps);
+  if (const std::vector<double> losses = Losses(trace); !losses.empty()) json["loss"] = losses;
   json["events"] = summary.events;
   json["fits"] = summary.fits;
   json["headroom"] = summary.headroom_bytes;
@@ -176,6 +193,10 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
                                           static_cast<double>(summary.peak.allocated))});
   }
   text += peak.Text() + "\n" + StepsTable(summary.steps) + "\n";
+  if (const std::vector<double> losses = Losses(trace); !losses.empty()) {
+    text += fmt::format("  Loss {:.4f} in the first step, {:.4f} in the last\n", losses.front(),
+                        losses.back());
+  }
   // What the processor's allocator holds says nothing certain about a GPU.
   if (info.device.memory_bytes > 0 && info.backend != trace::Backend::kCpu)
     text += "  " + FitText(trace, summary) + "\n";
