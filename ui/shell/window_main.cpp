@@ -157,6 +157,9 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
       window.resize(window.size().boundedTo(room));
   }
   window.show();
+  // Before anything is asked for: what is refused at once is heard, too.
+  std::optional<Photographer> photographer;
+  if (picture) photographer.emplace(&window, options);
   QStringList files;
   for (const std::string& file : options.files) files << QFile::decodeName(file.c_str());
   if (files.isEmpty()) {
@@ -165,9 +168,8 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
     window.openFiles(files);
   }
   if (!picture) return QApplication::exec();
-  Photographer photographer(&window, options);
   const int code = QApplication::exec();
-  return code != kOk ? code : photographer.code();
+  return code != kOk ? code : photographer->code();
 }
 
 }  // namespace vramscope::ui
