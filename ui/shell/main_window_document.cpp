@@ -38,7 +38,12 @@ constexpr uint32_t kDigestInline = 20'000;
 constexpr int kCodeCancelled = static_cast<int>(absl::StatusCode::kCancelled);
 constexpr int kCodeUnavailable = static_cast<int>(absl::StatusCode::kUnavailable);
 
-QString Text(const absl::Status& status) { return ToQString(std::string(status.message())); }
+// Without its full stop: the sentence goes on.
+QString Text(const absl::Status& status) {
+  QString text = ToQString(std::string(status.message()));
+  while (text.endsWith(QLatin1Char('.'))) text.chop(1);
+  return text;
+}
 
 QString Gib(double bytes) { return QString::number(bytes / 1073741824.0, 'f', 1); }
 
