@@ -71,7 +71,8 @@ struct RunConfig {
   int batch = 2;
   int seq = 512;
   int micro_batches = 1;
-  int steps = 3;
+  // The first makes the optimizer's state, the second is what every later one looks like.
+  int steps = 2;
   Precision precision = Precision::kFp32;
   Attention attention = Attention::kEager;
   OptimizerConfig optimizer;

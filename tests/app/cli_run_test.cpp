@@ -125,7 +125,8 @@ TEST_F(CliRun, ThePlanOfBasicsMediumEqualsTheRecordedStep) {
 }
 
 TEST_F(CliRun, TheTraceOnStdoutIsATrace) {
-  const Outcome plan = RunVramscope({"plan", "--model", tiny_, "--set", "seq=16", "-o", "-"});
+  const Outcome plan =
+      RunVramscope({"plan", "--model", tiny_, "--set", "seq=16", "--set", "steps=3", "-o", "-"});
   ASSERT_EQ(plan.status, 0) << plan.err;
   const Outcome info = RunVramscope({"info", "-", "--json"}, {.input = plan.out});
   EXPECT_EQ(info.status, 0) << info.err;
