@@ -104,7 +104,8 @@ TEST_F(ShellTest, ShowsTheDefaultRun) {
               ::testing::HasSubstr("4090"));
   EXPECT_THAT(state["chips"].toObject()["peak"].toString().toStdString(),
               ::testing::StartsWith("peak "));
-  EXPECT_EQ(state["tables"].toObject()["phases"].toObject()["rows"].toInt(), 3);
+  EXPECT_EQ(state["tables"].toObject()["phases"].toObject()["rows"].toInt(),
+            run::RunConfig().steps);
   EXPECT_GT(state["tables"].toObject()["allocations"].toObject()["rows"].toInt(), 1000);
   EXPECT_GT(state["breakdown"].toObject()["parts"].toArray().size(), 2);
   EXPECT_EQ(state["breakdown"].toObject()["heading"].toString(), "AT THE PEAK");
