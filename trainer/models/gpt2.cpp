@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "trainer/models/causal_loss.h"
+#include "trainer/models/causal_model.h"
 #include "trainer/models/layers.h"
 
 namespace vramscope::trainer {
@@ -229,6 +229,7 @@ class Stack : public Module {
     for (auto& block : blocks_) out.push_back(block.get());
     return out;
   }
+  int64_t max_positions() const { return config_.max_positions; }
   const std::shared_ptr<Parameter>& embedding_weight() const { return tokens_.weight(); }
 
  private:
@@ -238,48 +239,10 @@ class Stack : public Module {
   LayerNorm norm_;
 };
 
-class Gpt2 : public LanguageModel {
- public:
-  Gpt2(const ModelConfig& config, const ModelOptions& options)
-      : LanguageModel(""), config_(config), stack_(config_, options) {
-    AddChild(&stack_);
-    const Linear::Options head{.inputs = config_.hidden_size,
-                               .outputs = config_.vocab_size,
-                               .dtype = options.dtype,
-                               .standard_deviation = config_.initializer_range};
-    head_ = config_.tie_embeddings
-                ? std::make_unique<Linear>("lm_head", head, stack_.embedding_weight())
-                : std::make_unique<Linear>("lm_head", head);
-    AddChild(head_.get());
-  }
-
-  at::Tensor Logits(const at::Tensor& ids) override {
-    hidden_ = stack_.Forward(ids, layer_runner, inputs_require_grad);
-    return head_->Forward(hidden_);
-  }
-
-  at::Tensor Loss(const at::Tensor& logits, const at::Tensor& labels) override {
-    at::Tensor loss = ShiftedCrossEntropy(logits, labels);
-    hidden_.reset();  // a local of the function that also computes the loss
-    return loss;
-  }
-
-  int layers() const override { return static_cast<int>(config_.layers); }
-  int64_t vocab_size() const override { return config_.vocab_size; }
-  int64_t max_positions() const override { return config_.max_positions; }
-  std::vector<Module*> Layers() override { return stack_.Layers(); }
-
- private:
-  const ModelConfig config_;
-  Stack stack_;
-  std::unique_ptr<Linear> head_;
-  at::Tensor hidden_;
-};
-
 }  // namespace
 
 std::unique_ptr<LanguageModel> MakeGpt2(const ModelConfig& config, const ModelOptions& options) {
-  return std::make_unique<Gpt2>(config, options);
+  return std::make_unique<CausalModel<Stack>>(config, options);
 }
 
 }  // namespace vramscope::trainer

@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "trainer/models/basics_lm.h"
 #include "trainer/models/gpt2.h"
 #include "trainer/models/llama.h"
 #include "trainer/models/model_config.h"
-#ifdef VRAMSCOPE_HAS_BASICS
-#include "trainer/models/basics_lm.h"
-#endif
 
 namespace vramscope::trainer {
 
@@ -15,11 +13,7 @@ absl::StatusOr<std::unique_ptr<LanguageModel>> MakeLanguageModel(std::string_vie
                                                                  const ModelOptions& options) {
   absl::StatusOr<ModelConfig> config = ParseModelConfig(json);
   if (!config.ok()) return config.status();
-  if (config->family == Family::kBasics) {
-#ifdef VRAMSCOPE_HAS_BASICS
-    return MakeBasicsLm(json, options);
-#endif
-  }
+  if (config->family == Family::kBasics) return MakeBasicsLm(json, options);
   if (options.attention == run::Attention::kFlash && config->sliding_window > 0 &&
       options.seq > config->sliding_window) {
     return absl::InvalidArgumentError(fmt::format(

@@ -125,6 +125,17 @@ TEST(RunConfigBuilder, ReservedKeysTakeTheirDefaultAlone) {
   }
 }
 
+TEST(RunConfigBuilder, WeightDecayIsTheOptimizersOwnUnlessSet) {
+  RunConfigBuilder b;
+  EXPECT_EQ(b.Build()->optimizer.weight_decay, 0.01);
+  ASSERT_TRUE(b.Set("optimizer.name", "sgd").ok());
+  EXPECT_EQ(b.Build()->optimizer.weight_decay, 0.0);
+  ASSERT_TRUE(b.Set("optimizer.weight_decay", "0.1").ok());
+  EXPECT_EQ(b.Build()->optimizer.weight_decay, 0.1);
+  ASSERT_TRUE(b.Set("optimizer.name", "adamw").ok());
+  EXPECT_EQ(b.Build()->optimizer.weight_decay, 0.1);
+}
+
 TEST(RunConfigBuilder, PresetDefaultsLieBelowWhatIsSet) {
   RunConfigBuilder b;
   ASSERT_TRUE(b.Set("steps", "2").ok());

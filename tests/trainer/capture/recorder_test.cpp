@@ -238,6 +238,59 @@ TEST_F(RecorderTest, DeepOpsHaveNoSliceOfTheirOwn) {
   EXPECT_EQ(sink_.Count(EventKind::kOpEnd), 1u);
 }
 
+TEST_F(RecorderTest, AllocationsAreNamedAfterTheOpThatWantedThem) {
+  recorder_->BeginOp("aten::mm", -1, false, 0);
+  recorder_->BeginOp("aten::empty", -1, false, 0);
+  Alloc(0x1000);
+  recorder_->EndOp();
+  recorder_->EndOp();
+  EXPECT_EQ(sink_.Text(LastAlloc().name), "aten::mm");
+  recorder_->BeginOp("aten::empty", -1, false, 0);  // nobody else asked
+  Alloc(0x2000);
+  recorder_->EndOp();
+  EXPECT_EQ(sink_.Text(LastAlloc().name), "aten::empty");
+  EXPECT_EQ(sink_.Count(EventKind::kOpBegin), 1u);  // storage alone is no slice
+  EXPECT_EQ(sink_.Count(EventKind::kOpEnd), 1u);
+}
+
+TEST_F(RecorderTest, OpsWithoutTimeAndRequestsLeaveNoSlice) {
+  int64_t now = 0;
+  recorder_.reset();
+  recorder_.emplace(sink_, [&] { return now; });
+  recorder_->BeginOp("aten::t", -1, false, 0);
+  recorder_->BeginOp("aten::as_strided", -1, false, 0);
+  recorder_->EndOp();
+  recorder_->EndOp();
+  recorder_->BeginOp("aten::mul", -1, false, 0);  // takes time
+  now = 5;
+  recorder_->EndOp();
+  recorder_->BeginOp("aten::clone", -1, false, 0);  // asks for memory
+  Alloc(0x1000);
+  recorder_->EndOp();
+  Events();
+  EXPECT_EQ(sink_.Count(EventKind::kOpBegin), 2u);
+  EXPECT_EQ(sink_.Count(EventKind::kOpEnd), 2u);
+}
+
+TEST_F(RecorderTest, StateBelongsToItsParameter) {
+  {
+    OwnerScope owner("layers.0.weight");
+    Alloc(0x1000);
+  }
+  EXPECT_EQ(sink_.Text(LastAlloc().module), "layers.0.weight");
+  ModuleScope module("optimizer");
+  {
+    OwnerScope owner(uint64_t{0x1000});
+    Alloc(0x2000);
+  }
+  EXPECT_EQ(sink_.Text(LastAlloc().module), "layers.0.weight");
+  {
+    OwnerScope owner(uint64_t{0x9999});  // nobody's: as without it
+    Alloc(0x3000);
+  }
+  EXPECT_EQ(sink_.Text(LastAlloc().module), "optimizer");
+}
+
 TEST_F(RecorderTest, TimeNeverRunsBackwards) {
   now_ = 1000;
   Alloc(0x1000);
