@@ -15,11 +15,13 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMimeData>
+#include <QSemaphore>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QThreadPool>
 #include <QToolButton>
 #include <QUrl>
 
@@ -222,6 +224,26 @@ TEST_F(ShellTest, ExportsChromeJson) {
   EXPECT_GT(QJsonDocument::fromJson(file.readAll()).object()["traceEvents"].toArray().size(), 1000);
 }
 
+// Keeps what is written in the background from starting, so that a test can come before it.
+class HeldThreadPool {
+ public:
+  HeldThreadPool() : threads_(pool_->maxThreadCount()) {
+    pool_->waitForDone();
+    pool_->setMaxThreadCount(1);
+    pool_->start([this] { held_.acquire(); });
+  }
+  ~HeldThreadPool() {
+    held_.release();
+    pool_->setMaxThreadCount(threads_);
+    pool_->waitForDone();
+  }
+
+ private:
+  QThreadPool* pool_ = QThreadPool::globalInstance();
+  int threads_;
+  QSemaphore held_;
+};
+
 TEST_F(ShellTest, CancelledWritingLeavesTheOldFile) {
   RunDefault();
   for (const char* name : {"run.trace", "run.json"}) {
@@ -231,9 +253,12 @@ TEST_F(ShellTest, CancelledWritingLeavesTheOldFile) {
     old.write("as it was");
     old.close();
     QSignalSpy done(window_.get(), &MainWindow::fileDone);
-    name[4] == 't' ? window_->saveTrace(path) : window_->exportChrome(path);
-    EXPECT_TRUE(window_->actionRegistry()->Find(QStringLiteral("run.cancel"))->isEnabled());
-    window_->cancelAll();
+    {
+      HeldThreadPool held;
+      name[4] == 't' ? window_->saveTrace(path) : window_->exportChrome(path);
+      EXPECT_TRUE(window_->actionRegistry()->Find(QStringLiteral("run.cancel"))->isEnabled());
+      window_->cancelAll();
+    }
     ASSERT_TRUE(WaitFor([&] { return done.size() == 1; }));
     EXPECT_FALSE(done[0][1].toBool());
     ASSERT_TRUE(old.open(QIODevice::ReadOnly));
