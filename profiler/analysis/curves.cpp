@@ -114,10 +114,10 @@ MemoryCurves ComputeCurves(const trace::Trace& trace) {
         bytes_of(now[id]) += a.bytes_rounded[id];
         break;
       case EventKind::kSegmentAlloc:
-        reserved += trace.segments.bytes[id];
+        if (!trace.segments.expandable[id]) reserved += trace.segments.bytes[id];
         break;
       case EventKind::kSegmentFree:
-        reserved -= trace.segments.bytes[id];
+        if (!trace.segments.expandable[id]) reserved -= trace.segments.bytes[id];
         break;
       case EventKind::kSegmentMap:
         reserved += e.bytes[i];

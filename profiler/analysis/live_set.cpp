@@ -89,7 +89,7 @@ LiveSet LiveAt(const trace::Trace& trace, EventIndex event) {
 
   const trace::SegmentTable& s = trace.segments;
   for (uint32_t id = 0; id < s.size() && s.alloc_event[id] <= event; ++id) {
-    if (s.free_event[id] > event) live.reserved += s.bytes[id];
+    if (s.free_event[id] > event && !s.expandable[id]) live.reserved += s.bytes[id];
   }
   for (uint32_t i = 0; i <= event; ++i) {
     if (trace.events.kind[i] == EventKind::kSegmentMap) live.reserved += trace.events.bytes[i];

@@ -110,6 +110,7 @@ Spans CollectSpans(const trace::Trace& trace, const std::vector<int64_t>& shown_
         }
         break;
       case SliceKind::kModule:
+      case SliceKind::kAnnotation:
         span.kind = SpanKind::kModule;
         break;
       case SliceKind::kOp:

@@ -82,6 +82,7 @@ struct RunConfig {
   ZeroGrad zero_grad = ZeroGrad::kNone;
   std::string device = "rtx-4090";
   CustomDevice custom_device;
+  std::string alloc_conf;  // as PYTORCH_CUDA_ALLOC_CONF (alloc_conf.h); "": PyTorch's defaults
   int64_t seed = 0;
 };
 

@@ -42,6 +42,11 @@ absl::Status TraceAssembler::Impl::Add(const Frame& frame) {
       if (!strings.ok()) return strings.status();
       return builder.AddStrings(strings->first_id, strings->values);
     }
+    case FrameType::kStacks: {
+      absl::StatusOr<StackIncrement> stacks = DecodeStacks(frame.payload);
+      if (!stacks.ok()) return stacks.status();
+      return builder.AddStacks(*stacks);
+    }
     case FrameType::kEvents:
       return AddBatch(frame.payload);
     case FrameType::kFooter: {

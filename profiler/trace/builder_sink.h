@@ -23,6 +23,7 @@ class BuilderSink : public EventSink {
   void Strings(uint32_t first_id, std::span<const std::string> values) override {
     Note(builder_.AddStrings(first_id, values));
   }
+  void Stacks(const StackIncrement& increment) override { Note(builder_.AddStacks(increment)); }
   // After an error the rest is dropped.
   void Events(std::span<const Event> events) override {
     if (status_.ok()) Note(builder_.AddEvents(events));

@@ -26,29 +26,33 @@ enum Field : uint32_t {
   kFieldDevice = 1u << 11,
   kFieldPool = 1u << 12,
   kFieldDuration = 1u << 13,
+  kFieldStack = 1u << 14,
+  kFieldMempool = 1u << 15,
 };
-inline constexpr int kFieldCount = 14;
+inline constexpr int kFieldCount = 16;
 inline constexpr uint32_t kAllFields = (1u << kFieldCount) - 1;
 
-inline constexpr int kEventKindCount = 27;  // kinds are 1 .. 26
+inline constexpr int kEventKindCount = 29;  // kinds are 1 .. 28
 
 constexpr uint32_t FieldsOf(EventKind kind) {
   switch (kind) {
     case EventKind::kAlloc:
       return kFieldId | kFieldAddress | kFieldBytes | kFieldRounded | kFieldName | kFieldModule |
-             kFieldCategory | kFieldStream | kFieldDevice | kFieldPool;
+             kFieldCategory | kFieldStream | kFieldDevice | kFieldPool | kFieldDetail | kFieldStack;
     case EventKind::kFreeRequested:
     case EventKind::kFreeCompleted:
-      return kFieldId;
+      return kFieldId | kFieldStack;
     case EventKind::kRetag:
-      return kFieldId | kFieldCategory | kFieldName;
+      return kFieldId | kFieldCategory | kFieldName | kFieldDetail;
     case EventKind::kSegmentAlloc:
-      return kFieldId | kFieldAddress | kFieldBytes | kFieldStream | kFieldDevice | kFieldPool;
+      return kFieldId | kFieldAddress | kFieldBytes | kFieldStream | kFieldDevice | kFieldPool |
+             kFieldDetail | kFieldStack | kFieldMempool;
     case EventKind::kSegmentFree:
-      return kFieldId;
+      return kFieldId | kFieldStack;
     case EventKind::kPhaseBegin:
-      return kFieldDetail | kFieldThread;
+      return kFieldDetail | kFieldThread | kFieldId;
     case EventKind::kStepBegin:
+      return kFieldId | kFieldThread | kFieldDetail;
     case EventKind::kMicroBatchBegin:
       return kFieldId | kFieldThread;
     case EventKind::kPhaseEnd:
@@ -62,7 +66,10 @@ constexpr uint32_t FieldsOf(EventKind kind) {
     case EventKind::kOpBegin:
       return kFieldName | kFieldModule | kFieldThread;
     case EventKind::kOpEnd:
+    case EventKind::kAnnotationEnd:
       return kFieldThread;
+    case EventKind::kAnnotationBegin:
+      return kFieldName | kFieldThread;
     case EventKind::kSegmentMap:
     case EventKind::kSegmentUnmap:
     case EventKind::kOutOfMemory:
@@ -73,7 +80,7 @@ constexpr uint32_t FieldsOf(EventKind kind) {
     case EventKind::kDriverFree:
     case EventKind::kDeviceUsage:
     case EventKind::kMarker:
-      return kAllFields;
+      return kAllFields & ~kFieldMempool;
   }
   return kAllFields;
 }
@@ -107,6 +114,8 @@ inline Event Normalized(const Event& event) {
   if (fields & kFieldDevice) out.device = event.device;
   if (fields & kFieldPool) out.pool = event.pool;
   if (fields & kFieldDuration) out.duration_ns = event.duration_ns;
+  if (fields & kFieldStack) out.stack = event.stack;
+  if (fields & kFieldMempool) out.mempool = event.mempool;
   return out;
 }
 

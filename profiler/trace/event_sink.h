@@ -18,6 +18,8 @@ class EventSink {
   virtual ~EventSink() = default;
   virtual void Begin(const TraceInfo& info) = 0;
   virtual void Strings(uint32_t first_id, std::span<const std::string> values) = 0;
+  // Stacks before the events that use them. Only importers have any.
+  virtual void Stacks(const StackIncrement&) {}
   virtual void Events(std::span<const Event> events) = 0;
   virtual void End(bool complete, std::string_view message) = 0;
 };

@@ -25,6 +25,7 @@ enum class FrameType : uint16_t {
   kEvents = 3,
   kFooter = 4,
   kEnd = 5,  // where the footer is; last in a file, absent from pipes
+  kStacks = 6,
   // Worker protocol (proto/worker.proto); never in a file.
   kHello = 32,
   kRequest = 33,

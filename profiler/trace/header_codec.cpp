@@ -103,6 +103,8 @@ std::string EncodeHeader(const TraceInfo& info) {
   model.set_layers(info.model.layers);
   header.set_start_unix_ns(info.start_unix_ns);
   header.set_title(Utf8(info.title));
+  header.set_source(Utf8(info.source));
+  header.set_alloc_conf(Utf8(info.alloc_conf));
   return header.SerializeAsString();
 }
 
@@ -138,6 +140,8 @@ absl::StatusOr<Header> DecodeHeader(std::string_view payload) {
                 header.model().trainable_count(), header.model().parameter_bytes(),
                 header.model().layers()};
   info.start_unix_ns = header.start_unix_ns();
+  info.source = header.source();
+  info.alloc_conf = header.alloc_conf();
   return out;
 }
 
@@ -155,6 +159,34 @@ absl::StatusOr<StringIncrement> DecodeStrings(std::string_view payload) {
   out.first_id = table.first_id();
   out.values.reserve(static_cast<size_t>(table.values_size()));
   for (std::string& value : *table.mutable_values()) out.values.push_back(std::move(value));
+  return out;
+}
+
+std::string EncodeStacks(const StackIncrement& in) {
+  proto::StackTable table;
+  table.set_first_frame(in.first_frame);
+  for (size_t i = 0; i < in.function.size(); ++i) {
+    table.add_function(in.function[i].value);
+    table.add_file(in.file[i].value);
+    table.add_line(in.line[i]);
+  }
+  table.set_first_stack(in.first_stack);
+  table.mutable_lengths()->Add(in.lengths.begin(), in.lengths.end());
+  table.mutable_frames()->Add(in.frames.begin(), in.frames.end());
+  return table.SerializeAsString();
+}
+
+absl::StatusOr<StackIncrement> DecodeStacks(std::string_view payload) {
+  proto::StackTable table;
+  if (!Parse(table, payload)) return Malformed("stack table");
+  StackIncrement out;
+  out.first_frame = table.first_frame();
+  for (const uint32_t id : table.function()) out.function.push_back({id});
+  for (const uint32_t id : table.file()) out.file.push_back({id});
+  out.line.assign(table.line().begin(), table.line().end());
+  out.first_stack = table.first_stack();
+  out.lengths.assign(table.lengths().begin(), table.lengths().end());
+  out.frames.assign(table.frames().begin(), table.frames().end());
   return out;
 }
 

@@ -15,7 +15,7 @@
 
 namespace vramscope::trace {
 
-inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr uint32_t kFormatVersion = 2;
 
 std::string EncodeHeader(const TraceInfo& info);
 struct Header {
@@ -31,6 +31,9 @@ struct StringIncrement {
   std::vector<std::string> values;
 };
 absl::StatusOr<StringIncrement> DecodeStrings(std::string_view payload);
+
+std::string EncodeStacks(const StackIncrement& increment);
+absl::StatusOr<StackIncrement> DecodeStacks(std::string_view payload);
 
 struct Footer {
   struct Batch {

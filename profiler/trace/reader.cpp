@@ -269,6 +269,7 @@ class Reader {
     } else {
       status = assembler_.Add(item.frame);
       if (item.frame.type == FrameType::kStrings) memory_ += item.frame.payload.size() * 17;
+      if (item.frame.type == FrameType::kStacks) memory_ += item.frame.payload.size() * 4;
     }
     // Nothing before the header can be shown; a newer version is said as it is.
     if (!status.ok() && !had_header && absl::IsUnimplemented(status)) return status;

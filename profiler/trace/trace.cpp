@@ -63,7 +63,7 @@ struct TraceBuilder::Impl {
   Trace trace;
   SegmentMap segment_map;
   struct Thread {
-    std::vector<uint32_t> modules, ops;  // open slices
+    std::vector<uint32_t> modules, ops, annotations;  // open slices
   };
   std::vector<uint32_t> steps, micro_batches, phases;  // open slices
   std::unordered_map<uint32_t, Thread> threads;
@@ -91,6 +91,7 @@ struct TraceBuilder::Impl {
   absl::Status AddFree(EventIndex index, const Event& e);
   absl::Status AddRetag(EventIndex index, const Event& e);
   absl::Status AddSegment(EventIndex index, const Event& e);
+  absl::Status AddMap(EventIndex index, const Event& e);
   absl::Status Begin(EventIndex index, const Event& e, SliceKind kind, uint64_t number,
                      std::vector<uint32_t>& open);
   absl::Status End(EventIndex index, const Event& e, std::vector<uint32_t>& open);
@@ -101,6 +102,7 @@ struct TraceBuilder::Impl {
   bool KnownStrings(const Event& e) const {
     return e.name.value < trace.strings.size() && e.module.value < trace.strings.size();
   }
+  bool KnownStack(const Event& e) const { return e.stack.value < trace.stacks.size(); }
   void CloseOpenEnds(Trace& t) const;
 };
 
@@ -241,7 +243,22 @@ absl::Status TraceBuilder::Impl::AddSegment(EventIndex index, const Event& e) {
   s.stream.push_back(e.stream);
   s.device.push_back(e.device);
   s.pool.push_back(e.pool);
+  s.expandable.push_back(e.detail != 0);
+  s.mempool.push_back(e.mempool);
   segment_map.Add(e.device, e.address, e.bytes, static_cast<uint32_t>(e.id));
+  return absl::OkStatus();
+}
+
+absl::Status TraceBuilder::Impl::AddMap(EventIndex index, const Event& e) {
+  const SegmentTable& s = trace.segments;
+  if (e.id >= s.size() || s.free_event[e.id] != kNoEvent || !s.expandable[e.id])
+    return Bad(index, e.kind, fmt::format("segment {} is not alive or not expandable", e.id));
+  if (e.address < s.address[e.id] || e.bytes > s.bytes[e.id] ||
+      e.address - s.address[e.id] > s.bytes[e.id] - e.bytes)
+    return Bad(index, e.kind, fmt::format("lies outside segment {}", e.id));
+  if (e.pool > Pool::kLarge)
+    return Bad(index, e.kind, fmt::format("pool {}", static_cast<int>(e.pool)));
+  AddActivity(index, e);
   return absl::OkStatus();
 }
 
@@ -291,7 +308,11 @@ void TraceBuilder::Impl::AddActivity(EventIndex index, const Event& e) {
   a.device.push_back(e.device);
   a.pool.push_back(e.pool);
   a.module.push_back(e.module);
-  if (e.kind == EventKind::kMarker) trace.markers.push_back({index, e.time_ns, e.name});
+  if (e.kind == EventKind::kMarker) {
+    trace.markers.push_back({index, e.time_ns, e.name});
+    if (trace.recording_begin == kNoEvent && trace.String(e.name) == kMarkerRecordingBegin)
+      trace.recording_begin = index;
+  }
 }
 
 absl::Status TraceBuilder::Impl::Add(EventIndex index, const Event& e) {
@@ -345,8 +366,13 @@ absl::Status TraceBuilder::Impl::Add(EventIndex index, const Event& e) {
       return Begin(index, e, SliceKind::kOp, 0, ThreadOf(e.thread).ops);
     case EventKind::kOpEnd:
       return End(index, e, ThreadOf(e.thread).ops);
+    case EventKind::kAnnotationBegin:
+      return Begin(index, e, SliceKind::kAnnotation, 0, ThreadOf(e.thread).annotations);
+    case EventKind::kAnnotationEnd:
+      return End(index, e, ThreadOf(e.thread).annotations);
     case EventKind::kSegmentMap:
     case EventKind::kSegmentUnmap:
+      return AddMap(index, e);
     case EventKind::kOutOfMemory:
     case EventKind::kKernel:
     case EventKind::kMemcpy:
@@ -377,6 +403,7 @@ void TraceBuilder::Impl::CloseOpenEnds(Trace& t) const {
   for (const auto& [number, thread] : threads) {
     close(thread.modules);
     close(thread.ops);
+    close(thread.annotations);
   }
 }
 
@@ -422,6 +449,35 @@ absl::Status TraceBuilder::AddStrings(uint32_t first_id, std::span<const std::st
   return absl::OkStatus();
 }
 
+absl::Status TraceBuilder::AddStacks(const StackIncrement& in) {
+  StackTable& s = impl_->trace.stacks;
+  const size_t strings = impl_->trace.strings.size();
+  if (in.first_frame != s.frame_count() || in.first_stack != s.size())
+    return absl::DataLossError(
+        fmt::format("stacks: begin at frame {}, stack {} where {} and {} come next", in.first_frame,
+                    in.first_stack, s.frame_count(), s.size()));
+  if (in.file.size() != in.function.size() || in.line.size() != in.function.size())
+    return absl::DataLossError("stacks: columns of frames differ in length");
+  const uint64_t frames = s.frame_count() + uint64_t{in.function.size()};
+  const uint64_t used = s.frames.size() + uint64_t{in.frames.size()};
+  uint64_t sum = 0;
+  for (const uint32_t n : in.lengths) sum += n;
+  if (sum != in.frames.size() || used > UINT32_MAX || frames > UINT32_MAX)
+    return absl::DataLossError("stacks: lengths and frames disagree");
+  for (size_t i = 0; i < in.function.size(); ++i)
+    if (in.function[i].value >= strings || in.file[i].value >= strings)
+      return absl::DataLossError(fmt::format("stacks: frame {} has an undefined string", i));
+  for (const uint32_t frame : in.frames)
+    if (frame >= frames)
+      return absl::DataLossError(fmt::format("stacks: frame {} of {}", frame, frames));
+  s.function.insert(s.function.end(), in.function.begin(), in.function.end());
+  s.file.insert(s.file.end(), in.file.begin(), in.file.end());
+  s.line.insert(s.line.end(), in.line.begin(), in.line.end());
+  s.frames.insert(s.frames.end(), in.frames.begin(), in.frames.end());
+  for (const uint32_t n : in.lengths) s.first.push_back(s.first.back() + n);
+  return absl::OkStatus();
+}
+
 absl::Status TraceBuilder::AddEvents(std::span<const Event> events) {
   Impl& impl = *impl_;
   EventTable& t = impl.trace.events;
@@ -438,6 +494,7 @@ absl::Status TraceBuilder::AddEvents(std::span<const Event> events) {
     t.bytes.resize(n);
     t.bytes_rounded.resize(n);
     t.name.resize(n);
+    if (!t.stack.empty()) t.stack.resize(n);
   };
   resize(first + events.size());
   int64_t time = first > 0 ? t.time_ns[first - 1] : INT64_MIN;
@@ -453,6 +510,11 @@ absl::Status TraceBuilder::AddEvents(std::span<const Event> events) {
     t.bytes[row] = e.bytes;
     t.bytes_rounded[row] = e.bytes_rounded;
     t.name[row] = e.name;
+    if (t.stack.empty() && e.stack.value != 0) {
+      t.stack.reserve(t.kind.capacity());
+      t.stack.resize(t.kind.size());
+    }
+    if (!t.stack.empty()) t.stack[row] = e.stack;
     absl::Status status;
     if (e.time_ns < time)
       status = impl.Bad(index, e.kind, fmt::format("time {} ns after {} ns", e.time_ns, time));
@@ -460,6 +522,9 @@ absl::Status TraceBuilder::AddEvents(std::span<const Event> events) {
       status = impl.Bad(index, e.kind,
                         fmt::format("string {} of {}", std::max(e.name.value, e.module.value),
                                     impl.trace.strings.size()));
+    else if (!impl.KnownStack(e))
+      status = impl.Bad(index, e.kind,
+                        fmt::format("stack {} of {}", e.stack.value, impl.trace.stacks.size()));
     else
       status = impl.Add(index, e);
     if (!status.ok()) {

@@ -40,6 +40,8 @@ struct TraceInfo {
   run::RunConfig config;
   run::DeviceProfile device;
   ModelSummary model;
+  std::string source;      // of an imported file: "CUDA memory snapshot (pickle, protocol 4)"
+  std::string alloc_conf;  // that the allocator ran with, as PYTORCH_CUDA_ALLOC_CONF
   int64_t start_unix_ns = 0;
 };
 
@@ -53,7 +55,33 @@ struct EventTable {
   std::vector<uint64_t> bytes;
   std::vector<uint64_t> bytes_rounded;
   std::vector<StringId> name;
+  std::vector<StackId> stack;  // empty: no event has one
   uint32_t size() const { return static_cast<uint32_t>(kind.size()); }
+  StackId StackOf(EventIndex i) const { return stack.empty() ? StackId{} : stack[i]; }
+};
+
+// Call stacks, interned; row = StackId, row 0 is the empty one. Frames from the innermost outwards.
+struct StackTable {
+  std::vector<StringId> function;  // one row a frame
+  std::vector<StringId> file;
+  std::vector<uint32_t> line;
+  std::vector<uint32_t> first = {0, 0};  // of row i: frames[first[i]] .. frames[first[i + 1] - 1]
+  std::vector<uint32_t> frames;
+  uint32_t size() const { return static_cast<uint32_t>(first.size() - 1); }
+  uint32_t frame_count() const { return static_cast<uint32_t>(function.size()); }
+  std::span<const uint32_t> Frames(StackId id) const {
+    return std::span(frames).subspan(first[id.value], first[id.value + 1] - first[id.value]);
+  }
+};
+
+// New rows of a StackTable: frames first_frame and up; stacks first_stack and up, one after another
+// in `frames`, each with its `lengths` entry. Strings come before.
+struct StackIncrement {
+  uint32_t first_frame = 0;
+  std::vector<StringId> function, file;
+  std::vector<uint32_t> line;
+  uint32_t first_stack = 1;
+  std::vector<uint32_t> lengths, frames;
 };
 
 // One row an allocation; row = AllocationId.
@@ -101,17 +129,20 @@ struct SegmentTable {
   std::vector<uint32_t> stream;
   std::vector<uint8_t> device;
   std::vector<Pool> pool;
+  std::vector<uint8_t> expandable;  // 1: bytes are addresses; memory comes with map events
+  std::vector<uint32_t> mempool;
   uint32_t size() const { return static_cast<uint32_t>(bytes.size()); }
 };
 
-// Steps, micro-batches, phases, modules and ops: begin/end pairs, in order of their begin event.
+// Steps, micro-batches, phases, modules, ops and annotations: begin/end pairs, in order of their
+// begin event.
 struct SliceTable {
   std::vector<SliceKind> kind;
   std::vector<int64_t> begin_ns;
   std::vector<int64_t> end_ns;  // of the trace, when never closed
   std::vector<EventIndex> begin_event;
   std::vector<EventIndex> end_event;  // kNoEvent: never closed
-  std::vector<StringId> name;         // module path, op name; empty for the others
+  std::vector<StringId> name;         // module path, op, annotation; empty for the others
   std::vector<StringId> module;       // of an op
   std::vector<uint32_t> number;       // step or micro-batch number; Phase for a phase
   std::vector<int32_t> step;          // that it lies in; -1 outside
@@ -151,6 +182,9 @@ struct Trace {
   SliceTable slices;
   ActivityTable activities;
   std::vector<Marker> markers;
+  StackTable stacks;
+  // The kMarkerRecordingBegin event; kNoEvent: the trace begins with nothing in memory.
+  EventIndex recording_begin = kNoEvent;
 
   bool complete = false;              // the run ended by itself and everything was read
   std::string end_message;            // why not, when not complete
@@ -183,6 +217,7 @@ class TraceBuilder {
   void SetInfo(TraceInfo info);
   void Reserve(const TableSizes& sizes);
   absl::Status AddStrings(uint32_t first_id, std::span<const std::string> values);
+  absl::Status AddStacks(const StackIncrement& increment);
   absl::Status AddEvents(std::span<const Event> events);
   void AddWarning(std::string text);
   uint64_t events() const;

@@ -70,6 +70,10 @@ std::string_view Name(EventKind kind) {
       return "device_usage";
     case EventKind::kMarker:
       return "marker";
+    case EventKind::kAnnotationBegin:
+      return "annotation_begin";
+    case EventKind::kAnnotationEnd:
+      return "annotation_end";
   }
   return "unknown";
 }
@@ -138,6 +142,8 @@ std::string_view Name(SliceKind kind) {
       return "module";
     case SliceKind::kOp:
       return "op";
+    case SliceKind::kAnnotation:
+      return "annotation";
   }
   return "unknown";
 }

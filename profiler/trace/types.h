@@ -12,18 +12,20 @@ enum class Backend : uint8_t { kPlan = 0, kCpu = 1, kCuda = 2, kImported = 3 };
 
 enum class EventKind : uint8_t {
   kAlloc = 1,          // id: allocation; bytes, bytes_rounded, address, stream, pool, category (at
-                       // birth), name (innermost op), module
+                       // birth), name (innermost op), module; detail: rule that the category was
+                       // inferred by, 0: the producer said it
   kFreeRequested = 2,  // id: allocation
   kFreeCompleted = 3,  // id: allocation
-  kRetag = 4,          // id: allocation; category: from now on; name: why
-  kSegmentAlloc = 5,   // id: segment; bytes, address, stream, pool
+  kRetag = 4,          // id: allocation; category: from now on; name: why; detail: rule, as above
+  kSegmentAlloc = 5,   // id: segment; bytes, address, stream, pool, mempool; detail 1: expandable,
+                       // then bytes are addresses and memory comes with the two below
   kSegmentFree = 6,    // id: segment
-  kSegmentMap = 7,
-  kSegmentUnmap = 8,
-  kOutOfMemory = 9,  // bytes asked; bytes_rounded: free on the device
-  kPhaseBegin = 10,  // detail: Phase
+  kSegmentMap = 7,     // id: segment, expandable; address, bytes, stream, pool
+  kSegmentUnmap = 8,   // likewise
+  kOutOfMemory = 9,    // bytes asked; bytes_rounded: free on the device
+  kPhaseBegin = 10,    // detail: Phase; id: rule that it was inferred by, 0: the producer said it
   kPhaseEnd = 11,
-  kStepBegin = 12,  // id: step, from 0
+  kStepBegin = 12,  // id: step, from 0; detail: rule that it was inferred by, 0: said
   kStepEnd = 13,
   kMicroBatchBegin = 14,  // id: micro-batch within its step, from 0
   kMicroBatchEnd = 15,
@@ -36,13 +38,18 @@ enum class EventKind : uint8_t {
   kMemset = 22,
   kDriverAlloc = 23,
   kDriverFree = 24,
-  kDeviceUsage = 25,  // bytes: used on the device; bytes_rounded: its total
-  kMarker = 26,       // name; see kMarker* below
+  kDeviceUsage = 25,      // bytes: used on the device; bytes_rounded: its total
+  kMarker = 26,           // name; see kMarker* below
+  kAnnotationBegin = 27,  // name: a range that the recorded program named; thread
+  kAnnotationEnd = 28,
 };
 
 // Markers that the run's summary reads.
 inline constexpr std::string_view kMarkerTrainingBegin = "training_begin";
 inline constexpr std::string_view kMarkerTrainingEnd = "training_end";
+// Of an imported recording: the events before it restate the segments and blocks that were there
+// when the recording began.
+inline constexpr std::string_view kMarkerRecordingBegin = "recording_begin";
 
 // In PyTorch's terms.
 enum class Category : uint8_t {
@@ -75,7 +82,14 @@ inline constexpr int kPhaseCount = 9;
 
 enum class Pool : uint8_t { kSmall = 0, kLarge = 1 };
 
-enum class SliceKind : uint8_t { kStep = 0, kMicroBatch = 1, kPhase = 2, kModule = 3, kOp = 4 };
+enum class SliceKind : uint8_t {
+  kStep = 0,
+  kMicroBatch = 1,
+  kPhase = 2,
+  kModule = 3,
+  kOp = 4,
+  kAnnotation = 5,
+};
 
 std::string_view Name(Backend);    // "plan"
 std::string_view Name(EventKind);  // "alloc"
@@ -105,6 +119,13 @@ struct StringId {
   friend constexpr auto operator<=>(StringId, StringId) = default;
 };
 
+// Interned call stack; 0: none.
+struct StackId {
+  uint32_t value = 0;
+  friend constexpr bool operator==(StackId, StackId) = default;
+  friend constexpr auto operator<=>(StackId, StackId) = default;
+};
+
 // One event as it crosses an interface. Which fields mean something: EventKind above; the others
 // are zero. Allocation and segment ids count from 0 in order of their Alloc / SegmentAlloc events.
 struct Event {
@@ -117,6 +138,8 @@ struct Event {
   uint32_t thread = 0;
   StringId name;
   StringId module;
+  StackId stack;         // of allocator events
+  uint32_t mempool = 0;  // of a segment: 0, or which private pool (first << 16 | second of its id)
   uint64_t id = 0;
   uint64_t address = 0;
   uint64_t bytes = 0;          // requested

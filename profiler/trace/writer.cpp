@@ -51,6 +51,41 @@ class Writer : public TraceWriter {
     }
   }
 
+  // Cut into frames: a stack table may be larger than a frame can be.
+  void Stacks(const StackIncrement& in) override {
+    Flush();
+    constexpr size_t kRows = size_t{1} << 20;
+    StackIncrement part;
+    part.first_stack = in.first_stack;
+    for (size_t i = 0; i < in.function.size(); i += kRows) {
+      const size_t n = std::min(kRows, in.function.size() - i);
+      const auto copy = [&](const auto& from, auto& to) {
+        to.assign(from.begin() + static_cast<ptrdiff_t>(i),
+                  from.begin() + static_cast<ptrdiff_t>(i + n));
+      };
+      part.first_frame = in.first_frame + static_cast<uint32_t>(i);
+      copy(in.function, part.function);
+      copy(in.file, part.file);
+      copy(in.line, part.line);
+      Send(FrameType::kStacks, EncodeStacks(part));
+    }
+    part = StackIncrement();
+    part.first_frame = in.first_frame + static_cast<uint32_t>(in.function.size());
+    part.first_stack = in.first_stack;
+    size_t at = 0;
+    for (size_t i = 0; i < in.lengths.size(); ++i) {
+      part.lengths.push_back(in.lengths[i]);
+      part.frames.insert(part.frames.end(), in.frames.begin() + static_cast<ptrdiff_t>(at),
+                         in.frames.begin() + static_cast<ptrdiff_t>(at + in.lengths[i]));
+      at += in.lengths[i];
+      if (part.frames.size() + part.lengths.size() < kRows && i + 1 < in.lengths.size()) continue;
+      Send(FrameType::kStacks, EncodeStacks(part));
+      part.first_stack += static_cast<uint32_t>(part.lengths.size());
+      part.lengths.clear();
+      part.frames.clear();
+    }
+  }
+
   void Events(std::span<const Event> events) override {
     while (!events.empty() && status_.ok()) {
       if (pending_.empty() && events.size() >= batch_events_) {
@@ -164,9 +199,15 @@ class Writer : public TraceWriter {
       case EventKind::kSegmentAlloc:
         next.segment = e.id + 1;
         if (e.id == live_segments_.size()) {
-          live_segments_.push_back(e.bytes);
-          reserved_ += e.bytes;
+          live_segments_.push_back(e.detail == 0 ? e.bytes : 0);  // expandable: by its maps
+          reserved_ += live_segments_.back();
         }
+        break;
+      case EventKind::kSegmentMap:
+        reserved_ += e.bytes;
+        break;
+      case EventKind::kSegmentUnmap:
+        reserved_ -= std::min(reserved_, e.bytes);
         break;
       case EventKind::kSegmentFree:
         if (e.id < live_segments_.size()) reserved_ -= std::exchange(live_segments_[e.id], 0);
@@ -179,6 +220,7 @@ class Writer : public TraceWriter {
       case EventKind::kPhaseBegin:
       case EventKind::kModuleBegin:
       case EventKind::kOpBegin:
+      case EventKind::kAnnotationBegin:
         ++footer_.slices;
         break;
       default:
@@ -225,6 +267,7 @@ class EventSource {
     e.bytes = t.bytes[i];
     e.bytes_rounded = t.bytes_rounded[i];
     e.name = t.name[i];
+    e.stack = t.StackOf(i);
     const SliceTable& s = t_.slices;
     if (e.kind == EventKind::kAlloc) {
       const AllocationTable& a = t_.allocations;
@@ -239,6 +282,7 @@ class EventSource {
       e.stream = g.stream[e.id];
       e.device = g.device[e.id];
       e.pool = g.pool[e.id];
+      e.mempool = g.mempool[e.id];
     } else if (slice_ < s.size() && s.begin_event[slice_] == i) {
       e.thread = s.thread[slice_];
       e.module = s.module[slice_++];
@@ -283,6 +327,15 @@ absl::Status WriteTraceFile(const Trace& trace, const std::string& path,
   if (!writer.ok()) return writer.status();
   (*writer)->Begin(trace.info);
   (*writer)->Strings(0, trace.strings);
+  if (const StackTable& s = trace.stacks; s.size() > 1) {
+    StackIncrement all;
+    all.function = s.function;
+    all.file = s.file;
+    all.line = s.line;
+    all.frames = s.frames;
+    for (uint32_t i = 1; i < s.size(); ++i) all.lengths.push_back(s.first[i + 1] - s.first[i]);
+    (*writer)->Stacks(all);
+  }
   EventSource source(trace);
   std::vector<Event> chunk;
   chunk.reserve(kBatchEvents);

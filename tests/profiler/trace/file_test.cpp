@@ -311,11 +311,11 @@ TEST_F(TraceFile, AnUnreadableFileSaysSo) {
 
 TEST_F(TraceFile, ANewerVersionIsUnimplemented) {
   std::string header = EncodeHeader({});
-  ASSERT_EQ(header.substr(0, 2), "\x08\x01");  // version = 1
-  header[1] = 2;
+  ASSERT_EQ(header.substr(0, 2), "\x08\x02");  // version = 2
+  header[1] = 3;
   const absl::Status status = ReadBytes(EncodeFrame(FrameType::kTraceHeader, header));
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("version 2"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("version 3"));
 }
 
 TEST_F(TraceFile, TextThatIsNotUtf8DoesNotSpoilTheHeader) {

@@ -49,7 +49,8 @@ Stream RandomStream(uint64_t seed, size_t events) {
   std::vector<uint64_t> live, requested, segments;
   uint64_t next_allocation = 0, next_segment = 0;
   int steps = 0, micro_batches = 0, phases = 0;
-  std::map<uint32_t, int> modules, ops;
+  std::map<uint32_t, int> modules, ops, annotations;
+  std::vector<Event> expandable;
   int64_t time = static_cast<int64_t>(below(2) == 0 ? 0 : random() >> 2) * (below(2) == 0 ? 1 : -1);
   const auto string = [&]() -> StringId {
     if (below(20) == 0) s.strings.push_back(fmt::format("string {}", s.strings.size()));
@@ -66,7 +67,7 @@ Stream RandomStream(uint64_t seed, size_t events) {
     Event e;
     if (below(3) != 0) time += static_cast<int64_t>(below(uint64_t{1} << below(30)));
     e.time_ns = time;
-    e.kind = static_cast<EventKind>(1 + below(26));
+    e.kind = static_cast<EventKind>(1 + below(28));
     const auto thread = static_cast<uint32_t>(below(3) == 0 ? below(3) : 0);
     switch (e.kind) {
       case EventKind::kAlloc:
@@ -103,15 +104,42 @@ Stream RandomStream(uint64_t seed, size_t events) {
         break;
       case EventKind::kSegmentAlloc:
         e.id = next_segment++;
-        segments.push_back(e.id);
         e.address = below(1u << 12) << 21;
         e.bytes = below(1u << 25);
         e.device = static_cast<uint8_t>(below(2));
         e.pool = static_cast<Pool>(below(2));
+        e.mempool = static_cast<uint32_t>(below(9) == 0 ? extreme() : 0);
+        e.detail = below(3) == 0;
+        if (e.detail != 0)
+          expandable.push_back(e);
+        else
+          segments.push_back(e.id);
         break;
       case EventKind::kSegmentFree:
         if (segments.empty()) continue;
         e.id = take(segments);
+        break;
+      case EventKind::kSegmentMap:
+      case EventKind::kSegmentUnmap: {
+        if (expandable.empty()) continue;
+        const Event& within = expandable[below(expandable.size())];
+        const uint64_t from = below(within.bytes + 1);
+        e.id = within.id;
+        e.address = within.address + from;
+        e.bytes = below(within.bytes - from + 1);
+        e.stream = within.stream;
+        e.pool = within.pool;
+        break;
+      }
+      case EventKind::kAnnotationBegin:
+        e.thread = thread;
+        e.name = string();
+        ++annotations[thread];
+        break;
+      case EventKind::kAnnotationEnd:
+        if (annotations[thread] == 0) continue;
+        e.thread = thread;
+        --annotations[thread];
         break;
       case EventKind::kPhaseBegin:
         e.detail = static_cast<uint8_t>(below(kPhaseCount));

@@ -79,6 +79,7 @@ class SliceDrawer {
                  s_.theme.text, Font::kSmall, 2, false};
         break;
       case SliceKind::kOp:
+      case SliceKind::kAnnotation:
         style = {Mix(s_.theme.raised, s_.theme.accent, t.depth[slice] % 2 ? 0.18 : 0.26),
                  s_.theme.text, Font::kSmall, 0, false};
         break;

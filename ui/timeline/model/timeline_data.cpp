@@ -90,6 +90,7 @@ std::string TimelineData::SliceName(uint32_t slice) const {
       return std::string(trace::Name(s.phase(slice)));
     case SliceKind::kModule:
     case SliceKind::kOp:
+    case SliceKind::kAnnotation:
       break;
   }
   std::string_view name = trace_->String(s.name[slice]);

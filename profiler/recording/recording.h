@@ -1,0 +1,172 @@
+// What a recorded file says, before anything is concluded from it: the allocator's entries as
+// columns, the blocks at the end, annotations. Importers fill it (snapshot pickle and JSON,
+// Kineto), inference labels it, Emit turns it into the Trace that everything else reads.
+//
+//   ASSIGN_OR_RETURN(Recording r, ReadSnapshot(input, options));   // importers/snapshot.h
+//   ASSIGN_OR_RETURN(History h, Reconstruct(r));
+//   Labels labels = inference::Infer(r, h);                        // inference/infer.h
+//   Emit(r, h, labels, sink);
+//
+// Values; one thread fills, then read-only.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "profiler/trace/event_sink.h"
+#include "profiler/trace/trace.h"
+#include "profiler/trace/types.h"
+
+namespace vramscope::recording {
+
+using EntryIndex = uint32_t;
+inline constexpr EntryIndex kNoEntry = std::numeric_limits<EntryIndex>::max();
+
+// PyTorch's TraceEntry actions.
+enum class Action : uint8_t {
+  kAlloc,
+  kFreeRequested,
+  kFreeCompleted,
+  kSegmentAlloc,
+  kSegmentFree,
+  kSegmentMap,
+  kSegmentUnmap,
+  kSnapshot,
+  kOutOfMemory,  // address: bytes free on the device
+  kOther,        // kept opaque; a warning says how many and their names
+};
+
+// In time order, all devices together (each device's own order is kept). One row an entry.
+struct EntryTable {
+  std::vector<Action> action;
+  std::vector<uint64_t> address;
+  std::vector<uint64_t> bytes;   // as recorded: requested bytes of a block, bytes of a segment
+  std::vector<int64_t> time_ns;  // since Recording::start_unix_ns; never going down
+  std::vector<trace::StackId> stack;
+  std::vector<uint32_t> stream;       // row of Recording::streams
+  std::vector<uint8_t> device;        // empty: all of device 0
+  std::vector<trace::Category> said;  // category in the file; empty: the file has none
+  uint32_t size() const { return static_cast<uint32_t>(action.size()); }
+  uint8_t DeviceOf(EntryIndex i) const { return device.empty() ? 0 : device[i]; }
+};
+
+enum class BlockUse : uint8_t { kAllocated, kPendingFree, kInactive };
+
+struct BlockState {
+  uint64_t address = 0, bytes = 0, requested = 0;
+  BlockUse use = BlockUse::kInactive;
+  trace::StackId stack;
+  trace::Category said = trace::Category::kUnknown;
+};
+
+struct SegmentState {
+  uint64_t address = 0, bytes = 0;
+  uint32_t stream = 0;  // row of Recording::streams
+  uint8_t device = 0;
+  trace::Pool pool = trace::Pool::kSmall;
+  bool expandable = false;
+  uint32_t mempool = 0;  // 0: the default pool; else first << 16 | second of segment_pool_id
+  trace::StackId stack;
+  std::vector<BlockState> blocks;  // by address
+};
+
+// A range that the program named (external_annotations, user_annotation). An end without a begin
+// has begin_ns 0, a begin without an end the time of the last entry.
+struct Annotation {
+  trace::StringId name;
+  int64_t begin_ns = 0, end_ns = 0;
+  uint8_t device = 0;
+};
+
+struct Recording {
+  std::string source;      // "CUDA memory snapshot (pickle, protocol 4)"
+  std::string alloc_conf;  // PYTORCH_CUDA_ALLOC_CONF, from the string or put together from settings
+  int64_t start_unix_ns = 0;
+  bool has_segments = false;      // false: the file says nothing of segments (Kineto)
+  bool overflowed = false;        // the ring was full: the oldest entries are lost
+  bool said_is_inferred = false;  // written by vramscope from inferred labels: infer again
+  std::vector<std::string> strings = {""};
+  trace::StackTable stacks;
+  EntryTable entries;
+  std::vector<SegmentState> segments;   // at the end, by (device, address); may be unused (Kineto)
+  std::vector<uint64_t> streams = {0};  // as recorded (pointers or numbers)
+  std::vector<Annotation> annotations;  // by begin
+  // Further events of the file, by time: kernels, copies, ops, device usage. Ids of strings as
+  // here.
+  std::vector<trace::Event> extras;
+  std::vector<std::string> warnings;
+};
+
+// Which entries belong together, and what was there before the first of them.
+struct History {
+  // Allocations, in the order in which they are emitted: those older than the recording first (by
+  // device and address), then by entry.
+  struct Allocations {
+    std::vector<EntryIndex> alloc;           // kNoEntry: older than the recording
+    std::vector<EntryIndex> free_requested;  // kNoEntry: never
+    std::vector<EntryIndex> free_completed;
+    std::vector<uint64_t> address, requested, bytes;  // bytes: of the block, unsplit tail included
+    std::vector<uint32_t> stream;                     // row of Recording::streams
+    std::vector<uint8_t> device;
+    std::vector<trace::Pool> pool;
+    std::vector<trace::StackId> stack;  // of its alloc, or of its block at the end; 0: not known
+    // True where `bytes` is what the file states or what follows from it; false: older than the
+    // recording and freed within it, so that an unsplit tail would not be seen (replay searches).
+    std::vector<bool> bytes_known;
+    uint32_t size() const { return static_cast<uint32_t>(alloc.size()); }
+  };
+  Allocations allocations;
+  uint32_t older = 0;  // allocations[0 .. older) are older than the recording
+  // Segments at the first entry, by (device, address); expandable ones with what was mapped as
+  // their blocks' ranges.
+  std::vector<SegmentState> start_segments;
+  std::vector<uint32_t> allocation_of_entry;  // row of allocations for alloc/free entries; else max
+  std::vector<std::string> warnings;          // entries that fit nothing, and what was done
+};
+
+// Rolls the end state back over the entries, then forward again, block by block. Entries that
+// contradict the state (an overflowed ring, a skipped action) are left out and counted in warnings;
+// that is not an error. kDataLoss: the file cannot be a recording (overlapping segments ...).
+absl::StatusOr<History> Reconstruct(const Recording& recording);
+
+// What inference concluded. Rules are inference/rules.h's; 0: the file said it.
+struct Labels {
+  std::vector<trace::Category> category;  // at birth; one for every allocation of the History
+  std::vector<uint8_t> rule;
+  std::vector<trace::StringId> op;  // innermost operator; ids of `strings`
+  std::vector<trace::StringId> module;
+  struct Retag {
+    EntryIndex at = 0;  // takes effect right before this entry
+    uint32_t allocation = 0;
+    trace::Category category = trace::Category::kUnknown;
+    uint8_t rule = 0;
+  };
+  std::vector<Retag> retags;  // by `at`
+  // [begin, end) in entries; end may be the number of entries. Phases lie within steps.
+  struct Step {
+    EntryIndex begin = 0, end = 0;
+    uint32_t number = 0;
+    uint8_t rule = 0;
+  };
+  std::vector<Step> steps;  // by begin, not overlapping
+  struct PhaseRange {
+    EntryIndex begin = 0, end = 0;
+    trace::Phase phase = trace::Phase::kNone;
+    uint8_t rule = 0;
+  };
+  std::vector<PhaseRange> phases;    // by begin, not overlapping
+  std::vector<std::string> strings;  // that the file does not have; ids go on from the file's
+};
+
+// The whole Trace: older segments and blocks, the marker kMarkerRecordingBegin, entries with
+// segments, steps and phases, annotations and extras merged by time. Begin and End are called on
+// the sink; `complete` is always true, warnings go to the builder by the caller.
+void Emit(const Recording& recording, const History& history, const Labels& labels,
+          trace::EventSink& sink);
+
+}  // namespace vramscope::recording
