@@ -73,7 +73,9 @@ QWidget* Inset(QWidget* inside) {
 }  // namespace
 
 MainWindow::MainWindow(const MainWindowOptions& options)
-    : settings_(OpenSettings(options.settings_file)), with_savings_(options.savings) {
+    : settings_(OpenSettings(options.settings_file)),
+      with_savings_(options.savings),
+      with_cache_(options.cache) {
   setWindowTitle(QStringLiteral("vramscope"));
   setAcceptDrops(true);
   theme_choice_ = ThemeFromName(settings_->value(QStringLiteral("theme")).toString());
@@ -255,6 +257,10 @@ void MainWindow::ConnectPanels() {
           [this] { actions_.Find(QStringLiteral("run.model"))->trigger(); });
   connect(techniques_, &TechniquePanel::configEdited, this, &MainWindow::editConfig);
   connect(savings_, &SavingsPlanner::saving, techniques_, &TechniquePanel::setSaving);
+  connect(savings_, &SavingsPlanner::planned, this,
+          [this](const run::RunConfig& config, const std::shared_ptr<const Digest>& digest) {
+            cache_.Put(config, digest);
+          });
 
   connect(worker_, &WorkerClient::runEnded, this, &MainWindow::RunEnded);
   connect(worker_, &WorkerClient::workerLost, this, &MainWindow::WorkerLost);

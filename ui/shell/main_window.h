@@ -24,6 +24,7 @@
 #include "profiler/trace/trace.h"
 #include "ui/panels/rows.h"
 #include "ui/shell/actions.h"
+#include "ui/shell/run_cache.h"
 #include "ui/shell/style.h"
 
 class QDockWidget;
@@ -53,6 +54,7 @@ struct MainWindowOptions {
   QString worker_program;
   QString settings_file;  // empty: the user's own
   bool savings = true;    // plan what techniques would save
+  bool cache = true;      // show a plan that was made before without making it again
 };
 
 class MainWindow : public QMainWindow {
@@ -124,6 +126,8 @@ class MainWindow : public QMainWindow {
   // main_window_document.cpp: runs, files, what is shown.
   void SetConfig(const run::RunConfig& config);
   void StartRun();
+  void PlanOrRecall();  // StartRun, unless the plan is known
+  void RunSucceeded();
   void RunEnded(quint64 tag, std::shared_ptr<const trace::Trace> trace, const QString& error);
   void WorkerLost(const QString& what);
   void Digested(std::shared_ptr<const trace::Trace> trace, bool animate, bool partial);
@@ -150,6 +154,8 @@ class MainWindow : public QMainWindow {
   timeline::Theme theme_;
   bool animations_ = true;
   bool with_savings_ = true;
+  bool with_cache_ = true;
+  RunCache cache_;
 
   WorkerClient* worker_ = nullptr;
   SavingsPlanner* savings_ = nullptr;

@@ -1,12 +1,7 @@
-// What the window shows: runs and their ends, files, the baseline, the banner.
-#include <QDir>
-#include <QFile>
+// What the window shows: runs and their ends, the baseline, the banner.
 #include <QFileInfo>
-#include <QJsonDocument>
-#include <QJsonObject>
 #include <QLabel>
 #include <QPlainTextEdit>
-#include <QScrollBar>
 #include <QTime>
 #include <QUndoCommand>
 #include <QtConcurrent/QtConcurrentRun>
@@ -29,10 +24,8 @@ namespace {
 
 // A toggle is mostly over before this: no bar for it.
 constexpr int kBusyDelayMs = 250;
-constexpr int kLoadPollMs = 60;
 // Another toggle may follow at once; the new picture is drawn and morphs in the meantime.
 constexpr int kSavingsDelayMs = 250;
-constexpr qint64 kMaxJson = 1 << 20;
 // Digested at once in place of on a pool thread: the way there and back costs as much.
 constexpr uint32_t kDigestInline = 20'000;
 constexpr int kCodeCancelled = static_cast<int>(absl::StatusCode::kCancelled);
@@ -48,12 +41,6 @@ QString Text(const absl::Status& status) {
 QString Gib(double bytes) { return QString::number(bytes / 1073741824.0, 'f', 1); }
 
 }  // namespace
-
-struct MainWindow::Loaded {
-  QString path;
-  absl::Status status;
-  std::shared_ptr<const trace::Trace> trace;
-};
 
 // One change of the configuration; changes of one number in a row are one step of undo.
 class MainWindow::ConfigCommand : public QUndoCommand {
@@ -80,7 +67,31 @@ void MainWindow::SetConfig(const run::RunConfig& config) {
 
 void MainWindow::runConfig(const run::RunConfig& config) {
   SetConfig(config);
-  StartRun();
+  PlanOrRecall();
+}
+
+void MainWindow::PlanOrRecall() {
+  std::shared_ptr<const Digest> known = with_cache_ ? cache_.Find(config_) : nullptr;
+  if (known == nullptr) {
+    StartRun();
+    return;
+  }
+  savings_due_ = false;
+  savings_->pause();
+  since_run_.start();
+  if (run_tag_ != 0) worker_->cancel();
+  run_tag_ = 0;          // of no interest any more
+  ++digest_generation_;  // nor is one that is being digested
+  SetBusy({});
+  RunSucceeded();  // what there is to say of the worker stays
+  ShowDigest(std::move(known), animations_, false);
+}
+
+void MainWindow::RunSucceeded() {
+  banner_->clear(QStringLiteral("run-failed"));
+  banner_->clear(QStringLiteral("bad-config"));
+  showing_file_ = false;
+  file_.clear();
 }
 
 void MainWindow::editConfig(const run::RunConfig& config) {
@@ -130,9 +141,6 @@ void MainWindow::RunEnded(quint64 tag, std::shared_ptr<const trace::Trace> trace
   SetBusy({});
   const int code = worker_->lastStatusCode();
   if (error.isEmpty()) {
-    banner_->clear(QStringLiteral("worker-lost"));
-    banner_->clear(QStringLiteral("run-failed"));
-    banner_->clear(QStringLiteral("bad-config"));
     if (trace == nullptr) {
       banner_->show(
           {.kind = "run-failed",
@@ -144,8 +152,8 @@ void MainWindow::RunEnded(quint64 tag, std::shared_ptr<const trace::Trace> trace
       Q_EMIT failed(tr("no events"));
       return;
     }
-    showing_file_ = false;
-    file_.clear();
+    banner_->clear(QStringLiteral("worker-lost"));
+    RunSucceeded();
     Digested(std::move(trace), animations_, false);
     return;
   }
@@ -228,9 +236,10 @@ void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, 
                      ? tr("%1 – vramscope").arg(name)
                      : tr("%1 – %2 – vramscope").arg(QFileInfo(file_).fileName(), name));
   if (!partial && !showing_file_) {
+    cache_.Put(trace.info.config, digest_);
     Say(tr("%1: %2 events, peak %3, in %4 ms")
             .arg(name, QString::fromStdString(timeline::FormatCount(trace.events.size())),
-                 QString::fromStdString(FormatGiB(digest_->summary.peak.allocated)))
+                 QString::fromStdString(timeline::FormatBytes(digest_->summary.peak.allocated)))
             .arg(since_run_.elapsed()));
   }
   actions_.Refresh();
@@ -338,161 +347,6 @@ void MainWindow::SelectionChanged(trace::AllocationId id) {
   selecting_ = false;
 }
 
-void MainWindow::openFiles(const QStringList& paths) {
-  to_open_ = paths;
-  if (!to_open_.isEmpty()) openFile(to_open_.takeFirst());
-}
-
-void MainWindow::openFile(const QString& path) {
-  if (path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive)) {
-    openModelConfig(path);
-    return;
-  }
-  if (load_cancel_) *load_cancel_ = true;
-  if (loading_ != nullptr) {
-    loading_->disconnect(this);
-    loading_->deleteLater();
-  }
-  load_cancel_ = std::make_shared<std::atomic<bool>>(false);
-  auto progress = std::make_shared<std::atomic<int>>(0);
-  load_progress_ = progress;
-  loading_ = new QFutureWatcher<Loaded>(this);
-  connect(loading_, &QFutureWatcherBase::finished, this, &MainWindow::FileLoaded);
-  loading_->setFuture(QtConcurrent::run([path, cancel = load_cancel_, progress] {
-    trace::ReadOptions options;
-    options.cancel = cancel.get();
-    options.progress = [progress](double f) { *progress = static_cast<int>(f * 1000); };
-    Loaded loaded;
-    loaded.path = path;
-    auto trace = trace::ReadTraceFile(QFile::encodeName(path).toStdString(), options);
-    if (trace.ok()) {
-      loaded.trace = *std::move(trace);
-    } else {
-      loaded.status = trace.status();
-    }
-    return loaded;
-  }));
-  const QString text = tr("opening %1 …").arg(QFileInfo(path).fileName());
-  SetBusy(text);
-  load_poll_.disconnect();
-  connect(&load_poll_, &QTimer::timeout, this, [this, text, progress] {
-    if (!busy_delay_.isActive()) timeline_->setLoading(text, *progress / 1000.0);
-  });
-  load_poll_.start(kLoadPollMs);
-}
-
-void MainWindow::FileLoaded() {
-  load_poll_.stop();
-  const Loaded loaded = loading_->result();
-  loading_->deleteLater();
-  loading_ = nullptr;
-  load_cancel_.reset();
-  SetBusy({});
-  if (!loaded.status.ok()) {
-    to_open_.clear();
-    if (loaded.status.code() == absl::StatusCode::kCancelled) {
-      Say(tr("Opening was cancelled"));
-    } else {
-      banner_->show({.kind = "open-failed",
-                     .title = tr("%1 could not be opened").arg(QFileInfo(loaded.path).fileName()),
-                     .text = tr("%1. What was shown stays.").arg(Text(loaded.status))});
-      Say(tr("Not opened: %1").arg(loaded.path));
-      if (digest_ == nullptr)
-        timeline_->setFailed(tr("The file could not be opened"), Text(loaded.status),
-                             tr("Open another one with Ctrl+O, or press Ctrl+R to plan a run"));
-    }
-    Q_EMIT failed(Text(loaded.status));
-    return;
-  }
-  banner_->clear();
-  AddRecent(loaded.path);
-  // A run that is still going on would replace what was just opened.
-  run_tag_ = 0;
-  if (worker_->busy()) worker_->cancel();
-  savings_due_ = false;
-  savings_->pause();
-  file_ = QFileInfo(loaded.path).absoluteFilePath();
-  showing_file_ = true;
-  undo_.clear();
-  if (loaded.trace->info.has_config) SetConfig(loaded.trace->info.config);
-  Digested(loaded.trace, false, false);
-  if (!loaded.trace->complete || !loaded.trace->warnings.empty()) {
-    QStringList lines;
-    for (const std::string& warning : loaded.trace->warnings)
-      lines << QString::fromStdString(warning);
-    if (lines.isEmpty()) lines << QString::fromStdString(loaded.trace->end_message);
-    banner_->show({.kind = "incomplete-file",
-                   .tone = Banner::Tone::kWarning,
-                   .title = tr("%1 is not complete").arg(QFileInfo(loaded.path).fileName()),
-                   .text = tr("%1. Everything before that is shown.")
-                               .arg(lines.mid(0, 4).join(QStringLiteral("; ")))});
-  }
-  Say(tr("Opened %1: %2 events")
-          .arg(loaded.path,
-               QString::fromStdString(timeline::FormatCount(loaded.trace->events.size()))));
-  if (!to_open_.isEmpty()) {
-    const QString next = to_open_.takeFirst();
-    if (digest_ != nullptr && digest_->trace == loaded.trace) {
-      PinBaseline();
-      openFile(next);
-    } else {
-      connect(
-          this, &MainWindow::documentShown, this,
-          [this, next] {
-            PinBaseline();
-            openFile(next);
-          },
-          Qt::SingleShotConnection);
-    }
-  }
-}
-
-void MainWindow::openModelConfig(const QString& path) {
-  const auto refuse = [&](const QString& why) {
-    banner_->show({.kind = "bad-config",
-                   .title = tr("%1 could not be used").arg(QFileInfo(path).fileName()),
-                   .text = tr("%1. What was shown stays.").arg(why)});
-    Say(tr("Not used: %1").arg(path));
-    Q_EMIT failed(why);
-  };
-  QFile file(path);
-  if (!file.open(QIODevice::ReadOnly)) {
-    refuse(file.errorString());
-    return;
-  }
-  if (file.size() > kMaxJson) {
-    refuse(tr("It has %1 bytes; a config.json has a few thousand").arg(file.size()));
-    return;
-  }
-  const QByteArray bytes = file.readAll();
-  const QJsonObject object = QJsonDocument::fromJson(bytes).object();
-  // A Hugging Face config says what it is; everything else is taken for a run.json.
-  const bool is_run =
-      !object.isEmpty() && !object.contains(QLatin1String("model_type")) &&
-      !object.contains(QLatin1String("architectures")) &&
-      (object.contains(QLatin1String("model")) || object.contains(QLatin1String("batch")) ||
-       object.contains(QLatin1String("precision")));
-  const QFileInfo info(path);
-  QString name = info.completeBaseName();
-  if (name == QLatin1String("config") && !info.dir().dirName().isEmpty())
-    name = info.dir().dirName();
-  run::RunConfigBuilder builder(config_);
-  const absl::Status status = is_run
-                                  ? builder.SetRunJson(bytes.toStdString())
-                                  : builder.SetModelConfig(name.toStdString(), bytes.toStdString());
-  if (!status.ok()) {
-    refuse(Text(status));
-    return;
-  }
-  const absl::StatusOr<run::RunConfig> config = builder.Build();
-  if (!config.ok()) {
-    refuse(Text(config.status()));
-    return;
-  }
-  banner_->clear(QStringLiteral("bad-config"));
-  editConfig(*config);
-}
-
 void MainWindow::Say(const QString& text) {
   status_->setText(text);
   log_->appendPlainText(QStringLiteral("%1  %2").arg(
@@ -500,7 +354,7 @@ void MainWindow::Say(const QString& text) {
 }
 
 bool MainWindow::busy() const {
-  return run_tag_ != 0 || loading_ != nullptr || digesting_ > 0 || !writing_.empty();
+  return run_tag_ != 0 || loader_->busy() || digesting_ > 0 || !writing_.empty();
 }
 
 bool MainWindow::settled() const {

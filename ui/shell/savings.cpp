@@ -8,7 +8,6 @@
 #include <QtConcurrent/QtConcurrentRun>
 #include <algorithm>
 
-#include "profiler/analysis/analysis.h"
 #include "ui/panels/qt_theme.h"
 
 namespace vramscope::ui {
@@ -114,9 +113,9 @@ void SavingsPlanner::Next() {
     connect(client_.get(), &WorkerClient::runEnded, this, &SavingsPlanner::Ended);
     client_->start();
   }
-  const run::RunConfig config = queue_.dequeue();
-  current_key_ = KeyOf(config);
-  current_tag_ = client_->run(config);
+  current_ = queue_.dequeue();
+  current_key_ = KeyOf(current_);
+  current_tag_ = client_->run(current_);
 }
 
 void SavingsPlanner::Ended(quint64 tag, std::shared_ptr<const trace::Trace> trace,
@@ -141,20 +140,19 @@ void SavingsPlanner::Ended(quint64 tag, std::shared_ptr<const trace::Trace> trac
     done(failed);
     return;
   }
-  auto* watcher = new QFutureWatcher<Result>(this);
-  connect(watcher, &QFutureWatcherBase::finished, this, [watcher, done] {
-    done(watcher->result());
+  using DigestPointer = std::shared_ptr<const Digest>;
+  auto* watcher = new QFutureWatcher<DigestPointer>(this);
+  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, done] {
+    const DigestPointer digest = watcher->result();
     watcher->deleteLater();
-  });
-  watcher->setFuture(QtConcurrent::run([trace] {
-    const analysis::MemoryCurves curves = analysis::ComputeCurves(*trace);
     Result result;
     result.ok = true;
-    result.peak = analysis::FindPeak(*trace, curves).allocated;
-    const auto steps = analysis::StepTable(*trace, curves);
-    if (!steps.empty()) result.step_ms = steps.back().total_ms;
-    return result;
-  }));
+    result.peak = digest->summary.peak.allocated;
+    result.step_ms = digest->last_step_ms;
+    Q_EMIT planned(current_, digest);
+    done(std::move(result));
+  });
+  watcher->setFuture(QtConcurrent::run([trace = std::move(trace)] { return MakeDigest(trace); }));
 }
 
 void SavingsPlanner::Store(const QByteArray& key, Result result) {

@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "profiler/run/run_config.h"
+#include "ui/panels/rows.h"
 #include "ui/panels/technique_panel.h"
 #include "ui/worker/worker_client.h"
 
@@ -34,6 +35,9 @@ class SavingsPlanner : public QObject {
   // Of technique `id`: a figure, or what stands in its place.
   void saving(const QString& id, std::optional<vramscope::ui::Saving> saving,
               const QString& instead, const QString& why);
+  // A whole plan of a configuration around the present one: what a toggle of it would show.
+  void planned(const vramscope::run::RunConfig& config,
+               std::shared_ptr<const vramscope::ui::Digest> digest);
   void finished();  // nothing is left to plan
 
  private:
@@ -57,6 +61,7 @@ class SavingsPlanner : public QObject {
   QHash<QByteArray, Result> results_;
   QList<Want> wants_;
   QQueue<run::RunConfig> queue_;
+  run::RunConfig current_;
   QByteArray current_key_;
   quint64 current_tag_ = 0;
   quint64 generation_ = 0;  // of update() and pause(): an analysis of an older one is only stored

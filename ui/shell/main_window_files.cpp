@@ -1,0 +1,287 @@
+// Files: what is opened, how far it has come, what is said when it can't be.
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QPlainTextEdit>
+
+#include "ui/panels/qt_theme.h"
+#include "ui/shell/header_bar.h"
+#include "ui/shell/main_window.h"
+#include "ui/shell/open_part_dialog.h"
+#include "ui/shell/savings.h"
+#include "ui/timeline/model/format.h"
+#include "ui/timeline/timeline_widget.h"
+#include "ui/worker/worker_client.h"
+
+namespace vramscope::ui {
+namespace {
+
+constexpr qint64 kMaxJson = 1 << 20;
+// From here on a part is offered while the whole is being read; a compressed file holds more.
+constexpr qint64 kLargeFile = 200 << 20;
+constexpr qint64 kLargeCompressed = 24 << 20;
+constexpr qsizetype kShownWarnings = 3;
+
+// Without its full stop: the sentence goes on.
+QString Text(const absl::Status& status) {
+  QString text = ToQString(std::string(status.message()));
+  while (text.endsWith(QLatin1Char('.'))) text.chop(1);
+  return text;
+}
+
+QString Count(uint64_t n) { return QString::fromStdString(timeline::FormatCount(n)); }
+
+bool IsCompressed(const QString& path) {
+  return path.endsWith(QLatin1String(".gz"), Qt::CaseInsensitive) ||
+         path.endsWith(QLatin1String(".zst"), Qt::CaseInsensitive);
+}
+
+// A `.json` may be a model's or a run's configuration, or a recording (Kineto, a snapshot).
+bool IsConfiguration(const QString& path) {
+  if (!path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive)) return false;
+  QFile file(path);
+  if (file.size() > kMaxJson || !file.open(QIODevice::ReadOnly)) return false;
+  const QByteArray bytes = file.readAll();
+  for (const char* key :
+       {"\"traceEvents\"", "\"schemaVersion\"", "\"device_traces\"", "\"segments\""})
+    if (bytes.contains(key)) return false;
+  return true;
+}
+
+// What to do next, by what went wrong.
+QString NextStep(absl::StatusCode code) {
+  switch (code) {
+    case absl::StatusCode::kNotFound:
+      return QObject::tr("Has it been moved? Ctrl+O looks for it.");
+    case absl::StatusCode::kPermissionDenied:
+      return QObject::tr("Ask its owner for the right to read it, or open a copy.");
+    case absl::StatusCode::kResourceExhausted:
+      return QObject::tr("A part of it can be opened: one device, a range of entries or of time.");
+    case absl::StatusCode::kDataLoss:
+      return QObject::tr(
+          "Copy or record it again; a part of it, before that place, may still open.");
+    default:
+      return QObject::tr(
+          "Opened are .trace files, CUDA memory snapshots (pickle or JSON) and Kineto's JSON, "
+          "plain, .gz or .zst.");
+  }
+}
+
+}  // namespace
+
+void MainWindow::openFiles(const QStringList& paths) {
+  to_open_ = paths;
+  if (!to_open_.isEmpty()) openFile(to_open_.takeFirst());
+}
+
+void MainWindow::openFile(const QString& path) {
+  if (IsConfiguration(path)) {
+    openModelConfig(path);
+    return;
+  }
+  openPart(path, {});
+}
+
+void MainWindow::openPart(const QString& path, const importers::OpenOptions& part) {
+  // What is shown stays, or comes back, when this can't be opened.
+  if (!before_loading_)
+    before_loading_ = Shown{digest_, previous_, file_, showing_file_, shown_is_partial_};
+  part_ = part;
+  loader_->start(path, part);
+  SetBusy(tr("opening %1 …").arg(QFileInfo(path).fileName()));
+  const qint64 size = QFileInfo(path).size();
+  const bool whole = part.last_entry == importers::OpenOptions().last_entry &&
+                     part.first_entry == 0 && part.to_ns == importers::OpenOptions().to_ns &&
+                     part.from_ns == importers::OpenOptions().from_ns;
+  banner_->clear(QStringLiteral("open-failed"));
+  if (whole && size > (IsCompressed(path) ? kLargeCompressed : kLargeFile) &&
+      !path.endsWith(QLatin1String(".trace")))
+    banner_->show({.kind = "large-file",
+                   .tone = Banner::Tone::kWarning,
+                   .title = tr("%1 is large: %2")
+                                .arg(QFileInfo(path).fileName(),
+                                     QString::fromStdString(timeline::FormatBytesShort(
+                                         static_cast<uint64_t>(size), 0))),
+                   .text = tr("All of it is being opened. A part opens sooner and takes less "
+                              "memory: one device, a range of entries or of time."),
+                   .action = tr("Open a part …"),
+                   .run = [this, path] { OpenPartOf(path); }});
+  ShowProgress();
+}
+
+void MainWindow::OpenPartOf(const QString& path) {
+  auto* dialog = new OpenPartDialog(path, this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  // What is selected of the same recording is what one wants to see alone.
+  if (digest_ != nullptr && file_ == QFileInfo(path).absoluteFilePath()) {
+    const auto [begin, end] = timeline_->range();
+    const int64_t first = digest_->trace->begin_ns();
+    if (end > begin) dialog->setTimes(begin - first, end - first);
+  }
+  connect(dialog, &OpenPartDialog::chosen, this, &MainWindow::openPart);
+  dialog->open();
+}
+
+void MainWindow::Preview(const std::shared_ptr<const trace::Trace>& trace) {
+  // A picture of what has come; the end of the load replaces it where it stands.
+  if (digesting_ > 0 || trace == nullptr || trace->events.size() == 0) {
+    loader_->previewShown();
+    return;
+  }
+  run_tag_ = 0;
+  if (worker_->busy()) worker_->cancel();
+  savings_due_ = false;
+  savings_->pause();
+  file_ = QFileInfo(loader_->path()).absoluteFilePath();
+  showing_file_ = true;
+  Digested(trace, false, true);
+}
+
+void MainWindow::FileNotLoaded(const QString& path, const absl::Status& status) {
+  to_open_.clear();
+  SetBusy({});
+  ShowProgress();
+  banner_->clear(QStringLiteral("large-file"));
+  ++digest_generation_;  // a picture that is still being digested comes too late
+  const std::optional<Shown> before = std::exchange(before_loading_, std::nullopt);
+  if (before && shown_is_partial_ && showing_file_ && digest_ != before->digest) {
+    file_ = before->file;
+    showing_file_ = before->showing_file;
+    previous_ = before->previous;
+    digest_ = nullptr;  // the picture of a part is not a run to compare with
+    if (before->digest != nullptr) {
+      ShowDigest(before->digest, false, before->partial);
+      previous_ = before->previous;
+      UpdateGhost(false);
+    } else {
+      ShowNothing();
+    }
+  }
+  const QString name = QFileInfo(path).fileName();
+  if (status.code() == absl::StatusCode::kCancelled) {
+    Say(tr("Opening %1 was cancelled").arg(name));
+    if (digest_ == nullptr)
+      timeline_->setFailed(tr("Opening was cancelled"), name,
+                           tr("Open another one with Ctrl+O, or press Ctrl+R to plan a run"));
+  } else {
+    const bool part = status.code() == absl::StatusCode::kResourceExhausted ||
+                      status.code() == absl::StatusCode::kDataLoss;
+    banner_->show({.kind = "open-failed",
+                   .title = tr("%1 could not be opened").arg(name),
+                   .text = tr("%1. %2%3").arg(
+                       Text(status), NextStep(status.code()),
+                       digest_ != nullptr ? tr(" What was shown stays.") : QString()),
+                   .action = part ? tr("Open a part …") : QString(),
+                   .run = [this, path] { OpenPartOf(path); }});
+    Say(tr("Not opened: %1: %2").arg(path, Text(status)));
+    if (digest_ == nullptr)
+      timeline_->setFailed(tr("The file could not be opened"), Text(status),
+                           tr("Open another one with Ctrl+O, or press Ctrl+R to plan a run"));
+  }
+  actions_.Refresh();
+  Q_EMIT failed(Text(status));
+}
+
+void MainWindow::FileLoaded(const QString& path,
+                            const std::shared_ptr<const trace::Trace>& loaded) {
+  SetBusy({});
+  ShowProgress();
+  banner_->clear();
+  AddRecent(path);
+  // A run that is still going on would replace what was just opened.
+  run_tag_ = 0;
+  if (worker_->busy()) worker_->cancel();
+  savings_due_ = false;
+  savings_->pause();
+  if (const std::optional<Shown> before = std::exchange(before_loading_, std::nullopt);
+      before && shown_is_partial_ && before->digest != nullptr && !before->partial) {
+    previous_ = before->digest;
+  }
+  file_ = QFileInfo(path).absoluteFilePath();
+  showing_file_ = true;
+  undo_.clear();
+  if (loaded->info.has_config) SetConfig(loaded->info.config);
+  Digested(loaded, false, false);
+  ShowWarnings(path, *loaded);
+  Say(tr("Opened %1: %2 events").arg(path, Count(loaded->events.size())));
+  if (to_open_.isEmpty()) return;
+  const auto next = [this, path = to_open_.takeFirst()] {
+    PinBaseline();
+    openFile(path);
+  };
+  if (digest_ != nullptr && digest_->trace == loaded) {
+    next();
+  } else {
+    connect(this, &MainWindow::documentShown, this, next, Qt::SingleShotConnection);
+  }
+}
+
+void MainWindow::ShowWarnings(const QString& path, const trace::Trace& trace) {
+  QStringList lines;
+  for (const std::string& warning : trace.warnings) lines << QString::fromStdString(warning);
+  if (!trace.complete && lines.isEmpty()) lines << QString::fromStdString(trace.end_message);
+  if (lines.isEmpty()) return;
+  const QString name = QFileInfo(path).fileName();
+  for (const QString& line : lines) log_->appendPlainText(tr("%1: %2").arg(name, line));
+  QString text = lines.mid(0, kShownWarnings).join(QStringLiteral("; "));
+  while (text.endsWith(QLatin1Char('.'))) text.chop(1);
+  if (lines.size() > kShownWarnings)
+    text += tr("; %1 more in the Log tab").arg(lines.size() - kShownWarnings);
+  banner_->show(
+      {.kind = trace.complete ? "file-warnings" : "incomplete-file",
+       .tone = Banner::Tone::kWarning,
+       .title = trace.complete ? tr("%1 does not say everything").arg(name)
+                               : tr("%1 is not complete").arg(name),
+       .text = trace.complete ? text + QLatin1Char('.')
+                              : tr("%1. Everything before that is shown.").arg(text)});
+}
+
+void MainWindow::openModelConfig(const QString& path) {
+  const auto refuse = [&](const QString& why) {
+    banner_->show({.kind = "bad-config",
+                   .title = tr("%1 could not be used").arg(QFileInfo(path).fileName()),
+                   .text = tr("%1. What was shown stays.").arg(why)});
+    Say(tr("Not used: %1").arg(path));
+    Q_EMIT failed(why);
+  };
+  QFile file(path);
+  if (!file.open(QIODevice::ReadOnly)) {
+    refuse(file.errorString());
+    return;
+  }
+  if (file.size() > kMaxJson) {
+    refuse(tr("It has %1 bytes; a config.json has a few thousand").arg(file.size()));
+    return;
+  }
+  const QByteArray bytes = file.readAll();
+  const QJsonObject object = QJsonDocument::fromJson(bytes).object();
+  // A Hugging Face config says what it is; everything else is taken for a run.json.
+  const bool is_run =
+      !object.isEmpty() && !object.contains(QLatin1String("model_type")) &&
+      !object.contains(QLatin1String("architectures")) &&
+      (object.contains(QLatin1String("model")) || object.contains(QLatin1String("batch")) ||
+       object.contains(QLatin1String("precision")));
+  const QFileInfo info(path);
+  QString name = info.completeBaseName();
+  if (name == QLatin1String("config") && !info.dir().dirName().isEmpty())
+    name = info.dir().dirName();
+  run::RunConfigBuilder builder(config_);
+  const absl::Status status = is_run
+                                  ? builder.SetRunJson(bytes.toStdString())
+                                  : builder.SetModelConfig(name.toStdString(), bytes.toStdString());
+  if (!status.ok()) {
+    refuse(Text(status));
+    return;
+  }
+  const absl::StatusOr<run::RunConfig> config = builder.Build();
+  if (!config.ok()) {
+    refuse(Text(config.status()));
+    return;
+  }
+  banner_->clear(QStringLiteral("bad-config"));
+  editConfig(*config);
+}
+
+}  // namespace vramscope::ui

@@ -1,0 +1,23 @@
+// What "Open part of a recording" asks for, from the text of its fields. Without Qt.
+//
+//   ASSIGN_OR_RETURN(OpenOptions part, ParsePart({.last_entry = "2 M", .from = "1.5 s"}));
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <string>
+
+#include "profiler/importers/open.h"
+
+namespace vramscope::ui {
+
+struct PartText {
+  int device = -1;                      // -1: all
+  std::string first_entry, last_entry;  // "", "100000", "100,000", "2 M", "500 k"; counted from 0
+  std::string from, to;                 // "", "1.5 s", "200 ms", "2 min"; since the first entry
+};
+
+// Errors (kInvalidArgument) name the field and say what it may be.
+absl::StatusOr<importers::OpenOptions> ParsePart(const PartText& text);
+
+}  // namespace vramscope::ui

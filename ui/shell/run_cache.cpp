@@ -1,0 +1,49 @@
+#include "ui/shell/run_cache.h"
+
+#include <utility>
+
+#include "ui/panels/techniques.h"
+
+namespace vramscope::ui {
+namespace {
+
+// Of the columns that are long; the rest does not count.
+uint64_t BytesOf(const Digest& digest) {
+  constexpr uint64_t kEvent = 40, kAllocation = 130, kSlice = 50, kRetag = 10, kPoint = 36;
+  const trace::Trace& t = *digest.trace;
+  uint64_t categories = 0;
+  for (const auto& column : digest.curves.category) categories += column.size() * sizeof(column[0]);
+  return t.events.size() * kEvent + t.allocations.size() * kAllocation + t.slices.size() * kSlice +
+         t.retags.size() * kRetag + digest.curves.size() * kPoint + categories;
+}
+
+}  // namespace
+
+void RunCache::Put(const run::RunConfig& config, std::shared_ptr<const Digest> digest) {
+  if (config.backend != run::Backend::kPlan || !digest->trace->complete) return;
+  std::string key = PlanKey(config);
+  if (const auto found = by_key_.find(key); found != by_key_.end()) {
+    bytes_ -= found->second->bytes;
+    entries_.erase(found->second);
+    by_key_.erase(found);
+  }
+  const uint64_t bytes = BytesOf(*digest);
+  if (bytes > max_bytes_) return;
+  entries_.push_front({key, std::move(digest), bytes});
+  by_key_.emplace(std::move(key), entries_.begin());
+  bytes_ += bytes;
+  while (bytes_ > max_bytes_) {
+    bytes_ -= entries_.back().bytes;
+    by_key_.erase(entries_.back().key);
+    entries_.pop_back();
+  }
+}
+
+std::shared_ptr<const Digest> RunCache::Find(const run::RunConfig& config) {
+  const auto found = by_key_.find(PlanKey(config));
+  if (found == by_key_.end()) return nullptr;
+  entries_.splice(entries_.begin(), entries_, found->second);
+  return found->second->digest;
+}
+
+}  // namespace vramscope::ui

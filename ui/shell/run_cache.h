@@ -1,0 +1,42 @@
+// Plans that were made before, by configuration: a plan of the same configuration is the same, so a
+// toggle back, an undo, or a toggle whose saving was planned in the background needs no worker.
+//
+//   cache.Put(config, digest);
+//   if (auto known = cache.Find(config)) show(known);
+//
+// Only complete plans are kept; the least recently used go first. UI thread only.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "profiler/run/run_config.h"
+#include "ui/panels/rows.h"
+
+namespace vramscope::ui {
+
+class RunCache {
+ public:
+  explicit RunCache(uint64_t max_bytes = uint64_t{384} << 20) : max_bytes_(max_bytes) {}
+
+  void Put(const run::RunConfig& config, std::shared_ptr<const Digest> digest);
+  std::shared_ptr<const Digest> Find(const run::RunConfig& config);  // null: not known
+  uint64_t bytes() const { return bytes_; }
+  size_t size() const { return entries_.size(); }
+
+ private:
+  struct Entry {
+    std::string key;
+    std::shared_ptr<const Digest> digest;
+    uint64_t bytes = 0;
+  };
+  const uint64_t max_bytes_;
+  uint64_t bytes_ = 0;
+  std::list<Entry> entries_;  // most recently used first
+  std::unordered_map<std::string, std::list<Entry>::iterator> by_key_;
+};
+
+}  // namespace vramscope::ui
