@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "profiler/run/alloc_conf.h"
 #include "profiler/run/device_profile.h"
 #include "profiler/run/units.h"
 
@@ -230,7 +231,10 @@ std::vector<KeySpec> MakeSpecs() {
   for (KeySpec& spec : DeviceSpecs()) s.push_back(std::move(spec));
   s.push_back({.key = "alloc_conf",
                .help = "settings of the caching allocator, as PYTORCH_CUDA_ALLOC_CONF",
-               .kind = ValueKind::kText});
+               .kind = ValueKind::kText,
+               .apply = [](RunConfig& c, std::string_view v) { c.alloc_conf = v; },
+               .text = [](const RunConfig& c) { return c.alloc_conf; },
+               .check = [](std::string_view v) { return ParseAllocConf(v).status(); }});
   s.push_back(Reserved("eval", "an evaluation pass after training", "none", {"grad", "no_grad"}));
   s.push_back(Integer("seed", "seed of weights and data", -9.2e18, 9.2e18,
                       [](RunConfig& c) -> int64_t& { return c.seed; }));
@@ -317,7 +321,6 @@ absl::Status Check(const KeySpec& spec, std::string_view value) {
     }
   }
   if (spec.key == "shard.ranks" && value != "1") return NotAvailable(spec, value);
-  if (spec.key == "alloc_conf" && !value.empty()) return NotAvailable(spec, value);
   return absl::OkStatus();
 }
 

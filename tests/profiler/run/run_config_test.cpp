@@ -113,8 +113,7 @@ TEST(RunConfigBuilder, ReservedKeysTakeTheirDefaultAlone) {
                          {"attention", "eager", "efficient"},
                          {"eval", "none", "no_grad"},
                          {"init_on_device", "false", "true"},
-                         {"lora.placement", "embedded", "decoupled"},
-                         {"alloc_conf", "", "expandable_segments:True"}}) {
+                         {"lora.placement", "embedded", "decoupled"}}) {
     RunConfigBuilder b;
     EXPECT_EQ(Message(b.Set(row.key, row.plain)), "") << row.key;
     const absl::Status status = b.Set(row.key, row.reserved);
