@@ -51,8 +51,8 @@ ExitCode ShowDevices(bool as_json) {
                tera(d.tf32_flops), tera(d.bf16_flops)});
   }
   return PrintText(table.Text() +
-                   "\n  Rates in TFLOP/s, dense. Memory as the driver reports it; --json adds the "
-                   "sources.\n");
+                   "\n  Rates in TFLOP/s, dense. Memory as CUDA reports it (nvidia-smi shows some "
+                   "per cent more); --json adds the sources.\n");
 }
 
 // {"optimizer": {"impl": "loop"}} as "optimizer.impl=loop".

@@ -14,14 +14,12 @@
 namespace vramscope::run {
 namespace {
 
-constexpr double kMiB = 1048576.0;
-
 DeviceProfile FromJson(const nlohmann::json& row) {
   DeviceProfile d;
   d.key = row.at("key");
   d.name = row.at("name");
-  d.memory_bytes = static_cast<uint64_t>(row.at("memory_mib").get<double>() * kMiB);
-  d.context_bytes = static_cast<uint64_t>(row.at("context_mib").get<double>() * kMiB);
+  d.memory_bytes = row.at("memory_bytes");
+  d.context_bytes = row.at("context_mib").get<uint64_t>() << 20;
   d.sm_count = row.at("sm_count");
   d.max_threads_per_sm = row.at("max_threads_per_sm");
   d.compute_capability = row.at("compute_capability");
@@ -30,7 +28,10 @@ DeviceProfile FromJson(const nlohmann::json& row) {
   d.fp32_flops = row.at("fp32_tflops").get<double>() * 1e12;
   d.tf32_flops = row.at("tf32_tflops").get<double>() * 1e12;
   d.bf16_flops = row.at("bf16_tflops").get<double>() * 1e12;
-  d.source = row.at("source");
+  d.source = fmt::format("{}; memory: {}; context: {}",
+                         row.at("rates_source").get_ref<const std::string&>(),
+                         row.at("memory_source").get_ref<const std::string&>(),
+                         row.at("context_source").get_ref<const std::string&>());
   return d;
 }
 
