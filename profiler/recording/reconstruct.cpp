@@ -1,9 +1,391 @@
+// Forward in time, from the start that the roll-back found: the size of every block handed out.
+//
+// An alloc takes the front of a free block, and free neighbours are always merged; so the free
+// block reached from the alloc's address to the next live block or the end of the segment, and the
+// rules say whether its rest was split off. For the same reason what lies free between a live block
+// and the next alloc is the first one's unsplit tail.
+#include <absl/container/btree_map.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "profiler/recording/allocator_rules.h"
+#include "profiler/recording/expandable_ranges.h"
 #include "profiler/recording/recording.h"
+#include "profiler/recording/rollback.h"
 
 namespace vramscope::recording {
+namespace {
 
-absl::StatusOr<History> Reconstruct(const Recording&) {
-  return absl::UnimplementedError("recordings cannot be read yet");
+struct Span {
+  uint64_t begin = 0, end = 0;
+  trace::Pool pool = trace::Pool::kSmall;
+  bool expandable = false;
+};
+
+// Segments that are there, by address.
+class SpanMap {
+ public:
+  bool Add(const Span& span) {
+    const auto next = spans_.lower_bound(span.begin);
+    if (next != spans_.end() && next->first < span.end) return false;
+    if (next != spans_.begin() && std::prev(next)->second.end > span.begin) return false;
+    spans_.emplace_hint(next, span.begin, span);
+    last_ = {};
+    return true;
+  }
+  bool Remove(uint64_t begin) {
+    last_ = {};
+    return spans_.erase(begin) > 0;
+  }
+  // The one that holds `address`; an empty one when none does.
+  const Span& Find(uint64_t address) {
+    if (address < last_.begin || address >= last_.end) {
+      const auto next = spans_.upper_bound(address);
+      last_ = next == spans_.begin() ? Span() : std::prev(next)->second;
+      if (address >= last_.end) last_ = {};
+    }
+    return last_;
+  }
+
+ private:
+  absl::btree_map<uint64_t, Span> spans_;
+  Span last_;
+};
+
+struct Device {
+  absl::btree_map<uint64_t, uint32_t> live;  // rows of allocations, by address
+  SpanMap segments;
+};
+
+class Walk {
+ public:
+  Walk(const Recording& recording, const AllocatorRules& rules, Start start, Oddities& oddities)
+      : r_(recording),
+        e_(recording.entries),
+        rules_(rules),
+        start_(std::move(start)),
+        odd_(oddities),
+        expandable_(ExpandableRanges(recording)) {}
+
+  History Run() {
+    FillAllocations();
+    h_.left_out = std::move(start_.left_out);
+    BeginState();
+    size_t skip = 0;
+    for (EntryIndex i = 0; i < e_.size(); ++i) {
+      if (skip < h_.left_out.size() && h_.left_out[skip] == i) {
+        ++skip;
+        continue;
+      }
+      Step(i);
+    }
+    FillStartSegments();
+    return std::move(h_);
+  }
+
+ private:
+  History::Allocations& a() { return h_.allocations; }
+  Device& On(uint8_t device) {
+    if (devices_[device] == nullptr) devices_[device] = std::make_unique<Device>();
+    return *devices_[device];
+  }
+
+  // Everything but sizes and pools.
+  void FillAllocations() {
+    const size_t n = start_.older.size() + start_.recorded.size();
+    h_.older = static_cast<uint32_t>(start_.older.size());
+    h_.allocation_of_entry.assign(e_.size(), kNoRow);
+    end_block_.reserve(n);
+    const auto reserve = [n](auto&... columns) { (columns.reserve(n), ...); };
+    reserve(a().alloc, a().free_requested, a().free_completed, a().address, a().requested,
+            a().bytes, a().stream, a().device, a().pool, a().stack, a().bytes_known);
+    const bool has_requests =
+        std::find(e_.action.begin(), e_.action.end(), Action::kFreeRequested) != e_.action.end();
+    for (const OlderBlock& b : start_.older) {
+      AddOlder(b);
+      const bool at_end = b.life.end_block != kNoRow;
+      pending_.push_back(b.life.requested == kNoEntry &&
+                         (at_end ? start_.end_blocks[b.life.end_block].pending : has_requests));
+    }
+    for (const BlockLife& life : start_.recorded) {
+      const EntryIndex i = life.alloc;
+      Add(life, e_.address[i], e_.bytes[i], e_.stream[i], e_.DeviceOf(i), e_.stack[i]);
+      if (life.end_block != kNoRow && start_.end_blocks[life.end_block].requested != e_.bytes[i])
+        odd_.Count(Oddity::kRequestedDiffers);
+    }
+    start_.older = {};
+    start_.recorded = {};
+  }
+
+  void AddOlder(const OlderBlock& b) {
+    if (b.life.end_block != kNoRow) {
+      const EndBlock& end = start_.end_blocks[b.life.end_block];
+      Add(b.life, b.address, end.requested, end.stream, b.device, end.stack);
+    } else {
+      const EntryIndex i = b.life.completed;
+      Add(b.life, b.address, e_.bytes[i], e_.stream[i], b.device, {});
+    }
+  }
+
+  void Add(const BlockLife& life, uint64_t address, uint64_t requested, uint32_t stream,
+           uint8_t device, trace::StackId stack) {
+    const uint32_t row = a().size();
+    a().alloc.push_back(life.alloc);
+    a().free_requested.push_back(life.requested);
+    a().free_completed.push_back(life.completed);
+    a().address.push_back(address);
+    a().requested.push_back(requested);
+    a().bytes.push_back(life.end_block != kNoRow ? start_.end_blocks[life.end_block].bytes
+                                                 : rules_.Rounded(requested));
+    a().stream.push_back(stream);
+    a().device.push_back(device);
+    a().pool.push_back(a().bytes.back() <= kSmallSize ? trace::Pool::kSmall : trace::Pool::kLarge);
+    a().stack.push_back(stack);
+    a().bytes_known.push_back(true);
+    end_block_.push_back(life.end_block != kNoRow);
+    for (const EntryIndex entry : {life.alloc, life.requested, life.completed})
+      if (entry != kNoEntry) h_.allocation_of_entry[entry] = row;
+  }
+
+  void BeginState() {
+    for (const ExpandableRange& r : expandable_)
+      On(r.device).segments.Add({r.begin, r.end, r.pool, true});
+    for (const SegmentLife& life : start_.segments) {
+      if (life.alloc != kNoEntry) break;
+      AddSegment(life.segment);
+    }
+    for (uint32_t row = 0; row < h_.older; ++row) {
+      Device& d = On(a().device[row]);
+      d.live.emplace_hint(d.live.end(), a().address[row], row);
+    }
+    for (uint32_t row = 0; row < h_.older; ++row) {
+      const uint64_t begin = a().address[row], end = begin + a().bytes[row];
+      const Span& s = On(a().device[row]).segments.Find(begin);
+      if (s.end == 0) {
+        if (r_.has_segments) odd_.Count(Oddity::kOutsideSegments);
+        continue;
+      }
+      a().pool[row] = s.pool;
+      if (end_block_[row] || s.expandable || s.pool == trace::Pool::kSmall) continue;
+      uint64_t next = s.end;
+      if (row + 1 < h_.older && a().device[row + 1] == a().device[row])
+        next = std::min(next, a().address[row + 1]);
+      // No block of the large pool is as small as that, so it is no free one but the tail.
+      if (next > end && next - end <= kSmallSize) a().bytes[row] = next - begin;
+      a().bytes_known[row] = next <= begin + a().bytes[row];
+    }
+  }
+
+  bool AddSegment(const SegmentState& s) {
+    return On(s.device).segments.Add({s.address, s.address + s.bytes, s.pool, false});
+  }
+
+  void Step(EntryIndex i) {
+    switch (e_.action[i]) {
+      case Action::kAlloc:
+        Alloc(i);
+        break;
+      case Action::kFreeCompleted:
+      case Action::kFreeRequested: {
+        const uint32_t row = h_.allocation_of_entry[i];
+        if (a().free_completed[row] == i) Erase(row);
+        break;
+      }
+      case Action::kSegmentAlloc:
+        NewSegment(i);
+        break;
+      case Action::kSegmentFree:
+        On(e_.DeviceOf(i)).segments.Remove(e_.address[i]);
+        break;
+      default:
+        break;
+    }
+  }
+
+  void Erase(uint32_t row) {
+    Device& d = On(a().device[row]);
+    const auto at = d.live.find(a().address[row]);
+    if (at != d.live.end() && at->second == row) d.live.erase(at);
+  }
+
+  void NewSegment(EntryIndex i) {
+    // In the order of the entries: those that are not from the start come last in the list.
+    while (next_segment_ < start_.segments.size() &&
+           start_.segments[next_segment_].alloc == kNoEntry)
+      ++next_segment_;
+    if (!sorted_) {
+      std::sort(start_.segments.begin() + static_cast<ptrdiff_t>(next_segment_),
+                start_.segments.end(),
+                [](const SegmentLife& x, const SegmentLife& y) { return x.alloc < y.alloc; });
+      sorted_ = true;
+    }
+    const SegmentLife& life = start_.segments[next_segment_++];
+    AddSegment(life.segment);
+    h_.new_segments.push_back({i, life.segment.pool, life.segment.mempool});
+  }
+
+  void Alloc(EntryIndex i) {
+    const uint32_t row = h_.allocation_of_entry[i];
+    Device& d = On(a().device[row]);
+    const uint64_t address = a().address[row];
+    const Span segment = d.segments.Find(address);
+    const uint64_t rounded = rules_.Rounded(a().requested[row]);
+    if (segment.end != 0)
+      a().pool[row] = segment.pool;
+    else if (r_.has_segments)
+      odd_.Count(Oddity::kOutsideSegments);
+
+    auto next = d.live.lower_bound(address);
+    if (next != d.live.begin()) next = Before(std::prev(next), address, segment, i, d);
+    uint64_t end = segment.end;
+    while (next != d.live.end() && next->first - address < rounded) {
+      if (Displace(next->second, i)) {
+        next = d.live.erase(next);
+      } else {
+        odd_.Count(Oddity::kOverlap);
+        ++next;
+      }
+    }
+    if (next != d.live.end()) end = std::min(end, next->first);
+    d.live.insert_or_assign(next, address, row);
+
+    if (end_block_[row] || segment.expandable || end < address || end - address < rounded) return;
+    const uint64_t whole = end - address;
+    a().bytes[row] = rules_.Splits(rounded, whole - rounded, segment.pool) ? rounded : whole;
+  }
+
+  // The live block before an alloc at `address`. Returns the one after it.
+  absl::btree_map<uint64_t, uint32_t>::iterator Before(
+      absl::btree_map<uint64_t, uint32_t>::iterator at, uint64_t address, const Span& segment,
+      EntryIndex i, Device& d) {
+    const uint32_t row = at->second;
+    const uint64_t between = address - at->first;
+    if (between == a().bytes[row] || segment.end == 0 || at->first < segment.begin) return ++at;
+    const uint64_t rounded = rules_.Rounded(a().requested[row]);
+    if (between < rounded || (between < a().bytes[row] && end_block_[row])) {
+      if (Displace(row, i)) return d.live.erase(at);
+      odd_.Count(Oddity::kOverlap);
+      return ++at;
+    }
+    if (end_block_[row] || segment.expandable) return ++at;
+    // Its tail, now seen.
+    const uint64_t tail = between - rounded;
+    if (tail > std::max(rounded, rules_.MostTail(rounded))) return ++at;
+    if (a().bytes_known[row] || tail > rules_.MostTail(rounded))
+      odd_.Count(Oddity::kLargerThanRule);
+    a().bytes[row] = between;
+    a().bytes_known[row] = true;
+    return ++at;
+  }
+
+  // Whether the free of `row` is missing and entry `i` shows that it has happened.
+  bool Displace(uint32_t row, EntryIndex i) {
+    if (a().free_completed[row] != kNoEntry || end_block_[row]) return false;
+    odd_.Count(Oddity::kFreeMissing);
+    a().free_completed[row] = i;
+    h_.displaced.push_back(row);
+    return true;
+  }
+
+  void FillStartSegments() {
+    std::vector<SegmentState>& out = h_.start_segments;
+    for (const SegmentLife& life : start_.segments) {
+      if (life.alloc != kNoEntry) break;
+      out.push_back(life.segment);
+    }
+    for (const ExpandableRange& r : expandable_)
+      out.push_back({.address = r.begin,
+                     .bytes = r.end - r.begin,
+                     .stream = r.stream,
+                     .device = r.device,
+                     .pool = r.pool,
+                     .expandable = true,
+                     .mempool = r.mempool,
+                     .stack = r.stack,
+                     .blocks = {}});
+    std::sort(out.begin(), out.end(), [](const SegmentState& x, const SegmentState& y) {
+      return std::pair(x.device, x.address) < std::pair(y.device, y.address);
+    });
+    uint32_t row = 0;
+    size_t mapped = 0;
+    for (SegmentState& s : out) {
+      const auto before = [&](uint8_t device, uint64_t address) {
+        return std::pair(device, address) < std::pair(s.device, s.address);
+      };
+      while (row < h_.older && before(a().device[row], a().address[row])) ++row;
+      if (!s.expandable) {
+        FillBlocks(s, s.address, s.address + s.bytes, row);
+        continue;
+      }
+      const std::vector<MappedRange>& m = start_.mapped;
+      while (mapped < m.size() && before(m[mapped].device, m[mapped].begin)) ++mapped;
+      for (; mapped < m.size() && m[mapped].device == s.device &&
+             m[mapped].begin < s.address + s.bytes;
+           ++mapped)
+        FillBlocks(s, m[mapped].begin, m[mapped].end, row);
+    }
+  }
+
+  // The older blocks from `row` within [begin, end), and what is free between them.
+  void FillBlocks(SegmentState& s, uint64_t begin, uint64_t end, uint32_t& row) {
+    const auto free_until = [&](uint64_t address) {
+      if (address > begin) s.blocks.push_back({.address = begin, .bytes = address - begin});
+    };
+    for (; row < h_.older && a().device[row] == s.device && a().address[row] < end; ++row) {
+      const uint64_t address = a().address[row];
+      if (address < begin || a().bytes[row] > end - address) continue;  // damage
+      free_until(address);
+      s.blocks.push_back({.address = address,
+                          .bytes = a().bytes[row],
+                          .requested = a().requested[row],
+                          .use = pending_[row] ? BlockUse::kPendingFree : BlockUse::kAllocated,
+                          .stack = a().stack[row]});
+      begin = address + a().bytes[row];
+    }
+    free_until(end);
+  }
+
+  const Recording& r_;
+  const EntryTable& e_;
+  const AllocatorRules& rules_;
+  Start start_;
+  Oddities& odd_;
+  const std::vector<ExpandableRange> expandable_;
+  History h_;
+  std::vector<bool> pending_;    // older rows whose free was requested before the recording
+  std::vector<bool> end_block_;  // rows whose size is the file's: in use at the end
+  std::array<std::unique_ptr<Device>, 256> devices_;
+  size_t next_segment_ = 0;
+  bool sorted_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<History> Reconstruct(const Recording& recording) {
+  const EntryTable& e = recording.entries;
+  const size_t n = e.action.size();
+  if (n >= kNoEntry || e.address.size() != n || e.bytes.size() != n || e.time_ns.size() != n ||
+      e.stack.size() != n || e.stream.size() != n || (!e.device.empty() && e.device.size() != n) ||
+      (!e.said.empty() && e.said.size() != n))
+    return absl::InvalidArgumentError(
+        fmt::format("a recording whose columns are of different lengths ({} entries)", n));
+  std::vector<std::string> warnings;
+  absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(recording.alloc_conf);
+  if (!conf.ok()) {
+    warnings.push_back(fmt::format("the allocator's settings are taken as the defaults: {}",
+                                   std::string(conf.status().message())));
+    conf = run::AllocConf();
+  }
+  const AllocatorRules rules(*conf);
+  Oddities oddities;
+  Start start = RollBack(recording, oddities);
+  History history = Walk(recording, rules, std::move(start), oddities).Run();
+  history.warnings = std::move(warnings);
+  for (std::string& text : oddities.Texts()) history.warnings.push_back(std::move(text));
+  return history;
 }
 
 }  // namespace vramscope::recording

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "profiler/trace/event_sink.h"
@@ -60,7 +61,7 @@ enum class BlockUse : uint8_t { kAllocated, kPendingFree, kInactive };
 struct BlockState {
   uint64_t address = 0, bytes = 0, requested = 0;
   BlockUse use = BlockUse::kInactive;
-  trace::StackId stack;
+  trace::StackId stack = {};
   trace::Category said = trace::Category::kUnknown;
 };
 
@@ -71,14 +72,14 @@ struct SegmentState {
   trace::Pool pool = trace::Pool::kSmall;
   bool expandable = false;
   uint32_t mempool = 0;  // 0: the default pool; else first << 16 | second of segment_pool_id
-  trace::StackId stack;
-  std::vector<BlockState> blocks;  // by address
+  trace::StackId stack = {};
+  std::vector<BlockState> blocks = {};  // by address
 };
 
 // A range that the program named (external_annotations, user_annotation). An end without a begin
 // has begin_ns 0, a begin without an end the time of the last entry.
 struct Annotation {
-  trace::StringId name;
+  trace::StringId name = {};
   int64_t begin_ns = 0, end_ns = 0;
   uint8_t device = 0;
 };
@@ -108,7 +109,9 @@ struct History {
   // device and address), then by entry.
   struct Allocations {
     std::vector<EntryIndex> alloc;           // kNoEntry: older than the recording
-    std::vector<EntryIndex> free_requested;  // kNoEntry: never
+    std::vector<EntryIndex> free_requested;  // kNoEntry: never, or not recorded
+    // kNoEntry: never. Mostly a kFreeCompleted; of a file that leaves those out the kFreeRequested;
+    // of one that leaves out both the kAlloc that took its place (`displaced`).
     std::vector<EntryIndex> free_completed;
     std::vector<uint64_t> address, requested, bytes;  // bytes: of the block, unsplit tail included
     std::vector<uint32_t> stream;                     // row of Recording::streams
@@ -122,16 +125,27 @@ struct History {
   };
   Allocations allocations;
   uint32_t older = 0;  // allocations[0 .. older) are older than the recording
-  // Segments at the first entry, by (device, address); expandable ones with what was mapped as
-  // their blocks' ranges.
+  // Segments at the first entry, by (device, address). An expandable one is all addresses that were
+  // ever mapped of it, its blocks what was mapped then (between them nothing is), without blocks
+  // when nothing was.
   std::vector<SegmentState> start_segments;
+  // What the kSegmentAlloc entries that fit made, by entry. Pools are the file's where the segment
+  // is there at the end, else by its size.
+  struct NewSegment {
+    EntryIndex entry = 0;
+    trace::Pool pool = trace::Pool::kSmall;
+    uint32_t mempool = 0;
+  };
+  std::vector<NewSegment> new_segments;
   std::vector<uint32_t> allocation_of_entry;  // row of allocations for alloc/free entries; else max
-  std::vector<std::string> warnings;          // entries that fit nothing, and what was done
+  std::vector<uint32_t> displaced;    // rows whose free the file lacks, by the entry that shows it
+  std::vector<EntryIndex> left_out;   // entries that fit nothing, ascending
+  std::vector<std::string> warnings;  // how many entries fit nothing, and what was done
 };
 
 // Rolls the end state back over the entries, then forward again, block by block. Entries that
-// contradict the state (an overflowed ring, a skipped action) are left out and counted in warnings;
-// that is not an error. kDataLoss: the file cannot be a recording (overlapping segments ...).
+// contradict the state (a skipped action, a damaged file) are left out and counted in warnings;
+// that is not an error. kInvalidArgument: columns of different lengths.
 absl::StatusOr<History> Reconstruct(const Recording& recording);
 
 // What inference concluded. Rules are inference/rules.h's; 0: the file said it.
@@ -163,9 +177,21 @@ struct Labels {
   std::vector<std::string> strings;  // that the file does not have; ids go on from the file's
 };
 
+// Names of the markers that stand for entries which are no event of an allocator.
+inline constexpr std::string_view kMarkerSnapshot = "snapshot";
+inline constexpr std::string_view kMarkerOther = "other entry";
+inline constexpr std::string_view kMarkerLeftOut = "left out: ";  // and the action's name
+
+std::string_view Name(Action action);  // "alloc", "free_requested", ... "oom"; "other"
+
 // The whole Trace: older segments and blocks, the marker kMarkerRecordingBegin, entries with
 // segments, steps and phases, annotations and extras merged by time. Begin and End are called on
 // the sink; `complete` is always true, warnings go to the builder by the caller.
+//
+// Nothing of the entries is lost: those that are left out, kSnapshot and kOther become markers
+// (with address, bytes, stream, device and stack). An annotation's thread is its device << 8 and a
+// number that keeps overlapping ones apart. Streams are as recorded where all of them fit 32 bits,
+// else rows of Recording::streams.
 void Emit(const Recording& recording, const History& history, const Labels& labels,
           trace::EventSink& sink);
 

@@ -1,0 +1,112 @@
+#include "profiler/recording/expandable_ranges.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include "profiler/recording/allocator_rules.h"
+
+namespace vramscope::recording {
+namespace {
+
+struct Part {
+  ExpandableRange range;
+  bool known = false;  // pool and memory pool are
+};
+
+void Add(std::vector<Part>& parts, uint64_t address, uint64_t bytes, Part part) {
+  if (bytes == 0 || bytes > UINT64_MAX - address) return;
+  part.range.begin = address;
+  part.range.end = address + bytes;
+  parts.push_back(part);
+}
+
+// What may be parts of one segment.
+bool Agree(const Part& a, const Part& b) {
+  if (a.range.device != b.range.device || a.range.stream != b.range.stream) return false;
+  return !a.known || !b.known ||
+         (a.range.pool == b.range.pool && a.range.mempool == b.range.mempool);
+}
+
+void Join(Part& into, const Part& part) {
+  into.range.end = std::max(into.range.end, part.range.end);
+  if (into.known || !part.known) return;
+  into.range.pool = part.range.pool;
+  into.range.mempool = part.range.mempool;
+  into.range.stack = part.range.stack;
+  into.known = true;
+}
+
+// Where no segment at the end says it: the pool of the blocks that were handed out in it.
+void FindPools(const Recording& recording, std::vector<Part>& parts) {
+  const EntryTable& e = recording.entries;
+  for (EntryIndex i = 0; i < e.size(); ++i) {
+    if (e.action[i] != Action::kAlloc || e.bytes[i] <= kSmallSize) continue;
+    const auto after =
+        std::upper_bound(parts.begin(), parts.end(), std::pair(e.DeviceOf(i), e.address[i]),
+                         [](const auto& key, const Part& p) {
+                           return key < std::pair(p.range.device, p.range.begin);
+                         });
+    if (after == parts.begin()) continue;
+    Part& part = *std::prev(after);
+    if (!part.known && part.range.device == e.DeviceOf(i) && e.address[i] < part.range.end)
+      part.range.pool = trace::Pool::kLarge;
+  }
+}
+
+}  // namespace
+
+std::vector<ExpandableRange> ExpandableRanges(const Recording& recording) {
+  std::vector<Part> parts;
+  for (const SegmentState& s : recording.segments) {
+    if (!s.expandable) continue;
+    Part part{.range = {.stream = s.stream,
+                        .device = s.device,
+                        .pool = s.pool,
+                        .mempool = s.mempool,
+                        .stack = s.stack},
+              .known = true};
+    Add(parts, s.address, s.bytes, part);
+  }
+  const EntryTable& e = recording.entries;
+  for (EntryIndex i = 0; i < e.size(); ++i) {
+    if (e.action[i] != Action::kSegmentMap && e.action[i] != Action::kSegmentUnmap) continue;
+    Part part;
+    part.range.stream = e.stream[i];
+    part.range.device = e.DeviceOf(i);
+    Add(parts, e.address[i], e.bytes[i], part);
+  }
+  if (parts.empty()) return {};
+
+  std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
+    return std::tie(a.range.device, a.range.begin, a.range.end) <
+           std::tie(b.range.device, b.range.begin, b.range.end);
+  });
+  // What overlaps is one, whatever else is said of it; what touches if it agrees.
+  std::vector<Part> joined;
+  for (const Part& part : parts) {
+    if (!joined.empty() && joined.back().range.device == part.range.device &&
+        (part.range.begin < joined.back().range.end ||
+         (part.range.begin == joined.back().range.end && Agree(joined.back(), part))))
+      Join(joined.back(), part);
+    else
+      joined.push_back(part);
+  }
+  bool all_known = true;
+  for (const Part& part : joined) all_known &= part.known;
+  if (!all_known) FindPools(recording, joined);
+  // Neighbours with a hole between them: the hole was reserved and never mapped.
+  std::vector<ExpandableRange> ranges;
+  for (Part& part : joined) {
+    const ExpandableRange& r = part.range;
+    ExpandableRange* last = ranges.empty() ? nullptr : &ranges.back();
+    if (last != nullptr && last->device == r.device && last->stream == r.stream &&
+        last->pool == r.pool && (!part.known || last->mempool == r.mempool))
+      last->end = r.end;
+    else
+      ranges.push_back(r);
+  }
+  return ranges;
+}
+
+}  // namespace vramscope::recording

@@ -1,0 +1,324 @@
+#include "profiler/recording/rollback.h"
+
+#include <absl/container/btree_map.h>
+#include <absl/container/flat_hash_map.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <tuple>
+
+#include "profiler/recording/allocator_rules.h"
+
+namespace vramscope::recording {
+namespace {
+
+// Disjoint ranges of addresses; ranges that touch are one.
+class RangeSet {
+ public:
+  // False, and nothing is changed, when part of it is there already.
+  bool Add(uint64_t begin, uint64_t end) {
+    auto next = ranges_.lower_bound(begin);
+    if (next != ranges_.end() && next->first < end) return false;
+    if (next != ranges_.begin()) {
+      const auto before = std::prev(next);
+      if (before->second > begin) return false;
+      if (before->second == begin) {
+        begin = before->first;
+        next = ranges_.erase(before);
+      }
+    }
+    if (next != ranges_.end() && next->first == end) {
+      end = next->second;
+      ranges_.erase(next);
+    }
+    ranges_.emplace(begin, end);
+    return true;
+  }
+  // False, and nothing is changed, when part of it is not there.
+  bool Remove(uint64_t begin, uint64_t end) {
+    auto at = ranges_.upper_bound(begin);
+    if (at == ranges_.begin()) return false;
+    --at;
+    const auto [from, to] = *at;
+    if (to < end) return false;
+    ranges_.erase(at);
+    if (from < begin) ranges_.emplace(from, begin);
+    if (end < to) ranges_.emplace(end, to);
+    return true;
+  }
+  const absl::btree_map<uint64_t, uint64_t>& ranges() const { return ranges_; }
+
+ private:
+  absl::btree_map<uint64_t, uint64_t> ranges_;
+};
+
+// What is there on one device at the moment that the roll-back has come to.
+struct Device {
+  struct Block {
+    EntryIndex requested = kNoEntry, completed = kNoEntry;
+    uint32_t end_block = kNoRow;
+  };
+  absl::flat_hash_map<uint64_t, Block> blocks;   // by address
+  absl::btree_map<uint64_t, uint32_t> segments;  // by address: row of Start::segments
+  RangeSet mapped;
+};
+
+class RollingBack {
+ public:
+  RollingBack(const Recording& recording, Oddities& oddities)
+      : r_(recording), e_(recording.entries), odd_(oddities) {}
+
+  Start Run() {
+    TakeEnd();
+    size_t allocs = 0;
+    for (const Action action : e_.action) allocs += action == Action::kAlloc;
+    start_.recorded.reserve(allocs);
+    for (EntryIndex i = e_.size(); i-- > 0;)
+      if (!Undo(i)) start_.left_out.push_back(i);
+    std::reverse(start_.left_out.begin(), start_.left_out.end());
+    std::reverse(start_.recorded.begin(), start_.recorded.end());
+    TakeStart();
+    return std::move(start_);
+  }
+
+ private:
+  Device& On(uint8_t device) {
+    if (devices_[device] == nullptr) devices_[device] = std::make_unique<Device>();
+    return *devices_[device];
+  }
+
+  static bool Damaged(uint64_t address, uint64_t bytes) {
+    return bytes > kMostBytes || address > UINT64_MAX - kMostBytes;
+  }
+
+  bool Odd(Oddity oddity) {
+    odd_.Count(oddity);
+    return false;
+  }
+
+  // The segments and blocks of the file; what cannot be is not taken.
+  void TakeEnd() {
+    std::vector<uint32_t> rows(r_.segments.size());
+    for (uint32_t i = 0; i < rows.size(); ++i) rows[i] = i;
+    const auto key = [this](uint32_t i) {
+      return std::tuple(r_.segments[i].device, r_.segments[i].address, i);
+    };
+    std::sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
+    const SegmentState* last = nullptr;
+    for (const uint32_t row : rows) {
+      const SegmentState& s = r_.segments[row];
+      if (s.bytes == 0 || Damaged(s.address, s.bytes) ||
+          (last != nullptr && last->device == s.device &&
+           s.address < last->address + last->bytes)) {
+        Odd(Oddity::kDamagedSegment);
+        continue;
+      }
+      last = &s;
+      Device& device = On(s.device);
+      if (s.expandable) {
+        device.mapped.Add(s.address, s.address + s.bytes);
+      } else {
+        device.segments.emplace(s.address, static_cast<uint32_t>(start_.segments.size()));
+        start_.segments.push_back({.segment = WithoutBlocks(s)});
+      }
+      TakeBlocks(s, device);
+    }
+  }
+
+  static SegmentState WithoutBlocks(const SegmentState& s) {
+    return {.address = s.address,
+            .bytes = s.bytes,
+            .stream = s.stream,
+            .device = s.device,
+            .pool = s.pool,
+            .expandable = s.expandable,
+            .mempool = s.mempool,
+            .stack = s.stack,
+            .blocks = {}};
+  }
+
+  void TakeBlocks(const SegmentState& s, Device& device) {
+    uint64_t end = s.address;
+    for (const BlockState& b : s.blocks) {
+      if (b.use == BlockUse::kInactive) continue;
+      if (b.bytes == 0 || b.address < end || b.bytes > s.bytes ||
+          b.address - s.address > s.bytes - b.bytes) {
+        Odd(Oddity::kDamagedBlock);
+        continue;
+      }
+      end = b.address + b.bytes;
+      device.blocks[b.address] = {.end_block = static_cast<uint32_t>(start_.end_blocks.size())};
+      start_.end_blocks.push_back({.address = b.address,
+                                   .bytes = b.bytes,
+                                   .requested = b.requested,
+                                   .stream = s.stream,
+                                   .stack = b.stack,
+                                   .device = s.device,
+                                   .pending = b.use == BlockUse::kPendingFree});
+    }
+  }
+
+  bool Undo(EntryIndex i) {
+    const Action action = e_.action[i];
+    if (action > Action::kSegmentUnmap) return true;
+    const uint64_t address = e_.address[i], bytes = e_.bytes[i];
+    if (Damaged(address, bytes)) return Odd(Oddity::kDamagedEntry);
+    Device& device = On(e_.DeviceOf(i));
+    switch (action) {
+      case Action::kAlloc:
+        return UndoAlloc(i, device);
+      case Action::kFreeCompleted: {
+        const auto [at, fresh] = device.blocks.try_emplace(address);
+        if (!fresh) return Odd(Oddity::kFreeWithoutAlloc);
+        at->second.completed = i;
+        return true;
+      }
+      case Action::kFreeRequested:
+        return UndoRequest(i, device);
+      case Action::kSegmentAlloc:
+        return UndoSegmentAlloc(i, device);
+      case Action::kSegmentFree:
+        return UndoSegmentFree(i, device);
+      case Action::kSegmentMap:
+        if (bytes == 0 || (!device.mapped.Remove(address, address + bytes) && r_.has_segments))
+          return Odd(Oddity::kMapUnseen);
+        return true;
+      case Action::kSegmentUnmap:
+        if (bytes == 0 || !device.mapped.Add(address, address + bytes))
+          return Odd(Oddity::kUnmapTwice);
+        return true;
+      default:
+        return true;
+    }
+  }
+
+  bool UndoAlloc(EntryIndex i, Device& device) {
+    BlockLife life{.alloc = i};
+    if (const auto at = device.blocks.find(e_.address[i]); at != device.blocks.end()) {
+      life.requested = at->second.requested;
+      life.completed = at->second.completed;
+      life.end_block = at->second.end_block;
+      device.blocks.erase(at);
+    } else if (r_.has_segments) {
+      Odd(Oddity::kNeverFreed);
+    }
+    start_.recorded.push_back(life);
+    return true;
+  }
+
+  bool UndoRequest(EntryIndex i, Device& device) {
+    const auto [at, fresh] = device.blocks.try_emplace(e_.address[i]);
+    Device::Block& block = at->second;
+    if (fresh) {  // completed, and that is not in the file
+      odd_.Count(Oddity::kRequestWithoutFree);
+      block.completed = i;
+    } else if (block.requested != kNoEntry ||
+               (block.end_block != kNoRow && !start_.end_blocks[block.end_block].pending)) {
+      return Odd(Oddity::kFreeWithoutAlloc);
+    }
+    block.requested = i;
+    return true;
+  }
+
+  bool UndoSegmentAlloc(EntryIndex i, Device& device) {
+    const auto at = device.segments.find(e_.address[i]);
+    if (at == device.segments.end()) {
+      if (r_.has_segments || e_.bytes[i] == 0) return Odd(Oddity::kSegmentAllocUnseen);
+      start_.segments.push_back({.segment = SegmentOf(i), .alloc = i});
+      return true;
+    }
+    SegmentLife& life = start_.segments[at->second];
+    if (life.segment.bytes != e_.bytes[i]) return Odd(Oddity::kSegmentAllocUnseen);
+    life.alloc = i;
+    device.segments.erase(at);
+    return true;
+  }
+
+  bool UndoSegmentFree(EntryIndex i, Device& device) {
+    const uint64_t begin = e_.address[i], end = begin + e_.bytes[i];
+    const auto next = device.segments.lower_bound(begin);
+    const auto bytes_of = [&](uint32_t row) { return start_.segments[row].segment.bytes; };
+    if (begin == end || (next != device.segments.end() && next->first < end))
+      return Odd(Oddity::kSegmentFreeTwice);
+    if (next != device.segments.begin()) {
+      const auto before = std::prev(next);
+      if (begin - before->first < bytes_of(before->second)) return Odd(Oddity::kSegmentFreeTwice);
+    }
+    device.segments.emplace_hint(next, begin, static_cast<uint32_t>(start_.segments.size()));
+    start_.segments.push_back({.segment = SegmentOf(i), .free = i});
+    return true;
+  }
+
+  SegmentState SegmentOf(EntryIndex i) const {
+    return {.address = e_.address[i],
+            .bytes = e_.bytes[i],
+            .stream = e_.stream[i],
+            .device = e_.DeviceOf(i),
+            .pool = e_.bytes[i] <= kSmallSegment ? trace::Pool::kSmall : trace::Pool::kLarge,
+            .blocks = {}};
+  }
+
+  void TakeStart() {
+    for (size_t d = 0; d < devices_.size(); ++d) {
+      if (devices_[d] == nullptr) continue;
+      const auto number = static_cast<uint8_t>(d);
+      for (const auto& [address, b] : devices_[d]->blocks)
+        start_.older.push_back(
+            {.address = address,
+             .device = number,
+             .life = {
+                 .requested = b.requested, .completed = b.completed, .end_block = b.end_block}});
+      for (const auto& [begin, end] : devices_[d]->mapped.ranges())
+        start_.mapped.push_back({number, begin, end});
+      devices_[d].reset();
+    }
+    std::sort(start_.older.begin(), start_.older.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.device, a.address) < std::tie(b.device, b.address);
+    });
+    std::sort(start_.segments.begin(), start_.segments.end(), [](const auto& a, const auto& b) {
+      const auto key = [](const SegmentLife& s) {
+        return std::tuple(s.alloc != kNoEntry, s.segment.device, s.segment.address, s.alloc);
+      };
+      return key(a) < key(b);
+    });
+  }
+
+  const Recording& r_;
+  const EntryTable& e_;
+  Oddities& odd_;
+  Start start_;
+  std::array<std::unique_ptr<Device>, 256> devices_;
+};
+
+}  // namespace
+
+std::vector<std::string> Oddities::Texts() const {
+  static constexpr std::array<std::string_view, kOddities> kTexts = {
+      "entries with an address or a size beyond any device, left out",
+      "segments that are empty or overlap another one, left out with their blocks",
+      "blocks that overlap or lie outside their segment, left out",
+      "frees of what is not allocated, left out",
+      "frees that were requested and, by the file, never completed; taken as completed then",
+      "segment_alloc entries of segments that are not there later, left out",
+      "segment_free entries of memory that is there later, left out",
+      "segment_map entries of memory that is not there later, left out",
+      "segment_unmap entries of memory that is there later, left out",
+      "allocations that are neither freed nor there at the end (entries are missing)",
+      "allocations whose free is missing: freed right before another one took their place",
+      "allocations that overlap one that is freed later (entries are missing)",
+      "allocations outside the segments that the file knows",
+      "blocks larger than the file's settings explain; their size is taken from the next block",
+      "blocks whose size at the end is not their alloc entry's; the entry's is used",
+  };
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < kOddities; ++i)
+    if (counts_[i] > 0) texts.push_back(fmt::format("{}: {}", kTexts[i], counts_[i]));
+  return texts;
+}
+
+Start RollBack(const Recording& recording, Oddities& oddities) {
+  return RollingBack(recording, oddities).Run();
+}
+
+}  // namespace vramscope::recording
