@@ -1,0 +1,77 @@
+#include "profiler/importers/snapshot.h"
+
+#include <absl/status/status.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "profiler/importers/pickle.h"
+#include "profiler/importers/snapshot_builder.h"
+#include "profiler/importers/snapshot_bytes.h"
+#include "profiler/importers/snapshot_json.h"
+
+namespace vramscope::importers {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr auto kPreviewEvery = std::chrono::milliseconds(250);
+
+// Whether what has been read so far can be shown: one device, times in order.
+class PreviewGate {
+ public:
+  bool Open(const recording::EntryTable& entries) {
+    for (; seen_ < entries.size(); ++seen_) {
+      if (entries.time_ns[seen_] < last_) closed_ = true;
+      last_ = entries.time_ns[seen_];
+    }
+    return !closed_ && seen_ > 0;
+  }
+
+ private:
+  size_t seen_ = 0;
+  int64_t last_ = 0;
+  bool closed_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<recording::Recording> ReadSnapshot(trace::InputStream& input,
+                                                  const SnapshotOptions& options) {
+  SnapshotBuilder builder;
+  PreviewGate gate;
+  auto next_preview = steady_clock::now() + kPreviewEvery;
+  const auto tick = [&]() -> absl::Status {
+    if (options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed))
+      return absl::CancelledError("cancelled");
+    if (options.progress && input.total() > 0)
+      options.progress(static_cast<double>(input.consumed()) / static_cast<double>(input.total()));
+    if (options.preview && steady_clock::now() >= next_preview) {
+      if (gate.Open(builder.so_far().entries)) options.preview(builder.so_far());
+      next_preview = steady_clock::now() + kPreviewEvery;
+    }
+    return absl::OkStatus();
+  };
+  SnapshotBytes bytes(input, options.head, tick);
+  absl::Status status = bytes.Want(4);
+  if (!status.ok()) return status;
+  std::string source;
+  if (bytes.end > bytes.p && *bytes.p == 0x80) {
+    absl::StatusOr<int> protocol = ReadPickle(bytes, builder);
+    if (!protocol.ok()) return protocol.status();
+    source = fmt::format("CUDA memory snapshot (pickle, protocol {})", *protocol);
+  } else {
+    status = ReadSnapshotJson(bytes, builder);
+    if (!status.ok()) return status;
+    source = "CUDA memory snapshot (JSON)";
+  }
+  SnapshotParts parts;
+  if (!builder.Finish(&parts)) return absl::InvalidArgumentError(builder.error());
+  parts.recording.source = std::move(source);
+  if (options.progress) options.progress(1);
+  return FinishSnapshot(std::move(parts), options);
+}
+
+}  // namespace vramscope::importers

@@ -1,0 +1,375 @@
+#include "profiler/importers/snapshot_builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace vramscope::importers {
+namespace {
+
+using Kind = Value::Kind;
+
+// Rows of side tables that a snapshot needs a few of; more are dropped, not kept.
+constexpr size_t kMaxLists = 64;
+
+bool IsList(Kind kind) {
+  switch (kind) {
+    case Kind::kOpenList:
+    case Kind::kOpaque:
+    case Kind::kStack:
+    case Kind::kPair:
+    case Kind::kStrings:
+    case Kind::kTrace:
+    case Kind::kBlockList:
+    case Kind::kSegmentList:
+    case Kind::kAnnotationList:
+    case Kind::kTraces:
+    case Kind::kHistory:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Kind ListOf(Kind kind) {
+  switch (kind) {
+    case Kind::kEntries:
+      return Kind::kTrace;
+    case Kind::kBlocks:
+      return Kind::kBlockList;
+    case Kind::kSegments:
+      return Kind::kSegmentList;
+    default:
+      return Kind::kAnnotationList;
+  }
+}
+
+}  // namespace
+
+std::string_view Name(Kind kind) {
+  switch (kind) {
+    case Kind::kOpaque:
+      return "a value that snapshots do not have";
+    case Kind::kBool:
+    case Kind::kInt:
+    case Kind::kFloat:
+      return "a number";
+    case Kind::kString:
+      return "a string";
+    case Kind::kOpenDict:
+      return "an empty dict";
+    case Kind::kOpenList:
+      return "an empty list";
+    case Kind::kDict:
+      return "a dict";
+    case Kind::kFrame:
+      return "a frame";
+    case Kind::kStack:
+      return "a list of frames";
+    case Kind::kPair:
+      return "a pair of numbers";
+    case Kind::kStrings:
+      return "a list of strings";
+    case Kind::kEntries:
+      return "a trace entry";
+    case Kind::kBlocks:
+      return "a block";
+    case Kind::kSegments:
+      return "a segment";
+    case Kind::kAnnotations:
+      return "an annotation";
+    case Kind::kTrace:
+      return "a list of trace entries";
+    case Kind::kBlockList:
+      return "a list of blocks";
+    case Kind::kSegmentList:
+      return "a list of segments";
+    case Kind::kAnnotationList:
+      return "a list of annotations";
+    case Kind::kTraces:
+      return "a list of traces";
+    case Kind::kHistory:
+      return "a block's history";
+    case Kind::kSettings:
+      return "allocator settings";
+    case Kind::kMarks:
+      return "marks of vramscope";
+    case Kind::kSnapshot:
+      return "a snapshot";
+  }
+  return "";
+}
+
+SnapshotBuilder::SnapshotBuilder() : stacks_(parts_.recording.stacks) {}
+
+bool SnapshotBuilder::Fail(std::string text) {
+  error_ = std::move(text);
+  return false;
+}
+
+bool SnapshotBuilder::TooMany() {
+  return Fail(
+      fmt::format("more than {} values wait for their container; a snapshot has a few "
+                  "dozen",
+                  kMaxWaiting));
+}
+
+bool SnapshotBuilder::Mark() {
+  if (marks_.size() >= kMaxMarks)
+    return Fail(fmt::format("containers nested deeper than {} levels; a snapshot has about six",
+                            kMaxMarks));
+  marks_.push_back(static_cast<uint32_t>(stack_.size()));
+  return true;
+}
+
+bool SnapshotBuilder::CloseMark(bool dict) {
+  if (marks_.empty()) return Fail("the items of a container end that never began");
+  const size_t first = marks_.back();
+  marks_.pop_back();
+  return FillFrom(first, dict);
+}
+
+bool SnapshotBuilder::FillFrom(size_t first, bool dict) {
+  const size_t floor = marks_.empty() ? 0 : marks_.back();
+  if (first <= floor || first > stack_.size()) return Fail("items without a container");
+  Value& target = stack_[first - 1];
+  const Items items = Items(stack_).subspan(first);
+  changed_.memo = target.memo;
+  if (!(dict ? Fill(target, items) : Extend(target, items))) return false;
+  changed_.value = target;
+  stack_.resize(first);
+  if (dict) MergeTop();
+  return true;
+}
+
+// Rows completed side by side become one value, so that a list of a million entries that is
+// closed at its end waits in a few bytes.
+void SnapshotBuilder::MergeTop() {
+  if (marks_.empty() || stack_.size() < size_t{marks_.back()} + 2) return;
+  const Value& top = stack_.back();
+  Value& below = stack_[stack_.size() - 2];
+  if (!top.is_rows() || below.kind != top.kind || below.row() + below.count() != top.row()) return;
+  below = Value::Rows(top.kind, below.row(), below.count() + top.count());
+  stack_.pop_back();
+}
+
+bool SnapshotBuilder::Tuple(size_t count) {
+  const size_t floor = marks_.empty() ? 0 : marks_.back();
+  if (stack_.size() < floor + count) return Fail("a tuple with too few items");
+  const Items items = Items(stack_).last(count);
+  Value tuple = Value::Of(count == 0 ? Kind::kOpaque : Kind::kOpenList);
+  if (count > 0 && !Extend(tuple, items)) return false;
+  stack_.resize(stack_.size() - count);
+  return Push(tuple);
+}
+
+bool SnapshotBuilder::MarkedTuple() {
+  if (marks_.empty()) return Fail("a tuple ends that never began");
+  const size_t count = stack_.size() - std::min<size_t>(stack_.size(), marks_.back());
+  const bool good = Tuple(count);
+  marks_.pop_back();
+  return good;
+}
+
+bool SnapshotBuilder::MarkedNew(Kind open) {
+  if (marks_.empty()) return Fail("the items of a container end that never began");
+  const size_t first = marks_.back();
+  marks_.pop_back();
+  Value made = Value::Of(open);
+  const Items items = Items(stack_).subspan(std::min(first, stack_.size()));
+  if (!items.empty() && !(open == Kind::kOpenDict ? Fill(made, items) : Extend(made, items)))
+    return false;
+  stack_.resize(std::min(first, stack_.size()));
+  if (!Push(made)) return false;
+  MergeTop();
+  return true;
+}
+
+bool SnapshotBuilder::AppendFrames(std::span<const uint32_t> frames) {
+  const uint32_t id = stacks_.Stack(frames);
+  if (id == StackInterner::kFull) return Fail("more stacks than can be held");
+  Value& list = stack_.back();
+  changed_.memo = list.memo;
+  list.kind = id == 0 ? Kind::kOpenList : Kind::kStack;
+  list.payload = id;
+  changed_.value = list;
+  return true;
+}
+
+// --- Lists.
+
+bool SnapshotBuilder::Extend(Value& list, Items items) {
+  if (items.empty()) return true;
+  switch (list.kind) {
+    case Kind::kOpenList:
+      return ExtendNew(list, items);
+    case Kind::kStack:
+      return ExtendStack(list, items);
+    case Kind::kTrace:
+      return ExtendRows(list, Kind::kEntries, items);
+    case Kind::kBlockList:
+      return ExtendRows(list, Kind::kBlocks, items);
+    case Kind::kSegmentList:
+      return ExtendRows(list, Kind::kSegments, items);
+    case Kind::kAnnotationList:
+      return ExtendRows(list, Kind::kAnnotations, items);
+    case Kind::kTraces:
+      return ExtendTraces(list, items);
+    default:
+      if (!IsList(list.kind)) return Fail(fmt::format("items appended to {}", Name(list.kind)));
+      // Of an old block's history the first counts; of anything else nothing does.
+      if (list.kind != Kind::kHistory) list.kind = Kind::kOpaque;
+      Drop(items);
+      return true;
+  }
+}
+
+bool SnapshotBuilder::ExtendNew(Value& list, Items items) {
+  const Value& first = items[0];
+  switch (first.kind) {
+    case Kind::kFrame:
+      return ExtendStack(list, items);
+    case Kind::kEntries:
+    case Kind::kBlocks:
+    case Kind::kSegments:
+    case Kind::kAnnotations:
+      list.kind = ListOf(first.kind);
+      list.payload = first.row();  // and none of them yet
+      return ExtendRows(list, first.kind, items);
+    case Kind::kTrace:
+    case Kind::kOpenList:
+      return ExtendTraces(list, items);
+    case Kind::kHistory:
+      list.kind = Kind::kHistory;
+      list.payload = first.payload;
+      return true;
+    case Kind::kInt:
+      if (items.size() == 2 && items[1].kind == Kind::kInt && first.payload <= UINT32_MAX &&
+          items[1].payload <= UINT32_MAX) {
+        list.kind = Kind::kPair;
+        list.payload = first.payload << 32 | items[1].payload;
+        return true;
+      }
+      break;
+    case Kind::kString:
+      if (string_lists_.size() < kMaxLists &&
+          std::ranges::all_of(items, [](const Value& v) { return v.kind == Kind::kString; })) {
+        list.kind = Kind::kStrings;
+        list.payload = string_lists_.size();
+        auto& rows = string_lists_.emplace_back();
+        for (const Value& v : items) rows.push_back(v.row());
+        return true;
+      }
+      break;
+    default:
+      break;
+  }
+  list.kind = Kind::kOpaque;
+  Drop(items);
+  return true;
+}
+
+bool SnapshotBuilder::ExtendRows(Value& list, Kind of, Items items) {
+  for (const Value& item : items) {
+    if (item.kind != of || item.row() != list.row() + list.count())
+      return Fail(fmt::format("{} holds {} as well", Name(list.kind), Name(item.kind)));
+    const uint32_t memo = list.memo;
+    list = Value::Rows(list.kind, list.row(), list.count() + item.count());
+    list.memo = memo;
+  }
+  return true;
+}
+
+bool SnapshotBuilder::ExtendTraces(Value& list, Items items) {
+  const bool empties =
+      list.kind == Kind::kOpenList &&
+      std::ranges::all_of(items, [](const Value& v) { return v.kind == Kind::kOpenList; });
+  if (empties && traces_.size() >= kMaxLists) {
+    list.kind = Kind::kOpaque;
+    return true;
+  }
+  if (list.kind == Kind::kOpenList) {
+    if (traces_.size() >= 2 * kMaxLists) return Fail("more lists of traces than a snapshot has");
+    list.kind = Kind::kTraces;
+    list.payload = traces_.size();
+    traces_.emplace_back();
+  }
+  std::vector<SnapshotParts::Rows>& rows = traces_[list.row()];
+  for (const Value& item : items) {
+    if (item.kind == Kind::kTrace)
+      rows.push_back({item.row(), item.count()});
+    else if (item.kind == Kind::kOpenList)
+      rows.push_back({});
+    else
+      return Fail(fmt::format("a list of traces holds {} as well", Name(item.kind)));
+  }
+  return true;
+}
+
+bool SnapshotBuilder::ExtendStack(Value& stack, Items items) {
+  frames_.clear();
+  if (stack.kind == Kind::kStack) {
+    const auto before = parts_.recording.stacks.Frames({stack.row()});
+    frames_.assign(before.begin(), before.end());
+  }
+  for (const Value& item : items) {
+    if (item.kind != Kind::kFrame)
+      return Fail(fmt::format("a list of frames holds {} as well", Name(item.kind)));
+    frames_.push_back(item.row());
+  }
+  const uint32_t id = stacks_.Stack(frames_);
+  if (id == StackInterner::kFull) return Fail("more stacks than can be held");
+  stack.kind = Kind::kStack;
+  stack.payload = id;
+  return true;
+}
+
+// Items that are not kept.
+void SnapshotBuilder::Drop(Items items) {
+  for (const Value& item : items)
+    if (item.kind == Kind::kDict) {
+      dicts_[item.row()] = {};
+      free_dicts_.push_back(item.row());
+    }
+}
+
+// --- Values.
+
+Value SnapshotBuilder::String(std::string_view text) {
+  if (!stack_.empty() && text.size() > 3) {
+    const Value& below = stack_.back();
+    if (below.kind == Kind::kString &&
+        (below.key == Key::kCompileContext || below.key == Key::kUserMetadata))
+      text = "...";
+  }
+  const uint32_t row = strings_.Intern(text);
+  if (row == StringTable::kFull) return Value::Of(Kind::kOpaque);
+  Value v = Value::Of(Kind::kString, row);
+  v.key = strings_.key(row);
+  return v;
+}
+
+bool SnapshotBuilder::Finish(SnapshotParts* parts) {
+  if (stack_.empty() || stack_.back().kind != Kind::kSnapshot)
+    return Fail(
+        fmt::format("this is {}, not a CUDA memory snapshot (a dict with 'segments' and "
+                    "'device_traces')",
+                    stack_.empty() ? "nothing" : Name(stack_.back().kind)));
+  const auto range = [](auto& from, SnapshotParts::Rows rows) {
+    return std::span(from).subspan(rows.first, rows.count);
+  };
+  for (const auto& s : range(segments_, host_segments_)) {
+    ++parts_.host_segments;
+    parts_.host_bytes += s.bytes;
+  }
+  for (const auto& rows : host_traces_) parts_.host_entries += rows.count;
+  for (auto& s : range(segments_, kept_segments_))
+    parts_.recording.segments.push_back(std::move(s));
+  parts_.recording.start_unix_ns = has_time_ ? first_us_ * 1000 : 0;
+  parts_.start_us = first_us_;
+  *parts = std::move(parts_);
+  return true;
+}
+
+}  // namespace vramscope::importers

@@ -1,0 +1,150 @@
+// Turns the dicts and lists of a snapshot into columns while they are being read, whatever the
+// syntax (pickle, JSON) they come in: a dict that has the keys of an entry becomes a row of
+// entries, a list of frames a StackId, and so on from the inside out. What the keys do not tell is
+// dropped. Internal.
+//
+//   builder.Push(Value::Of(Value::Kind::kOpenDict));
+//   builder.Mark();
+//   builder.Push(builder.String("action")); builder.Push(builder.String("alloc")); ...
+//   if (!builder.SetItems()) return Error(builder.error());
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/importers/snapshot_parts.h"
+#include "profiler/importers/snapshot_strings.h"
+#include "profiler/importers/snapshot_values.h"
+
+namespace vramscope::importers {
+
+class SnapshotBuilder {
+ public:
+  SnapshotBuilder();
+
+  // --- A stack of values, with marks below the items of open containers (as pickle has it). Each
+  // returns false after an error.
+  bool Push(const Value& value) {
+    if (stack_.size() >= kMaxWaiting) return TooMany();
+    stack_.push_back(value);
+    return true;
+  }
+  bool Mark();
+  // The container below the innermost mark gets what lies above it.
+  bool SetItems() { return CloseMark(/*dict=*/true); }
+  bool Appends() { return CloseMark(/*dict=*/false); }
+  // The container below the topmost key and value (item) gets them.
+  bool SetItem() { return FillFrom(stack_.size() - std::min<size_t>(stack_.size(), 2), true); }
+  bool Append() { return FillFrom(stack_.size() - std::min<size_t>(stack_.size(), 1), false); }
+  // The topmost `count` items become one tuple; those above the mark.
+  bool Tuple(size_t count);
+  bool MarkedTuple();
+  // As SetItems and Appends, into a new container (pickle's DICT, LIST).
+  bool MarkedNew(Value::Kind open);
+  // An empty list on top becomes this stack of frames.
+  bool AppendFrames(std::span<const uint32_t> frames);
+
+  Value* top() { return stack_.empty() ? nullptr : &stack_.back(); }
+  std::span<const Value> stack() const { return stack_; }
+  std::span<const uint32_t> marks() const { return marks_; }
+  // The container that the last of the calls above changed, if it had been memoised: where + 1,
+  // and what it is now.
+  struct Changed {
+    uint32_t memo = 0;
+    Value value;
+  };
+  const Changed& changed() const { return changed_; }
+
+  // --- Values.
+  // Text that comes as a value of compile_context or user_metadata is not kept.
+  Value String(std::string_view text);
+  std::string_view Text(const Value& string) const { return strings_.Text(string.row()); }
+
+  const std::string& error() const { return error_; }
+  const recording::Recording& so_far() const { return parts_.recording; }
+  // After the last byte: what was read, or an error when the top of the stack is no snapshot.
+  bool Finish(SnapshotParts* parts);
+
+ private:
+  using Items = std::span<const Value>;
+  static constexpr size_t kMaxWaiting = size_t{1} << 18;
+  static constexpr size_t kMaxMarks = 1000;
+
+  struct Entry;
+  // A dict that is not known (yet): its keys and values.
+  struct Dict {
+    std::vector<Value> items;
+    uint64_t keys = 0;
+  };
+
+  bool Fail(std::string text);
+  bool TooMany();
+  bool CloseMark(bool dict);
+  bool FillFrom(size_t first, bool dict);
+  void MergeTop();
+
+  bool Fill(Value& dict, Items items);
+  bool FillNew(Value& dict, uint64_t keys, Items items);
+  bool Keep(Value& dict, Items items);
+  bool FillEntry(Entry& entry, Items items);
+  bool AddEntry(Items items);
+  bool ChangeEntry(uint32_t row, Items items);
+  bool FillFrame(Value& frame, Items items);
+  bool FillBlock(uint32_t row, Items items);
+  bool FillSegment(uint32_t row, Items items);
+  bool FillAnnotation(uint32_t row, Items items);
+  bool FillHistory(uint32_t row, Items items);
+  bool FillSettings(Items items);
+  bool FillSnapshot(Items items);
+
+  bool Extend(Value& list, Items items);
+  bool ExtendNew(Value& list, Items items);
+  bool ExtendRows(Value& list, Value::Kind of, Items items);
+  bool ExtendTraces(Value& list, Items items);
+  bool ExtendStack(Value& stack, Items items);
+  void Drop(Items items);
+
+  // Read a value; absent (None) leaves `out` as it is.
+  bool Number(const Value& key, const Value& value, uint64_t* out);
+  bool Bytes(const Value& key, const Value& value, uint64_t* out);
+  bool Time(const Value& value, int64_t* us);
+  bool Stack(const Value& value, trace::StackId* out);
+  uint32_t Stream(uint64_t stream);
+  uint32_t RecordedString(const Value& value);
+  std::vector<SnapshotParts::Rows> Traces(const Value& value);
+
+  SnapshotParts parts_;
+  StringTable strings_;
+  StackInterner stacks_;
+  std::vector<uint32_t> recorded_;  // string -> Recording::strings
+  std::vector<Value> stack_;
+  std::vector<uint32_t> marks_;
+  Changed changed_;
+  std::string error_;
+
+  std::vector<uint32_t> frames_;               // scratch
+  std::vector<recording::BlockState> blocks_;  // of segments not yet complete
+  std::vector<recording::SegmentState> segments_;
+  std::vector<Dict> dicts_;
+  std::vector<uint32_t> free_dicts_;
+  struct History {
+    trace::StackId stack;
+    uint64_t real_size = 0;
+  };
+  std::vector<History> histories_;
+  std::vector<std::vector<SnapshotParts::Rows>> traces_;
+  std::vector<std::vector<uint32_t>> string_lists_;
+  SnapshotParts::Rows host_segments_;
+  std::vector<SnapshotParts::Rows> host_traces_;
+  SnapshotParts::Rows kept_segments_;
+  absl::flat_hash_map<uint64_t, uint32_t> streams_ = {{0, 0}};
+  uint64_t last_stream_ = 0;
+  uint32_t last_stream_row_ = 0;
+  bool has_time_ = false;
+  int64_t first_us_ = 0, last_us_ = -1;
+};
+
+}  // namespace vramscope::importers

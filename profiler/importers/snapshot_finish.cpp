@@ -1,0 +1,310 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "profiler/importers/snapshot_keys.h"
+#include "profiler/importers/snapshot_parts.h"
+
+namespace vramscope::importers {
+namespace {
+
+using recording::EntryTable;
+using recording::Recording;
+
+class Finisher {
+ public:
+  Finisher(SnapshotParts parts, const SnapshotOptions& options)
+      : parts_(std::move(parts)), r_(parts_.recording), options_(options) {}
+
+  absl::StatusOr<Recording> Run() {
+    Warnings();
+    SetCategories();
+    OrderTimes();
+    absl::Status status = Segments();
+    if (!status.ok()) return status;
+    MergeDevices();
+    status = Cut();
+    if (!status.ok()) return status;
+    Annotations();
+    r_.alloc_conf =
+        parts_.alloc_conf.empty() ? run::ToString(parts_.settings) : std::move(parts_.alloc_conf);
+    return std::move(r_);
+  }
+
+ private:
+  void Warn(std::string text) { r_.warnings.push_back(std::move(text)); }
+
+  void Warnings() {
+    if (r_.overflowed)
+      Warn(fmt::format(
+          "the recording's buffer{} was full: its oldest entries are lost",
+          parts_.max_entries > 0 ? fmt::format(" of {} entries", parts_.max_entries) : ""));
+    if (parts_.entries_without_time > 0)
+      Warn(fmt::format("{} entries say no time: shown one microsecond after the entry before",
+                       parts_.entries_without_time));
+    if (parts_.host_segments > 0 || parts_.host_entries > 0)
+      Warn(fmt::format("pinned host memory is not shown: {} segments of {} bytes, {} entries",
+                       parts_.host_segments, parts_.host_bytes, parts_.host_entries));
+    if (parts_.with_compile_context > 0)
+      Warn(fmt::format("{} entries name a compile context, which is not shown",
+                       parts_.with_compile_context));
+    if (parts_.with_user_metadata > 0)
+      Warn(fmt::format("{} entries carry user metadata, which is not shown",
+                       parts_.with_user_metadata));
+    if (!parts_.other_actions.empty()) {
+      std::string names;
+      for (const auto& [name, count] : parts_.other_actions)
+        names += fmt::format("{}{} '{}'", names.empty() ? "" : ", ", count, name.substr(0, 40));
+      Warn(fmt::format("entries of unknown kinds are left aside: {}", names));
+    }
+  }
+
+  // The viewer extension: an index into `categories`.
+  void SetCategories() {
+    std::vector<trace::Category> said;
+    for (const std::string& name : parts_.category_names) said.push_back(CategoryOf(name));
+    if (r_.said_is_inferred) said.clear();
+    const auto look_up = [&](size_t index) {
+      return index < said.size() ? said[index] : trace::Category::kUnknown;
+    };
+    if (!said.empty() && !parts_.category.empty()) {
+      r_.entries.said.reserve(parts_.category.size());
+      for (const uint8_t index : parts_.category) r_.entries.said.push_back(look_up(index));
+    }
+    parts_.category = {};
+    for (auto& s : r_.segments)
+      for (auto& b : s.blocks)
+        if (b.said != trace::Category::kUnknown) b.said = look_up(static_cast<size_t>(b.said) - 1);
+  }
+
+  // Within each device times never go down; the first of all is 0.
+  void OrderTimes() {
+    if (parts_.traces.size() > 256) {
+      Warn(fmt::format("only the first 256 of {} devices are shown", parts_.traces.size()));
+      parts_.traces.resize(256);
+    }
+    uint64_t moved = 0;
+    int64_t first = std::numeric_limits<int64_t>::max();
+    for (const auto& t : parts_.traces) {
+      int64_t last = std::numeric_limits<int64_t>::min();
+      for (int64_t& time : Times(t)) {
+        if (time < last) {
+          time = last;
+          ++moved;
+        }
+        last = time;
+      }
+      if (t.count > 0) first = std::min(first, Times(t)[0]);
+    }
+    if (moved > 0)
+      Warn(fmt::format("{} entries are older than the one before them: shown at its time", moved));
+    if (first == 0 || first == std::numeric_limits<int64_t>::max()) return;
+    for (const auto& t : parts_.traces)
+      for (int64_t& time : Times(t)) time -= first;
+    r_.start_unix_ns += first;
+    parts_.start_us += first / 1000;
+  }
+
+  std::span<int64_t> Times(SnapshotParts::Rows rows) {
+    return std::span(r_.entries.time_ns).subspan(rows.first, rows.count);
+  }
+
+  // All devices in one table, by time; each device's own order stays. Entries of no device (those
+  // of the host) go.
+  void MergeDevices() {
+    const auto& traces = parts_.traces;
+    const EntryTable& e = r_.entries;
+    size_t kept = 0, devices = 0;
+    for (const auto& t : traces) {
+      kept += t.count;
+      if (t.count > 0) ++devices;
+    }
+    const bool in_place =
+        devices <= 1 && kept == e.size();  // then that trace is the whole table, in order
+    const bool needs_device =
+        traces.size() > 1 && (devices > 1 || traces[0].count == 0) && kept > 0;
+    if (in_place) {
+      if (needs_device) {
+        const auto owner = std::ranges::find_if(traces, [](const auto& t) { return t.count > 0; });
+        r_.entries.device.assign(kept, static_cast<uint8_t>(owner - traces.begin()));
+      }
+      return;
+    }
+    struct Next {
+      int64_t time;
+      uint8_t device;
+      uint32_t row, end;
+    };
+    std::vector<Next> heap;
+    const auto later = [](const Next& a, const Next& b) {
+      return std::tie(a.time, a.device) > std::tie(b.time, b.device);
+    };
+    for (size_t d = 0; d < traces.size(); ++d)
+      if (traces[d].count > 0)
+        heap.push_back({e.time_ns[traces[d].first], static_cast<uint8_t>(d), traces[d].first,
+                        traces[d].first + traces[d].count});
+    std::ranges::make_heap(heap, later);
+    std::vector<uint32_t> order;
+    std::vector<uint8_t> device;
+    order.reserve(kept);
+    device.reserve(needs_device ? kept : 0);
+    while (!heap.empty()) {
+      std::ranges::pop_heap(heap, later);
+      Next& next = heap.back();
+      order.push_back(next.row);
+      if (needs_device) device.push_back(next.device);
+      if (++next.row == next.end) {
+        heap.pop_back();
+      } else {
+        next.time = e.time_ns[next.row];
+        std::ranges::push_heap(heap, later);
+      }
+    }
+    Gather(order);
+    r_.entries.device = std::move(device);
+  }
+
+  // Row i becomes what row order[i] was, column by column.
+  void Gather(const std::vector<uint32_t>& order) {
+    EntryTable& e = r_.entries;
+    const auto gather = [&order](auto& column) {
+      if (column.empty()) return;
+      std::remove_reference_t<decltype(column)> out;
+      out.reserve(order.size());
+      for (const uint32_t row : order) out.push_back(column[row]);
+      column = std::move(out);
+    };
+    gather(e.action);
+    gather(e.address);
+    gather(e.bytes);
+    gather(e.time_ns);
+    gather(e.stack);
+    gather(e.stream);
+    gather(e.device);
+    gather(e.said);
+  }
+
+  absl::Status Segments() {
+    for (recording::SegmentState& s : r_.segments) {
+      uint64_t next = s.address, sum = 0;
+      const auto beyond = [&](uint64_t address, uint64_t bytes) {
+        return absl::DataLossError(
+            fmt::format("a segment of device {} has {} bytes at {:#x}, which "
+                        "go beyond the address space",
+                        s.device, bytes, address));
+      };
+      for (recording::BlockState& b : s.blocks) {
+        if (b.address == 0) b.address = next;  // old files
+        next = b.address + b.bytes;
+        if (next < b.address) return beyond(b.address, b.bytes);
+        sum += b.bytes;
+        if (b.requested == 0 && b.use != recording::BlockUse::kInactive) b.requested = b.bytes;
+      }
+      if (s.bytes == 0) s.bytes = sum;
+      if (s.address + s.bytes < s.address) return beyond(s.address, s.bytes);
+      std::ranges::sort(s.blocks, {}, &recording::BlockState::address);
+    }
+    std::ranges::sort(r_.segments, [](const auto& a, const auto& b) {
+      return std::tie(a.device, a.address) < std::tie(b.device, b.address);
+    });
+    if (options_.device)
+      std::erase_if(r_.segments, [&](const auto& s) { return s.device != *options_.device; });
+    return absl::OkStatus();
+  }
+
+  // The range and the device that were asked for.
+  absl::Status Cut() {
+    EntryTable& e = r_.entries;
+    const uint64_t n = e.size();
+    const auto by_time = [&](int64_t time, bool past) {
+      const auto at = past ? std::ranges::upper_bound(e.time_ns, time)
+                           : std::ranges::lower_bound(e.time_ns, time);
+      return static_cast<uint64_t>(at - e.time_ns.begin());
+    };
+    const uint64_t begin =
+        std::min(n, std::max(options_.first_entry, by_time(options_.from_ns, false)));
+    const uint64_t after_last = options_.last_entry >= n ? n : options_.last_entry + 1;
+    const uint64_t end = std::max(begin, std::min(after_last, by_time(options_.to_ns, true)));
+    const auto rows = [&](uint64_t from, uint64_t to) {
+      std::vector<uint32_t> order;
+      for (uint64_t i = from; i < to; ++i)
+        if (!options_.device || e.DeviceOf(static_cast<uint32_t>(i)) == *options_.device)
+          order.push_back(static_cast<uint32_t>(i));
+      return order;
+    };
+    if (begin == 0 && end == n && !options_.device) return absl::OkStatus();
+    if (end < n && r_.has_segments) {
+      absl::Status status = RollBack(rows(end, n));
+      if (!status.ok()) return status;
+    }
+    Gather(rows(begin, end));
+    if (begin > 0 || end < n)
+      Warn(fmt::format("entries {} to {} of {} are loaded, as asked", begin,
+                       end == begin ? begin : end - 1, n));
+    return absl::OkStatus();
+  }
+
+  // The segments as they were before the entries of these rows.
+  absl::Status RollBack(const std::vector<uint32_t>& order) {
+    if (order.empty()) return absl::OkStatus();
+    EntryTable kept = r_.entries;
+    Gather(order);
+    absl::StatusOr<recording::History> tail = recording::Reconstruct(r_);
+    r_.entries = std::move(kept);
+    if (!tail.ok()) return tail.status();
+    r_.segments = std::move(tail->start_segments);
+    return absl::OkStatus();
+  }
+
+  // Begins and ends, the innermost of a name first.
+  void Annotations() {
+    if (parts_.annotations.empty()) return;
+    // They are noted by the time of their events; nothing says that the file has them in order.
+    std::ranges::stable_sort(parts_.annotations, {}, &SnapshotParts::AnnotationMark::time_us);
+    const EntryTable& e = r_.entries;
+    const bool any = e.size() > 0;
+    if (!any) {
+      parts_.start_us = parts_.annotations.front().time_us;
+      r_.start_unix_ns = parts_.start_us * 1000;
+    }
+    const int64_t first = any ? e.time_ns.front() : 0;
+    const int64_t last =
+        any ? e.time_ns.back() : (parts_.annotations.back().time_us - parts_.start_us) * 1000;
+    std::map<std::pair<uint32_t, uint8_t>, std::vector<size_t>> open;
+    std::vector<recording::Annotation> all;
+    for (const auto& mark : parts_.annotations) {
+      if (options_.device && mark.device != *options_.device) continue;
+      const int64_t time = (mark.time_us - parts_.start_us) * 1000;
+      std::vector<size_t>& begun = open[{mark.name, mark.device}];
+      if (mark.begin) {
+        begun.push_back(all.size());
+        all.push_back({{mark.name}, time, std::max(time, last), mark.device});
+      } else if (!begun.empty()) {
+        all[begun.back()].end_ns = time;
+        begun.pop_back();
+      } else {
+        all.push_back({{mark.name}, std::min<int64_t>(time, first), time, mark.device});
+      }
+    }
+    // What ended before the first entry kept, or began after the last, is of no entry.
+    std::erase_if(all, [&](const auto& a) { return a.end_ns < first || a.begin_ns > last; });
+    for (auto& a : all) a.begin_ns = std::max(a.begin_ns, first);
+    std::ranges::stable_sort(all, {}, &recording::Annotation::begin_ns);
+    r_.annotations = std::move(all);
+  }
+
+  SnapshotParts parts_;
+  Recording& r_;
+  const SnapshotOptions& options_;
+};
+
+}  // namespace
+
+absl::StatusOr<Recording> FinishSnapshot(SnapshotParts parts, const SnapshotOptions& options) {
+  return Finisher(std::move(parts), options).Run();
+}
+
+}  // namespace vramscope::importers

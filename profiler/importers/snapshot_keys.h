@@ -1,0 +1,73 @@
+// The words of a snapshot: keys of its dicts, actions, states. Internal.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "profiler/recording/recording.h"
+
+namespace vramscope::importers {
+
+enum class Key : uint8_t {
+  kNone,  // no key that is known
+  // Entries.
+  kAction,
+  kAddr,
+  kSize,  // blocks as well
+  kStream,
+  kTimeUs,
+  kFrames,
+  kDeviceFree,
+  kCategory,
+  kCompileContext,
+  kUserMetadata,
+  // Frames.
+  kName,
+  kFilename,
+  kLine,
+  // Annotations.
+  kStage,
+  kDevice,
+  // Segments.
+  kAddress,
+  kTotalSize,
+  kSegmentType,
+  kSegmentPoolId,
+  kIsExpandable,
+  kBlocks,
+  // Blocks; history, real_size, addr: old files.
+  kRequestedSize,
+  kState,
+  kHistory,
+  kRealSize,
+  // The whole.
+  kSegments,
+  kDeviceTraces,
+  kAllocatorSettings,
+  kExternalAnnotations,
+  kHostSegments,
+  kHostTraces,
+  kCategories,
+  kVramscope,
+  kInferred,
+  // Settings.
+  kAllocConf,
+  kMaxSplitSize,
+  kGarbageCollectionThreshold,
+  kExpandableSegments,
+  kRoundupPower2Divisions,
+  kTraceAllocMaxEntries,
+  kTraceAllocOverflowed,
+};
+static_assert(static_cast<int>(Key::kTraceAllocOverflowed) < 64);  // masks of keys
+
+constexpr uint64_t Bit(Key key) { return uint64_t{1} << static_cast<int>(key); }
+constexpr uint64_t Bits(auto... keys) { return (Bit(keys) | ...); }
+
+Key KeyOf(std::string_view text);
+recording::Action ActionOf(std::string_view text);
+recording::BlockUse UseOf(std::string_view state);
+// A name of the viewer extension `categories`, as any tool may write it.
+trace::Category CategoryOf(std::string_view name);
+
+}  // namespace vramscope::importers

@@ -1,0 +1,52 @@
+// What a snapshot says once it has been read, before devices are merged and a range is cut out.
+// Internal.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "profiler/importers/snapshot.h"
+#include "profiler/recording/recording.h"
+#include "profiler/run/alloc_conf.h"
+
+namespace vramscope::importers {
+
+struct SnapshotParts {
+  // Strings, stacks, streams; entries of all devices one after another, times since
+  // start_unix_ns; segments.
+  recording::Recording recording;
+  struct Rows {
+    uint32_t first = 0, count = 0;
+  };
+  std::vector<Rows> traces;       // of entries, by device
+  std::vector<uint8_t> category;  // of entries; empty: none; kNoCategory: that one has none
+  std::vector<std::string> category_names;  // `categories`
+  static constexpr uint8_t kNoCategory = 255;
+  struct AnnotationMark {
+    bool begin = false;
+    uint32_t name = 0;  // of recording.strings
+    uint8_t device = 0;
+    int64_t time_us = 0;
+  };
+  std::vector<AnnotationMark> annotations;
+  int64_t start_us = 0;  // of recording.start_unix_ns
+  // Settings.
+  std::string alloc_conf;
+  run::AllocConf settings;
+  uint64_t max_entries = 0;  // of the ring; 0: not said
+  // What is said in warnings.
+  uint64_t entries_without_time = 0, with_compile_context = 0, with_user_metadata = 0;
+  std::map<std::string, uint64_t> other_actions;
+  uint64_t host_entries = 0, host_segments = 0, host_bytes = 0;
+  bool too_many_devices = false;
+};
+
+// The Recording: devices merged, the range cut out, annotations paired, warnings worded.
+absl::StatusOr<recording::Recording> FinishSnapshot(SnapshotParts parts,
+                                                    const SnapshotOptions& options);
+
+}  // namespace vramscope::importers

@@ -1,0 +1,92 @@
+// Interning of strings, frames and stacks while a snapshot is read. Internal.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "profiler/importers/snapshot_keys.h"
+#include "profiler/trace/trace.h"
+
+namespace vramscope::importers {
+
+// Texts by content, with what they mean as a key or an action. Row 0 is "".
+class StringTable {
+ public:
+  static constexpr uint32_t kFull = UINT32_MAX;
+
+  StringTable();
+  StringTable(const StringTable&) = delete;
+  StringTable& operator=(const StringTable&) = delete;
+  // kFull: more than 4 GiB of texts.
+  uint32_t Intern(std::string_view text);
+  std::string_view Text(uint32_t row) const {
+    return std::string_view(chars_).substr(begin_[row], begin_[row + 1] - begin_[row]);
+  }
+  Key key(uint32_t row) const { return key_[row]; }
+  recording::Action action(uint32_t row) const { return action_[row]; }
+  uint32_t size() const { return static_cast<uint32_t>(key_.size()); }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    const StringTable* table;
+    size_t operator()(uint32_t row) const { return (*this)(table->Text(row)); }
+    size_t operator()(std::string_view text) const;
+  };
+  struct Equal {
+    using is_transparent = void;
+    const StringTable* table;
+    bool operator()(uint32_t a, uint32_t b) const { return a == b; }
+    bool operator()(uint32_t a, std::string_view b) const { return table->Text(a) == b; }
+    bool operator()(std::string_view a, uint32_t b) const { return table->Text(b) == a; }
+  };
+
+  std::string chars_;
+  std::vector<uint32_t> begin_ = {0};
+  std::vector<Key> key_;
+  std::vector<recording::Action> action_;
+  absl::flat_hash_set<uint32_t, Hash, Equal> rows_;
+};
+
+// Fills a StackTable, each frame and each stack once.
+class StackInterner {
+ public:
+  static constexpr uint32_t kFull = UINT32_MAX;
+
+  explicit StackInterner(trace::StackTable& table);
+  StackInterner(const StackInterner&) = delete;
+  StackInterner& operator=(const StackInterner&) = delete;
+  uint32_t Frame(trace::StringId function, trace::StringId file, uint32_t line);
+  // A StackId; 0 for no frames; kFull: the table is.
+  uint32_t Stack(std::span<const uint32_t> frames);
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    const StackInterner* owner;
+    size_t operator()(uint32_t stack) const { return owner->hash_[stack]; }
+    size_t operator()(std::span<const uint32_t> frames) const { return HashOf(frames); }
+  };
+  struct Equal {
+    using is_transparent = void;
+    const StackInterner* owner;
+    bool operator()(uint32_t a, uint32_t b) const { return a == b; }
+    bool operator()(uint32_t a, std::span<const uint32_t> b) const;
+    bool operator()(std::span<const uint32_t> a, uint32_t b) const { return (*this)(b, a); }
+  };
+  static size_t HashOf(std::span<const uint32_t> frames);
+
+  trace::StackTable& table_;
+  std::vector<size_t> hash_ = {0};  // by stack
+  absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> frames_;
+  absl::flat_hash_set<uint32_t, Hash, Equal> stacks_;
+};
+
+}  // namespace vramscope::importers
