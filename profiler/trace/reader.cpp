@@ -123,8 +123,10 @@ class BatchPool {
 
 class Reader {
  public:
-  Reader(InputStream& input, const ReadOptions& options, TraceAssembler::Impl& assembler)
-      : input_(input), options_(options), assembler_(assembler) {
+  // `head`: what has been taken from the input already.
+  Reader(InputStream& input, std::string_view head, const ReadOptions& options,
+         TraceAssembler::Impl& assembler)
+      : input_(input), taken_(head), options_(options), assembler_(assembler) {
     int threads = options.threads;
     if (threads <= 0)
       threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 4);
@@ -136,7 +138,9 @@ class Reader {
   // trace from being opened at all.
   absl::Status Run(const std::string& name) {
     std::string chunk(kReadBytes, '\0');
-    std::string head;
+    std::string head(taken_.substr(0, kHeadBytes));
+    read_ = taken_.size();
+    decoder_.Append(taken_);
     while (!stopped_) {
       if (Cancelled(options_)) return absl::CancelledError("reading was cancelled");
       absl::StatusOr<size_t> n = input_.Read(chunk.data(), chunk.size());
@@ -281,6 +285,7 @@ class Reader {
   }
 
   InputStream& input_;
+  const std::string_view taken_;
   const ReadOptions& options_;
   TraceAssembler::Impl& assembler_;
   FrameDecoder decoder_;
@@ -332,19 +337,25 @@ absl::StatusOr<std::shared_ptr<const Trace>> ReadTraceFile(const std::string& pa
                                                            const ReadOptions& options) {
   absl::StatusOr<std::unique_ptr<InputStream>> input = InputStream::Open(path);
   if (!input.ok()) return input.status();
+  return ReadTrace(**input, "", path, options);
+}
+
+absl::StatusOr<std::shared_ptr<const Trace>> ReadTrace(InputStream& input, std::string_view head,
+                                                       const std::string& path,
+                                                       const ReadOptions& options) {
   TraceAssembler::Impl assembler;
-  if (!(*input)->compressed()) {
-    if (const auto footer = PeekFooter(path, (*input)->total()); footer.has_value()) {
+  if (!input.compressed()) {
+    if (const auto footer = PeekFooter(path, input.total()); footer.has_value()) {
       // An event has more than one byte in any file worth the haste; a larger claim is not
       // believed, the tables then grow as they fill.
       const auto believable = [&](uint64_t n) {
-        return static_cast<size_t>(std::min(n, (*input)->total()));
+        return static_cast<size_t>(std::min(n, input.total()));
       };
       assembler.builder.Reserve({believable(footer->events), believable(footer->allocations),
                                  believable(footer->retags), believable(footer->slices)});
     }
   }
-  Reader reader(**input, options, assembler);
+  Reader reader(input, head, options, assembler);
   if (absl::Status s = reader.Run(DisplayName(path)); !s.ok()) return s;
   const std::string loss = reader.Loss();
   if (!loss.empty()) {

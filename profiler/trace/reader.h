@@ -11,8 +11,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "profiler/trace/frame.h"
+#include "profiler/trace/input.h"
 #include "profiler/trace/trace.h"
 
 namespace vramscope::trace {
@@ -29,6 +31,10 @@ struct ReadOptions {
 // `path` may be "-" (standard input) and the content gzip or zstd.
 absl::StatusOr<std::shared_ptr<const Trace>> ReadTraceFile(const std::string& path,
                                                            const ReadOptions& options);
+// The same from an input of which `head` has been taken already (to find out what it is).
+absl::StatusOr<std::shared_ptr<const Trace>> ReadTrace(InputStream& input, std::string_view head,
+                                                       const std::string& path,
+                                                       const ReadOptions& options);
 
 // Feeds trace frames (kTraceHeader .. kEnd) into a builder; the worker client uses it too. An error
 // (kDataLoss; kUnimplemented for a newer version) leaves what was there before the frame's refused
