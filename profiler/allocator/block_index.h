@@ -1,6 +1,6 @@
 // Containers of the caching-allocator model: blocks linked in their segment, a tree of free blocks
-// by (size, address), a table of live blocks by address. Intrusive and with recycled nodes, so that
-// a malloc or free costs a few short descents and no heap allocation once warm.
+// by (size, address), a table of blocks in use by address. Intrusive and with recycled nodes, so
+// that a malloc or free costs a few short descents and no heap allocation once warm.
 // Internal to this folder.
 #pragma once
 
@@ -15,6 +15,13 @@ namespace vramscope::allocator {
 
 struct SegmentNode;
 
+enum class BlockUse : uint8_t {
+  kFree,      // in the FreeTree of its stream and pool
+  kLive,      // in the LiveTable, as the next
+  kPending,   // freed, another stream may still use it
+  kUnmapped,  // addresses of an expandable segment without memory
+};
+
 struct BlockNode {
   uint64_t address = 0;
   uint64_t size = 0;
@@ -24,15 +31,9 @@ struct BlockNode {
   SegmentNode* segment = nullptr;
   BlockNode* left = nullptr;  // links of the FreeTree
   BlockNode* right = nullptr;
+  uint64_t since = 0;  // of a free block: searches of its pool until then; of a pending: its ticket
   uint32_t priority = 0;
-  bool live = false;
-};
-
-struct SegmentNode {
-  Segment segment;
-  BlockNode* first = nullptr;
-  SegmentNode* prev = nullptr;  // all segments, by address
-  SegmentNode* next = nullptr;
+  BlockUse use = BlockUse::kFree;
 };
 
 // Hands out nodes from chunks and takes them back; a node's address never changes.
@@ -116,6 +117,32 @@ class FreeTree {
     return node;
   }
 
+  // The first block not below (size, address); null: none. Stays in the tree, as the next two.
+  BlockNode* LowerBound(uint64_t size, uint64_t address) const {
+    BlockNode* best = nullptr;
+    for (BlockNode* n = root_; n != nullptr;) {
+      const bool below = n->size != size ? n->size < size : n->address < address;
+      if (!below) best = n;
+      n = below ? n->right : n->left;
+    }
+    return best;
+  }
+  BlockNode* Next(const BlockNode* node) const { return LowerBound(node->size, node->address + 1); }
+  BlockNode* Last() const {
+    BlockNode* n = root_;
+    while (n != nullptr && n->right != nullptr) n = n->right;
+    return n;
+  }
+  BlockNode* Previous(const BlockNode* node) const {
+    BlockNode* best = nullptr;
+    for (BlockNode* n = root_; n != nullptr;) {
+      const bool below = Less(n, node);
+      if (below) best = n;
+      n = below ? n->right : n->left;
+    }
+    return best;
+  }
+
   // In order. `visit` must not change the tree.
   template <class Visit>
   void ForEach(Visit visit) const {
@@ -155,7 +182,7 @@ class FreeTree {
   uint32_t random_ = 0x9e3779b9;
 };
 
-// Live blocks by address: open addressing with linear probing, kept at most half full; removal
+// Blocks in use by address: open addressing with linear probing, kept at most half full; removal
 // shifts followers back, so there are no tombstones to clean up.
 class LiveTable {
  public:
@@ -167,7 +194,13 @@ class LiveTable {
     ++count_;
   }
 
-  // Null: no live block starts there.
+  // Null: no block in use starts there.
+  BlockNode* Find(uint64_t address) const {
+    const size_t mask = slots_.size() - 1;
+    size_t i = Home(address);
+    while (slots_[i].block != nullptr && slots_[i].address != address) i = (i + 1) & mask;
+    return slots_[i].block;
+  }
   BlockNode* Remove(uint64_t address) {
     const size_t mask = slots_.size() - 1;
     size_t i = Home(address);

@@ -3,149 +3,158 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
-#include "profiler/allocator/block_index.h"
+#include "profiler/allocator/allocator_state.h"
 
 namespace vramscope::allocator {
 namespace {
 
-// Constants of c10/core/AllocatorConfig.h.
-constexpr uint64_t kKiB = 1024;
-constexpr uint64_t kMiB = 1024 * kKiB;
-constexpr uint64_t kMinBlockSize = 512;
-constexpr uint64_t kSmallSize = 1 * kMiB;     // largest request of the small pool
-constexpr uint64_t kSmallBuffer = 2 * kMiB;   // segment of the small pool
-constexpr uint64_t kLargeBuffer = 20 * kMiB;  // segment for large requests below kMinLargeAlloc
-constexpr uint64_t kMinLargeAlloc = 10 * kMiB;
-constexpr uint64_t kRoundLarge = 2 * kMiB;
-constexpr uint64_t kSegmentAlignment = 2 * kMiB;  // granularity of the driver
-
 constexpr uint64_t kMaxAddress = uint64_t{1} << 62;
-
-uint64_t RoundUp(uint64_t value, uint64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
+constexpr size_t kSmall = static_cast<size_t>(trace::Pool::kSmall);
+constexpr size_t kLarge = static_cast<size_t>(trace::Pool::kLarge);
 
 }  // namespace
 
-struct CachingAllocator::Impl {
-  // Free blocks of one stream. Best fit never crosses streams, so one tree a stream gives the same
-  // answer as the real allocator's one set ordered by (stream, size, address).
-  struct StreamPools {
-    uint32_t stream = 0;
-    FreeTree free[2];  // by Pool
-    FreeTree& of(trace::Pool pool) { return free[static_cast<size_t>(pool)]; }
-  };
-
-  Settings settings;
-  SegmentObserver* observer;
-  Stats stats;
-  uint64_t next_address;
-  std::vector<std::unique_ptr<StreamPools>> streams;  // by stream
-  StreamPools* last_stream = nullptr;
-  NodePool<BlockNode> block_nodes;
-  NodePool<SegmentNode> segment_nodes;
-  LiveTable live;
-  // Segments in order of address: they are handed out in ascending order and only appended.
-  SegmentNode* first_segment = nullptr;
-  SegmentNode* last_segment = nullptr;
-
-  Impl(const Settings& s, SegmentObserver* o)
-      : settings(s), observer(o), next_address(RoundUp(s.first_address, kSegmentAlignment)) {}
-
-  StreamPools& PoolsOf(uint32_t stream) {
-    if (last_stream != nullptr && last_stream->stream == stream) return *last_stream;
-    auto it = std::lower_bound(
-        streams.begin(), streams.end(), stream,
-        [](const std::unique_ptr<StreamPools>& p, uint32_t s) { return p->stream < s; });
-    if (it == streams.end() || (*it)->stream != stream) {
-      it = streams.insert(it, std::make_unique<StreamPools>());
-      (*it)->stream = stream;
-    }
-    last_stream = it->get();
-    return *last_stream;
+CachingAllocator::Impl::Impl(const Settings& s, SegmentObserver* o)
+    : settings(s), observer(o), next_address(RoundUp(s.first_address, kSegmentAlignment)) {
+  const run::AllocConf& conf = settings.conf;
+  if (conf.memory_fraction > 0 && conf.memory_fraction < 1) {
+    allowed = static_cast<uint64_t>(conf.memory_fraction * static_cast<double>(DeviceTotal()));
   }
+  ages = allowed != kNoLimit && conf.garbage_collection_threshold > 0;
+  plain = conf.max_split_size == run::AllocConf::kNoMaxSplit && !conf.expandable_segments;
+  for (uint32_t divisions : conf.roundup_power2_divisions) rounds_up |= divisions > 1;
+  mempools[0] = std::make_unique<MemPool>();
+}
 
-  uint64_t DeviceFree() const {
-    return stats.reserved >= settings.device_memory_bytes
-               ? 0
-               : settings.device_memory_bytes - stats.reserved;
-  }
-  bool Fits(uint64_t segment_bytes) const {
-    return settings.device_memory_bytes == 0 || segment_bytes <= DeviceFree();
-  }
+uint64_t CachingAllocator::Impl::DeviceTotal() const {
+  if (settings.device_total_bytes != 0) return settings.device_total_bytes;
+  return settings.device_memory_bytes != 0 ? settings.device_memory_bytes : kUnknownDevice;
+}
 
-  // A new segment, wholly one block that is in no tree.
-  BlockNode* AddSegment(uint64_t bytes, trace::Pool pool, uint32_t stream) {
-    SegmentNode* s = segment_nodes.Take();
-    *s = SegmentNode{
-        .segment = {.address = next_address, .bytes = bytes, .pool = pool, .stream = stream},
-        .prev = last_segment};
-    (last_segment != nullptr ? last_segment->next : first_segment) = s;
-    last_segment = s;
-    next_address += RoundUp(bytes, kSegmentAlignment);
-    BlockNode* b = block_nodes.Take();
-    *b = BlockNode{.address = s->segment.address, .size = bytes, .segment = s};
-    s->first = b;
-    stats.reserved += bytes;
-    stats.peak_reserved = std::max(stats.peak_reserved, stats.reserved);
-    ++stats.segment_allocs;
-    if (observer != nullptr) observer->OnSegmentAlloc(s->segment);
-    return b;
+StreamPools& CachingAllocator::Impl::PoolsOf(uint32_t mempool, uint32_t stream) {
+  if (last_pools != nullptr && last_pools->stream == stream && last_pools->owner->id == mempool) {
+    return *last_pools;
   }
-
-  void RemoveSegment(SegmentNode* s) {
-    const Segment gone = s->segment;
-    (s->prev != nullptr ? s->prev->next : first_segment) = s->next;
-    (s->next != nullptr ? s->next->prev : last_segment) = s->prev;
-    block_nodes.Give(s->first);
-    segment_nodes.Give(s);
-    stats.reserved -= gone.bytes;
-    ++stats.segment_frees;
-    if (observer != nullptr) observer->OnSegmentFree(gone);
+  std::unique_ptr<MemPool>& owner = mempools[mempool];
+  if (owner == nullptr) {
+    owner = std::make_unique<MemPool>();
+    owner->id = mempool;
   }
+  auto& streams = owner->streams;
+  auto it = std::lower_bound(
+      streams.begin(), streams.end(), stream,
+      [](const std::unique_ptr<StreamPools>& p, uint32_t value) { return p->stream < value; });
+  if (it == streams.end() || (*it)->stream != stream) {
+    it = streams.insert(it, std::make_unique<StreamPools>());
+    (*it)->stream = stream;
+    (*it)->owner = owner.get();
+  }
+  last_pools = it->get();
+  return *last_pools;
+}
 
-  // release_cached_blocks(): every segment that is one free block, the large pool's first, in the
-  // order of the pool's set (stream, size, address).
-  void ReleaseCached() {
-    std::vector<BlockNode*> whole;
-    for (trace::Pool pool : {trace::Pool::kLarge, trace::Pool::kSmall}) {
-      for (auto& pools : streams) {
-        FreeTree& tree = pools->of(pool);
-        whole.clear();
-        tree.ForEach([&](BlockNode* b) {
-          if (b->prev == nullptr && b->next == nullptr) whole.push_back(b);
-        });
-        for (BlockNode* b : whole) {
-          tree.Erase(b);
-          RemoveSegment(b->segment);
-        }
+// get_free_block(): best fit, and who may not have it.
+BlockNode* CachingAllocator::Impl::FindFree(const StreamPools& pools, size_t pool,
+                                            uint64_t size) const {
+  const FreeTree& tree = pools.free[pool];
+  const auto expandable = [](const BlockNode* b) { return b->segment->segment.expandable; };
+  BlockNode* b = tree.LowerBound(size, 0);
+  if (b == nullptr) return nullptr;
+  if (expandable(b)) {
+    if (settings.conf.expandable_segments) {
+      // A block that can grow counts as large as it can grow, so that the end of a segment is taken
+      // last.
+      const auto room = [](const BlockNode* n) {
+        const BlockNode* after = n->next;
+        const bool grows = after != nullptr && after->use == BlockUse::kUnmapped;
+        return n->size + (grows ? after->size : 0);
+      };
+      for (BlockNode* next = tree.Next(b); next != nullptr && expandable(b) && room(next) < room(b);
+           next = tree.Next(next)) {
+        b = next;
       }
+    } else {
+      while (b != nullptr && expandable(b)) b = tree.Next(b);
+      if (b == nullptr) return nullptr;
     }
   }
+  const run::AllocConf& conf = settings.conf;
+  // A block above the limit is for requests above it, and only for those of nearly its size.
+  if (size < conf.max_split_size) {
+    if (b->size >= conf.max_split_size) return nullptr;
+  } else if (b->size - size >= conf.max_non_split_rounding) {
+    return nullptr;
+  }
+  return b;
+}
 
-  // The block for a request that no cached block serves, or null after telling the observer.
-  BlockNode* BlockFromDriver(uint64_t bytes, uint64_t rounded, trace::Pool pool, uint32_t stream) {
-    const uint64_t segment_bytes = SegmentSize(rounded);
-    if (!Fits(segment_bytes)) {
-      ++stats.retries;
-      ReleaseCached();
-      if (!Fits(segment_bytes)) {
-        ++stats.out_of_memory;
-        if (observer != nullptr) observer->OnOutOfMemory(bytes, DeviceFree());
-        if (!settings.grant_over_limit) return nullptr;
-      }
-    }
-    return AddSegment(segment_bytes, pool, stream);
+BlockNode* CachingAllocator::Impl::AddAfter(BlockNode* b, uint64_t address, uint64_t size) {
+  BlockNode* n = block_nodes.Take();
+  *n = BlockNode{
+      .address = address, .size = size, .prev = b, .next = b->next, .segment = b->segment};
+  if (b->next != nullptr) b->next->prev = n;
+  b->next = n;
+  return n;
+}
+
+BlockNode* CachingAllocator::Impl::AddBefore(BlockNode* b, uint64_t address, uint64_t size) {
+  BlockNode* n = block_nodes.Take();
+  *n = BlockNode{
+      .address = address, .size = size, .prev = b->prev, .next = b, .segment = b->segment};
+  (b->prev != nullptr ? b->prev->next : b->segment->first) = n;
+  b->prev = n;
+  return n;
+}
+
+void CachingAllocator::Impl::Absorb(BlockNode* b, BlockNode* neighbour) {
+  if (neighbour == b->prev) {
+    b->address = neighbour->address;
+    b->prev = neighbour->prev;
+    (b->prev != nullptr ? b->prev->next : b->segment->first) = b;
+  } else {
+    b->next = neighbour->next;
+    if (b->next != nullptr) b->next->prev = b;
   }
-};
+  b->size += neighbour->size;
+  block_nodes.Give(neighbour);
+}
+
+void CachingAllocator::Impl::PutBack(BlockNode* b) {
+  FreeTree& tree = TreeOf(*b->segment);
+  for (BlockNode* neighbour : {b->prev, b->next}) {
+    if (neighbour == nullptr || neighbour->use != BlockUse::kFree) continue;
+    tree.Erase(neighbour);
+    Absorb(b, neighbour);
+  }
+  InsertFree(b);
+}
+
+// free_block(). The block has left the table.
+void CachingAllocator::Impl::Complete(BlockNode* b) {
+  stats.requested -= b->requested;
+  stats.allocated -= b->size;
+  b->requested = 0;
+  PutBack(b);
+}
+
+void CachingAllocator::Impl::AddPending(BlockNode* b) {
+  if (pending.size() > 2 * pending_count + 64) {
+    std::erase_if(pending, [this](const Pending& p) { return FindPending(p) == nullptr; });
+  }
+  b->use = BlockUse::kPending;
+  b->since = ++next_ticket;
+  pending.push_back({b->address, b->since});
+  ++pending_count;
+}
 
 CachingAllocator::CachingAllocator(const Settings& settings, SegmentObserver* observer)
     : impl_(std::make_unique<Impl>(settings, observer)) {}
 CachingAllocator::~CachingAllocator() = default;
 
-absl::StatusOr<Block> CachingAllocator::Malloc(uint64_t bytes, uint32_t stream) {
+absl::StatusOr<Block> CachingAllocator::Malloc(uint64_t bytes, uint32_t stream, uint32_t mempool) {
   Impl& m = *impl_;
   if (bytes == 0 || bytes > kMaxRequest || m.next_address > kMaxAddress) {
     return absl::InvalidArgumentError(fmt::format(
@@ -153,38 +162,32 @@ absl::StatusOr<Block> CachingAllocator::Malloc(uint64_t bytes, uint32_t stream) 
         "space used up to {:#x})",
         bytes, stream, kMaxRequest, m.next_address));
   }
-  const uint64_t rounded = RoundSize(bytes);
-  const trace::Pool pool = rounded <= kSmallSize ? trace::Pool::kSmall : trace::Pool::kLarge;
-  FreeTree& tree = m.PoolsOf(stream).of(pool);
-  BlockNode* b = tree.TakeBestFit(rounded);
+  const run::AllocConf& conf = m.settings.conf;
+  const uint64_t size = m.rounds_up ? RoundSize(bytes, conf) : RoundSize(bytes);
+  const size_t pool = size <= kSmallSize ? kSmall : kLarge;
+  StreamPools& pools = m.PoolsOf(mempool, stream);
+  BlockNode* b = m.TakeFree(pools, pool, size);
   if (b == nullptr) {
-    b = m.BlockFromDriver(bytes, rounded, pool, stream);
+    b = m.FromDriver(bytes, size, pools, pool);
     if (b == nullptr) {
       return absl::ResourceExhaustedError(fmt::format(
           "out of memory: {} bytes asked on stream {} (a segment of {} bytes); {} of {} bytes are "
           "free on the device, {} bytes are reserved of which {} allocated",
-          bytes, stream, SegmentSize(rounded), m.DeviceFree(), m.settings.device_memory_bytes,
+          bytes, stream, SegmentSize(size, conf), m.DeviceFree(), m.settings.device_memory_bytes,
           m.stats.reserved, m.stats.allocated));
     }
   }
-  const uint64_t remaining = b->size - rounded;
-  const bool split =
-      pool == trace::Pool::kSmall ? remaining >= kMinBlockSize : remaining > kSmallSize;
+  const uint64_t remaining = b->size - size;
+  const bool split = pool == kSmall || conf.expandable_segments
+                         ? remaining >= kMinBlockSize
+                         : remaining > kSmallSize && size < conf.max_split_size;
   if (split) {
-    BlockNode* rest = m.block_nodes.Take();
-    *rest = BlockNode{.address = b->address + rounded,
-                      .size = remaining,
-                      .prev = b,
-                      .next = b->next,
-                      .segment = b->segment};
-    if (b->next != nullptr) b->next->prev = rest;
-    b->next = rest;
-    b->size = rounded;
-    tree.Insert(rest);
+    b->size = size;
+    m.InsertFree(m.AddAfter(b, b->address + size, remaining));
   }
-  b->live = true;
+  b->use = BlockUse::kLive;
   b->requested = bytes;
-  m.live.Insert(b);
+  m.in_use.Insert(b);
 
   Stats& s = m.stats;
   s.requested += bytes;
@@ -194,70 +197,111 @@ absl::StatusOr<Block> CachingAllocator::Malloc(uint64_t bytes, uint32_t stream) 
   return Block{.address = b->address,
                .bytes_requested = bytes,
                .bytes_rounded = b->size,
-               .pool = pool,
+               .pool = static_cast<trace::Pool>(pool),
                .stream = stream};
 }
 
 absl::Status CachingAllocator::Free(uint64_t address) {
   Impl& m = *impl_;
-  BlockNode* b = m.live.Remove(address);
-  if (b == nullptr) {
+  if (!m.stream_uses.empty() && m.stream_uses.count(m.in_use.Find(address)) != 0) {
+    return RequestFree(address);
+  }
+  BlockNode* b = m.in_use.Remove(address);
+  if (b == nullptr || b->use != BlockUse::kLive) {
+    if (b != nullptr) m.in_use.Insert(b);
     return absl::InvalidArgumentError(
         fmt::format("caching allocator: free of {:#x}, which is no live block", address));
   }
-  m.stats.requested -= b->requested;
-  m.stats.allocated -= b->size;
-  b->live = false;
-  b->requested = 0;
-  const Segment& segment = b->segment->segment;
-  FreeTree& tree = m.PoolsOf(segment.stream).of(segment.pool);
-  if (BlockNode* p = b->prev; p != nullptr && !p->live) {
-    tree.Erase(p);
-    p->size += b->size;
-    p->next = b->next;
-    if (b->next != nullptr) b->next->prev = p;
-    m.block_nodes.Give(b);
-    b = p;
+  m.Complete(b);
+  return absl::OkStatus();
+}
+
+absl::Status CachingAllocator::RequestFree(uint64_t address) {
+  Impl& m = *impl_;
+  BlockNode* b = m.in_use.Find(address);
+  if (b == nullptr || b->use != BlockUse::kLive) {
+    return absl::InvalidArgumentError(
+        fmt::format("caching allocator: free of {:#x}, which is no live block", address));
   }
-  if (BlockNode* n = b->next; n != nullptr && !n->live) {
-    tree.Erase(n);
-    b->size += n->size;
-    b->next = n->next;
-    if (n->next != nullptr) n->next->prev = b;
-    m.block_nodes.Give(n);
+  m.stream_uses.erase(b);
+  m.AddPending(b);
+  return absl::OkStatus();
+}
+
+absl::Status CachingAllocator::CompleteFree(uint64_t address) {
+  Impl& m = *impl_;
+  BlockNode* b = m.in_use.Find(address);
+  if (b == nullptr || b->use != BlockUse::kPending) {
+    return absl::InvalidArgumentError(
+        fmt::format("caching allocator: completed free of {:#x}, which is not pending", address));
   }
-  tree.Insert(b);
+  m.in_use.Remove(address);
+  --m.pending_count;
+  if (m.pending.back().ticket == b->since) m.pending.pop_back();
+  m.Complete(b);
+  return absl::OkStatus();
+}
+
+absl::Status CachingAllocator::RecordStream(uint64_t address, uint32_t stream) {
+  Impl& m = *impl_;
+  const BlockNode* b = m.in_use.Find(address);
+  if (b == nullptr || b->use != BlockUse::kLive) {
+    return absl::InvalidArgumentError(fmt::format(
+        "caching allocator: {:#x}, used on stream {}, is no live block", address, stream));
+  }
+  if (stream == b->segment->segment.stream) return absl::OkStatus();
+  std::vector<uint32_t>& uses = m.stream_uses[b];
+  if (std::find(uses.begin(), uses.end(), stream) == uses.end()) uses.push_back(stream);
   return absl::OkStatus();
 }
 
 void CachingAllocator::EmptyCache() { impl_->ReleaseCached(); }
 
+void CachingAllocator::ReleasePool(uint32_t mempool) {
+  const auto it = impl_->mempools.find(mempool);
+  if (mempool != 0 && it != impl_->mempools.end()) it->second->released = true;
+}
+
 const Stats& CachingAllocator::stats() const { return impl_->stats; }
 
-std::vector<CachingAllocator::SegmentState> CachingAllocator::Snapshot() const {
-  std::vector<SegmentState> out;
-  for (const SegmentNode* s = impl_->first_segment; s != nullptr; s = s->next) {
-    SegmentState state{.segment = s->segment, .blocks = {}};
-    for (const BlockNode* b = s->first; b != nullptr; b = b->next) {
-      state.blocks.push_back({.block = {.address = b->address,
-                                        .bytes_requested = b->requested,
-                                        .bytes_rounded = b->size,
-                                        .pool = s->segment.pool,
-                                        .stream = s->segment.stream},
-                              .live = b->live});
-    }
-    out.push_back(std::move(state));
+std::optional<Block> CachingAllocator::BestFit(uint64_t bytes, uint32_t stream,
+                                               uint32_t mempool) const {
+  const Impl& m = *impl_;
+  const uint64_t size = RoundSize(bytes, m.settings.conf);
+  const size_t pool = size <= kSmallSize ? kSmall : kLarge;
+  const auto owner = m.mempools.find(mempool);
+  if (owner == m.mempools.end()) return std::nullopt;
+  for (const auto& pools : owner->second->streams) {
+    if (pools->stream != stream) continue;
+    const BlockNode* b = m.FindFree(*pools, pool, size);
+    if (b == nullptr) return std::nullopt;
+    return Block{.address = b->address,
+                 .bytes_rounded = b->size,
+                 .pool = static_cast<trace::Pool>(pool),
+                 .stream = stream};
   }
-  return out;
+  return std::nullopt;
 }
 
 uint64_t CachingAllocator::RoundSize(uint64_t bytes) {
   return bytes < kMinBlockSize ? kMinBlockSize : RoundUp(bytes, kMinBlockSize);
 }
 
-uint64_t CachingAllocator::SegmentSize(uint64_t rounded) {
+uint64_t CachingAllocator::RoundSize(uint64_t bytes, const run::AllocConf& conf) {
+  if (bytes < kMinBlockSize) return kMinBlockSize;
+  const int log = 63 - std::countl_zero(bytes);
+  const uint64_t divisions =
+      conf.roundup_power2_divisions[std::clamp(log - 20, 0, run::AllocConf::kRoundupIntervals - 1)];
+  if (divisions <= 1 || bytes <= kMinBlockSize * divisions) return RoundUp(bytes, kMinBlockSize);
+  // bytes > 512 * divisions: a step is at least 512.
+  return RoundUp(bytes, (uint64_t{1} << log) / divisions);
+}
+
+uint64_t CachingAllocator::SegmentSize(uint64_t rounded) { return SegmentSize(rounded, {}); }
+
+uint64_t CachingAllocator::SegmentSize(uint64_t rounded, const run::AllocConf& conf) {
   if (rounded <= kSmallSize) return kSmallBuffer;
-  if (rounded < kMinLargeAlloc) return kLargeBuffer;
+  if (rounded < kMinLargeAlloc) return conf.large_segment_size;
   return RoundUp(rounded, kRoundLarge);
 }
 

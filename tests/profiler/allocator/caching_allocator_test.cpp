@@ -19,12 +19,19 @@ struct Log : SegmentObserver {
   void OnOutOfMemory(uint64_t bytes, uint64_t device_free) override {
     out_of_memory.emplace_back(bytes, device_free);
   }
+  void OnSegmentMap(const Segment&, uint64_t address, uint64_t bytes) override {
+    maps.emplace_back(address, bytes);
+  }
+  void OnSegmentUnmap(const Segment&, uint64_t address, uint64_t bytes) override {
+    unmaps.emplace_back(address, bytes);
+  }
   std::vector<Segment> allocs, frees;
+  std::vector<std::pair<uint64_t, uint64_t>> maps, unmaps;
   std::vector<std::pair<uint64_t, uint64_t>> out_of_memory;
 };
 
-Block MustMalloc(CachingAllocator& a, uint64_t bytes, uint32_t stream = 0) {
-  absl::StatusOr<Block> b = a.Malloc(bytes, stream);
+Block MustMalloc(CachingAllocator& a, uint64_t bytes, uint32_t stream = 0, uint32_t mempool = 0) {
+  absl::StatusOr<Block> b = a.Malloc(bytes, stream, mempool);
   EXPECT_TRUE(b.ok()) << b.status();
   return b.value_or(Block{});
 }
@@ -123,16 +130,25 @@ TEST(CachingAllocator, OutOfMemorySaysWhatWasAskedAndFree) {
   EXPECT_EQ(MustMalloc(a, 24 * kMiB).bytes_rounded, 24 * kMiB);  // still works
 }
 
-TEST(CachingAllocator, GrantsOverTheLimitWhenToldTo) {
+TEST(CachingAllocator, GrantsOverTheLimitAndSaysSoOnceEachTime) {
   Log log;
   CachingAllocator a({.device_memory_bytes = 64 * kMiB, .grant_over_limit = true}, &log);
   MustMalloc(a, 60 * kMiB);
-  EXPECT_EQ(MustMalloc(a, 100 * kMiB).bytes_rounded, 100 * kMiB);
-  EXPECT_EQ(MustMalloc(a, 10 * kMiB).bytes_rounded, 10 * kMiB);
-  ASSERT_EQ(log.out_of_memory.size(), 2);
-  EXPECT_EQ(log.out_of_memory[0].second, 4 * kMiB);
-  EXPECT_EQ(log.out_of_memory[1].second, 0);  // already beyond
+  const Block first = MustMalloc(a, 100 * kMiB);
+  EXPECT_EQ(first.bytes_rounded, 100 * kMiB);
+  const Block second = MustMalloc(a, 10 * kMiB);
+  EXPECT_EQ(second.bytes_rounded, 10 * kMiB);
   EXPECT_EQ(a.stats().reserved, 170 * kMiB);
+  ASSERT_EQ(log.out_of_memory.size(), 1);
+  EXPECT_EQ(log.out_of_memory[0].second, 4 * kMiB);
+  // Back below the limit, a request fits again; then it is passed once more.
+  ASSERT_TRUE(a.Free(first.address).ok());
+  ASSERT_TRUE(a.Free(second.address).ok());
+  a.EmptyCache();
+  MustMalloc(a, 100);
+  MustMalloc(a, 50 * kMiB);
+  EXPECT_EQ(log.out_of_memory.size(), 2);
+  EXPECT_EQ(a.stats().out_of_memory, 2);
 }
 
 TEST(CachingAllocator, RefusesBadRequests) {
@@ -145,6 +161,186 @@ TEST(CachingAllocator, RefusesBadRequests) {
   EXPECT_EQ(a.Free(0).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(a.Free(b.address).ok());
   EXPECT_EQ(a.Free(b.address).code(), absl::StatusCode::kInvalidArgument);
+}
+
+Settings With(const char* conf, uint64_t device_memory_bytes = 0) {
+  return {.device_memory_bytes = device_memory_bytes, .conf = run::ParseAllocConf(conf).value()};
+}
+
+TEST(CachingAllocator, RoundsToDivisionsOfAPowerOfTwo) {
+  const run::AllocConf conf =
+      run::ParseAllocConf("roundup_power2_divisions:[1:4,2:0,4:8,>:2]").value();
+  const auto round = [&conf](uint64_t bytes) { return CachingAllocator::RoundSize(bytes, conf); };
+  EXPECT_EQ(round(1200), 1536) << "up to 512 times the divisions: to 512 alone";
+  EXPECT_EQ(round(2049), 2560);
+  EXPECT_EQ(round(1200 * 1024), 1280 * 1024) << "PyTorch's own example: 1200 with 4 gives 1280";
+  EXPECT_EQ(round(2 * kMiB + 1), 2 * kMiB + 512) << "off between 2 and 4 MiB";
+  EXPECT_EQ(round(4 * kMiB), 4 * kMiB);
+  EXPECT_EQ(round(4 * kMiB + 1), 4 * kMiB + kMiB / 2);
+  EXPECT_EQ(round(9 * kMiB), 12 * kMiB);
+  EXPECT_EQ(round(13 * kMiB), 16 * kMiB);
+  CachingAllocator a(With("roundup_power2_divisions:4"), nullptr);
+  EXPECT_EQ(MustMalloc(a, 900 * 1024).bytes_rounded, kMiB) << "and then as if that were asked";
+}
+
+TEST(CachingAllocator, OversizeBlocksAreNotSplitAndServeTheirLikeAlone) {
+  Log log;
+  CachingAllocator a(With("max_split_size_mb:32"), &log);
+  const Block big = MustMalloc(a, 40 * kMiB);
+  ASSERT_TRUE(a.Free(big.address).ok());
+  EXPECT_NE(MustMalloc(a, 30 * kMiB).address, big.address) << "too large for a small request";
+  EXPECT_EQ(MustMalloc(a, 36 * kMiB).address, big.address);
+  EXPECT_EQ(a.stats().allocated, 70 * kMiB) << "taken whole";
+  const Block bigger = MustMalloc(a, 80 * kMiB);
+  ASSERT_TRUE(a.Free(bigger.address).ok());
+  EXPECT_NE(MustMalloc(a, 60 * kMiB).address, bigger.address) << "20 MiB larger is too much";
+  EXPECT_EQ(MustMalloc(a, 62 * kMiB).address, bigger.address);
+  EXPECT_EQ(log.allocs.size(), 4);
+}
+
+TEST(CachingAllocator, ReleasesJustEnoughOversizeBlocks) {
+  Log log;
+  CachingAllocator a(With("max_split_size_mb:20", 180 * kMiB), &log);
+  const Block x = MustMalloc(a, 40 * kMiB), y = MustMalloc(a, 60 * kMiB);
+  const Block z = MustMalloc(a, 80 * kMiB);
+  for (const Block& b : {x, y, z}) ASSERT_TRUE(a.Free(b.address).ok());
+  MustMalloc(a, 20 * kMiB);
+  ASSERT_EQ(log.frees.size(), 1) << "the smallest that is large enough";
+  EXPECT_EQ(log.frees[0].address, x.address);
+  MustMalloc(a, 110 * kMiB);
+  ASSERT_EQ(log.frees.size(), 3) << "none is: the largest first";
+  EXPECT_EQ(log.frees[1].address, z.address);
+  EXPECT_EQ(log.frees[2].address, y.address);
+  EXPECT_EQ(a.stats().retries, 0);
+}
+
+TEST(CachingAllocator, CollectsBlocksThatWereNotUsedForLongerThanTheAverage) {
+  Log log;
+  CachingAllocator a(
+      With("garbage_collection_threshold:0.5,per_process_memory_fraction:0.5", 800 * kMiB), &log);
+  const Block old = MustMalloc(a, 100 * kMiB), used = MustMalloc(a, 50 * kMiB);
+  for (const Block& b : {old, used}) ASSERT_TRUE(a.Free(b.address).ok());
+  for (int i = 0; i < 5; ++i) {
+    const Block again = MustMalloc(a, 50 * kMiB);
+    EXPECT_EQ(again.address, used.address);
+    ASSERT_TRUE(a.Free(again.address).ok());
+  }
+  MustMalloc(a, 150 * kMiB);
+  EXPECT_TRUE(log.frees.empty()) << "150 MiB were reserved, the threshold is 200";
+  MustMalloc(a, 101 * kMiB);
+  ASSERT_EQ(log.frees.size(), 1);
+  EXPECT_EQ(log.frees[0].address, old.address);
+  EXPECT_EQ(a.stats().retries, 0);
+}
+
+TEST(CachingAllocator, AFractionOfTheDeviceIsTheLimit) {
+  CachingAllocator a(With("per_process_memory_fraction:0.5", 200 * kMiB), nullptr);
+  MustMalloc(a, 90 * kMiB);
+  EXPECT_EQ(a.Malloc(12 * kMiB, 0).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(a.Malloc(10 * kMiB, 0).ok());
+}
+
+TEST(CachingAllocator, AnExpandableSegmentGrowsByPagesAndGivesThemBack) {
+  Log log;
+  CachingAllocator a(With("expandable_segments:True", 800 * kMiB), &log);
+  const Block x = MustMalloc(a, 30 * kMiB), y = MustMalloc(a, 30 * kMiB);
+  ASSERT_EQ(log.allocs.size(), 1);
+  EXPECT_TRUE(log.allocs[0].expandable);
+  EXPECT_EQ(log.allocs[0].bytes, 900 * kMiB) << "addresses for 1 1/8 of the device";
+  EXPECT_EQ(log.maps, (std::vector<std::pair<uint64_t, uint64_t>>{
+                          {x.address, 40 * kMiB}, {x.address + 40 * kMiB, 20 * kMiB}}));
+  EXPECT_EQ(y.address, x.address + 30 * kMiB);
+  EXPECT_EQ(a.stats().reserved, 60 * kMiB);
+  ASSERT_TRUE(a.Free(x.address).ok());
+  a.EmptyCache();
+  EXPECT_EQ(log.unmaps, (std::vector<std::pair<uint64_t, uint64_t>>{{x.address, 20 * kMiB}}))
+      << "the page that the second block begins in stays";
+  EXPECT_EQ(a.stats().reserved, 40 * kMiB);
+  EXPECT_EQ(MustMalloc(a, 25 * kMiB).address, x.address) << "the lowest addresses are mapped again";
+  EXPECT_EQ(a.stats().segment_allocs, 0);
+  EXPECT_EQ(a.stats().segment_maps, 3);
+}
+
+TEST(CachingAllocator, AFreeWaitsForOtherStreams) {
+  CachingAllocator a({}, nullptr);
+  const Block b = MustMalloc(a, 4096, 1);
+  ASSERT_TRUE(a.RecordStream(b.address, 1).ok());
+  ASSERT_TRUE(a.Free(b.address).ok());
+  EXPECT_EQ(MustMalloc(a, 4096, 1).address, b.address) << "its own stream does not count";
+  ASSERT_TRUE(a.RecordStream(b.address, 2).ok());
+  ASSERT_TRUE(a.Free(b.address).ok());
+  EXPECT_NE(MustMalloc(a, 4096, 1).address, b.address);
+  EXPECT_EQ(a.Free(b.address).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(a.RecordStream(b.address, 2).code(), absl::StatusCode::kInvalidArgument);
+  ASSERT_TRUE(a.CompleteFree(b.address).ok());
+  EXPECT_EQ(MustMalloc(a, 4096, 1).address, b.address);
+}
+
+TEST(CachingAllocator, APrivatePoolKeepsItsMemoryUntilItIsReleased) {
+  Log log;
+  CachingAllocator a({.device_memory_bytes = 64 * kMiB}, &log);
+  const Block b = MustMalloc(a, 30 * kMiB, 0, 5);
+  ASSERT_TRUE(a.Free(b.address).ok());
+  EXPECT_NE(MustMalloc(a, 20 * kMiB).address, b.address);
+  a.EmptyCache();
+  EXPECT_TRUE(log.frees.empty());
+  EXPECT_EQ(MustMalloc(a, 30 * kMiB, 0, 5).address, b.address);
+  ASSERT_TRUE(a.Free(b.address).ok());
+  a.ReleasePool(5);
+  MustMalloc(a, 40 * kMiB);
+  ASSERT_EQ(log.frees.size(), 1);
+  EXPECT_EQ(log.frees[0].mempool, 5);
+}
+
+TEST(CachingAllocator, ADriverSaysWhereAndWhetherThereIsMemory) {
+  struct Given : Driver {
+    std::optional<uint64_t> Allocate(const Segment& wanted) override {
+      asked.push_back(wanted.bytes);
+      if (answers.empty()) return std::nullopt;
+      const uint64_t address = answers.back();
+      answers.pop_back();
+      return address;
+    }
+    bool Map(const Segment&, uint64_t, uint64_t) override { return false; }
+    std::vector<uint64_t> answers, asked;
+  } driver;
+  driver.answers = {uint64_t{3} << 40, uint64_t{5} << 40};
+  CachingAllocator a({.driver = &driver}, nullptr);
+  EXPECT_EQ(MustMalloc(a, 100).address, uint64_t{5} << 40);
+  EXPECT_EQ(MustMalloc(a, 2 * kMiB).address, uint64_t{3} << 40);
+  EXPECT_EQ(a.Malloc(30 * kMiB, 0).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(driver.asked, (std::vector<uint64_t>{2 * kMiB, 20 * kMiB, 30 * kMiB, 30 * kMiB}))
+      << "twice, the cache released in between";
+}
+
+TEST(CachingAllocator, RefusesStatesThatCannotBe) {
+  using State = CachingAllocator::SegmentState;
+  const auto block = [](uint64_t address, uint64_t bytes, bool mapped = true) {
+    return CachingAllocator::BlockState{.block = {.address = address, .bytes_rounded = bytes},
+                                        .mapped = mapped};
+  };
+  const uint64_t at = 64 * kMiB;
+  const Segment segment{.address = at, .bytes = 2 * kMiB};
+  const auto code = [](std::vector<State> states) {
+    return CachingAllocator({}, nullptr).Restore(states).code();
+  };
+  EXPECT_EQ(code({{segment, {block(at, 2 * kMiB)}}}), absl::StatusCode::kOk);
+  for (const std::vector<State>& states : std::vector<std::vector<State>>{
+           {{segment, {}}},
+           {{segment, {block(at, kMiB)}}},
+           {{segment, {block(at, kMiB), block(at, kMiB)}}},
+           {{segment, {block(at, 3 * kMiB)}}},
+           {{segment, {block(at, 0), block(at, 2 * kMiB)}}},
+           {{segment, {block(at, 2 * kMiB, false)}}},
+           {{segment, {block(at, 2 * kMiB)}}, {segment, {block(at, 2 * kMiB)}}},
+           {{segment, {block(at, 2 * kMiB)}},
+            {{.address = at + kMiB, .bytes = 2 * kMiB}, {block(at + kMiB, 2 * kMiB)}}},
+           {{{.address = ~uint64_t{0} - kMiB, .bytes = 2 * kMiB}, {block(at, 2 * kMiB)}}}}) {
+    EXPECT_EQ(code(states), absl::StatusCode::kInvalidArgument);
+  }
+  CachingAllocator used({}, nullptr);
+  MustMalloc(used, 1);
+  EXPECT_EQ(used.Restore({}).code(), absl::StatusCode::kFailedPrecondition);
 }
 
 }  // namespace

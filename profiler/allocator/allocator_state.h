@@ -1,0 +1,159 @@
+// The state of the caching-allocator model and the steps that change it. Malloc and Free are in
+// caching_allocator.cpp, what asks the driver and gives back in release.cpp, expandable segments in
+// expandable.cpp, snapshots in snapshot.cpp. Internal to this folder.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "profiler/allocator/block_index.h"
+
+namespace vramscope::allocator {
+
+// Constants of c10/core/AllocatorConfig.h.
+inline constexpr uint64_t kMiB = uint64_t{1} << 20;
+inline constexpr uint64_t kMinBlockSize = 512;
+inline constexpr uint64_t kSmallSize = 1 * kMiB;    // largest request of the small pool
+inline constexpr uint64_t kSmallBuffer = 2 * kMiB;  // segment and page of the small pool
+inline constexpr uint64_t kMinLargeAlloc = 10 * kMiB;
+inline constexpr uint64_t kRoundLarge = 2 * kMiB;
+inline constexpr uint64_t kSegmentAlignment = 2 * kMiB;  // granularity of the driver
+inline constexpr uint64_t kUnknownDevice = uint64_t{256} << 30;
+
+inline uint64_t RoundUp(uint64_t value, uint64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+struct MemPool;
+
+// Blocks of one stream within one memory pool. Best fit never crosses streams, so one tree a stream
+// gives the same answer as the real allocator's one set ordered by (stream, size, address).
+struct StreamPools {
+  uint32_t stream = 0;
+  MemPool* owner = nullptr;
+  FreeTree free[2];                            // by Pool
+  std::map<uint64_t, BlockNode*> unmapped[2];  // by address
+};
+
+// The default pool, or a private one.
+struct MemPool {
+  uint32_t id = 0;
+  bool released = false;
+  uint64_t searches[2] = {0, 0};  // of the small and of the large pool: what ages are counted in
+  std::vector<std::unique_ptr<StreamPools>> streams;  // by stream
+};
+
+struct SegmentNode {
+  Segment segment;
+  BlockNode* first = nullptr;
+  StreamPools* pools = nullptr;
+  uint64_t page = 0;  // of an expandable segment
+};
+
+struct CachingAllocator::Impl {
+  static constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
+
+  Settings settings;
+  SegmentObserver* observer;
+  Stats stats;
+  uint64_t next_address;
+  uint64_t allowed = kNoLimit;  // by the memory fraction
+  bool rounds_up = false;       // roundup_power2_divisions
+  bool plain = true;            // no setting narrows best fit
+  bool ages = false;            // garbage collection is on
+  bool over_limit = false;      // since the last time that a request fitted
+  std::map<uint32_t, std::unique_ptr<MemPool>> mempools;  // by id
+  StreamPools* last_pools = nullptr;
+  NodePool<BlockNode> block_nodes;
+  NodePool<SegmentNode> segment_nodes;
+  LiveTable in_use;
+  std::map<uint64_t, SegmentNode*> segments;  // by address
+  // Pending blocks in the order of their requests; some may be completed already: no block is
+  // pending there, or with another ticket.
+  struct Pending {
+    uint64_t address = 0, ticket = 0;
+  };
+  std::vector<Pending> pending;
+  uint64_t next_ticket = 0;
+  size_t pending_count = 0;
+  std::unordered_map<const BlockNode*, std::vector<uint32_t>> stream_uses;
+
+  Impl(const Settings& s, SegmentObserver* o);
+
+  // --- lookups
+  StreamPools& PoolsOf(uint32_t mempool, uint32_t stream);
+  static size_t PoolIndex(const SegmentNode& s) { return static_cast<size_t>(s.segment.pool); }
+  static FreeTree& TreeOf(const SegmentNode& s) { return s.pools->free[PoolIndex(s)]; }
+  static std::map<uint64_t, BlockNode*>& UnmappedOf(const SegmentNode& s) {
+    return s.pools->unmapped[PoolIndex(s)];
+  }
+  uint64_t DeviceFree() const {
+    return stats.reserved >= settings.device_memory_bytes
+               ? 0
+               : settings.device_memory_bytes - stats.reserved;
+  }
+  bool Fits(uint64_t bytes) const {
+    return settings.device_memory_bytes == 0 || bytes <= DeviceFree();
+  }
+  uint64_t DeviceTotal() const;
+
+  // --- blocks
+  BlockNode* FindPending(const Pending& p) const {
+    BlockNode* b = in_use.Find(p.address);
+    return b != nullptr && b->use == BlockUse::kPending && b->since == p.ticket ? b : nullptr;
+  }
+  void AddPending(BlockNode* b);
+  BlockNode* FindFree(const StreamPools& pools, size_t pool, uint64_t size) const;
+  BlockNode* TakeFree(StreamPools& pools, size_t pool, uint64_t size) {
+    if (ages) ++pools.owner->searches[pool];
+    FreeTree& tree = pools.free[pool];
+    if (plain) return tree.TakeBestFit(size);
+    BlockNode* b = FindFree(pools, pool, size);
+    if (b != nullptr) tree.Erase(b);
+    return b;
+  }
+  void InsertFree(BlockNode* b) {
+    const SegmentNode& s = *b->segment;
+    b->use = BlockUse::kFree;
+    b->since = s.pools->owner->searches[PoolIndex(s)];
+    TreeOf(s).Insert(b);
+  }
+  // A new node right before or after `b` in its segment.
+  BlockNode* AddBefore(BlockNode* b, uint64_t address, uint64_t size);
+  BlockNode* AddAfter(BlockNode* b, uint64_t address, uint64_t size);
+  // `b` takes over its neighbour, which is in no container any more.
+  void Absorb(BlockNode* b, BlockNode* neighbour);
+  // The block is in no container: merges it with free neighbours and makes it free.
+  void PutBack(BlockNode* b);
+  void Complete(BlockNode* b);
+
+  // --- the driver
+  SegmentNode* AddSegment(const Segment& segment, StreamPools& pools);
+  BlockNode* TryDriver(uint64_t size, StreamPools& pools, size_t pool, bool forced);
+  // The block for a request that no cached block serves, or null after telling the observer.
+  BlockNode* FromDriver(uint64_t bytes, uint64_t size, StreamPools& pools, size_t pool);
+  void CountReserved(uint64_t bytes);
+
+  // --- giving back
+  void CompletePending();
+  void ReleaseSegment(BlockNode* whole);
+  void ReleaseBlocks(MemPool& owner, size_t pool);
+  void ReleaseCached();
+  bool ReleaseAvailable(StreamPools& pools, size_t pool, uint64_t size);
+  void CollectGarbage();
+
+  // --- expandable segments
+  BlockNode* FindExpandable(StreamPools& pools, size_t pool, uint64_t size);
+  BlockNode* AllocateExpandable(StreamPools& pools, size_t pool, uint64_t size, bool forced);
+  // The free block that the mapped pages are part of; null: the device is full.
+  BlockNode* Map(BlockNode* b, uint64_t bytes, bool forced);
+  // Whole pages of a free block go back. The block becomes the unmapped range, if there is one.
+  void Unmap(BlockNode* b);
+  void ReleaseExpandable(BlockNode* whole);
+};
+
+}  // namespace vramscope::allocator

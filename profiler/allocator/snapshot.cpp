@@ -1,0 +1,113 @@
+// The state from outside: what is there, and starting from a given one.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "profiler/allocator/allocator_state.h"
+
+namespace vramscope::allocator {
+
+std::vector<CachingAllocator::SegmentState> CachingAllocator::Snapshot() const {
+  std::vector<SegmentState> out;
+  out.reserve(impl_->segments.size());
+  for (const auto& [address, s] : impl_->segments) {
+    SegmentState state{.segment = s->segment, .blocks = {}};
+    for (const BlockNode* b = s->first; b != nullptr; b = b->next) {
+      state.blocks.push_back({.block = {.address = b->address,
+                                        .bytes_requested = b->requested,
+                                        .bytes_rounded = b->size,
+                                        .pool = s->segment.pool,
+                                        .stream = s->segment.stream},
+                              .live = b->use == BlockUse::kLive || b->use == BlockUse::kPending,
+                              .pending = b->use == BlockUse::kPending,
+                              .mapped = b->use != BlockUse::kUnmapped});
+    }
+    out.push_back(std::move(state));
+  }
+  return out;
+}
+
+absl::Status CachingAllocator::Restore(std::span<const SegmentState> states) {
+  Impl& m = *impl_;
+  if (!m.segments.empty() || m.stats.segment_allocs != 0) {
+    return absl::FailedPreconditionError("caching allocator: has a state already");
+  }
+  const auto bad = [](uint64_t address, std::string_view what) {
+    return absl::InvalidArgumentError(
+        fmt::format("caching allocator: segment at {:#x}: {}", address, what));
+  };
+  // Checked as a whole before anything is built.
+  std::map<uint64_t, uint64_t> ends;
+  for (const SegmentState& state : states) {
+    const Segment& s = state.segment;
+    if (s.bytes == 0 || s.bytes > kMaxRequest || s.address + s.bytes < s.address) {
+      return bad(s.address, fmt::format("of {} bytes", s.bytes));
+    }
+    if (!ends.emplace(s.address, s.address + s.bytes).second)
+      return bad(s.address, "is there twice");
+    const uint64_t page =
+        s.pool == trace::Pool::kSmall ? kSmallBuffer : m.settings.conf.large_segment_size;
+    uint64_t at = s.address;
+    for (const BlockState& b : state.blocks) {
+      const uint64_t left = s.address + s.bytes - at;
+      if (b.block.address != at || b.block.bytes_rounded == 0 || b.block.bytes_rounded > left) {
+        return bad(s.address, fmt::format("block at {:#x} of {} bytes where {:#x} comes next",
+                                          b.block.address, b.block.bytes_rounded, at));
+      }
+      if (!b.mapped && (!s.expandable || b.live || (at - s.address) % page != 0 ||
+                        b.block.bytes_rounded % page != 0)) {
+        return bad(s.address, fmt::format("block at {:#x} cannot be unmapped", at));
+      }
+      at += b.block.bytes_rounded;
+    }
+    if (at != s.address + s.bytes) return bad(s.address, "its blocks do not fill it");
+  }
+  uint64_t end = 0;
+  for (const auto& [address, segment_end] : ends) {
+    if (address < end) return bad(address, "overlaps the one before");
+    end = segment_end;
+  }
+  m.next_address = std::max(m.next_address, RoundUp(end, kSegmentAlignment));
+
+  for (const SegmentState& state : states) {
+    if (state.segment.expandable) m.plain = false;
+    SegmentNode* s =
+        m.AddSegment(state.segment, m.PoolsOf(state.segment.mempool, state.segment.stream));
+    s->page = state.segment.pool == trace::Pool::kSmall ? kSmallBuffer
+                                                        : m.settings.conf.large_segment_size;
+    BlockNode* last = nullptr;
+    for (const BlockState& b : state.blocks) {
+      BlockNode* n = s->first;
+      if (last == nullptr) {
+        n->size = b.block.bytes_rounded;
+      } else {
+        n = m.AddAfter(last, b.block.address, b.block.bytes_rounded);
+      }
+      last = n;
+      n->use = !b.mapped   ? BlockUse::kUnmapped
+               : b.pending ? BlockUse::kPending
+               : b.live    ? BlockUse::kLive
+                           : BlockUse::kFree;
+      if (b.mapped) m.CountReserved(n->size);
+      switch (n->use) {
+        case BlockUse::kFree:
+          m.InsertFree(n);
+          break;
+        case BlockUse::kUnmapped:
+          m.UnmappedOf(*s)[n->address] = n;
+          break;
+        default:
+          n->requested = b.block.bytes_requested;
+          m.in_use.Insert(n);
+          m.stats.requested += n->requested;
+          m.stats.allocated += n->size;
+          if (b.pending) m.AddPending(n);
+      }
+    }
+  }
+  m.stats.peak_requested = m.stats.requested;
+  m.stats.peak_allocated = m.stats.allocated;
+  return absl::OkStatus();
+}
+
+}  // namespace vramscope::allocator
