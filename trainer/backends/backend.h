@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "profiler/run/alloc_conf.h"
 #include "profiler/run/device_profile.h"
 #include "trainer/capture/recorder.h"
 
@@ -25,7 +26,12 @@ class Backend {
   // Before a run: fresh allocator state for this GPU, virtual time at zero. `recorder` outlives the
   // run. A request beyond the GPU's memory is recorded (OutOfMemory) and then granted all the same,
   // so that the picture shows by how much it does not fit.
-  virtual absl::Status Start(const run::DeviceProfile& profile, Recorder& recorder) = 0;
+  // `conf`: settings of the modelled caching allocator; means something to the plan backend alone.
+  virtual absl::Status Start(const run::DeviceProfile& profile, const run::AllocConf& conf,
+                             Recorder& recorder) = 0;
+  absl::Status Start(const run::DeviceProfile& profile, Recorder& recorder) {
+    return Start(profile, {}, recorder);
+  }
   // After everything of the run is gone: frees workspaces; kInternal when allocations are left.
   virtual absl::Status Stop() = 0;
 };

@@ -56,6 +56,12 @@ struct Live {
   StringId module;
 };
 
+struct LiveSegment {
+  uint64_t id = 0;
+  uint32_t stream = 0;
+  trace::Pool pool = trace::Pool::kSmall;
+};
+
 // Ops that only ask for storage: an allocation inside them is named after the op that wanted it.
 bool AsksForStorageOnly(std::string_view name) {
   return name.starts_with("aten::empty") || name.starts_with("aten::new_empty") ||
@@ -92,7 +98,7 @@ struct Recorder::Impl {
   FlatMap<StringId> module_paths;
 
   FlatMap<Live> live{1 << 14};
-  FlatMap<uint64_t> segments{256};
+  FlatMap<LiveSegment> segments{256};
   uint64_t next_allocation = 0;
   uint64_t next_segment = 0;
   FlatMap<StringId> module_of_sequence{1 << 14};
@@ -123,6 +129,18 @@ struct Recorder::Impl {
     event.kind = kind;
     event.time_ns = last_time;
     return event;
+  }
+
+  void PushPages(EventKind kind, uint64_t segment, uint64_t address, uint64_t bytes) {
+    std::lock_guard lock(mutex);
+    const LiveSegment* found = segments.Find(segment);
+    if (found == nullptr) return;
+    Event& event = Push(kind);
+    event.id = found->id;
+    event.address = address;
+    event.bytes = bytes;
+    event.stream = found->stream;
+    event.pool = found->pool;
   }
 
   void FlushLocked() {
@@ -258,23 +276,33 @@ void Recorder::OnFree(uint64_t key) {
   }
 }
 
-void Recorder::OnSegmentAlloc(uint64_t address, uint64_t bytes, uint32_t stream, trace::Pool pool) {
+void Recorder::OnSegmentAlloc(uint64_t address, uint64_t bytes, uint32_t stream, trace::Pool pool,
+                              bool expandable) {
   std::lock_guard lock(impl_->mutex);
   const uint64_t id = impl_->next_segment++;
-  impl_->segments.Insert(address, id);
+  impl_->segments.Insert(address, {.id = id, .stream = stream, .pool = pool});
   Event& event = impl_->Push(EventKind::kSegmentAlloc);
   event.id = id;
   event.address = address;
   event.bytes = bytes;
   event.stream = stream;
   event.pool = pool;
+  event.detail = expandable ? 1 : 0;
+}
+
+void Recorder::OnSegmentMap(uint64_t segment, uint64_t address, uint64_t bytes) {
+  impl_->PushPages(EventKind::kSegmentMap, segment, address, bytes);
+}
+
+void Recorder::OnSegmentUnmap(uint64_t segment, uint64_t address, uint64_t bytes) {
+  impl_->PushPages(EventKind::kSegmentUnmap, segment, address, bytes);
 }
 
 void Recorder::OnSegmentFree(uint64_t address) {
   std::lock_guard lock(impl_->mutex);
-  const uint64_t* found = impl_->segments.Find(address);
+  const LiveSegment* found = impl_->segments.Find(address);
   if (found == nullptr) return;
-  const uint64_t id = *found;
+  const uint64_t id = found->id;
   impl_->segments.Erase(address);
   impl_->Push(EventKind::kSegmentFree).id = id;
 }

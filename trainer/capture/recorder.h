@@ -54,8 +54,12 @@ class Recorder {
   void OnAlloc(uint64_t key, uint64_t bytes, uint64_t bytes_rounded, uint64_t address,
                uint32_t stream, trace::Pool pool);
   void OnFree(uint64_t key);  // unknown keys (allocated before the recording) are ignored
-  void OnSegmentAlloc(uint64_t address, uint64_t bytes, uint32_t stream, trace::Pool pool);
+  // `expandable`: bytes are addresses, memory comes and goes with OnSegmentMap and OnSegmentUnmap.
+  void OnSegmentAlloc(uint64_t address, uint64_t bytes, uint32_t stream, trace::Pool pool,
+                      bool expandable = false);
   void OnSegmentFree(uint64_t address);
+  void OnSegmentMap(uint64_t segment, uint64_t address, uint64_t bytes);
+  void OnSegmentUnmap(uint64_t segment, uint64_t address, uint64_t bytes);
   void OnOutOfMemory(uint64_t bytes, uint64_t device_free);
   // The next allocations of this thread are of that category (workspaces, scratch); see
   // CategoryScope.

@@ -178,9 +178,11 @@ struct Trainer::Impl {
   absl::Status Record(const run::RunConfig& config, const run::DeviceProfile& device,
                       std::unique_ptr<LanguageModel> model, trace::EventSink& sink,
                       const RunHooks& hooks) {
+    const absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(config.alloc_conf);
+    if (!conf.ok()) return conf.status();
     Backend& backend = BackendOf(config.backend);
     Recorder recorder(sink, backend.clock());
-    absl::Status status = backend.Start(device, recorder);
+    absl::Status status = backend.Start(device, *conf, recorder);
     if (!status.ok()) return status;
     {
       Taps taps;

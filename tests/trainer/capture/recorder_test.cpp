@@ -313,6 +313,27 @@ TEST_F(RecorderTest, SegmentsKeepTheirIds) {
   EXPECT_EQ(events[3].bytes_rounded, 5u);
 }
 
+TEST_F(RecorderTest, PagesBelongToTheirSegment) {
+  recorder_->OnSegmentAlloc(0x100000, 2 << 20, 0, Pool::kSmall);
+  recorder_->OnSegmentAlloc(0x40000000, 1 << 30, 3, Pool::kLarge, /*expandable=*/true);
+  recorder_->OnSegmentMap(0x40000000, 0x40000000, 20 << 20);
+  recorder_->OnSegmentUnmap(0x40000000, 0x40000000, 20 << 20);
+  recorder_->OnSegmentMap(0x123, 0x123, 1);
+  const auto& events = Events();
+  ASSERT_EQ(events.size(), 4u) << "an unknown segment is ignored";
+  EXPECT_EQ(events[0].detail, 0);
+  EXPECT_EQ(events[1].detail, 1);
+  EXPECT_EQ(events[2].kind, trace::EventKind::kSegmentMap);
+  EXPECT_EQ(events[3].kind, trace::EventKind::kSegmentUnmap);
+  for (int i : {2, 3}) {
+    EXPECT_EQ(events[i].id, 1u);
+    EXPECT_EQ(events[i].address, 0x40000000u);
+    EXPECT_EQ(events[i].bytes, 20u << 20);
+    EXPECT_EQ(events[i].stream, 3u);
+    EXPECT_EQ(events[i].pool, Pool::kLarge);
+  }
+}
+
 TEST_F(RecorderTest, ManyRandomEventsReplayWhole) {
   std::mt19937 random(1);
   std::vector<uint64_t> live;

@@ -120,7 +120,8 @@ class Cpu final : public Backend {
     };
   }
 
-  absl::Status Start(const run::DeviceProfile&, Recorder& recorder) override {
+  absl::Status Start(const run::DeviceProfile&, const run::AllocConf&,
+                     Recorder& recorder) override {
     static const bool installed = [] {
       c10::Allocator* base = c10::GetAllocator(c10::kCPU);
       g_base_deleter = base->raw_deleter();

@@ -14,9 +14,10 @@ class Plan final : public Backend {
   Clock clock() override {
     return [] { return plan::PlanMemory::Get().roofline().now_ns(); };
   }
-  absl::Status Start(const run::DeviceProfile& profile, Recorder& recorder) override {
+  absl::Status Start(const run::DeviceProfile& profile, const run::AllocConf& conf,
+                     Recorder& recorder) override {
     if (!registered_.ok()) return registered_;
-    return plan::PlanMemory::Get().Begin(profile, recorder);
+    return plan::PlanMemory::Get().Begin(profile, conf, recorder);
   }
   absl::Status Stop() override { return plan::PlanMemory::Get().End(); }
 

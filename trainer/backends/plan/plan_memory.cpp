@@ -61,7 +61,8 @@ PlanMemory& PlanMemory::Get() {
   return *memory;
 }
 
-absl::Status PlanMemory::Begin(const run::DeviceProfile& profile, Recorder& recorder) {
+absl::Status PlanMemory::Begin(const run::DeviceProfile& profile, const run::AllocConf& conf,
+                               Recorder& recorder) {
   std::lock_guard lock(mutex_);
   if (running_) return absl::FailedPreconditionError("the plan device already has a run");
   if (profile.memory_bytes <= profile.context_bytes || profile.sm_count == 0 ||
@@ -76,7 +77,9 @@ absl::Status PlanMemory::Begin(const run::DeviceProfile& profile, Recorder& reco
   roofline_.Start(profile);
   allocator::Settings settings;
   settings.device_memory_bytes = profile.memory_bytes - profile.context_bytes;
+  settings.device_total_bytes = profile.memory_bytes;
   settings.grant_over_limit = true;
+  settings.conf = conf;
   allocator_.emplace(settings, this);
   workspaces_.clear();
   live_ = 0;
@@ -173,7 +176,17 @@ void PlanMemory::EnsureBlasWorkspace() {
 }
 
 void PlanMemory::OnSegmentAlloc(const allocator::Segment& segment) {
-  recorder_->OnSegmentAlloc(segment.address, segment.bytes, segment.stream, segment.pool);
+  recorder_->OnSegmentAlloc(segment.address, segment.bytes, segment.stream, segment.pool,
+                            segment.expandable);
+}
+
+void PlanMemory::OnSegmentMap(const allocator::Segment& segment, uint64_t address, uint64_t bytes) {
+  recorder_->OnSegmentMap(segment.address, address, bytes);
+}
+
+void PlanMemory::OnSegmentUnmap(const allocator::Segment& segment, uint64_t address,
+                                uint64_t bytes) {
+  recorder_->OnSegmentUnmap(segment.address, address, bytes);
 }
 
 void PlanMemory::OnSegmentFree(const allocator::Segment& segment) {

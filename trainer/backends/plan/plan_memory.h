@@ -28,7 +28,8 @@ class PlanMemory final : public allocator::SegmentObserver, public FreeOrder {
  public:
   static PlanMemory& Get();
 
-  absl::Status Begin(const run::DeviceProfile& profile, Recorder& recorder);
+  absl::Status Begin(const run::DeviceProfile& profile, const run::AllocConf& conf,
+                     Recorder& recorder);
   // Frees workspaces and cached segments; kInternal when blocks are left, naming their number.
   absl::Status End();
   bool running() const { return running_.load(std::memory_order_relaxed); }
@@ -46,6 +47,8 @@ class PlanMemory final : public allocator::SegmentObserver, public FreeOrder {
 
   void OnSegmentAlloc(const allocator::Segment& segment) override;
   void OnSegmentFree(const allocator::Segment& segment) override;
+  void OnSegmentMap(const allocator::Segment& segment, uint64_t address, uint64_t bytes) override;
+  void OnSegmentUnmap(const allocator::Segment& segment, uint64_t address, uint64_t bytes) override;
   void OnOutOfMemory(uint64_t bytes_requested, uint64_t device_free_bytes) override;
 
   void HoldFrees() override;
