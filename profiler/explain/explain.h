@@ -29,9 +29,9 @@ namespace vramscope::explain {
 
 // Who asked: a call stack; where the trace has none for the allocation, its module and op.
 struct CallSite {
-  std::string name;      // one line: "optimizer.py:80 step > aten::add", "layers.3.mlp > aten::mm"
-  trace::StackId stack;  // 0: none
-  trace::StringId module, op;
+  std::string name = {};  // one line: "optimizer.py:80 step > aten::add", "layers.3.mlp > aten::mm"
+  trace::StackId stack = {};  // 0: none
+  trace::StringId module = {}, op = {};
 };
 
 // Which site every allocation belongs to.
@@ -82,10 +82,10 @@ struct SegmentView {
   };
   struct Piece {
     uint64_t address = 0, bytes = 0;
-    trace::AllocationId allocation;  // of live and pending ones
+    trace::AllocationId allocation = {};  // of live and pending ones
     Use use = Use::kFree;
   };
-  trace::SegmentId segment;
+  trace::SegmentId segment = {};
   uint64_t address = 0;
   uint64_t bytes = 0;       // mapped; `pieces` of an expandable one may span more
   uint64_t live_bytes = 0;  // of blocks; free = bytes - live_bytes
@@ -95,7 +95,7 @@ struct SegmentView {
   uint8_t device = 0;
   trace::Pool pool = trace::Pool::kSmall;
   bool expandable = false;
-  std::vector<Piece> pieces;  // by address, without gaps or overlaps
+  std::vector<Piece> pieces = {};  // by address, without gaps or overlaps
   uint64_t free_bytes() const { return bytes - live_bytes; }
 };
 // By device and address. Expandable segments end with what is mapped last.
@@ -136,7 +136,7 @@ struct Fragmentation {
     trace::Pool pool = trace::Pool::kSmall;
     uint32_t stream = 0;
     uint32_t pin_count = 0;
-    std::vector<Pin> pins;  // largest first; at most kPins
+    std::vector<Pin> pins = {};  // largest first; at most kPins
   };
   static constexpr size_t kPinned = 100, kPins = 16;
   uint32_t pinned_count = 0;
@@ -153,7 +153,7 @@ Fragmentation FragmentationAt(const trace::Trace& trace, trace::EventIndex event
 // What the allocator would have done under other settings, or with empty_cache(): by replay.
 struct Remedy {
   std::string name;            // "empty_cache()", "max_split_size_mb:128"
-  std::string error;           // why it could not be computed; then the rest is 0
+  std::string error = {};      // why it could not be computed; then the rest is 0
   uint64_t reserved = 0;       // at the moment
   int64_t given_back = 0;      // at the moment, against the model under the recorded settings
   uint64_t peak_reserved = 0;  // over the trace
@@ -190,7 +190,7 @@ struct Leak {
   uint32_t site = 0;              // row of CallSites::sites
   double bytes_per_step = 0;      // that stay
   double confidence = 0;          // 0 .. 1: share of the steps that left something, and how many
-  uint64_t bytes = 0, count = 0;  // alive at the end
+  uint64_t bytes = 0, count = 0;  // alive when the last step ends
   std::vector<uint64_t> stayed;   // by step (Leaks::steps): bytes born in it, alive at the end
   trace::Category category = trace::Category::kUnknown;
   std::vector<trace::AllocationId> examples;  // at most 8
@@ -218,6 +218,7 @@ struct WayOut {
 };
 struct OutOfMemory {
   trace::EventIndex event = 0;
+  uint8_t device = 0;
   analysis::Context context;
   CallSite site;                   // who asked
   uint64_t asked = 0, needed = 0;  // requested; of the segment that the request needs
@@ -230,6 +231,7 @@ struct OutOfMemory {
   analysis::CategoryBytes by_category{};
   std::vector<analysis::Group> sites;  // of live blocks, most bytes first; at most 20
   std::vector<WayOut> ways;            // those that pass first
+  std::string replay_error;            // why no way out could be computed
   std::string headline;
 };
 struct OutOfMemoryPage {

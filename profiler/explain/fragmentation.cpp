@@ -1,0 +1,160 @@
+// Why reserved is more than allocated, and allocated more than requested.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "profiler/allocator/caching_allocator.h"
+#include "profiler/explain/explain.h"
+#include "profiler/explain/site_groups.h"
+#include "profiler/run/alloc_conf.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::explain {
+namespace {
+
+using run::FormatBytes;
+using trace::EventIndex;
+using Piece = SegmentView::Piece;
+using Use = SegmentView::Use;
+
+constexpr uint64_t kSmallPage = uint64_t{2} << 20;
+
+// Free bytes of a segment that would go back to the driver at once: all of a wholly free one; of an
+// expandable one its wholly free pages.
+uint64_t Releasable(const SegmentView& s, uint64_t large_page) {
+  if (!s.expandable) return s.live_bytes == 0 ? s.bytes : 0;
+  const uint64_t page = s.pool == trace::Pool::kSmall ? kSmallPage : large_page;
+  uint64_t bytes = 0;
+  for (const Piece& p : s.pieces) {
+    if (p.use != Use::kFree) continue;
+    const uint64_t begin = (p.address - s.address + page - 1) / page * page;
+    const uint64_t end = (p.address - s.address + p.bytes) / page * page;
+    if (end > begin) bytes += end - begin;
+  }
+  return bytes;
+}
+
+Fragmentation::PoolUse& PoolOf(std::vector<Fragmentation::PoolUse>& pools, const SegmentView& s) {
+  for (Fragmentation::PoolUse& p : pools) {
+    if (p.device == s.device && p.pool == s.pool && p.stream == s.stream &&
+        p.mempool == s.mempool) {
+      return p;
+    }
+  }
+  pools.push_back({.device = s.device, .pool = s.pool, .stream = s.stream, .mempool = s.mempool});
+  return pools.back();
+}
+
+std::string Headline(const Fragmentation& f) {
+  if (f.reserved == 0) return "Nothing is reserved at this moment.";
+  const uint64_t unused = f.reserved > f.allocated ? f.reserved - f.allocated : 0;
+  std::string text = fmt::format(
+      "{} of {} reserved are not in use ({:.1f} %): {} in holes between live blocks, {} wholly "
+      "free.",
+      FormatBytes(unused), FormatBytes(f.reserved),
+      100.0 * static_cast<double>(unused) / static_cast<double>(f.reserved), FormatBytes(f.holes),
+      FormatBytes(f.cached));
+  if (f.largest_hole > 0) {
+    text += fmt::format(" The largest piece is {}.", FormatBytes(f.largest_hole));
+  }
+  return text;
+}
+
+}  // namespace
+
+Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event) {
+  Fragmentation f;
+  if (trace.events.size() == 0) {
+    f.headline = Headline(f);
+    return f;
+  }
+  event = std::min(event, trace.events.size() - 1);
+  const run::AllocConf conf = run::ParseAllocConf(trace.info.alloc_conf).value_or(run::AllocConf{});
+  const analysis::LiveSet live = analysis::LiveAt(trace, event);
+  f.context = live.context;
+  f.requested = live.requested;
+  f.allocated = live.allocated;
+
+  const trace::AllocationTable& a = trace.allocations;
+  std::vector<trace::Category> category(a.size());
+  for (const analysis::LiveAllocation& l : live.allocations) {
+    const uint32_t id = l.id.value;
+    category[id] = l.category;
+    const uint64_t bytes = std::min(a.bytes[id], a.bytes_rounded[id]);
+    const uint64_t rounded =
+        std::clamp(allocator::CachingAllocator::RoundSize(bytes, conf), bytes, a.bytes_rounded[id]);
+    f.rounding += rounded - bytes;
+    f.tails += a.bytes_rounded[id] - rounded;
+    if (a.free_requested_event[id] <= event) f.pending += a.bytes_rounded[id];
+  }
+
+  const std::vector<SegmentView> segments = SegmentsAt(trace, event);
+  uint64_t inside = 0;
+  std::vector<std::pair<uint64_t, const SegmentView*>> with_holes;  // free bytes that stay
+  SiteGroups pinned_by(trace);
+  for (const SegmentView& s : segments) {
+    const uint64_t releasable = Releasable(s, conf.large_segment_size);
+    const uint64_t holes = s.free_bytes() - std::min(releasable, s.free_bytes());
+    f.reserved += s.bytes;
+    f.cached += releasable;
+    f.holes += holes;
+    f.largest_hole = std::max(f.largest_hole, s.largest_hole);
+    inside += s.live_bytes;
+    Fragmentation::PoolUse& pool = PoolOf(f.pools, s);
+    pool.reserved += s.bytes;
+    pool.live += s.live_bytes;
+    pool.cached += releasable;
+    pool.holes += holes;
+    pool.largest_hole = std::max(pool.largest_hole, s.largest_hole);
+    ++pool.segments;
+    ++f.segments;
+    if (s.live_bytes == 0) {
+      ++pool.segments_cached;
+      ++f.segments_cached;
+    }
+    if (holes == 0 || s.live_bytes == 0) continue;
+    with_holes.emplace_back(holes, &s);
+    uint64_t blocks = 0;
+    for (const Piece& p : s.pieces) blocks += p.allocation.valid() ? 1 : 0;
+    for (const Piece& p : s.pieces) {
+      if (p.allocation.valid()) pinned_by.Add(p.allocation, holes / blocks);
+    }
+  }
+  f.outside = f.allocated > inside ? f.allocated - inside : 0;
+  f.pinned_by = pinned_by.Sorted();
+  std::sort(f.pools.begin(), f.pools.end(), [](const auto& x, const auto& y) {
+    return std::tuple(x.holes + x.cached, x.reserved) > std::tuple(y.holes + y.cached, y.reserved);
+  });
+
+  f.pinned_count = static_cast<uint32_t>(with_holes.size());
+  std::stable_sort(with_holes.begin(), with_holes.end(),
+                   [](const auto& x, const auto& y) { return x.first > y.first; });
+  if (with_holes.size() > Fragmentation::kPinned) with_holes.resize(Fragmentation::kPinned);
+  for (const auto& [holes, s] : with_holes) {
+    Fragmentation::Pinned pinned{.segment = s->segment,
+                                 .bytes = s->bytes,
+                                 .free = holes,
+                                 .largest_hole = s->largest_hole,
+                                 .pool = s->pool,
+                                 .stream = s->stream};
+    std::vector<Piece> blocks;
+    std::copy_if(s->pieces.begin(), s->pieces.end(), std::back_inserter(blocks),
+                 [](const Piece& p) { return p.allocation.valid(); });
+    pinned.pin_count = static_cast<uint32_t>(blocks.size());
+    std::stable_sort(blocks.begin(), blocks.end(),
+                     [](const Piece& x, const Piece& y) { return x.bytes > y.bytes; });
+    if (blocks.size() > Fragmentation::kPins) blocks.resize(Fragmentation::kPins);
+    for (const Piece& p : blocks) {
+      pinned.pins.push_back({.allocation = p.allocation,
+                             .bytes = p.bytes,
+                             .category = category[p.allocation.value],
+                             .site = SiteOf(trace, p.allocation)});
+    }
+    f.pinned.push_back(std::move(pinned));
+  }
+  f.headline = Headline(f);
+  return f;
+}
+
+}  // namespace vramscope::explain

@@ -1,0 +1,143 @@
+// Every out-of-memory event: what was asked, what there was, who held it, what would have helped.
+#include <absl/container/flat_hash_map.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "profiler/allocator/caching_allocator.h"
+#include "profiler/explain/explain.h"
+#include "profiler/explain/site_groups.h"
+#include "profiler/explain/site_names.h"
+#include "profiler/explain/ways_out.h"
+#include "profiler/run/alloc_conf.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::explain {
+namespace {
+
+using run::FormatBytes;
+using trace::EventIndex;
+using trace::EventKind;
+
+constexpr size_t kMostSites = 20;
+
+uint8_t DeviceOf(const trace::Trace& trace, EventIndex event) {
+  const auto& rows = trace.activities.event;
+  const auto it = std::lower_bound(rows.begin(), rows.end(), event);
+  return it != rows.end() && *it == event
+             ? trace.activities.device[static_cast<size_t>(it - rows.begin())]
+             : uint8_t{0};
+}
+
+std::string Headline(const OutOfMemory& o) {
+  std::string text = fmt::format("{} were asked for, {} were free on the device",
+                                 FormatBytes(o.asked), FormatBytes(o.device_free));
+  if (o.device_free >= o.needed) {
+    return text + ": not the device was full, but the limit that the process has set itself.";
+  }
+  if (o.fragmented) {
+    return text + fmt::format(
+                      ", and {} in holes of which the largest is {}: enough in all, but in pieces.",
+                      FormatBytes(o.holes), FormatBytes(o.largest_hole));
+  }
+  return text + fmt::format(": {} too little, with {} in use of {} reserved.",
+                            FormatBytes(o.missing), FormatBytes(o.allocated),
+                            FormatBytes(o.reserved));
+}
+
+OutOfMemory Explain(const trace::Trace& trace, EventIndex event) {
+  OutOfMemory o;
+  o.event = event;
+  o.device = DeviceOf(trace, event);
+  o.asked = trace.events.bytes[event];
+  o.device_free = trace.events.bytes_rounded[event];
+  const run::AllocConf conf = run::ParseAllocConf(trace.info.alloc_conf).value_or(run::AllocConf{});
+  const uint64_t rounded = allocator::CachingAllocator::RoundSize(o.asked, conf);
+  o.needed = allocator::CachingAllocator::SegmentSize(rounded, conf);
+  o.site.stack = trace.events.StackOf(event);
+  const analysis::LiveSet live = analysis::LiveAt(trace, event);
+  o.context = live.context;
+  o.site.name = StackName(trace, o.site.stack);
+  if (o.site.name.empty())
+    o.site.name =
+        fmt::format("{} > {}", o.context.module.empty() ? "(no module)" : o.context.module,
+                    o.context.op.empty() ? "(no op)" : o.context.op);
+  o.requested = live.requested;
+  o.allocated = live.allocated;
+  o.by_category = live.by_category;
+
+  const Fragmentation f = FragmentationAt(trace, event);
+  o.reserved = f.reserved;
+  const trace::Pool pool =
+      rounded <= (uint64_t{1} << 20) ? trace::Pool::kSmall : trace::Pool::kLarge;
+  for (const Fragmentation::PoolUse& p : f.pools) {
+    if (p.device != o.device) continue;
+    o.cached += p.cached;  // goes back to the driver first, from whichever pool
+    if (p.pool != pool) continue;
+    o.holes += p.holes;
+    o.largest_hole = std::max(o.largest_hole, p.largest_hole);
+  }
+  const uint64_t can_give = o.device_free + o.cached;
+  o.missing = o.needed > can_give ? o.needed - can_give : 0;
+  o.fragmented = o.missing > 0 && o.holes + can_give >= rounded;
+
+  SiteGroups groups(trace);
+  for (const analysis::LiveAllocation& l : live.allocations) {
+    groups.Add(l.id, trace.allocations.bytes_rounded[l.id.value]);
+  }
+  o.sites = groups.Sorted();
+  if (o.sites.size() > kMostSites) o.sites.resize(kMostSites);
+  o.ways = EstimatedWays(trace, live, o);
+  o.headline = Headline(o);
+  return o;
+}
+
+void SortWays(std::vector<WayOut>& ways) {
+  std::stable_sort(ways.begin(), ways.end(), [](const WayOut& x, const WayOut& y) {
+    if (x.passes != y.passes) return x.passes;
+    if (x.computed != y.computed) return x.computed;
+    return x.bytes > y.bytes;
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
+                                                   const OutOfMemoryOptions& options) {
+  OutOfMemoryPage page;
+  const auto& kinds = trace.events.kind;
+  for (EventIndex i = 0; i < trace.events.size(); ++i) {
+    if (kinds[i] != EventKind::kOutOfMemory) continue;
+    if (page.count++ < OutOfMemoryPage::kMost) page.events.push_back(Explain(trace, i));
+  }
+  const analysis::MemoryCurves curves = analysis::ComputeCurves(trace);
+  for (const uint64_t reserved : curves.reserved) {
+    page.peak_reserved = std::max(page.peak_reserved, reserved);
+  }
+  page.device_memory = trace.info.device.memory_bytes;
+  if (page.count == 0) {
+    page.headline = "Nothing ran out of memory in this file.";
+    if (page.device_memory > page.peak_reserved) {
+      page.headline +=
+          fmt::format(" {} of {} were reserved at most.", FormatBytes(page.peak_reserved),
+                      FormatBytes(page.device_memory));
+    }
+    return page;
+  }
+  if (options.replay) {
+    OutOfMemory& first = page.events.front();
+    absl::StatusOr<std::vector<WayOut>> ways = ComputedWays(trace, first, options);
+    if (absl::IsCancelled(ways.status())) return ways.status();
+    if (ways.ok())
+      first.ways.insert(first.ways.begin(), ways->begin(), ways->end());
+    else
+      first.replay_error = std::string(ways.status().message());
+  }
+  for (OutOfMemory& o : page.events) SortWays(o.ways);
+  page.headline = page.count == 1 ? page.events.front().headline
+                                  : fmt::format("{} requests did not fit. The first: {}",
+                                                page.count, page.events.front().headline);
+  return page;
+}
+
+}  // namespace vramscope::explain

@@ -1,0 +1,30 @@
+// Bytes by call site, for a set of blocks: each site is named once. Internal to this folder.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "profiler/analysis/analysis.h"
+#include "profiler/trace/trace.h"
+
+namespace vramscope::explain {
+
+class SiteGroups {
+ public:
+  explicit SiteGroups(const trace::Trace& trace) : trace_(trace) {}
+  void Add(trace::AllocationId id, uint64_t bytes);
+  std::vector<analysis::Group> Sorted() const;  // most bytes first
+
+ private:
+  struct Sum {
+    trace::AllocationId example;
+    uint64_t bytes = 0, count = 0;
+  };
+  const trace::Trace& trace_;
+  absl::flat_hash_map<std::pair<uint64_t, uint64_t>, Sum> sums_;
+};
+
+}  // namespace vramscope::explain

@@ -1,0 +1,149 @@
+#include "profiler/explain/site_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace vramscope::explain {
+namespace {
+
+constexpr std::string_view kOperatorPrefix = "at::_ops::";
+constexpr std::string_view kAutogradPrefix = "torch::autograd::";
+
+bool Contains(std::string_view text, std::string_view what) {
+  return text.find(what) != std::string_view::npos;
+}
+
+bool IsPython(std::string_view file, std::string_view function) {
+  return file.ends_with(".py") || file.ends_with(".pyx") ||
+         (file.starts_with("<") && file.ends_with(">")) ||  // "<string>", "<ipython-input-3>"
+         (function == "<module>" && !file.empty());
+}
+
+bool IsInstalled(std::string_view file) {
+  return Contains(file, "site-packages/") || Contains(file, "dist-packages/") ||
+         Contains(file, "/lib/python") || file.starts_with("<frozen");
+}
+
+// "torch::autograd::generated::MmBackward0::apply(...)" -> "MmBackward0"; "" when it is none.
+std::string_view NodeOf(std::string_view function) {
+  if (!function.starts_with(kAutogradPrefix)) return "";
+  const size_t apply = function.find("::apply(");
+  if (apply == std::string_view::npos) return "";
+  const std::string_view path = function.substr(0, apply);
+  const size_t colon = path.rfind(':');
+  return colon == std::string_view::npos ? path : path.substr(colon + 1);
+}
+
+// "at::_ops::mul_Tensor::call(...)" -> "mul_Tensor"; "" when it is none, or only hands out memory.
+std::string_view OperatorOf(std::string_view function) {
+  if (!function.starts_with(kOperatorPrefix)) return "";
+  function.remove_prefix(kOperatorPrefix.size());
+  const std::string_view name = function.substr(0, function.find("::"));
+  return name.starts_with("empty") || name.starts_with("resize") ? "" : name;
+}
+
+// Frames that every stack has, whoever asked.
+bool IsMachinery(std::string_view function) {
+  for (const std::string_view prefix :
+       {"torch::unwind", "torch::CapturedTraceback",
+        "torch::cuda::", "c10::", "at::detail::", "at::native::empty", "at::empty",
+        "void c10::", "at::(anonymous namespace)", "Py", "_Py", "std::", "__", "_start", "??"}) {
+    if (function.starts_with(prefix)) return true;
+  }
+  return function.empty();
+}
+
+}  // namespace
+
+std::string_view BaseName(std::string_view path) {
+  const size_t slash = path.find_last_of("/\\");
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+std::string_view FunctionName(std::string_view function) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)";
+  size_t open = function.find('(');
+  while (open != std::string_view::npos && function.substr(open).starts_with(kAnonymous)) {
+    open = function.find('(', open + kAnonymous.size());
+  }
+  if (open != std::string_view::npos && open > 0) function = function.substr(0, open);
+  return function.substr(0, 100);
+}
+
+SiteNames::Frame SiteNames::KindOf(uint32_t frame) const {
+  const std::string_view file = File(frame), function = Function(frame);
+  if (IsPython(file, function)) return IsInstalled(file) ? Frame::kLibrary : Frame::kProgram;
+  if (!NodeOf(function).empty()) return Frame::kNode;
+  if (!OperatorOf(function).empty()) return Frame::kOperator;
+  return Frame::kMachinery;
+}
+
+std::vector<std::string> SiteNames::Callers(trace::StackId stack) const {
+  std::vector<std::string> program, library;
+  std::string_view node, other;
+  for (const uint32_t frame : trace_.stacks.Frames(stack)) {
+    const Frame kind = KindOf(frame);
+    if (kind == Frame::kProgram || kind == Frame::kLibrary) {
+      const uint32_t line = trace_.stacks.line[frame];
+      (kind == Frame::kProgram ? program : library)
+          .push_back(fmt::format("{}{} {}", BaseName(File(frame)),
+                                 line == 0 ? std::string() : fmt::format(":{}", line),
+                                 Function(frame)));
+    } else if (kind == Frame::kNode && node.empty()) {
+      node = NodeOf(Function(frame));
+    } else if (other.empty() && !IsMachinery(Function(frame)) && kind != Frame::kOperator) {
+      other = FunctionName(Function(frame));
+    }
+  }
+  if (!program.empty()) return program;
+  if (!library.empty()) return library;
+  if (!node.empty()) return {std::string(node)};
+  if (!other.empty()) return {std::string(other)};
+  return {};
+}
+
+std::string SiteNames::Operator(trace::StackId stack) const {
+  for (const uint32_t frame : trace_.stacks.Frames(stack)) {
+    const std::string_view name = OperatorOf(Function(frame));
+    if (!name.empty()) return fmt::format("aten::{}", name);
+  }
+  return "";
+}
+
+std::string SiteNames::Key(trace::StackId stack, bool portable) const {
+  std::string key;
+  bool python = false;
+  std::string_view node;
+  for (const uint32_t frame : trace_.stacks.Frames(stack)) {
+    const Frame kind = KindOf(frame);
+    if (kind == Frame::kNode && node.empty()) node = NodeOf(Function(frame));
+    if (kind != Frame::kProgram && kind != Frame::kLibrary) continue;
+    python = true;
+    std::string_view file = File(frame);
+    if (portable) {
+      const std::string_view base = BaseName(file);
+      const std::string_view folder =
+          BaseName(file.substr(0, file.size() - std::min(file.size(), base.size() + 1)));
+      key += fmt::format("{}/{}\n{}\n", folder, base, Function(frame));
+    } else {
+      key += fmt::format("{}:{}\n{}\n", file, trace_.stacks.line[frame], Function(frame));
+    }
+  }
+  key += fmt::format("\n{}\n{}", node, Operator(stack));
+  if (python || key.size() > 2) return key;
+  // Nothing of the program: the whole of it.
+  for (const uint32_t frame : trace_.stacks.Frames(stack)) {
+    key += fmt::format("{}\n", Function(frame));
+  }
+  return key;
+}
+
+std::string ModuleOpName(const trace::Trace& trace, trace::StringId module, trace::StringId op,
+                         bool older) {
+  const std::string_view m = trace.String(module), o = trace.String(op);
+  if (m.empty() && o.empty()) return older ? "older than the recording" : "(nobody said)";
+  return fmt::format("{} > {}", m.empty() ? "(no module)" : m, o.empty() ? "(no op)" : o);
+}
+
+}  // namespace vramscope::explain

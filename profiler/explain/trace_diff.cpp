@@ -1,0 +1,244 @@
+// Two traces, step by step and call site by call site.
+#include <absl/container/flat_hash_map.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+
+#include "profiler/explain/explain.h"
+#include "profiler/explain/site_names.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::explain {
+namespace {
+
+using run::FormatBytes;
+using trace::EventIndex;
+
+// Whether stacks can be compared: most of what is live has one.
+bool HasStacks(const trace::Trace& trace, const analysis::LiveSet& live) {
+  uint64_t with = 0;
+  for (const analysis::LiveAllocation& l : live.allocations) {
+    const trace::AllocationTable& a = trace.allocations;
+    if (trace.events.StackOf(a.alloc_event[l.id.value]).value != 0) {
+      with += a.bytes_rounded[l.id.value];
+    }
+  }
+  return live.allocated > 0 && 2 * with >= live.allocated;
+}
+
+struct LiveSite {
+  std::string name;
+  uint64_t bytes = 0, count = 0;
+  trace::StackId stack;
+  std::array<uint64_t, trace::kCategoryCount> by_category{};
+};
+using LiveSites = std::map<std::string, LiveSite>;  // by a key that both traces share
+
+LiveSites SitesOf(const trace::Trace& trace, const analysis::LiveSet& live, bool by_stack) {
+  const trace::AllocationTable& a = trace.allocations;
+  const SiteNames names(trace);
+  LiveSites out;
+  absl::flat_hash_map<uint64_t, LiveSite*> known;  // by stack, or by module and op
+  for (const analysis::LiveAllocation& l : live.allocations) {
+    const uint32_t id = l.id.value;
+    const trace::StackId stack =
+        by_stack ? trace.events.StackOf(a.alloc_event[id]) : trace::StackId{};
+    const bool older = IsOlder(trace, id);
+    const uint64_t key = stack.value != 0 ? uint64_t{1} << 63 | stack.value
+                                          : uint64_t{a.module[id].value} << 32 | a.op[id].value;
+    LiveSite*& site = known[key];
+    if (site == nullptr) {
+      const std::string module_op = ModuleOpName(trace, a.module[id], a.op[id], older);
+      site = &out[stack.value != 0 ? names.Key(stack, true) : module_op];
+      if (site->name.empty()) {
+        site->name = stack.value != 0 ? SiteOf(trace, l.id).name : module_op;
+        site->stack = stack;
+      }
+    }
+    site->bytes += a.bytes_rounded[id];
+    ++site->count;
+    site->by_category[static_cast<size_t>(l.category)] += a.bytes_rounded[id];
+  }
+  return out;
+}
+
+TraceDiff::Change ChangeOf(const TraceDiff::Site& s) {
+  if (s.a_count == 0) return TraceDiff::Change::kAdded;
+  if (s.b_count == 0) return TraceDiff::Change::kRemoved;
+  if (s.a_bytes < s.b_bytes) return TraceDiff::Change::kGrown;
+  if (s.a_bytes > s.b_bytes) return TraceDiff::Change::kShrunk;
+  return TraceDiff::Change::kSame;
+}
+
+std::vector<TraceDiff::Step> StepsOf(const std::vector<analysis::StepRow>& a,
+                                     const std::vector<analysis::StepRow>& b,
+                                     const TraceDiff& diff) {
+  std::map<int32_t, TraceDiff::Step> steps;
+  for (const analysis::StepRow& row : a) {
+    TraceDiff::Step& step = steps[row.index];
+    step.a_peak = row.peak_allocated;
+    step.a_reserved = row.peak_reserved;
+    step.in_a = true;
+  }
+  for (const analysis::StepRow& row : b) {
+    TraceDiff::Step& step = steps[row.index];
+    step.b_peak = row.peak_allocated;
+    step.b_reserved = row.peak_reserved;
+    step.in_b = true;
+  }
+  if (steps.empty()) {
+    steps[-1] = {.a_peak = diff.a.allocated,
+                 .b_peak = diff.b.allocated,
+                 .a_reserved = diff.a.reserved,
+                 .b_reserved = diff.b.reserved,
+                 .in_a = true,
+                 .in_b = true};
+  }
+  std::vector<TraceDiff::Step> out;
+  for (auto& [number, step] : steps) {
+    step.step = number;
+    out.push_back(step);
+  }
+  return out;
+}
+
+// The event at which most is allocated within the step; kNoEvent: there is no such step.
+EventIndex PeakEvent(const trace::Trace& trace, const analysis::MemoryCurves& curves,
+                     int32_t step) {
+  const trace::SliceTable& s = trace.slices;
+  for (uint32_t i = 0; i < s.size(); ++i) {
+    if (s.kind[i] != trace::SliceKind::kStep || s.depth[i] != 0 ||
+        static_cast<int32_t>(s.number[i]) != step) {
+      continue;
+    }
+    EventIndex best = s.begin_event[i];
+    const std::optional<size_t> before = analysis::PointAt(curves, best);
+    uint64_t most = before ? curves.allocated[*before] : 0;
+    for (size_t p = before ? *before + 1 : 0; p < curves.size() && curves.event[p] < s.end_event[i];
+         ++p) {
+      if (curves.allocated[p] <= most) continue;
+      most = curves.allocated[p];
+      best = curves.event[p];
+    }
+    return best;
+  }
+  return trace::kNoEvent;
+}
+
+analysis::Peak PeakAt(const analysis::LiveSet& live, uint64_t reserved) {
+  return {.allocated = live.allocated,
+          .reserved = reserved,
+          .context = live.context,
+          .by_category = live.by_category};
+}
+
+std::string Headline(const TraceDiff& diff) {
+  const auto delta = static_cast<int64_t>(diff.b.allocated - diff.a.allocated);
+  size_t changed = 0;
+  for (const TraceDiff::Site& s : diff.sites) changed += s.change != TraceDiff::Change::kSame;
+  if (delta == 0 && changed == 0) return "Both peaks hold the same, call site by call site.";
+  std::string text = fmt::format("B's peak is {} {} ({} against {}); {} of {} call sites differ.",
+                                 FormatBytes(static_cast<uint64_t>(std::abs(delta))),
+                                 delta >= 0 ? "higher" : "lower", FormatBytes(diff.b.allocated),
+                                 FormatBytes(diff.a.allocated), changed, diff.sites.size());
+  if (delta == 0) {
+    text = fmt::format("Both peaks are {}; {} of {} call sites differ.",
+                       FormatBytes(diff.a.allocated), changed, diff.sites.size());
+  }
+  if (changed > 0) {
+    const TraceDiff::Site& s = diff.sites.front();
+    text += fmt::format(" Most: {} ({}{}).", s.name, s.delta() < 0 ? "-" : "+",
+                        FormatBytes(static_cast<uint64_t>(std::abs(s.delta()))));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string_view Name(TraceDiff::Change change) {
+  switch (change) {
+    case TraceDiff::Change::kSame:
+      return "same";
+    case TraceDiff::Change::kAdded:
+      return "added";
+    case TraceDiff::Change::kRemoved:
+      return "removed";
+    case TraceDiff::Change::kGrown:
+      return "grown";
+    case TraceDiff::Change::kShrunk:
+      return "shrunk";
+  }
+  return "";
+}
+
+absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& b,
+                                     std::optional<int32_t> step) {
+  const trace::Trace* traces[2] = {&a, &b};
+  analysis::LiveSet live[2];
+  analysis::Peak peaks[2];
+  std::vector<analysis::StepRow> rows[2];
+  for (int side = 0; side < 2; ++side) {
+    const trace::Trace& t = *traces[side];
+    const analysis::MemoryCurves curves = analysis::ComputeCurves(t);
+    rows[side] = analysis::StepTable(t, curves);
+    peaks[side] = analysis::FindPeak(t, curves);
+    EventIndex event = peaks[side].context.event;
+    if (step) {
+      event = PeakEvent(t, curves, *step);
+      if (event == trace::kNoEvent) {
+        return absl::NotFoundError(
+            fmt::format("there is no step {} in {}", *step, side == 0 ? "A" : "B"));
+      }
+      const auto row = std::find_if(rows[side].begin(), rows[side].end(),
+                                    [&](const auto& r) { return r.index == *step; });
+      live[side] = analysis::LiveAt(t, event);
+      peaks[side] =
+          PeakAt(live[side], row == rows[side].end() ? live[side].reserved : row->peak_reserved);
+    } else {
+      live[side] = analysis::LiveAt(t, event);
+    }
+  }
+  TraceDiff diff;
+  diff.a = peaks[0];
+  diff.b = peaks[1];
+  diff.steps = StepsOf(rows[0], rows[1], diff);
+  diff.by_stack = HasStacks(a, live[0]) && HasStacks(b, live[1]);
+
+  LiveSites sites_a = SitesOf(a, live[0], diff.by_stack);
+  LiveSites sites_b = SitesOf(b, live[1], diff.by_stack);
+  std::map<std::string, std::pair<const LiveSite*, const LiveSite*>> both;
+  for (const auto& [key, site] : sites_a) both[key].first = &site;
+  for (const auto& [key, site] : sites_b) both[key].second = &site;
+  for (const auto& [key, pair] : both) {
+    TraceDiff::Site out;
+    std::array<uint64_t, trace::kCategoryCount> categories{};
+    if (const LiveSite* s = pair.first; s != nullptr) {
+      out.name = s->name;
+      out.a_bytes = s->bytes;
+      out.a_count = s->count;
+      out.a_stack = s->stack;
+      categories = s->by_category;
+    }
+    if (const LiveSite* s = pair.second; s != nullptr) {
+      out.name = s->name;
+      out.b_bytes = s->bytes;
+      out.b_count = s->count;
+      out.b_stack = s->stack;
+      for (size_t c = 0; c < categories.size(); ++c) categories[c] += s->by_category[c];
+    }
+    out.category = static_cast<trace::Category>(
+        std::max_element(categories.begin(), categories.end()) - categories.begin());
+    out.change = ChangeOf(out);
+    diff.sites.push_back(std::move(out));
+  }
+  std::stable_sort(diff.sites.begin(), diff.sites.end(), [](const auto& x, const auto& y) {
+    return std::abs(x.delta()) > std::abs(y.delta());
+  });
+  diff.headline = Headline(diff);
+  return diff;
+}
+
+}  // namespace vramscope::explain

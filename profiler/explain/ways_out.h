@@ -1,0 +1,20 @@
+// What would have let a request pass. Internal to this folder.
+#pragma once
+
+#include <vector>
+
+#include "profiler/analysis/analysis.h"
+#include "profiler/explain/explain.h"
+
+namespace vramscope::explain {
+
+// Techniques, by arithmetic over the categories at that moment; those that save nothing there are
+// left out.
+std::vector<WayOut> EstimatedWays(const trace::Trace& trace, const analysis::LiveSet& live,
+                                  const OutOfMemory& oom);
+
+// Settings, by replay up to the event with the memory that the device had then.
+absl::StatusOr<std::vector<WayOut>> ComputedWays(const trace::Trace& trace, const OutOfMemory& oom,
+                                                 const OutOfMemoryOptions& options);
+
+}  // namespace vramscope::explain

@@ -1,0 +1,72 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/explain/explain.h"
+#include "tests/profiler/explain/trace_maker.h"
+
+namespace vramscope::explain {
+namespace {
+
+using ::testing::HasSubstr;
+using trace::Category;
+
+const WayOut* Find(const OutOfMemory& o, const std::string& name) {
+  for (const WayOut& w : o.ways) {
+    if (w.name.find(name) != std::string::npos) return &w;
+  }
+  return nullptr;
+}
+
+TEST(OutOfMemory, NoneIsSaidSo) {
+  TraceMaker m;
+  m.info.device.memory_bytes = 80 * kMiB;
+  m.Segment(kBase, 20 * kMiB);
+  const auto page = ExplainOutOfMemory(*m.Finish(), {});
+  ASSERT_TRUE(page.ok());
+  EXPECT_EQ(page->count, 0u);
+  EXPECT_EQ(page->peak_reserved, 20 * kMiB);
+  EXPECT_THAT(page->headline, HasSubstr("Nothing ran out"));
+}
+
+TEST(OutOfMemory, SaysWhatWasAskedWhatThereWasAndWhoHeldIt) {
+  TraceMaker m;
+  m.Segment(kBase, 60 * kMiB);
+  m.Alloc({.address = kBase, .bytes = 20 * kMiB, .category = Category::kActivation, .op = "mm"});
+  const uint64_t gap = m.Alloc({.address = kBase + 20 * kMiB, .bytes = 18 * kMiB});
+  m.Alloc({.address = kBase + 38 * kMiB,
+           .bytes = 16 * kMiB,
+           .category = Category::kOptimizerState,
+           .op = "zeros_like",
+           .module = "layer"});
+  m.Free(gap);
+  m.Add(
+      {.kind = trace::EventKind::kOutOfMemory, .bytes = 22 * kMiB + 1, .bytes_rounded = 4 * kMiB});
+  const auto page = ExplainOutOfMemory(*m.Finish(), {.replay = false});
+  ASSERT_TRUE(page.ok());
+  ASSERT_EQ(page->events.size(), 1u);
+  const OutOfMemory& o = page->events[0];
+  EXPECT_EQ(o.asked, 22 * kMiB + 1);
+  EXPECT_EQ(o.needed, 24 * kMiB);
+  EXPECT_EQ(o.device_free, 4 * kMiB);
+  EXPECT_EQ(o.allocated, 36 * kMiB);
+  EXPECT_EQ(o.reserved, 60 * kMiB);
+  EXPECT_EQ(o.holes, 24 * kMiB);
+  EXPECT_EQ(o.largest_hole, 18 * kMiB);
+  EXPECT_EQ(o.missing, 20 * kMiB);
+  EXPECT_TRUE(o.fragmented) << "24 MiB in holes and 4 MiB on the device";
+  EXPECT_EQ(o.by_category[static_cast<size_t>(Category::kOptimizerState)], 16 * kMiB);
+  ASSERT_EQ(o.sites.size(), 2u);
+  EXPECT_EQ(o.sites[1].name, "layer > zeros_like");
+  EXPECT_THAT(o.headline, HasSubstr("in pieces"));
+  // 16 MiB of state are not the 20 MiB that are missing.
+  const WayOut* cpu = Find(o, "on the CPU");
+  ASSERT_NE(cpu, nullptr);
+  EXPECT_FALSE(cpu->passes);
+  EXPECT_FALSE(cpu->computed);
+  EXPECT_THAT(cpu->how, HasSubstr("estimate"));
+  EXPECT_EQ(Find(o, "LoRA")->bytes, static_cast<uint64_t>(16 * kMiB * 0.98));
+  EXPECT_EQ(Find(o, "set_to_none"), nullptr);
+}
+
+}  // namespace
+}  // namespace vramscope::explain
