@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace vramscope::exporters {
 namespace {
 
@@ -54,6 +56,17 @@ std::string CleanJsonText(std::string_view text) {
     i += length;
   }
   return clean;
+}
+
+std::string ValidUtf8(std::string_view text) {
+  std::string valid;
+  valid.reserve(text.size());
+  while (!text.empty()) {
+    const size_t length = Utf8Length(text);
+    valid += length > 0 ? text.substr(0, length) : "\xEF\xBF\xBD";
+    text.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return valid;
 }
 
 std::string Microseconds(int64_t ns) {

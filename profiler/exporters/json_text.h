@@ -12,6 +12,9 @@ namespace vramscope::exporters {
 // "unknown". Unlike Kineto's, printable UTF-8 stays.
 std::string CleanJsonText(std::string_view text);
 
+// The text with U+FFFD for every byte that is not part of well-formed UTF-8.
+std::string ValidUtf8(std::string_view text);
+
 // Nanoseconds as microseconds with three decimals: 1234567 is "1234.567".
 std::string Microseconds(int64_t ns);
 

@@ -1,0 +1,37 @@
+// A trace as the raw memory timeline of torch.profiler (`export_memory_timeline("x.raw.json.gz")`),
+// which HolisticTraceAnalysis plots: MemoryAnalysis("x.raw.json.gz").plot_memory_timeline().
+//
+//   RETURN_IF_ERROR(WriteMemoryTimeline(*trace, out, {}));
+//
+// Gzip of one JSON list of [time_ns, action, bytes, category]; bytes are of blocks, negative where
+// memory goes away. Actions and categories are torch.profiler's numbers: 1 pre-existing (time -1),
+// 2 create, 3 increment version (a category change: a pair, out of one, into the other), 4 destroy;
+// 0 Parameter, 1 Optimizer state, 2 Input, 3 Temporary, 4 Activation, 5 Gradient, 6 Autograd,
+// 7 Unknown. What it has no word for: workspace and communication go to Temporary, buffers to
+// Unknown.
+//
+// Written in one pass. Thread-safe.
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <ostream>
+
+#include "profiler/trace/trace.h"
+
+namespace vramscope::exporters {
+
+struct MemoryTimelineOptions {
+  uint8_t device = 0;  // the format holds one
+  std::function<void(double fraction)> progress = {};
+  const std::atomic<bool>* cancel = nullptr;  // set: kCancelled
+};
+
+// Errors: kDataLoss when `out` refuses the bytes (full disk); kCancelled.
+absl::Status WriteMemoryTimeline(const trace::Trace& trace, std::ostream& out,
+                                 const MemoryTimelineOptions& options = {});
+
+}  // namespace vramscope::exporters

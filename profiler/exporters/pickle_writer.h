@@ -1,0 +1,77 @@
+// Python values as a pickle of protocol 4, streamed: no object is held, only what is asked to be
+// remembered (memo) is known by number. Just the values that a memory snapshot is made of.
+//
+//   PickleWriter w(out);
+//   w.EmptyDict();
+//   w.Mark();
+//   w.Shared("action");              // a string written once, referred to afterwards
+//   w.Int(-3);
+//   w.SetItems();                    // {'action': -3}
+//   RETURN_IF_ERROR(w.Finish());
+//
+// The caller keeps the stack in order. One object belongs to one thread.
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <cstdint>
+#include <functional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace vramscope::exporters {
+
+class PickleWriter {
+ public:
+  // Readers keep a list's items on their stack until it is appended; they are handed over in
+  // batches of at most this many, as Python's own writer does.
+  static constexpr int kBatch = 1000;
+
+  explicit PickleWriter(std::ostream& out);
+
+  void None() { Op('N'); }
+  void Bool(bool value) { Op(value ? '\x88' : '\x89'); }
+  void Int(int64_t value);
+  void Unsigned(uint64_t value);
+  void Float(double value);
+  void String(std::string_view text);  // UTF-8; other bytes become U+FFFD
+  void Shared(std::string_view text);
+  void EmptyDict() { Op('}'); }
+  void EmptyList() { Op(']'); }
+  void Mark() { Op('('); }
+  void SetItems() { Op('u'); }  // of the dict below the mark
+  void Appends() { Op('e'); }   // to the list below the mark
+  void Tuple2() { Op('\x86'); }
+
+  // Remembers what is on top of the stack; Get brings it back.
+  uint32_t Memoize();
+  void Get(uint32_t memo);
+
+  uint64_t bytes() const { return written_ + frame_.size(); }
+  // kDataLoss when `out` did not take everything.
+  absl::Status Finish();
+
+ private:
+  void Op(char opcode) {
+    if (frame_.size() >= kFrameBytes) Flush();
+    frame_.push_back(opcode);
+  }
+  void Little(uint64_t value, int bytes);
+  void Flush();
+
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+
+  static constexpr size_t kFrameBytes = size_t{1} << 16;
+  std::ostream& out_;
+  std::string frame_;  // opcodes since the last FRAME, whole ones
+  uint64_t written_ = 0;
+  uint32_t memos_ = 0;
+  std::unordered_map<std::string, uint32_t, Hash, std::equal_to<>> shared_;
+};
+
+}  // namespace vramscope::exporters
