@@ -9,6 +9,8 @@
 namespace vramscope::recording {
 namespace {
 
+constexpr uint64_t kLargePage = uint64_t{20} << 20;  // that the large pool maps by
+
 struct Part {
   ExpandableRange range;
   bool known = false;  // pool and memory pool are
@@ -37,11 +39,15 @@ void Join(Part& into, const Part& part) {
   into.known = true;
 }
 
-// Where no segment at the end says it: the pool of the blocks that were handed out in it.
+// Where no segment at the end says it: by the blocks that were in it, else by the size of what is
+// mapped at once.
 void FindPools(const Recording& recording, std::vector<Part>& parts) {
+  for (Part& part : parts)
+    if (!part.known && (part.range.end - part.range.begin) % kLargePage == 0)
+      part.range.pool = trace::Pool::kLarge;
   const EntryTable& e = recording.entries;
   for (EntryIndex i = 0; i < e.size(); ++i) {
-    if (e.action[i] != Action::kAlloc || e.bytes[i] <= kSmallSize) continue;
+    if (e.action[i] != Action::kAlloc && e.action[i] != Action::kFreeCompleted) continue;
     const auto after =
         std::upper_bound(parts.begin(), parts.end(), std::pair(e.DeviceOf(i), e.address[i]),
                          [](const auto& key, const Part& p) {
@@ -50,7 +56,7 @@ void FindPools(const Recording& recording, std::vector<Part>& parts) {
     if (after == parts.begin()) continue;
     Part& part = *std::prev(after);
     if (!part.known && part.range.device == e.DeviceOf(i) && e.address[i] < part.range.end)
-      part.range.pool = trace::Pool::kLarge;
+      part.range.pool = e.bytes[i] > kSmallSize ? trace::Pool::kLarge : trace::Pool::kSmall;
   }
 }
 

@@ -320,12 +320,18 @@ class Walk {
         FillBlocks(s, s.address, s.address + s.bytes, row);
         continue;
       }
+      // Ranges that touch are one there, also those of two segments.
+      const uint64_t end = s.address + s.bytes;
       const std::vector<MappedRange>& m = start_.mapped;
-      while (mapped < m.size() && before(m[mapped].device, m[mapped].begin)) ++mapped;
-      for (; mapped < m.size() && m[mapped].device == s.device &&
-             m[mapped].begin < s.address + s.bytes;
-           ++mapped)
-        FillBlocks(s, m[mapped].begin, m[mapped].end, row);
+      const auto is_before = [&](const MappedRange& r) {
+        return std::pair(r.device, r.end) <= std::pair(s.device, s.address);
+      };
+      while (mapped < m.size() && is_before(m[mapped])) ++mapped;
+      while (mapped < m.size() && m[mapped].device == s.device && m[mapped].begin < end) {
+        FillBlocks(s, std::max(s.address, m[mapped].begin), std::min(end, m[mapped].end), row);
+        if (m[mapped].end > end) break;
+        ++mapped;
+      }
     }
   }
 
