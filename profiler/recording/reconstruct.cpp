@@ -33,30 +33,36 @@ class SpanMap {
     if (next != spans_.end() && next->first < span.end) return false;
     if (next != spans_.begin() && std::prev(next)->second.end > span.begin) return false;
     spans_.emplace_hint(next, span.begin, span);
-    last_ = {};
+    near_ = {};
     return true;
   }
   bool Remove(uint64_t begin) {
-    last_ = {};
+    near_ = {};
     return spans_.erase(begin) > 0;
   }
   // The one that holds `address`; an empty one when none does.
   const Span& Find(uint64_t address) {
-    if (address < last_.begin || address >= last_.end) {
+    Span& near = near_[(address >> 21) % near_.size()];
+    if (address < near.begin || address >= near.end) {
       const auto next = spans_.upper_bound(address);
-      last_ = next == spans_.begin() ? Span() : std::prev(next)->second;
-      if (address >= last_.end) last_ = {};
+      near = next == spans_.begin() ? Span() : std::prev(next)->second;
+      if (address >= near.end) near = {};
     }
-    return last_;
+    return near;
   }
 
  private:
   absl::btree_map<uint64_t, Span> spans_;
-  Span last_;
+  std::array<Span, 64> near_;  // found last, by address
 };
 
 struct Device {
-  absl::btree_map<uint64_t, uint32_t> live;  // rows of allocations, by address
+  struct Block {
+    uint64_t end = 0;
+    uint32_t row = 0;  // of allocations
+  };
+  using BlockMap = absl::btree_map<uint64_t, Block>;
+  BlockMap live;  // by address
   SpanMap segments;
 };
 
@@ -159,7 +165,7 @@ class Walk {
     }
     for (uint32_t row = 0; row < h_.older; ++row) {
       Device& d = On(a().device[row]);
-      d.live.emplace_hint(d.live.end(), a().address[row], row);
+      d.live.emplace_hint(d.live.end(), a().address[row], Device::Block{0, row});  // its end: below
     }
     for (uint32_t row = 0; row < h_.older; ++row) {
       const uint64_t begin = a().address[row], end = begin + a().bytes[row];
@@ -208,7 +214,7 @@ class Walk {
   void Erase(uint32_t row) {
     Device& d = On(a().device[row]);
     const auto at = d.live.find(a().address[row]);
-    if (at != d.live.end() && at->second == row) d.live.erase(at);
+    if (at != d.live.end() && at->second.row == row) d.live.erase(at);
   }
 
   void NewSegment(EntryIndex i) {
@@ -239,10 +245,13 @@ class Walk {
       odd_.Count(Oddity::kOutsideSegments);
 
     auto next = d.live.lower_bound(address);
-    if (next != d.live.begin()) next = Before(std::prev(next), address, segment, i, d);
+    if (next != d.live.begin()) {
+      const auto before = std::prev(next);
+      if (before->second.end != address) next = Before(before, address, segment, i, d);
+    }
     uint64_t end = segment.end;
     while (next != d.live.end() && next->first - address < rounded) {
-      if (Displace(next->second, i)) {
+      if (Displace(next->second.row, i)) {
         next = d.live.erase(next);
       } else {
         odd_.Count(Oddity::kOverlap);
@@ -250,18 +259,17 @@ class Walk {
       }
     }
     if (next != d.live.end()) end = std::min(end, next->first);
-    d.live.insert_or_assign(next, address, row);
-
-    if (end_block_[row] || segment.expandable || end < address || end - address < rounded) return;
-    const uint64_t whole = end - address;
-    a().bytes[row] = rules_.Splits(rounded, whole - rounded, segment.pool) ? rounded : whole;
+    if (!end_block_[row] && !segment.expandable && end > address && end - address > rounded) {
+      const uint64_t whole = end - address;
+      if (!rules_.Splits(rounded, whole - rounded, segment.pool)) a().bytes[row] = whole;
+    }
+    d.live.insert_or_assign(next, address, Device::Block{address + a().bytes[row], row});
   }
 
   // The live block before an alloc at `address`. Returns the one after it.
-  absl::btree_map<uint64_t, uint32_t>::iterator Before(
-      absl::btree_map<uint64_t, uint32_t>::iterator at, uint64_t address, const Span& segment,
-      EntryIndex i, Device& d) {
-    const uint32_t row = at->second;
+  Device::BlockMap::iterator Before(Device::BlockMap::iterator at, uint64_t address,
+                                    const Span& segment, EntryIndex i, Device& d) {
+    const uint32_t row = at->second.row;
     const uint64_t between = address - at->first;
     if (between == a().bytes[row] || segment.end == 0 || at->first < segment.begin) return ++at;
     const uint64_t rounded = rules_.Rounded(a().requested[row]);
@@ -278,6 +286,7 @@ class Walk {
       odd_.Count(Oddity::kLargerThanRule);
     a().bytes[row] = between;
     a().bytes_known[row] = true;
+    at->second.end = address;
     return ++at;
   }
 
