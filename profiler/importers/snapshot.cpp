@@ -17,6 +17,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
+constexpr char kPickle = '\x80';  // opcode PROTO, the first
 constexpr auto kPreviewEvery = std::chrono::milliseconds(250);
 
 // Whether what has been read so far can be shown: one device, times in order.
@@ -54,16 +55,21 @@ absl::StatusOr<recording::Recording> ReadSnapshot(trace::InputStream& input,
     }
     return absl::OkStatus();
   };
-  SnapshotBytes bytes(input, options.head, tick);
-  absl::Status status = bytes.Want(4);
-  if (!status.ok()) return status;
+  std::string head(options.head);
+  if (head.empty()) {
+    head.resize(1);
+    absl::StatusOr<size_t> n = input.Read(head.data(), 1);
+    if (!n.ok()) return n.status();
+    head.resize(*n);
+  }
   std::string source;
-  if (bytes.end > bytes.p && *bytes.p == 0x80) {
-    absl::StatusOr<int> protocol = ReadPickle(bytes, builder);
+  if (head.starts_with(kPickle)) {
+    SnapshotBytes bytes(input, head, tick);
+    const absl::StatusOr<int> protocol = ReadPickle(bytes, builder);
     if (!protocol.ok()) return protocol.status();
     source = fmt::format("CUDA memory snapshot (pickle, protocol {})", *protocol);
   } else {
-    status = ReadSnapshotJson(bytes, builder);
+    absl::Status status = ReadSnapshotJson(input, head, tick, builder);
     if (!status.ok()) return status;
     source = "CUDA memory snapshot (JSON)";
   }

@@ -200,7 +200,8 @@ bool SnapshotBuilder::AppendFrames(std::span<const uint32_t> frames) {
 // --- Lists.
 
 bool SnapshotBuilder::Extend(Value& list, Items items) {
-  if (items.empty()) return true;
+  if (items.empty())
+    return IsList(list.kind) || Fail(fmt::format("items appended to {}", Name(list.kind)));
   switch (list.kind) {
     case Kind::kOpenList:
       return ExtendNew(list, items);

@@ -1,9 +1,84 @@
 #include "profiler/importers/snapshot_json.h"
 
-namespace vramscope::importers {
+#include <fmt/format.h>
 
-absl::Status ReadSnapshotJson(SnapshotBytes&, SnapshotBuilder&) {
-  return absl::UnimplementedError("snapshots in JSON cannot be read yet");
+#include <charconv>
+#include <cmath>
+
+#include "profiler/importers/kineto_json.h"
+
+namespace vramscope::importers {
+namespace {
+
+using Kind = Value::Kind;
+
+// As large integers as addresses need; what is no number is nothing.
+Value Number(std::string_view text) {
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto whole = [end](std::from_chars_result r) {
+    return r.ec == std::errc() && r.ptr == end;
+  };
+  uint64_t positive = 0;
+  if (whole(std::from_chars(begin, end, positive))) return Value::Unsigned(positive);
+  int64_t negative = 0;
+  if (whole(std::from_chars(begin, end, negative))) return Value::Int(negative);
+  double real = 0;
+  if (whole(std::from_chars(begin, end, real)) && std::isfinite(real)) return Value::Float(real);
+  return Value();
+}
+
+Value Literal(std::string_view text) {
+  if (text == "true") return Value::Of(Kind::kBool, 1);
+  if (text == "false") return Value::Of(Kind::kBool, 0);
+  return Value();
+}
+
+}  // namespace
+
+absl::Status ReadSnapshotJson(trace::InputStream& input, std::string_view head,
+                              const std::function<absl::Status()>& tick, SnapshotBuilder& builder) {
+  absl::Status ticked;
+  KinetoJson json(input, head, [&] {
+    ticked = tick();
+    return ticked.ok();
+  });
+  const auto error = [&](std::string_view what) {
+    return absl::DataLossError(fmt::format("byte {}: {}", json.offset(), what));
+  };
+  do {
+    bool good = true;
+    switch (json.Next()) {
+      case KinetoJson::kEnd:
+        if (json.offset() == 0) return absl::InvalidArgumentError("an empty file");
+        return error("the file ends here, in the middle of the snapshot");
+      case KinetoJson::kError:
+        return ticked.ok() ? json.status() : ticked;
+      case KinetoJson::kBeginObject:
+        good = builder.Push(Value::Of(Kind::kOpenDict)) && builder.Mark();
+        break;
+      case KinetoJson::kEndObject:
+        good = builder.SetItems();
+        break;
+      case KinetoJson::kBeginArray:
+        good = builder.Push(Value::Of(Kind::kOpenList)) && builder.Mark();
+        break;
+      case KinetoJson::kEndArray:
+        good = builder.Appends();
+        break;
+      case KinetoJson::kString:
+        good = builder.Push(builder.String(json.text()));
+        break;
+      case KinetoJson::kNumber:
+        good = builder.Push(Number(json.text()));
+        break;
+      case KinetoJson::kLiteral:
+        good = builder.Push(Literal(json.text()));
+        break;
+    }
+    if (!good) return error(builder.error());
+  } while (!builder.marks().empty());
+  return absl::OkStatus();
 }
 
 }  // namespace vramscope::importers

@@ -3,11 +3,17 @@
 
 #include <absl/status/status.h>
 
+#include <functional>
+#include <string_view>
+
 #include "profiler/importers/snapshot_builder.h"
-#include "profiler/importers/snapshot_bytes.h"
+#include "profiler/trace/input.h"
 
 namespace vramscope::importers {
 
-absl::Status ReadSnapshotJson(SnapshotBytes& bytes, SnapshotBuilder& builder);
+// Reads one value, into the builder. `head`: what has been taken from the input before. `tick` is
+// called whenever more has been read.
+absl::Status ReadSnapshotJson(trace::InputStream& input, std::string_view head,
+                              const std::function<absl::Status()>& tick, SnapshotBuilder& builder);
 
 }  // namespace vramscope::importers

@@ -1,0 +1,32 @@
+// Writes values as pickles in the two ways that snapshots come in: as Python's pickler does, and as
+// PyTorch's C++ one does. For tests and seeds.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace vramscope::importers::testing {
+
+using Json = nlohmann::ordered_json;
+
+struct PickleStyle {
+  int protocol = 4;
+  // Python: an object is memoised when it begins, lists and dicts come in batches. C++: memoised
+  // when it has ended, in one piece; eight bytes for each large number.
+  bool python = true;
+  size_t batch = 1000;
+  // Keys of dicts and items of lists one by one (SETITEM, APPEND), as some other writers do.
+  bool one_by_one = false;
+};
+
+// Equal strings and equal lists under "frames" are the same object. Arrays under "segment_pool_id"
+// are tuples in Python.
+std::string ToPickle(const Json& value, const PickleStyle& style = {});
+
+// A small snapshot with most of what the format has: two segments, a dozen entries, annotations,
+// settings.
+Json SampleSnapshot();
+// `n` entries of a device that allocates and frees, with ten stacks of 12 frames.
+Json ManyEntries(size_t n);
+
+}  // namespace vramscope::importers::testing
