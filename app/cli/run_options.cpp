@@ -15,7 +15,9 @@ absl::Status Prefixed(const std::string& what, const absl::Status& status) {
 
 // The table of settings under --help: key, what it is, what it can be.
 std::string SettingsHelp() {
-  std::string text = "Settings (--set KEY=VALUE):\n";
+  std::string text =
+      "Settings: --set optimizer.lr=0.1, or in a run.json {\"optimizer.lr\": 0.1} or\n"
+      "{\"optimizer\": {\"lr\": 0.1}}\n";
   for (const run::KeyInfo& key : run::Keys()) {
     text += fmt::format("  {:<26}{}", std::string(key.key), std::string(key.help));
     for (size_t i = 0; i < key.choices.size(); ++i) {
@@ -33,8 +35,8 @@ void AddRunOptions(CLI::App& command, RunOptions& options) {
       command.add_option("--preset", options.preset, "a model preset (see `vramscope presets`)");
   CLI::Option* model = command.add_option("--model", options.model,
                                           "a Hugging Face config.json ('-': standard input)");
-  CLI::Option* config =
-      command.add_option("--config", options.config, "a run.json ('-': standard input)");
+  CLI::Option* config = command.add_option(
+      "--config", options.config, "a run.json ('-': standard input), keys nested or with dots");
   preset->excludes(model)->excludes(config);
   model->excludes(config);
   for (CLI::Option* option : {preset, model, config}) option->type_name("NAME");

@@ -6,11 +6,8 @@
 #include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/util/json_util.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
-#include "profiler/run/keys.h"
 #include "profiler/run/units.h"
 #include "proto/run.pb.h"
 
@@ -19,8 +16,8 @@ namespace {
 
 namespace pb = google::protobuf;
 
-// A run.json is a few kilobytes; a config.json inside it a few more.
-constexpr size_t kMaxJson = size_t{4} << 20;
+// A few kilobytes, and a config.json that may lie inside.
+constexpr size_t kMaxBytes = size_t{4} << 20;
 
 std::string TextOf(const pb::Message& message, const pb::FieldDescriptor* field) {
   const pb::Reflection* r = message.GetReflection();
@@ -85,24 +82,6 @@ proto::RunConfig FromSettings(const Settings& settings) {
   return message;
 }
 
-// protobuf's own message for an unknown field names it badly; this says what is near.
-absl::Status CheckFields(const nlohmann::json& object, const pb::Descriptor* type,
-                         const std::string& prefix) {
-  for (const auto& [name, value] : object.items()) {
-    const pb::FieldDescriptor* field = type->FindFieldByName(name);
-    if (field == nullptr) field = type->FindFieldByCamelcaseName(name);
-    if (field == nullptr) return UnknownKey(prefix + name);
-    if (field->cpp_type() != pb::FieldDescriptor::CPPTYPE_MESSAGE || value.is_null()) continue;
-    if (!value.is_object()) {
-      return absl::InvalidArgumentError(
-          fmt::format("{}{}: expected an object in braces", prefix, name));
-    }
-    absl::Status status = CheckFields(value, field->message_type(), prefix + name + ".");
-    if (!status.ok()) return status;
-  }
-  return absl::OkStatus();
-}
-
 void Paths(const pb::Descriptor* type, const std::string& prefix, std::vector<std::string>& out) {
   for (int i = 0; i < type->field_count(); ++i) {
     const pb::FieldDescriptor* field = type->field(i);
@@ -116,39 +95,10 @@ void Paths(const pb::Descriptor* type, const std::string& prefix, std::vector<st
 
 }  // namespace
 
-absl::StatusOr<Settings> SettingsFromJson(std::string_view json) {
-  if (json.size() > kMaxJson) {
-    return absl::InvalidArgumentError(
-        fmt::format("run.json: {} is more than a run.json can be", FormatBytes(json.size())));
-  }
-  nlohmann::json parsed;
-  try {
-    parsed = nlohmann::json::parse(json);
-  } catch (const nlohmann::json::exception& error) {
-    return absl::InvalidArgumentError(fmt::format("run.json: not JSON: {}", error.what()));
-  }
-  if (!parsed.is_object()) {
-    return absl::InvalidArgumentError("run.json: expected one JSON object in braces");
-  }
-  absl::Status status = CheckFields(parsed, proto::RunConfig::descriptor(), "");
-  if (!status.ok()) {
-    return absl::InvalidArgumentError(fmt::format("run.json: {}", std::string(status.message())));
-  }
-  proto::RunConfig message;
-  const pb::util::Status converted =
-      pb::util::JsonStringToMessage(pb::StringPiece(json.data(), json.size()), &message);
-  if (!converted.ok()) {
-    return absl::InvalidArgumentError(fmt::format("run.json: {}", converted.message().ToString()));
-  }
-  Settings settings;
-  Collect(message, "", settings);
-  return settings;
-}
-
 absl::StatusOr<Settings> SettingsFromBytes(std::string_view bytes) {
   proto::RunConfig message;
   const pb::LogSilencer quiet;  // the error is returned; it need not be printed as well
-  if (bytes.size() > kMaxJson ||
+  if (bytes.size() > kMaxBytes ||
       !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return absl::DataLossError("run configuration: the bytes are not a RunConfig message");
   }

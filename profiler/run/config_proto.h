@@ -13,9 +13,7 @@ namespace vramscope::run {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-// Set fields of a message, in field order. Errors: not JSON, not an object, an unknown field
-// (named, with the nearest), a value of the wrong type.
-absl::StatusOr<Settings> SettingsFromJson(std::string_view json);
+// Set fields of a message, in field order.
 absl::StatusOr<Settings> SettingsFromBytes(std::string_view bytes);
 std::string JsonFromSettings(const Settings& settings);
 std::string BytesFromSettings(const Settings& settings);

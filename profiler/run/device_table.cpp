@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "profiler/run/device_profile.h"
+#include "profiler/run/messages.h"
 #include "profiler/run/run_config.h"
 #include "profiler/run/units.h"
 #include "resources/embedded_file.h"
@@ -66,7 +67,7 @@ absl::StatusOr<DeviceProfile> FindDevice(std::string_view key) {
   }
   const std::string_view near = Nearest(key, keys.data(), keys.data() + keys.size());
   return absl::InvalidArgumentError(fmt::format(
-      "device: no \"{}\" in the device table{}; `vramscope devices` lists what there is", key,
+      "device: no {} in the device table{}; `vramscope devices` lists what there is", Quoted(key),
       near.empty() ? std::string() : fmt::format(" (did you mean \"{}\"?)", near)));
 }
 

@@ -8,6 +8,7 @@
 
 #include "profiler/run/alloc_conf.h"
 #include "profiler/run/device_profile.h"
+#include "profiler/run/messages.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::run {
@@ -84,23 +85,25 @@ bool IsNameChar(char c, std::string_view more) {
          more.find(c) != std::string_view::npos;
 }
 
+constexpr std::string_view kTargets =
+    "expected module names with commas between them, as \"q_proj,v_proj\"; a run.json may write "
+    "[\"q_proj\", \"v_proj\"]";
+constexpr std::string_view kTrainable =
+    "expected all, first-layer, last-layer or a pattern over parameter names, as \"*.mlp.*\"";
+
 absl::Status CheckTargets(std::string_view text) {
   const std::vector<std::string> targets = SplitTargets(text);
   bool good = !targets.empty() && targets.size() <= 64 && text.size() <= 1024;
   for (const std::string& target : targets) {
     for (char c : target) good = good && IsNameChar(c, "_.-");
   }
-  if (good) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      "expected module names with commas between them, as \"q_proj,v_proj\"");
+  return good ? absl::OkStatus() : absl::InvalidArgumentError(std::string(kTargets));
 }
 
 absl::Status CheckTrainable(std::string_view text) {
   bool good = !text.empty() && text.size() <= 256;
   for (char c : text) good = good && IsNameChar(c, "_.-*?[],!");
-  if (good) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      "expected all, first-layer, last-layer or a pattern over parameter names, as \"*.mlp.*\"");
+  return good ? absl::OkStatus() : absl::InvalidArgumentError(std::string(kTrainable));
 }
 
 std::string OrEmpty(double value) { return value > 0 ? fmt::format("{}", value) : ""; }
@@ -110,6 +113,7 @@ std::vector<KeySpec> DeviceSpecs() {
   specs.push_back({.key = "device",
                    .help = "GPU that is planned for, a name of the device table",
                    .kind = ValueKind::kText,
+                   .expected = "expected a name of the device table (`vramscope devices`)",
                    .apply = [](RunConfig& c, std::string_view v) { c.device = v; },
                    .text = [](const RunConfig& c) { return c.device; },
                    .check = [](std::string_view v) { return FindDevice(v).status(); }});
@@ -198,6 +202,7 @@ std::vector<KeySpec> MakeSpecs() {
       {.key = "lora.targets",
        .help = "linear layers that get an adapter, as \"q_proj,v_proj\"",
        .kind = ValueKind::kText,
+       .expected = kTargets,
        .apply = [](RunConfig& c, std::string_view v) { c.lora.targets = SplitTargets(v); },
        .text = [](const RunConfig& c) { return fmt::format("{}", fmt::join(c.lora.targets, ",")); },
        .check = CheckTargets});
@@ -205,6 +210,7 @@ std::vector<KeySpec> MakeSpecs() {
   s.push_back({.key = "trainable",
                .help = "parameters that train: all, first-layer, last-layer or a pattern",
                .kind = ValueKind::kText,
+               .expected = kTrainable,
                .apply = [](RunConfig& c, std::string_view v) { c.trainable = v; },
                .text = [](const RunConfig& c) { return c.trainable; },
                .check = CheckTrainable});
@@ -232,11 +238,12 @@ std::vector<KeySpec> MakeSpecs() {
   s.push_back({.key = "alloc_conf",
                .help = "settings of the caching allocator, as PYTORCH_CUDA_ALLOC_CONF",
                .kind = ValueKind::kText,
+               .expected = "expected text, as \"max_split_size_mb:128\"",
                .apply = [](RunConfig& c, std::string_view v) { c.alloc_conf = v; },
                .text = [](const RunConfig& c) { return c.alloc_conf; },
                .check = [](std::string_view v) { return ParseAllocConf(v).status(); }});
   s.push_back(Reserved("eval", "an evaluation pass after training", "none", {"grad", "no_grad"}));
-  s.push_back(Integer("seed", "seed of weights and data", -9.2e18, 9.2e18,
+  s.push_back(Integer("seed", "seed of weights and data", -0x1p63, 0x1p63,
                       [](RunConfig& c) -> int64_t& { return c.seed; }));
   s.push_back(Choice("backend", "plan: nothing is computed; cpu, cuda: the step really runs",
                      {Backend::kPlan, Backend::kCpu, Backend::kCuda}, {},
@@ -246,12 +253,12 @@ std::vector<KeySpec> MakeSpecs() {
 
 absl::Status Bad(const KeySpec& spec, std::string_view value, const std::string& expected) {
   return absl::InvalidArgumentError(
-      fmt::format("{}: \"{}\" is not allowed; {}", spec.key, value.substr(0, 200), expected));
+      fmt::format("{}: {} is not allowed; {}", spec.key, Quoted(value), expected));
 }
 
 absl::Status NotAvailable(const KeySpec& spec, std::string_view value) {
   return absl::UnimplementedError(fmt::format(
-      "{}: \"{}\" is not available in this version{}", spec.key, value.substr(0, 200),
+      "{}: {} is not available in this version{}", spec.key, Quoted(value),
       spec.choices.empty() ? std::string()
                            : fmt::format("; choose from: {}", fmt::join(spec.choices, ", "))));
 }
@@ -274,38 +281,52 @@ const KeySpec* FindSpec(std::string_view key) {
   return nullptr;
 }
 
+std::string Expected(const KeySpec& spec) {
+  switch (spec.kind) {
+    case ValueKind::kChoice:
+      return fmt::format("choose from: {}", fmt::join(spec.choices, ", "));
+    case ValueKind::kInteger:
+      return spec.high > 9e15  // a seed: any
+                 ? "expected a whole number of 64 bits"
+                 : fmt::format("expected a whole number from {:.0f} to {:.0f}", spec.low,
+                               spec.high);
+    case ValueKind::kNumber:
+      return fmt::format("expected a number from {} to {}", spec.low, spec.high);
+    case ValueKind::kBytes:
+      return fmt::format(
+          "expected {} to 1 EiB: bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB "
+          "(\"24GiB\")",
+          FormatBytes(static_cast<uint64_t>(spec.low)));
+    case ValueKind::kText:
+      break;
+  }
+  return std::string(spec.expected);
+}
+
 absl::Status Check(const KeySpec& spec, std::string_view value) {
   switch (spec.kind) {
     case ValueKind::kChoice:
       if (Contains(spec.choices, value)) break;
       if (Contains(spec.reserved, value)) return NotAvailable(spec, value);
-      return Bad(spec, value, fmt::format("choose from: {}", fmt::join(spec.choices, ", ")));
+      return Bad(spec, value, Expected(spec));
     case ValueKind::kInteger: {
       const absl::StatusOr<int64_t> number = ParseInteger(value);
-      const std::string expected =
-          spec.key == "seed"
-              ? "expected a whole number"
-              : fmt::format("expected a whole number from {:.0f} to {:.0f}", spec.low, spec.high);
-      if (!number.ok()) return Bad(spec, value, expected);
+      if (!number.ok()) return Bad(spec, value, Expected(spec));
       const double as_double = static_cast<double>(*number);
-      if (as_double < spec.low || as_double > spec.high) return Bad(spec, value, expected);
+      if (as_double < spec.low || as_double > spec.high) return Bad(spec, value, Expected(spec));
       break;
     }
     case ValueKind::kNumber: {
       const absl::StatusOr<double> number = ParseNumber(value);
       if (!number.ok() || *number < spec.low || *number > spec.high) {
-        return Bad(spec, value,
-                   fmt::format("expected a number from {} to {}", spec.low, spec.high));
+        return Bad(spec, value, Expected(spec));
       }
       break;
     }
     case ValueKind::kBytes: {
       const absl::StatusOr<uint64_t> bytes = ParseBytes(value);
-      if (!bytes.ok()) return Bad(spec, value, std::string(bytes.status().message()));
-      if (static_cast<double>(*bytes) < spec.low) {
-        return Bad(
-            spec, value,
-            fmt::format("expected at least {}", FormatBytes(static_cast<uint64_t>(spec.low))));
+      if (!bytes.ok() || static_cast<double>(*bytes) < spec.low) {
+        return Bad(spec, value, Expected(spec));
       }
       break;
     }
@@ -329,7 +350,7 @@ absl::Status UnknownKey(std::string_view key) {
   for (const KeyInfo& info : Keys()) keys.push_back(info.key);
   const std::string_view near = Nearest(key, keys.data(), keys.data() + keys.size());
   return absl::InvalidArgumentError(
-      fmt::format("unknown key \"{}\"{}; the keys are: {}", key.substr(0, 200),
+      fmt::format("unknown key {}{}; the keys are: {}", Quoted(key),
                   near.empty() ? std::string() : fmt::format(" (did you mean \"{}\"?)", near),
                   fmt::join(keys, ", ")));
 }

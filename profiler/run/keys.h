@@ -22,8 +22,9 @@ struct KeySpec {
   ValueKind kind = ValueKind::kText;
   std::vector<std::string_view> choices = {};  // kChoice: what this version has
   std::vector<std::string_view> reserved =
-      {};                    // kChoice: what the format knows and this version lacks
-  double low = 0, high = 0;  // kInteger, kNumber: allowed range, inclusive
+      {};                          // kChoice: what the format knows and this version lacks
+  double low = 0, high = 0;        // kInteger, kNumber: allowed range, inclusive
+  std::string_view expected = {};  // kText: what it may be, "expected ..."
   // Both null for a key that is reserved as a whole: `choices` then holds its default alone.
   std::function<void(RunConfig&, std::string_view)> apply = {};  // `value` has passed Check()
   std::function<std::string(const RunConfig&)> text = {};
@@ -34,6 +35,7 @@ struct KeySpec {
 // All keys but `model` and `model_config_json`, which the builder treats itself.
 const std::vector<KeySpec>& Specs();
 const KeySpec* FindSpec(std::string_view key);
+std::string Expected(const KeySpec& spec);  // what it may be, as errors say it
 absl::Status Check(const KeySpec& spec, std::string_view value);
 absl::Status UnknownKey(std::string_view key);
 

@@ -8,6 +8,8 @@
 
 #include "profiler/run/config_proto.h"
 #include "profiler/run/keys.h"
+#include "profiler/run/messages.h"
+#include "profiler/run/run_json.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::run {
@@ -17,6 +19,7 @@ namespace {
 constexpr int64_t kMaxTokens = int64_t{1} << 28;
 
 constexpr size_t kMaxModelConfig = size_t{1} << 20;
+constexpr int kMaxModelConfigDepth = 64;
 
 struct Model {
   std::string name;
@@ -37,37 +40,45 @@ absl::Status UnknownPreset(std::string_view name) {
   std::string list;
   for (std::string_view each : names) list += fmt::format("{}{}", list.empty() ? "" : ", ", each);
   return absl::InvalidArgumentError(fmt::format(
-      "model: no preset \"{}\"{}; choose from: {}", name.substr(0, 200),
+      "model: no preset {}{}; choose from: {}", Quoted(name),
       near.empty() ? std::string() : fmt::format(" (did you mean \"{}\"?)", near), list));
 }
 
-// "[json.exception.parse_error.101] parse error at line 1 ..." without the bracket.
-std::string_view WithoutTag(std::string_view what) {
-  const size_t end = what.find("] ");
-  return end == std::string_view::npos ? what : what.substr(end + 2);
-}
-
-// A file name may be any bytes; a protobuf string may not.
-std::string ValidUtf8(std::string_view text) {
-  using nlohmann::json;
-  const std::string quoted = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
-  return json::parse(quoted).get<std::string>();
+// What a run.json or a message holds. A model's name goes with its text, when that is there.
+absl::Status SetAll(const Settings& settings, RunConfigBuilder& builder) {
+  const std::string* name = nullptr;
+  const std::string* text = nullptr;
+  for (const auto& [key, value] : settings) {
+    if (key == "model") {
+      name = &value;
+    } else if (key == "model_config_json") {
+      text = &value;
+    } else {
+      absl::Status status = builder.Set(key, value);
+      if (!status.ok()) return status;
+    }
+  }
+  if (text != nullptr && !text->empty()) {
+    return builder.SetModelConfig(name == nullptr || name->empty() ? "config.json" : *name, *text);
+  }
+  // A recording that was imported has no model.
+  return name == nullptr || name->empty() ? absl::OkStatus() : builder.SetPreset(*name);
 }
 
 // Settings for `config`; the model's text is left out where the preset's name says it all.
 Settings ToSettings(const RunConfig& config, bool with_preset_text) {
   Settings settings;
-  settings.emplace_back("model", config.model);
+  settings.emplace_back("model", ValidUtf8(config.model));
   const std::optional<ModelPreset> preset = FindPreset(config.model);
   const bool said_by_name = preset.has_value() && (config.model_config_json.empty() ||
                                                    config.model_config_json == preset->config_json);
   if (!config.model_config_json.empty() && (with_preset_text || !said_by_name)) {
-    settings.emplace_back("model_config_json", config.model_config_json);
+    settings.emplace_back("model_config_json", ValidUtf8(config.model_config_json));
   }
   for (const KeySpec& spec : Specs()) {
     if (!spec.text) continue;
-    std::string text = spec.text(config);
-    if (!text.empty()) settings.emplace_back(spec.key, std::move(text));
+    const std::string text = spec.text(config);
+    if (!text.empty()) settings.emplace_back(spec.key, ValidUtf8(text));
   }
   return settings;
 }
@@ -109,14 +120,24 @@ absl::Status RunConfigBuilder::SetModelConfig(std::string_view name, std::string
         fmt::format("{}: {} is more than a config.json can be", name, FormatBytes(json.size())));
   }
   try {
-    const nlohmann::json parsed = nlohmann::json::parse(json);
+    // Whoever reads it later may do so by recursion.
+    bool too_deep = false;
+    const auto watch = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+      too_deep = too_deep || depth > kMaxModelConfigDepth;
+      return !too_deep;
+    };
+    const nlohmann::json parsed = nlohmann::json::parse(json, watch);
+    if (too_deep) {
+      return absl::InvalidArgumentError(
+          fmt::format("{}: nested more than {} deep", name, kMaxModelConfigDepth));
+    }
     if (!parsed.is_object()) {
       return absl::InvalidArgumentError(
           fmt::format("{}: expected a Hugging Face config.json, one JSON object in braces", name));
     }
   } catch (const nlohmann::json::exception& error) {
     return absl::InvalidArgumentError(
-        fmt::format("{}: not JSON: {}", name, WithoutTag(error.what())));
+        fmt::format("{}: not JSON: {}", name, Printable(WithoutTag(error.what()), 300)));
   }
   impl_->model = Model{ValidUtf8(name), std::string(json)};
   impl_->preset_defaults.clear();
@@ -124,21 +145,13 @@ absl::Status RunConfigBuilder::SetModelConfig(std::string_view name, std::string
 }
 
 absl::Status RunConfigBuilder::SetRunJson(std::string_view json) {
-  absl::StatusOr<Settings> settings = SettingsFromJson(json);
+  const absl::StatusOr<Settings> settings = SettingsFromJson(json);
   if (!settings.ok()) return settings.status();
-  std::string name, config_json;
-  for (auto& [key, value] : *settings) {
-    if (key == "model") {
-      name = value;
-    } else if (key == "model_config_json") {
-      config_json = value;
-    } else {
-      absl::Status status = Set(key, value);
-      if (!status.ok()) return status;
-    }
-  }
-  if (!config_json.empty()) return SetModelConfig(name.empty() ? "config.json" : name, config_json);
-  return name.empty() ? absl::OkStatus() : SetPreset(name);
+  RunConfigBuilder changed;
+  *changed.impl_ = *impl_;
+  absl::Status status = SetAll(*settings, changed);
+  if (status.ok()) impl_ = std::move(changed.impl_);
+  return status;
 }
 
 absl::Status RunConfigBuilder::Set(std::string_view key, std::string_view value) {
@@ -197,26 +210,10 @@ std::string ToProtoBytes(const RunConfig& config) {
 }
 
 absl::StatusOr<RunConfig> FromProtoBytes(std::string_view bytes) {
-  absl::StatusOr<Settings> settings = SettingsFromBytes(bytes);
+  const absl::StatusOr<Settings> settings = SettingsFromBytes(bytes);
   if (!settings.ok()) return settings.status();
   RunConfigBuilder builder;
-  std::string name, config_json;
-  for (auto& [key, value] : *settings) {
-    if (key == "model") {
-      name = value;
-    } else if (key == "model_config_json") {
-      config_json = value;
-    } else {
-      absl::Status status = builder.Set(key, value);
-      if (!status.ok()) return status;
-    }
-  }
-  absl::Status status = absl::OkStatus();
-  if (!config_json.empty()) {
-    status = builder.SetModelConfig(name.empty() ? "config.json" : name, config_json);
-  } else if (!name.empty()) {
-    status = builder.SetPreset(name);
-  }
+  const absl::Status status = SetAll(*settings, builder);
   if (!status.ok()) return status;
   return builder.Build();
 }

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <vector>
 
+#include "profiler/run/messages.h"
+
 namespace vramscope::run {
 namespace {
 
@@ -77,15 +79,15 @@ absl::StatusOr<uint64_t> ParseBytes(std::string_view text) {
   const double factor = UnitFactor(unit);
   if (error != std::errc() || factor == 0 || !std::isfinite(value) || value < 0) {
     return absl::InvalidArgumentError(
-        fmt::format("\"{}\" is not a size: write bytes, or a number with B, kB, MB, GB, TB, KiB, "
+        fmt::format("{} is not a size: write bytes, or a number with B, kB, MB, GB, TB, KiB, "
                     "MiB, GiB or TiB (\"24GiB\")",
-                    text));
+                    Quoted(text)));
   }
   const double bytes = value * factor;
   constexpr double kMost = 1152921504606846976.0;  // 2^60
   if (bytes > kMost) {
     return absl::InvalidArgumentError(
-        fmt::format("\"{}\" is too large a size (at most 1 EiB)", text));
+        fmt::format("{} is too large a size (at most 1 EiB)", Quoted(text)));
   }
   return static_cast<uint64_t>(std::llround(bytes));
 }
@@ -95,7 +97,7 @@ absl::StatusOr<int64_t> ParseInteger(std::string_view text) {
   const char* last = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data(), last, value);
   if (text.empty() || error != std::errc() || end != last) {
-    return absl::InvalidArgumentError(fmt::format("\"{}\" is not a whole number", text));
+    return absl::InvalidArgumentError(fmt::format("{} is not a whole number", Quoted(text)));
   }
   return value;
 }
@@ -105,7 +107,7 @@ absl::StatusOr<double> ParseNumber(std::string_view text) {
   const char* last = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data(), last, value);
   if (text.empty() || error != std::errc() || end != last || !std::isfinite(value)) {
-    return absl::InvalidArgumentError(fmt::format("\"{}\" is not a number", text));
+    return absl::InvalidArgumentError(fmt::format("{} is not a number", Quoted(text)));
   }
   return value;
 }
@@ -113,8 +115,8 @@ absl::StatusOr<double> ParseNumber(std::string_view text) {
 std::string_view Nearest(std::string_view text, const std::string_view* begin,
                          const std::string_view* end) {
   std::string_view best;
-  size_t best_distance = std::max<size_t>(2, text.size() / 3) + 1;
   const std::string lower = Lower(text.substr(0, 200));
+  size_t best_distance = std::max<size_t>(2, lower.size() / 3) + 1;
   for (const std::string_view* candidate = begin; candidate != end; ++candidate) {
     const size_t distance = EditDistance(lower, Lower(*candidate));
     if (distance < best_distance) {

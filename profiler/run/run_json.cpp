@@ -1,0 +1,200 @@
+#include "profiler/run/run_json.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "profiler/run/keys.h"
+#include "profiler/run/messages.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::run {
+namespace {
+
+using nlohmann::json;
+
+// A run.json is a few kilobytes; a config.json inside it a few more.
+constexpr size_t kMaxJson = size_t{4} << 20;
+constexpr int kNumberOverflow = 406;  // nlohmann's id of "number overflow"
+
+bool IsText(std::string_view path) {
+  const KeySpec* spec = FindSpec(path);
+  return spec == nullptr || spec->kind == ValueKind::kText;
+}
+
+bool IsLeaf(std::string_view path) {
+  return path == "model" || path == "model_config_json" || FindSpec(path) != nullptr;
+}
+
+// Names of the keys of a group, "" when there is no such group.
+std::vector<std::string_view> KeysOfGroup(std::string_view group) {
+  std::vector<std::string_view> names;
+  for (const KeySpec& spec : Specs()) {
+    if (spec.key.size() > group.size() && spec.key.substr(0, group.size()) == group &&
+        spec.key[group.size()] == '.') {
+      names.push_back(spec.key.substr(group.size() + 1));
+    }
+  }
+  return names;
+}
+
+// "microBatches" as "micro_batches".
+std::string SnakeCase(std::string_view text) {
+  std::string out;
+  for (char c : text) {
+    const bool upper = c >= 'A' && c <= 'Z';
+    if (upper) out += '_';
+    out += upper ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return out;
+}
+
+std::string WhatIsExpected(std::string_view path) {
+  if (path == "model") return "expected the name of a preset in quotes";
+  if (path == "model_config_json") {
+    return "expected the text of a config.json as one string; --model reads a file";
+  }
+  return Expected(*FindSpec(path));
+}
+
+// Builds the settings while the text is read, and stops at the first thing that is wrong: nothing
+// is kept that a run.json has no use for, however deep or long it is.
+class Reader : public nlohmann::json_sax<json> {
+ public:
+  absl::Status& status() { return status_; }
+  Settings& settings() { return settings_; }
+
+  bool null() override {
+    if (in_list_ || prefixes_.empty()) return Wrong("null");
+    return IsLeaf(path_) ? Once() : true;
+  }
+  bool boolean(bool value) override { return Plain(value ? "true" : "false"); }
+  bool number_integer(int64_t value) override { return Plain(fmt::format("{}", value)); }
+  bool number_unsigned(uint64_t value) override { return Plain(fmt::format("{}", value)); }
+  bool number_float(double value, const std::string& text) override {
+    // 4.0 and 1e3 are whole numbers too.
+    const KeySpec* spec = FindSpec(path_);
+    const bool whole = std::trunc(value) == value && std::abs(value) < 9e15;
+    if (spec != nullptr && spec->kind == ValueKind::kInteger && whole) {
+      return Plain(fmt::format("{}", static_cast<int64_t>(value)));
+    }
+    return Plain(text);
+  }
+  bool string(std::string& value) override {
+    if (in_list_) {
+      if (value.empty()) return Wrong("\"\" in the list");
+      list_ += (list_.empty() ? "" : ",") + value;
+      return true;
+    }
+    return IsLeaf(path_) ? Take(value) : Wrong(Quoted(value), value);
+  }
+  bool binary(json::binary_t&) override { return false; }  // JSON has none
+
+  bool start_object(size_t) override {
+    if (in_list_ || IsLeaf(path_)) return Wrong("{...}");
+    prefixes_.push_back(path_.empty() ? "" : path_ + ".");
+    return true;
+  }
+  bool key(std::string& name) override {
+    const std::string written = prefixes_.back() + name;
+    path_ = written;
+    if (Known(path_)) return true;
+    path_ = SnakeCase(written);
+    if (Known(path_)) return true;
+    status_ = UnknownKey(written);
+    return false;
+  }
+  bool end_object() override {
+    prefixes_.pop_back();
+    return true;
+  }
+  bool start_array(size_t) override {
+    if (in_list_ || path_ != "lora.targets") return Wrong("[...]");
+    in_list_ = true;
+    return true;
+  }
+  bool end_array() override {
+    in_list_ = false;
+    return Take(std::move(list_));
+  }
+
+  bool parse_error(size_t, const std::string& token, const json::exception& error) override {
+    if (error.id == kNumberOverflow && !path_.empty()) return Wrong(Printable(token, 60));
+    status_ = absl::InvalidArgumentError(
+        fmt::format("not JSON: {}", Printable(WithoutTag(error.what()), 300)));
+    return false;
+  }
+
+ private:
+  static bool Known(std::string_view path) { return IsLeaf(path) || !KeysOfGroup(path).empty(); }
+
+  // A number, true or false.
+  bool Plain(std::string text) {
+    return in_list_ || !IsLeaf(path_) || IsText(path_) ? Wrong(text, text) : Take(std::move(text));
+  }
+
+  bool Take(std::string text) {
+    settings_.emplace_back(path_, std::move(text));
+    return Once();
+  }
+
+  bool Once() {
+    if (seen_.insert(path_).second) return true;
+    status_ = absl::InvalidArgumentError(fmt::format("{}: set twice; keep one of them", path_));
+    return false;
+  }
+
+  // `text`: of a value that one of a group's keys may have been meant to have.
+  bool Wrong(const std::string& value, std::string_view text = {}) {
+    if (prefixes_.empty()) {
+      status_ = absl::InvalidArgumentError(
+          "expected one JSON object in braces, as {\"model\": \"gpt2\", \"batch\": 4}");
+    } else if (IsLeaf(path_)) {
+      status_ = absl::InvalidArgumentError(
+          fmt::format("{}: {} is not allowed; {}", path_, value, WhatIsExpected(path_)));
+    } else {
+      const std::vector<std::string_view> names = KeysOfGroup(path_);
+      const auto fits = [&](std::string_view name) {
+        return !text.empty() && Check(*FindSpec(fmt::format("{}.{}", path_, name)), text).ok();
+      };
+      const auto meant = std::find_if(names.begin(), names.end(), fits);
+      const bool found = meant != names.end();
+      status_ = absl::InvalidArgumentError(
+          fmt::format("{0}: {1} is not allowed; it is a group of keys, write \"{0}.{2}\": {3} or "
+                      "\"{0}\": {{\"{2}\": {3}}}; its keys are: {4}",
+                      path_, value, found ? *meant : names.front(), found ? value : "...",
+                      fmt::join(names, ", ")));
+    }
+    return false;
+  }
+
+  absl::Status status_;
+  Settings settings_;
+  std::vector<std::string> prefixes_;  // of the objects that are open
+  std::string path_;                   // key of the value that comes next
+  std::set<std::string> seen_;
+  bool in_list_ = false;
+  std::string list_;
+};
+
+}  // namespace
+
+absl::StatusOr<Settings> SettingsFromJson(std::string_view text) {
+  if (text.size() > kMaxJson) {
+    return absl::InvalidArgumentError(
+        fmt::format("{} is more than a run.json can be", FormatBytes(text.size())));
+  }
+  Reader reader;
+  const bool read = json::sax_parse(text, &reader);
+  if (!reader.status().ok()) return reader.status();
+  if (!read) return absl::InvalidArgumentError("not JSON");
+  return std::move(reader.settings());
+}
+
+}  // namespace vramscope::run
