@@ -264,25 +264,6 @@ void CachingAllocator::ReleasePool(uint32_t mempool) {
 
 const Stats& CachingAllocator::stats() const { return impl_->stats; }
 
-std::optional<Block> CachingAllocator::BestFit(uint64_t bytes, uint32_t stream,
-                                               uint32_t mempool) const {
-  const Impl& m = *impl_;
-  const uint64_t size = RoundSize(bytes, m.settings.conf);
-  const size_t pool = size <= kSmallSize ? kSmall : kLarge;
-  const auto owner = m.mempools.find(mempool);
-  if (owner == m.mempools.end()) return std::nullopt;
-  for (const auto& pools : owner->second->streams) {
-    if (pools->stream != stream) continue;
-    const BlockNode* b = m.FindFree(*pools, pool, size);
-    if (b == nullptr) return std::nullopt;
-    return Block{.address = b->address,
-                 .bytes_rounded = b->size,
-                 .pool = static_cast<trace::Pool>(pool),
-                 .stream = stream};
-  }
-  return std::nullopt;
-}
-
 uint64_t CachingAllocator::RoundSize(uint64_t bytes) {
   return bytes < kMinBlockSize ? kMinBlockSize : RoundUp(bytes, kMinBlockSize);
 }

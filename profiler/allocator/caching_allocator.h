@@ -141,6 +141,11 @@ class CachingAllocator {
 
   // The free block that Malloc would take without asking the driver; nullopt: it would ask.
   std::optional<Block> BestFit(uint64_t bytes, uint32_t stream, uint32_t mempool = 0) const;
+  // The free block right behind the block in use at `address`; nullopt: there is none.
+  std::optional<Block> FreeBehind(uint64_t address) const;
+  // The block in use at `address` is `bytes` long, what changes goes to or comes from the free
+  // block behind it, which stays: for start states that are not known to the byte.
+  absl::Status Resize(uint64_t address, uint64_t bytes);
 
   static constexpr uint64_t kMaxRequest = uint64_t{1} << 46;  // 64 TiB: beyond any device
 

@@ -110,4 +110,53 @@ absl::Status CachingAllocator::Restore(std::span<const SegmentState> states) {
   return absl::OkStatus();
 }
 
+std::optional<Block> CachingAllocator::BestFit(uint64_t bytes, uint32_t stream,
+                                               uint32_t mempool) const {
+  const Impl& m = *impl_;
+  const uint64_t size = RoundSize(bytes, m.settings.conf);
+  const auto pool =
+      static_cast<size_t>(size <= kSmallSize ? trace::Pool::kSmall : trace::Pool::kLarge);
+  const auto owner = m.mempools.find(mempool);
+  if (owner == m.mempools.end()) return std::nullopt;
+  for (const auto& pools : owner->second->streams) {
+    if (pools->stream != stream) continue;
+    const BlockNode* b = m.FindFree(*pools, pool, size);
+    if (b == nullptr) return std::nullopt;
+    return Block{.address = b->address,
+                 .bytes_rounded = b->size,
+                 .pool = static_cast<trace::Pool>(pool),
+                 .stream = stream};
+  }
+  return std::nullopt;
+}
+
+std::optional<Block> CachingAllocator::FreeBehind(uint64_t address) const {
+  const BlockNode* b = impl_->in_use.Find(address);
+  if (b == nullptr || b->next == nullptr || b->next->use != BlockUse::kFree) return std::nullopt;
+  return Block{.address = b->next->address,
+               .bytes_rounded = b->next->size,
+               .pool = b->segment->segment.pool,
+               .stream = b->segment->segment.stream};
+}
+
+absl::Status CachingAllocator::Resize(uint64_t address, uint64_t bytes) {
+  Impl& m = *impl_;
+  BlockNode* b = m.in_use.Find(address);
+  BlockNode* behind = b != nullptr ? b->next : nullptr;
+  if (behind == nullptr || behind->use != BlockUse::kFree || bytes < b->requested || bytes == 0 ||
+      bytes >= b->size + behind->size) {
+    return absl::InvalidArgumentError(
+        fmt::format("caching allocator: the block at {:#x} cannot be {} bytes", address, bytes));
+  }
+  FreeTree& tree = Impl::TreeOf(*b->segment);
+  tree.Erase(behind);
+  m.stats.allocated += bytes - b->size;
+  m.stats.peak_allocated = std::max(m.stats.peak_allocated, m.stats.allocated);
+  behind->size += b->size - bytes;
+  behind->address = address + bytes;
+  b->size = bytes;
+  tree.Insert(behind);
+  return absl::OkStatus();
+}
+
 }  // namespace vramscope::allocator

@@ -25,16 +25,26 @@ namespace vramscope::replay {
 struct ReplayOptions {
   // Other settings than the recording's own: the answer is a what-if, addresses are not compared.
   std::optional<run::AllocConf> alloc_conf = {};
-  uint64_t device_memory_bytes = 0;  // limit for segments; 0: the trace's device, else none
-  double memory_fraction = 0;        // set_per_process_memory_fraction; 0: not set
+  // What-if: limit for segments. 0: what the device has for them (a plan: its memory without the
+  // context; a recording that ran out of memory: what was reserved then and what was free), else
+  // none.
+  uint64_t device_memory_bytes = 0;
+  double memory_fraction = 0;  // what-if: set_per_process_memory_fraction; 0: as in the settings
   // What-if: whether the older blocks stay where they were, or are allocated anew under the
   // settings.
   bool restart = true;
   uint8_t device = 0;
-  // Events before which empty_cache() is called besides (what would give memory back).
+  // What-if: events before which empty_cache() is called besides (what would give memory back),
+  // ascending.
   std::vector<trace::EventIndex> empty_cache_at = {};
   std::function<void(double fraction)> progress = {};
   const std::atomic<bool>* cancel = nullptr;  // set: kCancelled
+
+  // Any of the above that makes it a what-if.
+  bool what_if() const {
+    return alloc_conf.has_value() || device_memory_bytes != 0 || memory_fraction != 0 ||
+           !empty_cache_at.empty();
+  }
 };
 
 struct Difference {
@@ -45,19 +55,34 @@ struct Difference {
 
 struct Replayed {
   bool what_if = false;
+  run::AllocConf conf;  // that the model ran with
+  std::vector<std::string> warnings;
+  // Against the recording, which after a difference is followed again.
   uint64_t addresses_equal = 0, addresses_total = 0;
-  uint64_t segment_allocs_equal = 0, segment_allocs_total = 0;
-  uint64_t segment_frees_equal = 0, segment_frees_total = 0;
-  bool end_state_equal = false;
+  uint64_t segment_allocs_equal = 0, segment_allocs_total = 0;  // mapped pages included
+  uint64_t segment_frees_equal = 0, segment_frees_total = 0;    // unmapped pages included
+  bool end_state_equal = false;  // every block and segment that the recording leaves
+  uint64_t differences = 0;
   std::optional<Difference> first_difference;
-  // Start states: blocks older than the recording whose unsplit tail the file does not state.
-  uint64_t unknown_tails = 0;  // blocks whose tail could be more than one thing
-  uint64_t start_states_tried = 0;
-  uint64_t start_states_consistent = 0;  // that reproduce the recording as far as any does
-  bool start_states_exhausted = true;    // false: the search was cut short, there may be more
+  // Start states: blocks older than the recording whose unsplit tail the file does not state. Every
+  // tail from none to 1 MiB is weighed against every choice that the recorded allocator made while
+  // the block was there.
+  uint64_t unknown_tails = 0;       // such blocks
+  uint64_t tails_inferred = 0;      // of which the recording tells that they have a tail
+  uint64_t start_states_tried = 0;  // combinations weighed; at most 2^64 - 1
+  uint64_t start_states_consistent =
+      0;                               // that reproduce the recording as far as any does; likewise
+  bool start_states_exhausted = true;  // false: more than can be counted
   // Of the model.
+  uint64_t device_memory_bytes = 0;  // limit for segments that applied; 0: none
   uint64_t peak_allocated = 0, peak_reserved = 0;
-  uint64_t segment_allocs = 0, segment_frees = 0, retries = 0, out_of_memory = 0;
+  trace::EventIndex peak_reserved_event = 0;
+  uint64_t segment_allocs = 0, segment_frees = 0;  // cudaMalloc, cudaFree
+  uint64_t segment_maps = 0, segment_unmaps = 0;   // of expandable segments
+  uint64_t retries = 0, out_of_memory = 0;
+  uint64_t driver_calls() const {
+    return segment_allocs + segment_frees + segment_maps + segment_unmaps;
+  }
   std::optional<trace::EventIndex> first_out_of_memory;
   struct Point {
     trace::EventIndex event;
@@ -68,6 +93,8 @@ struct Replayed {
   uint64_t largest_hole = 0, stranded_bytes = 0;
 };
 
+// kFailedPrecondition: nothing to replay (a trace without segments, unless it is a what-if; the
+// settings that it was recorded under are not understood).
 absl::StatusOr<Replayed> Replay(const trace::Trace& trace, const ReplayOptions& options);
 
 }  // namespace vramscope::replay

@@ -1,0 +1,28 @@
+// Why the model chooses otherwise than the recording, in words. Internal to this folder.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "profiler/allocator/caching_allocator.h"
+
+namespace vramscope::replay {
+
+std::string Bytes(uint64_t bytes);                    // "1,048,576 B"
+std::string Text(const allocator::Segment& segment);  // "20,971,520 B, large pool, stream 0"
+
+struct Choice {
+  uint64_t bytes = 0;  // asked
+  uint32_t stream = 0, mempool = 0;
+  uint64_t recorded = 0;              // address
+  bool recorded_asks_driver = false;  // for a new segment
+  std::optional<uint64_t> model;      // nullopt: it asked the driver, and the recording does not
+};
+// `model` after it made its choice.
+std::string CauseOf(const allocator::CachingAllocator& model, const run::AllocConf& conf,
+                    const Choice& choice);
+// Why [address, address + bytes) does not go back to the device.
+std::string CauseOfKept(const allocator::CachingAllocator& model, uint64_t address, uint64_t bytes);
+
+}  // namespace vramscope::replay

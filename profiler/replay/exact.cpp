@@ -1,0 +1,505 @@
+#include "profiler/replay/exact.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "profiler/replay/difference.h"
+#include "profiler/replay/recorded_state.h"
+#include "profiler/replay/start_states.h"
+
+namespace vramscope::replay {
+namespace {
+
+using allocator::Block;
+using allocator::CachingAllocator;
+using allocator::Segment;
+using trace::EventIndex;
+using trace::EventKind;
+using trace::kNoEvent;
+
+// After so many the rest is not compared: each one costs a pass over the trace.
+constexpr uint64_t kMostDifferences = 100;
+constexpr EventIndex kProgressStep = 1 << 16;
+
+// What the recording says happened at the driver and no request of the model has asked for yet.
+struct Recorded {
+  EventIndex event = 0;
+  EventKind kind = EventKind::kMarker;
+  Segment segment;
+  uint64_t address = 0, bytes = 0;  // of pages
+  bool done = false;
+  bool gives_back() const {
+    return kind == EventKind::kSegmentFree || kind == EventKind::kSegmentUnmap;
+  }
+};
+
+class Exact final : public allocator::SegmentObserver, public allocator::Driver {
+ public:
+  Exact(const trace::Trace& t, const ReplayOptions& options, const run::AllocConf& conf)
+      : t_(t), options_(options), conf_(conf), device_(options.device) {
+    plan_ = t.info.backend == trace::Backend::kPlan;
+    settings_.conf = conf;
+    settings_.device_total_bytes = t.info.device.memory_bytes;
+    settings_.driver = this;
+    if (conf.memory_fraction > 0 && conf.memory_fraction < 1 && !plan_) {
+      settings_.conf.memory_fraction = 0;
+      out_.warnings.push_back(
+          "the memory fraction is left out: the file does not say of how much memory");
+    }
+    begin_ = t.recording_begin == kNoEvent ? 0 : t.recording_begin + 1;
+  }
+
+  absl::StatusOr<Replayed> Run() {
+    out_.conf = conf_;
+    CountTotals();
+    const RecordedState start = StateBefore(t_, begin_, device_);
+    if (start.blocks_left_out > 0) {
+      out_.warnings.push_back(fmt::format(
+          "{} blocks of the start state lie in no segment or over others and are left out",
+          start.blocks_left_out));
+    }
+    StartStates states(t_, begin_, device_, start, conf_);
+    states_ = &states;
+    if (absl::Status status = Begin(start); !status.ok()) return status;
+    const uint32_t n = t_.events.size();
+    for (EventIndex i = begin_; i < n && !stopped_; ++i) {
+      if (i % kProgressStep == 0) {
+        if (options_.cancel != nullptr && *options_.cancel) {
+          return absl::CancelledError("the replay was cancelled");
+        }
+        if (options_.progress) options_.progress(static_cast<double>(i) / n);
+      }
+      Step(i);
+      if (!stopped_) Count(i);
+    }
+    if (!stopped_) EndWindow(n);
+    AddStats();
+    Finish();
+    return std::move(out_);
+  }
+
+  // --- what the model does at the driver
+  void OnSegmentAlloc(const Segment&) override {}
+  void OnSegmentFree(const Segment& s) override {
+    GiveBack(EventKind::kSegmentFree, s, s.address, s.bytes);
+  }
+  void OnSegmentUnmap(const Segment& s, uint64_t address, uint64_t bytes) override {
+    GiveBack(EventKind::kSegmentUnmap, s, address, bytes);
+  }
+  void OnOutOfMemory(uint64_t, uint64_t) override {
+    if (!out_.first_out_of_memory.has_value()) out_.first_out_of_memory = at_;
+  }
+
+  std::optional<uint64_t> Allocate(const Segment& wanted) override {
+    Recorded* next = Next();
+    if (next == nullptr) return std::nullopt;
+    const Segment& s = next->segment;
+    if (next->kind != EventKind::kSegmentAlloc || s.bytes != wanted.bytes ||
+        s.stream != wanted.stream || s.pool != wanted.pool || s.mempool != wanted.mempool ||
+        s.expandable != wanted.expandable) {
+      Differ(
+          next->event, fmt::format("a segment: recorded {}, model {}", Text(s), Text(wanted)),
+          next->kind != EventKind::kSegmentAlloc ? "the recording maps pages instead"
+          : s.bytes != wanted.bytes
+              ? "another large_segment_size_mb or roundup_power2_divisions would ask for another "
+                "size"
+              : "the request belongs to another stream or pool");
+      return std::nullopt;
+    }
+    next->done = true;
+    ++out_.segment_allocs_equal;
+    return s.address;
+  }
+
+  bool Map(const Segment&, uint64_t address, uint64_t bytes) override {
+    Recorded* next = Next();
+    if (next == nullptr) return false;
+    if (next->kind != EventKind::kSegmentMap || next->address != address || next->bytes != bytes) {
+      Differ(next->event,
+             fmt::format("pages: recorded {} at {:#x}, model {} at {:#x}", Bytes(next->bytes),
+                         next->address, Bytes(bytes), address),
+             "the model maps the lowest addresses that have room");
+      return false;
+    }
+    next->done = true;
+    ++out_.segment_allocs_equal;
+    return true;
+  }
+
+ private:
+  absl::Status Begin(const RecordedState& state) {
+    model_ = std::make_unique<CachingAllocator>(settings_, this);
+    return model_->Restore(state.segments);
+  }
+
+  void CountTotals() {
+    for (EventIndex i = begin_; i < t_.events.size(); ++i) {
+      if (!Ours(i)) continue;
+      switch (t_.events.kind[i]) {
+        case EventKind::kAlloc:
+          ++out_.addresses_total;
+          break;
+        case EventKind::kSegmentAlloc:
+        case EventKind::kSegmentMap:
+          ++out_.segment_allocs_total;
+          break;
+        case EventKind::kSegmentFree:
+        case EventKind::kSegmentUnmap:
+          ++out_.segment_frees_total;
+          break;
+        default:
+          break;
+      }
+    }
+  }
+
+  // Of the allocator, and of the device that is replayed.
+  bool Ours(EventIndex i) {
+    switch (t_.events.kind[i]) {
+      case EventKind::kAlloc:
+      case EventKind::kFreeRequested:
+      case EventKind::kFreeCompleted:
+        return t_.allocations.device[t_.events.id[i]] == device_;
+      case EventKind::kSegmentAlloc:
+      case EventKind::kSegmentFree:
+      case EventKind::kSegmentMap:
+      case EventKind::kSegmentUnmap:
+        return t_.segments.device[t_.events.id[i]] == device_;
+      case EventKind::kOutOfMemory:
+        return t_.activities.device[Activity(i)] == device_;
+      default:
+        return false;
+    }
+  }
+
+  uint32_t Activity(EventIndex i) const {
+    const auto& events = t_.activities.event;
+    return static_cast<uint32_t>(std::lower_bound(events.begin(), events.end(), i) -
+                                 events.begin());
+  }
+
+  uint32_t MemPoolOf(uint64_t allocation) const {
+    const trace::SegmentId s = t_.allocations.segment[allocation];
+    return s.valid() ? t_.segments.mempool[s.value] : 0;
+  }
+
+  void Step(EventIndex i) {
+    if (!Ours(i)) return;
+    at_ = i;
+    const uint64_t id = t_.events.id[i];
+    switch (t_.events.kind[i]) {
+      case EventKind::kAlloc:
+        Alloc(i, id);
+        break;
+      case EventKind::kFreeRequested:
+        EndWindow(i);
+        if (stopped_) return;
+        // Mostly both halves follow each other.
+        if (t_.allocations.free_event[id] != i + 1) {
+          Check(i, id, model_->RequestFree(t_.allocations.address[id]));
+        }
+        break;
+      case EventKind::kFreeCompleted: {
+        EndWindow(i);
+        if (stopped_) return;
+        const uint64_t address = t_.allocations.address[id];
+        const EventIndex requested = t_.allocations.free_requested_event[id];
+        const bool pending = requested != i && requested + 1 != i;
+        Check(i, id, pending ? model_->CompleteFree(address) : model_->Free(address));
+        if (states_->open()) states_->Forget(address);
+        break;
+      }
+      case EventKind::kOutOfMemory:
+        if (plan_) {
+          window_.push_back({.event = i, .kind = EventKind::kOutOfMemory, .segment = {}});
+        } else {
+          FailedRequest(i);
+        }
+        break;
+      default:
+        Push(i, id);
+    }
+  }
+
+  void Push(EventIndex i, uint64_t id) {
+    const trace::SegmentTable& s = t_.segments;
+    Recorded r{.event = i, .kind = t_.events.kind[i], .segment = {}};
+    r.segment = {.address = s.address[id],
+                 .bytes = s.bytes[id],
+                 .pool = s.pool[id],
+                 .stream = s.stream[id],
+                 .mempool = s.mempool[id],
+                 .expandable = s.expandable[id] != 0};
+    if (r.kind == EventKind::kSegmentMap || r.kind == EventKind::kSegmentUnmap) {
+      r.address = t_.activities.address[Activity(i)];
+      r.bytes = t_.events.bytes[i];
+    } else {
+      r.address = r.segment.address;
+      r.bytes = r.segment.bytes;
+    }
+    window_.push_back(r);
+  }
+
+  bool AsksDriver() const {
+    return std::any_of(window_.begin(), window_.end(),
+                       [](const Recorded& r) { return !r.done && !r.gives_back(); });
+  }
+
+  void Alloc(EventIndex i, uint64_t id) {
+    const trace::AllocationTable& a = t_.allocations;
+    const uint64_t bytes = a.bytes[id];
+    const uint32_t stream = a.stream[id], mempool = MemPoolOf(id);
+    if (!window_.empty()) {
+      // Memory that goes back right before a segment is asked for: the device was full. Unless a
+      // cached block would have served: then empty_cache() was called before.
+      if (!AsksDriver() ||
+          (window_.front().gives_back() && model_->BestFit(bytes, stream, mempool))) {
+        if (!EmptyCache()) return Resync(i);
+      }
+    }
+    if (states_->open()) {
+      const bool grows = AsksDriver();
+      states_->Weigh(*model_, bytes, stream, mempool,
+                     grows ? std::nullopt : std::optional(a.address[id]));
+    }
+    // What the model is about to choose, while it can still be looked at.
+    failed_attempts_ = 0;
+    differed_ = false;
+    absl::StatusOr<Block> got = model_->Malloc(bytes, stream, mempool);
+    const bool left = AsksDriver();
+    if (!differed_) LeftOver();
+    if (got.ok() && got->address == a.address[id] && !left && !differed_) {
+      ++out_.addresses_equal;
+    } else if (!differed_) {
+      const std::string cause =
+          CauseOf(*model_, conf_,
+                  {.bytes = bytes,
+                   .stream = stream,
+                   .mempool = mempool,
+                   .recorded = a.address[id],
+                   .recorded_asks_driver = left,
+                   .model = got.ok() ? std::optional(got->address) : std::nullopt});
+      Differ(i,
+             fmt::format(
+                 "alloc of {} on stream {}: recorded at {:#x}{}, model {}", Bytes(bytes), stream,
+                 a.address[id], left ? " in a new segment" : "",
+                 got.ok() ? fmt::format("at {:#x}", got->address) : std::string("finds no memory")),
+             cause);
+    }
+    window_.clear();
+    if (differed_) Resync(i);
+  }
+
+  // The recorded request failed, and with it the window ends.
+  void FailedRequest(EventIndex i) {
+    const uint64_t bytes = t_.events.bytes[i];
+    const uint32_t stream = t_.activities.stream[Activity(i)];
+    if (bytes == 0 || bytes > CachingAllocator::kMaxRequest) return;
+    if (!window_.empty() && model_->BestFit(bytes, stream) && !EmptyCache()) return Resync(i);
+    failing_ = true;
+    differed_ = false;
+    const absl::StatusOr<Block> got = model_->Malloc(bytes, stream);
+    failing_ = false;
+    if (got.ok()) {
+      Differ(i, fmt::format("a request of {} ran out of memory", Bytes(bytes)),
+             fmt::format("the model serves it from a cached block at {:#x}", got->address));
+    }
+    if (!differed_) LeftOver();
+    window_.clear();
+    if (differed_) Resync(i);
+  }
+
+  // No request has used what is in the window: empty_cache() was called.
+  void EndWindow(EventIndex i) {
+    if (window_.empty()) return;
+    const auto asked = std::find_if(window_.begin(), window_.end(),
+                                    [](const Recorded& r) { return !r.gives_back(); });
+    if (asked != window_.end() && asked->kind != EventKind::kOutOfMemory) {
+      Differ(asked->event, fmt::format("{} without a request", Text(asked->segment)),
+             "the request that it was for is not in the recording");
+      return Resync(i - 1);
+    }
+    if (!EmptyCache()) return Resync(i - 1);
+    window_.clear();
+  }
+
+  // False: not as recorded.
+  bool EmptyCache() {
+    differed_ = false;
+    for (const Recorded& r : window_) {
+      if (r.gives_back() && r.segment.mempool != 0) model_->ReleasePool(r.segment.mempool);
+    }
+    model_->EmptyCache();
+    if (!differed_) LeftOver();
+    std::erase_if(window_, [](const Recorded& r) { return r.done || r.gives_back(); });
+    return !differed_;
+  }
+
+  // Memory that the recording gives back and the model does not.
+  void LeftOver() {
+    for (const Recorded& r : window_) {
+      if (r.done || !r.gives_back()) continue;
+      Differ(r.event,
+             fmt::format("{} at {:#x} goes back to the device in the recording, not in the model",
+                         Bytes(r.bytes), r.address),
+             CauseOfKept(*model_, r.address, r.bytes));
+      return;
+    }
+  }
+
+  void GiveBack(EventKind kind, const Segment& s, uint64_t address, uint64_t bytes) {
+    for (Recorded& r : window_) {
+      if (r.done || r.kind != kind || r.address != address || r.bytes != bytes) continue;
+      r.done = true;
+      ++out_.segment_frees_equal;
+      return;
+    }
+    Differ(at_,
+           fmt::format("{} at {:#x} goes back to the device in the model, not in the recording",
+                       Bytes(bytes), address),
+           fmt::format("it is free in the model ({}): in the recording something may still use it, "
+                       "or the device was not full",
+                       Text(s)));
+  }
+
+  // The recorded event that a request of the model to the driver meets. Null: the driver has none.
+  Recorded* Next() {
+    if (failing_) return nullptr;
+    for (Recorded& r : window_) {
+      if (r.done) continue;
+      if (r.gives_back()) {
+        ++failed_attempts_;
+        return nullptr;
+      }
+      if (r.kind == EventKind::kOutOfMemory) {  // of a plan, which goes on beyond the limit
+        if (failed_attempts_++ == 0) return nullptr;
+        r.done = true;
+        continue;
+      }
+      return &r;
+    }
+    return nullptr;  // Alloc() says it, with what it knows of the request
+  }
+
+  void Check(EventIndex i, uint64_t id, const absl::Status& status) {
+    if (status.ok()) return;
+    Differ(i,
+           fmt::format("free of {:#x} ({})", t_.allocations.address[id],
+                       Bytes(t_.allocations.bytes[id])),
+           std::string(status.message()));
+    Resync(i);
+  }
+
+  void Differ(EventIndex i, std::string what, std::string cause) {
+    differed_ = true;
+    ++out_.differences;
+    if (out_.first_difference.has_value()) return;
+    out_.first_difference = Difference{i, std::move(what), std::move(cause)};
+  }
+
+  // Goes on from what the recording says was there after event `i`.
+  void Resync(EventIndex i) {
+    differed_ = false;
+    window_.clear();
+    AddStats();
+    states_->ForgetAll();
+    if (out_.differences > kMostDifferences) {
+      out_.warnings.push_back(
+          fmt::format("what comes after {} differences is not compared", kMostDifferences));
+      stopped_ = true;
+    } else if (absl::Status status = Begin(StateBefore(t_, i + 1, device_)); !status.ok()) {
+      out_.warnings.push_back(fmt::format("what comes after event {} is not compared: {}", i,
+                                          std::string(status.message())));
+      stopped_ = true;
+    }
+    if (stopped_) model_ = std::make_unique<CachingAllocator>(settings_, this);
+  }
+
+  void AddStats() {
+    const allocator::Stats& s = model_->stats();
+    out_.segment_allocs += s.segment_allocs;
+    out_.segment_frees += s.segment_frees;
+    out_.segment_maps += s.segment_maps;
+    out_.segment_unmaps += s.segment_unmaps;
+    out_.retries += s.retries;
+    out_.out_of_memory += s.out_of_memory;
+  }
+
+  void Count(EventIndex i) {
+    const allocator::Stats& s = model_->stats();
+    if (s.allocated == allocated_ && s.reserved == reserved_ && !out_.curve.empty()) return;
+    allocated_ = s.allocated;
+    reserved_ = s.reserved;
+    out_.curve.push_back({i, allocated_, reserved_});
+    out_.peak_allocated = std::max(out_.peak_allocated, allocated_);
+    if (reserved_ > out_.peak_reserved) {
+      out_.peak_reserved = reserved_;
+      out_.peak_reserved_event = i;
+    }
+  }
+
+  void Finish() {
+    out_.unknown_tails = states_->blocks();
+    out_.tails_inferred = states_->inferred();
+    out_.start_states_tried = states_->tried();
+    out_.start_states_consistent = states_->consistent();
+    out_.start_states_exhausted = out_.start_states_consistent != ~uint64_t{0};
+    const uint32_t n = t_.events.size();
+    out_.end_state_equal = !stopped_ && SameBlocks(model_->Snapshot(), StateBefore(t_, n, device_));
+    // The recording is the model here, or nearly: the same holes.
+    if (n > 0) {
+      CachingAllocator at_peak(settings_, nullptr);
+      const EventIndex peak = std::min(out_.peak_reserved_event, n - 1);
+      if (at_peak.Restore(StateBefore(t_, peak + 1, device_).segments).ok()) {
+        MeasureHoles(at_peak, out_);
+      }
+    }
+    if (options_.progress) options_.progress(1);
+  }
+
+  static bool SameBlocks(const std::vector<CachingAllocator::SegmentState>& model,
+                         const RecordedState& recorded) {
+    if (recorded.blocks_left_out > 0) return false;
+    // Segments without memory are of no account: a recording does not name them.
+    const auto blocks = [](const std::vector<CachingAllocator::SegmentState>& segments) {
+      std::vector<std::tuple<uint64_t, uint64_t, bool>> out;
+      for (const CachingAllocator::SegmentState& s : segments) {
+        for (const CachingAllocator::BlockState& b : s.blocks) {
+          if (b.mapped) out.emplace_back(b.block.address, b.block.bytes_rounded, b.live);
+        }
+      }
+      return out;
+    };
+    return blocks(model) == blocks(recorded.segments);
+  }
+
+  const trace::Trace& t_;
+  const ReplayOptions& options_;
+  const run::AllocConf conf_;
+  const uint8_t device_;
+  bool plan_ = false;
+  EventIndex begin_ = 0;
+  allocator::Settings settings_;
+  std::unique_ptr<CachingAllocator> model_;
+  StartStates* states_ = nullptr;
+  std::vector<Recorded> window_;
+  EventIndex at_ = 0;
+  int failed_attempts_ = 0;  // of the request under way
+  bool failing_ = false;     // the request under way failed in the recording
+  bool differed_ = false;
+  bool stopped_ = false;
+  uint64_t allocated_ = 0, reserved_ = 0;
+  Replayed out_;
+};
+
+}  // namespace
+
+absl::StatusOr<Replayed> ReplayExactly(const trace::Trace& trace, const ReplayOptions& options,
+                                       const run::AllocConf& conf) {
+  return Exact(trace, options, conf).Run();
+}
+
+}  // namespace vramscope::replay

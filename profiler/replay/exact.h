@@ -1,0 +1,20 @@
+// Replaying a recording as it was, choice by choice. Internal to this folder.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include "profiler/allocator/caching_allocator.h"
+#include "profiler/replay/replay.h"
+
+namespace vramscope::replay {
+
+// `conf`: that it was recorded under.
+absl::StatusOr<Replayed> ReplayExactly(const trace::Trace& trace, const ReplayOptions& options,
+                                       const run::AllocConf& conf);
+absl::StatusOr<Replayed> ReplayWhatIf(const trace::Trace& trace, const ReplayOptions& options,
+                                      const run::AllocConf& conf);
+
+// Largest free block, and free bytes of segments that are partly in use.
+void MeasureHoles(const allocator::CachingAllocator& model, Replayed& out);
+
+}  // namespace vramscope::replay

@@ -1,0 +1,21 @@
+// What a trace says was in memory at an event: segments and their blocks, as a start state of the
+// model. Internal to this folder.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "profiler/allocator/caching_allocator.h"
+#include "profiler/trace/trace.h"
+
+namespace vramscope::replay {
+
+struct RecordedState {
+  std::vector<allocator::CachingAllocator::SegmentState> segments;  // by address
+  uint64_t blocks_left_out = 0;  // live blocks that lie in no segment, or over others
+};
+
+// Before event `end`, of one device.
+RecordedState StateBefore(const trace::Trace& trace, trace::EventIndex end, uint8_t device);
+
+}  // namespace vramscope::replay

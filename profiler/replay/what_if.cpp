@@ -1,0 +1,297 @@
+// The same requests under other settings, another limit, or with empty_cache() called in between.
+#include <absl/container/flat_hash_map.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "profiler/replay/exact.h"
+#include "profiler/replay/recorded_state.h"
+
+namespace vramscope::replay {
+namespace {
+
+using allocator::Block;
+using allocator::CachingAllocator;
+using trace::EventIndex;
+using trace::EventKind;
+using trace::kNoEvent;
+
+constexpr EventIndex kProgressStep = 1 << 16;
+
+class WhatIf final : public allocator::SegmentObserver {
+ public:
+  WhatIf(const trace::Trace& t, const ReplayOptions& options, const run::AllocConf& conf)
+      : t_(t), options_(options), device_(options.device) {
+    settings_.conf = options.alloc_conf.value_or(conf);
+    if (options.memory_fraction != 0) settings_.conf.memory_fraction = options.memory_fraction;
+    begin_ = t.recording_begin == kNoEvent ? 0 : t.recording_begin + 1;
+    settings_.device_memory_bytes = Limit();
+    settings_.device_total_bytes = t.info.device.memory_bytes;
+    settings_.grant_over_limit = true;
+  }
+
+  absl::StatusOr<Replayed> Run() {
+    out_.what_if = true;
+    out_.conf = settings_.conf;
+    out_.device_memory_bytes = settings_.device_memory_bytes;
+    if (absl::Status status = Pass(t_.events.size(), true); !status.ok()) return status;
+    const allocator::Stats& s = model_->stats();
+    out_.segment_allocs = s.segment_allocs;
+    out_.segment_frees = s.segment_frees;
+    out_.segment_maps = s.segment_maps;
+    out_.segment_unmaps = s.segment_unmaps;
+    out_.retries = s.retries;
+    out_.out_of_memory = s.out_of_memory;
+    // Once more up to the peak, to look at its holes.
+    if (out_.peak_reserved > 0) {
+      if (absl::Status status = Pass(out_.peak_reserved_event + 1, false); !status.ok()) {
+        return status;
+      }
+      MeasureHoles(*model_, out_);
+    }
+    if (options_.progress) options_.progress(1);
+    return std::move(out_);
+  }
+
+  void OnSegmentAlloc(const allocator::Segment&) override {}
+  void OnSegmentFree(const allocator::Segment&) override {}
+  void OnOutOfMemory(uint64_t, uint64_t) override {
+    if (!out_.first_out_of_memory.has_value()) out_.first_out_of_memory = at_;
+  }
+  // A release waited for it: the recorded completion comes too late.
+  void OnFreeCompleted(const Block& block) override {
+    const auto it = pending_.find(block.address);
+    if (it == pending_.end()) return;
+    address_[it->second] = kNone;
+    pending_.erase(it);
+  }
+
+ private:
+  static constexpr uint64_t kNone = ~uint64_t{0};
+
+  uint64_t Limit() const {
+    if (options_.device_memory_bytes != 0) return options_.device_memory_bytes;
+    const run::DeviceProfile& d = t_.info.device;
+    if (d.memory_bytes > d.context_bytes) return d.memory_bytes - d.context_bytes;
+    // Of a recording that ran out: what the device gave it at the most.
+    uint64_t limit = 0, reserved = 0;
+    size_t activity = 0;
+    for (EventIndex i = 0; i < t_.events.size(); ++i) {
+      const EventKind kind = t_.events.kind[i];
+      const uint64_t id = t_.events.id[i];
+      const auto ours = [&] { return t_.segments.device[id] == device_; };
+      const auto plain = [&] { return t_.segments.expandable[id] == 0; };
+      switch (kind) {
+        case EventKind::kSegmentAlloc:
+          if (ours() && plain()) reserved += t_.segments.bytes[id];
+          break;
+        case EventKind::kSegmentFree:
+          if (ours() && plain()) reserved -= t_.segments.bytes[id];
+          break;
+        case EventKind::kSegmentMap:
+          if (ours()) reserved += t_.events.bytes[i];
+          break;
+        case EventKind::kSegmentUnmap:
+          if (ours()) reserved -= t_.events.bytes[i];
+          break;
+        case EventKind::kOutOfMemory:
+          while (t_.activities.event[activity] != i) ++activity;
+          if (t_.activities.device[activity] == device_) {
+            limit = std::max(limit, reserved + t_.events.bytes_rounded[i]);
+          }
+          break;
+        default:
+          break;
+      }
+    }
+    return limit;
+  }
+
+  uint32_t MemPoolOf(uint64_t allocation) const {
+    const trace::SegmentId s = t_.allocations.segment[allocation];
+    return s.valid() ? t_.segments.mempool[s.value] : 0;
+  }
+
+  // Up to event `end`. `count`: fills the result.
+  absl::Status Pass(EventIndex end, bool count) {
+    allocator::SegmentObserver* observer = &quiet_;
+    if (count) observer = this;
+    model_ = std::make_unique<CachingAllocator>(settings_, observer);
+    quiet_.owner = this;
+    address_.assign(t_.allocations.size(), kNone);
+    pending_.clear();
+    EventIndex i = 0;
+    if (!options_.restart && begin_ > 0) {
+      if (absl::Status status = Keep(); !status.ok()) return status;
+      i = begin_;
+    }
+    size_t extra = 0;
+    for (; i < end; ++i) {
+      if (i % kProgressStep == 0 && count) {
+        if (options_.cancel != nullptr && *options_.cancel) {
+          return absl::CancelledError("the replay was cancelled");
+        }
+        if (options_.progress) options_.progress(0.6 * i / t_.events.size());
+      }
+      at_ = i;
+      for (; extra < options_.empty_cache_at.size() && options_.empty_cache_at[extra] <= i;
+           ++extra) {
+        model_->EmptyCache();
+      }
+      if (absl::Status status = Step(i); !status.ok()) return status;
+      if (count) Count(i);
+    }
+    return absl::OkStatus();
+  }
+
+  // The older blocks stay where they were.
+  absl::Status Keep() {
+    if (absl::Status status = model_->Restore(StateBefore(t_, begin_, device_).segments);
+        !status.ok()) {
+      return status;
+    }
+    const trace::AllocationTable& a = t_.allocations;
+    for (uint32_t row = 0; row < a.size() && a.alloc_event[row] < begin_; ++row) {
+      if (a.device[row] != device_) continue;
+      address_[row] = a.address[row];
+      const EventIndex requested = a.free_requested_event[row];
+      if (requested != kNoEvent && requested < begin_) pending_[a.address[row]] = row;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Step(EventIndex i) {
+    const EventKind kind = t_.events.kind[i];
+    const uint64_t id = t_.events.id[i];
+    switch (kind) {
+      case EventKind::kAlloc: {
+        const trace::AllocationTable& a = t_.allocations;
+        if (a.device[id] != device_ || a.bytes[id] == 0) return absl::OkStatus();
+        gives_back_ = false;
+        const absl::StatusOr<Block> got = model_->Malloc(a.bytes[id], a.stream[id], MemPoolOf(id));
+        if (!got.ok()) return got.status();
+        address_[id] = got->address;
+        return absl::OkStatus();
+      }
+      case EventKind::kFreeRequested:
+        EndRelease();
+        if (address_[id] == kNone || t_.allocations.free_event[id] == i + 1) {
+          return absl::OkStatus();
+        }
+        pending_[address_[id]] = static_cast<uint32_t>(id);
+        return model_->RequestFree(address_[id]);
+      case EventKind::kFreeCompleted: {
+        EndRelease();
+        const uint64_t address = std::exchange(address_[id], kNone);
+        if (address == kNone) return absl::OkStatus();
+        const auto it = pending_.find(address);
+        if (it == pending_.end()) return model_->Free(address);
+        pending_.erase(it);
+        return model_->CompleteFree(address);
+      }
+      case EventKind::kSegmentFree:
+      case EventKind::kSegmentUnmap:
+        if (t_.segments.device[id] == device_) {
+          gives_back_ = true;
+          if (const uint32_t mempool = t_.segments.mempool[id]; mempool != 0) {
+            released_pools_.push_back(mempool);
+          }
+        }
+        return absl::OkStatus();
+      case EventKind::kSegmentAlloc:
+      case EventKind::kSegmentMap:
+      case EventKind::kOutOfMemory:
+        // What went back before it did because the device was full, which here it may not be.
+        gives_back_ = false;
+        if (kind == EventKind::kOutOfMemory) TryFailed(i);
+        return absl::OkStatus();
+      default:
+        return absl::OkStatus();
+    }
+  }
+
+  // The program gave memory back by itself.
+  void EndRelease() {
+    if (!std::exchange(gives_back_, false)) return;
+    for (const uint32_t mempool : std::exchange(released_pools_, {})) model_->ReleasePool(mempool);
+    model_->EmptyCache();
+  }
+
+  // A request that failed in the recording, and whose block nobody got. Of a plan it comes again as
+  // a request that is granted.
+  void TryFailed(EventIndex i) {
+    if (t_.info.backend == trace::Backend::kPlan) return;
+    const auto& events = t_.activities.event;
+    const auto row =
+        static_cast<size_t>(std::lower_bound(events.begin(), events.end(), i) - events.begin());
+    const uint64_t bytes = t_.events.bytes[i];
+    if (t_.activities.device[row] != device_ || bytes == 0 ||
+        bytes > CachingAllocator::kMaxRequest) {
+      return;
+    }
+    const absl::StatusOr<Block> got = model_->Malloc(bytes, t_.activities.stream[row]);
+    if (got.ok()) model_->Free(got->address).IgnoreError();
+  }
+
+  void Count(EventIndex i) {
+    const allocator::Stats& s = model_->stats();
+    out_.peak_allocated = std::max(out_.peak_allocated, s.peak_allocated);
+    if (s.peak_reserved > out_.peak_reserved) {
+      out_.peak_reserved = s.peak_reserved;
+      out_.peak_reserved_event = i;
+    }
+    if (!out_.curve.empty() && out_.curve.back().allocated == s.allocated &&
+        out_.curve.back().reserved == s.reserved) {
+      return;
+    }
+    out_.curve.push_back({i, s.allocated, s.reserved});
+  }
+
+  // For the second pass, which fills nothing.
+  struct Quiet final : allocator::SegmentObserver {
+    void OnSegmentAlloc(const allocator::Segment&) override {}
+    void OnSegmentFree(const allocator::Segment&) override {}
+    void OnOutOfMemory(uint64_t, uint64_t) override {}
+    void OnFreeCompleted(const Block& block) override { owner->OnFreeCompleted(block); }
+    WhatIf* owner = nullptr;
+  };
+
+  const trace::Trace& t_;
+  const ReplayOptions& options_;
+  const uint8_t device_;
+  allocator::Settings settings_;
+  EventIndex begin_ = 0, at_ = 0;
+  Quiet quiet_;
+  std::unique_ptr<CachingAllocator> model_;
+  std::vector<uint64_t> address_;  // in the model, by allocation; kNone: not there
+  absl::flat_hash_map<uint64_t, uint32_t> pending_;
+  bool gives_back_ = false;  // in the recording, with nothing asked for since
+  std::vector<uint32_t> released_pools_;
+  Replayed out_;
+};
+
+}  // namespace
+
+void MeasureHoles(const CachingAllocator& model, Replayed& out) {
+  out.largest_hole = out.stranded_bytes = 0;
+  for (const CachingAllocator::SegmentState& s : model.Snapshot()) {
+    uint64_t free = 0;
+    bool used = false;
+    for (const CachingAllocator::BlockState& b : s.blocks) {
+      used |= b.live;
+      if (b.live || !b.mapped) continue;
+      free += b.block.bytes_rounded;
+      out.largest_hole = std::max(out.largest_hole, b.block.bytes_rounded);
+    }
+    if (used) out.stranded_bytes += free;
+  }
+}
+
+absl::StatusOr<Replayed> ReplayWhatIf(const trace::Trace& trace, const ReplayOptions& options,
+                                      const run::AllocConf& conf) {
+  return WhatIf(trace, options, conf).Run();
+}
+
+}  // namespace vramscope::replay
