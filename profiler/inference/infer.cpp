@@ -1,19 +1,45 @@
 #include "profiler/inference/infer.h"
 
+#include "profiler/inference/categories.h"
+#include "profiler/inference/lifetimes.h"
+#include "profiler/inference/names.h"
 #include "profiler/inference/rules.h"
+#include "profiler/inference/stacks.h"
+#include "profiler/inference/timeline.h"
 
 namespace vramscope::inference {
 
-std::string_view RuleName(uint8_t) { return ""; }
+using recording::History;
+using recording::Labels;
+using recording::Recording;
 
-recording::Labels Infer(const recording::Recording& recording, const recording::History& history) {
-  recording::Labels labels;
-  const uint32_t n = history.allocations.size();
-  labels.category.assign(n, trace::Category::kUnknown);
-  labels.rule.assign(n, kSaid);
-  labels.op.assign(n, {});
-  labels.module.assign(n, {});
-  (void)recording;
+Labels Infer(const Recording& recording, const History& history) {
+  const History::Allocations& allocations = history.allocations;
+  const uint32_t count = allocations.size();
+  Labels labels;
+  labels.category.assign(count, trace::Category::kUnknown);
+  labels.rule.assign(count, kSaid);
+  labels.op.assign(count, {});
+  labels.module.assign(count, {});
+
+  Names names(static_cast<uint32_t>(recording.strings.size()));
+  const Stacks stacks = ReadStacks(recording, names);
+  Timeline timeline = ReadMarks(recording, stacks);
+  const Lives lives = ReadLives(recording, history, timeline);
+  if (!TellsPasses(timeline)) MarkFromLifetimes(recording, history, lives, timeline);
+  CompleteFromOrder(recording, timeline);
+  Recomputed recomputed;
+  if (!stacks.phases) recomputed = FindRecomputed(history, lives, timeline);
+  Categorize(recording, history, stacks, timeline, lives, recomputed, labels);
+
+  for (uint32_t a = 0; a < count; ++a) {
+    const StackFacts& facts = stacks.facts[allocations.stack[a].value];
+    labels.op[a] = facts.op;
+    labels.module[a] = facts.module;
+  }
+  labels.steps = timeline.steps;
+  labels.phases = PhaseRanges(timeline);
+  labels.strings = names.Take();
   return labels;
 }
 

@@ -1,0 +1,390 @@
+#include "profiler/inference/categories.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "profiler/inference/kept.h"
+#include "profiler/inference/rules.h"
+
+namespace vramscope::inference {
+namespace {
+
+using recording::Action;
+using recording::History;
+using recording::kNoEntry;
+using recording::Recording;
+using trace::Category;
+using trace::Phase;
+
+constexpr uint32_t kMostWorkspaces = 4;  // of a recording: a thread and stream each
+
+constexpr uint64_t kScalar = 8;
+
+// A forward that leaves at least so many blocks behind keeps them for a backward to come.
+constexpr uint32_t kGraphBlocks = 8;
+
+class Categorizer {
+ public:
+  Categorizer(const Recording& r, const History& h, const Stacks& s, const Timeline& t,
+              const Lives& l, const Recomputed& recomputed, Labels& labels)
+      : r_(r),
+        h_(h),
+        stacks_(s),
+        t_(t),
+        l_(l),
+        recomputed_(recomputed),
+        labels_(labels),
+        n_(r.entries.size()),
+        count_(h.allocations.size()),
+        passes_(Passes(t)) {}
+
+  void Run() {
+    FindStaticSizes();
+    CountWorkspaces();
+    std::vector<Kept> kept;
+    for (uint32_t a = 0; a < h_.older; ++a) {
+      if (!Older(a)) kept.push_back({.allocation = a, .bytes = Bytes(a), .older = true});
+    }
+    size_t pass = 0, step = 0, again = 0;
+    for (uint32_t a = h_.older; a < count_; ++a) {
+      const EntryIndex born = l_.born[a];
+      while (pass < passes_.size() && passes_[pass].end <= born) {
+        EndPass(pass++);
+      }
+      while (step < t_.steps.size() && t_.steps[step].end <= born) ++step;
+      while (again < recomputed_.size() && recomputed_[again].second <= born) ++again;
+      now_.pass = pass < passes_.size() && passes_[pass].begin <= born ? pass : passes_.size();
+      now_.step = step;
+      now_.before_steps = t_.steps.empty() || born < t_.steps.front().begin;
+      now_.recomputed = again < recomputed_.size() && recomputed_[again].first <= born
+                            ? recomputed_[again].second
+                            : 0;
+      if (Young(a)) continue;
+      kept.push_back({.allocation = a, .bytes = Bytes(a), .batch = t_.phase[born] == Phase::kData});
+    }
+    EndPass(pass);
+    ClassifyAllKept(kept);
+    PromoteStates();
+    std::stable_sort(labels_.retags.begin(), labels_.retags.end(),
+                     [](const Labels::Retag& x, const Labels::Retag& y) { return x.at < y.at; });
+  }
+
+ private:
+  struct Place {
+    size_t pass = 0, step = 0;  // rows; past the end: none
+    bool before_steps = false;
+    EntryIndex recomputed = 0;  // end of the part that runs forward again; 0: none
+  };
+
+  uint64_t Bytes(uint32_t a) const { return h_.allocations.requested[a]; }
+  bool Never(uint32_t a) const { return l_.dead[a] >= n_; }
+  const StackFacts& Facts(uint32_t a) const { return stacks_.facts[h_.allocations.stack[a].value]; }
+  // Always true: "this one is done".
+  bool Is(uint32_t a, Category category, uint8_t rule) {
+    labels_.category[a] = category;
+    labels_.rule[a] = rule;
+    return true;
+  }
+  void Retag(uint32_t a, EntryIndex at, Category category, uint8_t rule) {
+    if (at < n_ && at < l_.dead[a] && at > l_.born[a]) {
+      labels_.retags.push_back({at, a, category, rule});
+    }
+  }
+
+  // Sizes of what may be a parameter: whatever was there before the first step, and stays.
+  void FindStaticSizes() {
+    const EntryIndex first = t_.steps.empty() ? 0 : t_.steps.front().begin;
+    for (uint32_t a = 0; a < count_ && (a < h_.older || l_.born[a] < first); ++a) {
+      if (Never(a)) ++static_sizes_[Bytes(a)];
+    }
+  }
+  bool HasStaticSize(uint32_t a) const { return static_sizes_.contains(Bytes(a)); }
+
+  void CountWorkspaces() {
+    for (uint32_t a = 0; a < count_; ++a) {
+      if (Bytes(a) == kHopperWorkspace && Never(a)) ++hopper_workspaces_;
+      if (Bytes(a) == kBlasWorkspace) any_blas_workspace_ = true;
+    }
+  }
+  bool IsWorkspace(uint32_t a) const {
+    if (!Never(a)) return false;
+    return Bytes(a) == kBlasWorkspace ||
+           (Bytes(a) == kHopperWorkspace && !any_blas_workspace_ &&
+            hopper_workspaces_ <= kMostWorkspaces && h_.allocations.stack[a].value == 0);
+  }
+
+  // True: decided. False: stays over steps, by sizes (kept.h).
+  bool Older(uint32_t a) {
+    const StackFacts& facts = Facts(a);
+    if (facts.workspace) return Is(a, Category::kWorkspace, kStackWorkspace);
+    if (facts.communication) return Is(a, Category::kCommunication, kStackCommunication);
+    if (IsWorkspace(a)) return Is(a, Category::kWorkspace, kSizeWorkspace);
+    switch (facts.phase) {
+      case Phase::kOptimizer:
+        return Is(a, Category::kOptimizerState, kStackOptimizer);
+      case Phase::kBackward:
+        return Is(a, Category::kGradient, kStackBackward);
+      case Phase::kSetup:
+        if (facts.loads_state) return Is(a, Category::kOptimizerState, kStackSetup);
+        if (facts.buffer) return Is(a, Category::kBuffer, kStackBuffer);
+        return Never(a) && Is(a, Category::kParameter, kStackSetup);
+      case Phase::kData:
+        return Is(a, Category::kInput, kStackData);
+      case Phase::kForward:
+      case Phase::kLoss:
+      case Phase::kEval:
+        return Never(a) ? Is(a, Category::kTemporary, kLifeOutput) : OlderFreed(a);
+      default:
+        return !Never(a) && OlderFreed(a);
+    }
+  }
+  bool OlderFreed(uint32_t a) {
+    switch (t_.phase[l_.dead[a]]) {
+      case Phase::kOptimizer:
+        return Is(a, Category::kOptimizerState, kOldState);
+      case Phase::kBackward:
+        return Is(a, Category::kActivation, kOldActivation);
+      default:
+        if (HasStaticSize(a)) return Is(a, Category::kGradient, kOldGradient);
+        return Is(a, Category::kTemporary, kOldTemporary);
+    }
+  }
+
+  bool Young(uint32_t a) {
+    const StackFacts& facts = Facts(a);
+    if (facts.workspace) return Is(a, Category::kWorkspace, kStackWorkspace);
+    if (facts.communication) return Is(a, Category::kCommunication, kStackCommunication);
+    const Phase phase = t_.phase[l_.born[a]];
+    if ((phase == Phase::kForward || phase == Phase::kLoss || phase == Phase::kBackward) &&
+        IsWorkspace(a)) {
+      return Is(a, Category::kWorkspace, kSizeWorkspace);
+    }
+    switch (phase) {
+      case Phase::kData:
+        if (now_.before_steps && Never(a) && facts.phase != Phase::kData) return false;
+        return Is(a, Category::kInput, facts.phase == Phase::kData ? kStackData : kOrderData);
+      case Phase::kForward:
+      case Phase::kLoss:
+      case Phase::kEval:
+        return BornInForward(a);
+      case Phase::kBackward:
+        return BornInBackward(a, facts);
+      case Phase::kOptimizer:
+      case Phase::kZeroGrad:
+        return BornInOptimizer(a);
+      case Phase::kSetup:
+        if (facts.loads_state) return Is(a, Category::kOptimizerState, kStackSetup);
+        if (!Never(a)) return Is(a, Category::kTemporary, kLifeTemporary);
+        if (facts.buffer) return Is(a, Category::kBuffer, kStackBuffer);
+        if (facts.phase == Phase::kSetup) return Is(a, Category::kParameter, kStackSetup);
+        return false;
+      default:
+        if (!Never(a)) return Is(a, Category::kTemporary, kLifeTemporary);
+        return !now_.before_steps && Is(a, Category::kUnknown, kSaid);
+    }
+  }
+
+  bool BornInForward(uint32_t a) {
+    if (now_.pass >= passes_.size()) return Is(a, Category::kTemporary, kLifeTemporary);
+    const PassRange& pass = passes_[now_.pass];
+    const EntryIndex dead = l_.dead[a];
+    if (dead < pass.end) return Is(a, Category::kTemporary, kLifeForwardTemporary);
+    const bool backward_follows =
+        now_.pass + 1 < passes_.size() && passes_[now_.pass + 1].pass == Pass::kBackward;
+    if (!backward_follows) {
+      pending_.push_back(a);
+      return true;
+    }
+    const EntryIndex end = passes_[now_.pass + 1].end;
+    if (dead < end || end == n_) return Is(a, Category::kActivation, kLifeActivation);
+    Is(a, Category::kActivation, kLifeActivationHeld);
+    Retag(a, end, Category::kTemporary, kLifeActivationHeld);
+    return true;
+  }
+  // Of a forward that no backward follows: a graph that waits for one, or its outputs.
+  void EndPass(size_t) {
+    const bool graph = pending_.size() >= kGraphBlocks;
+    for (const uint32_t a : pending_) {
+      graph ? Is(a, Category::kActivation, kLifeActivation)
+            : Is(a, Category::kTemporary, kLifeOutput);
+    }
+    pending_.clear();
+  }
+
+  bool BornInBackward(uint32_t a, const StackFacts& facts) {
+    if (facts.accumulates) {
+      CountGradient(a);
+      return Is(a, Category::kGradient, kStackAccumulateGrad);
+    }
+    const EntryIndex dead = l_.dead[a];
+    const EntryIndex end = now_.pass < passes_.size() ? passes_[now_.pass].end : n_;
+    if (dead >= end) {
+      // Cut off in the middle of backward, what lives may be anything: sizes tell. A scalar that
+      // lives on is the loss, or its gradient.
+      if ((end == n_ && !HasStaticSize(a)) || Bytes(a) <= kScalar) {
+        return Is(a, Category::kAutogradDetail, kLifeBackwardTemporary);
+      }
+      Is(a, Category::kAutogradDetail, kLifeBackwardTemporary);
+      CountGradient(a);
+      // Autograd takes it over once its node has run: taken to be before the next request.
+      const EntryIndex at = a + 1 < count_ ? l_.born[a + 1] : l_.born[a] + 1;
+      Retag(a, at, Category::kGradient, end == n_ ? kSizeGradient : kLifeGradient);
+      return true;
+    }
+    if (facts.recomputed || now_.recomputed != 0) {
+      const bool kept = now_.recomputed != 0
+                            ? dead >= now_.recomputed
+                            : !stacks_.facts[r_.entries.stack[dead].value].recomputed;
+      return kept ? Is(a, Category::kActivation, kLifeRecomputed)
+                  : Is(a, Category::kTemporary, kLifeRecomputedTemporary);
+    }
+    return Is(a, Category::kAutogradDetail, kLifeBackwardTemporary);
+  }
+  void CountGradient(uint32_t a) {
+    if (now_.step != gradient_step_) {
+      if (step_gradients_.size() > gradients_.size()) gradients_ = std::move(step_gradients_);
+      step_gradients_.clear();
+      gradient_step_ = now_.step;
+    }
+    step_gradients_.push_back(Bytes(a));
+  }
+
+  bool BornInOptimizer(uint32_t a) {
+    const EntryIndex end = now_.pass < passes_.size() ? passes_[now_.pass].end : n_;
+    if (l_.dead[a] < end) return Is(a, Category::kTemporary, kLifeOptimizerTemporary);
+    if (end == n_ && !HasStaticSize(a) && Bytes(a) > kScalar) {
+      return Is(a, Category::kTemporary, kLifeOptimizerTemporary);
+    }
+    born_states_ = true;
+    return Is(a, Category::kOptimizerState, kLifeState);
+  }
+
+  // An optimizer that makes its state anew in every step (m = b * m + ...) holds the old one for
+  // some time; until that goes, the new one is a result like others. The first of a size takes the
+  // place of the first that goes. In the first step there is no old state, but what stands for it
+  // goes last of the temporaries that were there when the new one was made.
+  void PromoteStates() {
+    absl::flat_hash_map<uint64_t, std::vector<uint32_t>> born, gone, temporaries;
+    std::vector<EntryIndex> until(born_states_ ? count_ : 0, 0);
+    if (!born_states_) return;
+    const auto settle = [&] {
+      for (auto& [bytes, states] : born) {
+        const auto it = gone.find(bytes);
+        const bool replaces = it != gone.end() && it->second.size() == states.size();
+        for (size_t i = 0; i < states.size(); ++i) {
+          const uint32_t a = states[i];
+          const EntryIndex at = replaces ? l_.dead[it->second[i]] : until[a];
+          if (at <= l_.born[a]) continue;
+          Is(a, Category::kTemporary, kLifeStateReplaces);
+          Retag(a, at + 1, Category::kOptimizerState, kLifeStateReplaces);
+        }
+      }
+      born.clear(), gone.clear(), temporaries.clear();
+    };
+    for (const PassRange& pass : passes_) {
+      if (pass.pass != Pass::kOptimizer) continue;
+      for (EntryIndex i = pass.begin; i < pass.end; ++i) {
+        const uint32_t a = h_.allocation_of_entry[i];
+        if (a >= count_) continue;
+        const uint64_t bytes = Bytes(a);
+        if (r_.entries.action[i] == Action::kAlloc) {
+          if (labels_.rule[a] == kLifeOptimizerTemporary) {
+            temporaries[bytes].push_back(a);
+          } else if (labels_.rule[a] == kLifeState) {
+            born[bytes].push_back(a);
+            const auto& live = temporaries[bytes];
+            if (live.size() < 2) continue;
+            for (const uint32_t other : live) until[a] = std::max(until[a], l_.dead[other]);
+          }
+        } else if (l_.dead[a] == i) {
+          if (labels_.category[a] == Category::kOptimizerState) gone[bytes].push_back(a);
+          auto& live = temporaries[bytes];
+          live.erase(std::remove(live.begin(), live.end(), a), live.end());
+        }
+      }
+      settle();
+    }
+  }
+
+  void ClassifyAllKept(std::vector<Kept>& kept) {
+    if (step_gradients_.size() > gradients_.size()) gradients_ = std::move(step_gradients_);
+    SizeCounts gradients;
+    for (const uint64_t bytes : gradients_) ++gradients[bytes];
+    for (uint32_t a = 0; a < count_; ++a) {
+      const Category c = labels_.category[a];
+      if (Never(a) &&
+          (c == Category::kParameter || (a < h_.older && c == Category::kOptimizerState))) {
+        kept.push_back({.allocation = a,
+                        .bytes = Bytes(a),
+                        .older = a < h_.older,
+                        .category = c,
+                        .rule = labels_.rule[a]});
+      }
+    }
+    const bool trains = std::any_of(passes_.begin(), passes_.end(),
+                                    [](const PassRange& p) { return p.pass == Pass::kBackward; });
+    ClassifyKept(gradients, trains, kept);
+    for (const Kept& k : kept) Is(k.allocation, k.category, k.rule);
+  }
+
+  const Recording& r_;
+  const History& h_;
+  const Stacks& stacks_;
+  const Timeline& t_;
+  const Lives& l_;
+  const Recomputed& recomputed_;
+  Labels& labels_;
+  const EntryIndex n_;
+  const uint32_t count_;
+  const std::vector<PassRange> passes_;
+  Place now_;
+  SizeCounts static_sizes_;
+  uint32_t hopper_workspaces_ = 0;
+  bool any_blas_workspace_ = false;
+  bool born_states_ = false;
+  std::vector<uint32_t> pending_;  // of the present pass, alive at its end
+  size_t gradient_step_ = 0;
+  std::vector<uint64_t> gradients_, step_gradients_;  // sizes, of the step that has most
+};
+
+}  // namespace
+
+Lives ReadLives(const Recording& recording, const History& history, const Timeline& marks) {
+  const History::Allocations& allocations = history.allocations;
+  const EntryIndex n = recording.entries.size();
+  Lives lives;
+  lives.born.resize(allocations.size());
+  lives.dead.resize(allocations.size());
+  EntryIndex last_alloc = 0;
+  bool all_freed = allocations.size() > 0;
+  for (uint32_t a = 0; a < allocations.size(); ++a) {
+    lives.born[a] = allocations.alloc[a] == kNoEntry ? 0 : allocations.alloc[a];
+    lives.dead[a] = allocations.free_completed[a] == kNoEntry ? n : allocations.free_completed[a];
+    all_freed &= lives.dead[a] < n;
+    last_alloc = std::max(last_alloc, lives.born[a]);
+  }
+  lives.teardown = n;
+  if (all_freed) {
+    // Marked frees at the end are still the program's.
+    EntryIndex last = last_alloc;
+    for (EntryIndex i = n; i-- > last_alloc;) {
+      if (marks.phase[i] != Phase::kNone) {
+        last = i;
+        break;
+      }
+    }
+    lives.teardown = last + 1;
+    for (EntryIndex& dead : lives.dead) {
+      if (dead > last) dead = n;
+    }
+  }
+  return lives;
+}
+
+void Categorize(const Recording& recording, const History& history, const Stacks& stacks,
+                const Timeline& timeline, const Lives& lives, const Recomputed& recomputed,
+                Labels& labels) {
+  Categorizer(recording, history, stacks, timeline, lives, recomputed, labels).Run();
+}
+
+}  // namespace vramscope::inference

@@ -1,0 +1,123 @@
+#include "profiler/inference/kept.h"
+
+#include <algorithm>
+#include <array>
+
+#include "profiler/inference/rules.h"
+
+namespace vramscope::inference {
+namespace {
+
+using trace::Category;
+
+constexpr uint64_t kScalar = 8;
+constexpr uint32_t kMostStates = 3;  // of a parameter's size: Adam has two, AMSGrad three
+constexpr uint64_t kLargestIntegers = uint64_t{64} << 20;
+
+struct OfSize {
+  uint32_t parameters = 0, states = 0, open = 0, open_older = 0;
+  uint32_t next = 0;  // how many open ones have been given out
+};
+
+// How many tensors of each parameter's size the optimizer keeps: what most bytes say.
+uint32_t StatesOfEachParameter(const SizeCounts& gradients,
+                               const absl::flat_hash_map<uint64_t, OfSize>& sizes) {
+  std::array<uint64_t, kMostStates + 1> votes{};
+  for (const auto& [bytes, count] : gradients) {
+    const auto it = sizes.find(bytes);
+    if (it == sizes.end() || bytes <= kScalar) continue;
+    const OfSize& of = it->second;
+    const uint32_t known = of.parameters + of.open;
+    if (of.open_older == 0 || known < count) continue;
+    const uint32_t beyond = (known - count) / count;
+    votes[std::min(beyond, kMostStates)] += bytes * count;
+  }
+  return static_cast<uint32_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
+}
+
+// The number of blocks of every size is a multiple of `each`.
+bool AllComeIn(uint32_t each, const absl::flat_hash_map<uint64_t, OfSize>& sizes) {
+  uint64_t multiples = 0, others = 0;
+  for (const auto& [bytes, of] : sizes) {
+    if (bytes <= kScalar || of.open_older == 0) continue;
+    (of.open % each == 0 ? multiples : others) += bytes * of.open;
+  }
+  return multiples > 0 && others * 20 < multiples;
+}
+
+bool LooksLikeIntegers(uint64_t bytes, uint32_t blocks) {
+  return bytes > kScalar && bytes % 8 == 0 && bytes <= kLargestIntegers &&
+         (blocks == 2 || blocks == 4);
+}
+
+}  // namespace
+
+void ClassifyKept(const SizeCounts& gradients, bool trains, std::vector<Kept>& kept) {
+  absl::flat_hash_map<uint64_t, OfSize> sizes;
+  uint64_t open_bytes = 0, trained_bytes = 0;
+  uint32_t trained = 0;
+  for (const Kept& k : kept) {
+    OfSize& of = sizes[k.bytes];
+    if (k.category == Category::kParameter) ++of.parameters;
+    if (k.category == Category::kOptimizerState) ++of.states;
+    if (k.category != Category::kUnknown) continue;
+    ++of.open;
+    of.open_older += k.older;
+    open_bytes += k.bytes;
+  }
+  SizeCounts model = gradients;
+  uint32_t states = 0, kept_gradients = 0;  // of each parameter
+  if (!gradients.empty()) {
+    states = StatesOfEachParameter(gradients, sizes);
+  } else {
+    // Inference, or forward alone: a model with two moments of each parameter comes in threes.
+    // Training whose gradients stay: in fours with two moments, in threes with one, in pairs.
+    kept_gradients = trains ? 1 : 0;
+    for (uint32_t each = 4; each >= 2; --each) {
+      if ((!trains && each != 3) || !AllComeIn(each, sizes)) continue;
+      states = each - 1 - kept_gradients;
+      for (const auto& [bytes, of] : sizes) {
+        if (of.open_older > 0 && of.open % each == 0) model[bytes] = of.open / each;
+      }
+      break;
+    }
+  }
+  for (const auto& [bytes, count] : model) {
+    trained += count;
+    const auto it = sizes.find(bytes);
+    if (it != sizes.end()) {
+      trained_bytes += bytes * std::min(it->second.open, count * (1 + kept_gradients + states));
+    }
+  }
+  const bool whole_model_trains = trained_bytes * 2 >= open_bytes;
+  for (Kept& k : kept) {
+    if (k.category != Category::kUnknown) continue;
+    OfSize& of = sizes[k.bytes];
+    const uint32_t nth = of.next++;
+    const auto it = model.find(k.bytes);
+    const uint32_t count = it == model.end() ? 0 : it->second;
+    const uint32_t parameters = count - std::min(count, of.parameters);
+    const uint32_t held = count * kept_gradients;
+    const uint32_t state_count = k.older ? count * states - std::min(count * states, of.states) : 0;
+    // Fused and capturable optimizers keep each parameter's step on the GPU.
+    const bool steps = k.bytes <= kScalar && k.older && trained > 0 && count == 0 &&
+                       of.open >= trained && nth >= of.open - trained;
+    if (nth < parameters) {
+      k.category = Category::kParameter, k.rule = kKeptParameter;
+    } else if (nth < parameters + held) {
+      k.category = Category::kGradient, k.rule = kKeptGradient;
+    } else if (nth < parameters + held + state_count || steps) {
+      k.category = Category::kOptimizerState, k.rule = kKeptState;
+    } else if (k.batch) {
+      k.category = Category::kInput, k.rule = kOrderData;
+    } else if (model.empty() || (count == 0 && !whole_model_trains)) {
+      k.category = Category::kParameter, k.rule = model.empty() ? kKeptParameter : kKeptFrozen;
+    } else if (k.older && LooksLikeIntegers(k.bytes, of.open - parameters - held - state_count)) {
+      k.category = Category::kInput, k.rule = kKeptInput;
+    } else {
+      k.category = Category::kBuffer, k.rule = kKeptBuffer;
+    }
+  }
+}
+
+}  // namespace vramscope::inference

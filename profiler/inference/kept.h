@@ -1,0 +1,32 @@
+// What stays over steps: parameter, optimizer state or buffer, told apart by the sizes of the
+// gradients: there is one gradient for each parameter that trains.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "profiler/trace/types.h"
+
+namespace vramscope::inference {
+
+using SizeCounts = absl::flat_hash_map<uint64_t, uint32_t>;
+
+struct Kept {
+  uint32_t allocation = 0;
+  uint64_t bytes = 0;  // requested
+  bool older = false;  // than the recording
+  bool batch = false;  // made where batches are: an input, unless it must be a parameter
+  trace::Category category = trace::Category::kUnknown;
+  uint8_t rule = 0;
+};
+
+// `kept`: in the order in which they were made, as far as known (older ones by address). Those that
+// already have a category count against their size's number of gradients, and keep it.
+//
+// `trains`: there is a backward. Then, without any gradient being made, gradients are among what
+// stays (a zero_grad that fills with zeros).
+void ClassifyKept(const SizeCounts& gradients, bool trains, std::vector<Kept>& kept);
+
+}  // namespace vramscope::inference

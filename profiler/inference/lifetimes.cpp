@@ -1,0 +1,437 @@
+#include "profiler/inference/lifetimes.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "profiler/inference/repetition.h"
+#include "profiler/inference/rules.h"
+
+namespace vramscope::inference {
+namespace {
+
+using recording::Action;
+using recording::History;
+using recording::Recording;
+using trace::Phase;
+
+constexpr uint64_t kScalar = 8;  // bytes: a loss, its gradient
+// Gradients dropped together were made in at least so many separate places of backward.
+constexpr uint32_t kFewestPlaces = 3;
+constexpr uint32_t kMostOfPlace = 8;
+// A hump is at least so much of the highest one, and not so much of it has parameters' sizes.
+constexpr double kHumpHeight = 0.3, kHumpParameterSized = 0.7;
+// Fewer blocks than this across the middle of a hump: no backward.
+constexpr uint32_t kSavedBlocks = 6;
+// Requests that are compared to find the begin of the first step.
+constexpr uint32_t kSignature = 12;
+
+// Of less than half of the parameters' sizes, it takes more places to be sure.
+constexpr uint32_t kManyPlaces = 16;
+// Blocks that stay for each gradient: a parameter and up to three states.
+constexpr uint32_t kMostOfEach = 4;
+
+struct Dropped {  // gradients, together
+  EntryIndex begin = 0, end = 0;
+  uint32_t places = 0;
+};
+
+struct Hump {
+  uint32_t begin = 0, end = 0;  // rows
+  uint32_t height = 0;
+};
+
+// A row is an allocation that the recording saw being made.
+class Reader {
+ public:
+  Reader(const Recording& r, const History& h, const Lives& l, Timeline& t)
+      : r_(r), h_(h), l_(l), t_(t), n_(r.entries.size()), rows_(h.allocations.size() - h.older) {
+    for (uint32_t a = 0; a < h.allocations.size(); ++a) {
+      if (l_.dead[a] >= n_ && (a < h.older || l_.born[a] < n_ / 2)) {
+        ++static_sizes_[h.allocations.requested[a]];
+      }
+    }
+  }
+
+  void Run() {
+    FindDropped();
+    const bool given = !t_.steps.empty();
+    if (!given) StepsFromDropped();
+    if (t_.steps.empty()) {
+      StepsFromRepetition();
+    } else {
+      for (const Labels::Step& step : t_.steps) MarkStep(step);
+    }
+    if (!t_.steps.empty()) {
+      MarkFree(0, t_.steps.front().begin, Phase::kSetup, kPhaseBeforeSteps);
+    }
+    for (const Dropped& d : dropped_) {
+      MarkFree(d.begin, d.end, Phase::kZeroGrad, kPhaseGradientsDropped);
+    }
+  }
+
+ private:
+  EntryIndex Born(uint32_t row) const { return row < rows_ ? l_.born[h_.older + row] : n_; }
+  EntryIndex Dead(uint32_t row) const { return l_.dead[h_.older + row]; }
+  uint64_t Bytes(uint32_t row) const { return h_.allocations.requested[h_.older + row]; }
+  bool ParameterSized(uint32_t row) const {
+    return Bytes(row) > kScalar && Bytes(row) != kBlasWorkspace &&
+           static_sizes_.contains(Bytes(row));
+  }
+  uint32_t RowAt(EntryIndex entry) const {  // first one born there or later
+    const auto begin = l_.born.begin() + h_.older;
+    return static_cast<uint32_t>(std::lower_bound(begin, l_.born.end(), entry) - begin);
+  }
+
+  // Only where neither stacks nor annotations said anything.
+  void MarkFree(EntryIndex begin, EntryIndex end, Phase phase, uint8_t rule) {
+    for (EntryIndex i = begin; i < end; ++i) {
+      const bool ours = t_.rule[i] >= kPhaseForwardGrows && t_.rule[i] <= kPhaseBeforeSteps;
+      if (t_.phase[i] != Phase::kNone && !ours) continue;
+      t_.phase[i] = phase;
+      t_.rule[i] = rule;
+    }
+  }
+
+  // Runs of frees without a request between them, of blocks that were made one here, one there
+  // (an optimizer's temporaries are made in a row) and have parameters' sizes.
+  void FindDropped() {
+    std::vector<uint32_t> place(rows_);  // the run of requests that made it
+    std::vector<uint32_t> members, places;
+    uint32_t run = 0;
+    EntryIndex begin = 0;
+    bool freeing = false;
+    const auto close = [&](EntryIndex end) {
+      uint64_t bytes = 0, sized = 0;
+      places.clear();
+      // An optimizer's lists of temporaries are made in a row each.
+      absl::flat_hash_map<uint32_t, uint32_t> of_place;
+      for (const uint32_t row : members) ++of_place[place[row]];
+      std::erase_if(members, [&](uint32_t row) { return of_place[place[row]] > kMostOfPlace; });
+      for (const uint32_t row : members) {
+        bytes += Bytes(row);
+        if (!ParameterSized(row)) continue;
+        sized += Bytes(row);
+        places.push_back(place[row]);
+      }
+      std::sort(places.begin(), places.end());
+      const auto distinct =
+          static_cast<uint32_t>(std::unique(places.begin(), places.end()) - places.begin());
+      if (distinct >= kFewestPlaces && sized * 10 >= bytes * 9) {
+        if (const auto first = FirstGradient(members, distinct)) {
+          dropped_.push_back({*first, end, distinct});
+        }
+      }
+      members.clear();
+    };
+    const EntryIndex stop = std::min(n_, l_.teardown);
+    for (EntryIndex i = 0; i < stop; ++i) {
+      const uint32_t a = h_.allocation_of_entry[i];
+      if (a >= h_.allocations.size()) continue;
+      if (r_.entries.action[i] == Action::kAlloc) {
+        if (freeing) {
+          close(i);
+          ++run;
+        }
+        freeing = false;
+        if (a >= h_.older) place[a - h_.older] = run;
+      } else if (l_.dead[a] == i) {
+        if (!freeing) begin = i;
+        freeing = true;
+        if (a >= h_.older) members.push_back(a - h_.older);
+      }
+    }
+    if (freeing) close(stop);
+    uint32_t most = 0;
+    for (const Dropped& d : dropped_) most = std::max(most, d.places);
+    std::erase_if(dropped_, [&](const Dropped& d) { return d.places * 2 < most; });
+  }
+
+  // Entry from which `members` are dropped gradients; none: they are something else. Of each size
+  // there are as many gradients as parameters, so that what stays of it (parameters and states) is
+  // the same multiple for every size. Where an optimizer asks for nothing, what backward lets go
+  // last (the parts of a gradient that was summed up) comes right before: first, and too many.
+  std::optional<EntryIndex> FirstGradient(const std::vector<uint32_t>& members,
+                                          uint32_t places) const {
+    absl::flat_hash_map<uint64_t, uint32_t> of_size;
+    for (const uint32_t row : members) {
+      if (ParameterSized(row)) ++of_size[Bytes(row)];
+    }
+    if (of_size.size() * 2 < static_sizes_.size() && places < kManyPlaces) return std::nullopt;
+    std::array<uint32_t, kMostOfEach + 1> votes{};
+    for (const auto& [bytes, count] : of_size) {
+      const uint32_t stay = static_sizes_.at(bytes);
+      if (stay % count == 0 && stay / count <= kMostOfEach) ++votes[stay / count];
+    }
+    const auto most = std::max_element(votes.begin(), votes.end());
+    if (*most * 2 < of_size.size()) return std::nullopt;
+    const auto each = static_cast<uint32_t>(most - votes.begin());
+    for (const uint32_t row : members) {
+      const auto it = static_sizes_.find(Bytes(row));
+      if (it != static_sizes_.end() && of_size[Bytes(row)]-- <= it->second / each) {
+        return Dead(row);
+      }
+    }
+    return std::nullopt;
+  }
+
+  void StepsFromDropped() {
+    if (dropped_.empty()) return;
+    EntryIndex begin = FirstStep();
+    for (const Dropped& d : dropped_) {
+      AddStep(begin, d.end, kStepGradientsDropped);
+      begin = Born(RowAt(d.end));
+    }
+    if (begin < n_) AddStep(begin, std::min(n_, l_.teardown), kStepGradientsDropped);
+  }
+  void AddStep(EntryIndex begin, EntryIndex end, uint8_t rule) {
+    if (begin >= end) return;
+    t_.steps.push_back({begin, end, static_cast<uint32_t>(t_.steps.size()), rule});
+  }
+
+  // Where the second step's first requests come for the first time; else the first request of
+  // something that is let go again.
+  EntryIndex FirstStep() const {
+    const uint32_t second = RowAt(dropped_.front().end);
+    if (second + kSignature <= rows_) {
+      for (uint32_t row = 0; row + kSignature <= second; ++row) {
+        if (Similar(row, second)) return Born(row);
+      }
+      if (h_.older > 0) return 0;
+    }
+    for (uint32_t row = 0; row < rows_; ++row) {
+      if (Dead(row) < n_) return Born(row);
+    }
+    return 0;
+  }
+  // A first step asks for some things (workspaces) that later ones do not.
+  bool Similar(uint32_t first, uint32_t second) const {
+    if (Bytes(first) != Bytes(second)) return false;
+    uint32_t skipped = 0, a = first, b = second;
+    for (; b < second + kSignature && a < rows_; ++a) {
+      if (Bytes(a) == Bytes(b)) {
+        ++b;
+      } else if (++skipped > 2) {
+        return false;
+      }
+    }
+    return b == second + kSignature;
+  }
+
+  // How many transient blocks are there before each row of [first, last): made after `from`, or
+  // older and let go in here; let go before `until`.
+  std::vector<uint32_t> Heights(uint32_t first, uint32_t last, EntryIndex from, EntryIndex until,
+                                bool with_older) const {
+    std::vector<int32_t> change(last - first + 1, 0);
+    const auto let_go = [&](EntryIndex dead) {
+      const uint32_t row = RowAt(dead);
+      if (row < last) --change[row > first ? row - first : 0];
+    };
+    for (uint32_t row = first; row < last; ++row) {
+      if (Dead(row) >= until) continue;
+      ++change[row - first + 1];
+      let_go(Dead(row));
+    }
+    if (with_older) {
+      for (uint32_t a = 0; a < h_.older; ++a) {
+        if (l_.dead[a] <= from || l_.dead[a] >= until) continue;
+        if (static_sizes_.contains(h_.allocations.requested[a])) continue;
+        ++change[0];
+        let_go(l_.dead[a]);
+      }
+    }
+    std::vector<uint32_t> heights(last - first);
+    int32_t height = 0;
+    for (uint32_t i = 0; i < heights.size(); ++i) {
+      height += change[i];
+      heights[i] = static_cast<uint32_t>(std::max(height, 0));
+    }
+    return heights;
+  }
+
+  std::vector<Hump> Humps(uint32_t first, uint32_t last, EntryIndex until,
+                          const std::vector<uint32_t>& heights) const {
+    std::vector<Hump> humps;
+    uint32_t highest = 0;
+    for (uint32_t row = first; row < last;) {
+      Hump hump{row, row + 1, heights[row - first]};
+      uint64_t bytes = 0, sized = 0;
+      const auto count = [&](uint32_t of) {
+        if (Dead(of) >= until) return;
+        bytes += Bytes(of);
+        sized += ParameterSized(of) ? Bytes(of) : 0;
+      };
+      count(row);
+      for (; hump.end < last && heights[hump.end - first] > 0; ++hump.end) {
+        hump.height = std::max(hump.height, heights[hump.end - first]);
+        count(hump.end);
+      }
+      row = hump.end;
+      if (static_cast<double>(sized) >= kHumpParameterSized * static_cast<double>(bytes)) continue;
+      highest = std::max(highest, hump.height);
+      humps.push_back(hump);
+    }
+    std::erase_if(humps, [&](const Hump& h) { return h.height < kHumpHeight * highest; });
+    return humps;
+  }
+
+  // The loss and its gradient are two scalars in a row; before the first gradient of a parameter,
+  // and with more saved than anywhere else.
+  uint32_t Middle(const Hump& hump, EntryIndex until, uint32_t first,
+                  const std::vector<uint32_t>& heights) const {
+    uint32_t limit = hump.end;
+    for (uint32_t row = hump.begin; row < hump.end; ++row) {
+      if (Dead(row) >= until && ParameterSized(row)) {
+        limit = row;
+        break;
+      }
+    }
+    const bool gradients = limit < hump.end;
+    uint32_t pair = hump.end, highest = hump.begin, single = hump.end;
+    for (uint32_t row = hump.begin; row < limit; ++row) {
+      const uint32_t height = heights[row - first];
+      if (height >= heights[highest - first]) highest = row;
+      if (Bytes(row) > kScalar) continue;
+      if (height * 5 >= hump.height * 4) single = row;
+      if (row == hump.begin || Bytes(row - 1) > kScalar) continue;
+      if (gradients || pair == hump.end || height >= heights[pair - first]) pair = row;
+    }
+    if (pair != hump.end && heights[pair - first] * 2 >= hump.height) return pair;
+    if (pair != hump.end && gradients) return pair;
+    return single != hump.end ? single : highest;
+  }
+
+  void MarkStep(const Labels::Step& step) {
+    // What lives on when the gradients go is no temporary of the step.
+    EntryIndex until = step.end;
+    for (const Dropped& d : dropped_) {
+      if (d.begin >= step.begin && d.end <= step.end) until = d.begin;
+    }
+    const uint32_t first = RowAt(step.begin), last = RowAt(step.end);
+    const std::vector<uint32_t> heights =
+        Heights(first, last, step.begin, until, &step == &t_.steps.front());
+    MarkHumps(Humps(first, last, until, heights), step.begin, step.end, until, first, heights);
+  }
+
+  void MarkHumps(const std::vector<Hump>& humps, EntryIndex begin, EntryIndex end, EntryIndex until,
+                 uint32_t first, const std::vector<uint32_t>& heights) {
+    EntryIndex at = begin;
+    for (const Hump& hump : humps) {
+      const EntryIndex hump_end = std::min(Born(hump.end), end);
+      if (hump.height < kSavedBlocks) {
+        MarkFree(at, hump_end, Phase::kForward, kPhaseForwardGrows);
+      } else {
+        const EntryIndex middle = Born(Middle(hump, until, first, heights));
+        MarkFree(at, middle, Phase::kForward, kPhaseForwardGrows);
+        MarkFree(middle, hump_end, Phase::kBackward, kPhaseBackwardShrinks);
+      }
+      at = hump_end;
+    }
+    MarkFree(at, end, Phase::kOptimizer, kPhaseAfterGradients);
+  }
+
+  // Nothing is dropped together: gradients stay (filled with zeros), or there are none.
+  void StepsFromRepetition() {
+    const EntryIndex stop = std::min(n_, l_.teardown);
+    const std::vector<uint32_t> heights = Heights(0, rows_, 0, stop, true);
+    const std::vector<Hump> humps = Humps(0, rows_, stop, heights);
+    if (humps.empty()) return;
+    std::vector<uint64_t> sizes(rows_);
+    for (uint32_t row = 0; row < rows_; ++row) sizes[row] = Bytes(row);
+    const uint32_t period = Period(sizes);
+    // Humps of one period are micro-batches of one step.
+    size_t each = 1;
+    if (period > 0) {
+      while (each < humps.size() &&
+             humps[humps.size() - 1].begin - humps[humps.size() - 1 - each].begin < period) {
+        ++each;
+      }
+    }
+    const size_t ragged = humps.size() % each;
+    const uint8_t rule = period > 0 ? kStepRepetition : kOrderOnePass;
+    for (size_t i = 0; i < humps.size();) {
+      const size_t next = i == 0 && ragged > 0 ? ragged : i + each;
+      const EntryIndex begin = Born(humps[i].begin);
+      const EntryIndex end = next < humps.size() ? Born(humps[next].begin) : stop;
+      AddStep(begin, end, rule);
+      MarkHumps({humps.begin() + static_cast<ptrdiff_t>(i),
+                 humps.begin() + static_cast<ptrdiff_t>(std::min(next, humps.size()))},
+                begin, end, stop, 0, heights);
+      i = next;
+    }
+  }
+
+  const Recording& r_;
+  const History& h_;
+  const Lives& l_;
+  Timeline& t_;
+  const EntryIndex n_;
+  const uint32_t rows_;
+  absl::flat_hash_map<uint64_t, uint32_t> static_sizes_;  // how many stay
+  std::vector<Dropped> dropped_;
+};
+
+}  // namespace
+
+void MarkFromLifetimes(const Recording& recording, const History& history, const Lives& lives,
+                       Timeline& timeline) {
+  Reader(recording, history, lives, timeline).Run();
+}
+
+Recomputed FindRecomputed(const History& history, const Lives& lives, const Timeline& timeline) {
+  constexpr uint32_t kWindow = 6, kDistinct = 3;
+  constexpr uint64_t kFactor = 0x9E3779B97F4A7C15;
+  Recomputed found;
+  const auto row_at = [&](EntryIndex entry) {
+    const auto begin = lives.born.begin() + history.older;
+    return history.older +
+           static_cast<uint32_t>(std::lower_bound(begin, lives.born.end(), entry) - begin);
+  };
+  const auto& bytes = history.allocations.requested;
+  // Of the window that begins at `a`; 0: sizes too much alike to tell anything.
+  const auto window = [&](uint32_t a) {
+    uint64_t hash = 0;
+    uint32_t distinct = 0;
+    for (uint32_t i = a; i < a + kWindow; ++i) {
+      hash = hash * kFactor + bytes[i] + 1;
+      distinct += std::find(bytes.begin() + a, bytes.begin() + i, bytes[i]) == bytes.begin() + i;
+    }
+    return distinct < kDistinct ? 0 : hash;
+  };
+  const std::vector<PassRange> passes = Passes(timeline);
+  absl::flat_hash_map<uint64_t, std::vector<uint32_t>> forward;
+  for (size_t p = 0; p + 1 < passes.size(); ++p) {
+    if (passes[p].pass != Pass::kForward || passes[p + 1].pass != Pass::kBackward) continue;
+    const uint32_t f0 = row_at(passes[p].begin), f1 = row_at(passes[p].end);
+    const uint32_t b0 = row_at(passes[p + 1].begin), b1 = row_at(passes[p + 1].end);
+    absl::flat_hash_set<uint64_t> known, again;
+    for (uint32_t a = f0; a + kWindow <= f1; ++a) {
+      if (const uint64_t h = window(a)) known.insert(h);
+    }
+    std::vector<bool> covered(b1 - b0);
+    for (uint32_t a = b0; a + kWindow <= b1; ++a) {
+      const uint64_t h = window(a);
+      if (h == 0 || !known.contains(h)) continue;
+      again.insert(h);
+      std::fill_n(covered.begin() + (a - b0), kWindow, true);
+    }
+    // Most of what forward did comes again, or it is chance.
+    if (again.size() * 2 < known.size() || known.empty()) continue;
+    for (uint32_t i = 0; i < covered.size();) {
+      uint32_t j = i;
+      while (j < covered.size() && covered[j]) ++j;
+      if (j > i) {
+        const EntryIndex end = b0 + j < lives.born.size() ? lives.born[b0 + j] : passes[p + 1].end;
+        found.emplace_back(lives.born[b0 + i], std::min(end, passes[p + 1].end));
+      }
+      i = j + 1;
+    }
+  }
+  return found;
+}
+
+}  // namespace vramscope::inference

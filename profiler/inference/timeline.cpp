@@ -1,0 +1,319 @@
+#include "profiler/inference/timeline.h"
+
+#include <absl/strings/ascii.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "profiler/inference/rules.h"
+
+namespace vramscope::inference {
+namespace {
+
+using recording::Action;
+using recording::Annotation;
+using recording::Recording;
+using trace::Phase;
+
+bool IsRequest(Action action) {
+  return action == Action::kAlloc || action == Action::kFreeRequested ||
+         action == Action::kFreeCompleted;
+}
+
+// "ProfilerStep#12", "step 12", "Iteration_12": the number.
+std::optional<uint32_t> StepNumber(std::string_view name) {
+  const size_t digits = name.find_last_not_of("0123456789") + 1;
+  if (digits == 0 || digits == name.size() || name.size() - digits > 9) return std::nullopt;
+  std::string word = absl::AsciiStrToLower(absl::string_view(name.data(), digits));
+  while (!word.empty() && !absl::ascii_isalpha(word.back())) word.pop_back();
+  for (const std::string_view end : {"step", "iteration", "iter"}) {
+    if (std::string_view(word).ends_with(end)) {
+      return static_cast<uint32_t>(std::stoul(std::string(name.substr(digits))));
+    }
+  }
+  return std::nullopt;
+}
+
+Phase PhaseOf(std::string_view name) {
+  if (name.starts_with("Optimizer.step#")) return Phase::kOptimizer;
+  if (name.starts_with("Optimizer.zero_grad#")) return Phase::kZeroGrad;
+  while (!name.empty() && (name.front() == '#' || name.front() == ' ')) name.remove_prefix(1);
+  while (!name.empty() && (name.back() == '#' || name.back() == ' ')) name.remove_suffix(1);
+  const std::string word = absl::AsciiStrToLower(absl::string_view(name.data(), name.size()));
+  if (word == "setup") return Phase::kSetup;
+  if (word == "data" || word == "dataloader" || word == "data loading") return Phase::kData;
+  if (word == "forward" || word == "fwd" || word == "forward pass" || word == "forward_pass") {
+    return Phase::kForward;
+  }
+  if (word == "loss") return Phase::kLoss;
+  if (word == "backward" || word == "bwd" || word == "backward pass" || word == "backward_pass") {
+    return Phase::kBackward;
+  }
+  if (word == "optimizer" || word == "optimizer step" || word == "optimizer_step" ||
+      word == "opt_step") {
+    return Phase::kOptimizer;
+  }
+  if (word == "zero_grad" || word == "zero grad") return Phase::kZeroGrad;
+  if (word == "eval" || word == "evaluation" || word == "validation") return Phase::kEval;
+  return Phase::kNone;
+}
+
+EntryIndex EntryAt(const Recording& recording, int64_t time_ns) {
+  const auto& times = recording.entries.time_ns;
+  return static_cast<EntryIndex>(std::lower_bound(times.begin(), times.end(), time_ns) -
+                                 times.begin());
+}
+
+// The innermost annotation that names a phase counts, where the stack says none.
+void MarkFromAnnotations(const Recording& recording, Timeline& timeline) {
+  struct Open {
+    EntryIndex end;
+    Phase phase;
+  };
+  std::vector<Open> open;
+  EntryIndex at = 0;
+  const auto advance = [&](EntryIndex to) {
+    while (at < to) {
+      while (!open.empty() && open.back().end <= at) open.pop_back();
+      const EntryIndex stop = open.empty() ? to : std::min(to, open.back().end);
+      for (; at < stop; ++at) {
+        if (open.empty() || timeline.phase[at] != Phase::kNone) continue;
+        timeline.phase[at] = open.back().phase;
+        timeline.rule[at] = kAnnotationPhase;
+      }
+    }
+  };
+  for (const Annotation& a : recording.annotations) {
+    const std::string_view name = recording.strings[a.name.value];
+    if (const Phase phase = PhaseOf(name); phase != Phase::kNone) {
+      advance(EntryAt(recording, a.begin_ns));
+      open.push_back({EntryAt(recording, a.end_ns), phase});
+    } else if (const auto number = StepNumber(name)) {
+      const EntryIndex begin = EntryAt(recording, a.begin_ns), end = EntryAt(recording, a.end_ns);
+      auto& steps = timeline.steps;
+      if (begin < end && (steps.empty() || begin >= steps.back().end)) {
+        steps.push_back({begin, end, *number, kAnnotationStep});
+      }
+    }
+  }
+  advance(timeline.size());
+}
+
+struct Range {
+  EntryIndex begin, end;
+  Phase phase;
+  bool allocates;
+};
+
+std::vector<Range> RangesOf(const Recording& recording, const Timeline& timeline) {
+  std::vector<Range> ranges;
+  for (EntryIndex i = 0; i < timeline.size(); ++i) {
+    const bool allocates = recording.entries.action[i] == Action::kAlloc;
+    if (ranges.empty() || ranges.back().phase != timeline.phase[i]) {
+      ranges.push_back({i, i + 1, timeline.phase[i], allocates});
+    } else {
+      ranges.back().end = i + 1;
+      ranges.back().allocates |= allocates;
+    }
+  }
+  return ranges;
+}
+
+// What a gap between two marks is, given whether something was asked for in it.
+std::pair<Phase, Rule> Gap(Phase before, Phase after, bool optimizer_known) {
+  const bool from_forward = before == Phase::kForward || before == Phase::kLoss;
+  const bool to_forward = after == Phase::kForward || after == Phase::kData ||
+                          after == Phase::kLoss || after == Phase::kZeroGrad;
+  if (from_forward && after == Phase::kBackward) return {Phase::kLoss, kOrderLoss};
+  if (before == Phase::kBackward && after == Phase::kOptimizer) {
+    return {Phase::kOptimizer, kOrderOptimizer};
+  }
+  if (before == Phase::kBackward && !optimizer_known) return {Phase::kOptimizer, kOrderOptimizer};
+  if ((before == Phase::kOptimizer || before == Phase::kZeroGrad || before == Phase::kData) &&
+      to_forward) {
+    return {Phase::kData, kOrderData};
+  }
+  return {Phase::kNone, kSaid};
+}
+
+void FillGaps(const Recording& recording, Timeline& timeline) {
+  const std::vector<Range> ranges = RangesOf(recording, timeline);
+  const bool optimizer_known = std::any_of(
+      ranges.begin(), ranges.end(), [](const Range& r) { return r.phase == Phase::kOptimizer; });
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const Range& gap = ranges[i];
+    if (gap.phase != Phase::kNone) continue;
+    const Phase before = i == 0 ? Phase::kNone : ranges[i - 1].phase;
+    const Phase after = i + 1 == ranges.size() ? Phase::kNone : ranges[i + 1].phase;
+    if (before == Phase::kNone) {
+      if (after != Phase::kNone) timeline.Mark(gap.begin, gap.end, Phase::kSetup, kOrderSetup);
+    } else if (before == after) {
+      timeline.Mark(gap.begin, gap.end, before, timeline.rule[gap.begin - 1]);
+    } else if (before == Phase::kSetup) {
+      // After the model was moved, before it is called: batches, most likely.
+      if (after == Phase::kForward) timeline.Mark(gap.begin, gap.end, Phase::kData, kOrderData);
+    } else if (gap.allocates) {
+      const auto [phase, rule] = Gap(before, after, optimizer_known);
+      if (phase != Phase::kNone) timeline.Mark(gap.begin, gap.end, phase, rule);
+    }
+  }
+}
+
+// A step ends with its optimizer (and a zero_grad after it, unless the program begins with one);
+// where nothing marks an optimizer, with backward.
+void FindSteps(const Recording& recording, Timeline& timeline) {
+  const std::vector<Range> ranges = RangesOf(recording, timeline);
+  const auto has = [&](Phase phase) {
+    return std::any_of(ranges.begin(), ranges.end(),
+                       [&](const Range& r) { return r.phase == phase; });
+  };
+  const bool by_optimizer = has(Phase::kOptimizer);
+  const Phase last_phase = by_optimizer ? Phase::kOptimizer : Phase::kBackward;
+  const uint8_t rule = has(last_phase) || has(Phase::kBackward) ? kOrderStep : kOrderOnePass;
+  bool zero_grad_first = false;
+  for (const Range& r : ranges) {
+    if (r.phase == Phase::kZeroGrad) zero_grad_first = true;
+    if (r.phase == Phase::kZeroGrad || r.phase == Phase::kForward || r.phase == Phase::kBackward ||
+        r.phase == Phase::kOptimizer) {
+      break;
+    }
+  }
+  bool in_step = false, ending = false, backward = false;
+  const auto close = [&](EntryIndex end) {
+    if (in_step) timeline.steps.back().end = end;
+    in_step = ending = backward = false;
+  };
+  EntryIndex end = 0;  // of what belongs to the open step so far
+  for (const Range& r : ranges) {
+    if (r.phase == Phase::kNone || r.phase == Phase::kSetup) continue;
+    const bool begins = r.phase == Phase::kForward || r.phase == Phase::kData ||
+                        r.phase == Phase::kLoss || (r.phase == Phase::kBackward && by_optimizer) ||
+                        (r.phase == Phase::kZeroGrad && zero_grad_first);
+    // An optimizer that asks for nothing is not seen; that gradients go is.
+    if (r.phase == Phase::kZeroGrad && backward) ending = true;
+    if (ending && begins) close(end);
+    if (!in_step) {
+      // Batches made before the first step are all steps'.
+      if (timeline.steps.empty() && r.phase == Phase::kData &&
+          timeline.rule[r.begin] == kOrderData) {
+        continue;
+      }
+      timeline.steps.push_back(
+          {r.begin, r.end, static_cast<uint32_t>(timeline.steps.size()), rule});
+      in_step = true;
+    }
+    ending |= r.phase == last_phase;
+    backward |= r.phase == Phase::kBackward;
+    end = r.end;
+  }
+  close(end);
+}
+
+}  // namespace
+
+void Timeline::Mark(EntryIndex begin, EntryIndex end, Phase p, uint8_t r) {
+  std::fill(phase.begin() + begin, phase.begin() + end, p);
+  std::fill(rule.begin() + begin, rule.begin() + end, r);
+}
+
+Timeline ReadMarks(const Recording& recording, const Stacks& stacks) {
+  const recording::EntryTable& entries = recording.entries;
+  Timeline timeline;
+  timeline.phase.assign(entries.size(), Phase::kNone);
+  timeline.rule.assign(entries.size(), kSaid);
+  for (EntryIndex i = 0; i < entries.size(); ++i) {
+    const trace::StackId stack = entries.stack[i];
+    const StackFacts& facts = stacks.facts[stack.value];
+    timeline.phase[i] = facts.phase;
+    timeline.rule[i] = facts.rule;
+    // Stacks of Python alone: autograd's thread has none.
+    if (stack.value == 0 && stacks.python && stacks.phases && IsRequest(entries.action[i])) {
+      timeline.phase[i] = Phase::kBackward;
+      timeline.rule[i] = kStackNone;
+    }
+  }
+  MarkFromAnnotations(recording, timeline);
+  return timeline;
+}
+
+bool TellsPasses(const Timeline& timeline) {
+  bool forward = false;
+  for (const Phase p : timeline.phase) {
+    if (p == Phase::kBackward) return true;
+    forward |= p == Phase::kForward;
+  }
+  return forward && std::find(timeline.phase.begin(), timeline.phase.end(), Phase::kOptimizer) ==
+                        timeline.phase.end();
+}
+
+void CompleteFromOrder(const Recording& recording, Timeline& timeline) {
+  FillGaps(recording, timeline);
+  if (timeline.steps.empty()) FindSteps(recording, timeline);
+}
+
+std::vector<Labels::PhaseRange> PhaseRanges(const Timeline& timeline) {
+  std::vector<Labels::PhaseRange> ranges;
+  size_t step = 0;
+  bool cut = true;
+  for (EntryIndex i = 0; i < timeline.size(); ++i) {
+    for (; step < timeline.steps.size() && timeline.steps[step].end <= i; ++step) cut = true;
+    if (step < timeline.steps.size() && timeline.steps[step].begin == i) cut = true;
+    const Phase phase = timeline.phase[i];
+    if (phase == Phase::kNone) {
+      cut = true;
+      continue;
+    }
+    if (cut || ranges.back().phase != phase) {
+      ranges.push_back({i, i + 1, phase, timeline.rule[i]});
+    } else {
+      ranges.back().end = i + 1;
+    }
+    cut = false;
+  }
+  return ranges;
+}
+
+std::vector<PassRange> Passes(const Timeline& timeline) {
+  std::vector<PassRange> passes;
+  const auto pass_of = [](Phase phase) {
+    switch (phase) {
+      case Phase::kForward:
+      case Phase::kLoss:
+      case Phase::kEval:
+        return Pass::kForward;
+      case Phase::kBackward:
+        return Pass::kBackward;
+      case Phase::kOptimizer:
+      case Phase::kZeroGrad:
+        return Pass::kOptimizer;
+      default:
+        return Pass::kNone;
+    }
+  };
+  size_t step = 0, first_of_step = 0;  // row of passes
+  for (const Labels::PhaseRange& r : PhaseRanges(timeline)) {
+    for (; step < timeline.steps.size() && timeline.steps[step].end <= r.begin; ++step) {
+      first_of_step = passes.size();
+    }
+    const Pass pass = pass_of(r.phase);
+    if (pass == Pass::kNone) continue;
+    if (passes.size() > first_of_step && passes.back().pass == pass) {
+      passes.back().end = r.end;
+      continue;
+    }
+    // An optimizer that steps inside backward, from hooks, does not end it.
+    if (pass == Pass::kBackward && passes.size() >= first_of_step + 2 &&
+        passes.back().pass == Pass::kOptimizer &&
+        passes[passes.size() - 2].pass == Pass::kBackward) {
+      passes.pop_back();
+      passes.back().end = r.end;
+      continue;
+    }
+    passes.push_back({r.begin, r.end, pass});
+  }
+  return passes;
+}
+
+}  // namespace vramscope::inference
