@@ -73,7 +73,9 @@ struct Group {
   uint64_t bytes = 0;
   uint64_t count = 0;
 };
-// Most bytes first; the groups add up to live.allocated. kStack: "module > op".
+// Most bytes first; the groups add up to live.allocated. kStack: the program's innermost frame,
+// "optimizer.py:80 step"; of a trace without stacks "module > op". Of a recording, by phase and
+// stack, "(before the recording)" is what it began with.
 std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, GroupBy by);
 
 struct Peak {
@@ -97,7 +99,7 @@ std::vector<StepRow> StepTable(const trace::Trace& trace, const MemoryCurves& cu
 
 // What `plan --json` and `run --json` print. before_training and after_training are taken at the
 // markers kMarkerTrainingBegin and -End; without them, where the first step begins and the last
-// ends (without steps: the trace's begin and end).
+// ends (without steps: the trace's begin, or a recording's, and its end).
 struct MemoryPair {
   uint64_t allocated = 0, reserved = 0;
 };

@@ -123,7 +123,7 @@ MemoryCurves ComputeCurves(const trace::Trace& trace) {
         reserved += e.bytes[i];
         break;
       case EventKind::kSegmentUnmap:
-        reserved -= e.bytes[i];
+        reserved -= std::min(reserved, e.bytes[i]);
         break;
       default:
         continue;

@@ -47,6 +47,8 @@ Context ContextAt(const trace::Trace& trace, EventIndex event) {
       case SliceKind::kOp:
         c.op = trace.String(s.name[i]);
         break;
+      case SliceKind::kAnnotation:
+        break;
     }
   }
   if (trace.events.kind[event] == EventKind::kAlloc) {
@@ -91,9 +93,14 @@ LiveSet LiveAt(const trace::Trace& trace, EventIndex event) {
   for (uint32_t id = 0; id < s.size() && s.alloc_event[id] <= event; ++id) {
     if (s.free_event[id] > event && !s.expandable[id]) live.reserved += s.bytes[id];
   }
-  for (uint32_t i = 0; i <= event; ++i) {
-    if (trace.events.kind[i] == EventKind::kSegmentMap) live.reserved += trace.events.bytes[i];
-    if (trace.events.kind[i] == EventKind::kSegmentUnmap) live.reserved -= trace.events.bytes[i];
+  // Expandable segments: what was mapped.
+  if (std::find(s.expandable.begin(), s.expandable.end(), 1) == s.expandable.end()) return live;
+  const std::vector<EventIndex>& activity = trace.activities.event;
+  for (size_t row = 0; row < activity.size() && activity[row] <= event; ++row) {
+    const EventKind kind = trace.events.kind[activity[row]];
+    const uint64_t bytes = trace.events.bytes[activity[row]];
+    if (kind == EventKind::kSegmentMap) live.reserved += bytes;
+    if (kind == EventKind::kSegmentUnmap) live.reserved -= std::min(bytes, live.reserved);
   }
   return live;
 }
@@ -108,8 +115,46 @@ absl::StatusOr<GroupBy> ParseGroupBy(std::string_view name) {
       "cannot group by \"{}\": choose one of category, module, op, stack, phase", name));
 }
 
+namespace {
+
+bool IsPython(std::string_view file) { return file.ends_with(".py") || file.starts_with('<'); }
+bool IsInstalled(std::string_view file) {
+  return file.find("site-packages/") != std::string_view::npos ||
+         file.find("dist-packages/") != std::string_view::npos ||
+         file.find("/lib/python") != std::string_view::npos || file.starts_with("<frozen");
+}
+
+// "optimizer.py:80 step": the innermost Python frame of the program itself, else of an installed
+// package, else the innermost frame.
+std::string StackName(const trace::Trace& trace, trace::StackId stack) {
+  const trace::StackTable& t = trace.stacks;
+  const std::span<const uint32_t> frames = t.Frames(stack);
+  if (frames.empty()) return "(no stack)";
+  const auto file = [&](uint32_t frame) { return trace.String(t.file[frame]); };
+  auto best = std::find_if(frames.begin(), frames.end(),
+                           [&](uint32_t f) { return IsPython(file(f)) && !IsInstalled(file(f)); });
+  if (best == frames.end())
+    best =
+        std::find_if(frames.begin(), frames.end(), [&](uint32_t f) { return IsPython(file(f)); });
+  const uint32_t frame = best == frames.end() ? frames.front() : *best;
+  const std::string_view path = file(frame);
+  const std::string_view function = trace.String(t.function[frame]);
+  const std::string_view name = path.substr(path.find_last_of("/\\") + 1);
+  if (name.empty() || name == "??") return std::string(function);
+  return t.line[frame] == 0 ? fmt::format("{} {}", name, function)
+                            : fmt::format("{}:{} {}", name, t.line[frame], function);
+}
+
+}  // namespace
+
 std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, GroupBy by) {
   const trace::AllocationTable& a = trace.allocations;
+  const bool stacks = !trace.events.stack.empty();
+  // Of a recording, what it began with: in no phase of it, and by whom is mostly not recorded.
+  constexpr uint64_t kOlder = ~uint64_t{0};
+  const auto is_older = [&](uint32_t id) {
+    return trace.recording_begin != kNoEvent && a.alloc_event[id] < trace.recording_begin;
+  };
   const auto key_of = [&](const LiveAllocation& l) -> uint64_t {
     const uint32_t id = l.id.value;
     switch (by) {
@@ -120,9 +165,13 @@ std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, Gro
       case GroupBy::kOp:
         return a.op[id].value;
       case GroupBy::kStack:
+        if (stacks) {
+          const uint32_t stack = trace.events.StackOf(a.alloc_event[id]).value;
+          return stack == 0 && is_older(id) ? kOlder : stack;
+        }
         return uint64_t{a.module[id].value} << 32 | a.op[id].value;
       case GroupBy::kPhase:
-        return static_cast<uint64_t>(a.phase[id]);
+        return is_older(id) ? kOlder : static_cast<uint64_t>(a.phase[id]);
     }
     return 0;
   };
@@ -131,6 +180,7 @@ std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, Gro
     return s.empty() ? none : s;
   };
   const auto name_of = [&](uint64_t key) -> std::string {
+    if (key == kOlder) return "(before the recording)";
     switch (by) {
       case GroupBy::kCategory:
         return std::string(trace::Name(static_cast<trace::Category>(key)));
@@ -139,6 +189,7 @@ std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, Gro
       case GroupBy::kOp:
         return std::string(text(key, "(no op)"));
       case GroupBy::kStack:
+        if (stacks) return StackName(trace, {static_cast<uint32_t>(key)});
         return fmt::format("{} > {}", text(key >> 32, "(no module)"),
                            text(key & 0xffffffffu, "(no op)"));
       case GroupBy::kPhase:
@@ -147,11 +198,16 @@ std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, Gro
     return "";
   };
   absl::flat_hash_map<uint64_t, size_t> row;
+  absl::flat_hash_map<std::string, size_t> row_of_name;  // stacks that differ farther out are one
   std::vector<Group> groups;
   for (const LiveAllocation& l : live.allocations) {
     const uint64_t key = key_of(l);
-    const auto [it, fresh] = row.try_emplace(key, groups.size());
-    if (fresh) groups.push_back({.name = name_of(key)});
+    const auto [it, fresh] = row.try_emplace(key, 0);
+    if (fresh) {
+      const auto [named, fresh_name] = row_of_name.try_emplace(name_of(key), groups.size());
+      if (fresh_name) groups.push_back({.name = named->first});
+      it->second = named->second;
+    }
     groups[it->second].bytes += a.bytes_rounded[l.id.value];
     ++groups[it->second].count;
   }

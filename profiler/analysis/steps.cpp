@@ -108,7 +108,8 @@ std::vector<StepRow> StepTable(const trace::Trace& trace, const MemoryCurves& cu
 Summary Summarize(const trace::Trace& trace, const MemoryCurves& curves) {
   Summary out;
   const trace::SliceTable& s = trace.slices;
-  EventIndex first = 0, last = LastEvent(trace);
+  EventIndex first = trace.recording_begin == trace::kNoEvent ? 0 : trace.recording_begin;
+  EventIndex last = LastEvent(trace);
   const auto is_step = [](SliceKind k) { return k == SliceKind::kStep; };
   if (const auto it = std::find_if(s.kind.begin(), s.kind.end(), is_step); it != s.kind.end()) {
     first = s.begin_event[static_cast<size_t>(it - s.kind.begin())];

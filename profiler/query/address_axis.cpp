@@ -67,53 +67,227 @@ class Packer {
   uint64_t end_ = 0;
 };
 
-}  // namespace
+// What is mapped of one expandable segment at a moment, as strips that go on.
+class OpenStrips {
+ public:
+  explicit OpenStrips(int64_t end_ns) : end_ns_(end_ns) {}  // of the trace
 
-AddressAxis::AddressAxis(const trace::Trace& trace) : trace_(trace) {
-  const trace::SegmentTable& s = trace.segments;
-  const trace::AllocationTable& a = trace.allocations;
-  const trace::EventTable& e = trace.events;
-  const auto time_of = [&](trace::EventIndex i) {
-    return i == trace::kNoEvent ? trace.end_ns() : e.time_ns[i];
-  };
-  strips_.resize(s.size());
-  const bool lone = std::any_of(a.segment.begin(), a.segment.end(),
-                                [](trace::SegmentId id) { return !id.valid(); });
-  if (lone) own_offset_.resize(a.size());
-  Packer packer;
-  for (uint32_t i = 0; i < e.size(); ++i) {
-    const auto id = static_cast<uint32_t>(e.id[i]);
-    switch (e.kind[i]) {
-      case trace::EventKind::kSegmentAlloc:
-        strips_[id] = {.segment = {id},
-                       .offset = packer.Take(s.bytes[id]),
-                       .bytes = s.bytes[id],
-                       .address = s.address[id],
-                       .begin_ns = e.time_ns[i],
-                       .end_ns = time_of(s.free_event[id])};
-        break;
-      case trace::EventKind::kSegmentFree:
-        packer.Give(strips_[id].offset, strips_[id].bytes);
-        break;
-      case trace::EventKind::kAlloc:
-        if (lone && !a.segment[id].valid()) own_offset_[id] = packer.Take(a.bytes_rounded[id]);
-        break;
-      case trace::EventKind::kFreeCompleted:
-        if (lone && !a.segment[id].valid()) packer.Give(own_offset_[id], a.bytes_rounded[id]);
-        break;
-      default:
-        break;
+  // `offset_of` an address on the packed axis.
+  template <class OffsetOf>
+  void Map(uint64_t begin, uint64_t bytes, int64_t time_ns, uint32_t segment, OffsetOf offset_of,
+           std::vector<Strip>& strips) {
+    if (bytes == 0) return;
+    // Pages that are mapped one by one at a moment are one strip.
+    if (!open_.empty()) {
+      auto before = open_.lower_bound(begin);
+      if (before != open_.begin()) {
+        Strip& s = strips[std::prev(before)->second];
+        if (s.address + s.bytes == begin && s.begin_ns == time_ns &&
+            offset_of(begin) == s.offset + s.bytes) {
+          s.bytes += bytes;
+          return;
+        }
+      }
+    }
+    open_[begin] = strips.size();
+    strips.push_back({.segment = {segment},
+                      .offset = offset_of(begin),
+                      .bytes = bytes,
+                      .address = begin,
+                      .begin_ns = time_ns,
+                      .end_ns = end_ns_});
+  }
+
+  // Strips that lose a part end, and what is left of them goes on as new ones.
+  void Unmap(uint64_t begin, uint64_t bytes, int64_t time_ns, std::vector<Strip>& strips) {
+    const uint64_t end = begin + bytes;
+    auto at = open_.upper_bound(begin);
+    if (at != open_.begin()) --at;
+    while (at != open_.end() && at->first < end) {
+      const size_t row = at->second;
+      const Strip old = strips[row];
+      const uint64_t old_end = old.address + old.bytes;
+      if (old_end <= begin) {
+        ++at;
+        continue;
+      }
+      at = open_.erase(at);
+      strips[row].end_ns = time_ns;
+      const auto rest = [&](uint64_t from, uint64_t to) {
+        if (from >= to) return;
+        Strip part = old;
+        part.address = from;
+        part.bytes = to - from;
+        part.offset += from - old.address;
+        part.begin_ns = time_ns;
+        open_[from] = strips.size();
+        strips.push_back(part);
+      };
+      rest(old.address, begin);
+      rest(end, old_end);
     }
   }
-  size_ = packer.highest();
+
+  void End(int64_t time_ns, std::vector<Strip>& strips) {
+    for (const auto& [address, row] : open_) strips[row].end_ns = time_ns;
+    open_.clear();
+  }
+
+ private:
+  const int64_t end_ns_;
+  std::map<uint64_t, size_t> open_;  // address: row of strips
+};
+
+}  // namespace
+
+class AddressAxis::Builder {
+ public:
+  explicit Builder(AddressAxis& axis)
+      : x_(axis), t_(axis.trace_), s_(t_.segments), a_(t_.allocations), e_(t_.events) {}
+
+  void Build() {
+    FindPieces();
+    x_.offset_.resize(s_.size());
+    const bool lone = AnyAlone();
+    if (lone) x_.own_offset_.resize(a_.size());
+    Packer packer;
+    uint32_t activity = 0;
+    for (uint32_t i = 0; i < e_.size(); ++i) {
+      const auto id = static_cast<uint32_t>(e_.id[i]);
+      switch (e_.kind[i]) {
+        case trace::EventKind::kSegmentAlloc:
+          x_.offset_[id] = packer.Take(BytesOf(id));
+          if (!s_.expandable[id]) {
+            const trace::EventIndex freed = s_.free_event[id];
+            x_.strips_.push_back(
+                {.segment = {id},
+                 .offset = x_.offset_[id],
+                 .bytes = s_.bytes[id],
+                 .address = s_.address[id],
+                 .begin_ns = e_.time_ns[i],
+                 .end_ns = freed == trace::kNoEvent ? t_.end_ns() : e_.time_ns[freed]});
+          }
+          break;
+        case trace::EventKind::kSegmentFree:
+          if (s_.expandable[id]) Open(id).End(e_.time_ns[i], x_.strips_);
+          packer.Give(x_.offset_[id], BytesOf(id));
+          break;
+        case trace::EventKind::kSegmentMap:
+        case trace::EventKind::kSegmentUnmap: {
+          while (t_.activities.event[activity] < i) ++activity;
+          const uint64_t begin = t_.activities.address[activity];
+          if (e_.kind[i] == trace::EventKind::kSegmentUnmap) {
+            Open(id).Unmap(begin, e_.bytes[i], e_.time_ns[i], x_.strips_);
+          } else {
+            Open(id).Map(
+                begin, e_.bytes[i], e_.time_ns[i], id,
+                [&](uint64_t address) { return Offset(id, address); }, x_.strips_);
+          }
+          break;
+        }
+        case trace::EventKind::kAlloc:
+          if (lone && Alone(id)) x_.own_offset_[id] = packer.Take(a_.bytes_rounded[id]);
+          break;
+        case trace::EventKind::kFreeCompleted:
+          if (lone && Alone(id)) packer.Give(x_.own_offset_[id], a_.bytes_rounded[id]);
+          break;
+        default:
+          break;
+      }
+    }
+    x_.size_ = packer.highest();
+  }
+
+ private:
+  // Everything that was ever mapped of a segment, in one list for all.
+  void FindPieces() {
+    struct Range {
+      uint32_t segment;
+      uint64_t begin, end;
+    };
+    std::vector<Range> ranges;
+    for (uint32_t id = 0; id < s_.size(); ++id)
+      if (!s_.expandable[id]) ranges.push_back({id, s_.address[id], s_.address[id] + s_.bytes[id]});
+    for (uint32_t row = 0; row < t_.activities.size(); ++row) {
+      const trace::EventIndex i = t_.activities.event[row];
+      if (e_.kind[i] != trace::EventKind::kSegmentMap) continue;
+      const uint64_t begin = t_.activities.address[row];
+      if (e_.bytes[i] > 0)
+        ranges.push_back({static_cast<uint32_t>(e_.id[i]), begin, begin + e_.bytes[i]});
+    }
+    std::sort(ranges.begin(), ranges.end(), [](const Range& x, const Range& y) {
+      return std::pair(x.segment, x.begin) < std::pair(y.segment, y.begin);
+    });
+    x_.first_piece_.assign(s_.size() + 1, 0);
+    for (size_t i = 0; i < ranges.size();) {
+      const uint32_t segment = ranges[i].segment;
+      uint64_t before = 0;
+      while (i < ranges.size() && ranges[i].segment == segment) {
+        Piece piece{.begin = ranges[i].begin, .end = ranges[i].end, .before = before};
+        for (++i; i < ranges.size() && ranges[i].segment == segment && ranges[i].begin <= piece.end;
+             ++i)
+          piece.end = std::max(piece.end, ranges[i].end);
+        before += piece.end - piece.begin;
+        x_.pieces_.push_back(piece);
+        ++x_.first_piece_[segment + 1];
+      }
+    }
+    for (uint32_t id = 0; id < s_.size(); ++id) x_.first_piece_[id + 1] += x_.first_piece_[id];
+  }
+
+  uint64_t BytesOf(uint32_t segment) const {
+    const auto pieces = x_.PiecesOf(segment);
+    return pieces.empty() ? 0 : pieces.back().before + pieces.back().end - pieces.back().begin;
+  }
+  uint64_t Offset(uint32_t segment, uint64_t address) const {
+    const Piece* piece = x_.PieceOf(segment, address);
+    return piece == nullptr ? 0 : x_.offset_[segment] + piece->before + (address - piece->begin);
+  }
+  bool Alone(uint32_t allocation) const {
+    const trace::SegmentId segment = a_.segment[allocation];
+    if (!segment.valid()) return true;
+    return s_.expandable[segment.value] &&
+           x_.PieceOf(segment.value, a_.address[allocation]) == nullptr;
+  }
+  bool AnyAlone() const {
+    for (uint32_t id = 0; id < a_.size(); ++id)
+      if (Alone(id)) return true;
+    return false;
+  }
+
+  OpenStrips& Open(uint32_t segment) {
+    return open_.try_emplace(segment, t_.end_ns()).first->second;
+  }
+
+  AddressAxis& x_;
+  const trace::Trace& t_;
+  const trace::SegmentTable& s_;
+  const trace::AllocationTable& a_;
+  const trace::EventTable& e_;
+  std::map<uint32_t, OpenStrips> open_;  // of expandable segments
+};
+
+AddressAxis::AddressAxis(const trace::Trace& trace) : trace_(trace) { Builder(*this).Build(); }
+
+const AddressAxis::Piece* AddressAxis::PieceOf(uint32_t segment, uint64_t address) const {
+  const std::span<const Piece> pieces = PiecesOf(segment);
+  const auto after =
+      std::upper_bound(pieces.begin(), pieces.end(), address,
+                       [](uint64_t value, const Piece& piece) { return value < piece.begin; });
+  if (after == pieces.begin()) return nullptr;
+  const Piece& piece = *std::prev(after);
+  return address < piece.end ? &piece : nullptr;
 }
 
 uint64_t AddressAxis::OffsetOf(trace::AllocationId id) const {
   const trace::AllocationTable& a = trace_.allocations;
   const trace::SegmentId segment = a.segment[id.value];
   if (!segment.valid()) return own_offset_[id.value];
-  const Strip& strip = strips_[segment.value];
-  return strip.offset + (a.address[id.value] - strip.address);
+  if (!trace_.segments.expandable[segment.value])
+    return offset_[segment.value] + (a.address[id.value] - trace_.segments.address[segment.value]);
+  const Piece* piece = PieceOf(segment.value, a.address[id.value]);
+  if (piece == nullptr) return own_offset_[id.value];
+  return offset_[segment.value] + piece->before + (a.address[id.value] - piece->begin);
 }
 
 std::optional<uint64_t> AddressAxis::AddressAt(uint64_t offset, int64_t time_ns) const {

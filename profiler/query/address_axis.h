@@ -1,6 +1,7 @@
 // Addresses of segments lie far apart and grow without end; this lays them close together, so that
 // a picture of blocks by address is readable. A segment gets a range of the packed axis for as long
-// as it lives; a freed range is used again. Within a segment distances are as they are.
+// as it lives; a freed range is used again. Within a segment distances are as they are, but for
+// addresses of expandable ones that never had memory: they take no room.
 //
 //   AddressAxis axis(*trace);
 //   uint64_t y = axis.OffsetOf({row});    // packed offset of an allocation's first byte
@@ -17,8 +18,8 @@
 
 namespace vramscope::query {
 
-// A segment on the packed axis (or, in traces without segments such as the cpu backend's, an
-// allocation of its own: segment is invalid then and such strips are not listed).
+// Memory of a segment on the packed axis: a whole segment, or a part of an expandable one for as
+// long as it is mapped.
 struct Strip {
   trace::SegmentId segment;
   uint64_t offset = 0;
@@ -32,17 +33,35 @@ class AddressAxis {
   explicit AddressAxis(const trace::Trace& trace);
   uint64_t size() const { return size_; }  // all offsets are below
   uint64_t OffsetOf(trace::AllocationId id) const;
-  // One a segment; row = SegmentId.
+  // By begin.
   std::span<const Strip> strips() const { return strips_; }
   // The device address that stands at an offset at a time; nullopt between segments. Linear in the
-  // number of segments: for hovering.
+  // number of strips: for hovering.
   std::optional<uint64_t> AddressAt(uint64_t offset, int64_t time_ns) const;
 
  private:
+  // Addresses of one segment that had memory at some time, without a hole.
+  struct Piece {
+    uint64_t begin = 0, end = 0;
+    uint64_t before = 0;  // bytes of the segment's pieces in front of it
+  };
+  class Builder;
+
+  // The piece that holds an address; null when none does.
+  const Piece* PieceOf(uint32_t segment, uint64_t address) const;
+  std::span<const Piece> PiecesOf(uint32_t segment) const {
+    return std::span(pieces_).subspan(first_piece_[segment],
+                                      first_piece_[segment + 1] - first_piece_[segment]);
+  }
+
   const trace::Trace& trace_;
   uint64_t size_ = 0;
   std::vector<Strip> strips_;
-  std::vector<uint64_t> own_offset_;  // of allocations, when some lie in no segment; else empty
+  std::vector<uint32_t> first_piece_;  // by segment
+  std::vector<Piece> pieces_;          // by segment and address
+  std::vector<uint64_t> offset_;       // of segments
+  // Of allocations, when some lie in no memory of a segment (the cpu backend's); else empty.
+  std::vector<uint64_t> own_offset_;
 };
 
 }  // namespace vramscope::query

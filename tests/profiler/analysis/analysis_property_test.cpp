@@ -20,6 +20,7 @@ struct Truth {
   };
   std::map<uint64_t, Live> live;
   std::map<uint64_t, uint64_t> segments;
+  uint64_t mapped = 0;
   std::map<uint64_t, uint64_t> rounded_of, requested_of;
 
   void Apply(const trace::EventTable& e, uint32_t i) {
@@ -34,7 +35,13 @@ struct Truth {
         live.at(e.id[i]).category = static_cast<int>(e.category[i]);
         break;
       case EventKind::kSegmentAlloc:
-        segments[e.id[i]] = e.bytes[i];
+        segments[e.id[i]] = e.detail[i] != 0 ? 0 : e.bytes[i];  // expandable: as mapped
+        break;
+      case EventKind::kSegmentMap:
+        mapped += e.bytes[i];
+        break;
+      case EventKind::kSegmentUnmap:
+        mapped -= e.bytes[i];
         break;
       case EventKind::kSegmentFree:
         segments.erase(e.id[i]);
@@ -44,7 +51,7 @@ struct Truth {
     }
   }
   uint64_t Reserved() const {
-    uint64_t sum = 0;
+    uint64_t sum = mapped;
     for (const auto& [id, bytes] : segments) sum += bytes;
     return sum;
   }
@@ -52,8 +59,8 @@ struct Truth {
 
 class AnalysisProperty : public ::testing::TestWithParam<uint64_t> {
  protected:
-  std::shared_ptr<const trace::Trace> trace_ =
-      MakeRandomTrace({.seed = GetParam(), .tear_down = GetParam() % 2 == 0});
+  std::shared_ptr<const trace::Trace> trace_ = MakeRandomTrace(
+      {.seed = GetParam(), .expandable = GetParam() % 3 == 0, .tear_down = GetParam() % 2 == 0});
   MemoryCurves curves_ = ComputeCurves(*trace_);
 };
 
@@ -65,7 +72,8 @@ TEST_P(AnalysisProperty, CurvesFollowTheEventsAndCategoriesAddUp) {
     const EventKind kind = trace_->events.kind[i];
     if (kind != EventKind::kAlloc && kind != EventKind::kFreeCompleted &&
         kind != EventKind::kRetag && kind != EventKind::kSegmentAlloc &&
-        kind != EventKind::kSegmentFree) {
+        kind != EventKind::kSegmentFree && kind != EventKind::kSegmentMap &&
+        kind != EventKind::kSegmentUnmap) {
       ASSERT_EQ(PointAt(curves_, i), point == 0 ? std::nullopt : std::optional(point - 1));
       continue;
     }

@@ -298,5 +298,56 @@ TEST(Analysis, GroupByNames) {
   EXPECT_THAT(std::string(bad.status().message()), HasSubstr("category, module, op, stack, phase"));
 }
 
+// Of a recording: three stacks, two of which are the same place in the program.
+TEST(Analysis, GroupsByStackAreThePlacesOfTheProgram) {
+  trace::TraceBuilder b;
+  ASSERT_TRUE(
+      b.AddStrings(0, std::vector<std::string>{"", "at::empty", "step", "/home/u/optimizer.py",
+                                               "wrapper", "/venv/site-packages/torch/optim.py",
+                                               "MmBackward0", "??", "recording_begin"})
+          .ok());
+  trace::StackIncrement stacks;
+  stacks.function = {{1}, {2}, {4}, {6}};
+  stacks.file = {{}, {3}, {5}, {7}};
+  stacks.line = {0, 80, 12, 0};
+  stacks.lengths = {3, 2, 1};
+  stacks.frames = {0, 2, 1, 1, 2, 3};
+  ASSERT_TRUE(b.AddStacks(stacks).ok());
+  std::vector<Event> events;
+  const auto alloc = [&](uint64_t bytes, uint32_t stack) {
+    Event e;
+    e.kind = EventKind::kAlloc;
+    e.id = events.empty() ? 0 : events.back().id + 1;
+    e.bytes = e.bytes_rounded = bytes;
+    e.stack = {stack};
+    events.push_back(e);
+  };
+  alloc(4096, 0);
+  Event marker;
+  marker.name = {8};
+  marker.id = events.back().id;
+  events.push_back(marker);
+  alloc(1024, 1);
+  alloc(1024, 2);
+  alloc(512, 3);
+  alloc(256, 0);
+  ASSERT_TRUE(b.AddEvents(events).ok());
+  const auto t = b.Finish(true, "");
+  ASSERT_NE(t->recording_begin, trace::kNoEvent);
+  const LiveSet live = LiveAt(*t, t->events.size());
+  const auto names = [&](GroupBy by) {
+    std::string out;
+    for (const Group& g : GroupLive(*t, live, by))
+      out += g.name + " " + std::to_string(g.bytes) + ", ";
+    return out;
+  };
+  EXPECT_EQ(names(GroupBy::kStack),
+            "(before the recording) 4096, optimizer.py:80 step 2048, MmBackward0 512, (no stack) "
+            "256, ");
+  EXPECT_EQ(names(GroupBy::kPhase), "(before the recording) 4096, none 2816, ");
+  // What it began with is there before the training, though no event of the recording made it.
+  EXPECT_EQ(Summarize(*t, ComputeCurves(*t)).before_training.allocated, 4096u);
+}
+
 }  // namespace
 }  // namespace vramscope::analysis

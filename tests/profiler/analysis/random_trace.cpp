@@ -29,7 +29,9 @@ class Maker : public allocator::SegmentObserver {
   explicit Maker(const RandomTraceOptions& options)
       : options_(options),
         random_(options.seed),
-        allocator_({.device_memory_bytes = options.device_memory_bytes, .grant_over_limit = true},
+        allocator_({.device_memory_bytes = options.device_memory_bytes,
+                    .grant_over_limit = true,
+                    .conf = ConfOf(options)},
                    this) {}
 
   std::shared_ptr<const trace::Trace> Make() {
@@ -85,7 +87,14 @@ class Maker : public allocator::SegmentObserver {
     e.id = segments_++;
     e.address = s.address;
     e.bytes = s.bytes;
+    e.detail = s.expandable;
     if (options_.segments) Add(e);
+  }
+  void OnSegmentMap(const allocator::Segment& s, uint64_t address, uint64_t bytes) override {
+    Map(EventKind::kSegmentMap, s, address, bytes);
+  }
+  void OnSegmentUnmap(const allocator::Segment& s, uint64_t address, uint64_t bytes) override {
+    Map(EventKind::kSegmentUnmap, s, address, bytes);
   }
   void OnSegmentFree(const allocator::Segment& s) override {
     Event e = Of(EventKind::kSegmentFree);
@@ -100,6 +109,20 @@ class Maker : public allocator::SegmentObserver {
   }
 
  private:
+  static run::AllocConf ConfOf(const RandomTraceOptions& options) {
+    run::AllocConf conf;
+    conf.expandable_segments = options.expandable;
+    return conf;
+  }
+  void Map(EventKind kind, const allocator::Segment& s, uint64_t address, uint64_t bytes) {
+    Event e = Of(kind);
+    e.pool = s.pool;
+    e.stream = s.stream;
+    e.id = segment_ids_.at(s.address);
+    e.address = address;
+    e.bytes = bytes;
+    if (options_.segments) Add(e);
+  }
   uint64_t Dice(uint64_t n) { return random_() % n; }
   uint64_t Size() {
     return Dice(3) == 0   ? 1 + Dice(32 << 20)

@@ -15,9 +15,10 @@ struct RandomTraceOptions {
   int layers = 6;         // modules of a forward
   int ops_per_layer = 8;  // two allocations each, most of them freed at once
   uint64_t device_memory_bytes = 0;
-  bool segments = true;   // off: as the cpu backend, addresses from nowhere
-  bool tear_down = true;  // everything is freed at the end
-  bool slices = true;     // module and op slices
+  bool expandable = false;  // expandable_segments:True
+  bool segments = true;     // off: as the cpu backend, addresses from nowhere
+  bool tear_down = true;    // everything is freed at the end
+  bool slices = true;       // module and op slices
 };
 
 // Allocations, both kinds of free (sometimes far apart), retags, segments given and taken back,
