@@ -46,6 +46,7 @@ void RegisterRun(CLI::App& app, Context& context);
 void RegisterInfo(CLI::App& app, Context& context);
 void RegisterPeak(CLI::App& app, Context& context);
 void RegisterPhases(CLI::App& app, Context& context);
+void RegisterReplay(CLI::App& app, Context& context);
 void RegisterRequests(CLI::App& app, Context& context);
 void RegisterExport(CLI::App& app, Context& context);
 void RegisterDiff(CLI::App& app, Context& context);

@@ -54,6 +54,7 @@ int Main(int argc, char** argv) {
   RegisterInfo(app, context);
   RegisterPeak(app, context);
   RegisterPhases(app, context);
+  RegisterReplay(app, context);
   RegisterRequests(app, context);
   RegisterExport(app, context);
   RegisterDiff(app, context);

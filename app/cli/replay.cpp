@@ -1,0 +1,302 @@
+// `replay FILE [--alloc-conf S]`: the recorded decisions of the caching allocator against the
+// model, and what other settings would have changed.
+#include "profiler/replay/replay.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "app/cli/command.h"
+#include "app/cli/format.h"
+#include "app/cli/input.h"
+#include "profiler/run/alloc_conf.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::cli {
+namespace {
+
+struct Options {
+  std::string file, alloc_conf, device_memory;
+  double memory_fraction = 0;
+  int device = -1;
+  bool has_alloc_conf = false, keep = false, json = false;
+};
+
+// The recording as it was; without segments there is nothing to compare.
+struct Results {
+  std::optional<replay::Replayed> exact;
+  std::string why_not_exact;
+  std::optional<replay::Replayed> own;      // under its own settings, started anew
+  std::optional<replay::Replayed> what_if;  // under the ones that were asked for
+};
+
+bool AsksWhatIf(const Options& o) {
+  return o.has_alloc_conf || !o.device_memory.empty() || o.memory_fraction != 0;
+}
+
+Json Pair(uint64_t matched, uint64_t total) { return {{"matched", matched}, {"total", total}}; }
+
+void AddExact(const trace::Trace& trace, const replay::Replayed& r, Json& json) {
+  json["addresses"] = Pair(r.addresses_equal, r.addresses_total);
+  json["segments"] = Pair(r.segment_allocs_equal, r.segment_allocs_total);
+  json["segment_frees"] = Pair(r.segment_frees_equal, r.segment_frees_total);
+  json["end_state_equal"] = r.end_state_equal;
+  json["differences"] = r.differences;
+  json["first_difference"] = nullptr;
+  if (r.first_difference.has_value()) {
+    const replay::Difference& d = *r.first_difference;
+    json["first_difference"] = {{"event", d.event},
+                                {"time_ns", trace.events.time_ns[d.event]},
+                                {"what", d.what},
+                                {"cause", d.cause}};
+  }
+  json["start_states"] = r.start_states_consistent;
+  json["start_states_tried"] = r.start_states_tried;
+  json["unknown_tails"] = r.unknown_tails;
+  json["tails_inferred"] = r.tails_inferred;
+}
+
+Json ModelJson(const replay::Replayed& r) {
+  Json json;
+  json["alloc_conf"] = run::ToString(r.conf);
+  json["reserved_peak"] = r.peak_reserved;
+  json["allocated_peak"] = r.peak_allocated;
+  json["driver_calls"] = r.driver_calls();
+  json["segment_allocs"] = r.segment_allocs;
+  json["segment_frees"] = r.segment_frees;
+  json["segment_maps"] = r.segment_maps;
+  json["segment_unmaps"] = r.segment_unmaps;
+  json["retries"] = r.retries;
+  json["out_of_memory"] = r.out_of_memory;
+  json["first_out_of_memory"] =
+      r.first_out_of_memory.has_value() ? Json(*r.first_out_of_memory) : Json();
+  json["device_memory"] = r.device_memory_bytes == 0 ? Json() : Json(r.device_memory_bytes);
+  json["largest_hole"] = r.largest_hole;
+  json["stranded"] = r.stranded_bytes;
+  return json;
+}
+
+Json ToJson(const trace::Trace& trace, const Results& results) {
+  Json json;
+  for (const char* key : {"addresses", "segments", "start_states", "first_difference"}) {
+    json[key] = nullptr;  // the contract's keys, in its order
+  }
+  json["warnings"] = Json::array();
+  if (results.exact.has_value()) {
+    AddExact(trace, *results.exact, json);
+    json["recorded"] = ModelJson(*results.exact);
+    for (const std::string& warning : results.exact->warnings) json["warnings"].push_back(warning);
+  } else {
+    json["warnings"].push_back(results.why_not_exact);
+  }
+  if (results.what_if.has_value()) {
+    const Json what_if = ModelJson(*results.what_if);
+    for (const char* key : {"reserved_peak", "driver_calls", "out_of_memory"}) {
+      json[key] = what_if[key];
+    }
+    json["what_if"] = what_if;
+    json["own_settings"] = ModelJson(*results.own);
+  }
+  return json;
+}
+
+std::string Of(uint64_t matched, uint64_t total) {
+  return fmt::format("{} of {}", Count(matched), Count(total));
+}
+
+std::string States(uint64_t n) {
+  return n == std::numeric_limits<uint64_t>::max() ? "more than 10^19" : Count(n);
+}
+
+std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
+  const bool same = r.differences == 0;
+  std::string text = fmt::format(
+      "{}\n\n  addresses       {}\n  segments        {}\n  given back      {}\n",
+      same ? "every decision as recorded"
+           : fmt::format("{} difference{} between the recording and the model",
+                         Count(r.differences), r.differences == 1 ? "" : "s"),
+      Of(r.addresses_equal, r.addresses_total), Of(r.segment_allocs_equal, r.segment_allocs_total),
+      Of(r.segment_frees_equal, r.segment_frees_total));
+  text += fmt::format("  state at end    {}\n  settings        {}\n",
+                      r.end_state_equal ? "equal, block by block" : "differs",
+                      run::ToString(r.conf).empty() ? "PyTorch's defaults" : run::ToString(r.conf));
+  if (r.unknown_tails > 0) {
+    text += fmt::format(
+        "  start states    {} of {} agree with the recording ({} older block{} whose unsplit tail "
+        "is not stated",
+        States(r.start_states_consistent), States(r.start_states_tried), Count(r.unknown_tails),
+        r.unknown_tails == 1 ? "" : "s");
+    text += r.tails_inferred > 0 ? fmt::format("; {} must have one)\n", Count(r.tails_inferred))
+                                 : std::string(")\n");
+  } else {
+    text += "  start states    1: the file states it whole\n";
+  }
+  text +=
+      fmt::format("  at the peak     {} reserved, largest hole {}, {} free in segments in use\n",
+                  run::FormatBytes(r.peak_reserved), run::FormatBytes(r.largest_hole),
+                  run::FormatBytes(r.stranded_bytes));
+  if (r.first_difference.has_value()) {
+    const replay::Difference& d = *r.first_difference;
+    const auto ns = trace.events.time_ns[d.event] - trace.begin_ns();
+    text += fmt::format("\nfirst difference: event {} at {}\n  {}\n  {}\n", Count(d.event),
+                        Milliseconds(static_cast<double>(ns) / 1e6), Printable(d.what),
+                        Printable(d.cause));
+  }
+  return text;
+}
+
+std::string OutOfMemoryText(const replay::Replayed& r) {
+  if (r.device_memory_bytes == 0 && r.out_of_memory == 0) return "no limit known";
+  if (r.out_of_memory == 0) return "no";
+  return fmt::format("yes, first at event {}", Count(r.first_out_of_memory.value_or(0)));
+}
+
+std::string WhatIfText(const Results& results, bool keep) {
+  const replay::Replayed& w = *results.what_if;
+  const std::string settings = run::ToString(w.conf);
+  std::string text =
+      fmt::format("\nunder {}{}{}\n\n", settings.empty() ? "PyTorch's defaults" : settings,
+                  w.device_memory_bytes != 0
+                      ? fmt::format(", {} for segments", run::FormatBytes(w.device_memory_bytes))
+                      : std::string(),
+                  keep ? ", older blocks where they were" : "");
+  for (const std::string& key : w.conf.ignored) {
+    text += fmt::format("  ({} changes no decision of the allocator)\n", key);
+  }
+  Table table({{""}, {"Own settings", Table::kRight}, {"These", Table::kRight}});
+  const auto row = [&](const char* name, auto get) {
+    table.Row({name, get(*results.own), get(w)});
+  };
+  row("reserved at peak",
+      [](const replay::Replayed& r) { return run::FormatBytes(r.peak_reserved); });
+  row("allocated at peak",
+      [](const replay::Replayed& r) { return run::FormatBytes(r.peak_allocated); });
+  row("largest hole then",
+      [](const replay::Replayed& r) { return run::FormatBytes(r.largest_hole); });
+  row("free in segments in use",
+      [](const replay::Replayed& r) { return run::FormatBytes(r.stranded_bytes); });
+  row("calls to the driver", [](const replay::Replayed& r) { return Count(r.driver_calls()); });
+  row("retries", [](const replay::Replayed& r) { return Count(r.retries); });
+  row("out of memory", OutOfMemoryText);
+  return text + table.Text();
+}
+
+ExitCode Execute(const Options& options) {
+  replay::ReplayOptions base;
+  replay::ReplayOptions asked;
+  if (options.has_alloc_conf) {
+    const absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(options.alloc_conf);
+    if (!conf.ok()) {
+      Note("error: --alloc-conf: " + std::string(conf.status().message()));
+      return kUsage;
+    }
+    asked.alloc_conf = *conf;
+  }
+  if (!options.device_memory.empty()) {
+    const absl::StatusOr<uint64_t> bytes = run::ParseBytes(options.device_memory);
+    if (!bytes.ok() || *bytes == 0) {
+      Note("error: --device-memory: " + (bytes.ok() ? std::string("expected more than nothing")
+                                                    : std::string(bytes.status().message())));
+      return kUsage;
+    }
+    asked.device_memory_bytes = *bytes;
+  }
+  asked.memory_fraction = options.memory_fraction;
+  asked.restart = !options.keep;
+
+  const auto opened = OpenTrace(options.file);
+  if (!opened.ok()) return ReportError(opened.status());
+  const trace::Trace& trace = **opened;
+  if (options.device >= 0) {
+    base.device = static_cast<uint8_t>(options.device);
+  } else if (trace.allocations.size() > 0) {
+    base.device = trace.allocations.device[0];
+  }
+  ProgressBar bar(true);
+  base.progress = [&bar](double fraction) { bar.Show(fraction, "replaying"); };
+  asked.device = base.device;
+  asked.progress = base.progress;
+
+  Results results;
+  absl::StatusOr<replay::Replayed> exact = replay::Replay(trace, base);
+  if (exact.ok()) {
+    results.exact = *std::move(exact);
+  } else if (AsksWhatIf(options) && absl::IsFailedPrecondition(exact.status())) {
+    results.why_not_exact = std::string(exact.status().message());
+  } else {
+    return ReportError(exact.status());
+  }
+  if (AsksWhatIf(options)) {
+    replay::ReplayOptions own = asked;
+    own.memory_fraction = 0;
+    own.alloc_conf = results.exact.has_value() ? results.exact->conf : run::AllocConf();
+    for (auto [ask, result] :
+         {std::pair(&own, &results.own), std::pair(&asked, &results.what_if)}) {
+      absl::StatusOr<replay::Replayed> replayed = replay::Replay(trace, *ask);
+      if (!replayed.ok()) return ReportError(replayed.status());
+      *result = *std::move(replayed);
+    }
+  }
+  bar.Clear();
+
+  ExitCode printed = kDone;
+  if (options.json) {
+    printed = PrintJson(ToJson(trace, results));
+  } else {
+    std::string text =
+        results.exact.has_value() ? ExactText(trace, *results.exact) : results.why_not_exact + "\n";
+    if (results.exact.has_value()) {
+      for (const std::string& warning : results.exact->warnings) Note("warning: " + warning);
+    }
+    if (results.what_if.has_value()) text += WhatIfText(results, options.keep);
+    printed = PrintText(text);
+  }
+  if (printed != kDone) return printed;
+  if (results.what_if.has_value()) return results.what_if->out_of_memory > 0 ? kNo : kDone;
+  return results.exact->differences > 0 ? kNo : kDone;
+}
+
+}  // namespace
+
+void RegisterReplay(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand(
+      "replay", "the allocator's recorded decisions against the model, or under other settings");
+  auto options = std::make_shared<Options>();
+  command
+      ->add_option("FILE", options->file, "a .trace or CUDA memory snapshot ('-': standard input)")
+      ->required();
+  CLI::Option* conf =
+      command
+          ->add_option(
+              "--alloc-conf", options->alloc_conf,
+              "replay under these settings, as PYTORCH_CUDA_ALLOC_CONF; \"\": the defaults")
+          ->type_name("S");
+  command
+      ->add_option("--device-memory", options->device_memory,
+                   "replay with that much for segments, as 24GiB")
+      ->type_name("SIZE");
+  command
+      ->add_option("--memory-fraction", options->memory_fraction,
+                   "replay with that part of the device allowed")
+      ->check(CLI::Range(0.0, 1.0))
+      ->type_name("F");
+  command->add_flag("--keep-older", options->keep,
+                    "blocks older than the recording stay where they were (else the settings apply "
+                    "to them too)");
+  command->add_option("--device", options->device, "which device of several")
+      ->check(CLI::Range(0, 255))
+      ->type_name("N");
+  command->add_flag("--json", options->json, "print one JSON object");
+  command->footer(
+      "Exit status: 1 when a decision differs; with other settings, when the run still runs out\n"
+      "of memory.");
+  command->callback([options, conf, &context] {
+    options->has_alloc_conf = conf->count() > 0;
+    context.exit_code = Execute(*options);
+  });
+}
+
+}  // namespace vramscope::cli
