@@ -217,6 +217,8 @@ bool SnapshotBuilder::Extend(Value& list, Items items) {
       return ExtendRows(list, Kind::kAnnotations, items);
     case Kind::kTraces:
       return ExtendTraces(list, items);
+    case Kind::kStrings:
+      return ExtendStrings(list, items);
     default:
       if (!IsList(list.kind)) return Fail(fmt::format("items appended to {}", Name(list.kind)));
       // Of an old block's history the first counts; of anything else nothing does.
@@ -254,15 +256,11 @@ bool SnapshotBuilder::ExtendNew(Value& list, Items items) {
       }
       break;
     case Kind::kString:
-      if (string_lists_.size() < kMaxLists &&
-          std::ranges::all_of(items, [](const Value& v) { return v.kind == Kind::kString; })) {
-        list.kind = Kind::kStrings;
-        list.payload = string_lists_.size();
-        auto& rows = string_lists_.emplace_back();
-        for (const Value& v : items) rows.push_back(v.row());
-        return true;
-      }
-      break;
+      if (string_lists_.size() == kMaxLists) break;
+      list.kind = Kind::kStrings;
+      list.payload = string_lists_.size();
+      string_lists_.emplace_back();
+      return ExtendStrings(list, items);
     default:
       break;
   }
@@ -308,18 +306,25 @@ bool SnapshotBuilder::ExtendTraces(Value& list, Items items) {
   return true;
 }
 
+bool SnapshotBuilder::ExtendStrings(Value& list, Items items) {
+  if (!std::ranges::all_of(items, [](const Value& v) { return v.kind == Kind::kString; })) {
+    list.kind = Kind::kOpaque;
+    Drop(items);
+    return true;
+  }
+  for (const Value& v : items) string_lists_[list.row()].push_back(v.row());
+  return true;
+}
+
 bool SnapshotBuilder::ExtendStack(Value& stack, Items items) {
   frames_.clear();
-  if (stack.kind == Kind::kStack) {
-    const auto before = parts_.recording.stacks.Frames({stack.row()});
-    frames_.assign(before.begin(), before.end());
-  }
   for (const Value& item : items) {
     if (item.kind != Kind::kFrame)
       return Fail(fmt::format("a list of frames holds {} as well", Name(item.kind)));
     frames_.push_back(item.row());
   }
-  const uint32_t id = stacks_.Stack(frames_);
+  const uint32_t id =
+      stack.kind == Kind::kStack ? stacks_.Extend(stack.row(), frames_) : stacks_.Stack(frames_);
   if (id == StackInterner::kFull) return Fail("more stacks than can be held");
   stack.kind = Kind::kStack;
   stack.payload = id;

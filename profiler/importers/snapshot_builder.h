@@ -81,6 +81,7 @@ class SnapshotBuilder {
   };
 
   bool Fail(std::string text);
+  uint8_t SaidCategory(const Value& v);
   bool TooMany();
   bool CloseMark(bool dict);
   bool FillFrom(size_t first, bool dict);
@@ -104,6 +105,7 @@ class SnapshotBuilder {
   bool ExtendNew(Value& list, Items items);
   bool ExtendRows(Value& list, Value::Kind of, Items items);
   bool ExtendTraces(Value& list, Items items);
+  bool ExtendStrings(Value& list, Items items);
   bool ExtendStack(Value& stack, Items items);
   void Drop(Items items);
 

@@ -17,6 +17,7 @@ using Kind = Value::Kind;
 // fails may have asked for anything.
 constexpr uint64_t kMaxBytes = uint64_t{1} << 48;
 constexpr uint64_t kMaxAsked = uint64_t{1} << 62;
+constexpr size_t kMaxSegments = size_t{1} << 22;
 constexpr int64_t kMaxTimeUs = 9'000'000'000'000'000;  // as ns in an int64; the year 2255
 
 constexpr uint64_t kSnapshotKeys =
@@ -105,6 +106,7 @@ bool SnapshotBuilder::FillNew(Value& dict, uint64_t keys, Items items) {
     return AddEntry(items);
   }
   if (keys & kSegmentKeys) {
+    if (segments_.size() == kMaxSegments) return Fail("more segments than any device has");
     rows(Kind::kSegments, segments_.size());
     segments_.emplace_back();
     return FillSegment(dict.row(), items);
@@ -269,8 +271,7 @@ bool SnapshotBuilder::FillEntry(Entry& e, Items items) {
         good = Stack(v, &e.stack);
         break;
       case Key::kCategory:
-        if (v.kind == Kind::kInt && v.payload < SnapshotParts::kNoCategory)
-          e.category = static_cast<uint8_t>(v.payload);
+        e.category = SaidCategory(v);
         break;
       case Key::kCompileContext:
         e.compile_context = v.kind == Kind::kString ? v.row() : 0;
@@ -414,8 +415,8 @@ bool SnapshotBuilder::FillBlock(uint32_t row, Items items) {
         }
         break;
       case Key::kCategory:
-        if (v.kind == Kind::kInt && v.payload < SnapshotParts::kNoCategory)
-          b.said = static_cast<trace::Category>(v.payload + 1);  // FinishSnapshot looks it up
+        if (const uint8_t said = SaidCategory(v); said != SnapshotParts::kNoCategory)
+          b.said = static_cast<trace::Category>(said + 1);  // FinishSnapshot looks it up
         break;
       default:
         break;
@@ -424,6 +425,14 @@ bool SnapshotBuilder::FillBlock(uint32_t row, Items items) {
   }
   Drop(items);
   return true;
+}
+
+// A number is a row of `categories`.
+uint8_t SnapshotBuilder::SaidCategory(const Value& v) {
+  if (v.kind == Kind::kInt && !v.negative && v.payload < SnapshotParts::kNamedCategory)
+    return static_cast<uint8_t>(v.payload);
+  if (v.kind != Kind::kString) return SnapshotParts::kNoCategory;
+  return SnapshotParts::kNamedCategory + static_cast<uint8_t>(strings_.category(v.row()));
 }
 
 bool SnapshotBuilder::FillHistory(uint32_t row, Items items) {

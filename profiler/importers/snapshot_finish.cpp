@@ -62,15 +62,18 @@ class Finisher {
     }
   }
 
-  // The viewer extension: an index into `categories`.
+  // The viewer extension: a name, or an index into `categories`.
   void SetCategories() {
     std::vector<trace::Category> said;
     for (const std::string& name : parts_.category_names) said.push_back(CategoryOf(name));
-    if (r_.said_is_inferred) said.clear();
     const auto look_up = [&](size_t index) {
+      if (r_.said_is_inferred || index == SnapshotParts::kNoCategory)
+        return trace::Category::kUnknown;
+      if (index >= SnapshotParts::kNamedCategory)
+        return static_cast<trace::Category>(index - SnapshotParts::kNamedCategory);
       return index < said.size() ? said[index] : trace::Category::kUnknown;
     };
-    if (!said.empty() && !parts_.category.empty()) {
+    if (!r_.said_is_inferred && !parts_.category.empty()) {
       r_.entries.said.reserve(parts_.category.size());
       for (const uint8_t index : parts_.category) r_.entries.said.push_back(look_up(index));
     }

@@ -26,6 +26,8 @@ struct SnapshotParts {
   std::vector<uint8_t> category;  // of entries; empty: none; kNoCategory: that one has none
   std::vector<std::string> category_names;  // `categories`
   static constexpr uint8_t kNoCategory = 255;
+  // This and what follows: a trace::Category that an entry names itself, as MemoryViz.js has it.
+  static constexpr uint8_t kNamedCategory = 192;
   struct AnnotationMark {
     bool begin = false;
     uint32_t name = 0;  // of recording.strings

@@ -30,6 +30,12 @@ bool StackInterner::Equal::operator()(uint32_t a, std::span<const uint32_t> b) c
   return std::ranges::equal(owner->table_.Frames({a}), b);
 }
 
+trace::Category StringTable::category(uint32_t row) {
+  const auto [it, added] = category_.try_emplace(row, trace::Category::kUnknown);
+  if (added) it->second = CategoryOf(Text(row));
+  return it->second;
+}
+
 StackInterner::StackInterner(trace::StackTable& table)
     : table_(table), stacks_(0, Hash{this}, Equal{this}) {}
 
@@ -62,14 +68,43 @@ uint32_t StackInterner::Frame(trace::StringId function, trace::StringId file, ui
 uint32_t StackInterner::Stack(std::span<const uint32_t> frames) {
   if (frames.empty()) return 0;
   const auto found = stacks_.find(frames);
-  if (found != stacks_.end()) return *found;
+  if (found != stacks_.end()) {
+    if (*found == last_) last_ = 0;
+    return *found;
+  }
+  Seal();
   if (table_.frames.size() + frames.size() >= kFull || table_.size() + 1 == kFull) return kFull;
   const uint32_t id = table_.size();
   hash_.push_back(HashOf(frames));
   table_.frames.insert(table_.frames.end(), frames.begin(), frames.end());
   table_.first.push_back(static_cast<uint32_t>(table_.frames.size()));
   stacks_.insert(id);
+  last_ = id;
   return id;
+}
+
+uint32_t StackInterner::Extend(uint32_t stack, std::span<const uint32_t> more) {
+  if (stack == 0 || stack != last_) {
+    const std::span<const uint32_t> own = table_.Frames({stack});
+    std::vector<uint32_t> all(own.begin(), own.end());
+    all.insert(all.end(), more.begin(), more.end());
+    return Stack(all);
+  }
+  if (table_.frames.size() + more.size() >= kFull) return kFull;
+  if (!grown_) stacks_.erase(stack);
+  grown_ = true;
+  table_.frames.insert(table_.frames.end(), more.begin(), more.end());
+  table_.first.back() = static_cast<uint32_t>(table_.frames.size());
+  return stack;
+}
+
+void StackInterner::Seal() {
+  if (grown_) {
+    hash_[last_] = HashOf(table_.Frames({last_}));
+    stacks_.insert(last_);
+  }
+  grown_ = false;
+  last_ = 0;
 }
 
 }  // namespace vramscope::importers

@@ -31,6 +31,7 @@ class StringTable {
   }
   Key key(uint32_t row) const { return key_[row]; }
   recording::Action action(uint32_t row) const { return action_[row]; }
+  trace::Category category(uint32_t row);
   uint32_t size() const { return static_cast<uint32_t>(key_.size()); }
 
  private:
@@ -52,6 +53,7 @@ class StringTable {
   std::vector<uint32_t> begin_ = {0};
   std::vector<Key> key_;
   std::vector<recording::Action> action_;
+  absl::flat_hash_map<uint32_t, trace::Category> category_;  // of those that were asked for
   absl::flat_hash_set<uint32_t, Hash, Equal> rows_;
 };
 
@@ -66,6 +68,9 @@ class StackInterner {
   uint32_t Frame(trace::StringId function, trace::StringId file, uint32_t line);
   // A StackId; 0 for no frames; kFull: the table is.
   uint32_t Stack(std::span<const uint32_t> frames);
+  // The stack with more frames after its own: another one, or, when nothing else is this stack, it
+  // grows; so that a list that is filled one by one takes no more than its length.
+  uint32_t Extend(uint32_t stack, std::span<const uint32_t> more);
 
  private:
   struct Hash {
@@ -82,11 +87,14 @@ class StackInterner {
     bool operator()(std::span<const uint32_t> a, uint32_t b) const { return (*this)(b, a); }
   };
   static size_t HashOf(std::span<const uint32_t> frames);
+  void Seal();
 
   trace::StackTable& table_;
   std::vector<size_t> hash_ = {0};  // by stack
   absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> frames_;
   absl::flat_hash_set<uint32_t, Hash, Equal> stacks_;
+  uint32_t last_ = 0;   // the stack that was made last, as long as only one list is it; else 0
+  bool grown_ = false;  // it: not among stacks_ as yet
 };
 
 }  // namespace vramscope::importers

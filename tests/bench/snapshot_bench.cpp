@@ -29,6 +29,7 @@ namespace {
 
 struct Run {
   double seconds = 0;
+  double cpu = 0;  // seconds of the whole process
   double mib = 0;
   uint64_t count = 0;  // of events
 };
@@ -64,6 +65,10 @@ std::optional<Run> InChild(const std::function<void()>& body) {
   unsigned long long count = 0;
   if (std::sscanf(text.c_str(), "%lf %llu", &run.seconds, &count) < 1) return std::nullopt;
   run.count = count;
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
+  run.cpu = seconds(usage.ru_utime) + seconds(usage.ru_stime);
   run.mib = static_cast<double>(usage.ru_maxrss) / 1024;
   return run;
 }
@@ -122,12 +127,13 @@ void Compare(const std::string& path) {
   const double mb = static_cast<double>(std::filesystem::file_size(path)) / 1e6;
   fmt::print("{} ({:.1f} MB)\n", std::filesystem::path(path).filename().string(), mb);
   const auto row = [&](const char* name, const std::optional<Run>& run) {
-    if (!run) return fmt::print("  {:<34} failed or not here\n", name);
-    fmt::print("  {:<34} {:8.3f} s {:8.0f} MiB", name, run->seconds, run->mib);
+    if (!run) return fmt::print("  {:<28} failed or not here\n", name);
+    fmt::print("  {:<28} {:7.3f} s {:7.3f} s CPU {:6.0f} MiB", name, run->seconds, run->cpu,
+               run->mib);
     if (run->count > 0) {
-      fmt::print("  {:6.0f} B an event", run->mib * 1048576 / static_cast<double>(run->count));
+      fmt::print("  {:.0f} B an event", run->mib * 1048576 / static_cast<double>(run->count));
       if (python && no_gc)
-        fmt::print("  {:.3f} of gc on, {:.3f} of gc off, {:.2f} of the memory",
+        fmt::print("; {:.2f} of pickle.load, {:.2f} of it with gc off, {:.2f} of its memory",
                    run->seconds / python->seconds, run->seconds / no_gc->seconds,
                    run->mib / python->mib);
     }

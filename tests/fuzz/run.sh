@@ -7,12 +7,14 @@ seconds=${1:?usage: run.sh SECONDS [TARGET...]}
 shift
 build=${VRAMSCOPE_FUZZ_BUILD:-$root/build/fuzz}
 targets=("$@")
-((${#targets[@]} > 0)) || targets=(fuzz_trace fuzz_batch)
+((${#targets[@]} > 0)) || targets=(fuzz_trace fuzz_batch fuzz_pickle fuzz_snapshot_json)
 sanitize=address,undefined,fuzzer-no-link
 cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_COMPILER=clang++ \
   -DVRAMSCOPE_FUZZ=ON -DVRAMSCOPE_TORCH=OFF -DVRAMSCOPE_UI=OFF -DVRAMSCOPE_TESTS=OFF \
   -DVRAMSCOPE_SANITIZE="$sanitize" > "$build.log" 2>&1 || { cat "$build.log" >&2; exit 4; }
 cmake --build "$build" --target "${targets[@]}"
+# What UBSan finds ends the run, as what ASan finds does.
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}
 status=0
 for target in "${targets[@]}"; do
   name=${target#fuzz_}

@@ -189,6 +189,15 @@ TEST(Pickle, TheMemoGrowsWithTheFileOnly) {
   ExpectRefused(flood, {"memoises object 131076", "cannot have as many yet"});
 }
 
+TEST(Pickle, AListFilledOneByOneTakesItsLength) {
+  // Each append would be a stack of its own: 200,000 of them, 100,000 frames long.
+  std::string bytes = kStart +
+                      "}\x94(\x8c\x04"
+                      "line\x94K\x01u]\x94"s;
+  for (int i = 0; i < 200'000; ++i) bytes += "h\0a"s;
+  ExpectRefused(bytes + "R", {"REDUCE"});
+}
+
 TEST(Pickle, CutAnywhereIsSaid) {
   const std::string pickle = ToPickle(SampleSnapshot());
   const std::string cpp = ToPickle(SampleSnapshot(), {2, false});

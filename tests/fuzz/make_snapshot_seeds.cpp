@@ -1,0 +1,62 @@
+// Writes the seed corpus of the snapshot readers: make_snapshot_seeds tests/fuzz/corpus. Run once;
+// the files are kept in git.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "tests/profiler/importers/pickle_writer.h"
+
+namespace {
+
+using vramscope::importers::testing::Json;
+
+// Everything that the format has had at some time.
+Json OldAndNew() {
+  Json s = vramscope::importers::testing::SampleSnapshot();
+  const Json frames = s["device_traces"][0][0]["frames"];
+  Json old = {{"device", 1}, {"address", 4096}, {"stream", -1}, {"segment_type", "small"}};
+  old["blocks"] = Json::array(
+      {{{"size", 1024},
+        {"state", "active_awaiting_free"},
+        {"history", Json::array({{{"addr", 4096}, {"real_size", 1000}, {"frames", frames}}})}}});
+  s["segments"].push_back(old);
+  s["device_traces"].push_back(Json::array(
+      {{{"action", "free"}, {"addr", 4096}, {"size", 1000}, {"time_us", 1'760'000'000'000'003}},
+       {{"action", "segment_map"}, {"addr", -4096}, {"size", 512}},
+       {{"action", "user_defined"}, {"category", 1}, {"user_metadata", "note"}}}));
+  s["categories"] = {"unknown", "parameter"};
+  s["segments"][0]["blocks"][0]["category"] = 1;
+  s["vramscope"] = {{"inferred", true}};
+  s["host_segments"] = Json::array({old});
+  s["host_traces"] = Json::array({s["device_traces"][0]});
+  s["allocator_settings"]["trace_alloc_overflowed"] = true;
+  return s;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace vramscope::importers::testing;
+  if (argc != 2) {
+    std::fputs("usage: make_snapshot_seeds FOLDER\n", stderr);
+    return 2;
+  }
+  const std::filesystem::path out = argv[1];
+  const auto write = [&](const char* folder, const std::string& name, const std::string& bytes) {
+    std::filesystem::create_directories(out / folder);
+    std::ofstream(out / folder / name, std::ios::binary) << bytes;
+  };
+  const Json all[] = {SampleSnapshot(), OldAndNew(), ManyEntries(12)};
+  for (size_t i = 0; i < std::size(all); ++i) {
+    const std::string name = "seed" + std::to_string(i);
+    write("pickle", name, ToPickle(all[i]));
+    write("pickle", name + "-p2", ToPickle(all[i], {2, true}));
+    write("pickle", name + "-cpp", ToPickle(all[i], {2, false}));
+    write("pickle", name + "-single", ToPickle(all[i], {4, true, 1000, true}));
+    write("pickle", name + "-batches", ToPickle(all[i], {4, true, 2}));
+    write("snapshot_json", name, all[i].dump());
+    write("snapshot_json", name + "-lines", all[i].dump(1));
+  }
+  return 0;
+}
