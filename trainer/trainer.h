@@ -23,7 +23,11 @@ namespace vramscope::trainer {
 
 struct RunHooks {
   const std::atomic<bool>* cancel = nullptr;  // polled at every op
-  std::function<void(int step, int steps, const std::string& text)> progress;
+  std::function<void(int step, int steps, const std::string& text)> progress = {};
+  // Where nothing is computed, a micro-batch that begins like an earlier one is not executed again:
+  // its requests are repeated. Off: every one is executed, with the same events (tests compare).
+  bool repeat_from_tape = true;
+  int* repeated = nullptr;  // counts the micro-batches that were
 };
 
 class Trainer {

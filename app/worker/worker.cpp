@@ -16,6 +16,7 @@
 #include <string_view>
 #include <thread>
 
+#include "app/worker/async_sink.h"
 #include "profiler/trace/frame.h"
 #include "profiler/trace/writer.h"
 #include "proto/worker.pb.h"
@@ -158,18 +159,23 @@ class Session {
     auto writer = trace::TraceWriter::ToSink([this](std::string_view bytes) {
       return Write(bytes) ? absl::OkStatus() : absl::UnavailableError("the client is gone");
     });
+    // Encoded and written while the run goes on.
+    AsyncSink sink(*writer);
     trainer::RunHooks hooks;
     hooks.cancel = &cancel_;
     hooks.progress = [&](int step, int steps, const std::string& text) {
-      writer->Flush();
       proto::Progress progress;
       progress.set_tag(job.tag);
       progress.set_step(static_cast<uint32_t>(std::max(step, 0)));
       progress.set_steps(static_cast<uint32_t>(std::max(steps, 0)));
       progress.set_text(text);
-      Send(trace::FrameType::kProgress, progress.SerializeAsString());
+      sink.Post([this, &writer, payload = progress.SerializeAsString()] {
+        writer->Flush();
+        Send(trace::FrameType::kProgress, payload);
+      });
     };
-    const absl::Status ran = options_.run(*config, *writer, hooks);
+    const absl::Status ran = options_.run(*config, sink, hooks);
+    sink.Drain();
     const absl::Status closed = writer->Close();
     return ran.ok() ? closed : ran;
   }

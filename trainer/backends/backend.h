@@ -5,17 +5,31 @@
 //   auto run = backend->Start(recorder);   // allocator taps on; off again when `run` dies
 #pragma once
 
+#include <ATen/core/Tensor.h>
 #include <absl/status/statusor.h>
 #include <c10/core/Device.h>
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "profiler/run/alloc_conf.h"
 #include "profiler/run/device_profile.h"
 #include "trainer/capture/recorder.h"
 
 namespace vramscope::trainer {
+
+// One micro-batch kept, so that a later one that begins in the same state need not be executed: its
+// requests are made again and the gradients it leaves behind are put into place.
+class MicroBatchTape {
+ public:
+  virtual ~MicroBatchTape() = default;
+  virtual void Record() = 0;
+  // `trained`: the tensors whose gradients are all that a micro-batch may leave behind.
+  virtual void Stop(std::span<const at::Tensor> trained) = 0;
+  virtual bool ready() const = 0;
+  virtual void Play(std::span<const at::Tensor> trained) = 0;
+};
 
 class Backend {
  public:
@@ -32,6 +46,8 @@ class Backend {
   absl::Status Start(const run::DeviceProfile& profile, Recorder& recorder) {
     return Start(profile, {}, recorder);
   }
+  // Null: micro-batches differ in more than their requests (a backend that computes).
+  virtual std::unique_ptr<MicroBatchTape> MakeTape(Recorder&) { return nullptr; }
   // After everything of the run is gone: frees workspaces; kInternal when allocations are left.
   virtual absl::Status Stop() = 0;
 };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "trainer/capture/flat_map.h"
+#include "trainer/capture/spin_lock.h"
 
 namespace vramscope::trainer {
 namespace {
@@ -23,6 +24,7 @@ constexpr size_t kBatchEvents = 4096;
 // What the lookup from sequence number to module may grow to before old entries are dropped. A
 // step of a 100-layer model needs some 10,000.
 constexpr size_t kMaxSequenceNumbers = size_t{1} << 22;
+constexpr size_t kMaxAddresses = size_t{1} << 16;
 
 std::atomic<Recorder*> g_current{nullptr};
 std::atomic<uint64_t> g_serial{0};
@@ -86,7 +88,7 @@ struct Recorder::Impl {
   const RecorderOptions options;
   const uint64_t serial;
 
-  mutable std::mutex mutex;
+  mutable SpinLock mutex;
   std::vector<Event> batch;
   uint64_t flushed_events = 0;
   int64_t last_time = 0;
@@ -94,6 +96,9 @@ struct Recorder::Impl {
   absl::flat_hash_map<std::string, uint32_t> string_ids;
   std::vector<std::string> strings = {""};  // by id
   std::vector<std::string> new_strings;
+  // By address of the characters: names of operators and literals stay where they are. A hit is
+  // compared, since a name on the heap may give its place to another.
+  FlatMap<StringId> id_at{1 << 12};
   // (path so far, name) -> path, so that opening a module makes no string.
   FlatMap<StringId> module_paths;
 
@@ -103,7 +108,8 @@ struct Recorder::Impl {
   uint64_t next_segment = 0;
   FlatMap<StringId> module_of_sequence{1 << 14};
 
-  std::string failure;  // innermost place of the first exception
+  std::string failure;   // innermost place of the first exception
+  Tape* tape = nullptr;  // gets what is flushed
 
   std::vector<Phase> phases;
   std::atomic<Phase> phase{Phase::kNone};
@@ -123,7 +129,7 @@ struct Recorder::Impl {
   }
 
   Event& Push(EventKind kind) {
-    if (batch.size() == kBatchEvents) FlushLocked();
+    if (batch.size() >= kBatchEvents) FlushLocked();
     last_time = std::max(last_time, clock());
     Event& event = batch.emplace_back();
     event.kind = kind;
@@ -148,14 +154,42 @@ struct Recorder::Impl {
       sink.Strings(static_cast<uint32_t>(strings.size() - new_strings.size()), new_strings);
       new_strings.clear();
     }
-    if (!batch.empty()) {
-      sink.Events(batch);
-      flushed_events += batch.size();
-      batch.clear();
+    // The op that is just beginning may turn out to be a view, and the ops around it with it: they
+    // stay, so that what is left out does not depend on where a batch ends.
+    size_t n = batch.size();
+    while (n > 0 && batch[n - 1].kind == EventKind::kOpBegin) --n;
+    if (n == 0) return;
+    const auto whole = std::span(batch).first(n);
+    sink.Events(whole);
+    if (tape != nullptr) {
+      for (const Event& event : whole) {
+        switch (event.kind) {
+          case EventKind::kSegmentAlloc:
+          case EventKind::kSegmentFree:
+          case EventKind::kSegmentMap:
+          case EventKind::kSegmentUnmap:
+          case EventKind::kOutOfMemory:
+            break;
+          default:
+            tape->events.push_back(event);
+        }
+      }
     }
+    flushed_events += n;
+    batch.erase(batch.begin(), batch.begin() + static_cast<ptrdiff_t>(n));
   }
 
   StringId Intern(std::string_view text) {
+    if (text.empty()) return {};
+    const uint64_t at = reinterpret_cast<uintptr_t>(text.data());
+    if (const StringId* known = id_at.Find(at); known != nullptr && strings[known->value] == text)
+      return *known;
+    const StringId id = InternByText(text);
+    if (id_at.size() > kMaxAddresses) id_at.Clear();
+    return id_at.Insert(at, id);
+  }
+
+  StringId InternByText(std::string_view text) {
     auto it = string_ids.find(absl::string_view(text.data(), text.size()));
     if (it != string_ids.end()) return {it->second};
     const auto id = static_cast<uint32_t>(strings.size());
@@ -307,12 +341,18 @@ void Recorder::OnSegmentFree(uint64_t address) {
   impl_->Push(EventKind::kSegmentFree).id = id;
 }
 
-void Recorder::OnOutOfMemory(uint64_t bytes, uint64_t device_free) {
+void Recorder::OnOutOfMemory(uint64_t bytes, uint64_t device_free, const Event* like) {
   std::lock_guard lock(impl_->mutex);
   const ThreadState& thread = impl_->Thread();
   Event& event = impl_->Push(EventKind::kOutOfMemory);
   event.bytes = bytes;
   event.bytes_rounded = device_free;
+  if (like != nullptr) {
+    event.thread = like->thread;
+    event.name = like->name;
+    event.module = like->module;
+    return;
+  }
   event.thread = thread.index;
   event.name = impl_->OpName(thread);
   event.module = impl_->Module(thread);
@@ -506,6 +546,90 @@ void Recorder::Marker(std::string_view name) {
 void Recorder::Flush() {
   std::lock_guard lock(impl_->mutex);
   impl_->FlushLocked();
+}
+
+void Recorder::BeginTape(Tape* tape) {
+  std::lock_guard lock(impl_->mutex);
+  impl_->FlushLocked();
+  *tape = {};
+  tape->first_allocation = impl_->next_allocation;
+  tape->begin_ns = impl_->clock();
+  impl_->tape = tape;
+}
+
+void Recorder::EndTape() {
+  std::lock_guard lock(impl_->mutex);
+  if (impl_->tape == nullptr) return;
+  impl_->FlushLocked();
+  impl_->tape->end_allocation = impl_->next_allocation;
+  impl_->tape->end_ns = impl_->clock();
+  impl_->tape = nullptr;
+}
+
+bool Recorder::taping() const { return impl_->tape != nullptr; }
+
+void Recorder::TapeSorted(size_t frees) {
+  std::lock_guard lock(impl_->mutex);
+  if (impl_->tape == nullptr || frees == 0) return;
+  impl_->FlushLocked();
+  impl_->tape->sorted.push_back({impl_->tape->events.size(), frees});
+}
+
+uint64_t Recorder::IdOf(uint64_t key) const {
+  std::lock_guard lock(impl_->mutex);
+  const Live* allocation = impl_->live.Find(key);
+  return allocation == nullptr ? ~uint64_t{0} : allocation->id;
+}
+
+void Recorder::PlayAlloc(const Event& like, uint64_t key, uint64_t bytes_rounded,
+                         trace::Pool pool) {
+  std::lock_guard lock(impl_->mutex);
+  Live allocation;
+  allocation.id = impl_->next_allocation++;
+  allocation.category = allocation.unsaved = like.category;
+  allocation.module = like.module;
+  impl_->live.Insert(key, allocation);
+  Event& event = impl_->Push(EventKind::kAlloc);
+  const int64_t now = event.time_ns;
+  event = like;
+  event.time_ns = now;
+  event.id = allocation.id;
+  event.address = key;
+  event.bytes_rounded = bytes_rounded;
+  event.pool = pool;
+}
+
+void Recorder::PlayFree(const Event& like, uint64_t key) {
+  std::lock_guard lock(impl_->mutex);
+  const Live* allocation = impl_->live.Find(key);
+  if (allocation == nullptr) return;
+  const uint64_t id = allocation->id;
+  impl_->live.Erase(key);
+  for (EventKind kind : {EventKind::kFreeRequested, EventKind::kFreeCompleted}) {
+    Event& event = impl_->Push(kind);
+    event.id = id;
+    event.thread = like.thread;
+  }
+}
+
+void Recorder::PlayRetag(const Event& like, uint64_t key) {
+  std::lock_guard lock(impl_->mutex);
+  Live* allocation = impl_->live.Find(key);
+  if (allocation == nullptr) return;
+  allocation->category = like.category;
+  if (like.category != Category::kActivation) allocation->unsaved = like.category;
+  Event& event = impl_->Push(EventKind::kRetag);
+  event.id = allocation->id;
+  event.category = like.category;
+  event.name = like.name;
+}
+
+void Recorder::PlayOther(const Event& like) {
+  std::lock_guard lock(impl_->mutex);
+  Event& event = impl_->Push(like.kind);
+  const int64_t now = event.time_ns;
+  event = like;
+  event.time_ns = now;
 }
 
 std::string Recorder::CurrentModule() const {

@@ -27,6 +27,7 @@
 
 #include "profiler/trace/event_sink.h"
 #include "profiler/trace/types.h"
+#include "trainer/capture/tape.h"
 
 namespace vramscope::trainer {
 
@@ -60,7 +61,8 @@ class Recorder {
   void OnSegmentFree(uint64_t address);
   void OnSegmentMap(uint64_t segment, uint64_t address, uint64_t bytes);
   void OnSegmentUnmap(uint64_t segment, uint64_t address, uint64_t bytes);
-  void OnOutOfMemory(uint64_t bytes, uint64_t device_free);
+  // `like`: the played event that asks; null: what the thread has open asks.
+  void OnOutOfMemory(uint64_t bytes, uint64_t device_free, const trace::Event* like = nullptr);
   // The next allocations of this thread are of that category (workspaces, scratch); see
   // CategoryScope.
   void PushCategory(trace::Category category);
@@ -100,6 +102,21 @@ class Recorder {
   // model.layers.3.mlp"; empty: none did.
   std::string failure() const;
   void Flush();
+
+  // --- a stretch of events kept and reported again (tape.h). The tape must outlive its recording.
+  void BeginTape(Tape* tape);
+  void EndTape();
+  bool taping() const;
+  // The next `frees` requests to free are made together, by address.
+  void TapeSorted(size_t frees);
+  // The allocation that is live at `key`; ~0: none.
+  uint64_t IdOf(uint64_t key) const;
+  // What an event of a tape said, now of this allocation; `like` gives name, module, category and
+  // thread. Played in the tape's order, frees as one call for both of their events.
+  void PlayAlloc(const trace::Event& like, uint64_t key, uint64_t bytes_rounded, trace::Pool pool);
+  void PlayFree(const trace::Event& like, uint64_t key);
+  void PlayRetag(const trace::Event& like, uint64_t key);
+  void PlayOther(const trace::Event& like);
 
   // --- for whoever has to explain a failure
   std::string CurrentModule() const;  // of the calling thread; "" outside

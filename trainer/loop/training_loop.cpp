@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "trainer/capture/cancel.h"
@@ -112,7 +113,8 @@ void SetUpCheckpointing(const run::RunConfig& config, c10::Device device, Langua
 // State of one run of the loop.
 class Loop {
  public:
-  Loop(const run::RunConfig& config, LanguageModel& model, Backend& backend, Recorder& recorder)
+  Loop(const run::RunConfig& config, LanguageModel& model, Backend& backend, Recorder& recorder,
+       const RunHooks& hooks)
       : config_(config),
         model_(model),
         device_(backend.device()),
@@ -128,7 +130,14 @@ class Loop {
                .device = device_,
                .values = measured_,
                .seed = static_cast<uint64_t>(config.seed),
-               .script = script_}) {}
+               .script = script_}),
+        repeated_(hooks.repeated) {
+    // What a script keeps from the micro-batch before goes within the next one: those are executed.
+    if (!hooks.repeat_from_tape || script_.keeps_outputs ||
+        config.steps * config.micro_batches == 1)
+      return;
+    for (auto& tape : tapes_) tape = backend.MakeTape(recorder);
+  }
 
   void SetUp() {
     PhaseScope phase(Phase::kSetup);
@@ -137,10 +146,10 @@ class Loop {
         model_,
         {.device = device_, .values = measured_, .seed = static_cast<uint64_t>(config_.seed)});
     SetUpCheckpointing(config_, device_, model_);
-    std::vector<at::Tensor> trained = TrainedTensors(model_);
-    WatchGradients(trained);
+    trained_ = TrainedTensors(model_);
+    WatchGradients(trained_);
     optimizer_ = model_.MakeOwnOptimizer(config_.optimizer);
-    if (!optimizer_) optimizer_ = MakeOptimizer(config_.optimizer, std::move(trained));
+    if (!optimizer_) optimizer_ = MakeOptimizer(config_.optimizer, trained_);
     if (precision_.scale_loss) scaler_.emplace(device_);
   }
 
@@ -194,6 +203,26 @@ class Loop {
       PhaseScope phase(Phase::kData);
       data_.Next(step, k, batch_);
     }
+    // The first into a gradient makes it, later ones add to it: two kinds, a tape each.
+    MicroBatchTape* tape = tapes_[HasGradients() ? 1 : 0].get();
+    if (tape == nullptr) return Execute();
+    if (tape->ready()) {
+      tape->Play(trained_);
+      if (repeated_ != nullptr) ++*repeated_;
+      return 0;
+    }
+    tape->Record();
+    const double loss = Execute();
+    tape->Stop(trained_);
+    return loss;
+  }
+
+  bool HasGradients() const {
+    return std::any_of(trained_.begin(), trained_.end(),
+                       [](const at::Tensor& t) { return t.grad().defined(); });
+  }
+
+  double Execute() {
     {
       AutocastScope autocast(device_.type(), precision_.autocast);
       {
@@ -232,6 +261,9 @@ class Loop {
   std::optional<GradScaler> scaler_;
   Batch batch_;
   at::Tensor logits_, loss_;
+  int* const repeated_;
+  std::vector<at::Tensor> trained_;
+  std::unique_ptr<MicroBatchTape> tapes_[2];  // without gradients, with
 };
 
 }  // namespace
@@ -253,7 +285,7 @@ absl::StatusOr<std::unique_ptr<LanguageModel>> BuildModel(const run::RunConfig& 
 void RunTraining(const run::RunConfig& config, LanguageModel& model, Backend& backend,
                  Recorder& recorder, const RunHooks& hooks) {
   SdpaScope sdpa(config.attention);
-  Loop loop(config, model, backend, recorder);
+  Loop loop(config, model, backend, recorder, hooks);
   auto progress = [&](int step, std::string text) {
     recorder.Flush();
     if (hooks.progress) hooks.progress(step, config.steps, text);

@@ -69,7 +69,8 @@ std::string FirstDifference(const trace::Trace& a, const trace::Trace& b) {
                        " bytes, " + std::string(trace::Name(e.category[i])) + ", at " +
                        std::to_string(e.time_ns[i]) + " ns";
     if (e.kind[i] == trace::EventKind::kAlloc) {
-      text += ", address " + std::to_string(t.allocations.address[e.id[i]]);
+      text += ", address " + std::to_string(t.allocations.address[e.id[i]]) + ", module " +
+              std::string(t.String(t.allocations.module[e.id[i]]));
     }
     return text;
   };
@@ -80,6 +81,15 @@ std::string FirstDifference(const trace::Trace& a, const trace::Trace& b) {
   }
   if (a.events.size() != b.events.size()) {
     return std::to_string(a.events.size()) + " events | " + std::to_string(b.events.size());
+  }
+  const trace::SliceTable &s = a.slices, &t = b.slices;
+  for (uint32_t i = 0; i < s.size(); ++i) {
+    if (s.kind[i] == t.kind[i] && s.thread[i] == t.thread[i] && s.depth[i] == t.depth[i] &&
+        s.number[i] == t.number[i] && s.end_event[i] == t.end_event[i] &&
+        a.String(s.module[i]) == b.String(t.module[i])) {
+      continue;
+    }
+    return "slice " + std::to_string(i) + " (" + std::string(a.String(s.name[i])) + ")";
   }
   return "";
 }
@@ -123,6 +133,32 @@ TEST(PlanInvariants, SameConfigurationSameStream) {
     ASSERT_TRUE(first.status.ok() && second.status.ok());
     EXPECT_EQ(FirstDifference(*first.trace, *second.trace), "");
   }
+}
+
+// A micro-batch that is repeated from the tape of an earlier one reports what executing it would.
+TEST(PlanInvariants, RepeatedFromTapeIsAsExecuted) {
+  int repeated = 0;
+  constexpr int kSeeds = 120;
+  for (uint32_t seed = 0; seed < kSeeds; ++seed) {
+    std::mt19937 random(seed + 1000);
+    run::RunConfig config = RandomConfig(random);
+    config.steps = Choose(random, {2, 3, 4});
+    config.alloc_conf = Choose<const char*>(
+        random,
+        {"", "", "expandable_segments:True", "max_split_size_mb:32", "roundup_power2_divisions:4"});
+    if (random() % 6 == 0) config.custom_device.memory_bytes = uint64_t{520} << 20;  // too small
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + Describe(config));
+    int played = 0;
+    RunHooks hooks;
+    hooks.repeated = &played;
+    const RunResult taped = RunTiny(config, hooks);
+    repeated += played > 0;
+    hooks.repeat_from_tape = false;
+    const RunResult executed = RunTiny(config, hooks);
+    ASSERT_EQ(taped.status, executed.status);
+    ASSERT_EQ(FirstDifference(*taped.trace, *executed.trace), "");
+  }
+  EXPECT_GT(repeated, kSeeds * 3 / 4) << "hardly any run was repeated from a tape";
 }
 
 TEST(PlanInvariants, StepsAfterTheSecondAreAlike) {

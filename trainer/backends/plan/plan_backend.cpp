@@ -1,5 +1,6 @@
 #include "trainer/backends/backend.h"
 #include "trainer/backends/plan/device.h"
+#include "trainer/backends/plan/micro_batch_tape.h"
 #include "trainer/backends/plan/plan_memory.h"
 
 namespace vramscope::trainer {
@@ -18,6 +19,9 @@ class Plan final : public Backend {
                      Recorder& recorder) override {
     if (!registered_.ok()) return registered_;
     return plan::PlanMemory::Get().Begin(profile, conf, recorder);
+  }
+  std::unique_ptr<MicroBatchTape> MakeTape(Recorder& recorder) override {
+    return plan::MakeMicroBatchTape(recorder);
   }
   absl::Status Stop() override { return plan::PlanMemory::Get().End(); }
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
+#include <utility>
 
 #include "trainer/capture/cancel.h"
 #include "trainer/capture/scopes.h"
@@ -161,8 +163,72 @@ void PlanMemory::ReleaseFrees() {
   if (!holding_) return;
   holding_ = false;
   std::sort(held_.begin(), held_.end());
+  recorder_->TapeSorted(held_.size());
   for (uint64_t address : held_) FreeLocked(address);
   held_.clear();
+}
+
+c10::DataPtr PlanMemory::Adopt(uint64_t address) {
+  const uint64_t context = address | (generation_ & kGenerationMask);
+  return {reinterpret_cast<void*>(address), reinterpret_cast<void*>(context), &Delete,
+          PlanDevice()};
+}
+
+std::vector<PlanMemory::Kept> PlanMemory::Play(const Tape& tape) {
+  using trace::EventKind;
+  std::lock_guard lock(mutex_);
+  const int64_t shift = roofline_.now_ns() - tape.begin_ns;
+  std::vector<uint64_t> address(tape.skipped.size());
+  const auto free = [&](const trace::Event& like, uint64_t at) {
+    recorder_->PlayFree(like, at);
+    if (allocator_->Free(at).ok()) --live_;
+  };
+  auto sorted = tape.sorted.begin();
+  for (size_t i = 0; i < tape.events.size(); ++i) {
+    const trace::Event& e = tape.events[i];
+    if (i % 256 == 0) ThrowIfCancelled();
+    roofline_.Set(e.time_ns + shift);
+    if (sorted != tape.sorted.end() && sorted->first == i) {
+      // Those that were freed by address then are freed by their addresses of now.
+      std::vector<uint64_t> addresses;
+      for (; addresses.size() < sorted->frees; ++i)
+        if (tape.events[i].kind == EventKind::kFreeRequested)
+          addresses.push_back(std::exchange(address[tape.events[i].id - tape.first_allocation], 0));
+      std::sort(addresses.begin(), addresses.end());
+      for (uint64_t at : addresses) free(e, at);
+      ++sorted;  // i is at the last one's completion
+      continue;
+    }
+    const uint64_t row = e.id - tape.first_allocation;  // of events of allocations
+    switch (e.kind) {
+      case EventKind::kAlloc: {
+        if (tape.skipped[row]) break;
+        playing_ = &e;
+        const absl::StatusOr<allocator::Block> block = allocator_->Malloc(e.bytes, e.stream);
+        playing_ = nullptr;
+        TORCH_CHECK(block.ok(), std::string(block.status().message()));
+        ++live_;
+        address[row] = block->address;
+        recorder_->PlayAlloc(e, block->address, block->bytes_rounded, block->pool);
+        break;
+      }
+      case EventKind::kFreeRequested:
+        free(e, std::exchange(address[row], 0));
+        break;
+      case EventKind::kFreeCompleted:
+        break;
+      case EventKind::kRetag:
+        if (!tape.skipped[row]) recorder_->PlayRetag(e, address[row]);
+        break;
+      default:
+        recorder_->PlayOther(e);
+    }
+  }
+  roofline_.Set(tape.end_ns + shift);
+  std::vector<Kept> kept;
+  for (size_t row = 0; row < address.size(); ++row)
+    if (address[row] != 0) kept.push_back({row, address[row]});
+  return kept;
 }
 
 void PlanMemory::EnsureBlasWorkspace() {
@@ -196,7 +262,7 @@ void PlanMemory::OnSegmentFree(const allocator::Segment& segment) {
 void PlanMemory::OnOutOfMemory(uint64_t bytes_requested, uint64_t device_free_bytes) {
   // On a GPU the run would have ended at the first one.
   if (std::exchange(out_of_memory_, true)) return;
-  recorder_->OnOutOfMemory(bytes_requested, device_free_bytes);
+  recorder_->OnOutOfMemory(bytes_requested, device_free_bytes, playing_);
 }
 
 }  // namespace vramscope::trainer::plan

@@ -12,7 +12,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -21,6 +20,8 @@
 #include "trainer/backends/plan/roofline.h"
 #include "trainer/capture/free_order.h"
 #include "trainer/capture/recorder.h"
+#include "trainer/capture/spin_lock.h"
+#include "trainer/capture/tape.h"
 
 namespace vramscope::trainer::plan {
 
@@ -51,6 +52,15 @@ class PlanMemory final : public allocator::SegmentObserver, public FreeOrder {
   void OnSegmentUnmap(const allocator::Segment& segment, uint64_t address, uint64_t bytes) override;
   void OnOutOfMemory(uint64_t bytes_requested, uint64_t device_free_bytes) override;
 
+  // Makes the tape's requests again, now. `kept`: what is left of it, in order of the tape's
+  // allocations. The caller adopts each address, or it is never freed. Throws CancelledError.
+  struct Kept {
+    uint64_t allocation = 0;  // number within the tape
+    uint64_t address = 0;
+  };
+  std::vector<Kept> Play(const Tape& tape);
+  c10::DataPtr Adopt(uint64_t address);
+
   void HoldFrees() override;
   void ReleaseFrees() override;
 
@@ -61,7 +71,7 @@ class PlanMemory final : public allocator::SegmentObserver, public FreeOrder {
   void Free(uint64_t address, uint64_t generation);
   void FreeLocked(uint64_t address);
 
-  std::mutex mutex_;
+  SpinLock mutex_;
   std::atomic<bool> running_{false};
   std::atomic<uint64_t> generation_{0};  // of the run; what an older run left must not free ours
   run::DeviceProfile profile_;
@@ -72,7 +82,8 @@ class PlanMemory final : public allocator::SegmentObserver, public FreeOrder {
   uint64_t live_ = 0;
   bool out_of_memory_ = false;
   bool holding_ = false;
-  std::vector<uint64_t> held_;  // addresses whose frees are kept back
+  std::vector<uint64_t> held_;             // addresses whose frees are kept back
+  const trace::Event* playing_ = nullptr;  // the event of a tape that asks
 };
 
 c10::Device PlanDevice();  // cuda:0

@@ -35,6 +35,7 @@ class Roofline {
 
   void Start(const run::DeviceProfile& profile);
   void Advance(const Cost& cost);
+  void Set(int64_t now_ns) { now_ns_.store(now_ns, std::memory_order_relaxed); }
   int64_t now_ns() const { return now_ns_.load(std::memory_order_relaxed); }
   static int64_t Duration(const run::DeviceProfile& profile, const Cost& cost);
 

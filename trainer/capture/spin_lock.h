@@ -1,0 +1,27 @@
+// A lock for sections of some tens of nanoseconds that two threads take in turn, hardly ever at
+// once: taking it is one atomic exchange, letting go a plain store. A std::mutex costs an atomic
+// operation for either, which was 8 % of a plan. Whoever meets it taken yields soon.
+//
+//   SpinLock lock_;
+//   std::lock_guard lock(lock_);
+#pragma once
+
+#include <atomic>
+#include <thread>
+
+namespace vramscope::trainer {
+
+class SpinLock {
+ public:
+  void lock() {
+    for (int tries = 0; taken_.exchange(true, std::memory_order_acquire); ++tries)
+      if (tries > kTries) std::this_thread::yield();
+  }
+  void unlock() { taken_.store(false, std::memory_order_release); }
+
+ private:
+  static constexpr int kTries = 64;
+  std::atomic<bool> taken_{false};
+};
+
+}  // namespace vramscope::trainer

@@ -1,0 +1,60 @@
+// What a recorder reported of one micro-batch, kept to be reported again: where nothing is
+// computed, a later micro-batch that starts from the same state makes the same requests in the same
+// order, and executing it would only find that out once more. Sizes, names, categories and order
+// come from the tape; addresses, segments and numbers of allocations are made anew when it is
+// played.
+//
+//   Tape tape;
+//   recorder.BeginTape(&tape);  ...  recorder.EndTape();
+//   if (tape.Check(ids_of_gradients)) PlanMemory::Get().Play(tape)
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "profiler/trace/types.h"
+
+namespace vramscope::trainer {
+
+struct Tape {
+  // Without segments and out of memory, which are the allocator's.
+  std::vector<trace::Event> events;
+  uint64_t first_allocation = 0, end_allocation = 0;  // ids made while it was recorded
+  int64_t begin_ns = 0, end_ns = 0;
+  // Of `events`: from here on so many requests to free were made together, by address.
+  struct Sorted {
+    size_t first = 0;
+    size_t frees = 0;
+  };
+  std::vector<Sorted> sorted;
+  std::vector<bool> skipped;  // by allocation: workspaces, which only the first user asks for
+
+  // Whether it can be played: it touches nothing older than itself, and what it leaves behind is
+  // `kept` (ids, ascending) and workspaces. Fills `skipped`.
+  bool Check(const std::vector<uint64_t>& kept) {
+    using trace::EventKind;
+    skipped.assign(end_allocation - first_allocation, false);
+    std::vector<bool> freed(skipped.size()), workspace(skipped.size());
+    for (const trace::Event& e : events) {
+      const bool of_allocation = e.kind == EventKind::kAlloc || e.kind == EventKind::kRetag ||
+                                 e.kind == EventKind::kFreeRequested ||
+                                 e.kind == EventKind::kFreeCompleted;
+      if (!of_allocation) continue;
+      if (e.id < first_allocation || e.id >= end_allocation) return false;
+      const size_t i = e.id - first_allocation;
+      if (e.kind == EventKind::kAlloc) workspace[i] = e.category == trace::Category::kWorkspace;
+      if (e.kind == EventKind::kFreeCompleted) freed[i] = true;
+    }
+    for (size_t i = 0; i < freed.size(); ++i) {
+      if (freed[i]) continue;
+      if (workspace[i])
+        skipped[i] = true;
+      else if (!std::binary_search(kept.begin(), kept.end(), first_allocation + i))
+        return false;
+    }
+    return true;
+  }
+};
+
+}  // namespace vramscope::trainer
