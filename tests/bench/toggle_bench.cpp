@@ -47,11 +47,14 @@ class PaintWatch : public QObject {
   bool armed = false, painted = false;
 };
 
+// Sleeps between events, as a window does: a spinning loop would take the worker's core.
 bool WaitFor(const std::function<bool()>& what) {
   QElapsedTimer since;
   since.start();
+  QTimer wake;
+  wake.start(100);
   while (!what() && since.elapsed() < kLimitMs)
-    QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 5);
+    QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
   return what();
 }
 
