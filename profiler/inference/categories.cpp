@@ -276,7 +276,7 @@ class Categorizer {
           const EntryIndex at = replaces ? l_.dead[it->second[i]] : until[a];
           if (at <= l_.born[a]) continue;
           Is(a, Category::kTemporary, kLifeStateReplaces);
-          Retag(a, at + 1, Category::kOptimizerState, kLifeStateReplaces);
+          Retag(a, at, Category::kOptimizerState, kLifeStateReplaces);
         }
       }
       born.clear(), gone.clear(), temporaries.clear();

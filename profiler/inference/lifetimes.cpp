@@ -27,6 +27,10 @@ constexpr uint32_t kMostOfPlace = 8;
 constexpr double kHumpHeight = 0.3, kHumpParameterSized = 0.7;
 // Fewer blocks than this across the middle of a hump: no backward.
 constexpr uint32_t kSavedBlocks = 6;
+// Blocks that variables of the program may hold from one pass to the next.
+constexpr uint32_t kHeldBlocks = 8;
+// What a forward that saves for backward reaches at least, and one layer without does not.
+constexpr uint32_t kTrainingHeight = 24;
 // Requests that are compared to find the begin of the first step.
 constexpr uint32_t kSignature = 12;
 
@@ -51,7 +55,9 @@ class Reader {
   Reader(const Recording& r, const History& h, const Lives& l, Timeline& t)
       : r_(r), h_(h), l_(l), t_(t), n_(r.entries.size()), rows_(h.allocations.size() - h.older) {
     for (uint32_t a = 0; a < h.allocations.size(); ++a) {
-      if (l_.dead[a] >= n_ && (a < h.older || l_.born[a] < n_ / 2)) {
+      // Recorded from the program's start, what stays is made early.
+      const bool early = h.older == 0 && l_.born[a] < n_ / 2;
+      if (l_.dead[a] >= n_ && (a < h.older || early)) {
         ++static_sizes_[h.allocations.requested[a]];
       }
     }
@@ -100,7 +106,7 @@ class Reader {
   // Runs of frees without a request between them, of blocks that were made one here, one there
   // (an optimizer's temporaries are made in a row) and have parameters' sizes.
   void FindDropped() {
-    std::vector<uint32_t> place(rows_);  // the run of requests that made it
+    place_.resize(rows_);
     std::vector<uint32_t> members, places;
     uint32_t run = 0;
     EntryIndex begin = 0;
@@ -110,13 +116,13 @@ class Reader {
       places.clear();
       // An optimizer's lists of temporaries are made in a row each.
       absl::flat_hash_map<uint32_t, uint32_t> of_place;
-      for (const uint32_t row : members) ++of_place[place[row]];
-      std::erase_if(members, [&](uint32_t row) { return of_place[place[row]] > kMostOfPlace; });
+      for (const uint32_t row : members) ++of_place[place_[row]];
+      std::erase_if(members, [&](uint32_t row) { return of_place[place_[row]] > kMostOfPlace; });
       for (const uint32_t row : members) {
         bytes += Bytes(row);
         if (!ParameterSized(row)) continue;
         sized += Bytes(row);
-        places.push_back(place[row]);
+        places.push_back(place_[row]);
       }
       std::sort(places.begin(), places.end());
       const auto distinct =
@@ -138,7 +144,7 @@ class Reader {
           ++run;
         }
         freeing = false;
-        if (a >= h_.older) place[a - h_.older] = run;
+        if (a >= h_.older) place_[a - h_.older] = run;
       } else if (l_.dead[a] == i) {
         if (!freeing) begin = i;
         freeing = true;
@@ -256,53 +262,97 @@ class Reader {
   std::vector<Hump> Humps(uint32_t first, uint32_t last, EntryIndex until,
                           const std::vector<uint32_t>& heights) const {
     std::vector<Hump> humps;
-    uint32_t highest = 0;
+    uint32_t highest = 0, held_before = 0;
     for (uint32_t row = first; row < last;) {
       Hump hump{row, row + 1, heights[row - first]};
-      uint64_t bytes = 0, sized = 0;
-      const auto count = [&](uint32_t of) {
-        if (Dead(of) >= until) return;
-        bytes += Bytes(of);
-        sized += ParameterSized(of) ? Bytes(of) : 0;
-      };
-      count(row);
-      for (; hump.end < last && heights[hump.end - first] > 0; ++hump.end) {
+      bool held = false;
+      for (; hump.end < last && heights[hump.end - first] > 0 && !held; ++hump.end) {
         hump.height = std::max(hump.height, heights[hump.end - first]);
-        count(hump.end);
+        held = BeginsAgain(hump, hump.end + 1, last, first, heights);
       }
       row = hump.end;
-      if (static_cast<double>(sized) >= kHumpParameterSized * static_cast<double>(bytes)) continue;
+      if (held) held_before = heights[row - first];
+      if (held || (row == last && held_before > 0)) {
+        EndWhereItFirstFell(hump, held_before, first, heights);
+      }
+      uint64_t bytes = 0, sized = 0;
+      for (uint32_t of = hump.begin; of < hump.end; ++of) {
+        if (Dead(of) >= until) continue;
+        bytes += Bytes(of);
+        sized += ParameterSized(of) ? Bytes(of) : 0;
+      }
+      if (static_cast<double>(sized) >= kHumpParameterSized * static_cast<double>(bytes) &&
+          !MadeHereAndThere(hump, until, first, heights)) {
+        continue;
+      }
       highest = std::max(highest, hump.height);
       humps.push_back(hump);
     }
     std::erase_if(humps, [&](const Hump& h) { return h.height < kHumpHeight * highest; });
     return humps;
   }
+  // Activations may happen to have parameters' sizes. But what is there at the top of the hump was
+  // made in many places, an optimizer's lists in a row each.
+  bool MadeHereAndThere(const Hump& hump, EntryIndex until, uint32_t first,
+                        const std::vector<uint32_t>& heights) const {
+    uint32_t top = hump.begin;
+    while (top < hump.end && heights[top - first] < hump.height) ++top;
+    uint32_t there = 0, places = 0, last_place = UINT32_MAX;
+    for (uint32_t row = hump.begin; row < top; ++row) {
+      if (Dead(row) < Born(top) || Dead(row) >= until) continue;
+      ++there;
+      places += place_[row] != last_place;
+      last_place = place_[row];
+    }
+    return there >= kSavedBlocks && places * 3 >= there;
+  }
+  // Variables of the program hold a few blocks until the next pass sets them anew, so that the
+  // number does not fall to nothing; but the requests are those of the hump's begin again.
+  bool BeginsAgain(const Hump& hump, uint32_t row, uint32_t last, uint32_t first,
+                   const std::vector<uint32_t>& heights) const {
+    return row + kSignature <= last && row >= hump.begin + kSignature &&
+           hump.height >= kTrainingHeight && heights[row - first] <= kHeldBlocks &&
+           Similar(hump.begin, row);
+  }
+  // Between backward's end and the next forward is the optimizer.
+  void EndWhereItFirstFell(Hump& hump, uint32_t held, uint32_t first,
+                           const std::vector<uint32_t>& heights) const {
+    uint32_t row = hump.begin;
+    while (heights[row - first] < kHumpHeight * hump.height) ++row;
+    while (row < hump.end && heights[row - first] > held) ++row;
+    hump.end = row;
+  }
 
   // The loss and its gradient are two scalars in a row; before the first gradient of a parameter,
   // and with more saved than anywhere else.
   uint32_t Middle(const Hump& hump, EntryIndex until, uint32_t first,
                   const std::vector<uint32_t>& heights) const {
-    uint32_t limit = hump.end;
+    uint32_t pair = hump.end, best_pair = hump.end, single = hump.end, highest = hump.begin;
     for (uint32_t row = hump.begin; row < hump.end; ++row) {
-      if (Dead(row) >= until && ParameterSized(row)) {
-        limit = row;
-        break;
-      }
-    }
-    const bool gradients = limit < hump.end;
-    uint32_t pair = hump.end, highest = hump.begin, single = hump.end;
-    for (uint32_t row = hump.begin; row < limit; ++row) {
       const uint32_t height = heights[row - first];
+      // A result that happens to have a parameter's size, and is held, comes before the loss.
+      if (Dead(row) >= until && ParameterSized(row) && pair != hump.end) return pair;
       if (height >= heights[highest - first]) highest = row;
       if (Bytes(row) > kScalar) continue;
       if (height * 5 >= hump.height * 4) single = row;
-      if (row == hump.begin || Bytes(row - 1) > kScalar) continue;
-      if (gradients || pair == hump.end || height >= heights[pair - first]) pair = row;
+      if (row == hump.begin || Bytes(row - 1) > kScalar || height * 2 < hump.height) continue;
+      pair = row;
+      if (best_pair == hump.end || height >= heights[best_pair - first]) best_pair = row;
     }
-    if (pair != hump.end && heights[pair - first] * 2 >= hump.height) return pair;
-    if (pair != hump.end && gradients) return pair;
+    if (best_pair != hump.end) return best_pair;
     return single != hump.end ? single : highest;
+  }
+
+  // What is there in the middle of a hump was made all along forward, if it is saved for backward;
+  // without a backward it was made just before.
+  bool SavesForBackward(const Hump& hump, uint32_t middle) const {
+    std::vector<uint32_t> saved;
+    for (uint32_t row = hump.begin; row < middle; ++row) {
+      if (Dead(row) >= Born(middle) && Dead(row) < n_) saved.push_back(row);
+    }
+    if (hump.begin == 0 && h_.older > 0 && saved.empty()) return true;  // began in backward
+    if (saved.size() < kSavedBlocks) return false;
+    return (saved[saved.size() / 2] - hump.begin) * 10 < (middle - hump.begin) * 9;
   }
 
   void MarkStep(const Labels::Step& step) {
@@ -322,13 +372,10 @@ class Reader {
     EntryIndex at = begin;
     for (const Hump& hump : humps) {
       const EntryIndex hump_end = std::min(Born(hump.end), end);
-      if (hump.height < kSavedBlocks) {
-        MarkFree(at, hump_end, Phase::kForward, kPhaseForwardGrows);
-      } else {
-        const EntryIndex middle = Born(Middle(hump, until, first, heights));
-        MarkFree(at, middle, Phase::kForward, kPhaseForwardGrows);
-        MarkFree(middle, hump_end, Phase::kBackward, kPhaseBackwardShrinks);
-      }
+      const uint32_t row = Middle(hump, until, first, heights);
+      const EntryIndex middle = SavesForBackward(hump, row) ? Born(row) : hump_end;
+      MarkFree(at, middle, Phase::kForward, kPhaseForwardGrows);
+      MarkFree(middle, hump_end, Phase::kBackward, kPhaseBackwardShrinks);
       at = hump_end;
     }
     MarkFree(at, end, Phase::kOptimizer, kPhaseAfterGradients);
@@ -340,6 +387,18 @@ class Reader {
     const std::vector<uint32_t> heights = Heights(0, rows_, 0, stop, true);
     const std::vector<Hump> humps = Humps(0, rows_, stop, heights);
     if (humps.empty()) return;
+    // A forward that saves for a backward that was not recorded: every part of it leaves something.
+    size_t leaving = 0;
+    for (const Hump& hump : humps) {
+      uint32_t left = 0;
+      for (uint32_t row = hump.begin; row < hump.end; ++row) left += Dead(row) >= n_;
+      leaving += left >= kFewestPlaces;
+    }
+    if (humps.size() > 2 && leaving * 2 > humps.size()) {
+      AddStep(Born(0), stop, kOrderOnePass);
+      MarkFree(Born(0), stop, Phase::kForward, kPhaseForwardGrows);
+      return;
+    }
     std::vector<uint64_t> sizes(rows_);
     for (uint32_t row = 0; row < rows_; ++row) sizes[row] = Bytes(row);
     const uint32_t period = Period(sizes);
@@ -352,7 +411,7 @@ class Reader {
       }
     }
     const size_t ragged = humps.size() % each;
-    const uint8_t rule = period > 0 ? kStepRepetition : kOrderOnePass;
+    const uint8_t rule = period > 0 && humps.size() > each ? kStepRepetition : kOrderOnePass;
     for (size_t i = 0; i < humps.size();) {
       const size_t next = i == 0 && ragged > 0 ? ragged : i + each;
       const EntryIndex begin = Born(humps[i].begin);
@@ -372,6 +431,7 @@ class Reader {
   const EntryIndex n_;
   const uint32_t rows_;
   absl::flat_hash_map<uint64_t, uint32_t> static_sizes_;  // how many stay
+  std::vector<uint32_t> place_;  // of a row: the run of requests without a free that made it
   std::vector<Dropped> dropped_;
 };
 

@@ -223,13 +223,18 @@ Timeline ReadMarks(const Recording& recording, const Stacks& stacks) {
   Timeline timeline;
   timeline.phase.assign(entries.size(), Phase::kNone);
   timeline.rule.assign(entries.size(), kSaid);
+  const bool phases =
+      std::any_of(entries.stack.begin(), entries.stack.end(), [&](trace::StackId s) {
+        return stacks.facts[s.value].phase == Phase::kForward ||
+               stacks.facts[s.value].phase == Phase::kBackward;
+      });
   for (EntryIndex i = 0; i < entries.size(); ++i) {
     const trace::StackId stack = entries.stack[i];
     const StackFacts& facts = stacks.facts[stack.value];
     timeline.phase[i] = facts.phase;
     timeline.rule[i] = facts.rule;
     // Stacks of Python alone: autograd's thread has none.
-    if (stack.value == 0 && stacks.python && stacks.phases && IsRequest(entries.action[i])) {
+    if (stack.value == 0 && stacks.python && phases && IsRequest(entries.action[i])) {
       timeline.phase[i] = Phase::kBackward;
       timeline.rule[i] = kStackNone;
     }

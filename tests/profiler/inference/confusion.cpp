@@ -1,17 +1,56 @@
 // Prints confusion matrices of inference against runs whose categories are known.
 //
-//   confusion [--all] RUN.trace...
+//   inference_confusion [--tables] RUN.trace... RECORDED.pickle.zst...
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cstring>
+#include <string>
 
 #include "profiler/inference/infer.h"
 #include "profiler/inference/rules.h"
 #include "profiler/trace/reader.h"
+#include "tests/profiler/inference/recorded.h"
 #include "tests/profiler/inference/stripped.h"
 
 using namespace vramscope;
+
+namespace {
+
+// Of a recording whose truth is not known: what is inferred, in MiB asked for.
+int Recorded(const std::string& path, const std::string& name) {
+  auto recorded = testing::ReadRecorded(path);
+  if (!recorded.ok()) {
+    fmt::print(stderr, "{}: {}\n", path, std::string(recorded.status().message()));
+    return 3;
+  }
+  for (const bool stacks : {true, false}) {
+    if (!stacks) testing::WithoutStacks(*recorded);
+    const recording::Labels labels = inference::Infer(recorded->recording, recorded->history);
+    const testing::Totals totals = testing::InferredTotals(*recorded, labels);
+    fmt::print("{} {}\n  {:<18}{:>14}{:>14}\n", name, stacks ? "as it is" : "without stacks",
+               "MiB asked for", "at the peak", "at the end");
+    for (int c = 0; c < trace::kCategoryCount; ++c) {
+      const auto row = static_cast<size_t>(c);
+      if (totals.at_peak[row] == 0 && totals.at_end[row] == 0) continue;
+      fmt::print("  {:<18}{:>14.3f}{:>14.3f}\n", trace::Name(static_cast<trace::Category>(c)),
+                 static_cast<double>(totals.at_peak[row]) / (1 << 20),
+                 static_cast<double>(totals.at_end[row]) / (1 << 20));
+    }
+    for (const auto& s : labels.steps) {
+      fmt::print("  step {}: entries {}..{} ({})\n", s.number, s.begin, s.end,
+                 inference::RuleName(s.rule));
+    }
+    size_t shown = 0;
+    for (const auto& p : labels.phases) {
+      if (++shown > 20) break;
+      fmt::print("    {} {}..{} ({})\n", trace::Name(p.phase), p.begin, p.end,
+                 inference::RuleName(p.rule));
+    }
+  }
+  return 0;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using testing::Frames;
@@ -33,13 +72,17 @@ int main(int argc, char** argv) {
       tables = true;
       continue;
     }
+    std::string name = argv[i];
+    name = name.substr(name.rfind('/') + 1);
+    if (name.find(".pickle") != std::string::npos) {
+      if (const int status = Recorded(argv[i], name); status != 0) return status;
+      continue;
+    }
     auto trace = trace::ReadTraceFile(argv[i], {});
     if (!trace.ok()) {
       fmt::print(stderr, "{}: {}\n", argv[i], std::string(trace.status().message()));
       return 3;
     }
-    std::string name = argv[i];
-    name = name.substr(name.rfind('/') + 1);
     for (const auto& variant : kVariants) {
       for (const int first : {-1, 1}) {
         const testing::Stripped truth = testing::Strip(
