@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "profiler/importers/kineto.h"
 #include "profiler/importers/snapshot.h"
 #include "profiler/importers/sniff.h"
 #include "profiler/inference/infer.h"
@@ -174,6 +175,17 @@ SnapshotOptions ForSnapshot(std::string_view head, const OpenOptions& options, P
   return to;
 }
 
+KinetoOptions ForKineto(std::string_view head, const OpenOptions& options) {
+  return {.head = head,
+          .progress = [&options](double fraction) { Progress(options, kRead * fraction); },
+          .cancel = options.cancel,
+          .device = options.device,
+          .first_entry = options.first_entry,
+          .last_entry = options.last_entry,
+          .from_ns = options.from_ns,
+          .to_ns = options.to_ns};
+}
+
 // "'x': what": the readers know the byte, not the file.
 absl::Status In(const std::string& name, const absl::Status& status) {
   const std::string message(status.message());
@@ -221,9 +233,12 @@ absl::StatusOr<TracePtr> OpenTraceFile(const std::string& path, const OpenOption
       if (!recording.ok()) return In(name, recording.status());
       return FromRecording(*std::move(recording), title, options);
     }
-    case FileKind::kKinetoJson:
-      return absl::UnimplementedError(
-          fmt::format("'{}' is a Kineto trace, which cannot be read yet", name));
+    case FileKind::kKinetoJson: {
+      absl::StatusOr<Recording> recording = ReadKineto(**input, ForKineto(head, options));
+      input->reset();
+      if (!recording.ok()) return In(name, recording.status());
+      return FromRecording(*std::move(recording), title, options);
+    }
     case FileKind::kUnknown:
       break;
   }

@@ -18,12 +18,14 @@ inline constexpr uint64_t kSmallSegment = uint64_t{2} << 20;
 
 class AllocatorRules {
  public:
-  explicit AllocatorRules(const run::AllocConf& conf) : conf_(conf) {
+  // `rounded`: sizes are rounded already.
+  AllocatorRules(const run::AllocConf& conf, bool rounded) : conf_(conf), rounded_(rounded) {
     for (const uint32_t divisions : conf.roundup_power2_divisions) plain_ &= divisions <= 1;
   }
 
   // Of a request. Below 2^63 (the caller's check).
   uint64_t Rounded(uint64_t bytes) const {
+    if (rounded_) return bytes;
     if (bytes <= kMinBlock) return kMinBlock;
     if (!plain_) {
       const int power = 63 - std::countl_zero(bytes);
@@ -50,6 +52,7 @@ class AllocatorRules {
 
  private:
   run::AllocConf conf_;
+  bool rounded_;
   bool plain_ = true;
 };
 

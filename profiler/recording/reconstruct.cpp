@@ -394,7 +394,7 @@ absl::StatusOr<History> Reconstruct(const Recording& recording) {
                                    std::string(conf.status().message())));
     conf = run::AllocConf();
   }
-  const AllocatorRules rules(*conf);
+  const AllocatorRules rules(*conf, recording.bytes_are_blocks);
   Oddities oddities;
   Start start = RollBack(recording, oddities);
   History history = Walk(recording, rules, std::move(start), oddities).Run();

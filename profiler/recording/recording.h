@@ -89,6 +89,7 @@ struct Recording {
   std::string alloc_conf;  // PYTORCH_CUDA_ALLOC_CONF, from the string or put together from settings
   int64_t start_unix_ns = 0;
   bool has_segments = false;      // false: the file says nothing of segments (Kineto)
+  bool bytes_are_blocks = false;  // entries have what was handed out, not what was asked (Kineto)
   bool overflowed = false;        // the ring was full: the oldest entries are lost
   bool said_is_inferred = false;  // written by vramscope from inferred labels: infer again
   std::vector<std::string> strings = {""};

@@ -1,0 +1,347 @@
+#include "profiler/importers/kineto.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profiler/importers/kineto_events.h"
+#include "profiler/importers/kineto_json.h"
+#include "profiler/importers/kineto_stacks.h"
+
+namespace vramscope::importers {
+namespace {
+
+using recording::Action;
+using recording::Recording;
+using trace::Event;
+using trace::EventKind;
+using Memory = KinetoTables::Memory;
+using Span = KinetoTables::Span;
+
+// Where the segment that stands for `Total Reserved` lies: beyond every address of CUDA or a host.
+constexpr uint64_t kReservedAddress = uint64_t{1} << 60;
+constexpr std::string_view kOlderBlock = "(made before the profiler, not freed while it ran)";
+
+// What one device's `Total ...` say.
+struct DeviceTotals {
+  int64_t reserved = -1, least_reserved = INT64_MAX;
+  int64_t allocated_before = -1;  // the first event
+  uint64_t older_freed = 0;
+  absl::flat_hash_map<uint64_t, uint64_t> live;  // address, bytes
+};
+
+class Assembler {
+ public:
+  Assembler(KinetoTables tables, const KinetoOptions& options)
+      : t_(std::move(tables)), options_(options) {}
+
+  absl::StatusOr<Recording> Run() {
+    ChooseMemory();
+    if (t_.memory.empty())
+      return absl::InvalidArgumentError(fmt::format(
+          "a Chrome trace of {} events without any [memory] event{}: record with "
+          "torch.profiler.profile(profile_memory=True)",
+          t_.events, options_.device ? fmt::format(" of device {}", *options_.device) : ""));
+    r_.source = t_.ours ? "Chrome trace (vramscope)" : "Chrome trace (PyTorch profiler, Kineto)";
+    r_.bytes_are_blocks = true;
+    r_.strings = std::move(t_.strings);
+    begin_ns_ = Begin();
+    r_.start_unix_ns = t_.base_ns + begin_ns_;
+    Stacks();
+    Entries();
+    Segments();
+    Annotations();
+    Extras();
+    if (t_.unusable > 0)
+      r_.warnings.push_back(
+          fmt::format("{} events lack what they need (a time, a size, an address) and are left out",
+                      t_.unusable));
+    return std::move(r_);
+  }
+
+ private:
+  // The memory events that are asked for, by time.
+  void ChooseMemory() {
+    std::vector<Memory>& memory = t_.memory;
+    const bool only_cpu =
+        std::all_of(memory.begin(), memory.end(), [](const Memory& m) { return m.cpu; });
+    std::erase_if(memory, [&](const Memory& m) {
+      return m.cpu != only_cpu || (options_.device && m.device != *options_.device);
+    });
+    std::stable_sort(memory.begin(), memory.end(),
+                     [](const Memory& a, const Memory& b) { return a.time_ns < b.time_ns; });
+    if (memory.empty()) return;
+    const uint64_t last = std::min<uint64_t>(options_.last_entry, memory.size() - 1);
+    const int64_t first_ns = memory.front().time_ns;
+    size_t row = 0;
+    const size_t before = memory.size();
+    std::erase_if(memory, [&](const Memory& m) {
+      const size_t i = row++;
+      const int64_t ns = m.time_ns - first_ns;
+      return i < options_.first_entry || i > last || ns < options_.from_ns || ns > options_.to_ns;
+    });
+    part_ = memory.size() < before;
+  }
+
+  // Of a part of the file, what lies outside it is left out.
+  bool Outside(int64_t begin_ns, int64_t end_ns) const {
+    return part_ && (end_ns < t_.memory.front().time_ns || begin_ns > t_.memory.back().time_ns);
+  }
+
+  int64_t Begin() {
+    const auto outside = [&](const auto& row) { return Outside(row.begin_ns, row.end_ns); };
+    std::erase_if(t_.annotations, outside);
+    std::erase_if(t_.work, [&](const KinetoTables::DeviceWork& w) {
+      return Outside(w.begin_ns, w.begin_ns + w.duration_ns);
+    });
+    std::erase_if(t_.spans, outside);
+    int64_t begin = t_.memory.front().time_ns;
+    if (part_) return begin;
+    for (const auto& a : t_.annotations) begin = std::min(begin, a.begin_ns);
+    for (const auto& w : t_.work) begin = std::min(begin, w.begin_ns);
+    for (const Span& s : t_.spans)
+      if (s.kind != Span::kPython) begin = std::min(begin, s.begin_ns);
+    return begin;
+  }
+  int64_t Time(int64_t ns) const { return std::max<int64_t>(0, ns - begin_ns_); }
+
+  // Of every memory event, and of the launches of device work that does not name its operator.
+  void Stacks() {
+    memory_stacks_.resize(t_.memory.size());
+    std::vector<StackQuery*> queries;
+    for (size_t i = 0; i < t_.memory.size(); ++i) {
+      memory_stacks_[i].time_ns = t_.memory[i].time_ns;
+      memory_stacks_[i].thread = t_.memory[i].thread;
+      queries.push_back(&memory_stacks_[i]);
+    }
+    launches_.resize(t_.launches.size());
+    for (size_t i = 0; i < launches_.size(); ++i) {
+      launches_[i].time_ns = t_.launches[i].time_ns;
+      launches_[i].thread = t_.launches[i].thread;
+      launches_[i].only_op = true;
+      queries.push_back(&launches_[i]);
+      launch_of_correlation_.try_emplace(t_.launches[i].correlation, static_cast<uint32_t>(i));
+    }
+    FillStacks(t_.spans, queries, r_.strings, r_.stacks);
+  }
+
+  void Add(Action action, size_t i, uint64_t address, uint64_t bytes) {
+    const Memory& m = t_.memory[i];
+    recording::EntryTable& e = r_.entries;
+    e.action.push_back(action);
+    e.address.push_back(address);
+    e.bytes.push_back(bytes);
+    e.time_ns.push_back(Time(m.time_ns));
+    e.stack.push_back(memory_stacks_[i].stack);
+    e.stream.push_back(0);
+    e.device.push_back(m.device);
+    e.said.push_back(m.said);
+  }
+
+  void Entries() {
+    for (size_t i = 0; i < t_.memory.size(); ++i) {
+      const Memory& m = t_.memory[i];
+      const auto bytes = static_cast<uint64_t>(m.bytes < 0 ? -m.bytes : m.bytes);
+      DeviceTotals& totals = totals_[m.device];
+      Reserved(i, totals);
+      if (totals.allocated_before < 0 && m.total_allocated >= 0)
+        totals.allocated_before =
+            std::max<int64_t>(0, m.total_allocated - (m.out_of_memory ? 0 : m.bytes));
+      if (m.out_of_memory) {
+        Add(Action::kOutOfMemory, i, 0, bytes);
+      } else if (m.bytes > 0) {
+        totals.live[m.address] = bytes;
+        Add(Action::kAlloc, i, m.address, bytes);
+      } else {
+        if (totals.live.erase(m.address) == 0) totals.older_freed += bytes;
+        Add(Action::kFreeCompleted, i, m.address, bytes);
+      }
+    }
+    recording::EntryTable& e = r_.entries;
+    const auto none = [](auto value) { return static_cast<int>(value) == 0; };
+    if (std::all_of(e.device.begin(), e.device.end(), none)) e.device = {};
+    if (std::all_of(e.said.begin(), e.said.end(), none)) e.said = {};
+  }
+
+  void Reserved(size_t i, DeviceTotals& totals) {
+    const int64_t now = t_.memory[i].total_reserved;
+    if (now < 0) return;
+    totals.least_reserved = std::min(totals.least_reserved, now);
+    const int64_t before = std::exchange(totals.reserved, now);
+    if (before < 0 || before == now) return;
+    const auto from = static_cast<uint64_t>(std::min(before, now));
+    const auto to = static_cast<uint64_t>(std::max(before, now));
+    Add(now > before ? Action::kSegmentMap : Action::kSegmentUnmap, i, kReservedAddress + from,
+        to - from);
+  }
+
+  void Segments() {
+    for (const auto& [device, totals] : totals_) {
+      const uint64_t older = OlderBytes(device, totals);
+      if (totals.reserved <= 0) continue;
+      recording::SegmentState segment;
+      segment.address = kReservedAddress;
+      segment.bytes = static_cast<uint64_t>(totals.reserved);
+      segment.device = device;
+      segment.pool = trace::Pool::kLarge;
+      segment.expandable = true;
+      if (older > 0) {
+        recording::BlockState block;
+        block.address = segment.address;
+        block.bytes = block.requested = older;
+        block.use = recording::BlockUse::kAllocated;
+        block.stack = OlderStack();
+        segment.blocks.push_back(block);
+      }
+      if (segment.bytes > older) {
+        recording::BlockState rest;
+        rest.address = segment.address + older;
+        rest.bytes = segment.bytes - older;
+        segment.blocks.push_back(rest);
+      }
+      r_.segments.push_back(std::move(segment));
+    }
+  }
+
+  // What was there before the first event and is never freed.
+  uint64_t OlderBytes(uint8_t device, const DeviceTotals& totals) {
+    if (totals.allocated_before < 0) return 0;
+    const auto before = static_cast<uint64_t>(totals.allocated_before);
+    const uint64_t older = before - std::min(before, totals.older_freed);
+    if (older == 0 || totals.least_reserved == INT64_MAX) return 0;
+    if (older <= static_cast<uint64_t>(totals.least_reserved)) return older;
+    r_.warnings.push_back(
+        fmt::format("device {}: {} bytes that were allocated before the first event are not shown: "
+                    "more than was reserved later",
+                    device, older));
+    return 0;
+  }
+
+  trace::StackId OlderStack() {
+    if (older_stack_.value != 0) return older_stack_;
+    r_.strings.emplace_back(kOlderBlock);
+    trace::StackTable& s = r_.stacks;
+    s.function.push_back({static_cast<uint32_t>(r_.strings.size() - 1)});
+    s.file.push_back({});
+    s.line.push_back(0);
+    older_stack_.value = s.size();
+    s.frames.push_back(s.frame_count() - 1);
+    s.first.push_back(static_cast<uint32_t>(s.frames.size()));
+    return older_stack_;
+  }
+
+  void Annotations() {
+    r_.annotations.reserve(t_.annotations.size());
+    for (const auto& a : t_.annotations)
+      r_.annotations.push_back({a.name, Time(a.begin_ns), Time(a.end_ns), 0});
+    std::stable_sort(r_.annotations.begin(), r_.annotations.end(),
+                     [](const auto& a, const auto& b) { return a.begin_ns < b.begin_ns; });
+  }
+
+  // ---- kernels, operators, modules
+  struct Mark {
+    int64_t time_ns;
+    uint32_t row;
+    EventKind kind;
+  };
+
+  void Extras() {
+    std::vector<Mark> marks;
+    SpanMarks(marks);
+    for (uint32_t i = 0; i < t_.work.size(); ++i)
+      marks.push_back({t_.work[i].begin_ns, i, t_.work[i].kind});
+    std::stable_sort(marks.begin(), marks.end(),
+                     [](const Mark& a, const Mark& b) { return a.time_ns < b.time_ns; });
+    r_.extras.reserve(marks.size());
+    for (const Mark& mark : marks) {
+      Event event;
+      event.kind = mark.kind;
+      event.time_ns = Time(mark.time_ns);
+      const bool work = mark.kind == EventKind::kKernel || mark.kind == EventKind::kMemcpy ||
+                        mark.kind == EventKind::kMemset;
+      if (work) {
+        FillWork(t_.work[mark.row], event);
+      } else {
+        const Span& span = t_.spans[mark.row];
+        event.thread = span.thread;
+        if (mark.kind == EventKind::kOpBegin || mark.kind == EventKind::kModuleBegin)
+          event.name = span.name;
+        if (mark.kind == EventKind::kOpBegin) event.module = span.module;
+      }
+      r_.extras.push_back(event);
+    }
+  }
+
+  // Begins and ends that nest on every thread; FillStacks has put the spans in order.
+  void SpanMarks(std::vector<Mark>& marks) const {
+    std::vector<Mark> open;
+    const auto close_until = [&](int64_t time) {
+      for (; !open.empty() && open.back().time_ns <= time; open.pop_back())
+        marks.push_back(open.back());
+    };
+    for (uint32_t i = 0; i < t_.spans.size(); ++i) {
+      const Span& span = t_.spans[i];
+      if (span.kind == Span::kPython) continue;
+      const bool op = span.kind == Span::kOp;
+      if (!open.empty() && span.thread != t_.spans[open.back().row].thread) close_until(INT64_MAX);
+      close_until(span.begin_ns);
+      const int64_t end = open.empty() ? span.end_ns : std::min(span.end_ns, open.back().time_ns);
+      marks.push_back({span.begin_ns, i, op ? EventKind::kOpBegin : EventKind::kModuleBegin});
+      open.push_back({end, i, op ? EventKind::kOpEnd : EventKind::kModuleEnd});
+    }
+    close_until(INT64_MAX);
+  }
+
+  void FillWork(const KinetoTables::DeviceWork& work, Event& event) const {
+    event.name = work.name;
+    event.duration_ns = static_cast<uint64_t>(work.duration_ns);
+    event.stream = work.stream;
+    event.device = work.device;
+    event.bytes = work.bytes;
+    if (const auto op = t_.op_of_external_id.find(work.external_id);
+        work.external_id != 0 && op != t_.op_of_external_id.end()) {
+      event.module = op->second;
+    } else if (const auto launch = launch_of_correlation_.find(work.correlation);
+               work.correlation != 0 && launch != launch_of_correlation_.end()) {
+      event.module = launches_[launch->second].op;
+    }
+  }
+
+  KinetoTables t_;
+  const KinetoOptions& options_;
+  Recording r_;
+  bool part_ = false;
+  int64_t begin_ns_ = 0;
+  std::vector<StackQuery> memory_stacks_, launches_;
+  absl::flat_hash_map<int64_t, uint32_t> launch_of_correlation_;
+  std::map<uint8_t, DeviceTotals> totals_;
+  trace::StackId older_stack_;
+};
+
+}  // namespace
+
+absl::StatusOr<Recording> ReadKineto(trace::InputStream& input, const KinetoOptions& options) {
+  KinetoTables tables;
+  KinetoJson json(input, options.head, [&] {
+    if (options.progress && input.total() > 0)
+      options.progress(std::min(
+          1.0, static_cast<double>(input.consumed()) / static_cast<double>(input.total())));
+    return options.cancel == nullptr || !options.cancel->load();
+  });
+  const absl::Status status = KinetoEventReader(json, tables).Read();
+  if (!status.ok() && (absl::IsCancelled(status) || tables.memory.empty())) return status;
+  absl::StatusOr<Recording> recording = Assembler(std::move(tables), options).Run();
+  if (recording.ok() && !status.ok())
+    recording->warnings.push_back(
+        fmt::format("the file is cut or damaged, what came before is "
+                    "shown: {}",
+                    std::string(status.message())));
+  return recording;
+}
+
+}  // namespace vramscope::importers

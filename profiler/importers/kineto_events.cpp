@@ -1,0 +1,265 @@
+#include "profiler/importers/kineto_events.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace vramscope::importers {
+namespace {
+
+using trace::Category;
+using trace::EventKind;
+
+constexpr int64_t kCpu = 0;  // c10::DeviceType
+// Times and sizes beyond these are damage; sums of two stay in range.
+constexpr int64_t kMostNs = INT64_MAX / 4;
+constexpr int64_t kMostBytes = int64_t{1} << 56;
+
+std::optional<int64_t> Within(std::optional<int64_t> value, int64_t most) {
+  if (value && (*value > most || *value < -most)) return std::nullopt;
+  return value;
+}
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<uint8_t>(c)));
+  return lower;
+}
+
+// As our own export names them.
+Category CategoryNamed(std::string_view name) {
+  for (int c = 0; c < trace::kCategoryCount; ++c)
+    if (trace::Name(static_cast<Category>(c)) == name) return static_cast<Category>(c);
+  return Category::kUnknown;
+}
+
+uint8_t DeviceNumber(int64_t id) {
+  return static_cast<uint8_t>(std::clamp<int64_t>(id, 0, UINT8_MAX));
+}
+
+}  // namespace
+
+void KinetoEventReader::Raw::Clear() {
+  for (std::string* text : {&name, &category, &phase, &pid, &tid, &flow_id, &module, &kind, &said})
+    text->clear();
+  for (std::optional<int64_t>* number :
+       {&begin_ns, &duration_ns, &bytes, &address, &total_allocated, &total_reserved, &device_type,
+        &device_id, &device, &stream, &external_id, &correlation})
+    number->reset();
+}
+
+absl::Status KinetoEventReader::Broken() const {
+  if (!json_.status().ok()) return json_.status();
+  return absl::DataLossError(fmt::format("byte {}: the file ends too early", json_.offset()));
+}
+
+absl::Status KinetoEventReader::Read() {
+  const Token first = json_.Next();
+  if (first == KinetoJson::kError) return json_.status();
+  if (first != KinetoJson::kBeginObject && first != KinetoJson::kBeginArray)
+    return absl::InvalidArgumentError("JSON, but neither an object nor a list of events");
+  const bool whole = first == KinetoJson::kBeginArray ? Events() : Top(first);
+  if (whole && saw_events_) return absl::OkStatus();
+  if (whole) return absl::InvalidArgumentError("JSON without \"traceEvents\": no Chrome trace");
+  return Broken();
+}
+
+// The object around the list. False: broken.
+bool KinetoEventReader::Top(Token) {
+  while (true) {
+    const Token key = json_.Next();
+    if (key == KinetoJson::kEndObject) return true;
+    if (key != KinetoJson::kString) return false;
+    key_ = json_.text();
+    const Token value = json_.Next();
+    if (key_ == "traceEvents" && value == KinetoJson::kBeginArray) {
+      if (!Events()) return false;
+      continue;
+    }
+    if (key_ == "baseTimeNanoseconds")
+      t_.base_ns =
+          std::max<int64_t>(0, Within(ParseInteger(json_.text()), 2 * kMostNs).value_or(0));
+    if (key_ == "vramscope") t_.ours = true;
+    if (!json_.Skip(value)) return false;
+  }
+}
+
+bool KinetoEventReader::Events() {
+  saw_events_ = true;
+  while (true) {
+    const Token token = json_.Next();
+    if (token == KinetoJson::kEndArray) return true;
+    if (token != KinetoJson::kBeginObject) {
+      if (!json_.Skip(token)) return false;
+      continue;
+    }
+    e_.Clear();
+    if (!Event()) return false;
+    ++t_.events;
+    Take();
+  }
+}
+
+bool KinetoEventReader::Event() {
+  while (true) {
+    const Token key = json_.Next();
+    if (key == KinetoJson::kEndObject) return true;
+    if (key != KinetoJson::kString) return false;
+    key_ = json_.text();
+    const Token value = json_.Next();
+    if (key_ == "args" && value == KinetoJson::kBeginObject) {
+      if (!Args()) return false;
+    } else if (!Field(value)) {
+      return false;
+    }
+  }
+}
+
+bool KinetoEventReader::Args() {
+  while (true) {
+    const Token key = json_.Next();
+    if (key == KinetoJson::kEndObject) return true;
+    if (key != KinetoJson::kString) return false;
+    key_ = json_.text();
+    if (!Argument(json_.Next())) return false;
+  }
+}
+
+bool KinetoEventReader::Field(Token token) {
+  const std::string_view text = json_.text();
+  if (key_ == "name") {
+    e_.name = text;
+  } else if (key_ == "cat") {
+    e_.category = text;
+  } else if (key_ == "ph") {
+    e_.phase = text;
+  } else if (key_ == "ts") {
+    e_.begin_ns = Within(ParseThousandths(text), kMostNs);
+  } else if (key_ == "dur") {
+    e_.duration_ns = Within(ParseThousandths(text), kMostNs);
+  } else if (key_ == "pid") {
+    e_.pid = text;
+  } else if (key_ == "tid") {
+    e_.tid = text;
+  } else if (key_ == "id") {
+    e_.flow_id = text;
+  }
+  return json_.Skip(token);
+}
+
+bool KinetoEventReader::Argument(Token token) {
+  const std::string_view text = json_.text();
+  if (key_ == "Bytes" || key_ == "bytes") {
+    e_.bytes = Within(ParseInteger(text), kMostBytes);
+  } else if (key_ == "Addr") {
+    e_.address = ParseInteger(text);
+  } else if (key_ == "Total Allocated") {
+    e_.total_allocated = Within(ParseInteger(text), kMostBytes);
+  } else if (key_ == "Total Reserved") {
+    e_.total_reserved = Within(ParseInteger(text), kMostBytes);
+  } else if (key_ == "Device Type") {
+    e_.device_type = ParseInteger(text);
+  } else if (key_ == "Device Id") {
+    e_.device_id = ParseInteger(text);
+  } else if (key_ == "device") {
+    e_.device = ParseInteger(text);
+  } else if (key_ == "stream") {
+    e_.stream = ParseInteger(text);
+  } else if (key_ == "External id" || key_ == "external id") {
+    e_.external_id = ParseInteger(text);
+  } else if (key_ == "correlation") {
+    e_.correlation = ParseInteger(text);
+  } else if (key_ == "Module") {
+    e_.module = text;
+  } else if (key_ == "Kind") {
+    e_.kind = text;
+  } else if (key_ == "Category") {
+    e_.said = text;
+  }
+  return json_.Skip(token);
+}
+
+trace::StringId KinetoEventReader::Intern(std::string_view text) {
+  if (text.empty()) return {};
+  const auto [it, added] =
+      interned_.try_emplace(std::string(text), static_cast<uint32_t>(t_.strings.size()));
+  if (added) t_.strings.emplace_back(text);
+  return {it->second};
+}
+
+uint32_t KinetoEventReader::Thread() {
+  return threads_.try_emplace(e_.pid + '\n' + e_.tid, static_cast<uint32_t>(threads_.size()))
+      .first->second;
+}
+
+void KinetoEventReader::Take() {
+  if (e_.name == "[memory]" || e_.name == "[OutOfMemory]") return TakeMemory();
+  if (e_.phase == "X") return TakeComplete();
+  if (e_.phase == "s" && e_.category == "ac2g") {
+    const std::optional<int64_t> id = ParseInteger(e_.flow_id);
+    if (id && e_.begin_ns) t_.launches.push_back({*e_.begin_ns, *id, Thread()});
+  }
+}
+
+void KinetoEventReader::TakeMemory() {
+  KinetoTables::Memory m{};
+  m.out_of_memory = e_.name == "[OutOfMemory]";
+  if (!e_.begin_ns || !e_.bytes || (!m.out_of_memory && (!e_.address || *e_.bytes == 0))) {
+    ++t_.unusable;
+    return;
+  }
+  m.time_ns = *e_.begin_ns;
+  m.bytes = *e_.bytes;
+  m.address = static_cast<uint64_t>(e_.address.value_or(0));
+  m.total_allocated = e_.total_allocated.value_or(-1);
+  m.total_reserved = e_.total_reserved.value_or(-1);
+  m.thread = Thread();
+  m.cpu = e_.device_type.value_or(kCpu) == kCpu;
+  m.device = DeviceNumber(e_.device_id.value_or(0));
+  m.said = CategoryNamed(e_.said);
+  t_.memory.push_back(m);
+}
+
+void KinetoEventReader::TakeComplete() {
+  const std::string category = Lower(e_.category);
+  const bool op = category == "cpu_op" || category == "operator";
+  const bool runtime =
+      category == "cuda_runtime" || category == "cuda_driver" || category == "runtime";
+  const EventKind kind = category == "kernel"                               ? EventKind::kKernel
+                         : category == "gpu_memcpy" || category == "memcpy" ? EventKind::kMemcpy
+                         : category == "gpu_memset" || category == "memset" ? EventKind::kMemset
+                                                                            : EventKind::kMarker;
+  const bool annotation = category == "user_annotation";
+  const bool python = category == "python_function";
+  if (!op && !runtime && kind == EventKind::kMarker && !annotation && !python) return;
+  const int64_t duration = std::max<int64_t>(0, e_.duration_ns.value_or(0));
+  if (!e_.begin_ns) {
+    ++t_.unusable;
+    return;
+  }
+  const int64_t begin = *e_.begin_ns, end = begin + duration;
+  if (kind != EventKind::kMarker) {
+    t_.work.push_back(
+        {begin, duration, e_.external_id.value_or(0), e_.correlation.value_or(0),
+         static_cast<uint64_t>(std::max<int64_t>(0, e_.bytes.value_or(0))), Intern(e_.name),
+         static_cast<uint32_t>(std::clamp<int64_t>(
+             e_.stream ? *e_.stream : ParseInteger(e_.tid).value_or(0), 0, UINT32_MAX)),
+         DeviceNumber(e_.device ? *e_.device : ParseInteger(e_.pid).value_or(0)), kind});
+    return;
+  }
+  const uint32_t thread = Thread();
+  if (runtime) {
+    if (e_.correlation) t_.launches.push_back({begin, *e_.correlation, thread});
+  } else if (annotation && e_.kind != "module") {
+    t_.annotations.push_back({begin, end, Intern(e_.name), thread});
+  } else {
+    const auto what = python       ? KinetoTables::Span::kPython
+                      : annotation ? KinetoTables::Span::kModule
+                                   : KinetoTables::Span::kOp;
+    t_.spans.push_back({begin, end, Intern(e_.name), Intern(e_.module), thread, what});
+    if (op && e_.external_id) t_.op_of_external_id[*e_.external_id] = t_.spans.back().name;
+  }
+}
+
+}  // namespace vramscope::importers

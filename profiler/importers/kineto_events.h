@@ -1,0 +1,116 @@
+// The events of a Kineto file as tables, in the file's order, before they are put in order and
+// joined. Internal to this folder.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/status/status.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "profiler/importers/kineto_json.h"
+#include "profiler/trace/types.h"
+
+namespace vramscope::importers {
+
+struct KinetoTables {
+  // Times are nanoseconds from base_ns.
+  struct Memory {
+    int64_t time_ns;
+    int64_t bytes;  // negative: a free
+    uint64_t address;
+    int64_t total_allocated, total_reserved;  // after it; -1: not said
+    uint32_t thread;
+    uint8_t device;
+    bool cpu, out_of_memory;
+    trace::Category said;
+  };
+  // What lies on a host thread and nests.
+  struct Span {
+    enum Kind : uint8_t { kPython, kModule, kOp };
+    int64_t begin_ns, end_ns;
+    trace::StringId name;
+    trace::StringId module;  // of an op; 0: not said
+    uint32_t thread;
+    Kind kind;
+  };
+  struct Annotation {
+    int64_t begin_ns, end_ns;
+    trace::StringId name;
+    uint32_t thread;
+  };
+  struct DeviceWork {
+    int64_t begin_ns, duration_ns;
+    int64_t external_id, correlation;  // 0: none
+    uint64_t bytes;                    // of copies
+    trace::StringId name;
+    uint32_t stream;
+    uint8_t device;
+    trace::EventKind kind;
+  };
+  struct Launch {
+    int64_t time_ns;
+    int64_t correlation;
+    uint32_t thread;
+  };
+
+  std::vector<Memory> memory;
+  std::vector<Span> spans;
+  std::vector<Annotation> annotations;
+  std::vector<DeviceWork> work;
+  std::vector<Launch> launches;
+  absl::flat_hash_map<int64_t, trace::StringId> op_of_external_id;
+  std::vector<std::string> strings = {""};
+  int64_t base_ns = 0;
+  bool ours = false;      // written by vramscope
+  uint64_t events = 0;    // of all kinds
+  uint64_t unusable = 0;  // that lack what they need (a time, a size)
+};
+
+// Reads a whole file. What has been read stays in `tables` when it fails.
+class KinetoEventReader {
+ public:
+  KinetoEventReader(KinetoJson& json, KinetoTables& tables) : json_(json), t_(tables) {}
+  // kInvalidArgument: not a Chrome trace; else what the JSON reader says.
+  absl::Status Read();
+
+ private:
+  using Token = KinetoJson::Token;
+  // One event of the list, the fields that matter.
+  struct Raw {
+    std::string name, category, phase;
+    std::string pid, tid, flow_id;
+    std::optional<int64_t> begin_ns, duration_ns;
+    // Of args.
+    std::optional<int64_t> bytes, address, total_allocated, total_reserved;
+    std::optional<int64_t> device_type, device_id, device, stream, external_id, correlation;
+    std::string module, kind, said;
+    void Clear();
+  };
+
+  absl::Status Broken() const;
+  bool Top(Token first);
+  bool Events();
+  bool Event();
+  bool Args();
+  bool Field(Token token);
+  bool Argument(Token token);
+  void Take();
+  void TakeMemory();
+  void TakeComplete();
+  trace::StringId Intern(std::string_view text);
+  uint32_t Thread();
+
+  KinetoJson& json_;
+  KinetoTables& t_;
+  Raw e_;
+  std::string key_;
+  bool saw_events_ = false;
+  absl::flat_hash_map<std::string, uint32_t> interned_;
+  absl::flat_hash_map<std::string, uint32_t> threads_;
+};
+
+}  // namespace vramscope::importers
