@@ -1,0 +1,177 @@
+// Out as a snapshot and back in: what comes back is what went out.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "profiler/analysis/analysis.h"
+#include "profiler/exporters/snapshot.h"
+#include "profiler/importers/open.h"
+#include "tests/profiler/exporters/simulated_run.h"
+
+namespace vramscope::exporters {
+namespace {
+
+using trace::EventKind;
+using TracePtr = std::shared_ptr<const trace::Trace>;
+
+std::string Bytes(const trace::Trace& trace, const SnapshotOptions& options = {}) {
+  std::ostringstream out;
+  const absl::Status status = WriteSnapshot(trace, out, options);
+  EXPECT_TRUE(status.ok()) << status;
+  return out.str();
+}
+
+TracePtr Import(const std::string& bytes) {
+  std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::replace(name.begin(), name.end(), '/', '_');
+  const std::string path = testing::TempDir() + "round_trip_" + name + ".pickle";
+  std::ofstream(path, std::ios::binary) << bytes;
+  absl::StatusOr<TracePtr> trace = importers::OpenTraceFile(path, {});
+  EXPECT_TRUE(trace.ok()) << trace.status();
+  std::filesystem::remove(path);
+  return trace.ok() ? *trace : nullptr;
+}
+
+std::vector<std::string> StackText(const trace::Trace& t, trace::EventIndex event) {
+  std::vector<std::string> frames;
+  for (const uint32_t f : t.stacks.Frames(t.events.StackOf(event)))
+    frames.push_back(std::string(t.String(t.stacks.file[f])) + ":" +
+                     std::to_string(t.stacks.line[f]) + ":" +
+                     std::string(t.String(t.stacks.function[f])));
+  return frames;
+}
+
+void ExpectEqual(const trace::Trace& a, const trace::Trace& b) {
+  ASSERT_EQ(a.events.kind, b.events.kind);
+  EXPECT_EQ(a.events.time_ns, b.events.time_ns);
+  EXPECT_EQ(a.events.id, b.events.id);
+  EXPECT_EQ(a.events.category, b.events.category);
+  EXPECT_EQ(a.events.detail, b.events.detail);
+  EXPECT_EQ(a.events.bytes, b.events.bytes);
+  EXPECT_EQ(a.events.bytes_rounded, b.events.bytes_rounded);
+  EXPECT_EQ(a.info.start_unix_ns, b.info.start_unix_ns);
+  EXPECT_EQ(a.info.alloc_conf, b.info.alloc_conf);
+  EXPECT_EQ(a.recording_begin, b.recording_begin);
+  for (trace::EventIndex e = 0; e < a.events.size(); ++e) {
+    ASSERT_EQ(a.String(a.events.name[e]), b.String(b.events.name[e])) << e;
+    ASSERT_EQ(StackText(a, e), StackText(b, e)) << e;
+  }
+  EXPECT_EQ(a.allocations.address, b.allocations.address);
+  EXPECT_EQ(a.allocations.stream, b.allocations.stream);
+  EXPECT_EQ(a.allocations.device, b.allocations.device);
+  EXPECT_EQ(a.allocations.pool, b.allocations.pool);
+  EXPECT_EQ(a.allocations.segment, b.allocations.segment);
+  EXPECT_EQ(a.allocations.category, b.allocations.category);
+  EXPECT_EQ(a.allocations.phase, b.allocations.phase);
+  EXPECT_EQ(a.allocations.step, b.allocations.step);
+  EXPECT_EQ(a.segments.address, b.segments.address);
+  EXPECT_EQ(a.segments.bytes, b.segments.bytes);
+  EXPECT_EQ(a.segments.stream, b.segments.stream);
+  EXPECT_EQ(a.segments.pool, b.segments.pool);
+  EXPECT_EQ(a.segments.expandable, b.segments.expandable);
+  EXPECT_EQ(a.segments.mempool, b.segments.mempool);
+  EXPECT_EQ(a.activities.address, b.activities.address);
+  EXPECT_EQ(a.slices.kind, b.slices.kind);
+  EXPECT_EQ(a.slices.begin_ns, b.slices.begin_ns);
+  EXPECT_EQ(a.slices.end_ns, b.slices.end_ns);
+  EXPECT_EQ(a.slices.number, b.slices.number);
+}
+
+class RoundTrip : public testing::TestWithParam<SimulatedRun> {};
+
+TEST_P(RoundTrip, OwnRun) {
+  const TracePtr run = Simulate(GetParam());
+  const std::string bytes = Bytes(*run);
+  const TracePtr back = Import(bytes);
+  ASSERT_NE(back, nullptr);
+  EXPECT_THAT(back->warnings, testing::IsEmpty());
+
+  const trace::AllocationTable &a = run->allocations, &b = back->allocations;
+  EXPECT_EQ(a.address, b.address);
+  EXPECT_EQ(a.bytes, b.bytes);
+  EXPECT_EQ(a.bytes_rounded, b.bytes_rounded);
+  EXPECT_EQ(a.stream, b.stream);
+  EXPECT_EQ(a.pool, b.pool);
+  EXPECT_EQ(a.main_category, b.birth_category);
+  for (const trace::EventIndex event : b.alloc_event) ASSERT_EQ(back->events.detail[event], 0);
+  EXPECT_EQ(a.step, b.step);
+  for (uint32_t i = 0; i < a.size(); ++i) {
+    // Outside of what was said, inference may find more.
+    if (a.phase[i] != trace::Phase::kNone) {
+      EXPECT_EQ(a.phase[i], b.phase[i]) << i;
+    }
+  }
+
+  const auto peak_a = analysis::FindPeak(*run, analysis::ComputeCurves(*run));
+  const auto peak_b = analysis::FindPeak(*back, analysis::ComputeCurves(*back));
+  EXPECT_EQ(peak_a.allocated, peak_b.allocated);
+  EXPECT_EQ(peak_a.reserved, peak_b.reserved);
+  EXPECT_EQ(peak_a.by_category, peak_b.by_category);
+  EXPECT_EQ(peak_a.context.step, peak_b.context.step);
+
+  const auto count = [](const trace::Trace& t, EventKind kind) {
+    return std::count(t.events.kind.begin(), t.events.kind.end(), kind);
+  };
+  for (const EventKind kind :
+       {EventKind::kFreeRequested, EventKind::kFreeCompleted, EventKind::kSegmentMap,
+        EventKind::kOutOfMemory, EventKind::kSegmentFree})
+    EXPECT_EQ(count(*run, kind), count(*back, kind)) << trace::Name(kind);
+  if (!GetParam().expandable) {
+    EXPECT_EQ(run->segments.address, back->segments.address);
+    EXPECT_EQ(run->segments.bytes, back->segments.bytes);
+  }
+
+  const std::string again = Bytes(*back);
+  const TracePtr twice = Import(again);
+  ASSERT_NE(twice, nullptr);
+  ExpectEqual(*back, *twice);
+  EXPECT_EQ(again, Bytes(*twice));
+}
+
+// What was inferred is inferred again, and comes out the same.
+TEST_P(RoundTrip, WithoutCategories) {
+  const TracePtr bare =
+      Import(Bytes(*Simulate(GetParam()), {.categories = false, .annotations = false}));
+  ASSERT_NE(bare, nullptr);
+  const TracePtr back = Import(Bytes(*bare));
+  ASSERT_NE(back, nullptr);
+  ExpectEqual(*bare, *back);
+}
+
+INSTANTIATE_TEST_SUITE_P(Runs, RoundTrip,
+                         testing::Values(SimulatedRun{}, SimulatedRun{.seed = 2, .streams = 3},
+                                         SimulatedRun{.seed = 3, .expandable = true},
+                                         SimulatedRun{.seed = 4, .streams = 3, .expandable = true},
+                                         SimulatedRun{.seed = 5,
+                                                      .device_memory_bytes = uint64_t{100} << 20},
+                                         SimulatedRun{.seed = 6,
+                                                      .streams = 2,
+                                                      .expandable = true,
+                                                      .device_memory_bytes = uint64_t{90} << 20}));
+
+TEST(RoundTripRecorded, EverySnapshot) {
+  const std::filesystem::path folder = VRAMSCOPE_SOURCE_DIR "/../shared/snapshots";
+  if (!std::filesystem::is_directory(folder)) GTEST_SKIP() << "no ../shared/snapshots here";
+  int files = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    if (file.path().extension() != ".zst") continue;
+    SCOPED_TRACE(file.path().filename().string());
+    ++files;
+    const absl::StatusOr<TracePtr> first = importers::OpenTraceFile(file.path().string(), {});
+    ASSERT_TRUE(first.ok()) << first.status();
+    const std::string bytes = Bytes(**first);
+    const TracePtr second = Import(bytes);
+    ASSERT_NE(second, nullptr);
+    ExpectEqual(**first, *second);
+    EXPECT_EQ(bytes, Bytes(*second));
+  }
+  EXPECT_GE(files, 6);
+}
+
+}  // namespace
+}  // namespace vramscope::exporters
