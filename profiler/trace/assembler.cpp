@@ -18,8 +18,19 @@ absl::Status TraceAssembler::Impl::AddBatch(std::string_view payload) {
   if (absl::Status s = decoder.Open(payload); !s.ok()) return s;
   if (absl::Status s = CheckStart(decoder.start()); !s.ok()) return s;
   while (const size_t n = decoder.Read(chunk))
-    if (absl::Status s = builder.AddEvents(std::span(chunk).first(n)); !s.ok()) return s;
+    if (absl::Status s = AddEvents(std::span(chunk).first(n)); !s.ok()) return s;
   return decoder.status();
+}
+
+absl::Status TraceAssembler::Impl::AddEvents(std::span<Event> events) {
+  if (version == 1) {
+    // Version 1 did not say which segment memory was mapped for, and no program recorded it.
+    for (Event& e : events) {
+      if (e.kind == EventKind::kSegmentMap) e.kind = EventKind::kDriverAlloc;
+      if (e.kind == EventKind::kSegmentUnmap) e.kind = EventKind::kDriverFree;
+    }
+  }
+  return builder.AddEvents(events);
 }
 
 absl::Status TraceAssembler::Impl::Add(const Frame& frame) {
@@ -33,6 +44,7 @@ absl::Status TraceAssembler::Impl::Add(const Frame& frame) {
       absl::StatusOr<Header> header = DecodeHeader(frame.payload);
       if (!header.ok()) return header.status();
       has_header = true;
+      version = header->version;
       builder.SetInfo(std::move(header->info));
       if (!header->warning.empty()) builder.AddWarning(std::move(header->warning));
       return absl::OkStatus();

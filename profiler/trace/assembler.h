@@ -20,11 +20,14 @@ inline constexpr size_t kDecodeChunk = 1024;
 struct TraceAssembler::Impl {
   TraceBuilder builder;
   bool has_header = false;
+  uint32_t version = 0;  // of the format
   std::optional<Footer> footer;
   std::vector<Event> chunk = std::vector<Event>(kDecodeChunk);
 
   absl::Status Add(const Frame& frame);
   absl::Status AddBatch(std::string_view payload);
+  // Events of a batch, changed to what they are in the present version.
+  absl::Status AddEvents(std::span<Event> events);
   // `start` must be where the builder is.
   absl::Status CheckStart(const BatchStart& start) const;
 };

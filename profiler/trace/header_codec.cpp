@@ -117,6 +117,7 @@ absl::StatusOr<Header> DecodeHeader(std::string_view payload) {
         "a newer one is needed",
         header.version(), header.producer(), kFormatVersion));
   Header out;
+  out.version = header.version();
   TraceInfo& info = out.info;
   info.producer = header.producer();
   info.title = header.title();

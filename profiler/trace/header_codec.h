@@ -19,6 +19,7 @@ inline constexpr uint32_t kFormatVersion = 2;
 
 std::string EncodeHeader(const TraceInfo& info);
 struct Header {
+  uint32_t version = 0;
   TraceInfo info;
   std::string warning;  // "" unless something of it could not be used
 };

@@ -27,6 +27,8 @@ constexpr size_t kHeadBytes = 512;
 constexpr uint64_t kMemoryFloor = uint64_t{1} << 30;
 constexpr uint64_t kMemoryPerFileByte = 1000;
 constexpr uint64_t kMemoryPerEvent = 64;  // event columns, and half an allocation
+// A number has a byte at least; four in the table, twice that while it grows, four as it is read.
+constexpr uint64_t kMemoryPerStackByte = 12;
 
 bool Cancelled(const ReadOptions& options) {
   return options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed);
@@ -268,12 +270,13 @@ class Reader {
       pool_->Wait(*item.batch);
       status = item.batch->status;
       if (status.ok()) status = assembler_.CheckStart(item.batch->start);
-      if (status.ok()) status = assembler_.builder.AddEvents(item.batch->events);
+      if (status.ok()) status = assembler_.AddEvents(item.batch->events);
       pool_->Recycle(*item.batch);
     } else {
       status = assembler_.Add(item.frame);
       if (item.frame.type == FrameType::kStrings) memory_ += item.frame.payload.size() * 17;
-      if (item.frame.type == FrameType::kStacks) memory_ += item.frame.payload.size() * 4;
+      if (item.frame.type == FrameType::kStacks)
+        memory_ += item.frame.payload.size() * kMemoryPerStackByte;
     }
     // Nothing before the header can be shown; a newer version is said as it is.
     if (!status.ok() && !had_header && absl::IsUnimplemented(status)) return status;

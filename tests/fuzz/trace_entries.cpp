@@ -43,6 +43,26 @@ void CheckTables(const trace::Trace& t) {
   }
   for (uint32_t i = 0; i < t.slices.size(); ++i)
     Check(t.slices.end_ns[i] >= t.slices.begin_ns[i], "a slice ends before it begins");
+  const StackTable& s = t.stacks;
+  for (uint32_t i = 0; i < s.frame_count(); ++i)
+    Check(s.function[i].value < t.strings.size() && s.file[i].value < t.strings.size(),
+          "string of a frame");
+  Check(s.file.size() == s.frame_count() && s.line.size() == s.frame_count() &&
+            s.first.back() == s.frames.size() && std::is_sorted(s.first.begin(), s.first.end()),
+        "stacks");
+  for (const uint32_t frame : s.frames) Check(frame < s.frame_count(), "frame of a stack");
+  Check(t.events.stack.empty() || t.events.stack.size() == n, "column of stacks");
+  for (uint32_t i = 0; i < n; ++i) Check(t.events.StackOf(i).value < s.size(), "stack");
+  for (uint32_t row = 0; row < t.activities.size(); ++row) {
+    const EventIndex i = t.activities.event[row];
+    if (t.events.kind[i] != EventKind::kSegmentMap && t.events.kind[i] != EventKind::kSegmentUnmap)
+      continue;
+    const uint64_t id = t.events.id[i];
+    Check(id < t.segments.size() && t.segments.expandable[id], "segment of a map");
+    const uint64_t from = t.activities.address[row] - t.segments.address[id];
+    Check(from <= t.segments.bytes[id] && t.events.bytes[i] <= t.segments.bytes[id] - from,
+          "a map outside of its segment");
+  }
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ namespace {
 bool Same(const Event& a, const Event& b) {
   const auto fields = [](const Event& e) {
     return std::tie(e.kind, e.category, e.pool, e.detail, e.device, e.stream, e.thread, e.name,
-                    e.module, e.id, e.address, e.bytes, e.bytes_rounded, e.time_ns, e.duration_ns);
+                    e.module, e.stack, e.mempool, e.id, e.address, e.bytes, e.bytes_rounded,
+                    e.time_ns, e.duration_ns);
   };
   return fields(a) == fields(b);
 }

@@ -268,6 +268,14 @@ TEST(TraceBuilder, SnapshotsAreIndependentAndGrow) {
   TraceBuilder b;
   b.SetInfo(s.info);
   ASSERT_TRUE(b.AddStrings(0, s.strings).ok());
+  StackIncrement stacks;
+  stacks.function = s.stacks.function;
+  stacks.file = s.stacks.file;
+  stacks.line = s.stacks.line;
+  stacks.frames = s.stacks.frames;
+  for (uint32_t i = 1; i < s.stacks.size(); ++i)
+    stacks.lengths.push_back(s.stacks.first[i + 1] - s.stacks.first[i]);
+  ASSERT_TRUE(b.AddStacks(stacks).ok());
   ASSERT_TRUE(b.AddEvents(std::span(s.events).first(1000)).ok());
   const auto early = b.Snapshot();
   ASSERT_TRUE(b.AddEvents(std::span(s.events).subspan(1000)).ok());

@@ -52,19 +52,26 @@ class TraceFile : public ::testing::Test {
   }
   // Small batches, so that a small file has many frames.
   static std::string ManyFrames(const Stream& s, size_t batch) {
+    struct Flushing : EventSink {
+      void Begin(const TraceInfo& info) override { to->Begin(info); }
+      void Strings(uint32_t first, std::span<const std::string> values) override {
+        to->Strings(first, values);
+      }
+      void Stacks(const StackIncrement& increment) override { to->Stacks(increment); }
+      void Events(std::span<const Event> events) override {
+        to->Events(events);
+        to->Flush();
+      }
+      void End(bool complete, std::string_view message) override { to->End(complete, message); }
+      std::unique_ptr<TraceWriter> to;
+    } sink;
     std::string bytes;
-    auto writer = TraceWriter::ToSink([&](std::string_view b) {
+    sink.to = TraceWriter::ToSink([&](std::string_view b) {
       bytes += b;
       return absl::OkStatus();
     });
-    writer->Begin(s.info);
-    writer->Strings(0, s.strings);
-    for (size_t at = 0; at < s.events.size(); at += batch) {
-      writer->Events(std::span(s.events).subspan(at, std::min(batch, s.events.size() - at)));
-      writer->Flush();
-    }
-    writer->End(true, "");
-    EXPECT_TRUE(writer->Close().ok());
+    testing::Play(s, sink, batch);
+    EXPECT_TRUE(sink.to->Close().ok());
     return bytes;
   }
   std::shared_ptr<const Trace> Read(const std::string& path, int threads = 1) {

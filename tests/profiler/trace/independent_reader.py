@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A second reader of `.trace` files, written from proto/FORMAT.md alone.
 
-    independent_reader.py FILE              one line an event, every field
+    independent_reader.py FILE              one line an event, frame and stack, every field
     independent_reader.py FILE EXPECTED     compares with a listing; exit status 1 when it differs,
                                             77 when zstd is not to be had
 
@@ -15,7 +15,8 @@ import sys
 
 MAGIC = b"\x89VRT"
 FIELDS = ["time", "id", "address", "bytes", "rounded", "name", "module", "category", "detail",
-          "stream", "thread", "device", "pool", "duration"]
+          "stream", "thread", "device", "pool", "duration", "stack", "mempool"]
+FIELDS_OF_VERSION = {1: 14, 2: 16}
 SIGNED = {"id", "address", "rounded"}
 BYTES = {"category", "detail", "device", "pool"}
 ALLOC, FREE_REQUESTED, FREE_COMPLETED, SEGMENT_ALLOC = 1, 2, 3, 5
@@ -159,15 +160,53 @@ def events(payload):
         assert next(column, None) is None, f"left over in {name}"
 
 
+def stack_table(payload, known):
+    """Lines for the frames and stacks of one table; `known` counts those of the tables before."""
+    fields = {1: 0, 2: b"", 3: b"", 4: b"", 5: 0, 6: b"", 7: b""}
+    fields.update(message(payload))
+    function, file, line, lengths, used = (numbers(fields[n]) for n in (2, 3, 4, 6, 7))
+    assert len(function) == len(file) == len(line), "columns of frames"
+    assert sum(lengths) == len(used), "lengths of stacks"
+    if function:
+        assert fields[1] == known["frames"], "frames do not continue"
+    if lengths:
+        assert fields[5] == known["stacks"], "stacks do not continue"
+    lines = []
+    for row in zip(function, file, line):
+        assert max(row[:2]) < known["strings"], "a string that is not defined yet"
+        lines.append("frame %d function=%d file=%d line=%d" % (known["frames"], *row))
+        known["frames"] += 1
+    at = 0
+    for length in lengths:
+        frame_ids = used[at:at + length]
+        assert all(f < known["frames"] for f in frame_ids), "a frame that is not defined yet"
+        lines.append(f"stack {known['stacks']} frames=" + ",".join(map(str, frame_ids)))
+        known["stacks"] += 1
+        at += length
+    return lines
+
+
 def listing(data, decompress):
-    lines, index, types, footer_at = [], 0, [], None
+    lines, index, types, footer_at, version = [], 0, [], None, 0
+    known = {"strings": 0, "frames": 0, "stacks": 1}
     for at, kind, payload in frames(data, decompress):
         types.append(kind)
         if kind == 1:
-            assert dict(message(payload))[1] == 1, "version"
+            version = dict(message(payload))[1]
+            assert version in FIELDS_OF_VERSION, "version"
+        if kind == 2:
+            table = list(message(payload))
+            first = dict(table).get(1, 0)
+            known["strings"] = first + sum(field == 2 for field, _ in table)
+        if kind == 6:
+            assert version >= 2, "stacks in version 1"
+            lines += stack_table(payload, known)
         if kind == 3:
             for event_kind, e in events(payload):
-                lines.append(f"{index} {event_kind} " + " ".join(f"{f}={e[f]}" for f in FIELDS))
+                assert e["stack"] < known["stacks"], "a stack that is not defined yet"
+                assert max(e["name"], e["module"]) < known["strings"], "a string not defined yet"
+                lines.append(f"{index} {event_kind} " + " ".join(
+                    f"{f}={e[f]}" for f in FIELDS[:FIELDS_OF_VERSION[version]]))
                 index += 1
         if kind == 4:
             footer_at = at
@@ -191,7 +230,7 @@ def main():
     with open(sys.argv[2]) as f:
         expected = f.read()
     if out == expected:
-        print(f"{len(out.splitlines())} events agree")
+        print(f"{len(out.splitlines())} lines agree")
         return 0
     for n, (a, b) in enumerate(zip(out.splitlines(), expected.splitlines())):
         if a != b:

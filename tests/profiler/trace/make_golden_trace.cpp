@@ -13,10 +13,10 @@ int main(int argc, char** argv) {
     std::fputs("usage: make_golden_trace FOLDER\n", stderr);
     return 2;
   }
-  const std::string stem = std::string(argv[1]) + "/v1";
+  const std::string stem = std::string(argv[1]) + "/v2";
   // A little training, then every kind of event.
   testing::Stream s = testing::TrainingStream({.layers = 1, .steps = 1});
-  const testing::Stream random = testing::RandomStream(1, 400);
+  const testing::Stream random = testing::RandomStream(6, 500);
   uint64_t allocations = 0, segments = 0;
   for (const Event& e : s.events) {
     allocations += e.kind == EventKind::kAlloc;
@@ -24,20 +24,30 @@ int main(int argc, char** argv) {
   }
   const auto strings = static_cast<uint32_t>(s.strings.size());
   const int64_t shift = s.events.back().time_ns - random.events.front().time_ns;
+  const auto behind = [&](StringId& id) {
+    if (id.value != 0) id.value += strings - 1;
+  };
   for (Event e : random.events) {
     e.time_ns += shift;
     if (e.kind == EventKind::kAlloc || e.kind == EventKind::kFreeRequested ||
         e.kind == EventKind::kFreeCompleted || e.kind == EventKind::kRetag)
       e.id += allocations;
-    if (e.kind == EventKind::kSegmentAlloc || e.kind == EventKind::kSegmentFree) e.id += segments;
-    if (e.name.value != 0) e.name.value += strings - 1;
-    if (e.module.value != 0) e.module.value += strings - 1;
+    if (e.kind == EventKind::kSegmentAlloc || e.kind == EventKind::kSegmentFree ||
+        e.kind == EventKind::kSegmentMap || e.kind == EventKind::kSegmentUnmap)
+      e.id += segments;
+    behind(e.name);
+    behind(e.module);
     s.events.push_back(e);
   }
+  s.stacks = random.stacks;
+  for (StringId& id : s.stacks.function) behind(id);
+  for (StringId& id : s.stacks.file) behind(id);
   s.strings.insert(s.strings.end(), random.strings.begin() + 1, random.strings.end());
-  s.info.title = "sample of format version 1";
+  s.info.title = "sample of format version 2";
   s.info.producer = "vramscope 0.1.0";
   s.info.backend = Backend::kPlan;
+  s.info.source = "a recording";
+  s.info.alloc_conf = "max_split_size_mb:64";
   s.info.start_unix_ns = 1'700'000'000'000'000'000;
   s.info.has_config = true;
   s.info.config.batch = 3;

@@ -1,21 +1,16 @@
+// Making streams of events.
 #include "tests/profiler/trace/streams.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <random>
-#include <sstream>
 
 #include "profiler/allocator/caching_allocator.h"
-#include "profiler/trace/batch_codec.h"
 #include "profiler/trace/builder_sink.h"
-#include "profiler/trace/frame.h"
 
 namespace vramscope::trace::testing {
 
@@ -45,7 +40,10 @@ Stream RandomStream(uint64_t seed, size_t events) {
   s.info.device.memory_bytes = extreme();
   s.info.model = {"m", below(1000), below(1000), extreme(), 3};
   s.info.start_unix_ns = static_cast<int64_t>(random());
-  s.strings = {""};
+  s.info.source = below(2) == 0 ? "a recording" : "";
+  s.info.alloc_conf = below(2) == 0 ? "max_split_size_mb:64" : "";
+  s.strings = {"", std::string(kMarkerRecordingBegin)};
+  const bool has_stacks = seed % 4 != 0;
   std::vector<uint64_t> live, requested, segments;
   uint64_t next_allocation = 0, next_segment = 0;
   int steps = 0, micro_batches = 0, phases = 0;
@@ -56,6 +54,22 @@ Stream RandomStream(uint64_t seed, size_t events) {
     if (below(20) == 0) s.strings.push_back(fmt::format("string {}", s.strings.size()));
     return {static_cast<uint32_t>(below(s.strings.size()))};
   };
+  const auto stack = [&]() -> StackId {
+    StackTable& t = s.stacks;
+    if (!has_stacks || below(3) == 0) return {};
+    if (below(10) == 0) {
+      for (uint64_t n = below(3); n > 0; --n) {
+        t.function.push_back(string());
+        t.file.push_back(string());
+        t.line.push_back(static_cast<uint32_t>(extreme()));
+      }
+      for (uint64_t n = t.frame_count() == 0 ? 0 : below(20); n > 0; --n)
+        t.frames.push_back(static_cast<uint32_t>(below(t.frame_count())));
+      t.first.push_back(static_cast<uint32_t>(t.frames.size()));
+    }
+    return {static_cast<uint32_t>(below(t.size()))};
+  };
+  const auto rule = [&] { return static_cast<uint8_t>(below(3) == 0 ? random() : 0); };
   const auto take = [&](std::vector<uint64_t>& from) {
     const size_t at = below(from.size());
     const uint64_t id = from[at];
@@ -80,12 +94,15 @@ Stream RandomStream(uint64_t seed, size_t events) {
         e.device = static_cast<uint8_t>(below(2));
         e.pool = static_cast<Pool>(below(2));
         e.category = static_cast<Category>(below(kCategoryCount));
+        e.detail = rule();
         e.name = string();
         e.module = string();
+        e.stack = stack();
         break;
       case EventKind::kFreeRequested:
         if (live.empty()) continue;
         e.id = take(live);
+        e.stack = stack();
         requested.push_back(e.id);
         break;
       case EventKind::kFreeCompleted:
@@ -95,11 +112,13 @@ Stream RandomStream(uint64_t seed, size_t events) {
           if (requested.empty()) continue;
           e.id = take(requested);
         }
+        e.stack = stack();
         break;
       case EventKind::kRetag:
         if (live.empty()) continue;
         e.id = live[below(live.size())];
         e.category = static_cast<Category>(below(kCategoryCount));
+        e.detail = rule();
         e.name = string();
         break;
       case EventKind::kSegmentAlloc:
@@ -110,6 +129,7 @@ Stream RandomStream(uint64_t seed, size_t events) {
         e.pool = static_cast<Pool>(below(2));
         e.mempool = static_cast<uint32_t>(below(9) == 0 ? extreme() : 0);
         e.detail = below(3) == 0;
+        e.stack = stack();
         if (e.detail != 0)
           expandable.push_back(e);
         else
@@ -118,6 +138,7 @@ Stream RandomStream(uint64_t seed, size_t events) {
       case EventKind::kSegmentFree:
         if (segments.empty()) continue;
         e.id = take(segments);
+        e.stack = stack();
         break;
       case EventKind::kSegmentMap:
       case EventKind::kSegmentUnmap: {
@@ -129,6 +150,7 @@ Stream RandomStream(uint64_t seed, size_t events) {
         e.bytes = below(within.bytes - from + 1);
         e.stream = within.stream;
         e.pool = within.pool;
+        e.stack = stack();
         break;
       }
       case EventKind::kAnnotationBegin:
@@ -143,6 +165,7 @@ Stream RandomStream(uint64_t seed, size_t events) {
         break;
       case EventKind::kPhaseBegin:
         e.detail = static_cast<uint8_t>(below(kPhaseCount));
+        e.id = rule();
         ++phases;
         break;
       case EventKind::kPhaseEnd:
@@ -153,6 +176,7 @@ Stream RandomStream(uint64_t seed, size_t events) {
         break;
       case EventKind::kStepBegin:
         e.id = below(INT32_MAX);
+        e.detail = rule();
         ++steps;
         break;
       case EventKind::kStepEnd:
@@ -202,6 +226,7 @@ Stream RandomStream(uint64_t seed, size_t events) {
         e.device = static_cast<uint8_t>(random());
         e.pool = static_cast<Pool>(below(2));
         e.duration_ns = extreme();
+        e.stack = stack();
     }
     s.events.push_back(e);
   }
@@ -418,20 +443,62 @@ class Trainer : public allocator::SegmentObserver {
 
 Stream TrainingStream(const TrainingOptions& options) { return Trainer(options).Run(); }
 
+namespace {
+
+// Rows [first, last) of a table, with the frames up to the highest that they use.
+StackIncrement Increment(const StackTable& t, uint32_t first_frame, uint32_t first, uint32_t last) {
+  StackIncrement out;
+  out.first_frame = first_frame;
+  out.first_stack = first;
+  const auto begin = t.frames.begin() + t.first[first], end = t.frames.begin() + t.first[last];
+  out.frames.assign(begin, end);
+  for (uint32_t i = first; i < last; ++i) out.lengths.push_back(t.first[i + 1] - t.first[i]);
+  uint32_t frames = first_frame;
+  for (const uint32_t frame : out.frames) frames = std::max(frames, frame + 1);
+  if (last == t.size()) frames = t.frame_count();
+  const auto copy = [&](const auto& from, auto& to) {
+    to.assign(from.begin() + first_frame, from.begin() + frames);
+  };
+  copy(t.function, out.function);
+  copy(t.file, out.file);
+  copy(t.line, out.line);
+  return out;
+}
+
+}  // namespace
+
 void Play(const Stream& stream, EventSink& sink, size_t piece, bool complete) {
   sink.Begin(stream.info);
-  uint32_t sent = 0;
+  uint32_t strings = 0, frames = 0, stacks = 1;
+  const auto send_strings = [&](uint32_t need) {
+    need = std::min(need, static_cast<uint32_t>(stream.strings.size()));
+    if (need <= strings) return;
+    sink.Strings(strings, std::span(stream.strings).subspan(strings, need - strings));
+    strings = need;
+  };
+  const auto send_stacks = [&](uint32_t need) {
+    if (need <= stacks) return;
+    const StackIncrement increment = Increment(stream.stacks, frames, stacks, need);
+    for (size_t i = 0; i < increment.function.size(); ++i)
+      send_strings(std::max(increment.function[i].value, increment.file[i].value) + 1);
+    sink.Stacks(increment);
+    frames += static_cast<uint32_t>(increment.function.size());
+    stacks = need;
+  };
   for (size_t at = 0; at < stream.events.size(); at += piece) {
     const auto events =
         std::span(stream.events).subspan(at, std::min(piece, stream.events.size() - at));
-    uint32_t need = sent;
-    for (const Event& e : events) need = std::max({need, e.name.value + 1, e.module.value + 1});
-    need = std::min(need, static_cast<uint32_t>(stream.strings.size()));
-    if (need > sent) sink.Strings(sent, std::span(stream.strings).subspan(sent, need - sent));
-    sent = need;
+    uint32_t need = strings, need_stacks = stacks;
+    for (const Event& e : events) {
+      need = std::max({need, e.name.value + 1, e.module.value + 1});
+      need_stacks = std::max(need_stacks, e.stack.value + 1);
+    }
+    send_strings(need);
+    send_stacks(need_stacks);
     sink.Events(events);
   }
-  if (sent < stream.strings.size()) sink.Strings(sent, std::span(stream.strings).subspan(sent));
+  send_strings(static_cast<uint32_t>(stream.strings.size()));
+  send_stacks(stream.stacks.size());
   sink.End(complete, complete ? "" : "stopped");
 }
 
@@ -443,235 +510,6 @@ std::shared_ptr<const Trace> Build(const Stream& stream) {
     std::abort();
   }
   return sink.Trace();
-}
-
-bool IsAllocatorEvent(EventKind kind) {
-  switch (kind) {
-    case EventKind::kAlloc:
-    case EventKind::kFreeRequested:
-    case EventKind::kFreeCompleted:
-    case EventKind::kSegmentAlloc:
-    case EventKind::kSegmentFree:
-    case EventKind::kSegmentMap:
-    case EventKind::kSegmentUnmap:
-    case EventKind::kOutOfMemory:
-      return true;
-    default:
-      return false;
-  }
-}
-
-namespace {
-
-// Compares the first `n` rows (all, when the sizes must agree) of two columns.
-template <class T>
-void Column(std::string& difference, const char* name, const std::vector<T>& a,
-            const std::vector<T>& b, size_t n) {
-  if (!difference.empty()) return;
-  if (a.size() < n || b.size() < n) {
-    difference = fmt::format("{}: {} and {} rows, {} wanted", name, a.size(), b.size(), n);
-    return;
-  }
-  for (size_t i = 0; i < n; ++i)
-    if (!(a[i] == b[i])) {
-      difference = fmt::format("{} differs at row {}", name, i);
-      return;
-    }
-}
-
-std::string Compare(const Trace& a, const Trace& b, bool prefix) {
-  std::string d;
-  if (!prefix && (a.strings != b.strings)) return "strings differ";
-  const auto rows = [&](const char* name, uint32_t x, uint32_t y) -> size_t {
-    if (d.empty() && (prefix ? x > y : x != y)) d = fmt::format("{}: {} and {} rows", name, x, y);
-    return x;
-  };
-#define SAME(table, column) Column(d, #table "." #column, a.table.column, b.table.column, n)
-  {
-    const size_t n = rows("events", a.events.size(), b.events.size());
-    SAME(events, kind);
-    SAME(events, time_ns);
-    SAME(events, id);
-    SAME(events, category);
-    SAME(events, detail);
-    SAME(events, bytes);
-    SAME(events, bytes_rounded);
-    SAME(events, name);
-  }
-  {
-    const size_t n = rows("allocations", a.allocations.size(), b.allocations.size());
-    SAME(allocations, alloc_event);
-    SAME(allocations, begin_ns);
-    SAME(allocations, bytes);
-    SAME(allocations, bytes_rounded);
-    SAME(allocations, address);
-    SAME(allocations, stream);
-    SAME(allocations, device);
-    SAME(allocations, pool);
-    SAME(allocations, birth_category);
-    SAME(allocations, op);
-    SAME(allocations, module);
-    SAME(allocations, phase);
-    SAME(allocations, step);
-    SAME(allocations, micro_batch);
-    SAME(allocations, segment);
-    if (!prefix) {
-      SAME(allocations, free_requested_event);
-      SAME(allocations, free_event);
-      SAME(allocations, end_ns);
-      SAME(allocations, category);
-    }
-  }
-  {
-    const size_t n = rows("retags", a.retags.size(), b.retags.size());
-    SAME(retags, event);
-    SAME(retags, allocation);
-    SAME(retags, from);
-    SAME(retags, to);
-  }
-  {
-    const size_t n = rows("segments", a.segments.size(), b.segments.size());
-    SAME(segments, alloc_event);
-    SAME(segments, bytes);
-    SAME(segments, address);
-    SAME(segments, stream);
-    SAME(segments, device);
-    SAME(segments, pool);
-    if (!prefix) SAME(segments, free_event);
-  }
-  {
-    const size_t n = rows("slices", a.slices.size(), b.slices.size());
-    SAME(slices, kind);
-    SAME(slices, begin_ns);
-    SAME(slices, begin_event);
-    SAME(slices, name);
-    SAME(slices, module);
-    SAME(slices, number);
-    SAME(slices, step);
-    SAME(slices, depth);
-    SAME(slices, thread);
-    if (!prefix) {
-      SAME(slices, end_ns);
-      SAME(slices, end_event);
-    }
-  }
-  {
-    const size_t n = rows("activities", a.activities.size(), b.activities.size());
-    SAME(activities, event);
-    SAME(activities, address);
-    SAME(activities, duration_ns);
-    SAME(activities, stream);
-    SAME(activities, thread);
-    SAME(activities, device);
-    SAME(activities, pool);
-    SAME(activities, module);
-  }
-#undef SAME
-  return d;
-}
-
-}  // namespace
-
-std::string Difference(const Trace& a, const Trace& b) {
-  const auto device = [](const run::DeviceProfile& p) {
-    return std::tie(p.key, p.name, p.memory_bytes, p.context_bytes, p.sm_count,
-                    p.max_threads_per_sm, p.compute_capability, p.blas_workspace_bytes,
-                    p.bandwidth_bytes_per_s, p.fp32_flops, p.tf32_flops, p.bf16_flops, p.source);
-  };
-  const auto model = [](const ModelSummary& m) {
-    return std::tie(m.name, m.parameter_count, m.trainable_count, m.parameter_bytes, m.layers);
-  };
-  const auto info = [](const TraceInfo& i) {
-    return std::tie(i.producer, i.title, i.backend, i.measured, i.has_config, i.start_unix_ns);
-  };
-  if (info(a.info) != info(b.info)) return "info differs";
-  if (device(a.info.device) != device(b.info.device)) return "device differs";
-  if (model(a.info.model) != model(b.info.model)) return "model differs";
-  if (a.info.has_config && run::ToJson(a.info.config) != run::ToJson(b.info.config))
-    return "config differs";
-  if (a.complete != b.complete || a.end_message != b.end_message) return "end differs";
-  if (a.markers.size() != b.markers.size()) return "markers differ";
-  for (size_t i = 0; i < a.markers.size(); ++i)
-    if (a.markers[i].event != b.markers[i].event || a.markers[i].time_ns != b.markers[i].time_ns ||
-        a.markers[i].name != b.markers[i].name)
-      return fmt::format("marker {} differs", i);
-  return Compare(a, b, false);
-}
-
-std::string PrefixDifference(const Trace& part, const Trace& whole) {
-  return Compare(part, whole, true);
-}
-
-std::string ListEvents(const std::string& file_bytes) {
-  FrameDecoder frames;
-  frames.Append(file_bytes);
-  std::string out;
-  uint64_t index = 0;
-  while (true) {
-    auto frame = frames.Next();
-    if (!frame.ok() || !frame->has_value()) return out;
-    if ((*frame)->type != FrameType::kEvents) continue;
-    BatchDecoder decoder;
-    if (!decoder.Open((*frame)->payload).ok()) return out;
-    std::vector<Event> events(decoder.count());
-    decoder.Read(events);
-    for (const Event& e : events)
-      out += fmt::format(
-          "{} {} time={} id={} address={} bytes={} rounded={} name={} module={} category={} "
-          "detail={} stream={} thread={} device={} pool={} duration={}\n",
-          index++, static_cast<int>(e.kind), e.time_ns, e.id, e.address, e.bytes, e.bytes_rounded,
-          e.name.value, e.module.value, static_cast<int>(e.category), e.detail, e.stream, e.thread,
-          e.device, static_cast<int>(e.pool), e.duration_ns);
-  }
-}
-
-std::string ListFacts(const Trace& t) {
-  std::string out = fmt::format(
-      "producer={} title={} backend={} measured={} device={} model={} start={} complete={} "
-      "end={}\n",
-      t.info.producer, t.info.title, Name(t.info.backend), t.info.measured, t.info.device.key,
-      t.info.model.name, t.info.start_unix_ns, t.complete, t.end_message);
-  const auto event = [](EventIndex e) { return e == kNoEvent ? -1 : static_cast<int64_t>(e); };
-  for (size_t i = 0; i < t.strings.size(); ++i)
-    out += fmt::format("string {} {}\n", i, t.strings[i]);
-  const AllocationTable& a = t.allocations;
-  for (uint32_t i = 0; i < a.size(); ++i)
-    out += fmt::format(
-        "allocation {} events={},{},{} ns={}..{} bytes={}/{} address={:#x} stream={} device={} "
-        "pool={} category={}->{} op={} module={} phase={} step={} micro={} segment={}\n",
-        i, event(a.alloc_event[i]), event(a.free_requested_event[i]), event(a.free_event[i]),
-        a.begin_ns[i], a.end_ns[i], a.bytes[i], a.bytes_rounded[i], a.address[i], a.stream[i],
-        a.device[i], static_cast<int>(a.pool[i]), Name(a.birth_category[i]), Name(a.category[i]),
-        t.String(a.op[i]), t.String(a.module[i]), Name(a.phase[i]), a.step[i], a.micro_batch[i],
-        a.segment[i].valid() ? static_cast<int64_t>(a.segment[i].value) : -1);
-  const RetagTable& r = t.retags;
-  for (uint32_t i = 0; i < r.size(); ++i)
-    out += fmt::format("retag event={} allocation={} {}->{}\n", r.event[i], r.allocation[i].value,
-                       Name(r.from[i]), Name(r.to[i]));
-  const SegmentTable& g = t.segments;
-  for (uint32_t i = 0; i < g.size(); ++i)
-    out += fmt::format("segment {} events={},{} bytes={} address={:#x} stream={} pool={}\n", i,
-                       event(g.alloc_event[i]), event(g.free_event[i]), g.bytes[i], g.address[i],
-                       g.stream[i], static_cast<int>(g.pool[i]));
-  const SliceTable& s = t.slices;
-  for (uint32_t i = 0; i < s.size(); ++i)
-    out += fmt::format(
-        "slice {} ns={}..{} events={},{} name={} module={} number={} step={} depth={} thread={}\n",
-        Name(s.kind[i]), s.begin_ns[i], s.end_ns[i], event(s.begin_event[i]), event(s.end_event[i]),
-        t.String(s.name[i]), t.String(s.module[i]), s.number[i], s.step[i], s.depth[i],
-        s.thread[i]);
-  for (const Marker& m : t.markers)
-    out += fmt::format("marker event={} ns={} {}\n", m.event, m.time_ns, t.String(m.name));
-  return out;
-}
-
-std::string ReadFile(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-void WriteFile(const std::string& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary) << bytes;
 }
 
 }  // namespace vramscope::trace::testing

@@ -14,6 +14,7 @@ namespace vramscope::trace::testing {
 struct Stream {
   TraceInfo info;
   std::vector<std::string> strings;  // [0] is ""
+  StackTable stacks;
   std::vector<Event> events;
 };
 
@@ -31,7 +32,7 @@ struct TrainingOptions {
 };
 Stream TrainingStream(const TrainingOptions& options);
 
-// Begin, strings and events interleaved in pieces of about `piece` events, End.
+// Begin, strings, stacks and events interleaved in pieces of about `piece` events, End.
 void Play(const Stream& stream, EventSink& sink, size_t piece = 1000, bool complete = true);
 
 std::shared_ptr<const Trace> Build(const Stream& stream);  // through a BuilderSink; checked
@@ -43,7 +44,8 @@ std::string Difference(const Trace& a, const Trace& b);
 // "" when `part` is what `whole` was after part.events.size() events.
 std::string PrefixDifference(const Trace& part, const Trace& whole);
 
-// One line an event with every field, from the bytes of a file, without the reader or the builder.
+// One line an event, frame and stack with every field, from the bytes of a file, without the reader
+// or the builder.
 std::string ListEvents(const std::string& file_bytes);
 // The tables as text.
 std::string ListFacts(const Trace& trace);
