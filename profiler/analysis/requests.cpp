@@ -128,6 +128,8 @@ absl::StatusOr<RequestStream> RequestsOfStep(const trace::Trace& trace, std::opt
     absl::StatusOr<Range> found = RangeOfStep(trace, *step);
     if (!found.ok()) return found.status();
     range = *found;
+  } else if (trace.recording_begin != trace::kNoEvent) {
+    range.first = trace.recording_begin;  // what comes before restates older blocks
   }
   const trace::AllocationTable& a = trace.allocations;
   for (EventIndex i = 0; i < range.first; ++i) {

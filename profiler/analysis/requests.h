@@ -30,7 +30,7 @@ struct RequestStream {
 };
 
 // Allocations and completed frees of one step; `step` < 0: the last whole step; nullopt:
-// everything.
+// everything (of a recording: without the blocks that are older than it).
 absl::StatusOr<RequestStream> RequestsOfStep(const trace::Trace& trace, std::optional<int> step);
 // `vramscope requests`: a header and one row for every Alloc, FreeRequested and FreeCompleted, with
 // the columns

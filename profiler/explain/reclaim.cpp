@@ -32,10 +32,15 @@ Remedy Filled(std::string name, const Replayed& r, EventIndex at) {
   return {.name = std::move(name),
           .reserved = ReservedAt(r, at),
           .peak_reserved = r.peak_reserved,
-          .segment_allocs = r.segment_allocs,
-          .segment_frees = r.segment_frees,
+          .segment_allocs = r.segment_allocs + r.segment_maps,
+          .segment_frees = r.segment_frees + r.segment_unmaps,
           .retries = r.retries,
           .out_of_memory = r.out_of_memory};
+}
+
+uint64_t PeakReserved(const trace::Trace& trace) {
+  const analysis::MemoryCurves curves = analysis::ComputeCurves(trace);
+  return curves.size() == 0 ? 0 : *std::max_element(curves.reserved.begin(), curves.reserved.end());
 }
 
 void Compare(Remedy& remedy, const Remedy& with) {
@@ -132,14 +137,15 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
   if (!base.ok()) return base.status();
   out.as_recorded = Filled("as recorded", *base, at);
 
+  // From the recorded start state, against the recording itself.
   {
     Remedy remedy{.name = "empty_cache() at this moment"};
-    const absl::StatusOr<Replayed> r =
-        replays.Run({.alloc_conf = *recorded, .empty_cache_at = {at + 1}});
+    const absl::StatusOr<Replayed> r = replays.Run({.restart = false, .empty_cache_at = {at + 1}});
     if (absl::IsCancelled(r.status())) return r.status();
     if (r.ok()) {
-      remedy = Filled(remedy.name, *r, at + 1);
-      Compare(remedy, out.as_recorded);
+      remedy = Filled(remedy.name, *r, at);
+      remedy.reserved = out.reserved - out.cached;
+      Compare(remedy, {.reserved = out.reserved, .peak_reserved = PeakReserved(trace)});
     } else {
       remedy.error = std::string(r.status().message());
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "profiler/replay/replay.h"
@@ -41,6 +42,15 @@ class Estimates {
   const OutOfMemory& oom_;
   std::vector<WayOut>& out_;
 };
+
+// Where the request that did not fit shows up: a plan goes on beyond the limit and records it as an
+// allocation after the event.
+trace::EventIndex RequestOf(const trace::Trace& trace, trace::EventIndex oom) {
+  if (trace.info.backend != trace::Backend::kPlan) return oom;
+  const auto& kinds = trace.events.kind;
+  const auto alloc = std::find(kinds.begin() + oom, kinds.end(), trace::EventKind::kAlloc);
+  return alloc == kinds.end() ? oom : static_cast<trace::EventIndex>(alloc - kinds.begin());
+}
 
 bool HalfPrecisionAlready(const trace::Trace& trace) {
   return trace.info.has_config && trace.info.config.precision != run::Precision::kFp32;
@@ -90,6 +100,7 @@ absl::StatusOr<std::vector<WayOut>> ComputedWays(const trace::Trace& trace, cons
                                             "max_split_size_mb:256"};
   constexpr size_t kCount = std::size(kSettings);
   std::vector<WayOut> out;
+  const trace::EventIndex request = RequestOf(trace, oom.event);
   bool reproduced = true;
   for (size_t i = 0; i < kCount; ++i) {
     const std::string both = trace.info.alloc_conf.empty() || kSettings[i].empty()
@@ -112,21 +123,21 @@ absl::StatusOr<std::vector<WayOut>> ComputedWays(const trace::Trace& trace, cons
       if (i == 0) return r.status();
       continue;
     }
-    const bool passes = !r->first_out_of_memory || *r->first_out_of_memory > oom.event;
+    const bool passes = !r->first_out_of_memory || *r->first_out_of_memory > request;
     if (i == 0) {
       reproduced = !passes;
       continue;
     }
     uint64_t reserved = 0;
     for (const replay::Replayed::Point& p : r->curve) {
-      if (p.event > oom.event) break;
+      if (p.event > request) break;
       reserved = p.reserved;
     }
     std::string how =
         fmt::format("by replay with {} for the allocator: {}; {} reserved at that moment",
                     FormatBytes(replay.device_memory_bytes),
                     passes                                 ? "the request passes"
-                    : *r->first_out_of_memory == oom.event ? "it does not pass"
+                    : *r->first_out_of_memory >= oom.event ? "it does not pass"
                                                            : "another request fails before it",
                     FormatBytes(reserved));
     if (!reproduced) how += "; but so it does in the model under the recorded settings";
