@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 
+#include "tests/fuzz/kineto_entries.h"
 #include "tests/fuzz/snapshot_entries.h"
 #include "tests/fuzz/trace_entries.h"
 
@@ -42,6 +43,7 @@ void RunCorpus(Entry entry, const char* name) {
 TEST(FuzzCorpus, Trace) { RunCorpus(&Trace, "trace"); }
 TEST(FuzzCorpus, Batch) { RunCorpus(&Batch, "batch"); }
 TEST(FuzzCorpus, Pickle) { RunCorpus(&Pickle, "pickle"); }
+TEST(FuzzCorpus, Kineto) { RunCorpus(&Kineto, "kineto"); }
 TEST(FuzzCorpus, SnapshotJson) { RunCorpus(&SnapshotJson, "snapshot_json"); }
 
 }  // namespace
