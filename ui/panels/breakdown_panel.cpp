@@ -1,11 +1,14 @@
 #include "ui/panels/breakdown_panel.h"
 
+#include <QClipboard>
 #include <QGridLayout>
+#include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QJsonArray>
 #include <QLabel>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QToolButton>
 #include <QVBoxLayout>
 #include <QtConcurrent/QtConcurrentRun>
 
@@ -19,6 +22,7 @@ namespace {
 constexpr int kLargest = 8;
 constexpr int kBarHeight = 20;
 constexpr int kListRow = 21;
+constexpr size_t kStackLines = 60;
 // Below this many events the live set is computed at once, above on a pool thread.
 constexpr uint32_t kInline = 500'000;
 
@@ -35,16 +39,6 @@ QLabel* Swatch(timeline::Color color) {
   label->setStyleSheet(
       QStringLiteral("background:%1;border-radius:2px;").arg(QString::fromStdString(color.Hex())));
   return label;
-}
-
-void Clear(QLayout* layout) {
-  while (QLayoutItem* item = layout->takeAt(0)) {
-    if (item->widget() != nullptr) {
-      item->widget()->hide();
-      item->widget()->deleteLater();
-    }
-    delete item;
-  }
 }
 
 }  // namespace
@@ -193,6 +187,31 @@ BreakdownPanel::BreakdownPanel(QWidget* parent) : QWidget(parent), theme_(timeli
   facts_->setVerticalSpacing(6);
   facts_->setColumnStretch(1, 1);
   column->addWidget(facts_box_);
+  stack_box_ = new QWidget;
+  auto* stack_column = new QVBoxLayout(stack_box_);
+  stack_column->setContentsMargins(0, 2, 0, 0);
+  stack_column->setSpacing(3);
+  auto* stack_head = new QHBoxLayout;
+  stack_head->addWidget(MakeLabel(tr("call stack, innermost first"), LabelRole::kGroup));
+  stack_head->addStretch();
+  copy_stack_ = new QToolButton;
+  copy_stack_->setObjectName(QStringLiteral("copyStack"));
+  copy_stack_->setProperty("role", "quiet");
+  copy_stack_->setText(tr("Copy"));
+  copy_stack_->setFont(PanelFont(timeline::Font::kSmall));
+  copy_stack_->setToolTip(tr("All frames with whole paths"));
+  connect(copy_stack_, &QToolButton::clicked, this,
+          [this] { QGuiApplication::clipboard()->setText(stackText()); });
+  stack_head->addWidget(copy_stack_);
+  stack_column->addLayout(stack_head);
+  stack_ = MakeLabel({}, LabelRole::kBody);
+  stack_->setFont(PanelFont(timeline::Font::kSmall));
+  stack_->setTextFormat(Qt::RichText);
+  stack_->setWordWrap(true);
+  stack_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  stack_column->addWidget(stack_);
+  stack_box_->hide();
+  column->addWidget(stack_box_);
   column->addStretch();
 
   connect(&at_cursor_, &QFutureWatcherBase::finished, this, [this] {
@@ -236,17 +255,18 @@ void BreakdownPanel::UpdateMoment() {
 
 void BreakdownPanel::ShowLive(const analysis::LiveSet& live, bool at_peak) {
   heading_->setText(at_peak ? tr("AT THE PEAK") : tr("AT THE CURSOR"));
-  total_->setText(live.allocated > 0 ? QString::fromStdString(FormatGiB(live.allocated))
+  total_->setText(live.allocated > 0 ? QString::fromStdString(timeline::FormatBytes(live.allocated))
                                      : QString());
   total_->setToolTip(QString::fromStdString(timeline::FormatBytesExact(live.allocated)));
   shown_parts_ = PartsOf(live);
-  Clear(parts_);
+  ClearLayout(parts_);
   parts_->setColumnStretch(1, 1);
   int line = 0;
   for (const Part& part : shown_parts_) {
     parts_->addWidget(Swatch(theme_.category(part.category)), line, 0);
     parts_->addWidget(MakeLabel(ToQString(trace::Name(part.category)), LabelRole::kBody), line, 1);
-    QLabel* bytes = MakeLabel(QString::fromStdString(FormatGiB(part.bytes)), LabelRole::kNumber);
+    QLabel* bytes =
+        MakeLabel(QString::fromStdString(timeline::FormatBytes(part.bytes)), LabelRole::kNumber);
     bytes->setToolTip(QString::fromStdString(timeline::FormatBytesExact(part.bytes)));
     parts_->addWidget(bytes, line, 2, Qt::AlignRight);
     QLabel* share =
@@ -281,10 +301,11 @@ void BreakdownPanel::setSelection(trace::AllocationId id) {
 }
 
 void BreakdownPanel::ShowSelection() {
-  Clear(facts_);
+  ClearLayout(facts_);
   const bool any = digest_ != nullptr && selection_.valid() &&
                    selection_.value < digest_->trace->allocations.size();
   selection_title_->setVisible(any);
+  ShowStack();
   if (!any) {
     QLabel* hint =
         MakeLabel(tr("Click a block in the timeline, or a row of a table, to see what it "
@@ -310,8 +331,47 @@ void BreakdownPanel::ShowSelection() {
   }
 }
 
+void BreakdownPanel::ShowStack() {
+  std::vector<timeline::StackLine> lines;
+  if (digest_ != nullptr && selection_.valid() &&
+      selection_.value < digest_->trace->allocations.size())
+    lines = StackLinesOf(*digest_->trace, selection_);
+  stack_box_->setVisible(!lines.empty());
+  if (lines.empty()) return;
+  // C++ frames are in the copy; here they would bury the program's own.
+  const bool python =
+      std::any_of(lines.begin(), lines.end(), [](const auto& l) { return l.python; });
+  QString html;
+  size_t shown = 0;
+  for (const timeline::StackLine& line : lines) {
+    if ((python && !line.python) || shown >= kStackLines) continue;
+    ++shown;
+    html += QStringLiteral("<div>%1 <span style=\"color:%3\">%2</span></div>")
+                .arg(QString::fromStdString(line.function).toHtmlEscaped(),
+                     QString::fromStdString(line.file).toHtmlEscaped(),
+                     QString::fromStdString(theme_.dim.Hex()));
+  }
+  if (shown < lines.size())
+    html += QStringLiteral("<div style=\"color:%1\">%2</div>")
+                .arg(QString::fromStdString(theme_.dim.Hex()),
+                     tr("%1 more frames in the copy").arg(lines.size() - shown));
+  stack_->setText(html);
+}
+
+QString BreakdownPanel::stackText() const {
+  if (digest_ == nullptr || !selection_.valid() ||
+      selection_.value >= digest_->trace->allocations.size())
+    return {};
+  QString text;
+  for (const timeline::StackLine& line : StackLinesOf(*digest_->trace, selection_))
+    text += QStringLiteral("%1  %2\n")
+                .arg(QString::fromStdString(line.function), QString::fromStdString(line.place));
+  return text;
+}
+
 void BreakdownPanel::setTheme(const timeline::Theme& theme) {
   theme_ = theme;
+  ShowStack();
   UpdateMoment();
   update();
 }
@@ -338,7 +398,8 @@ QJsonObject BreakdownPanel::dumpState() const {
       facts[QString::fromStdString(fact.label)] = QString::fromStdString(fact.value);
     out["selection"] = QJsonObject{{"id", static_cast<double>(selection_.value)},
                                    {"title", QString::fromStdString(found.title)},
-                                   {"facts", facts}};
+                                   {"facts", facts},
+                                   {"stack", stackText()}};
   }
   return out;
 }

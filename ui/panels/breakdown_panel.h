@@ -14,6 +14,7 @@
 
 class QGridLayout;
 class QLabel;
+class QToolButton;
 class QVBoxLayout;
 
 namespace vramscope::ui {
@@ -27,6 +28,8 @@ class BreakdownPanel : public QWidget {
   void setCursorTime(qint64 time_ns);                    // < 0: the peak
   void setSelection(trace::AllocationId id);
   void setTheme(const timeline::Theme& theme);
+  // The selected allocation's call stack, a frame a line with whole paths; empty: none.
+  QString stackText() const;
   QJsonObject dumpState() const;
 
  Q_SIGNALS:
@@ -37,6 +40,7 @@ class BreakdownPanel : public QWidget {
   class LiveList;
   void ShowLive(const analysis::LiveSet& live, bool at_peak);
   void ShowSelection();
+  void ShowStack();
   void UpdateMoment();
 
   timeline::Theme theme_;
@@ -55,6 +59,9 @@ class BreakdownPanel : public QWidget {
   QLabel* selection_title_ = nullptr;
   QGridLayout* facts_ = nullptr;
   QWidget* facts_box_ = nullptr;
+  QWidget* stack_box_ = nullptr;
+  QLabel* stack_ = nullptr;
+  QToolButton* copy_stack_ = nullptr;
   std::vector<Part> shown_parts_;
 };
 

@@ -91,6 +91,16 @@ void SetTone(QWidget* widget, const char* tone) {
   widget->style()->polish(widget);
 }
 
+void ClearLayout(QLayout* layout) {
+  while (QLayoutItem* item = layout->takeAt(0)) {
+    if (item->widget() != nullptr) {
+      item->widget()->hide();
+      item->widget()->deleteLater();
+    }
+    delete item;
+  }
+}
+
 QComboBox* MakeComboBox() {
   auto* box = new QComboBox;
   box->setFont(PanelFont(Font::kBody));

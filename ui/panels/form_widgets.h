@@ -4,6 +4,7 @@
 
 #include <QComboBox>
 #include <QLabel>
+#include <QLayout>
 #include <QSpinBox>
 #include <QString>
 
@@ -14,6 +15,9 @@ enum class LabelRole { kHeading, kGroup, kBody, kBold, kDim, kFaint, kNumber, kN
 QLabel* MakeLabel(const QString& text, LabelRole role);
 // "good", "bad", "dim", "faint": a colour of the theme over the role's own.
 void SetTone(QWidget* widget, const char* tone);
+
+// Takes everything out of a layout and deletes it.
+void ClearLayout(QLayout* layout);
 
 // Neither changes by the wheel unless it has the focus: they stand in a list that scrolls.
 QComboBox* MakeComboBox();

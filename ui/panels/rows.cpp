@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -27,7 +28,7 @@ std::string Text(std::string_view text) { return std::string(text); }
 Cell Milliseconds(double ms) { return {.text = FormatMs(ms), .sort = ms}; }
 
 Cell Bytes(uint64_t bytes) {
-  return {.text = FormatGiB(bytes),
+  return {.text = timeline::FormatBytes(bytes),
           .sort = static_cast<double>(bytes),
           .exact = timeline::FormatBytesExact(bytes)};
 }
@@ -60,6 +61,42 @@ std::string Moment(const Trace& trace, trace::EventIndex event) {
   return text + timeline::FormatTime(at.time_ns - trace.begin_ns(), 10'000, 0);
 }
 
+// Reserved and not in use, where most is reserved and least of it in use.
+// What a recording restates of the time before it does not count: segments come before their
+// blocks.
+uint64_t UnusedOf(const Trace& trace, const analysis::MemoryCurves& curves) {
+  uint64_t most = 0, unused = 0;
+  for (size_t i = 0; i < curves.size(); ++i) {
+    if (trace.recording_begin != trace::kNoEvent && curves.event[i] < trace.recording_begin)
+      continue;
+    const uint64_t reserved = curves.reserved[i];
+    if (reserved < most) continue;
+    const uint64_t now = reserved - std::min(reserved, curves.allocated[i]);
+    unused = reserved > most ? now : std::max(unused, now);
+    most = reserved;
+  }
+  return unused;
+}
+
+std::vector<Digest::Origin> OriginsOf(const Trace& trace, const LiveSet& live) {
+  const auto& events = trace.events;
+  std::vector<uint8_t> rule(trace.allocations.size());
+  for (uint32_t i = 0; i < rule.size(); ++i)
+    rule[i] = events.detail[trace.allocations.alloc_event[i]];
+  for (uint32_t r = 0; r < trace.retags.size(); ++r) {
+    if (trace.retags.event[r] > live.context.event) break;
+    rule[trace.retags.allocation[r].value] = events.detail[trace.retags.event[r]];
+  }
+  std::array<uint64_t, 256> bytes{};
+  for (const analysis::LiveAllocation& a : live.allocations)
+    bytes[rule[a.id.value]] += trace.allocations.bytes_rounded[a.id.value];
+  std::vector<Digest::Origin> out;
+  for (size_t i = 0; i < bytes.size(); ++i)
+    if (bytes[i] > 0) out.push_back({static_cast<uint8_t>(i), bytes[i]});
+  std::sort(out.begin(), out.end(), [](const auto& x, const auto& y) { return x.bytes > y.bytes; });
+  return out;
+}
+
 enum AllocationColumn {
   kId,
   kName,
@@ -79,17 +116,10 @@ std::string FormatMs(double ms) {
   return ms < 10'000 ? fmt::format("{:.3f} ms", ms) : fmt::format("{:.3f} s", ms / 1000);
 }
 
-std::string FormatGiB(uint64_t bytes) {
-  const double value = static_cast<double>(bytes);
-  if (value >= kGiB / 10) return fmt::format("{:.3f} GiB", value / kGiB);
-  if (value >= kMiB / 10) return fmt::format("{:.2f} MiB", value / kMiB);
-  if (value >= 1024) return fmt::format("{:.1f} KiB", value / 1024);
-  return fmt::format("{} B", bytes);
-}
-
 std::string FormatSaving(int64_t bytes) {
   const double size = std::abs(static_cast<double>(bytes));
   const char* sign = bytes < 0 ? "\u2212" : "+";
+  if (size >= kGiB * 1024) return fmt::format("{}{:.2f} TiB", sign, size / kGiB / 1024);
   if (size >= kGiB * 0.095) return fmt::format("{}{:.2f} GiB", sign, size / kGiB);
   if (size >= kMiB * 0.5) return fmt::format("{}{:.0f} MiB", sign, size / kMiB);
   if (size >= 1024) return fmt::format("{}{:.0f} KiB", sign, size / 1024);
@@ -105,8 +135,58 @@ std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const Trace> trace) {
   if (trace->events.size() > 0)
     digest->at_peak = analysis::LiveAt(*trace, digest->summary.peak.context.event);
   if (!digest->summary.steps.empty()) digest->last_step_ms = digest->summary.steps.back().total_ms;
+  digest->unused = UnusedOf(*trace, digest->curves);
+  for (trace::EventIndex e : trace->activities.event)
+    digest->out_of_memory += trace->events.kind[e] == trace::EventKind::kOutOfMemory;
+  if (!trace->info.has_config) digest->origins = OriginsOf(*trace, digest->at_peak);
   digest->trace = std::move(trace);
   return digest;
+}
+
+bool Digest::inferred() const {
+  return std::any_of(origins.begin(), origins.end(), [](const Origin& o) { return o.rule != 0; });
+}
+
+RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file) {
+  const Trace& t = *digest.trace;
+  RecordingFacts out;
+  const auto fact = [&](const char* label, std::string value) {
+    if (!value.empty()) out.facts.push_back({label, std::move(value)});
+  };
+  fact("file", file.substr(file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1));
+  fact("kind", t.info.source);
+  if (t.events.size() == 0) return out;
+  fact("length", timeline::FormatDuration(t.end_ns() - t.begin_ns()));
+  fact("events", timeline::FormatCount(t.events.size()));
+  const size_t steps = digest.summary.steps.size();
+  bool steps_inferred = false;
+  for (uint32_t s = 0; s < t.slices.size() && !steps_inferred; ++s)
+    steps_inferred =
+        t.slices.kind[s] == trace::SliceKind::kStep && !timeline::SliceRule(t, s).empty();
+  fact("steps",
+       steps == 0 ? "none found" : fmt::format("{}{}", steps, steps_inferred ? ", inferred" : ""));
+  if (t.recording_begin != trace::kNoEvent) {
+    const auto& born = t.allocations.alloc_event;
+    fact("older blocks",
+         timeline::FormatCount(static_cast<uint64_t>(
+             std::lower_bound(born.begin(), born.end(), t.recording_begin) - born.begin())));
+  }
+  fact("call stacks", t.stacks.size() > 1 ? timeline::FormatCount(t.stacks.size() - 1) : "none");
+  fact("allocator", t.info.alloc_conf.empty() ? "default settings" : t.info.alloc_conf);
+  if (digest.out_of_memory > 0)
+    fact("out of memory", fmt::format("{} times", timeline::FormatCount(digest.out_of_memory)));
+  out.inferred = digest.inferred();
+  const double whole = static_cast<double>(std::max<uint64_t>(digest.at_peak.allocated, 1));
+  for (const Digest::Origin& o : digest.origins) {
+    std::string rule = timeline::RuleText(o.rule);
+    out.rules.push_back({fmt::format("{:.1f} %", 100 * static_cast<double>(o.bytes) / whole),
+                         rule.empty() ? "said by the file" : std::move(rule)});
+  }
+  return out;
+}
+
+std::vector<timeline::StackLine> StackLinesOf(const Trace& trace, AllocationId id) {
+  return timeline::StackLines(trace, timeline::StackOf(trace, id), 0);
 }
 
 Table PhaseTable(const Digest& digest) {
@@ -179,6 +259,10 @@ Row AllocationRow(const Trace& trace, AllocationId id) {
   row.cells.resize(10);
   row.cells[kId].text = fmt::format("{}", i);
   row.cells[kName].text = Text(trace.String(a.module[i]));
+  if (row.cells[kName].text.empty() && trace.String(a.op[i]).empty()) {
+    row.cells[kName].text = timeline::CallSite(trace, timeline::StackOf(trace, id));
+    row.cells[kName].tone = Cell::Tone::kDim;
+  }
   row.cells[kOp].text = Text(trace.String(a.op[i]));
   row.cells[kCategory].text = Text(trace::Name(a.main_category[i]));
   if (a.birth_category[i] != a.main_category[i] || a.category[i] != a.main_category[i])
@@ -232,6 +316,9 @@ bool AllocationMatches(const Trace& trace, AllocationId id, const std::string& n
   for (std::string_view text : {trace.String(a.module[i]), trace.String(a.op[i]),
                                 trace::Name(a.main_category[i]), trace::Name(a.phase[i])})
     if (Lower(text).find(needle) != std::string::npos) return true;
+  if (trace.String(a.module[i]).empty() && trace.String(a.op[i]).empty())
+    return Lower(timeline::CallSite(trace, timeline::StackOf(trace, id))).find(needle) !=
+           std::string::npos;
   return false;
 }
 
@@ -254,7 +341,11 @@ std::string ShortName(const Trace& trace, AllocationId id) {
   const std::string op = Bare(trace.String(a.op[id.value]));
   for (std::string_view prefix : {"model.", "transformer."})
     if (module.rfind(prefix, 0) == 0) module.erase(0, prefix.size());
-  if (module.empty()) return op.empty() ? fmt::format("allocation {}", id.value) : op;
+  if (module.empty() && op.empty()) {
+    std::string site = timeline::CallSite(trace, timeline::StackOf(trace, id));
+    return site.empty() ? fmt::format("allocation {}", id.value) : site;
+  }
+  if (module.empty()) return op;
   return op.empty() ? module : fmt::format("{} · {}", module, op);
 }
 
@@ -273,6 +364,8 @@ SelectionFacts FactsOf(const Trace& trace, AllocationId id) {
   if (a.category[i] != a.main_category[i])
     category += fmt::format(", at the end {}", trace::Name(a.category[i]));
   out.facts.push_back({"category", std::move(category)});
+  if (std::string rule = timeline::CategoryRule(trace, id, a.main_category[i]); !rule.empty())
+    out.facts.push_back({"inferred by", std::move(rule)});
   out.facts.push_back({"born", Moment(trace, a.alloc_event[i])});
   out.facts.push_back({"released", a.free_event[i] == trace::kNoEvent
                                        ? std::string("not in this trace")

@@ -14,6 +14,7 @@
 
 #include "profiler/analysis/analysis.h"
 #include "profiler/trace/trace.h"
+#include "ui/timeline/model/origin.h"
 
 namespace vramscope::ui {
 
@@ -34,8 +35,9 @@ struct Cell {
 struct Row {
   std::vector<Cell> cells;
   trace::Category category = trace::Category::kUnknown;
-  bool has_category = false;  // draw its colour before the cell that names it
-  bool marked = false;        // stands out: the iteration with the peak
+  bool has_category = false;            // draw its colour before the cell that names it
+  bool marked = false;                  // stands out: the iteration with the peak
+  trace::AllocationId allocation = {};  // that a click on the row selects
 };
 
 struct Table {
@@ -50,6 +52,19 @@ struct Digest {
   analysis::Summary summary;
   analysis::LiveSet at_peak;
   double last_step_ms = 0;
+  // Where most is reserved and least of that in use: reserved minus allocated.
+  uint64_t unused = 0;
+  uint64_t out_of_memory = 0;  // events
+  // Of a recorded file: bytes at the peak by the rule that their category was inferred by (0: the
+  // file said it), most first.
+  struct Origin {
+    uint8_t rule = 0;
+    uint64_t bytes = 0;
+  };
+  std::vector<Origin> origins;
+  bool inferred() const;  // any of the origins is a rule
+  // Recorded elsewhere and opened here; not a run of ours, which has a configuration.
+  bool recorded() const { return !trace->info.has_config; }
 };
 std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const trace::Trace> trace);
 
@@ -90,13 +105,24 @@ struct SelectionFacts {
   trace::Category category = trace::Category::kUnknown;
   std::vector<Fact> facts;
 };
+// The call stack of an allocation, innermost Python frame first: "forward  model.py:123" and the
+// whole path. Empty when the trace has none.
+std::vector<timeline::StackLine> StackLinesOf(const trace::Trace& trace, trace::AllocationId id);
 SelectionFacts FactsOf(const trace::Trace& trace, trace::AllocationId id);
+
+// What is known of a recorded file: its kind, length, steps, settings; and which part of the peak
+// each rule of inference labelled.
+struct RecordingFacts {
+  std::vector<Fact> facts;
+  std::vector<Fact> rules;  // "43.1 %", name of the rule
+  bool inferred = false;
+};
+RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file);
 
 // "blocks.17.attn.softmax": module and op of an allocation, in short.
 std::string ShortName(const trace::Trace& trace, trace::AllocationId id);
 
 std::string FormatMs(double ms);          // "85.506 ms", from 10 s on "164.292 s"
-std::string FormatGiB(uint64_t bytes);    // "8.482 GiB"
 std::string FormatSaving(int64_t bytes);  // "−0.9 GiB", "+16 MiB", "±0"
 std::string FormatFactor(double factor);  // "0.55× time"
 

@@ -92,8 +92,10 @@ void TableModel::sort(int column, Qt::SortOrder order) {
   Q_EMIT layoutAboutToBeChanged();
   const auto c = static_cast<size_t>(column);
   std::stable_sort(table_.rows.begin(), table_.rows.end(), [&](const Row& x, const Row& y) {
-    return order == Qt::AscendingOrder ? x.cells[c].sort < y.cells[c].sort
-                                       : x.cells[c].sort > y.cells[c].sort;
+    const Cell& a = (order == Qt::AscendingOrder ? x : y).cells[c];
+    const Cell& b = (order == Qt::AscendingOrder ? y : x).cells[c];
+    if (a.sort != b.sort) return a.sort < b.sort;
+    return !columns()[c].number && a.text < b.text;
   });
   Q_EMIT layoutChanged();
 }

@@ -13,6 +13,7 @@
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/rows.h"
 #include "ui/panels/toggle_switch.h"
+#include "ui/timeline/model/format.h"
 
 namespace vramscope::ui {
 namespace {
@@ -197,9 +198,9 @@ void TechniquePanel::ColorSaving(RowWidgets& row) {
 // "On. Without it the peak would be 12.073 GiB in place of 10.664 GiB (−1,512,345,600 B)."
 QString TechniquePanel::ExplainSaving(const RowWidgets& row) const {
   const int64_t bytes = row.known->bytes;
-  const QString with = QString::fromStdString(
-      FormatGiB(static_cast<uint64_t>(static_cast<int64_t>(row.known->without) + bytes)));
-  const QString without = QString::fromStdString(FormatGiB(row.known->without));
+  const QString with = QString::fromStdString(timeline::FormatBytes(
+      static_cast<uint64_t>(static_cast<int64_t>(row.known->without) + bytes)));
+  const QString without = QString::fromStdString(timeline::FormatBytes(row.known->without));
   const QString difference = QLocale(QLocale::C).toString(qint64{bytes});
   return row.toggle->isChecked() ? tr("It is on: the peak is %1; switched off it would be %2.\n"
                                       "Difference with it: %3 bytes.")

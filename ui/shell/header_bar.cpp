@@ -17,12 +17,15 @@
 namespace vramscope::ui {
 namespace {
 
-constexpr double kGiB = 1073741824.0;
 // A plan's reserved bytes are held to within one segment of a recorded run; what comes from the
 // large pool's common segment has this size (c10/cuda/CUDACachingAllocator.cpp, kLargeBuffer).
-constexpr double kSegmentBytes = 20.0 * 1048576;
+constexpr uint64_t kSegmentBytes = 20 << 20;
+// Less than this is not worth a chip.
+constexpr uint64_t kUnusedShown = 1 << 20;
 
-QString GiB(double bytes, int digits = 2) { return QString::number(bytes / kGiB, 'f', digits); }
+QString Short(uint64_t bytes, int decimals = 2) {
+  return QString::fromStdString(timeline::FormatBytesShort(bytes, decimals));
+}
 
 QString Millions(uint64_t count) {
   if (count >= 1'000'000'000)
@@ -71,41 +74,62 @@ ChipTexts MakeChipTexts(const Digest& digest) {
   }
   out.subtitle = parts.join(QStringLiteral(" · "));
 
-  out.backend = QStringLiteral("%1 · %2").arg(
-      ToQString(trace::Name(info.backend)),
-      info.measured ? QObject::tr("measured") : QObject::tr("modelled"));
-  out.backend_tip = info.measured
+  const bool imported = info.backend == trace::Backend::kImported;
+  out.backend = imported ? QObject::tr("recorded file")
+                         : QStringLiteral("%1 · %2").arg(
+                               ToQString(trace::Name(info.backend)),
+                               info.measured ? QObject::tr("measured") : QObject::tr("modelled"));
+  out.backend_tip = imported ? QString::fromStdString(info.source)
+                    : info.measured
                         ? QObject::tr("Sizes and times were measured while the step ran.")
                         : QObject::tr(
                               "Nothing was computed: sizes are what PyTorch asks for, times "
                               "come from a roofline model of the device.");
-  if (info.device.memory_bytes > 0) out.device = ShortDeviceName(info.device);
-  const double peak = static_cast<double>(summary.peak.allocated);
-  const double reserved = static_cast<double>(summary.peak.reserved);
-  out.peak = QObject::tr("peak %1 GiB").arg(GiB(peak));
-  if (summary.peak.reserved > 0) {
-    out.reserved = QObject::tr("reserved %1").arg(GiB(reserved));
-    if (info.measured) {
-      out.reserved += QObject::tr(" GiB");
-    } else {
-      out.reserved += QObject::tr(" ±%1").arg(GiB(kSegmentBytes));
-      out.reserved_tip =
-          QObject::tr(
-              "%1 bytes held by the caching allocator at most; a plan is within one 20 MiB "
-              "segment of a recorded run.")
-              .arg(QString::fromStdString(timeline::FormatCount(summary.peak.reserved)));
-    }
+  if (digest.inferred()) {
+    out.inferred = QObject::tr("categories inferred");
+    QStringList lines{
+        QObject::tr("The file says no categories. What is in memory at the peak was told by:")};
+    for (const Fact& rule : RecordingFactsOf(digest, {}).rules)
+      lines << QStringLiteral("%1  %2").arg(QString::fromStdString(rule.label),
+                                            QString::fromStdString(rule.value));
+    out.inferred_tip = lines.join(QLatin1Char('\n'));
   }
-  if (info.device.memory_bytes > 0 && summary.peak.reserved > 0) {
+  if (info.device.memory_bytes > 0) out.device = ShortDeviceName(info.device);
+  out.peak = QObject::tr("peak %1").arg(Short(summary.peak.allocated));
+  const uint64_t reserved = summary.peak.reserved;
+  if (reserved > 0) {
+    out.reserved = QObject::tr("reserved %1").arg(Short(reserved));
+    out.reserved_tip = QObject::tr("%1 bytes held by the caching allocator at most. ")
+                           .arg(QString::fromStdString(timeline::FormatCount(reserved)));
+    if (!info.measured && !imported) {
+      out.reserved += QObject::tr(" ±%1").arg(
+          QString::number(static_cast<double>(kSegmentBytes) / 1073741824.0, 'f', 2));
+      out.reserved_tip += QObject::tr("A plan is within one 20 MiB segment of a recorded run. ");
+    }
+    out.reserved_tip += QObject::tr("Click: what would give some of it back.");
+  }
+  if (digest.unused >= kUnusedShown) {
+    out.unused = QObject::tr("unused %1").arg(Short(digest.unused));
+    out.unused_tip = QObject::tr(
+                         "%1 bytes are reserved but not allocated, when most is reserved. Click: "
+                         "where the holes are and who pins them.")
+                         .arg(QString::fromStdString(timeline::FormatCount(digest.unused)));
+  }
+  if (digest.out_of_memory > 0) {
+    out.out_of_memory = digest.out_of_memory == 1
+                            ? QObject::tr("out of memory")
+                            : QObject::tr("out of memory %1×").arg(digest.out_of_memory);
+    out.out_of_memory_tip = QObject::tr("Click: what was asked, what was there, what would help");
+  }
+  if (info.device.memory_bytes > 0 && reserved > 0 && !digest.recorded()) {
     out.does_fit = summary.fits;
-    const double free = static_cast<double>(summary.headroom_bytes);
-    out.fits = summary.fits ? QObject::tr("fits, %1 GiB free").arg(GiB(free, 1))
-                            : QObject::tr("%1 GiB too much").arg(GiB(-free, 1));
+    const auto free = static_cast<uint64_t>(std::abs(summary.headroom_bytes));
+    out.fits = summary.fits ? QObject::tr("fits, %1 free").arg(Short(free, 1))
+                            : QObject::tr("%1 too much").arg(Short(free, 1));
     out.fits_tip =
-        QObject::tr(
-            "%1 GiB of the card − %2 GiB for the CUDA context and libraries − %3 GiB reserved")
-            .arg(GiB(static_cast<double>(info.device.memory_bytes)),
-                 GiB(static_cast<double>(info.device.context_bytes)), GiB(reserved));
+        QObject::tr("%1 of the card − %2 for the CUDA context and libraries − %3 reserved")
+            .arg(Short(info.device.memory_bytes), Short(info.device.context_bytes),
+                 Short(reserved));
   }
   return out;
 }
@@ -129,19 +153,22 @@ HeaderBar::HeaderBar(QWidget* parent) : QWidget(parent) {
   line->addWidget(subtitle_, 100);
   line->addSpacing(12);
   backend_ = AddChip(line, QStringLiteral("backend"));
+  inferred_ = AddChip(line, QStringLiteral("inferred"));
   device_ = AddChip(line, QStringLiteral("device"));
   peak_ = AddChip(line, QStringLiteral("peak"));
   reserved_ = AddChip(line, QStringLiteral("reserved"));
+  unused_ = AddChip(line, QStringLiteral("unused"));
   fits_ = AddChip(line, QStringLiteral("fits"));
+  out_of_memory_ = AddChip(line, QStringLiteral("out-of-memory"));
   line->addStretch(1);
   busy_ = MakeLabel({}, LabelRole::kDim);
   line->addWidget(busy_);
-  auto* commands = new QToolButton;
-  commands->setProperty("role", "quiet");
-  commands->setText(tr("Ctrl+K commands"));
-  commands->setFont(PanelFont(timeline::Font::kSmall));
-  connect(commands, &QToolButton::clicked, this, &HeaderBar::commandsClicked);
-  line->addWidget(commands);
+  commands_ = new QToolButton;
+  commands_->setProperty("role", "quiet");
+  commands_->setText(tr("Ctrl+K commands"));
+  commands_->setFont(PanelFont(timeline::Font::kSmall));
+  connect(commands_, &QToolButton::clicked, this, &HeaderBar::commandsClicked);
+  line->addWidget(commands_);
 }
 
 QToolButton* HeaderBar::AddChip(QHBoxLayout* line, const QString& name) {
@@ -161,10 +188,51 @@ void HeaderBar::setTexts(const ChipTexts& texts) {
   subtitle_->setFullText(texts.subtitle);
   subtitle_->setMaximumWidth(subtitle_->fontMetrics().horizontalAdvance(texts.subtitle) + 4);
   SetChip(backend_, texts.backend, "accent", texts.backend_tip);
+  SetChip(inferred_, texts.inferred, "", texts.inferred_tip);
   SetChip(device_, texts.device, "", tr("The GPU that is planned for"));
   SetChip(peak_, texts.peak, "", tr("Allocated bytes at the peak; click to go there"));
   SetChip(reserved_, texts.reserved, "", texts.reserved_tip);
+  SetChip(unused_, texts.unused, "", texts.unused_tip);
   SetChip(fits_, texts.fits, texts.does_fit ? "good" : "bad", texts.fits_tip);
+  SetChip(out_of_memory_, texts.out_of_memory, "bad", texts.out_of_memory_tip);
+  Fit();
+}
+
+void HeaderBar::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  Fit();
+}
+
+// Leaves out what matters least until the rest fits.
+void HeaderBar::Fit() {
+  struct Part {
+    QWidget* widget;
+    bool wanted;
+  };
+  const Part parts[] = {{commands_, true},
+                        {subtitle_, true},
+                        {device_, !device_->text().isEmpty()},
+                        {backend_, !backend_->text().isEmpty()},
+                        {inferred_, !inferred_->text().isEmpty()},
+                        {unused_, !unused_->text().isEmpty()},
+                        {reserved_, !reserved_->text().isEmpty()}};
+  for (const Part& part : parts) part.widget->setVisible(part.wanted);
+  const auto needed = [this] {
+    int width = 0;
+    for (int i = 0; i < layout()->count(); ++i) {
+      const QLayoutItem* item = layout()->itemAt(i);
+      const QWidget* widget = item->widget();
+      if (widget != nullptr && widget->isHidden()) continue;
+      width += (widget == subtitle_ ? subtitle_->minimumWidth() : item->sizeHint().width()) +
+               layout()->spacing();
+    }
+    const QMargins margins = layout()->contentsMargins();
+    return width + margins.left() + margins.right();
+  };
+  for (const Part& part : parts) {
+    if (needed() <= width()) return;
+    part.widget->hide();
+  }
 }
 
 void HeaderBar::setBusy(const QString& text) { busy_->setText(text); }
@@ -173,7 +241,9 @@ QJsonObject HeaderBar::dumpState() const {
   return {{"title", title_->text()},     {"subtitle", subtitle_->fullText()},
           {"backend", backend_->text()}, {"device", device_->text()},
           {"peak", peak_->text()},       {"reserved", reserved_->text()},
-          {"fits", fits_->text()},       {"busy", busy_->text()}};
+          {"fits", fits_->text()},       {"inferred", inferred_->text()},
+          {"unused", unused_->text()},   {"out_of_memory", out_of_memory_->text()},
+          {"busy", busy_->text()}};
 }
 
 Banner::Banner(QWidget* parent) : QFrame(parent) {

@@ -19,8 +19,8 @@ class ElidedLabel;
 // Texts of the chips for a trace; empty where it does not say.
 struct ChipTexts {
   QString title, subtitle;
-  QString backend, device, peak, reserved, fits;
-  QString backend_tip, reserved_tip, fits_tip;
+  QString backend, inferred, device, peak, reserved, unused, fits, out_of_memory;
+  QString backend_tip, inferred_tip, reserved_tip, unused_tip, fits_tip, out_of_memory_tip;
   bool does_fit = true;
 };
 ChipTexts MakeChipTexts(const Digest& digest);
@@ -32,21 +32,32 @@ class HeaderBar : public QWidget {
   void setTexts(const ChipTexts& texts);
   void setBusy(const QString& text);  // empty: idle
   QJsonObject dumpState() const;
+  // Chips that do not fit are left out: it never asks for more width than there is.
+  QSize minimumSizeHint() const override { return {200, 44}; }
 
  Q_SIGNALS:
-  void chipClicked(const QString& name);  // "backend", "device", "peak", "reserved", "fits"
+  // "backend", "inferred", "device", "peak", "reserved", "unused", "fits", "out-of-memory"
+  void chipClicked(const QString& name);
   void commandsClicked();
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
+  void Fit();
   QToolButton* AddChip(QHBoxLayout* line, const QString& name);
   QLabel* title_ = nullptr;
   ElidedLabel* subtitle_ = nullptr;
   QLabel* busy_ = nullptr;
   QToolButton* backend_ = nullptr;
+  QToolButton* inferred_ = nullptr;
   QToolButton* device_ = nullptr;
   QToolButton* peak_ = nullptr;
   QToolButton* reserved_ = nullptr;
+  QToolButton* unused_ = nullptr;
   QToolButton* fits_ = nullptr;
+  QToolButton* out_of_memory_ = nullptr;
+  QToolButton* commands_ = nullptr;
 };
 
 // Says what happened, where, and what to do next; stays until it is closed or replaced.

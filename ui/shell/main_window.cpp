@@ -18,15 +18,19 @@
 #include <QPlainTextEdit>
 #include <QProgressBar>
 #include <QScrollArea>
+#include <QStackedWidget>
 #include <QStatusBar>
 #include <QTabWidget>
 #include <QToolBar>
+#include <QToolButton>
 #include <QUrl>
 #include <QVBoxLayout>
 
+#include "ui/explain/explain_panel.h"
 #include "ui/panels/breakdown_panel.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
+#include "ui/panels/recording_panel.h"
 #include "ui/panels/run_panel.h"
 #include "ui/panels/table_panel.h"
 #include "ui/panels/technique_panel.h"
@@ -43,7 +47,7 @@ constexpr int kControlsWidth = 336;
 constexpr int kBreakdownWidth = 330;
 constexpr int kTablesHeight = 226;
 constexpr int kLogLines = 5000;
-constexpr int kWriteBarWidth = 160, kWriteBarHeight = 6;
+constexpr int kProgressWidth = 160, kProgressHeight = 6;
 constexpr int kLayoutVersion = 1;
 
 std::unique_ptr<QSettings> OpenSettings(const QString& file) {
@@ -86,6 +90,7 @@ MainWindow::MainWindow(const MainWindowOptions& options)
 
   worker_ = new WorkerClient(options.worker_program, this);
   savings_ = new SavingsPlanner(options.worker_program, this);
+  loader_ = new FileLoader(options.open ? options.open : importers::OpenTraceFile, this);
   busy_delay_.setSingleShot(true);
 
   header_ = new HeaderBar;
@@ -112,7 +117,8 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   timeline_->setObjectName(QStringLiteral("timeline"));
   timeline_->setEmptyText(tr("No run yet"),
                           tr("Choose a model and press Ctrl+R to plan it\n"
-                             "or drop a .trace file here, or open one with Ctrl+O"));
+                             "or drop a recording here, or open one with Ctrl+O: .trace, a CUDA\n"
+                             "memory snapshot, Kineto's JSON; plain, .gz or .zst"));
   timeline_->setAnimations(animations_);
   column->addWidget(banner_);
   column->addWidget(timeline_, 1);
@@ -128,13 +134,27 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   status_->setContentsMargins(11, 0, 0, 0);
   statusBar()->addWidget(status_, 1);
   statusBar()->setSizeGripEnabled(false);
-  write_bar_ = new QProgressBar;
-  write_bar_->setObjectName(QStringLiteral("writeProgress"));
-  write_bar_->setFixedSize(kWriteBarWidth, kWriteBarHeight);
-  write_bar_->setTextVisible(false);
-  write_bar_->hide();
-  statusBar()->addPermanentWidget(write_bar_);
-  connect(&write_poll_, &QTimer::timeout, this, &MainWindow::ShowWriting);
+  status_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  progress_ = new QProgressBar;
+  progress_->setObjectName(QStringLiteral("progress"));
+  progress_->setFixedSize(kProgressWidth, kProgressHeight);
+  progress_->setTextVisible(false);
+  progress_->hide();
+  statusBar()->addPermanentWidget(progress_);
+  cancel_ = new QToolButton;
+  cancel_->setObjectName(QStringLiteral("cancel"));
+  cancel_->setProperty("role", "quiet");
+  cancel_->setText(tr("Cancel"));
+  cancel_->setFont(PanelFont(timeline::Font::kSmall));
+  cancel_->setToolTip(tr("Ctrl+."));
+  cancel_->hide();
+  connect(cancel_, &QToolButton::clicked, this, &MainWindow::cancelAll);
+  statusBar()->addPermanentWidget(cancel_);
+  connect(&write_poll_, &QTimer::timeout, this, &MainWindow::ShowProgress);
+  connect(loader_, &FileLoader::progressed, this, &MainWindow::ShowProgress);
+  connect(loader_, &FileLoader::preview, this, &MainWindow::Preview);
+  connect(loader_, &FileLoader::loaded, this, &MainWindow::FileLoaded);
+  connect(loader_, &FileLoader::notLoaded, this, &MainWindow::FileNotLoaded);
 
   resize(1680, 1050);
   resizeDocks({controls_dock_, breakdown_dock_}, {kControlsWidth, kBreakdownWidth}, Qt::Horizontal);
@@ -148,10 +168,11 @@ MainWindow::MainWindow(const MainWindowOptions& options)
 }
 
 MainWindow::~MainWindow() {
-  if (load_cancel_) *load_cancel_ = true;
+  loader_->cancel();
   // Their last signals must not find a half-destroyed window.
   worker_->disconnect(this);
   savings_->disconnect(this);
+  loader_->disconnect(this);
   undo_.disconnect(this);
 }
 
@@ -178,8 +199,12 @@ void MainWindow::BuildDocks() {
   column->addWidget(run_panel_);
   column->addWidget(techniques_);
   column->addStretch();
+  recording_ = new RecordingPanel;
+  controls_ = new QStackedWidget;
+  controls_->addWidget(Scrolling(controls));
+  controls_->addWidget(Scrolling(recording_));
   controls_dock_ =
-      dock(tr("Run and techniques"), "controlsDock", Scrolling(controls), Qt::LeftDockWidgetArea);
+      dock(tr("Run and techniques"), "controlsDock", controls_, Qt::LeftDockWidgetArea);
   controls_dock_->setMinimumWidth(280);
   breakdown_ = new BreakdownPanel;
   breakdown_dock_ =
@@ -187,6 +212,9 @@ void MainWindow::BuildDocks() {
   breakdown_dock_->setMinimumWidth(260);
   tables_dock_ = dock(tr("Tables"), "tablesDock", tabs_, Qt::BottomDockWidgetArea);
   tables_dock_->setMinimumHeight(120);
+  connect(tables_dock_, &QDockWidget::visibilityChanged, this, [this](bool visible) {
+    if (visible) MakeTables(1 << tabs_->currentIndex());
+  });
 }
 
 void MainWindow::BuildTables() {
@@ -231,7 +259,7 @@ void MainWindow::BuildTables() {
   auto* compare_column = new QVBoxLayout(compare);
   compare_column->setContentsMargins(0, 0, 0, 0);
   compare_column->setSpacing(0);
-  compare_note_ = MakeLabel({}, LabelRole::kDim);
+  compare_note_ = new ElidedLabel(LabelRole::kDim);
   compare_note_->setContentsMargins(15, 7, 15, 5);
   compare_column->addWidget(compare_note_);
   compare_ = new TableModel(this);
@@ -242,6 +270,9 @@ void MainWindow::BuildTables() {
   compare_view_->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
   compare_column->addWidget(Inset(compare_view_));
   tabs_->addTab(compare, tr("Compare"));
+
+  explain_ = new ExplainPanel(tabs_, this);
+  connect(tabs_, &QTabWidget::currentChanged, this, &MainWindow::TabChanged);
 
   log_ = new QPlainTextEdit;
   log_->setObjectName(QStringLiteral("log"));
@@ -256,6 +287,12 @@ void MainWindow::ConnectPanels() {
   connect(run_panel_, &RunPanel::openModelConfigRequested, this,
           [this] { actions_.Find(QStringLiteral("run.model"))->trigger(); });
   connect(techniques_, &TechniquePanel::configEdited, this, &MainWindow::editConfig);
+  connect(recording_, &RecordingPanel::planRequested, this, [this] {
+    PinBaseline();
+    ShowControls();
+    StartRun();
+  });
+  connect(recording_, &RecordingPanel::partRequested, this, [this] { OpenPartOf(file_); });
   connect(savings_, &SavingsPlanner::saving, techniques_, &TechniquePanel::setSaving);
   connect(savings_, &SavingsPlanner::planned, this,
           [this](const run::RunConfig& config, const std::shared_ptr<const Digest>& digest) {
@@ -293,6 +330,17 @@ void MainWindow::ConnectPanels() {
           &MainWindow::SelectionChanged);
   connect(timeline_, &timeline::TimelineWidget::cursorMoved, breakdown_,
           &BreakdownPanel::setCursorTime);
+  connect(timeline_, &timeline::TimelineWidget::cursorMoved, explain_,
+          &ExplainPanel::setCursorTime);
+  connect(timeline_, &timeline::TimelineWidget::rangeSelected, explain_, &ExplainPanel::setRange);
+  connect(timeline_, &timeline::TimelineWidget::viewChanged, explain_, &ExplainPanel::setView);
+  connect(explain_, &ExplainPanel::cursorRequested, timeline_,
+          &timeline::TimelineWidget::setCursorTime);
+  connect(explain_, &ExplainPanel::allocationClicked, this, [this](trace::AllocationId id) {
+    timeline_->select(id);
+    timeline_->revealSelection();
+  });
+  connect(recording_, &RecordingPanel::pageRequested, this, &MainWindow::openPage);
   connect(
       timeline_, &timeline::TimelineWidget::rangeSelected, this, [this](qint64 begin, qint64 end) {
         if (end > begin)
@@ -311,8 +359,9 @@ void MainWindow::ConnectPanels() {
             timeline_->revealSelection();
           });
   connect(allocation_filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
+    MakeTables(kAllocationsTab);
     allocations_->setFilter(text);
-    UpdateTables();
+    CountAllocations();
   });
   connect(header_, &HeaderBar::commandsClicked, this,
           [this] { actions_.Find(QStringLiteral("help.commands"))->trigger(); });
@@ -321,8 +370,13 @@ void MainWindow::ConnectPanels() {
       timeline_->jumpToPeak();
       breakdown_dock_->show();
     } else if (name == QLatin1String("reserved")) {
-      tables_dock_->show();
-      tabs_->setCurrentIndex(0);
+      openPage(QStringLiteral("reclaim"));
+    } else if (name == QLatin1String("unused")) {
+      openPage(QStringLiteral("fragmentation"));
+    } else if (name == QLatin1String("out-of-memory")) {
+      openPage(QStringLiteral("out-of-memory"));
+    } else if (controls_->currentIndex() == 1) {
+      controls_dock_->show();
     } else {
       controls_dock_->show();
       run_panel_
@@ -353,6 +407,7 @@ void MainWindow::ApplyChosenTheme() {
   timeline_->setTheme(theme_);
   techniques_->setTheme(theme_);
   breakdown_->setTheme(theme_);
+  explain_->setTheme(theme_);
   for (RowModel* model : std::initializer_list<RowModel*>{phases_, compare_, allocations_})
     model->setTheme(theme_);
   actions_.Refresh();
@@ -379,6 +434,7 @@ void MainWindow::dropEvent(QDropEvent* event) {
 }
 
 QJsonObject MainWindow::dumpState() const {
+  const_cast<MainWindow*>(this)->MakeTables(kPhasesTab | kAllocationsTab | kCompareTab);
   QJsonObject trace;
   if (digest_ != nullptr) {
     const analysis::Summary& s = digest_->summary;
@@ -402,28 +458,37 @@ QJsonObject MainWindow::dumpState() const {
   QJsonObject config = QJsonDocument::fromJson(config_json).object();
   config.remove(QStringLiteral("model_config_json"));
   config.remove(QStringLiteral("modelConfigJson"));
-  return {{"title", windowTitle()},
-          {"config", config},
-          {"trace", trace},
-          {"partial", shown_is_partial_},
-          {"chips", header_->dumpState()},
-          {"techniques", techniques_->dumpState()},
-          {"breakdown", breakdown_->dumpState()},
-          {"tables", QJsonObject{{"phases", phases_view_->dumpState()},
-                                 {"allocations", allocations_view_->dumpState()},
-                                 {"compare", compare_view_->dumpState()},
-                                 {"current", tabs_->tabText(tabs_->currentIndex())}}},
-          {"timeline", timeline_->dumpState()},
-          {"banner", banner_->dumpState()},
-          {"status", status_->text()},
-          {"theme", theme_.dark ? "dark" : "light"},
-          {"theme_choice", ThemeName(theme_choice_)},
-          {"baseline", baseline_ != nullptr},
-          {"ghost", baseline_ != nullptr || previous_ != nullptr},
-          {"undo", undo_.canUndo() ? undo_.undoText() : QString()},
-          {"redo", undo_.canRedo() ? undo_.redoText() : QString()},
-          {"recent", recent},
-          {"busy", busy()}};
+  return {
+      {"title", windowTitle()},
+      {"config", config},
+      {"trace", trace},
+      {"partial", shown_is_partial_},
+      {"recorded", controls_->currentIndex() == 1},
+      {"recording", recording_->dumpState()},
+      {"loading", loader_->busy() ? QJsonValue(QJsonObject{{"file", loader_->path()},
+                                                           {"fraction", loader_->fraction()},
+                                                           {"progress", progress_->isVisible()},
+                                                           {"cancelling", loader_->cancelling()}})
+                                  : QJsonValue::Null},
+      {"chips", header_->dumpState()},
+      {"techniques", techniques_->dumpState()},
+      {"breakdown", breakdown_->dumpState()},
+      {"tables", QJsonObject{{"phases", phases_view_->dumpState()},
+                             {"allocations", allocations_view_->dumpState()},
+                             {"compare", compare_view_->dumpState()},
+                             {"current", tabs_->tabText(tabs_->currentIndex())}}},
+      {"explain", explain_->dumpState()},
+      {"timeline", timeline_->dumpState()},
+      {"banner", banner_->dumpState()},
+      {"status", status_->text()},
+      {"theme", theme_.dark ? "dark" : "light"},
+      {"theme_choice", ThemeName(theme_choice_)},
+      {"baseline", baseline_ != nullptr},
+      {"ghost", baseline_ != nullptr || previous_ != nullptr},
+      {"undo", undo_.canUndo() ? undo_.undoText() : QString()},
+      {"redo", undo_.canRedo() ? undo_.redoText() : QString()},
+      {"recent", recent},
+      {"busy", busy()}};
 }
 
 }  // namespace vramscope::ui

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <QElapsedTimer>
-#include <QFutureWatcher>
 #include <QJsonObject>
 #include <QMainWindow>
 #include <QSettings>
@@ -18,12 +17,14 @@
 #include <QUndoStack>
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "profiler/run/run_config.h"
 #include "profiler/trace/trace.h"
 #include "ui/panels/rows.h"
 #include "ui/shell/actions.h"
+#include "ui/shell/file_loader.h"
 #include "ui/shell/run_cache.h"
 #include "ui/shell/style.h"
 
@@ -32,7 +33,9 @@ class QLabel;
 class QLineEdit;
 class QPlainTextEdit;
 class QProgressBar;
+class QStackedWidget;
 class QTabWidget;
+class QToolButton;
 
 namespace vramscope::ui {
 
@@ -42,7 +45,10 @@ class TimelineWidget;
 class AllocationModel;
 class Banner;
 class BreakdownPanel;
+class ElidedLabel;
+class ExplainPanel;
 class HeaderBar;
+class RecordingPanel;
 class RunPanel;
 class SavingsPlanner;
 class TableModel;
@@ -52,9 +58,10 @@ class WorkerClient;
 
 struct MainWindowOptions {
   QString worker_program;
-  QString settings_file;  // empty: the user's own
-  bool savings = true;    // plan what techniques would save
-  bool cache = true;      // show a plan that was made before without making it again
+  QString settings_file;   // empty: the user's own
+  bool savings = true;     // plan what techniques would save
+  OpenFunction open = {};  // empty: importers::OpenTraceFile
+  bool cache = true;       // show a plan that was made before without making it again
 };
 
 class MainWindow : public QMainWindow {
@@ -71,11 +78,14 @@ class MainWindow : public QMainWindow {
   void openFile(const QString& path);
   void openFiles(const QStringList& paths);  // one after another; the first becomes the baseline
   void openModelConfig(const QString& path);
+  // Only a device, or a range of entries or of time, of a recording.
+  void openPart(const QString& path, const importers::OpenOptions& part);
   // Each says in the status bar or the banner how it went; a longer one has a bar in the status bar
   // and can be cancelled, which leaves an older file as it was.
   void saveTrace(const QString& path);
   void exportChrome(const QString& path);
-  void cancelAll();  // what is being run, read or written
+  void cancelAll();                  // what is being run, read, written or replayed
+  void openPage(const QString& id);  // of the explain pages: "fragmentation", "what-if", ...
 
   void setThemeChoice(ThemeChoice choice);
   bool busy() const;     // something is being run, read, written or digested
@@ -89,6 +99,7 @@ class MainWindow : public QMainWindow {
   ActionRegistry* actionRegistry() { return &actions_; }
   TechniquePanel* techniquePanel() const { return techniques_; }
   QUndoStack* undoStack() { return &undo_; }
+  ExplainPanel* explainPanel() const { return explain_; }
   std::shared_ptr<const Digest> digest() const { return digest_; }
 
  Q_SIGNALS:
@@ -103,8 +114,13 @@ class MainWindow : public QMainWindow {
 
  private:
   class ConfigCommand;
-  struct Loaded;
   struct Writing;
+  // What stands in the window, to come back to.
+  struct Shown {
+    std::shared_ptr<const Digest> digest, previous;
+    QString file;
+    bool showing_file = false, partial = false;
+  };
 
   // main_window.cpp: parts and their places.
   void BuildDocks();
@@ -123,7 +139,7 @@ class MainWindow : public QMainWindow {
   void ExportDialog();
   void ShowAbout();
   void RebuildRecent();
-  // main_window_document.cpp: runs, files, what is shown.
+  // main_window_document.cpp: runs, what is shown.
   void SetConfig(const run::RunConfig& config);
   void StartRun();
   void PlanOrRecall();  // StartRun, unless the plan is known
@@ -135,13 +151,27 @@ class MainWindow : public QMainWindow {
   void ShowFit();
   void UpdateGhost(bool animate);
   void UpdateTables();
+  void MakeTables(int wanted);  // of what is stale
+  void MakeAllocations();
+  void MakeComparison();
+  void CountAllocations();
+  void ShowSelectedRow(trace::AllocationId id);
   void PinBaseline();
   void UnpinBaseline();
-  void FileLoaded();
+  void ShowNothing();
+  void ShowOutOfMemoryTab();
+  void TabChanged();
+  void ShowControls();
+  // main_window_files.cpp
+  void OpenPartOf(const QString& path);
+  void Preview(const std::shared_ptr<const trace::Trace>& trace);
+  void FileLoaded(const QString& path, const std::shared_ptr<const trace::Trace>& trace);
+  void FileNotLoaded(const QString& path, const absl::Status& status);
+  void ShowWarnings(const QString& path, const trace::Trace& trace);
   void AddRecent(const QString& path);
   // main_window_writing.cpp
   void WriteFile(const QString& path, bool chrome);
-  void ShowWriting();
+  void ShowProgress();
   // main_window_document.cpp again
   void Say(const QString& text);  // status bar and log
   void SetBusy(const QString& text);
@@ -175,10 +205,9 @@ class MainWindow : public QMainWindow {
   quint64 digest_generation_ = 0;
   int digesting_ = 0;
 
-  QFutureWatcher<Loaded>* loading_ = nullptr;
-  std::shared_ptr<std::atomic<bool>> load_cancel_;
-  std::shared_ptr<std::atomic<int>> load_progress_;
-  QTimer load_poll_;
+  FileLoader* loader_ = nullptr;
+  importers::OpenOptions part_;  // of what is or was opened last
+  std::optional<Shown> before_loading_;
   QStringList to_open_;
   std::vector<std::shared_ptr<Writing>> writing_;  // the last one is shown
   QTimer write_poll_;
@@ -186,10 +215,14 @@ class MainWindow : public QMainWindow {
   HeaderBar* header_ = nullptr;
   Banner* banner_ = nullptr;
   timeline::TimelineWidget* timeline_ = nullptr;
+  QStackedWidget* controls_ = nullptr;  // of a run; of a recorded file
+  RecordingPanel* recording_ = nullptr;
   RunPanel* run_panel_ = nullptr;
   TechniquePanel* techniques_ = nullptr;
   BreakdownPanel* breakdown_ = nullptr;
   QTabWidget* tabs_ = nullptr;
+  ExplainPanel* explain_ = nullptr;
+  int lent_height_ = 0;  // of the tables before an explain page took more; 0: none did
   TableModel* phases_ = nullptr;
   TableModel* compare_ = nullptr;
   AllocationModel* allocations_ = nullptr;
@@ -198,15 +231,19 @@ class MainWindow : public QMainWindow {
   TableView* allocations_view_ = nullptr;
   QLineEdit* allocation_filter_ = nullptr;
   QLabel* allocation_count_ = nullptr;
-  QLabel* compare_note_ = nullptr;
+  ElidedLabel* compare_note_ = nullptr;
   QPlainTextEdit* log_ = nullptr;
   QDockWidget* controls_dock_ = nullptr;
   QDockWidget* breakdown_dock_ = nullptr;
   QDockWidget* tables_dock_ = nullptr;
   QLabel* status_ = nullptr;
-  QProgressBar* write_bar_ = nullptr;
+  QProgressBar* progress_ = nullptr;
+  QToolButton* cancel_ = nullptr;
   QByteArray default_layout_;
   bool selecting_ = false;
+  // Bits are 1 << index of the tab.
+  static constexpr int kPhasesTab = 1, kAllocationsTab = 2, kCompareTab = 4;
+  int stale_tables_ = 0;
 };
 
 }  // namespace vramscope::ui

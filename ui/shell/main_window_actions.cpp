@@ -7,8 +7,10 @@
 #include <QMenu>
 #include <QMenuBar>
 #include <QMessageBox>
+#include <QStackedWidget>
 #include <QTabWidget>
 
+#include "ui/explain/explain_panel.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/table_panel.h"
 #include "ui/panels/technique_panel.h"
@@ -50,7 +52,13 @@ void MainWindow::AddFileActions() {
                 .text = tr("Open …"),
                 .shortcuts = Keys({"Ctrl+O"}),
                 .run = [this] { OpenDialog(); },
-                .tip = tr("Open a .trace file")});
+                .tip = tr("A .trace file, a CUDA memory snapshot, Kineto's JSON")});
+  actions_.Add({.id = "file.open-part",
+                .menu = menu,
+                .text = tr("Open part of a recording …"),
+                .shortcuts = Keys({"Ctrl+Shift+O"}),
+                .run = [this] { OpenPartOf(showing_file_ ? file_ : QString()); },
+                .tip = tr("One device, a range of entries or of time of a large file")});
   actions_.Add({.id = "file.save",
                 .menu = menu,
                 .text = tr("Save trace …"),
@@ -253,7 +261,11 @@ void MainWindow::AddRunActions() {
                   .menu = tr("Techniques"),
                   .text = ToQString(technique.title),
                   .run = [this, id] { techniques_->toggle(id)->click(); },
-                  .enabled = [this, id] { return techniques_->toggle(id)->isEnabled(); },
+                  .enabled =
+                      [this, id] {
+                        return controls_->currentIndex() == 0 &&
+                               techniques_->toggle(id)->isEnabled();
+                      },
                   .checked = [this, id] { return techniques_->toggle(id)->isChecked(); }});
   }
   menu = tr("Go");
@@ -275,6 +287,15 @@ void MainWindow::AddRunActions() {
                       timeline_->revealSelection();
                     },
                 .enabled = [this] { return digest_ != nullptr; }});
+  menu = tr("Explain");
+  for (const ExplainPanel::PageInfo& info : explain_->pages()) {
+    const QString id = QString::fromLatin1(info.id);
+    actions_.Add({.id = QStringLiteral("explain.") + id,
+                  .menu = menu,
+                  .text = info.command,
+                  .shortcuts = Keys({info.shortcut}),
+                  .run = [this, id] { openPage(id); }});
+  }
   menu = tr("Help");
   actions_.Add({.id = "help.commands",
                 .menu = menu,
@@ -300,7 +321,9 @@ void MainWindow::AddRunActions() {
 
 void MainWindow::OpenDialog() {
   const QStringList paths = QFileDialog::getOpenFileNames(
-      this, tr("Open a trace"), QFileInfo(file_).path(), tr("Traces (*.trace);;All files (*)"));
+      this, tr("Open a recording"), QFileInfo(file_).path(),
+      tr("Recordings (*.trace *.pickle *.pkl *.json *.gz *.zst);;Traces (*.trace);;"
+         "CUDA memory snapshots (*.pickle *.pkl *.json *.gz *.zst);;All files (*)"));
   if (!paths.isEmpty()) openFiles(paths);
 }
 

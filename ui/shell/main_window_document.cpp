@@ -1,14 +1,21 @@
 // What the window shows: runs and their ends, the baseline, the banner.
+#include <QDockWidget>
 #include <QFileInfo>
+#include <QFutureWatcher>
 #include <QLabel>
 #include <QPlainTextEdit>
+#include <QStackedWidget>
+#include <QTabWidget>
 #include <QTime>
 #include <QUndoCommand>
 #include <QtConcurrent/QtConcurrentRun>
 
 #include "profiler/trace/reader.h"
+#include "ui/explain/explain_panel.h"
 #include "ui/panels/breakdown_panel.h"
+#include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
+#include "ui/panels/recording_panel.h"
 #include "ui/panels/run_panel.h"
 #include "ui/panels/table_panel.h"
 #include "ui/panels/technique_panel.h"
@@ -16,6 +23,7 @@
 #include "ui/shell/main_window.h"
 #include "ui/shell/savings.h"
 #include "ui/timeline/model/format.h"
+#include "ui/timeline/model/timeline_data.h"
 #include "ui/timeline/timeline_widget.h"
 #include "ui/worker/worker_client.h"
 
@@ -24,6 +32,7 @@ namespace {
 
 // A toggle is mostly over before this: no bar for it.
 constexpr int kBusyDelayMs = 250;
+constexpr int kPageHeight = 340;
 // Another toggle may follow at once; the new picture is drawn and morphs in the meantime.
 constexpr int kSavingsDelayMs = 250;
 // Digested at once in place of on a pool thread: the way there and back costs as much.
@@ -83,7 +92,8 @@ void MainWindow::PlanOrRecall() {
   run_tag_ = 0;          // of no interest any more
   ++digest_generation_;  // nor is one that is being digested
   SetBusy({});
-  RunSucceeded();  // what there is to say of the worker stays
+  if (worker_->running()) banner_->clear(QStringLiteral("worker-lost"));
+  RunSucceeded();
   ShowDigest(std::move(known), animations_, false);
 }
 
@@ -205,12 +215,19 @@ void MainWindow::Digested(std::shared_ptr<const trace::Trace> trace, bool animat
     return;
   }
   ++digesting_;
+  // The canvas' indexes beside the digest: neither needs the other. Those of a large trace the
+  // canvas builds itself, while the old picture stays.
+  std::optional<QFuture<std::shared_ptr<const timeline::TimelineData>>> indexes;
+  if (trace->events.size() <= timeline::TimelineWidget::kBuildInBackground)
+    indexes = QtConcurrent::run([trace] { return timeline::TimelineData::Build(trace); });
   auto* watcher = new QFutureWatcher<std::shared_ptr<const Digest>>(this);
   connect(watcher, &QFutureWatcherBase::finished, this,
-          [this, watcher, generation, animate, partial] {
+          [this, watcher, indexes, generation, animate, partial] {
             --digesting_;
             watcher->deleteLater();
-            if (generation == digest_generation_) ShowDigest(watcher->result(), animate, partial);
+            if (generation != digest_generation_) return;
+            if (indexes) timeline_->prepare(indexes->result());
+            ShowDigest(watcher->result(), animate, partial);
           });
   watcher->setFuture(
       QtConcurrent::run([trace = std::move(trace)]() mutable { return MakeDigest(trace); }));
@@ -227,7 +244,12 @@ void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, 
   UpdateGhost(animate);
   breakdown_->setDigest(digest_);
   breakdown_->setSelection(timeline_->selection());
+  // Pages of what is not there in whole would say what is not so.
+  explain_->setDigest(partial ? nullptr : digest_);
+  explain_->setSelection(timeline_->selection());
+  ShowOutOfMemoryTab();
   header_->setTexts(MakeChipTexts(*digest_));
+  ShowControls();
   UpdateTables();
   if (!partial) ShowFit();
   const QString name = QString::fromStdString(
@@ -251,13 +273,68 @@ void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, 
       savings_due_ = false;
     });
   }
+  if (partial) loader_->previewShown();
   Q_EMIT documentShown();
+}
+
+// Of a recorded file, too, when it is the controls of a run that are asked for.
+void MainWindow::ShowControls() {
+  const bool recorded = digest_ != nullptr && showing_file_ && digest_->recorded();
+  controls_->setCurrentIndex(recorded ? 1 : 0);
+  if (recorded) recording_->setDigest(*digest_, file_, shown_is_partial_);
+}
+
+// Back to how the window begins.
+void MainWindow::ShowNothing() {
+  digest_ = nullptr;
+  shown_is_partial_ = false;
+  stale_tables_ = 0;
+  timeline_->setGhost(nullptr);
+  timeline_->setTrace(nullptr);
+  breakdown_->setDigest(nullptr);
+  explain_->setDigest(nullptr);
+  header_->setTexts({});
+  allocations_->setTrace(nullptr);
+  phases_->setTable({});
+  compare_->setTable({});
+  setWindowTitle(QStringLiteral("vramscope"));
+  ShowControls();
+}
+
+// Where nothing ran out there is nothing to explain; the command opens the page all the same.
+void MainWindow::ShowOutOfMemoryTab() {
+  const QString id = QStringLiteral("out-of-memory");
+  const int tab = tabs_->indexOf(explain_->page(id));
+  tabs_->setTabVisible(tab, tab == tabs_->currentIndex() || digest_->out_of_memory > 0);
+}
+
+void MainWindow::openPage(const QString& id) {
+  ExplainPage* page = explain_->page(id);
+  if (page == nullptr) return;
+  tabs_->setTabVisible(tabs_->indexOf(page), true);
+  tables_dock_->show();
+  explain_->open(id);
+}
+
+// A page with a picture wants more height than a table: lent while it is in front.
+void MainWindow::TabChanged() {
+  MakeTables(1 << tabs_->currentIndex());
+  const bool tall = qobject_cast<ExplainPage*>(tabs_->currentWidget()) != nullptr;
+  if (tall && lent_height_ == 0 && tables_dock_->height() < kPageHeight &&
+      height() > 2 * kPageHeight) {
+    lent_height_ = tables_dock_->height();
+    resizeDocks({tables_dock_}, {kPageHeight}, Qt::Vertical);
+  } else if (!tall && lent_height_ > 0) {
+    resizeDocks({tables_dock_}, {lent_height_}, Qt::Vertical);
+    lent_height_ = 0;
+  }
 }
 
 void MainWindow::ShowFit() {
   const analysis::Summary& summary = digest_->summary;
   const trace::TraceInfo& info = digest_->trace->info;
-  if (info.device.memory_bytes == 0 || summary.fits) {
+  // What was recorded did fit, or says itself that it did not.
+  if (digest_->recorded() || info.device.memory_bytes == 0 || summary.fits) {
     banner_->clear(QStringLiteral("does-not-fit"));
     return;
   }
@@ -284,12 +361,30 @@ void MainWindow::UpdateGhost(bool) {
   }
 }
 
+// A table is made when it is looked at: after a toggle the one in front is enough.
 void MainWindow::UpdateTables() {
-  if (digest_ == nullptr) return;
-  phases_->setTable(PhaseTable(*digest_));
+  stale_tables_ = kPhasesTab | kAllocationsTab | kCompareTab;
+  MakeTables(tables_dock_->isVisible() ? 1 << tabs_->currentIndex() : 0);
+}
+
+void MainWindow::MakeTables(int wanted) {
+  wanted &= stale_tables_;
+  if (digest_ == nullptr || wanted == 0) return;
+  stale_tables_ &= ~wanted;
+  if (wanted & kPhasesTab) phases_->setTable(PhaseTable(*digest_));
+  if (wanted & kAllocationsTab) MakeAllocations();
+  if (wanted & kCompareTab) MakeComparison();
+}
+
+void MainWindow::MakeAllocations() {
   selecting_ = true;
   allocations_->setTrace(digest_->trace);
   selecting_ = false;
+  CountAllocations();
+  ShowSelectedRow(timeline_->selection());
+}
+
+void MainWindow::CountAllocations() {
   const uint32_t total = allocations_->total();
   const int shown = allocations_->rowCount();
   allocation_count_->setText(
@@ -298,10 +393,13 @@ void MainWindow::UpdateTables() {
           : tr("%1 of %2 allocations")
                 .arg(QString::fromStdString(timeline::FormatCount(static_cast<uint64_t>(shown))),
                      QString::fromStdString(timeline::FormatCount(total))));
+}
+
+void MainWindow::MakeComparison() {
   const std::shared_ptr<const Digest>& against = baseline_ ? baseline_ : previous_;
   if (against == nullptr || against == digest_) {
     compare_->setTable({});
-    compare_note_->setText(
+    compare_note_->setFullText(
         tr("Nothing to compare with yet: toggle a technique, or pin this run as the baseline "
            "(Ctrl+B) and change it."));
   } else {
@@ -310,7 +408,7 @@ void MainWindow::UpdateTables() {
       return QString::fromStdString(d.trace->info.title.empty() ? d.trace->info.model.name
                                                                 : d.trace->info.title);
     };
-    compare_note_->setText(
+    compare_note_->setFullText(
         (baseline_ ? tr("Against the pinned baseline (%1): highest bytes of each category within "
                         "each phase")
                    : tr("Against the run before (%1): highest bytes of each category within each "
@@ -335,7 +433,12 @@ void MainWindow::UnpinBaseline() {
 
 void MainWindow::SelectionChanged(trace::AllocationId id) {
   breakdown_->setSelection(id);
+  explain_->setSelection(id);
   actions_.Refresh();
+  if (!(stale_tables_ & kAllocationsTab)) ShowSelectedRow(id);
+}
+
+void MainWindow::ShowSelectedRow(trace::AllocationId id) {
   selecting_ = true;
   const int row = id.valid() ? allocations_->rowOf(id) : -1;
   if (row >= 0) {
@@ -358,7 +461,7 @@ bool MainWindow::busy() const {
 }
 
 bool MainWindow::settled() const {
-  return !busy() && timeline_->ready() && !savings_due_ && savings_->idle();
+  return !busy() && timeline_->ready() && !savings_due_ && savings_->idle() && !explain_->busy();
 }
 
 void MainWindow::settleCanvas() { timeline_->settle(); }

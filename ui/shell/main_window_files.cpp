@@ -126,7 +126,7 @@ void MainWindow::OpenPartOf(const QString& path) {
 
 void MainWindow::Preview(const std::shared_ptr<const trace::Trace>& trace) {
   // A picture of what has come; the end of the load replaces it where it stands.
-  if (digesting_ > 0 || trace == nullptr || trace->events.size() == 0) {
+  if (digesting_ > 0 || !timeline_->ready() || trace == nullptr || trace->events.size() == 0) {
     loader_->previewShown();
     return;
   }
@@ -170,9 +170,9 @@ void MainWindow::FileNotLoaded(const QString& path, const absl::Status& status) 
                       status.code() == absl::StatusCode::kDataLoss;
     banner_->show({.kind = "open-failed",
                    .title = tr("%1 could not be opened").arg(name),
-                   .text = tr("%1. %2%3").arg(
-                       Text(status), NextStep(status.code()),
-                       digest_ != nullptr ? tr(" What was shown stays.") : QString()),
+                   .text = tr("%1. %2%3")
+                               .arg(Text(status), NextStep(status.code()),
+                                    digest_ != nullptr ? tr(" What was shown stays.") : QString()),
                    .action = part ? tr("Open a part …") : QString(),
                    .run = [this, path] { OpenPartOf(path); }});
     Say(tr("Not opened: %1: %2").arg(path, Text(status)));
@@ -229,13 +229,12 @@ void MainWindow::ShowWarnings(const QString& path, const trace::Trace& trace) {
   while (text.endsWith(QLatin1Char('.'))) text.chop(1);
   if (lines.size() > kShownWarnings)
     text += tr("; %1 more in the Log tab").arg(lines.size() - kShownWarnings);
-  banner_->show(
-      {.kind = trace.complete ? "file-warnings" : "incomplete-file",
-       .tone = Banner::Tone::kWarning,
-       .title = trace.complete ? tr("%1 does not say everything").arg(name)
-                               : tr("%1 is not complete").arg(name),
-       .text = trace.complete ? text + QLatin1Char('.')
-                              : tr("%1. Everything before that is shown.").arg(text)});
+  banner_->show({.kind = trace.complete ? "file-warnings" : "incomplete-file",
+                 .tone = Banner::Tone::kWarning,
+                 .title = trace.complete ? tr("%1 does not say everything").arg(name)
+                                         : tr("%1 is not complete").arg(name),
+                 .text = trace.complete ? text + QLatin1Char('.')
+                                        : tr("%1. Everything before that is shown.").arg(text)});
 }
 
 void MainWindow::openModelConfig(const QString& path) {

@@ -1,8 +1,10 @@
 // Saving and exporting: beside the UI thread, with a bar in the status bar and a way to cancel.
 #include <QFile>
 #include <QFileInfo>
+#include <QFutureWatcher>
 #include <QLabel>
 #include <QProgressBar>
+#include <QToolButton>
 #include <QtConcurrent/QtConcurrentRun>
 #include <ostream>
 #include <streambuf>
@@ -10,10 +12,12 @@
 #include "profiler/exporters/chrome.h"
 #include "profiler/exporters/file.h"
 #include "profiler/trace/writer.h"
+#include "ui/explain/explain_panel.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/shell/header_bar.h"
 #include "ui/shell/main_window.h"
 #include "ui/timeline/model/format.h"
+#include "ui/timeline/timeline_widget.h"
 #include "ui/worker/worker_client.h"
 
 namespace vramscope::ui {
@@ -74,7 +78,7 @@ void MainWindow::WriteFile(const QString& path, bool chrome) {
   auto* watcher = new QFutureWatcher<absl::Status>(this);
   connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, path, chrome, writing] {
     std::erase(writing_, writing);
-    ShowWriting();
+    ShowProgress();
     actions_.Refresh();
     const absl::Status status = watcher->result();
     watcher->deleteLater();
@@ -120,18 +124,37 @@ void MainWindow::WriteFile(const QString& path, bool chrome) {
   }));
 }
 
-void MainWindow::ShowWriting() {
+void MainWindow::ShowProgress() {
+  const bool loading = loader_->busy();
+  cancel_->setVisible(loading || progress_->isVisible());
+  if (loading) {
+    const double fraction = loader_->fraction();
+    const QString name = QFileInfo(loader_->path()).fileName();
+    const QString much = tr("%1 %").arg(static_cast<int>(fraction * 100));
+    progress_->setRange(0, 1000);
+    progress_->setValue(static_cast<int>(fraction * 1000));
+    progress_->show();
+    cancel_->setVisible(true);
+    cancel_->setEnabled(!loader_->cancelling());
+    status_->setText(loader_->cancelling() ? tr("Cancelling %1 …").arg(name)
+                                           : tr("Opening %1 … %2").arg(name, much));
+    if (!busy_delay_.isActive()) timeline_->setLoading(tr("opening %1 …").arg(name), fraction);
+    return;
+  }
+  cancel_->setEnabled(true);
   if (writing_.empty()) {
     write_poll_.stop();
-    write_bar_->hide();
+    progress_->hide();
+    cancel_->hide();
     return;
   }
   const Writing& writing = *writing_.back();
   if (writing.since.elapsed() < kWriteBarMs) return;
   const int permille = writing.permille;
-  write_bar_->setRange(0, permille < 0 ? 0 : 1000);
-  if (permille >= 0) write_bar_->setValue(permille);
-  write_bar_->show();
+  progress_->setRange(0, permille < 0 ? 0 : 1000);
+  if (permille >= 0) progress_->setValue(permille);
+  progress_->show();
+  cancel_->show();
   const QString much = permille < 0
                            ? QString::fromStdString(timeline::FormatBytes(writing.bytes, true))
                            : tr("%1 %").arg(permille / 10);
@@ -141,9 +164,11 @@ void MainWindow::ShowWriting() {
 }
 
 void MainWindow::cancelAll() {
-  if (load_cancel_) *load_cancel_ = true;
+  loader_->cancel();
+  ShowProgress();
   for (const auto& writing : writing_) writing->cancel = true;
   worker_->cancel();
+  explain_->cancel();
 }
 
 }  // namespace vramscope::ui

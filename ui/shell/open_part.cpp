@@ -70,10 +70,10 @@ absl::StatusOr<importers::OpenOptions> ParsePart(const PartText& text) {
     if (value.ok()) *to = *value;
     return value.status();
   };
-  for (const absl::Status& status : {entry("first entry", text.first_entry, &part.first_entry),
-                                     entry("last entry", text.last_entry, &part.last_entry),
-                                     time("from", text.from, &part.from_ns),
-                                     time("to", text.to, &part.to_ns)})
+  for (const absl::Status& status :
+       {entry("first entry", text.first_entry, &part.first_entry),
+        entry("last entry", text.last_entry, &part.last_entry),
+        time("from", text.from, &part.from_ns), time("to", text.to, &part.to_ns)})
     if (!status.ok()) return status;
   if (part.first_entry > part.last_entry)
     return absl::InvalidArgumentError("the first entry comes after the last one");

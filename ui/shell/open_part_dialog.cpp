@@ -120,8 +120,8 @@ void OpenPartDialog::Check() {
   } else if (!part.ok()) {
     problem = ToQString(std::string(part.status().message()));
   }
-  const QString size = QString::fromStdString(
-      timeline::FormatBytesShort(static_cast<uint64_t>(file.size()), 1));
+  const QString size =
+      QString::fromStdString(timeline::FormatBytesShort(static_cast<uint64_t>(file.size()), 1));
   problem_->setText(problem.isEmpty() ? tr("The file has %1.").arg(size) : problem);
   SetTone(problem_, problem.isEmpty() ? "dim" : "bad");
   open_->setEnabled(problem.isEmpty());

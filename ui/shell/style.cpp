@@ -85,6 +85,7 @@ QPushButton { background: @raised; color: @text; border: 1px solid @line; border
     padding: 4px 12px; }
 QPushButton:hover { background: @hover; }
 QPushButton:focus { border-color: @accent; }
+QPushButton[role="wide"] { text-align: left; padding: 6px 10px; }
 QPushButton[role="link"] { background: transparent; border: none; color: @accent; padding: 4px 6px; }
 QPushButton[role="link"]:hover { text-decoration: underline; }
 

@@ -66,7 +66,10 @@ class Photographer : public QObject {
     const bool shown = files_left_ == 0;
     const bool over = since_.elapsed() > kDocumentMs;
     if (!shown && failure_.isEmpty() && !over) return;
-    if (shown && !document_at_) document_at_ = since_.elapsed();
+    if (shown && !document_at_) {
+      document_at_ = since_.elapsed();
+      window_->openPage(QString::fromStdString(options_.page));
+    }
     if (shown && !window_->settled() && since_.elapsed() < *document_at_ + kSavingsMs) return;
     poll_.stop();
     if (!shown)

@@ -23,8 +23,6 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// Above this many events the indexes are built on a pool thread.
-constexpr uint32_t kBuildInBackground = 200'000;
 constexpr int kTooltipDelayMs = 250;
 constexpr int kFrameMs = 16;
 // Built data of the last runs, so that a ghost or a pinned baseline is not built twice.
@@ -341,6 +339,10 @@ void TimelineWidget::setTrace(std::shared_ptr<const trace::Trace> trace, bool an
 
 std::shared_ptr<const trace::Trace> TimelineWidget::trace() const { return impl_->trace; }
 
+void TimelineWidget::prepare(std::shared_ptr<const TimelineData> data) {
+  if (data) impl_->Remember(data);
+}
+
 void TimelineWidget::setGhost(std::shared_ptr<const trace::Trace> ghost, const QString& label) {
   impl_->ghost_label_changed = label != impl_->ghost_label;
   impl_->ghost = std::move(ghost);
@@ -382,6 +384,12 @@ trace::AllocationId TimelineWidget::selection() const { return impl_->model.stat
 qint64 TimelineWidget::cursorTime() const {
   const CanvasState& s = impl_->model.state();
   return s.data && s.cursor ? s.data->ToTrace(*s.cursor) : -1;
+}
+
+std::pair<qint64, qint64> TimelineWidget::range() const {
+  const CanvasState& s = impl_->model.state();
+  if (!s.data || !s.range) return {0, 0};
+  return {s.data->ToTrace(s.range->begin), s.data->ToTrace(s.range->end)};
 }
 
 bool TimelineWidget::canUndoView() const { return impl_->model.CanUndo(); }

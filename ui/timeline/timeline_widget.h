@@ -16,11 +16,14 @@
 #include <QWidget>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "profiler/trace/trace.h"
 #include "ui/timeline/theme.h"
 
 namespace vramscope::ui::timeline {
+
+class TimelineData;
 
 class TimelineWidget : public QWidget {
   Q_OBJECT
@@ -33,6 +36,10 @@ class TimelineWidget : public QWidget {
   // does not fit into it; the selection stays on the same (module, op, occurrence).
   void setTrace(std::shared_ptr<const trace::Trace> trace, bool animate = false);
   std::shared_ptr<const trace::Trace> trace() const;
+  // Indexes that were built elsewhere, for a setTrace() to come: it then has nothing to build.
+  void prepare(std::shared_ptr<const TimelineData> data);
+  // Above this many events setTrace() builds them on a pool thread.
+  static constexpr uint32_t kBuildInBackground = 200'000;
   // The run to compare with, drawn as an outline with the difference under it; null: none.
   void setGhost(std::shared_ptr<const trace::Trace> ghost, const QString& label = QString());
   void setTheme(const Theme& theme);
@@ -52,6 +59,8 @@ class TimelineWidget : public QWidget {
   // Time under which the panels answer: placed by a click, -1 when there is none (the panels then
   // speak of the peak).
   qint64 cursorTime() const;
+  // begin, end of the selected range; 0, 0: none.
+  std::pair<qint64, qint64> range() const;
   bool canUndoView() const;
   bool canRedoView() const;
   // What is drawn, for tests and --dump-state: viewport, lanes, counts, selection, hover, peak,

@@ -1,5 +1,6 @@
 // The window as `vramscope --screenshot` draws it, without the command line around it:
 //   window_shot OUT.png STATE.json [dark|light] [WxH] [SCALE] [FILE...]
+// $VRAMSCOPE_SHOT_PAGE: an explain page to open ("fragmentation", "reclaim", ...).
 #include <cstdlib>
 
 #include "ui/shell/window_main.h"
@@ -11,6 +12,7 @@ int main(int argc, char** argv) {
   if (argc > 3) options.theme = argv[3];
   if (argc > 4) options.size = argv[4];
   if (argc > 5) options.scale = std::atof(argv[5]);
+  if (const char* page = std::getenv("VRAMSCOPE_SHOT_PAGE")) options.page = page;
   for (int i = 6; i < argc; ++i) options.files.push_back(argv[i]);
   return vramscope::ui::RunWindow(argc, argv, options);
 }

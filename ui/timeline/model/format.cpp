@@ -36,6 +36,16 @@ std::string FormatBytes(uint64_t bytes, bool trim) {
   return fmt::format("{} B", bytes);
 }
 
+std::string FormatBytesShort(uint64_t bytes, int decimals) {
+  for (const Unit& unit : kByteUnits) {
+    // A tenth of a GiB is still one: memory of a card is read in GiB.
+    const double from = unit.name == "GiB" ? unit.size / 10 : unit.size;
+    if (static_cast<double>(bytes) >= from)
+      return fmt::format("{:.{}f} {}", static_cast<double>(bytes) / unit.size, decimals, unit.name);
+  }
+  return fmt::format("{} B", bytes);
+}
+
 std::string FormatSignedBytes(int64_t bytes) {
   if (bytes == 0) return "0 B";
   uint64_t size = bytes < 0 ? uint64_t{0} - static_cast<uint64_t>(bytes) : bytes;

@@ -13,6 +13,8 @@ namespace vramscope::ui::timeline {
 
 // Binary units; three decimals from MiB on, fewer for round values when `trim`.
 std::string FormatBytes(uint64_t bytes, bool trim = false);
+// The same with few decimals, where room is short: "8.48 GiB", "1.20 TiB".
+std::string FormatBytesShort(uint64_t bytes, int decimals = 2);
 // "+1.000 MiB", "−2.5 GiB" (with a minus sign, not a hyphen).
 std::string FormatSignedBytes(int64_t bytes);
 std::string FormatBytesExact(uint64_t bytes);

@@ -105,6 +105,9 @@ Hit TimelineModel::HitTest(double x, double y) const {
       // Inner phases lie over outer ones.
       slice(trace::SliceKind::kPhase, s.data->rows(trace::SliceKind::kPhase) - 1, 0);
       break;
+    case LaneKind::kAnnotations:
+      slice(trace::SliceKind::kAnnotation, row, row);
+      break;
     case LaneKind::kModules:
       slice(trace::SliceKind::kModule, row, row);
       break;

@@ -19,6 +19,8 @@ constexpr float kTitleHeight = 24;
 constexpr float kDifferenceHeight = 30;
 constexpr float kModuleRow = 15;
 constexpr float kOpRow = 13;
+constexpr float kAnnotationRow = 15;
+constexpr int kMaxAnnotationRows = 3;
 constexpr int kMaxModuleRows = 4;
 constexpr int kMaxOpRows = 3;
 // Below this the big lanes say nothing; rows of the others give way first.
@@ -46,6 +48,8 @@ std::string_view Name(LaneKind kind) {
       return "difference";
     case LaneKind::kBlocks:
       return "blocks";
+    case LaneKind::kAnnotations:
+      return "annotations";
     case LaneKind::kModules:
       return "modules";
     case LaneKind::kOps:
@@ -90,6 +94,7 @@ Layout ComputeLayout(float width, float height, const LaneNeeds& needs, const Fo
   bool blocks = needs.blocks;
   int modules = std::min(needs.module_rows, kMaxModuleRows);
   int ops = std::min(needs.op_rows, kMaxOpRows);
+  int annotations = std::min(needs.annotation_rows, kMaxAnnotationRows);
 
   // What is left for memory and blocks together with the present choice of lanes.
   auto flexible = [&] {
@@ -97,6 +102,8 @@ Layout ComputeLayout(float width, float height, const LaneNeeds& needs, const Fo
     if (difference)
       used += kTitleHeight + (is_folded(LaneKind::kDifference) ? 0 : kDifferenceHeight);
     if (blocks) used += kTitleHeight;
+    if (annotations)
+      used += kTitleHeight + (is_folded(LaneKind::kAnnotations) ? 0 : annotations * kAnnotationRow);
     if (modules) used += kTitleHeight + (is_folded(LaneKind::kModules) ? 0 : modules * kModuleRow);
     if (ops) used += kTitleHeight + (is_folded(LaneKind::kOps) ? 0 : ops * kOpRow);
     return height - used;
@@ -109,6 +116,8 @@ Layout ComputeLayout(float width, float height, const LaneNeeds& needs, const Fo
   while (flexible() < want() * 1.6f && ops > 1) --ops;
   while (flexible() < want() * 1.6f && modules > 2) --modules;
   if (flexible() < want() * 1.3f) ops = 0;
+  while (flexible() < want() * 1.2f && annotations > 1) --annotations;
+  if (flexible() < want() * 1.1f) annotations = 0;
   while (flexible() < want() && modules > 0) --modules;
   if (flexible() < want()) difference = false;
   if (flexible() < want()) blocks = false;
@@ -148,6 +157,8 @@ Layout ComputeLayout(float width, float height, const LaneNeeds& needs, const Fo
   place(LaneKind::kMemory, true, kTitleHeight, memory_height);
   place(LaneKind::kDifference, difference, kTitleHeight, kDifferenceHeight);
   place(LaneKind::kBlocks, blocks, kTitleHeight, blocks_height);
+  place(LaneKind::kAnnotations, annotations > 0, kTitleHeight, annotations * kAnnotationRow,
+        annotations);
   place(LaneKind::kModules, modules > 0, kTitleHeight, modules * kModuleRow, modules);
   place(LaneKind::kOps, ops > 0, kTitleHeight, ops * kOpRow, ops);
   return layout;

@@ -1,5 +1,5 @@
 // Where every lane stands. From top to bottom: overview, ruler, steps, micro-batches, phases,
-// memory, difference, blocks, modules, ops.
+// memory, difference, blocks, annotations, modules, ops.
 #pragma once
 
 #include <array>
@@ -19,10 +19,11 @@ enum class LaneKind : uint8_t {
   kMemory,
   kDifference,
   kBlocks,
+  kAnnotations,
   kModules,
   kOps,
 };
-inline constexpr int kLaneCount = 10;
+inline constexpr int kLaneCount = 11;
 std::string_view Name(LaneKind kind);  // "memory", for dumps
 
 // What the trace asks for.
@@ -30,7 +31,7 @@ struct LaneNeeds {
   bool steps = false, micro_batches = false, phases = false;
   bool difference = false;  // there is a ghost
   bool blocks = false;
-  int module_rows = 0, op_rows = 0;
+  int annotation_rows = 0, module_rows = 0, op_rows = 0;
 };
 
 struct Lane {
@@ -57,8 +58,8 @@ struct Layout {
 // Which lanes the user has folded away (only their title stays).
 using FoldedLanes = std::array<bool, kLaneCount>;
 
-// Rows that do not fit give way in this order: ops, deeper module rows, modules, blocks. The memory
-// lane stays.
+// Rows that do not fit give way in this order: ops, deeper module rows, annotations, modules,
+// blocks. The memory lane stays.
 Layout ComputeLayout(float width, float height, const LaneNeeds& needs,
                      const FoldedLanes& folded = {});
 

@@ -49,6 +49,10 @@ Rect SliceRectOf(const CanvasState& s, uint32_t slice) {
       kind = LaneKind::kModules;
       row = static_cast<int>(t.depth[slice]);
       break;
+    case trace::SliceKind::kAnnotation:
+      kind = LaneKind::kAnnotations;
+      row = static_cast<int>(t.depth[slice]);
+      break;
     case trace::SliceKind::kOp:
       row = static_cast<int>(t.depth[slice]);
       break;
@@ -57,7 +61,9 @@ Rect SliceRectOf(const CanvasState& s, uint32_t slice) {
   if (!lane.visible || lane.body.empty() || row >= lane.rows) return {};
   auto x0 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(t.begin_ns[slice])));
   auto x1 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(t.end_ns[slice])));
-  float gap = kind == LaneKind::kModules || kind == LaneKind::kOps ? 1 : 0;
+  bool rows =
+      kind == LaneKind::kModules || kind == LaneKind::kOps || kind == LaneKind::kAnnotations;
+  float gap = rows ? 1 : 0;
   return {x0, lane.body.y + static_cast<float>(row) * lane.row_height, x1 - x0,
           lane.row_height - gap};
 }

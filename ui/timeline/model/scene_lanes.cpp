@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ui/timeline/model/format.h"
+#include "ui/timeline/model/origin.h"
 #include "ui/timeline/model/scene.h"
 
 namespace vramscope::ui::timeline {
@@ -78,8 +79,11 @@ class SliceDrawer {
         style = {Mix(s_.theme.raised, s_.theme.dim, t.depth[slice] % 2 ? 0.22 : 0.14),
                  s_.theme.text, Font::kSmall, 2, false};
         break;
-      case SliceKind::kOp:
       case SliceKind::kAnnotation:
+        style = {Mix(s_.theme.raised, s_.theme.warning, t.depth[slice] % 2 ? 0.16 : 0.24),
+                 s_.theme.text, Font::kSmall, 2, true};
+        break;
+      case SliceKind::kOp:
         style = {Mix(s_.theme.raised, s_.theme.accent, t.depth[slice] % 2 ? 0.18 : 0.26),
                  s_.theme.text, Font::kSmall, 0, false};
         break;
@@ -105,6 +109,7 @@ class SliceDrawer {
     const TimelineData& d = *s_.data;
     const trace::SliceTable& t = d.trace().slices;
     std::string name = d.SliceName(slice);
+    if (!SliceRule(d.trace(), slice).empty()) name += " (inferred)";
     std::string label;
     if (t.kind[slice] == SliceKind::kModule) {
       label = Elide(measure_, ShortPath(name), style.font, room);
@@ -186,7 +191,9 @@ void DrawSlices(const CanvasState& s, const TextMeasure& measure, SceneCounts* c
     const char* about;
   };
   for (const Titled& l :
-       {Titled{LaneKind::kModules, SliceKind::kModule, "modules",
+       {Titled{LaneKind::kAnnotations, SliceKind::kAnnotation, "annotations",
+               "ranges that the recorded program named"},
+        Titled{LaneKind::kModules, SliceKind::kModule, "modules",
                "who runs: the model from the outside in"},
         Titled{LaneKind::kOps, SliceKind::kOp, "ops", "operators as dispatched"}}) {
     const Lane& lane = s.layout[l.lane];
@@ -319,8 +326,10 @@ void DrawBlocks(const CanvasState& s, const TextMeasure& measure, SceneCounts* c
       std::string bytes = FormatBytes(t.allocations.bytes_rounded[r.row], true);
       float room = right - left - 10;
       // The end of the path says more than its beginning.
-      std::string name = ElideStart(measure, module.empty() ? op : module, Font::kSmall,
-                                    room - measure.Width("  " + bytes, Font::kSmall));
+      std::string who(module.empty() ? op : module);
+      if (who.empty()) who = CallSite(t, StackOf(t, {r.row}));
+      std::string name =
+          ElideStart(measure, who, Font::kSmall, room - measure.Width("  " + bytes, Font::kSmall));
       std::string label = name.empty() ? Elide(measure, bytes, Font::kSmall, room)
                                        : fmt::format("{}  {}", name, bytes);
       if (!label.empty()) {

@@ -21,7 +21,7 @@ std::shared_ptr<const TimelineData> TimelineData::Build(std::shared_ptr<const tr
   d->block_index_ = std::make_unique<query::BlockIndex>(trace, *d->address_axis_);
   d->peak_ = analysis::FindPeak(t, d->curves_);
 
-  d->lanes_.resize(5);
+  d->lanes_.resize(6);  // one a SliceKind
   std::span<const query::Lane> lanes = d->lane_index_->lanes();
   for (uint32_t i = 0; i < lanes.size(); ++i) {
     auto kind = static_cast<size_t>(lanes[i].kind);
@@ -74,6 +74,7 @@ LaneNeeds TimelineData::needs() const {
   n.micro_batches = rows(SliceKind::kMicroBatch) > 0;
   n.phases = rows(SliceKind::kPhase) > 0;
   n.blocks = trace_->allocations.size() > 0;
+  n.annotation_rows = rows(SliceKind::kAnnotation);
   n.module_rows = rows(SliceKind::kModule);
   n.op_rows = rows(SliceKind::kOp);
   return n;

@@ -5,9 +5,12 @@
 #include <algorithm>
 
 #include "ui/timeline/model/format.h"
+#include "ui/timeline/model/origin.h"
 
 namespace vramscope::ui::timeline {
 namespace {
+
+constexpr size_t kStackLines = 5;
 
 // Short of the view's pixel: enough digits to tell two neighbouring pixels apart.
 int64_t Resolution(const CanvasState& s) {
@@ -52,8 +55,10 @@ Tooltip OfAllocation(const CanvasState& s, const Hit& hit) {
   uint32_t i = hit.allocation.value;
   Tooltip tip;
   std::string_view module = t.String(a.module[i]), op = t.String(a.op[i]);
-  tip.title = module.empty() ? (op.empty() ? fmt::format("allocation {}", i) : std::string(op))
-                             : std::string(module);
+  tip.title = module.empty() ? std::string(op) : std::string(module);
+  const trace::StackId stack = StackOf(t, hit.allocation);
+  if (tip.title.empty()) tip.title = CallSite(t, stack);
+  if (tip.title.empty()) tip.title = fmt::format("allocation {}", i);
   if (!module.empty()) tip.subtitle = op;
   trace::Category now = d.CategoryAt(hit.allocation, s.TraceTime(hit.time));
   tip.swatch = s.theme.category(now);
@@ -62,6 +67,8 @@ Tooltip OfAllocation(const CanvasState& s, const Hit& hit) {
     category += fmt::format(" (born {})", trace::Name(a.birth_category[i]));
   }
   tip.rows.push_back({"category", category, {}});
+  if (std::string rule = CategoryRule(t, hit.allocation, now); !rule.empty())
+    tip.rows.push_back({"inferred by", std::move(rule), {}});
   tip.rows.push_back({"requested", FormatBytesExact(a.bytes[i]), {}});
   tip.rows.push_back({"block", FormatBytesExact(a.bytes_rounded[i]), {}});
   std::string born = a.phase[i] != trace::Phase::kNone
@@ -86,6 +93,13 @@ Tooltip OfAllocation(const CanvasState& s, const Hit& hit) {
                      a.pool[i] == trace::Pool::kSmall ? "small" : "large"),
          {}});
   }
+  const std::vector<StackLine> lines = StackLines(t, stack, kStackLines);
+  for (size_t l = 0; l < lines.size(); ++l)
+    tip.rows.push_back(
+        {l == 0 ? "stack" : "", fmt::format("{}  {}", lines[l].function, lines[l].file), {}});
+  if (!lines.empty() && t.stacks.Frames(stack).size() > lines.size())
+    tip.rows.push_back(
+        {"", fmt::format("… {} more frames", t.stacks.Frames(stack).size() - lines.size()), {}});
   return tip;
 }
 
@@ -98,6 +112,8 @@ Tooltip OfSlice(const CanvasState& s, const Hit& hit) {
   if (t.kind[i] == trace::SliceKind::kPhase) tip.swatch = s.theme.phase(t.phase(i));
   if (t.kind[i] == trace::SliceKind::kOp) tip.subtitle = d.trace().String(t.module[i]);
   tip.rows.push_back({"begins", Place(s, t.begin_ns[i], t.begin_event[i]), {}});
+  if (std::string rule = SliceRule(d.trace(), i); !rule.empty())
+    tip.rows.push_back({"inferred by", std::move(rule), {}});
   tip.rows.push_back({"takes", FormatDuration(t.end_ns[i] - t.begin_ns[i]), {}});
   const analysis::MemoryCurves& c = d.curves();
   if (c.size() > 0) {

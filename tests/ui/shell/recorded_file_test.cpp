@@ -1,0 +1,407 @@
+// Recorded files in the window: how they are opened, what is shown meanwhile, what is said of them,
+// and the explain pages. Runs under Xvfb (see CMakeLists.txt).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QApplication>
+#include <QClipboard>
+#include <QFile>
+#include <QJsonArray>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSemaphore>
+#include <QSignalSpy>
+#include <QTabWidget>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+
+#include "profiler/trace/writer.h"
+#include "tests/ui/shell/recorded_trace.h"
+#include "ui/explain/curve_plot.h"
+#include "ui/explain/explain_panel.h"
+#include "ui/explain/explain_rows.h"
+#include "ui/explain/fragmentation_page.h"
+#include "ui/explain/segment_map_widget.h"
+#include "ui/panels/table_panel.h"
+#include "ui/shell/main_window.h"
+#include "ui/shell/open_part.h"
+#include "ui/shell/open_part_dialog.h"
+#include "ui/timeline/timeline_widget.h"
+
+namespace vramscope::ui {
+namespace {
+
+constexpr int kWaitMs = 60'000;
+
+class RecordedFileTest : public ::testing::Test {
+ protected:
+  void SetUp() override { Open({}); }
+
+  void Open(OpenFunction open) {
+    window_.reset();
+    window_ = std::make_unique<MainWindow>(
+        MainWindowOptions{.worker_program = QStringLiteral(VRAMSCOPE_FAKE_WORKER),
+                          .settings_file = folder_.filePath(QStringLiteral("settings.ini")),
+                          .savings = false,
+                          .open = std::move(open)});
+    window_->setThemeChoice(ThemeChoice::kDark);
+    window_->resize(1400, 900);
+    window_->show();
+    ASSERT_TRUE(QTest::qWaitForWindowExposed(window_.get()));
+    QApplication::setActiveWindow(window_.get());
+  }
+  bool WaitFor(const std::function<bool()>& what) { return QTest::qWaitFor(what, kWaitMs); }
+  bool Idle() {
+    return WaitFor([this] { return !window_->busy() && !window_->explainPanel()->busy(); });
+  }
+  QString Write(const char* name, const trace::Trace& trace) {
+    const QString path = folder_.filePath(QLatin1String(name));
+    EXPECT_TRUE(trace::WriteTraceFile(trace, path.toStdString(), {}).ok());
+    return path;
+  }
+  void OpenRecorded(const testing::RecordedOptions& options = {}) {
+    window_->openFile(Write("recorded.trace", *testing::MakeRecordedTrace(options)));
+    ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
+  }
+  QJsonObject State() { return window_->dumpState(); }
+  QJsonObject Page(const char* id) {
+    return State()["explain"].toObject()[QLatin1String(id)].toObject();
+  }
+  QString Banner(const char* key) {
+    return State()["banner"].toObject()[QLatin1String(key)].toString();
+  }
+  QString Chip(const char* key) {
+    return State()["chips"].toObject()[QLatin1String(key)].toString();
+  }
+  template <class W>
+  W* Find(const char* name) {
+    return window_->findChild<W*>(QString::fromLatin1(name));
+  }
+
+  QTemporaryDir folder_;
+  std::unique_ptr<MainWindow> window_;
+};
+
+TEST_F(RecordedFileTest, ShowsWhatWasRecordedInPlaceOfControls) {
+  OpenRecorded();
+  const QJsonObject state = State();
+  EXPECT_TRUE(state["recorded"].toBool());
+  EXPECT_EQ(Chip("backend"), "recorded file");
+  EXPECT_EQ(Chip("inferred"), "categories inferred");
+  EXPECT_EQ(Chip("out_of_memory"), "out of memory");
+  EXPECT_EQ(Chip("fits"), "");
+  const QJsonObject facts = state["recording"].toObject()["facts"].toObject();
+  EXPECT_EQ(facts["kind"].toString(), "CUDA memory snapshot (pickle, protocol 4)");
+  EXPECT_EQ(facts["steps"].toString(), "4, inferred");
+  EXPECT_EQ(facts["older blocks"].toString(), "1");
+  EXPECT_EQ(facts["call stacks"].toString(), "3");
+  EXPECT_FALSE(window_->actionRegistry()->Find(QStringLiteral("technique.sgd"))->isEnabled());
+  // Annotations are a lane.
+  bool annotations = false;
+  for (const QJsonValue& lane : state["timeline"].toObject()["lanes"].toArray())
+    annotations |=
+        lane.toObject()["lane"].toString() == "annotations" && lane.toObject()["rows"].toInt() == 2;
+  EXPECT_TRUE(annotations);
+}
+
+TEST_F(RecordedFileTest, ARunBesideItBringsTheControlsBack) {
+  OpenRecorded();
+  QTest::mouseClick(Find<QPushButton>("recordingPlan"), Qt::LeftButton);
+  ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  EXPECT_FALSE(State()["recorded"].toBool());
+  EXPECT_TRUE(State()["baseline"].toBool());
+  EXPECT_EQ(Chip("backend"), "plan · modelled");
+  EXPECT_EQ(Chip("inferred"), "");
+}
+
+TEST_F(RecordedFileTest, SelectionHasItsRuleAndStack) {
+  OpenRecorded();
+  const trace::Trace& trace = *window_->digest()->trace;
+  uint32_t id = 0;
+  for (id = 0; id < trace.allocations.size(); ++id)
+    if (trace.events.StackOf(trace.allocations.alloc_event[id]).value == 1) break;
+  window_->timelineWidget()->select({id});
+  const QJsonObject selection = State()["breakdown"].toObject()["selection"].toObject();
+  EXPECT_EQ(selection["title"].toString(), "forward  run/model.py:42");
+  EXPECT_FALSE(selection["facts"].toObject()["inferred by"].toString().isEmpty());
+  // Python first, then the rest; whole paths in the copy.
+  EXPECT_EQ(selection["stack"].toString(),
+            "forward  /home/me/run/model.py:42\nstep  /home/me/run/train.py:10\n"
+            "c10::Allocator  /build/c10/core/Allocator.cpp:7\n");
+  QTest::mouseClick(Find<QToolButton>("copyStack"), Qt::LeftButton);
+  EXPECT_EQ(QApplication::clipboard()->text(), selection["stack"].toString());
+}
+
+// Opens step by step, as the test lets it.
+struct HeldOpen {
+  QSemaphore first, last;
+  std::shared_ptr<const trace::Trace> part, whole;
+  absl::Status status;
+  OpenFunction Function() {
+    return [this](const std::string&,
+                  const importers::OpenOptions& options) -> absl::StatusOr<TracePtr> {
+      options.progress(0.25);
+      first.acquire();
+      options.preview(part);
+      options.progress(0.5);
+      last.acquire();
+      if (options.cancel->load()) return absl::CancelledError("cancelled");
+      if (!status.ok()) return status;
+      return whole;
+    };
+  }
+};
+
+TEST_F(RecordedFileTest, PictureBeforeTheEndOfTheLoad) {
+  HeldOpen held;
+  held.part = testing::MakeRecordedTrace({.steps = 1, .out_of_memory = false});
+  held.whole = testing::MakeRecordedTrace({.steps = 4});
+  Open(held.Function());
+  window_->openFile(QStringLiteral("/nowhere/large.pickle"));
+  ASSERT_TRUE(
+      WaitFor([this] { return State()["loading"].toObject()["fraction"].toDouble() == 0.25; }));
+  EXPECT_TRUE(Find<QToolButton>("cancel")->isVisible());
+  held.first.release();
+  ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr; }));
+  EXPECT_TRUE(State()["partial"].toBool());
+  EXPECT_TRUE(State()["recorded"].toBool());
+  EXPECT_TRUE(State()["loading"].isObject());
+  // Looked at closely: what was looked at stays where it is.
+  const int64_t begin = held.part->begin_ns();
+  window_->timelineWidget()->setCursorTime(begin + 9'000'000);
+  held.last.release();
+  ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  EXPECT_FALSE(State()["partial"].toBool());
+  EXPECT_EQ(window_->digest()->trace, held.whole);
+  EXPECT_EQ(window_->timelineWidget()->cursorTime(), begin + 9'000'000);
+  EXPECT_FALSE(State()["ghost"].toBool());  // a picture of a part is no run to compare with
+  EXPECT_FALSE(Find<QToolButton>("cancel")->isVisible());
+}
+
+TEST_F(RecordedFileTest, CancelBringsBackWhatWasShown) {
+  HeldOpen held;
+  held.part = testing::MakeRecordedTrace({.steps = 1});
+  held.whole = held.part;
+  Open(held.Function());
+  window_->runConfig(window_->config());
+  ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
+  const auto before = window_->digest();
+  window_->openFile(QStringLiteral("/nowhere/large.pickle"));
+  held.first.release();
+  ASSERT_TRUE(WaitFor([&] { return window_->digest() != before; }));
+  QTest::mouseClick(Find<QToolButton>("cancel"), Qt::LeftButton);
+  held.last.release();
+  ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  EXPECT_EQ(window_->digest(), before);
+  EXPECT_FALSE(State()["recorded"].toBool());
+  EXPECT_THAT(State()["status"].toString().toStdString(), ::testing::HasSubstr("cancelled"));
+  EXPECT_TRUE(State()["banner"].toObject().isEmpty());
+}
+
+TEST_F(RecordedFileTest, FailureSaysWhatWhereAndWhatNext) {
+  HeldOpen held;
+  held.part = testing::MakeRecordedTrace({.steps = 1});
+  held.status = absl::DataLossError("byte 4,711: opcode GLOBAL names os.system, which is not read");
+  Open(held.Function());
+  window_->openFile(QStringLiteral("/nowhere/bad.pickle"));
+  held.first.release();
+  held.last.release();
+  ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  EXPECT_EQ(Banner("kind"), "open-failed");
+  EXPECT_THAT(Banner("text").toStdString(), ::testing::HasSubstr("byte 4,711"));
+  EXPECT_EQ(Banner("action"), "Open a part …");
+  EXPECT_EQ(State()["recent"].toArray().size(), 0);
+  EXPECT_EQ(window_->digest(), nullptr);
+}
+
+TEST_F(RecordedFileTest, WarningsAreShownAndLogged) {
+  HeldOpen held;
+  auto warned = std::make_shared<trace::Trace>(*testing::MakeRecordedTrace({.steps = 1}));
+  warned->warnings = {"the ring was full: the oldest entries are lost", "two", "three", "four"};
+  held.part = held.whole = warned;
+  Open(held.Function());
+  held.first.release();
+  held.last.release();
+  window_->openFile(QStringLiteral("/nowhere/ring.pickle"));
+  ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
+  EXPECT_EQ(Banner("kind"), "file-warnings");
+  EXPECT_THAT(Banner("text").toStdString(), ::testing::HasSubstr("ring was full"));
+  EXPECT_THAT(Banner("text").toStdString(), ::testing::HasSubstr("1 more in the Log"));
+}
+
+TEST_F(RecordedFileTest, JsonIsAConfigurationOnlyWhenItLooksLikeOne) {
+  QStringList opened;
+  Open([&](const std::string& path, const importers::OpenOptions&) -> absl::StatusOr<TracePtr> {
+    opened << QString::fromStdString(path);
+    return absl::InvalidArgumentError("not now");
+  });
+  QFile kineto(folder_.filePath(QStringLiteral("kineto.json")));
+  ASSERT_TRUE(kineto.open(QIODevice::WriteOnly));
+  kineto.write(R"({"schemaVersion": 1, "traceEvents": []})");
+  kineto.close();
+  QFile config(folder_.filePath(QStringLiteral("config.json")));
+  ASSERT_TRUE(config.open(QIODevice::WriteOnly));
+  config.write(R"({"model_type": "qwen2", "hidden_size": "no"})");
+  config.close();
+  window_->openFile(kineto.fileName());
+  ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  EXPECT_EQ(opened.size(), 1);
+  window_->openFile(config.fileName());
+  ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  EXPECT_EQ(opened.size(), 1);
+}
+
+TEST(OpenPartTest, ReadsItsFields) {
+  const auto part = ParsePart(
+      {.device = 1, .first_entry = "100,000", .last_entry = "2 M", .from = "1.5 s", .to = "2 min"});
+  ASSERT_TRUE(part.ok()) << part.status();
+  EXPECT_EQ(part->device, 1);
+  EXPECT_EQ(part->first_entry, 100'000u);
+  EXPECT_EQ(part->last_entry, 2'000'000u);
+  EXPECT_EQ(part->from_ns, 1'500'000'000);
+  EXPECT_EQ(part->to_ns, 120'000'000'000);
+  EXPECT_TRUE(ParsePart({}).ok());
+  for (const PartText& bad :
+       {PartText{.first_entry = "-1"}, PartText{.last_entry = "x"}, PartText{.from = "1 parsec"},
+        PartText{.first_entry = "5", .last_entry = "4"}, PartText{.from = "2 s", .to = "1 s"},
+        PartText{.last_entry = "1e300"}})
+    EXPECT_FALSE(ParsePart(bad).ok());
+  EXPECT_THAT(ParsePart({.from = "soon"}).status().message().data(), ::testing::HasSubstr("from"));
+}
+
+TEST_F(RecordedFileTest, OpensAPart) {
+  importers::OpenOptions got;
+  Open([&](const std::string&, const importers::OpenOptions& o) -> absl::StatusOr<TracePtr> {
+    got = o;
+    return testing::MakeRecordedTrace();
+  });
+  window_->openFile(Write("whole.trace", *testing::MakeRecordedTrace()));
+  ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
+  window_->actionRegistry()->Find(QStringLiteral("file.open-part"))->trigger();
+  auto* dialog = window_->findChild<OpenPartDialog*>();
+  ASSERT_NE(dialog, nullptr);
+  dialog->findChild<QLineEdit*>(QStringLiteral("partLast"))->setText(QStringLiteral("3 k"));
+  dialog->findChild<QLineEdit*>(QStringLiteral("partFrom"))->setText(QStringLiteral("nonsense"));
+  EXPECT_THAT(dialog->findChild<QLabel*>(QStringLiteral("partProblem"))->text().toStdString(),
+              ::testing::HasSubstr("nonsense"));
+  dialog->findChild<QLineEdit*>(QStringLiteral("partFrom"))->setText(QStringLiteral("1 ms"));
+  QMetaObject::invokeMethod(dialog, "accept");
+  ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  EXPECT_EQ(got.last_entry, 3000u);
+  EXPECT_EQ(got.from_ns, 1'000'000);
+}
+
+TEST_F(RecordedFileTest, NarrowWindowsStayNarrow) {
+  OpenRecorded();
+  window_->resize(1024, 768);
+  QTest::qWait(50);
+  EXPECT_EQ(window_->width(), 1024);
+  window_->runConfig(window_->config());
+  ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  QTest::qWait(50);
+  EXPECT_EQ(window_->width(), 1024);
+}
+
+TEST_F(RecordedFileTest, ExplainPagesWaitUntilTheyAreLookedAt) {
+  OpenRecorded();
+  EXPECT_EQ(Page("fragmentation")["segments"].toInt(), 0);
+  EXPECT_EQ(Page("call-sites")["table"].toObject()["rows"].toInt(), 0);
+  for (const auto& info : window_->explainPanel()->pages()) {
+    window_->actionRegistry()->Find(QStringLiteral("explain.") + QLatin1String(info.id))->trigger();
+    ASSERT_TRUE(Idle());
+    EXPECT_EQ(State()["tables"].toObject()["current"].toString(), info.title);
+    EXPECT_FALSE(Page(info.id)["head"].toString().isEmpty()) << info.id;
+  }
+}
+
+TEST_F(RecordedFileTest, WhatIfChecksItsSettings) {
+  OpenRecorded();
+  window_->openPage(QStringLiteral("what-if"));
+  auto* conf = Find<QLineEdit>("allocConf");
+  conf->setText(QStringLiteral("max_split_sice_mb:128"));
+  EXPECT_FALSE(Page("what-if")["can_replay"].toBool());
+  EXPECT_FALSE(Page("what-if")["problem"].toString().isEmpty());
+  conf->setText(QStringLiteral("max_split_size_mb:128"));
+  EXPECT_TRUE(Page("what-if")["can_replay"].toBool());
+  EXPECT_EQ(Page("what-if")["problem"].toString(), "");
+}
+
+// Segments as two pools with blocks, holes and a segment too large for one row.
+std::vector<explain::SegmentView> Segments() {
+  using Use = explain::SegmentView::Use;
+  std::vector<explain::SegmentView> out;
+  uint64_t address = 1 << 20;
+  const auto add = [&](trace::Pool pool, uint64_t bytes, uint32_t first) {
+    explain::SegmentView s;
+    s.segment = {static_cast<uint32_t>(out.size())};
+    s.address = address;
+    s.bytes = bytes;
+    s.pool = pool;
+    s.live_bytes = bytes / 2;
+    s.pieces = {{address, bytes / 4, {first}, Use::kLive},
+                {address + bytes / 4, bytes / 2, {}, Use::kFree},
+                {address + bytes / 4 * 3, bytes / 4, {first + 1}, Use::kLive}};
+    address += bytes;
+    out.push_back(s);
+  };
+  add(trace::Pool::kSmall, 2 << 20, 0);
+  add(trace::Pool::kLarge, 20 << 20, 2);
+  add(trace::Pool::kLarge, 512 << 20, 4);
+  add(trace::Pool::kSmall, 2 << 20, 6);
+  return out;
+}
+
+TEST(SegmentMapTest, EveryByteHasItsPlaceAndAllFits) {
+  const SegmentMap map(Segments(), 600, 200);
+  EXPECT_LE(map.height(), 200);
+  EXPECT_EQ(map.titles().size(), 2u);
+  // Areas are bytes: each segment's pieces add up, at one scale (tiny segments aside).
+  std::vector<double> width(map.segments().size());
+  for (const auto& p : map.pieces()) width[p.segment] += p.rect.w;
+  const double scale = 600.0 / static_cast<double>(map.bytes_per_row());
+  for (size_t s = 0; s < width.size(); ++s)
+    EXPECT_NEAR(width[s], std::max(3.0, static_cast<double>(map.segments()[s].bytes) * scale), 0.5);
+  // No two pieces cover each other, and each is found where it stands.
+  for (const auto& p : map.pieces()) {
+    EXPECT_GE(p.rect.x, 0);
+    EXPECT_LE(p.rect.right(), 600.5);
+    const auto hit = map.At(p.rect.x + p.rect.w / 2, p.rect.y + 1);
+    ASSERT_TRUE(hit);
+    EXPECT_EQ(hit->segment, p.segment);
+    EXPECT_EQ(hit->piece, p.piece);
+  }
+  EXPECT_FALSE(map.At(5, 5)) << "a title is no block";
+}
+
+TEST(SegmentMapTest, EmptyAndTinyAreHarmless) {
+  EXPECT_EQ(SegmentMap({}, 600, 200).height(), 0);
+  EXPECT_TRUE(SegmentMap(Segments(), 2, 2).pieces().empty());
+  EXPECT_GT(SegmentMap(Segments(), 600, 10).height(), 10) << "rows stay readable: it scrolls";
+}
+
+TEST(CurveColumnsTest, KeepsPeaksAndWhatHolds) {
+  const std::vector<CurvePoint> curve = {{10, 5}, {20, 9}, {21, 2}, {90, 7}};
+  const std::vector<uint64_t> columns = ColumnsOf(curve, 0, 100, 10);
+  EXPECT_EQ(columns, (std::vector<uint64_t>{0, 5, 9, 2, 2, 2, 2, 2, 2, 7}));
+  EXPECT_EQ(ColumnsOf(curve, 50, 60, 2), (std::vector<uint64_t>{2, 2}));
+  EXPECT_TRUE(ColumnsOf(curve, 0, 100, 0).empty());
+}
+
+TEST(SparklineTest, KeepsPeaks) {
+  EXPECT_EQ(Sparkline({0, 8, 0, 4}, 10), "▁█▁▅");
+  EXPECT_EQ(Sparkline({0, 0, 0, 8, 0, 0}, 2), "▁█");
+  EXPECT_EQ(Sparkline({}, 4), "");
+}
+
+}  // namespace
+}  // namespace vramscope::ui
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+  QApplication app(argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,49 @@
+// Two curves of reserved memory over the time that the timeline shows: as recorded, and under other
+// settings; the allocated memory below them.
+#pragma once
+
+#include <QWidget>
+#include <memory>
+#include <vector>
+
+#include "ui/panels/rows.h"
+#include "ui/timeline/theme.h"
+
+namespace vramscope::ui {
+
+struct CurvePoint {
+  int64_t time_ns = 0;
+  uint64_t bytes = 0;
+};
+
+// Highest value of a step curve over each of `columns` equal spans of [begin, end): what holds when
+// a span begins counts.
+std::vector<uint64_t> ColumnsOf(const std::vector<CurvePoint>& curve, int64_t begin_ns,
+                                int64_t end_ns, int columns);
+
+class CurvePlot : public QWidget {
+  Q_OBJECT
+ public:
+  explicit CurvePlot(QWidget* parent = nullptr);
+  void setTheme(const timeline::Theme& theme);
+  void setDigest(std::shared_ptr<const Digest> digest);
+  void setView(qint64 begin_ns, qint64 end_ns);     // begin >= end: all
+  void setCurve(std::vector<CurvePoint> reserved);  // under the settings; empty: none
+  const std::vector<CurvePoint>& curve() const { return curve_; }
+  QSize sizeHint() const override { return {400, 140}; }
+  QSize minimumSizeHint() const override { return {200, 60}; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+
+ private:
+  timeline::Theme theme_ = timeline::Theme::Dark();
+  std::shared_ptr<const Digest> digest_;
+  std::vector<CurvePoint> recorded_, allocated_, curve_;
+  qint64 begin_ = 0, end_ = 0;
+  int hover_ = -1;
+};
+
+}  // namespace vramscope::ui

@@ -1,0 +1,102 @@
+#include "ui/explain/explain_page.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QProgressBar>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "profiler/analysis/analysis.h"
+#include "ui/panels/form_widgets.h"
+#include "ui/panels/qt_theme.h"
+
+namespace vramscope::ui {
+namespace {
+
+constexpr int kProgressWidth = 140, kProgressHeight = 6;
+
+}  // namespace
+
+trace::EventIndex ExplainContext::moment() const {
+  if (digest == nullptr) return 0;
+  return cursor_ns >= 0 ? analysis::EventAtTime(*digest->trace, cursor_ns)
+                        : digest->summary.peak.context.event;
+}
+
+ExplainPage::ExplainPage(const ExplainContext* context, QWidget* parent)
+    : QWidget(parent), context_(*context) {
+  column_ = new QVBoxLayout(this);
+  column_->setContentsMargins(15, 7, 15, 4);
+  column_->setSpacing(6);
+  head_line_ = new QHBoxLayout;
+  head_line_->setSpacing(10);
+  head_ = MakeLabel({}, LabelRole::kBody);
+  head_->setWordWrap(true);
+  head_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  head_line_->addWidget(head_, 1);
+  progress_ = new QProgressBar;
+  progress_->setFixedSize(kProgressWidth, kProgressHeight);
+  progress_->setTextVisible(false);
+  progress_->hide();
+  head_line_->addWidget(progress_);
+  cancel_ = new QToolButton;
+  cancel_->setObjectName(QStringLiteral("cancelPage"));
+  cancel_->setProperty("role", "quiet");
+  cancel_->setText(tr("Cancel"));
+  cancel_->setFont(PanelFont(timeline::Font::kSmall));
+  cancel_->hide();
+  connect(cancel_, &QToolButton::clicked, this, &ExplainPage::cancel);
+  head_line_->addWidget(cancel_);
+  column_->addLayout(head_line_);
+  connect(&background_, &Background::changed, this, &ExplainPage::ShowBusy);
+}
+
+void ExplainPage::Head(const QString& text) { head_->setText(text); }
+QString ExplainPage::head() const { return head_->text(); }
+
+void ExplainPage::changed(int changes) {
+  stale_ |= changes;
+  // What is being computed is of no use any more; what is not in sight waits.
+  if (changes & kDocument) background_.cancel();
+  if (isVisible()) Look();
+}
+
+void ExplainPage::cancel() {
+  if (!background_.busy()) return;
+  background_.cancel();
+  Cancelled();
+}
+
+void ExplainPage::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  Look();
+}
+
+void ExplainPage::Look() {
+  const int changes = stale_ & (cares() | kDocument);
+  stale_ = 0;
+  if (changes == 0) return;
+  if (context_.digest == nullptr || context_.trace()->events.size() == 0) {
+    background_.cancel();
+    Head(tr("Nothing is shown yet: plan a run, or open a recording."));
+    Clear();
+    return;
+  }
+  Refresh(changes);
+}
+
+void ExplainPage::ShowBusy() {
+  const bool busy = background_.busy() && show_progress_;
+  const double fraction = background_.fraction();
+  progress_->setVisible(busy);
+  cancel_->setVisible(busy);
+  if (!busy) return;
+  progress_->setRange(0, fraction < 0 ? 0 : 1000);
+  if (fraction >= 0) progress_->setValue(static_cast<int>(fraction * 1000));
+}
+
+QJsonObject ExplainPage::dumpState() const {
+  return {{"head", head_->text()}, {"busy", background_.busy()}};
+}
+
+}  // namespace vramscope::ui

@@ -1,0 +1,76 @@
+// What the explain pages have in common: the moment and range that they speak of, a line of head
+// with progress and cancel, and that nothing is computed before a page is looked at.
+#pragma once
+
+#include <QJsonObject>
+#include <QWidget>
+#include <memory>
+#include <utility>
+
+#include "ui/explain/background.h"
+#include "ui/panels/rows.h"
+#include "ui/timeline/theme.h"
+
+class QHBoxLayout;
+class QLabel;
+class QProgressBar;
+class QToolButton;
+class QVBoxLayout;
+
+namespace vramscope::ui {
+
+// What all pages speak of. The window changes it; the pages read it.
+struct ExplainContext {
+  std::shared_ptr<const Digest> digest;   // null: nothing is shown
+  qint64 cursor_ns = -1;                  // < 0: none; the pages then speak of the peak
+  std::pair<qint64, qint64> range{0, 0};  // selected; begin >= end: none
+  std::pair<qint64, qint64> view{0, 0};   // of the timeline
+  trace::AllocationId selection;
+  timeline::Theme theme = timeline::Theme::Dark();
+
+  const trace::Trace* trace() const { return digest ? digest->trace.get() : nullptr; }
+  trace::EventIndex moment() const;  // at the cursor, else at the peak
+};
+
+class ExplainPage : public QWidget {
+  Q_OBJECT
+ public:
+  enum Change { kDocument = 1, kMoment = 2, kRange = 4, kView = 8, kTheme = 16, kSelection = 32 };
+
+  ExplainPage(const ExplainContext* context, QWidget* parent = nullptr);
+  // Of the context. Remembered until the page is looked at.
+  void changed(int changes);
+  bool busy() const { return background_.busy(); }
+  void cancel();
+  virtual QJsonObject dumpState() const;
+
+ Q_SIGNALS:
+  void allocationClicked(vramscope::trace::AllocationId id);
+  void cursorRequested(qint64 time_ns);  // < 0: to the peak
+  void confRequested(const QString& alloc_conf);
+
+ protected:
+  virtual int cares() const = 0;          // for which changes Refresh is to be called
+  virtual void Refresh(int changes) = 0;  // the page is in sight
+  virtual void Clear() = 0;               // there is no document
+  virtual void Cancelled() {}             // by the user
+  void showEvent(QShowEvent* event) override;
+  void Head(const QString& text);
+  QString head() const;
+
+  const ExplainContext& context_;
+  Background background_;
+  QVBoxLayout* column_ = nullptr;
+  QHBoxLayout* head_line_ = nullptr;  // pages put their own controls at its end
+  bool show_progress_ = true;
+
+ private:
+  void Look();
+  void ShowBusy();
+  QLabel* head_ = nullptr;
+  QProgressBar* progress_ = nullptr;
+  QToolButton* cancel_ = nullptr;
+  int stale_ = kDocument;
+};
+
+}  // namespace vramscope::ui

@@ -1,0 +1,102 @@
+#include "ui/explain/explain_panel.h"
+
+#include <QTabWidget>
+
+#include "ui/explain/fragmentation_page.h"
+#include "ui/explain/out_of_memory_page.h"
+#include "ui/explain/reclaim_page.h"
+#include "ui/explain/tables_pages.h"
+#include "ui/explain/what_if_page.h"
+
+namespace vramscope::ui {
+
+ExplainPanel::ExplainPanel(QTabWidget* tabs, QObject* parent) : QObject(parent), tabs_(tabs) {
+  what_if_ = new WhatIfPage(&context_);
+  pages_ = {
+      {"fragmentation", tr("Fragmentation"), tr("Explain: fragmentation and segments"), "Alt+1",
+       new FragmentationPage(&context_)},
+      {"reclaim", tr("Reclaim"), tr("Explain: what would give memory back"), "Alt+2",
+       new ReclaimPage(&context_)},
+      {"what-if", tr("What if"), tr("Explain: other allocator settings"), "Alt+3", what_if_},
+      {"call-sites", tr("Call sites"), tr("Explain: call sites, held and churned"), "Alt+4",
+       new CallSitesPage(&context_)},
+      {"leaks", tr("Leaks"), tr("Explain: leaks over steps"), "Alt+5", new LeaksPage(&context_)},
+      {"out-of-memory", tr("Out of memory"), tr("Explain: out of memory"), "Alt+6",
+       new OutOfMemoryPageView(&context_)},
+  };
+  for (const PageInfo& info : pages_) {
+    tabs_->addTab(info.page, info.title);
+    connect(info.page, &ExplainPage::allocationClicked, this, &ExplainPanel::allocationClicked);
+    connect(info.page, &ExplainPage::cursorRequested, this, &ExplainPanel::cursorRequested);
+    connect(info.page, &ExplainPage::confRequested, this, [this](const QString& conf) {
+      setConf(conf);
+      open(QStringLiteral("what-if"));
+    });
+  }
+}
+
+ExplainPage* ExplainPanel::page(const QString& id) const {
+  for (const PageInfo& info : pages_)
+    if (id == QLatin1String(info.id)) return info.page;
+  return nullptr;
+}
+
+void ExplainPanel::open(const QString& id) {
+  if (ExplainPage* found = page(id)) tabs_->setCurrentWidget(found);
+}
+
+void ExplainPanel::Changed(int changes) {
+  for (const PageInfo& info : pages_) info.page->changed(changes);
+}
+
+void ExplainPanel::setDigest(std::shared_ptr<const Digest> digest) {
+  context_.digest = std::move(digest);
+  context_.selection = {};
+  Changed(ExplainPage::kDocument | ExplainPage::kSelection);
+}
+
+void ExplainPanel::setCursorTime(qint64 time_ns) {
+  if (context_.cursor_ns == time_ns) return;
+  context_.cursor_ns = time_ns;
+  Changed(ExplainPage::kMoment);
+}
+
+void ExplainPanel::setRange(qint64 begin_ns, qint64 end_ns) {
+  context_.range = {begin_ns, end_ns};
+  Changed(ExplainPage::kRange);
+}
+
+void ExplainPanel::setView(qint64 begin_ns, qint64 end_ns) {
+  context_.view = {begin_ns, end_ns};
+  Changed(ExplainPage::kView);
+}
+
+void ExplainPanel::setSelection(trace::AllocationId id) {
+  context_.selection = id;
+  Changed(ExplainPage::kSelection);
+}
+
+void ExplainPanel::setTheme(const timeline::Theme& theme) {
+  context_.theme = theme;
+  Changed(ExplainPage::kTheme);
+}
+
+void ExplainPanel::setConf(const QString& alloc_conf) { what_if_->setConf(alloc_conf); }
+
+bool ExplainPanel::busy() const {
+  for (const PageInfo& info : pages_)
+    if (info.page->busy()) return true;
+  return false;
+}
+
+void ExplainPanel::cancel() {
+  for (const PageInfo& info : pages_) info.page->cancel();
+}
+
+QJsonObject ExplainPanel::dumpState() const {
+  QJsonObject out;
+  for (const PageInfo& info : pages_) out[QLatin1String(info.id)] = info.page->dumpState();
+  return out;
+}
+
+}  // namespace vramscope::ui

@@ -1,0 +1,62 @@
+// The explain pages together: one context, their names, and where they stand among the tabs.
+//
+//   explain_->addTo(tabs);
+//   explain_->setDigest(digest);
+//   explain_->open("fragmentation");
+//
+// UI thread only. Nothing is computed for a page that is not in sight.
+#pragma once
+
+#include <QJsonObject>
+#include <QObject>
+#include <vector>
+
+#include "ui/explain/explain_page.h"
+
+class QTabWidget;
+
+namespace vramscope::ui {
+
+class WhatIfPage;
+
+class ExplainPanel : public QObject {
+  Q_OBJECT
+ public:
+  struct PageInfo {
+    const char* id;   // "fragmentation"
+    QString title;    // of the tab
+    QString command;  // "Explain fragmentation"
+    const char* shortcut;
+    ExplainPage* page = nullptr;
+  };
+
+  explicit ExplainPanel(QTabWidget* tabs, QObject* parent = nullptr);
+  const std::vector<PageInfo>& pages() const { return pages_; }
+  ExplainPage* page(const QString& id) const;  // null: no such page
+  void open(const QString& id);                // its tab becomes the current one
+
+  void setDigest(std::shared_ptr<const Digest> digest);
+  void setCursorTime(qint64 time_ns);
+  void setRange(qint64 begin_ns, qint64 end_ns);
+  void setView(qint64 begin_ns, qint64 end_ns);
+  void setSelection(trace::AllocationId id);
+  void setTheme(const timeline::Theme& theme);
+  void setConf(const QString& alloc_conf);  // of the what-if page
+
+  bool busy() const;
+  void cancel();
+  QJsonObject dumpState() const;
+
+ Q_SIGNALS:
+  void allocationClicked(vramscope::trace::AllocationId id);
+  void cursorRequested(qint64 time_ns);
+
+ private:
+  void Changed(int changes);
+  ExplainContext context_;
+  QTabWidget* tabs_;
+  std::vector<PageInfo> pages_;
+  WhatIfPage* what_if_ = nullptr;
+};
+
+}  // namespace vramscope::ui

@@ -1,0 +1,60 @@
+// What the explain pages say, as tables and facts: decided here, without Qt.
+//
+//   Table t = RemedyTable(reclaim);
+//
+// Pure functions; thread-safe.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "profiler/explain/explain.h"
+#include "profiler/replay/replay.h"
+#include "ui/panels/rows.h"
+
+namespace vramscope::ui {
+
+// Of a moment's memory: labels, bytes, and what the words mean.
+struct FragmentFact {
+  std::string label;
+  uint64_t bytes = 0;
+  std::string meaning;
+};
+std::vector<FragmentFact> FragmentFacts(const explain::Fragmentation& f);
+// Who keeps free memory from going back: site, bytes; then the segments that are held so.
+Table PinnedByTable(const explain::Fragmentation& f);
+Table PinnedTable(const explain::Fragmentation& f);
+
+Table RemedyTable(const explain::Reclaim& reclaim);
+// As recorded, the model under the recorded settings, and under others; absent ones are left out.
+struct WhatIf {
+  uint64_t recorded_peak_reserved = 0, recorded_out_of_memory = 0;
+  const replay::Replayed* as_recorded = nullptr;
+  const replay::Replayed* under = nullptr;
+};
+Table WhatIfTable(const WhatIf& what_if);
+
+// Row::allocation is the largest allocation of the site.
+Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
+                    const std::vector<explain::SiteUse>& uses);
+Table LeakTable(const explain::Leaks& leaks, const explain::CallSites& sites);
+// "▁▂▄█": bytes over steps.
+std::string Sparkline(const std::vector<uint64_t>& values, size_t most);
+
+std::vector<Fact> OutOfMemoryFacts(const explain::OutOfMemory& oom);
+Table WaysOutTable(const explain::OutOfMemory& oom);
+Table GroupTable(const std::string& title, const std::vector<analysis::Group>& groups);
+
+// Categories of all allocations at an event.
+std::vector<trace::Category> CategoriesAt(const trace::Trace& trace, trace::EventIndex event);
+// "at the peak · step 1 · backward · 71.2 ms".
+std::string MomentText(const trace::Trace& trace, const analysis::Context& at);
+
+// Keys of PYTORCH_CUDA_ALLOC_CONF that change decisions, each with a value to begin with.
+struct ConfKey {
+  const char* text;     // "max_split_size_mb:128"
+  const char* meaning;  // in a few words
+};
+const std::vector<ConfKey>& ConfKeys();
+
+}  // namespace vramscope::ui

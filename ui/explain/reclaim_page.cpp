@@ -1,0 +1,85 @@
+#include "ui/explain/reclaim_page.h"
+
+#include <QHBoxLayout>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "ui/explain/explain_rows.h"
+#include "ui/explain/explain_widgets.h"
+#include "ui/panels/qt_theme.h"
+#include "ui/timeline/model/format.h"
+
+namespace vramscope::ui {
+
+ReclaimPage::ReclaimPage(const ExplainContext* context, QWidget* parent)
+    : ExplainPage(context, parent) {
+  setObjectName(QStringLiteral("reclaimPage"));
+  at_cursor_ = QuietButton(
+      tr("At the cursor"),
+      tr("Computes it for the moment under the cursor (else the peak) in place of the moment when "
+         "most is reserved and least of it used"));
+  at_cursor_->setObjectName(QStringLiteral("reclaimAtCursor"));
+  connect(at_cursor_, &QToolButton::clicked, this, [this] { Compute(context_.moment()); });
+  QToolButton* most =
+      QuietButton(tr("Most unused"),
+                  tr("Computes it for the moment when most is reserved and least of it used"));
+  connect(most, &QToolButton::clicked, this, [this] { Compute(std::nullopt); });
+  head_line_->addWidget(most);
+  head_line_->addWidget(at_cursor_);
+  table_ = new TableModel(this);
+  view_ = MakeTable(table_, "reclaimTable");
+  view_->setToolTip({});
+  connect(view_, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {
+    const std::string& name = table_->table().rows[static_cast<size_t>(index.row())].cells[0].text;
+    if (name.find(':') != std::string::npos) Q_EMIT confRequested(QString::fromStdString(name));
+  });
+  column_->addWidget(view_, 1);
+}
+
+void ReclaimPage::Refresh(int changes) {
+  if (changes & kTheme) table_->setTheme(context_.theme);
+  if (changes & kDocument) Compute(std::nullopt);
+}
+
+void ReclaimPage::Compute(std::optional<trace::EventIndex> at) {
+  if (context_.digest == nullptr) return;
+  table_->setTable({});
+  Head(tr("Replaying the trace under other settings, and with empty_cache() …"));
+  background_.run(
+      [this, digest = context_.digest, at](BackgroundToken& token) -> std::function<void()> {
+        explain::ReclaimOptions options;
+        options.at = at;
+        options.progress = token.progress();
+        options.cancel = token.cancel();
+        auto found = std::make_shared<absl::StatusOr<explain::Reclaim>>(
+            explain::ComputeReclaim(*digest->trace, options));
+        return [this, digest, found] { Show(digest, *found); };
+      });
+}
+
+void ReclaimPage::Show(const std::shared_ptr<const Digest>& digest,
+                       const absl::StatusOr<explain::Reclaim>& found) {
+  error_.clear();
+  if (!found.ok()) {
+    error_ = ToQString(std::string(found.status().message()));
+    Head(tr("Could not be computed: %1").arg(error_));
+    return;
+  }
+  table_->setTable(RemedyTable(*found));
+  Head(tr("%1: %2 Double click on settings opens them as a what-if.")
+           .arg(QString::fromStdString(MomentText(*digest->trace, found->context)),
+                QString::fromStdString(found->headline)));
+}
+
+void ReclaimPage::Cancelled() { Head(tr("Cancelled. One of the buttons begins it again.")); }
+
+void ReclaimPage::Clear() { table_->setTable({}); }
+
+QJsonObject ReclaimPage::dumpState() const {
+  QJsonObject out = ExplainPage::dumpState();
+  out["table"] = view_->dumpState();
+  out["error"] = error_;
+  return out;
+}
+
+}  // namespace vramscope::ui

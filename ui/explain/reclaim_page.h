@@ -1,0 +1,37 @@
+// What is reserved but unused, and what would give it back: every remedy is replayed.
+#pragma once
+
+#include "profiler/explain/explain.h"
+#include "ui/explain/explain_page.h"
+
+class QToolButton;
+
+namespace vramscope::ui {
+
+class TableModel;
+class TableView;
+
+class ReclaimPage : public ExplainPage {
+  Q_OBJECT
+ public:
+  ReclaimPage(const ExplainContext* context, QWidget* parent = nullptr);
+  QJsonObject dumpState() const override;
+
+ protected:
+  int cares() const override { return kDocument | kTheme; }
+  void Refresh(int changes) override;
+  void Clear() override;
+  void Cancelled() override;
+
+ private:
+  void Compute(std::optional<trace::EventIndex> at);
+  void Show(const std::shared_ptr<const Digest>& digest,
+            const absl::StatusOr<explain::Reclaim>& found);
+
+  TableModel* table_ = nullptr;
+  TableView* view_ = nullptr;
+  QToolButton* at_cursor_ = nullptr;
+  QString error_;
+};
+
+}  // namespace vramscope::ui

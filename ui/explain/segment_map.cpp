@@ -1,0 +1,163 @@
+#include "ui/explain/segment_map.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "ui/timeline/model/format.h"
+
+namespace vramscope::ui {
+namespace {
+
+using explain::SegmentView;
+
+constexpr float kRow = 13, kRowGap = 3;  // height of a row, and between rows
+constexpr float kGap = 3;                // between segments of one row
+constexpr float kTitle = 20;
+constexpr float kMinSegment = 3;
+constexpr uint64_t kFinest = uint64_t{1} << 16;  // bytes a row
+constexpr int kSteps = 16;                       // of the search for the scale
+
+auto PoolOf(const SegmentView& s) {
+  return std::tuple(s.device, s.pool == trace::Pool::kSmall, s.mempool, s.stream);
+}
+
+uint64_t SpanOf(const SegmentView& s) {
+  uint64_t bytes = 0;
+  for (const SegmentView::Piece& p : s.pieces) bytes += p.bytes;
+  return std::max<uint64_t>(bytes, 1);
+}
+
+std::string TitleOf(std::span<const SegmentView> group) {
+  const SegmentView& s = group.front();
+  uint64_t bytes = 0, free = 0;
+  for (const SegmentView& segment : group) bytes += segment.bytes, free += segment.free_bytes();
+  std::string text = s.pool == trace::Pool::kSmall ? "small pool" : "large pool";
+  if (s.mempool != 0)
+    text += fmt::format(" · private pool {}.{}", s.mempool >> 16, s.mempool & 0xffff);
+  if (s.device != 0) text += fmt::format(" · device {}", s.device);
+  if (s.stream != 0) text += fmt::format(" · stream {}", s.stream);
+  text += fmt::format(" · {} segment{} · {}", group.size(), group.size() == 1 ? "" : "s",
+                      timeline::FormatBytes(bytes, true));
+  if (free > 0) text += fmt::format(", {} free", timeline::FormatBytes(free, true));
+  return text;
+}
+
+}  // namespace
+
+SegmentMap::SegmentMap(std::vector<SegmentView> segments, float width, float height,
+                       uint64_t bytes_per_row)
+    : segments_(std::move(segments)) {
+  // The large pool first; within a pool the largest segments first, as they are named.
+  std::stable_sort(segments_.begin(), segments_.end(), [](const auto& a, const auto& b) {
+    if (PoolOf(a) != PoolOf(b)) return PoolOf(a) < PoolOf(b);
+    return SpanOf(a) > SpanOf(b);
+  });
+  if (segments_.empty() || width < 8) return;
+  if (bytes_per_row > 0) {
+    bytes_per_row_ = std::max(bytes_per_row, kFinest);
+    Place(width, true);
+    return;
+  }
+  uint64_t total = 0;
+  for (const SegmentView& s : segments_) total += SpanOf(s);
+  // The least bytes a row with which all fits.
+  double low = std::log2(static_cast<double>(kFinest));
+  double high = std::log2(static_cast<double>(std::max(total, kFinest * 2))) + 1;
+  for (int i = 0; i < kSteps && high - low > 0.01; ++i) {
+    const double middle = (low + high) / 2;
+    bytes_per_row_ = static_cast<uint64_t>(std::exp2(middle));
+    Place(width, false);
+    (height_ <= height ? high : low) = middle;
+  }
+  bytes_per_row_ = static_cast<uint64_t>(std::exp2(high));
+  Place(width, true);
+}
+
+// `draw`: the pieces, too; else only the height.
+void SegmentMap::Place(float width, bool draw) {
+  pieces_.clear();
+  outlines_.clear();
+  titles_.clear();
+  const double per_byte = width / static_cast<double>(bytes_per_row_);
+  float y = 0, x = 0;
+  bool open = false;  // the row has something
+  const auto next_row = [&] {
+    if (open) y += kRow + kRowGap;
+    x = 0;
+    open = false;
+  };
+  for (uint32_t s = 0; s < segments_.size(); ++s) {
+    const SegmentView& segment = segments_[s];
+    if (s == 0 || PoolOf(segments_[s - 1]) != PoolOf(segment)) {
+      next_row();
+      if (s > 0) y += 4;
+      size_t end = s;
+      while (end < segments_.size() && PoolOf(segments_[end]) == PoolOf(segment)) ++end;
+      if (draw)
+        titles_.push_back(
+            {{0, y, width, kTitle}, TitleOf(std::span(segments_).subspan(s, end - s))});
+      y += kTitle;
+    }
+    const double natural = static_cast<double>(SpanOf(segment)) * per_byte;
+    const double scale = natural < kMinSegment ? kMinSegment / natural : 1;
+    const double whole = natural * scale;
+    if (open && x + whole > width + 0.5) next_row();
+    open = true;
+    double at = 0;  // in pixels from the segment's begin
+    uint32_t piece = 0;
+    double piece_from = 0,
+           piece_to = static_cast<double>(segment.pieces.empty() ? 0 : segment.pieces[0].bytes) *
+                      per_byte * scale;
+    while (at < whole - 1e-6) {
+      const float from = x;
+      const double room = std::max(static_cast<double>(width - x), 1.0);
+      const double end = std::min(whole, at + room);
+      if (draw)
+        outlines_.push_back(
+            {{from, y, static_cast<float>(end - at), kRow}, s, at <= 0, end >= whole - 1e-6});
+      while (draw && piece < segment.pieces.size()) {
+        const double a = std::max(piece_from, at), b = std::min(piece_to, end);
+        if (b > a)
+          pieces_.push_back(
+              {{from + static_cast<float>(a - at), y, static_cast<float>(b - a), kRow}, s, piece});
+        if (piece_to > end) break;
+        if (++piece == segment.pieces.size()) break;
+        piece_from = piece_to;
+        piece_to += static_cast<double>(segment.pieces[piece].bytes) * per_byte * scale;
+      }
+      x = from + static_cast<float>(end - at) + kGap;
+      at = end;
+      if (at < whole - 1e-6) next_row(), open = true;
+    }
+    if (x >= width - kMinSegment) next_row();
+  }
+  next_row();
+  height_ = y;
+}
+
+std::optional<SegmentMap::Hit> SegmentMap::At(double x, double y) const {
+  auto row = std::partition_point(pieces_.begin(), pieces_.end(),
+                                  [&](const Piece& p) { return p.rect.bottom() <= y; });
+  std::optional<Hit> nearest;
+  double best = 2;  // pixels: thin blocks can be caught
+  for (; row != pieces_.end() && row->rect.y <= y; ++row) {
+    if (row->rect.Contains(x, y)) return Hit{row->segment, row->piece};
+    const double away = x < row->rect.x ? row->rect.x - x : x - row->rect.right();
+    if (away < best) best = away, nearest = Hit{row->segment, row->piece};
+  }
+  return nearest;
+}
+
+std::vector<SegmentMap::Rect> SegmentMap::RectsOf(trace::AllocationId allocation) const {
+  std::vector<Rect> out;
+  for (const Piece& p : pieces_)
+    if (segments_[p.segment].pieces[p.piece].allocation == allocation) out.push_back(p.rect);
+  return out;
+}
+
+}  // namespace vramscope::ui

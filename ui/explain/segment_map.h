@@ -1,0 +1,67 @@
+// Where segments and their blocks stand in the segment map: all at one scale, in rows; small
+// segments side by side, large ones over several rows. Pools and streams stand apart. Without Qt.
+//
+//   SegmentMap map(explain::SegmentsAt(*trace, event), width, height);
+//   for (const SegmentMap::Piece& p : map.pieces()) Fill(p.rect, ...);
+//   map.At(x, y);
+//
+// Immutable; plain values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/explain/explain.h"
+#include "ui/timeline/model/draw_list.h"
+
+namespace vramscope::ui {
+
+class SegmentMap {
+ public:
+  using Rect = timeline::Rect;
+  struct Piece {
+    Rect rect;
+    uint32_t segment = 0;  // row of segments()
+    uint32_t piece = 0;    // of its pieces
+  };
+  struct Outline {  // of a segment, one a row that it reaches over
+    Rect rect;
+    uint32_t segment = 0;
+    bool begins = false, ends = false;
+  };
+  struct Title {
+    Rect rect;
+    std::string text;  // "large pool · stream 0 · 12 segments · 1.25 GiB, 0.31 GiB free"
+  };
+  struct Hit {
+    uint32_t segment = 0, piece = 0;
+  };
+
+  SegmentMap() = default;
+  // `bytes_per_row`: 0: so that all fits into the height, as far as rows stay readable.
+  SegmentMap(std::vector<explain::SegmentView> segments, float width, float height,
+             uint64_t bytes_per_row = 0);
+
+  const std::vector<explain::SegmentView>& segments() const { return segments_; }
+  const std::vector<Piece>& pieces() const { return pieces_; }
+  const std::vector<Outline>& outlines() const { return outlines_; }
+  const std::vector<Title>& titles() const { return titles_; }
+  float height() const { return height_; }  // of the whole; may be more than the view's
+  uint64_t bytes_per_row() const { return bytes_per_row_; }
+  std::optional<Hit> At(double x, double y) const;
+  // The pieces of an allocation, where it is there.
+  std::vector<Rect> RectsOf(trace::AllocationId allocation) const;
+
+ private:
+  void Place(float width, bool draw);
+  std::vector<explain::SegmentView> segments_;
+  std::vector<Piece> pieces_;  // from the top, then from the left
+  std::vector<Outline> outlines_;
+  std::vector<Title> titles_;
+  float height_ = 0;
+  uint64_t bytes_per_row_ = 1;
+};
+
+}  // namespace vramscope::ui

@@ -1,0 +1,57 @@
+// The picture of a SegmentMap: blocks in the colour of their category, free memory hatched; hover
+// says what, how much and whose, a click selects.
+#pragma once
+
+#include <QAbstractScrollArea>
+#include <QImage>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "profiler/explain/explain.h"
+#include "ui/explain/segment_map.h"
+#include "ui/timeline/theme.h"
+
+namespace vramscope::ui {
+
+class SegmentMapWidget : public QAbstractScrollArea {
+  Q_OBJECT
+ public:
+  explicit SegmentMapWidget(QWidget* parent = nullptr);
+  // `category`: at that moment, by allocation id.
+  void setSegments(std::shared_ptr<const trace::Trace> trace,
+                   std::vector<explain::SegmentView> segments,
+                   std::vector<trace::Category> category);
+  void setTheme(const timeline::Theme& theme);
+  void setSelection(trace::AllocationId id);
+  const SegmentMap& map() const { return map_; }
+  // What hovering a point says; empty: nothing is there.
+  QString textAt(const QPoint& at) const;
+
+ Q_SIGNALS:
+  void allocationClicked(vramscope::trace::AllocationId id);
+
+ protected:
+  bool viewportEvent(QEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void scrollContentsBy(int dx, int dy) override;
+
+ private:
+  void Layout();
+  QColor ColorOf(const explain::SegmentView::Piece& piece) const;
+
+  timeline::Theme theme_ = timeline::Theme::Dark();
+  std::shared_ptr<const trace::Trace> trace_;
+  std::vector<explain::SegmentView> segments_;
+  std::vector<trace::Category> category_;
+  SegmentMap map_;
+  uint64_t zoom_ = 0;  // bytes a row; 0: all fits
+  trace::AllocationId selection_;
+  std::optional<SegmentMap::Hit> hover_;
+};
+
+}  // namespace vramscope::ui

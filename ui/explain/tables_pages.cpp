@@ -1,0 +1,146 @@
+#include "ui/explain/tables_pages.h"
+
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLineEdit>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/explain/explain_rows.h"
+#include "ui/explain/explain_widgets.h"
+#include "ui/panels/qt_theme.h"
+#include "ui/timeline/model/format.h"
+
+namespace vramscope::ui {
+
+CallSitesPage::CallSitesPage(const ExplainContext* context, QWidget* parent)
+    : ExplainPage(context, parent) {
+  setObjectName(QStringLiteral("callSitesPage"));
+  filter_ = new QLineEdit;
+  filter_->setObjectName(QStringLiteral("siteFilter"));
+  filter_->setPlaceholderText(tr("Filter by function, file, module or category"));
+  filter_->setClearButtonEnabled(true);
+  filter_->setMaximumWidth(280);
+  connect(filter_, &QLineEdit::textChanged, this, [this] { Fill(); });
+  head_line_->addWidget(filter_);
+  const auto order = [this](const QString& text, const QString& tip, int column) {
+    QToolButton* button = QuietButton(text, tip);
+    connect(button, &QToolButton::clicked, this, [this, column] {
+      column_sorted_ = column;
+      view_->sortByColumn(column, Qt::DescendingOrder);
+      view_->scrollToTop();
+    });
+    head_line_->addWidget(button);
+  };
+  order(tr("Held longest"), tr("By bytes times the time held"), 2);
+  order(tr("Most churned"), tr("By the number of allocations"), 3);
+  order(tr("Most at once"), tr("By the most bytes that were live together"), 5);
+  table_ = new TableModel(this);
+  view_ = MakeTable(table_, "callSitesTable");
+  SelectsAllocations(view_, table_, this);
+  column_->addWidget(view_, 1);
+}
+
+void CallSitesPage::Refresh(int changes) {
+  if (changes & kTheme) table_->setTheme(context_.theme);
+  if (!(changes & (kDocument | kRange))) return;
+  const auto [begin, end] = context_.range;
+  explain::SiteUseOptions options;
+  if (end > begin) {
+    options.first = analysis::EventAtTime(*context_.trace(), begin);
+    options.last = analysis::EventAtTime(*context_.trace(), end);
+    of_ = tr("of the selected range (%1)")
+              .arg(QString::fromStdString(timeline::FormatDuration(end - begin)));
+  } else {
+    options.older = true;
+    of_ = tr("of the whole trace; a selected range counts alone");
+  }
+  background_.run(
+      [this, digest = context_.digest, options](BackgroundToken& token) -> std::function<void()> {
+        const explain::CallSites sites = explain::FindCallSites(*digest->trace);
+        if (token.cancelled()) return {};
+        std::vector<explain::SiteUse> uses = explain::UseOfSites(*digest->trace, sites, options);
+        explain::Sort(uses, explain::SiteOrder::kByteSeconds);
+        auto table = std::make_shared<Table>(CallSiteTable(*digest->trace, sites, uses));
+        return [this, table] {
+          all_ = *table;
+          Fill();
+        };
+      });
+}
+
+void CallSitesPage::Fill() {
+  Table shown;
+  shown.columns = all_.columns;
+  const QString needle = filter_->text().trimmed();
+  for (const Row& row : all_.rows)
+    if (needle.isEmpty() ||
+        QString::fromStdString(row.cells[0].exact).contains(needle, Qt::CaseInsensitive) ||
+        QString::fromStdString(row.cells[0].text).contains(needle, Qt::CaseInsensitive) ||
+        QString::fromStdString(row.cells[1].text).contains(needle, Qt::CaseInsensitive))
+      shown.rows.push_back(row);
+  const QString count = QString::fromStdString(timeline::FormatCount(shown.rows.size()));
+  Head(shown.rows.size() == all_.rows.size()
+           ? tr("%1 call sites %2.").arg(count, of_)
+           : tr("%1 of %2 call sites %3.")
+                 .arg(count, QString::fromStdString(timeline::FormatCount(all_.rows.size())), of_));
+  table_->setTable(std::move(shown));
+  const int column = view_->horizontalHeader()->sortIndicatorSection();
+  if (column >= 0 && column < table_->columnCount())
+    table_->sort(column, view_->horizontalHeader()->sortIndicatorOrder());
+}
+
+void CallSitesPage::Clear() {
+  all_ = {};
+  table_->setTable({});
+}
+
+QJsonObject CallSitesPage::dumpState() const {
+  QJsonObject out = ExplainPage::dumpState();
+  out["table"] = view_->dumpState();
+  return out;
+}
+
+LeaksPage::LeaksPage(const ExplainContext* context, QWidget* parent)
+    : ExplainPage(context, parent) {
+  setObjectName(QStringLiteral("leaksPage"));
+  show_progress_ = false;
+  table_ = new TableModel(this);
+  view_ = MakeTable(table_, "leaksTable");
+  SelectsAllocations(view_, table_, this);
+  column_->addWidget(view_, 1);
+}
+
+void LeaksPage::Refresh(int changes) {
+  if (changes & kTheme) table_->setTheme(context_.theme);
+  if (!(changes & kDocument)) return;
+  background_.run(
+      [this, digest = context_.digest](BackgroundToken& token) -> std::function<void()> {
+        const explain::CallSites sites = explain::FindCallSites(*digest->trace);
+        if (token.cancelled()) return {};
+        const explain::Leaks leaks = explain::FindLeaks(*digest->trace, sites);
+        auto table = std::make_shared<Table>(LeakTable(leaks, sites));
+        QString head = QString::fromStdString(leaks.headline);
+        if (leaks.steps_until_full > 0)
+          head += tr(" Full after about %1 more steps.").arg(std::lround(leaks.steps_until_full));
+        if (!leaks.allocated.empty())
+          head += tr(" Allocated at the ends of steps: %1 %2")
+                      .arg(QString::fromStdString(Sparkline(leaks.allocated, 40)),
+                           QString::fromStdString(timeline::FormatBytes(leaks.allocated.back())));
+        return [this, table, head] {
+          table_->setTable(*table);
+          Head(head);
+        };
+      });
+}
+
+void LeaksPage::Clear() { table_->setTable({}); }
+
+QJsonObject LeaksPage::dumpState() const {
+  QJsonObject out = ExplainPage::dumpState();
+  out["table"] = view_->dumpState();
+  return out;
+}
+
+}  // namespace vramscope::ui

@@ -1,0 +1,52 @@
+// Call sites (who holds longest, who asks most often) and leaks over steps.
+#pragma once
+
+#include "profiler/explain/explain.h"
+#include "ui/explain/explain_page.h"
+
+class QLineEdit;
+
+namespace vramscope::ui {
+
+class TableModel;
+class TableView;
+
+class CallSitesPage : public ExplainPage {
+  Q_OBJECT
+ public:
+  CallSitesPage(const ExplainContext* context, QWidget* parent = nullptr);
+  QJsonObject dumpState() const override;
+
+ protected:
+  int cares() const override { return kDocument | kRange | kTheme; }
+  void Refresh(int changes) override;
+  void Clear() override;
+
+ private:
+  void Fill();
+  TableModel* table_ = nullptr;
+  TableView* view_ = nullptr;
+  QLineEdit* filter_ = nullptr;
+  Table all_;
+  QString of_;  // what is counted
+  int column_sorted_ = 2;
+};
+
+class LeaksPage : public ExplainPage {
+  Q_OBJECT
+ public:
+  LeaksPage(const ExplainContext* context, QWidget* parent = nullptr);
+  QJsonObject dumpState() const override;
+
+ protected:
+  int cares() const override { return kDocument | kTheme; }
+  void Refresh(int changes) override;
+  void Clear() override;
+
+ private:
+  TableModel* table_ = nullptr;
+  TableView* view_ = nullptr;
+  QString growth_;
+};
+
+}  // namespace vramscope::ui

@@ -1,0 +1,238 @@
+#include "ui/explain/what_if_page.h"
+
+#include <QAbstractItemView>
+#include <QCompleter>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QStandardItemModel>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "profiler/run/alloc_conf.h"
+#include "ui/explain/curve_plot.h"
+#include "ui/explain/explain_rows.h"
+#include "ui/explain/explain_widgets.h"
+#include "ui/panels/form_widgets.h"
+#include "ui/panels/qt_theme.h"
+#include "ui/timeline/model/format.h"
+
+namespace vramscope::ui {
+namespace {
+
+constexpr int kTableHeight = 26 + 3 * 23 + 4;
+
+// Completes the setting that is being written: what follows the last comma.
+class ConfCompleter : public QCompleter {
+ public:
+  explicit ConfCompleter(QLineEdit* edit) : QCompleter(edit), edit_(edit) {
+    auto* model = new QStandardItemModel(this);
+    for (const ConfKey& key : ConfKeys()) {
+      auto* item = new QStandardItem(QString::fromUtf8(key.text));
+      item->setToolTip(QString::fromUtf8(key.meaning));
+      model->appendRow(item);
+    }
+    setModel(model);
+    setCaseSensitivity(Qt::CaseInsensitive);
+    setFilterMode(Qt::MatchContains);
+  }
+  QStringList splitPath(const QString& path) const override {
+    return {path.mid(path.lastIndexOf(QLatin1Char(',')) + 1).trimmed()};
+  }
+  QString pathFromIndex(const QModelIndex& index) const override {
+    const QString text = edit_->text();
+    return text.left(text.lastIndexOf(QLatin1Char(',')) + 1) + index.data().toString();
+  }
+
+ private:
+  QLineEdit* edit_;
+};
+
+}  // namespace
+
+struct WhatIfPage::Found {
+  std::shared_ptr<const Digest> digest;
+  absl::Status status;
+  std::optional<replay::Replayed> base, under;
+  std::vector<CurvePoint> reserved;
+};
+
+WhatIfPage::WhatIfPage(const ExplainContext* context, QWidget* parent)
+    : ExplainPage(context, parent) {
+  setObjectName(QStringLiteral("whatIfPage"));
+  auto* line = new QHBoxLayout;
+  line->setSpacing(8);
+  QLabel* label = MakeLabel(QStringLiteral("PYTORCH_CUDA_ALLOC_CONF ="), LabelRole::kDim);
+  label->setFont(PanelFont(timeline::Font::kMonoSmall));
+  line->addWidget(label);
+  conf_ = new QLineEdit;
+  conf_->setObjectName(QStringLiteral("allocConf"));
+  conf_->setFont(PanelFont(timeline::Font::kMono));
+  conf_->setPlaceholderText(tr("expandable_segments:True,max_split_size_mb:128"));
+  conf_->setClearButtonEnabled(true);
+  conf_->setMinimumWidth(160);
+  conf_->setCompleter(new ConfCompleter(conf_));
+  connect(conf_, &QLineEdit::textChanged, this, [this] { Check(); });
+  connect(conf_, &QLineEdit::returnPressed, this, [this] { Replay(); });
+  line->addWidget(conf_, 1);
+  run_ = QuietButton(tr("Replay"), tr("Enter"));
+  run_->setObjectName(QStringLiteral("replayConf"));
+  connect(run_, &QToolButton::clicked, this, [this] { Replay(); });
+  line->addWidget(run_);
+  column_->addLayout(line);
+  problem_ = MakeLabel({}, LabelRole::kDim);
+  problem_->setObjectName(QStringLiteral("confProblem"));
+  problem_->setWordWrap(true);
+  column_->addWidget(problem_);
+  plot_ = new CurvePlot;
+  column_->addWidget(plot_, 1);
+  table_ = new TableModel(this);
+  view_ = MakeTable(table_, "whatIfTable");
+  view_->setSortingEnabled(false);
+  view_->setFixedHeight(kTableHeight);
+  column_->addWidget(view_);
+  Check();
+}
+
+void WhatIfPage::setConf(const QString& alloc_conf) {
+  conf_->setText(alloc_conf);
+  wanted_ = true;
+  if (isVisible()) Replay();
+}
+
+void WhatIfPage::Check() {
+  const absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(conf_->text().toStdString());
+  QString text;
+  const char* tone = "dim";
+  if (!conf.ok()) {
+    text = ToQString(std::string(conf.status().message()));
+    tone = "bad";
+  } else if (!conf->ignored.empty()) {
+    QStringList names;
+    for (const std::string& name : conf->ignored) names << QString::fromStdString(name);
+    text = tr("Known, but without effect on where memory goes: %1")
+               .arg(names.join(QStringLiteral(", ")));
+  }
+  problem_->setText(text);
+  problem_->setVisible(!text.isEmpty());
+  SetTone(problem_, tone);
+  run_->setEnabled(conf.ok());
+}
+
+void WhatIfPage::Refresh(int changes) {
+  if (changes & kTheme) {
+    plot_->setTheme(context_.theme);
+    table_->setTheme(context_.theme);
+  }
+  if (changes & kDocument) {
+    base_.reset();
+    plot_->setDigest(context_.digest);
+    WhatIf only{.recorded_peak_reserved = context_.digest->summary.peak.reserved,
+                .recorded_out_of_memory = context_.digest->out_of_memory};
+    table_->setTable(WhatIfTable(only));
+    const std::string& recorded = context_.trace()->info.alloc_conf;
+    Head(
+        tr("What would have been reserved under other settings? Recorded with %1. Write "
+           "settings and press Enter: the same requests are replayed under them.")
+            .arg(recorded.empty() ? tr("the default settings") : QString::fromStdString(recorded)));
+    // Another run under the same question: asked again.
+    if (!conf_->text().isEmpty()) wanted_ = true;
+  }
+  if (changes & (kView | kDocument)) plot_->setView(context_.view.first, context_.view.second);
+  if (wanted_) Replay();
+}
+
+void WhatIfPage::Replay() {
+  wanted_ = false;
+  if (context_.digest == nullptr) return;
+  absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(conf_->text().toStdString());
+  if (!conf.ok()) return;
+  Head(tr("Replaying under %1 …")
+           .arg(conf_->text().isEmpty() ? tr("the default settings") : conf_->text()));
+  const bool have_base = base_ && base_of_.lock() == context_.digest;
+  background_.run(
+      [this, digest = context_.digest, conf = *std::move(conf),
+       base = have_base ? base_ : std::nullopt](BackgroundToken& token) -> std::function<void()> {
+        auto found = std::make_shared<Found>();
+        found->digest = digest;
+        const auto progress = token.progress();
+        replay::ReplayOptions options;
+        options.cancel = token.cancel();
+        found->base = base;
+        if (!base) {
+          options.progress = [progress](double f) { progress(f / 2); };
+          absl::StatusOr<replay::Replayed> recorded = replay::Replay(*digest->trace, options);
+          if (recorded.ok()) found->base = *std::move(recorded);
+          found->status = recorded.status();
+        }
+        if (found->status.ok()) {
+          options.alloc_conf = conf;
+          options.progress = [progress, base](double f) { progress(base ? f : 0.5 + f / 2); };
+          absl::StatusOr<replay::Replayed> under = replay::Replay(*digest->trace, options);
+          found->status = under.status();
+          if (under.ok()) {
+            const auto& times = digest->trace->events.time_ns;
+            uint64_t last = UINT64_MAX;
+            for (const replay::Replayed::Point& p : under->curve) {
+              if (p.reserved == last || p.event >= times.size()) continue;
+              found->reserved.push_back({times[p.event], p.reserved});
+              last = p.reserved;
+            }
+            under->curve.clear();
+            found->under = *std::move(under);
+          }
+        }
+        if (found->base) found->base->curve.clear();
+        return [this, found] { Show(*found); };
+      });
+}
+
+void WhatIfPage::Show(const Found& found) {
+  if (!found.status.ok()) {
+    Head(tr("Could not be replayed: %1").arg(ToQString(std::string(found.status.message()))));
+    return;
+  }
+  base_ = found.base;
+  base_of_ = found.digest;
+  plot_->setCurve(found.reserved);
+  WhatIf what{.recorded_peak_reserved = found.digest->summary.peak.reserved,
+              .recorded_out_of_memory = found.digest->out_of_memory,
+              .as_recorded = base_ ? &*base_ : nullptr,
+              .under = found.under ? &*found.under : nullptr};
+  table_->setTable(WhatIfTable(what));
+  const uint64_t before = base_->peak_reserved, after = found.under->peak_reserved;
+  const QString settings = conf_->text().isEmpty() ? tr("the default settings") : conf_->text();
+  QString text = after == before
+                     ? tr("Under %1 the same %2 would be reserved at the peak.")
+                           .arg(settings, QString::fromStdString(timeline::FormatBytes(after)))
+                     : tr("Under %1 the peak of reserved memory would be %2 in place of %3 (%4).")
+                           .arg(settings, QString::fromStdString(timeline::FormatBytes(after)),
+                                QString::fromStdString(timeline::FormatBytes(before)),
+                                QString::fromStdString(timeline::FormatSignedBytes(
+                                    static_cast<int64_t>(after) - static_cast<int64_t>(before))));
+  if (found.under->out_of_memory > 0)
+    text += tr(" It runs out of memory %1 times.").arg(found.under->out_of_memory);
+  else if (found.digest->out_of_memory > 0)
+    text += tr(" It does not run out of memory.");
+  Head(text);
+}
+
+void WhatIfPage::Cancelled() { Head(tr("Cancelled. Enter begins it again.")); }
+
+void WhatIfPage::Clear() {
+  base_.reset();
+  plot_->setDigest(nullptr);
+  table_->setTable({});
+}
+
+QJsonObject WhatIfPage::dumpState() const {
+  QJsonObject out = ExplainPage::dumpState();
+  out["conf"] = conf_->text();
+  out["problem"] = problem_->text();
+  out["can_replay"] = run_->isEnabled();
+  out["points"] = static_cast<int>(plot_->curve().size());
+  out["table"] = view_->dumpState();
+  return out;
+}
+
+}  // namespace vramscope::ui

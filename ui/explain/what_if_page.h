@@ -1,0 +1,52 @@
+// The recording under other allocator settings: a line to write them, both reserved curves, and
+// what it comes to in calls, retries and out-of-memory errors.
+#pragma once
+
+#include <optional>
+
+#include "profiler/replay/replay.h"
+#include "ui/explain/explain_page.h"
+
+class QLabel;
+class QLineEdit;
+class QToolButton;
+
+namespace vramscope::ui {
+
+class CurvePlot;
+class TableModel;
+class TableView;
+
+class WhatIfPage : public ExplainPage {
+  Q_OBJECT
+ public:
+  WhatIfPage(const ExplainContext* context, QWidget* parent = nullptr);
+  void setConf(const QString& alloc_conf);  // and replays it
+  QJsonObject dumpState() const override;
+  CurvePlot* plot() const { return plot_; }
+
+ protected:
+  int cares() const override { return kDocument | kView | kTheme; }
+  void Refresh(int changes) override;
+  void Clear() override;
+  void Cancelled() override;
+
+ private:
+  struct Found;
+  void Check();
+  void Replay();
+  void Show(const Found& found);
+
+  QLineEdit* conf_ = nullptr;
+  QLabel* problem_ = nullptr;
+  QToolButton* run_ = nullptr;
+  CurvePlot* plot_ = nullptr;
+  TableModel* table_ = nullptr;
+  TableView* view_ = nullptr;
+  // The model under the recorded settings, once it is known; of `base_of_`.
+  std::optional<replay::Replayed> base_;
+  std::weak_ptr<const Digest> base_of_;
+  bool wanted_ = false;  // settings were asked for before the page was in sight
+};
+
+}  // namespace vramscope::ui

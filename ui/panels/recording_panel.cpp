@@ -1,0 +1,119 @@
+#include "ui/panels/recording_panel.h"
+
+#include <QGridLayout>
+#include <QJsonArray>
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include "ui/panels/form_widgets.h"
+#include "ui/panels/qt_theme.h"
+
+namespace vramscope::ui {
+namespace {
+
+void FillGrid(QGridLayout* grid, const std::vector<Fact>& facts, bool right) {
+  ClearLayout(grid);
+  int line = 0;
+  for (const Fact& fact : facts) {
+    grid->addWidget(MakeLabel(QString::fromStdString(fact.label), LabelRole::kDim), line, 0,
+                    Qt::AlignTop);
+    auto* value = new ElidedLabel(LabelRole::kBody, right ? Qt::ElideMiddle : Qt::ElideRight);
+    value->setAlignment(right ? Qt::AlignRight : Qt::AlignLeft);
+    value->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    value->setFullText(QString::fromStdString(fact.value));
+    grid->addWidget(value, line, 1);
+    ++line;
+  }
+}
+
+QPushButton* LinkTo(const QString& text, const QString& tip) {
+  auto* button = new QPushButton(text);
+  button->setProperty("role", "wide");
+  button->setToolTip(tip);
+  return button;
+}
+
+}  // namespace
+
+RecordingPanel::RecordingPanel(QWidget* parent) : QWidget(parent) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(15, 12, 15, 10);
+  column->setSpacing(10);
+  heading_ = MakeLabel(tr("RECORDED FILE"), LabelRole::kHeading);
+  column->addWidget(heading_);
+  facts_box_ = new QWidget;
+  facts_ = new QGridLayout(facts_box_);
+  facts_->setContentsMargins(0, 0, 0, 0);
+  facts_->setHorizontalSpacing(12);
+  facts_->setVerticalSpacing(6);
+  facts_->setColumnStretch(1, 1);
+  column->addWidget(facts_box_);
+
+  inferred_ = MakeLabel(tr("CATEGORIES"), LabelRole::kHeading);
+  inferred_->setContentsMargins(0, 8, 0, 0);
+  column->addWidget(inferred_);
+  rules_box_ = new QWidget;
+  rules_ = new QGridLayout(rules_box_);
+  rules_->setContentsMargins(0, 0, 0, 0);
+  rules_->setHorizontalSpacing(12);
+  rules_->setVerticalSpacing(6);
+  rules_->setColumnStretch(1, 1);
+  column->addWidget(rules_box_);
+
+  QLabel* next = MakeLabel(tr("WHAT CAN BE ASKED"), LabelRole::kHeading);
+  next->setContentsMargins(0, 8, 0, 0);
+  column->addWidget(next);
+  calm_ = MakeLabel(
+      tr("This happened elsewhere: techniques can't be switched in it. What can be tried are the "
+         "allocator's settings, and a planned run of a similar model beside it."),
+      LabelRole::kDim);
+  calm_->setWordWrap(true);
+  column->addWidget(calm_);
+  QPushButton* what_if =
+      LinkTo(tr("Try other allocator settings"),
+             tr("Replays the recording under other settings of PYTORCH_CUDA_ALLOC_CONF"));
+  what_if->setObjectName(QStringLiteral("recordingWhatIf"));
+  connect(what_if, &QPushButton::clicked, this,
+          [this] { Q_EMIT pageRequested(QStringLiteral("what-if")); });
+  column->addWidget(what_if);
+  QPushButton* plan = LinkTo(tr("Plan a run to compare"),
+                             tr("The recording stays as the baseline; the controls come back"));
+  plan->setObjectName(QStringLiteral("recordingPlan"));
+  connect(plan, &QPushButton::clicked, this, &RecordingPanel::planRequested);
+  column->addWidget(plan);
+  QPushButton* part =
+      LinkTo(tr("Open part of it …"), tr("One device, a range of entries, a range of time"));
+  part->setObjectName(QStringLiteral("recordingPart"));
+  connect(part, &QPushButton::clicked, this, &RecordingPanel::partRequested);
+  column->addWidget(part);
+  column->addStretch();
+}
+
+void RecordingPanel::setDigest(const Digest& digest, const QString& file, bool partial) {
+  shown_ = RecordingFactsOf(digest, file.toStdString());
+  heading_->setText(partial ? tr("RECORDED FILE · OPENING") : tr("RECORDED FILE"));
+  FillGrid(facts_, shown_.facts, true);
+  inferred_->setText(shown_.inferred ? tr("CATEGORIES · INFERRED") : tr("CATEGORIES"));
+  inferred_->setVisible(!partial && !shown_.rules.empty());
+  rules_box_->setVisible(inferred_->isVisibleTo(this));
+  FillGrid(rules_, shown_.rules, false);
+}
+
+QJsonObject RecordingPanel::dumpState() const {
+  QJsonArray rules;
+  for (const Fact& rule : shown_.rules)
+    rules.append(QString::fromStdString(rule.label + "  " + rule.value));
+  const auto object = [](const std::vector<Fact>& facts) {
+    QJsonObject out;
+    for (const Fact& fact : facts)
+      out[QString::fromStdString(fact.label)] = QString::fromStdString(fact.value);
+    return out;
+  };
+  return {{"heading", heading_->text()},
+          {"facts", object(shown_.facts)},
+          {"inferred", shown_.inferred},
+          {"rules", rules}};
+}
+
+}  // namespace vramscope::ui

@@ -1,0 +1,40 @@
+// The left side while a recorded file is shown: what the file is, where its labels come from, and
+// why there is nothing to toggle. It edits nothing.
+#pragma once
+
+#include <QJsonObject>
+#include <QWidget>
+
+#include "ui/panels/rows.h"
+
+class QGridLayout;
+class QLabel;
+class QPushButton;
+class QVBoxLayout;
+
+namespace vramscope::ui {
+
+class RecordingPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit RecordingPanel(QWidget* parent = nullptr);
+  void setDigest(const Digest& digest, const QString& file, bool partial);
+  QJsonObject dumpState() const;
+
+ Q_SIGNALS:
+  void planRequested();                     // a run to compare with
+  void partRequested();                     // open a part of this file
+  void pageRequested(const QString& page);  // of the explain pages: "what-if", ...
+
+ private:
+  QLabel* heading_ = nullptr;
+  QLabel* calm_ = nullptr;
+  QGridLayout* facts_ = nullptr;
+  QWidget* facts_box_ = nullptr;
+  QLabel* inferred_ = nullptr;
+  QGridLayout* rules_ = nullptr;
+  QWidget* rules_box_ = nullptr;
+  RecordingFacts shown_;
+};
+
+}  // namespace vramscope::ui

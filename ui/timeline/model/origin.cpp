@@ -1,0 +1,114 @@
+#include "ui/timeline/model/origin.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "profiler/inference/rules.h"
+
+namespace vramscope::ui::timeline {
+namespace {
+
+bool IsPython(std::string_view file) {
+  return file.ends_with(".py") || file.starts_with("<frozen") || file.starts_with("<string");
+}
+
+bool IsTorch(std::string_view file) {
+  return file.find("/torch/") != std::string_view::npos || file.starts_with("torch/");
+}
+
+// The end of a path says more than its beginning.
+std::string_view LastParts(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos || slash == 0) return path;
+  const size_t before = path.rfind('/', slash - 1);
+  return before == std::string_view::npos ? path : path.substr(before + 1);
+}
+
+StackLine LineOf(const trace::Trace& trace, uint32_t frame) {
+  const trace::StackTable& s = trace.stacks;
+  const std::string_view file = trace.String(s.file[frame]);
+  StackLine line;
+  line.function = trace.String(s.function[frame]);
+  line.python = IsPython(file);
+  if (s.line[frame] > 0) {
+    line.file = fmt::format("{}:{}", LastParts(file), s.line[frame]);
+    line.place = fmt::format("{}:{}", file, s.line[frame]);
+  } else {
+    line.file = LastParts(file);
+    line.place = file;
+  }
+  return line;
+}
+
+}  // namespace
+
+std::string RuleText(uint64_t rule) {
+  if (rule == inference::kSaid) return {};
+  const std::string_view name =
+      rule <= UINT8_MAX ? inference::RuleName(static_cast<uint8_t>(rule)) : std::string_view();
+  return name.empty() ? fmt::format("rule {}", rule) : std::string(name);
+}
+
+uint8_t CategoryRuleNumber(const trace::Trace& trace, trace::AllocationId id,
+                           trace::Category category) {
+  const trace::AllocationTable& a = trace.allocations;
+  if (a.birth_category[id.value] == category) return trace.events.detail[a.alloc_event[id.value]];
+  const trace::RetagTable& r = trace.retags;
+  const auto from =
+      std::lower_bound(r.event.begin(), r.event.end(), a.alloc_event[id.value]) - r.event.begin();
+  for (auto i = static_cast<size_t>(from); i < r.size(); ++i) {
+    if (r.event[i] > a.free_event[id.value]) break;
+    if (r.allocation[i] == id && r.to[i] == category) return trace.events.detail[r.event[i]];
+  }
+  return inference::kSaid;
+}
+
+std::string CategoryRule(const trace::Trace& trace, trace::AllocationId id,
+                         trace::Category category) {
+  return RuleText(CategoryRuleNumber(trace, id, category));
+}
+
+std::string SliceRule(const trace::Trace& trace, uint32_t slice) {
+  const trace::SliceTable& s = trace.slices;
+  const trace::EventIndex begin = s.begin_event[slice];
+  if (s.kind[slice] == trace::SliceKind::kPhase) return RuleText(trace.events.id[begin]);
+  if (s.kind[slice] == trace::SliceKind::kStep) return RuleText(trace.events.detail[begin]);
+  return {};
+}
+
+std::vector<StackLine> StackLines(const trace::Trace& trace, trace::StackId stack, size_t limit) {
+  std::vector<StackLine> lines;
+  if (stack.value >= trace.stacks.size()) return lines;
+  const auto frames = trace.stacks.Frames(stack);
+  for (const bool python : {true, false})
+    for (const uint32_t frame : frames) {
+      if (limit > 0 && lines.size() >= limit) return lines;
+      if (IsPython(trace.String(trace.stacks.file[frame])) == python)
+        lines.push_back(LineOf(trace, frame));
+    }
+  return lines;
+}
+
+trace::StackId StackOf(const trace::Trace& trace, trace::AllocationId id) {
+  return trace.events.StackOf(trace.allocations.alloc_event[id.value]);
+}
+
+std::string CallSite(const trace::Trace& trace, trace::StackId stack) {
+  if (stack.value >= trace.stacks.size()) return {};
+  const auto frames = trace.stacks.Frames(stack);
+  if (frames.empty()) return {};
+  uint32_t best = frames.front();
+  int best_rank = 0;  // 1: Python, 2: Python outside torch
+  for (const uint32_t frame : frames) {
+    const std::string_view file = trace.String(trace.stacks.file[frame]);
+    const int rank = !IsPython(file) ? 0 : IsTorch(file) ? 1 : 2;
+    if (rank > best_rank) best = frame, best_rank = rank;
+    if (rank == 2) break;
+  }
+  const StackLine line = LineOf(trace, best);
+  return line.file.empty() ? line.function : fmt::format("{}  {}", line.function, line.file);
+}
+
+}  // namespace vramscope::ui::timeline
