@@ -40,6 +40,8 @@ FileKind SniffJson(std::string_view text) {
       for (++i; i < text.size() && text[i] != '"'; ++i) i += text[i] == '\\';
       if (i >= text.size()) break;
       const std::string_view string = text.substr(begin, i - begin);
+      const size_t next = text.find_first_not_of(" \t\r\n", i + 1);
+      if (next == std::string_view::npos || text[next] != ':') continue;  // no key
       // A bare list of events, as the Chrome format allows.
       if (array_of_events && depth == 2 && (string == "ph" || string == "traceEvents"))
         return FileKind::kKinetoJson;
