@@ -264,7 +264,12 @@ class Categorizer {
   // place of the first that goes. In the first step there is no old state, but what stands for it
   // goes last of the temporaries that were there when the new one was made.
   void PromoteStates() {
-    absl::flat_hash_map<uint64_t, std::vector<uint32_t>> born, gone, temporaries;
+    absl::flat_hash_map<uint64_t, std::vector<uint32_t>> born, gone;
+    struct Live {
+      uint32_t count = 0;
+      EntryIndex last = 0;  // when the one that stays longest goes
+    };
+    absl::flat_hash_map<uint64_t, Live> temporaries;
     std::vector<EntryIndex> until(born_states_ ? count_ : 0, 0);
     if (!born_states_) return;
     const auto settle = [&] {
@@ -288,18 +293,19 @@ class Categorizer {
         if (a >= count_) continue;
         const uint64_t bytes = Bytes(a);
         if (r_.entries.action[i] == Action::kAlloc) {
+          Live& live = temporaries[bytes];
           if (labels_.rule[a] == kLifeOptimizerTemporary) {
-            temporaries[bytes].push_back(a);
+            ++live.count;
+            live.last = std::max(live.last, l_.dead[a]);
           } else if (labels_.rule[a] == kLifeState) {
             born[bytes].push_back(a);
-            const auto& live = temporaries[bytes];
-            if (live.size() < 2) continue;
-            for (const uint32_t other : live) until[a] = std::max(until[a], l_.dead[other]);
+            if (live.count >= 2) until[a] = live.last;
           }
         } else if (l_.dead[a] == i) {
           if (labels_.category[a] == Category::kOptimizerState) gone[bytes].push_back(a);
-          auto& live = temporaries[bytes];
-          live.erase(std::remove(live.begin(), live.end(), a), live.end());
+          if (labels_.rule[a] == kLifeOptimizerTemporary && --temporaries[bytes].count == 0) {
+            temporaries[bytes].last = 0;
+          }
         }
       }
       settle();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -358,8 +359,11 @@ class Reader {
   void MarkStep(const Labels::Step& step) {
     // What lives on when the gradients go is no temporary of the step.
     EntryIndex until = step.end;
-    for (const Dropped& d : dropped_) {
-      if (d.begin >= step.begin && d.end <= step.end) until = d.begin;
+    const auto drop =
+        std::upper_bound(dropped_.begin(), dropped_.end(), step.end,
+                         [](EntryIndex end, const Dropped& d) { return end < d.end; });
+    if (drop != dropped_.begin() && std::prev(drop)->begin >= step.begin) {
+      until = std::prev(drop)->begin;
     }
     const uint32_t first = RowAt(step.begin), last = RowAt(step.end);
     const std::vector<uint32_t> heights =

@@ -35,6 +35,7 @@ enum Sign : uint32_t {
   kOp = 1 << 15,
   kStorageOnly = 1 << 16,  // of an op: asks for storage for the op around it
   kOurOp = 1 << 17,        // "aten::mm" in the "file" that is its module's path
+  kNode = 1 << 19,         // of autograd's graph
   kFunctional = 1 << 18,   // torch.nn.functional, which a loss uses too
 };
 
@@ -159,16 +160,17 @@ uint32_t NativeSigns(Text name) {
   }
   if (name.starts_with("torch::autograd::")) {
     const Text rest = name.substr(17);
-    if (rest.starts_with("AccumulateGrad::")) return kBackward | kAccumulates;
+    if (rest.starts_with("AccumulateGrad::")) return kBackward | kAccumulates | kNode;
+    if (rest.starts_with("generated::") && Has(rest, "::apply(")) return kBackward | kNode;
     if (rest.starts_with("Engine::") || rest.starts_with("python::PythonEngine::") ||
-        rest.starts_with("Node::operator()") ||
-        (rest.starts_with("generated::") && Has(rest, "::apply(")) ||
-        rest.starts_with("CopySlices::apply") || rest.starts_with("PyNode::apply")) {
+        rest.starts_with("Node::operator()") || rest.starts_with("CopySlices::apply") ||
+        rest.starts_with("PyNode::apply")) {
       return kBackward;
     }
   }
-  if (IsNodeName(name))
-    return kBackward | (Has(name, "AccumulateGrad") ? uint32_t{kAccumulates} : 0);
+  if (IsNodeName(name)) {
+    return kBackward | kNode | (Has(name, "AccumulateGrad") ? uint32_t{kAccumulates} : 0);
+  }
   if (name.starts_with("autograd::engine::evaluate_function")) return kBackward;
   if (Has(name, "getNewWorkspace") || Has(name, "getCUDABlasLtWorkspace") ||
       Has(name, "getNewCUDABlasLtWorkspace") || Has(name, "getWorkspace") ||
@@ -217,6 +219,15 @@ std::string OpName(Text frame) {
   return "aten::" + std::string(name);
 }
 
+// Of `torch::autograd::generated::MmBackward0::apply(...)`: "MmBackward0"; AccumulateGrad in full,
+// as RecordFunction has both.
+Text NodeName(Text frame) {
+  constexpr Text kGenerated = "torch::autograd::generated::";
+  if (frame.starts_with(kGenerated)) frame.remove_prefix(kGenerated.size());
+  const size_t member = frame.rfind("::", frame.find('('));
+  return frame.find('(') == Text::npos ? frame : frame.substr(0, member);
+}
+
 class Reader {
  public:
   Reader(const Recording& recording, Names& names) : r_(recording), names_(names) {
@@ -230,6 +241,7 @@ class Reader {
       std::replace(file.begin(), file.end(), '\\', '/');
       signs_[f] = file.ends_with(".py") ? PythonSigns(function, file) : NativeSigns(function);
       if (signs_[f] & kOp) op_[f] = names_.Intern(OpName(function));
+      if (signs_[f] & kNode) op_[f] = names_.Intern(NodeName(function));
     }
     FindBufferLine();
   }
@@ -306,7 +318,7 @@ class Reader {
   trace::StringId Op(std::span<const uint32_t> frames) const {
     trace::StringId first;
     for (const uint32_t f : frames) {
-      if (!(signs_[f] & kOp)) continue;
+      if (!(signs_[f] & (kOp | kNode))) continue;
       if (!(signs_[f] & kStorageOnly)) return op_[f];
       if (first.value == 0) first = op_[f];
     }

@@ -244,13 +244,10 @@ Timeline ReadMarks(const Recording& recording, const Stacks& stacks) {
 }
 
 bool TellsPasses(const Timeline& timeline) {
-  bool forward = false;
-  for (const Phase p : timeline.phase) {
-    if (p == Phase::kBackward) return true;
-    forward |= p == Phase::kForward;
-  }
-  return forward && std::find(timeline.phase.begin(), timeline.phase.end(), Phase::kOptimizer) ==
-                        timeline.phase.end();
+  const auto has = [&](Phase phase) {
+    return std::find(timeline.phase.begin(), timeline.phase.end(), phase) != timeline.phase.end();
+  };
+  return has(Phase::kForward) && (has(Phase::kBackward) || !has(Phase::kOptimizer));
 }
 
 void CompleteFromOrder(const Recording& recording, Timeline& timeline) {

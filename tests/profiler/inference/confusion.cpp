@@ -3,7 +3,9 @@
 //   inference_confusion [--tables] RUN.trace... RECORDED.pickle.zst...
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstring>
+#include <map>
 #include <string>
 
 #include "profiler/inference/infer.h"
@@ -40,6 +42,18 @@ int Recorded(const std::string& path, const std::string& name) {
       fmt::print("  step {}: entries {}..{} ({})\n", s.number, s.begin, s.end,
                  inference::RuleName(s.rule));
     }
+    if (stacks) {
+      std::map<std::string, int> names;
+      const auto text = [&](trace::StringId id) -> std::string {
+        const auto& file = recorded->recording.strings;
+        return id.value < file.size() ? file[id.value] : labels.strings[id.value - file.size()];
+      };
+      for (uint32_t a = recorded->history.older; a < labels.op.size(); ++a) {
+        ++names["op " + text(labels.op[a])];
+        ++names["module " + text(labels.module[a])];
+      }
+      for (const auto& [name, count] : names) fmt::print("  {} x {}\n", count, name);
+    }
     size_t shown = 0;
     for (const auto& p : labels.phases) {
       if (++shown > 20) break;
@@ -65,8 +79,8 @@ int main(int argc, char** argv) {
                    {"annotations", Frames::kNone, true},
                    {"ours", Frames::kOurs, false},
                    {"nothing", Frames::kNone, false}};
-  fmt::print("{:<28}{:<18}{:<7}{:>8}{:>8}{:>8}{:>7}{:>7}{:>7}\n", "run", "has", "from", "peak%",
-             "time%", "phase%", "param", "state", "steps");
+  fmt::print("{:<37}{:<18}{:<7}{:>8}{:>8}{:>8}{:>7}{:>7}{:>7}{:>9}{:>7}\n", "run", "has", "from",
+             "peak%", "time%", "phase%", "param", "state", "steps", "entries", "ms");
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--tables") == 0) {
       tables = true;
@@ -88,17 +102,20 @@ int main(int argc, char** argv) {
         const testing::Stripped truth = testing::Strip(
             **trace,
             {.frames = variant.frames, .annotations = variant.annotations, .first_step = first});
+        const auto begin = std::chrono::steady_clock::now();
         const recording::Labels labels = inference::Infer(truth.recording, truth.history);
+        const std::chrono::duration<double, std::milli> took =
+            std::chrono::steady_clock::now() - begin;
         const testing::Confusion c = testing::Compare(truth, labels);
         using testing::Confusion;
         const auto exact = [&](trace::Category category) {
           return Confusion::Exact(c.peak, category) ? "exact" : "-";
         };
-        fmt::print("{:<28}{:<18}{:<7}{:>8.2f}{:>8.2f}{:>8.2f}{:>7}{:>7}{:>7}\n", name, variant.name,
-                   first < 0 ? "start" : "step 1", 100 * Confusion::Right(c.peak),
+        fmt::print("{:<37}{:<18}{:<7}{:>8.2f}{:>8.2f}{:>8.2f}{:>7}{:>7}{:>7}{:>9}{:>7.1f}\n", name,
+                   variant.name, first < 0 ? "start" : "step 1", 100 * Confusion::Right(c.peak),
                    100 * Confusion::Right(c.time), 100 * PhasesRight(truth, labels),
                    exact(trace::Category::kParameter), exact(trace::Category::kOptimizerState),
-                   labels.steps.size());
+                   labels.steps.size(), truth.recording.entries.size(), took.count());
         if (!tables) continue;
         fmt::print("MiB at the peak\n{}\nMiB s\n{}", Confusion::Table(c.peak),
                    Confusion::Table(c.time));

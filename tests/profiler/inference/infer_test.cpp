@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <random>
 #include <string>
 #include <tuple>
 
@@ -147,52 +148,162 @@ TEST(Infer, RulesHaveNames) {
 }
 
 // What Emit relies on.
+void ExpectWellFormed(const Labels& labels, const recording::Recording& recording,
+                      const recording::History& history) {
+  const uint32_t entries = recording.entries.size();
+  const auto& allocations = history.allocations;
+  ASSERT_EQ(labels.category.size(), allocations.size());
+  ASSERT_EQ(labels.rule.size(), allocations.size());
+  uint32_t at = 0;
+  for (const Labels::Step& s : labels.steps) {
+    EXPECT_LE(at, s.begin);
+    EXPECT_LT(s.begin, s.end);
+    EXPECT_LE(s.end, entries);
+    at = s.end;
+  }
+  at = 0;
+  for (const Labels::PhaseRange& p : labels.phases) {
+    EXPECT_LE(at, p.begin);
+    EXPECT_LT(p.begin, p.end);
+    at = p.end;
+    for (const Labels::Step& s : labels.steps) {
+      EXPECT_FALSE(p.begin < s.begin && s.begin < p.end) << "a phase across a step's begin";
+      EXPECT_FALSE(p.begin < s.end && s.end < p.end) << "a phase across a step's end";
+    }
+  }
+  EXPECT_LE(at, entries);
+  at = 0;
+  for (const Labels::Retag& r : labels.retags) {
+    EXPECT_LE(at, r.at);
+    at = r.at;
+    ASSERT_LT(r.at, entries);
+    ASSERT_LT(r.allocation, allocations.size());
+    const uint32_t born = allocations.alloc[r.allocation];
+    EXPECT_TRUE(born == recording::kNoEntry || born < r.at) << "a retag before its request";
+    EXPECT_GE(allocations.free_completed[r.allocation], r.at) << "a retag after its free";
+  }
+  const auto known = static_cast<uint32_t>(recording.strings.size() + labels.strings.size());
+  for (uint32_t a = 0; a < allocations.size(); ++a) {
+    ASSERT_LT(labels.op[a].value, known);
+    ASSERT_LT(labels.module[a].value, known);
+    ASSERT_LT(labels.rule[a], kRuleCount);
+  }
+}
+
 TEST(Infer, LabelsAreInOrder) {
   for (const char* run : kRuns) {
     for (const Has& has : kHas) {
+      SCOPED_TRACE(std::string(run) + " " + has.name);
       const Stripped truth = Strip(*Golden(run), {.frames = has.frames,
                                                   .annotations = has.annotations,
                                                   .first_step = has.older ? 1 : -1,
                                                   .cut = 0.7});
-      const Labels labels = Infer(truth.recording, truth.history);
-      const uint32_t entries = truth.recording.entries.size();
-      const auto& allocations = truth.history.allocations;
-      ASSERT_EQ(labels.category.size(), allocations.size());
-      uint32_t at = 0;
-      for (const Labels::Step& s : labels.steps) {
-        EXPECT_LE(at, s.begin);
-        EXPECT_LT(s.begin, s.end);
-        EXPECT_LE(s.end, entries);
-        at = s.end;
-      }
-      at = 0;
-      for (const Labels::PhaseRange& p : labels.phases) {
-        EXPECT_LE(at, p.begin);
-        EXPECT_LT(p.begin, p.end);
-        at = p.end;
-        for (const Labels::Step& s : labels.steps) {
-          EXPECT_FALSE(p.begin < s.begin && s.begin < p.end) << "a phase across a step's begin";
-          EXPECT_FALSE(p.begin < s.end && s.end < p.end) << "a phase across a step's end";
-        }
-      }
-      EXPECT_LE(at, entries);
-      at = 0;
-      for (const Labels::Retag& r : labels.retags) {
-        EXPECT_LE(at, r.at);
-        at = r.at;
-        ASSERT_LT(r.at, entries);
-        ASSERT_LT(r.allocation, allocations.size());
-        const uint32_t born = allocations.alloc[r.allocation];
-        EXPECT_TRUE(born == recording::kNoEntry || born < r.at) << "a retag before its request";
-        EXPECT_GE(allocations.free_completed[r.allocation], r.at) << "a retag after its free";
-      }
-      const auto known =
-          static_cast<uint32_t>(truth.recording.strings.size() + labels.strings.size());
-      for (uint32_t a = 0; a < allocations.size(); ++a) {
-        ASSERT_LT(labels.op[a].value, known);
-        ASSERT_LT(labels.module[a].value, known);
-      }
+      ExpectWellFormed(Infer(truth.recording, truth.history), truth.recording, truth.history);
     }
+  }
+}
+
+// Whatever a file holds: requests, frees, stacks and annotations without any sense in them.
+TEST(Infer, SenselessRecordingsGetWellFormedLabels) {
+  std::mt19937 random(11);
+  const auto one_of = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
+  const std::vector<std::string> functions = {"forward",
+                                              "backward",
+                                              "step",
+                                              "zero_grad",
+                                              "_apply",
+                                              "cross_entropy",
+                                              "MmBackward0",
+                                              "at::_ops::mm::call(x)",
+                                              "torch::autograd::Engine::thread_main(x)",
+                                              "aten::mm",
+                                              "::",
+                                              "",
+                                              "(",
+                                              "at::_ops::",
+                                              "Backward0",
+                                              "train",
+                                              "recompute_fn"};
+  const std::vector<std::string> files = {"",
+                                          "??",
+                                          ".py",
+                                          "a.py",
+                                          "/usr/torch/optim/adam.py",
+                                          "/usr/torch/nn/modules/module.py",
+                                          "/usr/torch/utils/checkpoint.py",
+                                          "C:\\torch\\nn\\functional.py",
+                                          "model.layers.0"};
+  const std::vector<std::string> names = {"ProfilerStep#3",
+                                          "## forward ##",
+                                          "backward",
+                                          "#",
+                                          "step 99999999999",
+                                          "Optimizer.step#AdamW.step",
+                                          "step"};
+  for (int round = 0; round < 300; ++round) {
+    recording::Recording r;
+    recording::History h;
+    const auto intern = [&](const std::string& text) -> trace::StringId {
+      r.strings.push_back(text);
+      return {static_cast<uint32_t>(r.strings.size() - 1)};
+    };
+    const uint32_t stacks = one_of(20);
+    for (uint32_t s = 0; s < stacks; ++s) {
+      const uint32_t depth = one_of(5);
+      for (uint32_t i = 0; i < depth; ++i) {
+        r.stacks.frames.push_back(r.stacks.frame_count());
+        r.stacks.function.push_back(intern(functions[one_of(functions.size())]));
+        r.stacks.file.push_back(intern(files[one_of(files.size())]));
+        r.stacks.line.push_back(one_of(3));
+      }
+      r.stacks.first.push_back(static_cast<uint32_t>(r.stacks.frames.size()));
+    }
+    std::vector<uint32_t> alive;
+    const auto add = [&](recording::EntryIndex entry) {
+      auto& a = h.allocations;
+      alive.push_back(a.size());
+      a.alloc.push_back(entry);
+      a.free_requested.push_back(recording::kNoEntry);
+      a.free_completed.push_back(recording::kNoEntry);
+      a.address.push_back(a.size() * 512);
+      a.requested.push_back(one_of(4) == 0 ? 4 : 512 * one_of(6));
+      a.bytes.push_back(a.requested.back());
+      a.stream.push_back(0);
+      a.device.push_back(0);
+      a.pool.push_back(trace::Pool::kSmall);
+      a.stack.push_back({one_of(r.stacks.size())});
+      a.bytes_known.push_back(true);
+    };
+    h.older = one_of(3) == 0 ? 0 : one_of(20);
+    for (uint32_t i = 0; i < h.older; ++i) add(recording::kNoEntry);
+    const uint32_t entries = one_of(600), bias = 1 + one_of(4);
+    for (uint32_t i = 0; i < entries; ++i) {
+      const bool alloc = alive.empty() || one_of(bias + 1) == 0 || (i / 60) % 2 == 0;
+      uint32_t row = h.allocations.size();
+      if (alloc) {
+        add(i);
+      } else {
+        const size_t which = one_of(2) == 0 ? alive.size() - 1 : one_of(alive.size());
+        row = alive[which];
+        alive.erase(alive.begin() + static_cast<ptrdiff_t>(which));
+        h.allocations.free_completed[row] = i;
+      }
+      r.entries.action.push_back(alloc ? recording::Action::kAlloc
+                                       : recording::Action::kFreeCompleted);
+      r.entries.address.push_back(h.allocations.address[row]);
+      r.entries.bytes.push_back(h.allocations.requested[row]);
+      r.entries.time_ns.push_back(i / 3);
+      r.entries.stack.push_back({one_of(r.stacks.size())});
+      r.entries.stream.push_back(0);
+      h.allocation_of_entry.push_back(row);
+    }
+    for (uint32_t i = one_of(6); i > 0; --i) {
+      const int64_t begin = one_of(200), end = begin + one_of(100) - 20;
+      r.annotations.push_back({intern(names[one_of(names.size())]), begin, end, 0});
+    }
+    SCOPED_TRACE(round);
+    ExpectWellFormed(Infer(r, h), r, h);
+    if (HasFailure()) return;
   }
 }
 

@@ -1,0 +1,222 @@
+// What single stacks mean: as PyTorch records them, innermost frame first.
+#include "profiler/inference/stacks.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "profiler/inference/rules.h"
+
+namespace vramscope::inference {
+namespace {
+
+using trace::Phase;
+
+struct Frame {
+  std::string function, file;
+  uint32_t line = 1;
+};
+
+class StackTest : public ::testing::Test {
+ protected:
+  StackFacts Read(const std::vector<Frame>& frames) {
+    recording::Recording r;
+    const auto intern = [&](const std::string& text) -> trace::StringId {
+      r.strings.push_back(text);
+      return {static_cast<uint32_t>(r.strings.size() - 1)};
+    };
+    for (const Frame& f : frames) {
+      r.stacks.frames.push_back(r.stacks.frame_count());
+      r.stacks.function.push_back(intern(f.function));
+      r.stacks.file.push_back(intern(f.file));
+      r.stacks.line.push_back(f.line);
+    }
+    r.stacks.first.push_back(static_cast<uint32_t>(r.stacks.frames.size()));
+    Names names(static_cast<uint32_t>(r.strings.size()));
+    const StackFacts facts = ReadStacks(r, names).facts[1];
+    const std::vector<std::string> added = names.Take();
+    const auto text = [&](trace::StringId id) {
+      return id.value < r.strings.size() ? r.strings[id.value] : added[id.value - r.strings.size()];
+    };
+    op = text(facts.op);
+    module = text(facts.module);
+    return facts;
+  }
+  std::string op, module;
+};
+
+const std::string kTorch = "/venv/lib/python3.12/site-packages/torch/";
+const Frame kCall = {"_call_impl", kTorch + "nn/modules/module.py", 1790};
+const Frame kScript = {"<module>", "/home/someone/train.py", 9};
+const Frame kEngine = {"torch::autograd::Engine::thread_main(std::shared_ptr<GraphTask> const&)"};
+
+TEST_F(StackTest, ForwardWithOperatorAndThePathOfCalls) {
+  const StackFacts facts = Read({{"c10::cuda::CUDACachingAllocator::allocate(unsigned long)"},
+                                 {"at::_ops::empty_memory_format::call(c10::ArrayRef<long>)"},
+                                 {"at::_ops::empty_like::call(at::Tensor const&)"},
+                                 {"at::_ops::clone::redispatch(c10::DispatchKeySet)"},
+                                 {"at::_ops::reshape::call(at::Tensor const&)"},
+                                 {"forward", kTorch + "nn/modules/linear.py", 125},
+                                 kCall,
+                                 {"forward", "/home/someone/model.py", 382},
+                                 kCall,
+                                 {"forward", "/home/someone/model.py", 253},
+                                 kCall,
+                                 kScript});
+  EXPECT_EQ(facts.phase, Phase::kForward);
+  EXPECT_EQ(facts.rule, kStackForward);
+  EXPECT_EQ(op, "aten::clone");
+  EXPECT_EQ(module, "model:253.model:382.linear");
+}
+
+TEST_F(StackTest, OperatorsLoseTheirOverloads) {
+  const std::pair<const char*, const char*> kNames[] = {
+      {"index_Tensor", "aten::index"},
+      {"add__Tensor", "aten::add_"},
+      {"sum_dim_IntList", "aten::sum"},
+      {"max_dim", "aten::max"},
+      {"_to_copy", "aten::_to_copy"},
+      {"native_layer_norm", "aten::native_layer_norm"},
+      {"arange_start_out", "aten::arange"},
+      {"where_ScalarOther", "aten::where"},
+      {"log_softmax_int", "aten::log_softmax"},
+      {"_foreach_add__List", "aten::_foreach_add_"},
+      {"scaled_dot_product_attention", "aten::scaled_dot_product_attention"},
+  };
+  for (const auto& [frame, name] : kNames) {
+    Read({{"at::_ops::" + std::string(frame) + "::call(x)"}});
+    EXPECT_EQ(op, name) << frame;
+  }
+}
+
+TEST_F(StackTest, BackwardOnAutogradsThread) {
+  const StackFacts facts =
+      Read({{"at::_ops::mm::call(at::Tensor const&)"},
+            {"torch::autograd::generated::MmBackward0::apply(variable_list&&)"},
+            kEngine});
+  EXPECT_EQ(facts.phase, Phase::kBackward);
+  EXPECT_FALSE(facts.accumulates);
+  EXPECT_FALSE(facts.recomputed);
+  EXPECT_EQ(op, "aten::mm");
+}
+
+TEST_F(StackTest, GradientsAreStored) {
+  const StackFacts facts =
+      Read({{"at::_ops::empty_strided::call(c10::ArrayRef<long>)"},
+            {"at::_ops::new_empty_strided::call(at::Tensor const&)"},
+            {"torch::autograd::AccumulateGrad::apply(std::vector<at::Tensor>&&)"},
+            kEngine});
+  EXPECT_EQ(facts.phase, Phase::kBackward);
+  EXPECT_TRUE(facts.accumulates);
+  EXPECT_EQ(op, "torch::autograd::AccumulateGrad");
+}
+
+TEST_F(StackTest, BackwardOnTheCallersThread) {
+  EXPECT_EQ(Read({{"_engine_run_backward", kTorch + "autograd/graph.py", 825},
+                  {"backward", kTorch + "autograd/__init__.py", 347},
+                  {"backward", kTorch + "_tensor.py", 631},
+                  kScript})
+                .phase,
+            Phase::kBackward);
+}
+
+TEST_F(StackTest, CheckpointingRunsForwardAgain) {
+  const std::vector<Frame> frames = {{"at::_ops::mm::call(at::Tensor const&)"},
+                                     {"forward", "/home/someone/model.py", 12},
+                                     kCall,
+                                     {"recompute_fn", kTorch + "utils/checkpoint.py", 1130},
+                                     {"unpack_hook", kTorch + "utils/checkpoint.py", 1200}};
+  StackFacts facts = Read(frames);
+  EXPECT_EQ(facts.phase, Phase::kBackward);
+  EXPECT_TRUE(facts.recomputed);
+  std::vector<Frame> native = {frames.begin(), frames.begin() + 3};
+  native.push_back(kEngine);
+  facts = Read(native);
+  EXPECT_EQ(facts.phase, Phase::kBackward);
+  EXPECT_TRUE(facts.recomputed);
+}
+
+TEST_F(StackTest, OptimizersOwnAndOthers) {
+  EXPECT_EQ(Read({{"_multi_tensor_adamw", kTorch + "optim/adamw.py", 700},
+                  {"step", kTorch + "optim/adamw.py", 243},
+                  {"wrapper", kTorch + "optim/optimizer.py", 533},
+                  kScript})
+                .phase,
+            Phase::kOptimizer);
+  EXPECT_EQ(Read({{"step", "/home/someone/my_optimizers.py", 80}, kScript}).phase,
+            Phase::kOptimizer);
+  EXPECT_EQ(Read({{"clip_grad_norm_", kTorch + "nn/utils/clip_grad.py", 30}, kScript}).phase,
+            Phase::kOptimizer);
+  EXPECT_EQ(Read({{"zero_grad", kTorch + "optim/optimizer.py", 1060}, kScript}).phase,
+            Phase::kZeroGrad);
+  EXPECT_EQ(Read({{"step", kTorch + "optim/lr_scheduler.py", 80}, kScript}).phase, Phase::kNone);
+  // A closure runs the model inside of the step.
+  EXPECT_EQ(Read({{"forward", "/home/someone/model.py", 3},
+                  kCall,
+                  {"closure", "/home/someone/train.py", 30},
+                  {"step", kTorch + "optim/lbfgs.py", 330}})
+                .phase,
+            Phase::kForward);
+}
+
+TEST_F(StackTest, LossesOfTorchAndOnesOwn) {
+  EXPECT_EQ(Read({{"cross_entropy", kTorch + "nn/functional.py", 3458},
+                  {"forward", kTorch + "nn/modules/loss.py", 1297},
+                  kCall,
+                  kScript})
+                .phase,
+            Phase::kLoss);
+  // A trainer's compute_loss calls the model; what is in the model is forward.
+  EXPECT_EQ(Read({{"linear", kTorch + "nn/functional.py", 2000},
+                  {"forward", kTorch + "nn/modules/linear.py", 125},
+                  kCall,
+                  {"compute_loss", "/venv/transformers/trainer.py", 3600}})
+                .phase,
+            Phase::kForward);
+  EXPECT_EQ(Read({{"log_softmax", kTorch + "nn/functional.py", 2000},
+                  {"my_loss", "/home/someone/train.py", 36}})
+                .phase,
+            Phase::kLoss);
+}
+
+TEST_F(StackTest, SetupDataAndWorkspace) {
+  EXPECT_EQ(Read({{"convert", kTorch + "nn/modules/module.py", 1369},
+                  {"_apply", kTorch + "nn/modules/module.py", 957},
+                  {"to", kTorch + "nn/modules/module.py", 1371},
+                  kScript})
+                .phase,
+            Phase::kSetup);
+  EXPECT_EQ(Read({{"pin_memory", kTorch + "utils/data/_utils/pin_memory.py", 60}, kScript}).phase,
+            Phase::kData);
+  EXPECT_TRUE(Read({{"at::cuda::getNewWorkspace()"},
+                    {"at::cuda::getCurrentCUDABlasHandle()"},
+                    {"at::_ops::bmm::call(at::Tensor const&)"}})
+                  .workspace);
+  const StackFacts loaded =
+      Read({{"_process_value_according_to_param_policy", kTorch + "optim/optimizer.py", 700},
+            {"load_state_dict", kTorch + "optim/optimizer.py", 800},
+            kScript});
+  EXPECT_TRUE(loaded.loads_state);
+}
+
+TEST_F(StackTest, ASnapshotOfOurOwn) {
+  const StackFacts facts = Read({{"aten::mm", "transformer.h.0.attn", 0},
+                                 {"attn", "transformer.h.0", 0},
+                                 {"0", "transformer.h", 0},
+                                 {"h", "transformer", 0},
+                                 {"transformer", "", 0}});
+  EXPECT_EQ(facts.phase, Phase::kNone);
+  EXPECT_EQ(op, "aten::mm");
+  EXPECT_EQ(module, "transformer.h.0.attn");
+}
+
+TEST_F(StackTest, WindowsPaths) {
+  EXPECT_EQ(Read({{"step", "C:\\venv\\Lib\\site-packages\\torch\\optim\\sgd.py", 80}}).phase,
+            Phase::kOptimizer);
+  Read({{"forward", "C:\\models\\net.py", 7}});
+  EXPECT_EQ(module, "net");
+}
+
+}  // namespace
+}  // namespace vramscope::inference
