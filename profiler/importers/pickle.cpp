@@ -88,7 +88,6 @@ class Memo {
   uint64_t Slot(const Value& value) {
     const uint64_t kind = static_cast<uint64_t>(value.kind) << 56;
     switch (value.kind) {
-      case Kind::kOpaque:
       case Kind::kBool:
       case Kind::kString:
       case Kind::kOpenDict:
@@ -96,7 +95,8 @@ class Memo {
       case Kind::kFrame:
       case Kind::kStack:
       case Kind::kStrings:
-        return kind | static_cast<uint64_t>(value.key) << 48 | value.payload;
+        return kind | static_cast<uint64_t>(value.key) << 48 | (value.payload & kPayload);
+      case Kind::kOpaque:  // whatever it was before
       case Kind::kDict:
         return 0;  // opaque
       case Kind::kInt:

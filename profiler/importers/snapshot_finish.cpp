@@ -104,7 +104,8 @@ class Finisher {
     }
     if (moved > 0)
       Warn(fmt::format("{} entries are older than the one before them: shown at its time", moved));
-    if (first == 0 || first == std::numeric_limits<int64_t>::max()) return;
+    timed_ = first != std::numeric_limits<int64_t>::max();
+    if (first == 0 || !timed_) return;
     for (const auto& t : parts_.traces)
       for (int64_t& time : Times(t)) time -= first;
     r_.start_unix_ns += first;
@@ -269,7 +270,7 @@ class Finisher {
     std::ranges::stable_sort(parts_.annotations, {}, &SnapshotParts::AnnotationMark::time_us);
     const EntryTable& e = r_.entries;
     const bool any = e.size() > 0;
-    if (!any) {
+    if (!timed_) {
       parts_.start_us = parts_.annotations.front().time_us;
       r_.start_unix_ns = parts_.start_us * 1000;
     }
@@ -302,6 +303,7 @@ class Finisher {
   SnapshotParts parts_;
   Recording& r_;
   const SnapshotOptions& options_;
+  bool timed_ = false;  // there are entries
 };
 
 }  // namespace

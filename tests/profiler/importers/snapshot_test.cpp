@@ -255,13 +255,16 @@ TEST(Snapshot, OldFieldsAreRead) {
 
 TEST(Snapshot, SaysWhatIsNotShown) {
   Json s = SampleSnapshot();
-  Json& trace = s["device_traces"][0];
+  // New keys move the values of this kind of object: no references into it.
+  Json trace = s["device_traces"][0];
+  const Json host_trace = trace, segments = s["segments"];
   trace[0]["compile_context"] = "0/0";
   trace[1]["user_metadata"] = "a run's own note";
   trace[2]["user_metadata"] = "another";
   trace[8]["action"] = "annotate";
-  s["host_segments"] = s["segments"];
-  s["host_traces"] = Json::array({trace});
+  s["device_traces"][0] = trace;
+  s["host_segments"] = segments;
+  s["host_traces"] = Json::array({host_trace});
   s["allocator_settings"]["trace_alloc_max_entries"] = 9;
   s["allocator_settings"]["trace_alloc_overflowed"] = true;
   s["something_new"] = {{"a", {1, 2, {{"b", "c"}}}}};
