@@ -1,5 +1,6 @@
 #include "profiler/replay/exact.h"
 
+#include <absl/container/flat_hash_set.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,6 +45,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     settings_.conf = conf;
     settings_.device_total_bytes = t.info.device.memory_bytes;
     settings_.driver = this;
+    settings_.grant_over_limit = plan_;
     if (conf.memory_fraction > 0 && conf.memory_fraction < 1 && !plan_) {
       settings_.conf.memory_fraction = 0;
       out_.warnings.push_back(
@@ -55,7 +57,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   absl::StatusOr<Replayed> Run() {
     out_.conf = conf_;
     CountTotals();
-    const RecordedState start = StateBefore(t_, begin_, device_);
+    const RecordedState start = StateBefore(t_, begin_, device_, conf_);
     if (start.blocks_left_out > 0) {
       out_.warnings.push_back(fmt::format(
           "{} blocks of the start state lie in no segment or over others and are left out",
@@ -66,7 +68,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     if (absl::Status status = Begin(start); !status.ok()) return status;
     const uint32_t n = t_.events.size();
     for (EventIndex i = begin_; i < n && !stopped_; ++i) {
-      if (i % kProgressStep == 0) {
+      if ((i - begin_) % kProgressStep == 0) {
         if (options_.cancel != nullptr && *options_.cancel) {
           return absl::CancelledError("the replay was cancelled");
         }
@@ -76,6 +78,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
       if (!stopped_) Count(i);
     }
     if (!stopped_) EndWindow(n);
+    Complete();
     AddStats();
     Finish();
     return std::move(out_);
@@ -89,6 +92,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   void OnSegmentUnmap(const Segment& s, uint64_t address, uint64_t bytes) override {
     GiveBack(EventKind::kSegmentUnmap, s, address, bytes);
   }
+  void OnFreeCompleted(const Block& block) override { early_.insert(block.address); }
   void OnOutOfMemory(uint64_t, uint64_t) override {
     if (!out_.first_out_of_memory.has_value()) out_.first_out_of_memory = at_;
   }
@@ -196,20 +200,25 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
         break;
       case EventKind::kFreeRequested:
         EndWindow(i);
+        if (!Complete()) Resync(i - 1);
         if (stopped_) return;
         // Mostly both halves follow each other.
-        if (t_.allocations.free_event[id] != i + 1) {
+        if (t_.allocations.free_event[id] != i + 1 || DriverComesNext(i + 2)) {
+          deferred_ = id;
           Check(i, id, model_->RequestFree(t_.allocations.address[id]));
         }
         break;
       case EventKind::kFreeCompleted: {
-        EndWindow(i);
-        if (stopped_) return;
-        const uint64_t address = t_.allocations.address[id];
         const EventIndex requested = t_.allocations.free_requested_event[id];
-        const bool pending = requested != i && requested + 1 != i;
-        Check(i, id, pending ? model_->CompleteFree(address) : model_->Free(address));
-        if (states_->open()) states_->Forget(address);
+        if (requested != i && (requested + 1 != i || deferred_ == id)) {
+          completed_.push_back(id);
+          break;
+        }
+        EndWindow(i);
+        if (!Complete()) Resync(i - 1);
+        if (stopped_) return;
+        Check(i, id, model_->Free(t_.allocations.address[id]));
+        if (states_->open()) states_->Forget(t_.allocations.address[id]);
         break;
       }
       case EventKind::kOutOfMemory:
@@ -252,13 +261,9 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     const trace::AllocationTable& a = t_.allocations;
     const uint64_t bytes = a.bytes[id];
     const uint32_t stream = a.stream[id], mempool = MemPoolOf(id);
-    if (!window_.empty()) {
-      // Memory that goes back right before a segment is asked for: the device was full. Unless a
-      // cached block would have served: then empty_cache() was called before.
-      if (!AsksDriver() ||
-          (window_.front().gives_back() && model_->BestFit(bytes, stream, mempool))) {
-        if (!EmptyCache()) return Resync(i);
-      }
+    if ((!window_.empty() || !completed_.empty()) &&
+        !Prepare(bytes, stream, mempool, AsksDriver())) {
+      return Resync(i);
     }
     if (states_->open()) {
       const bool grows = AsksDriver();
@@ -266,7 +271,6 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
                      grows ? std::nullopt : std::optional(a.address[id]));
     }
     // What the model is about to choose, while it can still be looked at.
-    failed_attempts_ = 0;
     differed_ = false;
     absl::StatusOr<Block> got = model_->Malloc(bytes, stream, mempool);
     const bool left = AsksDriver();
@@ -290,7 +294,31 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
              cause);
     }
     window_.clear();
-    if (differed_) Resync(i);
+    if (differed_ || !Complete()) Resync(i);
+  }
+
+  // What happened before the next request, which asked the driver or did not. False: differs from
+  // the recording.
+  bool Prepare(uint64_t bytes, uint32_t stream, uint32_t mempool, bool asks) {
+    const auto fits = [&] { return model_->BestFit(bytes, stream, mempool).has_value(); };
+    if (asks && !completed_.empty() && !fits()) {
+      // Pending frees that completed right before may have done so when the request looked for a
+      // cached block, or later, as a release on its way to the driver waited for them. The latter
+      // if it would have found one.
+      const auto before = model_->Snapshot();
+      const std::vector<uint64_t> completed = completed_;
+      if (!Complete()) return false;
+      if (!fits()) return true;
+      AddStats();
+      completed_ = completed;
+      model_ = std::make_unique<CachingAllocator>(settings_, this);
+      return model_->Restore(before).ok();
+    }
+    if (!Complete()) return false;
+    // Memory that goes back right before a segment is asked for: the device was full. But if a
+    // cached block would have served, empty_cache() was called before.
+    const bool called = !asks || fits();
+    return !called || window_.empty() || !window_.front().gives_back() || EmptyCache();
   }
 
   // The recorded request failed, and with it the window ends.
@@ -298,7 +326,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     const uint64_t bytes = t_.events.bytes[i];
     const uint32_t stream = t_.activities.stream[Activity(i)];
     if (bytes == 0 || bytes > CachingAllocator::kMaxRequest) return;
-    if (!window_.empty() && model_->BestFit(bytes, stream) && !EmptyCache()) return Resync(i);
+    if (!Prepare(bytes, stream, /*mempool=*/0, /*asks=*/true)) return Resync(i);
     failing_ = true;
     differed_ = false;
     const absl::StatusOr<Block> got = model_->Malloc(bytes, stream);
@@ -309,7 +337,33 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     }
     if (!differed_) LeftOver();
     window_.clear();
-    if (differed_) Resync(i);
+    if (differed_ || !Complete()) Resync(i);
+  }
+
+  // Whether the allocator's next event from `i` on is one of the driver: then a free that is
+  // completed at once may have been a pending one, that a release waited for.
+  bool DriverComesNext(EventIndex i) {
+    while (i < t_.events.size() && !Ours(i)) ++i;
+    if (i >= t_.events.size()) return false;
+    const EventKind kind = t_.events.kind[i];
+    return kind != EventKind::kAlloc && kind != EventKind::kFreeRequested &&
+           kind != EventKind::kFreeCompleted;
+  }
+
+  // Pending frees whose completion is recorded. Those right before a request may have come after it
+  // looked for a cached block: a release waits for all of them. So they are kept back until it is
+  // clear. False: one was not pending.
+  bool Complete() {
+    bool all = true;
+    for (const uint64_t id : std::exchange(completed_, {})) {
+      const uint64_t address = t_.allocations.address[id];
+      if (states_->open()) states_->Forget(address);
+      if (early_.erase(address) != 0 || stopped_) continue;
+      const absl::Status status = model_->CompleteFree(address);
+      if (!status.ok()) DifferInFree(t_.allocations.free_event[id], id, status);
+      all = all && status.ok();
+    }
+    return all;
   }
 
   // No request has used what is in the window: empty_cache() was called.
@@ -370,12 +424,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     if (failing_) return nullptr;
     for (Recorded& r : window_) {
       if (r.done) continue;
-      if (r.gives_back()) {
-        ++failed_attempts_;
-        return nullptr;
-      }
+      if (r.gives_back()) return nullptr;
       if (r.kind == EventKind::kOutOfMemory) {  // of a plan, which goes on beyond the limit
-        if (failed_attempts_++ == 0) return nullptr;
         r.done = true;
         continue;
       }
@@ -386,11 +436,14 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
 
   void Check(EventIndex i, uint64_t id, const absl::Status& status) {
     if (status.ok()) return;
+    DifferInFree(i, id, status);
+    Resync(i);
+  }
+  void DifferInFree(EventIndex i, uint64_t id, const absl::Status& status) {
     Differ(i,
            fmt::format("free of {:#x} ({})", t_.allocations.address[id],
                        Bytes(t_.allocations.bytes[id])),
            std::string(status.message()));
-    Resync(i);
   }
 
   void Differ(EventIndex i, std::string what, std::string cause) {
@@ -404,13 +457,15 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   void Resync(EventIndex i) {
     differed_ = false;
     window_.clear();
+    completed_.clear();
+    early_.clear();
     AddStats();
     states_->ForgetAll();
     if (out_.differences > kMostDifferences) {
       out_.warnings.push_back(
           fmt::format("what comes after {} differences is not compared", kMostDifferences));
       stopped_ = true;
-    } else if (absl::Status status = Begin(StateBefore(t_, i + 1, device_)); !status.ok()) {
+    } else if (absl::Status status = Begin(StateBefore(t_, i + 1, device_, conf_)); !status.ok()) {
       out_.warnings.push_back(fmt::format("what comes after event {} is not compared: {}", i,
                                           std::string(status.message())));
       stopped_ = true;
@@ -448,12 +503,13 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     out_.start_states_consistent = states_->consistent();
     out_.start_states_exhausted = out_.start_states_consistent != ~uint64_t{0};
     const uint32_t n = t_.events.size();
-    out_.end_state_equal = !stopped_ && SameBlocks(model_->Snapshot(), StateBefore(t_, n, device_));
+    out_.end_state_equal =
+        !stopped_ && SameBlocks(model_->Snapshot(), StateBefore(t_, n, device_, conf_));
     // The recording is the model here, or nearly: the same holes.
     if (n > 0) {
       CachingAllocator at_peak(settings_, nullptr);
       const EventIndex peak = std::min(out_.peak_reserved_event, n - 1);
-      if (at_peak.Restore(StateBefore(t_, peak + 1, device_).segments).ok()) {
+      if (at_peak.Restore(StateBefore(t_, peak + 1, device_, conf_).segments).ok()) {
         MeasureHoles(at_peak, out_);
       }
     }
@@ -486,9 +542,12 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   std::unique_ptr<CachingAllocator> model_;
   StartStates* states_ = nullptr;
   std::vector<Recorded> window_;
+  uint64_t deferred_ =
+      ~uint64_t{0};  // allocation; the last that was requested to be freed and waits
+  std::vector<uint64_t> completed_;      // allocations; not yet so in the model
+  absl::flat_hash_set<uint64_t> early_;  // addresses that the model completed by itself
   EventIndex at_ = 0;
-  int failed_attempts_ = 0;  // of the request under way
-  bool failing_ = false;     // the request under way failed in the recording
+  bool failing_ = false;  // the request under way failed in the recording
   bool differed_ = false;
   bool stopped_ = false;
   uint64_t allocated_ = 0, reserved_ = 0;

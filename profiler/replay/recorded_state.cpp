@@ -62,9 +62,39 @@ Ranges MappedBefore(const trace::Trace& t, EventIndex end, uint8_t device) {
   return mapped;
 }
 
+// A recording knows of an expandable segment only the addresses that were ever mapped. Behind them
+// it goes on, and what can grow is chosen last.
+void Extend(RecordedState& state, const run::AllocConf& conf) {
+  constexpr uint64_t kMost = uint64_t{288} << 30;  // 1 1/8 of the largest device
+  for (size_t i = 0; i < state.segments.size(); ++i) {
+    CachingAllocator::SegmentState& s = state.segments[i];
+    if (!s.segment.expandable || s.blocks.empty()) continue;
+    const uint64_t page =
+        s.segment.pool == trace::Pool::kSmall ? uint64_t{2} << 20 : conf.large_segment_size;
+    uint64_t bytes = kMost;
+    if (i + 1 < state.segments.size()) {
+      bytes = std::min(bytes, state.segments[i + 1].segment.address - s.segment.address);
+    }
+    bytes = std::min(bytes, ~uint64_t{0} - s.segment.address) / page * page;
+    if (bytes <= s.segment.bytes || s.segment.bytes % page != 0) continue;
+    const uint64_t more = bytes - s.segment.bytes;
+    if (!s.blocks.back().mapped) {
+      s.blocks.back().block.bytes_rounded += more;
+    } else {
+      s.blocks.push_back({.block = {.address = s.segment.address + s.segment.bytes,
+                                    .bytes_rounded = more,
+                                    .pool = s.segment.pool,
+                                    .stream = s.segment.stream},
+                          .mapped = false});
+    }
+    s.segment.bytes = bytes;
+  }
+}
+
 }  // namespace
 
-RecordedState StateBefore(const trace::Trace& t, EventIndex end, uint8_t device) {
+RecordedState StateBefore(const trace::Trace& t, EventIndex end, uint8_t device,
+                          const run::AllocConf& conf) {
   RecordedState out;
   const trace::SegmentTable& s = t.segments;
   const trace::AllocationTable& a = t.allocations;
@@ -119,6 +149,9 @@ RecordedState StateBefore(const trace::Trace& t, EventIndex end, uint8_t device)
     };
     uint64_t at = state.segment.address;
     const uint64_t segment_end = at + state.segment.bytes;
+    const bool can_be_whole = !state.segment.expandable &&
+                              state.segment.pool == trace::Pool::kLarge &&
+                              conf.max_split_size != run::AllocConf::kNoMaxSplit;
     for (; next < rows.size() && a.address[rows[next]] < segment_end; ++next) {
       const uint32_t b = rows[next];
       if (a.address[b] < at || a.bytes_rounded[b] > segment_end - a.address[b] ||
@@ -135,12 +168,18 @@ RecordedState StateBefore(const trace::Trace& t, EventIndex end, uint8_t device)
                                         .stream = state.segment.stream},
                               .live = true,
                               .pending = requested != kNoEvent && requested < end});
-      at = a.address[b] + a.bytes_rounded[b];
+      if (can_be_whole && CachingAllocator::RoundSize(a.bytes[b], conf) >= conf.max_split_size) {
+        const bool last = next + 1 == rows.size() || a.address[rows[next + 1]] >= segment_end;
+        state.blocks.back().block.bytes_rounded =
+            (last ? segment_end : a.address[rows[next + 1]]) - a.address[b];
+      }
+      at = a.address[b] + state.blocks.back().block.bytes_rounded;
     }
     fill(at, segment_end);
     out.segments.push_back(std::move(state));
   }
   out.blocks_left_out += rows.size() - next;
+  if (t.info.backend == trace::Backend::kImported) Extend(out, conf);
   return out;
 }
 

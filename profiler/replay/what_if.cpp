@@ -23,7 +23,7 @@ constexpr EventIndex kProgressStep = 1 << 16;
 class WhatIf final : public allocator::SegmentObserver {
  public:
   WhatIf(const trace::Trace& t, const ReplayOptions& options, const run::AllocConf& conf)
-      : t_(t), options_(options), device_(options.device) {
+      : t_(t), options_(options), recorded_(conf), device_(options.device) {
     settings_.conf = options.alloc_conf.value_or(conf);
     if (options.memory_fraction != 0) settings_.conf.memory_fraction = options.memory_fraction;
     begin_ = t.recording_begin == kNoEvent ? 0 : t.recording_begin + 1;
@@ -148,7 +148,7 @@ class WhatIf final : public allocator::SegmentObserver {
 
   // The older blocks stay where they were.
   absl::Status Keep() {
-    if (absl::Status status = model_->Restore(StateBefore(t_, begin_, device_).segments);
+    if (absl::Status status = model_->Restore(StateBefore(t_, begin_, device_, recorded_).segments);
         !status.ok()) {
       return status;
     }
@@ -260,6 +260,7 @@ class WhatIf final : public allocator::SegmentObserver {
 
   const trace::Trace& t_;
   const ReplayOptions& options_;
+  const run::AllocConf recorded_;
   const uint8_t device_;
   allocator::Settings settings_;
   EventIndex begin_ = 0, at_ = 0;

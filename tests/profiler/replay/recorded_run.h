@@ -1,0 +1,53 @@
+// A program that asks for memory, run under the allocator model: as a trace of our own from its
+// first request, or as a recording of its last part, which says of what was there before only what
+// a snapshot does.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "profiler/allocator/caching_allocator.h"
+#include "profiler/trace/trace.h"
+
+namespace vramscope::replay {
+
+// What a program does; the same under all settings.
+struct Action {
+  enum Kind { kMalloc, kFree, kRequestFree, kCompleteFree, kEmptyCache } kind = kMalloc;
+  uint32_t allocation = 0;
+  uint64_t bytes = 0;
+  uint32_t stream = 0;
+  uint32_t mempool = 0;
+};
+
+struct ProgramOptions {
+  uint64_t seed = 1;
+  int actions = 4000;
+  size_t live = 120;  // about how many blocks
+  uint32_t streams = 2;
+  int deferred = 10;      // of 100 frees
+  int empty_caches = 20;  // of 10,000 actions
+  uint32_t mempools = 1;
+  uint64_t largest = 24 << 20;
+};
+std::vector<Action> MakeProgram(const ProgramOptions& options);
+
+struct RunOptions {
+  std::string conf = {};
+  uint64_t device_memory_bytes = 0;
+  // A plan: goes on beyond the limit. Else a request that finds no memory is dropped, as by a
+  // program that catches the error.
+  bool plan = false;
+  int first_action = 0;  // recorded from here on; not of a plan
+};
+
+struct RecordedRun {
+  std::shared_ptr<const trace::Trace> trace;
+  allocator::Stats stats;                   // of the whole run
+  std::vector<uint64_t> older_block_bytes;  // true sizes of the trace's older allocations, by row
+};
+RecordedRun RunProgram(const std::vector<Action>& program, const RunOptions& options);
+
+}  // namespace vramscope::replay

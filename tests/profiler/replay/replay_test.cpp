@@ -1,0 +1,340 @@
+#include "profiler/replay/replay.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "profiler/replay/recorded_state.h"
+#include "recorded_run.h"
+
+namespace vramscope::replay {
+namespace {
+
+using ::testing::HasSubstr;
+using trace::EventKind;
+
+constexpr uint64_t kMiB = 1 << 20;
+constexpr uint64_t kGiB = uint64_t{1} << 30;
+
+void ExpectExact(const trace::Trace& t, const char* of) {
+  const absl::StatusOr<Replayed> r = Replay(t, {});
+  ASSERT_TRUE(r.ok()) << of << ": " << r.status();
+  if (r->first_difference.has_value()) {
+    ADD_FAILURE() << of << ": event " << r->first_difference->event << ": "
+                  << r->first_difference->what << ": " << r->first_difference->cause;
+  }
+  EXPECT_EQ(r->differences, 0) << of;
+  EXPECT_EQ(r->addresses_equal, r->addresses_total) << of;
+  EXPECT_EQ(r->segment_allocs_equal, r->segment_allocs_total) << of;
+  EXPECT_EQ(r->segment_frees_equal, r->segment_frees_total) << of;
+  EXPECT_TRUE(r->end_state_equal) << of;
+  EXPECT_GE(r->start_states_consistent, 1) << of;
+  EXPECT_GT(r->addresses_total, 0) << of;
+}
+
+constexpr const char* kConfs[] = {
+    "",
+    "max_split_size_mb:20",
+    "roundup_power2_divisions:[1:4,4:8,>:2]",
+    "large_segment_size_mb:48",
+    "expandable_segments:True",
+    "expandable_segments:True,large_segment_size_mb:12,roundup_power2_divisions:4",
+};
+
+// With and without a limit, from the first request and from the middle.
+TEST(Replay, RecordingsUnderAllSettingsComeOutAlike) {
+  for (const char* conf : kConfs) {
+    for (uint64_t seed = 1; seed <= 8; ++seed) {
+      SCOPED_TRACE(std::string(conf) + " seed " + std::to_string(seed));
+      const std::vector<Action> program = MakeProgram({.seed = seed});
+      for (uint64_t limit : {uint64_t{0}, kGiB / 2}) {
+        const int middle = static_cast<int>(program.size() / 2);
+        for (int first : {0, middle}) {
+          const RecordedRun run = RunProgram(
+              program, {.conf = conf, .device_memory_bytes = limit, .first_action = first});
+          if (limit != 0) {
+            EXPECT_GT(run.stats.retries, 0);
+          }
+          ExpectExact(*run.trace, first == 0 ? "whole" : "from the middle");
+        }
+      }
+    }
+  }
+}
+
+TEST(Replay, TracesOfOurOwnComeOutAlike) {
+  for (const char* conf :
+       {"", "max_split_size_mb:20", "expandable_segments:True", "roundup_power2_divisions:8",
+        "garbage_collection_threshold:0.6,per_process_memory_fraction:0.8",
+        "garbage_collection_threshold:0.5,per_process_memory_fraction:0.9,max_split_size_mb:24"}) {
+    for (uint64_t seed = 1; seed <= 4; ++seed) {
+      SCOPED_TRACE(std::string(conf) + " seed " + std::to_string(seed));
+      // Private pools keep what they have: they do not meet the limit.
+      for (const auto& [limit, mempools] :
+           {std::pair(uint64_t{0}, 3u), std::pair(kGiB / 2, 1u), std::pair(kGiB / 4, 1u)}) {
+        const RecordedRun run =
+            RunProgram(MakeProgram({.seed = seed, .deferred = 20, .mempools = mempools}),
+                       {.conf = conf, .device_memory_bytes = limit, .plan = true});
+        ExpectExact(*run.trace, "plan");
+        const Replayed r = Replay(*run.trace, {}).value();
+        EXPECT_EQ(r.peak_reserved, run.stats.peak_reserved);
+        EXPECT_EQ(r.peak_allocated, run.stats.peak_allocated);
+        EXPECT_EQ(r.segment_allocs, run.stats.segment_allocs);
+        EXPECT_EQ(r.segment_maps, run.stats.segment_maps);
+        EXPECT_EQ(r.driver_calls(), run.stats.segment_allocs + run.stats.segment_frees +
+                                        run.stats.segment_maps + run.stats.segment_unmaps);
+      }
+    }
+  }
+}
+
+// How many bytes behind an older block are free at the start of the recording.
+uint64_t FreeBehind(const trace::Trace& t, uint32_t row) {
+  const RecordedState state = StateBefore(t, t.recording_begin, 0, {});
+  for (const auto& s : state.segments) {
+    for (size_t i = 0; i + 1 < s.blocks.size(); ++i) {
+      if (s.blocks[i].block.address == t.allocations.address[row]) {
+        return s.blocks[i + 1].live ? 0 : s.blocks[i + 1].block.bytes_rounded;
+      }
+    }
+  }
+  return 0;
+}
+
+// Every tail of every block whose tail is not stated, tried one by one: stated in a copy of the
+// recording, does that replay?
+TEST(Replay, StartStatesAreThoseThatAgree) {
+  int open = 0, narrowed = 0, settled = 0;
+  for (uint64_t seed = 1; seed <= 400 && (open < 8 || narrowed < 3); ++seed) {
+    const std::vector<Action> program = MakeProgram(
+        {.seed = seed, .actions = 260, .live = 24, .streams = 1, .deferred = 0, .empty_caches = 0});
+    const RecordedRun run = RunProgram(program, {.first_action = 120});
+    const absl::StatusOr<Replayed> r = Replay(*run.trace, {});
+    ASSERT_TRUE(r.ok()) << r.status();
+    ASSERT_EQ(r->differences, 0) << seed;
+    if (r->unknown_tails == 0 || r->unknown_tails > 2) continue;
+    SCOPED_TRACE(seed);
+    trace::Trace t = *run.trace;
+    uint64_t agree = 1, rows = 0, with_tail = 0;
+    for (uint32_t row = 0; row < run.older_block_bytes.size(); ++row) {
+      const uint64_t stated = t.allocations.bytes_rounded[row];
+      const uint64_t behind = FreeBehind(t, row);
+      const auto with = [&](uint64_t tail) {
+        t.allocations.bytes_rounded[row] = stated + tail;
+        const absl::StatusOr<Replayed> x = Replay(t, {});
+        t.allocations.bytes_rounded[row] = stated;
+        return *x;
+      };
+      // Stating it leaves one less to be told.
+      if (behind <= kMiB + 512 || with(512).unknown_tails == r->unknown_tails) continue;
+      ++rows;
+      uint64_t tails = 0;
+      for (uint64_t tail = 512; tail <= kMiB && behind - tail > kMiB; tail += 512) {
+        tails += with(tail).differences == 0;
+      }
+      // None at all is what the recording states.
+      const bool none = tails == 0 || r->tails_inferred == 0;
+      with_tail += !none;
+      agree *= tails + none;
+    }
+    ASSERT_EQ(rows, r->unknown_tails);
+    EXPECT_EQ(agree, r->start_states_consistent);
+    EXPECT_EQ(with_tail > 0, r->tails_inferred > 0);
+    open += r->start_states_consistent > 1;
+    narrowed +=
+        r->start_states_consistent > 1 && r->start_states_consistent < r->start_states_tried;
+    settled += r->start_states_consistent == 1;
+  }
+  EXPECT_GE(open, 8) << "too few of the programs leave a tail open";
+  EXPECT_GE(narrowed, 3) << "and rule some out";
+  EXPECT_GE(settled, 1);
+}
+
+TEST(Replay, TheTrueStartStateIsAmongThem) {
+  uint64_t unknown = 0, hidden = 0;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    const std::vector<Action> program =
+        MakeProgram({.seed = seed, .actions = 1500, .live = 60, .streams = 2, .empty_caches = 0});
+    const RecordedRun run = RunProgram(program, {.first_action = 700});
+    const Replayed r = Replay(*run.trace, {}).value();
+    EXPECT_EQ(r.differences, 0) << seed;
+    EXPECT_GE(r.start_states_consistent, 1) << seed;
+    unknown += r.unknown_tails;
+    // The truth, block by block, agrees as well.
+    auto truth = std::make_shared<trace::Trace>(*run.trace);
+    for (uint32_t row = 0; row < run.older_block_bytes.size(); ++row) {
+      hidden += truth->allocations.bytes_rounded[row] != run.older_block_bytes[row];
+      truth->allocations.bytes_rounded[row] = run.older_block_bytes[row];
+    }
+    EXPECT_EQ(Replay(*truth, {}).value().differences, 0) << seed;
+  }
+  EXPECT_GT(unknown, 20);
+  EXPECT_GT(hidden, 0) << "no block had a tail that the recording hides";
+}
+
+// A copy whose `n`th alloc event after the start of the recording is handed to `change`.
+template <class Change>
+std::shared_ptr<const trace::Trace> Changed(const trace::Trace& t, uint32_t row, Change change) {
+  auto copy = std::make_shared<trace::Trace>(t);
+  change(copy->allocations, row);
+  return copy;
+}
+
+TEST(Replay, SaysTheFirstDifferenceAndGoesOnBehindIt) {
+  const RecordedRun run = RunProgram(MakeProgram({.seed = 3, .deferred = 0}), {});
+  const trace::Trace& t = *run.trace;
+  uint32_t row = t.allocations.size() / 2;
+  while (t.allocations.pool[row] != trace::Pool::kSmall) ++row;
+  const auto moved = Changed(t, row, [](trace::AllocationTable& a, uint32_t r) {
+    a.address[r] += 512;
+    a.bytes[r] = a.bytes_rounded[r] = 512;
+  });
+  const Replayed r = Replay(*moved, {}).value();
+  ASSERT_TRUE(r.first_difference.has_value());
+  EXPECT_EQ(r.first_difference->event, t.allocations.alloc_event[row]);
+  EXPECT_THAT(r.first_difference->what, HasSubstr("alloc of 512 B"));
+  EXPECT_THAT(r.first_difference->cause, HasSubstr("512 B are needed"));
+  EXPECT_FALSE(r.first_difference->cause.empty());
+  EXPECT_GT(r.addresses_equal, r.addresses_total * 9 / 10) << "most is still compared";
+  EXPECT_LT(r.addresses_equal, r.addresses_total);
+}
+
+TEST(Replay, OtherSettingsThanSaidAreFound) {
+  const RecordedRun run = RunProgram(MakeProgram({.seed = 5}),
+                                     {.conf = "max_split_size_mb:20", .device_memory_bytes = kGiB});
+  auto lie = std::make_shared<trace::Trace>(*run.trace);
+  lie->info.alloc_conf.clear();
+  const Replayed r = Replay(*lie, {}).value();
+  EXPECT_GT(r.differences, 0);
+  ASSERT_TRUE(r.first_difference.has_value());
+  EXPECT_FALSE(r.first_difference->cause.empty());
+  lie->info.alloc_conf = "no_such_key:1";
+  EXPECT_EQ(Replay(*lie, {}).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(Replay, ATraceWithoutSegmentsIsNotCompared) {
+  trace::TraceBuilder builder;
+  trace::Event alloc;
+  alloc.kind = EventKind::kAlloc;
+  alloc.bytes = alloc.bytes_rounded = 4096;
+  ASSERT_TRUE(builder.AddEvents(std::vector{alloc}).ok());
+  const auto t = builder.Finish(true, "");
+  EXPECT_EQ(Replay(*t, {}).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(Replay(*t, {.alloc_conf = run::AllocConf()}).value().peak_reserved, 2 * kMiB);
+  EXPECT_TRUE(Replay(trace::Trace(), {}).ok()) << "nothing at all";
+}
+
+TEST(Replay, IsCancelledAndReports) {
+  const RecordedRun run = RunProgram(MakeProgram({}), {});
+  std::atomic<bool> cancel{true};
+  EXPECT_EQ(Replay(*run.trace, {.cancel = &cancel}).status().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(Replay(*run.trace, {.alloc_conf = run::AllocConf(), .cancel = &cancel}).status().code(),
+            absl::StatusCode::kCancelled);
+  double last = -1;
+  const auto progress = [&last](double f) {
+    EXPECT_GE(f, last);
+    last = f;
+  };
+  ASSERT_TRUE(Replay(*run.trace, {.progress = progress}).ok());
+  EXPECT_EQ(last, 1.0);
+}
+
+// The same program really run under the other settings.
+TEST(WhatIf, IsWhatTheOtherSettingsWouldHaveDone) {
+  for (const char* recorded : {"", "expandable_segments:True"}) {
+    for (const char* conf : kConfs) {
+      for (uint64_t limit : {uint64_t{0}, kGiB / 2}) {
+        SCOPED_TRACE(std::string(recorded) + " -> " + conf);
+        const std::vector<Action> program =
+            MakeProgram({.seed = 11, .deferred = 0, .empty_caches = 0, .mempools = 2});
+        const RecordedRun before = RunProgram(program, {.conf = recorded, .plan = true});
+        const RecordedRun after =
+            RunProgram(program, {.conf = conf, .device_memory_bytes = limit, .plan = true});
+        const Replayed r = Replay(*before.trace, {.alloc_conf = run::ParseAllocConf(conf).value(),
+                                                  .device_memory_bytes = limit})
+                               .value();
+        EXPECT_TRUE(r.what_if);
+        EXPECT_EQ(r.peak_reserved, after.stats.peak_reserved);
+        EXPECT_EQ(r.peak_allocated, after.stats.peak_allocated);
+        EXPECT_EQ(r.segment_allocs, after.stats.segment_allocs);
+        EXPECT_EQ(r.segment_frees, after.stats.segment_frees);
+        EXPECT_EQ(r.segment_maps, after.stats.segment_maps);
+        EXPECT_EQ(r.segment_unmaps, after.stats.segment_unmaps);
+        EXPECT_EQ(r.retries, after.stats.retries);
+        EXPECT_EQ(r.out_of_memory, after.stats.out_of_memory);
+        EXPECT_EQ(r.first_out_of_memory.has_value(), r.out_of_memory > 0);
+        EXPECT_EQ(r.device_memory_bytes, limit);
+        ASSERT_FALSE(r.curve.empty());
+        EXPECT_EQ(r.curve.back().reserved, after.stats.reserved);
+        EXPECT_EQ(r.curve.back().allocated, after.stats.allocated);
+        uint64_t peak = 0;
+        for (const Replayed::Point& p : r.curve) peak = std::max(peak, p.reserved);
+        EXPECT_EQ(peak, r.peak_reserved);
+      }
+    }
+  }
+}
+
+TEST(WhatIf, OlderBlocksStayOrAreAllocatedAnew) {
+  const RecordedRun run =
+      RunProgram(MakeProgram({.seed = 2, .empty_caches = 0}), {.first_action = 2000});
+  const Replayed kept =
+      Replay(*run.trace, {.alloc_conf = run::AllocConf(), .restart = false}).value();
+  const Replayed exact = Replay(*run.trace, {}).value();
+  EXPECT_EQ(kept.peak_reserved, exact.peak_reserved);
+  EXPECT_EQ(kept.curve.back().reserved, exact.curve.back().reserved);
+  const run::AllocConf expandable = run::ParseAllocConf("expandable_segments:True").value();
+  const Replayed anew = Replay(*run.trace, {.alloc_conf = expandable}).value();
+  const Replayed mixed = Replay(*run.trace, {.alloc_conf = expandable, .restart = false}).value();
+  EXPECT_EQ(anew.segment_allocs, 0);
+  EXPECT_GE(mixed.peak_reserved, anew.peak_reserved);
+}
+
+TEST(WhatIf, ALimitOfAFailedRecordingIsWhatTheDeviceGave) {
+  const RecordedRun run = RunProgram(MakeProgram({.seed = 4, .deferred = 0}),
+                                     {.device_memory_bytes = kGiB / 2, .first_action = 500});
+  ASSERT_GT(run.stats.out_of_memory, 0);
+  const Replayed same = Replay(*run.trace, {.alloc_conf = run::AllocConf()}).value();
+  EXPECT_EQ(same.device_memory_bytes, kGiB / 2);
+  EXPECT_GT(same.out_of_memory, 0);
+  const Replayed more = Replay(*run.trace, {.device_memory_bytes = 64 * kGiB}).value();
+  EXPECT_EQ(more.out_of_memory, 0);
+  EXPECT_EQ(more.retries, 0);
+}
+
+TEST(WhatIf, EmptyCacheGivesBackWhatIsFree) {
+  // 100 MiB are used, freed, and then only 10 MiB are needed.
+  const std::vector<Action> program = {
+      {.kind = Action::kMalloc, .allocation = 0, .bytes = 100 * kMiB},
+      {.kind = Action::kFree, .allocation = 0},
+      {.kind = Action::kMalloc, .allocation = 1, .bytes = 1000},
+      {.kind = Action::kFree, .allocation = 1}};
+  const RecordedRun run = RunProgram(program, {});
+  const trace::Trace& t = *run.trace;
+  const Replayed r = Replay(t, {.empty_cache_at = {t.allocations.alloc_event[1]}}).value();
+  EXPECT_EQ(r.peak_reserved, 100 * kMiB);
+  EXPECT_EQ(r.curve.back().reserved, 2 * kMiB);
+  EXPECT_EQ(r.largest_hole, 0) << "at the peak all of it was in use";
+}
+
+TEST(WhatIf, HolesAtThePeak) {
+  const std::vector<Action> program = {
+      {.kind = Action::kMalloc, .allocation = 0, .bytes = 4 * kMiB},
+      {.kind = Action::kMalloc, .allocation = 1, .bytes = 6 * kMiB},
+      {.kind = Action::kMalloc, .allocation = 2, .bytes = 4 * kMiB},
+      {.kind = Action::kFree, .allocation = 1},
+      {.kind = Action::kMalloc, .allocation = 3, .bytes = 9 * kMiB}};
+  const RecordedRun run = RunProgram(program, {});
+  for (const bool what_if : {false, true}) {
+    ReplayOptions options;
+    if (what_if) options.alloc_conf = run::AllocConf();
+    const Replayed r = Replay(*run.trace, options).value();
+    EXPECT_EQ(r.peak_reserved, 40 * kMiB);
+    EXPECT_EQ(r.largest_hole, 11 * kMiB) << "behind the 9 MiB in its segment of 20";
+    EXPECT_EQ(r.stranded_bytes, 23 * kMiB);
+  }
+}
+
+}  // namespace
+}  // namespace vramscope::replay
