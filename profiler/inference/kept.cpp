@@ -109,7 +109,7 @@ void ClassifyKept(const SizeCounts& gradients, bool trains, std::vector<Kept>& k
     } else if (nth < parameters + held + state_count || steps) {
       k.category = Category::kOptimizerState, k.rule = kKeptState;
     } else if (k.batch) {
-      k.category = Category::kInput, k.rule = kOrderData;
+      k.category = Category::kInput, k.rule = kKeptInput;
     } else if (model.empty() || (count == 0 && !whole_model_trains)) {
       k.category = Category::kParameter, k.rule = model.empty() ? kKeptParameter : kKeptFrozen;
     } else if (k.older && LooksLikeIntegers(k.bytes, of.open - parameters - held - state_count)) {

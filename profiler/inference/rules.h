@@ -10,7 +10,7 @@ namespace vramscope::inference {
 enum Rule : uint8_t {
   kSaid = 0,  // no rule: the producer said it
 
-  // From call stacks.
+  // From call stacks: phases, and of some allocations the category.
   kStackForward = 1,
   kStackLoss = 2,
   kStackBackward = 3,
@@ -19,17 +19,17 @@ enum Rule : uint8_t {
   kStackData = 6,
   kStackSetup = 7,
   kStackEval = 8,
-  kStackAccumulateGrad = 9,
-  kStackWorkspace = 10,
-  kStackCommunication = 11,
-  kStackNone = 12,
+  kStackNone = 9,
+  kStackAccumulateGrad = 10,
+  kStackWorkspace = 11,
+  kStackCommunication = 12,
   kStackBuffer = 13,
 
   // From ranges that the program named.
   kAnnotationStep = 14,
   kAnnotationPhase = 15,
 
-  // From the order of what the two above found.
+  // Steps and phases from the order of what stacks and annotations mark.
   kOrderLoss = 16,
   kOrderOptimizer = 17,
   kOrderData = 18,
@@ -37,46 +37,46 @@ enum Rule : uint8_t {
   kOrderStep = 20,
   kOrderOnePass = 21,
 
-  // From lifetimes, within steps and phases.
-  kLifeActivation = 22,
-  kLifeActivationHeld = 23,
-  kLifeForwardTemporary = 24,
-  kLifeOutput = 25,
-  kLifeGradient = 26,
-  kLifeBackwardTemporary = 27,
-  kLifeRecomputed = 28,
-  kLifeRecomputedTemporary = 29,
-  kLifeState = 30,
-  kLifeOptimizerTemporary = 31,
-  kLifeInput = 32,
-  kLifeTemporary = 33,
-  kSizeGradient = 34,
-  kSizeWorkspace = 35,
+  // Steps and phases where nothing marks them.
+  kStepGradientsDropped = 22,
+  kStepRepetition = 23,
+  kPhaseForwardGrows = 24,
+  kPhaseBackwardShrinks = 25,
+  kPhaseAfterGradients = 26,
+  kPhaseGradientsDropped = 27,
+  kPhaseBeforeSteps = 28,
+
+  // Categories from lifetimes, within steps and phases.
+  kLifeActivation = 29,
+  kLifeActivationHeld = 30,
+  kLifeForwardTemporary = 31,
+  kLifeOutput = 32,
+  kLifeGradient = 33,
+  kLifeBackwardTemporary = 34,
+  kLifeRecomputed = 35,
+  kLifeRecomputedTemporary = 36,
+  kLifeState = 37,
+  kLifeStateReplaces = 38,
+  kLifeOptimizerTemporary = 39,
+  kLifeTemporary = 40,
+  kSizeGradient = 41,
+  kSizeWorkspace = 42,
 
   // Of what stays over steps: older than the recording, or made before its first step.
-  kKeptParameter = 36,
-  kKeptState = 37,
-  kKeptBuffer = 38,
-  kKeptInput = 39,
-  kKeptFrozen = 40,
-  kOldGradient = 41,
-  kOldState = 42,
-  kOldActivation = 43,
-  kOldTemporary = 44,
+  kKeptParameter = 43,
+  kKeptFrozen = 44,
+  kKeptState = 45,
+  kKeptGradient = 46,
+  kKeptBuffer = 47,
+  kKeptInput = 48,
 
-  // Steps and phases where nothing marks them.
-  kStepGradientsDropped = 45,
-  kStepRepetition = 46,
-  kPhaseForwardGrows = 47,
-  kPhaseBackwardShrinks = 48,
-  kPhaseAfterGradients = 49,
-  kPhaseGradientsDropped = 50,
-  kPhaseBeforeSteps = 51,
+  // Of what is older than the recording and let go in it.
+  kOldGradient = 49,
+  kOldState = 50,
+  kOldActivation = 51,
+  kOldTemporary = 52,
 
-  kLifeStateReplaces = 52,
-  kKeptGradient = 53,
-
-  kRuleCount = 54,
+  kRuleCount = 53,
 };
 
 // "lifetime: born in forward, freed in backward"; "" for kSaid; "rule 200" style for unknown ones

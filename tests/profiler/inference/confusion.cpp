@@ -67,8 +67,10 @@ int Recorded(const std::string& path, const std::string& name) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  using testing::Confusion;
   using testing::Frames;
   bool tables = false;
+  testing::Confusion sums[2];
   const struct {
     const char* name;
     Frames frames;
@@ -107,7 +109,6 @@ int main(int argc, char** argv) {
         const std::chrono::duration<double, std::milli> took =
             std::chrono::steady_clock::now() - begin;
         const testing::Confusion c = testing::Compare(truth, labels);
-        using testing::Confusion;
         const auto exact = [&](trace::Category category) {
           return Confusion::Exact(c.peak, category) ? "exact" : "-";
         };
@@ -116,6 +117,13 @@ int main(int argc, char** argv) {
                    100 * Confusion::Right(c.time), 100 * PhasesRight(truth, labels),
                    exact(trace::Category::kParameter), exact(trace::Category::kOptimizerState),
                    labels.steps.size(), truth.recording.entries.size(), took.count());
+        testing::Confusion& sum = sums[variant.frames == Frames::kNone && !variant.annotations];
+        for (int t = 0; t < trace::kCategoryCount; ++t) {
+          for (int i = 0; i < trace::kCategoryCount; ++i) {
+            sum.peak[t][i] += c.peak[t][i];
+            sum.time[t][i] += c.time[t][i];
+          }
+        }
         if (!tables) continue;
         fmt::print("MiB at the peak\n{}\nMiB s\n{}", Confusion::Table(c.peak),
                    Confusion::Table(c.time));
@@ -132,5 +140,11 @@ int main(int argc, char** argv) {
         }
       }
     }
+  }
+  for (const int nothing : {0, 1}) {
+    if (Confusion::Total(sums[nothing].peak) == 0) continue;
+    fmt::print("\nsum of those with {}, at the peak, MiB\n{}\nover time, MiB s\n{}",
+               nothing ? "nothing" : "marks", Confusion::Table(sums[nothing].peak),
+               Confusion::Table(sums[nothing].time));
   }
 }
