@@ -251,16 +251,16 @@ class ChromeWriter {
   DeviceState& State(uint8_t device) { return devices_[device]; }
 
   void MemoryInstant(EventIndex event, uint8_t device, int64_t bytes, uint64_t address,
-                     Category category) {
+                     Category category, const std::string& held_as) {
     const DeviceState& state = State(device);
     Put("  {{\n    \"ph\": \"i\", \"cat\": \"cpu_instant_event\", \"s\": \"t\", \"name\": "
         "\"[memory]\",\n"
         "    \"pid\": {}, \"tid\": {}, \"ts\": {},\n    \"args\": {{ \"Total Reserved\": {}, "
         "\"Total "
         "Allocated\": {}, \"Bytes\": {}, \"Addr\": {}, \"Device Id\": {}, \"Device Type\": {}, "
-        "\"Ev Idx\": {}, \"Category\": \"{}\" }}\n  }},\n",
+        "\"Ev Idx\": {}, \"Category\": \"{}\"{} }}\n  }},\n",
         kHostProcess, open_thread_, Time(shown_ns_[event]), state.reserved, state.allocated, bytes,
-        address, DeviceId(device), DeviceType(), event, trace::Name(category));
+        address, DeviceId(device), DeviceType(), event, trace::Name(category), held_as);
   }
   // PyTorch's CPU device has the index -1.
   int DeviceId(uint8_t device) const { return on_cpu_ ? -1 : device; }
@@ -328,7 +328,10 @@ class ChromeWriter {
       state.allocated -= block;
     }
     const auto bytes = static_cast<int64_t>(block);
-    MemoryInstant(event, device, alive ? bytes : -bytes, table.address[allocation], category);
+    const Category main = table.main_category[allocation];
+    MemoryInstant(
+        event, device, alive ? bytes : -bytes, table.address[allocation], category,
+        alive && main != category ? fmt::format(", \"Held as\": \"{}\"", trace::Name(main)) : "");
     CategoryCounter(ns, device, category);
     Counter(ns, device, "allocated", state.allocated);
   }

@@ -12,7 +12,8 @@
 //   takes
 //     time, with the launch that HolisticTraceAnalysis wants beside it; both say "modelled": true;
 //   - `[memory]` and `[OutOfMemory]` instants as PyTorch writes them (block sizes; a free is
-//   negative);
+//   negative), with the category at that moment and, where a block was for most of its life
+//   something else than at its birth, that ("Held as");
 //   - counters ("C"): one track a category, and allocated, reserved, used on the device. At every
 //     moment the categories add up to the allocated bytes.
 //

@@ -41,7 +41,8 @@ uint8_t DeviceNumber(int64_t id) {
 }  // namespace
 
 void KinetoEventReader::Raw::Clear() {
-  for (std::string* text : {&name, &category, &phase, &pid, &tid, &flow_id, &module, &kind, &said})
+  for (std::string* text :
+       {&name, &category, &phase, &pid, &tid, &flow_id, &module, &kind, &said, &held_as})
     text->clear();
   for (std::optional<int64_t>* number :
        {&begin_ns, &duration_ns, &bytes, &address, &total_allocated, &total_reserved, &device_type,
@@ -176,6 +177,8 @@ bool KinetoEventReader::Argument(Token token) {
     e_.kind = text;
   } else if (key_ == "Category") {
     e_.said = text;
+  } else if (key_ == "Held as") {
+    e_.held_as = text;
   }
   return json_.Skip(token);
 }
@@ -217,7 +220,7 @@ void KinetoEventReader::TakeMemory() {
   m.thread = Thread();
   m.cpu = e_.device_type.value_or(kCpu) == kCpu;
   m.device = DeviceNumber(e_.device_id.value_or(0));
-  m.said = CategoryNamed(e_.said);
+  m.said = CategoryNamed(e_.held_as.empty() ? e_.said : e_.held_as);
   t_.memory.push_back(m);
 }
 

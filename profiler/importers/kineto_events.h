@@ -87,7 +87,7 @@ class KinetoEventReader {
     // Of args.
     std::optional<int64_t> bytes, address, total_allocated, total_reserved;
     std::optional<int64_t> device_type, device_id, device, stream, external_id, correlation;
-    std::string module, kind, said;
+    std::string module, kind, said, held_as;
     void Clear();
   };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/exporters/chrome.h"
 #include "profiler/exporters/snapshot.h"
 #include "profiler/importers/open.h"
 #include "tests/profiler/exporters/simulated_run.h"
@@ -153,6 +154,24 @@ INSTANTIATE_TEST_SUITE_P(Runs, RoundTrip,
                                                       .streams = 2,
                                                       .expandable = true,
                                                       .device_memory_bytes = uint64_t{90} << 20}));
+
+// A Chrome trace has no segments, but their sum; no requested sizes, but blocks.
+TEST_P(RoundTrip, ThroughAChromeTrace) {
+  const TracePtr run = Simulate(GetParam());
+  std::ostringstream out;
+  ASSERT_TRUE(WriteChromeTrace(*run, out).ok());
+  const TracePtr back = Import(out.str());
+  ASSERT_NE(back, nullptr);
+  const trace::AllocationTable &a = run->allocations, &b = back->allocations;
+  EXPECT_EQ(a.address, b.address);
+  EXPECT_EQ(a.bytes_rounded, b.bytes_rounded);
+  EXPECT_EQ(a.main_category, b.birth_category);
+  EXPECT_EQ(a.step, b.step);
+  const auto peak_a = analysis::FindPeak(*run, analysis::ComputeCurves(*run));
+  const auto peak_b = analysis::FindPeak(*back, analysis::ComputeCurves(*back));
+  EXPECT_EQ(peak_a.allocated, peak_b.allocated);
+  EXPECT_EQ(peak_a.by_category, peak_b.by_category);
+}
 
 TEST(RoundTripRecorded, EverySnapshot) {
   const std::filesystem::path folder = VRAMSCOPE_SOURCE_DIR "/../shared/snapshots";
