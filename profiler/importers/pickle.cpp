@@ -1,5 +1,6 @@
 #include "profiler/importers/pickle.h"
 
+#include <absl/base/attributes.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -127,14 +128,24 @@ class Reader {
   absl::Status Error(std::string_view what) const {
     return absl::DataLossError(fmt::format("byte {}: {}", in_.Offset(at_), what));
   }
-  bool Step(uint8_t opcode);  // false: failed_ says why
-  bool Fail(std::string_view what) {
+  ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool Step(uint8_t opcode);  // false: failed_ says why
+  ABSL_ATTRIBUTE_NOINLINE bool Fail(std::string_view what) {
     failed_ = Error(what);
     return false;
   }
-  bool Push(const Value& value) { return out_.Push(value) || Fail(out_.error()); }
+  ABSL_ATTRIBUTE_ALWAYS_INLINE bool Push(const Value& value) {
+    return out_.Push(value) || Fail(out_.error());
+  }
   bool Text(size_t header, size_t size);
-  bool Get(size_t index);
+  // Most of a pickle are these: no call, no message in the way.
+  ABSL_ATTRIBUTE_ALWAYS_INLINE bool Get(size_t index) {
+    Value value;
+    if (memo_.Get(index, &value) == Memo::State::kThere && value.kind != Kind::kOpenList &&
+        value.kind != Kind::kOpenDict)
+      return Push(value);
+    return GetRare(index);
+  }
+  bool GetRare(size_t index);
   bool Put(size_t index);
   bool Changed(bool good);
   bool Items();
@@ -169,7 +180,7 @@ bool Reader::Recursive(size_t index) const {
       out_.marks(), [&](uint32_t mark) { return mark > 0 && stack[mark - 1].memo == index + 1; });
 }
 
-bool Reader::Get(size_t index) {
+bool Reader::GetRare(size_t index) {
   Value value;
   switch (memo_.Get(index, &value)) {
     case Memo::State::kUnset:
