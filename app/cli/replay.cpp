@@ -134,10 +134,9 @@ std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
   } else {
     text += "  start states    1: the file states it whole\n";
   }
-  text +=
-      fmt::format("  at the peak     {} reserved, largest hole {}, {} free in segments in use\n",
-                  run::FormatBytes(r.peak_reserved), run::FormatBytes(r.largest_hole),
-                  run::FormatBytes(r.stranded_bytes));
+  text += fmt::format("  at the peak     {} reserved, largest hole {}, {} free but stranded\n",
+                      run::FormatBytes(r.peak_reserved), run::FormatBytes(r.largest_hole),
+                      run::FormatBytes(r.stranded_bytes));
   if (r.first_difference.has_value()) {
     const replay::Difference& d = *r.first_difference;
     const auto ns = trace.events.time_ns[d.event] - trace.begin_ns();
@@ -176,7 +175,7 @@ std::string WhatIfText(const Results& results, bool keep) {
       [](const replay::Replayed& r) { return run::FormatBytes(r.peak_allocated); });
   row("largest hole then",
       [](const replay::Replayed& r) { return run::FormatBytes(r.largest_hole); });
-  row("free in segments in use",
+  row("free but stranded then",
       [](const replay::Replayed& r) { return run::FormatBytes(r.stranded_bytes); });
   row("calls to the driver", [](const replay::Replayed& r) { return Count(r.driver_calls()); });
   row("retries", [](const replay::Replayed& r) { return Count(r.retries); });

@@ -14,7 +14,7 @@ absl::StatusOr<Replayed> ReplayExactly(const trace::Trace& trace, const ReplayOp
 absl::StatusOr<Replayed> ReplayWhatIf(const trace::Trace& trace, const ReplayOptions& options,
                                       const run::AllocConf& conf);
 
-// Largest free block, and free bytes of segments that are partly in use.
+// Fills largest_hole and stranded_bytes; reads out.conf.
 void MeasureHoles(const allocator::CachingAllocator& model, Replayed& out);
 
 }  // namespace vramscope::replay

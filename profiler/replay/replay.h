@@ -89,7 +89,8 @@ struct Replayed {
     uint64_t allocated, reserved;
   };
   std::vector<Point> curve;  // after every event that changed either
-  // Largest free block and free bytes in partly used segments, at the model's peak of reserved.
+  // At the model's peak of reserved: largest free block, and free bytes that cannot go back to the
+  // device because their segment (of an expandable one: their page) is partly in use.
   uint64_t largest_hole = 0, stranded_bytes = 0;
 };
 

@@ -275,6 +275,20 @@ class WhatIf final : public allocator::SegmentObserver {
 
 }  // namespace
 
+namespace {
+
+// Bytes of the free block's pages that could go back: no other block is in them.
+uint64_t WholePages(const allocator::Segment& segment, const Block& block,
+                    const run::AllocConf& conf) {
+  const uint64_t page =
+      segment.pool == trace::Pool::kSmall ? uint64_t{2} << 20 : conf.large_segment_size;
+  const uint64_t begin = (block.address - segment.address + page - 1) / page * page;
+  const uint64_t end = (block.address + block.bytes_rounded - segment.address) / page * page;
+  return end > begin ? end - begin : 0;
+}
+
+}  // namespace
+
 void MeasureHoles(const CachingAllocator& model, Replayed& out) {
   out.largest_hole = out.stranded_bytes = 0;
   for (const CachingAllocator::SegmentState& s : model.Snapshot()) {
@@ -284,6 +298,7 @@ void MeasureHoles(const CachingAllocator& model, Replayed& out) {
       used |= b.live;
       if (b.live || !b.mapped) continue;
       free += b.block.bytes_rounded;
+      if (s.segment.expandable) free -= WholePages(s.segment, b.block, out.conf);
       out.largest_hole = std::max(out.largest_hole, b.block.bytes_rounded);
     }
     if (used) out.stranded_bytes += free;
