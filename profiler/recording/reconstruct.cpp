@@ -251,12 +251,11 @@ class Walk {
     }
     uint64_t end = segment.end;
     while (next != d.live.end() && next->first - address < rounded) {
-      if (Displace(next->second.row, i)) {
-        next = d.live.erase(next);
-      } else {
+      if (!Displace(next->second.row, i)) {
         odd_.Count(Oddity::kOverlap);
-        ++next;
+        break;  // a damaged file may have any number of them
       }
+      next = d.live.erase(next);
     }
     if (next != d.live.end()) end = std::min(end, next->first);
     if (!end_block_[row] && !segment.expandable && end > address && end - address > rounded) {
