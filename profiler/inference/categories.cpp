@@ -327,9 +327,12 @@ class Categorizer {
                         .rule = labels_.rule[a]});
       }
     }
-    const bool trains = std::any_of(passes_.begin(), passes_.end(),
-                                    [](const PassRange& p) { return p.pass == Pass::kBackward; });
-    ClassifyKept(gradients, trains, kept);
+    Backward backward = Backward::kNone;
+    for (const PassRange& p : passes_) {
+      if (p.pass != Pass::kBackward || backward == Backward::kWhole) continue;
+      backward = p.end < n_ ? Backward::kWhole : Backward::kCut;
+    }
+    ClassifyKept(gradients, backward, kept);
     for (const Kept& k : kept) Is(k.allocation, k.category, k.rule);
   }
 

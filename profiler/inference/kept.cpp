@@ -42,7 +42,21 @@ bool AllComeIn(uint32_t each, const absl::flat_hash_map<uint64_t, OfSize>& sizes
     if (bytes <= kScalar || of.open_older == 0) continue;
     (of.open % each == 0 ? multiples : others) += bytes * of.open;
   }
-  return multiples > 0 && others * 20 < multiples;
+  return multiples > 0 && others * 100 < multiples;
+}
+
+// There are as many blocks of nearly every size as gradients, or the same multiple.
+bool Fit(const SizeCounts& gradients, const absl::flat_hash_map<uint64_t, OfSize>& sizes) {
+  std::array<uint64_t, kMostStates + 2> votes{};
+  uint64_t all = 0;
+  for (const auto& [bytes, of] : sizes) {
+    all += bytes * of.open;
+    const auto it = gradients.find(bytes);
+    if (it == gradients.end() || of.open % it->second != 0) continue;
+    const uint32_t each = of.open / it->second;
+    if (each < votes.size()) votes[each] += bytes * of.open;
+  }
+  return *std::max_element(votes.begin(), votes.end()) * 20 >= all * 19;
 }
 
 bool LooksLikeIntegers(uint64_t bytes, uint32_t blocks) {
@@ -52,7 +66,7 @@ bool LooksLikeIntegers(uint64_t bytes, uint32_t blocks) {
 
 }  // namespace
 
-void ClassifyKept(const SizeCounts& gradients, bool trains, std::vector<Kept>& kept) {
+void ClassifyKept(const SizeCounts& gradients, Backward backward, std::vector<Kept>& kept) {
   absl::flat_hash_map<uint64_t, OfSize> sizes;
   uint64_t open_bytes = 0, trained_bytes = 0;
   uint32_t trained = 0;
@@ -67,15 +81,19 @@ void ClassifyKept(const SizeCounts& gradients, bool trains, std::vector<Kept>& k
   }
   SizeCounts model = gradients;
   uint32_t states = 0, kept_gradients = 0;  // of each parameter
-  if (!gradients.empty()) {
+  const bool all_gradients =
+      !gradients.empty() && (backward == Backward::kWhole || Fit(gradients, sizes));
+  if (all_gradients) {
     states = StatesOfEachParameter(gradients, sizes);
   } else {
-    // Inference, or forward alone: a model with two moments of each parameter comes in threes.
-    // Training whose gradients stay: in fours with two moments, in threes with one, in pairs.
-    kept_gradients = trains ? 1 : 0;
-    for (uint32_t each = 4; each >= 2; --each) {
-      if ((!trains && each != 3) || !AllComeIn(each, sizes)) continue;
+    // A model with two moments of each parameter comes in threes, with one in pairs (which many
+    // models are by themselves: only where there is training). With gradients that stay, in fours.
+    const bool stay = gradients.empty() && backward == Backward::kWhole;
+    kept_gradients = stay ? 1 : 0;
+    for (uint32_t each = stay ? 4 : 3; each >= (backward == Backward::kNone ? 3 : 2); --each) {
+      if (!AllComeIn(each, sizes)) continue;
       states = each - 1 - kept_gradients;
+      model.clear();
       for (const auto& [bytes, of] : sizes) {
         if (of.open_older > 0 && of.open % each == 0) model[bytes] = of.open / each;
       }
@@ -89,7 +107,8 @@ void ClassifyKept(const SizeCounts& gradients, bool trains, std::vector<Kept>& k
       trained_bytes += bytes * std::min(it->second.open, count * (1 + kept_gradients + states));
     }
   }
-  const bool whole_model_trains = trained_bytes * 2 >= open_bytes;
+  const bool whole_model_trains =
+      trained_bytes * 2 >= open_bytes && (all_gradients || states > 0 || kept_gradients > 0);
   for (Kept& k : kept) {
     if (k.category != Category::kUnknown) continue;
     OfSize& of = sizes[k.bytes];

@@ -25,8 +25,10 @@ struct Kept {
 // `kept`: in the order in which they were made, as far as known (older ones by address). Those that
 // already have a category count against their size's number of gradients, and keep it.
 //
-// `trains`: there is a backward. Then, without any gradient being made, gradients are among what
-// stays (a zero_grad that fills with zeros).
-void ClassifyKept(const SizeCounts& gradients, bool trains, std::vector<Kept>& kept);
+// Without a whole backward (inference; a run that ended in its first recorded one) gradients are
+// none or too few; then the numbers of blocks decide. A whole one without any gradient being made
+// means that they are among what stays (a zero_grad that fills with zeros).
+enum class Backward : uint8_t { kNone, kCut, kWhole };
+void ClassifyKept(const SizeCounts& gradients, Backward backward, std::vector<Kept>& kept);
 
 }  // namespace vramscope::inference

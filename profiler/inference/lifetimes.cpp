@@ -32,6 +32,8 @@ constexpr uint32_t kSavedBlocks = 6;
 constexpr uint32_t kHeldBlocks = 8;
 // What a forward that saves for backward reaches at least, and one layer without does not.
 constexpr uint32_t kTrainingHeight = 24;
+// Requests of one step that the next may lack (workspaces, new states).
+constexpr uint32_t kMostSkipped = 3;
 // Requests that are compared to find the begin of the first step.
 constexpr uint32_t kSignature = 12;
 
@@ -71,7 +73,11 @@ class Reader {
     if (t_.steps.empty()) {
       StepsFromRepetition();
     } else {
-      for (const Labels::Step& step : t_.steps) MarkStep(step);
+      for (size_t i = 0; i < t_.steps.size(); ++i) {
+        const bool cut = i > 0 && i + 1 == t_.steps.size() && t_.steps[i].end == n_ &&
+                         (dropped_.empty() || dropped_.back().end <= t_.steps[i].begin);
+        if (!cut || !MarkLikeTheOneBefore(t_.steps[i - 1], t_.steps[i])) MarkStep(t_.steps[i]);
+      }
     }
     if (!t_.steps.empty()) {
       MarkFree(0, t_.steps.front().begin, Phase::kSetup, kPhaseBeforeSteps);
@@ -369,6 +375,39 @@ class Reader {
     const std::vector<uint32_t> heights =
         Heights(first, last, step.begin, until, &step == &t_.steps.front());
     MarkHumps(Humps(first, last, until, heights), step.begin, step.end, until, first, heights);
+  }
+
+  // A last step that the recording does not see the end of: its requests are those of the step
+  // before, as far as it goes. False: they are not.
+  bool MarkLikeTheOneBefore(const Labels::Step& before, const Labels::Step& step) {
+    const uint32_t first = RowAt(step.begin), last = RowAt(step.end);
+    const uint32_t before_end = RowAt(before.end);
+    uint32_t other = RowAt(before.begin), equal = 0;
+    std::vector<uint32_t> of_row(last - first, UINT32_MAX);
+    for (uint32_t row = first; row < last && other < before_end; ++row) {
+      for (uint32_t skip = 0; skip <= kMostSkipped && other + skip < before_end; ++skip) {
+        if (Bytes(other + skip) != Bytes(row)) continue;
+        other += skip;
+        of_row[row - first] = other++;
+        ++equal;
+        break;
+      }
+    }
+    if (last == first || equal * 10 < (last - first) * 9) return false;
+    Phase phase = Phase::kForward;
+    uint8_t rule = kPhaseForwardGrows;
+    EntryIndex at = step.begin;
+    for (uint32_t row = first; row < last; ++row) {
+      if (of_row[row - first] == UINT32_MAX) continue;
+      const EntryIndex then = Born(of_row[row - first]);
+      if (t_.phase[then] == Phase::kNone || t_.phase[then] == phase) continue;
+      MarkFree(at, Born(row), phase, rule);
+      at = Born(row);
+      phase = t_.phase[then];
+      rule = t_.rule[then];
+    }
+    MarkFree(at, step.end, phase, rule);
+    return true;
   }
 
   void MarkHumps(const std::vector<Hump>& humps, EntryIndex begin, EntryIndex end, EntryIndex until,

@@ -1,6 +1,6 @@
 // Prints confusion matrices of inference against runs whose categories are known.
 //
-//   inference_confusion [--tables] RUN.trace... RECORDED.pickle.zst...
+//   inference_confusion [--tables] [--cut=0.7] RUN.trace... RECORDED.pickle.zst...
 #include <fmt/format.h>
 
 #include <chrono>
@@ -70,6 +70,7 @@ int main(int argc, char** argv) {
   using testing::Confusion;
   using testing::Frames;
   bool tables = false;
+  double cut = 1;
   testing::Confusion sums[2];
   const struct {
     const char* name;
@@ -84,6 +85,10 @@ int main(int argc, char** argv) {
   fmt::print("{:<37}{:<18}{:<7}{:>8}{:>8}{:>8}{:>7}{:>7}{:>7}{:>9}{:>7}\n", "run", "has", "from",
              "peak%", "time%", "phase%", "param", "state", "steps", "entries", "ms");
   for (int i = 1; i < argc; ++i) {
+    if (std::strncmp(argv[i], "--cut=", 6) == 0) {
+      cut = std::stod(argv[i] + 6);
+      continue;
+    }
     if (std::strcmp(argv[i], "--tables") == 0) {
       tables = true;
       continue;
@@ -101,9 +106,10 @@ int main(int argc, char** argv) {
     }
     for (const auto& variant : kVariants) {
       for (const int first : {-1, 1}) {
-        const testing::Stripped truth = testing::Strip(
-            **trace,
-            {.frames = variant.frames, .annotations = variant.annotations, .first_step = first});
+        const testing::Stripped truth = testing::Strip(**trace, {.frames = variant.frames,
+                                                                 .annotations = variant.annotations,
+                                                                 .first_step = first,
+                                                                 .cut = cut});
         const auto begin = std::chrono::steady_clock::now();
         const recording::Labels labels = inference::Infer(truth.recording, truth.history);
         const std::chrono::duration<double, std::milli> took =
