@@ -304,7 +304,25 @@ TEST_F(OpenFile, OfOneDevice) {
 }
 
 TEST_F(OpenFile, WithoutInferenceOnlyWhatTheFileSays) {
-  const std::string path = Write("a", Sample());
+  testing::Json snapshot = testing::ManyEntries(30);
+  snapshot["categories"] = {"unknown", "GRADIENT", "PARAMETER"};
+  auto& entries = snapshot["device_traces"][0];
+  entries.erase(entries.begin());  // so that the first block is older, and freed
+  entries[1]["category"] = 1;      // the end of its free
+  entries[2]["category"] = 2;      // the next alloc
+  const uint64_t base = 0x7f1000000000;
+  snapshot["segments"].push_back({{"device", 0},
+                                  {"address", base},
+                                  {"total_size", 2097152},
+                                  {"stream", 0},
+                                  {"segment_type", "small"},
+                                  {"blocks",
+                                   {{{"address", base},
+                                     {"size", 512},
+                                     {"requested_size", 512},
+                                     {"state", "active_allocated"},
+                                     {"category", 2}}}}});
+  const std::string path = Write("a", testing::ToPickle(snapshot));
   OpenOptions options;
   options.infer = false;
   const TracePtr t = Open(path, options);
@@ -312,6 +330,11 @@ TEST_F(OpenFile, WithoutInferenceOnlyWhatTheFileSays) {
   for (uint32_t i = 0; i < t->slices.size(); ++i)
     EXPECT_EQ(t->slices.kind[i], trace::SliceKind::kAnnotation);
   EXPECT_EQ(t->retags.size(), 0u);
+  ASSERT_GT(t->allocations.size(), 4u);
+  const std::vector<trace::Category> said(t->allocations.category.begin(),
+                                          t->allocations.category.begin() + 4);
+  EXPECT_EQ(said, (std::vector{trace::Category::kGradient, trace::Category::kParameter,
+                               trace::Category::kParameter, trace::Category::kUnknown}));
 }
 
 // ---- Recordings of others
