@@ -318,8 +318,9 @@ class Categorizer {
     for (const uint64_t bytes : gradients_) ++gradients[bytes];
     for (uint32_t a = 0; a < count_; ++a) {
       const Category c = labels_.category[a];
-      if (Never(a) &&
-          (c == Category::kParameter || (a < h_.older && c == Category::kOptimizerState))) {
+      // States that are let go in the recording count too: they are some parameters'.
+      if ((Never(a) && c == Category::kParameter) ||
+          (a < h_.older && c == Category::kOptimizerState)) {
         kept.push_back({.allocation = a,
                         .bytes = Bytes(a),
                         .older = a < h_.older,

@@ -27,8 +27,8 @@ uint32_t StatesOfEachParameter(const SizeCounts& gradients,
     const auto it = sizes.find(bytes);
     if (it == sizes.end() || bytes <= kScalar) continue;
     const OfSize& of = it->second;
-    const uint32_t known = of.parameters + of.open;
-    if (of.open_older == 0 || known < count) continue;
+    const uint32_t known = of.parameters + of.open + of.states;
+    if (of.open_older + of.states == 0 || known < count) continue;
     const uint32_t beyond = (known - count) / count;
     votes[std::min(beyond, kMostStates)] += bytes * count;
   }

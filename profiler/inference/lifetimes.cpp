@@ -34,6 +34,7 @@ constexpr uint32_t kHeldBlocks = 8;
 constexpr uint32_t kTrainingHeight = 24;
 // Requests of one step that the next may lack (workspaces, new states).
 constexpr uint32_t kMostSkipped = 3;
+constexpr int64_t kOlder = -1;  // than the recording
 // Requests that are compared to find the begin of the first step.
 constexpr uint32_t kSignature = 12;
 
@@ -58,11 +59,8 @@ class Reader {
   Reader(const Recording& r, const History& h, const Lives& l, Timeline& t)
       : r_(r), h_(h), l_(l), t_(t), n_(r.entries.size()), rows_(h.allocations.size() - h.older) {
     for (uint32_t a = 0; a < h.allocations.size(); ++a) {
-      // Recorded from the program's start, what stays is made early.
-      const bool early = h.older == 0 && l_.born[a] < n_ / 2;
-      if (l_.dead[a] >= n_ && (a < h.older || early)) {
-        ++static_sizes_[h.allocations.requested[a]];
-      }
+      if (l_.dead[a] < n_) continue;
+      stay_[h.allocations.requested[a]].push_back(a < h.older ? kOlder : l_.born[a]);
     }
   }
 
@@ -93,7 +91,15 @@ class Reader {
   uint64_t Bytes(uint32_t row) const { return h_.allocations.requested[h_.older + row]; }
   bool ParameterSized(uint32_t row) const {
     return Bytes(row) > kScalar && Bytes(row) != kBlasWorkspace &&
-           static_sizes_.contains(Bytes(row));
+           StayBefore(Bytes(row), Born(row)) > 0;
+  }
+  // Blocks of a size that stay, made before an entry.
+  uint32_t StayBefore(uint64_t bytes, EntryIndex entry) const {
+    const auto it = stay_.find(bytes);
+    if (it == stay_.end()) return 0;
+    const std::vector<int64_t>& born = it->second;
+    return static_cast<uint32_t>(std::lower_bound(born.begin(), born.end(), int64_t{entry}) -
+                                 born.begin());
   }
   uint32_t RowAt(EntryIndex entry) const {  // first one born there or later
     const auto begin = l_.born.begin() + h_.older;
@@ -171,21 +177,28 @@ class Reader {
   std::optional<EntryIndex> FirstGradient(const std::vector<uint32_t>& members,
                                           uint32_t places) const {
     absl::flat_hash_map<uint64_t, uint32_t> of_size;
+    EntryIndex first = n_;
     for (const uint32_t row : members) {
-      if (ParameterSized(row)) ++of_size[Bytes(row)];
+      if (!ParameterSized(row)) continue;
+      ++of_size[Bytes(row)];
+      first = std::min(first, Born(row));
     }
-    if (of_size.size() * 2 < static_sizes_.size() && places < kManyPlaces) return std::nullopt;
+    if (places < kManyPlaces) {
+      size_t sizes = 0;
+      for (const auto& [bytes, born] : stay_) sizes += bytes > kScalar && born.front() < first;
+      if (of_size.size() * 2 < sizes) return std::nullopt;
+    }
     std::array<uint32_t, kMostOfEach + 1> votes{};
     for (const auto& [bytes, count] : of_size) {
-      const uint32_t stay = static_sizes_.at(bytes);
-      if (stay % count == 0 && stay / count <= kMostOfEach) ++votes[stay / count];
+      const uint32_t stay = StayBefore(bytes, first);
+      if (stay > 0 && stay % count == 0 && stay / count <= kMostOfEach) ++votes[stay / count];
     }
     const auto most = std::max_element(votes.begin(), votes.end());
-    if (*most * 2 < of_size.size()) return std::nullopt;
+    if (*most == 0 || *most * 2 < of_size.size()) return std::nullopt;
     const auto each = static_cast<uint32_t>(most - votes.begin());
     for (const uint32_t row : members) {
-      const auto it = static_sizes_.find(Bytes(row));
-      if (it != static_sizes_.end() && of_size[Bytes(row)]-- <= it->second / each) {
+      const auto it = of_size.find(Bytes(row));
+      if (it != of_size.end() && it->second-- <= StayBefore(Bytes(row), first) / each) {
         return Dead(row);
       }
     }
@@ -252,7 +265,7 @@ class Reader {
     if (with_older) {
       for (uint32_t a = 0; a < h_.older; ++a) {
         if (l_.dead[a] <= from || l_.dead[a] >= until) continue;
-        if (static_sizes_.contains(h_.allocations.requested[a])) continue;
+        if (StayBefore(h_.allocations.requested[a], 0) > 0) continue;
         ++change[0];
         let_go(l_.dead[a]);
       }
@@ -473,7 +486,8 @@ class Reader {
   Timeline& t_;
   const EntryIndex n_;
   const uint32_t rows_;
-  absl::flat_hash_map<uint64_t, uint32_t> static_sizes_;  // how many stay
+  // By size: when what stays was made, ascending.
+  absl::flat_hash_map<uint64_t, std::vector<int64_t>> stay_;
   std::vector<uint32_t> place_;  // of a row: the run of requests without a free that made it
   std::vector<Dropped> dropped_;
 };
