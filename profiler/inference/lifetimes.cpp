@@ -434,7 +434,13 @@ class Reader {
       MarkFree(middle, hump_end, Phase::kBackward, kPhaseBackwardShrinks);
       at = hump_end;
     }
-    MarkFree(at, end, Phase::kOptimizer, kPhaseAfterGradients);
+    // Without a request after it, backward may go on; what is left is its frees.
+    const bool more = humps.empty() || humps.back().end < RowAt(end);
+    if (!more && at > begin && t_.phase[at - 1] == Phase::kBackward) {
+      MarkFree(at, end, Phase::kBackward, kPhaseBackwardShrinks);
+    } else {
+      MarkFree(at, end, Phase::kOptimizer, kPhaseAfterGradients);
+    }
   }
 
   // Nothing is dropped together: gradients stay (filled with zeros), or there are none.

@@ -1,6 +1,7 @@
 // Runs of the plan backend without their categories: inference has to find them again.
 #include "profiler/inference/infer.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -94,6 +95,27 @@ INSTANTIATE_TEST_SUITE_P(All, Runs,
                            std::erase_if(name, [](char c) { return c == '-' || c == '.'; });
                            return name + "_" + std::get<1>(info.param).name;
                          });
+
+// A run that dies, of memory or otherwise, leaves a recording that ends anywhere; at the latest
+// from its second recorded step on, what is inferred is as good as of a whole one.
+TEST(Infer, RecordingsMayEndAnywhere) {
+  for (const char* run : {"gpt2-adamw", "gpt2-sgd", "basics-medium", "qwen2-0.5b-adamw-loop"}) {
+    for (const Has& has : kHas) {
+      for (const double cut : {0.55, 0.65, 0.75, 0.85}) {
+        SCOPED_TRACE(fmt::format("{} {} cut at {}", run, has.name, cut));
+        const Stripped truth = Strip(*Golden(run), {.frames = has.frames,
+                                                    .annotations = has.annotations,
+                                                    .first_step = has.older ? 1 : -1,
+                                                    .cut = cut});
+        const Labels labels = Infer(truth.recording, truth.history);
+        const Confusion confusion = Compare(truth, labels);
+        SCOPED_TRACE("MiB at the peak:\n" + Confusion::Table(confusion.peak));
+        EXPECT_GE(Confusion::Right(confusion.peak), 0.97);
+        EXPECT_TRUE(Confusion::Exact(confusion.peak, Category::kParameter));
+      }
+    }
+  }
+}
 
 // Gradients that are filled with zeros stay, so that nothing but repetition tells steps apart.
 TEST(Infer, GradientsThatStay) {
