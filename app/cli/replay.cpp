@@ -53,6 +53,8 @@ void AddExact(const trace::Trace& trace, const replay::Replayed& r, Json& json) 
                                 {"what", d.what},
                                 {"cause", d.cause}};
   }
+  json["settings_that_agree"] =
+      r.settings_that_agree.has_value() ? Json(run::ToString(*r.settings_that_agree)) : Json();
   json["start_states"] = r.start_states_consistent;
   json["start_states_tried"] = r.start_states_tried;
   json["unknown_tails"] = r.unknown_tails;
@@ -143,6 +145,11 @@ std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
     text += fmt::format("\nfirst difference: event {} at {}\n  {}\n  {}\n", Count(d.event),
                         Milliseconds(static_cast<double>(ns) / 1e6), Printable(d.what),
                         Printable(d.cause));
+  }
+  if (r.settings_that_agree.has_value()) {
+    const std::string settings = run::ToString(*r.settings_that_agree);
+    text += fmt::format("\nevery decision is as recorded under {}: the file does not say so\n",
+                        settings.empty() ? "PyTorch's defaults" : settings);
   }
   return text;
 }

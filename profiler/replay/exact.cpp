@@ -21,8 +21,6 @@ using trace::EventIndex;
 using trace::EventKind;
 using trace::kNoEvent;
 
-// After so many the rest is not compared: each one costs a pass over the trace.
-constexpr uint64_t kMostDifferences = 100;
 constexpr EventIndex kProgressStep = 1 << 16;
 
 // What the recording says happened at the driver and no request of the model has asked for yet.
@@ -39,8 +37,13 @@ struct Recorded {
 
 class Exact final : public allocator::SegmentObserver, public allocator::Driver {
  public:
-  Exact(const trace::Trace& t, const ReplayOptions& options, const run::AllocConf& conf)
-      : t_(t), options_(options), conf_(conf), device_(options.device) {
+  Exact(const trace::Trace& t, const ReplayOptions& options, const run::AllocConf& conf,
+        uint64_t most_differences)
+      : t_(t),
+        options_(options),
+        conf_(conf),
+        device_(options.device),
+        most_differences_(most_differences) {
     plan_ = t.info.backend == trace::Backend::kPlan;
     settings_.conf = conf;
     settings_.device_total_bytes = t.info.device.memory_bytes;
@@ -461,9 +464,9 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     early_.clear();
     AddStats();
     states_->ForgetAll();
-    if (out_.differences > kMostDifferences) {
+    if (out_.differences > most_differences_) {
       out_.warnings.push_back(
-          fmt::format("what comes after {} differences is not compared", kMostDifferences));
+          fmt::format("what comes after {} differences is not compared", most_differences_));
       stopped_ = true;
     } else if (absl::Status status = Begin(StateBefore(t_, i + 1, device_, conf_)); !status.ok()) {
       out_.warnings.push_back(fmt::format("what comes after event {} is not compared: {}", i,
@@ -536,6 +539,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   const ReplayOptions& options_;
   const run::AllocConf conf_;
   const uint8_t device_;
+  const uint64_t most_differences_;
   bool plan_ = false;
   EventIndex begin_ = 0;
   allocator::Settings settings_;
@@ -557,8 +561,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
 }  // namespace
 
 absl::StatusOr<Replayed> ReplayExactly(const trace::Trace& trace, const ReplayOptions& options,
-                                       const run::AllocConf& conf) {
-  return Exact(trace, options, conf).Run();
+                                       const run::AllocConf& conf, uint64_t most_differences) {
+  return Exact(trace, options, conf, most_differences).Run();
 }
 
 }  // namespace vramscope::replay

@@ -8,9 +8,10 @@
 
 namespace vramscope::replay {
 
-// `conf`: that it was recorded under.
+// `conf`: that it was recorded under. After more than `most_differences` the rest is not compared:
+// each one costs a pass over the trace.
 absl::StatusOr<Replayed> ReplayExactly(const trace::Trace& trace, const ReplayOptions& options,
-                                       const run::AllocConf& conf);
+                                       const run::AllocConf& conf, uint64_t most_differences);
 absl::StatusOr<Replayed> ReplayWhatIf(const trace::Trace& trace, const ReplayOptions& options,
                                       const run::AllocConf& conf);
 

@@ -34,6 +34,7 @@ struct ReplayOptions {
   // settings.
   bool restart = true;
   uint8_t device = 0;
+  bool try_settings = true;  // after a difference: other settings, for `settings_that_agree`
   // What-if: events before which empty_cache() is called besides (what would give memory back),
   // ascending.
   std::vector<trace::EventIndex> empty_cache_at = {};
@@ -64,6 +65,9 @@ struct Replayed {
   bool end_state_equal = false;  // every block and segment that the recording leaves
   uint64_t differences = 0;
   std::optional<Difference> first_difference;
+  // After a difference: other settings than those said, under which every decision is as recorded;
+  // of the ones that people use. Nullopt: none of them.
+  std::optional<run::AllocConf> settings_that_agree;
   // Start states: blocks older than the recording whose unsplit tail the file does not state. Every
   // tail from none to 1 MiB is weighed against every choice that the recorded allocator made while
   // the block was there.
