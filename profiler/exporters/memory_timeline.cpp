@@ -115,15 +115,21 @@ class TimelineWriter {
     const uint64_t id = trace_.events.id[event];
     if (trace_.allocations.device[id] != options_.device) return;
     const bool before = trace_.recording_begin != trace::kNoEvent && event < trace_.recording_begin;
-    const int64_t ns = before ? kBefore : trace_.info.start_unix_ns + trace_.events.time_ns[event];
-    const auto bytes = static_cast<int64_t>(trace_.allocations.bytes_rounded[id]);
+    // Wraps on a damaged file's numbers instead of overflowing.
+    const auto ns = before
+                        ? kBefore
+                        : static_cast<int64_t>(static_cast<uint64_t>(trace_.info.start_unix_ns) +
+                                               static_cast<uint64_t>(trace_.events.time_ns[event]));
+    const uint64_t block = trace_.allocations.bytes_rounded[id];
+    const auto bytes = static_cast<int64_t>(block);
+    const auto gone = static_cast<int64_t>(uint64_t{0} - block);
     Category& category = present_category_[id];
     if (kind == EventKind::kAlloc) {
       Point(ns, before ? kPreexisting : kCreate, bytes, category);
     } else if (kind == EventKind::kFreeCompleted) {
-      Point(ns, kDestroy, -bytes, category);
+      Point(ns, kDestroy, gone, category);
     } else if (const Category to = trace_.events.category[event]; to != category) {
-      Point(ns, kIncrementVersion, -bytes, category);
+      Point(ns, kIncrementVersion, gone, category);
       Point(ns, kIncrementVersion, bytes, to);
       category = to;
     }

@@ -152,8 +152,10 @@ class SnapshotWriter {
     }
   }
   int64_t Microsecond(EventIndex event) const {
-    const int64_t ns = trace_.info.start_unix_ns + trace_.events.time_ns[event];
-    return ns >= 0 ? ns / 1000 : -((-ns + 999) / 1000);
+    // Wraps on a damaged file's times instead of overflowing.
+    const auto ns = static_cast<int64_t>(static_cast<uint64_t>(trace_.info.start_unix_ns) +
+                                         static_cast<uint64_t>(trace_.events.time_ns[event]));
+    return ns / 1000 - (ns % 1000 < 0 ? 1 : 0);
   }
   int64_t TimeOf(EventIndex event) const {
     return shown_us_.empty() ? Microsecond(event) : shown_us_[event];
@@ -176,12 +178,6 @@ class SnapshotWriter {
     pickle_.Bool(value);
   }
   void CategoryItem(Category category) { SharedItem("category", SnapshotName(category)); }
-  void Again(uint32_t& memo, void (SnapshotWriter::*write)()) {
-    if (memo != kNoMemo) return pickle_.Get(memo);
-    (this->*write)();
-    memo = pickle_.Memoize();
-  }
-
   void Origin() {
     pickle_.Shared("vramscope");
     pickle_.EmptyDict();
@@ -252,11 +248,15 @@ class SnapshotWriter {
     it->second = pickle_.Memoize();
   }
   bool HasStack(EventIndex event) const { return trace_.events.StackOf(event).value != 0; }
-  void NoFrames() { pickle_.EmptyList(); }
+  void NoFrames() {
+    if (no_frames_ != kNoMemo) return pickle_.Get(no_frames_);
+    pickle_.EmptyList();
+    no_frames_ = pickle_.Memoize();
+  }
   void AllocationFrames(uint32_t allocation) {
     const EventIndex event = trace_.allocations.alloc_event[allocation];
     if (HasStack(event)) return RecordedStack(trace_.events.StackOf(event));
-    if (imported_) return Again(no_frames_, &SnapshotWriter::NoFrames);
+    if (imported_) return NoFrames();
     OpStack(allocation);
   }
   void FramesItem(EventIndex event) {
@@ -312,7 +312,7 @@ class SnapshotWriter {
     if (real && HasStack(segments.alloc_event[row])) {
       RecordedStack(trace_.events.StackOf(segments.alloc_event[row]));
     } else {
-      Again(no_frames_, &SnapshotWriter::NoFrames);
+      NoFrames();
     }
     pickle_.Shared("blocks");
     pickle_.EmptyList();
@@ -338,7 +338,7 @@ class SnapshotWriter {
                                                                 : "active_allocated");
     pickle_.Shared("frames");
     if (free) {
-      Again(no_frames_, &SnapshotWriter::NoFrames);
+      NoFrames();
     } else {
       AllocationFrames(block.allocation);
       if (write_categories_) CategoryItem(trace_.allocations.main_category[block.allocation]);

@@ -60,14 +60,14 @@ absl::Status KinetoEventReader::Read() {
   if (first == KinetoJson::kError) return json_.status();
   if (first != KinetoJson::kBeginObject && first != KinetoJson::kBeginArray)
     return absl::InvalidArgumentError("JSON, but neither an object nor a list of events");
-  const bool whole = first == KinetoJson::kBeginArray ? Events() : Top(first);
+  const bool whole = first == KinetoJson::kBeginArray ? Events() : Top();
   if (whole && saw_events_) return absl::OkStatus();
   if (whole) return absl::InvalidArgumentError("JSON without \"traceEvents\": no Chrome trace");
   return Broken();
 }
 
 // The object around the list. False: broken.
-bool KinetoEventReader::Top(Token) {
+bool KinetoEventReader::Top() {
   while (true) {
     const Token key = json_.Next();
     if (key == KinetoJson::kEndObject) return true;
@@ -255,7 +255,7 @@ void KinetoEventReader::TakeComplete() {
   if (runtime) {
     if (e_.correlation) t_.launches.push_back({begin, *e_.correlation, thread});
   } else if (annotation && e_.kind != "module") {
-    t_.annotations.push_back({begin, end, Intern(e_.name), thread});
+    t_.annotations.push_back({begin, end, Intern(e_.name)});
   } else {
     const auto what = python       ? KinetoTables::Span::kPython
                       : annotation ? KinetoTables::Span::kModule

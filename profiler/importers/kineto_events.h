@@ -40,7 +40,6 @@ struct KinetoTables {
   struct Annotation {
     int64_t begin_ns, end_ns;
     trace::StringId name;
-    uint32_t thread;
   };
   struct DeviceWork {
     int64_t begin_ns, duration_ns;
@@ -92,7 +91,7 @@ class KinetoEventReader {
   };
 
   absl::Status Broken() const;
-  bool Top(Token first);
+  bool Top();
   bool Events();
   bool Event();
   bool Args();
