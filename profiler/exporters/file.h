@@ -1,5 +1,6 @@
 // Writes a file whole or not at all: into a temporary file beside it that takes its name at the
-// end, so that a full disk or a crash leaves an older file as it was.
+// end, so that a full disk or a crash leaves an older file as it was. Pipes and devices are written
+// directly; a link stays, its target is replaced.
 //
 //   RETURN_IF_ERROR(WriteFile(path, [&](std::ostream& out) { return WriteCsv(*trace, out); }));
 #pragma once

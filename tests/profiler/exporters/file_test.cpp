@@ -2,11 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
+#include <thread>
 
 namespace vramscope::exporters {
 namespace {
@@ -71,6 +74,38 @@ TEST_F(WriteFileTest, AMissingFolderIsNamed) {
   const absl::Status status =
       WriteFile((folder_ / "no" / "x").string(), [](std::ostream&) { return absl::OkStatus(); });
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound) << status;
+}
+
+TEST_F(WriteFileTest, ALinkStaysAndItsTargetIsReplaced) {
+  const std::string target = (folder_ / "target.csv").string();
+  std::ofstream(target) << "old";
+  std::filesystem::create_symlink(target, path_);
+  ASSERT_TRUE(WriteFile(path_, [](std::ostream& out) {
+                out << "new";
+                return absl::OkStatus();
+              }).ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(path_));
+  EXPECT_EQ(Content(), "new");
+  EXPECT_EQ(FilesInFolder(), 2u);
+}
+
+// A pipe stands for what is no file: a device replaced by one would be a machine damaged.
+TEST_F(WriteFileTest, APipeIsWrittenNotReplaced) {
+  const std::string pipe = (folder_ / "pipe").string();
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::string got;
+  std::thread reader([&] {
+    std::ifstream in(pipe, std::ios::binary);
+    got.assign(std::istreambuf_iterator<char>(in), {});
+  });
+  const absl::Status status = WriteFile(pipe, [](std::ostream& out) {
+    out << "text";
+    return absl::OkStatus();
+  });
+  reader.join();
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(got, "text");
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
 }
 
 }  // namespace
