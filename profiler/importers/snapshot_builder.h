@@ -72,6 +72,8 @@ class SnapshotBuilder {
   using Items = std::span<const Value>;
   static constexpr size_t kMaxWaiting = size_t{1} << 18;
   static constexpr size_t kMaxMarks = 1000;
+  // No device has as much; sums of any number of entries stay below 2^64 then.
+  static constexpr uint64_t kMaxBytes = uint64_t{1} << 48;
 
   struct Entry;
   // A dict that is not known (yet): its keys and values.
