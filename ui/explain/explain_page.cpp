@@ -13,6 +13,7 @@
 namespace vramscope::ui {
 namespace {
 
+constexpr int kCellPadding = 11;
 constexpr int kProgressWidth = 140, kProgressHeight = 6;
 
 }  // namespace
@@ -49,6 +50,13 @@ ExplainPage::ExplainPage(const ExplainContext* context, QWidget* parent)
   head_line_->addWidget(cancel_);
   column_->addLayout(head_line_);
   connect(&background_, &Background::changed, this, &ExplainPage::ShowBusy);
+}
+
+void ExplainPage::AddTable(QWidget* table) {
+  auto* line = new QHBoxLayout;
+  line->setContentsMargins(-kCellPadding, 0, -kCellPadding, 0);
+  line->addWidget(table);
+  column_->addLayout(line, 1);
 }
 
 void ExplainPage::Head(const QString& text) { head_->setText(text); }

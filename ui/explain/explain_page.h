@@ -55,6 +55,7 @@ class ExplainPage : public QWidget {
   virtual void Clear() = 0;               // there is no document
   virtual void Cancelled() {}             // by the user
   void showEvent(QShowEvent* event) override;
+  void AddTable(QWidget* table);  // takes the rest of the page, its text in line with the head
   void Head(const QString& text);
   QString head() const;
 

@@ -73,7 +73,7 @@ std::vector<FragmentFact> FragmentFacts(const Fragmentation& f) {
 
 Table PinnedByTable(const Fragmentation& f) {
   Table table;
-  table.columns = {{"Who pins free memory", false, 300}, {"Free", true, 90}, {"Blocks", true, 60}};
+  table.columns = {{"Who pins free memory", false, 300}, {"Free", true, 110}, {"Blocks", true, 70}};
   for (const analysis::Group& g : f.pinned_by) {
     Row row;
     row.cells = {{.text = g.name, .exact = g.name}, Bytes(g.bytes), Count(g.count)};
@@ -84,9 +84,9 @@ Table PinnedByTable(const Fragmentation& f) {
 
 Table PinnedTable(const Fragmentation& f) {
   Table table;
-  table.columns = {{"Segment", true, 80},
-                   {"Free", true, 90},
-                   {"Largest hole", true, 100},
+  table.columns = {{"Segment", true, 110},
+                   {"Free", true, 110},
+                   {"Largest hole", true, 110},
                    {"Pinned by", false, 300},
                    {"Blocks", true, 60}};
   for (const Fragmentation::Pinned& p : f.pinned) {
@@ -142,12 +142,12 @@ Table WhatIfTable(const WhatIf& w) {
   table.columns = {{"", false, 210},
                    {"Peak reserved", true, 110},
                    {"Difference", true, 110},
-                   {"cudaMalloc", true, 90},
-                   {"cudaFree", true, 80},
+                   {"cudaMalloc, map", true, 130},
+                   {"cudaFree, unmap", true, 130},
                    {"Retries", true, 70},
                    {"Out of memory", true, 110},
-                   {"Largest hole", true, 100},
-                   {"Stranded", true, 100}};
+                   {"Largest hole", true, 110},
+                   {"Stranded", true, 110}};
   Row recorded;
   recorded.cells.resize(table.columns.size());
   recorded.cells[0] = {.text = "recorded"};
@@ -159,8 +159,8 @@ Table WhatIfTable(const WhatIf& w) {
     row.cells = {{.text = name},
                  Bytes(r.peak_reserved),
                  GivenBack(static_cast<int64_t>(r.peak_reserved) - static_cast<int64_t>(against)),
-                 Count(r.segment_allocs),
-                 Count(r.segment_frees),
+                 Count(r.segment_allocs + r.segment_maps),
+                 Count(r.segment_frees + r.segment_unmaps),
                  BadCount(r.retries),
                  BadCount(r.out_of_memory),
                  Bytes(r.largest_hole),
@@ -186,7 +186,7 @@ Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
                     const std::vector<explain::SiteUse>& uses) {
   Table table;
   table.columns = {{"Call site", false, 380},   {"Category", false, 120},
-                   {"Held", true, 100},         {"Count", true, 80},
+                   {"Held", true, 120},         {"Count", true, 80},
                    {"Bytes in all", true, 110}, {"Most at once", true, 110},
                    {"Largest", true, 100},      {"Mean life", true, 90},
                    {"Longest", true, 90},       {"Alive at the end", true, 120}};
@@ -295,7 +295,7 @@ std::vector<Fact> OutOfMemoryFacts(const explain::OutOfMemory& o) {
 Table WaysOutTable(const explain::OutOfMemory& o) {
   Table table;
   table.columns = {{"Way out", false, 220},
-                   {"Passes", false, 90},
+                   {"Passes", false, 110},
                    {"Frees then", true, 110},
                    {"How it is known", false, 460}};
   for (const explain::WayOut& w : o.ways) {
@@ -306,7 +306,7 @@ Table WaysOutTable(const explain::OutOfMemory& o) {
                   .sort = w.passes ? 1.0 : 0.0,
                   .tone = w.passes ? Cell::Tone::kGood : Cell::Tone::kDim},
                  Bytes(w.bytes),
-                 {.text = (w.computed ? "replayed: " : "estimated: ") + w.how, .exact = w.how}};
+                 {.text = w.how, .exact = w.how}};
     table.rows.push_back(std::move(row));
   }
   return table;

@@ -5,6 +5,7 @@
 #include <QJsonArray>
 #include <QLabel>
 #include <QSplitter>
+#include <QTabBar>
 #include <QTabWidget>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -64,6 +65,7 @@ FragmentationPage::FragmentationPage(const ExplainContext* context, QWidget* par
   column->addWidget(facts_box_);
   auto* tabs = new QTabWidget;
   tabs->setDocumentMode(true);
+  tabs->tabBar()->setDrawBase(false);
   tabs->setObjectName(QStringLiteral("pinnedTabs"));
   pinned_by_ = new TableModel(this);
   pinned_by_view_ = MakeTable(pinned_by_, "pinnedByTable");

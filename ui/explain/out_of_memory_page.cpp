@@ -6,6 +6,7 @@
 #include <QLabel>
 #include <QSignalBlocker>
 #include <QSplitter>
+#include <QTabBar>
 #include <QTabWidget>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -56,6 +57,7 @@ OutOfMemoryPageView::OutOfMemoryPageView(const ExplainContext* context, QWidget*
   split->addWidget(side);
   auto* tabs = new QTabWidget;
   tabs->setDocumentMode(true);
+  tabs->tabBar()->setDrawBase(false);
   ways_ = new TableModel(this);
   ways_view_ = MakeTable(ways_, "waysOutTable");
   connect(ways_view_, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {

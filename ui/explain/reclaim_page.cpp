@@ -33,7 +33,7 @@ ReclaimPage::ReclaimPage(const ExplainContext* context, QWidget* parent)
     const std::string& name = table_->table().rows[static_cast<size_t>(index.row())].cells[0].text;
     if (name.find(':') != std::string::npos) Q_EMIT confRequested(QString::fromStdString(name));
   });
-  column_->addWidget(view_, 1);
+  AddTable(view_);
 }
 
 void ReclaimPage::Refresh(int changes) {

@@ -39,7 +39,7 @@ CallSitesPage::CallSitesPage(const ExplainContext* context, QWidget* parent)
   table_ = new TableModel(this);
   view_ = MakeTable(table_, "callSitesTable");
   SelectsAllocations(view_, table_, this);
-  column_->addWidget(view_, 1);
+  AddTable(view_);
 }
 
 void CallSitesPage::Refresh(int changes) {
@@ -109,7 +109,7 @@ LeaksPage::LeaksPage(const ExplainContext* context, QWidget* parent)
   table_ = new TableModel(this);
   view_ = MakeTable(table_, "leaksTable");
   SelectsAllocations(view_, table_, this);
-  column_->addWidget(view_, 1);
+  AddTable(view_);
 }
 
 void LeaksPage::Refresh(int changes) {

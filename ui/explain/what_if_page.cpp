@@ -20,6 +20,7 @@
 namespace vramscope::ui {
 namespace {
 
+constexpr int kOffered = 4;  // settings as buttons
 constexpr int kTableHeight = 26 + 3 * 23 + 4;
 
 // Completes the setting that is being written: what follows the last comma.
@@ -80,6 +81,21 @@ WhatIfPage::WhatIfPage(const ExplainContext* context, QWidget* parent)
   connect(run_, &QToolButton::clicked, this, [this] { Replay(); });
   line->addWidget(run_);
   column_->addLayout(line);
+  // What does not fit is cut: they never ask for more width than there is.
+  auto* offered = new QWidget;
+  offered->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+  auto* settings = new QHBoxLayout(offered);
+  settings->setContentsMargins(0, 0, 0, 0);
+  settings->setSpacing(8);
+  for (const ConfKey& key : ConfKeys()) {
+    if (settings->count() == kOffered) break;
+    const QString text = QString::fromUtf8(key.text);
+    QToolButton* button = QuietButton(text, QString::fromUtf8(key.meaning));
+    connect(button, &QToolButton::clicked, this, [this, text] { AddSetting(text); });
+    settings->addWidget(button);
+  }
+  settings->addStretch();
+  column_->addWidget(offered);
   problem_ = MakeLabel({}, LabelRole::kDim);
   problem_->setObjectName(QStringLiteral("confProblem"));
   problem_->setWordWrap(true);
@@ -98,6 +114,16 @@ void WhatIfPage::setConf(const QString& alloc_conf) {
   conf_->setText(alloc_conf);
   wanted_ = true;
   if (isVisible()) Replay();
+}
+
+// In place of another value of the same key.
+void WhatIfPage::AddSetting(const QString& setting) {
+  const QString key = setting.left(setting.indexOf(QLatin1Char(':')) + 1);
+  QStringList parts;
+  for (const QString& part : conf_->text().split(QLatin1Char(','), Qt::SkipEmptyParts))
+    if (!part.trimmed().startsWith(key)) parts << part.trimmed();
+  parts << setting;
+  setConf(parts.join(QLatin1Char(',')));
 }
 
 void WhatIfPage::Check() {
@@ -211,9 +237,14 @@ void WhatIfPage::Show(const Found& found) {
                                 QString::fromStdString(timeline::FormatSignedBytes(
                                     static_cast<int64_t>(after) - static_cast<int64_t>(before))));
   if (found.under->out_of_memory > 0)
-    text += tr(" It runs out of memory %1 times.").arg(found.under->out_of_memory);
+    text += tr(" It runs out of memory (%1×).").arg(found.under->out_of_memory);
   else if (found.digest->out_of_memory > 0)
     text += tr(" It does not run out of memory.");
+  // How far the model can be trusted with this recording.
+  if (base_->addresses_total > 0)
+    text += tr(" Under the recorded settings the model places %1 of %2 blocks as recorded.")
+                .arg(QString::fromStdString(timeline::FormatCount(base_->addresses_equal)),
+                     QString::fromStdString(timeline::FormatCount(base_->addresses_total)));
   Head(text);
 }
 

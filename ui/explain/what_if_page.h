@@ -33,6 +33,7 @@ class WhatIfPage : public ExplainPage {
 
  private:
   struct Found;
+  void AddSetting(const QString& setting);
   void Check();
   void Replay();
   void Show(const Found& found);

@@ -12,6 +12,8 @@
 namespace vramscope::ui {
 namespace {
 
+constexpr int kRowHeight = 18;
+
 void FillGrid(QGridLayout* grid, const std::vector<Fact>& facts, bool right) {
   ClearLayout(grid);
   int line = 0;
@@ -23,6 +25,7 @@ void FillGrid(QGridLayout* grid, const std::vector<Fact>& facts, bool right) {
     value->setTextInteractionFlags(Qt::TextSelectableByMouse);
     value->setFullText(QString::fromStdString(fact.value));
     grid->addWidget(value, line, 1);
+    grid->setRowMinimumHeight(line, kRowHeight);
     ++line;
   }
 }

@@ -174,7 +174,10 @@ RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file) {
   fact("call stacks", t.stacks.size() > 1 ? timeline::FormatCount(t.stacks.size() - 1) : "none");
   fact("allocator", t.info.alloc_conf.empty() ? "default settings" : t.info.alloc_conf);
   if (digest.out_of_memory > 0)
-    fact("out of memory", fmt::format("{} times", timeline::FormatCount(digest.out_of_memory)));
+    fact("out of memory",
+         digest.out_of_memory == 1
+             ? std::string("once")
+             : fmt::format("{} times", timeline::FormatCount(digest.out_of_memory)));
   out.inferred = digest.inferred();
   const double whole = static_cast<double>(std::max<uint64_t>(digest.at_peak.allocated, 1));
   for (const Digest::Origin& o : digest.origins) {

@@ -47,6 +47,7 @@ constexpr int kControlsWidth = 336;
 constexpr int kBreakdownWidth = 330;
 constexpr int kTablesHeight = 226;
 constexpr int kLogLines = 5000;
+constexpr int kDumpedLog = 2000;
 constexpr int kProgressWidth = 160, kProgressHeight = 6;
 constexpr int kLayoutVersion = 1;
 
@@ -481,6 +482,7 @@ QJsonObject MainWindow::dumpState() const {
       {"timeline", timeline_->dumpState()},
       {"banner", banner_->dumpState()},
       {"status", status_->text()},
+      {"log", log_->toPlainText().right(kDumpedLog)},
       {"theme", theme_.dark ? "dark" : "light"},
       {"theme_choice", ThemeName(theme_choice_)},
       {"baseline", baseline_ != nullptr},

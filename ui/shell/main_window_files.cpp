@@ -89,6 +89,7 @@ void MainWindow::openPart(const QString& path, const importers::OpenOptions& par
   if (!before_loading_)
     before_loading_ = Shown{digest_, previous_, file_, showing_file_, shown_is_partial_};
   part_ = part;
+  Say(tr("Opening %1").arg(path));
   loader_->start(path, part);
   SetBusy(tr("opening %1 …").arg(QFileInfo(path).fileName()));
   const qint64 size = QFileInfo(path).size();
@@ -136,6 +137,14 @@ void MainWindow::Preview(const std::shared_ptr<const trace::Trace>& trace) {
   savings_->pause();
   file_ = QFileInfo(loader_->path()).absoluteFilePath();
   showing_file_ = true;
+  if (!shown_is_partial_)
+    connect(
+        this, &MainWindow::documentShown, this,
+        [this] {
+          if (shown_is_partial_)
+            Say(tr("First picture: %1 events").arg(Count(digest_->trace->events.size())));
+        },
+        Qt::SingleShotConnection);
   Digested(trace, false, true);
 }
 

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "ui/explain/explain_panel.h"
 #include "ui/shell/main_window.h"
 #include "ui/worker/worker_client.h"
 
@@ -68,7 +69,9 @@ class Photographer : public QObject {
     if (!shown && failure_.isEmpty() && !over) return;
     if (shown && !document_at_) {
       document_at_ = since_.elapsed();
-      window_->openPage(QString::fromStdString(options_.page));
+      const QStringList page = QString::fromStdString(options_.page).split(QLatin1Char('='));
+      if (page.size() > 1) window_->explainPanel()->setConf(page[1]);
+      window_->openPage(page[0]);
     }
     if (shown && !window_->settled() && since_.elapsed() < *document_at_ + kSavingsMs) return;
     poll_.stop();

@@ -92,6 +92,8 @@ TEST_F(RecordedFileTest, ShowsWhatWasRecordedInPlaceOfControls) {
   EXPECT_EQ(Chip("inferred"), "categories inferred");
   EXPECT_EQ(Chip("out_of_memory"), "out of memory");
   EXPECT_EQ(Chip("fits"), "");
+  // What a recording restates of older segments is not "unused" for a moment.
+  EXPECT_LT(window_->digest()->unused, window_->digest()->summary.peak.reserved);
   const QJsonObject facts = state["recording"].toObject()["facts"].toObject();
   EXPECT_EQ(facts["kind"].toString(), "CUDA memory snapshot (pickle, protocol 4)");
   EXPECT_EQ(facts["steps"].toString(), "4, inferred");
@@ -313,7 +315,50 @@ TEST_F(RecordedFileTest, ExplainPagesWaitUntilTheyAreLookedAt) {
     ASSERT_TRUE(Idle());
     EXPECT_EQ(State()["tables"].toObject()["current"].toString(), info.title);
     EXPECT_FALSE(Page(info.id)["head"].toString().isEmpty()) << info.id;
+    // Pictures for looking at.
+    if (const QString folder = qEnvironmentVariable("VRAMSCOPE_PICTURES"); !folder.isEmpty()) {
+      QTest::qWait(50);
+      window_->grab().save(QStringLiteral("%1/page-%2.png").arg(folder, QLatin1String(info.id)));
+    }
   }
+}
+
+TEST_F(RecordedFileTest, ScrubbingMovesTheSegmentMapAndAClickSelects) {
+  OpenRecorded();
+  window_->openPage(QStringLiteral("fragmentation"));
+  ASSERT_TRUE(Idle());
+  const trace::Trace& trace = *window_->digest()->trace;
+  const int at_peak = Page("fragmentation")["segments"].toInt();
+  EXPECT_GT(at_peak, 2);
+  window_->timelineWidget()->setCursorTime(
+      trace.events.time_ns[trace.recording_begin]);  // nothing but the older segment
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Page("fragmentation")["segments"].toInt(), 1);
+  auto* map = Find<SegmentMapWidget>("segmentMap");
+  for (const SegmentMap::Piece& p : map->map().pieces()) {
+    const auto& piece = map->map().segments()[p.segment].pieces[p.piece];
+    const QPoint at(static_cast<int>(p.rect.x + p.rect.w / 2), static_cast<int>(p.rect.y + 4));
+    EXPECT_FALSE(map->textAt(at).isEmpty());
+    if (!piece.allocation.valid()) continue;
+    QTest::mouseClick(map->viewport(), Qt::LeftButton, {}, at);
+    EXPECT_EQ(window_->timelineWidget()->selection(), piece.allocation);
+  }
+  window_->timelineWidget()->setCursorTime(-1);
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Page("fragmentation")["segments"].toInt(), at_peak);
+}
+
+TEST_F(RecordedFileTest, WhatIfDrawsBothCurves) {
+  OpenRecorded({.out_of_memory = false});
+  window_->openPage(QStringLiteral("what-if"));
+  auto* conf = Find<QLineEdit>("allocConf");
+  conf->setText(QStringLiteral("expandable_segments:True"));
+  QTest::keyClick(conf, Qt::Key_Return);
+  ASSERT_TRUE(Idle());
+  EXPECT_GT(Page("what-if")["points"].toInt(), 0);
+  EXPECT_EQ(Page("what-if")["table"].toObject()["rows"].toInt(), 3);
+  EXPECT_THAT(Page("what-if")["head"].toString().toStdString(),
+              ::testing::HasSubstr("expandable_segments:True"));
 }
 
 TEST_F(RecordedFileTest, WhatIfChecksItsSettings) {

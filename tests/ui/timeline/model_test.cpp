@@ -215,6 +215,7 @@ TEST(ElideTest, CutsBetweenCharacters) {
 LaneNeeds Everything() {
   LaneNeeds n;
   n.steps = n.micro_batches = n.phases = n.difference = n.blocks = true;
+  n.annotation_rows = 4;
   n.module_rows = 6;
   n.op_rows = 5;
   return n;

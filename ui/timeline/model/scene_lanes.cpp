@@ -109,17 +109,20 @@ class SliceDrawer {
     const TimelineData& d = *s_.data;
     const trace::SliceTable& t = d.trace().slices;
     std::string name = d.SliceName(slice);
-    if (!SliceRule(d.trace(), slice).empty()) name += " (inferred)";
     std::string label;
     if (t.kind[slice] == SliceKind::kModule) {
       label = Elide(measure_, ShortPath(name), style.font, room);
-    } else if (style.duration) {
-      std::string with =
-          fmt::format("{} {}", name, FormatDuration(t.end_ns[slice] - t.begin_ns[slice]));
-      label =
-          measure_.Width(with, style.font) <= room ? with : Elide(measure_, name, style.font, room);
     } else {
-      label = Elide(measure_, name, style.font, room);
+      // As much as fits: how long, that it was inferred, at last the name alone.
+      const std::string time =
+          style.duration ? " " + FormatDuration(t.end_ns[slice] - t.begin_ns[slice]) : "";
+      const bool inferred = !SliceRule(d.trace(), slice).empty();
+      for (std::string with : {inferred ? name + " (inferred)" + time : name + time, name + time}) {
+        if (measure_.Width(with, style.font) > room) continue;
+        label = std::move(with);
+        break;
+      }
+      if (label.empty()) label = Elide(measure_, name, style.font, room);
     }
     if (label.empty()) return;
     ++counts_->labels;

@@ -1,0 +1,103 @@
+// What recorded files bring to the canvas: annotations, inferred steps and phases, call stacks.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/ui/shell/recorded_trace.h"
+#include "ui/timeline/model/format.h"
+#include "ui/timeline/model/lanes.h"
+#include "ui/timeline/model/origin.h"
+#include "ui/timeline/model/timeline_model.h"
+#include "ui/timeline/model/tooltip.h"
+
+namespace vramscope::ui::timeline {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::shared_ptr<const TimelineData> Data() {
+  return TimelineData::Build(vramscope::testing::MakeRecordedTrace());
+}
+
+TEST(RecordedLanesTest, AnnotationsAreALaneThatGivesWay) {
+  const LaneNeeds needs = Data()->needs();
+  EXPECT_EQ(needs.annotation_rows, 2);
+  const Layout tall = ComputeLayout(800, 900, needs);
+  EXPECT_TRUE(tall[LaneKind::kAnnotations].visible);
+  EXPECT_EQ(tall[LaneKind::kAnnotations].rows, 2);
+  EXPECT_GT(tall[LaneKind::kAnnotations].title.y, tall[LaneKind::kBlocks].body.y);
+  EXPECT_FALSE(ComputeLayout(800, 260, needs)[LaneKind::kAnnotations].visible);
+}
+
+TEST(RecordedLanesTest, SlicesSayTheirRule) {
+  const auto data = Data();
+  const trace::SliceTable& s = data->trace().slices;
+  for (uint32_t i = 0; i < s.size(); ++i) {
+    const bool inferred =
+        s.kind[i] == trace::SliceKind::kStep || s.kind[i] == trace::SliceKind::kPhase;
+    EXPECT_EQ(!SliceRule(data->trace(), i).empty(), inferred) << data->SliceName(i);
+  }
+}
+
+TEST(RecordedLanesTest, HoverSaysRuleAndStack) {
+  TimelineModel model;
+  model.Resize(1000, 800, 1);
+  const auto data = Data();
+  model.SetData(data, false, 0);
+  const trace::Trace& t = data->trace();
+  uint32_t id = 0;
+  while (StackOf(t, {id}).value != 1) ++id;
+  Hit hit;
+  hit.kind = HitKind::kAllocation;
+  hit.allocation = {id};
+  hit.time = data->FromTrace(t.allocations.begin_ns[id]);
+  const Tooltip tip = MakeTooltip(model.state(), hit);
+  EXPECT_EQ(tip.title, "forward  run/model.py:42");
+  std::string all;
+  for (const TooltipRow& row : tip.rows) all += row.label + "|" + row.value + "\n";
+  EXPECT_THAT(all, HasSubstr("inferred by|" + RuleText(2)));
+  EXPECT_THAT(all, HasSubstr("stack|forward  run/model.py:42\n|step  run/train.py:10\n"));
+}
+
+TEST(OriginTest, CallSiteIsTheProgramsOwn) {
+  const auto trace = vramscope::testing::MakeRecordedTrace();
+  // The innermost frame is PyTorch's optimizer; the program's own is one further out.
+  EXPECT_EQ(CallSite(*trace, {2}), "step  run/train.py:12");
+  EXPECT_EQ(CallSite(*trace, {0}), "");
+  EXPECT_EQ(CallSite(*trace, {99}), "");
+  EXPECT_TRUE(StackLines(*trace, {99}, 0).empty());
+}
+
+TEST(OriginTest, ARetagBringsItsOwnRule) {
+  trace::TraceBuilder builder;
+  using Kind = trace::EventKind;
+  ASSERT_TRUE(builder.AddStrings(0, std::vector<std::string>{""}).ok());
+  const trace::Event events[] = {{.kind = Kind::kAlloc,
+                                  .category = trace::Category::kActivation,
+                                  .detail = 22,
+                                  .id = 0,
+                                  .bytes = 512,
+                                  .bytes_rounded = 512,
+                                  .time_ns = 1},
+                                 {.kind = Kind::kRetag,
+                                  .category = trace::Category::kGradient,
+                                  .detail = 26,
+                                  .id = 0,
+                                  .time_ns = 2}};
+  ASSERT_TRUE(builder.AddEvents(events).ok());
+  const auto trace = builder.Finish(true, "");
+  EXPECT_EQ(CategoryRuleNumber(*trace, {0}, trace::Category::kActivation), 22);
+  EXPECT_EQ(CategoryRuleNumber(*trace, {0}, trace::Category::kGradient), 26);
+  EXPECT_EQ(CategoryRuleNumber(*trace, {0}, trace::Category::kInput), 0);
+}
+
+TEST(ShortBytesTest, OneLadderOfUnits) {
+  EXPECT_EQ(FormatBytesShort(0), "0 B");
+  EXPECT_EQ(FormatBytesShort(700), "700 B");
+  EXPECT_EQ(FormatBytesShort(20 << 20), "20.00 MiB");
+  EXPECT_EQ(FormatBytesShort(uint64_t{512} << 20), "0.50 GiB");
+  EXPECT_EQ(FormatBytesShort(uint64_t{3} << 40), "3.00 TiB");
+  EXPECT_EQ(FormatBytes(uint64_t{3} << 40), "3.000 TiB");
+}
+
+}  // namespace
+}  // namespace vramscope::ui::timeline
