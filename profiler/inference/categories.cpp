@@ -23,6 +23,8 @@ constexpr uint64_t kScalar = 8;
 // A forward that leaves at least so many blocks behind keeps them for a backward to come.
 constexpr uint32_t kGraphBlocks = 8;
 
+constexpr int kOptimizerRequests = 4;
+
 class Categorizer {
  public:
   Categorizer(const Recording& r, const History& h, const Stacks& s, const Timeline& t,
@@ -312,6 +314,17 @@ class Categorizer {
     }
   }
 
+  // Something must come after a backward. An optimizer that is only taken for one, right at the
+  // recording's end, takes more than a few requests.
+  bool IsWhole(size_t backward) const {
+    if (passes_[backward].end == n_) return false;
+    if (backward + 1 >= passes_.size()) return true;
+    const PassRange& next = passes_[backward + 1];
+    if (next.end < n_ || t_.rule[next.begin] != kPhaseAfterGradients) return true;
+    return std::count(r_.entries.action.begin() + next.begin, r_.entries.action.begin() + next.end,
+                      Action::kAlloc) >= kOptimizerRequests;
+  }
+
   void ClassifyAllKept(std::vector<Kept>& kept) {
     if (step_gradients_.size() > gradients_.size()) gradients_ = std::move(step_gradients_);
     SizeCounts gradients;
@@ -329,9 +342,10 @@ class Categorizer {
       }
     }
     Backward backward = Backward::kNone;
-    for (const PassRange& p : passes_) {
-      if (p.pass != Pass::kBackward || backward == Backward::kWhole) continue;
-      backward = p.end < n_ ? Backward::kWhole : Backward::kCut;
+    for (size_t p = 0; p < passes_.size() && backward != Backward::kWhole; ++p) {
+      if (passes_[p].pass == Pass::kBackward) {
+        backward = IsWhole(p) ? Backward::kWhole : Backward::kCut;
+      }
     }
     ClassifyKept(gradients, backward, kept);
     for (const Kept& k : kept) Is(k.allocation, k.category, k.rule);
