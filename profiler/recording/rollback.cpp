@@ -89,7 +89,8 @@ class RollingBack {
   }
 
   static bool Damaged(uint64_t address, uint64_t bytes) {
-    return bytes > kMostBytes || address > UINT64_MAX - kMostBytes;
+    // With room for rounding. Addresses themselves may be high: some files have them signed.
+    return bytes > kMostBytes || address > UINT64_MAX - (2 * bytes + (uint64_t{1} << 30));
   }
 
   bool Odd(Oddity oddity) {

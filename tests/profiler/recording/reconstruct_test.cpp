@@ -186,6 +186,19 @@ TEST(Reconstruct, ExpandableSegmentsAreAllThatWasEverMapped) {
   EXPECT_EQ(h.start_segments[1].bytes, 2 * kMiB);
 }
 
+// The C++ pickler writes addresses as signed numbers.
+TEST(Reconstruct, HighAddressesAreAddresses) {
+  Recording r;
+  r.has_segments = true;
+  const auto base = static_cast<uint64_t>(-0x7f0000000000);
+  Add(r, Action::kSegmentAlloc, base, 20 * kMiB, 1);
+  Add(r, Action::kAlloc, base, 3 * kMiB, 2);
+  r.segments = {LargeSegment(base, 20 * kMiB, {Live(base, 3 * kMiB, 3 * kMiB)})};
+  const History h = Of(r);
+  EXPECT_EQ(h.allocations.size(), 1u);
+  EXPECT_TRUE(h.warnings.empty());
+}
+
 TEST(Reconstruct, ColumnsOfDifferentLengthsAreRefused) {
   Recording r;
   Add(r, Action::kAlloc, kBase, 512, 1);
