@@ -70,10 +70,12 @@ absl::StatusOr<Replayed> Replay(const trace::Trace& trace, const ReplayOptions& 
         fmt::format("the settings that the trace was recorded under are not understood: {}",
                     std::string(conf.status().message())));
   }
-  if (trace.segments.size() == 0 && trace.allocations.size() > 0) {
+  const auto& segment = trace.allocations.segment;
+  if (!segment.empty() && std::none_of(segment.begin(), segment.end(),
+                                       [](trace::SegmentId id) { return id.valid(); })) {
     return absl::FailedPreconditionError(
-        "the trace says nothing of segments, so there is nothing to compare with; other settings "
-        "can be tried");
+        "the trace does not say which segments its blocks lie in, so there is nothing to compare "
+        "with; other settings can be tried");
   }
   absl::StatusOr<Replayed> out = ReplayExactly(trace, options, *conf, kMostDifferences);
   if (!out.ok() || out->differences == 0 || !options.try_settings) return out;

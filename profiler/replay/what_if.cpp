@@ -143,6 +143,10 @@ class WhatIf final : public allocator::SegmentObserver {
       if (absl::Status status = Step(i); !status.ok()) return status;
       if (count) Count(i);
     }
+    if (end == t_.events.size() && end > 0) {
+      EndRelease();
+      if (count) Count(end - 1);
+    }
     return absl::OkStatus();
   }
 
@@ -168,7 +172,10 @@ class WhatIf final : public allocator::SegmentObserver {
     switch (kind) {
       case EventKind::kAlloc: {
         const trace::AllocationTable& a = t_.allocations;
-        if (a.device[id] != device_ || a.bytes[id] == 0) return absl::OkStatus();
+        if (a.device[id] != device_ || a.bytes[id] == 0 ||
+            a.bytes[id] > CachingAllocator::kMaxRequest) {
+          return absl::OkStatus();
+        }
         gives_back_ = false;
         const absl::StatusOr<Block> got = model_->Malloc(a.bytes[id], a.stream[id], MemPoolOf(id));
         if (!got.ok()) return got.status();

@@ -331,6 +331,23 @@ TEST(WhatIf, EmptyCacheGivesBackWhatIsFree) {
   EXPECT_EQ(r.largest_hole, 0) << "at the peak all of it was in use";
 }
 
+TEST(WhatIf, WhatTheProgramGivesBackGoesBack) {
+  const std::vector<Action> program = {
+      {.kind = Action::kMalloc, .allocation = 0, .bytes = 30 * kMiB},
+      {.kind = Action::kFree, .allocation = 0},
+      {.kind = Action::kEmptyCache},
+      {.kind = Action::kMalloc, .allocation = 1, .bytes = 100},
+      {.kind = Action::kFree, .allocation = 1},
+      {.kind = Action::kEmptyCache}};
+  const RecordedRun run = RunProgram(program, {});
+  for (const char* conf : {"", "expandable_segments:True"}) {
+    const Replayed r =
+        Replay(*run.trace, {.alloc_conf = run::ParseAllocConf(conf).value()}).value();
+    EXPECT_EQ(r.curve.back().reserved, 0) << "at the end, and in between";
+    EXPECT_EQ(r.driver_calls(), 4) << conf;
+  }
+}
+
 TEST(WhatIf, HolesAtThePeak) {
   const std::vector<Action> program = {
       {.kind = Action::kMalloc, .allocation = 0, .bytes = 4 * kMiB},
