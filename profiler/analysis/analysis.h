@@ -74,8 +74,9 @@ struct Group {
   uint64_t count = 0;
 };
 // Most bytes first; the groups add up to live.allocated. kStack: the program's innermost frame,
-// "optimizer.py:80 step"; of a trace without stacks "module > op". Of a recording, by phase and
-// stack, "(before the recording)" is what it began with.
+// "optimizer.py:80 step", on a thread of autograd its node, "MmBackward0"; of a trace without
+// stacks "module > op". Of a recording, by phase and stack, "(before the recording)" is what it
+// began with.
 std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, GroupBy by);
 
 struct Peak {

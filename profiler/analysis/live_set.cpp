@@ -124,25 +124,48 @@ bool IsInstalled(std::string_view file) {
          file.find("/lib/python") != std::string_view::npos || file.starts_with("<frozen");
 }
 
+// "MmBackward0" of "torch::autograd::generated::MmBackward0::apply(...)"; "" when it is no node.
+std::string_view NodeOf(std::string_view function) {
+  if (!function.starts_with("torch::autograd::")) return "";
+  const size_t apply = function.find("::apply(");
+  if (apply == std::string_view::npos) return "";
+  function = function.substr(0, apply);
+  return function.substr(function.rfind(':') + 1);
+}
+
+// "mm" of "at::_ops::mm::call(...)"; "" when it is no operator, or one that only hands out memory.
+std::string_view OperatorOf(std::string_view function) {
+  constexpr std::string_view kPrefix = "at::_ops::";
+  if (!function.starts_with(kPrefix)) return "";
+  function.remove_prefix(kPrefix.size());
+  return function.starts_with("empty") ? "" : function.substr(0, function.find("::"));
+}
+
 // "optimizer.py:80 step": the innermost Python frame of the program itself, else of an installed
-// package, else the innermost frame.
+// package. Without any (a thread of autograd) its node, the operator, or the innermost frame.
 std::string StackName(const trace::Trace& trace, trace::StackId stack) {
   const trace::StackTable& t = trace.stacks;
   const std::span<const uint32_t> frames = t.Frames(stack);
   if (frames.empty()) return "(no stack)";
   const auto file = [&](uint32_t frame) { return trace.String(t.file[frame]); };
+  const auto function = [&](uint32_t frame) { return trace.String(t.function[frame]); };
   auto best = std::find_if(frames.begin(), frames.end(),
                            [&](uint32_t f) { return IsPython(file(f)) && !IsInstalled(file(f)); });
   if (best == frames.end())
     best =
         std::find_if(frames.begin(), frames.end(), [&](uint32_t f) { return IsPython(file(f)); });
-  const uint32_t frame = best == frames.end() ? frames.front() : *best;
-  const std::string_view path = file(frame);
-  const std::string_view function = trace.String(t.function[frame]);
+  if (best == frames.end()) {
+    for (const uint32_t f : frames)
+      if (const auto node = NodeOf(function(f)); !node.empty()) return std::string(node);
+    for (const uint32_t f : frames)
+      if (const auto op = OperatorOf(function(f)); !op.empty()) return fmt::format("aten::{}", op);
+    best = frames.begin();
+  }
+  const std::string_view path = file(*best);
   const std::string_view name = path.substr(path.find_last_of("/\\") + 1);
-  if (name.empty() || name == "??") return std::string(function);
-  return t.line[frame] == 0 ? fmt::format("{} {}", name, function)
-                            : fmt::format("{}:{} {}", name, t.line[frame], function);
+  if (name.empty() || name == "??") return std::string(function(*best));
+  return t.line[*best] == 0 ? fmt::format("{} {}", name, function(*best))
+                            : fmt::format("{}:{} {}", name, t.line[*best], function(*best));
 }
 
 }  // namespace

@@ -302,16 +302,19 @@ TEST(Analysis, GroupByNames) {
 TEST(Analysis, GroupsByStackAreThePlacesOfTheProgram) {
   trace::TraceBuilder b;
   ASSERT_TRUE(
-      b.AddStrings(0, std::vector<std::string>{"", "at::empty", "step", "/home/u/optimizer.py",
-                                               "wrapper", "/venv/site-packages/torch/optim.py",
-                                               "MmBackward0", "??", "recording_begin"})
+      b.AddStrings(0,
+                   std::vector<std::string>{
+                       "", "at::empty", "step", "/home/u/optimizer.py", "wrapper",
+                       "/venv/site-packages/torch/optim.py",
+                       "torch::autograd::generated::MmBackward0::apply(std::vector<at::Tensor>&&)",
+                       "??", "recording_begin"})
           .ok());
   trace::StackIncrement stacks;
   stacks.function = {{1}, {2}, {4}, {6}};
   stacks.file = {{}, {3}, {5}, {7}};
   stacks.line = {0, 80, 12, 0};
-  stacks.lengths = {3, 2, 1};
-  stacks.frames = {0, 2, 1, 1, 2, 3};
+  stacks.lengths = {3, 2, 2};
+  stacks.frames = {0, 2, 1, 1, 2, 0, 3};
   ASSERT_TRUE(b.AddStacks(stacks).ok());
   std::vector<Event> events;
   const auto alloc = [&](uint64_t bytes, uint32_t stack) {
