@@ -79,7 +79,8 @@ ExitCode Execute(const Options& options) {
 void RegisterCheck(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("check", "exit 1 when a run or a trace needs more memory");
   auto options = std::make_shared<Options>();
-  command->add_option("FILE", options->file, "a .trace; without it RUN is planned");
+  command->add_option("FILE", options->file,
+                      "a .trace or CUDA memory snapshot; without it RUN is planned");
   AddRunOptions(*command, options->run);
   command->add_option("--budget", options->budget, "what the device may hold, as 24GiB")
       ->required()

@@ -1,22 +1,25 @@
 // `diff A B`: peak bytes per step, phase and category of two traces, side by side.
+// `diff A B --by stack`: what each call site holds at both peaks.
 // `diff --requests A B`: both request streams of one step, aligned by identity.
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
 #include <memory>
 
 #include "app/cli/command.h"
 #include "app/cli/format.h"
 #include "app/cli/input.h"
+#include "app/cli/summary.h"
 #include "profiler/analysis/analysis.h"
 #include "profiler/analysis/requests.h"
+#include "profiler/explain/explain.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::cli {
 namespace {
 
 struct Options {
-  std::string a, b;
+  std::string a, b, by;
   bool requests = false;
   int step = -1;
   bool json = false;
@@ -86,6 +89,94 @@ ExitCode DiffTotals(const Options& options) {
   return printed == kDone ? answer : printed;
 }
 
+std::string StepCell(bool there, uint64_t bytes) { return there ? run::FormatBytes(bytes) : "-"; }
+
+Json SitesJson(const explain::TraceDiff& diff, bool equal) {
+  Json json;
+  json["equal"] = equal;
+  json["headline"] = diff.headline;
+  json["peak"] = {{"allocated", Sides(diff.a.allocated, diff.b.allocated)},
+                  {"reserved", Sides(diff.a.reserved, diff.b.reserved)},
+                  {"at_a", ContextJson(diff.a.context)},
+                  {"at_b", ContextJson(diff.b.context)}};
+  json["matched_by"] = diff.by_stack ? "stack" : "module and op";
+  json["steps"] = Json::array();
+  for (const explain::TraceDiff::Step& s : diff.steps) {
+    const auto pair = [&s](uint64_t a, uint64_t b) {
+      return Json{{"a", s.in_a ? Json(a) : Json()}, {"b", s.in_b ? Json(b) : Json()}};
+    };
+    json["steps"].push_back({{"index", s.step},
+                             {"peak_allocated", pair(s.a_peak, s.b_peak)},
+                             {"peak_reserved", pair(s.a_reserved, s.b_reserved)}});
+  }
+  json["sites"] = Json::array();
+  for (const explain::TraceDiff::Site& s : diff.sites) {
+    Json site = Sides(s.a_bytes, s.b_bytes);
+    site["name"] = s.name;
+    site["change"] = std::string(explain::Name(s.change));
+    site["category"] = std::string(trace::Name(s.category));
+    site["count"] = Sides(s.a_count, s.b_count);
+    json["sites"].push_back(std::move(site));
+  }
+  return json;
+}
+
+std::string SitesText(const explain::TraceDiff& diff) {
+  std::string text = "  " + Printable(diff.headline) + "\n";
+  if (!diff.by_stack) text += "  Sites are matched by module and op: not both files have stacks.\n";
+  Table steps({{"Step", Table::kRight},
+               {"A's peak", Table::kRight},
+               {"B's peak", Table::kRight},
+               {"A reserved", Table::kRight},
+               {"B reserved", Table::kRight}});
+  constexpr size_t kMostSteps = 20, kMostSites = 30;
+  for (size_t i = 0; i < std::min(diff.steps.size(), kMostSteps); ++i) {
+    const explain::TraceDiff::Step& s = diff.steps[i];
+    steps.Row({s.step < 0 ? "all" : fmt::format("{}", s.step), StepCell(s.in_a, s.a_peak),
+               StepCell(s.in_b, s.b_peak), StepCell(s.in_a, s.a_reserved),
+               StepCell(s.in_b, s.b_reserved)});
+  }
+  text += "\n" + steps.Text();
+  if (diff.steps.size() > kMostSteps) {
+    text += fmt::format("  ({} more steps)\n", diff.steps.size() - kMostSteps);
+  }
+  Table table({{"B - A", Table::kRight},
+               {"A", Table::kRight},
+               {"B", Table::kRight},
+               {"Blocks", Table::kRight},
+               {"Change"},
+               {"Category"},
+               {"Call site"}});
+  size_t shown = 0, changed = 0;
+  for (const explain::TraceDiff::Site& s : diff.sites) {
+    if (s.change == explain::TraceDiff::Change::kSame) continue;
+    if (++changed > kMostSites) continue;
+    ++shown;
+    table.Row({SignedBytes(s.delta()), run::FormatBytes(s.a_bytes), run::FormatBytes(s.b_bytes),
+               fmt::format("{} -> {}", Count(s.a_count), Count(s.b_count)),
+               std::string(explain::Name(s.change)), std::string(trace::Name(s.category)), s.name});
+  }
+  if (changed > 0) text += "\n" + table.Text();
+  if (changed > shown) text += fmt::format("  ({} more call sites)\n", changed - shown);
+  return text;
+}
+
+ExitCode DiffSites(const Options& options) {
+  const auto a = OpenTrace(options.a);
+  if (!a.ok()) return ReportError(a.status());
+  const auto b = OpenTrace(options.b);
+  if (!b.ok()) return ReportError(b.status());
+  const absl::StatusOr<explain::TraceDiff> diff = explain::DiffTraces(
+      **a, **b, options.step < 0 ? std::nullopt : std::optional<int32_t>(options.step));
+  if (!diff.ok()) return ReportError(diff.status());
+  const bool equal = std::all_of(diff->sites.begin(), diff->sites.end(), [](const auto& s) {
+    return s.change == explain::TraceDiff::Change::kSame && s.a_count == s.b_count;
+  });
+  const ExitCode printed =
+      options.json ? PrintJson(SitesJson(*diff, equal)) : PrintText(SitesText(*diff));
+  return printed != kDone ? printed : equal ? kDone : kNo;
+}
+
 ExitCode DiffStreams(const Options& options) {
   const auto a = OpenRequests(options.a, options.step);
   if (!a.ok()) return ReportError(a.status());
@@ -132,18 +223,31 @@ void RegisterDiff(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   command
       ->add_option("A", options->a,
-                   "a .trace; with --requests also a CSV of requests (from a file)")
+                   "a .trace or CUDA memory snapshot; with --requests also a CSV of requests (from "
+                   "a file)")
       ->required();
   command->add_option("B", options->b, "the other one")->required();
   CLI::Option* requests =
       command->add_flag("--requests", options->requests, "compare the request streams of one step");
-  command->add_option("--step", options->step, "which step (default: the last whole one)")
+  CLI::Option* by =
+      command->add_option("--by", options->by, "stack: compare call sites at both peaks")
+          ->check(CLI::IsMember({"stack", "category"}))
+          ->excludes(requests)
+          ->type_name("HOW");
+  command
+      ->add_option("--step", options->step,
+                   "which step (default: the last whole one of requests, the peak of call sites)")
       ->check(CLI::NonNegativeNumber)
-      ->needs(requests)
       ->type_name("N");
   command->add_flag("--json", options->json, "print one JSON object");
-  command->callback([options, &context] {
-    context.exit_code = options->requests ? DiffStreams(*options) : DiffTotals(*options);
+  command->callback([options, requests, by, &context] {
+    const bool sites = by->count() > 0 && options->by == "stack";
+    if (options->step >= 0 && requests->count() == 0 && !sites) {
+      throw CLI::RequiresError("--step", "--requests or --by stack");
+    }
+    context.exit_code = options->requests ? DiffStreams(*options)
+                        : sites           ? DiffSites(*options)
+                                          : DiffTotals(*options);
   });
 }
 

@@ -4,35 +4,134 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <set>
 
 #include "app/cli/command.h"
 #include "app/cli/format.h"
 #include "app/cli/input.h"
 #include "app/cli/summary.h"
 #include "profiler/analysis/analysis.h"
+#include "profiler/inference/rules.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::cli {
 namespace {
 
+using trace::EventKind;
+
 struct Options {
   std::string file;
+  RangeOptions range;
   bool json = false;
 };
+
+// "trace", "snapshot", "kineto": of what the events once came from.
+std::string_view KindOf(const trace::Trace& trace) {
+  const std::string& source = trace.info.source;
+  if (trace.info.backend != trace::Backend::kImported) return "trace";
+  if (source.find("snapshot") != std::string::npos) return "snapshot";
+  if (source.find("ineto") != std::string::npos) return "kineto";
+  return "recording";
+}
+
+// The allocator's events, without those that restate what is older than a recording.
+uint64_t CountEntries(const trace::Trace& trace) {
+  uint64_t count = 0;
+  const trace::EventIndex first =
+      trace.recording_begin == trace::kNoEvent ? 0 : trace.recording_begin;
+  for (trace::EventIndex i = first; i < trace.events.size(); ++i) {
+    switch (trace.events.kind[i]) {
+      case EventKind::kAlloc:
+      case EventKind::kFreeRequested:
+      case EventKind::kFreeCompleted:
+      case EventKind::kSegmentAlloc:
+      case EventKind::kSegmentFree:
+      case EventKind::kSegmentMap:
+      case EventKind::kSegmentUnmap:
+      case EventKind::kOutOfMemory:
+        ++count;
+        break;
+      default:
+        break;
+    }
+  }
+  return count;
+}
+
+template <class Column>
+size_t CountDistinct(const Column& column) {
+  std::vector<typename Column::value_type> values(column);
+  std::sort(values.begin(), values.end());
+  return static_cast<size_t>(std::unique(values.begin(), values.end()) - values.begin());
+}
+
+std::vector<std::string> DevicesOf(const trace::Trace& trace) {
+  if (!trace.info.device.name.empty()) return {trace.info.device.name};
+  std::set<uint8_t> devices(trace.allocations.device.begin(), trace.allocations.device.end());
+  devices.insert(trace.segments.device.begin(), trace.segments.device.end());
+  std::vector<std::string> names;
+  for (const uint8_t device : devices) names.push_back(fmt::format("cuda:{}", device));
+  return names;
+}
+
+// What was concluded by which rule.
+struct RuleUse {
+  uint64_t allocations = 0, bytes = 0;  // whose category at birth it gave
+  uint64_t retags = 0, phases = 0, steps = 0;
+};
+std::map<uint8_t, RuleUse> RulesOf(const trace::Trace& trace) {
+  std::map<uint8_t, RuleUse> rules;
+  for (trace::EventIndex i = 0; i < trace.events.size(); ++i) {
+    const uint8_t detail = trace.events.detail[i];
+    switch (trace.events.kind[i]) {
+      case EventKind::kAlloc: {
+        RuleUse& rule = rules[detail];
+        ++rule.allocations;
+        rule.bytes += trace.events.bytes_rounded[i];
+        break;
+      }
+      case EventKind::kRetag:
+        ++rules[detail].retags;
+        break;
+      case EventKind::kPhaseBegin:
+        ++rules[static_cast<uint8_t>(trace.events.id[i])].phases;
+        break;
+      case EventKind::kStepBegin:
+        ++rules[detail].steps;
+        break;
+      default:
+        break;
+    }
+  }
+  rules.erase(inference::kSaid);
+  return rules;
+}
+
+std::string RuleText(uint8_t rule) {
+  const std::string_view name = inference::RuleName(rule);
+  return name.empty() ? fmt::format("rule {}", rule) : std::string(name);
+}
 
 size_t CountSteps(const trace::Trace& trace) {
   return static_cast<size_t>(
       std::count(trace.slices.kind.begin(), trace.slices.kind.end(), trace::SliceKind::kStep));
 }
 
+uint32_t CountOlder(const trace::Trace& trace) {
+  if (trace.recording_begin == trace::kNoEvent) return 0;
+  const auto& events = trace.allocations.alloc_event;
+  return static_cast<uint32_t>(
+      std::lower_bound(events.begin(), events.end(), trace.recording_begin) - events.begin());
+}
+
 Json InfoJson(const trace::Trace& trace) {
   const analysis::Peak peak = analysis::FindPeak(trace, analysis::ComputeCurves(trace));
   Json json;
-  json["kind"] = "trace";
+  json["kind"] = std::string(KindOf(trace));
   json["events"] = trace.events.size();
-  json["devices"] = Json::array();
-  if (!trace.info.device.name.empty()) json["devices"].push_back(trace.info.device.name);
+  json["devices"] = DevicesOf(trace);
   json["steps"] = CountSteps(trace);
   json["time_span_ns"] = trace.end_ns() - trace.begin_ns();
   json["peak"] = {{"allocated", peak.allocated}, {"reserved", peak.reserved}};
@@ -50,6 +149,24 @@ Json InfoJson(const trace::Trace& trace) {
   json["allocations"] = trace.allocations.size();
   json["segments"] = trace.segments.size();
   json["slices"] = trace.slices.size();
+  json["entries"] = CountEntries(trace);
+  json["streams"] = CountDistinct(trace.allocations.stream);
+  json["stacks"] = trace.stacks.size() - 1;
+  json["source"] = trace.info.source;
+  json["alloc_conf"] = trace.info.alloc_conf;
+  json["older_allocations"] = CountOlder(trace);
+  json["out_of_memory"] =
+      std::count(trace.events.kind.begin(), trace.events.kind.end(), EventKind::kOutOfMemory);
+  json["inferred"] = Json::array();
+  for (const auto& [rule, use] : RulesOf(trace)) {
+    json["inferred"].push_back({{"rule", rule},
+                                {"name", RuleText(rule)},
+                                {"allocations", use.allocations},
+                                {"bytes", use.bytes},
+                                {"retags", use.retags},
+                                {"phases", use.phases},
+                                {"steps", use.steps}});
+  }
   json["start_unix_ns"] = trace.info.start_unix_ns;
   if (trace.info.has_config) {
     json["config"] = Json::parse(run::ToJson(trace.info.config), nullptr, false);
@@ -59,10 +176,16 @@ Json InfoJson(const trace::Trace& trace) {
 
 std::string InfoText(const std::string& file, const trace::Trace& trace) {
   const analysis::Peak peak = analysis::FindPeak(trace, analysis::ComputeCurves(trace));
-  std::string text = fmt::format(
-      "{}: a trace of the {} backend ({}), written by {}\n", Printable(DisplayName(file)),
-      trace::Name(trace.info.backend), trace.info.measured ? "measured" : "modelled",
-      trace.info.producer.empty() ? "an unknown program" : Printable(trace.info.producer));
+  const bool imported = trace.info.backend == trace::Backend::kImported;
+  std::string text =
+      imported
+          ? fmt::format("{}: {}\n", Printable(DisplayName(file)),
+                        trace.info.source.empty() ? "a recording" : Printable(trace.info.source))
+          : fmt::format("{}: a trace of the {} backend ({}), written by {}\n",
+                        Printable(DisplayName(file)), trace::Name(trace.info.backend),
+                        trace.info.measured ? "measured" : "modelled",
+                        trace.info.producer.empty() ? "an unknown program"
+                                                    : Printable(trace.info.producer));
   const auto line = [&](std::string_view what, const std::string& value) {
     text += fmt::format("  {:<12} {}\n", what, Printable(value));
   };
@@ -75,35 +198,61 @@ std::string InfoText(const std::string& file, const trace::Trace& trace) {
   if (!trace.info.device.name.empty()) {
     line("device", fmt::format("{}, {}", trace.info.device.name,
                                run::FormatBytes(trace.info.device.memory_bytes)));
+  } else {
+    line("devices", fmt::format("{}", fmt::join(DevicesOf(trace), ", ")));
   }
+  if (!trace.info.alloc_conf.empty()) line("allocator", trace.info.alloc_conf);
   line("time", Milliseconds(static_cast<double>(trace.end_ns() - trace.begin_ns()) / 1e6));
   line("events", fmt::format("{} ({} allocations, {} segments, {} slices)",
                              Count(trace.events.size()), Count(trace.allocations.size()),
                              Count(trace.segments.size()), Count(trace.slices.size())));
+  if (imported) {
+    const size_t streams = CountDistinct(trace.allocations.stream);
+    line("recorded",
+         fmt::format("{} entries, {} stream{}, {} different stacks; {} blocks are older",
+                     Count(CountEntries(trace)), streams, streams == 1 ? "" : "s",
+                     Count(trace.stacks.size() - 1), Count(CountOlder(trace))));
+  }
   line("steps", fmt::format("{}", CountSteps(trace)));
   line("peak", fmt::format("{} allocated, {} reserved ({})", run::FormatBytes(peak.allocated),
                            run::FormatBytes(peak.reserved), ContextText(peak.context)));
   line("complete",
        trace.complete ? "yes" : "no" + (trace.end_message.empty() ? "" : ": " + trace.end_message));
   for (const std::string& warning : trace.warnings) line("warning", warning);
-  return text;
+  const std::map<uint8_t, RuleUse> rules = RulesOf(trace);
+  if (rules.empty()) return text;
+  Table table({{"Inferred, by rule"},
+               {"Allocations", Table::kRight},
+               {"Bytes", Table::kRight},
+               {"Changes", Table::kRight},
+               {"Phases", Table::kRight},
+               {"Steps", Table::kRight}});
+  const auto number = [](uint64_t n) { return n == 0 ? std::string("-") : Count(n); };
+  for (const auto& [rule, use] : rules) {
+    table.Row({RuleText(rule), number(use.allocations),
+               use.bytes == 0 ? "-" : run::FormatBytes(use.bytes), number(use.retags),
+               number(use.phases), number(use.steps)});
+  }
+  return text + "\n" + table.Text();
 }
 
 }  // namespace
 
-ExitCode ShowInfo(const std::string& file, bool json) {
-  const auto trace = OpenTrace(file);
+ExitCode ShowInfo(const std::string& file, bool json, const RangeOptions& range) {
+  const auto trace = OpenTrace(file, range);
   if (!trace.ok()) return ReportError(trace.status());
   return json ? PrintJson(InfoJson(**trace)) : PrintText(InfoText(file, **trace));
 }
 
 void RegisterInfo(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("info", "what is in a trace");
+  CLI::App* command = app.add_subcommand("info", "what is in a file");
   auto options = std::make_shared<Options>();
-  command->add_option("FILE", options->file, "a .trace ('-': standard input)")->required();
+  command->add_option("FILE", options->file, kFileHelp)->required();
+  AddRangeOptions(*command, options->range);
   command->add_flag("--json", options->json, "print one JSON object");
-  command->callback(
-      [options, &context] { context.exit_code = ShowInfo(options->file, options->json); });
+  command->callback([options, &context] {
+    context.exit_code = ShowInfo(options->file, options->json, options->range);
+  });
 }
 
 }  // namespace vramscope::cli

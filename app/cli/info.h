@@ -4,9 +4,10 @@
 #include <string>
 
 #include "app/cli/command.h"
+#include "app/cli/input.h"
 
 namespace vramscope::cli {
 
-ExitCode ShowInfo(const std::string& file, bool json);
+ExitCode ShowInfo(const std::string& file, bool json, const RangeOptions& range = {});
 
 }  // namespace vramscope::cli

@@ -2,19 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
 
 #include "app/cli/command.h"
 #include "app/cli/format.h"
+#include "profiler/importers/open.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/frame.h"
 #include "profiler/trace/input.h"
-#include "profiler/trace/reader.h"
 
 namespace vramscope::cli {
 namespace {
 
 constexpr size_t kMaxCsv = size_t{4} << 30;
+constexpr size_t kMostWarnings = 10;
 
 // With the input's name in front, where the message does not have it.
 absl::Status Named(const std::string& path, const absl::Status& status) {
@@ -25,11 +30,12 @@ absl::Status Named(const std::string& path, const absl::Status& status) {
   return absl::Status(status.code(), message);
 }
 
-// Whether it begins as a trace does. Not for standard input, which can be read only once.
-absl::StatusOr<bool> BeginsAsTrace(const std::string& path) {
+// Whether it begins as text in lines does, and not as JSON. Not for standard input, which can be
+// read only once.
+absl::StatusOr<bool> BeginsAsCsv(const std::string& path) {
   auto stream = trace::InputStream::Open(path);
   if (!stream.ok()) return stream.status();
-  std::array<char, trace::kFrameMagic.size()> head{};
+  std::array<char, 64> head{};
   size_t have = 0;
   while (have < head.size()) {
     absl::StatusOr<size_t> got = (*stream)->Read(head.data() + have, head.size() - have);
@@ -37,12 +43,54 @@ absl::StatusOr<bool> BeginsAsTrace(const std::string& path) {
     if (*got == 0) break;
     have += *got;
   }
-  return std::string_view(head.data(), have) == trace::kFrameMagic;
+  const std::string_view text(head.data(), have);
+  if (text.starts_with(std::string_view(trace::kFrameMagic))) return false;
+  return have > 0 && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+           return (c >= 0x20 && c < 0x7f && c != '{' && c != '[') || c == '\n' || c == '\r' ||
+                  c == '\t';
+         });
+}
+
+// Both ends of "A:B", either of which may be left out.
+template <class T, class Parse>
+absl::Status ParseRange(std::string_view text, T& first, T& last, Parse parse) {
+  const size_t colon = text.find(':');
+  if (colon == std::string_view::npos) {
+    return absl::InvalidArgumentError(
+        fmt::format("\"{}\" is not a range; write A:B, A: or :B", text));
+  }
+  for (const auto& [part, out] :
+       {std::pair(text.substr(0, colon), &first), std::pair(text.substr(colon + 1), &last)}) {
+    if (part.empty()) continue;
+    const absl::StatusOr<T> value = parse(part);
+    if (!value.ok()) return value.status();
+    *out = *value;
+  }
+  if (first > last) {
+    return absl::InvalidArgumentError(fmt::format("\"{}\" ends before it begins", text));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetEntries(std::string_view text, importers::OpenOptions& options) {
+  return ParseRange(text, options.first_entry, options.last_entry,
+                    [](std::string_view part) -> absl::StatusOr<uint64_t> {
+                      const absl::StatusOr<int64_t> value = run::ParseInteger(part);
+                      if (!value.ok()) return value.status();
+                      if (*value < 0) {
+                        return absl::InvalidArgumentError("entries are numbered from 0");
+                      }
+                      return static_cast<uint64_t>(*value);
+                    });
+}
+
+absl::Status SetTime(std::string_view text, importers::OpenOptions& options) {
+  return ParseRange(text, options.from_ns, options.to_ns, ParseTime);
 }
 
 }  // namespace
 
-std::string DisplayName(const std::string& path) { return path == "-" ? "standard input" : path; }
+std::string DisplayName(const std::string& path) { return trace::DisplayName(path); }
 
 absl::StatusOr<std::string> ReadText(const std::string& path, size_t most) {
   absl::StatusOr<std::string> text = trace::ReadWholeInput(path, most);
@@ -55,36 +103,87 @@ absl::StatusOr<std::string> ReadText(const std::string& path, size_t most) {
   return Named(path, text.status());
 }
 
-absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTrace(const std::string& path) {
-  ProgressBar bar(true);
-  trace::ReadOptions options;
-  options.progress = [&](double fraction) { bar.Show(fraction, "reading " + DisplayName(path)); };
-  auto trace = trace::ReadTraceFile(path, options);
-  bar.Clear();
-  if (!trace.ok()) {
-    absl::Status status = Named(path, trace.status());
-    if (!absl::IsInvalidArgument(status)) return status;
-    return absl::InvalidArgumentError(std::string(status.message()) +
-                                      " (this version reads .trace files only)");
+absl::StatusOr<int64_t> ParseTime(std::string_view text) {
+  double value = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  const std::string_view unit(end, static_cast<size_t>(last - end));
+  const double factor = unit.empty() || unit == "ns" ? 1
+                        : unit == "us"               ? 1e3
+                        : unit == "ms"               ? 1e6
+                        : unit == "s"                ? 1e9
+                                                     : 0;
+  if (error != std::errc() || factor == 0 || !(std::abs(value * factor) < 9e18)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "\"{}\" is not a time; write a number with ns, us, ms or s (\"12.5ms\")", text));
   }
-  for (const std::string& warning : (*trace)->warnings) {
-    Note(fmt::format("warning: {}: {}", DisplayName(path), Printable(warning)));
+  return std::llround(value * factor);
+}
+
+void AddRangeOptions(CLI::App& command, RangeOptions& options) {
+  // CLI11 shows what a check returns and ends with the usage status.
+  const auto check = [](absl::Status (*set)(std::string_view, importers::OpenOptions&)) {
+    return [set](const std::string& text) {
+      importers::OpenOptions unused;
+      return std::string(set(text, unused).message());
+    };
+  };
+  command.add_option("--device", options.device, "of a recording of several: this device alone")
+      ->check(CLI::Range(0, 255))
+      ->type_name("N");
+  command
+      .add_option("--entries", options.entries,
+                  "of a recording: these entries alone, counted from 0; what comes before is the "
+                  "start state")
+      ->check(check(SetEntries), "")
+      ->type_name("A:B");
+  command.add_option("--time", options.time, "likewise, by time since the first entry (1s:2.5s)")
+      ->check(check(SetTime), "")
+      ->type_name("A:B");
+}
+
+absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTrace(const std::string& path,
+                                                              const RangeOptions& range) {
+  importers::OpenOptions options;
+  if (range.device >= 0) options.device = static_cast<uint8_t>(range.device);
+  if (!range.entries.empty()) {
+    if (absl::Status s = SetEntries(range.entries, options); !s.ok()) return s;
+  }
+  if (!range.time.empty()) {
+    if (absl::Status s = SetTime(range.time, options); !s.ok()) return s;
+  }
+  ProgressBar bar(true);
+  options.progress = [&](double fraction) { bar.Show(fraction, "reading " + DisplayName(path)); };
+  auto trace = importers::OpenTraceFile(path, options);
+  bar.Clear();
+  if (!trace.ok()) return Named(path, trace.status());
+  const std::vector<std::string>& warnings = (*trace)->warnings;
+  for (size_t i = 0; i < std::min(warnings.size(), kMostWarnings); ++i) {
+    Note(fmt::format("warning: {}: {}", Printable(DisplayName(path)), Printable(warnings[i])));
+  }
+  if (warnings.size() > kMostWarnings) {
+    Note(fmt::format("warning: {}: {} more warnings (info --json has them all)",
+                     Printable(DisplayName(path)), warnings.size() - kMostWarnings));
   }
   return trace;
 }
 
 absl::StatusOr<analysis::RequestStream> OpenRequests(const std::string& path, int step) {
-  absl::StatusOr<bool> is_trace = path == "-" ? true : BeginsAsTrace(path);
-  if (!is_trace.ok()) return Named(path, is_trace.status());
+  absl::StatusOr<bool> is_csv = path == "-" ? false : BeginsAsCsv(path);
+  if (!is_csv.ok()) return Named(path, is_csv.status());
   absl::StatusOr<analysis::RequestStream> stream;
-  if (*is_trace) {
-    auto trace = OpenTrace(path);
-    if (!trace.ok()) return trace.status();
-    stream = analysis::RequestsOfStep(**trace, step);
-  } else {
+  if (*is_csv) {
     absl::StatusOr<std::string> text = ReadText(path, kMaxCsv);
     if (!text.ok()) return text.status();
     stream = analysis::ReadRequestsCsv(*text);
+  } else {
+    auto trace = OpenTrace(path);
+    if (!trace.ok()) return trace.status();
+    stream = analysis::RequestsOfStep(**trace, step);
+    const bool recorded = (*trace)->recording_begin != trace::kNoEvent;
+    if (absl::IsNotFound(stream.status()) && recorded && step < 0) {
+      stream = analysis::RequestsOfStep(**trace, std::nullopt);
+    }
   }
   if (stream.ok()) return stream;
   return Named(path, stream.status());

@@ -1,9 +1,10 @@
 // Inputs as the contract has them: a path or `-` for standard input, plain or .gz or .zst (the
-// trace library unpacks). Errors name the input and fit the exit status.
+// readers unpack). Errors name the input and fit the exit status.
 #pragma once
 
 #include <absl/status/statusor.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -21,12 +22,28 @@ std::string DisplayName(const std::string& path);
 // `most` bytes), kDataLoss (compressed data that is cut or damaged).
 absl::StatusOr<std::string> ReadText(const std::string& path, size_t most);
 
-// A `.trace`, with a progress bar for a long one. For another kind the error says what it looks
-// like. Warnings of a cut file go to stderr.
-absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTrace(const std::string& path);
+// "12.5ms", "1.2s", "350us", "1000ns"; without a unit: nanoseconds, as in the JSON outputs.
+absl::StatusOr<int64_t> ParseTime(std::string_view text);
 
-// The request stream of a `.trace` (one step, or the last whole one when `step` < 0), or the whole
-// of a CSV.
+// Which part of a recording to read: --device N, --entries A:B, --time A:B. Checked when the
+// command line is parsed.
+struct RangeOptions {
+  int device = -1;
+  std::string entries, time;
+};
+void AddRangeOptions(CLI::App& command, RangeOptions& options);
+
+// Anything that can be looked at: a `.trace`, a CUDA memory snapshot, Kineto's Chrome JSON; with a
+// progress bar for a long one. For another kind the error says what it looks like. Warnings go to
+// stderr.
+absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTrace(const std::string& path,
+                                                              const RangeOptions& range = {});
+
+// The request stream of a trace or recording (one step, or the last whole one when `step` < 0; of a
+// recording without steps: all of it), or the whole of a CSV.
 absl::StatusOr<analysis::RequestStream> OpenRequests(const std::string& path, int step);
+
+inline constexpr char kFileHelp[] =
+    "a .trace, CUDA memory snapshot or Kineto trace ('-': standard input)";
 
 }  // namespace vramscope::cli

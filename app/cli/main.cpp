@@ -58,6 +58,7 @@ int Main(int argc, char** argv) {
   RegisterRequests(app, context);
   RegisterExport(app, context);
   RegisterDiff(app, context);
+  RegisterExplain(app, context);
   RegisterEstimate(app, context);
   RegisterCheck(app, context);
   RegisterDevices(app, context);

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <memory>
 
 #include "app/cli/command.h"
@@ -11,6 +9,7 @@
 #include "app/cli/input.h"
 #include "app/cli/summary.h"
 #include "profiler/analysis/analysis.h"
+#include "profiler/explain/explain.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::cli {
@@ -22,26 +21,9 @@ constexpr size_t kRows = 30;
 struct Options {
   std::string file, at;
   std::string by = "category";
+  RangeOptions range;
   bool json = false;
 };
-
-// "12.5ms", "1.2s", "350us", "1000ns"; without a unit: nanoseconds, as in the JSON outputs.
-absl::StatusOr<int64_t> ParseTime(std::string_view text) {
-  double value = 0;
-  const char* last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
-  const std::string_view unit(end, static_cast<size_t>(last - end));
-  const double factor = unit.empty() || unit == "ns" ? 1
-                        : unit == "us"               ? 1e3
-                        : unit == "ms"               ? 1e6
-                        : unit == "s"                ? 1e9
-                                                     : 0;
-  if (error != std::errc() || factor == 0 || !(std::abs(value * factor) < 9e18)) {
-    return absl::InvalidArgumentError(fmt::format(
-        "--at: \"{}\" is not a time; write a number with ns, us, ms or s (\"12.5ms\")", text));
-  }
-  return std::llround(value * factor);
-}
 
 Json ToJson(const trace::Trace& trace, const analysis::LiveSet& live, uint64_t peak_reserved,
             const Options& options, const std::vector<analysis::Group>& groups) {
@@ -121,15 +103,20 @@ ExitCode Execute(const Options& options) {
   absl::StatusOr<int64_t> at = 0;
   if (!options.at.empty()) {
     at = ParseTime(options.at);
-    if (!at.ok()) return ReportError(at.status()), kUsage;
+    if (!at.ok()) {
+      Note("error: --at: " + std::string(at.status().message()));
+      return kUsage;
+    }
   }
-  const auto trace = OpenTrace(options.file);
+  const auto trace = OpenTrace(options.file, options.range);
   if (!trace.ok()) return ReportError(trace.status());
   const analysis::Peak peak = analysis::FindPeak(**trace, analysis::ComputeCurves(**trace));
   const trace::EventIndex event =
       options.at.empty() ? peak.context.event : analysis::EventAtTime(**trace, *at);
   const analysis::LiveSet live = analysis::LiveAt(**trace, event);
-  const std::vector<analysis::Group> groups = analysis::GroupLive(**trace, live, *by);
+  const std::vector<analysis::Group> groups = *by == analysis::GroupBy::kStack
+                                                  ? explain::GroupBySite(**trace, live)
+                                                  : analysis::GroupLive(**trace, live, *by);
   if (options.json) return PrintJson(ToJson(**trace, live, peak.reserved, options, groups));
   return PrintText(ToText(**trace, live, options, groups));
 }
@@ -139,12 +126,13 @@ ExitCode Execute(const Options& options) {
 void RegisterPeak(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("peak", "what is in memory at the peak, or at a moment");
   auto options = std::make_shared<Options>();
-  command->add_option("FILE", options->file, "a .trace ('-': standard input)")->required();
+  command->add_option("FILE", options->file, kFileHelp)->required();
   command->add_option("--at", options->at, "a moment in place of the peak: 12.5ms, 1.2s, 350us")
       ->type_name("TIME");
   command->add_option("--by", options->by, "category, module, op, stack or phase")
       ->check(CLI::IsMember({"category", "module", "op", "stack", "phase"}))
       ->type_name("HOW");
+  AddRangeOptions(*command, options->range);
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] { context.exit_code = Execute(*options); });
 }

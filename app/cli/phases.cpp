@@ -14,11 +14,12 @@ namespace {
 
 struct Options {
   std::string file;
+  RangeOptions range;
   bool json = false;
 };
 
 ExitCode Execute(const Options& options) {
-  const auto trace = OpenTrace(options.file);
+  const auto trace = OpenTrace(options.file, options.range);
   if (!trace.ok()) return ReportError(trace.status());
   const std::vector<analysis::StepRow> steps =
       analysis::StepTable(**trace, analysis::ComputeCurves(**trace));
@@ -27,7 +28,7 @@ ExitCode Execute(const Options& options) {
                       {"measured", (*trace)->info.measured},
                       {"steps", StepsJson(steps)}});
   }
-  if (steps.empty()) return PrintText("no steps in this trace\n");
+  if (steps.empty()) return PrintText("no steps are known in this file\n");
   return PrintText(StepsTable(steps) +
                    ((*trace)->info.measured ? "" : "\n  Times are modelled.\n"));
 }
@@ -38,7 +39,8 @@ void RegisterPhases(CLI::App& app, Context& context) {
   CLI::App* command =
       app.add_subcommand("phases", "forward, backward and optimizer times of every iteration");
   auto options = std::make_shared<Options>();
-  command->add_option("FILE", options->file, "a .trace ('-': standard input)")->required();
+  command->add_option("FILE", options->file, kFileHelp)->required();
+  AddRangeOptions(*command, options->range);
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] { context.exit_code = Execute(*options); });
 }

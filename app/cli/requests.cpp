@@ -12,11 +12,12 @@ namespace {
 
 struct Options {
   std::string file;
+  RangeOptions range;
   std::string output = "-";
 };
 
 ExitCode Execute(const Options& options) {
-  const auto trace = OpenTrace(options.file);
+  const auto trace = OpenTrace(options.file, options.range);
   if (!trace.ok()) return ReportError(trace.status());
   const absl::Status status = WriteStream(options.output, [&](std::ostream& out) {
     analysis::WriteRequestsCsv(**trace, out);
@@ -31,7 +32,8 @@ void RegisterRequests(CLI::App& app, Context& context) {
   CLI::App* command =
       app.add_subcommand("requests", "every allocation and free of a trace, as CSV");
   auto options = std::make_shared<Options>();
-  command->add_option("FILE", options->file, "a .trace ('-': standard input)")->required();
+  command->add_option("FILE", options->file, kFileHelp)->required();
+  AddRangeOptions(*command, options->range);
   command->add_option("-o,--output", options->output, "write to this file ('-': stdout)")
       ->type_name("OUT");
   command->callback([options, &context] { context.exit_code = Execute(*options); });

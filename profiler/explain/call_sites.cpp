@@ -21,7 +21,7 @@ constexpr size_t kMostCallers = 6;
 std::string Joined(const std::vector<std::string>& callers, size_t depth, std::string_view op) {
   depth = std::min(depth, callers.size());
   std::string name = fmt::format("{}", fmt::join(callers.begin(), callers.begin() + depth, " < "));
-  if (op.empty()) return name;
+  if (op.empty() || (!name.empty() && op.ends_with(name))) return name;  // a node of its own
   return name.empty() ? std::string(op) : fmt::format("{} > {}", name, op);
 }
 

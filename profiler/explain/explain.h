@@ -47,6 +47,9 @@ CallSite SiteOf(const trace::Trace& trace, trace::AllocationId allocation);
 std::vector<std::string> StackLines(const trace::Trace& trace, trace::StackId stack,
                                     bool program_only);
 
+// What each site holds, most bytes first; adds up to live.allocated.
+std::vector<analysis::Group> GroupBySite(const trace::Trace& trace, const analysis::LiveSet& live);
+
 struct SiteUse {
   uint32_t site = 0;   // row of CallSites::sites
   uint64_t count = 0;  // allocations

@@ -1,12 +1,10 @@
 // Every out-of-memory event: what was asked, what there was, who held it, what would have helped.
-#include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "profiler/allocator/caching_allocator.h"
 #include "profiler/explain/explain.h"
-#include "profiler/explain/site_groups.h"
 #include "profiler/explain/site_names.h"
 #include "profiler/explain/ways_out.h"
 #include "profiler/run/alloc_conf.h"
@@ -81,11 +79,7 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event) {
   o.missing = o.needed > can_give ? o.needed - can_give : 0;
   o.fragmented = o.missing > 0 && o.holes + can_give >= rounded;
 
-  SiteGroups groups(trace);
-  for (const analysis::LiveAllocation& l : live.allocations) {
-    groups.Add(l.id, trace.allocations.bytes_rounded[l.id.value]);
-  }
-  o.sites = groups.Sorted();
+  o.sites = GroupBySite(trace, live);
   if (o.sites.size() > kMostSites) o.sites.resize(kMostSites);
   o.ways = EstimatedWays(trace, live, o);
   o.headline = Headline(o);

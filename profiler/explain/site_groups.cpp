@@ -38,4 +38,12 @@ std::vector<analysis::Group> SiteGroups::Sorted() const {
   return out;
 }
 
+std::vector<analysis::Group> GroupBySite(const trace::Trace& trace, const analysis::LiveSet& live) {
+  SiteGroups groups(trace);
+  for (const analysis::LiveAllocation& l : live.allocations) {
+    groups.Add(l.id, trace.allocations.bytes_rounded[l.id.value]);
+  }
+  return groups.Sorted();
+}
+
 }  // namespace vramscope::explain

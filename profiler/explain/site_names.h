@@ -50,7 +50,7 @@ class SiteNames {
   const trace::Trace& trace_;
 };
 
-// "layers.3.mlp > aten::mm", with "(no module)" and the like; "older than the recording" for a
+// "layers.3.mlp > aten::mm", with "(no module)" and the like; "(before the recording)" for a
 // block of which nothing else is known.
 std::string ModuleOpName(const trace::Trace& trace, trace::StringId module, trace::StringId op,
                          bool older);

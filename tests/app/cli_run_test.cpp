@@ -122,6 +122,11 @@ TEST_F(CliRun, ThePlanOfBasicsMediumEqualsTheRecordedStep) {
   EXPECT_EQ(diff["requests"]["equal"], 12831);
   EXPECT_EQ(diff["requests"]["total"], 12831);
   EXPECT_EQ(diff["peak"]["a"], diff["peak"]["b"]);
+  // And the snapshot itself, as it was recorded.
+  const std::string snapshot =
+      VRAMSCOPE_SOURCE_DIR "/../shared/snapshots/medium_128_training.pickle.zst";
+  if (!std::filesystem::exists(snapshot)) GTEST_SKIP() << "needs ../shared/snapshots";
+  EXPECT_EQ(Json({"diff", "--requests", planned, snapshot})["requests"], diff["requests"]);
 }
 
 TEST_F(CliRun, TheTraceOnStdoutIsATrace) {

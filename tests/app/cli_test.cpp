@@ -121,8 +121,9 @@ TEST_F(Cli, WrongUsageIsTwo) {
 TEST_F(Cli, HelpIsNoError) {
   const Outcome outcome = RunVramscope({"--help"});
   EXPECT_EQ(outcome.status, 0);
-  for (const char* command : {"plan", "run", "info", "peak", "phases", "requests", "estimate",
-                              "export", "diff", "check", "devices", "presets", "doctor"}) {
+  for (const char* command :
+       {"plan", "run", "info", "peak", "phases", "requests", "estimate", "export", "diff",
+        "explain", "check", "devices", "presets", "doctor"}) {
     EXPECT_THAT(outcome.out, HasSubstr(std::string("\n  ") + command + " "));
     EXPECT_EQ(RunVramscope({command, "--help"}).status, 0) << command;
   }
@@ -180,6 +181,7 @@ TEST_F(Cli, ForeignFilesAreThreeForEveryReader) {
              {"requests", foreign},
              {"export", foreign, "--to", "csv", "-o", folder_ / "o"},
              {"diff", foreign, sample_},
+             {"explain", foreign},
              {"diff", "--requests", sample_, foreign},
              {"check", foreign, "--budget", "1GiB"}}) {
       const Outcome outcome = RunVramscope(arguments);

@@ -1,0 +1,152 @@
+// `explain FILE`: why memory is as it is.
+#include "app/cli/explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "app/cli/format.h"
+#include "app/cli/input.h"
+#include "profiler/run/alloc_conf.h"
+
+namespace vramscope::cli {
+namespace {
+
+using trace::EventIndex;
+
+struct Options {
+  std::string file, at, page;
+  int64_t event = -1;
+  std::string sort = "held";
+  size_t top = 20;
+  std::vector<std::string> alloc_confs;
+  bool no_replay = false;
+  RangeOptions range;
+  bool json = false;
+};
+
+// The moment to look at: as asked; else the first request that did not fit; else the peak.
+EventIndex MomentOf(const trace::Trace& trace, std::optional<EventIndex> asked) {
+  if (asked) return *asked;
+  const auto& kinds = trace.events.kind;
+  const auto oom = std::find(kinds.begin(), kinds.end(), trace::EventKind::kOutOfMemory);
+  if (oom != kinds.end()) return static_cast<EventIndex>(oom - kinds.begin());
+  return analysis::FindPeak(trace, analysis::ComputeCurves(trace)).context.event;
+}
+
+ExitCode Execute(const Options& options) {
+  std::optional<int64_t> time;
+  if (!options.at.empty()) {
+    const absl::StatusOr<int64_t> at = ParseTime(options.at);
+    if (!at.ok()) {
+      Note("error: --at: " + std::string(at.status().message()));
+      return kUsage;
+    }
+    time = *at;
+  }
+  for (const std::string& text : options.alloc_confs) {
+    const absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(text);
+    if (!conf.ok()) {
+      Note("error: --alloc-conf: " + std::string(conf.status().message()));
+      return kUsage;
+    }
+  }
+  const auto opened = OpenTrace(options.file, options.range);
+  if (!opened.ok()) return ReportError(opened.status());
+  const trace::Trace& trace = **opened;
+  std::optional<EventIndex> asked;
+  if (time) asked = analysis::EventAtTime(trace, *time);
+  if (options.event >= 0) {
+    if (options.event >= trace.events.size()) {
+      return ReportError(absl::OutOfRangeError(fmt::format("{}: there is no event {}: it has {}",
+                                                           DisplayName(options.file), options.event,
+                                                           Count(trace.events.size()))));
+    }
+    asked = static_cast<EventIndex>(options.event);
+  }
+
+  const auto wants = [&](std::string_view page) {
+    return options.page.empty() ? page != "segments" : options.page == page;
+  };
+  ProgressBar bar(true);
+  const auto progress = [&bar](const char* what) {
+    return [&bar, what](double fraction) { bar.Show(fraction, what); };
+  };
+  ExplainPages pages;
+  pages.top = options.top;
+  if (wants("fragmentation") || wants("segments")) {
+    const EventIndex moment = MomentOf(trace, asked);
+    pages.fragmentation = explain::FragmentationAt(trace, moment);
+    if (wants("segments")) pages.segments = explain::SegmentsAt(trace, moment);
+  }
+  if (wants("leaks") || wants("sites")) pages.call_sites = explain::FindCallSites(trace);
+  if (wants("leaks")) pages.leaks = explain::FindLeaks(trace, pages.call_sites);
+  if (wants("sites")) {
+    pages.sites = explain::UseOfSites(trace, pages.call_sites, {});
+    pages.order = *explain::ParseSiteOrder(options.sort);
+    explain::Sort(*pages.sites, pages.order);
+  }
+  if (wants("oom")) {
+    absl::StatusOr<explain::OutOfMemoryPage> page = explain::ExplainOutOfMemory(
+        trace, {.replay = !options.no_replay, .progress = progress("replaying the way out")});
+    if (!page.ok()) return ReportError(page.status());
+    pages.oom = *std::move(page);
+  }
+  if (wants("reclaim") && !options.no_replay) {
+    absl::StatusOr<explain::Reclaim> page = explain::ComputeReclaim(
+        trace, {.at = asked,
+                .device = static_cast<uint8_t>(std::max(0, options.range.device)),
+                .alloc_confs = options.alloc_confs,
+                .progress = progress("replaying under other settings")});
+    if (page.ok()) {
+      pages.reclaim = *std::move(page);
+    } else if (options.page == "reclaim") {
+      return ReportError(page.status());
+    } else {
+      pages.reclaim_error = std::string(page.status().message());
+    }
+  }
+  bar.Clear();
+  return options.json ? PrintJson(ExplainJson(trace, pages)) : PrintText(ExplainText(trace, pages));
+}
+
+}  // namespace
+
+void RegisterExplain(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand(
+      "explain", "why memory is as it is: fragmentation, what is unused, leaks, out of memory");
+  auto options = std::make_shared<Options>();
+  command->add_option("FILE", options->file, kFileHelp)->required();
+  CLI::Option* at =
+      command->add_option("--at", options->at, "a moment in place of the peak: 12.5ms, 1.2s, 350us")
+          ->type_name("TIME");
+  command->add_option("--event", options->event, "likewise, by the number of an event")
+      ->check(CLI::Range(int64_t{0}, int64_t{trace::kNoEvent}))
+      ->excludes(at)
+      ->type_name("N");
+  command
+      ->add_option("--page", options->page,
+                   "only fragmentation, segments, reclaim, leaks, sites or oom")
+      ->check(CLI::IsMember({"fragmentation", "segments", "reclaim", "leaks", "sites", "oom"}))
+      ->type_name("PAGE");
+  command
+      ->add_option("--sort", options->sort,
+                   "call sites by held (bytes times time), count, bytes, life or peak")
+      ->check(CLI::IsMember({"held", "count", "bytes", "life", "peak"}))
+      ->type_name("BY");
+  command->add_option("--top", options->top, "rows of a table (20)")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N");
+  command
+      ->add_option("--alloc-conf", options->alloc_confs,
+                   "settings to replay under, as PYTORCH_CUDA_ALLOC_CONF (more than once: each)")
+      ->allow_extra_args(false)
+      ->type_name("S");
+  command->add_flag("--no-replay", options->no_replay, "leave out what is computed by replay");
+  AddRangeOptions(*command, options->range);
+  command->add_flag("--json", options->json, "print one JSON object");
+  command->callback([options, &context] { context.exit_code = Execute(*options); });
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,31 @@
+// What `explain` prints: the pages of profiler/explain as JSON and as text.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/cli/command.h"
+#include "profiler/explain/explain.h"
+#include "profiler/trace/trace.h"
+
+namespace vramscope::cli {
+
+// Those that were asked for.
+struct ExplainPages {
+  std::optional<explain::Fragmentation> fragmentation;
+  std::vector<explain::SegmentView> segments;  // of the same moment; empty: not asked for
+  std::optional<explain::Reclaim> reclaim;
+  std::string reclaim_error;  // why it could not be computed
+  explain::CallSites call_sites;
+  std::optional<explain::Leaks> leaks;
+  std::optional<std::vector<explain::SiteUse>> sites;
+  explain::SiteOrder order = explain::SiteOrder::kByteSeconds;
+  std::optional<explain::OutOfMemoryPage> oom;
+  size_t top = 20;  // rows of a table
+};
+
+Json ExplainJson(const trace::Trace& trace, const ExplainPages& pages);
+std::string ExplainText(const trace::Trace& trace, const ExplainPages& pages);
+
+}  // namespace vramscope::cli

@@ -1,0 +1,273 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "app/cli/explain.h"
+#include "app/cli/format.h"
+#include "app/cli/summary.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::cli {
+namespace {
+
+using run::FormatBytes;
+
+std::string Heading(std::string_view title, const std::string& headline) {
+  return fmt::format("{}\n  {}\n\n", title, Printable(headline));
+}
+
+std::string Percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+std::string PoolText(trace::Pool pool, uint32_t stream) {
+  return fmt::format("{}, stream {}", pool == trace::Pool::kSmall ? "small" : "large", stream);
+}
+
+std::string More(size_t all, size_t shown, std::string_view what) {
+  return all > shown ? fmt::format("  ({} more {})\n", all - shown, what) : "";
+}
+
+std::string FragmentationText(const explain::Fragmentation& f, size_t top) {
+  std::string text = Heading("Fragmentation", f.headline);
+  text += fmt::format("  at {}, {}\n\n", Milliseconds(static_cast<double>(f.context.time_ns) / 1e6),
+                      ContextText(f.context));
+  Table causes({{"Cause"}, {"Bytes", Table::kRight}, {""}});
+  causes.Row({"requested", FormatBytes(f.requested)});
+  causes.Row({"+ rounding", FormatBytes(f.rounding), "to 512 bytes, or as the settings say"});
+  causes.Row({"+ tails", FormatBytes(f.tails), "rests too small to be split off"});
+  causes.Row({"= allocated", FormatBytes(f.allocated)});
+  causes.Row({"+ holes", FormatBytes(f.holes), "free, beside live blocks in the same segment"});
+  causes.Row({"+ cached", FormatBytes(f.cached),
+              fmt::format("wholly free: empty_cache() gives it back; {} of {} segments",
+                          Count(f.segments_cached), Count(f.segments))});
+  causes.Row({"= reserved", FormatBytes(f.reserved)});
+  text += causes.Text();
+  if (f.pending > 0) {
+    text += fmt::format("  {} of what is allocated only wait for another stream.\n",
+                        FormatBytes(f.pending));
+  }
+  if (f.outside > 0) {
+    text += fmt::format("  {} lie in no known segment.\n", FormatBytes(f.outside));
+  }
+  if (!f.pools.empty()) {
+    Table pools({{"Pool"},
+                 {"Segments", Table::kRight},
+                 {"Reserved", Table::kRight},
+                 {"Live", Table::kRight},
+                 {"Holes", Table::kRight},
+                 {"Cached", Table::kRight},
+                 {"Largest", Table::kRight}});
+    for (size_t i = 0; i < std::min(f.pools.size(), top); ++i) {
+      const auto& p = f.pools[i];
+      std::string name = PoolText(p.pool, p.stream);
+      if (p.device != 0) name += fmt::format(", cuda:{}", p.device);
+      if (p.mempool != 0)
+        name += fmt::format(", private {}.{}", p.mempool >> 16, p.mempool & 0xffff);
+      pools.Row({name, Count(p.segments), FormatBytes(p.reserved), FormatBytes(p.live),
+                 FormatBytes(p.holes), FormatBytes(p.cached), FormatBytes(p.largest_hole)});
+    }
+    text += "\n" + pools.Text() + More(f.pools.size(), top, "pools");
+  }
+  if (f.pinned.empty()) return text + "\n";
+  Table pinned({{"Free", Table::kRight},
+                {"of", Table::kRight},
+                {"Pool"},
+                {"Held by", Table::kRight},
+                {"Largest of them"}});
+  for (size_t i = 0; i < std::min(f.pinned.size(), top); ++i) {
+    const auto& s = f.pinned[i];
+    const std::string pin = s.pins.empty()
+                                ? ""
+                                : fmt::format("{} {}, {}", FormatBytes(s.pins[0].bytes),
+                                              trace::Name(s.pins[0].category), s.pins[0].site.name);
+    pinned.Row({FormatBytes(s.free), FormatBytes(s.bytes), PoolText(s.pool, s.stream),
+                fmt::format("{} block{}", Count(s.pin_count), s.pin_count == 1 ? "" : "s"), pin});
+  }
+  text += "\n" + pinned.Text() + More(f.pinned_count, std::min(f.pinned.size(), top), "segments");
+  return text + "\n";
+}
+
+// Forty cells: full, partly and not used.
+std::string Strip(const explain::SegmentView& s) {
+  constexpr size_t kCells = 40;
+  if (s.pieces.empty()) return "";
+  const uint64_t span = s.pieces.back().address + s.pieces.back().bytes - s.address;
+  std::array<double, kCells> live{}, mapped{};
+  const double scale =
+      static_cast<double>(kCells) / static_cast<double>(std::max<uint64_t>(span, 1));
+  for (const auto& p : s.pieces) {
+    const double begin = static_cast<double>(p.address - s.address) * scale;
+    const double end = begin + static_cast<double>(p.bytes) * scale;
+    for (auto cell = static_cast<size_t>(begin); cell < kCells && static_cast<double>(cell) < end;
+         ++cell) {
+      const double part =
+          std::min(end, static_cast<double>(cell) + 1) - std::max(begin, static_cast<double>(cell));
+      if (p.use != explain::SegmentView::Use::kUnmapped) mapped[cell] += part;
+      if (p.allocation.valid()) live[cell] += part;
+    }
+  }
+  std::string text;
+  for (size_t i = 0; i < kCells; ++i) {
+    text += live[i] > 0.95  ? "#"
+            : live[i] > 0.5 ? "+"
+            : live[i] > 0   ? "-"
+            : mapped[i] > 0 ? "."
+                            : " ";
+  }
+  return text;
+}
+
+std::string SegmentsText(const std::vector<explain::SegmentView>& segments, size_t top) {
+  std::string text =
+      Heading("Segments",
+              "# in use, + mostly, - partly, . free; expandable ones show gaps where no memory is");
+  Table table({{"Address"},
+               {"Bytes", Table::kRight},
+               {"Free", Table::kRight},
+               {"Largest", Table::kRight},
+               {"Pool"},
+               {"Use"}});
+  std::vector<const explain::SegmentView*> order;
+  for (const explain::SegmentView& s : segments) order.push_back(&s);
+  for (size_t i = 0; i < std::min(order.size(), top); ++i) {
+    const explain::SegmentView& s = *order[i];
+    table.Row({fmt::format("{:#x}", s.address), FormatBytes(s.bytes), FormatBytes(s.free_bytes()),
+               FormatBytes(s.largest_hole), PoolText(s.pool, s.stream), "[" + Strip(s) + "]"});
+  }
+  return text + table.Text() + More(segments.size(), top, "segments") + "\n";
+}
+
+std::string ReclaimText(const explain::Reclaim& r) {
+  std::string text = Heading("Reserved but unused", r.headline);
+  text += fmt::format("  at {}, {}: {} allocated, {} reserved ({} in holes, {} wholly free)\n\n",
+                      Milliseconds(static_cast<double>(r.context.time_ns) / 1e6),
+                      ContextText(r.context), FormatBytes(r.allocated), FormatBytes(r.reserved),
+                      FormatBytes(r.holes), FormatBytes(r.cached));
+  Table table({{"By replay"},
+               {"Reserved then", Table::kRight},
+               {"Given back", Table::kRight},
+               {"Peak reserved", Table::kRight},
+               {"Given back", Table::kRight},
+               {"cudaMalloc", Table::kRight},
+               {"Out of memory", Table::kRight}});
+  std::string notes;
+  const auto row = [&](const explain::Remedy& m) {
+    if (!m.error.empty()) {
+      notes += fmt::format("  {}: {}\n", Printable(m.name), Printable(m.error));
+      return;
+    }
+    table.Row({m.name, FormatBytes(m.reserved), SignedBytes(m.given_back),
+               FormatBytes(m.peak_reserved), SignedBytes(m.peak_given_back),
+               Count(m.segment_allocs), m.out_of_memory == 0 ? "no" : Count(m.out_of_memory)});
+  };
+  row(r.as_recorded);
+  for (const explain::Remedy& m : r.remedies) row(m);
+  return text + table.Text() + notes + "\n";
+}
+
+std::string LeaksText(const explain::Leaks& leaks, const explain::CallSites& sites, size_t top) {
+  std::string text = Heading("Leaks over steps", leaks.headline);
+  if (leaks.leaks.empty()) return text;
+  Table table({{"A step", Table::kRight},
+               {"Sure", Table::kRight},
+               {"Alive", Table::kRight},
+               {"Blocks", Table::kRight},
+               {"Category"},
+               {"Call site"}});
+  for (size_t i = 0; i < std::min(leaks.leaks.size(), top); ++i) {
+    const explain::Leak& l = leaks.leaks[i];
+    table.Row({FormatBytes(static_cast<uint64_t>(l.bytes_per_step)), Percent(l.confidence),
+               FormatBytes(l.bytes), Count(l.count), std::string(trace::Name(l.category)),
+               sites.sites[l.site].name});
+  }
+  return text + table.Text() + More(leaks.leaks.size(), top, "call sites") + "\n";
+}
+
+std::string SitesText(const ExplainPages& pages) {
+  std::string text =
+      Heading("Call sites", fmt::format("{} call sites, by {}", Count(pages.sites->size()),
+                                        pages.order == explain::SiteOrder::kByteSeconds
+                                            ? "bytes times time held"
+                                            : explain::Name(pages.order)));
+  Table table({{"GiB s", Table::kRight},
+               {"Times", Table::kRight},
+               {"Bytes in all", Table::kRight},
+               {"Most at once", Table::kRight},
+               {"Mean life", Table::kRight},
+               {"Alive", Table::kRight},
+               {"Category"},
+               {"Call site"}});
+  for (size_t i = 0; i < std::min(pages.sites->size(), pages.top); ++i) {
+    const explain::SiteUse& u = (*pages.sites)[i];
+    table.Row({fmt::format("{:.3f}", u.byte_seconds / (1 << 30)), Count(u.count),
+               FormatBytes(u.bytes), FormatBytes(u.peak_live_bytes),
+               Milliseconds(static_cast<double>(u.mean_life_ns) / 1e6),
+               u.alive_bytes == 0 ? "-" : FormatBytes(u.alive_bytes),
+               std::string(trace::Name(u.category)), pages.call_sites.sites[u.site].name});
+  }
+  return text + table.Text() + More(pages.sites->size(), pages.top, "call sites") + "\n";
+}
+
+std::string OneOomText(const explain::OutOfMemory& o, size_t top) {
+  std::string text = fmt::format("  event {} at {}, {}\n  asked by {}\n\n", o.event,
+                                 Milliseconds(static_cast<double>(o.context.time_ns) / 1e6),
+                                 ContextText(o.context), Printable(o.site.name));
+  Table numbers({{"Then"}, {"Bytes", Table::kRight}});
+  numbers.Row({"asked for", FormatBytes(o.asked)});
+  if (o.needed != o.asked) numbers.Row({"as a segment", FormatBytes(o.needed)});
+  numbers.Row({"free on the device", FormatBytes(o.device_free)});
+  numbers.Row({"reserved", FormatBytes(o.reserved)});
+  numbers.Row({"allocated", FormatBytes(o.allocated)});
+  numbers.Row({"wholly free segments", FormatBytes(o.cached)});
+  numbers.Row({"holes of that pool", FormatBytes(o.holes)});
+  numbers.Row({"largest of them", FormatBytes(o.largest_hole)});
+  text += numbers.Text() + "\n";
+
+  Table held({{"Held by"}, {"Bytes", Table::kRight}, {"Blocks", Table::kRight}});
+  std::vector<std::pair<uint64_t, int>> categories;
+  for (int c = 0; c < trace::kCategoryCount; ++c) {
+    if (o.by_category[c] > 0) categories.emplace_back(o.by_category[c], c);
+  }
+  std::sort(categories.rbegin(), categories.rend());
+  for (const auto& [bytes, c] : categories) {
+    held.Row({std::string(trace::Name(static_cast<trace::Category>(c))), FormatBytes(bytes)});
+  }
+  for (size_t i = 0; i < std::min(o.sites.size(), top); ++i) {
+    held.Row({"  " + o.sites[i].name, FormatBytes(o.sites[i].bytes), Count(o.sites[i].count)});
+  }
+  text += held.Text() + "\n";
+
+  Table ways({{"Would it pass with"}, {""}, {"Frees", Table::kRight}, {""}});
+  for (const explain::WayOut& w : o.ways) {
+    ways.Row({w.name, w.passes ? "yes" : "no", FormatBytes(w.bytes), w.how});
+  }
+  text += ways.Text();
+  if (!o.replay_error.empty()) {
+    text += fmt::format("  Settings could not be replayed: {}\n", Printable(o.replay_error));
+  }
+  return text;
+}
+
+std::string OomText(const explain::OutOfMemoryPage& page, size_t top) {
+  std::string text = Heading("Out of memory", page.headline);
+  for (const explain::OutOfMemory& o : page.events) text += OneOomText(o, top) + "\n";
+  return text + More(page.count, page.events.size(), "of them");
+}
+
+}  // namespace
+
+std::string ExplainText(const trace::Trace&, const ExplainPages& pages) {
+  std::string text;
+  if (pages.oom) text += OomText(*pages.oom, pages.top);
+  if (pages.fragmentation && pages.segments.empty()) {
+    text += FragmentationText(*pages.fragmentation, pages.top);
+  }
+  if (!pages.segments.empty()) text += SegmentsText(pages.segments, pages.top);
+  if (pages.reclaim) text += ReclaimText(*pages.reclaim);
+  if (!pages.reclaim_error.empty()) text += Heading("Reserved but unused", pages.reclaim_error);
+  if (pages.leaks) text += LeaksText(*pages.leaks, pages.call_sites, pages.top);
+  if (pages.sites) text += SitesText(pages);
+  return text;
+}
+
+}  // namespace vramscope::cli
