@@ -1,35 +1,100 @@
 // `export FILE --to FORMAT -o OUT`.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
+#include <csignal>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "app/cli/command.h"
+#include "app/cli/format.h"
 #include "app/cli/input.h"
 #include "app/cli/output.h"
 #include "profiler/exporters/chrome.h"
 #include "profiler/exporters/csv.h"
+#include "profiler/exporters/memory_timeline.h"
+#include "profiler/exporters/snapshot.h"
 
 namespace vramscope::cli {
 namespace {
 
 struct Options {
   std::string file, format, output;
+  RangeOptions range;
+  bool no_categories = false, no_annotations = false;
 };
 
+std::atomic<bool> interrupted = false;
+
+// While it lives, the first Ctrl-C asks to stop, so that no half-written file stays behind; the
+// second ends the program.
+class StopOnInterrupt {
+ public:
+  StopOnInterrupt() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { interrupted = true; };
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigaction(SIGINT, &action, &before_);
+  }
+  ~StopOnInterrupt() { sigaction(SIGINT, &before_, nullptr); }
+  StopOnInterrupt(const StopOnInterrupt&) = delete;
+  StopOnInterrupt& operator=(const StopOnInterrupt&) = delete;
+
+ private:
+  struct sigaction before_ {};
+};
+
+// The device whose timeline is written: the one asked for, else the first that has anything.
+uint8_t TimelineDevice(const trace::Trace& trace, const Options& options) {
+  if (options.range.device >= 0) return static_cast<uint8_t>(options.range.device);
+  const std::vector<uint8_t>& devices = trace.allocations.device;
+  if (devices.empty()) return 0;
+  const auto [first, last] = std::minmax_element(devices.begin(), devices.end());
+  if (*first != *last)
+    Note(fmt::format("a memory timeline holds one device: this is device {}; --device chooses",
+                     *first));
+  return *first;
+}
+
+absl::Status Write(const trace::Trace& trace, const Options& options, std::ostream& out) {
+  if (options.format == "chrome") return exporters::WriteChromeTrace(trace, out);
+  if (options.format == "csv") return exporters::WriteCsv(trace, out);
+  StopOnInterrupt stop;
+  ProgressBar bar(true);
+  const auto progress = [&](double fraction) { bar.Show(fraction, "writing " + options.output); };
+  if (options.format == "snapshot")
+    return exporters::WriteSnapshot(trace, out,
+                                    {.categories = !options.no_categories,
+                                     .annotations = !options.no_annotations,
+                                     .progress = progress,
+                                     .cancel = &interrupted});
+  return exporters::WriteMemoryTimeline(
+      trace, out,
+      {.device = TimelineDevice(trace, options), .progress = progress, .cancel = &interrupted});
+}
+
 ExitCode Execute(const Options& options) {
-  using Writer = absl::Status (*)(const trace::Trace&, std::ostream&);
-  const Writer writer = options.format == "chrome" ? exporters::WriteChromeTrace
-                        : options.format == "csv"  ? exporters::WriteCsv
-                                                   : nullptr;
-  if (writer == nullptr) {
+  if (options.format == "png" || options.format == "svg" || options.format == "html") {
     return ReportError(absl::UnimplementedError(
-        fmt::format("export: \"{}\" is not available in this version; choose from: chrome, csv",
+        fmt::format("export: \"{}\" is not available in this version; choose from: chrome, csv, "
+                    "snapshot, memory-timeline",
                     options.format)));
   }
-  const auto trace = OpenTrace(options.file);
+  if ((options.no_categories || options.no_annotations) && options.format != "snapshot") {
+    ReportError(absl::InvalidArgumentError(
+        "--no-categories and --no-annotations are for --to snapshot only"));
+    return kUsage;
+  }
+  const auto trace = OpenTrace(options.file, options.range);
   if (!trace.ok()) return ReportError(trace.status());
   const absl::Status status =
-      WriteStream(options.output, [&](std::ostream& out) { return writer(**trace, out); });
+      WriteStream(options.output, [&](std::ostream& out) { return Write(**trace, options, out); });
+  if (absl::IsCancelled(status)) {
+    Note("cancelled; nothing was written");
+    return kInterrupted;
+  }
   return status.ok() ? kDone : ReportError(status);
 }
 
@@ -38,14 +103,24 @@ ExitCode Execute(const Options& options) {
 void RegisterExport(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("export", "a trace in another format");
   auto options = std::make_shared<Options>();
-  command->add_option("FILE", options->file, "a .trace ('-': standard input)")->required();
-  command->add_option("--to", options->format, "chrome (Perfetto, HolisticTraceAnalysis) or csv")
+  command->add_option("FILE", options->file, kFileHelp)->required();
+  command
+      ->add_option("--to", options->format,
+                   "chrome (Perfetto, HolisticTraceAnalysis), csv, snapshot (a CUDA memory "
+                   "snapshot's pickle: PyTorch's memory_viz) or memory-timeline (torch.profiler's "
+                   "raw.json.gz: HolisticTraceAnalysis)")
       ->required()
-      ->check(CLI::IsMember({"chrome", "csv", "snapshot", "memory-timeline", "png", "svg", "html"}))
-      ->type_name("chrome|csv");
+      ->check(CLI::IsMember({"chrome", "csv", "snapshot", "memory-timeline", "png", "svg", "html"})
+                  .description(""))
+      ->type_name("chrome|csv|snapshot|memory-timeline");
   command->add_option("-o,--output", options->output, "file to write ('-': stdout)")
       ->required()
       ->type_name("OUT");
+  AddRangeOptions(*command, options->range);
+  command->add_flag("--no-categories", options->no_categories,
+                    "of a snapshot: leave out what each block is");
+  command->add_flag("--no-annotations", options->no_annotations,
+                    "of a snapshot: leave out steps, phases and named ranges");
   command->callback([options, &context] { context.exit_code = Execute(*options); });
 }
 
