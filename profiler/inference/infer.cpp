@@ -20,6 +20,7 @@ using trace::Category;
 // What the file itself says of a block stands, and for all of its life.
 void TakeSaid(const recording::Recording& recording, const recording::History& history,
               recording::Labels& labels) {
+  if (recording.said_is_inferred) return;  // by us, before: concluded again
   const recording::EntryTable& e = recording.entries;
   const recording::History::Allocations& allocations = history.allocations;
   // Blocks of the end, by place.
