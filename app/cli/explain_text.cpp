@@ -118,9 +118,9 @@ std::string Strip(const explain::SegmentView& s) {
 }
 
 std::string SegmentsText(const std::vector<explain::SegmentView>& segments, size_t top) {
-  std::string text =
-      Heading("Segments",
-              "# in use, + mostly, - partly, . free; expandable ones show gaps where no memory is");
+  std::string text = Heading(
+      "Segments",
+      "most free first; # in use, + mostly, - partly, . free; gaps: addresses without memory");
   Table table({{"Address"},
                {"Bytes", Table::kRight},
                {"Free", Table::kRight},
@@ -129,6 +129,8 @@ std::string SegmentsText(const std::vector<explain::SegmentView>& segments, size
                {"Use"}});
   std::vector<const explain::SegmentView*> order;
   for (const explain::SegmentView& s : segments) order.push_back(&s);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto* x, const auto* y) { return x->free_bytes() > y->free_bytes(); });
   for (size_t i = 0; i < std::min(order.size(), top); ++i) {
     const explain::SegmentView& s = *order[i];
     table.Row({fmt::format("{:#x}", s.address), FormatBytes(s.bytes), FormatBytes(s.free_bytes()),

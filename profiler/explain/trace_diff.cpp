@@ -17,18 +17,6 @@ namespace {
 using run::FormatBytes;
 using trace::EventIndex;
 
-// Whether stacks can be compared: most of what is live has one.
-bool HasStacks(const trace::Trace& trace, const analysis::LiveSet& live) {
-  uint64_t with = 0;
-  for (const analysis::LiveAllocation& l : live.allocations) {
-    const trace::AllocationTable& a = trace.allocations;
-    if (trace.events.StackOf(a.alloc_event[l.id.value]).value != 0) {
-      with += a.bytes_rounded[l.id.value];
-    }
-  }
-  return live.allocated > 0 && 2 * with >= live.allocated;
-}
-
 struct LiveSite {
   std::string name;
   uint64_t bytes = 0, count = 0;
@@ -205,7 +193,7 @@ absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& 
   diff.a = peaks[0];
   diff.b = peaks[1];
   diff.steps = StepsOf(rows[0], rows[1], diff);
-  diff.by_stack = HasStacks(a, live[0]) && HasStacks(b, live[1]);
+  diff.by_stack = a.stacks.size() > 1 && b.stacks.size() > 1;  // row 0 is the empty one
 
   LiveSites sites_a = SitesOf(a, live[0], diff.by_stack);
   LiveSites sites_b = SitesOf(b, live[1], diff.by_stack);
