@@ -61,23 +61,6 @@ std::string Moment(const Trace& trace, trace::EventIndex event) {
   return text + timeline::FormatTime(at.time_ns - trace.begin_ns(), 10'000, 0);
 }
 
-// Reserved and not in use, where most is reserved and least of it in use.
-// What a recording restates of the time before it does not count: segments come before their
-// blocks.
-uint64_t UnusedOf(const Trace& trace, const analysis::MemoryCurves& curves) {
-  uint64_t most = 0, unused = 0;
-  for (size_t i = 0; i < curves.size(); ++i) {
-    if (trace.recording_begin != trace::kNoEvent && curves.event[i] < trace.recording_begin)
-      continue;
-    const uint64_t reserved = curves.reserved[i];
-    if (reserved < most) continue;
-    const uint64_t now = reserved - std::min(reserved, curves.allocated[i]);
-    unused = reserved > most ? now : std::max(unused, now);
-    most = reserved;
-  }
-  return unused;
-}
-
 std::vector<Digest::Origin> OriginsOf(const Trace& trace, const LiveSet& live) {
   const auto& events = trace.events;
   std::vector<uint8_t> rule(trace.allocations.size());
@@ -135,7 +118,8 @@ std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const Trace> trace) {
   if (trace->events.size() > 0)
     digest->at_peak = analysis::LiveAt(*trace, digest->summary.peak.context.event);
   if (!digest->summary.steps.empty()) digest->last_step_ms = digest->summary.steps.back().total_ms;
-  digest->unused = UnusedOf(*trace, digest->curves);
+  digest->unused =
+      digest->at_peak.reserved - std::min(digest->at_peak.reserved, digest->at_peak.allocated);
   for (trace::EventIndex e : trace->activities.event)
     digest->out_of_memory += trace->events.kind[e] == trace::EventKind::kOutOfMemory;
   if (!trace->info.has_config) digest->origins = OriginsOf(*trace, digest->at_peak);

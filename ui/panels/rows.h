@@ -52,8 +52,7 @@ struct Digest {
   analysis::Summary summary;
   analysis::LiveSet at_peak;
   double last_step_ms = 0;
-  // Where most is reserved and least of that in use: reserved minus allocated.
-  uint64_t unused = 0;
+  uint64_t unused = 0;         // at the peak: reserved minus allocated
   uint64_t out_of_memory = 0;  // events
   // Of a recorded file: bytes at the peak by the rule that their category was inferred by (0: the
   // file said it), most first.

@@ -111,8 +111,8 @@ ChipTexts MakeChipTexts(const Digest& digest) {
   if (digest.unused >= kUnusedShown) {
     out.unused = QObject::tr("unused %1").arg(Short(digest.unused));
     out.unused_tip = QObject::tr(
-                         "%1 bytes are reserved but not allocated, when most is reserved. Click: "
-                         "where the holes are and who pins them.")
+                         "%1 bytes are reserved but not allocated at the peak. Click: where they "
+                         "are and who pins them.")
                          .arg(QString::fromStdString(timeline::FormatCount(digest.unused)));
   }
   if (digest.out_of_memory > 0) {

@@ -305,7 +305,8 @@ void MainWindow::ShowNothing() {
 void MainWindow::ShowOutOfMemoryTab() {
   const QString id = QStringLiteral("out-of-memory");
   const int tab = tabs_->indexOf(explain_->page(id));
-  tabs_->setTabVisible(tab, tab == tabs_->currentIndex() || digest_->out_of_memory > 0);
+  const bool wanted = tab == tabs_->currentIndex() || digest_->out_of_memory > 0;
+  if (tabs_->isTabVisible(tab) != wanted) tabs_->setTabVisible(tab, wanted);
 }
 
 void MainWindow::openPage(const QString& id) {
