@@ -1,0 +1,1 @@
+set(VRAMSCOPE_BENCH_LIBS vramscope_explain vramscope_analysis vramscope_random_trace)
