@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/analysis/site_names.h"
 
 namespace vramscope::analysis {
 
@@ -117,55 +119,16 @@ absl::StatusOr<GroupBy> ParseGroupBy(std::string_view name) {
 
 namespace {
 
-bool IsPython(std::string_view file) { return file.ends_with(".py") || file.starts_with('<'); }
-bool IsInstalled(std::string_view file) {
-  return file.find("site-packages/") != std::string_view::npos ||
-         file.find("dist-packages/") != std::string_view::npos ||
-         file.find("/lib/python") != std::string_view::npos || file.starts_with("<frozen");
-}
-
-// "MmBackward0" of "torch::autograd::generated::MmBackward0::apply(...)"; "" when it is no node.
-std::string_view NodeOf(std::string_view function) {
-  if (!function.starts_with("torch::autograd::")) return "";
-  const size_t apply = function.find("::apply(");
-  if (apply == std::string_view::npos) return "";
-  function = function.substr(0, apply);
-  return function.substr(function.rfind(':') + 1);
-}
-
-// "mm" of "at::_ops::mm::call(...)"; "" when it is no operator, or one that only hands out memory.
-std::string_view OperatorOf(std::string_view function) {
-  constexpr std::string_view kPrefix = "at::_ops::";
-  if (!function.starts_with(kPrefix)) return "";
-  function.remove_prefix(kPrefix.size());
-  return function.starts_with("empty") ? "" : function.substr(0, function.find("::"));
-}
-
-// "optimizer.py:80 step": the innermost Python frame of the program itself, else of an installed
-// package. Without any (a thread of autograd) its node, the operator, or the innermost frame.
+// "optimizer.py:80 step"; without Python frames (a thread of autograd) the node, the operator, or
+// the innermost frame.
 std::string StackName(const trace::Trace& trace, trace::StackId stack) {
-  const trace::StackTable& t = trace.stacks;
-  const std::span<const uint32_t> frames = t.Frames(stack);
+  const std::span<const uint32_t> frames = trace.stacks.Frames(stack);
   if (frames.empty()) return "(no stack)";
-  const auto file = [&](uint32_t frame) { return trace.String(t.file[frame]); };
-  const auto function = [&](uint32_t frame) { return trace.String(t.function[frame]); };
-  auto best = std::find_if(frames.begin(), frames.end(),
-                           [&](uint32_t f) { return IsPython(file(f)) && !IsInstalled(file(f)); });
-  if (best == frames.end())
-    best =
-        std::find_if(frames.begin(), frames.end(), [&](uint32_t f) { return IsPython(file(f)); });
-  if (best == frames.end()) {
-    for (const uint32_t f : frames)
-      if (const auto node = NodeOf(function(f)); !node.empty()) return std::string(node);
-    for (const uint32_t f : frames)
-      if (const auto op = OperatorOf(function(f)); !op.empty()) return fmt::format("aten::{}", op);
-    best = frames.begin();
-  }
-  const std::string_view path = file(*best);
-  const std::string_view name = path.substr(path.find_last_of("/\\") + 1);
-  if (name.empty() || name == "??") return std::string(function(*best));
-  return t.line[*best] == 0 ? fmt::format("{} {}", name, function(*best))
-                            : fmt::format("{}:{} {}", name, t.line[*best], function(*best));
+  const SiteNames names(trace);
+  if (std::vector<std::string> callers = names.Callers(stack); !callers.empty())
+    return std::move(callers.front());
+  if (std::string op = names.Operator(stack); !op.empty()) return op;
+  return std::string(FunctionName(trace.String(trace.stacks.function[frames.front()])));
 }
 
 }  // namespace
@@ -175,9 +138,6 @@ std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, Gro
   const bool stacks = !trace.events.stack.empty();
   // Of a recording, what it began with: in no phase of it, and by whom is mostly not recorded.
   constexpr uint64_t kOlder = ~uint64_t{0};
-  const auto is_older = [&](uint32_t id) {
-    return trace.recording_begin != kNoEvent && a.alloc_event[id] < trace.recording_begin;
-  };
   const auto key_of = [&](const LiveAllocation& l) -> uint64_t {
     const uint32_t id = l.id.value;
     switch (by) {
@@ -190,11 +150,11 @@ std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, Gro
       case GroupBy::kStack:
         if (stacks) {
           const uint32_t stack = trace.events.StackOf(a.alloc_event[id]).value;
-          return stack == 0 && is_older(id) ? kOlder : stack;
+          return stack == 0 && IsOlder(trace, id) ? kOlder : stack;
         }
         return uint64_t{a.module[id].value} << 32 | a.op[id].value;
       case GroupBy::kPhase:
-        return is_older(id) ? kOlder : static_cast<uint64_t>(a.phase[id]);
+        return IsOlder(trace, id) ? kOlder : static_cast<uint64_t>(a.phase[id]);
     }
     return 0;
   };

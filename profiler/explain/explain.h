@@ -155,7 +155,7 @@ Fragmentation FragmentationAt(const trace::Trace& trace, trace::EventIndex event
 
 // What the allocator would have done under other settings, or with empty_cache(): by replay.
 struct Remedy {
-  std::string name;            // "empty_cache()", "max_split_size_mb:128"
+  std::string name = {};       // "empty_cache()", "max_split_size_mb:128"
   std::string error = {};      // why it could not be computed; then the rest is 0
   uint64_t reserved = 0;       // at the moment
   int64_t given_back = 0;      // at the moment, against the model under the recorded settings

@@ -139,7 +139,8 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
 
   // From the recorded start state, against the recording itself.
   {
-    Remedy remedy{.name = "empty_cache() at this moment"};
+    Remedy remedy;
+    remedy.name = "empty_cache() at this moment";
     const absl::StatusOr<Replayed> r = replays.Run({.restart = false, .empty_cache_at = {at + 1}});
     if (absl::IsCancelled(r.status())) return r.status();
     if (r.ok()) {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/importers/json_tokens.h"
 #include "profiler/importers/kineto_events.h"
-#include "profiler/importers/kineto_json.h"
 #include "profiler/importers/kineto_stacks.h"
 
 namespace vramscope::importers {
@@ -327,7 +327,7 @@ class Assembler {
 
 absl::StatusOr<Recording> ReadKineto(trace::InputStream& input, const KinetoOptions& options) {
   KinetoTables tables;
-  KinetoJson json(input, options.head, [&] {
+  JsonTokens json(input, options.head, [&] {
     if (options.progress && input.total() > 0)
       options.progress(std::min(
           1.0, static_cast<double>(input.consumed()) / static_cast<double>(input.total())));

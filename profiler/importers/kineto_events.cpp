@@ -57,10 +57,10 @@ absl::Status KinetoEventReader::Broken() const {
 
 absl::Status KinetoEventReader::Read() {
   const Token first = json_.Next();
-  if (first == KinetoJson::kError) return json_.status();
-  if (first != KinetoJson::kBeginObject && first != KinetoJson::kBeginArray)
+  if (first == JsonTokens::kError) return json_.status();
+  if (first != JsonTokens::kBeginObject && first != JsonTokens::kBeginArray)
     return absl::InvalidArgumentError("JSON, but neither an object nor a list of events");
-  const bool whole = first == KinetoJson::kBeginArray ? Events() : Top();
+  const bool whole = first == JsonTokens::kBeginArray ? Events() : Top();
   if (whole && saw_events_) return absl::OkStatus();
   if (whole) return absl::InvalidArgumentError("JSON without \"traceEvents\": no Chrome trace");
   return Broken();
@@ -70,11 +70,11 @@ absl::Status KinetoEventReader::Read() {
 bool KinetoEventReader::Top() {
   while (true) {
     const Token key = json_.Next();
-    if (key == KinetoJson::kEndObject) return true;
-    if (key != KinetoJson::kString) return false;
+    if (key == JsonTokens::kEndObject) return true;
+    if (key != JsonTokens::kString) return false;
     key_ = json_.text();
     const Token value = json_.Next();
-    if (key_ == "traceEvents" && value == KinetoJson::kBeginArray) {
+    if (key_ == "traceEvents" && value == JsonTokens::kBeginArray) {
       if (!Events()) return false;
       continue;
     }
@@ -90,8 +90,8 @@ bool KinetoEventReader::Events() {
   saw_events_ = true;
   while (true) {
     const Token token = json_.Next();
-    if (token == KinetoJson::kEndArray) return true;
-    if (token != KinetoJson::kBeginObject) {
+    if (token == JsonTokens::kEndArray) return true;
+    if (token != JsonTokens::kBeginObject) {
       if (!json_.Skip(token)) return false;
       continue;
     }
@@ -105,11 +105,11 @@ bool KinetoEventReader::Events() {
 bool KinetoEventReader::Event() {
   while (true) {
     const Token key = json_.Next();
-    if (key == KinetoJson::kEndObject) return true;
-    if (key != KinetoJson::kString) return false;
+    if (key == JsonTokens::kEndObject) return true;
+    if (key != JsonTokens::kString) return false;
     key_ = json_.text();
     const Token value = json_.Next();
-    if (key_ == "args" && value == KinetoJson::kBeginObject) {
+    if (key_ == "args" && value == JsonTokens::kBeginObject) {
       if (!Args()) return false;
     } else if (!Field(value)) {
       return false;
@@ -120,8 +120,8 @@ bool KinetoEventReader::Event() {
 bool KinetoEventReader::Args() {
   while (true) {
     const Token key = json_.Next();
-    if (key == KinetoJson::kEndObject) return true;
-    if (key != KinetoJson::kString) return false;
+    if (key == JsonTokens::kEndObject) return true;
+    if (key != JsonTokens::kString) return false;
     key_ = json_.text();
     if (!Argument(json_.Next())) return false;
   }

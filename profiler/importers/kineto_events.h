@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/importers/kineto_json.h"
+#include "profiler/importers/json_tokens.h"
 #include "profiler/trace/types.h"
 
 namespace vramscope::importers {
@@ -72,12 +72,12 @@ struct KinetoTables {
 // Reads a whole file. What has been read stays in `tables` when it fails.
 class KinetoEventReader {
  public:
-  KinetoEventReader(KinetoJson& json, KinetoTables& tables) : json_(json), t_(tables) {}
+  KinetoEventReader(JsonTokens& json, KinetoTables& tables) : json_(json), t_(tables) {}
   // kInvalidArgument: not a Chrome trace; else what the JSON reader says.
   absl::Status Read();
 
  private:
-  using Token = KinetoJson::Token;
+  using Token = JsonTokens::Token;
   // One event of the list, the fields that matter.
   struct Raw {
     std::string name, category, phase;
@@ -103,7 +103,7 @@ class KinetoEventReader {
   trace::StringId Intern(std::string_view text);
   uint32_t Thread();
 
-  KinetoJson& json_;
+  JsonTokens& json_;
   KinetoTables& t_;
   Raw e_;
   std::string key_;

@@ -247,7 +247,7 @@ absl::StatusOr<TracePtr> OpenTraceFile(const std::string& path, const OpenOption
       if (!recording.ok()) return In(name, recording.status());
       return FromRecording(*std::move(recording), title, options);
     }
-    case FileKind::kKinetoJson: {
+    case FileKind::kJsonTokens: {
       absl::StatusOr<Recording> recording = ReadKineto(**input, ForKineto(head, options));
       input->reset();
       if (!recording.ok()) return In(name, recording.status());

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "profiler/importers/kineto_json.h"
+#include "profiler/importers/json_tokens.h"
 
 namespace vramscope::importers {
 namespace {
@@ -39,7 +39,7 @@ Value Literal(std::string_view text) {
 absl::Status ReadSnapshotJson(trace::InputStream& input, std::string_view head,
                               const std::function<absl::Status()>& tick, SnapshotBuilder& builder) {
   absl::Status ticked;
-  KinetoJson json(input, head, [&] {
+  JsonTokens json(input, head, [&] {
     ticked = tick();
     return ticked.ok();
   });
@@ -49,30 +49,30 @@ absl::Status ReadSnapshotJson(trace::InputStream& input, std::string_view head,
   do {
     bool good = true;
     switch (json.Next()) {
-      case KinetoJson::kEnd:
+      case JsonTokens::kEnd:
         if (json.offset() == 0) return absl::InvalidArgumentError("an empty file");
         return error("the file ends here, in the middle of the snapshot");
-      case KinetoJson::kError:
+      case JsonTokens::kError:
         return ticked.ok() ? json.status() : ticked;
-      case KinetoJson::kBeginObject:
+      case JsonTokens::kBeginObject:
         good = builder.Push(Value::Of(Kind::kOpenDict)) && builder.Mark();
         break;
-      case KinetoJson::kEndObject:
+      case JsonTokens::kEndObject:
         good = builder.SetItems();
         break;
-      case KinetoJson::kBeginArray:
+      case JsonTokens::kBeginArray:
         good = builder.Push(Value::Of(Kind::kOpenList)) && builder.Mark();
         break;
-      case KinetoJson::kEndArray:
+      case JsonTokens::kEndArray:
         good = builder.Appends();
         break;
-      case KinetoJson::kString:
+      case JsonTokens::kString:
         good = builder.Push(builder.String(json.text()));
         break;
-      case KinetoJson::kNumber:
+      case JsonTokens::kNumber:
         good = builder.Push(Number(json.text()));
         break;
-      case KinetoJson::kLiteral:
+      case JsonTokens::kLiteral:
         good = builder.Push(Literal(json.text()));
         break;
     }

@@ -44,10 +44,10 @@ FileKind SniffJson(std::string_view text) {
       if (next == std::string_view::npos || text[next] != ':') continue;  // no key
       // A bare list of events, as the Chrome format allows.
       if (array_of_events && depth == 2 && (string == "ph" || string == "traceEvents"))
-        return FileKind::kKinetoJson;
+        return FileKind::kJsonTokens;
       if (array_of_events || depth != 1) continue;
       if (Has(kSnapshotKeys, string)) return FileKind::kSnapshotJson;
-      if (Has(kKinetoKeys, string)) return FileKind::kKinetoJson;
+      if (Has(kKinetoKeys, string)) return FileKind::kJsonTokens;
     }
   }
   return FileKind::kUnknown;

@@ -122,7 +122,6 @@ class Reader {
     place_.resize(rows_);
     std::vector<uint32_t> members, places;
     uint32_t run = 0;
-    EntryIndex begin = 0;
     bool freeing = false;
     const auto close = [&](EntryIndex end) {
       uint64_t bytes = 0, sized = 0;
@@ -159,7 +158,6 @@ class Reader {
         freeing = false;
         if (a >= h_.older) place_[a - h_.older] = run;
       } else if (l_.dead[a] == i) {
-        if (!freeing) begin = i;
         freeing = true;
         if (a >= h_.older) members.push_back(a - h_.older);
       }

@@ -98,7 +98,7 @@ TEST(Sniff, KnowsKindsByTheirFirstKeys) {
   for (const char* head :
        {R"({"schemaVersion": 1,)", R"({ "deviceProperties": [{"segments": 1}],)",
         R"({"a": "\"segments\"", "traceEvents": [)", R"([{"ph": "X", "name": "segments"})"})
-    EXPECT_EQ(Sniff(head), FileKind::kKinetoJson) << head;
+    EXPECT_EQ(Sniff(head), FileKind::kJsonTokens) << head;
   for (const char* head : {"", "{", "[1, 2]", R"({"x": {"segments": 1}})", R"(["segments")",
                            "segments", R"({"segments)", "\x80"})
     EXPECT_EQ(Sniff(head), FileKind::kUnknown) << head;

@@ -14,7 +14,7 @@ namespace {
 using trace::Phase;
 
 struct Frame {
-  std::string function, file;
+  std::string function, file = {};
   uint32_t line = 1;
 };
 

@@ -271,7 +271,7 @@ void DrawBlocks(const CanvasState& s, const TextMeasure& measure, SceneCounts* c
     // still on the screen while blocks move under it.
     uint32_t hatch = Mix(s.theme.cached, s.theme.line, s.theme.dark ? 0.7 : 0.85).argb();
     auto cell_at = [&](float at, uint32_t limit) {
-      return static_cast<uint32_t>(std::clamp(std::round(at / cell), 0.0, double{limit}));
+      return static_cast<uint32_t>(std::clamp<double>(std::round(at / cell), 0.0, limit));
     };
     for (const query::Strip& strip : d.address_axis().strips()) {
       if (strip.end_ns < begin || strip.begin_ns > end) continue;

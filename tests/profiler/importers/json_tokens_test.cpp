@@ -1,4 +1,4 @@
-#include "profiler/importers/kineto_json.h"
+#include "profiler/importers/json_tokens.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace vramscope::importers {
 namespace {
 
-using Token = KinetoJson::Token;
+using Token = JsonTokens::Token;
 
 struct Read {
   std::vector<Token> tokens;
@@ -22,30 +22,30 @@ struct Read {
 
 Read All(std::string text, size_t chunk, std::string_view head = "") {
   TextInput input(std::move(text), chunk);
-  KinetoJson json(input, head, nullptr);
+  JsonTokens json(input, head, nullptr);
   Read read;
   while (true) {
     const Token token = json.Next();
     read.tokens.push_back(token);
     read.texts.emplace_back(json.text());
-    if (token == KinetoJson::kEnd || token == KinetoJson::kError) break;
+    if (token == JsonTokens::kEnd || token == JsonTokens::kError) break;
   }
   read.status = json.status();
   return read;
 }
 
-TEST(KinetoJson, TokensWhateverTheChunks) {
+TEST(JsonTokens, TokensWhateverTheChunks) {
   const std::string text =
       R"( {"a\"b\\c\u00e9\n" : [-12.5e3, true,null, 7 ,"plain"], "k": NaN, "": -Infinity})";
   for (const size_t chunk : {1, 2, 3, 7, 100}) {
     const Read read = All(text, chunk);
     EXPECT_EQ(
         read.tokens,
-        (std::vector<Token>{KinetoJson::kBeginObject, KinetoJson::kString, KinetoJson::kBeginArray,
-                            KinetoJson::kNumber, KinetoJson::kLiteral, KinetoJson::kLiteral,
-                            KinetoJson::kNumber, KinetoJson::kString, KinetoJson::kEndArray,
-                            KinetoJson::kString, KinetoJson::kLiteral, KinetoJson::kString,
-                            KinetoJson::kLiteral, KinetoJson::kEndObject, KinetoJson::kEnd}));
+        (std::vector<Token>{JsonTokens::kBeginObject, JsonTokens::kString, JsonTokens::kBeginArray,
+                            JsonTokens::kNumber, JsonTokens::kLiteral, JsonTokens::kLiteral,
+                            JsonTokens::kNumber, JsonTokens::kString, JsonTokens::kEndArray,
+                            JsonTokens::kString, JsonTokens::kLiteral, JsonTokens::kString,
+                            JsonTokens::kLiteral, JsonTokens::kEndObject, JsonTokens::kEnd}));
     EXPECT_EQ(read.texts[1], "a\"b\\c\xc3\xa9\n");
     EXPECT_EQ(read.texts[3], "-12.5e3");
     EXPECT_EQ(read.texts[7], "plain");
@@ -53,32 +53,32 @@ TEST(KinetoJson, TokensWhateverTheChunks) {
   }
 }
 
-TEST(KinetoJson, WhatWasTakenBeforeComesFirst) {
+TEST(JsonTokens, WhatWasTakenBeforeComesFirst) {
   const Read read = All("lo\", 42]", 2, "[\"hel");
   EXPECT_EQ(read.texts[1], "hello");
   EXPECT_EQ(read.texts[2], "42");
 }
 
-TEST(KinetoJson, ErrorsNameTheByte) {
+TEST(JsonTokens, ErrorsNameTheByte) {
   const Read cut = All("[1, \"abc", 3);
-  EXPECT_EQ(cut.tokens.back(), KinetoJson::kError);
+  EXPECT_EQ(cut.tokens.back(), JsonTokens::kError);
   EXPECT_EQ(cut.status.message(), "byte 8: a string does not end");
   const Read odd = All("[1, \x01]", 3);
   EXPECT_EQ(odd.status.code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(odd.status.message().substr(0, 6), "byte 4");
 }
 
-TEST(KinetoJson, ALongStringIsCutNotHeld) {
+TEST(JsonTokens, ALongStringIsCutNotHeld) {
   const Read read = All("[\"" + std::string(3 << 20, 'x') + "\", 5]", 1 << 16);
-  EXPECT_EQ(read.texts[1].size(), KinetoJson::kMostText);
+  EXPECT_EQ(read.texts[1].size(), JsonTokens::kMostText);
   EXPECT_EQ(read.texts[2], "5");
 }
 
-TEST(KinetoJson, SkipsDeepNestingWithoutRecursion) {
+TEST(JsonTokens, SkipsDeepNestingWithoutRecursion) {
   TextInput input(std::string(1 << 20, '[') + std::string(1 << 20, ']') + "7", 1 << 16);
-  KinetoJson json(input, "", nullptr);
+  JsonTokens json(input, "", nullptr);
   EXPECT_TRUE(json.Skip(json.Next()));
-  EXPECT_EQ(json.Next(), KinetoJson::kNumber);
+  EXPECT_EQ(json.Next(), JsonTokens::kNumber);
 }
 
 TEST(KinetoNumbers, ThousandthsAreExact) {

@@ -1,8 +1,8 @@
 // JSON as a stream of tokens: nothing is kept but the present one. Lenient where writers are
 // (commas and colons are not checked), strict about what could be misread. Internal to this folder.
 //
-//   KinetoJson json(input, head);
-//   for (auto t = json.Next(); t != KinetoJson::kEnd && t != KinetoJson::kError; t = json.Next())
+//   JsonTokens json(input, head);
+//   for (auto t = json.Next(); t != JsonTokens::kEnd && t != JsonTokens::kError; t = json.Next())
 //   ...
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace vramscope::importers {
 
-class KinetoJson {
+class JsonTokens {
  public:
   enum Token : uint8_t {
     kEnd,
@@ -36,7 +36,7 @@ class KinetoJson {
 
   // `head`: what has been taken from the input before. `refilled` is called every time that more is
   // read; false ends with kCancelled.
-  KinetoJson(trace::InputStream& input, std::string_view head, std::function<bool()> refilled);
+  JsonTokens(trace::InputStream& input, std::string_view head, std::function<bool()> refilled);
 
   Token Next();
   // Passes over the rest of the value that `first` begins. False: kError or kEnd came first.

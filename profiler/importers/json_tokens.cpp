@@ -1,4 +1,4 @@
-#include "profiler/importers/kineto_json.h"
+#include "profiler/importers/json_tokens.h"
 
 #include <fmt/format.h>
 
@@ -41,11 +41,11 @@ std::string_view Trimmed(std::string_view text) {
 
 }  // namespace
 
-KinetoJson::KinetoJson(trace::InputStream& input, std::string_view head,
+JsonTokens::JsonTokens(trace::InputStream& input, std::string_view head,
                        std::function<bool()> refilled)
     : input_(input), refilled_(std::move(refilled)), buffer_(head), size_(head.size()) {}
 
-bool KinetoJson::Refill() {
+bool JsonTokens::Refill() {
   if (ended_) return false;
   if (refilled_ && !refilled_()) {
     ended_ = true;
@@ -62,14 +62,14 @@ bool KinetoJson::Refill() {
   return size_ > 0;
 }
 
-KinetoJson::Token KinetoJson::Fail(std::string_view what) {
+JsonTokens::Token JsonTokens::Fail(std::string_view what) {
   if (status_.ok()) status_ = absl::DataLossError(fmt::format("byte {}: {}", before_ + at_, what));
   ended_ = true;
   at_ = size_ = 0;
   return kError;
 }
 
-KinetoJson::Token KinetoJson::Next() {
+JsonTokens::Token JsonTokens::Next() {
   text_ = {};
   while (true) {
     if (!More()) {
@@ -111,7 +111,7 @@ KinetoJson::Token KinetoJson::Next() {
   return Fail(fmt::format("this is not JSON (character {:#04x})", static_cast<uint8_t>(c)));
 }
 
-KinetoJson::Token KinetoJson::Word(Token token) {
+JsonTokens::Token JsonTokens::Word(Token token) {
   const size_t begin = at_;
   while (at_ < size_ && IsWord(buffer_[at_])) ++at_;
   if (at_ < size_) {
@@ -127,11 +127,11 @@ KinetoJson::Token KinetoJson::Word(Token token) {
   return token;
 }
 
-void KinetoJson::Keep(std::string_view part) {
+void JsonTokens::Keep(std::string_view part) {
   scratch_ += part.substr(0, kMostText - std::min(kMostText, scratch_.size()));
 }
 
-KinetoJson::Token KinetoJson::String() {
+JsonTokens::Token JsonTokens::String() {
   bool copied = false;
   scratch_.clear();
   while (true) {
@@ -162,7 +162,7 @@ KinetoJson::Token KinetoJson::String() {
   }
 }
 
-std::optional<uint32_t> KinetoJson::Hex4() {
+std::optional<uint32_t> JsonTokens::Hex4() {
   uint32_t code = 0;
   for (int i = 0; i < 4; ++i) {
     if (!More()) return std::nullopt;
@@ -178,7 +178,7 @@ std::optional<uint32_t> KinetoJson::Hex4() {
   return code;
 }
 
-void KinetoJson::AppendUtf8(uint32_t code) {
+void JsonTokens::AppendUtf8(uint32_t code) {
   char bytes[4];
   size_t n = 0;
   if (code < 0x80) {
@@ -195,7 +195,7 @@ void KinetoJson::AppendUtf8(uint32_t code) {
 }
 
 // After the backslash. False: the input ends. What no writer escapes stands for itself.
-bool KinetoJson::Escape() {
+bool JsonTokens::Escape() {
   if (!More()) return false;
   const char c = buffer_[at_++];
   switch (c) {
@@ -222,7 +222,7 @@ bool KinetoJson::Escape() {
   }
 }
 
-bool KinetoJson::Skip(Token first) {
+bool JsonTokens::Skip(Token first) {
   if (first == kEnd || first == kError) return false;
   int64_t depth = first == kBeginObject || first == kBeginArray ? 1 : 0;
   while (depth > 0) {

@@ -1,10 +1,10 @@
-#include "profiler/explain/site_names.h"
+#include "profiler/analysis/site_names.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace vramscope::explain {
+namespace vramscope::analysis {
 namespace {
 
 constexpr std::string_view kOperatorPrefix = "at::_ops::";
@@ -146,4 +146,4 @@ std::string ModuleOpName(const trace::Trace& trace, trace::StringId module, trac
   return fmt::format("{} > {}", m.empty() ? "(no module)" : m, o.empty() ? "(no op)" : o);
 }
 
-}  // namespace vramscope::explain
+}  // namespace vramscope::analysis

@@ -1,0 +1,65 @@
+// What a call stack is called, and which stacks are the same call site. Pure functions of an
+// immutable Trace; thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/trace/trace.h"
+
+namespace vramscope::analysis {
+
+// The path's last part.
+std::string_view BaseName(std::string_view path);
+
+// A C++ frame without its arguments, at most 100 characters.
+std::string_view FunctionName(std::string_view function);
+
+// What a stack says about who asked. Cheap to make; one for each use.
+class SiteNames {
+ public:
+  explicit SiteNames(const trace::Trace& trace) : trace_(trace) {}
+
+  // What kind of frame a row of StackTable's frames is.
+  enum class Frame : uint8_t {
+    kProgram,    // Python, not of an installed package
+    kLibrary,    // Python of an installed package
+    kNode,       // an autograd node: "torch::autograd::generated::MmBackward0::apply(...)"
+    kOperator,   // a dispatched operator: "at::_ops::mm::call(...)"
+    kMachinery,  // interpreter, dispatcher, allocator
+  };
+  Frame KindOf(uint32_t frame) const;
+
+  // Python frames as "optimizer.py:80 step", innermost first: those of the program, or where there
+  // are none those of packages; without any: the autograd node or the innermost function of note.
+  std::vector<std::string> Callers(trace::StackId stack) const;
+  // "aten::mm" of the innermost operator that does more than hand out memory; "" when none.
+  std::string Operator(trace::StackId stack) const;
+  // Equal for stacks that are the same call site: Python frames, node and operator alike. With
+  // `portable` also across recordings of changed programs: lines and all but the last two parts of
+  // paths do not count.
+  std::string Key(trace::StackId stack, bool portable) const;
+
+ private:
+  std::string_view Function(uint32_t frame) const {
+    return trace_.String(trace_.stacks.function[frame]);
+  }
+  std::string_view File(uint32_t frame) const { return trace_.String(trace_.stacks.file[frame]); }
+
+  const trace::Trace& trace_;
+};
+
+// "layers.3.mlp > aten::mm", with "(no module)" and the like; "(before the recording)" for a
+// block of which nothing else is known.
+std::string ModuleOpName(const trace::Trace& trace, trace::StringId module, trace::StringId op,
+                         bool older);
+
+// Whether the allocation restates what was there when the recording began.
+inline bool IsOlder(const trace::Trace& trace, uint32_t allocation) {
+  return trace.recording_begin != trace::kNoEvent &&
+         trace.allocations.alloc_event[allocation] < trace.recording_begin;
+}
+
+}  // namespace vramscope::analysis
