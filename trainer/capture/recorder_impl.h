@@ -1,0 +1,261 @@
+// What a Recorder holds: open ops and modules by thread, live allocations, the batch that is being
+// filled. Internal to this folder: recorder.cpp hears what happens, recorder_tape.cpp repeats it.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trainer/capture/flat_map.h"
+#include "trainer/capture/recorder.h"
+#include "trainer/capture/spin_lock.h"
+
+namespace vramscope::trainer {
+
+using trace::Category;
+using trace::Event;
+using trace::EventKind;
+using trace::Phase;
+using trace::StringId;
+
+inline constexpr size_t kBatchEvents = 4096;
+// What the lookup from sequence number to module may grow to before old entries are dropped. A
+// step of a 100-layer model needs some 10,000.
+inline constexpr size_t kMaxSequenceNumbers = size_t{1} << 22;
+inline constexpr size_t kMaxAddresses = size_t{1} << 16;
+
+struct OpenOp {
+  StringId name;
+  StringId module;
+  bool emitted = false;
+  bool backward = false;
+  bool storage_only = false;
+  uint32_t modules = 0;  // open modules when the op began
+};
+
+// What one thread has open. Autograd's device thread outlives recorders: `serial` tells whose it
+// is.
+struct ThreadState {
+  uint64_t serial = 0;
+  uint32_t index = 0;  // in order of first report to the recorder: the loop's thread is 0
+  std::vector<StringId> modules;
+  std::vector<OpenOp> ops;
+  std::vector<Category> categories;
+  std::vector<StringId> owners;
+};
+inline thread_local ThreadState t_state;
+
+struct Live {
+  uint64_t id = 0;
+  uint32_t saved = 0;  // graph nodes that keep it
+  Category category = Category::kUnknown;
+  Category unsaved = Category::kUnknown;  // what it is again once nobody saves it
+  StringId module;
+};
+
+struct LiveSegment {
+  uint64_t id = 0;
+  uint32_t stream = 0;
+  trace::Pool pool = trace::Pool::kSmall;
+};
+
+// Ops that only ask for storage: an allocation inside them is named after the op that wanted it.
+inline bool AsksForStorageOnly(std::string_view name) {
+  return name.starts_with("aten::empty") || name.starts_with("aten::new_empty") ||
+         name == "aten::resize_";
+}
+
+inline uint64_t SequenceKey(uint64_t forward_thread, int64_t sequence_number) {
+  return (forward_thread << 48) ^ static_cast<uint64_t>(sequence_number + 1);
+}
+
+struct Recorder::Impl {
+  Impl(trace::EventSink& s, Clock c, const RecorderOptions& o, uint64_t number)
+      : sink(s), clock(std::move(c)), options(o), serial(number) {
+    batch.reserve(kBatchEvents);
+    string_ids.emplace("", 0);
+  }
+
+  trace::EventSink& sink;
+  Clock clock;
+  const RecorderOptions options;
+  const uint64_t serial;
+
+  mutable SpinLock mutex;
+  std::vector<Event> batch;
+  uint64_t flushed_events = 0;
+  int64_t last_time = 0;
+
+  absl::flat_hash_map<std::string, uint32_t> string_ids;
+  std::vector<std::string> strings = {""};  // by id
+  std::vector<std::string> new_strings;
+  // By address of the characters: names of operators and literals stay where they are. A hit is
+  // compared, since a name on the heap may give its place to another.
+  FlatMap<StringId> id_at{1 << 12};
+  // (path so far, name) -> path, so that opening a module makes no string.
+  FlatMap<StringId> module_paths;
+
+  FlatMap<Live> live{1 << 14};
+  FlatMap<LiveSegment> segments{256};
+  uint64_t next_allocation = 0;
+  uint64_t next_segment = 0;
+  FlatMap<StringId> module_of_sequence{1 << 14};
+
+  std::string failure;   // innermost place of the first exception
+  Tape* tape = nullptr;  // gets what is flushed
+
+  std::vector<Phase> phases;
+  std::atomic<Phase> phase{Phase::kNone};
+  uint32_t next_thread = 0;
+
+  ThreadState& Thread() {
+    ThreadState& state = t_state;
+    if (state.serial != serial) {
+      state.serial = serial;
+      state.index = next_thread++;
+      state.modules.clear();
+      state.ops.clear();
+      state.categories.clear();
+      state.owners.clear();
+    }
+    return state;
+  }
+
+  Event& Push(EventKind kind) {
+    if (batch.size() >= kBatchEvents) FlushLocked();
+    last_time = std::max(last_time, clock());
+    Event& event = batch.emplace_back();
+    event.kind = kind;
+    event.time_ns = last_time;
+    return event;
+  }
+
+  void PushPages(EventKind kind, uint64_t segment, uint64_t address, uint64_t bytes) {
+    std::lock_guard lock(mutex);
+    const LiveSegment* found = segments.Find(segment);
+    if (found == nullptr) return;
+    Event& event = Push(kind);
+    event.id = found->id;
+    event.address = address;
+    event.bytes = bytes;
+    event.stream = found->stream;
+    event.pool = found->pool;
+  }
+
+  void FlushLocked() {
+    if (!new_strings.empty()) {
+      sink.Strings(static_cast<uint32_t>(strings.size() - new_strings.size()), new_strings);
+      new_strings.clear();
+    }
+    // The op that is just beginning may turn out to be a view, and the ops around it with it: they
+    // stay, so that what is left out does not depend on where a batch ends.
+    size_t n = batch.size();
+    while (n > 0 && batch[n - 1].kind == EventKind::kOpBegin) --n;
+    if (n == 0) return;
+    const auto whole = std::span(batch).first(n);
+    sink.Events(whole);
+    if (tape != nullptr) {
+      for (const Event& event : whole) {
+        switch (event.kind) {
+          case EventKind::kSegmentAlloc:
+          case EventKind::kSegmentFree:
+          case EventKind::kSegmentMap:
+          case EventKind::kSegmentUnmap:
+          case EventKind::kOutOfMemory:
+            break;
+          default:
+            tape->events.push_back(event);
+        }
+      }
+    }
+    flushed_events += n;
+    batch.erase(batch.begin(), batch.begin() + static_cast<ptrdiff_t>(n));
+  }
+
+  StringId Intern(std::string_view text) {
+    if (text.empty()) return {};
+    const uint64_t at = reinterpret_cast<uintptr_t>(text.data());
+    if (const StringId* known = id_at.Find(at); known != nullptr && strings[known->value] == text)
+      return *known;
+    const StringId id = InternByText(text);
+    if (id_at.size() > kMaxAddresses) id_at.Clear();
+    return id_at.Insert(at, id);
+  }
+
+  StringId InternByText(std::string_view text) {
+    auto it = string_ids.find(absl::string_view(text.data(), text.size()));
+    if (it != string_ids.end()) return {it->second};
+    const auto id = static_cast<uint32_t>(strings.size());
+    strings.emplace_back(text);
+    new_strings.emplace_back(text);
+    string_ids.emplace(std::string(text), id);
+    return {id};
+  }
+
+  StringId ModulePath(StringId parent, std::string_view name) {
+    const StringId part = Intern(name);
+    if (parent.value == 0) return part;
+    const uint64_t key = (uint64_t{parent.value} << 32) | part.value;
+    if (const StringId* path = module_paths.Find(key)) return *path;
+    std::string text = strings[parent.value];
+    text.append(".").append(name);
+    return module_paths.Insert(key, Intern(text));
+  }
+
+  StringId Module(const ThreadState& thread) const {
+    // Inside a backward node the forward's module counts, until the node recomputes a module.
+    const StringId open = thread.modules.empty() ? StringId{} : thread.modules.back();
+    if (thread.ops.empty()) return open;
+    const OpenOp& op = thread.ops.back();
+    return thread.modules.size() > op.modules ? open : op.module;
+  }
+
+  StringId OpName(const ThreadState& thread) const {
+    for (size_t i = thread.ops.size(); i-- > 0;) {
+      if (!thread.ops[i].storage_only || i == 0) return thread.ops[i].name;
+    }
+    return {};
+  }
+
+  Category BirthCategory(const ThreadState& thread) const {
+    if (!thread.categories.empty()) return thread.categories.back();
+    switch (phase.load(std::memory_order_relaxed)) {
+      case Phase::kSetup:
+        return Category::kUnknown;
+      case Phase::kData:
+        return Category::kInput;
+      default:
+        break;
+    }
+    for (size_t i = thread.ops.size(); i-- > 0;) {
+      if (!thread.ops[i].backward) continue;
+      return thread.modules.size() > thread.ops[i].modules ? Category::kTemporary
+                                                           : Category::kAutogradDetail;
+    }
+    return Category::kTemporary;
+  }
+
+  void NoteFailure(StringId op, StringId module) {
+    if (!failure.empty()) return;
+    if (op.value != 0) failure = "op " + strings[op.value];
+    if (module.value != 0) {
+      failure.append(failure.empty() ? "module " : ", module ").append(strings[module.value]);
+    }
+  }
+
+  void Tag(Live& allocation, Category category, StringId why) {
+    if (allocation.category == category) return;
+    allocation.category = category;
+    Event& event = Push(EventKind::kRetag);
+    event.id = allocation.id;
+    event.category = category;
+    event.name = why;
+  }
+};
+
+}  // namespace vramscope::trainer
