@@ -144,8 +144,8 @@ struct Fragmentation {
   static constexpr size_t kPinned = 100, kPins = 16;
   uint32_t pinned_count = 0;
   std::vector<Pinned> pinned;  // at most kPinned
-  // Who keeps free memory from going back: free bytes of each segment shared out over its pins'
-  // sites by count. Most first.
+  // Who keeps free memory from going back: holes of each segment shared out over its blocks' sites
+  // by count. Most first; adds up to `holes`.
   std::vector<analysis::Group> pinned_by;
   std::string headline;  // one sentence
 };
@@ -264,6 +264,7 @@ struct TraceDiff {
     uint64_t a_count = 0, b_count = 0;
     trace::Category category = trace::Category::kUnknown;
     trace::StackId a_stack, b_stack;  // an example of each
+    std::vector<trace::AllocationId> a_blocks, b_blocks;  // that these are, largest first
     Change change = Change::kSame;
     int64_t delta() const { return static_cast<int64_t>(b_bytes - a_bytes); }
   };

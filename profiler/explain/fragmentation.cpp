@@ -115,10 +115,14 @@ Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event) {
     }
     if (holes == 0 || s.live_bytes == 0) continue;
     with_holes.emplace_back(holes, &s);
-    uint64_t blocks = 0;
+    // Shared out whole: what one block has got is not there for the others.
+    uint64_t blocks = 0, left = holes;
     for (const Piece& p : s.pieces) blocks += p.allocation.valid() ? 1 : 0;
     for (const Piece& p : s.pieces) {
-      if (p.allocation.valid()) pinned_by.Add(p.allocation, holes / blocks);
+      if (!p.allocation.valid()) continue;
+      const uint64_t share = left / blocks--;
+      pinned_by.Add(p.allocation, share);
+      left -= share;
     }
   }
   f.outside = f.allocated > inside ? f.allocated - inside : 0;

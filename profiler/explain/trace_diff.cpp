@@ -21,6 +21,7 @@ struct LiveSite {
   std::string name;
   uint64_t bytes = 0, count = 0;
   trace::StackId stack;
+  std::vector<trace::AllocationId> blocks;
   std::array<uint64_t, trace::kCategoryCount> by_category{};
 };
 using LiveSites = std::map<std::string, LiveSite>;  // by a key that both traces share
@@ -48,6 +49,7 @@ LiveSites SitesOf(const trace::Trace& trace, const analysis::LiveSet& live, bool
     }
     site->bytes += a.bytes_rounded[id];
     ++site->count;
+    site->blocks.push_back(l.id);
     site->by_category[static_cast<size_t>(l.category)] += a.bytes_rounded[id];
   }
   return out;
@@ -195,8 +197,8 @@ absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& 
   diff.steps = StepsOf(rows[0], rows[1], diff);
   diff.by_stack = a.stacks.size() > 1 && b.stacks.size() > 1;  // row 0 is the empty one
 
-  LiveSites sites_a = SitesOf(a, live[0], diff.by_stack);
-  LiveSites sites_b = SitesOf(b, live[1], diff.by_stack);
+  const LiveSites sites_a = SitesOf(a, live[0], diff.by_stack);
+  const LiveSites sites_b = SitesOf(b, live[1], diff.by_stack);
   std::map<std::string, std::pair<const LiveSite*, const LiveSite*>> both;
   for (const auto& [key, site] : sites_a) both[key].first = &site;
   for (const auto& [key, site] : sites_b) both[key].second = &site;
@@ -208,6 +210,7 @@ absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& 
       out.a_bytes = s->bytes;
       out.a_count = s->count;
       out.a_stack = s->stack;
+      out.a_blocks = s->blocks;
       categories = s->by_category;
     }
     if (const LiveSite* s = pair.second; s != nullptr) {
@@ -215,6 +218,7 @@ absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& 
       out.b_bytes = s->bytes;
       out.b_count = s->count;
       out.b_stack = s->stack;
+      out.b_blocks = s->blocks;
       for (size_t c = 0; c < categories.size(); ++c) categories[c] += s->by_category[c];
     }
     out.category = static_cast<trace::Category>(

@@ -166,6 +166,9 @@ TEST(Fragmentation, AddsUpAtEveryMomentOfRandomTraces) {
       ASSERT_EQ(f.reserved, f.allocated + f.holes + f.cached);
       ASSERT_EQ(f.allocated, f.requested + f.rounding + f.tails);
       ASSERT_EQ(f.outside, 0u);
+      uint64_t shared = 0;
+      for (const analysis::Group& g : f.pinned_by) shared += g.bytes;
+      ASSERT_EQ(shared, f.holes) << "every free byte has its pins";
     }
   }
 }
