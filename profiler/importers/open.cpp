@@ -1,6 +1,5 @@
 #include "profiler/importers/open.h"
 
-#include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -103,22 +102,7 @@ Labels SaidLabels(const Recording& r, const History& h) {
   labels.rule.assign(n, 0);
   labels.op.assign(n, {});
   labels.module.assign(n, {});
-  const History::Allocations& a = h.allocations;
-  if (!r.entries.said.empty()) {
-    for (uint32_t row = 0; row < n; ++row)
-      for (const recording::EntryIndex i : {a.free_completed[row], a.alloc[row]})  // alloc's counts
-        if (i != recording::kNoEntry) labels.category[row] = r.entries.said[i];
-  }
-  // What was there all the time is said at its block.
-  absl::flat_hash_map<std::pair<uint8_t, uint64_t>, trace::Category> blocks;
-  for (const recording::SegmentState& s : r.segments)
-    for (const recording::BlockState& b : s.blocks)
-      if (b.said != trace::Category::kUnknown) blocks[{s.device, b.address}] = b.said;
-  for (uint32_t row = 0; row < h.older && !blocks.empty(); ++row) {
-    const auto block = blocks.find({a.device[row], a.address[row]});
-    if (a.free_completed[row] == recording::kNoEntry && block != blocks.end())
-      labels.category[row] = block->second;
-  }
+  recording::TakeSaid(r, h, labels);
   return labels;
 }
 

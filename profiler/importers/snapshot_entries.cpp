@@ -100,7 +100,10 @@ bool SnapshotBuilder::AddEntry(Items items) {
     ++parts_.other_actions[std::string(strings_.Text(e.action_text))];
   const auto says = [&](uint32_t text) { return text != 0 && strings_.Text(text) != "N/A"; };
   parts_.with_compile_context += says(e.compile_context);
-  parts_.with_user_metadata += says(e.user_metadata);
+  // An annotation's category is kept, and its text says the same.
+  const bool category =
+      e.action == recording::Action::kAnnotate && e.category != SnapshotParts::kNoCategory;
+  parts_.with_user_metadata += !category && says(e.user_metadata);
   return true;
 }
 

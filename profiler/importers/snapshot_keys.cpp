@@ -63,6 +63,7 @@ constexpr std::pair<std::string_view, Action> kActions[] = {
     {"segment_map", Action::kSegmentMap},
     {"segment_unmap", Action::kSegmentUnmap},
     {"snapshot", Action::kSnapshot},
+    {"annotate", Action::kAnnotate},
     {"oom", Action::kOutOfMemory},
 };
 

@@ -123,12 +123,14 @@ class Emitter {
     sink_.Strings(next, labels_.strings);
     next += static_cast<uint32_t>(labels_.strings.size());
     std::vector<std::string> own = {std::string(trace::kMarkerRecordingBegin),
-                                    std::string(kMarkerSnapshot), std::string(kMarkerOther)};
+                                    std::string(kMarkerSnapshot), std::string(kMarkerOther),
+                                    std::string(kMarkerAnnotate)};
     recording_begin_.value = next;
     snapshot_.value = next + 1;
     other_.value = next + 2;
-    left_out_.value = next + 3;
-    for (int a = 0; a <= static_cast<int>(Action::kOther); ++a)
+    annotate_.value = next + 3;
+    left_out_.value = next + 4;
+    for (int a = 0; a <= static_cast<int>(Action::kAnnotate); ++a)
       own.push_back(std::string(kMarkerLeftOut).append(Name(static_cast<Action>(a))));
     sink_.Strings(next, own);
 
@@ -409,6 +411,9 @@ class Emitter {
       case Action::kOther:
         Marker(i, other_);
         return true;
+      case Action::kAnnotate:  // of a category: a Labels::Retag
+        if (e_.said.empty() || e_.said[i] == trace::Category::kUnknown) Marker(i, annotate_);
+        return true;
     }
     return false;
   }
@@ -450,7 +455,7 @@ class Emitter {
   const std::vector<Edge> edges_;
   std::vector<Event> events_;
   bool plain_streams_ = true;
-  trace::StringId recording_begin_, snapshot_, other_, left_out_;
+  trace::StringId recording_begin_, snapshot_, other_, annotate_, left_out_;
   int64_t now_ = 0;  // of what is put; never goes back
   uint32_t segments_ = 0;
   std::array<Device, 256> devices_;
@@ -466,9 +471,10 @@ class Emitter {
 }  // namespace
 
 std::string_view Name(Action action) {
-  static constexpr std::array<std::string_view, 10> kNames = {
-      "alloc",       "free_requested", "free_completed", "segment_alloc", "segment_free",
-      "segment_map", "segment_unmap",  "snapshot",       "oom",           "other"};
+  static constexpr std::array<std::string_view, 11> kNames = {
+      "alloc",        "free_requested", "free_completed", "segment_alloc",
+      "segment_free", "segment_map",    "segment_unmap",  "snapshot",
+      "oom",          "other",          "annotate"};
   return kNames[std::min<size_t>(static_cast<size_t>(action), kNames.size() - 1)];
 }
 

@@ -40,6 +40,8 @@ enum class Action : uint8_t {
   kSnapshot,
   kOutOfMemory,  // address: bytes free on the device
   kOther,        // kept opaque; a warning says how many and their names
+  kAnnotate,     // of the block at `address`; `said`: what it is from here on, right after its
+                 // kAlloc: what it was made as
 };
 
 // In time order, all devices together (each device's own order is kept). One row an entry.
@@ -178,12 +180,17 @@ struct Labels {
   std::vector<std::string> strings;  // that the file does not have; ids go on from the file's
 };
 
+// What the file itself says of its blocks, over what `labels` has for all allocations: categories
+// and changes of them, with rule 0. A block of which anything is said keeps no change by a rule.
+void TakeSaid(const Recording& recording, const History& history, Labels& labels);
+
 // Names of the markers that stand for entries which are no event of an allocator.
 inline constexpr std::string_view kMarkerSnapshot = "snapshot";
 inline constexpr std::string_view kMarkerOther = "other entry";
+inline constexpr std::string_view kMarkerAnnotate = "annotate";
 inline constexpr std::string_view kMarkerLeftOut = "left out: ";  // and the action's name
 
-std::string_view Name(Action action);  // "alloc", "free_requested", ... "oom"; "other"
+std::string_view Name(Action action);  // "alloc", "free_requested", ... "other", "annotate"
 
 // The whole Trace: older segments and blocks, the marker kMarkerRecordingBegin, entries with
 // segments, steps and phases, annotations and extras merged by time. Begin and End are called on

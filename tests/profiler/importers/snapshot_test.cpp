@@ -261,7 +261,7 @@ TEST(Snapshot, SaysWhatIsNotShown) {
   trace[0]["compile_context"] = "0/0";
   trace[1]["user_metadata"] = "a run's own note";
   trace[2]["user_metadata"] = "another";
-  trace[8]["action"] = "annotate";
+  trace[8]["action"] = "reshuffle";
   s["device_traces"][0] = trace;
   s["host_segments"] = segments;
   s["host_traces"] = Json::array({host_trace});
@@ -277,7 +277,24 @@ TEST(Snapshot, SaysWhatIsNotShown) {
               ElementsAre(HasSubstr("buffer of 9 entries was full"),
                           HasSubstr("host memory is not shown: 2 segments of 23068672 bytes, 9 "),
                           HasSubstr("1 entries name a compile context"),
-                          HasSubstr("2 entries carry user metadata"), HasSubstr("1 'annotate'")));
+                          HasSubstr("2 entries carry user metadata"), HasSubstr("1 'reshuffle'")));
+}
+
+TEST(Snapshot, AnnotationsOfBlocks) {
+  Json s = SampleSnapshot();
+  Json trace = s["device_traces"][0];
+  trace[7]["action"] = "annotate";
+  trace[7]["user_metadata"] = "activation -> gradient";
+  trace[7]["category"] = "gradient";
+  trace[8]["action"] = "annotate";
+  trace[8]["user_metadata"] = "packed for backward";
+  s["device_traces"][0] = trace;
+  const Recording r = FromJson(s);
+  EXPECT_EQ(r.entries.action[7], Action::kAnnotate);
+  EXPECT_EQ(r.entries.action[8], Action::kAnnotate);
+  EXPECT_EQ(r.entries.said[7], trace::Category::kGradient);
+  EXPECT_EQ(r.entries.said[8], trace::Category::kUnknown);
+  EXPECT_THAT(r.warnings, ElementsAre(HasSubstr("1 entries carry user metadata")));
 }
 
 TEST(Snapshot, CategoriesOfTheViewerExtensionAreSaid) {

@@ -157,6 +157,43 @@ TEST(Emit, OlderThingsThenTheEntriesWithWhatIsKnownOfThem) {
                                }));
 }
 
+// What the file says of blocks: at their allocation, right after it, and from a moment on.
+TEST(Emit, CategoriesThatTheFileSays) {
+  Recording r;
+  Add(r, Action::kAlloc, kBase, 512, 100);
+  Add(r, Action::kAnnotate, kBase, 512, 100);  // made as
+  Add(r, Action::kAlloc, kBase + 512, 512, 110);
+  Add(r, Action::kAlloc, kBase + 1024, 512, 120);
+  Add(r, Action::kAnnotate, kBase, 512, 130);         // becomes
+  Add(r, Action::kAnnotate, kBase + 4096, 512, 140);  // no block there
+  Add(r, Action::kAnnotate, kBase, 512, 150);         // of no category: somebody's own note
+  Add(r, Action::kFreeCompleted, kBase + 512, 512, 160);
+  Add(r, Action::kAnnotate, kBase + 512, 512, 170);  // gone
+  r.entries.said.assign(r.entries.size(), Category::kUnknown);
+  r.entries.said[0] = Category::kGradient;  // most of its life
+  r.entries.said[1] = Category::kTemporary;
+  r.entries.said[2] = Category::kInput;
+  r.entries.said[4] = r.entries.said[5] = r.entries.said[8] = Category::kGradient;
+
+  const History h = *Reconstruct(r);
+  Labels labels = NoLabels(h);
+  labels.category[2] = Category::kWorkspace;
+  labels.rule[0] = labels.rule[2] = 9;
+  labels.retags = {{.at = 2, .allocation = 0, .category = Category::kParameter, .rule = 4},
+                   {.at = 7, .allocation = 2, .category = Category::kParameter, .rule = 4}};
+  TakeSaid(r, h, labels);
+  EXPECT_EQ(Lines(r, &labels), (Expected{
+                                   "100 marker recording_begin",
+                                   "100 alloc #0 512/512 Temporary rule 0 op ",
+                                   "110 alloc #1 512/512 Input rule 0 op ",
+                                   "120 alloc #2 512/512 Workspace rule 9 op ",
+                                   "130 retag #0 Gradient rule 0",
+                                   "150 marker annotate",
+                                   "160 retag #2 Parameter rule 4",
+                                   "160 free_completed #1",
+                               }));
+}
+
 TEST(Emit, AnnotationsNestAndOverlappingOnesGetThreadsOfTheirOwn) {
   Recording r;
   r.strings = {"", "outer", "inner", "across", "instant"};
