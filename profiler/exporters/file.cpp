@@ -1,59 +1,68 @@
 #include "profiler/exporters/file.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <fstream>
+#include <streambuf>
+#include <utility>
+#include <vector>
+
+#include "profiler/trace/output_file.h"
 
 namespace vramscope::exporters {
 namespace {
 
-absl::Status SystemError(const std::string& path, int error) {
-  const std::string message = fmt::format("cannot write {}: {}", path, std::strerror(error));
-  if (error == EACCES || error == EPERM || error == EROFS) {
-    return absl::PermissionDeniedError(message);
+class Buffer : public std::streambuf {
+ public:
+  explicit Buffer(trace::OutputFile& file) : file_(file), bytes_(size_t{1} << 16) {
+    setp(bytes_.data(), bytes_.data() + bytes_.size());
   }
-  if (error == ENOENT || error == ENOTDIR) return absl::NotFoundError(message);
-  return absl::DataLossError(message);
+  const absl::Status& status() const { return status_; }
+
+ protected:
+  int_type overflow(int_type c) override {
+    if (sync() != 0) return traits_type::eof();
+    return traits_type::eq_int_type(c, traits_type::eof()) ? traits_type::not_eof(c)
+                                                           : sputc(traits_type::to_char_type(c));
+  }
+  int sync() override {
+    if (status_.ok())
+      status_ = file_.Write(std::string_view(pbase(), static_cast<size_t>(pptr() - pbase())));
+    setp(bytes_.data(), bytes_.data() + bytes_.size());
+    return status_.ok() ? 0 : -1;
+  }
+
+ private:
+  trace::OutputFile& file_;
+  std::vector<char> bytes_;
+  absl::Status status_;
+};
+
+// What the system did not take is lost data, whatever the reason.
+absl::Status Failed(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kResourceExhausted:
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kInvalidArgument:
+      return absl::DataLossError(std::string(status.message()));
+    default:
+      return status;
+  }
 }
 
 }  // namespace
 
 absl::Status WriteFile(const std::string& path,
                        const std::function<absl::Status(std::ostream&)>& write) {
-  // A device or a pipe is written to, not replaced by a file; behind a link, its target is
-  // replaced.
-  struct stat found {};
-  const bool exists = ::stat(path.c_str(), &found) == 0;
-  if (exists && S_ISDIR(found.st_mode)) return SystemError(path, EISDIR);
-  const bool direct = exists && !S_ISREG(found.st_mode);
-  std::string target = path;
-  if (char* real = exists ? ::realpath(path.c_str(), nullptr) : nullptr) {
-    target = real;
-    std::free(real);
-  }
-  const std::string temporary = direct ? path : fmt::format("{}.{}.tmp", target, ::getpid());
-  errno = 0;
-  std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-  if (!out) return SystemError(path, errno);
-  errno = 0;
-  absl::Status status = write(out);
-  out.close();
-  if (!out) {
-    // The stream's own state keeps no reason; the system's last one is the write that failed.
-    status = SystemError(path, errno != 0 ? errno : EIO);
-  }
-  if (direct) return status;
-  if (status.ok() && std::rename(temporary.c_str(), target.c_str()) != 0) {
-    status = SystemError(path, errno);
-  }
-  if (!status.ok()) std::remove(temporary.c_str());
-  return status;
+  auto file = trace::OutputFile::Create(path);
+  if (!file.ok()) return Failed(file.status());
+  Buffer buffer(**file);
+  std::ostream out(&buffer);
+  const absl::Status status = write(out);
+  out.flush();
+  if (!buffer.status().ok()) return Failed(buffer.status());
+  if (!status.ok()) return status;
+  if (!out) return absl::DataLossError(fmt::format("cannot write '{}'", path));
+  return Failed((*file)->Commit());
 }
 
 }  // namespace vramscope::exporters

@@ -1,15 +1,14 @@
 #include "profiler/exporters/snapshot.h"
 
-#include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "profiler/exporters/end_state.h"
-#include "profiler/exporters/pickle_writer.h"
+#include "profiler/exporters/snapshot_pickle.h"
+#include "profiler/exporters/snapshot_times.h"
 #include "profiler/run/alloc_conf.h"
 
 namespace vramscope::exporters {
@@ -21,80 +20,46 @@ using trace::EventKind;
 using trace::kNoEvent;
 using trace::Pool;
 using trace::SliceKind;
-using trace::StackId;
 
-constexpr int kFormatVersion = 1;
+constexpr uint64_t kFormatVersion = 1;
 constexpr EventIndex kCheckEvery = 1 << 14;
-constexpr uint32_t kNoMemo = UINT32_MAX;
-
-bool IsEntry(EventKind kind) {
-  switch (kind) {
-    case EventKind::kAlloc:
-    case EventKind::kFreeRequested:
-    case EventKind::kFreeCompleted:
-    case EventKind::kSegmentAlloc:
-    case EventKind::kSegmentFree:
-    case EventKind::kSegmentMap:
-    case EventKind::kSegmentUnmap:
-    case EventKind::kOutOfMemory:
-      return true;
-    default:
-      return false;
-  }
-}
+constexpr uint32_t kNoActivity = UINT32_MAX;
 
 // Markers that the recording's entries became which are no event of an allocator:
 // profiler/recording says which. "" for other markers.
 std::string_view ActionOfMarker(std::string_view marker) {
   constexpr std::string_view kLeftOut = "left out: ";
-  if (marker == "snapshot") return "snapshot";
+  if (marker == "snapshot" || marker == "annotate") return marker;
   if (marker == "other entry") return "other";
   return marker.starts_with(kLeftOut) ? marker.substr(kLeftOut.size()) : "";
-}
-
-// "layers.3" of "model.layers.3": a container's number says nothing by itself.
-std::string_view LastPart(std::string_view path) {
-  size_t dot = path.rfind('.');
-  if (dot == std::string_view::npos) return path;
-  const bool number = path.find_first_not_of("0123456789", dot + 1) == std::string_view::npos;
-  if (number && dot > 0) dot = path.rfind('.', dot - 1);
-  return dot == std::string_view::npos ? path : path.substr(dot + 1);
 }
 
 class SnapshotWriter {
  public:
   SnapshotWriter(const trace::Trace& trace, std::ostream& out, const SnapshotOptions& options)
       : trace_(trace),
-        out_(out),
+        stream_(out),
         options_(options),
-        pickle_(out),
+        out_(trace, out),
+        times_(trace),
         imported_(trace.info.backend == trace::Backend::kImported),
         first_(trace.recording_begin == kNoEvent ? 0 : trace.recording_begin + 1),
-        write_categories_(options.categories && HasCategories()),
-        frame_memos_(trace.stacks.frame_count(), kNoMemo),
-        stack_memos_(trace.stacks.size(), kNoMemo) {
-    if (!imported_) SpreadTimes();
+        inferred_(Inferred()),
+        write_categories_(options.categories && HasCategories()) {
+    if (write_categories_ && !inferred_) FindChanges();
   }
 
   absl::Status Write() {
-    pickle_.EmptyDict();
-    pickle_.Mark();
+    out_.BeginDict();
     Origin();
     Segments();
-    pickle_.Shared("device_traces");
-    pickle_.EmptyList();
-    pickle_.Mark();
-    const int devices = DeviceCount();
-    for (int device = 0; device < devices; ++device) {
-      if (absl::Status status = DeviceTrace(device, devices); !status.ok()) return status;
-    }
-    pickle_.Appends();
+    if (absl::Status status = DeviceTraces(); !status.ok()) return status;
     Settings();
     Annotations();
     if (write_categories_) Categories();
-    pickle_.SetItems();
+    out_.EndDict();
     if (options_.progress) options_.progress(1);
-    return pickle_.Finish();
+    return out_.Finish();
   }
 
  private:
@@ -109,6 +74,16 @@ class SnapshotWriter {
     return std::any_of(events.begin(), events.end(),
                        [&](EventIndex event) { return trace_.events.detail[event] != 0; });
   }
+  // Allocations whose category changes while they live.
+  void FindChanges() {
+    const trace::EventTable& events = trace_.events;
+    if (std::find(events.kind.begin(), events.kind.end(), EventKind::kRetag) == events.kind.end())
+      return;
+    category_now_ = trace_.allocations.birth_category;
+    changes_.assign(trace_.allocations.size(), false);
+    for (EventIndex event = first_; event < events.size(); ++event)
+      if (events.kind[event] == EventKind::kRetag) changes_[events.id[event]] = true;
+  }
   int DeviceCount() const {
     int count = 1;
     for (const uint8_t device : trace_.allocations.device) count = std::max(count, device + 1);
@@ -116,166 +91,25 @@ class SnapshotWriter {
     return count;
   }
   std::string_view Text(trace::StringId id) const { return trace_.String(id); }
+  void CategoryItem(Category category) { out_.TextItem("category", SnapshotName(category)); }
 
-  // Of a run of our own: whole microseconds that keep every allocator event on its side of the
-  // boundaries of steps and phases.
-  void SpreadTimes() {
-    shown_us_.resize(trace_.events.size());
-    int64_t last = INT64_MIN;
-    bool after_entry = false;
-    for (EventIndex i = 0; i < trace_.events.size(); ++i) {
-      const EventKind kind = trace_.events.kind[i];
-      int64_t us = Microsecond(i);
-      if (IsBoundary(kind)) {
-        if (last != INT64_MIN) us = std::max(us, last + (after_entry ? 1 : 0));
-        after_entry = false;
-      } else {
-        us = std::max(us, last);
-        after_entry = after_entry || IsEntry(kind);
-      }
-      shown_us_[i] = last = us;
-    }
-  }
-  static bool IsBoundary(EventKind kind) {
-    switch (kind) {
-      case EventKind::kPhaseBegin:
-      case EventKind::kPhaseEnd:
-      case EventKind::kStepBegin:
-      case EventKind::kStepEnd:
-      case EventKind::kMicroBatchBegin:
-      case EventKind::kMicroBatchEnd:
-      case EventKind::kAnnotationBegin:
-      case EventKind::kAnnotationEnd:
-        return true;
-      default:
-        return false;
-    }
-  }
-  int64_t Microsecond(EventIndex event) const {
-    // Wraps on a damaged file's times instead of overflowing.
-    const auto ns = static_cast<int64_t>(static_cast<uint64_t>(trace_.info.start_unix_ns) +
-                                         static_cast<uint64_t>(trace_.events.time_ns[event]));
-    return ns / 1000 - (ns % 1000 < 0 ? 1 : 0);
-  }
-  int64_t TimeOf(EventIndex event) const {
-    return shown_us_.empty() ? Microsecond(event) : shown_us_[event];
-  }
-
-  void Item(std::string_view key, uint64_t value) {
-    pickle_.Shared(key);
-    pickle_.Unsigned(value);
-  }
-  void SignedItem(std::string_view key, int64_t value) {
-    pickle_.Shared(key);
-    pickle_.Int(value);
-  }
-  void SharedItem(std::string_view key, std::string_view value) {
-    pickle_.Shared(key);
-    pickle_.Shared(value);
-  }
-  void BoolItem(std::string_view key, bool value) {
-    pickle_.Shared(key);
-    pickle_.Bool(value);
-  }
-  void CategoryItem(Category category) { SharedItem("category", SnapshotName(category)); }
   void Origin() {
-    pickle_.Shared("vramscope");
-    pickle_.EmptyDict();
-    pickle_.Mark();
-    Item("version", kFormatVersion);
-    SharedItem("producer", trace_.info.producer);
-    BoolItem("inferred", Inferred());
-    pickle_.SetItems();
-  }
-
-  // ---- frames
-  void Frame(std::string_view name, std::string_view file, uint32_t line) {
-    pickle_.EmptyDict();
-    pickle_.Mark();
-    SharedItem("name", name);
-    SharedItem("filename", file);
-    Item("line", line);
-    pickle_.SetItems();
-  }
-  void RecordedStack(StackId stack) {
-    uint32_t& memo = stack_memos_[stack.value];
-    if (memo != kNoMemo) return pickle_.Get(memo);
-    pickle_.EmptyList();
-    pickle_.Mark();
-    const trace::StackTable& stacks = trace_.stacks;
-    int in_batch = 0;
-    for (const uint32_t frame : stacks.Frames(stack)) {
-      if (in_batch++ == PickleWriter::kBatch) NextBatch(in_batch);
-      if (frame_memos_[frame] != kNoMemo) {
-        pickle_.Get(frame_memos_[frame]);
-        continue;
-      }
-      Frame(Text(stacks.function[frame]), Text(stacks.file[frame]), stacks.line[frame]);
-      frame_memos_[frame] = pickle_.Memoize();
-    }
-    pickle_.Appends();
-    memo = pickle_.Memoize();
-  }
-  void NextBatch(int& in_batch) {
-    pickle_.Appends();
-    pickle_.Mark();
-    in_batch = 1;
-  }
-  void ModuleFrame(std::string_view name, std::string_view file) {
-    const auto [it, added] =
-        module_frames_.try_emplace(std::pair(std::string(name), std::string(file)), kNoMemo);
-    if (!added) return pickle_.Get(it->second);
-    Frame(name, file, 0);
-    it->second = pickle_.Memoize();
-  }
-  void OpStack(uint32_t allocation) {
-    const trace::StringId op = trace_.allocations.op[allocation];
-    const trace::StringId module = trace_.allocations.module[allocation];
-    const auto [it, added] =
-        op_stacks_.try_emplace(uint64_t{op.value} << 32 | module.value, kNoMemo);
-    if (!added) return pickle_.Get(it->second);
-    std::string_view path = Text(module);
-    pickle_.EmptyList();
-    pickle_.Mark();
-    if (!Text(op).empty()) ModuleFrame(Text(op), path);
-    while (!path.empty()) {
-      const std::string_view part = LastPart(path);
-      const std::string_view parent = path.substr(0, path.size() - part.size());
-      path = parent.substr(0, parent.empty() ? 0 : parent.size() - 1);
-      ModuleFrame(part, path);
-    }
-    pickle_.Appends();
-    it->second = pickle_.Memoize();
-  }
-  bool HasStack(EventIndex event) const { return trace_.events.StackOf(event).value != 0; }
-  void NoFrames() {
-    if (no_frames_ != kNoMemo) return pickle_.Get(no_frames_);
-    pickle_.EmptyList();
-    no_frames_ = pickle_.Memoize();
-  }
-  void AllocationFrames(uint32_t allocation) {
-    const EventIndex event = trace_.allocations.alloc_event[allocation];
-    if (HasStack(event)) return RecordedStack(trace_.events.StackOf(event));
-    if (imported_) return NoFrames();
-    OpStack(allocation);
-  }
-  void FramesItem(EventIndex event) {
-    if (!HasStack(event)) return;
-    pickle_.Shared("frames");
-    RecordedStack(trace_.events.StackOf(event));
+    out_.Key("vramscope");
+    out_.BeginDict();
+    out_.Item("version", kFormatVersion);
+    out_.TextItem("producer", trace_.info.producer);
+    out_.FlagItem("inferred", inferred_);
+    out_.EndDict();
   }
 
   // ---- segments
   void Segments() {
-    pickle_.Shared("segments");
-    pickle_.EmptyList();
-    pickle_.Mark();
-    int in_batch = 0;
+    out_.Key("segments");
+    SnapshotPickle::List list(out_);
     for (const EndSegment& segment : EndState(trace_)) {
-      if (in_batch++ == PickleWriter::kBatch) NextBatch(in_batch);
+      list.Next();
       Segment(segment);
     }
-    pickle_.Appends();
   }
 
   void Segment(const EndSegment& segment) {
@@ -293,64 +127,60 @@ class SnapshotWriter {
     const uint32_t only = real ? 0 : segment.blocks.front().allocation;
     const Pool pool = real ? segments.pool[row] : allocations.pool[only];
     const uint32_t mempool = real ? segments.mempool[row] : 0;
-    pickle_.EmptyDict();
-    pickle_.Mark();
-    Item("device", segment.device);
-    Item("address", segment.address);
-    Item("total_size", segment.bytes);
-    Item("allocated_size", allocated);
-    Item("active_size", active);
-    Item("requested_size", requested);
-    Item("stream", real ? segments.stream[row] : allocations.stream[only]);
-    SharedItem("segment_type", pool == Pool::kSmall ? "small" : "large");
-    pickle_.Shared("segment_pool_id");
-    pickle_.Unsigned(mempool >> 16);
-    pickle_.Unsigned(mempool & 0xffff);
-    pickle_.Tuple2();
-    BoolItem("is_expandable", real && segments.expandable[row] != 0);
-    pickle_.Shared("frames");
-    if (real && HasStack(segments.alloc_event[row])) {
-      RecordedStack(trace_.events.StackOf(segments.alloc_event[row]));
-    } else {
-      NoFrames();
+    out_.BeginDict();
+    out_.Item("device", uint64_t{segment.device});
+    out_.Item("address", segment.address);
+    out_.Item("total_size", segment.bytes);
+    out_.Item("allocated_size", allocated);
+    out_.Item("active_size", active);
+    out_.Item("requested_size", requested);
+    out_.Item("stream", uint64_t{real ? segments.stream[row] : allocations.stream[only]});
+    out_.TextItem("segment_type", pool == Pool::kSmall ? "small" : "large");
+    out_.PairItem("segment_pool_id", mempool >> 16, mempool & 0xffff);
+    out_.FlagItem("is_expandable", real && segments.expandable[row] != 0);
+    out_.Key("frames");
+    real ? out_.FramesOf(segments.alloc_event[row]) : out_.NoFrames();
+    out_.Key("blocks");
+    {
+      SnapshotPickle::List list(out_);
+      for (const EndBlock& block : segment.blocks) {
+        list.Next();
+        Block(block);
+      }
     }
-    pickle_.Shared("blocks");
-    pickle_.EmptyList();
-    pickle_.Mark();
-    int in_batch = 0;
-    for (const EndBlock& block : segment.blocks) {
-      if (in_batch++ == PickleWriter::kBatch) NextBatch(in_batch);
-      Block(block);
-    }
-    pickle_.Appends();
-    pickle_.SetItems();
+    out_.EndDict();
   }
 
   void Block(const EndBlock& block) {
     const bool free = block.allocation == EndBlock::kFree;
-    pickle_.EmptyDict();
-    pickle_.Mark();
-    Item("address", block.address);
-    Item("size", block.bytes);
-    Item("requested_size", free ? 0 : trace_.allocations.bytes[block.allocation]);
-    SharedItem("state", free                                    ? "inactive"
-                        : PendingFree(trace_, block.allocation) ? "active_pending_free"
-                                                                : "active_allocated");
-    pickle_.Shared("frames");
-    if (free) {
-      NoFrames();
-    } else {
-      AllocationFrames(block.allocation);
-      if (write_categories_) CategoryItem(trace_.allocations.main_category[block.allocation]);
-    }
-    pickle_.SetItems();
+    out_.BeginDict();
+    out_.Item("address", block.address);
+    out_.Item("size", block.bytes);
+    out_.Item("requested_size", free ? 0 : trace_.allocations.bytes[block.allocation]);
+    out_.TextItem("state", free                                    ? "inactive"
+                           : PendingFree(trace_, block.allocation) ? "active_pending_free"
+                                                                   : "active_allocated");
+    out_.Key("frames");
+    free ? out_.NoFrames() : out_.AllocationFrames(block.allocation);
+    if (!free && write_categories_)
+      CategoryItem(trace_.allocations.main_category[block.allocation]);
+    out_.EndDict();
   }
 
   // ---- entries
+  absl::Status DeviceTraces() {
+    out_.Key("device_traces");
+    SnapshotPickle::List list(out_);
+    const int devices = DeviceCount();
+    for (int device = 0; device < devices; ++device) {
+      list.Next();
+      if (absl::Status status = DeviceTrace(device, devices); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status DeviceTrace(int device, int devices) {
-    pickle_.EmptyList();
-    pickle_.Mark();
-    int in_batch = 0;
+    SnapshotPickle::List list(out_);
     uint32_t activity = 0;
     const trace::EventTable& events = trace_.events;
     const std::vector<EventIndex>& activity_events = trace_.activities.event;
@@ -360,20 +190,25 @@ class SnapshotWriter {
           return absl::CancelledError("writing the snapshot was cancelled");
         if (options_.progress)
           options_.progress((device + static_cast<double>(event) / events.size()) / devices);
-        if (!out_) break;
+        if (!stream_) break;
       }
       const EventKind kind = events.kind[event];
-      if (!IsEntry(kind) && kind != EventKind::kMarker) continue;
+      if (!IsSnapshotEntry(kind) && kind != EventKind::kMarker) continue;
       while (activity < activity_events.size() && activity_events[activity] < event) ++activity;
       const bool has_activity =
           activity < activity_events.size() && activity_events[activity] == event;
-      if (DeviceOf(event, has_activity ? activity : kNoMemo) != device) continue;
+      if (DeviceOf(event, has_activity ? activity : kNoActivity) != device) continue;
       if (IsAddressSpace(event)) continue;
       if (kind == EventKind::kMarker && ActionOfMarker(Text(events.name[event])).empty()) continue;
-      if (in_batch++ == PickleWriter::kBatch) NextBatch(in_batch);
+      if (kind == EventKind::kRetag && changes_.empty()) continue;
+      list.Next();
       Entry(event, activity);
+      if (kind == EventKind::kAlloc && !changes_.empty() && changes_[events.id[event]] &&
+          category_now_[events.id[event]] != Category::kUnknown) {
+        list.Next();
+        Birth(event);
+      }
     }
-    pickle_.Appends();
     return absl::OkStatus();
   }
 
@@ -383,10 +218,11 @@ class SnapshotWriter {
       case EventKind::kAlloc:
       case EventKind::kFreeRequested:
       case EventKind::kFreeCompleted:
+      case EventKind::kRetag:
         return trace_.allocations.device[id];
       case EventKind::kOutOfMemory:
       case EventKind::kMarker:
-        return activity == kNoMemo ? 0 : trace_.activities.device[activity];
+        return activity == kNoActivity ? 0 : trace_.activities.device[activity];
       default:
         return trace_.segments.device[id];
     }
@@ -398,66 +234,98 @@ class SnapshotWriter {
            trace_.segments.expandable[trace_.events.id[event]] != 0;
   }
 
+  void Head(std::string_view action, uint64_t address, uint64_t bytes, uint32_t stream,
+            EventIndex event) {
+    out_.TextItem("action", action);
+    out_.Item(action == "oom" ? "device_free" : "addr", address);
+    out_.Item("size", bytes);
+    out_.Item("stream", uint64_t{stream});
+    out_.Item("time_us", times_.Of(event));
+  }
+  void OfAllocation(std::string_view action, uint32_t row, EventIndex event) {
+    const trace::AllocationTable& a = trace_.allocations;
+    Head(action, a.address[row], a.bytes[row], a.stream[row], event);
+  }
+  void OfSegment(std::string_view action, uint64_t row, EventIndex event) {
+    const trace::SegmentTable& s = trace_.segments;
+    Head(action, s.address[row], s.bytes[row], s.stream[row], event);
+    out_.FramesItemOf(event);
+    SayUnknown();
+  }
+  void OfActivity(std::string_view action, uint32_t activity, EventIndex event) {
+    Head(action, trace_.activities.address[activity], trace_.events.bytes[event],
+         trace_.activities.stream[activity], event);
+    out_.FramesItemOf(event);
+  }
+
   void Entry(EventIndex event, uint32_t activity) {
     const uint64_t id = trace_.events.id[event];
-    const trace::AllocationTable& allocations = trace_.allocations;
-    const trace::SegmentTable& segments = trace_.segments;
-    pickle_.EmptyDict();
-    pickle_.Mark();
-    const auto head = [&](std::string_view action, uint64_t address, uint64_t bytes,
-                          uint32_t stream) {
-      SharedItem("action", action);
-      Item(action == "oom" ? "device_free" : "addr", address);
-      Item("size", bytes);
-      Item("stream", stream);
-      SignedItem("time_us", TimeOf(event));
-    };
-    switch (trace_.events.kind[event]) {
+    const auto row = static_cast<uint32_t>(id);  // of an allocation
+    const EventKind kind = trace_.events.kind[event];
+    out_.BeginDict();
+    switch (kind) {
       case EventKind::kAlloc:
-        head("alloc", allocations.address[id], allocations.bytes[id], allocations.stream[id]);
-        pickle_.Shared("frames");
-        AllocationFrames(static_cast<uint32_t>(id));
-        if (write_categories_) CategoryItem(allocations.main_category[id]);
+        OfAllocation("alloc", row, event);
+        out_.Key("frames");
+        out_.AllocationFrames(row);
+        if (write_categories_) CategoryItem(trace_.allocations.main_category[row]);
         break;
       case EventKind::kFreeRequested:
-      case EventKind::kFreeCompleted: {
-        const bool requested = trace_.events.kind[event] == EventKind::kFreeRequested;
-        head(requested ? "free_requested" : "free_completed", allocations.address[id],
-             allocations.bytes[id], allocations.stream[id]);
-        FramesItem(event);
-        if (write_categories_ && allocations.alloc_event[id] < first_)
-          CategoryItem(allocations.main_category[id]);
+      case EventKind::kFreeCompleted:
+        OfAllocation(kind == EventKind::kFreeRequested ? "free_requested" : "free_completed", row,
+                     event);
+        out_.FramesItemOf(event);
+        if (write_categories_ && trace_.allocations.alloc_event[row] < first_)
+          CategoryItem(trace_.allocations.main_category[row]);
         else
           SayUnknown();
         break;
-      }
+      case EventKind::kRetag:
+        Change(event, row);
+        break;
       case EventKind::kOutOfMemory:
-        head("oom", trace_.events.bytes_rounded[event], trace_.events.bytes[event],
-             trace_.activities.stream[activity]);
-        FramesItem(event);
+        Head("oom", trace_.events.bytes_rounded[event], trace_.events.bytes[event],
+             trace_.activities.stream[activity], event);
+        out_.FramesItemOf(event);
         break;
       case EventKind::kSegmentAlloc:
+        OfSegment("segment_alloc", id, event);
+        break;
       case EventKind::kSegmentFree:
-        head(trace_.events.kind[event] == EventKind::kSegmentAlloc ? "segment_alloc"
-                                                                   : "segment_free",
-             segments.address[id], segments.bytes[id], segments.stream[id]);
-        FramesItem(event);
-        SayUnknown();
+        OfSegment("segment_free", id, event);
         break;
-      case EventKind::kMarker:
-        head(ActionOfMarker(Text(trace_.events.name[event])), trace_.activities.address[activity],
-             trace_.events.bytes[event], trace_.activities.stream[activity]);
-        FramesItem(event);
+      case EventKind::kMarker: {
+        const std::string_view action = ActionOfMarker(Text(trace_.events.name[event]));
+        OfActivity(action, activity, event);
+        if (action == "annotate") out_.TextItem("user_metadata", "");  // what it said is not kept
         break;
+      }
       default:
-        head(trace_.events.kind[event] == EventKind::kSegmentMap ? "segment_map" : "segment_unmap",
-             trace_.activities.address[activity], trace_.events.bytes[event],
-             trace_.activities.stream[activity]);
-        FramesItem(event);
+        OfActivity(kind == EventKind::kSegmentMap ? "segment_map" : "segment_unmap", activity,
+                   event);
         SayUnknown();
         break;
     }
-    pickle_.SetItems();
+    out_.EndDict();
+  }
+
+  void Change(EventIndex event, uint32_t row) {
+    const Category to = trace_.events.category[event];
+    const std::string_view why = Text(trace_.events.name[event]);
+    OfAllocation("annotate", row, event);
+    out_.TextItem("user_metadata", fmt::format("{} -> {}{}{}", SnapshotName(category_now_[row]),
+                                               SnapshotName(to), why.empty() ? "" : ": ", why));
+    CategoryItem(to);
+    category_now_[row] = to;
+  }
+  // The alloc says what the block is for most of its life; this, what it was made as.
+  void Birth(EventIndex event) {
+    const auto row = static_cast<uint32_t>(trace_.events.id[event]);
+    out_.BeginDict();
+    OfAllocation("annotate", row, event);
+    out_.TextItem("user_metadata", fmt::format("made as {}", SnapshotName(category_now_[row])));
+    CategoryItem(category_now_[row]);
+    out_.EndDict();
   }
   // MemoryViz.js fails on a file with categories none of whose entries says "unknown": one does.
   void SayUnknown() {
@@ -470,23 +338,20 @@ class SnapshotWriter {
   void Settings() {
     const absl::StatusOr<run::AllocConf> parsed = run::ParseAllocConf(trace_.info.alloc_conf);
     const run::AllocConf conf = parsed.ok() ? *parsed : run::AllocConf{};
-    pickle_.Shared("allocator_settings");
-    pickle_.EmptyDict();
-    pickle_.Mark();
-    SharedItem("PYTORCH_CUDA_ALLOC_CONF", trace_.info.alloc_conf);
-    SignedItem("max_split_size", conf.max_split_size == run::AllocConf::kNoMaxSplit
-                                     ? -1
-                                     : static_cast<int64_t>(conf.max_split_size));
-    pickle_.Shared("garbage_collection_threshold");
-    pickle_.Float(conf.garbage_collection_threshold);
-    BoolItem("expandable_segments", conf.expandable_segments);
-    pickle_.Shared("roundup_power2_divisions");
-    pickle_.EmptyDict();
-    pickle_.Mark();
+    out_.Key("allocator_settings");
+    out_.BeginDict();
+    out_.TextItem("PYTORCH_CUDA_ALLOC_CONF", trace_.info.alloc_conf);
+    out_.Item("max_split_size", conf.max_split_size == run::AllocConf::kNoMaxSplit
+                                    ? int64_t{-1}
+                                    : static_cast<int64_t>(conf.max_split_size));
+    out_.Item("garbage_collection_threshold", conf.garbage_collection_threshold);
+    out_.FlagItem("expandable_segments", conf.expandable_segments);
+    out_.Key("roundup_power2_divisions");
+    out_.BeginDict();
     for (int i = 0; i < run::AllocConf::kRoundupIntervals; ++i)
-      Item(std::to_string(1 << i), conf.roundup_power2_divisions[i]);
-    pickle_.SetItems();
-    pickle_.SetItems();
+      out_.Item(std::to_string(1 << i), uint64_t{conf.roundup_power2_divisions[i]});
+    out_.EndDict();
+    out_.EndDict();
   }
 
   std::string AnnotationName(uint32_t slice) const {
@@ -531,48 +396,40 @@ class SnapshotWriter {
     }
     std::sort(marks.begin(), marks.end(),
               [](const Mark& a, const Mark& b) { return a.event < b.event; });
-    pickle_.Shared("external_annotations");
-    pickle_.EmptyList();
-    pickle_.Mark();
-    int in_batch = 0;
+    out_.Key("external_annotations");
+    SnapshotPickle::List list(out_);
     for (const Mark& mark : marks) {
-      if (in_batch++ == PickleWriter::kBatch) NextBatch(in_batch);
-      pickle_.EmptyDict();
-      pickle_.Mark();
-      SharedItem("stage", mark.begin ? "START" : "END");
-      SharedItem("name", AnnotationName(mark.slice));
+      list.Next();
+      out_.BeginDict();
+      out_.TextItem("stage", mark.begin ? "START" : "END");
+      out_.TextItem("name", AnnotationName(mark.slice));
       // Imported annotations have their device in the thread's number (recording.h).
-      Item("device", imported_ ? (slices.thread[mark.slice] >> 8) & 0xff : 0);
-      SignedItem("time_us", TimeOf(mark.event));
-      pickle_.SetItems();
+      out_.Item("device", uint64_t{imported_ ? (slices.thread[mark.slice] >> 8) & 0xff : 0});
+      out_.Item("time_us", times_.Of(mark.event));
+      out_.EndDict();
     }
-    pickle_.Appends();
   }
 
   void Categories() {
-    pickle_.Shared("categories");
-    pickle_.EmptyList();
-    pickle_.Mark();
+    out_.Key("categories");
+    SnapshotPickle::List list(out_);
     for (int c = 1; c < trace::kCategoryCount; ++c)
-      pickle_.Shared(SnapshotName(static_cast<Category>(c)));
-    pickle_.Shared(SnapshotName(Category::kUnknown));
-    pickle_.Appends();
+      out_.Text(SnapshotName(static_cast<Category>(c)));
+    out_.Text(SnapshotName(Category::kUnknown));
   }
 
   const trace::Trace& trace_;
-  std::ostream& out_;
+  std::ostream& stream_;
   const SnapshotOptions& options_;
-  PickleWriter pickle_;
+  SnapshotPickle out_;
+  const SnapshotTimes times_;
   const bool imported_;
   const EventIndex first_;  // of the recording
+  const bool inferred_;
   const bool write_categories_;
   bool unknown_said_ = false;
-  std::vector<int64_t> shown_us_;      // of every event; empty: as recorded
-  std::vector<uint32_t> frame_memos_;  // by frame
-  std::vector<uint32_t> stack_memos_;  // by StackId
-  uint32_t no_frames_ = kNoMemo;
-  absl::flat_hash_map<std::pair<std::string, std::string>, uint32_t> module_frames_;
-  absl::flat_hash_map<uint64_t, uint32_t> op_stacks_;  // op and module
+  std::vector<Category> category_now_;  // both by allocation; empty: no change is written
+  std::vector<bool> changes_;
 };
 
 }  // namespace

@@ -12,7 +12,10 @@
 //     is not written as if it had been said;
 //   - allocator_settings from the trace's PYTORCH_CUDA_ALLOC_CONF;
 //   - categories: the names below, and `category` (one of them) in every alloc and live block, and
-//     in the free of a block older than the recording: the one it held for most of its life;
+//     in the free of a block older than the recording: the one it held for most of its life. Where
+//     it changes, PyTorch's entry for what is learnt of a block later, `annotate`, says so in
+//     `category` and, for people, in `user_metadata`: "temporary -> gradient"; one right after the
+//     alloc says what the block was made as. Changes that inference found are not written;
 //   - frames: the recorded stacks. Of a run of our own, which has none: the operator, "in the
 //     file" of its module's path, and below it one frame a module outwards, so that a flame graph
 //     folds by module;

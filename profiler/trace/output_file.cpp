@@ -6,11 +6,25 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
 namespace vramscope::trace {
+namespace {
+
+std::atomic<const char*> unfinished = nullptr;
+static_assert(std::atomic<const char*>::is_always_lock_free);  // read by a signal handler
+
+void Finished(const std::string& temporary) {
+  const char* its = temporary.c_str();
+  unfinished.compare_exchange_strong(its, nullptr);
+}
+
+}  // namespace
+
+const char* OutputFile::Unfinished() { return unfinished; }
 
 absl::Status OutputFile::Error(int error, std::string_view what) const {
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
@@ -59,6 +73,7 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string
     file->fd_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (file->fd_ >= 0) {
       file->temporary_ = name;
+      unfinished = file->temporary_.c_str();
       return file;
     }
     if (errno != EEXIST) break;
@@ -68,7 +83,9 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string
 
 OutputFile::~OutputFile() {
   if (owns_fd_ && fd_ >= 0) ::close(fd_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (temporary_.empty()) return;
+  ::unlink(temporary_.c_str());
+  Finished(temporary_);
 }
 
 absl::Status OutputFile::Write(std::string_view bytes) {
@@ -95,6 +112,7 @@ absl::Status OutputFile::Commit() {
   if (::close(fd) != 0) return status_ = Error(errno, "write");
   if (temporary_.empty()) return absl::OkStatus();
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) return status_ = Error(errno, "replace");
+  Finished(temporary_);
   temporary_.clear();
   return absl::OkStatus();
 }

@@ -29,6 +29,10 @@ class OutputFile {
   absl::Status Write(std::string_view bytes);
   absl::Status Commit();
 
+  // The one being written under another name, for a signal handler that ends the program; nullptr:
+  // none. Of several at a time, the one that was begun last.
+  static const char* Unfinished();
+
  private:
   OutputFile() = default;
   absl::Status Error(int error, std::string_view what) const;

@@ -42,7 +42,7 @@ class Run : public allocator::SegmentObserver {
     for (int l = 0; l < run_.layers; ++l)
       Alloc(weights, Size(4 * kMiB), Category::kParameter, l, 0);
     std::vector<uint64_t> state;
-    for (int step = 0; step < run_.steps && !out_of_memory_; ++step) Step(step, weights, state);
+    for (int step = 0; step < run_.steps && !out_of_memory_; ++step) Step(step, state);
     trace::TraceBuilder builder;
     trace::TraceInfo info;
     info.producer = "vramscope test";
@@ -63,7 +63,7 @@ class Run : public allocator::SegmentObserver {
     bool elsewhere;  // used on another stream
   };
 
-  void Step(int step, const std::vector<uint64_t>& weights, std::vector<uint64_t>& state) {
+  void Step(int step, std::vector<uint64_t>& state) {
     std::vector<uint64_t> activations, gradients, input;
     Put(EventKind::kStepBegin).id = static_cast<uint64_t>(step);
     Alloc(input, Size(kMiB), Category::kInput, 0, 0);
@@ -71,13 +71,16 @@ class Run : public allocator::SegmentObserver {
     for (int l = 0; l < run_.layers && !out_of_memory_; ++l) {
       std::vector<uint64_t> temporary;
       Alloc(temporary, Size(2 * kMiB), Category::kTemporary, l, 1);
-      Alloc(activations, Size(6 * kMiB), Category::kActivation, l, 2);
+      Alloc(activations, Size(6 * kMiB), Category::kTemporary, l, 2);
+      if (random_() % 2 == 0) FreeAll(temporary);
+      if (!out_of_memory_) Retag(activations.back(), Category::kActivation);
       FreeAll(temporary);
     }
     End();
     Begin(Phase::kBackward);
     for (int l = run_.layers; l-- > 0 && !out_of_memory_;) {
-      Alloc(gradients, Size(4 * kMiB), Category::kGradient, l, 3);
+      Alloc(gradients, Size(4 * kMiB), Category::kAutogradDetail, l, 3);
+      if (l % 2 == 0 && !out_of_memory_) Retag(gradients.back(), Category::kGradient);
       if (!activations.empty()) Free(activations.back());
       if (!activations.empty()) activations.pop_back();
     }
@@ -89,6 +92,7 @@ class Run : public allocator::SegmentObserver {
     Begin(Phase::kZeroGrad);
     FreeAll(gradients);
     End();
+    for (const uint64_t address : activations) Retag(address, Category::kTemporary);
     FreeAll(activations);
     FreeAll(input);
     CompletePending();
@@ -134,6 +138,12 @@ class Run : public allocator::SegmentObserver {
     }
     live_[block->address] = {static_cast<uint32_t>(e.id), elsewhere};
     into.push_back(block->address);
+  }
+
+  void Retag(uint64_t address, Category category) {
+    Event& e = Put(EventKind::kRetag);
+    e.id = live_.at(address).id;
+    e.category = category;
   }
 
   void Free(uint64_t address) {

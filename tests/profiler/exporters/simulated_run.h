@@ -1,5 +1,6 @@
 // A training run as a plan would record it, small: parameters, steps of forward, backward and
-// optimizer, on the project's own model of the allocator.
+// optimizer, on the project's own model of the allocator. Activations and gradients become what
+// they are.
 #pragma once
 
 #include <cstdint>

@@ -98,14 +98,22 @@ TEST(Snapshot, OwnRun) {
                               {"category", "parameter"}}));
   EXPECT_THAT(
       Actions(entries),
-      testing::ElementsAre("segment_alloc", "alloc", "alloc", "alloc", "free_requested",
-                           "free_completed", "free_requested", "free_completed", "alloc", "alloc",
+      testing::ElementsAre("segment_alloc", "alloc", "alloc", "annotate", "annotate", "alloc",
                            "free_requested", "free_completed", "free_requested", "free_completed",
-                           "oom", "free_requested", "free_completed", "segment_free"));
-  EXPECT_EQ(entries[14]["device_free"], 12345);
-  EXPECT_EQ(entries[14]["size"], uint64_t{1} << 40);
-  EXPECT_FALSE(entries[14].contains("addr"));
+                           "alloc", "annotate", "annotate", "alloc", "free_requested",
+                           "free_completed", "free_requested", "free_completed", "oom",
+                           "free_requested", "free_completed", "segment_free"));
+  EXPECT_EQ(entries[18]["device_free"], 12345);
+  EXPECT_EQ(entries[18]["size"], uint64_t{1} << 40);
+  EXPECT_FALSE(entries[18].contains("addr"));
   EXPECT_EQ(entries[2]["category"], "activation") << "what it was for most of its life";
+  EXPECT_EQ(entries[3]["category"], "temporary") << "what it was made as";
+  EXPECT_EQ(entries[3]["user_metadata"], "made as temporary");
+  EXPECT_EQ(entries[3]["time_us"], entries[2]["time_us"]);
+  EXPECT_EQ(entries[4]["category"], "activation");
+  EXPECT_EQ(entries[4]["user_metadata"], "temporary -> activation");
+  EXPECT_EQ(entries[4]["addr"], entries[2]["addr"]);
+  EXPECT_GT(entries[4]["time_us"], entries[2]["time_us"]);
   EXPECT_EQ(file["categories"].back(), "unknown");
   EXPECT_EQ(file["vramscope"]["inferred"], false);
   EXPECT_EQ(file["allocator_settings"]["max_split_size"], -1);
@@ -148,7 +156,27 @@ TEST(Snapshot, WithoutCategoriesAndAnnotations) {
   const json file = Export(*SmallTrace(), {.categories = false, .annotations = false});
   EXPECT_FALSE(file.contains("categories"));
   EXPECT_TRUE(file["external_annotations"].empty());
-  for (const json& entry : file["device_traces"][0]) EXPECT_FALSE(entry.contains("category"));
+  for (const json& entry : file["device_traces"][0]) {
+    EXPECT_FALSE(entry.contains("category"));
+    EXPECT_NE(entry["action"], "annotate");
+  }
+}
+
+// Somebody's own annotations stay, those of inferred categories do not come to be.
+TEST(Snapshot, AnnotationsOfBlocksThatWereSaid) {
+  Events events;
+  events.Add(EventKind::kMarker, 0).name.value = 1;
+  events.Add(EventKind::kAlloc, 0, 0x7f00'0000'0000, 1000).category = Category::kTemporary;
+  events.list.back().detail = 7;
+  events.Add(EventKind::kRetag, 0).category = Category::kGradient;
+  events.list.back().detail = 7;
+  events.Add(EventKind::kMarker, 0, 0x7f00'0000'0000, 1000).name.value = 2;
+  const json file = Export(
+      *events.Build(Imported(), {"", std::string(trace::kMarkerRecordingBegin), "annotate"}));
+  const json& entries = file["device_traces"][0];
+  EXPECT_THAT(Actions(entries), testing::ElementsAre("alloc", "annotate"));
+  EXPECT_EQ(entries[1]["user_metadata"], "");
+  EXPECT_FALSE(entries[1].contains("category"));
 }
 
 TEST(Snapshot, EveryModuleIsAFrame) {

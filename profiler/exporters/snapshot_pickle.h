@@ -1,0 +1,86 @@
+// The values of a snapshot as a pickle: dicts of items, lists handed over in batches, frames and
+// stacks each once. What a snapshot is made of is snapshot.cpp's. Internal.
+//
+//   SnapshotPickle out(trace, stream);
+//   out.BeginDict();
+//   out.Item("size", uint64_t{512});
+//   out.Key("frames");
+//   out.AllocationFrames(allocation);
+//   out.EndDict();
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "profiler/exporters/pickle_writer.h"
+#include "profiler/trace/trace.h"
+
+namespace vramscope::exporters {
+
+class SnapshotPickle {
+ public:
+  SnapshotPickle(const trace::Trace& trace, std::ostream& out);
+
+  void BeginDict();
+  void EndDict() { pickle_.SetItems(); }
+  void Key(std::string_view key) { pickle_.Shared(key); }
+  void Item(std::string_view key, uint64_t value);
+  void Item(std::string_view key, int64_t value);
+  void Item(std::string_view key, double value);
+  void FlagItem(std::string_view key, bool value);
+  void TextItem(std::string_view key, std::string_view value);
+  void PairItem(std::string_view key, uint32_t first, uint32_t second);
+
+  // Next() before every value.
+  class List {
+   public:
+    explicit List(SnapshotPickle& out) : pickle_(out.pickle_) {
+      pickle_.EmptyList();
+      pickle_.Mark();
+    }
+    ~List() { pickle_.Appends(); }
+    List(const List&) = delete;
+    void Next() {
+      if (in_batch_++ < PickleWriter::kBatch) return;
+      pickle_.Appends();
+      pickle_.Mark();
+      in_batch_ = 1;
+    }
+
+   private:
+    PickleWriter& pickle_;
+    int in_batch_ = 0;
+  };
+  void Text(std::string_view text) { pickle_.Shared(text); }
+
+  // A list of frames: the recorded stack of the event that made it; of a run of our own, which has
+  // none, the operator and its module, a frame a module outwards.
+  void AllocationFrames(uint32_t allocation);
+  void FramesOf(trace::EventIndex event);  // empty where nothing was recorded
+  void NoFrames();
+  void FramesItemOf(trace::EventIndex event);  // no item where nothing was recorded
+
+  absl::Status Finish() { return pickle_.Finish(); }
+
+ private:
+  trace::StackId StackOf(trace::EventIndex event) const { return trace_.events.StackOf(event); }
+  void RecordedStack(trace::StackId stack);
+  void OpStack(uint32_t allocation);
+  void ModuleFrame(std::string_view name, std::string_view file);
+  void Frame(std::string_view name, std::string_view file, uint32_t line);
+
+  const trace::Trace& trace_;
+  PickleWriter pickle_;
+  std::vector<uint32_t> frame_memos_;  // by frame
+  std::vector<uint32_t> stack_memos_;  // by StackId
+  uint32_t no_frames_;
+  absl::flat_hash_map<std::pair<std::string, std::string>, uint32_t> module_frames_;
+  absl::flat_hash_map<uint64_t, uint32_t> op_stacks_;  // op and module
+};
+
+}  // namespace vramscope::exporters
