@@ -159,8 +159,12 @@ absl::StatusOr<TracePtr> FromRecording(Recording recording, const std::string& t
   return trace;
 }
 
-SnapshotOptions ForSnapshot(std::string_view head, const OpenOptions& options, Preview& preview) {
+SnapshotOptions ForSnapshot(std::string_view head, const std::string& path,
+                            const OpenOptions& options, Preview& preview) {
   SnapshotOptions to;
+  std::error_code none;
+  if (std::filesystem::is_regular_file(path, none))
+    to.again = [path] { return trace::InputStream::Open(path); };
   to.head = head;
   to.progress = [&options](double fraction) { Progress(options, kRead * fraction); };
   to.cancel = options.cancel;
@@ -226,7 +230,7 @@ absl::StatusOr<TracePtr> OpenTraceFile(const std::string& path, const OpenOption
     case FileKind::kSnapshotJson: {
       Preview preview(title, options);
       absl::StatusOr<Recording> recording =
-          ReadSnapshot(**input, ForSnapshot(head, options, preview));
+          ReadSnapshot(**input, ForSnapshot(head, path, options, preview));
       input->reset();
       if (!recording.ok()) return In(name, recording.status());
       return FromRecording(*std::move(recording), title, options);

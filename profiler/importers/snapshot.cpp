@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -37,11 +38,10 @@ class PreviewGate {
   bool closed_ = false;
 };
 
-}  // namespace
-
-absl::StatusOr<recording::Recording> ReadSnapshot(trace::InputStream& input,
-                                                  const SnapshotOptions& options) {
-  SnapshotBuilder builder;
+// With `builder`, whose range may turn out to need another reading: needs_all() says so then.
+absl::StatusOr<recording::Recording> Read(trace::InputStream& input, std::string head,
+                                          const SnapshotOptions& options,
+                                          SnapshotBuilder& builder) {
   PreviewGate gate;
   auto next_preview = steady_clock::now() + kPreviewEvery;
   const auto tick = [&]() -> absl::Status {
@@ -55,7 +55,6 @@ absl::StatusOr<recording::Recording> ReadSnapshot(trace::InputStream& input,
     }
     return absl::OkStatus();
   };
-  std::string head(options.head);
   if (head.empty()) {
     head.resize(1);
     absl::StatusOr<size_t> n = input.Read(head.data(), 1);
@@ -78,6 +77,24 @@ absl::StatusOr<recording::Recording> ReadSnapshot(trace::InputStream& input,
   parts.recording.source = std::move(source);
   if (options.progress) options.progress(1);
   return FinishSnapshot(std::move(parts), options);
+}
+
+}  // namespace
+
+absl::StatusOr<recording::Recording> ReadSnapshot(trace::InputStream& input,
+                                                  const SnapshotOptions& options) {
+  std::string head(options.head);
+  if (!options.again || !SnapshotRange::IsAsked(options)) {
+    SnapshotBuilder builder;
+    return Read(input, std::move(head), options, builder);
+  }
+  auto builder = std::make_unique<SnapshotBuilder>(options);
+  absl::StatusOr<recording::Recording> part = Read(input, std::move(head), options, *builder);
+  if (!builder->needs_all()) return part;
+  builder = std::make_unique<SnapshotBuilder>();
+  absl::StatusOr<std::unique_ptr<trace::InputStream>> whole = options.again();
+  if (!whole.ok()) return whole.status();
+  return Read(**whole, "", options, *builder);
 }
 
 }  // namespace vramscope::importers

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -38,6 +39,10 @@ struct SnapshotOptions {
   uint64_t first_entry = 0, last_entry = std::numeric_limits<uint64_t>::max();
   int64_t from_ns = std::numeric_limits<int64_t>::min();
   int64_t to_ns = std::numeric_limits<int64_t>::max();
+  // The same input from its beginning. Given, entries outside the range are dropped as they come;
+  // should that turn out to be too early (several devices, whose order is known at the end only),
+  // the file is read a second time.
+  std::function<absl::StatusOr<std::unique_ptr<trace::InputStream>>()> again = {};
 };
 
 // Errors say the byte (of the decompressed data) and what is wrong there. kInvalidArgument: whole,

@@ -362,6 +362,9 @@ bool SnapshotBuilder::Finish(SnapshotParts* parts) {
         fmt::format("this is {}, not a CUDA memory snapshot (a dict with 'segments' and "
                     "'device_traces')",
                     stack_.empty() ? "nothing" : Name(stack_.back().kind)));
+  if (parts_.range && !FinishRange()) return false;
+  if (parts_.has_category)
+    parts_.category.resize(parts_.recording.entries.size(), SnapshotParts::kNoCategory);
   const auto range = [](auto& from, SnapshotParts::Rows rows) {
     return std::span(from).subspan(rows.first, rows.count);
   };

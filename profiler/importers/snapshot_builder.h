@@ -24,6 +24,10 @@ namespace vramscope::importers {
 class SnapshotBuilder {
  public:
   SnapshotBuilder();
+  // Keeps entries of the range only.
+  explicit SnapshotBuilder(const SnapshotOptions& range) : SnapshotBuilder() {
+    parts_.range.emplace(range);
+  }
 
   // --- A stack of values, with marks below the items of open containers (as pickle has it). Each
   // returns false after an error.
@@ -64,6 +68,8 @@ class SnapshotBuilder {
   std::string_view Text(const Value& string) const { return strings_.Text(string.row()); }
 
   const std::string& error() const { return error_; }
+  // After an error: the range cannot be cut out while this file is read.
+  bool needs_all() const { return needs_all_; }
   const recording::Recording& so_far() const { return parts_.recording; }
   // After the last byte: what was read, or an error when the top of the stack is no snapshot.
   bool Finish(SnapshotParts* parts);
@@ -95,6 +101,10 @@ class SnapshotBuilder {
   bool FillEntry(Entry& entry, Items items);
   bool AddEntry(Items items);
   bool ChangeEntry(uint32_t row, Items items);
+  void SetCategory(uint32_t row, uint8_t category);
+  bool BeginRow();
+  bool FinishRange();
+  bool NeedsAll();
   bool FillFrame(Value& frame, Items items);
   bool FillBlock(uint32_t row, Items items);
   bool FillSegment(uint32_t row, Items items);
@@ -147,6 +157,12 @@ class SnapshotBuilder {
   absl::flat_hash_map<uint64_t, uint32_t> streams_ = {{0, 0}};
   uint64_t last_stream_ = 0;
   uint32_t last_stream_row_ = 0;
+  uint32_t rows_ = 0;  // entries so far, of which values are rows
+  // With a range.
+  uint32_t last_list_ = 0;  // that which is being filled, by its place on the stack
+  bool host_list_ = false;  // it is of the host
+  bool open_row_ = false;   // the last row of entries is the one added last
+  bool needs_all_ = false;
   bool has_time_ = false;
   int64_t first_us_ = 0, last_us_ = -1;
 };

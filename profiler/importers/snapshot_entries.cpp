@@ -1,6 +1,8 @@
 // Entries, the rows that a snapshot has millions of.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "profiler/importers/snapshot_builder.h"
 
 namespace vramscope::importers {
@@ -73,29 +75,58 @@ bool SnapshotBuilder::FillEntry(Entry& e, Items items) {
   return true;
 }
 
+bool SnapshotBuilder::NeedsAll() {
+  needs_all_ = true;
+  return Fail("the range is known at the file's end only");
+}
+
+// With a range: to the row before nothing is added any more; the new one may be of another list,
+// which is another device's or the host's.
+bool SnapshotBuilder::BeginRow() {
+  const uint32_t list = marks_.empty() ? 0 : marks_.back();
+  if (open_row_) parts_.range->Settle(parts_.recording.entries, parts_.category);
+  open_row_ = false;
+  if (rows_ == 0 || list != last_list_) {
+    Key key = Key::kNone;  // of the whole's, that which is being read
+    size_t i = marks_.empty() ? 0 : marks_.front();
+    for (const size_t end = std::min(stack_.size(), i + 64);
+         i + 1 < end && stack_[i].kind == Kind::kString; i += 2)
+      key = stack_[i].key;
+    host_list_ = key == Key::kHostTraces;
+    const uint32_t of_device = parts_.range->total();
+    if (!host_list_ && of_device > 0 && list > last_list_) return NeedsAll();
+    if (!host_list_ && of_device == 0) parts_.range_row = rows_;
+    last_list_ = list;
+  }
+  open_row_ = !host_list_;
+  return true;
+}
+
 bool SnapshotBuilder::AddEntry(Items items) {
   recording::EntryTable& t = parts_.recording.entries;
-  if (t.size() == recording::kNoEntry - 1) return Fail("more than 4,294,967,294 entries");
+  if (rows_ == recording::kNoEntry - 1) return Fail("more than 4,294,967,294 entries");
   Entry e;
-  if (!FillEntry(e, items)) return false;
+  if (!FillEntry(e, items) || (parts_.range && !BeginRow())) return false;
+  const uint32_t row = rows_++;
   if (!e.has_time) {
     ++parts_.entries_without_time;
     e.time_us = last_us_ + 1;
   } else if (!has_time_) {
     has_time_ = true;
-    first_us_ = e.time_us - t.size();
+    first_us_ = e.time_us - row;
   }
   last_us_ = e.time_us;
-  t.action.push_back(e.action);
-  t.address.push_back(e.address);
-  t.bytes.push_back(e.bytes);
-  t.time_ns.push_back((e.time_us - first_us_) * 1000);
-  t.stack.push_back(e.stack);
-  t.stream.push_back(Stream(e.stream));
-  if (e.category != SnapshotParts::kNoCategory && parts_.category.empty())
-    parts_.category.assign(t.size() - 1, SnapshotParts::kNoCategory);
-  if (e.category != SnapshotParts::kNoCategory || !parts_.category.empty())
-    parts_.category.push_back(e.category);
+  const uint32_t stream = Stream(e.stream);
+  parts_.has_category |= e.category != SnapshotParts::kNoCategory;
+  if (!host_list_) {
+    t.action.push_back(e.action);
+    t.address.push_back(e.address);
+    t.bytes.push_back(e.bytes);
+    t.time_ns.push_back((e.time_us - first_us_) * 1000);
+    t.stack.push_back(e.stack);
+    t.stream.push_back(stream);
+    if (parts_.has_category) SetCategory(t.size() - 1, e.category);
+  }
   if (e.action == recording::Action::kOther && parts_.other_actions.size() < 8)
     ++parts_.other_actions[std::string(strings_.Text(e.action_text))];
   const auto says = [&](uint32_t text) { return text != 0 && strings_.Text(text) != "N/A"; };
@@ -107,35 +138,63 @@ bool SnapshotBuilder::AddEntry(Items items) {
   return true;
 }
 
+void SnapshotBuilder::SetCategory(uint32_t row, uint8_t category) {
+  parts_.category.resize(parts_.recording.entries.size(), SnapshotParts::kNoCategory);
+  parts_.category[row] = category;
+}
+
 // Keys that come one by one, as some writers have it.
 bool SnapshotBuilder::ChangeEntry(uint32_t row, Items items) {
   recording::EntryTable& t = parts_.recording.entries;
+  if (parts_.range && row != rows_ - 1) return NeedsAll();
+  const uint32_t at = parts_.range && !host_list_ ? t.size() - 1 : row;
   Entry e;
-  e.action = t.action[row];
-  e.address = t.address[row];
-  e.bytes = t.bytes[row];
-  e.stack = t.stack[row];
-  e.stream = parts_.recording.streams[t.stream[row]];
+  if (!host_list_) {
+    e.action = t.action[at];
+    e.address = t.address[at];
+    e.bytes = t.bytes[at];
+    e.stack = t.stack[at];
+    e.stream = parts_.recording.streams[t.stream[at]];
+  }
   if (!FillEntry(e, items)) return false;
-  t.action[row] = e.action;
-  t.address[row] = e.address;
-  t.bytes[row] = e.bytes;
-  t.stack[row] = e.stack;
-  t.stream[row] = Stream(e.stream);
+  const uint32_t stream = Stream(e.stream);
   if (e.has_time) {
     if (!has_time_) {
       has_time_ = true;
       first_us_ = e.time_us - row;
     }
     if (parts_.entries_without_time > 0) --parts_.entries_without_time;
-    t.time_ns[row] = (e.time_us - first_us_) * 1000;
     last_us_ = e.time_us;
   }
-  if (e.category != SnapshotParts::kNoCategory) {
-    parts_.category.resize(t.size(), SnapshotParts::kNoCategory);
-    parts_.category[row] = e.category;
-  }
+  const bool said = e.category != SnapshotParts::kNoCategory;
+  parts_.has_category |= said;
+  if (host_list_) return true;
+  t.action[at] = e.action;
+  t.address[at] = e.address;
+  t.bytes[at] = e.bytes;
+  t.stack[at] = e.stack;
+  t.stream[at] = stream;
+  if (e.has_time) t.time_ns[at] = (e.time_us - first_us_) * 1000;
+  if (said) SetCategory(at, e.category);
   return true;
+}
+
+// The list of the only device, if it turns out to be that.
+bool SnapshotBuilder::FinishRange() {
+  SnapshotRange& range = *parts_.range;
+  if (open_row_) range.Settle(parts_.recording.entries, parts_.category);
+  open_row_ = false;
+  if (parts_.traces.size() > 256 || !range.from_zero()) return NeedsAll();
+  uint32_t listed = 0;
+  for (size_t d = 0; d < parts_.traces.size(); ++d) {
+    SnapshotParts::Rows& rows = parts_.traces[d];
+    listed += rows.count;
+    if (rows.count == 0) continue;
+    if (rows.first != parts_.range_row || rows.count != range.total()) return NeedsAll();
+    parts_.range_device = static_cast<uint8_t>(d);
+    rows = {0, parts_.recording.entries.size()};
+  }
+  return listed == range.total() || NeedsAll();
 }
 
 }  // namespace vramscope::importers

@@ -87,7 +87,7 @@ bool SnapshotBuilder::FillNew(Value& dict, uint64_t keys, Items items) {
     dict.memo = memo;
   };
   if (keys & Bit(Key::kAction)) {
-    rows(Kind::kEntries, parts_.recording.entries.size());
+    rows(Kind::kEntries, rows_);
     return AddEntry(items);
   }
   if (keys & kSegmentKeys) {

@@ -73,7 +73,7 @@ class Finisher {
         return static_cast<trace::Category>(index - SnapshotParts::kNamedCategory);
       return index < said.size() ? said[index] : trace::Category::kUnknown;
     };
-    if (!r_.said_is_inferred && !parts_.category.empty()) {
+    if (!r_.said_is_inferred && parts_.has_category) {
       r_.entries.said.reserve(parts_.category.size());
       for (const uint8_t index : parts_.category) r_.entries.said.push_back(look_up(index));
     }
@@ -89,6 +89,11 @@ class Finisher {
       Warn(fmt::format("only the first 256 of {} devices are shown", parts_.traces.size()));
       parts_.traces.resize(256);
     }
+    if (parts_.range) {
+      timed_ = parts_.range->total() > 0;
+      WarnMoved(parts_.range->moved());
+      return;
+    }
     uint64_t moved = 0;
     int64_t first = std::numeric_limits<int64_t>::max();
     for (const auto& t : parts_.traces) {
@@ -102,14 +107,19 @@ class Finisher {
       }
       if (t.count > 0) first = std::min(first, Times(t)[0]);
     }
-    if (moved > 0)
-      Warn(fmt::format("{} entries are older than the one before them: shown at its time", moved));
+    WarnMoved(moved);
     timed_ = first != std::numeric_limits<int64_t>::max();
     if (first == 0 || !timed_) return;
     for (const auto& t : parts_.traces)
       for (int64_t& time : Times(t)) time -= first;
     r_.start_unix_ns += first;
     parts_.start_us += first / 1000;
+  }
+
+  void WarnMoved(uint64_t entries) {
+    if (entries > 0)
+      Warn(
+          fmt::format("{} entries are older than the one before them: shown at its time", entries));
   }
 
   std::span<int64_t> Times(SnapshotParts::Rows rows) {
@@ -221,6 +231,7 @@ class Finisher {
 
   // The range and the device that were asked for.
   absl::Status Cut() {
+    if (parts_.range) return CutAlready();
     EntryTable& e = r_.entries;
     const uint64_t n = e.size();
     const auto by_time = [&](int64_t time, bool past) {
@@ -240,24 +251,48 @@ class Finisher {
       return order;
     };
     if (begin == 0 && end == n && !options_.device) return absl::OkStatus();
-    if (end < n && r_.has_segments) {
-      absl::Status status = RollBack(rows(end, n));
-      if (!status.ok()) return status;
-    }
+    EntryTable after;
+    for (const uint32_t i : rows(end, n)) AppendBare(after, e, i);
+    absl::Status status = RollBack(std::move(after));
+    if (!status.ok()) return status;
+    std::map<uint8_t, LiveBlocks> start;
+    for (const uint32_t i : rows(0, begin)) start[e.DeviceOf(i)].Replay(e, i);
+    for (const auto& [device, blocks] : start)
+      std::ranges::copy(blocks.Of(device), std::back_inserter(r_.older));
     Gather(rows(begin, end));
-    if (begin > 0 || end < n)
-      Warn(fmt::format("entries {} to {} of {} are loaded, as asked", begin,
-                       end == begin ? begin : end - 1, n));
+    WarnOfRange(begin, end, n);
     return absl::OkStatus();
   }
 
-  // The segments as they were before the entries of these rows.
-  absl::Status RollBack(const std::vector<uint32_t>& order) {
-    if (order.empty()) return absl::OkStatus();
-    EntryTable kept = r_.entries;
-    Gather(order);
+  // The range was cut out while the file was read.
+  absl::Status CutAlready() {
+    SnapshotRange& range = *parts_.range;
+    const uint32_t begin = range.before(), end = begin + r_.entries.size();
+    EntryTable after = range.TakeAfter();
+    if (options_.device && *options_.device != parts_.range_device) {
+      Gather({});
+    } else {
+      if (parts_.range_device > 0) after.device.assign(after.size(), parts_.range_device);
+      absl::Status status = RollBack(std::move(after));
+      if (!status.ok()) return status;
+      r_.older = range.start().Of(parts_.range_device);
+    }
+    WarnOfRange(begin, end, range.total());
+    return absl::OkStatus();
+  }
+
+  void WarnOfRange(uint64_t begin, uint64_t end, uint64_t n) {
+    if (begin > 0 || end < n)
+      Warn(fmt::format("entries {} to {} of {} are loaded, as asked", begin,
+                       end == begin ? begin : end - 1, n));
+  }
+
+  // The segments as they were before these entries, the last of the file.
+  absl::Status RollBack(EntryTable after) {
+    if (after.size() == 0 || !r_.has_segments) return absl::OkStatus();
+    std::swap(r_.entries, after);
     absl::StatusOr<recording::History> tail = recording::Reconstruct(r_);
-    r_.entries = std::move(kept);
+    std::swap(r_.entries, after);
     if (!tail.ok()) return tail.status();
     r_.segments = std::move(tail->start_segments);
     return absl::OkStatus();

@@ -6,10 +6,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "profiler/importers/snapshot.h"
+#include "profiler/importers/snapshot_range.h"
 #include "profiler/recording/recording.h"
 #include "profiler/run/alloc_conf.h"
 
@@ -22,7 +24,8 @@ struct SnapshotParts {
   struct Rows {
     uint32_t first = 0, count = 0;
   };
-  std::vector<Rows> traces;       // of entries, by device
+  std::vector<Rows> traces;  // of entries, by device
+  bool has_category = false;
   std::vector<uint8_t> category;  // of entries; empty: none; kNoCategory: that one has none
   std::vector<std::string> category_names;  // `categories`
   static constexpr uint8_t kNoCategory = 255;
@@ -44,7 +47,10 @@ struct SnapshotParts {
   uint64_t entries_without_time = 0, with_compile_context = 0, with_user_metadata = 0;
   std::map<std::string, uint64_t> other_actions;
   uint64_t host_entries = 0, host_segments = 0, host_bytes = 0;
-  bool too_many_devices = false;
+  // Given: `recording` has only its entries, all of one device.
+  std::optional<SnapshotRange> range;
+  uint32_t range_row = 0;  // where that device's list begins
+  uint8_t range_device = 0;
 };
 
 // The Recording: devices merged, the range cut out, annotations paired, warnings worded.

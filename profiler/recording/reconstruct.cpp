@@ -118,7 +118,7 @@ class Walk {
     }
     for (const BlockLife& life : start_.recorded) {
       const EntryIndex i = life.alloc;
-      Add(life, e_.address[i], e_.bytes[i], e_.stream[i], e_.DeviceOf(i), e_.stack[i]);
+      Add(life, e_.address[i], e_.bytes[i], e_.stream[i], e_.DeviceOf(i), e_.StackOf(i));
       if (life.end_block != kNoRow && start_.end_blocks[life.end_block].requested != e_.bytes[i])
         odd_.Count(Oddity::kRequestedDiffers);
     }
@@ -127,13 +127,30 @@ class Walk {
   }
 
   void AddOlder(const OlderBlock& b) {
+    const OlderAlloc* made = FindOlder(b);
+    const auto stack = [&](uint64_t requested) {
+      return made != nullptr && made->requested == requested ? made->stack : trace::StackId();
+    };
     if (b.life.end_block != kNoRow) {
       const EndBlock& end = start_.end_blocks[b.life.end_block];
-      Add(b.life, b.address, end.requested, end.stream, b.device, end.stack);
+      Add(b.life, b.address, end.requested, end.stream, b.device,
+          end.stack.value != 0 ? end.stack : stack(end.requested));
+    } else if (const EntryIndex i = b.life.completed; i != kNoEntry) {
+      Add(b.life, b.address, e_.bytes[i], e_.stream[i], b.device, stack(e_.bytes[i]));
     } else {
-      const EntryIndex i = b.life.completed;
-      Add(b.life, b.address, e_.bytes[i], e_.stream[i], b.device, {});
+      Add(b.life, b.address, made->requested, made->stream, b.device, made->stack);
     }
+  }
+
+  // Both are by (device, address).
+  const OlderAlloc* FindOlder(const OlderBlock& b) {
+    const std::vector<OlderAlloc>& all = r_.older;
+    const std::pair key(b.device, b.address);
+    while (older_ < all.size() && std::pair(all[older_].device, all[older_].address) < key)
+      ++older_;
+    if (older_ == all.size() || std::pair(all[older_].device, all[older_].address) != key)
+      return nullptr;
+    return &all[older_];
   }
 
   void Add(const BlockLife& life, uint64_t address, uint64_t requested, uint32_t stream,
@@ -372,7 +389,7 @@ class Walk {
   std::vector<bool> pending_;    // older rows whose free was requested before the recording
   std::vector<bool> end_block_;  // rows whose size is the file's: in use at the end
   std::array<std::unique_ptr<Device>, 256> devices_;
-  size_t next_segment_ = 0;
+  size_t next_segment_ = 0, older_ = 0;
   bool sorted_ = false;
 };
 
@@ -381,11 +398,15 @@ class Walk {
 absl::StatusOr<History> Reconstruct(const Recording& recording) {
   const EntryTable& e = recording.entries;
   const size_t n = e.action.size();
-  if (n >= kNoEntry || e.address.size() != n || e.bytes.size() != n || e.time_ns.size() != n ||
-      e.stack.size() != n || e.stream.size() != n || (!e.device.empty() && e.device.size() != n) ||
-      (!e.said.empty() && e.said.size() != n))
+  const bool bare = e.time_ns.empty() && e.stack.empty();
+  if (n >= kNoEntry || e.address.size() != n || e.bytes.size() != n || e.stream.size() != n ||
+      (!bare && (e.time_ns.size() != n || e.stack.size() != n)) ||
+      (!e.device.empty() && e.device.size() != n) || (!e.said.empty() && e.said.size() != n))
     return absl::InvalidArgumentError(
         fmt::format("a recording whose columns are of different lengths ({} entries)", n));
+  const auto place = [](const OlderAlloc& o) { return std::pair(o.device, o.address); };
+  if (!std::ranges::is_sorted(recording.older, {}, place))
+    return absl::InvalidArgumentError("older allocations are not in order");
   std::vector<std::string> warnings;
   absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(recording.alloc_conf);
   if (!conf.ok()) {

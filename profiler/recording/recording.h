@@ -45,6 +45,7 @@ enum class Action : uint8_t {
 };
 
 // In time order, all devices together (each device's own order is kept). One row an entry.
+// Reconstruct needs no `time_ns` and `stack`: both may be empty for it.
 struct EntryTable {
   std::vector<Action> action;
   std::vector<uint64_t> address;
@@ -55,6 +56,7 @@ struct EntryTable {
   std::vector<uint8_t> device;        // empty: all of device 0
   std::vector<trace::Category> said;  // category in the file; empty: the file has none
   uint32_t size() const { return static_cast<uint32_t>(action.size()); }
+  trace::StackId StackOf(EntryIndex i) const { return stack.empty() ? trace::StackId() : stack[i]; }
   uint8_t DeviceOf(EntryIndex i) const { return device.empty() ? 0 : device[i]; }
 };
 
@@ -86,6 +88,16 @@ struct Annotation {
   uint8_t device = 0;
 };
 
+// An allocation that lived when the first entry came, of a recording whose earlier entries were
+// cut off.
+struct OlderAlloc {
+  uint64_t address = 0, requested = 0;
+  uint32_t stream = 0;  // row of Recording::streams
+  uint8_t device = 0;
+  bool pending = false;  // its free was requested
+  trace::StackId stack = {};
+};
+
 struct Recording {
   std::string source;      // "CUDA memory snapshot (pickle, protocol 4)"
   std::string alloc_conf;  // PYTORCH_CUDA_ALLOC_CONF, from the string or put together from settings
@@ -97,7 +109,9 @@ struct Recording {
   std::vector<std::string> strings = {""};
   trace::StackTable stacks;
   EntryTable entries;
-  std::vector<SegmentState> segments;   // at the end, by (device, address); may be unused (Kineto)
+  std::vector<SegmentState> segments;  // at the end, by (device, address); may be unused (Kineto)
+  // By (device, address). Says where older blocks were made, and without segments which there were.
+  std::vector<OlderAlloc> older;
   std::vector<uint64_t> streams = {0};  // as recorded (pointers or numbers)
   std::vector<Annotation> annotations;  // by begin
   // Further events of the file, by time: kernels, copies, ops, device usage. Ids of strings as

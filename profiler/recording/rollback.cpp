@@ -261,6 +261,10 @@ class RollingBack {
   }
 
   void TakeStart() {
+    if (!r_.has_segments)
+      for (const OlderAlloc& o : r_.older)
+        if (!o.pending && !Damaged(o.address, o.requested))
+          On(o.device).blocks.try_emplace(o.address);
     for (size_t d = 0; d < devices_.size(); ++d) {
       if (devices_[d] == nullptr) continue;
       const auto number = static_cast<uint8_t>(d);

@@ -4,6 +4,8 @@
 //   snapshot_bench [EVENTS...]            10000 100000 1000000 when none are given
 //   snapshot_bench --write FILE EVENTS    only writes a snapshot
 //   snapshot_bench --file FILE...         of these files
+//   snapshot_bench --parts FILE EVENTS    a hundredth of its events: the first, the middle, the
+//   last
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -73,10 +75,10 @@ std::optional<Run> InChild(const std::function<void()>& body) {
   return run;
 }
 
-void Open(const std::string& path) {
+void Open(const std::string& path, const importers::OpenOptions& options = {}) {
   uint64_t events = 0;
   const double seconds = Seconds([&] {
-    const auto trace = importers::OpenTraceFile(path, {});
+    const auto trace = importers::OpenTraceFile(path, options);
     if (!trace.ok()) {
       fmt::print(stderr, "{}\n", std::string(trace.status().message()));
       _exit(1);
@@ -146,6 +148,20 @@ void Compare(const std::string& path) {
   std::fflush(stdout);
 }
 
+// Of a range: entries at the file's begin, middle and end, a hundredth each.
+void Parts(const std::string& path, uint64_t entries) {
+  for (const uint64_t first : {uint64_t{0}, entries / 2, entries - entries / 100}) {
+    importers::OpenOptions options;
+    options.first_entry = first;
+    options.last_entry = first + entries / 100 - 1;
+    const auto run = Median(3, [&] { Open(path, options); });
+    if (!run) continue;
+    fmt::print("  entries {} to {}: {:.3f} s {:.3f} s CPU {:.0f} MiB\n", first, options.last_entry,
+               run->seconds, run->cpu, run->mib);
+    std::fflush(stdout);  // children would print it again
+  }
+}
+
 int Main(const std::vector<std::string>& args) {
   if (args.size() == 3 && args[0] == "--write") {
     const absl::Status status =
@@ -155,6 +171,10 @@ int Main(const std::vector<std::string>& args) {
   }
   if (args.size() >= 2 && args[0] == "--file") {
     for (size_t i = 1; i < args.size(); ++i) Compare(args[i]);
+    return 0;
+  }
+  if (args.size() == 3 && args[0] == "--parts") {
+    Parts(args[1], std::strtoull(args[2].c_str(), nullptr, 10));
     return 0;
   }
   std::vector<std::string> sizes = args;
