@@ -195,7 +195,7 @@ std::string InfoText(const std::string& file, const trace::Trace& trace) {
                               Count(trace.info.model.trainable_count),
                               run::FormatBytes(trace.info.model.parameter_bytes)));
   }
-  if (!trace.info.device.name.empty()) {
+  if (trace.info.device.memory_bytes > 0) {
     line("device", fmt::format("{}, {}", trace.info.device.name,
                                run::FormatBytes(trace.info.device.memory_bytes)));
   } else {

@@ -44,7 +44,7 @@ class ChromeWriter {
   ChromeWriter(const trace::Trace& trace, std::ostream& out)
       : trace_(trace),
         out_(out),
-        on_cpu_(trace.info.backend == Backend::kCpu),
+        on_cpu_(trace.info.backend == Backend::kCpu || trace.info.device.name == "cpu"),
         modelled_(!trace.info.measured && trace.info.backend == Backend::kPlan),
         begin_ns_(trace.begin_ns()),
         shown_ns_(ShownTimes(trace)),

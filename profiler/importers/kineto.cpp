@@ -70,6 +70,7 @@ class Assembler {
     std::vector<Memory>& memory = t_.memory;
     const bool only_cpu =
         std::all_of(memory.begin(), memory.end(), [](const Memory& m) { return m.cpu; });
+    if (only_cpu) r_.device = "cpu";
     std::erase_if(memory, [&](const Memory& m) {
       return m.cpu != only_cpu || (options_.device && m.device != *options_.device);
     });

@@ -115,6 +115,7 @@ class Emitter {
     info.backend = trace::Backend::kImported;
     info.measured = true;
     info.source = r_.source;
+    info.device.name = r_.device;
     info.alloc_conf = r_.alloc_conf;
     info.start_unix_ns = r_.start_unix_ns;
     sink_.Begin(info);

@@ -100,6 +100,7 @@ struct OlderAlloc {
 
 struct Recording {
   std::string source;      // "CUDA memory snapshot (pickle, protocol 4)"
+  std::string device;      // what the only device is called, where it is no numbered one: "cpu"
   std::string alloc_conf;  // PYTORCH_CUDA_ALLOC_CONF, from the string or put together from settings
   int64_t start_unix_ns = 0;
   bool has_segments = false;      // false: the file says nothing of segments (Kineto)

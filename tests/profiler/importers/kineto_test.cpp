@@ -197,11 +197,14 @@ TEST(Kineto, SizesAreOfBlocks) {
 TEST(Kineto, TheCpuOnlyWhenThereIsNothingElse) {
   File f;
   f.Memory(10, 512, 0x1000, 512, 0, -1, 0);
-  EXPECT_EQ(MustRead(f.Text()).entries.size(), 1u);
+  const Recording only = MustRead(f.Text());
+  EXPECT_EQ(only.entries.size(), 1u);
+  EXPECT_EQ(ToTrace(only)->info.device.name, "cpu");
   f.Memory(20, 1024, 0x2000, 1024, 2 * kMiB, 1, 1);
   const Recording r = MustRead(f.Text());
   EXPECT_THAT(r.entries.bytes, ElementsAre(1024));
   EXPECT_THAT(r.entries.device, ElementsAre(1));
+  EXPECT_EQ(ToTrace(r)->info.device.name, "");
 }
 
 TEST(Kineto, PartsOfAFile) {
