@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "profiler/inference/first_step.h"
 #include "profiler/inference/kept.h"
 #include "profiler/inference/rules.h"
 
@@ -329,8 +330,10 @@ class Categorizer {
     if (step_gradients_.size() > gradients_.size()) gradients_ = std::move(step_gradients_);
     SizeCounts gradients;
     for (const uint64_t bytes : gradients_) ++gradients[bytes];
+    Sizes passing;
     for (uint32_t a = 0; a < count_; ++a) {
       const Category c = labels_.category[a];
+      if (labels_.rule[a] == kLifeBackwardTemporary && Bytes(a) > kScalar) passing.insert(Bytes(a));
       // States that are let go in the recording count too: they are some parameters'.
       if ((Never(a) && c == Category::kParameter) ||
           (a < h_.older && c == Category::kOptimizerState)) {
@@ -347,7 +350,8 @@ class Categorizer {
         backward = IsWhole(p) ? Backward::kWhole : Backward::kCut;
       }
     }
-    ClassifyKept(gradients, backward, kept);
+    ClassifyKept(gradients, passing, backward, kept);
+    TellGradientsFromStates(r_, h_, t_, l_, labels_, kept);
     for (const Kept& k : kept) Is(k.allocation, k.category, k.rule);
   }
 

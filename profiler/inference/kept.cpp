@@ -66,7 +66,8 @@ bool LooksLikeIntegers(uint64_t bytes, uint32_t blocks) {
 
 }  // namespace
 
-void ClassifyKept(const SizeCounts& gradients, Backward backward, std::vector<Kept>& kept) {
+void ClassifyKept(const SizeCounts& gradients, const Sizes& passing, Backward backward,
+                  std::vector<Kept>& kept) {
   absl::flat_hash_map<uint64_t, OfSize> sizes;
   uint64_t open_bytes = 0, trained_bytes = 0;
   uint32_t trained = 0;
@@ -95,6 +96,7 @@ void ClassifyKept(const SizeCounts& gradients, Backward backward, std::vector<Ke
       states = each - 1 - kept_gradients;
       model.clear();
       for (const auto& [bytes, of] : sizes) {
+        if (stay && !passing.contains(bytes)) continue;
         if (of.open_older > 0 && of.open % each == 0) model[bytes] = of.open / each;
       }
       break;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 
 #include <cstdint>
 #include <vector>
@@ -27,8 +28,11 @@ struct Kept {
 //
 // Without a whole backward (inference; a run that ended in its first recorded one) gradients are
 // none or too few; then the numbers of blocks decide. A whole one without any gradient being made
-// means that they are among what stays (a zero_grad that fills with zeros).
+// means that they are among what stays (a zero_grad that fills with zeros); `passing` are the sizes
+// of what backward makes and lets go: a parameter's are among them.
 enum class Backward : uint8_t { kNone, kCut, kWhole };
-void ClassifyKept(const SizeCounts& gradients, Backward backward, std::vector<Kept>& kept);
+using Sizes = absl::flat_hash_set<uint64_t>;
+void ClassifyKept(const SizeCounts& gradients, const Sizes& passing, Backward backward,
+                  std::vector<Kept>& kept);
 
 }  // namespace vramscope::inference

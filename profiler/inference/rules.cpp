@@ -59,6 +59,7 @@ constexpr std::array<std::string_view, kRuleCount> kNames = {
     "older than the recording: freed in the optimizer's step",
     "older than the recording: freed in backward",
     "older than the recording: freed",
+    "stays over steps: it is where the first step, run again, puts it",
 };
 
 }  // namespace

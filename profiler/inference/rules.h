@@ -76,7 +76,10 @@ enum Rule : uint8_t {
   kOldActivation = 51,
   kOldTemporary = 52,
 
-  kRuleCount = 53,
+  // Of what stays, is older, and of which only numbers are known.
+  kKeptFirstStep = 53,
+
+  kRuleCount = 54,
 };
 
 // "lifetime: born in forward, freed in backward"; "" for kSaid; "rule 200" style for unknown ones

@@ -145,6 +145,14 @@ class Stripper {
       out_.birth.back() = category;
     }
     h_.older = static_cast<uint32_t>(older.size());
+    for (uint32_t s = 0; s < t_.segments.size(); ++s) {
+      if (t_.segments.alloc_event[s] >= begin_ || t_.segments.free_event[s] < begin_) continue;
+      h_.start_segments.push_back({.address = t_.segments.address[s],
+                                   .bytes = t_.segments.bytes[s],
+                                   .pool = t_.segments.pool[s]});
+    }
+    std::sort(h_.start_segments.begin(), h_.start_segments.end(),
+              [](const auto& x, const auto& y) { return x.address < y.address; });
   }
 
   uint32_t AddAllocation(uint32_t a, EntryIndex entry, trace::StackId stack) {

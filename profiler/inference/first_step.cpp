@@ -1,0 +1,493 @@
+#include "profiler/inference/first_step.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "profiler/allocator/caching_allocator.h"
+#include "profiler/inference/rules.h"
+
+namespace vramscope::inference {
+namespace {
+
+using allocator::CachingAllocator;
+using recording::Action;
+using recording::History;
+using recording::Recording;
+using trace::Category;
+
+constexpr uint64_t kScalar = 8;
+constexpr uint64_t kLargestSmall = uint64_t{1} << 20;  // of the allocator's small pool
+// Share of the bytes in question that must come to lie where they are.
+constexpr double kAgrees = 0.8;
+// Requests of a pass before which a library may ask for its workspace.
+constexpr uint32_t kWorkspacePlaces = 64;
+constexpr uint64_t kMostCells = uint64_t{1} << 22;  // of an alignment
+constexpr uint32_t kMostParts = 4;                  // of a gradient that is a sum
+constexpr size_t kMostOthers = 24;
+constexpr size_t kStepsTried = 2;
+constexpr uint32_t kMostRequests = 200'000;  // of a step
+
+// Segments that the recording begins with, given out by address; others lie behind all of them.
+class KnownSegments final : public allocator::Driver {
+ public:
+  void Add(const allocator::Segment& segment) {
+    free_.push_back(segment);
+    behind_ = std::max(behind_, segment.address + segment.bytes);
+  }
+  std::optional<uint64_t> Allocate(const allocator::Segment& wanted) override {
+    for (size_t i = 0; i < free_.size(); ++i) {
+      const allocator::Segment& s = free_[i];
+      if (s.bytes != wanted.bytes || s.pool != wanted.pool || s.stream != wanted.stream) continue;
+      const uint64_t address = s.address;
+      free_.erase(free_.begin() + static_cast<ptrdiff_t>(i));
+      return address;
+    }
+    constexpr uint64_t kAlignment = uint64_t{2} << 20;
+    const uint64_t address = (behind_ + kAlignment - 1) / kAlignment * kAlignment;
+    behind_ = address + wanted.bytes;
+    return address;
+  }
+  bool Map(const allocator::Segment&, uint64_t, uint64_t) override { return false; }
+  void SortByAddress() {
+    std::sort(free_.begin(), free_.end(),
+              [](const auto& x, const auto& y) { return x.address < y.address; });
+  }
+
+ private:
+  std::vector<allocator::Segment> free_;
+  uint64_t behind_ = 0;
+};
+
+struct Passage {  // of one step
+  EntryIndex begin = 0, backward = 0, backward_end = 0, optimizer = 0, end = 0;
+};
+
+class FirstStep {
+ public:
+  FirstStep(const Recording& r, const History& h, const Timeline& t, const Lives& l,
+            const Labels& labels, std::vector<Kept>& kept)
+      : r_(r), h_(h), t_(t), l_(l), labels_(labels), kept_(kept), n_(r.entries.size()) {}
+
+  void Run() {
+    if (!Collect() || !StartState()) return;
+    const auto conf = run::ParseAllocConf(r_.alloc_conf);
+    if (conf.ok()) settings_.conf = *conf;
+    settings_.conf.garbage_collection_threshold = 0;
+    settings_.conf.memory_fraction = 0;
+    for (const Passage& step : WholeSteps()) {
+      ReadStep(step);
+      Search();
+    }
+    if (static_cast<double>(best_.agreeing) >= kAgrees * static_cast<double>(asked_)) Tell();
+  }
+
+ private:
+  uint64_t Bytes(uint32_t a) const { return h_.allocations.requested[a]; }
+  bool Asks(EntryIndex i) const {
+    return r_.entries.action[i] == Action::kAlloc && h_.allocation_of_entry[i] < l_.born.size();
+  }
+
+  // What is in question, by address, and how much of each there is.
+  bool Collect() {
+    for (uint32_t k = 0; k < kept_.size(); ++k) {
+      const Kept& kept = kept_[k];
+      if (!kept.older) continue;
+      if (kept.rule == kKeptGradient) {
+        ++gradients_[kept.bytes];
+        ++parameters_;
+      } else if (kept.rule != kKeptState) {
+        continue;
+      } else if (kept.bytes <= kScalar) {
+        ++counters_;
+        moving_.insert(kept.allocation);
+        continue;
+      }
+      open_[h_.allocations.address[kept.allocation]] = k;
+      moving_.insert(kept.allocation);
+      asked_ += kept.bytes;
+    }
+    if (parameters_ == 0) return false;
+    // As many of each, as ClassifyKept counts.
+    states_ = static_cast<uint32_t>(open_.size() / parameters_) - 1;
+    return states_ > 0;
+  }
+
+  // Parameters, buffers and whatever else is older and stays, in their segments; the segments
+  // without any of them come when they are asked for.
+  bool StartState() {
+    if (h_.start_segments.empty()) return false;
+    device_ = h_.allocations.device[kept_[open_.begin()->second].allocation];
+    std::vector<uint32_t> base;
+    for (uint32_t a = 0; a < h_.older; ++a) {
+      if (h_.allocations.device[a] != device_) continue;
+      if (labels_.category[a] == Category::kWorkspace) {
+        workspaces_[h_.allocations.address[a]] = Bytes(a);
+      } else if (l_.dead[a] >= n_ && !moving_.contains(a)) {
+        base.push_back(a);
+      }
+    }
+    std::sort(base.begin(), base.end(), [&](uint32_t x, uint32_t y) {
+      return h_.allocations.address[x] < h_.allocations.address[y];
+    });
+    size_t next = 0;
+    for (const recording::SegmentState& s : h_.start_segments) {
+      if (s.device != device_) continue;
+      if (s.expandable || s.mempool != 0) return false;
+      const allocator::Segment segment{
+          .address = s.address, .bytes = s.bytes, .pool = s.pool, .stream = s.stream};
+      CachingAllocator::SegmentState state{.segment = segment, .blocks = {}};
+      uint64_t at = s.address;
+      const auto add = [&](uint64_t bytes, uint64_t requested) {
+        state.blocks.push_back({.block = {.address = at,
+                                          .bytes_requested = requested,
+                                          .bytes_rounded = bytes,
+                                          .pool = s.pool,
+                                          .stream = s.stream},
+                                .live = requested > 0});
+        at += bytes;
+      };
+      for (; next < base.size(); ++next) {
+        const uint32_t a = base[next];
+        const uint64_t address = h_.allocations.address[a], bytes = h_.allocations.bytes[a];
+        if (address >= s.address + s.bytes) break;
+        if (address < at || bytes == 0 || bytes > s.address + s.bytes - address) continue;
+        if (address > at) add(address - at, 0);
+        add(bytes, Bytes(a));
+      }
+      if (state.blocks.empty()) {
+        known_.Add(segment);
+        continue;
+      }
+      if (at < s.address + s.bytes) add(s.address + s.bytes - at, 0);
+      start_.push_back(std::move(state));
+    }
+    known_.SortByAddress();
+    return !start_.empty();
+  }
+
+  std::vector<Passage> WholeSteps() const {
+    const std::vector<PassRange> passes = Passes(t_);
+    std::vector<Passage> whole;
+    for (const Labels::Step& step : t_.steps) {
+      Passage p{.begin = step.begin, .end = step.end};
+      for (const PassRange& pass : passes) {
+        if (pass.begin < step.begin || pass.begin >= step.end) continue;
+        if (pass.pass == Pass::kBackward && p.backward_end == 0) {
+          p.backward = pass.begin, p.backward_end = pass.end;
+        }
+        // The last one, after all micro-batches.
+        if (pass.pass == Pass::kOptimizer && p.backward_end > 0) p.optimizer = pass.begin;
+      }
+      if (p.backward_end == 0) continue;
+      if (p.optimizer == 0) p.optimizer = p.end;
+      whole.push_back(p);
+      if (whole.size() == kStepsTried) break;
+    }
+    return whole;
+  }
+
+  void ReadStep(const Passage& step) {
+    step_ = step;
+    requests_.clear();
+    for (EntryIndex i = step.begin; i < step.end; ++i) {
+      if (Asks(i)) requests_.push_back(i);
+    }
+    OrderOfParameters();
+    ChooseGradients();
+  }
+
+  // The optimizer makes temporaries in the order of its parameters: a list of all, or some for each
+  // one in turn. Without any: autograd's order, backwards.
+  void OrderOfParameters() {
+    order_.clear();
+    std::vector<uint64_t> sizes;
+    for (const EntryIndex i : requests_) {
+      const uint64_t bytes = Bytes(h_.allocation_of_entry[i]);
+      if (i >= step_.optimizer && gradients_.contains(bytes)) sizes.push_back(bytes);
+    }
+    for (const size_t each : {size_t{1}, sizes.size() / parameters_}) {
+      if (each == 0 || sizes.size() < each * parameters_) continue;
+      SizeCounts left = gradients_;
+      bool all = true;
+      for (size_t i = 0; i < parameters_ && all; ++i) all = left[sizes[i * each]]-- > 0;
+      if (!all) continue;
+      for (size_t i = 0; i < parameters_; ++i) order_.push_back(sizes[i * each]);
+      return;
+    }
+  }
+
+  // Gradients that are there already are added to: what backward makes is let go at once, as the
+  // last that its node lets go. In the first step it stayed.
+  void ChooseGradients() {
+    stays_.clear();
+    std::vector<uint32_t> all, rows;
+    absl::flat_hash_map<uint64_t, uint32_t> of_size, last;
+    for (const EntryIndex i : requests_) {
+      const uint32_t a = h_.allocation_of_entry[i];
+      const uint64_t bytes = Bytes(a);
+      if (i < step_.backward || i >= step_.backward_end || !gradients_.contains(bytes)) continue;
+      all.push_back(a);
+      ++of_size[bytes];
+      uint32_t& latest = last.try_emplace(bytes, a).first->second;
+      if (l_.dead[a] >= l_.dead[latest]) latest = a;
+    }
+    // Sizes of which there are just as many are clear. Of one alone (an embedding, used twice) it
+    // is the part that is let go last, the others being added to it.
+    for (const uint32_t a : all) {
+      const uint64_t bytes = Bytes(a);
+      const bool parts = gradients_[bytes] == 1 && of_size[bytes] <= kMostParts;
+      if (parts ? last[bytes] == a : of_size[bytes] <= gradients_[bytes]) stays_.insert(a);
+      if (!parts && LetGoLast(a)) rows.push_back(a);
+    }
+    SizeCounts left = gradients_;
+    for (const uint32_t a : stays_) --left[Bytes(a)];
+    // A node makes weight and bias in either order: large and small ones apart.
+    for (const bool large : {true, false}) {
+      std::vector<uint64_t> expected;
+      std::vector<uint32_t> of_pool;
+      const auto belongs = [&](uint64_t bytes) { return (bytes > kLargestSmall) == large; };
+      std::copy_if(order_.rbegin(), order_.rend(), std::back_inserter(expected), belongs);
+      std::copy_if(rows.begin(), rows.end(), std::back_inserter(of_pool),
+                   [&](uint32_t a) { return belongs(Bytes(a)); });
+      for (const uint32_t a : Align(expected, of_pool)) {
+        uint32_t& wanted = left[Bytes(a)];
+        if (wanted > 0 && stays_.insert(a).second) --wanted;
+      }
+    }
+    for (const std::vector<uint32_t>& still : {rows, all}) {
+      for (size_t i = still.size(); i-- > 0;) {
+        uint32_t& wanted = left[Bytes(still[i])];
+        if (wanted > 0 && stays_.insert(still[i]).second) --wanted;
+      }
+    }
+    // The one parameter of its size may be any of them.
+    others_.clear();
+    for (const uint32_t a : all) {
+      if (gradients_[Bytes(a)] == 1 && !stays_.contains(a)) others_.push_back(a);
+    }
+    if (!order_.empty()) return;
+    // Where the last of its parts is made, a gradient that is a sum is done.
+    Sizes whole;
+    for (size_t i = all.size(); i-- > 0;) {
+      const uint64_t bytes = Bytes(all[i]);
+      if (gradients_[bytes] == 1 ? whole.insert(bytes).second : stays_.contains(all[i])) {
+        order_.push_back(bytes);
+      }
+    }
+  }
+  // Between its free and the next request, nothing of another size than parameters have is freed.
+  bool LetGoLast(uint32_t a) const {
+    const EntryIndex dead = l_.dead[a];
+    if (dead >= step_.backward_end) return false;
+    for (EntryIndex i = dead + 1; i < n_ && r_.entries.action[i] != Action::kAlloc; ++i) {
+      const uint32_t other = h_.allocation_of_entry[i];
+      if (other < l_.born.size() && l_.dead[other] == i && !gradients_.contains(Bytes(other))) {
+        return false;
+      }
+    }
+    return true;
+  }
+  // How likely the row was a gradient: those are let go as soon as their node has run.
+  uint32_t Likely(uint32_t a) const {
+    constexpr uint32_t kLongest = 60, kMost = 64;
+    const auto requests = static_cast<uint32_t>(
+        std::lower_bound(l_.born.begin() + a, l_.born.end(), l_.dead[a]) - l_.born.begin() - a);
+    return kMost - std::min(requests, kLongest);
+  }
+  // The common subsequence of sizes that is likeliest, as rows; late rows first.
+  std::vector<uint32_t> Align(const std::vector<uint64_t>& expected,
+                              const std::vector<uint32_t>& rows) const {
+    const size_t n = expected.size(), m = rows.size();
+    if (n == 0 || n * m > kMostCells) return {};
+    std::vector<uint32_t> best((n + 1) * (m + 1), 0);
+    const auto at = [&](size_t i, size_t j) -> uint32_t& { return best[i * (m + 1) + j]; };
+    std::vector<uint32_t> likely(m);
+    for (size_t j = 0; j < m; ++j) likely[j] = Likely(rows[j]);
+    for (size_t i = 1; i <= n; ++i) {
+      for (size_t j = 1; j <= m; ++j) {
+        at(i, j) = std::max(at(i - 1, j), at(i, j - 1));
+        if (expected[i - 1] == Bytes(rows[j - 1])) {
+          at(i, j) = std::max(at(i, j), at(i - 1, j - 1) + likely[j - 1]);
+        }
+      }
+    }
+    std::vector<uint32_t> found;
+    for (size_t i = n, j = m; i > 0 && j > 0;) {
+      if (expected[i - 1] == Bytes(rows[j - 1]) && at(i, j) == at(i - 1, j - 1) + likely[j - 1]) {
+        found.push_back(rows[j - 1]);
+        --i, --j;
+      } else if (at(i - 1, j) > at(i, j - 1)) {
+        --i;
+      } else {
+        --j;
+      }
+    }
+    return found;
+  }
+
+  // Where the step's gradients and states come to lie.
+  struct Landed {
+    uint64_t agreeing = 0;  // bytes
+    bool workspaces = true;
+    std::vector<std::pair<uint32_t, Category>> where;  // rows of kept_
+  };
+  // `workspace`: a library asks for its workspace right before these entries.
+  Landed Replay(const std::vector<EntryIndex>& workspace) const {
+    KnownSegments driver = known_;
+    allocator::Settings settings = settings_;
+    settings.driver = &driver;
+    CachingAllocator model(settings, nullptr);
+    Landed landed;
+    if (!model.Restore(start_).ok()) return landed;
+    absl::flat_hash_map<uint32_t, uint64_t> live;  // made in here: where
+    absl::flat_hash_set<uint64_t> held;            // workspaces
+    const auto land = [&](uint64_t address, uint64_t bytes, Category category) {
+      const auto it = open_.find(address);
+      if (it == open_.end() || kept_[it->second].bytes != bytes) return;
+      landed.agreeing += bytes;
+      landed.where.emplace_back(it->second, category);
+    };
+    const auto make_states = [&] {
+      for (const uint64_t bytes : order_) {
+        for (uint32_t s = 0; s < states_ + (counters_ >= parameters_ ? 1 : 0); ++s) {
+          const bool counter = counters_ >= parameters_ && s == 0;
+          const auto block = model.Malloc(counter ? 4 : bytes, 0);
+          if (block.ok() && !counter) land(block->address, bytes, Category::kOptimizerState);
+        }
+      }
+    };
+    bool states = false;
+    for (EntryIndex i = step_.begin; i < step_.end; ++i) {
+      const uint32_t a = h_.allocation_of_entry[i];
+      if (a >= l_.born.size() || h_.allocations.device[a] != device_) continue;
+      if (r_.entries.action[i] == Action::kAlloc) {
+        if (i >= step_.optimizer && !std::exchange(states, true)) make_states();
+        if (std::find(workspace.begin(), workspace.end(), i) != workspace.end()) {
+          const auto block = model.Malloc(workspaces_.begin()->second, 0);
+          if (!block.ok() || !workspaces_.contains(block->address)) {
+            landed.workspaces = false;
+            return landed;
+          }
+        }
+        const auto block = model.Malloc(Bytes(a), h_.allocations.stream[a]);
+        if (!block.ok()) return landed;
+        if (stays_.contains(a)) {
+          land(block->address, Bytes(a), Category::kGradient);
+        } else {
+          live[a] = block->address;
+        }
+      } else if (l_.dead[a] == i) {
+        const auto it = live.find(a);
+        if (it != live.end() && model.Free(it->second).ok()) live.erase(it);
+      }
+    }
+    if (!states) make_states();
+    return landed;
+  }
+
+  // Workspaces are asked for once: before the first product of forward, and of backward, which is
+  // another thread's. Where that was is tried.
+  void Search() {
+    if (requests_.empty() || requests_.size() > kMostRequests) return;
+    std::vector<EntryIndex> workspace;
+    Try(workspace);
+    const size_t backward = static_cast<size_t>(
+        std::lower_bound(requests_.begin(), requests_.end(), step_.backward) - requests_.begin());
+    for (const size_t from : {size_t{0}, backward}) {
+      if (workspaces_.size() <= workspace.size()) break;
+      std::optional<EntryIndex> place;
+      uint64_t most = 0;
+      for (size_t i = from; i < requests_.size() && i < from + kWorkspacePlaces; ++i) {
+        workspace.push_back(requests_[i]);
+        const uint64_t agreeing = Try(workspace);
+        workspace.pop_back();
+        if (agreeing > most) most = agreeing, place = requests_[i];
+      }
+      if (place) workspace.push_back(*place);
+    }
+    if (others_.size() > kMostOthers) others_.resize(kMostOthers);
+    for (const uint32_t a : others_) {
+      const absl::flat_hash_set<uint32_t> stay = stays_;
+      const uint64_t most = best_.agreeing;
+      absl::erase_if(stays_, [&](uint32_t b) { return Bytes(b) == Bytes(a); });
+      stays_.insert(a);
+      const uint64_t got = Try(workspace);
+      if (got <= most) stays_ = stay;
+    }
+  }
+  uint64_t Try(const std::vector<EntryIndex>& workspace) {
+    Landed landed = Replay(workspace);
+    if (!landed.workspaces) return 0;
+    const uint64_t agreeing = landed.agreeing;
+    if (agreeing > best_.agreeing) best_ = std::move(landed);
+    return agreeing;
+  }
+
+  // What did not come to lie where something is takes what is left, in order.
+  void Tell() {
+    SizeCounts left = gradients_;
+    std::vector<bool> told(kept_.size(), false);
+    for (const auto& [k, category] : best_.where) {
+      if (category == Category::kGradient) {
+        uint32_t& count = left[kept_[k].bytes];
+        if (count == 0) continue;
+        --count;
+      }
+      told[k] = true;
+      kept_[k].category = category;
+      kept_[k].rule = kKeptFirstStep;
+    }
+    for (uint32_t k = 0; k < kept_.size(); ++k) {
+      if (told[k] || !kept_[k].older || kept_[k].bytes <= kScalar ||
+          (kept_[k].rule != kKeptGradient && kept_[k].rule != kKeptState)) {
+        continue;
+      }
+      uint32_t& count = left[kept_[k].bytes];
+      kept_[k].category = count > 0 ? Category::kGradient : Category::kOptimizerState;
+      kept_[k].rule = count > 0 ? kKeptGradient : kKeptState;
+      if (count > 0) --count;
+    }
+  }
+
+  const Recording& r_;
+  const History& h_;
+  const Timeline& t_;
+  const Lives& l_;
+  const Labels& labels_;
+  std::vector<Kept>& kept_;
+  const EntryIndex n_;
+
+  absl::flat_hash_map<uint64_t, uint32_t> open_;  // what is in question: address -> row of kept_
+  absl::flat_hash_set<uint32_t> moving_;          // allocations that the first step made
+  SizeCounts gradients_;
+  uint32_t parameters_ = 0, states_ = 0, counters_ = 0;
+  uint64_t asked_ = 0;  // bytes in question
+  uint8_t device_ = 0;
+  absl::flat_hash_map<uint64_t, uint64_t> workspaces_;  // address -> bytes
+  std::vector<CachingAllocator::SegmentState> start_;
+  KnownSegments known_;
+  allocator::Settings settings_;
+
+  // Of the step that is run again.
+  Passage step_;
+  std::vector<EntryIndex> requests_;
+  std::vector<uint64_t> order_;          // sizes of the parameters, as the optimizer has them
+  absl::flat_hash_set<uint32_t> stays_;  // allocations that were gradients in the first step
+  std::vector<uint32_t> others_;         // that may have been, instead of one of stays_
+  Landed best_;
+};
+
+}  // namespace
+
+void TellGradientsFromStates(const Recording& recording, const History& history,
+                             const Timeline& timeline, const Lives& lives, const Labels& labels,
+                             std::vector<Kept>& kept) {
+  FirstStep(recording, history, timeline, lives, labels, kept).Run();
+}
+
+}  // namespace vramscope::inference
