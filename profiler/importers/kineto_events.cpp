@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 namespace vramscope::importers {
 namespace {
@@ -17,7 +18,7 @@ constexpr int64_t kMostNs = INT64_MAX / 4;
 constexpr int64_t kMostBytes = int64_t{1} << 56;
 
 std::optional<int64_t> Within(std::optional<int64_t> value, int64_t most) {
-  if (value && (*value > most || *value < -most)) return std::nullopt;
+  if (value && most < INT64_MAX && (*value > most || *value < -most)) return std::nullopt;
   return value;
 }
 
@@ -96,91 +97,76 @@ bool KinetoEventReader::Events() {
       continue;
     }
     e_.Clear();
-    if (!Event()) return false;
+    if (!Object(&KinetoEventReader::Field)) return false;
     ++t_.events;
     Take();
   }
 }
 
-bool KinetoEventReader::Event() {
+// The fields of the object that has begun, each to `take`.
+bool KinetoEventReader::Object(bool (KinetoEventReader::*take)(Token)) {
   while (true) {
     const Token key = json_.Next();
     if (key == JsonTokens::kEndObject) return true;
     if (key != JsonTokens::kString) return false;
     key_ = json_.text();
-    const Token value = json_.Next();
-    if (key_ == "args" && value == JsonTokens::kBeginObject) {
-      if (!Args()) return false;
-    } else if (!Field(value)) {
-      return false;
-    }
-  }
-}
-
-bool KinetoEventReader::Args() {
-  while (true) {
-    const Token key = json_.Next();
-    if (key == JsonTokens::kEndObject) return true;
-    if (key != JsonTokens::kString) return false;
-    key_ = json_.text();
-    if (!Argument(json_.Next())) return false;
+    if (!(this->*take)(json_.Next())) return false;
   }
 }
 
 bool KinetoEventReader::Field(Token token) {
-  const std::string_view text = json_.text();
-  if (key_ == "name") {
-    e_.name = text;
-  } else if (key_ == "cat") {
-    e_.category = text;
-  } else if (key_ == "ph") {
-    e_.phase = text;
-  } else if (key_ == "ts") {
-    e_.begin_ns = Within(ParseThousandths(text), kMostNs);
-  } else if (key_ == "dur") {
-    e_.duration_ns = Within(ParseThousandths(text), kMostNs);
-  } else if (key_ == "pid") {
-    e_.pid = text;
-  } else if (key_ == "tid") {
-    e_.tid = text;
-  } else if (key_ == "id") {
-    e_.flow_id = text;
-  }
+  if (key_ == "args" && token == JsonTokens::kBeginObject)
+    return Object(&KinetoEventReader::Argument);
+  static constexpr TextField kTexts[] = {
+      {"name", &Raw::name}, {"cat", &Raw::category}, {"ph", &Raw::phase},
+      {"pid", &Raw::pid},   {"tid", &Raw::tid},      {"id", &Raw::flow_id},
+  };
+  if (key_ == "ts")
+    e_.begin_ns = Within(ParseThousandths(json_.text()), kMostNs);
+  else if (key_ == "dur")
+    e_.duration_ns = Within(ParseThousandths(json_.text()), kMostNs);
+  else
+    Take(kTexts);
   return json_.Skip(token);
 }
 
 bool KinetoEventReader::Argument(Token token) {
-  const std::string_view text = json_.text();
-  if (key_ == "Bytes" || key_ == "bytes") {
-    e_.bytes = Within(ParseInteger(text), kMostBytes);
-  } else if (key_ == "Addr") {
-    e_.address = ParseInteger(text);
-  } else if (key_ == "Total Allocated") {
-    e_.total_allocated = Within(ParseInteger(text), kMostBytes);
-  } else if (key_ == "Total Reserved") {
-    e_.total_reserved = Within(ParseInteger(text), kMostBytes);
-  } else if (key_ == "Device Type") {
-    e_.device_type = ParseInteger(text);
-  } else if (key_ == "Device Id") {
-    e_.device_id = ParseInteger(text);
-  } else if (key_ == "device") {
-    e_.device = ParseInteger(text);
-  } else if (key_ == "stream") {
-    e_.stream = ParseInteger(text);
-  } else if (key_ == "External id" || key_ == "external id") {
-    e_.external_id = ParseInteger(text);
-  } else if (key_ == "correlation") {
-    e_.correlation = ParseInteger(text);
-  } else if (key_ == "Module") {
-    e_.module = text;
-  } else if (key_ == "Kind") {
-    e_.kind = text;
-  } else if (key_ == "Category") {
-    e_.said = text;
-  } else if (key_ == "Held as") {
-    e_.held_as = text;
-  }
+  struct NumberField {
+    std::string_view key;
+    std::optional<int64_t> Raw::*to;
+    int64_t most = INT64_MAX;
+  };
+  static constexpr NumberField kNumbers[] = {
+      {"Bytes", &Raw::bytes, kMostBytes},
+      {"bytes", &Raw::bytes, kMostBytes},
+      {"Addr", &Raw::address},
+      {"Total Allocated", &Raw::total_allocated, kMostBytes},
+      {"Total Reserved", &Raw::total_reserved, kMostBytes},
+      {"Device Type", &Raw::device_type},
+      {"Device Id", &Raw::device_id},
+      {"device", &Raw::device},
+      {"stream", &Raw::stream},
+      {"External id", &Raw::external_id},
+      {"external id", &Raw::external_id},
+      {"correlation", &Raw::correlation},
+  };
+  static constexpr TextField kTexts[] = {
+      {"Module", &Raw::module},
+      {"Kind", &Raw::kind},
+      {"Category", &Raw::said},
+      {"Held as", &Raw::held_as},
+  };
+  const auto* number = std::ranges::find(kNumbers, key_, &NumberField::key);
+  if (number != std::end(kNumbers))
+    e_.*number->to = Within(ParseInteger(json_.text()), number->most);
+  else
+    Take(kTexts);
   return json_.Skip(token);
+}
+
+void KinetoEventReader::Take(std::span<const TextField> fields) {
+  const auto field = std::ranges::find(fields, key_, &TextField::key);
+  if (field != fields.end()) e_.*field->to = json_.text();
 }
 
 trace::StringId KinetoEventReader::Intern(std::string_view text) {

@@ -6,6 +6,8 @@
 #include <absl/status/status.h>
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -90,13 +92,18 @@ class KinetoEventReader {
     void Clear();
   };
 
+  struct TextField {
+    std::string_view key;
+    std::string Raw::*to;
+  };
+
   absl::Status Broken() const;
   bool Top();
   bool Events();
-  bool Event();
-  bool Args();
+  bool Object(bool (KinetoEventReader::*take)(Token));
   bool Field(Token token);
   bool Argument(Token token);
+  void Take(std::span<const TextField> fields);
   void Take();
   void TakeMemory();
   void TakeComplete();

@@ -371,6 +371,11 @@ bool SnapshotBuilder::Finish(SnapshotParts* parts) {
   for (const auto& s : range(segments_, host_segments_)) {
     ++parts_.host_segments;
     parts_.host_bytes += s.bytes;
+    for (const recording::BlockState& b : s.blocks) {
+      if (b.use == recording::BlockUse::kInactive) continue;
+      ++parts_.host_blocks;
+      parts_.host_used += b.bytes;
+    }
   }
   for (const auto& rows : host_traces_) parts_.host_entries += rows.count;
   for (auto& s : range(segments_, kept_segments_))

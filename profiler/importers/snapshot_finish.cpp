@@ -46,8 +46,11 @@ class Finisher {
       Warn(fmt::format("{} entries say no time: shown one microsecond after the entry before",
                        parts_.entries_without_time));
     if (parts_.host_segments > 0 || parts_.host_entries > 0)
-      Warn(fmt::format("pinned host memory is not shown: {} segments of {} bytes, {} entries",
-                       parts_.host_segments, parts_.host_bytes, parts_.host_entries));
+      Warn(fmt::format(
+          "pinned host memory is not shown: {} segments of {} bytes, of which {} blocks "
+          "of {} bytes are in use; {} entries",
+          parts_.host_segments, parts_.host_bytes, parts_.host_blocks, parts_.host_used,
+          parts_.host_entries));
     if (parts_.with_compile_context > 0)
       Warn(fmt::format("{} entries name a compile context, which is not shown",
                        parts_.with_compile_context));

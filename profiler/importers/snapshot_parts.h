@@ -47,6 +47,7 @@ struct SnapshotParts {
   uint64_t entries_without_time = 0, with_compile_context = 0, with_user_metadata = 0;
   std::map<std::string, uint64_t> other_actions;
   uint64_t host_entries = 0, host_segments = 0, host_bytes = 0;
+  uint64_t host_blocks = 0, host_used = 0;  // in use, and their bytes
   // Given: `recording` has only its entries, all of one device.
   std::optional<SnapshotRange> range;
   uint32_t range_row = 0;  // where that device's list begins

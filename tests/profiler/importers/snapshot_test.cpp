@@ -273,11 +273,13 @@ TEST(Snapshot, SaysWhatIsNotShown) {
   EXPECT_EQ(r.entries.size(), 9u);
   EXPECT_EQ(r.segments.size(), 2u);
   EXPECT_EQ(r.entries.action[8], Action::kOther);
-  EXPECT_THAT(r.warnings,
-              ElementsAre(HasSubstr("buffer of 9 entries was full"),
-                          HasSubstr("host memory is not shown: 2 segments of 23068672 bytes, 9 "),
-                          HasSubstr("1 entries name a compile context"),
-                          HasSubstr("2 entries carry user metadata"), HasSubstr("1 'reshuffle'")));
+  EXPECT_THAT(
+      r.warnings,
+      ElementsAre(HasSubstr("buffer of 9 entries was full"),
+                  HasSubstr("host memory is not shown: 2 segments of 23068672 bytes, of which "
+                            "2 blocks of 4195328 bytes are in use; 9 "),
+                  HasSubstr("1 entries name a compile context"),
+                  HasSubstr("2 entries carry user metadata"), HasSubstr("1 'reshuffle'")));
 }
 
 TEST(Snapshot, AnnotationsOfBlocks) {
