@@ -96,7 +96,9 @@ ExitCode Execute(const Options& options) {
   if (wants("reclaim") && !options.no_replay) {
     absl::StatusOr<explain::Reclaim> page = explain::ComputeReclaim(
         trace, {.at = asked,
-                .device = static_cast<uint8_t>(std::max(0, options.range.device)),
+                .device = options.range.device < 0
+                              ? std::optional<uint8_t>()
+                              : static_cast<uint8_t>(options.range.device),
                 .alloc_confs = options.alloc_confs,
                 .progress = progress("replaying under other settings")});
     if (page.ok()) {

@@ -118,6 +118,7 @@ Json RemedyJson(const explain::Remedy& r) {
     json["error"] = r.error;
     return json;
   }
+  if (!r.note.empty()) json["note"] = r.note;
   json["reserved"] = r.reserved;
   json["given_back"] = r.given_back;
   json["peak_reserved"] = r.peak_reserved;
@@ -132,6 +133,7 @@ Json RemedyJson(const explain::Remedy& r) {
 Json ReclaimJson(const explain::Reclaim& r) {
   Json json;
   json["headline"] = r.headline;
+  json["device"] = r.device;
   json["at"] = ContextJson(r.context);
   json["event"] = r.context.event;
   json["allocated"] = r.allocated;

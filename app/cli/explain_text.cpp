@@ -161,6 +161,7 @@ std::string ReclaimText(const explain::Reclaim& r) {
     table.Row({m.name, FormatBytes(m.reserved), SignedBytes(m.given_back),
                FormatBytes(m.peak_reserved), SignedBytes(m.peak_given_back),
                Count(m.segment_allocs), m.out_of_memory == 0 ? "no" : Count(m.out_of_memory)});
+    if (!m.note.empty()) notes += fmt::format("  {}: {}\n", Printable(m.name), Printable(m.note));
   };
   row(r.as_recorded);
   for (const explain::Remedy& m : r.remedies) row(m);

@@ -31,7 +31,8 @@ struct MemoryCurves {
   std::array<std::vector<uint64_t>, trace::kCategoryCount> category;
   size_t size() const { return time_ns.size(); }
 };
-MemoryCurves ComputeCurves(const trace::Trace& trace);
+// `device`: of a recording of several, that one alone.
+MemoryCurves ComputeCurves(const trace::Trace& trace, std::optional<uint8_t> device = {});
 // The last point at or before the event, or nullopt when memory was still untouched.
 std::optional<size_t> PointAt(const MemoryCurves& curves, trace::EventIndex event);
 
@@ -55,14 +56,15 @@ struct LiveAllocation {
 Context ContextAt(const trace::Trace& trace, trace::EventIndex event);
 
 // What is in memory right after `event` (clamped to the last). A block counts until its free has
-// completed. Sorted by block size, largest first.
+// completed. Sorted by block size, largest first. `device`: that one alone.
 struct LiveSet {
   Context context;
   uint64_t allocated = 0, requested = 0, reserved = 0;
   CategoryBytes by_category{};
   std::vector<LiveAllocation> allocations;
 };
-LiveSet LiveAt(const trace::Trace& trace, trace::EventIndex event);
+LiveSet LiveAt(const trace::Trace& trace, trace::EventIndex event,
+               std::optional<uint8_t> device = {});
 // The last event at or before the time (the first event when before the trace; 0 when empty).
 trace::EventIndex EventAtTime(const trace::Trace& trace, int64_t time_ns);
 

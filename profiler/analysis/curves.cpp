@@ -55,7 +55,7 @@ class PointBuffer {
 
 }  // namespace
 
-MemoryCurves ComputeCurves(const trace::Trace& trace) {
+MemoryCurves ComputeCurves(const trace::Trace& trace, std::optional<uint8_t> device) {
   const trace::EventTable& e = trace.events;
   MemoryCurves out;
   std::array<bool, kCategoryCount> present{};
@@ -95,8 +95,24 @@ MemoryCurves ComputeCurves(const trace::Trace& trace) {
   const auto bytes_of = [&category](Category c) -> uint64_t& {
     return category[static_cast<size_t>(c)];
   };
+  const auto others = [&](uint32_t i) {
+    switch (e.kind[i]) {
+      case EventKind::kAlloc:
+      case EventKind::kFreeCompleted:
+      case EventKind::kRetag:
+        return a.device[e.id[i]] != *device;
+      case EventKind::kSegmentAlloc:
+      case EventKind::kSegmentFree:
+      case EventKind::kSegmentMap:
+      case EventKind::kSegmentUnmap:
+        return trace.segments.device[e.id[i]] != *device;
+      default:
+        return true;
+    }
+  };
   for (uint32_t i = 0; i < e.size(); ++i) {
     const uint64_t id = e.id[i];
+    if (device && others(i)) continue;
     switch (e.kind[i]) {
       case EventKind::kAlloc:
         allocated += a.bytes_rounded[id];

@@ -65,7 +65,7 @@ Context ContextAt(const trace::Trace& trace, EventIndex event) {
   return c;
 }
 
-LiveSet LiveAt(const trace::Trace& trace, EventIndex event) {
+LiveSet LiveAt(const trace::Trace& trace, EventIndex event, std::optional<uint8_t> device) {
   LiveSet live;
   if (trace.events.size() == 0) return live;
   event = std::min(event, trace.events.size() - 1);
@@ -80,6 +80,7 @@ LiveSet LiveAt(const trace::Trace& trace, EventIndex event) {
     now[r.allocation[i].value] = r.to[i];
   for (uint32_t id = 0; id < born; ++id) {
     if (a.free_event[id] <= event) continue;  // kNoEvent is the greatest
+    if (device && a.device[id] != *device) continue;
     live.allocations.push_back({.id = {id}, .category = now[id]});
     live.allocated += a.bytes_rounded[id];
     live.requested += a.bytes[id];
@@ -93,6 +94,7 @@ LiveSet LiveAt(const trace::Trace& trace, EventIndex event) {
 
   const trace::SegmentTable& s = trace.segments;
   for (uint32_t id = 0; id < s.size() && s.alloc_event[id] <= event; ++id) {
+    if (device && s.device[id] != *device) continue;
     if (s.free_event[id] > event && !s.expandable[id]) live.reserved += s.bytes[id];
   }
   // Expandable segments: what was mapped.
@@ -100,6 +102,8 @@ LiveSet LiveAt(const trace::Trace& trace, EventIndex event) {
   const std::vector<EventIndex>& activity = trace.activities.event;
   for (size_t row = 0; row < activity.size() && activity[row] <= event; ++row) {
     const EventKind kind = trace.events.kind[activity[row]];
+    if (kind != EventKind::kSegmentMap && kind != EventKind::kSegmentUnmap) continue;
+    if (device && s.device[trace.events.id[activity[row]]] != *device) continue;
     const uint64_t bytes = trace.events.bytes[activity[row]];
     if (kind == EventKind::kSegmentMap) live.reserved += bytes;
     if (kind == EventKind::kSegmentUnmap) live.reserved -= std::min(bytes, live.reserved);

@@ -101,8 +101,10 @@ struct SegmentView {
   std::vector<Piece> pieces = {};  // by address, without gaps or overlaps
   uint64_t free_bytes() const { return bytes - live_bytes; }
 };
-// By device and address. Expandable segments end with what is mapped last.
-std::vector<SegmentView> SegmentsAt(const trace::Trace& trace, trace::EventIndex event);
+// By device and address; `device`: of that one alone. Expandable segments end with what is mapped
+// last.
+std::vector<SegmentView> SegmentsAt(const trace::Trace& trace, trace::EventIndex event,
+                                    std::optional<uint8_t> device = {});
 
 struct Fragmentation {
   analysis::Context context;
@@ -149,13 +151,15 @@ struct Fragmentation {
   std::vector<analysis::Group> pinned_by;
   std::string headline;  // one sentence
 };
-Fragmentation FragmentationAt(const trace::Trace& trace, trace::EventIndex event);
+Fragmentation FragmentationAt(const trace::Trace& trace, trace::EventIndex event,
+                              std::optional<uint8_t> device = {});
 
 // ---- Reserved but unused ------------------------------------------------------------------------
 
 // What the allocator would have done under other settings, or with empty_cache(): by replay.
 struct Remedy {
   std::string name = {};       // "empty_cache()", "max_split_size_mb:128"
+  std::string note = {};       // what it takes for granted: "on a card of 8.00 GiB, ..."
   std::string error = {};      // why it could not be computed; then the rest is 0
   uint64_t reserved = 0;       // at the moment
   int64_t given_back = 0;      // at the moment, against the model under the recorded settings
@@ -165,6 +169,7 @@ struct Remedy {
   uint64_t segment_frees = 0, retries = 0, out_of_memory = 0;
 };
 struct Reclaim {
+  uint8_t device = 0;
   analysis::Context context;                                    // of the moment
   uint64_t allocated = 0, reserved = 0, cached = 0, holes = 0;  // recorded, at the moment
   Remedy as_recorded;            // the model under the recorded settings: what all is compared with
@@ -173,7 +178,7 @@ struct Reclaim {
 };
 struct ReclaimOptions {
   std::optional<trace::EventIndex> at = {};  // none: where most is reserved and least of it used
-  uint8_t device = 0;
+  std::optional<uint8_t> device = {};        // none: the one that has most unused then
   // Settings to try, as PYTORCH_CUDA_ALLOC_CONF; empty: max_split_size_mb of some sizes,
   // expandable segments, garbage collection.
   std::vector<std::string> alloc_confs = {};
@@ -182,8 +187,8 @@ struct ReclaimOptions {
 };
 // Replays once for every remedy: seconds for a large trace.
 absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimOptions& options);
-// The moment of ReclaimOptions::at when that is not given.
-trace::EventIndex MostUnused(const trace::Trace& trace);
+// The moment of ReclaimOptions::at when that is not given. `device`: of that one alone.
+trace::EventIndex MostUnused(const trace::Trace& trace, std::optional<uint8_t> device = {});
 
 // ---- Leaks over steps ---------------------------------------------------------------------------
 
@@ -215,7 +220,7 @@ Leaks FindLeaks(const trace::Trace& trace, const CallSites& sites);
 struct WayOut {
   std::string name;       // "expandable_segments:True", "gradient checkpointing"
   std::string how;        // one sentence: what it gives, from what it was reckoned
-  bool computed = false;  // by replay; else an estimate from the categories at that moment
+  bool computed = false;  // by replay; else an estimate: sizes that blocks of the trace would have
   bool passes = false;
   uint64_t bytes = 0;  // that it frees at that moment
 };
@@ -231,6 +236,7 @@ struct OutOfMemory {
   uint64_t missing = 0;  // needed - what the device and the cache together could give
   // Whether what is free in all would have sufficed, had it been in one piece.
   bool fragmented = false;
+  // What is in use, here and above, is that of the device.
   analysis::CategoryBytes by_category{};
   std::vector<analysis::Group> sites;  // of live blocks, most bytes first; at most 20
   std::vector<WayOut> ways;            // those that pass first
@@ -241,7 +247,8 @@ struct OutOfMemoryPage {
   std::vector<OutOfMemory> events;  // at most kMost; the first ones
   uint64_t count = 0;
   static constexpr size_t kMost = 20;
-  // What was the closest to it, where nothing ran out: most that was reserved, and the device.
+  // What was the closest to it, where nothing ran out: most that was reserved (of several devices
+  // on the fullest), and the device.
   uint64_t peak_reserved = 0, device_memory = 0;
   std::string headline;  // "no out-of-memory event in this file; ..."
 };
@@ -263,7 +270,7 @@ struct TraceDiff {
     uint64_t a_bytes = 0, b_bytes = 0;  // live at each one's peak
     uint64_t a_count = 0, b_count = 0;
     trace::Category category = trace::Category::kUnknown;
-    trace::StackId a_stack, b_stack;  // an example of each
+    trace::StackId a_stack, b_stack;                      // an example of each
     std::vector<trace::AllocationId> a_blocks, b_blocks;  // that these are, largest first
     Change change = Change::kSame;
     int64_t delta() const { return static_cast<int64_t>(b_bytes - a_bytes); }

@@ -7,6 +7,7 @@
 #include "profiler/allocator/caching_allocator.h"
 #include "profiler/explain/explain.h"
 #include "profiler/explain/site_groups.h"
+#include "profiler/replay/replay.h"
 #include "profiler/run/alloc_conf.h"
 #include "profiler/run/units.h"
 
@@ -63,15 +64,17 @@ std::string Headline(const Fragmentation& f) {
 
 }  // namespace
 
-Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event) {
+Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event,
+                              std::optional<uint8_t> device) {
   Fragmentation f;
   if (trace.events.size() == 0) {
     f.headline = Headline(f);
     return f;
   }
   event = std::min(event, trace.events.size() - 1);
-  const run::AllocConf conf = run::ParseAllocConf(trace.info.alloc_conf).value_or(run::AllocConf{});
-  const analysis::LiveSet live = analysis::LiveAt(trace, event);
+  const run::AllocConf conf =
+      run::ParseAllocConf(replay::RecordedConf(trace)).value_or(run::AllocConf{});
+  const analysis::LiveSet live = analysis::LiveAt(trace, event, device);
   f.context = live.context;
   f.requested = live.requested;
   f.allocated = live.allocated;
@@ -89,7 +92,7 @@ Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event) {
     if (a.free_requested_event[id] <= event) f.pending += a.bytes_rounded[id];
   }
 
-  const std::vector<SegmentView> segments = SegmentsAt(trace, event);
+  const std::vector<SegmentView> segments = SegmentsAt(trace, event, device);
   uint64_t inside = 0;
   std::vector<std::pair<uint64_t, const SegmentView*>> with_holes;  // free bytes that stay
   SiteGroups pinned_by(trace);

@@ -4,9 +4,11 @@
 #include <algorithm>
 
 #include "profiler/allocator/caching_allocator.h"
+#include "profiler/explain/devices.h"
 #include "profiler/explain/explain.h"
 #include "profiler/explain/site_names.h"
 #include "profiler/explain/ways_out.h"
+#include "profiler/replay/replay.h"
 #include "profiler/run/alloc_conf.h"
 #include "profiler/run/units.h"
 
@@ -18,6 +20,7 @@ using trace::EventIndex;
 using trace::EventKind;
 
 constexpr size_t kMostSites = 20;
+constexpr uint64_t kSmall = uint64_t{1} << 20;  // largest block of the small pool
 
 uint8_t DeviceOf(const trace::Trace& trace, EventIndex event) {
   const auto& rows = trace.activities.event;
@@ -27,9 +30,10 @@ uint8_t DeviceOf(const trace::Trace& trace, EventIndex event) {
              : uint8_t{0};
 }
 
-std::string Headline(const OutOfMemory& o) {
-  std::string text = fmt::format("{} were asked for, {} were free on the device",
-                                 FormatBytes(o.asked), FormatBytes(o.device_free));
+std::string Headline(const OutOfMemory& o, const std::string& on_device) {
+  std::string text =
+      fmt::format("{} were asked for{}, {} were free {}", FormatBytes(o.asked), on_device,
+                  FormatBytes(o.device_free), on_device.empty() ? "on the device" : "there");
   if (o.device_free >= o.needed) {
     return text + ": not the device was full, but the limit that the process has set itself.";
   }
@@ -49,11 +53,16 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event) {
   o.device = DeviceOf(trace, event);
   o.asked = trace.events.bytes[event];
   o.device_free = trace.events.bytes_rounded[event];
-  const run::AllocConf conf = run::ParseAllocConf(trace.info.alloc_conf).value_or(run::AllocConf{});
+  const run::AllocConf conf =
+      run::ParseAllocConf(replay::RecordedConf(trace)).value_or(run::AllocConf{});
   const uint64_t rounded = allocator::CachingAllocator::RoundSize(o.asked, conf);
   o.needed = allocator::CachingAllocator::SegmentSize(rounded, conf);
+  if (conf.expandable_segments) {
+    const uint64_t page = rounded <= kSmall ? uint64_t{2} << 20 : conf.large_segment_size;
+    if (rounded <= ~uint64_t{0} - page) o.needed = (rounded + page - 1) / page * page;
+  }
   o.site.stack = trace.events.StackOf(event);
-  const analysis::LiveSet live = analysis::LiveAt(trace, event);
+  const analysis::LiveSet live = analysis::LiveAt(trace, event, o.device);
   o.context = live.context;
   o.site.name = StackName(trace, o.site.stack);
   if (o.site.name.empty())
@@ -64,12 +73,10 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event) {
   o.allocated = live.allocated;
   o.by_category = live.by_category;
 
-  const Fragmentation f = FragmentationAt(trace, event);
+  const Fragmentation f = FragmentationAt(trace, event, o.device);
   o.reserved = f.reserved;
-  const trace::Pool pool =
-      rounded <= (uint64_t{1} << 20) ? trace::Pool::kSmall : trace::Pool::kLarge;
+  const trace::Pool pool = rounded <= kSmall ? trace::Pool::kSmall : trace::Pool::kLarge;
   for (const Fragmentation::PoolUse& p : f.pools) {
-    if (p.device != o.device) continue;
     o.cached += p.cached;  // goes back to the driver first, from whichever pool
     if (p.pool != pool) continue;
     o.holes += p.holes;
@@ -82,7 +89,7 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event) {
   o.sites = GroupBySite(trace, live);
   if (o.sites.size() > kMostSites) o.sites.resize(kMostSites);
   o.ways = EstimatedWays(trace, live, o);
-  o.headline = Headline(o);
+  o.headline = Headline(o, OnDevice(trace, o.device));
   return o;
 }
 
@@ -104,10 +111,8 @@ absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
     if (kinds[i] != EventKind::kOutOfMemory) continue;
     if (page.count++ < OutOfMemoryPage::kMost) page.events.push_back(Explain(trace, i));
   }
-  const analysis::MemoryCurves curves = analysis::ComputeCurves(trace);
-  for (const uint64_t reserved : curves.reserved) {
-    page.peak_reserved = std::max(page.peak_reserved, reserved);
-  }
+  const std::array<uint64_t, 256> peaks = PeakReserved(trace);
+  page.peak_reserved = *std::max_element(peaks.begin(), peaks.end());
   page.device_memory = trace.info.device.memory_bytes;
   if (page.count == 0) {
     page.headline = "Nothing ran out of memory in this file.";
@@ -120,10 +125,10 @@ absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
   }
   if (options.replay) {
     OutOfMemory& first = page.events.front();
-    absl::StatusOr<std::vector<WayOut>> ways = ComputedWays(trace, first, options);
+    absl::StatusOr<std::vector<WayOut>> ways = ReplayedWays(trace, first, options);
     if (absl::IsCancelled(ways.status())) return ways.status();
     if (ways.ok())
-      first.ways.insert(first.ways.begin(), ways->begin(), ways->end());
+      first.ways = *std::move(ways);
     else
       first.replay_error = std::string(ways.status().message());
   }

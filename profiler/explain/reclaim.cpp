@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "profiler/explain/devices.h"
 #include "profiler/explain/explain.h"
 #include "profiler/replay/replay.h"
 #include "profiler/run/alloc_conf.h"
+#include "profiler/run/device_profile.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::explain {
@@ -38,9 +40,35 @@ Remedy Filled(std::string name, const Replayed& r, EventIndex at) {
           .out_of_memory = r.out_of_memory};
 }
 
-uint64_t PeakReserved(const trace::Trace& trace) {
-  const analysis::MemoryCurves curves = analysis::ComputeCurves(trace);
-  return curves.size() == 0 ? 0 : *std::max_element(curves.reserved.begin(), curves.reserved.end());
+// What the device has for segments, and how that is known. Files do not state the card.
+struct Card {
+  uint64_t bytes = 0;
+  std::string note = {};
+};
+Card AssumedCard(const trace::Trace& trace, uint8_t device, uint64_t peak_reserved) {
+  if (const run::DeviceProfile& d = trace.info.device; d.memory_bytes != 0) return {d.memory_bytes};
+  DeviceMemory memory(trace, device);
+  const trace::ActivityTable& activities = trace.activities;
+  size_t row = 0;
+  for (EventIndex i = 0; i < trace.events.size(); ++i) {
+    memory.Next(i);
+    if (trace.events.kind[i] != trace::EventKind::kOutOfMemory) continue;
+    while (row < activities.size() && activities.event[row] < i) ++row;
+    if (row == activities.size() || activities.event[row] != i || activities.device[row] != device)
+      continue;
+    const uint64_t bytes = memory.reserved() + trace.events.bytes_rounded[i];
+    return {bytes,
+            fmt::format("of the {} that were there when memory ran out", FormatBytes(bytes))};
+  }
+  uint64_t best = 0;
+  for (const run::DeviceProfile& d : run::Devices()) {
+    if (d.memory_bytes < d.context_bytes + peak_reserved) continue;
+    if (best == 0 || d.memory_bytes < best) best = d.memory_bytes;
+  }
+  if (best == 0) return {};
+  return {best, fmt::format("on a card of {}, the smallest that holds the peak: the file does not "
+                            "state the card",
+                            FormatBytes(best))};
 }
 
 void Compare(Remedy& remedy, const Remedy& with) {
@@ -52,11 +80,11 @@ void Compare(Remedy& remedy, const Remedy& with) {
 // Replays one after another, each with its share of the progress.
 class Replays {
  public:
-  Replays(const trace::Trace& trace, const ReclaimOptions& options, size_t count)
-      : trace_(trace), options_(options), count_(count) {}
+  Replays(const trace::Trace& trace, const ReclaimOptions& options, uint8_t device, size_t count)
+      : trace_(trace), options_(options), device_(device), count_(count) {}
 
   absl::StatusOr<Replayed> Run(replay::ReplayOptions options) {
-    options.device = options_.device;
+    options.device = device_;
     options.cancel = options_.cancel;
     if (options_.progress) {
       options.progress = [this, from = done_](double fraction) {
@@ -70,28 +98,38 @@ class Replays {
  private:
   const trace::Trace& trace_;
   const ReclaimOptions& options_;
+  const uint8_t device_;
   size_t count_, done_ = 0;
 };
 
-std::string Headline(const Reclaim& r) {
+std::string Headline(const Reclaim& r, const std::string& on_device) {
   const uint64_t unused = r.reserved > r.allocated ? r.reserved - r.allocated : 0;
-  std::string text = fmt::format("{} of {} reserved are unused at this moment.",
-                                 FormatBytes(unused), FormatBytes(r.reserved));
+  std::string text = fmt::format("{} of {} reserved{} are unused at this moment.",
+                                 FormatBytes(unused), FormatBytes(r.reserved), on_device);
   const auto best = std::max_element(
       r.remedies.begin(), r.remedies.end(),
       [](const Remedy& x, const Remedy& y) { return x.peak_given_back < y.peak_given_back; });
   if (best == r.remedies.end() || best->peak_given_back <= 0) {
     return text + " No setting tried lowers the peak of what is reserved.";
   }
-  return text + fmt::format(" {} lowers the peak of what is reserved by {}, to {}.", best->name,
-                            FormatBytes(static_cast<uint64_t>(best->peak_given_back)),
-                            FormatBytes(best->peak_reserved));
+  text += fmt::format(" {} lowers the peak of what is reserved by {}, to {}", best->name,
+                      FormatBytes(static_cast<uint64_t>(best->peak_given_back)),
+                      FormatBytes(best->peak_reserved));
+  if (!best->note.empty()) text += " (" + best->note + ")";
+  return text + ".";
 }
 
 }  // namespace
 
-EventIndex MostUnused(const trace::Trace& trace) {
-  const analysis::MemoryCurves curves = analysis::ComputeCurves(trace);
+namespace {
+
+struct Unused {
+  EventIndex event = 0;
+  uint64_t bytes = 0;
+};
+
+// Of one device, within the steps if there are any.
+Unused MostUnusedOf(const trace::Trace& trace, uint8_t device) {
   EventIndex first = 0, last = trace::kNoEvent;
   const trace::SliceTable& s = trace.slices;
   bool steps = false;
@@ -101,37 +139,65 @@ EventIndex MostUnused(const trace::Trace& trace) {
     last = steps ? std::max(last, s.end_event[i]) : s.end_event[i];
     steps = true;
   }
-  EventIndex best = 0;
-  uint64_t most = 0;
-  for (size_t p = 0; p < curves.size(); ++p) {
-    if (curves.event[p] < first || curves.event[p] > last) continue;
-    if (curves.reserved[p] < curves.allocated[p] + most) continue;
-    const uint64_t unused = curves.reserved[p] - curves.allocated[p];
-    if (unused > most) {
-      most = unused;
-      best = curves.event[p];
-    }
+  Unused best;
+  DeviceMemory memory(trace, device);
+  for (EventIndex i = 0; i < trace.events.size() && i <= last; ++i) {
+    if (!memory.Next(i) || i < first) continue;
+    // What was just got from the driver is for the request that comes next.
+    const trace::EventKind kind = trace.events.kind[i];
+    if (kind == trace::EventKind::kSegmentAlloc || kind == trace::EventKind::kSegmentMap) continue;
+    if (memory.reserved() <= memory.allocated() + best.bytes) continue;
+    best = {.event = i, .bytes = memory.reserved() - memory.allocated()};
   }
   return best;
 }
 
+Unused UnusedAt(const trace::Trace& trace, uint8_t device, EventIndex event) {
+  const analysis::LiveSet live = analysis::LiveAt(trace, event, device);
+  return {event, live.reserved - std::min(live.reserved, live.allocated)};
+}
+
+}  // namespace
+
+EventIndex MostUnused(const trace::Trace& trace, std::optional<uint8_t> device) {
+  if (device) return MostUnusedOf(trace, *device).event;
+  Unused best;
+  for (const uint8_t d : DevicesOf(trace)) {
+    const Unused unused = MostUnusedOf(trace, d);
+    if (unused.bytes > best.bytes) best = unused;
+  }
+  return best.event;
+}
+
 absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimOptions& options) {
   Reclaim out;
-  const EventIndex at = options.at.value_or(MostUnused(trace));
-  const Fragmentation f = FragmentationAt(trace, at);
+  const std::vector<uint8_t> devices =
+      options.device ? std::vector<uint8_t>{*options.device} : DevicesOf(trace);
+  Unused moment;
+  for (const uint8_t d : devices) {
+    const Unused unused = options.at ? UnusedAt(trace, d, *options.at) : MostUnusedOf(trace, d);
+    if (d != devices.front() && unused.bytes <= moment.bytes) continue;
+    moment = unused;
+    out.device = d;
+  }
+  const EventIndex at = moment.event;
+  const Fragmentation f = FragmentationAt(trace, at, out.device);
   out.context = f.context;
   out.allocated = f.allocated;
   out.reserved = f.reserved;
   out.cached = f.cached;
   out.holes = f.holes;
+  const uint64_t peak_reserved = PeakReserved(trace)[out.device];
+  const Card card = AssumedCard(trace, out.device, peak_reserved);
 
   std::vector<std::string> confs = options.alloc_confs;
   if (confs.empty()) confs.assign(std::begin(kDefaults), std::end(kDefaults));
-  Replays replays(trace, options, confs.size() + 2);
+  Replays replays(trace, options, out.device, confs.size() + 2);
 
   // Against the recorded settings in the same model from the same start, so that what differs is
   // the settings' doing alone.
-  const absl::StatusOr<run::AllocConf> recorded = run::ParseAllocConf(trace.info.alloc_conf);
+  const std::string& recorded_text = replay::RecordedConf(trace);
+  const absl::StatusOr<run::AllocConf> recorded = run::ParseAllocConf(recorded_text);
   if (!recorded.ok()) return recorded.status();
   const absl::StatusOr<Replayed> base = replays.Run({.alloc_conf = *recorded});
   if (!base.ok()) return base.status();
@@ -146,7 +212,7 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
     if (r.ok()) {
       remedy = Filled(remedy.name, *r, at);
       remedy.reserved = out.reserved - out.cached;
-      Compare(remedy, {.reserved = out.reserved, .peak_reserved = PeakReserved(trace)});
+      Compare(remedy, {.reserved = out.reserved, .peak_reserved = peak_reserved});
     } else {
       remedy.error = std::string(r.status().message());
     }
@@ -155,9 +221,8 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
   for (const std::string& text : confs) {
     Remedy remedy{.name = text};
     // On top of the recorded settings.
-    const std::string both = options.alloc_confs.empty() && !trace.info.alloc_conf.empty()
-                                 ? trace.info.alloc_conf + "," + text
-                                 : text;
+    const std::string both =
+        options.alloc_confs.empty() && !recorded_text.empty() ? recorded_text + "," + text : text;
     const absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(both);
     if (!conf.ok()) {
       if (!options.alloc_confs.empty()) return conf.status();
@@ -165,15 +230,18 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
       out.remedies.push_back(std::move(remedy));
       continue;
     }
-    if (conf->garbage_collection_threshold > 0 && trace.info.device.memory_bytes == 0) {
-      remedy.error = "needs the device's memory, which this file does not state";
+    const bool of_the_card = conf->garbage_collection_threshold > 0 || conf->memory_fraction > 0;
+    if (of_the_card && card.bytes == 0) {
+      remedy.error = "needs the card's memory, which this file does not state";
       out.remedies.push_back(std::move(remedy));
       continue;
     }
-    const absl::StatusOr<Replayed> r = replays.Run({.alloc_conf = *conf});
+    const absl::StatusOr<Replayed> r = replays.Run(
+        {.alloc_conf = *conf, .device_total_bytes = of_the_card ? card.bytes : uint64_t{0}});
     if (absl::IsCancelled(r.status())) return r.status();
     if (r.ok()) {
       remedy = Filled(text, *r, at);
+      if (of_the_card) remedy.note = card.note;
       Compare(remedy, out.as_recorded);
     } else {
       remedy.error = std::string(r.status().message());
@@ -182,7 +250,7 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
   }
   std::stable_sort(out.remedies.begin(), out.remedies.end(),
                    [](const Remedy& x, const Remedy& y) { return x.given_back > y.given_back; });
-  out.headline = Headline(out);
+  out.headline = Headline(out, OnDevice(trace, out.device));
   return out;
 }
 

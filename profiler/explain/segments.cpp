@@ -121,7 +121,8 @@ void Fill(SegmentView& view, const std::map<uint64_t, uint64_t>& mapped,
 
 }  // namespace
 
-std::vector<SegmentView> SegmentsAt(const trace::Trace& trace, EventIndex event) {
+std::vector<SegmentView> SegmentsAt(const trace::Trace& trace, EventIndex event,
+                                    std::optional<uint8_t> device) {
   std::vector<SegmentView> out;
   if (trace.events.size() == 0) return out;
   event = std::min(event, trace.events.size() - 1);
@@ -130,6 +131,7 @@ std::vector<SegmentView> SegmentsAt(const trace::Trace& trace, EventIndex event)
   std::vector<uint32_t> view_of(s.size(), kNone);
   for (uint32_t id = 0; id < s.size() && s.alloc_event[id] <= event; ++id) {
     if (s.free_event[id] <= event) continue;  // kNoEvent is the greatest
+    if (device && s.device[id] != *device) continue;
     view_of[id] = static_cast<uint32_t>(out.size());
     out.push_back({.segment = {id},
                    .address = s.address[id],

@@ -8,13 +8,14 @@
 
 namespace vramscope::explain {
 
-// Techniques, by arithmetic over the categories at that moment; those that save nothing there are
-// left out.
+// Techniques, by arithmetic over the blocks alive at that moment. `live`: of the device that ran
+// out.
 std::vector<WayOut> EstimatedWays(const trace::Trace& trace, const analysis::LiveSet& live,
                                   const OutOfMemory& oom);
 
-// Settings, by replay up to the event with the memory that the device had then.
-absl::StatusOr<std::vector<WayOut>> ComputedWays(const trace::Trace& trace, const OutOfMemory& oom,
+// Settings, and the same techniques once more with the sizes that they give, by replay up to the
+// event with the memory that the device had then.
+absl::StatusOr<std::vector<WayOut>> ReplayedWays(const trace::Trace& trace, const OutOfMemory& oom,
                                                  const OutOfMemoryOptions& options);
 
 }  // namespace vramscope::explain

@@ -57,10 +57,13 @@ std::vector<run::AllocConf> Suspects(const trace::Trace& trace, uint8_t device,
 
 }  // namespace
 
-absl::StatusOr<Replayed> Replay(const trace::Trace& trace, const ReplayOptions& options) {
+const std::string& RecordedConf(const trace::Trace& trace) {
   const bool own = trace.info.alloc_conf.empty() && trace.info.has_config;
-  const std::string& text = own ? trace.info.config.alloc_conf : trace.info.alloc_conf;
-  absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(text);
+  return own ? trace.info.config.alloc_conf : trace.info.alloc_conf;
+}
+
+absl::StatusOr<Replayed> Replay(const trace::Trace& trace, const ReplayOptions& options) {
+  absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(RecordedConf(trace));
   if (options.what_if()) {
     if (!conf.ok()) conf = run::AllocConf();
     return ReplayWhatIf(trace, options, *conf);

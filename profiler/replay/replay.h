@@ -38,13 +38,20 @@ struct ReplayOptions {
   // What-if: events before which empty_cache() is called besides (what would give memory back),
   // ascending.
   std::vector<trace::EventIndex> empty_cache_at = {};
+  // What-if: what memory fractions are parts of; 0: the trace's device.
+  uint64_t device_total_bytes = 0;
+  // What-if: what the request of an event (an allocation, or an out-of-memory event) asks for
+  // instead of `bytes`; 0: it is not made.
+  std::function<uint64_t(trace::EventIndex event, uint64_t bytes)> resize = {};
+  // What-if: the last event to replay; what is said of the peak's holes is left out then.
+  std::optional<trace::EventIndex> last = {};
   std::function<void(double fraction)> progress = {};
   const std::atomic<bool>* cancel = nullptr;  // set: kCancelled
 
   // Any of the above that makes it a what-if.
   bool what_if() const {
     return alloc_conf.has_value() || device_memory_bytes != 0 || memory_fraction != 0 ||
-           !empty_cache_at.empty();
+           !empty_cache_at.empty() || device_total_bytes != 0 || resize || last.has_value();
   }
 };
 
@@ -97,6 +104,9 @@ struct Replayed {
   // device because their segment (of an expandable one: their page) is partly in use.
   uint64_t largest_hole = 0, stranded_bytes = 0;
 };
+
+// The settings that the trace was recorded or planned under, as PYTORCH_CUDA_ALLOC_CONF.
+const std::string& RecordedConf(const trace::Trace& trace);
 
 // kFailedPrecondition: nothing to replay (a trace without segments, unless it is a what-if; the
 // settings that it was recorded under are not understood).

@@ -28,7 +28,8 @@ class WhatIf final : public allocator::SegmentObserver {
     if (options.memory_fraction != 0) settings_.conf.memory_fraction = options.memory_fraction;
     begin_ = t.recording_begin == kNoEvent ? 0 : t.recording_begin + 1;
     settings_.device_memory_bytes = Limit();
-    settings_.device_total_bytes = t.info.device.memory_bytes;
+    settings_.device_total_bytes =
+        options.device_total_bytes != 0 ? options.device_total_bytes : t.info.device.memory_bytes;
     settings_.grant_over_limit = true;
   }
 
@@ -36,7 +37,9 @@ class WhatIf final : public allocator::SegmentObserver {
     out_.what_if = true;
     out_.conf = settings_.conf;
     out_.device_memory_bytes = settings_.device_memory_bytes;
-    if (absl::Status status = Pass(t_.events.size(), true); !status.ok()) return status;
+    EventIndex end = t_.events.size();
+    if (options_.last) end = std::min(end - 1, *options_.last) + 1;
+    if (absl::Status status = Pass(end, true); !status.ok()) return status;
     const allocator::Stats& s = model_->stats();
     out_.segment_allocs = s.segment_allocs;
     out_.segment_frees = s.segment_frees;
@@ -45,7 +48,7 @@ class WhatIf final : public allocator::SegmentObserver {
     out_.retries = s.retries;
     out_.out_of_memory = s.out_of_memory;
     // Once more up to the peak, to look at its holes.
-    if (out_.peak_reserved > 0) {
+    if (out_.peak_reserved > 0 && !options_.last) {
       if (absl::Status status = Pass(out_.peak_reserved_event + 1, false); !status.ok()) {
         return status;
       }
@@ -172,12 +175,11 @@ class WhatIf final : public allocator::SegmentObserver {
     switch (kind) {
       case EventKind::kAlloc: {
         const trace::AllocationTable& a = t_.allocations;
-        if (a.device[id] != device_ || a.bytes[id] == 0 ||
-            a.bytes[id] > CachingAllocator::kMaxRequest) {
-          return absl::OkStatus();
-        }
+        if (a.device[id] != device_) return absl::OkStatus();
+        const uint64_t bytes = Resized(i, a.bytes[id]);
+        if (bytes == 0 || bytes > CachingAllocator::kMaxRequest) return absl::OkStatus();
         gives_back_ = false;
-        const absl::StatusOr<Block> got = model_->Malloc(a.bytes[id], a.stream[id], MemPoolOf(id));
+        const absl::StatusOr<Block> got = model_->Malloc(bytes, a.stream[id], MemPoolOf(id));
         if (!got.ok()) return got.status();
         address_[id] = got->address;
         return absl::OkStatus();
@@ -226,6 +228,10 @@ class WhatIf final : public allocator::SegmentObserver {
     model_->EmptyCache();
   }
 
+  uint64_t Resized(EventIndex i, uint64_t bytes) const {
+    return options_.resize ? options_.resize(i, bytes) : bytes;
+  }
+
   // A request that failed in the recording, and whose block nobody got. Of a plan it comes again as
   // a request that is granted.
   void TryFailed(EventIndex i) {
@@ -233,7 +239,7 @@ class WhatIf final : public allocator::SegmentObserver {
     const auto& events = t_.activities.event;
     const auto row =
         static_cast<size_t>(std::lower_bound(events.begin(), events.end(), i) - events.begin());
-    const uint64_t bytes = t_.events.bytes[i];
+    const uint64_t bytes = Resized(i, t_.events.bytes[i]);
     if (t_.activities.device[row] != device_ || bytes == 0 ||
         bytes > CachingAllocator::kMaxRequest) {
       return;

@@ -21,11 +21,11 @@ class Recorder : public allocator::SegmentObserver {
     maker.info.backend = trace::Backend::kImported;
   }
 
-  uint64_t Alloc(uint64_t bytes) {
+  uint64_t Alloc(uint64_t bytes, trace::Category category = trace::Category::kUnknown) {
     const absl::StatusOr<allocator::Block> b = allocator_.Malloc(bytes, 0);
     if (!b.ok()) return 0;
-    const uint64_t id =
-        maker.Alloc({.address = b->address, .bytes = bytes, .rounded = b->bytes_rounded});
+    const uint64_t id = maker.Alloc(
+        {.address = b->address, .bytes = bytes, .rounded = b->bytes_rounded, .category = category});
     address_.push_back(b->address);
     return id;
   }
@@ -88,7 +88,8 @@ TEST(Reclaim, SaysWhatEachSettingWouldGiveBack) {
   EXPECT_EQ(expandable->peak_given_back, static_cast<int64_t>(120 * kMiB));
   const Remedy* collect = Find(*reclaim, "garbage");
   ASSERT_NE(collect, nullptr);
-  EXPECT_THAT(collect->error, HasSubstr("device's memory"));
+  EXPECT_EQ(collect->error, "");
+  EXPECT_THAT(collect->note, HasSubstr("on a card of")) << "the file does not state it";
   EXPECT_THAT(reclaim->headline, HasSubstr("120.00 MiB"));
   EXPECT_TRUE(std::is_sorted(progress.begin(), progress.end()));
 
@@ -98,6 +99,43 @@ TEST(Reclaim, SaysWhatEachSettingWouldGiveBack) {
   EXPECT_FALSE(ComputeReclaim(*t, {.alloc_confs = {"nonsense"}}).ok());
   const std::atomic<bool> cancel = true;
   EXPECT_TRUE(absl::IsCancelled(ComputeReclaim(*t, {.cancel = &cancel}).status()));
+}
+
+// Two devices: what the second has unused is replayed from its own requests.
+TEST(Reclaim, IsThatOfOneDevice) {
+  TraceMaker m;
+  m.info.backend = trace::Backend::kImported;
+  m.Segment(kBase, 20 * kMiB);
+  m.Alloc({.address = kBase, .bytes = 19 * kMiB, .rounded = 20 * kMiB});
+  const uint64_t other = kBase + 1024 * kMiB;
+  m.Segment(other, 40 * kMiB, trace::Pool::kLarge, false, 1);
+  const uint64_t freed = m.Alloc({.address = other, .bytes = 40 * kMiB, .device = 1});
+  m.Free(freed);
+  const trace::EventIndex unused = m.last();
+  m.Segment(other + 64 * kMiB, 60 * kMiB, trace::Pool::kLarge, false, 1);
+  m.Alloc({.address = other + 64 * kMiB, .bytes = 60 * kMiB, .device = 1});
+  const auto t = m.Finish();
+
+  EXPECT_EQ(MostUnused(*t), unused);
+  EXPECT_EQ(FragmentationAt(*t, m.last(), 1).reserved, 100 * kMiB);
+  EXPECT_EQ(FragmentationAt(*t, m.last(), 0).reserved, 20 * kMiB);
+  EXPECT_EQ(FragmentationAt(*t, m.last()).reserved, 120 * kMiB);
+  const auto reclaim = ComputeReclaim(*t, {});
+  ASSERT_TRUE(reclaim.ok()) << reclaim.status();
+  EXPECT_EQ(reclaim->device, 1);
+  EXPECT_EQ(reclaim->allocated, 0u);
+  EXPECT_EQ(reclaim->reserved, 40 * kMiB);
+  EXPECT_EQ(reclaim->as_recorded.peak_reserved, 100 * kMiB);
+  EXPECT_EQ(reclaim->as_recorded.segment_allocs, 2u);
+  const Remedy* empty = Find(*reclaim, "empty_cache");
+  ASSERT_NE(empty, nullptr);
+  EXPECT_EQ(empty->peak_reserved, 60 * kMiB);
+  EXPECT_EQ(empty->peak_given_back, static_cast<int64_t>(40 * kMiB));
+  EXPECT_THAT(reclaim->headline, HasSubstr("on cuda:1"));
+  const auto first = ComputeReclaim(*t, {.at = m.last(), .device = 0});
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(first->reserved, 20 * kMiB);
+  EXPECT_EQ(first->as_recorded.segment_allocs, 1u);
 }
 
 TEST(OutOfMemory, WaysOutAreFoundByReplay) {
@@ -126,6 +164,32 @@ TEST(OutOfMemory, WaysOutAreFoundByReplay) {
   ASSERT_NE(split, nullptr);
   EXPECT_FALSE(split->passes) << split->how;
   EXPECT_EQ(o.ways.front().name, "expandable_segments:True") << "what passes comes first";
+}
+
+// Half of every activation, and of the request: 50 MiB in blocks of 5 fit into 60 MiB as segments
+// of 20 MiB that four of them fill.
+TEST(OutOfMemory, TechniquesAreReplayedWithTheirSizes) {
+  Recorder r(65 * kMiB);
+  r.maker.Add({.kind = trace::EventKind::kPhaseBegin,
+               .detail = static_cast<uint8_t>(trace::Phase::kForward)});
+  for (int i = 0; i < 6; ++i) r.Alloc(10 * kMiB, trace::Category::kActivation);
+  r.Alloc(10 * kMiB);
+  const auto t = r.maker.Finish();
+  const auto page = ExplainOutOfMemory(*t, {});
+  ASSERT_TRUE(page.ok()) << page.status();
+  ASSERT_EQ(page->count, 1u);
+  const WayOut* half = nullptr;
+  const WayOut* eight_bit = nullptr;
+  for (const WayOut& w : page->events[0].ways) {
+    if (w.name == "half the batch") half = &w;
+    if (w.name == "8-bit optimizer") eight_bit = &w;
+  }
+  ASSERT_NE(half, nullptr);
+  EXPECT_EQ(half->bytes, 35 * kMiB);
+  EXPECT_TRUE(half->passes);
+  EXPECT_FALSE(half->computed) << "the sizes are an estimate";
+  EXPECT_THAT(half->how, HasSubstr("replayed with these sizes the request passes"));
+  EXPECT_EQ(eight_bit, nullptr);
 }
 
 }  // namespace

@@ -48,10 +48,11 @@ class TraceMaker {
     return event_++;
   }
   uint64_t Segment(uint64_t address, uint64_t bytes, trace::Pool pool = trace::Pool::kLarge,
-                   bool expandable = false) {
+                   bool expandable = false, uint8_t device = 0) {
     Add({.kind = trace::EventKind::kSegmentAlloc,
          .pool = pool,
          .detail = static_cast<uint8_t>(expandable),
+         .device = device,
          .id = segments_,
          .address = address,
          .bytes = bytes});
@@ -63,11 +64,13 @@ class TraceMaker {
     trace::Category category = trace::Category::kUnknown;
     trace::StackId stack = {};
     std::string op = {}, module = {};
+    uint8_t device = 0;
   };
   uint64_t Alloc(const Block& b) {
     Add({.kind = trace::EventKind::kAlloc,
          .category = b.category,
          .pool = trace::Pool::kLarge,
+         .device = b.device,
          .name = String(b.op),
          .module = String(b.module),
          .stack = b.stack,

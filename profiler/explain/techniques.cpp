@@ -1,0 +1,413 @@
+#include "profiler/explain/techniques.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include "profiler/allocator/caching_allocator.h"
+#include "profiler/explain/layers.h"
+#include "profiler/explain/site_names.h"
+#include "profiler/replay/replay.h"
+#include "profiler/run/alloc_conf.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::explain {
+namespace {
+
+using run::FormatBytes;
+using trace::Category;
+using trace::EventIndex;
+using trace::Phase;
+
+constexpr uint64_t kFp32 = 4;                   // bytes an element: recordings do not state types
+constexpr uint64_t kQuantisedBlock = 256;       // elements with a scale of their own
+constexpr uint64_t kFewestQuantised = 4096;     // elements; smaller tensors stay fp32
+constexpr uint64_t kAdapterRank = 8;            // of LoRA
+constexpr uint64_t kFewestAdapted = 64 * 1024;  // elements of a weight that gets an adapter
+constexpr uint64_t kLossChunks = 8;
+
+// Operators whose results autocast leaves in fp32, and those whose results are no floats.
+bool StaysAsItIs(std::string_view op) {
+  for (const std::string_view name : {"exp", "log", "softmax", "norm", "pow", "rsqrt", "reciprocal",
+                                      "sum", "mean", "prod", "loss", "softplus", "cross_entropy",
+                                      "arange", "argmax", "bernoulli", "randint", "embedding"}) {
+    if (op.find(name) != std::string_view::npos) return true;
+  }
+  const std::string_view base = op.substr(op.rfind(':') + 1);
+  for (const std::string_view name : {"eq", "ne", "lt", "le", "gt", "ge"}) {
+    if (base == name || (base.starts_with(name) && base.substr(name.size()).starts_with("_")))
+      return true;
+  }
+  return false;
+}
+
+bool IsSoftmax(std::string_view name) {
+  return name.find("softmax") != std::string_view::npos &&
+         name.find("log_softmax") == std::string_view::npos;
+}
+
+class Finder {
+ public:
+  Finder(const trace::Trace& trace, const analysis::LiveSet& live, const OutOfMemory& oom)
+      : t_(trace),
+        a_(trace.allocations),
+        live_(live),
+        oom_(oom),
+        conf_(run::ParseAllocConf(replay::RecordedConf(trace)).value_or(run::AllocConf{})),
+        phase_(oom.context.phase),
+        request_op_(RequestOp()),
+        batch_bound_(phase_ == Phase::kForward || phase_ == Phase::kLoss ||
+                     phase_ == Phase::kBackward || phase_ == Phase::kEval),
+        request_is_state_(phase_ == Phase::kOptimizer &&
+                          (request_op_.find("zeros") != std::string::npos ||
+                           request_op_.find("_like") != std::string::npos)) {
+    for (const analysis::LiveAllocation& l : live.allocations) {
+      if (l.category == Category::kParameter) parameter_bytes_.insert(a_.bytes[l.id.value]);
+    }
+  }
+
+  std::vector<Technique> All() {
+    Batch();
+    Checkpointing();
+    HalfPrecision();
+    Attention();
+    Loss();
+    OptimizerState();
+    OptimizerTemporaries();
+    Adapters();
+    OldGradients();
+    return std::move(out_);
+  }
+
+ private:
+  // New size of a block, of those whose category it was for most of their life.
+  using NewBytes = std::function<uint64_t(uint32_t id, Category category)>;
+
+  uint64_t Of(Category c) const { return oom_.by_category[static_cast<size_t>(c)]; }
+  std::string_view Op(uint32_t id) const { return t_.String(a_.op[id]); }
+  std::string RequestOp() const {
+    if (oom_.site.stack.value != 0) return SiteNames(t_).Operator(oom_.site.stack);
+    return oom_.context.op;
+  }
+  uint64_t Rounded(uint64_t bytes) const {
+    return bytes == 0 ? 0 : allocator::CachingAllocator::RoundSize(bytes, conf_);
+  }
+  bool OfAPass(uint32_t id, Category c) const {  // made anew in every forward and backward
+    return c == Category::kActivation || c == Category::kInput || c == Category::kAutogradDetail ||
+           (c == Category::kTemporary && a_.phase[id] != Phase::kOptimizer);
+  }
+  // A weight in 16 bits, which autocast makes for a forward.
+  bool IsWeightCopy(uint32_t id) const {
+    return Op(id).find("_to_copy") != std::string_view::npos &&
+           parameter_bytes_.contains(2 * a_.bytes[id]);
+  }
+
+  // `every`: blocks of all the trace get their new size, else those alive at the failure alone.
+  void Add(std::string name, std::string formula, const NewBytes& bytes, uint64_t request,
+           uint64_t extra, bool every = true) {
+    Technique t{.name = std::move(name), .formula = std::move(formula), .bytes = a_.bytes};
+    if (every) {
+      for (uint32_t id = 0; id < a_.size(); ++id) t.bytes[id] = bytes(id, a_.main_category[id]);
+    }
+    uint64_t frees = Rounded(oom_.asked) - std::min(Rounded(oom_.asked), Rounded(request));
+    for (const analysis::LiveAllocation& l : live_.allocations) {
+      const uint32_t id = l.id.value;
+      t.bytes[id] = bytes(id, l.category);
+      if (t.bytes[id] == a_.bytes[id]) continue;
+      frees += a_.bytes_rounded[id] - std::min(a_.bytes_rounded[id], Rounded(t.bytes[id]));
+    }
+    if (frees <= extra || frees == 0) return;
+    t.request = request;
+    t.extra = extra;
+    t.frees = frees - extra;
+    out_.push_back(std::move(t));
+  }
+  std::string AndHalfOfTheRequest() const {
+    return batch_bound_ ? fmt::format(", and of the {} asked for", FormatBytes(oom_.asked)) : "";
+  }
+
+  // Activations, inputs and temporaries of a pass are proportional to the batch; copies of weights
+  // are not. Gradients that stay for the second micro-batch come in addition.
+  void Batch() {
+    uint64_t sum = 0;
+    for (const analysis::LiveAllocation& l : live_.allocations) {
+      const uint32_t id = l.id.value;
+      if (OfAPass(id, l.category) && !IsWeightCopy(id)) sum += a_.bytes_rounded[id];
+    }
+    const NewBytes half = [this](uint32_t id, Category c) {
+      return OfAPass(id, c) && !IsWeightCopy(id) ? (a_.bytes[id] + 1) / 2 : a_.bytes[id];
+    };
+    const uint64_t request = batch_bound_ ? (oom_.asked + 1) / 2 : oom_.asked;
+    const std::string formula =
+        fmt::format("half of the {} of activations, inputs and temporaries alive then{}",
+                    FormatBytes(sum), AndHalfOfTheRequest());
+    Add("half the batch", formula, half, request, 0);
+    if (!batch_bound_ || phase_ == Phase::kEval) return;
+    const uint64_t gradients = Of(Category::kGradient), all = AllGradients();
+    const uint64_t extra = all - std::min(all, gradients);
+    Add("two micro-batches (gradient accumulation)",
+        formula + (extra == 0 ? ""
+                              : fmt::format(", less {} of gradients that the first one leaves",
+                                            FormatBytes(extra))),
+        half, request, extra);
+  }
+
+  // Most gradients that the trace has had; where it has had none, as many as parameters.
+  uint64_t AllGradients() const {
+    const analysis::MemoryCurves curves = analysis::ComputeCurves(t_, oom_.device);
+    const auto& gradients = curves.category[static_cast<size_t>(Category::kGradient)];
+    const uint64_t most =
+        gradients.empty() ? 0 : *std::max_element(gradients.begin(), gradients.end());
+    // A first backward may be on its way.
+    return std::max(most, Of(Category::kOptimizerState) == 0 ? Of(Category::kParameter) : 0);
+  }
+
+  // Every layer but one keeps the first block made in it, its input, alone: the one that is
+  // recomputed is there as a whole.
+  void Checkpointing() {
+    const Layers layers = FindLayers(t_, live_);
+    if (layers.count < 2) return;
+    uint64_t inside = 0;
+    for (const uint64_t bytes : layers.bytes) inside += bytes;
+    Add(
+        "gradient checkpointing",
+        fmt::format("{} layers hold {} of the {} of activations alive then; all but the largest "
+                    "({}) keep only the first block made in them",
+                    layers.count, FormatBytes(inside), FormatBytes(Of(Category::kActivation)),
+                    FormatBytes(*std::max_element(layers.bytes.begin(), layers.bytes.end()))),
+        [&](uint32_t id, Category) { return layers.recomputed.contains(id) ? 0 : a_.bytes[id]; },
+        oom_.asked, 0, false);
+  }
+
+  bool HalfPrecisionAlready() const {
+    if (t_.info.has_config) return t_.info.config.precision != run::Precision::kFp32;
+    return std::any_of(t_.strings.begin(), t_.strings.end(), [](const std::string& s) {
+      return std::string_view(s).starts_with("at::autocast::");
+    });
+  }
+  void HalfPrecision() {
+    if (HalfPrecisionAlready()) return;
+    const auto halves = [this](uint32_t id, Category c) {
+      return c != Category::kInput && OfAPass(id, c) && !StaysAsItIs(Op(id));
+    };
+    uint64_t sum = 0;
+    for (const analysis::LiveAllocation& l : live_.allocations) {
+      if (halves(l.id.value, l.category)) sum += a_.bytes_rounded[l.id.value];
+    }
+    if (sum == 0) return;
+    const uint64_t weights = Of(Category::kParameter);
+    const uint64_t request =
+        batch_bound_ && !StaysAsItIs(request_op_) ? (oom_.asked + 1) / 2 : oom_.asked;
+    Add(
+        "mixed precision (autocast to bf16)",
+        fmt::format("half of the {} of activations and temporaries alive then whose operators "
+                    "autocast runs in 16 bits, if they are fp32, less {} for copies of the weights",
+                    FormatBytes(sum), FormatBytes(weights / 2)),
+        [&](uint32_t id, Category c) {
+          return halves(id, c) ? (a_.bytes[id] + 1) / 2 : a_.bytes[id];
+        },
+        request, weights / 2);
+    const auto also = [](Category c) {
+      return c == Category::kParameter || c == Category::kGradient ||
+             c == Category::kOptimizerState;
+    };
+    Add(
+        "weights in bf16",
+        fmt::format("half of the {} of activations and temporaries as above, and of the {} of "
+                    "parameters, gradients and optimizer state, if they are fp32",
+                    FormatBytes(sum),
+                    FormatBytes(weights + Of(Category::kGradient) + Of(Category::kOptimizerState))),
+        [&](uint32_t id, Category c) {
+          return halves(id, c) || also(c) ? (a_.bytes[id] + 1) / 2 : a_.bytes[id];
+        },
+        request_is_state_ ? (oom_.asked + 1) / 2 : request, 0);
+  }
+
+  // Scores of attention: results of softmax operators, and of functions of the program so called.
+  bool OfSoftmax(uint32_t id) {
+    if (IsSoftmax(Op(id))) return true;
+    return OfSoftmax(t_.events.StackOf(a_.alloc_event[id]));
+  }
+  bool OfSoftmax(trace::StackId stack) {
+    const auto [it, fresh] = softmax_.try_emplace(stack.value, false);
+    if (!fresh || stack.value == 0) return it->second;
+    const SiteNames names(t_);
+    for (const uint32_t frame : t_.stacks.Frames(stack)) {
+      const SiteNames::Frame kind = names.KindOf(frame);
+      if (kind != SiteNames::Frame::kProgram) continue;
+      return it->second = IsSoftmax(t_.String(t_.stacks.function[frame]));
+    }
+    return it->second;
+  }
+  void Attention() {
+    const auto goes = [this](uint32_t id, Category c) {
+      return OfAPass(id, c) && a_.phase[id] != Phase::kLoss && OfSoftmax(id);
+    };
+    uint64_t sum = 0;
+    for (const analysis::LiveAllocation& l : live_.allocations) {
+      if (goes(l.id.value, l.category)) sum += a_.bytes_rounded[l.id.value];
+    }
+    const bool request =
+        phase_ != Phase::kLoss && (IsSoftmax(request_op_) || OfSoftmax(oom_.site.stack));
+    if (sum == 0 && !request) return;
+    Add(
+        "fused attention (flash or memory-efficient)",
+        fmt::format("the {} of softmax results alive then{}", FormatBytes(sum),
+                    request ? ", and what was asked for is one" : ""),
+        [&](uint32_t id, Category c) { return goes(id, c) ? 0 : a_.bytes[id]; },
+        request ? 0 : oom_.asked, 0);
+  }
+
+  // What the loss makes of the logits is there for a chunk of them alone.
+  void Loss() {
+    const auto of_loss = [this](uint32_t id, Category c) {
+      return OfAPass(id, c) && a_.bytes[id] >= uint64_t{1} << 20 &&
+             (a_.phase[id] == Phase::kLoss || Op(id).find("log_softmax") != std::string_view::npos);
+    };
+    uint64_t sum = 0;
+    for (const analysis::LiveAllocation& l : live_.allocations) {
+      if (of_loss(l.id.value, l.category)) sum += a_.bytes_rounded[l.id.value];
+    }
+    const bool request =
+        oom_.asked >= uint64_t{1} << 20 &&
+        (phase_ == Phase::kLoss || request_op_.find("log_softmax") != std::string::npos);
+    if (sum == 0 && !request) return;
+    Add(
+        fmt::format("loss in {} chunks", kLossChunks),
+        fmt::format(
+            "7/8 of the {} alive then that the loss has made{}", FormatBytes(sum),
+            request ? fmt::format(", and of the {} asked for", FormatBytes(oom_.asked)) : ""),
+        [&](uint32_t id, Category c) {
+          return of_loss(id, c) ? a_.bytes[id] / kLossChunks : a_.bytes[id];
+        },
+        request ? oom_.asked / kLossChunks : oom_.asked, 0);
+  }
+
+  static uint64_t EightBit(uint64_t bytes) {
+    const uint64_t n = bytes / kFp32;
+    if (n < kFewestQuantised) return bytes;
+    return n + kFp32 * ((n + kQuantisedBlock - 1) / kQuantisedBlock);
+  }
+  void OptimizerState() {
+    const uint64_t state = Of(Category::kOptimizerState);
+    if (state == 0 && !request_is_state_) return;
+    const std::string of = fmt::format("the {} of optimizer state alive then{}", FormatBytes(state),
+                                       request_is_state_ ? ", and what was asked for is such" : "");
+    Add(
+        "8-bit optimizer",
+        fmt::format("1 byte an element and 4 for each {} instead of 4 an element, of {}",
+                    kQuantisedBlock, of),
+        [this](uint32_t id, Category c) {
+          return c == Category::kOptimizerState ? EightBit(a_.bytes[id]) : a_.bytes[id];
+        },
+        request_is_state_ ? EightBit(oom_.asked) : oom_.asked, 0);
+    Add(
+        "optimizer state on the CPU", of,
+        [this](uint32_t id, Category c) {
+          return c == Category::kOptimizerState ? 0 : a_.bytes[id];
+        },
+        request_is_state_ ? 0 : oom_.asked, 0);
+  }
+
+  // A fused step computes in place; one by one, two results of the largest parameter are there.
+  void OptimizerTemporaries() {
+    const auto goes = [this](uint32_t id, Category c) {
+      return c == Category::kTemporary && a_.phase[id] == Phase::kOptimizer;
+    };
+    uint64_t sum = 0, largest = 0;
+    for (const analysis::LiveAllocation& l : live_.allocations) {
+      if (goes(l.id.value, l.category)) sum += a_.bytes_rounded[l.id.value];
+      if (l.category == Category::kParameter)
+        largest = std::max(largest, a_.bytes_rounded[l.id.value]);
+    }
+    const bool request = phase_ == Phase::kOptimizer && !request_is_state_;
+    if (sum == 0 && !request) return;
+    const NewBytes gone = [&](uint32_t id, Category c) { return goes(id, c) ? 0 : a_.bytes[id]; };
+    const std::string of =
+        fmt::format("the {} of temporaries of the optimizer's step alive then{}", FormatBytes(sum),
+                    request ? ", and what was asked for is one" : "");
+    Add("fused optimizer (fused=True)", of, gone, request ? 0 : oom_.asked, 0);
+    if (request_op_.find("_foreach_") == std::string::npos) return;
+    Add("optimizer one by one (foreach=False)",
+        of + fmt::format(", less twice the largest parameter ({})", FormatBytes(largest)), gone,
+        request ? 0 : oom_.asked, 2 * largest);
+  }
+
+  // Adapters of every large weight, taken as square: each has two matrices of rank times its side.
+  void Adapters() {
+    const uint64_t gradients = Of(Category::kGradient), state = Of(Category::kOptimizerState);
+    if (gradients + state == 0) return;
+    uint64_t elements = 0;
+    for (const analysis::LiveAllocation& l : live_.allocations) {
+      const uint64_t n = a_.bytes[l.id.value] / kFp32;
+      if (l.category != Category::kParameter || n < kFewestAdapted) continue;
+      elements += 2 * kAdapterRank * static_cast<uint64_t>(std::sqrt(static_cast<double>(n)));
+    }
+    const uint64_t parameters = std::max<uint64_t>(Of(Category::kParameter), 1);
+    // The adapters themselves, their gradients, and state in the proportion seen.
+    const auto extra =
+        static_cast<uint64_t>(static_cast<double>(elements * kFp32) *
+                              (2 + static_cast<double>(state) / static_cast<double>(parameters)));
+    Add(
+        "LoRA",
+        fmt::format("the {} of gradients and optimizer state alive then, less {} for adapters of "
+                    "rank {}",
+                    FormatBytes(gradients + state), FormatBytes(extra), kAdapterRank),
+        [this](uint32_t id, Category c) {
+          return c == Category::kGradient || c == Category::kOptimizerState ? 0 : a_.bytes[id];
+        },
+        request_is_state_ ? 0 : oom_.asked, extra);
+  }
+
+  // Gradients of the step before, which the forward would not need.
+  void OldGradients() {
+    if (phase_ != Phase::kForward && phase_ != Phase::kLoss) return;
+    const trace::SliceTable& s = t_.slices;
+    EventIndex begin = 0;
+    for (uint32_t i = 0; i < s.size() && s.begin_event[i] <= oom_.event; ++i) {
+      if (s.kind[i] == trace::SliceKind::kStep) begin = s.begin_event[i];
+    }
+    absl::flat_hash_set<uint32_t> old;
+    uint64_t sum = 0;
+    for (const analysis::LiveAllocation& l : live_.allocations) {
+      if (l.category != Category::kGradient || a_.alloc_event[l.id.value] >= begin) continue;
+      old.insert(l.id.value);
+      sum += a_.bytes_rounded[l.id.value];
+    }
+    if (old.empty()) return;
+    Add(
+        "zero_grad(set_to_none=True) before the forward",
+        fmt::format("the {} of gradients from before the step", FormatBytes(sum)),
+        [&](uint32_t id, Category) { return old.contains(id) ? 0 : a_.bytes[id]; }, oom_.asked, 0,
+        false);
+  }
+
+  const trace::Trace& t_;
+  const trace::AllocationTable& a_;
+  const analysis::LiveSet& live_;
+  const OutOfMemory& oom_;
+  const run::AllocConf conf_;
+  const Phase phase_;
+  const std::string request_op_;
+  const bool batch_bound_;  // the request itself is proportional to the batch
+  const bool request_is_state_;
+  absl::flat_hash_set<uint64_t> parameter_bytes_;
+  absl::flat_hash_map<uint32_t, bool> softmax_;  // by stack
+  std::vector<Technique> out_;
+};
+
+}  // namespace
+
+std::vector<Technique> TechniquesFor(const trace::Trace& trace, const analysis::LiveSet& live,
+                                     const OutOfMemory& oom) {
+  return Finder(trace, live, oom).All();
+}
+
+}  // namespace vramscope::explain

@@ -1,0 +1,178 @@
+// What techniques would save, reckoned by hand.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/explain/explain.h"
+#include "tests/profiler/explain/trace_maker.h"
+
+namespace vramscope::explain {
+namespace {
+
+using ::testing::HasSubstr;
+using trace::Category;
+using trace::Phase;
+
+// A trace that runs out of memory where the test says, on a device of its own making.
+class Failing {
+ public:
+  void Begin(Phase phase) {
+    m.Add({.kind = trace::EventKind::kPhaseBegin, .detail = static_cast<uint8_t>(phase)});
+  }
+  void End() { m.Add({.kind = trace::EventKind::kPhaseEnd}); }
+  void Hold(Category category, uint64_t bytes, const std::string& op = "",
+            const std::string& module = "", trace::StackId stack = {}) {
+    m.Alloc({.address = next_,
+             .bytes = bytes,
+             .category = category,
+             .stack = stack,
+             .op = op,
+             .module = module});
+    next_ += bytes;
+  }
+  OutOfMemory Ask(uint64_t bytes, const std::vector<TraceMaker::Frame>& frames = {}) {
+    const trace::StackId stack = frames.empty() ? trace::StackId{} : m.Stack(frames);
+    m.Add({.kind = trace::EventKind::kOutOfMemory, .stack = stack, .bytes = bytes});
+    const auto page = ExplainOutOfMemory(*m.Finish(), {.replay = false});
+    EXPECT_TRUE(page.ok()) << page.status();
+    return page.ok() && !page->events.empty() ? page->events[0] : OutOfMemory{};
+  }
+  TraceMaker m;
+
+ private:
+  uint64_t next_ = kBase;
+};
+
+const WayOut* Find(const OutOfMemory& o, const std::string& name) {
+  for (const WayOut& w : o.ways) {
+    if (w.name.find(name) != std::string::npos) return &w;
+  }
+  return nullptr;
+}
+uint64_t Frees(const OutOfMemory& o, const std::string& name) {
+  const WayOut* way = Find(o, name);
+  return way == nullptr ? 0 : way->bytes;
+}
+
+// Two parameters of 8 MiB, as much of gradients and state, four layers of 2 + 6 MiB.
+TEST(Techniques, AreReckonedFromTheBlocksThatAreThere) {
+  Failing f;
+  for (int i = 0; i < 2; ++i) f.Hold(Category::kParameter, 8 * kMiB);
+  for (int i = 0; i < 2; ++i) f.Hold(Category::kOptimizerState, 8 * kMiB);
+  f.Hold(Category::kOptimizerState, 512);  // a step counter: stays as it is in 8 bits
+  f.m.BeginStep(1);
+  f.Begin(Phase::kForward);
+  for (int i = 0; i < 4; ++i) {
+    const std::string layer = "model.layers." + std::to_string(i);
+    f.Hold(Category::kActivation, 2 * kMiB, "aten::add", layer);
+    f.Hold(Category::kActivation, 6 * kMiB, "aten::mm", layer + ".mlp");
+  }
+  f.Hold(Category::kActivation, 4 * kMiB, "aten::exp", "model");
+  f.Hold(Category::kTemporary, 4 * kMiB, "aten::_to_copy", "model");  // a weight in 16 bits
+  f.m.Add({.kind = trace::EventKind::kOpBegin, .name = f.m.String("aten::mm")});
+  const OutOfMemory o = f.Ask(6 * kMiB);
+  ASSERT_EQ(o.context.phase, Phase::kForward);
+
+  EXPECT_EQ(Frees(o, "half the batch"), 36 / 2 * kMiB + 3 * kMiB) << "without the weight's copy";
+  // No gradient has been there yet; the trace has state, so that they are not its first.
+  EXPECT_EQ(Frees(o, "two micro-batches"), 21 * kMiB);
+  const WayOut* checkpointing = Find(o, "checkpointing");
+  ASSERT_NE(checkpointing, nullptr);
+  EXPECT_EQ(checkpointing->bytes, 3 * 6 * kMiB);
+  EXPECT_THAT(checkpointing->how, HasSubstr("4 layers hold 32.00 MiB of the 36.00 MiB"));
+  // exp stays in fp32; copies of the weights come in addition. What is already a copy is counted as
+  // one that becomes smaller, too.
+  EXPECT_EQ(Frees(o, "autocast"), (32 + 4) / 2 * kMiB + 3 * kMiB - 8 * kMiB);
+  EXPECT_EQ(Frees(o, "weights in bf16"), (32 + 4 + 16 + 16) / 2 * kMiB + 3 * kMiB);
+  constexpr uint64_t kElements = 2 * kMiB;
+  EXPECT_EQ(Frees(o, "8-bit"), 2 * (8 * kMiB - (kElements + 4 * kElements / 256)));
+  EXPECT_EQ(Frees(o, "on the CPU"), 16 * kMiB + 512);
+  // Rank 8, sides of 1448: two adapters, their gradients, and as much state as parameters.
+  constexpr uint64_t kAdapters = 2 * (2 * 8 * 1448) * 4;
+  EXPECT_NEAR(static_cast<double>(Frees(o, "LoRA")),
+              static_cast<double>(16 * kMiB + 512 - 3 * kAdapters), 64.0);
+  EXPECT_EQ(Find(o, "fused optimizer"), nullptr);
+  EXPECT_EQ(Find(o, "zero_grad"), nullptr);
+  EXPECT_EQ(Find(o, "fused attention"), nullptr);
+  EXPECT_EQ(Find(o, "loss in"), nullptr);
+  for (const WayOut& w : o.ways) EXPECT_THAT(w.how, HasSubstr("estimate: "));
+}
+
+TEST(Techniques, LayersAreFoundByStacksThatComeAgain) {
+  Failing f;
+  const auto stack = [&](const std::string& function, uint32_t line) {
+    return f.m.Stack({{.function = function, .file = "/home/user/model.py", .line = line}});
+  };
+  const trace::StackId embed = stack("embed", 1), norm = stack("norm", 2), mlp = stack("mlp", 3);
+  f.Begin(Phase::kForward);
+  f.Hold(Category::kActivation, 3 * kMiB, "", "", embed);
+  for (int i = 0; i < 5; ++i) {
+    f.Hold(Category::kActivation, kMiB, "", "", norm);
+    f.Hold(Category::kActivation, 4 * kMiB, "", "", mlp);
+  }
+  f.Hold(Category::kActivation, kMiB, "", "", norm);  // the sixth has only begun
+  const OutOfMemory o = f.Ask(4 * kMiB);
+  EXPECT_EQ(Frees(o, "checkpointing"), 4 * 4 * kMiB);
+  EXPECT_THAT(Find(o, "checkpointing")->how, HasSubstr("6 layers"));
+}
+
+TEST(Techniques, OfTheOptimizersStep) {
+  Failing f;
+  for (int i = 0; i < 3; ++i) f.Hold(Category::kParameter, (2 + i) * kMiB);
+  f.Begin(Phase::kOptimizer);
+  f.Hold(Category::kTemporary, 9 * kMiB, "aten::_foreach_sqrt");
+  const OutOfMemory o = f.Ask(4 * kMiB, {{.function = "at::_ops::_foreach_div::call()"}});
+  EXPECT_EQ(Frees(o, "fused optimizer"), 13 * kMiB);
+  EXPECT_TRUE(Find(o, "fused optimizer")->passes) << "what was asked for is not asked for then";
+  EXPECT_EQ(Frees(o, "foreach=False"), 5 * kMiB) << "less twice the largest parameter";
+  EXPECT_EQ(Frees(o, "half the batch"), 0u) << "nothing here grows with the batch";
+}
+
+TEST(Techniques, StateThatIsAskedForIsState) {
+  Failing f;
+  f.Hold(Category::kParameter, 8 * kMiB);
+  f.Begin(Phase::kOptimizer);
+  const OutOfMemory o = f.Ask(8 * kMiB, {{.function = "at::_ops::zeros_like::call()"}});
+  EXPECT_EQ(Frees(o, "on the CPU"), 8 * kMiB);
+  EXPECT_TRUE(Find(o, "on the CPU")->passes);
+  EXPECT_EQ(Find(o, "fused optimizer"), nullptr);
+}
+
+TEST(Techniques, TheLossIsNoAttention) {
+  Failing f;
+  f.Begin(Phase::kForward);
+  f.Hold(Category::kActivation, 3 * kMiB, "aten::_softmax");
+  const trace::StackId own = f.m.Stack({{.function = "softmax", .file = "/home/user/nn.py"}});
+  f.Hold(Category::kActivation, 2 * kMiB, "aten::exp", "", own);
+  f.End();
+  f.Begin(Phase::kLoss);
+  f.Hold(Category::kActivation, 16 * kMiB, "aten::_log_softmax");
+  const OutOfMemory o = f.Ask(8 * kMiB);
+  EXPECT_EQ(Frees(o, "fused attention"), 5 * kMiB);
+  EXPECT_EQ(Frees(o, "loss in 8 chunks"), 14 * kMiB + 7 * kMiB);
+}
+
+TEST(Techniques, GradientsOfTheStepBeforeNeedNotBeThere) {
+  Failing f;
+  f.m.BeginStep(0);
+  f.Hold(Category::kGradient, 5 * kMiB);
+  f.m.EndStep();
+  f.m.BeginStep(1);
+  f.Hold(Category::kGradient, 7 * kMiB);  // of a micro-batch before
+  f.Begin(Phase::kForward);
+  f.Hold(Category::kActivation, 2 * kMiB);
+  const OutOfMemory o = f.Ask(4 * kMiB);
+  EXPECT_EQ(Frees(o, "zero_grad"), 5 * kMiB);
+}
+
+TEST(Techniques, ThatAreInUseAreNotProposed) {
+  Failing f;
+  f.m.Stack({{.function = "at::autocast::cached_cast(c10::ScalarType)"}});
+  f.Begin(Phase::kForward);
+  f.Hold(Category::kActivation, 8 * kMiB, "aten::mm");
+  const OutOfMemory o = f.Ask(4 * kMiB);
+  EXPECT_EQ(Find(o, "bf16"), nullptr);
+  EXPECT_NE(Find(o, "half the batch"), nullptr);
+}
+
+}  // namespace
+}  // namespace vramscope::explain
