@@ -244,6 +244,7 @@ class Categorizer {
     return Is(a, Category::kAutogradDetail, kLifeBackwardTemporary);
   }
   void CountGradient(uint32_t a) {
+    first_gradient_ = std::min(first_gradient_, now_.pass);
     if (now_.step != gradient_step_) {
       if (step_gradients_.size() > gradients_.size()) gradients_ = std::move(step_gradients_);
       step_gradients_.clear();
@@ -315,15 +316,17 @@ class Categorizer {
     }
   }
 
-  // Something must come after a backward. An optimizer that is only taken for one, right at the
-  // recording's end, takes more than a few requests.
-  bool IsWhole(size_t backward) const {
-    if (passes_[backward].end == n_) return false;
-    if (backward + 1 >= passes_.size()) return true;
+  // Something must come after a backward. What comes right at the recording's end and is only taken
+  // for an optimizer may be backward still; of a few requests it is.
+  Backward Seen(size_t backward) const {
+    if (passes_[backward].end == n_) return Backward::kCut;
+    if (backward + 1 >= passes_.size()) return Backward::kWhole;
     const PassRange& next = passes_[backward + 1];
-    if (next.end < n_ || t_.rule[next.begin] != kPhaseAfterGradients) return true;
+    if (next.end < n_ || t_.rule[next.begin] != kPhaseAfterGradients) return Backward::kWhole;
     return std::count(r_.entries.action.begin() + next.begin, r_.entries.action.begin() + next.end,
-                      Action::kAlloc) >= kOptimizerRequests;
+                      Action::kAlloc) >= kOptimizerRequests
+               ? Backward::kPerhapsWhole
+               : Backward::kCut;
   }
 
   void ClassifyAllKept(std::vector<Kept>& kept) {
@@ -346,9 +349,10 @@ class Categorizer {
     }
     Backward backward = Backward::kNone;
     for (size_t p = 0; p < passes_.size() && backward != Backward::kWhole; ++p) {
-      if (passes_[p].pass == Pass::kBackward) {
-        backward = IsWhole(p) ? Backward::kWhole : Backward::kCut;
-      }
+      if (passes_[p].pass != Pass::kBackward) continue;
+      backward = Seen(p);
+      // A whole one makes none: what a later one, cut off, did not let go yet are none either.
+      if (backward == Backward::kWhole && first_gradient_ > p) gradients.clear();
     }
     ClassifyKept(gradients, passing, backward, kept);
     TellGradientsFromStates(r_, h_, t_, l_, labels_, kept);
@@ -372,6 +376,7 @@ class Categorizer {
   bool born_states_ = false;
   std::vector<uint32_t> pending_;  // of the present pass, alive at its end
   size_t gradient_step_ = 0;
+  size_t first_gradient_ = SIZE_MAX;                  // pass
   std::vector<uint64_t> gradients_, step_gradients_;  // sizes, of the step that has most
 };
 

@@ -59,6 +59,25 @@ bool Fit(const SizeCounts& gradients, const absl::flat_hash_map<uint64_t, OfSize
   return *std::max_element(votes.begin(), votes.end()) * 20 >= all * 19;
 }
 
+// Of most sizes that gradients have there is the same small multiple of blocks. Nothing but
+// parameters is there before a first step: then as many.
+bool Divide(const SizeCounts& gradients, const absl::flat_hash_map<uint64_t, OfSize>& sizes) {
+  std::array<uint64_t, kMostStates + 2> votes{};
+  uint64_t all = 0;
+  bool first_step = true;
+  for (const auto& [bytes, count] : gradients) {
+    const auto it = sizes.find(bytes);
+    if (it == sizes.end()) continue;
+    first_step &= it->second.open_older + it->second.states == 0;
+    const uint32_t blocks = it->second.open + it->second.parameters + it->second.states;
+    all += bytes * blocks;
+    if (blocks % count == 0 && blocks / count < votes.size()) {
+      votes[blocks / count] += bytes * blocks;
+    }
+  }
+  return (first_step ? votes[1] : *std::max_element(votes.begin(), votes.end())) * 2 > all;
+}
+
 bool LooksLikeIntegers(uint64_t bytes, uint32_t blocks) {
   return bytes > kScalar && bytes % 8 == 0 && bytes <= kLargestIntegers &&
          (blocks == 2 || blocks == 4);
@@ -80,6 +99,9 @@ void ClassifyKept(const SizeCounts& gradients, const Sizes& passing, Backward ba
     of.open_older += k.older;
     open_bytes += k.bytes;
   }
+  if (backward == Backward::kPerhapsWhole) {
+    backward = gradients.empty() || Divide(gradients, sizes) ? Backward::kWhole : Backward::kCut;
+  }
   SizeCounts model = gradients;
   uint32_t states = 0, kept_gradients = 0;  // of each parameter
   const bool all_gradients =
@@ -90,9 +112,9 @@ void ClassifyKept(const SizeCounts& gradients, const Sizes& passing, Backward ba
     // A model with two moments of each parameter comes in threes, with one in pairs (which many
     // models are by themselves: only where there is training). With gradients that stay, in fours.
     const bool stay = gradients.empty() && backward == Backward::kWhole;
-    kept_gradients = stay ? 1 : 0;
-    for (uint32_t each = stay ? 4 : 3; each >= (backward == Backward::kNone ? 3 : 2); --each) {
+    for (uint32_t each = 4; each >= (backward == Backward::kNone ? 3 : 2); --each) {
       if (!AllComeIn(each, sizes)) continue;
+      kept_gradients = stay || each == 4 ? 1 : 0;
       states = each - 1 - kept_gradients;
       model.clear();
       for (const auto& [bytes, of] : sizes) {
@@ -111,6 +133,8 @@ void ClassifyKept(const SizeCounts& gradients, const Sizes& passing, Backward ba
   }
   const bool whole_model_trains =
       trained_bytes * 2 >= open_bytes && (all_gradients || states > 0 || kept_gradients > 0);
+  // Those whose gradients were not made yet are parameters as well.
+  const bool too_few = backward == Backward::kCut && !all_gradients && states == 0;
   for (Kept& k : kept) {
     if (k.category != Category::kUnknown) continue;
     OfSize& of = sizes[k.bytes];
@@ -131,8 +155,9 @@ void ClassifyKept(const SizeCounts& gradients, const Sizes& passing, Backward ba
       k.category = Category::kOptimizerState, k.rule = kKeptState;
     } else if (k.batch) {
       k.category = Category::kInput, k.rule = kKeptInput;
-    } else if (model.empty() || (count == 0 && !whole_model_trains)) {
-      k.category = Category::kParameter, k.rule = model.empty() ? kKeptParameter : kKeptFrozen;
+    } else if (model.empty() || too_few || (count == 0 && !whole_model_trains)) {
+      k.category = Category::kParameter,
+      k.rule = model.empty() || too_few ? kKeptParameter : kKeptFrozen;
     } else if (k.older && LooksLikeIntegers(k.bytes, of.open - parameters - held - state_count)) {
       k.category = Category::kInput, k.rule = kKeptInput;
     } else {

@@ -30,7 +30,7 @@ struct Kept {
 // none or too few; then the numbers of blocks decide. A whole one without any gradient being made
 // means that they are among what stays (a zero_grad that fills with zeros); `passing` are the sizes
 // of what backward makes and lets go: a parameter's are among them.
-enum class Backward : uint8_t { kNone, kCut, kWhole };
+enum class Backward : uint8_t { kNone, kCut, kPerhapsWhole, kWhole };
 using Sizes = absl::flat_hash_set<uint64_t>;
 void ClassifyKept(const SizeCounts& gradients, const Sizes& passing, Backward backward,
                   std::vector<Kept>& kept);

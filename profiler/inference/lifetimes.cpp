@@ -1,7 +1,6 @@
 #include "profiler/inference/lifetimes.h"
 
 #include <absl/container/flat_hash_map.h>
-#include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
 #include <array>
@@ -34,6 +33,8 @@ constexpr uint32_t kHeldBlocks = 8;
 constexpr uint32_t kTrainingHeight = 24;
 // Requests of one step that the next may lack (workspaces, new states).
 constexpr uint32_t kMostSkipped = 3;
+// Blocks of the smallest model that is seen being built.
+constexpr uint32_t kFewestSetup = 16;
 constexpr int64_t kOlder = -1;  // than the recording
 // Requests that are compared to find the begin of the first step.
 constexpr uint32_t kSignature = 12;
@@ -65,6 +66,8 @@ class Reader {
   }
 
   void Run() {
+    setup_ = SetupRows();
+    known_model_ = setup_ > 0 || h_.older >= kFewestSetup;
     FindDropped();
     const bool given = !t_.steps.empty();
     if (!given) StepsFromDropped();
@@ -215,6 +218,19 @@ class Reader {
   void AddStep(EntryIndex begin, EntryIndex end, uint8_t rule) {
     if (begin >= end) return;
     t_.steps.push_back({begin, end, static_cast<uint32_t>(t_.steps.size()), rule});
+  }
+
+  // A model that is built or moved asks for block after block and lets none go; how many rows.
+  // None: the recording begins elsewhere.
+  uint32_t SetupRows() const {
+    EntryIndex first_free = 0;
+    while (first_free < n_ && r_.entries.action[first_free] != Action::kFreeCompleted &&
+           r_.entries.action[first_free] != Action::kFreeRequested) {
+      ++first_free;
+    }
+    uint32_t rows = 0;
+    while (rows < rows_ && Born(rows) < first_free && Dead(rows) >= n_) ++rows;
+    return rows >= kFewestSetup ? rows : 0;
   }
 
   // Where the second step's first requests come for the first time; else the first request of
@@ -373,6 +389,17 @@ class Reader {
     return (saved[saved.size() / 2] - hump.begin) * 10 < (middle - hump.begin) * 9;
   }
 
+  // A backward that the recording cuts off lets go only what forward made last; the rest stays.
+  bool EndsInBackward(const Hump& hump, uint32_t middle) const {
+    if (!known_model_ || hump.end + kSignature < rows_ || middle >= rows_ ||
+        Bytes(middle) > kScalar) {
+      return false;
+    }
+    uint32_t stay = 0;
+    for (uint32_t row = std::max(hump.begin, setup_); row < middle; ++row) stay += Dead(row) >= n_;
+    return stay >= kTrainingHeight;
+  }
+
   void MarkStep(const Labels::Step& step) {
     // What lives on when the gradients go is no temporary of the step.
     EntryIndex until = step.end;
@@ -427,7 +454,8 @@ class Reader {
     for (const Hump& hump : humps) {
       const EntryIndex hump_end = std::min(Born(hump.end), end);
       const uint32_t row = Middle(hump, until, first, heights);
-      const EntryIndex middle = SavesForBackward(hump, row) ? Born(row) : hump_end;
+      const EntryIndex middle =
+          SavesForBackward(hump, row) || EndsInBackward(hump, row) ? Born(row) : hump_end;
       MarkFree(at, middle, Phase::kForward, kPhaseForwardGrows);
       MarkFree(middle, hump_end, Phase::kBackward, kPhaseBackwardShrinks);
       at = hump_end;
@@ -441,10 +469,26 @@ class Reader {
     }
   }
 
+  // Of what the model's first pass makes, something stays all along, and what is let go are few at
+  // a time: hardly any of backward was recorded.
+  bool OnlyForward(const std::vector<uint32_t>& heights) const {
+    uint32_t stay = 0;
+    for (uint32_t row = setup_; row < rows_; ++row) {
+      if (heights[row] >= kTrainingHeight) return false;
+      stay += Dead(row) >= n_;
+    }
+    return stay >= kSavedBlocks;
+  }
+
   // Nothing is dropped together: gradients stay (filled with zeros), or there are none.
   void StepsFromRepetition() {
     const EntryIndex stop = std::min(n_, l_.teardown);
     const std::vector<uint32_t> heights = Heights(0, rows_, 0, stop, true);
+    if (known_model_ && OnlyForward(heights)) {
+      AddStep(Born(setup_), stop, kOrderOnePass);
+      MarkCutPass(setup_, stop);
+      return;
+    }
     const std::vector<Hump> humps = Humps(0, rows_, stop, heights);
     if (humps.empty()) return;
     // A forward that saves for a backward that was not recorded: every part of it leaves something.
@@ -474,7 +518,9 @@ class Reader {
     const uint8_t rule = period > 0 && humps.size() > each ? kStepRepetition : kOrderOnePass;
     for (size_t i = 0; i < humps.size();) {
       const size_t next = i == 0 && ragged > 0 ? ragged : i + each;
-      const EntryIndex begin = Born(humps[i].begin);
+      // What the first hump does not let go, the recording not lasting, was made before it.
+      const bool from_setup = i == 0 && known_model_ && rule == kOrderOnePass;
+      const EntryIndex begin = Born(from_setup ? setup_ : humps[i].begin);
       const EntryIndex end = next < humps.size() ? Born(humps[next].begin) : stop;
       AddStep(begin, end, rule);
       MarkHumps({humps.begin() + static_cast<ptrdiff_t>(i),
@@ -482,6 +528,33 @@ class Reader {
                 begin, end, stop, 0, heights);
       i = next;
     }
+    if (known_model_ && rule == kOrderOnePass) MarkForwardAgain(humps.back().end, stop);
+  }
+  // After the last backward: nothing of what a next forward makes goes, if the recording ends in
+  // it.
+  void MarkForwardAgain(uint32_t from, EntryIndex stop) {
+    for (uint32_t row = from; row + kSignature <= rows_; ++row) {
+      if (!Similar(setup_, row)) continue;
+      uint32_t before = setup_;
+      for (; row > from && before > 0 && Bytes(row - 1) == Bytes(before - 1); --before) --row;
+      MarkCutPass(row, stop);
+      return;
+    }
+  }
+  // A forward, and backward from the loss and its gradient on, if the recording goes so far: then
+  // something that was there before the two goes after them.
+  void MarkCutPass(uint32_t first, EntryIndex stop) {
+    uint32_t middle = rows_;
+    for (uint32_t row = first + 1; row + 1 < rows_; ++row) {
+      if (Bytes(row) <= kScalar && Bytes(row - 1) <= kScalar) middle = row;
+    }
+    bool goes = false;
+    for (uint32_t row = first; middle < rows_ && row + 1 < middle; ++row) {
+      goes |= Dead(row) > Born(middle) && Dead(row) < n_;
+    }
+    const EntryIndex loss = goes ? Born(middle) : stop;
+    MarkFree(Born(first), loss, Phase::kForward, kPhaseForwardGrows);
+    MarkFree(loss, stop, Phase::kBackward, kPhaseBackwardShrinks);
   }
 
   const Recording& r_;
@@ -494,6 +567,8 @@ class Reader {
   absl::flat_hash_map<uint64_t, std::vector<int64_t>> stay_;
   std::vector<uint32_t> place_;  // of a row: the run of requests without a free that made it
   std::vector<Dropped> dropped_;
+  uint32_t setup_ = 0;        // rows at the recording's begin that build the model
+  bool known_model_ = false;  // what is there before the first pass holds a model
 };
 
 }  // namespace
@@ -501,58 +576,6 @@ class Reader {
 void MarkFromLifetimes(const Recording& recording, const History& history, const Lives& lives,
                        Timeline& timeline) {
   Reader(recording, history, lives, timeline).Run();
-}
-
-Recomputed FindRecomputed(const History& history, const Lives& lives, const Timeline& timeline) {
-  constexpr uint32_t kWindow = 6, kDistinct = 3;
-  constexpr uint64_t kFactor = 0x9E3779B97F4A7C15;
-  Recomputed found;
-  const auto row_at = [&](EntryIndex entry) {
-    const auto begin = lives.born.begin() + history.older;
-    return history.older +
-           static_cast<uint32_t>(std::lower_bound(begin, lives.born.end(), entry) - begin);
-  };
-  const auto& bytes = history.allocations.requested;
-  // Of the window that begins at `a`; 0: sizes too much alike to tell anything.
-  const auto window = [&](uint32_t a) {
-    uint64_t hash = 0;
-    uint32_t distinct = 0;
-    for (uint32_t i = a; i < a + kWindow; ++i) {
-      hash = hash * kFactor + bytes[i] + 1;
-      distinct += std::find(bytes.begin() + a, bytes.begin() + i, bytes[i]) == bytes.begin() + i;
-    }
-    return distinct < kDistinct ? 0 : hash;
-  };
-  const std::vector<PassRange> passes = Passes(timeline);
-  absl::flat_hash_map<uint64_t, std::vector<uint32_t>> forward;
-  for (size_t p = 0; p + 1 < passes.size(); ++p) {
-    if (passes[p].pass != Pass::kForward || passes[p + 1].pass != Pass::kBackward) continue;
-    const uint32_t f0 = row_at(passes[p].begin), f1 = row_at(passes[p].end);
-    const uint32_t b0 = row_at(passes[p + 1].begin), b1 = row_at(passes[p + 1].end);
-    absl::flat_hash_set<uint64_t> known, again;
-    for (uint32_t a = f0; a + kWindow <= f1; ++a) {
-      if (const uint64_t h = window(a)) known.insert(h);
-    }
-    std::vector<bool> covered(b1 - b0);
-    for (uint32_t a = b0; a + kWindow <= b1; ++a) {
-      const uint64_t h = window(a);
-      if (h == 0 || !known.contains(h)) continue;
-      again.insert(h);
-      std::fill_n(covered.begin() + (a - b0), kWindow, true);
-    }
-    // Most of what forward did comes again, or it is chance.
-    if (again.size() * 2 < known.size() || known.empty()) continue;
-    for (uint32_t i = 0; i < covered.size();) {
-      uint32_t j = i;
-      while (j < covered.size() && covered[j]) ++j;
-      if (j > i) {
-        const EntryIndex end = b0 + j < lives.born.size() ? lives.born[b0 + j] : passes[p + 1].end;
-        found.emplace_back(lives.born[b0 + i], std::min(end, passes[p + 1].end));
-      }
-      i = j + 1;
-    }
-  }
-  return found;
 }
 
 }  // namespace vramscope::inference

@@ -1,6 +1,7 @@
 // Prints confusion matrices of inference against runs whose categories are known.
 //
 //   inference_confusion [--tables] [--cut=0.7] RUN.trace... RECORDED.pickle.zst...
+//   inference_confusion --cuts RUN.trace...    of recordings that begin or end anywhere
 #include <fmt/format.h>
 
 #include <chrono>
@@ -64,12 +65,34 @@ int Recorded(const std::string& path, const std::string& name) {
   return 0;
 }
 
+// Percent right at the peak where a share of the entries is missing at the end, or at the begin.
+void Cuts(const trace::Trace& trace, const std::string& name) {
+  using testing::Frames;
+  constexpr double kShares[] = {0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8};
+  const auto row = [&](const char* what, testing::StripOptions options, bool end) {
+    fmt::print("{:<37}{:<12}{:<14}", name, options.frames == Frames::kNone ? "nothing" : "stacks",
+               what);
+    for (const double share : kShares) {
+      (end ? options.cut : options.skip) = share;
+      const testing::Stripped truth = testing::Strip(trace, options);
+      const recording::Labels labels = inference::Infer(truth.recording, truth.history);
+      fmt::print("{:>8.2f}", 100 * testing::Confusion::Right(testing::Compare(truth, labels).peak));
+    }
+    fmt::print("\n");
+  };
+  for (const Frames frames : {Frames::kPythonCpp, Frames::kNone}) {
+    row("first of all", {.frames = frames}, true);
+    row("first of last", {.frames = frames, .first_step = 1}, true);
+    row("without first", {.frames = frames}, false);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   using testing::Confusion;
   using testing::Frames;
-  bool tables = false;
+  bool tables = false, cuts = false;
   double cut = 1;
   testing::Confusion sums[2];
   const struct {
@@ -89,6 +112,10 @@ int main(int argc, char** argv) {
       cut = std::stod(argv[i] + 6);
       continue;
     }
+    if (std::strcmp(argv[i], "--cuts") == 0) {
+      cuts = true;
+      continue;
+    }
     if (std::strcmp(argv[i], "--tables") == 0) {
       tables = true;
       continue;
@@ -103,6 +130,10 @@ int main(int argc, char** argv) {
     if (!trace.ok()) {
       fmt::print(stderr, "{}: {}\n", argv[i], std::string(trace.status().message()));
       return 3;
+    }
+    if (cuts) {
+      Cuts(**trace, name);
+      continue;
     }
     for (const auto& variant : kVariants) {
       for (const int first : {-1, 1}) {

@@ -62,6 +62,7 @@ class Stripper {
       if (static_cast<int>(t_.slices.number[s]) == o_.first_step) begin_ = t_.slices.begin_event[s];
       if (static_cast<int>(t_.slices.number[s]) == o_.last_step) end_ = t_.slices.end_event[s];
     }
+    begin_ += static_cast<EventIndex>((end_ - begin_) * o_.skip);
     end_ = begin_ + static_cast<EventIndex>((end_ - begin_) * o_.cut);
     first_ns_ = t_.events.time_ns[begin_];
   }

@@ -24,7 +24,8 @@ struct StripOptions {
   bool annotations = false;  // ProfilerStep#N, ## forward ##
   int first_step = -1;       // the recording begins with this step; what was there before is older
   int last_step = -1;        // and ends with this one
-  double cut = 1;            // of the entries, how many are left
+  double skip = 0;           // of the entries, how many are cut off at the begin
+  double cut = 1;            // and of the others, how many are left
   bool teardown = false;     // also what is freed after training
 };
 
