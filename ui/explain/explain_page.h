@@ -6,6 +6,7 @@
 #include <QWidget>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "ui/explain/background.h"
 #include "ui/panels/rows.h"
@@ -22,6 +23,8 @@ namespace vramscope::ui {
 // What all pages speak of. The window changes it; the pages read it.
 struct ExplainContext {
   std::shared_ptr<const Digest> digest;   // null: nothing is shown
+  std::shared_ptr<const Digest> against;  // to compare with: the baseline, else the run before
+  bool against_pinned = false;            // it is the baseline
   qint64 cursor_ns = -1;                  // < 0: none; the pages then speak of the peak
   std::pair<qint64, qint64> range{0, 0};  // selected; begin >= end: none
   std::pair<qint64, qint64> view{0, 0};   // of the timeline
@@ -35,7 +38,15 @@ struct ExplainContext {
 class ExplainPage : public QWidget {
   Q_OBJECT
  public:
-  enum Change { kDocument = 1, kMoment = 2, kRange = 4, kView = 8, kTheme = 16, kSelection = 32 };
+  enum Change {
+    kDocument = 1,
+    kMoment = 2,
+    kRange = 4,
+    kView = 8,
+    kTheme = 16,
+    kSelection = 32,
+    kAgainst = 64
+  };
 
   ExplainPage(const ExplainContext* context, QWidget* parent = nullptr);
   // Of the context. Remembered until the page is looked at.
@@ -46,7 +57,11 @@ class ExplainPage : public QWidget {
 
  Q_SIGNALS:
   void allocationClicked(vramscope::trace::AllocationId id);
-  void cursorRequested(qint64 time_ns);  // < 0: to the peak
+  // What a call site holds, say; `id` is the one to begin with.
+  void blocksClicked(const std::vector<vramscope::trace::AllocationId>& blocks,
+                     vramscope::trace::AllocationId id);
+  void actionRequested(const QString& id);  // of the window's actions
+  void cursorRequested(qint64 time_ns);     // < 0: to the peak
   void confRequested(const QString& alloc_conf);
 
  protected:

@@ -2,6 +2,7 @@
 
 #include <QTabWidget>
 
+#include "ui/explain/compare_page.h"
 #include "ui/explain/fragmentation_page.h"
 #include "ui/explain/out_of_memory_page.h"
 #include "ui/explain/reclaim_page.h"
@@ -13,20 +14,24 @@ namespace vramscope::ui {
 ExplainPanel::ExplainPanel(QTabWidget* tabs, QObject* parent) : QObject(parent), tabs_(tabs) {
   what_if_ = new WhatIfPage(&context_);
   pages_ = {
-      {"fragmentation", tr("Fragmentation"), tr("Explain: fragmentation and segments"), "Alt+1",
+      {"compare", tr("Compare"), tr("Explain: difference to another trace"), "Alt+1",
+       new ComparePage(&context_)},
+      {"fragmentation", tr("Fragmentation"), tr("Explain: fragmentation and segments"), "Alt+2",
        new FragmentationPage(&context_)},
-      {"reclaim", tr("Reclaim"), tr("Explain: what would give memory back"), "Alt+2",
+      {"reclaim", tr("Reclaim"), tr("Explain: what would give memory back"), "Alt+3",
        new ReclaimPage(&context_)},
-      {"what-if", tr("What if"), tr("Explain: other allocator settings"), "Alt+3", what_if_},
-      {"call-sites", tr("Call sites"), tr("Explain: call sites, held and churned"), "Alt+4",
+      {"what-if", tr("What if"), tr("Explain: other allocator settings"), "Alt+4", what_if_},
+      {"call-sites", tr("Call sites"), tr("Explain: call sites, held and churned"), "Alt+5",
        new CallSitesPage(&context_)},
-      {"leaks", tr("Leaks"), tr("Explain: leaks over steps"), "Alt+5", new LeaksPage(&context_)},
-      {"out-of-memory", tr("Out of memory"), tr("Explain: out of memory"), "Alt+6",
+      {"leaks", tr("Leaks"), tr("Explain: leaks over steps"), "Alt+6", new LeaksPage(&context_)},
+      {"out-of-memory", tr("Out of memory"), tr("Explain: out of memory"), "Alt+7",
        new OutOfMemoryPageView(&context_)},
   };
   for (const PageInfo& info : pages_) {
     tabs_->addTab(info.page, info.title);
     connect(info.page, &ExplainPage::allocationClicked, this, &ExplainPanel::allocationClicked);
+    connect(info.page, &ExplainPage::blocksClicked, this, &ExplainPanel::blocksClicked);
+    connect(info.page, &ExplainPage::actionRequested, this, &ExplainPanel::actionRequested);
     connect(info.page, &ExplainPage::cursorRequested, this, &ExplainPanel::cursorRequested);
     connect(info.page, &ExplainPage::confRequested, this, [this](const QString& conf) {
       setConf(conf);
@@ -53,6 +58,13 @@ void ExplainPanel::setDigest(std::shared_ptr<const Digest> digest) {
   context_.digest = std::move(digest);
   context_.selection = {};
   Changed(ExplainPage::kDocument | ExplainPage::kSelection);
+}
+
+void ExplainPanel::setAgainst(std::shared_ptr<const Digest> against, bool pinned) {
+  if (context_.against == against && context_.against_pinned == pinned) return;
+  context_.against = std::move(against);
+  context_.against_pinned = pinned;
+  Changed(ExplainPage::kAgainst);
 }
 
 void ExplainPanel::setCursorTime(qint64 time_ns) {

@@ -36,6 +36,8 @@ class ExplainPanel : public QObject {
   void open(const QString& id);                // its tab becomes the current one
 
   void setDigest(std::shared_ptr<const Digest> digest);
+  // What it is compared with; null: nothing. `pinned`: it is the baseline.
+  void setAgainst(std::shared_ptr<const Digest> against, bool pinned);
   void setCursorTime(qint64 time_ns);
   void setRange(qint64 begin_ns, qint64 end_ns);
   void setView(qint64 begin_ns, qint64 end_ns);
@@ -49,7 +51,10 @@ class ExplainPanel : public QObject {
 
  Q_SIGNALS:
   void allocationClicked(vramscope::trace::AllocationId id);
+  void blocksClicked(const std::vector<vramscope::trace::AllocationId>& blocks,
+                     vramscope::trace::AllocationId id);
   void cursorRequested(qint64 time_ns);
+  void actionRequested(const QString& id);
 
  private:
   void Changed(int changes);

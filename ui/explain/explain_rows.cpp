@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "ui/panels/cells.h"
 #include "ui/timeline/model/format.h"
 
 namespace vramscope::ui {
@@ -15,40 +16,23 @@ using explain::Fragmentation;
 using timeline::FormatBytes;
 using timeline::FormatCount;
 
-Cell Bytes(uint64_t bytes) {
-  return {.text = bytes == 0 ? "0" : FormatBytes(bytes),
-          .sort = static_cast<double>(bytes),
-          .exact = timeline::FormatBytesExact(bytes),
-          .tone = bytes == 0 ? Cell::Tone::kDim : Cell::Tone::kPlain};
-}
-
-Cell Count(uint64_t count) {
-  return {.text = FormatCount(count),
-          .sort = static_cast<double>(count),
-          .tone = count == 0 ? Cell::Tone::kDim : Cell::Tone::kPlain};
-}
-
 Cell BadCount(uint64_t count) {
-  Cell cell = Count(count);
+  Cell cell = CountCell(count);
   if (count > 0) cell.tone = Cell::Tone::kBad;
   return cell;
 }
 
 // More given back is better.
-Cell GivenBack(int64_t bytes) {
-  Cell cell{.text = bytes == 0 ? "0" : timeline::FormatSignedBytes(bytes),
-            .sort = static_cast<double>(bytes),
-            .exact = fmt::format("{:+d} B", bytes)};
-  cell.tone = bytes > 0 ? Cell::Tone::kGood : bytes < 0 ? Cell::Tone::kBad : Cell::Tone::kDim;
-  return cell;
-}
+Cell GivenBack(int64_t bytes) { return DifferenceCell(bytes, Cell::Tone::kGood); }
 
-Cell Duration(int64_t ns) {
-  return {.text = timeline::FormatDuration(ns), .sort = static_cast<double>(ns)};
-}
-
-Cell Category(trace::Category category) {
-  return {.text = std::string(trace::Name(category)), .sort = static_cast<double>(category)};
+// Which allocations belong to each site.
+std::vector<std::shared_ptr<std::vector<trace::AllocationId>>> BlocksOf(
+    const explain::CallSites& sites) {
+  std::vector<std::shared_ptr<std::vector<trace::AllocationId>>> blocks(sites.sites.size());
+  for (auto& ids : blocks) ids = std::make_shared<std::vector<trace::AllocationId>>();
+  for (uint32_t i = 0; i < sites.site_of.size(); ++i)
+    blocks[sites.site_of[i]]->push_back(trace::AllocationId{i});
+  return blocks;
 }
 
 }  // namespace
@@ -76,7 +60,7 @@ Table PinnedByTable(const Fragmentation& f) {
   table.columns = {{"Who pins free memory", false, 300}, {"Free", true, 110}, {"Blocks", true, 70}};
   for (const analysis::Group& g : f.pinned_by) {
     Row row;
-    row.cells = {{.text = g.name, .exact = g.name}, Bytes(g.bytes), Count(g.count)};
+    row.cells = {TextCell(g.name), BytesCell(g.bytes), CountCell(g.count)};
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -92,11 +76,8 @@ Table PinnedTable(const Fragmentation& f) {
   for (const Fragmentation::Pinned& p : f.pinned) {
     Row row;
     const std::string who = p.pins.empty() ? std::string() : p.pins.front().site.name;
-    row.cells = {Bytes(p.bytes),
-                 Bytes(p.free),
-                 Bytes(p.largest_hole),
-                 {.text = who, .exact = who},
-                 Count(p.pin_count)};
+    row.cells = {BytesCell(p.bytes), BytesCell(p.free), BytesCell(p.largest_hole), TextCell(who),
+                 CountCell(p.pin_count)};
     if (!p.pins.empty()) {
       row.category = p.pins.front().category;
       row.allocation = p.pins.front().allocation;
@@ -109,9 +90,15 @@ Table PinnedTable(const Fragmentation& f) {
 Table RemedyTable(const explain::Reclaim& reclaim) {
   Table table;
   table.columns = {
-      {"What", false, 280},         {"Reserved then", true, 110},   {"Given back", true, 110},
-      {"Peak reserved", true, 110}, {"Peak given back", true, 120}, {"cudaMalloc", true, 90},
-      {"cudaFree", true, 80},       {"Retries", true, 70},          {"Out of memory", true, 110}};
+      {"What", false, 280},
+      {"Reserved then", true, 110},
+      {"Given back", true, 110, false, "at that moment, against the model as recorded"},
+      {"Peak reserved", true, 110},
+      {"Peak given back", true, 120, false, "of the most that was reserved over the trace"},
+      {"cudaMalloc", true, 90},
+      {"cudaFree", true, 80},
+      {"Retries", true, 70},
+      {"Out of memory", true, 110}};
   const auto add = [&](const explain::Remedy& r, bool reference) {
     Row row;
     row.marked = reference;
@@ -120,13 +107,13 @@ Table RemedyTable(const explain::Reclaim& reclaim) {
       row.cells[0] = {.text = r.name, .exact = r.error};
       row.cells[1] = {.text = "not computed", .exact = r.error, .tone = Cell::Tone::kDim};
     } else {
-      row.cells = {{.text = r.name, .exact = r.name},
-                   Bytes(r.reserved),
+      row.cells = {TextCell(r.name),
+                   BytesCell(r.reserved),
                    reference ? Cell{} : GivenBack(r.given_back),
-                   Bytes(r.peak_reserved),
+                   BytesCell(r.peak_reserved),
                    reference ? Cell{} : GivenBack(r.peak_given_back),
-                   Count(r.segment_allocs),
-                   Count(r.segment_frees),
+                   CountCell(r.segment_allocs),
+                   CountCell(r.segment_frees),
                    BadCount(r.retries),
                    BadCount(r.out_of_memory)};
     }
@@ -151,24 +138,20 @@ Table WhatIfTable(const WhatIf& w) {
   Row recorded;
   recorded.cells.resize(table.columns.size());
   recorded.cells[0] = {.text = "recorded"};
-  recorded.cells[1] = Bytes(w.recorded_peak_reserved);
+  recorded.cells[1] = BytesCell(w.recorded_peak_reserved);
   recorded.cells[6] = BadCount(w.recorded_out_of_memory);
   table.rows.push_back(recorded);
   const auto add = [&](const char* name, const replay::Replayed& r, uint64_t against) {
     Row row;
     row.cells = {{.text = name},
-                 Bytes(r.peak_reserved),
-                 GivenBack(static_cast<int64_t>(r.peak_reserved) - static_cast<int64_t>(against)),
-                 Count(r.segment_allocs + r.segment_maps),
-                 Count(r.segment_frees + r.segment_unmaps),
+                 BytesCell(r.peak_reserved),
+                 DifferenceCell(static_cast<int64_t>(r.peak_reserved - against), Cell::Tone::kBad),
+                 CountCell(r.segment_allocs + r.segment_maps),
+                 CountCell(r.segment_frees + r.segment_unmaps),
                  BadCount(r.retries),
                  BadCount(r.out_of_memory),
-                 Bytes(r.largest_hole),
-                 Bytes(r.stranded_bytes)};
-    // Here less is better.
-    auto& tone = row.cells[2].tone;
-    if (tone != Cell::Tone::kDim)
-      tone = tone == Cell::Tone::kGood ? Cell::Tone::kBad : Cell::Tone::kGood;
+                 BytesCell(r.largest_hole),
+                 BytesCell(r.stranded_bytes)};
     row.cells[8].exact = "free bytes in partly used segments, when most is reserved";
     table.rows.push_back(std::move(row));
   };
@@ -185,17 +168,24 @@ Table WhatIfTable(const WhatIf& w) {
 Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
                     const std::vector<explain::SiteUse>& uses) {
   Table table;
-  table.columns = {{"Call site", false, 380},   {"Category", false, 120},
-                   {"Held", true, 120},         {"Count", true, 80},
-                   {"Bytes in all", true, 110}, {"Most at once", true, 110},
-                   {"Largest", true, 100},      {"Mean life", true, 90},
-                   {"Longest", true, 90},       {"Alive at the end", true, 120}};
+  table.columns = {
+      {"Call site", false, 380, false, "who asked: the program's frame, and the operator"},
+      {"Category", false, 120, false, "of most of its bytes"},
+      {"Held", true, 120, false, "bytes times the time that they were held"},
+      {"Count", true, 80, false, "allocations"},
+      {"Bytes in all", true, 110, false, "of all its allocations together, however short"},
+      {"Most at once", true, 110, false, "most bytes that were live together"},
+      {"Largest", true, 100, false, "block"},
+      {"Mean life", true, 90},
+      {"Longest", true, 90, false, "life of a block"},
+      {"Alive at the end", true, 120, false, "of the trace or of the selected range"}};
   std::vector<uint32_t> example(sites.sites.size(), trace::AllocationId::kNoneValue);
   const auto& bytes = trace.allocations.bytes_rounded;
   for (uint32_t i = 0; i < sites.site_of.size(); ++i) {
     uint32_t& e = example[sites.site_of[i]];
     if (e == trace::AllocationId::kNoneValue || bytes[i] > bytes[e]) e = i;
   }
+  const auto blocks = BlocksOf(sites);
   for (const explain::SiteUse& u : uses) {
     if (u.site >= sites.sites.size()) continue;
     const explain::CallSite& site = sites.sites[u.site];
@@ -208,19 +198,20 @@ Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
     row.category = u.category;
     row.has_category = true;
     row.allocation = {example[u.site]};
-    Cell alive = Bytes(u.alive_bytes);
+    row.blocks = blocks[u.site];
+    Cell alive = BytesCell(u.alive_bytes);
     if (u.alive_count > 0) alive.exact += fmt::format(" in {} blocks", FormatCount(u.alive_count));
     row.cells = {{.text = site.name, .exact = stack.empty() ? site.name : std::move(stack)},
-                 Category(u.category),
+                 CategoryCell(u.category),
                  {.text = fmt::format("{:.3g} GiB·s", u.byte_seconds / 1073741824.0),
                   .sort = u.byte_seconds,
                   .exact = "bytes times the time that they were held"},
-                 Count(u.count),
-                 Bytes(u.bytes),
-                 Bytes(u.peak_live_bytes),
-                 Bytes(u.largest),
-                 Duration(u.mean_life_ns),
-                 Duration(u.longest_life_ns),
+                 CountCell(u.count),
+                 BytesCell(u.bytes),
+                 BytesCell(u.peak_live_bytes),
+                 BytesCell(u.largest),
+                 DurationCell(u.mean_life_ns),
+                 DurationCell(u.longest_life_ns),
                  std::move(alive)};
     table.rows.push_back(std::move(row));
   }
@@ -246,27 +237,34 @@ std::string Sparkline(const std::vector<uint64_t>& values, size_t most) {
 
 Table LeakTable(const explain::Leaks& leaks, const explain::CallSites& sites) {
   Table table;
-  table.columns = {{"Call site", false, 380},       {"Category", false, 120}, {"A step", true, 100},
-                   {"Stays at the end", true, 120}, {"Blocks", true, 80},     {"Sure", true, 60},
-                   {"By step", false, 180}};
+  table.columns = {{"Call site", false, 380},
+                   {"Category", false, 120},
+                   {"A step", true, 100, false, "bytes that every step leaves behind"},
+                   {"Stays at the end", true, 120, false, "bytes alive when the last step ends"},
+                   {"Blocks", true, 80, false, "alive when the last step ends"},
+                   {"Sure", true, 60, false, "by the share of steps that left something"},
+                   {"By step", false, 180, false, "born in each step and alive at the end"}};
+  const auto blocks = BlocksOf(sites);
   for (const explain::Leak& l : leaks.leaks) {
     Row row;
     row.category = l.category;
     row.has_category = true;
     if (!l.examples.empty()) row.allocation = l.examples.front();
+    if (row.allocation.valid() && l.site < blocks.size()) row.blocks = blocks[l.site];
     const std::string name =
         l.site < sites.sites.size() ? sites.sites[l.site].name : std::string("?");
-    Cell step = Bytes(static_cast<uint64_t>(std::max(0.0, l.bytes_per_step)));
+    Cell step = BytesCell(static_cast<uint64_t>(std::max(0.0, l.bytes_per_step)));
     step.text = "+" + step.text;
     step.tone = Cell::Tone::kBad;
     row.cells = {{.text = name, .exact = name},
-                 Category(l.category),
+                 CategoryCell(l.category),
                  std::move(step),
-                 Bytes(l.bytes),
-                 Count(l.count),
+                 BytesCell(l.bytes),
+                 CountCell(l.count),
                  {.text = fmt::format("{:.0f} %", 100 * l.confidence), .sort = l.confidence},
                  {.text = Sparkline(l.stayed, 24),
-                  .exact = "bytes born in each step that are alive at the end"}};
+                  .exact = "bytes born in each step that are alive at the end",
+                  .tone = Cell::Tone::kDim}};
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -301,12 +299,12 @@ Table WaysOutTable(const explain::OutOfMemory& o) {
   for (const explain::WayOut& w : o.ways) {
     Row row;
     row.marked = w.passes;
-    row.cells = {{.text = w.name, .exact = w.name},
+    row.cells = {TextCell(w.name),
                  {.text = w.passes ? "passes" : "not enough",
                   .sort = w.passes ? 1.0 : 0.0,
                   .tone = w.passes ? Cell::Tone::kGood : Cell::Tone::kDim},
-                 Bytes(w.bytes),
-                 {.text = w.how, .exact = w.how}};
+                 BytesCell(w.bytes),
+                 TextCell(w.how)};
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -317,7 +315,7 @@ Table GroupTable(const std::string& title, const std::vector<analysis::Group>& g
   table.columns = {{title, false, 420}, {"Bytes", true, 110}, {"Blocks", true, 80}};
   for (const analysis::Group& g : groups) {
     Row row;
-    row.cells = {{.text = g.name, .exact = g.name}, Bytes(g.bytes), Count(g.count)};
+    row.cells = {TextCell(g.name), BytesCell(g.bytes), CountCell(g.count)};
     table.rows.push_back(std::move(row));
   }
   return table;

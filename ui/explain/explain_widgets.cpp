@@ -2,6 +2,7 @@
 
 #include <QHeaderView>
 #include <QItemSelectionModel>
+#include <QLineEdit>
 
 #include "ui/panels/qt_theme.h"
 
@@ -26,14 +27,54 @@ TableView* MakeTable(TableModel* model, const char* name) {
   return view;
 }
 
-void SelectsAllocations(TableView* view, TableModel* model, ExplainPage* page) {
-  QObject::connect(view->selectionModel(), &QItemSelectionModel::currentRowChanged, page,
-                   [model, page](const QModelIndex& now) {
-                     if (!now.isValid() || now.row() >= model->rowCount()) return;
-                     const trace::AllocationId id =
-                         model->table().rows[static_cast<size_t>(now.row())].allocation;
-                     if (id.valid()) Q_EMIT page->allocationClicked(id);
-                   });
+void PointsAtTimeline(TableView* view, TableModel* model, ExplainPage* page) {
+  const auto point = [model, page](const QModelIndex& now) {
+    if (!now.isValid() || now.row() >= model->rowCount()) return;
+    const Row row = model->table().rows[static_cast<size_t>(now.row())];
+    if (row.time_ns >= 0) Q_EMIT page->cursorRequested(row.time_ns);
+    if (row.blocks != nullptr) {
+      Q_EMIT page->blocksClicked(*row.blocks, row.allocation);
+    } else if (row.allocation.valid()) {
+      Q_EMIT page->allocationClicked(row.allocation);
+    }
+  };
+  // Again, too, after it was taken away in the timeline.
+  QObject::connect(view, &QAbstractItemView::clicked, page, point);
+  QObject::connect(view, &QAbstractItemView::activated, page, point);
+  QObject::connect(view->selectionModel(), &QItemSelectionModel::currentRowChanged, page, point);
+}
+
+QLineEdit* FilterEdit(const QString& placeholder, const char* name) {
+  auto* edit = new QLineEdit;
+  edit->setObjectName(QString::fromLatin1(name));
+  edit->setPlaceholderText(placeholder);
+  edit->setClearButtonEnabled(true);
+  edit->setMaximumWidth(280);
+  return edit;
+}
+
+void ShowFiltered(TableView* view, TableModel* model, const Table& all, const QString& text,
+                  const std::function<bool(const Row&)>& keep) {
+  const QString needle = text.trimmed();
+  const auto matches = [&](const Row& row) {
+    if (needle.isEmpty()) return true;
+    for (size_t c = 0; c < row.cells.size(); ++c) {
+      if (all.columns[c].number) continue;
+      const Cell& cell = row.cells[c];
+      for (const std::string& word : {cell.text, cell.exact})
+        if (QString::fromStdString(word).contains(needle, Qt::CaseInsensitive)) return true;
+    }
+    return false;
+  };
+  Table shown;
+  shown.columns = all.columns;
+  for (const Row& row : all.rows)
+    if ((!keep || keep(row)) && matches(row)) shown.rows.push_back(row);
+  model->setTable(std::move(shown));
+  const QHeaderView* header = view->horizontalHeader();
+  const int column = header->sortIndicatorSection();
+  if (column >= 0 && column < model->columnCount())
+    model->sort(column, header->sortIndicatorOrder());
 }
 
 }  // namespace vramscope::ui

@@ -19,6 +19,11 @@
 #include "ui/timeline/model/format.h"
 
 namespace vramscope::ui {
+namespace {
+
+constexpr int kSideWidth = 318;
+
+}  // namespace
 
 struct FragmentationPage::Found {
   std::shared_ptr<const Digest> digest;
@@ -52,6 +57,7 @@ FragmentationPage::FragmentationPage(const ExplainContext* context, QWidget* par
   connect(map_, &SegmentMapWidget::allocationClicked, this, &ExplainPage::allocationClicked);
   split->addWidget(map_);
   auto* side = new QWidget;
+  side->setMinimumWidth(kSideWidth);  // two facts a line, with their units
   auto* column = new QVBoxLayout(side);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(6);
@@ -72,7 +78,7 @@ FragmentationPage::FragmentationPage(const ExplainContext* context, QWidget* par
   tabs->addTab(pinned_by_view_, tr("Who pins it"));
   pinned_ = new TableModel(this);
   pinned_view_ = MakeTable(pinned_, "pinnedTable");
-  SelectsAllocations(pinned_view_, pinned_, this);
+  PointsAtTimeline(pinned_view_, pinned_, this);
   tabs->addTab(pinned_view_, tr("Segments with holes"));
   column->addWidget(tabs, 1);
   split->addWidget(side);

@@ -32,25 +32,22 @@ OutOfMemoryPageView::OutOfMemoryPageView(const ExplainContext* context, QWidget*
   which_->setMinimumContentsLength(22);
   connect(which_, &QComboBox::activated, this, &OutOfMemoryPageView::ShowEvent);
   head_line_->addWidget(which_);
-  QToolButton* go = QuietButton(tr("Go there"), tr("Places the cursor where it ran out"));
-  connect(go, &QToolButton::clicked, this, [this] {
+  go_ = QuietButton(tr("Go there"), tr("Places the cursor where it ran out"));
+  connect(go_, &QToolButton::clicked, this, [this] {
     const int i = which_->currentIndex();
     if (i < 0 || i >= static_cast<int>(shown_.events.size()) || !shown_of_) return;
     Q_EMIT cursorRequested(shown_.events[static_cast<size_t>(i)].context.time_ns);
   });
-  head_line_->addWidget(go);
+  head_line_->addWidget(go_);
   auto* split = new QSplitter(Qt::Horizontal);
+  body_ = split;
   split->setChildrenCollapsible(false);
   split->setHandleWidth(13);
   auto* side = new QWidget;
   auto* side_column = new QVBoxLayout(side);
   side_column->setContentsMargins(0, 0, 0, 0);
   facts_box_ = new QWidget;
-  facts_ = new QGridLayout(facts_box_);
-  facts_->setContentsMargins(0, 2, 0, 0);
-  facts_->setHorizontalSpacing(12);
-  facts_->setVerticalSpacing(4);
-  facts_->setColumnStretch(1, 1);
+  facts_ = MakeFactGrid(facts_box_, 4);
   side_column->addWidget(facts_box_);
   side_column->addStretch();
   side->setMinimumWidth(220);
@@ -72,6 +69,7 @@ OutOfMemoryPageView::OutOfMemoryPageView(const ExplainContext* context, QWidget*
   split->setSizes({kFactsWidth, 3 * kFactsWidth});
   split->setStretchFactor(1, 1);
   column_->addWidget(split, 1);
+  column_->addStretch();
 }
 
 void OutOfMemoryPageView::Refresh(int changes) {
@@ -117,10 +115,11 @@ void OutOfMemoryPageView::Show(const explain::OutOfMemoryPage& page) {
             .arg(QString::fromStdString(timeline::FormatBytes(shown_.events[i].asked, true))));
   which_->setVisible(shown_.events.size() > 1);
   if (shown_.events.empty()) {
-    QString text = QString::fromStdString(shown_.headline);
-    Head(text);
+    Head(QString::fromStdString(shown_.headline));
     return;
   }
+  body_->show();
+  go_->show();
   ShowEvent(0);
 }
 
@@ -130,18 +129,7 @@ void OutOfMemoryPageView::ShowEvent(int index) {
   QString head = QString::fromStdString(oom.headline);
   if (shown_.count > 1) head = tr("%1 (%2 in all)").arg(head).arg(shown_.count);
   Head(head);
-  ClearLayout(facts_);
-  int line = 0;
-  for (const Fact& fact : OutOfMemoryFacts(oom)) {
-    facts_->addWidget(MakeLabel(QString::fromStdString(fact.label), LabelRole::kDim), line, 0,
-                      Qt::AlignTop);
-    auto* value = new ElidedLabel(LabelRole::kBody, Qt::ElideRight);
-    value->setAlignment(Qt::AlignRight);
-    value->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    value->setFullText(QString::fromStdString(fact.value));
-    facts_->addWidget(value, line, 1);
-    ++line;
-  }
+  FillFacts(facts_, OutOfMemoryFacts(oom), FactStyle::kRight);
   ways_->setTable(WaysOutTable(oom));
   sites_->setTable(GroupTable("Who", oom.sites));
 }
@@ -159,6 +147,8 @@ void OutOfMemoryPageView::Clear() {
   sites_->setTable({});
   which_->clear();
   which_->hide();
+  body_->hide();
+  go_->hide();
 }
 
 QJsonObject OutOfMemoryPageView::dumpState() const {

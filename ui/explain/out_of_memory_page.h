@@ -5,6 +5,7 @@
 #include "ui/explain/explain_page.h"
 
 class QComboBox;
+class QToolButton;
 class QGridLayout;
 
 namespace vramscope::ui {
@@ -30,6 +31,8 @@ class OutOfMemoryPageView : public ExplainPage {
   void ShowEvent(int index);
 
   QComboBox* which_ = nullptr;
+  QToolButton* go_ = nullptr;
+  QWidget* body_ = nullptr;  // all but the head; only where something ran out
   QWidget* facts_box_ = nullptr;
   QGridLayout* facts_ = nullptr;
   TableModel* ways_ = nullptr;

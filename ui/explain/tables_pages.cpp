@@ -17,11 +17,7 @@ namespace vramscope::ui {
 CallSitesPage::CallSitesPage(const ExplainContext* context, QWidget* parent)
     : ExplainPage(context, parent) {
   setObjectName(QStringLiteral("callSitesPage"));
-  filter_ = new QLineEdit;
-  filter_->setObjectName(QStringLiteral("siteFilter"));
-  filter_->setPlaceholderText(tr("Filter by function, file, module or category"));
-  filter_->setClearButtonEnabled(true);
-  filter_->setMaximumWidth(280);
+  filter_ = FilterEdit(tr("Filter by function, file, module or category"), "siteFilter");
   connect(filter_, &QLineEdit::textChanged, this, [this] { Fill(); });
   head_line_->addWidget(filter_);
   const auto order = [this](const QString& text, const QString& tip, int column) {
@@ -38,7 +34,8 @@ CallSitesPage::CallSitesPage(const ExplainContext* context, QWidget* parent)
   order(tr("Most at once"), tr("By the most bytes that were live together"), 5);
   table_ = new TableModel(this);
   view_ = MakeTable(table_, "callSitesTable");
-  SelectsAllocations(view_, table_, this);
+  view_->setTextElideMode(Qt::ElideMiddle);  // the operator is at the end
+  PointsAtTimeline(view_, table_, this);
   AddTable(view_);
 }
 
@@ -71,24 +68,12 @@ void CallSitesPage::Refresh(int changes) {
 }
 
 void CallSitesPage::Fill() {
-  Table shown;
-  shown.columns = all_.columns;
-  const QString needle = filter_->text().trimmed();
-  for (const Row& row : all_.rows)
-    if (needle.isEmpty() ||
-        QString::fromStdString(row.cells[0].exact).contains(needle, Qt::CaseInsensitive) ||
-        QString::fromStdString(row.cells[0].text).contains(needle, Qt::CaseInsensitive) ||
-        QString::fromStdString(row.cells[1].text).contains(needle, Qt::CaseInsensitive))
-      shown.rows.push_back(row);
-  const QString count = QString::fromStdString(timeline::FormatCount(shown.rows.size()));
-  Head(shown.rows.size() == all_.rows.size()
-           ? tr("%1 call sites %2.").arg(count, of_)
-           : tr("%1 of %2 call sites %3.")
-                 .arg(count, QString::fromStdString(timeline::FormatCount(all_.rows.size())), of_));
-  table_->setTable(std::move(shown));
-  const int column = view_->horizontalHeader()->sortIndicatorSection();
-  if (column >= 0 && column < table_->columnCount())
-    table_->sort(column, view_->horizontalHeader()->sortIndicatorOrder());
+  ShowFiltered(view_, table_, all_, filter_->text());
+  const auto count = [](size_t n) { return QString::fromStdString(timeline::FormatCount(n)); };
+  const size_t shown = table_->table().rows.size();
+  Head(shown == all_.rows.size()
+           ? tr("%1 call sites %2.").arg(count(shown), of_)
+           : tr("%1 of %2 call sites %3.").arg(count(shown), count(all_.rows.size()), of_));
 }
 
 void CallSitesPage::Clear() {
@@ -108,7 +93,8 @@ LeaksPage::LeaksPage(const ExplainContext* context, QWidget* parent)
   show_progress_ = false;
   table_ = new TableModel(this);
   view_ = MakeTable(table_, "leaksTable");
-  SelectsAllocations(view_, table_, this);
+  view_->setTextElideMode(Qt::ElideMiddle);  // the operator is at the end
+  PointsAtTimeline(view_, table_, this);
   AddTable(view_);
 }
 
@@ -124,12 +110,12 @@ void LeaksPage::Refresh(int changes) {
         QString head = QString::fromStdString(leaks.headline);
         if (leaks.steps_until_full > 0)
           head += tr(" Full after about %1 more steps.").arg(std::lround(leaks.steps_until_full));
-        if (!leaks.allocated.empty())
-          head += tr(" Allocated at the ends of steps: %1 %2")
-                      .arg(QString::fromStdString(Sparkline(leaks.allocated, 40)),
+        if (leaks.allocated.size() > 1)
+          head += tr(" Allocated at the end of the first step %1, of the last %2.")
+                      .arg(QString::fromStdString(timeline::FormatBytes(leaks.allocated.front())),
                            QString::fromStdString(timeline::FormatBytes(leaks.allocated.back())));
         return [this, table, head] {
-          table_->setTable(*table);
+          table_->setTable(table->rows.empty() ? Table() : *table);
           Head(head);
         };
       });

@@ -317,18 +317,7 @@ void BreakdownPanel::ShowSelection() {
   }
   const SelectionFacts facts = FactsOf(*digest_->trace, selection_);
   selection_title_->setText(QString::fromStdString(facts.title));
-  int line = 0;
-  for (const Fact& fact : facts.facts) {
-    facts_->addWidget(MakeLabel(QString::fromStdString(fact.label), LabelRole::kDim), line, 0,
-                      Qt::AlignTop);
-    auto* value = new ElidedLabel(LabelRole::kNumberDim, Qt::ElideMiddle);
-    value->setProperty("role", "body");
-    value->setAlignment(Qt::AlignRight);
-    value->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    value->setFullText(QString::fromStdString(fact.value));
-    facts_->addWidget(value, line, 1);
-    ++line;
-  }
+  FillFacts(facts_, facts.facts, FactStyle::kRightMiddle);
 }
 
 void BreakdownPanel::ShowStack() {

@@ -101,6 +101,30 @@ void ClearLayout(QLayout* layout) {
   }
 }
 
+QGridLayout* MakeFactGrid(QWidget* box, int spacing) {
+  auto* grid = new QGridLayout(box);
+  grid->setContentsMargins(0, 0, 0, 0);
+  grid->setHorizontalSpacing(12);
+  grid->setVerticalSpacing(spacing);
+  grid->setColumnStretch(1, 1);
+  return grid;
+}
+
+void FillFacts(QGridLayout* grid, const std::vector<Fact>& facts, FactStyle style) {
+  ClearLayout(grid);
+  int line = 0;
+  for (const Fact& fact : facts) {
+    grid->addWidget(MakeLabel(QString::fromStdString(fact.label), LabelRole::kDim), line, 0,
+                    Qt::AlignTop);
+    auto* value = new ElidedLabel(
+        LabelRole::kBody, style == FactStyle::kRightMiddle ? Qt::ElideMiddle : Qt::ElideRight);
+    value->setAlignment(style == FactStyle::kLeft ? Qt::AlignLeft : Qt::AlignRight);
+    value->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    value->setFullText(QString::fromStdString(fact.value));
+    grid->addWidget(value, line++, 1);
+  }
+}
+
 QComboBox* MakeComboBox() {
   auto* box = new QComboBox;
   box->setFont(PanelFont(Font::kBody));

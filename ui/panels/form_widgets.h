@@ -7,6 +7,11 @@
 #include <QLayout>
 #include <QSpinBox>
 #include <QString>
+#include <vector>
+
+#include "ui/panels/rows.h"
+
+class QGridLayout;
 
 namespace vramscope::ui {
 
@@ -18,6 +23,12 @@ void SetTone(QWidget* widget, const char* tone);
 
 // Takes everything out of a layout and deletes it.
 void ClearLayout(QLayout* layout);
+
+// Label and value in two columns; the whole value is in the tool tip and can be selected. What was
+// there goes.
+enum class FactStyle { kRight, kRightMiddle, kLeft };
+void FillFacts(QGridLayout* grid, const std::vector<Fact>& facts, FactStyle style);
+QGridLayout* MakeFactGrid(QWidget* box, int spacing);
 
 // Neither changes by the wheel unless it has the focus: they stand in a list that scrolls.
 QComboBox* MakeComboBox();

@@ -12,23 +12,7 @@
 namespace vramscope::ui {
 namespace {
 
-constexpr int kRowHeight = 18;
-
-void FillGrid(QGridLayout* grid, const std::vector<Fact>& facts, bool right) {
-  ClearLayout(grid);
-  int line = 0;
-  for (const Fact& fact : facts) {
-    grid->addWidget(MakeLabel(QString::fromStdString(fact.label), LabelRole::kDim), line, 0,
-                    Qt::AlignTop);
-    auto* value = new ElidedLabel(LabelRole::kBody, right ? Qt::ElideMiddle : Qt::ElideRight);
-    value->setAlignment(right ? Qt::AlignRight : Qt::AlignLeft);
-    value->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    value->setFullText(QString::fromStdString(fact.value));
-    grid->addWidget(value, line, 1);
-    grid->setRowMinimumHeight(line, kRowHeight);
-    ++line;
-  }
-}
+constexpr int kFactSpacing = 7;
 
 QPushButton* LinkTo(const QString& text, const QString& tip) {
   auto* button = new QPushButton(text);
@@ -46,22 +30,14 @@ RecordingPanel::RecordingPanel(QWidget* parent) : QWidget(parent) {
   heading_ = MakeLabel(tr("RECORDED FILE"), LabelRole::kHeading);
   column->addWidget(heading_);
   facts_box_ = new QWidget;
-  facts_ = new QGridLayout(facts_box_);
-  facts_->setContentsMargins(0, 0, 0, 0);
-  facts_->setHorizontalSpacing(12);
-  facts_->setVerticalSpacing(6);
-  facts_->setColumnStretch(1, 1);
+  facts_ = MakeFactGrid(facts_box_, kFactSpacing);
   column->addWidget(facts_box_);
 
   inferred_ = MakeLabel(tr("CATEGORIES"), LabelRole::kHeading);
   inferred_->setContentsMargins(0, 8, 0, 0);
   column->addWidget(inferred_);
   rules_box_ = new QWidget;
-  rules_ = new QGridLayout(rules_box_);
-  rules_->setContentsMargins(0, 0, 0, 0);
-  rules_->setHorizontalSpacing(12);
-  rules_->setVerticalSpacing(6);
-  rules_->setColumnStretch(1, 1);
+  rules_ = MakeFactGrid(rules_box_, kFactSpacing);
   column->addWidget(rules_box_);
 
   QLabel* next = MakeLabel(tr("WHAT CAN BE ASKED"), LabelRole::kHeading);
@@ -96,11 +72,11 @@ RecordingPanel::RecordingPanel(QWidget* parent) : QWidget(parent) {
 void RecordingPanel::setDigest(const Digest& digest, const QString& file, bool partial) {
   shown_ = RecordingFactsOf(digest, file.toStdString());
   heading_->setText(partial ? tr("RECORDED FILE · OPENING") : tr("RECORDED FILE"));
-  FillGrid(facts_, shown_.facts, true);
+  FillFacts(facts_, shown_.facts, FactStyle::kRightMiddle);
   inferred_->setText(shown_.inferred ? tr("CATEGORIES · INFERRED") : tr("CATEGORIES"));
   inferred_->setVisible(!partial && !shown_.rules.empty());
   rules_box_->setVisible(inferred_->isVisibleTo(this));
-  FillGrid(rules_, shown_.rules, false);
+  FillFacts(rules_, shown_.rules, FactStyle::kLeft);
 }
 
 QJsonObject RecordingPanel::dumpState() const {

@@ -9,6 +9,7 @@
 #include <map>
 #include <tuple>
 
+#include "ui/panels/cells.h"
 #include "ui/timeline/model/format.h"
 
 namespace vramscope::ui {
@@ -26,12 +27,6 @@ constexpr double kGiB = 1073741824.0;
 std::string Text(std::string_view text) { return std::string(text); }
 
 Cell Milliseconds(double ms) { return {.text = FormatMs(ms), .sort = ms}; }
-
-Cell Bytes(uint64_t bytes) {
-  return {.text = timeline::FormatBytes(bytes),
-          .sort = static_cast<double>(bytes),
-          .exact = timeline::FormatBytesExact(bytes)};
-}
 
 std::string Lower(std::string_view text) {
   std::string out(text);
@@ -111,8 +106,12 @@ std::string FormatSaving(int64_t bytes) {
 
 std::string FormatFactor(double factor) { return fmt::format("{:.2f}\u00d7 time", factor); }
 
-std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const Trace> trace) {
+std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const Trace> trace,
+                                         const std::string& file) {
   auto digest = std::make_shared<Digest>();
+  digest->name = !file.empty()               ? file.substr(file.rfind('/') + 1)
+                 : trace->info.title.empty() ? trace->info.model.name
+                                             : trace->info.title;
   digest->curves = analysis::ComputeCurves(*trace);
   digest->summary = analysis::Summarize(*trace, digest->curves);
   if (trace->events.size() > 0)
@@ -192,39 +191,11 @@ Table PhaseTable(const Digest& digest) {
     row.cells.push_back(Milliseconds(step.backward_ms));
     row.cells.push_back(Milliseconds(step.optimizer_ms));
     row.cells.push_back(Milliseconds(step.total_ms));
-    row.cells.push_back(Bytes(step.peak_allocated));
+    row.cells.push_back(BytesCell(step.peak_allocated));
     row.cells.push_back(
         {.text = Text(trace::Name(step.peak_phase)), .sort = static_cast<double>(step.peak_phase)});
-    row.cells.push_back(Bytes(step.peak_reserved));
+    row.cells.push_back(BytesCell(step.peak_reserved));
     row.marked = peak;
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
-Table CompareTable(const Digest& baseline, const Digest& now) {
-  Table table;
-  table.columns = {{"Step", true, 60},      {"Phase", false, 100},   {"Category", false, 140},
-                   {"Baseline", true, 120}, {"This run", true, 120}, {"Difference", true, 120}};
-  for (const analysis::DiffRow& d : analysis::Diff(*baseline.trace, *now.trace)) {
-    if (d.a == 0 && d.b == 0) continue;
-    const int64_t delta = static_cast<int64_t>(d.b) - static_cast<int64_t>(d.a);
-    Row row;
-    row.category = d.category;
-    row.cells.push_back({.text = d.step < 0 ? "\u2013" : fmt::format("{}", d.step),
-                         .sort = static_cast<double>(d.step)});
-    row.cells.push_back({.text = d.phase == Phase::kNone ? "outside" : Text(trace::Name(d.phase)),
-                         .sort = static_cast<double>(d.phase)});
-    row.cells.push_back(
-        {.text = Text(trace::Name(d.category)), .sort = static_cast<double>(d.category)});
-    row.cells.push_back(Bytes(d.a));
-    row.cells.push_back(Bytes(d.b));
-    row.cells.push_back({.text = delta == 0 ? "0" : timeline::FormatSignedBytes(delta),
-                         .sort = static_cast<double>(delta),
-                         .exact = fmt::format("{:+d} B", delta),
-                         .tone = delta == 0  ? Cell::Tone::kDim
-                                 : delta < 0 ? Cell::Tone::kGood
-                                             : Cell::Tone::kBad});
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -247,7 +218,7 @@ Row AllocationRow(const Trace& trace, AllocationId id) {
   row.cells[kId].text = fmt::format("{}", i);
   row.cells[kName].text = Text(trace.String(a.module[i]));
   if (row.cells[kName].text.empty() && trace.String(a.op[i]).empty()) {
-    row.cells[kName].text = timeline::CallSite(trace, timeline::StackOf(trace, id));
+    row.cells[kName].text = timeline::NameOf(trace, id);
     row.cells[kName].tone = Cell::Tone::kDim;
   }
   row.cells[kOp].text = Text(trace.String(a.op[i]));
@@ -256,8 +227,8 @@ Row AllocationRow(const Trace& trace, AllocationId id) {
     row.cells[kCategory].exact = fmt::format(
         "{} for most of its life; {} at birth, {} at the end", trace::Name(a.main_category[i]),
         trace::Name(a.birth_category[i]), trace::Name(a.category[i]));
-  row.cells[kRequested] = Bytes(a.bytes[i]);
-  row.cells[kBlock] = Bytes(a.bytes_rounded[i]);
+  row.cells[kRequested] = BytesCell(a.bytes[i]);
+  row.cells[kBlock] = BytesCell(a.bytes_rounded[i]);
   row.cells[kStep].text = a.step[i] < 0 ? "\u2013" : fmt::format("{}", a.step[i]);
   row.cells[kPhase].text = a.phase[i] == Phase::kNone ? "\u2013" : Text(trace::Name(a.phase[i]));
   row.cells[kBorn].text =
@@ -297,16 +268,36 @@ std::string AllocationSortText(const Trace& trace, AllocationId id, int column) 
   return Text(trace.String(column == kName ? a.module[id.value] : a.op[id.value]));
 }
 
-bool AllocationMatches(const Trace& trace, AllocationId id, const std::string& needle) {
-  const auto& a = trace.allocations;
+AllocationFilter::AllocationFilter(const Trace& trace, std::string needle)
+    : trace_(trace),
+      needle_(std::move(needle)),
+      strings_(trace.strings.size()),
+      stacks_(trace.stacks.size()) {}
+
+bool AllocationFilter::Has(std::string_view text) const {
+  return Lower(text).find(needle_) != std::string::npos;
+}
+
+bool AllocationFilter::Matches(AllocationId id) {
+  const auto& a = trace_.allocations;
   const uint32_t i = id.value;
-  for (std::string_view text : {trace.String(a.module[i]), trace.String(a.op[i]),
-                                trace::Name(a.main_category[i]), trace::Name(a.phase[i])})
-    if (Lower(text).find(needle) != std::string::npos) return true;
-  if (trace.String(a.module[i]).empty() && trace.String(a.op[i]).empty())
-    return Lower(timeline::CallSite(trace, timeline::StackOf(trace, id))).find(needle) !=
-           std::string::npos;
-  return false;
+  const auto known = [](std::vector<Answer>& answers, size_t at, const auto& ask) {
+    if (answers[at] == kNotAsked) answers[at] = ask() ? kYes : kNo;
+    return answers[at] == kYes;
+  };
+  for (const trace::StringId name : {a.module[i], a.op[i]})
+    if (known(strings_, name.value, [&] { return Has(trace_.String(name)); })) return true;
+  for (std::string_view text : {trace::Name(a.main_category[i]), trace::Name(a.phase[i])})
+    if (Has(text)) return true;
+  const trace::StackId stack = timeline::StackOf(trace_, id);
+  if (stack.value == 0 || stack.value >= stacks_.size()) return false;
+  return known(stacks_, stack.value, [&] {
+    if (Has(timeline::CallSite(trace_, stack))) return true;
+    const auto lines = timeline::StackLines(trace_, stack, 0);
+    return std::any_of(lines.begin(), lines.end(), [&](const timeline::StackLine& line) {
+      return line.python && (Has(line.function) || Has(line.file));
+    });
+  });
 }
 
 std::vector<Part> PartsOf(const LiveSet& live) {
@@ -328,10 +319,7 @@ std::string ShortName(const Trace& trace, AllocationId id) {
   const std::string op = Bare(trace.String(a.op[id.value]));
   for (std::string_view prefix : {"model.", "transformer."})
     if (module.rfind(prefix, 0) == 0) module.erase(0, prefix.size());
-  if (module.empty() && op.empty()) {
-    std::string site = timeline::CallSite(trace, timeline::StackOf(trace, id));
-    return site.empty() ? fmt::format("allocation {}", id.value) : site;
-  }
+  if (module.empty() && op.empty()) return timeline::NameOf(trace, id);
   if (module.empty()) return op;
   return op.empty() ? module : fmt::format("{} · {}", module, op);
 }

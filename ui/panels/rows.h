@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
@@ -20,9 +21,10 @@ namespace vramscope::ui {
 
 struct Column {
   std::string title;
-  bool number = false;  // right-aligned, monospaced
-  int width = 90;       // pixels at 1x, a start
-  bool right = false;   // right-aligned text among numbers
+  bool number = false;   // right-aligned, monospaced
+  int width = 90;        // pixels at 1x, a start; the widest of text takes what room is left
+  bool right = false;    // right-aligned text among numbers
+  const char* tip = "";  // what it means, where the title does not say
 };
 
 struct Cell {
@@ -35,9 +37,13 @@ struct Cell {
 struct Row {
   std::vector<Cell> cells;
   trace::Category category = trace::Category::kUnknown;
-  bool has_category = false;            // draw its colour before the cell that names it
-  bool marked = false;                  // stands out: the iteration with the peak
-  trace::AllocationId allocation = {};  // that a click on the row selects
+  bool has_category = false;  // draw its colour before the cell that names it
+  bool marked = false;        // stands out: the iteration with the peak
+  // What a click on the row shows in the timeline: a moment, an allocation, and which blocks the
+  // row speaks of.
+  int64_t time_ns = -1;
+  trace::AllocationId allocation = {};
+  std::shared_ptr<const std::vector<trace::AllocationId>> blocks = {};
 };
 
 struct Table {
@@ -48,6 +54,7 @@ struct Table {
 // Everything that the panels know about one trace; computed off the UI thread.
 struct Digest {
   std::shared_ptr<const trace::Trace> trace;
+  std::string name;  // of the file that it was opened from, or of the run
   analysis::MemoryCurves curves;
   analysis::Summary summary;
   analysis::LiveSet at_peak;
@@ -65,15 +72,13 @@ struct Digest {
   // Recorded elsewhere and opened here; not a run of ours, which has a configuration.
   bool recorded() const { return !trace->info.has_config; }
 };
-std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const trace::Trace> trace);
+// `file`: that it was opened from; empty: a run.
+std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const trace::Trace> trace,
+                                         const std::string& file = {});
 
 // Iterations: forward, backward, optimizer, total, peak allocated, peak in, reserved. The iteration
 // with the highest peak is marked in the first column.
 Table PhaseTable(const Digest& digest);
-
-// Against a baseline: bytes of every category at each phase's peak, a, b and the difference; only
-// rows where either has any. Ordered by step, phase, size.
-Table CompareTable(const Digest& baseline, const Digest& now);
 
 // The allocation table is virtual: columns once, one row on demand.
 std::vector<Column> AllocationColumns();
@@ -83,9 +88,20 @@ double AllocationSortKey(const trace::Trace& trace, trace::AllocationId id, int 
 // Columns that sort as text; its value.
 std::string AllocationSortText(const trace::Trace& trace, trace::AllocationId id, int column);
 bool AllocationColumnIsText(int column);
-// Whether module, op, category or phase contain `needle` (lower case).
-bool AllocationMatches(const trace::Trace& trace, trace::AllocationId id,
-                       const std::string& needle);
+// Whether module, op, category, phase or a Python frame of the stack contain `needle` (lower case).
+// Asks once for every name and stack.
+class AllocationFilter {
+ public:
+  AllocationFilter(const trace::Trace& trace, std::string needle);
+  bool Matches(trace::AllocationId id);
+
+ private:
+  enum Answer : uint8_t { kNotAsked, kNo, kYes };
+  bool Has(std::string_view text) const;
+  const trace::Trace& trace_;
+  std::string needle_;
+  std::vector<Answer> strings_, stacks_;
+};
 
 // Parts of a moment's memory by category, largest first.
 struct Part {

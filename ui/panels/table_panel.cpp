@@ -1,11 +1,14 @@
 #include "ui/panels/table_panel.h"
 
 #include <QClipboard>
+#include <QContextMenuEvent>
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QJsonArray>
 #include <QKeyEvent>
+#include <QMenu>
 #include <QPixmap>
+#include <QRegularExpression>
 #include <QSet>
 #include <algorithm>
 
@@ -16,6 +19,9 @@ namespace {
 
 constexpr int kRowHeight = 23;
 constexpr int kDumpRows = 5;
+constexpr char kCategoryTitle[] = "Category";
+// Of the column that takes the room that is left.
+constexpr int kStretching = 200, kNarrowest = 260, kWidest = 900;
 constexpr qsizetype kMaxCopiedRows = 100'000;
 
 }  // namespace
@@ -33,10 +39,17 @@ QVariant RowModel::headerData(int section, Qt::Orientation orientation, int role
   if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
   const Column& column = columns()[static_cast<size_t>(section)];
   if (role == Qt::DisplayRole) return QString::fromStdString(column.title);
+  if (role == Qt::ToolTipRole && *column.tip != '\0') return QString::fromUtf8(column.tip);
   if (role == Qt::TextAlignmentRole)
     return QVariant::fromValue((column.number || column.right ? Qt::AlignRight : Qt::AlignLeft) |
                                Qt::AlignVCenter);
   return {};
+}
+
+QPixmap RowModel::Swatch(trace::Category category) const {
+  QPixmap swatch(9, 9);
+  swatch.fill(ToQColor(theme_.category(category)));
+  return swatch;
 }
 
 QVariant RowModel::CellData(const Row& row, int column, int role) const {
@@ -84,7 +97,11 @@ int TableModel::rowCount(const QModelIndex& parent) const {
 
 QVariant TableModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.row() >= rowCount()) return {};
-  return CellData(table_.rows[static_cast<size_t>(index.row())], index.column(), role);
+  const Row& row = table_.rows[static_cast<size_t>(index.row())];
+  if (role == Qt::DecorationRole && row.has_category &&
+      columns()[static_cast<size_t>(index.column())].title == kCategoryTitle)
+    return Swatch(row.category);
+  return CellData(row, index.column(), role);
 }
 
 void TableModel::sort(int column, Qt::SortOrder order) {
@@ -123,9 +140,9 @@ void AllocationModel::Rebuild() {
   if (trace_ == nullptr) return;
   const uint32_t n = trace_->allocations.size();
   order_.reserve(n);
+  AllocationFilter filter(*trace_, filter_);
   for (uint32_t i = 0; i < n; ++i)
-    if (filter_.empty() || AllocationMatches(*trace_, trace::AllocationId{i}, filter_))
-      order_.push_back(i);
+    if (filter_.empty() || filter.Matches(trace::AllocationId{i})) order_.push_back(i);
   const bool up = sort_order_ == Qt::AscendingOrder;
   if (sort_column_ == 0) {
     if (!up) std::reverse(order_.begin(), order_.end());
@@ -163,11 +180,9 @@ QVariant AllocationModel::data(const QModelIndex& index, int role) const {
     cached_ = AllocationRow(*trace_, trace::AllocationId{id});
     cached_id_ = id;
   }
-  if (role == Qt::DecorationRole && index.column() == 3) {
-    QPixmap swatch(9, 9);
-    swatch.fill(ToQColor(theme_.category(cached_.category)));
-    return swatch;
-  }
+  if (role == Qt::DecorationRole &&
+      columns_[static_cast<size_t>(index.column())].title == kCategoryTitle)
+    return Swatch(cached_.category);
   return CellData(cached_, index.column(), role);
 }
 
@@ -215,9 +230,15 @@ void TableView::setRowModel(RowModel* model) {
   rows_ = model;
   setModel(model);
   const auto widths = [this] {
+    fitting_ = true;
     for (int c = 0; c < rows_->columnCount(); ++c)
       setColumnWidth(c, rows_->columns()[static_cast<size_t>(c)].width);
+    fitting_ = false;
+    by_hand_ = false;
+    FitWidest();
   };
+  connect(horizontalHeader(), &QHeaderView::sectionResized, this,
+          [this] { by_hand_ = by_hand_ || !fitting_; });
   widths();
   // The columns of a table come with its first rows.
   connect(model, &QAbstractItemModel::modelReset, this, [this, widths, known = 0]() mutable {
@@ -227,12 +248,86 @@ void TableView::setRowModel(RowModel* model) {
   });
 }
 
-QString TableView::selectionAsTsv() const {
-  if (rows_ == nullptr || selectionModel() == nullptr) return {};
+// The widest column of text takes the room that the others leave, until a hand has moved one.
+void TableView::FitWidest() {
+  if (rows_ == nullptr || by_hand_) return;
+  int widest = -1, others = 0;
+  for (int c = 0; c < rows_->columnCount(); ++c) {
+    const Column& column = rows_->columns()[static_cast<size_t>(c)];
+    others += columnWidth(c);
+    if (!column.number && !column.right && column.width >= kStretching &&
+        (widest < 0 || column.width > rows_->columns()[static_cast<size_t>(widest)].width))
+      widest = c;
+  }
+  if (widest < 0) return;
+  others -= columnWidth(widest);
+  fitting_ = true;
+  setColumnWidth(widest, std::clamp(viewport()->width() - others, kNarrowest, kWidest));
+  fitting_ = false;
+}
+
+void TableView::resizeEvent(QResizeEvent* event) {
+  QTableView::resizeEvent(event);
+  FitWidest();
+}
+
+QList<int> TableView::SelectedLines() const {
   QList<int> lines;
+  if (rows_ == nullptr || selectionModel() == nullptr) return lines;
   for (const QModelIndex& index : selectionModel()->selectedRows()) lines << index.row();
   std::sort(lines.begin(), lines.end());
+  if (lines.isEmpty())  // nothing is chosen: all of it
+    for (int row = 0; row < rows_->rowCount(); ++row) lines << row;
   if (lines.size() > kMaxCopiedRows) lines.resize(kMaxCopiedRows);
+  return lines;
+}
+
+// Figures as they are, with the unit in the head, where a cell knows them exactly.
+QString TableView::selectionAsCsv() const {
+  if (rows_ == nullptr) return {};
+  const QList<int> lines = SelectedLines();
+  const auto exact = [this](int row, int c) -> QString {
+    const QString tip = rows_->index(row, c).data(Qt::ToolTipRole).toString();
+    static const QRegularExpression bytes(QStringLiteral("^[+-]?[0-9,]+ B"));
+    QString number = bytes.match(tip).captured();
+    return number.remove(QRegularExpression(QStringLiteral("[+, B]")));
+  };
+  const auto quoted = [](QString text) {
+    static const QRegularExpression special(QStringLiteral("[\",\n\r]"));
+    if (!text.contains(special)) return text;
+    return QStringLiteral("\"%1\"").arg(text.replace(QLatin1Char('"'), QStringLiteral("\"\"")));
+  };
+  QStringList head, out;
+  std::vector<bool> in_bytes;
+  for (int c = 0; c < rows_->columnCount(); ++c) {
+    const Column& column = rows_->columns()[static_cast<size_t>(c)];
+    in_bytes.push_back(column.number && std::any_of(lines.begin(), lines.end(), [&](int row) {
+                         return !exact(row, c).isEmpty();
+                       }));
+    head << quoted(QString::fromStdString(column.title) +
+                   (in_bytes.back() ? QStringLiteral(" [B]") : QString()));
+  }
+  out << head.join(QLatin1Char(','));
+  for (int line : lines) {
+    QStringList cells;
+    for (int c = 0; c < rows_->columnCount(); ++c) {
+      QString text = rows_->index(line, c).data().toString();
+      if (in_bytes[static_cast<size_t>(c)]) {
+        text = exact(line, c);
+      } else if (rows_->columns()[static_cast<size_t>(c)].number) {
+        static const QRegularExpression count(QStringLiteral("^[0-9,]+$"));
+        if (count.match(text).hasMatch()) text.remove(QLatin1Char(','));
+      }
+      cells << quoted(text);
+    }
+    out << cells.join(QLatin1Char(','));
+  }
+  return out.join(QLatin1Char('\n')) + QLatin1Char('\n');
+}
+
+QString TableView::selectionAsTsv() const {
+  if (rows_ == nullptr) return {};
+  const QList<int> lines = SelectedLines();
   QStringList out;
   QStringList head;
   for (const Column& column : rows_->columns()) head << QString::fromStdString(column.title);
@@ -247,13 +342,39 @@ QString TableView::selectionAsTsv() const {
 }
 
 void TableView::copySelection() const { QGuiApplication::clipboard()->setText(selectionAsTsv()); }
+void TableView::copyAsCsv() const { QGuiApplication::clipboard()->setText(selectionAsCsv()); }
+
+// Numbers begin with the largest; again turns it round.
+void TableView::sortByCurrentColumn() {
+  const int column = std::max(0, currentIndex().column());
+  if (!isSortingEnabled() || rows_ == nullptr || column >= rows_->columnCount()) return;
+  const QHeaderView* header = horizontalHeader();
+  const bool again = header->sortIndicatorSection() == column;
+  const bool down = again ? header->sortIndicatorOrder() == Qt::AscendingOrder
+                          : rows_->columns()[static_cast<size_t>(column)].number;
+  sortByColumn(column, down ? Qt::DescendingOrder : Qt::AscendingOrder);
+}
 
 void TableView::keyPressEvent(QKeyEvent* event) {
   if (event->matches(QKeySequence::Copy)) {
     copySelection();
-    return;
+  } else if (event->key() == Qt::Key_C &&
+             event->modifiers() == (Qt::ControlModifier | Qt::ShiftModifier)) {
+    copyAsCsv();
+  } else if (event->key() == Qt::Key_S && event->modifiers() == Qt::NoModifier) {
+    sortByCurrentColumn();
+  } else {
+    QTableView::keyPressEvent(event);
   }
-  QTableView::keyPressEvent(event);
+}
+
+void TableView::contextMenuEvent(QContextMenuEvent* event) {
+  QMenu menu(this);
+  menu.addAction(tr("Copy rows\tCtrl+C"), this, &TableView::copySelection);
+  menu.addAction(tr("Copy as CSV, exact\tCtrl+Shift+C"), this, &TableView::copyAsCsv);
+  if (isSortingEnabled())
+    menu.addAction(tr("Sort by this column\tS"), this, &TableView::sortByCurrentColumn);
+  menu.exec(event->globalPos());
 }
 
 QJsonObject TableView::dumpState() const {

@@ -1,9 +1,11 @@
 // Tables of the bottom dock: item models over the row builders of rows.h, and a view with the
-// shell's looks that copies its selection as TSV (Ctrl+C).
+// shell's looks that copies its selection as TSV (Ctrl+C) or CSV (Ctrl+Shift+C) and sorts by the
+// current column (S).
 #pragma once
 
 #include <QAbstractTableModel>
 #include <QJsonObject>
+#include <QPixmap>
 #include <QTableView>
 #include <memory>
 #include <string>
@@ -25,6 +27,7 @@ class RowModel : public QAbstractTableModel {
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
  protected:
+  QPixmap Swatch(trace::Category category) const;
   QVariant CellData(const Row& row, int column, int role) const;
   timeline::Theme theme_ = timeline::Theme::Dark();
 };
@@ -77,15 +80,25 @@ class TableView : public QTableView {
  public:
   explicit TableView(QWidget* parent = nullptr);
   void setRowModel(RowModel* model);
+  // The selected rows with their heads; without any, all. TSV as it is shown, CSV (RFC 4180) with
+  // exact bytes.
   QString selectionAsTsv() const;
+  QString selectionAsCsv() const;
   void copySelection() const;
+  void copyAsCsv() const;
+  void sortByCurrentColumn();
   // Row count and the first rows' texts.
   QJsonObject dumpState() const;
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void FitWidest();
+  QList<int> SelectedLines() const;
+  bool fitting_ = false, by_hand_ = false;
   RowModel* rows_ = nullptr;
 };
 

@@ -34,6 +34,7 @@
 #include "ui/panels/run_panel.h"
 #include "ui/panels/table_panel.h"
 #include "ui/panels/technique_panel.h"
+#include "ui/shell/drop_zones.h"
 #include "ui/shell/header_bar.h"
 #include "ui/shell/savings.h"
 #include "ui/timeline/model/format.h"
@@ -124,6 +125,7 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   column->addWidget(banner_);
   column->addWidget(timeline_, 1);
   setCentralWidget(centre);
+  drop_zones_ = new DropZones(this);
 
   BuildTables();
   BuildDocks();
@@ -152,6 +154,10 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   connect(cancel_, &QToolButton::clicked, this, &MainWindow::cancelAll);
   statusBar()->addPermanentWidget(cancel_);
   connect(&write_poll_, &QTimer::timeout, this, &MainWindow::ShowProgress);
+  compare_loader_ = new FileLoader(options.open ? options.open : importers::OpenTraceFile, this);
+  connect(compare_loader_, &FileLoader::progressed, this, &MainWindow::ShowProgress);
+  connect(compare_loader_, &FileLoader::loaded, this, &MainWindow::ComparisonLoaded);
+  connect(compare_loader_, &FileLoader::notLoaded, this, &MainWindow::ComparisonNotLoaded);
   connect(loader_, &FileLoader::progressed, this, &MainWindow::ShowProgress);
   connect(loader_, &FileLoader::preview, this, &MainWindow::Preview);
   connect(loader_, &FileLoader::loaded, this, &MainWindow::FileLoaded);
@@ -170,10 +176,12 @@ MainWindow::MainWindow(const MainWindowOptions& options)
 
 MainWindow::~MainWindow() {
   loader_->cancel();
+  compare_loader_->cancel();
   // Their last signals must not find a half-destroyed window.
   worker_->disconnect(this);
   savings_->disconnect(this);
   loader_->disconnect(this);
+  compare_loader_->disconnect(this);
   undo_.disconnect(this);
 }
 
@@ -256,22 +264,6 @@ void MainWindow::BuildTables() {
   column->addWidget(Inset(allocations_view_));
   tabs_->addTab(allocations, tr("Allocations"));
 
-  auto* compare = new QWidget;
-  auto* compare_column = new QVBoxLayout(compare);
-  compare_column->setContentsMargins(0, 0, 0, 0);
-  compare_column->setSpacing(0);
-  compare_note_ = new ElidedLabel(LabelRole::kDim);
-  compare_note_->setContentsMargins(15, 7, 15, 5);
-  compare_column->addWidget(compare_note_);
-  compare_ = new TableModel(this);
-  compare_view_ = new TableView;
-  compare_view_->setObjectName(QStringLiteral("compareTable"));
-  compare_view_->setRowModel(compare_);
-  compare_view_->setSortingEnabled(true);
-  compare_view_->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
-  compare_column->addWidget(Inset(compare_view_));
-  tabs_->addTab(compare, tr("Compare"));
-
   explain_ = new ExplainPanel(tabs_, this);
   connect(tabs_, &QTabWidget::currentChanged, this, &MainWindow::TabChanged);
 
@@ -341,6 +333,14 @@ void MainWindow::ConnectPanels() {
     timeline_->select(id);
     timeline_->revealSelection();
   });
+  connect(explain_, &ExplainPanel::blocksClicked, this,
+          [this](const std::vector<trace::AllocationId>& blocks, trace::AllocationId id) {
+            timeline_->highlight(blocks);
+            timeline_->select(id);
+            timeline_->revealSelection();
+          });
+  connect(explain_, &ExplainPanel::actionRequested, this,
+          [this](const QString& id) { actions_.Find(id)->trigger(); });
   connect(recording_, &RecordingPanel::pageRequested, this, &MainWindow::openPage);
   connect(
       timeline_, &timeline::TimelineWidget::rangeSelected, this, [this](qint64 begin, qint64 end) {
@@ -409,7 +409,7 @@ void MainWindow::ApplyChosenTheme() {
   techniques_->setTheme(theme_);
   breakdown_->setTheme(theme_);
   explain_->setTheme(theme_);
-  for (RowModel* model : std::initializer_list<RowModel*>{phases_, compare_, allocations_})
+  for (RowModel* model : std::initializer_list<RowModel*>{phases_, allocations_})
     model->setTheme(theme_);
   actions_.Refresh();
 }
@@ -422,20 +422,36 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
-  if (event->mimeData()->hasUrls()) event->acceptProposedAction();
+  if (!event->mimeData()->hasUrls()) return;
+  event->acceptProposedAction();
+  if (digest_ == nullptr || shown_is_partial_) return;
+  drop_zones_->show(centralWidget()->geometry(), theme_, event->position().toPoint());
 }
 
+void MainWindow::dragMoveEvent(QDragMoveEvent* event) {
+  drop_zones_->setPoint(event->position().toPoint());
+  event->acceptProposedAction();
+}
+
+void MainWindow::dragLeaveEvent(QDragLeaveEvent*) { drop_zones_->hide(); }
+
 void MainWindow::dropEvent(QDropEvent* event) {
+  const bool compare = drop_zones_->compares(event->position().toPoint());
+  drop_zones_->hide();
   QStringList paths;
   for (const QUrl& url : event->mimeData()->urls())
     if (url.isLocalFile()) paths << url.toLocalFile();
   if (paths.isEmpty()) return;
   event->acceptProposedAction();
-  openFiles(paths);
+  if (compare && paths.size() == 1) {
+    compareWith(paths.front());
+  } else {
+    openFiles(paths);
+  }
 }
 
 QJsonObject MainWindow::dumpState() const {
-  const_cast<MainWindow*>(this)->MakeTables(kPhasesTab | kAllocationsTab | kCompareTab);
+  const_cast<MainWindow*>(this)->MakeTables(kPhasesTab | kAllocationsTab);
   QJsonObject trace;
   if (digest_ != nullptr) {
     const analysis::Summary& s = digest_->summary;
@@ -476,7 +492,6 @@ QJsonObject MainWindow::dumpState() const {
       {"breakdown", breakdown_->dumpState()},
       {"tables", QJsonObject{{"phases", phases_view_->dumpState()},
                              {"allocations", allocations_view_->dumpState()},
-                             {"compare", compare_view_->dumpState()},
                              {"current", tabs_->tabText(tabs_->currentIndex())}}},
       {"explain", explain_->dumpState()},
       {"timeline", timeline_->dumpState()},
@@ -486,6 +501,7 @@ QJsonObject MainWindow::dumpState() const {
       {"theme", theme_.dark ? "dark" : "light"},
       {"theme_choice", ThemeName(theme_choice_)},
       {"baseline", baseline_ != nullptr},
+      {"against", Against() ? QString::fromStdString(Against()->name) : QString()},
       {"ghost", baseline_ != nullptr || previous_ != nullptr},
       {"undo", undo_.canUndo() ? undo_.undoText() : QString()},
       {"redo", undo_.canRedo() ? undo_.redoText() : QString()},

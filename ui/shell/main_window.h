@@ -45,7 +45,7 @@ class TimelineWidget;
 class AllocationModel;
 class Banner;
 class BreakdownPanel;
-class ElidedLabel;
+class DropZones;
 class ExplainPanel;
 class HeaderBar;
 class RecordingPanel;
@@ -77,6 +77,7 @@ class MainWindow : public QMainWindow {
 
   void openFile(const QString& path);
   void openFiles(const QStringList& paths);  // one after another; the first becomes the baseline
+  void compareWith(const QString& path);     // read beside what is shown: the baseline of it
   void openModelConfig(const QString& path);
   // Only a device, or a range of entries or of time, of a recording.
   void openPart(const QString& path, const importers::OpenOptions& part);
@@ -85,7 +86,8 @@ class MainWindow : public QMainWindow {
   void saveTrace(const QString& path);
   void exportChrome(const QString& path);
   void cancelAll();                  // what is being run, read, written or replayed
-  void openPage(const QString& id);  // of the explain pages: "fragmentation", "what-if", ...
+  void openPage(const QString& id);  // a name of pageNames(), else nothing happens
+  QStringList pageNames() const;     // "phases", "allocations", "compare", "fragmentation", ...
 
   void setThemeChoice(ThemeChoice choice);
   bool busy() const;     // something is being run, read, written or digested
@@ -110,6 +112,8 @@ class MainWindow : public QMainWindow {
  protected:
   void closeEvent(QCloseEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
+  void dragMoveEvent(QDragMoveEvent* event) override;
+  void dragLeaveEvent(QDragLeaveEvent* event) override;
   void dropEvent(QDropEvent* event) override;
 
  private:
@@ -135,6 +139,8 @@ class MainWindow : public QMainWindow {
   void AddViewActions();
   void AddRunActions();
   void OpenDialog();
+  void CompareDialog();
+  TableView* TableInFront() const;
   void SaveDialog();
   void ExportDialog();
   void ShowAbout();
@@ -153,11 +159,13 @@ class MainWindow : public QMainWindow {
   void UpdateTables();
   void MakeTables(int wanted);  // of what is stale
   void MakeAllocations();
-  void MakeComparison();
   void CountAllocations();
   void ShowSelectedRow(trace::AllocationId id);
   void PinBaseline();
   void UnpinBaseline();
+  void SetBaseline(std::shared_ptr<const Digest> digest, const QString& file);
+  void SwapBaseline();
+  std::shared_ptr<const Digest> Against() const { return baseline_ ? baseline_ : previous_; }
   void ShowNothing();
   void ShowOutOfMemoryTab();
   void TabChanged();
@@ -169,6 +177,8 @@ class MainWindow : public QMainWindow {
   void FileNotLoaded(const QString& path, const absl::Status& status);
   void ShowWarnings(const QString& path, const trace::Trace& trace);
   void AddRecent(const QString& path);
+  void ComparisonLoaded(const QString& path, const std::shared_ptr<const trace::Trace>& trace);
+  void ComparisonNotLoaded(const QString& path, const absl::Status& status);
   // main_window_writing.cpp
   void WriteFile(const QString& path, bool chrome);
   void ShowProgress();
@@ -197,7 +207,8 @@ class MainWindow : public QMainWindow {
 
   std::shared_ptr<const Digest> digest_;    // what is shown
   std::shared_ptr<const Digest> previous_;  // the run before
-  std::shared_ptr<const Digest> baseline_;  // pinned
+  std::shared_ptr<const Digest> baseline_;  // pinned, or opened to compare with
+  QString baseline_file_;                   // that it was read from
   bool savings_due_ = false;                // soon to be asked for
   bool shown_is_partial_ = false;
   bool showing_file_ = false;  // opened, not run here
@@ -206,6 +217,7 @@ class MainWindow : public QMainWindow {
   int digesting_ = 0;
 
   FileLoader* loader_ = nullptr;
+  FileLoader* compare_loader_ = nullptr;
   importers::OpenOptions part_;  // of what is or was opened last
   std::optional<Shown> before_loading_;
   QStringList to_open_;
@@ -214,6 +226,7 @@ class MainWindow : public QMainWindow {
 
   HeaderBar* header_ = nullptr;
   Banner* banner_ = nullptr;
+  DropZones* drop_zones_ = nullptr;
   timeline::TimelineWidget* timeline_ = nullptr;
   QStackedWidget* controls_ = nullptr;  // of a run; of a recorded file
   RecordingPanel* recording_ = nullptr;
@@ -224,14 +237,11 @@ class MainWindow : public QMainWindow {
   ExplainPanel* explain_ = nullptr;
   int lent_height_ = 0;  // of the tables before an explain page took more; 0: none did
   TableModel* phases_ = nullptr;
-  TableModel* compare_ = nullptr;
   AllocationModel* allocations_ = nullptr;
   TableView* phases_view_ = nullptr;
-  TableView* compare_view_ = nullptr;
   TableView* allocations_view_ = nullptr;
   QLineEdit* allocation_filter_ = nullptr;
   QLabel* allocation_count_ = nullptr;
-  ElidedLabel* compare_note_ = nullptr;
   QPlainTextEdit* log_ = nullptr;
   QDockWidget* controls_dock_ = nullptr;
   QDockWidget* breakdown_dock_ = nullptr;
@@ -242,7 +252,7 @@ class MainWindow : public QMainWindow {
   QByteArray default_layout_;
   bool selecting_ = false;
   // Bits are 1 << index of the tab.
-  static constexpr int kPhasesTab = 1, kAllocationsTab = 2, kCompareTab = 4;
+  static constexpr int kPhasesTab = 1, kAllocationsTab = 2;
   int stale_tables_ = 0;
 };
 

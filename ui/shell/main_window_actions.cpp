@@ -32,6 +32,12 @@ QList<QKeySequence> Keys(std::initializer_list<const char*> texts) {
   return keys;
 }
 
+QString FileKinds() {
+  return QObject::tr(
+      "Recordings (*.trace *.pickle *.pkl *.json *.gz *.zst);;Traces (*.trace);;"
+      "CUDA memory snapshots (*.pickle *.pkl *.json *.gz *.zst);;All files (*)");
+}
+
 }  // namespace
 
 void MainWindow::BuildActions() {
@@ -53,6 +59,13 @@ void MainWindow::AddFileActions() {
                 .shortcuts = Keys({"Ctrl+O"}),
                 .run = [this] { OpenDialog(); },
                 .tip = tr("A .trace file, a CUDA memory snapshot, Kineto's JSON")});
+  actions_.Add({.id = "file.compare",
+                .menu = menu,
+                .text = tr("Compare with a file …"),
+                .shortcuts = Keys({"Ctrl+D"}),
+                .run = [this] { CompareDialog(); },
+                .enabled = have,
+                .tip = tr("Opens a second recording or trace as the baseline of what is shown")});
   actions_.Add({.id = "file.open-part",
                 .menu = menu,
                 .text = tr("Open part of a recording …"),
@@ -113,21 +126,34 @@ void MainWindow::AddEditActions() {
                 .text = tr("Copy table rows"),
                 .run =
                     [this] {
-                      const auto* table = tabs_->currentWidget()->findChild<TableView*>();
-                      if (table != nullptr) table->copySelection();
+                      if (const TableView* table = TableInFront()) table->copySelection();
                     },
-                .tip = tr("The selected rows of the table that is shown, as TSV"),
+                .tip = tr("The selected rows of the table that is shown, else all, as TSV (in a "
+                          "table Ctrl+C)"),
                 .separator_before = true});
+  actions_.Add({.id = "edit.copy-csv",
+                .menu = menu,
+                .text = tr("Copy table rows as CSV"),
+                .run =
+                    [this] {
+                      if (const TableView* table = TableInFront()) table->copyAsCsv();
+                    },
+                .tip = tr("With exact bytes (in a table Ctrl+Shift+C)")});
   actions_.Add({.id = "edit.find",
                 .menu = menu,
-                .text = tr("Find allocations"),
+                .text = tr("Filter the table in front, or find allocations"),
                 .shortcuts = Keys({"Ctrl+F"}),
                 .run =
                     [this] {
                       tables_dock_->show();
-                      tabs_->setCurrentIndex(1);
-                      allocation_filter_->setFocus();
-                      allocation_filter_->selectAll();
+                      QLineEdit* filter = allocation_filter_;
+                      for (QLineEdit* edit : tabs_->currentWidget()->findChildren<QLineEdit*>())
+                        if (edit->objectName().endsWith(QLatin1String("Filter")) &&
+                            edit->isVisible())
+                          filter = edit;
+                      if (filter == allocation_filter_) tabs_->setCurrentIndex(1);
+                      filter->setFocus();
+                      filter->selectAll();
                     },
                 .enabled = [this] { return digest_ != nullptr; }});
   actions_.Add({.id = "edit.clear-selection",
@@ -255,6 +281,17 @@ void MainWindow::AddRunActions() {
                 .text = tr("Unpin the baseline"),
                 .run = [this] { UnpinBaseline(); },
                 .enabled = [this] { return baseline_ != nullptr; }});
+  actions_.Add({.id = "run.swap",
+                .menu = menu,
+                .text = tr("Swap with the baseline"),
+                .shortcuts = Keys({"Ctrl+Shift+B"}),
+                .run = [this] { SwapBaseline(); },
+                .enabled =
+                    [this] {
+                      return baseline_ != nullptr && digest_ != nullptr && digest_ != baseline_ &&
+                             !shown_is_partial_ && !busy();
+                    },
+                .tip = tr("Shows the baseline, and compares what was shown with it")});
   for (const Technique& technique : Techniques()) {
     const QString id = ToQString(technique.id);
     actions_.Add({.id = QStringLiteral("technique.") + id,
@@ -319,12 +356,24 @@ void MainWindow::AddRunActions() {
                 }});
 }
 
+// That has the focus, else the first in sight.
+TableView* MainWindow::TableInFront() const {
+  TableView* found = nullptr;
+  for (TableView* table : tabs_->currentWidget()->findChildren<TableView*>())
+    if (table->isVisible() && (found == nullptr || table->hasFocus())) found = table;
+  return found;
+}
+
 void MainWindow::OpenDialog() {
-  const QStringList paths = QFileDialog::getOpenFileNames(
-      this, tr("Open a recording"), QFileInfo(file_).path(),
-      tr("Recordings (*.trace *.pickle *.pkl *.json *.gz *.zst);;Traces (*.trace);;"
-         "CUDA memory snapshots (*.pickle *.pkl *.json *.gz *.zst);;All files (*)"));
+  const QStringList paths = QFileDialog::getOpenFileNames(this, tr("Open a recording"),
+                                                          QFileInfo(file_).path(), FileKinds());
   if (!paths.isEmpty()) openFiles(paths);
+}
+
+void MainWindow::CompareDialog() {
+  const QString path = QFileDialog::getOpenFileName(this, tr("Compare with a recording"),
+                                                    QFileInfo(file_).path(), FileKinds());
+  if (!path.isEmpty()) compareWith(path);
 }
 
 void MainWindow::SaveDialog() {

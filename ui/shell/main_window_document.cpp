@@ -210,8 +210,9 @@ void MainWindow::WorkerLost(const QString& what) {
 
 void MainWindow::Digested(std::shared_ptr<const trace::Trace> trace, bool animate, bool partial) {
   const quint64 generation = ++digest_generation_;
+  const std::string file = showing_file_ ? file_.toStdString() : std::string();
   if (trace->events.size() < kDigestInline) {
-    ShowDigest(MakeDigest(std::move(trace)), animate, partial);
+    ShowDigest(MakeDigest(std::move(trace), file), animate, partial);
     return;
   }
   ++digesting_;
@@ -230,7 +231,7 @@ void MainWindow::Digested(std::shared_ptr<const trace::Trace> trace, bool animat
             ShowDigest(watcher->result(), animate, partial);
           });
   watcher->setFuture(
-      QtConcurrent::run([trace = std::move(trace)]() mutable { return MakeDigest(trace); }));
+      QtConcurrent::run([trace = std::move(trace), file] { return MakeDigest(trace, file); }));
 }
 
 void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, bool partial) {
@@ -293,10 +294,10 @@ void MainWindow::ShowNothing() {
   timeline_->setTrace(nullptr);
   breakdown_->setDigest(nullptr);
   explain_->setDigest(nullptr);
+  explain_->setAgainst(Against(), baseline_ != nullptr);
   header_->setTexts({});
   allocations_->setTrace(nullptr);
   phases_->setTable({});
-  compare_->setTable({});
   setWindowTitle(QStringLiteral("vramscope"));
   ShowControls();
 }
@@ -309,12 +310,18 @@ void MainWindow::ShowOutOfMemoryTab() {
   if (tabs_->isTabVisible(tab) != wanted) tabs_->setTabVisible(tab, wanted);
 }
 
+QStringList MainWindow::pageNames() const {
+  QStringList names = {QStringLiteral("phases"), QStringLiteral("allocations")};
+  for (const ExplainPanel::PageInfo& info : explain_->pages()) names << QLatin1String(info.id);
+  return names << QStringLiteral("log");
+}
+
 void MainWindow::openPage(const QString& id) {
-  ExplainPage* page = explain_->page(id);
-  if (page == nullptr) return;
-  tabs_->setTabVisible(tabs_->indexOf(page), true);
+  const auto at = static_cast<int>(pageNames().indexOf(id));  // the tabs stand in that order
+  if (at < 0) return;
+  tabs_->setTabVisible(at, true);
   tables_dock_->show();
-  explain_->open(id);
+  tabs_->setCurrentIndex(at);
 }
 
 // A page with a picture wants more height than a table: lent while it is in front.
@@ -354,7 +361,8 @@ void MainWindow::ShowFit() {
 }
 
 void MainWindow::UpdateGhost(bool) {
-  const std::shared_ptr<const Digest>& ghost = baseline_ ? baseline_ : previous_;
+  const std::shared_ptr<const Digest> ghost = Against();
+  explain_->setAgainst(ghost, baseline_ != nullptr);
   if (ghost == nullptr || ghost == digest_) {
     timeline_->setGhost(nullptr);
   } else {
@@ -364,7 +372,7 @@ void MainWindow::UpdateGhost(bool) {
 
 // A table is made when it is looked at: after a toggle the one in front is enough.
 void MainWindow::UpdateTables() {
-  stale_tables_ = kPhasesTab | kAllocationsTab | kCompareTab;
+  stale_tables_ = kPhasesTab | kAllocationsTab;
   MakeTables(tables_dock_->isVisible() ? 1 << tabs_->currentIndex() : 0);
 }
 
@@ -374,7 +382,6 @@ void MainWindow::MakeTables(int wanted) {
   stale_tables_ &= ~wanted;
   if (wanted & kPhasesTab) phases_->setTable(PhaseTable(*digest_));
   if (wanted & kAllocationsTab) MakeAllocations();
-  if (wanted & kCompareTab) MakeComparison();
 }
 
 void MainWindow::MakeAllocations() {
@@ -396,40 +403,35 @@ void MainWindow::CountAllocations() {
                      QString::fromStdString(timeline::FormatCount(total))));
 }
 
-void MainWindow::MakeComparison() {
-  const std::shared_ptr<const Digest>& against = baseline_ ? baseline_ : previous_;
-  if (against == nullptr || against == digest_) {
-    compare_->setTable({});
-    compare_note_->setFullText(
-        tr("Nothing to compare with yet: toggle a technique, or pin this run as the baseline "
-           "(Ctrl+B) and change it."));
-  } else {
-    compare_->setTable(CompareTable(*against, *digest_));
-    const auto name = [](const Digest& d) {
-      return QString::fromStdString(d.trace->info.title.empty() ? d.trace->info.model.name
-                                                                : d.trace->info.title);
-    };
-    compare_note_->setFullText(
-        (baseline_ ? tr("Against the pinned baseline (%1): highest bytes of each category within "
-                        "each phase")
-                   : tr("Against the run before (%1): highest bytes of each category within each "
-                        "phase"))
-            .arg(name(*against)));
-  }
-}
-
 void MainWindow::PinBaseline() {
-  baseline_ = digest_;
-  UpdateGhost(false);
-  UpdateTables();
-  Say(tr("This run is the baseline now"));
+  SetBaseline(digest_, file_);
+  Say(tr("%1 is the baseline now").arg(QString::fromStdString(digest_->name)));
 }
 
 void MainWindow::UnpinBaseline() {
-  baseline_ = nullptr;
-  UpdateGhost(false);
-  UpdateTables();
+  SetBaseline(nullptr, {});
   Say(tr("No baseline any more: runs are compared with the one before"));
+}
+
+void MainWindow::SetBaseline(std::shared_ptr<const Digest> digest, const QString& file) {
+  baseline_ = std::move(digest);
+  baseline_file_ = file;
+  UpdateGhost(false);
+  actions_.Refresh();
+}
+
+void MainWindow::SwapBaseline() {
+  const std::shared_ptr<const Digest> shown = digest_;
+  const QString file = file_;
+  ++digest_generation_;  // what is being digested would come into the wrong place
+  std::shared_ptr<const Digest> next = std::exchange(baseline_, shown);
+  file_ = std::exchange(baseline_file_, file);
+  showing_file_ = !file_.isEmpty();
+  undo_.clear();
+  if (next->trace->info.has_config) SetConfig(next->trace->info.config);
+  ShowDigest(std::move(next), false, false);
+  Say(tr("%1 is shown against %2")
+          .arg(QString::fromStdString(digest_->name), QString::fromStdString(baseline_->name)));
 }
 
 void MainWindow::SelectionChanged(trace::AllocationId id) {
@@ -458,7 +460,8 @@ void MainWindow::Say(const QString& text) {
 }
 
 bool MainWindow::busy() const {
-  return run_tag_ != 0 || loader_->busy() || digesting_ > 0 || !writing_.empty();
+  return run_tag_ != 0 || loader_->busy() || compare_loader_->busy() || digesting_ > 0 ||
+         !writing_.empty();
 }
 
 bool MainWindow::settled() const {

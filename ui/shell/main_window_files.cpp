@@ -2,9 +2,11 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QFutureWatcher>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QPlainTextEdit>
+#include <QtConcurrent/QtConcurrentRun>
 
 #include "ui/panels/qt_theme.h"
 #include "ui/shell/header_bar.h"
@@ -225,6 +227,57 @@ void MainWindow::FileLoaded(const QString& path,
   } else {
     connect(this, &MainWindow::documentShown, this, next, Qt::SingleShotConnection);
   }
+}
+
+// As the baseline of what is shown, which stays. A second start takes the place of the first.
+void MainWindow::compareWith(const QString& path) {
+  if (digest_ == nullptr) {
+    openFile(path);
+    return;
+  }
+  if (IsConfiguration(path)) {
+    PinBaseline();
+    openModelConfig(path);
+    return;
+  }
+  banner_->clear(QStringLiteral("compare-failed"));
+  Say(tr("Opening %1 to compare with").arg(path));
+  compare_loader_->start(path, {});
+  ShowProgress();
+}
+
+void MainWindow::ComparisonLoaded(const QString& path,
+                                  const std::shared_ptr<const trace::Trace>& loaded) {
+  AddRecent(path);
+  const QString file = QFileInfo(path).absoluteFilePath();
+  ++digesting_;
+  auto* watcher = new QFutureWatcher<std::shared_ptr<const Digest>>(this);
+  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, file] {
+    --digesting_;
+    watcher->deleteLater();
+    ShowProgress();
+    SetBaseline(watcher->result(), file);
+    openPage(QStringLiteral("compare"));
+    Say(tr("Compared with %1").arg(file));
+    ShowWarnings(file, *baseline_->trace);
+  });
+  watcher->setFuture(QtConcurrent::run(
+      [trace = loaded, name = file.toStdString()] { return MakeDigest(trace, name); }));
+}
+
+void MainWindow::ComparisonNotLoaded(const QString& path, const absl::Status& status) {
+  ShowProgress();
+  const QString name = QFileInfo(path).fileName();
+  if (status.code() == absl::StatusCode::kCancelled) {
+    Say(tr("Opening %1 was cancelled").arg(name));
+  } else {
+    banner_->show({.kind = "compare-failed",
+                   .title = tr("%1 could not be opened to compare with").arg(name),
+                   .text = tr("%1. %2").arg(Text(status), NextStep(status.code()))});
+    Say(tr("Not opened: %1: %2").arg(path, Text(status)));
+  }
+  actions_.Refresh();
+  Q_EMIT failed(Text(status));
 }
 
 void MainWindow::ShowWarnings(const QString& path, const trace::Trace& trace) {

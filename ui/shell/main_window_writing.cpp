@@ -125,20 +125,22 @@ void MainWindow::WriteFile(const QString& path, bool chrome) {
 }
 
 void MainWindow::ShowProgress() {
-  const bool loading = loader_->busy();
+  const FileLoader* loader = loader_->busy() ? loader_ : compare_loader_;
+  const bool loading = loader->busy();
   cancel_->setVisible(loading || progress_->isVisible());
   if (loading) {
-    const double fraction = loader_->fraction();
-    const QString name = QFileInfo(loader_->path()).fileName();
+    const double fraction = loader->fraction();
+    const QString name = QFileInfo(loader->path()).fileName();
     const QString much = tr("%1 %").arg(static_cast<int>(fraction * 100));
     progress_->setRange(0, 1000);
     progress_->setValue(static_cast<int>(fraction * 1000));
     progress_->show();
     cancel_->setVisible(true);
-    cancel_->setEnabled(!loader_->cancelling());
-    status_->setText(loader_->cancelling() ? tr("Cancelling %1 …").arg(name)
-                                           : tr("Opening %1 … %2").arg(name, much));
-    if (!busy_delay_.isActive()) timeline_->setLoading(tr("opening %1 …").arg(name), fraction);
+    cancel_->setEnabled(!loader->cancelling());
+    status_->setText(loader->cancelling() ? tr("Cancelling %1 …").arg(name)
+                                          : tr("Opening %1 … %2").arg(name, much));
+    if (loader == loader_ && !busy_delay_.isActive())
+      timeline_->setLoading(tr("opening %1 …").arg(name), fraction);
     return;
   }
   cancel_->setEnabled(true);
@@ -165,6 +167,7 @@ void MainWindow::ShowProgress() {
 
 void MainWindow::cancelAll() {
   loader_->cancel();
+  compare_loader_->cancel();
   ShowProgress();
   for (const auto& writing : writing_) writing->cancel = true;
   worker_->cancel();

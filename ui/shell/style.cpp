@@ -51,6 +51,8 @@ QWidget#canvas { background: @ground; }
 QToolButton[role="chip"] { background: @raised; color: @text; border: 1px solid transparent;
     border-radius: 12px; padding: 4px 12px; }
 QToolButton[role="chip"]:hover { border-color: @line; background: @hover; }
+QToolButton[role="chip"]:checked { background: @selected; color: @accent; }
+QToolButton[role="chip"]:focus { border-color: @accent; }
 QToolButton[role="chip"][tone="accent"] { color: @accent; }
 QToolButton[role="chip"][tone="good"] { color: @good; }
 QToolButton[role="chip"][tone="bad"] { color: @bad; }
@@ -97,6 +99,11 @@ QTabBar::tab { background: transparent; color: @dim; padding: 8px 2px 6px 2px; m
 QTabBar::tab:hover { color: @text; }
 QTabBar::tab:selected { color: @text; font-weight: 600; border-bottom: 2px solid @accent; }
 
+QTabBar::scroller { width: 44px; }
+QTabBar QToolButton { background: @panel; border: none; }
+QTabBar QToolButton:hover { background: @raised; }
+QAbstractScrollArea::corner { background: transparent; border: none; }
+
 QTableView { background: @panel; alternate-background-color: @panel; color: @text; border: none;
     outline: none; selection-background-color: @selected; selection-color: @text; }
 QTableView::item { padding: 0 8px; border: none; }
@@ -104,7 +111,9 @@ QTableView::item:selected { background: @selected; color: @text; }
 QHeaderView { background: @panel; }
 QHeaderView::section { background: @panel; color: @dim; border: none; padding: 4px 11px; }
 QHeaderView::section:hover { color: @text; }
-QHeaderView::up-arrow, QHeaderView::down-arrow { width: 0; height: 0; }
+QHeaderView::down-arrow, QHeaderView::up-arrow { width: 8px; height: 8px; margin-right: 1px;
+    image: url(:/vramscope/chevron-@mode.svg); subcontrol-position: top center; }
+QHeaderView::down-arrow { image: url(:/vramscope/chevron-up-@mode.svg); }
 QPlainTextEdit, QListWidget { background: @panel; color: @text; border: none; outline: none; }
 QListWidget::item { padding: 5px 8px; border-radius: 4px; }
 QListWidget::item:selected { background: @hover; color: @text; }

@@ -10,6 +10,7 @@
 #include <QTimer>
 #include <cstdio>
 #include <optional>
+#include <utility>
 
 #include "ui/explain/explain_panel.h"
 #include "ui/shell/main_window.h"
@@ -46,6 +47,19 @@ bool HaveDisplay() {
          qEnvironmentVariableIsSet("QT_QPA_PLATFORM");
 }
 
+// "what-if=expandable_segments:True": the page, and the settings that it tries.
+std::pair<QString, QString> PageOf(const WindowOptions& options) {
+  const QString page = QString::fromStdString(options.page);
+  const qsizetype at = page.indexOf(QLatin1Char('='));
+  return {page.left(at), at < 0 ? QString() : page.mid(at + 1)};
+}
+
+void OpenPage(MainWindow* window, const WindowOptions& options) {
+  const auto [page, conf] = PageOf(options);
+  if (!conf.isEmpty()) window->explainPanel()->setConf(conf);
+  window->openPage(page);
+}
+
 // Draws the window once everything has come, writes what was asked for, ends the program.
 class Photographer : public QObject {
  public:
@@ -69,9 +83,7 @@ class Photographer : public QObject {
     if (!shown && failure_.isEmpty() && !over) return;
     if (shown && !document_at_) {
       document_at_ = since_.elapsed();
-      const QStringList page = QString::fromStdString(options_.page).split(QLatin1Char('='));
-      if (page.size() > 1) window_->explainPanel()->setConf(page[1]);
-      window_->openPage(page[0]);
+      OpenPage(window_, options_);
     }
     if (shown && !window_->settled() && since_.elapsed() < *document_at_ + kSavingsMs) return;
     poll_.stop();
@@ -155,6 +167,13 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   window_options.worker_program = FindWorker();
   if (picture) window_options.settings_file = scratch.filePath(QStringLiteral("settings.ini"));
   MainWindow window(window_options);
+  if (const auto [page, conf] = PageOf(options);
+      !options.page.empty() &&
+      (!window.pageNames().contains(page) || (!conf.isEmpty() && page != QLatin1String("what-if"))))
+    return Complain(kUsage, QStringLiteral("--page: \"%1\" is none of %2 (what-if=CONF tries "
+                                           "settings of PYTORCH_CUDA_ALLOC_CONF)")
+                                .arg(QString::fromStdString(options.page),
+                                     window.pageNames().join(QStringLiteral(", "))));
   if (!theme.isEmpty()) window.setThemeChoice(ThemeFromName(theme));
   if (size) window.resize(*size);
   if (!picture && !size && window.screen() != nullptr) {
@@ -165,7 +184,13 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   window.show();
   // Before anything is asked for: what is refused at once is heard, too.
   std::optional<Photographer> photographer;
-  if (picture) photographer.emplace(&window, options);
+  if (picture) {
+    photographer.emplace(&window, options);
+  } else if (!options.page.empty()) {
+    QObject::connect(
+        &window, &MainWindow::documentShown, &window, [&] { OpenPage(&window, options); },
+        Qt::SingleShotConnection);
+  }
   QStringList files;
   for (const std::string& file : options.files) files << QFile::decodeName(file.c_str());
   if (files.isEmpty()) {

@@ -15,7 +15,9 @@ struct WindowOptions {
   std::string size;                // "1680x1050", logical pixels; empty: as it was last
   std::string theme;               // "dark", "light", "system"; empty: as it was last
   double scale = 1.0;              // of everything, 0.5 to 4
-  std::string page = {};  // an explain page to open: "reclaim", "what-if=expandable_segments:True"
+  // A tab to open: "phases", "compare", "reclaim", "what-if=expandable_segments:True". A name that
+  // is none is answered with those that there are.
+  std::string page = {};
 };
 
 // Returns the exit status: 0, 2 (an option that can't be understood), 3 (a file could not be

@@ -101,6 +101,7 @@ QJsonObject DumpState(const CanvasState& s, const SceneCounts& counts) {
   } else {
     o["selection"] = QJsonValue::Null;
   }
+  o["highlighted"] = qint64{s.highlighted};
   o["range"] = s.range
                    ? QJsonValue(QJsonObject{{"begin_ns", s.range->begin}, {"end_ns", s.range->end}})
                    : QJsonValue::Null;

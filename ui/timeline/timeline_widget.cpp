@@ -459,6 +459,13 @@ void TimelineWidget::select(trace::AllocationId id) {
   impl_->Refresh();
 }
 
+void TimelineWidget::highlight(const std::vector<trace::AllocationId>& blocks) {
+  const CanvasState& s = impl_->model.state();
+  if (!s.data || s.data->shared_trace() != impl_->trace) return;
+  impl_->model.Highlight(blocks);
+  impl_->Refresh();
+}
+
 void TimelineWidget::revealSelection() {
   impl_->model.RevealSelection(impl_->Now());
   impl_->Refresh();

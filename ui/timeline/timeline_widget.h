@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "profiler/trace/trace.h"
 #include "ui/timeline/theme.h"
@@ -81,8 +82,10 @@ class TimelineWidget : public QWidget {
   void undoView();
   void redoView();
   void select(trace::AllocationId id);  // an invalid id clears it
-  void revealSelection();               // pans (and zooms out) so that the selection is in the view
-  void setCursorTime(qint64 time_ns);   // < 0: none
+  // The blocks of one call site, say: the others are faint, until another is selected.
+  void highlight(const std::vector<vramscope::trace::AllocationId>& blocks);
+  void revealSelection();              // pans (and zooms out) so that the selection is in the view
+  void setCursorTime(qint64 time_ns);  // < 0: none
   void setRange(qint64 begin_ns, qint64 end_ns);  // begin >= end: none
   void jumpToPeak();
   void clearSelection();

@@ -19,6 +19,7 @@
 
 #include "profiler/trace/writer.h"
 #include "tests/ui/shell/recorded_trace.h"
+#include "tests/ui/shell/recorded_window.h"
 #include "ui/explain/curve_plot.h"
 #include "ui/explain/explain_panel.h"
 #include "ui/explain/explain_rows.h"
@@ -33,56 +34,7 @@
 namespace vramscope::ui {
 namespace {
 
-constexpr int kWaitMs = 60'000;
-
-class RecordedFileTest : public ::testing::Test {
- protected:
-  void SetUp() override { Open({}); }
-
-  void Open(OpenFunction open) {
-    window_.reset();
-    window_ = std::make_unique<MainWindow>(
-        MainWindowOptions{.worker_program = QStringLiteral(VRAMSCOPE_FAKE_WORKER),
-                          .settings_file = folder_.filePath(QStringLiteral("settings.ini")),
-                          .savings = false,
-                          .open = std::move(open)});
-    window_->setThemeChoice(ThemeChoice::kDark);
-    window_->resize(1400, 900);
-    window_->show();
-    ASSERT_TRUE(QTest::qWaitForWindowExposed(window_.get()));
-    QApplication::setActiveWindow(window_.get());
-  }
-  bool WaitFor(const std::function<bool()>& what) { return QTest::qWaitFor(what, kWaitMs); }
-  bool Idle() {
-    return WaitFor([this] { return !window_->busy() && !window_->explainPanel()->busy(); });
-  }
-  QString Write(const char* name, const trace::Trace& trace) {
-    const QString path = folder_.filePath(QLatin1String(name));
-    EXPECT_TRUE(trace::WriteTraceFile(trace, path.toStdString(), {}).ok());
-    return path;
-  }
-  void OpenRecorded(const testing::RecordedOptions& options = {}) {
-    window_->openFile(Write("recorded.trace", *testing::MakeRecordedTrace(options)));
-    ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
-  }
-  QJsonObject State() { return window_->dumpState(); }
-  QJsonObject Page(const char* id) {
-    return State()["explain"].toObject()[QLatin1String(id)].toObject();
-  }
-  QString Banner(const char* key) {
-    return State()["banner"].toObject()[QLatin1String(key)].toString();
-  }
-  QString Chip(const char* key) {
-    return State()["chips"].toObject()[QLatin1String(key)].toString();
-  }
-  template <class W>
-  W* Find(const char* name) {
-    return window_->findChild<W*>(QString::fromLatin1(name));
-  }
-
-  QTemporaryDir folder_;
-  std::unique_ptr<MainWindow> window_;
-};
+class RecordedFileTest : public testing::RecordedWindow {};
 
 TEST_F(RecordedFileTest, ShowsWhatWasRecordedInPlaceOfControls) {
   OpenRecorded();
@@ -126,7 +78,7 @@ TEST_F(RecordedFileTest, SelectionHasItsRuleAndStack) {
     if (trace.events.StackOf(trace.allocations.alloc_event[id]).value == 1) break;
   window_->timelineWidget()->select({id});
   const QJsonObject selection = State()["breakdown"].toObject()["selection"].toObject();
-  EXPECT_EQ(selection["title"].toString(), "forward  run/model.py:42");
+  EXPECT_EQ(selection["title"].toString(), "model.py:42 forward");
   EXPECT_FALSE(selection["facts"].toObject()["inferred by"].toString().isEmpty());
   // Python first, then the rest; whole paths in the copy.
   EXPECT_EQ(selection["stack"].toString(),

@@ -26,6 +26,7 @@
 #include <QUrl>
 
 #include "profiler/trace/reader.h"
+#include "ui/explain/explain_panel.h"
 #include "ui/panels/table_panel.h"
 #include "ui/panels/technique_panel.h"
 #include "ui/panels/toggle_switch.h"
@@ -75,6 +76,11 @@ class ShellTest : public ::testing::Test {
   QString Banner(const char* key) {
     return State()["banner"].toObject()[QLatin1String(key)].toString();
   }
+  int ComparedRows() {
+    window_->openPage(QStringLiteral("compare"));
+    EXPECT_TRUE(WaitFor([this] { return !window_->explainPanel()->busy(); }));
+    return State()["explain"].toObject()["compare"].toObject()["table"].toObject()["rows"].toInt();
+  }
   double Peak() { return State()["trace"].toObject()["peak_allocated"].toDouble(); }
   QJsonObject Technique(const char* id) {
     const QJsonArray techniques = State()["techniques"].toArray();
@@ -123,7 +129,8 @@ TEST_F(ShellTest, ToggleReplansAndUndoTakesItBack) {
   EXPECT_TRUE(Technique("checkpoint-layer")["on"].toBool());
   EXPECT_EQ(State()["undo"].toString(), "Checkpoint every layer on");
   EXPECT_TRUE(State()["ghost"].toBool());
-  EXPECT_GT(State()["tables"].toObject()["compare"].toObject()["rows"].toInt(), 0);
+  EXPECT_EQ(State()["against"].toString(), "qwen2-0.5b");
+  EXPECT_GT(ComparedRows(), 0);
   QTest::keyClick(window_.get(), Qt::Key_Z, Qt::ControlModifier);
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Peak(), before);
@@ -473,7 +480,8 @@ TEST_F(ShellTest, BaselineStaysWhenPinned) {
   Click("fused");
   ASSERT_TRUE(Idle());
   EXPECT_TRUE(State()["baseline"].toBool());
-  EXPECT_GT(State()["tables"].toObject()["compare"].toObject()["rows"].toInt(), 0);
+  EXPECT_EQ(State()["against"].toString(), "qwen2-0.5b");
+  EXPECT_GT(ComparedRows(), 0);
   Trigger("run.unpin");
   EXPECT_FALSE(State()["baseline"].toBool());
 }

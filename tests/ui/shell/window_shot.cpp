@@ -1,6 +1,6 @@
 // The window as `vramscope --screenshot` draws it, without the command line around it:
 //   window_shot OUT.png STATE.json [dark|light] [WxH] [SCALE] [FILE...]
-// $VRAMSCOPE_SHOT_PAGE: an explain page to open ("fragmentation", "reclaim", ...).
+// $VRAMSCOPE_SHOT_PAGE: a tab to open ("fragmentation", "reclaim", ...).
 #include <cstdlib>
 
 #include "ui/shell/window_main.h"

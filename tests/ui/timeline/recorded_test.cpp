@@ -51,7 +51,7 @@ TEST(RecordedLanesTest, HoverSaysRuleAndStack) {
   hit.allocation = {id};
   hit.time = data->FromTrace(t.allocations.begin_ns[id]);
   const Tooltip tip = MakeTooltip(model.state(), hit);
-  EXPECT_EQ(tip.title, "forward  run/model.py:42");
+  EXPECT_EQ(tip.title, "model.py:42 forward");
   std::string all;
   for (const TooltipRow& row : tip.rows) all += row.label + "|" + row.value + "\n";
   EXPECT_THAT(all, HasSubstr("inferred by|" + RuleText(2)));
@@ -61,7 +61,7 @@ TEST(RecordedLanesTest, HoverSaysRuleAndStack) {
 TEST(OriginTest, CallSiteIsTheProgramsOwn) {
   const auto trace = vramscope::testing::MakeRecordedTrace();
   // The innermost frame is PyTorch's optimizer; the program's own is one further out.
-  EXPECT_EQ(CallSite(*trace, {2}), "step  run/train.py:12");
+  EXPECT_EQ(CallSite(*trace, {2}), "train.py:12 step");
   EXPECT_EQ(CallSite(*trace, {0}), "");
   EXPECT_EQ(CallSite(*trace, {99}), "");
   EXPECT_TRUE(StackLines(*trace, {99}, 0).empty());

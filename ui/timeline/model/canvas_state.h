@@ -67,6 +67,9 @@ struct CanvasState {
   AddressWindow addresses;
 
   trace::AllocationId selection;
+  std::vector<bool> highlight;  // row = allocation; empty: none, else the others are faint
+  uint32_t highlighted = 0;     // how many
+  bool faint(uint32_t row) const { return !highlight.empty() && !highlight[row]; }
   uint32_t selected_slice = kNoSlice;
   std::optional<Span> range;
   std::optional<double> cursor;

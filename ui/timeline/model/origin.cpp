@@ -4,19 +4,13 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
+#include "profiler/analysis/site_names.h"
 #include "profiler/inference/rules.h"
 
 namespace vramscope::ui::timeline {
 namespace {
-
-bool IsPython(std::string_view file) {
-  return file.ends_with(".py") || file.starts_with("<frozen") || file.starts_with("<string");
-}
-
-bool IsTorch(std::string_view file) {
-  return file.find("/torch/") != std::string_view::npos || file.starts_with("torch/");
-}
 
 // The end of a path says more than its beginning.
 std::string_view LastParts(std::string_view path) {
@@ -26,12 +20,18 @@ std::string_view LastParts(std::string_view path) {
   return before == std::string_view::npos ? path : path.substr(before + 1);
 }
 
-StackLine LineOf(const trace::Trace& trace, uint32_t frame) {
+bool IsPython(const analysis::SiteNames& names, uint32_t frame) {
+  const auto kind = names.KindOf(frame);
+  return kind == analysis::SiteNames::Frame::kProgram ||
+         kind == analysis::SiteNames::Frame::kLibrary;
+}
+
+StackLine LineOf(const trace::Trace& trace, uint32_t frame, bool python) {
   const trace::StackTable& s = trace.stacks;
   const std::string_view file = trace.String(s.file[frame]);
   StackLine line;
   line.function = trace.String(s.function[frame]);
-  line.python = IsPython(file);
+  line.python = python;
   if (s.line[frame] > 0) {
     line.file = fmt::format("{}:{}", LastParts(file), s.line[frame]);
     line.place = fmt::format("{}:{}", file, s.line[frame]);
@@ -82,11 +82,11 @@ std::vector<StackLine> StackLines(const trace::Trace& trace, trace::StackId stac
   std::vector<StackLine> lines;
   if (stack.value >= trace.stacks.size()) return lines;
   const auto frames = trace.stacks.Frames(stack);
+  const analysis::SiteNames names(trace);
   for (const bool python : {true, false})
     for (const uint32_t frame : frames) {
       if (limit > 0 && lines.size() >= limit) return lines;
-      if (IsPython(trace.String(trace.stacks.file[frame])) == python)
-        lines.push_back(LineOf(trace, frame));
+      if (IsPython(names, frame) == python) lines.push_back(LineOf(trace, frame, python));
     }
   return lines;
 }
@@ -96,19 +96,17 @@ trace::StackId StackOf(const trace::Trace& trace, trace::AllocationId id) {
 }
 
 std::string CallSite(const trace::Trace& trace, trace::StackId stack) {
-  if (stack.value >= trace.stacks.size()) return {};
-  const auto frames = trace.stacks.Frames(stack);
-  if (frames.empty()) return {};
-  uint32_t best = frames.front();
-  int best_rank = 0;  // 1: Python, 2: Python outside torch
-  for (const uint32_t frame : frames) {
-    const std::string_view file = trace.String(trace.stacks.file[frame]);
-    const int rank = !IsPython(file) ? 0 : IsTorch(file) ? 1 : 2;
-    if (rank > best_rank) best = frame, best_rank = rank;
-    if (rank == 2) break;
-  }
-  const StackLine line = LineOf(trace, best);
-  return line.file.empty() ? line.function : fmt::format("{}  {}", line.function, line.file);
+  if (stack.value == 0 || stack.value >= trace.stacks.size()) return {};
+  const analysis::SiteNames names(trace);
+  std::vector<std::string> callers = names.Callers(stack);
+  return callers.empty() ? names.Operator(stack) : std::move(callers.front());
+}
+
+std::string NameOf(const trace::Trace& trace, trace::AllocationId id) {
+  const std::string site = CallSite(trace, StackOf(trace, id));
+  if (!site.empty()) return site;
+  return fmt::format("{} {}", analysis::IsOlder(trace, id.value) ? "older block" : "allocation",
+                     id.value);
 }
 
 }  // namespace vramscope::ui::timeline

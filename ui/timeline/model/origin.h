@@ -35,7 +35,9 @@ struct StackLine {
 // any. At most `limit` (0: all).
 std::vector<StackLine> StackLines(const trace::Trace& trace, trace::StackId stack, size_t limit);
 trace::StackId StackOf(const trace::Trace& trace, trace::AllocationId id);
-// "forward  model.py:123" of the innermost Python frame outside torch itself; "" without a stack.
+// "model.py:123 forward", as profiler/analysis/site_names.h has it; "" without a stack.
 std::string CallSite(const trace::Trace& trace, trace::StackId stack);
+// Of an allocation without module and op: its call site, or a number.
+std::string NameOf(const trace::Trace& trace, trace::AllocationId id);
 
 }  // namespace vramscope::ui::timeline

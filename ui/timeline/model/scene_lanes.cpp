@@ -168,6 +168,11 @@ uint32_t MixArgb(uint32_t a, uint32_t b, float t) {
   return 0xff000000 | rb | g;
 }
 
+// What is not highlighted steps back, but keeps its hue.
+Color Faint(const Theme& theme, Color color) {
+  return Mix(color, theme.ground, theme.dark ? 0.72 : 0.76);
+}
+
 }  // namespace
 
 void DrawSlices(const CanvasState& s, const TextMeasure& measure, SceneCounts* counts,
@@ -225,6 +230,10 @@ void DrawBlocks(const CanvasState& s, const TextMeasure& measure, SceneCounts* c
     about = fmt::format("{} of {} of addresses; double click on the title shows all",
                         FormatBytes(s.address_end() - s.address_begin()),
                         FormatBytes(s.data->address_axis().size()));
+  }
+  if (s.highlighted > 0) {
+    about = fmt::format("{} of {} highlighted; Esc ends it", FormatCount(s.highlighted),
+                        FormatCount(s.highlight.size()));
   }
   DrawLaneTitle(s, measure, lane, "blocks by address", about, list);
   const Rect& body = lane.body;
@@ -286,7 +295,11 @@ void DrawBlocks(const CanvasState& s, const TextMeasure& measure, SceneCounts* c
       }
     }
     std::array<uint32_t, trace::kCategoryCount> palette;
-    for (int c = 0; c < trace::kCategoryCount; ++c) palette[c] = s.theme.categories[c].argb();
+    std::array<uint32_t, trace::kCategoryCount> faint;
+    for (int c = 0; c < trace::kCategoryCount; ++c) {
+      palette[c] = s.theme.categories[c].argb();
+      faint[c] = Faint(s.theme, s.theme.categories[c]).argb();
+    }
     for (uint32_t y = 0; y < rows; ++y) {
       uint32_t* row = pixels.data() + size_t{rows - 1 - y} * columns;
       const query::BlockCell* cells = view.cells.data() + size_t{y} * columns;
@@ -295,7 +308,8 @@ void DrawBlocks(const CanvasState& s, const TextMeasure& measure, SceneCounts* c
         ++counts->block_cells;
         auto category = static_cast<size_t>(t.allocations.main_category[cells[x].largest]);
         // Never fainter than what can be seen: something is there.
-        row[x] = MixArgb(cached, palette[category], 0.25f + 0.75f * cells[x].coverage);
+        row[x] = MixArgb(cached, (s.faint(cells[x].largest) ? faint : palette)[category],
+                         0.25f + 0.75f * cells[x].coverage);
       }
     }
   }
@@ -307,23 +321,28 @@ void DrawBlocks(const CanvasState& s, const TextMeasure& measure, SceneCounts* c
     // Neighbours are told apart by a hair between them, once they are large enough to lose it.
     if (y1 - y0 >= 4) y0 += 1;
     if (x1 - x0 >= 4) x1 -= 1 / static_cast<float>(s.scale);
+    const bool is_faint = s.faint(r.row);
+    const auto color = [&](trace::Category c) {
+      const Color full = s.theme.category(c);
+      return (is_faint ? Faint(s.theme, full) : full).argb();
+    };
     trace::Category category = t.allocations.birth_category[r.row];
     float from = x0;
     for (uint32_t retag : d.RetagsOf({r.row})) {
       float at = x_of(t.events.time_ns[t.retags.event[retag]]);
       if (at > from + 0.25f) {
-        list->FillEdges(from, y0, std::min(at, x1), y1, s.theme.category(category).argb());
+        list->FillEdges(from, y0, std::min(at, x1), y1, color(category));
         from = at;
       }
       category = t.retags.to[retag];
       if (from >= x1) break;
     }
     if (from < x1 || from == x0) {
-      list->FillEdges(from, y0, std::max(x1, from), y1, s.theme.category(category).argb());
+      list->FillEdges(from, y0, std::max(x1, from), y1, color(category));
     }
     float left = std::max(x0, body.x), right = std::min(x1, body.right());
     float top = std::max(y0, body.y), bottom = std::min(y1, body.bottom());
-    if (bottom - top >= 14 && right - left >= 60 && counts->labels < 400) {
+    if (!is_faint && bottom - top >= 14 && right - left >= 60 && counts->labels < 400) {
       std::string_view module = t.String(t.allocations.module[r.row]);
       std::string_view op = t.String(t.allocations.op[r.row]);
       std::string bytes = FormatBytes(t.allocations.bytes_rounded[r.row], true);

@@ -36,6 +36,8 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
   state_.hover = {};
   state_.tooltip = false;
   state_.selected_slice = kNoSlice;
+  state_.highlight.clear();
+  state_.highlighted = 0;
   data_dirty_ = overlay_dirty_ = true;
   view_animation_.active = false;
 
@@ -297,8 +299,22 @@ void TimelineModel::JumpToPeak(double now_ms) {
   GoTo(v.view(), now_ms, true);
 }
 
+void TimelineModel::Highlight(const std::vector<trace::AllocationId>& blocks) {
+  state_.highlight.clear();
+  state_.highlighted = 0;
+  data_dirty_ = true;
+  if (!state_.data || blocks.empty()) return;
+  state_.highlight.resize(state_.data->trace().allocations.size());
+  for (const trace::AllocationId id : blocks) {
+    if (!id.valid() || id.value >= state_.highlight.size() || state_.highlight[id.value]) continue;
+    state_.highlight[id.value] = true;
+    ++state_.highlighted;
+  }
+}
+
 void TimelineModel::Select(trace::AllocationId id) {
   if (!state_.data || (id.valid() && id.value >= state_.data->trace().allocations.size())) id = {};
+  if (!state_.highlight.empty() && (!id.valid() || state_.faint(id.value))) Highlight({});
   if (state_.selected_slice != kNoSlice) {
     state_.selected_slice = kNoSlice;
     overlay_dirty_ = true;
@@ -329,7 +345,8 @@ void TimelineModel::SetRange(std::optional<Span> range) {
 void TimelineModel::Clear() {
   if (state_.range) {
     SetRange(std::nullopt);
-  } else if (state_.selection.valid() || state_.selected_slice != kNoSlice) {
+  } else if (state_.selection.valid() || state_.selected_slice != kNoSlice ||
+             !state_.highlight.empty()) {
     Select({});
   } else {
     SetCursor(std::nullopt);

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ui/timeline/model/canvas_state.h"
 #include "ui/timeline/model/scene.h"
@@ -96,6 +97,9 @@ class TimelineModel {
   void JumpToPeak(double now_ms);
 
   void Select(trace::AllocationId id);
+  // The other blocks are drawn faint, until something that is not among these is selected. Empty:
+  // none is.
+  void Highlight(const std::vector<trace::AllocationId>& blocks);
   void SetCursor(std::optional<double> time);
   void SetRange(std::optional<Span> range);
   void Clear();  // Esc: one thing at a time: tooltip and range, selection, cursor

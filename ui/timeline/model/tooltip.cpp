@@ -57,8 +57,7 @@ Tooltip OfAllocation(const CanvasState& s, const Hit& hit) {
   std::string_view module = t.String(a.module[i]), op = t.String(a.op[i]);
   tip.title = module.empty() ? std::string(op) : std::string(module);
   const trace::StackId stack = StackOf(t, hit.allocation);
-  if (tip.title.empty()) tip.title = CallSite(t, stack);
-  if (tip.title.empty()) tip.title = fmt::format("allocation {}", i);
+  if (tip.title.empty()) tip.title = NameOf(t, hit.allocation);
   if (!module.empty()) tip.subtitle = op;
   trace::Category now = d.CategoryAt(hit.allocation, s.TraceTime(hit.time));
   tip.swatch = s.theme.category(now);

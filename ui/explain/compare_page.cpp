@@ -1,0 +1,173 @@
+#include "ui/explain/compare_page.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QJsonArray>
+#include <QLineEdit>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "ui/explain/explain_widgets.h"
+#include "ui/panels/form_widgets.h"
+#include "ui/panels/qt_theme.h"
+
+namespace vramscope::ui {
+
+ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
+    : ExplainPage(context, parent) {
+  setObjectName(QStringLiteral("comparePage"));
+  const auto action = [this](const QString& text, const QString& tip, const char* id) {
+    QToolButton* button = QuietButton(text, tip);
+    button->setObjectName(QString::fromLatin1(id));
+    connect(button, &QToolButton::clicked, this,
+            [this, id] { Q_EMIT actionRequested(QString::fromLatin1(id)); });
+    head_line_->addWidget(button, 0, Qt::AlignTop);
+    return button;
+  };
+  swap_ =
+      action(tr("Swap"), tr("Shows the baseline, and compares what is shown with it"), "run.swap");
+  pin_ = action(tr("Pin as baseline"), tr("As the baseline of what is shown later (Ctrl+B)"),
+                "run.pin");
+  action(tr("Compare with a file …"), tr("Opens a second recording or trace (Ctrl+D)"),
+         "file.compare");
+
+  controls_ = new QWidget;
+  auto* line = new QHBoxLayout(controls_);
+  line->setContentsMargins(0, 0, 0, 0);
+  line->setSpacing(8);
+  const QString names[] = {tr("Call site"), tr("Category"), tr("Phase"), tr("Step")};
+  for (int i = 0; i < 4; ++i) {
+    by_buttons_[i] = QuietButton(names[i], {});
+    by_buttons_[i]->setCheckable(true);
+    by_buttons_[i]->setAutoExclusive(true);
+    by_buttons_[i]->setObjectName(QStringLiteral("compareBy%1").arg(i));
+    connect(by_buttons_[i], &QToolButton::clicked, this,
+            [this, i] { Show(static_cast<CompareBy>(i)); });
+    line->addWidget(by_buttons_[i]);
+  }
+  by_buttons_[0]->setChecked(true);
+  steps_ = MakeComboBox();
+  steps_->setObjectName(QStringLiteral("compareStep"));
+  steps_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  steps_->setToolTip(tr("Which moments are compared: the peaks of both, or those within a step"));
+  connect(steps_, &QComboBox::activated, this, [this](int row) {
+    const QVariant step = steps_->itemData(row);
+    step_ = step.isValid() ? std::optional<int32_t>(step.toInt()) : std::nullopt;
+    Compute();
+  });
+  line->addWidget(steps_);
+  changes_ = QuietButton(tr("Changes only"), tr("Leaves out what is the same in both"));
+  changes_->setObjectName(QStringLiteral("compareChanges"));
+  changes_->setCheckable(true);
+  changes_->setChecked(true);
+  connect(changes_, &QToolButton::toggled, this, [this] { Fill(); });
+  line->addWidget(changes_);
+  filter_ = FilterEdit(tr("Filter"), "compareFilter");
+  connect(filter_, &QLineEdit::textChanged, this, [this] { Fill(); });
+  line->addWidget(filter_, 1);
+  line->addStretch();
+  column_->addWidget(controls_);
+
+  table_ = new TableModel(this);
+  view_ = MakeTable(table_, "compareTable");
+  view_->setTextElideMode(Qt::ElideMiddle);  // a call site's operator is at its end
+  PointsAtTimeline(view_, table_, this);
+  AddTable(view_);
+  controls_->hide();
+}
+
+void ComparePage::Refresh(int changes) {
+  if (changes & kTheme) table_->setTheme(context_.theme);
+  if (!(changes & (kDocument | kAgainst))) return;
+  step_.reset();
+  steps_->clear();
+  const bool itself = context_.against == context_.digest;
+  const bool any = context_.against != nullptr && !itself;
+  swap_->setVisible(any && context_.against_pinned);
+  pin_->setVisible(!itself && !context_.against_pinned);
+  if (!any) {
+    background_.cancel();
+    Clear();
+    Head(itself ? tr("This is the baseline itself. Change a technique, or open another file: it is "
+                     "then compared with this one.")
+                : tr("Nothing to compare with yet. Open a second recording (Ctrl+D, or drop it on "
+                     "the right half of the window), or pin this one as the baseline (Ctrl+B) and "
+                     "open or plan another."));
+    return;
+  }
+  Compute();
+}
+
+void ComparePage::Compute() {
+  if (!found_) Head(tr("Comparing …"));
+  background_.run([this, digest = context_.digest, against = context_.against,
+                   step = step_](BackgroundToken&) -> std::function<void()> {
+    auto found = std::make_shared<absl::StatusOr<Comparison>>(Compare(*against, *digest, step));
+    return [this, found, against] {
+      if (!found->ok()) {
+        Clear();
+        Head(tr("Could not be compared: %1.")
+                 .arg(ToQString(std::string(found->status().message()))));
+        return;
+      }
+      found_ = *std::move(*found);
+      ListSteps();
+      Head(tr("Against %1 %2. %3")
+               .arg(context_.against_pinned ? tr("the baseline") : tr("the run before,"),
+                    QString::fromStdString(against->name),
+                    QString::fromStdString(found_->headline)));
+      controls_->show();
+      view_->show();
+      Show(by_);
+    };
+  });
+}
+
+// The steps that both have.
+void ComparePage::ListSteps() {
+  if (steps_->count() > 0) return;
+  steps_->addItem(tr("at both peaks"));
+  for (const explain::TraceDiff::Step& s : found_->diff.steps)
+    if (s.in_a && s.in_b && s.step >= 0) steps_->addItem(tr("in step %1").arg(s.step), s.step);
+  steps_->setEnabled(steps_->count() > 1);
+}
+
+void ComparePage::Show(CompareBy by) {
+  const bool other = by_ != by || table_->columnCount() == 0;
+  by_ = by;
+  by_buttons_[static_cast<int>(by)]->setChecked(true);
+  // The column that another table was sorted by says something else here.
+  if (other) view_->horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
+  Fill();
+}
+
+void ComparePage::Fill() {
+  if (!found_) return;
+  const auto difference = static_cast<size_t>(DifferenceColumn(by_));
+  const bool changes = changes_->isChecked();
+  const Table& all = found_->tables[static_cast<int>(by_)];
+  ShowFiltered(view_, table_, all, filter_->text(),
+               [&](const Row& row) { return !changes || row.cells[difference].sort != 0; });
+}
+
+void ComparePage::Clear() {
+  found_.reset();
+  steps_->clear();
+  table_->setTable({});
+  controls_->hide();
+}
+
+QJsonObject ComparePage::dumpState() const {
+  QJsonObject out = ExplainPage::dumpState();
+  out["by"] = by_buttons_[static_cast<int>(by_)]->text();
+  QJsonArray steps;
+  for (int i = 0; i < steps_->count(); ++i) steps.append(steps_->itemText(i));
+  out["steps"] = steps;
+  out["step"] = steps_->currentText();
+  out["controls"] = controls_->isVisibleTo(this);
+  out["table"] = view_->dumpState();
+  return out;
+}
+
+}  // namespace vramscope::ui

@@ -1,0 +1,51 @@
+// What is shown against another trace: the pinned baseline, the run before, or a file opened beside
+// it; by call site, category, phase or step.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "ui/explain/compare_rows.h"
+#include "ui/explain/explain_page.h"
+
+class QComboBox;
+class QLineEdit;
+class QToolButton;
+
+namespace vramscope::ui {
+
+class TableModel;
+class TableView;
+
+class ComparePage : public ExplainPage {
+  Q_OBJECT
+ public:
+  ComparePage(const ExplainContext* context, QWidget* parent = nullptr);
+  QJsonObject dumpState() const override;
+
+ protected:
+  int cares() const override { return kDocument | kAgainst | kTheme; }
+  void Refresh(int changes) override;
+  void Clear() override;
+
+ private:
+  void Compute();
+  void Show(CompareBy by);
+  void Fill();
+  void ListSteps();
+
+  std::optional<Comparison> found_;
+  CompareBy by_ = CompareBy::kSite;
+  std::optional<int32_t> step_;  // none: at both peaks
+  QToolButton* by_buttons_[4] = {};
+  QComboBox* steps_ = nullptr;
+  QLineEdit* filter_ = nullptr;
+  QToolButton* changes_ = nullptr;
+  QToolButton* pin_ = nullptr;
+  QToolButton* swap_ = nullptr;
+  QWidget* controls_ = nullptr;
+  TableModel* table_ = nullptr;
+  TableView* view_ = nullptr;
+};
+
+}  // namespace vramscope::ui

@@ -1,0 +1,244 @@
+#include "ui/explain/compare_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "ui/panels/cells.h"
+#include "ui/timeline/model/format.h"
+
+namespace vramscope::ui {
+namespace {
+
+using explain::TraceDiff;
+using trace::AllocationId;
+using Blocks = std::shared_ptr<const std::vector<AllocationId>>;
+using PeakTimes = std::map<std::pair<int32_t, trace::Phase>, int64_t>;
+
+int64_t Delta(uint64_t a, uint64_t b) { return static_cast<int64_t>(b - a); }
+
+Cell More(uint64_t a, uint64_t b) { return DifferenceCell(Delta(a, b), Cell::Tone::kBad); }
+
+void Points(Row& row, Blocks blocks, int64_t time_ns) {
+  if (blocks->empty()) return;
+  row.time_ns = time_ns;
+  row.allocation = blocks->front();
+  row.blocks = std::move(blocks);
+}
+
+std::string Lines(const trace::Trace& trace, trace::StackId stack) {
+  std::string text;
+  for (const std::string& line : explain::StackLines(trace, stack, true)) {
+    if (!text.empty()) text += '\n';
+    text += line;
+  }
+  return text;
+}
+
+Table SitesOf(const Digest& baseline, const Digest& shown, const TraceDiff& diff) {
+  Table table;
+  table.columns = {{"Call site", false, 360}, {"Category", false, 120}, {"Change", false, 80},
+                   {"Baseline", true, 110},   {"Shown", true, 110},     {"Difference", true, 110},
+                   {"Blocks", true, 110}};
+  for (const TraceDiff::Site& s : diff.sites) {
+    Row row;
+    row.category = s.category;
+    row.has_category = true;
+    const std::string stack =
+        s.b_stack.value != 0 ? Lines(*shown.trace, s.b_stack) : Lines(*baseline.trace, s.a_stack);
+    Cell change{
+        .text = std::string(explain::Name(s.change)),
+        .sort = static_cast<double>(s.change),
+        .tone = s.change == TraceDiff::Change::kSame ? Cell::Tone::kDim : Cell::Tone::kPlain};
+    if (s.change == TraceDiff::Change::kRemoved)
+      change.exact = "its blocks are in the baseline alone: swap the two to see them";
+    Cell blocks = CountCell(s.b_count);
+    if (s.a_count != s.b_count)
+      blocks.text = fmt::format("{} → {}", timeline::FormatCount(s.a_count),
+                                timeline::FormatCount(s.b_count));
+    row.cells = {{.text = s.name, .exact = stack.empty() ? s.name : stack},
+                 CategoryCell(s.category),
+                 std::move(change),
+                 BytesCell(s.a_bytes),
+                 BytesCell(s.b_bytes),
+                 More(s.a_bytes, s.b_bytes),
+                 std::move(blocks)};
+    Points(row, std::make_shared<std::vector<AllocationId>>(s.b_blocks), diff.b.context.time_ns);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table CategoriesOf(const Digest& shown, const TraceDiff& diff) {
+  Table table;
+  table.columns = {{"Category", false, 180},
+                   {"Baseline", true, 120},
+                   {"Shown", true, 120},
+                   {"Difference", true, 120}};
+  std::vector<std::shared_ptr<std::vector<AllocationId>>> blocks(trace::kCategoryCount);
+  for (auto& ids : blocks) ids = std::make_shared<std::vector<AllocationId>>();
+  const bool at_peak = diff.b.context.event == shown.at_peak.context.event;
+  const analysis::LiveSet live =
+      at_peak ? analysis::LiveSet() : analysis::LiveAt(*shown.trace, diff.b.context.event);
+  for (const analysis::LiveAllocation& l : (at_peak ? shown.at_peak : live).allocations)
+    blocks[static_cast<size_t>(l.category)]->push_back(l.id);
+  for (int i = 0; i < trace::kCategoryCount; ++i) {
+    const auto category = static_cast<trace::Category>(i);
+    const uint64_t a = diff.a.by_category[i], b = diff.b.by_category[i];
+    if (a == 0 && b == 0) continue;
+    Row row;
+    row.category = category;
+    row.has_category = true;
+    row.cells = {CategoryCell(category), BytesCell(a), BytesCell(b), More(a, b)};
+    Points(row, blocks[i], diff.b.context.time_ns);
+    table.rows.push_back(std::move(row));
+  }
+  std::stable_sort(table.rows.begin(), table.rows.end(), [](const Row& x, const Row& y) {
+    return std::abs(x.cells[3].sort) > std::abs(y.cells[3].sort);
+  });
+  return table;
+}
+
+// When most is allocated within each phase of each step; of a step without a phase: kNone.
+PeakTimes PeakTimesOf(const Digest& digest) {
+  const trace::SliceTable& s = digest.trace->slices;
+  const analysis::MemoryCurves& curves = digest.curves;
+  std::map<std::pair<int32_t, trace::Phase>, std::pair<uint64_t, int64_t>> most;
+  const auto look = [&](std::pair<int32_t, trace::Phase> key, uint32_t slice) {
+    auto& [bytes, time] = most.try_emplace(key, 0, s.begin_ns[slice]).first->second;
+    auto at = static_cast<size_t>(
+        std::lower_bound(curves.event.begin(), curves.event.end(), s.begin_event[slice]) -
+        curves.event.begin());
+    for (; at < curves.size() && curves.event[at] <= s.end_event[slice]; ++at) {
+      if (curves.allocated[at] <= bytes) continue;
+      bytes = curves.allocated[at];
+      time = curves.time_ns[at];
+    }
+  };
+  for (uint32_t i = 0; i < s.size(); ++i) {
+    if (s.kind[i] == trace::SliceKind::kStep) {
+      look({static_cast<int32_t>(s.number[i]), trace::Phase::kNone}, i);
+    } else if (s.kind[i] == trace::SliceKind::kPhase && s.depth[i] == 0) {
+      look({s.step[i], s.phase(i)}, i);
+    }
+  }
+  PeakTimes out;
+  for (const auto& [key, value] : most) out[key] = value.second;
+  return out;
+}
+
+int64_t TimeIn(const PeakTimes& times, int32_t step, trace::Phase phase) {
+  const auto found = times.find({step, phase});
+  return found == times.end() ? -1 : found->second;
+}
+
+Cell StepCell(int32_t step) {
+  return {.text = step < 0 ? "–" : fmt::format("{}", step), .sort = static_cast<double>(step)};
+}
+
+Table PhasesOf(const Digest& baseline, const Digest& shown, const PeakTimes& times,
+               std::optional<int32_t> step) {
+  Table table;
+  table.columns = {{"Step", true, 60},      {"Phase", false, 110}, {"Category", false, 150},
+                   {"Baseline", true, 120}, {"Shown", true, 120},  {"Difference", true, 120}};
+  for (const analysis::DiffRow& d : analysis::Diff(*baseline.trace, *shown.trace)) {
+    if ((d.a == 0 && d.b == 0) || (step && d.step != *step)) continue;
+    Row row;
+    row.category = d.category;
+    row.cells = {
+        StepCell(d.step),
+        {.text = d.phase == trace::Phase::kNone ? "outside" : std::string(trace::Name(d.phase)),
+         .sort = static_cast<double>(d.phase)},
+        CategoryCell(d.category),
+        BytesCell(d.a),
+        BytesCell(d.b),
+        More(d.a, d.b)};
+    row.time_ns = TimeIn(times, d.step, d.phase);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table StepsOf(const TraceDiff& diff, const PeakTimes& times) {
+  Table table;
+  table.columns = {
+      {"Step", true, 60},        {"Peak, baseline", true, 130},     {"Peak, shown", true, 130},
+      {"Difference", true, 120}, {"Reserved, baseline", true, 150}, {"Reserved, shown", true, 140},
+      {"Difference", true, 120}};
+  for (const TraceDiff::Step& s : diff.steps) {
+    const auto side = [](bool there, uint64_t bytes) {
+      return there ? BytesCell(bytes) : Cell{.text = "–", .tone = Cell::Tone::kDim};
+    };
+    const auto difference = [&](uint64_t a, uint64_t b) {
+      return s.in_a && s.in_b ? More(a, b) : Cell{.text = "–", .tone = Cell::Tone::kDim};
+    };
+    Row row;
+    row.cells = {StepCell(s.step),
+                 side(s.in_a, s.a_peak),
+                 side(s.in_b, s.b_peak),
+                 difference(s.a_peak, s.b_peak),
+                 side(s.in_a, s.a_reserved),
+                 side(s.in_b, s.b_reserved),
+                 difference(s.a_reserved, s.b_reserved)};
+    row.time_ns = s.step < 0 ? diff.b.context.time_ns : TimeIn(times, s.step, trace::Phase::kNone);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string HeadlineOf(const TraceDiff& diff, std::optional<int32_t> step) {
+  const int64_t delta = Delta(diff.a.allocated, diff.b.allocated);
+  const auto changed =
+      static_cast<size_t>(std::count_if(diff.sites.begin(), diff.sites.end(), [](const auto& s) {
+        return s.change != TraceDiff::Change::kSame;
+      }));
+  // Peaks in different phases hold different things: that is said.
+  const bool same_phase = diff.a.context.phase == diff.b.context.phase;
+  const auto place = [&](const analysis::Peak& peak) {
+    return same_phase || peak.context.phase == trace::Phase::kNone
+               ? std::string()
+               : fmt::format(" in {}", trace::Name(peak.context.phase));
+  };
+  std::string text = step ? fmt::format("In step {} the peak", *step) : std::string("The peak");
+  text += fmt::format(" is {}{}", timeline::FormatBytes(diff.b.allocated), place(diff.b));
+  if (delta == 0 && same_phase) {
+    text += " in both; ";
+  } else {
+    text += fmt::format(": {} {} than the baseline's {}{}; ",
+                        timeline::FormatBytes(static_cast<uint64_t>(std::abs(delta))),
+                        delta >= 0 ? "more" : "less", timeline::FormatBytes(diff.a.allocated),
+                        place(diff.a));
+  }
+  if (changed == 0) return text + "every call site holds the same.";
+  text += fmt::format("{} of {} call sites differ, matched by {}", timeline::FormatCount(changed),
+                      timeline::FormatCount(diff.sites.size()),
+                      diff.by_stack ? "stack" : "module and op");
+  return text + ".";
+}
+
+}  // namespace
+
+int DifferenceColumn(CompareBy by) {
+  return by == CompareBy::kSite || by == CompareBy::kPhase ? 5 : 3;
+}
+
+absl::StatusOr<Comparison> Compare(const Digest& baseline, const Digest& shown,
+                                   std::optional<int32_t> step) {
+  absl::StatusOr<TraceDiff> diff = explain::DiffTraces(*baseline.trace, *shown.trace, step);
+  if (!diff.ok()) return diff.status();
+  const PeakTimes times = PeakTimesOf(shown);
+  Comparison out;
+  out.tables[static_cast<int>(CompareBy::kSite)] = SitesOf(baseline, shown, *diff);
+  out.tables[static_cast<int>(CompareBy::kCategory)] = CategoriesOf(shown, *diff);
+  out.tables[static_cast<int>(CompareBy::kPhase)] = PhasesOf(baseline, shown, times, step);
+  out.tables[static_cast<int>(CompareBy::kStep)] = StepsOf(*diff, times);
+  out.headline = HeadlineOf(*diff, step);
+  out.diff = *std::move(diff);
+  return out;
+}
+
+}  // namespace vramscope::ui

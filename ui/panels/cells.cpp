@@ -1,0 +1,49 @@
+#include "ui/panels/cells.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "ui/timeline/model/format.h"
+
+namespace vramscope::ui {
+
+Cell BytesCell(uint64_t bytes) {
+  return {.text = bytes == 0 ? "0" : timeline::FormatBytes(bytes),
+          .sort = static_cast<double>(bytes),
+          .exact = timeline::FormatBytesExact(bytes),
+          .tone = bytes == 0 ? Cell::Tone::kDim : Cell::Tone::kPlain};
+}
+
+Cell CountCell(uint64_t count) {
+  return {.text = timeline::FormatCount(count),
+          .sort = static_cast<double>(count),
+          .tone = count == 0 ? Cell::Tone::kDim : Cell::Tone::kPlain};
+}
+
+Cell DurationCell(int64_t ns) {
+  return {.text = timeline::FormatDuration(ns), .sort = static_cast<double>(ns)};
+}
+
+Cell CategoryCell(trace::Category category) {
+  return {.text = std::string(trace::Name(category)), .sort = static_cast<double>(category)};
+}
+
+Cell TextCell(std::string text) {
+  Cell cell;
+  cell.exact = text;
+  cell.text = std::move(text);
+  return cell;
+}
+
+Cell DifferenceCell(int64_t bytes, Cell::Tone more) {
+  const Cell::Tone less = more == Cell::Tone::kGood ? Cell::Tone::kBad : Cell::Tone::kGood;
+  return {.text = bytes == 0 ? "0" : timeline::FormatSignedBytes(bytes),
+          .sort = static_cast<double>(bytes),
+          .exact = fmt::format("{:+d} B", bytes),
+          .tone = bytes > 0   ? more
+                  : bytes < 0 ? less
+                              : Cell::Tone::kDim};
+}
+
+}  // namespace vramscope::ui

@@ -1,0 +1,19 @@
+// Cells that tables share: text, sort key, exact value and tone of a figure.
+#pragma once
+
+#include <cstdint>
+
+#include "ui/panels/rows.h"
+
+namespace vramscope::ui {
+
+Cell BytesCell(uint64_t bytes);  // 0 is dim
+Cell CountCell(uint64_t count);  // likewise
+Cell DurationCell(int64_t ns);
+Cell CategoryCell(trace::Category category);
+// Of a text that may be cut: the whole is the tool tip.
+Cell TextCell(std::string text);
+// Signed bytes. `more`: whether more of it is good or bad.
+Cell DifferenceCell(int64_t bytes, Cell::Tone more);
+
+}  // namespace vramscope::ui

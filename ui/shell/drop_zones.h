@@ -1,0 +1,30 @@
+// While a file is dragged over a window that shows something: two halves that say what letting go
+// there does.
+//
+//   zones->show(centralWidget()->geometry(), theme, point);
+//   if (zones->compares(point)) compareWith(path);
+#pragma once
+
+#include <QWidget>
+
+#include "ui/timeline/theme.h"
+
+namespace vramscope::ui {
+
+class DropZones : public QWidget {
+  Q_OBJECT
+ public:
+  explicit DropZones(QWidget* parent);
+  void show(const QRect& area, const timeline::Theme& theme, const QPoint& point);
+  void setPoint(const QPoint& point);        // of the parent
+  bool compares(const QPoint& point) const;  // in sight, and the point in the half for comparing
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  timeline::Theme theme_ = timeline::Theme::Dark();
+  bool compare_ = false;
+};
+
+}  // namespace vramscope::ui
