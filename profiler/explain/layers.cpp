@@ -102,20 +102,8 @@ std::vector<Block> ByRepetition(const trace::Trace& trace, const std::vector<uin
   return out;
 }
 
-}  // namespace
-
-Layers FindLayers(const trace::Trace& trace, const analysis::LiveSet& live) {
-  std::vector<uint32_t> ids;
-  uint64_t all = 0;
-  for (const analysis::LiveAllocation& l : live.allocations) {
-    if (l.category != Category::kActivation) continue;
-    ids.push_back(l.id.value);
-    all += trace.allocations.bytes_rounded[l.id.value];
-  }
-  std::sort(ids.begin(), ids.end());  // as they were made
-  std::vector<Block> blocks = ByModule(trace, ids);
-  if (blocks.empty()) blocks = ByRepetition(trace, ids);
-
+// Nothing where they hold less than a quarter of all.
+Layers LayersOf(const trace::Trace& trace, const std::vector<Block>& blocks, uint64_t all) {
   Layers out;
   absl::flat_hash_map<uint32_t, uint32_t> row;  // by the layer's number
   std::vector<uint32_t> row_of, first;
@@ -139,6 +127,21 @@ Layers FindLayers(const trace::Trace& trace, const analysis::LiveSet& live) {
       out.recomputed.insert(blocks[i].id);
   }
   return out;
+}
+
+}  // namespace
+
+Layers FindLayers(const trace::Trace& trace, const analysis::LiveSet& live) {
+  std::vector<uint32_t> ids;
+  uint64_t all = 0;
+  for (const analysis::LiveAllocation& l : live.allocations) {
+    if (l.category != Category::kActivation) continue;
+    ids.push_back(l.id.value);
+    all += trace.allocations.bytes_rounded[l.id.value];
+  }
+  std::sort(ids.begin(), ids.end());  // as they were made
+  Layers layers = LayersOf(trace, ByModule(trace, ids), all);
+  return layers.count > 0 ? layers : LayersOf(trace, ByRepetition(trace, ids), all);
 }
 
 }  // namespace vramscope::explain

@@ -18,7 +18,7 @@ struct Layers {
   absl::flat_hash_set<uint32_t> recomputed;
 };
 
-// By the number in the module's path ("layers.3.mlp"); where no path has one, by call stacks that
+// By the number in the module's path ("layers.3.mlp"); where those hold little, by call stacks that
 // come again and again: each time the first of them does, a layer begins.
 Layers FindLayers(const trace::Trace& trace, const analysis::LiveSet& live);
 

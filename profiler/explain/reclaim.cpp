@@ -212,7 +212,11 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
     if (r.ok()) {
       remedy = Filled(remedy.name, *r, at);
       remedy.reserved = out.reserved - out.cached;
-      Compare(remedy, {.reserved = out.reserved, .peak_reserved = peak_reserved});
+      // The model grants what did not fit, and counts it.
+      const uint64_t recorded_peak = r->out_of_memory > 0
+                                         ? std::max(peak_reserved, out.as_recorded.peak_reserved)
+                                         : peak_reserved;
+      Compare(remedy, {.reserved = out.reserved, .peak_reserved = recorded_peak});
     } else {
       remedy.error = std::string(r.status().message());
     }

@@ -205,25 +205,29 @@ class Finder {
     const uint64_t weights = Of(Category::kParameter);
     const uint64_t request =
         batch_bound_ && !StaysAsItIs(request_op_) ? (oom_.asked + 1) / 2 : oom_.asked;
+    const std::string of = fmt::format(
+        "half of the {} of activations and temporaries alive then whose operators autocast runs in "
+        "16 bits, if they are fp32",
+        FormatBytes(sum));
+    const std::string copies =
+        weights == 0 ? ""
+                     : fmt::format(", less {} for copies of the weights", FormatBytes(weights / 2));
     Add(
-        "mixed precision (autocast to bf16)",
-        fmt::format("half of the {} of activations and temporaries alive then whose operators "
-                    "autocast runs in 16 bits, if they are fp32, less {} for copies of the weights",
-                    FormatBytes(sum), FormatBytes(weights / 2)),
+        "mixed precision (autocast to bf16)", of + copies,
         [&](uint32_t id, Category c) {
           return halves(id, c) ? (a_.bytes[id] + 1) / 2 : a_.bytes[id];
         },
         request, weights / 2);
+    if (weights == 0) return;
     const auto also = [](Category c) {
       return c == Category::kParameter || c == Category::kGradient ||
              c == Category::kOptimizerState;
     };
+    const uint64_t held = weights + Of(Category::kGradient) + Of(Category::kOptimizerState);
     Add(
         "weights in bf16",
-        fmt::format("half of the {} of activations and temporaries as above, and of the {} of "
-                    "parameters, gradients and optimizer state, if they are fp32",
-                    FormatBytes(sum),
-                    FormatBytes(weights + Of(Category::kGradient) + Of(Category::kOptimizerState))),
+        fmt::format("{}, and of the {} of parameters, gradients and optimizer state", of,
+                    FormatBytes(held)),
         [&](uint32_t id, Category c) {
           return halves(id, c) || also(c) ? (a_.bytes[id] + 1) / 2 : a_.bytes[id];
         },
