@@ -3,6 +3,7 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -67,22 +68,32 @@ std::vector<Block> ByRepetition(const trace::Trace& trace, const std::vector<uin
     Stack& s = stacks[stack];
     if (s.count++ == 0) s.first = id;
   }
-  // How often most bytes come.
-  absl::flat_hash_map<uint32_t, uint64_t> by_count;
+  // As many layers as the stacks' counts agree with: the greatest number of which nearly all bytes
+  // that come again come a multiple, give or take one a time (a layer may only have begun).
+  std::map<uint32_t, uint64_t> by_count;
+  uint64_t repeated = 0;
   for (const uint32_t id : ids) {
     const auto it = stacks.find(trace.events.StackOf(a.alloc_event[id]).value);
-    if (it != stacks.end() && it->second.count > 1)
-      by_count[it->second.count] += a.bytes_rounded[id];
+    if (it == stacks.end() || it->second.count < 2) continue;
+    by_count[it->second.count] += a.bytes_rounded[id];
+    repeated += a.bytes_rounded[id];
   }
-  const auto most =
-      std::max_element(by_count.begin(), by_count.end(), [](const auto& x, const auto& y) {
-        return x.second != y.second ? x.second < y.second : x.first > y.first;
-      });
-  if (most == by_count.end()) return {};
+  const auto agrees = [](uint32_t count, uint32_t layers) {
+    const uint32_t times = std::max(1u, (count + layers / 2) / layers);
+    const uint32_t whole = times * layers;
+    return (count > whole ? count - whole : whole - count) <= times;
+  };
+  uint32_t layers = 0;
+  for (const auto& [candidate, ignored] : by_count) {
+    uint64_t agreeing = 0;
+    for (const auto& [count, bytes] : by_count) agreeing += agrees(count, candidate) ? bytes : 0;
+    if (agreeing / 9 >= repeated / 10) layers = candidate;
+  }
+  if (layers < 2) return {};
+  // The first stack that comes once a layer begins it.
   uint32_t anchor = 0;
   for (const auto& [stack, s] : stacks) {
-    // Once more where a layer has only begun.
-    if (s.count != most->first && s.count != most->first + 1) continue;
+    if (s.count != layers && s.count != layers + 1) continue;
     if (anchor == 0 || s.first < stacks[anchor].first) anchor = stack;
   }
   std::vector<Block> out;
@@ -90,14 +101,10 @@ std::vector<Block> ByRepetition(const trace::Trace& trace, const std::vector<uin
   bool begun = false;
   for (const uint32_t id : ids) {
     const uint32_t stack = trace.events.StackOf(a.alloc_event[id]).value;
-    if (stack == anchor) {
-      if (begun) ++layer;
-      begun = true;
-    }
     const auto it = stacks.find(stack);
-    // What comes much less often is outside: embeddings, the head.
-    if (begun && it != stacks.end() && 2 * it->second.count >= most->first)
-      out.push_back({id, layer});
+    if (it == stacks.end() || it->second.count < 2 || !agrees(it->second.count, layers)) continue;
+    if (stack == anchor && std::exchange(begun, true)) ++layer;
+    out.push_back({id, layer});
   }
   return out;
 }

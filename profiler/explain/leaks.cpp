@@ -88,10 +88,16 @@ Leaks FindLeaks(const trace::Trace& trace, const CallSites& sites) {
   const std::vector<Span> steps = StepsOf(trace);
   for (const Span& step : steps) out.steps.push_back(step.number);
   out.known = steps.size() >= kFewestSteps;
-  const analysis::MemoryCurves curves = analysis::ComputeCurves(trace);
+  uint64_t allocated = 0;
+  EventIndex next = 0;
   for (const Span& step : steps) {
-    const std::optional<size_t> point = analysis::PointAt(curves, step.end);
-    out.allocated.push_back(point ? curves.allocated[*point] : 0);
+    for (; next <= step.end && next < trace.events.size(); ++next) {
+      const trace::EventKind kind = trace.events.kind[next];
+      if (kind != trace::EventKind::kAlloc && kind != trace::EventKind::kFreeCompleted) continue;
+      const uint64_t bytes = trace.allocations.bytes_rounded[trace.events.id[next]];
+      allocated += kind == trace::EventKind::kAlloc ? bytes : -bytes;
+    }
+    out.allocated.push_back(allocated);
   }
   if (!out.known) {
     out.headline = Headline(out);

@@ -115,6 +115,28 @@ TEST(Techniques, LayersAreFoundByStacksThatComeAgain) {
   EXPECT_THAT(Find(o, "checkpointing")->how, HasSubstr("6 layers"));
 }
 
+// As a graph network has it: one stack comes twice a layer, and others before come as often.
+TEST(Techniques, LayersAreFoundAmongOtherRepetitions) {
+  Failing f;
+  const auto stack = [&](const std::string& function, uint32_t line) {
+    return f.m.Stack({{.function = function, .file = "/home/user/model.py", .line = line}});
+  };
+  const trace::StackId copy = stack("broadcast", 1), twice = stack("gather", 2),
+                       once = stack("relu", 3);
+  f.Begin(Phase::kForward);
+  for (int i = 0; i < 13; ++i) f.Hold(Category::kActivation, kMiB / 8, "", "", copy);
+  for (int i = 0; i < 6; ++i) {
+    f.Hold(Category::kActivation, 2 * kMiB, "", "", twice);
+    f.Hold(Category::kActivation, 2 * kMiB, "", "", twice);
+    if (i < 5) f.Hold(Category::kActivation, 4 * kMiB, "", "", once);
+  }
+  const OutOfMemory o = f.Ask(4 * kMiB);
+  const WayOut* checkpointing = Find(o, "checkpointing");
+  ASSERT_NE(checkpointing, nullptr);
+  EXPECT_GE(checkpointing->bytes, 4 * 4 * kMiB) << checkpointing->how;
+  EXPECT_LE(checkpointing->bytes, 5 * 6 * kMiB) << checkpointing->how;
+}
+
 TEST(Techniques, OfTheOptimizersStep) {
   Failing f;
   for (int i = 0; i < 3; ++i) f.Hold(Category::kParameter, (2 + i) * kMiB);
