@@ -33,11 +33,22 @@ constexpr uint64_t kAdapterRank = 8;            // of LoRA
 constexpr uint64_t kFewestAdapted = 64 * 1024;  // elements of a weight that gets an adapter
 constexpr uint64_t kLossChunks = 8;
 
-// Operators whose results autocast leaves in fp32, and those whose results are no floats.
-bool StaysAsItIs(std::string_view op) {
-  for (const std::string_view name : {"exp", "log", "softmax", "norm", "pow", "rsqrt", "reciprocal",
-                                      "sum", "mean", "prod", "loss", "softplus", "cross_entropy",
-                                      "arange", "argmax", "bernoulli", "randint", "embedding"}) {
+// Operators whose results are there in 16 bits under autocast: those that it runs so, those whose
+// results it casts for them (norms, dropout), and those that follow them. Sums with the residual
+// stream, softmax and the like stay in fp32.
+bool Is16BitUnderAutocast(std::string_view op) {
+  for (const std::string_view name :
+       {"mm", "matmul", "linear", "conv", "einsum", "scaled_dot_product", "layer_norm",
+        "group_norm", "rms_norm", "dropout", "clone", "contiguous", "cat", "relu", "clamp_min",
+        "gelu", "silu", "sigmoid"}) {
+    if (op.find(name) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+// Operators whose results are no floats.
+bool IsOfIntegers(std::string_view op) {
+  for (const std::string_view name : {"arange", "argmax", "argsort", "randint", "bernoulli"}) {
     if (op.find(name) != std::string_view::npos) return true;
   }
   const std::string_view base = op.substr(op.rfind(':') + 1);
@@ -192,46 +203,57 @@ class Finder {
       return std::string_view(s).starts_with("at::autocast::");
     });
   }
+  // Of dropout: made right after its result, a byte an element.
+  bool IsMask(uint32_t id) const {
+    return id > 0 && Op(id).find("dropout") != std::string_view::npos && Op(id - 1) == Op(id) &&
+           a_.bytes[id] * kFp32 == a_.bytes[id - 1];
+  }
   void HalfPrecision() {
     if (HalfPrecisionAlready()) return;
-    const auto halves = [this](uint32_t id, Category c) {
-      return c != Category::kInput && OfAPass(id, c) && !StaysAsItIs(Op(id));
+    const auto float_of_a_pass = [this](uint32_t id, Category c) {
+      return c != Category::kInput && OfAPass(id, c) && !IsOfIntegers(Op(id)) && !IsMask(id);
     };
-    uint64_t sum = 0;
+    const auto cast = [&](uint32_t id, Category c) {
+      return float_of_a_pass(id, c) && Is16BitUnderAutocast(Op(id));
+    };
+    uint64_t sum = 0, sum_cast = 0;
     for (const analysis::LiveAllocation& l : live_.allocations) {
-      if (halves(l.id.value, l.category)) sum += a_.bytes_rounded[l.id.value];
+      const uint32_t id = l.id.value;
+      if (float_of_a_pass(id, l.category)) sum += a_.bytes_rounded[id];
+      if (cast(id, l.category)) sum_cast += a_.bytes_rounded[id];
     }
-    if (sum == 0) return;
+    const uint64_t half = (oom_.asked + 1) / 2;
     const uint64_t weights = Of(Category::kParameter);
-    const uint64_t request =
-        batch_bound_ && !StaysAsItIs(request_op_) ? (oom_.asked + 1) / 2 : oom_.asked;
-    const std::string of = fmt::format(
-        "half of the {} of activations and temporaries alive then whose operators autocast runs in "
-        "16 bits, if they are fp32",
-        FormatBytes(sum));
-    const std::string copies =
-        weights == 0 ? ""
-                     : fmt::format(", less {} for copies of the weights", FormatBytes(weights / 2));
-    Add(
-        "mixed precision (autocast to bf16)", of + copies,
-        [&](uint32_t id, Category c) {
-          return halves(id, c) ? (a_.bytes[id] + 1) / 2 : a_.bytes[id];
-        },
-        request, weights / 2);
+    const bool request_cast = batch_bound_ && Is16BitUnderAutocast(request_op_);
+    if (sum_cast > 0 || request_cast) {
+      const std::string copies = weights == 0 ? ""
+                                              : fmt::format(", less {} for copies of the weights",
+                                                            FormatBytes(weights / 2));
+      Add(
+          "mixed precision (autocast to bf16)",
+          fmt::format("half of the {} of activations and temporaries alive then that autocast has "
+                      "in 16 bits, if they are fp32{}",
+                      FormatBytes(sum_cast), copies),
+          [&](uint32_t id, Category c) {
+            return cast(id, c) ? (a_.bytes[id] + 1) / 2 : a_.bytes[id];
+          },
+          request_cast ? half : oom_.asked, weights / 2);
+    }
     if (weights == 0) return;
-    const auto also = [](Category c) {
+    const auto held = [](Category c) {
       return c == Category::kParameter || c == Category::kGradient ||
              c == Category::kOptimizerState;
     };
-    const uint64_t held = weights + Of(Category::kGradient) + Of(Category::kOptimizerState);
     Add(
         "weights in bf16",
-        fmt::format("{}, and of the {} of parameters, gradients and optimizer state", of,
-                    FormatBytes(held)),
+        fmt::format("half of the {} of activations and temporaries alive then, and of the {} of "
+                    "parameters, gradients and optimizer state, if they are fp32",
+                    FormatBytes(sum),
+                    FormatBytes(weights + Of(Category::kGradient) + Of(Category::kOptimizerState))),
         [&](uint32_t id, Category c) {
-          return halves(id, c) || also(c) ? (a_.bytes[id] + 1) / 2 : a_.bytes[id];
+          return held(c) || float_of_a_pass(id, c) ? (a_.bytes[id] + 1) / 2 : a_.bytes[id];
         },
-        request_is_state_ ? (oom_.asked + 1) / 2 : request, 0);
+        request_is_state_ || (batch_bound_ && !IsOfIntegers(request_op_)) ? half : oom_.asked, 0);
   }
 
   // Scores of attention: results of softmax operators, and of functions of the program so called.
