@@ -84,6 +84,8 @@ def judge_torch(folder):
         for view, function in views.items():
             text = function(load(path))
             assert text.strip(), f"{name}: {view} says nothing"
+            if view == "trace" and any(e["action"] == "annotate" for t in data["device_traces"] for e in t):
+                assert "annotate" in text and "activation" in text, f"{name}: changes of category are not told"
             if original:
                 equal(f"{name}: {view}", text, function(recorded(original)))
         for plot in (viz.trace_plot, viz.segment_plot):
