@@ -333,6 +333,11 @@ class Categorizer {
     if (step_gradients_.size() > gradients_.size()) gradients_ = std::move(step_gradients_);
     SizeCounts gradients;
     for (const uint64_t bytes : gradients_) ++gradients[bytes];
+    // A loss that is held is no gradient.
+    if (std::all_of(gradients_.begin(), gradients_.end(),
+                    [](uint64_t bytes) { return bytes <= kScalar; })) {
+      gradients.clear();
+    }
     Sizes passing;
     for (uint32_t a = 0; a < count_; ++a) {
       const Category c = labels_.category[a];

@@ -6,6 +6,8 @@
 #include <array>
 #include <iterator>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "profiler/inference/repetition.h"
@@ -71,15 +73,7 @@ class Reader {
     FindDropped();
     const bool given = !t_.steps.empty();
     if (!given) StepsFromDropped();
-    if (t_.steps.empty()) {
-      StepsFromRepetition();
-    } else {
-      for (size_t i = 0; i < t_.steps.size(); ++i) {
-        const bool cut = i > 0 && i + 1 == t_.steps.size() && t_.steps[i].end == n_ &&
-                         (dropped_.empty() || dropped_.back().end <= t_.steps[i].begin);
-        if (!cut || !MarkLikeTheOneBefore(t_.steps[i - 1], t_.steps[i])) MarkStep(t_.steps[i]);
-      }
-    }
+    if (!t_.steps.empty() || !StepsFromRepetition()) MarkSteps();
     if (!t_.steps.empty()) {
       MarkFree(0, t_.steps.front().begin, Phase::kSetup, kPhaseBeforeSteps);
     }
@@ -209,6 +203,7 @@ class Reader {
   void StepsFromDropped() {
     if (dropped_.empty()) return;
     EntryIndex begin = FirstStep();
+    if (BeginsElsewhere()) AddStep(0, begin, kStepGradientsDropped);
     for (const Dropped& d : dropped_) {
       AddStep(begin, d.end, kStepGradientsDropped);
       begin = Born(RowAt(d.end));
@@ -230,7 +225,8 @@ class Reader {
     }
     uint32_t rows = 0;
     while (rows < rows_ && Born(rows) < first_free && Dead(rows) >= n_) ++rows;
-    return rows >= kFewestSetup ? rows : 0;
+    // With a model there already, it is an optimizer that makes its states.
+    return rows >= kFewestSetup && h_.older < kFewestSetup ? rows : 0;
   }
 
   // Where the second step's first requests come for the first time; else the first request of
@@ -400,6 +396,21 @@ class Reader {
     return stay >= kTrainingHeight;
   }
 
+  // The last and the first one may be cut off; they are like their neighbours.
+  void MarkSteps() {
+    for (size_t i = 0; i < t_.steps.size(); ++i) {
+      const bool cut = i > 0 && i + 1 == t_.steps.size() && t_.steps[i].end == n_ &&
+                       (dropped_.empty() || dropped_.back().end <= t_.steps[i].begin);
+      if (!cut || !MarkLikeTheOneBefore(t_.steps[i - 1], t_.steps[i])) MarkStep(t_.steps[i]);
+    }
+    if (t_.steps.size() > 1 && BeginsElsewhere() &&
+        !Similar(RowAt(t_.steps[0].begin), RowAt(t_.steps[1].begin))) {
+      MarkLikeTheOneAfter(t_.steps[1], t_.steps[0]);
+    }
+  }
+  // Neither with a model being made nor, as far as known, with a step.
+  bool BeginsElsewhere() const { return setup_ == 0 && known_model_; }
+
   void MarkStep(const Labels::Step& step) {
     // What lives on when the gradients go is no temporary of the step.
     EntryIndex until = step.end;
@@ -432,20 +443,53 @@ class Reader {
       }
     }
     if (last == first || equal * 10 < (last - first) * 9) return false;
-    Phase phase = Phase::kForward;
-    uint8_t rule = kPhaseForwardGrows;
+    CopyPhases(step, first, of_row, Phase::kForward, kPhaseForwardGrows);
+    return true;
+  }
+  // A first step that the recording does not see the begin of: from the end backwards. If it is the
+  // program's first, it makes states that the others do not.
+  void MarkLikeTheOneAfter(const Labels::Step& after, const Labels::Step& step) {
+    const uint32_t first = RowAt(step.begin), last = RowAt(step.end);
+    const uint32_t after_begin = RowAt(after.begin);
+    uint32_t other = RowAt(after.end), equal = 0, transient = 0;
+    std::vector<uint32_t> of_row(last - first, UINT32_MAX);
+    for (uint32_t row = last; row-- > first;) {
+      transient += Dead(row) < n_;
+      for (uint32_t skip = 1; skip <= kMostSkipped + 1 && other >= after_begin + skip; ++skip) {
+        if (Bytes(other - skip) != Bytes(row)) continue;
+        other -= skip;
+        of_row[row - first] = other;
+        equal += Dead(row) < n_;
+        break;
+      }
+    }
+    const auto known = std::find_if(of_row.begin(), of_row.end(), [&](uint32_t row) {
+      return row != UINT32_MAX && t_.phase[Born(row)] != Phase::kNone;
+    });
+    if (known == of_row.end() || equal * 10 < transient * 8) return;
+    if (t_.phase[Born(*known)] == Phase::kForward) return;  // a hump by itself
+    CopyPhases(step, first, of_row, t_.phase[Born(*known)], t_.rule[Born(*known)]);
+  }
+  // `of_row`: for each row of the step, from `first` on, the one that it is like.
+  void CopyPhases(const Labels::Step& step, uint32_t first, const std::vector<uint32_t>& of_row,
+                  Phase phase, uint8_t rule) {
     EntryIndex at = step.begin;
-    for (uint32_t row = first; row < last; ++row) {
-      if (of_row[row - first] == UINT32_MAX) continue;
-      const EntryIndex then = Born(of_row[row - first]);
+    uint32_t last_known = 0;
+    for (uint32_t i = 0; i < of_row.size(); ++i) {
+      if (of_row[i] == UINT32_MAX) continue;
+      const EntryIndex then = Born(of_row[i]);
+      const uint32_t unknown = std::exchange(last_known, i) + 1;
       if (t_.phase[then] == Phase::kNone || t_.phase[then] == phase) continue;
-      MarkFree(at, Born(row), phase, rule);
-      at = Born(row);
+      // The states that only a first step makes come first of its optimizer.
+      uint32_t from = t_.phase[then] == Phase::kOptimizer ? unknown : i;
+      while (from < i && from > 0 && Dead(first + from - 1) >= n_) --from;
+      const EntryIndex begin = Born(first + from);
+      MarkFree(at, begin, phase, rule);
+      at = begin;
       phase = t_.phase[then];
       rule = t_.rule[then];
     }
     MarkFree(at, step.end, phase, rule);
-    return true;
   }
 
   void MarkHumps(const std::vector<Hump>& humps, EntryIndex begin, EntryIndex end, EntryIndex until,
@@ -481,16 +525,17 @@ class Reader {
   }
 
   // Nothing is dropped together: gradients stay (filled with zeros), or there are none.
-  void StepsFromRepetition() {
+  // False: steps are found, and not yet marked.
+  bool StepsFromRepetition() {
     const EntryIndex stop = std::min(n_, l_.teardown);
     const std::vector<uint32_t> heights = Heights(0, rows_, 0, stop, true);
     if (known_model_ && OnlyForward(heights)) {
       AddStep(Born(setup_), stop, kOrderOnePass);
       MarkCutPass(setup_, stop);
-      return;
+      return true;
     }
     const std::vector<Hump> humps = Humps(0, rows_, stop, heights);
-    if (humps.empty()) return;
+    if (humps.empty()) return true;
     // A forward that saves for a backward that was not recorded: every part of it leaves something.
     size_t leaving = 0;
     for (const Hump& hump : humps) {
@@ -501,7 +546,7 @@ class Reader {
     if (humps.size() > 2 && leaving * 2 > humps.size()) {
       AddStep(Born(0), stop, kOrderOnePass);
       MarkFree(Born(0), stop, Phase::kForward, kPhaseForwardGrows);
-      return;
+      return true;
     }
     std::vector<uint64_t> sizes(rows_);
     for (uint32_t row = 0; row < rows_; ++row) sizes[row] = Bytes(row);
@@ -516,6 +561,11 @@ class Reader {
     }
     const size_t ragged = humps.size() % each;
     const uint8_t rule = period > 0 && humps.size() > each ? kStepRepetition : kOrderOnePass;
+    if (rule == kOrderOnePass && BeginsElsewhere() && ForwardAgain(humps.back().end) == rows_) {
+      // A first step that makes states is longer than the others.
+      const uint32_t later = period > 0 ? period : Period(std::span(sizes).subspan(rows_ / 3));
+      if (StepsFromPeriod(later, heights, stop)) return false;
+    }
     for (size_t i = 0; i < humps.size();) {
       const size_t next = i == 0 && ragged > 0 ? ragged : i + each;
       // What the first hump does not let go, the recording not lasting, was made before it.
@@ -529,17 +579,46 @@ class Reader {
       i = next;
     }
     if (known_model_ && rule == kOrderOnePass) MarkForwardAgain(humps.back().end, stop);
+    return true;
+  }
+  // Where the recording begins within a pass, no hump is clear. Steps begin where the number of
+  // blocks begins to rise to the last period's top.
+  bool StepsFromPeriod(uint32_t period, const std::vector<uint32_t>& heights, EntryIndex stop) {
+    if (period < kSignature || period >= rows_) return false;
+    const auto begin = heights.end() - period;
+    const auto top = std::max_element(begin, heights.end());
+    const uint32_t lowest = *std::min_element(begin, heights.end());
+    // Layers repeat too, but not from hardly any blocks to as many as there ever are.
+    const uint32_t highest = *std::max_element(heights.begin(), heights.end());
+    if (*top < kTrainingHeight || *top * 10 < highest * 8 || lowest * 5 > *top) return false;
+    auto low = top;
+    while (low != begin && *low > lowest + kHeldBlocks / 4) --low;
+    std::vector<uint32_t> begins = {static_cast<uint32_t>(low - heights.begin())};
+    while (begins.back() >= period && Similar(begins.back() - period, begins.front())) {
+      begins.push_back(begins.back() - period);
+    }
+    if (begins.size() == 1 && begins[0] < kSignature) return false;
+    AddStep(0, Born(begins.back()), kStepRepetition);
+    for (size_t i = begins.size(); i-- > 0;) {
+      AddStep(Born(begins[i]), i > 0 ? Born(begins[i - 1]) : stop, kStepRepetition);
+    }
+    return true;
   }
   // After the last backward: nothing of what a next forward makes goes, if the recording ends in
   // it.
   void MarkForwardAgain(uint32_t from, EntryIndex stop) {
+    uint32_t row = ForwardAgain(from);
+    if (row == rows_) return;
+    uint32_t before = setup_;
+    for (; row > from && before > 0 && Bytes(row - 1) == Bytes(before - 1); --before) --row;
+    MarkCutPass(row, stop);
+  }
+  // Where the first forward's first requests come again.
+  uint32_t ForwardAgain(uint32_t from) const {
     for (uint32_t row = from; row + kSignature <= rows_; ++row) {
-      if (!Similar(setup_, row)) continue;
-      uint32_t before = setup_;
-      for (; row > from && before > 0 && Bytes(row - 1) == Bytes(before - 1); --before) --row;
-      MarkCutPass(row, stop);
-      return;
+      if (Similar(setup_, row)) return row;
     }
+    return rows_;
   }
   // A forward, and backward from the loss and its gradient on, if the recording goes so far: then
   // something that was there before the two goes after them.

@@ -1,7 +1,8 @@
 // Prints confusion matrices of inference against runs whose categories are known.
 //
 //   inference_confusion [--tables] [--cut=0.7] RUN.trace... RECORDED.pickle.zst...
-//   inference_confusion --cuts RUN.trace...    of recordings that begin or end anywhere
+//   inference_confusion --cuts RUN.trace...    of recordings that end after a share of the entries
+//       (from the program's start, from the second step on), or begin after it
 #include <fmt/format.h>
 
 #include <chrono>
@@ -81,9 +82,9 @@ void Cuts(const trace::Trace& trace, const std::string& name) {
     fmt::print("\n");
   };
   for (const Frames frames : {Frames::kPythonCpp, Frames::kNone}) {
-    row("first of all", {.frames = frames}, true);
-    row("first of last", {.frames = frames, .first_step = 1}, true);
-    row("without first", {.frames = frames}, false);
+    row("ends", {.frames = frames}, true);
+    row("from 1, ends", {.frames = frames, .first_step = 1}, true);
+    row("begins", {.frames = frames}, false);
   }
 }
 

@@ -64,6 +64,49 @@ constexpr const char* kRuns[] = {
     "llama-3.2-1b-lora",
 };
 
+// What Emit relies on.
+void ExpectWellFormed(const Labels& labels, const recording::Recording& recording,
+                      const recording::History& history) {
+  const uint32_t entries = recording.entries.size();
+  const auto& allocations = history.allocations;
+  ASSERT_EQ(labels.category.size(), allocations.size());
+  ASSERT_EQ(labels.rule.size(), allocations.size());
+  uint32_t at = 0;
+  for (const Labels::Step& s : labels.steps) {
+    EXPECT_LE(at, s.begin);
+    EXPECT_LT(s.begin, s.end);
+    EXPECT_LE(s.end, entries);
+    at = s.end;
+  }
+  at = 0;
+  for (const Labels::PhaseRange& p : labels.phases) {
+    EXPECT_LE(at, p.begin);
+    EXPECT_LT(p.begin, p.end);
+    at = p.end;
+    for (const Labels::Step& s : labels.steps) {
+      EXPECT_FALSE(p.begin < s.begin && s.begin < p.end) << "a phase across a step's begin";
+      EXPECT_FALSE(p.begin < s.end && s.end < p.end) << "a phase across a step's end";
+    }
+  }
+  EXPECT_LE(at, entries);
+  at = 0;
+  for (const Labels::Retag& r : labels.retags) {
+    EXPECT_LE(at, r.at);
+    at = r.at;
+    ASSERT_LT(r.at, entries);
+    ASSERT_LT(r.allocation, allocations.size());
+    const uint32_t born = allocations.alloc[r.allocation];
+    EXPECT_TRUE(born == recording::kNoEntry || born < r.at) << "a retag before its request";
+    EXPECT_GE(allocations.free_completed[r.allocation], r.at) << "a retag after its free";
+  }
+  const auto known = static_cast<uint32_t>(recording.strings.size() + labels.strings.size());
+  for (uint32_t a = 0; a < allocations.size(); ++a) {
+    ASSERT_LT(labels.op[a].value, known);
+    ASSERT_LT(labels.module[a].value, known);
+    ASSERT_LT(labels.rule[a], kRuleCount);
+  }
+}
+
 class Runs : public ::testing::TestWithParam<std::tuple<const char*, Has>> {};
 
 TEST_P(Runs, CategoriesStepsAndPhasesAreFound) {
@@ -128,7 +171,7 @@ TEST(Infer, RecordingsMayEndInTheirFirstStep) {
     const bool alike = std::string(run) == "gpt2-sgd" || std::string(run) == "gpt2-zero-grad-zero";
     for (const Frames frames : {Frames::kPythonCpp, Frames::kNone}) {
       for (const bool older : {false, true}) {
-        for (const double cut : {0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.8}) {
+        for (const double cut : {0.05, 0.15, 0.3, 0.5}) {
           SCOPED_TRACE(fmt::format("{} {} {} cut at {}", run,
                                    frames == Frames::kNone ? "nothing" : "stacks",
                                    older ? "from the second step" : "from the start", cut));
@@ -142,6 +185,27 @@ TEST(Infer, RecordingsMayEndInTheirFirstStep) {
               << "MiB at the peak:\n"
               << Confusion::Table(confusion.peak);
         }
+      }
+    }
+  }
+}
+
+// A ring that ran full has lost the begin: the recording begins anywhere in a step.
+TEST(Infer, RecordingsMayBeginAnywhere) {
+  std::vector<const char*> runs(std::begin(kRuns), std::end(kRuns));
+  runs.push_back("gpt2-zero-grad-zero");
+  for (const char* run : runs) {
+    for (const Frames frames : {Frames::kPythonCpp, Frames::kNone}) {
+      for (const double skip : {0.02, 0.1, 0.2, 0.3}) {
+        SCOPED_TRACE(fmt::format("{} {} without its first {}", run,
+                                 frames == Frames::kNone ? "nothing" : "stacks", skip));
+        const Stripped truth = Strip(*Golden(run), {.frames = frames, .skip = skip});
+        const Labels labels = Infer(truth.recording, truth.history);
+        const Confusion confusion = Compare(truth, labels);
+        EXPECT_GE(Confusion::Right(confusion.peak), frames == Frames::kNone ? 0.65 : 0.81)
+            << "MiB at the peak:\n"
+            << Confusion::Table(confusion.peak);
+        ExpectWellFormed(labels, truth.recording, truth.history);
       }
     }
   }
@@ -204,49 +268,6 @@ TEST(Infer, RulesHaveNames) {
   EXPECT_EQ(RuleName(kSaid), "");
   EXPECT_EQ(RuleName(kRuleCount), "");
   EXPECT_EQ(RuleName(255), "");
-}
-
-// What Emit relies on.
-void ExpectWellFormed(const Labels& labels, const recording::Recording& recording,
-                      const recording::History& history) {
-  const uint32_t entries = recording.entries.size();
-  const auto& allocations = history.allocations;
-  ASSERT_EQ(labels.category.size(), allocations.size());
-  ASSERT_EQ(labels.rule.size(), allocations.size());
-  uint32_t at = 0;
-  for (const Labels::Step& s : labels.steps) {
-    EXPECT_LE(at, s.begin);
-    EXPECT_LT(s.begin, s.end);
-    EXPECT_LE(s.end, entries);
-    at = s.end;
-  }
-  at = 0;
-  for (const Labels::PhaseRange& p : labels.phases) {
-    EXPECT_LE(at, p.begin);
-    EXPECT_LT(p.begin, p.end);
-    at = p.end;
-    for (const Labels::Step& s : labels.steps) {
-      EXPECT_FALSE(p.begin < s.begin && s.begin < p.end) << "a phase across a step's begin";
-      EXPECT_FALSE(p.begin < s.end && s.end < p.end) << "a phase across a step's end";
-    }
-  }
-  EXPECT_LE(at, entries);
-  at = 0;
-  for (const Labels::Retag& r : labels.retags) {
-    EXPECT_LE(at, r.at);
-    at = r.at;
-    ASSERT_LT(r.at, entries);
-    ASSERT_LT(r.allocation, allocations.size());
-    const uint32_t born = allocations.alloc[r.allocation];
-    EXPECT_TRUE(born == recording::kNoEntry || born < r.at) << "a retag before its request";
-    EXPECT_GE(allocations.free_completed[r.allocation], r.at) << "a retag after its free";
-  }
-  const auto known = static_cast<uint32_t>(recording.strings.size() + labels.strings.size());
-  for (uint32_t a = 0; a < allocations.size(); ++a) {
-    ASSERT_LT(labels.op[a].value, known);
-    ASSERT_LT(labels.module[a].value, known);
-    ASSERT_LT(labels.rule[a], kRuleCount);
-  }
 }
 
 TEST(Infer, LabelsAreInOrder) {
