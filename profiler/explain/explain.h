@@ -232,7 +232,8 @@ struct OutOfMemory {
   uint64_t asked = 0, needed = 0;  // requested; of the segment that the request needs
   uint64_t device_free = 0;
   uint64_t requested = 0, allocated = 0, reserved = 0;
-  uint64_t cached = 0, holes = 0, largest_hole = 0;  // of the pool that the request comes from
+  uint64_t cached = 0;                   // wholly free, but for private pools
+  uint64_t holes = 0, largest_hole = 0;  // of the pool and stream that the request comes from
   uint64_t missing = 0;  // needed - what the device and the cache together could give
   // Whether what is free in all would have sufficed, had it been in one piece.
   bool fragmented = false;

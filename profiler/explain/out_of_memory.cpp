@@ -22,12 +22,16 @@ using trace::EventKind;
 constexpr size_t kMostSites = 20;
 constexpr uint64_t kSmall = uint64_t{1} << 20;  // largest block of the small pool
 
-uint8_t DeviceOf(const trace::Trace& trace, EventIndex event) {
+struct Place {
+  uint8_t device = 0;
+  uint32_t stream = 0;
+};
+Place PlaceOf(const trace::Trace& trace, EventIndex event) {
   const auto& rows = trace.activities.event;
   const auto it = std::lower_bound(rows.begin(), rows.end(), event);
-  return it != rows.end() && *it == event
-             ? trace.activities.device[static_cast<size_t>(it - rows.begin())]
-             : uint8_t{0};
+  if (it == rows.end() || *it != event) return {};
+  const auto row = static_cast<size_t>(it - rows.begin());
+  return {trace.activities.device[row], trace.activities.stream[row]};
 }
 
 std::string Headline(const OutOfMemory& o, const std::string& on_device) {
@@ -50,7 +54,8 @@ std::string Headline(const OutOfMemory& o, const std::string& on_device) {
 OutOfMemory Explain(const trace::Trace& trace, EventIndex event) {
   OutOfMemory o;
   o.event = event;
-  o.device = DeviceOf(trace, event);
+  const Place place = PlaceOf(trace, event);
+  o.device = place.device;
   o.asked = trace.events.bytes[event];
   o.device_free = trace.events.bytes_rounded[event];
   const run::AllocConf conf =
@@ -77,8 +82,10 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event) {
   o.reserved = f.reserved;
   const trace::Pool pool = rounded <= kSmall ? trace::Pool::kSmall : trace::Pool::kLarge;
   for (const Fragmentation::PoolUse& p : f.pools) {
-    o.cached += p.cached;  // goes back to the driver first, from whichever pool
-    if (p.pool != pool) continue;
+    // A private pool of a CUDA graph keeps what it has, and serves no request from outside.
+    if (p.mempool != 0) continue;
+    o.cached += p.cached;  // goes back to the driver first, from whichever pool and stream
+    if (p.pool != pool || p.stream != place.stream) continue;
     o.holes += p.holes;
     o.largest_hole = std::max(o.largest_hole, p.largest_hole);
   }

@@ -211,7 +211,9 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
     if (absl::IsCancelled(r.status())) return r.status();
     if (r.ok()) {
       remedy = Filled(remedy.name, *r, at);
-      remedy.reserved = out.reserved - out.cached;
+      uint64_t released = 0;  // private pools of CUDA graphs keep what they have
+      for (const Fragmentation::PoolUse& p : f.pools) released += p.mempool == 0 ? p.cached : 0;
+      remedy.reserved = out.reserved - released;
       // The model grants what did not fit, and counts it.
       const uint64_t recorded_peak = r->out_of_memory > 0
                                          ? std::max(peak_reserved, out.as_recorded.peak_reserved)

@@ -97,5 +97,35 @@ TEST(OutOfMemory, CountsTheDeviceThatRanOut) {
   EXPECT_THAT(o.headline, HasSubstr("on cuda:1"));
 }
 
+TEST(OutOfMemory, HolesOfOtherStreamsAndPrivatePoolsServeNobodyElse) {
+  constexpr auto kLarge = trace::Pool::kLarge;
+  TraceMaker m;
+  m.Segment(kBase, 20 * kMiB);
+  m.Alloc({.address = kBase, .bytes = 17 * kMiB});
+  m.Segment(kBase + 100 * kMiB, 30 * kMiB, kLarge, false, 0, 7);
+  m.Alloc({.address = kBase + 100 * kMiB, .bytes = 12 * kMiB});
+  m.Segment(kBase + 200 * kMiB, 40 * kMiB, kLarge, false, 0, 0, 1);
+  m.Alloc({.address = kBase + 200 * kMiB, .bytes = 10 * kMiB});
+  m.Segment(kBase + 300 * kMiB, 24 * kMiB, kLarge, false, 0, 0, 1);  // of the graph, free
+  m.Segment(kBase + 400 * kMiB, 22 * kMiB, kLarge, false, 0, 7);     // cached on the other stream
+  m.Add({.kind = trace::EventKind::kOutOfMemory, .bytes = 30 * kMiB, .bytes_rounded = kMiB});
+  const auto t = m.Finish();
+  const auto page = ExplainOutOfMemory(*t, {.replay = false});
+  ASSERT_TRUE(page.ok());
+  ASSERT_EQ(page->events.size(), 1u);
+  const OutOfMemory& o = page->events[0];
+  EXPECT_EQ(o.holes, 3 * kMiB);
+  EXPECT_EQ(o.largest_hole, 3 * kMiB);
+  EXPECT_EQ(o.cached, 22 * kMiB);
+  EXPECT_EQ(o.missing, 7 * kMiB);
+  EXPECT_FALSE(o.fragmented) << "3 MiB in holes, 22 cached and 1 on the device";
+  const auto reclaim = ComputeReclaim(*t, {.at = m.last()});
+  ASSERT_TRUE(reclaim.ok()) << reclaim.status();
+  for (const Remedy& r : reclaim->remedies) {
+    if (!r.name.starts_with("empty_cache")) continue;
+    EXPECT_EQ(r.given_back, static_cast<int64_t>(22 * kMiB)) << r.error;
+  }
+}
+
 }  // namespace
 }  // namespace vramscope::explain

@@ -48,11 +48,14 @@ class TraceMaker {
     return event_++;
   }
   uint64_t Segment(uint64_t address, uint64_t bytes, trace::Pool pool = trace::Pool::kLarge,
-                   bool expandable = false, uint8_t device = 0) {
+                   bool expandable = false, uint8_t device = 0, uint32_t stream = 0,
+                   uint32_t mempool = 0) {
     Add({.kind = trace::EventKind::kSegmentAlloc,
          .pool = pool,
          .detail = static_cast<uint8_t>(expandable),
          .device = device,
+         .stream = stream,
+         .mempool = mempool,
          .id = segments_,
          .address = address,
          .bytes = bytes});
