@@ -52,7 +52,8 @@ ExitCode OpenWindow([[maybe_unused]] int argc, [[maybe_unused]] char** argv,
                                                 .dump_state = arguments.dump_state,
                                                 .size = arguments.size,
                                                 .theme = arguments.theme,
-                                                .scale = arguments.scale}));
+                                                .scale = arguments.scale,
+                                                .page = arguments.page}));
   }
 #else
   (void)HaveDisplay;

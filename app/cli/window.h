@@ -10,7 +10,7 @@ namespace vramscope::cli {
 
 struct WindowArguments {
   std::vector<std::string> files;
-  std::string screenshot, size, theme, dump_state;
+  std::string screenshot, size, theme, dump_state, page;
   double scale = 1.0;
 };
 ExitCode OpenWindow(int argc, char** argv, const WindowArguments& arguments);
