@@ -199,7 +199,8 @@ class Categorizer {
       return true;
     }
     const EntryIndex end = passes_[now_.pass + 1].end;
-    if (dead < end || end == n_) return Is(a, Category::kActivation, kLifeActivation);
+    if (dead < end) return Is(a, Category::kActivation, kLifeActivation);
+    if (end == n_) return Is(a, Category::kActivation, kLifeGraph);
     Is(a, Category::kActivation, kLifeActivationHeld);
     Retag(a, end, Category::kTemporary, kLifeActivationHeld);
     return true;
@@ -208,8 +209,7 @@ class Categorizer {
   void EndPass(size_t) {
     const bool graph = pending_.size() >= kGraphBlocks;
     for (const uint32_t a : pending_) {
-      graph ? Is(a, Category::kActivation, kLifeActivation)
-            : Is(a, Category::kTemporary, kLifeOutput);
+      graph ? Is(a, Category::kActivation, kLifeGraph) : Is(a, Category::kTemporary, kLifeOutput);
     }
     pending_.clear();
   }

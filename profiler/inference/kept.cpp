@@ -157,7 +157,7 @@ void ClassifyKept(const SizeCounts& gradients, const Sizes& passing, Backward ba
       k.category = Category::kInput, k.rule = kKeptInput;
     } else if (model.empty() || too_few || (count == 0 && !whole_model_trains)) {
       k.category = Category::kParameter,
-      k.rule = model.empty() || too_few ? kKeptParameter : kKeptFrozen;
+      k.rule = model.empty() || too_few ? kKeptUntold : kKeptFrozen;
     } else if (k.older && LooksLikeIntegers(k.bytes, of.open - parameters - held - state_count)) {
       k.category = Category::kInput, k.rule = kKeptInput;
     } else {

@@ -60,6 +60,8 @@ constexpr std::array<std::string_view, kRuleCount> kNames = {
     "older than the recording: freed in backward",
     "older than the recording: freed",
     "stays over steps: it is where the first step, run again, puts it",
+    "stays: a parameter, or a buffer that no gradient tells from one",
+    "lifetime: born in forward, there when the recording ends",
 };
 
 }  // namespace

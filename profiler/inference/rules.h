@@ -79,7 +79,11 @@ enum Rule : uint8_t {
   // Of what stays, is older, and of which only numbers are known.
   kKeptFirstStep = 53,
 
-  kRuleCount = 54,
+  // Where no backward was recorded, or only a part of one.
+  kKeptUntold = 54,
+  kLifeGraph = 55,
+
+  kRuleCount = 56,
 };
 
 // "lifetime: born in forward, freed in backward"; "" for kSaid; "rule 200" style for unknown ones

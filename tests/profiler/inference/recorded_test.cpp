@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "profiler/inference/infer.h"
+#include "profiler/inference/rules.h"
 
 namespace vramscope::inference {
 namespace {
@@ -85,6 +86,8 @@ TEST_P(Others, MediumInference) {
   EXPECT_EQ(Of(totals.at_peak, Category::kOptimizerState), 0u);
   EXPECT_EQ(Of(totals.at_peak, Category::kGradient), 0u);
   EXPECT_EQ(Of(totals.at_peak, Category::kActivation), 0u);
+  // No rule may speak of gradients.
+  EXPECT_THAT(labels.rule, ::testing::Not(::testing::Contains(kKeptParameter)));
 }
 
 TEST_P(Others, KkFullStep) {
@@ -111,6 +114,8 @@ TEST_P(Others, KkForward) {
     EXPECT_EQ(Of(totals.at_end, Category::kOptimizerState), 0u);
     EXPECT_EQ(Of(totals.at_end, Category::kGradient), 0u);
     EXPECT_GT(Of(totals.at_end, Category::kActivation), uint64_t{5} << 30);
+    EXPECT_THAT(labels.rule, ::testing::Not(::testing::Contains(kKeptParameter)));
+    EXPECT_THAT(labels.rule, ::testing::Not(::testing::Contains(kLifeActivation)));
   }
 }
 
