@@ -20,6 +20,7 @@ namespace {
 
 struct Options {
   std::string a, b, by;
+  size_t top = 30;
   bool requests = false;
   int step = -1;
   bool json = false;
@@ -44,6 +45,14 @@ Json StepsJson(const std::vector<analysis::DiffRow>& rows) {
     phases.back()["categories"][std::string(trace::Name(row.category))] = Sides(row.a, row.b);
   }
   return steps;
+}
+
+// "A  a.pickle: 6.54 GiB allocated at 105.07 ms, step 0, optimizer; 6.74 GiB reserved at most"
+std::string Side(std::string_view which, const std::string& file, const analysis::Peak& peak) {
+  return Prose(fmt::format("{}  {}: {} allocated at {}, {}; {} reserved at most", which,
+                           DisplayName(file), run::FormatBytes(peak.allocated),
+                           Milliseconds(static_cast<double>(peak.context.time_ns) / 1e6),
+                           ContextText(peak.context), run::FormatBytes(peak.reserved)));
 }
 
 ExitCode DiffTotals(const Options& options) {
@@ -76,15 +85,19 @@ ExitCode DiffTotals(const Options& options) {
   for (const analysis::DiffRow& row : rows) {
     if (row.a == row.b) continue;
     table.Row({row.step < 0 ? "-" : fmt::format("{}", row.step),
-               std::string(trace::Name(row.phase)), std::string(trace::Name(row.category)),
-               run::FormatBytes(row.a), run::FormatBytes(row.b), SignedBytes(Delta(row.a, row.b))});
+               row.phase == trace::Phase::kNone ? "-" : std::string(trace::Name(row.phase)),
+               std::string(trace::Name(row.category)), run::FormatBytes(row.a),
+               run::FormatBytes(row.b), SignedBytes(Delta(row.a, row.b))});
   }
   std::string text = fmt::format(
-      "  peak allocated  {} -> {} ({})\n  peak reserved   {} -> {} ({})\n\n",
+      "At the peaks\n{}{}\n  peak allocated  {} -> {} ({})\n  peak reserved   {} -> {} ({})\n\n",
+      Side("A", options.a, peak_a), Side("B", options.b, peak_b),
       run::FormatBytes(peak_a.allocated), run::FormatBytes(peak_b.allocated),
       SignedBytes(Delta(peak_a.allocated, peak_b.allocated)), run::FormatBytes(peak_a.reserved),
       run::FormatBytes(peak_b.reserved), SignedBytes(Delta(peak_a.reserved, peak_b.reserved)));
-  text += equal ? "  No difference in any step, phase and category.\n" : table.Text();
+  text += equal
+              ? "No difference in any step, phase and category.\n"
+              : "Most bytes of each category within each phase, where they differ\n" + table.Text();
   const ExitCode printed = PrintText(text);
   return printed == kDone ? answer : printed;
 }
@@ -121,24 +134,25 @@ Json SitesJson(const explain::TraceDiff& diff, bool equal) {
   return json;
 }
 
-std::string SitesText(const explain::TraceDiff& diff) {
-  std::string text = "  " + Printable(diff.headline) + "\n";
-  if (!diff.by_stack) text += "  Sites are matched by module and op: not both files have stacks.\n";
+std::string SitesText(const Options& options, const explain::TraceDiff& diff) {
+  std::string text = Prose(diff.headline);
+  if (!diff.by_stack)
+    text += Prose("Sites are matched by module and op: not both files have stacks.");
+  text += "\nAt the peaks\n" + Side("A", options.a, diff.a) + Side("B", options.b, diff.b);
   Table steps({{"Step", Table::kRight},
                {"A's peak", Table::kRight},
                {"B's peak", Table::kRight},
                {"A reserved", Table::kRight},
                {"B reserved", Table::kRight}});
-  constexpr size_t kMostSteps = 20, kMostSites = 30;
-  for (size_t i = 0; i < std::min(diff.steps.size(), kMostSteps); ++i) {
+  for (size_t i = 0; i < std::min(diff.steps.size(), options.top); ++i) {
     const explain::TraceDiff::Step& s = diff.steps[i];
     steps.Row({s.step < 0 ? "all" : fmt::format("{}", s.step), StepCell(s.in_a, s.a_peak),
                StepCell(s.in_b, s.b_peak), StepCell(s.in_a, s.a_reserved),
                StepCell(s.in_b, s.b_reserved)});
   }
   text += "\n" + steps.Text();
-  if (diff.steps.size() > kMostSteps) {
-    text += fmt::format("  ({} more steps)\n", diff.steps.size() - kMostSteps);
+  if (diff.steps.size() > options.top) {
+    text += fmt::format("  ({} more steps)\n", diff.steps.size() - options.top);
   }
   Table table({{"B - A", Table::kRight},
                {"A", Table::kRight},
@@ -150,7 +164,7 @@ std::string SitesText(const explain::TraceDiff& diff) {
   size_t shown = 0, changed = 0;
   for (const explain::TraceDiff::Site& s : diff.sites) {
     if (s.change == explain::TraceDiff::Change::kSame) continue;
-    if (++changed > kMostSites) continue;
+    if (++changed > options.top) continue;
     ++shown;
     table.Row({SignedBytes(s.delta()), run::FormatBytes(s.a_bytes), run::FormatBytes(s.b_bytes),
                fmt::format("{} -> {}", Count(s.a_count), Count(s.b_count)),
@@ -173,7 +187,7 @@ ExitCode DiffSites(const Options& options) {
     return s.change == explain::TraceDiff::Change::kSame && s.a_count == s.b_count;
   });
   const ExitCode printed =
-      options.json ? PrintJson(SitesJson(*diff, equal)) : PrintText(SitesText(*diff));
+      options.json ? PrintJson(SitesJson(*diff, equal)) : PrintText(SitesText(options, *diff));
   return printed != kDone ? printed : equal ? kDone : kNo;
 }
 
@@ -231,15 +245,17 @@ void RegisterDiff(CLI::App& app, Context& context) {
       command->add_flag("--requests", options->requests, "compare the request streams of one step");
   CLI::Option* by =
       command->add_option("--by", options->by, "stack: compare call sites at both peaks")
-          ->check(CLI::IsMember({"stack", "category"}))
+          ->check(CLI::IsMember({"stack", "category"}).description(""))
           ->excludes(requests)
           ->type_name("HOW");
+  AddTop(*command, options->top);
   command
       ->add_option("--step", options->step,
                    "which step (default: the last whole one of requests, the peak of call sites)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0, INT32_MAX).description(""))
       ->type_name("N");
   command->add_flag("--json", options->json, "print one JSON object");
+  command->footer("Exit status: 1 when they differ.");
   command->callback([options, requests, by, &context] {
     const bool sites = by->count() > 0 && options->by == "stack";
     if (options->step >= 0 && requests->count() == 0 && !sites) {

@@ -56,7 +56,7 @@ ExitCode Execute(const Options& options) {
   if (!opened.ok()) return ReportError(opened.status());
   const trace::Trace& trace = **opened;
   std::optional<EventIndex> asked;
-  if (time) asked = analysis::EventAtTime(trace, *time);
+  if (time) asked = EventAt(trace, *time);
   if (options.event >= 0) {
     if (options.event >= trace.events.size()) {
       return ReportError(absl::OutOfRangeError(fmt::format("{}: there is no event {}: it has {}",
@@ -96,9 +96,8 @@ ExitCode Execute(const Options& options) {
   if (wants("reclaim") && !options.no_replay) {
     absl::StatusOr<explain::Reclaim> page = explain::ComputeReclaim(
         trace, {.at = asked,
-                .device = options.range.device < 0
-                              ? std::optional<uint8_t>()
-                              : static_cast<uint8_t>(options.range.device),
+                .device = options.range.device < 0 ? std::optional<uint8_t>()
+                                                   : static_cast<uint8_t>(options.range.device),
                 .alloc_confs = options.alloc_confs,
                 .progress = progress("replaying under other settings")});
     if (page.ok()) {
@@ -124,22 +123,21 @@ void RegisterExplain(CLI::App& app, Context& context) {
       command->add_option("--at", options->at, "a moment in place of the peak: 12.5ms, 1.2s, 350us")
           ->type_name("TIME");
   command->add_option("--event", options->event, "likewise, by the number of an event")
-      ->check(CLI::Range(int64_t{0}, int64_t{trace::kNoEvent}))
+      ->check(CLI::Range(int64_t{0}, int64_t{trace::kNoEvent}).description(""))
       ->excludes(at)
       ->type_name("N");
   command
       ->add_option("--page", options->page,
                    "only fragmentation, segments, reclaim, leaks, sites or oom")
-      ->check(CLI::IsMember({"fragmentation", "segments", "reclaim", "leaks", "sites", "oom"}))
+      ->check(CLI::IsMember({"fragmentation", "segments", "reclaim", "leaks", "sites", "oom"})
+                  .description(""))
       ->type_name("PAGE");
   command
       ->add_option("--sort", options->sort,
                    "call sites by held (bytes times time), count, bytes, life or peak")
-      ->check(CLI::IsMember({"held", "count", "bytes", "life", "peak"}))
+      ->check(CLI::IsMember({"held", "count", "bytes", "life", "peak"}).description(""))
       ->type_name("BY");
-  command->add_option("--top", options->top, "rows of a table (20)")
-      ->check(CLI::Range(1, 1'000'000))
-      ->type_name("N");
+  AddTop(*command, options->top);
   command
       ->add_option("--alloc-conf", options->alloc_confs,
                    "settings to replay under, as PYTORCH_CUDA_ALLOC_CONF (more than once: each)")

@@ -14,7 +14,7 @@ namespace {
 using run::FormatBytes;
 
 std::string Heading(std::string_view title, const std::string& headline) {
-  return fmt::format("{}\n  {}\n\n", title, Printable(headline));
+  return fmt::format("{}\n{}\n", title, Prose(headline));
 }
 
 std::string Percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
@@ -84,7 +84,11 @@ std::string FragmentationText(const explain::Fragmentation& f, size_t top) {
                 fmt::format("{} block{}", Count(s.pin_count), s.pin_count == 1 ? "" : "s"), pin});
   }
   text += "\n" + pinned.Text() + More(f.pinned_count, std::min(f.pinned.size(), top), "segments");
-  return text + "\n";
+  if (f.pinned_by.size() < 2) return text + "\n";
+  Table by({{"Held free by", Table::kRight}, {"Blocks", Table::kRight}, {"Call site"}});
+  for (size_t i = 0; i < std::min(f.pinned_by.size(), top); ++i)
+    by.Row({FormatBytes(f.pinned_by[i].bytes), Count(f.pinned_by[i].count), f.pinned_by[i].name});
+  return text + "\n" + by.Text() + More(f.pinned_by.size(), top, "call sites") + "\n";
 }
 
 // Forty cells: full, partly and not used.
@@ -141,30 +145,35 @@ std::string SegmentsText(const std::vector<explain::SegmentView>& segments, size
 
 std::string ReclaimText(const explain::Reclaim& r) {
   std::string text = Heading("Reserved but unused", r.headline);
-  text += fmt::format("  at {}, {}: {} allocated, {} reserved ({} in holes, {} wholly free)\n\n",
-                      Milliseconds(static_cast<double>(r.context.time_ns) / 1e6),
-                      ContextText(r.context), FormatBytes(r.allocated), FormatBytes(r.reserved),
-                      FormatBytes(r.holes), FormatBytes(r.cached));
-  Table table({{"By replay"},
+  text += Prose(fmt::format("at {}, {}: {} allocated, {} reserved ({} in holes, {} wholly free)",
+                            Milliseconds(static_cast<double>(r.context.time_ns) / 1e6),
+                            ContextText(r.context), FormatBytes(r.allocated),
+                            FormatBytes(r.reserved), FormatBytes(r.holes), FormatBytes(r.cached))) +
+          "\n";
+  Table table({{"By replay", Table::kLeft, true},
                {"Reserved then", Table::kRight},
-               {"Given back", Table::kRight},
+               {"Change", Table::kRight},
                {"Peak reserved", Table::kRight},
-               {"Given back", Table::kRight},
+               {"Change", Table::kRight},
                {"cudaMalloc", Table::kRight},
                {"Out of memory", Table::kRight}});
   std::string notes;
   const auto row = [&](const explain::Remedy& m) {
     if (!m.error.empty()) {
-      notes += fmt::format("  {}: {}\n", Printable(m.name), Printable(m.error));
+      notes += Prose(m.name + ": " + m.error);
       return;
     }
-    table.Row({m.name, FormatBytes(m.reserved), SignedBytes(m.given_back),
-               FormatBytes(m.peak_reserved), SignedBytes(m.peak_given_back),
+    table.Row({m.name, FormatBytes(m.reserved), SignedBytes(-m.given_back),
+               FormatBytes(m.peak_reserved), SignedBytes(-m.peak_given_back),
                Count(m.segment_allocs), m.out_of_memory == 0 ? "no" : Count(m.out_of_memory)});
-    if (!m.note.empty()) notes += fmt::format("  {}: {}\n", Printable(m.name), Printable(m.note));
+    if (!m.note.empty()) notes += Prose(m.name + ": " + m.note);
   };
   row(r.as_recorded);
   for (const explain::Remedy& m : r.remedies) row(m);
+  if (r.as_recorded.error.empty() && r.as_recorded.reserved != r.reserved)
+    notes += Prose(
+        "Settings are replayed from the start, without what was cached before the recording; "
+        "empty_cache() is called in the recording as it is.");
   return text + table.Text() + notes + "\n";
 }
 
@@ -261,7 +270,8 @@ std::string OomText(const explain::OutOfMemoryPage& page, size_t top) {
 
 std::string ExplainText(const trace::Trace&, const ExplainPages& pages) {
   std::string text;
-  if (pages.oom) text += OomText(*pages.oom, pages.top);
+  const bool ran_out = pages.oom && pages.oom->count > 0;
+  if (ran_out) text += OomText(*pages.oom, pages.top);
   if (pages.fragmentation && pages.segments.empty()) {
     text += FragmentationText(*pages.fragmentation, pages.top);
   }
@@ -270,6 +280,8 @@ std::string ExplainText(const trace::Trace&, const ExplainPages& pages) {
   if (!pages.reclaim_error.empty()) text += Heading("Reserved but unused", pages.reclaim_error);
   if (pages.leaks) text += LeaksText(*pages.leaks, pages.call_sites, pages.top);
   if (pages.sites) text += SitesText(pages);
+  if (pages.oom && !ran_out) text += OomText(*pages.oom, pages.top);
+  while (text.ends_with("\n\n")) text.pop_back();
   return text;
 }
 

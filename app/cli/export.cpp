@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <csignal>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,26 +24,6 @@ struct Options {
   bool no_categories = false, no_annotations = false;
 };
 
-std::atomic<bool> interrupted = false;
-
-// While it lives, the first Ctrl-C asks to stop, so that no half-written file stays behind; the
-// second ends the program.
-class StopOnInterrupt {
- public:
-  StopOnInterrupt() {
-    struct sigaction action {};
-    action.sa_handler = [](int) { interrupted = true; };
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    sigaction(SIGINT, &action, &before_);
-  }
-  ~StopOnInterrupt() { sigaction(SIGINT, &before_, nullptr); }
-  StopOnInterrupt(const StopOnInterrupt&) = delete;
-  StopOnInterrupt& operator=(const StopOnInterrupt&) = delete;
-
- private:
-  struct sigaction before_ {};
-};
-
 // The device whose timeline is written: the one asked for, else the first that has anything.
 uint8_t TimelineDevice(const trace::Trace& trace, const Options& options) {
   if (options.range.device >= 0) return static_cast<uint8_t>(options.range.device);
@@ -61,18 +39,15 @@ uint8_t TimelineDevice(const trace::Trace& trace, const Options& options) {
 absl::Status Write(const trace::Trace& trace, const Options& options, std::ostream& out) {
   if (options.format == "chrome") return exporters::WriteChromeTrace(trace, out);
   if (options.format == "csv") return exporters::WriteCsv(trace, out);
-  StopOnInterrupt stop;
   ProgressBar bar(true);
   const auto progress = [&](double fraction) { bar.Show(fraction, "writing " + options.output); };
   if (options.format == "snapshot")
     return exporters::WriteSnapshot(trace, out,
                                     {.categories = !options.no_categories,
                                      .annotations = !options.no_annotations,
-                                     .progress = progress,
-                                     .cancel = &interrupted});
+                                     .progress = progress});
   return exporters::WriteMemoryTimeline(
-      trace, out,
-      {.device = TimelineDevice(trace, options), .progress = progress, .cancel = &interrupted});
+      trace, out, {.device = TimelineDevice(trace, options), .progress = progress});
 }
 
 ExitCode Execute(const Options& options) {
@@ -91,10 +66,6 @@ ExitCode Execute(const Options& options) {
   if (!trace.ok()) return ReportError(trace.status());
   const absl::Status status =
       WriteStream(options.output, [&](std::ostream& out) { return Write(**trace, options, out); });
-  if (absl::IsCancelled(status)) {
-    Note("cancelled; nothing was written");
-    return kInterrupted;
-  }
   return status.ok() ? kDone : ReportError(status);
 }
 

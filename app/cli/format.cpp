@@ -1,6 +1,7 @@
 #include "app/cli/format.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,7 +20,40 @@ size_t Width(std::string_view text) {
   }));
 }
 
+// The beginning, where it is too long for that many columns.
+std::string Cut(const std::string& text, size_t columns) {
+  if (Width(text) <= columns) return text;
+  size_t bytes = 0;
+  for (size_t left = columns - 3; bytes < text.size(); ++bytes) {
+    const bool begins = (static_cast<unsigned char>(text[bytes]) & 0xc0) != 0x80;
+    if (begins && left-- == 0) break;
+  }
+  return text.substr(0, bytes) + "...";
+}
+
 }  // namespace
+
+size_t TerminalWidth() {
+  winsize size{};
+  if (isatty(STDOUT_FILENO) != 1 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_col;
+}
+
+std::string Prose(std::string_view text, size_t width) {
+  std::string out = " ";
+  size_t column = 1;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    if (width > 0 && column > 2 && column + 1 + Width(word) > width) {
+      out += "\n ";
+      column = 1;
+    }
+    out += fmt::format(" {}", Printable(word));
+    column += 1 + Width(word);
+  }
+  return out + "\n";
+}
 
 void Table::Row(std::vector<std::string> cells) {
   cells.resize(columns_.size());
@@ -27,16 +61,30 @@ void Table::Row(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string Table::Text() const {
+std::vector<size_t> Table::Widths(size_t width) const {
   std::vector<size_t> widths;
-  for (const Column& column : columns_) widths.push_back(Width(column.title));
-  for (const auto& row : rows_) {
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Width(row[i]));
+  size_t whole = 0, widest = columns_.size();
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    size_t most = Width(columns_[i].title);
+    for (const auto& row : rows_) most = std::max(most, Width(row[i]));
+    widths.push_back(most);
+    whole += most + 2;
+    if (columns_[i].align == kLeft && !columns_[i].whole &&
+        (widest == columns_.size() || most > widths[widest]))
+      widest = i;
   }
+  constexpr size_t kLeast = 20;
+  if (width > 0 && whole > width && widest < columns_.size() && widths[widest] > kLeast)
+    widths[widest] = std::max(kLeast, widths[widest] - std::min(widths[widest], whole - width));
+  return widths;
+}
+
+std::string Table::Text(size_t width) const {
+  const std::vector<size_t> widths = Widths(width);
   const auto line = [&](const auto& cell_of) {
     std::string text = " ";
     for (size_t i = 0; i < columns_.size(); ++i) {
-      const std::string& cell = cell_of(i);
+      const std::string cell = Cut(cell_of(i), widths[i]);
       const std::string pad(widths[i] - Width(cell), ' ');
       text += columns_[i].align == kRight ? " " + pad + cell : " " + cell + pad;
       if (i + 1 < columns_.size()) text += " ";
@@ -62,8 +110,9 @@ std::string Count(uint64_t value) {
 }
 
 std::string Milliseconds(double value) {
-  if (value >= 1000) return fmt::format("{:.2f} s", value / 1000);
-  if (value >= 1 || value == 0) return fmt::format("{:.2f} ms", value);
+  const double size = std::abs(value);
+  if (size >= 1000) return fmt::format("{:.2f} s", value / 1000);
+  if (size >= 1 || size == 0) return fmt::format("{:.2f} ms", value);
   return fmt::format("{:.1f} us", value * 1000);
 }
 

@@ -12,6 +12,11 @@
 
 namespace vramscope::cli {
 
+size_t TerminalWidth();  // columns of the terminal that stdout is; 0: it is none
+
+// Prose, every line indented by two spaces; on a terminal broken between words.
+std::string Prose(std::string_view text, size_t width = TerminalWidth());
+
 // Columns two spaces apart, header underlined, indented by two spaces.
 class Table {
  public:
@@ -19,12 +24,17 @@ class Table {
   struct Column {
     std::string title;
     Align align = kLeft;
+    bool whole = false;  // never cut
   };
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
   void Row(std::vector<std::string> cells);
-  std::string Text() const;
+  // On a terminal the widest column of names is cut so that a row fits; else nothing is.
+  std::string Text() const { return Text(TerminalWidth()); }
+  std::string Text(size_t width) const;  // 0: whatever it takes
 
  private:
+  std::vector<size_t> Widths(size_t width) const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };

@@ -203,22 +203,24 @@ std::string InfoText(const std::string& file, const trace::Trace& trace) {
   }
   if (!trace.info.alloc_conf.empty()) line("allocator", trace.info.alloc_conf);
   line("time", Milliseconds(static_cast<double>(trace.end_ns() - trace.begin_ns()) / 1e6));
-  line("events", fmt::format("{} ({} allocations, {} segments, {} slices)",
+  line("events", fmt::format("{} ({} allocations, {} segments, {} ranges)",
                              Count(trace.events.size()), Count(trace.allocations.size()),
                              Count(trace.segments.size()), Count(trace.slices.size())));
   if (imported) {
     const size_t streams = CountDistinct(trace.allocations.stream);
     line("recorded",
-         fmt::format("{} entries, {} stream{}, {} different stacks; {} blocks are older",
-                     Count(CountEntries(trace)), streams, streams == 1 ? "" : "s",
-                     Count(trace.stacks.size() - 1), Count(CountOlder(trace))));
+         fmt::format(
+             "{} entries, {} stream{}, {} different stacks; {} older", Count(CountEntries(trace)),
+             streams, streams == 1 ? "" : "s", Count(trace.stacks.size() - 1),
+             CountOlder(trace) == 1 ? "1 block is" : Count(CountOlder(trace)) + " blocks are"));
   }
   line("steps", fmt::format("{}", CountSteps(trace)));
   line("peak", fmt::format("{} allocated, {} reserved ({})", run::FormatBytes(peak.allocated),
                            run::FormatBytes(peak.reserved), ContextText(peak.context)));
   line("complete",
        trace.complete ? "yes" : "no" + (trace.end_message.empty() ? "" : ": " + trace.end_message));
-  for (const std::string& warning : trace.warnings) line("warning", warning);
+  for (const std::string& warning : trace.warnings)
+    if (warning != trace.end_message) line("warning", warning);
   const std::map<uint8_t, RuleUse> rules = RulesOf(trace);
   if (rules.empty()) return text;
   Table table({{"Inferred, by rule"},

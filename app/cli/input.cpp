@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
 #include "app/cli/command.h"
 #include "app/cli/format.h"
+#include "profiler/analysis/analysis.h"
 #include "profiler/importers/open.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/frame.h"
@@ -30,12 +31,11 @@ absl::Status Named(const std::string& path, const absl::Status& status) {
   return absl::Status(status.code(), message);
 }
 
-// Whether it begins as text in lines does, and not as JSON. Not for standard input, which can be
-// read only once.
-absl::StatusOr<bool> BeginsAsCsv(const std::string& path) {
+// How it begins. Not for standard input and pipes, which can be read only once.
+absl::StatusOr<std::string> Head(const std::string& path) {
   auto stream = trace::InputStream::Open(path);
   if (!stream.ok()) return stream.status();
-  std::array<char, 64> head{};
+  std::string head(64, '\0');
   size_t have = 0;
   while (have < head.size()) {
     absl::StatusOr<size_t> got = (*stream)->Read(head.data() + have, head.size() - have);
@@ -43,12 +43,29 @@ absl::StatusOr<bool> BeginsAsCsv(const std::string& path) {
     if (*got == 0) break;
     have += *got;
   }
-  const std::string_view text(head.data(), have);
-  if (text.starts_with(std::string_view(trace::kFrameMagic))) return false;
-  return have > 0 && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-           return (c >= 0x20 && c < 0x7f && c != '{' && c != '[') || c == '\n' || c == '\r' ||
-                  c == '\t';
-         });
+  head.resize(have);
+  return head;
+}
+
+bool BeginsAsTrace(std::string_view head) {
+  return head.starts_with(std::string_view(trace::kFrameMagic));
+}
+
+bool IsTrace(const std::string& path) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(path, none)) return false;
+  const absl::StatusOr<std::string> head = Head(path);
+  return head.ok() && BeginsAsTrace(*head);
+}
+
+// Whether it begins as text in lines does, and not as JSON.
+absl::StatusOr<bool> BeginsAsCsv(const std::string& path) {
+  const absl::StatusOr<std::string> head = Head(path);
+  if (!head.ok()) return head.status();
+  if (BeginsAsTrace(*head)) return false;
+  return !head->empty() && std::all_of(head->begin(), head->end(), [](unsigned char c) {
+    return (c >= 0x20 && c < 0x7f && c != '{' && c != '[') || c == '\n' || c == '\r' || c == '\t';
+  });
 }
 
 // Both ends of "A:B", either of which may be left out.
@@ -120,6 +137,16 @@ absl::StatusOr<int64_t> ParseTime(std::string_view text) {
   return std::llround(value * factor);
 }
 
+trace::EventIndex EventAt(const trace::Trace& trace, int64_t time_ns) {
+  if (time_ns < trace.begin_ns() || time_ns > trace.end_ns()) {
+    const auto shown = [](int64_t ns) { return Milliseconds(static_cast<double>(ns) / 1e6); };
+    Note(fmt::format("the trace goes from {} to {}: --at {} shows its {}", shown(trace.begin_ns()),
+                     shown(trace.end_ns()), shown(time_ns),
+                     time_ns < trace.begin_ns() ? "beginning" : "end"));
+  }
+  return analysis::EventAtTime(trace, time_ns);
+}
+
 void AddRangeOptions(CLI::App& command, RangeOptions& options) {
   // CLI11 shows what a check returns and ends with the usage status.
   const auto check = [](absl::Status (*set)(std::string_view, importers::OpenOptions&)) {
@@ -129,7 +156,7 @@ void AddRangeOptions(CLI::App& command, RangeOptions& options) {
     };
   };
   command.add_option("--device", options.device, "of a recording of several: this device alone")
-      ->check(CLI::Range(0, 255))
+      ->check(CLI::Range(0, 255).description(""))
       ->type_name("N");
   command
       .add_option("--entries", options.entries,
@@ -142,6 +169,12 @@ void AddRangeOptions(CLI::App& command, RangeOptions& options) {
       ->type_name("A:B");
 }
 
+void AddTop(CLI::App& command, size_t& top) {
+  command.add_option("--top", top, fmt::format("rows of a table ({})", top))
+      ->check(CLI::Range(size_t{1}, size_t{1'000'000}).description(""))
+      ->type_name("N");
+}
+
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTrace(const std::string& path,
                                                               const RangeOptions& range) {
   importers::OpenOptions options;
@@ -151,6 +184,13 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTrace(const std::string&
   }
   if (!range.time.empty()) {
     if (absl::Status s = SetTime(range.time, options); !s.ok()) return s;
+  }
+  const bool part = range.device >= 0 || !range.entries.empty() || !range.time.empty();
+  if (part && path != "-" && IsTrace(path)) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: --device, --entries and --time choose a part of a recording while it is "
+                    "read; a .trace is read whole",
+                    DisplayName(path)));
   }
   ProgressBar bar(true);
   options.progress = [&](double fraction) { bar.Show(fraction, "reading " + DisplayName(path)); };

@@ -25,6 +25,9 @@ absl::StatusOr<std::string> ReadText(const std::string& path, size_t most);
 // "12.5ms", "1.2s", "350us", "1000ns"; without a unit: nanoseconds, as in the JSON outputs.
 absl::StatusOr<int64_t> ParseTime(std::string_view text);
 
+// The event at a moment of the trace; a note on stderr when the trace does not go that far.
+trace::EventIndex EventAt(const trace::Trace& trace, int64_t time_ns);
+
 // Which part of a recording to read: --device N, --entries A:B, --time A:B. Checked when the
 // command line is parsed.
 struct RangeOptions {
@@ -42,6 +45,8 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTrace(const std::string&
 // The request stream of a trace or recording (one step, or the last whole one when `step` < 0; of a
 // recording without steps: all of it), or the whole of a CSV.
 absl::StatusOr<analysis::RequestStream> OpenRequests(const std::string& path, int step);
+
+void AddTop(CLI::App& command, size_t& top);  // --top N: rows of a table
 
 inline constexpr char kFileHelp[] =
     "a .trace, CUDA memory snapshot or Kineto trace ('-': standard input)";

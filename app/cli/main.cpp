@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <utility>
 
 #include "app/cli/command.h"
+#include "app/cli/interrupt.h"
 #include "app/cli/window.h"
 #include "profiler/run/units.h"
 
@@ -28,6 +30,31 @@ void AddWindowOptions(CLI::App& app, WindowArguments& window) {
       ->type_name("N");
   app.add_option("--dump-state", window.dump_state, "write what the window shows as JSON, end")
       ->type_name("OUT.json");
+}
+
+// One line for each command that can be pasted, in front of what its own help says at the end.
+void AddExamples(CLI::App& app) {
+  static constexpr std::pair<const char*, const char*> kExamples[] = {
+      {"plan", "plan --preset gpt2 --set batch=8 --set precision=amp-bf16 -o gpt2.trace"},
+      {"run", "run --preset gpt2 --set steps=1 --backend cpu"},
+      {"info", "info snapshot.pickle.zst --time 1s:2.5s"},
+      {"peak", "peak snapshot.pickle --by stack --top 10"},
+      {"phases", "phases run.trace"},
+      {"replay", "replay snapshot.pickle --alloc-conf expandable_segments:True"},
+      {"requests", "requests run.trace -o requests.csv"},
+      {"export", "export run.trace --to snapshot -o run.pickle"},
+      {"diff", "diff before.pickle after.pickle --by stack --top 10"},
+      {"explain", "explain snapshot.pickle --page reclaim --alloc-conf max_split_size_mb:128"},
+      {"estimate", "estimate --model config.json"},
+      {"check", "check run.trace --budget 24GiB"},
+      {"devices", "devices --json"},
+      {"presets", "presets"},
+      {"doctor", "doctor"},
+  };
+  for (const auto& [name, example] : kExamples) {
+    CLI::App* command = app.get_subcommand(name);
+    command->footer(fmt::format("Example: vramscope {}\n{}", example, command->get_footer()));
+  }
 }
 
 // "vramscope plna" reads as a file to open: say what was probably meant.
@@ -67,6 +94,7 @@ int Main(int argc, char** argv) {
   RegisterDevices(app, context);
   RegisterPresets(app, context);
   RegisterDoctor(app, context);
+  AddExamples(app);
   app.footer(
       "vramscope COMMAND --help says more. Exit status: 0 done, 1 the answer is no,\n"
       "2 wrong usage, 3 bad input, 4 an internal failure.");
@@ -93,6 +121,7 @@ int Main(int argc, char** argv) {
 }  // namespace vramscope::cli
 
 int main(int argc, char** argv) {
+  vramscope::cli::EndOnInterrupt();
   try {
     return vramscope::cli::Main(argc, argv);
   } catch (const std::exception& error) {

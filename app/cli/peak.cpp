@@ -15,12 +15,10 @@
 namespace vramscope::cli {
 namespace {
 
-constexpr size_t kLargest = 20;
-constexpr size_t kRows = 30;
-
 struct Options {
   std::string file, at;
   std::string by = "category";
+  size_t top = 20;
   RangeOptions range;
   bool json = false;
 };
@@ -41,7 +39,7 @@ Json ToJson(const trace::Trace& trace, const analysis::LiveSet& live, uint64_t p
         {{"name", group.name}, {"bytes", group.bytes}, {"count", group.count}});
   }
   json["largest"] = Json::array();
-  for (size_t i = 0; i < std::min(kLargest, live.allocations.size()); ++i) {
+  for (size_t i = 0; i < std::min(options.top, live.allocations.size()); ++i) {
     const uint32_t row = live.allocations[i].id.value;
     const trace::AllocationTable& t = trace.allocations;
     json["largest"].push_back({{"allocation", row},
@@ -50,6 +48,7 @@ Json ToJson(const trace::Trace& trace, const analysis::LiveSet& live, uint64_t p
                                {"category", std::string(trace::Name(live.allocations[i].category))},
                                {"module", std::string(trace.String(t.module[row]))},
                                {"op", std::string(trace.String(t.op[row]))},
+                               {"site", explain::SiteOf(trace, live.allocations[i].id).name},
                                {"phase", std::string(trace::Name(t.phase[row]))},
                                {"step", t.step[row] < 0 ? Json() : Json(t.step[row])}});
   }
@@ -75,26 +74,35 @@ std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, con
   };
   analysis::Group rest;
   for (size_t i = 0; i < groups.size(); ++i) {
-    if (i < kRows) {
+    if (i < options.top) {
       row(groups[i].name, groups[i].bytes, groups[i].count);
     } else {
       rest.bytes += groups[i].bytes;
       rest.count += groups[i].count;
     }
   }
-  if (groups.size() > kRows) {
-    row(fmt::format("({} more)", groups.size() - kRows), rest.bytes, rest.count);
+  if (groups.size() > options.top) {
+    row(fmt::format("({} more)", groups.size() - options.top), rest.bytes, rest.count);
   }
   text += table.Text() + "\n";
-  Table largest({{"Largest", Table::kRight}, {"Category"}, {"Module"}, {"Op"}});
-  for (size_t i = 0; i < std::min<size_t>(10, live.allocations.size()); ++i) {
+  Table largest({{"Largest", Table::kRight},
+                 {"Category"},
+                 {"Step", Table::kRight},
+                 {"Phase"},
+                 {"Call site"}});
+  const trace::AllocationTable& t = trace.allocations;
+  for (size_t i = 0; i < std::min(options.top, live.allocations.size()); ++i) {
     const uint32_t id = live.allocations[i].id.value;
-    largest.Row({run::FormatBytes(trace.allocations.bytes_rounded[id]),
+    largest.Row({run::FormatBytes(t.bytes_rounded[id]),
                  std::string(trace::Name(live.allocations[i].category)),
-                 std::string(trace.String(trace.allocations.module[id])),
-                 std::string(trace.String(trace.allocations.op[id]))});
+                 t.step[id] < 0 ? "-" : fmt::format("{}", t.step[id]),
+                 t.phase[id] == trace::Phase::kNone ? "-" : std::string(trace::Name(t.phase[id])),
+                 explain::SiteOf(trace, live.allocations[i].id).name});
   }
-  return text + largest.Text();
+  text += largest.Text();
+  if (live.allocations.size() > options.top)
+    text += fmt::format("  ({} more blocks)\n", Count(live.allocations.size() - options.top));
+  return text;
 }
 
 ExitCode Execute(const Options& options) {
@@ -111,8 +119,7 @@ ExitCode Execute(const Options& options) {
   const auto trace = OpenTrace(options.file, options.range);
   if (!trace.ok()) return ReportError(trace.status());
   const analysis::Peak peak = analysis::FindPeak(**trace, analysis::ComputeCurves(**trace));
-  const trace::EventIndex event =
-      options.at.empty() ? peak.context.event : analysis::EventAtTime(**trace, *at);
+  const trace::EventIndex event = options.at.empty() ? peak.context.event : EventAt(**trace, *at);
   const analysis::LiveSet live = analysis::LiveAt(**trace, event);
   const std::vector<analysis::Group> groups = *by == analysis::GroupBy::kStack
                                                   ? explain::GroupBySite(**trace, live)
@@ -130,8 +137,9 @@ void RegisterPeak(CLI::App& app, Context& context) {
   command->add_option("--at", options->at, "a moment in place of the peak: 12.5ms, 1.2s, 350us")
       ->type_name("TIME");
   command->add_option("--by", options->by, "category, module, op, stack or phase")
-      ->check(CLI::IsMember({"category", "module", "op", "stack", "phase"}))
+      ->check(CLI::IsMember({"category", "module", "op", "stack", "phase"}).description(""))
       ->type_name("HOW");
+  AddTop(*command, options->top);
   AddRangeOptions(*command, options->range);
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] { context.exit_code = Execute(*options); });

@@ -76,7 +76,7 @@ void RegisterRun(CLI::App& app, Context& context) {
   AddOutput(*command, options->output);
   command->add_option("--backend", options->backend, "cpu or cuda")
       ->required()
-      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->check(CLI::IsMember({"cpu", "cuda"}).description(""))
       ->type_name("cpu|cuda");
   command->callback([options, &context] {
     if (options->backend == "cuda") {

@@ -116,7 +116,8 @@ std::string States(uint64_t n) {
 std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
   const bool same = r.differences == 0;
   std::string text = fmt::format(
-      "{}\n\n  addresses       {}\n  segments        {}\n  given back      {}\n",
+      "{}\n\n  addresses       {} requests\n  cudaMalloc      {} segments\n  cudaFree        {} "
+      "segments\n",
       same ? "every decision as recorded"
            : fmt::format("{} difference{} between the recording and the model",
                          Count(r.differences), r.differences == 1 ? "" : "s"),
@@ -127,14 +128,15 @@ std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
                       run::ToString(r.conf).empty() ? "PyTorch's defaults" : run::ToString(r.conf));
   if (r.unknown_tails > 0) {
     text += fmt::format(
-        "  start states    {} of {} agree with the recording ({} older block{} whose unsplit tail "
-        "is not stated",
-        States(r.start_states_consistent), States(r.start_states_tried), Count(r.unknown_tails),
+        "  start state     {} of {} possible {} with the recording ({} older block{} whose unsplit "
+        "tail is not stated",
+        States(r.start_states_consistent), States(r.start_states_tried),
+        r.start_states_consistent == 1 ? "agrees" : "agree", Count(r.unknown_tails),
         r.unknown_tails == 1 ? "" : "s");
     text += r.tails_inferred > 0 ? fmt::format("; {} must have one)\n", Count(r.tails_inferred))
                                  : std::string(")\n");
   } else {
-    text += "  start states    1: the file states it whole\n";
+    text += "  start state     stated whole by the file\n";
   }
   text += fmt::format("  at the peak     {} reserved, largest hole {}, {} free but stranded\n",
                       run::FormatBytes(r.peak_reserved), run::FormatBytes(r.largest_hole),
@@ -187,7 +189,10 @@ std::string WhatIfText(const Results& results, bool keep) {
   row("calls to the driver", [](const replay::Replayed& r) { return Count(r.driver_calls()); });
   row("retries", [](const replay::Replayed& r) { return Count(r.retries); });
   row("out of memory", OutOfMemoryText);
-  return text + table.Text();
+  text += table.Text();
+  if (results.own->out_of_memory > 0 || w.out_of_memory > 0)
+    text += "\n  After a request that does not fit, the replay goes on as if it had.\n";
+  return text;
 }
 
 ExitCode Execute(const Options& options) {
@@ -232,12 +237,17 @@ ExitCode Execute(const Options& options) {
     results.exact = *std::move(exact);
   } else if (AsksWhatIf(options) && absl::IsFailedPrecondition(exact.status())) {
     results.why_not_exact = std::string(exact.status().message());
+  } else if (absl::IsFailedPrecondition(exact.status())) {
+    return ReportError(absl::FailedPreconditionError(
+        fmt::format("{}: {} (--alloc-conf)", DisplayName(options.file),
+                    std::string(exact.status().message()))));
   } else {
     return ReportError(exact.status());
   }
   if (AsksWhatIf(options)) {
     replay::ReplayOptions own = asked;
     own.memory_fraction = 0;
+    own.device_memory_bytes = 0;
     own.alloc_conf = results.exact.has_value() ? results.exact->conf : run::AllocConf();
     for (auto [ask, result] :
          {std::pair(&own, &results.own), std::pair(&asked, &results.what_if)}) {
@@ -287,13 +297,13 @@ void RegisterReplay(CLI::App& app, Context& context) {
   command
       ->add_option("--memory-fraction", options->memory_fraction,
                    "replay with that part of the device allowed")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(CLI::Range(0.0, 1.0).description(""))
       ->type_name("F");
   command->add_flag("--keep-older", options->keep,
                     "blocks older than the recording stay where they were (else the settings apply "
                     "to them too)");
   command->add_option("--device", options->device, "which device of several")
-      ->check(CLI::Range(0, 255))
+      ->check(CLI::Range(0, 255).description(""))
       ->type_name("N");
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer(

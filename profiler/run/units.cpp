@@ -134,6 +134,7 @@ std::string_view Nearest(std::string_view text, const std::string_view* begin,
 
 std::string FormatBytes(uint64_t bytes) {
   const double value = static_cast<double>(bytes);
+  if (bytes < 1024) return fmt::format("{} B", bytes);
   if (bytes < (1u << 20)) return fmt::format("{:.2f} KiB", value / 1024.0);
   if (bytes < (1u << 30)) return fmt::format("{:.2f} MiB", value / 1048576.0);
   return fmt::format("{:.2f} GiB", value / 1073741824.0);

@@ -1,12 +1,13 @@
-// The command line over recordings: a CUDA memory snapshot in its JSON form, made here, and the
-// recorded ones where they are at hand.
+// info, peak, diff and explain over recordings: one made here, and the recorded ones where they are
+// at hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "tests/app/process.h"
+#include "tests/app/sample_snapshot.h"
 
 namespace vramscope::test {
 namespace {
@@ -14,113 +15,6 @@ namespace {
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-constexpr uint64_t kMiB = uint64_t{1} << 20;
-constexpr uint64_t kBase = 0x7f0000000000;
-
-struct SnapshotOptions {
-  int steps = 4;
-  bool leak = false;  // 3 MiB of every step stay
-  bool oom = false;   // the last request does not fit
-  int lines = 0;      // added to the program's line numbers
-  uint64_t activation = 2 * kMiB;
-};
-
-json Frame(const std::string& name, const std::string& file, int line) {
-  return {{"name", name}, {"filename", file}, {"line", line}};
-}
-
-// A parameter of 4 MiB older than the recording, in a segment of 64 MiB; every step an activation
-// that comes and goes.
-json Snapshot(const SnapshotOptions& o) {
-  json entries = json::array();
-  int64_t time_us = 1'700'000'000'000'000;
-  const auto frames = [&](const std::string& op, const std::string& function, int line) {
-    return json::array({Frame("c10::cuda::CUDACachingAllocator::malloc(void**)", "??", 0),
-                        Frame("at::_ops::" + op + "::call(at::Tensor const&)", "??", 0),
-                        Frame(function, "/home/user/project/model.py", line + o.lines),
-                        Frame("train", "/home/user/project/main.py", 7 + o.lines)});
-  };
-  const auto add = [&](const std::string& action, uint64_t address, uint64_t bytes,
-                       const json& stack) {
-    entries.push_back({{"action", action},
-                       {"addr", address},
-                       {"size", bytes},
-                       {"stream", 0},
-                       {"time_us", time_us += 100},
-                       {"frames", stack}});
-  };
-  json blocks = json::array();
-  const auto block = [&](uint64_t offset, uint64_t bytes, bool live) {
-    blocks.push_back({{"address", kBase + offset},
-                      {"size", bytes},
-                      {"requested_size", live ? bytes : 0},
-                      {"state", live ? "active_allocated" : "inactive"},
-                      {"frames", json::array()}});
-  };
-  const json forward = frames("mm", "forward", 20), keep = frames("clone", "log", 33);
-  for (int k = 0; k < o.steps; ++k) {
-    const uint64_t address = kBase + 4 * kMiB;
-    add("alloc", address, o.activation, forward);
-    if (o.leak) add("alloc", kBase + (8 + 3 * static_cast<uint64_t>(k)) * kMiB, 3 * kMiB, keep);
-    add("free_requested", address, o.activation, forward);
-    add("free_completed", address, o.activation, forward);
-  }
-  if (o.oom) {
-    entries.push_back({{"action", "oom"},
-                       {"device_free", kMiB},
-                       {"addr", kMiB},
-                       {"size", 100 * kMiB},
-                       {"stream", 0},
-                       {"time_us", time_us += 100},
-                       {"frames", forward}});
-  }
-  block(0, 4 * kMiB, true);
-  uint64_t at = 4 * kMiB;
-  if (o.leak) {
-    block(at, 4 * kMiB, false);
-    at += 4 * kMiB;
-    for (int k = 0; k < o.steps; ++k, at += 3 * kMiB) block(at, 3 * kMiB, true);
-  }
-  block(at, 64 * kMiB - at, false);
-  uint64_t live = 0;
-  for (const json& b : blocks) live += b["requested_size"].get<uint64_t>();
-  const json segment = {{"device", 0},
-                        {"address", kBase},
-                        {"total_size", 64 * kMiB},
-                        {"allocated_size", live},
-                        {"active_size", live},
-                        {"requested_size", live},
-                        {"stream", 0},
-                        {"segment_type", "large"},
-                        {"segment_pool_id", {0, 0}},
-                        {"is_expandable", false},
-                        {"frames", json::array()},
-                        {"blocks", blocks}};
-  json annotations = json::array();
-  return {{"segments", {segment}},
-          {"device_traces", {entries}},
-          {"allocator_settings",
-           {{"PYTORCH_CUDA_ALLOC_CONF", "max_split_size_mb:200"}, {"expandable_segments", false}}},
-          {"external_annotations", annotations}};
-}
-
-class CliRecording : public ::testing::Test {
- protected:
-  std::string Write(const std::string& name, const SnapshotOptions& options) {
-    const std::string path = folder_ / name;
-    WriteFile(path, Snapshot(options).dump());
-    return path;
-  }
-  json Json(const std::vector<std::string>& arguments, int status = 0) {
-    const Outcome outcome = RunVramscope(arguments);
-    EXPECT_EQ(outcome.status, status) << ::testing::PrintToString(arguments) << outcome.err;
-    json parsed = json::parse(outcome.out, nullptr, false);
-    EXPECT_TRUE(parsed.is_object()) << "stdout is not one JSON object: " << outcome.out;
-    return parsed;
-  }
-  TemporaryFolder folder_;
-};
 
 TEST_F(CliRecording, InfoSaysWhatItIs) {
   const std::string file = Write("s.json", {});
@@ -136,7 +30,7 @@ TEST_F(CliRecording, InfoSaysWhatItIs) {
   EXPECT_THAT(info["alloc_conf"].get<std::string>(), HasSubstr("max_split_size_mb:200"));
   EXPECT_THAT(info["source"].get<std::string>(), HasSubstr("snapshot"));
   const Outcome text = RunVramscope({"info", file});
-  EXPECT_THAT(text.out, AllOf(HasSubstr("12 entries"), HasSubstr("1 blocks are older"),
+  EXPECT_THAT(text.out, AllOf(HasSubstr("12 entries"), HasSubstr("1 block is older"),
                               HasSubstr("max_split_size_mb:200")));
 }
 
@@ -162,6 +56,19 @@ TEST_F(CliRecording, APartCanBeChosen) {
   EXPECT_EQ(Json({"info", file, "--entries", "3:", "--json"})["entries"], 9);
   EXPECT_EQ(Json({"info", file, "--time", ":250us", "--json"})["entries"], 3);
   EXPECT_EQ(Json({"info", file, "--device", "0", "--json"})["entries"], 12);
+  // From within the first step: what it made is older now; up to before its free: it is never
+  // freed.
+  const json middle = Json({"info", file, "--entries", "1:3", "--json"});
+  EXPECT_EQ(middle["entries"], 3);
+  EXPECT_EQ(middle["older_allocations"], 2);
+  EXPECT_EQ(middle["peak"]["allocated"], 6 * kMiB);
+  EXPECT_THAT(middle["warnings"].dump(), HasSubstr("entries 1 to 3 of 12 are loaded"));
+  EXPECT_EQ(Json({"info", file, "--time", "100us:500us", "--json"})["entries"], 5);
+  EXPECT_EQ(Json({"info", file, "--entries", "10:99", "--json"})["entries"], 2);
+  // A part after the end is empty, not an error: what lives is still there.
+  const json after = Json({"info", file, "--time", "1s:", "--json"});
+  EXPECT_EQ(after["entries"], 0);
+  EXPECT_EQ(after["peak"]["allocated"], 4 * kMiB);
   for (const std::vector<std::string>& wrong :
        std::vector<std::vector<std::string>>{{"--entries", "x"},
                                              {"--entries", "5:2"},
@@ -169,7 +76,10 @@ TEST_F(CliRecording, APartCanBeChosen) {
                                              {"--time", "1s"},
                                              {"--time", "noon:"},
                                              {"--device", "-1"}}) {
-    EXPECT_EQ(RunVramscope({"info", file, wrong[0], wrong[1]}).status, 2) << wrong[1];
+    const Outcome outcome = RunVramscope({"info", file, wrong[0], wrong[1]});
+    EXPECT_EQ(outcome.status, 2) << wrong[1];
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr(wrong[0]), HasSubstr("info --help")));
+    EXPECT_EQ(outcome.out, "");
   }
 }
 
@@ -234,6 +144,67 @@ TEST_F(CliRecording, ExplainHasAPageForEachQuestion) {
   }
 }
 
+TEST_F(CliRecording, LeaksOverStepsAreNamed) {
+  const std::string file = Write("s.json", {.steps = 6, .leak = true, .marks = true});
+  const json leaks = Json({"explain", file, "--page", "leaks", "--json"})["leaks"];
+  EXPECT_EQ(leaks["known"], true);
+  EXPECT_EQ(leaks["bytes_per_step"], 3 * kMiB);
+  ASSERT_EQ(leaks["leaks"].size(), 1u);
+  EXPECT_EQ(leaks["leaks"][0]["bytes"], 6 * 3 * kMiB);
+  EXPECT_EQ(leaks["leaks"][0]["site"]["name"], "model.py:33 log > aten::clone");
+  EXPECT_EQ(leaks["leaks"][0]["site"]["stack"].size(), 3u);
+  EXPECT_THAT(RunVramscope({"explain", file, "--page", "leaks"}).out,
+              AllOf(HasSubstr("3.00 MiB"), HasSubstr("model.py:33 log")));
+}
+
+TEST_F(CliRecording, UnusedMemoryIsComputedByReplay) {
+  const std::string file = Write("s.json", {});
+  const json page =
+      Json({"explain", file, "--page", "reclaim", "--alloc-conf", "expandable_segments:True",
+            "--alloc-conf", "max_split_size_mb:32", "--json"})["reclaim"];
+  EXPECT_EQ(page["reserved"], 64 * kMiB);
+  EXPECT_EQ(page["allocated"].get<uint64_t>() + page["holes"].get<uint64_t>() +
+                page["cached"].get<uint64_t>(),
+            64 * kMiB);
+  for (const char* key : {"name", "reserved", "given_back", "peak_reserved", "peak_given_back",
+                          "driver_calls", "segment_frees", "retries", "out_of_memory"})
+    EXPECT_TRUE(page["as_recorded"].contains(key)) << key;
+  std::vector<std::string> names;
+  for (const json& remedy : page["remedies"]) names.push_back(remedy["name"]);
+  EXPECT_THAT(names, ::testing::IsSupersetOf({HasSubstr("expandable_segments:True"),
+                                              HasSubstr("max_split_size_mb:32")}));
+  const Outcome text = RunVramscope({"explain", file, "--page", "reclaim"});
+  EXPECT_THAT(text.out, AllOf(HasSubstr("Reserved but unused"), HasSubstr("empty_cache()"),
+                              HasSubstr("as recorded")));
+}
+
+TEST_F(CliRecording, EachPageAloneAndOfAsManyRowsAsAsked) {
+  const std::string file = Write("s.json", {.leak = true});
+  for (const auto& [page, title] :
+       std::vector<std::pair<std::string, std::string>>{{"fragmentation", "Fragmentation"},
+                                                        {"segments", "Segments"},
+                                                        {"reclaim", "Reserved but unused"},
+                                                        {"leaks", "Leaks over steps"},
+                                                        {"sites", "Call sites"},
+                                                        {"oom", "Out of memory"}}) {
+    const Outcome text = RunVramscope({"explain", file, "--page", page});
+    EXPECT_EQ(text.status, 0) << text.err;
+    EXPECT_TRUE(text.out.starts_with(title + "\n")) << text.out;
+    const json all = Json({"explain", file, "--page", page, "--json"});
+    EXPECT_TRUE(all.contains(page));
+    EXPECT_EQ(all.size(), page == "segments" ? 2u : 1u) << all;
+  }
+  EXPECT_EQ(
+      Json({"explain", file, "--page", "sites", "--top", "1", "--json"})["sites"]["sites"].size(),
+      1u);
+  EXPECT_THAT(RunVramscope({"explain", file, "--page", "sites", "--top", "1"}).out,
+              HasSubstr("(1 more call sites)"));
+  EXPECT_EQ(Json({"peak", file, "--top", "2", "--json"})["largest"].size(), 2u);
+  EXPECT_THAT(RunVramscope({"peak", file, "--by", "stack", "--top", "1"}).out,
+              AllOf(HasSubstr("(2 more)"), HasSubstr("(5 more blocks)")));
+  EXPECT_EQ(RunVramscope({"peak", file, "--top", "0"}).status, 2);
+}
+
 TEST_F(CliRecording, ExplainRefusesWhatItCannotDo) {
   const std::string file = Write("s.json", {});
   EXPECT_EQ(RunVramscope({"explain", file, "--page", "weather"}).status, 2);
@@ -258,6 +229,42 @@ TEST_F(CliRecording, DamagedRecordingsAreThreeAndSayWhere) {
   outcome = RunVramscope({"explain", evil});
   EXPECT_EQ(outcome.status, 3);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("evil.pickle"), HasSubstr("byte")));
+}
+
+void ExpectDocumented(const json& value, const std::string& text, const std::string& where) {
+  if (value.is_array() && !value.empty()) ExpectDocumented(value[0], text, where);
+  if (!value.is_object()) return;
+  for (const auto& [key, inner] : value.items()) {
+    // Categories are keys by their names, which begin with a capital letter.
+    EXPECT_TRUE(std::isupper(static_cast<unsigned char>(key[0])) ||
+                text.find("`" + key + "`") != std::string::npos)
+        << where << ": " << key;
+    ExpectDocumented(inner, text, where);
+  }
+}
+
+TEST_F(CliRecording, EveryJsonKeyIsDocumented) {
+  const std::string text = ReadFile(VRAMSCOPE_SOURCE_DIR "/app/cli/JSON.md");
+  ASSERT_FALSE(text.empty());
+  const std::string file = Write("s.json", {.steps = 6, .leak = true, .oom = true, .marks = true});
+  for (const auto& [arguments, status] : std::vector<std::pair<std::vector<std::string>, int>>{
+           {{"info", file}, 0},
+           {{"peak", file}, 0},
+           {{"phases", file}, 0},
+           {{"replay", file, "--alloc-conf", ""}, 1},
+           {{"explain", file}, 0},
+           {{"explain", file, "--page", "segments"}, 0},
+           {{"diff", file, file}, 0},
+           {{"diff", file, file, "--by", "stack"}, 0},
+           {{"diff", file, file, "--requests"}, 0},
+           {{"check", file, "--budget", "1GiB"}, 1}}) {
+    std::vector<std::string> json_arguments = arguments;
+    json_arguments.push_back("--json");
+    const Outcome outcome = RunVramscope(json_arguments);
+    EXPECT_EQ(outcome.status, status) << arguments[0] << outcome.err;
+    ExpectDocumented(json::parse(outcome.out, nullptr, false), text,
+                     ::testing::PrintToString(arguments));
+  }
 }
 
 // Figures of ../shared/snapshots/index.json.

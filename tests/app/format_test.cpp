@@ -2,7 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
 #include "app/cli/command.h"
+#include "app/cli/interrupt.h"
+#include "profiler/trace/output_file.h"
 
 namespace vramscope::cli {
 namespace {
@@ -25,6 +33,31 @@ TEST(Table, CountsCharactersNotBytes) {
   EXPECT_NE(table.Text().find("\u00e4\u00f6  1\n"), std::string::npos);
 }
 
+TEST(Table, FitsATerminal) {
+  Table table({{"Bytes", Table::kRight}, {"Kind"}, {"Call site"}});
+  table.Row({"1", "k", "model.py:39 forward < model.py:257 forward > aten::bmm"});
+  table.Row({"2", "k", "\u00e4\u00f6\u00fc.py:1 forward"});
+  EXPECT_EQ(table.Text(40),
+            "  Bytes  Kind  Call site\n"
+            "  -----  ----  -------------------------\n"
+            "      1  k     model.py:39 forward < ...\n"
+            "      2  k     \u00e4\u00f6\u00fc.py:1 forward\n");
+  EXPECT_NE(table.Text(0).find("> aten::bmm\n"), std::string::npos);
+  EXPECT_NE(table.Text(10).find("model.py:39 forwa...\n"), std::string::npos) << "still readable";
+}
+
+TEST(Table, SomeColumnsStayWhole) {
+  Table table({{"Setting", Table::kLeft, true}, {"Bytes", Table::kRight}});
+  table.Row({"garbage_collection_threshold:0.8", "1"});
+  EXPECT_NE(table.Text(20).find("threshold:0.8"), std::string::npos);
+}
+
+TEST(Format, ProseBreaksBetweenWords) {
+  EXPECT_EQ(Prose("one two three", 0), "  one two three\n");
+  EXPECT_EQ(Prose("one two three", 10), "  one two\n  three\n");
+  EXPECT_EQ(Prose("extraordinarily long", 6), "  extraordinarily\n  long\n");
+}
+
 TEST(Format, ForPeople) {
   EXPECT_EQ(Count(0), "0");
   EXPECT_EQ(Count(999), "999");
@@ -32,10 +65,36 @@ TEST(Format, ForPeople) {
   EXPECT_EQ(Milliseconds(0.0853), "85.3 us");
   EXPECT_EQ(Milliseconds(12.345), "12.35 ms");
   EXPECT_EQ(Milliseconds(1500), "1.50 s");
+  EXPECT_EQ(Milliseconds(-5), "-5.00 ms");
+  EXPECT_EQ(SignedBytes(0), "0 B");
   EXPECT_EQ(SignedBytes(1 << 30), "+1.00 GiB");
   EXPECT_EQ(SignedBytes(-(1 << 20)), "-1.00 MiB");
   EXPECT_EQ(SignedBytes(INT64_MIN), "-8589934592.00 GiB");
   EXPECT_EQ(Printable("a\x1b[31mb\n"), "a?[31mb?");
+}
+
+// Whatever the program is in when it is told to end.
+TEST(InterruptDeathTest, LeavesNoHalfWrittenFile) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "interrupt_test";
+  std::filesystem::create_directories(folder);
+  const std::string path = folder / "out.csv";
+  std::ofstream(path) << "old";
+  const auto write_until = [&](int signal) {
+    EndOnInterrupt();
+    const auto file = trace::OutputFile::Create(path);
+    if (!(*file)->Write("half").ok()) std::abort();
+    std::raise(signal);
+  };
+  for (const int signal : {SIGINT, SIGTERM}) {
+    EXPECT_EXIT(write_until(signal), testing::ExitedWithCode(128 + signal),
+                "cancelled; nothing was written");
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
+  std::string content;
+  std::getline(std::ifstream(path) >> std::ws, content);
+  EXPECT_EQ(content, "old");
+  std::filesystem::remove_all(folder);
 }
 
 TEST(ExitCodes, FollowTheContract) {

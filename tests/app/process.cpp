@@ -52,7 +52,9 @@ Outcome RunVramscope(const std::vector<std::string>& arguments, const ProcessOpt
   int state = 0;
   while (waitpid(pid, &state, WNOHANG) == 0) {
     const auto elapsed = Clock::now() - start;
-    if (!signalled && elapsed > std::chrono::milliseconds(options.signal_after_ms)) {
+    if (!signalled &&
+        (options.signal_when ? options.signal_when()
+                             : elapsed > std::chrono::milliseconds(options.signal_after_ms))) {
       kill(pid, options.signal);
       signalled = true;
     }

@@ -1,6 +1,7 @@
 // Runs the built vramscope program and collects what it says.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct ProcessOptions {
   std::vector<std::string> environment;  // "NAME=value", over the own one; "NAME" removes
   int signal = 0;                        // sent to the program `signal_after_ms` after its start
   int signal_after_ms = 0;
+  std::function<bool()> signal_when;  // in place of a time: asked again and again until it says so
 };
 
 // Standard output and error go through files, so that nothing can fill a pipe. Ends the program

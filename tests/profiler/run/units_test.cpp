@@ -47,7 +47,9 @@ TEST(Nearest, FindsTypingErrorsAndParts) {
 TEST(FormatBytes, IsForPeople) {
   EXPECT_EQ(FormatBytes(1976131072), "1.84 GiB");
   EXPECT_EQ(FormatBytes(8519680), "8.12 MiB");
-  EXPECT_EQ(FormatBytes(512), "0.50 KiB");
+  EXPECT_EQ(FormatBytes(0), "0 B");
+  EXPECT_EQ(FormatBytes(512), "512 B");
+  EXPECT_EQ(FormatBytes(1536), "1.50 KiB");
 }
 
 }  // namespace

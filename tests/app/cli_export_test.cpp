@@ -1,0 +1,112 @@
+// export: files of other tools, whole or not at all; and what Ctrl-C leaves behind.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/app/sample_snapshot.h"
+
+namespace vramscope::test {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+TEST_F(CliRecording, ASnapshotIsAPickleThatOpensAgain) {
+  const std::string file = Write("s.json", {}), out = folder_ / "out.pickle";
+  const Outcome written = RunVramscope({"export", file, "--to", "snapshot", "-o", out});
+  EXPECT_EQ(written.status, 0) << written.err;
+  EXPECT_EQ(written.out, "");
+  EXPECT_TRUE(ReadFile(out).starts_with("\x80\x04"));
+  json before = Json({"info", file, "--json"}), after = Json({"info", out, "--json"});
+  EXPECT_THAT(after["source"].get<std::string>(), HasSubstr("pickle"));
+  for (const char* key : {"entries", "peak", "older_allocations", "segments", "alloc_conf",
+                          "time_span_ns", "inferred"})
+    EXPECT_EQ(before[key], after[key]) << key;
+  EXPECT_EQ(Json({"replay", out, "--json"})["addresses"]["matched"], 4);
+  EXPECT_EQ(RunVramscope({"export", file, "--to", "snapshot", "-o", "-"}).out, ReadFile(out));
+
+  const Outcome bare = RunVramscope(
+      {"export", file, "--to", "snapshot", "--no-categories", "--no-annotations", "-o", "-"});
+  EXPECT_EQ(bare.status, 0);
+  EXPECT_EQ(bare.out.find("category"), std::string::npos);
+  EXPECT_EQ(RunVramscope({"export", file, "--to", "csv", "--no-categories", "-o", "-"}).status, 2);
+}
+
+TEST_F(CliRecording, AMemoryTimelineIsGzippedJson) {
+  const std::string file = Write("s.json", {}), out = folder_ / "out.raw.json.gz";
+  EXPECT_EQ(RunVramscope({"export", file, "--to", "memory-timeline", "-o", out}).status, 0);
+  EXPECT_TRUE(ReadFile(out).starts_with("\x1f\x8b"));
+  EXPECT_EQ(RunVramscope({"export", file, "--to", "memory-timeline", "-o", "-"}).out,
+            ReadFile(out));
+  // A part of it.
+  EXPECT_EQ(RunVramscope({"export", file, "--to", "memory-timeline", "--entries", "0:2", "-o", out})
+                .status,
+            0);
+}
+
+TEST_F(CliRecording, ExportsLeaveNothingBehindWhenTheyFail) {
+  const std::string file = Write("s.json", {}), out = folder_ / "out.pickle";
+  WriteFile(out, "old");
+  const std::string broken = folder_ / "broken.json";
+  WriteFile(broken, ReadFile(file).substr(0, 500));
+  for (const char* format : {"snapshot", "memory-timeline", "chrome", "csv"}) {
+    EXPECT_EQ(RunVramscope({"export", broken, "--to", format, "-o", out}).status, 3) << format;
+    EXPECT_EQ(ReadFile(out), "old");
+    const std::string nowhere = folder_ / "no/such/folder/out";
+    const Outcome outcome = RunVramscope({"export", file, "--to", format, "-o", nowhere});
+    EXPECT_EQ(outcome.status, 3) << format;
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr(nowhere), HasSubstr("No such file")));
+    if (std::filesystem::exists("/dev/full")) {
+      const Outcome full = RunVramscope({"export", file, "--to", format, "-o", "/dev/full"});
+      EXPECT_EQ(full.status, 3) << format;
+      EXPECT_THAT(full.err, HasSubstr("/dev/full"));
+    }
+  }
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_ / "")) {
+    EXPECT_THAT(entry.path().filename().string(),
+                ::testing::AnyOf("s.json", "out.pickle", "broken.json"));
+    ++files;
+  }
+  EXPECT_EQ(files, 3);
+}
+
+// The input is a pipe in which nothing comes: the program waits in the middle of reading.
+TEST_F(CliRecording, AnInterruptEndsEveryCommand) {
+  const std::string file = Write("s.json", {}), out = folder_ / "out";
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"info"},
+                                             {"peak"},
+                                             {"explain"},
+                                             {"replay"},
+                                             {"phases"},
+                                             {"diff", file},
+                                             {"export", "--to", "snapshot", "-o", out}}) {
+    const std::string pipe = folder_ / "pipe";
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    int writer = -1;  // opens as soon as the program reads
+    std::vector<std::string> arguments = command;
+    arguments.push_back(pipe);
+    const Outcome outcome =
+        RunVramscope(arguments, {.signal = SIGINT, .signal_when = [&] {
+                                   writer = open(pipe.c_str(), O_WRONLY | O_NONBLOCK);
+                                   return writer >= 0;
+                                 }});
+    EXPECT_EQ(outcome.status, 130) << command[0];
+    EXPECT_THAT(outcome.err, HasSubstr("vramscope: cancelled\n")) << command[0];
+    EXPECT_EQ(outcome.out, "") << command[0];
+    EXPECT_FALSE(std::filesystem::exists(out));
+    close(writer);
+    std::filesystem::remove(pipe);
+  }
+}
+
+}  // namespace
+}  // namespace vramscope::test
