@@ -139,7 +139,12 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
  private:
   absl::Status Begin(const RecordedState& state) {
     model_ = std::make_unique<CachingAllocator>(settings_, this);
-    return model_->Restore(state.segments);
+    const absl::Status status = model_->Restore(state.segments);
+    if (status.ok()) return status;
+    return absl::FailedPreconditionError(
+        fmt::format("the blocks that the recording began with do not fit their segments, so that "
+                    "there is nothing to replay from (other settings can be tried): {}",
+                    std::string(status.message())));
   }
 
   void CountTotals() {
