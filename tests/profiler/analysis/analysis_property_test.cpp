@@ -244,5 +244,29 @@ TEST_P(AnalysisProperty, DiffOfATraceWithItselfIsNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Random, AnalysisProperty, ::testing::Range<uint64_t>(1, 7));
 
+TEST(Devices, OneAloneHasItsOwnMemory) {
+  const auto all = MakeRandomTrace({.seed = 21, .steps = 2, .tear_down = false});
+  // Every second allocation and segment on another device: together they are what there was.
+  trace::Trace t = *all;
+  for (uint32_t id = 0; id < t.allocations.size(); ++id) t.allocations.device[id] = id % 2;
+  for (uint32_t id = 0; id < t.segments.size(); ++id) t.segments.device[id] = id % 2;
+  const MemoryCurves both = ComputeCurves(t), one = ComputeCurves(t, 0),
+                     other = ComputeCurves(t, 1);
+  EXPECT_EQ(one.size() + other.size(), both.size());
+  EXPECT_EQ(ComputeCurves(t, 2).size(), 0u);
+  for (trace::EventIndex event = 0; event < t.events.size(); event += 97) {
+    const auto at = [event](const MemoryCurves& curves, const auto& column) {
+      const std::optional<size_t> point = PointAt(curves, event);
+      return point ? column[*point] : uint64_t{0};
+    };
+    EXPECT_EQ(at(one, one.allocated) + at(other, other.allocated), at(both, both.allocated));
+    EXPECT_EQ(at(one, one.reserved) + at(other, other.reserved), at(both, both.reserved));
+    const LiveSet live = LiveAt(t, event, 1);
+    EXPECT_EQ(live.allocated, at(other, other.allocated));
+    EXPECT_EQ(live.requested, at(other, other.requested));
+    EXPECT_EQ(live.reserved, at(other, other.reserved));
+  }
+}
+
 }  // namespace
 }  // namespace vramscope::analysis
