@@ -39,7 +39,7 @@ std::string_view NodeOf(std::string_view function) {
 std::string_view OperatorOf(std::string_view function) {
   if (!function.starts_with(kOperatorPrefix)) return "";
   function.remove_prefix(kOperatorPrefix.size());
-  const std::string_view name = function.substr(0, function.find("::"));
+  const std::string_view name = function.substr(0, function.find_first_of(":("));
   return name.starts_with("empty") || name.starts_with("resize") ? "" : name;
 }
 

@@ -53,6 +53,14 @@ TEST(CallSites, AreThePythonFramesAndTheOperator) {
   EXPECT_TRUE(StackLines(*t, {9999}, false).empty());
 }
 
+TEST(CallSites, AnOperatorsNameEndsWhereItsArgumentsBegin) {
+  TraceMaker m;
+  m.Alloc({.bytes = 512, .stack = m.Stack({{"at::_ops::redispatch_mm(at::Tensor)", "??", 0}})});
+  const CallSites sites = FindCallSites(*m.Finish());
+  ASSERT_EQ(sites.sites.size(), 1u);
+  EXPECT_EQ(sites.sites[0].name, "aten::redispatch_mm");
+}
+
 TEST(CallSites, OfTheSameNameAreToldApartByTheirCallers) {
   TraceMaker m;
   const TraceMaker::Frame forward{"forward", "model.py", 10};
