@@ -31,6 +31,7 @@ std::string FragmentationText(const explain::Fragmentation& f, size_t top) {
   std::string text = Heading("Fragmentation", f.headline);
   text += fmt::format("  at {}, {}\n\n", Milliseconds(static_cast<double>(f.context.time_ns) / 1e6),
                       ContextText(f.context));
+  if (f.reserved == 0) return text;
   Table causes({{"Cause"}, {"Bytes", Table::kRight}, {""}});
   causes.Row({"requested", FormatBytes(f.requested)});
   causes.Row({"+ rounding", FormatBytes(f.rounding), "to 512 bytes, or as the settings say"});
@@ -150,6 +151,7 @@ std::string ReclaimText(const explain::Reclaim& r) {
                             ContextText(r.context), FormatBytes(r.allocated),
                             FormatBytes(r.reserved), FormatBytes(r.holes), FormatBytes(r.cached))) +
           "\n";
+  if (r.reserved == 0) return text;
   Table table({{"By replay", Table::kLeft, true},
                {"Reserved then", Table::kRight},
                {"Change", Table::kRight},
@@ -201,7 +203,7 @@ std::string SitesText(const ExplainPages& pages) {
                                         pages.order == explain::SiteOrder::kByteSeconds
                                             ? "bytes times time held"
                                             : explain::Name(pages.order)));
-  Table table({{"GiB s", Table::kRight},
+  Table table({{"Bytes x time", Table::kRight},
                {"Times", Table::kRight},
                {"Bytes in all", Table::kRight},
                {"Most at once", Table::kRight},
@@ -211,8 +213,8 @@ std::string SitesText(const ExplainPages& pages) {
                {"Call site"}});
   for (size_t i = 0; i < std::min(pages.sites->size(), pages.top); ++i) {
     const explain::SiteUse& u = (*pages.sites)[i];
-    table.Row({fmt::format("{:.3f}", u.byte_seconds / (1 << 30)), Count(u.count),
-               FormatBytes(u.bytes), FormatBytes(u.peak_live_bytes),
+    table.Row({FormatBytes(static_cast<uint64_t>(std::min(u.byte_seconds, 1e18))) + " s",
+               Count(u.count), FormatBytes(u.bytes), FormatBytes(u.peak_live_bytes),
                Milliseconds(static_cast<double>(u.mean_life_ns) / 1e6),
                u.alive_bytes == 0 ? "-" : FormatBytes(u.alive_bytes),
                std::string(trace::Name(u.category)), pages.call_sites.sites[u.site].name});
@@ -249,11 +251,13 @@ std::string OneOomText(const explain::OutOfMemory& o, size_t top) {
   }
   text += held.Text() + "\n";
 
-  Table ways({{"Would it pass with"}, {""}, {"Frees", Table::kRight}, {""}});
+  Table ways({{"Would it pass with", Table::kLeft, true}, {""}, {"Frees", Table::kRight}});
+  std::string how;
   for (const explain::WayOut& w : o.ways) {
-    ways.Row({w.name, w.passes ? "yes" : "no", FormatBytes(w.bytes), w.how});
+    ways.Row({w.name, w.passes ? "yes" : "no", w.bytes == 0 ? "-" : FormatBytes(w.bytes)});
+    how += Prose(w.name + ": " + w.how);
   }
-  text += ways.Text();
+  text += ways.Text() + "\n" + how;
   if (!o.replay_error.empty()) {
     text += fmt::format("  Settings could not be replayed: {}\n", Printable(o.replay_error));
   }

@@ -137,6 +137,7 @@ TEST_F(CliRecording, ExplainHasAPageForEachQuestion) {
   EXPECT_THAT(text.out,
               AllOf(HasSubstr("Out of memory"), HasSubstr("Fragmentation"), HasSubstr("Leaks"),
                     HasSubstr("Call sites"), HasSubstr("100.00 MiB"), HasSubstr("model.py:20")));
+  EXPECT_TRUE(text.out.starts_with("Out of memory")) << "first, where there was one";
   const json all = Json({"explain", file, "--no-replay", "--json"});
   for (const char* page : {"oom", "fragmentation", "leaks", "sites"}) {
     EXPECT_TRUE(all.contains(page)) << page;
@@ -265,6 +266,15 @@ TEST_F(CliRecording, EveryJsonKeyIsDocumented) {
     ExpectDocumented(json::parse(outcome.out, nullptr, false), text,
                      ::testing::PrintToString(arguments));
   }
+}
+
+// The end in its place is shown.
+TEST_F(CliRecording, AMomentBeyondTheEndIsSaid) {
+  const std::string file = Write("s.json", {});
+  const Outcome outcome = RunVramscope({"peak", file, "--at", "1000s"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("1.10 ms"), HasSubstr("--at"), HasSubstr("end")));
+  EXPECT_EQ(RunVramscope({"peak", file, "--at", "1ms"}).err, "");
 }
 
 // Figures of ../shared/snapshots/index.json.

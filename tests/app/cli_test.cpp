@@ -226,6 +226,25 @@ TEST_F(Cli, InputsMayBePackedOrPiped) {
   EXPECT_EQ(piped.out, RunVramscope({"info", sample_, "--json"}).out);
 }
 
+// A part is chosen of recordings while they are read.
+TEST_F(Cli, ATraceIsReadWhole) {
+  for (const char* option : {"--entries", "--time", "--device"}) {
+    const Outcome outcome =
+        RunVramscope({"info", sample_, option, std::string(option) == "--device" ? "0" : "1:2"});
+    EXPECT_EQ(outcome.status, 3) << option;
+    EXPECT_THAT(outcome.err, ::testing::AllOf(HasSubstr("sample.trace"), HasSubstr(option)));
+  }
+}
+
+TEST_F(Cli, EveryCommandHasAnExample) {
+  for (const char* command :
+       {"plan", "run", "info", "peak", "phases", "replay", "requests", "export", "diff", "explain",
+        "estimate", "check", "devices", "presets", "doctor"}) {
+    EXPECT_THAT(RunVramscope({command, "--help"}).out,
+                HasSubstr(std::string("Example: vramscope ") + command));
+  }
+}
+
 TEST_F(Cli, PeakAndPhases) {
   json peak = Json({"peak", sample_, "--json"});
   EXPECT_EQ(peak["allocated"], 3 << 20);
