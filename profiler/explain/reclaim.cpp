@@ -58,7 +58,7 @@ Card AssumedCard(const trace::Trace& trace, uint8_t device, uint64_t peak_reserv
       continue;
     const uint64_t bytes = memory.reserved() + trace.events.bytes_rounded[i];
     return {bytes,
-            fmt::format("of the {} that were there when memory ran out", FormatBytes(bytes))};
+            fmt::format("with the {} that were there when memory ran out", FormatBytes(bytes))};
   }
   uint64_t best = 0;
   for (const run::DeviceProfile& d : run::Devices()) {
@@ -109,14 +109,18 @@ std::string Headline(const Reclaim& r, const std::string& on_device) {
   const auto best = std::max_element(
       r.remedies.begin(), r.remedies.end(),
       [](const Remedy& x, const Remedy& y) { return x.peak_given_back < y.peak_given_back; });
+  std::string assumed;
+  for (const Remedy& remedy : r.remedies) {
+    if (!remedy.note.empty())
+      assumed = fmt::format(" {} is reckoned {}.", remedy.name, remedy.note);
+  }
   if (best == r.remedies.end() || best->peak_given_back <= 0) {
-    return text + " No setting tried lowers the peak of what is reserved.";
+    return text + " No setting tried lowers the peak of what is reserved." + assumed;
   }
   text += fmt::format(" {} lowers the peak of what is reserved by {}, to {}", best->name,
                       FormatBytes(static_cast<uint64_t>(best->peak_given_back)),
                       FormatBytes(best->peak_reserved));
-  if (!best->note.empty()) text += " (" + best->note + ")";
-  return text + ".";
+  return text + "." + assumed;
 }
 
 }  // namespace
