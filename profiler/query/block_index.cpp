@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "profiler/query/occupancy.h"
+#include "profiler/query/pyramid.h"
 #include "profiler/query/time_span.h"
 
 namespace vramscope::query {
@@ -75,25 +76,11 @@ void Merge(Node& n, const Node& m) {
 // A packed R-tree: items in Z order of (begin, offset), nodes over runs of them.
 struct Group {
   std::vector<Item> items;
-  std::vector<std::vector<Node>> levels;  // [0]: kBase items each
+  Pyramid<Node> levels;
 
   void Build() {
-    std::vector<Node> level((items.size() + kBase - 1) / kBase);
-    for (size_t b = 0; b < level.size(); ++b) {
-      const size_t first = b * kBase, last = std::min(items.size(), first + kBase);
-      level[b] = NodeOf(items[first]);
-      for (size_t i = first + 1; i < last; ++i) Merge(level[b], NodeOf(items[i]));
-    }
-    while (level.size() > 1) {
-      std::vector<Node> up((level.size() + 1) / 2);
-      for (size_t i = 0; i < up.size(); ++i) {
-        up[i] = level[2 * i];
-        if (2 * i + 1 < level.size()) Merge(up[i], level[2 * i + 1]);
-      }
-      levels.push_back(std::move(level));
-      level = std::move(up);
-    }
-    levels.push_back(std::move(level));
+    levels = BuildPyramid<Node>(
+        items.size(), kBase, [this](size_t i) { return NodeOf(items[i]); }, Merge);
   }
 };
 

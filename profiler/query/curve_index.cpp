@@ -30,26 +30,14 @@ std::vector<uint64_t> Pick(const std::vector<uint64_t>& values,
 }  // namespace
 
 MaxPyramid::MaxPyramid(const std::vector<uint64_t>& values) : values_(&values) {
-  const size_t n = values.size();
-  std::vector<Node> level((n + kBase - 1) / kBase);
-  for (size_t b = 0; b < level.size(); ++b) {
-    const auto first = values.begin() + static_cast<ptrdiff_t>(b * kBase);
-    const auto last = values.begin() + static_cast<ptrdiff_t>(std::min(n, (b + 1) * kBase));
-    const auto best = std::max_element(first, last);
-    level[b] = {*best, static_cast<uint32_t>(best - values.begin())};
-  }
-  while (level.size() > 1) {
-    std::vector<Node> up((level.size() + 1) / 2);
-    for (size_t i = 0; i < up.size(); ++i) {
-      up[i] = level[2 * i];
-      if (2 * i + 1 < level.size() && level[2 * i + 1].value > up[i].value) {
-        up[i] = level[2 * i + 1];
-      }
-    }
-    levels_.push_back(std::move(level));
-    level = std::move(up);
-  }
-  levels_.push_back(std::move(level));
+  levels_ = BuildPyramid<Node>(
+      values.size(), kBase,
+      [&](size_t i) {
+        return Node{values[i], static_cast<uint32_t>(i)};
+      },
+      [](Node& n, const Node& more) {
+        if (more.value > n.value) n = more;
+      });
 }
 
 size_t MaxPyramid::ArgMax(size_t begin, size_t end) const {

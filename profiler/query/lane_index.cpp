@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "profiler/query/pyramid.h"
 #include "profiler/query/time_span.h"
 
 namespace vramscope::query {
@@ -25,26 +26,11 @@ struct Node {
 struct LaneData {
   std::vector<int64_t> begin, end;
   std::vector<uint32_t> row;
-  std::vector<std::vector<Node>> levels;  // [0]: kBase slices each
+  Pyramid<Node> levels;
 
   void Build() {
-    std::vector<Node> level((row.size() + kBase - 1) / kBase);
-    for (size_t b = 0; b < level.size(); ++b) {
-      const size_t first = b * kBase, last = std::min(row.size(), first + kBase);
-      Node n{.begin = begin[first], .end = end[first], .longest = row[first]};
-      for (size_t i = first; i < last; ++i) Merge(n, Single(i));
-      level[b] = n;
-    }
-    while (level.size() > 1) {
-      std::vector<Node> up((level.size() + 1) / 2);
-      for (size_t i = 0; i < up.size(); ++i) {
-        up[i] = level[2 * i];
-        if (2 * i + 1 < level.size()) Merge(up[i], level[2 * i + 1]);
-      }
-      levels.push_back(std::move(level));
-      level = std::move(up);
-    }
-    levels.push_back(std::move(level));
+    levels = BuildPyramid<Node>(
+        row.size(), kBase, [this](size_t i) { return Single(i); }, Merge);
   }
   Node Single(size_t i) const {
     const uint64_t d = Duration(begin[i], end[i]);

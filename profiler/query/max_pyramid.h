@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "profiler/query/pyramid.h"
+
 namespace vramscope::query {
 
 class MaxPyramid {
@@ -23,7 +25,7 @@ class MaxPyramid {
     uint32_t index;
   };
   const std::vector<uint64_t>* values_;
-  std::vector<std::vector<Node>> levels_;  // [0]: buckets of kBase values
+  Pyramid<Node> levels_;  // [0]: buckets of kBase values
 };
 
 }  // namespace vramscope::query
