@@ -86,7 +86,9 @@ void ExplainPage::Look() {
   if (changes == 0) return;
   if (context_.digest == nullptr || context_.trace()->events.size() == 0) {
     background_.cancel();
-    Head(tr("Nothing is shown yet: plan a run, or open a recording."));
+    Head(context_.opening
+             ? tr("Still opening: what this page says is of the whole, and comes with it.")
+             : tr("Nothing is shown yet: plan a run (Ctrl+R), or open a recording (Ctrl+O)."));
     Clear();
     return;
   }

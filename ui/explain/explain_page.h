@@ -25,6 +25,7 @@ struct ExplainContext {
   std::shared_ptr<const Digest> digest;   // null: nothing is shown
   std::shared_ptr<const Digest> against;  // to compare with: the baseline, else the run before
   bool against_pinned = false;            // it is the baseline
+  bool opening = false;                   // what is shown is not there in whole yet
   qint64 cursor_ns = -1;                  // < 0: none; the pages then speak of the peak
   std::pair<qint64, qint64> range{0, 0};  // selected; begin >= end: none
   std::pair<qint64, qint64> view{0, 0};   // of the timeline

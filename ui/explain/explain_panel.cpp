@@ -54,8 +54,9 @@ void ExplainPanel::Changed(int changes) {
   for (const PageInfo& info : pages_) info.page->changed(changes);
 }
 
-void ExplainPanel::setDigest(std::shared_ptr<const Digest> digest) {
-  context_.digest = std::move(digest);
+void ExplainPanel::setDigest(const std::shared_ptr<const Digest>& digest, bool partial) {
+  context_.digest = partial ? nullptr : digest;
+  context_.opening = partial;
   context_.selection = {};
   Changed(ExplainPage::kDocument | ExplainPage::kSelection);
 }

@@ -35,7 +35,8 @@ class ExplainPanel : public QObject {
   ExplainPage* page(const QString& id) const;  // null: no such page
   void open(const QString& id);                // its tab becomes the current one
 
-  void setDigest(std::shared_ptr<const Digest> digest);
+  // Pages of what is not there in whole would say what is not so: with `partial` they wait.
+  void setDigest(const std::shared_ptr<const Digest>& digest, bool partial = false);
   // What it is compared with; null: nothing. `pinned`: it is the baseline.
   void setAgainst(std::shared_ptr<const Digest> against, bool pinned);
   void setCursorTime(qint64 time_ns);

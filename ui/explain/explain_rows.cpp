@@ -107,7 +107,7 @@ Table RemedyTable(const explain::Reclaim& reclaim) {
       row.cells[0] = {.text = r.name, .exact = r.error};
       row.cells[1] = {.text = "not computed", .exact = r.error, .tone = Cell::Tone::kDim};
     } else {
-      row.cells = {TextCell(r.name),
+      row.cells = {TextCell(r.note.empty() ? r.name : fmt::format("{} · {}", r.name, r.note)),
                    BytesCell(r.reserved),
                    reference ? Cell{} : GivenBack(r.given_back),
                    BytesCell(r.peak_reserved),

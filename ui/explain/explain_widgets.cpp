@@ -66,6 +66,9 @@ void ShowFiltered(TableView* view, TableModel* model, const Table& all, const QS
     }
     return false;
   };
+  view->setEmptyText(all.rows.empty()   ? QString()
+                     : needle.isEmpty() ? QObject::tr("Nothing differs.")
+                                        : QObject::tr("No row matches the filter."));
   Table shown;
   shown.columns = all.columns;
   for (const Row& row : all.rows)

@@ -7,6 +7,7 @@
 #include <QJsonArray>
 #include <QKeyEvent>
 #include <QMenu>
+#include <QPainter>
 #include <QPixmap>
 #include <QRegularExpression>
 #include <QSet>
@@ -266,6 +267,21 @@ void TableView::FitWidest() {
   fitting_ = false;
 }
 
+void TableView::setEmptyText(const QString& text) {
+  empty_text_ = text;
+  viewport()->update();
+}
+
+void TableView::paintEvent(QPaintEvent* event) {
+  QTableView::paintEvent(event);
+  if (rows_ == nullptr || rows_->rowCount() > 0 || empty_text_.isEmpty()) return;
+  QPainter painter(viewport());
+  painter.setFont(PanelFont(timeline::Font::kBody));
+  painter.setPen(palette().color(QPalette::PlaceholderText));
+  painter.drawText(viewport()->rect().adjusted(11, 12, -11, 0),
+                   Qt::AlignTop | Qt::AlignLeft | Qt::TextWordWrap, empty_text_);
+}
+
 void TableView::resizeEvent(QResizeEvent* event) {
   QTableView::resizeEvent(event);
   FitWidest();
@@ -389,7 +405,10 @@ QJsonObject TableView::dumpState() const {
   QJsonArray columns;
   for (const Column& column : rows_->columns())
     columns.append(QString::fromStdString(column.title));
-  return {{"rows", rows_->rowCount()}, {"columns", columns}, {"first", first}};
+  return {{"rows", rows_->rowCount()},
+          {"columns", columns},
+          {"first", first},
+          {"empty", rows_->rowCount() == 0 ? empty_text_ : QString()}};
 }
 
 }  // namespace vramscope::ui

@@ -80,6 +80,7 @@ class TableView : public QTableView {
  public:
   explicit TableView(QWidget* parent = nullptr);
   void setRowModel(RowModel* model);
+  void setEmptyText(const QString& text);  // in place of rows, while there are none
   // The selected rows with their heads; without any, all. TSV as it is shown, CSV (RFC 4180) with
   // exact bytes.
   QString selectionAsTsv() const;
@@ -94,10 +95,12 @@ class TableView : public QTableView {
   void keyPressEvent(QKeyEvent* event) override;
   void contextMenuEvent(QContextMenuEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
 
  private:
   void FitWidest();
   QList<int> SelectedLines() const;
+  QString empty_text_;
   bool fitting_ = false, by_hand_ = false;
   RowModel* rows_ = nullptr;
 };

@@ -237,6 +237,10 @@ void MainWindow::BuildTables() {
   phases_view_ = new TableView;
   phases_view_->setObjectName(QStringLiteral("phasesTable"));
   phases_view_->setRowModel(phases_);
+  const QString nothing =
+      tr("Nothing is shown yet: plan a run (Ctrl+R), or open a recording "
+         "(Ctrl+O, or drop it here).");
+  phases_view_->setEmptyText(nothing);
   tabs_->addTab(Inset(phases_view_), tr("Phases"));
 
   auto* allocations = new QWidget;
@@ -245,9 +249,10 @@ void MainWindow::BuildTables() {
   column->setSpacing(0);
   auto* line = new QHBoxLayout;
   line->setContentsMargins(15, 6, 15, 4);
+  line->setSpacing(10);
   allocation_filter_ = new QLineEdit;
   allocation_filter_->setObjectName(QStringLiteral("allocationFilter"));
-  allocation_filter_->setPlaceholderText(tr("Filter by module, op, category or phase"));
+  allocation_filter_->setPlaceholderText(tr("Filter by module, op, frame, category or phase"));
   allocation_filter_->setClearButtonEnabled(true);
   allocation_filter_->setMaximumWidth(360);
   allocation_count_ = MakeLabel({}, LabelRole::kDim);
@@ -259,6 +264,7 @@ void MainWindow::BuildTables() {
   allocations_view_ = new TableView;
   allocations_view_->setObjectName(QStringLiteral("allocationsTable"));
   allocations_view_->setRowModel(allocations_);
+  allocations_view_->setEmptyText(nothing);
   allocations_view_->setSortingEnabled(true);
   allocations_view_->sortByColumn(5, Qt::DescendingOrder);
   column->addWidget(Inset(allocations_view_));

@@ -103,6 +103,7 @@ class MainWindow : public QMainWindow {
   QUndoStack* undoStack() { return &undo_; }
   ExplainPanel* explainPanel() const { return explain_; }
   std::shared_ptr<const Digest> digest() const { return digest_; }
+  bool partial() const { return shown_is_partial_; }  // a picture of what has come so far
 
  Q_SIGNALS:
   void documentShown();                         // a new trace is in the canvas and the panels

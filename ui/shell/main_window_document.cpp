@@ -3,6 +3,7 @@
 #include <QFileInfo>
 #include <QFutureWatcher>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QStackedWidget>
 #include <QTabWidget>
@@ -245,8 +246,7 @@ void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, 
   UpdateGhost(animate);
   breakdown_->setDigest(digest_);
   breakdown_->setSelection(timeline_->selection());
-  // Pages of what is not there in whole would say what is not so.
-  explain_->setDigest(partial ? nullptr : digest_);
+  explain_->setDigest(digest_, partial);
   explain_->setSelection(timeline_->selection());
   ShowOutOfMemoryTab();
   header_->setTexts(MakeChipTexts(*digest_));
@@ -380,7 +380,13 @@ void MainWindow::MakeTables(int wanted) {
   wanted &= stale_tables_;
   if (digest_ == nullptr || wanted == 0) return;
   stale_tables_ &= ~wanted;
-  if (wanted & kPhasesTab) phases_->setTable(PhaseTable(*digest_));
+  if (wanted & kPhasesTab) {
+    phases_->setTable(PhaseTable(*digest_));
+    phases_view_->setEmptyText(
+        tr("No steps are marked in this trace, and none were found by "
+           "repetition. Its allocations and call sites are in the other "
+           "tabs."));
+  }
   if (wanted & kAllocationsTab) MakeAllocations();
 }
 
@@ -393,6 +399,9 @@ void MainWindow::MakeAllocations() {
 }
 
 void MainWindow::CountAllocations() {
+  allocations_view_->setEmptyText(allocation_filter_->text().trimmed().isEmpty()
+                                      ? tr("There are no allocations in this trace.")
+                                      : tr("No allocation matches the filter."));
   const uint32_t total = allocations_->total();
   const int shown = allocations_->rowCount();
   allocation_count_->setText(

@@ -52,9 +52,17 @@ bool IsConfiguration(const QString& path) {
   return true;
 }
 
+// A file that would run something is not a damaged one.
+bool IsRefused(const absl::Status& status) {
+  return std::string(status.message()).find("no such thing, refused") != std::string::npos;
+}
+
 // What to do next, by what went wrong.
-QString NextStep(absl::StatusCode code) {
-  switch (code) {
+QString NextStep(const absl::Status& status) {
+  if (IsRefused(status))
+    return QObject::tr(
+        "Nothing in it was run. PyTorch writes no such thing: do not load it with Python.");
+  switch (status.code()) {
     case absl::StatusCode::kNotFound:
       return QObject::tr("Has it been moved? Ctrl+O looks for it.");
     case absl::StatusCode::kPermissionDenied:
@@ -177,12 +185,13 @@ void MainWindow::FileNotLoaded(const QString& path, const absl::Status& status) 
       timeline_->setFailed(tr("Opening was cancelled"), name,
                            tr("Open another one with Ctrl+O, or press Ctrl+R to plan a run"));
   } else {
-    const bool part = status.code() == absl::StatusCode::kResourceExhausted ||
-                      status.code() == absl::StatusCode::kDataLoss;
+    const bool part =
+        !IsRefused(status) && (status.code() == absl::StatusCode::kResourceExhausted ||
+                               status.code() == absl::StatusCode::kDataLoss);
     banner_->show({.kind = "open-failed",
                    .title = tr("%1 could not be opened").arg(name),
                    .text = tr("%1. %2%3")
-                               .arg(Text(status), NextStep(status.code()),
+                               .arg(Text(status), NextStep(status),
                                     digest_ != nullptr ? tr(" What was shown stays.") : QString()),
                    .action = part ? tr("Open a part …") : QString(),
                    .run = [this, path] { OpenPartOf(path); }});
@@ -273,7 +282,7 @@ void MainWindow::ComparisonNotLoaded(const QString& path, const absl::Status& st
   } else {
     banner_->show({.kind = "compare-failed",
                    .title = tr("%1 could not be opened to compare with").arg(name),
-                   .text = tr("%1. %2").arg(Text(status), NextStep(status.code()))});
+                   .text = tr("%1. %2").arg(Text(status), NextStep(status))});
     Say(tr("Not opened: %1: %2").arg(path, Text(status)));
   }
   actions_.Refresh();

@@ -113,7 +113,7 @@ QHeaderView::section { background: @panel; color: @dim; border: none; padding: 4
 QHeaderView::section:hover { color: @text; }
 QHeaderView::down-arrow, QHeaderView::up-arrow { width: 8px; height: 8px; margin-right: 1px;
     image: url(:/vramscope/chevron-@mode.svg); subcontrol-position: top center; }
-QHeaderView::down-arrow { image: url(:/vramscope/chevron-up-@mode.svg); }
+QHeaderView::up-arrow { image: url(:/vramscope/chevron-up-@mode.svg); }
 QPlainTextEdit, QListWidget { background: @panel; color: @text; border: none; outline: none; }
 QListWidget::item { padding: 5px 8px; border-radius: 4px; }
 QListWidget::item:selected { background: @hover; color: @text; }

@@ -22,6 +22,7 @@ namespace {
 constexpr int kOk = 0, kUsage = 2, kBadInput = 3, kFailure = 4;
 // A picture waits so long for the first run or file, and then so long for the savings.
 constexpr int kDocumentMs = 60'000;
+constexpr int kBusyMs = 600'000;  // while a large file is being read
 constexpr int kSavingsMs = 30'000;
 constexpr int kPollMs = 30;
 constexpr int kMinSide = 320, kMaxSide = 8192;
@@ -66,7 +67,7 @@ class Photographer : public QObject {
   Photographer(MainWindow* window, const WindowOptions& options)
       : window_(window), options_(options) {
     connect(window, &MainWindow::documentShown, this, [this] {
-      if (files_left_ > 0) --files_left_;
+      if (files_left_ > 0 && !window_->partial()) --files_left_;
     });
     connect(window, &MainWindow::failed, this, [this](const QString& why) { failure_ = why; });
     files_left_ = std::max<qsizetype>(1, static_cast<qsizetype>(options.files.size()));
@@ -79,7 +80,8 @@ class Photographer : public QObject {
  private:
   void Look() {
     const bool shown = files_left_ == 0;
-    const bool over = since_.elapsed() > kDocumentMs;
+    const qint64 limit = window_->busy() ? kBusyMs : kDocumentMs;
+    const bool over = since_.elapsed() > limit;
     if (!shown && failure_.isEmpty() && !over) return;
     if (shown && !document_at_) {
       document_at_ = since_.elapsed();
@@ -89,8 +91,7 @@ class Photographer : public QObject {
     poll_.stop();
     if (!shown)
       code_ = failure_.isEmpty()
-                  ? Complain(kFailure,
-                             QStringLiteral("nothing came within %1 s").arg(kDocumentMs / 1000))
+                  ? Complain(kFailure, QStringLiteral("nothing came within %1 s").arg(limit / 1000))
                   : Complain(kBadInput, failure_);
     // The picture of what went wrong is worth having, too.
     window_->settleCanvas();

@@ -170,6 +170,35 @@ TEST_F(RecordedFileTest, FailureSaysWhatWhereAndWhatNext) {
   EXPECT_EQ(window_->digest(), nullptr);
 }
 
+TEST_F(RecordedFileTest, AFileThatWouldRunSomethingIsNotCalledDamaged) {
+  QFile evil(folder_.filePath(QStringLiteral("evil.pickle")));
+  ASSERT_TRUE(evil.open(QIODevice::WriteOnly));
+  evil.write(QByteArray::fromHex("80048c05706f736978948c0673797374656d9493942e"));  // posix.system
+  evil.close();
+  window_->openFile(evil.fileName());
+  ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  EXPECT_EQ(Banner("kind"), "open-failed");
+  EXPECT_THAT(Banner("text").toStdString(), ::testing::HasSubstr("posix.system"));
+  EXPECT_THAT(Banner("text").toStdString(), ::testing::HasSubstr("do not load it with Python"));
+  EXPECT_EQ(Banner("action"), "");
+}
+
+TEST_F(RecordedFileTest, EmptyTablesSayWhatToDo) {
+  const auto empty = [this](const char* table) {
+    return State()["tables"].toObject()[QLatin1String(table)].toObject()["empty"].toString();
+  };
+  EXPECT_THAT(empty("phases").toStdString(), ::testing::HasSubstr("Ctrl+O"));
+  OpenRecorded();
+  EXPECT_EQ(empty("phases"), "");
+  window_->findChild<QLineEdit*>(QStringLiteral("allocationFilter"))
+      ->setText(QStringLiteral("nobody"));
+  EXPECT_THAT(empty("allocations").toStdString(), ::testing::HasSubstr("matches the filter"));
+  // Frames of the program count, too.
+  window_->findChild<QLineEdit*>(QStringLiteral("allocationFilter"))
+      ->setText(QStringLiteral("metrics.py"));
+  EXPECT_EQ(State()["tables"].toObject()["allocations"].toObject()["rows"].toInt(), 4);
+}
+
 TEST_F(RecordedFileTest, WarningsAreShownAndLogged) {
   HeldOpen held;
   auto warned = std::make_shared<trace::Trace>(*testing::MakeRecordedTrace({.steps = 1}));

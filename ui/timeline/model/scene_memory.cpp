@@ -10,6 +10,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
+constexpr std::string_view kMemoryTitle = "memory by category";
 constexpr Dash kReservedDash{5, 4};
 constexpr Dash kLimitDash{8, 4};
 constexpr Dash kPeakDash{1.5f, 2.5f};
@@ -199,13 +200,15 @@ float PlaceReservedLabel(const Rect& body, const std::vector<uint64_t>& reserved
   }
 }
 
-// "- - reserved 8.59 GiB" at the right end of a lane's title; gives the left edge of what it drew.
+// "- - reserved 8.59 GiB" at the right end of a lane's title; gives the left edge of what it
+// drew: nothing where it would run into the title.
 float TitleLegend(const CanvasState& s, const TextMeasure& measure, const Rect& title, float right,
                   std::string_view text, Dash dash, DrawList* list) {
   std::string label = Elide(measure, text, Font::kSmall, title.w / 3);
   if (label.empty()) return right;
   float width = measure.Width(label, Font::kSmall);
   float x = right - width - 4;
+  if (x - 26 < title.x + 13 + measure.Width(kMemoryTitle, Font::kSmallBold) + 8) return right;
   float y = std::floor(title.y + title.h / 2) + 0.5f;
   list->Line(x - 26, y, x - 6, y, s.theme.text.WithAlpha(0.9), 1.2f, dash);
   list->Text(label, {x, title.y, width + 2, title.h}, Font::kSmall, s.theme.dim);
@@ -221,7 +224,7 @@ void DrawMemory(const CanvasState& s, const TextMeasure& measure, SceneMemory* m
   const Rect& body = lane.body;
   memory->columns = 0;
   if (body.h < 4) {
-    DrawLaneTitle(s, measure, lane, "memory by category", about, list);
+    DrawLaneTitle(s, measure, lane, kMemoryTitle, about, list);
     return;
   }
   int columns = DeviceColumns(s, body);
@@ -323,7 +326,7 @@ void DrawMemory(const CanvasState& s, const TextMeasure& measure, SceneMemory* m
   if (highest > 0 && !reserved_labelled) {
     right = TitleLegend(s, measure, lane.title, right, reserved_label, kReservedDash, list);
   }
-  DrawLaneTitle(s, measure, lane, "memory by category", about, list, right);
+  DrawLaneTitle(s, measure, lane, kMemoryTitle, about, list, right);
   DrawPeak(s, peak, body, list);
 }
 
