@@ -1,6 +1,7 @@
 #include "profiler/trace/header_codec.h"
 
 #include <fmt/format.h>
+#include <google/protobuf/stubs/logging.h>
 
 #include <utility>
 
@@ -82,6 +83,7 @@ absl::Status Malformed(std::string_view what) {
 
 template <class Message>
 bool Parse(Message& message, std::string_view payload) {
+  const google::protobuf::LogSilencer quiet;  // the error is returned; it need not be printed too
   return message.ParseFromArray(payload.data(), static_cast<int>(payload.size()));
 }
 

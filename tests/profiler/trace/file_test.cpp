@@ -335,6 +335,18 @@ TEST_F(TraceFile, TextThatIsNotUtf8DoesNotSpoilTheHeader) {
   EXPECT_EQ(trace->strings.back(), "op \xff\xfe");
 }
 
+TEST_F(TraceFile, AHeaderOfAnotherWriterThatIsNotUtf8IsAnErrorAndPrintsNothing) {
+  TraceInfo info;
+  info.title = "caf?.json";
+  std::string header = EncodeHeader(info);
+  header[header.find('?')] = '\xe9';
+  ::testing::internal::CaptureStderr();
+  const absl::Status status = ReadBytes(EncodeFrame(FrameType::kTraceHeader, header));
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("damaged within its header"));
+}
+
 TEST_F(TraceFile, CompressedFilesAndStandardInput) {
   const Stream s = testing::RandomStream(31, 3000);
   const auto expected = testing::Build(s);
