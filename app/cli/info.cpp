@@ -223,7 +223,7 @@ std::string InfoText(const std::string& file, const trace::Trace& trace) {
     if (warning != trace.end_message) line("warning", warning);
   const std::map<uint8_t, RuleUse> rules = RulesOf(trace);
   if (rules.empty()) return text;
-  Table table({{"Inferred, by rule"},
+  Table table({{"Inferred, by rule", Table::kLeft, true},
                {"Allocations", Table::kRight},
                {"Bytes", Table::kRight},
                {"Changes", Table::kRight},
