@@ -3,11 +3,11 @@
 #include <absl/strings/ascii.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "profiler/inference/repetition.h"
 #include "profiler/inference/rules.h"
 
 namespace vramscope::inference {
@@ -212,62 +212,6 @@ void FindSteps(const Recording& recording, Timeline& timeline) {
   close(end);
 }
 
-std::vector<Labels::PhaseRange> RangesAsMarked(const Timeline& timeline) {
-  std::vector<Labels::PhaseRange> ranges;
-  size_t step = 0;
-  bool cut = true;
-  for (EntryIndex i = 0; i < timeline.size(); ++i) {
-    for (; step < timeline.steps.size() && timeline.steps[step].end <= i; ++step) cut = true;
-    if (step < timeline.steps.size() && timeline.steps[step].begin == i) cut = true;
-    const Phase phase = timeline.phase[i];
-    if (phase == Phase::kNone) {
-      cut = true;
-      continue;
-    }
-    if (cut || ranges.back().phase != phase) {
-      ranges.push_back({i, i + 1, phase, timeline.rule[i]});
-    } else {
-      ranges.back().end = i + 1;
-    }
-    cut = false;
-  }
-  return ranges;
-}
-
-constexpr EntryIndex kStretch = 256, kReadable = 8;
-constexpr size_t kFewRanges = 64;
-
-Timeline MostOfEachStretch(const Timeline& timeline) {
-  Timeline readable = timeline;
-  std::vector<EntryIndex> cuts;
-  for (const Labels::Step& step : timeline.steps) {
-    cuts.push_back(step.begin);
-    cuts.push_back(step.end);
-  }
-  cuts.push_back(timeline.size());
-  EntryIndex at = 0;
-  for (const EntryIndex cut : cuts) {
-    while (at < cut) {
-      const EntryIndex end = std::min(cut, at + kStretch);
-      std::array<uint32_t, trace::kPhaseCount> counts{};
-      std::array<uint8_t, trace::kPhaseCount> rules{};
-      for (EntryIndex i = at; i < end; ++i) {
-        const auto phase = static_cast<size_t>(timeline.phase[i]);
-        ++counts[phase];
-        rules[phase] = timeline.rule[i];
-      }
-      const auto most =
-          static_cast<size_t>(std::max_element(counts.begin(), counts.end()) - counts.begin());
-      for (; at < end; ++at) {
-        if (timeline.rule[at] == kAnnotationPhase) continue;
-        readable.phase[at] = static_cast<Phase>(most);
-        readable.rule[at] = rules[most];
-      }
-    }
-  }
-  return readable;
-}
-
 }  // namespace
 
 void Timeline::Mark(EntryIndex begin, EntryIndex end, Phase p, uint8_t r) {
@@ -296,8 +240,22 @@ Timeline ReadMarks(const Recording& recording, const Stacks& stacks) {
       timeline.rule[i] = kStackNone;
     }
   }
+  if (IsNoise(timeline)) timeline.Mark(0, timeline.size(), Phase::kNone, kSaid);
   MarkFromAnnotations(recording, timeline);
   return timeline;
+}
+
+bool IsNoise(const Timeline& timeline) {
+  constexpr size_t kFewRanges = 64, kReadable = 8;  // entries of a range, on average
+  const std::vector<Labels::PhaseRange> ranges = PhaseRanges(timeline);
+  if (ranges.size() < kFewRanges || timeline.size() / ranges.size() >= kReadable) return false;
+  // The steps of a small model are short, too, but alike.
+  std::vector<uint64_t> sequence;
+  sequence.reserve(ranges.size());
+  for (const Labels::PhaseRange& r : ranges) {
+    sequence.push_back((uint64_t{r.end - r.begin} << 8) | static_cast<uint64_t>(r.phase));
+  }
+  return Period(sequence) == 0;
 }
 
 bool TellsPasses(const Timeline& timeline) {
@@ -313,11 +271,25 @@ void CompleteFromOrder(const Recording& recording, Timeline& timeline) {
 }
 
 std::vector<Labels::PhaseRange> PhaseRanges(const Timeline& timeline) {
-  std::vector<Labels::PhaseRange> ranges = RangesAsMarked(timeline);
-  EntryIndex covered = 0;
-  for (const Labels::PhaseRange& r : ranges) covered += r.end - r.begin;
-  if (ranges.size() < kFewRanges || covered / ranges.size() >= kReadable) return ranges;
-  return RangesAsMarked(MostOfEachStretch(timeline));
+  std::vector<Labels::PhaseRange> ranges;
+  size_t step = 0;
+  bool cut = true;
+  for (EntryIndex i = 0; i < timeline.size(); ++i) {
+    for (; step < timeline.steps.size() && timeline.steps[step].end <= i; ++step) cut = true;
+    if (step < timeline.steps.size() && timeline.steps[step].begin == i) cut = true;
+    const Phase phase = timeline.phase[i];
+    if (phase == Phase::kNone) {
+      cut = true;
+      continue;
+    }
+    if (cut || ranges.back().phase != phase) {
+      ranges.push_back({i, i + 1, phase, timeline.rule[i]});
+    } else {
+      ranges.back().end = i + 1;
+    }
+    cut = false;
+  }
+  return ranges;
 }
 
 std::vector<PassRange> Passes(const Timeline& timeline) {
@@ -338,7 +310,7 @@ std::vector<PassRange> Passes(const Timeline& timeline) {
     }
   };
   size_t step = 0, first_of_step = 0;  // row of passes
-  for (const Labels::PhaseRange& r : RangesAsMarked(timeline)) {
+  for (const Labels::PhaseRange& r : PhaseRanges(timeline)) {
     for (; step < timeline.steps.size() && timeline.steps[step].end <= r.begin; ++step) {
       first_of_step = passes.size();
     }

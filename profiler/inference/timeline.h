@@ -40,8 +40,11 @@ bool TellsPasses(const Timeline& timeline);
 // Fills gaps between marks, and finds steps where no annotation gave any.
 void CompleteFromOrder(const recording::Recording& recording, Timeline& timeline);
 
-// Ranges of equal phase, cut at steps. Where stacks change phase every few entries (threads that
-// interleave, a damaged file), what most of a stretch of entries says, annotations aside.
+// Phases change every few entries, and never in the same way twice: stacks that say nothing of when
+// they were recorded. ReadMarks leaves them out.
+bool IsNoise(const Timeline& timeline);
+
+// Ranges of equal phase, cut at steps.
 std::vector<Labels::PhaseRange> PhaseRanges(const Timeline& timeline);
 // By begin, not overlapping; gaps where there is no pass.
 std::vector<PassRange> Passes(const Timeline& timeline);
