@@ -101,7 +101,13 @@ PAGE = """<!DOCTYPE html><html><body><script>
 const problems = [];
 window.addEventListener('error', e => problems.push(String(e.message)));
 window.addEventListener('unhandledrejection', e => problems.push(String(e.reason)));
-window.addEventListener('load', () => setTimeout(() => {
+// The note is written once the picture has stood still for a while, on a busy computer too.
+const drawn = () => document.querySelectorAll('svg polygon, svg rect').length;
+let last = 0, still = 0, looks = 0;
+window.addEventListener('load', function look() {
+  still = drawn() === last ? still + 1 : 0;
+  last = drawn();
+  if ((still < 10 || last === 0) && ++looks < 150) return setTimeout(look, 100);
   const note = document.createElement('pre');
   note.id = 'judged';
   note.textContent = JSON.stringify({
@@ -109,7 +115,7 @@ window.addEventListener('load', () => setTimeout(() => {
     rectangles: document.querySelectorAll('svg rect').length,
     words: [...document.querySelectorAll('svg text')].map(t => t.textContent)});
   document.body.append(note);
-}, 1500));
+});
 </script><script type="module">
 import {add_local_files} from "./MemoryViz.js";
 add_local_files([{name: 'x.pickle', base64: '%s'}], '%s');
