@@ -3,14 +3,13 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "profiler/inference/repetition.h"
+#include "profiler/inference/rows.h"
 #include "profiler/inference/rules.h"
 
 namespace vramscope::inference {
@@ -21,10 +20,8 @@ using recording::History;
 using recording::Recording;
 using trace::Phase;
 
-constexpr uint64_t kScalar = 8;  // bytes: a loss, its gradient
-// Gradients dropped together were made in at least so many separate places of backward.
-constexpr uint32_t kFewestPlaces = 3;
-constexpr uint32_t kMostOfPlace = 8;
+// Blocks that a part of a forward leaves at least, if it saves for a backward to come.
+constexpr uint32_t kFewestLeft = 3;
 // A hump is at least so much of the highest one, and not so much of it has parameters' sizes.
 constexpr double kHumpHeight = 0.3, kHumpParameterSized = 0.7;
 // Fewer blocks than this across the middle of a hump: no backward.
@@ -37,35 +34,18 @@ constexpr uint32_t kTrainingHeight = 24;
 constexpr uint32_t kMostSkipped = 3;
 // Blocks of the smallest model that is seen being built.
 constexpr uint32_t kFewestSetup = 16;
-constexpr int64_t kOlder = -1;  // than the recording
 // Requests that are compared to find the begin of the first step.
 constexpr uint32_t kSignature = 12;
-
-// Of less than half of the parameters' sizes, it takes more places to be sure.
-constexpr uint32_t kManyPlaces = 16;
-// Blocks that stay for each gradient: a parameter and up to three states.
-constexpr uint32_t kMostOfEach = 4;
-
-struct Dropped {  // gradients, together
-  EntryIndex begin = 0, end = 0;
-  uint32_t places = 0;
-};
 
 struct Hump {
   uint32_t begin = 0, end = 0;  // rows
   uint32_t height = 0;
 };
 
-// A row is an allocation that the recording saw being made.
-class Reader {
+class Reader : private Rows {
  public:
   Reader(const Recording& r, const History& h, const Lives& l, Timeline& t)
-      : r_(r), h_(h), l_(l), t_(t), n_(r.entries.size()), rows_(h.allocations.size() - h.older) {
-    for (uint32_t a = 0; a < h.allocations.size(); ++a) {
-      if (l_.dead[a] < n_) continue;
-      stay_[h.allocations.requested[a]].push_back(a < h.older ? kOlder : l_.born[a]);
-    }
-  }
+      : Rows(r, h, l), t_(t) {}
 
   void Run() {
     setup_ = SetupRows();
@@ -83,26 +63,6 @@ class Reader {
   }
 
  private:
-  EntryIndex Born(uint32_t row) const { return row < rows_ ? l_.born[h_.older + row] : n_; }
-  EntryIndex Dead(uint32_t row) const { return l_.dead[h_.older + row]; }
-  uint64_t Bytes(uint32_t row) const { return h_.allocations.requested[h_.older + row]; }
-  bool ParameterSized(uint32_t row) const {
-    return Bytes(row) > kScalar && Bytes(row) != kBlasWorkspace &&
-           StayBefore(Bytes(row), Born(row)) > 0;
-  }
-  // Blocks of a size that stay, made before an entry.
-  uint32_t StayBefore(uint64_t bytes, EntryIndex entry) const {
-    const auto it = stay_.find(bytes);
-    if (it == stay_.end()) return 0;
-    const std::vector<int64_t>& born = it->second;
-    return static_cast<uint32_t>(std::lower_bound(born.begin(), born.end(), int64_t{entry}) -
-                                 born.begin());
-  }
-  uint32_t RowAt(EntryIndex entry) const {  // first one born there or later
-    const auto begin = l_.born.begin() + h_.older;
-    return static_cast<uint32_t>(std::lower_bound(begin, l_.born.end(), entry) - begin);
-  }
-
   // Only where neither stacks nor annotations said anything.
   void MarkFree(EntryIndex begin, EntryIndex end, Phase phase, uint8_t rule) {
     for (EntryIndex i = begin; i < end; ++i) {
@@ -111,93 +71,6 @@ class Reader {
       t_.phase[i] = phase;
       t_.rule[i] = rule;
     }
-  }
-
-  // Runs of frees without a request between them, of blocks that were made one here, one there
-  // (an optimizer's temporaries are made in a row) and have parameters' sizes.
-  void FindDropped() {
-    place_.resize(rows_);
-    std::vector<uint32_t> members, places;
-    uint32_t run = 0;
-    bool freeing = false;
-    const auto close = [&](EntryIndex end) {
-      uint64_t bytes = 0, sized = 0;
-      places.clear();
-      // An optimizer's lists of temporaries are made in a row each.
-      absl::flat_hash_map<uint32_t, uint32_t> of_place;
-      for (const uint32_t row : members) ++of_place[place_[row]];
-      std::erase_if(members, [&](uint32_t row) { return of_place[place_[row]] > kMostOfPlace; });
-      for (const uint32_t row : members) {
-        bytes += Bytes(row);
-        if (!ParameterSized(row)) continue;
-        sized += Bytes(row);
-        places.push_back(place_[row]);
-      }
-      std::sort(places.begin(), places.end());
-      const auto distinct =
-          static_cast<uint32_t>(std::unique(places.begin(), places.end()) - places.begin());
-      if (distinct >= kFewestPlaces && sized * 10 >= bytes * 9) {
-        if (const auto first = FirstGradient(members, distinct)) {
-          dropped_.push_back({*first, end, distinct});
-        }
-      }
-      members.clear();
-    };
-    const EntryIndex stop = std::min(n_, l_.teardown);
-    for (EntryIndex i = 0; i < stop; ++i) {
-      const uint32_t a = h_.allocation_of_entry[i];
-      if (a >= h_.allocations.size()) continue;
-      if (r_.entries.action[i] == Action::kAlloc) {
-        if (freeing) {
-          close(i);
-          ++run;
-        }
-        freeing = false;
-        if (a >= h_.older) place_[a - h_.older] = run;
-      } else if (l_.dead[a] == i) {
-        freeing = true;
-        if (a >= h_.older) members.push_back(a - h_.older);
-      }
-    }
-    if (freeing) close(stop);
-    uint32_t most = 0;
-    for (const Dropped& d : dropped_) most = std::max(most, d.places);
-    std::erase_if(dropped_, [&](const Dropped& d) { return d.places * 2 < most; });
-  }
-
-  // Entry from which `members` are dropped gradients; none: they are something else. Of each size
-  // there are as many gradients as parameters, so that what stays of it (parameters and states) is
-  // the same multiple for every size. Where an optimizer asks for nothing, what backward lets go
-  // last (the parts of a gradient that was summed up) comes right before: first, and too many.
-  std::optional<EntryIndex> FirstGradient(const std::vector<uint32_t>& members,
-                                          uint32_t places) const {
-    absl::flat_hash_map<uint64_t, uint32_t> of_size;
-    EntryIndex first = n_;
-    for (const uint32_t row : members) {
-      if (!ParameterSized(row)) continue;
-      ++of_size[Bytes(row)];
-      first = std::min(first, Born(row));
-    }
-    if (places < kManyPlaces) {
-      size_t sizes = 0;
-      for (const auto& [bytes, born] : stay_) sizes += bytes > kScalar && born.front() < first;
-      if (of_size.size() * 2 < sizes) return std::nullopt;
-    }
-    std::array<uint32_t, kMostOfEach + 1> votes{};
-    for (const auto& [bytes, count] : of_size) {
-      const uint32_t stay = StayBefore(bytes, first);
-      if (stay > 0 && stay % count == 0 && stay / count <= kMostOfEach) ++votes[stay / count];
-    }
-    const auto most = std::max_element(votes.begin(), votes.end());
-    if (*most == 0 || *most * 2 < of_size.size()) return std::nullopt;
-    const auto each = static_cast<uint32_t>(most - votes.begin());
-    for (const uint32_t row : members) {
-      const auto it = of_size.find(Bytes(row));
-      if (it != of_size.end() && it->second-- <= StayBefore(Bytes(row), first) / each) {
-        return Dead(row);
-      }
-    }
-    return std::nullopt;
   }
 
   void StepsFromDropped() {
@@ -541,7 +414,7 @@ class Reader {
     for (const Hump& hump : humps) {
       uint32_t left = 0;
       for (uint32_t row = hump.begin; row < hump.end; ++row) left += Dead(row) >= n_;
-      leaving += left >= kFewestPlaces;
+      leaving += left >= kFewestLeft;
     }
     if (humps.size() > 2 && leaving * 2 > humps.size()) {
       AddStep(Born(0), stop, kOrderOnePass);
@@ -636,16 +509,7 @@ class Reader {
     MarkFree(loss, stop, Phase::kBackward, kPhaseBackwardShrinks);
   }
 
-  const Recording& r_;
-  const History& h_;
-  const Lives& l_;
   Timeline& t_;
-  const EntryIndex n_;
-  const uint32_t rows_;
-  // By size: when what stays was made, ascending.
-  absl::flat_hash_map<uint64_t, std::vector<int64_t>> stay_;
-  std::vector<uint32_t> place_;  // of a row: the run of requests without a free that made it
-  std::vector<Dropped> dropped_;
   uint32_t setup_ = 0;        // rows at the recording's begin that build the model
   bool known_model_ = false;  // what is there before the first pass holds a model
 };

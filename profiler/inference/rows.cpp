@@ -1,0 +1,118 @@
+#include "profiler/inference/rows.h"
+
+#include <array>
+
+namespace vramscope::inference {
+namespace {
+
+using recording::Action;
+using recording::History;
+using recording::Recording;
+
+// Gradients dropped together were made in at least so many separate places of backward.
+constexpr uint32_t kFewestPlaces = 3;
+constexpr uint32_t kMostOfPlace = 8;
+// Of less than half of the parameters' sizes, it takes more places to be sure.
+constexpr uint32_t kManyPlaces = 16;
+// Blocks that stay for each gradient: a parameter and up to three states.
+constexpr uint32_t kMostOfEach = 4;
+constexpr int64_t kOlder = -1;  // than the recording
+
+}  // namespace
+
+Rows::Rows(const Recording& r, const History& h, const Lives& l)
+    : r_(r), h_(h), l_(l), n_(r.entries.size()), rows_(h.allocations.size() - h.older) {
+  for (uint32_t a = 0; a < h.allocations.size(); ++a) {
+    if (l_.dead[a] < n_) continue;
+    stay_[h.allocations.requested[a]].push_back(a < h.older ? kOlder : l_.born[a]);
+  }
+}
+
+// Runs of frees without a request between them, of blocks that were made one here, one there
+// (an optimizer's temporaries are made in a row) and have parameters' sizes.
+void Rows::FindDropped() {
+  place_.resize(rows_);
+  std::vector<uint32_t> members, places;
+  uint32_t run = 0;
+  bool freeing = false;
+  const auto close = [&](EntryIndex end) {
+    uint64_t bytes = 0, sized = 0;
+    places.clear();
+    // An optimizer's lists of temporaries are made in a row each.
+    absl::flat_hash_map<uint32_t, uint32_t> of_place;
+    for (const uint32_t row : members) ++of_place[place_[row]];
+    std::erase_if(members, [&](uint32_t row) { return of_place[place_[row]] > kMostOfPlace; });
+    for (const uint32_t row : members) {
+      bytes += Bytes(row);
+      if (!ParameterSized(row)) continue;
+      sized += Bytes(row);
+      places.push_back(place_[row]);
+    }
+    std::sort(places.begin(), places.end());
+    const auto distinct =
+        static_cast<uint32_t>(std::unique(places.begin(), places.end()) - places.begin());
+    if (distinct >= kFewestPlaces && sized * 10 >= bytes * 9) {
+      if (const auto first = FirstGradient(members, distinct)) {
+        dropped_.push_back({*first, end, distinct});
+      }
+    }
+    members.clear();
+  };
+  const EntryIndex stop = std::min(n_, l_.teardown);
+  for (EntryIndex i = 0; i < stop; ++i) {
+    const uint32_t a = h_.allocation_of_entry[i];
+    if (a >= h_.allocations.size()) continue;
+    if (r_.entries.action[i] == Action::kAlloc) {
+      if (freeing) {
+        close(i);
+        ++run;
+      }
+      freeing = false;
+      if (a >= h_.older) place_[a - h_.older] = run;
+    } else if (l_.dead[a] == i) {
+      freeing = true;
+      if (a >= h_.older) members.push_back(a - h_.older);
+    }
+  }
+  if (freeing) close(stop);
+  uint32_t most = 0;
+  for (const Dropped& d : dropped_) most = std::max(most, d.places);
+  std::erase_if(dropped_, [&](const Dropped& d) { return d.places * 2 < most; });
+}
+
+// Entry from which `members` are dropped gradients; none: they are something else. Of each size
+// there are as many gradients as parameters, so that what stays of it (parameters and states) is
+// the same multiple for every size. Where an optimizer asks for nothing, what backward lets go
+// last (the parts of a gradient that was summed up) comes right before: first, and too many.
+std::optional<EntryIndex> Rows::FirstGradient(const std::vector<uint32_t>& members,
+                                              uint32_t places) const {
+  absl::flat_hash_map<uint64_t, uint32_t> of_size;
+  EntryIndex first = n_;
+  for (const uint32_t row : members) {
+    if (!ParameterSized(row)) continue;
+    ++of_size[Bytes(row)];
+    first = std::min(first, Born(row));
+  }
+  if (places < kManyPlaces) {
+    size_t sizes = 0;
+    for (const auto& [bytes, born] : stay_) sizes += bytes > kScalar && born.front() < first;
+    if (of_size.size() * 2 < sizes) return std::nullopt;
+  }
+  std::array<uint32_t, kMostOfEach + 1> votes{};
+  for (const auto& [bytes, count] : of_size) {
+    const uint32_t stay = StayBefore(bytes, first);
+    if (stay > 0 && stay % count == 0 && stay / count <= kMostOfEach) ++votes[stay / count];
+  }
+  const auto most = std::max_element(votes.begin(), votes.end());
+  if (*most == 0 || *most * 2 < of_size.size()) return std::nullopt;
+  const auto each = static_cast<uint32_t>(most - votes.begin());
+  for (const uint32_t row : members) {
+    const auto it = of_size.find(Bytes(row));
+    if (it != of_size.end() && it->second-- <= StayBefore(Bytes(row), first) / each) {
+      return Dead(row);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace vramscope::inference

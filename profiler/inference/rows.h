@@ -1,0 +1,66 @@
+// The allocations that a recording saw being made, as rows; what of a size stays; and where
+// gradients are dropped together, which ends a step. For lifetimes.cpp.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "profiler/inference/categories.h"
+#include "profiler/recording/recording.h"
+
+namespace vramscope::inference {
+
+inline constexpr uint64_t kScalar = 8;  // bytes: a loss, its gradient
+
+class Rows {
+ protected:
+  struct Dropped {  // gradients, together
+    EntryIndex begin = 0, end = 0;
+    uint32_t places = 0;
+  };
+
+  Rows(const recording::Recording& r, const recording::History& h, const Lives& l);
+
+  EntryIndex Born(uint32_t row) const { return row < rows_ ? l_.born[h_.older + row] : n_; }
+  EntryIndex Dead(uint32_t row) const { return l_.dead[h_.older + row]; }
+  uint64_t Bytes(uint32_t row) const { return h_.allocations.requested[h_.older + row]; }
+  bool ParameterSized(uint32_t row) const {
+    return Bytes(row) > kScalar && Bytes(row) != kBlasWorkspace &&
+           StayBefore(Bytes(row), Born(row)) > 0;
+  }
+  // Blocks of a size that stay, made before an entry.
+  uint32_t StayBefore(uint64_t bytes, EntryIndex entry) const {
+    const auto it = stay_.find(bytes);
+    if (it == stay_.end()) return 0;
+    const std::vector<int64_t>& born = it->second;
+    return static_cast<uint32_t>(std::lower_bound(born.begin(), born.end(), int64_t{entry}) -
+                                 born.begin());
+  }
+  uint32_t RowAt(EntryIndex entry) const {  // first one born there or later
+    const auto begin = l_.born.begin() + h_.older;
+    return static_cast<uint32_t>(std::lower_bound(begin, l_.born.end(), entry) - begin);
+  }
+
+  // Fills dropped_ and place_.
+  void FindDropped();
+
+  const recording::Recording& r_;
+  const recording::History& h_;
+  const Lives& l_;
+  const EntryIndex n_;
+  const uint32_t rows_;
+  // By size: when what stays was made, ascending.
+  absl::flat_hash_map<uint64_t, std::vector<int64_t>> stay_;
+  std::vector<uint32_t> place_;  // of a row: the run of requests without a free that made it
+  std::vector<Dropped> dropped_;
+
+ private:
+  std::optional<EntryIndex> FirstGradient(const std::vector<uint32_t>& members,
+                                          uint32_t places) const;
+};
+
+}  // namespace vramscope::inference
