@@ -41,7 +41,7 @@ std::string Lines(const trace::Trace& trace, trace::StackId stack) {
 
 Table SitesOf(const Digest& baseline, const Digest& shown, const TraceDiff& diff) {
   Table table;
-  table.columns = {{"Call site", false, 360}, {"Category", false, 120}, {"Change", false, 80},
+  table.columns = {{"Call site", false, 360}, {"Category", false, 142}, {"Change", false, 80},
                    {"Baseline", true, 110},   {"Shown", true, 110},     {"Difference", true, 110},
                    {"Blocks", true, 110}};
   for (const TraceDiff::Site& s : diff.sites) {

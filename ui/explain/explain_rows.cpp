@@ -170,7 +170,7 @@ Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
   Table table;
   table.columns = {
       {"Call site", false, 380, false, "who asked: the program's frame, and the operator"},
-      {"Category", false, 120, false, "of most of its bytes"},
+      {"Category", false, 142, false, "of most of its bytes"},
       {"Held", true, 120, false, "bytes times the time that they were held"},
       {"Count", true, 80, false, "allocations"},
       {"Bytes in all", true, 110, false, "of all its allocations together, however short"},
@@ -238,7 +238,7 @@ std::string Sparkline(const std::vector<uint64_t>& values, size_t most) {
 Table LeakTable(const explain::Leaks& leaks, const explain::CallSites& sites) {
   Table table;
   table.columns = {{"Call site", false, 380},
-                   {"Category", false, 120},
+                   {"Category", false, 142},
                    {"A step", true, 100, false, "bytes that every step leaves behind"},
                    {"Stays at the end", true, 120, false, "bytes alive when the last step ends"},
                    {"Blocks", true, 80, false, "alive when the last step ends"},

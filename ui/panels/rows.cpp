@@ -203,7 +203,7 @@ Table PhaseTable(const Digest& digest) {
 
 std::vector<Column> AllocationColumns() {
   return {{"Id", true, 70},         {"Module", false, 260},   {"Op", false, 170},
-          {"Category", false, 120}, {"Requested", true, 110}, {"Block", true, 110},
+          {"Category", false, 142}, {"Requested", true, 110}, {"Block", true, 110},
           {"Step", true, 58},       {"Phase", false, 80},     {"Born", true, 100},
           {"Lives", true, 100}};
 }

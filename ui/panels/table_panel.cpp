@@ -22,7 +22,7 @@ constexpr int kRowHeight = 23;
 constexpr int kDumpRows = 5;
 constexpr char kCategoryTitle[] = "Category";
 // Of the column that takes the room that is left.
-constexpr int kStretching = 200, kNarrowest = 260, kWidest = 900;
+constexpr int kStretching = 200, kFits = 150, kNarrowest = 260, kWidest = 900;
 constexpr qsizetype kMaxCopiedRows = 100'000;
 
 }  // namespace
@@ -263,7 +263,9 @@ void TableView::FitWidest() {
   if (widest < 0) return;
   others -= columnWidth(widest);
   fitting_ = true;
-  setColumnWidth(widest, std::clamp(viewport()->width() - others, kNarrowest, kWidest));
+  // Where all of it can't be seen at once, what scrolls may as well be readable.
+  const int room = viewport()->width() - others;
+  setColumnWidth(widest, room < kFits ? kNarrowest : std::min(room, kWidest));
   fitting_ = false;
 }
 
