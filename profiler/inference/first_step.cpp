@@ -30,7 +30,8 @@ constexpr uint64_t kMostCells = uint64_t{1} << 22;  // of an alignment
 constexpr uint32_t kMostParts = 4;                  // of a gradient that is a sum
 constexpr size_t kMostOthers = 24;
 constexpr size_t kStepsTried = 2;
-constexpr uint32_t kMostRequests = 200'000;  // of a step
+constexpr uint64_t kMostRequests = 4'000'000;     // of all steps that are run
+constexpr uint64_t kHighest = uint64_t{1} << 62;  // address
 
 // Segments that the recording begins with, given out by address; others lie behind all of them.
 class KnownSegments final : public allocator::Driver {
@@ -135,9 +136,14 @@ class FirstStep {
       return h_.allocations.address[x] < h_.allocations.address[y];
     });
     size_t next = 0;
+    uint64_t end = 0;
     for (const recording::SegmentState& s : h_.start_segments) {
       if (s.device != device_) continue;
       if (s.expandable || s.mempool != 0) return false;
+      if (s.address < end || s.bytes == 0 || s.address > kHighest || s.bytes > kHighest) {
+        return false;  // damaged
+      }
+      end = s.address + s.bytes;
       const allocator::Segment segment{
           .address = s.address, .bytes = s.bytes, .pool = s.pool, .stream = s.stream};
       CachingAllocator::SegmentState state{.segment = segment, .blocks = {}};
@@ -393,7 +399,7 @@ class FirstStep {
   // Workspaces are asked for once: before the first product of forward, and of backward, which is
   // another thread's. Where that was is tried.
   void Search() {
-    if (requests_.empty() || requests_.size() > kMostRequests) return;
+    if (requests_.empty()) return;
     std::vector<EntryIndex> workspace;
     Try(workspace);
     const size_t backward = static_cast<size_t>(
@@ -421,6 +427,8 @@ class FirstStep {
     }
   }
   uint64_t Try(const std::vector<EntryIndex>& workspace) {
+    run_ += requests_.size();
+    if (run_ > kMostRequests) return 0;
     Landed landed = Replay(workspace);
     if (!landed.workspaces) return 0;
     const uint64_t agreeing = landed.agreeing;
@@ -472,6 +480,8 @@ class FirstStep {
   std::vector<CachingAllocator::SegmentState> start_;
   KnownSegments known_;
   allocator::Settings settings_;
+
+  uint64_t run_ = 0;  // requests
 
   // Of the step that is run again.
   Passage step_;

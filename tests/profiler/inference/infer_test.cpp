@@ -249,6 +249,24 @@ TEST(Infer, GradientsThatStayElsewhere) {
   }
 }
 
+TEST(Infer, SegmentsThatCannotBeAreNotRunIn) {
+  Stripped truth = Strip(*Golden("gpt2-zero-grad-zero"), {.first_step = 1});
+  const auto segments = truth.history.start_segments;
+  ASSERT_GT(segments.size(), 3u);
+  for (int damage = 0; damage < 5; ++damage) {
+    SCOPED_TRACE(damage);
+    auto& s = truth.history.start_segments = segments;
+    if (damage == 0) s[1] = s[0];
+    if (damage == 1) s.back().address = ~uint64_t{0} - 512;
+    if (damage == 2) s[2].bytes = 0;
+    if (damage == 3) s[0].bytes = ~uint64_t{0};
+    if (damage == 4) s.resize(1);
+    const Labels labels = Infer(truth.recording, truth.history);
+    ExpectWellFormed(labels, truth.recording, truth.history);
+    EXPECT_THAT(labels.rule, ::testing::Not(::testing::Contains(kKeptFirstStep)));
+  }
+}
+
 TEST(Infer, EveryConclusionNamesItsRule) {
   const Stripped truth = Strip(*Golden("gpt2-adamw"), {});
   const Labels labels = Infer(truth.recording, truth.history);
