@@ -57,7 +57,7 @@ std::vector<FragmentFact> FragmentFacts(const Fragmentation& f) {
 
 Table PinnedByTable(const Fragmentation& f) {
   Table table;
-  table.columns = {{"Who pins free memory", false, 300}, {"Free", true, 110}, {"Blocks", true, 70}};
+  table.columns = {{"Who pins free memory", false, 300}, {"Free", true, 96}, {"Blocks", true, 64}};
   for (const analysis::Group& g : f.pinned_by) {
     Row row;
     row.cells = {TextCell(g.name), BytesCell(g.bytes), CountCell(g.count)};

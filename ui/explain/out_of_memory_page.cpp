@@ -115,7 +115,12 @@ void OutOfMemoryPageView::Show(const explain::OutOfMemoryPage& page) {
             .arg(QString::fromStdString(timeline::FormatBytes(shown_.events[i].asked, true))));
   which_->setVisible(shown_.events.size() > 1);
   if (shown_.events.empty()) {
-    Head(QString::fromStdString(shown_.headline));
+    QString text = QString::fromStdString(shown_.headline);
+    // The headline says it where the file knows the device's memory.
+    if (shown_.device_memory == 0)
+      text += tr(" %1 were reserved at most; how much the device has the file does not say.")
+                  .arg(QString::fromStdString(timeline::FormatBytes(shown_.peak_reserved)));
+    Head(text);
     return;
   }
   body_->show();

@@ -91,6 +91,7 @@ WhatIfPage::WhatIfPage(const ExplainContext* context, QWidget* parent)
     if (settings->count() == kOffered) break;
     const QString text = QString::fromUtf8(key.text);
     QToolButton* button = QuietButton(text, QString::fromUtf8(key.meaning));
+    button->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
     connect(button, &QToolButton::clicked, this, [this, text] { AddSetting(text); });
     settings->addWidget(button);
   }

@@ -22,7 +22,7 @@ constexpr int kRowHeight = 23;
 constexpr int kDumpRows = 5;
 constexpr char kCategoryTitle[] = "Category";
 // Of the column that takes the room that is left.
-constexpr int kStretching = 200, kFits = 150, kNarrowest = 260, kWidest = 900;
+constexpr int kStretching = 200, kFits = 130, kNarrowest = 260, kWidest = 900;
 constexpr qsizetype kMaxCopiedRows = 100'000;
 
 }  // namespace
