@@ -22,7 +22,8 @@ struct Options {
 
 // A budget is what the device must hold: the reserved memory and the CUDA context beside it.
 ExitCode Judge(const trace::Trace& trace, uint64_t budget, bool as_json) {
-  const analysis::Summary summary = analysis::Summarize(trace, analysis::ComputeCurves(trace));
+  const analysis::Summary summary =
+      analysis::Summarize(trace, analysis::ComputeCurves(trace, DeviceToShow(trace)));
   const uint64_t context = trace.info.device.context_bytes;
   const uint64_t needed = summary.peak.reserved + context;
   const bool within = needed <= budget && !summary.out_of_memory;

@@ -27,12 +27,13 @@ struct Options {
 };
 
 // The moment to look at: as asked; else the first request that did not fit; else the peak.
-EventIndex MomentOf(const trace::Trace& trace, std::optional<EventIndex> asked) {
+EventIndex MomentOf(const trace::Trace& trace, std::optional<EventIndex> asked,
+                    std::optional<uint8_t> device) {
   if (asked) return *asked;
   const auto& kinds = trace.events.kind;
   const auto oom = std::find(kinds.begin(), kinds.end(), trace::EventKind::kOutOfMemory);
   if (oom != kinds.end()) return static_cast<EventIndex>(oom - kinds.begin());
-  return analysis::FindPeak(trace, analysis::ComputeCurves(trace)).context.event;
+  return analysis::FindPeak(trace, analysis::ComputeCurves(trace, device)).context.event;
 }
 
 ExitCode Execute(const Options& options) {
@@ -76,9 +77,10 @@ ExitCode Execute(const Options& options) {
   ExplainPages pages;
   pages.top = options.top;
   if (wants("fragmentation") || wants("segments")) {
-    const EventIndex moment = MomentOf(trace, asked);
-    pages.fragmentation = explain::FragmentationAt(trace, moment);
-    if (wants("segments")) pages.segments = explain::SegmentsAt(trace, moment);
+    const std::optional<uint8_t> device = DeviceToShow(trace);
+    const EventIndex moment = MomentOf(trace, asked, device);
+    pages.fragmentation = explain::FragmentationAt(trace, moment, device);
+    if (wants("segments")) pages.segments = explain::SegmentsAt(trace, moment, device);
   }
   if (wants("leaks") || wants("sites")) pages.call_sites = explain::FindCallSites(trace);
   if (wants("leaks")) pages.leaks = explain::FindLeaks(trace, pages.call_sites);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <set>
 
 #include "app/cli/command.h"
 #include "app/cli/format.h"
@@ -67,12 +66,11 @@ size_t CountDistinct(const Column& column) {
   return static_cast<size_t>(std::unique(values.begin(), values.end()) - values.begin());
 }
 
-std::vector<std::string> DevicesOf(const trace::Trace& trace) {
+std::vector<std::string> DeviceNames(const trace::Trace& trace) {
   if (!trace.info.device.name.empty()) return {trace.info.device.name};
-  std::set<uint8_t> devices(trace.allocations.device.begin(), trace.allocations.device.end());
-  devices.insert(trace.segments.device.begin(), trace.segments.device.end());
   std::vector<std::string> names;
-  for (const uint8_t device : devices) names.push_back(fmt::format("cuda:{}", device));
+  for (const uint8_t device : analysis::DevicesOf(trace))
+    names.push_back(fmt::format("cuda:{}", device));
   return names;
 }
 
@@ -126,15 +124,28 @@ uint32_t CountOlder(const trace::Trace& trace) {
       std::lower_bound(events.begin(), events.end(), trace.recording_begin) - events.begin());
 }
 
+// Of the device that needs most.
+analysis::Peak Highest(const std::vector<analysis::DevicePeak>& peaks) {
+  analysis::Peak highest;
+  for (const analysis::DevicePeak& of : peaks)
+    if (of.peak.allocated >= highest.allocated) highest = of.peak;
+  return highest;
+}
+
 Json InfoJson(const trace::Trace& trace) {
-  const analysis::Peak peak = analysis::FindPeak(trace, analysis::ComputeCurves(trace));
+  const std::vector<analysis::DevicePeak> peaks = analysis::PeakOfEachDevice(trace);
+  const analysis::Peak peak = Highest(peaks);
   Json json;
   json["kind"] = std::string(KindOf(trace));
   json["events"] = trace.events.size();
-  json["devices"] = DevicesOf(trace);
+  json["devices"] = DeviceNames(trace);
   json["steps"] = CountSteps(trace);
   json["time_span_ns"] = trace.end_ns() - trace.begin_ns();
   json["peak"] = {{"allocated", peak.allocated}, {"reserved", peak.reserved}};
+  json["peaks"] = Json::array();
+  for (const analysis::DevicePeak& of : peaks)
+    json["peaks"].push_back(
+        {{"device", of.device}, {"allocated", of.peak.allocated}, {"reserved", of.peak.reserved}});
   json["warnings"] = trace.warnings;
   json["truncated"] = !trace.complete;
   json["end_message"] = trace.end_message;
@@ -175,7 +186,6 @@ Json InfoJson(const trace::Trace& trace) {
 }
 
 std::string InfoText(const std::string& file, const trace::Trace& trace) {
-  const analysis::Peak peak = analysis::FindPeak(trace, analysis::ComputeCurves(trace));
   const bool imported = trace.info.backend == trace::Backend::kImported;
   std::string text =
       imported
@@ -199,7 +209,7 @@ std::string InfoText(const std::string& file, const trace::Trace& trace) {
     line("device", fmt::format("{}, {}", trace.info.device.name,
                                run::FormatBytes(trace.info.device.memory_bytes)));
   } else {
-    line("devices", fmt::format("{}", fmt::join(DevicesOf(trace), ", ")));
+    line("devices", fmt::format("{}", fmt::join(DeviceNames(trace), ", ")));
   }
   if (!trace.info.alloc_conf.empty()) line("allocator", trace.info.alloc_conf);
   line("time", Milliseconds(static_cast<double>(trace.end_ns() - trace.begin_ns()) / 1e6));
@@ -215,8 +225,12 @@ std::string InfoText(const std::string& file, const trace::Trace& trace) {
              CountOlder(trace) == 1 ? "1 block is" : Count(CountOlder(trace)) + " blocks are"));
   }
   line("steps", fmt::format("{}", CountSteps(trace)));
-  line("peak", fmt::format("{} allocated, {} reserved ({})", run::FormatBytes(peak.allocated),
-                           run::FormatBytes(peak.reserved), ContextText(peak.context)));
+  const std::vector<analysis::DevicePeak> peaks = analysis::PeakOfEachDevice(trace);
+  if (peaks.empty()) line("peak", "nothing was allocated");
+  for (const auto& [device, peak] : peaks)
+    line(peaks.size() > 1 ? fmt::format("peak cuda:{}", device) : "peak",
+         fmt::format("{} allocated, {} reserved ({})", run::FormatBytes(peak.allocated),
+                     run::FormatBytes(peak.reserved), ContextText(peak.context)));
   line("complete",
        trace.complete ? "yes" : "no" + (trace.end_message.empty() ? "" : ": " + trace.end_message));
   for (const std::string& warning : trace.warnings)

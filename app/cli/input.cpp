@@ -208,6 +208,15 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTrace(const std::string&
   return trace;
 }
 
+std::optional<uint8_t> DeviceToShow(const trace::Trace& trace) {
+  const std::optional<uint8_t> device = analysis::DeviceToShow(trace);
+  if (device)
+    Note(fmt::format(
+        "{} devices, figures of cuda:{}; open the recording with --device N for another",
+        analysis::DevicesOf(trace).size(), *device));
+  return device;
+}
+
 absl::StatusOr<analysis::RequestStream> OpenRequests(const std::string& path, int step) {
   absl::StatusOr<bool> is_csv = path == "-" ? false : BeginsAsCsv(path);
   if (!is_csv.ok()) return Named(path, is_csv.status());

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -41,6 +42,10 @@ void AddRangeOptions(CLI::App& command, RangeOptions& options);
 // stderr.
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTrace(const std::string& path,
                                                               const RangeOptions& range = {});
+
+// The device whose figures are shown where those of one are asked for; a note on stderr says which
+// of several it is.
+std::optional<uint8_t> DeviceToShow(const trace::Trace& trace);
 
 // The request stream of a trace or recording (one step, or the last whole one when `step` < 0; of a
 // recording without steps: all of it), or the whole of a CSV.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "app/cli/command.h"
 #include "app/cli/format.h"
@@ -118,13 +119,18 @@ ExitCode Execute(const Options& options) {
   }
   const auto trace = OpenTrace(options.file, options.range);
   if (!trace.ok()) return ReportError(trace.status());
-  const analysis::Peak peak = analysis::FindPeak(**trace, analysis::ComputeCurves(**trace));
+  const std::optional<uint8_t> device = DeviceToShow(**trace);
+  const analysis::Peak peak = analysis::FindPeak(**trace, analysis::ComputeCurves(**trace, device));
   const trace::EventIndex event = options.at.empty() ? peak.context.event : EventAt(**trace, *at);
-  const analysis::LiveSet live = analysis::LiveAt(**trace, event);
+  const analysis::LiveSet live = analysis::LiveAt(**trace, event, device);
   const std::vector<analysis::Group> groups = *by == analysis::GroupBy::kStack
                                                   ? explain::GroupBySite(**trace, live)
                                                   : analysis::GroupLive(**trace, live, *by);
-  if (options.json) return PrintJson(ToJson(**trace, live, peak.reserved, options, groups));
+  if (options.json) {
+    Json json = ToJson(**trace, live, peak.reserved, options, groups);
+    if (device) json["device"] = *device;
+    return PrintJson(json);
+  }
   return PrintText(ToText(**trace, live, options, groups));
 }
 

@@ -22,7 +22,7 @@ ExitCode Execute(const Options& options) {
   const auto trace = OpenTrace(options.file, options.range);
   if (!trace.ok()) return ReportError(trace.status());
   const std::vector<analysis::StepRow> steps =
-      analysis::StepTable(**trace, analysis::ComputeCurves(**trace));
+      analysis::StepTable(**trace, analysis::ComputeCurves(**trace, DeviceToShow(**trace)));
   if (options.json) {
     return PrintJson({{"backend", std::string(trace::Name((*trace)->info.backend))},
                       {"measured", (*trace)->info.measured},

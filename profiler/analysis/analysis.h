@@ -89,6 +89,17 @@ struct Peak {
 };
 Peak FindPeak(const trace::Trace& trace, const MemoryCurves& curves);
 
+// A sum over several GPUs fits or does not fit on none of them: their figures are told apart.
+std::vector<uint8_t> DevicesOf(const trace::Trace& trace);  // that have memory; ascending
+struct DevicePeak {
+  uint8_t device = 0;
+  Peak peak;
+};
+std::vector<DevicePeak> PeakOfEachDevice(const trace::Trace& trace);  // by device
+// Where the figures of one device are asked for: nothing when there is only one; else the first
+// that ran out of memory; else the one with the highest peak.
+std::optional<uint8_t> DeviceToShow(const trace::Trace& trace);
+
 // Every iteration: times are sums of its phases (forward includes the loss), in milliseconds. A
 // phase nested in another counts as the outer one (recomputation inside backward is backward).
 struct StepRow {

@@ -4,21 +4,12 @@
 
 #include <algorithm>
 
+#include "profiler/analysis/analysis.h"
+
 namespace vramscope::explain {
 
 using trace::EventIndex;
 using trace::EventKind;
-
-std::vector<uint8_t> DevicesOf(const trace::Trace& trace) {
-  std::array<bool, 256> present{};
-  for (const uint8_t device : trace.segments.device) present[device] = true;
-  for (const uint8_t device : trace.allocations.device) present[device] = true;
-  std::vector<uint8_t> out;
-  for (int device = 0; device < 256; ++device) {
-    if (present[device]) out.push_back(static_cast<uint8_t>(device));
-  }
-  return out;
-}
 
 bool DeviceMemory::Next(EventIndex event) {
   const uint64_t id = trace_.events.id[event];
@@ -51,7 +42,7 @@ bool DeviceMemory::Next(EventIndex event) {
 
 std::array<uint64_t, 256> PeakReserved(const trace::Trace& trace) {
   std::array<uint64_t, 256> out{};
-  for (const uint8_t device : DevicesOf(trace)) {
+  for (const uint8_t device : analysis::DevicesOf(trace)) {
     DeviceMemory memory(trace, device);
     for (EventIndex i = 0; i < trace.events.size(); ++i) {
       if (memory.Next(i)) out[device] = std::max(out[device], memory.reserved());
@@ -61,7 +52,7 @@ std::array<uint64_t, 256> PeakReserved(const trace::Trace& trace) {
 }
 
 std::string OnDevice(const trace::Trace& trace, uint8_t device) {
-  return DevicesOf(trace).size() > 1 ? fmt::format(" on cuda:{}", device) : "";
+  return analysis::DevicesOf(trace).size() > 1 ? fmt::format(" on cuda:{}", device) : "";
 }
 
 }  // namespace vramscope::explain

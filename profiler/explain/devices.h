@@ -10,8 +10,6 @@
 
 namespace vramscope::explain {
 
-std::vector<uint8_t> DevicesOf(const trace::Trace& trace);  // that have memory; ascending
-
 // What a device has of memory, event by event; cheaper than curves of every category.
 class DeviceMemory {
  public:

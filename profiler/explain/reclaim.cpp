@@ -166,7 +166,7 @@ Unused UnusedAt(const trace::Trace& trace, uint8_t device, EventIndex event) {
 EventIndex MostUnused(const trace::Trace& trace, std::optional<uint8_t> device) {
   if (device) return MostUnusedOf(trace, *device).event;
   Unused best;
-  for (const uint8_t d : DevicesOf(trace)) {
+  for (const uint8_t d : analysis::DevicesOf(trace)) {
     const Unused unused = MostUnusedOf(trace, d);
     if (unused.bytes > best.bytes) best = unused;
   }
@@ -176,7 +176,7 @@ EventIndex MostUnused(const trace::Trace& trace, std::optional<uint8_t> device) 
 absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimOptions& options) {
   Reclaim out;
   const std::vector<uint8_t> devices =
-      options.device ? std::vector<uint8_t>{*options.device} : DevicesOf(trace);
+      options.device ? std::vector<uint8_t>{*options.device} : analysis::DevicesOf(trace);
   Unused moment;
   for (const uint8_t d : devices) {
     const Unused unused = options.at ? UnusedAt(trace, d, *options.at) : MostUnusedOf(trace, d);

@@ -51,6 +51,36 @@ TEST_F(CliRecording, EveryCommandTakesIt) {
   EXPECT_EQ(piped.status, 0) << piped.err;
 }
 
+TEST_F(CliRecording, DevicesAreNotAddedUp) {
+  const auto write = [&](const std::string& name, const SnapshotOptions& first) {
+    json both = Snapshot(first), second = Snapshot({.activation = 16 * kMiB});
+    second["segments"][0]["device"] = 1;
+    both["segments"].push_back(second["segments"][0]);
+    both["device_traces"].push_back(second["device_traces"][0]);
+    const std::string path = folder_ / name;
+    WriteFile(path, both.dump());
+    return path;
+  };
+  const std::string file = write("two.json", {});
+  const json info = Json({"info", file, "--json"});
+  EXPECT_EQ(info["devices"], json::array({"cuda:0", "cuda:1"}));
+  EXPECT_EQ(info["peak"], (json{{"allocated", 20 * kMiB}, {"reserved", 64 * kMiB}}));
+  EXPECT_EQ(info["peaks"],
+            (json::array({{{"device", 0}, {"allocated", 6 * kMiB}, {"reserved", 64 * kMiB}},
+                          {{"device", 1}, {"allocated", 20 * kMiB}, {"reserved", 64 * kMiB}}})));
+  EXPECT_THAT(RunVramscope({"info", file}).out,
+              AllOf(HasSubstr("peak cuda:0"), HasSubstr("peak cuda:1")));
+  // The one that needs most, unless another is asked for or ran out of memory.
+  EXPECT_EQ(Json({"peak", file, "--json"})["allocated"], 20 * kMiB);
+  EXPECT_EQ(Json({"peak", file, "--json"})["device"], 1);
+  EXPECT_EQ(Json({"peak", file, "--device", "0", "--json"})["allocated"], 6 * kMiB);
+  EXPECT_THAT(RunVramscope({"peak", file}).err, HasSubstr("2 devices, figures of cuda:1"));
+  EXPECT_EQ(RunVramscope({"check", file, "--budget", "64MiB"}).status, 0);
+  EXPECT_EQ(Json({"explain", file, "--no-replay", "--json"})["fragmentation"]["reserved"],
+            64 * kMiB);
+  EXPECT_EQ(Json({"peak", write("oom.json", {.oom = true}), "--json"})["device"], 0);
+}
+
 TEST_F(CliRecording, APartCanBeChosen) {
   const std::string file = Write("s.json", {});
   EXPECT_EQ(Json({"info", file, "--entries", "3:", "--json"})["entries"], 9);

@@ -250,6 +250,13 @@ TEST(Devices, OneAloneHasItsOwnMemory) {
   trace::Trace t = *all;
   for (uint32_t id = 0; id < t.allocations.size(); ++id) t.allocations.device[id] = id % 2;
   for (uint32_t id = 0; id < t.segments.size(); ++id) t.segments.device[id] = id % 2;
+  EXPECT_EQ(DevicesOf(t), (std::vector<uint8_t>{0, 1}));
+  EXPECT_EQ(DeviceToShow(*all), std::nullopt);
+  const std::vector<DevicePeak> peaks = PeakOfEachDevice(t);
+  ASSERT_EQ(peaks.size(), 2u);
+  for (const DevicePeak& of : peaks)
+    EXPECT_EQ(of.peak.allocated, FindPeak(t, ComputeCurves(t, of.device)).allocated);
+  EXPECT_EQ(DeviceToShow(t), peaks[0].peak.allocated >= peaks[1].peak.allocated ? 0 : 1);
   const MemoryCurves both = ComputeCurves(t), one = ComputeCurves(t, 0),
                      other = ComputeCurves(t, 1);
   EXPECT_EQ(one.size() + other.size(), both.size());
