@@ -49,6 +49,33 @@ class ConfCompleter : public QCompleter {
   QLineEdit* edit_;
 };
 
+// Buttons in a row; those that there is no room for are left out, none is cut.
+class FittingRow : public QWidget {
+ public:
+  void add(QWidget* button) {
+    button->setParent(this);
+    buttons_ << button;
+  }
+  QSize sizeHint() const override {
+    return {0, buttons_.isEmpty() ? 0 : buttons_.front()->sizeHint().height()};
+  }
+
+ protected:
+  void resizeEvent(QResizeEvent*) override {
+    int x = 0;
+    for (QWidget* button : buttons_) {
+      const QSize size = button->sizeHint();
+      button->setGeometry(x, 0, size.width(), size.height());
+      button->setVisible(x + size.width() <= width());
+      x += size.width() + kSpacing;
+    }
+  }
+
+ private:
+  static constexpr int kSpacing = 8;
+  QList<QWidget*> buttons_;
+};
+
 }  // namespace
 
 struct WhatIfPage::Found {
@@ -81,21 +108,15 @@ WhatIfPage::WhatIfPage(const ExplainContext* context, QWidget* parent)
   connect(run_, &QToolButton::clicked, this, [this] { Replay(); });
   line->addWidget(run_);
   column_->addLayout(line);
-  // What does not fit is cut: they never ask for more width than there is.
-  auto* offered = new QWidget;
+  auto* offered = new FittingRow;
   offered->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-  auto* settings = new QHBoxLayout(offered);
-  settings->setContentsMargins(0, 0, 0, 0);
-  settings->setSpacing(8);
-  for (const ConfKey& key : ConfKeys()) {
-    if (settings->count() == kOffered) break;
+  for (int i = 0; i < kOffered; ++i) {
+    const ConfKey& key = ConfKeys()[static_cast<size_t>(i)];
     const QString text = QString::fromUtf8(key.text);
     QToolButton* button = QuietButton(text, QString::fromUtf8(key.meaning));
-    button->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
     connect(button, &QToolButton::clicked, this, [this, text] { AddSetting(text); });
-    settings->addWidget(button);
+    offered->add(button);
   }
-  settings->addStretch();
   column_->addWidget(offered);
   problem_ = MakeLabel({}, LabelRole::kDim);
   problem_->setObjectName(QStringLiteral("confProblem"));
