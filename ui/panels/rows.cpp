@@ -122,6 +122,10 @@ std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const Trace> trace,
   for (trace::EventIndex e : trace->activities.event)
     digest->out_of_memory += trace->events.kind[e] == trace::EventKind::kOutOfMemory;
   if (!trace->info.has_config) digest->origins = OriginsOf(*trace, digest->at_peak);
+  if (analysis::DevicesOf(*trace).size() > 1) {
+    digest->devices = analysis::PeakOfEachDevice(*trace);
+    digest->device_to_show = analysis::DeviceToShow(*trace);
+  }
   digest->trace = std::move(trace);
   return digest;
 }
@@ -133,8 +137,8 @@ bool Digest::inferred() const {
 RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file) {
   const Trace& t = *digest.trace;
   RecordingFacts out;
-  const auto fact = [&](const char* label, std::string value) {
-    if (!value.empty()) out.facts.push_back({label, std::move(value)});
+  const auto fact = [&](std::string label, std::string value) {
+    if (!value.empty()) out.facts.push_back({std::move(label), std::move(value)});
   };
   fact("file", file.substr(file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1));
   fact("kind", t.info.source);
@@ -161,6 +165,8 @@ RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file) {
          digest.out_of_memory == 1
              ? std::string("once")
              : fmt::format("{} times", timeline::FormatCount(digest.out_of_memory)));
+  for (const auto& [device, peak] : digest.devices)
+    fact(fmt::format("peak of cuda:{}", device), timeline::FormatBytes(peak.allocated));
   out.inferred = digest.inferred();
   const double whole = static_cast<double>(std::max<uint64_t>(digest.at_peak.allocated, 1));
   for (const Digest::Origin& o : digest.origins) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,6 +62,10 @@ struct Digest {
   double last_step_ms = 0;
   uint64_t unused = 0;         // at the peak: reserved minus allocated
   uint64_t out_of_memory = 0;  // events
+  // Of a recording of several devices: the peak of each, and the one that most is to be learnt
+  // from.
+  std::vector<analysis::DevicePeak> devices;
+  std::optional<uint8_t> device_to_show;
   // Of a recorded file: bytes at the peak by the rule that their category was inferred by (0: the
   // file said it), most first.
   struct Origin {

@@ -156,6 +156,7 @@ class MainWindow : public QMainWindow {
   void Digested(std::shared_ptr<const trace::Trace> trace, bool animate, bool partial);
   void ShowDigest(std::shared_ptr<const Digest> digest, bool animate, bool partial);
   void ShowFit();
+  void ShowDevices();
   void UpdateGhost(bool animate);
   void UpdateTables();
   void MakeTables(int wanted);  // of what is stale

@@ -253,6 +253,7 @@ void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, 
   ShowControls();
   UpdateTables();
   if (!partial) ShowFit();
+  ShowDevices();
   const QString name = QString::fromStdString(
       trace.info.model.name.empty() ? trace.info.title : trace.info.model.name);
   setWindowTitle(file_.isEmpty()
@@ -358,6 +359,30 @@ void MainWindow::ShowFit() {
                    .arg(Gib(static_cast<double>(summary.peak.reserved)),
                         ToQString(trace::Name(summary.peak.context.phase)),
                         Gib(static_cast<double>(info.device.context_bytes)))});
+}
+
+// A sum over GPUs is what none of them had to hold.
+void MainWindow::ShowDevices() {
+  const QString kind = QStringLiteral("devices");
+  if (!digest_->device_to_show || !showing_file_ || shown_is_partial_) {
+    banner_->clear(kind);
+    return;
+  }
+  QStringList peaks;
+  for (const auto& [device, peak] : digest_->devices)
+    peaks << tr("cuda:%1 %2")
+                 .arg(device)
+                 .arg(QString::fromStdString(timeline::FormatBytes(peak.allocated)));
+  const uint8_t device = *digest_->device_to_show;
+  const bool cuts = !file_.endsWith(QLatin1String(".trace"));  // which are read whole
+  banner_->show({.kind = kind,
+                 .tone = Banner::Tone::kWarning,
+                 .title = tr("%1 GPUs, added together").arg(digest_->devices.size()),
+                 .text = tr("Their peaks: %1. Lines, peak and tables here are their sum, which no "
+                            "GPU had to hold.")
+                             .arg(peaks.join(QStringLiteral(", "))),
+                 .action = cuts ? tr("Show cuda:%1 alone").arg(device) : QString(),
+                 .run = [this, device, file = file_] { openPart(file, {.device = device}); }});
 }
 
 void MainWindow::UpdateGhost(bool) {
