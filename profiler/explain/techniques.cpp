@@ -140,8 +140,8 @@ class Finder {
     t.frees = frees - extra;
     out_.push_back(std::move(t));
   }
-  std::string AndHalfOfTheRequest() const {
-    return batch_bound_ ? fmt::format(", and of the {} asked for", FormatBytes(oom_.asked)) : "";
+  std::string AndOf(bool request) const {
+    return request ? fmt::format(", and of the {} asked for", FormatBytes(oom_.asked)) : "";
   }
 
   // Activations, inputs and temporaries of a pass are proportional to the batch; copies of weights
@@ -158,7 +158,7 @@ class Finder {
     const uint64_t request = batch_bound_ ? (oom_.asked + 1) / 2 : oom_.asked;
     const std::string formula =
         fmt::format("half of the {} of activations, inputs and temporaries alive then{}",
-                    FormatBytes(sum), AndHalfOfTheRequest());
+                    FormatBytes(sum), AndOf(batch_bound_));
     Add("half the batch", formula, half, request, 0);
     if (!batch_bound_ || phase_ == Phase::kEval) return;
     const uint64_t gradients = Of(Category::kGradient), all = AllGradients();
@@ -307,9 +307,9 @@ class Finder {
     if (sum == 0 && !request) return;
     Add(
         fmt::format("loss in {} chunks", kLossChunks),
-        fmt::format(
-            "7/8 of the {} alive then that the loss has made{}", FormatBytes(sum),
-            request ? fmt::format(", and of the {} asked for", FormatBytes(oom_.asked)) : ""),
+        sum == 0 ? fmt::format("7/8 of the {} asked for", FormatBytes(oom_.asked))
+                 : fmt::format("7/8 of the {} alive then that the loss has made{}",
+                               FormatBytes(sum), AndOf(request)),
         [&](uint32_t id, Category c) {
           return of_loss(id, c) ? a_.bytes[id] / kLossChunks : a_.bytes[id];
         },

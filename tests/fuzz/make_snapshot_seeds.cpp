@@ -34,6 +34,19 @@ Json OldAndNew() {
   return s;
 }
 
+// Categories of blocks, and what annotations make of them.
+Json Annotated() {
+  Json s = vramscope::importers::testing::SampleSnapshot();
+  Json& trace = s["device_traces"][0];
+  trace[0]["category"] = "activation";
+  trace[7] = {{"action", "annotate"},           {"addr", trace[0]["addr"]},
+              {"size", trace[0]["size"]},       {"category", "gradient"},
+              {"time_us", trace[7]["time_us"]}, {"user_metadata", "activation -> gradient"}};
+  trace[8] = {{"action", "annotate"}, {"addr", trace[0]["addr"]}, {"user_metadata", "packed"}};
+  s["segments"][0]["blocks"][0]["category"] = "parameter";
+  return s;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -47,7 +60,7 @@ int main(int argc, char** argv) {
     std::filesystem::create_directories(out / folder);
     std::ofstream(out / folder / name, std::ios::binary) << bytes;
   };
-  const Json all[] = {SampleSnapshot(), OldAndNew(), ManyEntries(12)};
+  const Json all[] = {SampleSnapshot(), OldAndNew(), ManyEntries(12), Annotated()};
   for (size_t i = 0; i < std::size(all); ++i) {
     const std::string name = "seed" + std::to_string(i);
     write("pickle", name, ToPickle(all[i]));
