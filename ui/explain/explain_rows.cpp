@@ -95,7 +95,7 @@ Table RemedyTable(const explain::Reclaim& reclaim) {
       {"Given back", true, 110, false, "at that moment, against the model as recorded"},
       {"Peak reserved", true, 110},
       {"Peak given back", true, 120, false, "of the most that was reserved over the trace"},
-      {"cudaMalloc", true, 90},
+      {"cudaMalloc", true, 104},
       {"cudaFree", true, 80},
       {"Retries", true, 70},
       {"Out of memory", true, 110}};
