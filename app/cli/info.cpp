@@ -14,6 +14,7 @@
 #include "profiler/analysis/analysis.h"
 #include "profiler/inference/rules.h"
 #include "profiler/run/units.h"
+#include "profiler/trace/allocator_events.h"
 
 namespace vramscope::cli {
 namespace {
@@ -37,26 +38,12 @@ std::string_view KindOf(const trace::Trace& trace) {
 
 // The allocator's events, without those that restate what is older than a recording.
 uint64_t CountEntries(const trace::Trace& trace) {
-  uint64_t count = 0;
-  const trace::EventIndex first =
-      trace.recording_begin == trace::kNoEvent ? 0 : trace.recording_begin;
-  for (trace::EventIndex i = first; i < trace.events.size(); ++i) {
-    switch (trace.events.kind[i]) {
-      case EventKind::kAlloc:
-      case EventKind::kFreeRequested:
-      case EventKind::kFreeCompleted:
-      case EventKind::kSegmentAlloc:
-      case EventKind::kSegmentFree:
-      case EventKind::kSegmentMap:
-      case EventKind::kSegmentUnmap:
-      case EventKind::kOutOfMemory:
-        ++count;
-        break;
-      default:
-        break;
-    }
-  }
-  return count;
+  const auto begin =
+      trace.events.kind.begin() + (trace.recording_begin == trace::kNoEvent
+                                       ? 0
+                                       : static_cast<ptrdiff_t>(trace.recording_begin));
+  return static_cast<uint64_t>(
+      std::count_if(begin, trace.events.kind.end(), trace::IsAllocatorEvent));
 }
 
 template <class Column>

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "profiler/trace/allocator_events.h"
+
 namespace vramscope::exporters {
 namespace {
 
@@ -27,20 +29,7 @@ bool IsBoundary(EventKind kind) {
 }  // namespace
 
 bool IsSnapshotEntry(EventKind kind) {
-  switch (kind) {
-    case EventKind::kAlloc:
-    case EventKind::kFreeRequested:
-    case EventKind::kFreeCompleted:
-    case EventKind::kRetag:
-    case EventKind::kSegmentAlloc:
-    case EventKind::kSegmentFree:
-    case EventKind::kSegmentMap:
-    case EventKind::kSegmentUnmap:
-    case EventKind::kOutOfMemory:
-      return true;
-    default:
-      return false;
-  }
+  return trace::IsAllocatorEvent(kind) || kind == EventKind::kRetag;
 }
 
 // A recorded file has whole microseconds anyway. Of a run of our own, every entry is kept on its

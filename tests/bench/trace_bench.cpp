@@ -15,6 +15,7 @@
 #include <sstream>
 #include <string>
 
+#include "profiler/trace/allocator_events.h"
 #include "profiler/trace/batch_codec.h"
 #include "profiler/trace/frame.h"
 #include "profiler/trace/input.h"
@@ -41,15 +42,14 @@ const Stream& AllocatorOnly(size_t events) {
   Stream& s = streams[events];
   if (s.events.empty()) {
     s = Training(events);
-    std::erase_if(s.events, [](const Event& e) { return !testing::IsAllocatorEvent(e.kind); });
+    std::erase_if(s.events, [](const Event& e) { return !IsAllocatorEvent(e.kind); });
   }
   return s;
 }
 
 size_t AllocatorEvents(const Stream& s) {
-  return static_cast<size_t>(std::count_if(s.events.begin(), s.events.end(), [](const Event& e) {
-    return testing::IsAllocatorEvent(e.kind);
-  }));
+  return static_cast<size_t>(std::count_if(
+      s.events.begin(), s.events.end(), [](const Event& e) { return IsAllocatorEvent(e.kind); }));
 }
 
 std::string Path() { return fmt::format("trace_bench.{}.trace", ::getpid()); }
@@ -305,7 +305,7 @@ void PeerChromeJsonGz(benchmark::State& state) {
       fmt::format_to(out, R"({{"ph":"i","ts":{}.{:03},"pid":0,"tid":{},"name":"{}","args":{{)",
                      e.time_ns / 1000, e.time_ns % 1000, e.thread,
                      e.name.value ? s.strings[e.name.value] : std::string(Name(e.kind)));
-      if (testing::IsAllocatorEvent(e.kind))
+      if (IsAllocatorEvent(e.kind))
         fmt::format_to(out, R"("id":{},"Addr":{},"Bytes":{},"module":"{}")", e.id, e.address,
                        e.bytes, s.strings[e.module.value]);
       fmt::format_to(out, "}}}},\n");

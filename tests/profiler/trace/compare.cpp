@@ -12,22 +12,6 @@
 
 namespace vramscope::trace::testing {
 
-bool IsAllocatorEvent(EventKind kind) {
-  switch (kind) {
-    case EventKind::kAlloc:
-    case EventKind::kFreeRequested:
-    case EventKind::kFreeCompleted:
-    case EventKind::kSegmentAlloc:
-    case EventKind::kSegmentFree:
-    case EventKind::kSegmentMap:
-    case EventKind::kSegmentUnmap:
-    case EventKind::kOutOfMemory:
-      return true;
-    default:
-      return false;
-  }
-}
-
 namespace {
 
 // Compares the first `n` rows (all, when the sizes must agree) of two columns.
