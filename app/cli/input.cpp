@@ -211,9 +211,8 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTrace(const std::string&
 std::optional<uint8_t> DeviceToShow(const trace::Trace& trace) {
   const std::optional<uint8_t> device = analysis::DeviceToShow(trace);
   if (device)
-    Note(fmt::format(
-        "{} devices, figures of cuda:{}; open the recording with --device N for another",
-        analysis::DevicesOf(trace).size(), *device));
+    Note(fmt::format("{} devices, figures of cuda:{}; --device N of a recording for another",
+                     analysis::DevicesOf(trace).size(), *device));
   return device;
 }
 

@@ -223,6 +223,8 @@ ExitCode Execute(const Options& options) {
   const trace::Trace& trace = **opened;
   if (options.device >= 0) {
     base.device = static_cast<uint8_t>(options.device);
+  } else if (const std::optional<uint8_t> device = DeviceToShow(trace)) {
+    base.device = *device;
   } else if (trace.allocations.size() > 0) {
     base.device = trace.allocations.device[0];
   }
