@@ -262,7 +262,9 @@ ExitCode Execute(const Options& options) {
 
   ExitCode printed = kDone;
   if (options.json) {
-    printed = PrintJson(ToJson(trace, results));
+    Json json = ToJson(trace, results);
+    json["device"] = base.device;
+    printed = PrintJson(json);
   } else {
     std::string text =
         results.exact.has_value() ? ExactText(trace, *results.exact) : results.why_not_exact + "\n";

@@ -76,6 +76,8 @@ TEST_F(CliRecording, DevicesAreNotAddedUp) {
   EXPECT_EQ(Json({"peak", file, "--device", "0", "--json"})["allocated"], 6 * kMiB);
   EXPECT_THAT(RunVramscope({"peak", file}).err, HasSubstr("2 devices, figures of cuda:1"));
   EXPECT_THAT(RunVramscope({"replay", file}).err, HasSubstr("2 devices, figures of cuda:1"));
+  EXPECT_EQ(Json({"replay", file, "--json"})["device"], 1);
+  EXPECT_EQ(Json({"replay", file, "--device", "0", "--json"})["device"], 0);
   EXPECT_EQ(RunVramscope({"replay", file, "--device", "0"}).err, "");
   EXPECT_EQ(RunVramscope({"check", file, "--budget", "64MiB"}).status, 0);
   EXPECT_EQ(Json({"explain", file, "--no-replay", "--json"})["fragmentation"]["reserved"],
