@@ -13,11 +13,12 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/trace/memory_cursor.h"
 #include "profiler/trace/trace.h"
 
 namespace vramscope::analysis {
 
-using CategoryBytes = std::array<uint64_t, trace::kCategoryCount>;
+using trace::CategoryBytes;
 
 // Memory over time: one point after every event that changes it (Alloc, FreeCompleted, Retag,
 // segment events), in event order. Between points the curve is flat.

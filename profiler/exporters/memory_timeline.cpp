@@ -40,6 +40,7 @@ int TimelineCategory(Category category) {
     case Category::kAutogradDetail:
       return 6;
     case Category::kBuffer:
+    case Category::kKvCache:
     case Category::kUnknown:
       break;
   }

@@ -458,6 +458,8 @@ std::string_view SnapshotName(Category category) {
       return "workspace";
     case Category::kCommunication:
       return "communication";
+    case Category::kKvCache:
+      return "kv_cache";
   }
   return "unknown";
 }

@@ -31,6 +31,11 @@ struct ModelSummary {
   uint32_t layers = 0;
 };
 
+// What the events tell: what happened, or only what was there at one moment (a memory snapshot
+// without a recorded history, torch.cuda.memory_snapshot(), memory statistics). The events of a
+// state restate what is there in no order that means anything, and no moment but the last is real.
+enum class Content : uint8_t { kRun = 0, kState = 1 };
+
 struct TraceInfo {
   std::string producer;
   std::string title;
@@ -43,6 +48,10 @@ struct TraceInfo {
   std::string source;      // of an imported file: "CUDA memory snapshot (pickle, protocol 4)"
   std::string alloc_conf;  // that the allocator ran with, as PYTORCH_CUDA_ALLOC_CONF
   int64_t start_unix_ns = 0;
+  Content content = Content::kRun;
+  // false: the file has an order and no times; EventTable::time_ns counts entries (entry i has time
+  // i), and nothing may be shown in seconds.
+  bool has_times = true;
 };
 
 // Event columns, in time order. Row i of every column belongs to event i.
@@ -55,9 +64,17 @@ struct EventTable {
   std::vector<uint64_t> bytes;
   std::vector<uint64_t> bytes_rounded;
   std::vector<StringId> name;
-  std::vector<StackId> stack;  // empty: no event has one
+  std::vector<StackId> stack;             // empty: no event has one
+  std::vector<StringId> user_metadata;    // empty: no event has any
+  std::vector<StringId> compile_context;  // likewise
   uint32_t size() const { return static_cast<uint32_t>(kind.size()); }
   StackId StackOf(EventIndex i) const { return stack.empty() ? StackId{} : stack[i]; }
+  StringId UserMetadataOf(EventIndex i) const {
+    return user_metadata.empty() ? StringId{} : user_metadata[i];
+  }
+  StringId CompileContextOf(EventIndex i) const {
+    return compile_context.empty() ? StringId{} : compile_context[i];
+  }
 };
 
 // Call stacks, interned; row = StackId, row 0 is the empty one. Frames from the innermost outwards.

@@ -102,6 +102,8 @@ std::string_view Name(Category category) {
       return "Workspace";
     case Category::kCommunication:
       return "Communication";
+    case Category::kKvCache:
+      return "KV cache";
   }
   return "Unknown";
 }

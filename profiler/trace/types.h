@@ -64,8 +64,9 @@ enum class Category : uint8_t {
   kAutogradDetail = 8,
   kWorkspace = 9,
   kCommunication = 10,
+  kKvCache = 11,  // keys and values that a serving engine keeps between requests
 };
-inline constexpr int kCategoryCount = 11;
+inline constexpr int kCategoryCount = 12;
 
 enum class Phase : uint8_t {
   kNone = 0,
@@ -138,7 +139,11 @@ struct Event {
   uint32_t thread = 0;
   StringId name;
   StringId module;
-  StackId stack;         // of allocator events
+  StackId stack;  // of allocator events
+  // Of allocator events of a recording, as PyTorch writes them: torch.cuda.memory's user metadata,
+  // and the compiled region ("0/0") that asked.
+  StringId user_metadata;
+  StringId compile_context;
   uint32_t mempool = 0;  // of a segment: 0, or which private pool (first << 16 | second of its id)
   uint64_t id = 0;
   uint64_t address = 0;

@@ -36,6 +36,7 @@ void SetDataColors(Theme* t) {
   category(Category::kAutogradDetail, 0xc98a5b);
   category(Category::kWorkspace, 0x3fb3b8);
   category(Category::kCommunication, 0xd77bb5);
+  category(Category::kKvCache, 0x2f8f9d);
   auto phase = [t](Phase p, uint32_t rgb) { t->phases[static_cast<size_t>(p)] = Color::Rgb(rgb); };
   phase(Phase::kNone, 0x8d96a5);
   phase(Phase::kSetup, 0x9aa6b8);

@@ -22,10 +22,10 @@ namespace vramscope::ui::timeline {
 
 // Bottom to top: what lives long stands below what comes and goes.
 inline constexpr std::array<trace::Category, trace::kCategoryCount> kStackOrder = {
-    trace::Category::kParameter, trace::Category::kBuffer,        trace::Category::kOptimizerState,
-    trace::Category::kGradient,  trace::Category::kActivation,    trace::Category::kAutogradDetail,
-    trace::Category::kInput,     trace::Category::kCommunication, trace::Category::kWorkspace,
-    trace::Category::kTemporary, trace::Category::kUnknown};
+    trace::Category::kParameter,      trace::Category::kBuffer,    trace::Category::kOptimizerState,
+    trace::Category::kKvCache,        trace::Category::kGradient,  trace::Category::kActivation,
+    trace::Category::kAutogradDetail, trace::Category::kInput,     trace::Category::kCommunication,
+    trace::Category::kWorkspace,      trace::Category::kTemporary, trace::Category::kUnknown};
 
 enum class HitKind : uint8_t { kNone, kAllocation, kSlice, kMemory, kOverview, kRuler, kTitle };
 

@@ -1,0 +1,110 @@
+// What is in the memory of one device at an event: the only place where allocated, reserved and
+// mapped bytes are reckoned. The writer of a `.trace`, curves, live sets, what-ifs, explanations
+// and every exporter ask here.
+//
+//   for (MemoryCursor at(trace, /*device=*/0); at.event() < trace.events.size();)
+//     if (at.Apply()) use(at.event() - 1, at.sums().allocated);
+//
+// Allocated is the sum of the blocks that are handed out (bytes_rounded), until their free has
+// completed: torch.cuda.memory_allocated(). Reserved is what the allocator holds of the device:
+// plain segments whole, of an expandable segment (whose own bytes are addresses) the pages that are
+// mapped: torch.cuda.memory_reserved(). Values; not thread-safe while they change.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "profiler/trace/range_set.h"
+#include "profiler/trace/trace.h"
+#include "profiler/trace/types.h"
+
+namespace vramscope::trace {
+
+using CategoryBytes = std::array<uint64_t, kCategoryCount>;
+
+struct MemorySums {
+  uint64_t allocated = 0;       // in blocks that are handed out, rounded
+  uint64_t requested = 0;       // what was asked for of them
+  uint64_t reserved = 0;        // in segments, of expandable ones in mapped pages
+  CategoryBytes by_category{};  // of allocated
+};
+
+// One device. Its callers see to it that what is freed was allocated.
+class DeviceMemory {
+ public:
+  void Alloc(uint64_t requested, uint64_t rounded, Category category) {
+    sums_.allocated += rounded;
+    sums_.requested += requested;
+    sums_.by_category[static_cast<size_t>(category)] += rounded;
+  }
+  void Free(uint64_t requested, uint64_t rounded, Category category) {
+    sums_.allocated -= rounded;
+    sums_.requested -= requested;
+    sums_.by_category[static_cast<size_t>(category)] -= rounded;
+  }
+  void Retag(uint64_t rounded, Category from, Category to) {
+    sums_.by_category[static_cast<size_t>(from)] -= rounded;
+    sums_.by_category[static_cast<size_t>(to)] += rounded;
+  }
+  void SegmentAlloc(uint64_t bytes, bool expandable) {
+    if (!expandable) sums_.reserved += bytes;
+  }
+  // The whole segment: with an expandable one goes what is mapped of it.
+  void SegmentFree(uint64_t address, uint64_t bytes, bool expandable) {
+    sums_.reserved -= expandable ? mapped_.Remove(address, address + bytes) : bytes;
+  }
+  void Map(uint64_t address, uint64_t bytes) {
+    sums_.reserved += mapped_.Add(address, address + bytes);
+  }
+  void Unmap(uint64_t address, uint64_t bytes) {
+    sums_.reserved -= mapped_.Remove(address, address + bytes);
+  }
+
+  const MemorySums& sums() const { return sums_; }
+  const RangeSet& mapped() const { return mapped_; }  // pages of expandable segments
+
+ private:
+  MemorySums sums_;
+  RangeSet mapped_;
+};
+
+// Walks the events of a trace, for one device or, where a question is about all of them, for the
+// sum (`device` empty; each device has its own addresses, and a sum fits on no card).
+class MemoryCursor {
+ public:
+  // The trace must outlive the cursor.
+  explicit MemoryCursor(const Trace& trace, std::optional<uint8_t> device = {});
+
+  // Applies the event at event(), which then moves on by one. Whether the memory of the device
+  // changed (an Alloc, FreeCompleted, Retag or segment event of it).
+  bool Apply();
+  // Applies all events before `end`, the trace's size at most.
+  void AdvanceTo(EventIndex end);
+
+  EventIndex event() const { return event_; }  // next to be applied
+  // Of the device, or of all.
+  MemorySums sums() const;
+  // Of one device; of a cursor for another device: nothing.
+  const DeviceMemory& memory(uint8_t device) const;
+
+  // Blocks at this moment: handed out, their free not completed. In order of their id.
+  std::vector<AllocationId> Live() const;
+  bool IsLive(AllocationId id) const;
+  Category CategoryOf(AllocationId id) const { return category_[id.value]; }  // at this moment
+  // Segments at this moment, in order of their id.
+  std::vector<SegmentId> Segments() const;
+
+ private:
+  bool Mine(uint8_t device) const { return !device_ || *device_ == device; }
+
+  const Trace& trace_;
+  const std::optional<uint8_t> device_;
+  EventIndex event_ = 0;
+  size_t activity_ = 0;               // next row of the activity table
+  std::vector<DeviceMemory> memory_;  // by device
+  std::vector<Category> category_;    // by allocation
+};
+
+}  // namespace vramscope::trace

@@ -1,0 +1,53 @@
+// Disjoint half-open ranges of addresses, by their begin; ranges that touch are one. The only set
+// of ranges in the project: mapped pages of expandable segments, address axes, what a file covers.
+//
+//   RangeSet mapped;
+//   mapped.Add(0x1000, 0x3000);
+//   mapped.Remove(0x2000, 0x2800);
+//   mapped.covered();                  // 0x1800
+//
+// A value; not thread-safe while it changes. Empty ranges (end <= begin) change nothing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+
+namespace vramscope::trace {
+
+class RangeSet {
+ public:
+  using Map = std::map<uint64_t, uint64_t>;  // begin -> end
+
+  // Returns how many addresses were not in the set before.
+  uint64_t Add(uint64_t begin, uint64_t end);
+  // Returns how many addresses were in the set.
+  uint64_t Remove(uint64_t begin, uint64_t end);
+  void clear();
+
+  bool Contains(uint64_t address) const;
+  // Whether all of a range that is not empty is in the set.
+  bool ContainsAll(uint64_t begin, uint64_t end) const;
+  // Addresses of the range that are in the set.
+  uint64_t CoveredIn(uint64_t begin, uint64_t end) const;
+  // The first range that ends behind `address`: it holds the address or is the next one.
+  Map::const_iterator FirstEndingAfter(uint64_t address) const;
+  // Every piece of [begin, end), ascending: `in` tells whether it is in the set.
+  void ForEachPiece(uint64_t begin, uint64_t end,
+                    const std::function<void(uint64_t begin, uint64_t end, bool in)>& visit) const;
+
+  uint64_t covered() const { return covered_; }  // sum of all ranges
+  bool empty() const { return ranges_.empty(); }
+  size_t size() const { return ranges_.size(); }
+  const Map& ranges() const { return ranges_; }
+  Map::const_iterator begin() const { return ranges_.begin(); }
+  Map::const_iterator end() const { return ranges_.end(); }
+
+  friend bool operator==(const RangeSet& a, const RangeSet& b) { return a.ranges_ == b.ranges_; }
+
+ private:
+  Map ranges_;
+  uint64_t covered_ = 0;
+};
+
+}  // namespace vramscope::trace
