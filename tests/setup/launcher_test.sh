@@ -43,11 +43,17 @@ cat >"$work/fakes/cmake" <<'FAKE'
 #!/usr/bin/env bash
 echo "cmake $*" >>"$CALLS"
 if [[ ${FAIL_BUILD:-0} == 1 && $1 == --build ]]; then echo "main.cpp:1: error: no such thing"; exit 1; fi
+if [[ ${SLOW_BUILD:-0} == 1 && $1 == --build ]]; then
+  sleep 300 &  # as ninja has compilers below it
+  echo "$! $$" >"$CALLS.pids"
+  wait
+fi
 mkdir -p build/release/bin
 touch build/release/build.ninja
 for argument in "$@"; do
   case $argument in
     -DVRAMSCOPE_TORCH_ROOT=*) echo "VRAMSCOPE_TORCH_ROOT:PATH=${argument#*=}" >build/release/CMakeCache.txt ;;
+    -DVRAMSCOPE_TESTS=*) echo "VRAMSCOPE_TESTS:BOOL=${argument#*=}" >>build/release/CMakeCache.txt ;;
   esac
 done
 cat >build/release/bin/vramscope <<'PROGRAM'
@@ -80,19 +86,26 @@ FAKE
 chmod +x "$work/fakes/"*
 
 export CALLS=$work/calls INSTALLED=$work/installed VRAMSCOPE_TORCH_ROOT=$torch VRAMSCOPE_GPU=0
+export VRAMSCOPE_OS_RELEASE=$work/os-release
 unset DISPLAY WAYLAND_DISPLAY QT_QPA_PLATFORM VRAMSCOPE_SKIP_PACKAGES
+system() { printf '%s\n' "$@" >"$VRAMSCOPE_OS_RELEASE"; }
+system ID=debian VERSION_CODENAME=bookworm
 launch() {
   : >"$CALLS"
   PATH=$work/fakes:$PATH "$project/vramscope" "$@" >"$work/out" 2>"$work/err"
 }
-"$launcher" --help-setup | sed -n '/apt-get/,/LibTorch/p' | sed '1d;$d' | tr -s ' ' '\n' | sed '/^$/d' >"$INSTALLED"
+"$launcher" --help-setup | sed -n '/apt-get/,/LibTorch/p' | sed '1d;$d' >"$work/packages"
+grep -v '"test"' "$work/packages" | tr -s ' ' '\n' | sed '/^$/d' >"$INSTALLED"
 check "--help-setup lists the packages" has "$INSTALLED" qt6-base-dev
+check "and those of the tests apart from them" has "$work/packages" '"test" alone: libgtest-dev'
+check "which the program does without" lacks "$INSTALLED" libgtest-dev
 
 launch plan --json "two words"
 check "a first start succeeds" test $? -eq 0
 check "it passes the arguments on, and nothing else is on stdout" \
   test "$(cat "$work/out")" = "program <plan> <--json> <two words>"
 check "it configures" has "$CALLS" "cmake --preset release"
+check "without the tests" has "$CALLS" "-DVRAMSCOPE_TESTS=OFF"
 check "it builds the two programs" has "$CALLS" "--target vramscope vramscope-worker"
 check "it does not touch packages that are there" lacks "$CALLS" apt-get
 
@@ -129,13 +142,66 @@ check "and shows the compiler's words" has "$work/err" "error: no such thing"
 launch plan
 check "and is tried again" has "$CALLS" "cmake --build"
 
+# Ctrl-C: the terminal tells the launcher alone, what it has begun is in a group of its own.
+: >"$CALLS"
+rm -f "$CALLS.pids"
+touch "$project/app/other.cpp"
+SLOW_BUILD=1 PATH=$work/fakes:$PATH env --default-signal=INT setsid \
+  "$project/vramscope" plan >"$work/out" 2>"$work/err" &
+launched=$!
+for ((turn = 0; turn < 300; ++turn)); do
+  [[ -s $CALLS.pids ]] && break
+  sleep 0.1
+done
+check "a build can be interrupted" test -s "$CALLS.pids"
+check "while it goes on, the lock is held" test "$(flock -n "$project/.deps/lock" echo free)" = ""
+kill -INT "$launched"
+wait "$launched"
+check "an interrupted build ends with 130" test $? -eq 130
+check "and says so" has "$work/err" "interrupted"
+ended() { local pid; for pid in $(<"$CALLS.pids"); do ! kill -0 "$pid" 2>/dev/null || return 1; done; }
+check "the build and what it had started are gone" ended
+check "nobody holds the lock" flock -n "$project/.deps/lock" true
+launch plan
+check "and the next start builds" has "$CALLS" "cmake --build"
+
+system ID=fedora 'PRETTY_NAME="Fedora Linux 42"'
+touch "$project/app/other.cpp"
+launch plan
+check "another distribution ends with 4" test $? -eq 4
+check "is called by its name" has "$work/err" "This is Fedora Linux 42"
+check "is told what is needed" has "$work/err" "Qt 6.4 or newer"
+check "and probable names" has "$work/err" "dnf install gcc-c++"
+check "and how to go on" has "$work/err" "VRAMSCOPE_SKIP_PACKAGES=1 ./vramscope"
+check "nothing is installed there" lacks "$CALLS" apt-get
+system ID=manjaro ID_LIKE=arch
+launch plan
+check "a relative of Arch Linux is told its names" has "$work/err" "pacman -S"
+system ID=ubuntu ID_LIKE=debian VERSION_CODENAME=jammy 'PRETTY_NAME="Ubuntu 22.04.5 LTS"'
+sed -i '/^mold$/d' "$INSTALLED"
+launch plan
+check "an Ubuntu that is too old is told so before anything is installed" has "$work/err" \
+  "Ubuntu 22.04.5 LTS is too old: it has no Qt 6.4"
+check "and apt-get is left alone" lacks "$CALLS" apt-get
+echo mold >>"$INSTALLED"
+system ID=debian VERSION_CODENAME=bookworm
+
+launch test
+if ((EUID == 0)); then
+  check "test installs what tests need" has "$CALLS" "--no-install-recommends libgtest-dev"
+fi
+printf '%s\n' libgtest-dev libgmock-dev libbenchmark-dev xvfb xauth clang-format >>"$INSTALLED"
 launch test -R something
 check "test succeeds when ctest does" test $? -eq 0
+check "test configures the tests" has "$CALLS" "-DVRAMSCOPE_TESTS=ON"
 check "test builds everything" has "$CALLS" "--target all"
 check "arguments of test go to ctest" has "$CALLS" "-R something"
 check "ctest's closing line is seen" has "$work/out" "0 tests failed out of 3"
 CTEST_STATUS=8 launch test
 check "test fails when ctest does" test $? -eq 8
+touch "$project/app/other.cpp"
+launch plan
+check "the program alone does not configure the tests away" lacks "$CALLS" "cmake --preset"
 
 # A package that is missing, and no root: the fakes refuse everything.
 sed -i '/^mold$/d' "$INSTALLED"
