@@ -27,7 +27,8 @@ constexpr uint32_t kWireBytes = 2;
 constexpr int kColumnTime = 0, kColumnId = 1, kColumnAddress = 2, kColumnBytes = 3,
               kColumnRounded = 4, kColumnName = 5, kColumnModule = 6, kColumnCategory = 7,
               kColumnDetail = 8, kColumnStream = 9, kColumnThread = 10, kColumnDevice = 11,
-              kColumnPool = 12, kColumnDuration = 13, kColumnStack = 14, kColumnMempool = 15;
+              kColumnPool = 12, kColumnDuration = 13, kColumnStack = 14, kColumnMempool = 15,
+              kColumnUserMetadata = 16, kColumnCompileContext = 17;
 constexpr uint32_t kByteColumns = kFieldCategory | kFieldDetail | kFieldDevice | kFieldPool;
 
 void PutNumber(std::string& out, uint32_t field, uint64_t value) {
@@ -61,6 +62,8 @@ void Residuals(const Event& e, const Predictor& predictor, uint32_t shift, Value
   v[kColumnDuration] = e.duration_ns;
   v[kColumnStack] = e.stack.value;
   v[kColumnMempool] = e.mempool;
+  v[kColumnUserMetadata] = e.user_metadata.value;
+  v[kColumnCompileContext] = e.compile_context.value;
 }
 
 // The unit that most blocks of the batch are rounded to: the caching allocator's 512, a CPU
@@ -353,6 +356,8 @@ size_t BatchDecoder::Read(std::span<Event> out) {
     }
     if (carries & kFieldStack) e.stack.value = small(kColumnStack);
     if (carries & kFieldMempool) e.mempool = small(kColumnMempool);
+    if (carries & kFieldUserMetadata) e.user_metadata.value = small(kColumnUserMetadata);
+    if (carries & kFieldCompileContext) e.compile_context.value = small(kColumnCompileContext);
     if (!fits) return Fail("a value cut or out of range");
     predictor_.See(e);
     ++next_;

@@ -28,27 +28,33 @@ enum Field : uint32_t {
   kFieldDuration = 1u << 13,
   kFieldStack = 1u << 14,
   kFieldMempool = 1u << 15,
+  kFieldUserMetadata = 1u << 16,
+  kFieldCompileContext = 1u << 17,
 };
-inline constexpr int kFieldCount = 16;
+inline constexpr int kFieldCount = 18;
 inline constexpr uint32_t kAllFields = (1u << kFieldCount) - 1;
 
 inline constexpr int kEventKindCount = 29;  // kinds are 1 .. 28
+
+// What a recorder says of every entry of the allocator.
+inline constexpr uint32_t kFieldsOfEntry = kFieldStack | kFieldUserMetadata | kFieldCompileContext;
 
 constexpr uint32_t FieldsOf(EventKind kind) {
   switch (kind) {
     case EventKind::kAlloc:
       return kFieldId | kFieldAddress | kFieldBytes | kFieldRounded | kFieldName | kFieldModule |
-             kFieldCategory | kFieldStream | kFieldDevice | kFieldPool | kFieldDetail | kFieldStack;
+             kFieldCategory | kFieldStream | kFieldDevice | kFieldPool | kFieldDetail |
+             kFieldsOfEntry;
     case EventKind::kFreeRequested:
     case EventKind::kFreeCompleted:
-      return kFieldId | kFieldStack;
+      return kFieldId | kFieldsOfEntry;
     case EventKind::kRetag:
       return kFieldId | kFieldCategory | kFieldName | kFieldDetail;
     case EventKind::kSegmentAlloc:
       return kFieldId | kFieldAddress | kFieldBytes | kFieldStream | kFieldDevice | kFieldPool |
-             kFieldDetail | kFieldStack | kFieldMempool;
+             kFieldDetail | kFieldMempool | kFieldsOfEntry;
     case EventKind::kSegmentFree:
-      return kFieldId | kFieldStack;
+      return kFieldId | kFieldsOfEntry;
     case EventKind::kPhaseBegin:
       return kFieldDetail | kFieldThread | kFieldId;
     case EventKind::kStepBegin:
@@ -116,6 +122,8 @@ inline Event Normalized(const Event& event) {
   if (fields & kFieldDuration) out.duration_ns = event.duration_ns;
   if (fields & kFieldStack) out.stack = event.stack;
   if (fields & kFieldMempool) out.mempool = event.mempool;
+  if (fields & kFieldUserMetadata) out.user_metadata = event.user_metadata;
+  if (fields & kFieldCompileContext) out.compile_context = event.compile_context;
   return out;
 }
 

@@ -107,6 +107,13 @@ std::string EncodeHeader(const TraceInfo& info) {
   header.set_title(Utf8(info.title));
   header.set_source(Utf8(info.source));
   header.set_alloc_conf(Utf8(info.alloc_conf));
+  header.set_content(static_cast<uint32_t>(info.content));
+  header.set_without_times(!info.has_times);
+  for (const Statistic& s : info.statistics) {
+    proto::Statistic& row = *header.add_statistics();
+    row.set_name(Utf8(s.name));
+    row.set_value(s.value);
+  }
   return header.SerializeAsString();
 }
 
@@ -145,6 +152,13 @@ absl::StatusOr<Header> DecodeHeader(std::string_view payload) {
   info.start_unix_ns = header.start_unix_ns();
   info.source = header.source();
   info.alloc_conf = header.alloc_conf();
+  if (header.content() > static_cast<uint32_t>(Content::kState))
+    return Malformed(fmt::format("trace header (content {})", header.content()));
+  info.content = static_cast<Content>(header.content());
+  info.has_times = !header.without_times();
+  info.statistics.reserve(static_cast<size_t>(header.statistics_size()));
+  for (const proto::Statistic& s : header.statistics())
+    info.statistics.push_back({s.name(), s.value()});
   return out;
 }
 

@@ -15,7 +15,7 @@
 
 namespace vramscope::trace {
 
-inline constexpr uint32_t kFormatVersion = 2;
+inline constexpr uint32_t kFormatVersion = 3;
 
 std::string EncodeHeader(const TraceInfo& info);
 struct Header {

@@ -99,9 +99,10 @@ struct TraceBuilder::Impl {
   int32_t NumberOfTop(const std::vector<uint32_t>& open) const {
     return open.empty() ? -1 : static_cast<int32_t>(trace.slices.number[open.back()]);
   }
-  bool KnownStrings(const Event& e) const {
-    return e.name.value < trace.strings.size() && e.module.value < trace.strings.size();
+  static uint32_t HighestString(const Event& e) {
+    return std::max({e.name.value, e.module.value, e.user_metadata.value, e.compile_context.value});
   }
+  bool KnownStrings(const Event& e) const { return HighestString(e) < trace.strings.size(); }
   bool KnownStack(const Event& e) const { return e.stack.value < trace.stacks.size(); }
   void CloseOpenEnds(Trace& t) const;
 };
@@ -495,6 +496,8 @@ absl::Status TraceBuilder::AddEvents(std::span<const Event> events) {
     t.bytes_rounded.resize(n);
     t.name.resize(n);
     if (!t.stack.empty()) t.stack.resize(n);
+    if (!t.user_metadata.empty()) t.user_metadata.resize(n);
+    if (!t.compile_context.empty()) t.compile_context.resize(n);
   };
   resize(first + events.size());
   int64_t time = first > 0 ? t.time_ns[first - 1] : INT64_MIN;
@@ -510,18 +513,25 @@ absl::Status TraceBuilder::AddEvents(std::span<const Event> events) {
     t.bytes[row] = e.bytes;
     t.bytes_rounded[row] = e.bytes_rounded;
     t.name[row] = e.name;
-    if (t.stack.empty() && e.stack.value != 0) {
-      t.stack.reserve(t.kind.capacity());
-      t.stack.resize(t.kind.size());
-    }
-    if (!t.stack.empty()) t.stack[row] = e.stack;
+    // Columns that most traces do not have begin with the first value.
+    const auto put = [&](auto& column, auto value) {
+      if (column.empty()) {
+        if (value.value == 0) return;
+        column.reserve(t.kind.capacity());
+        column.resize(t.kind.size());
+      }
+      column[row] = value;
+    };
+    put(t.stack, e.stack);
+    put(t.user_metadata, e.user_metadata);
+    put(t.compile_context, e.compile_context);
     absl::Status status;
     if (e.time_ns < time)
       status = impl.Bad(index, e.kind, fmt::format("time {} ns after {} ns", e.time_ns, time));
     else if (!impl.KnownStrings(e))
-      status = impl.Bad(index, e.kind,
-                        fmt::format("string {} of {}", std::max(e.name.value, e.module.value),
-                                    impl.trace.strings.size()));
+      status = impl.Bad(
+          index, e.kind,
+          fmt::format("string {} of {}", Impl::HighestString(e), impl.trace.strings.size()));
     else if (!impl.KnownStack(e))
       status = impl.Bad(index, e.kind,
                         fmt::format("stack {} of {}", e.stack.value, impl.trace.stacks.size()));

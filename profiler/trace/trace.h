@@ -36,6 +36,13 @@ struct ModelSummary {
 // state restate what is there in no order that means anything, and no moment but the last is real.
 enum class Content : uint8_t { kRun = 0, kState = 1 };
 
+// One figure of torch.cuda.memory_stats(), under its name there.
+struct Statistic {
+  std::string name;
+  int64_t value = 0;
+  friend bool operator==(const Statistic&, const Statistic&) = default;
+};
+
 struct TraceInfo {
   std::string producer;
   std::string title;
@@ -52,6 +59,8 @@ struct TraceInfo {
   // false: the file has an order and no times; EventTable::time_ns counts entries (entry i has time
   // i), and nothing may be shown in seconds.
   bool has_times = true;
+  // As the file has them; where there is nothing else (no events), a state of figures alone.
+  std::vector<Statistic> statistics;
 };
 
 // Event columns, in time order. Row i of every column belongs to event i.

@@ -268,6 +268,8 @@ class EventSource {
     e.bytes_rounded = t.bytes_rounded[i];
     e.name = t.name[i];
     e.stack = t.StackOf(i);
+    e.user_metadata = t.UserMetadataOf(i);
+    e.compile_context = t.CompileContextOf(i);
     const SliceTable& s = t_.slices;
     if (e.kind == EventKind::kAlloc) {
       const AllocationTable& a = t_.allocations;

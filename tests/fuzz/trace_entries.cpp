@@ -33,7 +33,13 @@ void CheckTables(const trace::Trace& t) {
   const uint32_t n = t.events.size();
   for (uint32_t i = 1; i < n; ++i)
     Check(t.events.time_ns[i - 1] <= t.events.time_ns[i], "time goes backwards");
-  for (uint32_t i = 0; i < n; ++i) Check(t.events.name[i].value < t.strings.size(), "string");
+  for (uint32_t i = 0; i < n; ++i)
+    Check(t.events.name[i].value < t.strings.size() &&
+              t.events.UserMetadataOf(i).value < t.strings.size() &&
+              t.events.CompileContextOf(i).value < t.strings.size(),
+          "string");
+  for (const std::vector<StringId>* column : {&t.events.user_metadata, &t.events.compile_context})
+    Check(column->empty() || column->size() == n, "column of strings");
   const AllocationTable& a = t.allocations;
   for (uint32_t i = 0; i < a.size(); ++i) {
     Check(a.alloc_event[i] < n, "alloc event");
@@ -141,7 +147,8 @@ void Batch(const uint8_t* data, size_t size) {
   Check(second.Read(back) == events.size(), "a batch that was written does not read");
   const auto fields = [](const Event& e) {
     return std::tie(e.kind, e.category, e.pool, e.detail, e.device, e.stream, e.thread, e.name,
-                    e.module, e.id, e.address, e.bytes, e.bytes_rounded, e.time_ns, e.duration_ns);
+                    e.module, e.stack, e.mempool, e.user_metadata, e.compile_context, e.id,
+                    e.address, e.bytes, e.bytes_rounded, e.time_ns, e.duration_ns);
   };
   for (size_t i = 0; i < n; ++i)
     Check(fields(events[i]) == fields(back[i]), "an event changed on the way");

@@ -14,8 +14,8 @@ namespace {
 bool Same(const Event& a, const Event& b) {
   const auto fields = [](const Event& e) {
     return std::tie(e.kind, e.category, e.pool, e.detail, e.device, e.stream, e.thread, e.name,
-                    e.module, e.stack, e.mempool, e.id, e.address, e.bytes, e.bytes_rounded,
-                    e.time_ns, e.duration_ns);
+                    e.module, e.stack, e.mempool, e.user_metadata, e.compile_context, e.id,
+                    e.address, e.bytes, e.bytes_rounded, e.time_ns, e.duration_ns);
   };
   return fields(a) == fields(b);
 }
@@ -86,6 +86,12 @@ TEST(BatchCodec, IsTheMessageOfTheSchema) {
   EXPECT_EQ(static_cast<int>(message.device().size()), used[11]);
   EXPECT_EQ(static_cast<int>(message.pool().size()), used[12]);
   EXPECT_EQ(message.duration_ns_size(), used[13]);
+  EXPECT_EQ(message.stack_size(), used[14]);
+  EXPECT_EQ(message.mempool_size(), used[15]);
+  EXPECT_EQ(message.user_metadata_size(), used[16]);
+  EXPECT_EQ(message.compile_context_size(), used[17]);
+  EXPECT_GT(used[16], 0);
+  EXPECT_GT(used[17], 0);
 }
 
 // Behind a good checksum anything may stand: no crash, no hang, no read outside.

@@ -237,7 +237,7 @@ INSTANTIATE_TEST_SUITE_P(
                  Make(EventKind::kRetag, 3, 0)},
                 "not alive"},
         Refusal{"retag_category", {Alloc(1, 0, 0, 1), BadRetag()}, "category 200"},
-        Refusal{"alloc_category", {BadCategory()}, "category 11"},
+        Refusal{"alloc_category", {BadCategory()}, "category 12"},
         Refusal{"alloc_pool", {BadPool()}, "pool 2"},
         Refusal{"time_backwards", {Alloc(5, 0, 0, 1), Alloc(4, 1, 0, 1)}, "4 ns after 5 ns"},
         Refusal{"string", {Named(EventKind::kMarker, 1, 4)}, "string 4 of 4"},

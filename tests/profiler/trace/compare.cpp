@@ -43,6 +43,10 @@ void CompareStacks(std::string& difference, const Trace& a, const Trace& b, bool
   for (EventIndex i = 0; i < a.events.size() && difference.empty(); ++i)
     if (a.events.StackOf(i) != b.events.StackOf(i))
       difference = fmt::format("events.stack differs at row {}", i);
+    else if (a.events.UserMetadataOf(i) != b.events.UserMetadataOf(i))
+      difference = fmt::format("events.user_metadata differs at row {}", i);
+    else if (a.events.CompileContextOf(i) != b.events.CompileContextOf(i))
+      difference = fmt::format("events.compile_context differs at row {}", i);
 }
 
 std::string Compare(const Trace& a, const Trace& b, bool prefix) {
@@ -156,7 +160,7 @@ std::string Difference(const Trace& a, const Trace& b) {
   };
   const auto info = [](const TraceInfo& i) {
     return std::tie(i.producer, i.title, i.backend, i.measured, i.has_config, i.start_unix_ns,
-                    i.source, i.alloc_conf);
+                    i.source, i.alloc_conf, i.content, i.has_times, i.statistics);
   };
   if (info(a.info) != info(b.info)) return "info differs";
   if (device(a.info.device) != device(b.info.device)) return "device differs";
@@ -211,12 +215,15 @@ std::string ListEvents(const std::string& file_bytes) {
           e.name.value, e.module.value, static_cast<int>(e.category), e.detail, e.stream, e.thread,
           e.device, static_cast<int>(e.pool), e.duration_ns);
       if (version >= 2) out += fmt::format(" stack={} mempool={}", e.stack.value, e.mempool);
+      if (version >= 3)
+        out += fmt::format(" user_metadata={} compile_context={}", e.user_metadata.value,
+                           e.compile_context.value);
       out += '\n';
     }
   }
 }
 
-// What version 1 did not have is listed where it is there.
+// What earlier versions did not have is listed where it is there.
 std::string ListFacts(const Trace& t) {
   std::string out = fmt::format(
       "producer={} title={} backend={} measured={} device={} model={} start={} complete={} "
@@ -225,6 +232,10 @@ std::string ListFacts(const Trace& t) {
       t.info.model.name, t.info.start_unix_ns, t.complete, t.end_message);
   if (!t.info.source.empty()) out += fmt::format("source={}\n", t.info.source);
   if (!t.info.alloc_conf.empty()) out += fmt::format("alloc_conf={}\n", t.info.alloc_conf);
+  if (t.info.content != Content::kRun) out += "content=state\n";
+  if (!t.info.has_times) out += "without times\n";
+  for (const Statistic& s : t.info.statistics)
+    out += fmt::format("statistic {}={}\n", s.name, s.value);
   if (t.recording_begin != kNoEvent) out += fmt::format("recording_begin={}\n", t.recording_begin);
   const auto event = [](EventIndex e) { return e == kNoEvent ? -1 : static_cast<int64_t>(e); };
   for (size_t i = 0; i < t.strings.size(); ++i)
@@ -272,6 +283,12 @@ std::string ListFacts(const Trace& t) {
         Name(s.kind[i]), s.begin_ns[i], s.end_ns[i], event(s.begin_event[i]), event(s.end_event[i]),
         t.String(s.name[i]), t.String(s.module[i]), s.number[i], s.step[i], s.depth[i],
         s.thread[i]);
+  for (EventIndex i = 0; i < t.events.size(); ++i) {
+    const StringId metadata = t.events.UserMetadataOf(i), context = t.events.CompileContextOf(i);
+    if (metadata.value == 0 && context.value == 0) continue;
+    out += fmt::format("event {} user_metadata={} compile_context={}\n", i, t.String(metadata),
+                       t.String(context));
+  }
   for (const Marker& m : t.markers)
     out += fmt::format("marker event={} ns={} {}\n", m.event, m.time_ns, t.String(m.name));
   return out;

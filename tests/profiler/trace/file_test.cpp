@@ -318,11 +318,37 @@ TEST_F(TraceFile, AnUnreadableFileSaysSo) {
 
 TEST_F(TraceFile, ANewerVersionIsUnimplemented) {
   std::string header = EncodeHeader({});
-  ASSERT_EQ(header.substr(0, 2), "\x08\x02");  // version = 2
-  header[1] = 3;
+  ASSERT_EQ(header.substr(0, 2), "\x08\x03");  // version = 3
+  header[1] = 4;
   const absl::Status status = ReadBytes(EncodeFrame(FrameType::kTraceHeader, header));
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("version 3"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("version 4"));
+}
+
+TEST_F(TraceFile, KeepsWhatARecordingSaysOfAnEntry) {
+  Stream s;
+  s.strings = {"", "lr=1", "0/0"};
+  s.info.content = Content::kState;
+  s.info.has_times = false;
+  s.info.statistics = {{"allocated_bytes.all.current", 512}, {"num_ooms", -1}};
+  Event e;
+  e.kind = EventKind::kAlloc;
+  e.category = Category::kKvCache;
+  e.bytes = e.bytes_rounded = 512;
+  s.events.push_back(e);
+  e.kind = EventKind::kOutOfMemory;
+  e.user_metadata = {1};
+  e.compile_context = {2};
+  s.events.push_back(e);
+  const auto trace = Read(Write(s));
+  ASSERT_NE(trace, nullptr);
+  EXPECT_EQ(trace->info.content, Content::kState);
+  EXPECT_FALSE(trace->info.has_times);
+  EXPECT_EQ(trace->info.statistics, s.info.statistics);
+  EXPECT_EQ(trace->allocations.category[0], Category::kKvCache);
+  EXPECT_EQ(trace->String(trace->events.UserMetadataOf(0)), "");
+  EXPECT_EQ(trace->String(trace->events.UserMetadataOf(1)), "lr=1");
+  EXPECT_EQ(trace->String(trace->events.CompileContextOf(1)), "0/0");
 }
 
 TEST_F(TraceFile, TextThatIsNotUtf8DoesNotSpoilTheHeader) {

@@ -15,8 +15,9 @@ import sys
 
 MAGIC = b"\x89VRT"
 FIELDS = ["time", "id", "address", "bytes", "rounded", "name", "module", "category", "detail",
-          "stream", "thread", "device", "pool", "duration", "stack", "mempool"]
-FIELDS_OF_VERSION = {1: 14, 2: 16}
+          "stream", "thread", "device", "pool", "duration", "stack", "mempool",
+          "user_metadata", "compile_context"]
+FIELDS_OF_VERSION = {1: 14, 2: 16, 3: 18}
 SIGNED = {"id", "address", "rounded"}
 BYTES = {"category", "detail", "device", "pool"}
 ALLOC, FREE_REQUESTED, FREE_COMPLETED, SEGMENT_ALLOC = 1, 2, 3, 5
@@ -204,7 +205,8 @@ def listing(data, decompress):
         if kind == 3:
             for event_kind, e in events(payload):
                 assert e["stack"] < known["stacks"], "a stack that is not defined yet"
-                assert max(e["name"], e["module"]) < known["strings"], "a string not defined yet"
+                strings = max(e[f] for f in ("name", "module", "user_metadata", "compile_context"))
+                assert strings < known["strings"], "a string not defined yet"
                 lines.append(f"{index} {event_kind} " + " ".join(
                     f"{f}={e[f]}" for f in FIELDS[:FIELDS_OF_VERSION[version]]))
                 index += 1

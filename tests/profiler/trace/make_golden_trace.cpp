@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
     std::fputs("usage: make_golden_trace FOLDER\n", stderr);
     return 2;
   }
-  const std::string stem = std::string(argv[1]) + "/v2";
+  const std::string stem = std::string(argv[1]) + "/v3";
   // A little training, then every kind of event.
   testing::Stream s = testing::TrainingStream({.layers = 1, .steps = 1});
   const testing::Stream random = testing::RandomStream(6, 500);
@@ -37,18 +37,23 @@ int main(int argc, char** argv) {
       e.id += segments;
     behind(e.name);
     behind(e.module);
+    behind(e.user_metadata);
+    behind(e.compile_context);
     s.events.push_back(e);
   }
   s.stacks = random.stacks;
   for (StringId& id : s.stacks.function) behind(id);
   for (StringId& id : s.stacks.file) behind(id);
   s.strings.insert(s.strings.end(), random.strings.begin() + 1, random.strings.end());
-  s.info.title = "sample of format version 2";
+  s.info.title = "sample of format version 3";
   s.info.producer = "vramscope 0.1.0";
   s.info.backend = Backend::kPlan;
   s.info.source = "a recording";
   s.info.alloc_conf = "max_split_size_mb:64";
   s.info.start_unix_ns = 1'700'000'000'000'000'000;
+  s.info.content = Content::kState;
+  s.info.has_times = false;
+  s.info.statistics = {{"num_ooms", 2}, {"allocated_bytes.all.current", 4096}};
   s.info.has_config = true;
   s.info.config.batch = 3;
   s.info.config.seq = 128;

@@ -42,6 +42,9 @@ Stream RandomStream(uint64_t seed, size_t events) {
   s.info.start_unix_ns = static_cast<int64_t>(random());
   s.info.source = below(2) == 0 ? "a recording" : "";
   s.info.alloc_conf = below(2) == 0 ? "max_split_size_mb:64" : "";
+  if (below(2) == 0) s.info.statistics = {{"num_ooms", 2}, {"x", -1}};
+  s.info.content = static_cast<Content>(below(2));
+  s.info.has_times = below(2) == 0;
   s.strings = {"", std::string(kMarkerRecordingBegin)};
   const bool has_stacks = seed % 4 != 0;
   std::vector<uint64_t> live, requested, segments;
@@ -68,6 +71,13 @@ Stream RandomStream(uint64_t seed, size_t events) {
       t.first.push_back(static_cast<uint32_t>(t.frames.size()));
     }
     return {static_cast<uint32_t>(below(t.size()))};
+  };
+  // What a recorder says of an entry; some streams have none of it.
+  const auto entry = [&](Event& e) {
+    e.stack = stack();
+    if (seed % 5 == 0) return;
+    if (below(2) == 0) e.user_metadata = string();
+    if (below(4) == 0) e.compile_context = string();
   };
   const auto rule = [&] { return static_cast<uint8_t>(below(3) == 0 ? random() : 0); };
   const auto take = [&](std::vector<uint64_t>& from) {
@@ -97,12 +107,12 @@ Stream RandomStream(uint64_t seed, size_t events) {
         e.detail = rule();
         e.name = string();
         e.module = string();
-        e.stack = stack();
+        entry(e);
         break;
       case EventKind::kFreeRequested:
         if (live.empty()) continue;
         e.id = take(live);
-        e.stack = stack();
+        entry(e);
         requested.push_back(e.id);
         break;
       case EventKind::kFreeCompleted:
@@ -112,7 +122,7 @@ Stream RandomStream(uint64_t seed, size_t events) {
           if (requested.empty()) continue;
           e.id = take(requested);
         }
-        e.stack = stack();
+        entry(e);
         break;
       case EventKind::kRetag:
         if (live.empty()) continue;
@@ -129,7 +139,7 @@ Stream RandomStream(uint64_t seed, size_t events) {
         e.pool = static_cast<Pool>(below(2));
         e.mempool = static_cast<uint32_t>(below(9) == 0 ? extreme() : 0);
         e.detail = below(3) == 0;
-        e.stack = stack();
+        entry(e);
         if (e.detail != 0)
           expandable.push_back(e);
         else
@@ -138,7 +148,7 @@ Stream RandomStream(uint64_t seed, size_t events) {
       case EventKind::kSegmentFree:
         if (segments.empty()) continue;
         e.id = take(segments);
-        e.stack = stack();
+        entry(e);
         break;
       case EventKind::kSegmentMap:
       case EventKind::kSegmentUnmap: {
@@ -150,7 +160,7 @@ Stream RandomStream(uint64_t seed, size_t events) {
         e.bytes = below(within.bytes - from + 1);
         e.stream = within.stream;
         e.pool = within.pool;
-        e.stack = stack();
+        entry(e);
         break;
       }
       case EventKind::kAnnotationBegin:
@@ -226,7 +236,7 @@ Stream RandomStream(uint64_t seed, size_t events) {
         e.device = static_cast<uint8_t>(random());
         e.pool = static_cast<Pool>(below(2));
         e.duration_ns = extreme();
-        e.stack = stack();
+        entry(e);
     }
     s.events.push_back(e);
   }
@@ -490,7 +500,8 @@ void Play(const Stream& stream, EventSink& sink, size_t piece, bool complete) {
         std::span(stream.events).subspan(at, std::min(piece, stream.events.size() - at));
     uint32_t need = strings, need_stacks = stacks;
     for (const Event& e : events) {
-      need = std::max({need, e.name.value + 1, e.module.value + 1});
+      need = std::max({need, e.name.value + 1, e.module.value + 1, e.user_metadata.value + 1,
+                       e.compile_context.value + 1});
       need_stacks = std::max(need_stacks, e.stack.value + 1);
     }
     send_strings(need);
