@@ -2,6 +2,7 @@
 
 #include "app/cli/explain.h"
 #include "app/cli/summary.h"
+#include "profiler/explain/pool_owners.h"
 
 namespace vramscope::cli {
 namespace {
@@ -39,6 +40,8 @@ Json PoolJson(const explain::Fragmentation::PoolUse& p) {
           {"pool", PoolName(p.pool)},
           {"stream", p.stream},
           {"mempool", p.mempool},
+          {"owner", p.owner.empty() ? Json() : Json(p.owner)},
+          {"blocks", p.blocks},
           {"segments", p.segments},
           {"segments_cached", p.segments_cached},
           {"reserved", p.reserved},
@@ -46,6 +49,14 @@ Json PoolJson(const explain::Fragmentation::PoolUse& p) {
           {"holes", p.holes},
           {"cached", p.cached},
           {"largest_hole", p.largest_hole}};
+}
+
+Json OwnerJson(const trace::Trace& trace, const explain::PoolOwner& o) {
+  return {{"device", o.device},
+          {"mempool", o.mempool},
+          {"id", explain::PoolId(o.mempool)},
+          {"owner", o.name},
+          {"site", o.site.stack.value == 0 ? Json() : SiteJson(trace, o.site)}};
 }
 
 Json PinnedJson(const trace::Trace& trace, const explain::Fragmentation::Pinned& s) {
@@ -82,6 +93,7 @@ Json FragmentationJson(const trace::Trace& trace, const explain::Fragmentation& 
           {"segments", f.segments},
           {"segments_cached", f.segments_cached},
           {"pools", ListJson(f.pools, PoolJson)},
+          {"private_pools", ListJson(f.owners, [&](const auto& o) { return OwnerJson(trace, o); })},
           {"pinned_count", f.pinned_count},
           {"pinned", ListJson(f.pinned, top, [&](const auto& s) { return PinnedJson(trace, s); })},
           {"pinned_by", GroupsJson(f.pinned_by, top)}};
@@ -99,18 +111,17 @@ Json PieceJson(const explain::SegmentView::Piece& piece) {
   return json;
 }
 
-Json SegmentJson(const explain::SegmentView& s) {
-  return {{"segment", s.segment.value},
-          {"device", s.device},
-          {"address", s.address},
-          {"bytes", s.bytes},
-          {"live", s.live_bytes},
-          {"largest_hole", s.largest_hole},
-          {"pool", PoolName(s.pool)},
-          {"stream", s.stream},
-          {"mempool", s.mempool},
-          {"expandable", s.expandable},
-          {"pieces", ListJson(s.pieces, PieceJson)}};
+Json SegmentJson(const explain::Fragmentation& f, const explain::SegmentView& s) {
+  Json owner;  // of a private pool
+  for (const explain::PoolOwner& o : f.owners) {
+    if (o.device == s.device && o.mempool == s.mempool) owner = o.name;
+  }
+  return {{"segment", s.segment.value}, {"device", s.device},
+          {"address", s.address},       {"bytes", s.bytes},
+          {"live", s.live_bytes},       {"largest_hole", s.largest_hole},
+          {"pool", PoolName(s.pool)},   {"stream", s.stream},
+          {"mempool", s.mempool},       {"owner", owner},
+          {"expandable", s.expandable}, {"pieces", ListJson(s.pieces, PieceJson)}};
 }
 
 Json RemedyJson(const explain::Remedy& r) {
@@ -226,7 +237,11 @@ Json ExplainJson(const trace::Trace& trace, const ExplainPages& pages) {
   if (pages.fragmentation) {
     json["fragmentation"] = FragmentationJson(trace, *pages.fragmentation, pages.top);
   }
-  if (!pages.segments.empty()) json["segments"] = ListJson(pages.segments, SegmentJson);
+  if (!pages.segments.empty()) {
+    json["segments"] = ListJson(pages.segments, [&pages](const explain::SegmentView& s) {
+      return SegmentJson(*pages.fragmentation, s);
+    });
+  }
   if (pages.reclaim) json["reclaim"] = ReclaimJson(*pages.reclaim);
   if (!pages.reclaim_error.empty()) json["reclaim"] = {{"error", pages.reclaim_error}};
   if (pages.leaks) json["leaks"] = LeaksJson(trace, *pages.leaks, pages.call_sites);

@@ -6,6 +6,7 @@
 #include "app/cli/explain.h"
 #include "app/cli/format.h"
 #include "app/cli/summary.h"
+#include "profiler/explain/state.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::cli {
@@ -60,10 +61,8 @@ std::string FragmentationText(const explain::Fragmentation& f, size_t top) {
                  {"Largest", Table::kRight}});
     for (size_t i = 0; i < std::min(f.pools.size(), top); ++i) {
       const auto& p = f.pools[i];
-      std::string name = PoolText(p.pool, p.stream);
+      std::string name = explain::PoolName(p);
       if (p.device != 0) name += fmt::format(", cuda:{}", p.device);
-      if (p.mempool != 0)
-        name += fmt::format(", private {}.{}", p.mempool >> 16, p.mempool & 0xffff);
       pools.Row({name, Count(p.segments), FormatBytes(p.reserved), FormatBytes(p.live),
                  FormatBytes(p.holes), FormatBytes(p.cached), FormatBytes(p.largest_hole)});
     }

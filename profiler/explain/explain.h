@@ -106,6 +106,14 @@ struct SegmentView {
 std::vector<SegmentView> SegmentsAt(const trace::Trace& trace, trace::EventIndex event,
                                     std::optional<uint8_t> device = {});
 
+// Who a private pool is for.
+struct PoolOwner {
+  uint8_t device = 0;
+  uint32_t mempool = 0;  // first << 16 | second of segment_pool_id
+  std::string name;      // "CUDA graph capture", "vLLM: KV cache", "private pool"
+  CallSite site;         // that has asked for most of it; stack 0: none has a stack
+};
+
 struct Fragmentation {
   analysis::Context context;
   uint64_t requested = 0, allocated = 0, reserved = 0;
@@ -125,9 +133,12 @@ struct Fragmentation {
     uint32_t stream = 0;
     uint32_t mempool = 0;
     uint32_t segments = 0, segments_cached = 0;
+    uint64_t blocks = 0;  // live
     uint64_t reserved = 0, live = 0, holes = 0, cached = 0, largest_hole = 0;
+    std::string owner = {};  // of a private pool: PoolOwner::name
   };
-  std::vector<PoolUse> pools;  // most free bytes first
+  std::vector<PoolUse> pools;      // most free bytes first
+  std::vector<PoolOwner> owners;   // of private pools, by device and id
   // Segments with holes, most free bytes first: the live blocks that keep them from going back.
   struct Pin {
     trace::AllocationId allocation;

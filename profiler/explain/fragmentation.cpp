@@ -1,11 +1,15 @@
 // Why reserved is more than allocated, and allocated more than requested.
+#include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "profiler/allocator/caching_allocator.h"
 #include "profiler/explain/explain.h"
+#include "profiler/explain/pool_owners.h"
 #include "profiler/explain/site_groups.h"
 #include "profiler/replay/replay.h"
 #include "profiler/run/alloc_conf.h"
@@ -36,15 +40,42 @@ uint64_t Releasable(const SegmentView& s, uint64_t large_page) {
   return bytes;
 }
 
-Fragmentation::PoolUse& PoolOf(std::vector<Fragmentation::PoolUse>& pools, const SegmentView& s) {
-  for (Fragmentation::PoolUse& p : pools) {
-    if (p.device == s.device && p.pool == s.pool && p.stream == s.stream &&
-        p.mempool == s.mempool) {
-      return p;
+// The pools of segments, as they come.
+class Pools {
+ public:
+  explicit Pools(Fragmentation& f) : f_(f) {}
+  Fragmentation::PoolUse& Of(const SegmentView& s) {
+    const auto [it, fresh] =
+        rows_.try_emplace(std::tuple(s.device, s.pool, s.stream, s.mempool), f_.pools.size());
+    if (fresh) {
+      f_.pools.push_back(
+          {.device = s.device, .pool = s.pool, .stream = s.stream, .mempool = s.mempool});
+    }
+    return f_.pools[it->second];
+  }
+
+ private:
+  Fragmentation& f_;
+  absl::flat_hash_map<std::tuple<uint8_t, trace::Pool, uint32_t, uint32_t>, size_t> rows_;
+};
+
+// Names the private pools after who they are for.
+void NameOwners(const trace::Trace& trace, Fragmentation& f) {
+  std::set<uint8_t> devices;
+  for (const Fragmentation::PoolUse& p : f.pools) {
+    if (p.mempool != 0) devices.insert(p.device);
+  }
+  for (const uint8_t device : devices) {
+    for (PoolOwner& owner : PoolOwnersOf(trace, device)) {
+      bool there = false;
+      for (Fragmentation::PoolUse& p : f.pools) {
+        if (p.mempool != owner.mempool || p.device != device) continue;
+        p.owner = owner.name;
+        there = true;
+      }
+      if (there) f.owners.push_back(std::move(owner));
     }
   }
-  pools.push_back({.device = s.device, .pool = s.pool, .stream = s.stream, .mempool = s.mempool});
-  return pools.back();
 }
 
 std::string Headline(const Fragmentation& f) {
@@ -96,6 +127,7 @@ Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event,
   uint64_t inside = 0;
   std::vector<std::pair<uint64_t, const SegmentView*>> with_holes;  // free bytes that stay
   SiteGroups pinned_by(trace);
+  Pools pools(f);
   for (const SegmentView& s : segments) {
     const uint64_t releasable = Releasable(s, conf.large_segment_size);
     const uint64_t holes = s.free_bytes() - std::min(releasable, s.free_bytes());
@@ -104,7 +136,7 @@ Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event,
     f.holes += holes;
     f.largest_hole = std::max(f.largest_hole, s.largest_hole);
     inside += s.live_bytes;
-    Fragmentation::PoolUse& pool = PoolOf(f.pools, s);
+    Fragmentation::PoolUse& pool = pools.Of(s);
     pool.reserved += s.bytes;
     pool.live += s.live_bytes;
     pool.cached += releasable;
@@ -112,6 +144,9 @@ Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event,
     pool.largest_hole = std::max(pool.largest_hole, s.largest_hole);
     ++pool.segments;
     ++f.segments;
+    uint64_t blocks = 0;
+    for (const Piece& p : s.pieces) blocks += p.allocation.valid() ? 1 : 0;
+    pool.blocks += blocks;
     if (s.live_bytes == 0) {
       ++pool.segments_cached;
       ++f.segments_cached;
@@ -119,8 +154,7 @@ Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event,
     if (holes == 0 || s.live_bytes == 0) continue;
     with_holes.emplace_back(holes, &s);
     // Shared out whole: what one block has got is not there for the others.
-    uint64_t blocks = 0, left = holes;
-    for (const Piece& p : s.pieces) blocks += p.allocation.valid() ? 1 : 0;
+    uint64_t left = holes;
     for (const Piece& p : s.pieces) {
       if (!p.allocation.valid()) continue;
       const uint64_t share = left / blocks--;
@@ -128,6 +162,7 @@ Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event,
       left -= share;
     }
   }
+  NameOwners(trace, f);
   f.outside = f.allocated > inside ? f.allocated - inside : 0;
   f.pinned_by = pinned_by.Sorted();
   std::sort(f.pools.begin(), f.pools.end(), [](const auto& x, const auto& y) {

@@ -3,8 +3,10 @@
 #include <limits>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "profiler/explain/explain.h"
+#include "profiler/trace/range_set.h"
 
 namespace vramscope::explain {
 namespace {
@@ -17,52 +19,20 @@ uint64_t End(uint64_t address, uint64_t bytes) {
   return end < address ? std::numeric_limits<uint64_t>::max() : end;
 }
 
-// Mapped ranges of one expandable segment: begin -> end, neither touching nor overlapping.
-class Ranges {
- public:
-  void Map(uint64_t begin, uint64_t end) {
-    if (begin >= end) return;
-    auto it = ranges_.upper_bound(begin);
-    if (it != ranges_.begin() && std::prev(it)->second >= begin) --it;
-    while (it != ranges_.end() && it->first <= end) {
-      begin = std::min(begin, it->first);
-      end = std::max(end, it->second);
-      it = ranges_.erase(it);
-    }
-    ranges_.emplace(begin, end);
-  }
-  void Unmap(uint64_t begin, uint64_t end) {
-    auto it = ranges_.upper_bound(begin);
-    if (it != ranges_.begin()) --it;
-    while (it != ranges_.end() && it->first < end) {
-      const auto [from, to] = *it;
-      if (to <= begin) {
-        ++it;
-        continue;
-      }
-      it = ranges_.erase(it);
-      if (from < begin) ranges_.emplace(from, begin);
-      if (to > end) ranges_.emplace(end, to);
-    }
-  }
-  const std::map<uint64_t, uint64_t>& ranges() const { return ranges_; }
-
- private:
-  std::map<uint64_t, uint64_t> ranges_;
-};
-
-std::map<uint32_t, Ranges> MappedAt(const trace::Trace& trace, EventIndex event) {
-  std::map<uint32_t, Ranges> mapped;
-  const auto& expandable = trace.segments.expandable;
-  if (std::find(expandable.begin(), expandable.end(), 1) == expandable.end()) return mapped;
+// Pages of expandable segments, by device.
+std::map<uint8_t, trace::RangeSet> MappedAt(const trace::Trace& trace, EventIndex event) {
+  std::map<uint8_t, trace::RangeSet> mapped;
   const trace::ActivityTable& a = trace.activities;
   for (uint32_t row = 0; row < a.size() && a.event[row] <= event; ++row) {
     const EventKind kind = trace.events.kind[a.event[row]];
     if (kind != EventKind::kSegmentMap && kind != EventKind::kSegmentUnmap) continue;
-    Ranges& ranges = mapped[static_cast<uint32_t>(trace.events.id[a.event[row]])];
+    trace::RangeSet& ranges = mapped[trace.segments.device[trace.events.id[a.event[row]]]];
     const uint64_t end = End(a.address[row], trace.events.bytes[a.event[row]]);
-    kind == EventKind::kSegmentMap ? ranges.Map(a.address[row], end)
-                                   : ranges.Unmap(a.address[row], end);
+    if (kind == EventKind::kSegmentMap) {
+      ranges.Add(a.address[row], end);
+    } else {
+      ranges.Remove(a.address[row], end);
+    }
   }
   return mapped;
 }
@@ -92,7 +62,9 @@ class PieceBuilder {
   SegmentView& view_;
 };
 
-void Fill(SegmentView& view, const std::map<uint64_t, uint64_t>& mapped,
+using Range = std::pair<uint64_t, uint64_t>;  // begin, end
+
+void Fill(SegmentView& view, const std::vector<Range>& mapped,
           std::vector<SegmentView::Piece>& blocks) {
   std::sort(blocks.begin(), blocks.end(),
             [](const auto& x, const auto& y) { return x.address < y.address; });
@@ -153,14 +125,19 @@ std::vector<SegmentView> SegmentsAt(const trace::Trace& trace, EventIndex event,
                             .use = a.free_requested_event[id] <= event ? SegmentView::Use::kPending
                                                                        : SegmentView::Use::kLive});
   }
-  std::map<uint32_t, Ranges> mapped = MappedAt(trace, event);
+  std::map<uint8_t, trace::RangeSet> mapped = MappedAt(trace, event);
   for (size_t i = 0; i < out.size(); ++i) {
     const uint32_t id = out[i].segment.value;
+    const uint64_t begin = s.address[id], end = End(begin, s.bytes[id]);
+    std::vector<Range> ranges;
     if (out[i].expandable) {
-      Fill(out[i], mapped[id].ranges(), blocks[i]);
+      mapped[s.device[id]].ForEachPiece(begin, end, [&ranges](uint64_t from, uint64_t to, bool in) {
+        if (in) ranges.emplace_back(from, to);
+      });
     } else {
-      Fill(out[i], {{s.address[id], End(s.address[id], s.bytes[id])}}, blocks[i]);
+      ranges.emplace_back(begin, end);
     }
+    Fill(out[i], ranges, blocks[i]);
   }
   std::sort(out.begin(), out.end(), [](const SegmentView& x, const SegmentView& y) {
     return std::tie(x.device, x.address, x.segment) < std::tie(y.device, y.address, y.segment);

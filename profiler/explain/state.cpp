@@ -1,0 +1,70 @@
+#include "profiler/explain/state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "profiler/explain/pool_owners.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::explain {
+namespace {
+
+using run::FormatBytes;
+
+std::string Headline(const MemoryState& s) {
+  const Fragmentation& f = s.fragmentation;
+  if (f.reserved == 0 && f.allocated == 0) return "Nothing is in memory.";
+  std::string text = fmt::format("{} are in use of {} reserved", FormatBytes(f.allocated),
+                                 FormatBytes(f.reserved));
+  if (!s.by_category.empty() &&
+      s.by_category.front().name != trace::Name(trace::Category::kUnknown)) {
+    text += fmt::format(", most of it {} ({})", s.by_category.front().name,
+                        FormatBytes(s.by_category.front().bytes));
+  }
+  text += fmt::format("; {} are in holes between live blocks, {} wholly free.",
+                      FormatBytes(f.holes), FormatBytes(f.cached));
+  if (f.cached > 0) {
+    text += fmt::format(" empty_cache() would give back {}{}.", FormatBytes(s.empty_cache_gives),
+                        s.empty_cache_gives < f.cached ? ": private pools keep the rest" : "");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string PoolName(const Fragmentation::PoolUse& p) {
+  std::string name =
+      fmt::format("{}, stream {}", p.pool == trace::Pool::kSmall ? "small" : "large", p.stream);
+  if (p.mempool == 0) return name;
+  return fmt::format("{} (private pool {}), {}", p.owner, PoolId(p.mempool), name);
+}
+
+MemoryState StateAt(const trace::Trace& trace, trace::EventIndex event, uint8_t device) {
+  MemoryState s;
+  s.device = device;
+  s.event = trace.events.size() == 0 ? 0 : std::min(event, trace.events.size() - 1);
+  s.fragmentation = FragmentationAt(trace, event, device);
+  s.segments = SegmentsAt(trace, event, device);
+  const analysis::LiveSet live = analysis::LiveAt(trace, event, device);
+  s.by_site = GroupBySite(trace, live);
+  s.by_category = analysis::GroupLive(trace, live, analysis::GroupBy::kCategory);
+  for (const Fragmentation::PoolUse& p : s.fragmentation.pools) {
+    if (p.mempool == 0) s.empty_cache_gives += p.cached;
+    if (p.live > 0) s.by_pool.push_back({.name = PoolName(p), .bytes = p.live, .count = p.blocks});
+  }
+  if (s.fragmentation.outside > 0) {
+    s.by_pool.push_back({.name = "(in no known segment)", .bytes = s.fragmentation.outside});
+  }
+  std::stable_sort(s.by_pool.begin(), s.by_pool.end(),
+                   [](const auto& x, const auto& y) { return x.bytes > y.bytes; });
+  s.headline = Headline(s);
+  return s;
+}
+
+MemoryState StateAtEnd(const trace::Trace& trace, uint8_t device) {
+  return StateAt(trace, trace.events.size() == 0 ? 0 : trace.events.size() - 1, device);
+}
+
+}  // namespace vramscope::explain
