@@ -1,5 +1,7 @@
 #include "profiler/inference/categories.h"
 
+#include <absl/container/flat_hash_set.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -23,8 +25,14 @@ constexpr uint64_t kScalar = 8;
 
 // A forward that leaves at least so many blocks behind keeps them for a backward to come.
 constexpr uint32_t kGraphBlocks = 8;
+// Of a step, that variables hold: a loss, logits, hidden states.
+constexpr uint32_t kResults = 4;
 
-constexpr int kOptimizerRequests = 4;
+// Requests of an optimizer, at least: fewer may be backward's last.
+constexpr uint32_t kOptimizerRequests = 4;
+
+// Requests before a recording's end whose blocks may be let go right after it.
+constexpr uint32_t kUnsure = 16;
 
 class Categorizer {
  public:
@@ -174,7 +182,7 @@ class Categorizer {
         return BornInBackward(a, facts);
       case Phase::kOptimizer:
       case Phase::kZeroGrad:
-        return BornInOptimizer(a);
+        return BornInOptimizer(a, facts);
       case Phase::kSetup:
         if (facts.loads_state) return Is(a, Category::kOptimizerState, kStackSetup);
         if (!Never(a)) return Is(a, Category::kTemporary, kLifeTemporary);
@@ -228,7 +236,8 @@ class Categorizer {
         return Is(a, Category::kAutogradDetail, kLifeBackwardTemporary);
       }
       Is(a, Category::kAutogradDetail, kLifeBackwardTemporary);
-      CountGradient(a);
+      // The last ones before the cut may be details that are not let go yet: no evidence.
+      if (end < n_ || a + kUnsure < count_) CountGradient(a);
       // Autograd takes it over once its node has run: taken to be before the next request.
       const EntryIndex at = a + 1 < count_ ? l_.born[a + 1] : l_.born[a] + 1;
       Retag(a, at, Category::kGradient, end == n_ ? kSizeGradient : kLifeGradient);
@@ -253,8 +262,32 @@ class Categorizer {
     step_gradients_.push_back(Bytes(a));
   }
 
-  bool BornInOptimizer(uint32_t a) {
+  // Where the recording ends right after what looks like a backward's end, it may be in backward
+  // still: a few requests are; those of an optimizer have gradients' sizes.
+  enum class Tail : uint8_t { kOptimizer, kBackward, kOther };
+  Tail LastPass(uint32_t first) {
+    if (now_.pass >= passes_.size()) return Tail::kOptimizer;
+    const PassRange& pass = passes_[now_.pass];
+    if (pass.end < n_ || t_.rule[pass.begin] != kPhaseAfterGradients) return Tail::kOptimizer;
+    if (!tail_) {
+      const absl::flat_hash_set<uint64_t> sizes(step_gradients_.begin(), step_gradients_.end());
+      uint64_t sized = 0, all = 0;
+      for (uint32_t a = first; a < count_; ++a) {
+        all += Bytes(a);
+        if (sizes.contains(Bytes(a))) sized += Bytes(a);
+      }
+      tail_ = count_ - first < kOptimizerRequests ? Tail::kBackward
+              : sized * 2 >= all                  ? Tail::kOptimizer
+                                                  : Tail::kOther;
+    }
+    return *tail_;
+  }
+
+  bool BornInOptimizer(uint32_t a, const StackFacts& facts) {
     const EntryIndex end = now_.pass < passes_.size() ? passes_[now_.pass].end : n_;
+    const Tail tail = LastPass(a);
+    if (tail == Tail::kBackward) return BornInBackward(a, facts);
+    if (tail == Tail::kOther) return Is(a, Category::kTemporary, kLifeOptimizerTemporary);
     if (l_.dead[a] < end) return Is(a, Category::kTemporary, kLifeOptimizerTemporary);
     if (end == n_ && !HasStaticSize(a) && Bytes(a) > kScalar) {
       return Is(a, Category::kTemporary, kLifeOptimizerTemporary);
@@ -316,10 +349,28 @@ class Categorizer {
     }
   }
 
-  // Something must come after a backward. What comes right at the recording's end and is only taken
-  // for an optimizer may be backward still; of a few requests it is.
+  // Of what the forward before it saved, variables of the program hold a few results at most.
+  bool LetsAllGo(size_t backward) const {
+    if (backward == 0 || passes_[backward - 1].pass != Pass::kForward) return false;
+    // Where lifetimes say what is forward, that they end proves nothing.
+    if (t_.rule[passes_[backward].begin] == kPhaseBackwardShrinks) return false;
+    const PassRange& forward = passes_[backward - 1];
+    uint32_t saved = 0, left = 0;
+    for (uint32_t a = h_.older; a < count_ && l_.born[a] < forward.end; ++a) {
+      if (l_.born[a] < forward.begin || l_.dead[a] < forward.end) continue;
+      ++saved;
+      left += Never(a);
+    }
+    return saved >= kGraphBlocks && left <= kResults;
+  }
+
+  // Something must come after a backward, or all that forward saved is gone. What comes right at
+  // the recording's end and is only taken for an optimizer may be backward still; of a few requests
+  // it is.
   Backward Seen(size_t backward) const {
-    if (passes_[backward].end == n_) return Backward::kCut;
+    if (passes_[backward].end == n_) {
+      return LetsAllGo(backward) ? Backward::kWhole : Backward::kCut;
+    }
     if (backward + 1 >= passes_.size()) return Backward::kWhole;
     const PassRange& next = passes_[backward + 1];
     if (next.end < n_ || t_.rule[next.begin] != kPhaseAfterGradients) return Backward::kWhole;
@@ -329,19 +380,46 @@ class Categorizer {
                : Backward::kCut;
   }
 
+  // Of each size, the most that one backward makes and lets go.
+  SizeCounts Passing() const {
+    SizeCounts most, of_pass;
+    size_t pass = 0;
+    for (uint32_t a = h_.older; a < count_; ++a) {
+      if (labels_.rule[a] != kLifeBackwardTemporary || Bytes(a) <= kScalar) continue;
+      for (; pass < passes_.size() && passes_[pass].end <= l_.born[a]; ++pass) of_pass.clear();
+      uint32_t& highest = most[Bytes(a)];
+      highest = std::max(highest, ++of_pass[Bytes(a)]);
+    }
+    return most;
+  }
+
+  // More states come than go: the optimizer's first step is in the recording. (One that makes its
+  // state anew in every step lets as much go.) Where it is cut off, they may be temporaries.
+  bool MakesStates(const SizeCounts& gradients) const {
+    uint64_t trained = 0, come = 0, go = 0;
+    for (const auto& [bytes, count] : gradients) trained += bytes * count;
+    EntryIndex end = n_;
+    if (!passes_.empty() && passes_.back().end == n_) end = passes_.back().begin;
+    for (uint32_t a = 0; a < count_; ++a) {
+      if (labels_.category[a] != Category::kOptimizerState) continue;
+      if (a >= h_.older && l_.born[a] < end) come += Bytes(a);
+      if (!Never(a)) go += Bytes(a);
+    }
+    return trained > 0 && come > go && (come - go) * 2 > trained;
+  }
+
   void ClassifyAllKept(std::vector<Kept>& kept) {
     if (step_gradients_.size() > gradients_.size()) gradients_ = std::move(step_gradients_);
-    SizeCounts gradients;
+    Training training;
+    SizeCounts& gradients = training.gradients;
     for (const uint64_t bytes : gradients_) ++gradients[bytes];
     // A loss that is held is no gradient.
     if (std::all_of(gradients_.begin(), gradients_.end(),
                     [](uint64_t bytes) { return bytes <= kScalar; })) {
       gradients.clear();
     }
-    Sizes passing;
     for (uint32_t a = 0; a < count_; ++a) {
       const Category c = labels_.category[a];
-      if (labels_.rule[a] == kLifeBackwardTemporary && Bytes(a) > kScalar) passing.insert(Bytes(a));
       // States that are let go in the recording count too: they are some parameters'.
       if ((Never(a) && c == Category::kParameter) ||
           (a < h_.older && c == Category::kOptimizerState)) {
@@ -352,14 +430,16 @@ class Categorizer {
                         .rule = labels_.rule[a]});
       }
     }
-    Backward backward = Backward::kNone;
+    training.passing = Passing();
+    training.first_states = MakesStates(gradients);
+    Backward& backward = training.backward;
     for (size_t p = 0; p < passes_.size() && backward != Backward::kWhole; ++p) {
       if (passes_[p].pass != Pass::kBackward) continue;
       backward = Seen(p);
       // A whole one makes none: what a later one, cut off, did not let go yet are none either.
       if (backward == Backward::kWhole && first_gradient_ > p) gradients.clear();
     }
-    ClassifyKept(gradients, passing, backward, kept);
+    ClassifyKept(training, kept);
     TellGradientsFromStates(r_, h_, t_, l_, labels_, kept);
     for (const Kept& k : kept) Is(k.allocation, k.category, k.rule);
   }
@@ -379,6 +459,7 @@ class Categorizer {
   uint32_t hopper_workspaces_ = 0;
   bool any_blas_workspace_ = false;
   bool born_states_ = false;
+  std::optional<Tail> tail_;
   std::vector<uint32_t> pending_;  // of the present pass, alive at its end
   size_t gradient_step_ = 0;
   size_t first_gradient_ = SIZE_MAX;                  // pass

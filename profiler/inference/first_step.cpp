@@ -278,7 +278,7 @@ class FirstStep {
     }
     if (!order_.empty()) return;
     // Where the last of its parts is made, a gradient that is a sum is done.
-    Sizes whole;
+    absl::flat_hash_set<uint64_t> whole;
     for (size_t i = all.size(); i-- > 0;) {
       const uint64_t bytes = Bytes(all[i]);
       if (gradients_[bytes] == 1 ? whole.insert(bytes).second : stays_.contains(all[i])) {

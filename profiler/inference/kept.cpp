@@ -12,6 +12,8 @@ using trace::Category;
 
 constexpr uint64_t kScalar = 8;
 constexpr uint32_t kMostStates = 3;  // of a parameter's size: Adam has two, AMSGrad three
+// A backward that is cut off holds so many gradients before it is clear what does not train.
+constexpr uint32_t kFewestGradients = 32;
 constexpr uint64_t kLargestIntegers = uint64_t{64} << 20;
 
 struct OfSize {
@@ -19,9 +21,10 @@ struct OfSize {
   uint32_t next = 0;  // how many open ones have been given out
 };
 
+using OfSizes = absl::flat_hash_map<uint64_t, OfSize>;
+
 // How many tensors of each parameter's size the optimizer keeps: what most bytes say.
-uint32_t StatesOfEachParameter(const SizeCounts& gradients,
-                               const absl::flat_hash_map<uint64_t, OfSize>& sizes) {
+uint32_t StatesOfEachParameter(const SizeCounts& gradients, const OfSizes& sizes) {
   std::array<uint64_t, kMostStates + 1> votes{};
   for (const auto& [bytes, count] : gradients) {
     const auto it = sizes.find(bytes);
@@ -35,18 +38,44 @@ uint32_t StatesOfEachParameter(const SizeCounts& gradients,
   return static_cast<uint32_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
 }
 
-// The number of blocks of every size is a multiple of `each`.
-bool AllComeIn(uint32_t each, const absl::flat_hash_map<uint64_t, OfSize>& sizes) {
+// A backward makes a gradient of each of `parameters` of a size, a part of which may have come
+// before the recording.
+bool Passes(const SizeCounts& passing, uint64_t bytes, uint32_t parameters) {
+  const auto it = passing.find(bytes);
+  return it != passing.end() && uint64_t{it->second} * 4 >= uint64_t{parameters} * 3;
+}
+
+// The number of blocks of every size is a multiple of `each`; where `passing` is given, of those
+// that backward makes, and it makes as many as that means parameters.
+bool AllComeIn(uint32_t each, const OfSizes& sizes, const SizeCounts* passing) {
   uint64_t multiples = 0, others = 0;
   for (const auto& [bytes, of] : sizes) {
     if (bytes <= kScalar || of.open_older == 0) continue;
-    (of.open % each == 0 ? multiples : others) += bytes * of.open;
+    bool fits = of.open % each == 0;
+    if (passing != nullptr) {
+      if (!passing->contains(bytes)) continue;
+      fits &= Passes(*passing, bytes, of.open / each);
+    }
+    (fits ? multiples : others) += bytes * of.open;
   }
   return multiples > 0 && others * 100 < multiples;
 }
 
+// Of the bytes in question, most are of sizes that backward makes: what trains is not a small part
+// (adapters) of what is there.
+bool MostTrain(const Training& training, const OfSizes& sizes) {
+  uint64_t all = 0, trained = 0;
+  for (const auto& [bytes, of] : sizes) {
+    all += bytes * of.open;
+    const bool trains =
+        training.gradients.contains(bytes) || Passes(training.passing, bytes, of.open / 2);
+    if (trains) trained += bytes * of.open;
+  }
+  return trained * 2 >= all;
+}
+
 // There are as many blocks of nearly every size as gradients, or the same multiple.
-bool Fit(const SizeCounts& gradients, const absl::flat_hash_map<uint64_t, OfSize>& sizes) {
+bool Fit(const SizeCounts& gradients, const OfSizes& sizes) {
   std::array<uint64_t, kMostStates + 2> votes{};
   uint64_t all = 0;
   for (const auto& [bytes, of] : sizes) {
@@ -61,7 +90,7 @@ bool Fit(const SizeCounts& gradients, const absl::flat_hash_map<uint64_t, OfSize
 
 // Of most sizes that gradients have there is the same small multiple of blocks. Nothing but
 // parameters is there before a first step: then as many.
-bool Divide(const SizeCounts& gradients, const absl::flat_hash_map<uint64_t, OfSize>& sizes) {
+bool Divide(const SizeCounts& gradients, const OfSizes& sizes) {
   std::array<uint64_t, kMostStates + 2> votes{};
   uint64_t all = 0;
   bool first_step = true;
@@ -85,9 +114,9 @@ bool LooksLikeIntegers(uint64_t bytes, uint32_t blocks) {
 
 }  // namespace
 
-void ClassifyKept(const SizeCounts& gradients, const Sizes& passing, Backward backward,
-                  std::vector<Kept>& kept) {
-  absl::flat_hash_map<uint64_t, OfSize> sizes;
+void ClassifyKept(const Training& training, std::vector<Kept>& kept) {
+  const SizeCounts& gradients = training.gradients;
+  OfSizes sizes;
   uint64_t open_bytes = 0, trained_bytes = 0;
   uint32_t trained = 0;
   for (const Kept& k : kept) {
@@ -99,6 +128,7 @@ void ClassifyKept(const SizeCounts& gradients, const Sizes& passing, Backward ba
     of.open_older += k.older;
     open_bytes += k.bytes;
   }
+  Backward backward = training.backward;
   if (backward == Backward::kPerhapsWhole) {
     backward = gradients.empty() || Divide(gradients, sizes) ? Backward::kWhole : Backward::kCut;
   }
@@ -107,18 +137,34 @@ void ClassifyKept(const SizeCounts& gradients, const Sizes& passing, Backward ba
   const bool all_gradients =
       !gradients.empty() && (backward == Backward::kWhole || Fit(gradients, sizes));
   if (all_gradients) {
-    states = StatesOfEachParameter(gradients, sizes);
-  } else {
-    // A model with two moments of each parameter comes in threes, with one in pairs (which many
-    // models are by themselves: only where there is training). With gradients that stay, in fours.
-    const bool stay = gradients.empty() && backward == Backward::kWhole;
-    for (uint32_t each = 4; each >= (backward == Backward::kNone ? 3 : 2); --each) {
-      if (!AllComeIn(each, sizes)) continue;
-      kept_gradients = stay || each == 4 ? 1 : 0;
+    if (!training.first_states) states = StatesOfEachParameter(gradients, sizes);
+  } else if (gradients.empty() && backward == Backward::kWhole) {
+    // Gradients stay: pairs of parameter and gradient, and the states of each.
+    for (uint32_t each = 2; each <= (training.first_states ? 2 : kMostStates + 1); ++each) {
+      if (!AllComeIn(each, sizes, &training.passing)) continue;
+      kept_gradients = 1;
+      states = each - 2;
+      for (const auto& [bytes, count] : training.passing) {
+        const auto it = sizes.find(bytes);
+        if (it == sizes.end() || it->second.open_older == 0) continue;
+        if (it->second.open % each == 0) model[bytes] = it->second.open / each;
+      }
+      break;
+    }
+  } else if (!training.first_states) {
+    // A model with two moments of each parameter comes in threes, with gradients that stay in
+    // fours. With one moment it comes in pairs; so do many models by themselves, and bases that do
+    // not train: only where backward says that most of it trains.
+    const bool most = MostTrain(training, sizes);
+    uint32_t made = 0;
+    for (const auto& [bytes, count] : gradients) made += count;
+    const bool frozen = made >= kFewestGradients && !most;
+    for (uint32_t each = 4; each >= (most ? 2 : 3) && !frozen; --each) {
+      if (!AllComeIn(each, sizes, nullptr)) continue;
+      kept_gradients = each == 4 ? 1 : 0;
       states = each - 1 - kept_gradients;
       model.clear();
       for (const auto& [bytes, of] : sizes) {
-        if (stay && !passing.contains(bytes)) continue;
         if (of.open_older > 0 && of.open % each == 0) model[bytes] = of.open / each;
       }
       break;
@@ -145,7 +191,7 @@ void ClassifyKept(const SizeCounts& gradients, const Sizes& passing, Backward ba
     const uint32_t held = count * kept_gradients;
     const uint32_t state_count = k.older ? count * states - std::min(count * states, of.states) : 0;
     // Fused and capturable optimizers keep each parameter's step on the GPU.
-    const bool steps = k.bytes <= kScalar && k.older && trained > 0 && count == 0 &&
+    const bool steps = states > 0 && k.bytes <= kScalar && k.older && trained > 0 && count == 0 &&
                        of.open >= trained && nth >= of.open - trained;
     if (nth < parameters) {
       k.category = Category::kParameter, k.rule = kKeptParameter;
@@ -155,7 +201,7 @@ void ClassifyKept(const SizeCounts& gradients, const Sizes& passing, Backward ba
       k.category = Category::kOptimizerState, k.rule = kKeptState;
     } else if (k.batch) {
       k.category = Category::kInput, k.rule = kKeptInput;
-    } else if (model.empty() || too_few || (count == 0 && !whole_model_trains)) {
+    } else if (model.empty() || too_few || !whole_model_trains) {
       k.category = Category::kParameter,
       k.rule = model.empty() || too_few ? kKeptUntold : kKeptFrozen;
     } else if (k.older && LooksLikeIntegers(k.bytes, of.open - parameters - held - state_count)) {

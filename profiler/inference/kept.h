@@ -3,7 +3,6 @@
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
-#include <absl/container/flat_hash_set.h>
 
 #include <cstdint>
 #include <vector>
@@ -23,16 +22,22 @@ struct Kept {
   uint8_t rule = 0;
 };
 
+// What a recording shows of training. Without a whole backward (inference; a run that ended in its
+// first recorded one) gradients are none or too few; then the numbers of blocks decide. A whole one
+// without any gradient being made means that they are among what stays (a zero_grad that fills with
+// zeros).
+enum class Backward : uint8_t { kNone, kCut, kPerhapsWhole, kWhole };
+struct Training {
+  SizeCounts gradients;  // made in the step that makes most
+  // Of what a backward makes and lets go, the most of each size that one makes: a gradient that is
+  // added to one that stays is among them.
+  SizeCounts passing;
+  Backward backward = Backward::kNone;
+  bool first_states = false;  // an optimizer makes its states in the recording: none are older
+};
+
 // `kept`: in the order in which they were made, as far as known (older ones by address). Those that
 // already have a category count against their size's number of gradients, and keep it.
-//
-// Without a whole backward (inference; a run that ended in its first recorded one) gradients are
-// none or too few; then the numbers of blocks decide. A whole one without any gradient being made
-// means that they are among what stays (a zero_grad that fills with zeros); `passing` are the sizes
-// of what backward makes and lets go: a parameter's are among them.
-enum class Backward : uint8_t { kNone, kCut, kPerhapsWhole, kWhole };
-using Sizes = absl::flat_hash_set<uint64_t>;
-void ClassifyKept(const SizeCounts& gradients, const Sizes& passing, Backward backward,
-                  std::vector<Kept>& kept);
+void ClassifyKept(const Training& training, std::vector<Kept>& kept);
 
 }  // namespace vramscope::inference

@@ -1,6 +1,6 @@
 // Prints confusion matrices of inference against runs whose categories are known.
 //
-//   inference_confusion [--tables] [--cut=0.7] RUN.trace... RECORDED.pickle.zst...
+//   inference_confusion [--tables] [--cut=0.7] [--skip=0.1] RUN.trace... RECORDED.pickle.zst...
 //   inference_confusion --cuts RUN.trace...    of recordings that end after a share of the entries
 //       (from the program's start, from the second step on), or begin after it
 #include <fmt/format.h>
@@ -94,7 +94,7 @@ int main(int argc, char** argv) {
   using testing::Confusion;
   using testing::Frames;
   bool tables = false, cuts = false;
-  double cut = 1;
+  double cut = 1, skip = 0;
   testing::Confusion sums[2];
   const struct {
     const char* name;
@@ -111,6 +111,10 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     if (std::strncmp(argv[i], "--cut=", 6) == 0) {
       cut = std::stod(argv[i] + 6);
+      continue;
+    }
+    if (std::strncmp(argv[i], "--skip=", 7) == 0) {
+      skip = std::stod(argv[i] + 7);
       continue;
     }
     if (std::strcmp(argv[i], "--cuts") == 0) {
@@ -141,6 +145,7 @@ int main(int argc, char** argv) {
         const testing::Stripped truth = testing::Strip(**trace, {.frames = variant.frames,
                                                                  .annotations = variant.annotations,
                                                                  .first_step = first,
+                                                                 .skip = skip,
                                                                  .cut = cut});
         const auto begin = std::chrono::steady_clock::now();
         const recording::Labels labels = inference::Infer(truth.recording, truth.history);

@@ -119,5 +119,19 @@ TEST_P(Others, KkForward) {
   }
 }
 
+// Forward and backward alone, gradients never dropped: blocks come in fours (the embedding and the
+// head are alike), which is no model with states.
+TEST_P(Others, NoOptimizerRan) {
+  if (!GetParam()) GTEST_SKIP() << "without stacks nothing says that backward is whole";
+  ASSERT_NO_FATAL_FAILURE(Read("more/magma27"));
+  if (IsSkipped()) return;
+  constexpr uint64_t kParameters = 514'501'632;
+  for (const auto& at : {totals.at_peak, totals.at_end}) {
+    EXPECT_EQ(Of(at, Category::kParameter), kParameters);
+    EXPECT_EQ(Of(at, Category::kGradient), kParameters);
+    EXPECT_EQ(Of(at, Category::kOptimizerState), 0u);
+  }
+}
+
 }  // namespace
 }  // namespace vramscope::inference

@@ -1,0 +1,78 @@
+// Recordings of programs that are written here, as PyTorch's recorder writes them down: each
+// request and free with its stack, and what each block truly is.
+//
+//   Program p;
+//   const uint32_t weight = p.Alloc(1 << 20, Category::kParameter, p.Stack({...}));
+//   p.Record();                                  // the recording begins: the weight is older
+//   p.Enter(Phase::kForward);
+//   p.Free(p.Alloc(4096, Category::kTemporary));
+//   const Stripped made = p.Take({.stacks = true});
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/profiler/inference/stripped.h"
+
+namespace vramscope::testing {
+
+struct MadeFrame {
+  std::string function, file = {};
+  uint32_t line = 1;
+  friend auto operator<=>(const MadeFrame&, const MadeFrame&) = default;
+};
+using MadeStack = std::vector<MadeFrame>;  // innermost first
+
+class Program {
+ public:
+  // The row of a stack; equal ones are one.
+  uint32_t Stack(const MadeStack& frames);
+  // Frees that follow have this stack too, as what runs there lets go.
+  uint32_t Alloc(uint64_t bytes, trace::Category truth, uint32_t stack = 0);
+  void Becomes(uint32_t block, trace::Category truth);
+  void Free(uint32_t block);
+  void Free(std::initializer_list<uint32_t> blocks);
+
+  void Enter(trace::Phase phase) { phase_ = phase; }
+  void Step(int step) { step_ = step; }        // -1: outside of steps
+  void In(uint32_t stack) { stack_ = stack; }  // of frees that follow
+  // What was done so far is not in the recording; what is there is older than it.
+  void Record();
+
+  struct Options {
+    bool stacks = true;
+    bool older_stacks = false;  // of blocks older than the recording
+    double cut = 1;             // of the entries, how many are left
+  };
+  Stripped Take(const Options& options) const;
+
+ private:
+  struct Act {
+    enum class Kind : uint8_t { kAlloc, kFree, kBecomes } kind;
+    uint32_t block, stack;
+    trace::Category truth;
+    trace::Phase phase;
+    int step;
+  };
+  std::vector<Act> acts_;
+  std::vector<uint64_t> bytes_;  // by block
+  size_t begin_ = 0;             // first act of the recording
+  uint32_t stack_ = 0;
+  trace::Phase phase_ = trace::Phase::kSetup;
+  int step_ = -1;
+  std::map<MadeStack, uint32_t> rows_;
+};
+
+// Two recordings of one process, a device each, by turns; the second one's becomes device 1.
+struct Interleaved {
+  recording::Recording recording;
+  recording::History history;
+  std::vector<recording::EntryIndex> entry[2];  // of the two: where theirs are
+  std::vector<uint32_t> allocation[2];
+};
+Interleaved Interleave(const Stripped& first, const Stripped& second);
+
+}  // namespace vramscope::testing
