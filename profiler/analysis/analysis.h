@@ -82,6 +82,7 @@ struct Group {
 // began with.
 std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, GroupBy by);
 
+// Of a recording, never before it began: what it began with was all there then.
 struct Peak {
   uint64_t allocated = 0;  // highest, and where it was first reached
   uint64_t reserved = 0;   // highest over the trace, independently
@@ -138,13 +139,21 @@ struct PhaseTotal {
   uint64_t bytes = 0;
 };
 std::vector<PhaseTotal> PhaseTotals(const trace::Trace& trace, const MemoryCurves& curves);
+// Which device of one trace is compared with which of another: the one with the one, of several the
+// same number. Nothing: the other trace does not have it. By device.
+struct DevicePair {
+  std::optional<uint8_t> a, b;
+  uint8_t device() const { return b ? *b : a.value_or(0); }
+};
+std::vector<DevicePair> DevicePairs(const trace::Trace& a, const trace::Trace& b);
 struct DiffRow {
+  uint8_t device = 0;
   int32_t step = 0;
   trace::Phase phase = trace::Phase::kNone;
   trace::Category category = trace::Category::kUnknown;
   uint64_t a = 0, b = 0;
 };
-// Steps align by their number. Every key that either side has.
+// Steps align by their number. Every key that either side has, each device by itself.
 std::vector<DiffRow> Diff(const trace::Trace& a, const trace::Trace& b);
 
 }  // namespace vramscope::analysis

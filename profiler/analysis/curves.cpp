@@ -5,7 +5,6 @@
 namespace vramscope::analysis {
 namespace {
 
-using trace::Category;
 using trace::EventKind;
 using trace::kCategoryCount;
 
@@ -16,14 +15,13 @@ class PointBuffer {
   explicit PointBuffer(MemoryCurves& out, const std::array<bool, kCategoryCount>& present)
       : out_(out), present_(present) {}
 
-  void Add(trace::EventIndex event, int64_t time_ns, uint64_t allocated, uint64_t requested,
-           uint64_t reserved, const CategoryBytes& category) {
+  void Add(trace::EventIndex event, int64_t time_ns, const trace::MemorySums& sums) {
     event_[n_] = event;
     time_[n_] = time_ns;
-    allocated_[n_] = allocated;
-    requested_[n_] = requested;
-    reserved_[n_] = reserved;
-    for (int c = 0; c < kCategoryCount; ++c) category_[c][n_] = category[c];
+    allocated_[n_] = sums.allocated;
+    requested_[n_] = sums.requested;
+    reserved_[n_] = sums.reserved;
+    for (int c = 0; c < kCategoryCount; ++c) category_[c][n_] = sums.by_category[c];
     if (++n_ == kPoints) Flush();
   }
 
@@ -88,63 +86,9 @@ MemoryCurves ComputeCurves(const trace::Trace& trace, std::optional<uint8_t> dev
   }
 
   PointBuffer buffer(out, present);
-  std::vector<Category> now(trace.allocations.birth_category);
-  const trace::AllocationTable& a = trace.allocations;
-  uint64_t allocated = 0, requested = 0, reserved = 0;
-  CategoryBytes category{};
-  const auto bytes_of = [&category](Category c) -> uint64_t& {
-    return category[static_cast<size_t>(c)];
-  };
-  const auto others = [&](uint32_t i) {
-    switch (e.kind[i]) {
-      case EventKind::kAlloc:
-      case EventKind::kFreeCompleted:
-      case EventKind::kRetag:
-        return a.device[e.id[i]] != *device;
-      case EventKind::kSegmentAlloc:
-      case EventKind::kSegmentFree:
-      case EventKind::kSegmentMap:
-      case EventKind::kSegmentUnmap:
-        return trace.segments.device[e.id[i]] != *device;
-      default:
-        return true;
-    }
-  };
-  for (uint32_t i = 0; i < e.size(); ++i) {
-    const uint64_t id = e.id[i];
-    if (device && others(i)) continue;
-    switch (e.kind[i]) {
-      case EventKind::kAlloc:
-        allocated += a.bytes_rounded[id];
-        requested += a.bytes[id];
-        bytes_of(now[id]) += a.bytes_rounded[id];
-        break;
-      case EventKind::kFreeCompleted:
-        allocated -= a.bytes_rounded[id];
-        requested -= a.bytes[id];
-        bytes_of(now[id]) -= a.bytes_rounded[id];
-        break;
-      case EventKind::kRetag:
-        bytes_of(now[id]) -= a.bytes_rounded[id];
-        now[id] = e.category[i];
-        bytes_of(now[id]) += a.bytes_rounded[id];
-        break;
-      case EventKind::kSegmentAlloc:
-        if (!trace.segments.expandable[id]) reserved += trace.segments.bytes[id];
-        break;
-      case EventKind::kSegmentFree:
-        if (!trace.segments.expandable[id]) reserved -= trace.segments.bytes[id];
-        break;
-      case EventKind::kSegmentMap:
-        reserved += e.bytes[i];
-        break;
-      case EventKind::kSegmentUnmap:
-        reserved -= std::min(reserved, e.bytes[i]);
-        break;
-      default:
-        continue;
-    }
-    buffer.Add(i, e.time_ns[i], allocated, requested, reserved, category);
+  for (trace::MemoryCursor at(trace, device); at.event() < e.size();) {
+    const trace::EventIndex i = at.event();
+    if (at.Apply()) buffer.Add(i, e.time_ns[i], at.sums());
   }
   buffer.Flush();
   return out;

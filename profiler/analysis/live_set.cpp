@@ -72,42 +72,19 @@ LiveSet LiveAt(const trace::Trace& trace, EventIndex event, std::optional<uint8_
   live.context = ContextAt(trace, event);
 
   const trace::AllocationTable& a = trace.allocations;
-  const auto born_end = std::upper_bound(a.alloc_event.begin(), a.alloc_event.end(), event);
-  const auto born = static_cast<uint32_t>(born_end - a.alloc_event.begin());
-  std::vector<trace::Category> now(a.birth_category.begin(), a.birth_category.begin() + born);
-  const trace::RetagTable& r = trace.retags;
-  for (uint32_t i = 0; i < r.size() && r.event[i] <= event; ++i)
-    now[r.allocation[i].value] = r.to[i];
-  for (uint32_t id = 0; id < born; ++id) {
-    if (a.free_event[id] <= event) continue;  // kNoEvent is the greatest
-    if (device && a.device[id] != *device) continue;
-    live.allocations.push_back({.id = {id}, .category = now[id]});
-    live.allocated += a.bytes_rounded[id];
-    live.requested += a.bytes[id];
-    live.by_category[static_cast<size_t>(now[id])] += a.bytes_rounded[id];
-  }
+  const trace::MemoryCursor at = trace::MemoryCursor::Behind(trace, event, device);
+  const trace::MemorySums& sums = at.sums();
+  live.allocated = sums.allocated;
+  live.requested = sums.requested;
+  live.reserved = sums.reserved;
+  live.by_category = sums.by_category;
+  for (const trace::AllocationId id : at.Live())
+    live.allocations.push_back({.id = id, .category = at.CategoryOf(id)});
   std::sort(live.allocations.begin(), live.allocations.end(),
             [&a](const LiveAllocation& x, const LiveAllocation& y) {
               const uint64_t bx = a.bytes_rounded[x.id.value], by = a.bytes_rounded[y.id.value];
               return bx != by ? bx > by : x.id < y.id;
             });
-
-  const trace::SegmentTable& s = trace.segments;
-  for (uint32_t id = 0; id < s.size() && s.alloc_event[id] <= event; ++id) {
-    if (device && s.device[id] != *device) continue;
-    if (s.free_event[id] > event && !s.expandable[id]) live.reserved += s.bytes[id];
-  }
-  // Expandable segments: what was mapped.
-  if (std::find(s.expandable.begin(), s.expandable.end(), 1) == s.expandable.end()) return live;
-  const std::vector<EventIndex>& activity = trace.activities.event;
-  for (size_t row = 0; row < activity.size() && activity[row] <= event; ++row) {
-    const EventKind kind = trace.events.kind[activity[row]];
-    if (kind != EventKind::kSegmentMap && kind != EventKind::kSegmentUnmap) continue;
-    if (device && s.device[trace.events.id[activity[row]]] != *device) continue;
-    const uint64_t bytes = trace.events.bytes[activity[row]];
-    if (kind == EventKind::kSegmentMap) live.reserved += bytes;
-    if (kind == EventKind::kSegmentUnmap) live.reserved -= std::min(bytes, live.reserved);
-  }
   return live;
 }
 
@@ -207,12 +184,15 @@ std::vector<Group> GroupLive(const trace::Trace& trace, const LiveSet& live, Gro
 Peak FindPeak(const trace::Trace& trace, const MemoryCurves& curves) {
   Peak peak;
   if (curves.size() == 0) return peak;
-  const auto at =
-      static_cast<size_t>(std::max_element(curves.allocated.begin(), curves.allocated.end()) -
-                          curves.allocated.begin());
+  // What a recording began with is restated piece by piece; all of it was there when it began.
+  const EventIndex begin = trace.recording_begin == kNoEvent ? 0 : trace.recording_begin;
+  const auto first = static_cast<ptrdiff_t>(PointAt(curves, begin).value_or(0));
+  const auto at = static_cast<size_t>(
+      std::max_element(curves.allocated.begin() + first, curves.allocated.end()) -
+      curves.allocated.begin());
   peak.allocated = curves.allocated[at];
-  peak.reserved = *std::max_element(curves.reserved.begin(), curves.reserved.end());
-  peak.context = ContextAt(trace, curves.event[at]);
+  peak.reserved = *std::max_element(curves.reserved.begin() + first, curves.reserved.end());
+  peak.context = ContextAt(trace, std::max(curves.event[at], begin));
   for (int c = 0; c < trace::kCategoryCount; ++c) {
     if (!curves.category[c].empty()) peak.by_category[c] = curves.category[c][at];
   }

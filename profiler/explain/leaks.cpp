@@ -88,16 +88,10 @@ Leaks FindLeaks(const trace::Trace& trace, const CallSites& sites) {
   const std::vector<Span> steps = StepsOf(trace);
   for (const Span& step : steps) out.steps.push_back(step.number);
   out.known = steps.size() >= kFewestSteps;
-  uint64_t allocated = 0;
-  EventIndex next = 0;
+  trace::MemoryCursor at(trace);
   for (const Span& step : steps) {
-    for (; next <= step.end && next < trace.events.size(); ++next) {
-      const trace::EventKind kind = trace.events.kind[next];
-      if (kind != trace::EventKind::kAlloc && kind != trace::EventKind::kFreeCompleted) continue;
-      const uint64_t bytes = trace.allocations.bytes_rounded[trace.events.id[next]];
-      allocated += kind == trace::EventKind::kAlloc ? bytes : -bytes;
-    }
-    out.allocated.push_back(allocated);
+    at.AdvanceTo(step.end == trace::kNoEvent ? step.end : step.end + 1);
+    out.allocated.push_back(at.sums().allocated);
   }
   if (!out.known) {
     out.headline = Headline(out);

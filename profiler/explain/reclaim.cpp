@@ -47,16 +47,16 @@ struct Card {
 };
 Card AssumedCard(const trace::Trace& trace, uint8_t device, uint64_t peak_reserved) {
   if (const run::DeviceProfile& d = trace.info.device; d.memory_bytes != 0) return {d.memory_bytes};
-  DeviceMemory memory(trace, device);
+  trace::MemoryCursor memory(trace, device);
   const trace::ActivityTable& activities = trace.activities;
   size_t row = 0;
   for (EventIndex i = 0; i < trace.events.size(); ++i) {
-    memory.Next(i);
+    memory.Apply();
     if (trace.events.kind[i] != trace::EventKind::kOutOfMemory) continue;
     while (row < activities.size() && activities.event[row] < i) ++row;
     if (row == activities.size() || activities.event[row] != i || activities.device[row] != device)
       continue;
-    const uint64_t bytes = memory.reserved() + trace.events.bytes_rounded[i];
+    const uint64_t bytes = memory.sums().reserved + trace.events.bytes_rounded[i];
     return {bytes,
             fmt::format("with the {} that were there when memory ran out", FormatBytes(bytes))};
   }
@@ -144,14 +144,15 @@ Unused MostUnusedOf(const trace::Trace& trace, uint8_t device) {
     steps = true;
   }
   Unused best;
-  DeviceMemory memory(trace, device);
+  trace::MemoryCursor memory(trace, device);
   for (EventIndex i = 0; i < trace.events.size() && i <= last; ++i) {
-    if (!memory.Next(i) || i < first) continue;
+    if (!memory.Apply() || i < first) continue;
     // What was just got from the driver is for the request that comes next.
     const trace::EventKind kind = trace.events.kind[i];
     if (kind == trace::EventKind::kSegmentAlloc || kind == trace::EventKind::kSegmentMap) continue;
-    if (memory.reserved() <= memory.allocated() + best.bytes) continue;
-    best = {.event = i, .bytes = memory.reserved() - memory.allocated()};
+    const trace::MemorySums& now = memory.sums();
+    if (now.reserved <= now.allocated + best.bytes) continue;
+    best = {.event = i, .bytes = now.reserved - now.allocated};
   }
   return best;
 }

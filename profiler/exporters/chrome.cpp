@@ -11,6 +11,7 @@
 
 #include "profiler/exporters/json_text.h"
 #include "profiler/exporters/spans.h"
+#include "profiler/trace/memory_cursor.h"
 
 namespace vramscope::exporters {
 namespace {
@@ -32,13 +33,6 @@ constexpr uint32_t kGpuSortIndex = 5000000;
 constexpr int kDeviceTypeCpu = 0;
 constexpr int kDeviceTypeCuda = 1;
 
-// What is in one device's memory at the present event.
-struct DeviceState {
-  std::array<uint64_t, kCategoryCount> category{};
-  uint64_t allocated = 0;
-  uint64_t reserved = 0;
-};
-
 class ChromeWriter {
  public:
   ChromeWriter(const trace::Trace& trace, std::ostream& out)
@@ -49,7 +43,7 @@ class ChromeWriter {
         begin_ns_(trace.begin_ns()),
         shown_ns_(ShownTimes(trace)),
         spans_(CollectSpans(trace, shown_ns_, modelled_)),
-        present_category_(trace.allocations.birth_category) {
+        at_(trace) {
     names_.reserve(trace.strings.size());
     for (const std::string& text : trace.strings) names_.push_back(CleanJsonText(text));
   }
@@ -225,7 +219,7 @@ class ChromeWriter {
   }
   void CategoryCounter(int64_t ns, uint8_t device, Category category) {
     Counter(ns, device, trace::Name(category),
-            State(device).category[static_cast<size_t>(category)]);
+            Now(device).by_category[static_cast<size_t>(category)]);
   }
 
   // Every curve begins at zero, so that the first step up is seen.
@@ -248,18 +242,19 @@ class ChromeWriter {
     }
   }
 
-  DeviceState& State(uint8_t device) { return devices_[device]; }
+  // Of one device at the present event.
+  const trace::MemorySums& Now(uint8_t device) const { return at_.memory(device).sums(); }
 
   void MemoryInstant(EventIndex event, uint8_t device, int64_t bytes, uint64_t address,
                      Category category, const std::string& held_as) {
-    const DeviceState& state = State(device);
+    const trace::MemorySums& now = Now(device);
     Put("  {{\n    \"ph\": \"i\", \"cat\": \"cpu_instant_event\", \"s\": \"t\", \"name\": "
         "\"[memory]\",\n"
         "    \"pid\": {}, \"tid\": {}, \"ts\": {},\n    \"args\": {{ \"Total Reserved\": {}, "
         "\"Total "
         "Allocated\": {}, \"Bytes\": {}, \"Addr\": {}, \"Device Id\": {}, \"Device Type\": {}, "
         "\"Ev Idx\": {}, \"Category\": \"{}\"{} }}\n  }},\n",
-        kHostProcess, open_thread_, Time(shown_ns_[event]), state.reserved, state.allocated, bytes,
+        kHostProcess, open_thread_, Time(shown_ns_[event]), now.reserved, now.allocated, bytes,
         address, DeviceId(device), DeviceType(), event, trace::Name(category), held_as);
   }
   // PyTorch's CPU device has the index -1.
@@ -270,37 +265,35 @@ class ChromeWriter {
     const trace::EventTable& events = trace_.events;
     const int64_t ns = shown_ns_[event];
     const uint64_t id = events.id[event];
-    switch (events.kind[event]) {
+    const EventKind kind = events.kind[event];
+    const Category before = kind == EventKind::kRetag ? at_.CategoryOf({static_cast<uint32_t>(id)})
+                                                      : Category::kUnknown;
+    at_.Apply();
+    switch (kind) {
       case EventKind::kAlloc:
         Allocated(event, ns, static_cast<uint32_t>(id), true);
         break;
       case EventKind::kFreeCompleted:
         Allocated(event, ns, static_cast<uint32_t>(id), false);
         break;
-      case EventKind::kRetag: {
-        const uint8_t device = trace_.allocations.device[id];
-        const uint64_t block = trace_.allocations.bytes_rounded[id];
-        const Category from = present_category_[id];
-        const Category to = events.category[event];
-        if (from == to) break;
-        State(device).category[static_cast<size_t>(from)] -= block;
-        State(device).category[static_cast<size_t>(to)] += block;
-        present_category_[id] = to;
-        CategoryCounter(ns, device, from);
-        CategoryCounter(ns, device, to);
+      case EventKind::kRetag:
+        if (before == events.category[event]) break;
+        CategoryCounter(ns, trace_.allocations.device[id], before);
+        CategoryCounter(ns, trace_.allocations.device[id], events.category[event]);
+        break;
+      case EventKind::kSegmentAlloc:
+      case EventKind::kSegmentFree:
+      case EventKind::kSegmentMap:
+      case EventKind::kSegmentUnmap: {
+        const uint8_t device = trace_.segments.device[id];
+        Counter(ns, device, "reserved", Now(device).reserved);
         break;
       }
-      case EventKind::kSegmentAlloc:
-        Reserved(ns, trace_.segments.device[id], trace_.segments.bytes[id], true);
-        break;
-      case EventKind::kSegmentFree:
-        Reserved(ns, trace_.segments.device[id], trace_.segments.bytes[id], false);
-        break;
       case EventKind::kOutOfMemory:
-        OutOfMemory(event, ns);
+        OutOfMemory(event, ns, DeviceOfActivity(event));
         break;
       case EventKind::kDeviceUsage:
-        Counter(ns, 0, "device used", events.bytes[event]);
+        Counter(ns, DeviceOfActivity(event), "device used", events.bytes[event]);
         break;
       case EventKind::kMarker:
         Put("  {{\n    \"ph\": \"i\", \"cat\": \"user_annotation\", \"s\": \"p\", \"name\": "
@@ -316,40 +309,30 @@ class ChromeWriter {
   void Allocated(EventIndex event, int64_t ns, uint32_t allocation, bool alive) {
     const trace::AllocationTable& table = trace_.allocations;
     const uint8_t device = table.device[allocation];
-    const uint64_t block = table.bytes_rounded[allocation];
-    const Category category = present_category_[allocation];
-    DeviceState& state = State(device);
-    uint64_t& of_category = state.category[static_cast<size_t>(category)];
-    if (alive) {
-      of_category += block;
-      state.allocated += block;
-    } else {
-      of_category -= block;
-      state.allocated -= block;
-    }
-    const auto bytes = static_cast<int64_t>(block);
+    const Category category = at_.CategoryOf({allocation});
+    const auto bytes = static_cast<int64_t>(table.bytes_rounded[allocation]);
     const Category main = table.main_category[allocation];
     MemoryInstant(
         event, device, alive ? bytes : -bytes, table.address[allocation], category,
         alive && main != category ? fmt::format(", \"Held as\": \"{}\"", trace::Name(main)) : "");
     CategoryCounter(ns, device, category);
-    Counter(ns, device, "allocated", state.allocated);
+    Counter(ns, device, "allocated", Now(device).allocated);
   }
 
-  void Reserved(int64_t ns, uint8_t device, uint64_t bytes, bool alive) {
-    DeviceState& state = State(device);
-    state.reserved = alive ? state.reserved + bytes : state.reserved - bytes;
-    Counter(ns, device, "reserved", state.reserved);
+  uint8_t DeviceOfActivity(EventIndex event) {
+    const trace::ActivityTable& activities = trace_.activities;
+    while (activities.event[activity_] < event) ++activity_;
+    return activities.device[activity_];
   }
 
-  void OutOfMemory(EventIndex event, int64_t ns) {
+  void OutOfMemory(EventIndex event, int64_t ns, uint8_t device) {
     Put("  {{\n    \"ph\": \"i\", \"cat\": \"cpu_instant_event\", \"s\": \"t\", \"name\": "
         "\"[OutOfMemory]\",\n    \"pid\": {}, \"tid\": {}, \"ts\": {},\n    \"args\": {{ \"Total "
         "Reserved\": "
         "{}, \"Total Allocated\": {}, \"Bytes\": {}, \"Device Id\": {}, \"Device Type\": {} }}\n  "
         "}},\n",
-        kHostProcess, open_thread_, Time(ns), State(0).reserved, State(0).allocated,
-        trace_.events.bytes[event], DeviceId(0), DeviceType());
+        kHostProcess, open_thread_, Time(ns), Now(device).reserved, Now(device).allocated,
+        trace_.events.bytes[event], DeviceId(device), DeviceType());
   }
 
   const trace::Trace& trace_;
@@ -360,9 +343,9 @@ class ChromeWriter {
   const std::vector<int64_t> shown_ns_;  // of every event
   const Spans spans_;
   std::vector<std::string> names_;  // strings of the trace, cleaned
-  std::vector<Category> present_category_;
-  std::map<uint8_t, DeviceState> devices_;
+  trace::MemoryCursor at_;
   std::map<uint32_t, uint32_t> thread_of_;  // thread of the trace -> of the file
+  size_t activity_ = 0;                     // next row of the activity table
   uint32_t open_thread_ = kFirstThread;     // of the slice that began last
   fmt::memory_buffer buffer_;
 };

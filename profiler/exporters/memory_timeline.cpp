@@ -5,7 +5,8 @@
 
 #include <array>
 #include <iterator>
-#include <vector>
+
+#include "profiler/trace/memory_cursor.h"
 
 namespace vramscope::exporters {
 namespace {
@@ -82,10 +83,7 @@ class GzipOutput {
 class TimelineWriter {
  public:
   TimelineWriter(const trace::Trace& trace, std::ostream& out, const MemoryTimelineOptions& options)
-      : trace_(trace),
-        options_(options),
-        gzip_(out),
-        present_category_(trace.allocations.birth_category) {}
+      : trace_(trace), options_(options), gzip_(out), at_(trace, options.device) {}
 
   absl::Status Write() {
     const trace::EventTable& events = trace_.events;
@@ -113,8 +111,10 @@ class TimelineWriter {
     const EventKind kind = trace_.events.kind[event];
     if (kind != EventKind::kAlloc && kind != EventKind::kFreeCompleted && kind != EventKind::kRetag)
       return;
-    const uint64_t id = trace_.events.id[event];
+    const auto id = static_cast<uint32_t>(trace_.events.id[event]);
     if (trace_.allocations.device[id] != options_.device) return;
+    at_.AdvanceTo(event);  // what held before it
+    const Category category = at_.CategoryOf({id});
     const bool before = trace_.recording_begin != trace::kNoEvent && event < trace_.recording_begin;
     // Wraps on a damaged file's numbers instead of overflowing.
     const auto ns = before
@@ -124,7 +124,6 @@ class TimelineWriter {
     const uint64_t block = trace_.allocations.bytes_rounded[id];
     const auto bytes = static_cast<int64_t>(block);
     const auto gone = static_cast<int64_t>(uint64_t{0} - block);
-    Category& category = present_category_[id];
     if (kind == EventKind::kAlloc) {
       Point(ns, before ? kPreexisting : kCreate, bytes, category);
     } else if (kind == EventKind::kFreeCompleted) {
@@ -132,7 +131,6 @@ class TimelineWriter {
     } else if (const Category to = trace_.events.category[event]; to != category) {
       Point(ns, kIncrementVersion, gone, category);
       Point(ns, kIncrementVersion, bytes, to);
-      category = to;
     }
   }
   void Point(int64_t ns, Action action, int64_t bytes, Category category) {
@@ -144,7 +142,7 @@ class TimelineWriter {
   const trace::Trace& trace_;
   const MemoryTimelineOptions& options_;
   GzipOutput gzip_;
-  std::vector<Category> present_category_;
+  trace::MemoryCursor at_;
   fmt::memory_buffer buffer_;
   bool first_ = true;
 };

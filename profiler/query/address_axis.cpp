@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "profiler/trace/range_set.h"
+
 namespace vramscope::query {
 namespace {
 
@@ -16,54 +18,37 @@ class Packer {
     if (fit == by_size_.end()) {
       // The last free range grows when it reaches the end.
       uint64_t offset = end_;
-      if (!by_offset_.empty()) {
-        const auto last = std::prev(by_offset_.end());
-        if (last->first + last->second == end_) {
-          offset = last->first;
-          Remove(last);
-        }
+      if (!free_.empty() && std::prev(free_.end())->second == end_) {
+        offset = std::prev(free_.end())->first;
+        by_size_.erase({end_ - offset, offset});
+        free_.Remove(offset, end_);
       }
       end_ = offset + bytes;
       return offset;
     }
     const auto [size, offset] = *fit;
-    Remove(by_offset_.find(offset));
-    if (size > bytes) Add(offset + bytes, size - bytes);
+    by_size_.erase(fit);
+    free_.Remove(offset, offset + bytes);
+    if (size > bytes) by_size_.insert({size - bytes, offset + bytes});
     return offset;
   }
 
   void Give(uint64_t offset, uint64_t bytes) {
     if (bytes == 0) return;
-    auto next = by_offset_.lower_bound(offset);
-    if (next != by_offset_.end() && next->first == offset + bytes) {
-      bytes += next->second;
-      Remove(next++);
-    }
-    if (next != by_offset_.begin()) {
-      const auto prev = std::prev(next);
-      if (prev->first + prev->second == offset) {
-        offset = prev->first;
-        bytes += prev->second;
-        Remove(prev);
-      }
-    }
-    Add(offset, bytes);
+    // What it touches becomes one with it.
+    for (auto it = free_.FirstEndingAfter(offset == 0 ? 0 : offset - 1);
+         it != free_.end() && it->first <= offset + bytes; ++it)
+      by_size_.erase({it->second - it->first, it->first});
+    free_.Add(offset, offset + bytes);
+    const auto joined = free_.FirstEndingAfter(offset);
+    by_size_.insert({joined->second - joined->first, joined->first});
   }
 
   uint64_t highest() const { return end_; }
 
  private:
-  using Ranges = std::map<uint64_t, uint64_t>;
-  void Add(uint64_t offset, uint64_t bytes) {
-    by_offset_[offset] = bytes;
-    by_size_.insert({bytes, offset});
-  }
-  void Remove(Ranges::iterator range) {
-    by_size_.erase({range->second, range->first});
-    by_offset_.erase(range);
-  }
-  Ranges by_offset_;  // free ranges: offset -> bytes
-  std::set<std::pair<uint64_t, uint64_t>> by_size_;
+  trace::RangeSet free_;
+  std::set<std::pair<uint64_t, uint64_t>> by_size_;  // of free_: (bytes, offset)
   uint64_t end_ = 0;
 };
 
@@ -143,7 +128,7 @@ class OpenStrips {
 class AddressAxis::Builder {
  public:
   explicit Builder(AddressAxis& axis)
-      : x_(axis), t_(axis.trace_), s_(t_.segments), a_(t_.allocations), e_(t_.events) {}
+      : x_(axis), t_(*axis.trace_), s_(t_.segments), a_(t_.allocations), e_(t_.events) {}
 
   void Build() {
     FindPieces();
@@ -201,38 +186,27 @@ class AddressAxis::Builder {
  private:
   // Everything that was ever mapped of a segment, in one list for all.
   void FindPieces() {
-    struct Range {
-      uint32_t segment;
-      uint64_t begin, end;
-    };
-    std::vector<Range> ranges;
-    for (uint32_t id = 0; id < s_.size(); ++id)
-      if (!s_.expandable[id]) ranges.push_back({id, s_.address[id], s_.address[id] + s_.bytes[id]});
+    std::map<uint32_t, trace::RangeSet> mapped;
     for (uint32_t row = 0; row < t_.activities.size(); ++row) {
       const trace::EventIndex i = t_.activities.event[row];
       if (e_.kind[i] != trace::EventKind::kSegmentMap) continue;
       const uint64_t begin = t_.activities.address[row];
-      if (e_.bytes[i] > 0)
-        ranges.push_back({static_cast<uint32_t>(e_.id[i]), begin, begin + e_.bytes[i]});
+      mapped[static_cast<uint32_t>(e_.id[i])].Add(begin, trace::EndOf(begin, e_.bytes[i]));
     }
-    std::sort(ranges.begin(), ranges.end(), [](const Range& x, const Range& y) {
-      return std::pair(x.segment, x.begin) < std::pair(y.segment, y.begin);
-    });
-    x_.first_piece_.assign(s_.size() + 1, 0);
-    for (size_t i = 0; i < ranges.size();) {
-      const uint32_t segment = ranges[i].segment;
+    for (uint32_t id = 0; id < s_.size(); ++id) {
+      x_.first_piece_.push_back(static_cast<uint32_t>(x_.pieces_.size()));
+      if (!s_.expandable[id]) {
+        x_.pieces_.push_back(
+            {.begin = s_.address[id], .end = trace::EndOf(s_.address[id], s_.bytes[id])});
+        continue;
+      }
       uint64_t before = 0;
-      while (i < ranges.size() && ranges[i].segment == segment) {
-        Piece piece{.begin = ranges[i].begin, .end = ranges[i].end, .before = before};
-        for (++i; i < ranges.size() && ranges[i].segment == segment && ranges[i].begin <= piece.end;
-             ++i)
-          piece.end = std::max(piece.end, ranges[i].end);
-        before += piece.end - piece.begin;
-        x_.pieces_.push_back(piece);
-        ++x_.first_piece_[segment + 1];
+      for (const auto& [begin, end] : mapped[id]) {
+        x_.pieces_.push_back({.begin = begin, .end = end, .before = before});
+        before += end - begin;
       }
     }
-    for (uint32_t id = 0; id < s_.size(); ++id) x_.first_piece_[id + 1] += x_.first_piece_[id];
+    x_.first_piece_.push_back(static_cast<uint32_t>(x_.pieces_.size()));
   }
 
   uint64_t BytesOf(uint32_t segment) const {
@@ -267,7 +241,9 @@ class AddressAxis::Builder {
   std::map<uint32_t, OpenStrips> open_;  // of expandable segments
 };
 
-AddressAxis::AddressAxis(const trace::Trace& trace) : trace_(trace) { Builder(*this).Build(); }
+AddressAxis::AddressAxis(std::shared_ptr<const trace::Trace> trace) : trace_(std::move(trace)) {
+  Builder(*this).Build();
+}
 
 const AddressAxis::Piece* AddressAxis::PieceOf(uint32_t segment, uint64_t address) const {
   const std::span<const Piece> pieces = PiecesOf(segment);
@@ -280,11 +256,11 @@ const AddressAxis::Piece* AddressAxis::PieceOf(uint32_t segment, uint64_t addres
 }
 
 uint64_t AddressAxis::OffsetOf(trace::AllocationId id) const {
-  const trace::AllocationTable& a = trace_.allocations;
+  const trace::AllocationTable& a = trace_->allocations;
   const trace::SegmentId segment = a.segment[id.value];
   if (!segment.valid()) return own_offset_[id.value];
-  if (!trace_.segments.expandable[segment.value])
-    return offset_[segment.value] + (a.address[id.value] - trace_.segments.address[segment.value]);
+  if (!trace_->segments.expandable[segment.value])
+    return offset_[segment.value] + (a.address[id.value] - trace_->segments.address[segment.value]);
   const Piece* piece = PieceOf(segment.value, a.address[id.value]);
   if (piece == nullptr) return own_offset_[id.value];
   return offset_[segment.value] + piece->before + (a.address[id.value] - piece->begin);

@@ -3,13 +3,14 @@
 // as it lives; a freed range is used again. Within a segment distances are as they are, but for
 // addresses of expandable ones that never had memory: they take no room.
 //
-//   AddressAxis axis(*trace);
+//   AddressAxis axis(trace);
 //   uint64_t y = axis.OffsetOf({row});    // packed offset of an allocation's first byte
 //
 // Immutable once built; thread-safe.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -30,7 +31,7 @@ struct Strip {
 
 class AddressAxis {
  public:
-  explicit AddressAxis(const trace::Trace& trace);
+  explicit AddressAxis(std::shared_ptr<const trace::Trace> trace);
   uint64_t size() const { return size_; }  // all offsets are below
   uint64_t OffsetOf(trace::AllocationId id) const;
   // By begin.
@@ -54,7 +55,7 @@ class AddressAxis {
                                       first_piece_[segment + 1] - first_piece_[segment]);
   }
 
-  const trace::Trace& trace_;
+  std::shared_ptr<const trace::Trace> trace_;
   uint64_t size_ = 0;
   std::vector<Strip> strips_;
   std::vector<uint32_t> first_piece_;  // by segment

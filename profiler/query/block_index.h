@@ -1,7 +1,7 @@
 // Allocations as rectangles, time x (packed) address. A query gives those that are large enough on
 // the screen as rectangles, and a coarse grid of what the smaller ones cover.
 //
-//   AddressAxis axis(*trace);
+//   AddressAxis axis(trace);
 //   BlockIndex index(trace, axis);
 //   BlockView v = index.Query(begin_ns, end_ns, 0, axis.size(), width_px, height_px);
 //   for (const BlockRect& r : v.rects) DrawRect(r, color(trace->allocations.category[r.row]));

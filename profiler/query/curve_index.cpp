@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "profiler/query/level_of_detail.h"
 #include "profiler/query/time_span.h"
@@ -29,7 +30,7 @@ std::vector<uint64_t> Pick(const std::vector<uint64_t>& values,
 
 }  // namespace
 
-MaxPyramid::MaxPyramid(const std::vector<uint64_t>& values) : values_(&values) {
+MaxPyramid::MaxPyramid(std::span<const uint64_t> values) {
   levels_ = BuildPyramid<Node>(
       values.size(), kBase,
       [&](size_t i) {
@@ -40,8 +41,7 @@ MaxPyramid::MaxPyramid(const std::vector<uint64_t>& values) : values_(&values) {
       });
 }
 
-size_t MaxPyramid::ArgMax(size_t begin, size_t end) const {
-  const std::vector<uint64_t>& v = *values_;
+size_t MaxPyramid::ArgMax(std::span<const uint64_t> v, size_t begin, size_t end) const {
   Node best{v[begin], static_cast<uint32_t>(begin)};
   const auto take = [&best](Node n) {
     if (n.value > best.value || (n.value == best.value && n.index < best.index)) best = n;
@@ -68,14 +68,15 @@ size_t MaxPyramid::MemoryBytes() const {
   return bytes;
 }
 
-CurveIndex::CurveIndex(const analysis::MemoryCurves& curves)
-    : curves_(curves),
-      allocated_(curves.allocated),
-      reserved_point_(Changes(curves.reserved)),
-      reserved_value_(Pick(curves.reserved, reserved_point_)),
+CurveIndex::CurveIndex(std::shared_ptr<const analysis::MemoryCurves> curves)
+    : curves_(std::move(curves)),
+      allocated_(curves_->allocated),
+      reserved_point_(Changes(curves_->reserved)),
+      reserved_value_(Pick(curves_->reserved, reserved_point_)),
       reserved_(reserved_value_) {
-  sampled_times_.reserve(curves.size() / kSample + 1);
-  for (size_t i = 0; i < curves.size(); i += kSample) sampled_times_.push_back(curves.time_ns[i]);
+  sampled_times_.reserve(curves_->size() / kSample + 1);
+  for (size_t i = 0; i < curves_->size(); i += kSample)
+    sampled_times_.push_back(curves_->time_ns[i]);
 }
 
 size_t CurveIndex::FirstAtOrAfter(int64_t time_ns, size_t from) const {
@@ -84,8 +85,8 @@ size_t CurveIndex::FirstAtOrAfter(int64_t time_ns, size_t from) const {
   const auto s = static_cast<size_t>(std::lower_bound(samples, sampled_times_.end(), time_ns) -
                                      sampled_times_.begin());
   const size_t first = std::max(from, s == 0 ? 0 : (s - 1) * kSample);
-  const size_t last = std::max(first, std::min(curves_.size(), s * kSample));
-  const auto begin = curves_.time_ns.begin();
+  const size_t last = std::max(first, std::min(curves_->size(), s * kSample));
+  const auto begin = curves_->time_ns.begin();
   return static_cast<size_t>(std::lower_bound(begin + static_cast<ptrdiff_t>(first),
                                               begin + static_cast<ptrdiff_t>(last), time_ns) -
                              begin);
@@ -96,7 +97,7 @@ size_t CurveIndex::NearlyAtOrAfter(int64_t time_ns, size_t from) const {
       sampled_times_.begin() + static_cast<ptrdiff_t>((from + kSample - 1) / kSample);
   const auto s = static_cast<size_t>(std::lower_bound(samples, sampled_times_.end(), time_ns) -
                                      sampled_times_.begin());
-  return std::max(from, std::min(s * kSample, curves_.size()));
+  return std::max(from, std::min(s * kSample, curves_->size()));
 }
 
 CurveColumns CurveIndex::Query(int64_t begin_ns, int64_t end_ns, int columns) const {
@@ -113,14 +114,14 @@ CurveColumns CurveIndex::Query(int64_t begin_ns, int64_t end_ns, int columns) co
       static_cast<size_t>(std::lower_bound(reserved_point_.begin(), reserved_point_.end(), next) -
                           reserved_point_.begin());
   const size_t last =
-      static_cast<size_t>(std::upper_bound(curves_.time_ns.begin() + static_cast<ptrdiff_t>(next),
-                                           curves_.time_ns.end(), end_ns) -
-                          curves_.time_ns.begin());
+      static_cast<size_t>(std::upper_bound(curves_->time_ns.begin() + static_cast<ptrdiff_t>(next),
+                                           curves_->time_ns.end(), end_ns) -
+                          curves_->time_ns.begin());
   const bool many = (last - next) / n >= kManyPoints;
   for (size_t c = 0; c < n; ++c) {
     const int64_t left = span.Edge(static_cast<int>(c));
     // What holds when the column begins, unless a point at that very time replaces it.
-    const bool carried = next > 0 && !(next < curves_.size() && curves_.time_ns[next] == left);
+    const bool carried = next > 0 && !(next < curves_->size() && curves_->time_ns[next] == left);
     const size_t reserved_first =
         reserved_next > 0 && !(reserved_next < reserved_point_.size() && !carried &&
                                reserved_point_[reserved_next] == next)
@@ -139,10 +140,11 @@ CurveColumns CurveIndex::Query(int64_t begin_ns, int64_t end_ns, int columns) co
       ++reserved_next;
     }
     if (first < next) {
-      out.point[c] = static_cast<uint32_t>(allocated_.ArgMax(first, next));
+      out.point[c] = static_cast<uint32_t>(allocated_.ArgMax(curves_->allocated, first, next));
     }
     if (reserved_first < reserved_next) {
-      out.reserved_max[c] = reserved_value_[reserved_.ArgMax(reserved_first, reserved_next)];
+      out.reserved_max[c] =
+          reserved_value_[reserved_.ArgMax(reserved_value_, reserved_first, reserved_next)];
     }
   }
   // One gather a column of the table: the misses of independent loads overlap.
@@ -152,9 +154,9 @@ CurveColumns CurveIndex::Query(int64_t begin_ns, int64_t end_ns, int columns) co
       if (out.point[c] != CurveColumns::kNoPoint) to[c] = from[out.point[c]];
     }
   };
-  gather(curves_.allocated, out.allocated_max);
+  gather(curves_->allocated, out.allocated_max);
   for (int k = 0; k < trace::kCategoryCount; ++k) {
-    if (!curves_.category[k].empty()) gather(curves_.category[k], out.category[k]);
+    if (!curves_->category[k].empty()) gather(curves_->category[k], out.category[k]);
   }
   return out;
 }

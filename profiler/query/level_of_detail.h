@@ -1,7 +1,7 @@
 // Answers "what is in these pixels" about memory curves, in time that depends on the pixels and not
 // on the trace. Slices: lane_index.h; allocations as address x time: block_index.h.
 //
-//   CurveIndex index(curves);                              // once, on the loading thread
+//   CurveIndex index(std::move(curves));                   // once, on the loading thread
 //   CurveColumns c = index.Query(begin_ns, end_ns, width); // every frame, < 1 ms
 //
 // Immutable once built; Query may be called from any thread.
@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
@@ -32,8 +33,7 @@ struct CurveColumns {
 
 class CurveIndex {
  public:
-  // `curves` must outlive the index.
-  explicit CurveIndex(const analysis::MemoryCurves& curves);
+  explicit CurveIndex(std::shared_ptr<const analysis::MemoryCurves> curves);
   // columns <= 0 or end <= begin: nothing.
   CurveColumns Query(int64_t begin_ns, int64_t end_ns, int columns) const;
   size_t MemoryBytes() const;
@@ -45,7 +45,7 @@ class CurveIndex {
   // The same, rounded up to the next sampled point.
   size_t NearlyAtOrAfter(int64_t time_ns, size_t from) const;
 
-  const analysis::MemoryCurves& curves_;
+  std::shared_ptr<const analysis::MemoryCurves> curves_;
   MaxPyramid allocated_;
   std::vector<int64_t> sampled_times_;    // of every kSample-th point: stays in cache
   std::vector<uint32_t> reserved_point_;  // where reserved changes

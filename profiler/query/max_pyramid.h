@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "profiler/query/pyramid.h"
@@ -12,10 +13,11 @@ namespace vramscope::query {
 
 class MaxPyramid {
  public:
-  // `values` must outlive the pyramid and stay as it is. At most 2^32 - 1 values.
-  explicit MaxPyramid(const std::vector<uint64_t>& values);
-  // Index of the first highest value of [begin, end); the range must not be empty.
-  size_t ArgMax(size_t begin, size_t end) const;
+  // Keeps nothing of `values`. At most 2^32 - 1 values.
+  explicit MaxPyramid(std::span<const uint64_t> values);
+  // Index of the first highest value of [begin, end) of the very values that it was made of; the
+  // range must not be empty.
+  size_t ArgMax(std::span<const uint64_t> values, size_t begin, size_t end) const;
   size_t MemoryBytes() const;
 
  private:
@@ -24,7 +26,6 @@ class MaxPyramid {
     uint64_t value;
     uint32_t index;
   };
-  const std::vector<uint64_t>* values_;
   Pyramid<Node> levels_;  // [0]: buckets of kBase values
 };
 

@@ -4,11 +4,12 @@
 //
 //   for (MemoryCursor at(trace, /*device=*/0); at.event() < trace.events.size();)
 //     if (at.Apply()) use(at.event() - 1, at.sums().allocated);
+//   MemoryCursor there = MemoryCursor::Behind(trace, event, 0);   // "at the moment of an event"
 //
 // Allocated is the sum of the blocks that are handed out (bytes_rounded), until their free has
 // completed: torch.cuda.memory_allocated(). Reserved is what the allocator holds of the device:
 // plain segments whole, of an expandable segment (whose own bytes are addresses) the pages that are
-// mapped: torch.cuda.memory_reserved(). Values; not thread-safe while they change.
+// mapped: torch.cuda.memory_reserved(). Values, copied as such; not thread-safe while they change.
 #pragma once
 
 #include <array>
@@ -29,37 +30,54 @@ struct MemorySums {
   uint64_t requested = 0;       // what was asked for of them
   uint64_t reserved = 0;        // in segments, of expandable ones in mapped pages
   CategoryBytes by_category{};  // of allocated
-};
 
-// One device. Its callers see to it that what is freed was allocated.
-class DeviceMemory {
- public:
-  void Alloc(uint64_t requested, uint64_t rounded, Category category) {
-    sums_.allocated += rounded;
-    sums_.requested += requested;
-    sums_.by_category[static_cast<size_t>(category)] += rounded;
+  void Alloc(uint64_t asked, uint64_t rounded, Category category) {
+    allocated += rounded;
+    requested += asked;
+    by_category[static_cast<size_t>(category)] += rounded;
   }
-  void Free(uint64_t requested, uint64_t rounded, Category category) {
-    sums_.allocated -= rounded;
-    sums_.requested -= requested;
-    sums_.by_category[static_cast<size_t>(category)] -= rounded;
+  void Free(uint64_t asked, uint64_t rounded, Category category) {
+    allocated -= rounded;
+    requested -= asked;
+    by_category[static_cast<size_t>(category)] -= rounded;
   }
   void Retag(uint64_t rounded, Category from, Category to) {
-    sums_.by_category[static_cast<size_t>(from)] -= rounded;
-    sums_.by_category[static_cast<size_t>(to)] += rounded;
+    by_category[static_cast<size_t>(from)] -= rounded;
+    by_category[static_cast<size_t>(to)] += rounded;
   }
-  void SegmentAlloc(uint64_t bytes, bool expandable) {
-    if (!expandable) sums_.reserved += bytes;
+};
+
+// One device. Its callers see to it that what is freed was allocated. What changes the segments
+// returns by how much reserved went up or, for the last two, down.
+class DeviceMemory {
+ public:
+  void Alloc(uint64_t asked, uint64_t rounded, Category category) {
+    sums_.Alloc(asked, rounded, category);
+  }
+  void Free(uint64_t asked, uint64_t rounded, Category category) {
+    sums_.Free(asked, rounded, category);
+  }
+  void Retag(uint64_t rounded, Category from, Category to) { sums_.Retag(rounded, from, to); }
+  uint64_t SegmentAlloc(uint64_t bytes, bool expandable) {
+    if (expandable) return 0;
+    sums_.reserved += bytes;
+    return bytes;
+  }
+  uint64_t Map(uint64_t address, uint64_t bytes) {
+    const uint64_t more = mapped_.Add(address, EndOf(address, bytes));
+    sums_.reserved += more;
+    return more;
+  }
+  uint64_t Unmap(uint64_t address, uint64_t bytes) {
+    const uint64_t less = mapped_.Remove(address, EndOf(address, bytes));
+    sums_.reserved -= less;
+    return less;
   }
   // The whole segment: with an expandable one goes what is mapped of it.
-  void SegmentFree(uint64_t address, uint64_t bytes, bool expandable) {
-    sums_.reserved -= expandable ? mapped_.Remove(address, address + bytes) : bytes;
-  }
-  void Map(uint64_t address, uint64_t bytes) {
-    sums_.reserved += mapped_.Add(address, address + bytes);
-  }
-  void Unmap(uint64_t address, uint64_t bytes) {
-    sums_.reserved -= mapped_.Remove(address, address + bytes);
+  uint64_t SegmentFree(uint64_t address, uint64_t bytes, bool expandable) {
+    if (expandable) return Unmap(address, bytes);
+    sums_.reserved -= bytes;
+    return bytes;
   }
 
   const MemorySums& sums() const { return sums_; }
@@ -76,6 +94,9 @@ class MemoryCursor {
  public:
   // The trace must outlive the cursor.
   explicit MemoryCursor(const Trace& trace, std::optional<uint8_t> device = {});
+  // Right behind an event (the last, of a later one; at the begin of an empty trace).
+  static MemoryCursor Behind(const Trace& trace, EventIndex event,
+                             std::optional<uint8_t> device = {});
 
   // Applies the event at event(), which then moves on by one. Whether the memory of the device
   // changed (an Alloc, FreeCompleted, Retag or segment event of it).
@@ -85,7 +106,7 @@ class MemoryCursor {
 
   EventIndex event() const { return event_; }  // next to be applied
   // Of the device, or of all.
-  MemorySums sums() const;
+  const MemorySums& sums() const { return summed_ ? all_ : memory_[shown_].sums(); }
   // Of one device; of a cursor for another device: nothing.
   const DeviceMemory& memory(uint8_t device) const;
 
@@ -99,11 +120,14 @@ class MemoryCursor {
  private:
   bool Mine(uint8_t device) const { return !device_ || *device_ == device; }
 
-  const Trace& trace_;
-  const std::optional<uint8_t> device_;
+  const Trace* trace_;
+  std::optional<uint8_t> device_;
   EventIndex event_ = 0;
   size_t activity_ = 0;               // next row of the activity table
   std::vector<DeviceMemory> memory_;  // by device
+  uint8_t shown_ = 0;                 // whose sums are asked for
+  bool summed_ = false;               // those of several
+  MemorySums all_;                    // kept when summed_
   std::vector<Category> category_;    // by allocation
 };
 

@@ -65,6 +65,13 @@ uint64_t RangeSet::CoveredIn(uint64_t begin, uint64_t end) const {
   return sum;
 }
 
+RangeSet RangeSet::Within(uint64_t begin, uint64_t end) const {
+  RangeSet out;
+  for (auto it = FirstEndingAfter(begin); it != ranges_.end() && it->first < end; ++it)
+    out.Add(std::max(begin, it->first), std::min(end, it->second));
+  return out;
+}
+
 RangeSet::Map::const_iterator RangeSet::FirstEndingAfter(uint64_t address) const {
   auto it = ranges_.upper_bound(address);
   if (it != ranges_.begin() && std::prev(it)->second > address) --it;

@@ -15,6 +15,11 @@
 
 namespace vramscope::trace {
 
+// Behind the last address; of what a damaged file says, as far as addresses go.
+constexpr uint64_t EndOf(uint64_t address, uint64_t bytes) {
+  return bytes > UINT64_MAX - address ? UINT64_MAX : address + bytes;
+}
+
 class RangeSet {
  public:
   using Map = std::map<uint64_t, uint64_t>;  // begin -> end
@@ -32,6 +37,8 @@ class RangeSet {
   uint64_t CoveredIn(uint64_t begin, uint64_t end) const;
   // The first range that ends behind `address`: it holds the address or is the next one.
   Map::const_iterator FirstEndingAfter(uint64_t address) const;
+  // What of the set lies in the range.
+  RangeSet Within(uint64_t begin, uint64_t end) const;
   // Every piece of [begin, end), ascending: `in` tells whether it is in the set.
   void ForEachPiece(uint64_t begin, uint64_t end,
                     const std::function<void(uint64_t begin, uint64_t end, bool in)>& visit) const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "profiler/trace/event_fields.h"
 #include "profiler/trace/frame.h"
 #include "profiler/trace/header_codec.h"
+#include "profiler/trace/memory_cursor.h"
 #include "profiler/trace/output_file.h"
 
 namespace vramscope::trace {
@@ -164,8 +166,8 @@ class Writer : public TraceWriter {
     row.first_time_ns = events.front().time_ns;
     row.last_time_ns = events.back().time_ns;
     BatchStart next = start_;
-    row.peak_allocated = allocated_;
-    row.peak_reserved = reserved_;
+    row.peak_allocated = memory_.allocated;
+    row.peak_reserved = memory_.reserved;
     for (const Event& e : events) {
       if (!IsKnown(e.kind)) {
         Fail(absl::InvalidArgumentError(
@@ -174,8 +176,8 @@ class Writer : public TraceWriter {
         return;
       }
       Count(e, next);
-      row.peak_allocated = std::max(row.peak_allocated, allocated_);
-      row.peak_reserved = std::max(row.peak_reserved, reserved_);
+      row.peak_allocated = std::max(row.peak_allocated, memory_.allocated);
+      row.peak_reserved = std::max(row.peak_reserved, memory_.reserved);
       ++next.event;
     }
     Send(FrameType::kEvents, EncodeBatch(events, start_));
@@ -188,29 +190,38 @@ class Writer : public TraceWriter {
       case EventKind::kAlloc:
         next.allocation = e.id + 1;
         ++footer_.allocations;
-        if (e.id == live_.size()) {
-          live_.push_back(e.bytes_rounded);
-          allocated_ += e.bytes_rounded;
+        if (e.id == blocks_.size()) {
+          blocks_.push_back(e.bytes_rounded);
+          memory_.allocated += e.bytes_rounded;
         }
         break;
       case EventKind::kFreeCompleted:
-        if (e.id < live_.size()) allocated_ -= std::exchange(live_[e.id], 0);
+        if (e.id < blocks_.size()) memory_.allocated -= std::exchange(blocks_[e.id], 0);
         break;
       case EventKind::kSegmentAlloc:
         next.segment = e.id + 1;
-        if (e.id == live_segments_.size()) {
-          live_segments_.push_back(e.detail == 0 ? e.bytes : 0);  // expandable: by its maps
-          reserved_ += live_segments_.back();
+        if (e.id == segments_.size()) {
+          segments_.push_back({.address = e.address,
+                               .bytes = e.bytes,
+                               .device = e.device,
+                               .expandable = e.detail != 0});
+          memory_.reserved += devices_[e.device].SegmentAlloc(e.bytes, e.detail != 0);
         }
         break;
       case EventKind::kSegmentMap:
-        reserved_ += e.bytes;
+        if (e.id < segments_.size())
+          memory_.reserved += devices_[segments_[e.id].device].Map(e.address, e.bytes);
         break;
       case EventKind::kSegmentUnmap:
-        reserved_ -= std::min(reserved_, e.bytes);
+        if (e.id < segments_.size())
+          memory_.reserved -= devices_[segments_[e.id].device].Unmap(e.address, e.bytes);
         break;
       case EventKind::kSegmentFree:
-        if (e.id < live_segments_.size()) reserved_ -= std::exchange(live_segments_[e.id], 0);
+        if (e.id < segments_.size() && segments_[e.id].live) {
+          Segment& s = segments_[e.id];
+          memory_.reserved -= devices_[s.device].SegmentFree(s.address, s.bytes, s.expandable);
+          s.live = false;
+        }
         break;
       case EventKind::kRetag:
         ++footer_.retags;
@@ -242,8 +253,16 @@ class Writer : public TraceWriter {
   std::vector<Event> pending_;
   BatchStart start_;
   Footer footer_;
-  std::vector<uint64_t> live_, live_segments_;  // bytes by id; 0 once freed
-  uint64_t allocated_ = 0, reserved_ = 0;
+  // What is in memory, of all devices, for the peaks of the footer's batches.
+  struct Segment {
+    uint64_t address = 0, bytes = 0;
+    uint8_t device = 0;
+    bool expandable = false, live = true;
+  };
+  std::vector<uint64_t> blocks_;  // bytes by id; 0 once freed
+  std::vector<Segment> segments_;
+  std::map<uint8_t, DeviceMemory> devices_;
+  MemorySums memory_;
 };
 
 // The events of a trace, put together again from its tables, in order.

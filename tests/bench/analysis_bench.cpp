@@ -36,7 +36,7 @@ std::shared_ptr<const trace::Trace> TrainingTrace(uint64_t events) {
 // The long trace and everything built over it, once.
 struct Long {
   std::shared_ptr<const trace::Trace> trace;
-  analysis::MemoryCurves curves;
+  std::shared_ptr<const analysis::MemoryCurves> curves;
   std::unique_ptr<query::CurveIndex> curve_index;
   std::unique_ptr<query::LaneIndex> lanes;
   std::unique_ptr<query::AddressAxis> axis;
@@ -49,10 +49,10 @@ struct Long {
   Long() {
     const char* text = std::getenv("VRAMSCOPE_BENCH_EVENTS");
     trace = TrainingTrace(text != nullptr ? std::strtoull(text, nullptr, 10) : 10'000'000);
-    curves = analysis::ComputeCurves(*trace);
+    curves = std::make_shared<analysis::MemoryCurves>(analysis::ComputeCurves(*trace));
     curve_index = std::make_unique<query::CurveIndex>(curves);
     lanes = std::make_unique<query::LaneIndex>(trace);
-    axis = std::make_unique<query::AddressAxis>(*trace);
+    axis = std::make_unique<query::AddressAxis>(trace);
     blocks = std::make_unique<query::BlockIndex>(trace, *axis);
   }
 };
@@ -176,19 +176,19 @@ void BM_Curves(benchmark::State& state) {
   const Long& l = Long::Get();
   for (auto _ : state) benchmark::DoNotOptimize(analysis::ComputeCurves(*l.trace));
   state.counters["events"] = static_cast<double>(l.trace->events.size());
-  state.counters["points"] = static_cast<double>(l.curves.size());
+  state.counters["points"] = static_cast<double>(l.curves->size());
 }
 BENCHMARK(BM_Curves)->Unit(benchmark::kMillisecond);
 
 void BM_Summary(benchmark::State& state) {
   const Long& l = Long::Get();
-  for (auto _ : state) benchmark::DoNotOptimize(analysis::Summarize(*l.trace, l.curves));
+  for (auto _ : state) benchmark::DoNotOptimize(analysis::Summarize(*l.trace, *l.curves));
 }
 BENCHMARK(BM_Summary)->Unit(benchmark::kMillisecond);
 
 void BM_LiveAtPeak(benchmark::State& state) {
   const Long& l = Long::Get();
-  const trace::EventIndex peak = analysis::FindPeak(*l.trace, l.curves).context.event;
+  const trace::EventIndex peak = analysis::FindPeak(*l.trace, *l.curves).context.event;
   for (auto _ : state) {
     const analysis::LiveSet live = analysis::LiveAt(*l.trace, peak);
     benchmark::DoNotOptimize(analysis::GroupLive(*l.trace, live, analysis::GroupBy::kStack));
@@ -198,7 +198,7 @@ BENCHMARK(BM_LiveAtPeak)->Unit(benchmark::kMillisecond);
 
 void BM_PhaseTotals(benchmark::State& state) {
   const Long& l = Long::Get();
-  for (auto _ : state) benchmark::DoNotOptimize(analysis::PhaseTotals(*l.trace, l.curves));
+  for (auto _ : state) benchmark::DoNotOptimize(analysis::PhaseTotals(*l.trace, *l.curves));
 }
 BENCHMARK(BM_PhaseTotals)->Unit(benchmark::kMillisecond);
 
@@ -220,7 +220,7 @@ BENCHMARK(BM_BuildLaneIndex)->Unit(benchmark::kMillisecond);
 void BM_BuildBlockIndex(benchmark::State& state) {
   const Long& l = Long::Get();
   for (auto _ : state) {
-    const query::AddressAxis axis(*l.trace);
+    const query::AddressAxis axis(l.trace);
     benchmark::DoNotOptimize(query::BlockIndex(l.trace, axis));
   }
   state.counters["MB"] = static_cast<double>(l.blocks->MemoryBytes()) * 1e-6;

@@ -26,7 +26,7 @@ class AddressAxisTest : public ::testing::TestWithParam<Memory> {};
 TEST_P(AddressAxisTest, LiveBlocksNeverOverlap) {
   for (uint64_t seed = 1; seed < 4; ++seed) {
     const auto t = MakeRandomTrace(Options(GetParam(), seed));
-    const AddressAxis axis(*t);
+    const AddressAxis axis(t);
     const trace::AllocationTable& a = t->allocations;
     std::map<uint64_t, uint64_t> live;  // offset -> end
     for (uint32_t i = 0; i < t->events.size(); ++i) {
@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(All, AddressAxisTest,
 
 TEST(AddressAxis, IsCompactAndKeepsDistancesWithinASegment) {
   const auto t = MakeRandomTrace({.seed = 8, .steps = 8});
-  const AddressAxis axis(*t);
+  const AddressAxis axis(t);
   const analysis::MemoryCurves curves = analysis::ComputeCurves(*t);
   const uint64_t reserved = *std::max_element(curves.reserved.begin(), curves.reserved.end());
   EXPECT_GE(axis.size(), reserved);
@@ -68,7 +68,7 @@ TEST(AddressAxis, IsCompactAndKeepsDistancesWithinASegment) {
 // Of an expandable segment only what has memory takes room, and only while it has it.
 TEST(AddressAxis, ExpandableSegmentsAreAsHighAsWhatWasMapped) {
   const auto t = MakeRandomTrace(Options(Memory::kExpandable, 8));
-  const AddressAxis axis(*t);
+  const AddressAxis axis(t);
   const analysis::MemoryCurves curves = analysis::ComputeCurves(*t);
   const uint64_t reserved = *std::max_element(curves.reserved.begin(), curves.reserved.end());
   ASSERT_GT(reserved, 0u);
@@ -115,7 +115,7 @@ TEST(AddressAxis, HolesOfExpandableSegmentsAreLeftOut) {
   add(trace::EventKind::kSegmentUnmap, 0, kBase + 92 * kMiB, kMiB);
   ASSERT_TRUE(b.AddEvents(events).ok());
   const auto t = b.Finish(true, "");
-  const AddressAxis axis(*t);
+  const AddressAxis axis(t);
   EXPECT_EQ(axis.size(), 7 * kMiB);
   EXPECT_EQ(axis.OffsetOf({0}), 3 * kMiB);
   EXPECT_EQ(axis.OffsetOf({1}), 6 * kMiB);
@@ -127,10 +127,21 @@ TEST(AddressAxis, HolesOfExpandableSegmentsAreLeftOut) {
   EXPECT_EQ(axis.strips()[3].offset, 5 * kMiB);
 }
 
+TEST(AddressAxis, KeepsItsTraceAlive) {
+  auto t = analysis::MakeRandomTrace({.seed = 3, .expandable = true});
+  std::vector<uint64_t> expected;
+  auto before = std::make_unique<AddressAxis>(t);
+  for (uint32_t id = 0; id < t->allocations.size(); ++id)
+    expected.push_back(before->OffsetOf({id}));
+  before.reset();
+  const AddressAxis axis(std::move(t));
+  for (uint32_t id = 0; id < expected.size(); ++id) ASSERT_EQ(axis.OffsetOf({id}), expected[id]);
+}
+
 TEST(AddressAxis, EmptyTrace) {
   trace::TraceBuilder b;
   const auto t = b.Finish(true, "");
-  const AddressAxis axis(*t);
+  const AddressAxis axis(t);
   EXPECT_EQ(axis.size(), 0u);
   EXPECT_FALSE(axis.AddressAt(0, 0).has_value());
 }

@@ -16,7 +16,7 @@ using analysis::MakeRandomTrace;
 TEST(BlockIndex, LargeBlocksAreRectsAndTheOthersAreCovered) {
   for (uint64_t seed = 1; seed < 5; ++seed) {
     const auto t = MakeRandomTrace({.seed = seed, .segments = seed != 3});
-    const AddressAxis axis(*t);
+    const AddressAxis axis(t);
     const BlockIndex index(t, axis);
     const trace::AllocationTable& a = t->allocations;
     std::mt19937_64 random(seed);
@@ -86,7 +86,7 @@ TEST(BlockIndex, LargeBlocksAreRectsAndTheOthersAreCovered) {
 TEST(BlockIndex, MapsGiveNearlyTheExactGrid) {
   const auto t = MakeRandomTrace({.seed = 7, .steps = 30, .layers = 12});
   ASSERT_GT(t->allocations.size(), 10'000u);
-  const AddressAxis axis(*t);
+  const AddressAxis axis(t);
   const BlockIndex index(t, axis);
   const int64_t begin = t->begin_ns(), end = t->end_ns(), span = end - begin;
   const uint64_t top = axis.size();
@@ -121,7 +121,7 @@ TEST(BlockIndex, MapsGiveNearlyTheExactGrid) {
 
 TEST(BlockIndex, AtFindsTheBlock) {
   const auto t = MakeRandomTrace({.seed = 6});
-  const AddressAxis axis(*t);
+  const AddressAxis axis(t);
   const BlockIndex index(t, axis);
   const trace::AllocationTable& a = t->allocations;
   std::mt19937_64 random(2);
@@ -148,7 +148,7 @@ TEST(BlockIndex, AtFindsTheBlock) {
 
 TEST(BlockIndex, EdgesOfWhatCanBeAsked) {
   const auto t = MakeRandomTrace({.steps = 1});
-  const AddressAxis axis(*t);
+  const AddressAxis axis(t);
   const BlockIndex index(t, axis);
   EXPECT_TRUE(index.Query(0, 0, 0, 100, 10, 10).cells.empty());
   EXPECT_TRUE(index.Query(0, 10, 5, 5, 10, 10).cells.empty());
@@ -158,7 +158,7 @@ TEST(BlockIndex, EdgesOfWhatCanBeAsked) {
   EXPECT_EQ(all.grid_rows, 5);
   trace::TraceBuilder b;
   const auto none = b.Finish(true, "");
-  const BlockIndex empty(none, AddressAxis(*none));
+  const BlockIndex empty(none, AddressAxis(none));
   EXPECT_TRUE(empty.Query(0, 10, 0, 10, 10, 10).rects.empty());
   EXPECT_FALSE(empty.At(0, 0).has_value());
 }

@@ -22,7 +22,7 @@ TEST(MaxPyramid, IsTheFirstHighestOfAnyRange) {
       const size_t begin = random() % n, end = begin + 1 + random() % (n - begin);
       const auto first = v.begin() + static_cast<ptrdiff_t>(begin);
       const auto expected = std::max_element(first, v.begin() + static_cast<ptrdiff_t>(end));
-      ASSERT_EQ(p.ArgMax(begin, end), static_cast<size_t>(expected - v.begin()));
+      ASSERT_EQ(p.ArgMax(v, begin, end), static_cast<size_t>(expected - v.begin()));
     }
   }
 }
@@ -62,8 +62,9 @@ CurveColumns Scan(const MemoryCurves& c, int64_t begin, int64_t end, int columns
 TEST(CurveIndex, EqualsAScan) {
   for (uint64_t seed = 1; seed < 5; ++seed) {
     const auto t = MakeRandomTrace({.seed = seed, .steps = 1});
-    const MemoryCurves curves = analysis::ComputeCurves(*t);
-    const CurveIndex index(curves);
+    const auto shared = std::make_shared<const MemoryCurves>(analysis::ComputeCurves(*t));
+    const MemoryCurves& curves = *shared;
+    const CurveIndex index(shared);
     std::mt19937_64 random(seed);
     const int64_t first = t->begin_ns() - 10'000, length = t->end_ns() - t->begin_ns() + 20'000;
     for (int i = 0; i < 60; ++i) {
@@ -85,10 +86,24 @@ TEST(CurveIndex, EqualsAScan) {
 
 // With hundreds of points a column: between the highest of the column less its edges, and of the
 // column with a little of its neighbours.
+// It points at nothing of itself, and keeps the curves alive.
+TEST(CurveIndex, MayBeMoved) {
+  const auto t = MakeRandomTrace({.seed = 5});
+  auto curves = std::make_shared<const MemoryCurves>(analysis::ComputeCurves(*t));
+  const CurveColumns expected = Scan(*curves, t->begin_ns(), t->end_ns(), 50);
+  auto made = std::make_unique<CurveIndex>(std::move(curves));
+  const CurveIndex moved = std::move(*made);
+  made.reset();
+  const CurveColumns got = moved.Query(t->begin_ns(), t->end_ns(), 50);
+  EXPECT_EQ(got.allocated_max, expected.allocated_max);
+  EXPECT_EQ(got.reserved_max, expected.reserved_max);
+}
+
 TEST(CurveIndex, ManyPointsAColumnAreExactButForTheEdges) {
   const auto t = MakeRandomTrace({.seed = 3, .steps = 20, .layers = 12});
-  const MemoryCurves curves = analysis::ComputeCurves(*t);
-  const CurveIndex index(curves);
+  const auto shared = std::make_shared<const MemoryCurves>(analysis::ComputeCurves(*t));
+  const MemoryCurves& curves = *shared;
+  const CurveIndex index(shared);
   constexpr int kColumns = 20;
   ASSERT_GT(curves.size(), 600u * kColumns);
   const int64_t begin = t->begin_ns(), end = t->end_ns();
@@ -116,8 +131,9 @@ TEST(CurveIndex, ManyPointsAColumnAreExactButForTheEdges) {
 
 TEST(CurveIndex, PeaksNeverVanishAndCategoriesAddUp) {
   const auto t = MakeRandomTrace({.seed = 9});
-  const MemoryCurves curves = analysis::ComputeCurves(*t);
-  const CurveIndex index(curves);
+  const auto shared = std::make_shared<const MemoryCurves>(analysis::ComputeCurves(*t));
+  const MemoryCurves& curves = *shared;
+  const CurveIndex index(shared);
   const uint64_t peak = analysis::FindPeak(*t, curves).allocated;
   for (int columns : {1, 2, 7, 100, 1920, 100'000}) {
     const CurveColumns c = index.Query(t->begin_ns(), t->end_ns(), columns);
@@ -132,14 +148,14 @@ TEST(CurveIndex, PeaksNeverVanishAndCategoriesAddUp) {
 }
 
 TEST(CurveIndex, EdgesOfWhatCanBeAsked) {
-  const MemoryCurves none;
-  const CurveIndex empty(none);
+  const CurveIndex empty(std::make_shared<MemoryCurves>());
   EXPECT_EQ(empty.Query(0, 100, 3).allocated_max, (std::vector<uint64_t>{0, 0, 0}));
   EXPECT_TRUE(empty.Query(0, 100, 0).allocated_max.empty());
   EXPECT_TRUE(empty.Query(100, 100, 5).allocated_max.empty());
   const auto t = MakeRandomTrace({.steps = 1});
-  const MemoryCurves curves = analysis::ComputeCurves(*t);
-  const CurveIndex index(curves);
+  const auto shared = std::make_shared<const MemoryCurves>(analysis::ComputeCurves(*t));
+  const MemoryCurves& curves = *shared;
+  const CurveIndex index(shared);
   const CurveColumns all = index.Query(INT64_MIN, INT64_MAX, 16);
   EXPECT_EQ(*std::max_element(all.allocated_max.begin(), all.allocated_max.end()),
             analysis::FindPeak(*t, curves).allocated);

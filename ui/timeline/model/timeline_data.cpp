@@ -14,12 +14,12 @@ std::shared_ptr<const TimelineData> TimelineData::Build(std::shared_ptr<const tr
   d->trace_ = trace;
   d->origin_ = t.begin_ns();
   d->duration_ = std::max(static_cast<double>(t.end_ns() - t.begin_ns()), 1.0);
-  d->curves_ = analysis::ComputeCurves(t);
+  d->curves_ = std::make_shared<analysis::MemoryCurves>(analysis::ComputeCurves(t));
   d->curve_index_ = std::make_unique<query::CurveIndex>(d->curves_);
   d->lane_index_ = std::make_unique<query::LaneIndex>(trace);
-  d->address_axis_ = std::make_unique<query::AddressAxis>(t);
+  d->address_axis_ = std::make_unique<query::AddressAxis>(trace);
   d->block_index_ = std::make_unique<query::BlockIndex>(trace, *d->address_axis_);
-  d->peak_ = analysis::FindPeak(t, d->curves_);
+  d->peak_ = analysis::FindPeak(t, *d->curves_);
 
   d->lanes_.resize(6);  // one a SliceKind
   std::span<const query::Lane> lanes = d->lane_index_->lanes();
@@ -123,8 +123,8 @@ uint32_t TimelineData::SliceAt(SliceKind kind, int64_t time_ns) const {
 }
 
 int64_t TimelineData::CurvePointAt(int64_t time_ns) const {
-  auto it = std::upper_bound(curves_.time_ns.begin(), curves_.time_ns.end(), time_ns);
-  return it - curves_.time_ns.begin() - 1;
+  auto it = std::upper_bound(curves_->time_ns.begin(), curves_->time_ns.end(), time_ns);
+  return it - curves_->time_ns.begin() - 1;
 }
 
 size_t TimelineData::MemoryBytes() const {

@@ -32,7 +32,7 @@ class TimelineData {
 
   const trace::Trace& trace() const { return *trace_; }
   const std::shared_ptr<const trace::Trace>& shared_trace() const { return trace_; }
-  const analysis::MemoryCurves& curves() const { return curves_; }
+  const analysis::MemoryCurves& curves() const { return *curves_; }
   const analysis::Peak& peak() const { return peak_; }
   const query::CurveIndex& curve_index() const { return *curve_index_; }
   const query::LaneIndex& lane_index() const { return *lane_index_; }
@@ -70,7 +70,7 @@ class TimelineData {
   TimelineData() = default;
 
   std::shared_ptr<const trace::Trace> trace_;
-  analysis::MemoryCurves curves_;
+  std::shared_ptr<const analysis::MemoryCurves> curves_;
   analysis::Peak peak_;
   std::string peak_place_;
   int64_t origin_ = 0;
