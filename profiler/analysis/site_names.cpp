@@ -20,9 +20,14 @@ bool IsPython(std::string_view file, std::string_view function) {
          (function == "<module>" && !file.empty());
 }
 
+// Recorded on Windows the separators are the other ones, and Python's own modules lie in "Lib".
 bool IsInstalled(std::string_view file) {
-  return Contains(file, "site-packages/") || Contains(file, "dist-packages/") ||
-         Contains(file, "/lib/python") || file.starts_with("<frozen");
+  for (const std::string_view folder :
+       {"site-packages/", "dist-packages/", "/lib/python", "site-packages\\", "dist-packages\\",
+        "\\Lib\\runpy.py", "\\Lib\\threading.py", "\\Lib\\contextlib.py"}) {
+    if (Contains(file, folder)) return true;
+  }
+  return file.starts_with("<frozen");
 }
 
 // "torch::autograd::generated::MmBackward0::apply(...)" -> "MmBackward0"; "" when it is none.
@@ -61,6 +66,22 @@ std::string_view BaseName(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+std::string FileLabel(std::string_view path) {
+  constexpr std::string_view kInput = "<ipython-input-";
+  constexpr size_t kDigits = 4;
+  if (path.starts_with(kInput)) {
+    path.remove_prefix(kInput.size());
+    return fmt::format("In[{}]", path.substr(0, path.find_first_of("->")));
+  }
+  std::string_view base = BaseName(path);
+  if (Contains(path, "ipykernel_") && base.ends_with(".py")) {
+    base.remove_suffix(3);
+    // A hash of the cell: its last digits tell cells of one notebook apart.
+    return fmt::format("cell {}", base.substr(base.size() - std::min(base.size(), kDigits)));
+  }
+  return std::string(base);
+}
+
 std::string_view FunctionName(std::string_view function) {
   constexpr std::string_view kAnonymous = "(anonymous namespace)";
   size_t open = function.find('(');
@@ -87,7 +108,7 @@ std::vector<std::string> SiteNames::Callers(trace::StackId stack) const {
     if (kind == Frame::kProgram || kind == Frame::kLibrary) {
       const uint32_t line = trace_.stacks.line[frame];
       (kind == Frame::kProgram ? program : library)
-          .push_back(fmt::format("{}{} {}", BaseName(File(frame)),
+          .push_back(fmt::format("{}{} {}", FileLabel(File(frame)),
                                  line == 0 ? std::string() : fmt::format(":{}", line),
                                  Function(frame)));
     } else if (kind == Frame::kNode && node.empty()) {
@@ -101,6 +122,17 @@ std::vector<std::string> SiteNames::Callers(trace::StackId stack) const {
   if (!node.empty()) return {std::string(node)};
   if (!other.empty()) return {std::string(other)};
   return {};
+}
+
+std::string SiteNames::Name(trace::StackId stack, std::string_view op, size_t depth) const {
+  if (stack.value == 0 || stack.value >= trace_.stacks.size()) return "";
+  const std::vector<std::string> callers = Callers(stack);
+  const std::string made = op.empty() ? Operator(stack) : std::string();
+  if (op.empty()) op = made;
+  const auto end = callers.begin() + static_cast<std::ptrdiff_t>(std::min(depth, callers.size()));
+  std::string name = fmt::format("{}", fmt::join(callers.begin(), end, " < "));
+  if (op.empty() || (!name.empty() && op.ends_with(name))) return name;  // a node of its own
+  return name.empty() ? std::string(op) : fmt::format("{} > {}", name, op);
 }
 
 std::string SiteNames::Operator(trace::StackId stack) const {

@@ -14,6 +14,10 @@ namespace vramscope::analysis {
 // The path's last part.
 std::string_view BaseName(std::string_view path);
 
+// A file as call sites name it: its base name; of a notebook's cell, whose files all begin alike,
+// "In[12]" of "<ipython-input-12-0c98ad91dbd6>", "cell 3041" of "/tmp/ipykernel_7/2198263041.py".
+std::string FileLabel(std::string_view path);
+
 // A C++ frame without its arguments, at most 100 characters.
 std::string_view FunctionName(std::string_view function);
 
@@ -35,6 +39,12 @@ class SiteNames {
   // Python frames as "optimizer.py:80 step", innermost first: those of the program, or where there
   // are none those of packages; without any: the autograd node or the innermost function of note.
   std::vector<std::string> Callers(trace::StackId stack) const;
+  // What a call site is called everywhere: the program's innermost frame (then `depth` - 1 of its
+  // callers), and the operator; `op` in its place where a trace knows it. "" when the stack says
+  // nothing.
+  //
+  //   "optimizer.py:80 step > aten::add"      "model.py:42 forward < train.py:10 step > aten::mm"
+  std::string Name(trace::StackId stack, std::string_view op = {}, size_t depth = 1) const;
   // "aten::mm" of the innermost operator that does more than hand out memory; "" when none.
   std::string Operator(trace::StackId stack) const;
   // Equal for stacks that are the same call site: Python frames, node and operator alike. With

@@ -18,18 +18,6 @@ using trace::EventKind;
 
 constexpr size_t kMostCallers = 6;
 
-std::string Joined(const std::vector<std::string>& callers, size_t depth, std::string_view op) {
-  depth = std::min(depth, callers.size());
-  std::string name = fmt::format("{}", fmt::join(callers.begin(), callers.begin() + depth, " < "));
-  if (op.empty() || (!name.empty() && op.ends_with(name))) return name;  // a node of its own
-  return name.empty() ? std::string(op) : fmt::format("{} > {}", name, op);
-}
-
-std::string OpName(const trace::Trace& trace, const SiteNames& names, const CallSite& site) {
-  const std::string_view op = trace.String(site.op);
-  return op.empty() ? names.Operator(site.stack) : std::string(op);
-}
-
 CallSite Fields(const trace::Trace& trace, uint32_t allocation) {
   return {.stack = trace.events.StackOf(trace.allocations.alloc_event[allocation]),
           .module = trace.allocations.module[allocation],
@@ -39,7 +27,7 @@ CallSite Fields(const trace::Trace& trace, uint32_t allocation) {
 std::string NameOf(const trace::Trace& trace, const SiteNames& names, const CallSite& site,
                    bool older) {
   if (site.stack.value != 0) {
-    const std::string name = Joined(names.Callers(site.stack), 1, OpName(trace, names, site));
+    const std::string name = names.Name(site.stack, trace.String(site.op));
     if (!name.empty()) return name;
   }
   return ModuleOpName(trace, site.module, site.op, older);
@@ -57,7 +45,7 @@ void TellApart(const trace::Trace& trace, std::vector<CallSite>& sites) {
       for (const uint32_t row : rows) {
         CallSite& site = sites[row];
         if (site.stack.value == 0) continue;
-        site.name = Joined(names.Callers(site.stack), depth, OpName(trace, names, site));
+        site.name = names.Name(site.stack, trace.String(site.op), depth);
         again = true;
       }
     }
@@ -68,9 +56,7 @@ void TellApart(const trace::Trace& trace, std::vector<CallSite>& sites) {
 }  // namespace
 
 std::string StackName(const trace::Trace& trace, trace::StackId stack) {
-  if (stack.value == 0) return "";
-  const SiteNames names(trace);
-  return Joined(names.Callers(stack), 1, names.Operator(stack));
+  return SiteNames(trace).Name(stack);
 }
 
 CallSites FindCallSites(const trace::Trace& trace) {

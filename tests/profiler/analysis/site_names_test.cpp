@@ -1,0 +1,82 @@
+// What call sites are called: the program's innermost frame, in notebooks and on Windows, too.
+#include "profiler/analysis/site_names.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace vramscope::analysis {
+namespace {
+
+struct Frame {
+  std::string function, file;
+  uint32_t line = 0;
+};
+
+// One stack, innermost frame first.
+trace::Trace WithStack(const std::vector<Frame>& frames) {
+  trace::Trace t;
+  t.strings = {""};
+  const auto string = [&](const std::string& text) {
+    t.strings.push_back(text);
+    return trace::StringId{static_cast<uint32_t>(t.strings.size() - 1)};
+  };
+  for (const Frame& f : frames) {
+    t.stacks.frames.push_back(t.stacks.frame_count());
+    t.stacks.function.push_back(string(f.function));
+    t.stacks.file.push_back(string(f.file));
+    t.stacks.line.push_back(f.line);
+  }
+  t.stacks.first.push_back(static_cast<uint32_t>(t.stacks.frames.size()));
+  return t;
+}
+
+std::string NameOf(const std::vector<Frame>& frames, size_t depth = 1) {
+  const trace::Trace t = WithStack(frames);
+  return SiteNames(t).Name({1}, {}, depth);
+}
+
+const Frame kOperator{"at::_ops::mm::call(at::Tensor const&)", "RegisterCUDA.cpp"};
+const Frame kTorch{"_call_impl", "/usr/lib/python3/dist-packages/torch/nn/modules/module.py", 1511};
+
+TEST(SiteNamesTest, CellsOfANotebookAreToldApartByTheirFirstWord) {
+  const std::string shell = "/usr/lib/python3/dist-packages/IPython/core/interactiveshell.py";
+  EXPECT_EQ(NameOf({kOperator,
+                    kTorch,
+                    {"forward", "<ipython-input-12-0c98ad91dbd6>", 3},
+                    {"<module>", "<ipython-input-25-5b7ea1e0c9b4>", 8},
+                    {"run_code", shell, 3553}}),
+            "In[12]:3 forward > aten::mm");
+  EXPECT_EQ(NameOf({kOperator,
+                    kTorch,
+                    {"train", "/tmp/ipykernel_77/2198263041.py", 17},
+                    {"<module>", "/tmp/ipykernel_77/2198269922.py", 2},
+                    {"run_code", shell, 3553}},
+                   2),
+            "cell 3041:17 train < cell 9922:2 <module> > aten::mm");
+}
+
+TEST(SiteNamesTest, InstalledPackagesAreNotTheProgramOnWindowsEither) {
+  EXPECT_EQ(NameOf({kOperator,
+                    {"_call_impl", "C:\\py\\Lib\\site-packages\\torch\\nn\\modules\\module.py", 9},
+                    {"forward", "C:\\Users\\me\\run\\model.py", 42},
+                    {"run", "C:\\py\\Lib\\threading.py", 975}}),
+            "model.py:42 forward > aten::mm");
+}
+
+TEST(SiteNamesTest, AnOperatorThatTheTraceKnowsStandsForTheStacks) {
+  const trace::Trace t = WithStack({kOperator, {"step", "/home/me/run/train.py", 7}});
+  EXPECT_EQ(SiteNames(t).Name({1}, "aten::addmm"), "train.py:7 step > aten::addmm");
+  EXPECT_EQ(SiteNames(t).Name({0}), "");
+  EXPECT_EQ(SiteNames(t).Name({7}), "");
+}
+
+TEST(SiteNamesTest, FilesAreCalledByTheirBaseName) {
+  EXPECT_EQ(FileLabel("/home/me/run/model.py"), "model.py");
+  EXPECT_EQ(FileLabel("<string>"), "<string>");
+  EXPECT_EQ(FileLabel("/tmp/ipykernel_5/7.py"), "cell 7");
+}
+
+}  // namespace
+}  // namespace vramscope::analysis
