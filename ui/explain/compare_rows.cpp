@@ -21,7 +21,7 @@ using PeakTimes = std::map<std::pair<int32_t, trace::Phase>, int64_t>;
 
 int64_t Delta(uint64_t a, uint64_t b) { return static_cast<int64_t>(b - a); }
 
-Cell More(uint64_t a, uint64_t b) { return DifferenceCell(Delta(a, b), Cell::Tone::kBad); }
+Cell More(uint64_t a, uint64_t b) { return DifferenceCell(Delta(a, b)); }
 
 void Points(Row& row, Blocks blocks, int64_t time_ns) {
   if (blocks->empty()) return;
@@ -46,8 +46,6 @@ Table SitesOf(const Digest& baseline, const Digest& shown, const TraceDiff& diff
                    {"Blocks", true, 110}};
   for (const TraceDiff::Site& s : diff.sites) {
     Row row;
-    row.category = s.category;
-    row.has_category = true;
     const std::string stack =
         s.b_stack.value != 0 ? Lines(*shown.trace, s.b_stack) : Lines(*baseline.trace, s.a_stack);
     Cell change{
@@ -91,8 +89,6 @@ Table CategoriesOf(const Digest& shown, const TraceDiff& diff) {
     const uint64_t a = diff.a.by_category[i], b = diff.b.by_category[i];
     if (a == 0 && b == 0) continue;
     Row row;
-    row.category = category;
-    row.has_category = true;
     row.cells = {CategoryCell(category), BytesCell(a), BytesCell(b), More(a, b)};
     Points(row, blocks[i], diff.b.context.time_ns);
     table.rows.push_back(std::move(row));
@@ -148,7 +144,6 @@ Table PhasesOf(const Digest& baseline, const Digest& shown, const PeakTimes& tim
   for (const analysis::DiffRow& d : analysis::Diff(*baseline.trace, *shown.trace)) {
     if ((d.a == 0 && d.b == 0) || (step && d.step != *step)) continue;
     Row row;
-    row.category = d.category;
     row.cells = {
         StepCell(d.step),
         {.text = d.phase == trace::Phase::kNone ? "outside" : std::string(trace::Name(d.phase)),

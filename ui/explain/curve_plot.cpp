@@ -2,12 +2,12 @@
 
 #include <QMouseEvent>
 #include <QPainter>
-#include <QPainterPath>
 #include <algorithm>
 #include <cmath>
 
 #include "ui/panels/qt_theme.h"
 #include "ui/timeline/model/format.h"
+#include "ui/timeline/model/moments.h"
 #include "ui/timeline/model/ticks.h"
 
 namespace vramscope::ui {
@@ -17,41 +17,80 @@ constexpr int kFoot = 16, kHead = 20;
 
 QString Bytes(uint64_t bytes) { return QString::fromStdString(timeline::FormatBytes(bytes)); }
 
-QPainterPath StepPath(const std::vector<uint64_t>& columns, const QRectF& box, double top) {
-  QPainterPath path;
-  const double step = box.width() / static_cast<double>(std::max<size_t>(columns.size(), 1));
-  for (size_t i = 0; i < columns.size(); ++i) {
-    const double y = box.bottom() - static_cast<double>(columns[i]) / top * box.height();
-    const double x = box.left() + static_cast<double>(i) * step;
-    if (i == 0)
-      path.moveTo(x, y);
-    else
-      path.lineTo(x, y);
-    path.lineTo(x + step, y);
+// The highest value under each column; times rise with the index.
+template <class TimeOf, class BytesOf>
+std::vector<uint64_t> Columns(size_t size, int64_t begin_ns, int64_t end_ns, int columns,
+                              const TimeOf& time_of, const BytesOf& bytes_of) {
+  std::vector<uint64_t> out(static_cast<size_t>(std::max(columns, 0)));
+  if (size == 0 || end_ns <= begin_ns || columns <= 0) return out;
+  const double width = static_cast<double>(end_ns - begin_ns) / columns;
+  size_t at = 0;
+  for (size_t count = size; count > 0;) {  // the first that is later than the begin
+    const size_t half = count / 2;
+    if (time_of(at + half) <= begin_ns) {
+      at += half + 1;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
   }
-  return path;
+  uint64_t holds = at == 0 ? 0 : bytes_of(at - 1);
+  for (int i = 0; i < columns; ++i) {
+    const int64_t end = begin_ns + static_cast<int64_t>(width * (i + 1));
+    uint64_t most = holds;
+    for (; at < size && time_of(at) < end; ++at) {
+      holds = bytes_of(at);
+      most = std::max(most, holds);
+    }
+    out[static_cast<size_t>(i)] = most;
+  }
+  return out;
+}
+
+// Runs of columns of one height: run(first, end, y). A stroked path of thousands of steps takes a
+// hundred times as long as its rectangles.
+template <class Run>
+void ForRuns(const std::vector<uint64_t>& columns, const QRectF& box, double top, const Run& run) {
+  const auto y_of = [&](size_t i) {
+    return std::round(box.bottom() - static_cast<double>(columns[i]) / top * box.height());
+  };
+  for (size_t i = 0; i < columns.size();) {
+    const double y = y_of(i);
+    size_t j = i + 1;
+    while (j < columns.size() && y_of(j) == y) ++j;
+    run(static_cast<int>(i), static_cast<int>(j), y);
+    i = j;
+  }
+}
+
+void DrawSteps(QPainter& painter, const std::vector<uint64_t>& columns, const QRectF& box,
+               double top, const QColor& color, bool dashed) {
+  constexpr int kOn = 5, kPeriod = 9;
+  double before = -1;
+  ForRuns(columns, box, top, [&](int first, int end, double y) {
+    if (!dashed) {
+      painter.fillRect(QRectF(box.left() + first, y - 1, end - first, 2), color);
+    } else {
+      for (int x = first / kPeriod * kPeriod; x < end; x += kPeriod) {
+        const int from = std::max(x, first), to = std::min(x + kOn, end);
+        if (to > from) painter.fillRect(QRectF(box.left() + from, y - 1, to - from, 2), color);
+      }
+    }
+    if (before >= 0 && (!dashed || first % kPeriod < kOn)) {
+      const double high = std::min(before, y), low = std::max(before, y);
+      painter.fillRect(QRectF(box.left() + first - 1, high - 1, 1.4, low - high + 2), color);
+    }
+    before = y;
+  });
 }
 
 }  // namespace
 
 std::vector<uint64_t> ColumnsOf(const std::vector<CurvePoint>& curve, int64_t begin_ns,
                                 int64_t end_ns, int columns) {
-  std::vector<uint64_t> out(static_cast<size_t>(std::max(columns, 0)));
-  if (curve.empty() || end_ns <= begin_ns || columns <= 0) return out;
-  const double width = static_cast<double>(end_ns - begin_ns) / columns;
-  auto at = std::upper_bound(curve.begin(), curve.end(), begin_ns,
-                             [](int64_t t, const CurvePoint& p) { return t < p.time_ns; });
-  uint64_t holds = at == curve.begin() ? 0 : std::prev(at)->bytes;
-  for (int i = 0; i < columns; ++i) {
-    const int64_t end = begin_ns + static_cast<int64_t>(width * (i + 1));
-    uint64_t most = holds;
-    for (; at != curve.end() && at->time_ns < end; ++at) {
-      holds = at->bytes;
-      most = std::max(most, holds);
-    }
-    out[static_cast<size_t>(i)] = most;
-  }
-  return out;
+  return Columns(
+      curve.size(), begin_ns, end_ns, columns, [&](size_t i) { return curve[i].time_ns; },
+      [&](size_t i) { return curve[i].bytes; });
 }
 
 CurvePlot::CurvePlot(QWidget* parent) : QWidget(parent) {
@@ -66,18 +105,9 @@ void CurvePlot::setTheme(const timeline::Theme& theme) {
 
 void CurvePlot::setDigest(std::shared_ptr<const Digest> digest) {
   digest_ = std::move(digest);
-  recorded_.clear();
-  allocated_.clear();
   curve_.clear();
   begin_ = end_ = 0;
-  if (digest_ != nullptr) {
-    const analysis::MemoryCurves& c = digest_->curves;
-    for (size_t i = 0; i < c.size(); ++i) {
-      if (recorded_.empty() || recorded_.back().bytes != c.reserved[i])
-        recorded_.push_back({c.time_ns[i], c.reserved[i]});
-      allocated_.push_back({c.time_ns[i], c.allocated[i]});
-    }
-  }
+  drawn_ = {};
   update();
 }
 
@@ -89,6 +119,7 @@ void CurvePlot::setView(qint64 begin_ns, qint64 end_ns) {
 
 void CurvePlot::setCurve(std::vector<CurvePoint> reserved) {
   curve_ = std::move(reserved);
+  drawn_ = {};
   update();
 }
 
@@ -100,9 +131,18 @@ void CurvePlot::paintEvent(QPaintEvent*) {
   const qint64 end = end_ > begin_ ? end_ : std::max<qint64>(digest_->trace->end_ns(), begin + 1);
   const QRectF box(0, kHead, width(), std::max(height() - kHead - kFoot, 20));
   const int columns = std::max(1, width());
-  const auto recorded = ColumnsOf(recorded_, begin, end, columns);
-  const auto allocated = ColumnsOf(allocated_, begin, end, columns);
-  const auto under = ColumnsOf(curve_, begin, end, columns);
+  // Once for a view: the mouse moves over the same columns.
+  if (drawn_.begin != begin || drawn_.end != end ||
+      drawn_.recorded.size() != static_cast<size_t>(columns)) {
+    const analysis::MemoryCurves& c = digest_->curves;
+    const auto of = [&](const std::vector<uint64_t>& bytes) {
+      return Columns(
+          c.size(), begin, end, columns, [&](size_t i) { return c.time_ns[i]; },
+          [&](size_t i) { return bytes[i]; });
+    };
+    drawn_ = {begin, end, of(c.reserved), of(c.allocated), ColumnsOf(curve_, begin, end, columns)};
+  }
+  const auto &recorded = drawn_.recorded, &allocated = drawn_.allocated, &under = drawn_.under;
   uint64_t most = 1;
   for (const auto* c : {&recorded, &allocated, &under})
     most = std::max(most, *std::max_element(c->begin(), c->end()));
@@ -117,19 +157,12 @@ void CurvePlot::paintEvent(QPaintEvent*) {
     painter.setPen(ToQColor(theme_.line));
     painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y));
   }
-  QPainterPath area = StepPath(allocated, box, top);
-  area.lineTo(box.right(), box.bottom());
-  area.lineTo(box.left(), box.bottom());
-  painter.fillPath(area, ToQColor(timeline::Mix(theme_.panel, theme_.dim, 0.28)));
-  painter.setRenderHint(QPainter::Antialiasing);
-  QPen dashed(ToQColor(theme_.dim), 1.4);
-  dashed.setDashPattern({4, 3});
-  painter.setPen(dashed);
-  painter.drawPath(StepPath(recorded, box, top));
-  if (!curve_.empty()) {
-    painter.setPen(QPen(ToQColor(theme_.accent), 1.6));
-    painter.drawPath(StepPath(under, box, top));
-  }
+  const QColor ground = ToQColor(timeline::Mix(theme_.panel, theme_.dim, 0.28));
+  ForRuns(allocated, box, top, [&](int first, int last, double y) {
+    painter.fillRect(QRectF(box.left() + first, y, last - first, box.bottom() - y), ground);
+  });
+  DrawSteps(painter, recorded, box, top, ToQColor(theme_.dim), true);
+  if (!curve_.empty()) DrawSteps(painter, under, box, top, ToQColor(theme_.accent), false);
   for (const double part : {0.5, 1.0}) {
     const double y = box.bottom() - part * static_cast<double>(most) / top * box.height();
     painter.setPen(ToQColor(theme_.faint));
@@ -164,10 +197,9 @@ void CurvePlot::paintEvent(QPaintEvent*) {
          true, false);
   // Where in time: the ends, and the hover.
   painter.setPen(ToQColor(theme_.faint));
-  const int64_t origin = digest_->trace->begin_ns();
   const auto moment = [&](qint64 t) {
     return QString::fromStdString(
-        timeline::FormatTime(t - origin, std::max<int64_t>((end - begin) / 1000, 1), 0));
+        timeline::MomentOf(*digest_->trace, t, std::max<int64_t>((end - begin) / 1000, 1)));
   };
   painter.drawText(QRectF(0, height() - kFoot, width(), kFoot), Qt::AlignLeft | Qt::AlignVCenter,
                    moment(begin));

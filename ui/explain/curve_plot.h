@@ -41,7 +41,12 @@ class CurvePlot : public QWidget {
  private:
   timeline::Theme theme_ = timeline::Theme::Dark();
   std::shared_ptr<const Digest> digest_;
-  std::vector<CurvePoint> recorded_, allocated_, curve_;
+  std::vector<CurvePoint> curve_;
+  struct Drawn {  // columns of the view as last drawn
+    qint64 begin = 0, end = 0;
+    std::vector<uint64_t> recorded, allocated, under;
+  };
+  Drawn drawn_;
   qint64 begin_ = 0, end_ = 0;
   int hover_ = -1;
 };

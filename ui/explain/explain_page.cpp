@@ -5,8 +5,10 @@
 #include <QProgressBar>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "profiler/analysis/analysis.h"
+#include "ui/panels/allocation_rows.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
 
@@ -18,10 +20,35 @@ constexpr int kProgressWidth = 140, kProgressHeight = 6;
 
 }  // namespace
 
+ExplainContext::Moment ExplainContext::moment_of() const {
+  if (digest != nullptr && digest->state()) return Moment::kState;
+  const bool inside = !has_range() || (cursor_ns >= range.first && cursor_ns <= range.second);
+  if (cursor_ns >= 0 && inside) return Moment::kCursor;
+  return has_range() ? Moment::kRange : Moment::kPeak;
+}
+
 trace::EventIndex ExplainContext::moment() const {
   if (digest == nullptr) return 0;
-  return cursor_ns >= 0 ? analysis::EventAtTime(*digest->trace, cursor_ns)
-                        : digest->summary.peak.context.event;
+  const analysis::MemoryCurves& c = digest->curves;
+  switch (moment_of()) {
+    case Moment::kCursor:
+      return analysis::EventAtTime(*digest->trace, cursor_ns);
+    case Moment::kRange: {
+      const EventSpan span = SpanOf(*digest->trace, range.first, range.second);
+      const auto at = [&](trace::EventIndex e) {
+        return std::lower_bound(c.event.begin(), c.event.end(), e) - c.event.begin();
+      };
+      const auto from = at(span.first), to = at(span.last);
+      if (from >= to) return span.last;
+      const auto most = std::max_element(c.allocated.begin() + from, c.allocated.begin() + to);
+      return c.event[static_cast<size_t>(most - c.allocated.begin())];
+    }
+    case Moment::kState:
+      return std::max(digest->trace->events.size(), 1u) - 1;
+    case Moment::kPeak:
+      break;
+  }
+  return digest->summary.peak.context.event;
 }
 
 ExplainPage::ExplainPage(const ExplainContext* context, QWidget* parent)
@@ -84,7 +111,7 @@ void ExplainPage::Look() {
   const int changes = stale_ & (cares() | kDocument);
   stale_ = 0;
   if (changes == 0) return;
-  if (context_.digest == nullptr || context_.trace()->events.size() == 0) {
+  if (context_.digest == nullptr || (wantsEvents() && context_.trace()->events.size() == 0)) {
     background_.cancel();
     Head(context_.opening
              ? tr("Still opening: what this page says is of the whole, and comes with it.")

@@ -33,7 +33,12 @@ struct ExplainContext {
   timeline::Theme theme = timeline::Theme::Dark();
 
   const trace::Trace* trace() const { return digest ? digest->trace.get() : nullptr; }
-  trace::EventIndex moment() const;  // at the cursor, else at the peak
+  bool has_range() const { return range.first < range.second; }
+  // At the cursor, unless a range is selected that it is not in; then at the peak of the range,
+  // else at the peak of all. Of a state: its only one.
+  trace::EventIndex moment() const;
+  enum class Moment { kCursor, kRange, kPeak, kState };
+  Moment moment_of() const;
 };
 
 class ExplainPage : public QWidget {
@@ -69,7 +74,9 @@ class ExplainPage : public QWidget {
   virtual int cares() const = 0;          // for which changes Refresh is to be called
   virtual void Refresh(int changes) = 0;  // the page is in sight
   virtual void Clear() = 0;               // there is no document
-  virtual void Cancelled() {}             // by the user
+  // Whether a document without events is as good as none.
+  virtual bool wantsEvents() const { return true; }
+  virtual void Cancelled() {}  // by the user
   void showEvent(QShowEvent* event) override;
   void AddTable(QWidget* table);  // takes the rest of the page, its text in line with the head
   void Head(const QString& text);

@@ -6,6 +6,7 @@
 #include "ui/explain/fragmentation_page.h"
 #include "ui/explain/out_of_memory_page.h"
 #include "ui/explain/reclaim_page.h"
+#include "ui/explain/state_page.h"
 #include "ui/explain/tables_pages.h"
 #include "ui/explain/what_if_page.h"
 
@@ -26,6 +27,8 @@ ExplainPanel::ExplainPanel(QTabWidget* tabs, QObject* parent) : QObject(parent),
       {"leaks", tr("Leaks"), tr("Explain: leaks over steps"), "Alt+6", new LeaksPage(&context_)},
       {"out-of-memory", tr("Out of memory"), tr("Explain: out of memory"), "Alt+7",
        new OutOfMemoryPageView(&context_)},
+      {"state", tr("State"), tr("Explain: segments and who holds what"), "Alt+8",
+       new StatePage(&context_)},
   };
   for (const PageInfo& info : pages_) {
     tabs_->addTab(info.page, info.title);

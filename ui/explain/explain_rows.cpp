@@ -8,6 +8,7 @@
 
 #include "ui/panels/cells.h"
 #include "ui/timeline/model/format.h"
+#include "ui/timeline/model/moments.h"
 
 namespace vramscope::ui {
 namespace {
@@ -22,8 +23,16 @@ Cell BadCount(uint64_t count) {
   return cell;
 }
 
-// More given back is better.
-Cell GivenBack(int64_t bytes) { return DifferenceCell(bytes, Cell::Tone::kGood); }
+// A nanosecond of a trace without times is an entry.
+Cell HeldCell(double byte_seconds, bool times) {
+  const double gib = byte_seconds / 1073741824.0;
+  return {.text = times ? fmt::format("{:.3g} GiB·s", gib)
+                        : fmt::format("{:.3g} GiB·entries", gib * 1e9),
+          .sort = byte_seconds,
+          .exact = times
+                       ? "bytes times the time that they were held"
+                       : "bytes times the entries that they were held for: the file has no times"};
+}
 
 // Which allocations belong to each site.
 std::vector<std::shared_ptr<std::vector<trace::AllocationId>>> BlocksOf(
@@ -79,7 +88,6 @@ Table PinnedTable(const Fragmentation& f) {
     row.cells = {BytesCell(p.bytes), BytesCell(p.free), BytesCell(p.largest_hole), TextCell(who),
                  CountCell(p.pin_count)};
     if (!p.pins.empty()) {
-      row.category = p.pins.front().category;
       row.allocation = p.pins.front().allocation;
     }
     table.rows.push_back(std::move(row));
@@ -92,9 +100,9 @@ Table RemedyTable(const explain::Reclaim& reclaim) {
   table.columns = {
       {"What", false, 280},
       {"Reserved then", true, 110},
-      {"Given back", true, 110, false, "at that moment, against the model as recorded"},
+      {"Difference", true, 110, false, "at that moment, to the model as recorded"},
       {"Peak reserved", true, 110},
-      {"Peak given back", true, 120, false, "of the most that was reserved over the trace"},
+      {"At the peak", true, 110, false, "difference of the most that was reserved over the trace"},
       {"cudaMalloc", true, 104},
       {"cudaFree", true, 80},
       {"Retries", true, 70},
@@ -109,9 +117,9 @@ Table RemedyTable(const explain::Reclaim& reclaim) {
     } else {
       row.cells = {TextCell(r.note.empty() ? r.name : fmt::format("{} · {}", r.name, r.note)),
                    BytesCell(r.reserved),
-                   reference ? Cell{} : GivenBack(r.given_back),
+                   reference ? Cell{} : DifferenceCell(-r.given_back),
                    BytesCell(r.peak_reserved),
-                   reference ? Cell{} : GivenBack(r.peak_given_back),
+                   reference ? Cell{} : DifferenceCell(-r.peak_given_back),
                    CountCell(r.segment_allocs),
                    CountCell(r.segment_frees),
                    BadCount(r.retries),
@@ -145,7 +153,7 @@ Table WhatIfTable(const WhatIf& w) {
     Row row;
     row.cells = {{.text = name},
                  BytesCell(r.peak_reserved),
-                 DifferenceCell(static_cast<int64_t>(r.peak_reserved - against), Cell::Tone::kBad),
+                 DifferenceCell(static_cast<int64_t>(r.peak_reserved - against)),
                  CountCell(r.segment_allocs + r.segment_maps),
                  CountCell(r.segment_frees + r.segment_unmaps),
                  BadCount(r.retries),
@@ -166,10 +174,13 @@ Table WhatIfTable(const WhatIf& w) {
 }
 
 Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
-                    const std::vector<explain::SiteUse>& uses) {
+                    const std::vector<explain::SiteUse>& uses, SiteBy by) {
   Table table;
+  std::string title(Name(by));
+  title[0] = static_cast<char>(title[0] - 'a' + 'A');
   table.columns = {
-      {"Call site", false, 380, false, "who asked: the program's frame, and the operator"},
+      {std::move(title), false, 380, false,
+       by == SiteBy::kCallSite ? "who asked: the program's frame, and the operator" : ""},
       {"Category", false, 142, false, "of most of its bytes"},
       {"Held", true, 120, false, "bytes times the time that they were held"},
       {"Count", true, 80, false, "allocations"},
@@ -195,23 +206,19 @@ Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
       stack += line;
     }
     Row row;
-    row.category = u.category;
-    row.has_category = true;
     row.allocation = {example[u.site]};
     row.blocks = blocks[u.site];
     Cell alive = BytesCell(u.alive_bytes);
     if (u.alive_count > 0) alive.exact += fmt::format(" in {} blocks", FormatCount(u.alive_count));
     row.cells = {{.text = site.name, .exact = stack.empty() ? site.name : std::move(stack)},
                  CategoryCell(u.category),
-                 {.text = fmt::format("{:.3g} GiB·s", u.byte_seconds / 1073741824.0),
-                  .sort = u.byte_seconds,
-                  .exact = "bytes times the time that they were held"},
+                 HeldCell(u.byte_seconds, trace.info.has_times),
                  CountCell(u.count),
                  BytesCell(u.bytes),
                  BytesCell(u.peak_live_bytes),
                  BytesCell(u.largest),
-                 DurationCell(u.mean_life_ns),
-                 DurationCell(u.longest_life_ns),
+                 DurationCell(u.mean_life_ns, trace.info.has_times),
+                 DurationCell(u.longest_life_ns, trace.info.has_times),
                  std::move(alive)};
     table.rows.push_back(std::move(row));
   }
@@ -247,8 +254,6 @@ Table LeakTable(const explain::Leaks& leaks, const explain::CallSites& sites) {
   const auto blocks = BlocksOf(sites);
   for (const explain::Leak& l : leaks.leaks) {
     Row row;
-    row.category = l.category;
-    row.has_category = true;
     if (!l.examples.empty()) row.allocation = l.examples.front();
     if (row.allocation.valid() && l.site < blocks.size()) row.blocks = blocks[l.site];
     const std::string name =
@@ -333,7 +338,7 @@ std::string MomentText(const trace::Trace& trace, const analysis::Context& at) {
   std::string text;
   if (at.step >= 0) text = fmt::format("step {} · ", at.step);
   if (at.phase != trace::Phase::kNone) text += fmt::format("{} · ", trace::Name(at.phase));
-  return text + timeline::FormatTime(at.time_ns - trace.begin_ns(), 10'000, 0);
+  return text + timeline::MomentOf(trace, at.time_ns);
 }
 
 const std::vector<ConfKey>& ConfKeys() {

@@ -34,9 +34,23 @@ struct WhatIf {
 };
 Table WhatIfTable(const WhatIf& what_if);
 
+// What a table of sites is grouped by. The same of one user metadata, say, are one "site".
+enum class SiteBy : uint8_t {
+  kCallSite,
+  kModule,
+  kOp,
+  kAnnotation,  // the innermost range of the program that an allocation is made in
+  kUserMetadata,
+  kCompileContext,
+};
+// Those that tell anything about the trace; kCallSite always.
+std::vector<SiteBy> SiteGroupings(const trace::Trace& trace);
+std::string_view Name(SiteBy by);  // "call site"
+explain::CallSites GroupSites(const trace::Trace& trace, SiteBy by);
+
 // Row::allocation is the largest allocation of the site.
 Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
-                    const std::vector<explain::SiteUse>& uses);
+                    const std::vector<explain::SiteUse>& uses, SiteBy by = SiteBy::kCallSite);
 Table LeakTable(const explain::Leaks& leaks, const explain::CallSites& sites);
 // "▁▂▄█": bytes over steps.
 std::string Sparkline(const std::vector<uint64_t>& values, size_t most);

@@ -94,7 +94,7 @@ void FragmentationPage::Refresh(int changes) {
     pinned_->setTheme(context_.theme);
   }
   if (changes & kSelection) map_->setSelection(context_.selection);
-  if (!(changes & (kDocument | kMoment))) return;
+  if (!(changes & (kDocument | kMoment | kRange))) return;
   background_.run([this, digest = context_.digest,
                    event = context_.moment()](BackgroundToken& token) -> std::function<void()> {
     auto found = std::make_shared<Found>();
@@ -112,15 +112,26 @@ void FragmentationPage::Show(const Found& found) {
   shown_ = found.fragmentation;
   shown_of_ = found.digest;
   const trace::Trace& trace = *found.digest->trace;
-  map_->setSegments(found.digest->trace, found.segments, found.category);
+  map_->setSegments(found.digest->trace, found.segments, found.category, shown_.owners);
   map_->setSelection(context_.selection);
   pinned_by_->setTable(PinnedByTable(shown_));
   pinned_->setTable(PinnedTable(shown_));
-  Head(tr("%1: %2").arg(
-      context_.cursor_ns >= 0
-          ? tr("At the cursor, %1").arg(QString::fromStdString(MomentText(trace, shown_.context)))
-          : tr("At the peak, %1").arg(QString::fromStdString(MomentText(trace, shown_.context))),
-      QString::fromStdString(shown_.headline)));
+  const QString headline = QString::fromStdString(shown_.headline);
+  const QString at = QString::fromStdString(MomentText(trace, shown_.context));
+  switch (context_.moment_of()) {
+    case ExplainContext::Moment::kCursor:
+      Head(tr("At the cursor, %1: %2").arg(at, headline));
+      break;
+    case ExplainContext::Moment::kRange:
+      Head(tr("At the peak of the range, %1: %2").arg(at, headline));
+      break;
+    case ExplainContext::Moment::kPeak:
+      Head(tr("At the peak, %1: %2").arg(at, headline));
+      break;
+    case ExplainContext::Moment::kState:
+      Head(headline);
+      break;
+  }
   ShowFacts();
 }
 

@@ -3,9 +3,11 @@
 #include <QHBoxLayout>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "ui/explain/explain_rows.h"
 #include "ui/explain/explain_widgets.h"
+#include "ui/panels/allocation_rows.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/timeline/model/format.h"
 
@@ -23,7 +25,7 @@ ReclaimPage::ReclaimPage(const ExplainContext* context, QWidget* parent)
   QToolButton* most =
       QuietButton(tr("Most unused"),
                   tr("Computes it for the moment when most is reserved and least of it used"));
-  connect(most, &QToolButton::clicked, this, [this] { Compute(std::nullopt); });
+  connect(most, &QToolButton::clicked, this, [this] { Compute(MostUnusedOfRange()); });
   head_line_->addWidget(most);
   head_line_->addWidget(at_cursor_);
   table_ = new TableModel(this);
@@ -39,7 +41,24 @@ ReclaimPage::ReclaimPage(const ExplainContext* context, QWidget* parent)
 
 void ReclaimPage::Refresh(int changes) {
   if (changes & kTheme) table_->setTheme(context_.theme);
-  if (changes & kDocument) Compute(std::nullopt);
+  if (changes & (kDocument | kRange)) Compute(MostUnusedOfRange());
+}
+
+std::optional<trace::EventIndex> ReclaimPage::MostUnusedOfRange() const {
+  if (!context_.has_range() || context_.digest == nullptr) return std::nullopt;
+  const analysis::MemoryCurves& c = context_.digest->curves;
+  const EventSpan span = SpanOf(*context_.trace(), context_.range.first, context_.range.second);
+  std::optional<trace::EventIndex> at;
+  uint64_t most = 0;
+  for (auto i = static_cast<size_t>(std::lower_bound(c.event.begin(), c.event.end(), span.first) -
+                                    c.event.begin());
+       i < c.size() && c.event[i] <= span.last; ++i) {
+    const uint64_t unused = c.reserved[i] - std::min(c.reserved[i], c.allocated[i]);
+    if (at && unused <= most) continue;
+    at = c.event[i];
+    most = unused;
+  }
+  return at;
 }
 
 void ReclaimPage::Compute(std::optional<trace::EventIndex> at) {

@@ -18,12 +18,14 @@ class ReclaimPage : public ExplainPage {
   QJsonObject dumpState() const override;
 
  protected:
-  int cares() const override { return kDocument | kTheme; }
+  int cares() const override { return kDocument | kRange | kTheme; }
   void Refresh(int changes) override;
   void Clear() override;
   void Cancelled() override;
 
  private:
+  // Of a selected range: where in it most is reserved and least of that used.
+  std::optional<trace::EventIndex> MostUnusedOfRange() const;
   void Compute(std::optional<trace::EventIndex> at);
   void Show(const std::shared_ptr<const Digest>& digest,
             const absl::StatusOr<explain::Reclaim>& found);

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "profiler/explain/state.h"
 #include "ui/timeline/model/format.h"
 
 namespace vramscope::ui {
@@ -32,26 +33,11 @@ uint64_t SpanOf(const SegmentView& s) {
   return std::max<uint64_t>(bytes, 1);
 }
 
-std::string TitleOf(std::span<const SegmentView> group) {
-  const SegmentView& s = group.front();
-  uint64_t bytes = 0, free = 0;
-  for (const SegmentView& segment : group) bytes += segment.bytes, free += segment.free_bytes();
-  std::string text = s.pool == trace::Pool::kSmall ? "small pool" : "large pool";
-  if (s.mempool != 0)
-    text += fmt::format(" · private pool {}.{}", s.mempool >> 16, s.mempool & 0xffff);
-  if (s.device != 0) text += fmt::format(" · device {}", s.device);
-  if (s.stream != 0) text += fmt::format(" · stream {}", s.stream);
-  text += fmt::format(" · {} segment{} · {}", group.size(), group.size() == 1 ? "" : "s",
-                      timeline::FormatBytes(bytes, true));
-  if (free > 0) text += fmt::format(", {} free", timeline::FormatBytes(free, true));
-  return text;
-}
-
 }  // namespace
 
 SegmentMap::SegmentMap(std::vector<SegmentView> segments, float width, float height,
-                       uint64_t bytes_per_row)
-    : segments_(std::move(segments)) {
+                       uint64_t bytes_per_row, std::vector<explain::PoolOwner> owners)
+    : segments_(std::move(segments)), owners_(std::move(owners)) {
   // The large pool first; within a pool the largest segments first, as they are named.
   std::stable_sort(segments_.begin(), segments_.end(), [](const auto& a, const auto& b) {
     if (PoolOf(a) != PoolOf(b)) return PoolOf(a) < PoolOf(b);
@@ -76,6 +62,26 @@ SegmentMap::SegmentMap(std::vector<SegmentView> segments, float width, float hei
   }
   bytes_per_row_ = static_cast<uint64_t>(std::exp2(high));
   Place(width, true);
+}
+
+std::string SegmentMap::TitleOf(std::span<const SegmentView> group) const {
+  const SegmentView& s = group.front();
+  explain::Fragmentation::PoolUse pool;
+  pool.device = s.device;
+  pool.pool = s.pool;
+  pool.stream = s.stream;
+  pool.mempool = s.mempool;
+  for (const explain::PoolOwner& owner : owners_)
+    if (owner.mempool == s.mempool && owner.device == s.device) pool.owner = owner.name;
+  if (s.mempool != 0 && pool.owner.empty()) pool.owner = "private pool";
+  uint64_t bytes = 0, free = 0;
+  for (const SegmentView& segment : group) bytes += segment.bytes, free += segment.free_bytes();
+  std::string text = explain::PoolName(pool);
+  if (s.device != 0) text += fmt::format(" · device {}", s.device);
+  text += fmt::format(" · {} segment{} · {}", group.size(), group.size() == 1 ? "" : "s",
+                      timeline::FormatBytes(bytes, true));
+  if (free > 0) text += fmt::format(", {} free", timeline::FormatBytes(free, true));
+  return text;
 }
 
 // `draw`: the pieces, too; else only the height.

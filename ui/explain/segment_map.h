@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,8 +42,9 @@ class SegmentMap {
 
   SegmentMap() = default;
   // `bytes_per_row`: 0: so that all fits into the height, as far as rows stay readable.
+  // `owners`: whom private pools are for, in their titles.
   SegmentMap(std::vector<explain::SegmentView> segments, float width, float height,
-             uint64_t bytes_per_row = 0);
+             uint64_t bytes_per_row = 0, std::vector<explain::PoolOwner> owners = {});
 
   const std::vector<explain::SegmentView>& segments() const { return segments_; }
   const std::vector<Piece>& pieces() const { return pieces_; }
@@ -56,7 +58,9 @@ class SegmentMap {
 
  private:
   void Place(float width, bool draw);
+  std::string TitleOf(std::span<const explain::SegmentView> group) const;
   std::vector<explain::SegmentView> segments_;
+  std::vector<explain::PoolOwner> owners_;
   std::vector<Piece> pieces_;  // from the top, then from the left
   std::vector<Outline> outlines_;
   std::vector<Title> titles_;

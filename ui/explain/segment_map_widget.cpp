@@ -1,6 +1,7 @@
 #include "ui/explain/segment_map_widget.h"
 
 #include <QHelpEvent>
+#include <QImage>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QScrollBar>
@@ -12,6 +13,7 @@
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/rows.h"
 #include "ui/timeline/model/format.h"
+#include "ui/timeline/model/moments.h"
 
 namespace vramscope::ui {
 namespace {
@@ -38,7 +40,9 @@ SegmentMapWidget::SegmentMapWidget(QWidget* parent) : QAbstractScrollArea(parent
 
 void SegmentMapWidget::setSegments(std::shared_ptr<const trace::Trace> trace,
                                    std::vector<explain::SegmentView> segments,
-                                   std::vector<trace::Category> category) {
+                                   std::vector<trace::Category> category,
+                                   std::vector<explain::PoolOwner> owners) {
+  owners_ = std::move(owners);
   trace_ = std::move(trace);
   segments_ = std::move(segments);
   category_ = std::move(category);
@@ -58,7 +62,7 @@ void SegmentMapWidget::setSelection(trace::AllocationId id) {
 
 void SegmentMapWidget::Layout() {
   map_ = SegmentMap(segments_, static_cast<float>(viewport()->width()),
-                    static_cast<float>(viewport()->height()), zoom_);
+                    static_cast<float>(viewport()->height()), zoom_, owners_);
   hover_.reset();
   verticalScrollBar()->setPageStep(viewport()->height());
   verticalScrollBar()->setSingleStep(16);
@@ -95,20 +99,19 @@ void SegmentMapWidget::paintEvent(QPaintEvent*) {
   const QColor cached = ToQColor(theme_.cached);
   const QColor hatch =
       ToQColor(timeline::Mix(theme_.cached, theme_.line, theme_.dark ? 0.9 : 0.85));
-  // Free memory: the segment's ground with diagonals that stand still over all of them.
-  for (const SegmentMap::Outline& o : map_.outlines()) {
-    if (!seen(o.rect)) continue;
-    const QRectF box = ToQRect(o.rect, dy);
-    painter.fillRect(box, cached);
-    painter.save();
-    painter.setClipRect(box);
-    painter.setPen(QPen(hatch, 1));
-    painter.setRenderHint(QPainter::Antialiasing);
-    const double first = std::floor((box.left() - box.height()) / kHatch) * kHatch;
-    for (double x = first; x < box.right(); x += kHatch)
-      painter.drawLine(QPointF(x, box.bottom()), QPointF(x + box.height(), box.top()));
-    painter.restore();
-  }
+  // Free memory: the segment's ground with diagonals that stand still over all of them. A tile, not
+  // lines: there are thousands.
+  const double scale = devicePixelRatioF();
+  const int side = static_cast<int>(std::lround(kHatch * scale));
+  QImage tile(side, side, QImage::Format_RGB32);
+  tile.fill(cached);
+  for (int x = 0; x < side; ++x)
+    for (int thick = 0; thick < std::max(1, static_cast<int>(scale)); ++thick)
+      tile.setPixelColor((x + thick) % side, side - 1 - x, hatch);
+  tile.setDevicePixelRatio(scale);
+  const QBrush hatched(tile);
+  for (const SegmentMap::Outline& o : map_.outlines())
+    if (seen(o.rect)) painter.fillRect(ToQRect(o.rect, dy), hatched);
   for (const SegmentMap::Piece& p : map_.pieces()) {
     if (!seen(p.rect)) continue;
     const auto& piece = map_.segments()[p.segment].pieces[p.piece];
@@ -181,7 +184,7 @@ QString SegmentMapWidget::textAt(const QPoint& at) const {
       if (piece.use == Use::kPending)
         lines << tr("freed by the program; another stream is not done with it yet");
       const int64_t age = trace_->allocations.end_ns[id] - trace_->allocations.begin_ns[id];
-      lines << tr("lives %1").arg(QString::fromStdString(timeline::FormatDuration(age)));
+      lines << tr("lives %1").arg(QString::fromStdString(timeline::LengthOf(*trace_, age)));
       break;
     }
   }

@@ -21,7 +21,8 @@ class SegmentMapWidget : public QAbstractScrollArea {
   // `category`: at that moment, by allocation id.
   void setSegments(std::shared_ptr<const trace::Trace> trace,
                    std::vector<explain::SegmentView> segments,
-                   std::vector<trace::Category> category);
+                   std::vector<trace::Category> category,
+                   std::vector<explain::PoolOwner> owners = {});
   void setTheme(const timeline::Theme& theme);
   void setSelection(trace::AllocationId id);
   const SegmentMap& map() const { return map_; }
@@ -44,6 +45,7 @@ class SegmentMapWidget : public QAbstractScrollArea {
   void Layout();
   QColor ColorOf(const explain::SegmentView::Piece& piece) const;
 
+  std::vector<explain::PoolOwner> owners_;
   timeline::Theme theme_ = timeline::Theme::Dark();
   std::shared_ptr<const trace::Trace> trace_;
   std::vector<explain::SegmentView> segments_;

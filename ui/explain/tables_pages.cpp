@@ -1,5 +1,6 @@
 #include "ui/explain/tables_pages.h"
 
+#include <QComboBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLineEdit>
@@ -9,8 +10,10 @@
 
 #include "ui/explain/explain_rows.h"
 #include "ui/explain/explain_widgets.h"
+#include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/timeline/model/format.h"
+#include "ui/timeline/model/moments.h"
 
 namespace vramscope::ui {
 
@@ -20,10 +23,17 @@ CallSitesPage::CallSitesPage(const ExplainContext* context, QWidget* parent)
   filter_ = FilterEdit(tr("Filter by function, file, module or category"), "siteFilter");
   connect(filter_, &QLineEdit::textChanged, this, [this] { Fill(); });
   head_line_->addWidget(filter_);
+  by_box_ = MakeComboBox();
+  by_box_->setObjectName(QStringLiteral("siteGrouping"));
+  by_box_->setToolTip(tr("What allocations are added up by"));
+  connect(by_box_, &QComboBox::activated, this, [this](int at) {
+    by_ = static_cast<SiteBy>(by_box_->itemData(at).toInt());
+    if (context_.digest != nullptr) Refresh(kRange);
+  });
+  head_line_->addWidget(by_box_);
   const auto order = [this](const QString& text, const QString& tip, int column) {
     QToolButton* button = QuietButton(text, tip);
     connect(button, &QToolButton::clicked, this, [this, column] {
-      column_sorted_ = column;
       view_->sortByColumn(column, Qt::DescendingOrder);
       view_->scrollToTop();
     });
@@ -42,29 +52,40 @@ CallSitesPage::CallSitesPage(const ExplainContext* context, QWidget* parent)
 void CallSitesPage::Refresh(int changes) {
   if (changes & kTheme) table_->setTheme(context_.theme);
   if (!(changes & (kDocument | kRange))) return;
+  if (changes & kDocument) OfferGroupings();
   const auto [begin, end] = context_.range;
   explain::SiteUseOptions options;
   if (end > begin) {
     options.first = analysis::EventAtTime(*context_.trace(), begin);
     options.last = analysis::EventAtTime(*context_.trace(), end);
     of_ = tr("of the selected range (%1)")
-              .arg(QString::fromStdString(timeline::FormatDuration(end - begin)));
+              .arg(QString::fromStdString(timeline::LengthOf(*context_.trace(), end - begin)));
   } else {
     options.older = true;
     of_ = tr("of the whole trace; a selected range counts alone");
   }
-  background_.run(
-      [this, digest = context_.digest, options](BackgroundToken& token) -> std::function<void()> {
-        const explain::CallSites sites = explain::FindCallSites(*digest->trace);
-        if (token.cancelled()) return {};
-        std::vector<explain::SiteUse> uses = explain::UseOfSites(*digest->trace, sites, options);
-        explain::Sort(uses, explain::SiteOrder::kByteSeconds);
-        auto table = std::make_shared<Table>(CallSiteTable(*digest->trace, sites, uses));
-        return [this, table] {
-          all_ = *table;
-          Fill();
-        };
-      });
+  background_.run([this, digest = context_.digest, options,
+                   by = by_](BackgroundToken& token) -> std::function<void()> {
+    const explain::CallSites sites = GroupSites(*digest->trace, by);
+    if (token.cancelled()) return {};
+    std::vector<explain::SiteUse> uses = explain::UseOfSites(*digest->trace, sites, options);
+    explain::Sort(uses, explain::SiteOrder::kByteSeconds);
+    auto table = std::make_shared<Table>(CallSiteTable(*digest->trace, sites, uses, by));
+    return [this, table] {
+      all_ = *table;
+      Fill();
+    };
+  });
+}
+
+void CallSitesPage::OfferGroupings() {
+  by_box_->clear();
+  for (const SiteBy by : SiteGroupings(*context_.trace()))
+    by_box_->addItem(tr("by %1").arg(ToQString(Name(by))), static_cast<int>(by));
+  const int at = by_box_->findData(static_cast<int>(by_));
+  if (at < 0) by_ = SiteBy::kCallSite;
+  by_box_->setCurrentIndex(std::max(at, 0));
+  by_box_->setVisible(by_box_->count() > 1);
 }
 
 void CallSitesPage::Fill() {
@@ -72,8 +93,11 @@ void CallSitesPage::Fill() {
   const auto count = [](size_t n) { return QString::fromStdString(timeline::FormatCount(n)); };
   const size_t shown = table_->table().rows.size();
   Head(shown == all_.rows.size()
-           ? tr("%1 call sites %2.").arg(count(shown), of_)
-           : tr("%1 of %2 call sites %3.").arg(count(shown), count(all_.rows.size()), of_));
+           ? by_ == SiteBy::kCallSite
+                 ? tr("%1 call sites %2.").arg(count(shown), of_)
+                 : tr("%1 groups by %2, %3.").arg(count(shown), ToQString(Name(by_)), of_)
+           : tr("%1 of %2 (by %3) %4.")
+                 .arg(count(shown), count(all_.rows.size()), ToQString(Name(by_)), of_));
 }
 
 void CallSitesPage::Clear() {

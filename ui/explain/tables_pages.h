@@ -3,7 +3,9 @@
 
 #include "profiler/explain/explain.h"
 #include "ui/explain/explain_page.h"
+#include "ui/explain/explain_rows.h"
 
+class QComboBox;
 class QLineEdit;
 
 namespace vramscope::ui {
@@ -24,12 +26,14 @@ class CallSitesPage : public ExplainPage {
 
  private:
   void Fill();
+  void OfferGroupings();
   TableModel* table_ = nullptr;
   TableView* view_ = nullptr;
   QLineEdit* filter_ = nullptr;
   Table all_;
   QString of_;  // what is counted
-  int column_sorted_ = 2;
+  SiteBy by_ = SiteBy::kCallSite;
+  QComboBox* by_box_ = nullptr;
 };
 
 class LeaksPage : public ExplainPage {

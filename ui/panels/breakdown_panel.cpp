@@ -10,9 +10,11 @@
 #include <QPainter>
 #include <QToolButton>
 #include <QVBoxLayout>
-#include <QtConcurrent/QtConcurrentRun>
+#include <algorithm>
 
 #include "ui/panels/form_widgets.h"
+#include "ui/panels/frame_list.h"
+#include "ui/panels/legend.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/timeline/model/format.h"
 
@@ -24,7 +26,7 @@ constexpr int kBarHeight = 20;
 constexpr int kListRow = 21;
 constexpr size_t kStackLines = 60;
 // Below this many events the live set is computed at once, above on a pool thread.
-constexpr uint32_t kInline = 500'000;
+constexpr uint32_t kInline = 200'000;
 
 QFrame* MakeLine() {
   auto* line = new QFrame;
@@ -71,6 +73,7 @@ class BreakdownPanel::LiveList : public QWidget {
  public:
   explicit LiveList(BreakdownPanel* panel) : panel_(panel) {
     setFixedHeight(kLargest * kListRow);
+    setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     setMouseTracking(true);
     setCursor(Qt::PointingHandCursor);
   }
@@ -110,7 +113,7 @@ class BreakdownPanel::LiveList : public QWidget {
       painter.setPen(ToQColor(theme.text));
       const QRect text = row.adjusted(17, 0, -used - 10, 0);
       painter.drawText(text, Qt::AlignLeft | Qt::AlignVCenter,
-                       QFontMetrics(name_font).elidedText(name(i), Qt::ElideLeft, text.width()));
+                       QFontMetrics(name_font).elidedText(name(i), Qt::ElideMiddle, text.width()));
     }
   }
   void mouseMoveEvent(QMouseEvent* event) override {
@@ -152,6 +155,15 @@ BreakdownPanel::BreakdownPanel(QWidget* parent) : QWidget(parent), theme_(timeli
   total_ = MakeLabel({}, LabelRole::kNumberDim);
   total_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   head->addWidget(heading_);
+  leave_ = new QToolButton;
+  leave_->setObjectName(QStringLiteral("leaveRange"));
+  leave_->setProperty("role", "chip");
+  leave_->setText(tr("✕ Esc"));
+  leave_->setFont(PanelFont(timeline::Font::kSmall));
+  leave_->setToolTip(tr("Leaves the range: panels and tables speak of the whole trace again"));
+  leave_->hide();
+  connect(leave_, &QToolButton::clicked, this, &BreakdownPanel::rangeLeft);
+  head->addWidget(leave_);
   head->addStretch();
   head->addWidget(total_);
   column->addLayout(head);
@@ -163,21 +175,46 @@ BreakdownPanel::BreakdownPanel(QWidget* parent) : QWidget(parent), theme_(timeli
   parts_->setHorizontalSpacing(10);
   parts_->setVerticalSpacing(6);
   column->addWidget(parts_box_);
-  moment_ = MakeLabel({}, LabelRole::kDim);
-  moment_->setWordWrap(true);
+  moment_ = new ElidedLabel(LabelRole::kDim, Qt::ElideMiddle);
   column->addWidget(moment_);
+  phases_ = new Legend;
+  phases_->setObjectName(QStringLiteral("phaseLegend"));
+  phases_->setToolTip(tr("Phases, in the colours of their lane"));
+  column->addWidget(phases_);
+  range_box_ = new QWidget;
+  range_box_->setObjectName(QStringLiteral("rangeCard"));
+  auto* range_column = new QVBoxLayout(range_box_);
+  range_column->setContentsMargins(0, 0, 0, 0);
+  range_column->setSpacing(5);
+  range_column->addWidget(MakeLine());
+  const auto grid = [&](const QString& title, QLabel** label) {
+    if (label != nullptr) {
+      *label = MakeLabel(title, LabelRole::kGroup);
+      (*label)->setContentsMargins(0, 4, 0, 0);
+      range_column->addWidget(*label);
+    }
+    auto* box = new QWidget;
+    QGridLayout* made = MakeFactGrid(box, 4);
+    range_column->addWidget(box);
+    return made;
+  };
+  range_facts_ = grid({}, nullptr);
+  range_categories_ = grid(tr("allocated in it, by category"), &range_categories_title_);
+  range_sites_ = grid(tr("its largest call sites"), &range_sites_title_);
+  range_box_->hide();
+  column->addWidget(range_box_);
   column->addWidget(MakeLine());
-  QLabel* largest = MakeLabel(tr("largest live allocations"), LabelRole::kGroup);
-  largest->setContentsMargins(0, 4, 0, 0);
-  column->addWidget(largest);
+  largest_title_ = MakeLabel({}, LabelRole::kGroup);
+  largest_title_->setContentsMargins(0, 4, 0, 0);
+  column->addWidget(largest_title_);
   largest_ = new LiveList(this);
   column->addWidget(largest_);
   column->addWidget(MakeLine());
   QLabel* selection = MakeLabel(tr("SELECTION"), LabelRole::kHeading);
   selection->setContentsMargins(0, 6, 0, 0);
   column->addWidget(selection);
-  selection_title_ = MakeLabel({}, LabelRole::kBold);
-  selection_title_->setWordWrap(true);
+  selection_title_ = new ElidedLabel(LabelRole::kBold, Qt::ElideMiddle);
+  selection_title_->setObjectName(QStringLiteral("selectionTitle"));
   selection_title_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   column->addWidget(selection_title_);
   facts_box_ = new QWidget;
@@ -204,22 +241,20 @@ BreakdownPanel::BreakdownPanel(QWidget* parent) : QWidget(parent), theme_(timeli
           [this] { QGuiApplication::clipboard()->setText(stackText()); });
   stack_head->addWidget(copy_stack_);
   stack_column->addLayout(stack_head);
-  stack_ = MakeLabel({}, LabelRole::kBody);
-  stack_->setFont(PanelFont(timeline::Font::kSmall));
-  stack_->setTextFormat(Qt::RichText);
-  stack_->setWordWrap(true);
-  stack_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  stack_ = new FrameList;
+  stack_->setObjectName(QStringLiteral("callStack"));
   stack_column->addWidget(stack_);
+  stack_more_ = MakeLabel({}, LabelRole::kDim);
+  stack_column->addWidget(stack_more_);
   stack_box_->hide();
   column->addWidget(stack_box_);
   column->addStretch();
 
-  connect(&at_cursor_, &QFutureWatcherBase::finished, this, [this] {
-    if (cursor_ns_ >= 0 && at_cursor_.future().resultCount() > 0)
-      ShowLive(*at_cursor_.result(), false);
-  });
   ShowSelection();
 }
+
+// What does not fit is cut, not what stands beside it.
+QSize BreakdownPanel::minimumSizeHint() const { return {180, QWidget::minimumSizeHint().height()}; }
 
 void BreakdownPanel::setDigest(std::shared_ptr<const Digest> digest) {
   digest_ = std::move(digest);
@@ -233,44 +268,109 @@ void BreakdownPanel::setCursorTime(qint64 time_ns) {
   UpdateMoment();
 }
 
+void BreakdownPanel::setRange(qint64 begin_ns, qint64 end_ns) {
+  range_ = begin_ns < end_ns ? std::pair{begin_ns, end_ns} : std::pair<qint64, qint64>{0, 0};
+  UpdateMoment();
+}
+
 void BreakdownPanel::UpdateMoment() {
+  at_cursor_.forget();
+  of_range_.forget();
+  const bool range = digest_ != nullptr && range_.first < range_.second && !digest_->state();
+  leave_->setVisible(range);
+  if (!range) {
+    range_box_->hide();
+    shown_range_.reset();
+  }
+  std::vector<Legend::Entry> phases;
+  if (digest_ != nullptr)
+    for (const trace::Phase p : digest_->phases)
+      phases.emplace_back(theme_.phase(p), ToQString(trace::Name(p)));
+  phases_->set(std::move(phases), theme_);
   if (digest_ == nullptr) {
-    ShowLive({}, true);
+    ShowLive({}, Of::kPeak);
+    return;
+  }
+  const bool small = digest_->trace->events.size() < kInline;
+  if (range) {
+    const auto compute = [digest = digest_, at = range_] {
+      return FiguresOfRange(*digest, at.first, at.second);
+    };
+    if (small)
+      ShowRange(compute());
+    else
+      of_range_.ask(compute, [this](const RangeFigures& figures) { ShowRange(figures); });
+    return;
+  }
+  if (digest_->state()) {
+    ShowLive(digest_->at_peak, Of::kState);
     return;
   }
   if (cursor_ns_ < 0) {
-    ShowLive(digest_->at_peak, true);
+    ShowLive(digest_->at_peak, Of::kPeak);
     return;
   }
-  auto compute = [trace = digest_->trace, time = cursor_ns_] {
-    return std::make_shared<const analysis::LiveSet>(
-        analysis::LiveAt(*trace, analysis::EventAtTime(*trace, time)));
+  const auto compute = [trace = digest_->trace, time = cursor_ns_] {
+    return analysis::LiveAt(*trace, analysis::EventAtTime(*trace, time));
   };
-  if (digest_->trace->events.size() < kInline) {
-    ShowLive(*compute(), false);
-  } else {
-    at_cursor_.setFuture(QtConcurrent::run(compute));
-  }
+  if (small)
+    ShowLive(compute(), Of::kCursor);
+  else
+    at_cursor_.ask(compute, [this](const analysis::LiveSet& live) { ShowLive(live, Of::kCursor); });
 }
 
-void BreakdownPanel::ShowLive(const analysis::LiveSet& live, bool at_peak) {
-  heading_->setText(at_peak ? tr("AT THE PEAK") : tr("AT THE CURSOR"));
+void BreakdownPanel::ShowRange(const RangeFigures& range) {
+  shown_range_ = range;
+  ShowLive(range.at_peak, Of::kRange);
+  const trace::Trace& trace = *digest_->trace;
+  FillFacts(range_facts_, RangeFacts(trace, range), FactStyle::kRightMiddle);
+  const std::vector<Fact> categories = RangeCategories(range);
+  FillFacts(range_categories_, categories, FactStyle::kRightMiddle);
+  range_categories_title_->setVisible(!categories.empty());
+  std::vector<Fact> sites;
+  for (const analysis::Group& site : range.sites)
+    sites.push_back({timeline::FormatBytes(site.bytes), site.name});
+  FillFacts(range_sites_, sites, FactStyle::kRightMiddle);
+  range_sites_title_->setVisible(!sites.empty());
+  range_box_->show();
+  std::vector<analysis::LiveAllocation> largest;
+  for (const trace::AllocationId id : range.largest)
+    largest.push_back({id, trace.allocations.main_category[id.value]});
+  largest_title_->setText(tr("largest allocations born in it"));
+  ShowLargest(std::move(largest));
+}
+
+void BreakdownPanel::ShowLargest(std::vector<analysis::LiveAllocation> largest) {
+  if (largest.size() > kLargest) largest.resize(kLargest);
+  largest_->set(digest_ ? digest_->trace : nullptr, std::move(largest));
+}
+
+void BreakdownPanel::ShowLive(const analysis::LiveSet& live, Of of) {
+  const QString headings[] = {tr("AT THE PEAK"), tr("AT THE CURSOR"), tr("PEAK OF THE RANGE"),
+                              tr("IN MEMORY")};
+  heading_->setText(headings[static_cast<size_t>(of)]);
   total_->setText(live.allocated > 0 ? QString::fromStdString(timeline::FormatBytes(live.allocated))
                                      : QString());
   total_->setToolTip(QString::fromStdString(timeline::FormatBytesExact(live.allocated)));
-  shown_parts_ = PartsOf(live);
+  shown_parts_ = PartsOf(live.by_category, live.allocated,
+                         digest_ ? digest_->categories : std::vector<trace::Category>());
   ClearLayout(parts_);
   parts_->setColumnStretch(1, 1);
   int line = 0;
   for (const Part& part : shown_parts_) {
     parts_->addWidget(Swatch(theme_.category(part.category)), line, 0);
-    parts_->addWidget(MakeLabel(ToQString(trace::Name(part.category)), LabelRole::kBody), line, 1);
-    QLabel* bytes =
-        MakeLabel(QString::fromStdString(timeline::FormatBytes(part.bytes)), LabelRole::kNumber);
+    auto* name = new ElidedLabel(part.bytes > 0 ? LabelRole::kBody : LabelRole::kDim);
+    name->setFullText(ToQString(trace::Name(part.category)));
+    parts_->addWidget(name, line, 1);
+    // What the trace has at other times is in the legend all the same.
+    QLabel* bytes = MakeLabel(
+        part.bytes > 0 ? QString::fromStdString(timeline::FormatBytes(part.bytes)) : tr("0"),
+        part.bytes > 0 ? LabelRole::kNumber : LabelRole::kNumberDim);
     bytes->setToolTip(QString::fromStdString(timeline::FormatBytesExact(part.bytes)));
     parts_->addWidget(bytes, line, 2, Qt::AlignRight);
-    QLabel* share =
-        MakeLabel(QStringLiteral("%1 %").arg(part.share * 100, 0, 'f', 1), LabelRole::kNumberDim);
+    QLabel* share = MakeLabel(
+        part.bytes > 0 ? QStringLiteral("%1 %").arg(part.share * 100, 0, 'f', 1) : QString(),
+        LabelRole::kNumberDim);
     share->setMinimumWidth(48);
     share->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     parts_->addWidget(share, line, 3);
@@ -286,12 +386,13 @@ void BreakdownPanel::ShowLive(const analysis::LiveSet& live, bool at_peak) {
     if (!at.module.empty()) where << QString::fromStdString(at.module);
     if (!at.op.empty()) where << QString::fromStdString(at.op);
   }
-  moment_->setText(where.join(QStringLiteral(" · ")));
-  moment_->setVisible(!where.isEmpty());
-
-  std::vector<analysis::LiveAllocation> largest = live.allocations;
-  if (largest.size() > kLargest) largest.resize(kLargest);
-  largest_->set(digest_ ? digest_->trace : nullptr, std::move(largest));
+  moment_->setFullText(of == Of::kState ? QString() : where.join(QStringLiteral(" · ")));
+  moment_->setVisible(!moment_->fullText().isEmpty());
+  largest_title_->setText(tr("largest live allocations"));
+  if (of != Of::kRange)
+    ShowLargest({live.allocations.begin(),
+                 live.allocations.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(
+                                                live.allocations.size(), kLargest))});
 }
 
 void BreakdownPanel::setSelection(trace::AllocationId id) {
@@ -316,7 +417,7 @@ void BreakdownPanel::ShowSelection() {
     return;
   }
   const SelectionFacts facts = FactsOf(*digest_->trace, selection_);
-  selection_title_->setText(QString::fromStdString(facts.title));
+  selection_title_->setFullText(QString::fromStdString(facts.title));
   FillFacts(facts_, facts.facts, FactStyle::kRightMiddle);
 }
 
@@ -330,21 +431,13 @@ void BreakdownPanel::ShowStack() {
   // C++ frames are in the copy; here they would bury the program's own.
   const bool python =
       std::any_of(lines.begin(), lines.end(), [](const auto& l) { return l.python; });
-  QString html;
-  size_t shown = 0;
-  for (const timeline::StackLine& line : lines) {
-    if ((python && !line.python) || shown >= kStackLines) continue;
-    ++shown;
-    html += QStringLiteral("<div>%1 <span style=\"color:%3\">%2</span></div>")
-                .arg(QString::fromStdString(line.function).toHtmlEscaped(),
-                     QString::fromStdString(line.file).toHtmlEscaped(),
-                     QString::fromStdString(theme_.dim.Hex()));
-  }
-  if (shown < lines.size())
-    html += QStringLiteral("<div style=\"color:%1\">%2</div>")
-                .arg(QString::fromStdString(theme_.dim.Hex()),
-                     tr("%1 more frames in the copy").arg(lines.size() - shown));
-  stack_->setText(html);
+  const size_t all = lines.size();
+  if (python) std::erase_if(lines, [](const auto& l) { return !l.python; });
+  if (lines.size() > kStackLines) lines.resize(kStackLines);
+  const size_t left_out = all - lines.size();
+  stack_->set(std::move(lines), theme_);
+  stack_more_->setText(tr("%1 more frames in the copy").arg(left_out));
+  stack_more_->setVisible(left_out > 0);
 }
 
 QString BreakdownPanel::stackText() const {
@@ -379,6 +472,18 @@ QJsonObject BreakdownPanel::dumpState() const {
                   {"where", moment_->text()},
                   {"parts", parts},
                   {"largest", largest}};
+  QJsonArray phases;
+  for (const auto& [color, name] : phases_->entries()) phases.append(name);
+  out["phases"] = phases;
+  if (shown_range_) {
+    QJsonObject facts;
+    for (const Fact& fact : RangeFacts(*digest_->trace, *shown_range_))
+      facts[QString::fromStdString(fact.label)] = QString::fromStdString(fact.value);
+    QJsonArray sites;
+    for (const analysis::Group& site : shown_range_->sites)
+      sites.append(QString::fromStdString(site.name));
+    out["range"] = QJsonObject{{"facts", facts}, {"sites", sites}};
+  }
   if (digest_ != nullptr && selection_.valid() &&
       selection_.value < digest_->trace->allocations.size()) {
     QJsonObject facts;

@@ -1,14 +1,18 @@
-// The right side: what was in memory at the peak or at the cursor, by category; the largest live
-// allocations; facts of the selection.
+// The right side: what was in memory at the peak or at the cursor, by category (the legend: of what
+// the trace has at any time, and its phases); the largest live allocations; of a selected range its
+// card of figures; facts of the selection. Never wider than its place: figures stay in sight.
 #pragma once
 
-#include <QFutureWatcher>
 #include <QJsonObject>
 #include <QWidget>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "profiler/trace/trace.h"
+#include "ui/panels/newest.h"
+#include "ui/panels/range_rows.h"
 #include "ui/panels/rows.h"
 #include "ui/timeline/theme.h"
 
@@ -19,6 +23,10 @@ class QVBoxLayout;
 
 namespace vramscope::ui {
 
+class ElidedLabel;
+class FrameList;
+class Legend;
+
 class BreakdownPanel : public QWidget {
   Q_OBJECT
  public:
@@ -26,19 +34,26 @@ class BreakdownPanel : public QWidget {
 
   void setDigest(std::shared_ptr<const Digest> digest);  // null: empty
   void setCursorTime(qint64 time_ns);                    // < 0: the peak
+  void setRange(qint64 begin_ns, qint64 end_ns);         // begin >= end: none
+  bool busy() const { return at_cursor_.busy() || of_range_.busy(); }
   void setSelection(trace::AllocationId id);
   void setTheme(const timeline::Theme& theme);
   // The selected allocation's call stack, a frame a line with whole paths; empty: none.
   QString stackText() const;
   QJsonObject dumpState() const;
+  QSize minimumSizeHint() const override;
 
  Q_SIGNALS:
   void allocationClicked(vramscope::trace::AllocationId id);
+  void rangeLeft();  // its chip was clicked
 
  private:
   class Bar;
   class LiveList;
-  void ShowLive(const analysis::LiveSet& live, bool at_peak);
+  enum class Of { kPeak, kCursor, kRange, kState };
+  void ShowLive(const analysis::LiveSet& live, Of of);
+  void ShowLargest(std::vector<analysis::LiveAllocation> largest);
+  void ShowRange(const RangeFigures& range);
   void ShowSelection();
   void ShowStack();
   void UpdateMoment();
@@ -47,20 +62,33 @@ class BreakdownPanel : public QWidget {
   std::shared_ptr<const Digest> digest_;
   qint64 cursor_ns_ = -1;
   trace::AllocationId selection_;
-  QFutureWatcher<std::shared_ptr<const analysis::LiveSet>> at_cursor_;
+  std::pair<qint64, qint64> range_{0, 0};
+  std::optional<RangeFigures> shown_range_;
+  Newest<analysis::LiveSet> at_cursor_;
+  Newest<RangeFigures> of_range_;
 
   QLabel* heading_ = nullptr;
-  QLabel* moment_ = nullptr;
+  QToolButton* leave_ = nullptr;
+  ElidedLabel* moment_ = nullptr;
+  Legend* phases_ = nullptr;
+  QWidget* range_box_ = nullptr;
+  QGridLayout* range_facts_ = nullptr;
+  QGridLayout* range_categories_ = nullptr;
+  QLabel* range_sites_title_ = nullptr;
+  QLabel* range_categories_title_ = nullptr;
+  QGridLayout* range_sites_ = nullptr;
+  QLabel* largest_title_ = nullptr;
   QLabel* total_ = nullptr;
   Bar* bar_ = nullptr;
   QGridLayout* parts_ = nullptr;
   QWidget* parts_box_ = nullptr;
   LiveList* largest_ = nullptr;
-  QLabel* selection_title_ = nullptr;
+  ElidedLabel* selection_title_ = nullptr;
   QGridLayout* facts_ = nullptr;
   QWidget* facts_box_ = nullptr;
   QWidget* stack_box_ = nullptr;
-  QLabel* stack_ = nullptr;
+  FrameList* stack_ = nullptr;
+  QLabel* stack_more_ = nullptr;
   QToolButton* copy_stack_ = nullptr;
   std::vector<Part> shown_parts_;
 };

@@ -12,21 +12,25 @@ Cell BytesCell(uint64_t bytes) {
   return {.text = bytes == 0 ? "0" : timeline::FormatBytes(bytes),
           .sort = static_cast<double>(bytes),
           .exact = timeline::FormatBytesExact(bytes),
+          .bytes = static_cast<int64_t>(bytes),
           .tone = bytes == 0 ? Cell::Tone::kDim : Cell::Tone::kPlain};
 }
 
 Cell CountCell(uint64_t count) {
   return {.text = timeline::FormatCount(count),
           .sort = static_cast<double>(count),
+          .count = static_cast<int64_t>(count),
           .tone = count == 0 ? Cell::Tone::kDim : Cell::Tone::kPlain};
 }
 
-Cell DurationCell(int64_t ns) {
-  return {.text = timeline::FormatDuration(ns), .sort = static_cast<double>(ns)};
+Cell DurationCell(int64_t ns, bool times) {
+  return {.text = timeline::FormatLength(ns, times), .sort = static_cast<double>(ns)};
 }
 
 Cell CategoryCell(trace::Category category) {
-  return {.text = std::string(trace::Name(category)), .sort = static_cast<double>(category)};
+  return {.text = std::string(trace::Name(category)),
+          .sort = static_cast<double>(category),
+          .category = category};
 }
 
 Cell TextCell(std::string text) {
@@ -36,13 +40,13 @@ Cell TextCell(std::string text) {
   return cell;
 }
 
-Cell DifferenceCell(int64_t bytes, Cell::Tone more) {
-  const Cell::Tone less = more == Cell::Tone::kGood ? Cell::Tone::kBad : Cell::Tone::kGood;
+Cell DifferenceCell(int64_t bytes) {
   return {.text = bytes == 0 ? "0" : timeline::FormatSignedBytes(bytes),
           .sort = static_cast<double>(bytes),
           .exact = fmt::format("{:+d} B", bytes),
-          .tone = bytes > 0   ? more
-                  : bytes < 0 ? less
+          .bytes = bytes,
+          .tone = bytes > 0   ? Cell::Tone::kBad
+                  : bytes < 0 ? Cell::Tone::kGood
                               : Cell::Tone::kDim};
 }
 

@@ -9,11 +9,12 @@ namespace vramscope::ui {
 
 Cell BytesCell(uint64_t bytes);  // 0 is dim
 Cell CountCell(uint64_t count);  // likewise
-Cell DurationCell(int64_t ns);
+// `times` false: a trace that counts entries in place of time.
+Cell DurationCell(int64_t ns, bool times);
 Cell CategoryCell(trace::Category category);
 // Of a text that may be cut: the whole is the tool tip.
 Cell TextCell(std::string text);
-// Signed bytes. `more`: whether more of it is good or bad.
-Cell DifferenceCell(int64_t bytes, Cell::Tone more);
+// Signed bytes of memory: less is good, more is bad, everywhere.
+Cell DifferenceCell(int64_t bytes);
 
 }  // namespace vramscope::ui

@@ -10,7 +10,9 @@
 #include <tuple>
 
 #include "ui/panels/cells.h"
+#include "ui/timeline/model/canvas_state.h"
 #include "ui/timeline/model/format.h"
+#include "ui/timeline/model/moments.h"
 
 namespace vramscope::ui {
 namespace {
@@ -26,13 +28,10 @@ constexpr double kGiB = 1073741824.0;
 
 std::string Text(std::string_view text) { return std::string(text); }
 
-Cell Milliseconds(double ms) { return {.text = FormatMs(ms), .sort = ms}; }
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
+// Of a trace without times a nanosecond is an entry.
+Cell Milliseconds(double ms, bool times) {
+  return {.text = times ? FormatMs(ms) : timeline::FormatLength(std::llround(ms * 1e6), false),
+          .sort = ms};
 }
 
 std::string Bare(std::string_view op) {
@@ -44,7 +43,7 @@ std::string Life(const Trace& trace, AllocationId id) {
   const auto& a = trace.allocations;
   const int64_t ns = a.end_ns[id.value] - a.begin_ns[id.value];
   if (a.free_event[id.value] == trace::kNoEvent) return "to the end";
-  return timeline::FormatDuration(ns);
+  return timeline::LengthOf(trace, ns);
 }
 
 // Where an event of the trace lies, in words: "backward · 71.2 ms".
@@ -53,7 +52,19 @@ std::string Moment(const Trace& trace, trace::EventIndex event) {
   std::string text;
   if (at.step >= 0) text = fmt::format("step {} · ", at.step);
   if (at.phase != Phase::kNone) text += fmt::format("{} · ", trace::Name(at.phase));
-  return text + timeline::FormatTime(at.time_ns - trace.begin_ns(), 10'000, 0);
+  return text + timeline::MomentOf(trace, at.time_ns);
+}
+
+std::vector<Phase> PhasesOf(const Trace& trace) {
+  std::array<bool, trace::kPhaseCount> there{};
+  const trace::SliceTable& s = trace.slices;
+  for (uint32_t i = 0; i < s.size(); ++i)
+    if (s.kind[i] == trace::SliceKind::kPhase && s.number[i] < trace::kPhaseCount)
+      there[s.number[i]] = true;
+  std::vector<Phase> phases;
+  for (int p = 1; p < trace::kPhaseCount; ++p)
+    if (there[static_cast<size_t>(p)]) phases.push_back(static_cast<Phase>(p));
+  return phases;
 }
 
 std::vector<Digest::Origin> OriginsOf(const Trace& trace, const LiveSet& live) {
@@ -74,19 +85,6 @@ std::vector<Digest::Origin> OriginsOf(const Trace& trace, const LiveSet& live) {
   std::sort(out.begin(), out.end(), [](const auto& x, const auto& y) { return x.bytes > y.bytes; });
   return out;
 }
-
-enum AllocationColumn {
-  kId,
-  kName,
-  kOp,
-  kCategory,
-  kRequested,
-  kBlock,
-  kStep,
-  kPhase,
-  kBorn,
-  kLife
-};
 
 }  // namespace
 
@@ -117,6 +115,9 @@ std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const Trace> trace,
   if (trace->events.size() > 0)
     digest->at_peak = analysis::LiveAt(*trace, digest->summary.peak.context.event);
   if (!digest->summary.steps.empty()) digest->last_step_ms = digest->summary.steps.back().total_ms;
+  for (const Category c : timeline::kStackOrder)
+    if (!digest->curves.category[static_cast<size_t>(c)].empty()) digest->categories.push_back(c);
+  digest->phases = PhasesOf(*trace);
   digest->unused =
       digest->at_peak.reserved - std::min(digest->at_peak.reserved, digest->at_peak.allocated);
   for (trace::EventIndex e : trace->activities.event)
@@ -143,16 +144,21 @@ RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file) {
   fact("file", file.substr(file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1));
   fact("kind", t.info.source);
   if (t.events.size() == 0) return out;
-  fact("length", timeline::FormatDuration(t.end_ns() - t.begin_ns()));
+  if (digest.state())
+    fact("content", "what was there, no history");
+  else
+    fact("length", timeline::LengthOf(t, t.end_ns() - t.begin_ns()));
   fact("events", timeline::FormatCount(t.events.size()));
   const size_t steps = digest.summary.steps.size();
   bool steps_inferred = false;
   for (uint32_t s = 0; s < t.slices.size() && !steps_inferred; ++s)
     steps_inferred =
         t.slices.kind[s] == trace::SliceKind::kStep && !timeline::SliceRule(t, s).empty();
-  fact("steps",
-       steps == 0 ? "none found" : fmt::format("{}{}", steps, steps_inferred ? ", inferred" : ""));
-  if (t.recording_begin != trace::kNoEvent) {
+  if (!digest.state())
+    fact("steps", steps == 0 ? "none found"
+                             : fmt::format("{}{}", steps, steps_inferred ? ", inferred" : ""));
+  if (!t.info.has_times && !digest.state()) fact("times", "none: entries are counted");
+  if (t.recording_begin != trace::kNoEvent && !digest.state()) {
     const auto& born = t.allocations.alloc_event;
     fact("older blocks",
          timeline::FormatCount(static_cast<uint64_t>(
@@ -181,22 +187,24 @@ std::vector<timeline::StackLine> StackLinesOf(const Trace& trace, AllocationId i
   return timeline::StackLines(trace, timeline::StackOf(trace, id), 0);
 }
 
-Table PhaseTable(const Digest& digest) {
+Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns) {
+  const bool times = digest.trace->info.has_times;
   Table table;
   table.columns = {{"Iteration", false, 110},     {"Forward", true, 110},
                    {"Backward", true, 110},       {"Optimizer", true, 110},
                    {"Total", true, 110},          {"Peak allocated", true, 130},
                    {"Peak in", false, 110, true}, {"Reserved", true, 120}};
   for (const analysis::StepRow& step : digest.summary.steps) {
+    if (begin_ns < end_ns && (step.end_ns < begin_ns || step.begin_ns > end_ns)) continue;
     Row row;
     const bool peak = step.index == digest.summary.peak.context.step;
     row.cells.push_back(
         {.text = peak ? fmt::format("{} · peak", step.index) : fmt::format("{}", step.index),
          .sort = static_cast<double>(step.index)});
-    row.cells.push_back(Milliseconds(step.forward_ms));
-    row.cells.push_back(Milliseconds(step.backward_ms));
-    row.cells.push_back(Milliseconds(step.optimizer_ms));
-    row.cells.push_back(Milliseconds(step.total_ms));
+    row.cells.push_back(Milliseconds(step.forward_ms, times));
+    row.cells.push_back(Milliseconds(step.backward_ms, times));
+    row.cells.push_back(Milliseconds(step.optimizer_ms, times));
+    row.cells.push_back(Milliseconds(step.total_ms, times));
     row.cells.push_back(BytesCell(step.peak_allocated));
     row.cells.push_back(
         {.text = Text(trace::Name(step.peak_phase)), .sort = static_cast<double>(step.peak_phase)});
@@ -207,115 +215,17 @@ Table PhaseTable(const Digest& digest) {
   return table;
 }
 
-std::vector<Column> AllocationColumns() {
-  return {{"Id", true, 70},         {"Module", false, 260},   {"Op", false, 170},
-          {"Category", false, 142}, {"Requested", true, 110}, {"Block", true, 110},
-          {"Step", true, 58},       {"Phase", false, 80},     {"Born", true, 100},
-          {"Lives", true, 100}};
-}
-
-Row AllocationRow(const Trace& trace, AllocationId id) {
-  const auto& a = trace.allocations;
-  const uint32_t i = id.value;
-  Row row;
-  row.category = a.main_category[i];
-  row.has_category = true;
-  row.cells.resize(10);
-  row.cells[kId].text = fmt::format("{}", i);
-  row.cells[kName].text = Text(trace.String(a.module[i]));
-  if (row.cells[kName].text.empty() && trace.String(a.op[i]).empty()) {
-    row.cells[kName].text = timeline::NameOf(trace, id);
-    row.cells[kName].tone = Cell::Tone::kDim;
-  }
-  row.cells[kOp].text = Text(trace.String(a.op[i]));
-  row.cells[kCategory].text = Text(trace::Name(a.main_category[i]));
-  if (a.birth_category[i] != a.main_category[i] || a.category[i] != a.main_category[i])
-    row.cells[kCategory].exact = fmt::format(
-        "{} for most of its life; {} at birth, {} at the end", trace::Name(a.main_category[i]),
-        trace::Name(a.birth_category[i]), trace::Name(a.category[i]));
-  row.cells[kRequested] = BytesCell(a.bytes[i]);
-  row.cells[kBlock] = BytesCell(a.bytes_rounded[i]);
-  row.cells[kStep].text = a.step[i] < 0 ? "\u2013" : fmt::format("{}", a.step[i]);
-  row.cells[kPhase].text = a.phase[i] == Phase::kNone ? "\u2013" : Text(trace::Name(a.phase[i]));
-  row.cells[kBorn].text =
-      fmt::format("{:.3f} ms", static_cast<double>(a.begin_ns[i] - trace.begin_ns()) / 1e6);
-  row.cells[kLife].text = Life(trace, id);
-  return row;
-}
-
-double AllocationSortKey(const Trace& trace, AllocationId id, int column) {
-  const auto& a = trace.allocations;
-  const uint32_t i = id.value;
-  switch (column) {
-    case kCategory:
-      return static_cast<double>(a.main_category[i]);
-    case kRequested:
-      return static_cast<double>(a.bytes[i]);
-    case kBlock:
-      return static_cast<double>(a.bytes_rounded[i]);
-    case kStep:
-      return a.step[i];
-    case kPhase:
-      return static_cast<double>(a.phase[i]);
-    case kBorn:
-      return static_cast<double>(a.begin_ns[i]);
-    case kLife:
-      return a.free_event[i] == trace::kNoEvent ? 1e30
-                                                : static_cast<double>(a.end_ns[i] - a.begin_ns[i]);
-    default:
-      return i;
-  }
-}
-
-bool AllocationColumnIsText(int column) { return column == kName || column == kOp; }
-
-std::string AllocationSortText(const Trace& trace, AllocationId id, int column) {
-  const auto& a = trace.allocations;
-  return Text(trace.String(column == kName ? a.module[id.value] : a.op[id.value]));
-}
-
-AllocationFilter::AllocationFilter(const Trace& trace, std::string needle)
-    : trace_(trace),
-      needle_(std::move(needle)),
-      strings_(trace.strings.size()),
-      stacks_(trace.stacks.size()) {}
-
-bool AllocationFilter::Has(std::string_view text) const {
-  return Lower(text).find(needle_) != std::string::npos;
-}
-
-bool AllocationFilter::Matches(AllocationId id) {
-  const auto& a = trace_.allocations;
-  const uint32_t i = id.value;
-  const auto known = [](std::vector<Answer>& answers, size_t at, const auto& ask) {
-    if (answers[at] == kNotAsked) answers[at] = ask() ? kYes : kNo;
-    return answers[at] == kYes;
-  };
-  for (const trace::StringId name : {a.module[i], a.op[i]})
-    if (known(strings_, name.value, [&] { return Has(trace_.String(name)); })) return true;
-  for (std::string_view text : {trace::Name(a.main_category[i]), trace::Name(a.phase[i])})
-    if (Has(text)) return true;
-  const trace::StackId stack = timeline::StackOf(trace_, id);
-  if (stack.value == 0 || stack.value >= stacks_.size()) return false;
-  return known(stacks_, stack.value, [&] {
-    if (Has(timeline::CallSite(trace_, stack))) return true;
-    const auto lines = timeline::StackLines(trace_, stack, 0);
-    return std::any_of(lines.begin(), lines.end(), [&](const timeline::StackLine& line) {
-      return line.python && (Has(line.function) || Has(line.file));
-    });
-  });
-}
-
-std::vector<Part> PartsOf(const LiveSet& live) {
+std::vector<Part> PartsOf(const analysis::CategoryBytes& bytes, uint64_t allocated,
+                          const std::vector<Category>& all) {
   std::vector<Part> parts;
-  for (int c = 0; c < trace::kCategoryCount; ++c) {
-    const uint64_t bytes = live.by_category[static_cast<size_t>(c)];
-    if (bytes == 0) continue;
-    parts.push_back({static_cast<Category>(c), bytes,
-                     static_cast<double>(bytes) / static_cast<double>(live.allocated)});
-  }
+  const auto whole = static_cast<double>(std::max<uint64_t>(allocated, 1));
+  for (int c = 0; c < trace::kCategoryCount; ++c)
+    if (const uint64_t b = bytes[static_cast<size_t>(c)]; b > 0)
+      parts.push_back({static_cast<Category>(c), b, static_cast<double>(b) / whole});
   std::sort(parts.begin(), parts.end(),
             [](const Part& x, const Part& y) { return x.bytes > y.bytes; });
+  for (const Category c : all)
+    if (bytes[static_cast<size_t>(c)] == 0) parts.push_back({c, 0, 0});
   return parts;
 }
 
@@ -347,11 +257,13 @@ SelectionFacts FactsOf(const Trace& trace, AllocationId id) {
   out.facts.push_back({"category", std::move(category)});
   if (std::string rule = timeline::CategoryRule(trace, id, a.main_category[i]); !rule.empty())
     out.facts.push_back({"inferred by", std::move(rule)});
-  out.facts.push_back({"born", Moment(trace, a.alloc_event[i])});
-  out.facts.push_back({"released", a.free_event[i] == trace::kNoEvent
-                                       ? std::string("not in this trace")
-                                       : Moment(trace, a.free_event[i])});
-  out.facts.push_back({"lives", Life(trace, id)});
+  if (trace.info.content == trace::Content::kRun) {  // a state has no moments
+    out.facts.push_back({"born", Moment(trace, a.alloc_event[i])});
+    out.facts.push_back({"released", a.free_event[i] == trace::kNoEvent
+                                         ? std::string("not in this trace")
+                                         : Moment(trace, a.free_event[i])});
+    out.facts.push_back({"lives", Life(trace, id)});
+  }
   if (a.segment[i].valid()) {
     const uint32_t s = a.segment[i].value;
     out.facts.push_back(
@@ -360,6 +272,11 @@ SelectionFacts FactsOf(const Trace& trace, AllocationId id) {
                      trace.segments.pool[s] == trace::Pool::kSmall ? "small" : "large")});
   }
   out.facts.push_back({"address", fmt::format("0x{:x}", a.address[i])});
+  const trace::EventIndex e = a.alloc_event[i];
+  if (const auto user = trace.String(trace.events.UserMetadataOf(e)); !user.empty())
+    out.facts.push_back({"user metadata", Text(user)});
+  if (const auto compiled = trace.String(trace.events.CompileContextOf(e)); !compiled.empty())
+    out.facts.push_back({"compile context", Text(compiled)});
   const std::string module = Text(trace.String(a.module[i]));
   const std::string op = Text(trace.String(a.op[i]));
   out.facts.push_back({"module", module.empty() ? "\u2013" : module});

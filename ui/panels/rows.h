@@ -32,14 +32,15 @@ struct Cell {
   std::string text;
   double sort = 0;         // numbers sort by this, texts by themselves
   std::string exact = {};  // tool tip; empty: none
+  // The figure itself, where it is one of bytes or a count: what CSV has in its place.
+  std::optional<int64_t> bytes = {}, count = {};
+  std::optional<trace::Category> category = {};  // whose colour stands before the text
   enum class Tone : uint8_t { kPlain, kDim, kGood, kBad } tone = Tone::kPlain;
 };
 
 struct Row {
   std::vector<Cell> cells;
-  trace::Category category = trace::Category::kUnknown;
-  bool has_category = false;  // draw its colour before the cell that names it
-  bool marked = false;        // stands out: the iteration with the peak
+  bool marked = false;  // stands out: the iteration with the peak
   // What a click on the row shows in the timeline: a moment, an allocation, and which blocks the
   // row speaks of.
   int64_t time_ns = -1;
@@ -59,6 +60,9 @@ struct Digest {
   analysis::MemoryCurves curves;
   analysis::Summary summary;
   analysis::LiveSet at_peak;
+  // The legend: what the trace has at any time, in the order of the stack and of a step.
+  std::vector<trace::Category> categories;
+  std::vector<trace::Phase> phases;
   double last_step_ms = 0;
   uint64_t unused = 0;         // at the peak: reserved minus allocated
   uint64_t out_of_memory = 0;  // events
@@ -74,6 +78,8 @@ struct Digest {
   };
   std::vector<Origin> origins;
   bool inferred() const;  // any of the origins is a rule
+  // What was there at one moment; nothing happens in it.
+  bool state() const { return trace->info.content == trace::Content::kState; }
   // Recorded elsewhere and opened here; not a run of ours, which has a configuration.
   bool recorded() const { return !trace->info.has_config; }
 };
@@ -82,43 +88,23 @@ std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const trace::Trace> tra
                                          const std::string& file = {});
 
 // Iterations: forward, backward, optimizer, total, peak allocated, peak in, reserved. The iteration
-// with the highest peak is marked in the first column.
-Table PhaseTable(const Digest& digest);
+// with the highest peak is marked in the first column. Of a range [begin_ns, end_ns): those that
+// lie in it or reach into it; begin_ns >= end_ns: all.
+Table PhaseTable(const Digest& digest, int64_t begin_ns = 0, int64_t end_ns = 0);
 
-// The allocation table is virtual: columns once, one row on demand.
-std::vector<Column> AllocationColumns();
-Row AllocationRow(const trace::Trace& trace, trace::AllocationId id);
-// Value that column `column` sorts by, without making the row.
-double AllocationSortKey(const trace::Trace& trace, trace::AllocationId id, int column);
-// Columns that sort as text; its value.
-std::string AllocationSortText(const trace::Trace& trace, trace::AllocationId id, int column);
-bool AllocationColumnIsText(int column);
-// Whether module, op, category, phase or a Python frame of the stack contain `needle` (lower case).
-// Asks once for every name and stack.
-class AllocationFilter {
- public:
-  AllocationFilter(const trace::Trace& trace, std::string needle);
-  bool Matches(trace::AllocationId id);
-
- private:
-  enum Answer : uint8_t { kNotAsked, kNo, kYes };
-  bool Has(std::string_view text) const;
-  const trace::Trace& trace_;
-  std::string needle_;
-  std::vector<Answer> strings_, stacks_;
-};
-
-// Parts of a moment's memory by category, largest first.
+// Parts of a moment's memory by category, largest first; then those of `all` that nothing is of.
 struct Part {
   trace::Category category;
   uint64_t bytes = 0;
   double share = 0;  // of the whole, 0 to 1
 };
-std::vector<Part> PartsOf(const analysis::LiveSet& live);
+std::vector<Part> PartsOf(const analysis::CategoryBytes& bytes, uint64_t allocated,
+                          const std::vector<trace::Category>& all = {});
 
 // Facts of one allocation, as label and value.
 struct Fact {
   std::string label, value;
+  friend bool operator==(const Fact&, const Fact&) = default;
 };
 struct SelectionFacts {
   std::string title;

@@ -20,7 +20,9 @@ namespace {
 
 constexpr int kRowHeight = 23;
 constexpr int kDumpRows = 5;
-constexpr char kCategoryTitle[] = "Category";
+constexpr int kSampledRows = 48;  // that say how wide a column of figures has to be
+constexpr int kCellPadding = 24;
+constexpr int kSwatch = 16;
 // Of the column that takes the room that is left.
 constexpr int kStretching = 200, kFits = 130, kNarrowest = 260, kWidest = 900;
 constexpr qsizetype kMaxCopiedRows = 100'000;
@@ -60,6 +62,8 @@ QVariant RowModel::CellData(const Row& row, int column, int role) const {
   switch (role) {
     case Qt::DisplayRole:
       return QString::fromStdString(cell.text);
+    case Qt::DecorationRole:
+      return cell.category ? QVariant(Swatch(*cell.category)) : QVariant();
     case Qt::ToolTipRole:
       return cell.exact.empty() ? QVariant() : QVariant(QString::fromStdString(cell.exact));
     case Qt::TextAlignmentRole:
@@ -98,11 +102,7 @@ int TableModel::rowCount(const QModelIndex& parent) const {
 
 QVariant TableModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.row() >= rowCount()) return {};
-  const Row& row = table_.rows[static_cast<size_t>(index.row())];
-  if (role == Qt::DecorationRole && row.has_category &&
-      columns()[static_cast<size_t>(index.column())].title == kCategoryTitle)
-    return Swatch(row.category);
-  return CellData(row, index.column(), role);
+  return CellData(table_.rows[static_cast<size_t>(index.row())], index.column(), role);
 }
 
 void TableModel::sort(int column, Qt::SortOrder order) {
@@ -118,95 +118,118 @@ void TableModel::sort(int column, Qt::SortOrder order) {
   Q_EMIT layoutChanged();
 }
 
+const Cell* TableModel::cell(int row, int column) const {
+  const auto& cells = table_.rows[static_cast<size_t>(row)].cells;
+  return static_cast<size_t>(column) < cells.size() ? &cells[static_cast<size_t>(column)] : nullptr;
+}
+
 AllocationModel::AllocationModel(QObject* parent)
-    : RowModel(parent), columns_(AllocationColumns()) {}
+    : RowModel(parent), columns_(AllocationColumns(nullptr)) {}
 
 void AllocationModel::setTrace(std::shared_ptr<const trace::Trace> trace) {
   beginResetModel();
   trace_ = std::move(trace);
+  span_ = {};
+  columns_ = AllocationColumns(trace_.get());
+  if (sort_column_ >= static_cast<int>(columns_.size())) sort_column_ = kBlockColumn;
   cached_id_ = UINT32_MAX;
-  Rebuild();
+  Order();
   endResetModel();
 }
 
-void AllocationModel::setFilter(const QString& text) {
+void AllocationModel::setSearch(const QString& text) {
+  const std::string wanted = text.trimmed().toStdString();
+  if (wanted == search_) return;
   beginResetModel();
-  filter_ = text.trimmed().toLower().toStdString();
-  Rebuild();
+  search_ = wanted;
+  Narrow();
   endResetModel();
 }
 
-void AllocationModel::Rebuild() {
+void AllocationModel::setSpan(const EventSpan& span) {
+  if (span == span_) return;
+  beginResetModel();
+  span_ = span;
+  Narrow();
+  endResetModel();
+}
+
+void AllocationModel::Order() {
   order_.clear();
-  if (trace_ == nullptr) return;
+  if (trace_ != nullptr)
+    order_ = AllocationOrder(*trace_, sort_column_, sort_order_ == Qt::DescendingOrder);
+  Narrow();
+}
+
+// The order stays: a key of the search sorts nothing.
+void AllocationModel::Narrow() {
+  rows_.clear();
+  total_ = static_cast<uint32_t>(order_.size());
+  narrowed_ = trace_ != nullptr && (!search_.empty() || !span_.whole());
+  if (!narrowed_) return;
   const uint32_t n = trace_->allocations.size();
-  order_.reserve(n);
-  AllocationFilter filter(*trace_, filter_);
-  for (uint32_t i = 0; i < n; ++i)
-    if (filter_.empty() || filter.Matches(trace::AllocationId{i})) order_.push_back(i);
-  const bool up = sort_order_ == Qt::AscendingOrder;
-  if (sort_column_ == 0) {
-    if (!up) std::reverse(order_.begin(), order_.end());
-    return;
+  std::vector<bool> keep(n);
+  AllocationSearch search(*trace_, search_);
+  total_ = 0;
+  for (uint32_t i = 0; i < n; ++i) {
+    if (!span_.Touches(*trace_, i)) continue;
+    ++total_;
+    keep[i] = search_.empty() || search.Matches(trace::AllocationId{i});
   }
-  if (AllocationColumnIsText(sort_column_)) {
-    // By the string's rank: many rows share few strings.
-    auto text = [&](uint32_t i) {
-      return AllocationSortText(*trace_, trace::AllocationId{i}, sort_column_);
-    };
-    std::vector<std::pair<std::string, uint32_t>> keyed;
-    keyed.reserve(order_.size());
-    for (uint32_t i : order_) keyed.emplace_back(text(i), i);
-    std::stable_sort(keyed.begin(), keyed.end(), [up](const auto& x, const auto& y) {
-      return up ? x.first < y.first : x.first > y.first;
-    });
-    for (size_t k = 0; k < keyed.size(); ++k) order_[k] = keyed[k].second;
-    return;
-  }
-  std::vector<double> key(n);
-  for (uint32_t i : order_)
-    key[i] = AllocationSortKey(*trace_, trace::AllocationId{i}, sort_column_);
-  std::stable_sort(order_.begin(), order_.end(),
-                   [&](uint32_t x, uint32_t y) { return up ? key[x] < key[y] : key[x] > key[y]; });
+  for (const uint32_t i : order_)
+    if (keep[i]) rows_.push_back(i);
 }
 
 int AllocationModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(order_.size());
+  return parent.isValid() ? 0 : static_cast<int>(rows().size());
 }
 
-QVariant AllocationModel::data(const QModelIndex& index, int role) const {
-  if (!index.isValid() || index.row() >= rowCount()) return {};
-  const uint32_t id = order_[static_cast<size_t>(index.row())];
+const Cell* AllocationModel::cell(int row, int column) const {
+  const uint32_t id = rows()[static_cast<size_t>(row)];
   if (cached_id_ != id) {
     cached_ = AllocationRow(*trace_, trace::AllocationId{id});
     cached_id_ = id;
   }
-  if (role == Qt::DecorationRole &&
-      columns_[static_cast<size_t>(index.column())].title == kCategoryTitle)
-    return Swatch(cached_.category);
+  return static_cast<size_t>(column) < cached_.cells.size()
+             ? &cached_.cells[static_cast<size_t>(column)]
+             : nullptr;
+}
+
+QVariant AllocationModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid() || index.row() >= rowCount()) return {};
+  cell(index.row(), index.column());
   return CellData(cached_, index.column(), role);
 }
 
 void AllocationModel::sort(int column, Qt::SortOrder order) {
   if (column < 0 || column >= columnCount()) return;
+  if (column == sort_column_ && order == sort_order_) return;
   beginResetModel();
   sort_column_ = column;
   sort_order_ = order;
-  Rebuild();
+  Order();
   endResetModel();
 }
 
 trace::AllocationId AllocationModel::at(int row) const {
-  return row >= 0 && row < rowCount() ? trace::AllocationId{order_[static_cast<size_t>(row)]}
+  return row >= 0 && row < rowCount() ? trace::AllocationId{rows()[static_cast<size_t>(row)]}
                                       : trace::AllocationId{};
 }
 
 int AllocationModel::rowOf(trace::AllocationId id) const {
-  const auto found = std::find(order_.begin(), order_.end(), id.value);
-  return found == order_.end() ? -1 : static_cast<int>(found - order_.begin());
+  const auto found = std::find(rows().begin(), rows().end(), id.value);
+  return found == rows().end() ? -1 : static_cast<int>(found - rows().begin());
 }
 
-uint32_t AllocationModel::total() const { return trace_ ? trace_->allocations.size() : 0; }
+std::vector<trace::AllocationId> AllocationModel::found() const {
+  std::vector<trace::AllocationId> ids;
+  if (search_.empty()) return ids;
+  ids.reserve(rows_.size());
+  for (const uint32_t i : rows_) ids.push_back({i});
+  return ids;
+}
+
+uint32_t AllocationModel::total() const { return total_; }
 
 TableView::TableView(QWidget* parent) : QTableView(parent) {
   setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -230,23 +253,46 @@ TableView::TableView(QWidget* parent) : QTableView(parent) {
 void TableView::setRowModel(RowModel* model) {
   rows_ = model;
   setModel(model);
-  const auto widths = [this] {
-    fitting_ = true;
-    for (int c = 0; c < rows_->columnCount(); ++c)
-      setColumnWidth(c, rows_->columns()[static_cast<size_t>(c)].width);
-    fitting_ = false;
-    by_hand_ = false;
-    FitWidest();
-  };
   connect(horizontalHeader(), &QHeaderView::sectionResized, this,
           [this] { by_hand_ = by_hand_ || !fitting_; });
-  widths();
-  // The columns of a table come with its first rows.
-  connect(model, &QAbstractItemModel::modelReset, this, [this, widths, known = 0]() mutable {
-    if (known == rows_->columnCount()) return;
+  FitColumns();
+  // The columns of a table come with its first rows, and other rows want other widths.
+  connect(model, &QAbstractItemModel::modelReset, this, [this, known = 0]() mutable {
+    if (known != rows_->columnCount()) by_hand_ = false;
     known = rows_->columnCount();
-    widths();
+    FitColumns();
   });
+}
+
+// Figures are seen whole; what is empty gives its room to them. Until a hand has moved a column.
+void TableView::FitColumns() {
+  if (rows_ == nullptr || by_hand_) return;
+  fitting_ = true;
+  const int sampled = std::min(rows_->rowCount(), kSampledRows);
+  const QFontMetrics head(horizontalHeader()->font());
+  for (int c = 0; c < rows_->columnCount(); ++c) {
+    const Column& column = rows_->columns()[static_cast<size_t>(c)];
+    const QFontMetrics metrics(
+        PanelFont(column.number ? timeline::Font::kMono : timeline::Font::kBody));
+    int widest = 0;
+    for (int r = 0; r < sampled; ++r) {
+      const Cell* cell = rows_->cell(r, c);
+      if (cell == nullptr || cell->text.empty()) continue;
+      widest = std::max(widest, metrics.horizontalAdvance(QString::fromStdString(cell->text)) +
+                                    (cell->category ? kSwatch : 0));
+    }
+    const int title =
+        head.horizontalAdvance(QString::fromStdString(column.title)) + kCellPadding + kSwatch;
+    int width = column.width;
+    if (sampled > 0 && widest == 0) {
+      width = std::min(width, title);
+    } else if (column.number || column.right || column.width < kStretching) {
+      width = std::max({column.number ? 0 : width, widest + kCellPadding, title});
+    }
+    setColumnWidth(c, width);
+  }
+  fitting_ = false;
+  FitWidest();
 }
 
 // The widest column of text takes the room that the others leave, until a hand has moved one.
@@ -304,12 +350,6 @@ QList<int> TableView::SelectedLines() const {
 QString TableView::selectionAsCsv() const {
   if (rows_ == nullptr) return {};
   const QList<int> lines = SelectedLines();
-  const auto exact = [this](int row, int c) -> QString {
-    const QString tip = rows_->index(row, c).data(Qt::ToolTipRole).toString();
-    static const QRegularExpression bytes(QStringLiteral("^[+-]?[0-9,]+ B"));
-    QString number = bytes.match(tip).captured();
-    return number.remove(QRegularExpression(QStringLiteral("[+, B]")));
-  };
   const auto quoted = [](QString text) {
     static const QRegularExpression special(QStringLiteral("[\",\n\r]"));
     if (!text.contains(special)) return text;
@@ -319,9 +359,10 @@ QString TableView::selectionAsCsv() const {
   std::vector<bool> in_bytes;
   for (int c = 0; c < rows_->columnCount(); ++c) {
     const Column& column = rows_->columns()[static_cast<size_t>(c)];
-    in_bytes.push_back(column.number && std::any_of(lines.begin(), lines.end(), [&](int row) {
-                         return !exact(row, c).isEmpty();
-                       }));
+    in_bytes.push_back(std::any_of(lines.begin(), lines.end(), [&](int row) {
+      const Cell* cell = rows_->cell(row, c);
+      return cell != nullptr && cell->bytes.has_value();
+    }));
     head << quoted(QString::fromStdString(column.title) +
                    (in_bytes.back() ? QStringLiteral(" [B]") : QString()));
   }
@@ -329,14 +370,16 @@ QString TableView::selectionAsCsv() const {
   for (int line : lines) {
     QStringList cells;
     for (int c = 0; c < rows_->columnCount(); ++c) {
-      QString text = rows_->index(line, c).data().toString();
-      if (in_bytes[static_cast<size_t>(c)]) {
-        text = exact(line, c);
-      } else if (rows_->columns()[static_cast<size_t>(c)].number) {
-        static const QRegularExpression count(QStringLiteral("^[0-9,]+$"));
-        if (count.match(text).hasMatch()) text.remove(QLatin1Char(','));
+      const Cell* cell = rows_->cell(line, c);
+      if (cell == nullptr) {
+        cells << QString();
+      } else if (in_bytes[static_cast<size_t>(c)]) {
+        cells << (cell->bytes ? QString::number(*cell->bytes) : QString());
+      } else if (cell->count) {
+        cells << QString::number(*cell->count);
+      } else {
+        cells << quoted(QString::fromStdString(cell->text));
       }
-      cells << quoted(text);
     }
     out << cells.join(QLatin1Char(','));
   }
@@ -371,6 +414,16 @@ void TableView::sortByCurrentColumn() {
   const bool down = again ? header->sortIndicatorOrder() == Qt::AscendingOrder
                           : rows_->columns()[static_cast<size_t>(column)].number;
   sortByColumn(column, down ? Qt::DescendingOrder : Qt::AscendingOrder);
+}
+
+bool TableView::step(int direction) {
+  const int rows = rows_ == nullptr ? 0 : rows_->rowCount();
+  if (rows == 0) return false;
+  const QModelIndex now = currentIndex();
+  int row = now.isValid() ? now.row() + direction : direction > 0 ? 0 : rows - 1;
+  row = (row + rows) % rows;
+  setCurrentIndex(rows_->index(row, now.isValid() ? now.column() : 0));
+  return true;
 }
 
 void TableView::keyPressEvent(QKeyEvent* event) {

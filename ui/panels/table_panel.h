@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "ui/panels/allocation_rows.h"
 #include "ui/panels/rows.h"
 #include "ui/timeline/theme.h"
 
@@ -23,6 +24,8 @@ class RowModel : public QAbstractTableModel {
   using QAbstractTableModel::QAbstractTableModel;
   void setTheme(const timeline::Theme& theme);
   virtual const std::vector<Column>& columns() const = 0;
+  // Null where a row has fewer cells. Until the next row is asked for.
+  virtual const Cell* cell(int row, int column) const = 0;
   int columnCount(const QModelIndex& parent = {}) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
@@ -40,6 +43,7 @@ class TableModel : public RowModel {
   void setTable(Table table);
   const Table& table() const { return table_; }
   const std::vector<Column>& columns() const override { return table_.columns; }
+  const Cell* cell(int row, int column) const override;
   int rowCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
   void sort(int column, Qt::SortOrder order) override;
@@ -48,29 +52,42 @@ class TableModel : public RowModel {
   Table table_;
 };
 
-// All allocations of a trace: an order of ids, rows made when they are looked at.
+// All allocations of a trace: an order of ids, rows made when they are looked at. A search and a
+// range leave those that match, in the same order.
 class AllocationModel : public RowModel {
   Q_OBJECT
  public:
   explicit AllocationModel(QObject* parent = nullptr);
   void setTrace(std::shared_ptr<const trace::Trace> trace);
-  void setFilter(const QString& text);
+  const std::shared_ptr<const trace::Trace>& trace() const { return trace_; }
+  bool narrowed() const { return narrowed_; }  // by a search or a range
+  void setSearch(const QString& text);
+  void setSpan(const EventSpan& span);
   const std::vector<Column>& columns() const override { return columns_; }
+  const Cell* cell(int row, int column) const override;
   int rowCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
   void sort(int column, Qt::SortOrder order) override;
   trace::AllocationId at(int row) const;
-  int rowOf(trace::AllocationId id) const;  // -1: filtered out
-  uint32_t total() const;
+  int rowOf(trace::AllocationId id) const;               // -1: left out
+  const std::string& search() const { return search_; }  // empty: none
+  std::vector<trace::AllocationId> found() const;        // of a search, in the order of rows
+  uint32_t total() const;                                // in the range
 
  private:
-  void Rebuild();
+  const std::vector<uint32_t>& rows() const { return narrowed_ ? rows_ : order_; }
+  void Order();
+  void Narrow();
   std::vector<Column> columns_;
   std::shared_ptr<const trace::Trace> trace_;
-  std::vector<uint32_t> order_;
-  std::string filter_;
-  int sort_column_ = 0;
-  Qt::SortOrder sort_order_ = Qt::AscendingOrder;
+  std::vector<uint32_t> order_;  // all of them
+  std::vector<uint32_t> rows_;   // those of the search and of the range, when there is one
+  bool narrowed_ = false;
+  uint32_t total_ = 0;
+  std::string search_;
+  EventSpan span_;
+  int sort_column_ = kBlockColumn;
+  Qt::SortOrder sort_order_ = Qt::DescendingOrder;
   mutable uint32_t cached_id_ = UINT32_MAX;
   mutable Row cached_;
 };
@@ -88,6 +105,9 @@ class TableView : public QTableView {
   void copySelection() const;
   void copyAsCsv() const;
   void sortByCurrentColumn();
+  // The next row (or, with -1, the one before) becomes the current one, round at the ends. False:
+  // there is none.
+  bool step(int direction);
   // Row count and the first rows' texts.
   QJsonObject dumpState() const;
 
@@ -98,10 +118,12 @@ class TableView : public QTableView {
   void paintEvent(QPaintEvent* event) override;
 
  private:
+  void FitColumns();
   void FitWidest();
   QList<int> SelectedLines() const;
   QString empty_text_;
   bool fitting_ = false, by_hand_ = false;
+  std::vector<int> wanted_;  // widths that the columns' texts need
   RowModel* rows_ = nullptr;
 };
 

@@ -27,6 +27,7 @@
 #include <QVBoxLayout>
 
 #include "ui/explain/explain_panel.h"
+#include "ui/panels/allocations_panel.h"
 #include "ui/panels/breakdown_panel.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
@@ -222,7 +223,7 @@ void MainWindow::BuildDocks() {
   tables_dock_ = dock(tr("Tables"), "tablesDock", tabs_, Qt::BottomDockWidgetArea);
   tables_dock_->setMinimumHeight(120);
   connect(tables_dock_, &QDockWidget::visibilityChanged, this, [this](bool visible) {
-    if (visible) MakeTables(1 << tabs_->currentIndex());
+    if (visible && tabs_->currentIndex() == 0) MakePhases();
   });
 }
 
@@ -243,32 +244,9 @@ void MainWindow::BuildTables() {
   phases_view_->setEmptyText(nothing);
   tabs_->addTab(Inset(phases_view_), tr("Phases"));
 
-  auto* allocations = new QWidget;
-  auto* column = new QVBoxLayout(allocations);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
-  auto* line = new QHBoxLayout;
-  line->setContentsMargins(15, 6, 15, 4);
-  line->setSpacing(10);
-  allocation_filter_ = new QLineEdit;
-  allocation_filter_->setObjectName(QStringLiteral("allocationFilter"));
-  allocation_filter_->setPlaceholderText(tr("Filter by module, op, frame, category or phase"));
-  allocation_filter_->setClearButtonEnabled(true);
-  allocation_filter_->setMaximumWidth(360);
-  allocation_count_ = MakeLabel({}, LabelRole::kDim);
-  line->addWidget(allocation_filter_, 1);
-  line->addWidget(allocation_count_);
-  line->addStretch();
-  column->addLayout(line);
-  allocations_ = new AllocationModel(this);
-  allocations_view_ = new TableView;
-  allocations_view_->setObjectName(QStringLiteral("allocationsTable"));
-  allocations_view_->setRowModel(allocations_);
-  allocations_view_->setEmptyText(nothing);
-  allocations_view_->setSortingEnabled(true);
-  allocations_view_->sortByColumn(5, Qt::DescendingOrder);
-  column->addWidget(Inset(allocations_view_));
-  tabs_->addTab(allocations, tr("Allocations"));
+  allocations_ = new AllocationsPanel;
+  allocations_->setEmptyText(nothing);
+  tabs_->addTab(allocations_, tr("Allocations"));
 
   explain_ = new ExplainPanel(tabs_, this);
   connect(tabs_, &QTabWidget::currentChanged, this, &MainWindow::TabChanged);
@@ -348,28 +326,19 @@ void MainWindow::ConnectPanels() {
   connect(explain_, &ExplainPanel::actionRequested, this,
           [this](const QString& id) { actions_.Find(id)->trigger(); });
   connect(recording_, &RecordingPanel::pageRequested, this, &MainWindow::openPage);
-  connect(
-      timeline_, &timeline::TimelineWidget::rangeSelected, this, [this](qint64 begin, qint64 end) {
-        if (end > begin)
-          Say(tr("Range of %1").arg(QString::fromStdString(timeline::FormatDuration(end - begin))));
-        actions_.Refresh();
-      });
+  connect(timeline_, &timeline::TimelineWidget::rangeSelected, this, &MainWindow::RangeSelected);
+  connect(breakdown_, &BreakdownPanel::rangeLeft, this, [this] { timeline_->setRange(0, 0); });
+  connect(allocations_, &AllocationsPanel::rangeLeft, this, [this] { timeline_->setRange(0, 0); });
   connect(timeline_, &timeline::TimelineWidget::viewChanged, this, [this] { actions_.Refresh(); });
   connect(breakdown_, &BreakdownPanel::allocationClicked, this, [this](trace::AllocationId id) {
     timeline_->select(id);
     timeline_->revealSelection();
   });
-  connect(allocations_view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
-          [this](const QModelIndex& now) {
-            if (selecting_ || !now.isValid()) return;
-            timeline_->select(allocations_->at(now.row()));
-            timeline_->revealSelection();
-          });
-  connect(allocation_filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
-    MakeTables(kAllocationsTab);
-    allocations_->setFilter(text);
-    CountAllocations();
+  connect(allocations_, &AllocationsPanel::allocationClicked, this, [this](trace::AllocationId id) {
+    timeline_->select(id);
+    timeline_->revealSelection();
   });
+  connect(allocations_, &AllocationsPanel::found, timeline_, &timeline::TimelineWidget::highlight);
   connect(header_, &HeaderBar::commandsClicked, this,
           [this] { actions_.Find(QStringLiteral("help.commands"))->trigger(); });
   connect(header_, &HeaderBar::chipClicked, this, [this](const QString& name) {
@@ -415,8 +384,8 @@ void MainWindow::ApplyChosenTheme() {
   techniques_->setTheme(theme_);
   breakdown_->setTheme(theme_);
   explain_->setTheme(theme_);
-  for (RowModel* model : std::initializer_list<RowModel*>{phases_, allocations_})
-    model->setTheme(theme_);
+  phases_->setTheme(theme_);
+  allocations_->setTheme(theme_);
   actions_.Refresh();
 }
 
@@ -457,7 +426,8 @@ void MainWindow::dropEvent(QDropEvent* event) {
 }
 
 QJsonObject MainWindow::dumpState() const {
-  const_cast<MainWindow*>(this)->MakeTables(kPhasesTab | kAllocationsTab);
+  const_cast<MainWindow*>(this)->MakePhases();
+  allocations_->make();
   QJsonObject trace;
   if (digest_ != nullptr) {
     const analysis::Summary& s = digest_->summary;
@@ -497,7 +467,7 @@ QJsonObject MainWindow::dumpState() const {
       {"techniques", techniques_->dumpState()},
       {"breakdown", breakdown_->dumpState()},
       {"tables", QJsonObject{{"phases", phases_view_->dumpState()},
-                             {"allocations", allocations_view_->dumpState()},
+                             {"allocations", allocations_->dumpState()},
                              {"current", tabs_->tabText(tabs_->currentIndex())}}},
       {"explain", explain_->dumpState()},
       {"timeline", timeline_->dumpState()},

@@ -42,7 +42,7 @@ namespace vramscope::ui {
 namespace timeline {
 class TimelineWidget;
 }
-class AllocationModel;
+class AllocationsPanel;
 class Banner;
 class BreakdownPanel;
 class DropZones;
@@ -159,17 +159,15 @@ class MainWindow : public QMainWindow {
   void ShowDevices();
   void UpdateGhost(bool animate);
   void UpdateTables();
-  void MakeTables(int wanted);  // of what is stale
-  void MakeAllocations();
-  void CountAllocations();
-  void ShowSelectedRow(trace::AllocationId id);
+  void MakePhases();  // when they are stale
+  void RangeSelected(qint64 begin_ns, qint64 end_ns);
   void PinBaseline();
   void UnpinBaseline();
   void SetBaseline(std::shared_ptr<const Digest> digest, const QString& file);
   void SwapBaseline();
   std::shared_ptr<const Digest> Against() const { return baseline_ ? baseline_ : previous_; }
   void ShowNothing();
-  void ShowOutOfMemoryTab();
+  void ShowTabs();
   void TabChanged();
   void ShowControls();
   // main_window_files.cpp
@@ -239,11 +237,8 @@ class MainWindow : public QMainWindow {
   ExplainPanel* explain_ = nullptr;
   int lent_height_ = 0;  // of the tables before an explain page took more; 0: none did
   TableModel* phases_ = nullptr;
-  AllocationModel* allocations_ = nullptr;
+  AllocationsPanel* allocations_ = nullptr;
   TableView* phases_view_ = nullptr;
-  TableView* allocations_view_ = nullptr;
-  QLineEdit* allocation_filter_ = nullptr;
-  QLabel* allocation_count_ = nullptr;
   QPlainTextEdit* log_ = nullptr;
   QDockWidget* controls_dock_ = nullptr;
   QDockWidget* breakdown_dock_ = nullptr;
@@ -252,10 +247,9 @@ class MainWindow : public QMainWindow {
   QProgressBar* progress_ = nullptr;
   QToolButton* cancel_ = nullptr;
   QByteArray default_layout_;
-  bool selecting_ = false;
-  // Bits are 1 << index of the tab.
-  static constexpr int kPhasesTab = 1, kAllocationsTab = 2;
-  int stale_tables_ = 0;
+  bool stale_phases_ = false;
+  bool showing_state_ = false;  // the document is what was there at one moment
+  int tables_height_ = 0;       // before a state took more for its page
 };
 
 }  // namespace vramscope::ui

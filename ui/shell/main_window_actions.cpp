@@ -11,6 +11,7 @@
 #include <QTabWidget>
 
 #include "ui/explain/explain_panel.h"
+#include "ui/panels/allocations_panel.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/table_panel.h"
 #include "ui/panels/technique_panel.h"
@@ -141,21 +142,51 @@ void MainWindow::AddEditActions() {
                 .tip = tr("With exact bytes (in a table Ctrl+Shift+C)")});
   actions_.Add({.id = "edit.find",
                 .menu = menu,
-                .text = tr("Filter the table in front, or find allocations"),
+                .text = tr("Find in the table in front, or allocations"),
                 .shortcuts = Keys({"Ctrl+F"}),
                 .run =
                     [this] {
                       tables_dock_->show();
-                      QLineEdit* filter = allocation_filter_;
+                      QLineEdit* filter = allocations_->searchEdit();
                       for (QLineEdit* edit : tabs_->currentWidget()->findChildren<QLineEdit*>())
                         if (edit->objectName().endsWith(QLatin1String("Filter")) &&
                             edit->isVisible())
                           filter = edit;
-                      if (filter == allocation_filter_) tabs_->setCurrentIndex(1);
+                      if (filter == allocations_->searchEdit())
+                        tabs_->setCurrentWidget(allocations_);
                       filter->setFocus();
                       filter->selectAll();
                     },
                 .enabled = [this] { return digest_ != nullptr; }});
+  const auto step = [this](int direction) {
+    if (tabs_->currentWidget() == allocations_)
+      allocations_->step(direction);
+    else if (TableView* table = TableInFront())
+      table->step(direction);
+  };
+  actions_.Add({.id = "edit.find-next",
+                .menu = menu,
+                .text = tr("Find the next"),
+                .shortcuts = Keys({"F3"}),
+                .run = [step] { step(1); },
+                .enabled = [this] { return digest_ != nullptr; },
+                .tip = tr("The next row of the table in front, and its blocks in the timeline")});
+  actions_.Add({.id = "edit.find-previous",
+                .menu = menu,
+                .text = tr("Find the one before"),
+                .shortcuts = Keys({"Shift+F3"}),
+                .run = [step] { step(-1); },
+                .enabled = [this] { return digest_ != nullptr; }});
+  actions_.Add({.id = "edit.leave-range",
+                .menu = menu,
+                .text = tr("Leave the selected range"),
+                .run = [this] { timeline_->setRange(0, 0); },
+                .enabled =
+                    [this] {
+                      const auto [begin, end] = timeline_->range();
+                      return begin < end;
+                    },
+                .tip = tr("Esc in the timeline")});
   actions_.Add({.id = "edit.clear-selection",
                 .menu = menu,
                 .text = tr("Clear the selection"),

@@ -13,6 +13,7 @@
 
 #include "profiler/trace/reader.h"
 #include "ui/explain/explain_panel.h"
+#include "ui/panels/allocations_panel.h"
 #include "ui/panels/breakdown_panel.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
@@ -248,7 +249,7 @@ void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, 
   breakdown_->setSelection(timeline_->selection());
   explain_->setDigest(digest_, partial);
   explain_->setSelection(timeline_->selection());
-  ShowOutOfMemoryTab();
+  ShowTabs();
   header_->setTexts(MakeChipTexts(*digest_));
   ShowControls();
   UpdateTables();
@@ -290,25 +291,44 @@ void MainWindow::ShowControls() {
 void MainWindow::ShowNothing() {
   digest_ = nullptr;
   shown_is_partial_ = false;
-  stale_tables_ = 0;
+  stale_phases_ = false;
   timeline_->setGhost(nullptr);
   timeline_->setTrace(nullptr);
   breakdown_->setDigest(nullptr);
   explain_->setDigest(nullptr);
   explain_->setAgainst(Against(), baseline_ != nullptr);
   header_->setTexts({});
-  allocations_->setTrace(nullptr);
+  allocations_->setDigest(nullptr);
   phases_->setTable({});
   setWindowTitle(QStringLiteral("vramscope"));
   ShowControls();
 }
 
-// Where nothing ran out there is nothing to explain; the command opens the page all the same.
-void MainWindow::ShowOutOfMemoryTab() {
-  const QString id = QStringLiteral("out-of-memory");
-  const int tab = tabs_->indexOf(explain_->page(id));
-  const bool wanted = tab == tabs_->currentIndex() || digest_->out_of_memory > 0;
-  if (tabs_->isTabVisible(tab) != wanted) tabs_->setTabVisible(tab, wanted);
+// Where nothing ran out there is nothing to explain, and what was there at one moment has no steps
+// and no history to replay; the commands open these pages all the same.
+void MainWindow::ShowTabs() {
+  const QStringList pages = pageNames();
+  const bool state = digest_->state();
+  const auto wanted = [&](const QString& page) {
+    if (page == QLatin1String("out-of-memory")) return digest_->out_of_memory > 0;
+    if (page == QLatin1String("state")) return state;
+    return !state || page == QLatin1String("allocations") ||
+           page == QLatin1String("fragmentation") || page == QLatin1String("log");
+  };
+  const bool turned = state != showing_state_;
+  showing_state_ = state;
+  if (turned) openPage(state ? QStringLiteral("state") : QStringLiteral("phases"));
+  for (int tab = 0; tab < pages.size(); ++tab) {
+    const bool visible = tab == tabs_->currentIndex() || wanted(pages[tab]);
+    if (tabs_->isTabVisible(tab) != visible) tabs_->setTabVisible(tab, visible);
+  }
+  // The page is all that there is to look at; the canvas says what the file is.
+  if (turned && state) {
+    tables_height_ = tables_dock_->height();
+    resizeDocks({tables_dock_}, {height() * 2 / 3}, Qt::Vertical);
+  } else if (turned && tables_height_ > 0) {
+    resizeDocks({tables_dock_}, {tables_height_}, Qt::Vertical);
+  }
 }
 
 QStringList MainWindow::pageNames() const {
@@ -327,7 +347,7 @@ void MainWindow::openPage(const QString& id) {
 
 // A page with a picture wants more height than a table: lent while it is in front.
 void MainWindow::TabChanged() {
-  MakeTables(1 << tabs_->currentIndex());
+  if (tabs_->currentIndex() == 0) MakePhases();
   const bool tall = qobject_cast<ExplainPage*>(tabs_->currentWidget()) != nullptr;
   if (tall && lent_height_ == 0 && tables_dock_->height() < kPageHeight &&
       height() > 2 * kPageHeight) {
@@ -397,44 +417,34 @@ void MainWindow::UpdateGhost(bool) {
 
 // A table is made when it is looked at: after a toggle the one in front is enough.
 void MainWindow::UpdateTables() {
-  stale_tables_ = kPhasesTab | kAllocationsTab;
-  MakeTables(tables_dock_->isVisible() ? 1 << tabs_->currentIndex() : 0);
+  allocations_->setDigest(digest_);
+  const auto [begin, end] = timeline_->range();  // which a toggle leaves selected
+  allocations_->setRange(begin, end);
+  breakdown_->setRange(begin, end);
+  allocations_->setSelection(timeline_->selection());
+  stale_phases_ = true;
+  if (tables_dock_->isVisible() && tabs_->currentIndex() == 0) MakePhases();
 }
 
-void MainWindow::MakeTables(int wanted) {
-  wanted &= stale_tables_;
-  if (digest_ == nullptr || wanted == 0) return;
-  stale_tables_ &= ~wanted;
-  if (wanted & kPhasesTab) {
-    phases_->setTable(PhaseTable(*digest_));
-    phases_view_->setEmptyText(
-        tr("No steps are marked in this trace, and none were found by "
-           "repetition. Its allocations and call sites are in the other "
-           "tabs."));
-  }
-  if (wanted & kAllocationsTab) MakeAllocations();
+void MainWindow::MakePhases() {
+  if (digest_ == nullptr || !stale_phases_) return;
+  stale_phases_ = false;
+  const auto [begin, end] = timeline_->range();
+  phases_->setTable(PhaseTable(*digest_, begin, end));
+  phases_view_->setEmptyText(
+      begin < end && !digest_->summary.steps.empty()
+          ? tr("No step reaches into the selected range.")
+          : tr("No steps are marked in this trace, and none were found by repetition. Its "
+               "allocations and call sites are in the other tabs."));
 }
 
-void MainWindow::MakeAllocations() {
-  selecting_ = true;
-  allocations_->setTrace(digest_->trace);
-  selecting_ = false;
-  CountAllocations();
-  ShowSelectedRow(timeline_->selection());
-}
-
-void MainWindow::CountAllocations() {
-  allocations_view_->setEmptyText(allocation_filter_->text().trimmed().isEmpty()
-                                      ? tr("There are no allocations in this trace.")
-                                      : tr("No allocation matches the filter."));
-  const uint32_t total = allocations_->total();
-  const int shown = allocations_->rowCount();
-  allocation_count_->setText(
-      shown == static_cast<int>(total)
-          ? tr("%1 allocations").arg(QString::fromStdString(timeline::FormatCount(total)))
-          : tr("%1 of %2 allocations")
-                .arg(QString::fromStdString(timeline::FormatCount(static_cast<uint64_t>(shown))),
-                     QString::fromStdString(timeline::FormatCount(total))));
+// Everything speaks of the range until it is left.
+void MainWindow::RangeSelected(qint64 begin_ns, qint64 end_ns) {
+  breakdown_->setRange(begin_ns, end_ns);
+  allocations_->setRange(begin_ns, end_ns);
+  stale_phases_ = true;
+  if (tables_dock_->isVisible() && tabs_->currentIndex() == 0) MakePhases();
+  actions_.Refresh();
 }
 
 void MainWindow::PinBaseline() {
@@ -471,20 +481,8 @@ void MainWindow::SwapBaseline() {
 void MainWindow::SelectionChanged(trace::AllocationId id) {
   breakdown_->setSelection(id);
   explain_->setSelection(id);
+  allocations_->setSelection(id);
   actions_.Refresh();
-  if (!(stale_tables_ & kAllocationsTab)) ShowSelectedRow(id);
-}
-
-void MainWindow::ShowSelectedRow(trace::AllocationId id) {
-  selecting_ = true;
-  const int row = id.valid() ? allocations_->rowOf(id) : -1;
-  if (row >= 0) {
-    allocations_view_->selectRow(row);
-    allocations_view_->scrollTo(allocations_->index(row, 0));
-  } else {
-    allocations_view_->clearSelection();
-  }
-  selecting_ = false;
 }
 
 void MainWindow::Say(const QString& text) {
@@ -499,7 +497,8 @@ bool MainWindow::busy() const {
 }
 
 bool MainWindow::settled() const {
-  return !busy() && timeline_->ready() && !savings_due_ && savings_->idle() && !explain_->busy();
+  return !busy() && timeline_->ready() && !savings_due_ && savings_->idle() && !explain_->busy() &&
+         !breakdown_->busy();
 }
 
 void MainWindow::settleCanvas() { timeline_->settle(); }

@@ -78,7 +78,8 @@ QJsonObject DumpState(const CanvasState& s, const SceneCounts& counts) {
                            {"block_cells", qint64{counts.block_cells}},
                            {"slices", qint64{counts.slices}},
                            {"slice_columns", qint64{counts.slice_columns}},
-                           {"labels", qint64{counts.labels}}};
+                           {"labels", qint64{counts.labels}},
+                           {"marks", qint64{counts.marks}}};
   const analysis::Peak& peak = s.data->peak();
   o["peak"] = QJsonObject{{"shown", counts.peak_shown},
                           {"allocated", qint64(peak.allocated)},

@@ -17,36 +17,38 @@ double Luminance(Color c) {
   return 0.2126 * Linear(c.r) + 0.7152 * Linear(c.g) + 0.0722 * Linear(c.b);
 }
 
-// The hues follow PyTorch's memory timeline, so that people recognise them. They are the same in
-// both themes: a screenshot in either can be read with the legend of the other.
+// The hues follow PyTorch's memory timeline, so that people recognise them, moved as far as it
+// takes to tell every two of them apart with deuteranopia and protanopia, too (by lightness,
+// mostly). They are the same in both themes: a screenshot in either can be read with the legend of
+// the other.
 void SetDataColors(Theme* t) {
   using trace::Category;
   using trace::Phase;
   auto category = [t](Category c, uint32_t rgb) {
     t->categories[static_cast<size_t>(c)] = Color::Rgb(rgb);
   };
-  category(Category::kUnknown, 0x6f7785);
-  category(Category::kParameter, 0x43a36d);
-  category(Category::kBuffer, 0x8bbf5a);
-  category(Category::kGradient, 0x4c82da);
-  category(Category::kOptimizerState, 0xdfb040);
-  category(Category::kActivation, 0xe0625f);
-  category(Category::kInput, 0x8d96a5);
-  category(Category::kTemporary, 0xa78bda);
-  category(Category::kAutogradDetail, 0xc98a5b);
-  category(Category::kWorkspace, 0x3fb3b8);
-  category(Category::kCommunication, 0xd77bb5);
-  category(Category::kKvCache, 0x2f8f9d);
+  category(Category::kUnknown, 0x6f7681);
+  category(Category::kParameter, 0x3ba37c);
+  category(Category::kBuffer, 0x8cbe76);
+  category(Category::kGradient, 0x1b76ec);
+  category(Category::kOptimizerState, 0xe7b320);
+  category(Category::kActivation, 0xd1605e);
+  category(Category::kInput, 0xa09fa2);
+  category(Category::kTemporary, 0xa991e1);
+  category(Category::kAutogradDetail, 0xd37f33);
+  category(Category::kWorkspace, 0x5ac7ce);
+  category(Category::kCommunication, 0xbf6faa);
+  category(Category::kKvCache, 0xd9e385);
   auto phase = [t](Phase p, uint32_t rgb) { t->phases[static_cast<size_t>(p)] = Color::Rgb(rgb); };
-  phase(Phase::kNone, 0x8d96a5);
-  phase(Phase::kSetup, 0x9aa6b8);
-  phase(Phase::kData, 0x7fc4c9);
-  phase(Phase::kForward, 0x5aa9ff);
-  phase(Phase::kLoss, 0xf2cf66);
-  phase(Phase::kBackward, 0xff9f68);
-  phase(Phase::kOptimizer, 0xc9a0ff);
-  phase(Phase::kZeroGrad, 0xe3a1c8);
-  phase(Phase::kEval, 0x8fd3a5);
+  phase(Phase::kNone, 0x818c9a);
+  phase(Phase::kSetup, 0x92a1cc);
+  phase(Phase::kData, 0x80d1d7);
+  phase(Phase::kForward, 0x4b9cff);
+  phase(Phase::kLoss, 0xfed469);
+  phase(Phase::kBackward, 0xfaa06e);
+  phase(Phase::kOptimizer, 0xceb2ff);
+  phase(Phase::kZeroGrad, 0xda9eb6);
+  phase(Phase::kEval, 0x93d9a7);
 }
 
 }  // namespace
@@ -89,6 +91,7 @@ Theme Theme::Dark() {
   t.bad = Color::Rgb(0xff6b6b);
   t.warning = Color::Rgb(0xf2b84b);
   t.selection = Color::Rgb(0xffffff);
+  t.ghost = Color::Rgb(0x6ff0ff);
   t.cached = Color::Rgb(0x232730);
   SetDataColors(&t);
   return t;
@@ -110,6 +113,7 @@ Theme Theme::Light() {
   t.bad = Color::Rgb(0xc62f2f);
   t.warning = Color::Rgb(0x9a6700);
   t.selection = Color::Rgb(0x0b0d10);
+  t.ghost = Color::Rgb(0x00647d);
   t.cached = Color::Rgb(0xe3e7ed);
   SetDataColors(&t);
   return t;

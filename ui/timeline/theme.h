@@ -47,10 +47,12 @@ struct Theme {
   Color text, dim, faint;
   Color accent;
   Color on_color;  // text on a phase or a category
-  // Signs: a saving, a cost or a limit that is crossed, a warning.
+  // Signs: less memory (a saving), more of it or a limit that is crossed, a warning. Less memory is
+  // good and more is bad everywhere, whichever way a figure is counted.
   Color good, bad, warning;
   Color selection;  // outline of what is selected
   Color cached;     // reserved and free, in the map of blocks
+  Color ghost;      // line of the run that is compared with; reserved is a dashed line of text
 
   std::array<Color, trace::kCategoryCount> categories;
   std::array<Color, trace::kPhaseCount> phases;

@@ -192,7 +192,7 @@ TEST_F(RecordedFileTest, EmptyTablesSayWhatToDo) {
   EXPECT_EQ(empty("phases"), "");
   window_->findChild<QLineEdit*>(QStringLiteral("allocationFilter"))
       ->setText(QStringLiteral("nobody"));
-  EXPECT_THAT(empty("allocations").toStdString(), ::testing::HasSubstr("matches the filter"));
+  EXPECT_THAT(empty("allocations").toStdString(), ::testing::HasSubstr("matches the search"));
   // Frames of the program count, too.
   window_->findChild<QLineEdit*>(QStringLiteral("allocationFilter"))
       ->setText(QStringLiteral("metrics.py"));

@@ -69,6 +69,7 @@ struct CanvasState {
   trace::AllocationId selection;
   std::vector<bool> highlight;  // row = allocation; empty: none, else the others are faint
   uint32_t highlighted = 0;     // how many
+  std::vector<double> marks;    // when those are born, rising: ticks on overview and ruler
   bool faint(uint32_t row) const { return !highlight.empty() && !highlight[row]; }
   uint32_t selected_slice = kNoSlice;
   std::optional<Span> range;

@@ -62,6 +62,31 @@ std::string ElideStart(const TextMeasure& measure, std::string_view utf8, Font f
   return std::string(kEllipsis) + std::string(utf8.substr(low));
 }
 
+std::string ElideMiddle(const TextMeasure& measure, std::string_view utf8, Font font,
+                        float max_width) {
+  if (max_width < 8) return {};
+  if (measure.Width(utf8, font) <= max_width) return std::string(utf8);
+  const float room = max_width - measure.Width(kEllipsis, font);
+  // The most bytes of both ends together that fit.
+  const auto ends = [&](size_t bytes) {
+    size_t tail = utf8.size() - bytes / 2;
+    while (tail < utf8.size() && CharBegin(utf8, tail) != tail) ++tail;
+    return std::pair(utf8.substr(0, CharBegin(utf8, bytes - bytes / 2)), utf8.substr(tail));
+  };
+  size_t low = 0, high = utf8.size();
+  while (low < high) {
+    const size_t middle = (low + high + 1) / 2;
+    const auto [head, tail] = ends(middle);
+    if (measure.Width(head, font) + measure.Width(tail, font) <= room) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  const auto [head, tail] = ends(low);
+  return std::string(head) + std::string(kEllipsis) + std::string(tail);
+}
+
 void DrawList::Clear() {
   commands_.clear();
   clips_.assign(1, kEverything);

@@ -48,6 +48,9 @@ std::string Elide(const TextMeasure& measure, std::string_view utf8, Font font, 
 // The same, cut at the beginning: for module paths, whose end tells them apart.
 std::string ElideStart(const TextMeasure& measure, std::string_view utf8, Font font,
                        float max_width);
+// Keeps both ends.
+std::string ElideMiddle(const TextMeasure& measure, std::string_view utf8, Font font,
+                        float max_width);
 
 struct Dash {
   float on = 0, off = 0;  // 0: solid

@@ -79,6 +79,18 @@ std::string FormatDuration(int64_t ns) {
   return fmt::format("{} ns", ns);
 }
 
+std::string FormatEntry(int64_t entry) {
+  return "entry " + (entry < 0 ? "\u2212" + FormatCount(static_cast<uint64_t>(-entry))
+                               : FormatCount(static_cast<uint64_t>(entry)));
+}
+
+std::string FormatLength(int64_t ns, bool times) {
+  if (times) return FormatDuration(ns);
+  const std::string count = FormatCount(static_cast<uint64_t>(std::abs(ns)));
+  return fmt::format("{}{} {}", ns < 0 ? "\u2212" : "", count,
+                     ns == 1 || ns == -1 ? "entry" : "entries");
+}
+
 std::string FormatTime(int64_t ns, int64_t resolution_ns, int64_t magnitude_ns) {
   double magnitude = std::abs(static_cast<double>(magnitude_ns ? magnitude_ns : ns));
   const Unit* unit = &kTimeUnits[3];

@@ -21,6 +21,10 @@ std::string FormatBytesExact(uint64_t bytes);
 std::string FormatCount(uint64_t value);  // "66,792"
 // Three significant digits in ns, µs, ms or s; minutes from 120 s on.
 std::string FormatDuration(int64_t ns);
+// Of a trace that counts entries in place of time: "entry 1,204"; "312 entries".
+std::string FormatEntry(int64_t entry);
+// A length: of time, or (`times` false) of entries.
+std::string FormatLength(int64_t ns, bool times);
 // A moment, from the trace's begin, to the precision that `resolution_ns` needs, in the unit that
 // fits `magnitude_ns` (the axis' far end; 0: the moment itself).
 std::string FormatTime(int64_t ns, int64_t resolution_ns, int64_t magnitude_ns = 0);

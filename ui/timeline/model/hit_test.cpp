@@ -66,7 +66,7 @@ Hit TimelineModel::HitTest(double x, double y) const {
   Hit hit;
   hit.time =
       s.viewport.ToTime(std::clamp(x, s.viewport.left(), s.viewport.left() + s.viewport.width()));
-  if (!s.data) return hit;
+  if (!s.data || s.data->is_state()) return hit;
   const Lane* lane = s.layout.At(y);
   if (!lane) return hit;
   hit.lane = lane->kind;

@@ -96,10 +96,18 @@ trace::StackId StackOf(const trace::Trace& trace, trace::AllocationId id) {
 }
 
 std::string CallSite(const trace::Trace& trace, trace::StackId stack) {
-  if (stack.value == 0 || stack.value >= trace.stacks.size()) return {};
+  return analysis::SiteNames(trace).Name(stack);
+}
+
+std::string FrameText(const trace::Trace& trace, uint32_t frame) {
   const analysis::SiteNames names(trace);
-  std::vector<std::string> callers = names.Callers(stack);
-  return callers.empty() ? names.Operator(stack) : std::move(callers.front());
+  if (!IsPython(names, frame)) return {};
+  const trace::StackTable& s = trace.stacks;
+  const std::string_view file = trace.String(s.file[frame]);
+  const std::string_view function = trace.String(s.function[frame]);
+  // As lists of frames show it, and as call sites do: neither is part of the other in notebooks.
+  return fmt::format("{}:{} {}\n{}:{} {}", LastParts(file), s.line[frame], function,
+                     analysis::FileLabel(file), s.line[frame], function);
 }
 
 std::string NameOf(const trace::Trace& trace, trace::AllocationId id) {

@@ -89,7 +89,9 @@ void DrawLaneTitle(const CanvasState& s, const TextMeasure& measure, const Lane&
 void DrawAxes(const CanvasState& s, const TextMeasure& measure, DrawList* list) {
   const Rect& ruler = s.layout[LaneKind::kRuler].body;
   const Span& view = s.viewport.view();
-  std::vector<TimeTick> ticks = TimeTicks(view.begin, view.end, ruler.w, 72);
+  const std::vector<TimeTick> ticks =
+      s.data->has_times() ? TimeTicks(view.begin, view.end, ruler.w, 72)
+                          : EntryTicks(view.begin, view.end, ruler.w, 72, s.data->origin_ns());
   float bottom = s.layout.data_bottom();
   list->PushClip({ruler.x, ruler.y, ruler.w + 1, bottom - ruler.y});
   for (const TimeTick& tick : ticks) {
@@ -177,6 +179,28 @@ void DrawOverview(const CanvasState& s, const TextMeasure& measure, DrawList* li
   }
 }
 
+void DrawMarks(const CanvasState& s, SceneCounts* counts, DrawList* list) {
+  constexpr float kTick = 2, kHeight = 5;
+  const auto ticks = [&](const Rect& box, float y, const Span& span) {
+    const double per_ns = box.w / span.width();
+    uint32_t drawn = 0;
+    auto at = std::lower_bound(s.marks.begin(), s.marks.end(), span.begin);
+    while (at != s.marks.end() && *at <= span.end) {
+      const double x = box.x + (*at - span.begin) * per_ns;
+      list->Fill({static_cast<float>(x) - kTick / 2, y, kTick, kHeight}, s.theme.warning);
+      ++drawn;
+      // Those that the tick covers are one with it: their number costs nothing.
+      at = std::upper_bound(at, s.marks.end(), *at + (kTick + 1) / per_ns);
+    }
+    return drawn;
+  };
+  if (s.marks.empty()) return;
+  const Rect& overview = s.layout[LaneKind::kOverview].body;
+  ticks(overview, overview.y, s.viewport.extent());
+  const Rect& ruler = s.layout[LaneKind::kRuler].body;
+  counts->marks = ticks(ruler, ruler.bottom() - kHeight, s.viewport.view());
+}
+
 SceneCounts BuildDataLayer(const CanvasState& s, const TextMeasure& measure, SceneMemory* memory,
                            DrawList* list) {
   SceneCounts counts;
@@ -187,12 +211,18 @@ SceneCounts BuildDataLayer(const CanvasState& s, const TextMeasure& measure, Sce
     memory->columns = 0;
     return counts;
   }
+  if (s.data->is_state()) {
+    DrawContent(s, measure, list);
+    memory->columns = 0;
+    return counts;
+  }
   DrawAxes(s, measure, list);
   DrawOverview(s, measure, list);
   DrawMemory(s, measure, memory, &counts, list);
   DrawDifference(s, measure, list);
   DrawBlocks(s, measure, &counts, list);
   DrawSlices(s, measure, &counts, list);
+  DrawMarks(s, &counts, list);
   if (s.status != Status::kNone) DrawStatus(s, measure, list);
   return counts;
 }

@@ -19,6 +19,7 @@ struct SceneCounts {
   uint32_t slices = 0;       // slices drawn as rectangles
   uint32_t slice_columns = 0;
   uint32_t labels = 0;
+  uint32_t marks = 0;  // ticks of what is highlighted, in the view
   bool peak_shown = false;
   bool limit_shown = false;
   bool ghost_shown = false;
@@ -49,6 +50,10 @@ void DrawBlocks(const CanvasState& state, const TextMeasure& measure, SceneCount
                 DrawList* list);
 void DrawSlices(const CanvasState& state, const TextMeasure& measure, SceneCounts* counts,
                 DrawList* list);
+// Where the highlighted blocks (what a search found) are born: ticks on overview and ruler.
+void DrawMarks(const CanvasState& state, SceneCounts* counts, DrawList* list);
+// In place of lanes: what a file is that holds a state and no history.
+void DrawContent(const CanvasState& state, const TextMeasure& measure, DrawList* list);
 // The empty, loading and failed states.
 void DrawStatus(const CanvasState& state, const TextMeasure& measure, DrawList* list);
 // `right`: what stands at the right end of the title begins there; 0: nothing does.

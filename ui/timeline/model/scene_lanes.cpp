@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ui/timeline/model/format.h"
+#include "ui/timeline/model/moments.h"
 #include "ui/timeline/model/origin.h"
 #include "ui/timeline/model/scene.h"
 
@@ -115,7 +116,7 @@ class SliceDrawer {
     } else {
       // As much as fits: how long, that it was inferred, at last the name alone.
       const std::string time =
-          style.duration ? " " + FormatDuration(t.end_ns[slice] - t.begin_ns[slice]) : "";
+          style.duration ? " " + LengthOf(d.trace(), t.end_ns[slice] - t.begin_ns[slice]) : "";
       const bool inferred = !SliceRule(d.trace(), slice).empty();
       for (std::string with : {inferred ? name + " (inferred)" + time : name + time, name + time}) {
         if (measure_.Width(with, style.font) > room) continue;

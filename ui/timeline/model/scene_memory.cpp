@@ -203,14 +203,14 @@ float PlaceReservedLabel(const Rect& body, const std::vector<uint64_t>& reserved
 // "- - reserved 8.59 GiB" at the right end of a lane's title; gives the left edge of what it
 // drew: nothing where it would run into the title.
 float TitleLegend(const CanvasState& s, const TextMeasure& measure, const Rect& title, float right,
-                  std::string_view text, Dash dash, DrawList* list) {
+                  std::string_view text, Color color, Dash dash, DrawList* list) {
   std::string label = Elide(measure, text, Font::kSmall, title.w / 3);
   if (label.empty()) return right;
   float width = measure.Width(label, Font::kSmall);
   float x = right - width - 4;
   if (x - 26 < title.x + 13 + measure.Width(kMemoryTitle, Font::kSmallBold) + 8) return right;
   float y = std::floor(title.y + title.h / 2) + 0.5f;
-  list->Line(x - 26, y, x - 6, y, s.theme.text.WithAlpha(0.9), 1.2f, dash);
+  list->Line(x - 26, y, x - 6, y, color.WithAlpha(0.9), 1.2f, dash);
   list->Text(label, {x, title.y, width + 2, title.h}, Font::kSmall, s.theme.dim);
   return x - 26 - 12;
 }
@@ -271,7 +271,7 @@ void DrawMemory(const CanvasState& s, const TextMeasure& measure, SceneMemory* m
     };
     // A dark and a light line, so that it is seen on every hue.
     StepLine(s, body, columns, columns, s.theme.ground.WithAlpha(0.45), 3, {}, list, y_of);
-    StepLine(s, body, columns, columns, s.theme.text, 1, {}, list, y_of);
+    StepLine(s, body, columns, columns, s.theme.ghost, 1, {}, list, y_of);
     counts->ghost_shown = true;
   }
 
@@ -320,11 +320,12 @@ void DrawMemory(const CanvasState& s, const TextMeasure& measure, SceneMemory* m
   if (s.ghost) {
     right = TitleLegend(
         s, measure, lane.title, right,
-        fmt::format("{}: peak {}", s.ghost_label, FormatBytes(s.ghost->peak().allocated)), {},
-        list);
+        fmt::format("{}: peak {}", s.ghost_label, FormatBytes(s.ghost->peak().allocated)),
+        s.theme.ghost, {}, list);
   }
   if (highest > 0 && !reserved_labelled) {
-    right = TitleLegend(s, measure, lane.title, right, reserved_label, kReservedDash, list);
+    right = TitleLegend(s, measure, lane.title, right, reserved_label, s.theme.text, kReservedDash,
+                        list);
   }
   DrawLaneTitle(s, measure, lane, kMemoryTitle, about, list, right);
   DrawPeak(s, peak, body, list);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ui/timeline/model/format.h"
+#include "ui/timeline/model/moments.h"
 #include "ui/timeline/model/scene.h"
 #include "ui/timeline/model/tooltip.h"
 
@@ -105,7 +106,8 @@ void DrawRange(const CanvasState& s, const TextMeasure& measure, DrawList* list)
     float at = std::floor(x) + 0.5f;
     list->Line(at, all.y, at, all.bottom(), s.theme.accent, 1);
   }
-  std::string label = FormatDuration(static_cast<int64_t>(s.range->width()));
+  std::string label = LengthOf(s.data->trace(), std::llround(s.range->width()));
+  if (!s.dragging_range) label += " · Esc";
   float width = measure.Width(label, Font::kSmallBold) + 14;
   float x = std::clamp((x0 + x1 - width) / 2, all.x, std::max(all.right() - width, all.x));
   list->Box({x, ruler.y + 1, width, 17}, 8.5f, s.theme.accent);
@@ -128,7 +130,7 @@ void TimeChip(const CanvasState& s, const TextMeasure& measure, double time, Col
   if (x < ruler.x || x > ruler.right() + 1) return;
   int64_t resolution = 1;
   while (static_cast<double>(resolution) * 10 <= s.viewport.ns_per_px()) resolution *= 10;
-  std::string label = FormatTime(static_cast<int64_t>(time), resolution);
+  const std::string label = MomentOf(s.data->trace(), s.TraceTime(time), resolution);
   float width = measure.Width(label, Font::kSmall) + 12;
   float left = std::clamp(static_cast<float>(x) - width / 2, ruler.x,
                           std::max(ruler.right() - width, ruler.x));
@@ -155,6 +157,9 @@ void DrawTooltip(const CanvasState& s, const TextMeasure& measure, DrawList* lis
   if (!s.hovering || !s.tooltip || s.dragging_range) return;
   Tooltip tip = MakeTooltip(s, s.hover);
   if (tip.empty()) return;
+  // C++ frames are as long as they like: both of their ends say something.
+  for (TooltipRow& row : tip.rows)
+    row.value = ElideMiddle(measure, row.value, Font::kMonoSmall, kTooltipMaxText);
   std::string title = ElideStart(measure, tip.title, Font::kBodyBold, kTooltipMaxText);
   std::string subtitle = Elide(measure, tip.subtitle, Font::kSmall, kTooltipMaxText);
   float label_width = 0, value_width = 0;
@@ -204,7 +209,7 @@ void DrawTooltip(const CanvasState& s, const TextMeasure& measure, DrawList* lis
 
 void BuildOverlay(const CanvasState& s, const TextMeasure& measure, DrawList* list) {
   list->Clear();
-  if (!s.data) return;
+  if (!s.data || s.data->is_state()) return;
   DrawRange(s, measure, list);
   DrawSelection(s, list);
   if (s.cursor) {
@@ -214,6 +219,39 @@ void BuildOverlay(const CanvasState& s, const TextMeasure& measure, DrawList* li
   }
   DrawHover(s, measure, list);
   DrawTooltip(s, measure, list);
+}
+
+void DrawContent(const CanvasState& s, const TextMeasure& measure, DrawList* list) {
+  const trace::Trace& t = s.data->trace();
+  const analysis::MemoryCurves& c = s.data->curves();
+  const uint64_t allocated = c.size() ? c.allocated.back() : 0;
+  const uint64_t reserved = c.size() ? c.reserved.back() : 0;
+  const float width = std::min(s.layout.width - 32, 620.0f);
+  const float x = (s.layout.width - width) / 2;
+  float y = std::max(s.layout.height / 2 - 62, 8.0f);
+  const auto line = [&](std::string_view text, Font font, Color color, float height) {
+    list->Text(Elide(measure, text, font, width), {x, y, width, height}, font, color,
+               Align::kCenter);
+    y += height;
+  };
+  line("A state, not a run", Font::kTitle, s.theme.text, 34);
+  line(fmt::format("{}: what was in memory, without a history.",
+                   t.info.source.empty() ? "This file" : t.info.source),
+       Font::kBody, s.theme.dim, 20);
+  line("There is no order in it and no time, so there is no timeline to draw.", Font::kBody,
+       s.theme.dim, 28);
+  if (t.events.size() == 0 && !t.info.statistics.empty()) {
+    line(fmt::format("{} figures of torch.cuda.memory_stats(), no blocks and no segments",
+                     t.info.statistics.size()),
+         Font::kBodyBold, s.theme.text, 24);
+    line("The State page below has them.", Font::kBody, s.theme.dim, 20);
+    return;
+  }
+  line(fmt::format("{} allocated in {} blocks, {} reserved in {} segments", FormatBytes(allocated),
+                   FormatCount(t.allocations.size()), FormatBytes(reserved),
+                   FormatCount(t.segments.size())),
+       Font::kBodyBold, s.theme.text, 24);
+  line("The State page below has its segments and who holds what.", Font::kBody, s.theme.dim, 20);
 }
 
 void DrawStatus(const CanvasState& s, const TextMeasure& measure, DrawList* list) {

@@ -22,28 +22,43 @@ int64_t RoundStep(double at_least) {
   return static_cast<int64_t>(step);
 }
 
+template <class Label>
+std::vector<TimeTick> Ticks(double begin, double end, double width_px, double min_gap_px,
+                            const Label& label) {
+  std::vector<TimeTick> ticks;
+  if (!(end > begin) || width_px < 1) return ticks;
+  const double per_px = (end - begin) / width_px;
+  double gap = min_gap_px;
+  int64_t step = 1;
+  for (int i = 0; i < 4; ++i) {  // a finer step may need longer labels, and so on; settles at once
+    step = RoundStep(std::max(1.0, gap * per_px));
+    const std::string longest = label(static_cast<int64_t>(end), step);
+    const double need = static_cast<double>(longest.size()) * kDigitPx + kLabelGapPx;
+    if (static_cast<double>(step) / per_px >= need) break;
+    gap = need;
+  }
+  const auto first = static_cast<int64_t>(std::ceil(begin / static_cast<double>(step)));
+  const auto last = static_cast<int64_t>(std::floor(end / static_cast<double>(step)));
+  for (int64_t i = first; i <= last && ticks.size() < 1000; ++i)
+    ticks.push_back({i * step, label(i * step, step)});
+  return ticks;
+}
+
 }  // namespace
 
 std::vector<TimeTick> TimeTicks(double begin_ns, double end_ns, double width_px,
                                 double min_gap_px) {
-  std::vector<TimeTick> ticks;
-  if (!(end_ns > begin_ns) || width_px < 1) return ticks;
-  double ns_per_px = (end_ns - begin_ns) / width_px;
-  double gap = min_gap_px;
-  int64_t step = 1;
-  auto far_end = static_cast<int64_t>(end_ns);
-  for (int i = 0; i < 4; ++i) {  // a finer step may need longer labels, and so on; settles at once
-    step = RoundStep(std::max(1.0, gap * ns_per_px));
-    std::string longest = FormatTime(far_end, step, far_end);
-    double need = static_cast<double>(longest.size()) * kDigitPx + kLabelGapPx;
-    if (static_cast<double>(step) / ns_per_px >= need) break;
-    gap = need;
-  }
-  auto first = static_cast<int64_t>(std::ceil(begin_ns / static_cast<double>(step)));
-  auto last = static_cast<int64_t>(std::floor(end_ns / static_cast<double>(step)));
-  for (int64_t i = first; i <= last && ticks.size() < 1000; ++i) {
-    ticks.push_back({i * step, FormatTime(i * step, step, far_end)});
-  }
+  const auto far_end = static_cast<int64_t>(end_ns);
+  return Ticks(begin_ns, end_ns, width_px, min_gap_px,
+               [far_end](int64_t at, int64_t step) { return FormatTime(at, step, far_end); });
+}
+
+std::vector<TimeTick> EntryTicks(double begin, double end, double width_px, double min_gap_px,
+                                 int64_t first) {
+  const auto offset = static_cast<double>(first);
+  std::vector<TimeTick> ticks = Ticks(begin + offset, end + offset, width_px, min_gap_px,
+                                      [](int64_t at, int64_t) { return FormatEntry(at); });
+  for (TimeTick& tick : ticks) tick.time_ns -= first;
   return ticks;
 }
 

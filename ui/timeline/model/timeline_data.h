@@ -39,6 +39,10 @@ class TimelineData {
   const query::AddressAxis& address_axis() const { return *address_axis_; }
   const query::BlockIndex& block_index() const { return *block_index_; }
 
+  // false: the trace counts entries, and "nanoseconds" here are those.
+  bool has_times() const { return trace_->info.has_times; }
+  // Nothing happens in it: what was there at one moment. There are no lanes to show of it.
+  bool is_state() const { return trace_->info.content == trace::Content::kState; }
   int64_t origin_ns() const { return origin_; }
   double duration_ns() const { return duration_; }
   // Between the canvas' times (from the trace's begin) and the trace's.

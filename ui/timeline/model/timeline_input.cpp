@@ -50,7 +50,7 @@ void TimelineModel::Press(const Pointer& p, double now_ms) {
   press_view_ = state_.viewport.view();
   state_.tooltip = false;
   gesture_ = Gesture::kNone;
-  if (!state_.data) return;
+  if (!state_.data || state_.data->is_state()) return;
   view_animation_.active = false;
   ++gesture_id_;
   if (p.button == Button::kMiddle || (p.button == Button::kLeft && p.shift)) {
@@ -217,7 +217,7 @@ void TimelineModel::ZoomAddresses(double y, double factor) {
 }
 
 void TimelineModel::Wheel(const WheelInput& w, double now_ms) {
-  if (!state_.data) return;
+  if (!state_.data || state_.data->is_state()) return;
   if (w.begins || now_ms - last_wheel_ms_ > kWheelGestureMs) {
     ++gesture_id_;
     axis_lock_.Reset();

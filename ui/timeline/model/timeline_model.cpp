@@ -38,6 +38,7 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
   state_.selected_slice = kNoSlice;
   state_.highlight.clear();
   state_.highlighted = 0;
+  state_.marks.clear();
   data_dirty_ = overlay_dirty_ = true;
   view_animation_.active = false;
 
@@ -302,6 +303,7 @@ void TimelineModel::JumpToPeak(double now_ms) {
 void TimelineModel::Highlight(const std::vector<trace::AllocationId>& blocks) {
   state_.highlight.clear();
   state_.highlighted = 0;
+  state_.marks.clear();
   data_dirty_ = true;
   if (!state_.data || blocks.empty()) return;
   state_.highlight.resize(state_.data->trace().allocations.size());
@@ -310,6 +312,11 @@ void TimelineModel::Highlight(const std::vector<trace::AllocationId>& blocks) {
     state_.highlight[id.value] = true;
     ++state_.highlighted;
   }
+  // In the order of their births, which is that of their ids.
+  const trace::AllocationTable& a = state_.data->trace().allocations;
+  state_.marks.reserve(state_.highlighted);
+  for (uint32_t i = 0; i < a.size(); ++i)
+    if (state_.highlight[i]) state_.marks.push_back(state_.data->FromTrace(a.begin_ns[i]));
 }
 
 void TimelineModel::Select(trace::AllocationId id) {

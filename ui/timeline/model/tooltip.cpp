@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ui/timeline/model/format.h"
+#include "ui/timeline/model/moments.h"
 #include "ui/timeline/model/origin.h"
 
 namespace vramscope::ui::timeline {
@@ -20,7 +21,7 @@ int64_t Resolution(const CanvasState& s) {
 std::string Moment(const CanvasState& s, int64_t trace_ns) {
   int64_t resolution = 1;
   while (resolution * 10 <= Resolution(s)) resolution *= 10;
-  return FormatTime(trace_ns - s.data->origin_ns(), resolution);
+  return MomentOf(s.data->trace(), trace_ns, resolution);
 }
 
 // "backward · step 5 · 71.20 ms". `event`: the one that happened then; phases may end and begin at
@@ -83,7 +84,7 @@ Tooltip OfAllocation(const CanvasState& s, const Hit& hit) {
   } else {
     tip.rows.push_back({"freed", Place(s, a.end_ns[i], a.free_event[i]), {}});
   }
-  tip.rows.push_back({"lives", FormatDuration(a.end_ns[i] - a.begin_ns[i]), {}});
+  tip.rows.push_back({"lives", LengthOf(t, a.end_ns[i] - a.begin_ns[i]), {}});
   tip.rows.push_back({"address", fmt::format("0x{:x}", a.address[i]), {}});
   if (a.segment[i].valid()) {
     tip.rows.push_back(
@@ -92,6 +93,11 @@ Tooltip OfAllocation(const CanvasState& s, const Hit& hit) {
                      a.pool[i] == trace::Pool::kSmall ? "small" : "large"),
          {}});
   }
+  const trace::EventIndex e = a.alloc_event[i];
+  if (const auto user = t.String(t.events.UserMetadataOf(e)); !user.empty())
+    tip.rows.push_back({"user metadata", std::string(user), {}});
+  if (const auto compiled = t.String(t.events.CompileContextOf(e)); !compiled.empty())
+    tip.rows.push_back({"compile context", std::string(compiled), {}});
   const std::vector<StackLine> lines = StackLines(t, stack, kStackLines);
   for (size_t l = 0; l < lines.size(); ++l)
     tip.rows.push_back(
@@ -113,7 +119,7 @@ Tooltip OfSlice(const CanvasState& s, const Hit& hit) {
   tip.rows.push_back({"begins", Place(s, t.begin_ns[i], t.begin_event[i]), {}});
   if (std::string rule = SliceRule(d.trace(), i); !rule.empty())
     tip.rows.push_back({"inferred by", std::move(rule), {}});
-  tip.rows.push_back({"takes", FormatDuration(t.end_ns[i] - t.begin_ns[i]), {}});
+  tip.rows.push_back({"takes", LengthOf(d.trace(), t.end_ns[i] - t.begin_ns[i]), {}});
   const analysis::MemoryCurves& c = d.curves();
   if (c.size() > 0) {
     auto value = [&](int64_t time) -> uint64_t {
@@ -181,7 +187,7 @@ Tooltip OfFreeAddress(const CanvasState& s, const Hit& hit) {
 }  // namespace
 
 Tooltip MakeTooltip(const CanvasState& s, const Hit& hit) {
-  if (!s.data) return {};
+  if (!s.data || s.data->is_state()) return {};
   switch (hit.kind) {
     case HitKind::kAllocation:
       return OfAllocation(s, hit);

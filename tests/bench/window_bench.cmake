@@ -1,0 +1,1 @@
+set(VRAMSCOPE_BENCH_LIBS vramscope_shell vramscope_timeline vramscope_make_snapshot)

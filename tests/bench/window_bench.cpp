@@ -1,0 +1,254 @@
+// How long the real window takes to answer: every action over one recording, from the input to the
+// picture that shows it, and how long the window was not to be spoken to in one piece meanwhile.
+//
+//   xvfb-run -a -s "-screen 0 1920x1080x24" window_bench FILE [ROUNDS]
+//   xvfb-run -a -s "-screen 0 1920x1080x24" window_bench --events 1000000 [ROUNDS]
+//
+// Prints a table: median and maximum of the answer, and the longest the UI thread was busy without
+// a pause until everything had settled. Pages that compute have answered when they say so; what
+// they compute has a bar and can be cancelled. On a busy computer compare columns of one run only.
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QEvent>
+#include <QKeyEvent>
+#include <QLineEdit>
+#include <QTabWidget>
+#include <QTemporaryDir>
+#include <QTimer>
+#include <QWheelEvent>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/bench/make_snapshot.h"
+#include "ui/explain/explain_panel.h"
+#include "ui/shell/main_window.h"
+#include "ui/timeline/timeline_widget.h"
+
+namespace {
+
+using namespace vramscope;
+
+constexpr int kLimitMs = 600'000;
+constexpr int kPauseMs = 60;
+
+// Sees any part of the window being painted.
+class PaintWatch : public QObject {
+ public:
+  bool eventFilter(QObject* watched, QEvent* event) override {
+    if (event->type() == QEvent::Paint && watched->isWidgetType()) painted = true;
+    return false;
+  }
+  bool painted = false;
+};
+
+class Bench {
+ public:
+  explicit Bench(QString file) : file_(std::move(file)) {
+    window_ = std::make_unique<ui::MainWindow>(
+        ui::MainWindowOptions{.worker_program = {},
+                              .settings_file = folder_.filePath(QStringLiteral("settings.ini")),
+                              .savings = false});
+    window_->resize(1680, 1050);
+    window_->show();
+    qApp->installEventFilter(&paint_);
+    Pause(200);
+  }
+
+  bool Open() {
+    bool shown = false;
+    QObject::connect(window_.get(), &ui::MainWindow::documentShown, [&] {
+      shown = true;
+      paint_.painted = false;
+    });
+    QElapsedTimer since;
+    since.start();
+    double blocked = 0;
+    window_->openFile(file_);
+    const double first = Until([&] { return shown && paint_.painted; }, since, &blocked);
+    const double whole = Until(
+        [&] {
+          return !window_->busy() && window_->digest() != nullptr &&
+                 window_->digest()->trace->complete;
+        },
+        since, &blocked);
+    Until([&] { return window_->settled(); }, since, &blocked);
+    Add("first picture", first, blocked);
+    Add("whole file", whole, blocked);
+    return window_->digest() != nullptr;
+  }
+
+  // `answered`: beside a picture; empty: a picture is the answer.
+  void Time(const std::string& name, const std::function<void()>& act,
+            const std::function<bool()>& answered = {}) {
+    Pause(kPauseMs);
+    paint_.painted = false;
+    QElapsedTimer since;
+    since.start();
+    act();
+    double blocked = static_cast<double>(since.nsecsElapsed()) / 1e6;
+    const double answer =
+        Until([&] { return paint_.painted && (!answered || answered()); }, since, &blocked);
+    Until([&] { return window_->settled(); }, since, &blocked);
+    Add(name, answer, blocked);
+  }
+
+  ui::MainWindow& window() { return *window_; }
+  ui::timeline::TimelineWidget* canvas() { return window_->timelineWidget(); }
+
+  void Wheel(bool in) {
+    const QPointF at(canvas()->width() * 0.75, canvas()->height() * 0.4);
+    QWheelEvent event(at, canvas()->mapToGlobal(at), {}, QPoint(0, in ? 120 : -120), Qt::NoButton,
+                      Qt::NoModifier, Qt::NoScrollPhase, false);
+    QCoreApplication::sendEvent(canvas(), &event);
+  }
+  void Pan() {
+    const QPointF at(canvas()->width() * 0.5, canvas()->height() * 0.4);
+    QWheelEvent event(at, canvas()->mapToGlobal(at), {}, QPoint(0, 120), Qt::NoButton,
+                      Qt::ShiftModifier, Qt::NoScrollPhase, false);
+    QCoreApplication::sendEvent(canvas(), &event);
+  }
+  void Key(int key) {
+    QKeyEvent press(QEvent::KeyPress, key, Qt::NoModifier);
+    QCoreApplication::sendEvent(canvas(), &press);
+  }
+
+  void Print() const {
+    std::printf("%-34s %4s %10s %10s %14s\n", "action", "n", "median ms", "max ms", "blocked ms");
+    for (const Row& row : rows_) {
+      std::vector<double> ms = row.answer;
+      std::sort(ms.begin(), ms.end());
+      std::printf("%-34s %4zu %10.1f %10.1f %14.1f\n", row.name.c_str(), ms.size(),
+                  ms[ms.size() / 2], ms.back(), row.blocked);
+    }
+  }
+
+ private:
+  struct Row {
+    std::string name;
+    std::vector<double> answer;
+    double blocked = 0;
+  };
+  void Add(const std::string& name, double answer, double blocked) {
+    auto row =
+        std::find_if(rows_.begin(), rows_.end(), [&](const Row& r) { return r.name == name; });
+    if (row == rows_.end()) row = rows_.insert(rows_.end(), {name, {}, 0});
+    row->answer.push_back(answer);
+    row->blocked = std::max(row->blocked, blocked);
+  }
+  static void Pause(int ms) {
+    QElapsedTimer pause;
+    pause.start();
+    while (pause.elapsed() < ms) QCoreApplication::processEvents(QEventLoop::AllEvents, 5);
+  }
+  // Gives when `what` held, in ms since `since`; `blocked`: the longest turn of the event loop.
+  static double Until(const std::function<bool()>& what, const QElapsedTimer& since,
+                      double* blocked) {
+    QTimer wake;
+    wake.start(5);
+    while (!what() && since.elapsed() < kLimitMs) {
+      QElapsedTimer turn;
+      turn.start();
+      QCoreApplication::processEvents(QEventLoop::AllEvents);
+      *blocked = std::max(*blocked, static_cast<double>(turn.nsecsElapsed()) / 1e6);
+      if (!what()) QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
+    }
+    return static_cast<double>(since.nsecsElapsed()) / 1e6;
+  }
+
+  QString file_;
+  QTemporaryDir folder_;
+  PaintWatch paint_;
+  std::unique_ptr<ui::MainWindow> window_;
+  std::vector<Row> rows_;
+};
+
+void Run(Bench& bench, int rounds) {
+  ui::MainWindow& window = bench.window();
+  auto* canvas = bench.canvas();
+  const auto& trace = *window.digest()->trace;
+  const int64_t begin = trace.begin_ns(), length = trace.end_ns() - begin;
+  for (int i = 0; i < rounds; ++i) {
+    bench.Time("wheel in", [&] { bench.Wheel(true); });
+    bench.Time("wheel out", [&] { bench.Wheel(false); });
+    bench.Time("pan", [&] { bench.Pan(); });
+    bench.Time("key W", [&] { bench.Key(Qt::Key_W); });
+    bench.Time("show all", [&] { canvas->zoomToFit(); });
+    bench.Time("select a block", [&] {
+      canvas->select({static_cast<uint32_t>((i * 7919 + 13) % trace.allocations.size())});
+    });
+    bench.Time("cursor", [&] { canvas->setCursorTime(begin + length * (i % 9 + 1) / 11); });
+    bench.Time("range", [&] {
+      canvas->setRange(begin + length * (i % 5) / 10, begin + length * (i % 5 + 2) / 10);
+    });
+    bench.Time("leave the range", [&] { canvas->setRange(0, 0); });
+  }
+  window.openPage(QStringLiteral("allocations"));
+  auto* edit = window.findChild<QLineEdit*>(QStringLiteral("allocationFilter"));
+  for (int i = 0; i < rounds; ++i) {
+    for (const char* text : {"a", "at", "att", "attn", ""})
+      bench.Time(*text == '\0' ? "search: cleared" : "search: a key",
+                 [&] { edit->setText(QLatin1String(text)); });
+  }
+  for (int i = 0; i < rounds; ++i) {
+    for (const QString& page : window.pageNames()) {
+      if (page == QLatin1String("phases")) continue;
+      const std::string name = page.toStdString();
+      bench.Time("tab " + name, [&] { window.openPage(page); });
+      bench.Time("wheel beside " + name, [&] { bench.Wheel(i % 2 == 0); });
+      bench.Time("tab phases", [&] { window.openPage(QStringLiteral("phases")); });
+    }
+  }
+  // While it computes: every turn of the wheel is answered all the same.
+  for (const char* page : {"reclaim", "what-if"}) {
+    window.openPage(QLatin1String(page));
+    if (QLatin1String(page) == QLatin1String("what-if"))
+      window.openPage(QStringLiteral("reclaim")), window.openPage(QLatin1String(page));
+    for (int i = 0; i < rounds; ++i)
+      bench.Time(std::string("wheel, computing ") + page, [&] { bench.Wheel(i % 2 == 0); });
+  }
+  window.openPage(QStringLiteral("phases"));
+  for (int i = 0; i < rounds; ++i) {
+    bench.Time("resize", [&] { window.resize(1680 - 40 * (i % 4 + 1), 1050 - 20 * (i % 3)); });
+    bench.Time("theme", [&] {
+      window.setThemeChoice(i % 2 == 0 ? ui::ThemeChoice::kLight : ui::ThemeChoice::kDark);
+    });
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  QApplication app(argc, argv);
+  std::vector<std::string> words(argv + 1, argv + argc);
+  QTemporaryDir folder;
+  std::string file;
+  if (words.size() >= 2 && words[0] == "--events") {
+    file = folder.filePath(QStringLiteral("made.pickle")).toStdString();
+    const absl::Status made =
+        bench::WriteSnapshot({.events = std::strtoull(words[1].c_str(), nullptr, 10)}, file);
+    if (!made.ok()) {
+      std::fprintf(stderr, "window_bench: %s\n", std::string(made.message()).c_str());
+      return 1;
+    }
+    words.erase(words.begin());
+  } else if (!words.empty()) {
+    file = words[0];
+  }
+  if (file.empty()) {
+    std::fprintf(stderr, "usage: window_bench FILE|--events N [ROUNDS]\n");
+    return 2;
+  }
+  const int rounds = words.size() > 1 ? std::max(1, std::atoi(words[1].c_str())) : 5;
+  Bench bench(QString::fromStdString(file));
+  if (!bench.Open()) {
+    std::fprintf(stderr, "window_bench: %s was not opened\n", file.c_str());
+    return 1;
+  }
+  Run(bench, rounds);
+  bench.Print();
+  return 0;
+}

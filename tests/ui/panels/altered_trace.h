@@ -1,0 +1,134 @@
+// The recording of recorded_trace.h, changed in one respect: without times, as a state, with user
+// metadata and compiled regions, with the frames of long C++ templates.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "tests/ui/shell/recorded_trace.h"
+
+namespace vramscope::testing {
+
+using TracePtr = std::shared_ptr<const trace::Trace>;
+
+inline trace::StringId AddString(trace::Trace& t, std::string text) {
+  t.strings.push_back(std::move(text));
+  return {static_cast<uint32_t>(t.strings.size() - 1)};
+}
+
+// An order and no times: what happens at entry i is at i.
+inline TracePtr WithoutTimes(const trace::Trace& of) {
+  auto t = std::make_shared<trace::Trace>(of);
+  t->info.has_times = false;
+  const auto entry = [&](trace::EventIndex e) {
+    return static_cast<int64_t>(e == trace::kNoEvent ? t->events.size() - 1 : e);
+  };
+  for (uint32_t i = 0; i < t->events.size(); ++i) t->events.time_ns[i] = i;
+  for (uint32_t i = 0; i < t->allocations.size(); ++i) {
+    t->allocations.begin_ns[i] = entry(t->allocations.alloc_event[i]);
+    t->allocations.end_ns[i] = entry(t->allocations.free_event[i]);
+  }
+  for (uint32_t i = 0; i < t->slices.size(); ++i) {
+    t->slices.begin_ns[i] = entry(t->slices.begin_event[i]);
+    t->slices.end_ns[i] = entry(t->slices.end_event[i]);
+  }
+  for (trace::Marker& marker : t->markers) marker.time_ns = entry(marker.event);
+  return t;
+}
+
+// What is there when nothing was recorded: segments and blocks restated, one of them in a private
+// pool, which a serving engine's frames asked for.
+inline TracePtr MakeState() {
+  using Kind = trace::EventKind;
+  trace::TraceBuilder builder;
+  trace::TraceInfo info;
+  info.backend = trace::Backend::kImported;
+  info.source = "CUDA memory snapshot (pickle, protocol 4)";
+  info.content = trace::Content::kState;
+  info.has_times = false;
+  builder.SetInfo(info);
+  const std::vector<std::string> strings = {"",
+                                            "_allocate_kv_cache_tensors",
+                                            "/srv/vllm/v1/worker/gpu_model_runner.py",
+                                            "load_weights",
+                                            "/srv/vllm/model_executor/models/llama.py",
+                                            std::string(trace::kMarkerRecordingBegin)};
+  EXPECT_TRUE(builder.AddStrings(0, strings).ok());
+  trace::StackIncrement stacks;
+  stacks.function = {{1}, {3}};
+  stacks.file = {{2}, {4}};
+  stacks.line = {100, 7};
+  stacks.lengths = {1, 1};
+  stacks.frames = {0, 1};
+  EXPECT_TRUE(builder.AddStacks(stacks).ok());
+  constexpr uint64_t kMiB = 1 << 20, kBase = uint64_t{0x7f00} << 32;
+  std::vector<trace::Event> events;
+  const auto add = [&](trace::Event e) {
+    e.time_ns = static_cast<int64_t>(events.size());
+    e.pool = trace::Pool::kLarge;
+    events.push_back(e);
+  };
+  add({.kind = Kind::kSegmentAlloc, .id = 0, .address = kBase, .bytes = 64 * kMiB});
+  add({.kind = Kind::kSegmentAlloc,
+       .mempool = 2,
+       .id = 1,
+       .address = kBase + 256 * kMiB,
+       .bytes = 128 * kMiB});
+  add({.kind = Kind::kAlloc,
+       .category = trace::Category::kParameter,
+       .stack = {2},
+       .id = 0,
+       .address = kBase,
+       .bytes = 48 * kMiB - 5,
+       .bytes_rounded = 48 * kMiB});
+  add({.kind = Kind::kAlloc,
+       .category = trace::Category::kKvCache,
+       .stack = {1},
+       .id = 1,
+       .address = kBase + 256 * kMiB,
+       .bytes = 128 * kMiB,
+       .bytes_rounded = 128 * kMiB});
+  add({.kind = Kind::kMarker, .name = {5}});
+  const auto status = builder.AddEvents(events);
+  EXPECT_TRUE(status.ok()) << status;
+  return builder.Finish(true, "");
+}
+
+// Every second allocation of the first step says who asked.
+inline TracePtr WithMetadata(const trace::Trace& of) {
+  auto t = std::make_shared<trace::Trace>(of);
+  const trace::StringId user = AddString(*t, "expert 3 of layer 7");
+  const trace::StringId compiled = AddString(*t, "0/2");
+  t->events.user_metadata.assign(t->events.size(), {});
+  t->events.compile_context.assign(t->events.size(), {});
+  for (uint32_t i = 0; i < t->allocations.size(); i += 2) {
+    t->events.user_metadata[t->allocations.alloc_event[i]] = user;
+    t->events.compile_context[t->allocations.alloc_event[i]] = compiled;
+  }
+  return t;
+}
+
+inline constexpr char kLongFrame[] =
+    "at::TensorBase at::detail::_empty_generic<c10::ArrayRef<long>, "
+    "std::tuple<at::native::(anonymous_namespace)::VeryLongKernelNameWithoutAnyBlank<float,double>>"
+    ">"
+    "(c10::ArrayRef<long>,c10::Allocator*,c10::DispatchKeySet,c10::ScalarType,std::optional<c10::"
+    "MemoryFormat>)";
+
+// All frames are long ones of C++, without a blank where a line could break.
+inline TracePtr WithLongFrames(const trace::Trace& of) {
+  auto t = std::make_shared<trace::Trace>(of);
+  std::string unbroken(kLongFrame);
+  std::erase(unbroken, ' ');
+  const trace::StringId function = AddString(*t, unbroken);
+  const trace::StringId file =
+      AddString(*t, "/build/pytorch/aten/src/ATen/native/cuda/" + std::string(160, 'x') + ".cpp");
+  for (uint32_t f = 0; f < t->stacks.frame_count(); ++f) {
+    t->stacks.function[f] = function;
+    t->stacks.file[f] = file;
+  }
+  return t;
+}
+
+}  // namespace vramscope::testing

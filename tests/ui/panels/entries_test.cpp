@@ -1,0 +1,104 @@
+// A file that has an order and no times says entries everywhere, and nothing in seconds. And what
+// tables mean by colour and figures.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/ui/panels/altered_trace.h"
+#include "ui/explain/explain_rows.h"
+#include "ui/panels/allocation_rows.h"
+#include "ui/panels/cells.h"
+#include "ui/panels/range_rows.h"
+
+namespace vramscope::ui {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using vramscope::testing::MakeRecordedTrace;
+using vramscope::testing::WithoutTimes;
+
+// " ms", " s", "GiB·s": what only times may be said in.
+auto SaysTime() {
+  return ::testing::ContainsRegex("[0-9] (ns|us|ms|s|min)($|[^a-z])|[^a-z]s($| )|GiB.s$");
+}
+
+void ExpectNoTimes(const Table& table) {
+  EXPECT_FALSE(table.rows.empty());
+  for (const Row& row : table.rows)
+    for (const Cell& cell : row.cells) EXPECT_THAT(cell.text, Not(SaysTime())) << cell.text;
+}
+
+TEST(EntriesTest, TablesCountEntries) {
+  const auto t = WithoutTimes(*MakeRecordedTrace());
+  const auto digest = MakeDigest(t, "recorded.pickle");
+  const Table phases = PhaseTable(*digest);
+  ExpectNoTimes(phases);
+  EXPECT_THAT(phases.rows[0].cells[1].text, HasSubstr(" entries"));
+  Table allocations;
+  for (uint32_t i = 0; i < t->allocations.size(); ++i)
+    allocations.rows.push_back(AllocationRow(*t, {i}));
+  ExpectNoTimes(allocations);
+  EXPECT_EQ(allocations.rows[0].cells[8].text,
+            "entry " + std::to_string(t->allocations.begin_ns[0]));
+  const explain::CallSites sites = explain::FindCallSites(*t);
+  const Table held = CallSiteTable(*t, sites, explain::UseOfSites(*t, sites, {}));
+  ExpectNoTimes(held);
+  EXPECT_THAT(held.rows[0].cells[2].text, HasSubstr("GiB·entries"));
+}
+
+TEST(EntriesTest, CardsCountEntries) {
+  const auto t = WithoutTimes(*MakeRecordedTrace());
+  const auto digest = MakeDigest(t, "recorded.pickle");
+  std::vector<Fact> facts = FactsOf(*t, {3}).facts;
+  const RangeFigures range = FiguresOfRange(*digest, 4, 40);
+  for (const Fact& fact : RangeFacts(*t, range)) facts.push_back(fact);
+  for (const Fact& fact : RecordingFactsOf(*digest, "recorded.pickle").facts) facts.push_back(fact);
+  for (const Fact& fact : facts) EXPECT_THAT(fact.value, Not(SaysTime())) << fact.label;
+  EXPECT_THAT(facts, ::testing::Contains(Fact{"length", "36 entries"}));
+  EXPECT_THAT(facts, ::testing::Contains(Fact{"from", "entry 4"}));
+  EXPECT_THAT(MomentText(*t, digest->at_peak.context), HasSubstr("entry "));
+}
+
+TEST(CellsTest, LessMemoryIsGreenEverywhere) {
+  EXPECT_EQ(DifferenceCell(-1).tone, Cell::Tone::kGood);
+  EXPECT_EQ(DifferenceCell(1).tone, Cell::Tone::kBad);
+  explain::Reclaim reclaim;
+  reclaim.as_recorded.name = "as recorded";
+  reclaim.remedies.push_back({.name = "empty_cache()", .given_back = 1 << 20});
+  const Table table = RemedyTable(reclaim);
+  const Cell& difference = table.rows[1].cells[2];
+  EXPECT_EQ(difference.tone, Cell::Tone::kGood);
+  EXPECT_EQ(difference.bytes, -(1 << 20));
+  EXPECT_THAT(difference.text, HasSubstr("\u2212"));
+}
+
+// Nothing looks at a title or a tool tip to find out what a cell is.
+TEST(CellsTest, CellsKnowTheirFigureAndCategory) {
+  EXPECT_EQ(BytesCell(1536).bytes, 1536);
+  EXPECT_EQ(CountCell(12345).count, 12345);
+  EXPECT_FALSE(CountCell(12345).bytes.has_value());
+  EXPECT_EQ(CategoryCell(trace::Category::kKvCache).category, trace::Category::kKvCache);
+  const auto t = MakeRecordedTrace();
+  EXPECT_EQ(AllocationRow(*t, {1}).cells[3].category, trace::Category::kActivation);
+}
+
+TEST(LegendTest, HasWhatTheTraceHasAtAnyTime) {
+  const auto digest = MakeDigest(MakeRecordedTrace(), "recorded.trace");
+  EXPECT_THAT(digest->categories,
+              ::testing::ElementsAre(trace::Category::kParameter, trace::Category::kOptimizerState,
+                                     trace::Category::kActivation, trace::Category::kTemporary,
+                                     trace::Category::kUnknown));
+  EXPECT_THAT(digest->phases,
+              ::testing::ElementsAre(trace::Phase::kForward, trace::Phase::kBackward,
+                                     trace::Phase::kOptimizer));
+  // At the begin there is one category; the others keep their line, with nothing.
+  const analysis::LiveSet live = analysis::LiveAt(*digest->trace, 2);
+  const std::vector<Part> parts = PartsOf(live.by_category, live.allocated, digest->categories);
+  EXPECT_EQ(parts.size(), digest->categories.size());
+  EXPECT_GT(parts.front().bytes, 0u);
+  EXPECT_EQ(parts.back().bytes, 0u);
+}
+
+}  // namespace
+}  // namespace vramscope::ui

@@ -1,0 +1,215 @@
+// Panels and tables in the real window: a range and what follows it, search, a state, long frames,
+// files without times. Runs under Xvfb (see CMakeLists.txt).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QJsonArray>
+#include <QLabel>
+#include <QLineEdit>
+#include <QScrollArea>
+#include <QTabWidget>
+#include <QTest>
+#include <QToolButton>
+
+#include "tests/ui/panels/altered_trace.h"
+#include "tests/ui/shell/recorded_window.h"
+#include "ui/panels/breakdown_panel.h"
+#include "ui/panels/frame_list.h"
+#include "ui/panels/table_panel.h"
+#include "ui/shell/main_window.h"
+#include "ui/timeline/timeline_widget.h"
+
+namespace vramscope::ui {
+namespace {
+
+using ::testing::HasSubstr;
+using vramscope::testing::MakeState;
+using vramscope::testing::WithLongFrames;
+using vramscope::testing::WithoutTimes;
+
+class PanelsWindowTest : public testing::RecordedWindow {
+ protected:
+  void OpenTrace(const trace::Trace& trace) {
+    window_->openFile(Write("altered.trace", trace));
+    ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
+  }
+  // $VRAMSCOPE_PICTURES: where to put what there is to be looked at.
+  void Picture(const char* name) {
+    const QString folder = qEnvironmentVariable("VRAMSCOPE_PICTURES");
+    if (folder.isEmpty()) return;
+    QTest::qWait(300);
+    window_->settleCanvas();
+    window_->grab().save(QStringLiteral("%1/%2.png").arg(folder, QLatin1String(name)));
+  }
+  QJsonObject Breakdown() { return State()["breakdown"].toObject(); }
+  QJsonObject Allocations() { return State()["tables"].toObject()["allocations"].toObject(); }
+  // Begin and end of a step.
+  std::pair<qint64, qint64> Step(uint32_t number) {
+    const trace::SliceTable& s = window_->digest()->trace->slices;
+    for (uint32_t i = 0; i < s.size(); ++i)
+      if (s.kind[i] == trace::SliceKind::kStep && s.number[i] == number)
+        return {s.begin_ns[i], s.end_ns[i]};
+    return {};
+  }
+};
+
+TEST_F(PanelsWindowTest, LongFramesPushNoFigureOut) {
+  OpenTrace(*WithLongFrames(*testing::MakeRecordedTrace({})));
+  const trace::Trace& trace = *window_->digest()->trace;
+  uint32_t id = 0;
+  while (trace.events.StackOf(trace.allocations.alloc_event[id]).value != 1) ++id;
+  window_->timelineWidget()->select({id});
+  QCoreApplication::processEvents();
+  auto* panel = window_->findChild<BreakdownPanel*>();
+  const QWidget* viewport = panel->parentWidget();
+  EXPECT_EQ(panel->width(), viewport->width()) << "the panel is as wide as its place";
+  int figures = 0;
+  for (const QLabel* label : panel->findChildren<QLabel*>()) {
+    if (!label->isVisible() || label->text().isEmpty()) continue;
+    const QPoint right = label->mapTo(viewport, QPoint(label->width(), 0));
+    EXPECT_LE(right.x(), viewport->width()) << label->text().toStdString();
+    figures += label->text().contains(QLatin1String("GiB")) ||
+               label->text().contains(QLatin1String("MiB"));
+  }
+  EXPECT_GT(figures, 2);
+  const auto* frames = Find<FrameList>("callStack");
+  ASSERT_FALSE(frames->lines().empty());
+  EXPECT_TRUE(frames->shownFunction(0).contains(QChar(0x2026))) << "cut in the middle";
+  EXPECT_FALSE(frames->shownFunction(0).endsWith(QChar(0x2026)));
+  Picture("long-frames");
+  // Whole in the copy.
+  EXPECT_THAT(Breakdown()["selection"].toObject()["stack"].toString().toStdString(),
+              HasSubstr("VeryLongKernelNameWithoutAnyBlank"));
+}
+
+TEST_F(PanelsWindowTest, EverythingFollowsARangeUntilItIsLeft) {
+  OpenRecorded({.steps = 4});
+  const int all = Allocations()["rows"].toInt();
+  EXPECT_EQ(Breakdown()["heading"].toString(), "AT THE PEAK");
+  const auto [begin, end] = Step(2);
+  window_->timelineWidget()->setRange(begin, end);
+  EXPECT_EQ(Breakdown()["heading"].toString(), "PEAK OF THE RANGE");
+  const QJsonObject facts = Breakdown()["range"].toObject()["facts"].toObject();
+  EXPECT_EQ(facts["steps"].toString(), "2");
+  EXPECT_EQ(facts["born and still alive"].toString(), "1.000 MiB in 1 block");
+  EXPECT_FALSE(Breakdown()["range"].toObject()["sites"].toArray().isEmpty());
+  EXPECT_TRUE(Find<QWidget>("rangeCard")->isVisible());
+  Picture("range");
+  EXPECT_EQ(State()["tables"].toObject()["phases"].toObject()["rows"].toInt(), 1);
+  EXPECT_LT(Allocations()["rows"].toInt(), all);
+  window_->openPage(QStringLiteral("fragmentation"));
+  ASSERT_TRUE(Idle());
+  EXPECT_THAT(Page("fragmentation")["head"].toString().toStdString(),
+              HasSubstr("At the peak of the range"));
+  // Its chip leaves it; so does Esc.
+  QTest::mouseClick(Find<QToolButton>("leaveRange"), Qt::LeftButton);
+  EXPECT_EQ(Breakdown()["heading"].toString(), "AT THE PEAK");
+  EXPECT_EQ(Allocations()["rows"].toInt(), all);
+  EXPECT_FALSE(Find<QWidget>("rangeCard")->isVisible());
+  window_->timelineWidget()->setRange(begin, end);
+  window_->timelineWidget()->setFocus();
+  QTest::keyClick(window_->timelineWidget(), Qt::Key_Escape);
+  EXPECT_EQ(Breakdown()["heading"].toString(), "AT THE PEAK");
+  EXPECT_EQ(State()["tables"].toObject()["phases"].toObject()["rows"].toInt(), 4);
+}
+
+TEST_F(PanelsWindowTest, SearchCountsStepsAndMarks) {
+  OpenRecorded({.steps = 4});
+  window_->actionRegistry()->Find(QStringLiteral("edit.find"))->trigger();
+  auto* edit = Find<QLineEdit>("allocationFilter");
+  edit->setText(QStringLiteral("metrics.py"));
+  EXPECT_EQ(Allocations()["rows"].toInt(), 4);
+  EXPECT_THAT(Allocations()["count"].toString().toStdString(), HasSubstr("4 found"));
+  ASSERT_TRUE(WaitFor([this] {
+    return State()["timeline"].toObject()["highlighted"].toInt() == 4;
+  })) << "the timeline marks what was found";
+  QTest::keyClick(edit, Qt::Key_Return);
+  const trace::AllocationId first = window_->timelineWidget()->selection();
+  EXPECT_TRUE(first.valid());
+  EXPECT_THAT(Allocations()["count"].toString().toStdString(), HasSubstr("1 of 4 found"));
+  window_->actionRegistry()->Find(QStringLiteral("edit.find-next"))->trigger();
+  EXPECT_NE(window_->timelineWidget()->selection(), first);
+  EXPECT_THAT(Allocations()["count"].toString().toStdString(), HasSubstr("2 of 4 found"));
+  window_->actionRegistry()->Find(QStringLiteral("edit.find-previous"))->trigger();
+  EXPECT_EQ(window_->timelineWidget()->selection(), first);
+  QTest::keyClick(edit, Qt::Key_Return, Qt::ShiftModifier);  // round at the begin
+  EXPECT_THAT(Allocations()["count"].toString().toStdString(), HasSubstr("4 of 4 found"));
+  EXPECT_EQ(State()["timeline"].toObject()["highlighted"].toInt(), 4) << "still marked";
+  window_->settleCanvas();
+  window_->grab();
+  Picture("search");
+  EXPECT_GT(State()["timeline"].toObject()["drawn"].toObject()["marks"].toInt(), 0);
+  edit->clear();
+  ASSERT_TRUE(
+      WaitFor([this] { return State()["timeline"].toObject()["highlighted"].toInt() == 0; }));
+}
+
+TEST_F(PanelsWindowTest, AStateHasAPageOfItsOwnAndNoTimeline) {
+  OpenTrace(*MakeState());
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(State()["tables"].toObject()["current"].toString(), "State");
+  const QJsonObject page = Page("state");
+  EXPECT_EQ(page["segments"].toInt(), 2);
+  Picture("state");
+  EXPECT_EQ(page["pools"].toObject()["rows"].toInt(), 2);
+  EXPECT_GT(page["sites"].toObject()["rows"].toInt(), 0);
+  EXPECT_EQ(Breakdown()["heading"].toString(), "IN MEMORY");
+  auto* tabs = Find<QTabWidget>("tables");
+  const QStringList pages = window_->pageNames();
+  for (const char* none : {"phases", "reclaim", "what-if", "leaks", "call-sites", "compare"})
+    EXPECT_FALSE(tabs->isTabVisible(static_cast<int>(pages.indexOf(QLatin1String(none))))) << none;
+  // A block that is chosen is shown, though there is no timeline.
+  window_->timelineWidget()->select({1});
+  EXPECT_THAT(Breakdown()["selection"].toObject()["title"].toString().toStdString(),
+              HasSubstr("_allocate_kv_cache_tensors"));
+  // A run after it has its pages again.
+  OpenRecorded();
+  EXPECT_EQ(State()["tables"].toObject()["current"].toString(), "Phases");
+  EXPECT_TRUE(tabs->isTabVisible(static_cast<int>(pages.indexOf(QStringLiteral("reclaim")))));
+  EXPECT_FALSE(tabs->isTabVisible(static_cast<int>(pages.indexOf(QStringLiteral("state")))));
+}
+
+TEST_F(PanelsWindowTest, WithoutTimesNothingIsSaidInSeconds) {
+  OpenTrace(*WithoutTimes(*testing::MakeRecordedTrace({})));
+  window_->timelineWidget()->select({2});
+  window_->timelineWidget()->setRange(5, 30);
+  const QJsonObject facts = Breakdown()["range"].toObject()["facts"].toObject();
+  EXPECT_EQ(facts["from"].toString(), "entry 5");
+  EXPECT_EQ(facts["length"].toString(), "25 entries");
+  window_->openPage(QStringLiteral("call-sites"));
+  ASSERT_TRUE(Idle());
+  const QJsonObject table = Page("call-sites")["table"].toObject();
+  ASSERT_GT(table["rows"].toInt(), 0);
+  Picture("entries");
+  EXPECT_THAT(table["first"].toArray()[0].toArray()[2].toString().toStdString(),
+              HasSubstr("GiB·entries"));
+}
+
+TEST_F(PanelsWindowTest, LegendNamesAllThatTheTraceHas) {
+  OpenRecorded();
+  window_->timelineWidget()->setCursorTime(window_->digest()->trace->begin_ns());
+  QStringList names;
+  for (const QJsonValue& part : Breakdown()["parts"].toArray())
+    names << part.toObject()["category"].toString();
+  EXPECT_TRUE(names.contains(QStringLiteral("Activation")));  // nothing of it is there yet
+  EXPECT_EQ(Breakdown()["phases"].toArray().size(), 3);
+}
+
+// What is wide gets the room, what is empty gives it.
+TEST_F(PanelsWindowTest, FiguresAreNotCutBesideEmptyColumns) {
+  OpenRecorded();
+  window_->openPage(QStringLiteral("allocations"));
+  auto* view = Find<TableView>("allocationsTable");
+  const auto* model = dynamic_cast<const RowModel*>(view->model());
+  for (int c = 0; c < model->columnCount(); ++c) {
+    if (!model->columns()[static_cast<size_t>(c)].number) continue;
+    const QFontMetrics metrics(view->model()->index(0, c).data(Qt::FontRole).value<QFont>());
+    for (int r = 0; r < std::min(model->rowCount(), 20); ++r)
+      EXPECT_GE(view->columnWidth(c),
+                metrics.horizontalAdvance(view->model()->index(r, c).data().toString()) + 16)
+          << model->columns()[static_cast<size_t>(c)].title;
+  }
+}
+
+}  // namespace
+}  // namespace vramscope::ui

@@ -1,0 +1,46 @@
+// What a file says that is a state and no run: its segments, who holds what (by call site, category
+// and pool, private pools with their owners), and what empty_cache() would give back. Of a run: the
+// same at the cursor or the peak. A file of figures alone (torch.cuda.memory_stats()): those.
+#pragma once
+
+#include <optional>
+
+#include "profiler/explain/state.h"
+#include "ui/explain/explain_page.h"
+
+class QGridLayout;
+class QTabWidget;
+
+namespace vramscope::ui {
+
+class SegmentMapWidget;
+class TableModel;
+class TableView;
+
+class StatePage : public ExplainPage {
+  Q_OBJECT
+ public:
+  StatePage(const ExplainContext* context, QWidget* parent = nullptr);
+  QJsonObject dumpState() const override;
+
+ protected:
+  int cares() const override { return kDocument | kMoment | kRange | kTheme | kSelection; }
+  void Refresh(int changes) override;
+  void Clear() override;
+  bool wantsEvents() const override { return false; }
+
+ private:
+  struct Found;
+  void Show(const Found& found);
+
+  SegmentMapWidget* map_ = nullptr;
+  QWidget* side_ = nullptr;
+  QGridLayout* facts_ = nullptr;
+  QTabWidget* tabs_ = nullptr;
+  // By call site, category, pool; the largest blocks; figures of memory_stats().
+  static constexpr int kTables = 5;
+  TableModel* tables_[kTables] = {};
+  TableView* views_[kTables] = {};
+};
+
+}  // namespace vramscope::ui

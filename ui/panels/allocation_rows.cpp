@@ -1,0 +1,250 @@
+#include "ui/panels/allocation_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "profiler/analysis/site_names.h"
+#include "ui/panels/cells.h"
+#include "ui/timeline/model/format.h"
+#include "ui/timeline/model/moments.h"
+#include "ui/timeline/model/origin.h"
+
+namespace vramscope::ui {
+namespace {
+
+using trace::AllocationId;
+using trace::Phase;
+using trace::Trace;
+
+enum AllocationColumn {
+  kId,
+  kName,
+  kOp,
+  kCategory,
+  kRequested,
+  kBlock,
+  kStep,
+  kPhase,
+  kBorn,
+  kLife,
+  kUserMetadata,
+  kCompileContext,
+};
+static_assert(kBlock == kBlockColumn && kStep == kColumnsOfTime.front() &&
+              kLife == kColumnsOfTime.back());
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+std::string Text(std::string_view text) { return std::string(text); }
+
+// Where each string stands among all in order.
+std::vector<uint32_t> RanksOf(const std::vector<std::string>& strings) {
+  std::vector<uint32_t> order(strings.size()), rank(strings.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(),
+            [&](uint32_t x, uint32_t y) { return strings[x] < strings[y]; });
+  for (uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
+  return rank;
+}
+
+// Of signed numbers, in their order.
+uint64_t Biased(int64_t value) { return static_cast<uint64_t>(value) ^ (uint64_t{1} << 63); }
+
+template <class KeyOf>
+std::vector<uint64_t> Keys(uint32_t n, const KeyOf& key_of) {
+  std::vector<uint64_t> keys(n);
+  for (uint32_t i = 0; i < n; ++i) keys[i] = key_of(i);
+  return keys;
+}
+
+std::vector<uint64_t> KeysOf(const Trace& trace, int column) {
+  const auto& a = trace.allocations;
+  const uint32_t n = a.size();
+  switch (column) {
+    case kName:
+    case kOp: {
+      const std::vector<uint32_t> rank = RanksOf(trace.strings);
+      const auto& names = column == kName ? a.module : a.op;
+      return Keys(n, [&](uint32_t i) { return uint64_t{rank[names[i].value]}; });
+    }
+    case kUserMetadata:
+    case kCompileContext: {
+      const std::vector<uint32_t> rank = RanksOf(trace.strings);
+      return Keys(n, [&](uint32_t i) {
+        const trace::EventIndex e = a.alloc_event[i];
+        return uint64_t{rank[(column == kUserMetadata ? trace.events.UserMetadataOf(e)
+                                                      : trace.events.CompileContextOf(e))
+                                 .value]};
+      });
+    }
+    case kCategory:
+      return Keys(n, [&](uint32_t i) { return static_cast<uint64_t>(a.main_category[i]); });
+    case kRequested:
+      return a.bytes;
+    case kBlock:
+      return a.bytes_rounded;
+    case kStep:
+      return Keys(n, [&](uint32_t i) { return Biased(a.step[i]); });
+    case kPhase:
+      return Keys(n, [&](uint32_t i) { return static_cast<uint64_t>(a.phase[i]); });
+    case kBorn:
+      return Keys(n, [&](uint32_t i) { return Biased(a.begin_ns[i]); });
+    case kLife:
+      return Keys(n, [&](uint32_t i) {
+        return a.free_event[i] == trace::kNoEvent ? ~uint64_t{0}
+                                                  : Biased(a.end_ns[i] - a.begin_ns[i]);
+      });
+    default:
+      return Keys(n, [](uint32_t i) { return uint64_t{i}; });
+  }
+}
+
+}  // namespace
+
+std::vector<Column> AllocationColumns(const Trace* trace) {
+  std::vector<Column> columns = {{"Id", true, 84},         {"Module", false, 260},
+                                 {"Op", false, 170},       {"Category", false, 142},
+                                 {"Requested", true, 110}, {"Block", true, 110},
+                                 {"Step", true, 58},       {"Phase", false, 80},
+                                 {"Born", true, 124},      {"Lives", true, 110}};
+  if (trace != nullptr && !trace->events.user_metadata.empty())
+    columns.push_back({"User metadata", false, 150});
+  if (trace != nullptr && !trace->events.compile_context.empty())
+    columns.push_back({"Compile context", false, 130});
+  return columns;
+}
+
+Row AllocationRow(const Trace& trace, AllocationId id) {
+  const auto& a = trace.allocations;
+  const uint32_t i = id.value;
+  Row row;
+  row.cells.resize(kUserMetadata);
+  row.cells[kId] = {.text = fmt::format("{}", i), .count = i};
+  row.cells[kName].text = Text(trace.String(a.module[i]));
+  if (row.cells[kName].text.empty() && trace.String(a.op[i]).empty()) {
+    row.cells[kName].text = timeline::NameOf(trace, id);
+    row.cells[kName].tone = Cell::Tone::kDim;
+  }
+  row.cells[kOp].text = Text(trace.String(a.op[i]));
+  row.cells[kCategory] = CategoryCell(a.main_category[i]);
+  if (a.birth_category[i] != a.main_category[i] || a.category[i] != a.main_category[i])
+    row.cells[kCategory].exact = fmt::format(
+        "{} for most of its life; {} at birth, {} at the end", trace::Name(a.main_category[i]),
+        trace::Name(a.birth_category[i]), trace::Name(a.category[i]));
+  row.cells[kRequested] = BytesCell(a.bytes[i]);
+  row.cells[kBlock] = BytesCell(a.bytes_rounded[i]);
+  row.cells[kStep].text = a.step[i] < 0 ? "\u2013" : fmt::format("{}", a.step[i]);
+  row.cells[kPhase].text = a.phase[i] == Phase::kNone ? "\u2013" : Text(trace::Name(a.phase[i]));
+  row.cells[kBorn].text =
+      trace.info.has_times
+          ? fmt::format("{:.3f} ms", static_cast<double>(a.begin_ns[i] - trace.begin_ns()) / 1e6)
+          : timeline::FormatEntry(a.begin_ns[i]);
+  row.cells[kLife].text = a.free_event[i] == trace::kNoEvent
+                              ? "to the end"
+                              : timeline::LengthOf(trace, a.end_ns[i] - a.begin_ns[i]);
+  const trace::EventIndex e = a.alloc_event[i];
+  if (!trace.events.user_metadata.empty())
+    row.cells.push_back(TextCell(Text(trace.String(trace.events.UserMetadataOf(e)))));
+  if (!trace.events.compile_context.empty())
+    row.cells.push_back(TextCell(Text(trace.String(trace.events.CompileContextOf(e)))));
+  return row;
+}
+
+// By the digits of the keys, so that a million rows take milliseconds.
+std::vector<uint32_t> AllocationOrder(const Trace& trace, int column, bool descending) {
+  if (column == kUserMetadata && trace.events.user_metadata.empty()) column = kCompileContext;
+  std::vector<uint64_t> keys = KeysOf(trace, column);
+  if (descending)
+    for (uint64_t& key : keys) key = ~key;
+  const size_t n = keys.size();
+  std::vector<uint32_t> order(n), next(n);
+  std::iota(order.begin(), order.end(), 0u);
+  uint64_t some = 0, all = ~uint64_t{0};
+  for (const uint64_t key : keys) some |= key, all &= key;
+  constexpr int kBits = 11;
+  constexpr size_t kDigits = size_t{1} << kBits;
+  for (int shift = 0; shift < 64; shift += kBits) {
+    const uint64_t mask = (kDigits - 1) << shift;
+    if (((some ^ all) & mask) == 0) continue;  // the same of all
+    std::array<uint32_t, kDigits + 1> at{};
+    for (const uint64_t key : keys) ++at[((key & mask) >> shift) + 1];
+    std::partial_sum(at.begin(), at.end(), at.begin());
+    for (const uint32_t i : order) next[at[(keys[i] & mask) >> shift]++] = i;
+    order.swap(next);
+  }
+  return order;
+}
+
+AllocationSearch::AllocationSearch(const Trace& trace, std::string_view text)
+    : trace_(trace),
+      needle_(text),
+      strings_(trace.strings.size()),
+      frames_(trace.stacks.frame_count()),
+      stacks_(trace.stacks.size()) {
+  for (char& c : needle_) c = Lower(c);
+  for (int c = 0; c < trace::kCategoryCount; ++c)
+    categories_[static_cast<size_t>(c)] = Has(trace::Name(static_cast<trace::Category>(c)));
+  for (int p = 1; p < trace::kPhaseCount; ++p)  // outside of phases is no word
+    phases_[static_cast<size_t>(p)] = Has(trace::Name(static_cast<Phase>(p)));
+}
+
+bool AllocationSearch::Has(std::string_view text) const {
+  return std::search(text.begin(), text.end(), needle_.begin(), needle_.end(),
+                     [](char x, char y) { return Lower(x) == y; }) != text.end();
+}
+
+bool AllocationSearch::HasString(trace::StringId id) {
+  if (id.value == 0) return false;
+  Answer& answer = strings_[id.value];
+  if (answer == kNotAsked) answer = Has(trace_.String(id)) ? kYes : kNo;
+  return answer == kYes;
+}
+
+bool AllocationSearch::HasFrame(uint32_t frame) {
+  Answer& answer = frames_[frame];
+  if (answer == kNotAsked) answer = Has(timeline::FrameText(trace_, frame)) ? kYes : kNo;
+  return answer == kYes;
+}
+
+bool AllocationSearch::HasStack(trace::StackId stack) {
+  if (stack.value == 0 || stack.value >= stacks_.size()) return false;
+  Answer& answer = stacks_[stack.value];
+  if (answer == kNotAsked) {
+    const auto frames = trace_.stacks.Frames(stack);
+    const bool has =
+        std::any_of(frames.begin(), frames.end(), [&](uint32_t f) { return HasFrame(f); }) ||
+        Has(timeline::CallSite(trace_, stack));
+    answer = has ? kYes : kNo;
+  }
+  return answer == kYes;
+}
+
+bool AllocationSearch::Matches(AllocationId id) {
+  const auto& a = trace_.allocations;
+  const uint32_t i = id.value;
+  if (categories_[static_cast<size_t>(a.main_category[i])] ||
+      phases_[static_cast<size_t>(a.phase[i])])
+    return true;
+  if (HasString(a.module[i]) || HasString(a.op[i])) return true;
+  const trace::EventIndex e = a.alloc_event[i];
+  return HasString(trace_.events.UserMetadataOf(e)) ||
+         HasString(trace_.events.CompileContextOf(e)) || HasStack(trace_.events.StackOf(e));
+}
+
+EventSpan SpanOf(const Trace& trace, int64_t begin_ns, int64_t end_ns) {
+  if (begin_ns >= end_ns || trace.events.size() == 0) return {};
+  const auto& times = trace.events.time_ns;
+  const auto after = [&](int64_t ns) {
+    return static_cast<trace::EventIndex>(std::upper_bound(times.begin(), times.end(), ns) -
+                                          times.begin());
+  };
+  // An event at the begin belongs to the range: so does what happens at its end.
+  const auto first = static_cast<trace::EventIndex>(
+      std::lower_bound(times.begin(), times.end(), begin_ns) - times.begin());
+  return {.first = first, .last = std::max(after(end_ns), 1u) - 1};
+}
+
+}  // namespace vramscope::ui

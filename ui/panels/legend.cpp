@@ -1,0 +1,73 @@
+#include "ui/panels/legend.h"
+
+#include <QFontMetrics>
+#include <QPainter>
+#include <QResizeEvent>
+#include <QSizePolicy>
+
+#include "ui/panels/qt_theme.h"
+
+namespace vramscope::ui {
+namespace {
+
+constexpr int kRow = 19, kSwatch = 9, kGap = 6, kBetween = 12;
+
+}  // namespace
+
+Legend::Legend(QWidget* parent) : QWidget(parent), theme_(timeline::Theme::Dark()) {
+  QSizePolicy policy(QSizePolicy::Ignored, QSizePolicy::Minimum);
+  policy.setHeightForWidth(true);
+  setSizePolicy(policy);
+}
+
+void Legend::set(std::vector<Entry> entries, const timeline::Theme& theme) {
+  const bool same = entries == entries_ && theme.dark == theme_.dark;
+  entries_ = std::move(entries);
+  theme_ = theme;
+  setVisible(!entries_.empty());
+  if (same) return;
+  updateGeometry();
+  update();
+}
+
+template <class Place>
+int Legend::Flow(int width, const Place& place) const {
+  const QFontMetrics metrics(PanelFont(timeline::Font::kSmall));
+  int x = 0, y = 0;
+  for (const Entry& entry : entries_) {
+    const int w = kSwatch + kGap + metrics.horizontalAdvance(entry.second);
+    if (x > 0 && x + w > width) {
+      x = 0;
+      y += kRow;
+    }
+    place(entry, x, y);
+    x += w + kBetween;
+  }
+  return entries_.empty() ? 0 : y + kRow;
+}
+
+int Legend::heightForWidth(int width) const {
+  return Flow(width, [](const Entry&, int, int) {});
+}
+
+QSize Legend::sizeHint() const { return {200, heightForWidth(width() > 40 ? width() : 280)}; }
+
+void Legend::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  if (heightForWidth(event->oldSize().width()) != heightForWidth(width())) updateGeometry();
+}
+
+void Legend::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.setFont(PanelFont(timeline::Font::kSmall));
+  Flow(width(), [&](const Entry& entry, int x, int y) {
+    painter.fillRect(x, y + (kRow - kSwatch) / 2, kSwatch, kSwatch, ToQColor(entry.first));
+    painter.setPen(ToQColor(theme_.text));
+    painter.drawText(QRect(x + kSwatch + kGap, y, width() - x - kSwatch - kGap, kRow),
+                     Qt::AlignLeft | Qt::AlignVCenter,
+                     painter.fontMetrics().elidedText(entry.second, Qt::ElideRight,
+                                                      width() - x - kSwatch - kGap));
+  });
+}
+
+}  // namespace vramscope::ui

@@ -1,0 +1,42 @@
+// What a selected range of a trace is about: its card of figures. Without Qt.
+//
+//   const RangeFigures range = FiguresOfRange(digest, begin_ns, end_ns);
+//   for (const Fact& fact : RangeFacts(*digest.trace, range)) ...
+//
+// Pure functions of immutable traces; thread-safe. Linear in the events up to the range's end.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "profiler/analysis/analysis.h"
+#include "ui/panels/allocation_rows.h"
+#include "ui/panels/rows.h"
+
+namespace vramscope::ui {
+
+struct RangeFigures {
+  int64_t begin_ns = 0, end_ns = 0;
+  EventSpan span;
+  // Allocated bytes right before its first event, right after its last, and at most in between;
+  // what is in memory then.
+  uint64_t at_begin = 0, at_end = 0, peak = 0, peak_reserved = 0;
+  analysis::LiveSet at_peak;
+  // What is born in it (blocks older than the recording are not), and what is freed.
+  uint64_t allocated_bytes = 0, allocated_count = 0, freed_bytes = 0, freed_count = 0;
+  analysis::CategoryBytes allocated_by_category{};
+  uint64_t staying_bytes = 0, staying_count = 0;  // born in it and alive at its end
+  uint64_t kept_bytes = 0, kept_count = 0;        // of that, never freed in the trace
+  std::vector<trace::AllocationId> largest;       // born in it, largest first; at most kLargest
+  std::vector<analysis::Group> sites;             // of what is born in it; at most kSites
+  std::vector<int32_t> steps;                     // that it reaches into
+  std::vector<trace::Phase> phases;
+  static constexpr size_t kLargest = 8, kSites = 5;
+};
+RangeFigures FiguresOfRange(const Digest& digest, int64_t begin_ns, int64_t end_ns);
+
+std::vector<Fact> RangeFacts(const trace::Trace& trace, const RangeFigures& range);
+// "Activation 1.500 GiB · Gradient 0.250 GiB": born in it, most first.
+std::vector<Fact> RangeCategories(const RangeFigures& range);
+
+}  // namespace vramscope::ui
