@@ -7,6 +7,7 @@
 
 #include "profiler/inference/first_step.h"
 #include "profiler/inference/kept.h"
+#include "profiler/inference/kv_cache.h"
 #include "profiler/inference/rules.h"
 
 namespace vramscope::inference {
@@ -52,6 +53,12 @@ class Categorizer {
   void Run() {
     FindStaticSizes();
     CountWorkspaces();
+    // A training step keeps nothing of the kind.
+    if (std::none_of(passes_.begin(), passes_.end(),
+                     [](const PassRange& p) { return p.pass == Pass::kBackward; })) {
+      grows_ = FindGrowing(h_, l_, n_);
+    }
+    FindCaches();
     std::vector<Kept> kept;
     for (uint32_t a = 0; a < h_.older; ++a) {
       if (!Older(a)) kept.push_back({.allocation = a, .bytes = Bytes(a), .older = true});
@@ -76,6 +83,10 @@ class Categorizer {
     EndPass(pass);
     ClassifyAllKept(kept);
     PromoteStates();
+    for (uint32_t a = h_.older; a < grows_.size(); ++a) {
+      if (grows_[a] != Grows::kFrom || labels_.category[a] == Category::kKvCache) continue;
+      Retag(a, a + 1 < count_ ? l_.born[a + 1] : n_, Category::kKvCache, kLifeKvCache);
+    }
     std::stable_sort(labels_.retags.begin(), labels_.retags.end(),
                      [](const Labels::Retag& x, const Labels::Retag& y) { return x.at < y.at; });
   }
@@ -124,11 +135,44 @@ class Categorizer {
             hopper_workspaces_ <= kMostWorkspaces && h_.allocations.stack[a].value == 0);
   }
 
-  // True: decided. False: stays over steps, by sizes (kept.h).
-  bool Older(uint32_t a) {
+  // What is let go before the code that made it asks twice more (once for each layer) is no cache,
+  // but a temporary of one.
+  void FindCaches() {
+    absl::flat_hash_map<uint32_t, std::vector<uint32_t>> of_stack;
+    for (uint32_t a = h_.older; a < count_; ++a) {
+      if (Facts(a).kv_cache) of_stack[h_.allocations.stack[a].value].push_back(a);
+    }
+    for (const auto& [stack, rows] : of_stack) {
+      for (size_t i = 0; i < rows.size(); ++i) {
+        const EntryIndex dead = l_.dead[rows[i]];
+        if (dead >= n_ || (i + 2 < rows.size() && l_.born[rows[i + 2]] < dead)) {
+          caches_.insert(rows[i]);
+        }
+      }
+    }
+  }
+
+  // What stacks say for certain, whatever the phase.
+  bool Marked(uint32_t a) {
     const StackFacts& facts = Facts(a);
     if (facts.workspace) return Is(a, Category::kWorkspace, kStackWorkspace);
     if (facts.communication) return Is(a, Category::kCommunication, kStackCommunication);
+    if (facts.kv_cache && (a < h_.older || caches_.contains(a))) {
+      return Is(a, Category::kKvCache, kStackKvCache);
+    }
+    if (!grows_.empty() &&
+        (grows_[a] == Grows::kYes || (grows_[a] == Grows::kFrom && a < h_.older))) {
+      return Is(a, Category::kKvCache, kLifeKvCache);
+    }
+    if (facts.replica) return Is(a, Category::kParameter, kStackReplica);
+    if (facts.gradients) return Is(a, Category::kGradient, kStackFlatGradients);
+    return false;
+  }
+
+  // True: decided. False: stays over steps, by sizes (kept.h).
+  bool Older(uint32_t a) {
+    if (Marked(a)) return true;
+    const StackFacts& facts = Facts(a);
     if (IsWorkspace(a)) return Is(a, Category::kWorkspace, kSizeWorkspace);
     switch (facts.phase) {
       case Phase::kOptimizer:
@@ -136,7 +180,7 @@ class Categorizer {
       case Phase::kBackward:
         return Is(a, Category::kGradient, kStackBackward);
       case Phase::kSetup:
-        if (facts.loads_state) return Is(a, Category::kOptimizerState, kStackSetup);
+        if (facts.loads_state) return Is(a, Category::kOptimizerState, kStackOptimizerSetup);
         if (facts.buffer) return Is(a, Category::kBuffer, kStackBuffer);
         return Never(a) && Is(a, Category::kParameter, kStackSetup);
       case Phase::kData:
@@ -162,9 +206,8 @@ class Categorizer {
   }
 
   bool Young(uint32_t a) {
+    if (Marked(a)) return true;
     const StackFacts& facts = Facts(a);
-    if (facts.workspace) return Is(a, Category::kWorkspace, kStackWorkspace);
-    if (facts.communication) return Is(a, Category::kCommunication, kStackCommunication);
     const Phase phase = t_.phase[l_.born[a]];
     if ((phase == Phase::kForward || phase == Phase::kLoss || phase == Phase::kBackward) &&
         IsWorkspace(a)) {
@@ -184,15 +227,21 @@ class Categorizer {
       case Phase::kZeroGrad:
         return BornInOptimizer(a, facts);
       case Phase::kSetup:
-        if (facts.loads_state) return Is(a, Category::kOptimizerState, kStackSetup);
-        if (!Never(a)) return Is(a, Category::kTemporary, kLifeTemporary);
+        if (facts.loads_state) return Is(a, Category::kOptimizerState, kStackOptimizerSetup);
+        if (!Never(a) && !MovedAway(a)) return Is(a, Category::kTemporary, kLifeTemporary);
         if (facts.buffer) return Is(a, Category::kBuffer, kStackBuffer);
+        if (facts.captured) return Is(a, Category::kTemporary, kStackCaptured);
         if (facts.phase == Phase::kSetup) return Is(a, Category::kParameter, kStackSetup);
         return false;
       default:
         if (!Never(a)) return Is(a, Category::kTemporary, kLifeTemporary);
         return !now_.before_steps && Is(a, Category::kUnknown, kSaid);
     }
+  }
+
+  // Layers that are moved to the GPU, used and moved away again. Moving may take a step between.
+  bool MovedAway(uint32_t a) const {
+    return Facts(a).moved && a + 2 < count_ && l_.dead[a] > l_.born[a + 2];
   }
 
   bool BornInForward(uint32_t a) {
@@ -216,6 +265,7 @@ class Categorizer {
   // Of a forward that no backward follows: a graph that waits for one, or its outputs.
   void EndPass(size_t) {
     const bool graph = pending_.size() >= kGraphBlocks;
+    leaves_graph_ |= graph;
     for (const uint32_t a : pending_) {
       graph ? Is(a, Category::kActivation, kLifeGraph) : Is(a, Category::kTemporary, kLifeOutput);
     }
@@ -408,6 +458,14 @@ class Categorizer {
     return trained > 0 && come > go && (come - go) * 2 > trained;
   }
 
+  // By more than that lifetimes take it for one.
+  bool KnowsForward() const {
+    return !grows_.empty() ||
+           std::any_of(passes_.begin(), passes_.end(), [&](const PassRange& pass) {
+             return t_.rule[pass.begin] != kPhaseForwardGrows;
+           });
+  }
+
   void ClassifyAllKept(std::vector<Kept>& kept) {
     if (step_gradients_.size() > gradients_.size()) gradients_ = std::move(step_gradients_);
     Training training;
@@ -439,6 +497,7 @@ class Categorizer {
       // A whole one makes none: what a later one, cut off, did not let go yet are none either.
       if (backward == Backward::kWhole && first_gradient_ > p) gradients.clear();
     }
+    training.inference = backward == Backward::kNone && !leaves_graph_ && KnowsForward();
     ClassifyKept(training, kept);
     TellGradientsFromStates(r_, h_, t_, l_, labels_, kept);
     for (const Kept& k : kept) Is(k.allocation, k.category, k.rule);
@@ -458,8 +517,10 @@ class Categorizer {
   SizeCounts static_sizes_;
   uint32_t hopper_workspaces_ = 0;
   bool any_blas_workspace_ = false;
-  bool born_states_ = false;
+  bool born_states_ = false, leaves_graph_ = false;
   std::optional<Tail> tail_;
+  std::vector<Grows> grows_;
+  absl::flat_hash_set<uint32_t> caches_;
   std::vector<uint32_t> pending_;  // of the present pass, alive at its end
   size_t gradient_step_ = 0;
   size_t first_gradient_ = SIZE_MAX;                  // pass

@@ -34,4 +34,7 @@ void Categorize(const recording::Recording& recording, const recording::History&
                 const Stacks& stacks, const Timeline& timeline, const Lives& lives,
                 const Recomputed& recomputed, Labels& labels);
 
+// Of a state: what was there at one moment, without anything that happened. From stacks alone.
+void CategorizeState(const recording::History& history, const Stacks& stacks, Labels& labels);
+
 }  // namespace vramscope::inference

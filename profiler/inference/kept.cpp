@@ -151,7 +151,7 @@ void ClassifyKept(const Training& training, std::vector<Kept>& kept) {
       }
       break;
     }
-  } else if (!training.first_states) {
+  } else if (!training.first_states && !training.inference) {
     // A model with two moments of each parameter comes in threes, with gradients that stay in
     // fours. With one moment it comes in pairs; so do many models by themselves, and bases that do
     // not train: only where backward says that most of it trains.

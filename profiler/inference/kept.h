@@ -34,6 +34,8 @@ struct Training {
   SizeCounts passing;
   Backward backward = Backward::kNone;
   bool first_states = false;  // an optimizer makes its states in the recording: none are older
+  // Forward alone, that keeps nothing for a backward to come: nothing says that anything trains.
+  bool inference = false;
 };
 
 // `kept`: in the order in which they were made, as far as known (older ones by address). Those that

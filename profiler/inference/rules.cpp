@@ -62,6 +62,13 @@ constexpr std::array<std::string_view, kRuleCount> kNames = {
     "stays over steps: it is where the first step, run again, puts it",
     "stays: a parameter, or a buffer that no gradient tells from one",
     "lifetime: born in forward, there when the recording ends",
+    "stack: a cache of keys and values is made or grows",
+    "stack: a parameter copied to another GPU for one pass",
+    "stack: the buffer of all gradients",
+    "stack: an optimizer built, or its state loaded",
+    "stack: captured into a CUDA graph, kept for its replays",
+    "lifetime: in every pass replaced by one that is larger by as much, layer by layer",
+    "stack: made in a module's forward, and there",
 };
 
 }  // namespace

@@ -83,7 +83,20 @@ enum Rule : uint8_t {
   kKeptUntold = 54,
   kLifeGraph = 55,
 
-  kRuleCount = 56,
+  // More from call stacks.
+  kStackKvCache = 56,
+  kStackReplica = 57,
+  kStackFlatGradients = 58,
+  kStackOptimizerSetup = 59,
+  kStackCaptured = 60,
+
+  // Keys and values that grow from pass to pass.
+  kLifeKvCache = 61,
+
+  // Of a state, which has no history.
+  kStateForward = 62,
+
+  kRuleCount = 63,
 };
 
 // "lifetime: born in forward, freed in backward"; "" for kSaid; "rule 200" style for unknown ones

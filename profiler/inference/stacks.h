@@ -17,15 +17,19 @@ struct StackFacts {
   bool accumulates = false;  // autograd stores a gradient
   bool workspace = false;
   bool communication = false;
-  bool loads_state = false;    // an optimizer's state from a checkpoint
+  bool loads_state = false;    // an optimizer is built, or its state comes from a checkpoint
+  bool moved = false;          // Module._apply moves a parameter or a buffer
   bool buffer = false;         // the line of Module._apply that moves buffers
+  bool kv_cache = false;       // the innermost code of the program's holds keys and values
+  bool captured = false;       // into a CUDA graph
+  bool replica = false;        // DataParallel copies a parameter
+  bool gradients = false;      // one buffer for all gradients
   trace::StringId op, module;  // 0: none
 };
 
 struct Stacks {
   std::vector<StackFacts> facts;  // row = StackId
   bool python = false;            // some stack has Python frames
-  bool phases = false;            // some stack says forward or backward
 };
 
 Stacks ReadStacks(const recording::Recording& recording, Names& names);

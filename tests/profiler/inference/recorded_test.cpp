@@ -133,5 +133,35 @@ TEST_P(Others, NoOptimizerRan) {
   }
 }
 
+// torch.compile: a step of forward and backward graphs, of a model whose gradients are never
+// dropped.
+TEST_P(Others, CompiledStep) {
+  if (!GetParam()) GTEST_SKIP() << "without stacks nothing says what is compiled";
+  ASSERT_NO_FATAL_FAILURE(Read("more/bcrafton"));
+  if (IsSkipped()) return;
+  const uint64_t parameters = 761'840'640;
+  for (const auto& at : {totals.at_peak, totals.at_end}) {
+    EXPECT_EQ(Of(at, Category::kParameter), parameters);
+    EXPECT_EQ(Of(at, Category::kGradient), parameters);
+    EXPECT_EQ(Of(at, Category::kOptimizerState), 2 * parameters);
+  }
+  EXPECT_EQ(labels.steps.size(), 1u);
+  std::vector<trace::Phase> phases;
+  for (const Labels::PhaseRange& p : labels.phases) phases.push_back(p.phase);
+  EXPECT_THAT(phases, ::testing::ElementsAre(trace::Phase::kSetup, trace::Phase::kForward,
+                                             trace::Phase::kLoss, trace::Phase::kBackward,
+                                             trace::Phase::kOptimizer));
+  EXPECT_THAT(labels.rule, ::testing::Not(::testing::Contains(kLifeRecomputed)));
+}
+
+// Layers that are moved to the GPU one by one, used and moved away: parameters while they are
+// there.
+TEST_P(Others, LayersThatComeAndGo) {
+  if (!GetParam()) GTEST_SKIP() << "without stacks nothing says what is moved";
+  ASSERT_NO_FATAL_FAILURE(Read("more/sqattn"));
+  if (IsSkipped()) return;
+  EXPECT_GT(Of(totals.at_peak, Category::kParameter), uint64_t{400} << 20);
+}
+
 }  // namespace
 }  // namespace vramscope::inference

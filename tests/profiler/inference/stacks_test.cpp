@@ -200,6 +200,68 @@ TEST_F(StackTest, SetupDataAndWorkspace) {
   EXPECT_TRUE(loaded.loads_state);
 }
 
+// torch.compile writes the frames of the code that a graph was made of between those that run it.
+TEST_F(StackTest, CompiledGraphs) {
+  const std::vector<Frame> inside = {
+      {"call", "/tmp/torchinductor_me/oc/coc6o35.py", 395},
+      {"forward", "/home/someone/model.py", 41},
+      {"forward", "/home/someone/model.py", 397},
+      {"run", kTorch + "_inductor/utils.py", 3220},
+      {"__call__", kTorch + "_inductor/output_code.py", 638},
+      {"call_func_at_runtime_with_args", kTorch + "_functorch/_aot_autograd/utils.py", 134}};
+  std::vector<Frame> backward = inside;
+  backward.push_back(
+      {"_backward_impl", kTorch + "_functorch/_aot_autograd/runtime_wrappers.py", 2494});
+  backward.push_back({"apply", kTorch + "autograd/function.py", 317});
+  StackFacts facts = Read(backward);
+  EXPECT_EQ(facts.phase, Phase::kBackward);
+  EXPECT_FALSE(facts.recomputed);
+  EXPECT_EQ(module, "model:397.model");
+  std::vector<Frame> forward = inside;
+  forward.push_back(kCall);
+  forward.push_back(kScript);
+  facts = Read(forward);
+  EXPECT_EQ(facts.phase, Phase::kForward);
+  std::vector<Frame> optimizer = inside;
+  optimizer.push_back({"step", kTorch + "optim/adamw.py", 243});
+  EXPECT_EQ(Read(optimizer).phase, Phase::kOptimizer);
+}
+
+TEST_F(StackTest, CxxFunctionsAreNoOperators) {
+  for (const char* frame :
+       {"at::TensorBase at::detail::_empty_generic<long>(c10::ArrayRef<long>)",
+        "at::TensorBase at::detail::_empty_generic<long>", "at::detail::empty_generic",
+        "c10::cuda::CUDACachingAllocator::malloc", "torch::unwind::unwind"}) {
+    Read({{frame}});
+    EXPECT_EQ(op, "") << frame;
+  }
+}
+
+TEST_F(StackTest, CachesOfKeysAndValues) {
+  EXPECT_TRUE(Read({{"cat", kTorch + "_tensor.py", 1},
+                    {"update", "/venv/transformers/cache_utils.py", 451},
+                    {"forward", "/venv/transformers/models/llama/modeling_llama.py", 250},
+                    kCall})
+                  .kv_cache);
+  // Around a forward, they only say who called.
+  EXPECT_FALSE(Read({{"forward", "/venv/vllm/model_executor/models/qwen2.py", 250},
+                     kCall,
+                     {"_initialize_kv_caches", "/venv/vllm/engine/llm_engine.py", 440}})
+                   .kv_cache);
+}
+
+TEST_F(StackTest, OptimizersAreBuiltWithTheirState) {
+  EXPECT_TRUE(
+      Read({{"_build_main_params", "/venv/megatron/core/optimizer/distrib_optimizer.py", 376},
+            {"__init__", "/venv/megatron/core/optimizer/distrib_optimizer.py", 567}})
+          .loads_state);
+  // A model that is moved there is none.
+  EXPECT_FALSE(Read({{"convert", kTorch + "nn/modules/module.py", 1369},
+                     {"_apply", kTorch + "nn/modules/module.py", 957},
+                     {"__init__", "/home/someone/optimizer.py", 567}})
+                   .loads_state);
+}
+
 TEST_F(StackTest, ASnapshotOfOurOwn) {
   const StackFacts facts = Read({{"aten::mm", "transformer.h.0.attn", 0},
                                  {"attn", "transformer.h.0", 0},

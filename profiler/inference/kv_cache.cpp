@@ -1,0 +1,68 @@
+#include "profiler/inference/kv_cache.h"
+
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace vramscope::inference {
+namespace {
+
+// A list of tokens grows in every pass as well: it is one or a few, and a model has layers.
+constexpr uint32_t kFewestAlike = 4;
+constexpr uint32_t kFewestPasses = 4;  // that a block grows in
+
+}  // namespace
+
+std::vector<Grows> FindGrowing(const recording::History& history, const Lives& lives,
+                               EntryIndex entries) {
+  const auto& bytes = history.allocations.requested;
+  const uint32_t count = history.allocations.size();
+  // By the entry of the free: what went, in order, between a request and the next.
+  std::vector<std::pair<EntryIndex, uint32_t>> frees;
+  for (uint32_t a = 0; a < count; ++a) {
+    if (lives.dead[a] < entries) frees.emplace_back(lives.dead[a], a);
+  }
+  std::sort(frees.begin(), frees.end());
+  constexpr uint32_t kNone = UINT32_MAX;
+  // The block that one takes the place of, and how many have done so before.
+  std::vector<uint32_t> replaced(count, kNone), length(count, 0);
+  std::vector<bool> last(count, true);
+  size_t next = 0;
+  for (uint32_t a = history.older; a < count; ++a) {
+    const EntryIndex until = a + 1 < count ? lives.born[a + 1] : entries;
+    while (next < frees.size() && frees[next].first < lives.born[a]) ++next;
+    for (; next < frees.size() && frees[next].first < until; ++next) {
+      const uint32_t old = frees[next].second;
+      if (old >= a || bytes[old] >= bytes[a] || replaced[a] != kNone) continue;
+      const bool steady =
+          length[old] == 0 || bytes[a] - bytes[old] == bytes[old] - bytes[replaced[old]];
+      replaced[a] = old;
+      length[a] = steady ? length[old] + 1 : 1;
+      last[old] = false;
+    }
+  }
+  // Chains that are alike begin with as many bytes and grow by as many; the recording may end
+  // within a pass.
+  absl::flat_hash_map<std::pair<uint64_t, uint64_t>, std::vector<uint32_t>> alike;
+  for (uint32_t a = 0; a < count; ++a) {
+    if (!last[a] || length[a] < kFewestPasses) continue;
+    uint32_t begin = a;
+    for (uint32_t left = length[a]; left > 0; --left) begin = replaced[begin];
+    alike[{bytes[begin], bytes[a] - bytes[replaced[a]]}].push_back(a);
+  }
+  std::vector<Grows> grows;
+  for (const auto& [kind, ends] : alike) {
+    if (ends.size() < kFewestAlike) continue;
+    if (grows.empty()) grows.assign(count, Grows::kNo);
+    for (uint32_t at : ends) {
+      for (uint32_t left = length[at]; left > 0; --left, at = replaced[at]) {
+        grows[at] = Grows::kYes;
+      }
+      grows[at] = Grows::kFrom;
+    }
+  }
+  return grows;
+}
+
+}  // namespace vramscope::inference
