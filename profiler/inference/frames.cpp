@@ -65,7 +65,7 @@ std::string Lower(Text text) {
 uint32_t HeldSigns(Text function, Text file, Text lower, Text lower_base) {
   uint32_t signs = 0;
   if (HasOneOf(lower_base, kCacheFiles) || HasOneOf(lower, kCacheWords) ||
-      Has(file, "/mem_cache/") || (Has(lower_base, "flex") && Has(function, "init_cache"))) {
+      Has(file, "/mem_cache/")) {
     signs |= kKvCache;
   }
   if (IsOneOf(function, kCaptures)) signs |= kCapture;

@@ -2,7 +2,6 @@
 
 #include <absl/container/flat_hash_map.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace vramscope::inference {
@@ -18,29 +17,23 @@ std::vector<Grows> FindGrowing(const recording::History& history, const Lives& l
                                EntryIndex entries) {
   const auto& bytes = history.allocations.requested;
   const uint32_t count = history.allocations.size();
-  // By the entry of the free: what went, in order, between a request and the next.
-  std::vector<std::pair<EntryIndex, uint32_t>> frees;
-  for (uint32_t a = 0; a < count; ++a) {
-    if (lives.dead[a] < entries) frees.emplace_back(lives.dead[a], a);
-  }
-  std::sort(frees.begin(), frees.end());
   constexpr uint32_t kNone = UINT32_MAX;
   // The block that one takes the place of, and how many have done so before.
   std::vector<uint32_t> replaced(count, kNone), length(count, 0);
   std::vector<bool> last(count, true);
-  size_t next = 0;
   for (uint32_t a = history.older; a < count; ++a) {
     const EntryIndex until = a + 1 < count ? lives.born[a + 1] : entries;
-    while (next < frees.size() && frees[next].first < lives.born[a]) ++next;
-    for (; next < frees.size() && frees[next].first < until; ++next) {
-      const uint32_t old = frees[next].second;
-      if (old >= a || bytes[old] >= bytes[a] || replaced[a] != kNone) continue;
-      const bool steady =
-          length[old] == 0 || bytes[a] - bytes[old] == bytes[old] - bytes[replaced[old]];
-      replaced[a] = old;
-      length[a] = steady ? length[old] + 1 : 1;
-      last[old] = false;
+    uint32_t& old = replaced[a];  // the largest that goes: beside it, a token's part does
+    for (EntryIndex i = lives.born[a] + 1; i < until; ++i) {
+      const uint32_t gone = history.allocation_of_entry[i];
+      if (gone >= a || lives.dead[gone] != i || bytes[gone] >= bytes[a]) continue;
+      if (old == kNone || bytes[gone] > bytes[old]) old = gone;
     }
+    if (old == kNone) continue;
+    const bool steady =
+        length[old] == 0 || bytes[a] - bytes[old] == bytes[old] - bytes[replaced[old]];
+    length[a] = steady ? length[old] + 1 : 1;
+    last[old] = false;
   }
   // Chains that are alike begin with as many bytes and grow by as many; the recording may end
   // within a pass.

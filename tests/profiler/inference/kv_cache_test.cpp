@@ -72,7 +72,8 @@ void Generate(Program& p, const Model& m, uint64_t prompt, int tokens) {
         const uint32_t grown =
             p.Alloc((prompt + static_cast<uint64_t>(pass)) * m.keys * 2, Category::kKvCache,
                     which % 2 == 0 ? grow_keys : grow_values);
-        p.Free({cache[which], made});
+        // In either order: a variable may hold the token's own keys a little longer.
+        which % 4 == 0 ? p.Free({cache[which], made}) : p.Free({made, cache[which]});
         cache[which] = grown;
       }
       const uint32_t out = p.Alloc(length * m.hidden * 2, Category::kTemporary, forward);
