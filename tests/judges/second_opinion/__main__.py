@@ -1,0 +1,141 @@
+"""A second opinion: what snapshots hold, reckoned from the pickles alone, beside what vramscope says.
+
+    python3 tests/judges/second_opinion --vramscope build/release/bin/vramscope FILES...
+    python3 tests/judges/second_opinion --vramscope ... --made 40      (inputs of its own)
+    python3 tests/judges/second_opinion --vramscope ... --shared ../shared
+
+Exit status: 0 all equal, 1 something differs, 77 there was nothing to compare."""
+import argparse
+import glob
+import os
+import sys
+import tempfile
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import exports
+import known
+import leaks
+import made
+import ranges
+import reading
+import two_files
+from memory import Snapshot
+from one_file import OneFile, views
+from program import Failed, Program
+from table import Table
+
+
+def judge(program, table, path, name, seed, parts):
+    """All figures of one file. Returns its model, or None where there is none."""
+    try:
+        value, cut = reading.load(path)
+    except reading.Skip as skip:
+        table.skip(name, str(skip))
+        return None
+    except reading.Unreadable as reason:
+        return refused_or_salvaged(program, table, path, name, f"Python cannot read it ({reason})")
+    if cut:
+        return refused_or_salvaged(program, table, path, name, "it ends too early")
+    snapshot = Snapshot(value)
+    one = OneFile(program, table, path, name, snapshot, seed ^ zlib.crc32(name.encode()))
+    try:
+        info = one.info()
+        for view in views(snapshot):
+            events = one.requests(view, info if not view.options else
+                                  program.json("info", path, *view.options))
+            one.block_of = {}
+            one.table_of_allocations(view, one.allocations(view), info)
+            one.live_at_peak(view)
+            if not view.entries:  # a state
+                one.fragmentation(view, None, -1)
+                one.segments(view, None, -1)
+            for event, k in one.moments(view, events):
+                one.fragmentation(view, event, k)
+                one.segments(view, event, k)
+            one.call_sites(view, info)
+            leaks.check(one, view, info)
+        with tempfile.TemporaryDirectory(prefix="second_opinion_") as folder:
+            written = exports.Exports(one, folder)
+            written.chrome()
+            written.snapshot(info)
+            written.timeline()
+        ranges.check(one, parts)
+    except Failed as failed:
+        table.check(name, "runs", str(failed), "ends as it should")
+    return snapshot
+
+
+def refused_or_salvaged(program, table, path, name, why):
+    """Nothing to compare with: the program must say what is wrong (3) or what is missing (0)."""
+    try:
+        done = program.run("info", path, allowed=(0, 3))
+        table.check(name, "damaged: says so", bool(done.stderr.strip()), True)
+        table.skip(name, f"{why}: only looked at how it ends ({done.returncode})")
+    except Failed as failed:
+        table.check(name, "runs", str(failed), "ends with 0 or 3")
+
+
+def files_of(shared):
+    out = []
+    for pattern in ("snapshots/*.pickle*", "snapshots/more/*.pickle*", "repro/*.pickle*"):
+        out += sorted(glob.glob(os.path.join(shared, pattern)))
+    return [f for f in out if not os.path.basename(f).startswith("bomb_")]
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="second_opinion", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--vramscope", required=True, metavar="PATH", help="the program")
+    parser.add_argument("--made", type=int, default=0, metavar="N", help="so many inputs of its own")
+    parser.add_argument("--keep", metavar="FOLDER", help="write the inputs of its own there")
+    parser.add_argument("--shared", metavar="FOLDER", help="all recordings below it")
+    parser.add_argument("--parts", type=int, default=2, metavar="N", help="random parts of a file")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--all", action="store_true", help="print what is equal, too")
+    parser.add_argument("files", nargs="*", metavar="FILE")
+    arguments = parser.parse_args()
+
+    program, table = Program(arguments.vramscope), Table(known.DIFFERENCES)
+    with tempfile.TemporaryDirectory(prefix="second_opinion_made_") as folder:
+        paths = list(arguments.files)
+        if arguments.shared:
+            found = files_of(arguments.shared)
+            if not found:
+                print(f"no recordings below {arguments.shared}: SKIPPED")
+            paths += found
+        if arguments.made:
+            paths += made.write_all(arguments.keep or folder, arguments.made, arguments.seed)
+        if not paths:
+            return 77
+        names = [os.path.basename(p) for p in paths]
+        with ThreadPoolExecutor(arguments.jobs) as pool:
+            models = list(pool.map(lambda item: judge(program, table, *item, arguments.seed,
+                                                      arguments.parts), zip(paths, names)))
+            first = len(paths) - arguments.made
+            for number, model in enumerate(models[first:] if arguments.made else []):
+                if model is not None:
+                    made.check_the_model(table, names[first + number], number, arguments.seed,
+                                         model)
+            whole = [(p, n, m) for p, n, m in zip(paths, names, models) if m is not None]
+            pairs = list(zip(whole, whole[1:] + whole[:1])) + [(w, w) for w in whole[::4]]
+            list(pool.map(lambda pair: compare(program, table, *pair), pairs))
+    print(table.text(arguments.all))
+    wrong = table.wrong()
+    print(f"{len(paths)} files, {table.compared:,} figures, {program.runs:,} runs: "
+          + (f"{len(wrong)} kinds of figures are not as they should be" if wrong else "all equal"))
+    return 1 if wrong else 0
+
+
+def compare(program, table, a, b):
+    try:
+        two_files.check(program, table, a, b)
+    except Failed as failed:
+        table.check(f"{a[1]} | {b[1]}", "runs", str(failed), "ends as it should")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,82 @@
+"""What is free inside segments at a moment: holes, cached memory, the largest piece."""
+from rules import MIB
+
+PAGE = {True: 2 * MIB, False: 20 * MIB}  # of expandable segments: small pool, large pool
+
+
+class Part:
+    """A segment, or a mapped stretch of an expandable one, with what is free in it."""
+
+    def __init__(self, address, size, stream, small, expandable, mempool):
+        self.address, self.size, self.stream, self.small = address, size, stream, small
+        self.expandable, self.mempool, self.blocks = expandable, mempool, []
+
+    def free(self):
+        out, at = [], self.address
+        for b in self.blocks:
+            if b.address > at:
+                out.append((at, b.address - at))
+            at = b.address + b.size
+        if at < self.address + self.size:
+            out.append((at, self.address + self.size - at))
+        return out
+
+    @property
+    def live(self):
+        return sum(b.size for b in self.blocks)
+
+    @property
+    def unused(self):
+        return self.size - self.live
+
+    @property
+    def largest(self):
+        return max((size for _, size in self.free()), default=0)
+
+    @property
+    def cached(self):
+        """What empty_cache() would give back: whole segments, whole pages of expandable ones."""
+        if not self.expandable:
+            return 0 if self.blocks else self.size
+        page = PAGE[self.small]
+        total = 0
+        for at, size in self.free():
+            begin = -(-(at - self.address) // page) * page
+            end = (at - self.address + size) // page * page
+            total += max(0, end - begin)
+        return total
+
+
+def parts_at(device, k):
+    parts = [Part(s.address, s.size, s.stream, s.small, False, s.mempool)
+             for s in device.segments_at(k)]
+    for begin, end in device.mapped_at(k):
+        owner = next((s for s in device.expandable if s.address < end and begin < s.address + s.size),
+                     None)
+        # Ranges that are mapped side by side may belong to different segments: none is larger than
+        # the addresses between two of them.
+        parts.append(Part(begin, end - begin, owner.stream if owner else 0,
+                          owner.small if owner else None, True, owner.mempool if owner else 0))
+    parts.sort(key=lambda p: p.address)
+    outside = 0
+    at = 0
+    for b in device.live(k):
+        while at < len(parts) and parts[at].address + parts[at].size <= b.address:
+            at += 1
+        if at < len(parts) and parts[at].address <= b.address:
+            parts[at].blocks.append(b)
+        else:
+            outside += b.size
+    for p in parts:
+        if p.small is None:  # gone at the end: the small pool maps 2 MiB and hands out up to 1 MiB
+            p.small = all(b.asked <= MIB for b in p.blocks) and p.size < PAGE[False]
+    return parts, outside
+
+
+def rounding_and_tails(device, k):
+    rounding = tails = 0
+    for b in device.live(k):
+        rounded = min(max(device.rules.rounded(b.asked), b.asked), max(b.size, b.asked))
+        rounding += rounded - b.asked
+        tails += b.size - rounded
+    return rounding, tails

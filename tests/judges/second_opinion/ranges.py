@@ -1,0 +1,39 @@
+"""Parts of a file: what the program shows of `--entries A:B` against the whole file's model."""
+from one_file import View, devices_with_memory
+
+
+def parts(one, most):
+    """(first, last) of entries of the file: random ones, the first half, the last tenth."""
+    n = one.snapshot.entries
+    if n < 4:
+        return []
+    out = [(0, n // 2), (n - n // 10 - 1, n - 1)]
+    for _ in range(most):
+        a, b = sorted(one.random.sample(range(n), 2))
+        out.append((a, b))
+    return out
+
+
+def check(one, most):
+    there = devices_with_memory(one.snapshot)
+    timed_devices = [d for d in there if d.entries]
+    if len(timed_devices) > 1 and not one.snapshot.has_times:
+        return  # nothing says how the devices' entries follow one another
+    order = one.snapshot.in_order()
+    for a, b in parts(one, most):
+        options = ["--entries", f"{a}:{b}"]
+        together = []
+        for device in there:
+            first = sum(1 for number, _ in order[:a] if number == device.number)
+            last = first - 1 + sum(1 for number, _ in order[a:b + 1] if number == device.number)
+            select = ["--device", device.number] if len(there) > 1 else []
+            together.append(View(one.snapshot, device, options + select, first, last))
+        info = None
+        for view in together:
+            info = one.info(view, view.options, "part: ")
+            one.live_at_peak(view, "part: ")
+            events = one.requests(view, info, "part: ")
+            if events:
+                event, k = events[-1]
+                one.fragmentation(view, event, k, "part: ")
+                one.segments(view, event, k, "part: ")

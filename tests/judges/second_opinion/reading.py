@@ -1,0 +1,103 @@
+"""A recorded snapshot as plain Python values, from the file itself; nothing in it is executed."""
+import ctypes
+import ctypes.util
+import gzip
+import io
+import json
+import pickle
+import shutil
+import subprocess
+
+
+class Unreadable(Exception):
+    """The file is no snapshot that Python can read."""
+
+
+class Skip(Exception):
+    """Something that this computer lacks is needed to read the file."""
+
+
+class _Values(pickle.Unpickler):
+    def find_class(self, module, name):
+        raise Unreadable(f"wants to import {module}.{name}")
+
+
+class _Salvage(pickle._Unpickler):  # the one in Python: its stack can be looked at
+    def find_class(self, module, name):
+        raise Unreadable(f"wants to import {module}.{name}")
+
+    def whole_part(self):
+        """What has been built when the file ends: containers are filled with what waits for them."""
+        try:
+            return self.load(), False
+        except (EOFError, IndexError, pickle.UnpicklingError, ValueError, UnicodeDecodeError):
+            pass
+        while self.metastack:
+            items, self.stack = self.stack, self.metastack.pop()
+            if not self.stack:
+                raise Unreadable("ends before anything has begun")
+            target = self.stack[-1]
+            if isinstance(target, list):
+                target.extend(items)
+            elif isinstance(target, dict):
+                for key, value in zip(items[::2], items[1::2]):
+                    target[key] = value
+        if not self.stack:
+            raise Unreadable("ends before anything has begun")
+        return self.stack[0], True
+
+
+def _zstd(data):
+    if shutil.which("zstd"):
+        done = subprocess.run(["zstd", "-dcq"], input=data, capture_output=True)
+        return done.stdout  # what there is of a cut one
+    name = ctypes.util.find_library("zstd")
+    if name is None:
+        raise Skip("neither the zstd program nor libzstd is here")
+    lib = ctypes.CDLL(name)
+    lib.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
+    lib.ZSTD_getFrameContentSize.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    lib.ZSTD_decompress.restype = ctypes.c_size_t
+    lib.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t] * 2
+    size = lib.ZSTD_getFrameContentSize(data, len(data))
+    if size > 1 << 34:
+        raise Skip("libzstd alone needs a file that says its size")
+    out = ctypes.create_string_buffer(size)
+    if lib.ZSTD_decompress(out, size, data, len(data)) != size:
+        raise Unreadable("damaged zstd data")
+    return out.raw
+
+
+def bytes_of(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    if data[:4] == b"\x28\xb5\x2f\xfd":
+        return _zstd(data)
+    if data[:2] == b"\x1f\x8b":
+        return gzip.decompress(data)
+    return data
+
+
+def load(path):
+    """(what the file holds, whether it ends too early)"""
+    data = bytes_of(path)
+    if data[:1] in b"[{" and data[:1]:
+        try:
+            return json.loads(data), False
+        except ValueError as error:
+            raise Unreadable(f"no JSON: {error}")
+    try:
+        return _Values(io.BytesIO(data)).load(), False
+    except Unreadable:
+        raise
+    except Exception:
+        pass
+    try:
+        value, cut = _Salvage(io.BytesIO(data)).whole_part()
+    except Unreadable:
+        raise
+    except Exception as error:
+        raise Unreadable(f"no pickle: {error}")
+    if not cut or not isinstance(value, (dict, list)):
+        raise Unreadable("a pickle of something else")
+    return value, True

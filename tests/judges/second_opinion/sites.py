@@ -1,0 +1,69 @@
+"""Which allocations are one call site: those whose Python frames, autograd node and innermost
+operator are the same (profiler/explain/README.md). A stack that has none of the three is a site by
+all its functions; what has no stack is one site, and so is what is older without one."""
+import re
+
+NODE = re.compile(r"torch::autograd::(.*?)::apply\(")
+OPERATOR = re.compile(r"at::_ops::([^:(]*)")
+
+
+def is_python(frame):
+    file = frame.get("filename") or ""
+    return file.endswith((".py", ".pyx")) or (file.startswith("<") and file.endswith(">")) \
+        or (frame.get("name") == "<module>" and file != "")
+
+
+def is_installed(frame):
+    file = frame.get("filename") or ""
+    return any(part in file for part in ("site-packages/", "dist-packages/", "/lib/python")) \
+        or file.startswith("<frozen")
+
+
+def node_of(frames):
+    for frame in frames:
+        found = NODE.match(frame.get("name") or "")
+        if found and not is_python(frame):
+            return found.group(1).rsplit(":", 1)[-1]
+    return ""
+
+
+def operator_of(frames):
+    for frame in frames:
+        found = OPERATOR.match(frame.get("name") or "")
+        if found and found.group(1) and not found.group(1).startswith(("empty", "resize")):
+            return found.group(1)
+    return ""
+
+
+def _folder_and_file(path):
+    return tuple(re.split(r"[/\\]", path)[-2:])
+
+
+class Sites:
+    """Keys of stacks; a list of frames that many entries share is looked at once."""
+
+    def __init__(self):
+        self._known = {}
+        self._kept = []  # so that no id comes again
+
+    def key(self, frames, portable=False, older=False):
+        if not frames:
+            return ("older",) if older else ("nobody",)
+        known = self._known.get((id(frames), portable))
+        if known is None:
+            self._kept.append(frames)
+            known = self._known[id(frames), portable] = self._key(frames, portable)
+        return known
+
+    @staticmethod
+    def _key(frames, portable):
+        if portable:  # across changed programs: no lines, no outer folders
+            python = tuple((_folder_and_file(f.get("filename") or ""), f.get("name") or "")
+                           for f in frames if is_python(f))
+        else:
+            python = tuple((f.get("filename"), f.get("line"), f.get("name") or "")
+                           for f in frames if is_python(f))
+        node, operator = node_of(frames), operator_of(frames)
+        if python or node or operator:
+            return python, node, operator
+        return tuple(f.get("name") or "" for f in frames)
