@@ -1,9 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <random>
 #include <sstream>
+#include <vector>
 
 #include "profiler/analysis/requests.h"
 #include "profiler/trace/input.h"
@@ -120,13 +122,36 @@ TEST(RequestsCsv, ErrorsNameLineAndCause) {
 TEST(RequestsCsv, DamagedTextNeverDoesHarm) {
   const std::string whole = Csv(*MakeRandomTrace({.steps = 1, .layers = 1}));
   std::mt19937 random(2);
+  int refused = 0, read = 0;
   for (int i = 0; i < 500; ++i) {
     std::string text = whole.substr(0, random() % whole.size());
     for (int k = 0; k < 3 && !text.empty(); ++k) {
       text[random() % text.size()] = static_cast<char>(random());
     }
-    ReadRequestsCsv(text).IgnoreError();
+    const absl::StatusOr<RequestStream> s = ReadRequestsCsv(text);
+    if (!s.ok()) {
+      ++refused;
+      EXPECT_EQ(s.status().code(), absl::StatusCode::kInvalidArgument) << s.status();
+      EXPECT_THAT(std::string(s.status().message()), HasSubstr("line "));
+      continue;
+    }
+    ++read;
+    EXPECT_LE(s->requests.size(), static_cast<size_t>(std::ranges::count(text, '\n')));
+    // Whatever it says: what is freed was allocated before, and once.
+    std::vector<bool> live;
+    for (const Request& r : s->requests) {
+      if (r.is_alloc) {
+        EXPECT_EQ(r.allocation, static_cast<int64_t>(live.size()));
+        live.push_back(true);
+      } else if (r.allocation >= 0) {
+        ASSERT_LT(r.allocation, static_cast<int64_t>(live.size()));
+        EXPECT_TRUE(live[static_cast<size_t>(r.allocation)]);
+        live[static_cast<size_t>(r.allocation)] = false;
+      }
+    }
   }
+  EXPECT_GT(refused, 50);
+  EXPECT_GT(read, 50);
 }
 
 TEST(RequestsCsv, RecordingOfATrainingStep) {

@@ -264,14 +264,33 @@ TEST_F(TraceFile, AStreamThatTheBuilderRefusesEndsThere) {
 
 TEST_F(TraceFile, AnyFlippedByteIsSafe) {
   const std::string bytes = ManyFrames(testing::RandomStream(24, 300), 60);
+  testing::WriteFile(At("whole"), bytes);
+  const auto whole = Read(At("whole"));
+  ASSERT_NE(whole, nullptr);
   std::mt19937_64 random(4);
+  int refused = 0, shorter = 0;
   for (int i = 0; i < 2000; ++i) {
     std::string broken = bytes;
     for (int n = 1 + static_cast<int>(random() % 3); n > 0; --n)
       broken[random() % broken.size()] = static_cast<char>(random());
+    if (broken == bytes) continue;
     testing::WriteFile(At("x"), broken);
-    (void)ReadTraceFile(At("x"), {});
+    const auto trace = ReadTraceFile(At("x"), {});
+    if (!trace.ok()) {
+      ++refused;
+      EXPECT_THAT(trace.status().code(),
+                  AnyOf(absl::StatusCode::kDataLoss, absl::StatusCode::kInvalidArgument))
+          << trace.status();
+      EXPECT_THAT(std::string(trace.status().message()), Not(IsEmpty()));
+      continue;
+    }
+    ++shorter;
+    EXPECT_FALSE((*trace)->complete);
+    EXPECT_THAT((*trace)->warnings, Not(IsEmpty()));
+    EXPECT_EQ(testing::PrefixDifference(**trace, *whole), "");
   }
+  EXPECT_GT(refused, 10);
+  EXPECT_GT(shorter, 1000);
 }
 
 TEST_F(TraceFile, EndOfARunThatWasStopped) {
