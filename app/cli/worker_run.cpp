@@ -73,14 +73,8 @@ std::string NoWorker() {
 absl::Status StatusOf(const ui::WorkerClient& client, const QString& error) {
   const int code = client.lastStatusCode();
   if (code == 0 && error.isEmpty()) return absl::OkStatus();
-  std::string text = error.toStdString();
-  // The client restarts a lost worker for the window's sake; this program ends.
-  for (const char* tail : {" Another one is being started.", " It is not started again"}) {
-    if (absl::StatusCode(code) == absl::StatusCode::kUnavailable)
-      text.resize(std::min(text.find(tail), text.size()));
-  }
   return absl::Status(code == 0 ? absl::StatusCode::kInternal : static_cast<absl::StatusCode>(code),
-                      text);
+                      error.toStdString());
 }
 
 }  // namespace

@@ -161,6 +161,37 @@ CurveColumns CurveIndex::Query(int64_t begin_ns, int64_t end_ns, int columns) co
   return out;
 }
 
+std::vector<int64_t> CurveIndex::Edges(int64_t begin_ns, int64_t end_ns, int columns) {
+  std::vector<int64_t> edges;
+  if (columns <= 0 || end_ns <= begin_ns) return edges;
+  edges.reserve(static_cast<size_t>(columns) + 1);
+  const TimeSpan span(begin_ns, end_ns, columns);
+  for (int c = 0; c < columns; ++c) edges.push_back(span.Edge(c));
+  edges.push_back(end_ns);
+  return edges;
+}
+
+std::vector<uint64_t> CurveIndex::AllocatedBetween(std::span<const int64_t> edges) const {
+  if (edges.size() < 2) return {};
+  std::vector<uint64_t> out(edges.size() - 1, 0);
+  size_t next = FirstAtOrAfter(edges[0], 0);
+  for (size_t c = 0; c < out.size(); ++c) {
+    const bool at_left = next < curves_->size() && curves_->time_ns[next] == edges[c];
+    const size_t first = next > 0 && !at_left ? next - 1 : next;
+    next = c + 1 == out.size()
+               ? static_cast<size_t>(
+                     std::upper_bound(curves_->time_ns.begin() + static_cast<ptrdiff_t>(next),
+                                      curves_->time_ns.end(), edges[c + 1]) -
+                     curves_->time_ns.begin())
+               : FirstAtOrAfter(edges[c + 1], next);
+    // A span without length still is a moment.
+    const size_t last = std::max(next, at_left ? first + 1 : first);
+    if (first < last)
+      out[c] = curves_->allocated[allocated_.ArgMax(curves_->allocated, first, last)];
+  }
+  return out;
+}
+
 size_t CurveIndex::MemoryBytes() const {
   return allocated_.MemoryBytes() + reserved_.MemoryBytes() +
          sampled_times_.capacity() * sizeof(int64_t) +

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
@@ -36,6 +37,12 @@ class CurveIndex {
   explicit CurveIndex(std::shared_ptr<const analysis::MemoryCurves> curves);
   // columns <= 0 or end <= begin: nothing.
   CurveColumns Query(int64_t begin_ns, int64_t end_ns, int columns) const;
+  // Where the columns of Query begin, and where the last one ends: columns + 1 times.
+  static std::vector<int64_t> Edges(int64_t begin_ns, int64_t end_ns, int columns);
+  // The highest allocated bytes between each edge and the next, in the sense of Query but without
+  // its rounding: the same edges give the same answer, whatever the other curves are. `edges` do
+  // not fall.
+  std::vector<uint64_t> AllocatedBetween(std::span<const int64_t> edges) const;
   size_t MemoryBytes() const;
 
  private:

@@ -148,6 +148,25 @@ QSpinBox* MakeSpinBox(int low, int high) {
   return box;
 }
 
+WrappedLabel::WrappedLabel(LabelRole role) {
+  setFont(RoleFont(role));
+  setProperty("role", QString::fromLatin1(RoleName(role)));
+  setWordWrap(true);
+}
+
+void WrappedLabel::setWrappedText(const QString& text) {
+  if (text == this->text()) return;
+  setText(text);
+  KeepHeight();
+}
+
+void WrappedLabel::resizeEvent(QResizeEvent* event) {
+  QLabel::resizeEvent(event);
+  KeepHeight();
+}
+
+void WrappedLabel::KeepHeight() { setMinimumHeight(heightForWidth(width())); }
+
 ElidedLabel::ElidedLabel(LabelRole role, Qt::TextElideMode mode) : mode_(mode) {
   setFont(RoleFont(role));
   setProperty("role", QString::fromLatin1(RoleName(role)));
@@ -160,6 +179,10 @@ void ElidedLabel::setFullText(const QString& text) {
 }
 
 QSize ElidedLabel::minimumSizeHint() const { return {10, QLabel::minimumSizeHint().height()}; }
+
+QSize ElidedLabel::sizeHint() const {
+  return {fontMetrics().horizontalAdvance(text_) + 2, QLabel::sizeHint().height()};
+}
 
 void ElidedLabel::resizeEvent(QResizeEvent* event) {
   QLabel::resizeEvent(event);

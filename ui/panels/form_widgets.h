@@ -35,6 +35,21 @@ QComboBox* MakeComboBox();
 // Emits valueChanged when editing is done, not for every digit.
 QSpinBox* MakeSpinBox(int low, int high);
 
+// Text of several lines. A layout takes the least height of such text for one line's and squeezes
+// it; this keeps the height of all of them at the width that it has.
+class WrappedLabel : public QLabel {
+  Q_OBJECT
+ public:
+  explicit WrappedLabel(LabelRole role);
+  void setWrappedText(const QString& text);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void KeepHeight();
+};
+
 // Cuts its text with an ellipsis in place of widening its parent; the tool tip has the whole.
 class ElidedLabel : public QLabel {
   Q_OBJECT
@@ -43,6 +58,7 @@ class ElidedLabel : public QLabel {
   void setFullText(const QString& text);
   QString fullText() const { return text_; }
   QSize minimumSizeHint() const override;
+  QSize sizeHint() const override;  // of the whole text
 
  protected:
   void resizeEvent(QResizeEvent* event) override;

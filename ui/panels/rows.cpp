@@ -8,7 +8,9 @@
 #include <cstdlib>
 #include <map>
 #include <tuple>
+#include <utility>
 
+#include "profiler/trace/one_device.h"
 #include "ui/panels/cells.h"
 #include "ui/timeline/model/canvas_state.h"
 #include "ui/timeline/model/format.h"
@@ -105,11 +107,18 @@ std::string FormatSaving(int64_t bytes) {
 std::string FormatFactor(double factor) { return fmt::format("{:.2f}\u00d7 time", factor); }
 
 std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const Trace> trace,
-                                         const std::string& file) {
+                                         const std::string& file, std::optional<uint8_t> device) {
   auto digest = std::make_shared<Digest>();
+  if (const std::vector<uint8_t> devices = analysis::DevicesOf(*trace); devices.size() > 1) {
+    const bool there = device && std::ranges::count(devices, *device) > 0;
+    digest->device = there ? device : analysis::DeviceToShow(*trace);
+    digest->devices = analysis::PeakOfEachDevice(*trace);
+    digest->whole = std::exchange(trace, trace::OfDevice(*trace, *digest->device));
+  }
   digest->name = !file.empty()               ? file.substr(file.rfind('/') + 1)
                  : trace->info.title.empty() ? trace->info.model.name
                                              : trace->info.title;
+  if (digest->device) digest->name += fmt::format(" · cuda:{}", *digest->device);
   digest->curves = analysis::ComputeCurves(*trace);
   digest->summary = analysis::Summarize(*trace, digest->curves);
   if (trace->events.size() > 0)
@@ -123,10 +132,6 @@ std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const Trace> trace,
   for (trace::EventIndex e : trace->activities.event)
     digest->out_of_memory += trace->events.kind[e] == trace::EventKind::kOutOfMemory;
   if (!trace->info.has_config) digest->origins = OriginsOf(*trace, digest->at_peak);
-  if (analysis::DevicesOf(*trace).size() > 1) {
-    digest->devices = analysis::PeakOfEachDevice(*trace);
-    digest->device_to_show = analysis::DeviceToShow(*trace);
-  }
   digest->trace = std::move(trace);
   return digest;
 }

@@ -66,10 +66,11 @@ struct Digest {
   double last_step_ms = 0;
   uint64_t unused = 0;         // at the peak: reserved minus allocated
   uint64_t out_of_memory = 0;  // events
-  // Of a recording of several devices: the peak of each, and the one that most is to be learnt
-  // from.
+  // Of a recording of several devices: all of it, the peak of each, and which one `trace` and
+  // everything else here are of. A sum over devices is nowhere.
+  std::shared_ptr<const trace::Trace> whole;
   std::vector<analysis::DevicePeak> devices;
-  std::optional<uint8_t> device_to_show;
+  std::optional<uint8_t> device;
   // Of a recorded file: bytes at the peak by the rule that their category was inferred by (0: the
   // file said it), most first.
   struct Origin {
@@ -83,9 +84,11 @@ struct Digest {
   // Recorded elsewhere and opened here; not a run of ours, which has a configuration.
   bool recorded() const { return !trace->info.has_config; }
 };
-// `file`: that it was opened from; empty: a run.
+// `file`: that it was opened from; empty: a run. Of several devices `device`, where there is such a
+// one, else analysis::DeviceToShow().
 std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const trace::Trace> trace,
-                                         const std::string& file = {});
+                                         const std::string& file = {},
+                                         std::optional<uint8_t> device = {});
 
 // Iterations: forward, backward, optimizer, total, peak allocated, peak in, reserved. The iteration
 // with the highest peak is marked in the first column. Of a range [begin_ns, end_ns): those that

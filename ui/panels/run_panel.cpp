@@ -11,7 +11,6 @@
 
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
-#include "ui/panels/techniques.h"
 
 namespace vramscope::ui {
 namespace {
@@ -137,17 +136,8 @@ void RunPanel::ModelChosen(int index) {
     return;
   }
   const QString name = model_->itemText(index);
-  for (const run::ModelPreset& preset : run::ModelPresets()) {
-    if (ToQString(preset.name) != name) continue;
-    run::RunConfigBuilder builder(config_);
-    if (!builder.SetPreset(preset.name).ok()) return;
-    absl::StatusOr<RunConfig> config = builder.Build();
-    if (!config.ok()) return;
-    // Another family calls its layers by other names.
-    if (config->lora.enabled()) *config = FindTechnique("lora")->with(*config);
-    Edit(*config);
-    return;
-  }
+  setConfig(config_);  // until the window says what is run now
+  Q_EMIT presetChosen(name);
 }
 
 void RunPanel::Edit(const RunConfig& config) {

@@ -19,6 +19,7 @@ class RunPanel : public QWidget {
 
  Q_SIGNALS:
   void configEdited(const vramscope::run::RunConfig& config);
+  void presetChosen(const QString& name);
   void openModelConfigRequested();  // "open config.json …" was chosen
 
  private:

@@ -71,8 +71,8 @@ QWidget* TechniquePanel::MakeRow(const Technique& technique) {
   row.toggle->setObjectName(QStringLiteral("toggle-") + ToQString(technique.id));
   row.toggle->setAccessibleName(ToQString(technique.title));
   row.title = MakeLabel(ToQString(technique.title), LabelRole::kBody);
-  row.explanation = MakeLabel(ToQString(technique.explanation), LabelRole::kDim);
-  row.explanation->setWordWrap(true);
+  row.explanation = new WrappedLabel(LabelRole::kDim);
+  row.explanation->setWrappedText(ToQString(technique.explanation));
   row.saving = MakeLabel({}, LabelRole::kNumber);
   row.factor = MakeLabel({}, LabelRole::kDim);
   for (QLabel* label : {row.saving, row.factor})
@@ -152,7 +152,7 @@ void TechniquePanel::setConfig(const run::RunConfig& config) {
     row.toggle->setChecked(on);
     row.toggle->setEnabled(enabled);
     row.title->setEnabled(enabled);
-    row.explanation->setText(enabled ? ToQString(row.technique->explanation) : why);
+    row.explanation->setWrappedText(enabled ? ToQString(row.technique->explanation) : why);
     row.toggle->setToolTip(enabled ? QString() : why);
     if (row.known) row.saving->setToolTip(ExplainSaving(row));
     if (row.options != nullptr) row.options->setVisible(on);

@@ -22,6 +22,8 @@ class QSpinBox;
 
 namespace vramscope::ui {
 
+class WrappedLabel;
+
 class ToggleSwitch;
 
 // Of a technique: peak with it minus peak without it, all else as it is now, and the ratio of the
@@ -55,7 +57,7 @@ class TechniquePanel : public QWidget {
     const Technique* technique = nullptr;
     ToggleSwitch* toggle = nullptr;
     QLabel* title = nullptr;
-    QLabel* explanation = nullptr;
+    WrappedLabel* explanation = nullptr;
     QLabel* saving = nullptr;
     QLabel* factor = nullptr;
     QWidget* options = nullptr;  // settings of a technique that is on; null: it has none

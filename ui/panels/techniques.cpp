@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <tuple>
 
 namespace vramscope::ui {
 namespace {
@@ -22,9 +24,19 @@ std::string Never(const RunConfig&) { return {}; }
 
 bool Is16Bit(const RunConfig& c) { return c.precision != Precision::kFp32; }
 
-// The model family by what its config.json calls itself; enough to name its linear layers.
-bool Mentions(const RunConfig& c, std::string_view word) {
-  return c.model_config_json.find(word) != std::string::npos;
+// What its config.json calls itself; empty: it does not.
+std::string ModelType(const RunConfig& c) {
+  const nlohmann::json json = nlohmann::json::parse(c.model_config_json, nullptr, false);
+  const auto type = json.is_object() ? json.find("model_type") : json.end();
+  return type != json.end() && type->is_string() ? type->get<std::string>() : std::string();
+}
+
+// A model whose projections are bare weights has no layer that an adapter could stand beside.
+std::string LoraBlocked(const RunConfig& c) {
+  if (!LoraTargetChoices(c).empty()) return {};
+  return fmt::format(
+      "{} has no linear layer: q_proj, k_proj, v_proj, output_proj, w1, w2, w3 are bare weights",
+      c.model);
 }
 
 Technique PrecisionRow(std::string_view id, std::string_view title, std::string_view explanation,
@@ -135,8 +147,9 @@ std::vector<Technique> MakeTechniques() {
                   .on = [](const RunConfig& c) { return c.lora.enabled(); },
                   .with =
                       [](RunConfig c) {
-                        if (!c.lora.enabled()) c.lora.rank = 8;
                         const std::vector<LoraTargets> choices = LoraTargetChoices(c);
+                        if (choices.empty()) return c;
+                        if (!c.lora.enabled()) c.lora.rank = 8;
                         const auto same = [&](const LoraTargets& t) {
                           return t.names == c.lora.targets;
                         };
@@ -149,7 +162,7 @@ std::vector<Technique> MakeTechniques() {
                         c.lora.rank = 0;
                         return c;
                       },
-                  .blocked = Never});
+                  .blocked = LoraBlocked});
   rows.push_back({.id = "last-layer",
                   .group = "Parameters",
                   .title = "Train the last layer only",
@@ -250,7 +263,9 @@ const Technique* FindTechnique(std::string_view id) {
 }
 
 std::vector<LoraTargets> LoraTargetChoices(const run::RunConfig& config) {
-  if (Mentions(config, "\"gpt2\"") || Mentions(config, "GPT2LMHead"))
+  const std::string type = ModelType(config);
+  if (type == "basics") return {};
+  if (type == "gpt2")
     return {{"attention in", {"c_attn"}},
             {"attention", {"c_attn", "c_proj"}},
             {"all linear", {"c_attn", "c_proj", "c_fc"}}};
@@ -258,6 +273,67 @@ std::vector<LoraTargets> LoraTargetChoices(const run::RunConfig& config) {
           {"q, k, v, o", {"q_proj", "k_proj", "v_proj", "o_proj"}},
           {"all linear",
            {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}}};
+}
+
+absl::StatusOr<PresetChange> WithPreset(const RunConfig& now, std::string_view preset) {
+  // What a model starts with: of one that is no preset, what every run does.
+  const auto start_of = [](std::string_view name) {
+    run::RunConfigBuilder builder;
+    const bool known = builder.SetPreset(name).ok();
+    absl::StatusOr<RunConfig> config = builder.Build();
+    return known && config.ok() ? *config : run::RunConfigBuilder().Build().value_or(RunConfig{});
+  };
+  run::RunConfigBuilder target_builder;
+  if (absl::Status status = target_builder.SetPreset(preset); !status.ok()) return status;
+  absl::StatusOr<RunConfig> target = target_builder.Build();
+  if (!target.ok()) return target.status();
+  const RunConfig start = start_of(now.model);
+
+  PresetChange out{.config = now};
+  out.config.model = target->model;
+  out.config.model_config_json = target->model_config_json;
+  const auto settle = [&](auto get, const auto& words) {
+    const bool edited = get(now) != get(start);
+    if (get(now) == get(*target)) return;
+    if (!edited) get(out.config) = get(*target);
+    (edited ? out.kept : out.taken).push_back(words(out.config));
+  };
+  const auto number = [&](std::string_view name, int RunConfig::*field) {
+    settle(
+        [field](auto& c) -> auto& { return c.*field; },
+        [=](const RunConfig& c) { return fmt::format("{} {}", name, c.*field); });
+  };
+  number("batch", &RunConfig::batch);
+  number("sequence", &RunConfig::seq);
+  number("micro-batches", &RunConfig::micro_batches);
+  number("steps", &RunConfig::steps);
+  settle(
+      [](auto& c) -> auto& { return c.precision; },
+      [](const RunConfig& c) { return fmt::format("precision {}", run::Name(c.precision)); });
+  settle(
+      [](auto& c) -> auto& { return c.attention; },
+      [](const RunConfig& c) { return fmt::format("attention {}", run::Name(c.attention)); });
+  const auto optimizer = [](const RunConfig& c) {
+    return std::tuple(c.optimizer.name, c.optimizer.impl, c.optimizer.momentum);
+  };
+  if (optimizer(now) != optimizer(*target)) {
+    const bool edited = optimizer(now) != optimizer(start);
+    if (!edited) out.config.optimizer = target->optimizer;
+    (edited ? out.kept : out.taken)
+        .push_back(fmt::format("optimizer {}, {}", run::Name(out.config.optimizer.name),
+                               run::Name(out.config.optimizer.impl)));
+  }
+  // Another family calls its layers by other names, or has none.
+  if (now.lora.enabled()) {
+    const Technique& lora = *FindTechnique("lora");
+    const bool fits = lora.blocked(out.config).empty();
+    out.config = fits ? lora.with(out.config) : lora.without(out.config);
+    if (!fits) out.taken.push_back("no LoRA, which finds no layer in it");
+  }
+  absl::StatusOr<RunConfig> checked = run::RunConfigBuilder(out.config).Build();
+  if (!checked.ok()) return checked.status();
+  out.config = *std::move(checked);
+  return out;
 }
 
 std::string DescribeChange(const run::RunConfig& before, const run::RunConfig& after) {

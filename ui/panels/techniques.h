@@ -7,6 +7,8 @@
 // Pure functions; thread-safe.
 #pragma once
 
+#include <absl/status/statusor.h>
+
 #include <functional>
 #include <string>
 #include <string_view>
@@ -34,11 +36,21 @@ const Technique* FindTechnique(std::string_view id);  // null: none of that name
 
 // Names of the linear layers that LoRA may adapt in this configuration's model family, as choices
 // for `lora.targets`: the attention's queries and values, all of attention, every linear layer.
+// Empty: an adapter fits nowhere in it.
 struct LoraTargets {
   std::string_view label;
   std::vector<std::string> names;
 };
 std::vector<LoraTargets> LoraTargetChoices(const run::RunConfig& config);
+
+// `now` with another preset: settings that the user has changed from what the present model starts
+// with stay as they are, the others become what the new one starts with. `kept`, `taken`: in words,
+// "batch 2", "optimizer AdamW, loop". Errors: no such preset; settings that can't be together.
+struct PresetChange {
+  run::RunConfig config;
+  std::vector<std::string> kept, taken;
+};
+absl::StatusOr<PresetChange> WithPreset(const run::RunConfig& now, std::string_view preset);
 
 // One line on what differs between two configurations, for the undo list: "bf16 autocast on",
 // "Batch 2 -> 4". "Settings" when it is too much for a line.

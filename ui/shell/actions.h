@@ -11,6 +11,7 @@
 #include <QList>
 #include <QObject>
 #include <QString>
+#include <QStringList>
 #include <functional>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct ActionSpec {
   std::function<bool()> checked = {};  // null: not a choice
   QString tip = {};
   bool separator_before = false;
+  QStringList words = {};  // other names that one may look for it by: "fit"
+  // It ends or takes away something: the palette finds it by its words, never by scattered letters.
+  bool careful = false;
 };
 
 class ActionRegistry : public QObject {

@@ -8,6 +8,7 @@
 #include <QScrollArea>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <tuple>
 
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
@@ -36,20 +37,53 @@ QString Clean(QString text) { return text.remove(QLatin1Char('&')); }
 
 }  // namespace
 
-int MatchScore(const QString& typed, const QString& name) {
-  if (typed.isEmpty()) return 0;
-  const qsizetype whole = name.indexOf(typed, 0, Qt::CaseInsensitive);
-  if (whole >= 0) return static_cast<int>(whole);
-  qsizetype at = 0;
-  int score = 100;
-  for (const QChar c : typed) {
+int MatchScore(const QString& typed, const ActionSpec& spec, const QString& name) {
+  // Steps far apart, so that what comes first in a name decides only within one of them.
+  enum Tier { kName, kWord, kNameBegins, kWordBegins, kAlso, kInside, kWords, kScattered };
+  constexpr int kTier = 10'000;
+  const auto score = [](Tier tier, qsizetype at) {
+    return static_cast<int>(tier * kTier + std::min<qsizetype>(at, kTier - 1));
+  };
+  const QString wanted = typed.simplified().toLower(), text = name.toLower();
+  if (wanted.isEmpty()) return 0;
+  if (text == wanted) return score(kName, 0);
+  const auto letter = [](const QString& in, qsizetype at) {
+    return at >= 0 && at < in.size() && in[at].isLetterOrNumber();
+  };
+  qsizetype begins = -1, inside = -1;
+  for (qsizetype at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) {
+    const bool word_begins = !letter(text, at - 1);
+    if (word_begins && !letter(text, at + wanted.size())) return score(kWord, at);
+    if (word_begins && begins < 0) begins = at;
+    if (inside < 0) inside = at;
+  }
+  const auto named = [&](const QString& word) { return word == wanted; };
+  if (std::any_of(spec.words.begin(), spec.words.end(), named)) return score(kWord, text.size());
+  if (begins == 0) return score(kNameBegins, text.size());
+  if (begins > 0) return score(kWordBegins, begins);
+  for (const QString& word : spec.words)
+    if (word.startsWith(wanted)) return score(kAlso, 0);
+  if (inside >= 0) return score(kInside, inside);
+  // "view dark": every word begins one of the menu's or the name's.
+  const QString all = spec.menu.toLower() + QLatin1Char(' ') + text;
+  bool words = true;
+  for (const QString& part : wanted.split(QLatin1Char(' '))) {
+    bool found = false;
+    for (qsizetype at = all.indexOf(part); at >= 0 && !found; at = all.indexOf(part, at + 1))
+      found = !letter(all, at - 1);
+    words = words && found;
+  }
+  if (words) return score(kWords, 0);
+  if (spec.careful) return -1;
+  qsizetype at = 0, first = -1;
+  for (const QChar c : wanted) {
     if (c.isSpace()) continue;
-    const qsizetype found = name.indexOf(c, at, Qt::CaseInsensitive);
+    const qsizetype found = text.indexOf(c, at);
     if (found < 0) return -1;
-    score += static_cast<int>(found - at);
+    if (first < 0) first = found;
     at = found + 1;
   }
-  return score;
+  return score(kScattered, at - first);
 }
 
 CommandPalette::CommandPalette(const ActionRegistry& registry, QWidget* parent)
@@ -77,6 +111,13 @@ CommandPalette::CommandPalette(const ActionRegistry& registry, QWidget* parent)
 
 int CommandPalette::shown() const { return list_->count(); }
 
+QStringList CommandPalette::ids() const {
+  QStringList out;
+  for (int row = 0; row < list_->count(); ++row)
+    out << list_->item(row)->data(Qt::UserRole).toString();
+  return out;
+}
+
 void CommandPalette::Filter(const QString& text) {
   list_->clear();
   struct Hit {
@@ -85,15 +126,20 @@ void CommandPalette::Filter(const QString& text) {
   };
   std::vector<Hit> hits;
   for (const ActionRegistry::Entry& entry : registry_.entries()) {
-    const QString name = QStringLiteral("%1: %2").arg(entry.spec.menu, Clean(entry.action->text()));
-    const int score = MatchScore(text.trimmed(), name);
+    // A place for a recent file that there is none of.
+    if (!entry.action->isVisible() || entry.action->text().isEmpty()) continue;
+    const int score = MatchScore(text, entry.spec, Clean(entry.action->text()));
     if (score >= 0) hits.push_back({score, &entry});
   }
-  std::stable_sort(hits.begin(), hits.end(),
-                   [](const Hit& x, const Hit& y) { return x.score < y.score; });
+  // What can't be done now stands behind what can.
+  std::stable_sort(hits.begin(), hits.end(), [](const Hit& x, const Hit& y) {
+    const bool x_off = !x.entry->action->isEnabled(), y_off = !y.entry->action->isEnabled();
+    return std::tie(x_off, x.score) < std::tie(y_off, y.score);
+  });
   for (const Hit& hit : hits) {
-    QString line =
-        QStringLiteral("%1: %2").arg(hit.entry->spec.menu, Clean(hit.entry->action->text()));
+    const QString menu = hit.entry->spec.menu + QStringLiteral(": ");
+    const QString name = Clean(hit.entry->action->text());
+    QString line = name.startsWith(menu) ? name : menu + name;  // "Explain: leaks" says it itself
     const QKeySequence key = hit.entry->action->shortcut();
     if (!key.isEmpty()) line += QStringLiteral("    ") + key.toString(QKeySequence::NativeText);
     auto* item = new QListWidgetItem(line, list_);
@@ -107,8 +153,9 @@ void CommandPalette::RunCurrent() {
   const QListWidgetItem* item = list_->currentItem();
   if (item == nullptr) return;
   QAction* action = registry_.Find(item->data(Qt::UserRole).toString());
+  if (action == nullptr || !action->isEnabled()) return;
   close();
-  if (action != nullptr) action->trigger();
+  action->trigger();
 }
 
 bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {

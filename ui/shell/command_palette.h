@@ -14,7 +14,8 @@ class CommandPalette : public QDialog {
   Q_OBJECT
  public:
   CommandPalette(const ActionRegistry& registry, QWidget* parent);
-  int shown() const;  // commands that match what is typed
+  int shown() const;        // commands that match what is typed
+  QStringList ids() const;  // of those, in their order
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
@@ -33,8 +34,9 @@ class ShortcutSheet : public QDialog {
   ShortcutSheet(const ActionRegistry& registry, QWidget* parent);
 };
 
-// Whether the letters of `typed` come in this order in `name` (case aside); lower is better, -1:
-// no.
-int MatchScore(const QString& typed, const QString& name);
+// How well a command answers what is typed, case aside: lower is better, -1 not at all. In this
+// order: its name, a word of it, how its name or a word begins, another name that it has, any part
+// of it; last its letters, scattered in the right order, unless it is one to be careful with.
+int MatchScore(const QString& typed, const ActionSpec& spec, const QString& name);
 
 }  // namespace vramscope::ui

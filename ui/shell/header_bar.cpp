@@ -2,13 +2,16 @@
 
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QStyle>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 
+#include "profiler/run/evidence.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/run_panel.h"
@@ -17,9 +20,7 @@
 namespace vramscope::ui {
 namespace {
 
-// A plan's reserved bytes are held to within one segment of a recorded run; what comes from the
-// large pool's common segment has this size (c10/cuda/CUDACachingAllocator.cpp, kLargeBuffer).
-constexpr uint64_t kSegmentBytes = 20 << 20;
+constexpr int kTitleWidth = 420;  // at most
 // Less than this is not worth a chip.
 constexpr uint64_t kUnusedShown = 1 << 20;
 
@@ -56,9 +57,19 @@ void SetChip(QToolButton* chip, const QString& text, const char* tone, const QSt
   chip->style()->polish(chip);
 }
 
+// What a plan's bytes are worth: measured where they were, else what they rest on.
+QString WhatAPlanRestsOn(const trace::TraceInfo& info) {
+  if (const std::optional<run::Evidence> evidence = run::EvidenceOf(info.config))
+    return ToQString(evidence->what);
+  return QObject::tr(
+      "Modelled, and not compared with a recording of this run. The requests are those of "
+      "PyTorch's operators; kernels' workspaces, the allocator and the order of the driver's "
+      "addresses are models. What other libraries take is not in it.");
+}
+
 }  // namespace
 
-ChipTexts MakeChipTexts(const Digest& digest) {
+ChipTexts MakeChipTexts(const Digest& digest, bool running) {
   const trace::TraceInfo& info = digest.trace->info;
   const analysis::Summary& summary = digest.summary;
   ChipTexts out;
@@ -95,16 +106,34 @@ ChipTexts MakeChipTexts(const Digest& digest) {
     out.inferred_tip = lines.join(QLatin1Char('\n'));
   }
   if (info.device.memory_bytes > 0) out.device = ShortDeviceName(info.device);
-  out.peak = QObject::tr("peak %1").arg(Short(summary.peak.allocated));
+  for (const auto& [device, peak] : digest.devices)
+    out.gpus.push_back({device,
+                        QObject::tr("cuda:%1   peak %2").arg(device).arg(Short(peak.allocated)),
+                        device == digest.device});
+  if (digest.device) {
+    out.gpu = QObject::tr("cuda:%1 of %2 GPUs").arg(*digest.device).arg(digest.devices.size());
+    out.gpu_tip = QObject::tr(
+        "Everything here is of this GPU alone. Click: the others, and what each peaked at.");
+  }
+  const bool ended = digest.trace->complete;
+  if (!ended && !running && info.has_config) {
+    out.unfinished = QObject::tr("did not finish");
+    out.unfinished_tip = QString::fromStdString(digest.trace->end_message);
+  }
+  const bool whole = ended || !info.has_config;
+  out.peak = (whole ? QObject::tr("peak %1") : QObject::tr("peak so far %1"))
+                 .arg(Short(summary.peak.allocated));
   const uint64_t reserved = summary.peak.reserved;
   if (reserved > 0) {
     out.reserved = QObject::tr("reserved %1").arg(Short(reserved));
     out.reserved_tip = QObject::tr("%1 bytes held by the caching allocator at most. ")
                            .arg(QString::fromStdString(timeline::FormatCount(reserved)));
-    if (!info.measured && !imported) {
-      out.reserved += QObject::tr(" ±%1").arg(
-          QString::number(static_cast<double>(kSegmentBytes) / 1073741824.0, 'f', 2));
-      out.reserved_tip += QObject::tr("A plan is within one 20 MiB segment of a recorded run. ");
+    if (info.backend == trace::Backend::kPlan) {
+      const std::optional<run::Evidence> evidence = run::EvidenceOf(info.config);
+      if (evidence && whole)
+        out.reserved += QObject::tr(" ±%1").arg(
+            QString::number(static_cast<double>(evidence->reserved_within) / 1073741824.0, 'f', 2));
+      out.reserved_tip += WhatAPlanRestsOn(info) + QLatin1Char(' ');
     }
     out.reserved_tip += QObject::tr("Click: what would give some of it back.");
   }
@@ -121,7 +150,9 @@ ChipTexts MakeChipTexts(const Digest& digest) {
                             : QObject::tr("out of memory %1×").arg(digest.out_of_memory);
     out.out_of_memory_tip = QObject::tr("Click: what was asked, what was there, what would help");
   }
-  if (info.device.memory_bytes > 0 && reserved > 0 && !digest.recorded()) {
+  // Half a run fits nowhere: only that it does not is known before its end.
+  if (info.device.memory_bytes > 0 && reserved > 0 && !digest.recorded() &&
+      (whole || !summary.fits)) {
     out.does_fit = summary.fits;
     const auto free = static_cast<uint64_t>(std::abs(summary.headroom_bytes));
     out.fits = summary.fits ? QObject::tr("fits, %1 free").arg(Short(free, 1))
@@ -141,7 +172,8 @@ HeaderBar::HeaderBar(QWidget* parent) : QWidget(parent) {
   auto* line = new QHBoxLayout(this);
   line->setContentsMargins(15, 0, 12, 0);
   line->setSpacing(10);
-  title_ = MakeLabel({}, LabelRole::kBold);
+  title_ = new ElidedLabel(LabelRole::kBold, Qt::ElideMiddle);
+  title_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   QFont font = PanelFont(timeline::Font::kBodyBold);
   font.setPixelSize(15);
   title_->setFont(font);
@@ -153,7 +185,11 @@ HeaderBar::HeaderBar(QWidget* parent) : QWidget(parent) {
   line->addWidget(subtitle_, 100);
   line->addSpacing(12);
   backend_ = AddChip(line, QStringLiteral("backend"));
+  unfinished_ = AddChip(line, QStringLiteral("unfinished"));
   inferred_ = AddChip(line, QStringLiteral("inferred"));
+  gpu_ = AddChip(line, QStringLiteral("gpu"));
+  gpu_->setPopupMode(QToolButton::InstantPopup);
+  gpu_->setMenu(new QMenu(gpu_));
   device_ = AddChip(line, QStringLiteral("device"));
   peak_ = AddChip(line, QStringLiteral("peak"));
   reserved_ = AddChip(line, QStringLiteral("reserved"));
@@ -184,10 +220,16 @@ QToolButton* HeaderBar::AddChip(QHBoxLayout* line, const QString& name) {
 }
 
 void HeaderBar::setTexts(const ChipTexts& texts) {
-  title_->setText(texts.title);
+  title_->setFullText(texts.title);
+  const int title = title_->fontMetrics().horizontalAdvance(texts.title) + 2;
+  title_->setMinimumWidth(std::min(title, 80));
+  title_->setMaximumWidth(std::min(title, kTitleWidth));
   subtitle_->setFullText(texts.subtitle);
   subtitle_->setMaximumWidth(subtitle_->fontMetrics().horizontalAdvance(texts.subtitle) + 4);
   SetChip(backend_, texts.backend, "accent", texts.backend_tip);
+  SetChip(unfinished_, texts.unfinished, "bad", texts.unfinished_tip);
+  SetChip(gpu_, texts.gpu, "accent", texts.gpu_tip);
+  FillGpus(texts.gpus);
   SetChip(inferred_, texts.inferred, "", texts.inferred_tip);
   SetChip(device_, texts.device, "", tr("The GPU that is planned for"));
   SetChip(peak_, texts.peak, "", tr("Allocated bytes at the peak; click to go there"));
@@ -196,6 +238,17 @@ void HeaderBar::setTexts(const ChipTexts& texts) {
   SetChip(fits_, texts.fits, texts.does_fit ? "good" : "bad", texts.fits_tip);
   SetChip(out_of_memory_, texts.out_of_memory, "bad", texts.out_of_memory_tip);
   Fit();
+}
+
+void HeaderBar::FillGpus(const std::vector<ChipTexts::Gpu>& gpus) {
+  gpu_->menu()->clear();
+  for (const ChipTexts::Gpu& gpu : gpus) {
+    QAction* action = gpu_->menu()->addAction(gpu.text);
+    action->setCheckable(true);
+    action->setChecked(gpu.shown);
+    connect(action, &QAction::triggered, this,
+            [this, device = int{gpu.device}] { Q_EMIT gpuChosen(device); });
+  }
 }
 
 void HeaderBar::resizeEvent(QResizeEvent* event) {
@@ -223,8 +276,8 @@ void HeaderBar::Fit() {
       const QLayoutItem* item = layout()->itemAt(i);
       const QWidget* widget = item->widget();
       if (widget != nullptr && widget->isHidden()) continue;
-      width += (widget == subtitle_ ? subtitle_->minimumWidth() : item->sizeHint().width()) +
-               layout()->spacing();
+      const bool gives = widget == subtitle_ || widget == title_;
+      width += (gives ? widget->minimumWidth() : item->sizeHint().width()) + layout()->spacing();
     }
     const QMargins margins = layout()->contentsMargins();
     return width + margins.left() + margins.right();
@@ -238,13 +291,41 @@ void HeaderBar::Fit() {
 void HeaderBar::setBusy(const QString& text) { busy_->setText(text); }
 
 QJsonObject HeaderBar::dumpState() const {
-  return {{"title", title_->text()},     {"subtitle", subtitle_->fullText()},
-          {"backend", backend_->text()}, {"device", device_->text()},
-          {"peak", peak_->text()},       {"reserved", reserved_->text()},
-          {"fits", fits_->text()},       {"inferred", inferred_->text()},
-          {"unused", unused_->text()},   {"out_of_memory", out_of_memory_->text()},
+  return {{"title", title_->fullText()},
+          {"subtitle", subtitle_->fullText()},
+          {"gpu", gpu_->text()},
+          {"unfinished", unfinished_->text()},
+          {"reserved_tip", reserved_->toolTip()},
+          {"backend", backend_->text()},
+          {"device", device_->text()},
+          {"peak", peak_->text()},
+          {"reserved", reserved_->text()},
+          {"fits", fits_->text()},
+          {"inferred", inferred_->text()},
+          {"unused", unused_->text()},
+          {"out_of_memory", out_of_memory_->text()},
           {"busy", busy_->text()}};
 }
+
+namespace {
+
+// Lines break at blanks only: a long path gets places where it may, too, which nobody sees.
+QString Breakable(const QString& text) {
+  constexpr int kLongWord = 40;
+  QString out;
+  int since = 0;
+  for (const QChar c : text) {
+    since = c.isSpace() ? 0 : since + 1;
+    out += c;
+    if (since >= kLongWord || (since > kLongWord / 2 && c == QLatin1Char('/'))) {
+      out += QChar(0x200b);
+      since = 0;
+    }
+  }
+  return out;
+}
+
+}  // namespace
 
 Banner::Banner(QWidget* parent) : QFrame(parent) {
   setObjectName(QStringLiteral("banner"));
@@ -259,10 +340,13 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   auto* words = new QVBoxLayout;
   words->setContentsMargins(6, 7, 0, 8);
   words->setSpacing(2);
-  title_ = MakeLabel({}, LabelRole::kBold);
-  text_ = MakeLabel({}, LabelRole::kDim);
+  title_ = new ElidedLabel(LabelRole::kBold, Qt::ElideMiddle);
+  text_ = new WrappedLabel(LabelRole::kDim);
   text_->setFont(PanelFont(timeline::Font::kBody));
-  text_->setWordWrap(true);
+  // A path without a blank must not widen the window.
+  QSizePolicy wraps(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  wraps.setHeightForWidth(true);
+  text_->setSizePolicy(wraps);
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   words->addWidget(title_);
   words->addWidget(text_);
@@ -289,8 +373,8 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
 
 void Banner::show(const Message& message) {
   message_ = message;
-  title_->setText(message.title);
-  text_->setText(message.text);
+  title_->setFullText(message.title);
+  text_->setWrappedText(Breakable(message.text));
   text_->setVisible(!message.text.isEmpty());
   action_->setText(message.action);
   action_->setVisible(!message.action.isEmpty());

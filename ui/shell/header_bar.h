@@ -5,6 +5,7 @@
 #include <QJsonObject>
 #include <QWidget>
 #include <functional>
+#include <vector>
 
 #include "ui/panels/rows.h"
 
@@ -15,6 +16,7 @@ class QToolButton;
 namespace vramscope::ui {
 
 class ElidedLabel;
+class WrappedLabel;
 
 // Texts of the chips for a trace; empty where it does not say.
 struct ChipTexts {
@@ -22,8 +24,18 @@ struct ChipTexts {
   QString backend, inferred, device, peak, reserved, unused, fits, out_of_memory;
   QString backend_tip, inferred_tip, reserved_tip, unused_tip, fits_tip, out_of_memory_tip;
   bool does_fit = true;
+  QString unfinished, unfinished_tip;  // a run that did not come to its end
+  // Of a recording of several GPUs: which one is shown, and all that there are.
+  QString gpu, gpu_tip;
+  struct Gpu {
+    uint8_t device;
+    QString text;
+    bool shown;
+  };
+  std::vector<Gpu> gpus;
 };
-ChipTexts MakeChipTexts(const Digest& digest);
+// `running`: more of it is still to come.
+ChipTexts MakeChipTexts(const Digest& digest, bool running);
 
 class HeaderBar : public QWidget {
   Q_OBJECT
@@ -39,6 +51,7 @@ class HeaderBar : public QWidget {
   // "backend", "inferred", "device", "peak", "reserved", "unused", "fits", "out-of-memory"
   void chipClicked(const QString& name);
   void commandsClicked();
+  void gpuChosen(int device);
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -46,11 +59,14 @@ class HeaderBar : public QWidget {
  private:
   void Fit();
   QToolButton* AddChip(QHBoxLayout* line, const QString& name);
-  QLabel* title_ = nullptr;
+  void FillGpus(const std::vector<ChipTexts::Gpu>& gpus);
+  ElidedLabel* title_ = nullptr;
   ElidedLabel* subtitle_ = nullptr;
   QLabel* busy_ = nullptr;
   QToolButton* backend_ = nullptr;
   QToolButton* inferred_ = nullptr;
+  QToolButton* unfinished_ = nullptr;
+  QToolButton* gpu_ = nullptr;
   QToolButton* device_ = nullptr;
   QToolButton* peak_ = nullptr;
   QToolButton* reserved_ = nullptr;
@@ -80,8 +96,8 @@ class Banner : public QFrame {
  private:
   Message message_;
   QFrame* edge_ = nullptr;
-  QLabel* title_ = nullptr;
-  QLabel* text_ = nullptr;
+  ElidedLabel* title_ = nullptr;
+  WrappedLabel* text_ = nullptr;
   QToolButton* action_ = nullptr;
 };
 

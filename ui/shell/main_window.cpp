@@ -25,6 +25,8 @@
 #include <QToolButton>
 #include <QUrl>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
 
 #include "ui/explain/explain_panel.h"
 #include "ui/panels/allocations_panel.h"
@@ -45,13 +47,14 @@
 namespace vramscope::ui {
 namespace {
 
-constexpr int kControlsWidth = 336;
-constexpr int kBreakdownWidth = 330;
-constexpr int kTablesHeight = 226;
+// Docks at first: no wider and higher than this, nor than their share of the window.
+constexpr int kControlsWidth = 336, kControlsLeast = 280;
+constexpr int kBreakdownWidth = 330, kBreakdownLeast = 260;
+constexpr int kTablesHeight = 300, kTablesLeast = 150;
+constexpr double kSideShare = 0.2, kTablesShare = 0.29;
 constexpr int kLogLines = 5000;
 constexpr int kDumpedLog = 2000;
 constexpr int kProgressWidth = 160, kProgressHeight = 6;
-constexpr int kLayoutVersion = 1;
 
 std::unique_ptr<QSettings> OpenSettings(const QString& file) {
   return file.isEmpty()
@@ -165,13 +168,14 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   connect(loader_, &FileLoader::notLoaded, this, &MainWindow::FileNotLoaded);
 
   resize(1680, 1050);
-  resizeDocks({controls_dock_, breakdown_dock_}, {kControlsWidth, kBreakdownWidth}, Qt::Horizontal);
-  resizeDocks({tables_dock_}, {kTablesHeight}, Qt::Vertical);
+  FitLayout();
   default_layout_ = saveState(kLayoutVersion);
   RestoreLayout();
   ApplyChosenTheme();
   SetConfig(run::RunConfigBuilder().Build().value_or(run::RunConfig{}));
   actions_.Refresh();
+  // Its keys work from the start.
+  timeline_->setFocus();
   worker_->start();
 }
 
@@ -215,13 +219,14 @@ void MainWindow::BuildDocks() {
   controls_->addWidget(Scrolling(recording_));
   controls_dock_ =
       dock(tr("Run and techniques"), "controlsDock", controls_, Qt::LeftDockWidgetArea);
-  controls_dock_->setMinimumWidth(280);
+  controls_dock_->setMinimumWidth(kControlsLeast);
   breakdown_ = new BreakdownPanel;
   breakdown_dock_ =
       dock(tr("Breakdown"), "breakdownDock", Scrolling(breakdown_), Qt::RightDockWidgetArea);
-  breakdown_dock_->setMinimumWidth(260);
+  breakdown_dock_->setMinimumWidth(kBreakdownLeast);
   tables_dock_ = dock(tr("Tables"), "tablesDock", tabs_, Qt::BottomDockWidgetArea);
-  tables_dock_->setMinimumHeight(120);
+  // Less than some of its pages would like: the canvas is what the window is for.
+  tabs_->setMinimumHeight(kTablesLeast);
   connect(tables_dock_, &QDockWidget::visibilityChanged, this, [this](bool visible) {
     if (visible && tabs_->currentIndex() == 0) MakePhases();
   });
@@ -249,7 +254,9 @@ void MainWindow::BuildTables() {
   tabs_->addTab(allocations_, tr("Allocations"));
 
   explain_ = new ExplainPanel(tabs_, this);
-  connect(tabs_, &QTabWidget::currentChanged, this, &MainWindow::TabChanged);
+  connect(tabs_, &QTabWidget::currentChanged, this, [this] {
+    if (tabs_->currentIndex() == 0) MakePhases();
+  });
 
   log_ = new QPlainTextEdit;
   log_->setObjectName(QStringLiteral("log"));
@@ -261,14 +268,11 @@ void MainWindow::BuildTables() {
 
 void MainWindow::ConnectPanels() {
   connect(run_panel_, &RunPanel::configEdited, this, &MainWindow::editConfig);
+  connect(run_panel_, &RunPanel::presetChosen, this, &MainWindow::ChoosePreset);
   connect(run_panel_, &RunPanel::openModelConfigRequested, this,
           [this] { actions_.Find(QStringLiteral("run.model"))->trigger(); });
   connect(techniques_, &TechniquePanel::configEdited, this, &MainWindow::editConfig);
-  connect(recording_, &RecordingPanel::planRequested, this, [this] {
-    PinBaseline();
-    ShowControls();
-    StartRun();
-  });
+  connect(recording_, &RecordingPanel::planRequested, this, &MainWindow::PlanBeside);
   connect(recording_, &RecordingPanel::partRequested, this, [this] { OpenPartOf(file_); });
   connect(savings_, &SavingsPlanner::saving, techniques_, &TechniquePanel::setSaving);
   connect(savings_, &SavingsPlanner::planned, this,
@@ -282,6 +286,7 @@ void MainWindow::ConnectPanels() {
           [this](quint64 tag, int step, int steps, const QString& text) {
             if (tag != run_tag_) return;
             const double fraction = steps > 0 ? static_cast<double>(step) / steps : -1;
+            run_fraction_ = fraction;
             if (!busy_delay_.isActive()) timeline_->setLoading(text, fraction);
           });
   connect(worker_, &WorkerClient::partialTrace, this,
@@ -301,6 +306,7 @@ void MainWindow::ConnectPanels() {
   connect(&busy_delay_, &QTimer::timeout, this, [this] {
     header_->setBusy(busy_text_);
     timeline_->setLoading(busy_text_);
+    ShowProgress();
   });
 
   connect(timeline_, &timeline::TimelineWidget::selectionChanged, this,
@@ -339,6 +345,8 @@ void MainWindow::ConnectPanels() {
     timeline_->revealSelection();
   });
   connect(allocations_, &AllocationsPanel::found, timeline_, &timeline::TimelineWidget::highlight);
+  connect(header_, &HeaderBar::gpuChosen, this,
+          [this](int device) { showDevice(static_cast<uint8_t>(device)); });
   connect(header_, &HeaderBar::commandsClicked, this,
           [this] { actions_.Find(QStringLiteral("help.commands"))->trigger(); });
   connect(header_, &HeaderBar::chipClicked, this, [this](const QString& name) {
@@ -368,12 +376,35 @@ void MainWindow::RestoreLayout() {
   const QByteArray geometry = settings_->value(QStringLiteral("geometry")).toByteArray();
   if (!geometry.isEmpty()) restoreGeometry(geometry);
   const QByteArray layout = settings_->value(QStringLiteral("layout")).toByteArray();
-  if (!layout.isEmpty()) restoreState(layout, kLayoutVersion);
+  layout_restored_ = !layout.isEmpty() && restoreState(layout, kLayoutVersion);
 }
 
-void MainWindow::setThemeChoice(ThemeChoice choice) {
+void MainWindow::FitLayout() {
+  const auto part = [](int whole, double share, int least, int most) {
+    return std::clamp(static_cast<int>(whole * share), least, most);
+  };
+  resizeDocks({controls_dock_, breakdown_dock_},
+              {part(width(), kSideShare, kControlsLeast, kControlsWidth),
+               part(width(), kSideShare, kBreakdownLeast, kBreakdownWidth)},
+              Qt::Horizontal);
+  resizeDocks({tables_dock_}, {part(height(), kTablesShare, kTablesLeast, kTablesHeight)},
+              Qt::Vertical);
+}
+
+void MainWindow::ResetLayout() {
+  restoreState(default_layout_, kLayoutVersion);
+  FitLayout();
+}
+
+void MainWindow::showEvent(QShowEvent* event) {
+  QMainWindow::showEvent(event);
+  // Only now is it known how large the window is.
+  if (!std::exchange(shown_once_, true) && !layout_restored_) FitLayout();
+}
+
+void MainWindow::setThemeChoice(ThemeChoice choice, bool remember) {
   theme_choice_ = choice;
-  settings_->setValue(QStringLiteral("theme"), ThemeName(choice));
+  if (remember) settings_->setValue(QStringLiteral("theme"), ThemeName(choice));
   theme_ = ResolveTheme(choice);
   ApplyChosenTheme();
 }
@@ -478,7 +509,7 @@ QJsonObject MainWindow::dumpState() const {
       {"theme_choice", ThemeName(theme_choice_)},
       {"baseline", baseline_ != nullptr},
       {"against", Against() ? QString::fromStdString(Against()->name) : QString()},
-      {"ghost", baseline_ != nullptr || previous_ != nullptr},
+      {"ghost", Against() != nullptr && Against() != digest_},
       {"undo", undo_.canUndo() ? undo_.undoText() : QString()},
       {"redo", undo_.canRedo() ? undo_.redoText() : QString()},
       {"recent", recent},

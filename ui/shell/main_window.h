@@ -89,7 +89,10 @@ class MainWindow : public QMainWindow {
   void openPage(const QString& id);  // a name of pageNames(), else nothing happens
   QStringList pageNames() const;     // "phases", "allocations", "compare", "fragmentation", ...
 
-  void setThemeChoice(ThemeChoice choice);
+  // `remember`: the next start begins with it.
+  void setThemeChoice(ThemeChoice choice, bool remember = true);
+  // Of a recording of several GPUs, which one is shown.
+  void showDevice(uint8_t device);
   bool busy() const;     // something is being run, read, written or digested
   bool settled() const;  // not busy, savings known, the canvas drawn
   void settleCanvas();
@@ -116,6 +119,7 @@ class MainWindow : public QMainWindow {
   void dragMoveEvent(QDragMoveEvent* event) override;
   void dragLeaveEvent(QDragLeaveEvent* event) override;
   void dropEvent(QDropEvent* event) override;
+  void showEvent(QShowEvent* event) override;
 
  private:
   class ConfigCommand;
@@ -125,6 +129,7 @@ class MainWindow : public QMainWindow {
     std::shared_ptr<const Digest> digest, previous;
     QString file;
     bool showing_file = false, partial = false;
+    run::RunConfig config;
   };
 
   // main_window.cpp: parts and their places.
@@ -132,6 +137,8 @@ class MainWindow : public QMainWindow {
   void BuildTables();
   void ConnectPanels();
   void RestoreLayout();
+  void FitLayout();    // docks of sizes that leave the canvas its part of the window
+  void ResetLayout();  // all docks where and as large as they are at first
   void ApplyChosenTheme();
   // main_window_actions.cpp
   void BuildActions();
@@ -153,10 +160,13 @@ class MainWindow : public QMainWindow {
   void RunSucceeded();
   void RunEnded(quint64 tag, std::shared_ptr<const trace::Trace> trace, const QString& error);
   void WorkerLost(const QString& what);
-  void Digested(std::shared_ptr<const trace::Trace> trace, bool animate, bool partial);
+  void Digested(std::shared_ptr<const trace::Trace> trace, bool animate, bool partial,
+                std::optional<uint8_t> device = {});
   void ShowDigest(std::shared_ptr<const Digest> digest, bool animate, bool partial);
   void ShowFit();
-  void ShowDevices();
+  void NextDevice();
+  void ChoosePreset(const QString& name);
+  void PlanBeside();  // of a recording, the run that it may have been
   void UpdateGhost(bool animate);
   void UpdateTables();
   void MakePhases();  // when they are stale
@@ -165,10 +175,11 @@ class MainWindow : public QMainWindow {
   void UnpinBaseline();
   void SetBaseline(std::shared_ptr<const Digest> digest, const QString& file);
   void SwapBaseline();
-  std::shared_ptr<const Digest> Against() const { return baseline_ ? baseline_ : previous_; }
+  // What is compared with: what the user has pinned, whatever it is; else the run before, where it
+  // was of the same model on the same input.
+  std::shared_ptr<const Digest> Against() const;
   void ShowNothing();
   void ShowTabs();
-  void TabChanged();
   void ShowControls();
   // main_window_files.cpp
   void OpenPartOf(const QString& path);
@@ -183,6 +194,7 @@ class MainWindow : public QMainWindow {
   void WriteFile(const QString& path, bool chrome);
   void ShowProgress();
   // main_window_document.cpp again
+  void FocusCanvas();
   void Say(const QString& text);  // status bar and log
   void SetBusy(const QString& text);
   void SelectionChanged(trace::AllocationId id);
@@ -206,15 +218,18 @@ class MainWindow : public QMainWindow {
   QString busy_text_;
 
   std::shared_ptr<const Digest> digest_;    // what is shown
-  std::shared_ptr<const Digest> previous_;  // the run before
+  std::shared_ptr<const Digest> previous_;  // the run before; Against() says whether it counts
   std::shared_ptr<const Digest> baseline_;  // pinned, or opened to compare with
   QString baseline_file_;                   // that it was read from
   bool savings_due_ = false;                // soon to be asked for
+  double run_fraction_ = -1;                // of the run that goes on; < 0: not known
   bool shown_is_partial_ = false;
   bool showing_file_ = false;  // opened, not run here
   QString file_;               // that the document was read from or saved to
   quint64 digest_generation_ = 0;
   int digesting_ = 0;
+  QElapsedTimer since_digest_;
+  quint64 comparison_ = 0;  // counts what is digested to compare with
 
   FileLoader* loader_ = nullptr;
   FileLoader* compare_loader_ = nullptr;
@@ -235,7 +250,6 @@ class MainWindow : public QMainWindow {
   BreakdownPanel* breakdown_ = nullptr;
   QTabWidget* tabs_ = nullptr;
   ExplainPanel* explain_ = nullptr;
-  int lent_height_ = 0;  // of the tables before an explain page took more; 0: none did
   TableModel* phases_ = nullptr;
   AllocationsPanel* allocations_ = nullptr;
   TableView* phases_view_ = nullptr;
@@ -250,6 +264,9 @@ class MainWindow : public QMainWindow {
   bool stale_phases_ = false;
   bool showing_state_ = false;  // the document is what was there at one moment
   int tables_height_ = 0;       // before a state took more for its page
+  bool layout_restored_ = false, shown_once_ = false;
+  // Of the stored layout: of another version nothing is taken over.
+  static constexpr int kLayoutVersion = 2;
 };
 
 }  // namespace vramscope::ui

@@ -24,8 +24,8 @@
 namespace vramscope::ui {
 namespace {
 
-constexpr int kLayoutVersion = 1;
 constexpr int kMaxRecent = 9;
+constexpr int kRecentWidth = 420;
 
 QList<QKeySequence> Keys(std::initializer_list<const char*> texts) {
   QList<QKeySequence> keys;
@@ -104,7 +104,9 @@ void MainWindow::AddFileActions() {
                 .text = tr("Quit"),
                 .shortcuts = Keys({"Ctrl+Q"}),
                 .run = [this] { close(); },
-                .separator_before = true});
+                .separator_before = true,
+                .words = {tr("exit"), tr("close")},
+                .careful = true});
 }
 
 void MainWindow::AddEditActions() {
@@ -202,7 +204,8 @@ void MainWindow::AddViewActions() {
                 .text = tr("Show all"),
                 .shortcuts = Keys({"Home", "Ctrl+0"}),
                 .run = [this] { timeline_->zoomToFit(); },
-                .enabled = have});
+                .enabled = have,
+                .words = {tr("fit"), tr("zoom to fit"), tr("reset zoom")}});
   actions_.Add({.id = "view.zoom-in",
                 .menu = menu,
                 .text = tr("Zoom in"),
@@ -246,10 +249,19 @@ void MainWindow::AddViewActions() {
   panel("view.controls", tr("Controls"), "Ctrl+1", controls_dock_, true);
   panel("view.breakdown", tr("Breakdown"), "Ctrl+2", breakdown_dock_, false);
   panel("view.tables", tr("Tables"), "Ctrl+3", tables_dock_, false);
-  actions_.Add(
-      {.id = "view.reset-layout", .menu = menu, .text = tr("Reset the layout"), .run = [this] {
-         restoreState(default_layout_, kLayoutVersion);
-       }});
+  actions_.Add({.id = "view.reset-layout",
+                .menu = menu,
+                .text = tr("Reset the layout"),
+                .run = [this] { ResetLayout(); },
+                .careful = true});
+  actions_.Add({.id = "view.next-device",
+                .menu = menu,
+                .text = tr("Next GPU of the recording"),
+                .shortcuts = Keys({"Ctrl+Shift+D"}),
+                .run = [this] { NextDevice(); },
+                .enabled = [this] { return digest_ != nullptr && digest_->whole != nullptr; },
+                .tip = tr("A recording of several GPUs is shown one GPU at a time"),
+                .words = {tr("device"), tr("cuda")}});
   const auto theme = [&](ThemeChoice choice, const QString& text, bool separator) {
     actions_.Add({.id = QStringLiteral("view.theme.") + ThemeName(choice),
                   .menu = menu,
@@ -287,7 +299,9 @@ void MainWindow::AddRunActions() {
                 .text = tr("Cancel"),
                 .shortcuts = Keys({"Ctrl+."}),
                 .run = [this] { cancelAll(); },
-                .enabled = [this] { return busy(); }});
+                .enabled = [this] { return busy(); },
+                .words = {tr("stop"), tr("abort")},
+                .careful = true});
   actions_.Add({.id = "run.model",
                 .menu = menu,
                 .text = tr("Open config.json …"),
@@ -311,7 +325,8 @@ void MainWindow::AddRunActions() {
                 .menu = menu,
                 .text = tr("Unpin the baseline"),
                 .run = [this] { UnpinBaseline(); },
-                .enabled = [this] { return baseline_ != nullptr; }});
+                .enabled = [this] { return baseline_ != nullptr; },
+                .careful = true});
   actions_.Add({.id = "run.swap",
                 .menu = menu,
                 .text = tr("Swap with the baseline"),
@@ -438,7 +453,11 @@ void MainWindow::RebuildRecent() {
     const bool there = i < recent.size();
     action->setVisible(there);
     action->setEnabled(there);
-    action->setText(there ? tr("Open recent: %1").arg(QFileInfo(recent[i]).fileName()) : QString());
+    // Menus know no ellipsis of their own.
+    const QString name = there ? fontMetrics().elidedText(QFileInfo(recent[i]).fileName(),
+                                                          Qt::ElideMiddle, kRecentWidth)
+                               : QString();
+    action->setText(there ? tr("Open recent: %1").arg(name) : QString());
     action->setToolTip(there ? recent[i] : QString());
   }
 }

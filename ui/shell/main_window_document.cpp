@@ -1,4 +1,6 @@
 // What the window shows: runs and their ends, the baseline, the banner.
+#include <QAbstractSpinBox>
+#include <QApplication>
 #include <QDockWidget>
 #include <QFileInfo>
 #include <QFutureWatcher>
@@ -10,6 +12,7 @@
 #include <QTime>
 #include <QUndoCommand>
 #include <QtConcurrent/QtConcurrentRun>
+#include <algorithm>
 
 #include "profiler/trace/reader.h"
 #include "ui/explain/explain_panel.h"
@@ -23,7 +26,9 @@
 #include "ui/panels/technique_panel.h"
 #include "ui/shell/header_bar.h"
 #include "ui/shell/main_window.h"
+#include "ui/shell/recorded_model.h"
 #include "ui/shell/savings.h"
+#include "ui/timeline/model/compare.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/timeline_data.h"
 #include "ui/timeline/timeline_widget.h"
@@ -34,9 +39,9 @@ namespace {
 
 // A toggle is mostly over before this: no bar for it.
 constexpr int kBusyDelayMs = 250;
-constexpr int kPageHeight = 340;
 // Another toggle may follow at once; the new picture is drawn and morphs in the meantime.
 constexpr int kSavingsDelayMs = 250;
+constexpr int kProgressPollMs = 100;
 // Digested at once in place of on a pool thread: the way there and back costs as much.
 constexpr uint32_t kDigestInline = 20'000;
 constexpr int kCodeCancelled = static_cast<int>(absl::StatusCode::kCancelled);
@@ -70,6 +75,10 @@ class MainWindow::ConfigCommand : public QUndoCommand {
 };
 
 void MainWindow::SetConfig(const run::RunConfig& config) {
+  // What techniques save of another model says nothing of this one.
+  if (config.model_config_json != config_.model_config_json || config.batch != config_.batch ||
+      config.seq != config_.seq)
+    savings_->forget(QStringLiteral("…"), tr("not planned yet"));
   config_ = config;
   run_panel_->setConfig(config);
   techniques_->setConfig(config);
@@ -102,6 +111,7 @@ void MainWindow::PlanOrRecall() {
 void MainWindow::RunSucceeded() {
   banner_->clear(QStringLiteral("run-failed"));
   banner_->clear(QStringLiteral("bad-config"));
+  banner_->clear(QStringLiteral("choose-model"));
   showing_file_ = false;
   file_.clear();
 }
@@ -121,11 +131,49 @@ void MainWindow::editConfig(const run::RunConfig& config) {
   undo_.push(new ConfigCommand(this, config_, *checked));
 }
 
+void MainWindow::ChoosePreset(const QString& name) {
+  const absl::StatusOr<PresetChange> change = WithPreset(config_, name.toStdString());
+  if (!change.ok()) {
+    banner_->show({.kind = "bad-config",
+                   .title = tr("%1 can't be run with these settings").arg(name),
+                   .text = Text(change.status())});
+    Q_EMIT failed(Text(change.status()));
+    return;
+  }
+  const auto list = [](const std::vector<std::string>& words) {
+    QStringList out;
+    for (const std::string& word : words) out << QString::fromStdString(word);
+    return out.join(QStringLiteral(", "));
+  };
+  editConfig(change->config);
+  banner_->clear(QStringLiteral("preset-settings"));
+  if (change->taken.empty()) return;
+  // Nothing changes behind one's back.
+  QString text = tr("It starts with %1.").arg(list(change->taken));
+  if (!change->kept.empty()) text += tr(" What you had set stays: %1.").arg(list(change->kept));
+  banner_->show({.kind = "preset-settings",
+                 .tone = Banner::Tone::kWarning,
+                 .title = tr("%1 has settings of its own").arg(name),
+                 .text = text,
+                 .action = tr("Undo"),
+                 .run = [this] { undo_.undo(); }});
+}
+
+void MainWindow::FocusCanvas() {
+  // Who types somewhere goes on doing so.
+  const QWidget* focus = QApplication::focusWidget();
+  if (qobject_cast<const QLineEdit*>(focus) == nullptr &&
+      qobject_cast<const QAbstractSpinBox*>(focus) == nullptr)
+    timeline_->setFocus();
+}
+
 void MainWindow::StartRun() {
   savings_due_ = false;
   savings_->pause();
   since_run_.start();
+  run_fraction_ = -1;
   run_tag_ = worker_->run(config_);
+  if (!write_poll_.isActive()) write_poll_.start(kProgressPollMs);
   SetBusy(config_.backend == run::Backend::kPlan ? tr("planning …") : tr("running …"));
 }
 
@@ -169,6 +217,9 @@ void MainWindow::RunEnded(quint64 tag, std::shared_ptr<const trace::Trace> trace
     Digested(std::move(trace), animations_, false);
     return;
   }
+  // What stood there was of another run.
+  savings_due_ = false;
+  savings_->forget(QStringLiteral("–"), tr("the run did not finish"));
   if (code == kCodeCancelled) {
     Say(tr("Cancelled"));
     if (digest_ == nullptr && trace == nullptr)
@@ -210,51 +261,62 @@ void MainWindow::WorkerLost(const QString& what) {
     timeline_->setFailed(tr("Nothing was run"), what, tr("Press Ctrl+R to try again"));
 }
 
-void MainWindow::Digested(std::shared_ptr<const trace::Trace> trace, bool animate, bool partial) {
+void MainWindow::Digested(std::shared_ptr<const trace::Trace> trace, bool animate, bool partial,
+                          std::optional<uint8_t> device) {
   const quint64 generation = ++digest_generation_;
   const std::string file = showing_file_ ? file_.toStdString() : std::string();
   if (trace->events.size() < kDigestInline) {
-    ShowDigest(MakeDigest(std::move(trace), file), animate, partial);
+    ShowDigest(MakeDigest(std::move(trace), file, device), animate, partial);
     return;
   }
   ++digesting_;
+  since_digest_.start();
+  if (!write_poll_.isActive()) write_poll_.start(kProgressPollMs);
   // The canvas' indexes beside the digest: neither needs the other. Those of a large trace the
   // canvas builds itself, while the old picture stays.
   std::optional<QFuture<std::shared_ptr<const timeline::TimelineData>>> indexes;
-  if (trace->events.size() <= timeline::TimelineWidget::kBuildInBackground)
+  if (trace->events.size() <= timeline::TimelineWidget::kBuildInBackground &&
+      analysis::DevicesOf(*trace).size() < 2)
     indexes = QtConcurrent::run([trace] { return timeline::TimelineData::Build(trace); });
   auto* watcher = new QFutureWatcher<std::shared_ptr<const Digest>>(this);
   connect(watcher, &QFutureWatcherBase::finished, this,
           [this, watcher, indexes, generation, animate, partial] {
             --digesting_;
             watcher->deleteLater();
+            ShowProgress();
             if (generation != digest_generation_) return;
             if (indexes) timeline_->prepare(indexes->result());
             ShowDigest(watcher->result(), animate, partial);
           });
-  watcher->setFuture(
-      QtConcurrent::run([trace = std::move(trace), file] { return MakeDigest(trace, file); }));
+  watcher->setFuture(QtConcurrent::run(
+      [trace = std::move(trace), file, device] { return MakeDigest(trace, file, device); }));
 }
 
 void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, bool partial) {
   if (!shown_is_partial_ && digest_ != nullptr && !partial) previous_ = digest_;
+  const bool first = digest_ == nullptr || (showing_file_ && !shown_is_partial_);
   digest_ = std::move(digest);
   shown_is_partial_ = partial;
+  if (!partial) before_loading_.reset();
+  // Of no use any more, and large.
+  if (!partial && Against() != previous_) previous_ = nullptr;
+  if (run_tag_ == 0 && !loader_->busy()) SetBusy({});
   const trace::Trace& trace = *digest_->trace;
   timeline_->setFailed({}, {});
   timeline_->setDeviceLimit(trace.info.device.memory_bytes);
-  timeline_->setTrace(digest_->trace, animate);
+  // The ghost first: what is shown never takes the scale of one that goes.
   UpdateGhost(animate);
+  timeline_->setTrace(digest_->trace, animate);
+  if (first) FocusCanvas();
   breakdown_->setDigest(digest_);
   breakdown_->setSelection(timeline_->selection());
   explain_->setDigest(digest_, partial);
   explain_->setSelection(timeline_->selection());
   ShowTabs();
-  header_->setTexts(MakeChipTexts(*digest_));
+  header_->setTexts(MakeChipTexts(*digest_, partial && run_tag_ != 0));
   ShowControls();
   UpdateTables();
   if (!partial) ShowFit();
-  ShowDevices();
   const QString name = QString::fromStdString(
       trace.info.model.name.empty() ? trace.info.title : trace.info.model.name);
   setWindowTitle(file_.isEmpty()
@@ -269,7 +331,7 @@ void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, 
   }
   actions_.Refresh();
   // The picture first: what techniques would save can wait for it.
-  if (!partial && with_savings_ && trace.info.has_config && run_tag_ == 0) {
+  if (!partial && trace.complete && with_savings_ && trace.info.has_config && run_tag_ == 0) {
     savings_due_ = true;
     QTimer::singleShot(kSavingsDelayMs, this, [this] {
       if (savings_due_) savings_->update(config_);
@@ -285,6 +347,33 @@ void MainWindow::ShowControls() {
   const bool recorded = digest_ != nullptr && showing_file_ && digest_->recorded();
   controls_->setCurrentIndex(recorded ? 1 : 0);
   if (recorded) recording_->setDigest(*digest_, file_, shown_is_partial_);
+}
+
+void MainWindow::PlanBeside() {
+  const std::optional<ModelGuess> guess = RecordedModel(*digest_, config_);
+  PinBaseline();
+  controls_->setCurrentIndex(0);
+  controls_dock_->show();
+  if (guess) {
+    banner_->show(
+        {.kind = "recorded-model",
+         .tone = Banner::Tone::kWarning,
+         .title = tr("Planned beside the recording: %1")
+                      .arg(QString::fromStdString(guess->config.model)),
+         .text = tr("%1. The recording does not tell batch and sequence: set them on the left.")
+                     .arg(QString::fromStdString(guess->why))});
+    runConfig(guess->config);
+    return;
+  }
+  banner_->show({.kind = "choose-model",
+                 .tone = Banner::Tone::kWarning,
+                 .title = tr("Which run is to stand beside the recording?"),
+                 .text = tr("The recording does not tell its model. Choose model, batch and "
+                            "sequence on the left, then run it with Ctrl+R."),
+                 .action = tr("Back to the recording"),
+                 .run = [this] { ShowControls(); }});
+  run_panel_->findChild<QWidget*>(QStringLiteral("model"))->setFocus();
+  actions_.Refresh();
 }
 
 // Back to how the window begins.
@@ -345,20 +434,6 @@ void MainWindow::openPage(const QString& id) {
   tabs_->setCurrentIndex(at);
 }
 
-// A page with a picture wants more height than a table: lent while it is in front.
-void MainWindow::TabChanged() {
-  if (tabs_->currentIndex() == 0) MakePhases();
-  const bool tall = qobject_cast<ExplainPage*>(tabs_->currentWidget()) != nullptr;
-  if (tall && lent_height_ == 0 && tables_dock_->height() < kPageHeight &&
-      height() > 2 * kPageHeight) {
-    lent_height_ = tables_dock_->height();
-    resizeDocks({tables_dock_}, {kPageHeight}, Qt::Vertical);
-  } else if (!tall && lent_height_ > 0) {
-    resizeDocks({tables_dock_}, {lent_height_}, Qt::Vertical);
-    lent_height_ = 0;
-  }
-}
-
 void MainWindow::ShowFit() {
   const analysis::Summary& summary = digest_->summary;
   const trace::TraceInfo& info = digest_->trace->info;
@@ -381,28 +456,24 @@ void MainWindow::ShowFit() {
                         Gib(static_cast<double>(info.device.context_bytes)))});
 }
 
-// A sum over GPUs is what none of them had to hold.
-void MainWindow::ShowDevices() {
-  const QString kind = QStringLiteral("devices");
-  if (!digest_->device_to_show || !showing_file_ || shown_is_partial_) {
-    banner_->clear(kind);
-    return;
-  }
-  QStringList peaks;
-  for (const auto& [device, peak] : digest_->devices)
-    peaks << tr("cuda:%1 %2")
-                 .arg(device)
-                 .arg(QString::fromStdString(timeline::FormatBytes(peak.allocated)));
-  const uint8_t device = *digest_->device_to_show;
-  const bool cuts = !file_.endsWith(QLatin1String(".trace"));  // which are read whole
-  banner_->show({.kind = kind,
-                 .tone = Banner::Tone::kWarning,
-                 .title = tr("%1 GPUs, added together").arg(digest_->devices.size()),
-                 .text = tr("Their peaks: %1. Lines, peak and tables here are their sum, which no "
-                            "GPU had to hold.")
-                             .arg(peaks.join(QStringLiteral(", "))),
-                 .action = cuts ? tr("Show cuda:%1 alone").arg(device) : QString(),
-                 .run = [this, device, file = file_] { openPart(file, {.device = device}); }});
+void MainWindow::showDevice(uint8_t device) {
+  if (digest_ == nullptr || digest_->whole == nullptr || digest_->device == device) return;
+  SetBusy(tr("showing cuda:%1 …").arg(device));
+  Digested(digest_->whole, false, shown_is_partial_, device);
+}
+
+void MainWindow::NextDevice() {
+  const auto& devices = digest_->devices;
+  const auto now = std::ranges::find(devices, *digest_->device, &analysis::DevicePeak::device);
+  const auto next = now == devices.end() || now + 1 == devices.end() ? devices.begin() : now + 1;
+  showDevice(next->device);
+}
+
+std::shared_ptr<const Digest> MainWindow::Against() const {
+  if (baseline_ != nullptr) return baseline_;
+  const bool same = previous_ != nullptr && digest_ != nullptr &&
+                    timeline::SameWork(previous_->trace->info, digest_->trace->info);
+  return same ? previous_ : nullptr;
 }
 
 void MainWindow::UpdateGhost(bool) {
@@ -411,7 +482,10 @@ void MainWindow::UpdateGhost(bool) {
   if (ghost == nullptr || ghost == digest_) {
     timeline_->setGhost(nullptr);
   } else {
-    timeline_->setGhost(ghost->trace, baseline_ ? tr("baseline") : tr("previous run"));
+    // A baseline may be anything: it says what it is.
+    timeline_->setGhost(ghost->trace,
+                        baseline_ ? tr("baseline %1").arg(QString::fromStdString(ghost->name))
+                                  : tr("previous run"));
   }
 }
 

@@ -97,7 +97,7 @@ void MainWindow::openFile(const QString& path) {
 void MainWindow::openPart(const QString& path, const importers::OpenOptions& part) {
   // What is shown stays, or comes back, when this can't be opened.
   if (!before_loading_)
-    before_loading_ = Shown{digest_, previous_, file_, showing_file_, shown_is_partial_};
+    before_loading_ = Shown{digest_, previous_, file_, showing_file_, shown_is_partial_, config_};
   part_ = part;
   Say(tr("Opening %1").arg(path));
   loader_->start(path, part);
@@ -165,9 +165,11 @@ void MainWindow::FileNotLoaded(const QString& path, const absl::Status& status) 
   banner_->clear(QStringLiteral("large-file"));
   ++digest_generation_;  // a picture that is still being digested comes too late
   const std::optional<Shown> before = std::exchange(before_loading_, std::nullopt);
-  if (before && shown_is_partial_ && showing_file_ && digest_ != before->digest) {
+  if (before) {
     file_ = before->file;
     showing_file_ = before->showing_file;
+  }
+  if (before && shown_is_partial_ && digest_ != before->digest) {
     previous_ = before->previous;
     digest_ = nullptr;  // the picture of a part is not a run to compare with
     if (before->digest != nullptr) {
@@ -215,10 +217,9 @@ void MainWindow::FileLoaded(const QString& path,
   if (worker_->busy()) worker_->cancel();
   savings_due_ = false;
   savings_->pause();
-  if (const std::optional<Shown> before = std::exchange(before_loading_, std::nullopt);
-      before && shown_is_partial_ && before->digest != nullptr && !before->partial) {
-    previous_ = before->digest;
-  }
+  if (before_loading_ && shown_is_partial_ && before_loading_->digest != nullptr &&
+      !before_loading_->partial)
+    previous_ = before_loading_->digest;
   file_ = QFileInfo(path).absoluteFilePath();
   showing_file_ = true;
   undo_.clear();
@@ -231,7 +232,7 @@ void MainWindow::FileLoaded(const QString& path,
     PinBaseline();
     openFile(path);
   };
-  if (digest_ != nullptr && digest_->trace == loaded) {
+  if (digest_ != nullptr && (digest_->trace == loaded || digest_->whole == loaded)) {
     next();
   } else {
     connect(this, &MainWindow::documentShown, this, next, Qt::SingleShotConnection);
@@ -260,18 +261,24 @@ void MainWindow::ComparisonLoaded(const QString& path,
   AddRecent(path);
   const QString file = QFileInfo(path).absoluteFilePath();
   ++digesting_;
+  since_digest_.start();
   auto* watcher = new QFutureWatcher<std::shared_ptr<const Digest>>(this);
-  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, file] {
+  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, file, at = ++comparison_] {
     --digesting_;
     watcher->deleteLater();
     ShowProgress();
+    if (at != comparison_) return;  // cancelled
     SetBaseline(watcher->result(), file);
     openPage(QStringLiteral("compare"));
     Say(tr("Compared with %1").arg(file));
     ShowWarnings(file, *baseline_->trace);
   });
-  watcher->setFuture(QtConcurrent::run(
-      [trace = loaded, name = file.toStdString()] { return MakeDigest(trace, name); }));
+  // Of several GPUs the same one, where there is such a one.
+  watcher->setFuture(QtConcurrent::run([trace = loaded, name = file.toStdString(),
+                                        device = digest_ ? digest_->device : std::nullopt] {
+    return MakeDigest(trace, name, device);
+  }));
+  ShowProgress();
 }
 
 void MainWindow::ComparisonNotLoaded(const QString& path, const absl::Status& status) {

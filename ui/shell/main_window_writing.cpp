@@ -23,8 +23,8 @@
 namespace vramscope::ui {
 namespace {
 
-// Shorter writing needs no bar.
-constexpr int kWriteBarMs = 500;
+// What is over sooner needs no bar.
+constexpr int kBarMs = 500;
 constexpr int kWritePollMs = 100;
 
 // Passes text on to a file's buffer, counts it, and refuses it once it is not wanted any more.
@@ -144,6 +144,24 @@ void MainWindow::ShowProgress() {
     return;
   }
   cancel_->setEnabled(true);
+  const auto show = [this](int permille) {
+    progress_->setRange(0, permille < 0 ? 0 : 1000);
+    if (permille >= 0) progress_->setValue(permille);
+    progress_->show();
+    cancel_->show();
+  };
+  if (run_tag_ != 0) {
+    if (since_run_.elapsed() < kBarMs) return;
+    show(run_fraction_ < 0 ? -1 : static_cast<int>(run_fraction_ * 1000));
+    status_->setText(tr("%1 · Ctrl+. cancels").arg(busy_text_));
+    return;
+  }
+  if (digesting_ > 0) {
+    if (since_digest_.elapsed() < kBarMs) return;
+    show(-1);
+    status_->setText(tr("Adding up what is in memory … · Ctrl+. cancels"));
+    return;
+  }
   if (writing_.empty()) {
     write_poll_.stop();
     progress_->hide();
@@ -151,12 +169,9 @@ void MainWindow::ShowProgress() {
     return;
   }
   const Writing& writing = *writing_.back();
-  if (writing.since.elapsed() < kWriteBarMs) return;
+  if (writing.since.elapsed() < kBarMs) return;
   const int permille = writing.permille;
-  progress_->setRange(0, permille < 0 ? 0 : 1000);
-  if (permille >= 0) progress_->setValue(permille);
-  progress_->show();
-  cancel_->show();
+  show(permille);
   const QString much = permille < 0
                            ? QString::fromStdString(timeline::FormatBytes(writing.bytes, true))
                            : tr("%1 %").arg(permille / 10);
@@ -172,6 +187,17 @@ void MainWindow::cancelAll() {
   for (const auto& writing : writing_) writing->cancel = true;
   worker_->cancel();
   explain_->cancel();
+  if (digesting_ == 0) return;
+  // What is being added up is not waited for; a file that was already read is as if it were not.
+  ++comparison_;
+  ++digest_generation_;
+  if (before_loading_ && !loader_->busy()) {
+    SetConfig(before_loading_->config);
+    FileNotLoaded(file_, absl::CancelledError("cancelled"));
+  } else {
+    SetBusy({});
+    Say(tr("Cancelled"));
+  }
 }
 
 }  // namespace vramscope::ui

@@ -73,6 +73,13 @@ void SavingsPlanner::pause() {
   }
 }
 
+void SavingsPlanner::forget(const QString& instead, const QString& why) {
+  pause();
+  wants_.clear();
+  for (const Technique& technique : Techniques())
+    Q_EMIT saving(ToQString(technique.id), std::nullopt, instead, why);
+}
+
 bool SavingsPlanner::idle() const { return current_key_.isEmpty() && queue_.isEmpty(); }
 
 void SavingsPlanner::Publish() {

@@ -28,6 +28,8 @@ class SavingsPlanner : public QObject {
   // Figures for every technique around this configuration: at once where they are known, by and by
   // where they must be planned.
   void update(const run::RunConfig& config);
+  // As pause(), and no figure stands any more: `instead` and `why` do.
+  void forget(const QString& instead, const QString& why);
   void pause();  // ends the plan in progress, forgets what is queued; known results stay
   bool idle() const;
 

@@ -175,7 +175,7 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
                                            "settings of PYTORCH_CUDA_ALLOC_CONF)")
                                 .arg(QString::fromStdString(options.page),
                                      window.pageNames().join(QStringLiteral(", "))));
-  if (!theme.isEmpty()) window.setThemeChoice(ThemeFromName(theme));
+  if (!theme.isEmpty()) window.setThemeChoice(ThemeFromName(theme), false);
   if (size) window.resize(*size);
   if (!picture && !size && window.screen() != nullptr) {
     const QSize room = window.screen()->availableSize();

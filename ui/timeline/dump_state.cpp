@@ -91,6 +91,10 @@ QJsonObject DumpState(const CanvasState& s, const SceneCounts& counts) {
   if (s.ghost) {
     ghost["label"] = Q(s.ghost_label);
     ghost["peak_allocated"] = qint64(s.ghost->peak().allocated);
+    if (s.layout[LaneKind::kDifference].visible)
+      ghost["difference"] = QJsonObject{{"highest", counts.difference_highest},
+                                        {"lowest", counts.difference_lowest},
+                                        {"columns", qint64{counts.difference_end}}};
   }
   o["ghost"] = ghost;
   o["events"] = qint64{s.data->trace().events.size()};

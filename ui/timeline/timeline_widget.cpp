@@ -417,7 +417,8 @@ void TimelineWidget::settle() {
 bool TimelineWidget::ready() const { return impl_->building.empty() && !impl_->model.animating(); }
 
 QSize TimelineWidget::sizeHint() const { return {1000, 720}; }
-QSize TimelineWidget::minimumSizeHint() const { return {320, 240}; }
+// High enough for the phases, the memory and the blocks.
+QSize TimelineWidget::minimumSizeHint() const { return {320, 280}; }
 
 void TimelineWidget::zoomToFit() {
   impl_->model.Fit(impl_->Now());

@@ -198,7 +198,7 @@ struct WorkerClient::Impl {
     if (active) EndActive(kCodeUnavailable, ended);
     if (given_up) {
       last_code = kCodeUnavailable;
-      Q_EMIT self->runEnded(given_up->tag, nullptr, text);
+      Q_EMIT self->runEnded(given_up->tag, nullptr, ended);
     }
     Q_EMIT self->workerLost(text);
   }

@@ -77,11 +77,31 @@ TEST(CurveIndex, EqualsAScan) {
       ASSERT_EQ(got.allocated_max, expected.allocated_max) << begin << " " << end << " " << columns;
       ASSERT_EQ(got.reserved_max, expected.reserved_max);
       ASSERT_EQ(got.point, expected.point);
+      // Without the rounding of many points: a moment counts even where a column has no length.
+      if (end - begin >= columns)
+        ASSERT_EQ(index.AllocatedBetween(CurveIndex::Edges(begin, end, columns)),
+                  expected.allocated_max);
       for (int c = 0; c < trace::kCategoryCount; ++c) {
         ASSERT_EQ(got.category[c], expected.category[c]);
       }
     }
   }
+}
+
+TEST(CurveIndex, BetweenEdgesThatDoNotMove) {
+  const auto t = MakeRandomTrace({.seed = 2, .steps = 1});
+  const auto shared = std::make_shared<const MemoryCurves>(analysis::ComputeCurves(*t));
+  const MemoryCurves& curves = *shared;
+  const CurveIndex index(shared);
+  const int64_t at = curves.time_ns[curves.size() / 2];
+  size_t last = curves.size() / 2;
+  while (last + 1 < curves.size() && curves.time_ns[last + 1] == at) ++last;
+  EXPECT_TRUE(index.AllocatedBetween({}).empty());
+  EXPECT_EQ(CurveIndex::Edges(5, 5, 10).size(), 0u);
+  const std::vector<int64_t> edges = {at, at, at};
+  for (uint64_t bytes : index.AllocatedBetween(edges)) EXPECT_GT(bytes, 0u);
+  const std::vector<int64_t> before = {t->begin_ns() - 100, t->begin_ns() - 50};
+  EXPECT_EQ(index.AllocatedBetween(before), std::vector<uint64_t>{0});
 }
 
 // With hundreds of points a column: between the highest of the column less its edges, and of the

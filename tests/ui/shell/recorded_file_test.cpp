@@ -63,7 +63,10 @@ TEST_F(RecordedFileTest, ShowsWhatWasRecordedInPlaceOfControls) {
 TEST_F(RecordedFileTest, ARunBesideItBringsTheControlsBack) {
   OpenRecorded();
   QTest::mouseClick(Find<QPushButton>("recordingPlan"), Qt::LeftButton);
+  EXPECT_FALSE(State()["recorded"].toBool());
+  window_->actionRegistry()->Find(QStringLiteral("run.again"))->trigger();
   ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  EXPECT_EQ(Banner("kind"), "") << "the question is answered";
   EXPECT_FALSE(State()["recorded"].toBool());
   EXPECT_TRUE(State()["baseline"].toBool());
   EXPECT_EQ(Chip("backend"), "plan · modelled");
@@ -212,30 +215,6 @@ TEST_F(RecordedFileTest, WarningsAreShownAndLogged) {
   EXPECT_EQ(Banner("kind"), "file-warnings");
   EXPECT_THAT(Banner("text").toStdString(), ::testing::HasSubstr("ring was full"));
   EXPECT_THAT(Banner("text").toStdString(), ::testing::HasSubstr("1 more in the Log"));
-}
-
-TEST_F(RecordedFileTest, SeveralGpusAreSaidAndOneIsAClickAway) {
-  const auto one = testing::MakeRecordedTrace({.steps = 1});
-  auto two = std::make_shared<trace::Trace>(*one);
-  for (uint32_t id = 0; id < two->allocations.size(); ++id) two->allocations.device[id] = id % 2;
-  std::optional<uint8_t> asked;
-  Open([&](const std::string&, const importers::OpenOptions& o) -> absl::StatusOr<TracePtr> {
-    asked = o.device;
-    return o.device ? one : TracePtr(two);
-  });
-  window_->openFile(QStringLiteral("/nowhere/two.pickle"));
-  ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
-  EXPECT_EQ(asked, std::nullopt);
-  EXPECT_EQ(Banner("kind"), "devices");
-  EXPECT_THAT(Banner("text").toStdString(),
-              ::testing::AllOf(::testing::HasSubstr("cuda:0"), ::testing::HasSubstr("cuda:1")));
-  ASSERT_TRUE(window_->digest()->device_to_show);
-  const uint8_t most = *window_->digest()->device_to_show;
-  EXPECT_EQ(Banner("action"), QStringLiteral("Show cuda:%1 alone").arg(most));
-  Find<QToolButton>("banner-action")->click();
-  ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
-  EXPECT_EQ(asked, most);
-  EXPECT_EQ(Banner("kind"), "");
 }
 
 TEST_F(RecordedFileTest, JsonIsAConfigurationOnlyWhenItLooksLikeOne) {

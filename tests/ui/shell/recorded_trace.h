@@ -18,6 +18,7 @@ struct RecordedOptions {
   int layers = 6;
   bool out_of_memory = true;
   bool leak = true;  // one block a step stays
+  uint64_t weight_bytes = 16 << 20;
 };
 
 class RecordedTrace {
@@ -35,8 +36,8 @@ class RecordedTrace {
                {"step", "/home/me/run/train.py", 12}});
     const auto leaky = Stack({{"log", "/home/me/run/metrics.py", 5}});
     // Older than the recording: a segment with a parameter.
-    Segment(64 << 20);
-    const auto weight = Alloc(16 << 20, Category::kParameter, 1, trace::StackId{});
+    Segment(o_.weight_bytes + (48 << 20));
+    const auto weight = Alloc(o_.weight_bytes, Category::kParameter, 1, trace::StackId{});
     (void)weight;
     Push({.kind = Kind::kMarker, .name = Name(std::string(trace::kMarkerRecordingBegin))});
     for (int step = 0; step < o_.steps; ++step) {

@@ -465,5 +465,58 @@ TEST(TinyWindowTest, AnySizeCanBeDrawn) {
   }
 }
 
+TEST_F(CanvasTest, ATraceDiffersNowhereFromItself) {
+  model_.SetGhost(TimelineData::Build(
+                      testing::MakeSyntheticTrace({.layers = 6, .steps = 2, .micro_batches = 2})),
+                  "baseline");
+  for (int i = 0; i < 40; ++i) {
+    const SceneCounts counts = Draw();
+    ASSERT_TRUE(counts.ghost_shown);
+    ASSERT_EQ(counts.difference_highest, 0) << i;
+    ASSERT_EQ(counts.difference_lowest, 0) << i;
+    ASSERT_EQ(counts.difference_end, counts.columns);
+    model_.Move({.x = 200.0 + 15 * i, .y = 300}, 0);
+    model_.ZoomBy(1.3, 0);
+  }
+}
+
+TEST_F(CanvasTest, AShorterBaselineEndsAndIsNotCountedAsNothing) {
+  auto longer = testing::MakeSyntheticTrace({.layers = 6, .steps = 5, .micro_batches = 2});
+  model_.SetData(TimelineData::Build(longer), false, 0);
+  model_.SetGhost(data_, "baseline b.trace");
+  const SceneCounts counts = Draw();
+  EXPECT_LT(counts.difference_end, counts.columns / 2 + 2);
+  EXPECT_GT(counts.difference_end, counts.columns / 3);
+  // The steps that both have are the same.
+  EXPECT_LT(counts.difference_highest, static_cast<double>(data_->peak().allocated) / 20);
+  EXPECT_THAT(Texts(list_), ::testing::Contains(HasSubstr("it ends sooner")));
+  EXPECT_THAT(Texts(list_), ::testing::Contains("baseline b.trace ends here"));
+  Hit hit;
+  hit.kind = HitKind::kMemory;
+  hit.time = state().data->duration_ns() * 0.9;
+  bool said = false;
+  for (const auto& row : MakeTooltip(state(), hit).rows) {
+    EXPECT_NE(row.label, "difference");
+    said |= row.value == "has ended before";
+  }
+  EXPECT_TRUE(said);
+}
+
+TEST_F(CanvasTest, TheAxisIsThatOfWhatIsShown) {
+  const uint64_t own = state().axis.max;
+  auto large = TimelineData::Build(
+      testing::MakeSyntheticTrace({.layers = 6, .steps = 2, .hidden_bytes = uint64_t{200} << 20}));
+  model_.SetGhost(large, "baseline of another model");
+  EXPECT_GE(state().axis.max, large->peak().allocated) << "asked for: on one axis";
+  model_.SetGhost(nullptr, "");
+  EXPECT_EQ(state().axis.max, own);
+  // A small recording after a large run.
+  model_.SetData(large, false, 0);
+  auto small = std::make_shared<trace::Trace>(*trace_);
+  small->info.title = "another file";
+  model_.SetData(TimelineData::Build(small), false, 0);
+  EXPECT_EQ(state().axis.max, own);
+}
+
 }  // namespace
 }  // namespace vramscope::ui::timeline

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "profiler/analysis/analysis.h"
 #include "tests/ui/timeline/synthetic_trace.h"
 #include "ui/timeline/model/compare.h"
 #include "ui/timeline/model/format.h"
@@ -247,6 +248,18 @@ TEST(LayoutTest, SmallLanesGiveWayFirst) {
   for (const Lane& lane : large.lanes) EXPECT_TRUE(lane.visible) << Name(lane.kind);
 }
 
+// What a window of 1024 x 700 leaves for the canvas, and less.
+TEST(LayoutTest, PhasesMemoryAndBlocksStayInALowCanvas) {
+  for (float height : {280.0f, 300.0f, 360.0f}) {
+    Layout l = ComputeLayout(460, height, Everything());
+    EXPECT_TRUE(l[LaneKind::kPhases].visible) << height;
+    EXPECT_GE(l[LaneKind::kMemory].body.h, 50) << height;
+    ASSERT_TRUE(l[LaneKind::kBlocks].visible) << height;
+    EXPECT_GE(l[LaneKind::kBlocks].body.h, 36) << height;
+    EXPECT_LE(l.data_bottom(), height + 0.5f);
+  }
+}
+
 TEST(LayoutTest, AFoldedLaneKeepsItsTitle) {
   FoldedLanes folded{};
   folded[static_cast<size_t>(LaneKind::kBlocks)] = true;
@@ -284,6 +297,78 @@ TEST(CompareTest, RunsWithoutCommonPhasesStartTogether) {
   auto b = testing::MakeSyntheticTrace({.layers = 2});
   TimeMap map(empty, *b);
   EXPECT_DOUBLE_EQ(map.Map(12345), 12345);
+}
+
+std::vector<int64_t> EdgesOf(const trace::Trace& t, int64_t begin, int64_t end, int columns) {
+  return query::CurveIndex::Edges(t.begin_ns() + begin, t.begin_ns() + end, columns);
+}
+
+TEST(CompareTest, ATraceLiesOnItselfExactly) {
+  auto t = testing::MakeSyntheticTrace({.layers = 5, .steps = 3, .micro_batches = 2});
+  auto same = testing::MakeSyntheticTrace({.layers = 5, .steps = 3, .micro_batches = 2});
+  const query::CurveIndex index(
+      std::make_shared<const analysis::MemoryCurves>(analysis::ComputeCurves(*t)));
+  const TimeMap map(*t, *same);
+  ASSERT_GT(map.anchors(), 10u);
+  std::mt19937_64 random(7);
+  const int64_t length = t->end_ns() - t->begin_ns();
+  for (int i = 0; i < 300; ++i) {
+    const int64_t begin = std::uniform_int_distribution<int64_t>(0, length - 2)(random);
+    const int64_t end = std::uniform_int_distribution<int64_t>(begin + 1, length)(random);
+    const int columns = std::uniform_int_distribution<>(1, 2000)(random);
+    const auto edges = EdgesOf(*t, i == 0 ? 0 : begin, i == 0 ? length : end, columns);
+    const GhostColumns ghost = GhostUnder(*t, *same, index, map, edges);
+    ASSERT_EQ(ghost.end, columns);
+    ASSERT_EQ(ghost.allocated, index.AllocatedBetween(edges)) << begin << " to " << end;
+  }
+}
+
+TEST(CompareTest, BehindTheEndOfAShorterRunThereIsNothingToCompareWith) {
+  auto longer = testing::MakeSyntheticTrace({.layers = 4, .steps = 4});
+  auto shorter = testing::MakeSyntheticTrace({.layers = 4, .steps = 2});
+  const query::CurveIndex index(
+      std::make_shared<const analysis::MemoryCurves>(analysis::ComputeCurves(*shorter)));
+  const TimeMap map(*longer, *shorter);
+  const int64_t length = longer->end_ns() - longer->begin_ns();
+  const auto edges = EdgesOf(*longer, 0, length, 1000);
+  const GhostColumns ghost = GhostUnder(*longer, *shorter, index, map, edges);
+  const double share =
+      static_cast<double>(shorter->end_ns() - shorter->begin_ns()) / static_cast<double>(length);
+  EXPECT_NEAR(ghost.end, share * 1000, 2);
+  // Wholly behind it: none at all; the other way round all is covered.
+  EXPECT_EQ(
+      GhostUnder(*longer, *shorter, index, map, EdgesOf(*longer, length * 9 / 10, length, 50)).end,
+      0);
+}
+
+TEST(CompareTest, OnlyTheSameModelOnTheSameInputIsTheSameWork) {
+  trace::TraceInfo run;
+  run.has_config = true;
+  run.config = run::RunConfigBuilder().Build().value();
+  run.model.name = run.config.model;
+  EXPECT_TRUE(SameWork(run, run));
+  trace::TraceInfo technique = run;
+  technique.config.checkpointing.mode = run::CheckpointMode::kLayer;
+  technique.config.micro_batches = 2;
+  EXPECT_TRUE(SameWork(run, technique)) << "the same work, done otherwise";
+  for (int what = 0; what < 4; ++what) {
+    trace::TraceInfo other = run;
+    if (what == 0) other.config.batch = 8;
+    if (what == 1) other.config.seq = 64;
+    if (what == 2) other.config.model_config_json = "{}";
+    if (what == 3) other.backend = trace::Backend::kCpu;
+    EXPECT_FALSE(SameWork(run, other)) << what;
+    EXPECT_FALSE(SameSubject(run, other)) << what;
+  }
+  trace::TraceInfo recording;
+  recording.backend = trace::Backend::kImported;
+  recording.title = "a.pickle";
+  EXPECT_FALSE(SameWork(recording, recording)) << "of a recording nobody says what it ran";
+  EXPECT_FALSE(SameWork(run, recording));
+  EXPECT_TRUE(SameSubject(recording, recording)) << "more of the same file";
+  trace::TraceInfo other = recording;
+  other.title = "b.pickle";
+  EXPECT_FALSE(SameSubject(recording, other));
 }
 
 TEST(CompareTest, FindsTheSameAllocationInAnotherRun) {

@@ -1,6 +1,7 @@
 #include "ui/timeline/model/compare.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -62,8 +63,45 @@ double TimeMap::Map(double a) const {
   auto next = std::upper_bound(a_.begin(), a_.end(), a);
   if (next == a_.begin()) return b_.front() + (a - a_.front());
   size_t i = next - a_.begin() - 1;
-  if (next == a_.end()) return b_[i] + (a - a_[i]);
+  // Without a stretch there is nothing to round: a run laid over itself lies on itself exactly.
+  if (next == a_.end() || b_[i + 1] - b_[i] == a_[i + 1] - a_[i]) return a + (b_[i] - a_[i]);
   return b_[i] + (a - a_[i]) * (b_[i + 1] - b_[i]) / (a_[i + 1] - a_[i]);
+}
+
+bool SameWork(const trace::TraceInfo& a, const trace::TraceInfo& b) {
+  return a.has_config && b.has_config && a.backend == b.backend && a.model.name == b.model.name &&
+         a.config.model == b.config.model &&
+         a.config.model_config_json == b.config.model_config_json &&
+         a.config.batch == b.config.batch && a.config.seq == b.config.seq;
+}
+
+bool SameSubject(const trace::TraceInfo& a, const trace::TraceInfo& b) {
+  if (SameWork(a, b)) return true;
+  return !a.has_config && !b.has_config && a.backend == b.backend && a.model.name == b.model.name &&
+         a.title == b.title && a.source == b.source;
+}
+
+GhostColumns GhostUnder(const trace::Trace& shown, const trace::Trace& ghost,
+                        const query::CurveIndex& ghost_curves, const TimeMap& map,
+                        std::span<const int64_t> edges) {
+  GhostColumns out;
+  const auto length = static_cast<double>(ghost.end_ns() - ghost.begin_ns());
+  std::vector<int64_t> there;
+  there.reserve(edges.size());
+  for (int64_t edge : edges) {
+    const double at = map.Map(static_cast<double>(edge - shown.begin_ns()));
+    const int64_t time = ghost.begin_ns() + std::llround(std::clamp(at, -1.0, length + 1));
+    if (!there.empty()) {
+      // The last column of both may end behind both.
+      const bool within = at <= length || (edge > shown.end_ns() && there.back() < ghost.end_ns());
+      if (!within) break;
+      ++out.end;
+    }
+    there.push_back(std::max(time, there.empty() ? time : there.back()));
+  }
+  out.allocated = ghost_curves.AllocatedBetween(there);
+  out.allocated.resize(edges.empty() ? 0 : edges.size() - 1, 0);
+  return out;
 }
 
 AllocationKey KeyOf(const trace::Trace& t, trace::AllocationId id) {

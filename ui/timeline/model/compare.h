@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/query/level_of_detail.h"
 #include "profiler/trace/trace.h"
 
 namespace vramscope::ui::timeline {
@@ -24,6 +25,23 @@ class TimeMap {
  private:
   std::vector<double> a_, b_;  // both rise
 };
+
+// Whether two traces tell of the same work: runs of one model on input of one shape, by the same
+// backend. Only then may one be drawn behind the other, on one axis, without having been asked for.
+bool SameWork(const trace::TraceInfo& a, const trace::TraceInfo& b);
+// Whether one trace takes the place of another before the same eyes: the same work, or more, less
+// or another device of the same file. What was looked at then stays in view.
+bool SameSubject(const trace::TraceInfo& a, const trace::TraceInfo& b);
+
+// What a ghost had allocated at most under each column of the shown trace: between edge i and
+// edge i + 1 (times of the shown trace, as CurveIndex::Edges gives them).
+struct GhostColumns {
+  std::vector<uint64_t> allocated;
+  int end = 0;  // columns before it lie within the ghost; from there on there is none
+};
+GhostColumns GhostUnder(const trace::Trace& shown, const trace::Trace& ghost,
+                        const query::CurveIndex& ghost_curves, const TimeMap& map,
+                        std::span<const int64_t> edges);
 
 // What stays the same of an allocation when the run is made again with other settings.
 struct AllocationKey {

@@ -26,6 +26,8 @@ constexpr int kMaxOpRows = 3;
 // Below this the big lanes say nothing; rows of the others give way first.
 constexpr float kMinMemory = 110;
 constexpr float kMinBlocks = 70;
+// Of little height, memory and blocks together are worth more than either alone.
+constexpr float kLeastOfBoth = 92;
 constexpr float kMemoryShare = 0.58f;
 
 }  // namespace
@@ -120,7 +122,7 @@ Layout ComputeLayout(float width, float height, const LaneNeeds& needs, const Fo
   if (flexible() < want() * 1.1f) annotations = 0;
   while (flexible() < want() && modules > 0) --modules;
   if (flexible() < want()) difference = false;
-  if (flexible() < want()) blocks = false;
+  if (flexible() < std::min(want(), kLeastOfBoth)) blocks = false;
 
   float rest = std::max(flexible(), 24.0f);
   bool memory_open = !is_folded(LaneKind::kMemory);

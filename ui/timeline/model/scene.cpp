@@ -219,7 +219,7 @@ SceneCounts BuildDataLayer(const CanvasState& s, const TextMeasure& measure, Sce
   DrawAxes(s, measure, list);
   DrawOverview(s, measure, list);
   DrawMemory(s, measure, memory, &counts, list);
-  DrawDifference(s, measure, list);
+  DrawDifference(s, measure, &counts, list);
   DrawBlocks(s, measure, &counts, list);
   DrawSlices(s, measure, &counts, list);
   DrawMarks(s, &counts, list);

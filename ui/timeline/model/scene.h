@@ -23,6 +23,10 @@ struct SceneCounts {
   bool peak_shown = false;
   bool limit_shown = false;
   bool ghost_shown = false;
+  // Of the difference lane: bytes at most over and under the ghost, and the first column in which
+  // there is no ghost any more.
+  double difference_highest = 0, difference_lowest = 0;
+  uint32_t difference_end = 0;
 };
 
 // Scratch that is kept from frame to frame.
@@ -45,7 +49,8 @@ void DrawAxes(const CanvasState& state, const TextMeasure& measure, DrawList* li
 void DrawOverview(const CanvasState& state, const TextMeasure& measure, DrawList* list);
 void DrawMemory(const CanvasState& state, const TextMeasure& measure, SceneMemory* memory,
                 SceneCounts* counts, DrawList* list);
-void DrawDifference(const CanvasState& state, const TextMeasure& measure, DrawList* list);
+void DrawDifference(const CanvasState& state, const TextMeasure& measure, SceneCounts* counts,
+                    DrawList* list);
 void DrawBlocks(const CanvasState& state, const TextMeasure& measure, SceneCounts* counts,
                 DrawList* list);
 void DrawSlices(const CanvasState& state, const TextMeasure& measure, SceneCounts* counts,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/timeline/model/compare.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/scene.h"
 
@@ -33,31 +34,15 @@ int ColumnsWithData(const CanvasState& s, int columns) {
   return std::clamp(static_cast<int>(std::ceil(last)), 0, columns);
 }
 
-// The ghost's highest allocated bytes under each column of the view.
-std::vector<uint64_t> GhostColumns(const CanvasState& s, int columns) {
-  std::vector<uint64_t> out(columns, 0);
-  const TimelineData& g = *s.ghost;
+// Where the columns of QueryView begin, and where the last one ends.
+std::vector<int64_t> EdgesOfView(const CanvasState& s, int columns) {
   const Span& v = s.viewport.view();
-  double begin = s.ghost_map.Map(v.begin), end = s.ghost_map.Map(v.end);
-  if (end <= begin) return out;
-  // Twice as fine, because the map between the two runs is only linear in pieces.
-  int fine = columns * 2;
-  auto c =
-      g.curve_index().Query(g.ToTrace(begin), std::max(g.ToTrace(end), g.ToTrace(begin) + 1), fine);
-  if (c.allocated_max.empty()) return out;
-  double per_column = v.width() / columns;
-  double to_fine = fine / (end - begin);
-  double from = begin;
-  for (int i = 0; i < columns; ++i) {
-    double to = s.ghost_map.Map(v.begin + (i + 1) * per_column);
-    auto a = std::clamp(static_cast<int>((from - begin) * to_fine), 0, fine - 1);
-    auto b = std::clamp(static_cast<int>(std::ceil((to - begin) * to_fine)), a + 1, fine);
-    if (from <= g.duration_ns() && to >= 0) {
-      out[i] = *std::max_element(c.allocated_max.begin() + a, c.allocated_max.begin() + b);
-    }
-    from = to;
-  }
-  return out;
+  const int64_t begin = s.data->ToTrace(v.begin);
+  return query::CurveIndex::Edges(begin, std::max(s.data->ToTrace(v.end), begin + 1), columns);
+}
+
+GhostColumns GhostUnderView(const CanvasState& s, std::span<const int64_t> edges) {
+  return GhostUnder(s.data->trace(), s.ghost->trace(), s.ghost->curve_index(), s.ghost_map, edges);
 }
 
 // A step curve over the columns as thin rectangles: cheaper than a stroked path of thousands of
@@ -265,13 +250,13 @@ void DrawMemory(const CanvasState& s, const TextMeasure& measure, SceneMemory* m
            [&](int i) { return top[i]; });
 
   if (s.ghost) {
-    std::vector<uint64_t> ghost = GhostColumns(s, columns);
+    const GhostColumns ghost = GhostUnderView(s, EdgesOfView(s, columns));
     auto y_of = [&](int i) {
-      return static_cast<float>(s.BytesToY(static_cast<double>(ghost[i])));
+      return static_cast<float>(s.BytesToY(static_cast<double>(ghost.allocated[i])));
     };
-    // A dark and a light line, so that it is seen on every hue.
-    StepLine(s, body, columns, columns, s.theme.ground.WithAlpha(0.45), 3, {}, list, y_of);
-    StepLine(s, body, columns, columns, s.theme.ghost, 1, {}, list, y_of);
+    // A dark and a light line, so that it is seen on every hue. It ends where the ghost ends.
+    StepLine(s, body, columns, ghost.end, s.theme.ground.WithAlpha(0.45), 3, {}, list, y_of);
+    StepLine(s, body, columns, ghost.end, s.theme.ghost, 1, {}, list, y_of);
     counts->ghost_shown = true;
   }
 
@@ -331,29 +316,36 @@ void DrawMemory(const CanvasState& s, const TextMeasure& measure, SceneMemory* m
   DrawPeak(s, peak, body, list);
 }
 
-void DrawDifference(const CanvasState& s, const TextMeasure& measure, DrawList* list) {
+void DrawDifference(const CanvasState& s, const TextMeasure& measure, SceneCounts* counts,
+                    DrawList* list) {
   const Lane& lane = s.layout[LaneKind::kDifference];
   if (!lane.visible || !s.ghost) return;
   auto peak = static_cast<int64_t>(s.data->peak().allocated);
   auto ghost_peak = static_cast<int64_t>(s.ghost->peak().allocated);
+  // A shorter ghost is not one with nothing in memory.
+  const bool ends = s.ghost_map.Map(s.data->duration_ns()) > s.ghost->duration_ns() + 1;
   DrawLaneTitle(s, measure, lane, "difference",
-                fmt::format("against {}, phase by phase · at the peaks {}", s.ghost_label,
-                            FormatSignedBytes(peak - ghost_peak)),
+                fmt::format("against {}, phase by phase · at the peaks {}{}", s.ghost_label,
+                            FormatSignedBytes(peak - ghost_peak), ends ? " · it ends sooner" : ""),
                 list);
   const Rect& body = lane.body;
   if (body.h < 4) return;
   int columns = DeviceColumns(s, body);
-  int used = ColumnsWithData(s, columns);
-  query::CurveColumns c = QueryView(s, columns);
-  std::vector<uint64_t> ghost = GhostColumns(s, columns);
-  if (c.allocated_max.empty()) return;
+  const std::vector<int64_t> edges = EdgesOfView(s, columns);
+  const std::vector<uint64_t> shown = s.data->curve_index().AllocatedBetween(edges);
+  const GhostColumns ghost = GhostUnderView(s, edges);
+  const int used = std::min(ColumnsWithData(s, columns), ghost.end);
+  const int with_data = ColumnsWithData(s, columns);
   std::vector<double> difference(columns, 0);
   double highest = 0, lowest = 0;
   for (int i = 0; i < used; ++i) {
-    difference[i] = static_cast<double>(c.allocated_max[i]) - static_cast<double>(ghost[i]);
+    difference[i] = static_cast<double>(shown[i]) - static_cast<double>(ghost.allocated[i]);
     highest = std::max(highest, difference[i]);
     lowest = std::min(lowest, difference[i]);
   }
+  counts->difference_highest = highest;
+  counts->difference_lowest = lowest;
+  counts->difference_end = static_cast<uint32_t>(used);
   // The scale is that of the whole runs, so that zooming does not blow up nothing to something.
   double scale = std::max({highest - lowest, static_cast<double>(s.axis.max) * 0.05, 1.0});
   float zero = body.y + static_cast<float>(highest / scale) * (body.h - 2) + 1;
@@ -371,7 +363,15 @@ void DrawDifference(const CanvasState& s, const TextMeasure& measure, DrawList* 
     i = j;
   }
   float line = std::floor(zero) + 0.5f;
-  list->Line(body.x, line, body.right(), line, s.theme.dim.WithAlpha(0.7));
+  const float gap = body.x + static_cast<float>(used) * per_column;
+  list->Line(body.x, line, used < with_data ? gap : body.right(), line, s.theme.dim.WithAlpha(0.7));
+  if (used < with_data) {
+    const float right = body.x + static_cast<float>(with_data) * per_column;
+    const std::string text =
+        Elide(measure, fmt::format("{} ends here", s.ghost_label), Font::kSmall, right - gap - 8);
+    if (!text.empty())
+      list->Text(text, {gap + 4, body.y, right - gap - 4, body.h}, Font::kSmall, s.theme.dim);
+  }
   list->PopClip();
   auto label = [&](double value, float y) {
     std::string text = FormatSignedBytes(static_cast<int64_t>(value));

@@ -17,18 +17,15 @@ double EaseOut(double t) {
   return 1 - (1 - t) * (1 - t) * (1 - t);
 }
 
-// Another model or another size of one: nothing to compare, so the view starts anew.
-bool SameKindOfRun(const trace::Trace& a, const trace::Trace& b) {
-  return a.info.model.name == b.info.model.name && a.info.backend == b.info.backend;
-}
-
 }  // namespace
 
 TimelineModel::TimelineModel() { Relayout(); }
 
 void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool animate, double now_ms) {
   AllocationKey key;
-  bool continues = data && state_.data && SameKindOfRun(data->trace(), state_.data->trace());
+  // Something else is looked at: view and scale start anew.
+  bool continues =
+      data && state_.data && SameSubject(data->trace().info, state_.data->trace().info);
   if (data && state_.data) key = KeyOf(state_.data->trace(), state_.selection);
 
   bool first = !state_.data;
@@ -91,6 +88,8 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
 }
 
 void TimelineModel::SetGhost(std::shared_ptr<const TimelineData> ghost, std::string label) {
+  // What only the old ghost needed of the axis goes with it.
+  const bool gone = state_.ghost && !ghost;
   state_.ghost = std::move(ghost);
   state_.ghost_label = label.empty() ? "previous run" : std::move(label);
   state_.ghost_map = {};
@@ -98,7 +97,7 @@ void TimelineModel::SetGhost(std::shared_ptr<const TimelineData> ghost, std::str
     state_.ghost_map = TimeMap(state_.data->trace(), state_.ghost->trace());
   }
   Relayout();
-  UpdateAxis(false);
+  UpdateAxis(gone);
   data_dirty_ = overlay_dirty_ = true;
 }
 

@@ -160,7 +160,9 @@ Tooltip OfMemory(const CanvasState& s, const Hit& hit) {
   if (s.ghost) {
     double at = s.ghost_map.Map(hit.time);
     int64_t g = s.ghost->CurvePointAt(s.ghost->ToTrace(at));
-    if (g >= 0) {
+    if (at > s.ghost->duration_ns()) {
+      tip.rows.push_back({s.ghost_label, "has ended before", {}});
+    } else if (g >= 0) {
       uint64_t other = s.ghost->curves().allocated[g];
       tip.rows.push_back({s.ghost_label, FormatBytes(other), {}});
       tip.rows.push_back(

@@ -1,0 +1,93 @@
+// One device of a trace against the same events with those of the other devices left out.
+#include "profiler/trace/one_device.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "tests/profiler/trace/streams.h"
+
+namespace vramscope::trace {
+namespace {
+
+// The events of one device, numbered anew: what a recorder on that device would have written.
+testing::Stream Only(const testing::Stream& whole, uint8_t device) {
+  testing::Stream out = whole;
+  out.events.clear();
+  std::map<uint64_t, uint64_t> blocks, segments;  // whole's ids -> ours
+  for (Event e : whole.events) {
+    switch (e.kind) {
+      case EventKind::kAlloc:
+      case EventKind::kSegmentAlloc: {
+        if (e.device != device) continue;
+        auto& ids = e.kind == EventKind::kAlloc ? blocks : segments;
+        const uint64_t id = ids.size();
+        ids[e.id] = id;
+        e.id = id;
+        break;
+      }
+      case EventKind::kFreeRequested:
+      case EventKind::kFreeCompleted:
+      case EventKind::kRetag:
+        if (!blocks.contains(e.id)) continue;
+        e.id = blocks[e.id];
+        break;
+      case EventKind::kSegmentFree:
+        if (!segments.contains(e.id)) continue;
+        e.id = segments[e.id];
+        break;
+      case EventKind::kSegmentMap:
+      case EventKind::kSegmentUnmap:
+        if (e.device != device) continue;
+        if (segments.contains(e.id)) e.id = segments[e.id];
+        break;
+      case EventKind::kOutOfMemory:
+      case EventKind::kKernel:
+      case EventKind::kMemcpy:
+      case EventKind::kMemset:
+      case EventKind::kDriverAlloc:
+      case EventKind::kDriverFree:
+      case EventKind::kDeviceUsage:
+        if (e.device != device) continue;
+        break;
+      default:
+        break;
+    }
+    out.events.push_back(e);
+  }
+  return out;
+}
+
+TEST(OneDevice, IsWhatARecorderOfThatDeviceWouldHaveWritten) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    testing::Stream stream = testing::RandomStream(seed, 3000);
+    // Two devices, by the numbers of what is made.
+    for (Event& e : stream.events) {
+      const bool by_id = e.kind == EventKind::kAlloc || e.kind == EventKind::kSegmentAlloc ||
+                         e.kind == EventKind::kSegmentMap || e.kind == EventKind::kSegmentUnmap;
+      e.device = static_cast<uint8_t>(by_id ? e.id % 3 == 0 : e.bytes % 2);
+    }
+    const std::shared_ptr<const Trace> whole = testing::Build(stream);
+    for (const uint8_t device : {0, 1}) {
+      const std::shared_ptr<const Trace> one = OfDevice(*whole, device);
+      const std::shared_ptr<const Trace> expected = testing::Build(Only(stream, device));
+      EXPECT_EQ(testing::Difference(*one, *expected), "")
+          << "seed " << seed << ", cuda:" << +device;
+      EXPECT_LT(one->events.size(), whole->events.size());
+    }
+  }
+}
+
+TEST(OneDevice, OfADeviceThatIsNotThereIsWithoutMemory) {
+  const std::shared_ptr<const Trace> whole = testing::Build(testing::TrainingStream({.steps = 1}));
+  const std::shared_ptr<const Trace> none = OfDevice(*whole, 7);
+  EXPECT_EQ(none->allocations.size(), 0u);
+  EXPECT_EQ(none->segments.size(), 0u);
+  EXPECT_EQ(none->slices.size(), whole->slices.size());
+  // All there is on one device is all there is.
+  EXPECT_EQ(testing::Difference(*OfDevice(*whole, 0), *whole), "");
+}
+
+}  // namespace
+}  // namespace vramscope::trace

@@ -1,0 +1,430 @@
+// What one meets in the first minutes with the window: what is drawn behind what, what is said of a
+// run that did not end, the palette, the keys, the room there is. Runs under Xvfb (CMakeLists.txt).
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <QComboBox>
+#include <QDockWidget>
+#include <QJsonArray>
+#include <QLineEdit>
+#include <QMenu>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QTabWidget>
+#include <QToolButton>
+
+#include "profiler/estimate/weights.h"
+#include "tests/ui/shell/recorded_window.h"
+#include "ui/panels/technique_panel.h"
+#include "ui/panels/techniques.h"
+#include "ui/panels/toggle_switch.h"
+#include "ui/shell/command_palette.h"
+#include "ui/timeline/timeline_widget.h"
+#include "ui/worker/worker_client.h"
+
+namespace vramscope::ui {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+run::RunConfig Named(const char* model) {
+  run::RunConfigBuilder builder;
+  EXPECT_TRUE(builder.SetModelConfig(model, R"({"model_type": "qwen2"})").ok());
+  return builder.Build().value();
+}
+
+run::RunConfig Preset(const char* name) {
+  run::RunConfigBuilder builder;
+  EXPECT_TRUE(builder.SetPreset(name).ok());
+  return builder.Build().value();
+}
+
+class FirstUseTest : public testing::RecordedWindow {
+ protected:
+  void Run(const run::RunConfig& config) {
+    window_->runConfig(config);
+    ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
+  }
+  void RunDefault() { Run(window_->config()); }
+  QJsonObject Timeline() {
+    window_->settleCanvas();
+    window_->grab();
+    return State()["timeline"].toObject();
+  }
+  double Axis() { return Timeline()["memory_axis"].toObject()["max"].toDouble(); }
+  QJsonObject Ghost() { return Timeline()["ghost"].toObject(); }
+  double Peak() { return State()["trace"].toObject()["peak_allocated"].toDouble(); }
+  QJsonObject Technique(const char* id) {
+    for (const QJsonValue& row : State()["techniques"].toArray())
+      if (row.toObject()["id"].toString() == QLatin1String(id)) return row.toObject();
+    return {};
+  }
+  void Choose(const char* box, const QString& text) {
+    auto* combo = Find<QComboBox>(box);
+    const int at = combo->findText(text);
+    ASSERT_GE(at, 0) << text.toStdString();
+    combo->setCurrentIndex(at);
+    Q_EMIT combo->activated(at);
+    ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  }
+  void Picture(const char* name) {
+    window_->settleCanvas();
+    QCoreApplication::processEvents();
+    if (const QString folder = qEnvironmentVariable("VRAMSCOPE_PICTURES"); !folder.isEmpty())
+      window_->grab().save(folder + QLatin1Char('/') + QLatin1String(name));
+  }
+};
+
+TEST_F(FirstUseTest, ARecordingIsNotDrawnOverAnUnrelatedPlan) {
+  OpenRecorded();
+  const double alone = Axis();
+  Open({});
+  RunDefault();
+  ASSERT_GT(Axis(), 4 * alone);
+  OpenRecorded();
+  EXPECT_FALSE(State()["ghost"].toBool());
+  EXPECT_FALSE(Ghost()["shown"].toBool());
+  EXPECT_EQ(Axis(), alone);
+  EXPECT_EQ(State()["against"].toString(), "");
+}
+
+TEST_F(FirstUseTest, TwoRecordingsAreNotGhostsOfEachOther) {
+  OpenRecorded();
+  window_->openFile(Write("other.trace", *testing::MakeRecordedTrace({.layers = 2})));
+  ASSERT_TRUE(WaitFor([this] { return window_->digest()->name == "other.trace"; }));
+  EXPECT_FALSE(State()["ghost"].toBool());
+}
+
+TEST_F(FirstUseTest, AGhostIsOfTheSameModelAndBatch) {
+  RunDefault();
+  QTest::mouseClick(window_->techniquePanel()->toggle(QStringLiteral("checkpoint-layer")),
+                    Qt::LeftButton);
+  ASSERT_TRUE(Idle());
+  EXPECT_TRUE(State()["ghost"].toBool());
+  EXPECT_EQ(Ghost()["label"].toString(), "previous run");
+  Find<QSpinBox>("batch")->setValue(4);
+  ASSERT_TRUE(Idle());
+  EXPECT_FALSE(State()["ghost"].toBool());
+  const double own = Axis();
+  EXPECT_LT(own, 3 * Peak());
+  Run(Preset("gpt2"));
+  EXPECT_FALSE(State()["ghost"].toBool());
+  EXPECT_FALSE(Ghost()["shown"].toBool());
+}
+
+TEST_F(FirstUseTest, APinnedBaselineMayBeAnythingAndSaysWhatItIs) {
+  RunDefault();
+  const double peak = Peak();
+  window_->actionRegistry()->Find(QStringLiteral("run.pin"))->trigger();
+  OpenRecorded();
+  EXPECT_TRUE(State()["ghost"].toBool());
+  EXPECT_EQ(Ghost()["label"].toString(), "baseline qwen2-0.5b");
+  EXPECT_GE(Axis(), peak);
+  window_->actionRegistry()->Find(QStringLiteral("run.unpin"))->trigger();
+  EXPECT_FALSE(State()["ghost"].toBool());
+  EXPECT_LT(Axis(), peak / 4);
+}
+
+TEST_F(FirstUseTest, ATraceAgainstItself) {
+  OpenRecorded();
+  window_->compareWith(Write("same.trace", *testing::MakeRecordedTrace()));
+  ASSERT_TRUE(WaitFor([this] { return State()["baseline"].toBool(); }));
+  const QJsonObject difference = Ghost()["difference"].toObject();
+  EXPECT_EQ(difference["highest"].toDouble(-1), 0);
+  EXPECT_EQ(difference["lowest"].toDouble(-1), 0);
+}
+
+TEST_F(FirstUseTest, AKilledRunFitsNowhereAndHasNoSavings) {
+  window_ = std::make_unique<MainWindow>(
+      MainWindowOptions{.worker_program = QStringLiteral(VRAMSCOPE_FAKE_WORKER),
+                        .settings_file = folder_.filePath(QStringLiteral("killed.ini"))});
+  window_->resize(1400, 900);
+  window_->show();
+  RunDefault();
+  ASSERT_TRUE(WaitFor([this] { return window_->settled(); }));
+  EXPECT_THAT(Chip("fits").toStdString(), HasSubstr("fits"));
+  EXPECT_EQ(Chip("unfinished"), "");
+  ASSERT_TRUE(Technique("sgd").contains(QStringLiteral("saving_bytes")));
+  run::RunConfig slow = Named("slow");
+  slow.steps = 200;
+  window_->runConfig(slow);
+  EXPECT_FALSE(Technique("sgd").contains(QStringLiteral("saving_bytes"))) << "of another model";
+  ASSERT_TRUE(WaitFor([this] { return window_->worker()->busy(); }));
+  QTest::qWait(500);
+  kill(static_cast<pid_t>(window_->worker()->processId()), SIGKILL);
+  ASSERT_TRUE(WaitFor([this] { return Banner("kind") == "worker-lost"; }));
+  ASSERT_TRUE(Idle());
+  Picture("killed.png");
+  ASSERT_FALSE(State()["trace"].toObject()["complete"].toBool());
+  EXPECT_EQ(Chip("unfinished"), "did not finish");
+  EXPECT_EQ(Chip("fits"), "");
+  EXPECT_THAT(Chip("peak").toStdString(), HasSubstr("so far"));
+  EXPECT_FALSE(Technique("sgd").contains(QStringLiteral("saving_bytes")));
+  EXPECT_THAT(Technique("sgd")["saving_why"].toString().toStdString(), HasSubstr("did not finish"));
+}
+
+TEST_F(FirstUseTest, APlanSaysHowNearItIsOnlyWhereThatWasMeasured) {
+  RunDefault();
+  EXPECT_FALSE(Chip("reserved").contains(QStringLiteral("±")));
+  EXPECT_THAT(Chip("reserved_tip").toStdString(), HasSubstr("not compared with a recording"));
+  Run(Preset("basics-medium"));
+  EXPECT_TRUE(Chip("reserved").endsWith(QStringLiteral("±0.04")));
+  EXPECT_THAT(Chip("reserved_tip").toStdString(), HasSubstr("recorded on a GPU"));
+  run::RunConfig changed = Preset("basics-medium");
+  changed.batch = 6;
+  Run(changed);
+  EXPECT_FALSE(Chip("reserved").contains(QStringLiteral("±")));
+}
+
+TEST_F(FirstUseTest, ThePaletteFindsWhatIsMeant) {
+  RunDefault();
+  const auto find = [this](const char* typed) {
+    CommandPalette palette(*window_->actionRegistry(), window_.get());
+    palette.setAttribute(Qt::WA_DeleteOnClose, false);
+    palette.findChild<QLineEdit*>()->setText(QLatin1String(typed));
+    return palette.ids();
+  };
+  EXPECT_EQ(find("fit").value(0), "view.fit");
+  EXPECT_FALSE(find("fit").contains(QStringLiteral("file.quit")));
+  EXPECT_EQ(find("quit").value(0), "file.quit");
+  EXPECT_FALSE(find("qt").contains(QStringLiteral("file.quit")));
+  EXPECT_EQ(find("lora").value(0), "technique.lora");
+  EXPECT_EQ(find("dark").value(0), "view.theme.dark");
+  EXPECT_EQ(find("view light").value(0), "view.theme.light");
+  EXPECT_EQ(find("peak").value(0), "go.peak");
+  EXPECT_TRUE(find("zmin").contains(QStringLiteral("view.zoom-in"))) << "scattered letters";
+  // What can't be done now is behind what can: there is no baseline.
+  EXPECT_NE(find("baseline").value(0), "run.unpin");
+  // A row for every command that there is, none for a recent file that there is none of.
+  for (const QString& id : find("")) EXPECT_FALSE(id.startsWith(QLatin1String("file.recent")));
+  auto* palette = new CommandPalette(*window_->actionRegistry(), window_.get());
+  palette->show();
+  auto* input = palette->findChild<QLineEdit*>();
+  QTest::keyClicks(input, QStringLiteral("fit"));
+  if (const QString folder = qEnvironmentVariable("VRAMSCOPE_PICTURES"); !folder.isEmpty())
+    palette->grab().save(folder + QStringLiteral("/palette-fit.png"));
+  QTest::keyClick(input, Qt::Key_Return);
+  EXPECT_TRUE(window_->isVisible());
+}
+
+TEST_F(FirstUseTest, ALongFileNameWidensNothing) {
+  window_->resize(1024, 700);
+  const std::string name = std::string(180, 'x') + "-and-the-end.trace";
+  window_->openFile(Write(name.c_str(), *testing::MakeRecordedTrace()));
+  ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
+  window_->openFile(folder_.filePath(QString(200, QLatin1Char('y'))));
+  ASSERT_TRUE(WaitFor([this] { return Banner("kind") == "open-failed"; }));
+  Picture("long-name.png");
+  for (const QString& page : window_->pageNames()) {
+    window_->openPage(page);
+    QCoreApplication::processEvents();
+    EXPECT_LE(window_->minimumSizeHint().width(), 1024) << page.toStdString();
+    EXPECT_EQ(window_->width(), 1024) << page.toStdString();
+  }
+  // Nor the menu.
+  for (const QMenu* menu : window_->findChildren<QMenu*>())
+    EXPECT_LT(menu->sizeHint().width(), 700) << menu->title().toStdString();
+}
+
+TEST_F(FirstUseTest, ARecordingThatTellsNoModelAsksForOne) {
+  OpenRecorded();
+  const auto recording = window_->digest();
+  QTest::mouseClick(Find<QPushButton>("recordingPlan"), Qt::LeftButton);
+  EXPECT_FALSE(window_->worker()->busy()) << "nothing is planned that nobody chose";
+  EXPECT_FALSE(State()["recorded"].toBool());
+  EXPECT_EQ(Banner("kind"), "choose-model");
+  EXPECT_EQ(window_->digest(), recording);
+  Find<QToolButton>("banner-action")->click();
+  EXPECT_TRUE(State()["recorded"].toBool());
+}
+
+TEST_F(FirstUseTest, ARecordingOfAKnownModelIsPlannedAsThat) {
+  const run::RunConfig gpt2 = Preset("gpt2");
+  const uint64_t weights = estimate::CountWeights(gpt2.model_config_json)->total() * 4;
+  OpenRecorded({.weight_bytes = weights + 100});
+  QTest::mouseClick(Find<QPushButton>("recordingPlan"), Qt::LeftButton);
+  EXPECT_EQ(window_->config().model, "gpt2");
+  EXPECT_EQ(window_->config().precision, run::Precision::kFp32);
+  EXPECT_EQ(Banner("kind"), "recorded-model");
+  EXPECT_THAT(Banner("text").toStdString(), AllOf(HasSubstr("gpt2"), HasSubstr("batch")));
+  ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  EXPECT_TRUE(State()["baseline"].toBool());
+  EXPECT_EQ(State()["against"].toString(), "recorded.trace");
+}
+
+TEST_F(FirstUseTest, TheKeysOfTheCanvasWorkWithoutAClick) {
+  RunDefault();
+  const auto width = [this] {
+    const QJsonObject view = Timeline()["viewport"].toObject();
+    return view["end_ns"].toDouble() - view["begin_ns"].toDouble();
+  };
+  for (int i = 0; i < 2; ++i) {
+    const double all = width();
+    ASSERT_GT(all, 0);
+    ASSERT_NE(QApplication::focusWidget(), nullptr);
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_W);
+    EXPECT_LT(width(), all);
+    const QJsonObject before = Timeline()["viewport"].toObject();
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Right);
+    EXPECT_NE(Timeline()["viewport"].toObject(), before);
+    // Opened while the focus is in a table.
+    Find<QTabWidget>("tables")->setFocus();
+    OpenRecorded();
+  }
+}
+
+TEST_F(FirstUseTest, TabsDoNotMoveTheWindow) {
+  OpenRecorded();
+  for (const QSize size : {QSize(1400, 900), QSize(1024, 700)}) {
+    window_->resize(size);
+    QCoreApplication::processEvents();
+    const QRect dock = Find<QDockWidget>("tablesDock")->geometry();
+    const QRect canvas = window_->timelineWidget()->geometry();
+    for (const QString& page : window_->pageNames()) {
+      window_->openPage(page);
+      QCoreApplication::processEvents();
+      EXPECT_EQ(Find<QDockWidget>("tablesDock")->geometry(), dock) << page.toStdString();
+      EXPECT_EQ(window_->timelineWidget()->geometry(), canvas) << page.toStdString();
+    }
+  }
+}
+
+TEST_F(FirstUseTest, LoraIsOfferedOnlyWhereItFindsALayer) {
+  RunDefault();
+  EXPECT_TRUE(Technique("lora")["enabled"].toBool());
+  Run(Preset("basics-medium"));
+  EXPECT_FALSE(Technique("lora")["enabled"].toBool());
+  EXPECT_THAT(Technique("lora")["reason"].toString().toStdString(),
+              AllOf(HasSubstr("no linear layer"), HasSubstr("q_proj")));
+  Picture("lora-off.png");
+  // On where it was, off where it finds nothing.
+  run::RunConfig lora = FindTechnique("lora")->with(Preset("qwen2-0.5b"));
+  const auto change = WithPreset(lora, "basics-medium");
+  ASSERT_TRUE(change.ok());
+  EXPECT_FALSE(change->config.lora.enabled());
+  const auto gpt2 = WithPreset(lora, "gpt2");
+  ASSERT_TRUE(gpt2.ok());
+  EXPECT_THAT(gpt2->config.lora.targets, ::testing::ElementsAre("c_attn"));
+}
+
+TEST_F(FirstUseTest, AThemeThatWasNotChosenIsNotRemembered) {
+  window_->setThemeChoice(ThemeChoice::kDark);
+  window_->setThemeChoice(ThemeChoice::kLight, false);
+  EXPECT_EQ(State()["theme"].toString(), "light");
+  window_->close();
+  window_ = std::make_unique<MainWindow>(
+      MainWindowOptions{.worker_program = QStringLiteral(VRAMSCOPE_FAKE_WORKER),
+                        .settings_file = folder_.filePath(QStringLiteral("settings.ini")),
+                        .savings = false});
+  EXPECT_EQ(State()["theme_choice"].toString(), "dark");
+}
+
+TEST_F(FirstUseTest, ASmallWindowStillShowsPhasesMemoryAndBlocks) {
+  for (const bool banner : {false, true}) {
+    Open({});
+    window_->resize(1024, 700);
+    if (banner) {
+      run::RunConfig large = window_->config();
+      large.batch = 16;
+      large.device = "rtx-3060-12gb";
+      Run(large);
+      EXPECT_EQ(Banner("kind"), "does-not-fit");
+    } else {
+      RunDefault();
+    }
+    QCoreApplication::processEvents();
+    QStringList shown;
+    for (const QJsonValue& lane : Timeline()["lanes"].toArray())
+      shown << lane.toObject()["lane"].toString();
+    for (const char* lane : {"phases", "memory", "blocks"})
+      EXPECT_TRUE(shown.contains(QLatin1String(lane))) << lane << (banner ? ", banner" : "");
+    EXPECT_EQ(window_->size(), QSize(1024, 700));
+    Picture(banner ? "small-banner.png" : "small.png");
+  }
+}
+
+TEST_F(FirstUseTest, APresetLeavesWhatTheUserHasSet) {
+  RunDefault();
+  Find<QSpinBox>("batch")->setValue(6);
+  ASSERT_TRUE(Idle());
+  Choose("model", QStringLiteral("basics-medium"));
+  EXPECT_EQ(window_->config().model, "basics-medium");
+  EXPECT_EQ(window_->config().batch, 6);
+  EXPECT_EQ(window_->config().seq, 128);
+  EXPECT_EQ(window_->config().optimizer.impl, run::OptimizerImpl::kLoop);
+  EXPECT_EQ(Banner("kind"), "preset-settings");
+  EXPECT_THAT(Banner("text").toStdString(),
+              AllOf(HasSubstr("sequence 128"), HasSubstr("optimizer adamw, loop"),
+                    HasSubstr("stays: batch 6")));
+  Find<QToolButton>("banner-action")->click();
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(window_->config().model, "qwen2-0.5b");
+  EXPECT_EQ(window_->config().seq, 512);
+  // There and back again: what came with the model goes with it.
+  Choose("model", QStringLiteral("basics-medium"));
+  Choose("model", QStringLiteral("qwen2-0.5b"));
+  EXPECT_EQ(window_->config().seq, 512);
+  EXPECT_EQ(window_->config().batch, 6);
+  EXPECT_EQ(window_->config().optimizer.impl, run::OptimizerImpl::kForeach);
+  // Nothing to say where nothing else changes.
+  Choose("model", QStringLiteral("gpt2"));
+  EXPECT_NE(Banner("kind"), "preset-settings");
+}
+
+TEST_F(FirstUseTest, OneGpuIsShownNeverTheSum) {
+  auto two = std::make_shared<trace::Trace>(*testing::MakeRecordedTrace({.steps = 2}));
+  for (uint32_t id = 0; id < two->allocations.size(); ++id) two->allocations.device[id] = id % 2;
+  Open([&](const std::string&, const importers::OpenOptions&) { return TracePtr(two); });
+  window_->openFile(QStringLiteral("/nowhere/two.pickle"));
+  ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
+  ASSERT_TRUE(window_->digest()->device);
+  const uint8_t first = *window_->digest()->device;
+  EXPECT_EQ(first, analysis::DeviceToShow(*two));
+  const auto peaks = analysis::PeakOfEachDevice(*two);
+  const auto shows = [&](uint8_t device) {
+    EXPECT_EQ(Peak(), static_cast<double>(peaks[device].peak.allocated));
+    EXPECT_EQ(Timeline()["peak"].toObject()["allocated"].toDouble(), Peak());
+    EXPECT_EQ(Chip("gpu"), QStringLiteral("cuda:%1 of 2 GPUs").arg(device));
+    for (const uint8_t d : window_->digest()->trace->allocations.device) EXPECT_EQ(d, device);
+  };
+  shows(first);
+  EXPECT_EQ(Banner("kind"), QString()) << "there is nothing to warn of";
+  // Every one of them is a click away, with its peak.
+  const QList<QAction*> choices = Find<QToolButton>("chip-gpu")->menu()->actions();
+  ASSERT_EQ(choices.size(), 2);
+  EXPECT_THAT(choices[1]->text().toStdString(), AllOf(HasSubstr("cuda:1"), HasSubstr("peak")));
+  EXPECT_TRUE(choices[first]->isChecked());
+  choices[1 - first]->trigger();
+  ASSERT_TRUE(Idle());
+  shows(1 - first);
+  EXPECT_FALSE(State()["ghost"].toBool()) << "another card is not the run before";
+  window_->actionRegistry()->Find(QStringLiteral("view.next-device"))->trigger();
+  ASSERT_TRUE(Idle());
+  shows(first);
+}
+
+TEST_F(FirstUseTest, ALongRunHasABarAndCanBeCancelled) {
+  RunDefault();
+  const auto before = window_->digest();
+  run::RunConfig slow = Named("slow");
+  slow.steps = 200;
+  window_->runConfig(slow);
+  ASSERT_TRUE(WaitFor([this] { return Find<QToolButton>("cancel")->isVisible(); }));
+  EXPECT_TRUE(Find<QWidget>("progress")->isVisible());
+  QTest::mouseClick(Find<QToolButton>("cancel"), Qt::LeftButton);
+  ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  ASSERT_TRUE(WaitFor([this] { return !Find<QToolButton>("cancel")->isVisible(); }));
+  EXPECT_THAT(State()["log"].toString().toStdString(), HasSubstr("Cancelled"));
+}
+
+}  // namespace
+}  // namespace vramscope::ui
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+  QApplication app(argc, argv);
+  return RUN_ALL_TESTS();
+}
