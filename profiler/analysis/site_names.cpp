@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
+#include "profiler/trace/op_names.h"
+
 namespace vramscope::analysis {
 namespace {
 
-constexpr std::string_view kOperatorPrefix = "at::_ops::";
+constexpr std::string_view kAnonymous = "(anonymous namespace)";
 constexpr std::string_view kAutogradPrefix = "torch::autograd::";
 
 bool Contains(std::string_view text, std::string_view what) {
@@ -40,20 +42,36 @@ std::string_view NodeOf(std::string_view function) {
   return colon == std::string_view::npos ? path : path.substr(colon + 1);
 }
 
-// "at::_ops::mul_Tensor::call(...)" -> "mul_Tensor"; "" when it is none, or only hands out memory.
-std::string_view OperatorOf(std::string_view function) {
-  if (!function.starts_with(kOperatorPrefix)) return "";
-  function.remove_prefix(kOperatorPrefix.size());
-  const std::string_view name = function.substr(0, function.find_first_of(":("));
-  return name.starts_with("empty") || name.starts_with("resize") ? "" : name;
+// A dispatched operator that does more than hand out memory.
+bool IsOperator(std::string_view function) {
+  return function.starts_with("at::_ops::") && !trace::AsksForStorageOnly(function);
+}
+
+// "at::TensorBase at::detail::_empty_generic<long>(...)" ->
+// "at::detail::_empty_generic<long>(...)": of a template the compiler writes what it returns, too.
+std::string_view WithoutResult(std::string_view function) {
+  int depth = 0;
+  size_t begin = 0;
+  for (size_t i = 0; i < function.size(); ++i) {
+    const char c = function[i];
+    if (c == '<') ++depth;
+    if (c == '>') --depth;
+    if (depth != 0) continue;
+    if (c == '(' && !function.substr(i).starts_with(kAnonymous)) break;
+    if (c == '(') i += kAnonymous.size() - 1;
+    if (function.substr(i).starts_with("operator")) break;  // "operator new", "operator()"
+    if (c == ' ') begin = i + 1;
+  }
+  return function.substr(begin);
 }
 
 // Frames that every stack has, whoever asked.
 bool IsMachinery(std::string_view function) {
+  function = WithoutResult(function);
   for (const std::string_view prefix :
        {"torch::unwind", "torch::CapturedTraceback",
         "torch::cuda::", "c10::", "at::detail::", "at::native::empty", "at::empty",
-        "void c10::", "at::(anonymous namespace)", "Py", "_Py", "std::", "__", "_start", "??"}) {
+        "at::_ops::", "at::(anonymous namespace)", "Py", "_Py", "std::", "__", "_start", "??"}) {
     if (function.starts_with(prefix)) return true;
   }
   return function.empty();
@@ -83,7 +101,7 @@ std::string FileLabel(std::string_view path) {
 }
 
 std::string_view FunctionName(std::string_view function) {
-  constexpr std::string_view kAnonymous = "(anonymous namespace)";
+  function = WithoutResult(function);
   size_t open = function.find('(');
   while (open != std::string_view::npos && function.substr(open).starts_with(kAnonymous)) {
     open = function.find('(', open + kAnonymous.size());
@@ -96,7 +114,7 @@ SiteNames::Frame SiteNames::KindOf(uint32_t frame) const {
   const std::string_view file = File(frame), function = Function(frame);
   if (IsPython(file, function)) return IsInstalled(file) ? Frame::kLibrary : Frame::kProgram;
   if (!NodeOf(function).empty()) return Frame::kNode;
-  if (!OperatorOf(function).empty()) return Frame::kOperator;
+  if (IsOperator(function)) return Frame::kOperator;
   return Frame::kMachinery;
 }
 
@@ -137,8 +155,7 @@ std::string SiteNames::Name(trace::StackId stack, std::string_view op, size_t de
 
 std::string SiteNames::Operator(trace::StackId stack) const {
   for (const uint32_t frame : trace_.stacks.Frames(stack)) {
-    const std::string_view name = OperatorOf(Function(frame));
-    if (!name.empty()) return fmt::format("aten::{}", name);
+    if (IsOperator(Function(frame))) return trace::OperatorName(Function(frame));
   }
   return "";
 }

@@ -72,6 +72,34 @@ TEST(SiteNamesTest, AnOperatorThatTheTraceKnowsStandsForTheStacks) {
   EXPECT_EQ(SiteNames(t).Name({7}), "");
 }
 
+TEST(SiteNamesTest, CxxThatEveryRequestGoesThroughIsNoCallSite) {
+  const Frame machinery[] = {
+      {"c10::cuda::CUDACachingAllocator::Native::NativeCachingAllocator::allocate(unsigned long)",
+       "??"},
+      {"at::TensorBase at::detail::_empty_generic<long>(c10::ArrayRef<long>, c10::Allocator*)",
+       "??"},
+      {"at::detail::empty_generic(c10::ArrayRef<long>)", "??"},
+      {"void c10::function_ref<void (int)>::callback_fn<f>(long)", "??"},
+      {"at::_ops::empty_strided::call(c10::ArrayRef<long>)", "??"}};
+  std::vector<Frame> frames(std::begin(machinery), std::end(machinery));
+  EXPECT_EQ(NameOf(frames), "");
+  frames.push_back({"std::vector<at::Tensor> mylib::run<float>(at::Tensor const&)", "??"});
+  EXPECT_EQ(NameOf(frames), "mylib::run<float>");
+  frames.insert(frames.begin(), {"at::_ops::add__Tensor::call(at::Tensor&)", "??"});
+  EXPECT_EQ(NameOf(frames), "mylib::run<float> > aten::add_");
+}
+
+TEST(SiteNamesTest, FunctionsWithoutResultAndArguments) {
+  EXPECT_EQ(FunctionName("at::TensorBase at::detail::f<long, A<b> >(c10::ArrayRef<long>)"),
+            "at::detail::f<long, A<b> >");
+  EXPECT_EQ(FunctionName("mylib::(anonymous namespace)::run(int)"),
+            "mylib::(anonymous namespace)::run");
+  EXPECT_EQ(FunctionName("forward"), "forward");
+  EXPECT_EQ(FunctionName("operator new(unsigned long)"), "operator new");
+  EXPECT_EQ(FunctionName("void mylib::Call::operator()(int) const"), "mylib::Call::operator");
+  EXPECT_EQ(FunctionName(""), "");
+}
+
 TEST(SiteNamesTest, FilesAreCalledByTheirBaseName) {
   EXPECT_EQ(FileLabel("/home/me/run/model.py"), "model.py");
   EXPECT_EQ(FileLabel("<string>"), "<string>");

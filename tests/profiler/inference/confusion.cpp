@@ -1,10 +1,12 @@
 // Prints confusion matrices of inference against runs whose categories are known.
 //
-//   inference_confusion [--tables] [--cut=0.7] [--skip=0.1] RUN.trace... RECORDED.pickle.zst...
-//   inference_confusion --cuts RUN.trace...    of recordings that end after a share of the entries
+//   inference_confusion [--tables] [--rules] [--cut=0.7] [--skip=0.1] RUN.trace...
+//   RECORDED.pickle.zst... inference_confusion [--rules] --cuts RUN.trace...    of recordings that
+//   end after a share of the entries
 //       (from the program's start, from the second step on), or begin after it
 #include <fmt/format.h>
 
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <map>
@@ -20,6 +22,18 @@ using namespace vramscope;
 
 namespace {
 
+// How many blocks, changes, ranges and steps each rule decided, over all that was looked at.
+std::array<uint64_t, inference::kRuleCount> decided{};
+
+recording::Labels Infer(const recording::Recording& r, const recording::History& h) {
+  recording::Labels labels = inference::Infer(r, h);
+  for (const uint8_t rule : labels.rule) ++decided[rule];
+  for (const auto& change : labels.retags) ++decided[change.rule];
+  for (const auto& range : labels.phases) ++decided[range.rule];
+  for (const auto& step : labels.steps) ++decided[step.rule];
+  return labels;
+}
+
 // Of a recording whose truth is not known: what is inferred, in MiB asked for.
 int Recorded(const std::string& path, const std::string& name) {
   auto recorded = testing::ReadRecorded(path);
@@ -29,7 +43,7 @@ int Recorded(const std::string& path, const std::string& name) {
   }
   for (const bool stacks : {true, false}) {
     if (!stacks) testing::WithoutStacks(*recorded);
-    const recording::Labels labels = inference::Infer(recorded->recording, recorded->history);
+    const recording::Labels labels = Infer(recorded->recording, recorded->history);
     const testing::Totals totals = testing::InferredTotals(*recorded, labels);
     fmt::print("{} {}\n  {:<18}{:>14}{:>14}\n", name, stacks ? "as it is" : "without stacks",
                "MiB asked for", "at the peak", "at the end");
@@ -76,7 +90,7 @@ void Cuts(const trace::Trace& trace, const std::string& name) {
     for (const double share : kShares) {
       (end ? options.cut : options.skip) = share;
       const testing::Stripped truth = testing::Strip(trace, options);
-      const recording::Labels labels = inference::Infer(truth.recording, truth.history);
+      const recording::Labels labels = Infer(truth.recording, truth.history);
       fmt::print("{:>8.2f}", 100 * testing::Confusion::Right(testing::Compare(truth, labels).peak));
     }
     fmt::print("\n");
@@ -93,7 +107,7 @@ void Cuts(const trace::Trace& trace, const std::string& name) {
 int main(int argc, char** argv) {
   using testing::Confusion;
   using testing::Frames;
-  bool tables = false, cuts = false;
+  bool tables = false, cuts = false, rules = false;
   double cut = 1, skip = 0;
   testing::Confusion sums[2];
   const struct {
@@ -115,6 +129,10 @@ int main(int argc, char** argv) {
     }
     if (std::strncmp(argv[i], "--skip=", 7) == 0) {
       skip = std::stod(argv[i] + 7);
+      continue;
+    }
+    if (std::strcmp(argv[i], "--rules") == 0) {
+      rules = true;
       continue;
     }
     if (std::strcmp(argv[i], "--cuts") == 0) {
@@ -148,7 +166,7 @@ int main(int argc, char** argv) {
                                                                  .skip = skip,
                                                                  .cut = cut});
         const auto begin = std::chrono::steady_clock::now();
-        const recording::Labels labels = inference::Infer(truth.recording, truth.history);
+        const recording::Labels labels = Infer(truth.recording, truth.history);
         const std::chrono::duration<double, std::milli> took =
             std::chrono::steady_clock::now() - begin;
         const testing::Confusion c = testing::Compare(truth, labels);
@@ -182,6 +200,11 @@ int main(int argc, char** argv) {
                      inference::RuleName(p.rule));
         }
       }
+    }
+  }
+  if (rules) {
+    for (uint8_t rule = 1; rule < inference::kRuleCount; ++rule) {
+      fmt::print("{:>4} {:>10}  {}\n", rule, decided[rule], inference::RuleName(rule));
     }
   }
   for (const int nothing : {0, 1}) {

@@ -405,6 +405,22 @@ TEST(Infer, SenselessRecordingsGetWellFormedLabels) {
   }
 }
 
+// Order counts, times do not: a file without times counts entries in their place.
+TEST(Infer, TimesDoNotCount) {
+  for (const Frames frames : {Frames::kPythonCpp, Frames::kNone}) {
+    Stripped run = Strip(*Golden("gpt2-adamw"), {.frames = frames});
+    const Labels timed = Infer(run.recording, run.history);
+    for (recording::EntryIndex i = 0; i < run.recording.entries.size(); ++i) {
+      run.recording.entries.time_ns[i] = i;
+    }
+    const Labels counted = Infer(run.recording, run.history);
+    EXPECT_EQ(counted.category, timed.category);
+    EXPECT_EQ(counted.rule, timed.rule);
+    EXPECT_EQ(counted.steps.size(), timed.steps.size());
+    EXPECT_EQ(counted.phases.size(), timed.phases.size());
+  }
+}
+
 TEST(Infer, NothingComesOfNothing) {
   const Labels labels = Infer({}, {});
   EXPECT_TRUE(labels.category.empty());

@@ -48,6 +48,10 @@ TEST(State, CategoriesAreThoseOfStacks) {
       {Category::kActivation,
        {{"forward", kSite + "diffusers/models/attention.py", 372},
         {"_call_impl", kSite + "torch/nn/modules/module.py", 1520}}},
+      {Category::kTemporary,
+       {{"forward", kSite + "vllm/model_executor/models/qwen2.py", 250},
+        {"_call_impl", kSite + "torch/nn/modules/module.py", 1520},
+        {"capture_model", kSite + "vllm/worker/model_runner.py", 1500}}},
       {Category::kUnknown, {{"main", "/home/someone/main.py", 3}}},
   };
   Program p;
