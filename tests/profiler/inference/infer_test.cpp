@@ -321,7 +321,12 @@ TEST(Infer, SenselessRecordingsGetWellFormedLabels) {
                                               "at::_ops::",
                                               "Backward0",
                                               "train",
-                                              "recompute_fn"};
+                                              "recompute_fn",
+                                              "update",
+                                              "_backward_impl",
+                                              "capture_model",
+                                              "get_workspace",
+                                              "__init__"};
   const std::vector<std::string> files = {"",
                                           "??",
                                           ".py",
@@ -330,6 +335,10 @@ TEST(Infer, SenselessRecordingsGetWellFormedLabels) {
                                           "/usr/torch/nn/modules/module.py",
                                           "/usr/torch/utils/checkpoint.py",
                                           "C:\\torch\\nn\\functional.py",
+                                          "/v/transformers/cache_utils.py",
+                                          "/usr/torch/_inductor/utils.py",
+                                          "/usr/torch/nn/parallel/replicate.py",
+                                          "/v/megatron/param_and_grad_buffer.py",
                                           "model.layers.0"};
   const std::vector<std::string> names = {"ProfilerStep#3",
                                           "## forward ##",
@@ -357,6 +366,7 @@ TEST(Infer, SenselessRecordingsGetWellFormedLabels) {
       r.stacks.first.push_back(static_cast<uint32_t>(r.stacks.frames.size()));
     }
     std::vector<uint32_t> alive;
+    const uint32_t devices = 1 + one_of(3);
     const auto add = [&](recording::EntryIndex entry) {
       auto& a = h.allocations;
       alive.push_back(a.size());
@@ -367,7 +377,7 @@ TEST(Infer, SenselessRecordingsGetWellFormedLabels) {
       a.requested.push_back(one_of(4) == 0 ? 4 : 512 * one_of(6));
       a.bytes.push_back(a.requested.back());
       a.stream.push_back(0);
-      a.device.push_back(0);
+      a.device.push_back(static_cast<uint8_t>(one_of(devices)));
       a.pool.push_back(trace::Pool::kSmall);
       a.stack.push_back({one_of(r.stacks.size())});
       a.bytes_known.push_back(true);
@@ -393,11 +403,13 @@ TEST(Infer, SenselessRecordingsGetWellFormedLabels) {
       r.entries.time_ns.push_back(i / 3);
       r.entries.stack.push_back({one_of(r.stacks.size())});
       r.entries.stream.push_back(0);
+      r.entries.device.push_back(h.allocations.device[row]);
       h.allocation_of_entry.push_back(row);
     }
     for (uint32_t i = one_of(6); i > 0; --i) {
       const int64_t begin = one_of(200), end = begin + one_of(100) - 20;
-      r.annotations.push_back({intern(names[one_of(names.size())]), begin, end, 0});
+      r.annotations.push_back(
+          {intern(names[one_of(names.size())]), begin, end, static_cast<uint8_t>(one_of(devices))});
     }
     SCOPED_TRACE(round);
     ExpectWellFormed(Infer(r, h), r, h);
