@@ -27,11 +27,25 @@ def node_of(frames):
     return ""
 
 
+# In "at::_ops::mul_Tensor" the overload is stuck to the name; these begin with a small letter.
+OVERLOADS = ("_memory_format", "_dim_IntList", "_start_step", "_dim_max", "_dim_min", "_start_out",
+             "_from_file", "_correction", "_names", "_start", "_other", "_value", "_out", "_self",
+             "_src", "_int", "_dim")
+
+
 def operator_of(frames):
+    """The innermost operator that does more than hand out memory, without its overload."""
     for frame in frames:
         found = OPERATOR.match(frame.get("name") or "")
-        if found and found.group(1) and not found.group(1).startswith(("empty", "resize")):
-            return found.group(1)
+        if not found or not found.group(1) or is_python(frame):
+            continue
+        name = found.group(1)
+        if name.startswith(("empty", "new_empty", "resize_")) or name == "_resize_":
+            continue
+        name = re.split("(?<=.)_(?=[A-Z])", name)[0]
+        while any(name.endswith(o) and len(name) > len(o) for o in OVERLOADS):
+            name = name[:-max(len(o) for o in OVERLOADS if name.endswith(o))]
+        return name
     return ""
 
 

@@ -72,7 +72,19 @@ TEST(MemoryTimeline, SumsToWhatIsAlive) {
   }
 }
 
-TEST(MemoryTimeline, OneDevice) { EXPECT_EQ(Export(*SmallTrace(), {.device = 1}), json::array()); }
+TEST(MemoryTimeline, OneDevice) {
+  TraceMaker maker;
+  maker.At(1000);
+  const uint32_t first = maker.Alloc(1000, 1024, 0x10000000, Category::kParameter);
+  maker.OnDevice(1).At(2000);
+  const uint32_t second = maker.Alloc(3000, 3072, 0x10000000, Category::kGradient);
+  maker.OnDevice(0).At(3000).Free(first);
+  maker.OnDevice(1).At(4000).Free(second);
+  const auto trace = maker.Finish();
+  EXPECT_EQ(Export(*trace), json({{1000, 2, 1024, 0}, {3000, 4, -1024, 0}}));
+  EXPECT_EQ(Export(*trace, {.device = 1}), json({{2000, 2, 3072, 5}, {4000, 4, -3072, 5}}));
+  EXPECT_EQ(Export(*trace, {.device = 2}), json::array());
+}
 
 TEST(MemoryTimeline, CancelAndFullDisk) {
   std::atomic<bool> cancel = true;

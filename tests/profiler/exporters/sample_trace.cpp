@@ -34,6 +34,11 @@ TraceMaker& TraceMaker::At(int64_t ns) {
   return *this;
 }
 
+TraceMaker& TraceMaker::OnDevice(uint8_t device) {
+  device_ = device;
+  return *this;
+}
+
 trace::StringId TraceMaker::Intern(std::string_view text) {
   const auto [it, added] =
       ids_.try_emplace(std::string(text), static_cast<uint32_t>(strings_.size()));
@@ -45,6 +50,7 @@ Event TraceMaker::Make(EventKind kind) const {
   Event event;
   event.kind = kind;
   event.time_ns = now_;
+  event.device = device_;
   return event;
 }
 

@@ -18,7 +18,8 @@ class TraceMaker {
   explicit TraceMaker(trace::TraceInfo info = PlanInfo());
   static trace::TraceInfo PlanInfo();
 
-  TraceMaker& At(int64_t ns);  // time of what follows
+  TraceMaker& At(int64_t ns);            // time of what follows
+  TraceMaker& OnDevice(uint8_t device);  // device of what follows
   void Begin(trace::EventKind kind, uint64_t id_or_phase, std::string_view name = "",
              std::string_view module = "", uint32_t thread = 0);
   void End(trace::EventKind kind, uint64_t id_or_phase = 0, uint32_t thread = 0);
@@ -38,6 +39,7 @@ class TraceMaker {
 
   trace::TraceInfo info_;
   int64_t now_ = 0;
+  uint8_t device_ = 0;
   std::vector<std::string> strings_ = {""};
   std::map<std::string, uint32_t, std::less<>> ids_ = {{"", 0}};
   std::vector<trace::Event> events_;
