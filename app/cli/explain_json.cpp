@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "app/cli/explain.h"
+#include "app/cli/releases_json.h"
 #include "app/cli/summary.h"
 #include "profiler/explain/pool_owners.h"
 
@@ -148,8 +149,12 @@ Json ReclaimJson(const explain::Reclaim& r) {
           {"reserved", r.reserved},
           {"cached", r.cached},
           {"holes", r.holes},
+          {"state", r.state},
           {"as_recorded", RemedyJson(r.as_recorded)},
-          {"remedies", ListJson(r.remedies, RemedyJson)}};
+          {"as_recorded_anew", r.anew.has_value() ? RemedyJson(*r.anew) : Json()},
+          {"remedies", ListJson(r.remedies, RemedyJson)},
+          {"releases", ReleasesJson(r.releases)},
+          {"card", CardJson(r.releases.card)}};
 }
 
 Json LeaksJson(const trace::Trace& trace, const explain::Leaks& leaks,
@@ -198,6 +203,9 @@ Json OomJson(const trace::Trace& trace, const explain::OutOfMemoryPage& page) {
                 {"how", w.how},
                 {"computed", w.computed},
                 {"passes", w.passes},
+                {"request_passes", w.request_passes},
+                {"run_passes", w.run_passes.has_value() ? Json(*w.run_passes) : Json()},
+                {"over", w.run_passes == false ? Json(w.over) : Json()},
                 {"bytes", w.bytes}};
   };
   const auto event = [&](const explain::OutOfMemory& o) {

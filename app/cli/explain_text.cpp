@@ -170,11 +170,14 @@ std::string ReclaimText(const explain::Reclaim& r) {
     if (!m.note.empty()) notes += Prose(m.name + ": " + m.note);
   };
   row(r.as_recorded);
+  if (r.anew) row(*r.anew);
   for (const explain::Remedy& m : r.remedies) row(m);
-  if (r.as_recorded.error.empty() && r.as_recorded.reserved != r.reserved)
+  if (r.anew) {
     notes += Prose(
-        "Settings are replayed from the start, without what was cached before the recording; "
-        "empty_cache() is called in the recording as it is.");
+        "Settings are replayed with the blocks that are older than the recording allocated anew, "
+        "and compared with the recorded settings from the same start; empty_cache() is called in "
+        "the recording as it is.");
+  }
   return text + table.Text() + notes + "\n";
 }
 
@@ -253,7 +256,11 @@ std::string OneOomText(const explain::OutOfMemory& o, size_t top) {
   Table ways({{"Would it pass with", Table::kLeft, true}, {""}, {"Frees", Table::kRight}});
   std::string how;
   for (const explain::WayOut& w : o.ways) {
-    ways.Row({w.name, w.passes ? "yes" : "no", w.bytes == 0 ? "-" : FormatBytes(w.bytes)});
+    const std::string_view passes = !w.request_passes ? "no"
+                                    : w.run_passes.has_value()
+                                        ? *w.run_passes ? "the whole run" : "not the run"
+                                        : "that request";
+    ways.Row({w.name, std::string(passes), w.bytes == 0 ? "-" : FormatBytes(w.bytes)});
     how += Prose(w.name + ": " + w.how);
   }
   text += ways.Text() + "\n" + how;

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -12,6 +11,8 @@
 #include "app/cli/command.h"
 #include "app/cli/format.h"
 #include "app/cli/input.h"
+#include "app/cli/releases_json.h"
+#include "profiler/replay/releases.h"
 #include "profiler/run/alloc_conf.h"
 #include "profiler/run/units.h"
 
@@ -29,8 +30,11 @@ struct Options {
 struct Results {
   std::optional<replay::Replayed> exact;
   std::string why_not_exact;
-  std::optional<replay::Replayed> own;      // under its own settings, started anew
+  std::optional<replay::Baseline> base;     // under its own settings
   std::optional<replay::Replayed> what_if;  // under the ones that were asked for
+  replay::Releases releases;
+  // What the what-if is compared with: from a start as its own.
+  const replay::Replayed& own() const { return what_if->kept ? base->own : base->of_settings(); }
 };
 
 bool AsksWhatIf(const Options& o) {
@@ -55,8 +59,11 @@ void AddExact(const trace::Trace& trace, const replay::Replayed& r, Json& json) 
   }
   json["settings_that_agree"] =
       r.settings_that_agree.has_value() ? Json(run::ToString(*r.settings_that_agree)) : Json();
-  json["start_states"] = r.start_states_consistent;
-  json["start_states_tried"] = r.start_states_tried;
+  const auto count = [](const std::optional<uint64_t>& n) { return n ? Json(*n) : Json(); };
+  json["start_states"] = count(r.start_states_consistent);
+  json["start_states_tried"] = count(r.start_states_tried);
+  json["start_states_log10"] = r.log10_consistent;
+  json["start_states_tried_log10"] = r.log10_tried;
   json["unknown_tails"] = r.unknown_tails;
   json["tails_inferred"] = r.tails_inferred;
 }
@@ -76,6 +83,8 @@ Json ModelJson(const replay::Replayed& r) {
   json["first_out_of_memory"] =
       r.first_out_of_memory.has_value() ? Json(*r.first_out_of_memory) : Json();
   json["device_memory"] = r.device_memory_bytes == 0 ? Json() : Json(r.device_memory_bytes);
+  json["device_memory_inferred"] = r.device_memory_inferred;
+  json["kept_older"] = r.kept;
   json["largest_hole"] = r.largest_hole;
   json["stranded"] = r.stranded_bytes;
   return json;
@@ -100,8 +109,12 @@ Json ToJson(const trace::Trace& trace, const Results& results) {
       json[key] = what_if[key];
     }
     json["what_if"] = what_if;
-    json["own_settings"] = ModelJson(*results.own);
+    json["own_settings"] = ModelJson(results.base->own);
+    json["own_settings_anew"] =
+        results.base->anew.has_value() ? ModelJson(*results.base->anew) : Json();
   }
+  json["releases"] = ReleasesJson(results.releases);
+  json["card"] = CardJson(results.releases.card);
   return json;
 }
 
@@ -109,8 +122,8 @@ std::string Of(uint64_t matched, uint64_t total) {
   return fmt::format("{} of {}", Count(matched), Count(total));
 }
 
-std::string States(uint64_t n) {
-  return n == std::numeric_limits<uint64_t>::max() ? "more than 10^19" : Count(n);
+std::string States(const std::optional<uint64_t>& n, double log10) {
+  return n.has_value() ? Count(*n) : fmt::format("about 10^{:.0f}", log10);
 }
 
 std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
@@ -130,7 +143,8 @@ std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
     text += fmt::format(
         "  start state     {} of {} possible {} with the recording ({} older block{} whose unsplit "
         "tail is not stated",
-        States(r.start_states_consistent), States(r.start_states_tried),
+        States(r.start_states_consistent, r.log10_consistent),
+        States(r.start_states_tried, r.log10_tried),
         r.start_states_consistent == 1 ? "agrees" : "agree", Count(r.unknown_tails),
         r.unknown_tails == 1 ? "" : "s");
     text += r.tails_inferred > 0 ? fmt::format("; {} must have one)\n", Count(r.tails_inferred))
@@ -162,22 +176,25 @@ std::string OutOfMemoryText(const replay::Replayed& r) {
   return fmt::format("yes, first at event {}", Count(r.first_out_of_memory.value_or(0)));
 }
 
-std::string WhatIfText(const Results& results, bool keep) {
+std::string WhatIfText(const Results& results) {
   const replay::Replayed& w = *results.what_if;
   const std::string settings = run::ToString(w.conf);
   std::string text =
       fmt::format("\nunder {}{}{}\n\n", settings.empty() ? "PyTorch's defaults" : settings,
                   w.device_memory_bytes != 0
-                      ? fmt::format(", {} for segments", run::FormatBytes(w.device_memory_bytes))
+                      ? fmt::format(", {} for segments{}", run::FormatBytes(w.device_memory_bytes),
+                                    w.device_memory_inferred ? " (inferred)" : "")
                       : std::string(),
-                  keep ? ", older blocks where they were" : "");
+                  w.kept ? ", older blocks where they were" : "");
   for (const std::string& key : w.conf.ignored) {
     text += fmt::format("  ({} changes no decision of the allocator)\n", key);
   }
-  Table table({{""}, {"Own settings", Table::kRight}, {"These", Table::kRight}});
-  const auto row = [&](const char* name, auto get) {
-    table.Row({name, get(*results.own), get(w)});
-  };
+  const replay::Replayed& own = results.own();
+  const bool anew = !own.kept && results.base->own.kept;
+  Table table({{""},
+               {anew ? "Own settings, anew" : "Own settings", Table::kRight},
+               {"These", Table::kRight}});
+  const auto row = [&](const char* name, auto get) { table.Row({name, get(own), get(w)}); };
   row("reserved at peak",
       [](const replay::Replayed& r) { return run::FormatBytes(r.peak_reserved); });
   row("allocated at peak",
@@ -190,7 +207,16 @@ std::string WhatIfText(const Results& results, bool keep) {
   row("retries", [](const replay::Replayed& r) { return Count(r.retries); });
   row("out of memory", OutOfMemoryText);
   text += table.Text();
-  if (results.own->out_of_memory > 0 || w.out_of_memory > 0)
+  if (anew) {
+    text += fmt::format(
+        "\n  Both begin with the blocks that are older than the recording allocated anew. As it "
+        "was\n  recorded, {} were reserved at the peak.\n",
+        run::FormatBytes(results.base->own.peak_reserved));
+  }
+  if (w.device_memory_inferred) {
+    text += "\n  The card's memory is " + results.releases.card.evidence + ".\n";
+  }
+  if (own.out_of_memory > 0 || w.out_of_memory > 0)
     text += "\n  After a request that does not fit, the replay goes on as if it had.\n";
   return text;
 }
@@ -216,7 +242,7 @@ ExitCode Execute(const Options& options) {
     asked.device_memory_bytes = *bytes;
   }
   asked.memory_fraction = options.memory_fraction;
-  asked.restart = !options.keep;
+  if (options.keep) asked.restart = false;
 
   const auto opened = OpenTrace(options.file);
   if (!opened.ok()) return ReportError(opened.status());
@@ -240,24 +266,22 @@ ExitCode Execute(const Options& options) {
   } else if (AsksWhatIf(options) && absl::IsFailedPrecondition(exact.status())) {
     results.why_not_exact = std::string(exact.status().message());
   } else if (absl::IsFailedPrecondition(exact.status())) {
+    const bool can = replay::HasHistory(trace, base.device);
     return ReportError(absl::FailedPreconditionError(
-        fmt::format("{}: {} (--alloc-conf)", DisplayName(options.file),
-                    std::string(exact.status().message()))));
+        fmt::format("{}: {}{}", DisplayName(options.file), std::string(exact.status().message()),
+                    can ? " (--alloc-conf)" : "")));
   } else {
     return ReportError(exact.status());
   }
   if (AsksWhatIf(options)) {
-    replay::ReplayOptions own = asked;
-    own.memory_fraction = 0;
-    own.device_memory_bytes = 0;
-    own.alloc_conf = results.exact.has_value() ? results.exact->conf : run::AllocConf();
-    for (auto [ask, result] :
-         {std::pair(&own, &results.own), std::pair(&asked, &results.what_if)}) {
-      absl::StatusOr<replay::Replayed> replayed = replay::Replay(trace, *ask);
-      if (!replayed.ok()) return ReportError(replayed.status());
-      *result = *std::move(replayed);
-    }
+    absl::StatusOr<replay::Baseline> baseline = replay::ReplayBaseline(trace, base);
+    if (!baseline.ok()) return ReportError(baseline.status());
+    results.base = *std::move(baseline);
+    absl::StatusOr<replay::Replayed> what_if = replay::Replay(trace, asked);
+    if (!what_if.ok()) return ReportError(what_if.status());
+    results.what_if = *std::move(what_if);
   }
+  results.releases = replay::FindReleases(trace, base.device);
   bar.Clear();
 
   ExitCode printed = kDone;
@@ -268,10 +292,11 @@ ExitCode Execute(const Options& options) {
   } else {
     std::string text =
         results.exact.has_value() ? ExactText(trace, *results.exact) : results.why_not_exact + "\n";
+    if (!results.releases.headline.empty()) text += "\n" + Prose(results.releases.headline);
     if (results.exact.has_value()) {
       for (const std::string& warning : results.exact->warnings) Note("warning: " + warning);
     }
-    if (results.what_if.has_value()) text += WhatIfText(results, options.keep);
+    if (results.what_if.has_value()) text += WhatIfText(results);
     printed = PrintText(text);
   }
   if (printed != kDone) return printed;

@@ -37,6 +37,7 @@ struct StreamPools {
   MemPool* owner = nullptr;
   FreeTree free[2];                            // by Pool
   std::map<uint64_t, BlockNode*> unmapped[2];  // by address
+  bool listed[2] = {false, false};             // in MemPool::with_free
 };
 
 // The default pool, or a private one.
@@ -45,6 +46,18 @@ struct MemPool {
   bool released = false;
   uint64_t searches[2] = {0, 0};  // of the small and of the large pool: what ages are counted in
   std::vector<std::unique_ptr<StreamPools>> streams;  // by stream
+  // Those that may have free blocks: a release of one of many streams does not look at all.
+  std::vector<StreamPools*> with_free[2];
+
+  // Those that have, by stream.
+  const std::vector<StreamPools*>& WithFree(size_t pool) {
+    std::vector<StreamPools*>& list = with_free[pool];
+    std::erase_if(list,
+                  [pool](StreamPools* p) { return !(p->listed[pool] = !p->free[pool].empty()); });
+    std::sort(list.begin(), list.end(),
+              [](const StreamPools* a, const StreamPools* b) { return a->stream < b->stream; });
+    return list;
+  }
 };
 
 struct SegmentNode {
@@ -121,6 +134,12 @@ struct CachingAllocator::Impl {
     b->use = BlockUse::kFree;
     b->since = s.pools->owner->searches[PoolIndex(s)];
     TreeOf(s).Insert(b);
+    List(*s.pools, PoolIndex(s));
+  }
+  static void List(StreamPools& pools, size_t pool) {
+    if (pools.listed[pool]) return;
+    pools.listed[pool] = true;
+    pools.owner->with_free[pool].push_back(&pools);
   }
   // A new node right before or after `b` in its segment.
   BlockNode* AddBefore(BlockNode* b, uint64_t address, uint64_t size);

@@ -143,6 +143,8 @@ class FreeTree {
     return best;
   }
 
+  bool empty() const { return root_ == nullptr; }
+
   // In order. `visit` must not change the tree.
   template <class Visit>
   void ForEach(Visit visit) const {

@@ -201,6 +201,14 @@ absl::StatusOr<Block> CachingAllocator::Malloc(uint64_t bytes, uint32_t stream, 
                .stream = stream};
 }
 
+absl::StatusOr<Block> CachingAllocator::TryMalloc(uint64_t bytes, uint32_t stream,
+                                                  uint32_t mempool) {
+  const bool grants = std::exchange(impl_->settings.grant_over_limit, false);
+  absl::StatusOr<Block> got = Malloc(bytes, stream, mempool);
+  impl_->settings.grant_over_limit = grants;
+  return got;
+}
+
 absl::Status CachingAllocator::Free(uint64_t address) {
   Impl& m = *impl_;
   if (!m.stream_uses.empty() && m.stream_uses.count(m.in_use.Find(address)) != 0) {
@@ -256,6 +264,13 @@ absl::Status CachingAllocator::RecordStream(uint64_t address, uint32_t stream) {
 }
 
 void CachingAllocator::EmptyCache() { impl_->ReleaseCached(); }
+
+void CachingAllocator::EmptyPool(uint32_t mempool) {
+  const auto it = impl_->mempools.find(mempool);
+  if (mempool == 0 || it == impl_->mempools.end()) return;
+  impl_->ReleaseBlocks(*it->second, kSmall);
+  impl_->ReleaseBlocks(*it->second, kLarge);
+}
 
 void CachingAllocator::ReleasePool(uint32_t mempool) {
   const auto it = impl_->mempools.find(mempool);

@@ -106,6 +106,9 @@ class CachingAllocator {
   // request; its memory serves no other.
   absl::StatusOr<Block> Malloc(uint64_t bytes, uint32_t stream, uint32_t mempool = 0);
 
+  // As Malloc, but never granted beyond the limit.
+  absl::StatusOr<Block> TryMalloc(uint64_t bytes, uint32_t stream, uint32_t mempool = 0);
+
   // The address must be of a live block (checked: kInvalidArgument). A block that another stream
   // used (RecordStream) stays pending until CompleteFree or until the cache is released.
   absl::Status Free(uint64_t address);
@@ -118,6 +121,8 @@ class CachingAllocator {
   // Completes pending frees and gives wholly free segments and pages back to the driver, large ones
   // first (torch.cuda.empty_cache()).
   void EmptyCache();
+  // What is free of one private pool alone goes back.
+  void EmptyPool(uint32_t mempool);
   // Nothing uses the private pool any more: what is free of it goes back with the next release.
   void ReleasePool(uint32_t mempool);
 

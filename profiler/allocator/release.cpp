@@ -109,7 +109,7 @@ void CachingAllocator::Impl::ReleaseSegment(BlockNode* whole) {
 // release_blocks(), in the order of the pool's set (stream, size, address).
 void CachingAllocator::Impl::ReleaseBlocks(MemPool& owner, size_t pool) {
   std::vector<BlockNode*> whole, pages;
-  for (const auto& pools : owner.streams) {
+  for (const StreamPools* pools : owner.WithFree(pool)) {
     pools->free[pool].ForEach([&](BlockNode* b) {
       if (b->segment->segment.expandable) {
         pages.push_back(b);
@@ -187,7 +187,7 @@ void CachingAllocator::Impl::CollectGarbage() {
   std::vector<BlockNode*> candidates;
   double total_age = 0;
   uint64_t count = 0;
-  for (const auto& pools : owner.streams) {
+  for (const StreamPools* pools : owner.WithFree(kLarge)) {
     pools->free[kLarge].ForEach([&](BlockNode* b) {
       if (b->prev != nullptr || b->next != nullptr) return;
       total_age += age(b);

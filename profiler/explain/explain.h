@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/replay/releases.h"
 #include "profiler/trace/trace.h"
 
 namespace vramscope::explain {
@@ -137,8 +138,8 @@ struct Fragmentation {
     uint64_t reserved = 0, live = 0, holes = 0, cached = 0, largest_hole = 0;
     std::string owner = {};  // of a private pool: PoolOwner::name
   };
-  std::vector<PoolUse> pools;      // most free bytes first
-  std::vector<PoolOwner> owners;   // of private pools, by device and id
+  std::vector<PoolUse> pools;     // most free bytes first
+  std::vector<PoolOwner> owners;  // of private pools, by device and id
   // Segments with holes, most free bytes first: the live blocks that keep them from going back.
   struct Pin {
     trace::AllocationId allocation;
@@ -183,13 +184,24 @@ struct Reclaim {
   uint8_t device = 0;
   analysis::Context context;                                    // of the moment
   uint64_t allocated = 0, reserved = 0, cached = 0, holes = 0;  // recorded, at the moment
-  Remedy as_recorded;            // the model under the recorded settings: what all is compared with
+  // A state has no history of requests: what needs one has an error, and the moment is the only one
+  // there is.
+  bool state = false;
+  // The model under the recorded settings (replay::Baseline), what empty_cache() is compared with.
+  Remedy as_recorded;
+  // And with the older blocks allocated anew, what settings are compared with; nullopt: nothing is
+  // older than the recording, so that it is the same.
+  std::optional<Remedy> anew;
   std::vector<Remedy> remedies;  // most given back at the moment first
+  // What went back to the device in the recording, and the card that follows from it.
+  replay::Releases releases;
   std::string headline;
 };
 struct ReclaimOptions {
-  std::optional<trace::EventIndex> at = {};  // none: where most is reserved and least of it used
-  std::optional<uint8_t> device = {};        // none: the one that has most unused then
+  // None: where most is reserved and least of it used; never within the filling-in of what is older
+  // than the recording.
+  std::optional<trace::EventIndex> at = {};
+  std::optional<uint8_t> device = {};  // none: the one that has most unused then
   // Settings to try, as PYTORCH_CUDA_ALLOC_CONF; empty: max_split_size_mb of some sizes,
   // expandable segments, garbage collection.
   std::vector<std::string> alloc_confs = {};
@@ -232,7 +244,12 @@ struct WayOut {
   std::string name;       // "expandable_segments:True", "gradient checkpointing"
   std::string how;        // one sentence: what it gives, from what it was reckoned
   bool computed = false;  // by replay; else an estimate: sizes that blocks of the trace would have
-  bool passes = false;
+  bool passes = false;    // the run, where that is known; else that request alone
+  bool request_passes = false;
+  // Whether all of the run would fit: of a plan, which is known to its end. Nullopt: that request
+  // alone was looked at.
+  std::optional<bool> run_passes = {};
+  uint64_t over = 0;   // by how much the run does not
   uint64_t bytes = 0;  // that it frees at that moment
 };
 struct OutOfMemory {

@@ -10,6 +10,7 @@
 #include "profiler/run/alloc_conf.h"
 #include "profiler/run/device_profile.h"
 #include "profiler/run/units.h"
+#include "profiler/trace/memory_cursor.h"
 
 namespace vramscope::explain {
 namespace {
@@ -22,6 +23,11 @@ using trace::EventIndex;
 constexpr std::string_view kDefaults[] = {
     "expandable_segments:True", "max_split_size_mb:64", "max_split_size_mb:256",
     "garbage_collection_threshold:0.8,per_process_memory_fraction:0.95"};
+
+constexpr std::string_view kEmptyCache = "empty_cache() at this moment";
+constexpr std::string_view kNeedsHistory =
+    "What other settings would have done needs a history of requests, which a state does not have: "
+    "torch.cuda.memory._record_memory_history() before the run records one.";
 
 uint64_t ReservedAt(const Replayed& r, EventIndex event) {
   const auto it =
@@ -40,25 +46,17 @@ Remedy Filled(std::string name, const Replayed& r, EventIndex at) {
           .out_of_memory = r.out_of_memory};
 }
 
-// What the device has for segments, and how that is known. Files do not state the card.
-struct Card {
+// What memory fractions are parts of, and how that is known. Files do not state the card.
+struct CardMemory {
   uint64_t bytes = 0;
   std::string note = {};
 };
-Card AssumedCard(const trace::Trace& trace, uint8_t device, uint64_t peak_reserved) {
+CardMemory AssumedCard(const trace::Trace& trace, const replay::Card& card,
+                       uint64_t peak_reserved) {
   if (const run::DeviceProfile& d = trace.info.device; d.memory_bytes != 0) return {d.memory_bytes};
-  trace::MemoryCursor memory(trace, device);
-  const trace::ActivityTable& activities = trace.activities;
-  size_t row = 0;
-  for (EventIndex i = 0; i < trace.events.size(); ++i) {
-    memory.Apply();
-    if (trace.events.kind[i] != trace::EventKind::kOutOfMemory) continue;
-    while (row < activities.size() && activities.event[row] < i) ++row;
-    if (row == activities.size() || activities.event[row] != i || activities.device[row] != device)
-      continue;
-    const uint64_t bytes = memory.sums().reserved + trace.events.bytes_rounded[i];
-    return {bytes,
-            fmt::format("with the {} that were there when memory ran out", FormatBytes(bytes))};
+  if (card.inferred()) {
+    return {card.bytes, fmt::format("on a card with {} for segments, {}", FormatBytes(card.bytes),
+                                    card.evidence)};
   }
   uint64_t best = 0;
   for (const run::DeviceProfile& d : run::Devices()) {
@@ -85,6 +83,7 @@ class Replays {
 
   absl::StatusOr<Replayed> Run(replay::ReplayOptions options) {
     options.device = device_;
+    options.holes = false;
     options.cancel = options_.cancel;
     if (options_.progress) {
       options.progress = [this, from = done_](double fraction) {
@@ -93,6 +92,17 @@ class Replays {
     }
     ++done_;
     return replay::Replay(trace_, options);
+  }
+  absl::StatusOr<replay::Baseline> Baseline() {
+    replay::ReplayOptions options{.device = device_, .holes = false};
+    options.cancel = options_.cancel;
+    if (options_.progress) {
+      options.progress = [this](double fraction) {
+        options_.progress(2 * fraction / static_cast<double>(count_));
+      };
+    }
+    done_ += 2;
+    return replay::ReplayBaseline(trace_, options);
   }
 
  private:
@@ -104,55 +114,73 @@ class Replays {
 
 std::string Headline(const Reclaim& r, const std::string& on_device) {
   const uint64_t unused = r.reserved > r.allocated ? r.reserved - r.allocated : 0;
-  std::string text = fmt::format("{} of {} reserved{} are unused at this moment.",
-                                 FormatBytes(unused), FormatBytes(r.reserved), on_device);
+  std::string text =
+      fmt::format("{} of {} reserved{} are unused {}.", FormatBytes(unused),
+                  FormatBytes(r.reserved), on_device, r.state ? "in this state" : "at this moment");
+  if (r.state) {
+    return text + fmt::format(" empty_cache() would give back {}. {}",
+                              FormatBytes(static_cast<uint64_t>(r.remedies.front().given_back)),
+                              kNeedsHistory);
+  }
   const auto best = std::max_element(
       r.remedies.begin(), r.remedies.end(),
       [](const Remedy& x, const Remedy& y) { return x.peak_given_back < y.peak_given_back; });
-  std::string assumed;
+  std::string more = r.releases.headline.empty() ? "" : " " + r.releases.headline;
+  if (r.releases.card.inferred()) {
+    more += fmt::format(" The card has {} for segments, {}.", FormatBytes(r.releases.card.bytes),
+                        r.releases.card.evidence);
+  }
   for (const Remedy& remedy : r.remedies) {
-    if (!remedy.note.empty())
-      assumed = fmt::format(" {} is reckoned {}.", remedy.name, remedy.note);
+    if (!remedy.note.empty() && !r.releases.card.inferred())
+      more += fmt::format(" {} is reckoned {}.", remedy.name, remedy.note);
   }
   if (best == r.remedies.end() || best->peak_given_back <= 0) {
-    return text + " No setting tried lowers the peak of what is reserved." + assumed;
+    return text + " No setting tried lowers the peak of what is reserved." + more;
   }
   text += fmt::format(" {} lowers the peak of what is reserved by {}, to {}", best->name,
                       FormatBytes(static_cast<uint64_t>(best->peak_given_back)),
                       FormatBytes(best->peak_reserved));
-  return text + "." + assumed;
+  if (r.anew.has_value() && best->name != kEmptyCache) {
+    text += fmt::format(", with the older blocks allocated anew (under the recorded settings {})",
+                        FormatBytes(r.anew->peak_reserved));
+  }
+  return text + "." + more;
 }
-
-}  // namespace
-
-namespace {
 
 struct Unused {
   EventIndex event = 0;
   uint64_t bytes = 0;
 };
 
-// Of one device, within the steps if there are any.
+// Of one device: not before the recording begins (what comes before restates in no order that means
+// anything what was there then), and within the steps if there are any.
 Unused MostUnusedOf(const trace::Trace& trace, uint8_t device) {
-  EventIndex first = 0, last = trace::kNoEvent;
+  const EventIndex begin = trace.recording_begin == trace::kNoEvent ? 0 : trace.recording_begin;
+  EventIndex first = begin, last = trace::kNoEvent;
   const trace::SliceTable& s = trace.slices;
   bool steps = false;
   for (uint32_t i = 0; i < s.size(); ++i) {
     if (s.kind[i] != trace::SliceKind::kStep) continue;
-    if (!steps) first = s.begin_event[i];
+    if (!steps) first = std::max(begin, s.begin_event[i]);
     last = steps ? std::max(last, s.end_event[i]) : s.end_event[i];
     steps = true;
   }
-  Unused best;
-  trace::MemoryCursor memory(trace, device);
-  for (EventIndex i = 0; i < trace.events.size() && i <= last; ++i) {
-    if (!memory.Apply() || i < first) continue;
+  const EventIndex n = trace.events.size();
+  trace::MemoryCursor cursor(trace, device);
+  const trace::DeviceMemory& memory = cursor.memory(device);
+  const auto unused = [&memory] {
+    const trace::MemorySums& sums = memory.sums();
+    return sums.reserved - std::min(sums.reserved, sums.allocated);
+  };
+  cursor.AdvanceTo(std::min(first, n));
+  // What was there when it began is a moment, too.
+  Unused best{.event = std::min(first, n == 0 ? 0 : n - 1), .bytes = n == 0 ? 0 : unused()};
+  for (EventIndex i = first; i < n && i <= last; ++i) {
+    if (!cursor.Apply()) continue;
     // What was just got from the driver is for the request that comes next.
     const trace::EventKind kind = trace.events.kind[i];
     if (kind == trace::EventKind::kSegmentAlloc || kind == trace::EventKind::kSegmentMap) continue;
-    const trace::MemorySums& now = memory.sums();
-    if (now.reserved <= now.allocated + best.bytes) continue;
-    best = {.event = i, .bytes = now.reserved - now.allocated};
+    if (unused() > best.bytes) best = {.event = i, .bytes = unused()};
   }
   return best;
 }
@@ -162,20 +190,50 @@ Unused UnusedAt(const trace::Trace& trace, uint8_t device, EventIndex event) {
   return {event, live.reserved - std::min(live.reserved, live.allocated)};
 }
 
+// What empty_cache() gives back at once: private pools keep what they have.
+uint64_t Releasable(const Fragmentation& f) {
+  uint64_t bytes = 0;
+  for (const Fragmentation::PoolUse& p : f.pools) bytes += p.mempool == 0 ? p.cached : 0;
+  return bytes;
+}
+
+// No history: what is cached now goes back now, and nothing else can be said.
+Reclaim OfState(Reclaim out, const trace::Trace& trace, const Fragmentation& f,
+                const std::vector<std::string>& confs) {
+  out.state = true;
+  out.as_recorded = {.name = "as it is", .reserved = out.reserved, .peak_reserved = out.reserved};
+  const uint64_t released = Releasable(f);
+  out.remedies.push_back({.name = std::string(kEmptyCache),
+                          .reserved = out.reserved - released,
+                          .given_back = static_cast<int64_t>(released),
+                          .peak_reserved = out.reserved});
+  for (const std::string& conf : confs) {
+    out.remedies.push_back({.name = conf, .error = std::string(kNeedsHistory)});
+  }
+  out.headline = Headline(out, OnDevice(trace, out.device));
+  return out;
+}
+
 }  // namespace
 
 EventIndex MostUnused(const trace::Trace& trace, std::optional<uint8_t> device) {
   if (device) return MostUnusedOf(trace, *device).event;
   Unused best;
+  bool any = false;
   for (const uint8_t d : analysis::DevicesOf(trace)) {
     const Unused unused = MostUnusedOf(trace, d);
-    if (unused.bytes > best.bytes) best = unused;
+    if (!any || unused.bytes > best.bytes) best = unused;
+    any = true;
   }
   return best.event;
 }
 
 absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimOptions& options) {
   Reclaim out;
+  for (const std::string& text : options.alloc_confs) {
+    const absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(text);
+    if (!conf.ok()) return conf.status();
+  }
   const std::vector<uint8_t> devices =
       options.device ? std::vector<uint8_t>{*options.device} : analysis::DevicesOf(trace);
   Unused moment;
@@ -185,45 +243,41 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
     moment = unused;
     out.device = d;
   }
-  const EventIndex at = moment.event;
+  std::vector<std::string> confs = options.alloc_confs;
+  if (confs.empty()) confs.assign(std::begin(kDefaults), std::end(kDefaults));
+  const bool state = trace.events.size() > 0 && !replay::HasHistory(trace, out.device);
+  const EventIndex at = state ? trace.events.size() - 1 : moment.event;
   const Fragmentation f = FragmentationAt(trace, at, out.device);
   out.context = f.context;
   out.allocated = f.allocated;
   out.reserved = f.reserved;
   out.cached = f.cached;
   out.holes = f.holes;
-  const uint64_t peak_reserved = PeakReserved(trace)[out.device];
-  const Card card = AssumedCard(trace, out.device, peak_reserved);
+  if (state) return OfState(std::move(out), trace, f, confs);
+  out.releases = replay::FindReleases(trace, out.device);
 
-  std::vector<std::string> confs = options.alloc_confs;
-  if (confs.empty()) confs.assign(std::begin(kDefaults), std::end(kDefaults));
-  Replays replays(trace, options, out.device, confs.size() + 2);
-
-  // Against the recorded settings in the same model from the same start, so that what differs is
-  // the settings' doing alone.
+  Replays replays(trace, options, out.device, confs.size() + 3);
   const std::string& recorded_text = replay::RecordedConf(trace);
   const absl::StatusOr<run::AllocConf> recorded = run::ParseAllocConf(recorded_text);
   if (!recorded.ok()) return recorded.status();
-  const absl::StatusOr<Replayed> base = replays.Run({.alloc_conf = *recorded});
+  const absl::StatusOr<replay::Baseline> base = replays.Baseline();
   if (!base.ok()) return base.status();
-  out.as_recorded = Filled("as recorded", *base, at);
+  out.as_recorded = Filled("as recorded", base->own, at);
+  if (base->anew.has_value()) {
+    out.anew = Filled("as recorded, older blocks allocated anew", *base->anew, at);
+  }
+  const CardMemory card = AssumedCard(trace, out.releases.card, base->own.peak_reserved);
 
   // From the recorded start state, against the recording itself.
   {
     Remedy remedy;
-    remedy.name = "empty_cache() at this moment";
+    remedy.name = kEmptyCache;
     const absl::StatusOr<Replayed> r = replays.Run({.restart = false, .empty_cache_at = {at + 1}});
     if (absl::IsCancelled(r.status())) return r.status();
     if (r.ok()) {
       remedy = Filled(remedy.name, *r, at);
-      uint64_t released = 0;  // private pools of CUDA graphs keep what they have
-      for (const Fragmentation::PoolUse& p : f.pools) released += p.mempool == 0 ? p.cached : 0;
-      remedy.reserved = out.reserved - released;
-      // The model grants what did not fit, and counts it.
-      const uint64_t recorded_peak = r->out_of_memory > 0
-                                         ? std::max(peak_reserved, out.as_recorded.peak_reserved)
-                                         : peak_reserved;
-      Compare(remedy, {.reserved = out.reserved, .peak_reserved = recorded_peak});
+      remedy.reserved = out.reserved - Releasable(f);
+      Compare(remedy, {.reserved = out.reserved, .peak_reserved = base->own.peak_reserved});
     } else {
       remedy.error = std::string(r.status().message());
     }
@@ -236,7 +290,6 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
         options.alloc_confs.empty() && !recorded_text.empty() ? recorded_text + "," + text : text;
     const absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(both);
     if (!conf.ok()) {
-      if (!options.alloc_confs.empty()) return conf.status();
       remedy.error = std::string(conf.status().message());
       out.remedies.push_back(std::move(remedy));
       continue;
@@ -247,13 +300,15 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
       out.remedies.push_back(std::move(remedy));
       continue;
     }
-    const absl::StatusOr<Replayed> r = replays.Run(
-        {.alloc_conf = *conf, .device_total_bytes = of_the_card ? card.bytes : uint64_t{0}});
+    const absl::StatusOr<Replayed> r =
+        replays.Run({.alloc_conf = *conf,
+                     .restart = true,
+                     .device_total_bytes = of_the_card ? card.bytes : uint64_t{0}});
     if (absl::IsCancelled(r.status())) return r.status();
     if (r.ok()) {
       remedy = Filled(text, *r, at);
       if (of_the_card) remedy.note = card.note;
-      Compare(remedy, out.as_recorded);
+      Compare(remedy, out.anew.has_value() ? *out.anew : out.as_recorded);
     } else {
       remedy.error = std::string(r.status().message());
     }

@@ -1,40 +1,21 @@
 // The segments at a moment, piece by piece.
 #include <algorithm>
 #include <limits>
-#include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
 #include "profiler/explain/explain.h"
-#include "profiler/trace/range_set.h"
+#include "profiler/trace/memory_cursor.h"
 
 namespace vramscope::explain {
 namespace {
 
 using trace::EventIndex;
-using trace::EventKind;
 
 uint64_t End(uint64_t address, uint64_t bytes) {
   const uint64_t end = address + bytes;
   return end < address ? std::numeric_limits<uint64_t>::max() : end;
-}
-
-// Pages of expandable segments, by device.
-std::map<uint8_t, trace::RangeSet> MappedAt(const trace::Trace& trace, EventIndex event) {
-  std::map<uint8_t, trace::RangeSet> mapped;
-  const trace::ActivityTable& a = trace.activities;
-  for (uint32_t row = 0; row < a.size() && a.event[row] <= event; ++row) {
-    const EventKind kind = trace.events.kind[a.event[row]];
-    if (kind != EventKind::kSegmentMap && kind != EventKind::kSegmentUnmap) continue;
-    trace::RangeSet& ranges = mapped[trace.segments.device[trace.events.id[a.event[row]]]];
-    const uint64_t end = End(a.address[row], trace.events.bytes[a.event[row]]);
-    if (kind == EventKind::kSegmentMap) {
-      ranges.Add(a.address[row], end);
-    } else {
-      ranges.Remove(a.address[row], end);
-    }
-  }
-  return mapped;
 }
 
 // The pieces of a mapped range with its blocks, which come by address.
@@ -125,15 +106,18 @@ std::vector<SegmentView> SegmentsAt(const trace::Trace& trace, EventIndex event,
                             .use = a.free_requested_event[id] <= event ? SegmentView::Use::kPending
                                                                        : SegmentView::Use::kLive});
   }
-  std::map<uint8_t, trace::RangeSet> mapped = MappedAt(trace, event);
+  std::optional<trace::MemoryCursor> at;  // for what is mapped
+  const bool pages =
+      std::any_of(out.begin(), out.end(), [](const auto& v) { return v.expandable; });
+  if (pages) at = trace::MemoryCursor::Behind(trace, event, device);
   for (size_t i = 0; i < out.size(); ++i) {
     const uint32_t id = out[i].segment.value;
     const uint64_t begin = s.address[id], end = End(begin, s.bytes[id]);
     std::vector<Range> ranges;
     if (out[i].expandable) {
-      mapped[s.device[id]].ForEachPiece(begin, end, [&ranges](uint64_t from, uint64_t to, bool in) {
-        if (in) ranges.emplace_back(from, to);
-      });
+      for (const Range& r : at->memory(s.device[id]).mapped().Within(begin, end)) {
+        ranges.push_back(r);
+      }
     } else {
       ranges.emplace_back(begin, end);
     }

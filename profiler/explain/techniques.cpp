@@ -138,6 +138,7 @@ class Finder {
     t.request = request;
     t.extra = extra;
     t.frees = frees - extra;
+    t.everywhere = every;
     out_.push_back(std::move(t));
   }
   std::string AndOf(bool request) const {

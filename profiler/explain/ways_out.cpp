@@ -30,9 +30,11 @@ EventIndex RequestOf(const trace::Trace& trace, EventIndex oom) {
 }
 
 WayOut Estimate(const Technique& t, const OutOfMemory& oom) {
+  const bool passes = t.request == 0 || t.frees >= oom.missing;
   return {.name = t.name,
           .how = "estimate: " + t.formula,
-          .passes = t.request == 0 || t.frees >= oom.missing,
+          .passes = passes,
+          .request_passes = passes,
           .bytes = t.frees};
 }
 
@@ -54,13 +56,22 @@ class Replays {
   void SetCount(size_t count) { count_ = std::max(count, done_); }
   EventIndex request() const { return request_; }
 
+  // A plan is known to its end, and so is what a technique makes of it that changes all of it.
+  bool Whole(const Technique* technique) const {
+    return trace_.info.backend == trace::Backend::kPlan &&
+           (technique == nullptr || technique->everywhere);
+  }
+  uint64_t limit() const { return oom_.reserved + oom_.device_free; }
+
   absl::StatusOr<Replayed> Run(const run::AllocConf& conf, const Technique* technique) {
-    const uint64_t limit = oom_.reserved + oom_.device_free;
+    const uint64_t limit = this->limit();
     const uint64_t extra = technique == nullptr ? 0 : technique->extra;
     replay::ReplayOptions replay{.alloc_conf = conf,
                                  .device_memory_bytes = limit > extra ? limit - extra : 1,
+                                 .restart = true,
                                  .device = oom_.device,
-                                 .last = request_};
+                                 .holes = false};
+    if (!Whole(technique)) replay.last = request_;
     if (technique != nullptr) {
       replay.resize = [this, technique](EventIndex event, uint64_t bytes) -> uint64_t {
         if (event == request_ || event == oom_.event) return technique->request;
@@ -80,6 +91,20 @@ class Replays {
   }
   bool Passes(const Replayed& r) const {
     return !r.first_out_of_memory || *r.first_out_of_memory > request_;
+  }
+  // Fills what the replay tells; returns it in words.
+  std::string Judge(const Replayed& r, const Technique* technique, WayOut& way) const {
+    way.passes = way.request_passes = Passes(r);
+    if (!Whole(technique)) {
+      return !way.passes ? "it does not pass"
+                         : "the request passes; what comes after it was not looked at";
+    }
+    way.run_passes = way.passes = r.out_of_memory == 0;
+    if (way.passes) return "the whole run passes";
+    way.over = r.peak_reserved - std::min(r.peak_reserved, r.device_memory_bytes);
+    return fmt::format("{} the run does not: {} too much at its peak",
+                       way.request_passes ? "the request passes, but" : "it does not pass, and",
+                       FormatBytes(way.over));
   }
 
  private:
@@ -122,21 +147,22 @@ absl::StatusOr<std::vector<WayOut>> ReplayedWays(const trace::Trace& trace, cons
     const absl::StatusOr<Replayed> r = replays.Run(*conf, nullptr);
     if (absl::IsCancelled(r.status())) return r.status();
     if (!r.ok()) continue;
-    const bool passes = replays.Passes(*r);
     const uint64_t reserved = ReservedAt(*r, replays.request());
-    std::string how =
-        fmt::format("by replay with {} for the allocator: {}; {} reserved at that moment",
-                    FormatBytes(oom.reserved + oom.device_free),
-                    passes                                 ? "the request passes"
-                    : *r->first_out_of_memory >= oom.event ? "it does not pass"
-                                                           : "another request fails before it",
-                    FormatBytes(reserved));
-    if (!reproduced) how += "; but so it does in the model under the recorded settings";
-    out.push_back({.name = std::string(setting),
-                   .how = std::move(how),
-                   .computed = true,
-                   .passes = passes && reproduced,
-                   .bytes = oom.reserved > reserved ? oom.reserved - reserved : 0});
+    WayOut way{.name = std::string(setting),
+               .computed = true,
+               .bytes = oom.reserved > reserved ? oom.reserved - reserved : 0};
+    std::string said = replays.Judge(*r, nullptr, way);
+    if (!way.request_passes && *r->first_out_of_memory < oom.event) {
+      said = "another request fails before it";
+    }
+    way.how = fmt::format("by replay with {} for the allocator: {}; {} reserved at that moment",
+                          FormatBytes(replays.limit()), said, FormatBytes(reserved));
+    if (!reproduced) {
+      way.how += "; but so it does in the model under the recorded settings";
+      way.passes = way.request_passes = false;
+      way.run_passes.reset();
+    }
+    out.push_back(std::move(way));
   }
   for (const Technique& t : techniques) {
     WayOut way = Estimate(t, oom);
@@ -144,9 +170,7 @@ absl::StatusOr<std::vector<WayOut>> ReplayedWays(const trace::Trace& trace, cons
       const absl::StatusOr<Replayed> r = replays.Run(*recorded, &t);
       if (absl::IsCancelled(r.status())) return r.status();
       if (r.ok()) {
-        way.passes = replays.Passes(*r);
-        way.how += fmt::format("; replayed with these sizes {}",
-                               way.passes ? "the request passes" : "it does not pass");
+        way.how += fmt::format("; replayed with these sizes {}", replays.Judge(*r, &t, way));
       }
     }
     out.push_back(std::move(way));

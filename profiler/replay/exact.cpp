@@ -9,6 +9,7 @@
 
 #include "profiler/replay/difference.h"
 #include "profiler/replay/recorded_state.h"
+#include "profiler/replay/releases.h"
 #include "profiler/replay/start_states.h"
 
 namespace vramscope::replay {
@@ -70,6 +71,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     states_ = &states;
     if (absl::Status status = Begin(start); !status.ok()) return status;
     const uint32_t n = t_.events.size();
+    if (begin_ > 0) Count(begin_ - 1);  // what was there
     for (EventIndex i = begin_; i < n && !stopped_; ++i) {
       if ((i - begin_) % kProgressStep == 0) {
         if (options_.cancel != nullptr && *options_.cancel) {
@@ -81,6 +83,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
       if (!stopped_) Count(i);
     }
     if (!stopped_) EndWindow(n);
+    if (!stopped_ && n > 0) Count(n - 1);
     Complete();
     AddStats();
     Finish();
@@ -325,8 +328,16 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     if (!Complete()) return false;
     // Memory that goes back right before a segment is asked for: the device was full. But if a
     // cached block would have served, empty_cache() was called before.
-    const bool called = !asks || fits();
+    const bool called = !asks || window_.empty() || fits() || CalledFor(window_.front().event);
     return !called || window_.empty() || !window_.front().gives_back() || EmptyCache();
+  }
+
+  // Whether the program asked for what went back from event `i` on.
+  bool CalledFor(EventIndex i) {
+    if (!releases_.has_value()) releases_ = FindReleases(t_, device_, conf_);
+    const auto it = std::lower_bound(releases_->all.begin(), releases_->all.end(), i,
+                                     [](const Release& r, EventIndex e) { return r.last < e; });
+    return it != releases_->all.end() && it->cause == Release::Cause::kEmptyCache;
   }
 
   // The recorded request failed, and with it the window ends.
@@ -507,9 +518,10 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   void Finish() {
     out_.unknown_tails = states_->blocks();
     out_.tails_inferred = states_->inferred();
-    out_.start_states_tried = states_->tried();
-    out_.start_states_consistent = states_->consistent();
-    out_.start_states_exhausted = out_.start_states_consistent != ~uint64_t{0};
+    out_.start_states_tried = states_->tried().states;
+    out_.log10_tried = states_->tried().log10;
+    out_.start_states_consistent = states_->consistent().states;
+    out_.log10_consistent = states_->consistent().log10;
     const uint32_t n = t_.events.size();
     out_.end_state_equal =
         !stopped_ && SameBlocks(model_->Snapshot(), StateBefore(t_, n, device_, conf_));
@@ -550,6 +562,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   allocator::Settings settings_;
   std::unique_ptr<CachingAllocator> model_;
   StartStates* states_ = nullptr;
+  std::optional<Releases> releases_;  // when they are asked for
   std::vector<Recorded> window_;
   uint64_t deferred_ =
       ~uint64_t{0};  // allocation; the last that was requested to be freed and waits

@@ -1,8 +1,9 @@
 #include "profiler/replay/recorded_state.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
+
+#include "profiler/trace/range_set.h"
 
 namespace vramscope::replay {
 namespace {
@@ -16,48 +17,21 @@ bool Alive(EventIndex begin, EventIndex end_event, EventIndex at) {
   return begin < at && (end_event == kNoEvent || end_event >= at);
 }
 
-// Disjoint, by begin; ranges that touch are joined.
-using Ranges = std::map<uint64_t, uint64_t>;
-
-void Add(Ranges& ranges, uint64_t begin, uint64_t end) {
-  auto it = ranges.upper_bound(begin);
-  if (it != ranges.begin() && std::prev(it)->second >= begin) {
-    --it;
-    begin = it->first;
-    end = std::max(end, it->second);
-    it = ranges.erase(it);
-  }
-  while (it != ranges.end() && it->first <= end) {
-    end = std::max(end, it->second);
-    it = ranges.erase(it);
-  }
-  ranges[begin] = end;
-}
-
-void Remove(Ranges& ranges, uint64_t begin, uint64_t end) {
-  auto it = ranges.lower_bound(begin);
-  if (it != ranges.begin() && std::prev(it)->second > begin) --it;
-  while (it != ranges.end() && it->first < end) {
-    const auto [from, to] = *it;
-    it = ranges.erase(it);
-    if (from < begin) ranges[from] = begin;
-    if (to > end) {
-      ranges[end] = to;
-      break;
-    }
-  }
-}
-
 // Mapped addresses of all expandable segments.
-Ranges MappedBefore(const trace::Trace& t, EventIndex end, uint8_t device) {
-  Ranges mapped;
+trace::RangeSet MappedBefore(const trace::Trace& t, EventIndex end, uint8_t device) {
+  trace::RangeSet mapped;
   for (uint32_t row = 0; row < t.activities.size() && t.activities.event[row] < end; ++row) {
     const EventIndex event = t.activities.event[row];
-    if (t.activities.device[row] != device) continue;
+    const EventKind kind = t.events.kind[event];
+    if (kind != EventKind::kSegmentMap && kind != EventKind::kSegmentUnmap) continue;
+    if (t.segments.device[t.events.id[event]] != device) continue;
     const uint64_t begin = t.activities.address[row];
     const uint64_t to = begin + t.events.bytes[event];
-    if (t.events.kind[event] == EventKind::kSegmentMap) Add(mapped, begin, to);
-    if (t.events.kind[event] == EventKind::kSegmentUnmap) Remove(mapped, begin, to);
+    if (kind == EventKind::kSegmentMap) {
+      mapped.Add(begin, to);
+    } else {
+      mapped.Remove(begin, to);
+    }
   }
   return mapped;
 }
@@ -115,7 +89,7 @@ RecordedState StateBefore(const trace::Trace& t, EventIndex end, uint8_t device,
   }
   std::sort(segments.begin(), segments.end(),
             [&s](uint32_t x, uint32_t y) { return s.address[x] < s.address[y]; });
-  const Ranges mapped = expandable ? MappedBefore(t, end, device) : Ranges();
+  const trace::RangeSet mapped = expandable ? MappedBefore(t, end, device) : trace::RangeSet();
 
   size_t next = 0;
   for (const uint32_t row : segments) {
@@ -137,15 +111,7 @@ RecordedState StateBefore(const trace::Trace& t, EventIndex end, uint8_t device,
     // What is not in use: free, and of an expandable segment free or without memory.
     const auto fill = [&](uint64_t from, uint64_t to) {
       if (!state.segment.expandable) return put(from, to, true);
-      auto it = mapped.upper_bound(from);
-      if (it != mapped.begin() && std::prev(it)->second > from) --it;
-      for (; it != mapped.end() && it->first < to; ++it) {
-        put(from, std::max(from, it->first), false);
-        from = std::max(from, it->first);
-        put(from, std::min(to, it->second), true);
-        from = std::min(to, it->second);
-      }
-      put(from, to, false);
+      mapped.ForEachPiece(from, to, put);
     };
     uint64_t at = state.segment.address;
     const uint64_t segment_end = at + state.segment.bytes;

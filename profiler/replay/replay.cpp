@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "profiler/replay/exact.h"
+#include "profiler/replay/releases.h"
 
 namespace vramscope::replay {
 namespace {
@@ -62,11 +63,56 @@ const std::string& RecordedConf(const trace::Trace& trace) {
   return own ? trace.info.config.alloc_conf : trace.info.alloc_conf;
 }
 
+namespace {
+
+absl::Status NoHistory() {
+  return absl::FailedPreconditionError(
+      "the file is a state and no run: it says what was in memory at one moment and has no history "
+      "of requests to replay. Record one with torch.cuda.memory._record_memory_history()");
+}
+
+// Nothing but what the recording itself had.
+bool AsRecorded(const ReplayOptions& o, const run::AllocConf& recorded) {
+  return o.alloc_conf.value_or(recorded) == recorded && !o.restart.value_or(false) &&
+         o.device_memory_bytes == 0 && o.memory_fraction == 0 && o.device_total_bytes == 0 &&
+         o.empty_cache_at.empty() && !o.resize && !o.last.has_value();
+}
+
+absl::StatusOr<Replayed> WhatIf(const trace::Trace& trace, const ReplayOptions& options,
+                                const run::AllocConf& recorded) {
+  // Where the model follows the recording in every choice, that is the answer: addresses that
+  // the driver gave, and tails that the file does not state, are in it.
+  if (AsRecorded(options, recorded) && trace.info.backend != trace::Backend::kPlan) {
+    ReplayOptions exactly{.device = options.device, .try_settings = false};
+    exactly.progress = options.progress;
+    exactly.cancel = options.cancel;
+    absl::StatusOr<Replayed> out = ReplayExactly(trace, exactly, recorded, 0);
+    if (absl::IsCancelled(out.status())) return out.status();
+    if (out.ok() && out->differences == 0) {
+      const Card card = FindReleases(trace, options.device).card;
+      out->what_if = true;
+      out->kept = trace.recording_begin != trace::kNoEvent;
+      out->device_memory_bytes = card.bytes;
+      out->device_memory_inferred = card.inferred();
+      return out;
+    }
+  }
+  absl::StatusOr<Replayed> out = ReplayWhatIf(trace, options, recorded);
+  if (out.ok() || absl::IsCancelled(out.status()) || options.restart.has_value()) return out;
+  // The older blocks do not fit their segments: anew.
+  ReplayOptions anew = options;
+  anew.restart = true;
+  return ReplayWhatIf(trace, anew, recorded);
+}
+
+}  // namespace
+
 absl::StatusOr<Replayed> Replay(const trace::Trace& trace, const ReplayOptions& options) {
   absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(RecordedConf(trace));
+  if (trace.events.size() > 0 && !HasHistory(trace, options.device)) return NoHistory();
   if (options.what_if()) {
     if (!conf.ok()) conf = run::AllocConf();
-    return ReplayWhatIf(trace, options, *conf);
+    return WhatIf(trace, options, *conf);
   }
   if (!conf.ok()) {
     return absl::FailedPreconditionError(
@@ -91,6 +137,37 @@ absl::StatusOr<Replayed> Replay(const trace::Trace& trace, const ReplayOptions& 
     out->settings_that_agree = std::move(suspect);
     break;
   }
+  return out;
+}
+
+absl::StatusOr<Baseline> ReplayBaseline(const trace::Trace& trace, const ReplayOptions& options) {
+  const run::AllocConf recorded =
+      run::ParseAllocConf(RecordedConf(trace)).value_or(run::AllocConf());
+  const auto& born = trace.allocations.alloc_event;
+  const auto& device = trace.allocations.device;
+  bool older = false;
+  for (uint32_t row = 0; trace.recording_begin != trace::kNoEvent && row < born.size() &&
+                         born[row] < trace.recording_begin && !older;
+       ++row) {
+    older = device[row] == options.device;
+  }
+  ReplayOptions one{.alloc_conf = recorded, .device = options.device, .holes = options.holes};
+  one.cancel = options.cancel;
+  const auto progress = [&](double from, double part) -> std::function<void(double)> {
+    if (!options.progress) return {};
+    return [&options, from, part](double f) { options.progress(from + f * part); };
+  };
+  one.progress = progress(0, older ? 0.5 : 1);
+  Baseline out;
+  absl::StatusOr<Replayed> own = Replay(trace, one);
+  if (!own.ok()) return own.status();
+  out.own = *std::move(own);
+  if (!older || !out.own.kept) return out;
+  one.restart = true;
+  one.progress = progress(0.5, 0.5);
+  absl::StatusOr<Replayed> anew = Replay(trace, one);
+  if (!anew.ok()) return anew.status();
+  out.anew = *std::move(anew);
   return out;
 }
 

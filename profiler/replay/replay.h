@@ -25,14 +25,13 @@ namespace vramscope::replay {
 struct ReplayOptions {
   // Other settings than the recording's own: the answer is a what-if, addresses are not compared.
   std::optional<run::AllocConf> alloc_conf = {};
-  // What-if: limit for segments. 0: what the device has for them (a plan: its memory without the
-  // context; a recording that ran out of memory: what was reserved then and what was free), else
-  // none.
+  // What-if: limit for segments. 0: what the device has for them, as far as that is known
+  // (releases.h: a plan's device; inferred from a recording), else none.
   uint64_t device_memory_bytes = 0;
   double memory_fraction = 0;  // what-if: set_per_process_memory_fraction; 0: as in the settings
-  // What-if: whether the older blocks stay where they were, or are allocated anew under the
-  // settings.
-  bool restart = true;
+  // What-if: whether the older blocks are allocated anew under the settings, or stay where they
+  // were, with all that was cached then. Not said: under the recorded settings they stay.
+  std::optional<bool> restart = {};
   uint8_t device = 0;
   bool try_settings = true;  // after a difference: other settings, for `settings_that_agree`
   // What-if: events before which empty_cache() is called besides (what would give memory back),
@@ -45,6 +44,7 @@ struct ReplayOptions {
   std::function<uint64_t(trace::EventIndex event, uint64_t bytes)> resize = {};
   // What-if: the last event to replay; what is said of the peak's holes is left out then.
   std::optional<trace::EventIndex> last = {};
+  bool holes = true;  // what-if: whether to look at the holes of the peak, which is a second pass
   std::function<void(double fraction)> progress = {};
   const std::atomic<bool>* cancel = nullptr;  // set: kCancelled
 
@@ -78,14 +78,16 @@ struct Replayed {
   // Start states: blocks older than the recording whose unsplit tail the file does not state. Every
   // tail from none to 1 MiB is weighed against every choice that the recorded allocator made while
   // the block was there.
-  uint64_t unknown_tails = 0;       // such blocks
-  uint64_t tails_inferred = 0;      // of which the recording tells that they have a tail
-  uint64_t start_states_tried = 0;  // combinations weighed; at most 2^64 - 1
-  uint64_t start_states_consistent =
-      0;                               // that reproduce the recording as far as any does; likewise
-  bool start_states_exhausted = true;  // false: more than can be counted
+  uint64_t unknown_tails = 0;   // such blocks
+  uint64_t tails_inferred = 0;  // of which the recording tells that they have a tail
+  // Combinations weighed, and those that reproduce the recording as far as any does; nullopt: more
+  // than 2^64 - 1. And their logarithms (to 10).
+  std::optional<uint64_t> start_states_tried = 0, start_states_consistent = 0;
+  double log10_tried = 0, log10_consistent = 0;
   // Of the model.
   uint64_t device_memory_bytes = 0;  // limit for segments that applied; 0: none
+  bool device_memory_inferred = false;
+  bool kept = false;  // the older blocks stayed where they were
   uint64_t peak_allocated = 0, peak_reserved = 0;
   trace::EventIndex peak_reserved_event = 0;
   uint64_t segment_allocs = 0, segment_frees = 0;  // cudaMalloc, cudaFree
@@ -108,8 +110,20 @@ struct Replayed {
 // The settings that the trace was recorded or planned under, as PYTORCH_CUDA_ALLOC_CONF.
 const std::string& RecordedConf(const trace::Trace& trace);
 
-// kFailedPrecondition: nothing to replay (a trace without segments, unless it is a what-if; the
-// settings that it was recorded under are not understood).
+// kFailedPrecondition: nothing to replay (a state, which has no history; a trace without segments,
+// unless it is a what-if; the settings that it was recorded under are not understood).
 absl::StatusOr<Replayed> Replay(const trace::Trace& trace, const ReplayOptions& options);
+
+// What what-ifs are compared with, the same wherever they are shown.
+struct Baseline {
+  // Under the recorded settings from the recorded start: where the model is exact, the recording.
+  Replayed own;
+  // The same with the older blocks allocated anew, as under other settings, so that what differs is
+  // the settings' doing alone; nullopt: nothing is older than the recording.
+  std::optional<Replayed> anew;
+  const Replayed& of_settings() const { return anew.has_value() ? *anew : own; }
+};
+// `options`: device, holes, progress and cancel alone.
+absl::StatusOr<Baseline> ReplayBaseline(const trace::Trace& trace, const ReplayOptions& options);
 
 }  // namespace vramscope::replay

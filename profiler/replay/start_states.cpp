@@ -3,6 +3,7 @@
 #include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace vramscope::replay {
@@ -11,9 +12,15 @@ namespace {
 using allocator::Block;
 using allocator::CachingAllocator;
 
-uint64_t Times(uint64_t a, uint64_t b) {
+void Multiply(StartStates::Count& count, uint64_t by) {
   constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
-  return a != 0 && b > kMost / a ? kMost : a * b;
+  count.log10 += std::log10(static_cast<double>(by));
+  if (!count.states.has_value()) return;
+  if (*count.states != 0 && by > kMost / *count.states) {
+    count.states.reset();
+  } else {
+    *count.states *= by;
+  }
 }
 
 }  // namespace
@@ -48,7 +55,7 @@ StartStates::StartStates(const trace::Trace& t, trace::EventIndex begin, uint8_t
                 .allowed = {}};
       const uint64_t most = std::min(kMostTail, behind - kMostTail - kStep);
       for (uint64_t bytes = 0; bytes <= most; bytes += kStep) tail.allowed.set(bytes / kStep);
-      tried_ = Times(tried_, tail.allowed.count());
+      Multiply(tried_, tail.allowed.count());
       open_.push_back(static_cast<uint32_t>(tails_.size()));
       tails_.push_back(tail);
     }
@@ -150,10 +157,13 @@ uint64_t StartStates::inferred() const {
   return n;
 }
 
-uint64_t StartStates::consistent() const {
-  uint64_t n = 1;
-  for (const Tail& tail : tails_) n = Times(n, tail.allowed.count());
-  return n;
+StartStates::Count StartStates::consistent() const {
+  for (const Tail& tail : tails_) {
+    if (tail.allowed.none()) return {.states = 0};
+  }
+  Count count{.states = 1};
+  for (const Tail& tail : tails_) Multiply(count, tail.allowed.count());
+  return count;
 }
 
 }  // namespace vramscope::replay

@@ -37,8 +37,13 @@ class StartStates {
 
   uint64_t blocks() const { return tails_.size(); }
   uint64_t inferred() const;  // blocks that have a tail in every state that agrees
-  uint64_t tried() const { return tried_; }
-  uint64_t consistent() const;  // at most 2^64 - 1
+  // Combinations; nullopt: more than 2^64 - 1. And their logarithm (to 10).
+  struct Count {
+    std::optional<uint64_t> states;
+    double log10 = 0;
+  };
+  Count tried() const { return tried_; }
+  Count consistent() const;
 
  private:
   static constexpr uint64_t kStep = 512;
@@ -59,7 +64,7 @@ class StartStates {
   run::AllocConf conf_;
   std::vector<Tail> tails_;
   std::vector<uint32_t> open_;  // rows of tails_
-  uint64_t tried_ = 1;
+  Count tried_ = {.states = 1};
 };
 
 }  // namespace vramscope::replay

@@ -8,6 +8,7 @@
 
 #include "profiler/replay/exact.h"
 #include "profiler/replay/recorded_state.h"
+#include "profiler/replay/releases.h"
 
 namespace vramscope::replay {
 namespace {
@@ -23,13 +24,28 @@ constexpr EventIndex kProgressStep = 1 << 16;
 class WhatIf final : public allocator::SegmentObserver {
  public:
   WhatIf(const trace::Trace& t, const ReplayOptions& options, const run::AllocConf& conf)
-      : t_(t), options_(options), recorded_(conf), device_(options.device) {
+      : t_(t),
+        options_(options),
+        recorded_(conf),
+        device_(options.device),
+        releases_(FindReleases(t, options.device)) {
     settings_.conf = options.alloc_conf.value_or(conf);
     if (options.memory_fraction != 0) settings_.conf.memory_fraction = options.memory_fraction;
     begin_ = t.recording_begin == kNoEvent ? 0 : t.recording_begin + 1;
-    settings_.device_memory_bytes = Limit();
+    keeps_ = begin_ > 0 && !options.restart.value_or(settings_.conf != conf);
+    const Card& card = releases_.card;
+    if (options.device_memory_bytes == 0) on_the_card_ = card.inferred();
+    settings_.device_memory_bytes =
+        options.device_memory_bytes != 0 ? options.device_memory_bytes : card.bytes;
     settings_.device_total_bytes =
         options.device_total_bytes != 0 ? options.device_total_bytes : t.info.device.memory_bytes;
+    // What did not fit under a fraction of a memory that no file states is the fraction itself.
+    double& fraction = settings_.conf.memory_fraction;
+    if (on_the_card_ && fraction == conf.memory_fraction && fraction > 0 &&
+        settings_.device_total_bytes == 0) {
+      settings_.device_total_bytes =
+          static_cast<uint64_t>(static_cast<double>(card.bytes) / fraction);
+    }
     settings_.grant_over_limit = true;
   }
 
@@ -37,6 +53,8 @@ class WhatIf final : public allocator::SegmentObserver {
     out_.what_if = true;
     out_.conf = settings_.conf;
     out_.device_memory_bytes = settings_.device_memory_bytes;
+    out_.device_memory_inferred = on_the_card_;
+    out_.kept = keeps_;
     EventIndex end = t_.events.size();
     if (options_.last) end = std::min(end - 1, *options_.last) + 1;
     if (absl::Status status = Pass(end, true); !status.ok()) return status;
@@ -48,7 +66,7 @@ class WhatIf final : public allocator::SegmentObserver {
     out_.retries = s.retries;
     out_.out_of_memory = s.out_of_memory;
     // Once more up to the peak, to look at its holes.
-    if (out_.peak_reserved > 0 && !options_.last) {
+    if (out_.peak_reserved > 0 && !options_.last && options_.holes) {
       if (absl::Status status = Pass(out_.peak_reserved_event + 1, false); !status.ok()) {
         return status;
       }
@@ -74,44 +92,6 @@ class WhatIf final : public allocator::SegmentObserver {
  private:
   static constexpr uint64_t kNone = ~uint64_t{0};
 
-  uint64_t Limit() const {
-    if (options_.device_memory_bytes != 0) return options_.device_memory_bytes;
-    const run::DeviceProfile& d = t_.info.device;
-    if (d.memory_bytes > d.context_bytes) return d.memory_bytes - d.context_bytes;
-    // Of a recording that ran out: what the device gave it at the most.
-    uint64_t limit = 0, reserved = 0;
-    size_t activity = 0;
-    for (EventIndex i = 0; i < t_.events.size(); ++i) {
-      const EventKind kind = t_.events.kind[i];
-      const uint64_t id = t_.events.id[i];
-      const auto ours = [&] { return t_.segments.device[id] == device_; };
-      const auto plain = [&] { return t_.segments.expandable[id] == 0; };
-      switch (kind) {
-        case EventKind::kSegmentAlloc:
-          if (ours() && plain()) reserved += t_.segments.bytes[id];
-          break;
-        case EventKind::kSegmentFree:
-          if (ours() && plain()) reserved -= t_.segments.bytes[id];
-          break;
-        case EventKind::kSegmentMap:
-          if (ours()) reserved += t_.events.bytes[i];
-          break;
-        case EventKind::kSegmentUnmap:
-          if (ours()) reserved -= t_.events.bytes[i];
-          break;
-        case EventKind::kOutOfMemory:
-          while (t_.activities.event[activity] != i) ++activity;
-          if (t_.activities.device[activity] == device_) {
-            limit = std::max(limit, reserved + t_.events.bytes_rounded[i]);
-          }
-          break;
-        default:
-          break;
-      }
-    }
-    return limit;
-  }
-
   uint32_t MemPoolOf(uint64_t allocation) const {
     const trace::SegmentId s = t_.allocations.segment[allocation];
     return s.valid() ? t_.segments.mempool[s.value] : 0;
@@ -126,10 +106,14 @@ class WhatIf final : public allocator::SegmentObserver {
     address_.assign(t_.allocations.size(), kNone);
     pending_.clear();
     EventIndex i = 0;
-    if (!options_.restart && begin_ > 0) {
+    release_ = 0;
+    if (keeps_) {
       if (absl::Status status = Keep(); !status.ok()) return status;
       i = begin_;
+      at_ = begin_ - 1;
+      if (count) Count(at_);
     }
+    while (release_ < releases_.all.size() && releases_.all[release_].last < i) ++release_;
     size_t extra = 0;
     for (; i < end; ++i) {
       if (i % kProgressStep == 0 && count) {
@@ -145,10 +129,6 @@ class WhatIf final : public allocator::SegmentObserver {
       }
       if (absl::Status status = Step(i); !status.ok()) return status;
       if (count) Count(i);
-    }
-    if (end == t_.events.size() && end > 0) {
-      EndRelease();
-      if (count) Count(end - 1);
     }
     return absl::OkStatus();
   }
@@ -178,21 +158,18 @@ class WhatIf final : public allocator::SegmentObserver {
         if (a.device[id] != device_) return absl::OkStatus();
         const uint64_t bytes = Resized(i, a.bytes[id]);
         if (bytes == 0 || bytes > CachingAllocator::kMaxRequest) return absl::OkStatus();
-        gives_back_ = false;
         const absl::StatusOr<Block> got = model_->Malloc(bytes, a.stream[id], MemPoolOf(id));
         if (!got.ok()) return got.status();
         address_[id] = got->address;
         return absl::OkStatus();
       }
       case EventKind::kFreeRequested:
-        EndRelease();
         if (address_[id] == kNone || t_.allocations.free_event[id] == i + 1) {
           return absl::OkStatus();
         }
         pending_[address_[id]] = static_cast<uint32_t>(id);
         return model_->RequestFree(address_[id]);
       case EventKind::kFreeCompleted: {
-        EndRelease();
         const uint64_t address = std::exchange(address_[id], kNone);
         if (address == kNone) return absl::OkStatus();
         const auto it = pending_.find(address);
@@ -202,30 +179,33 @@ class WhatIf final : public allocator::SegmentObserver {
       }
       case EventKind::kSegmentFree:
       case EventKind::kSegmentUnmap:
-        if (t_.segments.device[id] == device_) {
-          gives_back_ = true;
-          if (const uint32_t mempool = t_.segments.mempool[id]; mempool != 0) {
-            released_pools_.push_back(mempool);
-          }
+        if (release_ < releases_.all.size() && releases_.all[release_].last == i) {
+          GiveBack(releases_.all[release_++]);
         }
         return absl::OkStatus();
-      case EventKind::kSegmentAlloc:
-      case EventKind::kSegmentMap:
       case EventKind::kOutOfMemory:
-        // What went back before it did because the device was full, which here it may not be.
-        gives_back_ = false;
-        if (kind == EventKind::kOutOfMemory) TryFailed(i);
+        TryFailed(i);
         return absl::OkStatus();
       default:
         return absl::OkStatus();
     }
   }
 
-  // The program gave memory back by itself.
-  void EndRelease() {
-    if (!std::exchange(gives_back_, false)) return;
-    for (const uint32_t mempool : std::exchange(released_pools_, {})) model_->ReleasePool(mempool);
-    model_->EmptyCache();
+  // What the program gave back by itself goes back here, too. What went back because the card was
+  // full does where the model meets its limit.
+  void GiveBack(const Release& r) {
+    for (const uint32_t mempool : r.mempools) model_->ReleasePool(mempool);
+    switch (r.cause) {
+      case Release::Cause::kEmptyCache:
+        return model_->EmptyCache();
+      case Release::Cause::kCardFull:
+        // Something else had taken a part of the card: its limit does not tell.
+        if (on_the_card_ && !r.part && !r.at_limit) model_->EmptyCache();
+        return;
+      case Release::Cause::kCollection:
+        for (const uint32_t mempool : r.mempools) model_->EmptyPool(mempool);
+        return;
+    }
   }
 
   uint64_t Resized(EventIndex i, uint64_t bytes) const {
@@ -244,7 +224,7 @@ class WhatIf final : public allocator::SegmentObserver {
         bytes > CachingAllocator::kMaxRequest) {
       return;
     }
-    const absl::StatusOr<Block> got = model_->Malloc(bytes, t_.activities.stream[row]);
+    const absl::StatusOr<Block> got = model_->TryMalloc(bytes, t_.activities.stream[row]);
     if (got.ok()) model_->Free(got->address).IgnoreError();
   }
 
@@ -275,14 +255,16 @@ class WhatIf final : public allocator::SegmentObserver {
   const ReplayOptions& options_;
   const run::AllocConf recorded_;
   const uint8_t device_;
+  const Releases releases_;
   allocator::Settings settings_;
+  bool keeps_ = false;        // the older blocks stay where they were
+  bool on_the_card_ = false;  // the limit is that of the inferred card
   EventIndex begin_ = 0, at_ = 0;
   Quiet quiet_;
   std::unique_ptr<CachingAllocator> model_;
   std::vector<uint64_t> address_;  // in the model, by allocation; kNone: not there
   absl::flat_hash_map<uint64_t, uint32_t> pending_;
-  bool gives_back_ = false;  // in the recording, with nothing asked for since
-  std::vector<uint32_t> released_pools_;
+  size_t release_ = 0;  // the next one
   Replayed out_;
 };
 

@@ -128,6 +128,7 @@ Table RemedyTable(const explain::Reclaim& reclaim) {
     table.rows.push_back(std::move(row));
   };
   add(reclaim.as_recorded, true);
+  if (reclaim.anew) add(*reclaim.anew, true);
   for (const explain::Remedy& r : reclaim.remedies) add(r, false);
   return table;
 }
@@ -163,11 +164,14 @@ Table WhatIfTable(const WhatIf& w) {
     row.cells[8].exact = "free bytes in partly used segments, when most is reserved";
     table.rows.push_back(std::move(row));
   };
-  if (w.as_recorded != nullptr)
-    add("model, recorded settings", *w.as_recorded, w.recorded_peak_reserved);
+  if (w.base != nullptr) {
+    add("model, recorded settings", w.base->own, w.recorded_peak_reserved);
+    if (w.base->anew)
+      add("the same, older blocks allocated anew", *w.base->anew, w.recorded_peak_reserved);
+  }
   if (w.under != nullptr) {
     add("model, these settings", *w.under,
-        w.as_recorded ? w.as_recorded->peak_reserved : w.recorded_peak_reserved);
+        w.against() != nullptr ? w.against()->peak_reserved : w.recorded_peak_reserved);
     table.rows.back().marked = true;
   }
   return table;
@@ -305,7 +309,10 @@ Table WaysOutTable(const explain::OutOfMemory& o) {
     Row row;
     row.marked = w.passes;
     row.cells = {TextCell(w.name),
-                 {.text = w.passes ? "passes" : "not enough",
+                 {.text = !w.request_passes           ? "no"
+                          : !w.run_passes.has_value() ? "that request"
+                          : *w.run_passes             ? "the whole run"
+                                                      : "not the run",
                   .sort = w.passes ? 1.0 : 0.0,
                   .tone = w.passes ? Cell::Tone::kGood : Cell::Tone::kDim},
                  BytesCell(w.bytes),

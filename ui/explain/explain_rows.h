@@ -29,8 +29,15 @@ Table RemedyTable(const explain::Reclaim& reclaim);
 // As recorded, the model under the recorded settings, and under others; absent ones are left out.
 struct WhatIf {
   uint64_t recorded_peak_reserved = 0, recorded_out_of_memory = 0;
-  const replay::Replayed* as_recorded = nullptr;
+  // The same baseline as of what could be given back (explain::Reclaim).
+  const replay::Baseline* base = nullptr;
   const replay::Replayed* under = nullptr;
+  // What `under` is compared with: from a start as its own.
+  const replay::Replayed* against() const {
+    return base == nullptr                   ? nullptr
+           : under != nullptr && under->kept ? &base->own
+                                             : &base->of_settings();
+  }
 };
 Table WhatIfTable(const WhatIf& what_if);
 

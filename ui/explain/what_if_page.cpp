@@ -81,7 +81,8 @@ class FittingRow : public QWidget {
 struct WhatIfPage::Found {
   std::shared_ptr<const Digest> digest;
   absl::Status status;
-  std::optional<replay::Replayed> base, under;
+  std::optional<replay::Baseline> base;
+  std::optional<replay::Replayed> under;
   std::vector<CurvePoint> reserved;
 };
 
@@ -198,41 +199,44 @@ void WhatIfPage::Replay() {
   Head(tr("Replaying under %1 …")
            .arg(conf_->text().isEmpty() ? tr("the default settings") : conf_->text()));
   const bool have_base = base_ && base_of_.lock() == context_.digest;
-  background_.run(
-      [this, digest = context_.digest, conf = *std::move(conf),
-       base = have_base ? base_ : std::nullopt](BackgroundToken& token) -> std::function<void()> {
-        auto found = std::make_shared<Found>();
-        found->digest = digest;
-        const auto progress = token.progress();
-        replay::ReplayOptions options;
-        options.cancel = token.cancel();
-        found->base = base;
-        if (!base) {
-          options.progress = [progress](double f) { progress(f / 2); };
-          absl::StatusOr<replay::Replayed> recorded = replay::Replay(*digest->trace, options);
-          if (recorded.ok()) found->base = *std::move(recorded);
-          found->status = recorded.status();
+  background_.run([this, digest = context_.digest, conf = *std::move(conf),
+                   base = have_base ? base_ : std::nullopt](
+                      BackgroundToken& token) -> std::function<void()> {
+    auto found = std::make_shared<Found>();
+    found->digest = digest;
+    const auto progress = token.progress();
+    replay::ReplayOptions options;
+    options.cancel = token.cancel();
+    found->base = base;
+    if (!base) {
+      options.progress = [progress](double f) { progress(f / 2); };
+      absl::StatusOr<replay::Baseline> recorded = replay::ReplayBaseline(*digest->trace, options);
+      if (recorded.ok()) found->base = *std::move(recorded);
+      found->status = recorded.status();
+    }
+    if (found->status.ok()) {
+      options.alloc_conf = conf;
+      options.progress = [progress, base](double f) { progress(base ? f : 0.5 + f / 2); };
+      absl::StatusOr<replay::Replayed> under = replay::Replay(*digest->trace, options);
+      found->status = under.status();
+      if (under.ok()) {
+        const auto& times = digest->trace->events.time_ns;
+        uint64_t last = UINT64_MAX;
+        for (const replay::Replayed::Point& p : under->curve) {
+          if (p.reserved == last || p.event >= times.size()) continue;
+          found->reserved.push_back({times[p.event], p.reserved});
+          last = p.reserved;
         }
-        if (found->status.ok()) {
-          options.alloc_conf = conf;
-          options.progress = [progress, base](double f) { progress(base ? f : 0.5 + f / 2); };
-          absl::StatusOr<replay::Replayed> under = replay::Replay(*digest->trace, options);
-          found->status = under.status();
-          if (under.ok()) {
-            const auto& times = digest->trace->events.time_ns;
-            uint64_t last = UINT64_MAX;
-            for (const replay::Replayed::Point& p : under->curve) {
-              if (p.reserved == last || p.event >= times.size()) continue;
-              found->reserved.push_back({times[p.event], p.reserved});
-              last = p.reserved;
-            }
-            under->curve.clear();
-            found->under = *std::move(under);
-          }
-        }
-        if (found->base) found->base->curve.clear();
-        return [this, found] { Show(*found); };
-      });
+        under->curve.clear();
+        found->under = *std::move(under);
+      }
+    }
+    if (found->base) {
+      found->base->own.curve.clear();
+      if (found->base->anew) found->base->anew->curve.clear();
+    }
+    return [this, found] { Show(*found); };
+  });
 }
 
 void WhatIfPage::Show(const Found& found) {
@@ -245,10 +249,10 @@ void WhatIfPage::Show(const Found& found) {
   plot_->setCurve(found.reserved);
   WhatIf what{.recorded_peak_reserved = found.digest->summary.peak.reserved,
               .recorded_out_of_memory = found.digest->out_of_memory,
-              .as_recorded = base_ ? &*base_ : nullptr,
+              .base = base_ ? &*base_ : nullptr,
               .under = found.under ? &*found.under : nullptr};
   table_->setTable(WhatIfTable(what));
-  const uint64_t before = base_->peak_reserved, after = found.under->peak_reserved;
+  const uint64_t before = what.against()->peak_reserved, after = found.under->peak_reserved;
   const QString settings = conf_->text().isEmpty() ? tr("the default settings") : conf_->text();
   QString text = after == before
                      ? tr("Under %1 the same %2 would be reserved at the peak.")
@@ -262,11 +266,16 @@ void WhatIfPage::Show(const Found& found) {
     text += tr(" It runs out of memory (%1×).").arg(found.under->out_of_memory);
   else if (found.digest->out_of_memory > 0)
     text += tr(" It does not run out of memory.");
+  if (found.under->device_memory_inferred)
+    text +=
+        tr(" The card's %1 for segments are inferred from the recording.")
+            .arg(QString::fromStdString(timeline::FormatBytes(found.under->device_memory_bytes)));
   // How far the model can be trusted with this recording.
-  if (base_->addresses_total > 0)
+  const replay::Replayed& own = base_->own;
+  if (own.addresses_total > 0)
     text += tr(" Under the recorded settings the model places %1 of %2 blocks as recorded.")
-                .arg(QString::fromStdString(timeline::FormatCount(base_->addresses_equal)),
-                     QString::fromStdString(timeline::FormatCount(base_->addresses_total)));
+                .arg(QString::fromStdString(timeline::FormatCount(own.addresses_equal)),
+                     QString::fromStdString(timeline::FormatCount(own.addresses_total)));
   Head(text);
 }
 

@@ -45,7 +45,7 @@ class WhatIfPage : public ExplainPage {
   TableModel* table_ = nullptr;
   TableView* view_ = nullptr;
   // The model under the recorded settings, once it is known; of `base_of_`.
-  std::optional<replay::Replayed> base_;
+  std::optional<replay::Baseline> base_;
   std::weak_ptr<const Digest> base_of_;
   bool wanted_ = false;  // settings were asked for before the page was in sight
 };

@@ -6,6 +6,7 @@
 
 #include "profiler/allocator/caching_allocator.h"
 #include "profiler/explain/explain.h"
+#include "profiler/replay/replay.h"
 #include "tests/profiler/explain/trace_maker.h"
 
 namespace vramscope::explain {
@@ -16,9 +17,11 @@ using ::testing::HasSubstr;
 // What the allocator does under its default settings, as a trace.
 class Recorder : public allocator::SegmentObserver {
  public:
-  explicit Recorder(uint64_t device_bytes)
-      : allocator_({.device_memory_bytes = device_bytes}, this) {
-    maker.info.backend = trace::Backend::kImported;
+  // `plan`: goes on beyond the device's memory.
+  explicit Recorder(uint64_t device_bytes, bool plan = false)
+      : allocator_({.device_memory_bytes = device_bytes, .grant_over_limit = plan}, this) {
+    maker.info.backend = plan ? trace::Backend::kPlan : trace::Backend::kImported;
+    if (plan) maker.info.device.memory_bytes = device_bytes;
   }
 
   uint64_t Alloc(uint64_t bytes, trace::Category category = trace::Category::kUnknown) {
@@ -33,6 +36,12 @@ class Recorder : public allocator::SegmentObserver {
     EXPECT_TRUE(allocator_.Free(address_[id]).ok());
     maker.Free(id);
   }
+  // What is there so far is older than the recording.
+  void Begin() {
+    maker.Add({.kind = trace::EventKind::kMarker,
+               .name = maker.String(std::string(trace::kMarkerRecordingBegin))});
+  }
+  void EmptyCache() { allocator_.EmptyCache(); }
   void OnSegmentAlloc(const allocator::Segment& s) override {
     segments_[s.address] = maker.Segment(s.address, s.bytes, s.pool);
   }
@@ -139,6 +148,102 @@ TEST(Reclaim, IsThatOfOneDevice) {
   EXPECT_EQ(first->as_recorded.segment_allocs, 1u);
 }
 
+// A snapshot without a history restates its segments first, then its blocks: no moment in between
+// was ever there.
+TEST(Reclaim, OfAStateIsAboutThatState) {
+  for (const bool said : {true, false}) {
+    TraceMaker m;
+    m.info.backend = trace::Backend::kImported;
+    m.info.content = said ? trace::Content::kState : trace::Content::kRun;
+    for (uint64_t i = 0; i < 10; ++i) m.Segment(kBase + i * 100 * kMiB, 100 * kMiB);
+    for (uint64_t i = 0; i < 9; ++i) {
+      m.Alloc({.address = kBase + i * 100 * kMiB, .bytes = 99 * kMiB});
+    }
+    m.Add({.kind = trace::EventKind::kMarker,
+           .name = m.String(std::string(trace::kMarkerRecordingBegin))});
+    const auto t = m.Finish();
+    EXPECT_EQ(MostUnused(*t), m.last());
+    EXPECT_EQ(MostUnused(*t, 0), m.last());
+    const auto reclaim = ComputeReclaim(*t, {});
+    ASSERT_TRUE(reclaim.ok()) << reclaim.status();
+    EXPECT_TRUE(reclaim->state);
+    EXPECT_EQ(reclaim->context.event, m.last());
+    EXPECT_EQ(reclaim->reserved - reclaim->allocated, 109 * kMiB);
+    EXPECT_THAT(reclaim->headline, HasSubstr("109.00 MiB of 1000.00 MiB reserved are unused"));
+    EXPECT_THAT(reclaim->headline, HasSubstr("needs a history"));
+    ASSERT_GT(reclaim->remedies.size(), 1u);
+    EXPECT_EQ(reclaim->remedies[0].given_back, static_cast<int64_t>(100 * kMiB));
+    for (size_t i = 1; i < reclaim->remedies.size(); ++i) {
+      EXPECT_THAT(reclaim->remedies[i].error, HasSubstr("needs a history"));
+    }
+  }
+}
+
+TEST(Reclaim, NeverPicksAMomentBeforeTheRecording) {
+  Recorder r(0);
+  std::vector<uint64_t> blocks;
+  for (int i = 0; i < 10; ++i) blocks.push_back(r.Alloc(100 * kMiB));
+  r.Free(blocks[9]);
+  r.Begin();
+  const trace::EventIndex begin = r.maker.last();
+  const uint64_t small = r.Alloc(50 * kMiB);
+  r.Free(small);
+  const auto t = r.maker.Finish();
+  EXPECT_EQ(MostUnused(*t), begin) << "what was there when it began";
+  const auto reclaim = ComputeReclaim(*t, {});
+  ASSERT_TRUE(reclaim.ok()) << reclaim.status();
+  EXPECT_FALSE(reclaim->state);
+  EXPECT_EQ(reclaim->context.event, begin);
+  EXPECT_EQ(reclaim->reserved - reclaim->allocated, 100 * kMiB);
+}
+
+// What is recorded, here and as the baseline of what-ifs; what settings are compared with begins
+// as they do.
+TEST(Reclaim, HasTheBaselineOfWhatIfs) {
+  Recorder r(0);
+  std::vector<uint64_t> blocks;
+  for (int i = 0; i < 10; ++i) blocks.push_back(r.Alloc(100 * kMiB));
+  for (int i = 0; i < 5; ++i) r.Free(blocks[i]);
+  r.Begin();
+  for (int i = 0; i < 4; ++i) blocks.push_back(r.Alloc(90 * kMiB));
+  r.EmptyCache();
+  r.Alloc(20 * kMiB);
+  const auto t = r.maker.Finish();
+  const auto reclaim = ComputeReclaim(*t, {});
+  ASSERT_TRUE(reclaim.ok()) << reclaim.status();
+  const replay::Baseline base = replay::ReplayBaseline(*t, {}).value();
+  EXPECT_EQ(reclaim->as_recorded.peak_reserved, 1000 * kMiB) << "as it was";
+  EXPECT_EQ(reclaim->as_recorded.peak_reserved, base.own.peak_reserved);
+  EXPECT_EQ(reclaim->as_recorded.segment_allocs, base.own.segment_allocs);
+  ASSERT_TRUE(reclaim->anew.has_value());
+  ASSERT_TRUE(base.anew.has_value());
+  EXPECT_EQ(reclaim->anew->peak_reserved, base.anew->peak_reserved);
+  const Remedy* expandable = Find(*reclaim, "expandable_segments");
+  ASSERT_NE(expandable, nullptr);
+  EXPECT_EQ(expandable->peak_given_back,
+            static_cast<int64_t>(reclaim->anew->peak_reserved - expandable->peak_reserved));
+  EXPECT_THAT(reclaim->headline, HasSubstr("empty_cache() was called once."));
+}
+
+TEST(Reclaim, SaysThatTheCardWasFullAndReckonsWithIt) {
+  Recorder r(200 * kMiB);
+  // Each is larger than all that is cached.
+  for (uint64_t i = 0; i < 20; ++i) r.Free(r.Alloc((60 + 2 * i) * kMiB));
+  const auto t = r.maker.Finish();
+  const auto reclaim = ComputeReclaim(*t, {});
+  ASSERT_TRUE(reclaim.ok()) << reclaim.status();
+  EXPECT_GT(reclaim->releases.card_full, 2u);
+  EXPECT_EQ(reclaim->releases.empty_cache_calls, 0u);
+  EXPECT_TRUE(reclaim->releases.card.inferred());
+  EXPECT_EQ(reclaim->as_recorded.retries, reclaim->releases.card_full);
+  EXPECT_LE(reclaim->as_recorded.peak_reserved, 200 * kMiB);
+  EXPECT_THAT(reclaim->headline, HasSubstr("times because the card was full."));
+  EXPECT_THAT(reclaim->headline, HasSubstr("for segments, inferred:"));
+  const Remedy* collect = Find(*reclaim, "garbage");
+  ASSERT_NE(collect, nullptr);
+  EXPECT_THAT(collect->note, HasSubstr("inferred"));
+}
+
 TEST(OutOfMemory, WaysOutAreFoundByReplay) {
   // Five segments of 20 MiB hold two blocks of 9 MiB each; their last 2 MiB fit nobody, and 5 MiB
   // of the device are left.
@@ -189,8 +294,45 @@ TEST(OutOfMemory, TechniquesAreReplayedWithTheirSizes) {
   EXPECT_EQ(half->bytes, 35 * kMiB);
   EXPECT_TRUE(half->passes);
   EXPECT_FALSE(half->computed) << "the sizes are an estimate";
-  EXPECT_THAT(half->how, HasSubstr("replayed with these sizes the request passes"));
+  EXPECT_FALSE(half->run_passes.has_value()) << "a recording ends soon after";
+  EXPECT_THAT(half->how, HasSubstr("replayed with these sizes the request passes; what comes after "
+                                   "it was not looked at"));
   EXPECT_EQ(eight_bit, nullptr);
+}
+
+// A plan is known to its end: half the batch lets the request pass, and later as much comes again.
+TEST(OutOfMemory, OfAPlanSaysWhetherTheRunPasses) {
+  for (const bool more_later : {false, true}) {
+    SCOPED_TRACE(more_later);
+    Recorder r(65 * kMiB, /*plan=*/true);
+    r.maker.Add({.kind = trace::EventKind::kPhaseBegin,
+                 .detail = static_cast<uint8_t>(trace::Phase::kForward)});
+    for (int i = 0; i < (more_later ? 27 : 7); ++i) {
+      r.Alloc(10 * kMiB, trace::Category::kActivation);
+    }
+    const auto t = r.maker.Finish();
+    const auto page = ExplainOutOfMemory(*t, {});
+    ASSERT_TRUE(page.ok()) << page.status();
+    ASSERT_GE(page->count, 1u);
+    const WayOut* half = nullptr;
+    for (const WayOut& w : page->events[0].ways) {
+      if (w.name == "half the batch") half = &w;
+    }
+    ASSERT_NE(half, nullptr);
+    EXPECT_TRUE(half->request_passes) << half->how;
+    ASSERT_TRUE(half->run_passes.has_value());
+    EXPECT_EQ(*half->run_passes, !more_later) << half->how;
+    EXPECT_EQ(half->passes, !more_later);
+    if (more_later) {
+      EXPECT_EQ(half->over, 75 * kMiB) << "27 of 5 MiB, four in a segment of 20";
+      EXPECT_THAT(half->how, HasSubstr("the request passes, but the run does not: 75.00 MiB"));
+    } else {
+      EXPECT_THAT(half->how, HasSubstr("the whole run passes"));
+    }
+    for (const WayOut& w : page->events[0].ways) {
+      if (w.computed) EXPECT_TRUE(w.run_passes.has_value() || !w.passes) << w.name;
+    }
+  }
 }
 
 }  // namespace

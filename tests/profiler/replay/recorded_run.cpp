@@ -37,6 +37,7 @@ class Recorder final : public allocator::SegmentObserver {
   void OnSegmentFree(const allocator::Segment& s) override {
     events.push_back(Event(EventKind::kSegmentFree, segment_of_.at(s.address)));
     if (!s.expandable) Entry(recording::Action::kSegmentFree, s.address, s.bytes, s.stream);
+    if (!s.expandable) by_program.push_back(emptying);
   }
   void OnSegmentMap(const allocator::Segment& s, uint64_t address, uint64_t bytes) override {
     Pages(EventKind::kSegmentMap, s, address, bytes);
@@ -45,6 +46,7 @@ class Recorder final : public allocator::SegmentObserver {
   void OnSegmentUnmap(const allocator::Segment& s, uint64_t address, uint64_t bytes) override {
     Pages(EventKind::kSegmentUnmap, s, address, bytes);
     Entry(recording::Action::kSegmentUnmap, address, bytes, s.stream);
+    by_program.push_back(emptying);
   }
   void OnOutOfMemory(uint64_t bytes, uint64_t device_free) override {
     trace::Event e = Event(EventKind::kOutOfMemory, 0);
@@ -91,6 +93,8 @@ class Recorder final : public allocator::SegmentObserver {
   std::map<uint64_t, Live> live;  // by address
   std::set<uint32_t> completed;   // of the program's allocations
   uint32_t stream_now = 0;
+  bool emptying = false;
+  std::vector<bool> by_program;
   run::AllocConf conf;
 
  private:
@@ -246,6 +250,43 @@ std::vector<Action> MakeProgram(const ProgramOptions& o) {
   return out;
 }
 
+std::shared_ptr<const trace::Trace> Interleaved(const RecordedRun& first, const RecordedRun& second,
+                                                uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const RecordedRun* runs[2] = {&first, &second};
+  size_t next[2] = {0, 0};
+  std::map<uint64_t, uint64_t> allocations[2],
+      segments[2];  // ids of the runs to those of the trace
+  uint64_t counts[2] = {0, 0};
+  std::vector<trace::Event> events;
+  while (next[0] < first.events.size() || next[1] < second.events.size()) {
+    uint8_t device = random() % 2;
+    if (next[device] == runs[device]->events.size()) device = 1 - device;
+    trace::Event e = runs[device]->events[next[device]++];
+    const bool of_segment = e.kind == EventKind::kSegmentAlloc ||
+                            e.kind == EventKind::kSegmentFree || e.kind == EventKind::kSegmentMap ||
+                            e.kind == EventKind::kSegmentUnmap;
+    if (of_segment || e.kind == EventKind::kAlloc || e.kind == EventKind::kFreeRequested ||
+        e.kind == EventKind::kFreeCompleted) {
+      auto& ids = of_segment ? segments[device] : allocations[device];
+      const auto [it, fresh] = ids.try_emplace(e.id, counts[of_segment]);
+      counts[of_segment] += fresh;
+      e.id = it->second;
+    }
+    e.device = device;
+    e.time_ns = static_cast<int64_t>(events.size());
+    events.push_back(e);
+  }
+  trace::BuilderSink sink;
+  trace::TraceInfo info;
+  info.backend = trace::Backend::kImported;
+  sink.Begin(info);
+  sink.Events(events);
+  sink.End(true, "");
+  EXPECT_TRUE(sink.status().ok()) << sink.status();
+  return sink.Trace();
+}
+
 RecordedRun RunProgram(const std::vector<Action>& program, const RunOptions& options) {
   Recorder recorder(options.plan);
   allocator::Settings settings{.device_memory_bytes = options.device_memory_bytes,
@@ -265,9 +306,14 @@ RecordedRun RunProgram(const std::vector<Action>& program, const RunOptions& opt
     const Action& a = program[i];
     recorder.stream_now = a.stream;
     if (a.kind == Action::kEmptyCache) {
+      const size_t before = recorder.by_program.size();
+      recorder.emptying = true;
       model.EmptyCache();
+      recorder.emptying = false;
+      if (recorder.by_program.size() > before) out.seen.push_back(a);
       continue;
     }
+    out.seen.push_back(a);
     if (a.kind == Action::kMalloc) {
       const absl::StatusOr<Block> b = model.Malloc(a.bytes, a.stream, a.mempool);
       if (!b.ok()) continue;
@@ -287,6 +333,8 @@ RecordedRun RunProgram(const std::vector<Action>& program, const RunOptions& opt
     EXPECT_TRUE(status.ok()) << status;
   }
   out.stats = model.stats();
+  out.events = recorder.events;
+  out.by_program = recorder.by_program;
   out.trace = options.plan ? OfOurOwn(recorder, options)
                            : FromRecording(recorder, first_entry, model, options);
   const trace::Trace& t = *out.trace;

@@ -45,9 +45,17 @@ struct RunOptions {
 
 struct RecordedRun {
   std::shared_ptr<const trace::Trace> trace;
-  allocator::Stats stats;                   // of the whole run
+  allocator::Stats stats;            // of the whole run
+  std::vector<trace::Event> events;  // of the whole run
+  std::vector<Action> seen;          // the program without calls of empty_cache() to no effect
+  // By event of memory that went back (kSegmentFree, kSegmentUnmap) of a whole run: whether the
+  // program had called empty_cache().
+  std::vector<bool> by_program;
   std::vector<uint64_t> older_block_bytes;  // true sizes of the trace's older allocations, by row
 };
+// Two whole runs as one trace of two devices, their events mixed in an order of chance.
+std::shared_ptr<const trace::Trace> Interleaved(const RecordedRun& first, const RecordedRun& second,
+                                                uint64_t seed);
 RecordedRun RunProgram(const std::vector<Action>& program, const RunOptions& options);
 
 }  // namespace vramscope::replay

@@ -1,0 +1,44 @@
+#include "app/cli/releases_json.h"
+
+#include <algorithm>
+#include <string>
+
+namespace vramscope::cli {
+namespace {
+
+constexpr size_t kMost = 1000;  // of those that are listed
+
+}  // namespace
+
+Json ReleasesJson(const replay::Releases& releases) {
+  Json list = Json::array();
+  for (size_t i = 0; i < std::min(releases.all.size(), kMost); ++i) {
+    const replay::Release& r = releases.all[i];
+    list.push_back({{"cause", std::string(replay::Name(r.cause))},
+                    {"evidence", std::string(replay::Name(r.evidence))},
+                    {"first", r.first},
+                    {"last", r.last},
+                    {"bytes", r.bytes},
+                    {"count", r.count},
+                    {"reserved", r.reserved},
+                    {"asked", r.asked}});
+  }
+  return {{"headline", releases.headline},
+          {"empty_cache", releases.empty_cache_calls},
+          {"card_full", releases.card_full},
+          {"collection", releases.collections},
+          {"releases", std::move(list)}};
+}
+
+Json CardJson(const replay::Card& card) {
+  if (card.source == replay::Card::Source::kUnknown) return nullptr;
+  return {{"bytes", card.bytes},
+          {"source", std::string(replay::Name(card.source))},
+          {"inferred", card.inferred()},
+          {"at_least", card.at_least},
+          {"less_than", card.less_than == 0 ? Json() : Json(card.less_than)},
+          {"seen", card.seen},
+          {"evidence", card.evidence.empty() ? Json() : Json(card.evidence)}};
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,565 @@
+#include "profiler/replay/releases.h"
+
+#include <absl/container/btree_map.h>
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "profiler/allocator/caching_allocator.h"
+#include "profiler/replay/replay.h"
+#include "profiler/run/alloc_conf.h"
+#include "profiler/run/units.h"
+#include "profiler/trace/memory_cursor.h"
+
+namespace vramscope::replay {
+namespace {
+
+using allocator::CachingAllocator;
+using run::FormatBytes;
+using trace::EventIndex;
+using trace::EventKind;
+using Cause = Release::Cause;
+using Evidence = Release::Evidence;
+
+constexpr uint64_t kGranule = uint64_t{2} << 20;   // what the driver hands out is a multiple of
+constexpr uint64_t kSmallest = uint64_t{1} << 20;  // the largest request of the small pool
+// What other processes and libraries take of a card comes and goes: a request that did not fit may
+// have had that part of the most that was ever reserved to spare.
+constexpr uint64_t kSlack = 32;
+
+bool GivesBack(EventKind kind) {
+  return kind == EventKind::kSegmentFree || kind == EventKind::kSegmentUnmap;
+}
+
+// What the functions of a stack tell of a release; looked at once for each stack.
+class Stacks {
+ public:
+  explicit Stacks(const trace::Trace& t) : t_(t) {}
+  bool CallsEmptyCache(trace::StackId stack) {
+    if (stack.value == 0) return false;
+    const auto [it, fresh] = known_.try_emplace(stack.value, false);
+    if (fresh) {
+      for (const uint32_t frame : t_.stacks.Frames(stack)) {
+        const std::string_view function = t_.String(t_.stacks.function[frame]);
+        it->second |= function == "empty_cache" || function.find("emptyCache") != function.npos;
+      }
+    }
+    return it->second;
+  }
+
+ private:
+  const trace::Trace& t_;
+  absl::flat_hash_map<uint32_t, bool> known_;
+};
+
+class Finder {
+ public:
+  Finder(const trace::Trace& t, uint8_t device, const run::AllocConf& conf)
+      : t_(t), device_(device), conf_(conf), stacks_(t), live_in_(t.segments.size(), 0) {
+    const auto& expandable = t.segments.expandable;
+    has_pages_ = std::find(expandable.begin(), expandable.end(), 1) != expandable.end();
+    begin_ = t.recording_begin == trace::kNoEvent ? 0 : t.recording_begin;
+  }
+
+  Releases Run() {
+    trace::MemoryCursor cursor(t_, device_);
+    for (EventIndex i = 0; i < t_.events.size(); ++i) {
+      const uint64_t before = cursor.memory(device_).sums().reserved;
+      // What goes back is looked at while it is still there.
+      if (GivesBack(t_.events.kind[i]) && Ours(i)) GiveBack(i, before, cursor.memory(device_));
+      cursor.Apply();
+      Event(i, cursor.memory(device_).sums().reserved);
+      if (i >= begin_) most_ = std::max(most_, cursor.memory(device_).sums().reserved);
+    }
+    if (open_) Close(0);
+    StatedCard();
+    for (const Candidate& c : candidates_) Judge(c);
+    InferCard();
+    for (const Candidate& c : candidates_) {
+      Release& r = out_.all[c.row];
+      r.at_limit =
+          r.cause == Cause::kCardFull &&
+          (c.ran_out || (!c.served && !c.served_late && r.reserved + r.asked > out_.card.bytes));
+    }
+    Sum();
+    return std::move(out_);
+  }
+
+ private:
+  // A release right before the driver was asked for something.
+  struct Candidate {
+    size_t row = 0;
+    bool ran_out = false;
+    bool stack_of_request = false;  // all that went back has the stack of the request
+    bool served = false;
+    bool served_late = false;  // if what had just been freed was free already when it was asked for
+  };
+
+  bool Ours(EventIndex i) {
+    const uint64_t id = t_.events.id[i];
+    switch (t_.events.kind[i]) {
+      case EventKind::kAlloc:
+      case EventKind::kFreeRequested:
+      case EventKind::kFreeCompleted:
+        return t_.allocations.device[id] == device_;
+      case EventKind::kSegmentAlloc:
+      case EventKind::kSegmentFree:
+      case EventKind::kSegmentMap:
+      case EventKind::kSegmentUnmap:
+        return t_.segments.device[id] == device_;
+      case EventKind::kOutOfMemory:
+        return t_.activities.device[Activity(i)] == device_;
+      default:
+        return false;
+    }
+  }
+  size_t Activity(EventIndex i) {
+    while (t_.activities.event[activity_] < i) ++activity_;
+    return activity_;
+  }
+
+  void GiveBack(EventIndex i, uint64_t reserved, const trace::DeviceMemory& memory) {
+    const uint64_t id = t_.events.id[i];
+    const trace::SegmentTable& s = t_.segments;
+    if (asking_) Close(asked_);  // a request that did not come to an end
+    if (!open_) {
+      open_ = true;
+      pieces_.clear();
+      stack_ = t_.events.StackOf(i);
+      one_stack_ = true;
+      out_.all.push_back({.first = i, .reserved = reserved});
+    }
+    Release& r = out_.all.back();
+    r.last = i;
+    one_stack_ = one_stack_ && t_.events.StackOf(i) == stack_;
+    calls_empty_cache_ |= stacks_.CallsEmptyCache(t_.events.StackOf(i));
+    if (s.mempool[id] == 0) {
+      r.of_default_pool = true;
+    } else if (std::find(r.mempools.begin(), r.mempools.end(), s.mempool[id]) == r.mempools.end()) {
+      r.mempools.push_back(s.mempool[id]);
+    }
+    uint64_t bytes = 0;
+    std::pair<uint64_t, uint64_t> piece;  // begin, end
+    if (t_.events.kind[i] == EventKind::kSegmentUnmap) {
+      bytes = t_.events.bytes[i];
+      const uint64_t at = t_.activities.address[Activity(i)];
+      piece = FreeAround(id, at, at + bytes, memory);
+    } else if (s.expandable[id] == 0) {
+      bytes = s.bytes[id];
+      piece = {s.address[id], s.address[id] + bytes};
+    } else {
+      return;  // addresses alone
+    }
+    r.bytes += bytes;
+    ++r.count;
+    // What was freed a moment ago may have been pending when the request looked for a block.
+    const bool late = std::any_of(late_.begin(), late_.end(), [&piece](uint64_t address) {
+      return address >= piece.first && address < piece.second;
+    });
+    pieces_.push_back({piece.second - piece.first, s.stream[id], s.mempool[id], s.pool[id], late});
+  }
+
+  // The free block that a range of pages is part of.
+  std::pair<uint64_t, uint64_t> FreeAround(uint64_t segment, uint64_t begin, uint64_t end,
+                                           const trace::DeviceMemory& memory) const {
+    uint64_t from = t_.segments.address[segment];
+    uint64_t to = from + t_.segments.bytes[segment];
+    const auto mapped = memory.mapped().FirstEndingAfter(begin);
+    if (mapped != memory.mapped().end() && mapped->first <= begin) {
+      from = std::max(from, mapped->first);
+      to = std::min(to, mapped->second);
+    }
+    auto next = live_.lower_bound(begin);
+    if (next != live_.end()) to = std::min(to, next->first);
+    if (next != live_.begin()) from = std::max(from, std::prev(next)->second);
+    if (from > begin || to < end) return {begin, end};
+    return {from, to};
+  }
+
+  void Event(EventIndex i, uint64_t reserved) {
+    if (!Ours(i)) return;
+    const EventKind kind = t_.events.kind[i];
+    const uint64_t id = t_.events.id[i];
+    switch (kind) {
+      case EventKind::kAlloc:
+        if (open_) {
+          if (asking_)
+            Request(t_.allocations.bytes[id], t_.allocations.stream[id], MemPoolOf(id), i);
+          Close(asked_);
+        }
+        late_.clear();
+        requested_ = kNobody;
+        Live(id, +1);
+        break;
+      case EventKind::kFreeRequested:
+        if (open_) Close(0);
+        requested_ = id;
+        break;
+      case EventKind::kFreeCompleted:
+        if (open_) Close(0);
+        // Right behind its request, or without one: the program freed it by then.
+        if (requested_ == id || t_.allocations.free_requested_event[id] == i) {
+          late_.clear();
+        } else {
+          late_.push_back(t_.allocations.address[id]);
+        }
+        requested_ = kNobody;
+        Live(id, -1);
+        break;
+      case EventKind::kSegmentAlloc:
+        if (t_.segments.expandable[id] == 0) {
+          Asks(t_.segments.bytes[id]);
+          if (t_.segments.mempool[id] == 0) cached_ += t_.segments.bytes[id];
+        }
+        break;
+      case EventKind::kSegmentMap:
+        Asks(t_.events.bytes[i]);
+        break;
+      case EventKind::kSegmentFree:
+        if (t_.segments.expandable[id] == 0 && t_.segments.mempool[id] == 0 && live_in_[id] == 0) {
+          cached_ -= t_.segments.bytes[id];
+        }
+        break;
+      case EventKind::kOutOfMemory:
+        OutOfMemory(i, reserved);
+        break;
+      default:
+        break;
+    }
+  }
+
+  uint32_t MemPoolOf(uint64_t allocation) const {
+    const trace::SegmentId s = t_.allocations.segment[allocation];
+    return s.valid() ? t_.segments.mempool[s.value] : 0;
+  }
+
+  void Live(uint64_t id, int change) {
+    const trace::AllocationTable& a = t_.allocations;
+    if (has_pages_) {
+      if (change > 0) {
+        live_[a.address[id]] = a.address[id] + a.bytes_rounded[id];
+      } else {
+        live_.erase(a.address[id]);
+      }
+    }
+    const trace::SegmentId s = a.segment[id];
+    if (!s.valid()) return;
+    uint32_t& n = live_in_[s.value];
+    const bool counts = t_.segments.expandable[s.value] == 0 && t_.segments.mempool[s.value] == 0;
+    if (change > 0) {
+      if (n++ == 0 && counts) cached_ -= t_.segments.bytes[s.value];
+    } else if (n > 0) {
+      if (--n == 0 && counts && t_.segments.free_event[s.value] > a.free_event[id]) {
+        cached_ += t_.segments.bytes[s.value];
+      }
+    }
+  }
+
+  // The driver is asked for memory.
+  void Asks(uint64_t bytes) {
+    if (!open_) return;
+    if (!asking_) cached_behind_ = cached_;
+    asking_ = true;
+    asked_ += bytes;
+  }
+
+  // Whose request the driver was asked for.
+  void Request(uint64_t bytes, uint32_t stream, uint32_t mempool, EventIndex i) {
+    Candidate c{.row = out_.all.size() - 1};
+    const uint64_t size =
+        CachingAllocator::RoundSize(std::min(bytes, CachingAllocator::kMaxRequest), conf_);
+    const trace::Pool pool = size <= kSmallest ? trace::Pool::kSmall : trace::Pool::kLarge;
+    std::vector<uint64_t> same;  // of the pool that the request is served from
+    for (const Piece& p : pieces_) {
+      if (p.stream != stream || p.mempool != mempool || p.pool != pool) continue;
+      same.push_back(p.bytes);
+      if (p.bytes < size) continue;
+      const bool oversize = size < conf_.max_split_size
+                                ? p.bytes >= conf_.max_split_size
+                                : p.bytes - size >= conf_.max_non_split_rounding;
+      (p.late ? c.served_late : c.served) |= !oversize;
+    }
+    // And requests to a private pool give nothing back.
+    c.served |= PartWouldDo(std::move(same), size) || mempool != 0;
+    // Without the program's own call a release has the stack of the request; a segment that went
+    // back by that call may have been made where the request is, but hardly all of several.
+    c.stack_of_request = one_stack_ && stack_.value != 0 && stack_ == t_.events.StackOf(i) &&
+                         out_.all.back().count > 1;
+    candidates_.push_back(c);
+  }
+
+  // Under max_split_size a request that does not fit gives back just enough blocks above it; the
+  // whole cache goes only where they are too little.
+  bool PartWouldDo(std::vector<uint64_t> pieces, uint64_t size) const {
+    if (conf_.max_split_size == run::AllocConf::kNoMaxSplit) return false;
+    const uint64_t wanted = std::max(size, conf_.max_split_size);
+    std::sort(pieces.rbegin(), pieces.rend());
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < pieces.size() && pieces[i] >= conf_.max_split_size; ++i) {
+      bytes += pieces[i];
+      // One that is large enough by itself goes alone.
+      const size_t gone = pieces.front() >= wanted ? 1 : i + 1;
+      if (bytes >= wanted) return gone < pieces_.size();
+    }
+    return false;
+  }
+
+  // The release is over. `asked`: of the driver, right after it.
+  void Close(uint64_t asked) {
+    Release& r = out_.all.back();
+    r.asked = asked;
+    r.cause = Cause::kEmptyCache;
+    const bool is_candidate = !candidates_.empty() && candidates_.back().row + 1 == out_.all.size();
+    r.part = (asking_ ? cached_behind_ : cached_) > 0;
+    if (calls_empty_cache_) {
+      r.evidence = Evidence::kStack;
+      if (is_candidate) candidates_.pop_back();
+    } else if (!r.of_default_pool && r.part) {
+      r.cause = Cause::kCollection;
+      r.evidence = Evidence::kPart;
+      if (is_candidate) candidates_.pop_back();
+    } else if (is_candidate && r.part && conf_.garbage_collection_threshold > 0) {
+      r.cause = Cause::kCollection;
+      r.evidence = Evidence::kPart;
+      candidates_.pop_back();
+    }
+    open_ = asking_ = calls_empty_cache_ = false;
+    asked_ = 0;
+  }
+
+  void OutOfMemory(EventIndex i, uint64_t reserved) {
+    const uint64_t bytes = std::min(t_.events.bytes[i], CachingAllocator::kMaxRequest);
+    const uint64_t size = CachingAllocator::RoundSize(bytes, conf_);
+    const uint64_t asked =
+        conf_.expandable_segments ? size : CachingAllocator::SegmentSize(size, conf_);
+    if (open_) {
+      candidates_.push_back({.row = out_.all.size() - 1, .ran_out = true});
+      asking_ = true;
+      cached_behind_ = cached_;
+      Close(asked_ + asked);
+    }
+    if (i < begin_) return;
+    const uint64_t device_free = t_.events.bytes_rounded[i];
+    ++failed_;
+    if (device_free < asked) {
+      had_ = std::max(had_, reserved + device_free);
+    } else {
+      less_than_ = std::min(less_than_, reserved + asked);
+    }
+  }
+
+  void StatedCard() {
+    const run::DeviceProfile& d = t_.info.device;
+    if (d.memory_bytes <= d.context_bytes) return;
+    out_.card.source = Card::Source::kStated;
+    out_.card.bytes = out_.card.at_least = d.memory_bytes - d.context_bytes;
+    out_.card.less_than = out_.card.bytes + 1;
+  }
+
+  void Judge(const Candidate& c) {
+    Release& r = out_.all[c.row];
+    const uint64_t wanted = r.reserved + r.asked;
+    const auto is = [&r](Cause cause, Evidence evidence) {
+      r.cause = cause;
+      r.evidence = evidence;
+    };
+    if (c.ran_out) return is(Cause::kCardFull, Evidence::kRanOut);
+    if (out_.card.source == Card::Source::kStated) {
+      return is(wanted > out_.card.bytes ? Cause::kCardFull : Cause::kEmptyCache, Evidence::kLimit);
+    }
+    if (c.stack_of_request) return is(Cause::kCardFull, Evidence::kStack);
+    // Just enough blocks above max_split_size go back when the device is full.
+    if (r.part && conf_.max_split_size != run::AllocConf::kNoMaxSplit) {
+      return is(Cause::kCardFull, Evidence::kPart);
+    }
+    if (c.served) return is(Cause::kEmptyCache, Evidence::kCacheWouldServe);
+    if (wanted <= most_ - most_ / kSlack) return is(Cause::kEmptyCache, Evidence::kRoom);
+    is(Cause::kCardFull, Evidence::kNoRoom);
+  }
+
+  void InferCard() {
+    Card& card = out_.card;
+    if (card.source == Card::Source::kStated) return;
+    card.at_least = most_;
+    uint64_t releases = 0;
+    for (const Release& r : out_.all) {
+      if (r.cause != Cause::kCardFull || r.reserved + r.asked <= most_) continue;
+      less_than_ = std::min(less_than_, r.reserved + r.asked);
+      ++releases;
+    }
+    if (less_than_ <= most_) less_than_ = kNothing;
+    if (had_ > 0) {
+      card.source = Card::Source::kOutOfMemory;
+      card.bytes = std::max(had_, most_);
+      card.seen = failed_;
+    } else if (less_than_ != kNothing) {
+      card.source = releases > 0 ? Card::Source::kReleases : Card::Source::kOutOfMemory;
+      card.seen = releases > 0 ? releases : failed_;
+      card.bytes = std::max(most_, less_than_ - std::min(less_than_, kGranule));
+    }
+    if (less_than_ != kNothing) card.less_than = std::max(less_than_, card.bytes + 1);
+    if (card.source == Card::Source::kOutOfMemory && had_ > 0) {
+      card.evidence = fmt::format(
+          "inferred: when memory ran out {} were reserved and free together", FormatBytes(had_));
+    } else if (card.source != Card::Source::kUnknown) {
+      card.evidence =
+          fmt::format("inferred: {} were reserved at the most, and {} did not fit ({} {})",
+                      FormatBytes(most_), FormatBytes(less_than_), card.seen,
+                      releases > 0 ? card.seen == 1 ? "flush of the cache" : "flushes of the cache"
+                      : card.seen == 1 ? "failed request"
+                                       : "failed requests");
+    }
+  }
+
+  static std::string Times(uint64_t n) {
+    return n == 1 ? "once" : n == 2 ? "twice" : fmt::format("{} times", n);
+  }
+  void Sum() {
+    for (const Release& r : out_.all) {
+      if (r.last < begin_) continue;
+      out_.empty_cache_calls += r.cause == Cause::kEmptyCache;
+      out_.card_full += r.cause == Cause::kCardFull;
+      out_.collections += r.cause == Cause::kCollection;
+    }
+    std::string& text = out_.headline;
+    const auto add = [&text](std::string sentence) {
+      text += (text.empty() ? "" : " ") + std::move(sentence);
+    };
+    if (out_.card_full > 0) {
+      add(fmt::format("The allocator flushed its cache {} because the card was full.",
+                      Times(out_.card_full)));
+    }
+    if (out_.empty_cache_calls > 0) {
+      add(fmt::format("empty_cache() was called {}.", Times(out_.empty_cache_calls)));
+    }
+    if (out_.collections > 0) {
+      add(
+          fmt::format("A part of the cache went back {} (garbage collection, or a private pool "
+                      "that was given up).",
+                      Times(out_.collections)));
+    }
+  }
+
+  static constexpr uint64_t kNothing = std::numeric_limits<uint64_t>::max();
+
+  const trace::Trace& t_;
+  const uint8_t device_;
+  const run::AllocConf conf_;
+  Stacks stacks_;
+  EventIndex begin_ = 0;
+  bool has_pages_ = false;
+  size_t activity_ = 0;
+  // Of the release under way: free blocks that go back, whole.
+  struct Piece {
+    uint64_t bytes = 0;
+    uint32_t stream = 0, mempool = 0;
+    trace::Pool pool = trace::Pool::kSmall;
+    bool late = false;
+  };
+  bool open_ = false, asking_ = false, one_stack_ = false, calls_empty_cache_ = false;
+  trace::StackId stack_;
+  std::vector<Piece> pieces_;
+  uint64_t asked_ = 0;
+  static constexpr uint64_t kNobody = std::numeric_limits<uint64_t>::max();
+  uint64_t requested_ = kNobody;  // allocation: the last event of the device requested its free
+  std::vector<uint64_t> late_;    // addresses of pending frees that have just completed
+  absl::btree_map<uint64_t, uint64_t> live_;  // blocks, begin to end; of traces with pages
+  std::vector<uint32_t> live_in_;             // blocks in use, by segment
+  uint64_t cached_ = 0, cached_behind_ = 0;   // wholly free segments; as the release left them
+  std::vector<Candidate> candidates_;
+  uint64_t most_ = 0;  // reserved
+  uint64_t had_ = 0;   // reserved and free when a request failed
+  uint64_t failed_ = 0;
+  uint64_t less_than_ = kNothing;
+  Releases out_;
+};
+
+}  // namespace
+
+std::string_view Name(Cause cause) {
+  switch (cause) {
+    case Cause::kEmptyCache:
+      return "empty_cache";
+    case Cause::kCardFull:
+      return "card_full";
+    case Cause::kCollection:
+      return "collection";
+  }
+  return "";
+}
+
+std::string_view Name(Evidence evidence) {
+  switch (evidence) {
+    case Evidence::kStack:
+      return "call stack";
+    case Evidence::kNothingAsked:
+      return "nothing was asked of the device then";
+    case Evidence::kCacheWouldServe:
+      return "the cache would have served the next request";
+    case Evidence::kRoom:
+      return "there was room";
+    case Evidence::kNoRoom:
+      return "more than was ever reserved was asked for";
+    case Evidence::kRanOut:
+      return "the request ran out of memory";
+    case Evidence::kPart:
+      return "free segments stayed";
+    case Evidence::kLimit:
+      return "the limit of the planned run";
+  }
+  return "";
+}
+
+std::string_view Name(Card::Source source) {
+  switch (source) {
+    case Card::Source::kUnknown:
+      return "unknown";
+    case Card::Source::kStated:
+      return "stated";
+    case Card::Source::kOutOfMemory:
+      return "out_of_memory";
+    case Card::Source::kReleases:
+      return "releases";
+  }
+  return "";
+}
+
+Releases FindReleases(const trace::Trace& trace, uint8_t device,
+                      const std::optional<run::AllocConf>& conf) {
+  if (conf.has_value()) return Finder(trace, device, *conf).Run();
+  return Finder(trace, device, run::ParseAllocConf(RecordedConf(trace)).value_or(run::AllocConf{}))
+      .Run();
+}
+
+bool HasHistory(const trace::Trace& trace, uint8_t device) {
+  if (trace.info.content == trace::Content::kState) return false;
+  if (trace.recording_begin == trace::kNoEvent) return true;
+  const EventIndex n = trace.events.size();
+  for (EventIndex i = trace.recording_begin + 1; i < n; ++i) {
+    const uint64_t id = trace.events.id[i];
+    switch (trace.events.kind[i]) {
+      case EventKind::kAlloc:
+      case EventKind::kFreeRequested:
+      case EventKind::kFreeCompleted:
+        if (trace.allocations.device[id] == device) return true;
+        break;
+      case EventKind::kSegmentAlloc:
+      case EventKind::kSegmentFree:
+      case EventKind::kSegmentMap:
+      case EventKind::kSegmentUnmap:
+        if (trace.segments.device[id] == device) return true;
+        break;
+      case EventKind::kOutOfMemory:
+        return true;
+      default:
+        break;
+    }
+  }
+  return false;
+}
+
+}  // namespace vramscope::replay

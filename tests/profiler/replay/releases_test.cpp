@@ -1,0 +1,411 @@
+// Memory that went back to the device: by whom, and that a what-if gives it back, too. Under the
+// recorded settings a what-if reserves at every event what was recorded.
+#include "profiler/replay/releases.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "profiler/exporters/snapshot.h"
+#include "profiler/importers/open.h"
+#include "profiler/replay/exact.h"
+#include "profiler/replay/replay.h"
+#include "profiler/trace/memory_cursor.h"
+#include "recorded_run.h"
+#include "tests/profiler/explain/trace_maker.h"
+
+namespace vramscope::replay {
+namespace {
+
+using explain::TraceMaker;
+using ::testing::HasSubstr;
+using trace::EventIndex;
+using trace::EventKind;
+using Cause = Release::Cause;
+using Evidence = Release::Evidence;
+
+constexpr uint64_t kMiB = 1 << 20;
+constexpr uint64_t kGiB = uint64_t{1} << 30;
+
+constexpr const char* kConfs[] = {"", "max_split_size_mb:20", "roundup_power2_divisions:8",
+                                  "expandable_segments:True"};
+
+// The recorded reserved bytes against a what-if's, wherever no release or request is under way.
+// `tails`: allocated bytes are not compared: the recording does not state the tails of its older
+// blocks.
+void ExpectReservedAsRecorded(const trace::Trace& t, uint8_t device, const Replayed& r,
+                              bool tails = false) {
+  trace::MemoryCursor cursor(t, device);
+  const Releases releases = FindReleases(t, device);
+  std::map<EventIndex, Replayed::Point> curve;
+  for (const Replayed::Point& p : r.curve) curve[p.event] = p;
+  const EventIndex begin = t.recording_begin == trace::kNoEvent ? 0 : t.recording_begin;
+  Replayed::Point model{};
+  size_t release = 0;
+  uint64_t compared = 0;
+  for (EventIndex i = 0; i < t.events.size(); ++i) {
+    cursor.Apply();
+    if (const auto it = curve.find(i); it != curve.end()) model = it->second;
+    while (release < releases.all.size() && releases.all[release].last < i) ++release;
+    const bool releasing = release < releases.all.size() && releases.all[release].first <= i;
+    const EventKind kind = t.events.kind[i];
+    const uint64_t id = t.events.id[i];
+    const bool settled = kind == EventKind::kAlloc || kind == EventKind::kFreeCompleted;
+    if (i < begin || !settled || releasing || t.allocations.device[id] != device) continue;
+    ASSERT_EQ(model.reserved, cursor.memory(device).sums().reserved) << "event " << i;
+    if (!tails) {
+      ASSERT_EQ(model.allocated, cursor.memory(device).sums().allocated) << "event " << i;
+    }
+    ++compared;
+  }
+  EXPECT_GT(compared, 0u);
+}
+
+// Not the recording itself, which Replay() takes where the model is exact.
+Replayed OwnSettings(const trace::Trace& t, uint8_t device = 0) {
+  const run::AllocConf conf = run::ParseAllocConf(RecordedConf(t)).value();
+  absl::StatusOr<Replayed> r = ReplayWhatIf(t, {.alloc_conf = conf, .device = device}, conf);
+  EXPECT_TRUE(r.ok()) << r.status();
+  return r.ok() ? *std::move(r) : Replayed();
+}
+
+TEST(Releases, UnderItsOwnSettingsARunReservesWhatItDid) {
+  uint64_t calls = 0, full = 0;
+  for (const char* conf : kConfs) {
+    for (uint64_t seed = 1; seed <= 6; ++seed) {
+      for (const auto& [limit, mempools] :
+           {std::pair(uint64_t{0}, 3u), std::pair(kGiB / 2, 1u), std::pair(kGiB / 3, 1u)}) {
+        SCOPED_TRACE(std::string(conf) + " seed " + std::to_string(seed) + " limit " +
+                     std::to_string(limit));
+        const RecordedRun run = RunProgram(
+            MakeProgram({.seed = seed, .deferred = 0, .empty_caches = 60, .mempools = mempools}),
+            {.conf = conf, .device_memory_bytes = limit});
+        const Replayed r = OwnSettings(*run.trace);
+        EXPECT_EQ(r.peak_reserved, run.stats.peak_reserved);
+        ExpectReservedAsRecorded(*run.trace, 0, r);
+        const Releases found = FindReleases(*run.trace, 0);
+        calls += found.empty_cache_calls;
+        full += found.card_full;
+        EXPECT_EQ(r.device_memory_inferred, found.card.inferred());
+      }
+    }
+  }
+  EXPECT_GT(calls, 100u);
+  EXPECT_GT(full, 100u);
+}
+
+TEST(Releases, ARecordingFromTheMiddleBeginsWithWhatWasThere) {
+  for (uint64_t seed = 1; seed <= 6; ++seed) {
+    SCOPED_TRACE(seed);
+    const RecordedRun run = RunProgram(MakeProgram({.seed = seed, .empty_caches = 60}),
+                                       {.device_memory_bytes = kGiB / 2, .first_action = 2000});
+    const Replayed r = Replay(*run.trace, {.alloc_conf = run::AllocConf()}).value();
+    EXPECT_TRUE(r.kept);
+    ExpectReservedAsRecorded(*run.trace, 0, r, /*tails=*/true);
+    const Baseline base = ReplayBaseline(*run.trace, {}).value();
+    EXPECT_EQ(base.own.peak_reserved, r.peak_reserved);
+    EXPECT_EQ(base.own.retries, r.retries);
+    ASSERT_TRUE(base.anew.has_value());
+    EXPECT_FALSE(base.anew->kept);
+    EXPECT_EQ(base.anew->peak_reserved,
+              Replay(*run.trace, {.alloc_conf = run::AllocConf(), .restart = true})
+                  .value()
+                  .peak_reserved);
+  }
+}
+
+// What was there counts: a peak may be the start itself.
+TEST(Releases, PeaksCountTheStart) {
+  const std::vector<Action> program = {
+      {.kind = Action::kMalloc, .allocation = 0, .bytes = 100 * kMiB},
+      {.kind = Action::kMalloc, .allocation = 1, .bytes = 30 * kMiB},
+      {.kind = Action::kFree, .allocation = 0},
+      {.kind = Action::kMalloc, .allocation = 2, .bytes = 20 * kMiB}};
+  const RecordedRun run = RunProgram(program, {.first_action = 2});
+  for (const bool what_if : {false, true}) {
+    ReplayOptions options;
+    if (what_if) options.alloc_conf = run::AllocConf();
+    const Replayed r = Replay(*run.trace, options).value();
+    EXPECT_EQ(r.peak_allocated, 130 * kMiB);
+    EXPECT_EQ(r.peak_reserved, 130 * kMiB);
+    EXPECT_EQ(r.peak_reserved_event, run.trace->recording_begin);
+    ASSERT_FALSE(r.curve.empty());
+    EXPECT_EQ(r.curve.front().event, run.trace->recording_begin);
+  }
+  EXPECT_EQ(OwnSettings(*run.trace).peak_allocated, 130 * kMiB);
+}
+
+// 2,049 tails each: more combinations than 64 bits hold.
+TEST(Releases, StartStatesBeyondCountingAreSaidSo) {
+  std::vector<Action> program;
+  constexpr uint32_t kBlocks = 8;
+  for (uint32_t i = 0; i < kBlocks; ++i) {
+    program.push_back({.kind = Action::kMalloc, .allocation = i, .bytes = 12 * kMiB});
+    program.push_back({.kind = Action::kFree, .allocation = i});
+    program.push_back(
+        {.kind = Action::kMalloc, .allocation = 100 + i, .bytes = 4 * kMiB, .stream = i});
+    program.push_back(
+        {.kind = Action::kMalloc, .allocation = 200 + i, .bytes = 9 * kMiB, .stream = i});
+    program.push_back({.kind = Action::kFree, .allocation = 200 + i});
+  }
+  const int begin = static_cast<int>(program.size());
+  for (uint32_t i = 0; i < kBlocks; ++i) {
+    program.push_back({.kind = Action::kFree, .allocation = 100 + i});
+  }
+  const RecordedRun run = RunProgram(program, {.first_action = begin});
+  const Replayed r = Replay(*run.trace, {}).value();
+  ASSERT_GE(r.unknown_tails, 7u);
+  EXPECT_FALSE(r.start_states_tried.has_value());
+  EXPECT_GT(r.log10_tried, 19.3);
+  EXPECT_FALSE(r.start_states_consistent.has_value());
+}
+
+TEST(Releases, WrittenAsASnapshotAndReadAgainTheyStay) {
+  const std::string path = ::testing::TempDir() + "releases_test.pickle";
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    SCOPED_TRACE(seed);
+    const RecordedRun run =
+        RunProgram(MakeProgram({.seed = seed, .deferred = 0}), {.device_memory_bytes = kGiB / 2});
+    std::ofstream out(path, std::ios::binary);
+    ASSERT_TRUE(exporters::WriteSnapshot(*run.trace, out, {}).ok());
+    out.close();
+    const auto read = importers::OpenTraceFile(path, {});
+    ASSERT_TRUE(read.ok()) << read.status();
+    const Releases before = FindReleases(*run.trace, 0), after = FindReleases(**read, 0);
+    EXPECT_EQ(before.empty_cache_calls, after.empty_cache_calls);
+    EXPECT_EQ(before.card_full, after.card_full);
+    EXPECT_EQ(before.card.bytes, after.card.bytes);
+    ExpectReservedAsRecorded(**read, 0, OwnSettings(**read));
+  }
+  std::filesystem::remove(path);
+}
+
+// What another device frees or gives back is no business of this one.
+TEST(Releases, DevicesDoNotDisturbEachOther) {
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    SCOPED_TRACE(seed);
+    const RecordedRun a = RunProgram(MakeProgram({.seed = seed, .deferred = 0, .empty_caches = 80}),
+                                     {.device_memory_bytes = kGiB / 2});
+    const RecordedRun b =
+        RunProgram(MakeProgram({.seed = seed + 100, .deferred = 0, .empty_caches = 80}), {});
+    const auto both = Interleaved(a, b, seed);
+    const RecordedRun* runs[2] = {&a, &b};
+    for (uint8_t device = 0; device < 2; ++device) {
+      SCOPED_TRACE(static_cast<int>(device));
+      const Replayed r = OwnSettings(*both, device);
+      EXPECT_EQ(r.peak_reserved, runs[device]->stats.peak_reserved);
+      EXPECT_EQ(r.segment_frees, OwnSettings(*runs[device]->trace).segment_frees);
+      ExpectReservedAsRecorded(*both, device, r);
+      const Releases alone = FindReleases(*runs[device]->trace, 0);
+      const Releases found = FindReleases(*both, device);
+      EXPECT_EQ(found.empty_cache_calls, alone.empty_cache_calls);
+      EXPECT_EQ(found.card_full, alone.card_full);
+      EXPECT_EQ(found.card.bytes, alone.card.bytes);
+    }
+  }
+}
+
+// Every flush is found to be one, and the card lies where they say.
+TEST(Releases, TellTheCard) {
+  uint64_t flushes = 0, calls = 0, wrong = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    for (const int empty_caches : {0, 60}) {
+      SCOPED_TRACE(std::to_string(seed) + " " + std::to_string(empty_caches));
+      constexpr uint64_t kLimit = kGiB / 2;
+      const RecordedRun run =
+          RunProgram(MakeProgram({.seed = seed, .deferred = 0, .empty_caches = empty_caches}),
+                     {.device_memory_bytes = kLimit});
+      const Releases found = FindReleases(*run.trace, 0);
+      size_t row = 0;
+      for (const Release& r : found.all) {
+        bool by_program = false;
+        for (uint64_t i = 0; i < r.count; ++i) by_program |= run.by_program[row++];
+        (by_program ? calls : flushes) += 1;
+        if (by_program) {
+          wrong += r.cause != Cause::kEmptyCache;
+        } else {
+          EXPECT_EQ(r.cause, Cause::kCardFull) << r.first;
+        }
+      }
+      EXPECT_EQ(row, run.by_program.size());
+      EXPECT_LE(found.card.at_least, kLimit);
+      if (empty_caches > 0) continue;
+      ASSERT_TRUE(found.card.inferred());
+      EXPECT_GT(found.card.less_than, kLimit);
+      EXPECT_LE(found.card.bytes, found.card.less_than);
+      EXPECT_THAT(found.headline, HasSubstr("because the card was full"));
+      EXPECT_THAT(found.card.evidence, HasSubstr("inferred"));
+    }
+  }
+  EXPECT_GT(flushes, 100u);
+  EXPECT_GT(calls, 100u);
+  // Right before a request that would not have fit a call cannot be told from a flush.
+  EXPECT_LT(wrong, calls / 5);
+}
+
+// 40 MiB are cached in pieces of 20. The next request is larger, and the card has room for more.
+struct Sample {
+  TraceMaker m;
+  void Begin() {
+    m.info.backend = trace::Backend::kImported;
+    for (int i = 0; i < 6; ++i) {
+      m.Segment(explain::kBase + i * 20 * kMiB, 20 * kMiB);
+      m.Alloc({.address = explain::kBase + i * 20 * kMiB, .bytes = 20 * kMiB});
+    }
+    m.Free(4);
+    m.Free(5);
+  }
+  static trace::Event Back(uint64_t segment, trace::StackId stack) {
+    trace::Event e;
+    e.kind = EventKind::kSegmentFree;
+    e.stack = stack;
+    e.id = segment;
+    return e;
+  }
+  void GiveBack(trace::StackId stack = {}) {
+    for (uint64_t s : {4, 5}) m.Add(Back(s, stack));
+  }
+  void Ask(uint64_t bytes, trace::StackId stack = {}) {
+    const uint64_t at = explain::kBase + 1024 * kMiB;
+    m.Segment(at, bytes);
+    m.Alloc({.address = at, .bytes = bytes, .stack = stack});
+  }
+};
+
+TEST(Releases, AreToldApartByTheirStacks) {
+  for (const bool program : {false, true}) {
+    Sample s;
+    s.Begin();
+    const trace::StackId request = s.m.Stack({{"forward", "train.py", 3}});
+    const trace::StackId call = s.m.Stack({{"c10::cuda::CUDACachingAllocator::emptyCache()", "", 0},
+                                           {"empty_cache", "torch/cuda/memory.py", 192}});
+    s.GiveBack(program ? call : request);
+    s.Ask(30 * kMiB, request);
+    const auto t = s.m.Finish();
+    const Releases r = FindReleases(*t, 0);
+    ASSERT_EQ(r.all.size(), 1u);
+    EXPECT_EQ(r.all[0].cause, program ? Cause::kEmptyCache : Cause::kCardFull);
+    EXPECT_EQ(r.all[0].evidence, Evidence::kStack);
+    EXPECT_EQ(r.all[0].bytes, 40 * kMiB);
+    EXPECT_EQ(r.all[0].count, 2u);
+    EXPECT_EQ(r.all[0].reserved, 120 * kMiB);
+    EXPECT_EQ(r.all[0].asked, 30 * kMiB);
+    EXPECT_EQ(r.headline, program ? "empty_cache() was called once."
+                                  : "The allocator flushed its cache once because the card was "
+                                    "full.");
+    EXPECT_EQ(r.card.inferred(), !program);
+    if (program) continue;
+    EXPECT_EQ(r.card.at_least, 120 * kMiB);
+    EXPECT_EQ(r.card.less_than, 150 * kMiB);
+    EXPECT_EQ(r.card.bytes, 148 * kMiB);
+    EXPECT_EQ(r.card.seen, 1u);
+    const Replayed own = OwnSettings(*t);
+    EXPECT_EQ(own.device_memory_bytes, 148 * kMiB);
+    EXPECT_TRUE(own.device_memory_inferred);
+    EXPECT_EQ(own.retries, 1u);
+    EXPECT_EQ(own.peak_reserved, 120 * kMiB);
+  }
+}
+
+TEST(Releases, AreToldApartWithoutStacks) {
+  const auto cause = [](uint64_t asked, bool more_later) {
+    Sample s;
+    s.Begin();
+    s.GiveBack();
+    if (asked > 0) s.Ask(asked);
+    if (more_later) s.m.Segment(explain::kBase + 4096 * kMiB, 400 * kMiB);
+    return FindReleases(*s.m.Finish(), 0).all.at(0);
+  };
+  EXPECT_EQ(cause(30 * kMiB, false).cause, Cause::kCardFull);
+  EXPECT_EQ(cause(30 * kMiB, false).evidence, Evidence::kNoRoom);
+  EXPECT_EQ(cause(30 * kMiB, true).cause, Cause::kEmptyCache) << "the card had room";
+  EXPECT_EQ(cause(30 * kMiB, true).evidence, Evidence::kRoom);
+  EXPECT_EQ(cause(20 * kMiB, false).cause, Cause::kEmptyCache) << "was cached";
+  EXPECT_EQ(cause(20 * kMiB, false).evidence, Evidence::kCacheWouldServe);
+  EXPECT_EQ(cause(0, false).cause, Cause::kEmptyCache);
+  EXPECT_EQ(cause(0, false).evidence, Evidence::kNothingAsked);
+}
+
+TEST(Releases, AStateHasNoHistory) {
+  Sample s;
+  s.m.info.content = trace::Content::kState;
+  s.Begin();
+  const auto t = s.m.Finish();
+  EXPECT_FALSE(HasHistory(*t, 0));
+  const absl::Status status = Replay(*t, {.alloc_conf = run::AllocConf()}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("no history"));
+  EXPECT_FALSE(Replay(*t, {}).ok());
+  EXPECT_FALSE(ReplayBaseline(*t, {}).ok());
+  // Nor does one whose history is empty, said or not.
+  trace::Trace unsaid = *t;
+  unsaid.info.content = trace::Content::kRun;
+  unsaid.recording_begin = unsaid.events.size() - 1;
+  EXPECT_FALSE(HasHistory(unsaid, 0));
+  unsaid.recording_begin = unsaid.events.size() - 2;
+  EXPECT_TRUE(HasHistory(unsaid, 0));
+  EXPECT_FALSE(HasHistory(unsaid, 1));
+}
+
+// ---- Recorded files, which are other people's and not part of the project.
+
+std::shared_ptr<const trace::Trace> Shared(const std::string& name) {
+  const std::filesystem::path path =
+      std::filesystem::path(VRAMSCOPE_SOURCE_DIR) / "../shared" / name;
+  if (!std::filesystem::exists(path)) return nullptr;
+  auto t = importers::OpenTraceFile(path.string(), {});
+  EXPECT_TRUE(t.ok()) << t.status();
+  return t.ok() ? *std::move(t) : nullptr;
+}
+
+TEST(RecordedReleases, ARecordedEmptyCacheIsNotDropped) {
+  for (const char* name :
+       {"repro/empty_cache_then_segment_alloc.pickle", "repro/empty_cache_then_alloc.pickle"}) {
+    SCOPED_TRACE(name);
+    const auto t = Shared(name);
+    if (t == nullptr) GTEST_SKIP() << "needs ../shared/repro";
+    const Replayed r = OwnSettings(*t);
+    trace::MemoryCursor cursor(*t, 0);
+    uint64_t most = 0;
+    while (cursor.event() < t->events.size()) {
+      cursor.Apply();
+      most = std::max(most, cursor.memory(0).sums().reserved);
+    }
+    EXPECT_EQ(r.peak_reserved, most);
+    ExpectReservedAsRecorded(*t, 0, r);
+  }
+}
+
+TEST(RecordedReleases, CallsAndFlushes) {
+  const auto called = Shared("snapshots/more/sqattn.pickle.zst");
+  const auto full = Shared("snapshots/more/octree_my_633k.pickle.zst");
+  const auto out = Shared("snapshots/more/code_location.pickle.zst");
+  if (called == nullptr || full == nullptr || out == nullptr) {
+    GTEST_SKIP() << "needs ../shared/snapshots/more";
+  }
+  Releases r = FindReleases(*called, 0);
+  EXPECT_EQ(r.empty_cache_calls, 28u) << "27 right before a segment is asked for, one at the end";
+  EXPECT_EQ(r.card_full, 0u);
+  EXPECT_FALSE(r.card.inferred());
+  r = FindReleases(*full, 0);
+  EXPECT_EQ(r.empty_cache_calls, 1u);
+  EXPECT_EQ(r.card_full, 1u);
+  EXPECT_EQ(r.card.at_least, 22'194'159'616u);
+  EXPECT_EQ(r.card.less_than, 24'024 * kMiB);
+  r = FindReleases(*out, 1);
+  EXPECT_EQ(r.card_full, 1u);
+  EXPECT_EQ(r.card.source, Card::Source::kOutOfMemory);
+  EXPECT_EQ(r.card.bytes, 80'302 * kMiB + 95'682'560);
+  for (const auto& [t, device] : {std::pair(called, 0), std::pair(full, 0), std::pair(out, 1)}) {
+    const Replayed own = Replay(*t, {.alloc_conf = run::ParseAllocConf(RecordedConf(*t)).value(),
+                                     .device = static_cast<uint8_t>(device)})
+                             .value();
+    ExpectReservedAsRecorded(*t, static_cast<uint8_t>(device), own, /*tails=*/true);
+  }
+}
+
+}  // namespace
+}  // namespace vramscope::replay
