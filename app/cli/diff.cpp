@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "app/cli/command.h"
 #include "app/cli/format.h"
@@ -55,34 +57,48 @@ std::string Side(std::string_view which, const std::string& file, const analysis
                            ContextText(peak.context), run::FormatBytes(peak.reserved)));
 }
 
-ExitCode DiffTotals(const Options& options) {
-  const auto a = OpenTrace(options.a);
-  if (!a.ok()) return ReportError(a.status());
-  const auto b = OpenTrace(options.b);
-  if (!b.ok()) return ReportError(b.status());
-  const std::vector<analysis::DiffRow> rows = analysis::Diff(**a, **b);
-  const analysis::Peak peak_a = analysis::FindPeak(**a, analysis::ComputeCurves(**a));
-  const analysis::Peak peak_b = analysis::FindPeak(**b, analysis::ComputeCurves(**b));
-  bool equal = peak_a.allocated == peak_b.allocated && peak_a.reserved == peak_b.reserved;
-  for (const analysis::DiffRow& row : rows) equal = equal && row.a == row.b;
-  const ExitCode answer = equal ? kDone : kNo;
+// One device of both.
+struct DeviceDiff {
+  analysis::DevicePair pair;
+  analysis::Peak a, b;
+  std::vector<analysis::DiffRow> rows = {};
+  bool equal = false;
+};
 
-  if (options.json) {
-    Json json;
-    json["equal"] = equal;
-    json["peak"] = {{"allocated", Sides(peak_a.allocated, peak_b.allocated)},
-                    {"reserved", Sides(peak_a.reserved, peak_b.reserved)}};
-    json["steps"] = StepsJson(rows);
-    const ExitCode printed = PrintJson(json);
-    return printed == kDone ? answer : printed;
+std::vector<DeviceDiff> ByDevice(const trace::Trace& a, const trace::Trace& b) {
+  std::vector<DeviceDiff> out;
+  const auto peak = [](const trace::Trace& t, std::optional<uint8_t> device) {
+    return device ? analysis::FindPeak(t, analysis::ComputeCurves(t, device)) : analysis::Peak();
+  };
+  for (const analysis::DevicePair& pair : analysis::DevicePairs(a, b))
+    out.push_back({.pair = pair, .a = peak(a, pair.a), .b = peak(b, pair.b)});
+  if (out.empty()) out.emplace_back();
+  for (const analysis::DiffRow& row : analysis::Diff(a, b))
+    for (DeviceDiff& of : out)
+      if (of.pair.device() == row.device) of.rows.push_back(row);
+  for (DeviceDiff& of : out) {
+    of.equal = of.a.allocated == of.b.allocated && of.a.reserved == of.b.reserved &&
+               std::ranges::all_of(of.rows, [](const auto& row) { return row.a == row.b; });
   }
+  return out;
+}
+
+Json ToJson(const DeviceDiff& of) {
+  return {{"device", of.pair.device()},
+          {"peak",
+           {{"allocated", Sides(of.a.allocated, of.b.allocated)},
+            {"reserved", Sides(of.a.reserved, of.b.reserved)}}},
+          {"steps", StepsJson(of.rows)}};
+}
+
+std::string Text(const Options& options, const DeviceDiff& of) {
   Table table({{"Step", Table::kRight},
                {"Phase"},
                {"Category"},
                {"A", Table::kRight},
                {"B", Table::kRight},
                {"B - A", Table::kRight}});
-  for (const analysis::DiffRow& row : rows) {
+  for (const analysis::DiffRow& row : of.rows) {
     if (row.a == row.b) continue;
     table.Row({row.step < 0 ? "-" : fmt::format("{}", row.step),
                row.phase == trace::Phase::kNone ? "-" : std::string(trace::Name(row.phase)),
@@ -91,13 +107,45 @@ ExitCode DiffTotals(const Options& options) {
   }
   std::string text = fmt::format(
       "At the peaks\n{}{}\n  peak allocated  {} -> {} ({})\n  peak reserved   {} -> {} ({})\n\n",
-      Side("A", options.a, peak_a), Side("B", options.b, peak_b),
-      run::FormatBytes(peak_a.allocated), run::FormatBytes(peak_b.allocated),
-      SignedBytes(Delta(peak_a.allocated, peak_b.allocated)), run::FormatBytes(peak_a.reserved),
-      run::FormatBytes(peak_b.reserved), SignedBytes(Delta(peak_a.reserved, peak_b.reserved)));
-  text += equal
-              ? "No difference in any step, phase and category.\n"
-              : "Most bytes of each category within each phase, where they differ\n" + table.Text();
+      Side("A", options.a, of.a), Side("B", options.b, of.b), run::FormatBytes(of.a.allocated),
+      run::FormatBytes(of.b.allocated), SignedBytes(Delta(of.a.allocated, of.b.allocated)),
+      run::FormatBytes(of.a.reserved), run::FormatBytes(of.b.reserved),
+      SignedBytes(Delta(of.a.reserved, of.b.reserved)));
+  return text + (of.equal ? "No difference in any step, phase and category.\n"
+                          : "Most bytes of each category within each phase, where they differ\n" +
+                                table.Text());
+}
+
+// Of several GPUs each by itself: a sum is on none of them.
+ExitCode DiffTotals(const Options& options) {
+  const auto a = OpenTrace(options.a);
+  if (!a.ok()) return ReportError(a.status());
+  const auto b = OpenTrace(options.b);
+  if (!b.ok()) return ReportError(b.status());
+  const std::vector<DeviceDiff> devices = ByDevice(**a, **b);
+  const bool equal = std::ranges::all_of(devices, &DeviceDiff::equal);
+  const ExitCode answer = equal ? kDone : kNo;
+
+  if (options.json) {
+    const std::optional<uint8_t> shown = analysis::DeviceToShow(**b);
+    auto of = std::ranges::find_if(
+        devices, [&shown](const DeviceDiff& d) { return shown && d.pair.b == shown; });
+    if (of == devices.end()) of = devices.begin();
+    Json json = ToJson(*of);
+    json["equal"] = equal;
+    if (devices.size() > 1) {
+      json["devices"] = Json::array();
+      for (const DeviceDiff& d : devices) json["devices"].push_back(ToJson(d));
+    }
+    const ExitCode printed = PrintJson(json);
+    return printed == kDone ? answer : printed;
+  }
+  std::string text;
+  for (const DeviceDiff& of : devices) {
+    if (devices.size() > 1)
+      text += fmt::format("{}cuda:{}\n", text.empty() ? "" : "\n", of.pair.device());
+    text += Text(options, of);
+  }
   const ExitCode printed = PrintText(text);
   return printed == kDone ? answer : printed;
 }
@@ -108,6 +156,7 @@ Json SitesJson(const explain::TraceDiff& diff, bool equal) {
   Json json;
   json["equal"] = equal;
   json["headline"] = diff.headline;
+  json["device"] = diff.devices.device();
   json["peak"] = {{"allocated", Sides(diff.a.allocated, diff.b.allocated)},
                   {"reserved", Sides(diff.a.reserved, diff.b.reserved)},
                   {"at_a", ContextJson(diff.a.context)},
@@ -136,6 +185,8 @@ Json SitesJson(const explain::TraceDiff& diff, bool equal) {
 
 std::string SitesText(const Options& options, const explain::TraceDiff& diff) {
   std::string text = Prose(diff.headline);
+  if (diff.devices.b)
+    text += Prose(fmt::format("Of several GPUs: cuda:{}.", diff.devices.device()));
   if (!diff.by_stack)
     text += Prose("Sites are matched by module and op: not both files have stacks.");
   text += "\nAt the peaks\n" + Side("A", options.a, diff.a) + Side("B", options.b, diff.b);

@@ -11,22 +11,11 @@
 #include <vector>
 
 #include "profiler/allocator/block_index.h"
+#include "profiler/allocator/rules.h"
 
 namespace vramscope::allocator {
 
-// Constants of c10/core/AllocatorConfig.h.
-inline constexpr uint64_t kMiB = uint64_t{1} << 20;
-inline constexpr uint64_t kMinBlockSize = 512;
-inline constexpr uint64_t kSmallSize = 1 * kMiB;    // largest request of the small pool
-inline constexpr uint64_t kSmallBuffer = 2 * kMiB;  // segment and page of the small pool
-inline constexpr uint64_t kMinLargeAlloc = 10 * kMiB;
-inline constexpr uint64_t kRoundLarge = 2 * kMiB;
-inline constexpr uint64_t kSegmentAlignment = 2 * kMiB;  // granularity of the driver
 inline constexpr uint64_t kUnknownDevice = uint64_t{256} << 30;
-
-inline uint64_t RoundUp(uint64_t value, uint64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
 
 struct MemPool;
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "profiler/allocator/allocator_state.h"
@@ -12,8 +11,6 @@ namespace vramscope::allocator {
 namespace {
 
 constexpr uint64_t kMaxAddress = uint64_t{1} << 62;
-constexpr size_t kSmall = static_cast<size_t>(trace::Pool::kSmall);
-constexpr size_t kLarge = static_cast<size_t>(trace::Pool::kLarge);
 
 }  // namespace
 
@@ -164,7 +161,7 @@ absl::StatusOr<Block> CachingAllocator::Malloc(uint64_t bytes, uint32_t stream, 
   }
   const run::AllocConf& conf = m.settings.conf;
   const uint64_t size = m.rounds_up ? RoundSize(bytes, conf) : RoundSize(bytes);
-  const size_t pool = size <= kSmallSize ? kSmall : kLarge;
+  const auto pool = static_cast<size_t>(PoolOf(size));
   StreamPools& pools = m.PoolsOf(mempool, stream);
   BlockNode* b = m.TakeFree(pools, pool, size);
   if (b == nullptr) {
@@ -178,10 +175,7 @@ absl::StatusOr<Block> CachingAllocator::Malloc(uint64_t bytes, uint32_t stream, 
     }
   }
   const uint64_t remaining = b->size - size;
-  const bool split = pool == kSmall || conf.expandable_segments
-                         ? remaining >= kMinBlockSize
-                         : remaining > kSmallSize && size < conf.max_split_size;
-  if (split) {
+  if (Splits(size, remaining, static_cast<trace::Pool>(pool), conf)) {
     b->size = size;
     m.InsertFree(m.AddAfter(b, b->address + size, remaining));
   }
@@ -279,26 +273,16 @@ void CachingAllocator::ReleasePool(uint32_t mempool) {
 
 const Stats& CachingAllocator::stats() const { return impl_->stats; }
 
-uint64_t CachingAllocator::RoundSize(uint64_t bytes) {
-  return bytes < kMinBlockSize ? kMinBlockSize : RoundUp(bytes, kMinBlockSize);
-}
+uint64_t CachingAllocator::RoundSize(uint64_t bytes) { return allocator::RoundSize(bytes); }
 
 uint64_t CachingAllocator::RoundSize(uint64_t bytes, const run::AllocConf& conf) {
-  if (bytes < kMinBlockSize) return kMinBlockSize;
-  const int log = 63 - std::countl_zero(bytes);
-  const uint64_t divisions =
-      conf.roundup_power2_divisions[std::clamp(log - 20, 0, run::AllocConf::kRoundupIntervals - 1)];
-  if (divisions <= 1 || bytes <= kMinBlockSize * divisions) return RoundUp(bytes, kMinBlockSize);
-  // bytes > 512 * divisions: a step is at least 512.
-  return RoundUp(bytes, (uint64_t{1} << log) / divisions);
+  return allocator::RoundSize(bytes, conf);
 }
 
 uint64_t CachingAllocator::SegmentSize(uint64_t rounded) { return SegmentSize(rounded, {}); }
 
 uint64_t CachingAllocator::SegmentSize(uint64_t rounded, const run::AllocConf& conf) {
-  if (rounded <= kSmallSize) return kSmallBuffer;
-  if (rounded < kMinLargeAlloc) return conf.large_segment_size;
-  return RoundUp(rounded, kRoundLarge);
+  return allocator::SegmentSize(rounded, conf);
 }
 
 }  // namespace vramscope::allocator

@@ -154,6 +154,7 @@ class CachingAllocator {
 
   static constexpr uint64_t kMaxRequest = uint64_t{1} << 46;  // 64 TiB: beyond any device
 
+  // rules.h, for who has this header.
   static uint64_t RoundSize(uint64_t bytes);      // to 512, at least 512
   static uint64_t SegmentSize(uint64_t rounded);  // 2 MiB | 20 MiB | up to 2 MiB
   // Under settings.

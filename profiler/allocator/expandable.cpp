@@ -20,8 +20,7 @@ BlockNode* CachingAllocator::Impl::FindExpandable(StreamPools& pools, size_t poo
     if (b->prev != nullptr && b->prev->use == BlockUse::kFree) b = b->prev;
     if (has_room(b)) return b;
   }
-  const bool small = static_cast<trace::Pool>(pool) == trace::Pool::kSmall;
-  const uint64_t page = small ? kSmallBuffer : settings.conf.large_segment_size;
+  const uint64_t page = PageSize(static_cast<trace::Pool>(pool), settings.conf);
   const uint64_t total = DeviceTotal();
   // 1 1/8 of the device; of devices smaller than the request (limits are tried out) more.
   Segment segment{.bytes = RoundUp(std::max(total + total / 8, size), page),

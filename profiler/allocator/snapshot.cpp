@@ -45,8 +45,7 @@ absl::Status CachingAllocator::Restore(std::span<const SegmentState> states) {
     }
     if (!ends.emplace(s.address, s.address + s.bytes).second)
       return bad(s.address, "is there twice");
-    const uint64_t page =
-        s.pool == trace::Pool::kSmall ? kSmallBuffer : m.settings.conf.large_segment_size;
+    const uint64_t page = PageSize(s.pool, m.settings.conf);
     uint64_t at = s.address;
     for (const BlockState& b : state.blocks) {
       const uint64_t left = s.address + s.bytes - at;
@@ -73,8 +72,7 @@ absl::Status CachingAllocator::Restore(std::span<const SegmentState> states) {
     if (state.segment.expandable) m.plain = false;
     SegmentNode* s =
         m.AddSegment(state.segment, m.PoolsOf(state.segment.mempool, state.segment.stream));
-    s->page = state.segment.pool == trace::Pool::kSmall ? kSmallBuffer
-                                                        : m.settings.conf.large_segment_size;
+    s->page = PageSize(state.segment.pool, m.settings.conf);
     BlockNode* last = nullptr;
     for (const BlockState& b : state.blocks) {
       BlockNode* n = s->first;
@@ -114,8 +112,7 @@ std::optional<Block> CachingAllocator::BestFit(uint64_t bytes, uint32_t stream,
                                                uint32_t mempool) const {
   const Impl& m = *impl_;
   const uint64_t size = RoundSize(bytes, m.settings.conf);
-  const auto pool =
-      static_cast<size_t>(size <= kSmallSize ? trace::Pool::kSmall : trace::Pool::kLarge);
+  const auto pool = static_cast<size_t>(PoolOf(size));
   const auto owner = m.mempools.find(mempool);
   if (owner == m.mempools.end()) return std::nullopt;
   for (const auto& pools : owner->second->streams) {

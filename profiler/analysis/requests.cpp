@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "profiler/allocator/caching_allocator.h"
+#include "profiler/allocator/rules.h"
 #include "profiler/analysis/sequence_diff.h"
 
 namespace vramscope::analysis {
@@ -58,7 +58,7 @@ uint64_t Peak(const RequestStream& stream) {
   uint64_t now = 0;  // over the start; wraps below it
   int64_t peak = 0;
   for (const Request& r : stream.requests) {
-    const uint64_t bytes = allocator::CachingAllocator::RoundSize(r.bytes);
+    const uint64_t bytes = allocator::RoundSize(r.bytes);
     now += r.is_alloc ? bytes : -bytes;
     peak = std::max(peak, static_cast<int64_t>(now));
   }

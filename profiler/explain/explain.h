@@ -310,15 +310,18 @@ struct TraceDiff {
     bool in_a = false, in_b = false;
   };
   analysis::Peak a, b;
-  bool by_stack = false;    // false: one of them has no stacks; sites are "module > op"
-  std::vector<Step> steps;  // by number
-  std::vector<Site> sites;  // greatest change first
+  bool by_stack = false;         // false: one of them has no stacks; sites are "module > op"
+  std::vector<Step> steps;       // by number
+  std::vector<Site> sites;       // greatest change first
+  analysis::DevicePair devices;  // nothing: a trace of one device
   std::string headline;
 };
 std::string_view Name(TraceDiff::Change change);  // "added"
 // Peaks are those of the step, or of the whole traces. Stacks match when their frames' functions
-// and files do: lines may differ, and folders above the last one.
+// and files do: lines may differ, and folders above the last one. `devices`: one of each; else the
+// one that is shown of B (analysis::DeviceToShow) and its like of A. Never a sum of several.
 absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& b,
-                                     std::optional<int32_t> step);
+                                     std::optional<int32_t> step,
+                                     std::optional<analysis::DevicePair> devices = {});
 
 }  // namespace vramscope::explain

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "profiler/allocator/caching_allocator.h"
+#include "profiler/allocator/rules.h"
 #include "profiler/explain/explain.h"
 #include "profiler/explain/pool_owners.h"
 #include "profiler/explain/site_groups.h"
@@ -23,13 +23,11 @@ using trace::EventIndex;
 using Piece = SegmentView::Piece;
 using Use = SegmentView::Use;
 
-constexpr uint64_t kSmallPage = uint64_t{2} << 20;
-
 // Free bytes of a segment that would go back to the driver at once: all of a wholly free one; of an
 // expandable one its wholly free pages.
-uint64_t Releasable(const SegmentView& s, uint64_t large_page) {
+uint64_t Releasable(const SegmentView& s, const run::AllocConf& conf) {
   if (!s.expandable) return s.live_bytes == 0 ? s.bytes : 0;
-  const uint64_t page = s.pool == trace::Pool::kSmall ? kSmallPage : large_page;
+  const uint64_t page = allocator::PageSize(s.pool, conf);
   uint64_t bytes = 0;
   for (const Piece& p : s.pieces) {
     if (p.use != Use::kFree) continue;
@@ -117,7 +115,7 @@ Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event,
     category[id] = l.category;
     const uint64_t bytes = std::min(a.bytes[id], a.bytes_rounded[id]);
     const uint64_t rounded =
-        std::clamp(allocator::CachingAllocator::RoundSize(bytes, conf), bytes, a.bytes_rounded[id]);
+        std::clamp(allocator::RoundSize(bytes, conf), bytes, a.bytes_rounded[id]);
     f.rounding += rounded - bytes;
     f.tails += a.bytes_rounded[id] - rounded;
     if (a.free_requested_event[id] <= event) f.pending += a.bytes_rounded[id];
@@ -129,7 +127,7 @@ Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event,
   SiteGroups pinned_by(trace);
   Pools pools(f);
   for (const SegmentView& s : segments) {
-    const uint64_t releasable = Releasable(s, conf.large_segment_size);
+    const uint64_t releasable = Releasable(s, conf);
     const uint64_t holes = s.free_bytes() - std::min(releasable, s.free_bytes());
     f.reserved += s.bytes;
     f.cached += releasable;

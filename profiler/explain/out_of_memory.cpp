@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "profiler/allocator/caching_allocator.h"
+#include "profiler/allocator/rules.h"
 #include "profiler/explain/devices.h"
 #include "profiler/explain/explain.h"
 #include "profiler/explain/site_names.h"
@@ -20,7 +20,6 @@ using trace::EventIndex;
 using trace::EventKind;
 
 constexpr size_t kMostSites = 20;
-constexpr uint64_t kSmall = uint64_t{1} << 20;  // largest block of the small pool
 
 struct Place {
   uint8_t device = 0;
@@ -60,11 +59,11 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event) {
   o.device_free = trace.events.bytes_rounded[event];
   const run::AllocConf conf =
       run::ParseAllocConf(replay::RecordedConf(trace)).value_or(run::AllocConf{});
-  const uint64_t rounded = allocator::CachingAllocator::RoundSize(o.asked, conf);
-  o.needed = allocator::CachingAllocator::SegmentSize(rounded, conf);
+  const uint64_t rounded = allocator::RoundSize(o.asked, conf);
+  o.needed = allocator::SegmentSize(rounded, conf);
   if (conf.expandable_segments) {
-    const uint64_t page = rounded <= kSmall ? uint64_t{2} << 20 : conf.large_segment_size;
-    if (rounded <= ~uint64_t{0} - page) o.needed = (rounded + page - 1) / page * page;
+    const uint64_t page = allocator::PageSize(allocator::PoolOf(rounded), conf);
+    if (rounded <= ~uint64_t{0} - page) o.needed = allocator::RoundUp(rounded, page);
   }
   o.site.stack = trace.events.StackOf(event);
   const analysis::LiveSet live = analysis::LiveAt(trace, event, o.device);
@@ -80,7 +79,7 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event) {
 
   const Fragmentation f = FragmentationAt(trace, event, o.device);
   o.reserved = f.reserved;
-  const trace::Pool pool = rounded <= kSmall ? trace::Pool::kSmall : trace::Pool::kLarge;
+  const trace::Pool pool = allocator::PoolOf(rounded);
   for (const Fragmentation::PoolUse& p : f.pools) {
     // A private pool of a CUDA graph keeps what it has, and serves no request from outside.
     if (p.mempool != 0) continue;

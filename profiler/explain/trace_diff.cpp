@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 #include <map>
+#include <utility>
 
 #include "profiler/explain/explain.h"
 #include "profiler/explain/site_names.h"
@@ -30,7 +31,8 @@ LiveSites SitesOf(const trace::Trace& trace, const analysis::LiveSet& live, bool
   const trace::AllocationTable& a = trace.allocations;
   const SiteNames names(trace);
   LiveSites out;
-  absl::flat_hash_map<uint64_t, LiveSite*> known;  // by stack, or by module and op
+  // By stack, or by module and op, and whether it is older than the recording.
+  absl::flat_hash_map<std::pair<uint64_t, bool>, LiveSite*> known;
   for (const analysis::LiveAllocation& l : live.allocations) {
     const uint32_t id = l.id.value;
     const trace::StackId stack =
@@ -38,7 +40,7 @@ LiveSites SitesOf(const trace::Trace& trace, const analysis::LiveSet& live, bool
     const bool older = IsOlder(trace, id);
     const uint64_t key = stack.value != 0 ? uint64_t{1} << 63 | stack.value
                                           : uint64_t{a.module[id].value} << 32 | a.op[id].value;
-    LiveSite*& site = known[key];
+    LiveSite*& site = known[{key, older}];
     if (site == nullptr) {
       const std::string module_op = ModuleOpName(trace, a.module[id], a.op[id], older);
       site = &out[stack.value != 0 ? names.Key(stack, true) : module_op];
@@ -125,6 +127,14 @@ analysis::Peak PeakAt(const analysis::LiveSet& live, uint64_t reserved) {
           .by_category = live.by_category};
 }
 
+// The device that is shown of B, and the same one of A if it has it.
+analysis::DevicePair ShownPair(const trace::Trace& a, const trace::Trace& b) {
+  analysis::DevicePair pair{analysis::DeviceToShow(a), analysis::DeviceToShow(b)};
+  for (const analysis::DevicePair& of : analysis::DevicePairs(a, b))
+    if (pair.b && of.b == pair.b && of.a) pair.a = of.a;
+  return pair;
+}
+
 std::string Headline(const TraceDiff& diff) {
   const auto delta = static_cast<int64_t>(diff.b.allocated - diff.a.allocated);
   size_t changed = 0;
@@ -165,14 +175,17 @@ std::string_view Name(TraceDiff::Change change) {
 }
 
 absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& b,
-                                     std::optional<int32_t> step) {
+                                     std::optional<int32_t> step,
+                                     std::optional<analysis::DevicePair> devices) {
+  const analysis::DevicePair pair = devices ? *devices : ShownPair(a, b);
   const trace::Trace* traces[2] = {&a, &b};
   analysis::LiveSet live[2];
   analysis::Peak peaks[2];
   std::vector<analysis::StepRow> rows[2];
   for (int side = 0; side < 2; ++side) {
     const trace::Trace& t = *traces[side];
-    const analysis::MemoryCurves curves = analysis::ComputeCurves(t);
+    const std::optional<uint8_t> device = side == 0 ? pair.a : pair.b;
+    const analysis::MemoryCurves curves = analysis::ComputeCurves(t, device);
     rows[side] = analysis::StepTable(t, curves);
     peaks[side] = analysis::FindPeak(t, curves);
     EventIndex event = peaks[side].context.event;
@@ -184,14 +197,15 @@ absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& 
       }
       const auto row = std::find_if(rows[side].begin(), rows[side].end(),
                                     [&](const auto& r) { return r.index == *step; });
-      live[side] = analysis::LiveAt(t, event);
+      live[side] = analysis::LiveAt(t, event, device);
       peaks[side] =
           PeakAt(live[side], row == rows[side].end() ? live[side].reserved : row->peak_reserved);
     } else {
-      live[side] = analysis::LiveAt(t, event);
+      live[side] = analysis::LiveAt(t, event, device);
     }
   }
   TraceDiff diff;
+  diff.devices = pair;
   diff.a = peaks[0];
   diff.b = peaks[1];
   diff.steps = StepsOf(rows[0], rows[1], diff);

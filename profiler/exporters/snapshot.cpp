@@ -43,7 +43,7 @@ class SnapshotWriter {
         out_(trace, out),
         times_(trace),
         imported_(trace.info.backend == trace::Backend::kImported),
-        first_(trace.recording_begin == kNoEvent ? 0 : trace.recording_begin + 1),
+        first_(FirstEntry(trace)),
         inferred_(Inferred()),
         write_categories_(options.categories && HasCategories()) {
     if (write_categories_ && !inferred_) FindChanges();
@@ -63,6 +63,11 @@ class SnapshotWriter {
   }
 
  private:
+  // What a recording began with is in its segments; of a state, that is all.
+  static EventIndex FirstEntry(const trace::Trace& trace) {
+    if (trace.info.content == trace::Content::kState) return trace.events.size();
+    return trace.recording_begin == kNoEvent ? 0 : trace.recording_begin + 1;
+  }
   bool HasCategories() const {
     const std::vector<Category>& main = trace_.allocations.main_category;
     return std::any_of(main.begin(), main.end(),
@@ -240,7 +245,15 @@ class SnapshotWriter {
     out_.Item(action == "oom" ? "device_free" : "addr", address);
     out_.Item("size", bytes);
     out_.Item("stream", uint64_t{stream});
-    out_.Item("time_us", times_.Of(event));
+    if (trace_.info.has_times) out_.Item("time_us", times_.Of(event));
+  }
+  // What the recorded program said of the entry.
+  void Said(EventIndex event, bool always) {
+    if (const std::string_view text = Text(trace_.events.CompileContextOf(event)); !text.empty())
+      out_.TextItem("compile_context", text);
+    if (const std::string_view text = Text(trace_.events.UserMetadataOf(event));
+        always || !text.empty())
+      out_.TextItem("user_metadata", text);
   }
   void OfAllocation(std::string_view action, uint32_t row, EventIndex event) {
     const trace::AllocationTable& a = trace_.allocations;
@@ -294,18 +307,17 @@ class SnapshotWriter {
       case EventKind::kSegmentFree:
         OfSegment("segment_free", id, event);
         break;
-      case EventKind::kMarker: {
-        const std::string_view action = ActionOfMarker(Text(trace_.events.name[event]));
-        OfActivity(action, activity, event);
-        if (action == "annotate") out_.TextItem("user_metadata", "");  // what it said is not kept
+      case EventKind::kMarker:
+        OfActivity(ActionOfMarker(Text(trace_.events.name[event])), activity, event);
         break;
-      }
       default:
         OfActivity(kind == EventKind::kSegmentMap ? "segment_map" : "segment_unmap", activity,
                    event);
         SayUnknown();
         break;
     }
+    if (kind != EventKind::kRetag)
+      Said(event, Text(trace_.events.name[event]) == "annotate" && kind == EventKind::kMarker);
     out_.EndDict();
   }
 

@@ -139,7 +139,8 @@ void SnapshotPickle::Frame(std::string_view name, std::string_view file, uint32_
   BeginDict();
   TextItem("name", name);
   TextItem("filename", file);
-  Item("line", uint64_t{line});
+  // Of generated code it is -1, which importers keep as its two's complement.
+  Item("line", int64_t{static_cast<int32_t>(line)});
   EndDict();
 }
 

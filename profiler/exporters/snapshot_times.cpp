@@ -35,6 +35,7 @@ bool IsSnapshotEntry(EventKind kind) {
 // A recorded file has whole microseconds anyway. Of a run of our own, every entry is kept on its
 // side of the boundaries of steps and phases.
 SnapshotTimes::SnapshotTimes(const trace::Trace& trace) : trace_(trace) {
+  if (trace.events.size() > 0) before_0_ = std::max<int64_t>(0, -Recorded(0));
   if (trace.info.backend == trace::Backend::kImported) return;
   shown_.resize(trace.events.size());
   int64_t last = INT64_MIN;
@@ -53,11 +54,15 @@ SnapshotTimes::SnapshotTimes(const trace::Trace& trace) : trace_(trace) {
   }
 }
 
-int64_t SnapshotTimes::Microsecond(EventIndex event) const {
+int64_t SnapshotTimes::Recorded(EventIndex event) const {
   // Wraps on a damaged file's times instead of overflowing.
   const auto ns = static_cast<int64_t>(static_cast<uint64_t>(trace_.info.start_unix_ns) +
                                        static_cast<uint64_t>(trace_.events.time_ns[event]));
   return ns / 1000 - (ns % 1000 < 0 ? 1 : 0);
+}
+
+int64_t SnapshotTimes::Microsecond(EventIndex event) const {
+  return std::max<int64_t>(0, Recorded(event) + before_0_);
 }
 
 }  // namespace vramscope::exporters

@@ -20,9 +20,13 @@ class SnapshotTimes {
   }
 
  private:
+  int64_t Recorded(trace::EventIndex event) const;
   int64_t Microsecond(trace::EventIndex event) const;
 
   const trace::Trace& trace_;
+  // No snapshot has a time before 0 (where the first entries of a file had none, they lie before
+  // the first that has one): then all of them are later by that.
+  int64_t before_0_ = 0;
   std::vector<int64_t> shown_;  // of every event; empty: as recorded
 };
 

@@ -1,15 +1,13 @@
+#include "profiler/allocator/rules.h"
 #include "profiler/recording/expandable_ranges.h"
 
 #include <algorithm>
 #include <optional>
 #include <tuple>
 
-#include "profiler/recording/allocator_rules.h"
 
 namespace vramscope::recording {
 namespace {
-
-constexpr uint64_t kLargePage = uint64_t{20} << 20;  // that the large pool maps by
 
 struct Part {
   ExpandableRange range;
@@ -42,8 +40,11 @@ void Join(Part& into, const Part& part) {
 // Where no segment at the end says it: by the blocks that were in it, else by the size of what is
 // mapped at once.
 void FindPools(const Recording& recording, std::vector<Part>& parts) {
+  const uint64_t large_page = allocator::PageSize(
+      trace::Pool::kLarge,
+      run::ParseAllocConf(recording.alloc_conf).value_or(run::AllocConf()));
   for (Part& part : parts)
-    if (!part.known && (part.range.end - part.range.begin) % kLargePage == 0)
+    if (!part.known && (part.range.end - part.range.begin) % large_page == 0)
       part.range.pool = trace::Pool::kLarge;
   const EntryTable& e = recording.entries;
   for (EntryIndex i = 0; i < e.size(); ++i) {
@@ -56,7 +57,7 @@ void FindPools(const Recording& recording, std::vector<Part>& parts) {
     if (after == parts.begin()) continue;
     Part& part = *std::prev(after);
     if (!part.known && part.range.device == e.DeviceOf(i) && e.address[i] < part.range.end)
-      part.range.pool = e.bytes[i] > kSmallSize ? trace::Pool::kLarge : trace::Pool::kSmall;
+      part.range.pool = allocator::PoolOf(e.bytes[i]);
   }
 }
 

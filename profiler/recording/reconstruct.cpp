@@ -11,7 +11,7 @@
 #include <memory>
 #include <utility>
 
-#include "profiler/recording/allocator_rules.h"
+#include "profiler/allocator/rules.h"
 #include "profiler/recording/expandable_ranges.h"
 #include "profiler/recording/recording.h"
 #include "profiler/recording/rollback.h"
@@ -68,10 +68,10 @@ struct Device {
 
 class Walk {
  public:
-  Walk(const Recording& recording, const AllocatorRules& rules, Start start, Oddities& oddities)
+  Walk(const Recording& recording, const run::AllocConf& conf, Start start, Oddities& oddities)
       : r_(recording),
         e_(recording.entries),
-        rules_(rules),
+        conf_(conf),
         start_(std::move(start)),
         odd_(oddities),
         expandable_(ExpandableRanges(recording)) {}
@@ -153,6 +153,10 @@ class Walk {
     return &all[older_];
   }
 
+  uint64_t Rounded(uint64_t requested) const {
+    return r_.bytes_are_blocks ? requested : allocator::RoundSize(requested, conf_);
+  }
+
   void Add(const BlockLife& life, uint64_t address, uint64_t requested, uint32_t stream,
            uint8_t device, trace::StackId stack) {
     const uint32_t row = a().size();
@@ -162,10 +166,10 @@ class Walk {
     a().address.push_back(address);
     a().requested.push_back(requested);
     a().bytes.push_back(life.end_block != kNoRow ? start_.end_blocks[life.end_block].bytes
-                                                 : rules_.Rounded(requested));
+                                                 : Rounded(requested));
     a().stream.push_back(stream);
     a().device.push_back(device);
-    a().pool.push_back(a().bytes.back() <= kSmallSize ? trace::Pool::kSmall : trace::Pool::kLarge);
+    a().pool.push_back(allocator::PoolOf(a().bytes.back()));
     a().stack.push_back(stack);
     a().bytes_known.push_back(true);
     end_block_.push_back(life.end_block != kNoRow);
@@ -197,7 +201,7 @@ class Walk {
       if (row + 1 < h_.older && a().device[row + 1] == a().device[row])
         next = std::min(next, a().address[row + 1]);
       // No block of the large pool is as small as that, so it is no free one but the tail.
-      if (next > end && next - end <= kSmallSize) a().bytes[row] = next - begin;
+      if (next > end && next - end <= allocator::kSmallSize) a().bytes[row] = next - begin;
       a().bytes_known[row] = next <= begin + a().bytes[row];
     }
   }
@@ -255,7 +259,7 @@ class Walk {
     Device& d = On(a().device[row]);
     const uint64_t address = a().address[row];
     const Span segment = d.segments.Find(address);
-    const uint64_t rounded = rules_.Rounded(a().requested[row]);
+    const uint64_t rounded = Rounded(a().requested[row]);
     if (segment.end != 0)
       a().pool[row] = segment.pool;
     else if (r_.has_segments)
@@ -277,7 +281,7 @@ class Walk {
     if (next != d.live.end()) end = std::min(end, next->first);
     if (!end_block_[row] && !segment.expandable && end > address && end - address > rounded) {
       const uint64_t whole = end - address;
-      if (!rules_.Splits(rounded, whole - rounded, segment.pool)) a().bytes[row] = whole;
+      if (!allocator::Splits(rounded, whole - rounded, segment.pool, conf_)) a().bytes[row] = whole;
     }
     d.live.insert_or_assign(next, address, Device::Block{address + a().bytes[row], row});
   }
@@ -288,7 +292,7 @@ class Walk {
     const uint32_t row = at->second.row;
     const uint64_t between = address - at->first;
     if (between == a().bytes[row] || segment.end == 0 || at->first < segment.begin) return ++at;
-    const uint64_t rounded = rules_.Rounded(a().requested[row]);
+    const uint64_t rounded = Rounded(a().requested[row]);
     if (between < rounded || (between < a().bytes[row] && end_block_[row])) {
       if (Displace(row, i)) return d.live.erase(at);
       odd_.Count(Oddity::kOverlap);
@@ -297,8 +301,8 @@ class Walk {
     if (end_block_[row] || segment.expandable) return ++at;
     // Its tail, now seen.
     const uint64_t tail = between - rounded;
-    if (tail > std::max(rounded, rules_.MostTail(rounded))) return ++at;
-    if (a().bytes_known[row] || tail > rules_.MostTail(rounded))
+    if (tail > std::max(rounded, allocator::MostTail(rounded, conf_))) return ++at;
+    if (a().bytes_known[row] || tail > allocator::MostTail(rounded, conf_))
       odd_.Count(Oddity::kLargerThanRule);
     a().bytes[row] = between;
     a().bytes_known[row] = true;
@@ -381,7 +385,7 @@ class Walk {
 
   const Recording& r_;
   const EntryTable& e_;
-  const AllocatorRules& rules_;
+  const run::AllocConf& conf_;
   Start start_;
   Oddities& odd_;
   const std::vector<ExpandableRange> expandable_;
@@ -414,10 +418,9 @@ absl::StatusOr<History> Reconstruct(const Recording& recording) {
                                    std::string(conf.status().message())));
     conf = run::AllocConf();
   }
-  const AllocatorRules rules(*conf, recording.bytes_are_blocks);
   Oddities oddities;
   Start start = RollBack(recording, oddities);
-  History history = Walk(recording, rules, std::move(start), oddities).Run();
+  History history = Walk(recording, *conf, std::move(start), oddities).Run();
   history.warnings = std::move(warnings);
   for (std::string& text : oddities.Texts()) history.warnings.push_back(std::move(text));
   return history;

@@ -1,3 +1,4 @@
+#include "profiler/allocator/rules.h"
 #include "profiler/recording/rollback.h"
 
 #include <absl/container/btree_map.h>
@@ -8,7 +9,6 @@
 #include <memory>
 #include <tuple>
 
-#include "profiler/recording/allocator_rules.h"
 
 namespace vramscope::recording {
 namespace {
@@ -256,7 +256,7 @@ class RollingBack {
             .bytes = e_.bytes[i],
             .stream = e_.stream[i],
             .device = e_.DeviceOf(i),
-            .pool = e_.bytes[i] <= kSmallSegment ? trace::Pool::kSmall : trace::Pool::kLarge,
+            .pool = allocator::PoolOfSegment(e_.bytes[i]),
             .blocks = {}};
   }
 

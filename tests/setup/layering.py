@@ -15,6 +15,21 @@ MAY_INCLUDE = {
     "ui": {"ui", "profiler", "proto", "resources"},
     "app": {"app", "ui", "trainer", "profiler", "proto", "resources"},
 }
+# Folder of profiler/ -> others of it that it may include (profiler/README.md).
+PROFILER = {
+    "run": set(),
+    "trace": {"run"},
+    "allocator": {"run", "trace"},
+    "analysis": {"run", "trace", "allocator"},
+    "query": {"run", "trace", "analysis"},
+    "recording": {"run", "trace", "allocator"},
+    "inference": {"run", "trace", "allocator", "recording"},
+    "importers": {"run", "trace", "allocator", "recording", "inference"},
+    "replay": {"run", "trace", "allocator", "analysis"},
+    "explain": {"run", "trace", "allocator", "analysis", "replay"},
+    "exporters": {"run", "trace", "allocator", "analysis", "replay", "explain"},
+    "estimate": {"run", "trace", "allocator", "analysis"},
+}
 TORCH = re.compile(r"(torch|ATen|c10|caffe2)/|cuda|cupti")
 QT = re.compile(r"Q[A-Z]\w*$|Qt\w*/|q[a-z]+\.h$")
 IMGUI = re.compile(r"imgui")
@@ -39,6 +54,9 @@ class Checker:
             for path in sorted((self.root / folder).rglob("*")):
                 if path.suffix in (".h", ".cpp") and path.is_file():
                     yield folder, path
+
+    def part(self, path):
+        return path.relative_to(self.root).parts[1]
 
     def resolve(self, path, name):
         for candidate in (self.root / name, path.parent / name):
@@ -74,6 +92,10 @@ class Checker:
             if not angle and "/" in name and top in (*MAY_INCLUDE, "tests"):
                 if top not in MAY_INCLUDE[folder]:
                     report(number, f"{folder}/ may not include {top}/ ({name})")
+                part, target = self.part(path), name.split("/")[1]
+                if top == folder == "profiler" and part in PROFILER and target in PROFILER:
+                    if target != part and target not in PROFILER[part]:
+                        report(number, f"profiler/{part}/ may not include profiler/{target}/ ({name})")
             if angle and TORCH.match(name) and folder != "trainer":
                 report(number, f"LibTorch and CUDA headers belong in trainer/ ({name})")
             if angle and (QT.match(name) or IMGUI.match(name)) and folder not in ("ui", "app"):

@@ -41,6 +41,12 @@ class LayeringTest(unittest.TestCase):
         self.expect_one("profiler/ may not include tests/",
                         {"profiler/a.cpp": '#include "tests/fake.h"\n'})
 
+    def test_within_the_profiler(self):
+        self.expect_one("profiler/trace/ may not include profiler/analysis/",
+                        {"profiler/trace/a.cpp": '#include "profiler/analysis/analysis.h"\n'})
+        self.assertEqual(violations(
+            {"profiler/recording/a.cpp": '#include "profiler/allocator/rules.h"\n'}), [])
+
     def test_libraries(self):
         self.expect_one("LibTorch", {"profiler/a.h": "#include <c10/core/Allocator.h>\n"})
         self.expect_one("Qt", {"trainer/a.cpp": "#include <QString>\n"})

@@ -74,5 +74,46 @@ TEST(TraceDiff, EqualTracesHaveNoDifference) {
   EXPECT_TRUE(DiffTraces(*empty, *empty, std::nullopt).ok());
 }
 
+// A sum of several devices is in none of them: the one that needs most of B, and its like of A.
+TEST(TraceDiff, OneDeviceIsComparedNotTheSum) {
+  const auto make = [](uint64_t first, uint64_t second) {
+    TraceMaker m;
+    m.Alloc({.address = kBase, .bytes = first, .op = "aten::mm", .device = 0});
+    m.Alloc({.address = kBase, .bytes = second, .op = "aten::mm", .device = 1});
+    return m.Finish();
+  };
+  const auto a = make(4 * kMiB, 2 * kMiB), b = make(4 * kMiB, 7 * kMiB);
+  const auto diff = DiffTraces(*a, *b, std::nullopt);
+  ASSERT_TRUE(diff.ok()) << diff.status();
+  EXPECT_EQ(diff->devices.a, 1);
+  EXPECT_EQ(diff->devices.b, 1);
+  EXPECT_EQ(diff->a.allocated, 2 * kMiB);
+  EXPECT_EQ(diff->b.allocated, 7 * kMiB);
+  ASSERT_EQ(diff->sites.size(), 1u);
+  EXPECT_EQ(diff->sites[0].delta(), static_cast<int64_t>(5 * kMiB));
+  const auto other =
+      DiffTraces(*a, *b, std::nullopt, analysis::DevicePair{.a = uint8_t{0}, .b = uint8_t{0}});
+  ASSERT_TRUE(other.ok());
+  EXPECT_EQ(other->sites[0].delta(), 0);
+}
+
+// What a recording began with and what it made are different sites, whatever comes first.
+TEST(TraceDiff, OlderBlocksWithoutStackAreASiteOfTheirOwn) {
+  const auto make = [](uint64_t older) {
+    TraceMaker m;
+    m.Alloc({.address = kBase, .bytes = older});
+    m.Add({.kind = trace::EventKind::kMarker,
+           .name = m.String(std::string(trace::kMarkerRecordingBegin))});
+    m.Alloc({.address = kBase + 64 * kMiB, .bytes = 8 * kMiB});
+    return m.Finish();
+  };
+  const auto diff = DiffTraces(*make(3 * kMiB), *make(5 * kMiB), std::nullopt);
+  ASSERT_TRUE(diff.ok());
+  ASSERT_EQ(diff->sites.size(), 2u);
+  EXPECT_EQ(diff->sites[0].delta(), static_cast<int64_t>(2 * kMiB));
+  EXPECT_EQ(diff->sites[1].delta(), 0);
+  EXPECT_EQ(diff->sites[1].a_bytes, 8 * kMiB);
+}
+
 }  // namespace
 }  // namespace vramscope::explain

@@ -350,6 +350,64 @@ TEST(Snapshot, SettingsOfTheAllocator) {
   EXPECT_EQ(settings["roundup_power2_divisions"].size(), 16u);
 }
 
+TEST(Snapshot, KeepsWhatTheProgramSaidOfAnEntry) {
+  Events events;
+  events.Add(EventKind::kAlloc, 0, 0x1000, 512).user_metadata = {1};
+  events.Add(EventKind::kFreeRequested, 0).compile_context = {2};
+  events.Add(EventKind::kFreeCompleted, 0);
+  Event& annotate = events.Add(EventKind::kMarker, 0, 0x1000, 512);
+  annotate.name = {3};
+  annotate.user_metadata = {1};
+  const json entries =
+      Export(*events.Build(Imported(), {"", "layer 7", "1/0", "annotate"}))["device_traces"][0];
+  ASSERT_EQ(entries.size(), 4u);
+  EXPECT_EQ(entries[0]["user_metadata"], "layer 7");
+  EXPECT_FALSE(entries[0].contains("compile_context"));
+  EXPECT_EQ(entries[1]["compile_context"], "1/0");
+  EXPECT_FALSE(entries[2].contains("user_metadata"));
+  EXPECT_EQ(entries[3]["action"], "annotate");
+  EXPECT_EQ(entries[3]["user_metadata"], "layer 7");
+}
+
+TEST(Snapshot, FramesOfGeneratedCodeHaveNoLine) {
+  Events events;
+  events.Add(EventKind::kAlloc, 0, 0x1000, 512).stack = {1};
+  trace::StackIncrement stacks;
+  stacks.function = {{1}};
+  stacks.file = {{1}};
+  stacks.line = {static_cast<uint32_t>(-1)};
+  stacks.lengths = {1};
+  stacks.frames = {0};
+  const json file = Export(*events.Build(Imported(), {"", "forward"}, stacks));
+  EXPECT_EQ(file["device_traces"][0][0]["frames"][0]["line"], -1);
+}
+
+TEST(Snapshot, InventsNoTimesAndNoHistory) {
+  Events events;
+  events.Add(EventKind::kAlloc, 0, 0x1000, 512);
+  trace::TraceInfo info = Imported();
+  info.has_times = false;
+  EXPECT_FALSE(Export(*events.Build(info))["device_traces"][0][0].contains("time_us"));
+  info.content = trace::Content::kState;
+  const json state = Export(*events.Build(info));
+  EXPECT_EQ(state["device_traces"], json::array({json::array()}));
+  EXPECT_EQ(state["segments"][0]["blocks"][0]["state"], "active_allocated");
+}
+
+// Of a file whose first entries had no time.
+TEST(Snapshot, HasNoTimeBeforeZero) {
+  Events events;
+  events.Add(EventKind::kAlloc, 0, 0x1000, 512);
+  events.Add(EventKind::kFreeRequested, 0);
+  events.Add(EventKind::kFreeCompleted, 0);
+  trace::TraceInfo info = Imported();
+  info.start_unix_ns = -1500;
+  const json entries = Export(*events.Build(info))["device_traces"][0];
+  EXPECT_EQ(entries[0]["time_us"], 0);
+  EXPECT_EQ(entries[1]["time_us"], 1);
+  EXPECT_EQ(entries[2]["time_us"], 2);
+}
+
 TEST(Snapshot, CancelAndFullDisk) {
   const auto trace = SmallTrace();
   std::atomic<bool> cancel = true;

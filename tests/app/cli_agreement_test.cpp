@@ -1,0 +1,126 @@
+// Commands asked about one file say the same figures: of each device what is at its peak, of all of
+// them the device that is shown. Of a made recording of several GPUs under expandable segments, as
+// a trace and as the snapshot that is exported from it, and of a run with one device.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "profiler/trace/writer.h"
+#include "tests/app/sample_snapshot.h"
+#include "tests/profiler/agreement/random_devices.h"
+
+namespace vramscope::test {
+namespace {
+
+using nlohmann::json;
+
+class CliAgreement : public CliRecording {
+ protected:
+  std::string WriteTrace(const std::string& name, const agreement::RandomDevicesOptions& options) {
+    const std::string path = folder_ / name;
+    const absl::Status status =
+        trace::WriteTraceFile(*agreement::MakeRandomDevices(options).trace, path);
+    EXPECT_TRUE(status.ok()) << status;
+    return path;
+  }
+
+  void ExpectAgreement(const std::string& file, size_t devices) {
+    const json info = Json({"info", file, "--json"});
+    const json& peaks = info["peaks"];
+    ASSERT_EQ(peaks.size(), devices);
+    ASSERT_EQ(info["devices"].size(), devices);
+    const auto highest = std::ranges::max_element(
+        peaks, {}, [](const json& p) { return p["allocated"].get<uint64_t>(); });
+    EXPECT_EQ(info["peak"]["allocated"], (*highest)["allocated"]);
+    EXPECT_EQ(info["peak"]["reserved"], (*highest)["reserved"]);
+
+    // The device that is shown where none is asked for.
+    const json peak = Json({"peak", file, "--by", "category", "--json"});
+    const json& of = devices == 1 ? peaks[0] : *std::ranges::find_if(peaks, [&](const json& p) {
+      return p["device"] == peak["device"];
+    });
+    EXPECT_EQ(peak["allocated"], of["allocated"]);
+    EXPECT_EQ(peak["peak_reserved"], of["reserved"]);
+    const auto sum = [](const json& bytes) {
+      uint64_t all = 0;
+      for (const auto& [name, value] : bytes.items()) all += value.get<uint64_t>();
+      return all;
+    };
+    EXPECT_EQ(sum(peak["by_category"]), of["allocated"]);
+    uint64_t groups = 0;
+    for (const json& group : peak["groups"]) groups += group["bytes"].get<uint64_t>();
+    EXPECT_EQ(groups, of["allocated"]);
+
+    uint64_t steps = 0;
+    for (const json& step : Json({"phases", file, "--json"})["steps"])
+      steps = std::max(steps, step["peak_allocated"].get<uint64_t>());
+    EXPECT_LE(steps, of["allocated"].get<uint64_t>());
+
+    const json diff = Json({"diff", file, file, "--json"});
+    EXPECT_EQ(diff["equal"], true);
+    EXPECT_EQ(diff["peak"]["allocated"]["a"], of["allocated"]);
+    EXPECT_EQ(diff["peak"]["reserved"]["b"], of["reserved"]);
+    EXPECT_EQ(diff.contains("devices"), devices > 1);
+    for (size_t i = 0; devices > 1 && i < devices; ++i) {
+      EXPECT_EQ(diff["devices"][i]["device"], peaks[i]["device"]);
+      EXPECT_EQ(diff["devices"][i]["peak"]["allocated"]["a"], peaks[i]["allocated"]);
+      EXPECT_EQ(diff["devices"][i]["peak"]["reserved"]["b"], peaks[i]["reserved"]);
+    }
+
+    const json explained =
+        Json({"explain", file, "--page", "fragmentation", "--json"})["fragmentation"];
+    if (info["out_of_memory"] == 0) {
+      EXPECT_EQ(explained["allocated"], of["allocated"]);
+      EXPECT_EQ(explained["reserved"], peak["reserved"]);
+      EXPECT_EQ(explained["requested"], peak["requested"]);
+    }
+    EXPECT_EQ(explained["reserved"].get<uint64_t>(), explained["allocated"].get<uint64_t>() +
+                                                         explained["holes"].get<uint64_t>() +
+                                                         explained["cached"].get<uint64_t>());
+
+    const Outcome check = RunVramscope({"check", file, "--budget", "1EiB", "--json"});
+    const json judged = json::parse(check.out);
+    if (devices == 1) {
+      EXPECT_EQ(judged["peak"]["allocated"], of["allocated"]);
+      EXPECT_EQ(judged["peak"]["reserved"], of["reserved"]);
+    }
+    EXPECT_EQ(judged["needed"].get<uint64_t>(),
+              judged["peak"]["reserved"].get<uint64_t>() + judged["context"].get<uint64_t>());
+  }
+};
+
+TEST_F(CliAgreement, OneDevice) {
+  ExpectAgreement(WriteTrace("one.trace", {.devices = {0}, .requests = 300}), 1);
+  ExpectAgreement(Write("s.json", {}), 1);
+}
+
+TEST_F(CliAgreement, SeveralDevices) {
+  const std::string file = WriteTrace("three.trace", {.devices = {0, 1, 3}, .requests = 400});
+  ExpectAgreement(file, 3);
+  const std::string snapshot = folder_ / "three.pickle";
+  ASSERT_EQ(RunVramscope({"export", file, "-o", snapshot, "--format", "snapshot"}).status, 0);
+  ExpectAgreement(snapshot, 3);
+  const json trace = Json({"info", file, "--json"}), back = Json({"info", snapshot, "--json"});
+  EXPECT_EQ(trace["peaks"], back["peaks"]);
+  // One alone is what it is among the others.
+  for (const json& of : back["peaks"]) {
+    const std::string device = std::to_string(of["device"].get<int>());
+    const json alone = Json({"peak", snapshot, "--device", device, "--json"});
+    EXPECT_EQ(alone["allocated"], of["allocated"]);
+    EXPECT_EQ(alone["peak_reserved"], of["reserved"]);
+  }
+}
+
+TEST_F(CliAgreement, OutOfMemory) {
+  ExpectAgreement(WriteTrace("oom.trace", {.devices = {0, 1},
+                                           .requests = 400,
+                                           .device_memory_bytes = uint64_t{400} << 20,
+                                           .mempools = 1}),
+                  2);
+}
+
+}  // namespace
+}  // namespace vramscope::test
