@@ -121,7 +121,8 @@ CurveColumns CurveIndex::Query(int64_t begin_ns, int64_t end_ns, int columns) co
   for (size_t c = 0; c < n; ++c) {
     const int64_t left = span.Edge(static_cast<int>(c));
     // What holds when the column begins, unless a point at that very time replaces it.
-    const bool carried = next > 0 && !(next < curves_->size() && curves_->time_ns[next] == left);
+    const bool at_left = next < curves_->size() && curves_->time_ns[next] == left;
+    const bool carried = next > 0 && !at_left;
     const size_t reserved_first =
         reserved_next > 0 && !(reserved_next < reserved_point_.size() && !carried &&
                                reserved_point_[reserved_next] == next)
@@ -139,12 +140,18 @@ CurveColumns CurveIndex::Query(int64_t begin_ns, int64_t end_ns, int columns) co
     while (reserved_next < reserved_point_.size() && reserved_point_[reserved_next] < next) {
       ++reserved_next;
     }
-    if (first < next) {
-      out.point[c] = static_cast<uint32_t>(allocated_.ArgMax(curves_->allocated, first, next));
+    // Where there are more columns than times, one without length still is a moment.
+    const bool moment = at_left && first == next;
+    const size_t through = moment ? next + 1 : next;
+    const bool reserved_moment =
+        moment && reserved_next < reserved_point_.size() && reserved_point_[reserved_next] == next;
+    const size_t reserved_through = reserved_moment ? reserved_next + 1 : reserved_next;
+    if (first < through) {
+      out.point[c] = static_cast<uint32_t>(allocated_.ArgMax(curves_->allocated, first, through));
     }
-    if (reserved_first < reserved_next) {
+    if (reserved_first < reserved_through) {
       out.reserved_max[c] =
-          reserved_value_[reserved_.ArgMax(reserved_value_, reserved_first, reserved_next)];
+          reserved_value_[reserved_.ArgMax(reserved_value_, reserved_first, reserved_through)];
     }
   }
   // One gather a column of the table: the misses of independent loads overlap.

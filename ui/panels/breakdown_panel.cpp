@@ -338,6 +338,7 @@ void BreakdownPanel::ShowRange(const RangeFigures& range) {
     largest.push_back({id, trace.allocations.main_category[id.value]});
   largest_title_->setText(tr("largest allocations born in it"));
   ShowLargest(std::move(largest));
+  Refit();
 }
 
 void BreakdownPanel::ShowLargest(std::vector<analysis::LiveAllocation> largest) {
@@ -393,6 +394,17 @@ void BreakdownPanel::ShowLive(const analysis::LiveSet& live, Of of) {
     ShowLargest({live.allocations.begin(),
                  live.allocations.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(
                                                 live.allocations.size(), kLargest))});
+  Refit();
+}
+
+// What was filled anew may want another height: the scroll area around hears of it only from here.
+void BreakdownPanel::Refit() {
+  for (QWidget* box : {parts_box_, range_box_, facts_box_, stack_box_}) {
+    box->layout()->invalidate();
+    box->updateGeometry();
+  }
+  layout()->invalidate();
+  updateGeometry();
 }
 
 void BreakdownPanel::setSelection(trace::AllocationId id) {
@@ -414,11 +426,13 @@ void BreakdownPanel::ShowSelection() {
                   LabelRole::kDim);
     hint->setWordWrap(true);
     facts_->addWidget(hint, 0, 0, 1, 2);
+    Refit();
     return;
   }
   const SelectionFacts facts = FactsOf(*digest_->trace, selection_);
   selection_title_->setFullText(QString::fromStdString(facts.title));
   FillFacts(facts_, facts.facts, FactStyle::kRightMiddle);
+  Refit();
 }
 
 void BreakdownPanel::ShowStack() {

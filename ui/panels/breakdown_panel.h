@@ -55,6 +55,7 @@ class BreakdownPanel : public QWidget {
   void ShowLargest(std::vector<analysis::LiveAllocation> largest);
   void ShowRange(const RangeFigures& range);
   void ShowSelection();
+  void Refit();
   void ShowStack();
   void UpdateMoment();
 

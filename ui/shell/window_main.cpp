@@ -25,6 +25,7 @@ constexpr int kDocumentMs = 60'000;
 constexpr int kBusyMs = 600'000;  // while a large file is being read
 constexpr int kSavingsMs = 30'000;
 constexpr int kPollMs = 30;
+constexpr int kLayoutRounds = 8;
 constexpr int kMinSide = 320, kMaxSide = 8192;
 
 int Complain(int code, const QString& text) {
@@ -95,7 +96,8 @@ class Photographer : public QObject {
                   : Complain(kBadInput, failure_);
     // The picture of what went wrong is worth having, too.
     window_->settleCanvas();
-    QCoreApplication::processEvents();
+    // What was filled last asks for its room, and what is around it in its turn.
+    for (int round = 0; round < kLayoutRounds; ++round) QCoreApplication::processEvents();
     Save();
     QApplication::exit(code_);
   }

@@ -90,6 +90,26 @@ TEST_F(ContentTest, AxisCursorRangeAndTooltipsOfAFileWithoutTimes) {
   EXPECT_THAT(Texts(), ::testing::Contains(ContainsRegex(kTime)));
 }
 
+// Fewer entries than pixels: every column has what holds there.
+TEST_F(ContentTest, NoGapsBetweenEntries) {
+  const auto trace = WithoutTimes(*MakeRecordedTrace());
+  Show(trace);
+  DrawList list;
+  model_.BuildData(measure_, &list);
+  const StackPrim& stack = list.stacks()[1];  // the overview is the first
+  ASSERT_GT(stack.columns, trace->events.size());
+  const auto edges = list.edges(stack);
+  uint32_t empty = 0;
+  for (uint32_t i = 0; i < stack.columns; ++i)
+    empty += edges[stack.layers * stack.columns + i] >= edges[i] - 1e-3f;
+  EXPECT_LE(empty, 2 * stack.columns / trace->events.size() + 2) << "but before the first block";
+  const auto columns = TimelineData::Build(trace)->curve_index().Query(0, 10, 100);
+  for (size_t i = 30; i < 100; ++i) {
+    EXPECT_GT(columns.allocated_max[i], 0u) << i;
+    EXPECT_GT(columns.reserved_max[i], 0u) << i;
+  }
+}
+
 TEST_F(ContentTest, AStateHasNoLanesAndSaysWhatItIs) {
   Show(MakeState());
   const std::vector<std::string> texts = Texts();
