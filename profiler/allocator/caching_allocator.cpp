@@ -262,8 +262,8 @@ void CachingAllocator::EmptyCache() { impl_->ReleaseCached(); }
 void CachingAllocator::EmptyPool(uint32_t mempool) {
   const auto it = impl_->mempools.find(mempool);
   if (mempool == 0 || it == impl_->mempools.end()) return;
-  impl_->ReleaseBlocks(*it->second, kSmall);
-  impl_->ReleaseBlocks(*it->second, kLarge);
+  impl_->ReleaseBlocks(*it->second, static_cast<size_t>(trace::Pool::kSmall));
+  impl_->ReleaseBlocks(*it->second, static_cast<size_t>(trace::Pool::kLarge));
 }
 
 void CachingAllocator::ReleasePool(uint32_t mempool) {

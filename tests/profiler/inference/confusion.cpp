@@ -9,6 +9,7 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <ctime>
 #include <map>
 #include <string>
 
@@ -43,9 +44,12 @@ int Recorded(const std::string& path, const std::string& name) {
   }
   for (const bool stacks : {true, false}) {
     if (!stacks) testing::WithoutStacks(*recorded);
+    const std::clock_t begin = std::clock();  // of the processor: others may be busy, too
     const recording::Labels labels = Infer(recorded->recording, recorded->history);
+    const double took = 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     const testing::Totals totals = testing::InferredTotals(*recorded, labels);
-    fmt::print("{} {}\n  {:<18}{:>14}{:>14}\n", name, stacks ? "as it is" : "without stacks",
+    fmt::print("{} {}\n{} entries, {:.0f} ms\n  {:<18}{:>14}{:>14}\n", name,
+               stacks ? "as it is" : "without stacks", recorded->recording.entries.size(), took,
                "MiB asked for", "at the peak", "at the end");
     for (int c = 0; c < trace::kCategoryCount; ++c) {
       const auto row = static_cast<size_t>(c);
