@@ -152,12 +152,20 @@ class Categorizer {
     }
   }
 
+  // A model that is trained with its cache switched on keeps keys and values for backward alone.
+  bool SavedForBackward(uint32_t a) const {
+    const size_t next = now_.pass + 1;
+    return next < passes_.size() && passes_[now_.pass].pass == Pass::kForward &&
+           passes_[next].pass == Pass::kBackward && l_.dead[a] >= passes_[now_.pass].end &&
+           l_.dead[a] < passes_[next].end;
+  }
+
   // What stacks say for certain, whatever the phase.
   bool Marked(uint32_t a) {
     const StackFacts& facts = Facts(a);
     if (facts.workspace) return Is(a, Category::kWorkspace, kStackWorkspace);
     if (facts.communication) return Is(a, Category::kCommunication, kStackCommunication);
-    if (facts.kv_cache && (a < h_.older || caches_.contains(a))) {
+    if (facts.kv_cache && (a < h_.older || (caches_.contains(a) && !SavedForBackward(a)))) {
       return Is(a, Category::kKvCache, kStackKvCache);
     }
     if (!grows_.empty() &&

@@ -209,5 +209,35 @@ TEST(KvCache, TemporariesOfACacheAreNone) {
   EXPECT_THAT(labels.category, ::testing::Not(::testing::Contains(Category::kKvCache)));
 }
 
+// Trained with use_cache: what update() makes is saved for backward, and goes with it.
+TEST(KvCache, ATrainedModelHasNone) {
+  Program p;
+  const Model model;
+  Load(p, model);
+  const uint32_t update =
+      p.Stack(Onto({{"update", kSite + "transformers/cache_utils.py", 450}}, kAttention));
+  const uint32_t node =
+      p.Stack({{"torch::autograd::generated::CatBackward0::apply(variable_list&&)"},
+               {"torch::autograd::Engine::thread_main(x)"}});
+  for (int step = 0; step < 2; ++step) {
+    p.Enter(Phase::kForward);
+    std::vector<uint32_t> saved;
+    for (uint32_t l = 0; l < model.layers; ++l) {
+      saved.push_back(p.Alloc(1 << 18, Category::kActivation, update));
+      saved.push_back(p.Alloc(1 << 20, Category::kActivation, p.Stack(kAttention)));
+    }
+    p.Enter(Phase::kBackward);
+    while (!saved.empty()) {
+      p.Free(p.Alloc(1 << 17, Category::kAutogradDetail, node));
+      p.Free(saved.back());
+      saved.pop_back();
+    }
+  }
+  const Stripped made = p.Take({});
+  const Labels labels = Infer(made.recording, made.history);
+  EXPECT_THAT(labels.category, ::testing::Not(::testing::Contains(Category::kKvCache)));
+  EXPECT_TRUE(Confusion::Exact(testing::Compare(made, labels).peak, Category::kActivation));
+}
+
 }  // namespace
 }  // namespace vramscope::inference
