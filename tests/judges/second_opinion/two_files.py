@@ -4,13 +4,17 @@ from sites import Sites
 from table import both_ways
 
 
-def device_to_show(snapshot):
-    """Of several: the first that ran out of memory, else the one with the highest peak."""
-    there = devices_with_memory(snapshot)
-    for number, k in snapshot.in_order():
-        if snapshot.devices[number].entries[k][0] == "oom":
-            return snapshot.devices[number]
-    return max(there, key=lambda d: d.peak()[0], default=None)
+def pairs_of(a, b):
+    """{device: (that of A, that of B)}: the only one with the only one, of several the same number;
+    None where a file does not have it."""
+    sides = [{d.number: d for d in devices_with_memory(s)} for s in (a, b)]
+    if len(sides[0]) == len(sides[1]) == 1:
+        (one,), (other,) = sides
+        return {other: (sides[0][one], sides[1][other])}
+    return {n: (sides[0].get(n), sides[1].get(n)) for n in sorted({*sides[0], *sides[1]})}
+
+
+NOTHING = (0, -1, 0)  # the peak of a device that a file does not have
 
 
 def _live_by_site(device, k, sites):
@@ -25,20 +29,30 @@ def _live_by_site(device, k, sites):
 def check(program, table, a, b):
     """`a`, `b`: (path, name, Snapshot)."""
     name = f"{a[1]} | {b[1]}"
-    devices = [device_to_show(side[2]) for side in (a, b)]
-    if None in devices:
+    pairs = pairs_of(a[2], b[2])
+    if not pairs:
         return
-    peaks = [d.peak() for d in devices]
+    peaks = {n: [d.peak() if d else NOTHING for d in pair] for n, pair in pairs.items()}
     plain = program.json("diff", a[0], b[0], allowed=(0, 1))
     by_stack = program.json("diff", a[0], b[0], "--by", "stack", allowed=(0, 1))
-    for what, answer in (("diff", plain), ("diff by stack", by_stack)):
+    if len(pairs) > 1:
+        table.check(name, "diff: devices", [d["device"] for d in plain.get("devices", ())],
+                    list(pairs))
+    answers = [("diff", plain), ("diff by stack", by_stack)]
+    for what, answer in answers + [("diff", d) for d in plain.get("devices", ())]:
+        of = answer.get("device", next(iter(pairs)))
+        table.check(name, f"{what}: device", of in pairs or of, True)
         for figure, i in (("allocated", 0), ("reserved", 2)):
             sides = answer["peak"][figure]
+            truth = peaks.get(of, (NOTHING, NOTHING))
             table.check(name, f"{what}: peak {figure}", (sides["a"], sides["b"], sides["delta"]),
-                        (peaks[0][i], peaks[1][i], peaks[1][i] - peaks[0][i]))
+                        (truth[0][i], truth[1][i], truth[1][i] - truth[0][i]), f"device {of}")
+    of = by_stack.get("device", next(iter(pairs)))
+    if of not in pairs:
+        return
     if by_stack["matched_by"] == "stack":
         sites = Sites()
-        live = [_live_by_site(d, p[1], sites) for d, p in zip(devices, peaks)]
+        live = [_live_by_site(d, p[1], sites) if d else {} for d, p in zip(pairs[of], peaks[of])]
         truth = [(*live[0].get(key, (0, 0)), *live[1].get(key, (0, 0)))
                  for key in set(live[0]) | set(live[1])]
         ours = [(s["a"], s["count"]["a"], s["b"], s["count"]["b"]) for s in by_stack["sites"]]
