@@ -7,6 +7,7 @@
 Exit status: 0 all equal, 1 something differs, 77 there was nothing to compare."""
 import argparse
 import glob
+import json
 import os
 import sys
 import tempfile
@@ -38,7 +39,7 @@ def judge(program, table, path, name, seed, parts):
     except reading.Unreadable as reason:
         return refused_or_salvaged(program, table, path, name, f"Python cannot read it ({reason})")
     if cut:
-        return refused_or_salvaged(program, table, path, name, "it ends too early")
+        return refused_or_salvaged(program, table, path, name, "it ends too early", value)
     snapshot = Snapshot(value)
     one = OneFile(program, table, path, name, snapshot, seed ^ zlib.crc32(name.encode()))
     try:
@@ -68,11 +69,19 @@ def judge(program, table, path, name, seed, parts):
     return snapshot
 
 
-def refused_or_salvaged(program, table, path, name, why):
-    """Nothing to compare with: the program must say what is wrong (3) or what is missing (0)."""
+def refused_or_salvaged(program, table, path, name, why, value=None):
+    """Nothing to compare with: the program must say what is wrong (3) or what is missing (0). Of a
+    file that ends too early no entry is invented, and the program says that it is not whole."""
     try:
-        done = program.run("info", path, allowed=(0, 3))
+        done = program.run("info", path, "--json", allowed=(0, 3))
         table.check(name, "damaged: says so", bool(done.stderr.strip()), True)
+        if done.returncode == 0 and isinstance(value, dict):
+            info = json.loads(done.stdout)
+            entries = sum(isinstance(e, dict) and "action" in e
+                          for t in value.get("device_traces") or [] for e in t)
+            table.check(name, "cut: is not whole", info["truncated"], True)
+            table.check(name, "cut: no more entries than there are", info["entries"] <= entries
+                        or info["entries"], True)
         table.skip(name, f"{why}: only looked at how it ends ({done.returncode})")
     except Failed as failed:
         table.check(name, "runs", str(failed), "ends with 0 or 3")

@@ -40,11 +40,22 @@ class _Salvage(pickle._Unpickler):  # the one in Python: its stack can be looked
             if isinstance(target, list):
                 target.extend(items)
             elif isinstance(target, dict):
-                for key, value in zip(items[::2], items[1::2]):
-                    target[key] = value
+                self._fill(target, items)
         if not self.stack:
             raise Unreadable("ends before anything has begun")
         return self.stack[0], True
+
+
+    @staticmethod
+    def _fill(target, items):
+        """Keys and values; what stands where a key should waits for the list before it."""
+        last = None
+        waiting = iter(items)
+        for item in waiting:
+            if isinstance(item, str):
+                last = target[item] = next(waiting, None)
+            elif isinstance(last, list):
+                last.append(item)
 
 
 def _zstd(data):
