@@ -319,7 +319,11 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
       const auto before = model_->Snapshot();
       const std::vector<uint64_t> completed = completed_;
       if (!Complete()) return false;
-      if (!fits()) return true;
+      if (!fits()) {
+        const bool called =
+            !window_.empty() && window_.front().gives_back() && CalledFor(window_.front().event);
+        return !called || EmptyCache();
+      }
       AddStats();
       completed_ = completed;
       model_ = std::make_unique<CachingAllocator>(settings_, this);

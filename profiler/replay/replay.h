@@ -30,7 +30,8 @@ struct ReplayOptions {
   uint64_t device_memory_bytes = 0;
   double memory_fraction = 0;  // what-if: set_per_process_memory_fraction; 0: as in the settings
   // What-if: whether the older blocks are allocated anew under the settings, or stay where they
-  // were, with all that was cached then. Not said: under the recorded settings they stay.
+  // were, with all that was cached then. Not said: under the recorded settings and memory they
+  // stay.
   std::optional<bool> restart = {};
   uint8_t device = 0;
   bool try_settings = true;  // after a difference: other settings, for `settings_that_agree`

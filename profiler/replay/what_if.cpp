@@ -32,7 +32,10 @@ class WhatIf final : public allocator::SegmentObserver {
     settings_.conf = options.alloc_conf.value_or(conf);
     if (options.memory_fraction != 0) settings_.conf.memory_fraction = options.memory_fraction;
     begin_ = t.recording_begin == kNoEvent ? 0 : t.recording_begin + 1;
-    keeps_ = begin_ > 0 && !options.restart.value_or(settings_.conf != conf);
+    // Another memory is another start: what was there may not fit it.
+    const bool as_recorded = settings_.conf == conf && options.device_memory_bytes == 0 &&
+                             options.device_total_bytes == 0;
+    keeps_ = begin_ > 0 && !options.restart.value_or(!as_recorded);
     const Card& card = releases_.card;
     if (options.device_memory_bytes == 0) on_the_card_ = card.inferred();
     settings_.device_memory_bytes =

@@ -138,6 +138,23 @@ TEST(Releases, PeaksCountTheStart) {
   EXPECT_EQ(OwnSettings(*run.trace).peak_allocated, 130 * kMiB);
 }
 
+// Nothing is asked of the driver any more, but what was there does not fit a smaller card.
+TEST(Releases, ASmallerCardIsAnotherStart) {
+  const std::vector<Action> program = {
+      {.kind = Action::kMalloc, .allocation = 0, .bytes = 100 * kMiB},
+      {.kind = Action::kFree, .allocation = 0},
+      {.kind = Action::kMalloc, .allocation = 1, .bytes = 90 * kMiB}};
+  const RecordedRun run = RunProgram(program, {.first_action = 1});
+  const Replayed r = Replay(*run.trace, {.device_memory_bytes = 50 * kMiB}).value();
+  EXPECT_FALSE(r.kept);
+  EXPECT_GT(r.out_of_memory, 0u);
+  EXPECT_FALSE(r.device_memory_inferred);
+  const Replayed kept =
+      Replay(*run.trace, {.device_memory_bytes = 50 * kMiB, .restart = false}).value();
+  EXPECT_TRUE(kept.kept);
+  EXPECT_EQ(kept.out_of_memory, 0u);
+}
+
 // 2,049 tails each: more combinations than 64 bits hold.
 TEST(Releases, StartStatesBeyondCountingAreSaidSo) {
   std::vector<Action> program;
@@ -375,6 +392,7 @@ TEST(RecordedReleases, ARecordedEmptyCacheIsNotDropped) {
       most = std::max(most, cursor.memory(0).sums().reserved);
     }
     EXPECT_EQ(r.peak_reserved, most);
+    EXPECT_EQ(ReplayBaseline(*t, {}).value().own.retries, 0u) << "it was called";
     ExpectReservedAsRecorded(*t, 0, r);
   }
 }
