@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "profiler/allocator/caching_allocator.h"
+#include "profiler/allocator/rules.h"
 #include "profiler/inference/rules.h"
 
 namespace vramscope::inference {
@@ -21,7 +22,6 @@ using recording::Recording;
 using trace::Category;
 
 constexpr uint64_t kScalar = 8;
-constexpr uint64_t kLargestSmall = uint64_t{1} << 20;  // of the allocator's small pool
 // Share of the bytes in question that must come to lie where they are.
 constexpr double kAgrees = 0.8;
 // Requests of a pass before which a library may ask for its workspace.
@@ -48,8 +48,7 @@ class KnownSegments final : public allocator::Driver {
       free_.erase(free_.begin() + static_cast<ptrdiff_t>(i));
       return address;
     }
-    constexpr uint64_t kAlignment = uint64_t{2} << 20;
-    const uint64_t address = (behind_ + kAlignment - 1) / kAlignment * kAlignment;
+    const uint64_t address = allocator::RoundUp(behind_, allocator::kSegmentAlignment);
     behind_ = address + wanted.bytes;
     return address;
   }
@@ -256,7 +255,9 @@ class FirstStep {
     for (const bool large : {true, false}) {
       std::vector<uint64_t> expected;
       std::vector<uint32_t> of_pool;
-      const auto belongs = [&](uint64_t bytes) { return (bytes > kLargestSmall) == large; };
+      const auto belongs = [&](uint64_t bytes) {
+        return (allocator::PoolOf(bytes) == trace::Pool::kLarge) == large;
+      };
       std::copy_if(order_.rbegin(), order_.rend(), std::back_inserter(expected), belongs);
       std::copy_if(rows.begin(), rows.end(), std::back_inserter(of_pool),
                    [&](uint32_t a) { return belongs(Bytes(a)); });

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "profiler/trace/range_set.h"
+#include "profiler/allocator/rules.h"
+#include "profiler/trace/memory_cursor.h"
 
 namespace vramscope::replay {
 namespace {
@@ -19,21 +20,9 @@ bool Alive(EventIndex begin, EventIndex end_event, EventIndex at) {
 
 // Mapped addresses of all expandable segments.
 trace::RangeSet MappedBefore(const trace::Trace& t, EventIndex end, uint8_t device) {
-  trace::RangeSet mapped;
-  for (uint32_t row = 0; row < t.activities.size() && t.activities.event[row] < end; ++row) {
-    const EventIndex event = t.activities.event[row];
-    const EventKind kind = t.events.kind[event];
-    if (kind != EventKind::kSegmentMap && kind != EventKind::kSegmentUnmap) continue;
-    if (t.segments.device[t.events.id[event]] != device) continue;
-    const uint64_t begin = t.activities.address[row];
-    const uint64_t to = begin + t.events.bytes[event];
-    if (kind == EventKind::kSegmentMap) {
-      mapped.Add(begin, to);
-    } else {
-      mapped.Remove(begin, to);
-    }
-  }
-  return mapped;
+  trace::MemoryCursor at(t, device);
+  at.AdvanceTo(end);
+  return at.memory(device).mapped();
 }
 
 // A recording knows of an expandable segment only the addresses that were ever mapped. Behind them
@@ -43,8 +32,7 @@ void Extend(RecordedState& state, const run::AllocConf& conf) {
   for (size_t i = 0; i < state.segments.size(); ++i) {
     CachingAllocator::SegmentState& s = state.segments[i];
     if (!s.segment.expandable || s.blocks.empty()) continue;
-    const uint64_t page =
-        s.segment.pool == trace::Pool::kSmall ? uint64_t{2} << 20 : conf.large_segment_size;
+    const uint64_t page = allocator::PageSize(s.segment.pool, conf);
     uint64_t bytes = kMost;
     if (i + 1 < state.segments.size()) {
       bytes = std::min(bytes, state.segments[i + 1].segment.address - s.segment.address);

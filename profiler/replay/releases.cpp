@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "profiler/allocator/caching_allocator.h"
+#include "profiler/allocator/rules.h"
 #include "profiler/replay/replay.h"
 #include "profiler/run/alloc_conf.h"
 #include "profiler/run/units.h"
@@ -25,7 +26,6 @@ using trace::EventKind;
 using Cause = Release::Cause;
 using Evidence = Release::Evidence;
 
-constexpr uint64_t kGranule = uint64_t{2} << 20;   // what the driver hands out is a multiple of
 constexpr uint64_t kSmallest = uint64_t{1} << 20;  // the largest request of the small pool
 // What other processes and libraries take of a card comes and goes: a request that did not fit may
 // have had that part of the most that was ever reserved to spare.
@@ -399,7 +399,7 @@ class Finder {
     } else if (less_than_ != kNothing) {
       card.source = releases > 0 ? Card::Source::kReleases : Card::Source::kOutOfMemory;
       card.seen = releases > 0 ? releases : failed_;
-      card.bytes = std::max(most_, less_than_ - std::min(less_than_, kGranule));
+      card.bytes = std::max(most_, less_than_ - std::min(less_than_, allocator::kSegmentAlignment));
     }
     if (less_than_ != kNothing) card.less_than = std::max(less_than_, card.bytes + 1);
     if (card.source == Card::Source::kOutOfMemory && had_ > 0) {

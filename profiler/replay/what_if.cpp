@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "profiler/allocator/rules.h"
 #include "profiler/replay/exact.h"
 #include "profiler/replay/recorded_state.h"
 #include "profiler/replay/releases.h"
@@ -278,8 +279,7 @@ namespace {
 // Bytes of the free block's pages that could go back: no other block is in them.
 uint64_t WholePages(const allocator::Segment& segment, const Block& block,
                     const run::AllocConf& conf) {
-  const uint64_t page =
-      segment.pool == trace::Pool::kSmall ? uint64_t{2} << 20 : conf.large_segment_size;
+  const uint64_t page = allocator::PageSize(segment.pool, conf);
   const uint64_t begin = (block.address - segment.address + page - 1) / page * page;
   const uint64_t end = (block.address + block.bytes_rounded - segment.address) / page * page;
   return end > begin ? end - begin : 0;

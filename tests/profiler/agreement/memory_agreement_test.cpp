@@ -28,6 +28,7 @@
 #include "profiler/trace/header_codec.h"
 #include "profiler/trace/input.h"
 #include "profiler/trace/memory_cursor.h"
+#include "profiler/trace/one_device.h"
 #include "profiler/trace/writer.h"
 #include "tests/profiler/agreement/naive_memory.h"
 #include "tests/profiler/agreement/random_devices.h"
@@ -121,7 +122,9 @@ TEST_P(Agreement, Cursor) {
       EXPECT_EQ(cursor.Apply(), ChangesMemory(i) && DeviceOf(i) == device) << where;
       ExpectSums(cursor.sums(), expected, where);
       ExpectSums(all.memory(device).sums(), expected, where);
-      if (i % 7 == 0) ASSERT_EQ(Ids(cursor.Live()), expected.live) << where;
+      if (i % 7 == 0) {
+        ASSERT_EQ(Ids(cursor.Live()), expected.live) << where;
+      }
     }
   }
 }
@@ -150,6 +153,30 @@ TEST_P(Agreement, CurvesAndLiveSets) {
       std::sort(ids.begin(), ids.end());
       EXPECT_EQ(ids, expected.live);
     }
+  }
+}
+
+// A trace of one device alone says of it what the whole trace says.
+TEST_P(Agreement, OneDeviceAlone) {
+  for (const uint8_t device : devices_) {
+    const auto one = trace::OfDevice(t_, device);
+    EXPECT_EQ(analysis::DevicesOf(*one), std::vector<uint8_t>{device});
+    trace::MemoryCursor alone(*one);
+    for (size_t i = 0; i < events_.size(); ++i) {
+      const bool of_all = events_[i].kind == EventKind::kMarker ||
+                          events_[i].kind == EventKind::kStepBegin ||
+                          events_[i].kind == EventKind::kStepEnd;
+      if (!of_all && DeviceOf(i) != device) continue;
+      ASSERT_LT(alone.event(), one->events.size());
+      ASSERT_EQ(one->events.kind[alone.event()], events_[i].kind);
+      alone.Apply();
+      const NaiveSums now = naive_.After(i, device);
+      ExpectSums(alone.sums(), now, fmt::format("event {} device {}", i, device));
+      EXPECT_EQ(alone.Live().size(), now.live.size());
+    }
+    EXPECT_EQ(alone.event(), one->events.size());
+    EXPECT_EQ(analysis::FindPeak(*one, analysis::ComputeCurves(*one)).allocated,
+              Most(device, Begin(), events_.size() - 1).first);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "profiler/allocator/rules.h"
 #include "trainer/backends/backend.h"
 #include "trainer/capture/cancel.h"
 
@@ -19,7 +20,6 @@ namespace {
 // What LibTorch aligns CPU blocks to (c10/core/alignment.h): the size a block has is its request
 // up to that.
 constexpr uint64_t kAlignment = 64;
-constexpr uint64_t kSmallBytes = uint64_t{1} << 20;
 
 uint64_t RoundUp(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -46,7 +46,7 @@ class LiveBlocks {
     if (recorder_ == nullptr) return;
     const auto address = reinterpret_cast<uint64_t>(block);
     const uint64_t rounded = RoundUp(bytes);
-    const trace::Pool pool = bytes <= kSmallBytes ? trace::Pool::kSmall : trace::Pool::kLarge;
+    const trace::Pool pool = allocator::PoolOf(bytes);
     blocks_[address] = bytes;
     bytes_ += bytes;
     recorder_->OnSegmentAlloc(address, rounded, 0, pool);
