@@ -22,6 +22,18 @@ void Finished(const std::string& temporary) {
   unfinished.compare_exchange_strong(its, nullptr);
 }
 
+// A new name is on the disk when its folder is. Folders that may not be read and file systems that
+// know no such thing are left as they are.
+int SyncFolderOf(const std::string& path) {
+  const size_t slash = path.find_last_of('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  const int error = ::fsync(fd) == 0 ? 0 : errno;
+  ::close(fd);
+  return error == EINVAL || error == ENOSYS || error == EROFS ? 0 : error;
+}
+
 }  // namespace
 
 const char* OutputFile::Unfinished() { return unfinished; }
@@ -114,6 +126,7 @@ absl::Status OutputFile::Commit() {
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) return status_ = Error(errno, "replace");
   Finished(temporary_);
   temporary_.clear();
+  if (const int error = SyncFolderOf(target_); error != 0) return status_ = Error(error, "keep");
   return absl::OkStatus();
 }
 

@@ -1,5 +1,6 @@
-// A file that appears whole or not at all: written beside its place under another name, renamed at
-// the end. Used by everything that saves.
+// A file that appears whole or not at all, whatever happens, a loss of power too: written beside
+// its place under another name, brought to the disk, renamed, and the folder brought to the disk.
+// Used by everything that saves.
 //
 //   ASSIGN_OR_RETURN(auto file, OutputFile::Create("run.trace"));
 //   RETURN_IF_ERROR(file->Write(bytes));
@@ -25,7 +26,8 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  // kResourceExhausted when the disk (or a quota, or the largest file size) is full.
+  // kResourceExhausted when the disk (or a quota, or the largest file size) is full; kUnavailable
+  // for other things that the system says.
   absl::Status Write(std::string_view bytes);
   absl::Status Commit();
 

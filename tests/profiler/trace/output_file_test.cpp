@@ -1,0 +1,115 @@
+// That a file survives a loss of power: what was asked of the system, in which order. The calls
+// below stand in front of the C library's.
+#include "profiler/trace/output_file.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace {
+std::vector<std::string> calls;
+int folder_error = 0;  // what fsync of a folder answers
+
+template <class Function>
+Function Next(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+bool IsFolder(int fd) {
+  struct stat info {};
+  return fstat(fd, &info) == 0 && S_ISDIR(info.st_mode);
+}
+}  // namespace
+
+extern "C" {
+int fdatasync(int fd) {
+  calls.push_back(IsFolder(fd) ? "sync folder" : "sync file");
+  return Next<int (*)(int)>("fdatasync")(fd);
+}
+int fsync(int fd) {
+  calls.push_back(IsFolder(fd) ? "sync folder" : "sync file");
+  if (IsFolder(fd) && folder_error != 0) {
+    errno = folder_error;
+    return -1;
+  }
+  return Next<int (*)(int)>("fsync")(fd);
+}
+int rename(const char* from, const char* to) noexcept {
+  calls.push_back("rename");
+  return Next<int (*)(const char*, const char*)>("rename")(from, to);
+}
+}
+
+namespace vramscope::trace {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class OutputFileTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / "output_file_test_XXXXXX";
+    std::string name = folder_.string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    calls.clear();
+    folder_error = 0;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  absl::Status Save(const std::string& path) {
+    auto file = OutputFile::Create(path);
+    if (!file.ok()) return file.status();
+    if (absl::Status status = (*file)->Write("content"); !status.ok()) return status;
+    return (*file)->Commit();
+  }
+  std::filesystem::path folder_;
+};
+
+TEST_F(OutputFileTest, TheContentIsOnTheDiskBeforeTheNameAndTheNameBeforeItIsDone) {
+  const std::string path = folder_ / "a.trace";
+  ASSERT_TRUE(Save(path).ok());
+  EXPECT_THAT(calls, ElementsAre("sync file", "rename", "sync folder"));
+  calls.clear();
+  ASSERT_TRUE(Save(path).ok()) << "over an older one";
+  EXPECT_THAT(calls, ElementsAre("sync file", "rename", "sync folder"));
+}
+
+TEST_F(OutputFileTest, ANameWithoutAFolderIsInThisOne) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_);
+  EXPECT_TRUE(Save("a.trace").ok());
+  std::filesystem::current_path(before);
+  EXPECT_THAT(calls, ElementsAre("sync file", "rename", "sync folder"));
+}
+
+TEST_F(OutputFileTest, AFileSystemThatKnowsNoSuchThingIsNoFailure) {
+  folder_error = EINVAL;
+  EXPECT_TRUE(Save(folder_ / "a.trace").ok());
+}
+
+TEST_F(OutputFileTest, ABrokenDiskIs) {
+  folder_error = EIO;
+  const absl::Status status = Save(folder_ / "a.trace");
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("a.trace"));
+}
+
+// Statuses that the command line's exit status follows from.
+TEST_F(OutputFileTest, AFullDiskIsToldFromAPlaceThatIsNotThere) {
+  EXPECT_EQ(Save(folder_ / "no" / "a.trace").code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(Save(folder_).code(), absl::StatusCode::kInvalidArgument);
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "needs /dev/full";
+  EXPECT_EQ(Save("/dev/full").code(), absl::StatusCode::kResourceExhausted);
+}
+
+}  // namespace
+}  // namespace vramscope::trace
