@@ -189,9 +189,10 @@ std::vector<KeySpec> MakeSpecs() {
                      [](RunConfig& c) -> CheckpointMode& { return c.checkpointing.mode; }));
   s.push_back(Integer("checkpointing.k", "layers in a checkpointed segment, for every-k", 1, 4096,
                       [](RunConfig& c) -> int& { return c.checkpointing.k; }));
-  s.push_back(Choice("attention", "eager: explicit scores; math, flash: what SDPA may choose",
-                     {Attention::kEager, Attention::kMath, Attention::kFlash}, {"efficient"},
-                     [](RunConfig& c) -> Attention& { return c.attention; }));
+  s.push_back(
+      Choice("attention", "eager: explicit scores; math, efficient, flash: what SDPA may choose",
+             {Attention::kEager, Attention::kMath, Attention::kEfficient, Attention::kFlash}, {},
+             [](RunConfig& c) -> Attention& { return c.attention; }));
   s.push_back(Integer("lora.rank", "rank of the LoRA adapters; 0: no LoRA", 0, 4096,
                       [](RunConfig& c) -> int& { return c.lora.rank; }));
   s.push_back(Number("lora.alpha", "LoRA scale: alpha / rank", 0, 1e6,

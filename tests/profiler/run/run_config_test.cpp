@@ -112,7 +112,6 @@ TEST(RunConfigBuilder, ReservedKeysTakeTheirDefaultAlone) {
                          {"optimizer.bits", "32", "8"},
                          {"optimizer.name", "adam", "adafactor"},
                          {"checkpointing.mode", "none", "selective"},
-                         {"attention", "eager", "efficient"},
                          {"eval", "none", "no_grad"},
                          {"init_on_device", "false", "true"},
                          {"lora.placement", "embedded", "decoupled"}}) {

@@ -315,6 +315,36 @@ TEST(Plan, SdpaChoosesAsTheSwitchesSay) {
   EXPECT_TRUE(names(at::kFloat).contains("aten::_scaled_dot_product_efficient_attention"));
 }
 
+// Inputs and their gradients, result, padded sums of exponentials; in fp32 the product of result
+// and gradient and its row sums twice, in 16 bits the row sums alone; the workspace.
+TEST(Plan, EfficientAttentionAsksForWhatItsKernelsNeed) {
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+    auto& context = at::globalContext();
+    const bool flash = context.userEnabledFlashSDP();
+    context.setSDPUseFlash(false);
+    const auto asked = Requests([&] {
+      std::vector<Tensor> inputs;
+      for (int i = 0; i < 3; ++i) {
+        inputs.push_back(Make({2, 4, 72, 64}, type));
+        inputs.back().requires_grad_(true);
+      }
+      Tensor out = at::scaled_dot_product_attention(inputs[0], inputs[1], inputs[2], {}, 0.0, true);
+      torch::autograd::grad({out}, inputs, {at::empty_like(out)});
+    });
+    context.setSDPUseFlash(flash);
+    const uint64_t element = type == at::kFloat ? 4 : 2;
+    const uint64_t tensor = 2 * 4 * 72 * 64 * element, sums = 2 * 4 * 72 * 4;
+    const uint64_t workspace = 2 * 4 * 2 * (64 * 64 + 4) * 4;
+    std::vector<uint64_t> expected = {tensor, tensor, tensor, tensor, 2 * 4 * 96 * 4,
+                                      tensor, tensor, tensor, tensor};
+    if (type == at::kFloat) expected.insert(expected.end(), {2 * 4 * 72 * 64 * 4, sums});
+    expected.insert(expected.end(), {sums, workspace});
+    std::vector<uint64_t> bytes;
+    for (const Asked& r : asked) bytes.push_back(r.bytes);
+    EXPECT_EQ(bytes, expected) << type;
+  }
+}
+
 TEST(Plan, ForeachAndFusedWorkOnWholeLists) {
   const auto asked = Requests([] {
     std::vector<Tensor> a{Make({8}), Make({16})}, b{Make({8}), Make({16})};

@@ -52,6 +52,37 @@ TEST(FlashSplitsTest, OneWhenTheGpuIsFull) {
   EXPECT_GT(FlashSplits(1, 1, 64, 8192, 64, 132), 1);
 }
 
+// One head size is recorded (batch 1, 32 heads, 1000 tokens, fp32); the others follow the kernels
+// that are compiled for them.
+TEST(EfficientAttentionTest, BackwardAccumulatesInTiles) {
+  EXPECT_EQ(EfficientBackwardWorkspace({.heads = 32, .queries = 1000, .keys = 1000}), 8'396'800);
+  EfficientAttention a{.heads = 8, .queries = 512, .keys = 512, .head_size = 128};
+  EXPECT_EQ(EfficientBackwardWorkspace(a), 8 * 4 * 4 * 2 * (128 * 64 + 4));
+  a.compute_capability = 89;  // too little shared memory for tiles of 128
+  EXPECT_EQ(EfficientBackwardWorkspace(a), 8 * 4 * 8 * 2 * (64 * 64 + 4));
+  a.half = true;  // and the gradients of key and value do not stay in registers
+  EXPECT_EQ(EfficientBackwardWorkspace(a), 8 * 4 * (8 * 2 * (64 * 64 + 4) + 2 * 8 * 64 * 128));
+  a.heads = 100;  // the more pairs of batch and head, the fewer splits of the keys
+  EXPECT_EQ(EfficientBackwardWorkspace(a), 100 * 4 * (8 * 2 * (64 * 64 + 4) + 2 * 2 * 64 * 128));
+  a.heads = 8;
+  a.head_size = 96;  // which has a kernel of its own
+  EXPECT_EQ(EfficientBackwardWorkspace(a), 8 * 4 * 4 * 2 * (128 * 64 + 4));
+  a.dropout = true;
+  EXPECT_EQ(EfficientBackwardWorkspace(a), 8 * 4 * (8 * 2 * (64 * 64 + 4) + 2 * 8 * 64 * 128));
+  a.compute_capability = 90;
+  EXPECT_EQ(EfficientBackwardWorkspace(a), 8 * 4 * 4 * (128 * 128 + 4));
+}
+
+TEST(EfficientAttentionTest, ForwardAccumulatesWhatRegistersCannotHold) {
+  EfficientAttention a{
+      .batch = 2, .heads = 4, .queries = 100, .keys = 100, .head_size = 128, .half = true};
+  EXPECT_EQ(EfficientForwardAccumulator(a), 0);
+  a.head_size = 256;
+  EXPECT_EQ(EfficientForwardAccumulator(a), 2 * 4 * 100 * 256 * 4);
+  a.half = false;
+  EXPECT_EQ(EfficientForwardAccumulator(a), 0);
+}
+
 TEST(BitWidthTest, Counts) {
   EXPECT_EQ(BitWidth(0), 0);
   EXPECT_EQ(BitWidth(10000), 14);

@@ -48,13 +48,17 @@ int64_t Choose(const Tensor& query, const Tensor& key, const Tensor& value,
                      query.size(3) <= 256 && query.size(3) == value.size(3) &&
                      (same_heads || enable_gqa);
   if (flash) return static_cast<int64_t>(at::SDPBackend::flash_attention);
+  const int64_t multiple = EfficientHeadMultiple(IsHalf(query.scalar_type()));
   const bool efficient = context.userEnabledMemEfficientSDP() && capability >= 50 &&
-                         query.dim() == 4 && same_heads && query.scalar_type() != at::kDouble;
+                         query.dim() == 4 && same_heads && query.scalar_type() != at::kDouble &&
+                         query.size(3) % multiple == 0 && value.size(3) % multiple == 0;
   if (efficient) return static_cast<int64_t>(at::SDPBackend::efficient_attention);
   TORCH_CHECK(context.userEnabledMathSDP(),
               "No available kernel. Aborting execution. (flash needs fp16 or bf16 without a mask, "
-              "compute capability 8.0 and a head width up to 256; this is ",
-              query.scalar_type(), ")");
+              "compute capability 8.0 and a head width up to 256, efficient a head width that is a "
+              "multiple of ",
+              multiple, "; this is ", query.scalar_type(), " with a head width of ", query.size(3),
+              ")");
   return static_cast<int64_t>(at::SDPBackend::math);
 }
 
@@ -117,27 +121,43 @@ std::tuple<Tensor, Tensor, Tensor> FlashBackward(const Tensor& grad, const Tenso
   return {query_grad, key_grad, value_grad};
 }
 
+EfficientAttention EfficientShape(const Tensor& query, const Tensor& key, double dropout) {
+  return {.batch = query.size(0),
+          .heads = query.size(1),
+          .queries = query.size(2),
+          .keys = key.size(2),
+          .head_size = query.size(3),
+          .half = IsHalf(query.scalar_type()),
+          .dropout = dropout != 0,
+          .compute_capability = static_cast<int>(PlanMemory::Get().profile().compute_capability)};
+}
+
+// [S] efficient_attention_forward of attention.cu.
 std::tuple<Tensor, Tensor, Tensor, Tensor> EfficientForward(const Tensor& query, const Tensor& key,
                                                             const Tensor& value,
                                                             const std::optional<Tensor>&,
-                                                            bool compute_lse, double, bool causal,
-                                                            std::optional<double>) {
+                                                            bool compute_lse, double dropout,
+                                                            bool causal, std::optional<double>) {
   const int64_t batch = query.size(0), heads = query.size(1), queries = query.size(2);
   Tensor out = at::empty({batch, queries, heads, value.size(3)}, query.options()).transpose(1, 2);
   // [R] rows are padded to 32: the backward kernel loads them in aligned vectors.
   Tensor lse = at::empty({batch, heads, compute_lse ? RoundUp(queries, 32) : 0},
                          query.options().dtype(at::kFloat));
+  const int64_t accumulator = EfficientForwardAccumulator(EfficientShape(query, key, dropout));
+  std::optional<Scratch> accumulated;
+  if (accumulator > 0) accumulated.emplace(accumulator);
   // Philox seed and offset stay on the host without CUDA graphs.
   const auto host = at::TensorOptions().dtype(at::kLong).device(at::kCPU);
   LaunchAttention(query, key, 2, causal, Bytes(query, key, value, out));
   return {out, lse, at::empty({}, host), at::empty({}, host)};
 }
 
-// [R] one recorded shape: gradients, then the row sums of grad * out, then the kernel's workspace.
+// [R] one recorded shape, in fp32: gradients, then the row sums of grad * out, then the kernel's
+// workspace. [S] In 16 bits the kernel makes the row sums itself.
 std::tuple<Tensor, Tensor, Tensor, Tensor> EfficientBackward(
     const Tensor& grad, const Tensor& query, const Tensor& key, const Tensor& value,
-    const Tensor& bias, const Tensor& out, const Tensor&, const Tensor&, const Tensor&, double,
-    std::array<bool, 4> mask, bool causal, std::optional<double>) {
+    const Tensor& bias, const Tensor& out, const Tensor&, const Tensor&, const Tensor&,
+    double dropout, std::array<bool, 4> mask, bool causal, std::optional<double>) {
   const int64_t batch = query.size(0), heads = query.size(1), queries = query.size(2),
                 width = query.size(3);
   const auto like = [](const Tensor& t) {
@@ -146,12 +166,15 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> EfficientBackward(
   Tensor query_grad = like(query), key_grad = like(key), value_grad = like(value), bias_grad;
   if (bias.defined() && mask[3]) bias_grad = at::empty_like(bias);
   {
-    Scratch product(batch * heads * queries * width * 4);
-    Scratch sum(batch * heads * queries * 4);
+    std::optional<Scratch> product, sum;
+    if (!IsHalf(query.scalar_type())) {
+      product.emplace(batch * heads * queries * width * 4);
+      sum.emplace(batch * heads * queries * 4);
+    }
     Scratch delta(batch * heads * queries * 4);
-    sum.Release();
-    product.Release();
-    Scratch workspace(batch * heads * ((queries + 63) / 64) * (64 * 64 * 4 + 16));
+    sum.reset();
+    product.reset();
+    Scratch workspace(EfficientBackwardWorkspace(EfficientShape(query, key, dropout)));
     LaunchAttention(query, key, 5, causal,
                     Bytes(grad, query, key, value, out, query_grad, key_grad, value_grad));
     delta.Release();

@@ -104,4 +104,37 @@ int64_t FlashSplits(int64_t batch, int64_t heads, int64_t queries, int64_t keys,
   return 1;
 }
 
+int64_t EfficientHeadMultiple(bool half) { return half ? 8 : 4; }
+
+int64_t EfficientForwardAccumulator(const EfficientAttention& a) {
+  constexpr int64_t kInRegisters = 128;
+  return a.half && a.head_size > kInRegisters ? a.batch * a.queries * a.heads * a.head_size * 4 : 0;
+}
+
+int64_t EfficientBackwardWorkspace(const EfficientAttention& a) {
+  // 99 KiB of shared memory in a block of theirs, 163 and more in others'.
+  const bool small =
+      a.compute_capability == 86 || a.compute_capability == 89 || a.compute_capability == 120;
+  // The tile of queries by keys, and whether the gradients of key and value stay in registers.
+  int64_t queries = 64, keys = 64;
+  bool in_registers = a.half && a.head_size <= 64;
+  if (a.head_size > 64) {
+    const bool special = a.half && a.head_size <= 96 && !a.dropout &&
+                         (a.compute_capability == 86 || a.compute_capability == 89);
+    if (!small || special) queries = 128;
+    if (!small && a.half && a.head_size <= 128) keys = 128;
+    in_registers = special || (!small && a.half && a.head_size <= 128);
+  }
+  const int64_t pairs = a.batch * a.heads;
+  const bool accumulates = a.half && !in_registers;
+  int64_t splits = CeilDiv(a.keys, keys);
+  if (pairs >= 256 && a.keys <= 2 * keys) splits = 1;
+  if (accumulates) splits = std::min(splits, 200 / pairs);
+  splits = std::max<int64_t>(splits, 1);
+  const int64_t key_value = accumulates ? 2 * splits * keys * RoundUp(a.head_size, queries) : 0;
+  const int64_t tile = queries * keys + 4;  // with a lock and a counter
+  const int64_t query = CeilDiv(a.queries, queries) * CeilDiv(a.head_size, keys) * tile;
+  return pairs * RoundUp(key_value + query, 4) * 4;
+}
+
 }  // namespace vramscope::trainer::plan

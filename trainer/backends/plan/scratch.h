@@ -43,4 +43,21 @@ int BitWidth(uint64_t value);
 int64_t FlashSplits(int64_t batch, int64_t heads, int64_t queries, int64_t keys, int64_t head_size,
                     int64_t multiprocessors);
 
+// Memory-efficient attention (cutlass) on GPUs of compute capability 8.0 and up.
+struct EfficientAttention {
+  int64_t batch = 1, heads = 1, queries = 1, keys = 1;
+  int64_t head_size = 64;
+  bool half = false;  // 16-bit inputs
+  bool dropout = false;
+  int compute_capability = 80;
+};
+// Head sizes it takes are multiples of this.
+int64_t EfficientHeadMultiple(bool half);
+// An fp32 copy of the results that forward accumulates in; 0 where the registers hold them.
+int64_t EfficientForwardAccumulator(const EfficientAttention& attention);
+// What backward's kernel accumulates gradients in. The kernel is the first that is compiled for the
+// type, holds a head and fits the shared memory (cutlassB.h, kernel_backward.h of 2.11); the size
+// of one for heads of 64 in fp32 is recorded.
+int64_t EfficientBackwardWorkspace(const EfficientAttention& attention);
+
 }  // namespace vramscope::trainer::plan
