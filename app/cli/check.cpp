@@ -9,6 +9,7 @@
 #include "app/cli/summary.h"
 #include "app/cli/worker_run.h"
 #include "profiler/analysis/analysis.h"
+#include "profiler/run/check_run.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::cli {
@@ -16,15 +17,40 @@ namespace {
 
 struct Options {
   RunOptions run;
-  std::string file, budget;
+  std::string file, budget, context;
   bool json = false;
 };
 
+// Sizes, or a name of the device table, whose context is meant.
+absl::StatusOr<run::Assumption> ParseContext(const std::string& text) {
+  const absl::StatusOr<run::DeviceProfile> device = run::FindDevice(text);
+  if (device.ok()) return run::ContextAssumption(*device);
+  const absl::StatusOr<uint64_t> bytes = run::ParseBytes(text);
+  if (bytes.ok())
+    return run::Assumption{"CUDA context and libraries take what was given", "--context", *bytes};
+  return absl::InvalidArgumentError(std::string(bytes.status().message()) +
+                                    ", and no name of `vramscope devices`");
+}
+
+// The CUDA context beside the allocator's memory. A plan knows its device; a recording holds none,
+// and is taken to have run on the device that plans are made for.
+run::Assumption ContextOf(const trace::Trace& trace, const Options& options) {
+  if (!options.context.empty()) return ParseContext(options.context).value();
+  if (trace.info.device.context_bytes > 0 || trace.info.backend != trace::Backend::kImported)
+    return run::ContextAssumption(trace.info.device);
+  run::Assumption assumed =
+      run::ContextAssumption(run::FindDevice(run::RunConfig().device).value());
+  assumed.what += ", as for a plan; a recording does not say (--context does)";
+  return assumed;
+}
+
 // A budget is what the device must hold: the reserved memory and the CUDA context beside it.
-ExitCode Judge(const trace::Trace& trace, uint64_t budget, bool as_json) {
+ExitCode Judge(const trace::Trace& trace, uint64_t budget, const Options& options) {
+  const bool as_json = options.json;
   const analysis::Summary summary =
       analysis::Summarize(trace, analysis::ComputeCurves(trace, DeviceToShow(trace)));
-  const uint64_t context = trace.info.device.context_bytes;
+  const run::Assumption assumed = ContextOf(trace, options);
+  const uint64_t context = assumed.bytes;
   const uint64_t needed = summary.peak.reserved + context;
   const bool within = needed <= budget && !summary.out_of_memory;
   ExitCode printed;
@@ -38,6 +64,7 @@ ExitCode Judge(const trace::Trace& trace, uint64_t budget, bool as_json) {
     json["out_of_memory"] = summary.out_of_memory;
     json["peak"] = {{"allocated", summary.peak.allocated}, {"reserved", summary.peak.reserved}};
     json["peak_by_category"] = CategoriesJson(summary.peak.by_category);
+    json["assumptions"] = AssumptionsJson({assumed});
     printed = PrintJson(json);
   } else {
     printed = PrintText(
@@ -47,7 +74,8 @@ ExitCode Judge(const trace::Trace& trace, uint64_t budget, bool as_json) {
                     run::FormatBytes(budget),
                     needed > budget ? run::FormatBytes(needed - budget) + " too much"
                     : within        ? run::FormatBytes(budget - needed) + " to spare"
-                                    : "the run ran out of memory"));
+                                    : "the run ran out of memory") +
+        AssumptionsText({assumed}));
   }
   return printed != kDone ? printed : within ? kDone : kNo;
 }
@@ -58,6 +86,13 @@ ExitCode Execute(const Options& options) {
     Note("error: --budget: " + std::string(budget.status().message()));
     return kUsage;
   }
+  if (!options.context.empty()) {
+    const absl::StatusOr<run::Assumption> context = ParseContext(options.context);
+    if (!context.ok()) {
+      Note("error: --context: " + std::string(context.status().message()));
+      return kUsage;
+    }
+  }
   if (!options.file.empty()) {
     if (options.run.given()) {
       Note("error: check takes a FILE or a RUN (--preset, --model, --config, --set), not both");
@@ -65,14 +100,14 @@ ExitCode Execute(const Options& options) {
     }
     const auto trace = OpenTrace(options.file);
     if (!trace.ok()) return ReportError(trace.status());
-    return Judge(**trace, *budget, options.json);
+    return Judge(**trace, *budget, options);
   }
   const absl::StatusOr<run::RunConfig> config = BuildRun(options.run, run::Backend::kPlan);
   if (!config.ok()) return ReportError(config.status());
   const WorkerRun result = RunInWorker(*config);
   if (!result.status.ok()) return ReportError(result.status);
   if (result.trace == nullptr) return ReportError(absl::InternalError("the run left no trace"));
-  return Judge(*result.trace, *budget, options.json);
+  return Judge(*result.trace, *budget, options);
 }
 
 }  // namespace
@@ -86,6 +121,13 @@ void RegisterCheck(CLI::App& app, Context& context) {
   command->add_option("--budget", options->budget, "what the device may hold, as 24GiB")
       ->required()
       ->type_name("SIZE");
+  command
+      ->add_option(
+          "--context", options->context,
+          "what the CUDA context takes beside the allocator's memory: 450MiB, or that of a "
+          "GPU of `vramscope devices`; default: of the run's device, for a recording of " +
+              run::RunConfig().device)
+      ->type_name("SIZE|NAME");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] { context.exit_code = Execute(*options); });
 }

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "app/cli/format.h"
+
 namespace vramscope::cli {
 
 ExitCode ExitCodeOf(const absl::Status& status) {
@@ -21,6 +23,7 @@ ExitCode ExitCodeOf(const absl::Status& status) {
     case absl::StatusCode::kDataLoss:
     case absl::StatusCode::kOutOfRange:
     case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kResourceExhausted:  // a file or a run that asks for too much
       return kBadInput;
     default:
       return kInternalFailure;
@@ -28,11 +31,20 @@ ExitCode ExitCodeOf(const absl::Status& status) {
 }
 
 ExitCode ReportError(const absl::Status& status) {
-  fmt::print(stderr, "vramscope: error: {}\n", std::string(status.message()));
+  Note("error: " + std::string(status.message()));
   return ExitCodeOf(status);
 }
 
-void Note(std::string_view message) { fmt::print(stderr, "vramscope: {}\n", message); }
+void Note(std::string_view message) {
+  fmt::print(stderr, "vramscope: {}\n", PrintableLines(message));
+}
+
+absl::Status OutOfMemory(const std::string& what) {
+  return absl::ResourceExhaustedError(fmt::format(
+      "{}{}more memory is needed than this computer gives; of a recording, --device, --entries and "
+      "--time read a part",
+      what, what.empty() ? "" : ": "));
+}
 
 ExitCode PrintText(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {

@@ -30,12 +30,17 @@ struct Context {
 
 using Json = nlohmann::ordered_json;  // keys stay in the order in which they are written
 
-// What was given cannot be used: 3. Everything else that goes wrong: 4.
+// What was given cannot be used, or needs more memory than there is: 3. Everything else: 4.
 ExitCode ExitCodeOf(const absl::Status& status);
 
 // "vramscope: error: ..." on stderr; returns ExitCodeOf(status).
 ExitCode ReportError(const absl::Status& status);
-void Note(std::string_view message);  // "vramscope: ..." on stderr
+// "vramscope: ..." on stderr. Every message goes through here and is made printable: it may quote a
+// file.
+void Note(std::string_view message);
+
+// This computer's memory does not suffice for `what`, a file's name or "".
+absl::Status OutOfMemory(const std::string& what);
 
 // One JSON object on stdout. kInternalFailure when stdout does not take it.
 ExitCode PrintJson(const Json& json);

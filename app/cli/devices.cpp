@@ -76,19 +76,19 @@ ExitCode ShowPresets(bool as_json) {
                {"fp32", Table::kRight},
                {"Run defaults"}});
   for (const run::ModelPreset& preset : run::ModelPresets()) {
-    const absl::StatusOr<estimate::WeightCount> count = estimate::CountWeights(preset.config_json);
-    if (!count.ok()) return ReportError(absl::InternalError(std::string(count.status().message())));
+    const absl::StatusOr<run::ModelConfig> model = run::ParseModelConfig(preset.config_json);
+    if (!model.ok()) return ReportError(absl::InternalError(model.status().message()));
+    const estimate::WeightCount count = estimate::CountWeights(*model);
     const Json config = Json::parse(preset.config_json);
     const Json defaults = config.value("vramscope_defaults", Json::object());
     list.push_back({{"name", std::string(preset.name)},
-                    {"family", count->family},
-                    {"layers", count->layers},
-                    {"parameters", {{"count", count->total()}, {"bytes", count->total() * 4}}},
+                    {"family", count.family},
+                    {"layers", count.layers},
+                    {"parameters", {{"count", count.total()}, {"bytes", count.total() * 4}}},
                     {"run_defaults", defaults},
                     {"config", config}});
-    table.Row({std::string(preset.name), count->family, fmt::format("{}", count->layers),
-               Count(count->total()), run::FormatBytes(count->total() * 4),
-               SettingsText(defaults)});
+    table.Row({std::string(preset.name), count.family, fmt::format("{}", count.layers),
+               Count(count.total()), run::FormatBytes(count.total() * 4), SettingsText(defaults)});
   }
   return as_json ? PrintJson({{"presets", list}}) : PrintText(table.Text());
 }

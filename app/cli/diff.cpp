@@ -50,11 +50,11 @@ Json StepsJson(const std::vector<analysis::DiffRow>& rows) {
 }
 
 // "A  a.pickle: 6.54 GiB allocated at 105.07 ms, step 0, optimizer; 6.74 GiB reserved at most"
-std::string Side(std::string_view which, const std::string& file, const analysis::Peak& peak) {
-  return Prose(fmt::format("{}  {}: {} allocated at {}, {}; {} reserved at most", which,
+std::string Side(std::string_view which, const std::string& file, const trace::Trace& trace,
+                 const analysis::Peak& peak) {
+  return Prose(fmt::format("{}  {}: {} allocated at {}; {} reserved at most", which,
                            DisplayName(file), run::FormatBytes(peak.allocated),
-                           Milliseconds(static_cast<double>(peak.context.time_ns) / 1e6),
-                           ContextText(peak.context), run::FormatBytes(peak.reserved)));
+                           MomentText(trace, peak.context), run::FormatBytes(peak.reserved)));
 }
 
 // One device of both.
@@ -91,7 +91,8 @@ Json ToJson(const DeviceDiff& of) {
           {"steps", StepsJson(of.rows)}};
 }
 
-std::string Text(const Options& options, const DeviceDiff& of) {
+std::string Text(const Options& options, const trace::Trace& a, const trace::Trace& b,
+                 const DeviceDiff& of) {
   Table table({{"Step", Table::kRight},
                {"Phase"},
                {"Category"},
@@ -107,10 +108,10 @@ std::string Text(const Options& options, const DeviceDiff& of) {
   }
   std::string text = fmt::format(
       "At the peaks\n{}{}\n  peak allocated  {} -> {} ({})\n  peak reserved   {} -> {} ({})\n\n",
-      Side("A", options.a, of.a), Side("B", options.b, of.b), run::FormatBytes(of.a.allocated),
-      run::FormatBytes(of.b.allocated), SignedBytes(Delta(of.a.allocated, of.b.allocated)),
-      run::FormatBytes(of.a.reserved), run::FormatBytes(of.b.reserved),
-      SignedBytes(Delta(of.a.reserved, of.b.reserved)));
+      Side("A", options.a, a, of.a), Side("B", options.b, b, of.b),
+      run::FormatBytes(of.a.allocated), run::FormatBytes(of.b.allocated),
+      SignedBytes(Delta(of.a.allocated, of.b.allocated)), run::FormatBytes(of.a.reserved),
+      run::FormatBytes(of.b.reserved), SignedBytes(Delta(of.a.reserved, of.b.reserved)));
   return text + (of.equal ? "No difference in any step, phase and category.\n"
                           : "Most bytes of each category within each phase, where they differ\n" +
                                 table.Text());
@@ -144,7 +145,7 @@ ExitCode DiffTotals(const Options& options) {
   for (const DeviceDiff& of : devices) {
     if (devices.size() > 1)
       text += fmt::format("{}cuda:{}\n", text.empty() ? "" : "\n", of.pair.device());
-    text += Text(options, of);
+    text += Text(options, **a, **b, of);
   }
   const ExitCode printed = PrintText(text);
   return printed == kDone ? answer : printed;
@@ -152,15 +153,16 @@ ExitCode DiffTotals(const Options& options) {
 
 std::string StepCell(bool there, uint64_t bytes) { return there ? run::FormatBytes(bytes) : "-"; }
 
-Json SitesJson(const explain::TraceDiff& diff, bool equal) {
+Json SitesJson(const trace::Trace& a, const trace::Trace& b, const explain::TraceDiff& diff,
+               bool equal) {
   Json json;
   json["equal"] = equal;
   json["headline"] = diff.headline;
   json["device"] = diff.devices.device();
   json["peak"] = {{"allocated", Sides(diff.a.allocated, diff.b.allocated)},
                   {"reserved", Sides(diff.a.reserved, diff.b.reserved)},
-                  {"at_a", ContextJson(diff.a.context)},
-                  {"at_b", ContextJson(diff.b.context)}};
+                  {"at_a", ContextJson(a, diff.a.context)},
+                  {"at_b", ContextJson(b, diff.b.context)}};
   json["matched_by"] = diff.by_stack ? "stack" : "module and op";
   json["steps"] = Json::array();
   for (const explain::TraceDiff::Step& s : diff.steps) {
@@ -183,13 +185,14 @@ Json SitesJson(const explain::TraceDiff& diff, bool equal) {
   return json;
 }
 
-std::string SitesText(const Options& options, const explain::TraceDiff& diff) {
+std::string SitesText(const Options& options, const trace::Trace& a, const trace::Trace& b,
+                      const explain::TraceDiff& diff) {
   std::string text = Prose(diff.headline);
   if (diff.devices.b)
     text += Prose(fmt::format("Of several GPUs: cuda:{}.", diff.devices.device()));
   if (!diff.by_stack)
     text += Prose("Sites are matched by module and op: not both files have stacks.");
-  text += "\nAt the peaks\n" + Side("A", options.a, diff.a) + Side("B", options.b, diff.b);
+  text += "\nAt the peaks\n" + Side("A", options.a, a, diff.a) + Side("B", options.b, b, diff.b);
   Table steps({{"Step", Table::kRight},
                {"A's peak", Table::kRight},
                {"B's peak", Table::kRight},
@@ -237,8 +240,8 @@ ExitCode DiffSites(const Options& options) {
   const bool equal = std::all_of(diff->sites.begin(), diff->sites.end(), [](const auto& s) {
     return s.change == explain::TraceDiff::Change::kSame && s.a_count == s.b_count;
   });
-  const ExitCode printed =
-      options.json ? PrintJson(SitesJson(*diff, equal)) : PrintText(SitesText(options, *diff));
+  const ExitCode printed = options.json ? PrintJson(SitesJson(**a, **b, *diff, equal))
+                                        : PrintText(SitesText(options, **a, **b, *diff));
   return printed != kDone ? printed : equal ? kDone : kNo;
 }
 

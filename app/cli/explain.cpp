@@ -57,14 +57,11 @@ ExitCode Execute(const Options& options) {
   if (!opened.ok()) return ReportError(opened.status());
   const trace::Trace& trace = **opened;
   std::optional<EventIndex> asked;
-  if (time) asked = EventAt(trace, *time);
-  if (options.event >= 0) {
-    if (options.event >= trace.events.size()) {
-      return ReportError(absl::OutOfRangeError(fmt::format("{}: there is no event {}: it has {}",
-                                                           DisplayName(options.file), options.event,
-                                                           Count(trace.events.size()))));
-    }
-    asked = static_cast<EventIndex>(options.event);
+  if (time || options.event >= 0) {
+    const absl::StatusOr<EventIndex> event =
+        time ? EventAt(trace, *time) : EventNumbered(trace, options.event);
+    if (!event.ok()) return ReportError(Named(options.file, event.status()));
+    asked = *event;
   }
 
   const auto wants = [&](std::string_view page) {
@@ -124,10 +121,7 @@ void RegisterExplain(CLI::App& app, Context& context) {
   CLI::Option* at =
       command->add_option("--at", options->at, "a moment in place of the peak: 12.5ms, 1.2s, 350us")
           ->type_name("TIME");
-  command->add_option("--event", options->event, "likewise, by the number of an event")
-      ->check(CLI::Range(int64_t{0}, int64_t{trace::kNoEvent}).description(""))
-      ->excludes(at)
-      ->type_name("N");
+  AddEvent(*command, options->event)->excludes(at);
   command
       ->add_option("--page", options->page,
                    "only fragmentation, segments, reclaim, leaks, sites or oom")

@@ -79,7 +79,7 @@ Json PinnedJson(const trace::Trace& trace, const explain::Fragmentation::Pinned&
 
 Json FragmentationJson(const trace::Trace& trace, const explain::Fragmentation& f, size_t top) {
   return {{"headline", f.headline},
-          {"at", ContextJson(f.context)},
+          {"at", ContextJson(trace, f.context)},
           {"event", f.context.event},
           {"requested", f.requested},
           {"allocated", f.allocated},
@@ -140,10 +140,10 @@ Json RemedyJson(const explain::Remedy& r) {
   return json;
 }
 
-Json ReclaimJson(const explain::Reclaim& r) {
+Json ReclaimJson(const trace::Trace& trace, const explain::Reclaim& r) {
   return {{"headline", r.headline},
           {"device", r.device},
-          {"at", ContextJson(r.context)},
+          {"at", ContextJson(trace, r.context)},
           {"event", r.context.event},
           {"allocated", r.allocated},
           {"reserved", r.reserved},
@@ -179,14 +179,15 @@ Json LeaksJson(const trace::Trace& trace, const explain::Leaks& leaks,
 }
 
 Json SitesJson(const trace::Trace& trace, const ExplainPages& pages) {
+  const auto timed = [&](auto value) { return trace.info.has_times ? Json(value) : Json(); };
   const auto site = [&](const explain::SiteUse& use) {
     return Json{{"site", SiteJson(trace, pages.call_sites.sites[use.site])},
                 {"count", use.count},
                 {"bytes", use.bytes},
                 {"largest", use.largest},
-                {"byte_seconds", use.byte_seconds},
-                {"mean_life_ns", use.mean_life_ns},
-                {"longest_life_ns", use.longest_life_ns},
+                {"byte_seconds", timed(use.byte_seconds)},
+                {"mean_life_ns", timed(use.mean_life_ns)},
+                {"longest_life_ns", timed(use.longest_life_ns)},
                 {"peak_live_bytes", use.peak_live_bytes},
                 {"alive_count", use.alive_count},
                 {"alive_bytes", use.alive_bytes},
@@ -212,7 +213,7 @@ Json OomJson(const trace::Trace& trace, const explain::OutOfMemoryPage& page) {
     return Json{{"headline", o.headline},
                 {"event", o.event},
                 {"device", o.device},
-                {"at", ContextJson(o.context)},
+                {"at", ContextJson(trace, o.context)},
                 {"site", SiteJson(trace, o.site)},
                 {"asked", o.asked},
                 {"needed", o.needed},
@@ -250,7 +251,7 @@ Json ExplainJson(const trace::Trace& trace, const ExplainPages& pages) {
       return SegmentJson(*pages.fragmentation, s);
     });
   }
-  if (pages.reclaim) json["reclaim"] = ReclaimJson(*pages.reclaim);
+  if (pages.reclaim) json["reclaim"] = ReclaimJson(trace, *pages.reclaim);
   if (!pages.reclaim_error.empty()) json["reclaim"] = {{"error", pages.reclaim_error}};
   if (pages.leaks) json["leaks"] = LeaksJson(trace, *pages.leaks, pages.call_sites);
   if (pages.sites) json["sites"] = SitesJson(trace, pages);

@@ -28,10 +28,10 @@ std::string More(size_t all, size_t shown, std::string_view what) {
   return all > shown ? fmt::format("  ({} more {})\n", all - shown, what) : "";
 }
 
-std::string FragmentationText(const explain::Fragmentation& f, size_t top) {
+std::string FragmentationText(const trace::Trace& trace, const explain::Fragmentation& f,
+                              size_t top) {
   std::string text = Heading("Fragmentation", f.headline);
-  text += fmt::format("  at {}, {}\n\n", Milliseconds(static_cast<double>(f.context.time_ns) / 1e6),
-                      ContextText(f.context));
+  text += fmt::format("  at {}\n\n", MomentText(trace, f.context));
   if (f.reserved == 0) return text;
   Table causes({{"Cause"}, {"Bytes", Table::kRight}, {""}});
   causes.Row({"requested", FormatBytes(f.requested)});
@@ -143,11 +143,10 @@ std::string SegmentsText(const std::vector<explain::SegmentView>& segments, size
   return text + table.Text() + More(segments.size(), top, "segments") + "\n";
 }
 
-std::string ReclaimText(const explain::Reclaim& r) {
+std::string ReclaimText(const trace::Trace& trace, const explain::Reclaim& r) {
   std::string text = Heading("Reserved but unused", r.headline);
-  text += Prose(fmt::format("at {}, {}: {} allocated, {} reserved ({} in holes, {} wholly free)",
-                            Milliseconds(static_cast<double>(r.context.time_ns) / 1e6),
-                            ContextText(r.context), FormatBytes(r.allocated),
+  text += Prose(fmt::format("at {}: {} allocated, {} reserved ({} in holes, {} wholly free)",
+                            MomentText(trace, r.context), FormatBytes(r.allocated),
                             FormatBytes(r.reserved), FormatBytes(r.holes), FormatBytes(r.cached))) +
           "\n";
   if (r.reserved == 0) return text;
@@ -199,7 +198,7 @@ std::string LeaksText(const explain::Leaks& leaks, const explain::CallSites& sit
   return text + table.Text() + More(leaks.leaks.size(), top, "call sites") + "\n";
 }
 
-std::string SitesText(const ExplainPages& pages) {
+std::string SitesText(const trace::Trace& trace, const ExplainPages& pages) {
   std::string text =
       Heading("Call sites", fmt::format("{} call sites, by {}", Count(pages.sites->size()),
                                         pages.order == explain::SiteOrder::kByteSeconds
@@ -215,19 +214,20 @@ std::string SitesText(const ExplainPages& pages) {
                {"Call site"}});
   for (size_t i = 0; i < std::min(pages.sites->size(), pages.top); ++i) {
     const explain::SiteUse& u = (*pages.sites)[i];
-    table.Row({FormatBytes(static_cast<uint64_t>(std::min(u.byte_seconds, 1e18))) + " s",
+    const bool timed = trace.info.has_times;
+    table.Row({timed ? FormatBytes(static_cast<uint64_t>(std::min(u.byte_seconds, 1e18))) + " s"
+                     : std::string("-"),
                Count(u.count), FormatBytes(u.bytes), FormatBytes(u.peak_live_bytes),
-               Milliseconds(static_cast<double>(u.mean_life_ns) / 1e6),
+               timed ? Milliseconds(static_cast<double>(u.mean_life_ns) / 1e6) : std::string("-"),
                u.alive_bytes == 0 ? "-" : FormatBytes(u.alive_bytes),
                std::string(trace::Name(u.category)), pages.call_sites.sites[u.site].name});
   }
   return text + table.Text() + More(pages.sites->size(), pages.top, "call sites") + "\n";
 }
 
-std::string OneOomText(const explain::OutOfMemory& o, size_t top) {
-  std::string text = fmt::format("  event {} at {}, {}\n  asked by {}\n\n", o.event,
-                                 Milliseconds(static_cast<double>(o.context.time_ns) / 1e6),
-                                 ContextText(o.context), Printable(o.site.name));
+std::string OneOomText(const trace::Trace& trace, const explain::OutOfMemory& o, size_t top) {
+  std::string text = fmt::format("  event {} at {}\n  asked by {}\n\n", o.event,
+                                 MomentText(trace, o.context), Printable(o.site.name));
   Table numbers({{"Then"}, {"Bytes", Table::kRight}});
   numbers.Row({"asked for", FormatBytes(o.asked)});
   if (o.needed != o.asked) numbers.Row({"as a segment", FormatBytes(o.needed)});
@@ -270,27 +270,27 @@ std::string OneOomText(const explain::OutOfMemory& o, size_t top) {
   return text;
 }
 
-std::string OomText(const explain::OutOfMemoryPage& page, size_t top) {
+std::string OomText(const trace::Trace& trace, const explain::OutOfMemoryPage& page, size_t top) {
   std::string text = Heading("Out of memory", page.headline);
-  for (const explain::OutOfMemory& o : page.events) text += OneOomText(o, top) + "\n";
+  for (const explain::OutOfMemory& o : page.events) text += OneOomText(trace, o, top) + "\n";
   return text + More(page.count, page.events.size(), "of them");
 }
 
 }  // namespace
 
-std::string ExplainText(const trace::Trace&, const ExplainPages& pages) {
+std::string ExplainText(const trace::Trace& trace, const ExplainPages& pages) {
   std::string text;
   const bool ran_out = pages.oom && pages.oom->count > 0;
-  if (ran_out) text += OomText(*pages.oom, pages.top);
+  if (ran_out) text += OomText(trace, *pages.oom, pages.top);
   if (pages.fragmentation && pages.segments.empty()) {
-    text += FragmentationText(*pages.fragmentation, pages.top);
+    text += FragmentationText(trace, *pages.fragmentation, pages.top);
   }
   if (!pages.segments.empty()) text += SegmentsText(pages.segments, pages.top);
-  if (pages.reclaim) text += ReclaimText(*pages.reclaim);
+  if (pages.reclaim) text += ReclaimText(trace, *pages.reclaim);
   if (!pages.reclaim_error.empty()) text += Heading("Reserved but unused", pages.reclaim_error);
   if (pages.leaks) text += LeaksText(*pages.leaks, pages.call_sites, pages.top);
-  if (pages.sites) text += SitesText(pages);
-  if (pages.oom && !ran_out) text += OomText(*pages.oom, pages.top);
+  if (pages.sites) text += SitesText(trace, pages);
+  if (pages.oom && !ran_out) text += OomText(trace, *pages.oom, pages.top);
   while (text.ends_with("\n\n")) text.pop_back();
   return text;
 }

@@ -62,6 +62,7 @@ ExitCode Execute(const Options& options) {
         "--no-categories and --no-annotations are for --to snapshot only"));
     return kUsage;
   }
+  if (WouldReplaceInput(options.output, {options.file})) return kUsage;
   const auto trace = OpenTrace(options.file, options.range);
   if (!trace.ok()) return ReportError(trace.status());
   const absl::Status status =

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "profiler/run/units.h"
 
@@ -18,6 +19,33 @@ size_t Width(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
   }));
+}
+
+// The character that a text begins with, and its bytes; 0 bytes: it is no UTF-8.
+std::pair<uint32_t, size_t> FirstCharacter(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  const size_t length = first < 0x80             ? 1
+                        : (first & 0xe0) == 0xc0 ? 2
+                        : (first & 0xf0) == 0xe0 ? 3
+                        : (first & 0xf8) == 0xf0 ? 4
+                                                 : 0;
+  if (length < 2 || length > text.size()) return {first, length == 1 ? 1 : 0};
+  uint32_t character = first & (0x7f >> length);
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return {0, 0};
+    character = character << 6 | (byte(i) & 0x3f);
+  }
+  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};  // else a longer form than it needs
+  const bool surrogate = character >= 0xd800 && character <= 0xdfff;
+  if (character < kLeast[length] || character > 0x10ffff || surrogate) return {0, 0};
+  return {character, length};
+}
+
+// Control characters, and those that turn the direction of writing.
+bool SteersTerminal(uint32_t c) {
+  return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x202a && c <= 0x202e) ||
+         (c >= 0x2066 && c <= 0x2069);
 }
 
 // The beginning, where it is too long for that many columns.
@@ -123,11 +151,31 @@ std::string SignedBytes(int64_t bytes) {
 }
 
 std::string Printable(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const auto [character, bytes] = FirstCharacter(text);
+    if (bytes == 0) {
+      out += "\xef\xbf\xbd";
+    } else if (SteersTerminal(character)) {
+      out += '?';
+    } else {
+      out += text.substr(0, bytes);
+    }
+    text.remove_prefix(std::max<size_t>(bytes, 1));
   }
   return out;
+}
+
+std::string PrintableLines(std::string_view text) {
+  std::string out;
+  while (true) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    out += Printable(text.substr(0, end));
+    if (end == text.size()) return out;
+    out += '\n';
+    text.remove_prefix(end + 1);
+  }
 }
 
 ProgressBar::ProgressBar(bool enabled) : on_(enabled && isatty(STDERR_FILENO) == 1) {}

@@ -42,8 +42,9 @@ class Table {
 std::string Count(uint64_t value);       // "494,032,768"
 std::string Milliseconds(double value);  // "12.34 ms", "1.50 s", "85.0 us"
 std::string SignedBytes(int64_t bytes);  // "+1.84 GiB"
-// Names come from files: control characters would steer the terminal.
+// Names come from files: what steers a terminal becomes '?', what is no UTF-8 U+FFFD.
 std::string Printable(std::string_view text);
+std::string PrintableLines(std::string_view text);  // the same, line by line
 
 // A bar on stderr, redrawn in place, when stderr is a terminal; nothing elsewhere. Not a class of
 // many features: Show() draws, the destructor wipes the line.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <new>
 
 #include "app/cli/command.h"
 #include "app/cli/format.h"
@@ -21,15 +22,6 @@ namespace {
 
 constexpr size_t kMaxCsv = size_t{4} << 30;
 constexpr size_t kMostWarnings = 10;
-
-// With the input's name in front, where the message does not have it.
-absl::Status Named(const std::string& path, const absl::Status& status) {
-  std::string message(status.message());
-  if (message.find(DisplayName(path)) == std::string::npos) {
-    message = DisplayName(path) + ": " + message;
-  }
-  return absl::Status(status.code(), message);
-}
 
 // How it begins. Not for standard input and pipes, which can be read only once.
 absl::StatusOr<std::string> Head(const std::string& path) {
@@ -109,6 +101,14 @@ absl::Status SetTime(std::string_view text, importers::OpenOptions& options) {
 
 std::string DisplayName(const std::string& path) { return trace::DisplayName(path); }
 
+absl::Status Named(const std::string& path, const absl::Status& status) {
+  std::string message(status.message());
+  if (message.find(DisplayName(path)) == std::string::npos) {
+    message = DisplayName(path) + ": " + message;
+  }
+  return absl::Status(status.code(), message);
+}
+
 absl::StatusOr<std::string> ReadText(const std::string& path, size_t most) {
   absl::StatusOr<std::string> text = trace::ReadWholeInput(path, most);
   if (text.ok()) return text;
@@ -137,7 +137,10 @@ absl::StatusOr<int64_t> ParseTime(std::string_view text) {
   return std::llround(value * factor);
 }
 
-trace::EventIndex EventAt(const trace::Trace& trace, int64_t time_ns) {
+absl::StatusOr<trace::EventIndex> EventAt(const trace::Trace& trace, int64_t time_ns) {
+  if (!trace.info.has_times)
+    return absl::InvalidArgumentError(
+        "--at: the file has an order and no times; --event chooses a moment by its number");
   if (time_ns < trace.begin_ns() || time_ns > trace.end_ns()) {
     const auto shown = [](int64_t ns) { return Milliseconds(static_cast<double>(ns) / 1e6); };
     Note(fmt::format("the trace goes from {} to {}: --at {} shows its {}", shown(trace.begin_ns()),
@@ -145,6 +148,19 @@ trace::EventIndex EventAt(const trace::Trace& trace, int64_t time_ns) {
                      time_ns < trace.begin_ns() ? "beginning" : "end"));
   }
   return analysis::EventAtTime(trace, time_ns);
+}
+
+absl::StatusOr<trace::EventIndex> EventNumbered(const trace::Trace& trace, int64_t number) {
+  if (number < static_cast<int64_t>(trace.events.size()))
+    return static_cast<trace::EventIndex>(number);
+  return absl::OutOfRangeError(
+      fmt::format("there is no event {}: it has {}", number, Count(trace.events.size())));
+}
+
+CLI::Option* AddEvent(CLI::App& command, int64_t& number) {
+  return command.add_option("--event", number, "likewise, by the number of an event")
+      ->check(CLI::Range(int64_t{0}, int64_t{trace::kNoEvent}).description(""))
+      ->type_name("N");
 }
 
 void AddRangeOptions(CLI::App& command, RangeOptions& options) {
@@ -194,7 +210,12 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTrace(const std::string&
   }
   ProgressBar bar(true);
   options.progress = [&](double fraction) { bar.Show(fraction, "reading " + DisplayName(path)); };
-  auto trace = importers::OpenTraceFile(path, options);
+  absl::StatusOr<std::shared_ptr<const trace::Trace>> trace;
+  try {
+    trace = importers::OpenTraceFile(path, options);
+  } catch (const std::bad_alloc&) {
+    trace = OutOfMemory(DisplayName(path));
+  }
   bar.Clear();
   if (!trace.ok()) return Named(path, trace.status());
   const std::vector<std::string>& warnings = (*trace)->warnings;

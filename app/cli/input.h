@@ -26,8 +26,16 @@ absl::StatusOr<std::string> ReadText(const std::string& path, size_t most);
 // "12.5ms", "1.2s", "350us", "1000ns"; without a unit: nanoseconds, as in the JSON outputs.
 absl::StatusOr<int64_t> ParseTime(std::string_view text);
 
+// An error with the input's name in front, where the message does not have it.
+absl::Status Named(const std::string& path, const absl::Status& status);
+
+// The event of that number, as --event has it. kOutOfRange: there are not so many.
+absl::StatusOr<trace::EventIndex> EventNumbered(const trace::Trace& trace, int64_t number);
+CLI::Option* AddEvent(CLI::App& command, int64_t& number);  // -1: not asked for
+
 // The event at a moment of the trace; a note on stderr when the trace does not go that far.
-trace::EventIndex EventAt(const trace::Trace& trace, int64_t time_ns);
+// kInvalidArgument: the trace has no times.
+absl::StatusOr<trace::EventIndex> EventAt(const trace::Trace& trace, int64_t time_ns);
 
 // Which part of a recording to read: --device N, --entries A:B, --time A:B. Checked when the
 // command line is parsed.

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <new>
+#include <sstream>
 #include <utility>
 
 #include "app/cli/command.h"
 #include "app/cli/interrupt.h"
+#include "app/cli/output.h"
 #include "app/cli/window.h"
 #include "profiler/run/units.h"
 
@@ -102,7 +105,9 @@ int Main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {  // --help, --version
-    return app.exit(help) == 0 ? kDone : kInternalFailure;
+    std::ostringstream text;
+    app.exit(help, text, text);
+    return PrintText(text.str());
   } catch (const CLI::ParseError& error) {
     const auto chosen = app.get_subcommands();
     Note(fmt::format("error: {}\nvramscope: `vramscope{} --help` shows how it is used",
@@ -114,6 +119,9 @@ int Main(int argc, char** argv) {
     Note("error: " + mistyped);
     return kUsage;
   }
+  for (const std::string& output : {window.screenshot, window.dump_state}) {
+    if (WouldReplaceInput(output, window.files)) return kUsage;
+  }
   return OpenWindow(argc, argv, window);
 }
 
@@ -124,6 +132,8 @@ int main(int argc, char** argv) {
   vramscope::cli::EndOnInterrupt();
   try {
     return vramscope::cli::Main(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return vramscope::cli::ReportError(vramscope::cli::OutOfMemory(""));
   } catch (const std::exception& error) {
     vramscope::cli::Note(std::string("internal failure: ") + error.what());
     return vramscope::cli::kInternalFailure;

@@ -1,6 +1,7 @@
 #include "app/cli/output.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +10,8 @@
 #include <fstream>
 #include <iostream>
 
+#include "app/cli/command.h"
+#include "app/cli/input.h"
 #include "profiler/exporters/file.h"
 #include "profiler/trace/writer.h"
 
@@ -20,10 +23,38 @@ absl::Status StdoutFailed() {
       fmt::format("standard output does not take what is written to it: {}", std::strerror(errno)));
 }
 
+// What the disk does not take is no fault of what was given.
+absl::Status NotTaken(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) || absl::IsUnavailable(status)
+             ? absl::InternalError(status.message())
+             : status;
+}
+
+bool Look(const std::string& path, int standard, struct stat& info) {
+  return (path == "-" ? fstat(standard, &info) : stat(path.c_str(), &info)) == 0 &&
+         S_ISREG(info.st_mode);
+}
+
 }  // namespace
 
+bool WouldReplaceInput(const std::string& output, const std::vector<std::string>& inputs) {
+  struct stat out {};
+  if (output.empty() || !Look(output, STDOUT_FILENO, out)) return false;
+  for (const std::string& input : inputs) {
+    struct stat in {};
+    if (input.empty() || !Look(input, STDIN_FILENO, in)) continue;
+    if (in.st_dev != out.st_dev || in.st_ino != out.st_ino) continue;
+    Note(fmt::format(
+        "error: '{}' is what is read{}: it would be replaced; write to another file",
+        output == "-" ? "standard output" : output,
+        input == output ? "" : fmt::format(" ('{}', the same file)", DisplayName(input))));
+    return true;
+  }
+  return false;
+}
+
 absl::Status WriteTrace(const trace::Trace& trace, const std::string& path) {
-  if (path != "-") return trace::WriteTraceFile(trace, path);
+  if (path != "-") return NotTaken(trace::WriteTraceFile(trace, path));
   // The writer makes files with an index at the end: through a folder of its own to stdout.
   const char* folder = std::getenv("TMPDIR");
   std::string temporary = fmt::format("{}/vramscope-XXXXXX", folder && *folder ? folder : "/tmp");
@@ -39,16 +70,15 @@ absl::Status WriteTrace(const trace::Trace& trace, const std::string& path) {
   }
   unlink(file.c_str());
   rmdir(temporary.c_str());
-  return status;
+  return NotTaken(status);
 }
 
 absl::Status WriteStream(const std::string& path,
                          const std::function<absl::Status(std::ostream&)>& write) {
-  if (path != "-") return exporters::WriteFile(path, write);
-  absl::Status status = write(std::cout);
+  if (path != "-") return NotTaken(exporters::WriteFile(path, write));
+  const absl::Status status = write(std::cout);
   std::cout.flush();
-  if (status.ok() && !std::cout) return StdoutFailed();
-  return status;
+  return std::cout ? status : StdoutFailed();
 }
 
 }  // namespace vramscope::cli

@@ -18,6 +18,7 @@ namespace {
 
 struct Options {
   std::string file, at;
+  int64_t event = -1;
   std::string by = "category";
   size_t top = 20;
   RangeOptions range;
@@ -27,7 +28,7 @@ struct Options {
 Json ToJson(const trace::Trace& trace, const analysis::LiveSet& live, uint64_t peak_reserved,
             const Options& options, const std::vector<analysis::Group>& groups) {
   Json json;
-  json["at"] = ContextJson(live.context);
+  json["at"] = ContextJson(trace, live.context);
   json["allocated"] = live.allocated;
   json["requested"] = live.requested;
   json["reserved"] = live.reserved;
@@ -58,10 +59,9 @@ Json ToJson(const trace::Trace& trace, const analysis::LiveSet& live, uint64_t p
 
 std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, const Options& options,
                    const std::vector<analysis::Group>& groups) {
-  std::string text = fmt::format(
-      "{} allocated ({} requested), {} reserved\n  at {}, {}\n\n", run::FormatBytes(live.allocated),
-      run::FormatBytes(live.requested), run::FormatBytes(live.reserved),
-      Milliseconds(static_cast<double>(live.context.time_ns) / 1e6), ContextText(live.context));
+  std::string text = fmt::format("{} allocated ({} requested), {} reserved\n  at {}\n\n",
+                                 run::FormatBytes(live.allocated), run::FormatBytes(live.requested),
+                                 run::FormatBytes(live.reserved), MomentText(trace, live.context));
   Table table({{"By " + options.by},
                {"Bytes", Table::kRight},
                {"Share", Table::kRight},
@@ -121,8 +121,12 @@ ExitCode Execute(const Options& options) {
   if (!trace.ok()) return ReportError(trace.status());
   const std::optional<uint8_t> device = DeviceToShow(**trace);
   const analysis::Peak peak = analysis::FindPeak(**trace, analysis::ComputeCurves(**trace, device));
-  const trace::EventIndex event = options.at.empty() ? peak.context.event : EventAt(**trace, *at);
-  const analysis::LiveSet live = analysis::LiveAt(**trace, event, device);
+  const absl::StatusOr<trace::EventIndex> event = options.event >= 0
+                                                      ? EventNumbered(**trace, options.event)
+                                                  : options.at.empty() ? peak.context.event
+                                                                       : EventAt(**trace, *at);
+  if (!event.ok()) return ReportError(Named(options.file, event.status()));
+  const analysis::LiveSet live = analysis::LiveAt(**trace, *event, device);
   const std::vector<analysis::Group> groups = *by == analysis::GroupBy::kStack
                                                   ? explain::GroupBySite(**trace, live)
                                                   : analysis::GroupLive(**trace, live, *by);
@@ -140,8 +144,10 @@ void RegisterPeak(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("peak", "what is in memory at the peak, or at a moment");
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, kFileHelp)->required();
-  command->add_option("--at", options->at, "a moment in place of the peak: 12.5ms, 1.2s, 350us")
-      ->type_name("TIME");
+  CLI::Option* at =
+      command->add_option("--at", options->at, "a moment in place of the peak: 12.5ms, 1.2s, 350us")
+          ->type_name("TIME");
+  AddEvent(*command, options->event)->excludes(at);
   command->add_option("--by", options->by, "category, module, op, stack or phase")
       ->check(CLI::IsMember({"category", "module", "op", "stack", "phase"}).description(""))
       ->type_name("HOW");

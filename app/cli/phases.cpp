@@ -26,11 +26,13 @@ ExitCode Execute(const Options& options) {
   if (options.json) {
     return PrintJson({{"backend", std::string(trace::Name((*trace)->info.backend))},
                       {"measured", (*trace)->info.measured},
-                      {"steps", StepsJson(steps)}});
+                      {"steps", StepsJson(**trace, steps)}});
   }
   if (steps.empty()) return PrintText("no steps are known in this file\n");
-  return PrintText(StepsTable(steps) +
-                   ((*trace)->info.measured ? "" : "\n  Times are modelled.\n"));
+  const trace::TraceInfo& info = (*trace)->info;
+  return PrintText(StepsTable(**trace, steps) + (!info.has_times ? "\n  The file has no times.\n"
+                                                 : info.measured ? ""
+                                                                 : "\n  Times are modelled.\n"));
 }
 
 }  // namespace

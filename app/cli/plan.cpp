@@ -30,6 +30,8 @@ ExitCode Execute(const Options& options, run::Backend backend) {
     Note("error: --json and -o - both want standard output");
     return kUsage;
   }
+  if (WouldReplaceInput(options.output.trace_path, {options.run.model, options.run.config}))
+    return kUsage;
   const absl::StatusOr<run::RunConfig> config = BuildRun(options.run, backend);
   if (!config.ok()) return ReportError(config.status());
   return RunAndReport(*config, options.output);

@@ -11,6 +11,7 @@
 #include "app/cli/command.h"
 #include "app/cli/format.h"
 #include "app/cli/input.h"
+#include "app/cli/summary.h"
 #include "app/cli/releases_json.h"
 #include "profiler/replay/releases.h"
 #include "profiler/run/alloc_conf.h"
@@ -52,10 +53,11 @@ void AddExact(const trace::Trace& trace, const replay::Replayed& r, Json& json) 
   json["first_difference"] = nullptr;
   if (r.first_difference.has_value()) {
     const replay::Difference& d = *r.first_difference;
-    json["first_difference"] = {{"event", d.event},
-                                {"time_ns", trace.events.time_ns[d.event]},
-                                {"what", d.what},
-                                {"cause", d.cause}};
+    json["first_difference"] = {
+        {"event", d.event},
+        {"time_ns", trace.info.has_times ? Json(trace.events.time_ns[d.event]) : Json()},
+        {"what", d.what},
+        {"cause", d.cause}};
   }
   json["settings_that_agree"] =
       r.settings_that_agree.has_value() ? Json(run::ToString(*r.settings_that_agree)) : Json();
@@ -159,8 +161,7 @@ std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
     const replay::Difference& d = *r.first_difference;
     const auto ns = trace.events.time_ns[d.event] - trace.begin_ns();
     text += fmt::format("\nfirst difference: event {} at {}\n  {}\n  {}\n", Count(d.event),
-                        Milliseconds(static_cast<double>(ns) / 1e6), Printable(d.what),
-                        Printable(d.cause));
+                        TimeText(trace, ns), Printable(d.what), Printable(d.cause));
   }
   if (r.settings_that_agree.has_value()) {
     const std::string settings = run::ToString(*r.settings_that_agree);

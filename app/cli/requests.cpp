@@ -17,6 +17,7 @@ struct Options {
 };
 
 ExitCode Execute(const Options& options) {
+  if (WouldReplaceInput(options.output, {options.file})) return kUsage;
   const auto trace = OpenTrace(options.file, options.range);
   if (!trace.ok()) return ReportError(trace.status());
   const absl::Status status = WriteStream(options.output, [&](std::ostream& out) {

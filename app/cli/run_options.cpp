@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/cli/input.h"
+#include "profiler/run/check_run.h"
 
 namespace vramscope::cli {
 namespace {
@@ -78,7 +79,12 @@ absl::StatusOr<run::RunConfig> BuildRun(const RunOptions& options, run::Backend 
   }
   status = builder.Set("backend", run::Name(backend));
   if (!status.ok()) return status;
-  return builder.Build();
+  absl::StatusOr<run::RunConfig> config = builder.Build();
+  if (!config.ok()) return config;
+  // What the worker would refuse is refused before it starts.
+  status = run::CheckRun(*config).status();
+  if (!status.ok()) return options.model.empty() ? status : Prefixed(options.model, status);
+  return config;
 }
 
 }  // namespace vramscope::cli

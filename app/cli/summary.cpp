@@ -62,7 +62,33 @@ std::vector<double> Losses(const trace::Trace& trace) {
   return losses;
 }
 
+// Of a run that was planned or computed here.
+std::vector<run::Assumption> AssumptionsOf(const trace::TraceInfo& info) {
+  if (!info.has_config) return {};
+  const absl::StatusOr<run::ModelConfig> model = run::CheckRun(info.config);
+  return model.ok() ? run::Assumptions(info.config, *model) : std::vector<run::Assumption>();
+}
+
 }  // namespace
+
+Json AssumptionsJson(const std::vector<run::Assumption>& assumptions) {
+  Json json = Json::array();
+  for (const run::Assumption& a : assumptions) {
+    json.push_back(
+        {{"what", a.what}, {"where", a.where}, {"bytes", a.bytes > 0 ? Json(a.bytes) : Json()}});
+  }
+  return json;
+}
+
+std::string AssumptionsText(const std::vector<run::Assumption>& assumptions) {
+  if (assumptions.empty()) return "";
+  std::string text = "\n  Assumed:\n";
+  for (const run::Assumption& a : assumptions) {
+    text += Prose(fmt::format("- {}{} ({})", a.what,
+                              a.bytes > 0 ? ": " + FormatBytes(a.bytes) : std::string(), a.where));
+  }
+  return text;
+}
 
 Json CategoriesJson(const analysis::CategoryBytes& categories) {
   Json json = Json::object();
@@ -73,14 +99,15 @@ Json CategoriesJson(const analysis::CategoryBytes& categories) {
   return json;
 }
 
-Json ContextJson(const analysis::Context& context) {
+Json ContextJson(const trace::Trace& trace, const analysis::Context& context) {
   Json json;
   json["step"] = context.step < 0 ? Json() : Json(context.step);
   json["micro_batch"] = context.micro_batch < 0 ? Json() : Json(context.micro_batch);
   json["phase"] = std::string(trace::Name(context.phase));
   json["module"] = context.module;
   json["op"] = context.op;
-  json["time_ns"] = context.time_ns;
+  json["time_ns"] = trace.info.has_times ? Json(context.time_ns) : Json();
+  if (!trace.info.has_times) json["entry"] = context.time_ns;
   return json;
 }
 
@@ -93,24 +120,42 @@ std::string ContextText(const analysis::Context& context) {
   return Printable(text);
 }
 
-Json StepsJson(const std::vector<analysis::StepRow>& steps) {
+std::string TimeText(const trace::Trace& trace, int64_t time_ns) {
+  return trace.info.has_times ? Milliseconds(static_cast<double>(time_ns) / 1e6)
+                              : fmt::format("entry {}", time_ns);
+}
+
+std::string MomentText(const trace::Trace& trace, const analysis::Context& context) {
+  if (trace.info.content == trace::Content::kState) return "the moment of the snapshot";
+  return TimeText(trace, context.time_ns) + ", " + ContextText(context);
+}
+
+Json StepsJson(const trace::Trace& trace, const std::vector<analysis::StepRow>& steps) {
+  const auto timed = [&](auto value) { return trace.info.has_times ? Json(value) : Json(); };
   Json json = Json::array();
   for (const analysis::StepRow& step : steps) {
     json.push_back({{"index", step.index},
                     {"peak_allocated", step.peak_allocated},
                     {"peak_reserved", step.peak_reserved},
                     {"peak_phase", std::string(trace::Name(step.peak_phase))},
-                    {"forward_ms", step.forward_ms},
-                    {"backward_ms", step.backward_ms},
-                    {"optimizer_ms", step.optimizer_ms},
-                    {"total_ms", step.total_ms},
-                    {"begin_ns", step.begin_ns},
-                    {"end_ns", step.end_ns}});
+                    {"forward_ms", timed(step.forward_ms)},
+                    {"backward_ms", timed(step.backward_ms)},
+                    {"optimizer_ms", timed(step.optimizer_ms)},
+                    {"total_ms", timed(step.total_ms)},
+                    {"begin_ns", timed(step.begin_ns)},
+                    {"end_ns", timed(step.end_ns)}});
   }
   return json;
 }
 
-std::string StepsTable(const std::vector<analysis::StepRow>& steps) {
+std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::StepRow>& steps) {
+  if (!trace.info.has_times) {
+    Table table({{"Step", Table::kRight}, {"Peak", Table::kRight}, {"in"}});
+    for (const analysis::StepRow& step : steps)
+      table.Row({fmt::format("{}", step.index), FormatBytes(step.peak_allocated),
+                 std::string(trace::Name(step.peak_phase))});
+    return table.Text();
+  }
   Table table({{"Step", Table::kRight},
                {"Forward", Table::kRight},
                {"Backward", Table::kRight},
@@ -146,16 +191,17 @@ Json SummaryJson(const trace::Trace& trace, const Summary& summary) {
   json["before_training"] = pair(summary.before_training);
   json["after_training"] = pair(summary.after_training);
   Json peak{{"allocated", summary.peak.allocated}, {"reserved", summary.peak.reserved}};
-  peak.update(ContextJson(summary.peak.context));
+  peak.update(ContextJson(trace, summary.peak.context));
   json["peak"] = std::move(peak);
   json["peak_by_category"] = CategoriesJson(summary.peak.by_category);
-  json["steps"] = StepsJson(summary.steps);
+  json["steps"] = StepsJson(trace, summary.steps);
   if (const std::vector<double> losses = Losses(trace); !losses.empty()) json["loss"] = losses;
   json["events"] = summary.events;
   json["fits"] = summary.fits;
   json["headroom"] = summary.headroom_bytes;
   json["out_of_memory"] = summary.out_of_memory;
   json["complete"] = trace.complete;
+  json["assumptions"] = AssumptionsJson(AssumptionsOf(info));
   if (info.has_config) json["config"] = Json::parse(run::ToJson(info.config), nullptr, false);
   return json;
 }
@@ -192,7 +238,7 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
               fmt::format("{:.1f} %", 100.0 * static_cast<double>(bytes) /
                                           static_cast<double>(summary.peak.allocated))});
   }
-  text += peak.Text() + "\n" + StepsTable(summary.steps) + "\n";
+  text += peak.Text() + "\n" + StepsTable(trace, summary.steps) + "\n";
   if (const std::vector<double> losses = Losses(trace); !losses.empty()) {
     text += fmt::format("  Loss {:.4f} in the first step, {:.4f} in the last\n", losses.front(),
                         losses.back());
@@ -200,7 +246,7 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
   // What the processor's allocator holds says nothing certain about a GPU.
   if (info.device.memory_bytes > 0 && info.backend != trace::Backend::kCpu)
     text += "  " + FitText(trace, summary) + "\n";
-  return text;
+  return text + AssumptionsText(AssumptionsOf(info));
 }
 
 }  // namespace vramscope::cli

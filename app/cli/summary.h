@@ -2,9 +2,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "app/cli/command.h"
 #include "profiler/analysis/analysis.h"
+#include "profiler/run/check_run.h"
 #include "profiler/trace/trace.h"
 
 namespace vramscope::cli {
@@ -15,11 +17,21 @@ std::string SummaryText(const trace::Trace& trace, const analysis::Summary& summ
 
 // Pieces that other subcommands use as well.
 Json CategoriesJson(const analysis::CategoryBytes& categories);  // those that are not zero
-Json ContextJson(
-    const analysis::Context& context);  // step, micro_batch, phase, module, op, time_ns
+// step, micro_batch, phase, module, op, time_ns; the entry where the file has no times.
+Json ContextJson(const trace::Trace& trace, const analysis::Context& context);
 std::string ContextText(
     const analysis::Context& context);  // "step 0, backward, model.layers.3, ..."
-Json StepsJson(const std::vector<analysis::StepRow>& steps);
-std::string StepsTable(const std::vector<analysis::StepRow>& steps);
+// "12.34 ms"; "entry 5" where the file has an order and no times.
+std::string TimeText(const trace::Trace& trace, int64_t time_ns);
+// When, and what was going on: "12.34 ms, step 0, backward"; of a state the snapshot's moment.
+std::string MomentText(const trace::Trace& trace, const analysis::Context& context);
+// Times are null, or left out of the table, where the file has none.
+Json StepsJson(const trace::Trace& trace, const std::vector<analysis::StepRow>& steps);
+std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::StepRow>& steps);
+
+// What figures take for granted: [{what, where, bytes}], null where bytes are not known.
+Json AssumptionsJson(const std::vector<run::Assumption>& assumptions);
+// The same as a paragraph, with an empty line before it; "" when there is nothing.
+std::string AssumptionsText(const std::vector<run::Assumption>& assumptions);
 
 }  // namespace vramscope::cli

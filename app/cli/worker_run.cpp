@@ -131,7 +131,7 @@ WorkerRun RunInWorker(const run::RunConfig& config) {
   } else if (!ended) {
     result.status = absl::InternalError("the run ended without a result");
   } else if (absl::IsUnavailable(result.status) && !client.log().isEmpty()) {
-    fmt::print(stderr, "{}\n", client.log().toStdString());
+    fmt::print(stderr, "{}\n", PrintableLines(client.log().toStdString()));
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;

@@ -1,6 +1,7 @@
 // Closed-form counts of a model's weights, from its configuration alone: nothing is built.
 //
-//   ASSIGN_OR_RETURN(WeightCount w, CountWeights(config.model_config_json));
+//   ASSIGN_OR_RETURN(run::ModelConfig model, run::CheckRun(config));
+//   const WeightCount w = CountWeights(model);
 //   w.total() * BytesPerWeight(config.precision);
 //
 // Pure functions; thread-safe.
@@ -12,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "profiler/run/model_config.h"
 #include "profiler/run/run_config.h"
 
 namespace vramscope::estimate {
@@ -28,8 +30,8 @@ struct WeightCount {
   uint64_t total() const { return embedding + attention + mlp + norm + output; }
 };
 
-// `config_json` is a Hugging Face config.json or the "basics" form. Errors (kInvalidArgument) name
-// the missing or impossible key, or the architecture that has no formula here.
+WeightCount CountWeights(const run::ModelConfig& model);
+// Of a config.json's text. Errors are those of run::ParseModelConfig().
 absl::StatusOr<WeightCount> CountWeights(std::string_view config_json);
 
 // Bytes of one weight as it lies in memory; autocast keeps its weights in fp32.

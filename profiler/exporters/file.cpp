@@ -37,32 +37,20 @@ class Buffer : public std::streambuf {
   absl::Status status_;
 };
 
-// What the system did not take is lost data, whatever the reason.
-absl::Status Failed(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kResourceExhausted:
-    case absl::StatusCode::kUnavailable:
-    case absl::StatusCode::kInvalidArgument:
-      return absl::DataLossError(std::string(status.message()));
-    default:
-      return status;
-  }
-}
-
 }  // namespace
 
 absl::Status WriteFile(const std::string& path,
                        const std::function<absl::Status(std::ostream&)>& write) {
   auto file = trace::OutputFile::Create(path);
-  if (!file.ok()) return Failed(file.status());
+  if (!file.ok()) return file.status();
   Buffer buffer(**file);
   std::ostream out(&buffer);
   const absl::Status status = write(out);
   out.flush();
-  if (!buffer.status().ok()) return Failed(buffer.status());
+  if (!buffer.status().ok()) return buffer.status();
   if (!status.ok()) return status;
   if (!out) return absl::DataLossError(fmt::format("cannot write '{}'", path));
-  return Failed((*file)->Commit());
+  return (*file)->Commit();
 }
 
 }  // namespace vramscope::exporters

@@ -13,8 +13,8 @@
 
 namespace vramscope::exporters {
 
-// Errors: what `write` returned; else kDataLoss, kPermissionDenied or kNotFound (the folder),
-// naming the path and the system's reason. What the system did not take counts before `write`.
+// Errors: what `write` returned; else those of trace::OutputFile, naming the path and the system's
+// reason. What the system did not take counts before `write`.
 absl::Status WriteFile(const std::string& path,
                        const std::function<absl::Status(std::ostream&)>& write);
 

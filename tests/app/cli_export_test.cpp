@@ -65,7 +65,7 @@ TEST_F(CliRecording, ExportsLeaveNothingBehindWhenTheyFail) {
     EXPECT_THAT(outcome.err, AllOf(HasSubstr(nowhere), HasSubstr("No such file")));
     if (std::filesystem::exists("/dev/full")) {
       const Outcome full = RunVramscope({"export", file, "--to", format, "-o", "/dev/full"});
-      EXPECT_EQ(full.status, 3) << format;
+      EXPECT_EQ(full.status, 4) << format;
       EXPECT_THAT(full.err, HasSubstr("/dev/full"));
     }
   }

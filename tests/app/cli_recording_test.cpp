@@ -40,8 +40,8 @@ TEST_F(CliRecording, EveryCommandTakesIt) {
   EXPECT_EQ(peak["allocated"], 6 * kMiB);
   EXPECT_EQ(peak["groups"].size(), 2u);
   EXPECT_EQ(RunVramscope({"phases", file}).status, 0);
-  EXPECT_EQ(RunVramscope({"check", file, "--budget", "64MiB"}).status, 0);
-  EXPECT_EQ(RunVramscope({"check", file, "--budget", "60MiB"}).status, 1);
+  EXPECT_EQ(RunVramscope({"check", file, "--context", "0", "--budget", "64MiB"}).status, 0);
+  EXPECT_EQ(RunVramscope({"check", file, "--context", "0", "--budget", "60MiB"}).status, 1);
   const Outcome requests = RunVramscope({"requests", file});
   EXPECT_EQ(requests.status, 0);
   const std::string csv = folder_ / "requests.csv";
@@ -79,7 +79,7 @@ TEST_F(CliRecording, DevicesAreNotAddedUp) {
   EXPECT_EQ(Json({"replay", file, "--json"})["device"], 1);
   EXPECT_EQ(Json({"replay", file, "--device", "0", "--json"})["device"], 0);
   EXPECT_EQ(RunVramscope({"replay", file, "--device", "0"}).err, "");
-  EXPECT_EQ(RunVramscope({"check", file, "--budget", "64MiB"}).status, 0);
+  EXPECT_EQ(RunVramscope({"check", file, "--context", "0", "--budget", "64MiB"}).status, 0);
   EXPECT_EQ(Json({"explain", file, "--no-replay", "--json"})["fragmentation"]["reserved"],
             64 * kMiB);
   EXPECT_EQ(Json({"peak", write("oom.json", {.oom = true}), "--json"})["device"], 0);

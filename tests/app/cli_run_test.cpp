@@ -13,6 +13,7 @@ namespace vramscope::test {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr double kGiB = 1073741824.0;
@@ -176,6 +177,78 @@ TEST_F(CliRun, ConfigurationsThatTheTrainerRefusesAreBadInput) {
   WriteFile(odd, R"({"model_type": "llama", "hidden_size": 32})");
   outcome = RunVramscope({"plan", "--model", odd});
   EXPECT_EQ(outcome.status, 3) << outcome.err;
+}
+
+TEST_F(CliRun, APlanSaysWhatItAssumes) {
+  const json plan = Json({"plan", "--model", tiny_, "--set", "seq=16"});
+  bool context = false;
+  for (const json& a : plan["assumptions"]) {
+    context = context || (a["where"] == "device table: rtx-4090" && a["bytes"] == 450 << 20);
+    EXPECT_TRUE(a["what"].is_string() && a.contains("bytes"));
+  }
+  EXPECT_TRUE(context) << plan["assumptions"];
+  EXPECT_THAT(RunVramscope({"plan", "--model", tiny_, "--set", "seq=16"}).out,
+              HasSubstr("Assumed:"));
+}
+
+// What is given explicitly wins over what a preset brings along, in whatever order.
+TEST_F(CliRun, SettingsWinOverAPreset) {
+  const std::vector<std::string> preset = {"--preset", "basics-medium"},
+                                 settings = {"--set", "batch=1", "--set", "optimizer.name=sgd",
+                                             "--set", "steps=1"};
+  for (const auto& [first, second] : {std::pair(preset, settings), std::pair(settings, preset)}) {
+    std::vector<std::string> arguments = {"plan"};
+    arguments.insert(arguments.end(), first.begin(), first.end());
+    arguments.insert(arguments.end(), second.begin(), second.end());
+    const json config = Json(arguments)["config"];
+    EXPECT_EQ(config["batch"], 1);
+    EXPECT_EQ(config["optimizer"]["name"], "sgd");
+    EXPECT_EQ(config["optimizer"]["impl"], "loop") << "the preset's own";
+  }
+}
+
+// Found out after one micro-batch, not after gigabytes.
+TEST_F(CliRun, APlanOfTooManyEventsIsRefused) {
+  for (const std::vector<std::string>& size : std::vector<std::vector<std::string>>{
+           {"batch=4096", "micro_batches=4096", "steps=1000"},
+           {"steps=1000", "seq=8", "batch=4096", "micro_batches=2048"}}) {
+    std::vector<std::string> arguments = {"plan", "--model", tiny_};
+    for (const std::string& set : size) arguments.insert(arguments.end(), {"--set", set});
+    const Outcome outcome = RunVramscope(arguments);
+    EXPECT_EQ(outcome.status, 3) << outcome.err;
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("million events"), HasSubstr("micro_batches")));
+    EXPECT_EQ(outcome.out, "");
+  }
+}
+
+// With SDPA's memory-efficient kernel no scores are kept.
+TEST_F(CliRun, EfficientAttentionIsPlanned) {
+  const auto activations = [&](const char* attention) {
+    return Json({"plan", "--preset", "qwen2-0.5b", "--set", "steps=1", "--set",
+                 std::string("attention=") + attention})["peak_by_category"]["Activation"]
+        .get<uint64_t>();
+  };
+  EXPECT_LT(activations("efficient"), activations("math"));
+  EXPECT_LT(activations("efficient"), activations("eager"));
+}
+
+TEST_F(CliRun, AFullDiskIsAnInternalFailure) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "needs /dev/full";
+  const std::vector<std::string> plan = {"plan", "--model", tiny_, "--set", "seq=16"};
+  std::vector<std::string> arguments = plan;
+  arguments.insert(arguments.end(), {"-o", "/dev/full"});
+  EXPECT_EQ(RunVramscope(arguments).status, 4);
+  EXPECT_EQ(RunVramscope(plan, {.output_path = "/dev/full"}).status, 4);
+  arguments.back() = "-";
+  EXPECT_EQ(RunVramscope(arguments, {.output_path = "/dev/full"}).status, 4);
+}
+
+TEST_F(CliRun, APlanNeedsNoWorkingFolder) {
+  const std::string gone = folder_ / "gone";
+  std::filesystem::create_directory(gone);
+  const Outcome outcome =
+      RunVramscope({"plan", "--model", tiny_, "--set", "seq=16"}, {.vanished_folder = gone});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 
 TEST_F(CliRun, AnInterruptEndsTheRunAtOnce) {

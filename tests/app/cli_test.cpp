@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "profiler/trace/writer.h"
 #include "tests/app/process.h"
@@ -19,7 +20,7 @@ using trace::EventKind;
 using trace::Phase;
 
 // Two steps: a parameter of 1 MiB stays, an activation of 2 MiB (+ `more`) comes and goes in each.
-void WriteSample(const std::string& path, uint64_t more = 0) {
+void WriteSample(const std::string& path, uint64_t more = 0, bool has_times = true) {
   auto writer = trace::TraceWriter::ToFile(path);
   ASSERT_TRUE(writer.ok()) << writer.status();
   trace::TraceInfo info;
@@ -29,13 +30,14 @@ void WriteSample(const std::string& path, uint64_t more = 0) {
   info.device.name = "Test GPU";
   info.device.memory_bytes = 16 << 20;
   info.device.context_bytes = 1 << 20;
+  info.has_times = has_times;
   (*writer)->Begin(info);
   const std::vector<std::string> strings = {"aten::mm", "layer"};
   (*writer)->Strings(1, strings);
   std::vector<Event> events;
   int64_t now = 0;
   const auto add = [&](Event event) {
-    event.time_ns = now += 1'000'000;
+    event.time_ns = now += has_times ? 1'000'000 : 1;
     events.push_back(event);
   };
   uint64_t next = 0;
@@ -261,6 +263,35 @@ TEST_F(Cli, PeakAndPhases) {
   EXPECT_EQ(phases["steps"][0]["backward_ms"], 3.0);
 }
 
+// An order is no time: entries in its place, and no milliseconds.
+TEST_F(Cli, AFileWithoutTimesIsShownByEntries) {
+  const std::string file = folder_ / "untimed.trace";
+  WriteSample(file, 0, false);
+  const json peak = Json({"peak", file, "--json"});
+  EXPECT_EQ(peak["allocated"], 3 << 20);
+  EXPECT_TRUE(peak["at"]["time_ns"].is_null());
+  EXPECT_EQ(peak["at"]["entry"], 5);
+  const json step = Json({"phases", file, "--json"})["steps"][1];
+  for (const char* key : {"forward_ms", "backward_ms", "optimizer_ms", "total_ms", "begin_ns"})
+    EXPECT_TRUE(step[key].is_null()) << key;
+  EXPECT_EQ(step["peak_allocated"], 3 << 20);
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"peak", file}, {"phases", file}, {"explain", file}, {"diff", file, file}}) {
+    const Outcome outcome = RunVramscope(arguments);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    static const std::regex kTime("[0-9] (ms|us|ns|s)\\b");
+    EXPECT_FALSE(std::regex_search(outcome.out, kTime)) << arguments[0] << outcome.out;
+  }
+  EXPECT_THAT(RunVramscope({"peak", file}).out, HasSubstr("at entry 5"));
+  for (const char* command : {"peak", "explain"}) {
+    const Outcome outcome = RunVramscope({command, file, "--at", "1ms"});
+    EXPECT_EQ(outcome.status, 3);
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("no times"), HasSubstr("--event")));
+  }
+  EXPECT_EQ(Json({"peak", file, "--event", "1", "--json"})["allocated"], 1 << 20);
+  EXPECT_EQ(RunVramscope({"peak", file, "--event", "1000"}).status, 3);
+}
+
 TEST_F(Cli, RequestsAreTheContractsColumns) {
   const Outcome outcome = RunVramscope({"requests", sample_});
   EXPECT_EQ(outcome.status, 0);
@@ -316,6 +347,58 @@ TEST_F(Cli, EstimateGivesThePublishedCounts) {
       Json({"estimate", "--preset", "llama-3.2-1b", "--set", "precision=bf16", "--json"});
   EXPECT_EQ(estimate["parameters"]["count"], 1235814400);
   EXPECT_EQ(estimate["parameters"]["bytes"], 2 * 1235814400LL);
+}
+
+constexpr char kLlama[] = R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama",
+    "vocab_size": 128, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2,
+    "num_attention_heads": 4, "num_key_value_heads": 2, "torch_dtype": "bfloat16")";
+
+// One check: what a plan would refuse, a formula does not answer either, and without a worker.
+TEST_F(Cli, ModelsThatAreNotPlannedAreRefusedByName) {
+  const std::string file = folder_ / "config.json";
+  for (const auto& [more, says] : std::vector<std::pair<std::string, std::string>>{
+           {R"(, "quantization_config": {"bits": 4})", "quantization_config"},
+           {R"(, "num_experts": 8)", "num_experts"},
+           {R"(, "hidden_act": "mish")", "mish"},
+           {R"(, "head_dim": 7)", "odd"},
+           {R"(, "rope_scaling": {"rope_type": "yarn"})", "yarn"},
+           {R"(, "use_sliding_window": true)", "sliding_window"}}) {
+    WriteFile(file, kLlama + more + "}");
+    for (const std::vector<std::string>& arguments :
+         std::vector<std::vector<std::string>>{{"estimate", "--model", file},
+                                               {"plan", "--model", file},
+                                               {"check", "--model", file, "--budget", "1GiB"},
+                                               {"run", "--backend", "cpu", "--model", file}}) {
+      const Outcome outcome =
+          RunVramscope(arguments, {.environment = {"VRAMSCOPE_WORKER=/no/such/worker"}});
+      EXPECT_EQ(outcome.status, 3) << arguments[0] << more << outcome.err;
+      EXPECT_THAT(outcome.err, AllOf(HasSubstr(says), HasSubstr(file)));
+      EXPECT_EQ(outcome.out, "");
+    }
+  }
+}
+
+TEST_F(Cli, AnEstimateSaysWhatItAssumes) {
+  const std::string file = folder_ / "config.json";
+  WriteFile(file, std::string(kLlama) + R"(, "foo": {"bar": [1]}})");
+  const json estimate = Json({"estimate", "--model", file, "--json"});
+  ASSERT_EQ(estimate["assumptions"].size(), 2u);
+  EXPECT_THAT(estimate["assumptions"][0]["what"], HasSubstr("bfloat16"));
+  EXPECT_EQ(estimate["assumptions"][0]["where"], "config.json: torch_dtype");
+  EXPECT_THAT(estimate["assumptions"][1]["what"], HasSubstr("foo"));
+  EXPECT_TRUE(estimate["assumptions"][1]["bytes"].is_null());
+  EXPECT_THAT(RunVramscope({"estimate", "--model", file}).out,
+              AllOf(HasSubstr("Assumed"), HasSubstr("foo")));
+  EXPECT_EQ(Json({"estimate", "--model", file, "--set", "precision=bf16", "--json"})["assumptions"]
+                .size(),
+            1u);
+}
+
+TEST_F(Cli, LoraThatMatchesNothingNamesWhatThereIs) {
+  const Outcome outcome = RunVramscope({"plan", "--preset", "gpt2", "--set", "lora.rank=8"},
+                                       {.environment = {"VRAMSCOPE_WORKER=/no/such/worker"}});
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("q_proj"), HasSubstr("c_attn, c_proj, c_fc")));
 }
 
 TEST_F(Cli, DevicesAndPresetsList) {

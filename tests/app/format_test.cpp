@@ -52,6 +52,28 @@ TEST(Table, SomeColumnsStayWhole) {
   EXPECT_NE(table.Text(20).find("threshold:0.8"), std::string::npos);
 }
 
+TEST(Format, WhatIsPrintableStaysAndTheRestIsReplaced) {
+  EXPECT_EQ(Printable("a\u00e4\u20ac\U0001f600"), "a\u00e4\u20ac\U0001f600");
+  EXPECT_EQ(Printable(std::string("\0\x1b[2J\n\t\x7f", 8)), "??[2J???");
+  EXPECT_EQ(Printable("\u009b2J\u202eabc"), "?2J?abc");
+  const std::string bad = "\xef\xbf\xbd";
+  EXPECT_EQ(Printable("\xff"), bad);
+  EXPECT_EQ(Printable("\xc0\x80"), bad + bad) << "longer than it needs to be";
+  EXPECT_EQ(Printable("\xed\xa0\x80"), bad + bad + bad) << "half of a pair";
+  EXPECT_EQ(Printable("\xe2\x82"), bad + bad) << "cut";
+  EXPECT_EQ(Printable("\xf5\x80\x80\x80"), bad + bad + bad + bad) << "beyond the last";
+  EXPECT_EQ(PrintableLines("a\x1b\nb\n"), "a?\nb\n");
+}
+
+// DESIGN section 11.
+TEST(ExitCodes, WhatAFileOrARunAsksForTooMuchIsBadInput) {
+  EXPECT_EQ(ExitCodeOf(absl::ResourceExhaustedError("")), kBadInput);
+  EXPECT_EQ(ExitCodeOf(OutOfMemory("x.pickle")), kBadInput);
+  EXPECT_EQ(ExitCodeOf(absl::OutOfRangeError("")), kBadInput);
+  EXPECT_EQ(ExitCodeOf(absl::InternalError("")), kInternalFailure);
+  EXPECT_EQ(ExitCodeOf(absl::UnavailableError("")), kInternalFailure);
+}
+
 TEST(Format, ProseBreaksBetweenWords) {
   EXPECT_EQ(Prose("one two three", 0), "  one two three\n");
   EXPECT_EQ(Prose("one two three", 10), "  one two\n  three\n");

@@ -1,6 +1,7 @@
 #include "tests/app/process.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,8 +20,12 @@ using Clock = std::chrono::steady_clock;
 
 [[noreturn]] void Child(const std::vector<std::string>& arguments, const ProcessOptions& options,
                         const std::string& in, const std::string& out, const std::string& err) {
-  dup2(open(in.c_str(), O_RDONLY), STDIN_FILENO);
-  dup2(open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
+  const std::string& input = options.input_path.empty() ? in : options.input_path;
+  dup2(open(input.c_str(), O_RDONLY), STDIN_FILENO);
+  const int output = options.output_path.empty()
+                         ? open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600)
+                         : open(options.output_path.c_str(), O_WRONLY | O_APPEND);
+  dup2(output, STDOUT_FILENO);
   dup2(open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
   for (const std::string& setting : options.environment) {
     const size_t equals = setting.find('=');
@@ -29,6 +34,13 @@ using Clock = std::chrono::steady_clock;
     } else {
       setenv(setting.substr(0, equals).c_str(), setting.substr(equals + 1).c_str(), 1);
     }
+  }
+  if (!options.vanished_folder.empty() &&
+      (chdir(options.vanished_folder.c_str()) != 0 || rmdir(options.vanished_folder.c_str()) != 0))
+    _exit(126);
+  if (options.address_space > 0) {
+    const rlimit limit{options.address_space, options.address_space};
+    if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(126);
   }
   std::vector<char*> argv;
   std::string program = VRAMSCOPE_PROGRAM;

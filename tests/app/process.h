@@ -1,6 +1,7 @@
 // Runs the built vramscope program and collects what it says.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -14,6 +15,10 @@ struct Outcome {
 
 struct ProcessOptions {
   std::string input;                     // for standard input
+  std::string input_path;                // in its place, a file
+  std::string output_path;               // standard output goes on there, and not into the outcome
+  std::string vanished_folder;           // run in it, after it was removed
+  uint64_t address_space = 0;            // at most so many bytes of it
   std::vector<std::string> environment;  // "NAME=value", over the own one; "NAME" removes
   int signal = 0;                        // sent to the program `signal_after_ms` after its start
   int signal_after_ms = 0;

@@ -49,6 +49,8 @@ absl::Status Guard(const Body& body) {
     return body();
   } catch (const CancelledError&) {
     return absl::CancelledError("the run was cancelled");
+  } catch (const RunRefused& refused) {
+    return refused.status;
   } catch (const c10::OutOfMemoryError& error) {
     return absl::ResourceExhaustedError(FirstParagraph(error.what_without_backtrace()));
   } catch (const c10::NotImplementedError& error) {

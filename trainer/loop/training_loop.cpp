@@ -4,8 +4,11 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 #include <optional>
 
+#include "profiler/run/check_run.h"
 #include "trainer/capture/cancel.h"
 #include "trainer/capture/scopes.h"
 #include "trainer/capture/taps.h"
@@ -19,47 +22,6 @@ namespace vramscope::trainer {
 namespace {
 
 using trace::Phase;
-
-// Beyond these a size is a mistake, and products of them would overflow.
-constexpr int kMaxBatch = 1 << 20;
-constexpr int kMaxSeq = 1 << 24;
-constexpr int kMaxSteps = 1'000'000;
-
-absl::Status CheckSizes(const run::RunConfig& config) {
-  struct Bound {
-    const char* key;
-    int value;
-    int high;
-  };
-  for (const Bound& b : {Bound{"batch", config.batch, kMaxBatch}, Bound{"seq", config.seq, kMaxSeq},
-                         Bound{"micro_batches", config.micro_batches, kMaxBatch},
-                         Bound{"steps", config.steps, kMaxSteps}}) {
-    if (b.value >= 1 && b.value <= b.high) continue;
-    return absl::InvalidArgumentError(
-        fmt::format("{} = {} is not between 1 and {}", b.key, b.value, b.high));
-  }
-  if (config.batch % config.micro_batches != 0) {
-    return absl::InvalidArgumentError(
-        fmt::format("batch = {} can't be divided into micro_batches = {}: batch is what one "
-                    "optimizer step sees, choose a divisor of it",
-                    config.batch, config.micro_batches));
-  }
-  if (config.checkpointing.mode == run::CheckpointMode::kEveryK && config.checkpointing.k < 1) {
-    return absl::InvalidArgumentError(
-        fmt::format("checkpointing.k = {} must be at least 1", config.checkpointing.k));
-  }
-  const bool half = config.precision != run::Precision::kFp32;
-  if (config.attention == run::Attention::kFlash && !half && config.backend != run::Backend::kCpu) {
-    return absl::InvalidArgumentError(
-        "attention=flash needs a 16-bit precision: set precision to bf16, fp16, amp-bf16 or "
-        "amp-fp16, or attention to math or efficient");
-  }
-  if (config.attention == run::Attention::kEfficient && config.backend == run::Backend::kCpu) {
-    return absl::InvalidArgumentError(
-        "attention=efficient has no CPU implementation: use eager, math or flash");
-  }
-  return absl::OkStatus();
-}
 
 // Which of SDPA's implementations may be chosen, for its life.
 class SdpaScope {
@@ -110,6 +72,39 @@ void SetUpCheckpointing(const run::RunConfig& config, c10::Device device, Langua
   model.inputs_require_grad = !model.Parameters().front()->trainable;
 }
 
+// Says how the run goes on, and how long it will be; at most so often within a step.
+using Say = std::function<void(int step, const std::string& text)>;
+constexpr std::chrono::milliseconds kBetweenSayings{200};
+
+// What a run comes to, told from what a part of it took.
+class RunLength {
+ public:
+  explicit RunLength(const run::RunConfig& config) : config_(config) {}
+
+  // `passes` micro-batches took so many events.
+  void Saw(int64_t passes, uint64_t events) {
+    const int64_t all = int64_t{config_.steps} * config_.micro_batches;
+    const double whole =
+        static_cast<double>(events) / static_cast<double>(passes) * static_cast<double>(all);
+    millions_ = whole / 1e6;
+    if (whole <= static_cast<double>(kMaxRunEvents)) return;
+    throw RunRefused{absl::InvalidArgumentError(fmt::format(
+        "steps = {} with micro_batches = {} would be about {:.0f} million events, and at most {} "
+        "million are recorded: set steps or micro_batches lower (batch with it, so that a "
+        "micro-batch stays as large). From the second step and the second micro-batch on memory "
+        "repeats itself",
+        config_.steps, config_.micro_batches, millions_, kMaxRunEvents / 1'000'000))};
+  }
+  // For runs that take a while: " (about 3.4 million events)".
+  std::string Text() const {
+    return millions_ < 1 ? "" : fmt::format(" (about {:.1f} million events)", millions_);
+  }
+
+ private:
+  const run::RunConfig& config_;
+  double millions_ = 0;
+};
+
 // State of one run of the loop.
 class Loop {
  public:
@@ -131,6 +126,7 @@ class Loop {
                .values = measured_,
                .seed = static_cast<uint64_t>(config.seed),
                .script = script_}),
+        length_(config),
         repeated_(hooks.repeated) {
     // What a script keeps from the micro-batch before goes within the next one: those are executed.
     if (!hooks.repeat_from_tape || script_.keeps_outputs ||
@@ -159,13 +155,20 @@ class Loop {
     data_.Prepare();
   }
 
-  void Step(int step) {
+  void Step(int step, const Say& say) {
     StepScope scope(step);
     double loss = 0;
+    const uint64_t before = recorder_.events();
     for (int k = 0; k < config_.micro_batches; ++k) {
       std::optional<MicroBatchScope> micro_batch;
       if (config_.micro_batches > 1) micro_batch.emplace(k);
       loss += MicroBatch(step, k);
+      if (step == 0 && k == 0) length_.Saw(1, recorder_.events() - before);
+      const auto now = std::chrono::steady_clock::now();
+      if (k + 1 == config_.micro_batches || now - said_ < kBetweenSayings) continue;
+      said_ = now;
+      say(step, fmt::format("step {} of {}, micro-batch {} of {}{}", step + 1, config_.steps, k + 1,
+                            config_.micro_batches, length_.Text()));
     }
     {
       PhaseScope phase(Phase::kOptimizer);
@@ -181,7 +184,10 @@ class Loop {
       optimizer_->ZeroGrad(config_.zero_grad);
     }
     if (measured_) recorder_.Marker(fmt::format("loss={:.6f}", loss));
+    length_.Saw(config_.micro_batches, recorder_.events() - before);
+    said_ = std::chrono::steady_clock::now();
   }
+  std::string LengthText() const { return length_.Text(); }
 
   // A script that keeps its outputs clears up between steps: gradients after each but the last one,
   // logits and loss before the last one, whose end state is looked at.
@@ -261,6 +267,8 @@ class Loop {
   std::optional<GradScaler> scaler_;
   Batch batch_;
   at::Tensor logits_, loss_;
+  RunLength length_;
+  std::chrono::steady_clock::time_point said_;
   int* const repeated_;
   std::vector<at::Tensor> trained_;
   std::unique_ptr<MicroBatchTape> tapes_[2];  // without gradients, with
@@ -269,14 +277,13 @@ class Loop {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<LanguageModel>> BuildModel(const run::RunConfig& config) {
-  if (absl::Status status = CheckSizes(config); !status.ok()) return status;
-  auto model =
-      MakeLanguageModel(config.model_config_json, {.dtype = PlanPrecision(config.precision).weights,
-                                                   .attention = config.attention,
-                                                   .seq = config.seq});
-  if (!model.ok()) return model.status();
-  if (absl::Status status = ApplyLora(**model, config.lora); !status.ok()) return status;
-  if (absl::Status status = ApplyTrainable(**model, config.trainable); !status.ok()) {
+  const absl::StatusOr<run::ModelConfig> checked = run::CheckRun(config);
+  if (!checked.ok()) return checked.status();
+  auto model = MakeLanguageModel(*checked, {.dtype = PlanPrecision(config.precision).weights,
+                                            .attention = config.attention,
+                                            .seq = config.seq});
+  if (absl::Status status = ApplyLora(*model, config.lora); !status.ok()) return status;
+  if (absl::Status status = ApplyTrainable(*model, config.trainable); !status.ok()) {
     return status;
   }
   return model;
@@ -286,7 +293,7 @@ void RunTraining(const run::RunConfig& config, LanguageModel& model, Backend& ba
                  Recorder& recorder, const RunHooks& hooks) {
   SdpaScope sdpa(config.attention);
   Loop loop(config, model, backend, recorder, hooks);
-  auto progress = [&](int step, std::string text) {
+  const Say progress = [&](int step, const std::string& text) {
     recorder.Flush();
     if (hooks.progress) hooks.progress(step, config.steps, text);
   };
@@ -297,8 +304,8 @@ void RunTraining(const run::RunConfig& config, LanguageModel& model, Backend& ba
   for (int step = 0; step < config.steps; ++step) {
     ThrowIfCancelled();
     if (step > 0) loop.BetweenSteps(step);
-    loop.Step(step);
-    progress(step + 1, fmt::format("step {} of {}", step + 1, config.steps));
+    loop.Step(step, progress);
+    progress(step + 1, fmt::format("step {} of {}{}", step + 1, config.steps, loop.LengthText()));
   }
   loop.DropBatch();
   recorder.Marker(trace::kMarkerTrainingEnd);

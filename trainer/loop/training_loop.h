@@ -6,6 +6,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <cstdint>
 #include <memory>
 
 #include "profiler/run/run_config.h"
@@ -20,9 +21,17 @@ namespace vramscope::trainer {
 // what is trained, combinations. kInvalidArgument names the key.
 absl::StatusOr<std::unique_ptr<LanguageModel>> BuildModel(const run::RunConfig& config);
 
+// A run that turns out to be one that nobody should wait for or hold in memory; kInvalidArgument.
+struct RunRefused {
+  absl::Status status;
+};
+// Events that a run may come to: what a trace of them takes in memory is some 1.5 GB.
+inline constexpr uint64_t kMaxRunEvents = 10'000'000;
+
 // Materialises the model and trains it for config.steps. On a backend that computes, each step
-// ends with a marker "loss=2.345". Throws LibTorch's exceptions and CancelledError; everything on
-// the device except the model's own tensors is gone when it returns or throws.
+// ends with a marker "loss=2.345". Throws LibTorch's exceptions, CancelledError, and RunRefused as
+// soon as its first micro-batch or a step shows that the whole would be too long; everything on the
+// device except the model's own tensors is gone when it returns or throws.
 void RunTraining(const run::RunConfig& config, LanguageModel& model, Backend& backend,
                  Recorder& recorder, const RunHooks& hooks);
 

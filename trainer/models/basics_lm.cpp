@@ -1,11 +1,9 @@
 #include "trainer/models/basics_lm.h"
 
-#include <fmt/format.h>
 #include <torch/torch.h>
 
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -102,62 +100,6 @@ struct Config {
   int64_t vocab = 0, width = 0, inner = 0, layers = 0, heads = 0, seq = 0;
   double theta = 10000, eps = 1e-5;
 };
-
-absl::StatusOr<int64_t> Size(const nlohmann::json& json, const char* key, int64_t limit) {
-  const auto it = json.find(key);
-  if (it == json.end()) {
-    return absl::InvalidArgumentError(fmt::format("basics model: the key {} is missing", key));
-  }
-  if (!it->is_number_integer() || it->get<int64_t>() < 1 || it->get<int64_t>() > limit) {
-    return absl::InvalidArgumentError(fmt::format(
-        "basics model: {} = {} is not an integer between 1 and {}", key, it->dump(), limit));
-  }
-  return it->get<int64_t>();
-}
-
-absl::StatusOr<double> Positive(const nlohmann::json& json, const char* key, double otherwise) {
-  const auto it = json.find(key);
-  if (it == json.end()) return otherwise;
-  if (!it->is_number() || !(it->get<double>() > 0)) {
-    return absl::InvalidArgumentError(
-        fmt::format("basics model: {} = {} is not a positive number", key, it->dump()));
-  }
-  return it->get<double>();
-}
-
-absl::StatusOr<Config> Parse(std::string_view text, int seq) {
-  const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return absl::InvalidArgumentError("basics model: not a JSON object");
-  Config config;
-  struct Field {
-    const char* key;
-    int64_t* value;
-    int64_t limit;
-  };
-  for (const Field& field : {Field{"vocab_size", &config.vocab, 10'000'000},
-                             Field{"hidden_size", &config.width, 131'072},
-                             Field{"intermediate_size", &config.inner, 1'048'576},
-                             Field{"num_hidden_layers", &config.layers, 1000},
-                             Field{"num_attention_heads", &config.heads, 4096}}) {
-    absl::StatusOr<int64_t> value = Size(json, field.key, field.limit);
-    if (!value.ok()) return value.status();
-    *field.value = *value;
-  }
-  absl::StatusOr<double> theta = Positive(json, "rope_theta", config.theta);
-  if (!theta.ok()) return theta.status();
-  absl::StatusOr<double> eps = Positive(json, "rms_norm_eps", config.eps);
-  if (!eps.ok()) return eps.status();
-  config.theta = *theta;
-  config.eps = *eps;
-  if (config.width % (2 * config.heads) != 0) {
-    return absl::InvalidArgumentError(
-        fmt::format("basics model: hidden_size = {} is not a multiple of twice "
-                    "num_attention_heads = {}",
-                    config.width, config.heads));
-  }
-  config.seq = seq;
-  return config;
-}
 
 // --- modules
 
@@ -424,7 +366,6 @@ class BasicsLm : public LanguageModel {
 
   int layers() const override { return static_cast<int>(config_.layers); }
   int64_t vocab_size() const override { return config_.vocab; }
-  int64_t max_positions() const override { return 0; }
   std::vector<Module*> Layers() override {
     std::vector<Module*> out;
     for (auto& block : blocks_) out.push_back(block.get());
@@ -462,20 +403,16 @@ class BasicsLm : public LanguageModel {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<LanguageModel>> MakeBasicsLm(std::string_view json,
-                                                            const ModelOptions& options) {
-  if (options.dtype != at::kFloat) {
-    return absl::InvalidArgumentError(
-        "the basics model keeps its parameters in fp32: set precision to fp32, amp-bf16 or "
-        "amp-fp16");
-  }
-  if (options.attention != run::Attention::kEager) {
-    return absl::InvalidArgumentError(
-        "the basics model writes its attention out: set attention to eager");
-  }
-  absl::StatusOr<Config> config = Parse(json, options.seq);
-  if (!config.ok()) return config.status();
-  return std::make_unique<BasicsLm>(*config);
+std::unique_ptr<LanguageModel> MakeBasicsLm(const run::ModelConfig& config,
+                                            const ModelOptions& options) {
+  return std::make_unique<BasicsLm>(Config{.vocab = config.vocab_size,
+                                           .width = config.hidden_size,
+                                           .inner = config.intermediate_size,
+                                           .layers = config.layers,
+                                           .heads = config.heads,
+                                           .seq = options.seq,
+                                           .theta = config.rope_theta,
+                                           .eps = config.norm_eps});
 }
 
 }  // namespace vramscope::trainer

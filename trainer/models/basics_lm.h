@@ -3,7 +3,7 @@
 // tensor lives exactly as long as it does in that Python program, so that on the plan device the
 // request stream of a step equals a recorded one event for event.
 //
-//   ASSIGN_OR_RETURN(auto model, MakeBasicsLm(json, {.seq = 128}));
+//   auto model = MakeBasicsLm(config, {.seq = 128});
 //
 // How Python's lifetimes are kept (they decide the order of the frees):
 //   - an operand that is a temporary dies right after the operator, the left one before the right;
@@ -16,19 +16,15 @@
 //   - a rebound name keeps its old tensor until the new one exists.
 #pragma once
 
-#include <absl/status/statusor.h>
-
 #include <memory>
-#include <string_view>
 
 #include "trainer/models/language_model.h"
 
 namespace vramscope::trainer {
 
-// kInvalidArgument: a missing or unusable key; weights in 16 bits (the model keeps fp32 parameters:
-// use amp-bf16); an attention other than eager (it is written out); seq above the rotary table is
-// no error, the table is made for `seq`.
-absl::StatusOr<std::unique_ptr<LanguageModel>> MakeBasicsLm(std::string_view json,
-                                                            const ModelOptions& options);
+// Parameters in fp32, attention written out (run::CheckRun() refuses others). A sequence longer
+// than the model's context is no error: the rotary table is made for `options.seq`.
+std::unique_ptr<LanguageModel> MakeBasicsLm(const run::ModelConfig& config,
+                                            const ModelOptions& options);
 
 }  // namespace vramscope::trainer

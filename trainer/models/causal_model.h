@@ -1,6 +1,6 @@
 // A decoder-only model with a head over its last hidden states: what every family adds to its own
-// stack of layers. A Stack has Forward(ids, layer_runner, inputs_require_grad), Layers(),
-// embedding_weight() and max_positions() (0: no limit). See gpt2.cpp and llama.cpp.
+// stack of layers. A Stack has Forward(ids, layer_runner, inputs_require_grad), Layers() and
+// embedding_weight(). See gpt2.cpp and llama.cpp.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,17 +9,17 @@
 #include <memory>
 #include <vector>
 
+#include "profiler/run/model_config.h"
 #include "trainer/models/causal_loss.h"
 #include "trainer/models/language_model.h"
 #include "trainer/models/layers.h"
-#include "trainer/models/model_config.h"
 
 namespace vramscope::trainer {
 
 template <class Stack>
 class CausalModel : public LanguageModel {
  public:
-  CausalModel(const ModelConfig& config, const ModelOptions& options)
+  CausalModel(const run::ModelConfig& config, const ModelOptions& options)
       : LanguageModel(""), config_(config), stack_(config_, options) {
     AddChild(&stack_);
     const Linear::Options head{.inputs = config_.hidden_size,
@@ -45,11 +45,10 @@ class CausalModel : public LanguageModel {
 
   int layers() const override { return static_cast<int>(config_.layers); }
   int64_t vocab_size() const override { return config_.vocab_size; }
-  int64_t max_positions() const override { return stack_.max_positions(); }
   std::vector<Module*> Layers() override { return stack_.Layers(); }
 
  private:
-  const ModelConfig config_;
+  const run::ModelConfig config_;
   Stack stack_;
   std::unique_ptr<Linear> head_;
   at::Tensor hidden_;

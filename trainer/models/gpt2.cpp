@@ -11,8 +11,8 @@
 namespace vramscope::trainer {
 namespace {
 
-Linear::Options Conv1d(const ModelConfig& c, const ModelOptions& o, int64_t inputs, int64_t outputs,
-                       bool residual = false) {
+Linear::Options Conv1d(const run::ModelConfig& c, const ModelOptions& o, int64_t inputs,
+                       int64_t outputs, bool residual = false) {
   // Layers that add to the residual stream start smaller, by the number of such layers.
   const double scale = residual ? 1 / std::sqrt(2.0 * static_cast<double>(c.layers)) : 1;
   return {.inputs = inputs,
@@ -25,7 +25,7 @@ Linear::Options Conv1d(const ModelConfig& c, const ModelOptions& o, int64_t inpu
 
 class Attention : public Module {
  public:
-  Attention(const ModelConfig& c, const ModelOptions& o, int64_t layer)
+  Attention(const run::ModelConfig& c, const ModelOptions& o, int64_t layer)
       : Module("attn"),
         config_(c),
         eager_(o.attention == run::Attention::kEager),
@@ -98,7 +98,7 @@ class Attention : public Module {
     return {std::move(output), std::move(weights)};
   }
 
-  const ModelConfig& config_;
+  const run::ModelConfig& config_;
   bool eager_;
   int64_t layer_;
   Buffer* mask_;
@@ -107,7 +107,7 @@ class Attention : public Module {
 
 class Mlp : public Module {
  public:
-  Mlp(const ModelConfig& c, const ModelOptions& o)
+  Mlp(const run::ModelConfig& c, const ModelOptions& o)
       : Module("mlp"),
         config_(c),
         up_("c_fc", Conv1d(c, o, c.hidden_size, c.intermediate_size)),
@@ -130,25 +130,25 @@ class Mlp : public Module {
   at::Tensor Activate(const at::Tensor& x) const {
     ModuleScope scope("act");
     switch (config_.activation) {
-      case Activation::kSilu:
+      case run::Activation::kSilu:
         return at::silu(x);
-      case Activation::kGelu:
+      case run::Activation::kGelu:
         return at::gelu(x);
-      case Activation::kGeluNew:
+      case run::Activation::kGeluNew:
         return GeluNew(x);
-      case Activation::kGeluTanh:
+      case run::Activation::kGeluTanh:
         return at::gelu(x, "tanh");
     }
     return x;
   }
 
-  const ModelConfig& config_;
+  const run::ModelConfig& config_;
   Linear up_, down_;
 };
 
 class Block : public Module {
  public:
-  Block(std::string name, const ModelConfig& c, const ModelOptions& o, int64_t layer)
+  Block(std::string name, const run::ModelConfig& c, const ModelOptions& o, int64_t layer)
       : Module(std::move(name)),
         norm1_("ln_1", c.hidden_size, c.norm_eps, o.dtype),
         attention_(c, o, layer),
@@ -187,7 +187,7 @@ class Block : public Module {
 // "transformer": everything below the output layer.
 class Stack : public Module {
  public:
-  Stack(const ModelConfig& c, const ModelOptions& o)
+  Stack(const run::ModelConfig& c, const ModelOptions& o)
       : Module("transformer"),
         config_(c),
         tokens_("wte", c.vocab_size, c.hidden_size, o.dtype, c.initializer_range),
@@ -229,11 +229,10 @@ class Stack : public Module {
     for (auto& block : blocks_) out.push_back(block.get());
     return out;
   }
-  int64_t max_positions() const { return config_.max_positions; }
   const std::shared_ptr<Parameter>& embedding_weight() const { return tokens_.weight(); }
 
  private:
-  const ModelConfig& config_;
+  const run::ModelConfig& config_;
   Embedding tokens_, positions_;
   std::vector<std::unique_ptr<Block>> blocks_;
   LayerNorm norm_;
@@ -241,7 +240,8 @@ class Stack : public Module {
 
 }  // namespace
 
-std::unique_ptr<LanguageModel> MakeGpt2(const ModelConfig& config, const ModelOptions& options) {
+std::unique_ptr<LanguageModel> MakeGpt2(const run::ModelConfig& config,
+                                        const ModelOptions& options) {
   return std::make_unique<CausalModel<Stack>>(config, options);
 }
 

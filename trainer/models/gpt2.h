@@ -5,11 +5,12 @@
 
 #include <memory>
 
+#include "profiler/run/model_config.h"
 #include "trainer/models/language_model.h"
-#include "trainer/models/model_config.h"
 
 namespace vramscope::trainer {
 
-std::unique_ptr<LanguageModel> MakeGpt2(const ModelConfig& config, const ModelOptions& options);
+std::unique_ptr<LanguageModel> MakeGpt2(const run::ModelConfig& config,
+                                        const ModelOptions& options);
 
 }  // namespace vramscope::trainer

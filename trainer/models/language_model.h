@@ -1,18 +1,17 @@
 // A decoder-only language model as the training loop sees it: token ids in, logits out, a loss.
 //
-//   ASSIGN_OR_RETURN(auto model, MakeLanguageModel(json, {.dtype = at::kBFloat16}));
+//   ASSIGN_OR_RETURN(run::ModelConfig config, run::ParseModelConfig(json));
+//   auto model = MakeLanguageModel(config, {.dtype = at::kBFloat16});
 //   Materialize(*model, {.device = device});
 //   at::Tensor logits = model->Logits(ids);           // [batch, seq, vocab]
 //   at::Tensor loss = model->Loss(logits, labels);    // 0-dim
 #pragma once
 
-#include <absl/status/statusor.h>
-
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 
+#include "profiler/run/model_config.h"
 #include "profiler/run/run_config.h"
 #include "trainer/models/module.h"
 #include "trainer/optimizers/optimizer.h"
@@ -55,7 +54,6 @@ class LanguageModel : public Module {
 
   virtual int layers() const = 0;
   virtual int64_t vocab_size() const = 0;
-  virtual int64_t max_positions() const = 0;  // longest sequence; 0: no limit
   // The layers in order, for checkpointing and "first-layer" / "last-layer".
   virtual std::vector<Module*> Layers() = 0;
 
@@ -70,10 +68,8 @@ class LanguageModel : public Module {
   bool inputs_require_grad = false;  // make the embedding's output require a gradient
 };
 
-// `json` is the text of a Hugging Face config.json (Qwen2, Llama, Mistral, GPT-2) or of the basics
-// model. kInvalidArgument names the architecture that is not supported, the key that is missing or
-// the value out of bounds.
-absl::StatusOr<std::unique_ptr<LanguageModel>> MakeLanguageModel(std::string_view json,
-                                                                 const ModelOptions& options);
+// A model that goes together with its options: run::CheckRun() says whether it does.
+std::unique_ptr<LanguageModel> MakeLanguageModel(const run::ModelConfig& config,
+                                                 const ModelOptions& options);
 
 }  // namespace vramscope::trainer

@@ -12,16 +12,16 @@
 namespace vramscope::trainer {
 namespace {
 
-at::Tensor Activate(Activation activation, const at::Tensor& x) {
+at::Tensor Activate(run::Activation activation, const at::Tensor& x) {
   ModuleScope scope("act_fn");
   switch (activation) {
-    case Activation::kSilu:
+    case run::Activation::kSilu:
       return at::silu(x);
-    case Activation::kGelu:
+    case run::Activation::kGelu:
       return at::gelu(x);
-    case Activation::kGeluNew:
+    case run::Activation::kGeluNew:
       return GeluNew(x);
-    case Activation::kGeluTanh:
+    case run::Activation::kGeluTanh:
       return at::gelu(x, "tanh");
   }
   return x;
@@ -35,7 +35,7 @@ struct Shared {
 
 class Attention : public Module {
  public:
-  Attention(const ModelConfig& c, const ModelOptions& o)
+  Attention(const run::ModelConfig& c, const ModelOptions& o)
       : Module("self_attn"),
         config_(c),
         eager_(o.attention == run::Attention::kEager),
@@ -76,8 +76,8 @@ class Attention : public Module {
   }
 
  private:
-  static Linear::Options Projection(const ModelConfig& c, const ModelOptions& o, int64_t inputs,
-                                    int64_t outputs, bool bias) {
+  static Linear::Options Projection(const run::ModelConfig& c, const ModelOptions& o,
+                                    int64_t inputs, int64_t outputs, bool bias) {
     return {.inputs = inputs,
             .outputs = outputs,
             .bias = bias,
@@ -106,14 +106,14 @@ class Attention : public Module {
     return {std::move(output), std::move(weights)};
   }
 
-  const ModelConfig& config_;
+  const run::ModelConfig& config_;
   bool eager_;
   Linear q_, k_, v_, o_;
 };
 
 class Mlp : public Module {
  public:
-  Mlp(const ModelConfig& c, const ModelOptions& o)
+  Mlp(const run::ModelConfig& c, const ModelOptions& o)
       : Module("mlp"),
         activation_(c.activation),
         gate_("gate_proj", Options(c, o, c.hidden_size, c.intermediate_size)),
@@ -135,7 +135,7 @@ class Mlp : public Module {
   }
 
  private:
-  static Linear::Options Options(const ModelConfig& c, const ModelOptions& o, int64_t inputs,
+  static Linear::Options Options(const run::ModelConfig& c, const ModelOptions& o, int64_t inputs,
                                  int64_t outputs) {
     return {.inputs = inputs,
             .outputs = outputs,
@@ -144,13 +144,13 @@ class Mlp : public Module {
             .standard_deviation = c.initializer_range};
   }
 
-  Activation activation_;
+  run::Activation activation_;
   Linear gate_, up_, down_;
 };
 
 class DecoderLayer : public Module {
  public:
-  DecoderLayer(std::string name, const ModelConfig& c, const ModelOptions& o)
+  DecoderLayer(std::string name, const run::ModelConfig& c, const ModelOptions& o)
       : Module(std::move(name)),
         attention_(c, o),
         mlp_(c, o),
@@ -192,7 +192,7 @@ class DecoderLayer : public Module {
 // "model": everything below the output layer.
 class Stack : public Module {
  public:
-  Stack(const ModelConfig& c, const ModelOptions& o)
+  Stack(const run::ModelConfig& c, const ModelOptions& o)
       : Module("model"),
         config_(c),
         eager_(o.attention == run::Attention::kEager),
@@ -234,7 +234,6 @@ class Stack : public Module {
     for (auto& layer : layers_) out.push_back(layer.get());
     return out;
   }
-  int64_t max_positions() const { return 0; }  // rotary: only quality ends there
   const std::shared_ptr<Parameter>& embedding_weight() const { return embedding_.weight(); }
 
  private:
@@ -264,7 +263,7 @@ class Stack : public Module {
     return mask.unsqueeze(0).unsqueeze(0).expand({batch, 1, -1, -1});
   }
 
-  const ModelConfig& config_;
+  const run::ModelConfig& config_;
   bool eager_;
   Embedding embedding_;
   std::vector<std::unique_ptr<DecoderLayer>> layers_;
@@ -274,7 +273,8 @@ class Stack : public Module {
 
 }  // namespace
 
-std::unique_ptr<LanguageModel> MakeLlama(const ModelConfig& config, const ModelOptions& options) {
+std::unique_ptr<LanguageModel> MakeLlama(const run::ModelConfig& config,
+                                         const ModelOptions& options) {
   return std::make_unique<CausalModel<Stack>>(config, options);
 }
 

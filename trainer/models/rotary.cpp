@@ -48,15 +48,15 @@ at::Tensor Rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& 
 
 }  // namespace
 
-std::vector<float> InverseFrequencies(const ModelConfig& config) {
+std::vector<float> InverseFrequencies(const run::ModelConfig& config) {
   const int64_t half = config.head_dim / 2;
   std::vector<float> out(half);
   for (int64_t i = 0; i < half; ++i) {
     const double exponent = 2.0 * static_cast<double>(i) / static_cast<double>(config.head_dim);
     double f = 1.0 / std::pow(config.rope_theta, exponent);
-    if (config.rope_scaling == RopeScaling::kLinear) {
+    if (config.rope_scaling == run::RopeScaling::kLinear) {
       f /= config.rope_factor;
-    } else if (config.rope_scaling == RopeScaling::kLlama3) {
+    } else if (config.rope_scaling == run::RopeScaling::kLlama3) {
       const double wavelength = 2 * std::numbers::pi / f;
       const double low = config.rope_original_positions / config.rope_low_freq_factor;
       const double high = config.rope_original_positions / config.rope_high_freq_factor;
@@ -74,7 +74,7 @@ std::vector<float> InverseFrequencies(const ModelConfig& config) {
   return out;
 }
 
-RotaryEmbedding::RotaryEmbedding(std::string name, const ModelConfig& config)
+RotaryEmbedding::RotaryEmbedding(std::string name, const run::ModelConfig& config)
     : Module(std::move(name)) {
   inverse_frequencies_ =
       AddBuffer({.name = "inv_freq",

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "trainer/models/model_config.h"
+#include "profiler/run/model_config.h"
 #include "trainer/models/module.h"
 
 namespace vramscope::trainer {
@@ -14,11 +14,11 @@ namespace vramscope::trainer {
 // Inverse frequencies [head_dim / 2] with the config's scaling applied. The llama3 rule: long
 // wavelengths are divided by `factor`, short ones kept, between them interpolated (Hugging Face
 // transformers, modeling_rope_utils.py).
-std::vector<float> InverseFrequencies(const ModelConfig& config);
+std::vector<float> InverseFrequencies(const run::ModelConfig& config);
 
 class RotaryEmbedding : public Module {
  public:
-  RotaryEmbedding(std::string name, const ModelConfig& config);
+  RotaryEmbedding(std::string name, const run::ModelConfig& config);
   // cos and sin, [1, seq, head_dim], of `dtype`. position_ids: int64 [1, seq]. Computed in fp32
   // outside autograd and autocast.
   std::pair<at::Tensor, at::Tensor> Forward(const at::Tensor& position_ids, at::ScalarType dtype);

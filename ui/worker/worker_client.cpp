@@ -2,6 +2,7 @@
 
 #include <QElapsedTimer>
 #include <QFileInfo>
+#include <QMetaMethod>
 #include <QProcess>
 #include <QTimer>
 #include <algorithm>
@@ -329,6 +330,8 @@ struct WorkerClient::Impl {
 
   void SendPartial() {
     if (!active || active->replaced || !active->assembler || draining) return;
+    // A picture of what has arrived is a copy of it: not for nobody (the command line).
+    if (!self->isSignalConnected(QMetaMethod::fromSignal(&WorkerClient::partialTrace))) return;
     if (!active->since_partial.isValid()) active->since_partial.start();
     const qint64 pause = std::max<qint64>(kPartialMs, active->partial_cost_ms * kPartialShare);
     const uint64_t events = active->assembler->events();

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "profiler/run/run_config.h"
 #include "tests/trainer/loop/run_helpers.h"
 #include "trainer/models/language_model.h"
+#include "trainer/models/layers.h"
 #include "trainer/techniques/checkpointing.h"
 #include "trainer/techniques/trainable.h"
 
@@ -16,9 +18,9 @@ namespace vramscope::trainer {
 namespace {
 
 std::unique_ptr<LanguageModel> Make(std::string_view json, ModelOptions options = {}) {
-  auto model = MakeLanguageModel(json, options);
-  EXPECT_TRUE(model.ok()) << model.status();
-  return model.ok() ? *std::move(model) : nullptr;
+  const auto config = run::ParseModelConfig(json);
+  EXPECT_TRUE(config.ok()) << config.status();
+  return config.ok() ? MakeLanguageModel(*config, options) : nullptr;
 }
 
 std::string_view PresetJson(std::string_view name) {
@@ -27,6 +29,21 @@ std::string_view PresetJson(std::string_view name) {
   }
   ADD_FAILURE() << "no preset " << name;
   return "";
+}
+
+// What the command line and the window say before a run is what the modules are called.
+TEST(Models, LinearLayersAreCalledAsRunSays) {
+  for (const char* name : {"qwen2-0.5b", "gpt2", "llama-3.2-1b", "basics-medium"}) {
+    const std::string_view json = PresetJson(name);
+    std::set<std::string_view> said;
+    for (std::string_view layer : run::LinearLayerNames(*run::ParseModelConfig(json)))
+      said.insert(layer);
+    std::set<std::string> there;
+    Make(json, {.seq = 8})->Visit([&](Module& module, const std::string&) {
+      if (dynamic_cast<Linear*>(&module) != nullptr) there.insert(module.name());
+    });
+    EXPECT_EQ(std::set<std::string>(said.begin(), said.end()), there) << name;
+  }
 }
 
 TEST(Models, ParameterCountsOfThePresets) {

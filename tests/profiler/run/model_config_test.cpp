@@ -1,11 +1,11 @@
-#include "trainer/models/model_config.h"
+#include "profiler/run/model_config.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace vramscope::trainer {
+namespace vramscope::run {
 namespace {
 
 using testing::HasSubstr;
@@ -76,8 +76,62 @@ TEST(ModelConfig, ErrorsNameWhatIsWrong) {
   EXPECT_THAT(Error(Replace(kQwen, "\"num_key_value_heads\": 2",
                             "\"num_key_value_heads\": 2, \"rope_scaling\": {\"type\": \"yarn\"}")),
               HasSubstr("\"yarn\" is not supported"));
+  EXPECT_THAT(Error(Replace(kQwen, "\"hidden_size\": 64,", "")), HasSubstr("hidden_size"));
+  EXPECT_THAT(Error(R"({"model_type": "gpt2", "vocab_size": 8, "n_embd": 8})"),
+              HasSubstr("n_layer"));
+  // Only Llama says what it is without the key.
+  EXPECT_THAT(Error(Replace(kQwen, ",\n  \"num_key_value_heads\": 2", "")),
+              HasSubstr("num_key_value_heads"));
+  EXPECT_THAT(Error(R"({"model_type": "basics", "vocab_size": 8, "hidden_size": 8})"),
+              HasSubstr("intermediate_size"));
+  EXPECT_THAT(Error(R"({"model_type": "basics", "vocab_size": 8, "hidden_size": 8,
+      "intermediate_size": 8, "num_hidden_layers": 1, "num_attention_heads": 8})"),
+              HasSubstr("not a multiple of twice"));
   EXPECT_THAT(Error(std::string(kMaxConfigBytes + 1, ' ')), HasSubstr("too large"));
 }
 
+std::string With(const std::string& setting) {
+  return Replace(kQwen, "\"vocab_size\"", setting + ", \"vocab_size\"");
+}
+
+// What makes it another model is refused; nothing of it is planned in silence.
+TEST(ModelConfig, KeysOfOtherModelsAreRefused) {
+  for (const char* setting :
+       {R"("quantization_config": {"bits": 4})", R"("compression_config": {"format": "pack"})",
+        R"("num_experts": 8)", R"("num_local_experts": 8)", R"("n_routed_experts": 64)",
+        R"("kv_lora_rank": 512)", R"("vision_config": {"depth": 32})", R"("text_config": {"a": 1})",
+        R"("is_encoder_decoder": true)", R"("pretraining_tp": 2)",
+        R"("partial_rotary_factor": 0.5)", R"("attn_logit_softcapping": 50.0)",
+        R"("num_nextn_predict_layers": 1)",
+        R"("layer_types": ["full_attention", "linear_attention"])",
+        R"("layer_types": ["sliding_attention"])", R"("use_sliding_window": true)"}) {
+    const std::string text(setting);
+    EXPECT_THAT(Error(With(text)), HasSubstr(text.substr(1, text.find('"', 1) - 1)));
+  }
+  for (
+      const char* setting :
+      {R"("quantization_config": null)", R"("num_experts": 0)", R"("num_local_experts": 1)",
+       R"("pretraining_tp": 1)", R"("partial_rotary_factor": 1.0)",
+       R"("use_sliding_window": false)", R"("layer_types": ["full_attention", "full_attention"])",
+       R"("use_sliding_window": true, "sliding_window": 8, "layer_types": ["sliding_attention"])"}) {
+    const auto config = ParseModelConfig(With(setting));
+    ASSERT_TRUE(config.ok()) << setting << config.status();
+    EXPECT_TRUE(config->unknown.empty()) << setting;
+  }
+}
+
+TEST(ModelConfig, WhatIsNotLookedAtIsListed) {
+  const auto config = ParseModelConfig(
+      With(R"("foo": {"bar": 1}, "output_hidden_states": true, "output_attentions": false,
+              "torch_dtype": "bfloat16", "use_cache": false)"));
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->unknown, std::vector<std::string>{"foo"});
+  ASSERT_EQ(config->ignored.size(), 1u);
+  EXPECT_THAT(config->ignored[0], HasSubstr("output_hidden_states"));
+  EXPECT_EQ(config->stored_type, "bfloat16");
+  EXPECT_FALSE(config->use_cache);
+  EXPECT_TRUE(ParseModelConfig(kQwen)->use_cache) << "as transformers";
+}
+
 }  // namespace
-}  // namespace vramscope::trainer
+}  // namespace vramscope::run

@@ -1,5 +1,10 @@
-// What a Hugging Face config.json says about a decoder-only transformer, checked and with the
-// family's defaults filled in. No LibTorch here.
+// What a Hugging Face config.json (or the "basics" form) says about a decoder-only transformer,
+// checked and with the family's defaults filled in: the one reading of it for the trainer, the
+// formulas, the command line and the window.
+//
+//   ASSIGN_OR_RETURN(ModelConfig model, ParseModelConfig(config.model_config_json));
+//
+// Pure functions; thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -7,8 +12,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
-namespace vramscope::trainer {
+namespace vramscope::run {
 
 enum class Family : uint8_t { kLlama, kGpt2, kBasics };  // kLlama: also Qwen2 and Mistral
 enum class Activation : uint8_t { kSilu, kGelu, kGeluNew, kGeluTanh };
@@ -25,6 +31,7 @@ inline constexpr size_t kMaxConfigBytes = size_t{1} << 20;
 
 struct ModelConfig {
   Family family = Family::kLlama;
+  std::string type;          // "qwen2", "llama", "mistral", "gpt2", "basics"
   std::string architecture;  // as the file names it
   int64_t vocab_size = 0;
   int64_t hidden_size = 0;
@@ -53,11 +60,17 @@ struct ModelConfig {
   double rope_low_freq_factor = 1;
   double rope_high_freq_factor = 4;
   double rope_original_positions = 8192;
+  std::string stored_type;  // torch_dtype: of the checkpoint's weights; "": the file does not say
+  bool use_cache = false;   // the model keeps keys and values of all layers until its outputs die
+  std::vector<std::string> ignored;  // settings that would change memory and are not planned
+  std::vector<std::string> unknown;  // keys that are not known here
 };
 
-// kInvalidArgument: not JSON (with the place), an architecture or an option that is not supported,
-// a missing key, a value out of bounds; the message names it. Of the basics model only the family
-// and the architecture are filled in.
+// kInvalidArgument: not JSON (with the place), an architecture or an option that is not supported
+// (quantized weights, experts, ...), a missing key, a value out of bounds; the message names it.
 absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view json);
 
-}  // namespace vramscope::trainer
+// What the linear layers are called, which LoRA's targets choose from.
+std::vector<std::string_view> LinearLayerNames(const ModelConfig& model);
+
+}  // namespace vramscope::run

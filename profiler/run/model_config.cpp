@@ -1,4 +1,4 @@
-#include "trainer/models/model_config.h"
+#include "profiler/run/model_config.h"
 
 #include <absl/status/status.h>
 #include <fmt/format.h>
@@ -8,7 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-namespace vramscope::trainer {
+#include "profiler/run/messages.h"
+#include "profiler/run/model_keys.h"
+
+namespace vramscope::run {
 namespace {
 
 using nlohmann::json;
@@ -155,15 +158,17 @@ absl::Status ParseRopeScaling(const json& object, ModelConfig& config) {
       "rope_scaling.rope_type \"{}\" is not supported; supported: default, linear, llama3", type));
 }
 
-absl::StatusOr<ModelConfig> ParseLlama(const json& object, ModelConfig config,
-                                       const std::string& type) {
+absl::StatusOr<ModelConfig> ParseLlama(const json& object, ModelConfig config) {
   Reader reader(object);
+  const std::string& type = config.type;
   config.vocab_size = reader.Integer({"vocab_size"}, 2, kMaxVocabulary);
   config.hidden_size = reader.Integer({"hidden_size"}, 2, kMaxHidden);
   config.intermediate_size = reader.Integer({"intermediate_size"}, 1, kMaxIntermediate);
   config.layers = reader.Integer({"num_hidden_layers"}, 1, kMaxLayers);
   config.heads = reader.Integer({"num_attention_heads"}, 1, kMaxHeads);
-  config.kv_heads = reader.Integer({"num_key_value_heads"}, 1, kMaxHeads, config.heads);
+  // Left out it is the number of heads in Llama, and in the others whatever their version has.
+  config.kv_heads = reader.Integer({"num_key_value_heads"}, 1, kMaxHeads,
+                                   type == "llama" ? std::optional(config.heads) : std::nullopt);
   if (!reader.status().ok()) return reader.status();
   const bool divides = config.hidden_size % config.heads == 0;
   config.head_dim = reader.Integer({"head_dim"}, 2, kMaxHidden,
@@ -194,8 +199,12 @@ absl::StatusOr<ModelConfig> ParseLlama(const json& object, ModelConfig config,
     config.mlp_bias = reader.Bool("mlp_bias", false);
   }
   // Qwen2's switch is off unless the file says otherwise, Mistral has none.
-  if (reader.Bool("use_sliding_window", type == "mistral")) {
+  const bool window = reader.Bool("use_sliding_window", type == "mistral");
+  if (window) {
     config.sliding_window = reader.Integer({"sliding_window"}, 1, kMaxPositions, int64_t{0});
+    if (config.sliding_window == 0 && type != "mistral") {
+      reader.Fail("use_sliding_window is true, and sliding_window does not say how wide it is");
+    }
   }
   auto activation = ParseActivation(reader.String("hidden_act", "silu"), "hidden_act");
   if (!reader.status().ok()) return reader.status();
@@ -245,22 +254,30 @@ absl::StatusOr<ModelConfig> ParseGpt2(const json& object, ModelConfig config) {
   return config;
 }
 
-}  // namespace
-
-absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view text) {
-  if (text.size() > kMaxConfigBytes) {
-    return Invalid(fmt::format("{} bytes is too large (at most {})", text.size(), kMaxConfigBytes));
+absl::StatusOr<ModelConfig> ParseBasics(const json& object, ModelConfig config) {
+  Reader reader(object);
+  config.vocab_size = reader.Integer({"vocab_size"}, 1, kMaxVocabulary);
+  config.hidden_size = reader.Integer({"hidden_size"}, 1, kMaxHidden);
+  config.intermediate_size = reader.Integer({"intermediate_size"}, 1, kMaxIntermediate);
+  config.layers = reader.Integer({"num_hidden_layers"}, 1, kMaxLayers);
+  config.heads = reader.Integer({"num_attention_heads"}, 1, kMaxHeads);
+  config.rope_theta = reader.Number("rope_theta", 1e-9, 1e12, 10'000);
+  config.norm_eps = reader.Number("rms_norm_eps", 1e-30, 1, 1e-5);
+  if (!reader.status().ok()) return reader.status();
+  config.kv_heads = config.heads;
+  config.head_dim = config.hidden_size / config.heads;
+  if (config.hidden_size % (2 * config.heads) != 0) {
+    reader.Fail(fmt::format("hidden_size {} is not a multiple of twice num_attention_heads {}",
+                            config.hidden_size, config.heads));
   }
-  json object;
-  try {
-    object = json::parse(text.begin(), text.end());
-  } catch (const json::exception& error) {
-    return Invalid(fmt::format("not JSON: {}", error.what()));
-  }
-  if (!object.is_object()) return Invalid("not a JSON object");
+  if (!reader.status().ok()) return reader.status();
+  return config;
+}
 
-  ModelConfig config;
-  std::string type;
+// The architecture decides where it is named, else the model_type. kInvalidArgument: neither, or
+// one that is not supported.
+absl::Status TakeFamily(const json& object, ModelConfig& config) {
+  std::string& type = config.type;
   if (auto it = object.find("model_type"); it != object.end() && it->is_string()) {
     type = it->get<std::string>();
   }
@@ -284,18 +301,66 @@ absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view text) {
   }
   if (type == "qwen2" || type == "llama" || type == "mistral") {
     config.family = Family::kLlama;
-    return ParseLlama(object, std::move(config), type);
-  }
-  if (type == "gpt2") {
+  } else if (type == "gpt2") {
     config.family = Family::kGpt2;
-    return ParseGpt2(object, std::move(config));
-  }
-  if (type == "basics") {
+  } else if (type == "basics") {
     config.family = Family::kBasics;
-    return config;
+  } else {
+    return Invalid(fmt::format("architecture {} is not supported; supported: {}",
+                               Quoted(config.architecture), kSupported));
   }
-  return Invalid(fmt::format("architecture \"{}\" is not supported; supported: {}",
-                             config.architecture.substr(0, 80), kSupported));
+  return absl::OkStatus();
 }
 
-}  // namespace vramscope::trainer
+}  // namespace
+
+absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view text) {
+  if (text.size() > kMaxConfigBytes) {
+    return Invalid(fmt::format("{} bytes is too large (at most {})", text.size(), kMaxConfigBytes));
+  }
+  json object;
+  try {
+    object = json::parse(text.begin(), text.end());
+  } catch (const json::exception& error) {
+    return Invalid(fmt::format("not JSON: {}", Printable(WithoutTag(error.what()), 300)));
+  }
+  if (!object.is_object()) return Invalid("not a JSON object");
+
+  ModelConfig config;
+  if (absl::Status status = TakeFamily(object, config); !status.ok()) return status;
+  Reader reader(object);
+  config.stored_type = reader.String("torch_dtype", reader.String("dtype", ""));
+  // As transformers: kept unless the file says otherwise.
+  config.use_cache = reader.Bool("use_cache", config.family != Family::kBasics);
+  if (!reader.status().ok()) return reader.status();
+  absl::StatusOr<ModelConfig> parsed = Invalid("");
+  switch (config.family) {
+    case Family::kLlama:
+      parsed = ParseLlama(object, std::move(config));
+      break;
+    case Family::kGpt2:
+      parsed = ParseGpt2(object, std::move(config));
+      break;
+    case Family::kBasics:
+      parsed = ParseBasics(object, std::move(config));
+      break;
+  }
+  if (!parsed.ok()) return parsed.status();
+  if (absl::Status status = TakeOtherKeys(object, *parsed); !status.ok()) return status;
+  return parsed;
+}
+
+std::vector<std::string_view> LinearLayerNames(const ModelConfig& model) {
+  switch (model.family) {
+    case Family::kLlama:
+      return {"q_proj",    "k_proj",  "v_proj",    "o_proj",
+              "gate_proj", "up_proj", "down_proj", "lm_head"};
+    case Family::kGpt2:
+      return {"c_attn", "c_proj", "c_fc", "lm_head"};
+    case Family::kBasics:
+      return {};
+  }
+  return {};
+}
+
+}  // namespace vramscope::run

@@ -1,0 +1,170 @@
+#include "profiler/run/check_run.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace vramscope::run {
+namespace {
+
+// Beyond these a size is a mistake, and products of them would overflow.
+constexpr int kMaxBatch = 1 << 20;
+constexpr int kMaxSeq = 1 << 24;
+constexpr int kMaxSteps = 1'000'000;
+
+absl::Status Bad(std::string text) { return absl::InvalidArgumentError(std::move(text)); }
+
+absl::Status CheckSizes(const RunConfig& config) {
+  struct Bound {
+    const char* key;
+    int value;
+    int high;
+  };
+  for (const Bound& b : {Bound{"batch", config.batch, kMaxBatch}, Bound{"seq", config.seq, kMaxSeq},
+                         Bound{"micro_batches", config.micro_batches, kMaxBatch},
+                         Bound{"steps", config.steps, kMaxSteps}}) {
+    if (b.value >= 1 && b.value <= b.high) continue;
+    return Bad(fmt::format("{} = {} is not between 1 and {}", b.key, b.value, b.high));
+  }
+  if (config.batch % config.micro_batches != 0) {
+    return Bad(
+        fmt::format("batch = {} can't be divided into micro_batches = {}: batch is what one "
+                    "optimizer step sees, choose a divisor of it",
+                    config.batch, config.micro_batches));
+  }
+  if (config.checkpointing.mode == CheckpointMode::kEveryK && config.checkpointing.k < 1) {
+    return Bad(fmt::format("checkpointing.k = {} must be at least 1", config.checkpointing.k));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckAttention(const RunConfig& config, const ModelConfig& model) {
+  const bool half = config.precision != Precision::kFp32;
+  const bool flash = config.attention == Attention::kFlash;
+  if (flash && !half && config.backend != Backend::kCpu) {
+    return Bad(
+        "attention=flash needs a 16-bit precision: set precision to bf16, fp16, amp-bf16 or "
+        "amp-fp16, or attention to efficient or math");
+  }
+  if (config.attention == Attention::kEfficient && config.backend == Backend::kCpu) {
+    return Bad("attention=efficient has no CPU implementation: use eager, math or flash");
+  }
+  if (flash && model.sliding_window > 0 && config.seq > model.sliding_window) {
+    return Bad(
+        fmt::format("attention=flash can't apply a sliding window of {} to sequences of {}: use "
+                    "attention=math or eager, or seq <= {}",
+                    model.sliding_window, config.seq, model.sliding_window));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckFamily(const RunConfig& config, const ModelConfig& model) {
+  // Rotary positions go on for ever, only quality ends.
+  if (model.family == Family::kGpt2 && config.seq > model.max_positions) {
+    return Bad(fmt::format("seq = {} is longer than the model's {} positions", config.seq,
+                           model.max_positions));
+  }
+  if (model.family != Family::kBasics) return absl::OkStatus();
+  if (config.precision == Precision::kBf16 || config.precision == Precision::kFp16) {
+    return Bad(
+        "the basics model keeps its parameters in fp32: set precision to fp32, amp-bf16 or "
+        "amp-fp16");
+  }
+  if (config.attention != Attention::kEager) {
+    return Bad("the basics model writes its attention out: set attention to eager");
+  }
+  return absl::OkStatus();
+}
+
+// A target may be a path ("layers.3.self_attn.q_proj"); the trainer knows these.
+absl::Status CheckLora(const RunConfig& config, const ModelConfig& model) {
+  if (!config.lora.enabled()) return absl::OkStatus();
+  const std::vector<std::string_view> names = LinearLayerNames(model);
+  for (const std::string& target : config.lora.targets) {
+    const std::string_view last = std::string_view(target).substr(target.rfind('.') + 1);
+    if (std::ranges::find(names, last) != names.end()) continue;
+    return Bad(fmt::format("lora.targets: no linear module is named \"{}\"; this model has {}",
+                           target,
+                           names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+  }
+  return absl::OkStatus();
+}
+
+bool WeightsInHalf(const RunConfig& config) {
+  return config.precision == Precision::kBf16 || config.precision == Precision::kFp16;
+}
+
+}  // namespace
+
+absl::StatusOr<ModelConfig> CheckRun(const RunConfig& config) {
+  if (absl::Status status = CheckSizes(config); !status.ok()) return status;
+  absl::StatusOr<ModelConfig> model = ParseModelConfig(config.model_config_json);
+  if (!model.ok()) return model.status();
+  for (const auto check : {CheckAttention, CheckFamily, CheckLora}) {
+    if (absl::Status status = check(config, *model); !status.ok()) return status;
+  }
+  return model;
+}
+
+std::vector<Assumption> WeightAssumptions(const RunConfig& config, const ModelConfig& model) {
+  std::vector<Assumption> out;
+  const std::string planned = WeightsInHalf(config) ? std::string(Name(config.precision)) : "fp32";
+  const bool same =
+      model.stored_type.empty() || model.stored_type == (planned == "fp32"   ? "float32"
+                                                         : planned == "bf16" ? "bfloat16"
+                                                                             : "float16");
+  if (!same) {
+    out.push_back({fmt::format("weights are {} in memory (precision={}), although the checkpoint "
+                               "holds {}",
+                               planned, Name(config.precision), model.stored_type.substr(0, 40)),
+                   "config.json: torch_dtype"});
+  }
+  if (!model.unknown.empty()) {
+    std::vector<std::string> names = model.unknown;
+    constexpr size_t kMost = 8;
+    if (names.size() > kMost) {
+      names.resize(kMost);
+      names.push_back(fmt::format("{} more", model.unknown.size() - kMost));
+    }
+    for (std::string& name : names) name = name.substr(0, 60);
+    out.push_back({fmt::format("what these keys say is not known here and changes nothing: {}",
+                               fmt::join(names, ", ")),
+                   "config.json"});
+  }
+  return out;
+}
+
+std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& model) {
+  std::vector<Assumption> out = WeightAssumptions(config, model);
+  for (const std::string& ignored : model.ignored) out.push_back({ignored, "config.json"});
+  if (model.sliding_window > 0 && config.seq > model.sliding_window) {
+    out.push_back({fmt::format("a mask applies the sliding window of {} in every layer",
+                               model.sliding_window),
+                   "config.json: sliding_window"});
+  }
+  // transformers turns it off itself under gradient checkpointing.
+  if (model.use_cache && config.checkpointing.mode == CheckpointMode::kNone) {
+    const uint64_t width = config.precision == Precision::kFp32 ? 4 : 2;
+    const auto elements = static_cast<uint64_t>(config.batch / config.micro_batches) *
+                          static_cast<uint64_t>(config.seq) *
+                          static_cast<uint64_t>(model.kv_heads * model.head_dim);
+    out.push_back(
+        {"keys and values are not kept in a cache until the loss is there "
+         "(use_cache=False)",
+         "config.json: use_cache", 2 * static_cast<uint64_t>(model.layers) * elements * width});
+  }
+  if (config.backend != Backend::kCpu) {
+    const absl::StatusOr<DeviceProfile> device = ResolveDevice(config);
+    if (device.ok()) out.push_back(ContextAssumption(*device));
+  }
+  return out;
+}
+
+Assumption ContextAssumption(const DeviceProfile& device) {
+  return {
+      fmt::format("CUDA context and libraries take what the device table says of {}", device.name),
+      "device table: " + device.key, device.context_bytes};
+}
+
+}  // namespace vramscope::run

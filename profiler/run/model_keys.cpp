@@ -1,0 +1,175 @@
+#include "profiler/run/model_keys.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "profiler/run/messages.h"
+
+namespace vramscope::run {
+namespace {
+
+using nlohmann::json;
+
+// Read by ParseModelConfig(), or without a part in the memory of a training step.
+constexpr std::string_view kKnown[] = {"_attn_implementation",
+                                       "_name_or_path",
+                                       "activation_function",
+                                       "add_cross_attention",
+                                       "architectures",
+                                       "attention_bias",
+                                       "attention_dropout",
+                                       "attn_implementation",
+                                       "attn_pdrop",
+                                       "auto_map",
+                                       "begin_suppress_tokens",
+                                       "bos_token_id",
+                                       "context_length",
+                                       "do_sample",
+                                       "dtype",
+                                       "embd_pdrop",
+                                       "eos_token_id",
+                                       "finetuning_task",
+                                       "head_dim",
+                                       "hidden_act",
+                                       "hidden_size",
+                                       "id2label",
+                                       "initializer_range",
+                                       "intermediate_size",
+                                       "is_decoder",
+                                       "label2id",
+                                       "layer_norm_epsilon",
+                                       "max_length",
+                                       "max_position_embeddings",
+                                       "max_window_layers",
+                                       "mlp_bias",
+                                       "model_type",
+                                       "n_ctx",
+                                       "n_embd",
+                                       "n_head",
+                                       "n_inner",
+                                       "n_layer",
+                                       "n_positions",
+                                       "num_attention_heads",
+                                       "num_hidden_layers",
+                                       "num_key_value_heads",
+                                       "pad_token_id",
+                                       "predict_special_tokens",
+                                       "problem_type",
+                                       "reorder_and_upcast_attn",
+                                       "resid_pdrop",
+                                       "return_dict",
+                                       "rms_norm_eps",
+                                       "rope_parameters",
+                                       "rope_scaling",
+                                       "rope_theta",
+                                       "scale_attn_by_inverse_layer_idx",
+                                       "scale_attn_weights",
+                                       "sliding_window",
+                                       "summary_activation",
+                                       "summary_first_dropout",
+                                       "summary_proj_to_labels",
+                                       "summary_type",
+                                       "summary_use_proj",
+                                       "task_specific_params",
+                                       "tie_word_embeddings",
+                                       "tokenizer_class",
+                                       "torch_dtype",
+                                       "transformers_version",
+                                       "unk_token_id",
+                                       "use_cache",
+                                       "use_sliding_window",
+                                       "vocab_size",
+                                       "vramscope_defaults"};
+
+// Null, false, zero, one expert and nothing in brackets mean that it is not used.
+bool IsUsed(const json& value) {
+  if (value.is_null()) return false;
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_number()) return value.get<double>() != 0;
+  return !value.empty();
+}
+bool IsMoreThanOne(const json& value) {
+  return value.is_number() ? value.get<double>() > 1 : IsUsed(value);
+}
+bool IsNotOne(const json& value) { return value.is_number() && value.get<double>() != 1; }
+
+struct Refused {
+  std::string_view key;
+  bool (*says)(const json&);
+  std::string_view what;
+};
+constexpr std::string_view kExperts =
+    "a mixture of experts has weights and activations of its own, which are not planned";
+constexpr std::string_view kLatent = "latent attention is another model, which is not planned";
+constexpr std::string_view kParts =
+    "a model of several parts is not planned; give its text model's";
+constexpr Refused kRefused[] = {
+    {"quantization_config", IsUsed,
+     "quantized weights (4 or 8 bits) and their operators are not planned; without this key the "
+     "model is planned unquantized"},
+    {"compression_config", IsUsed,
+     "compressed weights and their operators are not planned; without this key the model is "
+     "planned "
+     "uncompressed"},
+    {"num_experts", IsMoreThanOne, kExperts},
+    {"num_local_experts", IsMoreThanOne, kExperts},
+    {"n_routed_experts", IsMoreThanOne, kExperts},
+    {"moe_num_experts", IsMoreThanOne, kExperts},
+    {"kv_lora_rank", IsUsed, kLatent},
+    {"q_lora_rank", IsUsed, kLatent},
+    {"text_config", IsUsed, kParts},
+    {"vision_config", IsUsed, kParts},
+    {"audio_config", IsUsed, kParts},
+    {"is_encoder_decoder", IsUsed, "decoder-only models are planned"},
+    {"pretraining_tp", IsMoreThanOne, "projections in slices are not planned; set it to 1"},
+    {"partial_rotary_factor", IsNotOne, "rotary positions on a part of a head are not planned"},
+    {"num_nextn_predict_layers", IsUsed, "layers for multi-token prediction are not planned"},
+    {"attn_logit_softcapping", IsUsed, "capped attention scores are not planned"},
+    {"final_logit_softcapping", IsUsed, "capped logits are not planned"},
+};
+
+// They keep more memory than is planned, but the model is the same one.
+struct Ignored {
+  std::string_view key, what;
+};
+constexpr Ignored kIgnored[] = {
+    {"gradient_checkpointing", "checkpointing is what the run's checkpointing.mode says"},
+    {"output_attentions", "attention weights of all layers are not kept as outputs"},
+    {"output_hidden_states", "hidden states of all layers are not kept as outputs"},
+};
+
+}  // namespace
+
+absl::Status TakeOtherKeys(const json& object, ModelConfig& config) {
+  for (const Refused& refused : kRefused) {
+    const auto found = object.find(refused.key);
+    if (found == object.end() || !refused.says(*found)) continue;
+    return absl::InvalidArgumentError(
+        fmt::format("config.json: {} is set: {}", refused.key, refused.what));
+  }
+  if (const auto kinds = object.find("layer_types"); kinds != object.end() && kinds->is_array()) {
+    for (const json& kind : *kinds) {
+      if (kind == "full_attention" || (kind == "sliding_attention" && config.sliding_window > 0))
+        continue;
+      return absl::InvalidArgumentError(fmt::format(
+          "config.json: layer_types has {}; planned are layers of full_attention, and of "
+          "sliding_attention with a sliding_window",
+          Quoted(kind.is_string() ? kind.get<std::string>() : kind.dump().substr(0, 100))));
+    }
+  }
+  for (const auto& [key, value] : object.items()) {
+    const auto is_it = [&key = key](const auto& row) { return row.key == key; };
+    const auto* ignored = std::ranges::find_if(kIgnored, is_it);
+    if (ignored != std::end(kIgnored)) {
+      if (IsUsed(value)) config.ignored.push_back(fmt::format("{}: {}", key, ignored->what));
+    } else if (key != "layer_types" && std::ranges::none_of(kRefused, is_it) &&
+               std::ranges::find(kKnown, key) == std::end(kKnown)) {
+      config.unknown.push_back(key);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace vramscope::run

@@ -1,0 +1,195 @@
+// What the command line does where things go wrong around it: outputs that are inputs, full disks,
+// folders that are gone, memory that does not suffice, names that would steer a terminal.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/app/sample_snapshot.h"
+
+namespace vramscope::test {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+// UTF-8, and of control characters line ends alone.
+bool IsPrintable(const std::string& text) {
+  for (const char c : text)
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f) return false;
+  const json parsed = json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace));
+  return parsed.get<std::string>() == text;
+}
+
+TEST_F(CliRecording, AnOutputThatIsTheInputIsRefused) {
+  const std::string file = Write("s.json", {}), content = ReadFile(file);
+  const std::string symbolic = folder_ / "symbolic", hard = folder_ / "hard";
+  std::filesystem::create_symlink(file, symbolic);
+  std::filesystem::create_hard_link(file, hard);
+  for (const std::string& out : {file, folder_ / "./s.json", symbolic, hard}) {
+    for (std::vector<std::string> arguments :
+         std::vector<std::vector<std::string>>{{"export", file, "--to", "csv"},
+                                               {"export", file, "--to", "snapshot"},
+                                               {"export", file, "--to", "chrome"},
+                                               {"export", file, "--to", "memory-timeline"},
+                                               {"requests", file},
+                                               {"plan", "--model", file},
+                                               {"plan", "--config", file},
+                                               {"run", "--backend", "cpu", "--config", file}}) {
+      arguments.insert(arguments.end(), {"-o", out});
+      const Outcome outcome = RunVramscope(arguments);
+      EXPECT_EQ(outcome.status, 2) << arguments[0] << " -o " << out << outcome.err;
+      EXPECT_THAT(outcome.err, AllOf(HasSubstr("is what is read"), HasSubstr("another file")));
+      EXPECT_EQ(ReadFile(file), content) << arguments[0];
+    }
+    for (const char* option : {"--screenshot", "--dump-state"})
+      EXPECT_EQ(RunVramscope({file, option, out}).status, 2) << option;
+  }
+  EXPECT_EQ(ReadFile(file), content);
+  // Standard input and output are files too.
+  EXPECT_EQ(RunVramscope({"requests", "-", "-o", file}, {.input_path = file}).status, 2);
+  EXPECT_EQ(RunVramscope({"requests", file}, {.output_path = file}).status, 2);
+  EXPECT_EQ(ReadFile(file), content);
+  // Another file of the same content is another file.
+  const std::string copy = folder_ / "copy";
+  WriteFile(copy, content);
+  EXPECT_EQ(RunVramscope({"requests", file, "-o", copy}).status, 0);
+}
+
+TEST_F(CliRecording, AFullDiskIsAnInternalFailureEverywhere) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "needs /dev/full";
+  const std::string file = Write("s.json", {});
+  for (const char* format : {"snapshot", "memory-timeline", "chrome", "csv"}) {
+    EXPECT_EQ(RunVramscope({"export", file, "--to", format, "-o", "/dev/full"}).status, 4);
+    EXPECT_EQ(
+        RunVramscope({"export", file, "--to", format, "-o", "-"}, {.output_path = "/dev/full"})
+            .status,
+        4)
+        << format;
+  }
+  EXPECT_EQ(RunVramscope({"requests", file, "-o", "/dev/full"}).status, 4);
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"requests", file},
+                                             {"info", file},
+                                             {"info", file, "--json"},
+                                             {"peak", file},
+                                             {"--help"},
+                                             {"plan", "--help"},
+                                             {"--version"}}) {
+    const Outcome outcome = RunVramscope(arguments, {.output_path = "/dev/full"});
+    EXPECT_EQ(outcome.status, 4) << ::testing::PrintToString(arguments);
+    EXPECT_THAT(outcome.err, HasSubstr("standard output")) << arguments[0];
+  }
+}
+
+TEST_F(CliRecording, AFolderThatIsGoneIsNoReasonToFail) {
+  const std::string file = Write("s.json", {});
+  const std::string gone = folder_ / "gone";
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"info", file},
+                                             {"estimate", "--preset", "gpt2"},
+                                             {"export", file, "--to", "csv", "-o", "-"},
+                                             {"devices"},
+                                             {"--help"}}) {
+    std::filesystem::create_directory(gone);
+    const Outcome outcome = RunVramscope(arguments, {.vanished_folder = gone});
+    EXPECT_EQ(outcome.status, 0) << arguments[0] << outcome.err;
+  }
+  std::filesystem::create_directory(gone);
+  const Outcome outcome =
+      RunVramscope({"requests", file, "-o", "here.csv"}, {.vanished_folder = gone});
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("here.csv"), HasSubstr("No such file")));
+}
+
+// More and more address space, from too little to load the program up to enough.
+TEST_F(CliRecording, TooLittleMemoryIsSaid) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer's own address space is more than any limit";
+#endif
+  json large = Snapshot({});
+  json& entries = large["device_traces"][0];
+  const json step = entries;
+  for (int i = 0; i < 6000; ++i) entries.insert(entries.end(), step.begin(), step.end());
+  const std::string file = folder_ / "large.json";
+  WriteFile(file, large.dump());
+  bool refused = false;
+  for (uint64_t limit = 64 * kMiB;; limit += limit / 6) {
+    const Outcome outcome = RunVramscope({"info", file}, {.address_space = limit});
+    if (outcome.status == 0) break;
+    if (outcome.status == 127) continue;  // the loader's own
+    refused = true;
+    EXPECT_EQ(outcome.status, 3) << limit << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("memory")) << limit;
+    ASSERT_LT(limit, 16ull << 30);
+  }
+  EXPECT_TRUE(refused);
+}
+
+TEST_F(CliRecording, MessagesDoNotSteerTheTerminal) {
+  const std::string nasty = "\x1b[2J\xff\xfe\xc0\x80\xc2\x9b\x7f";
+  std::vector<std::vector<std::string>> commands = {{"info", folder_ / nasty},
+                                                    {"plan", "--preset", nasty},
+                                                    {"plan", "--set", nasty + "=1"},
+                                                    {"plan", "--model", folder_ / nasty},
+                                                    {nasty}};
+  const auto with = [&](const std::string& name, const std::string& content) {
+    WriteFile(folder_ / name, content);
+    return folder_ / name;
+  };
+  json model = {{"model_type", "llama"},
+                {"vocab_size", 8},
+                {"hidden_size", 8},
+                {"intermediate_size", 8},
+                {"num_hidden_layers", 1},
+                {"num_attention_heads", 2},
+                {"hidden_act", std::string("a\0b\x1b[2J", 7)}};
+  commands.push_back({"plan", "--model", with("act.json", model.dump())});
+  model["architectures"] = {std::string("x\0y\x1b", 4)};
+  commands.push_back({"plan", "--model", with("arch.json", model.dump())});
+  commands.push_back({"estimate", "--model", with("bytes.json", "{\"a\": \"\xff\x1b\"")});
+  commands.push_back({"info", with("s\xff.json", "{\"segments\": [{\"\xff\x1b\": }")});
+  json named = Snapshot({});
+  named["device_traces"][0][0]["action"] = std::string("ac\0t\x1b[2J", 8);
+  commands.push_back({"info", with("action.json", named.dump())});
+  for (const char* name : {"fz_json_snap_99.json", "fz_conf_model_260.json"}) {
+    const std::string path = std::string(VRAMSCOPE_SOURCE_DIR "/../shared/repro/") + name;
+    if (!std::filesystem::exists(path)) continue;
+    commands.push_back({"info", path});
+    commands.push_back({"estimate", "--model", path});
+  }
+  for (const std::vector<std::string>& arguments : commands) {
+    const Outcome outcome = RunVramscope(arguments);
+    EXPECT_THAT(outcome.status, AnyOf(0, 2, 3)) << ::testing::PrintToString(arguments);
+    EXPECT_FALSE(outcome.err.empty() && outcome.out.empty());
+    EXPECT_TRUE(IsPrintable(outcome.err)) << ::testing::PrintToString(outcome.err);
+    EXPECT_TRUE(IsPrintable(outcome.out)) << ::testing::PrintToString(outcome.out);
+  }
+}
+
+// A recording does not say what the CUDA context takes: as a plan's, unless it is said.
+TEST_F(CliRecording, CheckCountsAContextAndNamesIt) {
+  const std::string file = Write("s.json", {});
+  const json check = Json({"check", file, "--budget", "514MiB", "--json"});
+  EXPECT_EQ(check["context"], 450 * kMiB);
+  EXPECT_EQ(check["needed"], 514 * kMiB);
+  ASSERT_EQ(check["assumptions"].size(), 1u);
+  EXPECT_EQ(check["assumptions"][0]["bytes"], 450 * kMiB);
+  EXPECT_EQ(check["assumptions"][0]["where"], "device table: rtx-4090");
+  EXPECT_THAT(RunVramscope({"check", file, "--budget", "513MiB"}).out,
+              AllOf(HasSubstr("over the budget"), HasSubstr("Assumed"), HasSubstr("--context")));
+  EXPECT_EQ(RunVramscope({"check", file, "--budget", "513MiB"}).status, 1);
+  EXPECT_EQ(Json({"check", file, "--budget", "64MiB", "--context", "0", "--json"})["context"], 0);
+  EXPECT_EQ(Json({"check", file, "--budget", "1GiB", "--context", "h100-sxm", "--json"})["context"],
+            670 * kMiB);
+  const Outcome wrong = RunVramscope({"check", file, "--budget", "1GiB", "--context", "much"});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("--context"));
+}
+
+}  // namespace
+}  // namespace vramscope::test

@@ -1,0 +1,123 @@
+#include "profiler/run/check_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace vramscope::run {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+RunConfig Built(const std::vector<std::pair<std::string, std::string>>& settings,
+                const std::string& preset = "qwen2-0.5b") {
+  RunConfigBuilder builder;
+  EXPECT_TRUE(builder.SetPreset(preset).ok());
+  for (const auto& [key, value] : settings) EXPECT_TRUE(builder.Set(key, value).ok()) << key;
+  const absl::StatusOr<RunConfig> config = builder.Build();
+  EXPECT_TRUE(config.ok()) << config.status();
+  return config.ok() ? *config : RunConfig();
+}
+
+std::string Error(const RunConfig& config) {
+  const absl::StatusOr<ModelConfig> model = CheckRun(config);
+  EXPECT_EQ(model.status().code(), absl::StatusCode::kInvalidArgument);
+  return std::string(model.status().message());
+}
+
+TEST(CheckRun, EveryPresetIsInOrder) {
+  for (const ModelPreset& preset : ModelPresets()) {
+    const auto model = CheckRun(Built({}, std::string(preset.name)));
+    ASSERT_TRUE(model.ok()) << preset.name << model.status();
+    EXPECT_TRUE(model->unknown.empty()) << preset.name << ::testing::PrintToString(model->unknown);
+  }
+}
+
+TEST(CheckRun, WhatDoesNotGoTogetherIsNamed) {
+  EXPECT_THAT(Error(Built({{"batch", "3"}, {"micro_batches", "2"}})),
+              HasSubstr("micro_batches = 2"));
+  EXPECT_THAT(Error(Built({{"seq", "2048"}}, "gpt2")), HasSubstr("1024 positions"));
+  EXPECT_THAT(Error(Built({{"precision", "bf16"}}, "basics-medium")), HasSubstr("amp-bf16"));
+  EXPECT_THAT(Error(Built({{"attention", "math"}}, "basics-medium")), HasSubstr("eager"));
+  EXPECT_THAT(Error(Built({{"attention", "efficient"}, {"backend", "cpu"}})),
+              HasSubstr("no CPU implementation"));
+  EXPECT_TRUE(CheckRun(Built({{"attention", "flash"}, {"backend", "cpu"}})).ok());
+}
+
+// What it advises is what is allowed.
+TEST(CheckRun, FlashInFp32AdvisesWhatWorks) {
+  EXPECT_THAT(Error(Built({{"attention", "flash"}})),
+              AllOf(HasSubstr("amp-bf16"), HasSubstr("attention to efficient or math")));
+  for (const char* advice : {"efficient", "math"})
+    EXPECT_TRUE(CheckRun(Built({{"attention", advice}})).ok()) << advice;
+  for (const char* advice : {"bf16", "fp16", "amp-bf16", "amp-fp16"})
+    EXPECT_TRUE(CheckRun(Built({{"attention", "flash"}, {"precision", advice}})).ok()) << advice;
+}
+
+TEST(CheckRun, LoraThatMatchesNothingNamesWhatThereIs) {
+  EXPECT_THAT(
+      Error(Built({{"lora.rank", "8"}}, "gpt2")),
+      AllOf(HasSubstr("no linear module is named \"q_proj\""), HasSubstr("c_attn, c_proj")));
+  EXPECT_THAT(Error(Built({{"lora.rank", "8"}}, "basics-medium")),
+              HasSubstr("this model has none"));
+  EXPECT_THAT(Error(Built({{"lora.rank", "8"}, {"lora.targets", "q_proj,nope"}})),
+              AllOf(HasSubstr("\"nope\""), HasSubstr("gate_proj")));
+  EXPECT_TRUE(
+      CheckRun(Built({{"lora.rank", "8"}, {"lora.targets", "layers.3.self_attn.q_proj"}})).ok());
+  EXPECT_TRUE(CheckRun(Built({{"lora.targets", "nope"}})).ok()) << "it is off";
+}
+
+std::vector<Assumption> AssumptionsOf(const RunConfig& config) {
+  const auto model = CheckRun(config);
+  EXPECT_TRUE(model.ok()) << model.status();
+  return model.ok() ? Assumptions(config, *model) : std::vector<Assumption>();
+}
+
+const Assumption* About(const std::vector<Assumption>& all, std::string_view where) {
+  for (const Assumption& a : all)
+    if (a.where.find(where) != std::string::npos) return &a;
+  return nullptr;
+}
+
+TEST(Assumptions, ThePrecisionOfTheCheckpoint) {
+  auto all = AssumptionsOf(Built({}, "llama-3.2-1b"));
+  ASSERT_NE(About(all, "torch_dtype"), nullptr);
+  EXPECT_THAT(About(all, "torch_dtype")->what,
+              AllOf(HasSubstr("fp32 in memory"), HasSubstr("bfloat16")));
+  all = AssumptionsOf(Built({{"precision", "bf16"}}, "llama-3.2-1b"));
+  EXPECT_EQ(About(all, "torch_dtype"), nullptr);
+}
+
+TEST(Assumptions, TheCacheHasBytes) {
+  // 2 (keys, values) x 24 layers x 2 x 512 tokens x 2 heads of 64 x 4 bytes.
+  auto all = AssumptionsOf(Built({}));
+  ASSERT_NE(About(all, "use_cache"), nullptr);
+  EXPECT_EQ(About(all, "use_cache")->bytes, 2ull * 24 * 2 * 512 * 2 * 64 * 4);
+  EXPECT_EQ(About(AssumptionsOf(Built({{"checkpointing.mode", "layer"}})), "use_cache"), nullptr);
+  EXPECT_EQ(About(AssumptionsOf(Built({}, "basics-medium")), "use_cache"), nullptr);
+}
+
+TEST(Assumptions, TheContextIsTheTables) {
+  const auto all = AssumptionsOf(Built({{"device", "rtx-3090"}}));
+  ASSERT_NE(About(all, "device table: rtx-3090"), nullptr);
+  EXPECT_EQ(About(all, "device table")->bytes, FindDevice("rtx-3090")->context_bytes);
+}
+
+TEST(Assumptions, UnknownKeysAreNamed) {
+  RunConfig config = Built({});
+  nlohmann::json json = nlohmann::json::parse(config.model_config_json);
+  for (int i = 0; i < 20; ++i) json["foo" + std::to_string(i)] = 1;
+  config.model_config_json = json.dump();
+  const auto all = AssumptionsOf(config);
+  ASSERT_NE(About(all, "config.json"), nullptr);
+  bool named = false;
+  for (const Assumption& a : all)
+    named = named || (a.what.find("foo0") != std::string::npos &&
+                      a.what.find("12 more") != std::string::npos);
+  EXPECT_TRUE(named);
+}
+
+}  // namespace
+}  // namespace vramscope::run
