@@ -14,6 +14,14 @@ def pairs_of(a, b):
     return {n: (sides[0].get(n), sides[1].get(n)) for n in sorted({*sides[0], *sides[1]})}
 
 
+def device_to_show(snapshot):
+    """Of several: the first that ran out of memory, else the one with the highest peak."""
+    for number, k in snapshot.in_order():
+        if snapshot.devices[number].entries[k][0] == "oom":
+            return snapshot.devices[number]
+    return max(devices_with_memory(snapshot), key=lambda d: d.peak()[0], default=None)
+
+
 NOTHING = (0, -1, 0)  # the peak of a device that a file does not have
 
 
@@ -38,13 +46,22 @@ def check(program, table, a, b):
     if len(pairs) > 1:
         table.check(name, "diff: devices", [d["device"] for d in plain.get("devices", ())],
                     list(pairs))
+    # Call sites are compared of the device of B that is shown; with A's, where A has not got it.
+    of = by_stack.get("device", next(iter(pairs)))
+    if of in pairs and pairs[of][0] is None:
+        shown = device_to_show(a[2])
+        pairs[of] = (shown, pairs[of][1])
+        by_stack_peaks = [shown.peak(), peaks[of][1]]
+    else:
+        by_stack_peaks = peaks.get(of)
     answers = [("diff", plain), ("diff by stack", by_stack)]
     for what, answer in answers + [("diff", d) for d in plain.get("devices", ())]:
         of = answer.get("device", next(iter(pairs)))
         table.check(name, f"{what}: device", of in pairs or of, True)
         for figure, i in (("allocated", 0), ("reserved", 2)):
             sides = answer["peak"][figure]
-            truth = peaks.get(of, (NOTHING, NOTHING))
+            truth = by_stack_peaks if answer is by_stack else peaks.get(of)
+            truth = truth or (NOTHING, NOTHING)
             table.check(name, f"{what}: peak {figure}", (sides["a"], sides["b"], sides["delta"]),
                         (truth[0][i], truth[1][i], truth[1][i] - truth[0][i]), f"device {of}")
     of = by_stack.get("device", next(iter(pairs)))
@@ -52,7 +69,8 @@ def check(program, table, a, b):
         return
     if by_stack["matched_by"] == "stack":
         sites = Sites()
-        live = [_live_by_site(d, p[1], sites) if d else {} for d, p in zip(pairs[of], peaks[of])]
+        live = [_live_by_site(d, p[1], sites) if d else {}
+                for d, p in zip(pairs[of], by_stack_peaks)]
         truth = [(*live[0].get(key, (0, 0)), *live[1].get(key, (0, 0)))
                  for key in set(live[0]) | set(live[1])]
         ours = [(s["a"], s["count"]["a"], s["b"], s["count"]["b"]) for s in by_stack["sites"]]
