@@ -127,11 +127,13 @@ analysis::Peak PeakAt(const analysis::LiveSet& live, uint64_t reserved) {
           .by_category = live.by_category};
 }
 
-// The device that is shown of B, and the same one of A if it has it.
+// The device that is shown of B, or its only one, and the same one of A if it has it.
 analysis::DevicePair ShownPair(const trace::Trace& a, const trace::Trace& b) {
   analysis::DevicePair pair{analysis::DeviceToShow(a), analysis::DeviceToShow(b)};
+  std::optional<uint8_t> shown = pair.b;
+  if (const auto of_b = analysis::DevicesOf(b); !shown && of_b.size() == 1) shown = of_b.front();
   for (const analysis::DevicePair& of : analysis::DevicePairs(a, b))
-    if (pair.b && of.b == pair.b && of.a) pair.a = of.a;
+    if (pair.a && shown && of.b == shown && of.a) pair.a = of.a;
   return pair;
 }
 

@@ -22,6 +22,14 @@ def device_to_show(snapshot):
     return max(devices_with_memory(snapshot), key=lambda d: d.peak()[0], default=None)
 
 
+def _shown(a, b):
+    """Of A: the device of the number that is shown of B, if A has several and that among them."""
+    there, other = devices_with_memory(a), device_to_show(b)
+    if len(there) > 1 and other is not None:
+        return next((d for d in there if d.number == other.number), device_to_show(a))
+    return there[0] if there else None
+
+
 NOTHING = (0, -1, 0)  # the peak of a device that a file does not have
 
 
@@ -46,31 +54,21 @@ def check(program, table, a, b):
     if len(pairs) > 1:
         table.check(name, "diff: devices", [d["device"] for d in plain.get("devices", ())],
                     list(pairs))
-    # Call sites are compared of the device of B that is shown; with A's, where A has not got it.
-    of = by_stack.get("device", next(iter(pairs)))
-    if of in pairs and pairs[of][0] is None:
-        shown = device_to_show(a[2])
-        pairs[of] = (shown, pairs[of][1])
-        by_stack_peaks = [shown.peak(), peaks[of][1]]
-    else:
-        by_stack_peaks = peaks.get(of)
+    shown = [_shown(a[2], b[2]), device_to_show(b[2])]  # whose call sites are compared
+    shown_peaks = [d.peak() if d else NOTHING for d in shown]
     answers = [("diff", plain), ("diff by stack", by_stack)]
     for what, answer in answers + [("diff", d) for d in plain.get("devices", ())]:
         of = answer.get("device", next(iter(pairs)))
         table.check(name, f"{what}: device", of in pairs or of, True)
         for figure, i in (("allocated", 0), ("reserved", 2)):
             sides = answer["peak"][figure]
-            truth = by_stack_peaks if answer is by_stack else peaks.get(of)
-            truth = truth or (NOTHING, NOTHING)
+            truth = shown_peaks if answer is by_stack else peaks.get(of, (NOTHING, NOTHING))
             table.check(name, f"{what}: peak {figure}", (sides["a"], sides["b"], sides["delta"]),
                         (truth[0][i], truth[1][i], truth[1][i] - truth[0][i]), f"device {of}")
-    of = by_stack.get("device", next(iter(pairs)))
-    if of not in pairs:
-        return
     if by_stack["matched_by"] == "stack":
         sites = Sites()
         live = [_live_by_site(d, p[1], sites) if d else {}
-                for d, p in zip(pairs[of], by_stack_peaks)]
+                for d, p in zip(shown, shown_peaks)]
         truth = [(*live[0].get(key, (0, 0)), *live[1].get(key, (0, 0)))
                  for key in set(live[0]) | set(live[1])]
         ours = [(s["a"], s["count"]["a"], s["b"], s["count"]["b"]) for s in by_stack["sites"]]

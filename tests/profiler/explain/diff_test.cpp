@@ -95,6 +95,15 @@ TEST(TraceDiff, OneDeviceIsComparedNotTheSum) {
       DiffTraces(*a, *b, std::nullopt, analysis::DevicePair{.a = uint8_t{0}, .b = uint8_t{0}});
   ASSERT_TRUE(other.ok());
   EXPECT_EQ(other->sites[0].delta(), 0);
+
+  // The like of B's only device is A's of that number, not the one that needs most of A.
+  TraceMaker only;
+  only.Alloc({.address = kBase, .bytes = 3 * kMiB, .op = "aten::mm", .device = 0});
+  const auto one = DiffTraces(*b, *only.Finish(), std::nullopt);
+  ASSERT_TRUE(one.ok());
+  EXPECT_EQ(one->devices.a, 0);
+  EXPECT_EQ(one->a.allocated, 4 * kMiB);
+  EXPECT_EQ(one->b.allocated, 3 * kMiB);
 }
 
 // What a recording began with and what it made are different sites, whatever comes first.
