@@ -26,7 +26,7 @@ struct StreamPools {
   MemPool* owner = nullptr;
   FreeTree free[2];                            // by Pool
   std::map<uint64_t, BlockNode*> unmapped[2];  // by address
-  bool listed[2] = {false, false};             // in MemPool::with_free
+  bool listed[3] = {false, false, false};      // in MemPool::freed
 };
 
 // The default pool, or a private one.
@@ -35,14 +35,22 @@ struct MemPool {
   bool released = false;
   uint64_t searches[2] = {0, 0};  // of the small and of the large pool: what ages are counted in
   std::vector<std::unique_ptr<StreamPools>> streams;  // by stream
-  // Those that may have free blocks: a release of one of many streams does not look at all.
-  std::vector<StreamPools*> with_free[2];
+  // Those in which something was freed since they were last looked at, by pool; what was not given
+  // back then stays. The third: of the large pool, for the collection of garbage, which leaves
+  // some.
+  std::vector<StreamPools*> freed[3];
+  static constexpr size_t kForCollection = 2;
 
-  // Those that have, by stream.
-  const std::vector<StreamPools*>& WithFree(size_t pool) {
-    std::vector<StreamPools*>& list = with_free[pool];
-    std::erase_if(list,
-                  [pool](StreamPools* p) { return !(p->listed[pool] = !p->free[pool].empty()); });
+  void List(StreamPools& pools, size_t which) {
+    if (pools.listed[which]) return;
+    pools.listed[which] = true;
+    freed[which].push_back(&pools);
+  }
+  // By stream; the list is empty then.
+  std::vector<StreamPools*> TakeFreed(size_t which) {
+    std::vector<StreamPools*> list;
+    list.swap(freed[which]);
+    for (StreamPools* pools : list) pools->listed[which] = false;
     std::sort(list.begin(), list.end(),
               [](const StreamPools* a, const StreamPools* b) { return a->stream < b->stream; });
     return list;
@@ -125,10 +133,11 @@ struct CachingAllocator::Impl {
     TreeOf(s).Insert(b);
     List(*s.pools, PoolIndex(s));
   }
-  static void List(StreamPools& pools, size_t pool) {
-    if (pools.listed[pool]) return;
-    pools.listed[pool] = true;
-    pools.owner->with_free[pool].push_back(&pools);
+  void List(StreamPools& pools, size_t pool) {
+    pools.owner->List(pools, pool);
+    if (ages && pool == static_cast<size_t>(trace::Pool::kLarge)) {
+      pools.owner->List(pools, MemPool::kForCollection);
+    }
   }
   // A new node right before or after `b` in its segment.
   BlockNode* AddBefore(BlockNode* b, uint64_t address, uint64_t size);

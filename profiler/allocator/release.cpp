@@ -109,7 +109,7 @@ void CachingAllocator::Impl::ReleaseSegment(BlockNode* whole) {
 // release_blocks(), in the order of the pool's set (stream, size, address).
 void CachingAllocator::Impl::ReleaseBlocks(MemPool& owner, size_t pool) {
   std::vector<BlockNode*> whole, pages;
-  for (const StreamPools* pools : owner.WithFree(pool)) {
+  for (const StreamPools* pools : owner.TakeFreed(pool)) {
     pools->free[pool].ForEach([&](BlockNode* b) {
       if (b->segment->segment.expandable) {
         pages.push_back(b);
@@ -187,9 +187,10 @@ void CachingAllocator::Impl::CollectGarbage() {
   std::vector<BlockNode*> candidates;
   double total_age = 0;
   uint64_t count = 0;
-  for (const StreamPools* pools : owner.WithFree(kLarge)) {
+  for (StreamPools* pools : owner.TakeFreed(MemPool::kForCollection)) {
     pools->free[kLarge].ForEach([&](BlockNode* b) {
       if (b->prev != nullptr || b->next != nullptr) return;
+      owner.List(*pools, MemPool::kForCollection);
       total_age += age(b);
       ++count;
       if (!b->segment->segment.expandable) candidates.push_back(b);

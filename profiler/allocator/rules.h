@@ -53,7 +53,8 @@ inline uint64_t SegmentSize(uint64_t rounded, const run::AllocConf& conf) {
   if (rounded < kMinLargeAlloc) return conf.large_segment_size;
   return RoundUp(rounded, kRoundLarge);
 }
-// The pool that a plain segment is of: no segment of the large pool is as small as one of the other.
+// The pool that a plain segment is of: no segment of the large pool is as small as one of the
+// other.
 constexpr trace::Pool PoolOfSegment(uint64_t bytes) {
   return bytes <= kSmallBuffer ? trace::Pool::kSmall : trace::Pool::kLarge;
 }

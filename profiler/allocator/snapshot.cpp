@@ -153,6 +153,7 @@ absl::Status CachingAllocator::Resize(uint64_t address, uint64_t bytes) {
   behind->address = address + bytes;
   b->size = bytes;
   tree.Insert(behind);
+  m.List(*b->segment->pools, Impl::PoolIndex(*b->segment));
   return absl::OkStatus();
 }
 

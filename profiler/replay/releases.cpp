@@ -26,7 +26,6 @@ using trace::EventKind;
 using Cause = Release::Cause;
 using Evidence = Release::Evidence;
 
-constexpr uint64_t kSmallest = uint64_t{1} << 20;  // the largest request of the small pool
 // What other processes and libraries take of a card comes and goes: a request that did not fit may
 // have had that part of the most that was ever reserved to spare.
 constexpr uint64_t kSlack = 32;
@@ -272,7 +271,7 @@ class Finder {
     Candidate c{.row = out_.all.size() - 1};
     const uint64_t size =
         CachingAllocator::RoundSize(std::min(bytes, CachingAllocator::kMaxRequest), conf_);
-    const trace::Pool pool = size <= kSmallest ? trace::Pool::kSmall : trace::Pool::kLarge;
+    const trace::Pool pool = allocator::PoolOf(size);
     std::vector<uint64_t> same;  // of the pool that the request is served from
     for (const Piece& p : pieces_) {
       if (p.stream != stream || p.mempool != mempool || p.pool != pool) continue;
