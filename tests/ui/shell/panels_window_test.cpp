@@ -169,6 +169,23 @@ TEST_F(PanelsWindowTest, AStateHasAPageOfItsOwnAndNoTimeline) {
   EXPECT_FALSE(tabs->isTabVisible(static_cast<int>(pages.indexOf(QStringLiteral("state")))));
 }
 
+TEST_F(PanelsWindowTest, FiguresOfTheAllocatorAloneAreATable) {
+  trace::Trace figures;
+  figures.strings = {""};
+  figures.complete = true;
+  figures.info.backend = trace::Backend::kImported;
+  figures.info.source = "torch.cuda.memory_stats()";
+  figures.info.content = trace::Content::kState;
+  figures.info.has_times = false;
+  figures.info.statistics = {{"allocated_bytes.all.current", 5 << 20}, {"num_ooms", 2}};
+  OpenTrace(figures);
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(State()["tables"].toObject()["current"].toString(), "State");
+  EXPECT_EQ(Page("state")["statistics"].toObject()["rows"].toInt(), 2);
+  EXPECT_THAT(Page("state")["head"].toString().toStdString(), HasSubstr("2 of them"));
+  Picture("statistics");
+}
+
 TEST_F(PanelsWindowTest, WithoutTimesNothingIsSaidInSeconds) {
   OpenTrace(*WithoutTimes(*testing::MakeRecordedTrace({})));
   window_->timelineWidget()->select({2});
