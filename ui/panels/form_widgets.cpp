@@ -5,6 +5,7 @@
 #include <QResizeEvent>
 #include <QStyle>
 #include <QWheelEvent>
+#include <algorithm>
 
 #include "ui/panels/qt_theme.h"
 
@@ -157,7 +158,12 @@ WrappedLabel::WrappedLabel(LabelRole role) {
 void WrappedLabel::setWrappedText(const QString& text) {
   if (text == this->text()) return;
   setText(text);
-  KeepHeight();
+  // Out of sight it has no width that means anything: the layout gives it one first.
+  if (isVisible()) {
+    KeepHeight();
+  } else {
+    setMinimumHeight(0);
+  }
 }
 
 void WrappedLabel::resizeEvent(QResizeEvent* event) {
@@ -165,7 +171,12 @@ void WrappedLabel::resizeEvent(QResizeEvent* event) {
   KeepHeight();
 }
 
-void WrappedLabel::KeepHeight() { setMinimumHeight(heightForWidth(width())); }
+void WrappedLabel::KeepHeight() {
+  // What heightForWidth() says is never less than the least height that is set, and -1 of an empty
+  // text.
+  setMinimumHeight(0);
+  setMinimumHeight(std::max(0, heightForWidth(width())));
+}
 
 ElidedLabel::ElidedLabel(LabelRole role, Qt::TextElideMode mode) : mode_(mode) {
   setFont(RoleFont(role));

@@ -256,36 +256,42 @@ void HeaderBar::resizeEvent(QResizeEvent* event) {
   Fit();
 }
 
-// Leaves out what matters least until the rest fits.
+// Leaves out what matters least until the rest fits. Decided first, then done: what stays is not
+// hidden and shown again at every step of a resize.
 void HeaderBar::Fit() {
   struct Part {
     QWidget* widget;
     bool wanted;
   };
-  const Part parts[] = {{commands_, true},
-                        {subtitle_, true},
-                        {device_, !device_->text().isEmpty()},
-                        {backend_, !backend_->text().isEmpty()},
-                        {inferred_, !inferred_->text().isEmpty()},
-                        {unused_, !unused_->text().isEmpty()},
-                        {reserved_, !reserved_->text().isEmpty()}};
-  for (const Part& part : parts) part.widget->setVisible(part.wanted);
-  const auto needed = [this] {
-    int width = 0;
-    for (int i = 0; i < layout()->count(); ++i) {
-      const QLayoutItem* item = layout()->itemAt(i);
-      const QWidget* widget = item->widget();
-      if (widget != nullptr && widget->isHidden()) continue;
-      const bool gives = widget == subtitle_ || widget == title_;
-      width += (gives ? widget->minimumWidth() : item->sizeHint().width()) + layout()->spacing();
-    }
-    const QMargins margins = layout()->contentsMargins();
-    return width + margins.left() + margins.right();
+  Part parts[] = {{commands_, true},
+                  {subtitle_, true},
+                  {device_, !device_->text().isEmpty()},
+                  {backend_, !backend_->text().isEmpty()},
+                  {inferred_, !inferred_->text().isEmpty()},
+                  {unused_, !unused_->text().isEmpty()},
+                  {reserved_, !reserved_->text().isEmpty()}};
+  const auto width_of = [this](const QWidget* widget) {
+    const bool gives = widget == subtitle_ || widget == title_;
+    return (gives ? widget->minimumWidth() : widget->sizeHint().width()) + layout()->spacing();
   };
-  for (const Part& part : parts) {
-    if (needed() <= width()) return;
-    part.widget->hide();
+  const QMargins margins = layout()->contentsMargins();
+  int needed = margins.left() + margins.right();
+  for (int i = 0; i < layout()->count(); ++i) {
+    const QLayoutItem* item = layout()->itemAt(i);
+    const QWidget* widget = item->widget();
+    const Part* part = std::ranges::find(parts, widget, &Part::widget);
+    if (widget == nullptr)
+      needed += item->sizeHint().width() + layout()->spacing();
+    else if (part != std::end(parts) ? part->wanted : !widget->isHidden())
+      needed += width_of(widget);
   }
+  for (Part& part : parts) {
+    if (needed <= width()) break;
+    if (part.wanted) needed -= width_of(part.widget);
+    part.wanted = false;
+  }
+  for (const Part& part : parts)
+    if (part.widget->isHidden() == part.wanted) part.widget->setVisible(part.wanted);
 }
 
 void HeaderBar::setBusy(const QString& text) { busy_->setText(text); }

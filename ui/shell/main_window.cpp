@@ -48,7 +48,7 @@ namespace vramscope::ui {
 namespace {
 
 // Docks at first: no wider and higher than this, nor than their share of the window.
-constexpr int kControlsWidth = 336, kControlsLeast = 280;
+constexpr int kControlsWidth = 336, kControlsLeast = 316;
 constexpr int kBreakdownWidth = 330, kBreakdownLeast = 260;
 constexpr int kTablesHeight = 300, kTablesLeast = 150;
 constexpr double kSideShare = 0.2, kTablesShare = 0.29;
