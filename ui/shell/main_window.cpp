@@ -50,7 +50,7 @@ namespace {
 // Docks at first: no wider and higher than this, nor than their share of the window.
 constexpr int kControlsWidth = 336, kControlsLeast = 316;
 constexpr int kBreakdownWidth = 330, kBreakdownLeast = 260;
-constexpr int kTablesHeight = 300, kTablesLeast = 150;
+constexpr int kTablesHeight = 300, kTablesLeast = 150, kTablesLeastWidth = 320;
 constexpr double kSideShare = 0.2, kTablesShare = 0.29;
 constexpr int kLogLines = 5000;
 constexpr int kDumpedLog = 2000;
@@ -226,7 +226,7 @@ void MainWindow::BuildDocks() {
   breakdown_dock_->setMinimumWidth(kBreakdownLeast);
   tables_dock_ = dock(tr("Tables"), "tablesDock", tabs_, Qt::BottomDockWidgetArea);
   // Less than some of its pages would like: the canvas is what the window is for.
-  tabs_->setMinimumHeight(kTablesLeast);
+  tabs_->setMinimumSize(kTablesLeastWidth, kTablesLeast);
   connect(tables_dock_, &QDockWidget::visibilityChanged, this, [this](bool visible) {
     if (visible && tabs_->currentIndex() == 0) MakePhases();
   });
