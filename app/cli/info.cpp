@@ -33,6 +33,7 @@ std::string_view KindOf(const trace::Trace& trace) {
   if (trace.info.backend != trace::Backend::kImported) return "trace";
   if (source.find("snapshot") != std::string::npos) return "snapshot";
   if (source.find("ineto") != std::string::npos) return "kineto";
+  if (!trace.info.statistics.empty()) return "statistics";
   return "recording";
 }
 
@@ -44,6 +45,48 @@ uint64_t CountEntries(const trace::Trace& trace) {
                                        : static_cast<ptrdiff_t>(trace.recording_begin));
   return static_cast<uint64_t>(
       std::count_if(begin, trace.events.kind.end(), trace::IsAllocatorEvent));
+}
+
+// Different values of a column of strings, the most frequent first.
+std::vector<std::pair<std::string, uint64_t>> Values(const trace::Trace& trace,
+                                                     const std::vector<trace::StringId>& column) {
+  std::map<uint32_t, uint64_t> count;
+  for (const trace::StringId id : column)
+    if (id.value != 0) ++count[id.value];
+  std::vector<std::pair<std::string, uint64_t>> values;
+  for (const auto& [id, n] : count) values.emplace_back(trace.String({id}), n);
+  std::stable_sort(values.begin(), values.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return values;
+}
+
+constexpr size_t kMostValues = 100;
+
+Json ValuesJson(const trace::Trace& trace, const std::vector<trace::StringId>& column) {
+  const auto values = Values(trace, column);
+  Json json = {{"entries", 0}, {"different", values.size()}, {"values", Json::array()}};
+  uint64_t entries = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    entries += values[i].second;
+    if (i < kMostValues)
+      json["values"].push_back({{"value", values[i].first}, {"entries", values[i].second}});
+  }
+  json["entries"] = entries;
+  return json;
+}
+
+// "12 entries, 3 different: 'x' (10), ..."; "": none.
+std::string ValuesText(const trace::Trace& trace, const std::vector<trace::StringId>& column) {
+  const auto values = Values(trace, column);
+  uint64_t entries = 0;
+  for (const auto& value : values) entries += value.second;
+  if (values.empty()) return "";
+  std::string text =
+      fmt::format("{} entries, {} different: ", Count(entries), Count(values.size()));
+  for (size_t i = 0; i < std::min<size_t>(values.size(), 3); ++i)
+    text += fmt::format("{}'{}' ({})", i > 0 ? ", " : "", values[i].first.substr(0, 60),
+                        Count(values[i].second));
+  return text + (values.size() > 3 ? ", ..." : "");
 }
 
 template <class Column>
@@ -127,7 +170,9 @@ Json InfoJson(const trace::Trace& trace) {
   json["events"] = trace.events.size();
   json["devices"] = DeviceNames(trace);
   json["steps"] = CountSteps(trace);
-  json["time_span_ns"] = trace.end_ns() - trace.begin_ns();
+  json["content"] = trace.info.content == trace::Content::kState ? "state" : "run";
+  json["has_times"] = trace.info.has_times;
+  json["time_span_ns"] = trace.info.has_times ? Json(trace.end_ns() - trace.begin_ns()) : Json();
   json["peak"] = {{"allocated", peak.allocated}, {"reserved", peak.reserved}};
   json["peaks"] = Json::array();
   for (const analysis::DevicePeak& of : peaks)
@@ -155,6 +200,10 @@ Json InfoJson(const trace::Trace& trace) {
   json["older_allocations"] = CountOlder(trace);
   json["out_of_memory"] =
       std::count(trace.events.kind.begin(), trace.events.kind.end(), EventKind::kOutOfMemory);
+  json["user_metadata"] = ValuesJson(trace, trace.events.user_metadata);
+  json["compile_contexts"] = ValuesJson(trace, trace.events.compile_context);
+  json["statistics"] = Json::object();
+  for (const trace::Statistic& s : trace.info.statistics) json["statistics"][s.name] = s.value;
   json["inferred"] = Json::array();
   for (const auto& [rule, use] : RulesOf(trace)) {
     json["inferred"].push_back({{"rule", rule},
@@ -172,6 +221,46 @@ Json InfoJson(const trace::Trace& trace) {
   return json;
 }
 
+std::string Line(std::string_view what, const std::string& value) {
+  return fmt::format("  {:<12} {}\n", what, Printable(value));
+}
+
+std::string NotesText(const trace::Trace& trace) {
+  std::string text = Line(
+      "complete",
+      trace.complete ? "yes" : "no" + (trace.end_message.empty() ? "" : ": " + trace.end_message));
+  for (const std::string& warning : trace.warnings)
+    if (warning != trace.end_message) text += Line("warning", warning);
+  return text;
+}
+
+// torch.cuda.memory_stats(): the sums over both pools, then what is counted.
+std::string StatisticsText(const trace::Trace& trace) {
+  const std::vector<trace::Statistic>& all = trace.info.statistics;
+  const auto find = [&](const std::string& name) {
+    return std::find_if(all.begin(), all.end(), [&](const auto& s) { return s.name == name; });
+  };
+  std::string text;
+  for (const auto& [what, name] :
+       {std::pair("allocated", "allocated_bytes"), std::pair("requested", "requested_bytes"),
+        std::pair("active", "active_bytes"), std::pair("reserved", "reserved_bytes"),
+        std::pair("split off", "inactive_split_bytes")}) {
+    std::string value;
+    for (const auto& [of, words] :
+         {std::pair(".all.current", "now"), std::pair(".all.peak", "at most")})
+      if (const auto s = find(std::string(name) + of); s != all.end() && s->value >= 0)
+        value += fmt::format("{}{} {}", value.empty() ? "" : ", ",
+                             run::FormatBytes(static_cast<uint64_t>(s->value)), words);
+    if (!value.empty()) text += Line(what, value);
+  }
+  for (const auto& [what, name] :
+       {std::pair("segments", "segment.all.current"), std::pair("retries", "num_alloc_retries"),
+        std::pair("oom", "num_ooms"), std::pair("cudaMalloc", "num_device_alloc"),
+        std::pair("cudaFree", "num_device_free")})
+    if (const auto s = find(name); s != all.end()) text += Line(what, fmt::format("{}", s->value));
+  return text + Line("figures", fmt::format("{} in all (--json has them)", all.size()));
+}
+
 std::string InfoText(const std::string& file, const trace::Trace& trace) {
   const bool imported = trace.info.backend == trace::Backend::kImported;
   std::string text =
@@ -184,7 +273,7 @@ std::string InfoText(const std::string& file, const trace::Trace& trace) {
                         trace.info.producer.empty() ? "an unknown program"
                                                     : Printable(trace.info.producer));
   const auto line = [&](std::string_view what, const std::string& value) {
-    text += fmt::format("  {:<12} {}\n", what, Printable(value));
+    text += Line(what, value);
   };
   if (!trace.info.model.name.empty()) {
     line("model", fmt::format("{}, {} parameters ({} trainable), {}", trace.info.model.name,
@@ -199,7 +288,16 @@ std::string InfoText(const std::string& file, const trace::Trace& trace) {
     line("devices", fmt::format("{}", fmt::join(DeviceNames(trace), ", ")));
   }
   if (!trace.info.alloc_conf.empty()) line("allocator", trace.info.alloc_conf);
-  line("time", Milliseconds(static_cast<double>(trace.end_ns() - trace.begin_ns()) / 1e6));
+  const bool state = trace.info.content == trace::Content::kState;
+  if (state)
+    line("content", trace.info.statistics.empty()
+                        ? "a state: what was there at one moment, without a recorded history"
+                        : "a state: figures of one moment, and no blocks");
+  else if (trace.info.has_times)
+    line("time", Milliseconds(static_cast<double>(trace.end_ns() - trace.begin_ns()) / 1e6));
+  else
+    line("time", "the entries have none: moments are counted in entries");
+  if (!trace.info.statistics.empty()) return text + StatisticsText(trace) + NotesText(trace);
   line("events", fmt::format("{} ({} allocations, {} segments, {} ranges)",
                              Count(trace.events.size()), Count(trace.allocations.size()),
                              Count(trace.segments.size()), Count(trace.slices.size())));
@@ -211,17 +309,19 @@ std::string InfoText(const std::string& file, const trace::Trace& trace) {
              streams, streams == 1 ? "" : "s", Count(trace.stacks.size() - 1),
              CountOlder(trace) == 1 ? "1 block is" : Count(CountOlder(trace)) + " blocks are"));
   }
-  line("steps", fmt::format("{}", CountSteps(trace)));
+  for (const auto& [what, column] : {std::pair("metadata", &trace.events.user_metadata),
+                                     std::pair("compiled", &trace.events.compile_context)})
+    if (const std::string values = ValuesText(trace, *column); !values.empty()) line(what, values);
+  if (!state) line("steps", fmt::format("{}", CountSteps(trace)));
   const std::vector<analysis::DevicePeak> peaks = analysis::PeakOfEachDevice(trace);
   if (peaks.empty()) line("peak", "nothing was allocated");
+  const std::string_view held = state ? "memory" : "peak";
   for (const auto& [device, peak] : peaks)
-    line(peaks.size() > 1 ? fmt::format("peak cuda:{}", device) : "peak",
-         fmt::format("{} allocated, {} reserved ({})", run::FormatBytes(peak.allocated),
-                     run::FormatBytes(peak.reserved), ContextText(peak.context)));
-  line("complete",
-       trace.complete ? "yes" : "no" + (trace.end_message.empty() ? "" : ": " + trace.end_message));
-  for (const std::string& warning : trace.warnings)
-    if (warning != trace.end_message) line("warning", warning);
+    line(peaks.size() > 1 ? fmt::format("{} cuda:{}", held, device) : std::string(held),
+         fmt::format("{} allocated, {} reserved{}", run::FormatBytes(peak.allocated),
+                     run::FormatBytes(peak.reserved),
+                     state ? "" : " (" + ContextText(peak.context) + ")"));
+  text += NotesText(trace);
   const std::map<uint8_t, RuleUse> rules = RulesOf(trace);
   if (rules.empty()) return text;
   Table table({{"Inferred, by rule", Table::kLeft, true},

@@ -57,6 +57,7 @@ bool JsonTokens::Refill() {
   buffer_.resize(kBuffer);
   absl::StatusOr<size_t> n = input_.Read(buffer_.data(), buffer_.size());
   if (!n.ok()) status_ = n.status();
+  cut_ = n.ok() ? *n == 0 : absl::IsDataLoss(n.status());
   size_ = n.ok() ? *n : 0;
   ended_ = size_ == 0;
   return size_ > 0;

@@ -46,6 +46,8 @@ class JsonTokens {
   std::string_view text() const { return text_; }
   uint64_t offset() const { return token_at_; }  // where it begins, in decompressed bytes
   const absl::Status& status() const { return status_; }
+  // Of an error: it is that the input ends, or that its compressed data is cut.
+  bool ended() const { return cut_; }
 
  private:
   bool Refill();
@@ -66,7 +68,7 @@ class JsonTokens {
   uint64_t token_at_ = 0;
   std::string scratch_;
   std::string_view text_;
-  bool ended_ = false;
+  bool ended_ = false, cut_ = false;
   absl::Status status_;
 };
 

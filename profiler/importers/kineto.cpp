@@ -37,11 +37,13 @@ struct DeviceTotals {
 
 class Assembler {
  public:
-  Assembler(KinetoTables tables, const KinetoOptions& options)
-      : t_(std::move(tables)), options_(options) {}
+  Assembler(KinetoTables tables, const KinetoOptions& options, trace::MemoryBudget& budget)
+      : t_(std::move(tables)), options_(options), budget_(budget) {}
 
   absl::StatusOr<Recording> Run() {
     ChooseMemory();
+    if (t_.memory.empty() && part_)
+      return absl::OutOfRangeError("no [memory] event lies in the part that was asked for");
     if (t_.memory.empty())
       return absl::InvalidArgumentError(fmt::format(
           "a Chrome trace of {} events without any [memory] event{}: record with "
@@ -53,6 +55,7 @@ class Assembler {
     begin_ns_ = Begin();
     r_.start_unix_ns = t_.base_ns + begin_ns_;
     Stacks();
+    if (budget_.exhausted()) return std::move(r_);  // the caller looks
     Entries();
     Segments();
     Annotations();
@@ -128,7 +131,7 @@ class Assembler {
       queries.push_back(&launches_[i]);
       launch_of_correlation_.try_emplace(t_.launches[i].correlation, static_cast<uint32_t>(i));
     }
-    FillStacks(t_.spans, queries, r_.strings, r_.stacks);
+    FillStacks(t_.spans, queries, r_.strings, r_.stacks, budget_);
   }
 
   void Add(Action action, size_t i, uint64_t address, uint64_t bytes) {
@@ -315,6 +318,7 @@ class Assembler {
 
   KinetoTables t_;
   const KinetoOptions& options_;
+  trace::MemoryBudget& budget_;
   Recording r_;
   bool part_ = false;
   int64_t begin_ns_ = 0;
@@ -328,20 +332,27 @@ class Assembler {
 
 absl::StatusOr<Recording> ReadKineto(trace::InputStream& input, const KinetoOptions& options) {
   KinetoTables tables;
+  trace::MemoryBudget budget(input, options.memory_limit);
   JsonTokens json(input, options.head, [&] {
     if (options.progress && input.total() > 0)
       options.progress(std::min(
           1.0, static_cast<double>(input.consumed()) / static_cast<double>(input.total())));
     return options.cancel == nullptr || !options.cancel->load();
   });
-  const absl::Status status = KinetoEventReader(json, tables).Read();
-  if (!status.ok() && (absl::IsCancelled(status) || tables.memory.empty())) return status;
-  absl::StatusOr<Recording> recording = Assembler(std::move(tables), options).Run();
+  const absl::Status status = KinetoEventReader(json, tables, budget).Read();
+  const auto exceeded = [&, events = tables.events] {
+    return budget.Exceeded(fmt::format("the first {} events of the file", events),
+                           "record fewer steps, or without stacks and shapes");
+  };
+  if (budget.exhausted()) return exceeded();
+  if (!status.ok() &&
+      (absl::IsCancelled(status) || absl::IsResourceExhausted(status) || tables.memory.empty()))
+    return status;
+  absl::StatusOr<Recording> recording = Assembler(std::move(tables), options, budget).Run();
+  if (budget.exhausted()) return exceeded();
   if (recording.ok() && !status.ok())
-    recording->warnings.push_back(
-        fmt::format("the file is cut or damaged, what came before is "
-                    "shown: {}",
-                    std::string(status.message())));
+    recording->lost = fmt::format("the file is cut or damaged, what came before is shown: {}",
+                                  std::string(status.message()));
   return recording;
 }
 

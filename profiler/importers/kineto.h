@@ -34,7 +34,9 @@ struct KinetoOptions {
   std::string_view head = {};
   std::function<void(double fraction)> progress = {};  // 0 .. 1, of the file's bytes
   const std::atomic<bool>* cancel = nullptr;           // set: kCancelled
-  std::optional<uint8_t> device = {};                  // only this one
+  uint64_t memory_limit =
+      0;  // in place of the one by the file's size (trace::MemoryBudget); 0: none
+  std::optional<uint8_t> device = {};  // only this one
   // Only memory events of this range: numbers count from the first one of the file, times from its
   // time; both ends are kept. What was made before and lives on joins the older block.
   uint64_t first_entry = 0, last_entry = std::numeric_limits<uint64_t>::max();
@@ -43,7 +45,8 @@ struct KinetoOptions {
 };
 
 // Errors: kInvalidArgument (JSON, but no Chrome trace; or without memory events: says what to
-// record), kDataLoss (nothing could be read; which byte), kResourceExhausted, kCancelled.
+// record), kOutOfRange (none of them in the part that was asked for), kDataLoss (nothing could be
+// read; which byte), kResourceExhausted (more memory than a file of its size may take), kCancelled.
 absl::StatusOr<recording::Recording> ReadKineto(trace::InputStream& input,
                                                 const KinetoOptions& options);
 

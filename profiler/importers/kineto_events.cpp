@@ -6,6 +6,8 @@
 #include <cctype>
 #include <iterator>
 
+#include "profiler/importers/row_memory.h"
+
 namespace vramscope::importers {
 namespace {
 
@@ -100,6 +102,7 @@ bool KinetoEventReader::Events() {
     if (!Object(&KinetoEventReader::Field)) return false;
     ++t_.events;
     Take();
+    if (budget_.exhausted()) return false;
   }
 }
 
@@ -174,12 +177,15 @@ trace::StringId KinetoEventReader::Intern(std::string_view text) {
   const auto [it, added] =
       interned_.try_emplace(std::string(text), static_cast<uint32_t>(t_.strings.size()));
   if (added) t_.strings.emplace_back(text);
+  if (added) budget_.Charge(kMemoryOfString + kMemoryOfStringByte * text.size());
   return {it->second};
 }
 
 uint32_t KinetoEventReader::Thread() {
-  return threads_.try_emplace(e_.pid + '\n' + e_.tid, static_cast<uint32_t>(threads_.size()))
-      .first->second;
+  const std::string name = e_.pid + '\n' + e_.tid;
+  const auto [it, added] = threads_.try_emplace(name, static_cast<uint32_t>(threads_.size()));
+  if (added) budget_.Charge(kMemoryOfString + kMemoryOfStringByte * name.size());
+  return it->second;
 }
 
 void KinetoEventReader::Take() {
@@ -187,8 +193,12 @@ void KinetoEventReader::Take() {
   if (e_.phase == "X") return TakeComplete();
   if (e_.phase == "s" && e_.category == "ac2g") {
     const std::optional<int64_t> id = ParseInteger(e_.flow_id);
-    if (id && e_.begin_ns) t_.launches.push_back({*e_.begin_ns, *id, Thread()});
+    if (id && e_.begin_ns) TakeLaunch({*e_.begin_ns, *id, Thread()});
   }
+}
+
+void KinetoEventReader::TakeLaunch(const KinetoTables::Launch& launch) {
+  if (budget_.Charge(kMemoryOfLaunch)) t_.launches.push_back(launch);
 }
 
 void KinetoEventReader::TakeMemory() {
@@ -207,7 +217,8 @@ void KinetoEventReader::TakeMemory() {
   m.cpu = e_.device_type.value_or(kCpu) == kCpu;
   m.device = DeviceNumber(e_.device_id.value_or(0));
   m.said = CategoryNamed(e_.held_as.empty() ? e_.said : e_.held_as);
-  t_.memory.push_back(m);
+  // `Total Reserved` may make an entry of its own of it.
+  if (budget_.Charge(2 * kMemoryOfEntry + kMemoryOfAlloc)) t_.memory.push_back(m);
 }
 
 void KinetoEventReader::TakeComplete() {
@@ -229,6 +240,7 @@ void KinetoEventReader::TakeComplete() {
   }
   const int64_t begin = *e_.begin_ns, end = begin + duration;
   if (kind != EventKind::kMarker) {
+    if (!budget_.Charge(kMemoryOfDeviceWork)) return;
     t_.work.push_back(
         {begin, duration, e_.external_id.value_or(0), e_.correlation.value_or(0),
          static_cast<uint64_t>(std::max<int64_t>(0, e_.bytes.value_or(0))), Intern(e_.name),
@@ -239,13 +251,15 @@ void KinetoEventReader::TakeComplete() {
   }
   const uint32_t thread = Thread();
   if (runtime) {
-    if (e_.correlation) t_.launches.push_back({begin, *e_.correlation, thread});
+    if (e_.correlation) TakeLaunch({begin, *e_.correlation, thread});
   } else if (annotation && e_.kind != "module") {
+    if (!budget_.Charge(kMemoryOfAnnotation)) return;
     t_.annotations.push_back({begin, end, Intern(e_.name)});
   } else {
     const auto what = python       ? KinetoTables::Span::kPython
                       : annotation ? KinetoTables::Span::kModule
                                    : KinetoTables::Span::kOp;
+    if (!budget_.Charge(python ? kMemoryOfPythonSpan : kMemoryOfSpan)) return;
     t_.spans.push_back({begin, end, Intern(e_.name), Intern(e_.module), thread, what});
     if (op && e_.external_id) t_.op_of_external_id[*e_.external_id] = t_.spans.back().name;
   }

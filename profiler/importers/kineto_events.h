@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "profiler/importers/json_tokens.h"
+#include "profiler/trace/memory_budget.h"
 #include "profiler/trace/types.h"
 
 namespace vramscope::importers {
@@ -74,8 +75,10 @@ struct KinetoTables {
 // Reads a whole file. What has been read stays in `tables` when it fails.
 class KinetoEventReader {
  public:
-  KinetoEventReader(JsonTokens& json, KinetoTables& tables) : json_(json), t_(tables) {}
-  // kInvalidArgument: not a Chrome trace; else what the JSON reader says.
+  KinetoEventReader(JsonTokens& json, KinetoTables& tables, trace::MemoryBudget& budget)
+      : json_(json), t_(tables), budget_(budget) {}
+  // kInvalidArgument: not a Chrome trace; kDataLoss or what the JSON reader says. Look at the
+  // budget first: it ends the reading too.
   absl::Status Read();
 
  private:
@@ -106,12 +109,14 @@ class KinetoEventReader {
   void Take(std::span<const TextField> fields);
   void Take();
   void TakeMemory();
+  void TakeLaunch(const KinetoTables::Launch& launch);
   void TakeComplete();
   trace::StringId Intern(std::string_view text);
   uint32_t Thread();
 
   JsonTokens& json_;
   KinetoTables& t_;
+  trace::MemoryBudget& budget_;
   Raw e_;
   std::string key_;
   bool saw_events_ = false;

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <tuple>
 
+#include "profiler/importers/row_memory.h"
+
 namespace vramscope::importers {
 namespace {
 
@@ -14,11 +16,12 @@ using trace::StackId;
 using trace::StringId;
 
 constexpr size_t kDeepest = 512;  // frames; what lies further in is left away
+constexpr uint64_t kMemoryOfNode = 64;
 
 class Stacks {
  public:
-  Stacks(std::vector<std::string>& strings, trace::StackTable& stacks)
-      : strings_(strings), table_(stacks) {}
+  Stacks(std::vector<std::string>& strings, trace::StackTable& stacks, trace::MemoryBudget& budget)
+      : strings_(strings), table_(stacks), budget_(budget) {}
 
   void Begin() { open_.clear(); }
   // What happens at the moment at which a span ends still belongs to it, unless it is another span.
@@ -62,6 +65,7 @@ class Stacks {
     const auto [it, added] =
         children_.try_emplace(uint64_t{parent} << 32 | frame, static_cast<uint32_t>(nodes_.size()));
     if (added) nodes_.push_back({parent, frame, {}});
+    if (added) budget_.Charge(kMemoryOfNode);
     return it->second;
   }
 
@@ -69,6 +73,8 @@ class Stacks {
     if (nodes_[node].stack.value != 0) return nodes_[node].stack;
     const StackId id{table_.size()};
     for (uint32_t n = node; n != 0; n = nodes_[n].parent) table_.frames.push_back(nodes_[n].frame);
+    budget_.Charge(kMemoryOfStack +
+                   kMemoryOfStackFrame * (table_.frames.size() - table_.first.back()));
     table_.first.push_back(static_cast<uint32_t>(table_.frames.size()));
     return nodes_[node].stack = id;
   }
@@ -78,6 +84,7 @@ class Stacks {
     auto& of_kind = frames_[span.kind];
     const auto [it, added] = of_kind.try_emplace(key, table_.frame_count());
     if (!added) return it->second;
+    budget_.Charge(kMemoryOfFrame);
     if (span.kind == Span::kPython) {
       const std::string name = strings_[span.name.value];  // a copy: strings_ grows
       const PythonName parts = SplitPythonName(name);
@@ -97,11 +104,13 @@ class Stacks {
     const auto [it, added] =
         interned_.try_emplace(std::string(text), static_cast<uint32_t>(strings_.size()));
     if (added) strings_.emplace_back(text);
+    if (added) budget_.Charge(kMemoryOfString + kMemoryOfStringByte * text.size());
     return {it->second};
   }
 
   std::vector<std::string>& strings_;
   trace::StackTable& table_;
+  trace::MemoryBudget& budget_;
   std::vector<Open> open_;
   std::vector<Node> nodes_ = {{0, 0, {}}};
   absl::flat_hash_map<uint64_t, uint32_t> children_;
@@ -124,7 +133,8 @@ PythonName SplitPythonName(std::string_view name) {
 }
 
 void FillStacks(std::vector<Span>& spans, std::span<StackQuery*> queries,
-                std::vector<std::string>& strings, trace::StackTable& stacks) {
+                std::vector<std::string>& strings, trace::StackTable& stacks,
+                trace::MemoryBudget& budget) {
   // A module or Python function that spans the same time as an operator holds it (Span::Kind).
   std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
     return std::tuple(a.thread, a.begin_ns, -a.end_ns, a.kind) <
@@ -133,10 +143,11 @@ void FillStacks(std::vector<Span>& spans, std::span<StackQuery*> queries,
   std::stable_sort(queries.begin(), queries.end(), [](const StackQuery* a, const StackQuery* b) {
     return std::tie(a->thread, a->time_ns) < std::tie(b->thread, b->time_ns);
   });
-  Stacks open(strings, stacks);
+  Stacks open(strings, stacks, budget);
   size_t next = 0;
   uint32_t thread = UINT32_MAX;
   for (StackQuery* query : queries) {
+    if (budget.exhausted()) return;
     if (query->thread != thread) {
       thread = query->thread;
       open.Begin();

@@ -24,8 +24,10 @@ struct StackQuery {
 // Spans that break the nesting of their thread (damage) end with what they began in. Puts the spans
 // in order (thread, begin, longest first) and answers the queries, which it sorts by (thread,
 // time). Frames are interned into `stacks`, new strings (files, functions) appended to `strings`.
+// Ends before its time when the budget is spent.
 void FillStacks(std::vector<KinetoTables::Span>& spans, std::span<StackQuery*> queries,
-                std::vector<std::string>& strings, trace::StackTable& stacks);
+                std::vector<std::string>& strings, trace::StackTable& stacks,
+                trace::MemoryBudget& budget);
 
 // "torch/nn/modules/linear.py(114): forward" in its parts; other names are a function of no file.
 struct PythonName {

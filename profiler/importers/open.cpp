@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "profiler/importers/kineto.h"
+#include "profiler/importers/memory_stats.h"
+#include "profiler/importers/pickle.h"
 #include "profiler/importers/snapshot.h"
 #include "profiler/importers/sniff.h"
 #include "profiler/inference/infer.h"
@@ -74,11 +76,13 @@ class Sink : public trace::EventSink {
   void End(bool, std::string_view) override {}
 
   // What could not be stored is the program's mistake, not the file's, but the rest is shown.
-  absl::StatusOr<TracePtr> Finish() {
+  absl::StatusOr<TracePtr> Finish(const std::string& lost) {
     if (absl::IsCancelled(status_)) return status_;
-    const std::string why(status_.message());
+    std::string why(status_.message());
     if (!status_.ok()) builder_.AddWarning(fmt::format("not everything could be shown: {}", why));
-    return builder_.Finish(status_.ok(), why);
+    if (!lost.empty()) builder_.AddWarning(lost);
+    if (why.empty()) why = lost;
+    return builder_.Finish(why.empty(), why);
   }
   trace::TraceBuilder& builder() { return builder_; }
 
@@ -123,7 +127,7 @@ class Preview {
     quiet.cancel = options_.cancel;
     Sink sink(title_, so_far, *history, labels, quiet);
     recording::Emit(so_far, *history, labels, sink);
-    absl::StatusOr<TracePtr> trace = sink.Finish();
+    absl::StatusOr<TracePtr> trace = sink.Finish("");
     if (trace.ok()) options_.preview(*std::move(trace));
     const auto took = Clock::now() - now;
     next_entries_ = 2 * uint64_t{so_far.entries.size()};
@@ -154,7 +158,7 @@ absl::StatusOr<TracePtr> FromRecording(Recording recording, const std::string& t
   for (const auto* warnings : {&recording.warnings, &history->warnings})
     for (const std::string& warning : *warnings) sink.builder().AddWarning(warning);
   recording::Emit(recording, *history, labels, sink);
-  absl::StatusOr<TracePtr> trace = sink.Finish();
+  absl::StatusOr<TracePtr> trace = sink.Finish(recording.lost);
   if (trace.ok()) Progress(options, 1);
   return trace;
 }
@@ -168,6 +172,7 @@ SnapshotOptions ForSnapshot(std::string_view head, const std::string& path,
   to.head = head;
   to.progress = [&options](double fraction) { Progress(options, kRead * fraction); };
   to.cancel = options.cancel;
+  to.memory_limit = options.memory_limit;
   if (options.preview) to.preview = [&preview](const Recording& so_far) { preview.Show(so_far); };
   to.device = options.device;
   to.first_entry = options.first_entry;
@@ -181,6 +186,7 @@ KinetoOptions ForKineto(std::string_view head, const OpenOptions& options) {
   return {.head = head,
           .progress = [&options](double fraction) { Progress(options, kRead * fraction); },
           .cancel = options.cancel,
+          .memory_limit = options.memory_limit,
           .device = options.device,
           .first_entry = options.first_entry,
           .last_entry = options.last_entry,
@@ -188,11 +194,20 @@ KinetoOptions ForKineto(std::string_view head, const OpenOptions& options) {
           .to_ns = options.to_ns};
 }
 
+bool IsPart(const OpenOptions& options) {
+  const OpenOptions all;
+  return options.first_entry != all.first_entry || options.last_entry != all.last_entry ||
+         options.from_ns != all.from_ns || options.to_ns != all.to_ns;
+}
+
 // "'x': what": the readers know the byte, not the file.
 absl::Status In(const std::string& name, const absl::Status& status) {
   const std::string message(status.message());
   if (message.find(name) != std::string::npos) return status;
-  return absl::Status(status.code(), fmt::format("'{}': {}", name, message));
+  absl::Status in(status.code(), fmt::format("'{}': {}", name, message));
+  status.ForEachPayload(
+      [&in](absl::string_view type, const absl::Cord& value) { in.SetPayload(type, value); });
+  return in;
 }
 
 absl::Status NothingKnown(const std::string& name, std::string_view head) {
@@ -203,6 +218,10 @@ absl::Status NothingKnown(const std::string& name, std::string_view head) {
 }
 
 }  // namespace
+
+bool IsRefused(const absl::Status& status) {
+  return status.GetPayload(kRefusedPayload).has_value();
+}
 
 absl::StatusOr<TracePtr> OpenTraceFile(const std::string& path, const OpenOptions& options) {
   const std::string name = trace::DisplayName(path);
@@ -224,7 +243,10 @@ absl::StatusOr<TracePtr> OpenTraceFile(const std::string& path, const OpenOption
       trace::ReadOptions read;
       read.progress = options.progress;
       read.cancel = options.cancel;
-      return trace::ReadTrace(**input, head, path, read);
+      read.memory_limit = options.memory_limit;
+      absl::StatusOr<TracePtr> trace = trace::ReadTrace(**input, head, path, read);
+      if (!trace.ok()) return In(name, trace.status());
+      return trace;
     }
     case FileKind::kSnapshotPickle:
     case FileKind::kSnapshotJson: {
@@ -238,6 +260,14 @@ absl::StatusOr<TracePtr> OpenTraceFile(const std::string& path, const OpenOption
     case FileKind::kJsonTokens: {
       absl::StatusOr<Recording> recording = ReadKineto(**input, ForKineto(head, options));
       input->reset();
+      if (!recording.ok()) return In(name, recording.status());
+      return FromRecording(*std::move(recording), title, options);
+    }
+    case FileKind::kMemoryStats: {
+      if (IsPart(options))
+        return In(name,
+                  absl::OutOfRangeError("memory statistics have no entries: open them whole"));
+      absl::StatusOr<Recording> recording = ReadMemoryStats(**input, head);
       if (!recording.ok()) return In(name, recording.status());
       return FromRecording(*std::move(recording), title, options);
     }

@@ -32,13 +32,21 @@ struct OpenOptions {
   uint64_t first_entry = 0, last_entry = std::numeric_limits<uint64_t>::max();
   int64_t from_ns = std::numeric_limits<int64_t>::min();
   int64_t to_ns = std::numeric_limits<int64_t>::max();
+  uint64_t memory_limit =
+      0;              // in place of the one by the file's size (trace::MemoryBudget); 0: none
   bool infer = true;  // categories, phases and steps of files that carry none
 };
 
 // Errors: kNotFound, kPermissionDenied; kInvalidArgument (not a file of any kind that is read: says
-// what it looks like); kDataLoss (what is wrong at which byte); kResourceExhausted (would need more
-// memory than a file of its size may); kCancelled.
+// what it looks like); kOutOfRange (nothing lies in the part that was asked for); kDataLoss (what
+// is wrong at which byte); kResourceExhausted (would need more memory than a file of its size may,
+// or than there is); kCancelled. A file that is cut gives what is whole of it: a trace that is not
+// `complete`.
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTraceFile(const std::string& path,
                                                                   const OpenOptions& options);
+
+// Whether such an error is that the file would have a reader import, call or build something, which
+// nothing here ever does: a pickle that is no snapshot, or none to be trusted.
+bool IsRefused(const absl::Status& status);
 
 }  // namespace vramscope::importers

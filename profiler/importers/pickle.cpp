@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "profiler/importers/pickle_opcodes.h"
+#include "profiler/importers/printable.h"
 
 namespace vramscope::importers {
 namespace {
@@ -37,14 +38,6 @@ double BigEndianDouble(const uint8_t* p) {
 int64_t Signed(const uint8_t* p, unsigned n) {
   const unsigned spare = 64 - 8 * n;
   return static_cast<int64_t>(Little<uint64_t>(p) << spare) >> spare;
-}
-
-// Text from a file, safe to print.
-std::string Printable(std::string_view text) {
-  std::string out(text.substr(0, 80));
-  for (char& c : out)
-    if (static_cast<uint8_t>(c) < 0x20 || static_cast<uint8_t>(c) >= 0x7f) c = '?';
-  return out;
 }
 
 // What an object was memoised as: 8 bytes, since there are millions.
@@ -75,7 +68,12 @@ class Memo {
     return slot >> 56 == static_cast<uint64_t>(Kind::kFrame) ? static_cast<int64_t>(slot & kPayload)
                                                              : -1;
   }
+  // What more it will take when it has room for `index`; 0: it has.
+  size_t Growth(size_t index) const {
+    return index < slots_.capacity() ? 0 : (Room(index) - slots_.capacity()) * sizeof(uint64_t);
+  }
   void Put(size_t index, const Value& value) {
+    if (index >= slots_.capacity()) slots_.reserve(Room(index));
     if (index >= slots_.size()) slots_.resize(index + 1, kUnset);
     slots_[index] = Slot(value);
   }
@@ -86,6 +84,9 @@ class Memo {
   static constexpr uint8_t kFlag = 0x80;  // of a number: in large_; of others: gone
   static constexpr uint64_t kPayload = (uint64_t{1} << 48) - 1;
 
+  size_t Room(size_t index) const {
+    return std::max<size_t>({1024, index + 1, 2 * slots_.capacity()});
+  }
   uint64_t Slot(const Value& value) {
     const uint64_t kind = static_cast<uint64_t>(value.kind) << 56;
     switch (value.kind) {
@@ -117,9 +118,10 @@ class Memo {
 
 class Reader {
  public:
-  Reader(SnapshotBytes& bytes, SnapshotBuilder& builder) : in_(bytes), out_(builder) {}
+  Reader(SnapshotBytes& bytes, SnapshotBuilder& builder, PickleEnd& end)
+      : in_(bytes), out_(builder), end_(end) {}
 
-  absl::StatusOr<int> Read();
+  absl::Status Read();
 
  private:
   // Containers taken from the memo may not be changed.
@@ -132,6 +134,20 @@ class Reader {
   ABSL_ATTRIBUTE_NOINLINE bool Fail(std::string_view what) {
     failed_ = Error(what);
     return false;
+  }
+  ABSL_ATTRIBUTE_NOINLINE bool Refuse(std::string_view what) {
+    failed_ = Error(what);
+    failed_.SetPayload(kRefusedPayload, absl::Cord());
+    return false;
+  }
+  // failed_ is what the input says: its compressed data may be cut.
+  bool Ended() {
+    end_.cut = absl::IsDataLoss(failed_);
+    return false;
+  }
+  absl::Status EndsHere() {
+    end_.cut = true;
+    return Error("the file ends here, in the middle of the snapshot");
   }
   ABSL_ATTRIBUTE_ALWAYS_INLINE bool Push(const Value& value) {
     return out_.Push(value) || Fail(out_.error());
@@ -154,6 +170,7 @@ class Reader {
 
   SnapshotBytes& in_;
   SnapshotBuilder& out_;
+  PickleEnd& end_;
   Memo memo_;
   const uint8_t* at_ = nullptr;  // the opcode
   absl::Status failed_;
@@ -165,12 +182,15 @@ bool Reader::Text(size_t header, size_t size) {
         fmt::format("a string of {} bytes; no snapshot has one of more than {}", size, kMaxString));
   in_.p = at_;
   failed_ = in_.Want(header + size);
-  if (!failed_.ok()) return false;
+  if (!failed_.ok()) return Ended();
   at_ = in_.p;
-  if (static_cast<size_t>(in_.end - at_) < header + size)
+  if (static_cast<size_t>(in_.end - at_) < header + size) {
+    end_.cut = true;
     return Fail(fmt::format("the file ends within a string of {} bytes", size));
+  }
   in_.p += header + size;
-  return Push(out_.String({reinterpret_cast<const char*>(at_) + header, size}));
+  const Value text = out_.String({reinterpret_cast<const char*>(at_) + header, size});
+  return !out_.exhausted() ? Push(text) : Fail(out_.error());
 }
 
 // An object that is being filled is found in what is being filled: `x = []; x.append(x)`.
@@ -206,6 +226,10 @@ bool Reader::Put(size_t index) {
   // Writers count up; the table must not be larger than a file of this size can use.
   if (index > in_.Offset(at_) / 2 + 65536)
     return Fail(fmt::format("memoises object {} of a file that cannot have as many yet", index));
+  const bool number =
+      top->kind == Kind::kInt || top->kind == Kind::kFloat || top->kind == Kind::kPair;
+  const size_t growth = memo_.Growth(index) + (number ? 2 * sizeof(Value) : 0);
+  if (growth > 0 && !out_.Charge(growth)) return Fail(out_.error());
   if (top->kind == Kind::kOpenList || top->kind == Kind::kOpenDict) {
     if (top->memo != 0) return Fail("memoises an object twice");
     top->memo = static_cast<uint32_t>(index) + 1;
@@ -230,7 +254,7 @@ bool Reader::Items() {
   const Value* list = out_.top();
   if (list == nullptr || list->kind != Kind::kOpenList) return out_.Mark() || Fail(out_.error());
   failed_ = in_.Want(1024);
-  if (!failed_.ok()) return false;
+  if (!failed_.ok()) return Ended();
   std::array<uint32_t, 256> frames;
   size_t count = 0;
   const uint8_t* p = in_.p;
@@ -278,11 +302,11 @@ bool Reader::Global(uint8_t opcode) {
       name = fmt::format("{}.{}", Printable(rest.substr(0, first)),
                          Printable(rest.substr(first + 1, second - first - 1)));
   }
-  return Fail(fmt::format("opcode {} would import '{}'; a snapshot needs no such thing, refused",
-                          opcode == kGlobal ? "GLOBAL"
-                          : opcode == kInst ? "INST"
-                                            : "STACK_GLOBAL",
-                          name));
+  return Refuse(fmt::format("opcode {} would import '{}'; a snapshot needs no such thing, refused",
+                            opcode == kGlobal ? "GLOBAL"
+                            : opcode == kInst ? "INST"
+                                              : "STACK_GLOBAL",
+                            name));
 }
 
 bool Reader::Step(uint8_t opcode) {
@@ -370,12 +394,12 @@ bool Reader::Step(uint8_t opcode) {
     case kStackGlobal:
       return Global(opcode);
     default:
-      return Fail(
+      return Refuse(
           fmt::format("{}; a snapshot needs no such thing, refused", RefusedOpcode(opcode)));
   }
 }
 
-absl::StatusOr<int> Reader::Read() {
+absl::Status Reader::Read() {
   at_ = in_.p;
   absl::Status more = in_.Want(2);
   if (!more.ok()) return more;
@@ -385,22 +409,26 @@ absl::StatusOr<int> Reader::Read() {
   if (protocol < 2 || protocol > 5)
     return absl::InvalidArgumentError(
         fmt::format("a pickle of protocol {}; protocols 2 to 5 are read", protocol));
+  end_.protocol = protocol;
   in_.p += 2;
   while (true) {
     if (in_.end - in_.p < static_cast<ptrdiff_t>(kLookAhead)) {
       more = in_.Want(kLookAhead);
-      if (!more.ok()) return more;
+      if (!more.ok()) {
+        end_.cut = absl::IsDataLoss(more);
+        return more;
+      }
       if (in_.p >= in_.end) {
         at_ = in_.p;
-        return Error("the file ends here, in the middle of the snapshot");
+        return EndsHere();
       }
     }
     at_ = in_.p++;
-    if (*at_ == kStop) return protocol;
+    if (*at_ == kStop) return absl::OkStatus();
     const bool good = Step(*at_);
     if (in_.p > in_.end) {  // whatever was read there was padding
       at_ = in_.end;
-      return Error("the file ends here, in the middle of the snapshot");
+      return EndsHere();
     }
     if (!good) return failed_;
   }
@@ -408,8 +436,8 @@ absl::StatusOr<int> Reader::Read() {
 
 }  // namespace
 
-absl::StatusOr<int> ReadPickle(SnapshotBytes& bytes, SnapshotBuilder& builder) {
-  return Reader(bytes, builder).Read();
+absl::Status ReadPickle(SnapshotBytes& bytes, SnapshotBuilder& builder, PickleEnd* end) {
+  return Reader(bytes, builder, *end).Read();
 }
 
 }  // namespace vramscope::importers

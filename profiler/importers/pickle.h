@@ -3,14 +3,21 @@
 // refused by name and byte. Internal.
 #pragma once
 
-#include <absl/status/statusor.h>
+#include <absl/status/status.h>
 
 #include "profiler/importers/snapshot_builder.h"
 #include "profiler/importers/snapshot_bytes.h"
 
 namespace vramscope::importers {
 
-// Reads up to STOP, into the builder. Returns the protocol.
-absl::StatusOr<int> ReadPickle(SnapshotBytes& bytes, SnapshotBuilder& builder);
+// On errors that something would be imported, called or built.
+inline constexpr char kRefusedPayload[] = "vramscope/refused";
+
+struct PickleEnd {
+  int protocol = 0;
+  bool cut = false;  // the error is that the input ends before its time
+};
+// Reads up to STOP, into the builder.
+absl::Status ReadPickle(SnapshotBytes& bytes, SnapshotBuilder& builder, PickleEnd* end);
 
 }  // namespace vramscope::importers

@@ -12,6 +12,7 @@
 #include "profiler/importers/snapshot_builder.h"
 #include "profiler/importers/snapshot_bytes.h"
 #include "profiler/importers/snapshot_json.h"
+#include "profiler/trace/memory_budget.h"
 
 namespace vramscope::importers {
 namespace {
@@ -41,6 +42,7 @@ class PreviewGate {
 // With `builder`, whose range may turn out to need another reading: needs_all() says so then.
 absl::StatusOr<recording::Recording> Read(trace::InputStream& input, std::string head,
                                           const SnapshotOptions& options,
+                                          const trace::MemoryBudget& budget,
                                           SnapshotBuilder& builder) {
   PreviewGate gate;
   auto next_preview = steady_clock::now() + kPreviewEvery;
@@ -61,20 +63,34 @@ absl::StatusOr<recording::Recording> Read(trace::InputStream& input, std::string
     if (!n.ok()) return n.status();
     head.resize(*n);
   }
-  std::string source;
+  std::string syntax;
+  absl::Status status;
+  bool cut = false;
   if (head.starts_with(kPickle)) {
     SnapshotBytes bytes(input, head, tick);
-    const absl::StatusOr<int> protocol = ReadPickle(bytes, builder);
-    if (!protocol.ok()) return protocol.status();
-    source = fmt::format("CUDA memory snapshot (pickle, protocol {})", *protocol);
+    PickleEnd end;
+    status = ReadPickle(bytes, builder, &end);
+    cut = end.cut;
+    syntax = fmt::format("pickle, protocol {}", end.protocol);
   } else {
-    absl::Status status = ReadSnapshotJson(input, head, tick, builder);
-    if (!status.ok()) return status;
-    source = "CUDA memory snapshot (JSON)";
+    status = ReadSnapshotJson(input, head, tick, builder, &cut);
+    syntax = "JSON";
   }
+  if (builder.exhausted())
+    return budget.Exceeded(fmt::format("{} entries and what they refer to", builder.entries()),
+                           SnapshotRange::IsAsked(options)
+                               ? "a smaller part (--entries, --time) takes less"
+                               : "open a part of it (--entries A:B, --time A:B)");
+  if (!status.ok() && !cut) return status;
+  if (cut) builder.CloseAtCut();
   SnapshotParts parts;
-  if (!builder.Finish(&parts)) return absl::InvalidArgumentError(builder.error());
-  parts.recording.source = std::move(source);
+  if (!builder.Finish(&parts)) return cut ? status : absl::InvalidArgumentError(builder.error());
+  if (cut) {
+    if (parts.recording.entries.size() == 0 && parts.recording.segments.empty()) return status;
+    parts.cut = std::string(status.message());
+  }
+  parts.recording.source = fmt::format("CUDA memory snapshot ({}{})",
+                                       parts.bare_list ? "a list of segments; " : "", syntax);
   if (options.progress) options.progress(1);
   return FinishSnapshot(std::move(parts), options);
 }
@@ -84,17 +100,21 @@ absl::StatusOr<recording::Recording> Read(trace::InputStream& input, std::string
 absl::StatusOr<recording::Recording> ReadSnapshot(trace::InputStream& input,
                                                   const SnapshotOptions& options) {
   std::string head(options.head);
+  trace::MemoryBudget budget(input, options.memory_limit);
   if (!options.again || !SnapshotRange::IsAsked(options)) {
-    SnapshotBuilder builder;
-    return Read(input, std::move(head), options, builder);
+    SnapshotBuilder builder(budget);
+    return Read(input, std::move(head), options, budget, builder);
   }
-  auto builder = std::make_unique<SnapshotBuilder>(options);
-  absl::StatusOr<recording::Recording> part = Read(input, std::move(head), options, *builder);
+  auto builder = std::make_unique<SnapshotBuilder>(budget, options);
+  absl::StatusOr<recording::Recording> part =
+      Read(input, std::move(head), options, budget, *builder);
   if (!builder->needs_all()) return part;
-  builder = std::make_unique<SnapshotBuilder>();
+  builder.reset();
   absl::StatusOr<std::unique_ptr<trace::InputStream>> whole = options.again();
   if (!whole.ok()) return whole.status();
-  return Read(**whole, "", options, *builder);
+  trace::MemoryBudget again(**whole, options.memory_limit);
+  builder = std::make_unique<SnapshotBuilder>(again);
+  return Read(**whole, "", options, again, *builder);
 }
 
 }  // namespace vramscope::importers

@@ -32,6 +32,8 @@ struct SnapshotOptions {
   // no annotations yet (they are of the end). Not called any more once entries of a second device
   // come. The reference is valid during the call.
   std::function<void(const recording::Recording& so_far)> preview = {};
+  uint64_t memory_limit =
+      0;  // in place of the one by the file's size (trace::MemoryBudget); 0: none
   std::optional<uint8_t> device = {};  // only this one
   // Only entries of this range: numbers count from the first entry of the file (all devices, in
   // time order), times from its time; both ends are kept. Segments are those at the last entry
@@ -47,7 +49,7 @@ struct SnapshotOptions {
 
 // Errors say the byte (of the decompressed data) and what is wrong there. kInvalidArgument: whole,
 // but not a snapshot; kDataLoss: cut, damaged, or it asks for what no snapshot needs (GLOBAL ...);
-// kResourceExhausted: larger than what can be held; kCancelled.
+// kResourceExhausted: it would take more memory than a file of its size may; kCancelled.
 absl::StatusOr<recording::Recording> ReadSnapshot(trace::InputStream& input,
                                                   const SnapshotOptions& options);
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/importers/row_memory.h"
+
 namespace vramscope::importers {
 namespace {
 
@@ -101,7 +103,12 @@ std::string_view Name(Kind kind) {
   return "";
 }
 
-SnapshotBuilder::SnapshotBuilder() : stacks_(parts_.recording.stacks) {}
+SnapshotBuilder::SnapshotBuilder(trace::MemoryBudget& budget)
+    : budget_(budget), stacks_(parts_.recording.stacks) {
+  parts_.recording.has_times = false;  // until an entry says one
+}
+
+bool SnapshotBuilder::Spent() { return Fail("more than may be held in memory"); }
 
 bool SnapshotBuilder::Fail(std::string text) {
   error_ = std::move(text);
@@ -187,8 +194,8 @@ bool SnapshotBuilder::MarkedNew(Kind open) {
 }
 
 bool SnapshotBuilder::AppendFrames(std::span<const uint32_t> frames) {
-  const uint32_t id = stacks_.Stack(frames);
-  if (id == StackInterner::kFull) return Fail("more stacks than can be held");
+  uint32_t id = 0;
+  if (!MakeStack(Value::Of(Kind::kOpenList), frames, &id)) return false;
   Value& list = stack_.back();
   changed_.memo = list.memo;
   list.kind = id == 0 ? Kind::kOpenList : Kind::kStack;
@@ -294,6 +301,7 @@ bool SnapshotBuilder::ExtendTraces(Value& list, Items items) {
     list.payload = traces_.size();
     traces_.emplace_back();
   }
+  if (!Charge(2 * sizeof(SnapshotParts::Rows) * items.size())) return false;
   std::vector<SnapshotParts::Rows>& rows = traces_[list.row()];
   for (const Value& item : items) {
     if (item.kind == Kind::kTrace)
@@ -312,6 +320,7 @@ bool SnapshotBuilder::ExtendStrings(Value& list, Items items) {
     Drop(items);
     return true;
   }
+  if (!Charge(8 * items.size())) return false;
   for (const Value& v : items) string_lists_[list.row()].push_back(v.row());
   return true;
 }
@@ -323,18 +332,28 @@ bool SnapshotBuilder::ExtendStack(Value& stack, Items items) {
       return Fail(fmt::format("a list of frames holds {} as well", Name(item.kind)));
     frames_.push_back(item.row());
   }
-  const uint32_t id =
-      stack.kind == Kind::kStack ? stacks_.Extend(stack.row(), frames_) : stacks_.Stack(frames_);
-  if (id == StackInterner::kFull) return Fail("more stacks than can be held");
+  uint32_t id = 0;
+  if (!MakeStack(stack, frames_, &id)) return false;
   stack.kind = Kind::kStack;
   stack.payload = id;
   return true;
+}
+
+bool SnapshotBuilder::MakeStack(const Value& list, std::span<const uint32_t> frames, uint32_t* id) {
+  const trace::StackTable& table = parts_.recording.stacks;
+  const size_t stacks = table.size(), frames_before = table.frames.size();
+  *id = list.kind == Kind::kStack ? stacks_.Extend(list.row(), frames) : stacks_.Stack(frames);
+  if (*id == StackInterner::kFull) return Fail("more stacks than can be held");
+  if (table.frames.size() == frames_before) return true;
+  return Charge((table.size() - stacks) * kMemoryOfStack +
+                (table.frames.size() - frames_before) * kMemoryOfStackFrame);
 }
 
 // Items that are not kept.
 void SnapshotBuilder::Drop(Items items) {
   for (const Value& item : items)
     if (item.kind == Kind::kDict) {
+      budget_.Refund(MemoryOfDict(dicts_[item.row()].items.size()));
       dicts_[item.row()] = {};
       free_dicts_.push_back(item.row());
     }
@@ -343,25 +362,26 @@ void SnapshotBuilder::Drop(Items items) {
 // --- Values.
 
 Value SnapshotBuilder::String(std::string_view text) {
-  if (!stack_.empty() && text.size() > 3) {
-    const Value& below = stack_.back();
-    if (below.kind == Kind::kString &&
-        (below.key == Key::kCompileContext || below.key == Key::kUserMetadata))
-      text = "...";
-  }
+  const uint32_t strings = strings_.size();
   const uint32_t row = strings_.Intern(text);
   if (row == StringTable::kFull) return Value::Of(Kind::kOpaque);
+  if (row == strings) Charge(kMemoryOfString + kMemoryOfStringByte * text.size());
   Value v = Value::Of(Kind::kString, row);
   v.key = strings_.key(row);
   return v;
 }
 
 bool SnapshotBuilder::Finish(SnapshotParts* parts) {
-  if (stack_.empty() || stack_.back().kind != Kind::kSnapshot)
+  const Kind kind = stack_.empty() ? Kind::kOpaque : stack_.back().kind;
+  if (kind == Kind::kSegmentList) {  // torch.cuda.memory_snapshot()
+    parts_.bare_list = parts_.recording.has_segments = true;
+    kept_segments_ = {stack_.back().row(), stack_.back().count()};
+  } else if (kind != Kind::kSnapshot) {
     return Fail(
         fmt::format("this is {}, not a CUDA memory snapshot (a dict with 'segments' and "
-                    "'device_traces')",
-                    stack_.empty() ? "nothing" : Name(stack_.back().kind)));
+                    "'device_traces', or a list of segments)",
+                    stack_.empty() ? "nothing" : Name(kind)));
+  }
   if (parts_.range && !FinishRange()) return false;
   if (parts_.has_category)
     parts_.category.resize(parts_.recording.entries.size(), SnapshotParts::kNoCategory);
@@ -382,6 +402,11 @@ bool SnapshotBuilder::Finish(SnapshotParts* parts) {
     parts_.recording.segments.push_back(std::move(s));
   parts_.recording.start_unix_ns = has_time_ ? first_us_ * 1000 : 0;
   parts_.start_us = first_us_;
+  parts_.has_times = has_time_;
+  // Rows at the end that have none.
+  recording::EntryTable& entries = parts_.recording.entries;
+  for (auto* column : {&entries.user_metadata, &entries.compile_context})
+    if (!column->empty()) column->resize(entries.size());
   *parts = std::move(parts_);
   return true;
 }

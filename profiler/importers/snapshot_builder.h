@@ -18,14 +18,17 @@
 #include "profiler/importers/snapshot_parts.h"
 #include "profiler/importers/snapshot_strings.h"
 #include "profiler/importers/snapshot_values.h"
+#include "profiler/trace/memory_budget.h"
 
 namespace vramscope::importers {
 
 class SnapshotBuilder {
  public:
-  SnapshotBuilder();
+  // The budget must outlive the builder.
+  explicit SnapshotBuilder(trace::MemoryBudget& budget);
   // Keeps entries of the range only.
-  explicit SnapshotBuilder(const SnapshotOptions& range) : SnapshotBuilder() {
+  SnapshotBuilder(trace::MemoryBudget& budget, const SnapshotOptions& range)
+      : SnapshotBuilder(budget) {
     parts_.range.emplace(range);
   }
 
@@ -63,14 +66,20 @@ class SnapshotBuilder {
   const Changed& changed() const { return changed_; }
 
   // --- Values.
-  // Text that comes as a value of compile_context or user_metadata is not kept.
+  // Look at exhausted() afterwards.
   Value String(std::string_view text);
   std::string_view Text(const Value& string) const { return strings_.Text(string.row()); }
 
   const std::string& error() const { return error_; }
+  // Memory for what the reader itself keeps. False after an error: the budget is spent.
+  bool Charge(uint64_t bytes) { return budget_.Charge(bytes) || Spent(); }
+  bool exhausted() const { return budget_.exhausted(); }
+  uint32_t entries() const { return rows_; }
   // After an error: the range cannot be cut out while this file is read.
   bool needs_all() const { return needs_all_; }
   const recording::Recording& so_far() const { return parts_.recording; }
+  // The input ends before its time: what is complete so far is all there is. Finish() next.
+  void CloseAtCut();
   // After the last byte: what was read, or an error when the top of the stack is no snapshot.
   bool Finish(SnapshotParts* parts);
 
@@ -87,10 +96,12 @@ class SnapshotBuilder {
     std::vector<Value> items;
     uint64_t keys = 0;
   };
+  static uint64_t MemoryOfDict(size_t items) { return 48 + items * sizeof(Value); }
 
   bool Fail(std::string text);
   uint8_t SaidCategory(const Value& v);
   bool TooMany();
+  bool Spent();
   bool CloseMark(bool dict);
   bool FillFrom(size_t first, bool dict);
   void MergeTop();
@@ -102,7 +113,11 @@ class SnapshotBuilder {
   bool AddEntry(Items items);
   bool ChangeEntry(uint32_t row, Items items);
   void SetCategory(uint32_t row, uint8_t category);
+  void SetSaid(uint32_t row, const Entry& entry);
+  bool Said(const Value& value, trace::StringId* out);
+  void BeginTime(int64_t time_us, uint32_t row);
   bool BeginRow();
+  bool Settle();
   bool FinishRange();
   bool NeedsAll();
   bool FillFrame(Value& frame, Items items);
@@ -113,12 +128,15 @@ class SnapshotBuilder {
   bool FillSettings(Items items);
   bool FillSnapshot(Items items);
 
+  void CloseList(size_t list, size_t end);
   bool Extend(Value& list, Items items);
   bool ExtendNew(Value& list, Items items);
   bool ExtendRows(Value& list, Value::Kind of, Items items);
   bool ExtendTraces(Value& list, Items items);
   bool ExtendStrings(Value& list, Items items);
   bool ExtendStack(Value& stack, Items items);
+  // The stack that `list` is with these frames behind its own.
+  bool MakeStack(const Value& list, std::span<const uint32_t> frames, uint32_t* id);
   void Drop(Items items);
 
   // Read a value; absent (None) leaves `out` as it is.
@@ -127,9 +145,10 @@ class SnapshotBuilder {
   bool Time(const Value& value, int64_t* us);
   bool Stack(const Value& value, trace::StackId* out);
   uint32_t Stream(uint64_t stream);
-  uint32_t RecordedString(const Value& value);
+  bool RecordedString(const Value& value, uint32_t* out);
   std::vector<SnapshotParts::Rows> Traces(const Value& value);
 
+  trace::MemoryBudget& budget_;
   SnapshotParts parts_;
   StringTable strings_;
   StackInterner stacks_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "profiler/importers/row_memory.h"
 #include "profiler/importers/snapshot_builder.h"
 
 namespace vramscope::importers {
@@ -22,7 +23,7 @@ struct SnapshotBuilder::Entry {
   uint64_t address = 0, bytes = 0, stream = 0;
   int64_t time_us = 0;
   trace::StackId stack;
-  uint32_t compile_context = 0, user_metadata = 0;  // strings
+  trace::StringId compile_context, user_metadata;
 };
 
 bool SnapshotBuilder::FillEntry(Entry& e, Items items) {
@@ -56,10 +57,10 @@ bool SnapshotBuilder::FillEntry(Entry& e, Items items) {
         e.category = SaidCategory(v);
         break;
       case Key::kCompileContext:
-        e.compile_context = v.kind == Kind::kString ? v.row() : 0;
+        good = Said(v, &e.compile_context);
         break;
       case Key::kUserMetadata:
-        e.user_metadata = v.kind == Kind::kString ? v.row() : 0;
+        good = Said(v, &e.user_metadata);
         break;
       default:
         if (v.kind == Kind::kDict) Drop({&v, 1});
@@ -75,6 +76,12 @@ bool SnapshotBuilder::FillEntry(Entry& e, Items items) {
   return true;
 }
 
+// What an entry says of where it comes from; "N/A" is how PyTorch says nothing.
+bool SnapshotBuilder::Said(const Value& value, trace::StringId* out) {
+  if (value.kind != Kind::kString || Text(value) == "N/A") return true;
+  return RecordedString(value, &out->value);
+}
+
 bool SnapshotBuilder::NeedsAll() {
   needs_all_ = true;
   return Fail("the range is known at the file's end only");
@@ -84,8 +91,7 @@ bool SnapshotBuilder::NeedsAll() {
 // which is another device's or the host's.
 bool SnapshotBuilder::BeginRow() {
   const uint32_t list = marks_.empty() ? 0 : marks_.back();
-  if (open_row_) parts_.range->Settle(parts_.recording.entries, parts_.category);
-  open_row_ = false;
+  if (open_row_ && !Settle()) return false;
   if (rows_ == 0 || list != last_list_) {
     Key key = Key::kNone;  // of the whole's, that which is being read
     size_t i = marks_.empty() ? 0 : marks_.front();
@@ -102,18 +108,30 @@ bool SnapshotBuilder::BeginRow() {
   return true;
 }
 
+// The last row is complete.
+bool SnapshotBuilder::Settle() {
+  recording::EntryTable& t = parts_.recording.entries;
+  const bool is_alloc = t.action.back() == recording::Action::kAlloc;
+  const bool kept = parts_.range->Settle(t, parts_.category);
+  open_row_ = false;
+  return !kept || Charge(kMemoryOfEntry + (is_alloc ? kMemoryOfAlloc : 0));
+}
+
 bool SnapshotBuilder::AddEntry(Items items) {
   recording::EntryTable& t = parts_.recording.entries;
   if (rows_ == recording::kNoEntry - 1) return Fail("more than 4,294,967,294 entries");
   Entry e;
   if (!FillEntry(e, items) || (parts_.range && !BeginRow())) return false;
+  const bool is_alloc = e.action == recording::Action::kAlloc;
+  const uint64_t memory = parts_.range ? kMemoryOfBareEntry + (is_alloc ? kMemoryOfBareAlloc : 0)
+                                       : kMemoryOfEntry + (is_alloc ? kMemoryOfAlloc : 0);
+  if (!Charge(memory)) return false;
   const uint32_t row = rows_++;
   if (!e.has_time) {
     ++parts_.entries_without_time;
     e.time_us = last_us_ + 1;
   } else if (!has_time_) {
-    has_time_ = true;
-    first_us_ = e.time_us - row;
+    BeginTime(e.time_us, row);
   }
   last_us_ = e.time_us;
   const uint32_t stream = Stream(e.stream);
@@ -126,16 +144,33 @@ bool SnapshotBuilder::AddEntry(Items items) {
     t.stack.push_back(e.stack);
     t.stream.push_back(stream);
     if (parts_.has_category) SetCategory(t.size() - 1, e.category);
+    SetSaid(t.size() - 1, e);
   }
   if (e.action == recording::Action::kOther && parts_.other_actions.size() < 8)
     ++parts_.other_actions[std::string(strings_.Text(e.action_text))];
-  const auto says = [&](uint32_t text) { return text != 0 && strings_.Text(text) != "N/A"; };
-  parts_.with_compile_context += says(e.compile_context);
+  return true;
+}
+
+// The first time that is said. Entries before it, which say none, come a microsecond apart, but
+// not before the beginning of time.
+void SnapshotBuilder::BeginTime(int64_t time_us, uint32_t row) {
+  has_time_ = parts_.recording.has_times = true;
+  first_us_ = time_us >= 0 ? std::max<int64_t>(0, time_us - row) : time_us - row;
+}
+
+// Columns that most files do not have, and that are as long as their last row needs.
+void SnapshotBuilder::SetSaid(uint32_t row, const Entry& e) {
+  const auto set = [row](std::vector<trace::StringId>& column, trace::StringId value) {
+    if (value.value == 0 && column.size() <= row) return;
+    if (column.size() <= row) column.resize(row + 1);
+    column[row] = value;
+  };
+  recording::EntryTable& t = parts_.recording.entries;
+  set(t.compile_context, e.compile_context);
   // An annotation's category is kept, and its text says the same.
   const bool category =
       e.action == recording::Action::kAnnotate && e.category != SnapshotParts::kNoCategory;
-  parts_.with_user_metadata += !category && says(e.user_metadata);
-  return true;
+  set(t.user_metadata, category ? trace::StringId() : e.user_metadata);
 }
 
 void SnapshotBuilder::SetCategory(uint32_t row, uint8_t category) {
@@ -155,14 +190,14 @@ bool SnapshotBuilder::ChangeEntry(uint32_t row, Items items) {
     e.bytes = t.bytes[at];
     e.stack = t.stack[at];
     e.stream = parts_.recording.streams[t.stream[at]];
+    if (at < t.compile_context.size()) e.compile_context = t.compile_context[at];
+    if (at < t.user_metadata.size()) e.user_metadata = t.user_metadata[at];
+    if (at < parts_.category.size()) e.category = parts_.category[at];
   }
   if (!FillEntry(e, items)) return false;
   const uint32_t stream = Stream(e.stream);
   if (e.has_time) {
-    if (!has_time_) {
-      has_time_ = true;
-      first_us_ = e.time_us - row;
-    }
+    if (!has_time_) BeginTime(e.time_us, row);
     if (parts_.entries_without_time > 0) --parts_.entries_without_time;
     last_us_ = e.time_us;
   }
@@ -176,14 +211,14 @@ bool SnapshotBuilder::ChangeEntry(uint32_t row, Items items) {
   t.stream[at] = stream;
   if (e.has_time) t.time_ns[at] = (e.time_us - first_us_) * 1000;
   if (said) SetCategory(at, e.category);
+  SetSaid(at, e);
   return true;
 }
 
 // The list of the only device, if it turns out to be that.
 bool SnapshotBuilder::FinishRange() {
   SnapshotRange& range = *parts_.range;
-  if (open_row_) range.Settle(parts_.recording.entries, parts_.category);
-  open_row_ = false;
+  if (open_row_ && !Settle()) return false;
   if (parts_.traces.size() > 256 || !range.from_zero()) return NeedsAll();
   uint32_t listed = 0;
   for (size_t d = 0; d < parts_.traces.size(); ++d) {

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <utility>
 
+#include "profiler/importers/printable.h"
+#include "profiler/importers/row_memory.h"
 #include "profiler/importers/snapshot_builder.h"
 
 namespace vramscope::importers {
@@ -49,6 +52,7 @@ bool SnapshotBuilder::Fill(Value& dict, Items items) {
       Dict& d = dicts_[dict.row()];
       d.keys |= keys;
       d.items.insert(d.items.end(), items.begin(), items.end());
+      if (!Charge(items.size() * sizeof(Value))) return false;
       const Dict all = std::move(d);
       Drop({&dict, 1});
       dict.kind = Kind::kOpaque;
@@ -92,22 +96,26 @@ bool SnapshotBuilder::FillNew(Value& dict, uint64_t keys, Items items) {
   }
   if (keys & kSegmentKeys) {
     if (segments_.size() == kMaxSegments) return Fail("more segments than any device has");
+    if (!Charge(kMemoryOfSegment)) return false;
     rows(Kind::kSegments, segments_.size());
     segments_.emplace_back();
     return FillSegment(dict.row(), items);
   }
   if (keys & kBlockKeys) {
+    if (!Charge(kMemoryOfBlock)) return false;
     rows(Kind::kBlocks, blocks_.size());
     blocks_.emplace_back();
     return FillBlock(dict.row(), items);
   }
   if (keys & Bit(Key::kStage)) {
+    if (!Charge(kMemoryOfAnnotation)) return false;
     rows(Kind::kAnnotations, parts_.annotations.size());
     parts_.annotations.emplace_back();
     return FillAnnotation(dict.row(), items);
   }
   if (keys & kFrameKeys) return FillFrame(dict, items);
   if (keys & Bit(Key::kRealSize)) {
+    if (!Charge(2 * sizeof(History))) return false;
     rows(Kind::kHistory, histories_.size());
     histories_.emplace_back();
     return FillHistory(dict.row(), items);
@@ -132,6 +140,7 @@ bool SnapshotBuilder::FillNew(Value& dict, uint64_t keys, Items items) {
 }
 
 bool SnapshotBuilder::Keep(Value& dict, Items items) {
+  if (!Charge(MemoryOfDict(items.size()))) return false;
   uint32_t row;
   if (free_dicts_.empty()) {
     row = static_cast<uint32_t>(dicts_.size());
@@ -164,36 +173,38 @@ bool SnapshotBuilder::Number(const Value& key, const Value& value, uint64_t* out
     case Kind::kFloat: {
       const double number = std::bit_cast<double>(value.payload);
       if (!(number >= 0 && number < 0x1p63))
-        return Fail(
-            fmt::format("'{}' is {}, which is no size, address or time", Text(key), number));
+        return Fail(fmt::format("'{}' is {}, which is no size, address or time",
+                                Printable(Text(key)), number));
       *out = static_cast<uint64_t>(number);
       return true;
     }
     case Kind::kOpaque:  // None
       return true;
     default:
-      return Fail(fmt::format("'{}' is {}, not a number", Text(key), Name(value.kind)));
+      return Fail(fmt::format("'{}' is {}, not a number", Printable(Text(key)), Name(value.kind)));
   }
 }
 
 bool SnapshotBuilder::Bytes(const Value& key, const Value& value, uint64_t* out) {
   if (!Number(key, value, out)) return false;
   if (*out <= kMaxBytes) return true;
-  return Fail(fmt::format("'{}' is {} bytes, more than any device has", Text(key), *out));
+  return Fail(
+      fmt::format("'{}' is {} bytes, more than any device has", Printable(Text(key)), *out));
 }
 
+// Below 0 too, as two's complement: what writers of old files and our own have made of entries
+// without a time.
 bool SnapshotBuilder::Time(const Value& value, int64_t* us) {
-  uint64_t number = 0;
-  if (value.kind == Kind::kInt || value.kind == Kind::kBool)
-    number = value.payload;
-  else if (value.kind == Kind::kFloat && std::bit_cast<double>(value.payload) >= 0 &&
-           std::bit_cast<double>(value.payload) < 0x1p63)
-    number = static_cast<uint64_t>(std::bit_cast<double>(value.payload));
-  else
+  if (value.kind == Kind::kInt || value.kind == Kind::kBool) {
+    *us = static_cast<int64_t>(value.payload);
+  } else if (value.kind == Kind::kFloat &&
+             std::abs(std::bit_cast<double>(value.payload)) < 0x1p63) {
+    *us = static_cast<int64_t>(std::bit_cast<double>(value.payload));
+  } else {
     return Fail(fmt::format("'time_us' is {}, not a time", Name(value.kind)));
-  if (number > static_cast<uint64_t>(kMaxTimeUs))
-    return Fail(fmt::format("'time_us' is {}, outside what a clock gives", number));
-  *us = static_cast<int64_t>(number);
+  }
+  if (*us > kMaxTimeUs || *us < -kMaxTimeUs)
+    return Fail(fmt::format("'time_us' is {}, outside what a clock gives", *us));
   return true;
 }
 
@@ -215,15 +226,19 @@ uint32_t SnapshotBuilder::Stream(uint64_t stream) {
   return last_stream_row_;
 }
 
-uint32_t SnapshotBuilder::RecordedString(const Value& value) {
-  if (value.kind != Kind::kString || value.row() == 0) return 0;
+bool SnapshotBuilder::RecordedString(const Value& value, uint32_t* out) {
+  *out = 0;
+  if (value.kind != Kind::kString || value.row() == 0) return true;
   if (recorded_.size() <= value.row()) recorded_.resize(strings_.size(), 0);
   uint32_t& id = recorded_[value.row()];
   if (id == 0) {
+    const std::string_view text = Text(value);
+    if (!Charge(kMemoryOfString + kMemoryOfStringByte * text.size())) return false;
     id = static_cast<uint32_t>(parts_.recording.strings.size());
-    parts_.recording.strings.emplace_back(Text(value));
+    parts_.recording.strings.emplace_back(text);
   }
-  return id;
+  *out = id;
+  return true;
 }
 
 // --- Frames, blocks, segments, annotations.
@@ -240,20 +255,24 @@ bool SnapshotBuilder::FillFrame(Value& frame, Items items) {
   for (size_t i = 0; i < items.size(); i += 2) {
     const Value& v = items[i + 1];
     if (items[i].key == Key::kName) {
-      function.value = RecordedString(v);
+      if (!RecordedString(v, &function.value)) return false;
     } else if (items[i].key == Key::kFilename) {
-      file.value = RecordedString(v);
+      if (!RecordedString(v, &file.value)) return false;
     } else if (items[i].key == Key::kLine) {
       uint64_t number = 0;
       if (!Number(items[i], v, &number)) return false;
-      line = number > UINT32_MAX ? 0 : static_cast<uint32_t>(number);
+      // Lines below 0, as some tools have them where there is none, stay what they are: as int32.
+      const auto below = static_cast<int64_t>(number);
+      const bool kept = number <= UINT32_MAX || (below < 0 && below >= INT32_MIN);
+      line = kept ? static_cast<uint32_t>(number) : 0;
     }
   }
   Drop(items);
   if (table.frame_count() == UINT32_MAX) return Fail("more frames than can be held");
+  const uint32_t frames = table.frame_count();
   frame.kind = Kind::kFrame;
   frame.payload = stacks_.Frame(function, file, line);
-  return true;
+  return table.frame_count() == frames || Charge(kMemoryOfFrame);
 }
 
 bool SnapshotBuilder::FillBlock(uint32_t row, Items items) {
@@ -274,6 +293,7 @@ bool SnapshotBuilder::FillBlock(uint32_t row, Items items) {
       case Key::kState:
         if (v.kind != Kind::kString) return Fail("'state' is not a string");
         b.use = UseOf(Text(v));
+        good = b.use == recording::BlockUse::kInactive || Charge(kMemoryOfUsedBlock);
         break;
       case Key::kFrames:
         good = Stack(v, &b.stack);
@@ -382,7 +402,7 @@ bool SnapshotBuilder::FillAnnotation(uint32_t row, Items items) {
     if (items[i].key == Key::kStage) {
       a.begin = v.kind == Kind::kString && Text(v) == "START";
     } else if (items[i].key == Key::kName) {
-      a.name = RecordedString(v);
+      if (!RecordedString(v, &a.name)) return false;
     } else if (items[i].key == Key::kDevice) {
       if (!Number(items[i], v, &number)) return false;
       a.device = number > 255 ? 0 : static_cast<uint8_t>(number);
@@ -487,7 +507,7 @@ bool SnapshotBuilder::FillSnapshot(Items items) {
       default:
         break;
     }
-    if (!fits) return Fail(fmt::format("'{}' is {}", Text(items[i]), Name(v.kind)));
+    if (!fits) return Fail(fmt::format("'{}' is {}", Printable(Text(items[i])), Name(v.kind)));
   }
   Drop(items);
   return true;

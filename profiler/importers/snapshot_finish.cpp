@@ -1,10 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <functional>
+#include <limits>
 #include <map>
+#include <span>
+#include <tuple>
 #include <utility>
 
+#include "profiler/importers/printable.h"
 #include "profiler/importers/snapshot_keys.h"
 #include "profiler/importers/snapshot_parts.h"
 
@@ -20,17 +24,21 @@ class Finisher {
       : parts_(std::move(parts)), r_(parts_.recording), options_(options) {}
 
   absl::StatusOr<Recording> Run() {
+    r_.alloc_conf =
+        parts_.alloc_conf.empty() ? run::ToString(parts_.settings) : std::move(parts_.alloc_conf);
     Warnings();
     SetCategories();
     OrderTimes();
     absl::Status status = Segments();
     if (!status.ok()) return status;
     MergeDevices();
-    status = Cut();
+    status = Lost();
+    if (status.ok()) status = Cut();
     if (!status.ok()) return status;
-    Annotations();
-    r_.alloc_conf =
-        parts_.alloc_conf.empty() ? run::ToString(parts_.settings) : std::move(parts_.alloc_conf);
+    if (total_ > 0)
+      Annotations();
+    else
+      State();
     return std::move(r_);
   }
 
@@ -42,7 +50,7 @@ class Finisher {
       Warn(fmt::format(
           "the recording's buffer{} was full: its oldest entries are lost",
           parts_.max_entries > 0 ? fmt::format(" of {} entries", parts_.max_entries) : ""));
-    if (parts_.entries_without_time > 0)
+    if (parts_.entries_without_time > 0 && parts_.has_times)
       Warn(fmt::format("{} entries say no time: shown one microsecond after the entry before",
                        parts_.entries_without_time));
     if (parts_.host_segments > 0 || parts_.host_entries > 0)
@@ -51,16 +59,10 @@ class Finisher {
           "of {} bytes are in use; {} entries",
           parts_.host_segments, parts_.host_bytes, parts_.host_blocks, parts_.host_used,
           parts_.host_entries));
-    if (parts_.with_compile_context > 0)
-      Warn(fmt::format("{} entries name a compile context, which is not shown",
-                       parts_.with_compile_context));
-    if (parts_.with_user_metadata > 0)
-      Warn(fmt::format("{} entries carry user metadata, which is not shown",
-                       parts_.with_user_metadata));
     if (!parts_.other_actions.empty()) {
       std::string names;
       for (const auto& [name, count] : parts_.other_actions)
-        names += fmt::format("{}{} '{}'", names.empty() ? "" : ", ", count, name.substr(0, 40));
+        names += fmt::format("{}{} '{}'", names.empty() ? "" : ", ", count, Printable(name, 40));
       Warn(fmt::format("entries of unknown kinds are left aside: {}", names));
     }
   }
@@ -93,8 +95,9 @@ class Finisher {
       parts_.traces.resize(256);
     }
     if (parts_.range) {
-      timed_ = parts_.range->total() > 0;
+      total_ = parts_.range->total();
       WarnMoved(parts_.range->moved());
+      CountTimes();
       return;
     }
     uint64_t moved = 0;
@@ -111,12 +114,20 @@ class Finisher {
       if (t.count > 0) first = std::min(first, Times(t)[0]);
     }
     WarnMoved(moved);
-    timed_ = first != std::numeric_limits<int64_t>::max();
-    if (first == 0 || !timed_) return;
+    for (const auto& t : parts_.traces) total_ += t.count;
+    CountTimes();
+    if (first == 0 || total_ == 0 || !parts_.has_times) return;
     for (const auto& t : parts_.traces)
       for (int64_t& time : Times(t)) time -= first;
     r_.start_unix_ns += first;
     parts_.start_us += first / 1000;
+  }
+
+  // Entries that say no time came a microsecond apart; none at all does: they are counted.
+  void CountTimes() {
+    r_.has_times = parts_.has_times;
+    if (r_.has_times) return;
+    for (int64_t& time : r_.entries.time_ns) time /= 1000;
   }
 
   void WarnMoved(uint64_t entries) {
@@ -202,9 +213,15 @@ class Finisher {
     gather(e.stream);
     gather(e.device);
     gather(e.said);
+    gather(e.user_metadata);
+    gather(e.compile_context);
   }
 
   absl::Status Segments() {
+    if (parts_.segments_cut && total_ > 0) {
+      r_.segments.clear();
+      r_.has_segments = false;
+    }
     for (recording::SegmentState& s : r_.segments) {
       uint64_t next = s.address, sum = 0;
       const auto beyond = [&](uint64_t address, uint64_t bytes) {
@@ -223,18 +240,68 @@ class Finisher {
       if (s.bytes == 0) s.bytes = sum;
       if (s.address + s.bytes < s.address) return beyond(s.address, s.bytes);
       std::ranges::sort(s.blocks, {}, &recording::BlockState::address);
+      if (s.expandable) FillGaps(s);
     }
     std::ranges::sort(r_.segments, [](const auto& a, const auto& b) {
       return std::tie(a.device, a.address) < std::tie(b.device, b.address);
     });
-    if (options_.device)
-      std::erase_if(r_.segments, [&](const auto& s) { return s.device != *options_.device; });
+    return absl::OkStatus();
+  }
+
+  // All of such a segment of a file is mapped, and its blocks say what is.
+  static void FillGaps(recording::SegmentState& s) {
+    std::vector<recording::BlockState> all;
+    uint64_t next = s.address;
+    const auto free_until = [&](uint64_t address) {
+      if (address > next) all.push_back({.address = next, .bytes = address - next});
+    };
+    for (const recording::BlockState& b : s.blocks) {
+      free_until(std::min(b.address, s.address + s.bytes));
+      all.push_back(b);
+      next = std::max(next, b.address + b.bytes);
+    }
+    free_until(s.address + s.bytes);
+    s.blocks = std::move(all);
+  }
+
+  // Of a file that is cut: what its segments tell of the end is rolled back to its last entry.
+  absl::Status Lost() {
+    if (parts_.cut.empty()) return absl::OkStatus();
+    if (total_ == 0) {
+      r_.lost =
+          fmt::format("{}; the {} segments before that are shown", parts_.cut, r_.segments.size());
+    } else {
+      r_.lost = fmt::format(
+          "{}; the {} entries before that are shown, those after them are lost, {}", parts_.cut,
+          total_,
+          r_.has_segments ? "and what no entry touched is taken from the segments at the end"
+                          : "and with them the segments: blocks that no entry names are missing");
+      // With a range this is done once all entries are at hand.
+      if (!parts_.range && r_.has_segments) return EndAtLastEntry(r_);
+    }
     return absl::OkStatus();
   }
 
   // The range and the device that were asked for.
   absl::Status Cut() {
-    if (parts_.range) return CutAlready();
+    if (SnapshotRange::IsAsked(options_) && total_ == 0)
+      return absl::OutOfRangeError(
+          "no entry is in this file, only what was there at one moment: it has no part, open it "
+          "whole");
+    if (SnapshotRange::IsOfTimes(options_) && !r_.has_times)
+      return absl::InvalidArgumentError(
+          "the entries of this file have no times: choose a part by numbers (--entries A:B)");
+    absl::Status status = parts_.range ? CutAlready() : CutNow();
+    if (!status.ok() || !options_.device) return status;
+    const auto other = [&](const auto& row) { return row.device != *options_.device; };
+    std::erase_if(r_.older, other);
+    std::erase_if(r_.segments, other);
+    if (r_.entries.size() > 0 || !r_.segments.empty()) return status;
+    return absl::OutOfRangeError(
+        fmt::format("the file has nothing of device {}", *options_.device));
+  }
+
+  absl::Status CutNow() {
     EntryTable& e = r_.entries;
     const uint64_t n = e.size();
     const auto by_time = [&](int64_t time, bool past) {
@@ -246,23 +313,18 @@ class Finisher {
         std::min(n, std::max(options_.first_entry, by_time(options_.from_ns, false)));
     const uint64_t after_last = options_.last_entry >= n ? n : options_.last_entry + 1;
     const uint64_t end = std::max(begin, std::min(after_last, by_time(options_.to_ns, true)));
-    const auto rows = [&](uint64_t from, uint64_t to) {
-      std::vector<uint32_t> order;
-      for (uint64_t i = from; i < to; ++i)
-        if (!options_.device || e.DeviceOf(static_cast<uint32_t>(i)) == *options_.device)
-          order.push_back(static_cast<uint32_t>(i));
-      return order;
-    };
     if (begin == 0 && end == n && !options_.device) return absl::OkStatus();
-    EntryTable after;
-    for (const uint32_t i : rows(end, n)) AppendBare(after, e, i);
-    absl::Status status = RollBack(std::move(after));
-    if (!status.ok()) return status;
-    std::map<uint8_t, LiveBlocks> start;
-    for (const uint32_t i : rows(0, begin)) start[e.DeviceOf(i)].Replay(e, i);
-    for (const auto& [device, blocks] : start)
-      std::ranges::copy(blocks.Of(device), std::back_inserter(r_.older));
-    Gather(rows(begin, end));
+    if (begin == end && n > 0) return Nothing(n, e.time_ns.back());
+    if (begin > 0 || end < n) {
+      const auto stack_of = [&](recording::EntryIndex i) { return e.StackOf(i); };
+      absl::Status status = TakePart(begin, end, stack_of);
+      if (!status.ok()) return status;
+    }
+    std::vector<uint32_t> order;
+    for (uint64_t i = begin; i < end; ++i)
+      if (!options_.device || e.DeviceOf(static_cast<uint32_t>(i)) == *options_.device)
+        order.push_back(static_cast<uint32_t>(i));
+    Gather(order);
     WarnOfRange(begin, end, n);
     return absl::OkStatus();
   }
@@ -270,35 +332,60 @@ class Finisher {
   // The range was cut out while the file was read.
   absl::Status CutAlready() {
     SnapshotRange& range = *parts_.range;
-    const uint32_t begin = range.before(), end = begin + r_.entries.size();
-    EntryTable after = range.TakeAfter();
-    if (options_.device && *options_.device != parts_.range_device) {
-      Gather({});
-    } else {
-      if (parts_.range_device > 0) after.device.assign(after.size(), parts_.range_device);
-      absl::Status status = RollBack(std::move(after));
-      if (!status.ok()) return status;
-      r_.older = range.start().Of(parts_.range_device);
-    }
-    WarnOfRange(begin, end, range.total());
+    const uint32_t begin = range.before(), end = begin + r_.entries.size(), n = range.total();
+    if (begin == end) return Nothing(n, range.last_ns());
+    EntryTable all = range.TakeAll();
+    if (parts_.range_device > 0) all.device.assign(all.size(), parts_.range_device);
+    const std::vector<trace::StackId> stacks = std::move(r_.entries.stack);
+    const auto stack_of = [&](recording::EntryIndex i) {
+      return i < begin ? range.StackBefore(i) : i < end ? stacks[i - begin] : trace::StackId();
+    };
+    std::swap(r_.entries, all);
+    absl::Status status;
+    if (!parts_.cut.empty() && r_.has_segments) status = EndAtLastEntry(r_);
+    if (status.ok() && (begin > 0 || end < n)) status = TakePart(begin, end, stack_of);
+    std::swap(r_.entries, all);
+    r_.entries.stack = stacks;
+    if (options_.device && *options_.device != parts_.range_device) Gather({});
+    WarnOfRange(begin, end, n);
+    return status;
+  }
+
+  // What was there before and after the entries [begin, end) of all those in `r_`.
+  absl::Status TakePart(uint64_t begin, uint64_t end,
+                        const std::function<trace::StackId(recording::EntryIndex)>& stack_of) {
+    const absl::StatusOr<recording::History> history = recording::Reconstruct(r_);
+    if (!history.ok()) return history.status();
+    recording::Part part =
+        recording::PartOf(r_, *history, static_cast<recording::EntryIndex>(begin),
+                          static_cast<recording::EntryIndex>(end), stack_of);
+    r_.older = std::move(part.older);
+    r_.segments = std::move(part.segments);
+    for (const std::string& warning : history->warnings) Warn("in the whole file: " + warning);
     return absl::OkStatus();
+  }
+
+  absl::Status Nothing(uint64_t entries, int64_t last_ns) const {
+    return absl::OutOfRangeError(fmt::format(
+        "no entry lies in the part that was asked for: the file has entries 0 to {}{}", entries - 1,
+        r_.has_times ? fmt::format(", the last {:.3f} ms after the first",
+                                   static_cast<double>(last_ns) / 1e6)
+                     : ""));
   }
 
   void WarnOfRange(uint64_t begin, uint64_t end, uint64_t n) {
     if (begin > 0 || end < n)
-      Warn(fmt::format("entries {} to {} of {} are loaded, as asked", begin,
-                       end == begin ? begin : end - 1, n));
+      Warn(fmt::format("entries {} to {} of {} are loaded, as asked", begin, end - 1, n));
   }
 
-  // The segments as they were before these entries, the last of the file.
-  absl::Status RollBack(EntryTable after) {
-    if (after.size() == 0 || !r_.has_segments) return absl::OkStatus();
-    std::swap(r_.entries, after);
-    absl::StatusOr<recording::History> tail = recording::Reconstruct(r_);
-    std::swap(r_.entries, after);
-    if (!tail.ok()) return tail.status();
-    r_.segments = std::move(tail->start_segments);
-    return absl::OkStatus();
+  // No entries: what was there at one moment, and no time is real.
+  void State() {
+    r_.content = trace::Content::kState;
+    r_.has_times = false;
+    r_.start_unix_ns = 0;
+    if (!parts_.annotations.empty())
+      Warn(fmt::format("{} annotations are left away: no entry was made while they lasted",
+                       parts_.annotations.size()));
   }
 
   // Begins and ends, the innermost of a name first.
@@ -308,9 +395,10 @@ class Finisher {
     std::ranges::stable_sort(parts_.annotations, {}, &SnapshotParts::AnnotationMark::time_us);
     const EntryTable& e = r_.entries;
     const bool any = e.size() > 0;
-    if (!timed_) {
-      parts_.start_us = parts_.annotations.front().time_us;
-      r_.start_unix_ns = parts_.start_us * 1000;
+    if (!r_.has_times) {
+      Warn(fmt::format("{} annotations are left away: the entries have no times",
+                       parts_.annotations.size()));
+      return;
     }
     const int64_t first = any ? e.time_ns.front() : 0;
     const int64_t last =
@@ -341,7 +429,7 @@ class Finisher {
   SnapshotParts parts_;
   Recording& r_;
   const SnapshotOptions& options_;
-  bool timed_ = false;  // there are entries
+  uint64_t total_ = 0;  // entries of the file's devices
 };
 
 }  // namespace

@@ -37,7 +37,8 @@ Value Literal(std::string_view text) {
 }  // namespace
 
 absl::Status ReadSnapshotJson(trace::InputStream& input, std::string_view head,
-                              const std::function<absl::Status()>& tick, SnapshotBuilder& builder) {
+                              const std::function<absl::Status()>& tick, SnapshotBuilder& builder,
+                              bool* cut) {
   absl::Status ticked;
   JsonTokens json(input, head, [&] {
     ticked = tick();
@@ -51,8 +52,10 @@ absl::Status ReadSnapshotJson(trace::InputStream& input, std::string_view head,
     switch (json.Next()) {
       case JsonTokens::kEnd:
         if (json.offset() == 0) return absl::InvalidArgumentError("an empty file");
+        *cut = true;
         return error("the file ends here, in the middle of the snapshot");
       case JsonTokens::kError:
+        *cut = ticked.ok() && json.ended();
         return ticked.ok() ? json.status() : ticked;
       case JsonTokens::kBeginObject:
         good = builder.Push(Value::Of(Kind::kOpenDict)) && builder.Mark();
@@ -67,7 +70,7 @@ absl::Status ReadSnapshotJson(trace::InputStream& input, std::string_view head,
         good = builder.Appends();
         break;
       case JsonTokens::kString:
-        good = builder.Push(builder.String(json.text()));
+        good = builder.Push(builder.String(json.text())) && !builder.exhausted();
         break;
       case JsonTokens::kNumber:
         good = builder.Push(Number(json.text()));

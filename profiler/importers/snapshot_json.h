@@ -12,8 +12,9 @@
 namespace vramscope::importers {
 
 // Reads one value, into the builder. `head`: what has been taken from the input before. `tick` is
-// called whenever more has been read.
+// called whenever more has been read. `cut`: the error is that the input ends before its time.
 absl::Status ReadSnapshotJson(trace::InputStream& input, std::string_view head,
-                              const std::function<absl::Status()>& tick, SnapshotBuilder& builder);
+                              const std::function<absl::Status()>& tick, SnapshotBuilder& builder,
+                              bool* cut);
 
 }  // namespace vramscope::importers

@@ -38,13 +38,17 @@ struct SnapshotParts {
     int64_t time_us = 0;
   };
   std::vector<AnnotationMark> annotations;
-  int64_t start_us = 0;  // of recording.start_unix_ns
+  int64_t start_us = 0;       // of recording.start_unix_ns
+  bool has_times = false;     // an entry says one
+  std::string cut;            // why the file ends before its time; "": it does not
+  bool segments_cut = false;  // the file ends within them
+  bool bare_list = false;     // nothing but a list of segments: torch.cuda.memory_snapshot()
   // Settings.
   std::string alloc_conf;
   run::AllocConf settings;
   uint64_t max_entries = 0;  // of the ring; 0: not said
   // What is said in warnings.
-  uint64_t entries_without_time = 0, with_compile_context = 0, with_user_metadata = 0;
+  uint64_t entries_without_time = 0;
   std::map<std::string, uint64_t> other_actions;
   uint64_t host_entries = 0, host_segments = 0, host_bytes = 0;
   uint64_t host_blocks = 0, host_used = 0;  // in use, and their bytes

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "profiler/importers/memory_stats.h"
 #include "profiler/trace/frame.h"
 
 namespace vramscope::importers {
@@ -19,6 +20,7 @@ constexpr std::array kSnapshotKeys = {
     "segments"sv,      "device_traces"sv, "allocator_settings"sv, "external_annotations"sv,
     "host_segments"sv, "host_traces"sv,
 };
+constexpr std::array kSegmentKeys = {"segment_type"sv, "total_size"sv, "allocated_size"sv};
 constexpr std::array kKinetoKeys = {
     "traceEvents"sv,     "schemaVersion"sv, "deviceProperties"sv,
     "displayTimeUnit"sv, "traceName"sv,     "baseTimeNanoseconds"sv,
@@ -42,12 +44,16 @@ FileKind SniffJson(std::string_view text) {
       const std::string_view string = text.substr(begin, i - begin);
       const size_t next = text.find_first_not_of(" \t\r\n", i + 1);
       if (next == std::string_view::npos || text[next] != ':') continue;  // no key
-      // A bare list of events, as the Chrome format allows.
+      // A bare list of events, as the Chrome format allows; of segments, as memory_snapshot()
+      // gives.
+      if (array_of_events && depth == 2 && Has(kSegmentKeys, string))
+        return FileKind::kSnapshotJson;
       if (array_of_events && depth == 2 && (string == "ph" || string == "traceEvents"))
         return FileKind::kJsonTokens;
       if (array_of_events || depth != 1) continue;
       if (Has(kSnapshotKeys, string)) return FileKind::kSnapshotJson;
       if (Has(kKinetoKeys, string)) return FileKind::kJsonTokens;
+      if (IsMemoryStatsKey(string)) return FileKind::kMemoryStats;
     }
   }
   return FileKind::kUnknown;

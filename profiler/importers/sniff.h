@@ -6,7 +6,14 @@
 
 namespace vramscope::importers {
 
-enum class FileKind : uint8_t { kUnknown, kTrace, kSnapshotPickle, kSnapshotJson, kJsonTokens };
+enum class FileKind : uint8_t {
+  kUnknown,
+  kTrace,
+  kSnapshotPickle,
+  kSnapshotJson,
+  kJsonTokens,
+  kMemoryStats,
+};
 
 // Bytes that are enough: the keys that tell come first in all files seen, a device table of some
 // kilobytes before them at most.

@@ -118,6 +118,9 @@ class Emitter {
     info.device.name = r_.device;
     info.alloc_conf = r_.alloc_conf;
     info.start_unix_ns = r_.start_unix_ns;
+    info.content = r_.content;
+    info.has_times = r_.has_times;
+    info.statistics = r_.statistics;
     sink_.Begin(info);
     sink_.Strings(0, r_.strings);
     auto next = static_cast<uint32_t>(r_.strings.size());
@@ -166,6 +169,8 @@ class Emitter {
     e.device = e_.DeviceOf(i);
     e.stream = Stream(e_.stream[i]);
     e.stack = e_.stack[i];
+    e.user_metadata = e_.UserMetadataOf(i);
+    e.compile_context = e_.CompileContextOf(i);
     e.address = e_.address[i];
     e.bytes = e_.bytes[i];
     return e;
@@ -207,19 +212,8 @@ class Emitter {
       ++segments_;
     }
     for (uint32_t row = 0; row < h_.older; ++row) Alloc(row);
-    // Blocks whose free was requested before the recording.
-    uint32_t row = 0;
-    for (const SegmentState& s : h_.start_segments) {
-      for (const BlockState& b : s.blocks) {
-        if (b.use != BlockUse::kPendingFree) continue;
-        const auto before = [&] {
-          return std::pair(h_.allocations.device[row], h_.allocations.address[row]) <
-                 std::pair(s.device, b.address);
-        };
-        while (row < h_.older && before()) ++row;
-        if (row < h_.older) Put(Of(EventKind::kFreeRequested, row));
-      }
-    }
+    for (uint32_t row = 0; row < h_.older_pending.size(); ++row)
+      if (h_.older_pending[row]) Put(Of(EventKind::kFreeRequested, row));
   }
 
   // What was mapped of an expandable segment: its blocks, those without a hole between them at
@@ -253,6 +247,10 @@ class Emitter {
     e.address = a.address[row];
     e.bytes = a.requested[row];
     e.bytes_rounded = a.bytes[row];
+    if (const EntryIndex made = a.alloc[row]; made != kNoEntry) {
+      e.user_metadata = e_.UserMetadataOf(made);
+      e.compile_context = e_.CompileContextOf(made);
+    }
     Put(e);
   }
 

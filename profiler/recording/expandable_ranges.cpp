@@ -9,12 +9,12 @@
 namespace vramscope::recording {
 namespace {
 
-struct Part {
+struct Piece {
   ExpandableRange range;
   bool known = false;  // pool and memory pool are
 };
 
-void Add(std::vector<Part>& parts, uint64_t address, uint64_t bytes, Part part) {
+void Add(std::vector<Piece>& parts, uint64_t address, uint64_t bytes, Piece part) {
   if (bytes == 0 || bytes > UINT64_MAX - address) return;
   part.range.begin = address;
   part.range.end = address + bytes;
@@ -22,13 +22,13 @@ void Add(std::vector<Part>& parts, uint64_t address, uint64_t bytes, Part part) 
 }
 
 // What may be parts of one segment.
-bool Agree(const Part& a, const Part& b) {
+bool Agree(const Piece& a, const Piece& b) {
   if (a.range.device != b.range.device || a.range.stream != b.range.stream) return false;
   return !a.known || !b.known ||
          (a.range.pool == b.range.pool && a.range.mempool == b.range.mempool);
 }
 
-void Join(Part& into, const Part& part) {
+void Join(Piece& into, const Piece& part) {
   into.range.end = std::max(into.range.end, part.range.end);
   if (into.known || !part.known) return;
   into.range.pool = part.range.pool;
@@ -39,11 +39,11 @@ void Join(Part& into, const Part& part) {
 
 // Where no segment at the end says it: by the blocks that were in it, else by the size of what is
 // mapped at once.
-void FindPools(const Recording& recording, std::vector<Part>& parts) {
+void FindPools(const Recording& recording, std::vector<Piece>& parts) {
   const uint64_t large_page = allocator::PageSize(
       trace::Pool::kLarge,
       run::ParseAllocConf(recording.alloc_conf).value_or(run::AllocConf()));
-  for (Part& part : parts)
+  for (Piece& part : parts)
     if (!part.known && (part.range.end - part.range.begin) % large_page == 0)
       part.range.pool = trace::Pool::kLarge;
   const EntryTable& e = recording.entries;
@@ -51,11 +51,11 @@ void FindPools(const Recording& recording, std::vector<Part>& parts) {
     if (e.action[i] != Action::kAlloc && e.action[i] != Action::kFreeCompleted) continue;
     const auto after =
         std::upper_bound(parts.begin(), parts.end(), std::pair(e.DeviceOf(i), e.address[i]),
-                         [](const auto& key, const Part& p) {
+                         [](const auto& key, const Piece& p) {
                            return key < std::pair(p.range.device, p.range.begin);
                          });
     if (after == parts.begin()) continue;
-    Part& part = *std::prev(after);
+    Piece& part = *std::prev(after);
     if (!part.known && part.range.device == e.DeviceOf(i) && e.address[i] < part.range.end)
       part.range.pool = allocator::PoolOf(e.bytes[i]);
   }
@@ -64,34 +64,34 @@ void FindPools(const Recording& recording, std::vector<Part>& parts) {
 }  // namespace
 
 std::vector<ExpandableRange> ExpandableRanges(const Recording& recording) {
-  std::vector<Part> parts;
+  std::vector<Piece> parts;
   for (const SegmentState& s : recording.segments) {
     if (!s.expandable) continue;
-    Part part{.range = {.stream = s.stream,
-                        .device = s.device,
-                        .pool = s.pool,
-                        .mempool = s.mempool,
-                        .stack = s.stack},
-              .known = true};
+    Piece part{.range = {.stream = s.stream,
+                         .device = s.device,
+                         .pool = s.pool,
+                         .mempool = s.mempool,
+                         .stack = s.stack},
+               .known = true};
     Add(parts, s.address, s.bytes, part);
   }
   const EntryTable& e = recording.entries;
   for (EntryIndex i = 0; i < e.size(); ++i) {
     if (e.action[i] != Action::kSegmentMap && e.action[i] != Action::kSegmentUnmap) continue;
-    Part part;
+    Piece part;
     part.range.stream = e.stream[i];
     part.range.device = e.DeviceOf(i);
     Add(parts, e.address[i], e.bytes[i], part);
   }
   if (parts.empty()) return {};
 
-  std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
+  std::sort(parts.begin(), parts.end(), [](const Piece& a, const Piece& b) {
     return std::tie(a.range.device, a.range.begin, a.range.end) <
            std::tie(b.range.device, b.range.begin, b.range.end);
   });
   // What overlaps is one, whatever else is said of it; what touches if it agrees.
-  std::vector<Part> joined;
-  for (const Part& part : parts) {
+  std::vector<Piece> joined;
+  for (const Piece& part : parts) {
     if (!joined.empty() && joined.back().range.device == part.range.device &&
         (part.range.begin < joined.back().range.end ||
          (part.range.begin == joined.back().range.end && Agree(joined.back(), part))))
@@ -100,11 +100,11 @@ std::vector<ExpandableRange> ExpandableRanges(const Recording& recording) {
       joined.push_back(part);
   }
   bool all_known = true;
-  for (const Part& part : joined) all_known &= part.known;
+  for (const Piece& part : joined) all_known &= part.known;
   if (!all_known) FindPools(recording, joined);
   // Neighbours with a hole between them: the hole was reserved and never mapped.
   std::vector<ExpandableRange> ranges;
-  for (Part& part : joined) {
+  for (Piece& part : joined) {
     const ExpandableRange& r = part.range;
     ExpandableRange* last = ranges.empty() ? nullptr : &ranges.back();
     if (last != nullptr && last->device == r.device && last->stream == r.stream &&

@@ -15,6 +15,7 @@
 #include "profiler/recording/expandable_ranges.h"
 #include "profiler/recording/recording.h"
 #include "profiler/recording/rollback.h"
+#include "profiler/recording/segment_blocks.h"
 
 namespace vramscope::recording {
 namespace {
@@ -110,12 +111,7 @@ class Walk {
             a().bytes, a().stream, a().device, a().pool, a().stack, a().bytes_known);
     const bool has_requests =
         std::find(e_.action.begin(), e_.action.end(), Action::kFreeRequested) != e_.action.end();
-    for (const OlderBlock& b : start_.older) {
-      AddOlder(b);
-      const bool at_end = b.life.end_block != kNoRow;
-      pending_.push_back(b.life.requested == kNoEntry &&
-                         (at_end ? start_.end_blocks[b.life.end_block].pending : has_requests));
-    }
+    for (const OlderBlock& b : start_.older) AddOlder(b, has_requests);
     for (const BlockLife& life : start_.recorded) {
       const EntryIndex i = life.alloc;
       Add(life, e_.address[i], e_.bytes[i], e_.stream[i], e_.DeviceOf(i), e_.StackOf(i));
@@ -126,13 +122,15 @@ class Walk {
     start_.recorded = {};
   }
 
-  void AddOlder(const OlderBlock& b) {
+  void AddOlder(const OlderBlock& b, bool has_requests) {
     const OlderAlloc* made = FindOlder(b);
     const auto stack = [&](uint64_t requested) {
       return made != nullptr && made->requested == requested ? made->stack : trace::StackId();
     };
+    bool pending = made != nullptr ? made->pending : has_requests;
     if (b.life.end_block != kNoRow) {
       const EndBlock& end = start_.end_blocks[b.life.end_block];
+      pending = end.pending;
       Add(b.life, b.address, end.requested, end.stream, b.device,
           end.stack.value != 0 ? end.stack : stack(end.requested));
     } else if (const EntryIndex i = b.life.completed; i != kNoEntry) {
@@ -140,6 +138,12 @@ class Walk {
     } else {
       Add(b.life, b.address, made->requested, made->stream, b.device, made->stack);
     }
+    h_.older_pending.push_back(b.life.requested == kNoEntry && pending);
+    told_.push_back(!end_block_.back() && made != nullptr && made->bytes > 0 &&
+                    made->requested == a().requested.back());
+    if (!told_.back()) return;
+    a().bytes.back() = made->bytes;
+    a().bytes_known.back() = made->bytes_known;
   }
 
   // Both are by (device, address).
@@ -165,14 +169,15 @@ class Walk {
     a().free_completed.push_back(life.completed);
     a().address.push_back(address);
     a().requested.push_back(requested);
-    a().bytes.push_back(life.end_block != kNoRow ? start_.end_blocks[life.end_block].bytes
-                                                 : Rounded(requested));
+    const bool stated = life.end_block != kNoRow && start_.end_blocks[life.end_block].bytes_known;
+    a().bytes.push_back(stated ? start_.end_blocks[life.end_block].bytes
+                               : Rounded(requested));
     a().stream.push_back(stream);
     a().device.push_back(device);
     a().pool.push_back(allocator::PoolOf(a().bytes.back()));
     a().stack.push_back(stack);
     a().bytes_known.push_back(true);
-    end_block_.push_back(life.end_block != kNoRow);
+    end_block_.push_back(stated);
     for (const EntryIndex entry : {life.alloc, life.requested, life.completed})
       if (entry != kNoEntry) h_.allocation_of_entry[entry] = row;
   }
@@ -196,7 +201,7 @@ class Walk {
         continue;
       }
       a().pool[row] = s.pool;
-      if (end_block_[row] || s.expandable || s.pool == trace::Pool::kSmall) continue;
+      if (end_block_[row] || told_[row] || s.expandable || s.pool == trace::Pool::kSmall) continue;
       uint64_t next = s.end;
       if (row + 1 < h_.older && a().device[row + 1] == a().device[row])
         next = std::min(next, a().address[row + 1]);
@@ -338,49 +343,18 @@ class Walk {
     std::sort(out.begin(), out.end(), [](const SegmentState& x, const SegmentState& y) {
       return std::pair(x.device, x.address) < std::pair(y.device, y.address);
     });
-    uint32_t row = 0;
-    size_t mapped = 0;
-    for (SegmentState& s : out) {
-      const auto before = [&](uint8_t device, uint64_t address) {
-        return std::pair(device, address) < std::pair(s.device, s.address);
-      };
-      while (row < h_.older && before(a().device[row], a().address[row])) ++row;
-      if (!s.expandable) {
-        FillBlocks(s, s.address, s.address + s.bytes, row);
-        continue;
-      }
-      // Ranges that touch are one there, also those of two segments.
-      const uint64_t end = s.address + s.bytes;
-      const std::vector<MappedRange>& m = start_.mapped;
-      const auto is_before = [&](const MappedRange& r) {
-        return std::pair(r.device, r.end) <= std::pair(s.device, s.address);
-      };
-      while (mapped < m.size() && is_before(m[mapped])) ++mapped;
-      while (mapped < m.size() && m[mapped].device == s.device && m[mapped].begin < end) {
-        FillBlocks(s, std::max(s.address, m[mapped].begin), std::min(end, m[mapped].end), row);
-        if (m[mapped].end > end) break;
-        ++mapped;
-      }
-    }
-  }
-
-  // The older blocks from `row` within [begin, end), and what is free between them.
-  void FillBlocks(SegmentState& s, uint64_t begin, uint64_t end, uint32_t& row) {
-    const auto free_until = [&](uint64_t address) {
-      if (address > begin) s.blocks.push_back({.address = begin, .bytes = address - begin});
-    };
-    for (; row < h_.older && a().device[row] == s.device && a().address[row] < end; ++row) {
-      const uint64_t address = a().address[row];
-      if (address < begin || a().bytes[row] > end - address) continue;  // damage
-      free_until(address);
-      s.blocks.push_back({.address = address,
-                          .bytes = a().bytes[row],
-                          .requested = a().requested[row],
-                          .use = pending_[row] ? BlockUse::kPendingFree : BlockUse::kAllocated,
-                          .stack = a().stack[row]});
-      begin = address + a().bytes[row];
-    }
-    free_until(end);
+    std::vector<PlacedBlock> older;
+    older.reserve(h_.older);
+    for (uint32_t row = 0; row < h_.older; ++row)
+      older.push_back(
+          {a().device[row],
+           {.address = a().address[row],
+            .bytes = a().bytes[row],
+            .requested = a().requested[row],
+            .use = h_.older_pending[row] ? BlockUse::kPendingFree : BlockUse::kAllocated,
+            .stack = a().stack[row],
+            .bytes_known = end_block_[row] || told_[row]}});
+    LayOut(out, older, start_.mapped);
   }
 
   const Recording& r_;
@@ -390,8 +364,8 @@ class Walk {
   Oddities& odd_;
   const std::vector<ExpandableRange> expandable_;
   History h_;
-  std::vector<bool> pending_;    // older rows whose free was requested before the recording
   std::vector<bool> end_block_;  // rows whose size is the file's: in use at the end
+  std::vector<bool> told_;       // older rows whose size Recording::older says
   std::array<std::unique_ptr<Device>, 256> devices_;
   size_t next_segment_ = 0, older_ = 0;
   bool sorted_ = false;

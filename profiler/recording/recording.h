@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -55,9 +56,17 @@ struct EntryTable {
   std::vector<uint32_t> stream;       // row of Recording::streams
   std::vector<uint8_t> device;        // empty: all of device 0
   std::vector<trace::Category> said;  // category in the file; empty: the file has none
+  // As PyTorch writes them, by string of the Recording; empty: no entry has any.
+  std::vector<trace::StringId> user_metadata, compile_context;
   uint32_t size() const { return static_cast<uint32_t>(action.size()); }
   trace::StackId StackOf(EntryIndex i) const { return stack.empty() ? trace::StackId() : stack[i]; }
   uint8_t DeviceOf(EntryIndex i) const { return device.empty() ? 0 : device[i]; }
+  trace::StringId UserMetadataOf(EntryIndex i) const {
+    return user_metadata.empty() ? trace::StringId() : user_metadata[i];
+  }
+  trace::StringId CompileContextOf(EntryIndex i) const {
+    return compile_context.empty() ? trace::StringId() : compile_context[i];
+  }
 };
 
 enum class BlockUse : uint8_t { kAllocated, kPendingFree, kInactive };
@@ -67,6 +76,7 @@ struct BlockState {
   BlockUse use = BlockUse::kInactive;
   trace::StackId stack = {};
   trace::Category said = trace::Category::kUnknown;
+  bool bytes_known = true;  // false: `bytes` is the least that it can be; its alloc may tell more
 };
 
 struct SegmentState {
@@ -92,9 +102,11 @@ struct Annotation {
 // cut off.
 struct OlderAlloc {
   uint64_t address = 0, requested = 0;
+  uint64_t bytes = 0;   // of its block, as the entries that were cut off tell; 0: not known
   uint32_t stream = 0;  // row of Recording::streams
   uint8_t device = 0;
-  bool pending = false;  // its free was requested
+  bool bytes_known = false;  // History::Allocations::bytes_known
+  bool pending = false;      // its free was requested
   trace::StackId stack = {};
 };
 
@@ -107,6 +119,11 @@ struct Recording {
   bool bytes_are_blocks = false;  // entries have what was handed out, not what was asked (Kineto)
   bool overflowed = false;        // the ring was full: the oldest entries are lost
   bool said_is_inferred = false;  // written by vramscope from inferred labels: infer again
+  bool has_times = true;          // false: time_ns counts entries of the file
+  // kState: no entries, only what was there at one moment.
+  trace::Content content = trace::Content::kRun;
+  std::vector<trace::Statistic> statistics;  // torch.cuda.memory_stats(): then nothing else
+  std::string lost;  // what of a file that is cut could not be read; "": it is whole
   std::vector<std::string> strings = {""};
   trace::StackTable stacks;
   EntryTable entries;
@@ -142,7 +159,8 @@ struct History {
     uint32_t size() const { return static_cast<uint32_t>(alloc.size()); }
   };
   Allocations allocations;
-  uint32_t older = 0;  // allocations[0 .. older) are older than the recording
+  uint32_t older = 0;               // allocations[0 .. older) are older than the recording
+  std::vector<bool> older_pending;  // of those: the free was requested before the recording
   // Segments at the first entry, by (device, address). An expandable one is all addresses that were
   // ever mapped of it, its blocks what was mapped then (between them nothing is), without blocks
   // when nothing was.
@@ -160,6 +178,20 @@ struct History {
   std::vector<EntryIndex> left_out;   // entries that fit nothing, ascending
   std::vector<std::string> warnings;  // how many entries fit nothing, and what was done
 };
+
+// A part of a recording: the entries [begin, end), and what was there before and after them.
+struct Part {
+  std::vector<OlderAlloc> older;       // before `begin`; `stack` as `stack_of` says
+  std::vector<SegmentState> segments;  // before `end`, as Recording::segments of the part
+};
+// `history` is that of the whole, `stack_of` gives the stack of one of its entries.
+Part PartOf(const Recording& whole, const History& history, EntryIndex begin, EntryIndex end,
+            const std::function<trace::StackId(EntryIndex)>& stack_of);
+
+// Of a recording whose last entries are lost, while its segments are those after them: makes them
+// the segments at the last entry that is there. What no entry tells, memory that none of them
+// touched, is taken to have been there all the time. kInvalidArgument as Reconstruct.
+absl::Status EndAtLastEntry(Recording& recording);
 
 // Rolls the end state back over the entries, then forward again, block by block. Entries that
 // contradict the state (a skipped action, a damaged file) are left out and counted in warnings;

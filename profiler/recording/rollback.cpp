@@ -1,4 +1,3 @@
-#include "profiler/allocator/rules.h"
 #include "profiler/recording/rollback.h"
 
 #include <absl/container/btree_map.h>
@@ -9,49 +8,11 @@
 #include <memory>
 #include <tuple>
 
+#include "profiler/allocator/rules.h"
+#include "profiler/trace/range_set.h"
 
 namespace vramscope::recording {
 namespace {
-
-// Disjoint ranges of addresses; ranges that touch are one.
-class RangeSet {
- public:
-  // False, and nothing is changed, when part of it is there already.
-  bool Add(uint64_t begin, uint64_t end) {
-    auto next = ranges_.lower_bound(begin);
-    if (next != ranges_.end() && next->first < end) return false;
-    if (next != ranges_.begin()) {
-      const auto before = std::prev(next);
-      if (before->second > begin) return false;
-      if (before->second == begin) {
-        begin = before->first;
-        next = ranges_.erase(before);
-      }
-    }
-    if (next != ranges_.end() && next->first == end) {
-      end = next->second;
-      ranges_.erase(next);
-    }
-    ranges_.emplace(begin, end);
-    return true;
-  }
-  // False, and nothing is changed, when part of it is not there.
-  bool Remove(uint64_t begin, uint64_t end) {
-    auto at = ranges_.upper_bound(begin);
-    if (at == ranges_.begin()) return false;
-    --at;
-    const auto [from, to] = *at;
-    if (to < end) return false;
-    ranges_.erase(at);
-    if (from < begin) ranges_.emplace(from, begin);
-    if (end < to) ranges_.emplace(end, to);
-    return true;
-  }
-  const absl::btree_map<uint64_t, uint64_t>& ranges() const { return ranges_; }
-
- private:
-  absl::btree_map<uint64_t, uint64_t> ranges_;
-};
 
 // What is there on one device at the moment that the roll-back has come to.
 struct Device {
@@ -61,7 +22,7 @@ struct Device {
   };
   absl::flat_hash_map<uint64_t, Block> blocks;   // by address
   absl::btree_map<uint64_t, uint32_t> segments;  // by address: row of Start::segments
-  RangeSet mapped;
+  trace::RangeSet mapped;
 };
 
 class RollingBack {
@@ -118,7 +79,12 @@ class RollingBack {
       last = &s;
       Device& device = On(s.device);
       if (s.expandable) {
-        device.mapped.Add(s.address, s.address + s.bytes);
+        // Its blocks, the free ones too, are what is mapped: all of it in a file, pieces with
+        // holes between them in a part of one.
+        for (const BlockState& b : s.blocks)
+          if (b.address >= s.address && b.bytes <= s.bytes &&
+              b.address - s.address <= s.bytes - b.bytes)
+            device.mapped.Add(b.address, b.address + b.bytes);
       } else {
         device.segments.emplace(s.address, static_cast<uint32_t>(start_.segments.size()));
         start_.segments.push_back({.segment = WithoutBlocks(s)});
@@ -156,7 +122,8 @@ class RollingBack {
                                    .stream = s.stream,
                                    .stack = b.stack,
                                    .device = s.device,
-                                   .pending = b.use == BlockUse::kPendingFree});
+                                   .pending = b.use == BlockUse::kPendingFree,
+                                   .bytes_known = b.bytes_known});
     }
   }
 
@@ -182,12 +149,15 @@ class RollingBack {
       case Action::kSegmentFree:
         return UndoSegmentFree(i, device);
       case Action::kSegmentMap:
-        if (bytes == 0 || (!device.mapped.Remove(address, address + bytes) && r_.has_segments))
+        if (device.mapped.ContainsAll(address, address + bytes))
+          device.mapped.Remove(address, address + bytes);
+        else if (bytes == 0 || r_.has_segments)
           return Odd(Oddity::kMapUnseen);
         return true;
       case Action::kSegmentUnmap:
-        if (bytes == 0 || !device.mapped.Add(address, address + bytes))
+        if (bytes == 0 || device.mapped.CoveredIn(address, address + bytes) > 0)
           return Odd(Oddity::kUnmapTwice);
+        device.mapped.Add(address, address + bytes);
         return true;
       default:
         return true;
@@ -211,7 +181,8 @@ class RollingBack {
   bool UndoRequest(EntryIndex i, Device& device) {
     const auto [at, fresh] = device.blocks.try_emplace(e_.address[i]);
     Device::Block& block = at->second;
-    if (fresh) {  // completed, and that is not in the file
+    // Of a file that is cut it may be completed after the last entry: it waits until then.
+    if (fresh && r_.lost.empty()) {  // completed, and that is not in the file
       odd_.Count(Oddity::kRequestWithoutFree);
       block.completed = i;
     } else if (block.requested != kNoEntry ||
@@ -261,10 +232,10 @@ class RollingBack {
   }
 
   void TakeStart() {
-    if (!r_.has_segments)
-      for (const OlderAlloc& o : r_.older)
-        if (!o.pending && !Damaged(o.address, o.requested))
-          On(o.device).blocks.try_emplace(o.address);
+    // Those that nothing after tells of: never freed, and in no segment that is known.
+    for (const OlderAlloc& o : r_.older)
+      if (!Damaged(o.address, std::max(o.requested, o.bytes)))
+        On(o.device).blocks.try_emplace(o.address);
     for (size_t d = 0; d < devices_.size(); ++d) {
       if (devices_[d] == nullptr) continue;
       const auto number = static_cast<uint8_t>(d);
@@ -309,7 +280,8 @@ std::vector<std::string> Oddities::Texts() const {
       "segment_free entries of memory that is there later, left out",
       "segment_map entries of memory that is not there later, left out",
       "segment_unmap entries of memory that is there later, left out",
-      "allocations that are neither freed nor there at the end (entries are missing)",
+      "allocations that are not there at the end though no entry frees them: freed after the last "
+      "entry, or that entry is missing; shown until the end, or until another takes their place",
       "allocations whose free is missing: freed right before another one took their place",
       "allocations that overlap one that is freed later (entries are missing)",
       "allocations outside the segments that the file knows",

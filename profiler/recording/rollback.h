@@ -23,6 +23,7 @@ struct EndBlock {
   trace::StackId stack;
   uint8_t device = 0;
   bool pending = false;  // its free was requested and not completed
+  bool bytes_known = true;
 };
 
 struct BlockLife {

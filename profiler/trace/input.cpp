@@ -18,6 +18,10 @@ namespace {
 using std::string_view_literals::operator""sv;
 
 constexpr size_t kChunk = size_t{1} << 20;
+// What is compressed unpacks to 80 times as much at the most, in any recording that we know.
+// Beyond this it holds nothing but repetitions, and reading on would take hours for nothing.
+constexpr uint64_t kMostUnpacked = 256;
+constexpr uint64_t kUnpackedFloor = uint64_t{256} << 20;
 constexpr std::string_view kGzipMagic = "\x1f\x8b"sv;
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd"sv;
 
@@ -111,7 +115,20 @@ class PlainStream : public InputStream {
                                            raw_->name(), format, raw_->consumed(),
                                            what.empty() ? "" : ": ", what));
   }
+  // After `n` more bytes were unpacked.
+  absl::StatusOr<size_t> Unpacked(size_t n) {
+    unpacked_ += n;
+    const uint64_t stored = std::max(raw_->total(), raw_->consumed());
+    if (unpacked_ <= kUnpackedFloor || unpacked_ / kMostUnpacked <= stored) return n;
+    return absl::ResourceExhaustedError(fmt::format(
+        "'{}': its {} bytes unpack to more than {}, {} times as much, which no recording does; if "
+        "it is one, unpack it first and open that",
+        raw_->name(), stored, unpacked_, unpacked_ / std::max<uint64_t>(stored, 1)));
+  }
   std::unique_ptr<RawInput> raw_;
+
+ private:
+  uint64_t unpacked_ = 0;
 };
 
 class GzipStream : public PlainStream {
@@ -151,7 +168,7 @@ class GzipStream : public PlainStream {
       else if (result != Z_OK && result != Z_BUF_ERROR)
         return Damaged("gzip", z_.msg != nullptr ? z_.msg : "");
     }
-    return size - z_.avail_out;
+    return Unpacked(size - z_.avail_out);
   }
 
  private:
@@ -183,7 +200,7 @@ class ZstdStream : public PlainStream {
       }
       inside_ = more != 0;
     }
-    return to.pos;
+    return Unpacked(to.pos);
   }
 
  private:

@@ -22,7 +22,8 @@ class InputStream {
   static absl::StatusOr<std::unique_ptr<InputStream>> Open(const std::string& path);
   virtual ~InputStream() = default;
   // Up to `size` decompressed bytes into `out`; 0: the end. kDataLoss: the compressed data is cut
-  // or damaged (what came before it has been delivered).
+  // or damaged (what came before it has been delivered). kResourceExhausted: it unpacks to more
+  // than 256 MiB and more than 256 times its size.
   virtual absl::StatusOr<size_t> Read(char* out, size_t size) = 0;
   // Bytes of the file itself, before decompression.
   virtual uint64_t consumed() const = 0;

@@ -15,6 +15,7 @@
 
 #include "profiler/trace/assembler.h"
 #include "profiler/trace/input.h"
+#include "profiler/trace/memory_budget.h"
 
 namespace vramscope::trace {
 namespace {
@@ -22,11 +23,10 @@ namespace {
 constexpr size_t kReadBytes = size_t{4} << 20;
 constexpr size_t kHeadBytes = 512;
 
-// How much memory a file may make us hold, so that a small hostile one cannot fill the computer: a
-// trace needs about ten bytes in memory for one in the file; this allows a hundred times that.
-constexpr uint64_t kMemoryFloor = uint64_t{1} << 30;
-constexpr uint64_t kMemoryPerFileByte = 1000;
-constexpr uint64_t kMemoryPerEvent = 64;  // event columns, and half an allocation
+constexpr uint64_t kMemoryPerEvent = 120;  // event columns, and half an allocation
+// A batch of more is taken apart in its turn and piece by piece, so that a few of them do not fill
+// the computer before any is counted.
+constexpr uint32_t kLargeBatch = 4 * kBatchEvents;
 // A number has a byte at least; four in the table, twice that while it grows, four as it is read.
 constexpr uint64_t kMemoryPerStackByte = 12;
 
@@ -41,6 +41,7 @@ class BatchPool {
     RawFrame raw;
     BatchStart start;
     std::vector<Event> events;
+    std::string large;  // the payload of a batch that is not taken apart here
     absl::Status status;
     bool done = false;  // guarded by the pool's mutex
   };
@@ -108,6 +109,11 @@ class BatchPool {
     size_t n = 0;
     if (batch.status.ok()) {
       batch.start = decoder.start();
+      if (decoder.count() > kLargeBatch) {
+        batch.events.clear();
+        batch.large = std::move(frame->payload);
+        return;
+      }
       batch.events.resize(decoder.count());
       n = decoder.Read(batch.events);
       batch.status = decoder.status();
@@ -128,7 +134,11 @@ class Reader {
   // `head`: what has been taken from the input already.
   Reader(InputStream& input, std::string_view head, const ReadOptions& options,
          TraceAssembler::Impl& assembler)
-      : input_(input), taken_(head), options_(options), assembler_(assembler) {
+      : input_(input),
+        taken_(head),
+        options_(options),
+        assembler_(assembler),
+        budget_(input, options.memory_limit, /*packed=*/true) {
     int threads = options.threads;
     if (threads <= 0)
       threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 4);
@@ -148,7 +158,10 @@ class Reader {
       absl::StatusOr<size_t> n = input_.Read(chunk.data(), chunk.size());
       if (!n.ok()) {
         const absl::Status drained = Drain(name, head);
-        if (absl::IsCancelled(drained) || absl::IsUnimplemented(drained)) return drained;
+        if (absl::IsCancelled(drained) || absl::IsUnimplemented(drained) ||
+            absl::IsResourceExhausted(drained))
+          return drained;
+        if (absl::IsResourceExhausted(n.status())) return n.status();
         if (!assembler_.has_header) return n.status();
         Stop(input_.consumed(), std::string(n.status().message()));
         break;
@@ -193,6 +206,7 @@ class Reader {
     std::shared_ptr<BatchPool::Batch> batch;
     Frame frame;
     uint64_t offset = 0;
+    size_t payload = 0;  // bytes
   };
 
   std::string Rest(uint64_t offset) const {
@@ -234,6 +248,9 @@ class Reader {
       if (!raw->has_value()) return absl::OkStatus();
       Item item;
       item.offset = offset;
+      item.payload = (*raw)->payload_size;
+      while (!queue_.empty() && queued_ + item.payload > kMaxPayload)
+        if (absl::Status s = Take(); !s.ok()) return s;
       if (pool_.has_value() && (*raw)->type == FrameType::kEvents) {
         item.batch = pool_->Submit(*std::move(*raw));
       } else {
@@ -248,6 +265,7 @@ class Reader {
         item.frame = *std::move(frame);
       }
       const bool header = !assembler_.has_header;
+      queued_ += item.payload;
       queue_.push_back(std::move(item));
       // The header first: without it nothing else is worth reading.
       while (!queue_.empty() && (header || queue_.size() > window_))
@@ -262,6 +280,7 @@ class Reader {
     if (Cancelled(options_)) return absl::CancelledError("reading was cancelled");
     Item item = std::move(queue_.front());
     queue_.pop_front();
+    queued_ -= item.payload;
     if (stopped_) return absl::OkStatus();
     const bool had_header = assembler_.has_header;
     const uint64_t before = assembler_.builder.events();
@@ -270,21 +289,40 @@ class Reader {
       pool_->Wait(*item.batch);
       status = item.batch->status;
       if (status.ok()) status = assembler_.CheckStart(item.batch->start);
-      if (status.ok()) status = assembler_.AddEvents(item.batch->events);
+      if (status.ok() && !item.batch->large.empty())
+        status = AddLarge(item.batch->large);
+      else if (status.ok())
+        status = assembler_.AddEvents(item.batch->events);
       pool_->Recycle(*item.batch);
     } else {
-      status = assembler_.Add(item.frame);
-      if (item.frame.type == FrameType::kStrings) memory_ += item.frame.payload.size() * 17;
+      if (item.frame.type == FrameType::kStrings) budget_.Charge(item.frame.payload.size() * 17);
       if (item.frame.type == FrameType::kStacks)
-        memory_ += item.frame.payload.size() * kMemoryPerStackByte;
+        budget_.Charge(item.frame.payload.size() * kMemoryPerStackByte);
+      if (!budget_.exhausted()) status = assembler_.Add(item.frame);
     }
     // Nothing before the header can be shown; a newer version is said as it is.
     if (!status.ok() && !had_header && absl::IsUnimplemented(status)) return status;
-    memory_ += (assembler_.builder.events() - before) * kMemoryPerEvent;
-    if (status.ok() && memory_ > kMemoryFloor + kMemoryPerFileByte * input_.consumed())
-      status = absl::DataLossError("it unpacks to far more than a trace of its size can hold");
+    if (!budget_.Charge((assembler_.builder.events() - before) * kMemoryPerEvent))
+      return budget_.Exceeded(
+          fmt::format("the first {} events of the trace", assembler_.builder.events()),
+          "record fewer steps");
     if (!status.ok()) Stop(item.offset, std::string(status.message()));
     return absl::OkStatus();
+  }
+
+  absl::Status AddLarge(std::string_view payload) {
+    BatchDecoder decoder;
+    absl::Status status = decoder.Open(payload);
+    std::vector<Event> events(kBatchEvents);
+    const uint64_t before = assembler_.builder.events();
+    while (status.ok()) {
+      const size_t n = decoder.Read(events);
+      if (n == 0) return decoder.status();
+      status = assembler_.AddEvents(std::span(events).first(n));
+      const uint64_t added = assembler_.builder.events() - before;
+      if (!budget_.Fits(added * kMemoryPerEvent)) break;  // the caller charges it, and says so
+    }
+    return status;
   }
 
   InputStream& input_;
@@ -296,7 +334,8 @@ class Reader {
   std::deque<Item> queue_;
   size_t window_ = 1;
   uint64_t read_ = 0;  // decompressed bytes
-  uint64_t memory_ = 0;
+  MemoryBudget budget_;
+  size_t queued_ = 0;  // bytes of payload in the queue
   bool stopped_ = false;
   std::string loss_;
   uint64_t loss_offset_ = 0;

@@ -22,13 +22,15 @@ namespace vramscope::trace {
 struct ReadOptions {
   std::function<void(double fraction)> progress = {};  // from the calling thread; 0 .. 1
   const std::atomic<bool>* cancel = nullptr;           // set: kCancelled
+  uint64_t memory_limit = 0;  // in place of the one by the file's size (MemoryBudget); 0: none
   int threads = 0;  // that decode, the calling one included; 0: as the computer has, at most 4
 };
 
 // Errors: kNotFound, kPermissionDenied, kInvalidArgument (not a .trace: says what it looks like),
-// kCancelled, kUnimplemented (newer format version). A cut or damaged file is not an error as long
-// as its header is whole: complete is false and warnings say what was lost, where.
-// `path` may be "-" (standard input) and the content gzip or zstd.
+// kCancelled, kUnimplemented (newer format version), kResourceExhausted (it unpacks to more memory
+// than a file of its size may take, or than there is). A cut or damaged file is not an error as
+// long as its header is whole: complete is false and warnings say what was lost, where. `path` may
+// be "-" (standard input) and the content gzip or zstd.
 absl::StatusOr<std::shared_ptr<const Trace>> ReadTraceFile(const std::string& path,
                                                            const ReadOptions& options);
 // The same from an input of which `head` has been taken already (to find out what it is).

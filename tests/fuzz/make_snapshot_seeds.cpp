@@ -47,6 +47,24 @@ Json Annotated() {
   return s;
 }
 
+// Entries without times, with metadata, of a device whose free is missing.
+Json Timeless() {
+  Json s = vramscope::importers::testing::SampleSnapshot();
+  Json trace = s["device_traces"][0];
+  for (Json& entry : trace) entry.erase("time_us");
+  trace[0]["user_metadata"] = "layer 1";
+  trace[2]["compile_context"] = "0/0";
+  s["device_traces"][0] = trace;
+  return s;
+}
+
+// torch.cuda.memory_stats(), in both of its forms.
+Json Statistics(bool nested) {
+  if (!nested)
+    return {{"active.all.current", 3}, {"allocated_bytes.all.peak", 4096}, {"num_ooms", 0}};
+  return {{"allocated_bytes", {{"all", {{"current", 512}, {"peak", 4096}}}}}, {"num_ooms", 1}};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -71,5 +89,17 @@ int main(int argc, char** argv) {
     write("snapshot_json", name, all[i].dump());
     write("snapshot_json", name + "-lines", all[i].dump(1));
   }
+  // What is no whole run.
+  const Json sample = SampleSnapshot();
+  const std::string bytes = ToPickle(Timeless());
+  write("pickle", "timeless", bytes);
+  write("pickle", "cut", bytes.substr(0, bytes.size() * 2 / 3));
+  write("pickle", "cut-single", ToPickle(sample, {4, true, 1000, true}).substr(0, 1500));
+  write("pickle", "list", ToPickle(sample["segments"]));
+  write("snapshot_json", "timeless", Timeless().dump());
+  write("snapshot_json", "cut", sample.dump().substr(0, sample.dump().size() * 2 / 3));
+  write("snapshot_json", "list", sample["segments"].dump());
+  write("snapshot_json", "stats", Statistics(false).dump());
+  write("snapshot_json", "stats-nested", Statistics(true).dump());
   return 0;
 }

@@ -1,5 +1,6 @@
 #include "tests/fuzz/recording_checks.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <tuple>
@@ -23,7 +24,8 @@ auto Of(const recording::Annotation& a) {
   return std::tuple(a.name, a.begin_ns, a.end_ns, a.device);
 }
 auto Of(const recording::OlderAlloc& o) {
-  return std::tuple(o.address, o.requested, o.stream, o.device, o.pending, o.stack);
+  return std::tuple(o.address, o.requested, o.bytes, o.bytes_known, o.stream, o.device, o.pending,
+                    o.stack);
 }
 
 bool Same(const auto& a, const auto& b) {
@@ -56,6 +58,12 @@ void CheckRecording(const Recording& r) {
         "columns of different lengths");
   Check(e.device.empty() || e.device.size() == n, "device column");
   Check(e.said.empty() || e.said.size() == n, "category column");
+  for (const auto* column : {&e.user_metadata, &e.compile_context}) {
+    Check(column->empty() || column->size() == n, "a column of strings");
+    for (const trace::StringId id : *column)
+      Check(id.value < r.strings.size(), "string of an entry");
+  }
+  Check(r.content == trace::Content::kRun || n == 0, "a state with entries");
   for (uint32_t i = 0; i < n; ++i) {
     Check(i == 0 || e.time_ns[i - 1] <= e.time_ns[i], "time goes backwards");
     Check(e.stack[i].value < r.stacks.size(), "stack of an entry");
@@ -105,9 +113,14 @@ std::string Difference(const Recording& a, const Recording& b) {
   const auto& t = b.stacks;
   if (a.source != b.source || a.alloc_conf != b.alloc_conf || a.start_unix_ns != b.start_unix_ns ||
       a.has_segments != b.has_segments || a.bytes_are_blocks != b.bytes_are_blocks ||
-      a.overflowed != b.overflowed || a.said_is_inferred != b.said_is_inferred)
+      a.overflowed != b.overflowed || a.said_is_inferred != b.said_is_inferred ||
+      a.has_times != b.has_times || a.content != b.content || a.lost != b.lost)
     return "what is said of the whole";
-  if (a.warnings != b.warnings) return "warnings";
+  for (size_t i = 0; i < std::max(a.warnings.size(), b.warnings.size()); ++i) {
+    const std::string x = i < a.warnings.size() ? a.warnings[i] : "";
+    const std::string y = i < b.warnings.size() ? b.warnings[i] : "";
+    if (x != y) return "warnings: '" + x + "' and '" + y + "'";
+  }
   if (a.strings != b.strings || a.streams != b.streams) return "strings or streams";
   if (s.function != t.function || s.file != t.file || s.line != t.line || s.first != t.first ||
       s.frames != t.frames)
@@ -116,6 +129,8 @@ std::string Difference(const Recording& a, const Recording& b) {
   if (x.time_ns != y.time_ns) return "times";
   if (x.stack != y.stack || x.stream != y.stream) return "stacks or streams of entries";
   if (x.device != y.device || x.said != y.said) return "devices or categories of entries";
+  if (x.user_metadata != y.user_metadata || x.compile_context != y.compile_context)
+    return "metadata or compile contexts of entries";
   if (!SameSegments(a, b)) return "segments";
   if (!Same(a.older, b.older)) return "older allocations";
   if (!Same(a.annotations, b.annotations)) return "annotations";

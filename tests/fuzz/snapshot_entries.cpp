@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "profiler/importers/memory_stats.h"
 #include "profiler/importers/snapshot.h"
 #include "tests/fuzz/recording_checks.h"
 #include "tests/profiler/importers/memory_input.h"
@@ -58,7 +59,13 @@ void Pickle(const uint8_t* data, size_t size) {
 
 void SnapshotJson(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  if (!bytes.starts_with('\x80')) Read(std::string(bytes));
+  if (bytes.starts_with('\x80')) return;
+  Read(std::string(bytes));
+  MemoryInput input(std::string(bytes), 97);
+  const auto stats = importers::ReadMemoryStats(input, "");
+  if (!stats.ok()) return Check(!stats.status().message().empty(), "an error without a message");
+  Check(!stats->statistics.empty(), "statistics without a figure");
+  CheckTrace(*stats);
 }
 
 }  // namespace vramscope::fuzz

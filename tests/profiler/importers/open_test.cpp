@@ -178,8 +178,8 @@ TEST_F(OpenFile, ErrorsNameTheFileAndWhatItLooksLike) {
   EXPECT_THAT(Error("e", Gzip("some words\n"), invalid), HasSubstr("text"));
   EXPECT_THAT(Error("f", std::string("PK\x03\x04 and more"), invalid), HasSubstr("torch.save"));
   // Damage is said with the byte.
-  const std::string cut = Sample().substr(0, Sample().size() / 2);
-  EXPECT_THAT(Error("g", cut, absl::StatusCode::kDataLoss), HasSubstr(": byte "));
+  const std::string damaged = Sample().substr(0, Sample().size() - 1) + "R";
+  EXPECT_THAT(Error("g", damaged, absl::StatusCode::kDataLoss), HasSubstr(": byte "));
   EXPECT_THAT(Error("h", Gzip(Sample()).substr(0, 200), absl::StatusCode::kDataLoss),
               HasSubstr("gzip"));
 }

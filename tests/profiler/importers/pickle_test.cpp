@@ -192,7 +192,7 @@ TEST(Pickle, ValuesThatCannotBe) {
   ExpectRefused(with("size", "many"), {"'size' is a string, not a number"});
   ExpectRefused(with("addr", 0.5e300), {"'addr' is 5e+299"});
   ExpectRefused(with("addr", ~uint64_t{0}), {"beyond the address space"});
-  ExpectRefused(with("time_us", -5), {"outside what a clock gives"});
+  ExpectRefused(with("time_us", int64_t{-1} << 60), {"outside what a clock gives"});
   ExpectRefused(with("time_us", uint64_t{1} << 62), {"outside what a clock gives"});
   ExpectRefused(with("frames", "main"), {"'frames' is a string"});
   ExpectRefused(with("action", 5), {"'action' is not a string"});
@@ -235,9 +235,13 @@ TEST(Pickle, CutAnywhereIsSaid) {
   ASSERT_TRUE(Read(json).ok());
   for (const std::string& whole : {pickle, cpp, json})
     for (size_t n = 2; n < whole.size(); ++n) {
-      const absl::Status status = Read(whole.substr(0, n));
-      ASSERT_EQ(status.code(), absl::StatusCode::kDataLoss) << n << " " << status;
-      ASSERT_THAT(Text(status), HasSubstr("byte ")) << n;
+      // What is whole before the cut is read; nothing may be.
+      MemoryInput input(whole.substr(0, n));
+      const auto r = ReadSnapshot(input, {});
+      ASSERT_THAT(r.ok() ? r->lost : Text(r.status()), HasSubstr("byte ")) << n;
+      if (!r.ok()) {
+        ASSERT_EQ(r.status().code(), absl::StatusCode::kDataLoss) << n;
+      }
     }
 }
 

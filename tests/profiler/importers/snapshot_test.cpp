@@ -248,9 +248,10 @@ TEST(Snapshot, OldFieldsAreRead) {
   EXPECT_EQ(blocks[1].requested, 512u);  // not said: as much as it has
   EXPECT_EQ(blocks[2].address, 8192u + 1536);
   EXPECT_THAT(r.entries.action, ElementsAre(Action::kAlloc, Action::kFreeCompleted));
-  EXPECT_THAT(r.entries.time_ns, ElementsAre(0, 1000));
+  EXPECT_FALSE(r.has_times);
+  EXPECT_THAT(r.entries.time_ns, ElementsAre(0, 1));  // counted
   EXPECT_EQ(r.start_unix_ns, 0);
-  EXPECT_THAT(r.warnings, ElementsAre(HasSubstr("2 entries say no time")));
+  EXPECT_THAT(r.warnings, IsEmpty());
 }
 
 TEST(Snapshot, SaysWhatIsNotShown) {
@@ -278,8 +279,55 @@ TEST(Snapshot, SaysWhatIsNotShown) {
       ElementsAre(HasSubstr("buffer of 9 entries was full"),
                   HasSubstr("host memory is not shown: 2 segments of 23068672 bytes, of which "
                             "2 blocks of 4195328 bytes are in use; 9 "),
-                  HasSubstr("1 entries name a compile context"),
-                  HasSubstr("2 entries carry user metadata"), HasSubstr("1 'reshuffle'")));
+                  HasSubstr("1 'reshuffle'")));
+}
+
+TEST(Snapshot, MetadataAndCompileContextsAreKept) {
+  Json s = SampleSnapshot();
+  Json trace = s["device_traces"][0];
+  trace[0]["compile_context"] = "N/A";
+  trace[0]["user_metadata"] = "";
+  trace[1]["user_metadata"] = "layer 1";
+  trace[2]["compile_context"] = "0/0";
+  trace[4]["user_metadata"] = "layer 1";
+  s["device_traces"][0] = trace;
+  for (const std::string& bytes : {ToPickle(s), ToPickle(s, {4, true, 1000, true}), s.dump()}) {
+    const Recording r = MustRead(bytes);
+    EXPECT_THAT(r.warnings, IsEmpty());
+    std::vector<std::string> metadata, contexts;
+    for (uint32_t i = 0; i < 5; ++i) {
+      metadata.push_back(r.strings[r.entries.UserMetadataOf(i).value]);
+      contexts.push_back(r.strings[r.entries.CompileContextOf(i).value]);
+    }
+    EXPECT_THAT(metadata, ElementsAre("", "layer 1", "", "", "layer 1"));
+    EXPECT_THAT(contexts, ElementsAre("", "", "0/0", "", ""));
+    SnapshotOptions part;
+    part.first_entry = 2;
+    part.last_entry = 4;
+    const Recording p = MustRead(bytes, part);
+    EXPECT_EQ(p.strings[p.entries.UserMetadataOf(2).value], "layer 1");
+    EXPECT_EQ(p.strings[p.entries.CompileContextOf(0).value], "0/0");
+  }
+}
+
+// inv_reimport_1 of ../shared/repro: a first entry without a time made it -2 microseconds once.
+TEST(Snapshot, TimesBelowZeroAndLinesBelowZero) {
+  Json s = SampleSnapshot();
+  Json trace = s["device_traces"][0];
+  trace[0].erase("time_us");
+  trace[1].erase("time_us");
+  trace[2]["time_us"] = 0;
+  s["device_traces"][0] = trace;
+  EXPECT_EQ(FromJson(s).start_unix_ns, 0);
+  trace[0]["time_us"] = uint64_t{0} - 2;
+  trace[1]["time_us"] = -1;
+  trace[0]["frames"] = {{{"name", "f"}, {"filename", "a.py"}, {"line", -1}}};
+  s["device_traces"][0] = trace;
+  const Recording r = FromJson(s);
+  EXPECT_EQ(r.start_unix_ns, -2000);
+  EXPECT_EQ(r.entries.time_ns[2], 2000);
+  const uint32_t frame = r.stacks.Frames(r.entries.stack[0])[0];
+  EXPECT_EQ(static_cast<int32_t>(r.stacks.line[frame]), -1);
 }
 
 TEST(Snapshot, AnnotationsOfBlocks) {
@@ -296,7 +344,10 @@ TEST(Snapshot, AnnotationsOfBlocks) {
   EXPECT_EQ(r.entries.action[8], Action::kAnnotate);
   EXPECT_EQ(r.entries.said[7], trace::Category::kGradient);
   EXPECT_EQ(r.entries.said[8], trace::Category::kUnknown);
-  EXPECT_THAT(r.warnings, ElementsAre(HasSubstr("1 entries carry user metadata")));
+  // The text of the first says its category again; the other's is all it says.
+  EXPECT_EQ(r.entries.UserMetadataOf(7).value, 0u);
+  EXPECT_EQ(r.strings[r.entries.UserMetadataOf(8).value], "packed for backward");
+  EXPECT_THAT(r.warnings, IsEmpty());
 }
 
 TEST(Snapshot, CategoriesOfTheViewerExtensionAreSaid) {
@@ -376,8 +427,12 @@ TEST(Snapshot, ARangeOfEntries) {
   const Recording by_time = FromJson(s, times);
   EXPECT_EQ(Describe(by_time), Describe(r));
 
+  // What holds nothing is said, not shown.
+  options = {};
   options.first_entry = 100;
-  EXPECT_EQ(FromJson(s, options).entries.size(), 0u);
+  const absl::Status none = Read(ToPickle(s), options).status();
+  EXPECT_EQ(none.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(none.message()), HasSubstr("entries 0 to 8, the last 0.080 ms after"));
 }
 
 TEST(Snapshot, NothingButKeysIsASnapshotToo) {

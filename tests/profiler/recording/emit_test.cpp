@@ -250,7 +250,8 @@ TEST(Emit, ExpandableSegmentsAreMappedPieceByPiece) {
   r.segments = {{.address = kBase + 4 * kMiB,
                  .bytes = 4 * kMiB,
                  .expandable = true,
-                 .blocks = {Live(kBase + 4 * kMiB, 512, 512)}}};
+                 .blocks = {Live(kBase + 4 * kMiB, 512, 512),
+                            {.address = kBase + 4 * kMiB + 512, .bytes = 4 * kMiB - 512}}}};
   EXPECT_EQ(Lines(r), (Expected{
                           "10 segment_alloc #0 +0 8 pool 0",
                           "10 segment_map #0 +0 2 pool 0",

@@ -1,0 +1,90 @@
+#include "profiler/trace/memory_budget.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "profiler/run/units.h"
+
+namespace vramscope::trace {
+namespace {
+
+constexpr uint64_t kUnknown = std::numeric_limits<uint64_t>::max();
+
+std::optional<uint64_t> NumberIn(const std::string& path) {
+  std::ifstream file(path);
+  uint64_t value = 0;
+  if (!(file >> value)) return std::nullopt;  // "max" is none
+  return value;
+}
+
+// Of /proc/meminfo.
+uint64_t AvailableOnComputer() {
+  std::ifstream file("/proc/meminfo");
+  std::string key, unit;
+  for (uint64_t kib = 0; file >> key >> kib; std::getline(file, unit))
+    if (key == "MemAvailable:") return kib * 1024;
+  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && page > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page)
+                               : kUnknown;
+}
+
+// What a container leaves, under both versions of control groups. The cache of files counts as
+// used there though it would give way, so what a program can surely have is more.
+uint64_t AvailableInGroup() {
+  uint64_t least = kUnknown;
+  constexpr const char* kFiles[][2] = {
+      {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
+      {"/sys/fs/cgroup/memory/memory.limit_in_bytes",
+       "/sys/fs/cgroup/memory/memory.usage_in_bytes"}};
+  for (const auto& [most_file, now_file] : kFiles) {
+    const std::optional<uint64_t> most = NumberIn(most_file), now = NumberIn(now_file);
+    if (most && now) least = std::min(least, *most - std::min(*most, *now / 2));
+  }
+  return least;
+}
+
+}  // namespace
+
+uint64_t AvailableMemory() { return std::min(AvailableOnComputer(), AvailableInGroup()); }
+
+MemoryBudget::MemoryBudget(const InputStream& input, uint64_t limit, bool packed)
+    : input_(input),
+      fixed_(limit),
+      available_(AvailableMemory() / 10 * 9),
+      packed_(packed || input.compressed()) {
+  limit_ = std::min(available_, OfFile());
+}
+
+uint64_t MemoryBudget::OfFile() const {
+  if (fixed_ > 0) return fixed_;
+  const uint64_t bytes = std::max(input_.total(), input_.consumed());
+  const uint64_t each = packed_ ? kPerCompressedByte : kPerByte;
+  return std::max(kFloor, std::min(bytes, kUnknown / each) * each);
+}
+
+bool MemoryBudget::Look() {
+  limit_ = std::min(available_, OfFile());
+  exhausted_ |= used_ > limit_;
+  return !exhausted_;
+}
+
+absl::Status MemoryBudget::Exceeded(std::string_view what, std::string_view remedy) const {
+  const uint64_t bytes = std::max(input_.total(), input_.consumed());
+  const std::string why =
+      limit_ == available_ ? std::string("which is what this computer has available")
+      : fixed_ > 0         ? std::string("which is the limit that was set")
+                   : fmt::format("which is the most for a file of {}{}", run::FormatBytes(bytes),
+                                 packed_ ? ", compressed" : "");
+  return absl::ResourceExhaustedError(fmt::format("{} take more than {} of memory, {}{}{}", what,
+                                                  run::FormatBytes(limit_), why,
+                                                  remedy.empty() ? "" : "; ", remedy));
+}
+
+}  // namespace vramscope::trace
