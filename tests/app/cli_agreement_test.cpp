@@ -81,7 +81,7 @@ class CliAgreement : public CliRecording {
                                                          explained["holes"].get<uint64_t>() +
                                                          explained["cached"].get<uint64_t>());
 
-    const Outcome check = RunVramscope({"check", file, "--budget", "1EiB", "--json"});
+    const Outcome check = RunVramscope({"check", file, "--budget", "1024TiB", "--json"});
     const json judged = json::parse(check.out);
     if (devices == 1) {
       EXPECT_EQ(judged["peak"]["allocated"], of["allocated"]);
@@ -101,7 +101,7 @@ TEST_F(CliAgreement, SeveralDevices) {
   const std::string file = WriteTrace("three.trace", {.devices = {0, 1, 3}, .requests = 400});
   ExpectAgreement(file, 3);
   const std::string snapshot = folder_ / "three.pickle";
-  ASSERT_EQ(RunVramscope({"export", file, "-o", snapshot, "--format", "snapshot"}).status, 0);
+  ASSERT_EQ(RunVramscope({"export", file, "--to", "snapshot", "-o", snapshot}).status, 0);
   ExpectAgreement(snapshot, 3);
   const json trace = Json({"info", file, "--json"}), back = Json({"info", snapshot, "--json"});
   EXPECT_EQ(trace["peaks"], back["peaks"]);
