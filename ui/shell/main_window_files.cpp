@@ -8,6 +8,7 @@
 #include <QPlainTextEdit>
 #include <QtConcurrent/QtConcurrentRun>
 
+#include "profiler/importers/open.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/shell/header_bar.h"
 #include "ui/shell/main_window.h"
@@ -52,14 +53,9 @@ bool IsConfiguration(const QString& path) {
   return true;
 }
 
-// A file that would run something is not a damaged one.
-bool IsRefused(const absl::Status& status) {
-  return std::string(status.message()).find("no such thing, refused") != std::string::npos;
-}
-
 // What to do next, by what went wrong.
 QString NextStep(const absl::Status& status) {
-  if (IsRefused(status))
+  if (importers::IsRefused(status))
     return QObject::tr(
         "Nothing in it was run. PyTorch writes no such thing: do not load it with Python.");
   switch (status.code()) {
@@ -70,8 +66,7 @@ QString NextStep(const absl::Status& status) {
     case absl::StatusCode::kResourceExhausted:
       return QObject::tr("A part of it can be opened: one device, a range of entries or of time.");
     case absl::StatusCode::kDataLoss:
-      return QObject::tr(
-          "Copy or record it again; a part of it, before that place, may still open.");
+      return QObject::tr("Copy or record it again: nothing before that place can be shown either.");
     default:
       return QObject::tr(
           "Opened are .trace files, CUDA memory snapshots (pickle or JSON) and Kineto's JSON, "
@@ -187,9 +182,8 @@ void MainWindow::FileNotLoaded(const QString& path, const absl::Status& status) 
       timeline_->setFailed(tr("Opening was cancelled"), name,
                            tr("Open another one with Ctrl+O, or press Ctrl+R to plan a run"));
   } else {
-    const bool part =
-        !IsRefused(status) && (status.code() == absl::StatusCode::kResourceExhausted ||
-                               status.code() == absl::StatusCode::kDataLoss);
+    // Of a file that is cut or damaged, what is whole has been shown already: a part has no more.
+    const bool part = status.code() == absl::StatusCode::kResourceExhausted;
     banner_->show({.kind = "open-failed",
                    .title = tr("%1 could not be opened").arg(name),
                    .text = tr("%1. %2%3")
