@@ -32,10 +32,12 @@ class Finisher {
     absl::Status status = Segments();
     if (!status.ok()) return status;
     MergeDevices();
+    history_ = parts_.range ? parts_.range->history()
+                            : std::ranges::any_of(r_.entries.action, SnapshotRange::IsHistory);
     status = Lost();
     if (status.ok()) status = Cut();
     if (!status.ok()) return status;
-    if (total_ > 0)
+    if (history_)
       Annotations();
     else
       State();
@@ -378,11 +380,12 @@ class Finisher {
       Warn(fmt::format("entries {} to {} of {} are loaded, as asked", begin, end - 1, n));
   }
 
-  // No entries: what was there at one moment, and no time is real.
+  // No entry tells what happened: what was there at one moment, and no time is real.
   void State() {
     r_.content = trace::Content::kState;
     r_.has_times = false;
     r_.start_unix_ns = 0;
+    std::ranges::fill(r_.entries.time_ns, 0);
     if (!parts_.annotations.empty())
       Warn(fmt::format("{} annotations are left away: no entry was made while they lasted",
                        parts_.annotations.size()));
@@ -429,7 +432,8 @@ class Finisher {
   SnapshotParts parts_;
   Recording& r_;
   const SnapshotOptions& options_;
-  uint64_t total_ = 0;  // entries of the file's devices
+  uint64_t total_ = 0;    // entries of the file's devices
+  bool history_ = false;  // one of them tells what the allocator did
 };
 
 }  // namespace

@@ -17,6 +17,10 @@ bool SnapshotRange::IsAsked(const SnapshotOptions& options) {
          IsOfTimes(options);
 }
 
+bool SnapshotRange::IsHistory(recording::Action action) {
+  return action <= recording::Action::kSegmentUnmap || action == recording::Action::kOutOfMemory;
+}
+
 bool SnapshotRange::Settle(EntryTable& e, std::vector<uint8_t>& category) {
   const uint32_t row = e.size() - 1;
   int64_t& time = e.time_ns[row];
@@ -29,6 +33,7 @@ bool SnapshotRange::Settle(EntryTable& e, std::vector<uint8_t>& category) {
     ++moved_;
   }
   last_ns_ = time;
+  history_ |= IsHistory(e.action[row]);
   all_.action.push_back(e.action[row]);
   all_.address.push_back(e.address[row]);
   all_.bytes.push_back(e.bytes[row]);

@@ -21,6 +21,9 @@ class SnapshotRange {
         to_ns_(options.to_ns) {}
   static bool IsAsked(const SnapshotOptions& options);
   static bool IsOfTimes(const SnapshotOptions& options);
+  // Whether such an entry tells what the allocator did; a `snapshot` that an out-of-memory observer
+  // leaves in a file without a history does not.
+  static bool IsHistory(recording::Action action);
 
   // The table's last row, to which nothing is added any more; taken out (false) unless it is of the
   // range. A `category` of each row, or empty.
@@ -28,6 +31,7 @@ class SnapshotRange {
 
   uint32_t total() const { return all_.size(); }
   uint32_t before() const { return static_cast<uint32_t>(stack_before_.size()); }
+  bool history() const { return history_; }      // an entry tells what the allocator did
   bool from_zero() const { return from_zero_; }  // the first entry's time is 0
   uint64_t moved() const { return moved_; }      // older than the one before them
   int64_t last_ns() const { return last_ns_; }   // the last entry's time
@@ -38,7 +42,7 @@ class SnapshotRange {
  private:
   uint64_t first_entry_, last_entry_;
   int64_t from_ns_, to_ns_;
-  bool from_zero_ = true;
+  bool from_zero_ = true, history_ = false;
   uint64_t moved_ = 0;
   int64_t last_ns_ = 0;
   recording::EntryTable all_;

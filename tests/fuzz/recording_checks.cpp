@@ -63,7 +63,9 @@ void CheckRecording(const Recording& r) {
     for (const trace::StringId id : *column)
       Check(id.value < r.strings.size(), "string of an entry");
   }
-  Check(r.content == trace::Content::kRun || n == 0, "a state with entries");
+  for (const recording::Action action : e.action)
+    Check(r.content == trace::Content::kRun || action > recording::Action::kSegmentUnmap,
+          "a state with entries that tell what happened");
   for (uint32_t i = 0; i < n; ++i) {
     Check(i == 0 || e.time_ns[i - 1] <= e.time_ns[i], "time goes backwards");
     Check(e.stack[i].value < r.stacks.size(), "stack of an entry");
