@@ -68,8 +68,9 @@ def parts_at(device, k):
         else:
             outside += b.size
     for p in parts:
-        if p.small is None:  # gone at the end: the small pool maps 2 MiB and hands out up to 1 MiB
-            p.small = all(b.asked <= MIB for b in p.blocks) and p.size < PAGE[False]
+        if p.small is None:  # gone at the end: what was ever handed out there tells the pool
+            ever = [b.small for b in device.blocks if p.address <= b.address < p.address + p.size]
+            p.small = all(ever) if ever else p.size < PAGE[False]
     return parts, outside
 
 

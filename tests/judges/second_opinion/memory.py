@@ -400,8 +400,8 @@ class Snapshot:
         expandable = any(s.get("is_expandable") for s in segments) or \
             any(e["action"] == "segment_map" for t in traces for e in t)
         rules = Rules(self.settings, expandable)
-        self.has_times = any("time_us" in e for t in traces for e in t)
-        self.unknown_actions = 0
+        entries = [e for t in traces for e in t]
+        self.has_times = bool(entries) and all("time_us" in e for e in entries)
         self.devices = {}
         numbers = {int(s.get("device", 0)) for s in segments}
         numbers |= {d for d, t in enumerate(traces) if t}
@@ -410,12 +410,13 @@ class Snapshot:
             entries = [self._entry(e, number) for e in trace]
             self.devices[number] = Device(
                 number, [s for s in segments if int(s.get("device", 0)) == number], entries, rules)
+            unknown = {e[0] for e in entries} - {*ALLOCATOR, "snapshot", "annotate"}
+            if unknown:  # nobody knows what they did to the memory
+                self.devices[number].oddities.append(f"entries of unknown kinds: {unknown}")
 
     def _entry(self, e, device):
         """(action, address, size, stream, microseconds or None, frames)"""
         action = OLD_NAMES.get(e["action"], e["action"])
-        if action not in ALLOCATOR and action != "snapshot":
-            self.unknown_actions += 1
         address = e.get("addr", e.get("device_free", 0))
         return (action, unsigned(address), int(e.get("size", 0)), e.get("stream", 0),
                 e.get("time_us"), e.get("frames") or ())

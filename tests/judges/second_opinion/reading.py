@@ -30,7 +30,9 @@ class _Salvage(pickle._Unpickler):  # the one in Python: its stack can be looked
         """What has been built when the file ends: containers are filled with what waits for them."""
         try:
             return self.load(), False
-        except (EOFError, IndexError, pickle.UnpicklingError, ValueError, UnicodeDecodeError):
+        except UnicodeDecodeError as error:  # goes on, but not for Python
+            raise Unreadable(f"text that is none: {error}")
+        except (EOFError, IndexError, pickle.UnpicklingError, ValueError):
             pass
         while self.metastack:
             items, self.stack = self.stack, self.metastack.pop()
