@@ -133,7 +133,7 @@ class Walk {
       pending = end.pending;
       Add(b.life, b.address, end.requested, end.stream, b.device,
           end.stack.value != 0 ? end.stack : stack(end.requested));
-    } else if (const EntryIndex i = b.life.completed; i != kNoEntry) {
+    } else if (const EntryIndex i = LastSeen(b, made); i != kNoEntry) {
       Add(b.life, b.address, e_.bytes[i], e_.stream[i], b.device, stack(e_.bytes[i]));
     } else {
       Add(b.life, b.address, made->requested, made->stream, b.device, made->stack);
@@ -144,6 +144,13 @@ class Walk {
     if (!told_.back()) return;
     a().bytes.back() = made->bytes;
     a().bytes_known.back() = made->bytes_known;
+  }
+
+  // The entry that tells an older block's size: its free; of a file that is cut, where the free may
+  // be lost, the request for it if nothing else knows the block.
+  static EntryIndex LastSeen(const OlderBlock& b, const OlderAlloc* made) {
+    if (b.life.completed != kNoEntry || made != nullptr) return b.life.completed;
+    return b.life.requested;
   }
 
   // Both are by (device, address).
@@ -170,8 +177,7 @@ class Walk {
     a().address.push_back(address);
     a().requested.push_back(requested);
     const bool stated = life.end_block != kNoRow && start_.end_blocks[life.end_block].bytes_known;
-    a().bytes.push_back(stated ? start_.end_blocks[life.end_block].bytes
-                               : Rounded(requested));
+    a().bytes.push_back(stated ? start_.end_blocks[life.end_block].bytes : Rounded(requested));
     a().stream.push_back(stream);
     a().device.push_back(device);
     a().pool.push_back(allocator::PoolOf(a().bytes.back()));
@@ -318,6 +324,9 @@ class Walk {
   // Whether the free of `row` is missing and entry `i` shows that it has happened.
   bool Displace(uint32_t row, EntryIndex i) {
     if (a().free_completed[row] != kNoEntry || end_block_[row]) return false;
+    // Of a file that is cut: freed, and when is lost; not before that was asked for.
+    if (const EntryIndex asked = a().free_requested[row]; asked != kNoEntry && asked > i)
+      return false;
     odd_.Count(Oddity::kFreeMissing);
     a().free_completed[row] = i;
     h_.displaced.push_back(row);

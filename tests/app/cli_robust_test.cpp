@@ -114,11 +114,11 @@ TEST_F(CliRecording, TooLittleMemoryIsSaid) {
   json large = Snapshot({});
   json& entries = large["device_traces"][0];
   const json step = entries;
-  for (int i = 0; i < 6000; ++i) entries.insert(entries.end(), step.begin(), step.end());
+  for (int i = 0; i < 20000; ++i) entries.insert(entries.end(), step.begin(), step.end());
   const std::string file = folder_ / "large.json";
   WriteFile(file, large.dump());
   bool refused = false;
-  for (uint64_t limit = 64 * kMiB;; limit += limit / 6) {
+  for (uint64_t limit = 64 * kMiB;; limit += limit / 16) {
     const Outcome outcome = RunVramscope({"info", file}, {.address_space = limit});
     if (outcome.status == 0) break;
     if (outcome.status == 127) continue;  // the loader's own

@@ -127,7 +127,8 @@ TEST(ExitCodes, FollowTheContract) {
   EXPECT_EQ(ExitCodeOf(absl::DataLossError("")), 3);
   EXPECT_EQ(ExitCodeOf(absl::InternalError("")), 4);
   EXPECT_EQ(ExitCodeOf(absl::UnavailableError("")), 4);
-  EXPECT_EQ(ExitCodeOf(absl::ResourceExhaustedError("")), 4);
+  EXPECT_EQ(ExitCodeOf(absl::ResourceExhaustedError("")), 3);
+  EXPECT_EQ(ExitCodeOf(absl::OutOfRangeError("")), 3);
   EXPECT_EQ(ExitCodeOf(absl::CancelledError("")), 130);
 }
 

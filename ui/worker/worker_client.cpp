@@ -1,5 +1,6 @@
 #include "ui/worker/worker_client.h"
 
+#include <QDir>
 #include <QElapsedTimer>
 #include <QFileInfo>
 #include <QMetaMethod>
@@ -150,6 +151,9 @@ struct WorkerClient::Impl {
       if (!arguments.isEmpty()) executable = arguments.takeFirst();
     }
     arguments << QStringLiteral("--stdio");
+    // MKL finds no library from a folder that is gone.
+    if (const QString here = QDir::currentPath(); here.isEmpty() || !QFileInfo::exists(here))
+      p->setWorkingDirectory(QDir::rootPath());
     hello_limit.start(hello_ms);
     p->start(executable, arguments);
   }

@@ -110,7 +110,7 @@ TEST(CpuTraining, EveryPrecisionTrains) {
 TEST(CpuTraining, CancelEndsTheRun) {
   std::atomic<bool> cancel{false};
   run::RunConfig config = Cpu(kTinyQwen);
-  config.steps = 1000;
+  config.steps = 200;
   RunHooks hooks;
   hooks.cancel = &cancel;
   hooks.progress = [&](int step, int, const std::string&) { cancel = step >= 2; };
