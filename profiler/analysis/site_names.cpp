@@ -70,7 +70,7 @@ bool IsMachinery(std::string_view function) {
   function = WithoutResult(function);
   for (const std::string_view prefix :
        {"torch::unwind", "torch::CapturedTraceback", "torch::cuda::", "c10::", "at::detail::",
-        "at::native::empty", "at::native::_empty", "at::empty",
+        "at::meta::", "at::native::empty", "at::native::_empty", "at::empty",
         "at::_ops::", "at::(anonymous namespace)", "Py", "_Py", "std::", "__", "_start", "??"}) {
     if (function.starts_with(prefix)) return true;
   }

@@ -1,10 +1,10 @@
-#include "profiler/allocator/rules.h"
 #include "profiler/recording/expandable_ranges.h"
 
 #include <algorithm>
 #include <optional>
 #include <tuple>
 
+#include "profiler/allocator/rules.h"
 
 namespace vramscope::recording {
 namespace {
@@ -41,8 +41,7 @@ void Join(Piece& into, const Piece& part) {
 // mapped at once.
 void FindPools(const Recording& recording, std::vector<Piece>& parts) {
   const uint64_t large_page = allocator::PageSize(
-      trace::Pool::kLarge,
-      run::ParseAllocConf(recording.alloc_conf).value_or(run::AllocConf()));
+      trace::Pool::kLarge, run::ParseAllocConf(recording.alloc_conf).value_or(run::AllocConf()));
   for (Piece& part : parts)
     if (!part.known && (part.range.end - part.range.begin) % large_page == 0)
       part.range.pool = trace::Pool::kLarge;

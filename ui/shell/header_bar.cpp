@@ -121,7 +121,10 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
     out.unfinished_tip = QString::fromStdString(digest.trace->end_message);
   }
   const bool whole = ended || !info.has_config;
-  out.peak = (whole ? QObject::tr("peak %1") : QObject::tr("peak so far %1"))
+  const bool state = info.content == trace::Content::kState;  // no moment of it is a peak
+  out.peak = (state   ? QObject::tr("allocated %1")
+              : whole ? QObject::tr("peak %1")
+                      : QObject::tr("peak so far %1"))
                  .arg(Short(summary.peak.allocated));
   const uint64_t reserved = summary.peak.reserved;
   if (reserved > 0) {
