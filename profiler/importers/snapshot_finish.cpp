@@ -37,6 +37,10 @@ class Finisher {
     status = Lost();
     if (status.ok()) status = Cut();
     if (!status.ok()) return status;
+    // A part may have none of what the whole has.
+    for (auto* column : {&r_.entries.user_metadata, &r_.entries.compile_context})
+      if (std::ranges::all_of(*column, [](trace::StringId id) { return id.value == 0; }))
+        column->clear();
     if (history_)
       Annotations();
     else

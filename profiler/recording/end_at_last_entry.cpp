@@ -142,11 +142,13 @@ class Tail {
   }
 
   void Unmaps(std::map<uint8_t, RangeSet>& at_end) {
-    for (auto& [number, d] : devices_)
+    for (auto& [number, d] : devices_) {
+      const uint8_t device = number;  // a name of a binding does not go into a lambda
       for (const auto& [begin, end] : d.mapped)
-        at_end[number].ForEachPiece(begin, end, [&](uint64_t from, uint64_t to, bool in) {
-          if (!in) Put(Action::kSegmentUnmap, number, from, to - from, 0);
+        at_end[device].ForEachPiece(begin, end, [&](uint64_t from, uint64_t to, bool in) {
+          if (!in) Put(Action::kSegmentUnmap, device, from, to - from, 0);
         });
+    }
   }
 
   void SegmentFrees() {
