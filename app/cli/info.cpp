@@ -342,7 +342,7 @@ std::string InfoText(const std::string& file, const trace::Trace& trace) {
 }  // namespace
 
 ExitCode ShowInfo(const std::string& file, bool json, const RangeOptions& range) {
-  const auto trace = OpenTrace(file, range);
+  const auto trace = OpenAnything(file, range);
   if (!trace.ok()) return ReportError(trace.status());
   return json ? PrintJson(InfoJson(**trace)) : PrintText(InfoText(file, **trace));
 }

@@ -193,6 +193,17 @@ void AddTop(CLI::App& command, size_t& top) {
 
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTrace(const std::string& path,
                                                               const RangeOptions& range) {
+  auto trace = OpenAnything(path, range);
+  if (trace.ok() && !(*trace)->info.statistics.empty() && (*trace)->segments.size() == 0)
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: torch.cuda.memory_stats() has figures and no blocks, so that nothing else follows "
+        "from it; `vramscope info` shows them",
+        DisplayName(path)));
+  return trace;
+}
+
+absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAnything(const std::string& path,
+                                                                 const RangeOptions& range) {
   importers::OpenOptions options;
   if (range.device >= 0) options.device = static_cast<uint8_t>(range.device);
   if (!range.entries.empty()) {

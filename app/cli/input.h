@@ -50,6 +50,9 @@ void AddRangeOptions(CLI::App& command, RangeOptions& options);
 // stderr.
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTrace(const std::string& path,
                                                               const RangeOptions& range = {});
+// Figures without blocks (torch.cuda.memory_stats()) too, which OpenTrace refuses.
+absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAnything(const std::string& path,
+                                                                 const RangeOptions& range);
 
 // The device whose figures are shown where those of one are asked for; a note on stderr says which
 // of several it is.

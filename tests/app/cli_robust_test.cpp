@@ -130,6 +130,26 @@ TEST_F(CliRecording, TooLittleMemoryIsSaid) {
   EXPECT_TRUE(refused);
 }
 
+// Nothing is said of blocks that the file does not have: no "0 B allocated".
+TEST_F(CliRecording, StatisticsAreFiguresAndNothingElse) {
+  const std::string file = folder_ / "stats.json";
+  WriteFile(file, R"({"allocated_bytes.all.current": 5, "reserved_bytes.all.peak": 7})");
+  EXPECT_EQ(Json({"info", file, "--json"})["statistics"]["allocated_bytes.all.current"], 5);
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"peak", file},
+                                             {"explain", file},
+                                             {"phases", file},
+                                             {"requests", file},
+                                             {"replay", file},
+                                             {"check", file, "--budget", "1GiB"},
+                                             {"diff", file, file}}) {
+    const Outcome outcome = RunVramscope(command);
+    EXPECT_EQ(outcome.status, 3) << command[0];
+    EXPECT_THAT(outcome.err, HasSubstr("vramscope info")) << command[0];
+    EXPECT_EQ(outcome.out, "") << command[0];
+  }
+}
+
 TEST_F(CliRecording, MessagesDoNotSteerTheTerminal) {
   const std::string nasty = "\x1b[2J\xff\xfe\xc0\x80\xc2\x9b\x7f";
   std::vector<std::vector<std::string>> commands = {{"info", folder_ / nasty},
