@@ -1,0 +1,44 @@
+# vramscope_emulated_library(SONAME [SOURCES ...] [DEFINES ...] [LIBRARIES ...])
+#
+# Builds ${CMAKE_BINARY_DIR}/emulated/SONAME: the functions written by hand in SOURCES and, for every
+# other name of names/SONAME.txt, a stub that tells the core its name and returns 0. The version
+# node is the list's. DEFINES tell one source which library it is compiled for.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+function(vramscope_emulated_library soname)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEFINES;LIBRARIES" ${ARGN})
+  string(MAKE_C_IDENTIFIER "${soname}" id)
+  set(target emulated_${id})
+  set(names "${PROJECT_SOURCE_DIR}/emulated/names/${soname}.txt")
+  set(generator "${PROJECT_SOURCE_DIR}/emulated/generate_stubs.py")
+  set(stubs "${CMAKE_CURRENT_BINARY_DIR}/${soname}.stubs")
+
+  set(objects "")
+  if(ARG_SOURCES)
+    add_library(${target}_objects OBJECT ${ARG_SOURCES})
+    target_include_directories(${target}_objects PRIVATE ${PROJECT_SOURCE_DIR})
+    target_compile_definitions(${target}_objects PRIVATE
+      VRAMSCOPE_EMULATED_SONAME="${soname}" ${ARG_DEFINES})
+    set(objects $<TARGET_OBJECTS:${target}_objects>)
+  endif()
+  add_custom_command(
+    OUTPUT "${stubs}.o" "${stubs}.map"
+    COMMAND ${Python3_EXECUTABLE} -B "${generator}" "${names}" ${objects}
+            --assembler "${stubs}.s" --version-script "${stubs}.map"
+    COMMAND ${CMAKE_CXX_COMPILER} -c "${stubs}.s" -o "${stubs}.o"
+    DEPENDS "${names}" "${generator}" "${PROJECT_SOURCE_DIR}/emulated/names/read_names.py" ${objects}
+    COMMENT "Stubs of ${soname}"
+    COMMAND_EXPAND_LISTS VERBATIM)
+  add_library(${target} SHARED ${objects} "${stubs}.o")
+  set_source_files_properties("${stubs}.o" PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+  # The standard library is linked in: the program's own may be older than this compiler's.
+  target_link_libraries(${target} PRIVATE vramscope_emulated ${ARG_LIBRARIES})
+  target_link_options(${target} PRIVATE "-Wl,--version-script=${stubs}.map" -static-libstdc++
+                      -static-libgcc)
+  set_target_properties(${target} PROPERTIES
+    PREFIX "" SUFFIX "" OUTPUT_NAME "${soname}" LINKER_LANGUAGE CXX
+    LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/emulated"
+    BUILD_RPATH "\$ORIGIN" INSTALL_RPATH "\$ORIGIN" BUILD_WITH_INSTALL_RPATH TRUE
+    LINK_DEPENDS "${stubs}.map")
+  set_property(GLOBAL APPEND PROPERTY VRAMSCOPE_EMULATED_LIBRARIES ${target})
+endfunction()
