@@ -34,7 +34,8 @@ echo 'int main() {}' >"$project/app/main.cpp"
 touch "$project/CMakeLists.txt" "$project/CMakePresets.json"
 torch=$work/torch
 for file in torch/include/torch/csrc/api/include/torch/torch.h torch/include/c10/cuda/CUDAStream.h \
-  torch/lib/libtorch_cpu.so torch/lib/libc10.so nvidia/cu13/include/cuda_runtime_api.h \
+  torch/lib/libtorch_cpu.so torch/lib/libc10.so torch/lib/libtorch_cuda.so torch/lib/libtorch_cuda_linalg.so \
+  torch/lib/libtorch_nvshmem.so torch/__init__.py nvidia/cu13/include/cuda_runtime_api.h \
   nvidia/cu13/include/cupti.h nvidia/cu13/lib/libcudart.so.13 nvidia/cu13/lib/libcupti.so.13; do
   mkdir -p "$torch/$(dirname "$file")"
   touch "$torch/$file"
@@ -53,6 +54,7 @@ touch build/release/build.ninja
 for argument in "$@"; do
   case $argument in
     -DVRAMSCOPE_TORCH_ROOT=*) echo "VRAMSCOPE_TORCH_ROOT:PATH=${argument#*=}" >build/release/CMakeCache.txt ;;
+    -DVRAMSCOPE_TEST_PYTHONPATH:STRING=*) echo "VRAMSCOPE_TEST_PYTHONPATH:STRING=${argument#*=}" >>build/release/CMakeCache.txt ;;
     -DVRAMSCOPE_TESTS=*) echo "VRAMSCOPE_TESTS:BOOL=${argument#*=}" >>build/release/CMakeCache.txt ;;
   esac
 done
