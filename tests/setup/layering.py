@@ -11,6 +11,7 @@ MAY_INCLUDE = {
     "proto": {"proto"},
     "resources": {"resources"},
     "profiler": {"profiler", "proto", "resources"},
+    "emulated": {"emulated"},
     "trainer": {"trainer", "profiler", "proto", "resources"},
     "ui": {"ui", "profiler", "proto", "resources"},
     "app": {"app", "ui", "trainer", "profiler", "proto", "resources"},

@@ -1,0 +1,80 @@
+#include "emulated/core/assumptions.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <string>
+
+#include "emulated/core/platform.h"
+
+namespace vramscope::emulated {
+namespace {
+
+// Opened at the first line; null when nothing is to be logged.
+std::FILE* LogFile() {
+  static std::FILE* file = []() -> std::FILE* {
+    const std::string& path = ThePlatform().settings.log;
+    if (path.empty() || path == "-") {
+      return path.empty() ? nullptr : stderr;
+    }
+    std::FILE* opened = std::fopen(path.c_str(), "ae");
+    if (opened == nullptr) {
+      std::fprintf(stderr, "vramscope: cannot write the log %s\n", path.c_str());
+    }
+    return opened;
+  }();
+  return file;
+}
+
+}  // namespace
+
+void Log(const char* format, ...) {
+  std::FILE* file = LogFile();
+  if (file == nullptr) {
+    return;
+  }
+  char line[2048];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  std::fprintf(file, "vramscope: %s\n", line);
+  std::fflush(file);
+}
+
+void AssumptionList::Add(std::string_view what, std::string_view where, uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  if (entries_.size() >= kMost &&
+      index_.find({std::string(what), std::string(where)}) == index_.end()) {
+    what = "more assumptions than are kept";
+    where = "";
+    bytes = 0;
+  }
+  const auto [it, is_new] =
+      index_.insert({{std::string(what), std::string(where)}, entries_.size()});
+  if (is_new) {
+    entries_.push_back({std::string(what), std::string(where), bytes, 0});
+  }
+  ++entries_[it->second].count;
+}
+
+std::vector<Assumption> AssumptionList::All() const {
+  std::lock_guard lock(mutex_);
+  return entries_;
+}
+
+void Assume(std::string_view what, std::string_view where, uint64_t bytes) {
+  ThePlatform().assumptions.Add(what, where, bytes);
+}
+
+void CalledUnknown(std::string_view library, std::string_view function) {
+  ThePlatform().unknown_functions.Add(function, library, 0);
+  Log("answered with success, not emulated: %.*s of %.*s", static_cast<int>(function.size()),
+      function.data(), static_cast<int>(library.size()), library.data());
+}
+
+}  // namespace vramscope::emulated
+
+long vramscope_emulated_unknown(const char* library, const char* function) {
+  vramscope::emulated::CalledUnknown(library, function);
+  return 0;
+}

@@ -1,0 +1,169 @@
+#include "emulated/core/card.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace vramscope::emulated {
+namespace {
+
+constexpr uint64_t kMostMemory = uint64_t{1} << 42;  // 4 TiB a card
+constexpr int kMostCards = 64;
+
+bool ParseNumber(std::string_view text, double least, double most, double* value) {
+  double parsed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(parsed) ||
+      parsed < least || parsed > most) {
+    return false;
+  }
+  *value = parsed;
+  return true;
+}
+
+}  // namespace
+
+Architecture ArchitectureOf(const Card& card) {
+  constexpr int kKiB = 1024;
+  switch (card.compute_capability) {
+    case 70:
+      return {96 * kKiB, 96 * kKiB, 32};
+    case 75:
+      return {64 * kKiB, 64 * kKiB, 16};
+    case 80:
+      return {164 * kKiB, 163 * kKiB, 32};
+    case 86:
+      return {100 * kKiB, 99 * kKiB, 16};
+    case 87:
+      return {164 * kKiB, 163 * kKiB, 16};
+    case 89:
+      return {100 * kKiB, 99 * kKiB, 24};
+    case 90:
+    case 100:
+    case 103:
+      return {228 * kKiB, 227 * kKiB, 32};
+    case 120:
+    case 121:
+      return {100 * kKiB, 99 * kKiB, 24};
+    default:
+      return card.compute_capability < 70 ? Architecture{64 * kKiB, 48 * kKiB, 32}
+                                          : Architecture{228 * kKiB, 227 * kKiB, 32};
+  }
+}
+
+std::optional<Card> ParseCard(std::string_view line, std::string* problem) {
+  Card card;
+  while (!line.empty()) {
+    const std::string_view pair = line.substr(0, line.find(';'));
+    line.remove_prefix(std::min(pair.size() + 1, line.size()));
+    if (pair.empty()) {
+      continue;
+    }
+    const size_t equals = pair.find('=');
+    if (equals == std::string_view::npos) {
+      *problem = "no '=' in \"" + std::string(pair.substr(0, 80)) + "\"";
+      return std::nullopt;
+    }
+    const std::string_view key = pair.substr(0, equals), text = pair.substr(equals + 1);
+    if (key == "name") {
+      card.name = text.substr(0, 255);
+      continue;
+    }
+    double value = 0;
+    if (!ParseNumber(text, 0, 1e18, &value)) {
+      *problem = std::string(key.substr(0, 40)) + ": not a number that a card can have: \"" +
+                 std::string(text.substr(0, 80)) + "\"";
+      return std::nullopt;
+    }
+    const auto integer = [&](int* to) { *to = static_cast<int>(std::min(value, 1e9)); };
+    if (key == "memory_bytes") {
+      card.memory_bytes = static_cast<uint64_t>(value);
+    } else if (key == "context_bytes") {
+      card.context_bytes = static_cast<uint64_t>(value);
+    } else if (key == "sm_count") {
+      integer(&card.sm_count);
+    } else if (key == "max_threads_per_sm") {
+      integer(&card.max_threads_per_sm);
+    } else if (key == "compute_capability") {
+      integer(&card.compute_capability);
+    } else if (key == "l2_bytes") {
+      card.l2_bytes = static_cast<uint64_t>(value);
+    } else if (key == "bandwidth_bytes_per_s") {
+      card.bandwidth_bytes_per_s = value;
+    } else if (key == "fp32_flops") {
+      card.fp32_flops = value;
+    } else if (key == "tf32_flops") {
+      card.tf32_flops = value;
+    } else if (key == "bf16_flops") {
+      card.bf16_flops = value;
+    } else if (key == "boost_mhz") {
+      integer(&card.boost_mhz);
+    } else if (key == "bus_bits") {
+      integer(&card.bus_bits);
+    }  // a key of a later version says nothing here
+  }
+  const auto needs = [&](bool there, const char* what) {
+    if (!there && problem->empty()) {
+      *problem = std::string("it needs a ") + what;
+    }
+  };
+  problem->clear();
+  needs(!card.name.empty(), "name");
+  needs(card.memory_bytes > 0 && card.memory_bytes <= kMostMemory, "memory_bytes up to 4 TiB");
+  needs(card.context_bytes < card.memory_bytes, "context_bytes below memory_bytes");
+  needs(card.sm_count > 0, "sm_count");
+  needs(card.max_threads_per_sm >= 512, "max_threads_per_sm");
+  needs(card.compute_capability >= 35 && card.compute_capability <= 999, "compute_capability");
+  if (!problem->empty()) {
+    return std::nullopt;
+  }
+  // What the table does not say: rates that only order times.
+  if (card.bandwidth_bytes_per_s <= 0) {
+    card.bandwidth_bytes_per_s = 1e12;
+  }
+  if (card.fp32_flops <= 0) {
+    card.fp32_flops = 2e13;
+  }
+  if (card.tf32_flops <= 0) {
+    card.tf32_flops = card.fp32_flops;
+  }
+  if (card.bf16_flops <= 0) {
+    card.bf16_flops = 2 * card.tf32_flops;
+  }
+  return card;
+}
+
+std::vector<Card> ParseCards(std::string_view lines, int devices, std::string* problem) {
+  std::vector<Card> cards;
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) {
+      continue;
+    }
+    if (static_cast<int>(cards.size()) == kMostCards) {
+      *problem = "more than 64 cards";
+      return {};
+    }
+    const std::optional<Card> card = ParseCard(line, problem);
+    if (!card) {
+      *problem = "line " + std::to_string(cards.size() + 1) + ": " + *problem;
+      return {};
+    }
+    cards.push_back(*card);
+  }
+  if (cards.empty()) {
+    *problem = "it names no card";
+    return {};
+  }
+  if (devices > kMostCards) {
+    *problem = "more than 64 cards";
+    return {};
+  }
+  if (devices > 0) {
+    const Card last = cards.back();
+    cards.resize(devices, last);
+  }
+  return cards;
+}
+
+}  // namespace vramscope::emulated

@@ -1,0 +1,53 @@
+#include "emulated/core/clock.h"
+
+#include <algorithm>
+
+namespace vramscope::emulated {
+namespace {
+
+// A loop that asks until the answer is yes is let go after so many questions in a row.
+constexpr int kPatience = 1000;
+
+struct Thread {
+  bool submits = false;
+  int questions = 0;  // in a row
+  int64_t ahead = 0;  // of the shared clock: for a thread that only asks
+};
+thread_local Thread thread;
+
+}  // namespace
+
+int64_t Clock::now() const { return now_.load(std::memory_order_relaxed) + thread.ahead; }
+
+int64_t Clock::Submit(int64_t cost) {
+  thread.submits = true;
+  thread.questions = 0;
+  thread.ahead = 0;
+  return now_.fetch_add(cost, std::memory_order_relaxed) + cost;
+}
+
+void Clock::Asked(int64_t ready) {
+  if (thread.submits) {
+    now_.fetch_add(kQueryNs, std::memory_order_relaxed);
+    if (++thread.questions > kPatience) {
+      WaitUntil(ready);
+    }
+    return;
+  }
+  constexpr int64_t kMillisecond = 1'000'000;
+  thread.ahead += std::max(kMillisecond, thread.ahead);
+}
+
+void Clock::Answered() { thread.ahead = 0; }
+
+void Clock::WaitUntil(int64_t time) {
+  thread.questions = 0;
+  if (!thread.submits) {
+    return;
+  }
+  int64_t now = now_.load(std::memory_order_relaxed);
+  while (now < time && !now_.compare_exchange_weak(now, time, std::memory_order_relaxed)) {
+  }
+}
+
+}  // namespace vramscope::emulated

@@ -1,0 +1,185 @@
+#include "emulated/core/host_bytes.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <vector>
+
+namespace vramscope::emulated {
+namespace {
+
+thread_local std::vector<int64_t> answers;  // the oldest last
+
+}  // namespace
+
+void HostBytes::Remove(uint64_t address, uint64_t bytes, bool kept_too) {
+  if (bytes == 0 || ranges_.empty()) {
+    return;
+  }
+  const uint64_t end = address + bytes < address ? ~uint64_t{0} : address + bytes;
+  auto it = ranges_.upper_bound(address);
+  if (it != ranges_.begin()) {
+    --it;
+  }
+  while (it != ranges_.end() && it->first < end) {
+    const uint64_t first = it->first, last = it->first + it->second.bytes;
+    const Range range = it->second;
+    if (last <= address || (range.kept && !kept_too)) {
+      ++it;
+      continue;
+    }
+    it = ranges_.erase(it);
+    bytes_ -= range.bytes;
+    if (first < address) {
+      ranges_[first] = {address - first, range.age, range.kept};
+      bytes_ += address - first;
+    }
+    if (last > end) {
+      it = std::next(ranges_.insert_or_assign(end, Range{last - end, range.age, range.kept}).first);
+      bytes_ += last - end;
+    }
+  }
+}
+
+void HostBytes::Insert(uint64_t address, uint64_t bytes, bool kept) {
+  Remove(address, bytes, true);
+  ranges_[address] = {bytes, ++age_, kept};
+  bytes_ += bytes;
+  only_kept_ = only_kept_ && kept;
+  StayWithinBudget();
+}
+
+void HostBytes::StayWithinBudget() {
+  while (bytes_ > kBudget && ranges_.size() > 1) {
+    const auto oldest =
+        std::min_element(ranges_.begin(), ranges_.end(),
+                         [](const auto& a, const auto& b) { return a.second.age < b.second.age; });
+    bytes_ -= oldest->second.bytes;
+    ranges_.erase(oldest);
+  }
+}
+
+bool HostBytes::KnownLocked(uint64_t address, uint64_t bytes) const {
+  const uint64_t end = address + bytes;
+  while (address < end) {
+    auto it = ranges_.upper_bound(address);
+    if (it == ranges_.begin()) {
+      return false;
+    }
+    --it;
+    const uint64_t last = it->first + it->second.bytes;
+    if (last <= address) {
+      return false;
+    }
+    address = last;
+  }
+  return true;
+}
+
+void HostBytes::Write(uint64_t address, const void* from, uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  if (bytes > kLargest) {
+    Remove(address, bytes, true);
+    return;
+  }
+  std::memcpy(reinterpret_cast<void*>(address), from, bytes);
+  Insert(address, bytes, false);
+}
+
+void HostBytes::Fill(uint64_t address, const void* pattern, uint64_t pattern_bytes,
+                     uint64_t count) {
+  std::lock_guard lock(mutex_);
+  const uint64_t bytes = pattern_bytes * count;
+  if (bytes > kLargest) {
+    Remove(address, bytes, true);
+    return;
+  }
+  for (uint64_t i = 0; i < count; ++i) {
+    std::memcpy(reinterpret_cast<void*>(address + i * pattern_bytes), pattern, pattern_bytes);
+  }
+  Insert(address, bytes, false);
+}
+
+void HostBytes::Move(uint64_t to, uint64_t from, uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  if (to == from) {
+    return;
+  }
+  if (bytes > kLargest || !KnownLocked(from, bytes)) {
+    Remove(to, bytes, true);
+    return;
+  }
+  std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+  Insert(to, bytes, false);
+}
+
+bool HostBytes::Read(void* to, uint64_t address, uint64_t bytes) {
+  if ((bytes == 4 || bytes == 8) && !answers.empty()) {
+    std::memcpy(to, &answers.back(), bytes);  // little-endian, as every CUDA host is
+    answers.pop_back();
+    return true;
+  }
+  std::lock_guard lock(mutex_);
+  if (!KnownLocked(address, bytes)) {
+    std::memset(to, 0, bytes);
+    return false;
+  }
+  std::memcpy(to, reinterpret_cast<const void*>(address), bytes);
+  return true;
+}
+
+void HostBytes::Keep(uint64_t address, uint64_t bytes, bool known) {
+  std::lock_guard lock(mutex_);
+  if (known && bytes <= kLargest) {
+    Insert(address, bytes, true);
+  } else {
+    Remove(address, bytes, true);
+  }
+}
+
+bool HostBytes::IsKnown(uint64_t address, uint64_t bytes) const {
+  std::lock_guard lock(mutex_);
+  return KnownLocked(address, bytes);
+}
+
+void HostBytes::Answer(int64_t value) { answers.insert(answers.begin(), value); }
+
+void HostBytes::Overwritten(uint64_t address, uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  Remove(address, bytes, true);
+}
+
+void HostBytes::Freed(uint64_t address, uint64_t bytes) { Overwritten(address, bytes); }
+
+void HostBytes::Launched(std::span<const uint64_t> pointers, uint64_t extent) {
+  std::lock_guard lock(mutex_);
+  if (only_kept_) {
+    return;
+  }
+  for (const uint64_t pointer : pointers) {
+    Remove(pointer, extent, false);
+  }
+}
+
+void HostBytes::LaunchedUnknown() {
+  std::lock_guard lock(mutex_);
+  if (only_kept_) {
+    return;
+  }
+  for (auto it = ranges_.begin(); it != ranges_.end();) {
+    if (it->second.kept) {
+      ++it;
+    } else {
+      bytes_ -= it->second.bytes;
+      it = ranges_.erase(it);
+    }
+  }
+  only_kept_ = true;
+}
+
+uint64_t HostBytes::known_bytes() const {
+  std::lock_guard lock(mutex_);
+  return bytes_;
+}
+
+}  // namespace vramscope::emulated

@@ -1,0 +1,69 @@
+// Bytes of device memory that are known: what the host wrote there can be read back until a launch
+// may have overwritten it. Everything else reads as zero, never as what some older tensor left
+// there.
+//
+//   bytes.Write(device_address, host, 8);
+//   bool known = bytes.Read(host, device_address, 8);     // false: zeros
+//
+// Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <span>
+
+#include "emulated/core/api.h"
+
+namespace vramscope::emulated {
+
+class VRAMSCOPE_EMULATED_API HostBytes {
+ public:
+  static constexpr uint64_t kLargest = uint64_t{4} << 20;   // of one copy; larger ones are not kept
+  static constexpr uint64_t kBudget = uint64_t{128} << 20;  // of all; the oldest go first
+
+  // The host's copies. `address` is device memory, which is mapped (if not backed).
+  void Write(uint64_t address, const void* from, uint64_t bytes);
+  void Fill(uint64_t address, const void* pattern, uint64_t pattern_bytes, uint64_t count);
+  void Move(uint64_t to, uint64_t from, uint64_t bytes);  // device to device
+  // Zeros and false where not every byte is known. Takes the answers (below) first.
+  bool Read(void* to, uint64_t address, uint64_t bytes);
+
+  // For whoever works out values beside us: these bytes are (no longer) what they would be on a
+  // card. Unlike bytes that were merely copied in, they stay known through launches.
+  void Keep(uint64_t address, uint64_t bytes, bool known);
+  bool IsKnown(uint64_t address, uint64_t bytes) const;
+  // The next read of 4 or 8 bytes by this thread gives this value.
+  static void Answer(int64_t value);
+
+  // A library's call wrote there; there is nothing any more (freed).
+  void Overwritten(uint64_t address, uint64_t bytes);
+  void Freed(uint64_t address, uint64_t bytes);
+  // A kernel was launched that got these pointers and writes at most `extent` bytes from each.
+  void Launched(std::span<const uint64_t> pointers, uint64_t extent);
+  // A kernel of which nothing is known was launched: all that was merely copied in may be
+  // overwritten.
+  void LaunchedUnknown();
+
+  uint64_t known_bytes() const;
+
+ private:
+  struct Range {
+    uint64_t bytes = 0;
+    uint64_t age = 0;
+    bool kept = false;
+  };
+  using Ranges = std::map<uint64_t, Range>;
+  void Remove(uint64_t address, uint64_t bytes, bool kept_too);
+  void Insert(uint64_t address, uint64_t bytes, bool kept);
+  bool KnownLocked(uint64_t address, uint64_t bytes) const;
+  void StayWithinBudget();
+
+  mutable std::mutex mutex_;
+  Ranges ranges_;
+  uint64_t bytes_ = 0;
+  uint64_t age_ = 0;
+  bool only_kept_ = true;  // nothing for a launch to forget
+};
+
+}  // namespace vramscope::emulated

@@ -1,0 +1,84 @@
+// Work for the card: kernels that programs registered, and what libraries do (a matrix product, a
+// collective).
+//
+//   // a library
+//   const Written writes[] = {{c, bytes_of_c}};
+//   Submit({.name = "cublasSgemm", .stream = stream, .flops = 2.0 * m * n * k, .bytes = bytes,
+//   .writes = writes});
+//   // a launch of a registered kernel
+//   Launch({.function = host_function, .grid = grid, .block = block, .stream = stream, .parameters
+//   = arguments});
+//
+// Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "emulated/core/api.h"
+#include "emulated/core/result.h"
+
+namespace vramscope::emulated {
+
+struct Dim {
+  unsigned x = 1, y = 1, z = 1;
+};
+
+struct Written {
+  const void* address = nullptr;
+  uint64_t bytes = 0;
+};
+
+enum class Precision { kFp32, kTf32, kBf16 };  // kBf16: all 16-bit and narrower formats
+
+// A call of a library, known by what it does.
+struct LibraryWork {
+  const char* name = "";
+  void* stream = nullptr;
+  double flops = 0;
+  Precision precision = Precision::kFp32;
+  uint64_t bytes = 0;               // read and written
+  std::span<const Written> writes;  // what the host wrote there is not known any more
+};
+VRAMSCOPE_EMULATED_API Result Submit(const LibraryWork& work);
+
+struct KernelLaunch {
+  const void* function = nullptr;  // as registered
+  Dim grid = {}, block = {};
+  uint64_t shared_bytes = 0;
+  void* stream = nullptr;
+  void** parameters = nullptr;
+  bool cooperative = false;
+};
+VRAMSCOPE_EMULATED_API Result Launch(const KernelLaunch& launch);
+
+// What the code of a kernel says about it; zeros where it could not be read.
+struct KernelFacts {
+  const char* name = "";  // mangled
+  int registers = 0;
+  int static_shared = 0;
+  int local_bytes = 0;
+  int constant_bytes = 0;
+  int most_threads = 0;  // a block
+  int parameter_bytes = 0;
+  bool read = false;  // from a cubin: else registers are assumed
+};
+// `image`: the fat binary (or cubin) that holds the kernel, null when there is none. Strings are
+// copied.
+VRAMSCOPE_EMULATED_API void RegisterKernel(const void* function, const char* name,
+                                           const void* image);
+VRAMSCOPE_EMULATED_API bool IsRegistered(const void* function);
+VRAMSCOPE_EMULATED_API KernelFacts FactsOf(const void* function);
+VRAMSCOPE_EMULATED_API int BlocksPerMultiprocessor(int device, const void* function, int threads,
+                                                   uint64_t dynamic_shared);
+
+// cudaMemcpy and cudaMemset, synchronous or on a stream: addresses of the host or of a card on
+// either side.
+VRAMSCOPE_EMULATED_API Result Copy(void* to, const void* from, uint64_t bytes, void* stream,
+                                   bool synchronous);
+VRAMSCOPE_EMULATED_API Result Fill(void* to, const void* pattern, uint64_t pattern_bytes,
+                                   uint64_t count, void* stream, bool synchronous);
+// The bytes alone, without time: for collectives, whose duration is their own.
+VRAMSCOPE_EMULATED_API void CopyBytes(void* to, const void* from, uint64_t bytes);
+
+}  // namespace vramscope::emulated

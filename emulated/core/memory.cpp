@@ -1,0 +1,380 @@
+#include "emulated/core/memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+
+namespace vramscope::emulated {
+namespace {
+
+// Far from where the loader and malloc put things, the same in every run: addresses are part of
+// what is recorded.
+constexpr uint64_t kFirstAddress = uint64_t{0x300000000000};
+constexpr uint64_t kReservations = uint64_t{0x400000000000};
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kMostReserved = uint64_t{1} << 44;  // 16 TiB
+
+// Address space that costs nothing until it is touched; 0 when the system has none to give.
+uint64_t MapNear(uint64_t wanted, uint64_t bytes) {
+  constexpr int kProtection = PROT_READ | PROT_WRITE;
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void* at = MAP_FAILED;
+  if (wanted != 0) {
+    at = mmap(reinterpret_cast<void*>(wanted), bytes, kProtection, kFlags | MAP_FIXED_NOREPLACE, -1,
+              0);
+  }
+  if (at == MAP_FAILED) {
+    at = mmap(nullptr, bytes, kProtection, kFlags, -1, 0);
+  }
+  if (at == MAP_FAILED) {
+    return 0;
+  }
+  madvise(at, bytes, MADV_NOHUGEPAGE);  // a few known bytes must not cost 2 MiB
+  madvise(at, bytes, MADV_DONTDUMP);
+  return reinterpret_cast<uint64_t>(at);
+}
+
+}  // namespace
+
+Memory::Memory(std::span<const Card> cards, Placement placement, OnFreed on_freed, void* context)
+    : next_reservation_(kReservations), on_freed_(on_freed), context_(context) {
+  uint64_t wanted = kFirstAddress;
+  for (const Card& card : cards) {
+    Device device;
+    device.total = card.memory_bytes;
+    device.limit = card.memory_bytes - card.context_bytes;
+    // Four times the memory: fragmentation of addresses is no reason to be out of memory.
+    const uint64_t span = RoundUp(4 * card.memory_bytes, uint64_t{1} << 30);
+    const uint64_t mapped = MapNear(wanted, span + AddressSpace::kGranule);
+    if (mapped == 0) {
+      std::fprintf(stderr,
+                   "vramscope: the system gives no %llu GiB of address space (ulimit -v, or "
+                   "vm.overcommit_memory=2): every allocation of the program will fail\n",
+                   static_cast<unsigned long long>(span >> 30));
+      device.limit = 0;
+    }
+    const uint64_t base = RoundUp(mapped, AddressSpace::kGranule);
+    device.addresses = std::make_unique<AddressSpace>(base, mapped == 0 ? 0 : span, placement);
+    wanted += RoundUp(span + AddressSpace::kGranule, uint64_t{1} << 40);
+    devices_.push_back(std::move(device));
+  }
+}
+
+Memory::~Memory() {
+  for (const Device& device : devices_) {
+    munmap(reinterpret_cast<void*>(device.addresses->base()), device.addresses->span());
+  }
+  for (const auto& [address, bytes] : reserved_) {
+    munmap(reinterpret_cast<void*>(address), bytes);
+  }
+  for (const auto& [address, range] : host_) {
+    if (range.ours) {
+      munmap(reinterpret_cast<void*>(address), range.bytes);
+    }
+  }
+}
+
+bool Memory::TakeLocked(int device, uint64_t bytes) {
+  Device& d = devices_[device];
+  if (bytes > d.limit - d.used) {
+    return false;
+  }
+  d.used += bytes;
+  d.most_used = std::max(d.most_used, d.used);
+  return true;
+}
+
+void Memory::Emptied(uint64_t address, uint64_t bytes) {
+  madvise(reinterpret_cast<void*>(address), bytes, MADV_DONTNEED);
+  if (on_freed_ != nullptr) {
+    on_freed_(context_, address, bytes);
+  }
+}
+
+Result Memory::Allocate(int device, uint64_t bytes, void** address) {
+  std::lock_guard lock(mutex_);
+  *address = nullptr;
+  if (!Known(device)) {
+    return Result::kInvalidDevice;
+  }
+  if (bytes == 0) {
+    return Result::kSuccess;
+  }
+  if (bytes > devices_[device].limit) {
+    return Result::kOutOfMemory;  // before rounding, which could overflow
+  }
+  bytes = RoundUp(bytes, AddressSpace::kGranule);
+  if (!TakeLocked(device, bytes)) {
+    return Result::kOutOfMemory;
+  }
+  const uint64_t at = devices_[device].addresses->Take(bytes);
+  if (at == 0) {
+    devices_[device].used -= bytes;
+    return Result::kOutOfMemory;
+  }
+  devices_[device].blocks[at] = bytes;
+  *address = reinterpret_cast<void*>(at);
+  return Result::kSuccess;
+}
+
+Result Memory::Free(void* address) {
+  if (address == nullptr) {
+    return Result::kSuccess;
+  }
+  const uint64_t at = reinterpret_cast<uint64_t>(address);
+  std::unique_lock lock(mutex_);
+  for (Device& device : devices_) {
+    if (!device.addresses->Contains(at)) {
+      continue;
+    }
+    const auto it = device.blocks.find(at);
+    if (it == device.blocks.end()) {
+      return Result::kInvalidValue;
+    }
+    const uint64_t bytes = it->second;
+    device.blocks.erase(it);
+    device.used -= bytes;
+    Emptied(at, bytes);
+    device.addresses->Give(at, bytes);
+    return Result::kSuccess;
+  }
+  const auto it = host_.find(at);
+  if (it == host_.end() || it->second.kind != MemoryKind::kManaged) {
+    return Result::kInvalidValue;
+  }
+  munmap(address, it->second.bytes);
+  host_.erase(it);
+  return Result::kSuccess;
+}
+
+Result Memory::TakePhysical(int device, uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  if (!Known(device)) {
+    return Result::kInvalidDevice;
+  }
+  return TakeLocked(device, bytes) ? Result::kSuccess : Result::kOutOfMemory;
+}
+
+void Memory::GivePhysical(int device, uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  if (Known(device)) {
+    devices_[device].used -= std::min(bytes, devices_[device].used);
+  }
+}
+
+Result Memory::ReserveAddresses(uint64_t bytes, uint64_t alignment, void** address) {
+  *address = nullptr;
+  if (bytes == 0 || bytes > kMostReserved || alignment > kMostReserved ||
+      (alignment & (alignment - 1)) != 0) {
+    return Result::kInvalidValue;
+  }
+  std::lock_guard lock(mutex_);
+  bytes = RoundUp(bytes, AddressSpace::kGranule);
+  alignment = std::max(alignment, AddressSpace::kGranule);
+  // Room for the alignment, of which the rest is given back.
+  const uint64_t wanted = RoundUp(next_reservation_, alignment);
+  const uint64_t mapped = MapNear(wanted, bytes + alignment);
+  if (mapped == 0) {
+    return Result::kOutOfMemory;
+  }
+  const uint64_t at = RoundUp(mapped, alignment);
+  if (at > mapped) {
+    munmap(reinterpret_cast<void*>(mapped), at - mapped);
+  }
+  if (const uint64_t end = mapped + bytes + alignment; end > at + bytes) {
+    munmap(reinterpret_cast<void*>(at + bytes), end - at - bytes);
+  }
+  reserved_[at] = bytes;
+  next_reservation_ = std::max(next_reservation_, at + bytes + AddressSpace::kGranule);
+  *address = reinterpret_cast<void*>(at);
+  return Result::kSuccess;
+}
+
+Result Memory::ReleaseAddresses(void* address, uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  const auto it = reserved_.find(reinterpret_cast<uint64_t>(address));
+  if (it == reserved_.end() || it->second != RoundUp(bytes, AddressSpace::kGranule)) {
+    return Result::kInvalidValue;
+  }
+  const uint64_t end = it->first + it->second;
+  for (auto mapped = mapped_.lower_bound(it->first);
+       mapped != mapped_.end() && mapped->first < end;) {
+    mapped = mapped_.erase(mapped);
+  }
+  if (on_freed_ != nullptr) {
+    on_freed_(context_, it->first, it->second);
+  }
+  munmap(address, it->second);
+  reserved_.erase(it);
+  return Result::kSuccess;
+}
+
+Result Memory::SetMapped(void* address, uint64_t bytes, int device) {
+  std::lock_guard lock(mutex_);
+  const uint64_t at = reinterpret_cast<uint64_t>(address);
+  auto it = reserved_.upper_bound(at);
+  if (it == reserved_.begin()) {
+    return Result::kInvalidValue;
+  }
+  --it;
+  if (at + bytes < at || at + bytes > it->first + it->second) {
+    return Result::kInvalidValue;
+  }
+  if (device >= 0) {
+    mapped_[at] = {bytes, device};
+    return Result::kSuccess;
+  }
+  for (auto mapped = mapped_.lower_bound(at);
+       mapped != mapped_.end() && mapped->first < at + bytes;) {
+    mapped = mapped_.erase(mapped);
+  }
+  Emptied(at, bytes);
+  return Result::kSuccess;
+}
+
+Result Memory::MapHost(uint64_t bytes, MemoryKind kind, void** address) {
+  *address = nullptr;
+  if (bytes == 0) {
+    return Result::kSuccess;
+  }
+  if (bytes > kMostReserved) {
+    return Result::kOutOfMemory;
+  }
+  bytes = RoundUp(bytes, kPage);
+  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) {
+    return Result::kOutOfMemory;
+  }
+  std::lock_guard lock(mutex_);
+  host_[reinterpret_cast<uint64_t>(at)] = {bytes, kind, true};
+  *address = at;
+  return Result::kSuccess;
+}
+
+Result Memory::AllocateHost(uint64_t bytes, void** address) {
+  return MapHost(bytes, MemoryKind::kHost, address);
+}
+
+Result Memory::AllocateManaged(uint64_t bytes, void** address) {
+  return MapHost(bytes, MemoryKind::kManaged, address);
+}
+
+Result Memory::FreeHost(void* address) {
+  if (address == nullptr) {
+    return Result::kSuccess;
+  }
+  std::lock_guard lock(mutex_);
+  const auto it = host_.find(reinterpret_cast<uint64_t>(address));
+  if (it == host_.end() || !it->second.ours || it->second.kind != MemoryKind::kHost) {
+    return Result::kInvalidValue;
+  }
+  munmap(address, it->second.bytes);
+  host_.erase(it);
+  return Result::kSuccess;
+}
+
+Result Memory::RegisterHost(void* address, uint64_t bytes) {
+  if (address == nullptr || bytes == 0) {
+    return Result::kInvalidValue;
+  }
+  std::lock_guard lock(mutex_);
+  const uint64_t at = reinterpret_cast<uint64_t>(address);
+  auto next = host_.lower_bound(at);
+  if ((next != host_.end() && next->first < at + bytes) ||
+      (next != host_.begin() && std::prev(next)->first + std::prev(next)->second.bytes > at)) {
+    return Result::kHostMemoryAlreadyRegistered;
+  }
+  host_[at] = {bytes, MemoryKind::kHost, false};
+  return Result::kSuccess;
+}
+
+Result Memory::UnregisterHost(void* address) {
+  std::lock_guard lock(mutex_);
+  const auto it = host_.find(reinterpret_cast<uint64_t>(address));
+  if (it == host_.end() || it->second.ours) {
+    return Result::kHostMemoryNotRegistered;
+  }
+  host_.erase(it);
+  return Result::kSuccess;
+}
+
+const Memory::HostRange* Memory::FindHost(uint64_t address, uint64_t* base) const {
+  auto it = host_.upper_bound(address);
+  if (it == host_.begin()) {
+    return nullptr;
+  }
+  --it;
+  if (address - it->first >= it->second.bytes) {
+    return nullptr;
+  }
+  *base = it->first;
+  return &it->second;
+}
+
+PointerFacts Memory::Look(const void* address) const {
+  const uint64_t at = reinterpret_cast<uint64_t>(address);
+  std::lock_guard lock(mutex_);
+  for (size_t i = 0; i < devices_.size(); ++i) {
+    const Device& device = devices_[i];
+    if (!device.addresses->Contains(at)) {
+      continue;
+    }
+    PointerFacts facts{MemoryKind::kUnregistered, static_cast<int>(i)};
+    auto it = device.blocks.upper_bound(at);
+    if (it != device.blocks.begin() && at - std::prev(it)->first < std::prev(it)->second) {
+      --it;
+      facts = {MemoryKind::kDevice, static_cast<int>(i), it->first, it->second};
+    }
+    return facts;
+  }
+  if (auto it = mapped_.upper_bound(at); it != mapped_.begin()) {
+    --it;
+    if (at - it->first < it->second.bytes) {
+      return {MemoryKind::kDevice, it->second.device, it->first, it->second.bytes};
+    }
+  }
+  uint64_t base = 0;
+  if (const HostRange* range = FindHost(at, &base)) {
+    return {range->kind, -1, base, range->bytes};
+  }
+  return {};
+}
+
+int Memory::DeviceOf(const void* address) const {
+  const uint64_t at = reinterpret_cast<uint64_t>(address);
+  for (size_t i = 0; i < devices_.size(); ++i) {  // immutable after construction: no lock
+    if (devices_[i].addresses->Contains(at)) {
+      return static_cast<int>(i);
+    }
+  }
+  std::lock_guard lock(mutex_);
+  if (auto it = mapped_.upper_bound(at); it != mapped_.begin()) {
+    --it;
+    if (at - it->first < it->second.bytes) {
+      return it->second.device;
+    }
+  }
+  return -1;
+}
+
+uint64_t Memory::total(int device) const { return Known(device) ? devices_[device].total : 0; }
+
+uint64_t Memory::free(int device) const {
+  std::lock_guard lock(mutex_);
+  return Known(device) ? devices_[device].limit - devices_[device].used : 0;
+}
+
+uint64_t Memory::used(int device) const {
+  std::lock_guard lock(mutex_);
+  return Known(device) ? devices_[device].used : 0;
+}
+
+uint64_t Memory::most_used(int device) const {
+  std::lock_guard lock(mutex_);
+  return Known(device) ? devices_[device].most_used : 0;
+}
+
+}  // namespace vramscope::emulated

@@ -1,0 +1,103 @@
+// Memory of the cards and pinned memory of the host. A card gives out its memory less its context;
+// beyond that the answer is "out of memory". Addresses are reserved (never backed until somebody
+// copies a few bytes there), so 80 GB cost nothing.
+//
+//   void* at = nullptr;
+//   if (ThePlatform().memory.Allocate(device, bytes, &at) != Result::kSuccess) ...
+//   ThePlatform().memory.Free(at);
+//
+// Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "emulated/core/addresses.h"
+#include "emulated/core/api.h"
+#include "emulated/core/card.h"
+#include "emulated/core/result.h"
+
+namespace vramscope::emulated {
+
+enum class MemoryKind { kUnregistered, kHost, kDevice, kManaged };
+
+struct PointerFacts {
+  MemoryKind kind = MemoryKind::kUnregistered;
+  int device = -1;
+  uint64_t base = 0;  // of the allocation that it points into; 0: none
+  uint64_t bytes = 0;
+};
+
+class VRAMSCOPE_EMULATED_API Memory {
+ public:
+  // `on_freed` is told of every range of addresses that has nothing in it any more.
+  using OnFreed = void (*)(void* context, uint64_t address, uint64_t bytes);
+  Memory(std::span<const Card> cards, Placement placement, OnFreed on_freed = nullptr,
+         void* context = nullptr);
+  ~Memory();
+
+  // cudaMalloc, cudaFree.
+  Result Allocate(int device, uint64_t bytes, void** address);
+  Result Free(void* address);
+
+  // Physical memory without an address and addresses without memory (cuMemCreate,
+  // cuMemAddressReserve).
+  Result TakePhysical(int device, uint64_t bytes);
+  void GivePhysical(int device, uint64_t bytes);
+  Result ReserveAddresses(uint64_t bytes, uint64_t alignment, void** address);
+  Result ReleaseAddresses(void* address, uint64_t bytes);
+  // What lies in reserved addresses: `device` from now on, -1 nothing any more.
+  Result SetMapped(void* address, uint64_t bytes, int device);
+
+  // Pinned host memory; cudaHostRegister names memory that is somebody else's.
+  Result AllocateHost(uint64_t bytes, void** address);
+  Result FreeHost(void* address);
+  Result RegisterHost(void* address, uint64_t bytes);
+  Result UnregisterHost(void* address);
+  // cudaMallocManaged: the host's memory, which every card may use.
+  Result AllocateManaged(uint64_t bytes, void** address);
+
+  PointerFacts Look(const void* address) const;
+  int DeviceOf(const void* address) const;  // -1: not a card's address
+
+  uint64_t total(int device) const;
+  uint64_t free(int device) const;
+  uint64_t used(int device) const;  // given out: without the context
+  uint64_t most_used(int device) const;
+
+ private:
+  struct Device {
+    uint64_t total = 0, limit = 0, used = 0, most_used = 0;
+    std::unique_ptr<AddressSpace> addresses;
+    std::map<uint64_t, uint64_t> blocks;  // address -> bytes
+  };
+  struct HostRange {
+    uint64_t bytes = 0;
+    MemoryKind kind = MemoryKind::kHost;
+    bool ours = false;  // to be unmapped when it is freed
+  };
+  struct Mapped {
+    uint64_t bytes = 0;
+    int device = -1;
+  };
+  bool Known(int device) const { return device >= 0 && device < static_cast<int>(devices_.size()); }
+  bool TakeLocked(int device, uint64_t bytes);
+  void Emptied(uint64_t address, uint64_t bytes);
+  Result MapHost(uint64_t bytes, MemoryKind kind, void** address);
+  const HostRange* FindHost(uint64_t address, uint64_t* base) const;
+
+  mutable std::mutex mutex_;
+  std::vector<Device> devices_;
+  std::map<uint64_t, HostRange> host_;
+  std::map<uint64_t, uint64_t> reserved_;
+  std::map<uint64_t, Mapped> mapped_;
+  uint64_t next_reservation_ = 0;
+  OnFreed on_freed_;
+  void* context_;
+};
+
+}  // namespace vramscope::emulated

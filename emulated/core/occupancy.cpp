@@ -1,0 +1,36 @@
+#include "emulated/core/occupancy.h"
+
+#include <algorithm>
+
+#include "emulated/core/addresses.h"
+
+namespace vramscope::emulated {
+
+int BlocksThatFit(const Card& card, const Architecture& architecture, const KernelFacts& facts,
+                  int threads, uint64_t dynamic_shared) {
+  if (threads <= 0 || threads > 1024) {
+    return 0;
+  }
+  constexpr int kWarp = 32, kPartitions = 4;
+  const int warps = (threads + kWarp - 1) / kWarp;
+  int blocks = std::min(architecture.blocks_per_sm, card.max_threads_per_sm / kWarp / warps);
+  // Registers are given to warps in units of 256, from each partition's quarter of the file.
+  const int registers = facts.registers > 0 ? facts.registers : kAssumedRegisters;
+  const int a_warp = static_cast<int>(RoundUp(static_cast<uint64_t>(registers) * kWarp, 256));
+  const int warps_by_registers =
+      kPartitions * (architecture.registers_per_sm / kPartitions / a_warp);
+  blocks = std::min(blocks, warps_by_registers / warps);
+  // Since compute capability 8.0 the system keeps 1 KiB of shared memory a block.
+  const bool recent = card.compute_capability >= 80;
+  const uint64_t asked = static_cast<uint64_t>(facts.static_shared) + dynamic_shared;
+  if (dynamic_shared > static_cast<uint64_t>(architecture.shared_per_sm)) {
+    return 0;
+  }
+  const uint64_t shared = RoundUp(asked + (recent ? 1024 : 0), recent ? 128 : 256);
+  if (shared > 0) {
+    blocks = std::min(blocks, static_cast<int>(architecture.shared_per_sm / shared));
+  }
+  return std::max(blocks, 0);
+}
+
+}  // namespace vramscope::emulated

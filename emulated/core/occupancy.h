@@ -1,0 +1,18 @@
+// How many blocks of a kernel fit on a multiprocessor: CUDA's occupancy calculation. PyTorch and
+// cub size grids and scratch by it. Pure.
+#pragma once
+
+#include <cstdint>
+
+#include "emulated/core/card.h"
+#include "emulated/core/kernels.h"
+
+namespace vramscope::emulated {
+
+// Registers that a kernel is taken to need when its code could not be read.
+inline constexpr int kAssumedRegisters = 32;
+
+int BlocksThatFit(const Card& card, const Architecture& architecture, const KernelFacts& facts,
+                  int threads, uint64_t dynamic_shared);
+
+}  // namespace vramscope::emulated

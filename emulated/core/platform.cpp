@@ -1,0 +1,86 @@
+#include "emulated/core/platform.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "emulated/core/report.h"
+
+namespace vramscope::emulated {
+namespace {
+
+thread_local int current_device = 0;
+
+void OnFreed(void* context, uint64_t address, uint64_t bytes) {
+  static_cast<HostBytes*>(context)->Freed(address, bytes);
+}
+
+void AtExit() { WriteReport(ThePlatform()); }
+
+}  // namespace
+
+Platform::Platform(Settings from)
+    : settings(std::move(from)),
+      cards(settings.cards),
+      memory(cards, settings.placement, &OnFreed, &host_bytes),
+      streams(&clock, static_cast<int>(cards.size())) {}
+
+Platform& ThePlatform() {
+  static auto* platform = [] {
+    auto* made = new Platform(SettingsFromEnvironment());
+    std::atexit(&AtExit);
+    return made;
+  }();
+  return *platform;
+}
+
+int CurrentDevice() { return current_device; }
+
+Result SetCurrentDevice(int device) {
+  if (device < 0 || device >= static_cast<int>(ThePlatform().cards.size())) {
+    return Result::kInvalidDevice;
+  }
+  current_device = device;
+  return Result::kSuccess;
+}
+
+void* DriverFunction(const char* name) {
+  static void* driver = []() -> void* {
+    Dl_info here;
+    if (dladdr(reinterpret_cast<void*>(&vramscope_emulated_flush), &here) == 0) {
+      return nullptr;
+    }
+    std::string path = here.dli_fname;
+    path = path.substr(0, path.rfind('/') + 1) + "libcuda.so.1";
+    void* opened = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (opened == nullptr) {
+      Log("%s", dlerror());
+    }
+    return opened;
+  }();
+  return driver == nullptr ? nullptr : dlsym(driver, name);
+}
+
+}  // namespace vramscope::emulated
+
+using vramscope::emulated::ThePlatform;
+
+void vramscope_emulated_assume(const char* what, const char* where, uint64_t bytes) {
+  vramscope::emulated::Assume(what ? what : "", where ? where : "", bytes);
+}
+
+void vramscope_emulated_answer(int64_t value) { vramscope::emulated::HostBytes::Answer(value); }
+
+void vramscope_emulated_keep(uint64_t address, uint64_t bytes, int known) {
+  ThePlatform().host_bytes.Keep(address, bytes, known != 0);
+}
+
+int vramscope_emulated_is_known(uint64_t address, uint64_t bytes) {
+  return ThePlatform().host_bytes.IsKnown(address, bytes) ? 1 : 0;
+}
+
+uint64_t vramscope_emulated_now_ns() { return static_cast<uint64_t>(ThePlatform().clock.now()); }
+
+void vramscope_emulated_flush() { vramscope::emulated::WriteReport(ThePlatform()); }

@@ -1,0 +1,39 @@
+// How a call on the platform ended. The numbers are CUDA's own, which the runtime (cudaError_t) and
+// the driver (CUresult) have shared since CUDA 10.1: a cast gives either.
+#pragma once
+
+#include "emulated/core/api.h"
+
+namespace vramscope::emulated {
+
+enum class Result : int {
+  kSuccess = 0,
+  kInvalidValue = 1,
+  kOutOfMemory = 2,
+  kNotInitialized = 3,
+  kInvalidConfiguration = 9,
+  kMissingConfiguration = 52,
+  kNoDevice = 100,
+  kInvalidDevice = 101,
+  kInvalidContext = 201,
+  kInvalidHandle = 400,
+  kNotFound = 500,
+  kNotReady = 600,
+  kPeerAccessAlreadyEnabled = 704,
+  kPeerAccessNotEnabled = 705,
+  kHostMemoryAlreadyRegistered = 712,
+  kHostMemoryNotRegistered = 713,
+  kNotSupported = 801,
+  kCaptureUnsupported = 900,
+  kCaptureInvalidated = 901,
+  kCaptureUnmatched = 903,
+  kCaptureIsolation = 905,
+  kCaptureImplicit = 906,
+  kUnknown = 999,
+};
+
+// "cudaErrorInvalidValue" and "invalid argument"; null for numbers that CUDA does not know.
+VRAMSCOPE_EMULATED_API const char* NameOf(Result result);
+VRAMSCOPE_EMULATED_API const char* TextOf(Result result);
+
+}  // namespace vramscope::emulated

@@ -1,0 +1,46 @@
+#include "emulated/core/settings.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace vramscope::emulated {
+namespace {
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+}  // namespace
+
+Settings SettingsFromEnvironment() {
+  Settings settings;
+  settings.output = Environment("VRAMSCOPE_EMULATED_OUTPUT");
+  settings.log = Environment("VRAMSCOPE_EMULATED_LOG");
+  const std::string placement = Environment("VRAMSCOPE_EMULATED_PLACEMENT");
+  if (placement == "ascending") {
+    settings.placement = Placement::kAscending;
+  } else if (!placement.empty() && placement != "descending") {
+    std::fprintf(stderr,
+                 "vramscope: VRAMSCOPE_EMULATED_PLACEMENT is \"%s\": ascending or descending is "
+                 "meant; descending is taken\n",
+                 placement.c_str());
+  }
+  const std::string cards = Environment("VRAMSCOPE_EMULATED_CARD");
+  const std::string devices = Environment("VRAMSCOPE_EMULATED_DEVICES");
+  std::string problem;
+  if (cards.empty()) {
+    problem = "it is not set";
+  } else {
+    settings.cards = ParseCards(cards, std::atoi(devices.c_str()), &problem);
+  }
+  if (settings.cards.empty()) {
+    std::fprintf(stderr,
+                 "vramscope: no card to emulate: VRAMSCOPE_EMULATED_CARD: %s; the program sees no "
+                 "device\n",
+                 problem.c_str());
+  }
+  return settings;
+}
+
+}  // namespace vramscope::emulated

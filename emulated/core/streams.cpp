@@ -1,0 +1,227 @@
+#include "emulated/core/streams.h"
+
+#include <algorithm>
+
+#include "emulated/core/platform.h"
+
+namespace vramscope::emulated {
+namespace {
+
+// Handles are numbers that no program maps anything at; apart enough to look like pointers to
+// objects.
+constexpr uint64_t kFirstStream = uint64_t{0x510000000000};
+constexpr uint64_t kFirstEvent = uint64_t{0x520000000000};
+constexpr uint64_t kApart = 0x100;
+constexpr unsigned kNonBlocking = 1;
+
+bool IsDefault(void* stream) { return reinterpret_cast<uint64_t>(stream) <= 2; }
+
+}  // namespace
+
+Streams::Streams(Clock* clock, int devices) : clock_(clock) {
+  for (int i = 0; i < devices; ++i) {
+    defaults_.push_back({{i, 0, 0, static_cast<uint64_t>(i) + 1}, 0});
+  }
+  next_stream_ = devices + 1;
+}
+
+Streams::Stream* Streams::Find(void* stream) const {
+  if (IsDefault(stream)) {
+    const int device = CurrentDevice();
+    return device < static_cast<int>(defaults_.size()) ? &defaults_[device] : nullptr;
+  }
+  const auto it = streams_.find(stream);
+  return it == streams_.end() ? nullptr : it->second.get();
+}
+
+Streams::Event* Streams::FindEvent(void* event) const {
+  const auto it = events_.find(event);
+  return it == events_.end() ? nullptr : it->second.get();
+}
+
+Result Streams::Create(int device, unsigned flags, int priority, void** stream) {
+  std::lock_guard lock(mutex_);
+  if (device < 0 || device >= static_cast<int>(defaults_.size())) {
+    return Result::kInvalidDevice;
+  }
+  const uint64_t id = next_stream_++;
+  void* handle = reinterpret_cast<void*>(kFirstStream + id * kApart);
+  streams_[handle] = std::make_unique<Stream>(Stream{{device, priority, flags, id}, 0});
+  *stream = handle;
+  return Result::kSuccess;
+}
+
+Result Streams::Destroy(void* stream) {
+  std::lock_guard lock(mutex_);
+  return streams_.erase(stream) == 1 ? Result::kSuccess : Result::kInvalidHandle;
+}
+
+Result Streams::Look(void* stream, StreamFacts* facts) const {
+  std::lock_guard lock(mutex_);
+  const Stream* found = Find(stream);
+  if (found == nullptr) {
+    return Result::kInvalidHandle;
+  }
+  *facts = found->facts;
+  return Result::kSuccess;
+}
+
+int64_t Streams::Start(const Stream& stream) const {
+  int64_t start = std::max(stream.ready, clock_->now());
+  // The default stream and streams that block wait for each other.
+  if ((stream.facts.flags & kNonBlocking) == 0) {
+    start = std::max(start, defaults_[stream.facts.device].ready);
+    if (&stream == &defaults_[stream.facts.device]) {
+      for (const auto& [handle, other] : streams_) {
+        if (other->facts.device == stream.facts.device &&
+            (other->facts.flags & kNonBlocking) == 0) {
+          start = std::max(start, other->ready);
+        }
+      }
+    }
+  }
+  return start;
+}
+
+Result Streams::Enqueue(void* stream, int64_t duration_ns, Interval* when) {
+  std::lock_guard lock(mutex_);
+  Stream* found = Find(stream);
+  if (found == nullptr) {
+    return Result::kInvalidHandle;
+  }
+  clock_->Submit();
+  const int64_t start = Start(*found);
+  found->ready = start + std::max<int64_t>(duration_ns, 0);
+  if (when != nullptr) {
+    *when = {start, found->ready};
+  }
+  return Result::kSuccess;
+}
+
+Result Streams::Wait(void* stream, void* event) {
+  std::lock_guard lock(mutex_);
+  Stream* found = Find(stream);
+  const Event* waited = FindEvent(event);
+  if (found == nullptr || waited == nullptr) {
+    return Result::kInvalidHandle;
+  }
+  clock_->Submit(Clock::kQueryNs);
+  if (waited->recorded) {
+    found->ready = std::max(found->ready, waited->time);
+  }
+  return Result::kSuccess;
+}
+
+Result Streams::Query(void* stream) {
+  std::lock_guard lock(mutex_);
+  const Stream* found = Find(stream);
+  if (found == nullptr) {
+    return Result::kInvalidHandle;
+  }
+  if (found->ready > clock_->now()) {
+    clock_->Asked(found->ready);
+    return Result::kNotReady;
+  }
+  clock_->Answered();
+  return Result::kSuccess;
+}
+
+Result Streams::Synchronize(void* stream) {
+  std::lock_guard lock(mutex_);
+  const Stream* found = Find(stream);
+  if (found == nullptr) {
+    return Result::kInvalidHandle;
+  }
+  clock_->WaitUntil(found->ready);
+  return Result::kSuccess;
+}
+
+void Streams::SynchronizeDevice(int device) {
+  std::lock_guard lock(mutex_);
+  int64_t ready = 0;
+  for (const Stream& stream : defaults_) {
+    if (stream.facts.device == device) {
+      ready = std::max(ready, stream.ready);
+    }
+  }
+  for (const auto& [handle, stream] : streams_) {
+    if (stream->facts.device == device) {
+      ready = std::max(ready, stream->ready);
+    }
+  }
+  clock_->WaitUntil(ready);
+}
+
+Result Streams::CreateEvent(int device, unsigned flags, void** event) {
+  std::lock_guard lock(mutex_);
+  void* handle = reinterpret_cast<void*>(kFirstEvent + next_event_++ * kApart);
+  events_[handle] = std::make_unique<Event>(Event{device, flags});
+  *event = handle;
+  return Result::kSuccess;
+}
+
+Result Streams::DestroyEvent(void* event) {
+  std::lock_guard lock(mutex_);
+  return events_.erase(event) == 1 ? Result::kSuccess : Result::kInvalidHandle;
+}
+
+Result Streams::Record(void* event, void* stream) {
+  std::lock_guard lock(mutex_);
+  Event* recorded = FindEvent(event);
+  const Stream* found = Find(stream);
+  if (recorded == nullptr || found == nullptr) {
+    return Result::kInvalidHandle;
+  }
+  clock_->Submit(Clock::kQueryNs);
+  recorded->recorded = true;
+  recorded->time = Start(*found);
+  return Result::kSuccess;
+}
+
+Result Streams::QueryEvent(void* event) {
+  std::lock_guard lock(mutex_);
+  const Event* asked = FindEvent(event);
+  if (asked == nullptr) {
+    return Result::kInvalidHandle;
+  }
+  if (asked->recorded && asked->time > clock_->now()) {
+    clock_->Asked(asked->time);
+    return Result::kNotReady;
+  }
+  clock_->Answered();
+  return Result::kSuccess;
+}
+
+Result Streams::SynchronizeEvent(void* event) {
+  std::lock_guard lock(mutex_);
+  const Event* waited = FindEvent(event);
+  if (waited == nullptr) {
+    return Result::kInvalidHandle;
+  }
+  if (waited->recorded) {
+    clock_->WaitUntil(waited->time);
+  }
+  return Result::kSuccess;
+}
+
+Result Streams::Elapsed(void* first, void* second, float* milliseconds) const {
+  std::lock_guard lock(mutex_);
+  const Event* from = FindEvent(first);
+  const Event* to = FindEvent(second);
+  if (from == nullptr || to == nullptr || !from->recorded || !to->recorded) {
+    return Result::kInvalidHandle;
+  }
+  if (from->time > clock_->now() || to->time > clock_->now()) {
+    return Result::kNotReady;
+  }
+  *milliseconds = static_cast<float>(static_cast<double>(to->time - from->time) * 1e-6);
+  return Result::kSuccess;
+}
+
+int64_t Streams::ready_ns(void* stream) const {
+  std::lock_guard lock(mutex_);
+  const Stream* found = Find(stream);
+  return found == nullptr ? -1 : found->ready;
+}
+
+}  // namespace vramscope::emulated
