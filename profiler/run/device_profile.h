@@ -21,6 +21,9 @@ struct DeviceProfile {
   uint32_t sm_count = 0;
   uint32_t max_threads_per_sm = 0;
   uint32_t compute_capability = 0;    // 89 for 8.9
+  uint64_t l2_bytes = 0;
+  uint32_t boost_mhz = 0;
+  uint32_t bus_bits = 0;
   uint64_t blas_workspace_bytes = 0;  // per (thread handle, stream)
   double bandwidth_bytes_per_s = 0;
   double fp32_flops = 0;  // dense rates, per second

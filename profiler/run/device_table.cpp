@@ -24,6 +24,9 @@ DeviceProfile FromJson(const nlohmann::json& row) {
   d.sm_count = row.at("sm_count");
   d.max_threads_per_sm = row.at("max_threads_per_sm");
   d.compute_capability = row.at("compute_capability");
+  d.l2_bytes = row.at("l2_mib").get<uint64_t>() << 20;
+  d.boost_mhz = row.at("boost_mhz");
+  d.bus_bits = row.at("bus_bits");
   d.blas_workspace_bytes = row.at("blas_workspace_bytes");
   d.bandwidth_bytes_per_s = row.at("bandwidth_gb_s").get<double>() * 1e9;
   d.fp32_flops = row.at("fp32_tflops").get<double>() * 1e12;

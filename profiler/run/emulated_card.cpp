@@ -1,0 +1,35 @@
+#include "profiler/run/emulated_card.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace vramscope::run {
+
+std::string CudaName(std::string_view name) {
+  name = name.substr(0, name.find(" ("));
+  // Only GeForce cards leave their memory out of the name.
+  if (const size_t space = name.rfind(' ');
+      name.find("GeForce") != std::string_view::npos && space != std::string_view::npos) {
+    const std::string_view last = name.substr(space + 1);
+    if (last.size() > 2 && last.ends_with("GB") &&
+        std::all_of(last.begin(), last.end() - 2, [](char c) { return c >= '0' && c <= '9'; }))
+      name = name.substr(0, space);
+  }
+  std::string text(name);
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == ';' || c == '\n'; }, ' ');
+  return text;
+}
+
+std::string EmulatedCard(const DeviceProfile& d) {
+  return fmt::format(
+      "name={};memory_bytes={};context_bytes={};sm_count={};max_threads_per_sm={};"
+      "compute_capability={};l2_bytes={};bandwidth_bytes_per_s={:.0f};fp32_flops={:.0f};"
+      "tf32_flops={:.0f};bf16_flops={:.0f};boost_mhz={};bus_bits={}",
+      CudaName(d.name), d.memory_bytes, d.context_bytes, d.sm_count, d.max_threads_per_sm,
+      d.compute_capability, d.l2_bytes, d.bandwidth_bytes_per_s, d.fp32_flops, d.tf32_flops,
+      d.bf16_flops, d.boost_mhz, d.bus_bits);
+}
+
+}  // namespace vramscope::run

@@ -1,0 +1,43 @@
+#include "profiler/run/emulated_card.h"
+
+#include <absl/strings/str_split.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+namespace vramscope::run {
+namespace {
+
+TEST(EmulatedCard, IsNamedAsCudaNamesIt) {
+  EXPECT_EQ(CudaName("NVIDIA H100 80GB HBM3 (SXM5)"), "NVIDIA H100 80GB HBM3");
+  EXPECT_EQ(CudaName("NVIDIA GeForce RTX 3060 12GB"), "NVIDIA GeForce RTX 3060");
+  EXPECT_EQ(CudaName("NVIDIA GeForce RTX 4090"), "NVIDIA GeForce RTX 4090");
+  EXPECT_EQ(CudaName("NVIDIA A100-SXM4-40GB"), "NVIDIA A100-SXM4-40GB");
+  EXPECT_EQ(CudaName("a;b\nc"), "a b c");
+}
+
+// Every figure of every card is there, as a whole number that is not zero.
+TEST(EmulatedCard, SaysAllOfEveryCard) {
+  for (const DeviceProfile& device : Devices()) {
+    SCOPED_TRACE(device.key);
+    std::map<std::string, std::string> fields;
+    for (const absl::string_view part : absl::StrSplit(EmulatedCard(device), ';')) {
+      const std::pair<std::string, std::string> field =
+          absl::StrSplit(part, absl::MaxSplits('=', 1));
+      EXPECT_TRUE(fields.insert(field).second) << field.first;
+    }
+    EXPECT_EQ(fields.size(), 13u);
+    EXPECT_FALSE(fields["name"].empty());
+    fields.erase("name");
+    for (const auto& [name, value] : fields) {
+      EXPECT_FALSE(value.empty() || value == "0") << name;
+      EXPECT_EQ(value.find_first_not_of("0123456789"), std::string::npos) << name << "=" << value;
+    }
+    EXPECT_EQ(fields["memory_bytes"], std::to_string(device.memory_bytes));
+    EXPECT_EQ(fields["compute_capability"], std::to_string(device.compute_capability));
+  }
+}
+
+}  // namespace
+}  // namespace vramscope::run
