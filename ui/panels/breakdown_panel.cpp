@@ -35,13 +35,23 @@ QFrame* MakeLine() {
   return line;
 }
 
-QLabel* Swatch(timeline::Color color) {
-  auto* label = new QLabel;
-  label->setFixedSize(11, 11);
-  label->setStyleSheet(
-      QStringLiteral("background:%1;border-radius:2px;").arg(QString::fromStdString(color.Hex())));
-  return label;
-}
+// A style sheet of its own would cost more than all the rest of its line.
+class Swatch : public QWidget {
+ public:
+  explicit Swatch(timeline::Color color) : color_(ToQColor(color)) { setFixedSize(11, 11); }
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(color_);
+    painter.drawRoundedRect(rect(), 2, 2);
+  }
+
+ private:
+  QColor color_;
+};
 
 }  // namespace
 
@@ -359,7 +369,7 @@ void BreakdownPanel::ShowLive(const analysis::LiveSet& live, Of of) {
   parts_->setColumnStretch(1, 1);
   int line = 0;
   for (const Part& part : shown_parts_) {
-    parts_->addWidget(Swatch(theme_.category(part.category)), line, 0);
+    parts_->addWidget(new Swatch(theme_.category(part.category)), line, 0);
     auto* name = new ElidedLabel(part.bytes > 0 ? LabelRole::kBody : LabelRole::kDim);
     name->setFullText(ToQString(trace::Name(part.category)));
     parts_->addWidget(name, line, 1);

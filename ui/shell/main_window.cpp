@@ -107,7 +107,6 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   bar->toggleViewAction()->setVisible(false);
   bar->setContentsMargins(0, 0, 0, 0);
   bar->layout()->setContentsMargins(0, 0, 0, 0);
-  bar->setStyleSheet(QStringLiteral("QToolBar{border:none;padding:0;spacing:0;}"));
   header_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   bar->addWidget(header_);
   addToolBar(Qt::TopToolBarArea, bar);

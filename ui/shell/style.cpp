@@ -1,9 +1,9 @@
 #include "ui/shell/style.h"
 
 #include <QApplication>
-#include <QStyleFactory>
 
 #include "ui/panels/qt_theme.h"
+#include "ui/shell/theme_zones.h"
 
 // At global scope, as Qt wants it: a static library's resources are not found without it.
 static void InitResources() { Q_INIT_RESOURCE(icons); }
@@ -18,8 +18,8 @@ bool SystemIsDark() {
 }
 
 constexpr const char* kSheet = R"(
-QMainWindow, QDialog { background: @panel; }
-QMainWindow::separator { background: @line; width: 1px; height: 1px; }
+QDialog { background: @panel; }
+QToolBar#headerBar { border: none; padding: 0; spacing: 0; }
 QToolTip { background: @raised; color: @text; border: 1px solid @line; padding: 4px 6px; }
 
 QMenuBar { background: @panel; color: @dim; padding: 2px 6px; }
@@ -209,11 +209,11 @@ void ApplyTheme(const timeline::Theme& theme) {
     first = false;
     InitResources();
     SystemIsDark();
-    QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+    QApplication::setStyle(new FlatStyle);
     QApplication::setFont(PanelFont(timeline::Font::kBody));
   }
   QApplication::setPalette(MakePalette(theme));
-  qApp->setStyleSheet(MakeStyleSheet(theme));
+  ThemeZones::Instance().setSheet(MakeStyleSheet(theme));
 }
 
 }  // namespace vramscope::ui

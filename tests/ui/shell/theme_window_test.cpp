@@ -1,0 +1,111 @@
+// A change of theme reaches everything that is looked at, whenever that is.
+#include <gmock/gmock.h>
+
+#include <QDialog>
+#include <QLabel>
+#include <QMenu>
+#include <QScrollArea>
+#include <QTableView>
+
+#include "tests/ui/shell/recorded_window.h"
+#include "ui/panels/form_widgets.h"
+#include "ui/panels/qt_theme.h"
+#include "ui/shell/theme_zones.h"
+
+namespace vramscope::ui {
+namespace {
+
+class ThemeWindowTest : public testing::RecordedWindow {
+ protected:
+  static QColor Text(bool dark) {
+    return ToQColor(dark ? timeline::Theme::Dark().text : timeline::Theme::Light().text);
+  }
+  static QColor TextOf(const QWidget* widget) {
+    return widget->palette().color(QPalette::Active, QPalette::Text);
+  }
+  // What stands in the middle of it, where nothing is written.
+  static QColor Ground(QWidget* widget) {
+    const QImage image = widget->grab().toImage();
+    return image.pixelColor(image.width() - 3, image.height() - 3);
+  }
+};
+
+TEST_F(ThemeWindowTest, PagesBehindOthersFollowWhenTheyAreLookedAt) {
+  OpenRecorded();
+  auto* sites = Find<QTableView>("callSitesTable");
+  auto* phases = Find<QTableView>("phasesTable");
+  window_->openPage(QStringLiteral("call-sites"));
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(TextOf(sites), Text(true));
+  window_->openPage(QStringLiteral("phases"));
+  window_->setThemeChoice(ThemeChoice::kLight, false);
+  EXPECT_EQ(TextOf(phases), Text(false));
+  EXPECT_GT(ThemeZones::Instance().stale(), 0);
+  const int before = ThemeZones::Instance().stale();
+  window_->openPage(QStringLiteral("call-sites"));
+  EXPECT_EQ(TextOf(sites), Text(false));
+  EXPECT_LT(ThemeZones::Instance().stale(), before);
+  EXPECT_EQ(Ground(sites->viewport()), ToQColor(timeline::Theme::Light().panel));
+  // Twice there and back, unseen: as it was.
+  window_->openPage(QStringLiteral("phases"));
+  window_->setThemeChoice(ThemeChoice::kDark, false);
+  window_->setThemeChoice(ThemeChoice::kLight, false);
+  window_->openPage(QStringLiteral("call-sites"));
+  EXPECT_EQ(TextOf(sites), Text(false));
+}
+
+TEST_F(ThemeWindowTest, AllThatIsInSightFollowsAtOnce) {
+  OpenRecorded();
+  window_->setThemeChoice(ThemeChoice::kLight, false);
+  const QColor panel = ToQColor(timeline::Theme::Light().panel);
+  int looked_at = 0;
+  for (const char* name : {"breakdownDock", "controlsDock", "tablesDock"}) {
+    auto* dock = Find<QWidget>(name);
+    ASSERT_TRUE(dock->isVisible()) << name;
+    EXPECT_EQ(Ground(dock), panel) << name;
+    ++looked_at;
+  }
+  EXPECT_EQ(looked_at, 3);
+  for (const QLabel* label : window_->findChildren<QLabel*>())
+    if (label->isVisible() && label->property("role") == QLatin1String("body"))
+      EXPECT_EQ(label->palette().color(QPalette::WindowText), Text(false))
+          << label->text().toStdString();
+}
+
+TEST_F(ThemeWindowTest, WhatComesLaterHasTheThemeOfThen) {
+  window_->setThemeChoice(ThemeChoice::kLight, false);
+  QDialog dialog(window_.get());
+  auto* label = new QLabel(QStringLiteral("text"), &dialog);
+  label->setProperty("role", "dim");
+  dialog.show();
+  ASSERT_TRUE(QTest::qWaitForWindowExposed(&dialog));
+  EXPECT_EQ(label->palette().color(QPalette::WindowText), ToQColor(timeline::Theme::Light().dim));
+  window_->setThemeChoice(ThemeChoice::kDark, false);
+  EXPECT_EQ(label->palette().color(QPalette::WindowText), ToQColor(timeline::Theme::Dark().dim));
+  // A window without a parent, and what is in it.
+  QWidget alone;
+  auto* inside = new QLabel(QStringLiteral("text"), &alone);
+  inside->setProperty("role", "faint");
+  alone.show();
+  ASSERT_TRUE(QTest::qWaitForWindowExposed(&alone));
+  EXPECT_EQ(inside->palette().color(QPalette::WindowText), ToQColor(timeline::Theme::Dark().faint));
+}
+
+TEST_F(ThemeWindowTest, NoZoneLiesWithinAnother) {
+  OpenRecorded();
+  for (const QString& page : window_->pageNames()) window_->openPage(page);
+  ASSERT_TRUE(Idle());
+  int styled = 0;
+  for (const QWidget* widget : window_->findChildren<QWidget*>()) {
+    if (widget->styleSheet().isEmpty()) continue;
+    ++styled;
+    for (const QWidget* outer = widget->parentWidget(); outer; outer = outer->parentWidget())
+      EXPECT_TRUE(outer->styleSheet().isEmpty())
+          << widget->metaObject()->className() << " in " << outer->metaObject()->className();
+  }
+  EXPECT_GT(styled, 10);
+  EXPECT_GE(ThemeZones::Instance().zones(), styled);
+}
+
+}  // namespace
+}  // namespace vramscope::ui

@@ -1,0 +1,99 @@
+#include "ui/shell/theme_zones.h"
+
+#include <QApplication>
+#include <QDockWidget>
+#include <QEvent>
+#include <QMainWindow>
+#include <QPainter>
+#include <QPointer>
+#include <QStackedWidget>
+#include <QStyleFactory>
+#include <QStyleOption>
+#include <QTabWidget>
+#include <QWidget>
+#include <algorithm>
+
+namespace vramscope::ui {
+namespace {
+
+// Of the whole window: a tab widget within a page belongs to that page.
+bool IsFrame(const QWidget* widget) {
+  for (; widget != nullptr; widget = widget->parentWidget()) {
+    if (qobject_cast<const QMainWindow*>(widget) != nullptr) return true;
+    if (qobject_cast<const QDockWidget*>(widget) == nullptr &&
+        qobject_cast<const QStackedWidget*>(widget) == nullptr &&
+        qobject_cast<const QTabWidget*>(widget) == nullptr)
+      return false;
+  }
+  return false;
+}
+
+// Null: a frame itself, or not yet in any window.
+QWidget* ZoneOf(QWidget* widget) {
+  if (IsFrame(widget)) return nullptr;
+  while (widget->parentWidget() != nullptr && !IsFrame(widget->parentWidget()))
+    widget = widget->parentWidget();
+  return widget;
+}
+
+}  // namespace
+
+ThemeZones::ThemeZones(QObject* parent) : QObject(parent) { qApp->installEventFilter(this); }
+
+ThemeZones& ThemeZones::Instance() {
+  static QPointer<ThemeZones> instance;
+  if (instance == nullptr) instance = new ThemeZones(qApp);
+  return *instance;
+}
+
+void ThemeZones::setSheet(const QString& sheet) {
+  if (sheet == sheet_) return;
+  sheet_ = sheet;
+  for (auto zone = zones_.begin(); zone != zones_.end(); ++zone) zone.value() = false;
+  for (QWidget* zone : zones_.keys())
+    if (zone->isVisible()) Apply(zone);
+}
+
+int ThemeZones::stale() const {
+  return static_cast<int>(std::count(zones_.begin(), zones_.end(), false));
+}
+
+void ThemeZones::Apply(QWidget* zone) {
+  zones_[zone] = true;
+  zone->setStyleSheet(sheet_);
+}
+
+bool ThemeZones::eventFilter(QObject* watched, QEvent* event) {
+  if (sheet_.isEmpty()) return false;
+  if (event->type() != QEvent::Show && event->type() != QEvent::Polish) return false;
+  if (!watched->isWidgetType()) return false;
+  auto* widget = static_cast<QWidget*>(watched);
+  const bool shown = event->type() == QEvent::Show;
+  QWidget* zone = ZoneOf(widget);
+  // What has no parent when it is polished may get one yet, unless it comes into sight.
+  if (zone == nullptr || (shown ? zone != widget : zone->parentWidget() == nullptr)) return false;
+  const auto known = zones_.constFind(zone);
+  if (known == zones_.cend())
+    connect(zone, &QObject::destroyed, this, [this, zone] { zones_.remove(zone); });
+  if (known == zones_.cend() || (shown && !known.value())) Apply(zone);
+  return false;
+}
+
+FlatStyle::FlatStyle() : QProxyStyle(QStyleFactory::create(QStringLiteral("Fusion"))) {}
+
+int FlatStyle::pixelMetric(PixelMetric metric, const QStyleOption* option,
+                           const QWidget* widget) const {
+  if (metric == PM_DockWidgetSeparatorExtent) return 1;
+  return QProxyStyle::pixelMetric(metric, option, widget);
+}
+
+void FlatStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* option,
+                              QPainter* painter, const QWidget* widget) const {
+  if (element == PE_IndicatorDockWidgetResizeHandle) {
+    painter->fillRect(option->rect, option->palette.color(QPalette::Mid));
+    return;
+  }
+  QProxyStyle::drawPrimitive(element, option, painter, widget);
+}
+
+}  // namespace vramscope::ui
