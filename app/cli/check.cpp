@@ -17,6 +17,7 @@ namespace {
 
 struct Options {
   RunOptions run;
+  RangeOptions range;
   std::string file, budget, context;
   bool json = false;
 };
@@ -47,8 +48,7 @@ run::Assumption ContextOf(const trace::Trace& trace, const Options& options) {
 // A budget is what the device must hold: the reserved memory and the CUDA context beside it.
 ExitCode Judge(const trace::Trace& trace, uint64_t budget, const Options& options) {
   const bool as_json = options.json;
-  const analysis::Summary summary =
-      analysis::Summarize(trace, analysis::ComputeCurves(trace, DeviceToShow(trace)));
+  const analysis::Summary summary = analysis::Summarize(trace, analysis::ComputeCurves(trace));
   const run::Assumption assumed = ContextOf(trace, options);
   const uint64_t context = assumed.bytes;
   const uint64_t needed = summary.peak.reserved + context;
@@ -98,9 +98,9 @@ ExitCode Execute(const Options& options) {
       Note("error: check takes a FILE or a RUN (--preset, --model, --config, --set), not both");
       return kUsage;
     }
-    const auto trace = OpenTrace(options.file);
-    if (!trace.ok()) return ReportError(trace.status());
-    return Judge(**trace, *budget, options);
+    const auto opened = OpenOneDevice(options.file, options.range);
+    if (!opened.ok()) return ReportError(opened.status());
+    return Judge(*opened->trace, *budget, options);
   }
   const absl::StatusOr<run::RunConfig> config = BuildRun(options.run, run::Backend::kPlan);
   if (!config.ok()) return ReportError(config.status());
@@ -118,6 +118,7 @@ void RegisterCheck(CLI::App& app, Context& context) {
   command->add_option("FILE", options->file,
                       "a .trace or CUDA memory snapshot; without it RUN is planned");
   AddRunOptions(*command, options->run);
+  AddDevice(*command, options->range);
   command->add_option("--budget", options->budget, "what the device may hold, as 24GiB")
       ->required()
       ->type_name("SIZE");

@@ -25,6 +25,7 @@ struct Options {
   size_t top = 30;
   bool requests = false;
   int step = -1;
+  RangeOptions range;
   bool json = false;
 };
 
@@ -59,40 +60,66 @@ std::string Side(std::string_view which, const std::string& file, const trace::T
 
 // One device of both.
 struct DeviceDiff {
-  analysis::DevicePair pair;
+  analysis::DevicePair of;
   analysis::Peak a, b;
   std::vector<analysis::DiffRow> rows = {};
   bool equal = false;
 };
 
-std::vector<DeviceDiff> ByDevice(const trace::Trace& a, const trace::Trace& b) {
-  std::vector<DeviceDiff> out;
-  const auto peak = [](const trace::Trace& t, std::optional<uint8_t> device) {
-    return device ? analysis::FindPeak(t, analysis::ComputeCurves(t, device)) : analysis::Peak();
-  };
-  for (const analysis::DevicePair& pair : analysis::DevicePairs(a, b))
-    out.push_back({.pair = pair, .a = peak(a, pair.a), .b = peak(b, pair.b)});
-  if (out.empty()) out.emplace_back();
-  for (const analysis::DiffRow& row : analysis::Diff(a, b))
-    for (DeviceDiff& of : out)
-      if (of.pair.device() == row.device) of.rows.push_back(row);
-  for (DeviceDiff& of : out) {
-    of.equal = of.a.allocated == of.b.allocated && of.a.reserved == of.b.reserved &&
-               std::ranges::all_of(of.rows, [](const auto& row) { return row.a == row.b; });
-  }
+DeviceDiff TotalsOf(analysis::DevicePair of) {
+  DeviceDiff d{.of = std::move(of)};
+  d.a = analysis::FindPeak(*d.of.a, analysis::ComputeCurves(*d.of.a));
+  d.b = analysis::FindPeak(*d.of.b, analysis::ComputeCurves(*d.of.b));
+  d.rows = analysis::Diff(*d.of.a, *d.of.b);
+  d.equal = d.a.allocated == d.b.allocated && d.a.reserved == d.b.reserved &&
+            std::ranges::all_of(d.rows, [](const auto& row) { return row.a == row.b; });
+  return d;
+}
+
+// Both files, device by device: a sum is on none of them.
+struct Pairs {
+  std::vector<analysis::DevicePair> pairs;
+  size_t shown = 0;  // the device of B that `peak` shows
+};
+
+absl::StatusOr<Pairs> OpenPairs(const Options& options) {
+  const auto a = OpenTrace(options.a, options.range);
+  if (!a.ok()) return a.status();
+  const auto b = OpenTrace(options.b, options.range);
+  if (!b.ok()) return b.status();
+  Pairs out{.pairs = analysis::DevicePairs(*a, *b)};
+  const std::optional<uint8_t> shown = analysis::DeviceToShow(*b);
+  for (size_t i = 0; i < out.pairs.size(); ++i)
+    if (shown ? out.pairs[i].device == *shown : trace::DevicesOf(*out.pairs[i].b).size() == 1)
+      out.shown = i;
   return out;
 }
 
+// Of several devices the one that is shown, and all of them as a list.
+template <class Of, class ToJson>
+Json DevicesJson(const std::vector<Of>& devices, size_t shown, bool equal, ToJson json_of) {
+  Json json = json_of(devices[shown]);
+  json["equal"] = equal;
+  if (devices.size() == 1) return json;
+  json["devices"] = Json::array();
+  for (const Of& d : devices) json["devices"].push_back(json_of(d));
+  return json;
+}
+
+std::string DeviceHeading(const std::vector<analysis::DevicePair>& pairs, size_t i) {
+  if (pairs.size() == 1) return "";
+  return fmt::format("{}cuda:{}\n", i == 0 ? "" : "\n", pairs[i].device);
+}
+
 Json ToJson(const DeviceDiff& of) {
-  return {{"device", of.pair.device()},
+  return {{"device", of.of.device},
           {"peak",
            {{"allocated", Sides(of.a.allocated, of.b.allocated)},
             {"reserved", Sides(of.a.reserved, of.b.reserved)}}},
           {"steps", StepsJson(of.rows)}};
 }
 
-std::string Text(const Options& options, const trace::Trace& a, const trace::Trace& b,
-                 const DeviceDiff& of) {
+std::string Text(const Options& options, const DeviceDiff& of) {
   Table table({{"Step", Table::kRight},
                {"Phase"},
                {"Category"},
@@ -108,7 +135,7 @@ std::string Text(const Options& options, const trace::Trace& a, const trace::Tra
   }
   std::string text = fmt::format(
       "At the peaks\n{}{}\n  peak allocated  {} -> {} ({})\n  peak reserved   {} -> {} ({})\n\n",
-      Side("A", options.a, a, of.a), Side("B", options.b, b, of.b),
+      Side("A", options.a, *of.of.a, of.a), Side("B", options.b, *of.of.b, of.b),
       run::FormatBytes(of.a.allocated), run::FormatBytes(of.b.allocated),
       SignedBytes(Delta(of.a.allocated, of.b.allocated)), run::FormatBytes(of.a.reserved),
       run::FormatBytes(of.b.reserved), SignedBytes(Delta(of.a.reserved, of.b.reserved)));
@@ -117,52 +144,46 @@ std::string Text(const Options& options, const trace::Trace& a, const trace::Tra
                                 table.Text());
 }
 
-// Of several GPUs each by itself: a sum is on none of them.
 ExitCode DiffTotals(const Options& options) {
-  const auto a = OpenTrace(options.a);
-  if (!a.ok()) return ReportError(a.status());
-  const auto b = OpenTrace(options.b);
-  if (!b.ok()) return ReportError(b.status());
-  const std::vector<DeviceDiff> devices = ByDevice(**a, **b);
+  absl::StatusOr<Pairs> files = OpenPairs(options);
+  if (!files.ok()) return ReportError(files.status());
+  std::vector<DeviceDiff> devices;
+  for (const analysis::DevicePair& pair : files->pairs) devices.push_back(TotalsOf(pair));
   const bool equal = std::ranges::all_of(devices, &DeviceDiff::equal);
-  const ExitCode answer = equal ? kDone : kNo;
-
-  if (options.json) {
-    const std::optional<uint8_t> shown = analysis::DeviceToShow(**b);
-    auto of = std::ranges::find_if(
-        devices, [&shown](const DeviceDiff& d) { return shown && d.pair.b == shown; });
-    if (of == devices.end()) of = devices.begin();
-    Json json = ToJson(*of);
-    json["equal"] = equal;
-    if (devices.size() > 1) {
-      json["devices"] = Json::array();
-      for (const DeviceDiff& d : devices) json["devices"].push_back(ToJson(d));
-    }
-    const ExitCode printed = PrintJson(json);
-    return printed == kDone ? answer : printed;
-  }
   std::string text;
-  for (const DeviceDiff& of : devices) {
-    if (devices.size() > 1)
-      text += fmt::format("{}cuda:{}\n", text.empty() ? "" : "\n", of.pair.device());
-    text += Text(options, **a, **b, of);
-  }
-  const ExitCode printed = PrintText(text);
-  return printed == kDone ? answer : printed;
+  if (!options.json)
+    for (size_t i = 0; i < devices.size(); ++i)
+      text += DeviceHeading(files->pairs, i) + Text(options, devices[i]);
+  const ExitCode printed =
+      options.json ? PrintJson(DevicesJson(devices, files->shown, equal,
+                                           [](const DeviceDiff& d) { return ToJson(d); }))
+                   : PrintText(text);
+  return printed != kDone ? printed : equal ? kDone : kNo;
 }
 
 std::string StepCell(bool there, uint64_t bytes) { return there ? run::FormatBytes(bytes) : "-"; }
 
-Json SitesJson(const trace::Trace& a, const trace::Trace& b, const explain::TraceDiff& diff,
-               bool equal) {
+// One device of both, call site by call site.
+struct SitesDiff {
+  analysis::DevicePair of;
+  explain::TraceDiff diff;
+  bool equal() const {
+    return std::ranges::all_of(diff.sites, [](const auto& s) {
+      return s.change == explain::TraceDiff::Change::kSame && s.a_count == s.b_count;
+    });
+  }
+};
+
+Json SitesJson(const SitesDiff& of) {
+  const explain::TraceDiff& diff = of.diff;
   Json json;
-  json["equal"] = equal;
+  json["equal"] = of.equal();
   json["headline"] = diff.headline;
-  json["device"] = diff.devices.device();
+  json["device"] = of.of.device;
   json["peak"] = {{"allocated", Sides(diff.a.allocated, diff.b.allocated)},
                   {"reserved", Sides(diff.a.reserved, diff.b.reserved)},
-                  {"at_a", ContextJson(a, diff.a.context)},
-                  {"at_b", ContextJson(b, diff.b.context)}};
+                  {"at_a", ContextJson(*of.of.a, diff.a.context)},
+                  {"at_b", ContextJson(*of.of.b, diff.b.context)}};
   json["matched_by"] = diff.by_stack ? "stack" : "module and op";
   json["steps"] = Json::array();
   for (const explain::TraceDiff::Step& s : diff.steps) {
@@ -185,14 +206,13 @@ Json SitesJson(const trace::Trace& a, const trace::Trace& b, const explain::Trac
   return json;
 }
 
-std::string SitesText(const Options& options, const trace::Trace& a, const trace::Trace& b,
-                      const explain::TraceDiff& diff) {
+std::string SitesText(const Options& options, const SitesDiff& of) {
+  const explain::TraceDiff& diff = of.diff;
   std::string text = Prose(diff.headline);
-  if (diff.devices.b)
-    text += Prose(fmt::format("Of several GPUs: cuda:{}.", diff.devices.device()));
   if (!diff.by_stack)
     text += Prose("Sites are matched by module and op: not both files have stacks.");
-  text += "\nAt the peaks\n" + Side("A", options.a, a, diff.a) + Side("B", options.b, b, diff.b);
+  text += "\nAt the peaks\n" + Side("A", options.a, *of.of.a, diff.a) +
+          Side("B", options.b, *of.of.b, diff.b);
   Table steps({{"Step", Table::kRight},
                {"A's peak", Table::kRight},
                {"B's peak", Table::kRight},
@@ -230,18 +250,23 @@ std::string SitesText(const Options& options, const trace::Trace& a, const trace
 }
 
 ExitCode DiffSites(const Options& options) {
-  const auto a = OpenTrace(options.a);
-  if (!a.ok()) return ReportError(a.status());
-  const auto b = OpenTrace(options.b);
-  if (!b.ok()) return ReportError(b.status());
-  const absl::StatusOr<explain::TraceDiff> diff = explain::DiffTraces(
-      **a, **b, options.step < 0 ? std::nullopt : std::optional<int32_t>(options.step));
-  if (!diff.ok()) return ReportError(diff.status());
-  const bool equal = std::all_of(diff->sites.begin(), diff->sites.end(), [](const auto& s) {
-    return s.change == explain::TraceDiff::Change::kSame && s.a_count == s.b_count;
-  });
-  const ExitCode printed = options.json ? PrintJson(SitesJson(**a, **b, *diff, equal))
-                                        : PrintText(SitesText(options, **a, **b, *diff));
+  absl::StatusOr<Pairs> files = OpenPairs(options);
+  if (!files.ok()) return ReportError(files.status());
+  const auto step = options.step < 0 ? std::nullopt : std::optional<int32_t>(options.step);
+  std::vector<SitesDiff> devices;
+  for (const analysis::DevicePair& pair : files->pairs) {
+    absl::StatusOr<explain::TraceDiff> diff = explain::DiffTraces(*pair.a, *pair.b, step);
+    if (!diff.ok()) return ReportError(diff.status());
+    devices.push_back({.of = pair, .diff = *std::move(diff)});
+  }
+  const bool equal = std::ranges::all_of(devices, &SitesDiff::equal);
+  std::string text;
+  if (!options.json)
+    for (size_t i = 0; i < devices.size(); ++i)
+      text += DeviceHeading(files->pairs, i) + SitesText(options, devices[i]);
+  const ExitCode printed = options.json
+                               ? PrintJson(DevicesJson(devices, files->shown, equal, SitesJson))
+                               : PrintText(text);
   return printed != kDone ? printed : equal ? kDone : kNo;
 }
 
@@ -308,6 +333,7 @@ void RegisterDiff(CLI::App& app, Context& context) {
                    "which step (default: the last whole one of requests, the peak of call sites)")
       ->check(CLI::Range(0, INT32_MAX).description(""))
       ->type_name("N");
+  AddDevice(*command, options->range);
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer("Exit status: 1 when they differ.");
   command->callback([options, requests, by, &context] {

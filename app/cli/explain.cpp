@@ -27,13 +27,12 @@ struct Options {
 };
 
 // The moment to look at: as asked; else the first request that did not fit; else the peak.
-EventIndex MomentOf(const trace::Trace& trace, std::optional<EventIndex> asked,
-                    std::optional<uint8_t> device) {
+EventIndex MomentOf(const trace::Trace& trace, std::optional<EventIndex> asked) {
   if (asked) return *asked;
   const auto& kinds = trace.events.kind;
   const auto oom = std::find(kinds.begin(), kinds.end(), trace::EventKind::kOutOfMemory);
   if (oom != kinds.end()) return static_cast<EventIndex>(oom - kinds.begin());
-  return analysis::FindPeak(trace, analysis::ComputeCurves(trace, device)).context.event;
+  return analysis::FindPeak(trace, analysis::ComputeCurves(trace)).context.event;
 }
 
 ExitCode Execute(const Options& options) {
@@ -53,9 +52,9 @@ ExitCode Execute(const Options& options) {
       return kUsage;
     }
   }
-  const auto opened = OpenTrace(options.file, options.range);
+  const auto opened = OpenOneDevice(options.file, options.range);
   if (!opened.ok()) return ReportError(opened.status());
-  const trace::Trace& trace = **opened;
+  const trace::Trace& trace = *opened->trace;
   std::optional<EventIndex> asked;
   if (time || options.event >= 0) {
     const absl::StatusOr<EventIndex> event =
@@ -74,15 +73,16 @@ ExitCode Execute(const Options& options) {
   ExplainPages pages;
   pages.top = options.top;
   if (wants("fragmentation") || wants("segments")) {
-    const std::optional<uint8_t> device = DeviceToShow(trace);
-    const EventIndex moment = MomentOf(trace, asked, device);
-    pages.fragmentation = explain::FragmentationAt(trace, moment, device);
-    if (wants("segments")) pages.segments = explain::SegmentsAt(trace, moment, device);
+    const EventIndex moment = MomentOf(trace, asked);
+    pages.fragmentation = explain::FragmentationAt(trace, moment);
+    if (wants("segments")) pages.segments = explain::SegmentsAt(trace, moment);
   }
   if (wants("leaks") || wants("sites")) pages.call_sites = explain::FindCallSites(trace);
   if (wants("leaks")) pages.leaks = explain::FindLeaks(trace, pages.call_sites);
   if (wants("sites")) {
-    pages.sites = explain::UseOfSites(trace, pages.call_sites, {});
+    // What a state holds is all older: it is what is asked about.
+    pages.sites = explain::UseOfSites(trace, pages.call_sites,
+                                      {.older = trace.info.content == trace::Content::kState});
     pages.order = *explain::ParseSiteOrder(options.sort);
     explain::Sort(*pages.sites, pages.order);
   }
@@ -93,12 +93,10 @@ ExitCode Execute(const Options& options) {
     pages.oom = *std::move(page);
   }
   if (wants("reclaim") && !options.no_replay) {
-    absl::StatusOr<explain::Reclaim> page = explain::ComputeReclaim(
-        trace, {.at = asked,
-                .device = options.range.device < 0 ? std::optional<uint8_t>()
-                                                   : static_cast<uint8_t>(options.range.device),
-                .alloc_confs = options.alloc_confs,
-                .progress = progress("replaying under other settings")});
+    absl::StatusOr<explain::Reclaim> page =
+        explain::ComputeReclaim(trace, {.at = asked,
+                                        .alloc_confs = options.alloc_confs,
+                                        .progress = progress("replaying under other settings")});
     if (page.ok()) {
       pages.reclaim = *std::move(page);
     } else if (options.page == "reclaim") {

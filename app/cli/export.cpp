@@ -1,7 +1,6 @@
 // `export FILE --to FORMAT -o OUT`.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,19 +23,9 @@ struct Options {
   bool no_categories = false, no_annotations = false;
 };
 
-// The device whose timeline is written: the one asked for, else the first that has anything.
-uint8_t TimelineDevice(const trace::Trace& trace, const Options& options) {
-  if (options.range.device >= 0) return static_cast<uint8_t>(options.range.device);
-  const std::vector<uint8_t>& devices = trace.allocations.device;
-  if (devices.empty()) return 0;
-  const auto [first, last] = std::minmax_element(devices.begin(), devices.end());
-  if (*first != *last)
-    Note(fmt::format("a memory timeline holds one device: this is device {}; --device chooses",
-                     *first));
-  return *first;
-}
-
-absl::Status Write(const trace::Trace& trace, const Options& options, std::ostream& out) {
+absl::Status Write(const std::shared_ptr<const trace::Trace>& whole, const Options& options,
+                   std::ostream& out) {
+  const trace::Trace& trace = *whole;
   if (options.format == "chrome") return exporters::WriteChromeTrace(trace, out);
   if (options.format == "csv") return exporters::WriteCsv(trace, out);
   ProgressBar bar(true);
@@ -46,8 +35,8 @@ absl::Status Write(const trace::Trace& trace, const Options& options, std::ostre
                                     {.categories = !options.no_categories,
                                      .annotations = !options.no_annotations,
                                      .progress = progress});
-  return exporters::WriteMemoryTimeline(
-      trace, out, {.device = TimelineDevice(trace, options), .progress = progress});
+  // A memory timeline holds one device.
+  return exporters::WriteMemoryTimeline(*DeviceToShow(whole).trace, out, {.progress = progress});
 }
 
 ExitCode Execute(const Options& options) {
@@ -66,7 +55,7 @@ ExitCode Execute(const Options& options) {
   const auto trace = OpenTrace(options.file, options.range);
   if (!trace.ok()) return ReportError(trace.status());
   const absl::Status status =
-      WriteStream(options.output, [&](std::ostream& out) { return Write(**trace, options, out); });
+      WriteStream(options.output, [&](std::ostream& out) { return Write(*trace, options, out); });
   return status.ok() ? kDone : ReportError(status);
 }
 

@@ -162,8 +162,9 @@ analysis::Peak Highest(const std::vector<analysis::DevicePeak>& peaks) {
   return highest;
 }
 
-Json InfoJson(const trace::Trace& trace) {
-  const std::vector<analysis::DevicePeak> peaks = analysis::PeakOfEachDevice(trace);
+Json InfoJson(const std::shared_ptr<const trace::Trace>& whole) {
+  const trace::Trace& trace = *whole;
+  const std::vector<analysis::DevicePeak> peaks = analysis::PeakOfEachDevice(whole);
   const analysis::Peak peak = Highest(peaks);
   Json json;
   json["kind"] = std::string(KindOf(trace));
@@ -261,7 +262,8 @@ std::string StatisticsText(const trace::Trace& trace) {
   return text + Line("figures", fmt::format("{} in all (--json has them)", all.size()));
 }
 
-std::string InfoText(const std::string& file, const trace::Trace& trace) {
+std::string InfoText(const std::string& file, const std::shared_ptr<const trace::Trace>& whole) {
+  const trace::Trace& trace = *whole;
   const bool imported = trace.info.backend == trace::Backend::kImported;
   std::string text =
       imported
@@ -313,7 +315,7 @@ std::string InfoText(const std::string& file, const trace::Trace& trace) {
                                      std::pair("compiled", &trace.events.compile_context)})
     if (const std::string values = ValuesText(trace, *column); !values.empty()) line(what, values);
   if (!state) line("steps", fmt::format("{}", CountSteps(trace)));
-  const std::vector<analysis::DevicePeak> peaks = analysis::PeakOfEachDevice(trace);
+  const std::vector<analysis::DevicePeak> peaks = analysis::PeakOfEachDevice(whole);
   if (peaks.empty()) line("peak", "nothing was allocated");
   const std::string_view held = state ? "memory" : "peak";
   for (const auto& [device, peak] : peaks)
@@ -344,7 +346,7 @@ std::string InfoText(const std::string& file, const trace::Trace& trace) {
 ExitCode ShowInfo(const std::string& file, bool json, const RangeOptions& range) {
   const auto trace = OpenAnything(file, range);
   if (!trace.ok()) return ReportError(trace.status());
-  return json ? PrintJson(InfoJson(**trace)) : PrintText(InfoText(file, **trace));
+  return json ? PrintJson(InfoJson(*trace)) : PrintText(InfoText(file, *trace));
 }
 
 void RegisterInfo(CLI::App& app, Context& context) {

@@ -1,6 +1,7 @@
 #include "app/cli/input.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -171,9 +172,7 @@ void AddRangeOptions(CLI::App& command, RangeOptions& options) {
       return std::string(set(text, unused).message());
     };
   };
-  command.add_option("--device", options.device, "of a recording of several: this device alone")
-      ->check(CLI::Range(0, 255).description(""))
-      ->type_name("N");
+  AddDevice(command, options);
   command
       .add_option("--entries", options.entries,
                   "of a recording: these entries alone, counted from 0; what comes before is the "
@@ -183,6 +182,12 @@ void AddRangeOptions(CLI::App& command, RangeOptions& options) {
   command.add_option("--time", options.time, "likewise, by time since the first entry (1s:2.5s)")
       ->check(check(SetTime), "")
       ->type_name("A:B");
+}
+
+void AddDevice(CLI::App& command, RangeOptions& options) {
+  command.add_option("--device", options.device, "of several devices: this one alone")
+      ->check(CLI::Range(0, 255).description(""))
+      ->type_name("N");
 }
 
 void AddTop(CLI::App& command, size_t& top) {
@@ -212,11 +217,11 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAnything(const std::stri
   if (!range.time.empty()) {
     if (absl::Status s = SetTime(range.time, options); !s.ok()) return s;
   }
-  const bool part = range.device >= 0 || !range.entries.empty() || !range.time.empty();
+  const bool part = !range.entries.empty() || !range.time.empty();
   if (part && path != "-" && IsTrace(path)) {
     return absl::InvalidArgumentError(
-        fmt::format("{}: --device, --entries and --time choose a part of a recording while it is "
-                    "read; a .trace is read whole",
+        fmt::format("{}: --entries and --time choose a part of a recording while it is read; a "
+                    ".trace is read whole",
                     DisplayName(path)));
   }
   ProgressBar bar(true);
@@ -229,6 +234,14 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAnything(const std::stri
   }
   bar.Clear();
   if (!trace.ok()) return Named(path, trace.status());
+  if (options.device.has_value()) {
+    const std::vector<uint8_t> devices = trace::DevicesOf(**trace);
+    if (!devices.empty() && std::ranges::find(devices, *options.device) == devices.end())
+      return absl::OutOfRangeError(fmt::format("{}: the file has nothing of device {}, but of {}",
+                                               DisplayName(path), *options.device,
+                                               fmt::join(devices, ", ")));
+    trace = trace::OfDevice(*trace, *options.device);
+  }
   const std::vector<std::string>& warnings = (*trace)->warnings;
   for (size_t i = 0; i < std::min(warnings.size(), kMostWarnings); ++i) {
     Note(fmt::format("warning: {}: {}", Printable(DisplayName(path)), Printable(warnings[i])));
@@ -240,12 +253,18 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAnything(const std::stri
   return trace;
 }
 
-std::optional<uint8_t> DeviceToShow(const trace::Trace& trace) {
+ShownDevice DeviceToShow(std::shared_ptr<const trace::Trace> trace) {
   const std::optional<uint8_t> device = analysis::DeviceToShow(trace);
-  if (device)
-    Note(fmt::format("{} devices, figures of cuda:{}; --device N of a recording for another",
-                     analysis::DevicesOf(trace).size(), *device));
-  return device;
+  if (!device) return {std::move(trace), {}};
+  Note(fmt::format("{} devices, figures of cuda:{}; --device N for another",
+                   trace::DevicesOf(*trace).size(), *device));
+  return {trace::OfDevice(trace, *device), device};
+}
+
+absl::StatusOr<ShownDevice> OpenOneDevice(const std::string& path, const RangeOptions& range) {
+  auto trace = OpenTrace(path, range);
+  if (!trace.ok()) return trace.status();
+  return DeviceToShow(*std::move(trace));
 }
 
 absl::StatusOr<analysis::RequestStream> OpenRequests(const std::string& path, int step) {

@@ -37,13 +37,14 @@ CLI::Option* AddEvent(CLI::App& command, int64_t& number);  // -1: not asked for
 // kInvalidArgument: the trace has no times.
 absl::StatusOr<trace::EventIndex> EventAt(const trace::Trace& trace, int64_t time_ns);
 
-// Which part of a recording to read: --device N, --entries A:B, --time A:B. Checked when the
+// Which part to read: --device N; of a recording also --entries A:B, --time A:B. Checked when the
 // command line is parsed.
 struct RangeOptions {
   int device = -1;
   std::string entries, time;
 };
 void AddRangeOptions(CLI::App& command, RangeOptions& options);
+void AddDevice(CLI::App& command, RangeOptions& options);  // --device N alone
 
 // Anything that can be looked at: a `.trace`, a CUDA memory snapshot, Kineto's Chrome JSON; with a
 // progress bar for a long one. For another kind the error says what it looks like. Warnings go to
@@ -54,9 +55,14 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenTrace(const std::string&
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAnything(const std::string& path,
                                                                  const RangeOptions& range);
 
-// The device whose figures are shown where those of one are asked for; a note on stderr says which
-// of several it is.
-std::optional<uint8_t> DeviceToShow(const trace::Trace& trace);
+// Where the figures of one device are asked for: all of the trace or, of several devices, the slice
+// of the one that is shown (analysis::DeviceToShow), of which a note on stderr tells.
+struct ShownDevice {
+  std::shared_ptr<const trace::Trace> trace;
+  std::optional<uint8_t> of_several;
+};
+ShownDevice DeviceToShow(std::shared_ptr<const trace::Trace> trace);
+absl::StatusOr<ShownDevice> OpenOneDevice(const std::string& path, const RangeOptions& range);
 
 // The request stream of a trace or recording (one step, or the last whole one when `step` < 0; of a
 // recording without steps: all of it), or the whole of a CSV.

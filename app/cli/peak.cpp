@@ -117,25 +117,25 @@ ExitCode Execute(const Options& options) {
       return kUsage;
     }
   }
-  const auto trace = OpenTrace(options.file, options.range);
-  if (!trace.ok()) return ReportError(trace.status());
-  const std::optional<uint8_t> device = DeviceToShow(**trace);
-  const analysis::Peak peak = analysis::FindPeak(**trace, analysis::ComputeCurves(**trace, device));
+  const auto opened = OpenOneDevice(options.file, options.range);
+  if (!opened.ok()) return ReportError(opened.status());
+  const trace::Trace& trace = *opened->trace;
+  const analysis::Peak peak = analysis::FindPeak(trace, analysis::ComputeCurves(trace));
   const absl::StatusOr<trace::EventIndex> event = options.event >= 0
-                                                      ? EventNumbered(**trace, options.event)
+                                                      ? EventNumbered(trace, options.event)
                                                   : options.at.empty() ? peak.context.event
-                                                                       : EventAt(**trace, *at);
+                                                                       : EventAt(trace, *at);
   if (!event.ok()) return ReportError(Named(options.file, event.status()));
-  const analysis::LiveSet live = analysis::LiveAt(**trace, *event, device);
+  const analysis::LiveSet live = analysis::LiveAt(trace, *event);
   const std::vector<analysis::Group> groups = *by == analysis::GroupBy::kStack
-                                                  ? explain::GroupBySite(**trace, live)
-                                                  : analysis::GroupLive(**trace, live, *by);
+                                                  ? explain::GroupBySite(trace, live)
+                                                  : analysis::GroupLive(trace, live, *by);
   if (options.json) {
-    Json json = ToJson(**trace, live, peak.reserved, options, groups);
-    if (device) json["device"] = *device;
+    Json json = ToJson(trace, live, peak.reserved, options, groups);
+    if (opened->of_several) json["device"] = *opened->of_several;
     return PrintJson(json);
   }
-  return PrintText(ToText(**trace, live, options, groups));
+  return PrintText(ToText(trace, live, options, groups));
 }
 
 }  // namespace

@@ -19,20 +19,21 @@ struct Options {
 };
 
 ExitCode Execute(const Options& options) {
-  const auto trace = OpenTrace(options.file, options.range);
-  if (!trace.ok()) return ReportError(trace.status());
+  const auto opened = OpenOneDevice(options.file, options.range);
+  if (!opened.ok()) return ReportError(opened.status());
+  const trace::Trace& trace = *opened->trace;
   const std::vector<analysis::StepRow> steps =
-      analysis::StepTable(**trace, analysis::ComputeCurves(**trace, DeviceToShow(**trace)));
+      analysis::StepTable(trace, analysis::ComputeCurves(trace));
   if (options.json) {
-    return PrintJson({{"backend", std::string(trace::Name((*trace)->info.backend))},
-                      {"measured", (*trace)->info.measured},
-                      {"steps", StepsJson(**trace, steps)}});
+    return PrintJson({{"backend", std::string(trace::Name(trace.info.backend))},
+                      {"measured", trace.info.measured},
+                      {"steps", StepsJson(trace, steps)}});
   }
   if (steps.empty()) return PrintText("no steps are known in this file\n");
-  const trace::TraceInfo& info = (*trace)->info;
-  return PrintText(StepsTable(**trace, steps) + (!info.has_times ? "\n  The file has no times.\n"
-                                                 : info.measured ? ""
-                                                                 : "\n  Times are modelled.\n"));
+  const trace::TraceInfo& info = trace.info;
+  return PrintText(StepsTable(trace, steps) + (!info.has_times ? "\n  The file has no times.\n"
+                                               : info.measured ? ""
+                                                               : "\n  Times are modelled.\n"));
 }
 
 }  // namespace

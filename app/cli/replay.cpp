@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "app/cli/input.h"
 #include "app/cli/releases_json.h"
 #include "app/cli/summary.h"
+#include "profiler/analysis/analysis.h"
 #include "profiler/replay/releases.h"
 #include "profiler/run/alloc_conf.h"
 #include "profiler/run/units.h"
@@ -23,12 +26,14 @@ namespace {
 struct Options {
   std::string file, alloc_conf, device_memory;
   double memory_fraction = 0;
-  int device = -1;
+  RangeOptions range;
   bool has_alloc_conf = false, keep = false, json = false;
 };
 
 // The recording as it was; without segments there is nothing to compare.
 struct Results {
+  uint8_t device = 0;
+  std::shared_ptr<const trace::Trace> trace;  // of that device
   std::optional<replay::Replayed> exact;
   std::string why_not_exact;
   std::optional<replay::Baseline> base;     // under its own settings
@@ -36,6 +41,10 @@ struct Results {
   replay::Releases releases;
   // What the what-if is compared with: from a start as its own.
   const replay::Replayed& own() const { return what_if->kept ? base->own : base->of_settings(); }
+  // Another decision than the recorded one; with other settings, a run that still runs out.
+  bool no() const {
+    return what_if.has_value() ? what_if->out_of_memory > 0 : exact->differences > 0;
+  }
 };
 
 bool AsksWhatIf(const Options& o) {
@@ -92,14 +101,14 @@ Json ModelJson(const replay::Replayed& r) {
   return json;
 }
 
-Json ToJson(const trace::Trace& trace, const Results& results) {
+Json ToJson(const Results& results) {
   Json json;
   for (const char* key : {"addresses", "segments", "start_states", "first_difference"}) {
     json[key] = nullptr;  // the contract's keys, in its order
   }
   json["warnings"] = Json::array();
   if (results.exact.has_value()) {
-    AddExact(trace, *results.exact, json);
+    AddExact(*results.trace, *results.exact, json);
     json["recorded"] = ModelJson(*results.exact);
     for (const std::string& warning : results.exact->warnings) json["warnings"].push_back(warning);
   } else {
@@ -117,6 +126,7 @@ Json ToJson(const trace::Trace& trace, const Results& results) {
   }
   json["releases"] = ReleasesJson(results.releases);
   json["card"] = CardJson(results.releases.card);
+  json["device"] = results.device;
   return json;
 }
 
@@ -222,8 +232,63 @@ std::string WhatIfText(const Results& results) {
   return text;
 }
 
-ExitCode Execute(const Options& options) {
+// Of one device.
+absl::StatusOr<Results> ReplayDevice(const Options& options,
+                                     std::shared_ptr<const trace::Trace> of_device,
+                                     replay::ReplayOptions asked,
+                                     const std::function<void(double)>& progress) {
+  Results results{.device = trace::OnlyDevice(*of_device), .trace = std::move(of_device)};
+  const trace::Trace& trace = *results.trace;
   replay::ReplayOptions base;
+  base.progress = asked.progress = progress;
+  absl::StatusOr<replay::Replayed> exact = replay::Replay(trace, base);
+  if (exact.ok()) {
+    results.exact = *std::move(exact);
+  } else if (AsksWhatIf(options) && absl::IsFailedPrecondition(exact.status())) {
+    results.why_not_exact = std::string(exact.status().message());
+  } else if (absl::IsFailedPrecondition(exact.status())) {
+    return absl::FailedPreconditionError(
+        fmt::format("{}: {}{}", DisplayName(options.file), std::string(exact.status().message()),
+                    replay::HasHistory(trace) ? " (--alloc-conf)" : ""));
+  } else {
+    return exact.status();
+  }
+  if (AsksWhatIf(options)) {
+    absl::StatusOr<replay::Baseline> baseline = replay::ReplayBaseline(trace, base);
+    if (!baseline.ok()) return baseline.status();
+    results.base = *std::move(baseline);
+    absl::StatusOr<replay::Replayed> what_if = replay::Replay(trace, asked);
+    if (!what_if.ok()) return what_if.status();
+    results.what_if = *std::move(what_if);
+  }
+  results.releases = replay::FindReleases(trace);
+  return results;
+}
+
+std::string Text(const Results& results) {
+  std::string text = results.exact.has_value() ? ExactText(*results.trace, *results.exact)
+                                               : results.why_not_exact + "\n";
+  if (!results.releases.headline.empty()) text += "\n" + Prose(results.releases.headline);
+  if (results.exact.has_value()) {
+    for (const std::string& warning : results.exact->warnings) Note("warning: " + warning);
+  }
+  if (results.what_if.has_value()) text += WhatIfText(results);
+  return text;
+}
+
+// The one that is shown of several, with a list of all.
+Json ToJson(const std::vector<Results>& devices, std::optional<uint8_t> shown) {
+  const auto of = std::ranges::find_if(
+      devices, [&shown](const Results& r) { return shown && r.device == *shown; });
+  Json json = ToJson(of == devices.end() ? devices.front() : *of);
+  if (devices.size() == 1) return json;
+  json["devices"] = Json::array();
+  for (const Results& r : devices) json["devices"].push_back(ToJson(r));
+  return json;
+}
+
+// Every device of the file by itself.
+ExitCode Execute(const Options& options) {
   replay::ReplayOptions asked;
   if (options.has_alloc_conf) {
     const absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(options.alloc_conf);
@@ -245,64 +310,46 @@ ExitCode Execute(const Options& options) {
   asked.memory_fraction = options.memory_fraction;
   if (options.keep) asked.restart = false;
 
-  const auto opened = OpenTrace(options.file);
-  if (!opened.ok()) return ReportError(opened.status());
-  const trace::Trace& trace = **opened;
-  if (options.device >= 0) {
-    base.device = static_cast<uint8_t>(options.device);
-  } else if (const std::optional<uint8_t> device = DeviceToShow(trace)) {
-    base.device = *device;
-  } else if (trace.allocations.size() > 0) {
-    base.device = trace.allocations.device[0];
-  }
+  const auto trace = OpenTrace(options.file, options.range);
+  if (!trace.ok()) return ReportError(trace.status());
+  std::vector<uint8_t> devices = trace::DevicesOf(**trace);
+  if (devices.empty()) devices.push_back(0);
   ProgressBar bar(true);
-  base.progress = [&bar](double fraction) { bar.Show(fraction, "replaying"); };
-  asked.device = base.device;
-  asked.progress = base.progress;
-
-  Results results;
-  absl::StatusOr<replay::Replayed> exact = replay::Replay(trace, base);
-  if (exact.ok()) {
-    results.exact = *std::move(exact);
-  } else if (AsksWhatIf(options) && absl::IsFailedPrecondition(exact.status())) {
-    results.why_not_exact = std::string(exact.status().message());
-  } else if (absl::IsFailedPrecondition(exact.status())) {
-    const bool can = replay::HasHistory(trace, base.device);
-    return ReportError(absl::FailedPreconditionError(
-        fmt::format("{}: {}{}", DisplayName(options.file), std::string(exact.status().message()),
-                    can ? " (--alloc-conf)" : "")));
-  } else {
-    return ReportError(exact.status());
+  std::vector<Results> results;
+  absl::Status unable;
+  for (const uint8_t device : devices) {
+    absl::StatusOr<Results> of = ReplayDevice(
+        options, devices.size() == 1 ? *trace : trace::OfDevice(*trace, device), asked,
+        [&bar, done = results.size(), all = devices.size()](double fraction) {
+          bar.Show((static_cast<double>(done) + fraction) / static_cast<double>(all), "replaying");
+        });
+    if (of.ok()) {
+      results.push_back(*std::move(of));
+    } else if (absl::IsFailedPrecondition(of.status()) && devices.size() > 1) {
+      unable = of.status();  // the others may do
+      bar.Clear();
+      Note(fmt::format("cuda:{}: {}", device, Printable(std::string(unable.message()))));
+    } else {
+      return ReportError(of.status());
+    }
   }
-  if (AsksWhatIf(options)) {
-    absl::StatusOr<replay::Baseline> baseline = replay::ReplayBaseline(trace, base);
-    if (!baseline.ok()) return ReportError(baseline.status());
-    results.base = *std::move(baseline);
-    absl::StatusOr<replay::Replayed> what_if = replay::Replay(trace, asked);
-    if (!what_if.ok()) return ReportError(what_if.status());
-    results.what_if = *std::move(what_if);
-  }
-  results.releases = replay::FindReleases(trace, base.device);
   bar.Clear();
+  if (results.empty()) return ReportError(unable);
 
   ExitCode printed = kDone;
   if (options.json) {
-    Json json = ToJson(trace, results);
-    json["device"] = base.device;
-    printed = PrintJson(json);
+    printed = PrintJson(ToJson(results, analysis::DeviceToShow(*trace)));
   } else {
-    std::string text =
-        results.exact.has_value() ? ExactText(trace, *results.exact) : results.why_not_exact + "\n";
-    if (!results.releases.headline.empty()) text += "\n" + Prose(results.releases.headline);
-    if (results.exact.has_value()) {
-      for (const std::string& warning : results.exact->warnings) Note("warning: " + warning);
+    std::string text;
+    for (const Results& of : results) {
+      if (devices.size() > 1)
+        text += fmt::format("{}cuda:{}: ", text.empty() ? "" : "\n", of.device);
+      text += Text(of);
     }
-    if (results.what_if.has_value()) text += WhatIfText(results);
     printed = PrintText(text);
   }
   if (printed != kDone) return printed;
-  if (results.what_if.has_value()) return results.what_if->out_of_memory > 0 ? kNo : kDone;
-  return results.exact->differences > 0 ? kNo : kDone;
+  return std::ranges::any_of(results, &Results::no) ? kNo : kDone;
 }
 
 }  // namespace
@@ -332,9 +379,7 @@ void RegisterReplay(CLI::App& app, Context& context) {
   command->add_flag("--keep-older", options->keep,
                     "blocks older than the recording stay where they were (else the settings apply "
                     "to them too)");
-  command->add_option("--device", options->device, "which device of several")
-      ->check(CLI::Range(0, 255).description(""))
-      ->type_name("N");
+  AddDevice(*command, options->range);
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer(
       "Exit status: 1 when a decision differs; with other settings, when the run still runs out\n"

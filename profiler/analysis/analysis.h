@@ -8,12 +8,14 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "profiler/trace/memory_cursor.h"
+#include "profiler/trace/one_device.h"
 #include "profiler/trace/trace.h"
 
 namespace vramscope::analysis {
@@ -32,8 +34,7 @@ struct MemoryCurves {
   std::array<std::vector<uint64_t>, trace::kCategoryCount> category;
   size_t size() const { return time_ns.size(); }
 };
-// `device`: of a recording of several, that one alone.
-MemoryCurves ComputeCurves(const trace::Trace& trace, std::optional<uint8_t> device = {});
+MemoryCurves ComputeCurves(const trace::Trace& trace);
 // The last point at or before the event, or nullopt when memory was still untouched.
 std::optional<size_t> PointAt(const MemoryCurves& curves, trace::EventIndex event);
 
@@ -57,15 +58,14 @@ struct LiveAllocation {
 Context ContextAt(const trace::Trace& trace, trace::EventIndex event);
 
 // What is in memory right after `event` (clamped to the last). A block counts until its free has
-// completed. Sorted by block size, largest first. `device`: that one alone.
+// completed. Sorted by block size, largest first.
 struct LiveSet {
   Context context;
   uint64_t allocated = 0, requested = 0, reserved = 0;
   CategoryBytes by_category{};
   std::vector<LiveAllocation> allocations;
 };
-LiveSet LiveAt(const trace::Trace& trace, trace::EventIndex event,
-               std::optional<uint8_t> device = {});
+LiveSet LiveAt(const trace::Trace& trace, trace::EventIndex event);
 // The last event at or before the time (the first event when before the trace; 0 when empty).
 trace::EventIndex EventAtTime(const trace::Trace& trace, int64_t time_ns);
 
@@ -91,16 +91,18 @@ struct Peak {
 };
 Peak FindPeak(const trace::Trace& trace, const MemoryCurves& curves);
 
-// A sum over several GPUs fits or does not fit on none of them: their figures are told apart.
-std::vector<uint8_t> DevicesOf(const trace::Trace& trace);  // that have memory; ascending
+// What this file says of memory, it says of one device: of a trace of several, ask about a slice of
+// it (trace/one_device.h). These two tell of all of them, each by itself.
+using trace::DevicesOf;
 struct DevicePeak {
   uint8_t device = 0;
   Peak peak;
 };
-std::vector<DevicePeak> PeakOfEachDevice(const trace::Trace& trace);  // by device
+// By device.
+std::vector<DevicePeak> PeakOfEachDevice(const std::shared_ptr<const trace::Trace>& trace);
 // Where the figures of one device are asked for: nothing when there is only one; else the first
 // that ran out of memory; else the one with the highest peak.
-std::optional<uint8_t> DeviceToShow(const trace::Trace& trace);
+std::optional<uint8_t> DeviceToShow(const std::shared_ptr<const trace::Trace>& trace);
 
 // Every iteration: times are sums of its phases (forward includes the loss), in milliseconds. A
 // phase nested in another counts as the outer one (recomputation inside backward is backward).
@@ -140,20 +142,20 @@ struct PhaseTotal {
 };
 std::vector<PhaseTotal> PhaseTotals(const trace::Trace& trace, const MemoryCurves& curves);
 // Which device of one trace is compared with which of another: the one with the one, of several the
-// same number. Nothing: the other trace does not have it. By device.
+// same number. By device; one pair at least.
 struct DevicePair {
-  std::optional<uint8_t> a, b;
-  uint8_t device() const { return b ? *b : a.value_or(0); }
+  uint8_t device = 0;                        // B's number; A's where B does not have it
+  std::shared_ptr<const trace::Trace> a, b;  // slices; a trace without memory: it does not have it
 };
-std::vector<DevicePair> DevicePairs(const trace::Trace& a, const trace::Trace& b);
+std::vector<DevicePair> DevicePairs(const std::shared_ptr<const trace::Trace>& a,
+                                    const std::shared_ptr<const trace::Trace>& b);
 struct DiffRow {
-  uint8_t device = 0;
   int32_t step = 0;
   trace::Phase phase = trace::Phase::kNone;
   trace::Category category = trace::Category::kUnknown;
   uint64_t a = 0, b = 0;
 };
-// Steps align by their number. Every key that either side has, each device by itself.
+// Steps align by their number. Every key that either side has.
 std::vector<DiffRow> Diff(const trace::Trace& a, const trace::Trace& b);
 
 }  // namespace vramscope::analysis

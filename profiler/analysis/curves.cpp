@@ -53,7 +53,7 @@ class PointBuffer {
 
 }  // namespace
 
-MemoryCurves ComputeCurves(const trace::Trace& trace, std::optional<uint8_t> device) {
+MemoryCurves ComputeCurves(const trace::Trace& trace) {
   const trace::EventTable& e = trace.events;
   MemoryCurves out;
   std::array<bool, kCategoryCount> present{};
@@ -86,7 +86,7 @@ MemoryCurves ComputeCurves(const trace::Trace& trace, std::optional<uint8_t> dev
   }
 
   PointBuffer buffer(out, present);
-  for (trace::MemoryCursor at(trace, device); at.event() < e.size();) {
+  for (trace::MemoryCursor at(trace); at.event() < e.size();) {
     const trace::EventIndex i = at.event();
     if (at.Apply()) buffer.Add(i, e.time_ns[i], at.sums());
   }

@@ -1,39 +1,46 @@
 #include <algorithm>
-#include <bitset>
+#include <map>
 
 #include "profiler/analysis/analysis.h"
 
 namespace vramscope::analysis {
 
-std::vector<uint8_t> DevicesOf(const trace::Trace& trace) {
-  std::bitset<256> there;
-  for (const uint8_t device : trace.allocations.device) there.set(device);
-  for (const uint8_t device : trace.segments.device) there.set(device);
-  std::vector<uint8_t> devices;
-  for (size_t d = 0; d < there.size(); ++d)
-    if (there[d]) devices.push_back(static_cast<uint8_t>(d));
-  return devices;
-}
+using SharedTrace = std::shared_ptr<const trace::Trace>;
 
-std::vector<DevicePeak> PeakOfEachDevice(const trace::Trace& trace) {
-  const std::vector<uint8_t> devices = DevicesOf(trace);
+std::vector<DevicePeak> PeakOfEachDevice(const SharedTrace& trace) {
   std::vector<DevicePeak> peaks;
-  for (const uint8_t device : devices) {
-    const auto only = devices.size() > 1 ? std::optional(device) : std::nullopt;
-    peaks.push_back({device, FindPeak(trace, ComputeCurves(trace, only))});
+  for (const uint8_t device : DevicesOf(*trace)) {
+    const SharedTrace one = trace::OfDevice(trace, device);
+    peaks.push_back({device, FindPeak(*one, ComputeCurves(*one))});
   }
   return peaks;
 }
 
-std::optional<uint8_t> DeviceToShow(const trace::Trace& trace) {
-  if (DevicesOf(trace).size() < 2) return std::nullopt;
-  const trace::ActivityTable& activities = trace.activities;
+std::optional<uint8_t> DeviceToShow(const SharedTrace& trace) {
+  if (DevicesOf(*trace).size() < 2) return std::nullopt;
+  const trace::ActivityTable& activities = trace->activities;
   for (uint32_t row = 0; row < activities.size(); ++row)
-    if (trace.events.kind[activities.event[row]] == trace::EventKind::kOutOfMemory)
+    if (trace->events.kind[activities.event[row]] == trace::EventKind::kOutOfMemory)
       return activities.device[row];
   const std::vector<DevicePeak> peaks = PeakOfEachDevice(trace);
   return std::ranges::max_element(peaks, {}, [](const DevicePeak& p) { return p.peak.allocated; })
       ->device;
+}
+
+std::vector<DevicePair> DevicePairs(const SharedTrace& a, const SharedTrace& b) {
+  const std::vector<uint8_t> of_a = DevicesOf(*a), of_b = DevicesOf(*b);
+  if (of_a.size() <= 1 && of_b.size() <= 1)
+    return {{.device = trace::OnlyDevice(of_b.empty() ? *a : *b), .a = a, .b = b}};
+  std::map<uint8_t, DevicePair> pairs;
+  for (const std::vector<uint8_t>& devices : {of_a, of_b})
+    for (const uint8_t device : devices) pairs[device].device = device;
+  std::vector<DevicePair> out;
+  for (auto& [device, pair] : pairs) {
+    pair.a = trace::OfDevice(a, device);
+    pair.b = trace::OfDevice(b, device);
+    out.push_back(std::move(pair));
+  }
+  return out;
 }
 
 }  // namespace vramscope::analysis

@@ -65,14 +65,14 @@ Context ContextAt(const trace::Trace& trace, EventIndex event) {
   return c;
 }
 
-LiveSet LiveAt(const trace::Trace& trace, EventIndex event, std::optional<uint8_t> device) {
+LiveSet LiveAt(const trace::Trace& trace, EventIndex event) {
   LiveSet live;
   if (trace.events.size() == 0) return live;
   event = std::min(event, trace.events.size() - 1);
   live.context = ContextAt(trace, event);
 
   const trace::AllocationTable& a = trace.allocations;
-  const trace::MemoryCursor at = trace::MemoryCursor::Behind(trace, event, device);
+  const trace::MemoryCursor at = trace::MemoryCursor::Behind(trace, event);
   const trace::MemorySums& sums = at.sums();
   live.allocated = sums.allocated;
   live.requested = sums.requested;

@@ -146,45 +146,19 @@ std::vector<PhaseTotal> PhaseTotals(const trace::Trace& trace, const MemoryCurve
   return out;
 }
 
-std::vector<DevicePair> DevicePairs(const trace::Trace& a, const trace::Trace& b) {
-  const std::vector<uint8_t> of_a = DevicesOf(a), of_b = DevicesOf(b);
-  if (of_a.size() <= 1 && of_b.size() <= 1) {
-    const auto of = [](const std::vector<uint8_t>& devices) {
-      return devices.empty() ? std::nullopt : std::optional(devices.front());
-    };
-    if (of_a.empty() && of_b.empty()) return {};
-    return {{of(of_a), of(of_b)}};
-  }
-  std::map<uint8_t, DevicePair> pairs;
-  for (const uint8_t device : of_a) pairs[device].a = device;
-  for (const uint8_t device : of_b) pairs[device].b = device;
-  std::vector<DevicePair> out;
-  for (const auto& [device, pair] : pairs) out.push_back(pair);
-  return out;
-}
-
 std::vector<DiffRow> Diff(const trace::Trace& a, const trace::Trace& b) {
+  std::map<PhaseKey, std::pair<CategoryBytes, CategoryBytes>> both;
+  for (const auto& [key, bytes] : PhasePeaks(a, ComputeCurves(a))) both[key].first = bytes;
+  for (const auto& [key, bytes] : PhasePeaks(b, ComputeCurves(b))) both[key].second = bytes;
   std::vector<DiffRow> out;
-  for (const DevicePair& pair : DevicePairs(a, b)) {
-    std::map<PhaseKey, std::pair<CategoryBytes, CategoryBytes>> both;
-    if (pair.a) {
-      for (const auto& [key, bytes] : PhasePeaks(a, ComputeCurves(a, pair.a)))
-        both[key].first = bytes;
-    }
-    if (pair.b) {
-      for (const auto& [key, bytes] : PhasePeaks(b, ComputeCurves(b, pair.b)))
-        both[key].second = bytes;
-    }
-    for (const auto& [key, bytes] : both) {
-      for (int c = 0; c < kCategoryCount; ++c) {
-        if (bytes.first[c] == 0 && bytes.second[c] == 0) continue;
-        out.push_back({.device = pair.device(),
-                       .step = key.first,
-                       .phase = key.second,
-                       .category = static_cast<trace::Category>(c),
-                       .a = bytes.first[c],
-                       .b = bytes.second[c]});
-      }
+  for (const auto& [key, bytes] : both) {
+    for (int c = 0; c < kCategoryCount; ++c) {
+      if (bytes.first[c] == 0 && bytes.second[c] == 0) continue;
+      out.push_back({.step = key.first,
+                     .phase = key.second,
+                     .category = static_cast<trace::Category>(c),
+                     .a = bytes.first[c],
+                     .b = bytes.second[c]});
     }
   }
   return out;

@@ -5,7 +5,8 @@
 //   const Fragmentation f = FragmentationAt(*trace, event);
 //   f.reserved == f.allocated + f.holes + f.cached;
 //
-// Pure functions of an immutable Trace; thread-safe. One moment of a trace of a million events
+// Of one device: of a trace of several, explain each one's slice (trace/one_device.h). Pure
+// functions of an immutable Trace; thread-safe. One moment of a trace of a million events
 // takes milliseconds, a page over the whole trace some tens of them; what replays says so and takes
 // seconds.
 #pragma once
@@ -102,10 +103,8 @@ struct SegmentView {
   std::vector<Piece> pieces = {};  // by address, without gaps or overlaps
   uint64_t free_bytes() const { return bytes - live_bytes; }
 };
-// By device and address; `device`: of that one alone. Expandable segments end with what is mapped
-// last.
-std::vector<SegmentView> SegmentsAt(const trace::Trace& trace, trace::EventIndex event,
-                                    std::optional<uint8_t> device = {});
+// By address. Expandable segments end with what is mapped last.
+std::vector<SegmentView> SegmentsAt(const trace::Trace& trace, trace::EventIndex event);
 
 // Who a private pool is for.
 struct PoolOwner {
@@ -163,8 +162,7 @@ struct Fragmentation {
   std::vector<analysis::Group> pinned_by;
   std::string headline;  // one sentence
 };
-Fragmentation FragmentationAt(const trace::Trace& trace, trace::EventIndex event,
-                              std::optional<uint8_t> device = {});
+Fragmentation FragmentationAt(const trace::Trace& trace, trace::EventIndex event);
 
 // ---- Reserved but unused ------------------------------------------------------------------------
 
@@ -201,7 +199,6 @@ struct ReclaimOptions {
   // None: where most is reserved and least of it used; never within the filling-in of what is older
   // than the recording.
   std::optional<trace::EventIndex> at = {};
-  std::optional<uint8_t> device = {};  // none: the one that has most unused then
   // Settings to try, as PYTORCH_CUDA_ALLOC_CONF; empty: max_split_size_mb of some sizes,
   // expandable segments, garbage collection.
   std::vector<std::string> alloc_confs = {};
@@ -210,8 +207,8 @@ struct ReclaimOptions {
 };
 // Replays once for every remedy: seconds for a large trace.
 absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimOptions& options);
-// The moment of ReclaimOptions::at when that is not given. `device`: of that one alone.
-trace::EventIndex MostUnused(const trace::Trace& trace, std::optional<uint8_t> device = {});
+// The moment of ReclaimOptions::at when that is not given.
+trace::EventIndex MostUnused(const trace::Trace& trace);
 
 // ---- Leaks over steps ---------------------------------------------------------------------------
 
@@ -265,7 +262,6 @@ struct OutOfMemory {
   uint64_t missing = 0;  // needed - what the device and the cache together could give
   // Whether what is free in all would have sufficed, had it been in one piece.
   bool fragmented = false;
-  // What is in use, here and above, is that of the device.
   analysis::CategoryBytes by_category{};
   std::vector<analysis::Group> sites;  // of live blocks, most bytes first; at most 20
   std::vector<WayOut> ways;            // those that pass first
@@ -276,8 +272,7 @@ struct OutOfMemoryPage {
   std::vector<OutOfMemory> events;  // at most kMost; the first ones
   uint64_t count = 0;
   static constexpr size_t kMost = 20;
-  // What was the closest to it, where nothing ran out: most that was reserved (of several devices
-  // on the fullest), and the device.
+  // What was the closest to it, where nothing ran out: most that was reserved, and the device.
   uint64_t peak_reserved = 0, device_memory = 0;
   std::string headline;  // "no out-of-memory event in this file; ..."
 };
@@ -310,18 +305,15 @@ struct TraceDiff {
     bool in_a = false, in_b = false;
   };
   analysis::Peak a, b;
-  bool by_stack = false;         // false: one of them has no stacks; sites are "module > op"
-  std::vector<Step> steps;       // by number
-  std::vector<Site> sites;       // greatest change first
-  analysis::DevicePair devices;  // nothing: a trace of one device
+  bool by_stack = false;    // false: one of them has no stacks; sites are "module > op"
+  std::vector<Step> steps;  // by number
+  std::vector<Site> sites;  // greatest change first
   std::string headline;
 };
 std::string_view Name(TraceDiff::Change change);  // "added"
 // Peaks are those of the step, or of the whole traces. Stacks match when their frames' functions
-// and files do: lines may differ, and folders above the last one. `devices`: one of each; else the
-// one that is shown of B (analysis::DeviceToShow) and its like of A. Never a sum of several.
+// and files do: lines may differ, and folders above the last one.
 absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& b,
-                                     std::optional<int32_t> step,
-                                     std::optional<analysis::DevicePair> devices = {});
+                                     std::optional<int32_t> step);
 
 }  // namespace vramscope::explain

@@ -59,20 +59,14 @@ class Pools {
 
 // Names the private pools after who they are for.
 void NameOwners(const trace::Trace& trace, Fragmentation& f) {
-  std::set<uint8_t> devices;
-  for (const Fragmentation::PoolUse& p : f.pools) {
-    if (p.mempool != 0) devices.insert(p.device);
-  }
-  for (const uint8_t device : devices) {
-    for (PoolOwner& owner : PoolOwnersOf(trace, device)) {
-      bool there = false;
-      for (Fragmentation::PoolUse& p : f.pools) {
-        if (p.mempool != owner.mempool || p.device != device) continue;
-        p.owner = owner.name;
-        there = true;
-      }
-      if (there) f.owners.push_back(std::move(owner));
+  for (PoolOwner& owner : PoolOwnersOf(trace)) {
+    bool there = false;
+    for (Fragmentation::PoolUse& p : f.pools) {
+      if (p.mempool != owner.mempool) continue;
+      p.owner = owner.name;
+      there = true;
     }
+    if (there) f.owners.push_back(std::move(owner));
   }
 }
 
@@ -93,8 +87,7 @@ std::string Headline(const Fragmentation& f) {
 
 }  // namespace
 
-Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event,
-                              std::optional<uint8_t> device) {
+Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event) {
   Fragmentation f;
   if (trace.events.size() == 0) {
     f.headline = Headline(f);
@@ -103,7 +96,7 @@ Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event,
   event = std::min(event, trace.events.size() - 1);
   const run::AllocConf conf =
       run::ParseAllocConf(replay::RecordedConf(trace)).value_or(run::AllocConf{});
-  const analysis::LiveSet live = analysis::LiveAt(trace, event, device);
+  const analysis::LiveSet live = analysis::LiveAt(trace, event);
   f.context = live.context;
   f.requested = live.requested;
   f.allocated = live.allocated;
@@ -121,7 +114,7 @@ Fragmentation FragmentationAt(const trace::Trace& trace, EventIndex event,
     if (a.free_requested_event[id] <= event) f.pending += a.bytes_rounded[id];
   }
 
-  const std::vector<SegmentView> segments = SegmentsAt(trace, event, device);
+  const std::vector<SegmentView> segments = SegmentsAt(trace, event);
   uint64_t inside = 0;
   std::vector<std::pair<uint64_t, const SegmentView*>> with_holes;  // free bytes that stay
   SiteGroups pinned_by(trace);

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "profiler/allocator/rules.h"
-#include "profiler/explain/devices.h"
 #include "profiler/explain/explain.h"
 #include "profiler/explain/site_names.h"
 #include "profiler/explain/ways_out.h"
@@ -21,22 +20,16 @@ using trace::EventKind;
 
 constexpr size_t kMostSites = 20;
 
-struct Place {
-  uint8_t device = 0;
-  uint32_t stream = 0;
-};
-Place PlaceOf(const trace::Trace& trace, EventIndex event) {
+uint32_t StreamOf(const trace::Trace& trace, EventIndex event) {
   const auto& rows = trace.activities.event;
   const auto it = std::lower_bound(rows.begin(), rows.end(), event);
-  if (it == rows.end() || *it != event) return {};
-  const auto row = static_cast<size_t>(it - rows.begin());
-  return {trace.activities.device[row], trace.activities.stream[row]};
+  if (it == rows.end() || *it != event) return 0;
+  return trace.activities.stream[static_cast<size_t>(it - rows.begin())];
 }
 
-std::string Headline(const OutOfMemory& o, const std::string& on_device) {
-  std::string text =
-      fmt::format("{} were asked for{}, {} were free {}", FormatBytes(o.asked), on_device,
-                  FormatBytes(o.device_free), on_device.empty() ? "on the device" : "there");
+std::string Headline(const OutOfMemory& o) {
+  std::string text = fmt::format("{} were asked for, {} were free on the device",
+                                 FormatBytes(o.asked), FormatBytes(o.device_free));
   if (o.device_free >= o.needed) {
     return text + ": not the device was full, but the limit that the process has set itself.";
   }
@@ -53,8 +46,8 @@ std::string Headline(const OutOfMemory& o, const std::string& on_device) {
 OutOfMemory Explain(const trace::Trace& trace, EventIndex event) {
   OutOfMemory o;
   o.event = event;
-  const Place place = PlaceOf(trace, event);
-  o.device = place.device;
+  o.device = trace::OnlyDevice(trace);
+  const uint32_t stream = StreamOf(trace, event);
   o.asked = trace.events.bytes[event];
   o.device_free = trace.events.bytes_rounded[event];
   const run::AllocConf conf =
@@ -66,7 +59,7 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event) {
     if (rounded <= ~uint64_t{0} - page) o.needed = allocator::RoundUp(rounded, page);
   }
   o.site.stack = trace.events.StackOf(event);
-  const analysis::LiveSet live = analysis::LiveAt(trace, event, o.device);
+  const analysis::LiveSet live = analysis::LiveAt(trace, event);
   o.context = live.context;
   o.site.name = StackName(trace, o.site.stack);
   if (o.site.name.empty())
@@ -77,14 +70,14 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event) {
   o.allocated = live.allocated;
   o.by_category = live.by_category;
 
-  const Fragmentation f = FragmentationAt(trace, event, o.device);
+  const Fragmentation f = FragmentationAt(trace, event);
   o.reserved = f.reserved;
   const trace::Pool pool = allocator::PoolOf(rounded);
   for (const Fragmentation::PoolUse& p : f.pools) {
     // A private pool of a CUDA graph keeps what it has, and serves no request from outside.
     if (p.mempool != 0) continue;
     o.cached += p.cached;  // goes back to the driver first, from whichever pool and stream
-    if (p.pool != pool || p.stream != place.stream) continue;
+    if (p.pool != pool || p.stream != stream) continue;
     o.holes += p.holes;
     o.largest_hole = std::max(o.largest_hole, p.largest_hole);
   }
@@ -95,7 +88,7 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event) {
   o.sites = GroupBySite(trace, live);
   if (o.sites.size() > kMostSites) o.sites.resize(kMostSites);
   o.ways = EstimatedWays(trace, live, o);
-  o.headline = Headline(o, OnDevice(trace, o.device));
+  o.headline = Headline(o);
   return o;
 }
 
@@ -117,8 +110,8 @@ absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
     if (kinds[i] != EventKind::kOutOfMemory) continue;
     if (page.count++ < OutOfMemoryPage::kMost) page.events.push_back(Explain(trace, i));
   }
-  const std::array<uint64_t, 256> peaks = PeakReserved(trace);
-  page.peak_reserved = *std::max_element(peaks.begin(), peaks.end());
+  for (trace::MemoryCursor at(trace); at.event() < trace.events.size();)
+    if (at.Apply()) page.peak_reserved = std::max(page.peak_reserved, at.sums().reserved);
   page.device_memory = trace.info.device.memory_bytes;
   if (page.count == 0) {
     page.headline = "Nothing ran out of memory in this file.";

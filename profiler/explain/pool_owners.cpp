@@ -123,7 +123,7 @@ std::string NameOf(const Sums& sums, uint32_t mempool) {
 
 }  // namespace
 
-std::vector<PoolOwner> PoolOwnersOf(const trace::Trace& trace, uint8_t device) {
+std::vector<PoolOwner> PoolOwnersOf(const trace::Trace& trace) {
   const trace::SegmentTable& s = trace.segments;
   const trace::AllocationTable& a = trace.allocations;
   std::map<uint32_t, Sums> pools;
@@ -138,20 +138,22 @@ std::vector<PoolOwner> PoolOwnersOf(const trace::Trace& trace, uint8_t device) {
     sums.stacks[stack.value] += bytes;
   };
   for (uint32_t id = 0; id < s.size(); ++id) {
-    if (s.mempool[id] == 0 || s.device[id] != device) continue;
+    if (s.mempool[id] == 0) continue;
     pools[s.mempool[id]];
     add(s.mempool[id], trace.events.StackOf(s.alloc_event[id]), s.expandable[id] ? 1 : s.bytes[id]);
   }
   if (pools.empty()) return {};
   for (uint32_t id = 0; id < a.size(); ++id) {
     const trace::SegmentId segment = a.segment[id];
-    if (!segment.valid() || s.mempool[segment.value] == 0 || a.device[id] != device) continue;
+    if (!segment.valid() || s.mempool[segment.value] == 0) continue;
     add(s.mempool[segment.value], trace.events.StackOf(a.alloc_event[id]), a.bytes_rounded[id]);
   }
   std::vector<PoolOwner> out;
   for (const auto& [mempool, sums] : pools) {
-    PoolOwner owner{
-        .device = device, .mempool = mempool, .name = NameOf(sums, mempool), .site = {}};
+    PoolOwner owner{.device = trace::OnlyDevice(trace),
+                    .mempool = mempool,
+                    .name = NameOf(sums, mempool),
+                    .site = {}};
     uint64_t most = 0;
     for (const auto& [stack, bytes] : sums.stacks) {
       if (bytes < most || (bytes == most && stack > owner.site.stack.value)) continue;

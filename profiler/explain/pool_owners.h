@@ -11,9 +11,9 @@
 
 namespace vramscope::explain {
 
-// One for every private pool of the device, by its id. A pool whose stacks say nothing, or a file
+// One for every private pool, by its id. A pool whose stacks say nothing, or a file
 // without stacks, is named after the kind that its id tells: a capture's, or one that was made.
-std::vector<PoolOwner> PoolOwnersOf(const trace::Trace& trace, uint8_t device);
+std::vector<PoolOwner> PoolOwnersOf(const trace::Trace& trace);
 
 // "0.2": the two numbers of segment_pool_id.
 std::string PoolId(uint32_t mempool);

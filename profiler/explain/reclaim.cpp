@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "profiler/explain/devices.h"
 #include "profiler/explain/explain.h"
 #include "profiler/replay/replay.h"
 #include "profiler/run/alloc_conf.h"
@@ -78,11 +77,10 @@ void Compare(Remedy& remedy, const Remedy& with) {
 // Replays one after another, each with its share of the progress.
 class Replays {
  public:
-  Replays(const trace::Trace& trace, const ReclaimOptions& options, uint8_t device, size_t count)
-      : trace_(trace), options_(options), device_(device), count_(count) {}
+  Replays(const trace::Trace& trace, const ReclaimOptions& options, size_t count)
+      : trace_(trace), options_(options), count_(count) {}
 
   absl::StatusOr<Replayed> Run(replay::ReplayOptions options) {
-    options.device = device_;
     options.holes = false;
     options.cancel = options_.cancel;
     if (options_.progress) {
@@ -94,7 +92,7 @@ class Replays {
     return replay::Replay(trace_, options);
   }
   absl::StatusOr<replay::Baseline> Baseline() {
-    replay::ReplayOptions options{.device = device_, .holes = false};
+    replay::ReplayOptions options{.holes = false};
     options.cancel = options_.cancel;
     if (options_.progress) {
       options.progress = [this](double fraction) {
@@ -108,15 +106,14 @@ class Replays {
  private:
   const trace::Trace& trace_;
   const ReclaimOptions& options_;
-  const uint8_t device_;
   size_t count_, done_ = 0;
 };
 
-std::string Headline(const Reclaim& r, const std::string& on_device) {
+std::string Headline(const Reclaim& r) {
   const uint64_t unused = r.reserved > r.allocated ? r.reserved - r.allocated : 0;
   std::string text =
-      fmt::format("{} of {} reserved{} are unused {}.", FormatBytes(unused),
-                  FormatBytes(r.reserved), on_device, r.state ? "in this state" : "at this moment");
+      fmt::format("{} of {} reserved are unused {}.", FormatBytes(unused), FormatBytes(r.reserved),
+                  r.state ? "in this state" : "at this moment");
   if (r.state) {
     return text + fmt::format(" empty_cache() would give back {}. {}",
                               FormatBytes(static_cast<uint64_t>(r.remedies.front().given_back)),
@@ -147,14 +144,34 @@ std::string Headline(const Reclaim& r, const std::string& on_device) {
   return text + "." + more;
 }
 
-struct Unused {
-  EventIndex event = 0;
+// What empty_cache() gives back at once: private pools keep what they have.
+uint64_t Releasable(const Fragmentation& f) {
   uint64_t bytes = 0;
-};
+  for (const Fragmentation::PoolUse& p : f.pools) bytes += p.mempool == 0 ? p.cached : 0;
+  return bytes;
+}
 
-// Of one device: not before the recording begins (what comes before restates in no order that means
-// anything what was there then), and within the steps if there are any.
-Unused MostUnusedOf(const trace::Trace& trace, uint8_t device) {
+// No history: what is cached now goes back now, and nothing else can be said.
+Reclaim OfState(Reclaim out, const Fragmentation& f, const std::vector<std::string>& confs) {
+  out.state = true;
+  out.as_recorded = {.name = "as it is", .reserved = out.reserved, .peak_reserved = out.reserved};
+  const uint64_t released = Releasable(f);
+  out.remedies.push_back({.name = std::string(kEmptyCache),
+                          .reserved = out.reserved - released,
+                          .given_back = static_cast<int64_t>(released),
+                          .peak_reserved = out.reserved});
+  for (const std::string& conf : confs) {
+    out.remedies.push_back({.name = conf, .error = std::string(kNeedsHistory)});
+  }
+  out.headline = Headline(out);
+  return out;
+}
+
+}  // namespace
+
+// Not before the recording begins (what comes before restates in no order that means anything what
+// was there then), and within the steps if there are any.
+EventIndex MostUnused(const trace::Trace& trace) {
   const EventIndex begin = trace.recording_begin == trace::kNoEvent ? 0 : trace.recording_begin;
   EventIndex first = begin, last = trace::kNoEvent;
   const trace::SliceTable& s = trace.slices;
@@ -166,66 +183,26 @@ Unused MostUnusedOf(const trace::Trace& trace, uint8_t device) {
     steps = true;
   }
   const EventIndex n = trace.events.size();
-  trace::MemoryCursor cursor(trace, device);
-  const trace::DeviceMemory& memory = cursor.memory(device);
-  const auto unused = [&memory] {
-    const trace::MemorySums& sums = memory.sums();
+  if (n == 0) return 0;
+  trace::MemoryCursor cursor(trace);
+  const auto unused = [&cursor] {
+    const trace::MemorySums& sums = cursor.sums();
     return sums.reserved - std::min(sums.reserved, sums.allocated);
   };
   cursor.AdvanceTo(std::min(first, n));
   // What was there when it began is a moment, too.
-  Unused best{.event = std::min(first, n == 0 ? 0 : n - 1), .bytes = n == 0 ? 0 : unused()};
+  EventIndex best = std::min(first, n - 1);
+  uint64_t most = unused();
   for (EventIndex i = first; i < n && i <= last; ++i) {
     if (!cursor.Apply()) continue;
     // What was just got from the driver is for the request that comes next.
     const trace::EventKind kind = trace.events.kind[i];
     if (kind == trace::EventKind::kSegmentAlloc || kind == trace::EventKind::kSegmentMap) continue;
-    if (unused() > best.bytes) best = {.event = i, .bytes = unused()};
+    if (unused() <= most) continue;
+    most = unused();
+    best = i;
   }
   return best;
-}
-
-Unused UnusedAt(const trace::Trace& trace, uint8_t device, EventIndex event) {
-  const analysis::LiveSet live = analysis::LiveAt(trace, event, device);
-  return {event, live.reserved - std::min(live.reserved, live.allocated)};
-}
-
-// What empty_cache() gives back at once: private pools keep what they have.
-uint64_t Releasable(const Fragmentation& f) {
-  uint64_t bytes = 0;
-  for (const Fragmentation::PoolUse& p : f.pools) bytes += p.mempool == 0 ? p.cached : 0;
-  return bytes;
-}
-
-// No history: what is cached now goes back now, and nothing else can be said.
-Reclaim OfState(Reclaim out, const trace::Trace& trace, const Fragmentation& f,
-                const std::vector<std::string>& confs) {
-  out.state = true;
-  out.as_recorded = {.name = "as it is", .reserved = out.reserved, .peak_reserved = out.reserved};
-  const uint64_t released = Releasable(f);
-  out.remedies.push_back({.name = std::string(kEmptyCache),
-                          .reserved = out.reserved - released,
-                          .given_back = static_cast<int64_t>(released),
-                          .peak_reserved = out.reserved});
-  for (const std::string& conf : confs) {
-    out.remedies.push_back({.name = conf, .error = std::string(kNeedsHistory)});
-  }
-  out.headline = Headline(out, OnDevice(trace, out.device));
-  return out;
-}
-
-}  // namespace
-
-EventIndex MostUnused(const trace::Trace& trace, std::optional<uint8_t> device) {
-  if (device) return MostUnusedOf(trace, *device).event;
-  Unused best;
-  bool any = false;
-  for (const uint8_t d : analysis::DevicesOf(trace)) {
-    const Unused unused = MostUnusedOf(trace, d);
-    if (!any || unused.bytes > best.bytes) best = unused;
-    any = true;
-  }
-  return best.event;
 }
 
 absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimOptions& options) {
@@ -234,29 +211,23 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
     const absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(text);
     if (!conf.ok()) return conf.status();
   }
-  const std::vector<uint8_t> devices =
-      options.device ? std::vector<uint8_t>{*options.device} : analysis::DevicesOf(trace);
-  Unused moment;
-  for (const uint8_t d : devices) {
-    const Unused unused = options.at ? UnusedAt(trace, d, *options.at) : MostUnusedOf(trace, d);
-    if (d != devices.front() && unused.bytes <= moment.bytes) continue;
-    moment = unused;
-    out.device = d;
-  }
+  out.device = trace::OnlyDevice(trace);
   std::vector<std::string> confs = options.alloc_confs;
   if (confs.empty()) confs.assign(std::begin(kDefaults), std::end(kDefaults));
-  const bool state = trace.events.size() > 0 && !replay::HasHistory(trace, out.device);
-  const EventIndex at = state ? trace.events.size() - 1 : moment.event;
-  const Fragmentation f = FragmentationAt(trace, at, out.device);
+  const bool state = trace.events.size() > 0 && !replay::HasHistory(trace);
+  const EventIndex at = state        ? trace.events.size() - 1
+                        : options.at ? *options.at
+                                     : MostUnused(trace);
+  const Fragmentation f = FragmentationAt(trace, at);
   out.context = f.context;
   out.allocated = f.allocated;
   out.reserved = f.reserved;
   out.cached = f.cached;
   out.holes = f.holes;
-  if (state) return OfState(std::move(out), trace, f, confs);
-  out.releases = replay::FindReleases(trace, out.device);
+  if (state) return OfState(std::move(out), f, confs);
+  out.releases = replay::FindReleases(trace);
 
-  Replays replays(trace, options, out.device, confs.size() + 3);
+  Replays replays(trace, options, confs.size() + 3);
   const std::string& recorded_text = replay::RecordedConf(trace);
   const absl::StatusOr<run::AllocConf> recorded = run::ParseAllocConf(recorded_text);
   if (!recorded.ok()) return recorded.status();
@@ -316,7 +287,7 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
   }
   std::stable_sort(out.remedies.begin(), out.remedies.end(),
                    [](const Remedy& x, const Remedy& y) { return x.given_back > y.given_back; });
-  out.headline = Headline(out, OnDevice(trace, out.device));
+  out.headline = Headline(out);
   return out;
 }
 

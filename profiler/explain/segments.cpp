@@ -1,7 +1,5 @@
 // The segments at a moment, piece by piece.
 #include <algorithm>
-#include <limits>
-#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -11,12 +9,8 @@
 namespace vramscope::explain {
 namespace {
 
+using trace::EndOf;
 using trace::EventIndex;
-
-uint64_t End(uint64_t address, uint64_t bytes) {
-  const uint64_t end = address + bytes;
-  return end < address ? std::numeric_limits<uint64_t>::max() : end;
-}
 
 // The pieces of a mapped range with its blocks, which come by address.
 class PieceBuilder {
@@ -60,7 +54,7 @@ void Fill(SegmentView& view, const std::vector<Range>& mapped,
     for (; next < blocks.size() && blocks[next].address < end; ++next) {
       SegmentView::Piece block = blocks[next];
       // What overlaps the block before it, or leaves the range, is cut off: files lie.
-      const uint64_t block_end = std::min(End(block.address, block.bytes), end);
+      const uint64_t block_end = std::min(EndOf(block.address, block.bytes), end);
       block.address = std::max(block.address, at);
       if (block_end <= block.address) continue;
       block.bytes = block_end - block.address;
@@ -74,19 +68,18 @@ void Fill(SegmentView& view, const std::vector<Range>& mapped,
 
 }  // namespace
 
-std::vector<SegmentView> SegmentsAt(const trace::Trace& trace, EventIndex event,
-                                    std::optional<uint8_t> device) {
+std::vector<SegmentView> SegmentsAt(const trace::Trace& trace, EventIndex event) {
   std::vector<SegmentView> out;
   if (trace.events.size() == 0) return out;
   event = std::min(event, trace.events.size() - 1);
+  const trace::MemoryCursor at = trace::MemoryCursor::Behind(trace, event);
   const trace::SegmentTable& s = trace.segments;
   constexpr uint32_t kNone = ~uint32_t{0};
   std::vector<uint32_t> view_of(s.size(), kNone);
-  for (uint32_t id = 0; id < s.size() && s.alloc_event[id] <= event; ++id) {
-    if (s.free_event[id] <= event) continue;  // kNoEvent is the greatest
-    if (device && s.device[id] != *device) continue;
+  for (const trace::SegmentId segment : at.Segments()) {
+    const uint32_t id = segment.value;
     view_of[id] = static_cast<uint32_t>(out.size());
-    out.push_back({.segment = {id},
+    out.push_back({.segment = segment,
                    .address = s.address[id],
                    .stream = s.stream[id],
                    .mempool = s.mempool[id],
@@ -96,35 +89,30 @@ std::vector<SegmentView> SegmentsAt(const trace::Trace& trace, EventIndex event,
   }
   const trace::AllocationTable& a = trace.allocations;
   std::vector<std::vector<SegmentView::Piece>> blocks(out.size());
-  for (uint32_t id = 0; id < a.size() && a.alloc_event[id] <= event; ++id) {
-    if (a.free_event[id] <= event || !a.segment[id].valid()) continue;
+  for (const trace::AllocationId block : at.Live()) {
+    const uint32_t id = block.value;
+    if (!a.segment[id].valid()) continue;
     const uint32_t view = view_of[a.segment[id].value];
     if (view == kNone) continue;
     blocks[view].push_back({.address = a.address[id],
                             .bytes = a.bytes_rounded[id],
-                            .allocation = {id},
+                            .allocation = block,
                             .use = a.free_requested_event[id] <= event ? SegmentView::Use::kPending
                                                                        : SegmentView::Use::kLive});
   }
-  std::optional<trace::MemoryCursor> at;  // for what is mapped
-  const bool pages =
-      std::any_of(out.begin(), out.end(), [](const auto& v) { return v.expandable; });
-  if (pages) at = trace::MemoryCursor::Behind(trace, event, device);
   for (size_t i = 0; i < out.size(); ++i) {
     const uint32_t id = out[i].segment.value;
-    const uint64_t begin = s.address[id], end = End(begin, s.bytes[id]);
+    const uint64_t begin = s.address[id], end = EndOf(begin, s.bytes[id]);
     std::vector<Range> ranges;
     if (out[i].expandable) {
-      for (const Range& r : at->memory(s.device[id]).mapped().Within(begin, end)) {
-        ranges.push_back(r);
-      }
+      for (const auto& [from, to] : at.mapped().Within(begin, end)) ranges.emplace_back(from, to);
     } else {
       ranges.emplace_back(begin, end);
     }
     Fill(out[i], ranges, blocks[i]);
   }
   std::sort(out.begin(), out.end(), [](const SegmentView& x, const SegmentView& y) {
-    return std::tie(x.device, x.address, x.segment) < std::tie(y.device, y.address, y.segment);
+    return std::tie(x.address, x.segment) < std::tie(y.address, y.segment);
   });
   return out;
 }

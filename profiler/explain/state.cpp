@@ -41,13 +41,13 @@ std::string PoolName(const Fragmentation::PoolUse& p) {
   return fmt::format("{} (private pool {}), {}", p.owner, PoolId(p.mempool), name);
 }
 
-MemoryState StateAt(const trace::Trace& trace, trace::EventIndex event, uint8_t device) {
+MemoryState StateAt(const trace::Trace& trace, trace::EventIndex event) {
   MemoryState s;
-  s.device = device;
+  s.device = trace::OnlyDevice(trace);
   s.event = trace.events.size() == 0 ? 0 : std::min(event, trace.events.size() - 1);
-  s.fragmentation = FragmentationAt(trace, event, device);
-  s.segments = SegmentsAt(trace, event, device);
-  const analysis::LiveSet live = analysis::LiveAt(trace, event, device);
+  s.fragmentation = FragmentationAt(trace, event);
+  s.segments = SegmentsAt(trace, event);
+  const analysis::LiveSet live = analysis::LiveAt(trace, event);
   s.by_site = GroupBySite(trace, live);
   s.by_category = analysis::GroupLive(trace, live, analysis::GroupBy::kCategory);
   for (const Fragmentation::PoolUse& p : s.fragmentation.pools) {
@@ -63,8 +63,8 @@ MemoryState StateAt(const trace::Trace& trace, trace::EventIndex event, uint8_t 
   return s;
 }
 
-MemoryState StateAtEnd(const trace::Trace& trace, uint8_t device) {
-  return StateAt(trace, trace.events.size() == 0 ? 0 : trace.events.size() - 1, device);
+MemoryState StateAtEnd(const trace::Trace& trace) {
+  return StateAt(trace, trace.events.size() == 0 ? 0 : trace.events.size() - 1);
 }
 
 }  // namespace vramscope::explain

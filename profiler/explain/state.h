@@ -1,7 +1,7 @@
 // What is in the memory of one device at one moment, told whole: for files that are a state and no
 // run (a snapshot without a history, torch.cuda.memory_snapshot()), and for any moment of a run.
 //
-//   for (uint8_t device : analysis::DevicesOf(*trace)) Show(StateAtEnd(*trace, device));
+//   for (uint8_t d : trace::DevicesOf(*trace)) Show(StateAtEnd(*trace::OfDevice(trace, d)));
 //
 // Pure functions of an immutable Trace; thread-safe; milliseconds.
 #pragma once
@@ -30,9 +30,9 @@ struct MemoryState {
   uint64_t empty_cache_gives = 0;
   std::string headline;  // one or two sentences
 };
-MemoryState StateAt(const trace::Trace& trace, trace::EventIndex event, uint8_t device);
+MemoryState StateAt(const trace::Trace& trace, trace::EventIndex event);
 // The only real moment of a state.
-MemoryState StateAtEnd(const trace::Trace& trace, uint8_t device);
+MemoryState StateAtEnd(const trace::Trace& trace);
 
 // "large, stream 0"; of a private pool its owner and its id.
 std::string PoolName(const Fragmentation::PoolUse& pool);

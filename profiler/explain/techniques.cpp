@@ -173,7 +173,7 @@ class Finder {
 
   // Most gradients that the trace has had; where it has had none, as many as parameters.
   uint64_t AllGradients() const {
-    const analysis::MemoryCurves curves = analysis::ComputeCurves(t_, oom_.device);
+    const analysis::MemoryCurves curves = analysis::ComputeCurves(t_);
     const auto& gradients = curves.category[static_cast<size_t>(Category::kGradient)];
     const uint64_t most =
         gradients.empty() ? 0 : *std::max_element(gradients.begin(), gradients.end());

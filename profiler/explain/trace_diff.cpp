@@ -127,16 +127,6 @@ analysis::Peak PeakAt(const analysis::LiveSet& live, uint64_t reserved) {
           .by_category = live.by_category};
 }
 
-// The device that is shown of B, or its only one, and the same one of A if it has it.
-analysis::DevicePair ShownPair(const trace::Trace& a, const trace::Trace& b) {
-  analysis::DevicePair pair{analysis::DeviceToShow(a), analysis::DeviceToShow(b)};
-  std::optional<uint8_t> shown = pair.b;
-  if (const auto of_b = analysis::DevicesOf(b); !shown && of_b.size() == 1) shown = of_b.front();
-  for (const analysis::DevicePair& of : analysis::DevicePairs(a, b))
-    if (pair.a && shown && of.b == shown && of.a) pair.a = of.a;
-  return pair;
-}
-
 std::string Headline(const TraceDiff& diff) {
   const auto delta = static_cast<int64_t>(diff.b.allocated - diff.a.allocated);
   size_t changed = 0;
@@ -177,17 +167,14 @@ std::string_view Name(TraceDiff::Change change) {
 }
 
 absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& b,
-                                     std::optional<int32_t> step,
-                                     std::optional<analysis::DevicePair> devices) {
-  const analysis::DevicePair pair = devices ? *devices : ShownPair(a, b);
+                                     std::optional<int32_t> step) {
   const trace::Trace* traces[2] = {&a, &b};
   analysis::LiveSet live[2];
   analysis::Peak peaks[2];
   std::vector<analysis::StepRow> rows[2];
   for (int side = 0; side < 2; ++side) {
     const trace::Trace& t = *traces[side];
-    const std::optional<uint8_t> device = side == 0 ? pair.a : pair.b;
-    const analysis::MemoryCurves curves = analysis::ComputeCurves(t, device);
+    const analysis::MemoryCurves curves = analysis::ComputeCurves(t);
     rows[side] = analysis::StepTable(t, curves);
     peaks[side] = analysis::FindPeak(t, curves);
     EventIndex event = peaks[side].context.event;
@@ -199,15 +186,14 @@ absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& 
       }
       const auto row = std::find_if(rows[side].begin(), rows[side].end(),
                                     [&](const auto& r) { return r.index == *step; });
-      live[side] = analysis::LiveAt(t, event, device);
+      live[side] = analysis::LiveAt(t, event);
       peaks[side] =
           PeakAt(live[side], row == rows[side].end() ? live[side].reserved : row->peak_reserved);
     } else {
-      live[side] = analysis::LiveAt(t, event, device);
+      live[side] = analysis::LiveAt(t, event);
     }
   }
   TraceDiff diff;
-  diff.devices = pair;
   diff.a = peaks[0];
   diff.b = peaks[1];
   diff.steps = StepsOf(rows[0], rows[1], diff);

@@ -69,7 +69,6 @@ class Replays {
     replay::ReplayOptions replay{.alloc_conf = conf,
                                  .device_memory_bytes = limit > extra ? limit - extra : 1,
                                  .restart = true,
-                                 .device = oom_.device,
                                  .holes = false};
     if (!Whole(technique)) replay.last = request_;
     if (technique != nullptr) {
@@ -130,7 +129,7 @@ absl::StatusOr<std::vector<WayOut>> ReplayedWays(const trace::Trace& trace, cons
   const absl::StatusOr<run::AllocConf> recorded = run::ParseAllocConf(text);
   if (!recorded.ok()) return recorded.status();
   const std::vector<Technique> techniques =
-      TechniquesFor(trace, analysis::LiveAt(trace, oom.event, oom.device), oom);
+      TechniquesFor(trace, analysis::LiveAt(trace, oom.event), oom);
   Replays replays(trace, oom, options);
   replays.SetCount(1 + std::size(kSettings) + techniques.size());
 

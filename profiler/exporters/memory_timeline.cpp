@@ -83,7 +83,7 @@ class GzipOutput {
 class TimelineWriter {
  public:
   TimelineWriter(const trace::Trace& trace, std::ostream& out, const MemoryTimelineOptions& options)
-      : trace_(trace), options_(options), gzip_(out), at_(trace, options.device) {}
+      : trace_(trace), options_(options), gzip_(out), at_(trace) {}
 
   absl::Status Write() {
     const trace::EventTable& events = trace_.events;
@@ -112,7 +112,6 @@ class TimelineWriter {
     if (kind != EventKind::kAlloc && kind != EventKind::kFreeCompleted && kind != EventKind::kRetag)
       return;
     const auto id = static_cast<uint32_t>(trace_.events.id[event]);
-    if (trace_.allocations.device[id] != options_.device) return;
     at_.AdvanceTo(event);  // what held before it
     const Category category = at_.CategoryOf({id});
     const bool before = trace_.recording_begin != trace::kNoEvent && event < trace_.recording_begin;

@@ -25,12 +25,12 @@
 namespace vramscope::exporters {
 
 struct MemoryTimelineOptions {
-  uint8_t device = 0;  // the format holds one
   std::function<void(double fraction)> progress = {};
   const std::atomic<bool>* cancel = nullptr;  // set: kCancelled
 };
 
 // Errors: kDataLoss when `out` refuses the bytes (full disk); kCancelled.
+// `trace`: of one device, as the format holds one.
 absl::Status WriteMemoryTimeline(const trace::Trace& trace, std::ostream& out,
                                  const MemoryTimelineOptions& options = {});
 

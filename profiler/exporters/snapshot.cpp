@@ -10,6 +10,7 @@
 #include "profiler/exporters/snapshot_pickle.h"
 #include "profiler/exporters/snapshot_times.h"
 #include "profiler/run/alloc_conf.h"
+#include "profiler/trace/allocator_events.h"
 
 namespace vramscope::exporters {
 namespace {
@@ -63,10 +64,11 @@ class SnapshotWriter {
   }
 
  private:
-  // What a recording began with is in its segments; of a state, that is all.
+  // What a recording began with is in its segments; of a state that is all, but for the mark of
+  // the snapshot.
   static EventIndex FirstEntry(const trace::Trace& trace) {
-    if (trace.info.content == trace::Content::kState) return trace.events.size();
-    return trace.recording_begin == kNoEvent ? 0 : trace.recording_begin + 1;
+    if (trace.recording_begin != kNoEvent) return trace.recording_begin + 1;
+    return trace.info.content == trace::Content::kState ? trace.events.size() : 0;
   }
   bool HasCategories() const {
     const std::vector<Category>& main = trace_.allocations.main_category;
@@ -219,18 +221,16 @@ class SnapshotWriter {
 
   int DeviceOf(EventIndex event, uint32_t activity) const {
     const uint64_t id = trace_.events.id[event];
-    switch (trace_.events.kind[event]) {
-      case EventKind::kAlloc:
-      case EventKind::kFreeRequested:
-      case EventKind::kFreeCompleted:
-      case EventKind::kRetag:
+    switch (trace::SubjectOf(trace_.events.kind[event])) {
+      case trace::Subject::kBlock:
         return trace_.allocations.device[id];
-      case EventKind::kOutOfMemory:
-      case EventKind::kMarker:
-        return activity == kNoActivity ? 0 : trace_.activities.device[activity];
-      default:
+      case trace::Subject::kSegment:
         return trace_.segments.device[id];
+      case trace::Subject::kDevice:
+      case trace::Subject::kRun:
+        return activity == kNoActivity ? 0 : trace_.activities.device[activity];
     }
+    return 0;
   }
   // Expandable segments come to be by their maps; the reservation of addresses is no entry.
   bool IsAddressSpace(EventIndex event) const {

@@ -11,12 +11,14 @@
 #include "profiler/importers/printable.h"
 #include "profiler/importers/snapshot_keys.h"
 #include "profiler/importers/snapshot_parts.h"
+#include "profiler/run/units.h"
 
 namespace vramscope::importers {
 namespace {
 
 using recording::EntryTable;
 using recording::Recording;
+using run::Counted;
 
 class Finisher {
  public:
@@ -50,21 +52,21 @@ class Finisher {
 
  private:
   void Warn(std::string text) { r_.warnings.push_back(std::move(text)); }
+  static std::string Entries(uint64_t count) { return Counted(count, "entry", "entries"); }
 
   void Warnings() {
     if (r_.overflowed)
-      Warn(fmt::format(
-          "the recording's buffer{} was full: its oldest entries are lost",
-          parts_.max_entries > 0 ? fmt::format(" of {} entries", parts_.max_entries) : ""));
+      Warn(fmt::format("the recording's buffer{} was full: its oldest entries are lost",
+                       parts_.max_entries > 0 ? " of " + Entries(parts_.max_entries) : ""));
     if (parts_.entries_without_time > 0 && parts_.has_times)
-      Warn(fmt::format("{} entries say no time: shown one microsecond after the entry before",
-                       parts_.entries_without_time));
+      Warn(Entries(parts_.entries_without_time) +
+           " without a time: shown one microsecond after the one before");
     if (parts_.host_segments > 0 || parts_.host_entries > 0)
       Warn(fmt::format(
-          "pinned host memory is not shown: {} segments of {} bytes, of which {} blocks "
-          "of {} bytes are in use; {} entries",
-          parts_.host_segments, parts_.host_bytes, parts_.host_blocks, parts_.host_used,
-          parts_.host_entries));
+          "pinned host memory is not shown: {} of {} bytes, of which {} of {} bytes in use; {}",
+          Counted(parts_.host_segments, "segment", "segments"), parts_.host_bytes,
+          Counted(parts_.host_blocks, "block", "blocks"), parts_.host_used,
+          Entries(parts_.host_entries)));
     if (!parts_.other_actions.empty()) {
       std::string names;
       for (const auto& [name, count] : parts_.other_actions)
@@ -137,9 +139,7 @@ class Finisher {
   }
 
   void WarnMoved(uint64_t entries) {
-    if (entries > 0)
-      Warn(
-          fmt::format("{} entries are older than the one before them: shown at its time", entries));
+    if (entries > 0) Warn(Entries(entries) + " older than the one before: shown at its time");
   }
 
   std::span<int64_t> Times(SnapshotParts::Rows rows) {
@@ -274,12 +274,12 @@ class Finisher {
   absl::Status Lost() {
     if (parts_.cut.empty()) return absl::OkStatus();
     if (total_ == 0) {
-      r_.lost =
-          fmt::format("{}; the {} segments before that are shown", parts_.cut, r_.segments.size());
+      r_.lost = fmt::format("{}; what came before that is shown: {}", parts_.cut,
+                            Counted(r_.segments.size(), "segment", "segments"));
     } else {
       r_.lost = fmt::format(
-          "{}; the {} entries before that are shown, those after them are lost, {}", parts_.cut,
-          total_,
+          "{}; what came before that is shown: {}; those after are lost, {}", parts_.cut,
+          Entries(total_),
           r_.has_segments ? "and what no entry touched is taken from the segments at the end"
                           : "and with them the segments: blocks that no entry names are missing");
       // With a range this is done once all entries are at hand.
@@ -403,8 +403,8 @@ class Finisher {
     const EntryTable& e = r_.entries;
     const bool any = e.size() > 0;
     if (!r_.has_times) {
-      Warn(fmt::format("{} annotations are left away: the entries have no times",
-                       parts_.annotations.size()));
+      Warn(Counted(parts_.annotations.size(), "annotation", "annotations") +
+           " left away: the entries have no times");
       return;
     }
     const int64_t first = any ? e.time_ns.front() : 0;

@@ -121,10 +121,8 @@ class FirstStep {
   // without any of them come when they are asked for.
   bool StartState() {
     if (h_.start_segments.empty()) return false;
-    device_ = h_.allocations.device[kept_[open_.begin()->second].allocation];
     std::vector<uint32_t> base;
     for (uint32_t a = 0; a < h_.older; ++a) {
-      if (h_.allocations.device[a] != device_) continue;
       if (labels_.category[a] == Category::kWorkspace) {
         workspaces_[h_.allocations.address[a]] = Bytes(a);
       } else if (l_.dead[a] >= n_ && !moving_.contains(a)) {
@@ -137,7 +135,6 @@ class FirstStep {
     size_t next = 0;
     uint64_t end = 0;
     for (const recording::SegmentState& s : h_.start_segments) {
-      if (s.device != device_) continue;
       if (s.expandable || s.mempool != 0) return false;
       if (s.address < end || s.bytes == 0 || s.address > kHighest || s.bytes > kHighest) {
         return false;  // damaged
@@ -371,7 +368,7 @@ class FirstStep {
     bool states = false;
     for (EntryIndex i = step_.begin; i < step_.end; ++i) {
       const uint32_t a = h_.allocation_of_entry[i];
-      if (a >= l_.born.size() || h_.allocations.device[a] != device_) continue;
+      if (a >= l_.born.size()) continue;
       if (r_.entries.action[i] == Action::kAlloc) {
         if (i >= step_.optimizer && !std::exchange(states, true)) make_states();
         if (std::find(workspace.begin(), workspace.end(), i) != workspace.end()) {
@@ -475,8 +472,7 @@ class FirstStep {
   absl::flat_hash_set<uint32_t> moving_;          // allocations that the first step made
   SizeCounts gradients_;
   uint32_t parameters_ = 0, states_ = 0, counters_ = 0;
-  uint64_t asked_ = 0;  // bytes in question
-  uint8_t device_ = 0;
+  uint64_t asked_ = 0;                                  // bytes in question
   absl::flat_hash_map<uint64_t, uint64_t> workspaces_;  // address -> bytes
   std::vector<CachingAllocator::SegmentState> start_;
   KnownSegments known_;

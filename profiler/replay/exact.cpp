@@ -11,6 +11,8 @@
 #include "profiler/replay/recorded_state.h"
 #include "profiler/replay/releases.h"
 #include "profiler/replay/start_states.h"
+#include "profiler/run/units.h"
+#include "profiler/trace/allocator_events.h"
 
 namespace vramscope::replay {
 namespace {
@@ -20,6 +22,7 @@ using allocator::CachingAllocator;
 using allocator::Segment;
 using trace::EventIndex;
 using trace::EventKind;
+using trace::IsAllocatorEvent;
 using trace::kNoEvent;
 
 constexpr EventIndex kProgressStep = 1 << 16;
@@ -40,11 +43,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
  public:
   Exact(const trace::Trace& t, const ReplayOptions& options, const run::AllocConf& conf,
         uint64_t most_differences)
-      : t_(t),
-        options_(options),
-        conf_(conf),
-        device_(options.device),
-        most_differences_(most_differences) {
+      : t_(t), options_(options), conf_(conf), most_differences_(most_differences) {
     plan_ = t.info.backend == trace::Backend::kPlan;
     settings_.conf = conf;
     settings_.device_total_bytes = t.info.device.memory_bytes;
@@ -61,13 +60,13 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   absl::StatusOr<Replayed> Run() {
     out_.conf = conf_;
     CountTotals();
-    const RecordedState start = StateBefore(t_, begin_, device_, conf_);
+    const RecordedState start = StateBefore(t_, begin_, conf_);
     if (start.blocks_left_out > 0) {
-      out_.warnings.push_back(fmt::format(
-          "{} blocks of the start state lie in no segment or over others and are left out",
-          start.blocks_left_out));
+      out_.warnings.push_back(
+          fmt::format("left out: {} of the start state in no segment or over others",
+                      run::Counted(start.blocks_left_out, "block", "blocks")));
     }
-    StartStates states(t_, begin_, device_, start, conf_);
+    StartStates states(t_, begin_, start, conf_);
     states_ = &states;
     if (absl::Status status = Begin(start); !status.ok()) return status;
     const uint32_t n = t_.events.size();
@@ -152,7 +151,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
 
   void CountTotals() {
     for (EventIndex i = begin_; i < t_.events.size(); ++i) {
-      if (!Ours(i)) continue;
+      if (!IsAllocatorEvent(t_.events.kind[i])) continue;
       switch (t_.events.kind[i]) {
         case EventKind::kAlloc:
           ++out_.addresses_total;
@@ -171,25 +170,6 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     }
   }
 
-  // Of the allocator, and of the device that is replayed.
-  bool Ours(EventIndex i) {
-    switch (t_.events.kind[i]) {
-      case EventKind::kAlloc:
-      case EventKind::kFreeRequested:
-      case EventKind::kFreeCompleted:
-        return t_.allocations.device[t_.events.id[i]] == device_;
-      case EventKind::kSegmentAlloc:
-      case EventKind::kSegmentFree:
-      case EventKind::kSegmentMap:
-      case EventKind::kSegmentUnmap:
-        return t_.segments.device[t_.events.id[i]] == device_;
-      case EventKind::kOutOfMemory:
-        return t_.activities.device[Activity(i)] == device_;
-      default:
-        return false;
-    }
-  }
-
   uint32_t Activity(EventIndex i) const {
     const auto& events = t_.activities.event;
     return static_cast<uint32_t>(std::lower_bound(events.begin(), events.end(), i) -
@@ -202,7 +182,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   }
 
   void Step(EventIndex i) {
-    if (!Ours(i)) return;
+    if (!IsAllocatorEvent(t_.events.kind[i])) return;
     at_ = i;
     const uint64_t id = t_.events.id[i];
     switch (t_.events.kind[i]) {
@@ -338,7 +318,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
 
   // Whether the program asked for what went back from event `i` on.
   bool CalledFor(EventIndex i) {
-    if (!releases_.has_value()) releases_ = FindReleases(t_, device_, conf_);
+    if (!releases_.has_value()) releases_ = FindReleases(t_, conf_);
     const auto it = std::lower_bound(releases_->all.begin(), releases_->all.end(), i,
                                      [](const Release& r, EventIndex e) { return r.last < e; });
     return it != releases_->all.end() && it->cause == Release::Cause::kEmptyCache;
@@ -366,7 +346,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   // Whether the allocator's next event from `i` on is one of the driver: then a free that is
   // completed at once may have been a pending one, that a release waited for.
   bool DriverComesNext(EventIndex i) {
-    while (i < t_.events.size() && !Ours(i)) ++i;
+    while (i < t_.events.size() && !IsAllocatorEvent(t_.events.kind[i])) ++i;
     if (i >= t_.events.size()) return false;
     const EventKind kind = t_.events.kind[i];
     return kind != EventKind::kAlloc && kind != EventKind::kFreeRequested &&
@@ -486,9 +466,10 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     states_->ForgetAll();
     if (out_.differences > most_differences_) {
       out_.warnings.push_back(
-          fmt::format("what comes after {} differences is not compared", most_differences_));
+          fmt::format("what comes after {} is not compared",
+                      run::Counted(most_differences_, "difference", "differences")));
       stopped_ = true;
-    } else if (absl::Status status = Begin(StateBefore(t_, i + 1, device_, conf_)); !status.ok()) {
+    } else if (absl::Status status = Begin(StateBefore(t_, i + 1, conf_)); !status.ok()) {
       out_.warnings.push_back(fmt::format("what comes after event {} is not compared: {}", i,
                                           std::string(status.message())));
       stopped_ = true;
@@ -527,13 +508,12 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     out_.start_states_consistent = states_->consistent().states;
     out_.log10_consistent = states_->consistent().log10;
     const uint32_t n = t_.events.size();
-    out_.end_state_equal =
-        !stopped_ && SameBlocks(model_->Snapshot(), StateBefore(t_, n, device_, conf_));
+    out_.end_state_equal = !stopped_ && SameBlocks(model_->Snapshot(), StateBefore(t_, n, conf_));
     // The recording is the model here, or nearly: the same holes.
     if (n > 0) {
       CachingAllocator at_peak(settings_, nullptr);
       const EventIndex peak = std::min(out_.peak_reserved_event, n - 1);
-      if (at_peak.Restore(StateBefore(t_, peak + 1, device_, conf_).segments).ok()) {
+      if (at_peak.Restore(StateBefore(t_, peak + 1, conf_).segments).ok()) {
         MeasureHoles(at_peak, out_);
       }
     }
@@ -559,7 +539,6 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   const trace::Trace& t_;
   const ReplayOptions& options_;
   const run::AllocConf conf_;
-  const uint8_t device_;
   const uint64_t most_differences_;
   bool plan_ = false;
   EventIndex begin_ = 0;

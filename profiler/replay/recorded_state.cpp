@@ -14,17 +14,6 @@ using trace::EventIndex;
 using trace::EventKind;
 using trace::kNoEvent;
 
-bool Alive(EventIndex begin, EventIndex end_event, EventIndex at) {
-  return begin < at && (end_event == kNoEvent || end_event >= at);
-}
-
-// Mapped addresses of all expandable segments.
-trace::RangeSet MappedBefore(const trace::Trace& t, EventIndex end, uint8_t device) {
-  trace::MemoryCursor at(t, device);
-  at.AdvanceTo(end);
-  return at.memory(device).mapped();
-}
-
 // A recording knows of an expandable segment only the addresses that were ever mapped. Behind them
 // it goes on, and what can grow is chosen last.
 void Extend(RecordedState& state, const run::AllocConf& conf) {
@@ -55,29 +44,20 @@ void Extend(RecordedState& state, const run::AllocConf& conf) {
 
 }  // namespace
 
-RecordedState StateBefore(const trace::Trace& t, EventIndex end, uint8_t device,
-                          const run::AllocConf& conf) {
+RecordedState StateBefore(const trace::Trace& t, EventIndex end, const run::AllocConf& conf) {
   RecordedState out;
   const trace::SegmentTable& s = t.segments;
   const trace::AllocationTable& a = t.allocations;
+  if (end == 0) return out;
+  const trace::MemoryCursor there = trace::MemoryCursor::Behind(t, end - 1);
   std::vector<uint32_t> rows;
-  for (uint32_t row = 0; row < a.size(); ++row) {
-    if (a.device[row] == device && Alive(a.alloc_event[row], a.free_event[row], end)) {
-      rows.push_back(row);
-    }
-  }
+  for (const trace::AllocationId id : there.Live()) rows.push_back(id.value);
   std::sort(rows.begin(), rows.end(),
             [&a](uint32_t x, uint32_t y) { return a.address[x] < a.address[y]; });
   std::vector<uint32_t> segments;
-  bool expandable = false;
-  for (uint32_t row = 0; row < s.size(); ++row) {
-    if (s.device[row] != device || !Alive(s.alloc_event[row], s.free_event[row], end)) continue;
-    segments.push_back(row);
-    expandable |= s.expandable[row] != 0;
-  }
+  for (const trace::SegmentId id : there.Segments()) segments.push_back(id.value);
   std::sort(segments.begin(), segments.end(),
             [&s](uint32_t x, uint32_t y) { return s.address[x] < s.address[y]; });
-  const trace::RangeSet mapped = expandable ? MappedBefore(t, end, device) : trace::RangeSet();
 
   size_t next = 0;
   for (const uint32_t row : segments) {
@@ -99,7 +79,7 @@ RecordedState StateBefore(const trace::Trace& t, EventIndex end, uint8_t device,
     // What is not in use: free, and of an expandable segment free or without memory.
     const auto fill = [&](uint64_t from, uint64_t to) {
       if (!state.segment.expandable) return put(from, to, true);
-      mapped.ForEachPiece(from, to, put);
+      there.mapped().ForEachPiece(from, to, put);
     };
     uint64_t at = state.segment.address;
     const uint64_t segment_end = at + state.segment.bytes;

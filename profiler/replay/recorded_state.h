@@ -15,9 +15,9 @@ struct RecordedState {
   uint64_t blocks_left_out = 0;  // live blocks that lie in no segment, or over others
 };
 
-// Before event `end`, of one device. Requests from max_split_size on were given whole blocks, which
+// Before event `end`. Requests from max_split_size on were given whole blocks, which
 // a recording does not always state.
-RecordedState StateBefore(const trace::Trace& trace, trace::EventIndex end, uint8_t device,
+RecordedState StateBefore(const trace::Trace& trace, trace::EventIndex end,
                           const run::AllocConf& conf);
 
 }  // namespace vramscope::replay

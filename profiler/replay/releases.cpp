@@ -14,6 +14,7 @@
 #include "profiler/replay/replay.h"
 #include "profiler/run/alloc_conf.h"
 #include "profiler/run/units.h"
+#include "profiler/trace/allocator_events.h"
 #include "profiler/trace/memory_cursor.h"
 
 namespace vramscope::replay {
@@ -57,22 +58,22 @@ class Stacks {
 
 class Finder {
  public:
-  Finder(const trace::Trace& t, uint8_t device, const run::AllocConf& conf)
-      : t_(t), device_(device), conf_(conf), stacks_(t), live_in_(t.segments.size(), 0) {
+  Finder(const trace::Trace& t, const run::AllocConf& conf)
+      : t_(t), conf_(conf), stacks_(t), live_in_(t.segments.size(), 0) {
     const auto& expandable = t.segments.expandable;
     has_pages_ = std::find(expandable.begin(), expandable.end(), 1) != expandable.end();
     begin_ = t.recording_begin == trace::kNoEvent ? 0 : t.recording_begin;
   }
 
   Releases Run() {
-    trace::MemoryCursor cursor(t_, device_);
+    trace::MemoryCursor cursor(t_);
     for (EventIndex i = 0; i < t_.events.size(); ++i) {
-      const uint64_t before = cursor.memory(device_).sums().reserved;
+      const uint64_t before = cursor.sums().reserved;
       // What goes back is looked at while it is still there.
-      if (GivesBack(t_.events.kind[i]) && Ours(i)) GiveBack(i, before, cursor.memory(device_));
+      if (GivesBack(t_.events.kind[i])) GiveBack(i, before, cursor.mapped());
       cursor.Apply();
-      Event(i, cursor.memory(device_).sums().reserved);
-      if (i >= begin_) most_ = std::max(most_, cursor.memory(device_).sums().reserved);
+      Event(i, cursor.sums().reserved);
+      if (i >= begin_) most_ = std::max(most_, cursor.sums().reserved);
     }
     if (open_) Close(0);
     StatedCard();
@@ -98,30 +99,12 @@ class Finder {
     bool served_late = false;  // if what had just been freed was free already when it was asked for
   };
 
-  bool Ours(EventIndex i) {
-    const uint64_t id = t_.events.id[i];
-    switch (t_.events.kind[i]) {
-      case EventKind::kAlloc:
-      case EventKind::kFreeRequested:
-      case EventKind::kFreeCompleted:
-        return t_.allocations.device[id] == device_;
-      case EventKind::kSegmentAlloc:
-      case EventKind::kSegmentFree:
-      case EventKind::kSegmentMap:
-      case EventKind::kSegmentUnmap:
-        return t_.segments.device[id] == device_;
-      case EventKind::kOutOfMemory:
-        return t_.activities.device[Activity(i)] == device_;
-      default:
-        return false;
-    }
-  }
   size_t Activity(EventIndex i) {
     while (t_.activities.event[activity_] < i) ++activity_;
     return activity_;
   }
 
-  void GiveBack(EventIndex i, uint64_t reserved, const trace::DeviceMemory& memory) {
+  void GiveBack(EventIndex i, uint64_t reserved, const trace::RangeSet& mapped) {
     const uint64_t id = t_.events.id[i];
     const trace::SegmentTable& s = t_.segments;
     if (asking_) Close(asked_);  // a request that did not come to an end
@@ -146,7 +129,7 @@ class Finder {
     if (t_.events.kind[i] == EventKind::kSegmentUnmap) {
       bytes = t_.events.bytes[i];
       const uint64_t at = t_.activities.address[Activity(i)];
-      piece = FreeAround(id, at, at + bytes, memory);
+      piece = FreeAround(id, at, at + bytes, mapped);
     } else if (s.expandable[id] == 0) {
       bytes = s.bytes[id];
       piece = {s.address[id], s.address[id] + bytes};
@@ -164,13 +147,13 @@ class Finder {
 
   // The free block that a range of pages is part of.
   std::pair<uint64_t, uint64_t> FreeAround(uint64_t segment, uint64_t begin, uint64_t end,
-                                           const trace::DeviceMemory& memory) const {
+                                           const trace::RangeSet& mapped) const {
     uint64_t from = t_.segments.address[segment];
     uint64_t to = from + t_.segments.bytes[segment];
-    const auto mapped = memory.mapped().FirstEndingAfter(begin);
-    if (mapped != memory.mapped().end() && mapped->first <= begin) {
-      from = std::max(from, mapped->first);
-      to = std::min(to, mapped->second);
+    const auto range = mapped.FirstEndingAfter(begin);
+    if (range != mapped.end() && range->first <= begin) {
+      from = std::max(from, range->first);
+      to = std::min(to, range->second);
     }
     auto next = live_.lower_bound(begin);
     if (next != live_.end()) to = std::min(to, next->first);
@@ -180,7 +163,7 @@ class Finder {
   }
 
   void Event(EventIndex i, uint64_t reserved) {
-    if (!Ours(i)) return;
+    if (!trace::IsAllocatorEvent(t_.events.kind[i])) return;
     const EventKind kind = t_.events.kind[i];
     const uint64_t id = t_.events.id[i];
     switch (kind) {
@@ -446,7 +429,6 @@ class Finder {
   static constexpr uint64_t kNothing = std::numeric_limits<uint64_t>::max();
 
   const trace::Trace& t_;
-  const uint8_t device_;
   const run::AllocConf conf_;
   Stacks stacks_;
   EventIndex begin_ = 0;
@@ -527,38 +509,17 @@ std::string_view Name(Card::Source source) {
   return "";
 }
 
-Releases FindReleases(const trace::Trace& trace, uint8_t device,
-                      const std::optional<run::AllocConf>& conf) {
-  if (conf.has_value()) return Finder(trace, device, *conf).Run();
-  return Finder(trace, device, run::ParseAllocConf(RecordedConf(trace)).value_or(run::AllocConf{}))
-      .Run();
+Releases FindReleases(const trace::Trace& trace, const std::optional<run::AllocConf>& conf) {
+  if (conf.has_value()) return Finder(trace, *conf).Run();
+  return Finder(trace, run::ParseAllocConf(RecordedConf(trace)).value_or(run::AllocConf{})).Run();
 }
 
-bool HasHistory(const trace::Trace& trace, uint8_t device) {
+bool HasHistory(const trace::Trace& trace) {
   if (trace.info.content == trace::Content::kState) return false;
   if (trace.recording_begin == trace::kNoEvent) return true;
-  const EventIndex n = trace.events.size();
-  for (EventIndex i = trace.recording_begin + 1; i < n; ++i) {
-    const uint64_t id = trace.events.id[i];
-    switch (trace.events.kind[i]) {
-      case EventKind::kAlloc:
-      case EventKind::kFreeRequested:
-      case EventKind::kFreeCompleted:
-        if (trace.allocations.device[id] == device) return true;
-        break;
-      case EventKind::kSegmentAlloc:
-      case EventKind::kSegmentFree:
-      case EventKind::kSegmentMap:
-      case EventKind::kSegmentUnmap:
-        if (trace.segments.device[id] == device) return true;
-        break;
-      case EventKind::kOutOfMemory:
-        return true;
-      default:
-        break;
-    }
-  }
-  return false;
+  const std::vector<EventKind>& kinds = trace.events.kind;
+  return std::any_of(kinds.begin() + trace.recording_begin + 1, kinds.end(),
+                     trace::IsAllocatorEvent);
 }
 
 }  // namespace vramscope::replay

@@ -2,11 +2,12 @@
 // torch.cuda.empty_cache(), or a request did not fit and the allocator gave its cache back before
 // it asked once more. The latter tell how much the card had for segments, which no file states.
 //
-//   const Releases r = FindReleases(trace, /*device=*/0);
+//   const Releases r = FindReleases(trace);
 //   r.card_full;   // 39: "flushed 39 times because the card was full"
 //   r.card.bytes;  // inferred from them
 //
-// Pure functions of an immutable Trace; thread-safe. One walk over the events.
+// Of one device (trace/one_device.h). Pure functions of an immutable Trace; thread-safe. One walk
+// over the events.
 #pragma once
 
 #include <cstdint>
@@ -80,11 +81,10 @@ struct Releases {
   std::string headline;
 };
 // `conf`: the settings that it ran under; not given: those that the file states.
-Releases FindReleases(const trace::Trace& trace, uint8_t device,
-                      const std::optional<run::AllocConf>& conf = {});
+Releases FindReleases(const trace::Trace& trace, const std::optional<run::AllocConf>& conf = {});
 
 // Whether the file tells what the device's memory went through, and not only what was there at one
-// moment: some allocator event of it lies behind the beginning of the recording.
-bool HasHistory(const trace::Trace& trace, uint8_t device);
+// moment: some allocator event lies behind the beginning of the recording.
+bool HasHistory(const trace::Trace& trace);
 
 }  // namespace vramscope::replay

@@ -15,8 +15,7 @@ constexpr uint64_t kMostDifferences = 100;
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
 // One setting changed from what the file says.
-std::vector<run::AllocConf> Suspects(const trace::Trace& trace, uint8_t device,
-                                     const run::AllocConf& said) {
+std::vector<run::AllocConf> Suspects(const trace::Trace& trace, const run::AllocConf& said) {
   std::vector<run::AllocConf> out;
   const auto add = [&out, &said](run::AllocConf conf) {
     if (conf != said) out.push_back(std::move(conf));
@@ -27,7 +26,7 @@ std::vector<run::AllocConf> Suspects(const trace::Trace& trace, uint8_t device,
   uint64_t segment_bytes = 0;  // of one that a request below 10 MiB made
   for (uint32_t row = 0; row < a.size(); ++row) {
     const trace::SegmentId id = a.segment[row];
-    if (!id.valid() || a.device[row] != device) continue;
+    if (!id.valid()) continue;
     (s.expandable[id.value] ? expandable : plain) = true;
     if (s.alloc_event[id.value] + 1 == a.alloc_event[row] && a.bytes[row] > kMiB &&
         a.bytes[row] < 9 * kMiB && !s.expandable[id.value] &&
@@ -83,13 +82,13 @@ absl::StatusOr<Replayed> WhatIf(const trace::Trace& trace, const ReplayOptions& 
   // Where the model follows the recording in every choice, that is the answer: addresses that
   // the driver gave, and tails that the file does not state, are in it.
   if (AsRecorded(options, recorded) && trace.info.backend != trace::Backend::kPlan) {
-    ReplayOptions exactly{.device = options.device, .try_settings = false};
+    ReplayOptions exactly{.try_settings = false};
     exactly.progress = options.progress;
     exactly.cancel = options.cancel;
     absl::StatusOr<Replayed> out = ReplayExactly(trace, exactly, recorded, 0);
     if (absl::IsCancelled(out.status())) return out.status();
     if (out.ok() && out->differences == 0) {
-      const Card card = FindReleases(trace, options.device).card;
+      const Card card = FindReleases(trace).card;
       out->what_if = true;
       out->kept = trace.recording_begin != trace::kNoEvent;
       out->device_memory_bytes = card.bytes;
@@ -109,7 +108,7 @@ absl::StatusOr<Replayed> WhatIf(const trace::Trace& trace, const ReplayOptions& 
 
 absl::StatusOr<Replayed> Replay(const trace::Trace& trace, const ReplayOptions& options) {
   absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(RecordedConf(trace));
-  if (trace.events.size() > 0 && !HasHistory(trace, options.device)) return NoHistory();
+  if (trace.events.size() > 0 && !HasHistory(trace)) return NoHistory();
   if (options.what_if()) {
     if (!conf.ok()) conf = run::AllocConf();
     return WhatIf(trace, options, *conf);
@@ -129,8 +128,8 @@ absl::StatusOr<Replayed> Replay(const trace::Trace& trace, const ReplayOptions& 
   absl::StatusOr<Replayed> out = ReplayExactly(trace, options, *conf, kMostDifferences);
   if (!out.ok() || out->differences == 0 || !options.try_settings) return out;
   // Most that are wrong differ early, which ends their replay.
-  const ReplayOptions quiet{.device = options.device, .cancel = options.cancel};
-  for (run::AllocConf& suspect : Suspects(trace, options.device, *conf)) {
+  const ReplayOptions quiet{.cancel = options.cancel};
+  for (run::AllocConf& suspect : Suspects(trace, *conf)) {
     const absl::StatusOr<Replayed> tried = ReplayExactly(trace, quiet, suspect, 0);
     if (absl::IsCancelled(tried.status())) return tried.status();
     if (!tried.ok() || tried->differences > 0) continue;
@@ -144,14 +143,9 @@ absl::StatusOr<Baseline> ReplayBaseline(const trace::Trace& trace, const ReplayO
   const run::AllocConf recorded =
       run::ParseAllocConf(RecordedConf(trace)).value_or(run::AllocConf());
   const auto& born = trace.allocations.alloc_event;
-  const auto& device = trace.allocations.device;
-  bool older = false;
-  for (uint32_t row = 0; trace.recording_begin != trace::kNoEvent && row < born.size() &&
-                         born[row] < trace.recording_begin && !older;
-       ++row) {
-    older = device[row] == options.device;
-  }
-  ReplayOptions one{.alloc_conf = recorded, .device = options.device, .holes = options.holes};
+  const bool older = trace.recording_begin != trace::kNoEvent && !born.empty() &&
+                     born.front() < trace.recording_begin;
+  ReplayOptions one{.alloc_conf = recorded, .holes = options.holes};
   one.cancel = options.cancel;
   const auto progress = [&](double from, double part) -> std::function<void(double)> {
     if (!options.progress) return {};

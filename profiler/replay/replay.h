@@ -5,7 +5,8 @@
 //   ASSIGN_OR_RETURN(Replayed r, Replay(trace, {}));
 //   r.addresses_equal == r.addresses_total;
 //
-// Pure functions of an immutable Trace; thread-safe.
+// Of one device: of a trace of several, replay each one's slice (trace/one_device.h). Pure
+// functions of an immutable Trace; thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -33,7 +34,6 @@ struct ReplayOptions {
   // were, with all that was cached then. Not said: under the recorded settings and memory they
   // stay.
   std::optional<bool> restart = {};
-  uint8_t device = 0;
   bool try_settings = true;  // after a difference: other settings, for `settings_that_agree`
   // What-if: events before which empty_cache() is called besides (what would give memory back),
   // ascending.
@@ -124,7 +124,7 @@ struct Baseline {
   std::optional<Replayed> anew;
   const Replayed& of_settings() const { return anew.has_value() ? *anew : own; }
 };
-// `options`: device, holes, progress and cancel alone.
+// `options`: holes, progress and cancel alone.
 absl::StatusOr<Baseline> ReplayBaseline(const trace::Trace& trace, const ReplayOptions& options);
 
 }  // namespace vramscope::replay

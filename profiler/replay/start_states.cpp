@@ -25,14 +25,13 @@ void Multiply(StartStates::Count& count, uint64_t by) {
 
 }  // namespace
 
-StartStates::StartStates(const trace::Trace& t, trace::EventIndex begin, uint8_t device,
-                         const RecordedState& state, const run::AllocConf& conf)
+StartStates::StartStates(const trace::Trace& t, trace::EventIndex begin, const RecordedState& state,
+                         const run::AllocConf& conf)
     : conf_(conf) {
   absl::flat_hash_set<uint64_t> freed;  // addresses of older blocks that the recording frees
   const trace::AllocationTable& a = t.allocations;
   for (uint32_t row = 0; row < a.size() && a.alloc_event[row] < begin; ++row) {
-    if (a.device[row] == device && a.free_event[row] != trace::kNoEvent &&
-        a.free_event[row] >= begin) {
+    if (a.free_event[row] != trace::kNoEvent && a.free_event[row] >= begin) {
       freed.insert(a.address[row]);
     }
   }

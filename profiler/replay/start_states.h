@@ -21,8 +21,8 @@ namespace vramscope::replay {
 class StartStates {
  public:
   // Blocks of `state`, at event `begin`, whose tail is not known.
-  StartStates(const trace::Trace& trace, trace::EventIndex begin, uint8_t device,
-              const RecordedState& state, const run::AllocConf& conf);
+  StartStates(const trace::Trace& trace, trace::EventIndex begin, const RecordedState& state,
+              const run::AllocConf& conf);
 
   // Some tail can still be told from what comes.
   bool open() const { return !open_.empty(); }

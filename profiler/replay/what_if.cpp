@@ -25,11 +25,7 @@ constexpr EventIndex kProgressStep = 1 << 16;
 class WhatIf final : public allocator::SegmentObserver {
  public:
   WhatIf(const trace::Trace& t, const ReplayOptions& options, const run::AllocConf& conf)
-      : t_(t),
-        options_(options),
-        recorded_(conf),
-        device_(options.device),
-        releases_(FindReleases(t, options.device)) {
+      : t_(t), options_(options), recorded_(conf), releases_(FindReleases(t)) {
     settings_.conf = options.alloc_conf.value_or(conf);
     if (options.memory_fraction != 0) settings_.conf.memory_fraction = options.memory_fraction;
     begin_ = t.recording_begin == kNoEvent ? 0 : t.recording_begin + 1;
@@ -139,13 +135,12 @@ class WhatIf final : public allocator::SegmentObserver {
 
   // The older blocks stay where they were.
   absl::Status Keep() {
-    if (absl::Status status = model_->Restore(StateBefore(t_, begin_, device_, recorded_).segments);
+    if (absl::Status status = model_->Restore(StateBefore(t_, begin_, recorded_).segments);
         !status.ok()) {
       return status;
     }
     const trace::AllocationTable& a = t_.allocations;
     for (uint32_t row = 0; row < a.size() && a.alloc_event[row] < begin_; ++row) {
-      if (a.device[row] != device_) continue;
       address_[row] = a.address[row];
       const EventIndex requested = a.free_requested_event[row];
       if (requested != kNoEvent && requested < begin_) pending_[a.address[row]] = row;
@@ -159,7 +154,6 @@ class WhatIf final : public allocator::SegmentObserver {
     switch (kind) {
       case EventKind::kAlloc: {
         const trace::AllocationTable& a = t_.allocations;
-        if (a.device[id] != device_) return absl::OkStatus();
         const uint64_t bytes = Resized(i, a.bytes[id]);
         if (bytes == 0 || bytes > CachingAllocator::kMaxRequest) return absl::OkStatus();
         const absl::StatusOr<Block> got = model_->Malloc(bytes, a.stream[id], MemPoolOf(id));
@@ -224,10 +218,7 @@ class WhatIf final : public allocator::SegmentObserver {
     const auto row =
         static_cast<size_t>(std::lower_bound(events.begin(), events.end(), i) - events.begin());
     const uint64_t bytes = Resized(i, t_.events.bytes[i]);
-    if (t_.activities.device[row] != device_ || bytes == 0 ||
-        bytes > CachingAllocator::kMaxRequest) {
-      return;
-    }
+    if (bytes == 0 || bytes > CachingAllocator::kMaxRequest) return;
     const absl::StatusOr<Block> got = model_->TryMalloc(bytes, t_.activities.stream[row]);
     if (got.ok()) model_->Free(got->address).IgnoreError();
   }
@@ -258,7 +249,6 @@ class WhatIf final : public allocator::SegmentObserver {
   const trace::Trace& t_;
   const ReplayOptions& options_;
   const run::AllocConf recorded_;
-  const uint8_t device_;
   const Releases releases_;
   allocator::Settings settings_;
   bool keeps_ = false;        // the older blocks stay where they were

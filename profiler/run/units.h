@@ -24,6 +24,9 @@ absl::StatusOr<double> ParseNumber(std::string_view text);
 std::string_view Nearest(std::string_view text, const std::string_view* begin,
                          const std::string_view* end);
 
+// "1 entry", "1234 entries".
+std::string Counted(uint64_t count, std::string_view one, std::string_view many);
+
 // "1.84 GiB": for people. Below 1 MiB in KiB, below 1 GiB in MiB.
 std::string FormatBytes(uint64_t bytes);
 

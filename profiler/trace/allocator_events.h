@@ -1,4 +1,5 @@
-// Which events are the caching allocator's own: those that a memory snapshot has as entries.
+// What events are about: the caching allocator's own ones (those that a memory snapshot has as
+// entries), and where the device of an event stands.
 //
 //   if (IsAllocatorEvent(trace.events.kind[i])) ++entries;
 //
@@ -9,20 +10,56 @@
 
 namespace vramscope::trace {
 
-inline bool IsAllocatorEvent(EventKind kind) {
+// Whose row the id of an event is, which has the device, too.
+enum class Subject : uint8_t {
+  kRun,      // of all devices: steps, phases, modules, ops, annotations, markers
+  kBlock,    // a row of the allocation table
+  kSegment,  // a row of the segment table
+  kDevice,   // no row but the event's own in the activity table
+};
+
+constexpr Subject SubjectOf(EventKind kind) {
   switch (kind) {
     case EventKind::kAlloc:
     case EventKind::kFreeRequested:
     case EventKind::kFreeCompleted:
+    case EventKind::kRetag:
+      return Subject::kBlock;
     case EventKind::kSegmentAlloc:
     case EventKind::kSegmentFree:
     case EventKind::kSegmentMap:
     case EventKind::kSegmentUnmap:
+      return Subject::kSegment;
     case EventKind::kOutOfMemory:
-      return true;
-    default:
-      return false;
+    case EventKind::kKernel:
+    case EventKind::kMemcpy:
+    case EventKind::kMemset:
+    case EventKind::kDriverAlloc:
+    case EventKind::kDriverFree:
+    case EventKind::kDeviceUsage:
+      return Subject::kDevice;
+    case EventKind::kPhaseBegin:
+    case EventKind::kPhaseEnd:
+    case EventKind::kStepBegin:
+    case EventKind::kStepEnd:
+    case EventKind::kMicroBatchBegin:
+    case EventKind::kMicroBatchEnd:
+    case EventKind::kModuleBegin:
+    case EventKind::kModuleEnd:
+    case EventKind::kOpBegin:
+    case EventKind::kOpEnd:
+    case EventKind::kMarker:
+    case EventKind::kAnnotationBegin:
+    case EventKind::kAnnotationEnd:
+      return Subject::kRun;
   }
+  return Subject::kRun;
+}
+
+constexpr bool IsAllocatorEvent(EventKind kind) {
+  const Subject subject = SubjectOf(kind);
+  return (subject == Subject::kBlock && kind != EventKind::kRetag) ||
+         subject == Subject::kSegment || kind == EventKind::kOutOfMemory;
 }
 
 }  // namespace vramscope::trace

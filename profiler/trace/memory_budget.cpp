@@ -66,7 +66,9 @@ uint64_t MemoryBudget::OfFile() const {
   if (fixed_ > 0) return fixed_;
   const uint64_t bytes = std::max(input_.total(), input_.consumed());
   const uint64_t each = packed_ ? kPerCompressedByte : kPerByte;
-  return std::max(kFloor, std::min(bytes, kUnknown / each) * each);
+  const uint64_t limit = std::max(kFloor, std::min(bytes, kUnknown / each) * each);
+  if (!packed_ || limit <= kLarge) return limit;
+  return kLarge + (bytes - kLarge / each) * kPerByteOfLarge;
 }
 
 bool MemoryBudget::Look() {

@@ -24,6 +24,9 @@ class MemoryBudget {
   // For a byte of the file on disk. A recording takes 1 to 4 bytes in memory for one as written,
   // and is 10 to 80 times as large as its .zst.
   static constexpr uint64_t kPerByte = 8, kPerCompressedByte = 256;
+  // From so much on, a byte of a compressed file may take half of it: what a million entries after
+  // another take (2 MiB as .zst, charged 250 MiB), and little more.
+  static constexpr uint64_t kLarge = uint64_t{1} << 30, kPerByteOfLarge = kPerCompressedByte / 2;
 
   // `limit`: in place of what follows from the file; 0: none. `packed`: the format is compressed in
   // itself. Never more than what the computer has available. The input must outlive the budget.

@@ -2,9 +2,9 @@
 // mapped bytes are reckoned. The writer of a `.trace`, curves, live sets, what-ifs, explanations
 // and every exporter ask here.
 //
-//   for (MemoryCursor at(trace, /*device=*/0); at.event() < trace.events.size();)
+//   for (MemoryCursor at(trace); at.event() < trace.events.size();)
 //     if (at.Apply()) use(at.event() - 1, at.sums().allocated);
-//   MemoryCursor there = MemoryCursor::Behind(trace, event, 0);   // "at the moment of an event"
+//   MemoryCursor there = MemoryCursor::Behind(trace, event);   // "at the moment of an event"
 //
 // Allocated is the sum of the blocks that are handed out (bytes_rounded), until their free has
 // completed: torch.cuda.memory_allocated(). Reserved is what the allocator holds of the device:
@@ -14,9 +14,10 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
+#include <utility>
 #include <vector>
 
+#include "profiler/trace/allocator_events.h"
 #include "profiler/trace/range_set.h"
 #include "profiler/trace/trace.h"
 #include "profiler/trace/types.h"
@@ -88,26 +89,27 @@ class DeviceMemory {
   RangeSet mapped_;
 };
 
-// Walks the events of a trace, for one device or, where a question is about all of them, for the
-// sum (`device` empty; each device has its own addresses, and a sum fits on no card).
+// Walks the events of a trace: of one device (one_device.h), or of several side by side, for those
+// who show them side by side; then sums() adds up what fits on no card.
 class MemoryCursor {
  public:
   // The trace must outlive the cursor.
-  explicit MemoryCursor(const Trace& trace, std::optional<uint8_t> device = {});
-  // Right behind an event (the last, of a later one; at the begin of an empty trace).
-  static MemoryCursor Behind(const Trace& trace, EventIndex event,
-                             std::optional<uint8_t> device = {});
+  explicit MemoryCursor(const Trace& trace);
+  // Right behind an event (the last, of a later one; at the begin of an empty trace). Reckoned from
+  // the tables, without a walk: some nanoseconds an allocation.
+  static MemoryCursor Behind(const Trace& trace, EventIndex event);
 
-  // Applies the event at event(), which then moves on by one. Whether the memory of the device
-  // changed (an Alloc, FreeCompleted, Retag or segment event of it).
+  // Applies the event at event(), which then moves on by one. Whether memory changed (an Alloc,
+  // FreeCompleted, Retag or segment event).
   bool Apply();
   // Applies all events before `end`, the trace's size at most.
   void AdvanceTo(EventIndex end);
 
   EventIndex event() const { return event_; }  // next to be applied
-  // Of the device, or of all.
-  const MemorySums& sums() const { return summed_ ? all_ : memory_[shown_].sums(); }
-  // Of one device; of a cursor for another device: nothing.
+  const MemorySums& sums() const { return several_ ? all_ : memory_[only_].sums(); }
+  // Pages of expandable segments; of a trace of one device.
+  const RangeSet& mapped() const { return memory_[only_].mapped(); }
+  // Of one device of several; of one that is not there: nothing.
   const DeviceMemory& memory(uint8_t device) const;
 
   // Blocks at this moment: handed out, their free not completed. In order of their id.
@@ -118,17 +120,52 @@ class MemoryCursor {
   std::vector<SegmentId> Segments() const;
 
  private:
-  bool Mine(uint8_t device) const { return !device_ || *device_ == device; }
+  void ApplyToSegment(EventIndex event);
+  // Runs `change` on the sums that the device's blocks are in.
+  template <class Change>
+  void ChangeBlocks(uint8_t device, Change change) {
+    change(memory_[device]);
+    if (several_) change(all_);
+  }
+  void JumpTo(EventIndex end);
 
   const Trace* trace_;
-  std::optional<uint8_t> device_;
   EventIndex event_ = 0;
   size_t activity_ = 0;               // next row of the activity table
   std::vector<DeviceMemory> memory_;  // by device
-  uint8_t shown_ = 0;                 // whose sums are asked for
-  bool summed_ = false;               // those of several
-  MemorySums all_;                    // kept when summed_
-  std::vector<Category> category_;    // by allocation
+  uint8_t only_ = 0;                  // of several: the highest
+  bool several_ = false;
+  MemorySums all_;                  // of several, kept
+  std::vector<Category> category_;  // by allocation
 };
+
+// Here, so that it becomes part of its callers' loops over a million events.
+inline bool MemoryCursor::Apply() {
+  const EventIndex i = event_++;
+  const EventTable& e = trace_->events;
+  const EventKind kind = e.kind[i];
+  const bool alloc = kind == EventKind::kAlloc;
+  if (alloc || kind == EventKind::kFreeCompleted) {
+    const AllocationTable& a = trace_->allocations;
+    const uint64_t id = e.id[i];
+    const uint64_t asked = a.bytes[id], rounded = a.bytes_rounded[id];
+    const Category category = category_[id];
+    ChangeBlocks(several_ ? a.device[id] : only_, [=](auto& memory) {
+      alloc ? memory.Alloc(asked, rounded, category) : memory.Free(asked, rounded, category);
+    });
+    return true;
+  }
+  if (kind == EventKind::kRetag) {
+    const AllocationTable& a = trace_->allocations;
+    const uint64_t id = e.id[i];
+    const Category from = std::exchange(category_[id], e.category[i]);
+    ChangeBlocks(several_ ? a.device[id] : only_,
+                 [&](auto& memory) { memory.Retag(a.bytes_rounded[id], from, e.category[i]); });
+    return true;
+  }
+  if (SubjectOf(kind) != Subject::kSegment) return false;
+  ApplyToSegment(i);
+  return true;
+}
 
 }  // namespace vramscope::trace

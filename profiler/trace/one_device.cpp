@@ -1,7 +1,11 @@
 #include "profiler/trace/one_device.h"
 
 #include <algorithm>
+#include <bitset>
 #include <vector>
+
+#include "profiler/trace/allocator_events.h"
+#include "profiler/trace/columns.h"
 
 namespace vramscope::trace {
 namespace {
@@ -29,24 +33,6 @@ struct Kept {
     }
   }
 };
-
-// Bound to a device by their row in the activity table; the others there (markers) are of all.
-bool HasDevice(EventKind kind) {
-  switch (kind) {
-    case EventKind::kSegmentMap:
-    case EventKind::kSegmentUnmap:
-    case EventKind::kOutOfMemory:
-    case EventKind::kKernel:
-    case EventKind::kMemcpy:
-    case EventKind::kMemset:
-    case EventKind::kDriverAlloc:
-    case EventKind::kDriverFree:
-    case EventKind::kDeviceUsage:
-      return true;
-    default:
-      return false;
-  }
-}
 
 class Slicer {
  public:
@@ -78,19 +64,16 @@ class Slicer {
 
  private:
   bool Mine(EventIndex i) const {
-    const auto of_block = [&] { return t_.allocations.device[t_.events.id[i]] == device_; };
-    switch (t_.events.kind[i]) {
-      case EventKind::kAlloc:
-      case EventKind::kFreeRequested:
-      case EventKind::kFreeCompleted:
-      case EventKind::kRetag:
-        return of_block();
-      case EventKind::kSegmentAlloc:
-      case EventKind::kSegmentFree:
+    switch (SubjectOf(t_.events.kind[i])) {
+      case Subject::kBlock:
+        return t_.allocations.device[t_.events.id[i]] == device_;
+      case Subject::kSegment:
         return t_.segments.device[t_.events.id[i]] == device_;
-      default:
-        return true;  // of the activities: ChooseEvents
+      case Subject::kDevice:  // ChooseEvents
+      case Subject::kRun:
+        return true;
     }
+    return true;
   }
 
   void ChooseEvents() {
@@ -100,7 +83,7 @@ class Slicer {
     for (EventIndex i = 0; i < t_.events.size(); ++i) {
       bool mine = Mine(i);
       if (activity < a.size() && a.event[activity] == i) {
-        mine = !HasDevice(t_.events.kind[i]) || a.device[activity] == device_;
+        if (SubjectOf(t_.events.kind[i]) == Subject::kDevice) mine = a.device[activity] == device_;
         if (mine) activities_.push_back(activity);
         ++activity;
       }
@@ -116,64 +99,32 @@ class Slicer {
       if (event != kNoEvent) event = number_[event];
   }
 
+  template <class Table>
+  void KeepRows(const Rows& rows, const Table& from, Table& to) const {
+    ForEachColumn([&rows](const auto& from, auto& to) { Keep(rows, from, &to); }, from, to);
+  }
+
   void Events() {
-    const EventTable& from = t_.events;
     EventTable& to = out_->events;
-    Keep(events_, from.kind, &to.kind);
-    Keep(events_, from.time_ns, &to.time_ns);
-    Keep(events_, from.id, &to.id);
-    Keep(events_, from.category, &to.category);
-    Keep(events_, from.detail, &to.detail);
-    Keep(events_, from.bytes, &to.bytes);
-    Keep(events_, from.bytes_rounded, &to.bytes_rounded);
-    Keep(events_, from.name, &to.name);
-    Keep(events_, from.stack, &to.stack);
-    Keep(events_, from.user_metadata, &to.user_metadata);
-    Keep(events_, from.compile_context, &to.compile_context);
+    KeepRows(events_, t_.events, to);
     for (EventIndex i = 0; i < to.size(); ++i) {
-      switch (to.kind[i]) {
-        case EventKind::kAlloc:
-        case EventKind::kFreeRequested:
-        case EventKind::kFreeCompleted:
-        case EventKind::kRetag:
+      switch (SubjectOf(to.kind[i])) {
+        case Subject::kBlock:
           to.id[i] = allocations_.number[to.id[i]];
           break;
-        case EventKind::kSegmentAlloc:
-        case EventKind::kSegmentFree:
-        case EventKind::kSegmentMap:
-        case EventKind::kSegmentUnmap:
-          if (to.id[i] < segments_.number.size()) to.id[i] = segments_.number[to.id[i]];
+        case Subject::kSegment:
+          to.id[i] = segments_.number[to.id[i]];
           break;
-        default:
+        case Subject::kDevice:
+        case Subject::kRun:
           break;
       }
     }
   }
 
   void Allocations() {
-    const AllocationTable& from = t_.allocations;
     AllocationTable& to = out_->allocations;
-    const Rows& rows = allocations_.rows;
-    Keep(rows, from.alloc_event, &to.alloc_event);
-    Keep(rows, from.free_requested_event, &to.free_requested_event);
-    Keep(rows, from.free_event, &to.free_event);
-    Keep(rows, from.begin_ns, &to.begin_ns);
-    Keep(rows, from.end_ns, &to.end_ns);
-    Keep(rows, from.bytes, &to.bytes);
-    Keep(rows, from.bytes_rounded, &to.bytes_rounded);
-    Keep(rows, from.address, &to.address);
-    Keep(rows, from.stream, &to.stream);
-    Keep(rows, from.device, &to.device);
-    Keep(rows, from.pool, &to.pool);
-    Keep(rows, from.birth_category, &to.birth_category);
-    Keep(rows, from.category, &to.category);
-    Keep(rows, from.main_category, &to.main_category);
-    Keep(rows, from.op, &to.op);
-    Keep(rows, from.module, &to.module);
-    Keep(rows, from.phase, &to.phase);
-    Keep(rows, from.step, &to.step);
-    Keep(rows, from.micro_batch, &to.micro_batch);
-    Keep(rows, from.segment, &to.segment);
+    KeepRows(allocations_.rows, t_.allocations, to);
     Renumber(&to.alloc_event);
     Renumber(&to.free_requested_event);
     Renumber(&to.free_event);
@@ -189,27 +140,14 @@ class Slicer {
     Rows rows;
     for (uint32_t row = 0; row < from.size(); ++row)
       if (number_[from.event[row]] != kNoEvent) rows.push_back(row);
-    Keep(rows, from.event, &to.event);
-    Keep(rows, from.allocation, &to.allocation);
-    Keep(rows, from.from, &to.from);
-    Keep(rows, from.to, &to.to);
+    KeepRows(rows, from, to);
     Renumber(&to.event);
     for (AllocationId& id : to.allocation) id.value = allocations_.number[id.value];
   }
 
   void Segments() {
-    const SegmentTable& from = t_.segments;
     SegmentTable& to = out_->segments;
-    const Rows& rows = segments_.rows;
-    Keep(rows, from.alloc_event, &to.alloc_event);
-    Keep(rows, from.free_event, &to.free_event);
-    Keep(rows, from.bytes, &to.bytes);
-    Keep(rows, from.address, &to.address);
-    Keep(rows, from.stream, &to.stream);
-    Keep(rows, from.device, &to.device);
-    Keep(rows, from.pool, &to.pool);
-    Keep(rows, from.expandable, &to.expandable);
-    Keep(rows, from.mempool, &to.mempool);
+    KeepRows(segments_.rows, t_.segments, to);
     Renumber(&to.alloc_event);
     Renumber(&to.free_event);
   }
@@ -225,16 +163,8 @@ class Slicer {
   }
 
   void Activities() {
-    const ActivityTable& from = t_.activities;
     ActivityTable& to = out_->activities;
-    Keep(activities_, from.event, &to.event);
-    Keep(activities_, from.address, &to.address);
-    Keep(activities_, from.duration_ns, &to.duration_ns);
-    Keep(activities_, from.stream, &to.stream);
-    Keep(activities_, from.thread, &to.thread);
-    Keep(activities_, from.device, &to.device);
-    Keep(activities_, from.pool, &to.pool);
-    Keep(activities_, from.module, &to.module);
+    KeepRows(activities_, t_.activities, to);
     Renumber(&to.event);
   }
 
@@ -248,8 +178,24 @@ class Slicer {
 
 }  // namespace
 
-std::shared_ptr<const Trace> OfDevice(const Trace& trace, uint8_t device) {
-  return Slicer(trace, device).Make();
+std::vector<uint8_t> DevicesOf(const Trace& trace) {
+  std::bitset<256> there;
+  for (const uint8_t device : trace.allocations.device) there.set(device);
+  for (const uint8_t device : trace.segments.device) there.set(device);
+  std::vector<uint8_t> devices;
+  for (size_t d = 0; d < there.size(); ++d)
+    if (there[d]) devices.push_back(static_cast<uint8_t>(d));
+  return devices;
+}
+
+uint8_t OnlyDevice(const Trace& trace) {
+  if (!trace.allocations.device.empty()) return trace.allocations.device.front();
+  return trace.segments.device.empty() ? 0 : trace.segments.device.front();
+}
+
+std::shared_ptr<const Trace> OfDevice(const std::shared_ptr<const Trace>& trace, uint8_t device) {
+  if (DevicesOf(*trace) == std::vector<uint8_t>{device}) return trace;
+  return Slicer(*trace, device).Make();
 }
 
 }  // namespace vramscope::trace

@@ -1,22 +1,29 @@
 // A trace of several devices, and what is in it of one. A sum over devices is what no card had to
-// hold: whoever shows memory shows one of them.
+// hold, so that whatever tells of memory (curves, live sets, peaks, diffs, replay, explanations)
+// is asked about a trace of one device: who opens a file slices it, once, at the door.
 //
-//   std::vector<uint8_t> devices = analysis::DevicesOf(*trace);
-//   std::shared_ptr<const Trace> first = OfDevice(*trace, devices[0]);
+//   for (uint8_t device : DevicesOf(*trace)) Show(OfDevice(trace, device));
 //
 // Pure functions of immutable traces; thread-safe.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "profiler/trace/trace.h"
 
 namespace vramscope::trace {
 
+std::vector<uint8_t> DevicesOf(const Trace& trace);  // that have memory; ascending
+
+// Of a trace of one device: its number; 0 where it has no memory.
+uint8_t OnlyDevice(const Trace& trace);
+
 // The blocks, segments and activities of `device` alone, numbered anew; steps, phases, modules,
 // ops, annotations and markers are of all devices and stay. Times, strings and stacks are as they
-// were. Of a device that is not there: a trace without memory.
-std::shared_ptr<const Trace> OfDevice(const Trace& trace, uint8_t device);
+// were. The trace itself where it has no other device; of a device that is not there: a trace
+// without memory.
+std::shared_ptr<const Trace> OfDevice(const std::shared_ptr<const Trace>& trace, uint8_t device);
 
 }  // namespace vramscope::trace

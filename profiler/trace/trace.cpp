@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "profiler/trace/columns.h"
 #include "profiler/trace/event_fields.h"
 
 namespace vramscope::trace {
@@ -421,15 +422,12 @@ void TraceBuilder::Reserve(const TableSizes& sizes) {
   EventTable& e = t.events;
   reserve(sizes.events, e.kind, e.time_ns, e.id, e.category, e.detail, e.bytes, e.bytes_rounded,
           e.name);
-  AllocationTable& a = t.allocations;
-  reserve(sizes.allocations, a.alloc_event, a.free_requested_event, a.free_event, a.begin_ns,
-          a.end_ns, a.bytes, a.bytes_rounded, a.address, a.stream, a.device, a.pool,
-          a.birth_category, a.category, a.op, a.module, a.phase, a.step, a.micro_batch, a.segment);
-  RetagTable& r = t.retags;
-  reserve(sizes.retags, r.event, r.allocation, r.from, r.to);
-  SliceTable& s = t.slices;
-  reserve(sizes.slices, s.kind, s.begin_ns, s.end_ns, s.begin_event, s.end_event, s.name, s.module,
-          s.number, s.step, s.depth, s.thread);
+  const auto reserve_all = [](size_t n, auto& table) {
+    ForEachColumn([n](auto& column) { column.reserve(n); }, table);
+  };
+  reserve_all(sizes.allocations, t.allocations);
+  reserve_all(sizes.retags, t.retags);
+  reserve_all(sizes.slices, t.slices);
 }
 
 uint64_t TraceBuilder::events() const { return impl_->trace.events.size(); }

@@ -108,9 +108,11 @@ TEST_F(CliAgreement, SeveralDevices) {
   // One alone is what it is among the others.
   for (const json& of : back["peaks"]) {
     const std::string device = std::to_string(of["device"].get<int>());
-    const json alone = Json({"peak", snapshot, "--device", device, "--json"});
-    EXPECT_EQ(alone["allocated"], of["allocated"]);
-    EXPECT_EQ(alone["peak_reserved"], of["reserved"]);
+    for (const std::string& whole : {snapshot, file}) {
+      const json alone = Json({"peak", whole, "--device", device, "--json"});
+      EXPECT_EQ(alone["allocated"], of["allocated"]);
+      EXPECT_EQ(alone["peak_reserved"], of["reserved"]);
+    }
   }
 }
 

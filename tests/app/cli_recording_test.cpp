@@ -75,14 +75,32 @@ TEST_F(CliRecording, DevicesAreNotAddedUp) {
   EXPECT_EQ(Json({"peak", file, "--json"})["device"], 1);
   EXPECT_EQ(Json({"peak", file, "--device", "0", "--json"})["allocated"], 6 * kMiB);
   EXPECT_THAT(RunVramscope({"peak", file}).err, HasSubstr("2 devices, figures of cuda:1"));
-  EXPECT_THAT(RunVramscope({"replay", file}).err, HasSubstr("2 devices, figures of cuda:1"));
-  EXPECT_EQ(Json({"replay", file, "--json"})["device"], 1);
+  // Every GPU is replayed.
+  EXPECT_THAT(RunVramscope({"replay", file}).out,
+              AllOf(HasSubstr("cuda:0: "), HasSubstr("cuda:1: ")));
+  const json replay = Json({"replay", file, "--json"});
+  EXPECT_EQ(replay["device"], 1);
+  ASSERT_EQ(replay["devices"].size(), 2u);
+  EXPECT_EQ(replay["devices"][1]["addresses"], replay["addresses"]);
+  EXPECT_EQ(replay["devices"][0]["recorded"]["allocated_peak"], 6 * kMiB);
+  EXPECT_EQ(replay["devices"][1]["recorded"]["allocated_peak"], 20 * kMiB);
   EXPECT_EQ(Json({"replay", file, "--device", "0", "--json"})["device"], 0);
   EXPECT_EQ(RunVramscope({"replay", file, "--device", "0"}).err, "");
   EXPECT_EQ(RunVramscope({"check", file, "--context", "0", "--budget", "64MiB"}).status, 0);
   EXPECT_EQ(Json({"explain", file, "--no-replay", "--json"})["fragmentation"]["reserved"],
             64 * kMiB);
   EXPECT_EQ(Json({"peak", write("oom.json", {.oom = true}), "--json"})["device"], 0);
+  // Each with its like, and one alone with one alone.
+  const std::string more = write("more.json", {.activation = 8 * kMiB});
+  const json diff = Json({"diff", file, more, "--by", "stack", "--json"}, 1);
+  EXPECT_EQ(diff["device"], 1);
+  ASSERT_EQ(diff["devices"].size(), 2u);
+  EXPECT_EQ(diff["devices"][0]["equal"], false);
+  EXPECT_EQ(diff["devices"][1]["equal"], true);
+  EXPECT_EQ(Json({"diff", file, more, "--device", "1", "--by", "stack", "--json"})["equal"], true);
+  const json alone = Json({"diff", file, file, "--device", "1", "--by", "stack", "--json"});
+  EXPECT_EQ(alone["device"], 1);
+  EXPECT_FALSE(alone.contains("devices"));
 }
 
 TEST_F(CliRecording, APartCanBeChosen) {

@@ -228,11 +228,15 @@ TEST_F(Cli, InputsMayBePackedOrPiped) {
   EXPECT_EQ(piped.out, RunVramscope({"info", sample_, "--json"}).out);
 }
 
-// A part is chosen of recordings while they are read.
+// A part is chosen of recordings while they are read; a device of anything.
 TEST_F(Cli, ATraceIsReadWhole) {
-  for (const char* option : {"--entries", "--time", "--device"}) {
-    const Outcome outcome =
-        RunVramscope({"info", sample_, option, std::string(option) == "--device" ? "0" : "1:2"});
+  EXPECT_EQ(RunVramscope({"info", sample_, "--device", "0", "--json"}).out,
+            RunVramscope({"info", sample_, "--json"}).out);
+  const Outcome absent = RunVramscope({"info", sample_, "--device", "7"});
+  EXPECT_EQ(absent.status, 3);
+  EXPECT_THAT(absent.err, HasSubstr("has nothing of device 7, but of 0"));
+  for (const char* option : {"--entries", "--time"}) {
+    const Outcome outcome = RunVramscope({"info", sample_, option, "1:2"});
     EXPECT_EQ(outcome.status, 3) << option;
     EXPECT_THAT(outcome.err, ::testing::AllOf(HasSubstr("sample.trace"), HasSubstr(option)));
   }

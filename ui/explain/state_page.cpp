@@ -93,8 +93,7 @@ void StatePage::Refresh(int changes) {
     found->digest = digest;
     found->tables[kStatistics] = StatisticsTable(trace.info);
     if (trace.events.size() > 0) {
-      const std::vector<uint8_t> devices = analysis::DevicesOf(trace);
-      found->state = explain::StateAt(trace, event, devices.empty() ? 0 : devices.front());
+      found->state = explain::StateAt(trace, event);
       if (token.cancelled()) return {};
       const analysis::LiveSet live = analysis::LiveAt(trace, event);
       found->category = CategoriesAt(trace, event);

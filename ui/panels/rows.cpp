@@ -111,9 +111,9 @@ std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const Trace> trace,
   auto digest = std::make_shared<Digest>();
   if (const std::vector<uint8_t> devices = analysis::DevicesOf(*trace); devices.size() > 1) {
     const bool there = device && std::ranges::count(devices, *device) > 0;
-    digest->device = there ? device : analysis::DeviceToShow(*trace);
-    digest->devices = analysis::PeakOfEachDevice(*trace);
-    digest->whole = std::exchange(trace, trace::OfDevice(*trace, *digest->device));
+    digest->device = there ? device : analysis::DeviceToShow(trace);
+    digest->devices = analysis::PeakOfEachDevice(trace);
+    digest->whole = std::exchange(trace, trace::OfDevice(trace, *digest->device));
   }
   digest->name = !file.empty()               ? file.substr(file.rfind('/') + 1)
                  : trace->info.title.empty() ? trace->info.model.name

@@ -299,6 +299,9 @@ class OneFile:
         uses = {}
         live = {}
         changes = []
+        state = info["content"] == "state"  # what it holds is all older
+        for b in view.older() if state else []:
+            changes.append((b.born, 1, view.sites.key(b.frames, older=True), b))
         for b in view.born():
             key = view.sites.key(b.frames)
             changes.append((b.born, 1, key, b))
@@ -318,12 +321,12 @@ class OneFile:
             alive = b.freed is NEVER or b.freed > last
             use["alive_count"] += alive
             use["alive_bytes"] += b.size * alive
-            if self.snapshot.has_times:
+            if self.snapshot.has_times and not state:
                 entries = view.device.entries
                 life = (end if alive else entries[b.freed][4] * 1000) - entries[k][4] * 1000
                 use["longest"] = max(use["longest"], life)
                 use["held"] += life * b.size
-        timed = self.snapshot.has_times
+        timed = self.snapshot.has_times and not state
         self.check("call sites: how many", page["count"], len(uses))
         self.check_lists(
             "call sites: each",

@@ -22,14 +22,6 @@ def device_to_show(snapshot):
     return max(devices_with_memory(snapshot), key=lambda d: d.peak()[0], default=None)
 
 
-def _shown(a, b):
-    """Of A: the device of the number that is shown of B, if A has several and that among them."""
-    there, other = devices_with_memory(a), device_to_show(b)
-    if len(there) > 1 and other is not None:
-        return next((d for d in there if d.number == other.number), device_to_show(a))
-    return there[0] if there else None
-
-
 NOTHING = (0, -1, 0)  # the peak of a device that a file does not have
 
 
@@ -42,6 +34,25 @@ def _live_by_site(device, k, sites):
     return out
 
 
+def _check_sites(table, name, answer, devices, peaks):
+    """Every call site of one device of both."""
+    if answer["matched_by"] != "stack":
+        return
+    sites = Sites()
+    live = [_live_by_site(d, p[1], sites) if d else {} for d, p in zip(devices, peaks)]
+    truth = [(*live[0].get(key, (0, 0)), *live[1].get(key, (0, 0)))
+             for key in set(live[0]) | set(live[1])]
+    ours = [(s["a"], s["count"]["a"], s["b"], s["count"]["b"]) for s in answer["sites"]]
+    only_ours, only_truth = both_ways(ours, truth)
+    table.check(name, "diff by stack: call sites", only_ours[:4], only_truth[:4])
+    table.rows[name, "diff by stack: call sites"][0] += len(truth)
+    table.check(name, "diff by stack: equal", answer["equal"], all(s[:2] == s[2:] for s in truth))
+    for s in answer["sites"]:
+        change = "added" if not s["count"]["a"] else "removed" if not s["count"]["b"] else \
+            "grown" if s["b"] > s["a"] else "shrunk" if s["b"] < s["a"] else "same"
+        table.check(name, "diff by stack: change", s["change"], change)
+
+
 def check(program, table, a, b):
     """`a`, `b`: (path, name, Snapshot)."""
     name = f"{a[1]} | {b[1]}"
@@ -51,39 +62,27 @@ def check(program, table, a, b):
     peaks = {n: [d.peak() if d else NOTHING for d in pair] for n, pair in pairs.items()}
     plain = program.json("diff", a[0], b[0], allowed=(0, 1))
     by_stack = program.json("diff", a[0], b[0], "--by", "stack", allowed=(0, 1))
-    if len(pairs) > 1:
-        table.check(name, "diff: devices", [d["device"] for d in plain.get("devices", ())],
-                    list(pairs))
-    shown = [_shown(a[2], b[2]), device_to_show(b[2])]  # whose call sites are compared
-    shown_peaks = [d.peak() if d else NOTHING for d in shown]
-    answers = [("diff", plain), ("diff by stack", by_stack)]
-    for what, answer in answers + [("diff", d) for d in plain.get("devices", ())]:
-        of = answer.get("device", next(iter(pairs)))
-        if len(pairs) > 1:
-            table.check(name, f"{what}: device", of in pairs or of, True)
-        else:
-            of = next(iter(pairs))
-        for figure, i in (("allocated", 0), ("reserved", 2)):
-            sides = answer["peak"][figure]
-            truth = shown_peaks if answer is by_stack else peaks.get(of, (NOTHING, NOTHING))
-            table.check(name, f"{what}: peak {figure}", (sides["a"], sides["b"], sides["delta"]),
-                        (truth[0][i], truth[1][i], truth[1][i] - truth[0][i]), f"device {of}")
+    shown = device_to_show(b[2])
+    for what, answer in (("diff", plain), ("diff by stack", by_stack)):
+        devices = answer.get("devices", [answer])
+        table.check(name, f"{what}: devices", [d["device"] for d in devices], list(pairs))
+        if shown is not None:
+            table.check(name, f"{what}: device", answer["device"], shown.number)
+        for d in devices:
+            truth = peaks[d["device"]]
+            for figure, i in (("allocated", 0), ("reserved", 2)):
+                sides = d["peak"][figure]
+                table.check(name, f"{what}: peak {figure}",
+                            (sides["a"], sides["b"], sides["delta"]),
+                            (truth[0][i], truth[1][i], truth[1][i] - truth[0][i]),
+                            f"device {d['device']}")
+            if what == "diff by stack":
+                _check_sites(table, name, d, pairs[d["device"]], truth)
+        table.check(name, f"{what}: of the device that is shown", answer["peak"],
+                    next(d["peak"] for d in devices if d["device"] == answer["device"]))
     if by_stack["matched_by"] == "stack":
-        sites = Sites()
-        live = [_live_by_site(d, p[1], sites) if d else {}
-                for d, p in zip(shown, shown_peaks)]
-        truth = [(*live[0].get(key, (0, 0)), *live[1].get(key, (0, 0)))
-                 for key in set(live[0]) | set(live[1])]
-        ours = [(s["a"], s["count"]["a"], s["b"], s["count"]["b"]) for s in by_stack["sites"]]
-        only_ours, only_truth = both_ways(ours, truth)
-        table.check(name, "diff by stack: call sites", only_ours[:4], only_truth[:4])
-        table.rows[name, "diff by stack: call sites"][0] += len(truth)
         table.check(name, "diff by stack: equal", by_stack["equal"],
-                    all(s[:2] == s[2:] for s in truth))
-        for s in by_stack["sites"]:
-            change = "added" if not s["count"]["a"] else "removed" if not s["count"]["b"] else \
-                "grown" if s["b"] > s["a"] else "shrunk" if s["b"] < s["a"] else "same"
-            table.check(name, "diff by stack: change", s["change"], change)
+                    all(d["equal"] for d in by_stack.get("devices", [by_stack])))
     if a[0] != b[0]:
         return
     table.check(name, "diff: a file equals itself", plain["equal"], True)

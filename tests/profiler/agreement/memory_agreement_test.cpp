@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
-#include "profiler/explain/devices.h"
 #include "profiler/explain/explain.h"
 #include "profiler/exporters/chrome.h"
 #include "profiler/exporters/csv.h"
@@ -76,14 +75,37 @@ class Agreement : public ::testing::TestWithParam<RandomDevicesOptions> {
     return most;
   }
 
+  bool OfAll(size_t i) const {
+    return events_[i].kind == EventKind::kMarker || events_[i].kind == EventKind::kStepBegin ||
+           events_[i].kind == EventKind::kStepEnd;
+  }
+  // What is in the trace of one device, and which events of all of them those of it are.
+  struct Slice {
+    std::shared_ptr<const trace::Trace> trace;
+    std::vector<size_t> events;
+    // The slice's last event at or before event `i` of all.
+    std::optional<EventIndex> At(size_t i) const {
+      const auto behind = std::ranges::upper_bound(events, i);
+      if (behind == events.begin()) return std::nullopt;
+      return static_cast<EventIndex>(behind - events.begin() - 1);
+    }
+  };
+  Slice Of(uint8_t device) const {
+    Slice slice{trace::OfDevice(made_.trace, device), {}};
+    for (size_t i = 0; i < events_.size(); ++i)
+      if (OfAll(i) || DeviceOf(i) == device) slice.events.push_back(i);
+    return slice;
+  }
+
   const RandomDevices made_ = MakeRandomDevices(GetParam());
   const std::vector<Event>& events_ = made_.events;
   const trace::Trace& t_ = *made_.trace;
   const NaiveMemory naive_{made_.events};
-  const std::vector<uint8_t> devices_ = analysis::DevicesOf(t_);
+  const std::vector<uint8_t> devices_ = trace::DevicesOf(t_);
 };
 
-void ExpectSums(const trace::MemorySums& got, const NaiveSums& expected, const std::string& where) {
+template <class Sums>
+void ExpectSums(const trace::MemorySums& got, const Sums& expected, const std::string& where) {
   ASSERT_EQ(got.allocated, expected.allocated) << where;
   ASSERT_EQ(got.requested, expected.requested) << where;
   ASSERT_EQ(got.reserved, expected.reserved) << where;
@@ -111,30 +133,40 @@ TEST_P(Agreement, TheRecordingIsWhatItShouldBe) {
 
 TEST_P(Agreement, Cursor) {
   trace::MemoryCursor all(t_);
-  std::map<uint8_t, trace::MemoryCursor> each;
-  for (const uint8_t device : devices_) each.emplace(device, trace::MemoryCursor(t_, device));
   for (size_t i = 0; i < events_.size(); ++i) {
     EXPECT_EQ(all.Apply(), ChangesMemory(i));
-    ExpectSums(all.sums(), naive_.All(i), fmt::format("event {}", i));
-    for (auto& [device, cursor] : each) {
-      const NaiveSums expected = naive_.After(i, device);
-      const std::string where = fmt::format("event {} device {}", i, device);
-      EXPECT_EQ(cursor.Apply(), ChangesMemory(i) && DeviceOf(i) == device) << where;
-      ExpectSums(cursor.sums(), expected, where);
-      ExpectSums(all.memory(device).sums(), expected, where);
-      if (i % 7 == 0) {
-        ASSERT_EQ(Ids(cursor.Live()), expected.live) << where;
-      }
+    const std::string where = fmt::format("event {}", i);
+    ExpectSums(all.sums(), naive_.All(i), where);
+    for (const uint8_t device : devices_)
+      ExpectSums(all.memory(device).sums(), naive_.After(i, device), where);
+    if (i % 7 != 0) continue;
+    ASSERT_EQ(Ids(all.Live()), naive_.All(i).live) << where;
+    // Reckoned from the tables, not walked to.
+    trace::MemoryCursor there = trace::MemoryCursor::Behind(t_, static_cast<EventIndex>(i));
+    ASSERT_EQ(there.event(), all.event());
+    ExpectSums(there.sums(), all.sums(), where);
+    for (const uint8_t device : devices_) {
+      ExpectSums(there.memory(device).sums(), all.memory(device).sums(), where);
+      EXPECT_EQ(there.memory(device).mapped(), all.memory(device).mapped()) << where;
     }
+    for (const trace::AllocationId id : all.Live())
+      EXPECT_EQ(there.CategoryOf(id), all.CategoryOf(id));
+    EXPECT_EQ(there.Segments(), all.Segments());
+    // And it walks on from there.
+    for (size_t next = i + 1; next < std::min(i + 20, events_.size()); ++next) there.Apply();
+    ExpectSums(there.sums(), naive_.All(std::min(i + 20, events_.size()) - 1), where);
   }
 }
 
 TEST_P(Agreement, CurvesAndLiveSets) {
   for (const uint8_t device : devices_) {
-    const analysis::MemoryCurves curves = analysis::ComputeCurves(t_, device);
+    const Slice one = Of(device);
+    const analysis::MemoryCurves curves = analysis::ComputeCurves(*one.trace);
     for (size_t i = 0; i < events_.size(); ++i) {
       const NaiveSums expected = naive_.After(i, device);
-      const auto point = analysis::PointAt(curves, static_cast<EventIndex>(i));
+      const std::optional<EventIndex> event = one.At(i);
+      if (!event) continue;
+      const auto point = analysis::PointAt(curves, *event);
       ASSERT_EQ(point ? curves.allocated[*point] : 0, expected.allocated) << i;
       ASSERT_EQ(point ? curves.requested[*point] : 0, expected.requested) << i;
       ASSERT_EQ(point ? curves.reserved[*point] : 0, expected.reserved) << i;
@@ -143,15 +175,16 @@ TEST_P(Agreement, CurvesAndLiveSets) {
                   expected.by_category[c])
             << i;
       if (i % 11 != 0) continue;
-      const analysis::LiveSet live = analysis::LiveAt(t_, static_cast<EventIndex>(i), device);
+      const analysis::LiveSet live = analysis::LiveAt(*one.trace, *event);
       EXPECT_EQ(live.allocated, expected.allocated);
       EXPECT_EQ(live.requested, expected.requested);
       EXPECT_EQ(live.reserved, expected.reserved);
       EXPECT_EQ(live.by_category, expected.by_category);
-      std::vector<uint64_t> ids;
-      for (const analysis::LiveAllocation& l : live.allocations) ids.push_back(l.id.value);
-      std::sort(ids.begin(), ids.end());
-      EXPECT_EQ(ids, expected.live);
+      std::vector<uint64_t> blocks, expected_blocks;
+      for (const analysis::LiveAllocation& l : live.allocations)
+        blocks.push_back(one.trace->allocations.address[l.id.value]);
+      for (const uint64_t id : expected.live) expected_blocks.push_back(t_.allocations.address[id]);
+      EXPECT_THAT(blocks, ::testing::UnorderedElementsAreArray(expected_blocks));
     }
   }
 }
@@ -159,43 +192,67 @@ TEST_P(Agreement, CurvesAndLiveSets) {
 // A trace of one device alone says of it what the whole trace says.
 TEST_P(Agreement, OneDeviceAlone) {
   for (const uint8_t device : devices_) {
-    const auto one = trace::OfDevice(t_, device);
-    EXPECT_EQ(analysis::DevicesOf(*one), std::vector<uint8_t>{device});
-    trace::MemoryCursor alone(*one);
-    for (size_t i = 0; i < events_.size(); ++i) {
-      const bool of_all = events_[i].kind == EventKind::kMarker ||
-                          events_[i].kind == EventKind::kStepBegin ||
-                          events_[i].kind == EventKind::kStepEnd;
-      if (!of_all && DeviceOf(i) != device) continue;
-      ASSERT_LT(alone.event(), one->events.size());
-      ASSERT_EQ(one->events.kind[alone.event()], events_[i].kind);
+    const Slice one = Of(device);
+    EXPECT_EQ(trace::DevicesOf(*one.trace), std::vector<uint8_t>{device});
+    EXPECT_EQ(trace::OnlyDevice(*one.trace), device);
+    EXPECT_EQ(one.trace == made_.trace, devices_.size() == 1);
+    ASSERT_EQ(one.trace->events.size(), one.events.size());
+    trace::MemoryCursor alone(*one.trace);
+    for (const size_t i : one.events) {
+      ASSERT_EQ(one.trace->events.kind[alone.event()], events_[i].kind);
       alone.Apply();
       const NaiveSums now = naive_.After(i, device);
       ExpectSums(alone.sums(), now, fmt::format("event {} device {}", i, device));
       EXPECT_EQ(alone.Live().size(), now.live.size());
     }
-    EXPECT_EQ(alone.event(), one->events.size());
-    EXPECT_EQ(analysis::FindPeak(*one, analysis::ComputeCurves(*one)).allocated,
-              Most(device, Begin(), events_.size() - 1).first);
+  }
+}
+
+// Each device of a file against its like: the most of every category within every step.
+TEST_P(Agreement, Diff) {
+  const auto pairs = analysis::DevicePairs(made_.trace, made_.trace);
+  ASSERT_EQ(pairs.size(), devices_.size());
+  for (size_t p = 0; p < pairs.size(); ++p) {
+    const uint8_t device = devices_[p];
+    EXPECT_EQ(pairs[p].device, device);
+    std::map<std::pair<int32_t, Category>, uint64_t> expected, got;
+    for (size_t i = 0; i < events_.size(); ++i) {
+      if (events_[i].kind != EventKind::kStepBegin) continue;
+      for (size_t at = i; events_[at].kind != EventKind::kStepEnd; ++at) {
+        const NaiveSums now = naive_.After(at, device);
+        for (size_t c = 0; c < trace::kCategoryCount; ++c) {
+          if (now.by_category[c] == 0) continue;
+          uint64_t& most =
+              expected[{static_cast<int32_t>(events_[i].id), static_cast<Category>(c)}];
+          most = std::max(most, now.by_category[c]);
+        }
+      }
+    }
+    for (const analysis::DiffRow& row : analysis::Diff(*pairs[p].a, *pairs[p].b)) {
+      EXPECT_EQ(row.a, row.b);
+      if (row.step >= 0) got[{row.step, row.category}] = row.a;
+    }
+    EXPECT_EQ(got, expected);
   }
 }
 
 TEST_P(Agreement, PeaksStepsAndSummaries) {
   uint8_t highest = devices_.front();
   std::map<uint8_t, uint64_t> peaks;
-  for (const analysis::DevicePeak& of : analysis::PeakOfEachDevice(t_)) {
+  for (const analysis::DevicePeak& of : analysis::PeakOfEachDevice(made_.trace)) {
+    const Slice one = Of(of.device);
     const auto [allocated, reserved] = Most(of.device, Begin(), events_.size() - 1);
+    const size_t at = one.events[of.peak.context.event];
     EXPECT_EQ(of.peak.allocated, allocated);
     EXPECT_EQ(of.peak.reserved, reserved);
-    EXPECT_GE(of.peak.context.event, Begin());
-    EXPECT_EQ(naive_.After(of.peak.context.event, of.device).allocated, allocated);
-    EXPECT_EQ(naive_.After(of.peak.context.event, of.device).by_category, of.peak.by_category);
-    EXPECT_EQ(explain::PeakReserved(t_)[of.device], reserved);
+    EXPECT_GE(at, Begin());
+    EXPECT_EQ(naive_.After(at, of.device).allocated, allocated);
+    EXPECT_EQ(naive_.After(at, of.device).by_category, of.peak.by_category);
     peaks[of.device] = allocated;
     if (allocated > peaks[highest]) highest = of.device;
 
-    const analysis::MemoryCurves curves = analysis::ComputeCurves(t_, of.device);
-    const analysis::Summary summary = analysis::Summarize(t_, curves);
+    const analysis::MemoryCurves curves = analysis::ComputeCurves(*one.trace);
+    const analysis::Summary summary = analysis::Summarize(*one.trace, curves);
     EXPECT_EQ(summary.peak.allocated, allocated);
     EXPECT_EQ(summary.peak.reserved, reserved);
     size_t row = 0;
@@ -211,7 +268,7 @@ TEST_P(Agreement, PeaksStepsAndSummaries) {
     EXPECT_EQ(row, summary.steps.size());
   }
   const auto failed = std::ranges::find(events_, EventKind::kOutOfMemory, &Event::kind);
-  const std::optional<uint8_t> shown = analysis::DeviceToShow(t_);
+  const std::optional<uint8_t> shown = analysis::DeviceToShow(made_.trace);
   if (devices_.size() == 1) {
     EXPECT_EQ(shown, std::nullopt);
   } else {
@@ -317,7 +374,7 @@ TEST_P(Agreement, MemoryTimeline) {
   for (const uint8_t device : devices_) {
     const std::filesystem::path path = Temporary(".raw.json.gz");
     std::ofstream out(path, std::ios::binary);
-    ASSERT_TRUE(exporters::WriteMemoryTimeline(t_, out, {.device = device}).ok());
+    ASSERT_TRUE(exporters::WriteMemoryTimeline(*Of(device).trace, out).ok());
     out.close();
     const auto text = trace::ReadWholeInput(path.string(), size_t{1} << 30);
     std::filesystem::remove(path);
@@ -394,8 +451,7 @@ TEST_P(Agreement, SnapshotAndBack) {
   const auto back = importers::OpenTraceFile(path.string(), {});
   std::filesystem::remove(path);
   ASSERT_TRUE(back.ok()) << back.status();
-  const trace::Trace& b = **back;
-  EXPECT_EQ(analysis::DevicesOf(b), devices_);
+  EXPECT_EQ(trace::DevicesOf(**back), devices_);
   using Levels = std::vector<std::pair<uint64_t, uint64_t>>;  // allocated, reserved
   for (const uint8_t device : devices_) {
     const auto add = [](Levels& levels, uint64_t allocated, uint64_t reserved) {
@@ -407,7 +463,9 @@ TEST_P(Agreement, SnapshotAndBack) {
       const NaiveSums now = naive_.After(i, device);
       add(expected, now.allocated, now.reserved);
     }
-    trace::MemoryCursor at(b, device);
+    const auto one = trace::OfDevice(*back, device);
+    const trace::Trace& b = *one;
+    trace::MemoryCursor at(b);
     at.AdvanceTo(b.recording_begin == trace::kNoEvent ? 0 : b.recording_begin);
     while (at.event() < b.events.size()) {
       at.Apply();
@@ -427,22 +485,71 @@ TEST_P(Agreement, SnapshotAndBack) {
 
 TEST_P(Agreement, SegmentsAndFragmentation) {
   for (const uint8_t device : devices_) {
+    const Slice one = Of(device);
     for (size_t i = 0; i < events_.size(); i += 29) {
       const NaiveSums now = naive_.After(i, device);
-      const auto event = static_cast<EventIndex>(i);
-      const explain::Fragmentation f = explain::FragmentationAt(t_, event, device);
+      const std::optional<EventIndex> event = one.At(i);
+      if (!event) continue;
+      const explain::Fragmentation f = explain::FragmentationAt(*one.trace, *event);
       EXPECT_EQ(f.allocated, now.allocated) << i;
       EXPECT_EQ(f.requested, now.requested) << i;
       EXPECT_EQ(f.reserved, now.reserved) << i;
       uint64_t bytes = 0, live = 0;
-      for (const explain::SegmentView& s : explain::SegmentsAt(t_, event, device)) {
+      for (const explain::SegmentView& s : explain::SegmentsAt(*one.trace, *event)) {
+        EXPECT_EQ(s.device, device);
         bytes += s.bytes;
         live += s.live_bytes;
       }
       EXPECT_EQ(bytes, now.reserved) << i;
       EXPECT_EQ(live, now.allocated) << i;
     }
+    const EventIndex most = explain::MostUnused(*one.trace);
+    const NaiveSums there = naive_.After(one.events[most], device);
+    for (const size_t i : one.events) {
+      const NaiveSums now = naive_.After(i, device);
+      const bool got =
+          events_[i].kind == EventKind::kSegmentAlloc || events_[i].kind == EventKind::kSegmentMap;
+      if (i < Begin() || got || t_.slices.size() > 0) continue;
+      EXPECT_LE(now.reserved - now.allocated, there.reserved - there.allocated) << i;
+    }
   }
+}
+
+// Every device follows its own decisions, and under its own settings goes through what it did.
+TEST_P(Agreement, Replays) {
+  for (const uint8_t device : devices_) {
+    const Slice one = Of(device);
+    const auto replayed = replay::Replay(*one.trace, {});
+    ASSERT_TRUE(replayed.ok()) << replayed.status();
+    EXPECT_GT(replayed->addresses_total, 0u);
+    for (const replay::Replayed::Point& p : replayed->curve) {
+      const NaiveSums now = naive_.After(one.events[p.event], device);
+      if (replayed->differences == 0) {
+        EXPECT_EQ(p.reserved, now.reserved) << p.event;
+      }
+    }
+  }
+}
+
+// What is inferred of a device does not depend on what else is in the file.
+TEST_P(Agreement, Inference) {
+  const std::filesystem::path path = Temporary(".pickle");
+  {
+    std::ofstream out(path, std::ios::binary);
+    ASSERT_TRUE(exporters::WriteSnapshot(t_, out, {.categories = false}).ok());
+  }
+  const auto all = importers::OpenTraceFile(path.string(), {});
+  ASSERT_TRUE(all.ok()) << all.status();
+  for (const uint8_t device : devices_) {
+    const auto slice = trace::OfDevice(*all, device);
+    const auto alone = importers::OpenTraceFile(path.string(), {.device = device});
+    ASSERT_TRUE(alone.ok()) << alone.status();
+    EXPECT_EQ(slice->allocations.bytes, (*alone)->allocations.bytes);
+    EXPECT_EQ(slice->allocations.address, (*alone)->allocations.address);
+    EXPECT_EQ(slice->allocations.birth_category, (*alone)->allocations.birth_category);
+    EXPECT_EQ(slice->allocations.category, (*alone)->allocations.category);
+  }
+  std::filesystem::remove(path);
 }
 
 // Of a recording that ran out of memory: what the device gave it at the most.
@@ -453,7 +560,7 @@ TEST_P(Agreement, WhatIfTakesTheRecordingsLimit) {
       if (events_[i].kind == EventKind::kOutOfMemory && events_[i].device == device)
         limit = std::max(limit, naive_.After(i, device).reserved + events_[i].bytes_rounded);
     if (limit == 0) continue;
-    const auto replayed = replay::Replay(t_, {.alloc_conf = run::AllocConf(), .device = device});
+    const auto replayed = replay::Replay(*Of(device).trace, {.alloc_conf = run::AllocConf()});
     ASSERT_TRUE(replayed.ok()) << replayed.status();
     EXPECT_EQ(replayed->device_memory_bytes, limit);
   }

@@ -74,7 +74,7 @@ TEST(TraceDiff, EqualTracesHaveNoDifference) {
   EXPECT_TRUE(DiffTraces(*empty, *empty, std::nullopt).ok());
 }
 
-// A sum of several devices is in none of them: the one that needs most of B, and its like of A.
+// A sum of several devices is in none of them: each is compared with its like.
 TEST(TraceDiff, OneDeviceIsComparedNotTheSum) {
   const auto make = [](uint64_t first, uint64_t second) {
     TraceMaker m;
@@ -83,27 +83,36 @@ TEST(TraceDiff, OneDeviceIsComparedNotTheSum) {
     return m.Finish();
   };
   const auto a = make(4 * kMiB, 2 * kMiB), b = make(4 * kMiB, 7 * kMiB);
-  const auto diff = DiffTraces(*a, *b, std::nullopt);
+  const auto pairs = analysis::DevicePairs(a, b);
+  ASSERT_EQ(pairs.size(), 2u);
+  EXPECT_EQ(pairs[1].device, 1);
+  const auto diff = DiffTraces(*pairs[1].a, *pairs[1].b, std::nullopt);
   ASSERT_TRUE(diff.ok()) << diff.status();
-  EXPECT_EQ(diff->devices.a, 1);
-  EXPECT_EQ(diff->devices.b, 1);
   EXPECT_EQ(diff->a.allocated, 2 * kMiB);
   EXPECT_EQ(diff->b.allocated, 7 * kMiB);
   ASSERT_EQ(diff->sites.size(), 1u);
   EXPECT_EQ(diff->sites[0].delta(), static_cast<int64_t>(5 * kMiB));
-  const auto other =
-      DiffTraces(*a, *b, std::nullopt, analysis::DevicePair{.a = uint8_t{0}, .b = uint8_t{0}});
+  const auto other = DiffTraces(*pairs[0].a, *pairs[0].b, std::nullopt);
   ASSERT_TRUE(other.ok());
   EXPECT_EQ(other->sites[0].delta(), 0);
 
   // The like of B's only device is A's of that number, not the one that needs most of A.
   TraceMaker only;
   only.Alloc({.address = kBase, .bytes = 3 * kMiB, .op = "aten::mm", .device = 0});
-  const auto one = DiffTraces(*b, *only.Finish(), std::nullopt);
+  const auto with_one = analysis::DevicePairs(b, only.Finish());
+  ASSERT_EQ(with_one.size(), 2u);
+  const auto one = DiffTraces(*with_one[0].a, *with_one[0].b, std::nullopt);
   ASSERT_TRUE(one.ok());
-  EXPECT_EQ(one->devices.a, 0);
   EXPECT_EQ(one->a.allocated, 4 * kMiB);
   EXPECT_EQ(one->b.allocated, 3 * kMiB);
+  EXPECT_EQ(with_one[1].device, 1);
+  EXPECT_EQ(with_one[1].b->allocations.size(), 0u) << "a device that is not there";
+
+  // One against one is compared whatever its number, and has B's.
+  TraceMaker second;
+  second.Alloc({.address = kBase, .bytes = 3 * kMiB, .op = "aten::mm", .device = 1});
+  const auto t = second.Finish();
+  EXPECT_EQ(analysis::DevicePairs(t, t).at(0).device, 1);
 }
 
 // What a recording began with and what it made are different sites, whatever comes first.

@@ -47,7 +47,7 @@ TEST(PoolOwners, AreWhatTheStacksSay) {
   put(5 << 16, 20 * kMiB, trace::StackId());
   put(0, 20 * kMiB, own);
   const auto t = m.Finish();
-  const std::vector<PoolOwner> owners = PoolOwnersOf(*t, 0);
+  const std::vector<PoolOwner> owners = PoolOwnersOf(*t);
   ASSERT_EQ(owners.size(), 5u);
   EXPECT_EQ(owners[0].name, "vLLM: model weights");
   EXPECT_EQ(owners[1].name, "vLLM: KV cache") << "most of its bytes";
@@ -57,9 +57,9 @@ TEST(PoolOwners, AreWhatTheStacksSay) {
   EXPECT_THAT(owners[3].site.name, HasSubstr("train.py:3 fill"));
   EXPECT_EQ(owners[4].name, "CUDA graph capture") << "by its id";
   EXPECT_EQ(PoolId(owners[4].mempool), "5.0");
-  EXPECT_TRUE(PoolOwnersOf(*t, 1).empty());
+  EXPECT_TRUE(PoolOwnersOf(*trace::OfDevice(t, 1)).empty());
 
-  const Fragmentation f = FragmentationAt(*t, m.last(), 0);
+  const Fragmentation f = FragmentationAt(*t, m.last());
   EXPECT_EQ(f.owners.size(), 5u);
   for (const Fragmentation::PoolUse& p : f.pools) {
     EXPECT_EQ(p.owner.empty(), p.mempool == 0);
@@ -83,8 +83,9 @@ TEST(State, SaysWhoHoldsWhat) {
   m.Segment(kBase + 200 * kMiB, 24 * kMiB, kLarge, false, 0, 0, 1);  // free, in a private pool
   m.Segment(kBase + 300 * kMiB, 20 * kMiB, kLarge, false, 1);
   const auto t = m.Finish();
-  const MemoryState s = StateAtEnd(*t, 0);
-  EXPECT_EQ(s.event, m.last());
+  const MemoryState s = StateAtEnd(*trace::OfDevice(t, 0));
+  EXPECT_EQ(s.device, 0);
+  EXPECT_EQ(s.event, m.last() - 1);
   EXPECT_EQ(s.fragmentation.reserved, 94 * kMiB);
   EXPECT_EQ(s.fragmentation.allocated, 15 * kMiB);
   EXPECT_EQ(s.fragmentation.cached, 54 * kMiB);
@@ -96,8 +97,8 @@ TEST(State, SaysWhoHoldsWhat) {
   EXPECT_EQ(s.by_category.front().name, "Parameter");
   EXPECT_EQ(s.by_pool.front().count, 2u);
   EXPECT_THAT(s.headline, HasSubstr("private pools keep the rest"));
-  EXPECT_EQ(StateAtEnd(*t, 1).fragmentation.reserved, 20 * kMiB);
-  EXPECT_EQ(StateAtEnd(trace::Trace(), 0).headline, "Nothing is in memory.");
+  EXPECT_EQ(StateAtEnd(*trace::OfDevice(t, 1)).fragmentation.reserved, 20 * kMiB);
+  EXPECT_EQ(StateAtEnd(trace::Trace()).headline, "Nothing is in memory.");
 }
 
 TEST(State, OfARecordedServingEngine) {
@@ -106,7 +107,7 @@ TEST(State, OfARecordedServingEngine) {
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "needs ../shared/snapshots/more";
   const auto t = importers::OpenTraceFile(file.string(), {});
   ASSERT_TRUE(t.ok()) << t.status();
-  const MemoryState s = StateAtEnd(**t, 0);
+  const MemoryState s = StateAtEnd(**t);
   ASSERT_EQ(s.fragmentation.owners.size(), 2u);
   EXPECT_EQ(s.fragmentation.owners[0].name, "vLLM: model weights");
   EXPECT_EQ(s.fragmentation.owners[1].name, "vLLM: KV cache");

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "profiler/trace/input.h"
+#include "profiler/trace/one_device.h"
 #include "tests/profiler/exporters/sample_trace.h"
 
 namespace vramscope::exporters {
@@ -81,9 +82,9 @@ TEST(MemoryTimeline, OneDevice) {
   maker.OnDevice(0).At(3000).Free(first);
   maker.OnDevice(1).At(4000).Free(second);
   const auto trace = maker.Finish();
-  EXPECT_EQ(Export(*trace), json({{1000, 2, 1024, 0}, {3000, 4, -1024, 0}}));
-  EXPECT_EQ(Export(*trace, {.device = 1}), json({{2000, 2, 3072, 5}, {4000, 4, -3072, 5}}));
-  EXPECT_EQ(Export(*trace, {.device = 2}), json::array());
+  EXPECT_EQ(Export(*trace::OfDevice(trace, 0)), json({{1000, 2, 1024, 0}, {3000, 4, -1024, 0}}));
+  EXPECT_EQ(Export(*trace::OfDevice(trace, 1)), json({{2000, 2, 3072, 5}, {4000, 4, -3072, 5}}));
+  EXPECT_EQ(Export(*trace::OfDevice(trace, 2)), json::array());
 }
 
 TEST(MemoryTimeline, CancelAndFullDisk) {

@@ -392,6 +392,15 @@ TEST(Snapshot, InventsNoTimesAndNoHistory) {
   const json state = Export(*events.Build(info));
   EXPECT_EQ(state["device_traces"], json::array({json::array()}));
   EXPECT_EQ(state["segments"][0]["blocks"][0]["state"], "active_allocated");
+
+  // The mark of the snapshot itself is an entry, the only one.
+  events.Add(EventKind::kMarker, 0, 0, 0).name = {1};
+  events.Add(EventKind::kMarker, 0, 0, 4096).name = {2};
+  const json marked =
+      Export(*events.Build(info, {"", std::string(trace::kMarkerRecordingBegin), "snapshot"}));
+  ASSERT_EQ(marked["device_traces"][0].size(), 1u);
+  EXPECT_EQ(marked["device_traces"][0][0]["action"], "snapshot");
+  EXPECT_EQ(marked["device_traces"][0][0]["size"], 4096);
 }
 
 // Of a file whose first entries had no time.

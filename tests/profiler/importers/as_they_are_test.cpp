@@ -446,6 +446,8 @@ TEST(MemoryBudget, OfAFileIsManyTimesWhatItIsLarge) {
   // A million entries: 115 MiB, 2 MiB as .zst; they are charged 250 MiB.
   EXPECT_EQ(limit(uint64_t{115} << 20, false), std::min(available, uint64_t{920} << 20));
   EXPECT_EQ(limit(uint64_t{2} << 20, true), std::min(available, uint64_t{512} << 20));
+  // Ten million still open; a bomb of that size ends somewhat above them.
+  EXPECT_EQ(limit(uint64_t{20} << 20, true), std::min(available, uint64_t{3} << 30));
 }
 
 }  // namespace

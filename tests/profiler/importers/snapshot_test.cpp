@@ -201,7 +201,7 @@ TEST(Snapshot, DevicesAreMergedByTime) {
   EXPECT_THAT(r.entries.device, ElementsAre(2, 0, 0, 0, 2, 2));
   EXPECT_THAT(r.entries.time_ns, ElementsAre(0, 50'000, 250'000, 250'000, 250'000, 250'000));
   EXPECT_FALSE(r.has_segments);
-  EXPECT_THAT(r.warnings, ElementsAre(HasSubstr("1 entries are older than the one before")));
+  EXPECT_THAT(r.warnings, ElementsAre(HasSubstr("1 entry older than the one before")));
 
   SnapshotOptions options;
   options.device = 2;
@@ -278,7 +278,7 @@ TEST(Snapshot, SaysWhatIsNotShown) {
       r.warnings,
       ElementsAre(HasSubstr("buffer of 9 entries was full"),
                   HasSubstr("host memory is not shown: 2 segments of 23068672 bytes, of which "
-                            "2 blocks of 4195328 bytes are in use; 9 "),
+                            "2 blocks of 4195328 bytes in use; 9 "),
                   HasSubstr("1 'reshuffle'")));
 }
 

@@ -48,13 +48,14 @@ void ExpectEqualMoments(const Recording& whole, EntryIndex begin, EntryIndex end
   ASSERT_EQ(all->events.size() - all->recording_begin - 1, whole.entries.size());
   ASSERT_EQ(part->events.size() - part->recording_begin - 1, end - begin);
   for (const uint8_t device : {0, 1}) {
-    trace::MemoryCursor a(*all, device), b(*part, device);
+    trace::MemoryCursor a(*all), b(*part);
     a.AdvanceTo(all->recording_begin + 1 + begin);
     b.AdvanceTo(part->recording_begin + 1);
     for (EntryIndex i = begin;; ++i) {
-      ASSERT_EQ(a.sums().allocated, b.sums().allocated) << "before entry " << i;
-      ASSERT_EQ(a.sums().requested, b.sums().requested) << "before entry " << i;
-      ASSERT_EQ(a.sums().reserved, b.sums().reserved) << "before entry " << i;
+      const trace::MemorySums &x = a.memory(device).sums(), &y = b.memory(device).sums();
+      ASSERT_EQ(x.allocated, y.allocated) << "before entry " << i;
+      ASSERT_EQ(x.requested, y.requested) << "before entry " << i;
+      ASSERT_EQ(x.reserved, y.reserved) << "before entry " << i;
       if (i == end) break;
       a.Apply();
       b.Apply();

@@ -14,6 +14,7 @@
 #include "profiler/replay/exact.h"
 #include "profiler/replay/replay.h"
 #include "profiler/trace/memory_cursor.h"
+#include "profiler/trace/one_device.h"
 #include "recorded_run.h"
 #include "tests/profiler/explain/trace_maker.h"
 
@@ -36,10 +37,9 @@ constexpr const char* kConfs[] = {"", "max_split_size_mb:20", "roundup_power2_di
 // The recorded reserved bytes against a what-if's, wherever no release or request is under way.
 // `tails`: allocated bytes are not compared: the recording does not state the tails of its older
 // blocks.
-void ExpectReservedAsRecorded(const trace::Trace& t, uint8_t device, const Replayed& r,
-                              bool tails = false) {
-  trace::MemoryCursor cursor(t, device);
-  const Releases releases = FindReleases(t, device);
+void ExpectReservedAsRecorded(const trace::Trace& t, const Replayed& r, bool tails = false) {
+  trace::MemoryCursor cursor(t);
+  const Releases releases = FindReleases(t);
   std::map<EventIndex, Replayed::Point> curve;
   for (const Replayed::Point& p : r.curve) curve[p.event] = p;
   const EventIndex begin = t.recording_begin == trace::kNoEvent ? 0 : t.recording_begin;
@@ -52,12 +52,11 @@ void ExpectReservedAsRecorded(const trace::Trace& t, uint8_t device, const Repla
     while (release < releases.all.size() && releases.all[release].last < i) ++release;
     const bool releasing = release < releases.all.size() && releases.all[release].first <= i;
     const EventKind kind = t.events.kind[i];
-    const uint64_t id = t.events.id[i];
     const bool settled = kind == EventKind::kAlloc || kind == EventKind::kFreeCompleted;
-    if (i < begin || !settled || releasing || t.allocations.device[id] != device) continue;
-    ASSERT_EQ(model.reserved, cursor.memory(device).sums().reserved) << "event " << i;
+    if (i < begin || !settled || releasing) continue;
+    ASSERT_EQ(model.reserved, cursor.sums().reserved) << "event " << i;
     if (!tails) {
-      ASSERT_EQ(model.allocated, cursor.memory(device).sums().allocated) << "event " << i;
+      ASSERT_EQ(model.allocated, cursor.sums().allocated) << "event " << i;
     }
     ++compared;
   }
@@ -65,9 +64,9 @@ void ExpectReservedAsRecorded(const trace::Trace& t, uint8_t device, const Repla
 }
 
 // Not the recording itself, which Replay() takes where the model is exact.
-Replayed OwnSettings(const trace::Trace& t, uint8_t device = 0) {
+Replayed OwnSettings(const trace::Trace& t) {
   const run::AllocConf conf = run::ParseAllocConf(RecordedConf(t)).value();
-  absl::StatusOr<Replayed> r = ReplayWhatIf(t, {.alloc_conf = conf, .device = device}, conf);
+  absl::StatusOr<Replayed> r = ReplayWhatIf(t, {.alloc_conf = conf}, conf);
   EXPECT_TRUE(r.ok()) << r.status();
   return r.ok() ? *std::move(r) : Replayed();
 }
@@ -85,8 +84,8 @@ TEST(Releases, UnderItsOwnSettingsARunReservesWhatItDid) {
             {.conf = conf, .device_memory_bytes = limit});
         const Replayed r = OwnSettings(*run.trace);
         EXPECT_EQ(r.peak_reserved, run.stats.peak_reserved);
-        ExpectReservedAsRecorded(*run.trace, 0, r);
-        const Releases found = FindReleases(*run.trace, 0);
+        ExpectReservedAsRecorded(*run.trace, r);
+        const Releases found = FindReleases(*run.trace);
         calls += found.empty_cache_calls;
         full += found.card_full;
         EXPECT_EQ(r.device_memory_inferred, found.card.inferred());
@@ -104,7 +103,7 @@ TEST(Releases, ARecordingFromTheMiddleBeginsWithWhatWasThere) {
                                        {.device_memory_bytes = kGiB / 2, .first_action = 2000});
     const Replayed r = Replay(*run.trace, {.alloc_conf = run::AllocConf()}).value();
     EXPECT_TRUE(r.kept);
-    ExpectReservedAsRecorded(*run.trace, 0, r, /*tails=*/true);
+    ExpectReservedAsRecorded(*run.trace, r, /*tails=*/true);
     const Baseline base = ReplayBaseline(*run.trace, {}).value();
     EXPECT_EQ(base.own.peak_reserved, r.peak_reserved);
     EXPECT_EQ(base.own.retries, r.retries);
@@ -191,11 +190,11 @@ TEST(Releases, WrittenAsASnapshotAndReadAgainTheyStay) {
     out.close();
     const auto read = importers::OpenTraceFile(path, {});
     ASSERT_TRUE(read.ok()) << read.status();
-    const Releases before = FindReleases(*run.trace, 0), after = FindReleases(**read, 0);
+    const Releases before = FindReleases(*run.trace), after = FindReleases(**read);
     EXPECT_EQ(before.empty_cache_calls, after.empty_cache_calls);
     EXPECT_EQ(before.card_full, after.card_full);
     EXPECT_EQ(before.card.bytes, after.card.bytes);
-    ExpectReservedAsRecorded(**read, 0, OwnSettings(**read));
+    ExpectReservedAsRecorded(**read, OwnSettings(**read));
   }
   std::filesystem::remove(path);
 }
@@ -212,12 +211,13 @@ TEST(Releases, DevicesDoNotDisturbEachOther) {
     const RecordedRun* runs[2] = {&a, &b};
     for (uint8_t device = 0; device < 2; ++device) {
       SCOPED_TRACE(static_cast<int>(device));
-      const Replayed r = OwnSettings(*both, device);
+      const auto one = trace::OfDevice(both, device);
+      const Replayed r = OwnSettings(*one);
       EXPECT_EQ(r.peak_reserved, runs[device]->stats.peak_reserved);
       EXPECT_EQ(r.segment_frees, OwnSettings(*runs[device]->trace).segment_frees);
-      ExpectReservedAsRecorded(*both, device, r);
-      const Releases alone = FindReleases(*runs[device]->trace, 0);
-      const Releases found = FindReleases(*both, device);
+      ExpectReservedAsRecorded(*one, r);
+      const Releases alone = FindReleases(*runs[device]->trace);
+      const Releases found = FindReleases(*one);
       EXPECT_EQ(found.empty_cache_calls, alone.empty_cache_calls);
       EXPECT_EQ(found.card_full, alone.card_full);
       EXPECT_EQ(found.card.bytes, alone.card.bytes);
@@ -235,7 +235,7 @@ TEST(Releases, TellTheCard) {
       const RecordedRun run =
           RunProgram(MakeProgram({.seed = seed, .deferred = 0, .empty_caches = empty_caches}),
                      {.device_memory_bytes = kLimit});
-      const Releases found = FindReleases(*run.trace, 0);
+      const Releases found = FindReleases(*run.trace);
       size_t row = 0;
       for (const Release& r : found.all) {
         bool by_program = false;
@@ -302,7 +302,7 @@ TEST(Releases, AreToldApartByTheirStacks) {
     s.GiveBack(program ? call : request);
     s.Ask(30 * kMiB, request);
     const auto t = s.m.Finish();
-    const Releases r = FindReleases(*t, 0);
+    const Releases r = FindReleases(*t);
     ASSERT_EQ(r.all.size(), 1u);
     EXPECT_EQ(r.all[0].cause, program ? Cause::kEmptyCache : Cause::kCardFull);
     EXPECT_EQ(r.all[0].evidence, Evidence::kStack);
@@ -334,7 +334,7 @@ TEST(Releases, AreToldApartWithoutStacks) {
     s.GiveBack();
     if (asked > 0) s.Ask(asked);
     if (more_later) s.m.Segment(explain::kBase + 4096 * kMiB, 400 * kMiB);
-    return FindReleases(*s.m.Finish(), 0).all.at(0);
+    return FindReleases(*s.m.Finish()).all.at(0);
   };
   EXPECT_EQ(cause(30 * kMiB, false).cause, Cause::kCardFull);
   EXPECT_EQ(cause(30 * kMiB, false).evidence, Evidence::kNoRoom);
@@ -351,7 +351,7 @@ TEST(Releases, AStateHasNoHistory) {
   s.m.info.content = trace::Content::kState;
   s.Begin();
   const auto t = s.m.Finish();
-  EXPECT_FALSE(HasHistory(*t, 0));
+  EXPECT_FALSE(HasHistory(*t));
   const absl::Status status = Replay(*t, {.alloc_conf = run::AllocConf()}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(status.message()), HasSubstr("no history"));
@@ -361,10 +361,9 @@ TEST(Releases, AStateHasNoHistory) {
   trace::Trace unsaid = *t;
   unsaid.info.content = trace::Content::kRun;
   unsaid.recording_begin = unsaid.events.size() - 1;
-  EXPECT_FALSE(HasHistory(unsaid, 0));
+  EXPECT_FALSE(HasHistory(unsaid));
   unsaid.recording_begin = unsaid.events.size() - 2;
-  EXPECT_TRUE(HasHistory(unsaid, 0));
-  EXPECT_FALSE(HasHistory(unsaid, 1));
+  EXPECT_TRUE(HasHistory(unsaid));
 }
 
 // ---- Recorded files, which are other people's and not part of the project.
@@ -385,43 +384,43 @@ TEST(RecordedReleases, ARecordedEmptyCacheIsNotDropped) {
     const auto t = Shared(name);
     if (t == nullptr) GTEST_SKIP() << "needs ../shared/repro";
     const Replayed r = OwnSettings(*t);
-    trace::MemoryCursor cursor(*t, 0);
+    trace::MemoryCursor cursor(*t);
     uint64_t most = 0;
     while (cursor.event() < t->events.size()) {
       cursor.Apply();
-      most = std::max(most, cursor.memory(0).sums().reserved);
+      most = std::max(most, cursor.sums().reserved);
     }
     EXPECT_EQ(r.peak_reserved, most);
     EXPECT_EQ(ReplayBaseline(*t, {}).value().own.retries, 0u) << "it was called";
-    ExpectReservedAsRecorded(*t, 0, r);
+    ExpectReservedAsRecorded(*t, r);
   }
 }
 
 TEST(RecordedReleases, CallsAndFlushes) {
   const auto called = Shared("snapshots/more/sqattn.pickle.zst");
   const auto full = Shared("snapshots/more/octree_my_633k.pickle.zst");
-  const auto out = Shared("snapshots/more/code_location.pickle.zst");
-  if (called == nullptr || full == nullptr || out == nullptr) {
+  const auto three = Shared("snapshots/more/code_location.pickle.zst");
+  if (called == nullptr || full == nullptr || three == nullptr) {
     GTEST_SKIP() << "needs ../shared/snapshots/more";
   }
-  Releases r = FindReleases(*called, 0);
+  const auto out = trace::OfDevice(three, 1);
+  Releases r = FindReleases(*called);
   EXPECT_EQ(r.empty_cache_calls, 28u) << "27 right before a segment is asked for, one at the end";
   EXPECT_EQ(r.card_full, 0u);
   EXPECT_FALSE(r.card.inferred());
-  r = FindReleases(*full, 0);
+  r = FindReleases(*full);
   EXPECT_EQ(r.empty_cache_calls, 1u);
   EXPECT_EQ(r.card_full, 1u);
   EXPECT_EQ(r.card.at_least, 22'194'159'616u);
   EXPECT_EQ(r.card.less_than, 24'024 * kMiB);
-  r = FindReleases(*out, 1);
+  r = FindReleases(*out);
   EXPECT_EQ(r.card_full, 1u);
   EXPECT_EQ(r.card.source, Card::Source::kOutOfMemory);
   EXPECT_EQ(r.card.bytes, 80'302 * kMiB + 95'682'560);
-  for (const auto& [t, device] : {std::pair(called, 0), std::pair(full, 0), std::pair(out, 1)}) {
-    const Replayed own = Replay(*t, {.alloc_conf = run::ParseAllocConf(RecordedConf(*t)).value(),
-                                     .device = static_cast<uint8_t>(device)})
-                             .value();
-    ExpectReservedAsRecorded(*t, static_cast<uint8_t>(device), own, /*tails=*/true);
+  for (const std::shared_ptr<const trace::Trace>& t : {called, full, out}) {
+    const Replayed own =
+        Replay(*t, {.alloc_conf = run::ParseAllocConf(RecordedConf(*t)).value()}).value();
+    ExpectReservedAsRecorded(*t, own, /*tails=*/true);
   }
 }
 

@@ -91,7 +91,7 @@ TEST(Replay, TracesOfOurOwnComeOutAlike) {
 
 // How many bytes behind an older block are free at the start of the recording.
 uint64_t FreeBehind(const trace::Trace& t, uint32_t row) {
-  const RecordedState state = StateBefore(t, t.recording_begin, 0, {});
+  const RecordedState state = StateBefore(t, t.recording_begin, {});
   for (const auto& s : state.segments) {
     for (size_t i = 0; i + 1 < s.blocks.size(); ++i) {
       if (s.blocks[i].block.address == t.allocations.address[row]) {

@@ -16,7 +16,7 @@ constexpr uint64_t kMiB = 1 << 20;
 
 TEST(StateTest, SaysWhoHoldsWhatByPoolAndSite) {
   const auto t = MakeState();
-  const explain::MemoryState state = explain::StateAtEnd(*t, 0);
+  const explain::MemoryState state = explain::StateAtEnd(*t);
   const Table pools = StatePoolsTable(state);
   ASSERT_EQ(pools.rows.size(), 2u);
   // The private pool is the larger one, and called after whom it is for.

@@ -384,8 +384,8 @@ TEST_F(FirstUseTest, OneGpuIsShownNeverTheSum) {
   ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
   ASSERT_TRUE(window_->digest()->device);
   const uint8_t first = *window_->digest()->device;
-  EXPECT_EQ(first, analysis::DeviceToShow(*two));
-  const auto peaks = analysis::PeakOfEachDevice(*two);
+  EXPECT_EQ(first, analysis::DeviceToShow(two));
+  const auto peaks = analysis::PeakOfEachDevice(two);
   const auto shows = [&](uint8_t device) {
     EXPECT_EQ(Peak(), static_cast<double>(peaks[device].peak.allocated));
     EXPECT_EQ(Timeline()["peak"].toObject()["allocated"].toDouble(), Peak());

@@ -1,0 +1,59 @@
+// The columns of every table of a Trace, each named once: for whoever does the same to all of them.
+//
+//   ForEachColumn([n](auto& column) { column.reserve(n); }, trace.retags);
+//   ForEachColumn([&](const auto& from, auto& to) { Keep(rows, from, &to); }, a.retags, b.retags);
+//
+// Stateless.
+#pragma once
+
+#include <tuple>
+#include <utility>
+
+#include "profiler/trace/trace.h"
+
+namespace vramscope::trace {
+
+// Tables may be const; overloads that take them as they come.
+constexpr auto ColumnsOf(const EventTable&) {
+  using T = EventTable;
+  return std::tuple(&T::kind, &T::time_ns, &T::id, &T::category, &T::detail, &T::bytes,
+                    &T::bytes_rounded, &T::name, &T::stack, &T::user_metadata, &T::compile_context);
+}
+constexpr auto ColumnsOf(const AllocationTable&) {
+  using T = AllocationTable;
+  return std::tuple(&T::alloc_event, &T::free_requested_event, &T::free_event, &T::begin_ns,
+                    &T::end_ns, &T::bytes, &T::bytes_rounded, &T::address, &T::stream, &T::device,
+                    &T::pool, &T::birth_category, &T::category, &T::main_category, &T::op,
+                    &T::module, &T::phase, &T::step, &T::micro_batch, &T::segment);
+}
+constexpr auto ColumnsOf(const RetagTable&) {
+  using T = RetagTable;
+  return std::tuple(&T::event, &T::allocation, &T::from, &T::to);
+}
+constexpr auto ColumnsOf(const SegmentTable&) {
+  using T = SegmentTable;
+  return std::tuple(&T::alloc_event, &T::free_event, &T::bytes, &T::address, &T::stream, &T::device,
+                    &T::pool, &T::expandable, &T::mempool);
+}
+constexpr auto ColumnsOf(const SliceTable&) {
+  using T = SliceTable;
+  return std::tuple(&T::kind, &T::begin_ns, &T::end_ns, &T::begin_event, &T::end_event, &T::name,
+                    &T::module, &T::number, &T::step, &T::depth, &T::thread);
+}
+constexpr auto ColumnsOf(const ActivityTable&) {
+  using T = ActivityTable;
+  return std::tuple(&T::event, &T::address, &T::duration_ns, &T::stream, &T::thread, &T::device,
+                    &T::pool, &T::module);
+}
+
+// visit(column of the first table, the same of the second, ...).
+template <class Visit, class Table, class... Tables>
+void ForEachColumn(Visit visit, Table& table, Tables&... more) {
+  using Columns = decltype(ColumnsOf(table));
+  // A column that is added to a table and not here is found out.
+  static_assert(sizeof(table) == std::tuple_size_v<Columns> * sizeof(std::vector<int>));
+  const auto visit_one = [&](auto column) { visit(table.*column, more.*column...); };
+  std::apply([&](auto... column) { (visit_one(column), ...); }, ColumnsOf(table));
+}
+
+}  // namespace vramscope::trace
