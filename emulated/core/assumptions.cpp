@@ -74,7 +74,7 @@ void CalledUnknown(std::string_view library, std::string_view function) {
 
 }  // namespace vramscope::emulated
 
-long vramscope_emulated_unknown(const char* library, const char* function) {
+int64_t vramscope_emulated_unknown(const char* library, const char* function) {
   vramscope::emulated::CalledUnknown(library, function);
   return 0;
 }

@@ -49,5 +49,6 @@ class AssumptionList {
 extern "C" {
 // What generated stubs call: says the name once, counts, returns 0 (success in every library of
 // NVIDIA's).
-VRAMSCOPE_EMULATED_API long vramscope_emulated_unknown(const char* library, const char* function);
+VRAMSCOPE_EMULATED_API int64_t vramscope_emulated_unknown(const char* library,
+                                                          const char* function);
 }

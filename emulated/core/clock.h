@@ -34,6 +34,7 @@ class VRAMSCOPE_EMULATED_API Clock {
   void Answered();
   // This thread waits until then.
   void WaitUntil(int64_t time);
+  void Reset() { now_.store(0, std::memory_order_relaxed); }
 
  private:
   std::atomic<int64_t> now_{0};

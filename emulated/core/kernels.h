@@ -1,7 +1,7 @@
 // Work for the card: kernels that programs registered, and what libraries do (a matrix product, a
 // collective).
 //
-//   // a library
+//   // a library; the name need not outlive the call
 //   const Written writes[] = {{c, bytes_of_c}};
 //   Submit({.name = "cublasSgemm", .stream = stream, .flops = 2.0 * m * n * k, .bytes = bytes,
 //   .writes = writes});
@@ -37,8 +37,9 @@ struct LibraryWork {
   void* stream = nullptr;
   double flops = 0;
   Precision precision = Precision::kFp32;
-  uint64_t bytes = 0;               // read and written
-  std::span<const Written> writes;  // what the host wrote there is not known any more
+  uint64_t bytes = 0;                    // read and written
+  std::span<const Written> writes = {};  // what the host wrote there is not known any more
+  int64_t duration_ns = -1;  // >= 0: takes that long, instead of the roofline of the above
 };
 VRAMSCOPE_EMULATED_API Result Submit(const LibraryWork& work);
 
@@ -52,21 +53,25 @@ struct KernelLaunch {
 };
 VRAMSCOPE_EMULATED_API Result Launch(const KernelLaunch& launch);
 
-// What the code of a kernel says about it; zeros where it could not be read.
+// What the code of a kernel says about it; what is assumed where it could not be read.
 struct KernelFacts {
   const char* name = "";  // mangled
-  int registers = 0;
+  int registers = 32;
   int static_shared = 0;
   int local_bytes = 0;
   int constant_bytes = 0;
-  int most_threads = 0;  // a block
+  int most_threads = 1024;  // a block
   int parameter_bytes = 0;
-  bool read = false;  // from a cubin: else registers are assumed
+  int architecture = 0;  // of the cubin that was read: 90
+  bool read = false;     // from a cubin: else registers are assumed
 };
 // `image`: the fat binary (or cubin) that holds the kernel, null when there is none. Strings are
 // copied.
 VRAMSCOPE_EMULATED_API void RegisterKernel(const void* function, const char* name,
                                            const void* image);
+VRAMSCOPE_EMULATED_API void ForgetKernel(const void* function);
+// All kernels of an image: it is unloaded.
+VRAMSCOPE_EMULATED_API void ForgetKernels(const void* image);
 VRAMSCOPE_EMULATED_API bool IsRegistered(const void* function);
 VRAMSCOPE_EMULATED_API KernelFacts FactsOf(const void* function);
 VRAMSCOPE_EMULATED_API int BlocksPerMultiprocessor(int device, const void* function, int threads,
@@ -76,8 +81,14 @@ VRAMSCOPE_EMULATED_API int BlocksPerMultiprocessor(int device, const void* funct
 // either side.
 VRAMSCOPE_EMULATED_API Result Copy(void* to, const void* from, uint64_t bytes, void* stream,
                                    bool synchronous);
+// `rows` rows of `width` bytes that lie `to_pitch` and `from_pitch` apart.
+VRAMSCOPE_EMULATED_API Result CopyRows(void* to, uint64_t to_pitch, const void* from,
+                                       uint64_t from_pitch, uint64_t width, uint64_t rows,
+                                       void* stream, bool synchronous);
 VRAMSCOPE_EMULATED_API Result Fill(void* to, const void* pattern, uint64_t pattern_bytes,
                                    uint64_t count, void* stream, bool synchronous);
+// A function of the host that runs when the stream comes to it: at once, in this thread.
+VRAMSCOPE_EMULATED_API Result CallHost(void* stream, void (*function)(void*), void* argument);
 // The bytes alone, without time: for collectives, whose duration is their own.
 VRAMSCOPE_EMULATED_API void CopyBytes(void* to, const void* from, uint64_t bytes);
 

@@ -5,16 +5,22 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <utility>
 
 namespace vramscope::emulated {
 namespace {
 
 // Far from where the loader and malloc put things, the same in every run: addresses are part of
 // what is recorded.
-constexpr uint64_t kFirstAddress = uint64_t{0x300000000000};
-constexpr uint64_t kReservations = uint64_t{0x400000000000};
+constexpr uint64_t kFirstAddress = uint64_t{0x100000000000};
+constexpr uint64_t kReservations = uint64_t{0x600000000000};
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kMostReserved = uint64_t{1} << 44;  // 16 TiB
+
+uint64_t SpanOf(const Card& card) {
+  constexpr uint64_t kLeast = uint64_t{1} << 40;
+  return std::max(kLeast, RoundUp(2 * card.memory_bytes, kLeast));
+}
 
 // Address space that costs nothing until it is touched; 0 when the system has none to give.
 uint64_t MapNear(uint64_t wanted, uint64_t bytes) {
@@ -39,14 +45,17 @@ uint64_t MapNear(uint64_t wanted, uint64_t bytes) {
 }  // namespace
 
 Memory::Memory(std::span<const Card> cards, Placement placement, OnFreed on_freed, void* context)
-    : next_reservation_(kReservations), on_freed_(on_freed), context_(context) {
+    : next_reservation_(kReservations),
+      placement_(placement),
+      on_freed_(on_freed),
+      context_(context) {
   uint64_t wanted = kFirstAddress;
   for (const Card& card : cards) {
     Device device;
     device.total = card.memory_bytes;
     device.limit = card.memory_bytes - card.context_bytes;
-    // Four times the memory: fragmentation of addresses is no reason to be out of memory.
-    const uint64_t span = RoundUp(4 * card.memory_bytes, uint64_t{1} << 30);
+    // Many times the memory: fragmentation of addresses is no reason to be out of memory.
+    const uint64_t span = SpanOf(card);
     const uint64_t mapped = MapNear(wanted, span + AddressSpace::kGranule);
     if (mapped == 0) {
       std::fprintf(stderr,
@@ -56,8 +65,9 @@ Memory::Memory(std::span<const Card> cards, Placement placement, OnFreed on_free
       device.limit = 0;
     }
     const uint64_t base = RoundUp(mapped, AddressSpace::kGranule);
+    device.mapped = mapped == 0 ? 0 : base;
     device.addresses = std::make_unique<AddressSpace>(base, mapped == 0 ? 0 : span, placement);
-    wanted += RoundUp(span + AddressSpace::kGranule, uint64_t{1} << 40);
+    wanted += span + (uint64_t{1} << 30);
     devices_.push_back(std::move(device));
   }
 }
@@ -76,10 +86,20 @@ Memory::~Memory() {
   }
 }
 
-bool Memory::TakeLocked(int device, uint64_t bytes) {
+bool Memory::TakeLocked(int device, uint64_t bytes, std::unique_lock<std::mutex>* lock) {
   Device& d = devices_[device];
-  if (bytes > d.limit - d.used) {
-    return false;
+  const uint64_t left = d.limit - std::min(d.used, d.limit);
+  if (bytes > left) {
+    static thread_local std::pair<int, uint64_t> refused = {-1, 0};
+    const std::pair<int, uint64_t> asked = {device, bytes};
+    if (on_overcommit_ == nullptr || refused != asked) {
+      refused = asked;
+      return false;
+    }
+    refused = {-1, 0};
+    lock->unlock();  // the observer may ask
+    on_overcommit_(overcommit_context_, device, bytes, left);
+    lock->lock();
   }
   d.used += bytes;
   d.most_used = std::max(d.most_used, d.used);
@@ -94,7 +114,7 @@ void Memory::Emptied(uint64_t address, uint64_t bytes) {
 }
 
 Result Memory::Allocate(int device, uint64_t bytes, void** address) {
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   *address = nullptr;
   if (!Known(device)) {
     return Result::kInvalidDevice;
@@ -102,11 +122,11 @@ Result Memory::Allocate(int device, uint64_t bytes, void** address) {
   if (bytes == 0) {
     return Result::kSuccess;
   }
-  if (bytes > devices_[device].limit) {
+  if (bytes > devices_[device].addresses->span()) {
     return Result::kOutOfMemory;  // before rounding, which could overflow
   }
   bytes = RoundUp(bytes, AddressSpace::kGranule);
-  if (!TakeLocked(device, bytes)) {
+  if (!TakeLocked(device, bytes, &lock)) {
     return Result::kOutOfMemory;
   }
   const uint64_t at = devices_[device].addresses->Take(bytes);
@@ -124,7 +144,7 @@ Result Memory::Free(void* address) {
     return Result::kSuccess;
   }
   const uint64_t at = reinterpret_cast<uint64_t>(address);
-  std::unique_lock lock(mutex_);
+  std::lock_guard lock(mutex_);
   for (Device& device : devices_) {
     if (!device.addresses->Contains(at)) {
       continue;
@@ -150,11 +170,11 @@ Result Memory::Free(void* address) {
 }
 
 Result Memory::TakePhysical(int device, uint64_t bytes) {
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (!Known(device)) {
     return Result::kInvalidDevice;
   }
-  return TakeLocked(device, bytes) ? Result::kSuccess : Result::kOutOfMemory;
+  return TakeLocked(device, bytes, &lock) ? Result::kSuccess : Result::kOutOfMemory;
 }
 
 void Memory::GivePhysical(int device, uint64_t bytes) {
@@ -314,6 +334,37 @@ const Memory::HostRange* Memory::FindHost(uint64_t address, uint64_t* base) cons
   return &it->second;
 }
 
+void Memory::SetCard(int device, const Card& card) {
+  std::lock_guard lock(mutex_);
+  if (!Known(device)) {
+    return;
+  }
+  devices_[device].total = card.memory_bytes;
+  devices_[device].limit =
+      devices_[device].mapped == 0 ? 0 : card.memory_bytes - card.context_bytes;
+}
+
+void Memory::Reset(int device) {
+  std::lock_guard lock(mutex_);
+  if (!Known(device)) {
+    return;
+  }
+  Device& d = devices_[device];
+  for (const auto& [address, bytes] : d.blocks) {
+    Emptied(address, bytes);
+  }
+  d.blocks.clear();
+  d.used = d.most_used = 0;
+  d.addresses =
+      std::make_unique<AddressSpace>(d.addresses->base(), d.addresses->span(), placement_);
+}
+
+void Memory::SetOvercommit(OnOvercommit observer, void* context) {
+  std::lock_guard lock(mutex_);
+  on_overcommit_ = observer;
+  overcommit_context_ = context;
+}
+
 PointerFacts Memory::Look(const void* address) const {
   const uint64_t at = reinterpret_cast<uint64_t>(address);
   std::lock_guard lock(mutex_);
@@ -364,7 +415,11 @@ uint64_t Memory::total(int device) const { return Known(device) ? devices_[devic
 
 uint64_t Memory::free(int device) const {
   std::lock_guard lock(mutex_);
-  return Known(device) ? devices_[device].limit - devices_[device].used : 0;
+  if (!Known(device)) {
+    return 0;
+  }
+  const Device& d = devices_[device];
+  return d.limit - std::min(d.used, d.limit);
 }
 
 uint64_t Memory::used(int device) const {

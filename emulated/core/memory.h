@@ -61,6 +61,17 @@ class VRAMSCOPE_EMULATED_API Memory {
   // cudaMallocManaged: the host's memory, which every card may use.
   Result AllocateManaged(uint64_t bytes, void** address);
 
+  // Before the device's first use, or after Reset: it is another card from now on.
+  void SetCard(int device, const Card& card);
+  // Everything of the device is freed, addresses are given out as in a fresh process.
+  void Reset(int device);
+
+  // With an observer, a request that does not fit fails once, as on a card (the caching allocator
+  // then releases what it can and asks again); asked for once more by the same thread, it is
+  // granted over the limit and the observer is told.
+  using OnOvercommit = void (*)(void* context, int device, uint64_t bytes, uint64_t free);
+  void SetOvercommit(OnOvercommit observer, void* context);
+
   PointerFacts Look(const void* address) const;
   int DeviceOf(const void* address) const;  // -1: not a card's address
 
@@ -71,6 +82,7 @@ class VRAMSCOPE_EMULATED_API Memory {
 
  private:
   struct Device {
+    uint64_t mapped = 0;  // where its addresses begin; 0: there are none
     uint64_t total = 0, limit = 0, used = 0, most_used = 0;
     std::unique_ptr<AddressSpace> addresses;
     std::map<uint64_t, uint64_t> blocks;  // address -> bytes
@@ -85,7 +97,7 @@ class VRAMSCOPE_EMULATED_API Memory {
     int device = -1;
   };
   bool Known(int device) const { return device >= 0 && device < static_cast<int>(devices_.size()); }
-  bool TakeLocked(int device, uint64_t bytes);
+  bool TakeLocked(int device, uint64_t bytes, std::unique_lock<std::mutex>* lock);
   void Emptied(uint64_t address, uint64_t bytes);
   Result MapHost(uint64_t bytes, MemoryKind kind, void** address);
   const HostRange* FindHost(uint64_t address, uint64_t* base) const;
@@ -96,6 +108,9 @@ class VRAMSCOPE_EMULATED_API Memory {
   std::map<uint64_t, uint64_t> reserved_;
   std::map<uint64_t, Mapped> mapped_;
   uint64_t next_reservation_ = 0;
+  OnOvercommit on_overcommit_ = nullptr;
+  void* overcommit_context_ = nullptr;
+  Placement placement_;
   OnFreed on_freed_;
   void* context_;
 };

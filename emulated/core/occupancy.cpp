@@ -15,7 +15,7 @@ int BlocksThatFit(const Card& card, const Architecture& architecture, const Kern
   const int warps = (threads + kWarp - 1) / kWarp;
   int blocks = std::min(architecture.blocks_per_sm, card.max_threads_per_sm / kWarp / warps);
   // Registers are given to warps in units of 256, from each partition's quarter of the file.
-  const int registers = facts.registers > 0 ? facts.registers : kAssumedRegisters;
+  const int registers = std::max(facts.registers, 1);
   const int a_warp = static_cast<int>(RoundUp(static_cast<uint64_t>(registers) * kWarp, 256));
   const int warps_by_registers =
       kPartitions * (architecture.registers_per_sm / kPartitions / a_warp);

@@ -9,9 +9,6 @@
 
 namespace vramscope::emulated {
 
-// Registers that a kernel is taken to need when its code could not be read.
-inline constexpr int kAssumedRegisters = 32;
-
 int BlocksThatFit(const Card& card, const Architecture& architecture, const KernelFacts& facts,
                   int threads, uint64_t dynamic_shared);
 

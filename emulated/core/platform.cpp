@@ -25,6 +25,7 @@ Platform::Platform(Settings from)
     : settings(std::move(from)),
       cards(settings.cards),
       memory(cards, settings.placement, &OnFreed, &host_bytes),
+      pools(&memory, static_cast<int>(cards.size())),
       streams(&clock, static_cast<int>(cards.size())) {}
 
 Platform& ThePlatform() {
@@ -84,3 +85,27 @@ int vramscope_emulated_is_known(uint64_t address, uint64_t bytes) {
 uint64_t vramscope_emulated_now_ns() { return static_cast<uint64_t>(ThePlatform().clock.now()); }
 
 void vramscope_emulated_flush() { vramscope::emulated::WriteReport(ThePlatform()); }
+
+int vramscope_emulated_set_card(int device, const char* text) {
+  vramscope::emulated::Platform& platform = ThePlatform();
+  std::string problem = "no text";
+  const auto card = text == nullptr ? std::nullopt : vramscope::emulated::ParseCard(text, &problem);
+  if (!card || device < 0 || device >= static_cast<int>(platform.cards.size())) {
+    vramscope::emulated::Log("not a card for device %d: %s", device, problem.c_str());
+    return 1;
+  }
+  platform.cards[device] = *card;
+  platform.memory.SetCard(device, *card);
+  return 0;
+}
+
+void vramscope_emulated_overcommit(void (*observer)(void*, int, uint64_t, uint64_t),
+                                   void* context) {
+  ThePlatform().memory.SetOvercommit(observer, context);
+}
+
+void vramscope_emulated_reset(int device) {
+  ThePlatform().pools.Reset(device);
+  ThePlatform().memory.Reset(device);
+  ThePlatform().streams.Reset();
+}

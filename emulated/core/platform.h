@@ -16,6 +16,7 @@
 #include "emulated/core/clock.h"
 #include "emulated/core/host_bytes.h"
 #include "emulated/core/memory.h"
+#include "emulated/core/pools.h"
 #include "emulated/core/result.h"
 #include "emulated/core/settings.h"
 #include "emulated/core/streams.h"
@@ -26,14 +27,24 @@ struct Platform {
   explicit Platform(Settings settings);
 
   const Settings settings;
-  const std::vector<Card>& cards;
+  std::vector<Card> cards;  // one changes by vramscope_emulated_set_card alone
   AssumptionList assumptions;
   AssumptionList unknown_functions;  // what: the function, where: its library
   std::atomic<uint64_t> launches{0};
   HostBytes host_bytes;
   Memory memory;
+  Pools pools;
   Clock clock;
   Streams streams;
+
+  // Whether a device has a context: it was made current, or something of it was used.
+  void MarkUsed(int device) { used_.fetch_or(uint64_t{1} << device, std::memory_order_relaxed); }
+  bool IsUsed(int device) const {
+    return (used_.load(std::memory_order_relaxed) >> device & 1) != 0;
+  }
+
+ private:
+  std::atomic<uint64_t> used_{0};
 };
 
 VRAMSCOPE_EMULATED_API Platform& ThePlatform();
@@ -48,7 +59,7 @@ VRAMSCOPE_EMULATED_API void* DriverFunction(const char* name);
 
 }  // namespace vramscope::emulated
 
-// For the Python side, by ctypes.
+// For Python, by ctypes.
 extern "C" {
 VRAMSCOPE_EMULATED_API void vramscope_emulated_assume(const char* what, const char* where,
                                                       uint64_t bytes);
@@ -57,4 +68,14 @@ VRAMSCOPE_EMULATED_API void vramscope_emulated_keep(uint64_t address, uint64_t b
 VRAMSCOPE_EMULATED_API int vramscope_emulated_is_known(uint64_t address, uint64_t bytes);
 VRAMSCOPE_EMULATED_API uint64_t vramscope_emulated_now_ns();
 VRAMSCOPE_EMULATED_API void vramscope_emulated_flush();
+
+// For a program that plans in this process (the embedded loop).
+// The device is another card: before its first use, or after a reset. `text` is a line of
+// VRAMSCOPE_EMULATED_CARD. 0: done.
+VRAMSCOPE_EMULATED_API int vramscope_emulated_set_card(int device, const char* text);
+// Memory::SetOvercommit.
+VRAMSCOPE_EMULATED_API void vramscope_emulated_overcommit(
+    void (*observer)(void* context, int device, uint64_t bytes, uint64_t free), void* context);
+// Memory::Reset, and the clock is 0 with nothing pending.
+VRAMSCOPE_EMULATED_API void vramscope_emulated_reset(int device);
 }

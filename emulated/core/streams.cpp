@@ -1,17 +1,13 @@
 #include "emulated/core/streams.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "emulated/core/platform.h"
 
 namespace vramscope::emulated {
 namespace {
 
-// Handles are numbers that no program maps anything at; apart enough to look like pointers to
-// objects.
-constexpr uint64_t kFirstStream = uint64_t{0x510000000000};
-constexpr uint64_t kFirstEvent = uint64_t{0x520000000000};
-constexpr uint64_t kApart = 0x100;
 constexpr unsigned kNonBlocking = 1;
 
 bool IsDefault(void* stream) { return reinterpret_cast<uint64_t>(stream) <= 2; }
@@ -20,7 +16,7 @@ bool IsDefault(void* stream) { return reinterpret_cast<uint64_t>(stream) <= 2; }
 
 Streams::Streams(Clock* clock, int devices) : clock_(clock) {
   for (int i = 0; i < devices; ++i) {
-    defaults_.push_back({{i, 0, 0, static_cast<uint64_t>(i) + 1}, 0});
+    defaults_.emplace_back().facts = {i, 0, 0, static_cast<uint64_t>(i) + 1};
   }
   next_stream_ = devices + 1;
 }
@@ -46,14 +42,23 @@ Result Streams::Create(int device, unsigned flags, int priority, void** stream) 
   }
   const uint64_t id = next_stream_++;
   void* handle = reinterpret_cast<void*>(kFirstStream + id * kApart);
-  streams_[handle] = std::make_unique<Stream>(Stream{{device, priority, flags, id}, 0});
+  auto made = std::make_unique<Stream>();
+  made->facts = {device, priority, flags, id};
+  streams_[handle] = std::move(made);
+  blocking_ += (flags & kNonBlocking) == 0;
   *stream = handle;
   return Result::kSuccess;
 }
 
 Result Streams::Destroy(void* stream) {
   std::lock_guard lock(mutex_);
-  return streams_.erase(stream) == 1 ? Result::kSuccess : Result::kInvalidHandle;
+  const auto it = streams_.find(stream);
+  if (it == streams_.end()) {
+    return Result::kInvalidHandle;
+  }
+  blocking_ -= (it->second->facts.flags & kNonBlocking) == 0;
+  streams_.erase(it);
+  return Result::kSuccess;
 }
 
 Result Streams::Look(void* stream, StreamFacts* facts) const {
@@ -71,7 +76,7 @@ int64_t Streams::Start(const Stream& stream) const {
   // The default stream and streams that block wait for each other.
   if ((stream.facts.flags & kNonBlocking) == 0) {
     start = std::max(start, defaults_[stream.facts.device].ready);
-    if (&stream == &defaults_[stream.facts.device]) {
+    if (blocking_ > 0 && &stream == &defaults_[stream.facts.device]) {
       for (const auto& [handle, other] : streams_) {
         if (other->facts.device == stream.facts.device &&
             (other->facts.flags & kNonBlocking) == 0) {
@@ -83,18 +88,36 @@ int64_t Streams::Start(const Stream& stream) const {
   return start;
 }
 
-Result Streams::Enqueue(void* stream, int64_t duration_ns, Interval* when) {
+Interval Streams::EnqueueLocked(Stream* stream, int64_t duration) {
+  clock_->Submit();
+  const int64_t start = Start(*stream);
+  stream->ready = start + std::max<int64_t>(duration, 0);
+  return {start, stream->ready};
+}
+
+Result Streams::Enqueue(void* stream, Node work, Interval* when, bool* captured) {
   std::lock_guard lock(mutex_);
   Stream* found = Find(stream);
   if (found == nullptr) {
     return Result::kInvalidHandle;
   }
-  clock_->Submit();
-  const int64_t start = Start(*found);
-  found->ready = start + std::max<int64_t>(duration_ns, 0);
-  if (when != nullptr) {
-    *when = {start, found->ready};
+  *captured = found->capture != nullptr;
+  if (!*captured) {
+    *when = EnqueueLocked(found, work.duration_ns);
+    return Result::kSuccess;
   }
+  if (found->capture->invalidated) {
+    return Result::kCaptureInvalidated;
+  }
+  const auto graph = graphs_.find(found->capture->graph);
+  if (graph == graphs_.end()) {
+    return Result::kCaptureInvalidated;
+  }
+  work.after = found->last;
+  void* handle = reinterpret_cast<void*>(kFirstNode + next_node_++ * kApart);
+  const Node* node = graph->second->Add(std::move(work), handle);
+  nodes_[handle] = node;
+  found->last = {node};
   return Result::kSuccess;
 }
 
@@ -105,6 +128,23 @@ Result Streams::Wait(void* stream, void* event) {
   if (found == nullptr || waited == nullptr) {
     return Result::kInvalidHandle;
   }
+  if (waited->capture != nullptr) {
+    if (found->capture == nullptr) {  // it joins the capture
+      found->capture = waited->capture;
+      found->last.clear();
+    } else if (found->capture != waited->capture) {
+      return Result::kCaptureIsolation;
+    }
+    for (const Node* node : waited->last) {
+      if (std::find(found->last.begin(), found->last.end(), node) == found->last.end()) {
+        found->last.push_back(node);
+      }
+    }
+    return Result::kSuccess;
+  }
+  if (found->capture != nullptr) {
+    return waited->recorded ? Result::kCaptureIsolation : Result::kSuccess;
+  }
   clock_->Submit(Clock::kQueryNs);
   if (waited->recorded) {
     found->ready = std::max(found->ready, waited->time);
@@ -114,9 +154,13 @@ Result Streams::Wait(void* stream, void* event) {
 
 Result Streams::Query(void* stream) {
   std::lock_guard lock(mutex_);
-  const Stream* found = Find(stream);
+  Stream* found = Find(stream);
   if (found == nullptr) {
     return Result::kInvalidHandle;
+  }
+  if (found->capture != nullptr) {
+    found->capture->invalidated = true;
+    return Result::kCaptureUnsupported;
   }
   if (found->ready > clock_->now()) {
     clock_->Asked(found->ready);
@@ -128,15 +172,22 @@ Result Streams::Query(void* stream) {
 
 Result Streams::Synchronize(void* stream) {
   std::lock_guard lock(mutex_);
-  const Stream* found = Find(stream);
+  Stream* found = Find(stream);
   if (found == nullptr) {
     return Result::kInvalidHandle;
+  }
+  if (found->capture != nullptr) {
+    found->capture->invalidated = true;
+    return Result::kCaptureUnsupported;
   }
   clock_->WaitUntil(found->ready);
   return Result::kSuccess;
 }
 
-void Streams::SynchronizeDevice(int device) {
+Result Streams::SynchronizeDevice(int device) {
+  if (const Result result = Permitted(); result != Result::kSuccess) {
+    return result;
+  }
   std::lock_guard lock(mutex_);
   int64_t ready = 0;
   for (const Stream& stream : defaults_) {
@@ -150,12 +201,16 @@ void Streams::SynchronizeDevice(int device) {
     }
   }
   clock_->WaitUntil(ready);
+  return Result::kSuccess;
 }
 
 Result Streams::CreateEvent(int device, unsigned flags, void** event) {
   std::lock_guard lock(mutex_);
   void* handle = reinterpret_cast<void*>(kFirstEvent + next_event_++ * kApart);
-  events_[handle] = std::make_unique<Event>(Event{device, flags});
+  auto made = std::make_unique<Event>();
+  made->device = device;
+  made->flags = flags;
+  events_[handle] = std::move(made);
   *event = handle;
   return Result::kSuccess;
 }
@@ -172,6 +227,14 @@ Result Streams::Record(void* event, void* stream) {
   if (recorded == nullptr || found == nullptr) {
     return Result::kInvalidHandle;
   }
+  if (found->capture != nullptr) {
+    recorded->capture = found->capture;
+    recorded->last = found->last;
+    recorded->recorded = true;
+    return Result::kSuccess;
+  }
+  recorded->capture.reset();
+  recorded->last.clear();
   clock_->Submit(Clock::kQueryNs);
   recorded->recorded = true;
   recorded->time = Start(*found);
@@ -183,6 +246,9 @@ Result Streams::QueryEvent(void* event) {
   const Event* asked = FindEvent(event);
   if (asked == nullptr) {
     return Result::kInvalidHandle;
+  }
+  if (asked->capture != nullptr) {
+    return Result::kCaptureUnsupported;
   }
   if (asked->recorded && asked->time > clock_->now()) {
     clock_->Asked(asked->time);
@@ -197,6 +263,9 @@ Result Streams::SynchronizeEvent(void* event) {
   const Event* waited = FindEvent(event);
   if (waited == nullptr) {
     return Result::kInvalidHandle;
+  }
+  if (waited->capture != nullptr) {
+    return Result::kCaptureUnsupported;
   }
   if (waited->recorded) {
     clock_->WaitUntil(waited->time);
@@ -218,10 +287,18 @@ Result Streams::Elapsed(void* first, void* second, float* milliseconds) const {
   return Result::kSuccess;
 }
 
-int64_t Streams::ready_ns(void* stream) const {
+void Streams::Reset() {
   std::lock_guard lock(mutex_);
-  const Stream* found = Find(stream);
-  return found == nullptr ? -1 : found->ready;
+  clock_->Reset();
+  for (Stream& stream : defaults_) {
+    stream.ready = 0;
+  }
+  for (auto& [handle, stream] : streams_) {
+    stream->ready = 0;
+  }
+  for (auto& [handle, event] : events_) {
+    event->time = 0;
+  }
 }
 
 }  // namespace vramscope::emulated

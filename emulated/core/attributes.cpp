@@ -1,0 +1,143 @@
+#include "emulated/core/attributes.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "emulated/core/platform.h"
+
+namespace vramscope::emulated {
+namespace {
+
+// Memory clock that makes the bandwidth out of the bus: two transfers a clock.
+int MemoryClockKhz(const Card& card) {
+  if (card.bus_bits <= 0) {
+    return 0;
+  }
+  return static_cast<int>(card.bandwidth_bytes_per_s / (2.0 * card.bus_bits / 8) / 1000);
+}
+
+int Limited(uint64_t bytes) { return static_cast<int>(std::min<uint64_t>(bytes, 0x7fffffff)); }
+
+bool DataCentre(const Card& card) {
+  const int cc = card.compute_capability;
+  return cc == 60 || cc == 70 || cc == 80 || cc == 90 || cc == 100 || cc == 103;
+}
+
+}  // namespace
+
+int AttributeOf(int device, Attribute attribute) {
+  Platform& platform = ThePlatform();
+  if (device < 0 || device >= static_cast<int>(platform.cards.size())) {
+    return 0;
+  }
+  const Card& card = platform.cards[device];
+  const Architecture architecture = ArchitectureOf(card);
+  switch (attribute) {
+    case Attribute::kThreadsPerBlock:
+    case Attribute::kBlockX:
+    case Attribute::kBlockY:
+      return 1024;
+    case Attribute::kBlockZ:
+      return 64;
+    case Attribute::kGridX:
+    case Attribute::kMaxPitch:
+      return 2147483647;
+    case Attribute::kGridY:
+    case Attribute::kGridZ:
+      return 65535;
+    case Attribute::kSharedPerBlock:
+      return 48 * 1024;
+    case Attribute::kConstantMemory:
+      return 64 * 1024;
+    case Attribute::kWarpSize:
+      return 32;
+    case Attribute::kRegistersPerBlock:
+    case Attribute::kRegistersPerMultiprocessor:
+      return architecture.registers_per_sm;
+    case Attribute::kClockKhz:
+      return card.boost_mhz * 1000;
+    case Attribute::kMemoryClockKhz:
+      return MemoryClockKhz(card);
+    case Attribute::kTextureAlignment:
+    case Attribute::kSurfaceAlignment:
+      return 512;
+    case Attribute::kTexturePitchAlignment:
+      return 32;
+    case Attribute::kTexture1DWidth:
+    case Attribute::kTexture2DWidth:
+      return 131072;
+    case Attribute::kTexture2DHeight:
+      return 65536;
+    case Attribute::kTexture3DWidth:
+    case Attribute::kTexture3DHeight:
+    case Attribute::kTexture3DDepth:
+      return 16384;
+    case Attribute::kMultiprocessors:
+      return card.sm_count;
+    case Attribute::kEccEnabled:
+      return DataCentre(card);
+    case Attribute::kPciBus:
+      return 0x10 + device;
+    case Attribute::kBusWidth:
+      return card.bus_bits;
+    case Attribute::kL2Bytes:
+      return Limited(card.l2_bytes);
+    case Attribute::kPersistingL2Bytes:
+      return card.major() >= 8 ? Limited(card.l2_bytes / 16 * 11) : 0;
+    case Attribute::kAccessPolicyWindow:
+      return card.major() >= 8 ? 128 << 20 : 0;
+    case Attribute::kThreadsPerMultiprocessor:
+      return card.max_threads_per_sm;
+    case Attribute::kAsyncEngines:
+      return DataCentre(card) ? 3 : 2;
+    case Attribute::kMajor:
+      return card.major();
+    case Attribute::kMinor:
+      return card.minor();
+    case Attribute::kSharedPerMultiprocessor:
+      return architecture.shared_per_sm;
+    case Attribute::kSharedPerBlockOptIn:
+      return architecture.shared_per_block_most;
+    case Attribute::kBlocksPerMultiprocessor:
+      return architecture.blocks_per_sm;
+    case Attribute::kReservedSharedPerBlock:
+      return card.major() >= 8 ? 1024 : 0;
+    case Attribute::kSingleToDoubleRatio:
+      return DataCentre(card) ? 2 : card.compute_capability == 75 ? 32 : 64;
+    case Attribute::kClusterLaunch:
+      return card.major() >= 9;
+    case Attribute::kMemorySyncDomains:
+      return card.major() >= 9 ? 4 : 1;
+    case Attribute::kGpuOverlap:
+    case Attribute::kCanMapHostMemory:
+    case Attribute::kConcurrentKernels:
+    case Attribute::kUnifiedAddressing:
+    case Attribute::kStreamPriorities:
+    case Attribute::kGlobalL1:
+    case Attribute::kLocalL1:
+    case Attribute::kManagedMemory:
+    case Attribute::kConcurrentManagedAccess:
+    case Attribute::kComputePreemption:
+    case Attribute::kHostPointerForRegistered:
+    case Attribute::kCooperativeLaunch:
+    case Attribute::kHostRegister:
+    case Attribute::kVirtualMemory:
+    case Attribute::kPosixHandles:
+    case Attribute::kMemoryPools:
+    case Attribute::kMemoryPoolHandleTypes:
+      return 1;
+    case Attribute::kPciDevice:
+    case Attribute::kPciDomain:
+      return 0;
+  }
+  return 0;
+}
+
+void FillUuid(int device, unsigned char* uuid) {
+  constexpr char kText[] = "vramscope card";
+  std::memset(uuid, 0, 16);
+  std::memcpy(uuid, kText, sizeof kText - 1);
+  uuid[15] = static_cast<unsigned char>(device);
+}
+
+}  // namespace vramscope::emulated

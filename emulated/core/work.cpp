@@ -1,0 +1,220 @@
+#include "emulated/core/work.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "emulated/core/durations.h"
+#include "emulated/core/platform.h"
+
+namespace vramscope::emulated {
+namespace {
+
+Place PlaceOf(const PointerFacts& facts) {
+  switch (facts.kind) {
+    case MemoryKind::kHost:
+      return Place::kPinned;
+    case MemoryKind::kDevice:
+      return Place::kDevice;
+    case MemoryKind::kManaged:
+      return Place::kManaged;
+    case MemoryKind::kUnregistered:
+      break;
+  }
+  return facts.device >= 0 ? Place::kDevice : Place::kPageable;
+}
+
+// Names of libraries' calls live as long as the process: a recorder reads them later.
+const char* Interned(const char* name) {
+  static auto* names = new std::unordered_set<std::string>;
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  return names->insert(name).first->c_str();
+}
+
+}  // namespace
+
+Result Do(const StreamFacts& stream, void* handle, Node work) {
+  Platform& platform = ThePlatform();
+  const NodeKind kind = work.kind;
+  const std::function<void()> effect = work.effect;
+  Activity activity = work.activity;
+  Interval when;
+  bool captured = false;
+  const Result result = platform.streams.Enqueue(handle, std::move(work), &when, &captured);
+  if (result != Result::kSuccess || captured) {
+    return result;
+  }
+  effect();
+  if (Recorder* recorder = TheRecorder(); recorder != nullptr && kind <= NodeKind::kFill) {
+    activity.device = stream.device;
+    activity.stream = stream.id;
+    activity.start_ns = when.start_ns;
+    activity.end_ns = when.end_ns;
+    recorder->OnWork(activity);
+  }
+  return Result::kSuccess;
+}
+
+Result Submit(const LibraryWork& work) {
+  Platform& platform = ThePlatform();
+  StreamFacts stream;
+  if (const Result result = platform.streams.Look(work.stream, &stream);
+      result != Result::kSuccess) {
+    return result;
+  }
+  platform.launches.fetch_add(1, std::memory_order_relaxed);
+  const int64_t duration =
+      work.duration_ns >= 0
+          ? work.duration_ns
+          : WorkDuration(platform.cards[stream.device], work.flops, work.precision, work.bytes);
+  return Do(stream, work.stream,
+            {.kind = NodeKind::kKernel,
+             .duration_ns = duration,
+             .activity = {.kind = ActivityKind::kKernel,
+                          .name = TheRecorder() != nullptr ? Interned(work.name) : "",
+                          .bytes = work.bytes},
+             .effect = [written = std::vector(work.writes.begin(), work.writes.end())] {
+               for (const Written& range : written) {
+                 ThePlatform().host_bytes.Overwritten(reinterpret_cast<uint64_t>(range.address),
+                                                      range.bytes);
+               }
+             }});
+}
+
+void CopyBytes(void* to, const void* from, uint64_t bytes) {
+  if (bytes == 0 || to == from) {
+    return;
+  }
+  Platform& platform = ThePlatform();
+  const bool to_device = platform.memory.DeviceOf(to) >= 0;
+  const bool from_device = platform.memory.DeviceOf(from) >= 0;
+  const uint64_t target = reinterpret_cast<uint64_t>(to);
+  const uint64_t source = reinterpret_cast<uint64_t>(from);
+  if (to_device && from_device) {
+    platform.host_bytes.Move(target, source, bytes);
+  } else if (to_device) {
+    platform.host_bytes.Write(target, from, bytes);
+  } else if (from_device) {
+    platform.host_bytes.Read(to, source, bytes);
+  } else {
+    std::memmove(to, from, bytes);
+  }
+}
+
+namespace {
+
+Result CopyWith(void* to, const void* from, uint64_t bytes, void* stream, bool synchronous,
+                std::function<void()> effect) {
+  Platform& platform = ThePlatform();
+  StreamFacts facts;
+  if (const Result result = platform.streams.Look(stream, &facts); result != Result::kSuccess) {
+    return result;
+  }
+  if (bytes == 0) {
+    return Result::kSuccess;
+  }
+  if (to == nullptr || from == nullptr) {
+    return Result::kInvalidValue;
+  }
+  const Place target = PlaceOf(platform.memory.Look(to));
+  const Place source = PlaceOf(platform.memory.Look(from));
+  const bool over_bus = target != Place::kDevice || source != Place::kDevice;
+  const Result result =
+      Do(facts, stream,
+         {.kind = NodeKind::kCopy,
+          .duration_ns = CopyDuration(platform.cards[facts.device], bytes, over_bus),
+          .activity = {.kind = ActivityKind::kCopy, .bytes = bytes, .from = source, .to = target},
+          .effect = std::move(effect)});
+  if (result != Result::kSuccess) {
+    return result;
+  }
+  // Pageable memory of the host is staged: a copy into it returns when it is done.
+  return synchronous || target == Place::kPageable ? platform.streams.Synchronize(stream)
+                                                   : Result::kSuccess;
+}
+
+}  // namespace
+
+Result Copy(void* to, const void* from, uint64_t bytes, void* stream, bool synchronous) {
+  return CopyWith(to, from, bytes, stream, synchronous, [=] { CopyBytes(to, from, bytes); });
+}
+
+Result CopyRows(void* to, uint64_t to_pitch, const void* from, uint64_t from_pitch, uint64_t width,
+                uint64_t rows, void* stream, bool synchronous) {
+  constexpr uint64_t kMost = uint64_t{1} << 46;
+  if (width == 0 || rows == 0) {
+    return Result::kSuccess;
+  }
+  if (to == nullptr || from == nullptr || width > to_pitch || width > from_pitch ||
+      rows > kMost / std::max(to_pitch, from_pitch)) {
+    return Result::kInvalidValue;
+  }
+  return CopyWith(to, from, width * rows, stream, synchronous, [=] {
+    if (to_pitch == width && from_pitch == width) {
+      CopyBytes(to, from, width * rows);
+      return;
+    }
+    for (uint64_t row = 0; row < rows; ++row) {
+      CopyBytes(static_cast<char*>(to) + row * to_pitch,
+                static_cast<const char*>(from) + row * from_pitch, width);
+    }
+  });
+}
+
+Result Fill(void* to, const void* pattern, uint64_t pattern_bytes, uint64_t count, void* stream,
+            bool synchronous) {
+  Platform& platform = ThePlatform();
+  StreamFacts facts;
+  if (const Result result = platform.streams.Look(stream, &facts); result != Result::kSuccess) {
+    return result;
+  }
+  if (count == 0) {
+    return Result::kSuccess;
+  }
+  if (to == nullptr || pattern_bytes == 0 || pattern_bytes > 8 ||
+      count > (uint64_t{1} << 48) / pattern_bytes) {
+    return Result::kInvalidValue;
+  }
+  const uint64_t bytes = count * pattern_bytes;
+  const Place target = PlaceOf(platform.memory.Look(to));
+  uint64_t value = 0;
+  std::memcpy(&value, pattern, pattern_bytes);
+  const Result result =
+      Do(facts, stream,
+         {.kind = NodeKind::kFill,
+          .duration_ns = WorkDuration(platform.cards[facts.device], 0, Precision::kFp32, bytes),
+          .activity = {.kind = ActivityKind::kFill, .bytes = bytes, .to = target},
+          .effect = [=] {
+            if (target == Place::kDevice) {
+              ThePlatform().host_bytes.Fill(reinterpret_cast<uint64_t>(to), &value, pattern_bytes,
+                                            count);
+              return;
+            }
+            for (uint64_t i = 0; i < count; ++i) {
+              std::memcpy(static_cast<char*>(to) + i * pattern_bytes, &value, pattern_bytes);
+            }
+          }});
+  if (result != Result::kSuccess || !synchronous) {
+    return result;
+  }
+  return platform.streams.Synchronize(stream);
+}
+
+Result CallHost(void* stream, void (*function)(void*), void* argument) {
+  StreamFacts facts;
+  if (const Result result = ThePlatform().streams.Look(stream, &facts);
+      result != Result::kSuccess) {
+    return result;
+  }
+  if (function == nullptr) {
+    return Result::kInvalidValue;
+  }
+  return Do(facts, stream, {.kind = NodeKind::kHost, .effect = [=] { function(argument); }});
+}
+
+}  // namespace vramscope::emulated

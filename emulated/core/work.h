@@ -1,0 +1,15 @@
+// How work gets onto a stream: for the core's own functions (kernels.h is what other libraries
+// use).
+#pragma once
+
+#include "emulated/core/graph.h"
+#include "emulated/core/kernels.h"
+#include "emulated/core/streams.h"
+
+namespace vramscope::emulated {
+
+// Submits work; its effect is done now, or, of a stream that is being captured, when the graph is
+// launched.
+Result Do(const StreamFacts& stream, void* handle, Node work);
+
+}  // namespace vramscope::emulated

@@ -1,0 +1,288 @@
+// Code that is loaded at run time (Triton, NVRTC): modules, functions, launches, occupancy.
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "emulated/core/attributes.h"
+#include "emulated/core/device_code.h"
+#include "emulated/driver/types.h"
+
+namespace vramscope::emulated::driver {
+namespace {
+
+// A module and a library are the same here; a function (and a kernel of a library) is its name in
+// one of them.
+struct Module {
+  std::vector<char> image;  // a copy: the caller may free it. Empty when its length cannot be told
+  std::unordered_map<std::string, std::unique_ptr<std::string>> functions;
+  std::unordered_map<std::string, void*> globals;
+};
+struct Modules {
+  std::mutex mutex;
+  std::unordered_map<void*, std::unique_ptr<Module>> all;
+  std::unordered_map<const void*, void*> module_of;
+};
+Modules& TheModules() {
+  static auto* modules = new Modules;
+  return *modules;
+}
+
+constexpr size_t kGlobalBytes = 4096;
+
+Status LoadHere(void** module, const void* image) {
+  if (module == nullptr) {
+    return Done(Result::kInvalidValue);
+  }
+  auto made = std::make_unique<Module>();
+  if (const size_t bytes = ImageBytes(image); bytes > 0) {
+    const char* first = static_cast<const char*>(image);
+    made->image.assign(first, first + bytes);
+  }
+  Modules& modules = TheModules();
+  std::lock_guard lock(modules.mutex);
+  *module = made.get();
+  modules.all[*module] = std::move(made);
+  return 0;
+}
+
+Status UnloadHere(void* module) {
+  Modules& modules = TheModules();
+  std::lock_guard lock(modules.mutex);
+  const auto it = modules.all.find(module);
+  if (it == modules.all.end()) {
+    return Done(Result::kInvalidHandle);
+  }
+  for (const auto& [name, function] : it->second->functions) {
+    ForgetKernel(function.get());
+    modules.module_of.erase(function.get());
+  }
+  modules.all.erase(it);
+  return 0;
+}
+
+Status FunctionHere(void** function, void* module, const char* name) {
+  Modules& modules = TheModules();
+  std::lock_guard lock(modules.mutex);
+  const auto it = modules.all.find(module);
+  if (it == modules.all.end() || name == nullptr || function == nullptr) {
+    return Done(Result::kInvalidHandle);
+  }
+  std::unique_ptr<std::string>& found = it->second->functions[name];
+  if (found == nullptr) {
+    found = std::make_unique<std::string>(name);
+    const std::vector<char>& image = it->second->image;
+    RegisterKernel(found.get(), found->c_str(), image.empty() ? nullptr : image.data());
+    modules.module_of[found.get()] = module;
+  }
+  *function = found.get();
+  return 0;
+}
+
+Status GlobalHere(Pointer* pointer, size_t* bytes, void* module, const char* name) {
+  Modules& modules = TheModules();
+  std::lock_guard lock(modules.mutex);
+  const auto it = modules.all.find(module);
+  if (it == modules.all.end() || name == nullptr) {
+    return Done(Result::kInvalidHandle);
+  }
+  void*& at = it->second->globals[name];
+  if (at == nullptr) {
+    Assume("size of a variable in a module that was loaded at run time", name, kGlobalBytes);
+    Memory& memory = ThePlatform().memory;
+    if (const Result result = memory.ReserveAddresses(kGlobalBytes, 0, &at);
+        result != Result::kSuccess) {
+      return Done(result);
+    }
+    memory.SetMapped(at, kGlobalBytes, CurrentDevice());
+  }
+  if (pointer != nullptr) {
+    *pointer = reinterpret_cast<Pointer>(at);
+  }
+  if (bytes != nullptr) {
+    *bytes = kGlobalBytes;
+  }
+  return 0;
+}
+
+Status LaunchHere(const void* function, Dim grid, Dim block, unsigned shared, void* stream,
+                  void** parameters, bool cooperative) {
+  return Done(Launch({.function = function,
+                      .grid = grid,
+                      .block = block,
+                      .shared_bytes = shared,
+                      .stream = stream,
+                      .parameters = parameters,
+                      .cooperative = cooperative}));
+}
+
+}  // namespace
+}  // namespace vramscope::emulated::driver
+
+using namespace vramscope::emulated;          // NOLINT: C functions follow
+using namespace vramscope::emulated::driver;  // NOLINT
+
+extern "C" {
+
+Status cuModuleLoadData(void** module, const void* image) { return LoadHere(module, image); }
+VRAMSCOPE_ALSO(cuModuleLoadFatBinary, cuModuleLoadData)
+Status cuModuleLoadDataEx(void** module, const void* image, unsigned, int*, void**) {
+  return LoadHere(module, image);
+}
+Status cuModuleLoad(void** module, const char*) { return LoadHere(module, nullptr); }
+Status cuModuleUnload(void* module) { return UnloadHere(module); }
+Status cuModuleGetFunction(void** function, void* module, const char* name) {
+  return FunctionHere(function, module, name);
+}
+Status cuModuleGetGlobal_v2(Pointer* pointer, size_t* bytes, void* module, const char* name) {
+  return GlobalHere(pointer, bytes, module, name);
+}
+VRAMSCOPE_ALSO(cuModuleGetGlobal, cuModuleGetGlobal_v2)
+Status cuModuleGetLoadingMode(int* mode) {
+  *mode = 2;  // lazy
+  return 0;
+}
+Status cuLibraryLoadData(void** library, const void* code, int*, void**, unsigned, int*, void**,
+                         unsigned) {
+  return LoadHere(library, code);
+}
+Status cuLibraryLoadFromFile(void** library, const char*, int*, void**, unsigned, int*, void**,
+                             unsigned) {
+  return LoadHere(library, nullptr);
+}
+Status cuLibraryUnload(void* library) { return UnloadHere(library); }
+Status cuLibraryGetKernel(void** kernel, void* library, const char* name) {
+  return FunctionHere(kernel, library, name);
+}
+Status cuLibraryGetModule(void** module, void* library) {
+  *module = library;
+  return 0;
+}
+Status cuLibraryGetGlobal(Pointer* pointer, size_t* bytes, void* library, const char* name) {
+  return GlobalHere(pointer, bytes, library, name);
+}
+Status cuKernelGetFunction(void** function, void* kernel) {
+  *function = kernel;
+  return 0;
+}
+Status cuFuncGetModule(void** module, void* function) {
+  Modules& modules = TheModules();
+  std::lock_guard lock(modules.mutex);
+  const auto it = modules.module_of.find(function);
+  *module = it == modules.module_of.end() ? nullptr : it->second;
+  return Done(*module != nullptr ? Result::kSuccess : Result::kInvalidHandle);
+}
+Status cuFuncGetName(const char** name, void* function) {
+  *name = FactsOf(function).name;
+  return Done(IsRegistered(function) ? Result::kSuccess : Result::kInvalidHandle);
+}
+VRAMSCOPE_ALSO(cuKernelGetName, cuFuncGetName)
+Status cuFuncIsLoaded(int* state, void*) {
+  *state = 1;
+  return 0;
+}
+Status cuFuncLoad(void*) { return 0; }
+
+// CUfunction_attribute.
+Status cuFuncGetAttribute(int* value, int attribute, void* function) {
+  if (!IsRegistered(function)) {
+    return Done(Result::kInvalidHandle);
+  }
+  const KernelFacts facts = FactsOf(function);
+  switch (attribute) {
+    case 0:
+      *value = facts.most_threads;
+      return 0;
+    case 1:
+      *value = facts.static_shared;
+      return 0;
+    case 2:
+      *value = facts.constant_bytes;
+      return 0;
+    case 3:
+      *value = facts.local_bytes;
+      return 0;
+    case 4:
+      *value = facts.registers;
+      return 0;
+    case 5:
+    case 6:
+      *value = ThePlatform().cards[CurrentDevice()].compute_capability;
+      return 0;
+    case 8:
+      *value = AttributeOf(CurrentDevice(), Attribute::kSharedPerBlock) - facts.static_shared;
+      return 0;
+    default:
+      *value = 0;
+      return 0;
+  }
+}
+Status cuKernelGetAttribute(int* value, int attribute, void* kernel, int) {
+  return cuFuncGetAttribute(value, attribute, kernel);
+}
+Status cuFuncSetAttribute(void*, int, int) { return 0; }
+Status cuKernelSetAttribute(int, int, void*, int) { return 0; }
+Status cuFuncSetCacheConfig(void*, int) { return 0; }
+Status cuFuncSetSharedMemConfig(void*, int) { return 0; }
+
+Status cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                      unsigned by, unsigned bz, unsigned shared, void* stream, void** parameters,
+                      void**) {
+  return LaunchHere(function, {gx, gy, gz}, {bx, by, bz}, shared, stream, parameters, false);
+}
+VRAMSCOPE_ALSO(cuLaunchKernel_ptsz, cuLaunchKernel)
+Status cuLaunchCooperativeKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                 unsigned by, unsigned bz, unsigned shared, void* stream,
+                                 void** parameters) {
+  return LaunchHere(function, {gx, gy, gz}, {bx, by, bz}, shared, stream, parameters, true);
+}
+Status cuLaunchKernelEx(const LaunchConfiguration* c, void* function, void** parameters, void**) {
+  if (c == nullptr) {
+    return Done(Result::kInvalidValue);
+  }
+  return LaunchHere(function, {c->gridDimX, c->gridDimY, c->gridDimZ},
+                    {c->blockDimX, c->blockDimY, c->blockDimZ}, c->sharedMemBytes, c->hStream,
+                    parameters, false);
+}
+VRAMSCOPE_ALSO(cuLaunchKernelEx_ptsz, cuLaunchKernelEx)
+
+Status cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, void* function,
+                                                            int threads, size_t shared, unsigned) {
+  *blocks = BlocksPerMultiprocessor(CurrentDevice(), function, threads, shared);
+  return 0;
+}
+Status cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, int threads,
+                                                   size_t shared) {
+  return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared, 0);
+}
+Status cuOccupancyMaxActiveClusters(int* clusters, void* function, const LaunchConfiguration* c) {
+  const int threads = static_cast<int>(uint64_t{c->blockDimX} * c->blockDimY * c->blockDimZ % 1025);
+  *clusters = BlocksPerMultiprocessor(CurrentDevice(), function, threads, c->sharedMemBytes) *
+              AttributeOf(CurrentDevice(), Attribute::kMultiprocessors) / 2;
+  Assume("clusters that are active at once: of two blocks", "cuOccupancyMaxActiveClusters", 0);
+  return 0;
+}
+
+// Linking: the result is loaded, never run.
+Status cuLinkCreate_v2(unsigned, int*, void**, void** state) {
+  static char here;
+  *state = &here;
+  return 0;
+}
+VRAMSCOPE_ALSO(cuLinkCreate, cuLinkCreate_v2)
+Status cuLinkComplete(void*, void** cubin, size_t* bytes) {
+  static char nothing[64];
+  *cubin = nothing;
+  *bytes = sizeof nothing;
+  return 0;
+}
+// A descriptor of a tensor in memory (TMA): 128 bytes that only kernels read.
+Status cuTensorMapEncodeTiled(void* map) {
+  std::memset(map, 0, 128);
+  return 0;
+}
+VRAMSCOPE_ALSO(cuTensorMapEncodeIm2col, cuTensorMapEncodeTiled)
+
+}  // extern "C"

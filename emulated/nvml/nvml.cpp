@@ -1,0 +1,324 @@
+// libnvidia-ml: enough for nvidia-smi-like libraries, torch.cuda's counts and the line about
+// processes in PyTorch's out-of-memory message. Its structures are declared here from NVML's
+// documentation; every function answers 0 (success) or one of NVML's error numbers.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "emulated/core/attributes.h"
+#include "emulated/core/platform.h"
+
+namespace vramscope::emulated::nvml {
+namespace {
+
+constexpr int kInvalidArgument = 2, kNotSupported = 3, kNotFound = 6, kInsufficientSize = 7;
+
+struct Memory {
+  unsigned long long total, free, used;
+};
+struct Memory2 {
+  unsigned version;
+  unsigned long long total, reserved, free, used;
+};
+struct Utilization {
+  unsigned gpu, memory;
+};
+struct PciInformation {
+  char busIdLegacy[16];
+  unsigned domain, bus, device, pciDeviceId, pciSubSystemId;
+  char busId[32];
+};
+struct Process1 {  // functions without a suffix
+  unsigned pid;
+  unsigned long long used;
+};
+struct Process2 {  // _v2 and _v3
+  unsigned pid;
+  unsigned long long used;
+  unsigned gpuInstance, computeInstance;
+};
+
+// A handle is the device's number and one: never null.
+int DeviceOf(const void* handle) {
+  const auto number = reinterpret_cast<uint64_t>(handle);
+  return number >= 1 && number <= ThePlatform().cards.size() ? static_cast<int>(number - 1) : -1;
+}
+const Card* CardOf(const void* handle) {
+  const int device = DeviceOf(handle);
+  return device < 0 ? nullptr : &ThePlatform().cards[device];
+}
+
+// A process holds its context beside what it allocated, once it has used the card.
+unsigned long long UsedOf(int device) {
+  Platform& platform = ThePlatform();
+  const bool used = platform.IsUsed(device);
+  return platform.memory.used(device) + (used ? platform.cards[device].context_bytes : 0);
+}
+
+int CopyText(char* to, unsigned length, const char* text) {
+  if (to == nullptr || std::strlen(text) + 1 > length) {
+    return to == nullptr ? kInvalidArgument : kInsufficientSize;
+  }
+  std::strcpy(to, text);
+  return 0;
+}
+
+void UuidText(int device, char (&text)[64]) {
+  unsigned char uuid[16];
+  FillUuid(device, uuid);
+  std::snprintf(text, sizeof text,
+                "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", uuid[0],
+                uuid[1], uuid[2], uuid[3], uuid[4], uuid[5], uuid[6], uuid[7], uuid[8], uuid[9],
+                uuid[10], uuid[11], uuid[12], uuid[13], uuid[14], uuid[15]);
+}
+
+template <typename Process>
+int Processes(const void* handle, unsigned* count, Process* processes) {
+  const int device = DeviceOf(handle);
+  if (device < 0 || count == nullptr) {
+    return kInvalidArgument;
+  }
+  if (!ThePlatform().IsUsed(device)) {
+    *count = 0;
+    return 0;
+  }
+  if (*count < 1 || processes == nullptr) {
+    *count = 1;
+    return kInsufficientSize;
+  }
+  *count = 1;
+  std::memset(static_cast<void*>(processes), 0, sizeof *processes);
+  processes->pid = static_cast<unsigned>(getpid());
+  processes->used = UsedOf(device);
+  if constexpr (requires { processes->gpuInstance; }) {
+    processes->gpuInstance = processes->computeInstance = ~0u;
+  }
+  return 0;
+}
+
+int ClockOf(const void* handle, int type, unsigned* mhz) {
+  const Card* card = CardOf(handle);
+  if (card == nullptr || mhz == nullptr) {
+    return kInvalidArgument;
+  }
+  constexpr int kMemory = 2;
+  *mhz = type == kMemory ? AttributeOf(DeviceOf(handle), Attribute::kMemoryClockKhz) / 1000
+                         : card->boost_mhz;
+  return 0;
+}
+
+template <typename T>
+int Give(const void* handle, T* to, T value) {
+  if (DeviceOf(handle) < 0 || to == nullptr) {
+    return kInvalidArgument;
+  }
+  *to = value;
+  return 0;
+}
+
+}  // namespace
+}  // namespace vramscope::emulated::nvml
+
+using namespace vramscope::emulated;        // NOLINT: C functions follow
+using namespace vramscope::emulated::nvml;  // NOLINT
+
+#define VRAMSCOPE_ALSO(other, name) decltype(name) other __attribute__((alias(#name)));
+
+extern "C" {
+
+int nvmlInit_v2() { return 0; }
+VRAMSCOPE_ALSO(nvmlInit, nvmlInit_v2)
+int nvmlInitWithFlags(unsigned) { return 0; }
+int nvmlShutdown() { return 0; }
+const char* nvmlErrorString(int error) {
+  switch (error) {
+    case 0:
+      return "Success";
+    case kInvalidArgument:
+      return "Invalid Argument";
+    case kNotSupported:
+      return "Not Supported";
+    case kNotFound:
+      return "Not Found";
+    case kInsufficientSize:
+      return "Insufficient Size";
+    default:
+      return "Unknown Error";
+  }
+}
+int nvmlSystemGetDriverVersion(char* text, unsigned length) {
+  return CopyText(text, length, "580.65.06");  // the first driver of CUDA 13.0
+}
+int nvmlSystemGetNVMLVersion(char* text, unsigned length) {
+  return CopyText(text, length, "13.580.65.06");
+}
+int nvmlSystemGetCudaDriverVersion_v2(int* version) {
+  *version = kDriverVersion;
+  return 0;
+}
+VRAMSCOPE_ALSO(nvmlSystemGetCudaDriverVersion, nvmlSystemGetCudaDriverVersion_v2)
+int nvmlSystemGetProcessName(unsigned, char* text, unsigned length) {
+  return CopyText(text, length, "vramscope");
+}
+
+int nvmlDeviceGetCount_v2(unsigned* count) {
+  *count = static_cast<unsigned>(ThePlatform().cards.size());
+  return 0;
+}
+VRAMSCOPE_ALSO(nvmlDeviceGetCount, nvmlDeviceGetCount_v2)
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** handle) {
+  *handle = reinterpret_cast<void*>(uint64_t{index} + 1);
+  return CardOf(*handle) == nullptr ? kInvalidArgument : 0;
+}
+VRAMSCOPE_ALSO(nvmlDeviceGetHandleByIndex, nvmlDeviceGetHandleByIndex_v2)
+int nvmlDeviceGetHandleByPciBusId_v2(const char* text, void** handle) {
+  unsigned domain = 0, bus = 0;
+  if (text == nullptr || std::sscanf(text, "%x:%x", &domain, &bus) != 2) {
+    return kInvalidArgument;
+  }
+  const int first = AttributeOf(0, Attribute::kPciBus);
+  *handle = reinterpret_cast<void*>(uint64_t{bus} - first + 1);
+  return CardOf(*handle) == nullptr ? kNotFound : 0;
+}
+VRAMSCOPE_ALSO(nvmlDeviceGetHandleByPciBusId, nvmlDeviceGetHandleByPciBusId_v2)
+int nvmlDeviceGetHandleByUUID(const char* uuid, void** handle) {
+  for (unsigned i = 0; i < ThePlatform().cards.size(); ++i) {
+    char text[64];
+    UuidText(static_cast<int>(i), text);
+    if (uuid != nullptr && std::strcmp(text, uuid) == 0) {
+      return nvmlDeviceGetHandleByIndex_v2(i, handle);
+    }
+  }
+  return kNotFound;
+}
+int nvmlDeviceGetIndex(void* handle, unsigned* index) {
+  return Give(handle, index, static_cast<unsigned>(DeviceOf(handle)));
+}
+int nvmlDeviceGetMinorNumber(void* handle, unsigned* number) {
+  return Give(handle, number, static_cast<unsigned>(DeviceOf(handle)));
+}
+int nvmlDeviceGetName(void* handle, char* text, unsigned length) {
+  const Card* card = CardOf(handle);
+  return card == nullptr ? kInvalidArgument : CopyText(text, length, card->name.c_str());
+}
+int nvmlDeviceGetUUID(void* handle, char* text, unsigned length) {
+  if (CardOf(handle) == nullptr) {
+    return kInvalidArgument;
+  }
+  char uuid[64];
+  UuidText(DeviceOf(handle), uuid);
+  return CopyText(text, length, uuid);
+}
+int nvmlDeviceGetPciInfo_v3(void* handle, PciInformation* information) {
+  const int device = DeviceOf(handle);
+  if (device < 0 || information == nullptr) {
+    return kInvalidArgument;
+  }
+  std::memset(information, 0, sizeof *information);
+  information->bus = AttributeOf(device, Attribute::kPciBus);
+  std::snprintf(information->busIdLegacy, sizeof information->busIdLegacy, "0000:%02X:00.0",
+                information->bus);
+  std::snprintf(information->busId, sizeof information->busId, "00000000:%02X:00.0",
+                information->bus);
+  return 0;
+}
+VRAMSCOPE_ALSO(nvmlDeviceGetPciInfo_v2, nvmlDeviceGetPciInfo_v3)
+VRAMSCOPE_ALSO(nvmlDeviceGetPciInfo, nvmlDeviceGetPciInfo_v3)
+int nvmlDeviceGetCudaComputeCapability(void* handle, int* major, int* minor) {
+  const Card* card = CardOf(handle);
+  if (card == nullptr) {
+    return kInvalidArgument;
+  }
+  *major = card->major();
+  *minor = card->minor();
+  return 0;
+}
+
+int nvmlDeviceGetMemoryInfo(void* handle, nvml::Memory* memory) {
+  const Card* card = CardOf(handle);
+  if (card == nullptr || memory == nullptr) {
+    return kInvalidArgument;
+  }
+  memory->total = card->memory_bytes;
+  memory->used = UsedOf(DeviceOf(handle));
+  memory->free = memory->total - std::min(memory->used, memory->total);
+  return 0;
+}
+int nvmlDeviceGetMemoryInfo_v2(void* handle, Memory2* memory) {
+  nvml::Memory first;
+  if (const int error = nvmlDeviceGetMemoryInfo(handle, &first); error != 0 || memory == nullptr) {
+    return error != 0 ? error : kInvalidArgument;
+  }
+  memory->total = first.total;
+  memory->reserved = 0;
+  memory->free = first.free;
+  memory->used = first.used;
+  return 0;
+}
+int nvmlDeviceGetUtilizationRates(void* handle, Utilization* utilization) {
+  return Give(handle, utilization, Utilization{0, 0});
+}
+int nvmlDeviceGetTemperature(void* handle, int, unsigned* celsius) {
+  return Give(handle, celsius, 40u);
+}
+int nvmlDeviceGetFanSpeed(void*, unsigned*) { return kNotSupported; }
+int nvmlDeviceGetPowerUsage(void* handle, unsigned* milliwatts) {
+  return Give(handle, milliwatts, 0u);
+}
+int nvmlDeviceGetEnforcedPowerLimit(void*, unsigned*) { return kNotSupported; }
+int nvmlDeviceGetPowerManagementLimit(void*, unsigned*) { return kNotSupported; }
+int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long*) { return kNotSupported; }
+int nvmlDeviceGetPerformanceState(void* handle, int* state) { return Give(handle, state, 0); }
+int nvmlDeviceGetPersistenceMode(void* handle, int* mode) { return Give(handle, mode, 1); }
+int nvmlDeviceGetDisplayActive(void* handle, int* active) { return Give(handle, active, 0); }
+int nvmlDeviceGetDisplayMode(void* handle, int* mode) { return Give(handle, mode, 0); }
+int nvmlDeviceGetComputeMode(void* handle, int* mode) { return Give(handle, mode, 0); }
+int nvmlDeviceGetMigMode(void*, unsigned*, unsigned*) { return kNotSupported; }
+int nvmlDeviceGetEccMode(void*, int*, int*) { return kNotSupported; }
+int nvmlDeviceGetClockInfo(void* handle, int type, unsigned* mhz) {
+  return ClockOf(handle, type, mhz);
+}
+int nvmlDeviceGetMaxClockInfo(void* handle, int type, unsigned* mhz) {
+  return ClockOf(handle, type, mhz);
+}
+int nvmlDeviceGetMemoryBusWidth(void* handle, unsigned* bits) {
+  const Card* card = CardOf(handle);
+  return card == nullptr ? kInvalidArgument
+                         : Give(handle, bits, static_cast<unsigned>(card->bus_bits));
+}
+
+int nvmlDeviceGetComputeRunningProcesses(void* handle, unsigned* count, Process1* processes) {
+  return Processes(handle, count, processes);
+}
+int nvmlDeviceGetComputeRunningProcesses_v3(void* handle, unsigned* count, Process2* processes) {
+  return Processes(handle, count, processes);
+}
+VRAMSCOPE_ALSO(nvmlDeviceGetComputeRunningProcesses_v2, nvmlDeviceGetComputeRunningProcesses_v3)
+int nvmlDeviceGetGraphicsRunningProcesses_v3(void*, unsigned* count, Process2*) {
+  *count = 0;
+  return 0;
+}
+VRAMSCOPE_ALSO(nvmlDeviceGetGraphicsRunningProcesses_v2, nvmlDeviceGetGraphicsRunningProcesses_v3)
+VRAMSCOPE_ALSO(nvmlDeviceGetGraphicsRunningProcesses, nvmlDeviceGetGraphicsRunningProcesses_v3)
+
+// Links between cards: none are told.
+int nvmlDeviceGetNvLinkState(void*, unsigned, int*) { return kNotSupported; }
+int nvmlDeviceGetNvLinkRemoteDeviceType(void*, unsigned, int*) { return kNotSupported; }
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(void*, unsigned, PciInformation*) { return kNotSupported; }
+int nvmlDeviceGetNvLinkCapability(void*, unsigned, int, unsigned*) { return kNotSupported; }
+int nvmlDeviceGetGpuFabricInfoV(void*, void*) { return kNotSupported; }
+int nvmlDeviceGetGpuFabricInfo(void*, void*) { return kNotSupported; }
+int nvmlDeviceGetP2PStatus(void*, void*, int, int* status) {
+  *status = 0;
+  return 0;
+}
+int nvmlDeviceGetTopologyCommonAncestor(void*, void*, int* level) {
+  *level = 30;  // a bus of the same host bridge
+  return 0;
+}
+int nvmlDeviceGetCpuAffinity(void*, unsigned, unsigned long*) { return kNotSupported; }
+int nvmlDeviceSetCpuAffinity(void*) { return kNotSupported; }
+
+}  // extern "C"

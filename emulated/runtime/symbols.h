@@ -1,0 +1,15 @@
+// Variables of device code (__device__, __constant__): their addresses, which take no memory that a
+// program could use.
+#pragma once
+
+#include <cstddef>
+
+#include "emulated/core/result.h"
+
+namespace vramscope::emulated::runtime {
+
+void RegisterSymbol(const void* symbol, size_t bytes);
+// On the current device; kNotFound: no such symbol.
+Result AddressOfSymbol(const void* symbol, void** address, size_t* bytes);
+
+}  // namespace vramscope::emulated::runtime
