@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <map>
 
+#include "emulated/core/api.h"
+
 namespace vramscope::emulated {
 
 enum class Placement { kDescending, kAscending };
@@ -42,6 +44,6 @@ class AddressSpace {
   std::map<uint64_t, uint64_t> holes_;  // address -> bytes
 };
 
-uint64_t RoundUp(uint64_t value, uint64_t to);
+VRAMSCOPE_EMULATED_API uint64_t RoundUp(uint64_t value, uint64_t to);
 
 }  // namespace vramscope::emulated

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "emulated/core/api.h"
 #include "emulated/core/card.h"
 #include "emulated/core/kernels.h"
 
@@ -11,11 +12,12 @@ namespace vramscope::emulated {
 
 // A kernel of which only the launch is known: every thread is taken to move 48 bytes (four elements
 // of 4 bytes, two read and one written, as PyTorch's elementwise kernels do).
-int64_t KernelDuration(const Card& card, uint64_t blocks, uint64_t threads);
+VRAMSCOPE_EMULATED_API int64_t KernelDuration(const Card& card, uint64_t blocks, uint64_t threads);
 // A library's call that says what it does.
-int64_t WorkDuration(const Card& card, double flops, Precision precision, uint64_t bytes);
+VRAMSCOPE_EMULATED_API int64_t WorkDuration(const Card& card, double flops, Precision precision,
+                                            uint64_t bytes);
 // `over_bus`: between host and card (25 GB/s, PCIe 4 x16 as measured by bandwidthTest), else on the
 // card.
-int64_t CopyDuration(const Card& card, uint64_t bytes, bool over_bus);
+VRAMSCOPE_EMULATED_API int64_t CopyDuration(const Card& card, uint64_t bytes, bool over_bus);
 
 }  // namespace vramscope::emulated

@@ -40,6 +40,6 @@ class Recorder {
 };
 
 VRAMSCOPE_EMULATED_API void SetRecorder(Recorder* recorder);
-Recorder* TheRecorder();
+VRAMSCOPE_EMULATED_API Recorder* TheRecorder();
 
 }  // namespace vramscope::emulated
