@@ -16,6 +16,8 @@ import subprocess
 FOLDER = pathlib.Path(__file__).resolve().parent
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 LOADERS_OWN = {"_init", "_fini", "__bss_start", "_edata", "_end"}
+# Of cuDNN's and NVSHMEM's inside, exported all the same.
+NOT_PUBLIC = re.compile(r".*(cask|xmma|dummy|_dbg)|CallbackFun|startingTime|userData|bwdDataAlgo|registerRuntime")
 
 
 def parse_symbols(text):
@@ -28,7 +30,7 @@ def parse_symbols(text):
         kind, symbol = fields[-2], fields[-1]
         name, _, node = symbol.partition("@")
         node = node.lstrip("@")
-        if kind not in "TtWwiDBRVu" or not NAME.match(name) or name.startswith("_Z") or name in LOADERS_OWN:
+        if kind not in "TtWwiDBRVu" or not NAME.match(name) or name.startswith("_Z") or name in LOADERS_OWN or NOT_PUBLIC.match(name):
             continue
         size = int(fields[1], 16) if kind in "DBRVu" and len(fields) == 4 else 0
         found[name] = (node, size)

@@ -1,0 +1,67 @@
+// What a cuBLAS handle knows, and one product or vector operation as work of the card.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "emulated/core/kernels.h"
+#include "emulated/libraries/data_type.h"
+
+namespace vramscope::emulated::cublas {
+
+enum Status : int {
+  kSuccess = 0,
+  kNotInitialized = 1,
+  kAllocFailed = 3,
+  kInvalidValue = 7,
+  kExecutionFailed = 13,
+  kNotSupported = 15,
+};
+
+struct Handle {
+  void* stream = nullptr;
+  int pointer_mode = 0;  // 0: scalars lie in the host's memory
+  int atomics_mode = 0;
+  int math_mode = 0;  // 3: TF32 allowed
+  int sm_count_target = 0;
+  int emulation_strategy = 0;
+  void* workspace = nullptr;
+  uint64_t workspace_bytes = 0;
+  bool tf32() const { return (math_mode & 0xf) == 3; }
+};
+
+struct Matrix {
+  const void* address = nullptr;
+  int64_t rows = 0, columns = 0, leading = 0;
+  DataType type;
+  int64_t stride = 0;  // elements between the matrices of a batch
+
+  uint64_t elements() const { return Product(Positive(rows), Positive(columns)); }
+  // From the first element to behind the last one.
+  uint64_t extent_bytes(int64_t batch) const {
+    if (rows <= 0 || columns <= 0) return 0;
+    const uint64_t one =
+        Product(Positive(columns - 1), Positive(leading ? leading : rows)) + Positive(rows);
+    const uint64_t all = Product(Positive(batch - 1), Positive(stride)) + one;
+    return Product(all, type.bits) / 8;
+  }
+};
+
+// C = op(A) op(B): m x n x k, `batch` times.
+struct Gemm {
+  const char* name = "";
+  int64_t m = 0, n = 0, k = 0, batch = 1;
+  Matrix a, b, c;  // c's address null: the matrices of a batch lie where only the card knows
+  Precision precision = Precision::kFp32;
+};
+int Submit(Handle* handle, const Gemm& gemm);
+
+// Anything else: `reads` and `written` bytes, so many operations.
+int Submit(Handle* handle, const char* name, double flops, uint64_t bytes, const Written& written,
+           const Written& second = {});
+
+// A number that the host or, by the handle's pointer mode, the card is to read: 0, since nothing
+// computes it.
+void Answer(Handle* handle, void* result, uint64_t bytes);
+
+}  // namespace vramscope::emulated::cublas

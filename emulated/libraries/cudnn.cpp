@@ -1,0 +1,662 @@
+// libcudnn outside the graph interface: handles, descriptors of tensors, convolutions by the older
+// interface, batch norm, dropout, CTC, pooling, activations. Recurrent networks: cudnn_rnn.cpp. The
+// same source for cuDNN 8 and 9.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "emulated/core/platform.h"
+#include "emulated/libraries/cudnn_descriptors.h"
+#include "emulated/libraries/program_version.h"
+#include "emulated/libraries/toolkit_versions.h"
+
+namespace vramscope::emulated::cudnn {
+
+int Work(Handle* handle, const char* name, double flops, Precision precision, uint64_t bytes,
+         std::initializer_list<Written> writes) {
+  if (!handle) return kNotInitialized;
+  Written list[8];
+  size_t count = 0;
+  for (const Written& write : writes)
+    if (write.address && count < std::size(list)) list[count++] = write;
+  return Submit({.name = name,
+                 .stream = handle->stream,
+                 .flops = flops,
+                 .precision = precision,
+                 .bytes = bytes,
+                 .writes = std::span(list, count)}) == Result::kSuccess
+             ? kSuccess
+             : ExecutionFailed();
+}
+
+// What PyTorch of each release ships where its metadata does not say it: the newest of the major as
+// a rule.
+Version CudnnVersion() {
+  const Version newest = VRAMSCOPE_EMULATED_CUDNN >= 9 ? Version{9, 10, 2} : Version{8, 9, 2};
+  return ProgramVersion("nvidia-cudnn-cu", newest);
+}
+
+int AnswerAssumed(const char* what, const char* where, uint64_t size, size_t* bytes) {
+  if (!bytes) return BadParameter();
+  *bytes = size;
+  Assume(what, where, size);
+  return kSuccess;
+}
+
+int SmCount() {
+  return ThePlatform().cards.empty() ? 0 : ThePlatform().cards[CurrentDevice()].sm_count;
+}
+int Capability() {
+  return ThePlatform().cards.empty() ? 80 : ThePlatform().cards[CurrentDevice()].compute_capability;
+}
+
+bool SetDims(Tensor* tensor, int type, int count, const int* dims, const int* strides) {
+  if (!tensor || count < 1 || count > kMostDims || !dims) return false;
+  tensor->shape = {};
+  tensor->shape.type = type;
+  tensor->shape.count = count;
+  int64_t packed = 1;
+  for (int i = count - 1; i >= 0; --i) {
+    tensor->shape.dims[i] = dims[i];
+    tensor->shape.strides[i] = strides ? strides[i] : packed;
+    packed = static_cast<int64_t>(
+        std::min<uint64_t>(Product(Positive(packed), Positive(dims[i])), INT64_MAX));
+  }
+  return true;
+}
+
+namespace {
+
+struct Performance {
+  int algorithm;
+  int status;
+  float time;
+  size_t memory;
+  int determinism;
+  int math_type;
+  int reserved[3];
+};
+static_assert(sizeof(Performance) == 48);
+
+// Numbers of the algorithms that are answered: implicit products, precomputed where they run on
+// tensor cores.
+constexpr int kPrecomputed = 1;
+constexpr int kDeterministic = 1;
+
+uint64_t WorkspaceOf(const ConvolutionDescriptor* convolution, ConvolutionKind kind,
+                     const Tensor* image, const Tensor* filter, const Tensor* out) {
+  if (!convolution || !image || !filter || !out) return 0;
+  Convolution c{.kind = kind, .image = image->shape, .filter = filter->shape, .out = out->shape};
+  constexpr int kFmaMath = 3;
+  return ConvolutionWorkspace(c, Capability(), convolution->math_type != kFmaMath);
+}
+const char* NameOf(ConvolutionKind kind) {
+  switch (kind) {
+    case ConvolutionKind::kForward:
+      return "cuDNN workspace of a convolution";
+    case ConvolutionKind::kBackwardData:
+      return "cuDNN workspace of a convolution's input gradient";
+    case ConvolutionKind::kBackwardFilter:
+      return "cuDNN workspace of a convolution's filter gradient";
+  }
+  return "";
+}
+int Find(const ConvolutionDescriptor* convolution, ConvolutionKind kind, const Tensor* image,
+         const Tensor* filter, const Tensor* out, int wanted, int* count, Performance* results) {
+  if (!count || !results || wanted < 1) return BadParameter();
+  results[0] = {};
+  results[0].algorithm = kPrecomputed;
+  results[0].memory = WorkspaceOf(convolution, kind, image, filter, out);
+  results[0].determinism = kDeterministic;
+  results[0].math_type = convolution ? convolution->math_type : 0;
+  results[0].time = 1.0f;
+  *count = 1;
+  return kSuccess;
+}
+int Workspace(const ConvolutionDescriptor* convolution, ConvolutionKind kind, const Tensor* image,
+              const Tensor* filter, const Tensor* out, size_t* bytes) {
+  if (!bytes) return BadParameter();
+  *bytes = WorkspaceOf(convolution, kind, image, filter, out);
+  Assume(NameOf(kind), "cudnnGetConvolutionWorkspaceSize", *bytes);
+  return kSuccess;
+}
+int Convolve(Handle* handle, const char* name, ConvolutionKind kind,
+             const ConvolutionDescriptor* convolution, const Tensor* image, const Tensor* filter,
+             const Tensor* out, Written written) {
+  if (!convolution || !image || !filter || !out) return BadParameter();
+  const Convolution c{
+      .kind = kind, .image = image->shape, .filter = filter->shape, .out = out->shape};
+  const bool narrow = TypeBits(c.image.type) <= 16;
+  constexpr int kFmaMath = 3;
+  const Precision precision = narrow                               ? Precision::kBf16
+                              : convolution->math_type == kFmaMath ? Precision::kFp32
+                                                                   : Precision::kTf32;
+  return Work(handle, name, ConvolutionFlops(c), precision,
+              c.image.bytes() + c.filter.bytes() + c.out.bytes(), {written});
+}
+uint64_t Extent(const Tensor* tensor) {
+  return tensor ? std::max(tensor->shape.extent_bytes(), tensor->shape.bytes()) : 0;
+}
+uint64_t Bytes(const Tensor* tensor) { return tensor ? tensor->shape.bytes() : 0; }
+
+// One pass over tensors: activations, pooling, softmax, sums.
+int Pass(Handle* handle, const char* name, const Tensor* in, const Tensor* out, void* y) {
+  return Work(handle, name, static_cast<double>(Bytes(in)), Precision::kFp32,
+              Bytes(in) + Bytes(out), {{y, Extent(out)}});
+}
+
+}  // namespace
+}  // namespace vramscope::emulated::cudnn
+
+using namespace vramscope::emulated;
+using namespace vramscope::emulated::cudnn;
+using P = const void*;
+using Conv = const ConvolutionDescriptor;
+using T = const Tensor;
+
+extern "C" {
+
+size_t cudnnGetVersion() {
+  const Version v = CudnnVersion();
+  return static_cast<size_t>(v.major * (v.major >= 9 ? 10000 : 1000) + v.minor * 100 + v.patch);
+}
+size_t cudnnGetMaxDeviceVersion() { return 1200; }
+size_t cudnnGetCudartVersion() {
+  const Version cuda = ProgramCuda(
+      {VRAMSCOPE_EMULATED_CUDNN >= 9 ? 12 : 11, VRAMSCOPE_EMULATED_CUDNN >= 9 ? 4 : 7, 0});
+  return static_cast<size_t>(cuda.major * 1000 + cuda.minor * 10);
+}
+int cudnnGetProperty(int type, int* value) {
+  if (!value || type < 0 || type > 2) return BadParameter();
+  const Version v = CudnnVersion();
+  *value = type == 0 ? v.major : type == 1 ? v.minor : v.patch;
+  return kSuccess;
+}
+const char* cudnnGetErrorString(int status) {
+  if (status == kSuccess) return "CUDNN_STATUS_SUCCESS";
+  if (status == kNotInitialized) return "CUDNN_STATUS_NOT_INITIALIZED";
+  if (status == BadParameter()) return "CUDNN_STATUS_BAD_PARAM";
+  if (status == NotSupported()) return "CUDNN_STATUS_NOT_SUPPORTED";
+  if (status == ExecutionFailed()) return "CUDNN_STATUS_EXECUTION_FAILED";
+  return "CUDNN_STATUS_INTERNAL_ERROR";
+}
+void cudnnGetLastErrorString(char* message, size_t bytes) {
+  if (message && bytes) *message = '\0';
+}
+int cudnnQueryRuntimeError(Handle*, int* status, int, void*) {
+  if (status) *status = kSuccess;
+  return kSuccess;
+}
+int cudnnCreate(Handle** handle) {
+  if (!handle) return BadParameter();
+  *handle = nullptr;
+  if (ThePlatform().cards.empty()) return kNotInitialized;
+  *handle = new Handle;
+  return kSuccess;
+}
+int cudnnDestroy(Handle* handle) {
+  delete handle;
+  return kSuccess;
+}
+int cudnnSetStream(Handle* handle, void* stream) {
+  if (!handle) return BadParameter();
+  handle->stream = stream;
+  return kSuccess;
+}
+int cudnnGetStream(Handle* handle, void** stream) {
+  if (!handle || !stream) return BadParameter();
+  *stream = handle->stream;
+  return kSuccess;
+}
+
+// Each kind of descriptor is made and unmade in the same way.
+#define VRAMSCOPE_DESCRIPTOR(NAME, TYPE)     \
+  int cudnnCreate##NAME(TYPE** descriptor) { \
+    if (!descriptor) return BadParameter();  \
+    *descriptor = new TYPE;                  \
+    return kSuccess;                         \
+  }                                          \
+  int cudnnDestroy##NAME(TYPE* descriptor) { \
+    delete descriptor;                       \
+    return kSuccess;                         \
+  }
+VRAMSCOPE_DESCRIPTOR(TensorDescriptor, Tensor)
+VRAMSCOPE_DESCRIPTOR(FilterDescriptor, Tensor)
+VRAMSCOPE_DESCRIPTOR(ConvolutionDescriptor, ConvolutionDescriptor)
+VRAMSCOPE_DESCRIPTOR(DropoutDescriptor, DropoutDescriptor)
+VRAMSCOPE_DESCRIPTOR(ActivationDescriptor, PlainDescriptor)
+VRAMSCOPE_DESCRIPTOR(PoolingDescriptor, PlainDescriptor)
+VRAMSCOPE_DESCRIPTOR(SpatialTransformerDescriptor, PlainDescriptor)
+VRAMSCOPE_DESCRIPTOR(LRNDescriptor, PlainDescriptor)
+VRAMSCOPE_DESCRIPTOR(OpTensorDescriptor, PlainDescriptor)
+VRAMSCOPE_DESCRIPTOR(ReduceTensorDescriptor, PlainDescriptor)
+VRAMSCOPE_DESCRIPTOR(CTCLossDescriptor, CtcDescriptor)
+
+int cudnnSetTensorNdDescriptor(Tensor* t, int type, int count, const int* dims,
+                               const int* strides) {
+  return SetDims(t, type, count, dims, strides) ? kSuccess : BadParameter();
+}
+int cudnnSetTensorNdDescriptorEx(Tensor* t, int format, int type, int count, const int* dims) {
+  if (!SetDims(t, type, count, dims, nullptr)) return BadParameter();
+  t->format = format;
+  if (format == kChannelsLast && count >= 3) {
+    int64_t step = dims[1];
+    t->shape.strides[1] = 1;
+    for (int i = count - 1; i >= 2; --i) t->shape.strides[i] = step, step *= dims[i];
+    t->shape.strides[0] = step;
+  }
+  return kSuccess;
+}
+int cudnnSetTensor4dDescriptor(Tensor* t, int format, int type, int n, int c, int h, int w) {
+  const int dims[] = {n, c, h, w};
+  return cudnnSetTensorNdDescriptorEx(t, format, type, 4, dims);
+}
+int cudnnSetTensor4dDescriptorEx(Tensor* t, int type, int n, int c, int h, int w, int sn, int sc,
+                                 int sh, int sw) {
+  const int dims[] = {n, c, h, w}, strides[] = {sn, sc, sh, sw};
+  return SetDims(t, type, 4, dims, strides) ? kSuccess : BadParameter();
+}
+int cudnnGetTensorNdDescriptor(T* t, int wanted, int* type, int* count, int* dims, int* strides) {
+  if (!t) return BadParameter();
+  if (type) *type = t->shape.type;
+  if (count) *count = t->shape.count;
+  for (int i = 0; i < std::min(wanted, t->shape.count); ++i) {
+    if (dims) dims[i] = static_cast<int>(t->shape.dims[i]);
+    if (strides) strides[i] = static_cast<int>(t->shape.strides[i]);
+  }
+  return kSuccess;
+}
+int cudnnGetTensor4dDescriptor(T* t, int* type, int* n, int* c, int* h, int* w, int* sn, int* sc,
+                               int* sh, int* sw) {
+  if (!t) return BadParameter();
+  int* const dims[] = {n, c, h, w};
+  int* const strides[] = {sn, sc, sh, sw};
+  if (type) *type = t->shape.type;
+  for (int i = 0; i < 4; ++i) {
+    if (dims[i]) *dims[i] = static_cast<int>(t->shape.dims[i]);
+    if (strides[i]) *strides[i] = static_cast<int>(t->shape.strides[i]);
+  }
+  return kSuccess;
+}
+int cudnnGetTensorSizeInBytes(T* t, size_t* bytes) {
+  if (!t || !bytes) return BadParameter();
+  *bytes = t->shape.extent_bytes();
+  return kSuccess;
+}
+int cudnnSetFilterNdDescriptor(Tensor* t, int type, int format, int count, const int* dims) {
+  if (!SetDims(t, type, count, dims, nullptr)) return BadParameter();
+  t->format = format;
+  return kSuccess;
+}
+int cudnnSetFilter4dDescriptor(Tensor* t, int type, int format, int k, int c, int h, int w) {
+  const int dims[] = {k, c, h, w};
+  return cudnnSetFilterNdDescriptor(t, type, format, 4, dims);
+}
+int cudnnGetFilterNdDescriptor(T* t, int wanted, int* type, int* format, int* count, int* dims) {
+  if (!t) return BadParameter();
+  if (type) *type = t->shape.type;
+  if (format) *format = t->format;
+  if (count) *count = t->shape.count;
+  for (int i = 0; dims && i < std::min(wanted, t->shape.count); ++i)
+    dims[i] = static_cast<int>(t->shape.dims[i]);
+  return kSuccess;
+}
+int cudnnGetFilterSizeInBytes(T* t, size_t* bytes) {
+  if (!t || !bytes) return BadParameter();
+  *bytes = t->shape.bytes();
+  return kSuccess;
+}
+
+// ---- convolutions by the older interface
+int cudnnSetConvolutionNdDescriptor(ConvolutionDescriptor* c, int count, const int* padding,
+                                    const int* stride, const int* dilation, int, int compute_type) {
+  if (!c || count < 1 || count > kMostDims - 2 || !padding || !stride || !dilation)
+    return BadParameter();
+  c->spatial = count;
+  c->compute_type = compute_type;
+  for (int i = 0; i < count; ++i)
+    c->padding[i] = padding[i], c->stride[i] = stride[i], c->dilation[i] = dilation[i];
+  return kSuccess;
+}
+int cudnnSetConvolution2dDescriptor(ConvolutionDescriptor* c, int ph, int pw, int sh, int sw,
+                                    int dh, int dw, int mode, int compute) {
+  const int padding[] = {ph, pw}, stride[] = {sh, sw}, dilation[] = {dh, dw};
+  return cudnnSetConvolutionNdDescriptor(c, 2, padding, stride, dilation, mode, compute);
+}
+int cudnnSetConvolutionGroupCount(ConvolutionDescriptor* c, int groups) {
+  if (!c || groups < 1) return BadParameter();
+  c->groups = groups;
+  return kSuccess;
+}
+int cudnnGetConvolutionGroupCount(Conv* c, int* groups) {
+  if (!c || !groups) return BadParameter();
+  *groups = c->groups;
+  return kSuccess;
+}
+int cudnnSetConvolutionMathType(ConvolutionDescriptor* c, int math_type) {
+  if (!c) return BadParameter();
+  c->math_type = math_type;
+  return kSuccess;
+}
+int cudnnGetConvolutionMathType(Conv* c, int* math_type) {
+  if (!c || !math_type) return BadParameter();
+  *math_type = c->math_type;
+  return kSuccess;
+}
+int cudnnSetConvolutionReorderType(ConvolutionDescriptor*, int) { return kSuccess; }
+int cudnnGetConvolutionNdForwardOutputDim(Conv* c, T* x, T* w, int wanted, int* dims) {
+  if (!c || !x || !w || !dims || wanted < 2 || x->shape.count != c->spatial + 2)
+    return BadParameter();
+  dims[0] = static_cast<int>(x->shape.dims[0]);
+  dims[1] = static_cast<int>(w->shape.dims[0]);
+  for (int i = 0; i < std::min(c->spatial, wanted - 2); ++i) {
+    const int64_t window = (w->shape.dims[i + 2] - 1) * c->dilation[i] + 1;
+    dims[i + 2] = static_cast<int>(
+        (x->shape.dims[i + 2] + 2 * c->padding[i] - window) / std::max(c->stride[i], 1) + 1);
+  }
+  return kSuccess;
+}
+int cudnnGetConvolution2dForwardOutputDim(Conv* c, T* x, T* w, int* n, int* k, int* h, int* width) {
+  int dims[4] = {};
+  const int status = cudnnGetConvolutionNdForwardOutputDim(c, x, w, 4, dims);
+  int* const out[] = {n, k, h, width};
+  for (int i = 0; i < 4; ++i)
+    if (out[i]) *out[i] = dims[i];
+  return status;
+}
+#define VRAMSCOPE_MAX_COUNT(NAME)      \
+  int NAME(Handle*, int* count) {      \
+    if (!count) return BadParameter(); \
+    *count = 1;                        \
+    return kSuccess;                   \
+  }
+VRAMSCOPE_MAX_COUNT(cudnnGetConvolutionForwardAlgorithmMaxCount)
+VRAMSCOPE_MAX_COUNT(cudnnGetConvolutionBackwardDataAlgorithmMaxCount)
+VRAMSCOPE_MAX_COUNT(cudnnGetConvolutionBackwardFilterAlgorithmMaxCount)
+
+int cudnnGetConvolutionForwardAlgorithm_v7(Handle*, T* x, T* w, Conv* c, T* y, int wanted,
+                                           int* count, Performance* r) {
+  return Find(c, ConvolutionKind::kForward, x, w, y, wanted, count, r);
+}
+int cudnnGetConvolutionBackwardDataAlgorithm_v7(Handle*, T* w, T* dy, Conv* c, T* dx, int wanted,
+                                                int* count, Performance* r) {
+  return Find(c, ConvolutionKind::kBackwardData, dx, w, dy, wanted, count, r);
+}
+int cudnnGetConvolutionBackwardFilterAlgorithm_v7(Handle*, T* x, T* dy, Conv* c, T* dw, int wanted,
+                                                  int* count, Performance* r) {
+  return Find(c, ConvolutionKind::kBackwardFilter, x, dw, dy, wanted, count, r);
+}
+int cudnnFindConvolutionForwardAlgorithm(Handle*, T* x, T* w, Conv* c, T* y, int wanted, int* count,
+                                         Performance* r) {
+  return Find(c, ConvolutionKind::kForward, x, w, y, wanted, count, r);
+}
+int cudnnFindConvolutionBackwardDataAlgorithm(Handle*, T* w, T* dy, Conv* c, T* dx, int wanted,
+                                              int* count, Performance* r) {
+  return Find(c, ConvolutionKind::kBackwardData, dx, w, dy, wanted, count, r);
+}
+int cudnnFindConvolutionBackwardFilterAlgorithm(Handle*, T* x, T* dy, Conv* c, T* dw, int wanted,
+                                                int* count, Performance* r) {
+  return Find(c, ConvolutionKind::kBackwardFilter, x, dw, dy, wanted, count, r);
+}
+int cudnnFindConvolutionForwardAlgorithmEx(Handle*, T* x, P, T* w, P, Conv* c, T* y, void*,
+                                           int wanted, int* count, Performance* r, void*, size_t) {
+  return Find(c, ConvolutionKind::kForward, x, w, y, wanted, count, r);
+}
+int cudnnFindConvolutionBackwardDataAlgorithmEx(Handle*, T* w, P, T* dy, P, Conv* c, T* dx, void*,
+                                                int wanted, int* count, Performance* r, void*,
+                                                size_t) {
+  return Find(c, ConvolutionKind::kBackwardData, dx, w, dy, wanted, count, r);
+}
+int cudnnFindConvolutionBackwardFilterAlgorithmEx(Handle*, T* x, P, T* dy, P, Conv* c, T* dw, void*,
+                                                  int wanted, int* count, Performance* r, void*,
+                                                  size_t) {
+  return Find(c, ConvolutionKind::kBackwardFilter, x, dw, dy, wanted, count, r);
+}
+int cudnnGetConvolutionForwardWorkspaceSize(Handle*, T* x, T* w, Conv* c, T* y, int,
+                                            size_t* bytes) {
+  return Workspace(c, ConvolutionKind::kForward, x, w, y, bytes);
+}
+int cudnnGetConvolutionBackwardDataWorkspaceSize(Handle*, T* w, T* dy, Conv* c, T* dx, int,
+                                                 size_t* bytes) {
+  return Workspace(c, ConvolutionKind::kBackwardData, dx, w, dy, bytes);
+}
+int cudnnGetConvolutionBackwardFilterWorkspaceSize(Handle*, T* x, T* dy, Conv* c, T* dw, int,
+                                                   size_t* bytes) {
+  return Workspace(c, ConvolutionKind::kBackwardFilter, x, dw, dy, bytes);
+}
+int cudnnConvolutionForward(Handle* h, P, T* xd, P, T* wd, P, Conv* c, int, void*, size_t, P, T* yd,
+                            void* y) {
+  return Convolve(h, "cudnn_convolution_forward", ConvolutionKind::kForward, c, xd, wd, yd,
+                  {y, Extent(yd)});
+}
+int cudnnConvolutionBiasActivationForward(Handle* h, P, T* xd, P, T* wd, P, Conv* c, int, void*,
+                                          size_t, P, T*, P, T*, P, P, T* yd, void* y) {
+  return Convolve(h, "cudnn_convolution_bias_activation", ConvolutionKind::kForward, c, xd, wd, yd,
+                  {y, Extent(yd)});
+}
+int cudnnConvolutionBackwardData(Handle* h, P, T* wd, P, T* dyd, P, Conv* c, int, void*, size_t, P,
+                                 T* dxd, void* dx) {
+  return Convolve(h, "cudnn_convolution_backward_data", ConvolutionKind::kBackwardData, c, dxd, wd,
+                  dyd, {dx, Extent(dxd)});
+}
+int cudnnConvolutionBackwardFilter(Handle* h, P, T* xd, P, T* dyd, P, Conv* c, int, void*, size_t,
+                                   P, T* dwd, void* dw) {
+  return Convolve(h, "cudnn_convolution_backward_filter", ConvolutionKind::kBackwardFilter, c, xd,
+                  dwd, dyd, {dw, Extent(dwd)});
+}
+int cudnnConvolutionBackwardBias(Handle* h, P, T* dyd, P, P, T* dbd, void* db) {
+  return Pass(h, "cudnn_convolution_backward_bias", dyd, dbd, db);
+}
+
+// ---- batch norm
+int cudnnDeriveBNTensorDescriptor(Tensor* derived, T* x, int mode) {
+  if (!derived || !x || x->shape.count < 2) return BadParameter();
+  int dims[kMostDims];
+  for (int i = 0; i < x->shape.count; ++i)
+    dims[i] = i == 1 || (mode == 0 && i > 0) ? static_cast<int>(x->shape.dims[i]) : 1;
+  return SetDims(derived, TypeBits(x->shape.type) == 64 ? 1 : 0, x->shape.count, dims, nullptr)
+             ? kSuccess
+             : BadParameter();
+}
+int cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(Handle*, int, int, T* x, T*, T*, T*, P,
+                                                             size_t* bytes) {
+  return AnswerAssumed("cuDNN workspace of batch norm", "cudnnBatchNormalizationForwardTrainingEx",
+                       x ? BatchNormWorkspace(x->shape) : 0, bytes);
+}
+int cudnnGetBatchNormalizationBackwardExWorkspaceSize(Handle*, int, int, T* x, T*, T*, T*, T*, T*,
+                                                      P, size_t* bytes) {
+  return AnswerAssumed("cuDNN workspace of batch norm", "cudnnBatchNormalizationBackwardEx",
+                       x ? BatchNormWorkspace(x->shape) : 0, bytes);
+}
+int cudnnGetBatchNormalizationTrainingExReserveSpaceSize(Handle*, int, int operations, P, T* x,
+                                                         size_t* bytes) {
+  // Batch norm alone keeps nothing beside mean and variance; with an activation, a bit an element.
+  const uint64_t mask = operations != 0 && x ? (x->shape.elements() + 31) / 32 * 4 : 0;
+  return AnswerAssumed("cuDNN reserve of batch norm", "cudnnBatchNormalizationForwardTrainingEx",
+                       mask, bytes);
+}
+int cudnnBatchNormalizationForwardTrainingEx(Handle* h, int, int, P, P, T* xd, P, T*, P, T* yd,
+                                             void* y, T* bd, P, P, double, void* mean,
+                                             void* variance, double, void* saved_mean,
+                                             void* saved_variance, P, void*, size_t, void*,
+                                             size_t) {
+  return Work(h, "cudnn_batch_norm_forward", 8.0 * static_cast<double>(Bytes(xd)), Precision::kFp32,
+              2 * Bytes(xd) + Bytes(yd),
+              {{y, Extent(yd)},
+               {mean, Bytes(bd)},
+               {variance, Bytes(bd)},
+               {saved_mean, Bytes(bd)},
+               {saved_variance, Bytes(bd)}});
+}
+int cudnnBatchNormalizationForwardTraining(Handle* h, int m, P a, P b, T* xd, P x, T* yd, void* y,
+                                           T* bd, P s, P bias, double f, void* mean, void* variance,
+                                           double e, void* saved_mean, void* saved_variance) {
+  return cudnnBatchNormalizationForwardTrainingEx(h, m, 0, a, b, xd, x, nullptr, nullptr, yd, y, bd,
+                                                  s, bias, f, mean, variance, e, saved_mean,
+                                                  saved_variance, nullptr, nullptr, 0, nullptr, 0);
+}
+int cudnnBatchNormalizationForwardInference(Handle* h, int, P, P, T* xd, P, T* yd, void* y, T*, P,
+                                            P, P, P, double) {
+  return Pass(h, "cudnn_batch_norm_inference", xd, yd, y);
+}
+int cudnnBatchNormalizationBackwardEx(Handle* h, int, int, P, P, P, P, T* xd, P, T*, P, T* dyd, P,
+                                      T*, void*, T* dxd, void* dx, T* bd, P, P, void* scale,
+                                      void* bias, double, P, P, P, void*, size_t, void*, size_t) {
+  return Work(h, "cudnn_batch_norm_backward", 12.0 * static_cast<double>(Bytes(xd)),
+              Precision::kFp32, 2 * (Bytes(xd) + Bytes(dyd)),
+              {{dx, Extent(dxd)}, {scale, Bytes(bd)}, {bias, Bytes(bd)}});
+}
+int cudnnBatchNormalizationBackward(Handle* h, int, P, P, P, P, T* xd, P, T* dyd, P, T* dxd,
+                                    void* dx, T* bd, P, void* scale, void* bias, double, P, P) {
+  return Work(h, "cudnn_batch_norm_backward", 12.0 * static_cast<double>(Bytes(xd)),
+              Precision::kFp32, 2 * (Bytes(xd) + Bytes(dyd)),
+              {{dx, Extent(dxd)}, {scale, Bytes(bd)}, {bias, Bytes(bd)}});
+}
+
+// ---- dropout
+int cudnnDropoutGetStatesSize(Handle*, size_t* bytes) {
+  return AnswerAssumed("cuDNN states of dropout", "cudnnDropoutGetStatesSize",
+                       DropoutStates(SmCount()), bytes);
+}
+int cudnnDropoutGetReserveSpaceSize(T* x, size_t* bytes) {
+  return AnswerAssumed("cuDNN reserve of dropout", "cudnnDropoutGetReserveSpaceSize",
+                       x ? (x->shape.elements() + 7) / 8 : 0, bytes);
+}
+int cudnnSetDropoutDescriptor(DropoutDescriptor* d, Handle* h, float probability, void* states,
+                              size_t bytes, unsigned long long seed) {
+  if (!d) return BadParameter();
+  *d = {probability, states, bytes, seed};
+  return states && bytes
+             ? Work(h, "cudnn_dropout_states", 0, Precision::kFp32, bytes, {{states, bytes}})
+             : kSuccess;
+}
+int cudnnRestoreDropoutDescriptor(DropoutDescriptor* d, Handle*, float probability, void* states,
+                                  size_t bytes, unsigned long long seed) {
+  if (!d) return BadParameter();
+  *d = {probability, states, bytes, seed};
+  return kSuccess;
+}
+int cudnnGetDropoutDescriptor(DropoutDescriptor* d, Handle*, float* probability, void** states,
+                              unsigned long long* seed) {
+  if (!d) return BadParameter();
+  if (probability) *probability = d->probability;
+  if (states) *states = d->states;
+  if (seed) *seed = d->seed;
+  return kSuccess;
+}
+int cudnnDropoutForward(Handle* h, P, T* xd, P, T* yd, void* y, void* reserve, size_t bytes) {
+  return Work(h, "cudnn_dropout_forward", 0, Precision::kFp32, Bytes(xd) + Bytes(yd),
+              {{y, Extent(yd)}, {reserve, bytes}});
+}
+int cudnnDropoutBackward(Handle* h, P, T* dyd, P, T* dxd, void* dx, void*, size_t) {
+  return Pass(h, "cudnn_dropout_backward", dyd, dxd, dx);
+}
+
+// ---- CTC
+int cudnnSetCTCLossDescriptor(CtcDescriptor* d, int type) {
+  return d ? (d->type = type, kSuccess) : BadParameter();
+}
+int cudnnSetCTCLossDescriptorEx(CtcDescriptor* d, int type, int, int) {
+  return cudnnSetCTCLossDescriptor(d, type);
+}
+int cudnnSetCTCLossDescriptor_v8(CtcDescriptor* d, int type, int, int, int most_labels) {
+  return d ? (d->type = type, d->most_labels = most_labels, kSuccess) : BadParameter();
+}
+int cudnnSetCTCLossDescriptor_v9(CtcDescriptor* d, int type, int norm, int mode, int most_labels) {
+  return cudnnSetCTCLossDescriptor_v8(d, type, norm, mode, most_labels);
+}
+int cudnnGetCTCLossWorkspaceSize(Handle*, T* probabilities, T*, const int*,
+                                 const int* label_lengths, const int*, int, P, size_t* bytes) {
+  if (!probabilities || probabilities->shape.count < 3) return BadParameter();
+  const int64_t steps = probabilities->shape.dims[0], batch = probabilities->shape.dims[1];
+  int most = 0;
+  for (int64_t i = 0; label_lengths && i < std::min<int64_t>(batch, 1 << 20); ++i)
+    most = std::max(most, label_lengths[i]);
+  return AnswerAssumed("cuDNN workspace of CTC loss", "cudnnCTCLoss",
+                       CtcWorkspace(steps, batch, most), bytes);
+}
+int cudnnGetCTCLossWorkspaceSize_v8(Handle*, int, const CtcDescriptor* d, T* probabilities, T*,
+                                    size_t* bytes) {
+  if (!d || !probabilities || probabilities->shape.count < 3) return BadParameter();
+  return AnswerAssumed(
+      "cuDNN workspace of CTC loss", "cudnnCTCLoss_v8",
+      CtcWorkspace(probabilities->shape.dims[0], probabilities->shape.dims[1], d->most_labels),
+      bytes);
+}
+int cudnnCTCLoss(Handle* h, T* pd, P, const int*, const int*, const int*, void* costs, T* gd,
+                 void* gradients, int, P, void*, size_t) {
+  const uint64_t batch = pd && pd->shape.count > 1 ? Positive(pd->shape.dims[1]) : 0;
+  return Work(h, "cudnn_ctc_loss", 0, Precision::kFp32, Bytes(pd) + Bytes(gd),
+              {{costs, batch * 4}, {gradients, Extent(gd)}});
+}
+int cudnnCTCLoss_v8(Handle* h, int, P, T* pd, P, const int*, const int*, const int*, void* costs,
+                    T* gd, void* gradients, size_t, void*) {
+  return cudnnCTCLoss(h, pd, nullptr, nullptr, nullptr, nullptr, costs, gd, gradients, 0, nullptr,
+                      nullptr, 0);
+}
+
+// ---- passes over a tensor
+int cudnnSetActivationDescriptor(PlainDescriptor*, int, int, double) { return kSuccess; }
+int cudnnSetPooling2dDescriptor(PlainDescriptor*, int, int, int, int, int, int, int, int) {
+  return kSuccess;
+}
+int cudnnSetPoolingNdDescriptor(PlainDescriptor*, int, int, int, const int*, const int*,
+                                const int*) {
+  return kSuccess;
+}
+int cudnnSetSpatialTransformerNdDescriptor(PlainDescriptor*, int, int, int, const int*) {
+  return kSuccess;
+}
+int cudnnActivationForward(Handle* h, P, P, T* xd, P, P, T* yd, void* y) {
+  return Pass(h, "cudnn_activation_forward", xd, yd, y);
+}
+int cudnnActivationBackward(Handle* h, P, P, T*, P, T* dyd, P, T*, P, P, T* dxd, void* dx) {
+  return Pass(h, "cudnn_activation_backward", dyd, dxd, dx);
+}
+int cudnnPoolingForward(Handle* h, P, P, T* xd, P, P, T* yd, void* y) {
+  return Pass(h, "cudnn_pooling_forward", xd, yd, y);
+}
+int cudnnPoolingBackward(Handle* h, P, P, T*, P, T* dyd, P, T*, P, P, T* dxd, void* dx) {
+  return Pass(h, "cudnn_pooling_backward", dyd, dxd, dx);
+}
+int cudnnSoftmaxForward(Handle* h, int, int, P, T* xd, P, P, T* yd, void* y) {
+  return Pass(h, "cudnn_softmax_forward", xd, yd, y);
+}
+int cudnnSoftmaxBackward(Handle* h, int, int, P, T*, P, T* dyd, P, P, T* dxd, void* dx) {
+  return Pass(h, "cudnn_softmax_backward", dyd, dxd, dx);
+}
+int cudnnAddTensor(Handle* h, P, T* ad, P, P, T* cd, void* c) {
+  return Pass(h, "cudnn_add_tensor", ad, cd, c);
+}
+int cudnnTransformTensor(Handle* h, P, T* xd, P, P, T* yd, void* y) {
+  return Pass(h, "cudnn_transform_tensor", xd, yd, y);
+}
+int cudnnSetTensor(Handle* h, T* yd, void* y, P) { return Pass(h, "cudnn_set_tensor", yd, yd, y); }
+int cudnnScaleTensor(Handle* h, T* yd, void* y, P) {
+  return Pass(h, "cudnn_scale_tensor", yd, yd, y);
+}
+int cudnnSpatialTfGridGeneratorForward(Handle* h, P, P, void*) {
+  return Work(h, "cudnn_grid_generator_forward", 0, Precision::kFp32, 0, {});
+}
+int cudnnSpatialTfGridGeneratorBackward(Handle* h, P, P, void*) {
+  return Work(h, "cudnn_grid_generator_backward", 0, Precision::kFp32, 0, {});
+}
+int cudnnSpatialTfSamplerForward(Handle* h, P, P, T* xd, P, P, P, T* yd, void* y) {
+  return Pass(h, "cudnn_grid_sampler_forward", xd, yd, y);
+}
+int cudnnSpatialTfSamplerBackward(Handle* h, P, P, T* xd, P, P, T* dxd, void* dx, P, T*, P, P, P,
+                                  void*) {
+  return Pass(h, "cudnn_grid_sampler_backward", xd, dxd, dx);
+}
+
+// The parts of cuDNN ask each other whether they fit.
+#define VRAMSCOPE_CHECK(NAME) \
+  int NAME() { return kSuccess; }
+VRAMSCOPE_CHECK(cudnnGraphVersionCheck)
+VRAMSCOPE_CHECK(cudnnOpsVersionCheck) VRAMSCOPE_CHECK(cudnnCnnVersionCheck)
+    VRAMSCOPE_CHECK(cudnnAdvVersionCheck) VRAMSCOPE_CHECK(cudnnOpsInferVersionCheck)
+        VRAMSCOPE_CHECK(cudnnOpsTrainVersionCheck) VRAMSCOPE_CHECK(cudnnCnnInferVersionCheck)
+            VRAMSCOPE_CHECK(cudnnCnnTrainVersionCheck) VRAMSCOPE_CHECK(cudnnAdvInferVersionCheck)
+                VRAMSCOPE_CHECK(cudnnAdvTrainVersionCheck)
+
+}  // extern "C"

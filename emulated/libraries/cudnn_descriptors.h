@@ -1,0 +1,57 @@
+// Descriptors of cuDNN's interface outside graphs, and what all of its functions share.
+#pragma once
+
+#include <array>
+#include <initializer_list>
+
+#include "emulated/libraries/cudnn_graph.h"
+#include "emulated/libraries/cudnn_sizes.h"
+#include "emulated/libraries/data_type.h"
+#include "emulated/libraries/program_version.h"
+
+namespace vramscope::emulated::cudnn {
+
+constexpr int kChannelsLast = 1;  // cudnnTensorFormat_t
+
+struct Tensor {  // of a filter, too
+  Shape shape;
+  int format = 0;
+};
+struct ConvolutionDescriptor {
+  int spatial = 2;
+  std::array<int, kMostDims> padding = {}, stride = {}, dilation = {};
+  int groups = 1;
+  int math_type = 0;
+  int compute_type = 0;
+};
+struct DropoutDescriptor {
+  float probability = 0;
+  void* states = nullptr;
+  size_t bytes = 0;
+  unsigned long long seed = 0;
+};
+struct CtcDescriptor {
+  int type = 0;
+  int most_labels = 0;
+};
+// Of which nothing is read back.
+struct PlainDescriptor {
+  std::array<uint64_t, 32> unused = {};
+};
+
+// Of cuDNN as the program was built for it.
+Version CudnnVersion();
+int SmCount();     // of the current card
+int Capability();  // compute capability, 89 for 8.9
+
+// False: more dimensions than cuDNN has, or none. Without strides the tensor is packed.
+bool SetDims(Tensor* tensor, int type, int count, const int* dims, const int* strides);
+
+// One work on the handle's stream; writes without an address are left out.
+int Work(Handle* handle, const char* name, double flops, Precision precision, uint64_t bytes,
+         std::initializer_list<Written> writes);
+
+// A size that is a guess: answered, and said in the result.
+int AnswerAssumed(const char* what, const char* where, uint64_t size, size_t* bytes);
+
+}  // namespace vramscope::emulated::cudnn

@@ -1,0 +1,192 @@
+// What the operations of a graph cost and which engines there are for it.
+#include <algorithm>
+#include <set>
+
+#include "emulated/core/platform.h"
+#include "emulated/libraries/cudnn_graph.h"
+#include "emulated/libraries/data_type.h"
+
+namespace vramscope::emulated::cudnn {
+namespace {
+
+constexpr int kGraphOperations = 801;
+constexpr int kTensorType = 901, kTensorDims = 902, kTensorStrides = 903, kTensorId = 906,
+              kTensorVirtual = 907;
+
+// Attributes under which an operation has the tensors that it writes.
+constexpr int kWritten[] = {705,  710,  715,  753,  756,  773,  774,  788,  789,  790,  791,  792,
+                            793,  1522, 1611, 1626, 1627, 1628, 1629, 1630, 1711, 1712, 1720, 1803,
+                            1904, 1951, 2003, 2004, 2011, 2012, 2013, 2107, 2108, 2109, 2201, 2251,
+                            2271, 2310, 2501, 2502, 2603, 2803, 2804, 2859, 2860, 2861, 2905};
+
+bool IsWritten(int attribute) {
+  return std::find(std::begin(kWritten), std::end(kWritten), attribute) != std::end(kWritten);
+}
+
+Convolution ConvolutionOf(const Descriptor& operation) {
+  Convolution c;
+  switch (operation.type) {
+    case kConvolutionForward:
+      c.kind = ConvolutionKind::kForward;
+      c.image = ShapeOf(operation.Linked(704)), c.filter = ShapeOf(operation.Linked(703)),
+      c.out = ShapeOf(operation.Linked(705));
+      break;
+    case kConvolutionBackwardData:
+      c.kind = ConvolutionKind::kBackwardData;
+      c.image = ShapeOf(operation.Linked(710)), c.filter = ShapeOf(operation.Linked(709)),
+      c.out = ShapeOf(operation.Linked(711));
+      break;
+    default:
+      c.kind = ConvolutionKind::kBackwardFilter;
+      c.image = ShapeOf(operation.Linked(716)), c.filter = ShapeOf(operation.Linked(715)),
+      c.out = ShapeOf(operation.Linked(717));
+  }
+  return c;
+}
+bool IsConvolution(int type) {
+  return type == kConvolutionForward || type == kConvolutionBackwardData ||
+         type == kConvolutionBackwardFilter;
+}
+
+double FlopsOf(const Descriptor& operation) {
+  const auto elements = [&](int attribute) {
+    return static_cast<double>(ShapeOf(operation.Linked(attribute)).elements());
+  };
+  const auto last = [&](int attribute, int back) {
+    const Shape shape = ShapeOf(operation.Linked(attribute));
+    return shape.count >= back ? static_cast<double>(Positive(shape.dims[shape.count - back]))
+                               : 0.0;
+  };
+  if (IsConvolution(operation.type)) return ConvolutionFlops(ConvolutionOf(operation));
+  switch (operation.type) {
+    case kMatmul:
+      return 2 * elements(1522) * last(1520, 1);
+    case kPointwise:
+      return elements(753) + elements(756);
+    case kReduction:
+      return elements(1610);
+    case kNormForward:
+      return 8 * elements(2002);
+    case kNormBackward:
+      return 12 * elements(2101);
+    // Two products of queries x keys x width, five in the backward pass.
+    case kAttentionForward:
+      return 4 * elements(2800) * last(2801, 2);
+    case kAttentionBackward:
+      return 10 * elements(2851) * last(2852, 2);
+    default:
+      return 0;
+  }
+}
+
+struct Attention {
+  bool found = false, backward = false;
+};
+// Attention comes as one operation (from cuDNN 9.13 on) or as the products and reductions that it
+// is made of.
+Attention AttentionOf(const Descriptor& graph) {
+  Attention attention;
+  int products = 0;
+  const auto operations = graph.links.find(kGraphOperations);
+  if (operations == graph.links.end()) return attention;
+  for (const Link& operation : operations->second) {
+    if (!operation) continue;
+    if (operation->type == kAttentionForward || operation->type == kAttentionBackward) {
+      attention.found = true;
+      attention.backward = operation->type == kAttentionBackward;
+      return attention;
+    }
+    products += operation->type == kMatmul;
+  }
+  attention.found = products >= 2;
+  attention.backward = products >= 4;
+  return attention;
+}
+
+}  // namespace
+
+int64_t Descriptor::Number(int attribute, int64_t otherwise) const {
+  const auto found = values.find(attribute);
+  if (found == values.end() || found->second.bytes.empty()) return otherwise;
+  int64_t number = 0;
+  __builtin_memcpy(&number, found->second.bytes.data(),
+                   std::min<size_t>(sizeof number, found->second.bytes.size()));
+  return number;
+}
+const Descriptor* Descriptor::Linked(int attribute) const {
+  const auto found = links.find(attribute);
+  return found == links.end() || found->second.empty() ? nullptr : found->second.front().get();
+}
+
+Shape ShapeOf(const Descriptor* tensor) {
+  Shape shape;
+  if (!tensor) return shape;
+  shape.type = static_cast<int>(tensor->Number(kTensorType, 0));
+  const std::vector<int64_t> dims = tensor->All<int64_t>(kTensorDims),
+                             strides = tensor->All<int64_t>(kTensorStrides);
+  shape.count = static_cast<int>(std::min<size_t>(dims.size(), kMostDims));
+  for (int i = 0; i < shape.count; ++i) {
+    shape.dims[i] = dims[i];
+    shape.strides[i] = static_cast<size_t>(i) < strides.size() ? strides[i] : 0;
+  }
+  return shape;
+}
+
+std::vector<Engine> EnginesOf(const Descriptor& graph) {
+  const int capability =
+      ThePlatform().cards.empty() ? 80 : ThePlatform().cards[CurrentDevice()].compute_capability;
+  if (const Attention attention = AttentionOf(graph); attention.found) {
+    // cudnn-frontend, which is part of the program, requests the sums of attention's backward pass
+    // itself (the gradient of the queries in fp32, the row sums). What the kernel wants beside them
+    // is not known.
+    return {{0, true, attention.backward ? "cuDNN workspace of attention's backward kernel" : ""}};
+  }
+  const auto operations = graph.links.find(kGraphOperations);
+  if (operations != graph.links.end())
+    for (const Link& operation : operations->second) {
+      if (!operation || !IsConvolution(operation->type)) continue;
+      const Convolution convolution = ConvolutionOf(*operation);
+      const char* what = convolution.kind == ConvolutionKind::kForward
+                             ? "cuDNN workspace of a convolution"
+                         : convolution.kind == ConvolutionKind::kBackwardData
+                             ? "cuDNN workspace of a convolution's input gradient"
+                             : "cuDNN workspace of a convolution's filter gradient";
+      // Programs sort out engines by their notes: without TF32 the plain one is left.
+      return {{ConvolutionWorkspace(convolution, capability, true), true, what},
+              {ConvolutionWorkspace(convolution, capability, false), false, what}};
+    }
+  return {{0, false, "cuDNN workspace of a fused graph"}};
+}
+
+GraphWork WorkOf(const Descriptor& graph, const Engine& engine) {
+  GraphWork work;
+  work.name = "cudnnBackendExecute";
+  std::set<int64_t> seen;
+  const auto operations = graph.links.find(kGraphOperations);
+  if (operations == graph.links.end()) return work;
+  if (AttentionOf(graph).found)
+    work.name =
+        AttentionOf(graph).backward ? "cudnn_attention_backward" : "cudnn_attention_forward";
+  for (const Link& operation : operations->second) {
+    if (!operation) continue;
+    work.flops += FlopsOf(*operation);
+    if (operation->type == kConvolutionForward) work.name = "cudnn_convolution_forward";
+    if (operation->type == kConvolutionBackwardData) work.name = "cudnn_convolution_backward_data";
+    if (operation->type == kConvolutionBackwardFilter)
+      work.name = "cudnn_convolution_backward_filter";
+    for (const auto& [attribute, tensors] : operation->links)
+      for (const Link& tensor : tensors) {
+        if (!tensor || tensor->type != kTensor || tensor->Number(kTensorVirtual, 0) & 1) continue;
+        const Shape shape = ShapeOf(tensor.get());
+        const int64_t id = tensor->Number(kTensorId, 0);
+        if (TypeBits(shape.type) <= 16) work.precision = Precision::kBf16;
+        if (seen.insert(id).second) work.bytes += shape.bytes();
+        if (IsWritten(attribute))
+          work.written[id] = std::max(work.written[id], shape.extent_bytes());
+      }
+  }
+  if (work.precision == Precision::kFp32 && engine.tensor_cores) work.precision = Precision::kTf32;
+  return work;
+}
+
+}  // namespace vramscope::emulated::cudnn

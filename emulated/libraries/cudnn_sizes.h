@@ -1,0 +1,77 @@
+// Sizes that cuDNN answers and programs request as memory. Pure functions; README.md says of each
+// where it comes from and whether it is known or assumed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace vramscope::emulated::cudnn {
+
+constexpr int kMostDims = 8;
+
+struct Shape {
+  int type = 0;  // cudnnDataType_t
+  int count = 0;
+  std::array<int64_t, kMostDims> dims = {};
+  std::array<int64_t, kMostDims> strides = {};
+
+  uint64_t elements() const;
+  uint64_t bytes() const;
+  uint64_t extent_bytes() const;  // first to last element
+  bool channels_last() const;     // the second dimension is the innermost one
+};
+uint64_t TypeBits(int type);  // of a cudnnDataType_t; 32 for unknown ones
+
+// ---- convolutions
+enum class ConvolutionKind { kForward, kBackwardData, kBackwardFilter };
+struct Convolution {
+  ConvolutionKind kind = ConvolutionKind::kForward;
+  Shape image, filter, out;  // x (or dx), w (or dw), y (or dy)
+};
+double ConvolutionFlops(const Convolution& convolution);
+// Of the engine on tensor cores (16 bits, or TF32 from compute capability 8.0 on), of the plain one
+// else. Assumed: channels last takes none; channels first is transposed into the workspace and
+// back.
+uint64_t ConvolutionWorkspace(const Convolution& convolution, int compute_capability,
+                              bool tensor_cores);
+
+// ---- recurrent networks
+enum CellMode { kRnnRelu = 0, kRnnTanh = 1, kLstm = 2, kGru = 3 };
+struct Recurrent {
+  int cell = kLstm;
+  int layers = 1;
+  int directions = 1;
+  int64_t input = 0, hidden = 0, projection = 0;  // projection 0: none
+  bool bias = true;                               // two vectors a gate (double bias)
+  bool single_bias = false;
+  bool skip_input = false;
+  int type = 0;
+
+  int gates() const { return cell == kLstm ? 4 : cell == kGru ? 3 : 1; }
+  int64_t output() const { return projection ? projection : hidden; }
+};
+// Known: the documented parameters, matrices of all pseudo-layers first, then the biases.
+uint64_t RecurrentWeightElements(const Recurrent& recurrent);
+struct Parameter {
+  uint64_t matrix_offset = 0, bias_offset = 0;  // elements from the weight space's beginning
+  int64_t rows = 0, columns = 0;                // 0: there is no such matrix
+  int64_t bias = 0;                             // elements; 0: none
+};
+// `linear`: 0..gates-1 for the input, gates..2*gates-1 recurrent, 2*gates the projection.
+Parameter RecurrentParameter(const Recurrent& recurrent, int pseudo_layer, int linear);
+// Assumed: the products with the input of all time steps of one layer, and two states.
+uint64_t RecurrentWorkspace(const Recurrent& recurrent, int64_t steps, int64_t batch);
+// Assumed: gates, cell state and output of every time step of every layer.
+uint64_t RecurrentReserve(const Recurrent& recurrent, int64_t steps, int64_t batch);
+double RecurrentFlops(const Recurrent& recurrent, int64_t steps, int64_t batch);
+
+// ---- others
+// Assumed: alphas and betas of 2 * labels + 1 states a time step, in fp32.
+uint64_t CtcWorkspace(int64_t steps, int64_t batch, int64_t most_labels);
+// Assumed: a generator's state of 48 bytes for each of 512 threads of a multiprocessor.
+uint64_t DropoutStates(int sm_count);
+// Assumed, channels last: partial sums of both moments, of at most 128 blocks. Channels first:
+// none.
+uint64_t BatchNormWorkspace(const Shape& x);
+
+}  // namespace vramscope::emulated::cudnn

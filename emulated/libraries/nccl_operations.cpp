@@ -1,0 +1,478 @@
+#include "emulated/libraries/nccl_operations.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "emulated/core/kernels.h"
+#include "emulated/core/platform.h"
+#include "emulated/libraries/data_type.h"
+#include "emulated/libraries/nccl_values.h"
+
+namespace vramscope::emulated::nccl {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// Values of a collective up to this size go from rank to rank, in rounds of Rendezvous::kMostBytes.
+constexpr uint64_t kMostExchanged = uint64_t{4} << 20;
+
+thread_local int t_depth = 0;
+thread_local std::vector<Operation> t_group;
+thread_local std::string t_last_error;
+
+std::chrono::seconds Patience() {
+  const char* text = std::getenv("VRAMSCOPE_EMULATED_NCCL_TIMEOUT_S");
+  const long seconds = text ? std::strtol(text, nullptr, 10) : 0;
+  return std::chrono::seconds(seconds > 0 && seconds < 1'000'000 ? seconds : 600);
+}
+
+const char* NameOf(Kind kind) {
+  switch (kind) {
+    case Kind::kAllReduce:
+      return "ncclAllReduce";
+    case Kind::kBroadcast:
+      return "ncclBroadcast";
+    case Kind::kReduce:
+      return "ncclReduce";
+    case Kind::kAllGather:
+      return "ncclAllGather";
+    case Kind::kReduceScatter:
+      return "ncclReduceScatter";
+    case Kind::kAllToAll:
+      return "ncclAlltoAll";
+    case Kind::kGather:
+      return "ncclGather";
+    case Kind::kScatter:
+      return "ncclScatter";
+    case Kind::kSend:
+      return "ncclSend";
+    case Kind::kReceive:
+      return "ncclRecv";
+    case Kind::kMeet:
+      return "ncclCommInitRank";
+  }
+  return "";
+}
+
+// Bytes that a rank brings to the operation, and that it gets.
+struct Sizes {
+  uint64_t sent = 0, received = 0;
+};
+Sizes SizesOf(const Operation& o) {
+  const uint64_t part = Product(o.count, ElementBytes(o.type)),
+                 all = Product(part, Positive(o.comm->ranks));
+  const bool root = o.comm->rank == o.peer;
+  switch (o.kind) {
+    case Kind::kAllReduce:
+      return {part, part};
+    case Kind::kBroadcast:
+      return {root ? part : 0, part};
+    case Kind::kReduce:
+      return {part, root ? part : 0};
+    case Kind::kAllGather:
+      return {part, all};
+    case Kind::kReduceScatter:
+      return {all, part};
+    case Kind::kAllToAll:
+      return {all, all};
+    case Kind::kGather:
+      return {part, root ? all : 0};
+    case Kind::kScatter:
+      return {root ? all : 0, part};
+    case Kind::kSend:
+      return {part, 0};
+    case Kind::kReceive:
+      return {0, part};
+    case Kind::kMeet:
+      return {};
+  }
+  return {};
+}
+
+// Assumed: links of 300 GB/s in each direction between cards whose memory is as fast as a data
+// centre's, PCIe else; rings, as NCCL's documentation counts bus bandwidth.
+constexpr double kFastLink = 300e9, kSlowLink = 20e9, kDataCentreMemory = 1.2e12;
+constexpr int64_t kLatencyNs = 12'000;
+
+int64_t DurationOf(const Operation& o) {
+  const Comm& comm = *o.comm;
+  const auto& cards = ThePlatform().cards;
+  if (comm.device < 0 || comm.device >= static_cast<int>(cards.size())) return kLatencyNs;
+  const double bandwidth = cards[comm.device].bandwidth_bytes_per_s;
+  if (comm.ranks < 2) return 2'000;
+  const double link = bandwidth > kDataCentreMemory ? kFastLink : kSlowLink, n = comm.ranks;
+  const Sizes sizes = SizesOf(o);
+  const auto most = static_cast<double>(std::max(sizes.sent, sizes.received));
+  double moved = most * (n - 1) / n;
+  if (o.kind == Kind::kAllReduce) moved *= 2;
+  if (o.kind == Kind::kBroadcast || o.kind == Kind::kReduce || o.kind == Kind::kSend ||
+      o.kind == Kind::kReceive)
+    moved = most;
+  const double ns = moved / link * 1e9;
+  return kLatencyNs + static_cast<int64_t>(std::min(ns, 1e15));
+}
+
+bool ReadKnown(const void* address, std::span<std::byte> to) {
+  if (to.empty()) return true;
+  if (!address) return false;
+  const auto at = reinterpret_cast<uint64_t>(address);
+  if (ThePlatform().memory.DeviceOf(address) >= 0 &&
+      !ThePlatform().host_bytes.IsKnown(at, to.size()))
+    return false;
+  std::memcpy(to.data(), address, to.size());
+  return true;
+}
+void WriteKnown(void* address, std::span<const std::byte> from) {
+  if (from.empty() || !address) return;
+  if (ThePlatform().memory.DeviceOf(address) >= 0)
+    ThePlatform().host_bytes.Write(reinterpret_cast<uint64_t>(address), from.data(), from.size());
+  else
+    std::memcpy(address, from.data(), from.size());
+}
+
+// What the ranks brought: empty where it is not known.
+struct Brought {
+  bool known = false;
+  std::vector<std::byte> bytes;
+};
+
+// Writes this rank's result, as far as it follows from what is known.
+void Combine(const Operation& o, const std::vector<Brought>& brought) {
+  const Comm& comm = *o.comm;
+  const auto ranks = static_cast<size_t>(comm.ranks), rank = static_cast<size_t>(comm.rank);
+  const uint64_t part = o.count * ElementBytes(o.type);
+  const auto chunk = [&](const Brought& from, size_t index) {
+    return std::span<const std::byte>(from.bytes).subspan(index * part, part);
+  };
+  const auto into = [&](size_t index) { return static_cast<std::byte*>(o.receive) + index * part; };
+  switch (o.kind) {
+    case Kind::kAllReduce:
+    case Kind::kReduce:
+    case Kind::kReduceScatter: {
+      if (o.kind == Kind::kReduce && comm.rank != o.peer) return;
+      const size_t own = o.kind == Kind::kReduceScatter ? rank : 0;
+      if (!std::all_of(brought.begin(), brought.end(), [](const Brought& b) { return b.known; }))
+        return;
+      const auto first = chunk(brought[0], own);
+      std::vector<std::byte> sum(first.begin(), first.end());
+      for (size_t r = 1; r < ranks; ++r)
+        if (!Reduce(o.type, o.reduction, sum, chunk(brought[r], own))) return;
+      constexpr int kAverage = 4;
+      if (o.reduction == kAverage) Divide(o.type, comm.ranks, sum);
+      WriteKnown(o.receive, sum);
+      return;
+    }
+    case Kind::kBroadcast:
+      if (const Brought& root = brought[static_cast<size_t>(o.peer)]; root.known)
+        WriteKnown(o.receive, root.bytes);
+      return;
+    case Kind::kScatter:
+      if (const Brought& root = brought[static_cast<size_t>(o.peer)]; root.known)
+        WriteKnown(o.receive, chunk(root, rank));
+      return;
+    case Kind::kAllGather:
+    case Kind::kGather:
+    case Kind::kAllToAll:
+      if (o.kind == Kind::kGather && comm.rank != o.peer) return;
+      for (size_t r = 0; r < ranks; ++r)
+        if (brought[r].known)
+          WriteKnown(into(r), chunk(brought[r], o.kind == Kind::kAllToAll ? rank : 0));
+      return;
+    default:
+      return;
+  }
+}
+
+// An operation under way: its values are told in rounds.
+class Progress {
+ public:
+  explicit Progress(const Operation& operation) : o_(operation), sizes_(SizesOf(operation)) {}
+
+  int Submit() {
+    if (o_.kind == Kind::kMeet) return kSuccess;
+    Own();  // before the result's place is forgotten: both may be the same
+    const Written writes[] = {{o_.receive, sizes_.received}};
+    const Result result =
+        emulated::Submit({.name = NameOf(o_.kind),
+                          .stream = o_.stream,
+                          .bytes = std::max(sizes_.sent, sizes_.received),
+                          .writes = std::span(writes, o_.receive && sizes_.received ? 1 : 0),
+                          .duration_ns = DurationOf(o_)});
+    return result == Result::kSuccess ? kSuccess : kUnhandledCudaError;
+  }
+
+  // What has to wait until this has been done: the next collective of the communicator, the next
+  // message to that rank.
+  std::pair<const Comm*, int> order() const {
+    if (o_.kind == Kind::kSend) return {o_.comm, 1 + 2 * o_.peer};
+    if (o_.kind == Kind::kReceive) return {o_.comm, 2 + 2 * o_.peer};
+    return {o_.comm, 0};
+  }
+  Comm* comm() const { return o_.comm; }
+
+  // True: done.
+  bool Step() {
+    Rendezvous* room = o_.comm->room.get();
+    if (o_.kind == Kind::kMeet) {
+      if (room && !room->AllJoined()) return false;
+      if (room && !std::exchange(o_.comm->met, true)) room->Unlink();
+      return true;
+    }
+    if (!room || o_.comm->ranks == 1) {
+      if (o_.kind != Kind::kSend && o_.kind != Kind::kReceive && exchanged())
+        Combine(o_, std::vector<Brought>(static_cast<size_t>(o_.comm->ranks), own_));
+      return true;
+    }
+    if (o_.kind == Kind::kSend || o_.kind == Kind::kReceive) return Message(room);
+    if (!exchanged()) return true;
+    return Collective(room);
+  }
+
+  std::string Waiting() const {
+    if (o_.kind == Kind::kSend || o_.kind == Kind::kReceive)
+      return std::string(NameOf(o_.kind)) + " with rank " + std::to_string(o_.peer);
+    return NameOf(o_.kind);
+  }
+  int LateRank() const {
+    if (!o_.comm->room) return -1;
+    if (o_.kind == Kind::kSend || o_.kind == Kind::kReceive) return o_.peer;
+    return o_.comm->room->LateRank(o_.comm->number);
+  }
+
+ private:
+  // The same on all ranks: it follows from the sizes that they agree on.
+  bool exchanged() const { return most_sent() <= kMostExchanged; }
+  uint64_t most_sent() const {
+    const uint64_t part = Product(o_.count, ElementBytes(o_.type));
+    const bool all =
+        o_.kind == Kind::kReduceScatter || o_.kind == Kind::kAllToAll || o_.kind == Kind::kScatter;
+    return all ? Product(part, Positive(o_.comm->ranks)) : part;
+  }
+
+  void Own() {
+    const bool message = o_.kind == Kind::kSend;
+    if (sizes_.sent > (message ? Rendezvous::kMostBytes : kMostExchanged)) return;
+    own_.bytes.resize(sizes_.sent);
+    own_.known = ReadKnown(o_.send, own_.bytes);
+    // Alone, the root of a broadcast is this rank's twin: it sends what lies here.
+    const bool takes =
+        (o_.kind == Kind::kBroadcast || o_.kind == Kind::kScatter) && o_.comm->rank != o_.peer;
+    if (takes) own_ = {};
+    if (takes && o_.kind == Kind::kBroadcast && !o_.comm->room && most_sent() <= kMostExchanged) {
+      own_.bytes.resize(most_sent());
+      own_.known = ReadKnown(o_.receive, own_.bytes);
+    }
+  }
+
+  bool Message(Rendezvous* room) {
+    const uint64_t bytes = std::max(sizes_.sent, sizes_.received);
+    if (bytes > Rendezvous::kMostBytes || !room->HasBoxes()) return true;
+    if (o_.kind == Kind::kSend) return room->Send(o_.peer, own_.bytes, own_.known);
+    std::vector<std::byte> message(bytes);
+    bool known = false;
+    if (!room->Receive(o_.peer, message, &known)) return false;
+    if (known) WriteKnown(o_.receive, message);
+    return true;
+  }
+
+  bool Collective(Rendezvous* room) {
+    const uint64_t begin = round_ * Rendezvous::kMostBytes;
+    if (!published_) {
+      const std::span<const std::byte> all(own_.bytes);
+      const auto length =
+          begin < all.size() ? std::min<uint64_t>(Rendezvous::kMostBytes, all.size() - begin) : 0;
+      room->Publish(++o_.comm->number,
+                    length ? all.subspan(begin, length) : std::span<const std::byte>(), own_.known);
+      published_ = true;
+    }
+    if (!room->Arrived(o_.comm->number)) return false;
+    if (brought_.empty()) brought_.resize(static_cast<size_t>(o_.comm->ranks));
+    bool more = false;
+    for (int r = 0; r < o_.comm->ranks; ++r) {
+      const Rendezvous::PartView part = room->Part(r, o_.comm->number);
+      Brought& from = brought_[static_cast<size_t>(r)];
+      from.known = part.known && (round_ == 0 || from.known);
+      if (from.known) from.bytes.insert(from.bytes.end(), part.bytes.begin(), part.bytes.end());
+      more |= from.known;
+    }
+    published_ = false;
+    ++round_;
+    if (more && round_ * Rendezvous::kMostBytes < most_sent()) return Collective(room);
+    for (int r = 0; r < o_.comm->ranks;
+         ++r) {  // a rank that brings nothing, or too little, brings nothing known
+      Brought& from = brought_[static_cast<size_t>(r)];
+      const bool brings =
+          o_.kind != Kind::kBroadcast && o_.kind != Kind::kScatter ? true : r == o_.peer;
+      if (!brings || from.bytes.size() != most_sent()) from.known = false;
+    }
+    Combine(o_, brought_);
+    return true;
+  }
+
+  Operation o_;
+  Sizes sizes_;
+  Brought own_;
+  std::vector<Brought> brought_;
+  uint64_t round_ = 0;
+  bool published_ = false;
+};
+
+std::string Describe(const Comm& comm, int rank) {
+  return "rank " + std::to_string(rank) + " of " + std::to_string(comm.ranks);
+}
+
+int Run(const std::vector<Operation>& operations) {
+  std::vector<Progress> pending;
+  for (const Operation& operation : operations) {
+    if (const int error = operation.comm->error; error != kSuccess) return error;
+    pending.emplace_back(operation);
+    if (const int status = pending.back().Submit(); status != kSuccess) return status;
+  }
+  const auto deadline = Clock::now() + Patience();
+  auto look = Clock::now() + milliseconds(200);
+  while (!pending.empty()) {
+    std::set<std::pair<const Comm*, int>> blocked;
+    const size_t before = pending.size();
+    std::erase_if(pending, [&](Progress& progress) {
+      if (blocked.contains(progress.order())) return false;
+      if (progress.Step()) return true;
+      blocked.insert(progress.order());
+      return false;
+    });
+    if (pending.empty() || pending.size() < before) continue;
+
+    Comm* comm = pending.front().comm();
+    const auto now = Clock::now();
+    if (now >= look) {
+      look = now + milliseconds(200);
+      const int ended = comm->room->EndedRank();
+      // What it brought before it ended still counts.
+      if (ended >= 0 && !(pending.front().Step())) {
+        comm->Fail(kRemoteError, Describe(*comm, ended) + " has ended while " +
+                                     Describe(*comm, comm->rank) + " waited for it in " +
+                                     pending.front().Waiting());
+        return kRemoteError;
+      }
+      if (ended >= 0) {
+        pending.erase(pending.begin());
+        continue;
+      }
+    }
+    if (now >= deadline) {
+      const int late = pending.front().LateRank();
+      comm->Fail(kRemoteError, (late >= 0 ? Describe(*comm, late) : "some rank") +
+                                   " did not come to " + pending.front().Waiting() + " within " +
+                                   std::to_string(Patience().count()) + " s");
+      return kRemoteError;
+    }
+    comm->room->WaitForNews(milliseconds(20));
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+void Comm::Fail(int status, const std::string& why) {
+  Log("NCCL: %s", why.c_str());
+  error = status;
+  t_last_error = why;
+  std::lock_guard lock(mutex_);
+  why_ = why;
+}
+std::string Comm::last_error() const {
+  std::lock_guard lock(mutex_);
+  return why_;
+}
+std::string LastErrorOfThread() { return t_last_error; }
+
+int Enqueue(const Operation& operation) {
+  if (!operation.comm) return kInvalidArgument;
+  if (operation.kind != Kind::kMeet) {
+    if (ElementBytes(operation.type) == 0 || operation.peer < 0 ||
+        operation.peer >= operation.comm->ranks)
+      return kInvalidArgument;
+  }
+  if (t_depth > 0) {
+    t_group.push_back(operation);
+    return kSuccess;
+  }
+  return Run({operation});
+}
+void GroupStart() { ++t_depth; }
+int GroupEnd() {
+  if (t_depth == 0) return kInvalidUsage;
+  if (--t_depth > 0) return kSuccess;
+  return Run(std::exchange(t_group, {}));
+}
+
+std::vector<std::array<int64_t, 2>> ExchangeNumbers(Comm* comm, std::array<int64_t, 2> numbers) {
+  std::vector<std::array<int64_t, 2>> all(static_cast<size_t>(comm->ranks), numbers);
+  if (!comm->room) return all;
+  constexpr int kInt64 = 4;
+  std::vector<std::array<int64_t, 2>> gathered(all.size());
+  const Operation operation{.kind = Kind::kAllGather,
+                            .comm = comm,
+                            .send = numbers.data(),
+                            .receive = gathered.data(),
+                            .count = 2,
+                            .type = kInt64};
+  if (Run({operation}) != kSuccess) return {};
+  return gathered;
+}
+
+bool IsAlone() {
+  const char* text = std::getenv("VRAMSCOPE_EMULATED_ALONE");
+  return text && *text && std::strcmp(text, "0") != 0;
+}
+
+int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank) {
+  if (!comm) return kInvalidArgument;
+  *comm = nullptr;
+  if (ranks < 1 || rank < 0 || rank >= ranks) return kInvalidArgument;
+  auto made = std::make_unique<Comm>();
+  made->id = id;
+  made->ranks = ranks;
+  made->rank = rank;
+  made->device = CurrentDevice();
+  if (ranks > 1 && !IsAlone()) {
+    std::string problem;
+    made->room = Rendezvous::Join(id, ranks, rank, &problem);
+    if (!made->room) {
+      t_last_error = problem;
+      Log("NCCL: %s", problem.c_str());
+      return kSystemError;
+    }
+  }
+  if (ranks > 1) {
+    // Outside every framework's allocator. NCCL_BUFFSIZE is documented (4 MiB a connection); that
+    // there are 16 channels with two neighbours each is assumed.
+    const char* text = std::getenv("NCCL_BUFFSIZE");
+    const uint64_t given = text ? std::strtoull(text, nullptr, 10) : 0;
+    const uint64_t buffer = given > 0 && given <= (uint64_t{1} << 30) ? given : uint64_t{4} << 20;
+    const uint64_t bytes = buffer * 16 * 2;
+    if (ThePlatform().memory.TakePhysical(made->device, bytes) != Result::kSuccess) {
+      t_last_error = "out of memory: a communicator's buffers need " + std::to_string(bytes >> 20) +
+                     " MiB of the card";
+      return kUnhandledCudaError;
+    }
+    made->buffer_bytes = bytes;
+    Assume("NCCL buffers of a communicator", "ncclCommInitRank", bytes);
+    Assume("NCCL duration of collectives: bandwidth between cards", "ncclCommInitRank", 0);
+  }
+  *comm = made.release();
+  return Enqueue({.kind = Kind::kMeet, .comm = *comm});
+}
+
+void DestroyComm(Comm* comm) {
+  if (!comm) return;
+  if (comm->buffer_bytes) ThePlatform().memory.GivePhysical(comm->device, comm->buffer_bytes);
+  delete comm;
+}
+
+}  // namespace vramscope::emulated::nccl

@@ -1,0 +1,258 @@
+#include "emulated/libraries/nccl_rendezvous.h"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+namespace vramscope::emulated::nccl {
+namespace {
+
+constexpr uint64_t kMagic = 0x6c63636e2d736976;  // in every id of ours
+constexpr int kBoxDepth = 2;
+
+uint64_t Mix(uint64_t hash, const void* data, size_t bytes) {  // FNV-1a
+  const auto* at = static_cast<const unsigned char*>(data);
+  for (size_t i = 0; i < bytes; ++i) hash = (hash ^ at[i]) * 1099511628211ull;
+  return hash;
+}
+
+// When a process began, in clock ticks since the start of the computer; 0: it has ended. A number
+// of a process that was given to another one is told apart by it.
+uint64_t StartOf(int process) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/stat", process);
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  char text[1024];
+  const ssize_t got = read(file, text, sizeof text - 1);
+  close(file);
+  if (got <= 0) return 0;
+  text[got] = '\0';
+  const char* at = std::strrchr(text, ')');  // the program's name may hold anything
+  if (!at || at[1] == '\0') return 0;
+  at += 2;
+  if (*at == 'Z' || *at == 'X') return 0;
+  for (int field = 3; field < 22; ++field) {
+    at = std::strchr(at, ' ');
+    if (!at) return 0;
+    ++at;
+  }
+  return std::strtoull(at, nullptr, 10);
+}
+
+std::string FolderOfRooms() {
+  if (access("/dev/shm", W_OK | X_OK) == 0) return "/dev/shm";
+  const char* folder = std::getenv("TMPDIR");
+  return folder && *folder ? folder : "/tmp";
+}
+
+}  // namespace
+
+struct Rendezvous::Header {
+  std::atomic<uint64_t> magic;
+  std::atomic<int32_t> ranks;
+  std::atomic<int32_t> joined;
+  std::atomic<uint32_t> news;  // a futex: one more with every change
+};
+struct alignas(64) Rendezvous::Member {
+  std::atomic<int32_t> process;
+  std::atomic<int32_t> left;
+  std::atomic<uint64_t> start;
+  std::atomic<uint64_t> published;
+  struct {
+    uint32_t bytes;
+    uint32_t known;
+  } parts[2];
+};
+struct alignas(64) Rendezvous::Box {
+  std::atomic<uint64_t> sent, received;
+  struct {
+    uint32_t bytes;
+    uint32_t known;
+  } messages[kBoxDepth];
+  std::byte data[kBoxDepth][kMostBytes];
+};
+
+UniqueId MakeUniqueId() {
+  static std::atomic<uint64_t> count{0};
+  UniqueId id = {};
+  timespec now = {};
+  clock_gettime(CLOCK_REALTIME, &now);
+  const uint64_t parts[] = {kMagic, static_cast<uint64_t>(getpid()),
+                            static_cast<uint64_t>(now.tv_sec), static_cast<uint64_t>(now.tv_nsec),
+                            ++count};
+  std::memcpy(id.bytes, parts, sizeof parts);
+  return id;
+}
+
+UniqueId DeriveUniqueId(const UniqueId& parent, uint64_t number, int64_t color) {
+  UniqueId id = {};
+  const uint64_t parts[] = {kMagic, Mix(14695981039346656037ull, parent.bytes, sizeof parent.bytes),
+                            number, static_cast<uint64_t>(color)};
+  std::memcpy(id.bytes, parts, sizeof parts);
+  return id;
+}
+
+Rendezvous::Header* Rendezvous::header() const { return reinterpret_cast<Header*>(memory_); }
+Rendezvous::Member* Rendezvous::member(int rank) const {
+  return reinterpret_cast<Member*>(memory_ + 4096) + rank;
+}
+namespace {
+size_t PageUp(size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
+}  // namespace
+std::byte* Rendezvous::part(int rank, uint64_t number) const {
+  const size_t parts = 4096 + PageUp(sizeof(Member) * static_cast<size_t>(ranks_));
+  return memory_ + parts + (static_cast<size_t>(rank) * 2 + number % 2) * kMostBytes;
+}
+Rendezvous::Box* Rendezvous::box(int from, int to) const {
+  const size_t boxes = 4096 + PageUp(sizeof(Member) * static_cast<size_t>(ranks_)) +
+                       static_cast<size_t>(ranks_) * 2 * kMostBytes;
+  return reinterpret_cast<Box*>(memory_ + boxes) + from * ranks_ + to;
+}
+
+std::unique_ptr<Rendezvous> Rendezvous::Join(const UniqueId& id, int ranks, int rank,
+                                             std::string* problem) {
+  if (ranks < 1 || ranks > kMostRanks || rank < 0 || rank >= ranks) {
+    *problem = "rank " + std::to_string(rank) + " of " + std::to_string(ranks) + " is not possible";
+    return nullptr;
+  }
+  std::unique_ptr<Rendezvous> room(new Rendezvous);
+  room->ranks_ = ranks;
+  room->rank_ = rank;
+  char name[64];
+  std::snprintf(
+      name, sizeof name, "/vramscope-nccl-%016llx%016llx",
+      static_cast<unsigned long long>(Mix(14695981039346656037ull, id.bytes, sizeof id.bytes)),
+      static_cast<unsigned long long>(Mix(1099511628211ull, id.bytes, sizeof id.bytes)));
+  room->path_ = FolderOfRooms() + name;
+
+  const size_t count = static_cast<size_t>(ranks);
+  room->bytes_ = 4096 + PageUp(sizeof(Member) * count) + count * 2 * kMostBytes +
+                 (ranks <= kMostPeers ? sizeof(Box) * count * count : 0);
+  const int file = open(room->path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  struct stat facts = {};
+  const bool ours = file >= 0 && fstat(file, &facts) == 0 && facts.st_uid == geteuid();
+  // The file is as large as it has to be before anybody touches it; pages that nobody writes take
+  // no memory.
+  const bool sized = ours && (facts.st_size >= static_cast<off_t>(room->bytes_) ||
+                              ftruncate(file, static_cast<off_t>(room->bytes_)) == 0);
+  void* memory =
+      sized ? mmap(nullptr, room->bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
+  const int error = errno;
+  if (file >= 0) close(file);
+  if (memory == MAP_FAILED) {
+    *problem =
+        "cannot share memory with the other ranks in " + room->path_ + ": " + std::strerror(error);
+    return nullptr;
+  }
+  room->memory_ = static_cast<std::byte*>(memory);
+
+  int32_t expected = 0;
+  if (!room->header()->ranks.compare_exchange_strong(expected, ranks) && expected != ranks) {
+    *problem = "this rank says that the communicator has " + std::to_string(ranks) +
+               " ranks, another one " + std::to_string(expected);
+    return nullptr;
+  }
+  Member* self = room->member(rank);
+  int32_t nobody = 0;
+  if (!self->process.compare_exchange_strong(nobody, getpid())) {
+    *problem = "rank " + std::to_string(rank) + " has joined already, from process " +
+               std::to_string(nobody);
+    return nullptr;
+  }
+  self->start = StartOf(getpid());
+  room->header()->joined.fetch_add(1);
+  room->Tell();
+  return room;
+}
+
+Rendezvous::~Rendezvous() {
+  if (!memory_) return;
+  if (Member* self = member(rank_); self->process == getpid()) self->left = 1;
+  if (!AllJoined()) unlink(path_.c_str());
+  Tell();
+  munmap(memory_, bytes_);
+}
+
+bool Rendezvous::AllJoined() const {
+  return header()->joined.load(std::memory_order_acquire) >= ranks_;
+}
+void Rendezvous::Unlink() { unlink(path_.c_str()); }
+
+void Rendezvous::Publish(uint64_t number, std::span<const std::byte> bytes, bool known) {
+  Member* self = member(rank_);
+  const size_t length = std::min(bytes.size(), kMostBytes);
+  if (length && known) std::memcpy(part(rank_, number), bytes.data(), length);
+  self->parts[number % 2] = {static_cast<uint32_t>(length), known ? 1u : 0u};
+  self->published.store(number, std::memory_order_release);
+  Tell();
+}
+bool Rendezvous::Arrived(uint64_t number) const { return LateRank(number) < 0; }
+int Rendezvous::LateRank(uint64_t number) const {
+  for (int other = 0; other < ranks_; ++other)
+    if (member(other)->published.load(std::memory_order_acquire) < number) return other;
+  return -1;
+}
+Rendezvous::PartView Rendezvous::Part(int rank, uint64_t number) const {
+  const auto& facts = member(rank)->parts[number % 2];
+  return {{part(rank, number), std::min<size_t>(facts.bytes, kMostBytes)}, facts.known != 0};
+}
+
+bool Rendezvous::HasBoxes() const { return ranks_ <= kMostPeers; }
+bool Rendezvous::Send(int to, std::span<const std::byte> message, bool known) {
+  Box* at = box(rank_, to);
+  const uint64_t sent = at->sent.load(std::memory_order_relaxed);
+  if (sent - at->received.load(std::memory_order_acquire) >= kBoxDepth) return false;
+  const size_t length = std::min(message.size(), kMostBytes);
+  if (length && known) std::memcpy(at->data[sent % kBoxDepth], message.data(), length);
+  at->messages[sent % kBoxDepth] = {static_cast<uint32_t>(length), known ? 1u : 0u};
+  at->sent.store(sent + 1, std::memory_order_release);
+  Tell();
+  return true;
+}
+bool Rendezvous::Receive(int from, std::span<std::byte> message, bool* known) {
+  Box* at = box(from, rank_);
+  const uint64_t received = at->received.load(std::memory_order_relaxed);
+  if (received >= at->sent.load(std::memory_order_acquire)) return false;
+  const auto facts = at->messages[received % kBoxDepth];
+  *known = facts.known && facts.bytes == message.size();
+  if (*known) std::memcpy(message.data(), at->data[received % kBoxDepth], message.size());
+  at->received.store(received + 1, std::memory_order_release);
+  Tell();
+  return true;
+}
+
+int Rendezvous::EndedRank() const {
+  for (int other = 0; other < ranks_; ++other) {
+    const Member* who = member(other);
+    const int process = who->process.load();
+    if (process == 0 || process == getpid()) continue;
+    if (who->left) return other;
+    const uint64_t start = StartOf(process);
+    if (start == 0 || (who->start != 0 && start != who->start)) return other;
+  }
+  return -1;
+}
+void Rendezvous::WaitForNews(std::chrono::milliseconds most) const {
+  const timespec limit = {most.count() / 1000, (most.count() % 1000) * 1'000'000};
+  syscall(SYS_futex, &header()->news, FUTEX_WAIT, seen_news_, &limit, nullptr, 0);
+  seen_news_ = header()->news.load(std::memory_order_acquire);
+}
+void Rendezvous::Tell() {
+  header()->news.fetch_add(1, std::memory_order_release);
+  syscall(SYS_futex, &header()->news, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+}  // namespace vramscope::emulated::nccl
