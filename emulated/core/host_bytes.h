@@ -8,6 +8,7 @@
 // Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -45,6 +46,8 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   // overwritten.
   void LaunchedUnknown();
 
+  // Whether there is anything that a launch could make unknown.
+  bool HasFleeting() const { return !only_kept_.load(std::memory_order_relaxed); }
   uint64_t known_bytes() const;
 
  private:
@@ -63,7 +66,7 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   Ranges ranges_;
   uint64_t bytes_ = 0;
   uint64_t age_ = 0;
-  bool only_kept_ = true;  // nothing for a launch to forget
+  std::atomic<bool> only_kept_{true};  // nothing for a launch to forget
 };
 
 }  // namespace vramscope::emulated

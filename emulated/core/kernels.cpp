@@ -1,8 +1,15 @@
 #include "emulated/core/kernels.h"
 
+#include <algorithm>
+#include <cstring>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
+#include "emulated/core/device_code.h"
 #include "emulated/core/durations.h"
 #include "emulated/core/occupancy.h"
 #include "emulated/core/platform.h"
@@ -11,15 +18,59 @@
 namespace vramscope::emulated {
 namespace {
 
+// What is known of an image for cards of one compute capability.
+struct Image {
+  DeviceCode code;
+  bool read = false;
+};
 struct Kernel {
   const char* name = "";
   const void* image = nullptr;
   uint64_t launches = 0;
+  // Of the card that it was looked up for last.
+  int compute_capability = 0;
+  Image* known = nullptr;
 };
 
 struct Registry {
   std::mutex mutex;
   std::unordered_map<const void*, Kernel> kernels;
+  std::map<std::pair<const void*, int>, Image> images;
+
+  Kernel* Find(const void* function) {
+    const auto it = kernels.find(function);
+    return it == kernels.end() ? nullptr : &it->second;
+  }
+  Image* ImageOf(Kernel* kernel, int compute_capability) {
+    if (kernel->known == nullptr || kernel->compute_capability != compute_capability) {
+      const auto [it, is_new] = images.try_emplace({kernel->image, compute_capability});
+      if (is_new) {
+        it->second.code = LookAtImage(kernel->image, compute_capability);
+      }
+      kernel->known = &it->second;
+      kernel->compute_capability = compute_capability;
+    }
+    return kernel->known;
+  }
+  // Unpacks the image at the first question about one of its kernels.
+  KernelFacts FactsOf(Kernel* kernel, int compute_capability) {
+    Image* image = ImageOf(kernel, compute_capability);
+    if (!image->read) {
+      ReadKernels(&image->code);
+      image->read = true;
+    }
+    KernelFacts facts;
+    if (const auto it = image->code.kernels.find(kernel->name); it != image->code.kernels.end()) {
+      facts = it->second;
+    } else {
+      Assume("a kernel's registers and shared memory", image->code.problem, facts.registers);
+    }
+    facts.name = kernel->name;
+    facts.architecture = image->code.architecture;
+    facts.ptx_architecture = image->code.ptx_architecture;
+    facts.runs = image->code.runs;
+    return facts;
+  }
 };
 
 Registry& TheRegistry() {
@@ -27,29 +78,45 @@ Registry& TheRegistry() {
   return *registry;
 }
 
+int CapabilityOf(int device) {
+  const Platform& platform = ThePlatform();
+  return device < static_cast<int>(platform.cards.size())
+             ? platform.cards[device].compute_capability
+             : 0;
+}
+
+// The pointers to memory of cards among a launch's parameters, structures of pointers included.
+std::vector<uint64_t> PointersOf(const KernelFacts& facts, void** parameters) {
+  std::vector<uint64_t> pointers;
+  const Memory& memory = ThePlatform().memory;
+  for (size_t i = 0; i < facts.parameters.size(); ++i) {
+    for (size_t at = 0; at + 8 <= facts.parameters[i]; at += 8) {
+      uint64_t value = 0;
+      std::memcpy(&value, static_cast<const char*>(parameters[i]) + at, sizeof value);
+      if (value > 0xffffffff && memory.DeviceOf(reinterpret_cast<void*>(value)) >= 0) {
+        pointers.push_back(value);
+      }
+    }
+  }
+  return pointers;
+}
+
+// What a launch may have overwritten: from each pointer that it got as far as its threads reach.
+// Every thread is taken to write at most 256 bytes; a grid that fills the card loops, so it may
+// write anything behind its pointers.
+uint64_t ReachOf(const Card& card, uint64_t blocks, uint64_t threads) {
+  constexpr uint64_t kBytesPerThread = 256, kLeast = 4096;
+  const uint64_t filled = uint64_t(card.sm_count) * 2;
+  return blocks >= filled ? uint64_t{1} << 40
+                          : std::max(kLeast, blocks * threads * kBytesPerThread);
+}
+
 }  // namespace
 
 void RegisterKernel(const void* function, const char* name, const void* image) {
   Registry& registry = TheRegistry();
   std::lock_guard lock(registry.mutex);
-  registry.kernels[function] = {name, image, 0};
-}
-
-bool IsRegistered(const void* function) {
-  Registry& registry = TheRegistry();
-  std::lock_guard lock(registry.mutex);
-  return registry.kernels.contains(function);
-}
-
-KernelFacts FactsOf(const void* function) {
-  Registry& registry = TheRegistry();
-  std::lock_guard lock(registry.mutex);
-  const auto it = registry.kernels.find(function);
-  KernelFacts facts;
-  if (it != registry.kernels.end()) {
-    facts.name = it->second.name;
-  }
-  return facts;
+  registry.kernels[function] = {name, image};
 }
 
 void ForgetKernel(const void* function) {
@@ -62,6 +129,21 @@ void ForgetKernels(const void* image) {
   Registry& registry = TheRegistry();
   std::lock_guard lock(registry.mutex);
   std::erase_if(registry.kernels, [&](const auto& entry) { return entry.second.image == image; });
+  std::erase_if(registry.images, [&](const auto& entry) { return entry.first.first == image; });
+}
+
+bool IsRegistered(const void* function) {
+  Registry& registry = TheRegistry();
+  std::lock_guard lock(registry.mutex);
+  return registry.kernels.contains(function);
+}
+
+KernelFacts FactsOf(const void* function) {
+  Registry& registry = TheRegistry();
+  const int capability = CapabilityOf(CurrentDevice());
+  std::lock_guard lock(registry.mutex);
+  Kernel* kernel = registry.Find(function);
+  return kernel == nullptr ? KernelFacts{} : registry.FactsOf(kernel, capability);
 }
 
 Result Launch(const KernelLaunch& launch) {
@@ -78,26 +160,44 @@ Result Launch(const KernelLaunch& launch) {
       result != Result::kSuccess) {
     return result;
   }
+  const Card& card = platform.cards[stream.device];
   const char* name = "?";
+  // Only bytes that a launch may overwrite make its parameters worth looking at.
+  const bool look = launch.parameters != nullptr && platform.host_bytes.HasFleeting();
+  std::optional<std::vector<uint64_t>> pointers;
   {
     Registry& registry = TheRegistry();
     std::lock_guard lock(registry.mutex);
-    const auto it = registry.kernels.find(launch.function);
-    if (it != registry.kernels.end()) {
-      ++it->second.launches;
-      name = it->second.name;
+    if (Kernel* kernel = registry.Find(launch.function)) {
+      ++kernel->launches;
+      name = kernel->name;
+      if (!registry.ImageOf(kernel, card.compute_capability)->code.runs) {
+        return Result::kNoBinaryForDevice;
+      }
+      if (look) {
+        const KernelFacts facts = registry.FactsOf(kernel, card.compute_capability);
+        if (facts.read) {
+          pointers = PointersOf(facts, launch.parameters);
+        }
+      }
     }
   }
   platform.launches.fetch_add(1, std::memory_order_relaxed);
-  return Do(stream, launch.stream,
-            {.kind = NodeKind::kKernel,
-             .duration_ns = KernelDuration(platform.cards[stream.device], blocks, threads),
-             .activity = {.kind = ActivityKind::kKernel,
-                          .name = name,
-                          .grid = grid,
-                          .block = block,
-                          .dynamic_shared = launch.shared_bytes},
-             .effect = [] { ThePlatform().host_bytes.LaunchedUnknown(); }});
+  Node work{.kind = NodeKind::kKernel,
+            .duration_ns = KernelDuration(card, blocks, threads),
+            .activity = {.kind = ActivityKind::kKernel,
+                         .name = name,
+                         .grid = grid,
+                         .block = block,
+                         .dynamic_shared = launch.shared_bytes}};
+  if (pointers) {
+    work.effect = [pointers = std::move(*pointers), reach = ReachOf(card, blocks, threads)] {
+      ThePlatform().host_bytes.Launched(pointers, reach);
+    };
+  } else {
+    work.effect = [] { ThePlatform().host_bytes.LaunchedUnknown(); };
+  }
+  return Do(stream, launch.stream, std::move(work));
 }
 
 int BlocksPerMultiprocessor(int device, const void* function, int threads,

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "emulated/core/api.h"
 #include "emulated/core/result.h"
@@ -55,15 +56,20 @@ VRAMSCOPE_EMULATED_API Result Launch(const KernelLaunch& launch);
 
 // What the code of a kernel says about it; what is assumed where it could not be read.
 struct KernelFacts {
+  static constexpr size_t kMostParameters = 4096;
+
   const char* name = "";  // mangled
   int registers = 32;
   int static_shared = 0;
   int local_bytes = 0;
   int constant_bytes = 0;
   int most_threads = 1024;  // a block
+  int architecture = 0;     // of the machine code: 86 on a card of 8.9 when there is none of 8.9
+  int ptx_architecture = 0;
   int parameter_bytes = 0;
-  int architecture = 0;  // of the cubin that was read: 90
-  bool read = false;     // from a cubin: else registers are assumed
+  std::vector<uint16_t> parameters;  // bytes of each
+  bool read = false;                 // from machine code: else the above is assumed
+  bool runs = true;                  // there is code that this card can run
 };
 // `image`: the fat binary (or cubin) that holds the kernel, null when there is none. Strings are
 // copied.
@@ -73,6 +79,7 @@ VRAMSCOPE_EMULATED_API void ForgetKernel(const void* function);
 // All kernels of an image: it is unloaded.
 VRAMSCOPE_EMULATED_API void ForgetKernels(const void* image);
 VRAMSCOPE_EMULATED_API bool IsRegistered(const void* function);
+// As the current device runs it.
 VRAMSCOPE_EMULATED_API KernelFacts FactsOf(const void* function);
 VRAMSCOPE_EMULATED_API int BlocksPerMultiprocessor(int device, const void* function, int threads,
                                                    uint64_t dynamic_shared);

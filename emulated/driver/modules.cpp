@@ -208,8 +208,10 @@ Status cuFuncGetAttribute(int* value, int attribute, void* function) {
       *value = facts.registers;
       return 0;
     case 5:
+      *value = facts.ptx_architecture;
+      return 0;
     case 6:
-      *value = ThePlatform().cards[CurrentDevice()].compute_capability;
+      *value = facts.architecture;
       return 0;
     case 8:
       *value = AttributeOf(CurrentDevice(), Attribute::kSharedPerBlock) - facts.static_shared;

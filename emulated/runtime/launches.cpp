@@ -143,14 +143,16 @@ Error cudaFuncGetAttributes(FunctionAttributes* attributes, const void* function
     return Done(Result::kNoDevice);
   }
   const KernelFacts facts = FactsOf(function);
-  const Card& card = ThePlatform().cards[device];
+  if (!facts.runs) {
+    return Done(Result::kNoBinaryForDevice);
+  }
   attributes->sharedSizeBytes = facts.static_shared;
   attributes->constSizeBytes = facts.constant_bytes;
   attributes->localSizeBytes = facts.local_bytes;
   attributes->maxThreadsPerBlock = facts.most_threads;
   attributes->numRegs = facts.registers;
-  attributes->ptxVersion = attributes->binaryVersion =
-      facts.architecture != 0 ? facts.architecture : card.compute_capability;
+  attributes->ptxVersion = facts.ptx_architecture;
+  attributes->binaryVersion = facts.architecture;
   attributes->maxDynamicSharedSizeBytes =
       AttributeOf(device, Attribute::kSharedPerBlock) - facts.static_shared;
   attributes->preferredShmemCarveout = -1;
