@@ -32,6 +32,10 @@ constexpr uint32_t kResults = 4;
 // Requests of an optimizer, at least: fewer may be backward's last.
 constexpr uint32_t kOptimizerRequests = 4;
 
+// Bytes that an optimizer keeps for each of a gradient: two moments and a copy in fp32 of what is
+// in half precision are six.
+constexpr uint64_t kMostKept = 8;
+
 // Requests before a recording's end whose blocks may be let go right after it.
 constexpr uint32_t kUnsure = 16;
 
@@ -341,6 +345,30 @@ class Categorizer {
     return *tail_;
   }
 
+  // Of a pass that only lifetimes take for an optimizer's: it comes after a backward, and what it
+  // keeps is in proportion to the step's gradients. Where none were made they may be older than the
+  // recording.
+  bool HasGradients() {
+    if (now_.pass >= passes_.size() || now_.pass == 0) return true;
+    if (now_.pass == looked_at_) return has_gradients_;
+    looked_at_ = now_.pass;
+    const PassRange& pass = passes_[now_.pass];
+    const PassRange& before = passes_[now_.pass - 1];
+    has_gradients_ = true;
+    if (t_.rule[pass.begin] != kPhaseAfterGradients) return true;
+    if (before.pass == Pass::kForward) return has_gradients_ = false;
+    if (before.pass != Pass::kBackward || now_.pass == 1) return true;  // cut off
+    uint64_t gradients = 0, kept = 0;
+    if (gradient_step_ == now_.step)
+      for (const uint64_t bytes : step_gradients_) gradients += bytes;
+    const auto first = std::lower_bound(l_.born.begin() + h_.older, l_.born.end(), pass.begin);
+    for (auto a = static_cast<uint32_t>(first - l_.born.begin());
+         a < count_ && l_.born[a] < pass.end; ++a)
+      if (l_.dead[a] >= pass.end) kept += Bytes(a);
+    if (gradients == 0) return has_gradients_ = h_.older > 0 || kept == 0;
+    return has_gradients_ = kept <= kMostKept * gradients;
+  }
+
   bool BornInOptimizer(uint32_t a, const StackFacts& facts) {
     const EntryIndex end = now_.pass < passes_.size() ? passes_[now_.pass].end : n_;
     const Tail tail = LastPass(a);
@@ -350,6 +378,7 @@ class Categorizer {
     if (end == n_ && !HasStaticSize(a) && Bytes(a) > kScalar) {
       return Is(a, Category::kTemporary, kLifeOptimizerTemporary);
     }
+    if (!HasGradients()) return Is(a, Category::kActivation, kLifeGraph);
     born_states_ = true;
     return Is(a, Category::kOptimizerState, kLifeState);
   }
@@ -527,6 +556,8 @@ class Categorizer {
   bool any_blas_workspace_ = false;
   bool born_states_ = false, leaves_graph_ = false;
   std::optional<Tail> tail_;
+  size_t looked_at_ = SIZE_MAX;  // pass
+  bool has_gradients_ = false;   // of that
   std::vector<Grows> grows_;
   absl::flat_hash_set<uint32_t> caches_;
   std::vector<uint32_t> pending_;  // of the present pass, alive at its end

@@ -1,6 +1,6 @@
 #include "profiler/inference/lifetimes.h"
 
-#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
 #include <iterator>
@@ -30,8 +30,14 @@ constexpr uint32_t kSavedBlocks = 6;
 constexpr uint32_t kHeldBlocks = 8;
 // What a forward that saves for backward reaches at least, and one layer without does not.
 constexpr uint32_t kTrainingHeight = 24;
+// Gradients that the first backward of a model leaves at least: of an adapter's two matrices.
+constexpr uint32_t kFewestGradients = 2;
 // Requests of one step that the next may lack (workspaces, new states).
 constexpr uint32_t kMostSkipped = 3;
+// Requests of a pass that the next has alike, or as many as there are.
+constexpr uint32_t kOfPass = 400;
+// How many times as long as the others a first step may be.
+constexpr uint32_t kMostOfFirst = 3;
 // Blocks of the smallest model that is seen being built.
 constexpr uint32_t kFewestSetup = 16;
 // Requests that are compared to find the begin of the first step.
@@ -215,7 +221,52 @@ class Reader : private Rows {
                    const std::vector<uint32_t>& heights) const {
     return row + kSignature <= last && row >= hump.begin + kSignature &&
            hump.height >= kTrainingHeight && heights[row - first] <= kHeldBlocks &&
-           Similar(hump.begin, row);
+           Similar(hump.begin, row) && GoesOnAlike(hump.begin, row, last);
+  }
+  // A layer that backward runs again begins like the model, too, but then comes its backward.
+  bool GoesOnAlike(uint32_t first, uint32_t second, uint32_t last) const {
+    const uint32_t count = std::min({second - first, last - second, kOfPass});
+    uint32_t a = first, skipped = 0;
+    for (uint32_t b = second; b < second + count; ++b, ++a) {
+      if (Bytes(a) == Bytes(b)) continue;
+      // One of the two has requests that the other lacks.
+      uint32_t skip = 1;
+      while (skip <= kMostSkipped && Bytes(a + skip) != Bytes(b) && Bytes(a) != Bytes(b + skip) &&
+             b + skip + 1 < last)
+        ++skip;
+      if (skip > kMostSkipped || (skipped += skip) > kMostSkipped + count / 32) return false;
+      (Bytes(a + skip) == Bytes(b) ? a : b) += skip;
+    }
+    return true;
+  }
+  // A backward that is cut off and runs layers again: what the others saved is not let go, so that
+  // there are no humps but theirs, behind a forward that is one or none.
+  bool RunsAgain(const std::vector<Hump>& humps) const {
+    const Hump before{setup_, humps.front().begin};
+    const bool none = before.end - before.begin > humps.front().end - humps.front().begin;
+    const Hump& forward = none ? before : humps.front();
+    const auto layers = humps.begin() + (none ? 0 : 1);
+    return layers != humps.end() && std::all_of(layers, humps.end(), [&](const Hump& layer) {
+             return RunsAgain(forward, layer);
+           });
+  }
+  // A part of the pass, far shorter.
+  bool RunsAgain(const Hump& pass, const Hump& part) const {
+    const uint32_t rows = part.end - part.begin;
+    if (rows * 4 > pass.end - pass.begin || rows < 2 * kSignature) return false;
+    absl::flat_hash_set<uint64_t> windows;
+    for (uint32_t row = pass.begin; row + kSignature <= pass.end; ++row)
+      windows.insert(WindowAt(row));
+    uint32_t again = 0;
+    for (uint32_t row = part.begin; row < part.begin + kSignature; ++row)
+      again += windows.contains(WindowAt(row));
+    return again * 2 >= kSignature;
+  }
+  uint64_t WindowAt(uint32_t row) const {
+    uint64_t hash = 0;
+    for (uint32_t i = 0; i < kSignature / 2 && row + i < rows_; ++i)
+      hash = (hash + Bytes(row + i)) * 0x9E3779B97F4A7C15;
+    return hash;
   }
   // Between backward's end and the next forward is the optimizer.
   void EndWhereItFirstFell(Hump& hump, uint32_t held, uint32_t first,
@@ -231,6 +282,7 @@ class Reader : private Rows {
   uint32_t Middle(const Hump& hump, EntryIndex until, uint32_t first,
                   const std::vector<uint32_t>& heights) const {
     uint32_t pair = hump.end, best_pair = hump.end, single = hump.end, highest = hump.begin;
+    uint32_t forward_pair = hump.end;  // where a layer that backward runs again is what is highest
     for (uint32_t row = hump.begin; row < hump.end; ++row) {
       const uint32_t height = heights[row - first];
       // A result that happens to have a parameter's size, and is held, comes before the loss.
@@ -238,11 +290,19 @@ class Reader : private Rows {
       if (height >= heights[highest - first]) highest = row;
       if (Bytes(row) > kScalar) continue;
       if (height * 5 >= hump.height * 4) single = row;
-      if (row == hump.begin || Bytes(row - 1) > kScalar || height * 2 < hump.height) continue;
+      if (row == hump.begin || Bytes(row - 1) > kScalar) continue;
+      if (height * 2 >= heights[highest - first]) forward_pair = row;
+      if (height * 2 < hump.height) continue;
       pair = row;
       if (best_pair == hump.end || height >= heights[best_pair - first]) best_pair = row;
     }
     if (best_pair != hump.end) return best_pair;
+    if (forward_pair != hump.end) return forward_pair;
+    // As much was there when the recording began as ever after: it began in backward.
+    if (hump.begin == 0 && BeginsElsewhere() && t_.phase[Born(0)] == Phase::kNone &&
+        heights[0] * 20 >= hump.height * 19) {
+      return 0;
+    }
     return single != hump.end ? single : highest;
   }
 
@@ -256,6 +316,17 @@ class Reader : private Rows {
     if (hump.begin == 0 && h_.older > 0 && saved.empty()) return true;  // began in backward
     if (saved.size() < kSavedBlocks) return false;
     return (saved[saved.size() / 2] - hump.begin) * 10 < (middle - hump.begin) * 9;
+  }
+
+  // Of a recording that sees the model built: its first backward makes gradients, which stay. A
+  // pass that leaves none saved nothing for a backward (an evaluation, an encoder that does not
+  // train).
+  bool MakesNoGradients(const Hump& hump, uint32_t middle) const {
+    if (setup_ == 0 || hump.end >= rows_) return false;
+    uint32_t stay = 0;
+    for (uint32_t row = middle; row < hump.end; ++row)
+      stay += Bytes(row) > kScalar && Dead(row) >= Born(hump.end);
+    return stay < kFewestGradients;
   }
 
   // A backward that the recording cuts off lets go only what forward made last; the rest stays.
@@ -368,11 +439,15 @@ class Reader : private Rows {
   void MarkHumps(const std::vector<Hump>& humps, EntryIndex begin, EntryIndex end, EntryIndex until,
                  uint32_t first, const std::vector<uint32_t>& heights) {
     EntryIndex at = begin;
+    bool no_gradients = false;
     for (const Hump& hump : humps) {
       const EntryIndex hump_end = std::min(Born(hump.end), end);
       const uint32_t row = Middle(hump, until, first, heights);
-      const EntryIndex middle =
-          SavesForBackward(hump, row) || EndsInBackward(hump, row) ? Born(row) : hump_end;
+      no_gradients = !any_backward_ && MakesNoGradients(hump, row);
+      const bool backward =
+          !no_gradients && (SavesForBackward(hump, row) || EndsInBackward(hump, row));
+      any_backward_ |= backward;
+      const EntryIndex middle = backward ? Born(row) : hump_end;
       MarkFree(at, middle, Phase::kForward, kPhaseForwardGrows);
       MarkFree(middle, hump_end, Phase::kBackward, kPhaseBackwardShrinks);
       at = hump_end;
@@ -381,6 +456,8 @@ class Reader : private Rows {
     const bool more = humps.empty() || humps.back().end < RowAt(end);
     if (!more && at > begin && t_.phase[at - 1] == Phase::kBackward) {
       MarkFree(at, end, Phase::kBackward, kPhaseBackwardShrinks);
+    } else if (no_gradients) {
+      MarkFree(at, end, Phase::kForward, kPhaseForwardGrows);
     } else {
       MarkFree(at, end, Phase::kOptimizer, kPhaseAfterGradients);
     }
@@ -409,6 +486,11 @@ class Reader : private Rows {
     }
     const std::vector<Hump> humps = Humps(0, rows_, stop, heights);
     if (humps.empty()) return true;
+    if (known_model_ && RunsAgain(humps)) {
+      AddStep(Born(setup_), stop, kOrderOnePass);
+      MarkCutPass(setup_, stop);
+      return true;
+    }
     // A forward that saves for a backward that was not recorded: every part of it leaves something.
     size_t leaving = 0;
     for (const Hump& hump : humps) {
@@ -471,6 +553,8 @@ class Reader : private Rows {
       begins.push_back(begins.back() - period);
     }
     if (begins.size() == 1 && begins[0] < kSignature) return false;
+    // A first step is longer by its states, not by many times: layers that are run again.
+    if (begins.back() > kMostOfFirst * period) return false;
     AddStep(0, Born(begins.back()), kStepRepetition);
     for (size_t i = begins.size(); i-- > 0;) {
       AddStep(Born(begins[i]), i > 0 ? Born(begins[i - 1]) : stop, kStepRepetition);
@@ -510,8 +594,9 @@ class Reader : private Rows {
   }
 
   Timeline& t_;
-  uint32_t setup_ = 0;        // rows at the recording's begin that build the model
-  bool known_model_ = false;  // what is there before the first pass holds a model
+  uint32_t setup_ = 0;         // rows at the recording's begin that build the model
+  bool known_model_ = false;   // what is there before the first pass holds a model
+  bool any_backward_ = false;  // marked so far
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "profiler/inference/rows.h"
 
 #include <array>
+#include <map>
+#include <utility>
 
 namespace vramscope::inference {
 namespace {
@@ -33,6 +35,7 @@ Rows::Rows(const Recording& r, const History& h, const Lives& l)
 void Rows::FindDropped() {
   place_.resize(rows_);
   std::vector<uint32_t> members, places;
+  std::map<std::vector<uint64_t>, std::vector<Dropped>> unsure;  // by their sizes
   uint32_t run = 0;
   bool freeing = false;
   const auto close = [&](EntryIndex end) {
@@ -54,6 +57,11 @@ void Rows::FindDropped() {
     if (distinct >= kFewestPlaces && sized * 10 >= bytes * 9) {
       if (const auto first = FirstGradient(members, distinct)) {
         dropped_.push_back({*first, end, distinct});
+      } else if (distinct >= kManyPlaces) {
+        std::vector<uint64_t> sizes;
+        for (const uint32_t row : members) sizes.push_back(Bytes(row));
+        std::sort(sizes.begin(), sizes.end());
+        unsure[std::move(sizes)].push_back({Dead(members.front()), end, distinct});
       }
     }
     members.clear();
@@ -75,6 +83,13 @@ void Rows::FindDropped() {
     }
   }
   if (freeing) close(stop);
+  // Where what does not train has gradients' sizes, too (a base in 4 bits and its adapters), what
+  // stays is no multiple of them. But the same blocks are dropped in every step.
+  if (dropped_.empty()) {
+    for (const auto& [sizes, drops] : unsure)
+      if (drops.size() > 1) dropped_.insert(dropped_.end(), drops.begin(), drops.end());
+    std::ranges::sort(dropped_, {}, &Dropped::begin);
+  }
   uint32_t most = 0;
   for (const Dropped& d : dropped_) most = std::max(most, d.places);
   std::erase_if(dropped_, [&](const Dropped& d) { return d.places * 2 < most; });

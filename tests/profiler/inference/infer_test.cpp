@@ -190,6 +190,18 @@ TEST(Infer, RecordingsMayEndInTheirFirstStep) {
   }
 }
 
+// Begun within the last backward: as much is there at the begin as ever after.
+TEST(Infer, RecordingsMayBeginInTheLastBackward) {
+  for (const char* run : {"gpt2-sgd", "qwen2-0.5b-adamw-loop", "qwen2-0.5b-amp-fused",
+                          "llama-3.2-1b-lora", "basics-medium"}) {
+    const Stripped truth = Strip(*Golden(run), {.frames = Frames::kNone, .skip = 0.8});
+    const Labels labels = Infer(truth.recording, truth.history);
+    const Confusion confusion = Compare(truth, labels);
+    EXPECT_GE(Confusion::Right(confusion.peak), 0.85) << run << "\n"
+                                                      << Confusion::Table(confusion.peak);
+  }
+}
+
 // A ring that ran full has lost the begin: the recording begins anywhere in a step.
 TEST(Infer, RecordingsMayBeginAnywhere) {
   std::vector<const char*> runs(std::begin(kRuns), std::end(kRuns));

@@ -135,6 +135,15 @@ TEST_P(Others, NoOptimizerRan) {
 
 // torch.compile: a step of forward and backward graphs, of a model whose gradients are never
 // dropped.
+// Three devices, out of memory in a forward; one had run an encoder that does not train before.
+TEST_P(Others, RanOutInAForward) {
+  ASSERT_NO_FATAL_FAILURE(Read("more/code_location"));
+  if (IsSkipped()) return;
+  EXPECT_EQ(Of(totals.at_end, Category::kOptimizerState), 0u);
+  EXPECT_EQ(Of(totals.at_end, Category::kGradient), 0u);
+  EXPECT_GE(Of(totals.at_end, Category::kActivation), uint64_t{24'000} << 20);
+}
+
 TEST_P(Others, CompiledStep) {
   if (!GetParam()) GTEST_SKIP() << "without stacks nothing says what is compiled";
   ASSERT_NO_FATAL_FAILURE(Read("more/bcrafton"));
