@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace vramscope::cli {
 
@@ -26,6 +27,9 @@ enum ExitCode : int {
 struct Context {
   std::string program;  // argv[0]
   int exit_code = kDone;
+  // What stands behind the first "--" of `plan` and `record`: a program and its arguments.
+  bool has_program = false;
+  std::vector<std::string> after_dashes;
 };
 
 using Json = nlohmann::ordered_json;  // keys stay in the order in which they are written
@@ -48,6 +52,7 @@ ExitCode PrintText(std::string_view text);
 
 void RegisterPlan(CLI::App& app, Context& context);
 void RegisterRun(CLI::App& app, Context& context);
+void RegisterRecord(CLI::App& app, Context& context);
 void RegisterInfo(CLI::App& app, Context& context);
 void RegisterPeak(CLI::App& app, Context& context);
 void RegisterPhases(CLI::App& app, Context& context);

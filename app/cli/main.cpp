@@ -39,6 +39,7 @@ void AddWindowOptions(CLI::App& app, WindowArguments& window) {
 void AddExamples(CLI::App& app) {
   static constexpr std::pair<const char*, const char*> kExamples[] = {
       {"plan", "plan --preset gpt2 --set batch=8 --set precision=amp-bf16 -o gpt2.trace"},
+      {"record", "record -o run.trace -- python train.py"},
       {"run", "run --preset gpt2 --set steps=1 --backend cpu"},
       {"info", "info snapshot.pickle.zst --time 1s:2.5s"},
       {"peak", "peak snapshot.pickle --by stack --top 10"},
@@ -72,6 +73,20 @@ std::string MistypedCommand(const CLI::App& app, const std::vector<std::string>&
                      near.empty() ? std::string() : fmt::format("; did you mean \"{}\"?", near));
 }
 
+// `plan` and `record` hand what stands behind "--" on as it is. Returns what is left of argc.
+int TakeProgram(int argc, char** argv, Context& context) {
+  if (argc < 2) return argc;
+  const std::string_view command(argv[1]);
+  if (command != "plan" && command != "record") return argc;
+  for (int i = 2; i < argc; ++i) {
+    if (std::string_view(argv[i]) != "--") continue;
+    context.has_program = true;
+    context.after_dashes.assign(argv + i + 1, argv + argc);
+    return i;
+  }
+  return argc;
+}
+
 int Main(int argc, char** argv) {
   Context context{.program = argv[0]};
   WindowArguments window;
@@ -84,6 +99,7 @@ int Main(int argc, char** argv) {
   AddWindowOptions(app, window);
   RegisterPlan(app, context);
   RegisterRun(app, context);
+  RegisterRecord(app, context);
   RegisterInfo(app, context);
   RegisterPeak(app, context);
   RegisterPhases(app, context);
@@ -102,6 +118,7 @@ int Main(int argc, char** argv) {
       "vramscope COMMAND --help says more. Exit status: 0 done, 1 the answer is no,\n"
       "2 wrong usage, 3 bad input, 4 an internal failure.");
 
+  argc = TakeProgram(argc, argv, context);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {  // --help, --version

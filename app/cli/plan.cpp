@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "app/cli/output.h"
+#include "app/cli/program_command.h"
 #include "app/cli/run_options.h"
 #include "app/cli/summary.h"
 #include "app/cli/worker_run.h"
@@ -14,6 +15,7 @@ namespace {
 
 struct Options {
   RunOptions run;
+  ProgramOptions program;
   RunOutput output;
   std::string backend = "plan";
 };
@@ -63,12 +65,48 @@ ExitCode RunAndReport(const run::RunConfig& config, const RunOutput& output) {
 }
 
 void RegisterPlan(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("plan", "plan a training run: nothing is computed");
+  CLI::App* command = app.add_subcommand(
+      "plan", "plan a training run, or with -- PROGRAM ARGS... anybody's: nothing is computed");
   auto options = std::make_shared<Options>();
   AddRunOptions(*command, options->run);
   AddOutput(*command, options->output);
-  command->callback(
-      [options, &context] { context.exit_code = Execute(*options, run::Backend::kPlan); });
+  AddProgramOptions(*command, options->program, true);
+  command->callback([options, &context, command] {
+    if (!context.has_program) {
+      // These say nothing of a run of the built-in loop, which has keys for the same things.
+      for (const char* name : {"--device", "--ranks", "--as-rank", "--steps", "--keep"}) {
+        if (command->count(name) == 0) continue;
+        Note(
+            fmt::format("error: {} goes with a program (vramscope plan {} ... -- python "
+                        "train.py); of the built-in models say --set KEY=VALUE",
+                        name, name));
+        context.exit_code = kUsage;
+        return;
+      }
+      context.exit_code = Execute(*options, run::Backend::kPlan);
+    } else if (options->run.given()) {
+      Note(
+          "error: what stands behind -- is planned as it is: --preset, --model, --config and "
+          "--set are of the built-in models");
+      context.exit_code = kUsage;
+    } else {
+      context.exit_code = RunProgram(context.after_dashes, options->program, options->output, true);
+    }
+  });
+}
+
+void RegisterRecord(CLI::App& app, Context& context) {
+  CLI::App* command =
+      app.add_subcommand("record",
+                         "run a program (record -- PROGRAM ARGS...) on this computer's "
+                         "GPU and record its memory");
+  auto options = std::make_shared<Options>();
+  options->program.steps = 0;
+  AddOutput(*command, options->output);
+  AddProgramOptions(*command, options->program, false);
+  command->callback([options, &context] {
+    context.exit_code = RunProgram(context.after_dashes, options->program, options->output, false);
+  });
 }
 
 void RegisterRun(CLI::App& app, Context& context) {

@@ -96,6 +96,7 @@ class Emitter {
     for (EntryIndex i = 0; i < e_.size(); ++i) {
       RangeEnds(i, false);
       Others(e_.time_ns[i]);
+      Placed(i);
       now_ = std::max(now_, e_.time_ns[i]);
       RangeEnds(i, true);
       RangeBegins(i);
@@ -103,6 +104,7 @@ class Emitter {
       Entry(i);
     }
     RangeEnds(e_.size(), false);
+    Placed(e_.size());
     Others(INT64_MAX);
     Flush();
     sink_.End(true, "");
@@ -361,6 +363,14 @@ class Emitter {
     }
   }
 
+  void Placed(EntryIndex i) {
+    for (; placed_ < labels_.placed.size() && labels_.placed[placed_].at <= i; ++placed_) {
+      const Event& event = labels_.placed[placed_].event;
+      now_ = std::max(now_, event.time_ns);
+      Put(event);
+    }
+  }
+
   void Entry(EntryIndex i) {
     const bool fits = left_out_at_ >= h_.left_out.size() || h_.left_out[left_out_at_] != i;
     if (!fits) ++left_out_at_;
@@ -462,8 +472,8 @@ class Emitter {
     uint32_t ops = 0, modules = 0;
   };
   std::map<uint32_t, Open> open_;  // of extras, by thread
-  size_t edge_ = 0, extra_ = 0, phase_ = 0, step_ = 0, displaced_ = 0, retag_ = 0, left_out_at_ = 0,
-         new_segment_ = 0;
+  size_t edge_ = 0, extra_ = 0, phase_ = 0, step_ = 0, displaced_ = 0, retag_ = 0, placed_ = 0,
+         left_out_at_ = 0, new_segment_ = 0;
   bool phase_open_ = false, step_open_ = false;
 };
 

@@ -223,7 +223,14 @@ struct Labels {
     trace::Phase phase = trace::Phase::kNone;
     uint8_t rule = 0;
   };
-  std::vector<PhaseRange> phases;    // by begin, not overlapping
+  std::vector<PhaseRange> phases;  // by begin, not overlapping
+  // Further events (steps, phases, modules, retags, markers) right before the entry, in this order;
+  // `at` may be the number of entries. Their time is no earlier than the event's before.
+  struct Placed {
+    EntryIndex at = 0;
+    trace::Event event;
+  };
+  std::vector<Placed> placed;        // by `at`
   std::vector<std::string> strings;  // that the file does not have; ids go on from the file's
 };
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/fuzz/kineto_entries.h"
+#include "tests/fuzz/marks_entries.h"
 #include "tests/fuzz/snapshot_entries.h"
 #include "tests/fuzz/trace_entries.h"
 
@@ -44,6 +45,7 @@ TEST(FuzzCorpus, Trace) { RunCorpus(&Trace, "trace"); }
 TEST(FuzzCorpus, Batch) { RunCorpus(&Batch, "batch"); }
 TEST(FuzzCorpus, Pickle) { RunCorpus(&Pickle, "pickle"); }
 TEST(FuzzCorpus, Kineto) { RunCorpus(&Kineto, "kineto"); }
+TEST(FuzzCorpus, Marks) { RunCorpus(&ProgramMarks, "marks"); }
 TEST(FuzzCorpus, SnapshotJson) { RunCorpus(&SnapshotJson, "snapshot_json"); }
 
 }  // namespace

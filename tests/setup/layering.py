@@ -26,6 +26,7 @@ PROFILER = {
     "recording": {"run", "trace", "allocator"},
     "inference": {"run", "trace", "allocator", "recording"},
     "importers": {"run", "trace", "allocator", "recording", "inference"},
+    "program": {"run", "trace", "allocator", "recording", "inference", "importers"},
     "replay": {"run", "trace", "allocator", "analysis"},
     "explain": {"run", "trace", "allocator", "analysis", "replay"},
     "exporters": {"run", "trace", "allocator", "analysis", "replay", "explain"},

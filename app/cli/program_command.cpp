@@ -1,0 +1,364 @@
+#include "app/cli/program_command.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "app/cli/format.h"
+#include "app/cli/input.h"
+#include "app/cli/output.h"
+#include "app/cli/summary.h"
+#include "profiler/analysis/analysis.h"
+#include "profiler/program/launch.h"
+#include "profiler/program/program.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using program::About;
+using program::Program;
+
+std::atomic<int> g_interrupts{0};
+
+// While it lives, Ctrl-C and the like are passed on to the program instead of ending this one.
+class PassInterruptsOn {
+ public:
+  PassInterruptsOn() {
+    g_interrupts = 0;
+    struct sigaction action {};
+    action.sa_handler = [](int) { g_interrupts.fetch_add(1); };
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &action, &before_[i]);
+  }
+  ~PassInterruptsOn() {
+    for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  }
+  PassInterruptsOn(const PassInterruptsOn&) = delete;
+  PassInterruptsOn& operator=(const PassInterruptsOn&) = delete;
+
+ private:
+  static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction before_[3];
+};
+
+// The folder that the hooks write to; gone when this is, unless it is kept.
+class OutputFolder {
+ public:
+  static absl::StatusOr<std::unique_ptr<OutputFolder>> Make(const std::string& keep) {
+    auto folder = std::unique_ptr<OutputFolder>(new OutputFolder);
+    if (!keep.empty()) {
+      folder->kept_ = true;
+      folder->path_ = fs::absolute(keep);
+      std::error_code error;
+      if (fs::exists(folder->path_, error) && !fs::is_empty(folder->path_, error))
+        return absl::InvalidArgumentError(fmt::format("--keep: '{}' is not empty", keep));
+      fs::create_directories(folder->path_, error);
+      if (error)
+        return absl::PermissionDeniedError(fmt::format("--keep: '{}': {}", keep, error.message()));
+      return folder;
+    }
+    std::error_code none;
+    fs::path temporary = fs::temp_directory_path(none);
+    if (none) temporary = "/tmp";
+    std::string path = temporary / "vramscope-XXXXXX";
+    if (mkdtemp(path.data()) == nullptr)
+      return absl::InternalError(
+          fmt::format("no folder can be made in {}: {}", temporary.string(), strerror(errno)));
+    folder->path_ = path;
+    return folder;
+  }
+  ~OutputFolder() {
+    std::error_code none;
+    if (!kept_ && !path_.empty()) fs::remove_all(path_, none);
+  }
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+  std::string path() const { return path_.string(); }
+
+ private:
+  OutputFolder() = default;
+  fs::path path_;
+  bool kept_ = false;
+};
+
+// "a.trace" and rank 3: "a.rank3.trace".
+std::string RankPath(const std::string& path, uint32_t rank) {
+  fs::path named(path);
+  const std::string extension = named.extension().string();
+  return named.replace_extension(fmt::format(".rank{}{}", rank, extension)).string();
+}
+
+std::string EndText(const program::Outcome& outcome) {
+  if (outcome.signal != 0)
+    return fmt::format("the program was ended by signal {} ({})", outcome.signal,
+                       strsignal(outcome.signal));
+  return fmt::format("the program ended with status {}", outcome.exit_status);
+}
+
+// Why there is nothing to show.
+absl::Status NothingSeen(const Program& seen, const program::Outcome& outcome, bool planned) {
+  std::string end;
+  if (outcome.exit_status != 0) end = EndText(outcome) + ": ";
+  if (seen.processes.empty())
+    return absl::InvalidArgumentError(
+        end +
+        "it never imported torch. What is watched is a Python program that trains with "
+        "PyTorch, by the interpreter that has it installed");
+  const About& about = seen.processes.front();
+  if (!about.hip.empty())
+    return absl::InvalidArgumentError(
+        fmt::format("{}its PyTorch {} is built for ROCm; a build for CUDA is needed (it needs no "
+                    "GPU: pip install torch)",
+                    end, about.torch));
+  if (about.cuda.empty())
+    return absl::InvalidArgumentError(fmt::format(
+        "{}its PyTorch {} is a build for the processor alone; the one for CUDA is needed, and it "
+        "{}: pip install torch",
+        end, about.torch, planned ? "needs no GPU" : "needs a GPU"));
+  if (about.ended == "unsupported")
+    return absl::InvalidArgumentError(
+        fmt::format("{}its PyTorch {} is older than 2.0, the first that tells its memory history",
+                    end, about.torch));
+  const bool used_cuda =
+      std::any_of(seen.processes.begin(), seen.processes.end(),
+                  [](const About& process) { return process.begin_ns > 0; });
+  if (used_cuda)
+    return absl::InvalidArgumentError(end + "that was before any of its history was written");
+  if (!about.exception.empty())
+    return absl::InvalidArgumentError(
+        fmt::format("{}before it used CUDA: {}", end, about.exception));
+  return absl::InvalidArgumentError(
+      end + "it imported torch and never used CUDA: nothing was allocated on the GPU");
+}
+
+struct Shown {
+  const program::ProcessRun* run = nullptr;
+  std::shared_ptr<const trace::Trace> device;  // of several, the one that is shown
+  std::string path;  // of its trace; "": not written
+  analysis::Summary summary;
+};
+
+Json RankJson(const Shown& shown) {
+  return {
+      {"rank", shown.run->about.rank},
+      {"process", shown.run->about.pid},
+      {"trace", shown.path.empty() ? Json() : Json(shown.path)},
+      {"peak",
+       {{"allocated", shown.summary.peak.allocated}, {"reserved", shown.summary.peak.reserved}}},
+      {"steps", shown.summary.steps.size()}};
+}
+
+Json ProgramJson(const program::Outcome& outcome, const About& about) {
+  return {{"exit_status", outcome.exit_status},
+          {"signal", outcome.signal == 0 ? Json() : Json(outcome.signal)},
+          {"ended", about.ended.empty() ? "killed" : about.ended},
+          {"exception", about.exception.empty() ? Json() : Json(about.exception)},
+          {"torch", about.torch},
+          {"cuda", about.cuda},
+          {"python", about.python}};
+}
+
+absl::Status WriteTraces(std::vector<Shown>& all, const std::string& path) {
+  if (path.empty()) return absl::OkStatus();
+  if (path == "-" && all.size() > 1)
+    return absl::InvalidArgumentError("-o - takes one trace, and there are several ranks");
+  for (Shown& shown : all) {
+    shown.path = all.size() == 1 ? path : RankPath(path, shown.run->about.rank);
+    if (absl::Status status = WriteTrace(*shown.run->trace, shown.path); !status.ok())
+      return status;
+  }
+  return absl::OkStatus();
+}
+
+ExitCode Verdict(const program::Outcome& outcome, const About& about, bool out_of_memory) {
+  if (!outcome.write_error.empty()) {
+    Note("error: the program's history could not be written whole: " + outcome.write_error);
+    return kInternalFailure;
+  }
+  if (outcome.interrupted) {
+    Note("cancelled");
+    return kInterrupted;
+  }
+  if (outcome.exit_status == 0 || about.ended == "enough") return kDone;
+  const std::string why = about.exception.empty() ? "" : ": " + about.exception;
+  Note("error: " + EndText(outcome) + why);
+  return out_of_memory ? kNo : kBadInput;
+}
+
+ExitCode Report(const Program& seen, const program::Outcome& outcome, const RunOutput& output) {
+  std::vector<Shown> all;
+  for (const program::ProcessRun& run : seen.runs) {
+    Shown shown{.run = &run, .device = DeviceToShow(run.trace).trace};
+    shown.summary = analysis::Summarize(*shown.device, analysis::ComputeCurves(*shown.device));
+    all.push_back(std::move(shown));
+  }
+  // Processes that say the same rank are told apart by their order.
+  std::vector<uint32_t> ranks;
+  for (const Shown& shown : all) ranks.push_back(shown.run->about.rank);
+  std::sort(ranks.begin(), ranks.end());
+  const absl::Status written = WriteTraces(all, output.trace_path);
+  if (!written.ok()) return ReportError(written);
+
+  const Shown& most = *std::max_element(all.begin(), all.end(), [](const Shown& x, const Shown& y) {
+    return x.summary.peak.reserved < y.summary.peak.reserved;
+  });
+  const About& about = most.run->about;
+  for (const std::string& warning : seen.warnings) Note("warning: " + warning);
+  if (output.trace_path != "-") {
+    ExitCode printed = kDone;
+    if (output.json) {
+      Json json = SummaryJson(*most.device, most.summary);
+      json["program"] = ProgramJson(outcome, about);
+      json["ranks"] = Json::array();
+      for (const Shown& shown : all) json["ranks"].push_back(RankJson(shown));
+      json["seconds"] = outcome.seconds;
+      printed = PrintJson(json);
+    } else {
+      std::string text = SummaryText(*most.device, most.summary);
+      if (all.size() > 1) {
+        Table table({{"Rank", Table::kRight},
+                     {"Allocated", Table::kRight},
+                     {"Reserved", Table::kRight},
+                     {"Trace"}});
+        for (const Shown& shown : all)
+          table.Row({fmt::format("{}", shown.run->about.rank),
+                     run::FormatBytes(shown.summary.peak.allocated),
+                     run::FormatBytes(shown.summary.peak.reserved), shown.path});
+        text += fmt::format("\n  {} processes; the one that needs most is above:\n", all.size()) +
+                table.Text();
+      }
+      printed = PrintText(text);
+    }
+    if (printed != kDone) return printed;
+  }
+  return Verdict(outcome, about, most.summary.out_of_memory);
+}
+
+std::string Before(const ProgramOptions& options, const run::DeviceProfile& device, bool planned) {
+  if (!planned)
+    return "the program runs on this computer's GPU, its allocator's history is recorded. Without "
+           "CUPTI kernels and copies are not: memory is measured, times are the host's";
+  return fmt::format(
+      "the program really runs, on a {} that is not there: nothing is computed, losses are zero. "
+      "What it saves goes to a scratch folder that is removed; {}",
+      device.name,
+      options.steps == 0 ? std::string("it runs to its end")
+                         : fmt::format("it is ended after {} optimizer step{}", options.steps,
+                                       options.steps == 1 ? "" : "s"));
+}
+
+}  // namespace
+
+void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned) {
+  if (planned) {
+    command.add_option("--device", options.device, "with -- PROGRAM: the card of the device table")
+        ->type_name("NAME");
+    command
+        .add_option("--ranks", options.ranks,
+                    "with -- PROGRAM: so many processes, as torchrun does")
+        ->check(CLI::Range(1u, 1024u))
+        ->type_name("N");
+    command
+        .add_option("--as-rank", options.as_rank,
+                    "with -- PROGRAM: one process, which is this one of --ranks")
+        ->check(CLI::Range(int64_t{0}, int64_t{65535}))
+        ->type_name("R");
+    command.add_flag("--no-skip-init", options.no_skip_init,
+                     "with -- PROGRAM: fill parameters on the CPU as the program says");
+  }
+  command
+      .add_option("--steps", options.steps,
+                  "with -- PROGRAM: end it after so many optimizer steps; 0: let it run")
+      ->type_name("N");
+  command.add_flag("--cpp-stacks", options.cpp_stacks, "with -- PROGRAM: C++ frames, too (slow)");
+  command.add_option("--keep", options.keep, "with -- PROGRAM: keep what its hooks wrote here")
+      ->type_name("FOLDER");
+}
+
+ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOptions& options,
+                    const RunOutput& output, bool planned) {
+  if (command.empty()) {
+    Note("error: nothing stands behind --; as in: vramscope plan -- python train.py");
+    return kUsage;
+  }
+  if (output.json && output.trace_path == "-") {
+    Note("error: --json and -o - both want standard output");
+    return kUsage;
+  }
+  if (WouldReplaceInput(output.trace_path, command)) return kUsage;
+  if (options.as_rank >= 0 && options.as_rank >= options.ranks && planned) {
+    Note(fmt::format("error: --as-rank {}: ranks are 0 to {}", options.as_rank, options.ranks - 1));
+    return kUsage;
+  }
+  run::DeviceProfile device;
+  if (planned) {
+    absl::StatusOr<run::DeviceProfile> found = run::FindDevice(options.device);
+    if (!found.ok()) return ReportError(found.status());
+    device = *std::move(found);
+  }
+  const absl::StatusOr<program::Platform> platform = program::FindPlatform(planned);
+  if (!platform.ok()) return ReportError(platform.status());
+  const absl::StatusOr<std::unique_ptr<OutputFolder>> folder = OutputFolder::Make(options.keep);
+  if (!folder.ok()) return ReportError(folder.status());
+
+  Note(Before(options, device, planned));
+  program::Outcome outcome;
+  {
+    ProgressBar bar(true);
+    const PassInterruptsOn pass;
+    outcome = program::Launch(
+        *platform,
+        {.command = command,
+         .planned = planned,
+         .device = device,
+         .ranks = planned ? options.ranks : 1,
+         .as_rank = planned ? options.as_rank : -1,
+         .steps = options.steps,
+         .skip_init = planned && !options.no_skip_init,
+         .cpp_stacks = options.cpp_stacks,
+         .output = (*folder)->path(),
+         .stdout_to_stderr = output.json || output.trace_path == "-",
+         .progress =
+             [&](const program::Progress& progress) {
+               const double done = options.steps == 0 ? 0
+                                                      : static_cast<double>(progress.steps) /
+                                                            static_cast<double>(options.steps);
+               bar.Show(std::min(done, 1.0),
+                        fmt::format("{:.0f} s, {} steps, {} of history", progress.seconds,
+                                    progress.steps, run::FormatBytes(progress.bytes)));
+             },
+         .interrupts = &g_interrupts});
+  }
+  if (!outcome.started.ok()) return ReportError(outcome.started);
+  const absl::StatusOr<Program> seen = program::ReadProgram(
+      (*folder)->path(), {.device = device,
+                          .planned = planned,
+                          .title = fmt::format("{}", fmt::join(command, " ")).substr(0, 200)});
+  if (!seen.ok()) return ReportError(seen.status());
+  if (seen->runs.empty()) {
+    if (outcome.interrupted) {
+      Note("cancelled before the program used CUDA; nothing was written");
+      return kInterrupted;
+    }
+    for (const std::string& warning : seen->warnings) Note("warning: " + warning);
+    if (!outcome.write_error.empty())
+      return ReportError(absl::InternalError("the program's history could not be written: " +
+                                             outcome.write_error));
+    return ReportError(NothingSeen(*seen, outcome, planned));
+  }
+  return Report(*seen, outcome, output);
+}
+
+}  // namespace vramscope::cli

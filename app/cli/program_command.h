@@ -1,0 +1,27 @@
+// `plan` and `record` of anybody's program: what stands behind "--" on the command line.
+#pragma once
+
+#include <string>
+
+#include "app/cli/command.h"
+#include "app/cli/plan.h"
+
+namespace vramscope::cli {
+
+struct ProgramOptions {
+  std::string device = "rtx-4090";  // key of the device table
+  uint32_t ranks = 1;
+  int64_t as_rank = -1;
+  uint32_t steps = 2;
+  bool no_skip_init = false;
+  bool cpp_stacks = false;
+  std::string keep;  // folder that gets what the hooks wrote
+};
+
+void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned);
+
+// Runs `program`, writes its trace, says what was seen.
+ExitCode RunProgram(const std::vector<std::string>& program, const ProgramOptions& options,
+                    const RunOutput& output, bool planned);
+
+}  // namespace vramscope::cli

@@ -1,0 +1,62 @@
+"""First on PYTHONPATH of a program that vramscope plans or records: waits for `import torch`, then
+hands over to the package beside this folder. The user's own sitecustomize runs as it would have."""
+import importlib.machinery
+import importlib.util
+import os
+import sys
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def _package():
+    """The package beside this folder, whatever else of that name sys.path may have."""
+    if "vramscope" in sys.modules:
+        return sys.modules["vramscope"]
+    folder = os.path.join(os.path.dirname(_HERE), "vramscope")
+    spec = importlib.util.spec_from_file_location(
+        "vramscope", os.path.join(folder, "__init__.py"), submodule_search_locations=[folder])
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["vramscope"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+class _AfterTorch:
+    """A finder that finds nothing itself: it runs `start` once torch has been imported."""
+
+    def __init__(self):
+        self.looking = False
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch" or self.looking:
+            return None
+        self.looking = True
+        try:
+            spec = importlib.util.find_spec("torch")
+        finally:
+            self.looking = False
+        if spec is None or spec.loader is None:
+            return None
+        execute = spec.loader.exec_module
+
+        def exec_module(module):
+            execute(module)
+            sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
+            _package().start(module)
+
+        spec.loader.exec_module = exec_module
+        return spec
+
+
+def _next_sitecustomize():
+    elsewhere = [p for p in sys.path if os.path.abspath(p or ".") != _HERE]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", elsewhere)
+    if spec is not None and spec.loader is not None:
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["sitecustomize"] = module
+        spec.loader.exec_module(module)
+
+
+if os.environ.get("VRAMSCOPE_PROGRAM_OUTPUT"):
+    sys.meta_path.insert(0, _AfterTorch())
+_next_sitecustomize()

@@ -1,0 +1,297 @@
+"""What the program does, from PyTorch's public hooks: calls of modules, backward passes, optimizer steps, gradients set to zero,
+data loading, named ranges, and the tensors that autograd saves. Each leaves a mark in the recorder.
+
+No hook allocates on the GPU, and none keeps a tensor longer than PyTorch would: the history of a program is the same with and
+without them (tests/emulated). Collections of Python's garbage move others' frees, so a mark makes no object that is collected."""
+import functools
+import threading
+import weakref
+
+from vramscope import saved_tensors
+from vramscope.process import Enough
+
+# Categories of profiler/trace/types.h.
+PARAMETER, BUFFER, GRADIENT, OPTIMIZER_STATE, INPUT = 1, 2, 3, 4, 6
+
+
+class Calls(threading.local):
+    """Modules that this thread is in, outermost first."""
+
+    def __init__(self):
+        self.modules = []
+        self.names = []
+
+
+class Hooks:
+    def __init__(self, process):
+        self.process = process
+        self.recorder = process.recorder
+        self.torch = process.torch
+        self.calls = Calls()
+        self.roots = {}  # id of a module that was called by no other: weak reference
+        self.module_names = {}  # id of a module: number of its name
+        self.backward_depth = 0
+        self.optimizer_depth = 0
+        self.stepped = False  # an optimizer has, and nothing new has begun since
+        self.steps = 0
+        self.loss = process.torch.nn.modules.loss._Loss
+        compiler = getattr(process.torch, "compiler", None)
+        self.compiling = getattr(compiler, "is_compiling", None) or (lambda: False)
+        self.applying = False
+        self.saved = saved_tensors.SavedTensors(self)
+        self.recorder.on_begin.append(self.saved.begin)
+
+    # --- steps ---
+
+    def something_begins(self):
+        """A batch is fetched or a model called: after an optimizer's step that is a new step."""
+        if not self.stepped or self.optimizer_depth:
+            return
+        self.stepped = False
+        self.steps += 1
+        if 0 < self.process.settings.steps <= self.steps:
+            self.stepped = True  # should the program go on, it ends at the next call
+            self.process.about["ended"] = "enough"
+            raise Enough()
+
+    # --- modules ---
+
+    def module_begins(self, module, args):
+        if self.compiling() or not self.recorder.recording:
+            return
+        calls = self.calls
+        if not calls.modules and not self.backward_depth:
+            if isinstance(module, self.loss):
+                calls.modules.append(module)
+                calls.names.append(None)
+                return
+            self.root_begins(module, args)
+        name = self.module_names.get(id(module))
+        if name is None:
+            name = self.recorder.name(type(module).__name__)
+        calls.modules.append(module)
+        calls.names.append(name)
+        self.recorder.mark("M", name)
+
+    def module_ends(self, module, args, output):
+        calls = self.calls
+        if self.compiling() or module not in calls.modules:
+            return
+        while calls.modules:  # calls that an exception left
+            last = calls.modules.pop()
+            if calls.names.pop() is not None:
+                self.recorder.mark("m")
+            if last is module:
+                break
+        if not calls.modules and not self.backward_depth and not isinstance(module, self.loss):
+            self.recorder.mark("f")
+            self.recorder.flush_now_and_then()
+
+    def root_begins(self, module, args):
+        self.something_begins()
+        known = self.roots.get(id(module))
+        if known is None or known() is not module:
+            self.roots[id(module)] = weakref.ref(module)
+            for name, part in module.named_modules():
+                self.module_names[id(part)] = self.recorder.name(name or type(module).__name__)
+        trains = self.torch.is_grad_enabled()
+        if trains and "model" not in self.process.about:
+            self.describe(module)
+        self.recorder.mark("F", self.module_names[id(module)], int(trains), int(module.training))
+        device, requests = self.recorder.position()
+        self.tag_model(module, device, requests)
+        for value in args:
+            self.tag_all(value, INPUT, device, requests)
+
+    def describe(self, module):
+        inner = getattr(module, "module", module)  # of DistributedDataParallel and the like
+        count = trainable = size = 0
+        for parameter in module.parameters():
+            count += parameter.numel()
+            size += parameter.numel() * parameter.element_size()
+            if parameter.requires_grad:
+                trainable += parameter.numel()
+        self.process.about["model"] = {"name": type(inner).__name__, "parameters": count, "trainable": trainable, "bytes": size}
+        self.process.write()
+
+    def applied(self, apply):
+        """Of Module._apply, which moves a module: its tensors are known before they are used."""
+        @functools.wraps(apply)
+        def wrapper(module, *args, **kwargs):
+            if not self.recorder.recording and not self.process.mine() or self.applying:
+                return apply(module, *args, **kwargs)
+            self.applying = True
+            try:
+                return apply(module, *args, **kwargs)
+            finally:
+                self.applying = False
+                if self.recorder.recording:
+                    self.tag_model(module, *self.recorder.position())
+
+        return wrapper
+
+    # --- categories ---
+
+    def tag(self, tensor, category, device, requests):
+        """The block that holds the tensor is of this category."""
+        tensor = getattr(tensor, "_local_tensor", tensor)  # of a DTensor, this rank's part
+        try:
+            if tensor.is_cuda:
+                address = tensor.untyped_storage().data_ptr()
+                if address:
+                    self.recorder.put("t", device, requests, category, address)
+        except (RuntimeError, NotImplementedError, AttributeError):
+            pass  # it has no storage: meta, fake, sparse
+
+    def tag_all(self, value, category, device, requests, depth=0):
+        if isinstance(value, self.torch.Tensor):
+            self.tag(value, category, device, requests)
+        elif depth < 4 and isinstance(value, dict):
+            for part in value.values():
+                self.tag_all(part, category, device, requests, depth + 1)
+        elif depth < 4 and isinstance(value, (list, tuple)):
+            for part in value:
+                self.tag_all(part, category, device, requests, depth + 1)
+
+    def tag_model(self, module, device, requests, gradients=False):
+        for parameter in module.parameters():
+            if gradients:
+                if parameter.grad is not None:
+                    self.tag(parameter.grad, GRADIENT, device, requests)
+            else:
+                self.tag(parameter, PARAMETER, device, requests)
+        if not gradients:
+            for buffer in module.buffers():
+                self.tag(buffer, BUFFER, device, requests)
+
+    def tag_gradients(self):
+        device, requests = self.recorder.position()
+        for reference in list(self.roots.values()):
+            module = reference()
+            if module is not None:
+                self.tag_model(module, device, requests, gradients=True)
+
+    def tag_optimizer(self, optimizer, state):
+        device, requests = self.recorder.position()
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                self.tag(parameter, PARAMETER, device, requests)
+                if parameter.grad is not None:
+                    self.tag(parameter.grad, GRADIENT, device, requests)
+        if state:
+            self.tag_all(list(optimizer.state.values()), OPTIMIZER_STATE, device, requests)
+
+    # --- backward, optimizer ---
+
+    def backward(self, run):
+        @functools.wraps(run)
+        def wrapper(*args, **kwargs):
+            if not self.recorder.recording:
+                return run(*args, **kwargs)
+            self.backward_depth += 1
+            if self.backward_depth == 1:
+                self.recorder.mark("B")
+            try:
+                return run(*args, **kwargs)
+            finally:
+                self.backward_depth -= 1
+                if self.backward_depth == 0:
+                    self.tag_gradients()
+                    self.recorder.mark("b")
+
+        return wrapper
+
+    def optimizer_step(self, step):
+        @functools.wraps(step)
+        def wrapper(*args, **kwargs):
+            if not self.recorder.recording:
+                return step(*args, **kwargs)
+            optimizer = args[0]
+            if self.optimizer_depth == 0:
+                self.recorder.mark("O")
+                self.tag_optimizer(optimizer, False)
+            self.optimizer_depth += 1
+            try:
+                return step(*args, **kwargs)
+            finally:
+                self.optimizer_depth -= 1
+                if self.optimizer_depth == 0:
+                    self.tag_optimizer(optimizer, True)
+                    self.recorder.mark("o")
+                    self.stepped = True
+                    self.recorder.flush()
+                    self.process.stepped(self.steps + 1)
+
+        return wrapper
+
+    def scope(self, function, begin, end, new_step=False):
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            if not self.recorder.recording:
+                return function(*args, **kwargs)
+            if new_step:
+                self.something_begins()
+            self.recorder.mark(begin)
+            try:
+                return function(*args, **kwargs)
+            finally:
+                self.recorder.mark(end)
+
+        return wrapper
+
+
+def install(process):
+    torch = process.torch
+    hooks = Hooks(process)
+    module = torch.nn.modules.module
+    module.register_module_forward_pre_hook(hooks.module_begins)
+    try:
+        module.register_module_forward_hook(hooks.module_ends, always_call=True)
+    except TypeError:  # 2.0
+        module.register_module_forward_hook(hooks.module_ends)
+
+    torch.nn.Module._apply = hooks.applied(torch.nn.Module._apply)
+    torch.autograd.backward = hooks.backward(torch.autograd.backward)
+    torch.autograd.grad = hooks.backward(torch.autograd.grad)
+
+    optimizer = torch.optim.Optimizer
+    profile_hook_step = optimizer.profile_hook_step
+
+    @functools.wraps(profile_hook_step)
+    def hooked(step):
+        wrapper = hooks.optimizer_step(profile_hook_step(step))
+        wrapper.hooked = True
+        return wrapper
+
+    optimizer.profile_hook_step = staticmethod(hooked)
+    optimizer.zero_grad = hooks.scope(optimizer.zero_grad, "Z", "z")
+    torch.nn.Module.zero_grad = hooks.scope(torch.nn.Module.zero_grad, "Z", "z")
+
+    from torch.utils.data import dataloader
+
+    iterator = dataloader._BaseDataLoaderIter
+    iterator.__next__ = hooks.scope(iterator.__next__, "D", "d", new_step=True)
+    for name in ("_SingleProcessDataLoaderIter", "_MultiProcessingDataLoaderIter"):
+        one = getattr(dataloader, name, None)
+        if one is not None and "__next__" in one.__dict__:
+            one.__next__ = hooks.scope(one.__next__, "D", "d", new_step=True)
+
+    ranges = torch.autograd.profiler.record_function
+    enter, leave = ranges.__enter__, ranges.__exit__
+
+    @functools.wraps(enter)
+    def __enter__(self):
+        result = enter(self)
+        # Optimizers open ranges of their own around every step.
+        if process.recorder.recording and not self.name.startswith("Optimizer."):
+            process.recorder.mark("A", process.recorder.name(str(self.name)))
+        return result
+
+    @functools.wraps(leave)
+    def __exit__(self, *args):
+        if process.recorder.recording and not self.name.startswith("Optimizer."):
+            process.recorder.mark("a")
+        return leave(self, *args)
+
+    ranges.__enter__, ranges.__exit__ = __enter__, __exit__
+    return hooks

@@ -1,0 +1,171 @@
+"""One process of a watched program: what it may do, what it has said of itself, and how it ends.
+
+Every process that imports torch leaves a small `process-PID.json` in the output folder; one that uses CUDA also a folder
+`process-PID` with its memory history and marks. Children of a fork write nothing of their parent's."""
+import atexit
+import functools
+import json
+import os
+import sys
+import threading
+import time
+
+
+class Enough(SystemExit):
+    """As many steps as were wanted have been seen. A SystemExit, so that the program ends as if it had called
+    sys.exit(0): `finally` and atexit run, `except Exception` does not see it."""
+
+    def __init__(self):
+        super().__init__(0)
+
+
+class Settings:
+    """What the command line asked for, from the environment: children inherit it."""
+
+    def __init__(self, environment=os.environ):
+        self.output = environment["VRAMSCOPE_PROGRAM_OUTPUT"]
+        self.steps = int(environment.get("VRAMSCOPE_PROGRAM_STEPS", "0"))
+        self.skip_init = environment.get("VRAMSCOPE_PROGRAM_SKIP_INIT") == "1"
+        self.scratch = environment.get("VRAMSCOPE_PROGRAM_SCRATCH", "")
+        self.emulated = environment.get("VRAMSCOPE_PROGRAM_EMULATED", "")  # folder of the platform's libraries
+        self.stacks = environment.get("VRAMSCOPE_PROGRAM_STACKS", "python")
+        self.as_rank = environment.get("VRAMSCOPE_PROGRAM_AS_RANK", "")  # "R/N"
+        self.hooks = environment.get("VRAMSCOPE_PROGRAM_HOOKS", "all")  # "none": the history alone, for tests
+
+
+class Process:
+    """What this process says of itself. Thread-safe by the interpreter's lock."""
+
+    def __init__(self, torch, settings):
+        self.torch = torch
+        self.settings = settings
+        self.pid = os.getpid()
+        self.recorder = None
+        self.assumptions = {}  # (what, where): bytes
+        self.about = {
+            "pid": self.pid,
+            "argv": sys.argv[:64],
+            "python": sys.version.split()[0],
+            "torch": str(torch.__version__),
+            "cuda": torch.version.cuda or "",
+            "hip": getattr(torch.version, "hip", None) or "",
+            "package": os.path.dirname(os.path.abspath(__file__)),
+            "rank": int(os.environ.get("RANK", "0") or 0),
+            "world_size": int(os.environ.get("WORLD_SIZE", "1") or 1),
+            "ended": "",  # how: "" (it runs, or was killed), "end", "enough", "exception", "exit"
+            "exception": "",
+        }
+        self.write()
+
+    def stepped(self, steps):
+        """So many steps are done: for the progress bar."""
+        if self.about["rank"] == 0:
+            try:
+                with open(os.path.join(self.settings.output, "steps"), "w") as file:
+                    file.write("%d" % steps)
+            except OSError as error:
+                complain(error)
+
+    def mine(self):
+        return os.getpid() == self.pid
+
+    def assume(self, what, where="", size=0):
+        key = (what, where)
+        self.assumptions[key] = self.assumptions.get(key, 0) + int(size)
+
+    def write(self):
+        about = dict(self.about)
+        about["assumptions"] = [{"what": k[0], "where": k[1], "bytes": b} for k, b in self.assumptions.items()]
+        try:
+            replace_file(os.path.join(self.settings.output, "process-%d.json" % self.pid), json.dumps(about).encode())
+        except OSError as error:
+            complain(error)
+
+    def end(self, how):
+        """Writes what there is; the first `how` that says something counts."""
+        if not self.mine():
+            return
+        if not self.about["ended"] or self.about["ended"] == "end":
+            self.about["ended"] = how
+        if self.recorder is not None:
+            self.recorder.finish()
+        self.write()
+
+
+_complained = False
+
+
+def complain(error):
+    global _complained
+    if not _complained:
+        _complained = True
+        print("vramscope: what the program did can no longer be written: %s" % error, file=sys.stderr, flush=True)
+        try:  # the command line has left room for it, should the disk be full
+            with open(os.path.join(os.environ["VRAMSCOPE_PROGRAM_OUTPUT"], "trouble"), "r+b") as file:
+                file.write(str(error).encode("ascii", "replace")[:1000] + b"\n")
+        except OSError:
+            pass
+
+
+def replace_file(path, data):
+    """Whole or not at all."""
+    part = path + ".part"
+    try:
+        with open(part, "wb") as file:
+            file.write(data)
+        os.replace(part, path)
+    except OSError:
+        try:
+            os.unlink(part)
+        except OSError:
+            pass
+        raise
+
+
+def _watch_the_end(process):
+    atexit.register(process.end, "end")
+    excepthook = sys.excepthook
+
+    def on_exception(kind, value, traceback):
+        if process.mine():
+            process.about["ended"] = "exception"
+            process.about["exception"] = "%s: %s" % (kind.__name__, str(value)[:2000])
+        excepthook(kind, value, traceback)
+
+    sys.excepthook = on_exception
+
+    exit_at_once = os._exit
+
+    @functools.wraps(exit_at_once)
+    def _exit(status):
+        if process.mine():
+            process.end("exit")
+        exit_at_once(status)
+
+    os._exit = _exit
+
+
+def start(torch):
+    settings = Settings()
+    process = Process(torch, settings)
+    _watch_the_end(process)
+    if int(str(torch.__version__).split(".")[0]) < 2:
+        process.about["ended"] = "unsupported"
+        process.write()
+        return
+    if not torch.version.cuda:
+        return  # built without CUDA: the command line says so
+    from vramscope import hooks, initialization, ranks, recorder, values, writes
+
+    process.recorder = recorder.Recorder(process)
+    if settings.hooks == "all":
+        hooks.install(process)
+    if settings.emulated:
+        if settings.skip_init:
+            initialization.install(process)
+        writes.install(process)
+        values.install(process)
+        if settings.as_rank:
+            ranks.install(process)
+    # Not now: a program may fork before it uses CUDA.
+    torch.cuda._lazy_call(process.recorder.begin)

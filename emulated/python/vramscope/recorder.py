@@ -1,0 +1,252 @@
+"""Writes the caching allocator's history and the marks beside it into the folder of this process, in chunks, while the program
+runs.
+
+A mark says where in the history it belongs by counting: the allocator's statistics know how many blocks were asked for and given
+back so far on the device, and the history has one entry for each. That is exact where times are not."""
+import ctypes
+import gc
+import inspect
+import os
+import pickle
+import sys
+import threading
+import time
+
+from vramscope.process import complain, replace_file
+
+MAX_ENTRIES = 50_000_000  # of the ring that PyTorch keeps; it grows as it fills
+FLUSH_SECONDS = 1.0
+FLUSH_REQUESTS = 200_000
+
+
+class Recorder:
+    """One a process. `mark` and what calls it run under the interpreter's lock, on any thread."""
+
+    def __init__(self, process):
+        self.process = process
+        self.torch = process.torch
+        self.memory = process.torch.cuda.memory
+        self.recording = False
+        self.lines = []
+        self.names = {}
+        self.threads = {}
+        self.chunks = 0
+        self.bases = {}  # device: requests before its statistics were reset
+        self.last = {}  # device: its last position
+        self.flushed_at = 0.0
+        self.flushed_requests = 0
+        self.users = False  # the program records, too: its history is left to it
+        self.skip = []  # entries of each device that are written already, while the program records
+        self.now = None  # nanoseconds
+        self.on_begin = []
+        self.real = {name: getattr(self.memory, name) for name in
+                     ("_record_memory_history", "_snapshot", "reset_accumulated_memory_stats") if hasattr(self.memory, name)}
+
+    # --- the clock and the place in the history ---
+
+    def _clock(self):
+        folder = self.process.settings.emulated
+        if folder:
+            try:
+                library = ctypes.CDLL(os.path.join(folder, "libvramscope-emulated.so"))
+                now = library.vramscope_emulated_now_ns
+                now.restype = ctypes.c_uint64
+                now.argtypes = []
+                self.process.about["clock"] = "virtual"
+                return now
+            except (OSError, AttributeError):
+                pass
+        self.process.about["clock"] = "host"
+        return time.time_ns  # the clock of the entries' time_us
+
+    def position(self):
+        """(device, requests so far): allocations and frees that the history has an entry of."""
+        collects = gc.isenabled()
+        if collects:
+            gc.disable()  # the statistics are some hundred objects: collections stay where they would be
+        device = self.torch._C._cuda_getDevice()
+        count = self.torch._C._cuda_memoryStats(device)["allocation"]["all"]
+        requests = count["allocated"] + count["freed"] + self.bases.get(device, 0)
+        if collects:
+            gc.enable()
+        self.last[device] = requests
+        return device, requests
+
+    # --- marks ---
+
+    def name(self, text):
+        """The number of a text, which is written once."""
+        number = self.names.get(text)
+        if number is None:
+            number = self.names[text] = len(self.names)
+            quoted = text[:4096].encode("ascii", "backslashreplace").decode().replace("\\", "\\\\").replace('"', '\\"')
+            quoted = "".join(c if c >= " " else " " for c in quoted)
+            self.lines.append('["n",%d,"%s"]' % (number, quoted))
+        return number
+
+    def mark(self, kind, *arguments):
+        if not self.recording:
+            return
+        device, requests = self.position()
+        self.put(kind, device, requests, *arguments)
+
+    def put(self, kind, device, requests, *arguments):
+        thread = self.threads.setdefault(threading.get_ident(), len(self.threads))
+        rest = "".join(",%d" % a for a in arguments)
+        self.lines.append('["%s",%d,%d,%d,%d%s]' % (kind, device, requests, self.now(), thread, rest))
+
+    # --- the history ---
+
+    def begin(self):
+        """When CUDA has been initialized, before the first allocation."""
+        process = self.process
+        if self.recording or not process.mine() and not self._adopt():
+            return
+        self.folder = os.path.join(process.settings.output, "process-%d" % process.pid)
+        self.now = self._clock()
+        try:
+            os.makedirs(self.folder, exist_ok=True)
+        except OSError as error:
+            complain(error)
+            return
+        torch = self.torch
+        process.about["device"] = torch._C._cuda_getDevice()
+        process.about["begin_ns"] = time.time_ns()
+        self._record()
+        self.recording = True
+        self.flushed_at = time.monotonic()
+        self._wrap_the_programs_own()
+        self.mark("X")
+        for call in self.on_begin:
+            call()
+        process.write()
+
+    def _adopt(self):
+        """A child of a fork that is the first to use CUDA: it is a process of its own."""
+        from vramscope import process
+
+        self.process.pid = os.getpid()
+        self.process.about["pid"] = self.process.pid
+        return True
+
+    def _record(self, enabled=True):
+        record = self.real["_record_memory_history"]
+        if "record_context" in inspect.signature(record).parameters:  # 2.0
+            record(enabled, True, MAX_ENTRIES, True)
+            return
+        if not enabled:
+            record(enabled=None)
+            return
+        more = {}
+        if "clear_history" in inspect.signature(record).parameters:
+            more["clear_history"] = True
+        record(enabled="all", context="all", stacks=self.process.settings.stacks, max_entries=MAX_ENTRIES, **more)
+
+    def snapshot(self):
+        """The state and the entries since the last flush."""
+        # PyTorch asks torch._inductor for the lines of compiled code, which imports it: a second for nothing.
+        torch = self.torch
+        absent = "torch._inductor" not in sys.modules
+        if absent:
+            torch.__dict__["_inductor"] = None
+        try:
+            return self.real["_snapshot"]()
+        finally:
+            if absent and torch.__dict__.get("_inductor", 0) is None:
+                del torch.__dict__["_inductor"]
+
+    def flush_now_and_then(self):
+        """At places where no other thread allocates."""
+        requests = sum(self.last.values())
+        if time.monotonic() - self.flushed_at > FLUSH_SECONDS or requests - self.flushed_requests > FLUSH_REQUESTS:
+            self.flush()
+
+    def flush(self):
+        if not self.recording or not self.process.mine():
+            return
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            self._flush()
+        except OSError as error:
+            complain(error)
+            self.recording = False
+        finally:
+            if collects:
+                gc.enable()
+
+    def _flush(self):
+        snapshot = self.snapshot()
+        traces = snapshot["device_traces"]
+        if self.users:
+            counts = [len(trace) for trace in traces]
+            snapshot["device_traces"] = [trace[skip:] for trace, skip in zip(traces, self.skip + [0] * len(traces))]
+            self.skip = counts
+        else:
+            self._record()
+            if self._left():  # versions whose history is not cleared by that
+                self._record(False)
+                self._record()
+        lines, self.lines = self.lines, []
+        with open(os.path.join(self.folder, "marks.jsonl"), "a") as file:
+            file.write("".join(line + "\n" for line in lines))
+        if any(snapshot["device_traces"]) or self.chunks == 0:
+            snapshot.pop("external_annotations", None)
+            data = pickle.dumps(snapshot, protocol=4)
+            replace_file(os.path.join(self.folder, "history-%06d.pickle" % self.chunks), data)
+            self.chunks += 1
+        self.flushed_at = time.monotonic()
+        self.flushed_requests = sum(self.last.values())
+
+    def _left(self):
+        if self.chunks > 0:
+            return self.clears is False
+        self.clears = not any(self.snapshot()["device_traces"])
+        return not self.clears
+
+    def finish(self):
+        if self.recording:
+            self.mark("E")
+            self.flush()
+            self.recording = False
+
+    # --- a program that records its own history ---
+
+    def _wrap_the_programs_own(self):
+        memory = self.memory
+        record, snapshot = self.real["_record_memory_history"], self.real["_snapshot"]
+        old = "record_context" in inspect.signature(record).parameters
+
+        def _record_memory_history(*args, **kwargs):
+            enabled = args[0] if args else kwargs.get("enabled", "all")
+            self.flush()
+            if enabled:
+                if not old:
+                    kwargs.setdefault("stacks", "all")
+                record(*args, **kwargs)
+                self.users = True
+                self.skip = [len(trace) for trace in self.snapshot()["device_traces"]]
+            else:
+                record(*args, **kwargs)
+                self.users = False
+                self._record()
+
+        def _snapshot(*args, **kwargs):
+            taken = snapshot(*args, **kwargs)
+            if not self.users:  # the program has not asked for a history
+                taken["device_traces"] = [[] for _ in taken["device_traces"]]
+            return taken
+
+        def reset_accumulated_memory_stats(*args, **kwargs):
+            device, requests = self.position()
+            result = self.real["reset_accumulated_memory_stats"](*args, **kwargs)
+            self.bases[device] = 0
+            self.bases[device] = requests - self.position()[1]
+            return result
+
+        for wrapper in (_record_memory_history, _snapshot, reset_accumulated_memory_stats):
+            if wrapper.__name__ in self.real:
+                wrapper.__signature__ = inspect.signature(self.real[wrapper.__name__])
+                setattr(memory, wrapper.__name__, wrapper)
+        if "reset_accumulated_memory_stats" in self.real:
+            self.torch.cuda.reset_accumulated_memory_stats = reset_accumulated_memory_stats

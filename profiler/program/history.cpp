@@ -1,0 +1,183 @@
+#include "profiler/program/history.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "profiler/importers/snapshot.h"
+#include "profiler/trace/input.h"
+
+namespace vramscope::program {
+namespace {
+
+using recording::Recording;
+using trace::StackId;
+using trace::StringId;
+
+constexpr uint32_t kMaxChunks = 1'000'000;
+constexpr uint32_t kNone = UINT32_MAX;
+
+// Appends recordings of the same process to one, giving strings, frames, stacks and streams their
+// numbers in the whole.
+class Joiner {
+ public:
+  explicit Joiner(const HistoryOptions& options) : options_(options) {
+    strings_.emplace("", 0);
+    streams_.emplace(0, 0);
+    stacks_.emplace("", 0);
+  }
+
+  void Add(Recording part) {
+    const std::vector<uint32_t> strings = Strings(part);
+    const std::vector<uint32_t> stacks = Stacks(part, strings);
+    const std::vector<uint32_t> streams = Streams(part);
+    if (part.entries.size() > 0 || first_) Header(part);
+    const int64_t shift = part.has_times ? part.start_unix_ns - whole_.start_unix_ns : last_time_;
+    recording::EntryTable& to = whole_.entries;
+    const recording::EntryTable& from = part.entries;
+    for (uint32_t i = 0; i < from.size(); ++i) {
+      to.action.push_back(from.action[i]);
+      to.address.push_back(from.address[i]);
+      to.bytes.push_back(from.bytes[i]);
+      last_time_ = std::max(last_time_, from.time_ns[i] + shift);
+      to.time_ns.push_back(last_time_);
+      to.stack.push_back(StackId{stacks[from.StackOf(i).value]});
+      to.stream.push_back(streams[from.stream[i]]);
+      to.device.push_back(from.DeviceOf(i));
+    }
+    whole_.segments = std::move(part.segments);
+    for (recording::SegmentState& segment : whole_.segments) {
+      segment.stream = streams[segment.stream];
+      segment.stack = StackId{stacks[segment.stack.value]};
+      for (recording::BlockState& block : segment.blocks)
+        block.stack = StackId{stacks[block.stack.value]};
+    }
+    for (std::string& warning : part.warnings)
+      if (said_.insert(warning).second) whole_.warnings.push_back(std::move(warning));
+    first_ = false;
+  }
+  void Warn(std::string text) { whole_.warnings.push_back(std::move(text)); }
+  Recording Finish() { return std::move(whole_); }
+
+ private:
+  void Header(const Recording& part) {
+    if (!part.alloc_conf.empty()) whole_.alloc_conf = part.alloc_conf;
+    whole_.source = part.source;
+    whole_.has_segments = part.has_segments;
+    whole_.overflowed |= part.overflowed;
+    if (whole_.entries.size() > 0) return;
+    whole_.has_times = part.has_times;
+    whole_.start_unix_ns = part.start_unix_ns;
+  }
+
+  std::vector<uint32_t> Strings(const Recording& part) {
+    std::vector<uint32_t> ids;
+    for (const std::string& text : part.strings) {
+      const auto [it, added] =
+          strings_.try_emplace(text, static_cast<uint32_t>(whole_.strings.size()));
+      if (added) whole_.strings.push_back(text);
+      ids.push_back(it->second);
+    }
+    return ids;
+  }
+
+  bool Own(std::string_view file) const {
+    return std::any_of(options_.own_folders.begin(), options_.own_folders.end(),
+                       [&](const std::string& folder) {
+                         return !folder.empty() && file.size() > folder.size() &&
+                                file.starts_with(folder) && file[folder.size()] == '/';
+                       });
+  }
+
+  std::vector<uint32_t> Stacks(const Recording& part, const std::vector<uint32_t>& strings) {
+    const trace::StackTable& from = part.stacks;
+    trace::StackTable& to = whole_.stacks;
+    std::vector<uint32_t> frames(from.frame_count(), kNone);
+    for (uint32_t f = 0; f < from.frame_count(); ++f) {
+      if (Own(part.strings[from.file[f].value])) continue;
+      const std::tuple key(strings[from.function[f].value], strings[from.file[f].value],
+                           from.line[f]);
+      const auto [it, added] = frames_.try_emplace(key, to.frame_count());
+      if (added) {
+        to.function.push_back(StringId{std::get<0>(key)});
+        to.file.push_back(StringId{std::get<1>(key)});
+        to.line.push_back(from.line[f]);
+      }
+      frames[f] = it->second;
+    }
+    std::vector<uint32_t> ids;
+    std::string key;
+    for (uint32_t s = 0; s < from.size(); ++s) {
+      key.clear();
+      for (const uint32_t frame : from.Frames(StackId{s})) {
+        const uint32_t number = frames[frame];
+        if (number != kNone) key.append(reinterpret_cast<const char*>(&number), sizeof number);
+      }
+      const auto [it, added] = stacks_.try_emplace(key, to.size());
+      if (added) {
+        for (const uint32_t frame : from.Frames(StackId{s}))
+          if (frames[frame] != kNone) to.frames.push_back(frames[frame]);
+        to.first.push_back(static_cast<uint32_t>(to.frames.size()));
+      }
+      ids.push_back(it->second);
+    }
+    return ids;
+  }
+
+  std::vector<uint32_t> Streams(const Recording& part) {
+    std::vector<uint32_t> rows;
+    for (const uint64_t stream : part.streams) {
+      const auto [it, added] =
+          streams_.try_emplace(stream, static_cast<uint32_t>(whole_.streams.size()));
+      if (added) whole_.streams.push_back(stream);
+      rows.push_back(it->second);
+    }
+    return rows;
+  }
+
+  const HistoryOptions& options_;
+  Recording whole_;
+  bool first_ = true;
+  int64_t last_time_ = 0;
+  absl::flat_hash_map<std::string, uint32_t> strings_, stacks_;
+  absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> frames_;
+  absl::flat_hash_map<uint64_t, uint32_t> streams_;
+  absl::flat_hash_set<std::string> said_;
+};
+
+absl::StatusOr<Recording> ReadChunk(const std::string& path, const HistoryOptions& options) {
+  absl::StatusOr<std::unique_ptr<trace::InputStream>> input = trace::InputStream::Open(path);
+  if (!input.ok()) return input.status();
+  importers::SnapshotOptions read;
+  read.cancel = options.cancel;
+  return importers::ReadSnapshot(**input, read);
+}
+
+}  // namespace
+
+absl::StatusOr<Recording> ReadHistory(const std::string& folder, const HistoryOptions& options) {
+  Joiner joiner(options);
+  for (uint32_t chunk = 0; chunk < kMaxChunks; ++chunk) {
+    const std::string path = fmt::format("{}/history-{:06}.pickle", folder, chunk);
+    std::error_code none;
+    if (!std::filesystem::exists(path, none)) {
+      if (chunk == 0) return absl::NotFoundError("the program recorded no memory history");
+      break;
+    }
+    absl::StatusOr<Recording> part = ReadChunk(path, options);
+    if (!part.ok()) {
+      if (chunk == 0 || absl::IsCancelled(part.status())) return part.status();
+      joiner.Warn(fmt::format("the history ends early: chunk {}: {}", chunk,
+                              std::string(part.status().message())));
+      break;
+    }
+    joiner.Add(*std::move(part));
+  }
+  return joiner.Finish();
+}
+
+}  // namespace vramscope::program

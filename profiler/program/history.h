@@ -1,0 +1,26 @@
+// The allocator's history of one process: the chunks that its hooks wrote while it ran, put
+// together as one recording that begins with nothing in memory.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "profiler/recording/recording.h"
+
+namespace vramscope::program {
+
+struct HistoryOptions {
+  // Frames of files in these folders are the watcher's own and not the program's.
+  std::vector<std::string> own_folders = {};
+  const std::atomic<bool>* cancel = nullptr;
+};
+
+// Reads FOLDER/history-000000.pickle and the ones after it. A chunk that cannot be read ends the
+// history there, with a warning; kNotFound: there is none at all.
+absl::StatusOr<recording::Recording> ReadHistory(const std::string& folder,
+                                                 const HistoryOptions& options);
+
+}  // namespace vramscope::program

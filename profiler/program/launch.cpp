@@ -1,0 +1,380 @@
+#include "profiler/program/launch.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <thread>
+
+#include "profiler/run/emulated_card.h"
+
+extern char** environ;
+
+namespace vramscope::program {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kPoll = std::chrono::milliseconds(10);
+constexpr auto kBetweenProgress = std::chrono::milliseconds(200);
+constexpr auto kUntilTerm = std::chrono::seconds(5);   // after what a Ctrl-C sends
+constexpr auto kUntilKill = std::chrono::seconds(8);   // after that
+constexpr auto kLeftBehind = std::chrono::seconds(2);  // for children that outlive their parent
+constexpr char kTrouble[] = "trouble";
+
+using Environment = std::map<std::string, std::string>;
+
+Environment OwnEnvironment() {
+  Environment environment;
+  for (char** at = environ; *at != nullptr; ++at) {
+    const std::string_view entry(*at);
+    const size_t equals = entry.find('=');
+    if (equals != std::string_view::npos)
+      environment[std::string(entry.substr(0, equals))] = entry.substr(equals + 1);
+  }
+  return environment;
+}
+
+void Prepend(Environment& environment, const std::string& key, const std::string& value) {
+  std::string& now = environment[key];
+  now = now.empty() ? value : value + ":" + now;
+}
+
+// What the program finds beside the user's own environment.
+Environment For(const Platform& platform, const LaunchOptions& o) {
+  Environment e = OwnEnvironment();
+  Prepend(e, "PYTHONPATH", platform.hooks);
+  e["VRAMSCOPE_PROGRAM_OUTPUT"] = o.output;
+  e["VRAMSCOPE_PROGRAM_STEPS"] = std::to_string(o.steps);
+  e["VRAMSCOPE_PROGRAM_STACKS"] = o.cpp_stacks ? "all" : "python";
+  e.try_emplace("PYTHONHASHSEED", "0");  // sets of names in the same order every time
+  if (!o.planned) return e;
+  Prepend(e, "LD_AUDIT", platform.libraries + "/libvramscope-audit.so");
+  e["VRAMSCOPE_EMULATED_CARD"] = run::EmulatedCard(o.device);
+  e["VRAMSCOPE_EMULATED_DEVICES"] = std::to_string(o.as_rank >= 0 ? 1 : o.ranks);
+  e["VRAMSCOPE_EMULATED_OUTPUT"] = o.output;
+  e["VRAMSCOPE_PROGRAM_EMULATED"] = platform.libraries;
+  e["VRAMSCOPE_PROGRAM_SKIP_INIT"] = o.skip_init ? "1" : "0";
+  e["VRAMSCOPE_PROGRAM_SCRATCH"] = o.output + "/scratch";
+  if (o.as_rank >= 0) e["VRAMSCOPE_PROGRAM_AS_RANK"] = fmt::format("{}/{}", o.as_rank, o.ranks);
+  e["TRITON_LIBCUDA_PATH"] = platform.libraries;
+  // Nothing of a run that computes nothing goes to anybody.
+  e["WANDB_MODE"] = "disabled";
+  e["COMET_MODE"] = "disabled";
+  e["HF_HUB_DISABLE_TELEMETRY"] = "1";
+  return e;
+}
+
+// A port that nobody listens on now.
+int FreePort() {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return 29'500;
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  int port = 29'500;
+  if (bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+      getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0)
+    port = ntohs(address.sin_port);
+  close(fd);
+  return port;
+}
+
+absl::Status CannotStart(const std::string& program, int error) {
+  const std::string what = fmt::format("'{}' cannot be started: {}", program, strerror(error));
+  if (error == ENOENT) return absl::NotFoundError(fmt::format("'{}': no such program", program));
+  if (error == EACCES) return absl::PermissionDeniedError(what);
+  return absl::InvalidArgumentError(what);
+}
+
+// Between fork and exec: only what is safe there.
+[[noreturn]] void Become(char* const* argv, char* const* environment, const LaunchOptions& options,
+                         pid_t parent, int report) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // nothing is left running when the parent is killed
+  if (getppid() != parent) _exit(127);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD, SIGTTOU})
+    std::signal(signal, SIG_DFL);
+  // The order of what is kept by its address in host memory is the same in every run.
+  if (options.planned) personality(ADDR_NO_RANDOMIZE);
+  if (options.stdout_to_stderr) dup2(STDERR_FILENO, STDOUT_FILENO);
+  execvpe(argv[0], argv, environment);
+  const int error = errno;
+  [[maybe_unused]] const ssize_t written = write(report, &error, sizeof error);
+  _exit(127);
+}
+
+absl::StatusOr<pid_t> Start(const LaunchOptions& options, const Environment& environment) {
+  std::vector<std::string> variables;
+  for (const auto& [key, value] : environment) variables.push_back(key + "=" + value);
+  std::vector<char*> envp, argv;
+  for (std::string& variable : variables) envp.push_back(variable.data());
+  envp.push_back(nullptr);
+  std::vector<std::string> arguments = options.command;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+
+  std::array<int, 2> report{};
+  if (pipe2(report.data(), O_CLOEXEC) != 0) return CannotStart(arguments[0], errno);
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child == 0) Become(argv.data(), envp.data(), options, parent, report[1]);
+  const int fork_error = errno;
+  close(report[1]);
+  int error = 0;
+  if (child > 0) {
+    setpgid(child, child);  // whoever of the two is first
+    while (read(report[0], &error, sizeof error) < 0 && errno == EINTR) {
+    }
+  }
+  close(report[0]);
+  if (child < 0) return CannotStart(arguments[0], fork_error);
+  if (error != 0) {
+    waitpid(child, nullptr, 0);
+    return CannotStart(arguments[0], error);
+  }
+  return child;
+}
+
+// Children of this process, also those that it inherited from its own.
+std::vector<pid_t> Children() {
+  std::vector<pid_t> children;
+  std::error_code none;
+  for (const auto& task : fs::directory_iterator("/proc/self/task", none)) {
+    std::ifstream file(task.path() / "children");
+    for (pid_t pid = 0; file >> pid;) children.push_back(pid);
+  }
+  return children;
+}
+
+// The terminal's foreground is the program's while it runs, so that it may read from it.
+class Foreground {
+ public:
+  explicit Foreground(pid_t group) {
+    if (isatty(STDIN_FILENO) == 0 || tcgetpgrp(STDIN_FILENO) != getpgrp()) return;
+    before_ = getpgrp();
+    old_ = std::signal(SIGTTOU, SIG_IGN);
+    tcsetpgrp(STDIN_FILENO, group);
+  }
+  ~Foreground() {
+    if (before_ == 0) return;
+    tcsetpgrp(STDIN_FILENO, before_);
+    std::signal(SIGTTOU, old_);
+  }
+  Foreground(const Foreground&) = delete;
+  Foreground& operator=(const Foreground&) = delete;
+
+ private:
+  pid_t before_ = 0;
+  void (*old_)(int) = SIG_DFL;
+};
+
+Progress Look(const std::string& folder) {
+  Progress progress;
+  std::error_code error;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("history-")) continue;
+    std::error_code none;
+    const uintmax_t size = entry.file_size(none);
+    if (!none) progress.bytes += size;
+  }
+  std::ifstream steps(folder + "/steps");
+  steps >> progress.steps;
+  return progress;
+}
+
+class Running {
+ public:
+  Running(const LaunchOptions& options, Outcome& outcome) : options_(options), outcome_(outcome) {}
+
+  void Add(pid_t pid) { pids_.push_back(pid); }
+
+  void Wait() {
+    const auto start = Clock::now();
+    auto next = start;
+    while (!pids_.empty()) {
+      Reap();
+      const auto now = Clock::now();
+      Interrupts(now);
+      if (options_.progress && now >= next) {
+        Progress progress = Look(options_.output);
+        progress.seconds = std::chrono::duration<double>(now - start).count();
+        options_.progress(progress);
+        next = now + kBetweenProgress;
+      }
+      if (!pids_.empty()) std::this_thread::sleep_for(kPoll);
+    }
+    EndOthers();
+  }
+  void Kill() {
+    for (const pid_t pid : pids_) kill(-pid, SIGKILL);
+    for (const pid_t pid : pids_) waitpid(pid, nullptr, 0);
+    pids_.clear();
+    EndOthers();
+  }
+
+ private:
+  void Reap() {
+    int status = 0;
+    for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+      const auto at = std::find(pids_.begin(), pids_.end(), pid);
+      if (at == pids_.end()) continue;  // a process of the program's that lost its parent
+      pids_.erase(at);
+      groups_.push_back(pid);
+      const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+      if (outcome_.exit_status == 0 && code != 0) {
+        outcome_.exit_status = code;
+        outcome_.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+        if (outcome_.signal == SIGINT) outcome_.interrupted = true;
+        // One rank that fails would leave the others waiting.
+        for (const pid_t other : pids_) kill(-other, SIGTERM);
+        if (!pids_.empty()) Escalate(SIGTERM);
+      }
+    }
+  }
+
+  void Interrupts(Clock::time_point now) {
+    const int wanted = options_.interrupts == nullptr ? 0 : options_.interrupts->load();
+    if (wanted > 0) outcome_.interrupted = true;
+    if (wanted > seen_) {
+      seen_ = wanted;
+      const int signal = wanted == 1 ? SIGINT : wanted == 2 ? SIGTERM : SIGKILL;
+      for (const pid_t pid : pids_) kill(-pid, signal);
+      Escalate(signal);
+    }
+    if (sent_ != 0 && now > deadline_) {
+      const int signal = sent_ == SIGINT ? SIGTERM : SIGKILL;
+      for (const pid_t pid : pids_) kill(-pid, signal);
+      Escalate(signal);
+    }
+  }
+  void Escalate(int signal) {
+    sent_ = signal;
+    deadline_ = Clock::now() + (signal == SIGINT ? kUntilTerm : kUntilKill);
+  }
+
+  // Data loaders and launchers leave children of their own behind when they are stopped.
+  void EndOthers() {
+    const auto until = Clock::now() + kLeftBehind;
+    for (const int signal : {SIGTERM, SIGKILL}) {
+      for (const pid_t group : groups_) kill(-group, signal);
+      for (const pid_t pid : Children()) {
+        kill(-pid, signal);
+        kill(pid, signal);
+      }
+      while (Clock::now() < until || signal == SIGKILL) {
+        while (waitpid(-1, nullptr, WNOHANG) > 0) {
+        }
+        if (Children().empty()) return;
+        std::this_thread::sleep_for(kPoll);
+        if (signal == SIGKILL)
+          for (const pid_t pid : Children()) kill(pid, SIGKILL);
+      }
+    }
+  }
+
+  const LaunchOptions& options_;
+  Outcome& outcome_;
+  std::vector<pid_t> pids_, groups_;
+  int seen_ = 0, sent_ = 0;
+  Clock::time_point deadline_;
+};
+
+// Room for one message where the disk is full later.
+void MakeRoomForTrouble(const std::string& folder) {
+  std::ofstream(folder + "/" + kTrouble) << std::string(4096, ' ');
+}
+std::string Trouble(const std::string& folder) {
+  std::ifstream file(folder + "/" + kTrouble);
+  std::string text;
+  std::getline(file, text);
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text.substr(0, 1024);
+}
+
+}  // namespace
+
+absl::StatusOr<Platform> FindPlatform(bool planned) {
+  std::vector<fs::path> places;
+  if (const char* set = std::getenv("VRAMSCOPE_EMULATED"); set != nullptr && *set != '\0') {
+    places.emplace_back(set);
+  } else {
+    std::error_code error;
+    const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
+    places = {program / "../emulated", program / "../lib/vramscope/emulated"};
+  }
+  std::string looked;
+  for (const fs::path& place : places) {
+    std::error_code none;
+    const fs::path folder = fs::weakly_canonical(place, none);
+    if (fs::exists(folder / "python/inject/sitecustomize.py", none) &&
+        (!planned || fs::exists(folder / "libvramscope-audit.so", none)))
+      return Platform{.libraries = folder.string(), .hooks = (folder / "python/inject").string()};
+    looked += (looked.empty() ? "" : ", ") + folder.string();
+  }
+  return absl::NotFoundError(
+      fmt::format("the emulated platform was not found (looked in {}): build it with ./vramscope, "
+                  "or name its folder in $VRAMSCOPE_EMULATED",
+                  looked));
+}
+
+Outcome Launch(const Platform& platform, const LaunchOptions& options) {
+  const auto start = Clock::now();
+  Outcome outcome;
+  if (options.command.empty()) {
+    outcome.started = absl::InvalidArgumentError("no program to start");
+    return outcome;
+  }
+  MakeRoomForTrouble(options.output);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const Environment environment = For(platform, options);
+  const uint32_t processes = options.as_rank >= 0 ? 1 : std::max(options.ranks, 1u);
+  const int port = processes > 1 ? FreePort() : 0;
+  Running running(options, outcome);
+  std::unique_ptr<Foreground> foreground;
+  for (uint32_t rank = 0; rank < processes; ++rank) {
+    Environment mine = environment;
+    if (processes > 1) {
+      mine["RANK"] = mine["LOCAL_RANK"] = std::to_string(rank);
+      mine["WORLD_SIZE"] = mine["LOCAL_WORLD_SIZE"] = std::to_string(processes);
+      mine["MASTER_ADDR"] = "127.0.0.1";
+      mine["MASTER_PORT"] = std::to_string(port);
+    }
+    const absl::StatusOr<pid_t> pid = Start(options, mine);
+    if (!pid.ok()) {
+      outcome.started = pid.status();
+      running.Kill();
+      break;
+    }
+    if (rank == 0 && processes == 1) foreground = std::make_unique<Foreground>(*pid);
+    running.Add(*pid);
+  }
+  if (outcome.started.ok()) running.Wait();
+  foreground.reset();
+  prctl(PR_SET_CHILD_SUBREAPER, 0);
+  outcome.write_error = Trouble(options.output);
+  outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return outcome;
+}
+
+}  // namespace vramscope::program

@@ -1,0 +1,268 @@
+#include "profiler/program/program.h"
+
+#include <absl/strings/numbers.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "profiler/program/history.h"
+#include "profiler/program/labels.h"
+#include "profiler/program/marks.h"
+#include "profiler/trace/assumptions.h"
+#include "profiler/trace/event_sink.h"
+#include "profiler/trace/input.h"
+
+namespace vramscope::program {
+namespace {
+
+using nlohmann::json;
+using recording::Recording;
+
+constexpr size_t kMaxProcesses = 4096;
+constexpr size_t kMaxAboutBytes = size_t{4} << 20;
+constexpr size_t kMaxAssumptions = 10'000;
+constexpr size_t kMaxText = 4096;
+
+// Values of other types, and what is missing, are as if they were not there.
+std::string TextOf(const json& object, const char* key) {
+  const auto it = object.find(key);
+  if (it == object.end() || !it->is_string()) return "";
+  return it->get<std::string>().substr(0, kMaxText);
+}
+uint64_t NumberOf(const json& object, const char* key) {
+  const auto it = object.find(key);
+  if (it == object.end() || !it->is_number_unsigned()) return 0;
+  return it->get<uint64_t>();
+}
+
+void Assumptions(const json& object, std::vector<run::Assumption>& out) {
+  const auto it = object.find("assumptions");
+  if (it == object.end() || !it->is_array()) return;
+  for (const json& row : *it) {
+    if (!row.is_object() || TextOf(row, "what").empty() || out.size() == kMaxAssumptions) continue;
+    out.push_back({TextOf(row, "what"), TextOf(row, "where"), NumberOf(row, "bytes")});
+  }
+}
+
+// Parsing as deep as a hostile file likes would be fine; walking and freeing it would not.
+bool TooDeep(std::string_view text) {
+  int depth = 0, deepest = 0;
+  for (const char c : text) {
+    if (c == '[' || c == '{') deepest = std::max(deepest, ++depth);
+    if (c == ']' || c == '}') --depth;
+  }
+  return deepest > 64;
+}
+
+// One process's events into a trace that says whose they are.
+class Sink final : public trace::EventSink {
+ public:
+  Sink(const ReadOptions& options, const About& about, bool from_nothing)
+      : options_(options), about_(about), from_nothing_(from_nothing) {}
+
+  void Begin(const trace::TraceInfo& info) override {
+    trace::TraceInfo whose = info;
+    whose.backend = options_.planned ? trace::Backend::kPlan : trace::Backend::kCuda;
+    whose.measured = !options_.planned;
+    whose.title = options_.title;
+    whose.device = options_.device;
+    whose.model = about_.model;
+    if (about_.virtual_clock) whose.start_unix_ns = 0;
+    whose.source = fmt::format("PyTorch {}, Python {}", about_.torch, about_.python);
+    builder_.SetInfo(std::move(whose));
+  }
+  void Strings(uint32_t first_id, std::span<const std::string> values) override {
+    for (size_t i = 0; i < values.size(); ++i)
+      if (values[i] == trace::kMarkerRecordingBegin)
+        recording_begin_ = first_id + static_cast<uint32_t>(i);
+    next_string_ = first_id + static_cast<uint32_t>(values.size());
+    Note(builder_.AddStrings(first_id, values));
+  }
+  void Stacks(const trace::StackIncrement& increment) override {
+    Note(builder_.AddStacks(increment));
+  }
+  void Events(std::span<const trace::Event> events) override {
+    if (!status_.ok() || events.empty()) return;
+    last_time_ = events.back().time_ns;
+    // The marker is for recordings of something that runs already.
+    const auto marker = std::find_if(events.begin(), events.end(), [&](const trace::Event& e) {
+      return from_nothing_ && e.kind == trace::EventKind::kMarker &&
+             e.name.value == recording_begin_;
+    });
+    if (marker == events.end()) return Note(builder_.AddEvents(events));
+    Note(builder_.AddEvents(events.first(static_cast<size_t>(marker - events.begin()))));
+    if (status_.ok()) Note(builder_.AddEvents({marker + 1, events.end()}));
+  }
+  void End(bool, std::string_view) override {}
+
+  std::shared_ptr<const trace::Trace> Finish(const std::vector<std::string>& warnings) {
+    for (const std::string& warning : warnings) builder_.AddWarning(warning);
+    Assumed();
+    std::string why;
+    if (!status_.ok())
+      why = fmt::format("not everything could be shown: {}", std::string(status_.message()));
+    else if (about_.ended.empty())
+      why = "the program was killed: what came after the last chunk of its history is lost";
+    else if (about_.ended == "exception")
+      why = fmt::format("the program ended with {}", about_.exception.substr(0, 400));
+    if (!why.empty()) builder_.AddWarning(why);
+    return builder_.Finish(why.empty(), why);
+  }
+
+ private:
+  void Note(absl::Status status) {
+    if (status_.ok()) status_ = std::move(status);
+  }
+
+  // Behind everything else.
+  void Assumed() {
+    for (const run::Assumption& a : about_.assumptions) {
+      const std::string text = trace::AssumptionMarker({a.what, a.where, a.bytes});
+      trace::Event marker;
+      marker.name.value = next_string_;
+      marker.time_ns = last_time_;
+      Note(builder_.AddStrings(next_string_++, std::span(&text, 1)));
+      if (status_.ok()) Note(builder_.AddEvents(std::span(&marker, 1)));
+    }
+  }
+
+  const ReadOptions& options_;
+  const About& about_;
+  const bool from_nothing_;
+  uint32_t recording_begin_ = UINT32_MAX, next_string_ = 0;
+  int64_t last_time_ = 0;
+  trace::TraceBuilder builder_;
+  absl::Status status_;
+};
+
+absl::StatusOr<std::shared_ptr<const trace::Trace>> ReadProcess(const std::string& folder,
+                                                                const About& about,
+                                                                const ReadOptions& options) {
+  const std::string whose = fmt::format("{}/process-{}", folder, about.pid);
+  HistoryOptions history_options;
+  history_options.cancel = options.cancel;
+  if (!about.package.empty()) {
+    history_options.own_folders.push_back(about.package);
+    history_options.own_folders.push_back(
+        (std::filesystem::path(about.package).parent_path() / "inject").string());
+  }
+  absl::StatusOr<Recording> recording = ReadHistory(whose, history_options);
+  if (!recording.ok()) return recording.status();
+
+  Marks marks;
+  absl::StatusOr<std::string> text = trace::ReadWholeInput(whose + "/marks.jsonl", kMaxMarksBytes);
+  if (text.ok()) {
+    absl::StatusOr<Marks> parsed = ParseMarks(*text);
+    if (!parsed.ok()) return parsed.status();
+    marks = *std::move(parsed);
+    text->clear();
+    text->shrink_to_fit();
+  } else if (!absl::IsNotFound(text.status())) {
+    return text.status();
+  }
+  if (marks.unreadable > 1)
+    recording->warnings.push_back(fmt::format("{} marks could not be read", marks.unreadable));
+
+  return BuildTrace(*std::move(recording), marks, about, options);
+}
+
+// What the emulated platform says of the same process.
+void AddPlatformReport(const std::string& folder, About& about) {
+  const absl::StatusOr<std::string> text =
+      trace::ReadWholeInput(fmt::format("{}/platform-{}.json", folder, about.pid), kMaxAboutBytes);
+  if (!text.ok() || TooDeep(*text)) return;
+  const json report = json::parse(*text, nullptr, false);
+  if (report.is_object()) Assumptions(report, about.assumptions);
+}
+
+}  // namespace
+
+absl::StatusOr<About> ParseAbout(std::string_view text) {
+  if (TooDeep(text)) return absl::DataLossError("nested too deeply");
+  const json object = json::parse(text, nullptr, false);
+  if (!object.is_object()) return absl::DataLossError("no JSON object");
+  About about;
+  about.pid = static_cast<int64_t>(std::min<uint64_t>(NumberOf(object, "pid"), INT64_MAX));
+  about.rank = static_cast<uint32_t>(std::min<uint64_t>(NumberOf(object, "rank"), UINT32_MAX));
+  about.world_size =
+      static_cast<uint32_t>(std::clamp<uint64_t>(NumberOf(object, "world_size"), 1, UINT32_MAX));
+  about.torch = TextOf(object, "torch");
+  about.cuda = TextOf(object, "cuda");
+  about.hip = TextOf(object, "hip");
+  about.python = TextOf(object, "python");
+  about.ended = TextOf(object, "ended");
+  about.exception = TextOf(object, "exception");
+  about.package = TextOf(object, "package");
+  about.virtual_clock = TextOf(object, "clock") == "virtual";
+  about.begin_ns =
+      static_cast<int64_t>(std::min<uint64_t>(NumberOf(object, "begin_ns"), INT64_MAX));
+  if (const auto it = object.find("model"); it != object.end() && it->is_object()) {
+    about.model.name = TextOf(*it, "name");
+    about.model.parameter_count = NumberOf(*it, "parameters");
+    about.model.trainable_count = NumberOf(*it, "trainable");
+    about.model.parameter_bytes = NumberOf(*it, "bytes");
+  }
+  Assumptions(object, about.assumptions);
+  return about;
+}
+
+absl::StatusOr<std::shared_ptr<const trace::Trace>> BuildTrace(Recording recording,
+                                                               const Marks& marks,
+                                                               const About& about,
+                                                               const ReadOptions& options) {
+  absl::StatusOr<recording::History> history = recording::Reconstruct(recording);
+  if (!history.ok()) return history.status();
+  const recording::Labels labels =
+      LabelsFromMarks(recording, *history, marks, about.virtual_clock,
+                      {.blas_workspace_bytes = options.device.blas_workspace_bytes});
+  Sink sink(options, about, history->older == 0 && history->start_segments.empty());
+  recording::Emit(recording, *history, labels, sink);
+  std::vector<std::string> warnings = recording.warnings;
+  warnings.insert(warnings.end(), history->warnings.begin(), history->warnings.end());
+  return sink.Finish(warnings);
+}
+
+absl::StatusOr<Program> ReadProgram(const std::string& folder, const ReadOptions& options) {
+  Program program;
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("process-") && name.ends_with(".json")) paths.push_back(entry.path());
+    if (paths.size() == kMaxProcesses) break;
+  }
+  if (error) return absl::NotFoundError(fmt::format("'{}': {}", folder, error.message()));
+  std::sort(paths.begin(), paths.end());
+  for (const std::string& path : paths) {
+    const absl::StatusOr<std::string> text = trace::ReadWholeInput(path, kMaxAboutBytes);
+    absl::StatusOr<About> about = text.ok() ? ParseAbout(*text) : text.status();
+    if (!about.ok()) {
+      program.warnings.push_back(
+          fmt::format("'{}': {}", path, std::string(about.status().message())));
+      continue;
+    }
+    AddPlatformReport(folder, *about);
+    program.processes.push_back(*std::move(about));
+  }
+  std::stable_sort(program.processes.begin(), program.processes.end(),
+                   [](const About& x, const About& y) {
+                     return std::tie(x.rank, x.pid) < std::tie(y.rank, y.pid);
+                   });
+  for (const About& about : program.processes) {
+    absl::StatusOr<std::shared_ptr<const trace::Trace>> trace = ReadProcess(folder, about, options);
+    if (absl::IsNotFound(trace.status())) continue;  // it did not use CUDA
+    if (absl::IsCancelled(trace.status())) return trace.status();
+    if (!trace.ok()) {
+      program.warnings.push_back(
+          fmt::format("process {}: {}", about.pid, std::string(trace.status().message())));
+      continue;
+    }
+    program.runs.push_back({about, *std::move(trace)});
+  }
+  return program;
+}
+
+}  // namespace vramscope::program

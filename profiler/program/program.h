@@ -1,0 +1,66 @@
+// What `vramscope plan -- PROGRAM` and `record -- PROGRAM` left in their output folder, as traces:
+// one for every process that used CUDA. The folder is the program's, so nothing in it is trusted.
+//
+//   ASSIGN_OR_RETURN(Program program, ReadProgram(folder, {.device = profile}));
+//   for (const ProcessRun& run : program.runs) use(*run.trace);
+//
+// Thread-safe for different folders.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "profiler/program/marks.h"
+#include "profiler/recording/recording.h"
+#include "profiler/run/check_run.h"
+#include "profiler/run/device_profile.h"
+#include "profiler/trace/trace.h"
+
+namespace vramscope::program {
+
+struct ReadOptions {
+  run::DeviceProfile device;
+  bool planned = true;  // on the emulated platform: sizes are what a card would see, times modelled
+  std::string title;
+  const std::atomic<bool>* cancel = nullptr;
+};
+
+// What a process said of itself (process-PID.json).
+struct About {
+  int64_t pid = 0;
+  uint32_t rank = 0, world_size = 1;
+  std::string torch, cuda, hip, python;  // versions; `cuda` is "" in a build without it
+  std::string ended;      // "end", "enough", "exception", "exit"; "": it was killed, or still runs
+  std::string exception;  // "OutOfMemoryError: CUDA out of memory. ..."
+  std::string package;    // folder of the hooks
+  bool virtual_clock = false;
+  int64_t begin_ns = 0;  // wall clock
+  trace::ModelSummary model;
+  std::vector<run::Assumption> assumptions;
+};
+
+struct ProcessRun {
+  About about;
+  std::shared_ptr<const trace::Trace> trace;
+};
+
+struct Program {
+  std::vector<About> processes;  // all that imported torch
+  std::vector<ProcessRun> runs;  // those with a history, by rank and process
+  std::vector<std::string> warnings;
+};
+
+absl::StatusOr<Program> ReadProgram(const std::string& folder, const ReadOptions& options);
+
+// One process from its parts. kDataLoss: no JSON object, or one that is nested too deeply.
+absl::StatusOr<About> ParseAbout(std::string_view json);
+absl::StatusOr<std::shared_ptr<const trace::Trace>> BuildTrace(recording::Recording recording,
+                                                               const Marks& marks,
+                                                               const About& about,
+                                                               const ReadOptions& options);
+
+}  // namespace vramscope::program

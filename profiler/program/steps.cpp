@@ -1,0 +1,201 @@
+#include "profiler/program/steps.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace vramscope::program {
+namespace {
+
+using trace::Phase;
+
+// One of the kinds that make phases, within none of them.
+struct Scope {
+  MarkKind kind = MarkKind::kForward;
+  Edge begin, end;
+  bool trains = false;
+};
+
+std::optional<MarkKind> EndOf(MarkKind begin) {
+  switch (begin) {
+    case MarkKind::kForward:
+      return MarkKind::kForwardEnd;
+    case MarkKind::kBackward:
+      return MarkKind::kBackwardEnd;
+    case MarkKind::kOptimizer:
+      return MarkKind::kOptimizerEnd;
+    case MarkKind::kZeroGrad:
+      return MarkKind::kZeroGradEnd;
+    case MarkKind::kData:
+      return MarkKind::kDataEnd;
+    default:
+      return std::nullopt;
+  }
+}
+
+// What is open when the marks end was cut off there.
+std::vector<Scope> OutermostScopes(const Marks& marks) {
+  std::vector<Scope> scopes;
+  uint32_t depth = 0;  // of scopes of the outermost one's kind
+  const auto count = static_cast<uint32_t>(marks.rows.size());
+  for (uint32_t i = 0; i < count; ++i) {
+    const Mark& mark = marks.rows[i];
+    if (depth == 0) {
+      if (!EndOf(mark.kind)) continue;
+      // The module trains and gradients are recorded: else it is evaluated.
+      scopes.push_back(
+          {.kind = mark.kind, .begin = {i, false}, .end = {count, false}, .trains = mark.b != 0});
+      depth = 1;
+    } else if (mark.kind == scopes.back().kind) {
+      ++depth;
+    } else if (mark.kind == *EndOf(scopes.back().kind) && --depth == 0) {
+      scopes.back().end = {i, true};
+    }
+  }
+  return scopes;
+}
+
+Phase PhaseOf(const Scope& scope) {
+  switch (scope.kind) {
+    case MarkKind::kForward:
+      return scope.trains ? Phase::kForward : Phase::kEval;
+    case MarkKind::kBackward:
+      return Phase::kBackward;
+    case MarkKind::kOptimizer:
+      return Phase::kOptimizer;
+    case MarkKind::kZeroGrad:
+      return Phase::kZeroGrad;
+    default:
+      return Phase::kData;
+  }
+}
+
+// Of what lies between two scopes of one step.
+Phase Between(Phase before, Phase after) {
+  if (after == Phase::kData || after == Phase::kForward)
+    return before == Phase::kForward && after == Phase::kForward ? Phase::kForward : Phase::kData;
+  if (before == Phase::kForward && after == Phase::kBackward) return Phase::kLoss;
+  if ((before == Phase::kBackward || before == Phase::kOptimizer) && after == Phase::kOptimizer)
+    return Phase::kOptimizer;
+  return Phase::kNone;
+}
+
+class Finder {
+ public:
+  explicit Finder(const Marks& marks)
+      : scopes_(OutermostScopes(marks)), end_{static_cast<uint32_t>(marks.rows.size()), false} {
+    for (const Scope& scope : scopes_) {
+      if (PhaseOf(scope) == Phase::kForward) break;
+      zero_first_ |= scope.kind == MarkKind::kZeroGrad;
+    }
+    // Batches that are fetched for an evaluation, or for nothing, are no step's.
+    trains_.assign(scopes_.size() + 1, false);
+    for (size_t i = scopes_.size(); i-- > 0;) {
+      const Phase phase = PhaseOf(scopes_[i]);
+      trains_[i] = phase == Phase::kData || phase == Phase::kZeroGrad ? trains_[i + 1]
+                                                                      : phase != Phase::kEval;
+    }
+  }
+
+  Steps Find() {
+    for (size_t i = 0; i < scopes_.size(); ++i) {
+      const Scope& scope = scopes_[i];
+      const Phase phase = PhaseOf(scope);
+      if (open_ && Ends(i)) open_ = false;
+      if (!open_ && trains_[i]) Open(scope);
+      if (open_ && phase != Phase::kEval) {
+        Into(scope, phase);
+      } else {
+        Add(phase, scope.begin, scope.end);
+        last_end_ = scope.end;
+      }
+    }
+    for (StepSpan& step : out_.steps)
+      if (step.micro_batches.size() < 2) step.micro_batches.clear();
+    SetUp();
+    return std::move(out_);
+  }
+
+ private:
+  // Everything before the first step, or the first that is done at all.
+  void SetUp() {
+    Edge end = end_;
+    if (!out_.steps.empty()) end = out_.steps.front().begin;
+    if (!out_.phases.empty()) end = std::min(end, out_.phases.front().begin);
+    if (Edge{} < end) out_.phases.insert(out_.phases.begin(), {Phase::kSetup, {}, end});
+  }
+
+  bool Ends(size_t i) const {
+    if (!out_.steps.back().whole) return false;
+    const Scope& scope = scopes_[i];
+    if (scope.kind == MarkKind::kOptimizer) return false;
+    return scope.kind != MarkKind::kZeroGrad || zero_first_;
+  }
+
+  void Open(const Scope& scope) {
+    StepSpan step;
+    step.number = static_cast<uint32_t>(out_.steps.size());
+    // What comes between two steps is the next one's: its data.
+    const bool adjacent =
+        !out_.steps.empty() && !out_.phases.empty() && out_.phases.back().phase != Phase::kEval;
+    step.begin = adjacent ? out_.steps.back().end : scope.begin;
+    step.end = scope.end;
+    out_.steps.push_back(step);
+    last_ = {};
+    last_end_ = step.begin;
+    open_ = true;
+  }
+
+  void Into(const Scope& scope, Phase phase) {
+    StepSpan& step = out_.steps.back();
+    if (last_end_ < scope.begin) {
+      Phase gap = Between(last_, phase);
+      if (last_ == Phase::kNone) gap = Phase::kData;
+      Add(gap, last_end_, scope.begin);
+    }
+    MicroBatches(step, scope, phase);
+    Add(phase, scope.begin, scope.end);
+    step.end = last_end_ = scope.end;
+    step.whole |= phase == Phase::kOptimizer;
+    last_ = phase;
+  }
+
+  // A backward ends its micro-batch, the next begins with its batch or forward.
+  void MicroBatches(StepSpan& step, const Scope& scope, Phase phase) {
+    if (phase != Phase::kData && phase != Phase::kForward && phase != Phase::kBackward) return;
+    const bool next = step.micro_batches.empty() || (last_backward_ && phase != Phase::kBackward);
+    if (next) {
+      const Edge begin = step.micro_batches.empty() ? scope.begin : step.micro_batches.back().end;
+      step.micro_batches.push_back(
+          {static_cast<uint32_t>(step.micro_batches.size()), begin, scope.end});
+    }
+    step.micro_batches.back().end = scope.end;
+    last_backward_ = phase == Phase::kBackward;
+  }
+
+  void Add(Phase phase, Edge begin, Edge end) {
+    if (phase == Phase::kNone || end <= begin) return;
+    if (!out_.phases.empty() && out_.phases.back().phase == phase &&
+        out_.phases.back().end == begin &&
+        (out_.steps.empty() || out_.steps.back().begin != begin)) {
+      out_.phases.back().end = end;
+      return;
+    }
+    out_.phases.push_back({phase, begin, end});
+  }
+
+  const std::vector<Scope> scopes_;
+  const Edge end_;  // of all marks
+  std::vector<bool> trains_;
+  bool zero_first_ = false;
+  bool open_ = false;
+  bool last_backward_ = false;
+  Phase last_ = Phase::kNone;
+  Edge last_end_;
+  Steps out_;
+};
+
+}  // namespace
+
+Steps FindSteps(const Marks& marks) { return Finder(marks).Find(); }
+
+}  // namespace vramscope::program

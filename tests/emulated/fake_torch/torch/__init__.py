@@ -1,0 +1,65 @@
+"""As much of torch as the recorder sees, with an allocator of a few lines: for tests of `vramscope plan --` on computers without
+PyTorch. `torch.allocate(bytes)` is the program's whole work."""
+import os
+import time
+import types
+
+__version__ = os.environ.get("FAKE_TORCH_VERSION", "2.9.0+cu130")
+version = types.SimpleNamespace(cuda=os.environ.get("FAKE_TORCH_CUDA", "13.0") or None, hip=None)
+
+_entries, _blocks, _counts, _waiting = [], [], {"allocated": 0, "freed": 0}, []
+
+
+class Tensor:
+    def _itself(self, *args, **kwargs):
+        return self
+
+    item = __bool__ = isnan = isinf = any = all = nonzero = argwhere = masked_select = normal_ = uniform_ = _itself
+
+    def __getitem__(self, index):
+        return self
+
+
+isnan = isinf = any = all = nonzero = argwhere = masked_select = where = lambda *args: args[0]
+bool = uint8 = object()
+nn = types.SimpleNamespace(init=types.SimpleNamespace())
+
+
+def save(value, path):
+    with open(path, "wb") as file:
+        file.write(b"saved")
+
+
+def load(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+class _C:
+    @staticmethod
+    def _cuda_getDevice():
+        return 0
+
+    @staticmethod
+    def _cuda_memoryStats(device):
+        return {"allocation": {"all": dict(_counts)}}
+
+
+def _entry(action, address, size):
+    _entries.append({"action": action, "addr": address, "size": size, "stream": 0, "time_us": time.time_ns() // 1000,
+                     "frames": [{"name": "main", "filename": "/train.py", "line": 1}]})
+
+
+def allocate(size):
+    from torch import cuda
+
+    cuda.init()
+    address = 1 << 40 | _counts["allocated"] << 24
+    _entry("segment_alloc", address, size)
+    _entry("alloc", address, size)
+    _blocks.append((address, size))
+    _counts["allocated"] += 1
+    return address
+
+
+from torch import cuda  # noqa: E402

@@ -1,0 +1,24 @@
+import torch
+
+from torch.cuda import memory  # noqa: F401
+
+_initialized = False
+
+
+def _lazy_call(call):
+    if _initialized:
+        call()
+    else:
+        torch._waiting.append(call)
+
+
+def init():
+    global _initialized
+    if not _initialized:
+        _initialized = True
+        for call in torch._waiting:
+            call()
+
+
+def is_current_stream_capturing():
+    return False

@@ -1,0 +1,246 @@
+"""`vramscope plan -- PROGRAM` where something is wrong with the program, its torch, or the computer: a clear word, the right exit
+status, what arrived kept, nothing left running. With a stand-in for torch, so that it runs everywhere.
+
+    python3 plan_program_test.py VRAMSCOPE
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+VRAMSCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "vramscope"
+BAD_INPUT, USAGE, INTERNAL, INTERRUPTED = 3, 2, 4, 130
+
+
+class Plan(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.trace = os.path.join(self.folder.name, "out.trace")
+        self.environment = dict(os.environ, PYTHONPATH=os.path.join(HERE, "fake_torch"), VRAMSCOPE_PROGRAM_HOOKS="none",
+                                TMPDIR=self.folder.name, PYTHONDONTWRITEBYTECODE="1")
+
+    def command(self, program, *options):
+        path = os.path.join(self.folder.name, "train.py")
+        with open(path, "w") as file:
+            file.write(program)
+        return [VRAMSCOPE, "plan", *options, "-o", self.trace, "--", sys.executable, path]
+
+    def plan(self, program, *options, **environment):
+        return subprocess.run(self.command(program, *options), env={**self.environment, **environment}, capture_output=True,
+                              text=True, timeout=60)
+
+    def allocations(self):
+        info = subprocess.run([VRAMSCOPE, "info", self.trace, "--json"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(info.returncode, 0, info.stderr)
+        return json.loads(info.stdout)["allocations"]
+
+    def expect(self, result, status, *words):
+        self.assertEqual(result.returncode, status, result.stderr)
+        for word in words:
+            self.assertIn(word, result.stderr)
+
+    def nothing_left(self, mark):
+        """No process has the mark on its command line, and the scratch folder is gone."""
+        running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+        self.assertNotIn(mark, "\n".join(line for line in running.splitlines() if "ps -eo" not in line))
+        self.assertEqual([name for name in os.listdir(self.folder.name) if name.startswith("vramscope-")], [])
+
+    def test_a_program_that_ends(self):
+        result = self.plan("import torch\ntorch.allocate(4 << 20)\nprint('done')\n")
+        self.expect(result, 0, "really runs")
+        self.assertIn("done", result.stdout)
+        self.assertEqual(self.allocations(), 1)
+        self.nothing_left(self.folder.name)
+
+    def test_json_is_alone_on_standard_output(self):
+        result = self.plan("import torch\ntorch.allocate(4 << 20)\nprint('done')\n", "--json")
+        self.expect(result, 0, "done")
+        answer = json.loads(result.stdout)
+        self.assertEqual(answer["peak"]["reserved"], 4 << 20)
+        self.assertFalse(answer["measured"])
+        self.assertEqual(answer["program"]["ended"], "end")
+        self.assertEqual(len(answer["ranks"]), 1)
+        self.assertTrue(any("not filled" in a["what"] for a in answer["assumptions"]), answer["assumptions"])
+
+    def test_raises(self):
+        result = self.plan("import torch\ntorch.allocate(1 << 20)\nraise ValueError('no such batch')\n")
+        self.expect(result, BAD_INPUT, "status 1", "ValueError: no such batch")
+        self.assertEqual(self.allocations(), 1)
+
+    def test_raises_before_anything(self):
+        result = self.plan("import torch\nraise ValueError('no such batch')\n")
+        self.expect(result, BAD_INPUT, "no such batch")
+        self.assertFalse(os.path.exists(self.trace))
+
+    def test_ends_at_once(self):
+        result = self.plan("import os, torch\ntorch.allocate(1 << 20)\nos._exit(7)\n")
+        self.expect(result, BAD_INPUT, "status 7")
+        self.assertEqual(self.allocations(), 1)
+
+    def test_is_killed(self):
+        result = self.plan("import os, torch\ntorch.allocate(1 << 20)\nos.kill(os.getpid(), 9)\n")
+        self.expect(result, BAD_INPUT, "signal 9", "before any of its history was written")
+        self.nothing_left(self.folder.name)
+
+    def test_forks(self):
+        result = self.plan("import os, torch\ntorch.allocate(1 << 20)\nif os.fork() == 0:\n    torch.allocate(1 << 20)\n"
+                           "    raise SystemExit(0)\nos.wait()\ntorch.allocate(1 << 20)\n")
+        self.expect(result, 0)
+        self.assertEqual(self.allocations(), 2)
+
+    def test_a_child_that_stays(self):
+        result = self.plan("import subprocess, sys, torch\ntorch.allocate(1 << 20)\n"
+                           "subprocess.Popen(['sleep', '6543'], start_new_session=True)\n")
+        self.expect(result, 0)
+        self.nothing_left("sleep 6543")
+
+    def test_hangs_and_is_stopped(self):
+        program = "import time, torch\ntorch.allocate(1 << 20)\nprint('hanging', flush=True)\ntime.sleep(1000)\n"
+        running = subprocess.Popen(self.command(program), env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   stdin=subprocess.DEVNULL, text=True)
+        self.assertEqual(running.stdout.readline(), "hanging\n")
+        running.send_signal(signal.SIGINT)
+        _, errors = running.communicate(timeout=30)
+        self.assertEqual(running.returncode, INTERRUPTED, errors)
+        self.assertEqual(self.allocations(), 1)
+        self.nothing_left(self.folder.name)
+
+    def test_does_not_want_to_be_stopped(self):
+        program = ("import signal, time, torch\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\ntorch.allocate(1 << 20)\n"
+                   "print('hanging', flush=True)\nwhile True:\n    time.sleep(1)\n")
+        running = subprocess.Popen(self.command(program), env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   stdin=subprocess.DEVNULL, text=True)
+        self.assertEqual(running.stdout.readline(), "hanging\n")
+        start = time.monotonic()
+        for _ in range(3):
+            running.send_signal(signal.SIGINT)
+            time.sleep(0.2)
+        running.communicate(timeout=30)
+        self.assertLess(time.monotonic() - start, 20)
+        self.assertEqual(running.returncode, INTERRUPTED)
+        self.nothing_left(self.folder.name)
+
+    def test_the_parent_is_killed(self):
+        program = "import time, torch\ntorch.allocate(1 << 20)\nprint('hanging', flush=True)\ntime.sleep(1000)\n"
+        running = subprocess.Popen(self.command(program), env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                   stdin=subprocess.DEVNULL, text=True)
+        self.assertEqual(running.stdout.readline(), "hanging\n")
+        running.kill()
+        running.communicate(timeout=30)
+        for _ in range(100):
+            args = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+            if os.path.join(self.folder.name, "train.py") not in args:
+                break
+            time.sleep(0.05)
+        self.assertNotIn(os.path.join(self.folder.name, "train.py"), args)
+
+    def test_no_such_interpreter(self):
+        result = subprocess.run([VRAMSCOPE, "plan", "--", "/nowhere/python", "train.py"], env=self.environment, capture_output=True,
+                                text=True, timeout=60)
+        self.expect(result, BAD_INPUT, "/nowhere/python", "no such program")
+        self.nothing_left(self.folder.name)
+
+    def test_not_a_program(self):
+        result = subprocess.run([VRAMSCOPE, "plan", "--", HERE], env=self.environment, capture_output=True, text=True, timeout=60)
+        self.expect(result, BAD_INPUT, "cannot be started")
+
+    def test_torch_is_missing(self):
+        result = self.plan("import torch\n", PYTHONPATH="", PYTHONNOUSERSITE="1") if not _has_torch() else None
+        if result is None:
+            self.skipTest("this interpreter has torch")
+        self.expect(result, BAD_INPUT, "never imported torch", "ModuleNotFoundError")
+
+    def test_torch_is_not_imported(self):
+        self.expect(self.plan("print('hello')\n"), BAD_INPUT, "never imported torch")
+
+    def test_torch_is_for_the_processor_alone(self):
+        self.expect(self.plan("import torch\n", FAKE_TORCH_CUDA="", FAKE_TORCH_VERSION="2.9.0+cpu"), BAD_INPUT, "2.9.0+cpu",
+                    "processor alone", "pip install torch")
+
+    def test_torch_is_too_old(self):
+        self.expect(self.plan("import torch\n", FAKE_TORCH_VERSION="1.13.1+cu117"), BAD_INPUT, "1.13.1", "older than 2.0")
+
+    def test_torch_is_of_a_version_that_nobody_knows(self):
+        self.expect(self.plan("import torch\ntorch.allocate(1 << 20)\n", FAKE_TORCH_VERSION="3.7.0+cu150"), 0)
+
+    def test_cuda_is_not_used(self):
+        self.expect(self.plan("import torch\n"), BAD_INPUT, "never used CUDA")
+
+    def test_a_full_disk(self):
+        # A limit on the size of files stands for it: writing fails in the same place.
+        program = ("import resource, torch\nresource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))\n"
+                   "[torch.allocate(1 << 20) for _ in range(3000)]\n")
+        self.expect(self.plan(program), INTERNAL, "could not be written")
+
+    def test_two_at_once(self):
+        program = "import time, torch\ntorch.allocate(%d << 20)\ntime.sleep(0.5)\n"
+        both = []
+        for i in (1, 2):
+            path = os.path.join(self.folder.name, "train%d.py" % i)
+            with open(path, "w") as file:
+                file.write(program % i)
+            both.append(subprocess.Popen([VRAMSCOPE, "plan", "--json", "--", sys.executable, path], env=self.environment,
+                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        for i, running in enumerate(both, 1):
+            out, errors = running.communicate(timeout=60)
+            self.assertEqual(running.returncode, 0, errors)
+            self.assertEqual(json.loads(out)["peak"]["reserved"], i << 20)
+
+    def test_ranks(self):
+        program = ("import os, torch\nassert os.environ['WORLD_SIZE'] == '3' and os.environ['MASTER_PORT']\n"
+                   "torch.allocate(int(os.environ['RANK']) + 1 << 20)\n")
+        result = self.plan(program, "--ranks", "3", "--json")
+        self.expect(result, 0)
+        answer = json.loads(result.stdout)
+        self.assertEqual([r["peak"]["reserved"] >> 20 for r in answer["ranks"]], [1, 2, 3])
+        self.assertEqual(answer["peak"]["reserved"], 3 << 20)
+        for rank in range(3):
+            self.assertTrue(os.path.exists(self.trace.replace(".trace", ".rank%d.trace" % rank)))
+
+    def test_a_rank_that_fails_ends_all(self):
+        program = ("import os, time, torch\ntorch.allocate(1 << 20)\nif os.environ['RANK'] == '1':\n    raise ValueError('rank 1')\n"
+                   "time.sleep(1000)\n")
+        start = time.monotonic()
+        result = self.plan(program, "--ranks", "2")
+        self.expect(result, BAD_INPUT, "status 1")
+        self.assertLess(time.monotonic() - start, 30)
+        self.nothing_left(self.folder.name)
+
+    def test_usage(self):
+        for arguments in (["plan", "--"], ["plan", "--preset", "gpt2", "--", "python"], ["plan", "--steps", "3"],
+                          ["plan", "--ranks", "2", "--as-rank", "2", "--", "python"], ["record"]):
+            result = subprocess.run([VRAMSCOPE, *arguments], env=self.environment, capture_output=True, text=True, timeout=60)
+            self.expect(result, USAGE, "error")
+        result = self.plan("", "--device", "h100-smx")
+        self.expect(result, BAD_INPUT, "h100-sxm")
+
+    def test_what_it_saves_is_gone(self):
+        saved = os.path.join(self.folder.name, "model.pt")
+        program = ("import torch\ntorch.allocate(1 << 20)\ntorch.save(1, %r)\nassert torch.load(%r) == b'saved'\n" % (saved, saved))
+        result = self.plan(program, "--json")
+        self.expect(result, 0)
+        self.assertFalse(os.path.exists(saved))
+        self.assertTrue(any("scratch" in a["what"] for a in json.loads(result.stdout)["assumptions"]))
+
+    def test_the_users_own_sitecustomize_runs(self):
+        own = os.path.join(self.folder.name, "own")
+        os.makedirs(own)
+        with open(os.path.join(own, "sitecustomize.py"), "w") as file:
+            file.write("import os\nos.environ['MINE'] = 'ran'\n")
+        path = own + os.pathsep + self.environment["PYTHONPATH"]
+        result = self.plan("import os, torch\ntorch.allocate(1 << 20)\nassert os.environ['MINE'] == 'ran'\n", PYTHONPATH=path)
+        self.expect(result, 0)
+
+
+def _has_torch():
+    return subprocess.run([sys.executable, "-c", "import torch"], env=dict(os.environ, PYTHONPATH=""), capture_output=True).returncode == 0
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)

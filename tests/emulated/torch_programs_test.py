@@ -1,0 +1,190 @@
+"""Real PyTorch programs under `vramscope plan --`: the stream of requests is the program's own whatever watches it, the recordings
+of real GPUs come out event for event, and what is in memory is known.
+
+    VRAMSCOPE_TEST_PYTHONPATH=... python3 torch_programs_test.py VRAMSCOPE [SHARED]
+
+Skipped where neither VRAMSCOPE_TEST_PYTHONPATH nor this interpreter has a torch that is built for CUDA."""
+import collections
+import glob
+import json
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+VRAMSCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "vramscope"
+SHARED = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else os.path.join(HERE, "../../../shared")
+PYTHON = os.environ.get("VRAMSCOPE_TEST_PYTHON") or sys.executable
+ENVIRONMENT = dict(os.environ)
+if os.environ.get("VRAMSCOPE_TEST_PYTHONPATH"):
+    ENVIRONMENT["PYTHONPATH"] = os.environ["VRAMSCOPE_TEST_PYTHONPATH"]
+
+
+def has(module):
+    """Without importing it: a torch that lacks NVIDIA's libraries runs here."""
+    code = ("import importlib.util, os, runpy\nassert importlib.util.find_spec(%r)\n"
+            "torch = os.path.dirname(importlib.util.find_spec('torch').origin)\n"
+            "assert runpy.run_path(os.path.join(torch, 'version.py'))['cuda']\n" % module)
+    return subprocess.run([PYTHON, "-c", code], env=ENVIRONMENT, capture_output=True).returncode == 0
+
+
+TORCH = has("torch")
+
+
+class Program(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def plan(self, program, *arguments, options=(), status=0, **environment):
+        command = [VRAMSCOPE, "plan", "--json", *options, "--", PYTHON, os.path.join(HERE, "programs", program), *arguments]
+        result = subprocess.run(command, env={**ENVIRONMENT, **environment}, capture_output=True, text=True, timeout=900)
+        self.assertEqual(result.returncode, status, result.stderr[-4000:])
+        self.stderr = result.stderr
+        return json.loads(result.stdout)
+
+    def json(self, *arguments):
+        result = subprocess.run([VRAMSCOPE, *arguments, "--json"], capture_output=True, text=True, timeout=300)
+        self.assertIn(result.returncode, (0, 1), result.stderr)
+        return json.loads(result.stdout)
+
+
+def history(folder):
+    """(action, size, address, stream) of all entries in a folder that --keep kept."""
+    entries = []
+    for path in sorted(glob.glob(os.path.join(glob.escape(folder), "process-*", "history-*.pickle"))):
+        with open(path, "rb") as file:
+            for trace in pickle.load(file)["device_traces"]:
+                entries += [(e["action"], e["size"], e.get("addr"), e["stream"]) for e in trace if e["action"] != "snapshot"]
+    return entries
+
+
+class WhateverWatches(Program):
+    """The history alone, and with every hook: one stream, to the address."""
+
+    def compare(self, program, *arguments):
+        streams = []
+        for hooks in ("none", "all"):
+            kept = self.path(hooks)
+            self.plan(program, *arguments, options=("--steps", "0", "--keep", kept), VRAMSCOPE_PROGRAM_HOOKS=hooks)
+            streams.append(history(kept))
+            shutil.rmtree(kept)
+        bare, watched = streams
+        self.assertGreater(len(bare), 1000)
+        # When the interpreter ends, what is left goes in the order that the collector finds it in.
+        end = max(i for i, e in enumerate(bare) if e[0] == "alloc") + 1
+        for i, (a, b) in enumerate(zip(bare[:end], watched)):
+            self.assertEqual(a, b, "entry %d of %d" % (i, len(bare)))
+        self.assertEqual(collections.Counter(e[:2] for e in bare[end:]), collections.Counter(e[:2] for e in watched[end:]))
+
+    def test_basics(self):
+        self.compare("basics.py", "--size", "small", "--steps", "1")
+
+    def test_autocast(self):
+        self.compare("basics.py", "--size", "small", "--steps", "1", "--amp")
+
+    @unittest.skipUnless(TORCH and has("transformers"), "no transformers")
+    def test_transformers(self):
+        self.compare("causal_language_model.py", "--layers", "4")
+
+    @unittest.skipUnless(TORCH and has("transformers"), "no transformers")
+    def test_transformers_checkpointing_and_scaler(self):
+        self.compare("causal_language_model.py", "--layers", "4", "--checkpoint", "--amp", "float16", "--micro-batches", "2")
+
+
+class WhatIsKnown(Program):
+    def known(self, answer):
+        categories = answer["peak_by_category"]
+        share = 1 - categories.get("Unknown", 0) / answer["peak"]["allocated"]
+        self.assertGreaterEqual(share, 0.99, categories)
+        return categories
+
+    def test_basics(self):
+        answer = self.plan("basics.py", "--steps", "2", options=("--steps", "0", "-o", self.path("a.trace")))
+        categories = self.known(answer)
+        parameters = 4 * 423183360
+        self.assertEqual(answer["parameters"]["count"], 423183360)
+        self.assertEqual(len(answer["steps"]), 3)
+        for name, factor in (("Parameter", 1), ("Optimizer state", 2), ("Gradient", 1)):
+            self.assertLess(abs(categories[name] - factor * parameters), 0.01 * parameters, name)
+        self.assertEqual(answer["peak"]["phase"], "optimizer")
+        phases = self.json("peak", self.path("a.trace"), "--by", "phase")
+        self.assertGreater(len(phases["groups"]), 1)
+
+    @unittest.skipUnless(TORCH and has("transformers"), "no transformers")
+    def test_transformers(self):
+        answer = self.plan("causal_language_model.py", "--layers", "4", "--micro-batches", "2", options=("-o", self.path("a.trace")))
+        self.known(answer)
+        self.assertEqual(len(answer["steps"]), 2)
+        modules = {g["name"] for g in self.json("peak", self.path("a.trace"), "--by", "module")["groups"]}
+        self.assertTrue(any(name.startswith("model.layers.3.") for name in modules), modules)
+
+    def test_two_runs_are_one_trace(self):
+        for name in ("a.trace", "b.trace"):
+            self.plan("basics.py", "--size", "small", "--steps", "1", options=("--steps", "0", "-o", self.path(name)))
+        requests = [subprocess.run([VRAMSCOPE, "requests", self.path(name)], capture_output=True, timeout=300).stdout
+                    for name in ("a.trace", "b.trace")]
+        self.assertGreater(len(requests[0]), 100_000)
+        self.assertEqual(requests[0], requests[1])
+
+    def test_ends_after_as_many_steps_as_were_wanted(self):
+        answer = self.plan("basics.py", "--size", "small", "--steps", "5", options=("--steps", "3"))
+        self.assertEqual(len(answer["steps"]), 3)
+        self.assertEqual(answer["program"]["ended"], "enough")
+
+    def test_out_of_memory(self):
+        answer = self.plan("basics.py", "--context", "1024", "--size", "large",
+                           options=("--device", "rtx-3090", "-o", self.path("a.trace")), status=1)
+        self.assertIn("CUDA out of memory. Tried to allocate", self.stderr)
+        self.assertTrue(answer["out_of_memory"])
+        self.assertFalse(answer["fits"])
+        page = subprocess.run([VRAMSCOPE, "explain", self.path("a.trace"), "--page", "oom"], capture_output=True, text=True, timeout=300)
+        self.assertIn("basics.py:", page.stdout)
+
+
+class Recordings(Program):
+    """Snapshots of real GPUs, of the same programs: ../shared/snapshots."""
+
+    def recording(self, name):
+        path = os.path.join(SHARED, "snapshots", name)
+        if not os.path.exists(path):
+            self.skipTest("no %s" % path)
+        return path
+
+    def compare(self, arguments, snapshot, recording, device):
+        self.plan(arguments[0], *arguments[1:], options=("--steps", "0", "--device", device))
+        both = self.json("diff", "--requests", self.path(snapshot), recording)
+        return both["requests"]
+
+    def basics(self, context, events, *more):
+        recording = self.recording("medium_%s_%s.pickle.zst" % (context, "inference" if more else "training"))
+        requests = self.compare(["basics.py", "--context", context, "--snapshot", self.path("step.pickle"), *more], "step.pickle",
+                                recording, "rtx-4090")
+        self.assertEqual(requests["equal"], requests["total"])
+        with open(self.path("step.pickle"), "rb") as file:
+            entries = pickle.load(file)["device_traces"][0]
+        self.assertEqual(len([e for e in entries if e["action"] != "snapshot"]), events)
+
+    def test_medium_128(self):
+        self.basics("128", 19136)
+
+    def test_medium_256(self):
+        self.basics("256", 19430)
+
+    def test_medium_128_inference(self):
+        self.basics("128", 3840, "--mode", "inference")
+
+
+if __name__ == "__main__":
+    if not TORCH:
+        print("skipped: no torch for CUDA: neither VRAMSCOPE_TEST_PYTHONPATH nor %s has one" % PYTHON)
+        sys.exit(77)
+    unittest.main(verbosity=1)

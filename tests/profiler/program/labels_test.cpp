@@ -1,0 +1,146 @@
+// A training step of four blocks, written by hand, and what its marks make of it.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "profiler/program/program.h"
+#include "tests/profiler/recording/hand_made.h"
+
+namespace vramscope::program {
+namespace {
+
+using recording::Action;
+using recording::kMiB;
+using trace::Category;
+using trace::EventKind;
+using trace::Phase;
+
+constexpr uint64_t kBase = 0x7f0000000000;
+constexpr uint64_t kWorkspace = 8'519'680;
+enum Place : uint64_t { kParameter = 0, kSaved = 1, kGradient = 2, kState = 3, kGone = 4 };
+uint64_t At(uint64_t place) { return kBase + place * 16 * kMiB; }
+
+recording::Recording Step() {
+  recording::Recording r;
+  r.has_segments = true;
+  const auto alloc = [&](uint64_t place, uint64_t bytes = 2 * kMiB) {
+    Add(r, Action::kAlloc, At(place), bytes, 1000 * static_cast<int64_t>(r.entries.size()));
+  };
+  const auto free = [&](uint64_t place) {
+    const auto time = 1000 * static_cast<int64_t>(r.entries.size());
+    Add(r, Action::kFreeRequested, At(place), 2 * kMiB, time);
+    Add(r, Action::kFreeCompleted, At(place), 2 * kMiB, time);
+  };
+  Add(r, Action::kSegmentAlloc, kBase, 128 * kMiB, 0);
+  alloc(kParameter);     // request 1, in the set-up
+  alloc(kSaved);         // 2, forward
+  alloc(5, kWorkspace);  // 3, forward
+  alloc(kGradient);      // 4, backward
+  alloc(kGone);          // 5, backward, and
+  free(kGone);           // 6
+  free(kSaved);          // 7
+  alloc(kState);         // 8, optimizer
+  r.segments.push_back(recording::LargeSegment(kBase, 128 * kMiB,
+                                               {recording::Live(At(0), 16 * kMiB, 2 * kMiB),
+                                                {.address = At(1), .bytes = 16 * kMiB},
+                                                recording::Live(At(2), 16 * kMiB, 2 * kMiB),
+                                                recording::Live(At(3), 16 * kMiB, 2 * kMiB),
+                                                {.address = At(4), .bytes = 16 * kMiB},
+                                                recording::Live(At(5), 48 * kMiB, kWorkspace)}));
+  return r;
+}
+
+Marks MarksOfStep() {
+  const std::string text = fmt::format(
+      "[\"n\",0,\"layer\"]\n"
+      "[\"X\",0,0,0,0]\n"
+      "[\"F\",0,1,1000,0,0,1,1]\n[\"t\",0,1,1100,0,1,{}]\n[\"M\",0,1,1200,0,0]\n"
+      "[\"s\",0,2,2000,0,{}]\n[\"m\",0,3,3000,0]\n[\"f\",0,3,3100,0]\n"
+      "[\"B\",0,3,4000,0]\n[\"G\",0,3,4100,1,0]\n[\"r\",0,6,6000,1,{}]\n[\"t\",0,7,7000,0,3,{}]\n"
+      "[\"b\",0,7,7100,0]\n[\"O\",0,7,8000,0]\n[\"t\",0,8,8100,0,4,{}]\n[\"o\",0,8,8200,0]\n"
+      "[\"E\",0,8,9000,0]\n",
+      At(kParameter), At(kSaved) + 512, At(kSaved) + 512, At(kGradient), At(kState));
+  return ParseMarks(text).value();
+}
+
+std::shared_ptr<const trace::Trace> Built(bool virtual_clock) {
+  About about;
+  about.ended = "end";
+  about.virtual_clock = virtual_clock;
+  ReadOptions options;
+  options.device.blas_workspace_bytes = kWorkspace;
+  return BuildTrace(Step(), MarksOfStep(), about, options).value();
+}
+
+// Row of the allocation at a place.
+uint32_t Row(const trace::Trace& t, uint64_t place) {
+  const auto& addresses = t.allocations.address;
+  return static_cast<uint32_t>(std::find(addresses.begin(), addresses.end(), At(place)) -
+                               addresses.begin());
+}
+
+TEST(Labels, WhatATensorTurnsOutToBeItsBlockWasFromTheBeginning) {
+  const auto t = Built(false);
+  ASSERT_EQ(t->allocations.size(), 6u);
+  EXPECT_TRUE(t->complete) << t->end_message;
+  EXPECT_TRUE(t->warnings.empty());
+  const auto birth = [&](uint64_t place) { return t->allocations.birth_category[Row(*t, place)]; };
+  EXPECT_EQ(birth(kParameter), Category::kParameter);
+  EXPECT_EQ(birth(kSaved), Category::kTemporary);
+  EXPECT_EQ(birth(kGradient), Category::kGradient);
+  EXPECT_EQ(birth(kState), Category::kOptimizerState);
+  EXPECT_EQ(birth(kGone), Category::kAutogradDetail);
+  EXPECT_EQ(birth(5), Category::kWorkspace);
+}
+
+TEST(Labels, SavedTensorsAreActivationsWhileAutogradKeepsThem) {
+  const auto t = Built(false);
+  ASSERT_EQ(t->retags.size(), 2u);
+  EXPECT_EQ(t->retags.allocation[0].value, Row(*t, kSaved));
+  EXPECT_EQ(t->retags.to[0], Category::kActivation);
+  EXPECT_EQ(t->retags.to[1], Category::kTemporary);
+  // Saved after its alloc and before the next one, released before its free.
+  EXPECT_LT(t->retags.event[0], t->allocations.alloc_event[Row(*t, 5)]);
+  EXPECT_LT(t->retags.event[1], t->allocations.free_requested_event[Row(*t, kSaved)]);
+  EXPECT_GT(t->retags.event[1], t->allocations.free_event[Row(*t, kGone)]);
+}
+
+TEST(Labels, PhasesStepsAndModules) {
+  const auto t = Built(false);
+  const trace::AllocationTable& a = t->allocations;
+  EXPECT_EQ(a.phase[Row(*t, kParameter)], Phase::kSetup);
+  EXPECT_EQ(a.step[Row(*t, kParameter)], -1);
+  EXPECT_EQ(a.phase[Row(*t, kSaved)], Phase::kForward);
+  EXPECT_EQ(a.step[Row(*t, kSaved)], 0);
+  EXPECT_EQ(a.phase[Row(*t, kGradient)], Phase::kBackward);
+  EXPECT_EQ(a.phase[Row(*t, kState)], Phase::kOptimizer);
+  EXPECT_EQ(t->String(a.module[Row(*t, kSaved)]), "layer");
+  EXPECT_EQ(t->String(a.module[Row(*t, kGradient)]), "layer");
+  EXPECT_EQ(t->String(a.module[Row(*t, kState)]), "");
+  EXPECT_EQ(t->recording_begin, trace::kNoEvent);
+}
+
+TEST(Labels, TheVirtualClockIsTheMarks) {
+  const auto t = Built(true);
+  EXPECT_TRUE(t->info.has_times);
+  const int64_t parameter = t->allocations.begin_ns[Row(*t, kParameter)];
+  EXPECT_GT(parameter, 0);
+  EXPECT_LT(parameter, 1000);
+  EXPECT_GT(t->allocations.begin_ns[Row(*t, kState)], 8000);
+  EXPECT_LE(t->allocations.begin_ns[Row(*t, kState)], 8100);
+}
+
+// A program that was killed leaves a trace of what arrived.
+TEST(Labels, WithoutAnEndTheTraceIsNotComplete) {
+  Marks marks = MarksOfStep();
+  marks.rows.resize(5);
+  const auto t = BuildTrace(Step(), marks, {}, {}).value();
+  EXPECT_FALSE(t->complete);
+  EXPECT_EQ(t->allocations.size(), 6u);
+  EXPECT_EQ(t->allocations.phase[Row(*t, kState)], Phase::kForward);
+}
+
+}  // namespace
+}  // namespace vramscope::program

@@ -1,0 +1,56 @@
+#include "profiler/program/marks.h"
+
+#include <gtest/gtest.h>
+
+namespace vramscope::program {
+namespace {
+
+TEST(Marks, ReadsMarksAndTheirNames) {
+  const absl::StatusOr<Marks> marks = ParseMarks(
+      "[\"n\",0,\"model.layers.0\"]\n[\"M\",0,12,1700000000000000001,0,0]\n[\"G\",1,13,5,2,-1]\n"
+      "[\"t\",0,14,6,0,3,140000000000]\n");
+  ASSERT_TRUE(marks.ok());
+  EXPECT_EQ(marks->unreadable, 0u);
+  ASSERT_EQ(marks->rows.size(), 3u);
+  EXPECT_EQ(marks->rows[0].kind, MarkKind::kModule);
+  EXPECT_EQ(marks->rows[0].requests, 12u);
+  EXPECT_EQ(marks->rows[0].time_ns, 1'700'000'000'000'000'001);
+  EXPECT_EQ(marks->Name(marks->rows[0].a), "model.layers.0");
+  EXPECT_EQ(marks->rows[1].device, 1);
+  EXPECT_EQ(marks->rows[1].thread, 2u);
+  EXPECT_EQ(marks->rows[1].a, UINT64_MAX);
+  EXPECT_EQ(marks->Name(marks->rows[1].a), "");
+  EXPECT_EQ(marks->rows[2].a, 3u);
+  EXPECT_EQ(marks->rows[2].b, 140'000'000'000u);
+}
+
+TEST(Marks, TextIsUnescaped) {
+  const absl::StatusOr<Marks> marks = ParseMarks(R"(["n",0,"a\"b\\c"])"
+                                                 "\n");
+  ASSERT_TRUE(marks.ok());
+  ASSERT_EQ(marks->names.size(), 1u);
+  EXPECT_EQ(marks->names[0], "a\"b\\c");
+}
+
+// A line that is none leaves the others as they are.
+TEST(Marks, WhatIsNoMarkIsCounted) {
+  for (const char* line :
+       {"", "[]", "[\"M\"]", "[\"M\",0,1,2]", "[\"q\",0,1,2,3]", "[\"M\",256,1,2,3]",
+        "[\"M\",0,1,2,3", "[\"M\",0,1,2,3]x", "[\"M\",0,1,2,3,4,5,6,7]", "[\"n\",1,\"skipped 0\"]",
+        "[\"n\",0,\"open", "[\"M\",0,99999999999999999999,2,3]", "{\"M\":1}"}) {
+    const absl::StatusOr<Marks> marks = ParseMarks(std::string(line) + "\n[\"B\",0,1,2,0]\n");
+    ASSERT_TRUE(marks.ok());
+    EXPECT_EQ(marks->unreadable, 1u) << line;
+    EXPECT_EQ(marks->rows.size(), 1u) << line;
+  }
+}
+
+TEST(Marks, ALineThatIsCutIsTheLastOne) {
+  const absl::StatusOr<Marks> marks = ParseMarks("[\"B\",0,1,2,0]\n[\"b\",0,1,");
+  ASSERT_TRUE(marks.ok());
+  EXPECT_EQ(marks->rows.size(), 1u);
+  EXPECT_EQ(marks->unreadable, 1u);
+}
+
+}  // namespace
+}  // namespace vramscope::program

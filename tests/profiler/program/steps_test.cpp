@@ -1,0 +1,78 @@
+#include "profiler/program/steps.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace vramscope::program {
+namespace {
+
+// One letter a mark; "Ff" is a forward that trains, "(f" one that does not.
+Marks Written(std::string_view kinds) {
+  Marks marks;
+  for (const char c : kinds) {
+    Mark mark;
+    mark.kind = c == '(' ? MarkKind::kForward : static_cast<MarkKind>(c);
+    mark.b = c == 'F';
+    marks.rows.push_back(mark);
+  }
+  return marks;
+}
+
+// "forward 2-3": from before mark 2 to behind mark 3.
+std::string Text(const Steps& steps) {
+  const auto edge = [](const Edge& e) { return fmt::format("{}{}", e.behind ? "" : "<", e.mark); };
+  std::string text;
+  for (const StepSpan& s : steps.steps) {
+    text += fmt::format("[{} {}-{}", s.number, edge(s.begin), edge(s.end));
+    for (const MicroBatchSpan& m : s.micro_batches)
+      text += fmt::format(" #{} {}-{}", m.number, edge(m.begin), edge(m.end));
+    text += "] ";
+  }
+  for (const PhaseSpan& p : steps.phases)
+    text +=
+        fmt::format("{} {}-{}, ", std::string(trace::Name(p.phase)), edge(p.begin), edge(p.end));
+  return text;
+}
+
+TEST(Steps, APlainLoop) {
+  // Two steps; gradients are set to zero at the end of each.
+  EXPECT_EQ(Text(FindSteps(Written("XFfBbOoZzFfBbOoZz"))),
+            "[0 <1-8] [1 8-16] setup <0-<1, forward <1-2, loss 2-<3, backward <3-4, optimizer "
+            "4-6, zero_grad <7-8, data 8-<9, forward <9-10, loss 10-<11, backward <11-12, "
+            "optimizer 12-14, zero_grad <15-16, ");
+}
+
+TEST(Steps, GradientsSetToZeroFirst) {
+  const std::string text = Text(FindSteps(Written("XZzFfBbOoZzFfBbOo")));
+  EXPECT_EQ(text.substr(0, 19), "[0 <1-8] [1 8-16] s") << text;
+}
+
+TEST(Steps, MicroBatches) {
+  const std::string text = Text(FindSteps(Written("XFfBbFfBbOo")));
+  EXPECT_EQ(text.substr(0, text.find(']')), "[0 <1-10 #0 <1-4 #1 4-8") << text;
+}
+
+TEST(Steps, AnEvaluationIsNoStep) {
+  EXPECT_EQ(Text(FindSteps(Written("X(f(f"))), "setup <0-<1, eval <1-2, eval <3-4, ");
+}
+
+TEST(Steps, ARecomputationInBackwardIsBackward) {
+  const std::string text = Text(FindSteps(Written("XFfBFfBbbOo")));
+  EXPECT_NE(text.find("backward <3-8"), std::string::npos) << text;
+}
+
+TEST(Steps, WhatIsCutOffIsOpenToTheEnd) {
+  EXPECT_EQ(Text(FindSteps(Written("XFfB"))),
+            "[0 <1-<4] setup <0-<1, forward <1-2, loss 2-<3, backward <3-<4, ");
+  EXPECT_EQ(Text(FindSteps(Written("X"))), "setup <0-<1, ");
+  EXPECT_EQ(Text(FindSteps(Written(""))), "");
+}
+
+TEST(Steps, EndsWithoutBeginsAreNothing) {
+  EXPECT_EQ(Text(FindSteps(Written("fboz"))), "setup <0-<4, ");
+}
+
+}  // namespace
+}  // namespace vramscope::program
