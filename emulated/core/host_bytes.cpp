@@ -12,6 +12,18 @@ thread_local std::vector<int64_t> answers;  // the oldest last
 
 }  // namespace
 
+HostBytes::Ranges::iterator HostBytes::Put(uint64_t address, const Range& range) {
+  bytes_ += range.bytes;
+  fleeting_ += range.kept ? 0 : 1;
+  return ranges_.insert_or_assign(address, range).first;
+}
+
+HostBytes::Ranges::iterator HostBytes::Drop(Ranges::iterator it) {
+  bytes_ -= it->second.bytes;
+  fleeting_ -= it->second.kept ? 0 : 1;
+  return ranges_.erase(it);
+}
+
 void HostBytes::Remove(uint64_t address, uint64_t bytes, bool kept_too) {
   if (bytes == 0 || ranges_.empty()) {
     return;
@@ -28,34 +40,23 @@ void HostBytes::Remove(uint64_t address, uint64_t bytes, bool kept_too) {
       ++it;
       continue;
     }
-    it = ranges_.erase(it);
-    bytes_ -= range.bytes;
+    it = Drop(it);
     if (first < address) {
-      ranges_[first] = {address - first, range.age, range.kept};
-      bytes_ += address - first;
+      Put(first, {address - first, range.age, range.kept});
     }
     if (last > end) {
-      it = std::next(ranges_.insert_or_assign(end, Range{last - end, range.age, range.kept}).first);
-      bytes_ += last - end;
+      it = std::next(Put(end, {last - end, range.age, range.kept}));
     }
   }
 }
 
 void HostBytes::Insert(uint64_t address, uint64_t bytes, bool kept) {
   Remove(address, bytes, true);
-  ranges_[address] = {bytes, ++age_, kept};
-  bytes_ += bytes;
-  only_kept_ = only_kept_ && kept;
-  StayWithinBudget();
-}
-
-void HostBytes::StayWithinBudget() {
+  Put(address, {bytes, ++age_, kept});
   while (bytes_ > kBudget && ranges_.size() > 1) {
-    const auto oldest =
-        std::min_element(ranges_.begin(), ranges_.end(),
-                         [](const auto& a, const auto& b) { return a.second.age < b.second.age; });
-    bytes_ -= oldest->second.bytes;
-    ranges_.erase(oldest);
+    Drop(std::min_element(ranges_.begin(), ranges_.end(), [](const auto& a, const auto& b) {
+      return a.second.age < b.second.age;
+    }));
   }
 }
 
@@ -152,29 +153,23 @@ void HostBytes::Overwritten(uint64_t address, uint64_t bytes) {
 void HostBytes::Freed(uint64_t address, uint64_t bytes) { Overwritten(address, bytes); }
 
 void HostBytes::Launched(std::span<const uint64_t> pointers, uint64_t extent) {
-  std::lock_guard lock(mutex_);
-  if (only_kept_) {
+  if (!HasFleeting()) {
     return;
   }
+  std::lock_guard lock(mutex_);
   for (const uint64_t pointer : pointers) {
     Remove(pointer, extent, false);
   }
 }
 
 void HostBytes::LaunchedUnknown() {
-  std::lock_guard lock(mutex_);
-  if (only_kept_) {
+  if (!HasFleeting()) {
     return;
   }
+  std::lock_guard lock(mutex_);
   for (auto it = ranges_.begin(); it != ranges_.end();) {
-    if (it->second.kept) {
-      ++it;
-    } else {
-      bytes_ -= it->second.bytes;
-      it = ranges_.erase(it);
-    }
+    it = it->second.kept ? std::next(it) : Drop(it);
   }
-  only_kept_ = true;
 }
 
 uint64_t HostBytes::known_bytes() const {

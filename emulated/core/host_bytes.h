@@ -47,7 +47,7 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   void LaunchedUnknown();
 
   // Whether there is anything that a launch could make unknown.
-  bool HasFleeting() const { return !only_kept_.load(std::memory_order_relaxed); }
+  bool HasFleeting() const { return fleeting_.load(std::memory_order_relaxed) > 0; }
   uint64_t known_bytes() const;
 
  private:
@@ -60,13 +60,14 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   void Remove(uint64_t address, uint64_t bytes, bool kept_too);
   void Insert(uint64_t address, uint64_t bytes, bool kept);
   bool KnownLocked(uint64_t address, uint64_t bytes) const;
-  void StayWithinBudget();
+  Ranges::iterator Put(uint64_t address, const Range& range);
+  Ranges::iterator Drop(Ranges::iterator it);
 
   mutable std::mutex mutex_;
   Ranges ranges_;
   uint64_t bytes_ = 0;
   uint64_t age_ = 0;
-  std::atomic<bool> only_kept_{true};  // nothing for a launch to forget
+  std::atomic<uint64_t> fleeting_{0};  // ranges that are not kept
 };
 
 }  // namespace vramscope::emulated

@@ -65,7 +65,8 @@ Memory::Memory(std::span<const Card> cards, Placement placement, OnFreed on_free
       device.limit = 0;
     }
     const uint64_t base = RoundUp(mapped, AddressSpace::kGranule);
-    device.mapped = mapped == 0 ? 0 : base;
+    device.mapped = mapped;
+    device.mapped_bytes = mapped == 0 ? 0 : span + AddressSpace::kGranule;
     device.addresses = std::make_unique<AddressSpace>(base, mapped == 0 ? 0 : span, placement);
     wanted += span + (uint64_t{1} << 30);
     devices_.push_back(std::move(device));
@@ -74,7 +75,9 @@ Memory::Memory(std::span<const Card> cards, Placement placement, OnFreed on_free
 
 Memory::~Memory() {
   for (const Device& device : devices_) {
-    munmap(reinterpret_cast<void*>(device.addresses->base()), device.addresses->span());
+    if (device.mapped != 0) {
+      munmap(reinterpret_cast<void*>(device.mapped), device.mapped_bytes);
+    }
   }
   for (const auto& [address, bytes] : reserved_) {
     munmap(reinterpret_cast<void*>(address), bytes);

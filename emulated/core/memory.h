@@ -82,7 +82,7 @@ class VRAMSCOPE_EMULATED_API Memory {
 
  private:
   struct Device {
-    uint64_t mapped = 0;  // where its addresses begin; 0: there are none
+    uint64_t mapped = 0, mapped_bytes = 0;  // what the system gave for its addresses; 0: nothing
     uint64_t total = 0, limit = 0, used = 0, most_used = 0;
     std::unique_ptr<AddressSpace> addresses;
     std::map<uint64_t, uint64_t> blocks;  // address -> bytes

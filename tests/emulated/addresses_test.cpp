@@ -1,0 +1,58 @@
+#include "emulated/core/addresses.h"
+
+#include <gtest/gtest.h>
+
+namespace vramscope::emulated {
+namespace {
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr uint64_t kBase = uint64_t{1} << 40, kSpan = uint64_t{1} << 30;
+
+TEST(Addresses, AscendingTakesTheLowestHole) {
+  AddressSpace space(kBase, kSpan, Placement::kAscending);
+  const uint64_t first = space.Take(2 * kMiB), second = space.Take(20 * kMiB);
+  EXPECT_EQ(first, kBase);
+  EXPECT_EQ(second, kBase + 2 * kMiB);
+  space.Give(first, 2 * kMiB);
+  EXPECT_EQ(space.Take(4 * kMiB), kBase + 22 * kMiB);  // the hole is too small
+  EXPECT_EQ(space.Take(1), kBase);
+}
+
+TEST(Addresses, DescendingCutsChunksFromAbove) {
+  AddressSpace space(kBase, kSpan, Placement::kDescending);
+  const uint64_t end = kBase + kSpan;
+  // A small request opens a chunk of 32 MiB at the top; the next small ones lie behind it.
+  EXPECT_EQ(space.Take(2 * kMiB), end - 32 * kMiB);
+  EXPECT_EQ(space.Take(20 * kMiB), end - 30 * kMiB);
+  // What does not fit there any more opens the next one below.
+  EXPECT_EQ(space.Take(20 * kMiB), end - 64 * kMiB);
+  EXPECT_EQ(space.Take(10 * kMiB), end - 44 * kMiB);
+  // The lowest rest that is large enough is taken first.
+  EXPECT_EQ(space.Take(2 * kMiB), end - 34 * kMiB);
+}
+
+TEST(Addresses, NeighbouringHolesBecomeOne) {
+  for (const Placement placement : {Placement::kAscending, Placement::kDescending}) {
+    AddressSpace space(kBase, kSpan, placement);
+    const uint64_t a = space.Take(16 * kMiB), b = space.Take(16 * kMiB);
+    const uint64_t c = space.Take(32 * kMiB);
+    ASSERT_NE(c, 0u);
+    space.Give(b, 16 * kMiB);
+    space.Give(a, 16 * kMiB);
+    EXPECT_EQ(space.Take(32 * kMiB), std::min(a, b));
+  }
+}
+
+TEST(Addresses, FullAndImpossible) {
+  for (const Placement placement : {Placement::kAscending, Placement::kDescending}) {
+    AddressSpace space(kBase, 64 * kMiB, placement);
+    EXPECT_EQ(space.Take(0), 0u);
+    EXPECT_EQ(space.Take(65 * kMiB), 0u);
+    EXPECT_EQ(space.Take(~uint64_t{0}), 0u);
+    EXPECT_NE(space.Take(64 * kMiB), 0u);
+    EXPECT_EQ(space.Take(1), 0u);
+  }
+}
+
+}  // namespace
+}  // namespace vramscope::emulated

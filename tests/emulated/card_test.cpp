@@ -1,0 +1,67 @@
+#include "emulated/core/card.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace vramscope::emulated {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kCard[] =
+    "name=NVIDIA H100 80GB HBM3;memory_bytes=85017755648;context_bytes=702545920;sm_count=132;"
+    "max_threads_per_sm=2048;compute_capability=90;l2_bytes=52428800;bandwidth_bytes_per_s=3.35e12;"
+    "fp32_flops=66.9e12;tf32_flops=494.7e12;bf16_flops=989.4e12;boost_mhz=1980;bus_bits=5120";
+
+TEST(Card, ReadsALine) {
+  std::string problem;
+  const auto card = ParseCard(kCard, &problem);
+  ASSERT_TRUE(card) << problem;
+  EXPECT_EQ(card->name, "NVIDIA H100 80GB HBM3");
+  EXPECT_EQ(card->memory_bytes, 85017755648u);
+  EXPECT_EQ(card->sm_count, 132);
+  EXPECT_EQ(card->major(), 9);
+  EXPECT_DOUBLE_EQ(card->bandwidth_bytes_per_s, 3.35e12);
+  EXPECT_EQ(ArchitectureOf(*card).shared_per_block_most, 227 * 1024);
+}
+
+TEST(Card, WhatIsWrongIsNamed) {
+  std::string problem;
+  EXPECT_FALSE(ParseCard("name=X", &problem));
+  EXPECT_THAT(problem, HasSubstr("memory_bytes"));
+  EXPECT_FALSE(ParseCard("", &problem));
+  EXPECT_THAT(problem, HasSubstr("name"));
+  EXPECT_FALSE(ParseCard("name=X;memory_bytes", &problem));
+  EXPECT_THAT(problem, HasSubstr("'='"));
+  for (const char* value : {"-1", "1e40", "nan", "inf", "12x", ""}) {
+    EXPECT_FALSE(ParseCard(std::string("name=X;memory_bytes=") + value, &problem)) << value;
+    EXPECT_THAT(problem, HasSubstr("memory_bytes"));
+  }
+  EXPECT_FALSE(ParseCard(std::string(kCard) + ";context_bytes=9e10", &problem));
+  EXPECT_THAT(problem, HasSubstr("context_bytes"));
+}
+
+TEST(Card, KeysOfALaterVersionAreSkipped) {
+  std::string problem;
+  EXPECT_TRUE(ParseCard(std::string(kCard) + ";nvlinks=18", &problem)) << problem;
+}
+
+TEST(Cards, ALineACardAndTheLastOneAgain) {
+  std::string problem;
+  const std::string lines = std::string(kCard) +
+                            "\n\nname=Small;memory_bytes=8e9;sm_count=20;"
+                            "max_threads_per_sm=1536;compute_capability=86\n";
+  EXPECT_EQ(ParseCards(lines, 0, &problem).size(), 2u);
+  const auto four = ParseCards(lines, 4, &problem);
+  ASSERT_EQ(four.size(), 4u);
+  EXPECT_EQ(four[0].sm_count, 132);
+  EXPECT_EQ(four[3].name, "Small");
+  EXPECT_EQ(ParseCards(lines, 1, &problem).size(), 1u);
+  EXPECT_TRUE(ParseCards(lines, 100000, &problem).empty());
+  EXPECT_TRUE(ParseCards("\n \n", 2, &problem).empty());
+  EXPECT_TRUE(ParseCards(lines + "name=bad\n", 0, &problem).empty());
+  EXPECT_THAT(problem, HasSubstr("line 3"));
+}
+
+}  // namespace
+}  // namespace vramscope::emulated

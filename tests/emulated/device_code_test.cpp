@@ -1,0 +1,267 @@
+// Cubins and fat binaries that are made here, whole and damaged.
+#include "emulated/core/device_code.h"
+
+#include <gtest/gtest.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+namespace vramscope::emulated {
+namespace {
+
+using Buffer = std::vector<unsigned char>;
+
+template <typename T>
+void Put(Buffer* out, T value) {
+  const size_t at = out->size();
+  out->resize(at + sizeof value);
+  std::memcpy(out->data() + at, &value, sizeof value);
+}
+template <typename T>
+void Set(Buffer* out, size_t at, T value) {
+  std::memcpy(out->data() + at, &value, sizeof value);
+}
+
+// An ELF file of sections as nvcc writes them for one kernel "k".
+Buffer Cubin(int registers, int shared) {
+  struct Made {
+    std::string name;
+    uint32_t type = 1, information = 0, link = 0;
+    Buffer content;
+    uint64_t bytes = 0;
+  };
+  Buffer strings{0, 'k', 0}, symbols(24), global, own;
+  Put<uint32_t>(&symbols, 1);  // a symbol: its name, and nothing else that is read
+  symbols.resize(48);
+  const auto attribute = [](Buffer* to, unsigned char number, std::vector<uint32_t> values) {
+    to->insert(to->end(), {4, number});
+    Put<uint16_t>(to, static_cast<uint16_t>(values.size() * 4));
+    for (const uint32_t value : values) {
+      Put(to, value);
+    }
+  };
+  attribute(&global, 0x2f, {1, static_cast<uint32_t>(registers)});
+  attribute(&global, 0x11, {1, 40});
+  attribute(&own, 0x17, {0, 0, 8u << 18});              // the first parameter: 8 bytes
+  attribute(&own, 0x17, {0, 1 | 8u << 16, 24u << 18});  // the second: 24, at 8
+  attribute(&own, 0x05, {256, 1, 1});
+  own.insert(own.end(), {3, 0x19, 32, 0});
+  const std::vector<Made> sections = {{"", 0, 0, 0, {}, 0},
+                                      {".shstrtab", 3, 0, 0, {}, 0},
+                                      {".strtab", 3, 0, 0, strings, 0},
+                                      {".symtab", 2, 0, 2, symbols, 0},
+                                      {".nv.info", 0x70000000, 0, 3, global, 0},
+                                      {".nv.info.k", 0x70000000, 0, 3, own, 0},
+                                      {".text.k", 1, 7u << 24, 3, Buffer(128), 0},
+                                      {".nv.shared.k", 8, 0, 0, {}, static_cast<uint64_t>(shared)}};
+  Buffer out(64), names;
+  std::vector<uint32_t> name_at;
+  for (const Made& section : sections) {
+    name_at.push_back(static_cast<uint32_t>(names.size()));
+    names.insert(names.end(), section.name.begin(), section.name.end());
+    names.push_back(0);
+  }
+  std::vector<std::pair<uint64_t, uint64_t>> places;
+  for (const Made& section : sections) {
+    const Buffer& content = section.name == ".shstrtab" ? names : section.content;
+    places.emplace_back(out.size(), content.empty() ? section.bytes : content.size());
+    out.insert(out.end(), content.begin(), content.end());
+  }
+  const uint64_t table = out.size();
+  for (size_t i = 0; i < sections.size(); ++i) {
+    const size_t at = out.size();
+    out.resize(at + 64);
+    Set(&out, at, name_at[i]);
+    Set(&out, at + 4, sections[i].type);
+    Set(&out, at + 24, places[i].first);
+    Set(&out, at + 32, places[i].second);
+    Set(&out, at + 40, sections[i].link);
+    Set(&out, at + 44, sections[i].information);
+  }
+  std::memcpy(out.data(),
+              "\x7f"
+              "ELF\x02\x01\x01",
+              7);
+  Set<uint64_t>(&out, 0x28, table);
+  Set<uint16_t>(&out, 0x3a, 64);
+  Set<uint16_t>(&out, 0x3c, static_cast<uint16_t>(sections.size()));
+  Set<uint16_t>(&out, 0x3e, 1);
+  return out;
+}
+
+Buffer Zstd(const Buffer& in) {
+  Buffer out(ZSTD_compressBound(in.size()));
+  out.resize(ZSTD_compress(out.data(), out.size(), in.data(), in.size(), 3));
+  return out;
+}
+
+// LZ4 with one match: the file's zeros are many.
+Buffer Lz4(const Buffer& in) {
+  Buffer out;
+  size_t literals = 0;  // up to the first run of 64 zeros
+  while (literals + 64 < in.size() &&
+         !std::all_of(in.begin() + literals, in.begin() + literals + 64,
+                      [](unsigned char c) { return c == 0; })) {
+    ++literals;
+  }
+  ++literals;  // one zero to copy from
+  const auto length = [&](size_t value) {
+    for (value -= 15; value >= 255; value -= 255) {
+      out.push_back(255);
+    }
+    out.push_back(static_cast<unsigned char>(value));
+  };
+  out.push_back(0xff);
+  length(std::max<size_t>(literals, 15));
+  out.insert(out.end(), in.begin(), in.begin() + literals);
+  Put<uint16_t>(&out, 1);  // one byte back
+  const size_t run = 60;
+  length(run - 4);
+  const size_t rest = in.size() - literals - run;
+  out.push_back(0xf0);
+  length(rest);
+  out.insert(out.end(), in.end() - static_cast<ptrdiff_t>(rest), in.end());
+  return out;
+}
+
+struct Part {
+  uint16_t kind = 2;
+  uint32_t architecture = 80;
+  uint64_t flags = 0x11;
+  Buffer content;
+  uint64_t unpacked = 0;
+};
+
+Buffer FatBinary(const std::vector<Part>& parts) {
+  Buffer body;
+  for (const Part& part : parts) {
+    const size_t padded = (part.content.size() + 7) / 8 * 8;
+    Put<uint16_t>(&body, part.kind);
+    Put<uint16_t>(&body, 0x101);
+    Put<uint32_t>(&body, 64);
+    Put<uint64_t>(&body, padded);
+    Put<uint32_t>(&body, part.unpacked ? static_cast<uint32_t>(part.content.size()) : 0);
+    Put<uint64_t>(&body, 0);
+    Put<uint32_t>(&body, part.architecture);
+    Put<uint64_t>(&body, 0);
+    Put<uint64_t>(&body, part.flags);
+    Put<uint64_t>(&body, 0);
+    Put<uint64_t>(&body, part.unpacked);
+    body.insert(body.end(), part.content.begin(), part.content.end());
+    body.resize(body.size() + padded - part.content.size());
+  }
+  Buffer out;
+  Put<uint32_t>(&out, 0xba55ed50);
+  Put<uint16_t>(&out, 1);
+  Put<uint16_t>(&out, 16);
+  Put<uint64_t>(&out, body.size());
+  out.insert(out.end(), body.begin(), body.end());
+  return out;
+}
+
+void ExpectKernel(DeviceCode code, int registers, int shared) {
+  ReadKernels(&code);
+  ASSERT_TRUE(code.kernels.contains("k")) << code.problem;
+  const KernelFacts& facts = code.kernels["k"];
+  EXPECT_TRUE(facts.read);
+  EXPECT_EQ(facts.registers, registers);
+  EXPECT_EQ(facts.static_shared, shared);
+  EXPECT_EQ(facts.local_bytes, 40);
+  EXPECT_EQ(facts.most_threads, 256);
+  EXPECT_EQ(facts.parameter_bytes, 32);
+  EXPECT_EQ(facts.parameters, (std::vector<uint16_t>{8, 24}));
+}
+
+TEST(DeviceCode, ReadsACubin) {
+  const Buffer cubin = Cubin(90, 3072);
+  EXPECT_EQ(ImageBytes(cubin.data()), cubin.size());
+  ExpectKernel(LookAtImage(cubin.data(), 80), 90, 3072);
+}
+
+TEST(DeviceCode, OldFilesSayRegistersInTheSectionHeader) {
+  Buffer cubin = Cubin(90, 0);
+  for (size_t i = 0; i + 4 < cubin.size(); ++i) {  // no such attribute any more
+    if (cubin[i] == 4 && cubin[i + 1] == 0x2f && cubin[i + 2] == 8) {
+      cubin[i + 1] = 0x7f;
+    }
+  }
+  DeviceCode code = LookAtImage(cubin.data(), 80);
+  ReadKernels(&code);
+  EXPECT_EQ(code.kernels["k"].registers, 7);
+}
+
+TEST(DeviceCode, UnpacksBothCompressions) {
+  const Buffer cubin = Cubin(50, 64);
+  const Buffer packed = FatBinary(
+      {{.architecture = 80, .flags = 0x2011, .content = Lz4(cubin), .unpacked = cubin.size()},
+       {.architecture = 90, .flags = 0x8011, .content = Zstd(cubin), .unpacked = cubin.size()}});
+  ExpectKernel(LookAtImage(packed.data(), 80), 50, 64);
+  ExpectKernel(LookAtImage(packed.data(), 90), 50, 64);
+}
+
+TEST(DeviceCode, ChoosesWhatTheCardRuns) {
+  const Buffer cubin = Cubin(50, 0);
+  const Buffer fat = FatBinary({{.architecture = 75, .content = cubin},
+                                {.architecture = 80, .content = cubin},
+                                {.architecture = 86, .content = cubin},
+                                {.architecture = 90, .content = cubin},
+                                {.architecture = 90, .flags = 0x100011, .content = cubin},
+                                {.architecture = 103, .flags = 0x100011, .content = cubin}});
+  const auto chosen = [&](int capability) {
+    const DeviceCode code = LookAtImage(fat.data(), capability);
+    return code.runs ? code.architecture : -1;
+  };
+  EXPECT_EQ(chosen(75), 75);
+  EXPECT_EQ(chosen(80), 80);
+  EXPECT_EQ(chosen(89), 86);  // none of its own: the newest of its generation
+  EXPECT_EQ(chosen(90), 90);
+  EXPECT_EQ(chosen(103), 103);
+  EXPECT_EQ(chosen(70), -1);
+  EXPECT_EQ(chosen(100), -1);  // code of 10.3 alone does not run on 10.0
+  const Buffer with_ptx = FatBinary({{.architecture = 80, .content = cubin},
+                                     {.kind = 1, .architecture = 80, .content = Buffer(16)}});
+  const DeviceCode compiled = LookAtImage(with_ptx.data(), 120);
+  EXPECT_TRUE(compiled.runs);
+  EXPECT_EQ(compiled.architecture, 120);
+  EXPECT_EQ(compiled.ptx_architecture, 80);
+}
+
+TEST(DeviceCode, NothingKnownIsNoError) {
+  DeviceCode code = LookAtImage(nullptr, 80);
+  EXPECT_TRUE(code.runs);
+  ReadKernels(&code);
+  EXPECT_FALSE(code.problem.empty());
+  const char ptx[] = ".version 8.0\n.target sm_80\n";
+  EXPECT_EQ(ImageBytes(ptx), 0u);
+  EXPECT_TRUE(LookAtImage(ptx, 80).runs);
+}
+
+// Everything from outside is hostile: whatever is damaged, nothing beyond the bytes is read (the
+// address sanitizer's run of this test says so) and nothing large is allocated.
+TEST(DeviceCode, DamagedFiles) {
+  const Buffer cubin = Cubin(50, 64);
+  const Buffer fat = FatBinary(
+      {{.architecture = 80, .flags = 0x2011, .content = Lz4(cubin), .unpacked = cubin.size()},
+       {.architecture = 90, .flags = 0x8011, .content = Zstd(cubin), .unpacked = cubin.size()}});
+  std::mt19937 random(7);
+  for (int round = 0; round < 20000; ++round) {
+    Buffer damaged = round % 2 == 0 ? cubin : fat;
+    for (int flips = 1 + round % 5; flips > 0; --flips) {
+      damaged[random() % damaged.size()] = static_cast<unsigned char>(random());
+    }
+    damaged.resize(random() % 4 == 0 ? random() % damaged.size() : damaged.size());
+    KernelsOf(damaged);
+    for (const CodeEntry& entry : EntriesOf(damaged)) {
+      if (entry.unpacked_bytes < (1 << 20)) {
+        if (const auto unpacked = Unpack(entry)) {
+          KernelsOf(*unpacked);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vramscope::emulated

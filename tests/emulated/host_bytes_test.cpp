@@ -1,0 +1,123 @@
+#include "emulated/core/host_bytes.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <vector>
+
+namespace vramscope::emulated {
+namespace {
+
+// Memory that stands for a card's: mapped, as Memory maps it.
+class HostBytesTest : public testing::Test {
+ protected:
+  static constexpr uint64_t kBytes = uint64_t{256} << 20;
+  void SetUp() override {
+    void* at = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ASSERT_NE(at, MAP_FAILED);
+    base_ = reinterpret_cast<uint64_t>(at);
+  }
+  void TearDown() override { munmap(reinterpret_cast<void*>(base_), kBytes); }
+
+  void Write(uint64_t offset, int64_t value) { bytes_.Write(base_ + offset, &value, sizeof value); }
+  // What the host reads; -1: it is not known (zeros were given).
+  int64_t Read(uint64_t offset) {
+    int64_t value = 77;
+    if (bytes_.Read(&value, base_ + offset, sizeof value)) {
+      return value;
+    }
+    EXPECT_EQ(value, 0);
+    return -1;
+  }
+  void Launch(uint64_t pointer_offset, uint64_t reach) {
+    const uint64_t pointers[] = {base_ + pointer_offset};
+    bytes_.Launched(pointers, reach);
+  }
+
+  uint64_t base_ = 0;
+  HostBytes bytes_;
+};
+
+TEST_F(HostBytesTest, WhatWasWrittenComesBack) {
+  EXPECT_EQ(Read(0), -1);
+  Write(0, 5);
+  Write(8, 6);
+  EXPECT_EQ(Read(0), 5);
+  EXPECT_EQ(Read(8), 6);
+  EXPECT_EQ(Read(4), 6ll << 32);  // of both
+  EXPECT_EQ(Read(12), -1);        // half of it is not known
+}
+
+TEST_F(HostBytesTest, AReusedBlockIsNotStale) {
+  Write(1024, 5);
+  Launch(1024, 4096);  // a kernel got its address
+  EXPECT_EQ(Read(1024), -1);
+  Write(1024, 5);
+  Launch(512, 4096);  // a block that begins before it
+  EXPECT_EQ(Read(1024), -1);
+  Write(1024, 5);
+  Launch(512, 256);  // it ends before it
+  Launch(1032, 4096);
+  EXPECT_EQ(Read(1024), 5);
+  bytes_.LaunchedUnknown();
+  EXPECT_EQ(Read(1024), -1);
+  Write(1024, 5);
+  bytes_.Freed(base_, 4096);
+  EXPECT_EQ(Read(1024), -1);
+}
+
+TEST_F(HostBytesTest, KeptBytesSurviveLaunchesButNotWrites) {
+  Write(0, 5);
+  bytes_.Keep(base_, 8, true);
+  EXPECT_FALSE(bytes_.HasFleeting());
+  Launch(0, 4096);
+  bytes_.LaunchedUnknown();
+  EXPECT_EQ(Read(0), 5);
+  bytes_.Overwritten(base_ + 4, 4);
+  EXPECT_TRUE(bytes_.IsKnown(base_, 4));
+  EXPECT_FALSE(bytes_.IsKnown(base_, 8));
+  bytes_.Keep(base_, 4, false);
+  EXPECT_FALSE(bytes_.IsKnown(base_, 4));
+}
+
+TEST_F(HostBytesTest, CopiesOnTheCardCarryWhatIsKnown) {
+  Write(0, 5);
+  bytes_.Move(base_ + 64, base_, 8);
+  EXPECT_EQ(Read(64), 5);
+  bytes_.Move(base_ + 64, base_ + 128, 8);  // of something unknown
+  EXPECT_EQ(Read(64), -1);
+}
+
+TEST_F(HostBytesTest, Fills) {
+  const uint32_t pattern = 0x01020304;
+  bytes_.Fill(base_, &pattern, sizeof pattern, 4);
+  EXPECT_EQ(Read(8), 0x0102030401020304);
+  EXPECT_EQ(Read(16), -1);
+}
+
+TEST_F(HostBytesTest, AnswersComeFirstAndOnce) {
+  HostBytes::Answer(41);
+  HostBytes::Answer(42);
+  EXPECT_EQ(Read(0), 41);
+  int32_t small = 0;
+  EXPECT_TRUE(bytes_.Read(&small, base_, sizeof small));
+  EXPECT_EQ(small, 42);
+  EXPECT_EQ(Read(0), -1);
+}
+
+TEST_F(HostBytesTest, LargeCopiesAreNotKeptAndAllStaysSmall) {
+  std::vector<char> large(HostBytes::kLargest + 1);
+  bytes_.Write(base_, large.data(), large.size());
+  EXPECT_EQ(bytes_.known_bytes(), 0u);
+  large.resize(HostBytes::kLargest);
+  for (uint64_t at = 0; at + large.size() <= kBytes; at += large.size()) {
+    bytes_.Write(base_ + at, large.data(), large.size());
+  }
+  EXPECT_LE(bytes_.known_bytes(), HostBytes::kBudget);
+  EXPECT_TRUE(bytes_.IsKnown(base_ + kBytes - 8, 8));  // the newest
+  EXPECT_FALSE(bytes_.IsKnown(base_, 8));              // the oldest
+}
+
+}  // namespace
+}  // namespace vramscope::emulated

@@ -1,0 +1,194 @@
+#include "emulated/core/memory.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+
+namespace vramscope::emulated {
+namespace {
+
+constexpr uint64_t kMiB = uint64_t{1} << 20, kGiB = uint64_t{1} << 30;
+
+Card Small(uint64_t bytes = kGiB, uint64_t context = 256 * kMiB) {
+  Card card;
+  card.name = "test";
+  card.memory_bytes = bytes;
+  card.context_bytes = context;
+  card.sm_count = 10;
+  card.max_threads_per_sm = 1536;
+  card.compute_capability = 86;
+  return card;
+}
+
+uint64_t ResidentBytes() {
+  std::ifstream file("/proc/self/statm");
+  uint64_t total = 0, resident = 0;
+  file >> total >> resident;
+  return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+TEST(Memory, GivesOutWhatTheContextLeaves) {
+  const std::vector<Card> cards{Small()};
+  Memory memory(cards, Placement::kDescending);
+  EXPECT_EQ(memory.total(0), kGiB);
+  EXPECT_EQ(memory.free(0), 768 * kMiB);
+  void *a = nullptr, *b = nullptr;
+  ASSERT_EQ(memory.Allocate(0, 700 * kMiB, &a), Result::kSuccess);
+  EXPECT_EQ(memory.free(0), 68 * kMiB);
+  EXPECT_EQ(memory.Allocate(0, 70 * kMiB, &b), Result::kOutOfMemory);
+  EXPECT_EQ(b, nullptr);
+  EXPECT_EQ(memory.Allocate(0, 68 * kMiB, &b), Result::kSuccess);
+  EXPECT_EQ(memory.free(0), 0u);
+  EXPECT_EQ(memory.Free(a), Result::kSuccess);
+  EXPECT_EQ(memory.Free(a), Result::kInvalidValue);
+  EXPECT_EQ(memory.free(0), 700 * kMiB);
+  EXPECT_EQ(memory.most_used(0), 768 * kMiB);
+}
+
+TEST(Memory, StrangeRequests) {
+  const std::vector<Card> cards{Small()};
+  Memory memory(cards, Placement::kAscending);
+  void* at = &memory;
+  EXPECT_EQ(memory.Allocate(0, 0, &at), Result::kSuccess);
+  EXPECT_EQ(at, nullptr);
+  EXPECT_EQ(memory.Allocate(0, ~uint64_t{0}, &at), Result::kOutOfMemory);
+  EXPECT_EQ(memory.Allocate(1, 1, &at), Result::kInvalidDevice);
+  EXPECT_EQ(memory.Allocate(-1, 1, &at), Result::kInvalidDevice);
+  EXPECT_EQ(memory.Free(nullptr), Result::kSuccess);
+  EXPECT_EQ(memory.Free(&at), Result::kInvalidValue);
+  EXPECT_EQ(memory.used(0), 0u);
+}
+
+TEST(Memory, TwoCardsAreTwoMemories) {
+  const std::vector<Card> cards{Small(), Small(2 * kGiB)};
+  Memory memory(cards, Placement::kDescending);
+  void *a = nullptr, *b = nullptr;
+  ASSERT_EQ(memory.Allocate(0, 768 * kMiB, &a), Result::kSuccess);
+  ASSERT_EQ(memory.Allocate(1, 900 * kMiB, &b), Result::kSuccess);
+  EXPECT_EQ(memory.DeviceOf(a), 0);
+  EXPECT_EQ(memory.DeviceOf(static_cast<char*>(b) + 900 * kMiB - 1), 1);
+  EXPECT_EQ(memory.DeviceOf(&a), -1);
+  EXPECT_EQ(memory.Look(static_cast<char*>(b) + 5).base, reinterpret_cast<uint64_t>(b));
+  EXPECT_EQ(memory.Look(&a).kind, MemoryKind::kUnregistered);
+}
+
+TEST(Memory, EightyGigabytesCostNothing) {
+  const std::vector<Card> cards{Small(80 * kGiB)};
+  Memory memory(cards, Placement::kDescending);
+  const uint64_t before = ResidentBytes();
+  for (int round = 0; round < 3; ++round) {
+    void* at = nullptr;
+    ASSERT_EQ(memory.Allocate(0, 70 * kGiB, &at), Result::kSuccess);
+    std::memset(at, 1, 8 * kMiB);  // what a program copied in
+    ASSERT_EQ(memory.Free(at), Result::kSuccess);
+  }
+  EXPECT_LT(ResidentBytes(), before + 4 * kMiB);
+}
+
+TEST(Memory, AddressesAreTheSameInEveryRun) {
+  const std::vector<Card> cards{Small()};
+  void *first = nullptr, *second = nullptr;
+  {
+    Memory memory(cards, Placement::kDescending);
+    memory.Allocate(0, 3 * kMiB, &first);
+  }
+  Memory memory(cards, Placement::kDescending);
+  memory.Allocate(0, 3 * kMiB, &second);
+  EXPECT_EQ(first, second);
+}
+
+TEST(Memory, ExpandableSegments) {
+  const std::vector<Card> cards{Small()};
+  Memory memory(cards, Placement::kDescending);
+  void* at = nullptr;
+  ASSERT_EQ(memory.ReserveAddresses(2 * kGiB, 0, &at), Result::kSuccess);  // more than there is
+  EXPECT_EQ(memory.used(0), 0u);
+  EXPECT_EQ(memory.DeviceOf(at), -1);
+  ASSERT_EQ(memory.TakePhysical(0, 20 * kMiB), Result::kSuccess);
+  ASSERT_EQ(memory.SetMapped(static_cast<char*>(at) + 20 * kMiB, 20 * kMiB, 0), Result::kSuccess);
+  EXPECT_EQ(memory.DeviceOf(at), -1);
+  EXPECT_EQ(memory.DeviceOf(static_cast<char*>(at) + 21 * kMiB), 0);
+  EXPECT_EQ(memory.SetMapped(static_cast<char*>(at) + 2 * kGiB, 1, 0), Result::kInvalidValue);
+  EXPECT_EQ(memory.TakePhysical(0, 749 * kMiB), Result::kOutOfMemory);
+  EXPECT_EQ(memory.SetMapped(static_cast<char*>(at) + 20 * kMiB, 20 * kMiB, -1), Result::kSuccess);
+  EXPECT_EQ(memory.DeviceOf(static_cast<char*>(at) + 21 * kMiB), -1);
+  memory.GivePhysical(0, 20 * kMiB);
+  EXPECT_EQ(memory.used(0), 0u);
+  EXPECT_EQ(memory.ReleaseAddresses(at, kGiB), Result::kInvalidValue);
+  EXPECT_EQ(memory.ReleaseAddresses(at, 2 * kGiB), Result::kSuccess);
+  EXPECT_EQ(memory.ReserveAddresses(~uint64_t{0}, 0, &at), Result::kInvalidValue);
+}
+
+TEST(Memory, PinnedAndManaged) {
+  const std::vector<Card> cards{Small()};
+  Memory memory(cards, Placement::kDescending);
+  void* pinned = nullptr;
+  ASSERT_EQ(memory.AllocateHost(100 * kMiB, &pinned), Result::kSuccess);
+  EXPECT_EQ(memory.Look(static_cast<char*>(pinned) + 100).kind, MemoryKind::kHost);
+  EXPECT_EQ(memory.FreeHost(static_cast<char*>(pinned) + 100), Result::kInvalidValue);
+  EXPECT_EQ(memory.FreeHost(pinned), Result::kSuccess);
+  EXPECT_EQ(memory.Look(pinned).kind, MemoryKind::kUnregistered);
+
+  char own[64];
+  ASSERT_EQ(memory.RegisterHost(own, sizeof own), Result::kSuccess);
+  EXPECT_EQ(memory.RegisterHost(own + 8, 8), Result::kHostMemoryAlreadyRegistered);
+  EXPECT_EQ(memory.FreeHost(own), Result::kInvalidValue);  // not ours to free
+  EXPECT_EQ(memory.UnregisterHost(own), Result::kSuccess);
+  EXPECT_EQ(memory.UnregisterHost(own), Result::kHostMemoryNotRegistered);
+
+  void* managed = nullptr;
+  ASSERT_EQ(memory.AllocateManaged(kMiB, &managed), Result::kSuccess);
+  EXPECT_EQ(memory.Look(managed).kind, MemoryKind::kManaged);
+  EXPECT_EQ(memory.Free(managed), Result::kSuccess);
+}
+
+struct Told {
+  int times = 0;
+  uint64_t bytes = 0, free = 0;
+};
+
+TEST(Memory, OvercommitIsGrantedAtTheSecondRequest) {
+  const std::vector<Card> cards{Small()};
+  Memory memory(cards, Placement::kDescending);
+  Told told;
+  memory.SetOvercommit(
+      [](void* context, int, uint64_t bytes, uint64_t free) {
+        auto* to = static_cast<Told*>(context);
+        *to = {to->times + 1, bytes, free};
+      },
+      &told);
+  void *a = nullptr, *b = nullptr;
+  ASSERT_EQ(memory.Allocate(0, 700 * kMiB, &a), Result::kSuccess);
+  EXPECT_EQ(memory.Allocate(0, 100 * kMiB, &b), Result::kOutOfMemory);
+  EXPECT_EQ(memory.Allocate(0, 200 * kMiB, &b), Result::kOutOfMemory);  // another size: first time
+  EXPECT_EQ(told.times, 0);
+  EXPECT_EQ(memory.Allocate(0, 200 * kMiB, &b), Result::kSuccess);
+  EXPECT_EQ(told.times, 1);
+  EXPECT_EQ(told.bytes, 200 * kMiB);
+  EXPECT_EQ(told.free, 68 * kMiB);
+  EXPECT_EQ(memory.free(0), 0u);
+  EXPECT_EQ(memory.used(0), 900 * kMiB);
+  EXPECT_EQ(memory.Free(b), Result::kSuccess);
+  EXPECT_EQ(memory.free(0), 68 * kMiB);
+}
+
+TEST(Memory, ResetAndAnotherCard) {
+  const std::vector<Card> cards{Small()};
+  Memory memory(cards, Placement::kDescending);
+  void *first = nullptr, *again = nullptr;
+  ASSERT_EQ(memory.Allocate(0, 30 * kMiB, &first), Result::kSuccess);
+  ASSERT_EQ(memory.Allocate(0, 300 * kMiB, &again), Result::kSuccess);
+  memory.Reset(0);
+  memory.SetCard(0, Small(4 * kGiB));
+  EXPECT_EQ(memory.used(0), 0u);
+  EXPECT_EQ(memory.most_used(0), 0u);
+  EXPECT_EQ(memory.free(0), 4 * kGiB - 256 * kMiB);
+  ASSERT_EQ(memory.Allocate(0, 30 * kMiB, &again), Result::kSuccess);
+  EXPECT_EQ(again, first);
+}
+
+}  // namespace
+}  // namespace vramscope::emulated

@@ -1,0 +1,251 @@
+// The libraries as programs use them: loaded by name, asked through their C interface. All three
+// runtimes are one platform in a process.
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr char kCard[] =
+    "name=Test "
+    "Card;memory_bytes=8589934592;context_bytes=536870912;sm_count=20;max_threads_per_sm=1536;"
+    "compute_capability=86;l2_bytes=4194304;bandwidth_bytes_per_s=5e11;bus_bits=256\n"
+    "name=Other Card;memory_bytes=4294967296;context_bytes=0;sm_count=10;max_threads_per_sm=2048;"
+    "compute_capability=80";
+
+// Before the first library is loaded: the environment is read once.
+const int kEnvironment = setenv("VRAMSCOPE_EMULATED_CARD", kCard, 1) |
+                         unsetenv("VRAMSCOPE_EMULATED_DEVICES") |
+                         unsetenv("VRAMSCOPE_EMULATED_OUTPUT");
+
+class Library {
+ public:
+  explicit Library(const std::string& soname)
+      : handle_(dlopen((std::string(VRAMSCOPE_EMULATED_DIR "/") + soname).c_str(),
+                       RTLD_NOW | RTLD_LOCAL)) {
+    EXPECT_NE(handle_, nullptr) << dlerror();
+  }
+  // Calls any C function that answers with a number.
+  template <typename... Arguments>
+  int operator()(const char* name, Arguments... arguments) const {
+    auto* function = reinterpret_cast<int (*)(Arguments...)>(dlsym(handle_, name));
+    EXPECT_NE(function, nullptr) << name;
+    return function == nullptr ? -1 : function(arguments...);
+  }
+  template <typename Result, typename... Arguments>
+  Result Get(const char* name, Arguments... arguments) const {
+    return reinterpret_cast<Result (*)(Arguments...)>(dlsym(handle_, name))(arguments...);
+  }
+  bool Has(const char* name) const { return dlsym(handle_, name) != nullptr; }
+
+ private:
+  void* handle_;
+};
+
+class RuntimeTest : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override { cuda_("cudaSetDevice", 0); }
+  Library cuda_{GetParam()};
+};
+
+INSTANTIATE_TEST_SUITE_P(Versions, RuntimeTest,
+                         testing::Values("libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           return "cuda" + name.substr(name.find(".so.") + 4, 2);
+                         });
+
+TEST_P(RuntimeTest, Devices) {
+  int count = 0, value = 0;
+  EXPECT_EQ(cuda_("cudaGetDeviceCount", &count), 0);
+  EXPECT_EQ(count, 2);
+  std::vector<char> properties(4096, 0x55);
+  EXPECT_EQ(cuda_("cudaGetDeviceProperties", properties.data(), 1), 0);
+  EXPECT_STREQ(properties.data(), "Other Card");
+  uint64_t memory = 0;
+  std::memcpy(&memory, properties.data() + 288, sizeof memory);  // totalGlobalMem
+  EXPECT_EQ(memory, 4294967296u);
+  EXPECT_EQ(cuda_("cudaDeviceGetAttribute", &value, 16, 0), 0);  // multiprocessors
+  EXPECT_EQ(value, 20);
+  EXPECT_EQ(cuda_("cudaSetDevice", 2), 101);
+  EXPECT_STREQ(cuda_.Get<const char*>("cudaGetErrorName", 101), "cudaErrorInvalidDevice");
+  EXPECT_EQ(cuda_("cudaGetLastError"), 101);
+  EXPECT_EQ(cuda_("cudaGetLastError"), 0);
+}
+
+TEST_P(RuntimeTest, MemoryAndItsEnd) {
+  size_t free = 0, total = 0;
+  EXPECT_EQ(cuda_("cudaMemGetInfo", &free, &total), 0);
+  EXPECT_EQ(total, 8589934592u);
+  EXPECT_EQ(free, 8589934592u - 536870912u);
+  void *at = nullptr, *more = nullptr;
+  ASSERT_EQ(cuda_("cudaMalloc", &at, size_t{6} << 30), 0);
+  EXPECT_EQ(cuda_("cudaMalloc", &more, size_t{2} << 30), 2);
+  EXPECT_STREQ(cuda_.Get<const char*>("cudaGetErrorString", 2), "out of memory");
+  cuda_("cudaGetLastError");
+  struct {
+    int type, device;
+    void *device_pointer, *host_pointer;
+    long reserved[8];
+  } attributes;
+  EXPECT_EQ(cuda_("cudaPointerGetAttributes", &attributes, static_cast<char*>(at) + 5), 0);
+  EXPECT_EQ(attributes.type, 2);
+  EXPECT_EQ(attributes.device, 0);
+  EXPECT_EQ(cuda_("cudaPointerGetAttributes", &attributes, &free), 0);
+  EXPECT_EQ(attributes.type, 0);
+  EXPECT_EQ(cuda_("cudaFree", at), 0);
+  EXPECT_EQ(cuda_("cudaFree", at), 1);
+  cuda_("cudaGetLastError");
+}
+
+TEST_P(RuntimeTest, ValuesGoThereAndBack) {
+  void *a = nullptr, *b = nullptr;
+  ASSERT_EQ(cuda_("cudaMalloc", &a, size_t{1} << 20), 0);
+  ASSERT_EQ(cuda_("cudaMalloc", &b, size_t{1} << 20), 0);
+  const int64_t sent[] = {1, 2, 3};
+  int64_t back[] = {9, 9, 9};
+  EXPECT_EQ(cuda_("cudaMemcpyAsync", a, sent, sizeof sent, 1, nullptr), 0);
+  EXPECT_EQ(cuda_("cudaMemcpyAsync", b, a, sizeof sent, 3, nullptr), 0);
+  EXPECT_EQ(cuda_("cudaMemcpy", back, b, sizeof back, 2), 0);
+  EXPECT_EQ(back[2], 3);
+  EXPECT_EQ(cuda_("cudaMemset", b, 0xff, size_t{8}), 0);
+  EXPECT_EQ(cuda_("cudaMemcpy", back, b, sizeof back, 2), 0);
+  EXPECT_EQ(back[0], -1);
+  EXPECT_EQ(back[1], 2);
+  // A kernel of which nothing is known ran: nothing is known any more.
+  static const int kernel = 0;
+  void** module = cuda_.Get<void**>("__cudaRegisterFatBinary", static_cast<void*>(nullptr));
+  cuda_("__cudaRegisterFunction", module, &kernel, "kernel", "kernel", -1, nullptr, nullptr,
+        nullptr, nullptr, nullptr);
+  struct Dim {
+    unsigned x, y, z;
+  };
+  EXPECT_EQ(
+      cuda_("cudaLaunchKernel", static_cast<const void*>(&kernel), Dim{1, 1, 1}, Dim{32, 1, 1},
+            static_cast<void**>(nullptr), size_t{0}, static_cast<void*>(nullptr)),
+      0);
+  EXPECT_EQ(
+      cuda_("cudaLaunchKernel", static_cast<const void*>(&kernel), Dim{0, 1, 1}, Dim{32, 1, 1},
+            static_cast<void**>(nullptr), size_t{0}, static_cast<void*>(nullptr)),
+      9);
+  cuda_("cudaGetLastError");
+  EXPECT_EQ(cuda_("cudaMemcpy", back, b, sizeof back, 2), 0);
+  EXPECT_EQ(back[0], 0);
+  cuda_("cudaFree", a);
+  cuda_("cudaFree", b);
+}
+
+TEST_P(RuntimeTest, SharingMemoryWithAnotherProcessIsRefused) {
+  char handle[64];
+  void* at = nullptr;
+  ASSERT_EQ(cuda_("cudaMalloc", &at, size_t{1} << 20), 0);
+  EXPECT_EQ(cuda_("cudaIpcGetMemHandle", handle, at), 801);
+  EXPECT_STREQ(cuda_.Get<const char*>("cudaGetErrorString", 801), "operation not supported");
+  cuda_("cudaGetLastError");
+  cuda_("cudaFree", at);
+}
+
+TEST_P(RuntimeTest, WhatIsNotEmulatedIsCountedAndSucceeds) {
+  EXPECT_EQ(cuda_("cudaCtxResetPersistingL2Cache"), 0);
+}
+
+TEST_P(RuntimeTest, TheDriversFunctions) {
+  void* function = nullptr;
+  int answer = -1;
+  EXPECT_EQ(cuda_("cudaGetDriverEntryPoint", "cuMemCreate", &function, 0ull, &answer), 0);
+  EXPECT_NE(function, nullptr);
+  if (std::string(GetParam()) == "libcudart.so.11.0") {  // its interface has no answer
+    EXPECT_EQ(cuda_("cudaGetDriverEntryPoint", "cuNoSuchThing", &function, 0ull), 500);
+    cuda_("cudaGetLastError");
+    return;
+  }
+  EXPECT_EQ(answer, 0);
+  EXPECT_EQ(cuda_("cudaGetDriverEntryPoint", "cuNoSuchThing", &function, 0ull, &answer), 0);
+  EXPECT_EQ(function, nullptr);
+  EXPECT_EQ(answer, 1);
+}
+
+TEST(Driver, ExpandableSegments) {
+  const Library driver("libcuda.so.1");
+  struct {
+    int type, handle_types, location_type, location;
+    void* meta;
+    unsigned char flags[8];
+  } properties = {1, 0, 1, 0, nullptr, {}};
+  unsigned long long at = 0;
+  uint64_t handle = 0;
+  size_t free_before = 0, free_after = 0, total = 0;
+  EXPECT_EQ(driver("cuMemGetInfo_v2", &free_before, &total), 0);
+  ASSERT_EQ(driver("cuMemAddressReserve", &at, size_t{9} << 30, size_t{0}, 0ull, 0ull), 0);
+  ASSERT_EQ(driver("cuMemCreate", &handle, size_t{20} << 20, &properties, 0ull), 0);
+  ASSERT_EQ(driver("cuMemMap", at, size_t{20} << 20, size_t{0}, handle, 0ull), 0);
+  EXPECT_EQ(driver("cuMemRelease", handle), 0);  // the mapping holds it
+  EXPECT_EQ(driver("cuMemGetInfo_v2", &free_after, &total), 0);
+  EXPECT_EQ(free_before - free_after, size_t{20} << 20);
+  unsigned type = 0;
+  EXPECT_EQ(driver("cuPointerGetAttribute", &type, 2, at), 0);
+  EXPECT_EQ(type, 2u);
+  EXPECT_EQ(driver("cuMemUnmap", at, size_t{20} << 20), 0);
+  EXPECT_EQ(driver("cuMemGetInfo_v2", &free_after, &total), 0);
+  EXPECT_EQ(free_before, free_after);
+  EXPECT_EQ(driver("cuMemCreate", &handle, size_t{8} << 30, &properties, 0ull), 2);
+  EXPECT_EQ(driver("cuMemCreate", &handle, size_t{100}, &properties, 0ull), 1);  // not whole pages
+  EXPECT_EQ(driver("cuMemAddressFree", at, size_t{9} << 30), 0);
+}
+
+TEST(Driver, InterfacesByVersion) {
+  const Library driver("libcuda.so.1");
+  const auto entry = [&](const char* name, int version) {
+    void* function = nullptr;
+    int answer = 0;
+    EXPECT_EQ(driver("cuGetProcAddress_v2", name, &function, version, uint64_t{0}, &answer), 0);
+    return function;
+  };
+  EXPECT_NE(entry("cuStreamGetCaptureInfo", 12000), entry("cuStreamGetCaptureInfo", 13000));
+  EXPECT_EQ(entry("cuMemFree", 12000), entry("cuMemFree", 13000));
+  EXPECT_NE(entry("cuMemAlloc", 12000), nullptr);
+}
+
+TEST(Nvml, FindsTheCards) {
+  const Library nvml("libnvidia-ml.so.1");
+  unsigned count = 0;
+  void* handle = nullptr;
+  char name[96];
+  EXPECT_EQ(nvml("nvmlInit_v2"), 0);
+  EXPECT_EQ(nvml("nvmlDeviceGetCount_v2", &count), 0);
+  EXPECT_EQ(count, 2u);
+  ASSERT_EQ(nvml("nvmlDeviceGetHandleByIndex_v2", 1u, &handle), 0);
+  EXPECT_EQ(nvml("nvmlDeviceGetName", handle, name, unsigned{sizeof name}), 0);
+  EXPECT_STREQ(name, "Other Card");
+  EXPECT_EQ(nvml("nvmlDeviceGetName", handle, name, 3u), 7);  // no room
+  unsigned long long memory[3] = {};
+  EXPECT_EQ(nvml("nvmlDeviceGetMemoryInfo", handle, memory), 0);
+  EXPECT_EQ(memory[0], 4294967296u);
+  EXPECT_EQ(nvml("nvmlDeviceGetHandleByIndex_v2", 7u, &handle), 2);
+}
+
+// A process of its own: the environment is read once.
+TEST(NoCard, AClearWordAndNoDevice) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto without_card = [](const char* value) {
+    value == nullptr ? unsetenv("VRAMSCOPE_EMULATED_CARD")
+                     : setenv("VRAMSCOPE_EMULATED_CARD", value, 1);
+    const Library cuda("libcudart.so.13");
+    int count = -1;
+    void* at = nullptr;
+    const bool good = cuda("cudaGetDeviceCount", &count) == 100 && count == 0 &&
+                      cuda("cudaMalloc", &at, size_t{1}) == 100 && cuda("cudaSetDevice", 0) == 100;
+    exit(good ? 0 : 1);
+  };
+  EXPECT_EXIT(without_card(nullptr), testing::ExitedWithCode(0), "no card to emulate");
+  EXPECT_EXIT(without_card("name=X;memory_bytes=lots"), testing::ExitedWithCode(0),
+              "memory_bytes: not a number");
+}
+
+}  // namespace
