@@ -102,7 +102,7 @@ Table CategoriesOf(const Digest& shown, const TraceDiff& diff) {
 // When most is allocated within each phase of each step; of a step without a phase: kNone.
 PeakTimes PeakTimesOf(const Digest& digest) {
   const trace::SliceTable& s = digest.trace->slices;
-  const analysis::MemoryCurves& curves = digest.curves;
+  const analysis::MemoryCurves& curves = *digest.curves;
   std::map<std::pair<int32_t, trace::Phase>, std::pair<uint64_t, int64_t>> most;
   const auto look = [&](std::pair<int32_t, trace::Phase> key, uint32_t slice) {
     auto& [bytes, time] = most.try_emplace(key, 0, s.begin_ns[slice]).first->second;

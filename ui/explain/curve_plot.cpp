@@ -134,7 +134,7 @@ void CurvePlot::paintEvent(QPaintEvent*) {
   // Once for a view: the mouse moves over the same columns.
   if (drawn_.begin != begin || drawn_.end != end ||
       drawn_.recorded.size() != static_cast<size_t>(columns)) {
-    const analysis::MemoryCurves& c = digest_->curves;
+    const analysis::MemoryCurves& c = *digest_->curves;
     const auto of = [&](const std::vector<uint64_t>& bytes) {
       return Columns(
           c.size(), begin, end, columns, [&](size_t i) { return c.time_ns[i]; },

@@ -29,7 +29,7 @@ ExplainContext::Moment ExplainContext::moment_of() const {
 
 trace::EventIndex ExplainContext::moment() const {
   if (digest == nullptr) return 0;
-  const analysis::MemoryCurves& c = digest->curves;
+  const analysis::MemoryCurves& c = *digest->curves;
   switch (moment_of()) {
     case Moment::kCursor:
       return analysis::EventAtTime(*digest->trace, cursor_ns);

@@ -46,7 +46,7 @@ void ReclaimPage::Refresh(int changes) {
 
 std::optional<trace::EventIndex> ReclaimPage::MostUnusedOfRange() const {
   if (!context_.has_range() || context_.digest == nullptr) return std::nullopt;
-  const analysis::MemoryCurves& c = context_.digest->curves;
+  const analysis::MemoryCurves& c = *context_.digest->curves;
   const EventSpan span = SpanOf(*context_.trace(), context_.range.first, context_.range.second);
   std::optional<trace::EventIndex> at;
   uint64_t most = 0;

@@ -23,7 +23,7 @@ using trace::EventIndex;
 using trace::Trace;
 
 void FindPeak(const Digest& digest, RangeFigures& out) {
-  const analysis::MemoryCurves& c = digest.curves;
+  const analysis::MemoryCurves& c = *digest.curves;
   EventIndex at = out.span.first;
   if (out.span.first > 0) {
     if (const auto before = analysis::PointAt(c, out.span.first - 1)) {

@@ -107,25 +107,30 @@ std::string FormatSaving(int64_t bytes) {
 std::string FormatFactor(double factor) { return fmt::format("{:.2f}\u00d7 time", factor); }
 
 std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const Trace> trace,
-                                         const std::string& file, std::optional<uint8_t> device) {
+                                         const std::string& file, std::optional<uint8_t> device,
+                                         std::shared_ptr<const analysis::MemoryCurves> curves) {
   auto digest = std::make_shared<Digest>();
   if (const std::vector<uint8_t> devices = analysis::DevicesOf(*trace); devices.size() > 1) {
     const bool there = device && std::ranges::count(devices, *device) > 0;
     digest->device = there ? device : analysis::DeviceToShow(trace);
     digest->devices = analysis::PeakOfEachDevice(trace);
     digest->whole = std::exchange(trace, trace::OfDevice(trace, *digest->device));
+    curves = nullptr;  // of all of it
   }
   digest->name = !file.empty()               ? file.substr(file.rfind('/') + 1)
                  : trace->info.title.empty() ? trace->info.model.name
                                              : trace->info.title;
   if (digest->device) digest->name += fmt::format(" · cuda:{}", *digest->device);
-  digest->curves = analysis::ComputeCurves(*trace);
-  digest->summary = analysis::Summarize(*trace, digest->curves);
+  digest->curves =
+      curves != nullptr
+          ? std::move(curves)
+          : std::make_shared<const analysis::MemoryCurves>(analysis::ComputeCurves(*trace));
+  digest->summary = analysis::Summarize(*trace, *digest->curves);
   if (trace->events.size() > 0)
     digest->at_peak = analysis::LiveAt(*trace, digest->summary.peak.context.event);
   if (!digest->summary.steps.empty()) digest->last_step_ms = digest->summary.steps.back().total_ms;
   for (const Category c : timeline::kStackOrder)
-    if (!digest->curves.category[static_cast<size_t>(c)].empty()) digest->categories.push_back(c);
+    if (!digest->curves->category[static_cast<size_t>(c)].empty()) digest->categories.push_back(c);
   digest->phases = PhasesOf(*trace);
   digest->unused =
       digest->at_peak.reserved - std::min(digest->at_peak.reserved, digest->at_peak.allocated);

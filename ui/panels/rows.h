@@ -57,7 +57,7 @@ struct Table {
 struct Digest {
   std::shared_ptr<const trace::Trace> trace;
   std::string name;  // of the file that it was opened from, or of the run
-  analysis::MemoryCurves curves;
+  std::shared_ptr<const analysis::MemoryCurves> curves;  // the canvas draws the same
   analysis::Summary summary;
   analysis::LiveSet at_peak;
   // The legend: what the trace has at any time, in the order of the stack and of a step.
@@ -85,10 +85,12 @@ struct Digest {
   bool recorded() const { return !trace->info.has_config; }
 };
 // `file`: that it was opened from; empty: a run. Of several devices `device`, where there is such a
-// one, else analysis::DeviceToShow().
+// one, else analysis::DeviceToShow(). `curves`: of the trace, which has one device, where they are
+// known.
 std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const trace::Trace> trace,
                                          const std::string& file = {},
-                                         std::optional<uint8_t> device = {});
+                                         std::optional<uint8_t> device = {},
+                                         std::shared_ptr<const analysis::MemoryCurves> curves = {});
 
 // Iterations: forward, backward, optimizer, total, peak allocated, peak in, reserved. The iteration
 // with the highest peak is marked in the first column. Of a range [begin_ns, end_ns): those that

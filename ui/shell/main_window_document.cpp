@@ -272,24 +272,34 @@ void MainWindow::Digested(std::shared_ptr<const trace::Trace> trace, bool animat
   ++digesting_;
   since_digest_.start();
   if (!write_poll_.isActive()) write_poll_.start(kProgressPollMs);
-  // The canvas' indexes beside the digest: neither needs the other. Those of a large trace the
-  // canvas builds itself, while the old picture stays.
-  std::optional<QFuture<std::shared_ptr<const timeline::TimelineData>>> indexes;
-  if (trace->events.size() <= timeline::TimelineWidget::kBuildInBackground &&
-      analysis::DevicesOf(*trace).size() < 2)
-    indexes = QtConcurrent::run([trace] { return timeline::TimelineData::Build(trace); });
-  auto* watcher = new QFutureWatcher<std::shared_ptr<const Digest>>(this);
+  struct Made {
+    std::shared_ptr<const Digest> digest;
+    std::shared_ptr<const timeline::TimelineData> indexes;
+  };
+  auto* watcher = new QFutureWatcher<Made>(this);
   connect(watcher, &QFutureWatcherBase::finished, this,
-          [this, watcher, indexes, generation, animate, partial] {
+          [this, watcher, generation, animate, partial] {
             --digesting_;
             watcher->deleteLater();
             ShowProgress();
             if (generation != digest_generation_) return;
-            if (indexes) timeline_->prepare(indexes->result());
-            ShowDigest(watcher->result(), animate, partial);
+            const Made made = watcher->result();
+            timeline_->prepare(made.indexes);
+            ShowDigest(made.digest, animate, partial);
           });
-  watcher->setFuture(QtConcurrent::run(
-      [trace = std::move(trace), file, device] { return MakeDigest(trace, file, device); }));
+  watcher->setFuture(QtConcurrent::run([trace = std::move(trace), file, device] {
+    if (trace->events.size() > timeline::TimelineWidget::kBuildInBackground ||
+        analysis::DevicesOf(*trace).size() > 1)
+      return Made{MakeDigest(trace, file, device), nullptr};
+    // The canvas' indexes beside the digest, of the same curves. Those of a large trace the canvas
+    // builds itself, while the old picture stays.
+    const auto curves =
+        std::make_shared<const analysis::MemoryCurves>(analysis::ComputeCurves(*trace));
+    auto indexes =
+        QtConcurrent::run([trace, curves] { return timeline::TimelineData::Build(trace, curves); });
+    std::shared_ptr<const Digest> digest = MakeDigest(trace, file, device, curves);
+    return Made{std::move(digest), indexes.result()};
+  }));
 }
 
 void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, bool partial) {
@@ -306,7 +316,7 @@ void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, 
   timeline_->setDeviceLimit(trace.info.device.memory_bytes);
   // The ghost first: what is shown never takes the scale of one that goes.
   UpdateGhost(animate);
-  timeline_->setTrace(digest_->trace, animate);
+  timeline_->setTrace(digest_->trace, animate, digest_->curves);
   if (first) FocusCanvas();
   breakdown_->setDigest(digest_);
   breakdown_->setSelection(timeline_->selection());
@@ -483,9 +493,10 @@ void MainWindow::UpdateGhost(bool) {
     timeline_->setGhost(nullptr);
   } else {
     // A baseline may be anything: it says what it is.
-    timeline_->setGhost(ghost->trace,
-                        baseline_ ? tr("baseline %1").arg(QString::fromStdString(ghost->name))
-                                  : tr("previous run"));
+    timeline_->setGhost(
+        ghost->trace,
+        baseline_ ? tr("baseline %1").arg(QString::fromStdString(ghost->name)) : tr("previous run"),
+        ghost->curves);
   }
 }
 

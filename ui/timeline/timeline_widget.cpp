@@ -2,7 +2,6 @@
 
 #include <QBasicTimer>
 #include <QElapsedTimer>
-#include <QGuiApplication>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
@@ -15,6 +14,7 @@
 #include <optional>
 #include <vector>
 
+#include "ui/timeline/canvas_keys.h"
 #include "ui/timeline/dump_state.h"
 #include "ui/timeline/gl/gl_view.h"
 #include "ui/timeline/model/timeline_model.h"
@@ -25,8 +25,10 @@ namespace {
 
 constexpr int kTooltipDelayMs = 250;
 constexpr int kFrameMs = 16;
-// Built data of the last runs, so that a ghost or a pinned baseline is not built twice.
+// Built data of the last runs, so that a ghost or a pinned baseline is not built twice; of large
+// ones no more than is in sight.
 constexpr size_t kRemembered = 4;
+constexpr uint64_t kRememberedEvents = 1'000'000;
 
 Pointer PointerOf(const QMouseEvent& e, Qt::MouseButton button) {
   Pointer p;
@@ -40,70 +42,6 @@ Pointer PointerOf(const QMouseEvent& e, Qt::MouseButton button) {
   p.ctrl = e.modifiers() & Qt::ControlModifier;
   p.alt = e.modifiers() & Qt::AltModifier;
   return p;
-}
-
-// Keys of movement go by their place, so that they lie together on any layout.
-std::optional<Key> ByPosition(const QKeyEvent& e) {
-  static const bool kEvdev = QGuiApplication::platformName() == QLatin1String("xcb") ||
-                             QGuiApplication::platformName().startsWith(QLatin1String("wayland"));
-  if (!kEvdev || e.nativeScanCode() == 0) return std::nullopt;
-  switch (e.nativeScanCode()) {  // evdev codes + 8
-    case 25:
-      return Key::kZoomIn;
-    case 38:
-      return Key::kPanLeft;
-    case 39:
-      return Key::kZoomOut;
-    case 40:
-      return Key::kPanRight;
-    default:
-      return std::nullopt;
-  }
-}
-
-std::optional<Key> KeyOf(const QKeyEvent& e) {
-  Qt::KeyboardModifiers m = e.modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier);
-  if (m == Qt::AltModifier) {
-    if (e.key() == Qt::Key_Left) return Key::kUndo;
-    if (e.key() == Qt::Key_Right) return Key::kRedo;
-    return std::nullopt;
-  }
-  if (m != Qt::NoModifier) return std::nullopt;
-  if (auto key = ByPosition(e)) return key;
-  switch (e.key()) {
-    case Qt::Key_W:
-    case Qt::Key_Up:
-    case Qt::Key_Plus:
-    case Qt::Key_Equal:
-      return Key::kZoomIn;
-    case Qt::Key_S:
-    case Qt::Key_Down:
-    case Qt::Key_Minus:
-      return Key::kZoomOut;
-    case Qt::Key_A:
-    case Qt::Key_Left:
-      return Key::kPanLeft;
-    case Qt::Key_D:
-    case Qt::Key_Right:
-      return Key::kPanRight;
-    case Qt::Key_F:
-      return Key::kZoomSelection;
-    case Qt::Key_Space:
-    case Qt::Key_Home:
-      return Key::kFit;
-    case Qt::Key_P:
-      return Key::kPeak;
-    case Qt::Key_R:
-      return Key::kSelectionToRange;
-    case Qt::Key_Escape:
-      return Key::kEscape;
-    case Qt::Key_BracketRight:
-      return Key::kNextBlock;
-    case Qt::Key_BracketLeft:
-      return Key::kPreviousBlock;
-    default:
-      return std::nullopt;
-  }
 }
 
 }  // namespace
@@ -131,14 +69,22 @@ struct TimelineWidget::Impl {
     std::erase(remembered, data);
     remembered.push_back(data);
     if (remembered.size() > kRemembered) remembered.erase(remembered.begin());
+    uint64_t unseen = 0;  // newest first
+    for (size_t i = remembered.size(); i-- > 0;) {
+      const TracePtr& built = remembered[i]->shared_trace();
+      if (built == trace || built == ghost) continue;
+      unseen += built->events.size();
+      if (unseen > kRememberedEvents)
+        remembered.erase(remembered.begin() + static_cast<std::ptrdiff_t>(i));
+    }
   }
 
   // Gives the data of `trace`, now or (large ones) later, when Land() comes back to it.
-  Data Obtain(const TracePtr& trace) {
+  Data Obtain(const TracePtr& trace, const Curves& curves) {
     if (!trace) return nullptr;
     if (Data known = Remembered(trace)) return known;
     if (trace->events.size() <= kBuildInBackground) {
-      Data data = TimelineData::Build(trace);
+      Data data = TimelineData::Build(trace, curves);
       Remember(data);
       return data;
     }
@@ -147,8 +93,8 @@ struct TimelineWidget::Impl {
     if (building.size() < 2 &&
         std::find(building.begin(), building.end(), trace) == building.end()) {
       building.push_back(trace);
-      pool.start([this, trace] {
-        Data data = TimelineData::Build(trace);
+      pool.start([this, trace, curves] {
+        Data data = TimelineData::Build(trace, curves);
         {
           std::lock_guard lock(mutex);
           landed.push_back(std::move(data));
@@ -186,14 +132,14 @@ struct TimelineWidget::Impl {
   void Apply() {
     if (ghost != (model.state().ghost ? model.state().ghost->shared_trace() : nullptr) ||
         ghost_label_changed) {
-      Data data = Obtain(ghost);
+      Data data = Obtain(ghost, ghost_curves);
       if (!ghost || data) {
         model.SetGhost(data, ghost_label.toStdString());
         ghost_label_changed = false;
       }
     }
     if (trace != (model.state().data ? model.state().data->shared_trace() : nullptr)) {
-      Data data = Obtain(trace);
+      Data data = Obtain(trace, trace_curves);
       if (!trace || data) {
         model.SetData(data, animate, Now());
         if (data && pending_selection) model.Select(*pending_selection);
@@ -296,6 +242,7 @@ struct TimelineWidget::Impl {
   quint64 frames = 0, data_frames = 0;
 
   TracePtr trace, ghost;
+  Curves trace_curves, ghost_curves;
   QString ghost_label;
   bool ghost_label_changed = false;
   bool animate = false;
@@ -331,8 +278,10 @@ TimelineWidget::~TimelineWidget() {
   impl_->gl_view = nullptr;
 }
 
-void TimelineWidget::setTrace(std::shared_ptr<const trace::Trace> trace, bool animate) {
+void TimelineWidget::setTrace(std::shared_ptr<const trace::Trace> trace, bool animate,
+                              const Curves& curves) {
   impl_->trace = std::move(trace);
+  impl_->trace_curves = curves;
   impl_->animate = animate;
   impl_->Apply();
 }
@@ -343,9 +292,11 @@ void TimelineWidget::prepare(std::shared_ptr<const TimelineData> data) {
   if (data) impl_->Remember(data);
 }
 
-void TimelineWidget::setGhost(std::shared_ptr<const trace::Trace> ghost, const QString& label) {
+void TimelineWidget::setGhost(std::shared_ptr<const trace::Trace> ghost, const QString& label,
+                              const Curves& curves) {
   impl_->ghost_label_changed = label != impl_->ghost_label;
   impl_->ghost = std::move(ghost);
+  impl_->ghost_curves = curves;
   impl_->ghost_label = label;
   impl_->Apply();
 }

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/analysis/analysis.h"
 #include "profiler/trace/trace.h"
 #include "ui/timeline/theme.h"
 
@@ -35,14 +36,18 @@ class TimelineWidget : public QWidget {
   // The run that is shown; null: the empty state. `animate`: the curves morph from what is drawn
   // now (setAnimations(false) switches that off). The view stays where it is unless the new run
   // does not fit into it; the selection stays on the same (module, op, occurrence).
-  void setTrace(std::shared_ptr<const trace::Trace> trace, bool animate = false);
+  // `curves`: of the trace, where they are known already; large ones are then there once.
+  using Curves = std::shared_ptr<const analysis::MemoryCurves>;
+  void setTrace(std::shared_ptr<const trace::Trace> trace, bool animate = false,
+                const Curves& curves = {});
   std::shared_ptr<const trace::Trace> trace() const;
   // Indexes that were built elsewhere, for a setTrace() to come: it then has nothing to build.
   void prepare(std::shared_ptr<const TimelineData> data);
   // Above this many events setTrace() builds them on a pool thread.
   static constexpr uint32_t kBuildInBackground = 200'000;
   // The run to compare with, drawn as an outline with the difference under it; null: none.
-  void setGhost(std::shared_ptr<const trace::Trace> ghost, const QString& label = QString());
+  void setGhost(std::shared_ptr<const trace::Trace> ghost, const QString& label = QString(),
+                const Curves& curves = {});
   void setTheme(const Theme& theme);
   // Memory of the card, of which the lines and labels speak; 0: unknown.
   void setDeviceLimit(quint64 bytes);

@@ -53,6 +53,13 @@ class PanelsWindowTest : public testing::RecordedWindow {
   }
 };
 
+TEST_F(PanelsWindowTest, CanvasAndPanelsHaveTheSameCurves) {
+  OpenRecorded();
+  window_->settleCanvas();
+  // The digest's, the canvas' and its index's: no copy.
+  EXPECT_GE(window_->digest()->curves.use_count(), 3);
+}
+
 TEST_F(PanelsWindowTest, LongFramesPushNoFigureOut) {
   OpenTrace(*WithLongFrames(*testing::MakeRecordedTrace({})));
   const trace::Trace& trace = *window_->digest()->trace;

@@ -177,6 +177,33 @@ TEST_F(TimelineWidgetTest, LargeTracesAreBuiltAsideWhileTheOldPictureStays) {
   EXPECT_EQ(widget_.selection(), trace::AllocationId{1000});
 }
 
+TEST_F(TimelineWidgetTest, CurvesThatAreKnownAreNotComputedAgain) {
+  auto large = testing::MakeSyntheticTrace({.layers = 48, .steps = 40, .ops_per_module = 4});
+  for (const auto& trace : {trace_, large}) {
+    const auto curves =
+        std::make_shared<const analysis::MemoryCurves>(analysis::ComputeCurves(*trace));
+    const long before = curves.use_count();
+    widget_.setTrace(std::make_shared<const trace::Trace>(*trace), false, curves);
+    Settle();
+    EXPECT_GT(curves.use_count(), before + 1) << "the canvas draws from them";
+  }
+}
+
+TEST_F(TimelineWidgetTest, OfLargeTracesNoMoreAreKeptThanAreInSight) {
+  std::vector<std::weak_ptr<const trace::Trace>> seen;
+  for (int i = 0; i < 5; ++i) {
+    auto large = testing::MakeSyntheticTrace({.layers = 48, .steps = 80 + i, .ops_per_module = 4});
+    ASSERT_GT(large->events.size(), 400'000u);
+    seen.push_back(large);
+    widget_.setTrace(large);
+    Settle();
+  }
+  const auto alive =
+      std::count_if(seen.begin(), seen.end(), [](const auto& trace) { return !trace.expired(); });
+  EXPECT_LE(alive, 3) << "the one in sight, and a million events of others";
+  EXPECT_FALSE(seen.back().expired());
+}
+
 TEST_F(TimelineWidgetTest, AWidgetMayGoWhileItBuilds) {
   auto large = testing::MakeSyntheticTrace({.layers = 48, .steps = 40, .ops_per_module = 4});
   auto widget = std::make_unique<TimelineWidget>();

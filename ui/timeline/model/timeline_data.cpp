@@ -3,18 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace vramscope::ui::timeline {
 
 using trace::SliceKind;
 
-std::shared_ptr<const TimelineData> TimelineData::Build(std::shared_ptr<const trace::Trace> trace) {
+std::shared_ptr<const TimelineData> TimelineData::Build(
+    std::shared_ptr<const trace::Trace> trace,
+    std::shared_ptr<const analysis::MemoryCurves> curves) {
   std::shared_ptr<TimelineData> d(new TimelineData);
   const trace::Trace& t = *trace;
   d->trace_ = trace;
   d->origin_ = t.begin_ns();
   d->duration_ = std::max(static_cast<double>(t.end_ns() - t.begin_ns()), 1.0);
-  d->curves_ = std::make_shared<analysis::MemoryCurves>(analysis::ComputeCurves(t));
+  d->curves_ = curves != nullptr
+                   ? std::move(curves)
+                   : std::make_shared<const analysis::MemoryCurves>(analysis::ComputeCurves(t));
   d->curve_index_ = std::make_unique<query::CurveIndex>(d->curves_);
   d->lane_index_ = std::make_unique<query::LaneIndex>(trace);
   d->address_axis_ = std::make_unique<query::AddressAxis>(trace);

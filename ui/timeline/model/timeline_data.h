@@ -28,11 +28,15 @@ inline constexpr uint32_t kNoSlice = UINT32_MAX;
 
 class TimelineData {
  public:
-  static std::shared_ptr<const TimelineData> Build(std::shared_ptr<const trace::Trace> trace);
+  // `curves`: of this trace, where they are known; else they are computed.
+  static std::shared_ptr<const TimelineData> Build(
+      std::shared_ptr<const trace::Trace> trace,
+      std::shared_ptr<const analysis::MemoryCurves> curves = {});
 
   const trace::Trace& trace() const { return *trace_; }
   const std::shared_ptr<const trace::Trace>& shared_trace() const { return trace_; }
   const analysis::MemoryCurves& curves() const { return *curves_; }
+  const std::shared_ptr<const analysis::MemoryCurves>& shared_curves() const { return curves_; }
   const analysis::Peak& peak() const { return peak_; }
   const query::CurveIndex& curve_index() const { return *curve_index_; }
   const query::LaneIndex& lane_index() const { return *lane_index_; }

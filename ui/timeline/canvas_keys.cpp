@@ -1,0 +1,74 @@
+#include "ui/timeline/canvas_keys.h"
+
+#include <QGuiApplication>
+
+namespace vramscope::ui::timeline {
+namespace {
+
+// Keys of movement go by their place, so that they lie together on any layout.
+std::optional<Key> ByPosition(const QKeyEvent& e) {
+  static const bool kEvdev = QGuiApplication::platformName() == QLatin1String("xcb") ||
+                             QGuiApplication::platformName().startsWith(QLatin1String("wayland"));
+  if (!kEvdev || e.nativeScanCode() == 0) return std::nullopt;
+  switch (e.nativeScanCode()) {  // evdev codes + 8
+    case 25:
+      return Key::kZoomIn;
+    case 38:
+      return Key::kPanLeft;
+    case 39:
+      return Key::kZoomOut;
+    case 40:
+      return Key::kPanRight;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<Key> KeyOf(const QKeyEvent& e) {
+  Qt::KeyboardModifiers m = e.modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier);
+  if (m == Qt::AltModifier) {
+    if (e.key() == Qt::Key_Left) return Key::kUndo;
+    if (e.key() == Qt::Key_Right) return Key::kRedo;
+    return std::nullopt;
+  }
+  if (m != Qt::NoModifier) return std::nullopt;
+  if (auto key = ByPosition(e)) return key;
+  switch (e.key()) {
+    case Qt::Key_W:
+    case Qt::Key_Up:
+    case Qt::Key_Plus:
+    case Qt::Key_Equal:
+      return Key::kZoomIn;
+    case Qt::Key_S:
+    case Qt::Key_Down:
+    case Qt::Key_Minus:
+      return Key::kZoomOut;
+    case Qt::Key_A:
+    case Qt::Key_Left:
+      return Key::kPanLeft;
+    case Qt::Key_D:
+    case Qt::Key_Right:
+      return Key::kPanRight;
+    case Qt::Key_F:
+      return Key::kZoomSelection;
+    case Qt::Key_Space:
+    case Qt::Key_Home:
+      return Key::kFit;
+    case Qt::Key_P:
+      return Key::kPeak;
+    case Qt::Key_R:
+      return Key::kSelectionToRange;
+    case Qt::Key_Escape:
+      return Key::kEscape;
+    case Qt::Key_BracketRight:
+      return Key::kNextBlock;
+    case Qt::Key_BracketLeft:
+      return Key::kPreviousBlock;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace vramscope::ui::timeline
