@@ -84,6 +84,7 @@ class Bench {
         },
         since, &blocked);
     Until([&] { return window_->settled(); }, since, &blocked);
+    resident_ = ResidentMib();
     Add("first picture", {first, 0, whole, blocked});
     Add("whole file", {whole, 0, whole, blocked});
     return window_->digest() != nullptr;
@@ -145,6 +146,7 @@ class Bench {
                   answer[answer.size() / 2], cpu[cpu.size() / 2], answer.back(),
                   sorted(&Times::settled).back(), sorted(&Times::blocked).back());
     }
+    std::printf("resident after opening: %.0f MiB\n", resident_);
   }
 
  private:
@@ -162,6 +164,14 @@ class Bench {
     timespec at{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at);
     return static_cast<double>(at.tv_sec) * 1e3 + static_cast<double>(at.tv_nsec) / 1e6;
+  }
+  static double ResidentMib() {
+    double pages = 0;
+    if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
+      if (std::fscanf(file, "%*s %lf", &pages) != 1) pages = 0;
+      std::fclose(file);
+    }
+    return pages * 4096 / 1048576;
   }
   static void Pause(int ms) {
     QElapsedTimer pause;
@@ -187,6 +197,7 @@ class Bench {
   }
 
   QString file_;
+  double resident_ = 0;
   QTemporaryDir folder_;
   PaintWatch paint_;
   std::unique_ptr<ui::MainWindow> window_;
@@ -237,6 +248,13 @@ void Run(Bench& bench, int rounds) {
       window.openPage(QStringLiteral("reclaim")), window.openPage(QLatin1String(page));
     for (int i = 0; i < rounds; ++i)
       bench.Time(std::string("wheel, computing ") + page, [&] { bench.Wheel(i % 2 == 0); });
+  }
+  window.openPage(QStringLiteral("what-if"));
+  for (int i = 0; i < rounds; ++i) {
+    const QString conf = QStringLiteral("max_split_size_mb:%1").arg(128 + 64 * (i % 4));
+    bench.Time("replay under settings", [&] { window.explainPanel()->setConf(conf); });
+    window.explainPanel()->setConf(QStringLiteral("expandable_segments:True"));
+    bench.Time("cancel a replay", [&] { window.explainPanel()->cancel(); });
   }
   window.openPage(QStringLiteral("phases"));
   for (int i = 0; i < rounds; ++i) {

@@ -16,6 +16,7 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kCellPadding = 11;
+constexpr int kHeadLeast = 300;  // a line of some forty letters
 constexpr int kProgressWidth = 140, kProgressHeight = 6;
 
 }  // namespace
@@ -56,12 +57,16 @@ ExplainPage::ExplainPage(const ExplainContext* context, QWidget* parent)
   column_ = new QVBoxLayout(this);
   column_->setContentsMargins(15, 7, 15, 4);
   column_->setSpacing(6);
+  head_row_ = new QBoxLayout(QBoxLayout::LeftToRight);
+  head_row_->setSpacing(10);
   head_line_ = new QHBoxLayout;
   head_line_->setSpacing(10);
   head_ = MakeLabel({}, LabelRole::kBody);
+  head_->setObjectName(QStringLiteral("pageHead"));
   head_->setWordWrap(true);
   head_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  head_line_->addWidget(head_, 1);
+  head_row_->addWidget(head_, 1);
+  head_row_->addLayout(head_line_);
   progress_ = new QProgressBar;
   progress_->setFixedSize(kProgressWidth, kProgressHeight);
   progress_->setTextVisible(false);
@@ -75,7 +80,7 @@ ExplainPage::ExplainPage(const ExplainContext* context, QWidget* parent)
   cancel_->hide();
   connect(cancel_, &QToolButton::clicked, this, &ExplainPage::cancel);
   head_line_->addWidget(cancel_);
-  column_->addLayout(head_line_);
+  column_->addLayout(head_row_);
   connect(&background_, &Background::changed, this, &ExplainPage::ShowBusy);
 }
 
@@ -86,11 +91,25 @@ void ExplainPage::AddTable(QWidget* table) {
   column_->addLayout(line, 1);
 }
 
-void ExplainPage::Head(const QString& text) { head_->setText(text); }
+void ExplainPage::Head(const QString& text) {
+  said_ = text;
+  ShowHead();
+}
+
+void ExplainPage::ShowHead() {
+  const bool of_all = context_.has_range() && context_.digest != nullptr && !said_.isEmpty() &&
+                      (cares() & (kRange | kMoment)) == 0;
+  head_->setText(
+      of_all ? tr("%1 Of the whole recording: the selected range does not narrow this page.")
+                   .arg(said_)
+             : said_);
+}
+
 QString ExplainPage::head() const { return head_->text(); }
 
 void ExplainPage::changed(int changes) {
   stale_ |= changes;
+  if (changes & kRange) ShowHead();
   // What is being computed is of no use any more; what is not in sight waits.
   if (changes & kDocument) background_.cancel();
   if (isVisible()) Look();
@@ -105,6 +124,19 @@ void ExplainPage::cancel() {
 void ExplainPage::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   Look();
+}
+
+void ExplainPage::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  FitHead();
+}
+
+void ExplainPage::FitHead() {
+  const int beside = width() - head_line_->sizeHint().width();
+  const bool narrow = beside < kHeadLeast && head_line_->sizeHint().width() > 0;
+  head_row_->setDirection(narrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+  head_row_->setSpacing(narrow ? 4 : 10);
+  head_row_->setAlignment(head_line_, narrow ? Qt::AlignLeft : Qt::Alignment());
 }
 
 void ExplainPage::Look() {
@@ -127,6 +159,7 @@ void ExplainPage::ShowBusy() {
   const double fraction = background_.fraction();
   progress_->setVisible(busy);
   cancel_->setVisible(busy);
+  FitHead();
   if (!busy) return;
   progress_->setRange(0, fraction < 0 ? 0 : 1000);
   if (fraction >= 0) progress_->setValue(static_cast<int>(fraction * 1000));

@@ -12,6 +12,7 @@
 #include "ui/panels/rows.h"
 #include "ui/timeline/theme.h"
 
+class QBoxLayout;
 class QHBoxLayout;
 class QLabel;
 class QProgressBar;
@@ -78,7 +79,9 @@ class ExplainPage : public QWidget {
   virtual bool wantsEvents() const { return true; }
   virtual void Cancelled() {}  // by the user
   void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
   void AddTable(QWidget* table);  // takes the rest of the page, its text in line with the head
+  // A page that cares for no range says so itself while one is selected.
   void Head(const QString& text);
   QString head() const;
 
@@ -91,7 +94,11 @@ class ExplainPage : public QWidget {
  private:
   void Look();
   void ShowBusy();
+  void ShowHead();
+  void FitHead();  // what it says beside its controls, or above them where that is too narrow
+  QBoxLayout* head_row_ = nullptr;
   QLabel* head_ = nullptr;
+  QString said_;
   QProgressBar* progress_ = nullptr;
   QToolButton* cancel_ = nullptr;
   int stale_ = kDocument;

@@ -25,9 +25,10 @@ Cell BadCount(uint64_t count) {
 
 // A nanosecond of a trace without times is an entry.
 Cell HeldCell(double byte_seconds, bool times) {
-  const double gib = byte_seconds / 1073741824.0;
-  return {.text = times ? fmt::format("{:.3g} GiB·s", gib)
-                        : fmt::format("{:.3g} GiB·entries", gib * 1e9),
+  const double gib = byte_seconds / 1073741824.0 * (times ? 1 : 1e9);
+  const std::string figure = gib >= 1000 ? timeline::FormatCount(static_cast<uint64_t>(gib + 0.5))
+                                         : fmt::format("{:.3g}", gib);
+  return {.text = figure + (times ? " GiB·s" : " GiB·entries"),
           .sort = byte_seconds,
           .exact = times
                        ? "bytes times the time that they were held"

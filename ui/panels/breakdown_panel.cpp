@@ -24,6 +24,8 @@ namespace {
 constexpr int kLargest = 8;
 constexpr int kBarHeight = 20;
 constexpr int kListRow = 21;
+constexpr int kSwatch = 11;
+constexpr int kShareWidth = 48;
 constexpr size_t kStackLines = 60;
 // Below this many events the live set is computed at once, above on a pool thread.
 constexpr uint32_t kInline = 200'000;
@@ -38,7 +40,9 @@ QFrame* MakeLine() {
 // A style sheet of its own would cost more than all the rest of its line.
 class Swatch : public QWidget {
  public:
-  explicit Swatch(timeline::Color color) : color_(ToQColor(color)) { setFixedSize(11, 11); }
+  explicit Swatch(timeline::Color color) : color_(ToQColor(color)) {
+    setFixedSize(kSwatch, kSwatch);
+  }
 
  protected:
   void paintEvent(QPaintEvent*) override {
@@ -366,6 +370,8 @@ void BreakdownPanel::ShowLive(const analysis::LiveSet& live, Of of) {
   shown_parts_ = PartsOf(live.by_category, live.allocated,
                          digest_ ? digest_->categories : std::vector<trace::Category>());
   ClearLayout(parts_);
+  shares_.clear();
+  parts_width_ = 0;
   parts_->setColumnStretch(1, 1);
   int line = 0;
   for (const Part& part : shown_parts_) {
@@ -377,16 +383,23 @@ void BreakdownPanel::ShowLive(const analysis::LiveSet& live, Of of) {
     QLabel* bytes = MakeLabel(
         part.bytes > 0 ? QString::fromStdString(timeline::FormatBytes(part.bytes)) : tr("0"),
         part.bytes > 0 ? LabelRole::kNumber : LabelRole::kNumberDim);
-    bytes->setToolTip(QString::fromStdString(timeline::FormatBytesExact(part.bytes)));
+    bytes->setToolTip(tr("%1\n%2 % of what is shown")
+                          .arg(QString::fromStdString(timeline::FormatBytesExact(part.bytes)))
+                          .arg(part.share * 100, 0, 'f', 1));
     parts_->addWidget(bytes, line, 2, Qt::AlignRight);
     QLabel* share = MakeLabel(
         part.bytes > 0 ? QStringLiteral("%1 %").arg(part.share * 100, 0, 'f', 1) : QString(),
         LabelRole::kNumberDim);
-    share->setMinimumWidth(48);
+    share->setMinimumWidth(kShareWidth);
     share->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     parts_->addWidget(share, line, 3);
+    shares_.push_back(share);
+    const int words = name->fontMetrics().horizontalAdvance(name->fullText()) + 2;
+    parts_width_ = std::max(parts_width_, kSwatch + words + bytes->sizeHint().width() +
+                                              2 * parts_->horizontalSpacing());
     ++line;
   }
+  FitParts();
   bar_->update();
 
   QStringList where;
@@ -405,6 +418,18 @@ void BreakdownPanel::ShowLive(const analysis::LiveSet& live, Of of) {
                  live.allocations.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(
                                                 live.allocations.size(), kLargest))});
   Refit();
+}
+
+void BreakdownPanel::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  FitParts();
+}
+
+void BreakdownPanel::FitParts() {
+  const QMargins around = layout()->contentsMargins();
+  const int room = width() - around.left() - around.right() - parts_->horizontalSpacing();
+  const bool fits = parts_width_ + kShareWidth <= room;
+  for (QLabel* share : shares_) share->setVisible(fits);
 }
 
 // What was filled anew may want another height: the scroll area around hears of it only from here.

@@ -43,6 +43,9 @@ class BreakdownPanel : public QWidget {
   QJsonObject dumpState() const;
   QSize minimumSizeHint() const override;
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  Q_SIGNALS:
   void allocationClicked(vramscope::trace::AllocationId id);
   void rangeLeft();  // its chip was clicked
@@ -54,6 +57,7 @@ class BreakdownPanel : public QWidget {
   void ShowLive(const analysis::LiveSet& live, Of of);
   void ShowLargest(std::vector<analysis::LiveAllocation> largest);
   void ShowRange(const RangeFigures& range);
+  void FitParts();  // shares give way to the categories' names, which say what the colours are
   void ShowSelection();
   void Refit();
   void ShowStack();
@@ -83,6 +87,8 @@ class BreakdownPanel : public QWidget {
   Bar* bar_ = nullptr;
   QGridLayout* parts_ = nullptr;
   QWidget* parts_box_ = nullptr;
+  std::vector<QLabel*> shares_;
+  int parts_width_ = 0;  // of the widest line without its share
   LiveList* largest_ = nullptr;
   ElidedLabel* selection_title_ = nullptr;
   QGridLayout* facts_ = nullptr;

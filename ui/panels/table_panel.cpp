@@ -268,6 +268,7 @@ void TableView::setRowModel(RowModel* model) {
 void TableView::FitColumns() {
   if (rows_ == nullptr || by_hand_) return;
   fitting_ = true;
+  wanted_.clear();
   const int sampled = std::min(rows_->rowCount(), kSampledRows);
   const QFontMetrics head(horizontalHeader()->font());
   for (int c = 0; c < rows_->columnCount(); ++c) {
@@ -290,6 +291,7 @@ void TableView::FitColumns() {
       width = std::max({column.number ? 0 : width, widest + kCellPadding, title});
     }
     setColumnWidth(c, width);
+    wanted_.push_back(widest + kCellPadding);
   }
   fitting_ = false;
   FitWidest();
@@ -311,7 +313,11 @@ void TableView::FitWidest() {
   fitting_ = true;
   // Where all of it can't be seen at once, what scrolls may as well be readable.
   const int room = viewport()->width() - others;
-  setColumnWidth(widest, room < kFits ? kNarrowest : std::min(room, kWidest));
+  // Of more than that no text has need.
+  const int most = static_cast<size_t>(widest) < wanted_.size()
+                       ? std::max(kWidest, wanted_[static_cast<size_t>(widest)])
+                       : kWidest;
+  setColumnWidth(widest, room < kFits ? kNarrowest : std::min(room, most));
   fitting_ = false;
 }
 

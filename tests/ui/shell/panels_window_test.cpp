@@ -14,6 +14,7 @@
 #include "tests/ui/panels/altered_trace.h"
 #include "tests/ui/shell/recorded_window.h"
 #include "ui/panels/breakdown_panel.h"
+#include "ui/panels/form_widgets.h"
 #include "ui/panels/frame_list.h"
 #include "ui/panels/table_panel.h"
 #include "ui/shell/main_window.h"
@@ -52,6 +53,50 @@ class PanelsWindowTest : public testing::RecordedWindow {
     return {};
   }
 };
+
+TEST_F(PanelsWindowTest, APageOfAllSaysSoWhileARangeIsSelected) {
+  OpenRecorded();
+  const trace::Trace& trace = *window_->digest()->trace;
+  for (const char* page : {"leaks", "what-if", "compare", "call-sites", "fragmentation"}) {
+    window_->openPage(QLatin1String(page));
+    ASSERT_TRUE(Idle());
+    const QString without = Page(page)["head"].toString();
+    EXPECT_FALSE(without.contains(QLatin1String("does not narrow"))) << page;
+    window_->timelineWidget()->setRange(trace.begin_ns(), (trace.begin_ns() + trace.end_ns()) / 2);
+    ASSERT_TRUE(Idle());
+    const QString within = Page(page)["head"].toString();
+    const bool follows = QLatin1String(page) == QLatin1String("call-sites") ||
+                         QLatin1String(page) == QLatin1String("fragmentation");
+    EXPECT_EQ(within.contains(QLatin1String("does not narrow this page")), !follows) << page;
+    EXPECT_NE(within, without) << page;
+    window_->timelineWidget()->setRange(0, 0);
+    ASSERT_TRUE(Idle());
+    EXPECT_EQ(Page(page)["head"].toString(), without) << page;
+  }
+}
+
+TEST_F(PanelsWindowTest, InASmallWindowNamesAndHeadsAreWhole) {
+  window_->resize(1024, 700);
+  OpenRecorded();
+  QStringList names;
+  for (int c = 0; c < trace::kCategoryCount; ++c)
+    names << QString::fromStdString(std::string(trace::Name(static_cast<trace::Category>(c))));
+  QTest::qWait(50);  // what was added is shown by the next turn of the loop
+  int seen = 0;
+  for (const ElidedLabel* label : window_->findChildren<ElidedLabel*>()) {
+    if (!label->isVisible() || !names.contains(label->fullText())) continue;
+    EXPECT_EQ(label->text(), label->fullText());
+    ++seen;
+  }
+  EXPECT_GT(seen, 2);
+  for (const char* page : {"call-sites", "compare", "reclaim", "fragmentation"}) {
+    window_->openPage(QLatin1String(page));
+    ASSERT_TRUE(Idle());
+    QCoreApplication::processEvents();
+    for (const QLabel* head : window_->findChildren<QLabel*>(QStringLiteral("pageHead")))
+      if (head->isVisible()) EXPECT_GE(head->width(), 300) << page;
+  }
+}
 
 TEST_F(PanelsWindowTest, CanvasAndPanelsHaveTheSameCurves) {
   OpenRecorded();

@@ -90,6 +90,20 @@ TEST_F(ContentTest, AxisCursorRangeAndTooltipsOfAFileWithoutTimes) {
   EXPECT_THAT(Texts(), ::testing::Contains(ContainsRegex(kTime)));
 }
 
+TEST_F(ContentTest, AStateIsSaidWholeInANarrowCanvas) {
+  Show(MakeState());
+  for (const float width : {430.0f, 520.0f, 1200.0f}) {
+    model_.Resize(width, 330, 1);
+    std::string all;
+    for (const std::string& text : Texts()) {
+      EXPECT_THAT(text, Not(::testing::HasSubstr("\u2026"))) << width;
+      EXPECT_LE(measure_.Width(text, Font::kBody), width);
+      all += text + ' ';
+    }
+    EXPECT_THAT(all, ::testing::HasSubstr("what was in memory, without a history."));
+  }
+}
+
 // Fewer entries than pixels: every column has what holds there.
 TEST_F(ContentTest, NoGapsBetweenEntries) {
   const auto trace = WithoutTimes(*MakeRecordedTrace());

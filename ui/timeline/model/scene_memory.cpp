@@ -376,7 +376,8 @@ void DrawDifference(const CanvasState& s, const TextMeasure& measure, SceneCount
   auto label = [&](double value, float y) {
     std::string text = FormatSignedBytes(static_cast<int64_t>(value));
     float width = measure.Width(text, Font::kSmall);
-    list->Text(text, {body.right() - width - 4, y, width + 2, 14}, Font::kSmall, s.theme.dim);
+    PillText(s, text, {body.right() - width - 7, y, width + 2, 14},
+             Mix(s.theme.text, s.theme.dim, 0.5), list);
   };
   if (highest > scale * 0.4) label(highest, body.y);
   if (-lowest > scale * 0.4) label(lowest, body.bottom() - 14);

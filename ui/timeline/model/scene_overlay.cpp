@@ -230,6 +230,18 @@ void DrawContent(const CanvasState& s, const TextMeasure& measure, DrawList* lis
   const float x = (s.layout.width - width) / 2;
   float y = std::max(s.layout.height / 2 - 62, 8.0f);
   const auto line = [&](std::string_view text, Font font, Color color, float height) {
+    // In two lines where one is too narrow, broken at a space.
+    if (measure.Width(text, font) > width) {
+      size_t at = text.rfind(' ');
+      while (at != std::string_view::npos && at > 0 &&
+             measure.Width(text.substr(0, at), font) > width)
+        at = text.rfind(' ', at - 1);
+      if (at != std::string_view::npos && at > 0) {
+        list->Text(std::string(text.substr(0, at)), {x, y, width, 18}, font, color, Align::kCenter);
+        y += 18;
+        text.remove_prefix(at + 1);
+      }
+    }
     list->Text(Elide(measure, text, font, width), {x, y, width, height}, font, color,
                Align::kCenter);
     y += height;
