@@ -1,5 +1,6 @@
-// vramscope-worker: runs training steps and reports them as frames. Started by vramscope, or on
-// another host: ssh host vramscope-worker --stdio.
+// vramscope-worker-loop: runs training steps and reports them as frames. Started by
+// vramscope-worker (start.cpp), which vramscope starts, or on another host: ssh host
+// vramscope-worker --stdio.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -14,10 +15,12 @@
 int main(int argc, char** argv) {
   CLI::App app{"Runs training steps for vramscope and reports them as frames.", "vramscope-worker"};
   bool stdio = false;
-  std::string backend;
+  std::string backend, plan;
   app.add_flag("--stdio", stdio, "Talk over stdin and stdout")->required();
-  app.add_option("--backend", backend, "Offer only this backend: plan or cpu")
-      ->check(CLI::IsMember({"plan", "cpu"}));
+  app.add_option("--backend", backend, "Offer only this backend: plan, cpu or cuda")
+      ->check(CLI::IsMember({"plan", "cpu", "cuda"}));
+  app.add_option("--plan", plan, "What plans run on; read by vramscope-worker before this program")
+      ->check(CLI::IsMember({"emulated", "modelled"}));
   app.set_version_flag("--version", "vramscope-worker " VRAMSCOPE_VERSION);
   try {
     app.parse(argc, argv);
@@ -39,8 +42,10 @@ int main(int argc, char** argv) {
   options.input = STDIN_FILENO;
   options.output = output;
   options.version = VRAMSCOPE_VERSION;
-  if (backend != "cpu") options.backends.push_back(Backend::kPlan);
-  if (backend != "plan") options.backends.push_back(Backend::kCpu);
+  // The planned card and a real one want the same libraries: a process has one or the other.
+  if (backend == "cuda") options.backends.push_back(Backend::kCuda);
+  if (backend.empty() || backend == "plan") options.backends.push_back(Backend::kPlan);
+  if (backend.empty() || backend == "cpu") options.backends.push_back(Backend::kCpu);
   options.run = [&](const vramscope::run::RunConfig& config, vramscope::trace::EventSink& sink,
                     const vramscope::trainer::RunHooks& hooks) {
     return trainer.Run(config, sink, hooks);

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "trainer/backends/backend.h"
+#include "trainer/backends/cuda/cuda_backend.h"
 #include "trainer/capture/cancel.h"
 #include "trainer/capture/taps.h"
 #include "trainer/loop/training_loop.h"
@@ -152,8 +153,10 @@ struct Trainer::Impl {
   // Everything that can be refused before anything is recorded; fills what the header says.
   absl::Status Prepare(const run::RunConfig& config, trace::TraceInfo& info,
                        std::unique_ptr<LanguageModel>& model) {
-    if (config.backend == run::Backend::kCuda) {
-      return absl::UnimplementedError("backend=cuda is not part of this build: use plan or cpu");
+    if (config.backend == run::Backend::kCuda && OnEmulatedPlatform()) {
+      return absl::FailedPreconditionError(
+          "backend=cuda: this worker was started on the emulated platform, where nothing is "
+          "measured");
     }
     auto device = run::ResolveDevice(config);
     if (!device.ok()) return device.status();
@@ -167,9 +170,9 @@ struct Trainer::Impl {
                   .trainable_count = totals.trainable,
                   .parameter_bytes = totals.bytes,
                   .layers = static_cast<uint32_t>(model->layers())};
-    // The plan device has to be registered before LibTorch asks for CUDA for the first time, which
-    // a run on the CPU does too. It does not disturb that.
-    PlanBackend();
+    // What owns the CUDA dispatch key has to be there before LibTorch asks for CUDA for the first
+    // time, which a run on the CPU does too. It does not disturb that.
+    if (config.backend == run::Backend::kCpu) BackendOf(run::Backend::kPlan);
     Backend& backend = BackendOf(config.backend);
     info.measured = backend.measured();
     info.start_unix_ns = info.measured ? UnixNanoseconds() : 0;
@@ -202,7 +205,15 @@ struct Trainer::Impl {
   }
 
   static Backend& BackendOf(run::Backend backend) {
-    return backend == run::Backend::kCpu ? CpuBackend() : PlanBackend();
+    switch (backend) {
+      case run::Backend::kCpu:
+        return CpuBackend();
+      case run::Backend::kCuda:
+        return CudaBackend();
+      case run::Backend::kPlan:
+        break;
+    }
+    return OnEmulatedPlatform() ? CudaBackend() : PlanBackend();
   }
 };
 

@@ -1,0 +1,289 @@
+#include "trainer/backends/cuda/cuda_backend.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "profiler/allocator/rules.h"
+#include "profiler/run/emulated_card.h"
+#include "trainer/backends/cuda/block_sizes.h"
+#include "trainer/backends/cuda/cuda_library.h"
+#include "trainer/backends/cuda/emulated.h"
+#include "trainer/capture/free_order.h"
+
+namespace vramscope::trainer {
+namespace cuda {
+
+const EmulatedPlatform& Emulated() {
+  static const EmulatedPlatform platform = [] {
+    EmulatedPlatform found;
+    const auto look_up = [](auto& function, const char* name) {
+      function =
+          reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(RTLD_DEFAULT, name));
+      return function != nullptr;
+    };
+    const bool whole = look_up(found.set_card, "vramscope_emulated_set_card") &&
+                       look_up(found.overcommit, "vramscope_emulated_overcommit") &&
+                       look_up(found.reset, "vramscope_emulated_reset") &&
+                       look_up(found.now_ns, "vramscope_emulated_now_ns");
+    return whole ? found : EmulatedPlatform{};
+  }();
+  return platform;
+}
+
+}  // namespace cuda
+
+namespace {
+
+using cuda::AllocatorEntry;
+using cuda::CudaLibrary;
+using cuda::Emulated;
+
+// LibTorch keeps the settings of the run before where the next ones don't name them (and resets the
+// others): those are named here.
+std::string Settings(const run::AllocConf& conf) {
+  const std::string text = run::ToString(conf);
+  const auto unless_named = [&](std::string_view key, std::string_view value) {
+    return text.find(key) == std::string::npos ? fmt::format("{}:{},", key, value) : std::string();
+  };
+  std::string all = unless_named("expandable_segments", "False") +
+                    unless_named("large_segment_size_mb", "20") +
+                    unless_named("max_non_split_rounding_mb", "20") + text;
+  if (all.ends_with(',')) all.pop_back();
+  return all;
+}
+
+// Where the module and what it loads are looked for.
+std::string ModulePath() {
+  Dl_info self;
+  if (dladdr(reinterpret_cast<void*>(&ModulePath), &self) == 0) return {};
+  const std::string path = self.dli_fname;
+  const size_t slash = path.rfind('/');
+  return (slash == std::string::npos ? std::string(".") : path.substr(0, slash)) +
+         "/libvramscope_torch_cuda.so";
+}
+
+absl::StatusOr<const CudaLibrary*> LoadLibrary() {
+  void* module = dlopen(VRAMSCOPE_TORCH_CUDA_MODULE, RTLD_NOW | RTLD_GLOBAL);
+  if (module == nullptr) module = dlopen(ModulePath().c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (module == nullptr) {
+    return absl::FailedPreconditionError(
+        fmt::format("LibTorch's CUDA library can't be loaded: {}", dlerror()));
+  }
+  const auto entry =
+      reinterpret_cast<cuda::CudaLibraryEntry>(dlsym(module, cuda::kCudaLibraryEntry));
+  if (entry == nullptr) return absl::InternalError("libvramscope_torch_cuda.so is not ours");
+  return entry();
+}
+
+// What the tracker tells the recorder of the run, between Start and Stop.
+// Frees of a moment whose order is that of a hash are told of by address.
+class RecordedRun final : public FreeOrder {
+ public:
+  RecordedRun(Recorder& recorder, int device, const run::AllocConf& conf, uint64_t memory_bytes)
+      : recorder_(recorder), device_(device), reservation_(memory_bytes / 8 * 9), blocks_(conf) {}
+
+  void Entry(const AllocatorEntry& entry) {
+    if (entry.device != device_) return;
+    using Action = AllocatorEntry::Action;
+    switch (entry.action) {
+      case Action::kAlloc: {
+        const cuda::BlockSizes::Block block = blocks_.OnAlloc(entry.address, entry.bytes);
+        recorder_.OnAlloc(entry.address, entry.bytes, block.bytes, entry.address, Stream(entry),
+                          block.pool);
+        break;
+      }
+      case Action::kFreeRequested:
+        break;
+      case Action::kFreeCompleted:  // the loop has one stream: right after its request
+        blocks_.OnFree(entry.address);
+        if (holding_) {
+          held_.push_back(entry.address);
+        } else {
+          recorder_.OnFree(entry.address);
+        }
+        break;
+      case Action::kSegmentAlloc:
+        blocks_.OnSegment(entry.address, entry.bytes, allocator::PoolOfSegment(entry.bytes));
+        recorder_.OnSegmentAlloc(entry.address, entry.bytes, Stream(entry),
+                                 allocator::PoolOfSegment(entry.bytes));
+        break;
+      case Action::kSegmentFree:
+        blocks_.OnSegmentGone(entry.address, entry.bytes);
+        recorder_.OnSegmentFree(entry.address);
+        break;
+      case Action::kSegmentMap:
+        Map(entry);
+        break;
+      case Action::kSegmentUnmap:
+        if (const auto segment = SegmentOf(entry.address); segment != expandable_.end()) {
+          blocks_.OnSegmentGone(entry.address, entry.bytes);
+          recorder_.OnSegmentUnmap(segment->first, entry.address, entry.bytes);
+        }
+        break;
+      case Action::kOutOfMemory:
+        OutOfMemory(entry.bytes, entry.address);
+        break;
+    }
+  }
+  void HoldFrees() override { holding_ = true; }
+  void ReleaseFrees() override {
+    holding_ = false;
+    std::sort(held_.begin(), held_.end());
+    for (uint64_t address : held_) recorder_.OnFree(address);
+    held_.clear();
+  }
+  void OutOfMemory(uint64_t bytes, uint64_t device_free) {
+    // On a GPU the run would have ended at the first one.
+    if (!out_of_memory_.exchange(true)) recorder_.OnOutOfMemory(bytes, device_free);
+  }
+
+ private:
+  static uint32_t Stream(const AllocatorEntry& entry) {
+    return static_cast<uint32_t>(entry.stream);
+  }
+  // An expandable segment reserves addresses for 9/8 of the device's memory (ExpandableSegment in
+  // CUDACachingAllocator.cpp) and maps them from its beginning on: the first range that is mapped
+  // tells where it begins.
+  std::map<uint64_t, trace::Pool>::iterator SegmentOf(uint64_t address) {
+    auto next = expandable_.upper_bound(address);
+    if (next == expandable_.begin()) return expandable_.end();
+    const auto segment = std::prev(next);
+    return address - segment->first < reservation_ ? segment : expandable_.end();
+  }
+  void Map(const AllocatorEntry& entry) {
+    // The first range says whose pool it is: a page of the small pool or of the large one.
+    auto segment = SegmentOf(entry.address);
+    if (segment == expandable_.end()) {
+      segment = expandable_.emplace(entry.address, allocator::PoolOfSegment(entry.bytes)).first;
+      recorder_.OnSegmentAlloc(entry.address, reservation_, Stream(entry), segment->second,
+                               /*expandable=*/true);
+    }
+    blocks_.OnSegment(entry.address, entry.bytes, segment->second, /*expandable=*/true);
+    recorder_.OnSegmentMap(segment->first, entry.address, entry.bytes);
+  }
+
+  Recorder& recorder_;
+  const int device_;
+  const uint64_t reservation_;
+  cuda::BlockSizes blocks_;
+  std::map<uint64_t, trace::Pool> expandable_;  // by where each begins
+  std::atomic<bool> out_of_memory_{false};
+  bool holding_ = false;
+  std::vector<uint64_t> held_;  // addresses whose frees are kept back
+};
+
+// The tracker stays attached for the process: what it reports to changes, between runs only.
+std::atomic<RecordedRun*> g_run{nullptr};
+
+void Track(const AllocatorEntry& entry) {
+  if (RecordedRun* run = g_run.load(std::memory_order_acquire)) run->Entry(entry);
+}
+void Granted(void*, int, uint64_t bytes, uint64_t device_free) {
+  if (RecordedRun* run = g_run.load(std::memory_order_acquire)) {
+    run->OutOfMemory(bytes, device_free);
+  }
+}
+
+class Cuda final : public Backend {
+ public:
+  c10::Device device() const override {
+    return c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(device_));
+  }
+  bool measured() const override { return !Emulated().there(); }
+  Clock clock() override {
+    if (Emulated().there()) {
+      return [] { return static_cast<int64_t>(Emulated().now_ns()); };
+    }
+    return [start = std::chrono::steady_clock::now()] {
+      return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() -
+                                                                  start)
+          .count();
+    };
+  }
+
+  absl::Status Start(const run::DeviceProfile& profile, const run::AllocConf& conf,
+                     Recorder& recorder) override {
+    if (run_ != nullptr) return absl::FailedPreconditionError("the cuda backend already has a run");
+    if (absl::Status status = Load(); !status.ok()) return status;
+    if (Emulated().there()) {
+      if (absl::Status status = ChooseCard(profile); !status.ok()) return status;
+    }
+    library_->release(device_);
+    if (Emulated().there()) Emulated().reset(device_);
+    library_->set_allocator_settings(Settings(conf).c_str());
+    library_->set_memory_fraction(conf.memory_fraction > 0 ? conf.memory_fraction : 1.0, device_);
+    run_ = std::make_unique<RecordedRun>(recorder, device_, conf, profile.memory_bytes);
+    recorder_ = &recorder;
+    g_run.store(run_.get(), std::memory_order_release);
+    internal::free_order = run_.get();
+    return absl::OkStatus();
+  }
+
+  absl::Status Stop() override {
+    if (run_ == nullptr) return absl::OkStatus();
+    internal::free_order = nullptr;
+    library_->synchronize(device_);
+    library_->release(device_);
+    g_run.store(nullptr, std::memory_order_release);
+    run_.reset();
+    const uint64_t left = recorder_->live_allocations();
+    if (left == 0) return absl::OkStatus();
+    return absl::InternalError(
+        fmt::format("{} allocations are still alive at the end of the run", left));
+  }
+
+ private:
+  absl::Status Load() {
+    if (library_ != nullptr) return absl::OkStatus();
+    if (Emulated().there()) {
+      Emulated().overcommit(&Granted, nullptr);
+    }
+    const absl::StatusOr<const CudaLibrary*> library = LoadLibrary();
+    if (!library.ok()) return library.status();
+    if ((*library)->device_count() < 1) {
+      return absl::FailedPreconditionError("no GPU that LibTorch can use is there");
+    }
+    (*library)->attach(&Track);
+    library_ = *library;
+    return absl::OkStatus();
+  }
+
+  absl::Status ChooseCard(const run::DeviceProfile& profile) {
+    const std::vector<run::DeviceProfile>& cards = run::Devices();
+    for (size_t i = 0; i < cards.size(); ++i) {
+      if (cards[i].key != profile.key) continue;
+      device_ = static_cast<int>(i);
+      // Its memory may be a setting of the run.
+      if (Emulated().set_card(device_, run::EmulatedCard(profile).c_str()) == 0) {
+        return absl::OkStatus();
+      }
+    }
+    return absl::InvalidArgumentError(
+        fmt::format("the emulated platform has no card '{}'", profile.key));
+  }
+
+  const CudaLibrary* library_ = nullptr;
+  std::unique_ptr<RecordedRun> run_;
+  Recorder* recorder_ = nullptr;
+  int device_ = 0;
+};
+
+}  // namespace
+
+bool OnEmulatedPlatform() { return Emulated().there(); }
+
+Backend& CudaBackend() {
+  static auto* backend = new Cuda();
+  return *backend;
+}
+
+}  // namespace vramscope::trainer
