@@ -118,15 +118,24 @@ int64_t DurationOf(const Operation& o) {
   return kLatencyNs + static_cast<int64_t>(std::min(ns, 1e15));
 }
 
-bool ReadKnown(const void* address, std::span<std::byte> to) {
-  if (to.empty()) return true;
-  if (!address) return false;
+// How many bytes from the beginning are known. Programs pad what they gather to the longest rank's
+// length.
+uint64_t KnownPrefix(const void* address, uint64_t bytes) {
+  if (!address) return 0;
+  if (ThePlatform().memory.DeviceOf(address) < 0) return bytes;
+  const HostBytes& known = ThePlatform().host_bytes;
   const auto at = reinterpret_cast<uint64_t>(address);
-  if (ThePlatform().memory.DeviceOf(address) >= 0 &&
-      !ThePlatform().host_bytes.IsKnown(at, to.size()))
-    return false;
-  std::memcpy(to.data(), address, to.size());
-  return true;
+  uint64_t low = 0, high = bytes;  // the first `low` bytes are known, more than `high` cannot be
+  if (bytes && known.IsKnown(at, bytes)) return bytes;
+  while (low + 1 < high) {
+    const uint64_t middle = low + (high - low) / 2;
+    (known.IsKnown(at, middle) ? low : high) = middle;
+  }
+  return low;
+}
+std::vector<std::byte> ReadKnown(const void* address, uint64_t bytes) {
+  const auto* first = static_cast<const std::byte*>(address);
+  return {first, first + KnownPrefix(address, bytes)};
 }
 void WriteKnown(void* address, std::span<const std::byte> from) {
   if (from.empty() || !address) return;
@@ -136,11 +145,8 @@ void WriteKnown(void* address, std::span<const std::byte> from) {
     std::memcpy(address, from.data(), from.size());
 }
 
-// What the ranks brought: empty where it is not known.
-struct Brought {
-  bool known = false;
-  std::vector<std::byte> bytes;
-};
+// What a rank brought, as far as it is known.
+using Brought = std::vector<std::byte>;
 
 // Writes this rank's result, as far as it follows from what is known.
 void Combine(const Operation& o, const std::vector<Brought>& brought) {
@@ -148,7 +154,8 @@ void Combine(const Operation& o, const std::vector<Brought>& brought) {
   const auto ranks = static_cast<size_t>(comm.ranks), rank = static_cast<size_t>(comm.rank);
   const uint64_t part = o.count * ElementBytes(o.type);
   const auto chunk = [&](const Brought& from, size_t index) {
-    return std::span<const std::byte>(from.bytes).subspan(index * part, part);
+    const uint64_t begin = std::min<uint64_t>(index * part, from.size());
+    return std::span<const std::byte>(from).subspan(begin, std::min(part, from.size() - begin));
   };
   const auto into = [&](size_t index) { return static_cast<std::byte*>(o.receive) + index * part; };
   switch (o.kind) {
@@ -157,7 +164,8 @@ void Combine(const Operation& o, const std::vector<Brought>& brought) {
     case Kind::kReduceScatter: {
       if (o.kind == Kind::kReduce && comm.rank != o.peer) return;
       const size_t own = o.kind == Kind::kReduceScatter ? rank : 0;
-      if (!std::all_of(brought.begin(), brought.end(), [](const Brought& b) { return b.known; }))
+      if (std::any_of(brought.begin(), brought.end(),
+                      [&](const Brought& b) { return chunk(b, own).size() != part; }))
         return;
       const auto first = chunk(brought[0], own);
       std::vector<std::byte> sum(first.begin(), first.end());
@@ -169,20 +177,17 @@ void Combine(const Operation& o, const std::vector<Brought>& brought) {
       return;
     }
     case Kind::kBroadcast:
-      if (const Brought& root = brought[static_cast<size_t>(o.peer)]; root.known)
-        WriteKnown(o.receive, root.bytes);
+      WriteKnown(o.receive, brought[static_cast<size_t>(o.peer)]);
       return;
     case Kind::kScatter:
-      if (const Brought& root = brought[static_cast<size_t>(o.peer)]; root.known)
-        WriteKnown(o.receive, chunk(root, rank));
+      WriteKnown(o.receive, chunk(brought[static_cast<size_t>(o.peer)], rank));
       return;
     case Kind::kAllGather:
     case Kind::kGather:
     case Kind::kAllToAll:
       if (o.kind == Kind::kGather && comm.rank != o.peer) return;
       for (size_t r = 0; r < ranks; ++r)
-        if (brought[r].known)
-          WriteKnown(into(r), chunk(brought[r], o.kind == Kind::kAllToAll ? rank : 0));
+        WriteKnown(into(r), chunk(brought[r], o.kind == Kind::kAllToAll ? rank : 0));
       return;
     default:
       return;
@@ -258,58 +263,50 @@ class Progress {
   void Own() {
     const bool message = o_.kind == Kind::kSend;
     if (sizes_.sent > (message ? Rendezvous::kMostBytes : kMostExchanged)) return;
-    own_.bytes.resize(sizes_.sent);
-    own_.known = ReadKnown(o_.send, own_.bytes);
-    // Alone, the root of a broadcast is this rank's twin: it sends what lies here.
     const bool takes =
         (o_.kind == Kind::kBroadcast || o_.kind == Kind::kScatter) && o_.comm->rank != o_.peer;
-    if (takes) own_ = {};
-    if (takes && o_.kind == Kind::kBroadcast && !o_.comm->room && most_sent() <= kMostExchanged) {
-      own_.bytes.resize(most_sent());
-      own_.known = ReadKnown(o_.receive, own_.bytes);
+    if (!takes) {
+      own_ = ReadKnown(o_.send, sizes_.sent);
+    } else if (o_.kind == Kind::kBroadcast && !o_.comm->room && exchanged()) {
+      own_ = ReadKnown(o_.receive, most_sent());  // alone: the root is this rank's twin
     }
   }
 
   bool Message(Rendezvous* room) {
     const uint64_t bytes = std::max(sizes_.sent, sizes_.received);
     if (bytes > Rendezvous::kMostBytes || !room->HasBoxes()) return true;
-    if (o_.kind == Kind::kSend) return room->Send(o_.peer, own_.bytes, own_.known);
+    if (o_.kind == Kind::kSend) return room->Send(o_.peer, own_, !own_.empty());
     std::vector<std::byte> message(bytes);
-    bool known = false;
+    size_t known = 0;
     if (!room->Receive(o_.peer, message, &known)) return false;
-    if (known) WriteKnown(o_.receive, message);
+    WriteKnown(o_.receive, std::span(message).first(known));
     return true;
   }
 
+  // The parts of all ranks arrive in rounds; a rank whose part is shorter than a round has no more.
   bool Collective(Rendezvous* room) {
-    const uint64_t begin = round_ * Rendezvous::kMostBytes;
-    if (!published_) {
-      const std::span<const std::byte> all(own_.bytes);
-      const auto length =
-          begin < all.size() ? std::min<uint64_t>(Rendezvous::kMostBytes, all.size() - begin) : 0;
-      room->Publish(++o_.comm->number,
-                    length ? all.subspan(begin, length) : std::span<const std::byte>(), own_.known);
-      published_ = true;
-    }
-    if (!room->Arrived(o_.comm->number)) return false;
-    if (brought_.empty()) brought_.resize(static_cast<size_t>(o_.comm->ranks));
-    bool more = false;
-    for (int r = 0; r < o_.comm->ranks; ++r) {
-      const Rendezvous::PartView part = room->Part(r, o_.comm->number);
-      Brought& from = brought_[static_cast<size_t>(r)];
-      from.known = part.known && (round_ == 0 || from.known);
-      if (from.known) from.bytes.insert(from.bytes.end(), part.bytes.begin(), part.bytes.end());
-      more |= from.known;
-    }
-    published_ = false;
-    ++round_;
-    if (more && round_ * Rendezvous::kMostBytes < most_sent()) return Collective(room);
-    for (int r = 0; r < o_.comm->ranks;
-         ++r) {  // a rank that brings nothing, or too little, brings nothing known
-      Brought& from = brought_[static_cast<size_t>(r)];
-      const bool brings =
-          o_.kind != Kind::kBroadcast && o_.kind != Kind::kScatter ? true : r == o_.peer;
-      if (!brings || from.bytes.size() != most_sent()) from.known = false;
+    bool more = true;
+    while (more) {
+      if (!published_) {
+        const uint64_t begin = std::min<uint64_t>(round_ * Rendezvous::kMostBytes, own_.size());
+        const auto part = std::span<const std::byte>(own_).subspan(
+            begin, std::min<uint64_t>(Rendezvous::kMostBytes, own_.size() - begin));
+        room->Publish(++o_.comm->number, part, !part.empty());
+        published_ = true;
+      }
+      if (!room->Arrived(o_.comm->number)) return false;
+      brought_.resize(static_cast<size_t>(o_.comm->ranks));
+      more = false;
+      for (int r = 0; r < o_.comm->ranks; ++r) {
+        const Rendezvous::PartView part = room->Part(r, o_.comm->number);
+        if (!part.known) continue;
+        Brought& from = brought_[static_cast<size_t>(r)];
+        from.insert(from.end(), part.bytes.begin(), part.bytes.end());
+        more |= part.bytes.size() == Rendezvous::kMostBytes;
+      }
+      published_ = false;
+      ++round_;
+      more &= round_ * Rendezvous::kMostBytes < most_sent();
     }
     Combine(o_, brought_);
     return true;

@@ -222,13 +222,13 @@ bool Rendezvous::Send(int to, std::span<const std::byte> message, bool known) {
   Tell();
   return true;
 }
-bool Rendezvous::Receive(int from, std::span<std::byte> message, bool* known) {
+bool Rendezvous::Receive(int from, std::span<std::byte> message, size_t* known) {
   Box* at = box(from, rank_);
   const uint64_t received = at->received.load(std::memory_order_relaxed);
   if (received >= at->sent.load(std::memory_order_acquire)) return false;
   const auto facts = at->messages[received % kBoxDepth];
-  *known = facts.known && facts.bytes == message.size();
-  if (*known) std::memcpy(message.data(), at->data[received % kBoxDepth], message.size());
+  *known = facts.known ? std::min<size_t>(facts.bytes, message.size()) : 0;
+  if (*known) std::memcpy(message.data(), at->data[received % kBoxDepth], *known);
   at->received.store(received + 1, std::memory_order_release);
   Tell();
   return true;

@@ -59,7 +59,8 @@ class Rendezvous {
   // Messages: false when the box is full, or empty. More than kMostPeers ranks have no boxes.
   bool HasBoxes() const;
   bool Send(int to, std::span<const std::byte> message, bool known);
-  bool Receive(int from, std::span<std::byte> message, bool* known);
+  // *known: how many bytes from the beginning are known.
+  bool Receive(int from, std::span<std::byte> message, size_t* known);
 
   // A rank that is needed and whose process has ended, or -1.
   int EndedRank() const;
