@@ -188,9 +188,12 @@ class Labeller {
       } else if (event.kind == EventKind::kPhaseEnd) {
         phase_ = Phase::kNone;
         ++phase_number_;
+      } else if (event.kind == EventKind::kStepEnd) {
+        in_step_ = false;
       } else if (event.kind == EventKind::kStepBegin && event.id == 0) {
         Place(at, edge.mark, MarkerOf(trace::kMarkerTrainingBegin));
       }
+      if (event.kind == EventKind::kStepBegin) in_step_ = true;
       Place(at, edge.mark, event);
       if (event.kind == EventKind::kStepEnd) last_step_end_ = labels_.placed.size();
     }
@@ -265,6 +268,14 @@ class Labeller {
         if (thread.ranges == 0) break;
         --thread.ranges;
         CloseSlice(EventKind::kAnnotationEnd, mark, at, number);
+        break;
+      case MarkKind::kMadeAs:
+        made_as_.push_back(mark.a > 0 && mark.a < static_cast<uint64_t>(trace::kCategoryCount)
+                               ? static_cast<Category>(mark.a)
+                               : Category::kUnknown);
+        break;
+      case MarkKind::kMadeAsEnd:
+        if (!made_as_.empty()) made_as_.pop_back();
         break;
       case MarkKind::kTag:
         Tag(mark, at, number);
@@ -402,9 +413,11 @@ class Labeller {
   }
 
   Category Birth() {
+    if (!made_as_.empty()) return made_as_.back();
     switch (phase_) {
-      case Phase::kSetup:
       case Phase::kNone:
+        return in_step_ ? Category::kTemporary : Category::kUnknown;
+      case Phase::kSetup:
         return Category::kUnknown;
       case Phase::kData:
         return Category::kInput;
@@ -457,6 +470,8 @@ class Labeller {
   size_t boundary_ = 0, displaced_ = 0, last_step_end_ = 0;
   Phase phase_ = Phase::kNone;
   int32_t phase_number_ = 0;
+  bool in_step_ = false;
+  std::vector<Category> made_as_;
   uint32_t backward_ = 0, backward_thread_ = 0, last_thread_ = 0;
   size_t outer_modules_ = 0;
   StringId backward_module_;

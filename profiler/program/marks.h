@@ -34,6 +34,8 @@ enum class MarkKind : char {
   kDataEnd = 'd',
   kRange = 'A',  // that the program named: a = name
   kRangeEnd = 'a',
+  kMadeAs = 'C',  // what is allocated from here on is of category a
+  kMadeAsEnd = 'c',
   kTag = 't',       // the block that holds address b is of category a
   kSaved = 's',     // autograd keeps the block that holds address a
   kReleased = 'r',  // and lets go of it

@@ -73,7 +73,10 @@ Phase PhaseOf(const Scope& scope) {
 Phase Between(Phase before, Phase after) {
   if (after == Phase::kData || after == Phase::kForward)
     return before == Phase::kForward && after == Phase::kForward ? Phase::kForward : Phase::kData;
-  if (before == Phase::kForward && after == Phase::kBackward) return Phase::kLoss;
+  // Some set gradients to zero between the loss and its backward.
+  if (before == Phase::kForward && (after == Phase::kBackward || after == Phase::kZeroGrad))
+    return Phase::kLoss;
+  if (before == Phase::kZeroGrad && after == Phase::kBackward) return Phase::kLoss;
   if ((before == Phase::kBackward || before == Phase::kOptimizer) && after == Phase::kOptimizer)
     return Phase::kOptimizer;
   return Phase::kNone;

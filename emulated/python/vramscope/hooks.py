@@ -7,11 +7,11 @@ import functools
 import threading
 import weakref
 
-from vramscope import saved_tensors
+from vramscope import imports, saved_tensors
 from vramscope.process import Enough
 
 # Categories of profiler/trace/types.h.
-PARAMETER, BUFFER, GRADIENT, OPTIMIZER_STATE, INPUT = 1, 2, 3, 4, 6
+PARAMETER, BUFFER, GRADIENT, OPTIMIZER_STATE, INPUT, COMMUNICATION = 1, 2, 3, 4, 6, 10
 
 
 class Calls(threading.local):
@@ -224,14 +224,14 @@ class Hooks:
 
         return wrapper
 
-    def scope(self, function, begin, end, new_step=False):
+    def scope(self, function, begin, end, *arguments, new_step=False):
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             if not self.recorder.recording:
                 return function(*args, **kwargs)
             if new_step:
                 self.something_begins()
-            self.recorder.mark(begin)
+            self.recorder.mark(begin, *arguments)
             try:
                 return function(*args, **kwargs)
             finally:
@@ -276,6 +276,8 @@ def install(process):
         if one is not None and "__next__" in one.__dict__:
             one.__next__ = hooks.scope(one.__next__, "D", "d", new_step=True)
 
+    _communication(torch, hooks)
+
     ranges = torch.autograd.profiler.record_function
     enter, leave = ranges.__enter__, ranges.__exit__
 
@@ -295,3 +297,17 @@ def install(process):
 
     ranges.__enter__, ranges.__exit__ = __enter__, __exit__
     return hooks
+
+
+def _communication(torch, hooks):
+    """Buffers that ranks exchange: DistributedDataParallel's buckets, what FSDP gathers."""
+    def made(owner, name):
+        if hasattr(owner, name):
+            setattr(owner, name, hooks.scope(getattr(owner, name), "C", "c", COMMUNICATION))
+
+    if not torch.distributed.is_available():
+        return
+    made(torch.nn.parallel.DistributedDataParallel, "_ddp_init_helper")
+    made(torch.distributed.Reducer, "_rebuild_buckets")
+    imports.after("torch.distributed.fsdp._fully_shard._fsdp_param_group", lambda module: [
+        made(module, name) for name in ("foreach_all_gather", "foreach_reduce")])

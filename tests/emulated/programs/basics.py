@@ -154,9 +154,9 @@ class LanguageModel(nn.Module):
         self.ln_final = RMSNorm(width)
         self.lm_head = Linear(width, VOCABULARY)
 
-    def forward(self, ids):
-        embedded = self.token_embeddings(ids)
-        x = embedded
+    def forward(self, x):
+        x = self.token_embeddings(x)
+        embedded = x  # noqa: F841: kept to the end, and freed after x
         for layer in self.layers:
             x = layer(x)
         x = self.ln_final(x)

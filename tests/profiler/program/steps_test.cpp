@@ -49,6 +49,12 @@ TEST(Steps, GradientsSetToZeroFirst) {
   EXPECT_EQ(text.substr(0, 19), "[0 <1-8] [1 8-16] s") << text;
 }
 
+TEST(Steps, GradientsSetToZeroBetweenLossAndBackward) {
+  const std::string text = Text(FindSteps(Written("XFfZzBbOo")));
+  EXPECT_NE(text.find("loss 2-<3, zero_grad <3-4, loss 4-<5, backward <5-6"), std::string::npos)
+      << text;
+}
+
 TEST(Steps, MicroBatches) {
   const std::string text = Text(FindSteps(Written("XFfBbFfBbOo")));
   EXPECT_EQ(text.substr(0, text.find(']')), "[0 <1-10 #0 <1-4 #1 4-8") << text;
