@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "emulated/core/pacing.h"
+
 namespace vramscope::emulated {
 namespace {
 
@@ -17,7 +19,10 @@ thread_local Thread thread;
 
 }  // namespace
 
-int64_t Clock::now() const { return now_.load(std::memory_order_relaxed) + thread.ahead; }
+int64_t Clock::now() const {
+  int64_t paced = 0;
+  return IsPaced(&paced) ? paced : now_.load(std::memory_order_relaxed) + thread.ahead;
+}
 
 int64_t Clock::Submit(int64_t cost) {
   thread.submits = true;
@@ -27,6 +32,10 @@ int64_t Clock::Submit(int64_t cost) {
 }
 
 void Clock::Asked(int64_t ready) {
+  if (int64_t paced = 0; IsPaced(&paced)) {
+    PacedAsked(ready);
+    return;
+  }
   if (thread.submits) {
     now_.fetch_add(kQueryNs, std::memory_order_relaxed);
     if (++thread.questions > kPatience) {

@@ -12,6 +12,7 @@
 #include "emulated/core/device_code.h"
 #include "emulated/core/durations.h"
 #include "emulated/core/occupancy.h"
+#include "emulated/core/pacing.h"
 #include "emulated/core/platform.h"
 #include "emulated/core/work.h"
 
@@ -104,11 +105,22 @@ std::vector<uint64_t> PointersOf(const KernelFacts& facts, void** parameters) {
 // What a launch may have overwritten: from each pointer that it got as far as its threads reach.
 // Every thread is taken to write at most 256 bytes; a grid that fills the card loops, so it may
 // write anything behind its pointers.
-uint64_t ReachOf(const Card& card, uint64_t blocks, uint64_t threads) {
-  constexpr uint64_t kBytesPerThread = 256, kLeast = 4096;
+//
+// PyTorch's element-wise kernels say in their first parameter how many elements there are: at most
+// 16 bytes each.
+uint64_t ReachOf(const Card& card, const char* name, const KernelFacts& facts, void** parameters,
+                 uint64_t blocks, uint64_t threads) {
+  constexpr uint64_t kBlock = 512, kLargestElement = 16;  // the caching allocator's least block
+  if (!facts.parameters.empty() && facts.parameters[0] == 4 &&
+      std::strstr(name, "elementwise_kernel") != nullptr) {
+    int32_t elements = 0;
+    std::memcpy(&elements, parameters[0], sizeof elements);
+    return std::max<uint64_t>(kBlock, kLargestElement * std::max(elements, 0));
+  }
+  constexpr uint64_t kBytesPerThread = 256;
   const uint64_t filled = uint64_t(card.sm_count) * 2;
   return blocks >= filled ? uint64_t{1} << 40
-                          : std::max(kLeast, blocks * threads * kBytesPerThread);
+                          : std::max(kBlock, blocks * threads * kBytesPerThread);
 }
 
 }  // namespace
@@ -165,6 +177,7 @@ Result Launch(const KernelLaunch& launch) {
   // Only bytes that a launch may overwrite make its parameters worth looking at.
   const bool look = launch.parameters != nullptr && platform.host_bytes.HasFleeting();
   std::optional<std::vector<uint64_t>> pointers;
+  uint64_t reach = 0;
   {
     Registry& registry = TheRegistry();
     std::lock_guard lock(registry.mutex);
@@ -178,11 +191,13 @@ Result Launch(const KernelLaunch& launch) {
         const KernelFacts facts = registry.FactsOf(kernel, card.compute_capability);
         if (facts.read) {
           pointers = PointersOf(facts, launch.parameters);
+          reach = ReachOf(card, name, facts, launch.parameters, blocks, threads);
         }
       }
     }
   }
   platform.launches.fetch_add(1, std::memory_order_relaxed);
+  GiveTurns(platform.clock.now());
   Node work{.kind = NodeKind::kKernel,
             .duration_ns = KernelDuration(card, blocks, threads),
             .activity = {.kind = ActivityKind::kKernel,
@@ -191,7 +206,7 @@ Result Launch(const KernelLaunch& launch) {
                          .block = block,
                          .dynamic_shared = launch.shared_bytes}};
   if (pointers) {
-    work.effect = [pointers = std::move(*pointers), reach = ReachOf(card, blocks, threads)] {
+    work.effect = [pointers = std::move(*pointers), reach] {
       ThePlatform().host_bytes.Launched(pointers, reach);
     };
   } else {

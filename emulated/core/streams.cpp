@@ -90,8 +90,13 @@ int64_t Streams::Start(const Stream& stream) const {
 
 Interval Streams::EnqueueLocked(Stream* stream, int64_t duration) {
   clock_->Submit();
+  stream->ends.resize(kDepth);
+  int64_t& oldest = stream->ends[stream->works++ % kDepth];
+  if (oldest > clock_->now()) {
+    clock_->WaitUntil(oldest);
+  }
   const int64_t start = Start(*stream);
-  stream->ready = start + std::max<int64_t>(duration, 0);
+  stream->ready = oldest = start + std::max<int64_t>(duration, 0);
   return {start, stream->ready};
 }
 
@@ -292,9 +297,11 @@ void Streams::Reset() {
   clock_->Reset();
   for (Stream& stream : defaults_) {
     stream.ready = 0;
+    stream.ends.clear();
   }
   for (auto& [handle, stream] : streams_) {
     stream->ready = 0;
+    stream->ends.clear();
   }
   for (auto& [handle, event] : events_) {
     event->time = 0;

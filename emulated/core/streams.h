@@ -49,6 +49,10 @@ struct CaptureFacts {
 
 class VRAMSCOPE_EMULATED_API Streams {
  public:
+  // How many works a stream takes before the host has to wait for the oldest: a driver's, as
+  // observed.
+  static constexpr size_t kDepth = 1024;
+
   Streams(Clock* clock, int devices);
 
   Result Create(int device, unsigned flags, int priority, void** stream);
@@ -105,6 +109,8 @@ class VRAMSCOPE_EMULATED_API Streams {
   struct Stream {
     StreamFacts facts;
     int64_t ready = 0;
+    std::vector<int64_t> ends;  // of the last kDepth works, round about
+    uint64_t works = 0;
     std::shared_ptr<Capture> capture;
     std::vector<const Node*> last;  // what its next node depends on
   };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "emulated/core/pacing.h"
 #include "emulated/core/platform.h"
 #include "emulated/libraries/nccl_operations.h"
 #include "emulated/libraries/program_version.h"
@@ -53,12 +54,15 @@ int ncclGetUniqueId(UniqueId* id) {
   return kSuccess;
 }
 int ncclCommInitRank(Comm** comm, int ranks, UniqueId id, int rank) {
+  PaceWaitsOf(__builtin_return_address(0));  // its watchdog's
   return MakeComm(comm, id, ranks, rank);
 }
 int ncclCommInitRankConfig(Comm** comm, int ranks, UniqueId id, int rank, void*) {
+  PaceWaitsOf(__builtin_return_address(0));  // its watchdog's
   return MakeComm(comm, id, ranks, rank);
 }
 int ncclCommInitRankScalable(Comm** comm, int ranks, int rank, int ids, const UniqueId* id, void*) {
+  PaceWaitsOf(__builtin_return_address(0));  // its watchdog's
   return ids < 1 || !id ? kInvalidArgument : MakeComm(comm, id[0], ranks, rank);
 }
 int ncclCommInitAll(Comm** comms, int count, const int* devices) {
