@@ -5,7 +5,6 @@
 namespace vramscope::analysis {
 namespace {
 
-using trace::EventKind;
 using trace::kCategoryCount;
 
 // Points are gathered in a small buffer that stays in cache and are then appended column by column:
@@ -56,26 +55,18 @@ class PointBuffer {
 MemoryCurves ComputeCurves(const trace::Trace& trace) {
   const trace::EventTable& e = trace.events;
   MemoryCurves out;
+  // The tables tell how many points there are at most, and of which categories, without a walk over
+  // all events.
+  const trace::AllocationTable& a = trace.allocations;
+  const trace::SegmentTable& s = trace.segments;
   std::array<bool, kCategoryCount> present{};
-  size_t points = 0;
-  for (uint32_t i = 0; i < e.size(); ++i) {
-    switch (e.kind[i]) {
-      case EventKind::kAlloc:
-      case EventKind::kRetag:
-        present[static_cast<size_t>(e.category[i])] = true;
-        ++points;
-        break;
-      case EventKind::kFreeCompleted:
-      case EventKind::kSegmentAlloc:
-      case EventKind::kSegmentFree:
-      case EventKind::kSegmentMap:
-      case EventKind::kSegmentUnmap:
-        ++points;
-        break;
-      default:
-        break;
-    }
-  }
+  for (const trace::Category c : a.birth_category) present[static_cast<size_t>(c)] = true;
+  for (const trace::Category c : trace.retags.to) present[static_cast<size_t>(c)] = true;
+  const auto freed = [](const std::vector<trace::EventIndex>& column) {
+    return column.size() - static_cast<size_t>(std::ranges::count(column, trace::kNoEvent));
+  };
+  const size_t points = a.size() + freed(a.free_event) + trace.retags.size() + s.size() +
+                        freed(s.free_event) + trace.activities.size();
   out.event.reserve(points);
   out.time_ns.reserve(points);
   out.allocated.reserve(points);

@@ -1,6 +1,7 @@
 #include "profiler/trace/memory_cursor.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace vramscope::trace {
 namespace {
@@ -10,19 +11,27 @@ bool Alive(EventIndex begin, EventIndex end, EventIndex at) {
   return begin < at && end >= at;  // kNoEvent is the greatest
 }
 
+// A recording is of one device nearly always: looked at a word at a time.
+bool AllEqual(const std::vector<uint8_t>& values) {
+  return values.size() < 2 || std::memcmp(values.data(), values.data() + 1, values.size() - 1) == 0;
+}
+
 }  // namespace
 
-MemoryCursor::MemoryCursor(const Trace& trace)
-    : trace_(&trace), category_(trace.allocations.birth_category) {
-  int first = 255, last = 0;
-  for (const std::vector<uint8_t>* devices : {&trace.allocations.device, &trace.segments.device})
-    for (const uint8_t d : *devices) {
-      first = std::min<int>(first, d);
-      last = std::max<int>(last, d);
-    }
+MemoryCursor::MemoryCursor(const Trace& trace) : trace_(&trace) {
+  uint8_t first = 255, last = 0;
+  for (const std::vector<uint8_t>* devices : {&trace.allocations.device, &trace.segments.device}) {
+    if (devices->empty()) continue;
+    const auto [least, most] = AllEqual(*devices)
+                                   ? std::pair(devices->begin(), devices->begin())
+                                   : std::minmax_element(devices->begin(), devices->end());
+    first = std::min(first, *least);
+    last = std::max(last, *most);
+  }
   several_ = first < last;
-  only_ = static_cast<uint8_t>(last);
-  memory_.resize(static_cast<size_t>(last) + 1);
+  only_ = last;
+  memory_.resize(size_t{last} + 1);
+  category_.reserve(trace.allocations.size());
 }
 
 MemoryCursor MemoryCursor::Behind(const Trace& trace, EventIndex event) {
@@ -37,10 +46,14 @@ void MemoryCursor::JumpTo(EventIndex end) {
   const AllocationTable& a = trace_->allocations;
   const RetagTable& r = trace_->retags;
   const SegmentTable& s = trace_->segments;
+  const auto born = std::lower_bound(a.alloc_event.begin(), a.alloc_event.end(), end);
+  const auto count = static_cast<uint32_t>(born - a.alloc_event.begin());
+  category_.assign(a.birth_category.begin(), a.birth_category.begin() + count);
   for (uint32_t row = 0; row < r.size() && r.event[row] < end; ++row)
     category_[r.allocation[row].value] = r.to[row];
-  for (uint32_t id = 0; id < a.size() && a.alloc_event[id] < end; ++id) {
+  for (uint32_t id = 0; id < count; ++id) {
     if (a.free_event[id] < end) continue;
+    live_then_.push_back({id});
     ChangeBlocks(several_ ? a.device[id] : only_, [&](auto& memory) {
       memory.Alloc(a.bytes[id], a.bytes_rounded[id], category_[id]);
     });
@@ -59,7 +72,7 @@ void MemoryCursor::JumpTo(EventIndex end) {
   }
   std::sort(pages.begin(), pages.end());
   for (const EventIndex i : pages) ApplyToSegment(i);
-  event_ = end;
+  event_ = jumped_to_ = end;
 }
 
 void MemoryCursor::ApplyToSegment(EventIndex i) {
@@ -101,10 +114,10 @@ bool MemoryCursor::IsLive(AllocationId id) const {
 }
 
 std::vector<AllocationId> MemoryCursor::Live() const {
+  if (jumped_to_ == event_) return live_then_;
   std::vector<AllocationId> live;
-  const std::vector<EventIndex>& born = trace_->allocations.alloc_event;
-  for (uint32_t id = 0; id < born.size() && born[id] < event_; ++id)
-    if (IsLive({id})) live.push_back({id});
+  for (uint32_t id = 0; id < category_.size(); ++id)
+    if (trace_->allocations.free_event[id] >= event_) live.push_back({id});
   return live;
 }
 

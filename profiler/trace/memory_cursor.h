@@ -115,7 +115,11 @@ class MemoryCursor {
   // Blocks at this moment: handed out, their free not completed. In order of their id.
   std::vector<AllocationId> Live() const;
   bool IsLive(AllocationId id) const;
-  Category CategoryOf(AllocationId id) const { return category_[id.value]; }  // at this moment
+  // At this moment; as it will be made, of one that is not there yet.
+  Category CategoryOf(AllocationId id) const {
+    return id.value < category_.size() ? category_[id.value]
+                                       : trace_->allocations.birth_category[id.value];
+  }
   // Segments at this moment, in order of their id.
   std::vector<SegmentId> Segments() const;
 
@@ -136,7 +140,10 @@ class MemoryCursor {
   uint8_t only_ = 0;                  // of several: the highest
   bool several_ = false;
   MemorySums all_;                  // of several, kept
-  std::vector<Category> category_;  // by allocation
+  std::vector<Category> category_;  // by allocation, of those made so far
+  // What JumpTo() came by.
+  EventIndex jumped_to_ = kNoEvent;
+  std::vector<AllocationId> live_then_;
 };
 
 // Here, so that it becomes part of its callers' loops over a million events.
@@ -149,6 +156,7 @@ inline bool MemoryCursor::Apply() {
     const AllocationTable& a = trace_->allocations;
     const uint64_t id = e.id[i];
     const uint64_t asked = a.bytes[id], rounded = a.bytes_rounded[id];
+    if (alloc) category_.push_back(e.category[i]);  // ids count from 0
     const Category category = category_[id];
     ChangeBlocks(several_ ? a.device[id] : only_, [=](auto& memory) {
       alloc ? memory.Alloc(asked, rounded, category) : memory.Free(asked, rounded, category);
