@@ -337,7 +337,7 @@ void BreakdownPanel::ShowRange(const RangeFigures& range) {
   shown_range_ = range;
   ShowLive(range.at_peak, Of::kRange);
   const trace::Trace& trace = *digest_->trace;
-  FillFacts(range_facts_, RangeFacts(trace, range), FactStyle::kRightMiddle);
+  FillFacts(range_facts_, RangeFacts(trace, range), FactStyle::kRight);  // a figure is at its begin
   const std::vector<Fact> categories = RangeCategories(range);
   FillFacts(range_categories_, categories, FactStyle::kRightMiddle);
   range_categories_title_->setVisible(!categories.empty());
@@ -361,7 +361,7 @@ void BreakdownPanel::ShowLargest(std::vector<analysis::LiveAllocation> largest) 
 }
 
 void BreakdownPanel::ShowLive(const analysis::LiveSet& live, Of of) {
-  const QString headings[] = {tr("AT THE PEAK"), tr("AT THE CURSOR"), tr("PEAK OF THE RANGE"),
+  const QString headings[] = {tr("AT THE PEAK"), tr("AT THE CURSOR"), tr("PEAK IN RANGE"),
                               tr("IN MEMORY")};
   heading_->setText(headings[static_cast<size_t>(of)]);
   total_->setText(live.allocated > 0 ? QString::fromStdString(timeline::FormatBytes(live.allocated))

@@ -171,16 +171,16 @@ std::vector<Fact> RangeFacts(const Trace& trace, const RangeFigures& r) {
   facts.push_back({"to", moment(r.end_ns)});
   facts.push_back({"length", timeline::LengthOf(trace, r.end_ns - r.begin_ns)});
   facts.push_back({"peak", FormatBytes(r.peak)});
-  if (r.peak_reserved > 0) facts.push_back({"reserved at most", FormatBytes(r.peak_reserved)});
+  if (r.peak_reserved > 0) facts.push_back({"most reserved", FormatBytes(r.peak_reserved)});
   facts.push_back({"at its begin", FormatBytes(r.at_begin)});
   facts.push_back({"at its end", FormatBytes(r.at_end)});
   facts.push_back({"difference", timeline::FormatSignedBytes(static_cast<int64_t>(r.at_end) -
                                                              static_cast<int64_t>(r.at_begin))});
   facts.push_back({"allocated", InBlocks(r.allocated_bytes, r.allocated_count)});
   facts.push_back({"freed", InBlocks(r.freed_bytes, r.freed_count)});
-  facts.push_back({"born and still alive", InBlocks(r.staying_bytes, r.staying_count)});
+  facts.push_back({"stays after it", InBlocks(r.staying_bytes, r.staying_count)});
   if (r.kept_count > 0 && r.kept_count != r.staying_count)
-    facts.push_back({"of that never freed", InBlocks(r.kept_bytes, r.kept_count)});
+    facts.push_back({"never freed", InBlocks(r.kept_bytes, r.kept_count)});
   if (!r.steps.empty())
     facts.push_back({"steps", r.steps.size() == 1 ? fmt::format("{}", r.steps.front())
                                                   : fmt::format("{} to {} ({})", r.steps.front(),

@@ -256,9 +256,8 @@ SelectionFacts FactsOf(const Trace& trace, AllocationId id) {
   SelectionFacts out;
   out.title = ShortName(trace, id);
   out.category = a.main_category[i];
-  out.facts.push_back(
-      {"requested / block", fmt::format("{} / {}", timeline::FormatCount(a.bytes[i]),
-                                        timeline::FormatBytesExact(a.bytes_rounded[i]))});
+  out.facts.push_back({"requested", timeline::FormatBytesExact(a.bytes[i])});
+  out.facts.push_back({"block", timeline::FormatBytesExact(a.bytes_rounded[i])});
   std::string category = Text(trace::Name(a.main_category[i]));
   if (a.birth_category[i] != a.main_category[i])
     category += fmt::format(", born as {}", trace::Name(a.birth_category[i]));

@@ -122,10 +122,12 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
   }
   const bool whole = ended || !info.has_config;
   const bool state = info.content == trace::Content::kState;  // no moment of it is a peak
-  out.peak = (state   ? QObject::tr("allocated %1")
-              : whole ? QObject::tr("peak %1")
-                      : QObject::tr("peak so far %1"))
-                 .arg(Short(summary.peak.allocated));
+  // Of statistics without blocks it would be a 0 that nobody measured.
+  if (!state || digest.trace->events.size() > 0)
+    out.peak = (state   ? QObject::tr("allocated %1")
+                : whole ? QObject::tr("peak %1")
+                        : QObject::tr("peak so far %1"))
+                   .arg(Short(summary.peak.allocated));
   const uint64_t reserved = summary.peak.reserved;
   if (reserved > 0) {
     out.reserved = QObject::tr("reserved %1").arg(Short(reserved));

@@ -441,7 +441,7 @@ TEST_F(ShellTest, SelectionIsOneEverywhere) {
   ASSERT_TRUE(id.valid());
   const QJsonObject selection = State()["breakdown"].toObject()["selection"].toObject();
   EXPECT_EQ(selection["id"].toDouble(), id.value);
-  EXPECT_THAT(selection["facts"].toObject()["requested / block"].toString().toStdString(),
+  EXPECT_THAT(selection["facts"].toObject()["block"].toString().toStdString(),
               ::testing::HasSubstr(" B"));
   QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier);
   const QString tsv = QApplication::clipboard()->text();
