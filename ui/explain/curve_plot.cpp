@@ -13,6 +13,8 @@
 namespace vramscope::ui {
 namespace {
 
+constexpr double kLabelHeight = 14;
+
 constexpr int kFoot = 16, kHead = 20;
 
 QString Bytes(uint64_t bytes) { return QString::fromStdString(timeline::FormatBytes(bytes)); }
@@ -154,6 +156,7 @@ void CurvePlot::paintEvent(QPaintEvent*) {
   // Two lines across and their figures.
   for (const double part : {0.5, 1.0}) {
     const double y = box.bottom() - part * static_cast<double>(most) / top * box.height();
+    if (part < 1 && part * box.height() < 2 * kLabelHeight) continue;  // no room for two
     painter.setPen(ToQColor(theme_.line));
     painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y));
   }
@@ -166,7 +169,7 @@ void CurvePlot::paintEvent(QPaintEvent*) {
   for (const double part : {0.5, 1.0}) {
     const double y = box.bottom() - part * static_cast<double>(most) / top * box.height();
     painter.setPen(ToQColor(theme_.faint));
-    painter.drawText(QRectF(box.left() + 4, y - 14, box.width() - 8, 14),
+    painter.drawText(QRectF(box.left() + 4, y - kLabelHeight, box.width() - 8, kLabelHeight),
                      Qt::AlignRight | Qt::AlignBottom,
                      Bytes(static_cast<uint64_t>(part * static_cast<double>(most))));
   }

@@ -4,6 +4,7 @@
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QScrollArea>
 #include <QSignalBlocker>
 #include <QSplitter>
 #include <QTabBar>
@@ -45,13 +46,20 @@ OutOfMemoryPageView::OutOfMemoryPageView(const ExplainContext* context, QWidget*
   split->setHandleWidth(13);
   auto* side = new QWidget;
   auto* side_column = new QVBoxLayout(side);
-  side_column->setContentsMargins(0, 0, 0, 0);
+  side_column->setContentsMargins(0, 0, 8, 0);
   facts_box_ = new QWidget;
   facts_ = MakeFactGrid(facts_box_, 4);
   side_column->addWidget(facts_box_);
   side_column->addStretch();
-  side->setMinimumWidth(220);
-  split->addWidget(side);
+  // More facts than a low page has lines.
+  auto* scrolled = new QScrollArea;
+  scrolled->setObjectName(QStringLiteral("oomFacts"));
+  scrolled->setWidget(side);
+  scrolled->setWidgetResizable(true);
+  scrolled->setFrameShape(QFrame::NoFrame);
+  scrolled->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scrolled->setMinimumWidth(220);
+  split->addWidget(scrolled);
   auto* tabs = new QTabWidget;
   tabs->setDocumentMode(true);
   tabs->tabBar()->setDrawBase(false);

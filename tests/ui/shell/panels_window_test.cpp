@@ -98,6 +98,19 @@ TEST_F(PanelsWindowTest, InASmallWindowNamesAndHeadsAreWhole) {
   }
 }
 
+TEST_F(PanelsWindowTest, FactsOfAnOutOfMemoryScrollWhereTheyDoNotFit) {
+  window_->resize(1024, 700);
+  OpenRecorded();
+  window_->openPage(QStringLiteral("out-of-memory"));
+  ASSERT_TRUE(Idle());
+  QTest::qWait(50);
+  const auto* facts = Find<QScrollArea>("oomFacts");
+  ASSERT_TRUE(facts != nullptr && facts->isVisible());
+  for (const QLabel* label : facts->widget()->findChildren<QLabel*>())
+    EXPECT_GE(label->height(), label->fontMetrics().ascent()) << label->text().toStdString();
+  EXPECT_GT(facts->widget()->height(), facts->viewport()->height());
+}
+
 TEST_F(PanelsWindowTest, CanvasAndPanelsHaveTheSameCurves) {
   OpenRecorded();
   window_->settleCanvas();
