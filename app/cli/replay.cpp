@@ -149,7 +149,7 @@ std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
       Of(r.addresses_equal, r.addresses_total), Of(r.segment_allocs_equal, r.segment_allocs_total),
       Of(r.segment_frees_equal, r.segment_frees_total));
   text += fmt::format("  state at end    {}\n  settings        {}\n",
-                      r.end_state_equal ? "equal, block by block" : "differs",
+                      r.end_state_equal ? "as the entries leave it, block by block" : "differs",
                       run::ToString(r.conf).empty() ? "PyTorch's defaults" : run::ToString(r.conf));
   if (r.unknown_tails > 0) {
     text += fmt::format(

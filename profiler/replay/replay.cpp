@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/allocator/rules.h"
 #include "profiler/replay/exact.h"
 #include "profiler/replay/releases.h"
 
@@ -28,7 +29,7 @@ std::vector<run::AllocConf> Suspects(const trace::Trace& trace, const run::Alloc
     const trace::SegmentId id = a.segment[row];
     if (!id.valid()) continue;
     (s.expandable[id.value] ? expandable : plain) = true;
-    if (s.alloc_event[id.value] + 1 == a.alloc_event[row] && a.bytes[row] > kMiB &&
+    if (s.alloc_event[id.value] + 1 == a.alloc_event[row] && a.bytes[row] > allocator::kSmallSize &&
         a.bytes[row] < 9 * kMiB && !s.expandable[id.value] &&
         s.bytes[id.value] != said.large_segment_size) {
       segment_bytes = s.bytes[id.value];
@@ -37,7 +38,7 @@ std::vector<run::AllocConf> Suspects(const trace::Trace& trace, const run::Alloc
   run::AllocConf conf = said;
   conf.expandable_segments = expandable && !plain;
   add(conf);
-  if (segment_bytes > 10 * kMiB) {
+  if (segment_bytes > allocator::kMinLargeAlloc) {
     conf = said;
     conf.large_segment_size = conf.max_non_split_rounding = segment_bytes;
     add(conf);
