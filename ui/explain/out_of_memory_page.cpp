@@ -48,6 +48,7 @@ OutOfMemoryPageView::OutOfMemoryPageView(const ExplainContext* context, QWidget*
   auto* side_column = new QVBoxLayout(side);
   side_column->setContentsMargins(0, 0, 8, 0);
   facts_box_ = new QWidget;
+  facts_box_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);  // lines keep theirs
   facts_ = MakeFactGrid(facts_box_, 4);
   side_column->addWidget(facts_box_);
   side_column->addStretch();
