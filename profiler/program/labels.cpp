@@ -133,6 +133,7 @@ class Labeller {
     uint32_t saved = 0;
     bool retagged = false;
     bool was_saved = false;
+    bool gone = false;
     Phase phase = Phase::kNone;
     int32_t phase_number = 0;
   };
@@ -281,8 +282,10 @@ class Labeller {
         Tag(mark, at, number);
         break;
       case MarkKind::kSaved:
-      case MarkKind::kReleased:
         Saved(mark, at, number);
+        break;
+      case MarkKind::kReleased:
+        Released(mark, at, number);
         break;
       default:
         break;
@@ -364,17 +367,22 @@ class Labeller {
   void Saved(const Mark& mark, EntryIndex at, uint32_t number) {
     const uint32_t row = BlockAt(mark, mark.a);
     if (row == UINT32_MAX) return;
+    saved_[mark.b] = row;
     Block& block = blocks_[row];
-    if (mark.kind == MarkKind::kSaved) {
-      block.was_saved = true;
-      if (block.saved++ == 0 && Weak(block.category)) {
-        block.unsaved =
-            block.category == Category::kUnknown ? Category::kTemporary : block.category;
-        Retag(row, Category::kActivation, "saved for backward", at, number);
-      }
-    } else if (block.saved > 0 && --block.saved == 0 && block.category == Category::kActivation) {
-      Retag(row, block.unsaved, "released by backward", at, number);
-    }
+    block.was_saved = true;
+    if (block.saved++ > 0 || !Weak(block.category)) return;
+    block.unsaved = block.category == Category::kUnknown ? Category::kTemporary : block.category;
+    Retag(row, Category::kActivation, "saved for backward", at, number);
+  }
+
+  void Released(const Mark& mark, EntryIndex at, uint32_t number) {
+    const auto saved = saved_.find(mark.a);
+    if (saved == saved_.end()) return;
+    const uint32_t row = saved->second;
+    saved_.erase(saved);
+    Block& block = blocks_[row];
+    if (block.gone || --block.saved > 0 || block.category != Category::kActivation) return;
+    Retag(row, block.unsaved, "released by backward", at, number);
   }
 
   void Retag(uint32_t row, Category category, std::string_view why, EntryIndex at,
@@ -388,6 +396,12 @@ class Labeller {
     Place(at, number, event);
   }
 
+  void Gone(uint32_t row, absl::btree_map<uint64_t, uint32_t>& live) {
+    blocks_[row].gone = true;
+    const auto at = live.find(h_.allocations.address[row]);
+    if (at != live.end() && at->second == row) live.erase(at);
+  }
+
   void Entry(EntryIndex i) {
     const uint32_t row = h_.allocation_of_entry[i];
     if (row >= blocks_.size()) return;
@@ -395,7 +409,7 @@ class Labeller {
     for (; displaced_ < h_.displaced.size() &&
            h_.allocations.free_completed[h_.displaced[displaced_]] <= i;
          ++displaced_)
-      live.erase(h_.allocations.address[h_.displaced[displaced_]]);
+      Gone(h_.displaced[displaced_], live);
     if (r_.entries.action[i] == Action::kAlloc) {
       Block& block = blocks_[row];
       block.category = block.unsaved = labels_.category[row] = Birth();
@@ -404,7 +418,7 @@ class Labeller {
       labels_.module[row] = Module();
       live[h_.allocations.address[row]] = row;
     } else if (h_.allocations.free_completed[row] == i) {
-      live.erase(h_.allocations.address[row]);
+      Gone(row, live);
       // Made and gone within the set-up: nothing that lasts.
       if (labels_.category[row] == Category::kUnknown && !blocks_[row].retagged &&
           blocks_[row].phase_number == phase_number_)
@@ -460,9 +474,10 @@ class Labeller {
   const Requests requests_;
   const std::vector<Boundary> boundaries_;
   Labels labels_;
-  std::vector<EntryIndex> places_;  // of every mark: right before this entry
-  std::vector<int64_t> times_;      // of every mark
-  std::vector<Block> blocks_;       // by row of the history's allocations
+  std::vector<EntryIndex> places_;                 // of every mark: right before this entry
+  std::vector<int64_t> times_;                     // of every mark
+  std::vector<Block> blocks_;                      // by row of the history's allocations
+  absl::flat_hash_map<uint64_t, uint32_t> saved_;  // rows by the number they are kept under
   std::array<absl::btree_map<uint64_t, uint32_t>, 256> live_;
   std::map<uint32_t, Thread> threads_;
   absl::flat_hash_map<std::string, uint32_t> texts_;

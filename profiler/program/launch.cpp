@@ -71,7 +71,10 @@ Environment For(const Platform& platform, const LaunchOptions& o) {
   e["VRAMSCOPE_PROGRAM_EMULATED"] = platform.libraries;
   e["VRAMSCOPE_PROGRAM_SKIP_INIT"] = o.skip_init ? "1" : "0";
   e["VRAMSCOPE_PROGRAM_SCRATCH"] = o.output + "/scratch";
-  if (o.as_rank >= 0) e["VRAMSCOPE_PROGRAM_AS_RANK"] = fmt::format("{}/{}", o.as_rank, o.ranks);
+  if (o.as_rank >= 0) {
+    e["VRAMSCOPE_PROGRAM_AS_RANK"] = fmt::format("{}/{}", o.as_rank, o.ranks);
+    e["VRAMSCOPE_EMULATED_ALONE"] = "1";  // NCCL waits for nobody
+  }
   e["TRITON_LIBCUDA_PATH"] = platform.libraries;
   // Nothing of a run that computes nothing goes to anybody.
   e["WANDB_MODE"] = "disabled";

@@ -39,6 +39,7 @@ class Recorder:
         self.skip = []  # entries of each device that are written already, while the program records
         self.now = None  # nanoseconds
         self.on_begin = []
+        self.before_marks = None
         self.real = {name: getattr(self.memory, name) for name in
                      ("_record_memory_history", "_snapshot", "reset_accumulated_memory_stats") if hasattr(self.memory, name)}
 
@@ -88,6 +89,8 @@ class Recorder:
         if not self.recording:
             return
         device, requests = self.position()
+        if self.before_marks is not None:
+            self.before_marks(device, requests)
         self.put(kind, device, requests, *arguments)
 
     def put(self, kind, device, requests, *arguments):

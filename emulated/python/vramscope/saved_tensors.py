@@ -16,17 +16,18 @@ class SavedTensors:
         self.count = 0
         self.active = False
         self.in_module = -1  # that the running backward is in
-        table, modules, addresses, recorder = self.tensors, self.modules, self.addresses, self.recorder
+        self.saved = []  # numbers that no mark tells of yet
+        self.released = []
+        table, modules, addresses, released = self.tensors, self.modules, self.addresses, self.released
 
         class Key(int):
             __slots__ = ()
 
             def __del__(self):
                 number = int(self)  # the tables must not keep the key itself
-                address = addresses.pop(number, 0)
                 modules.pop(number, None)
-                if address and recorder.recording:
-                    recorder.mark("r", address)
+                if addresses.pop(number, 0):
+                    released.append(number)
                 table.pop(number, None)
 
         self.Key = Key
@@ -35,6 +36,7 @@ class SavedTensors:
         """On the thread that uses CUDA first; autograd's threads inherit it with every backward."""
         self.autograd._push_saved_tensors_default_hooks(self.pack, self.unpack)
         self.active = True
+        self.recorder.before_marks = self.tell
         disable, enable = self.autograd._saved_tensors_hooks_disable, self.autograd._saved_tensors_hooks_enable
 
         def _saved_tensors_hooks_disable(*args, **kwargs):
@@ -63,9 +65,23 @@ class SavedTensors:
         self.addresses[number] = address
         names = self.hooks.calls.names
         self.modules[number] = names[-1] if names and names[-1] is not None else -1
-        if address and self.recorder.recording:
-            self.recorder.mark("s", address)
+        if address:
+            self.saved.append(number)
         return self.Key(number)
+
+    def tell(self, device, requests):
+        """What was saved and released since the last mark, at the place of the next: a place costs more than a tensor."""
+        saved, released = self.saved, self.released
+        if saved:
+            for number in saved:
+                address = self.addresses.get(number, 0)
+                if address:  # else it is gone again
+                    self.recorder.put("s", device, requests, address, number)
+            saved.clear()
+        if released:
+            for number in released:
+                self.recorder.put("r", device, requests, number)
+            released.clear()
 
     def unpack(self, key):
         if self.hooks.backward_depth and self.recorder.recording:

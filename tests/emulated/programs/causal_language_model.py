@@ -19,6 +19,7 @@ def main():
     parser.add_argument("--amp", choices=("bfloat16", "float16"))
     parser.add_argument("--checkpoint", action="store_true")
     parser.add_argument("--foreach", action="store_true")
+    parser.add_argument("--clip", type=float, default=1.0, help="the gradients' norm; 0: not at all")
     arguments = parser.parse_args()
     config = Qwen2Config(**{**CONFIG, "num_hidden_layers": arguments.layers}, attn_implementation=arguments.attention, use_cache=False)
     with torch.device("cuda"):
@@ -34,8 +35,9 @@ def main():
             with torch.autocast("cuda", getattr(torch, arguments.amp or "bfloat16"), enabled=bool(arguments.amp)):
                 loss = model(input_ids=ids, labels=ids).loss
             scaler.scale(loss).backward()
-        scaler.unscale_(optimizer)
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        if arguments.clip:
+            scaler.unscale_(optimizer)
+            torch.nn.utils.clip_grad_norm_(model.parameters(), arguments.clip)
         scaler.step(optimizer)
         scaler.update()
         optimizer.zero_grad()
