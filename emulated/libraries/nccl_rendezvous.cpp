@@ -172,6 +172,7 @@ std::unique_ptr<Rendezvous> Rendezvous::Join(const UniqueId& id, int ranks, int 
                std::to_string(nobody);
     return nullptr;
   }
+  room->joined_ = true;
   self->start = StartOf(getpid());
   room->header()->joined.fetch_add(1);
   room->Tell();
@@ -180,9 +181,11 @@ std::unique_ptr<Rendezvous> Rendezvous::Join(const UniqueId& id, int ranks, int 
 
 Rendezvous::~Rendezvous() {
   if (!memory_) return;
-  if (Member* self = member(rank_); self->process == getpid()) self->left = 1;
-  if (!AllJoined()) unlink(path_.c_str());
-  Tell();
+  if (joined_) {
+    member(rank_)->left = 1;
+    unlink(path_.c_str());  // all have joined, or never will
+    Tell();
+  }
   munmap(memory_, bytes_);
 }
 

@@ -88,6 +88,7 @@ class Rendezvous {
   std::byte* memory_ = nullptr;
   size_t bytes_ = 0;
   int ranks_ = 0, rank_ = 0;
+  bool joined_ = false;
   mutable uint32_t seen_news_ = 0;
 };
 

@@ -1,0 +1,362 @@
+// The math libraries as programs load them: names and version nodes, handles and descriptors,
+// sizes, work on the clock.
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+const int kEnvironment =
+    setenv(
+        "VRAMSCOPE_EMULATED_CARD",
+        "name=Test Card;memory_bytes=8589934592;context_bytes=0;sm_count=20;"
+        "max_threads_per_sm=1536;compute_capability=86;l2_bytes=4194304;"
+        "bandwidth_bytes_per_s=5e11;fp32_flops=1e13;tf32_flops=4e13;bf16_flops=8e13;bus_bits=256",
+        1) |
+    unsetenv("VRAMSCOPE_EMULATED_DEVICES") | unsetenv("VRAMSCOPE_EMULATED_OUTPUT") |
+    setenv("VRAMSCOPE_EMULATED_VERSIONS", "cuda=12.4;nvidia-cudnn-cu=9.1.0;nvidia-nccl-cu=2.21.5",
+           1);
+
+class Library {
+ public:
+  explicit Library(const std::string& soname)
+      : handle_(dlopen((VRAMSCOPE_EMULATED_DIR "/" + soname).c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    EXPECT_NE(handle_, nullptr) << dlerror();
+  }
+  template <typename... Arguments>
+  int operator()(const char* name, Arguments... arguments) const {
+    auto* function = reinterpret_cast<int (*)(Arguments...)>(dlsym(handle_, name));
+    EXPECT_NE(function, nullptr) << name;
+    return function ? function(arguments...) : -1;
+  }
+  template <typename Result, typename... Arguments>
+  Result Get(const char* name, Arguments... arguments) const {
+    return reinterpret_cast<Result (*)(Arguments...)>(dlsym(handle_, name))(arguments...);
+  }
+  void* handle() const { return handle_; }
+
+ private:
+  void* handle_;
+};
+
+uint64_t Now() {
+  static Library core("libvramscope-emulated.so");
+  return core.Get<uint64_t>("vramscope_emulated_now_ns");
+}
+// Of the default stream, after all that was submitted.
+uint64_t Finished() {
+  static Library runtime("libcudart.so.12");
+  EXPECT_EQ(runtime("cudaDeviceSynchronize"), 0);
+  return Now();
+}
+
+TEST(LibrariesAnswers, EveryPublicNameIsThereUnderItsVersion) {
+  int libraries = 0, names = 0;
+  for (const auto& file :
+       std::filesystem::directory_iterator(VRAMSCOPE_SOURCE_DIR "/emulated/names")) {
+    if (file.path().extension() != ".txt") continue;
+    const std::string soname = file.path().stem();
+    if (!std::filesystem::exists(VRAMSCOPE_EMULATED_DIR "/" + soname))
+      continue;  // another target's
+    const Library library(soname);
+    ++libraries;
+    std::ifstream lines(file.path());
+    std::string line, node;
+    while (std::getline(lines, line)) {
+      if (line.starts_with("# node ")) node = line.substr(7);
+      if (line.empty() || line[0] == '#') continue;
+      const std::string name = line.substr(0, line.find_first_of("@ "));
+      const size_t at = line.find('@');
+      const std::string version = at == std::string::npos ? node : line.substr(at + 1);
+      void* found = version.empty() ? dlsym(library.handle(), name.c_str())
+                                    : dlvsym(library.handle(), name.c_str(), version.c_str());
+      EXPECT_NE(found, nullptr) << soname << ": " << line;
+      ++names;
+    }
+  }
+  EXPECT_GE(libraries, 40);
+  EXPECT_GE(names, 9000);
+}
+
+TEST(LibrariesAnswers, ANameThatNobodyWroteSaysItselfAndSucceeds) {
+  const Library nvrtc("libnvrtc.so.12");
+  EXPECT_EQ(nvrtc("__nvrtcCPEx"), 0);
+}
+
+TEST(LibrariesAnswers, CublasKeepsItsSettings) {
+  const Library cublas("libcublas.so.12");
+  void* handle = nullptr;
+  ASSERT_EQ(cublas("cublasCreate_v2", &handle), 0);
+  int value = -1;
+  EXPECT_EQ(cublas("cublasGetPointerMode_v2", handle, &value), 0);
+  EXPECT_EQ(value, 0);
+  EXPECT_EQ(cublas("cublasSetMathMode", handle, 3), 0);
+  EXPECT_EQ(cublas("cublasGetMathMode", handle, &value), 0);
+  EXPECT_EQ(value, 3);
+  EXPECT_EQ(cublas("cublasGetVersion_v2", handle, &value), 0);
+  EXPECT_EQ(value, 120405);  // of CUDA 12.4
+  EXPECT_EQ(cublas("cublasGetVersion_v2", handle, static_cast<int*>(nullptr)), 7);
+  EXPECT_EQ(cublas("cublasDestroy_v2", handle), 0);
+}
+
+TEST(LibrariesAnswers, AProductTakesItsTime) {
+  const Library cublas("libcublas.so.12");
+  void* handle = nullptr;
+  ASSERT_EQ(cublas("cublasCreate_v2", &handle), 0);
+  const float one = 1;
+  const auto product = [&](int n) {
+    const uint64_t before = Finished();
+    EXPECT_EQ(cublas("cublasSgemm_v2", handle, 0, 0, n, n, n, &one, &one, n, &one, n, &one,
+                     static_cast<float*>(nullptr), n),
+              0);
+    return Finished() - before;
+  };
+  const uint64_t small = product(64), large = product(8192);  // 2 n^3 at 10 TFLOP/s: 0.11 s
+  EXPECT_LT(small, 1'000'000u);
+  EXPECT_GT(large, 50'000'000u);
+  EXPECT_LT(large, 500'000'000u);
+  EXPECT_EQ(cublas("cublasSgemm_v2", handle, 0, 0, -1, 1, 1, &one, &one, 1, &one, 1, &one,
+                   static_cast<float*>(nullptr), 1),
+            7);
+  float dot = 5;  // the host is to read it
+  EXPECT_EQ(cublas("cublasSdot_v2", handle, 4, &one, 1, &one, 1, &dot), 0);
+  EXPECT_EQ(dot, 0);
+  cublas("cublasDestroy_v2", handle);
+}
+
+TEST(LibrariesAnswers, CublasLtDescriptorsReadBackWhatWasSet) {
+  const Library lt("libcublasLt.so.12");
+  void *layout = nullptr, *matmul = nullptr;
+  ASSERT_EQ(lt("cublasLtMatrixLayoutCreate", &layout, 0, uint64_t{32}, uint64_t{16}, int64_t{32}),
+            0);
+  const int batch = 5;
+  EXPECT_EQ(lt("cublasLtMatrixLayoutSetAttribute", layout, 5, &batch, sizeof batch), 0);
+  int read = 0;
+  size_t written = 0;
+  EXPECT_EQ(lt("cublasLtMatrixLayoutGetAttribute", layout, 5, &read, sizeof read, &written), 0);
+  EXPECT_EQ(read, 5);
+  uint64_t rows = 0;
+  EXPECT_EQ(lt("cublasLtMatrixLayoutGetAttribute", layout, 2, &rows, sizeof rows, &written), 0);
+  EXPECT_EQ(rows, 32u);
+  ASSERT_EQ(lt("cublasLtMatmulDescCreate", &matmul, 68, 0), 0);
+  std::vector<char> results(96 * 4, 0x55);
+  int count = -1;
+  EXPECT_EQ(lt("cublasLtMatmulAlgoGetHeuristic", nullptr, matmul, layout, layout, layout, layout,
+               nullptr, 4, results.data(), &count),
+            0);
+  EXPECT_EQ(count, 1);
+  size_t workspace = 1;
+  std::memcpy(&workspace, results.data() + 64, sizeof workspace);
+  EXPECT_EQ(workspace, 0u);
+  EXPECT_EQ(lt("cublasLtMatmulDescSetAttribute", nullptr, 0, &batch, sizeof batch), 7);
+  lt("cublasLtMatmulDescDestroy", matmul);
+  EXPECT_EQ(lt("cublasLtMatmulDescSetAttribute", matmul, 0, &batch, sizeof batch), 7);
+  lt("cublasLtMatrixLayoutDestroy", layout);
+}
+
+// cuDNN's graph interface: a convolution as a program builds it, by the documented numbers.
+class Graph {
+ public:
+  explicit Graph(const Library& cudnn) : cudnn_(cudnn) {}
+  void* Make(int type) {
+    void* descriptor = nullptr;
+    EXPECT_EQ(cudnn_("cudnnBackendCreateDescriptor", type, &descriptor), 0);
+    return descriptor;
+  }
+  void Numbers(void* to, int attribute, std::vector<int64_t> values) {
+    EXPECT_EQ(cudnn_("cudnnBackendSetAttribute", to, attribute, 3,
+                     static_cast<int64_t>(values.size()), values.data()),
+              0);
+  }
+  void Link(void* to, int attribute, void* other) {
+    EXPECT_EQ(cudnn_("cudnnBackendSetAttribute", to, attribute, 15, int64_t{1}, &other), 0);
+  }
+  void* Tensor(int64_t id, std::vector<int64_t> dims, std::vector<int64_t> strides) {
+    void* tensor = Make(17);
+    const int fp32 = 0;
+    EXPECT_EQ(cudnn_("cudnnBackendSetAttribute", tensor, 901, 1, int64_t{1}, &fp32), 0);
+    Numbers(tensor, 902, dims);
+    Numbers(tensor, 903, strides);
+    Numbers(tensor, 906, {id});
+    return tensor;
+  }
+
+ private:
+  const Library& cudnn_;
+};
+
+TEST(LibrariesAnswers, CudnnPlansAConvolution) {
+  const Library cudnn("libcudnn.so.9");
+  EXPECT_EQ(cudnn.Get<size_t>("cudnnGetVersion"), 90100u);
+  void* handle = nullptr;
+  ASSERT_EQ(cudnn("cudnnCreate", &handle), 0);
+  Graph graph(cudnn);
+  void* x = graph.Tensor('x', {2, 8, 10, 10}, {800, 100, 10, 1});
+  void* w = graph.Tensor('w', {16, 8, 3, 3}, {72, 9, 3, 1});
+  void* y = graph.Tensor('y', {2, 16, 8, 8}, {1024, 64, 8, 1});
+  void* forward = graph.Make(10);
+  graph.Link(forward, 703, w);
+  graph.Link(forward, 704, x);
+  graph.Link(forward, 705, y);
+  void* operations = graph.Make(15);
+  graph.Link(operations, 801, forward);
+  ASSERT_EQ(cudnn("cudnnBackendFinalize", operations), 0);
+  // The tensors' descriptors may go: what was built of them lives on.
+  for (void* descriptor : {x, w, y, forward})
+    EXPECT_EQ(cudnn("cudnnBackendDestroyDescriptor", descriptor), 0);
+
+  void* heuristics = graph.Make(4);
+  graph.Link(heuristics, 201, operations);
+  int64_t count = 0;
+  ASSERT_EQ(cudnn("cudnnBackendGetAttribute", heuristics, 202, 15, int64_t{0}, &count,
+                  static_cast<void*>(nullptr)),
+            0);
+  ASSERT_EQ(count, 2);  // on tensor cores, and without
+  void* configs[] = {graph.Make(3), graph.Make(3)};
+  ASSERT_EQ(cudnn("cudnnBackendGetAttribute", heuristics, 202, 15, int64_t{2}, &count,
+                  static_cast<void*>(configs)),
+            0);
+  int64_t workspaces[2] = {-1, -1};
+  void* plans[2];
+  for (int i = 0; i < 2; ++i) {
+    plans[i] = graph.Make(5);
+    graph.Link(plans[i], 401, configs[i]);
+    ASSERT_EQ(cudnn("cudnnBackendFinalize", plans[i]), 0);
+    EXPECT_EQ(cudnn("cudnnBackendGetAttribute", plans[i], 402, 3, int64_t{1}, &count,
+                    static_cast<void*>(&workspaces[i])),
+              0);
+    void* engine = graph.Make(2);
+    EXPECT_EQ(cudnn("cudnnBackendGetAttribute", configs[i], 300, 15, int64_t{1}, &count,
+                    static_cast<void*>(&engine)),
+              0);
+    int notes[16];
+    EXPECT_EQ(cudnn("cudnnBackendGetAttribute", engine, 1303, 11, int64_t{16}, &count,
+                    static_cast<void*>(notes)),
+              0);
+    EXPECT_EQ(count, i == 0 ? 1 : 0);
+  }
+  // Channels first on tensor cores: x (6,400 bytes) and w (4,608) in the other order, each to 256
+  // bytes.
+  EXPECT_EQ(workspaces[0], 6400 + 4608);
+  EXPECT_EQ(workspaces[1], 0);
+
+  void* pack = graph.Make(16);
+  graph.Numbers(pack, 1000, {'x', 'y', 'w'});
+  const uint64_t before = Finished();
+  EXPECT_EQ(cudnn("cudnnBackendExecute", handle, plans[0], pack), 0);
+  EXPECT_GT(Finished(), before);
+  EXPECT_EQ(cudnn("cudnnBackendExecute", handle, pack, pack), 5000);  // no plan
+  EXPECT_EQ(cudnn("cudnnBackendExecute", handle, static_cast<void*>(&count), pack), 2000);
+  cudnn("cudnnDestroy", handle);
+}
+
+TEST(LibrariesAnswers, CudnnRefusesWhatIsNoDescriptor) {
+  const Library cudnn("libcudnn.so.9");
+  int64_t count = 0;
+  EXPECT_EQ(
+      cudnn("cudnnBackendSetAttribute", static_cast<void*>(&count), 902, 3, int64_t{1}, &count),
+      2000);
+  void* tensor = nullptr;
+  cudnn("cudnnBackendCreateDescriptor", 17, &tensor);
+  EXPECT_EQ(cudnn("cudnnBackendSetAttribute", tensor, 902, 3, int64_t{-1}, &count), 2000);
+  EXPECT_EQ(cudnn("cudnnBackendSetAttribute", tensor, 902, 3, int64_t{1} << 40, &count), 2000);
+  std::vector<int> dims(9, 1);
+  void* legacy = nullptr;
+  ASSERT_EQ(cudnn("cudnnCreateTensorDescriptor", &legacy), 0);
+  EXPECT_EQ(cudnn("cudnnSetTensorNdDescriptor", legacy, 0, 9, dims.data(), dims.data()), 2000);
+}
+
+TEST(LibrariesAnswers, CudnnPlacesTheParametersOfAnLstm) {
+  const Library cudnn("libcudnn.so.9");
+  void *handle = nullptr, *rnn = nullptr, *matrix = nullptr, *bias = nullptr;
+  ASSERT_EQ(cudnn("cudnnCreate", &handle), 0);
+  ASSERT_EQ(cudnn("cudnnCreateRNNDescriptor", &rnn), 0);
+  ASSERT_EQ(cudnn("cudnnCreateTensorDescriptor", &matrix), 0);
+  ASSERT_EQ(cudnn("cudnnCreateTensorDescriptor", &bias), 0);
+  // LSTM, two biases, one direction, fp32, 3 -> 5, two layers.
+  ASSERT_EQ(cudnn("cudnnSetRNNDescriptor_v8", rnn, 0, 2, 2, 0, 0, 0, 0, 0, 3, 5, 5, 2,
+                  static_cast<void*>(nullptr), 0u),
+            0);
+  size_t bytes = 0;
+  ASSERT_EQ(cudnn("cudnnGetRNNWeightSpaceSize", handle, rnn, &bytes), 0);
+  const size_t first = 4 * 5 * 3 + 4 * 5 * 5, second = 4 * 5 * 5 + 4 * 5 * 5, biases = 2 * 4 * 5;
+  EXPECT_EQ(bytes, 4 * (first + second + 2 * biases));
+  std::vector<float> weights(bytes / 4);
+  void *at = nullptr, *bias_at = nullptr;
+  ASSERT_EQ(cudnn("cudnnGetRNNWeightParams", handle, rnn, 1, bytes,
+                  static_cast<const void*>(weights.data()), 5, matrix, &at, bias, &bias_at),
+            0);
+  EXPECT_EQ(static_cast<float*>(at) - weights.data(),
+            static_cast<ptrdiff_t>(first + 4 * 5 * 5 + 5 * 5));
+  EXPECT_EQ(static_cast<float*>(bias_at) - weights.data(),
+            static_cast<ptrdiff_t>(first + second + biases + 5 * 5));
+  int type = -1, count = 0, dims[3] = {}, strides[3] = {};
+  EXPECT_EQ(cudnn("cudnnGetTensorNdDescriptor", matrix, 3, &type, &count, dims, strides), 0);
+  EXPECT_THAT(dims, testing::ElementsAre(1, 5, 5));
+  // One half of the pair may be all that is wanted.
+  EXPECT_EQ(cudnn("cudnnGetRNNWeightParams", handle, rnn, 0, bytes,
+                  static_cast<const void*>(weights.data()), 0, matrix, &at,
+                  static_cast<void*>(nullptr), static_cast<void**>(nullptr)),
+            0);
+}
+
+TEST(LibrariesAnswers, SolversTransformsAndSparseMatricesSayTheirSizes) {
+  const Library cusolver("libcusolver.so.11");
+  void* solver = nullptr;
+  ASSERT_EQ(cusolver("cusolverDnCreate", &solver), 0);
+  int lwork = -1;
+  EXPECT_EQ(cusolver("cusolverDnSsyevd_bufferSize", solver, 1, 0, 10, nullptr, 10, nullptr, &lwork),
+            0);
+  EXPECT_EQ(lwork, 1 + 6 * 10 + 2 * 100);
+  size_t device = 1, host = 1;
+  EXPECT_EQ(cusolver("cusolverDnXpotrf_bufferSize", solver, nullptr, 0, int64_t{10}, 1, nullptr,
+                     int64_t{10}, 1, &device, &host),
+            0);
+  EXPECT_EQ(device, 10u * 64 * 8);
+  EXPECT_EQ(host, 0u);
+
+  const Library cufft("libcufft.so.11");
+  int plan = 0;
+  size_t work = 1;
+  ASSERT_EQ(cufft("cufftCreate", &plan), 0);
+  ASSERT_EQ(cufft("cufftSetAutoAllocation", plan, 0), 0);
+  EXPECT_EQ(cufft("cufftMakePlan1d", plan, 1000, 0x29, 3, &work), 0);
+  EXPECT_EQ(work, 1000u * 3 * 8);
+  EXPECT_EQ(cufft("cufftMakePlan1d", plan, 0, 0x29, 3, &work), 4);
+  EXPECT_EQ(cufft("cufftDestroy", plan), 0);
+  EXPECT_EQ(cufft("cufftDestroy", plan), 1);
+
+  const Library cusparse("libcusparse.so.12");
+  void* matrix = nullptr;
+  ASSERT_EQ(cusparse("cusparseCreateCsr", &matrix, int64_t{4}, int64_t{6}, int64_t{8}, nullptr,
+                     nullptr, nullptr, 2, 2, 0, 0),
+            0);
+  int64_t rows = 0, columns = 0, nonzeros = 0;
+  EXPECT_EQ(cusparse("cusparseSpMatGetSize", matrix, &rows, &columns, &nonzeros), 0);
+  EXPECT_THAT((std::vector<int64_t>{rows, columns, nonzeros}), testing::ElementsAre(4, 6, 8));
+}
+
+TEST(LibrariesAnswers, CompilersGiveAnEmptyImage) {
+  const Library nvrtc("libnvrtc.so.12");
+  void* program = nullptr;
+  ASSERT_EQ(nvrtc("nvrtcCreateProgram", &program, "x", "x.cu", 0, nullptr, nullptr), 0);
+  size_t bytes = 0;
+  ASSERT_EQ(nvrtc("nvrtcGetCUBINSize", program, &bytes), 0);
+  std::vector<char> image(bytes, 1);
+  EXPECT_EQ(nvrtc("nvrtcGetCUBIN", program, image.data()), 0);
+  EXPECT_THAT(image, testing::Each(0));
+  const char* lowered = nullptr;
+  EXPECT_EQ(nvrtc("nvrtcGetLoweredName", program, "f<float, 4>", &lowered), 0);
+  EXPECT_STREQ(lowered, "f_float__4_");
+  EXPECT_EQ(nvrtc("nvrtcDestroyProgram", &program), 0);
+}
+
+}  // namespace

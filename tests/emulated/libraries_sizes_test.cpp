@@ -1,0 +1,251 @@
+// The pure parts of the emulated math libraries: sizes, versions, what a collective makes of
+// values, where ranks meet.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "emulated/libraries/attributes.h"
+#include "emulated/libraries/cudnn_sizes.h"
+#include "emulated/libraries/cufft_sizes.h"
+#include "emulated/libraries/cusparse_sizes.h"
+#include "emulated/libraries/nccl_rendezvous.h"
+#include "emulated/libraries/nccl_values.h"
+#include "emulated/libraries/program_version.h"
+
+namespace vramscope::emulated {
+namespace {
+
+cudnn::Shape Packed(std::vector<int64_t> dims, int type, bool channels_last = false) {
+  cudnn::Shape shape;
+  shape.type = type;
+  shape.count = static_cast<int>(dims.size());
+  int64_t step = channels_last ? dims[1] : 1;
+  for (int i = shape.count - 1; i >= 0; --i) {
+    shape.dims[i] = dims[i];
+    if (channels_last && i == 1) {
+      shape.strides[i] = 1;
+      continue;
+    }
+    shape.strides[i] = step;
+    step *= dims[i];
+  }
+  return shape;
+}
+
+TEST(CudnnSizes, ConvolutionsInTheirOwnOrderTakeNoWorkspace) {
+  constexpr int kHalf = 2;
+  cudnn::Convolution c{.kind = cudnn::ConvolutionKind::kForward,
+                       .image = Packed({2, 64, 8, 8}, kHalf, true),
+                       .filter = Packed({32, 64, 3, 3}, kHalf),
+                       .out = Packed({2, 32, 8, 8}, kHalf, true)};
+  EXPECT_TRUE(c.image.channels_last());
+  EXPECT_EQ(cudnn::ConvolutionWorkspace(c, 90, true), 0u);
+  c.kind = cudnn::ConvolutionKind::kBackwardFilter;
+  EXPECT_EQ(cudnn::ConvolutionWorkspace(c, 90, true), 32u * 64 * 9 * 4);
+  c.image = Packed({2, 64, 8, 8}, kHalf);
+  EXPECT_EQ(cudnn::ConvolutionWorkspace(c, 90, true),
+            2u * (2 * 64 * 64 + 32 * 64 * 9 + 2 * 32 * 64));
+  EXPECT_EQ(cudnn::ConvolutionWorkspace(c, 90, false), 0u);
+}
+
+TEST(CudnnSizes, Tf32NeedsTheCardForIt) {
+  cudnn::Convolution c{.kind = cudnn::ConvolutionKind::kForward,
+                       .image = Packed({1, 64, 8, 8}, 0),
+                       .filter = Packed({64, 64, 3, 3}, 0),
+                       .out = Packed({1, 64, 8, 8}, 0)};
+  EXPECT_EQ(cudnn::ConvolutionWorkspace(c, 75, true), 0u);
+  EXPECT_EQ(cudnn::ConvolutionWorkspace(c, 80, true), 4u * (64 * 64 + 64 * 64 * 9));
+  c.filter = Packed({64, 64, 1, 1}, 0);
+  EXPECT_EQ(cudnn::ConvolutionWorkspace(c, 80, true), 0u);
+  EXPECT_DOUBLE_EQ(cudnn::ConvolutionFlops(c), 2.0 * 64 * 64 * 64);
+}
+
+TEST(CudnnSizes, HugeShapesDoNotWrapAround) {
+  const cudnn::Shape huge = Packed({INT64_MAX, 4, 4, 4}, 0);
+  EXPECT_GT(huge.bytes(), uint64_t{1} << 58);
+  EXPECT_GT(cudnn::RecurrentWorkspace({.hidden = INT64_MAX}, 1000, 1000), uint64_t{1} << 55);
+}
+
+TEST(CudnnSizes, ParametersOfBothDirectionsAndAProjection) {
+  cudnn::Recurrent lstm{
+      .cell = cudnn::kLstm, .layers = 2, .directions = 2, .input = 3, .hidden = 5, .projection = 2};
+  const uint64_t first = 4 * 5 * 3 + 4 * 5 * 2 + 2 * 5, second = 4 * 5 * 4 + 4 * 5 * 2 + 2 * 5;
+  EXPECT_EQ(cudnn::RecurrentWeightElements(lstm), 2 * first + 2 * second + 4 * 2 * 4 * 5);
+  const cudnn::Parameter projection = cudnn::RecurrentParameter(lstm, 1, 8);
+  EXPECT_EQ(projection.rows, 2);
+  EXPECT_EQ(projection.columns, 5);
+  EXPECT_EQ(projection.matrix_offset, first + 4 * 5 * 3 + 4 * 5 * 2);
+  EXPECT_EQ(projection.bias, 0);
+  EXPECT_EQ(cudnn::RecurrentParameter(lstm, 4, 0).rows, 0);  // no such layer
+  lstm.bias = false;
+  EXPECT_EQ(cudnn::RecurrentParameter(lstm, 0, 0).bias, 0);
+}
+
+TEST(CufftSizes, RealTransformsHaveHalfOfTheData) {
+  cufft::Transform t{
+      .bits = 64, .real_in = true, .real_out = false, .rank = 1, .n = {1000}, .batch = 2};
+  EXPECT_EQ(cufft::InputBytes(t), 2u * 1000 * 4);
+  EXPECT_EQ(cufft::OutputBytes(t), 2u * 501 * 8);
+  EXPECT_EQ(cufft::WorkArea(t), 2u * 501 * 8);
+  t.n[0] = 1024;
+  EXPECT_EQ(cufft::WorkArea(t), 0u);
+}
+
+TEST(CusparseSizes, AProductHasNoMoreElementsThanItsMatrix) {
+  const cusparse::Matrix a{.rows = 4, .columns = 4, .nonzeros = 8, .sparse = true};
+  EXPECT_EQ(cusparse::SpgemmNonzeros(a, a), 16);
+  const cusparse::Matrix none{.rows = 4, .columns = 4, .sparse = true};
+  EXPECT_EQ(cusparse::SpgemmNonzeros(a, none), 0);
+}
+
+TEST(ProgramVersion, ReadsWhatThePackageRequires) {
+  constexpr char kMetadata[] =
+      "Name: torch\nRequires-Dist: nvidia-cudnn-cu12 (==9.1.0.70) ; platform_system == \"Linux\"\n"
+      "Requires-Dist: nvidia-nccl-cu13==2.28.9; platform_system == \"Linux\"\nRequires-Dist: "
+      "triton>=3\n";
+  Version version;
+  ASSERT_TRUE(RequiredVersion(kMetadata, "nvidia-cudnn-cu", &version));
+  EXPECT_THAT((std::vector<int>{version.major, version.minor, version.patch}),
+              testing::ElementsAre(9, 1, 0));
+  ASSERT_TRUE(RequiredVersion(kMetadata, "nvidia-nccl-cu", &version));
+  EXPECT_THAT((std::vector<int>{version.major, version.minor, version.patch}),
+              testing::ElementsAre(2, 28, 9));
+  EXPECT_FALSE(RequiredVersion(kMetadata, "triton", &version));
+  EXPECT_FALSE(
+      RequiredVersion("\nRequires-Dist: nvidia-cudnn-cu12==x", "nvidia-cudnn-cu", &version));
+  ASSERT_TRUE(CudaOfVersionFile("debug = False\ncuda: Optional[str] = '13.0'\n", &version));
+  EXPECT_EQ(version.major, 13);
+  EXPECT_FALSE(CudaOfVersionFile("\ncuda: Optional[str] = None\n", &version));
+}
+
+TEST(AttributeStore, GivesBackZerosAndRefusesStrangers) {
+  AttributeStore store;
+  void* descriptor = store.Create();
+  int value = 7;
+  size_t written = 0;
+  EXPECT_TRUE(store.Copy(descriptor, 3, &value, sizeof value, &written));
+  EXPECT_EQ(value, 0);
+  EXPECT_FALSE(store.Set(&value, 3, &value, sizeof value));
+  EXPECT_FALSE(store.Set(descriptor, 3, nullptr, 4));
+  std::vector<char> big(AttributeStore::kMostBytes + 1);
+  EXPECT_FALSE(store.Set(descriptor, 3, big.data(), big.size()));
+}
+
+template <class T>
+std::vector<T> Reduced(int type, int operation, std::vector<T> a, const std::vector<T>& b) {
+  EXPECT_TRUE(nccl::Reduce(type, operation, std::as_writable_bytes(std::span(a)),
+                           std::as_bytes(std::span(b))));
+  return a;
+}
+
+TEST(NcclValues, EveryOperationAndTheNarrowFloats) {
+  EXPECT_THAT(Reduced<int64_t>(4, 0, {1, -5}, {2, 3}), testing::ElementsAre(3, -2));
+  EXPECT_THAT(Reduced<int64_t>(4, 2, {1, -5}, {2, -7}), testing::ElementsAre(2, -5));
+  EXPECT_THAT(Reduced<uint8_t>(1, 0, {200}, {100}), testing::ElementsAre(44));  // wraps
+  EXPECT_THAT(Reduced<float>(7, 1, {2.5f}, {4}), testing::ElementsAre(10));
+  EXPECT_THAT(Reduced<double>(8, 3, {2.5}, {4}), testing::ElementsAre(2.5));
+  EXPECT_THAT(Reduced<uint16_t>(9, 0, {0x3f80}, {0x4000}),
+              testing::ElementsAre(0x4040));  // bfloat16: 1 + 2
+  EXPECT_THAT(Reduced<uint16_t>(6, 0, {0x3c00}, {0x3c01}),
+              testing::ElementsAre(0x4000));  // half: ties to even
+  EXPECT_THAT(Reduced<uint16_t>(6, 0, {0x7bff}, {0x7bff}),
+              testing::ElementsAre(0x7c00));  // infinity
+  EXPECT_THAT(Reduced<uint16_t>(6, 0, {0x0001}, {0x0001}),
+              testing::ElementsAre(0x0002));  // subnormal
+  std::vector<float> average = {9};
+  nccl::Divide(7, 3, std::as_writable_bytes(std::span(average)));
+  EXPECT_EQ(average[0], 3);
+  std::vector<float> untouched = {9};
+  EXPECT_FALSE(nccl::Reduce(7, 5, std::as_writable_bytes(std::span(untouched)),
+                            std::as_bytes(std::span(average))));
+  EXPECT_EQ(nccl::ElementBytes(12), 0u);
+}
+
+std::span<const std::byte> Bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
+std::string Text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// One rank's part of three rounds; what it saw, or an empty string.
+std::string Rounds(const nccl::UniqueId& id, int ranks, int rank) {
+  std::string problem;
+  const auto room = nccl::Rendezvous::Join(id, ranks, rank, &problem);
+  if (!room) return {};
+  std::string seen;
+  for (uint64_t number = 1; number <= 3; ++number) {
+    room->Publish(number, Bytes(std::to_string(rank * 10 + static_cast<int>(number))), true);
+    for (int i = 0; i < 1000 && !room->Arrived(number); ++i)
+      room->WaitForNews(std::chrono::milliseconds(20));
+    for (int other = 0; other < ranks; ++other) seen += Text(room->Part(other, number).bytes) + ",";
+  }
+  return seen;
+}
+
+TEST(NcclRendezvous, ProcessesExchangeTheirParts) {
+  const nccl::UniqueId id = nccl::MakeUniqueId();
+  constexpr char kExpected[] = "1,11,21,2,12,22,3,13,23,";
+  std::vector<pid_t> children;
+  for (int rank = 1; rank < 3; ++rank) {
+    const pid_t child = fork();
+    if (child == 0) _exit(Rounds(id, 3, rank) == kExpected ? 0 : 1);
+    children.push_back(child);
+  }
+  EXPECT_EQ(Rounds(id, 3, 0), kExpected);
+  for (pid_t child : children) {
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+}
+
+TEST(NcclRendezvous, MessagesWaitInTheirBox) {
+  const nccl::UniqueId id = nccl::MakeUniqueId();
+  std::string problem;
+  const auto first = nccl::Rendezvous::Join(id, 2, 0, &problem),
+             second = nccl::Rendezvous::Join(id, 2, 1, &problem);
+  ASSERT_TRUE(first && second) << problem;
+  EXPECT_TRUE(first->AllJoined());
+  EXPECT_TRUE(first->Send(1, Bytes("ab"), true));
+  EXPECT_TRUE(first->Send(1, Bytes("cd"), false));
+  EXPECT_FALSE(first->Send(1, Bytes("ef"), true));  // full
+  std::vector<std::byte> message(2);
+  size_t known = 0;
+  EXPECT_TRUE(second->Receive(0, message, &known));
+  EXPECT_EQ(known, 2u);
+  EXPECT_EQ(Text(message), "ab");
+  EXPECT_TRUE(second->Receive(0, message, &known));
+  EXPECT_EQ(known, 0u);  // not known where it was sent
+  EXPECT_FALSE(second->Receive(0, message, &known));
+}
+
+TEST(NcclRendezvous, SaysWhatIsWrong) {
+  const nccl::UniqueId id = nccl::MakeUniqueId();
+  std::string problem;
+  EXPECT_EQ(nccl::Rendezvous::Join(id, 2, 2, &problem), nullptr);
+  EXPECT_THAT(problem, testing::HasSubstr("not possible"));
+  const auto first = nccl::Rendezvous::Join(id, 2, 0, &problem);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(nccl::Rendezvous::Join(id, 2, 0, &problem), nullptr);
+  EXPECT_THAT(problem, testing::HasSubstr("has joined already"));
+  EXPECT_EQ(nccl::Rendezvous::Join(id, 3, 1, &problem), nullptr);
+  EXPECT_THAT(problem, testing::HasSubstr("2"));
+  // A rank that ended is seen.
+  const pid_t child = fork();
+  if (child == 0) {
+    nccl::Rendezvous::Join(id, 2, 1, &problem).release();
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(first->AllJoined());
+  EXPECT_EQ(first->EndedRank(), 1);
+  first->Unlink();
+}
+
+}  // namespace
+}  // namespace vramscope::emulated
