@@ -163,6 +163,14 @@ class WhatIsKnown(Program):
         self.assertIn("basics.py:", page.stdout)
 
 
+class Values(Program):
+    def test_what_is_read_back(self):
+        answer = self.plan("values.py")
+        self.assertIn("as expected", self.stderr)
+        places = {os.path.basename(a["where"]) for a in answer["assumptions"] if "computed" in a["what"]}
+        self.assertTrue(any(place.startswith("values.py:") for place in places), answer["assumptions"])
+
+
 class Recordings(Program):
     """Snapshots of real GPUs, of the same programs: ../shared/snapshots."""
 

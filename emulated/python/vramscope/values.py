@@ -7,6 +7,8 @@ import functools
 import os
 import sys
 
+SMALL = 1 << 20  # bytes of a tensor that is computed with here
+
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -30,6 +32,7 @@ class Values:
         self.known = library.vramscope_emulated_is_known
         self.known.argtypes, self.known.restype = [ctypes.c_uint64, ctypes.c_uint64], ctypes.c_int
         compiler = getattr(self.torch, "compiler", None)
+        self.asked = True  # by the program, and not by this package
         self.compiling = getattr(compiler, "is_compiling", None) or (lambda: False)
 
     def unknown(self, tensor):
@@ -41,16 +44,112 @@ class Values:
             return False
         return not self.known(tensor.data_ptr(), tensor.numel() * tensor.element_size())
 
+    def value(self, tensor):
+        """What a small tensor of integers or truths on the card holds, as one on the processor; None: not known. Reads it in place:
+        a copy back would wait for the card."""
+        torch = self.torch
+        if type(tensor) is not torch.Tensor or not tensor.is_cuda:
+            return None
+        kept = self.kept(tensor)
+        if kept is not None:
+            return kept
+        if tensor.is_floating_point() or tensor.is_complex() or not tensor.is_contiguous():
+            return None
+        size = tensor.numel() * tensor.element_size()
+        if not 0 < size <= SMALL or not self.known(tensor.data_ptr(), size):
+            return None
+        data = bytearray(ctypes.string_at(tensor.data_ptr(), size))
+        return self.keep(tensor, torch.frombuffer(data, dtype=tensor.dtype).reshape(tensor.shape))
+
+    def keep(self, tensor, value):
+        """From here on, until something is written into the tensor."""
+        tensor._vramscope_value = value
+        tensor._vramscope_version = tensor._version
+        return value
+
+    def kept(self, tensor):
+        said = getattr(tensor, "__dict__", {})
+        value = said.get("_vramscope_value")
+        return value if value is not None and said["_vramscope_version"] == tensor._version else None
+
+    def copied(self, function):
+        """Of to() and cuda(): small integers and truths are remembered, a launch that reads them would make them unknown."""
+        @functools.wraps(function)
+        def wrapper(tensor, *args, **kwargs):
+            result = function(tensor, *args, **kwargs)
+            torch = self.torch
+            if (not self.compiling() and type(result) is torch.Tensor and result is not tensor and result.is_cuda and
+                    not result.is_floating_point() and not result.is_complex() and result.layout is torch.strided):
+                if tensor.is_cuda:
+                    value = self.kept(tensor)
+                    if value is not None:
+                        self.keep(result, value.to(result.dtype))
+                elif 0 < tensor.numel() * tensor.element_size() <= SMALL and tensor.device.type == "cpu":
+                    self.keep(result, tensor.detach().to(result.dtype, copy=True))
+            return result
+
+        return wrapper
+
+    def compared(self, function):
+        """==, < and the like: of what is known the answer is."""
+        @functools.wraps(function)
+        def wrapper(tensor, other):
+            result = function(tensor, other)
+            if self.compiling() or type(result) is not self.torch.Tensor or not result.is_cuda:
+                return result
+            left = self.value(tensor)
+            right = other
+            if left is not None and isinstance(other, self.torch.Tensor):
+                right = self.value(other) if other.is_cuda else other
+            if left is not None and right is not None:
+                self.keep(result, function(left, right))
+            return result
+
+        return wrapper
+
+    def contains(self, function):
+        """A number in a mask of which nothing is known: a mask is true everywhere."""
+        @functools.wraps(function)
+        def wrapper(tensor, element):
+            if self.value(tensor) is None and self.unknown(tensor):
+                self.process.assume("a number is taken to be in no computed tensor", place())
+                self.asked = False
+                try:
+                    function(tensor, element)
+                finally:
+                    self.asked = True
+                return False
+            return function(tensor, element)
+
+        return wrapper
+
     def truth(self, function):
         """Of item() and bool(): a computed truth is true."""
         @functools.wraps(function)
         def wrapper(tensor):
-            if not self.compiling() and tensor.dtype is self.torch.bool and self.unknown(tensor):
+            if self.compiling() or not tensor.is_cuda:
+                return function(tensor)
+            known = self.kept(tensor)
+            if known is not None:
+                function(tensor)  # it waits for the card
+                return function(known)
+            if tensor.dtype is self.torch.bool and self.asked and self.unknown(tensor):
                 value = tensor.__dict__.get("_vramscope_truth", True)
                 self.process.assume("a computed condition is taken to be %s" % str(value).lower(), place())
                 function(tensor)  # it waits for the card
                 return value
+            if self.asked and self.unknown(tensor):
+                self.process.assume("a computed number is taken to be 0", place())
             return function(tensor)
+
+        return wrapper
+
+    def listed(self, function):
+        @functools.wraps(function)
+        def wrapper(tensor):
+            known = None if self.compiling() else self.kept(tensor)
+            copied = function(tensor)
+            return copied if known is None else function(known)
 
         return wrapper
 
@@ -71,8 +170,12 @@ class Values:
             result = function(tensor, *args, **kwargs)
             if not self.compiling():
                 truth = getattr(tensor, "__dict__", {}).get("_vramscope_truth")
-                if truth is not None and getattr(result, "is_cuda", False):
-                    result._vramscope_truth = truth
+                value = self.kept(tensor)
+                if getattr(result, "is_cuda", False):
+                    if truth is not None:
+                        result._vramscope_truth = truth
+                    if value is not None:
+                        self.keep(result, function(value, *args, **kwargs))
             return result
 
         return wrapper
@@ -83,7 +186,7 @@ class Values:
         def wrapper(*args, **kwargs):
             mask = None if self.compiling() else mask_of(args, kwargs)
             if mask is not None and self.unknown(mask):
-                self.process.assume("a computed mask is taken to be true everywhere", place(), mask.numel())
+                self.process.assume("a computed mask is taken to be true everywhere", place())
                 self.answer(mask.numel())
             return function(*args, **kwargs)
 
@@ -117,6 +220,7 @@ def install(process):
 
     tensor = torch.Tensor
     tensor.item = values.truth(tensor.item)
+    tensor.tolist = values.listed(tensor.tolist)
     tensor.__bool__ = values.truth(tensor.__bool__)
     for owner in (torch, tensor):
         for name in ("isnan", "isinf"):
@@ -126,5 +230,11 @@ def install(process):
         owner.nonzero = values.count(owner.nonzero, _first)
         owner.argwhere = values.count(owner.argwhere, _first)
         owner.masked_select = values.count(owner.masked_select, _second)
+    for name in ("eq", "ne", "lt", "le", "gt", "ge"):
+        for owner, called in ((tensor, "__%s__" % name), (tensor, name), (torch, name)):
+            setattr(owner, called, values.compared(getattr(owner, called)))
+    tensor.to = values.copied(tensor.to)
+    tensor.cuda = values.copied(tensor.cuda)
+    tensor.__contains__ = values.contains(tensor.__contains__)
     tensor.__getitem__ = values.count(tensor.__getitem__, index)
     torch.where = values.count(torch.where, condition)

@@ -14,13 +14,15 @@ class Tensor:
     def _itself(self, *args, **kwargs):
         return self
 
-    item = __bool__ = isnan = isinf = any = all = nonzero = argwhere = masked_select = normal_ = uniform_ = _itself
+    item = tolist = __bool__ = isnan = isinf = any = all = nonzero = argwhere = masked_select = normal_ = uniform_ = _itself
+    to = cuda = eq = ne = lt = le = gt = ge = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __contains__ = _itself
+    __hash__ = object.__hash__
 
     def __getitem__(self, index):
         return self
 
 
-isnan = isinf = any = all = nonzero = argwhere = masked_select = where = lambda *args: args[0]
+isnan = isinf = any = all = nonzero = argwhere = masked_select = where = eq = ne = lt = le = gt = ge = lambda *args: args[0]
 bool = uint8 = object()
 nn = types.SimpleNamespace(init=types.SimpleNamespace())
 

@@ -1,0 +1,24 @@
+"""What a program reads back from the card, and decides by."""
+import torch
+
+
+def main():
+    mask = torch.ones(2, 8, dtype=torch.long).cuda()
+    assert (mask == 1).all() and not (mask == 0).any() and 0.0 not in mask
+    mask = torch.tensor([[1, 1, 0], [1, 1, 1]]).cuda()
+    assert 0 in mask and not mask.eq(1).all() and (mask == 0).any().item()
+    assert mask.tolist() == [[1, 1, 0], [1, 1, 1]]
+    loss = (torch.randn(4, 4, device="cuda") @ torch.randn(4, 4, device="cuda")).sum()
+    assert loss.item() == 0.0 and torch.isfinite(loss).all()
+    assert not torch.isnan(loss).any() and not torch.isinf(loss)
+    computed = (torch.randn(100, device="cuda") > 0.5)
+    assert computed.all() and 0 not in computed
+    assert torch.nonzero(computed).shape == (100, 1)
+    assert torch.randn(100, device="cuda")[computed].shape == (100,)
+    assert torch.masked_select(torch.randn(100, device="cuda"), computed).shape == (100,)
+    assert torch.where(computed)[0].shape == (100,)
+    print("as expected")
+
+
+if __name__ == "__main__":
+    main()
