@@ -42,7 +42,16 @@ class Values:
             return False
         if torch.cuda.is_current_stream_capturing():
             return False
-        return not self.known(tensor.data_ptr(), tensor.numel() * tensor.element_size())
+        try:
+            return not self.known(tensor.data_ptr(), tensor.numel() * tensor.element_size())
+        except RuntimeError:
+            return False  # it has no memory: of torch.func, fake
+
+    def readable(self, tensor, size):
+        try:
+            return self.known(tensor.data_ptr(), size)
+        except RuntimeError:
+            return False
 
     def value(self, tensor):
         """What a small tensor of integers or truths on the card holds, as one on the processor; None: not known. Reads it in place:
@@ -56,7 +65,7 @@ class Values:
         if tensor.is_floating_point() or tensor.is_complex() or not tensor.is_contiguous():
             return None
         size = tensor.numel() * tensor.element_size()
-        if not 0 < size <= SMALL or not self.known(tensor.data_ptr(), size):
+        if not 0 < size <= SMALL or not self.readable(tensor, size):
             return None
         data = bytearray(ctypes.string_at(tensor.data_ptr(), size))
         return self.keep(tensor, torch.frombuffer(data, dtype=tensor.dtype).reshape(tensor.shape))
