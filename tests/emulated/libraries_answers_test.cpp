@@ -359,4 +359,76 @@ TEST(LibrariesAnswers, CompilersGiveAnEmptyImage) {
   EXPECT_EQ(nvrtc("nvrtcDestroyProgram", &program), 0);
 }
 
+// What a profiler does: buffers on demand, ids pushed around calls, records by their documented
+// places.
+std::vector<char> g_records;
+void Request(uint8_t** buffer, size_t* size, size_t* most) {
+  *size = 4096;
+  *buffer = static_cast<uint8_t*>(aligned_alloc(8, *size));
+  *most = 0;
+}
+void Complete(void*, uint32_t, uint8_t* buffer, size_t, size_t valid) {
+  const Library cupti("libcupti.so.12");
+  uint8_t* record = nullptr;
+  while (cupti("cuptiActivityGetNextRecord", buffer, valid, &record) == 0)
+    g_records.insert(g_records.end(), record,
+                     record + 240 < buffer + 4096 ? record + 240 : buffer + 4096),
+        g_records.resize((g_records.size() + 239) / 240 * 240);
+  free(buffer);
+}
+template <class T>
+T At(const char* record, size_t offset) {
+  T value;
+  std::memcpy(&value, record + offset, sizeof value);
+  return value;
+}
+
+TEST(LibrariesAnswers, CuptiTellsEveryWorkWithItsCallAndItsOperator) {
+  const Library cupti("libcupti.so.12"), cublas("libcublas.so.12");
+  void* handle = nullptr;
+  ASSERT_EQ(cublas("cublasCreate_v2", &handle), 0);
+  ASSERT_EQ(cupti("cuptiActivityRegisterCallbacks", &Request, &Complete), 0);
+  for (int kind : {5, 10, 38, 39}) EXPECT_EQ(cupti("cuptiActivityEnable", kind), 0);
+  EXPECT_EQ(cupti("cuptiActivityPushExternalCorrelationId", 3, uint64_t{42}), 0);
+  const float one = 1;
+  constexpr int kProducts = 40;
+  for (int i = 0; i < kProducts; ++i)
+    EXPECT_EQ(cublas("cublasSgemm_v2", handle, 0, 0, 64, 64, 64, &one, &one, 64, &one, 64, &one,
+                     static_cast<float*>(nullptr), 64),
+              0);
+  uint64_t popped = 0;
+  EXPECT_EQ(cupti("cuptiActivityPopExternalCorrelationId", 3, &popped), 0);
+  EXPECT_EQ(popped, 42u);
+  Finished();
+  EXPECT_EQ(cupti("cuptiActivityFlushAll", 1), 0);
+  for (int kind : {5, 10, 38, 39}) EXPECT_EQ(cupti("cuptiActivityDisable", kind), 0);
+
+  std::vector<uint32_t> kernels, calls, externals;
+  uint64_t end = 0;
+  for (size_t at = 0; at + 240 <= g_records.size(); at += 240) {
+    const char* record = g_records.data() + at;
+    switch (At<uint32_t>(record, 0)) {
+      case 10:
+        EXPECT_STREQ(At<const char*>(record, 104), "cublasSgemm_v2");
+        EXPECT_GE(At<uint64_t>(record, 16), end);  // one stream: one behind the other
+        end = At<uint64_t>(record, 24);
+        EXPECT_EQ(At<uint32_t>(record, 48), 7u);  // the default stream
+        kernels.push_back(At<uint32_t>(record, 92));
+        break;
+      case 5:
+        if (At<uint32_t>(record, 4) == 211) calls.push_back(At<uint32_t>(record, 32));
+        break;
+      case 39:
+        EXPECT_EQ(At<uint64_t>(record, 8), 42u);
+        externals.push_back(At<uint32_t>(record, 16));
+        break;
+    }
+  }
+  EXPECT_EQ(kernels.size(), static_cast<size_t>(kProducts));
+  EXPECT_EQ(kernels, calls);
+  EXPECT_EQ(kernels, externals);
+  EXPECT_EQ(cupti("cuptiActivityPopExternalCorrelationId", 3, &popped), 19);
+  cublas("cublasDestroy_v2", handle);
+}
+
 }  // namespace
