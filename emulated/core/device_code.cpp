@@ -252,7 +252,9 @@ const CodeEntry* ChooseEntry(std::span<const CodeEntry> entries, int compute_cap
 }
 
 std::optional<std::vector<unsigned char>> Unpack(const CodeEntry& entry) {
-  if (entry.unpacked_bytes == 0 || entry.unpacked_bytes > kLargestImage) {
+  // No file is packed to less than a 300th: a damaged length must not cost a gigabyte.
+  if (entry.unpacked_bytes == 0 || entry.unpacked_bytes > kLargestImage ||
+      entry.unpacked_bytes / 300 > entry.bytes.size() + 1024) {
     return std::nullopt;
   }
   switch (entry.compression) {

@@ -1,5 +1,6 @@
 #include "emulated/core/pacing.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
@@ -14,6 +15,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "emulated/core/assumptions.h"
@@ -70,6 +72,9 @@ class PollingThread {
   }
   bool joined() const { return joined_; }
 
+  // What std::chrono's clocks answer once: std::condition_variable asks them, not the wait, whether
+  // time is up.
+  int64_t steady = 0, system = 0;
   int64_t ahead = 0;  // of the last turn: a loop without waits
   int questions = 0;
 
@@ -83,23 +88,54 @@ int64_t Nanoseconds(const timespec& time) {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-// pthread_cond_timedwait of a library whose pollers are paced.
-int PacedTimedWait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* until) {
+int64_t TimeOf(clockid_t clock) {
+  timespec now;
+  clock_gettime(clock, &now);
+  return Nanoseconds(now);
+}
+
+// std::chrono::steady_clock::now and system_clock::now of the same library.
+int64_t PacedSteadyNow() {
+  const int64_t once = std::exchange(polling.steady, 0);
+  return std::max(once, TimeOf(CLOCK_MONOTONIC));
+}
+int64_t PacedSystemNow() {
+  const int64_t once = std::exchange(polling.system, 0);
+  return std::max(once, TimeOf(CLOCK_REALTIME));
+}
+
+// The C library's own, however this object's slot of it may be turned.
+int ClockWait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+              const timespec* until) {
+  using Function = int (*)(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*);
+  static const auto wait =
+      reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, "pthread_cond_clockwait"));
+  return wait(condition, mutex, clock, until);
+}
+
+// A timed wait of a library whose pollers are paced.
+int PacedClockWait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                   const timespec* until) {
   Pace& pace = ThePace();
   timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
+  clock_gettime(clock, &now);
   if (pace.broken || Nanoseconds(*until) - Nanoseconds(now) > kLongestPollNs) {
-    return pthread_cond_timedwait(condition, mutex, until);
+    return ClockWait(condition, mutex, clock, until);
   }
   Poller* poller = polling.Join();
   polling.ahead = 0;
   polling.questions = 0;
+  polling.steady = polling.system = 0;
   for (;;) {
     {
       std::lock_guard lock(pace.mutex);
       if (poller->turn < pace.turn || pace.broken) {
         poller->turn = pace.turn;
         poller->waiting = false;
+        clock_gettime(clock, &now);
+        const int64_t left = std::max<int64_t>(0, Nanoseconds(*until) - Nanoseconds(now)) + 1;
+        polling.steady = TimeOf(CLOCK_MONOTONIC) + left;
+        polling.system = TimeOf(CLOCK_REALTIME) + left;
         return ETIMEDOUT;
       }
       poller->condition = condition;
@@ -108,11 +144,11 @@ int PacedTimedWait(pthread_cond_t* condition, pthread_mutex_t* mutex, const time
     }
     // GiveTurns wakes it; the slice is for a wake-up that came just before the wait.
     constexpr int64_t kSliceNs = 20'000'000;
-    clock_gettime(CLOCK_REALTIME, &now);
+    clock_gettime(CLOCK_MONOTONIC, &now);
     const int64_t slice = Nanoseconds(now) + kSliceNs;
     const timespec end = {static_cast<time_t>(slice / 1'000'000'000),
                           static_cast<long>(slice % 1'000'000'000)};
-    const int result = pthread_cond_timedwait(condition, mutex, &end);
+    const int result = ClockWait(condition, mutex, CLOCK_MONOTONIC, &end);
     std::lock_guard lock(pace.mutex);
     if (poller->turn == pace.turn && result == 0) {  // its own library woke it
       poller->waiting = false;
@@ -121,8 +157,19 @@ int PacedTimedWait(pthread_cond_t* condition, pthread_mutex_t* mutex, const time
   }
 }
 
-// Turns the slot of a function in an object's table of imported functions to `replacement`.
-void Redirect(const dl_phdr_info& object, const char* function, void* replacement) {
+int PacedTimedWait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* until) {
+  return PacedClockWait(condition, mutex, CLOCK_REALTIME, until);
+}
+
+// A table of relocations.
+struct Relocations {
+  const ElfW(Rela) * first = nullptr;
+  size_t count = 0;
+};
+
+// Turns the slots of imported functions in an object's tables: of those that are bound when they
+// are first called, else of those that were bound when it was loaded.
+void Redirect(const dl_phdr_info& object) {
   const ElfW(Dyn)* dynamic = nullptr;
   for (int i = 0; i < object.dlpi_phnum; ++i) {
     if (object.dlpi_phdr[i].p_type == PT_DYNAMIC) {
@@ -131,8 +178,7 @@ void Redirect(const dl_phdr_info& object, const char* function, void* replacemen
   }
   const ElfW(Sym)* symbols = nullptr;
   const char* names = nullptr;
-  const ElfW(Rela)* relocations = nullptr;
-  size_t bytes = 0;
+  Relocations lazy, bound;
   for (; dynamic != nullptr && dynamic->d_tag != DT_NULL; ++dynamic) {
     const auto at = dynamic->d_un.d_ptr;
     switch (dynamic->d_tag) {
@@ -143,28 +189,53 @@ void Redirect(const dl_phdr_info& object, const char* function, void* replacemen
         names = reinterpret_cast<const char*>(at);
         break;
       case DT_JMPREL:
-        relocations = reinterpret_cast<const ElfW(Rela)*>(at);
+        lazy.first = reinterpret_cast<const ElfW(Rela)*>(at);
         break;
       case DT_PLTRELSZ:
-        bytes = dynamic->d_un.d_val;
+        lazy.count = dynamic->d_un.d_val / sizeof(ElfW(Rela));
+        break;
+      case DT_RELA:
+        bound.first = reinterpret_cast<const ElfW(Rela)*>(at);
+        break;
+      case DT_RELASZ:
+        bound.count = dynamic->d_un.d_val / sizeof(ElfW(Rela));
         break;
       default:
         break;
     }
   }
-  if (symbols == nullptr || names == nullptr || relocations == nullptr) {
-    return;
-  }
+  const struct {
+    const char* name;
+    void* replacement;
+  } functions[] = {
+      {"pthread_cond_timedwait", reinterpret_cast<void*>(&PacedTimedWait)},
+      {"pthread_cond_clockwait", reinterpret_cast<void*>(&PacedClockWait)},
+      {"_ZNSt6chrono3_V212steady_clock3nowEv", reinterpret_cast<void*>(&PacedSteadyNow)},
+      {"_ZNSt6chrono3_V212system_clock3nowEv", reinterpret_cast<void*>(&PacedSystemNow)},
+  };
   const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  for (size_t i = 0; i < bytes / sizeof *relocations; ++i) {
-    const ElfW(Rela)& relocation = relocations[i];
-    if (std::strcmp(names + symbols[ELF64_R_SYM(relocation.r_info)].st_name, function) != 0) {
-      continue;
+  for (const Relocations& table : {lazy, bound}) {
+    bool found = false;
+    for (size_t i = 0; table.first != nullptr && i < table.count; ++i) {
+      const ElfW(Rela)& relocation = table.first[i];
+      const auto type = ELF64_R_TYPE(relocation.r_info);
+      if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) || symbols == nullptr ||
+          names == nullptr) {
+        continue;
+      }
+      const char* name = names + symbols[ELF64_R_SYM(relocation.r_info)].st_name;
+      for (const auto& function : functions) {
+        const uintptr_t slot = object.dlpi_addr + relocation.r_offset;
+        if (std::strcmp(name, function.name) == 0 &&
+            mprotect(reinterpret_cast<void*>(slot / page * page), page, PROT_READ | PROT_WRITE) ==
+                0) {
+          *reinterpret_cast<void**>(slot) = function.replacement;
+          found = true;
+        }
+      }
     }
-    const uintptr_t slot = object.dlpi_addr + relocation.r_offset;
-    void* first = reinterpret_cast<void*>(slot / page * page);
-    if (mprotect(first, page, PROT_READ | PROT_WRITE) == 0) {
-      *reinterpret_cast<void**>(slot) = replacement;
+    if (found) {
+      return;
     }
   }
 }
@@ -172,13 +243,16 @@ void Redirect(const dl_phdr_info& object, const char* function, void* replacemen
 }  // namespace
 
 void PaceWaitsOf(const void* address) {
+  if (dlsym(RTLD_DEFAULT, "pthread_cond_clockwait") == nullptr) {
+    return;  // a C library of before 2020
+  }
   dl_iterate_phdr(
       [](dl_phdr_info* object, size_t, void* data) {
         const auto at = reinterpret_cast<uintptr_t>(data) - object->dlpi_addr;
         for (int i = 0; i < object->dlpi_phnum; ++i) {
           const ElfW(Phdr)& part = object->dlpi_phdr[i];
           if (part.p_type == PT_LOAD && at - part.p_vaddr < part.p_memsz) {
-            Redirect(*object, "pthread_cond_timedwait", reinterpret_cast<void*>(&PacedTimedWait));
+            Redirect(*object);
             return 1;
           }
         }

@@ -114,6 +114,19 @@ TEST_F(StreamsTest, ALoopThatWaitsForAnEventEnds) {
   });
 }
 
+TEST_F(StreamsTest, AStreamTakesSoManyWorksBeforeTheHostWaits) {
+  InThread([&] {
+    void* stream = NewStream();
+    const Interval first = Work(stream, 1'000'000'000);
+    for (size_t i = 1; i < Streams::kDepth; ++i) {
+      Work(stream, 1'000'000'000);
+    }
+    EXPECT_LT(clock_.now(), first.end_ns);
+    Work(stream, 10);
+    EXPECT_EQ(clock_.now(), first.end_ns);
+  });
+}
+
 TEST_F(StreamsTest, DevicesHaveTheirOwnTime) {
   InThread([&] {
     void* other = nullptr;

@@ -1,0 +1,105 @@
+// A thread that polls as NCCL's watchdog does: it sees the same at the same virtual times, however
+// slow the computer is.
+#include "emulated/core/pacing.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "emulated/core/streams.h"
+
+namespace vramscope::emulated {
+namespace {
+
+using std::chrono::milliseconds;
+
+// This program stands for the library that the watchdog lives in.
+const int kHere = 0;
+
+class Watchdog {
+ public:
+  Watchdog(Streams* streams, void* event)
+      : thread_([this, streams, event] {
+          std::unique_lock lock(mutex_);
+          started_ = true;
+          while (!stop_.wait_for(lock, milliseconds(20), [&] { return stopped_; })) {
+            ++passes_;
+            if (streams->QueryEvent(event) == Result::kSuccess) {
+              ++seen_;
+            }
+          }
+        }) {}
+  ~Watchdog() {
+    {
+      std::lock_guard lock(mutex_);
+      stopped_ = true;
+    }
+    stop_.notify_one();
+    thread_.join();
+  }
+  bool started() const { return started_; }
+  int passes() const { return passes_; }
+  int seen() const { return seen_; }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable stop_;
+  bool stopped_ = false;
+  std::atomic<bool> started_{false};
+  std::atomic<int> passes_{0}, seen_{0};
+  std::thread thread_;
+};
+
+TEST(Pacing, PollersComeByInVirtualTime) {
+  PaceWaitsOf(&kHere);
+  Clock clock;
+  Streams streams(&clock, 1);
+  void *stream = nullptr, *event = nullptr;
+  streams.Create(0, 1, 0, &stream);
+  streams.CreateEvent(0, 0, &event);
+  const auto work = [&](int64_t duration) {
+    Interval when;
+    bool captured = false;
+    streams.Enqueue(stream, {.duration_ns = duration}, &when, &captured);
+  };
+  work(250'000'000);
+  streams.Record(event, stream);
+  const Watchdog watchdog(&streams, event);
+  // Wall-clock time passes and it does not come by.
+  while (!watchdog.started()) {
+    std::this_thread::yield();
+  }
+  std::this_thread::sleep_for(milliseconds(300));
+  EXPECT_EQ(watchdog.passes(), 0);
+  // Virtual time passes: one look each 100 ms of it, done when GiveTurns is back.
+  std::vector<int> passes, seen;
+  for (int64_t now : {50, 150, 160, 260, 299, 301}) {
+    GiveTurns(now * 1'000'000);
+    passes.push_back(watchdog.passes());
+    seen.push_back(watchdog.seen());
+  }
+  EXPECT_EQ(passes, (std::vector<int>{0, 1, 1, 2, 2, 3}));
+  EXPECT_EQ(seen, (std::vector<int>{0, 0, 0, 1, 1, 2}));  // the event is done at 250 ms
+}
+
+TEST(Pacing, ALibraryCanWakeItsOwnThread) {
+  PaceWaitsOf(&kHere);
+  Clock clock;
+  Streams streams(&clock, 1);
+  void* event = nullptr;
+  streams.CreateEvent(0, 0, &event);
+  const auto before = std::chrono::steady_clock::now();
+  {
+    const Watchdog watchdog(&streams, event);
+    std::this_thread::sleep_for(milliseconds(30));
+  }  // stops it
+  EXPECT_LT(std::chrono::steady_clock::now() - before, milliseconds(2000));
+}
+
+}  // namespace
+}  // namespace vramscope::emulated
