@@ -2,6 +2,8 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <mutex>
+#include <set>
 #include <string>
 
 #include "emulated/core/platform.h"
@@ -68,6 +70,14 @@ void Assume(std::string_view what, std::string_view where, uint64_t bytes) {
 
 void CalledUnknown(std::string_view library, std::string_view function) {
   ThePlatform().unknown_functions.Add(function, library, 0);
+  static std::mutex mutex;
+  static auto* said = new std::set<std::string>;
+  {
+    std::lock_guard lock(mutex);
+    if (!said->insert(std::string(function)).second) {
+      return;
+    }
+  }
   Log("answered with success, not emulated: %.*s of %.*s", static_cast<int>(function.size()),
       function.data(), static_cast<int>(library.size()), library.data());
 }

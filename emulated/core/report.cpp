@@ -9,9 +9,40 @@
 namespace vramscope::emulated {
 namespace {
 
+// How many bytes the UTF-8 character at `at` has; 0: there is none (a path may be any bytes).
+size_t CharacterBytes(const std::string& text, size_t at) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(at);
+  const size_t bytes = first < 0x80                    ? 1
+                       : first >= 0xc2 && first < 0xe0 ? 2
+                       : first >= 0xe0 && first < 0xf0 ? 3
+                       : first >= 0xf0 && first < 0xf5 ? 4
+                                                       : 0;
+  if (bytes == 0 || bytes > text.size() - at) {
+    return 0;
+  }
+  for (size_t i = at + 1; i < at + bytes; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) {
+      return 0;
+    }
+  }
+  const bool too_long =
+      (first == 0xe0 && byte(at + 1) < 0xa0) || (first == 0xf0 && byte(at + 1) < 0x90);
+  const bool beyond =
+      (first == 0xed && byte(at + 1) >= 0xa0) || (first == 0xf4 && byte(at + 1) >= 0x90);
+  return too_long || beyond ? 0 : bytes;
+}
+
 void AppendString(std::string* out, const std::string& text) {
   *out += '"';
-  for (const unsigned char c : text) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t bytes = CharacterBytes(text, at);
+    if (bytes != 1) {
+      *out += bytes == 0 ? "?" : text.substr(at, bytes);
+      at += bytes == 0 ? 1 : bytes;
+      continue;
+    }
+    const auto c = static_cast<unsigned char>(text[at++]);
     char escaped[8];
     if (c == '"' || c == '\\') {
       *out += '\\';

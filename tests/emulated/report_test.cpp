@@ -1,0 +1,77 @@
+// What a process leaves behind is JSON, whatever names and paths are in it.
+#include "emulated/core/report.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "emulated/core/platform.h"
+
+namespace vramscope::emulated {
+namespace {
+
+Settings OneCard() {
+  Settings settings;
+  Card card;
+  card.name = "A \"card\"";
+  card.memory_bytes = uint64_t{8} << 30;
+  card.context_bytes = uint64_t{1} << 20;
+  settings.cards = {card};
+  return settings;
+}
+
+TEST(Report, IsJsonWhateverIsInIt) {
+  Platform platform(OneCard());
+  platform.assumptions.Add("quote \" backslash \\ newline \n bell \x07",
+                           "/home/ü/\xff\xc0\xe2\x82.py", 12);
+  platform.assumptions.Add("again", "here", 5);
+  platform.assumptions.Add("again", "here", 7);
+  platform.unknown_functions.Add("cudaFoo", "libcudart.so.13", 0);
+  void* at = nullptr;
+  ASSERT_EQ(platform.memory.Allocate(0, 100, &at), Result::kSuccess);
+  const auto report = nlohmann::json::parse(ReportOf(platform));
+  EXPECT_EQ(report["devices"][0]["name"], "A \"card\"");
+  EXPECT_EQ(report["devices"][0]["most_used_bytes"], 2 << 20);
+  EXPECT_EQ(report["assumptions"][0]["where"], "/home/ü/????.py");
+  EXPECT_EQ(report["assumptions"][1]["count"], 2);
+  EXPECT_EQ(report["assumptions"][1]["bytes"], 5);
+  EXPECT_EQ(report["unknown_functions"][0]["function"], "cudaFoo");
+}
+
+TEST(Report, TooManyAssumptionsAreOneMore) {
+  AssumptionList list;
+  for (size_t i = 0; i < AssumptionList::kMost + 50; ++i) {
+    list.Add("what " + std::to_string(i), "where", 1);
+  }
+  const auto all = list.All();
+  EXPECT_EQ(all.size(), AssumptionList::kMost + 1);
+  EXPECT_EQ(all.back().count, 50u);
+}
+
+TEST(Report, IsWrittenWholeOrNotAtAll) {
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("vramscope-report-" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  Settings settings = OneCard();
+  settings.output = folder.string();
+  const Platform platform(settings);
+  WriteReport(platform);
+  WriteReport(platform);
+  size_t files = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    ++files;
+    std::ifstream in(file.path());
+    EXPECT_TRUE(nlohmann::json::parse(in).contains("pid"));
+  }
+  EXPECT_EQ(files, 1u);
+  std::filesystem::remove_all(folder);
+  testing::internal::CaptureStderr();
+  WriteReport(platform);  // the folder is gone
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("cannot write"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace vramscope::emulated
