@@ -74,7 +74,8 @@ void RegisterPlan(CLI::App& app, Context& context) {
   command->callback([options, &context, command] {
     if (!context.has_program) {
       // These say nothing of a run of the built-in loop, which has keys for the same things.
-      for (const char* name : {"--device", "--ranks", "--as-rank", "--steps", "--keep"}) {
+      for (const char* name :
+           {"--device", "--ranks", "--as-rank", "--devices", "--steps", "--keep"}) {
         if (command->count(name) == 0) continue;
         Note(
             fmt::format("error: {} goes with a program (vramscope plan {} ... -- python "

@@ -131,9 +131,8 @@ absl::Status NothingSeen(const Program& seen, const program::Outcome& outcome, b
     return absl::InvalidArgumentError(
         fmt::format("{}its PyTorch {} is older than 2.0, the first that tells its memory history",
                     end, about.torch));
-  const bool used_cuda =
-      std::any_of(seen.processes.begin(), seen.processes.end(),
-                  [](const About& process) { return process.begin_ns > 0; });
+  const bool used_cuda = std::any_of(seen.processes.begin(), seen.processes.end(),
+                                     [](const About& process) { return process.begin_ns > 0; });
   if (used_cuda)
     return absl::InvalidArgumentError(end + "that was before any of its history was written");
   if (!about.exception.empty())
@@ -146,7 +145,7 @@ absl::Status NothingSeen(const Program& seen, const program::Outcome& outcome, b
 struct Shown {
   const program::ProcessRun* run = nullptr;
   std::shared_ptr<const trace::Trace> device;  // of several, the one that is shown
-  std::string path;  // of its trace; "": not written
+  std::string path;                            // of its trace; "": not written
   analysis::Summary summary;
 };
 
@@ -275,6 +274,11 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
                     "with -- PROGRAM: one process, which is this one of --ranks")
         ->check(CLI::Range(int64_t{0}, int64_t{65535}))
         ->type_name("R");
+    command
+        .add_option("--devices", options.devices,
+                    "with -- PROGRAM: cards that it finds (torchrun behind -- needs several)")
+        ->check(CLI::Range(1u, 64u))
+        ->type_name("N");
     command.add_flag("--no-skip-init", options.no_skip_init,
                      "with -- PROGRAM: fill parameters on the CPU as the program says");
   }
@@ -324,6 +328,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
          .planned = planned,
          .device = device,
          .ranks = planned ? options.ranks : 1,
+         .devices = options.devices,
          .as_rank = planned ? options.as_rank : -1,
          .steps = options.steps,
          .skip_init = planned && !options.no_skip_init,

@@ -11,6 +11,7 @@ namespace vramscope::cli {
 struct ProgramOptions {
   std::string device = "rtx-4090";  // key of the device table
   uint32_t ranks = 1;
+  uint32_t devices = 0;  // that a process finds; 0: as many as ranks
   int64_t as_rank = -1;
   uint32_t steps = 2;
   bool no_skip_init = false;

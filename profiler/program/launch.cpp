@@ -66,7 +66,9 @@ Environment For(const Platform& platform, const LaunchOptions& o) {
   if (!o.planned) return e;
   Prepend(e, "LD_AUDIT", platform.libraries + "/libvramscope-audit.so");
   e["VRAMSCOPE_EMULATED_CARD"] = run::EmulatedCard(o.device);
-  e["VRAMSCOPE_EMULATED_DEVICES"] = std::to_string(o.as_rank >= 0 ? 1 : o.ranks);
+  e["VRAMSCOPE_EMULATED_DEVICES"] = std::to_string(o.devices > 0    ? o.devices
+                                                   : o.as_rank >= 0 ? 1
+                                                                    : o.ranks);
   e["VRAMSCOPE_EMULATED_OUTPUT"] = o.output;
   e["VRAMSCOPE_PROGRAM_EMULATED"] = platform.libraries;
   e["VRAMSCOPE_PROGRAM_SKIP_INIT"] = o.skip_init ? "1" : "0";

@@ -40,6 +40,7 @@ struct LaunchOptions {
   bool planned = true;        // false: the real libraries, the hooks alone
   run::DeviceProfile device;  // that every rank finds
   uint32_t ranks = 1;         // so many processes, each as torchrun would start it
+  uint32_t devices = 0;       // cards that a process finds; 0: as many as ranks
   int64_t as_rank = -1;       // >= 0: one process, which is this one of `ranks`
   uint32_t steps = 2;         // the program is ended after so many optimizer steps; 0: never
   bool skip_init = true;

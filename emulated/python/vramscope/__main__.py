@@ -9,7 +9,7 @@ def main():
     options = []
     while arguments and arguments[0].startswith("-"):
         options.append(arguments.pop(0))
-        if options[-1] in ("--device", "--ranks", "--as-rank", "--steps", "-o", "--output", "--keep") and arguments:
+        if options[-1] in ("--device", "--ranks", "--as-rank", "--devices", "--steps", "-o", "--output", "--keep") and arguments:
             options.append(arguments.pop(0))
     if options[-1:] == ["--"]:
         options.pop()

@@ -7,8 +7,6 @@ import functools
 import json
 import os
 import sys
-import threading
-import time
 
 
 class Enough(SystemExit):

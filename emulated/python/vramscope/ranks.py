@@ -1,7 +1,6 @@
 """One process as rank R of N: what other ranks would answer, nobody answers, and nobody is waited for."""
 import functools
 import os
-import sys
 
 
 def install(process):

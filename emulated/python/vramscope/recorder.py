@@ -117,6 +117,7 @@ class Recorder:
         process.about["begin_ns"] = time.time_ns()
         self._record()
         self.recording = True
+        os.register_at_fork(after_in_child=self.stop)  # data loaders: what they do is not the parent's
         self.flushed_at = time.monotonic()
         self._wrap_the_programs_own()
         self.mark("X")
@@ -124,10 +125,11 @@ class Recorder:
             call()
         process.write()
 
+    def stop(self):
+        self.recording = False
+
     def _adopt(self):
         """A child of a fork that is the first to use CUDA: it is a process of its own."""
-        from vramscope import process
-
         self.process.pid = os.getpid()
         self.process.about["pid"] = self.process.pid
         return True

@@ -2,8 +2,6 @@
 
 A tensor is kept in a table, and autograd gets its number there, an int that is no tracked object of Python's collector: its death
 is the moment at which the graph lets go of the tensor. Which module saved it tells, when it is asked for, whose backward runs."""
-import gc
-
 
 class SavedTensors:
     def __init__(self, hooks):
