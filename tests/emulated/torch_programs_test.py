@@ -101,6 +101,9 @@ class WhateverWatches(Program):
     def test_basics(self):
         self.compare("basics.py", "--size", "small", "--steps", "1")
 
+    def test_graphs_that_no_backward_frees(self):
+        self.compare("kept_graphs.py")
+
     def test_autocast(self):
         self.compare("basics.py", "--size", "small", "--steps", "1", "--amp")
 

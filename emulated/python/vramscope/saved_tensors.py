@@ -55,7 +55,7 @@ class SavedTensors:
 
     def pack(self, tensor):
         number = self.count = self.count + 1
-        self.tensors[number] = tensor
+        self.tensors[number] = tensor.detach()
         try:
             address = tensor.untyped_storage().data_ptr() if tensor.is_cuda else 0
         except (RuntimeError, NotImplementedError):
@@ -87,4 +87,5 @@ class SavedTensors:
             if module != self.in_module:
                 self.in_module = module
                 self.recorder.mark("G", module)
-        return self.tensors[int(key)]
+        # Autograd gives what it unpacks its node again: another tensor each time, or the table would keep the node that keeps the key.
+        return self.tensors[int(key)].detach()
