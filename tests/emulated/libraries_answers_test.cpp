@@ -359,6 +359,44 @@ TEST(LibrariesAnswers, CompilersGiveAnEmptyImage) {
   EXPECT_EQ(nvrtc("nvrtcDestroyProgram", &program), 0);
 }
 
+struct UniqueId {
+  char bytes[128];
+};
+
+TEST(LibrariesAnswers, OneProcessStandsForAllRanks) {
+  setenv("VRAMSCOPE_EMULATED_ALONE", "1", 1);
+  const Library nccl("libnccl.so.2"), runtime("libcudart.so.12");
+  int version = 0;
+  EXPECT_EQ(nccl("ncclGetVersion", &version), 0);
+  EXPECT_EQ(version, 22105);
+  UniqueId id;
+  ASSERT_EQ(nccl("ncclGetUniqueId", &id), 0);
+  void *comm = nullptr, *sent = nullptr, *all = nullptr;
+  ASSERT_EQ(nccl("ncclCommInitRank", &comm, 8, id, 3), 0);  // waits for nobody
+  ASSERT_EQ(runtime("cudaMalloc", &sent, size_t{8}), 0);
+  ASSERT_EQ(runtime("cudaMalloc", &all, size_t{64}), 0);
+  const int64_t value = 5;
+  constexpr int kToDevice = 1, kToHost = 2, kInt64 = 4, kSum = 0, kAverage = 4;
+  ASSERT_EQ(runtime("cudaMemcpy", sent, &value, sizeof value, kToDevice), 0);
+  EXPECT_EQ(nccl("ncclAllGather", sent, all, size_t{1}, kInt64, comm, nullptr), 0);
+  int64_t gathered[8] = {};
+  ASSERT_EQ(runtime("cudaMemcpy", gathered, all, sizeof gathered, kToHost), 0);
+  EXPECT_THAT(gathered, testing::Each(5));
+  EXPECT_EQ(nccl("ncclAllReduce", sent, sent, size_t{1}, kInt64, kSum, comm, nullptr), 0);
+  ASSERT_EQ(runtime("cudaMemcpy", gathered, sent, sizeof value, kToHost), 0);
+  EXPECT_EQ(gathered[0], 40);
+  EXPECT_EQ(nccl("ncclAllReduce", sent, sent, size_t{1}, kInt64, kAverage, comm, nullptr), 0);
+  ASSERT_EQ(runtime("cudaMemcpy", gathered, sent, sizeof value, kToHost), 0);
+  EXPECT_EQ(gathered[0], 40);
+  // Of what nobody knows nothing is known behind it either: zero.
+  EXPECT_EQ(nccl("ncclAllReduce", all, sent, size_t{1}, kInt64, 7, comm, nullptr), 0);
+  ASSERT_EQ(runtime("cudaMemcpy", gathered, sent, sizeof value, kToHost), 0);
+  EXPECT_EQ(gathered[0], 0);
+  EXPECT_EQ(nccl("ncclAllReduce", all, sent, size_t{1}, 99, kSum, comm, nullptr), 4);
+  EXPECT_EQ(nccl("ncclCommDestroy", comm), 0);
+  unsetenv("VRAMSCOPE_EMULATED_ALONE");
+}
+
 // What a profiler does: buffers on demand, ids pushed around calls, records by their documented
 // places.
 std::vector<char> g_records;
