@@ -1,0 +1,46 @@
+"""The names of the package flash_attn on PyTorch's own copy of FlashAttention 2, whose host code is the same: outputs, log-sum-exp,
+padded accumulators. For machines on which flash-attn cannot be compiled."""
+
+import importlib.machinery
+import importlib.metadata
+import sys
+import types
+
+import torch
+
+
+def _attention(q, k, v, cumulative_q, cumulative_k, longest_q, longest_k, dropout, causal, scale):
+    return torch.ops.aten._flash_attention_forward(
+        q, k, v, cumulative_q, cumulative_k, longest_q, longest_k, dropout, causal, False, scale=scale)[0]
+
+
+def flash_attn_func(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, **_):
+    return _attention(q, k, v, None, None, q.size(1), k.size(1), dropout_p, causal, softmax_scale)
+
+
+def flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, dropout_p=0.0,
+                           softmax_scale=None, causal=False, **_):
+    return _attention(
+        q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, dropout_p, causal, softmax_scale)
+
+
+def _only_packed(*_):
+    raise NotImplementedError("packed data has no padding")
+
+
+def install(version="2.6.3"):
+    def module(name, **names):
+        made = types.ModuleType(name)
+        made.__spec__ = importlib.machinery.ModuleSpec(name, None)
+        made.__dict__.update(names)
+        sys.modules[name] = made
+        return made
+
+    module("flash_attn", flash_attn_func=flash_attn_func, flash_attn_varlen_func=flash_attn_varlen_func,
+           __version__=version).__path__ = []
+    module("flash_attn.bert_padding", index_first_axis=_only_packed, unpad_input=_only_packed, pad_input=_only_packed)
+    # transformers asks which version is installed, and by which distribution.
+    installed, distributions = importlib.metadata.version, importlib.metadata.packages_distributions
+    importlib.metadata.version = (
+        lambda name: version if name.replace("-", "_") == "flash_attn" else installed(name))
+    importlib.metadata.packages_distributions = lambda: {**distributions(), "flash_attn": ["flash-attn"]}
