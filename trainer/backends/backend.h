@@ -52,10 +52,10 @@ class Backend {
   virtual absl::Status Stop() = 0;
 };
 
-// One a process, kept for its life; CudaBackend() is in cuda/cuda_backend.h. PlanBackend() takes the CUDA dispatch key: call it before
-// anything asks LibTorch about CUDA and before the first backward, on any device (which counts
-// devices and starts their threads); else Start() says kFailedPrecondition. It does not disturb CPU
-// runs of the same process.
+// One a process, kept for its life; CudaBackend() is in cuda/cuda_backend.h. PlanBackend() takes
+// the CUDA dispatch key: call it before anything asks LibTorch about CUDA and before the first
+// backward, on any device (which counts devices and starts their threads); else Start() says
+// kFailedPrecondition. It does not disturb CPU runs of the same process.
 Backend& PlanBackend();
 Backend& CpuBackend();
 
