@@ -176,13 +176,13 @@ int cublasGetLoggerCallback(void** callback) {
   return cublas::kSuccess;
 }
 
-#define VRAMSCOPE_STATUS(X)                                                              \
-  X(0, "CUBLAS_STATUS_SUCCESS")                                                          \
-  X(1, "CUBLAS_STATUS_NOT_INITIALIZED") X(3, "CUBLAS_STATUS_ALLOC_FAILED")               \
-      X(7, "CUBLAS_STATUS_INVALID_VALUE") X(8, "CUBLAS_STATUS_ARCH_MISMATCH")            \
-          X(11, "CUBLAS_STATUS_MAPPING_ERROR") X(13, "CUBLAS_STATUS_EXECUTION_FAILED")   \
-              X(14, "CUBLAS_STATUS_INTERNAL_ERROR") X(15, "CUBLAS_STATUS_NOT_SUPPORTED") \
-                  X(16, "CUBLAS_STATUS_LICENSE_ERROR")
+#define VRAMSCOPE_STATUS(X)                                                             \
+  X(0, "CUBLAS_STATUS_SUCCESS")                                                         \
+  X(1, "CUBLAS_STATUS_NOT_INITIALIZED")                                                 \
+  X(3, "CUBLAS_STATUS_ALLOC_FAILED") X(7, "CUBLAS_STATUS_INVALID_VALUE")                \
+      X(8, "CUBLAS_STATUS_ARCH_MISMATCH") X(11, "CUBLAS_STATUS_MAPPING_ERROR")          \
+          X(13, "CUBLAS_STATUS_EXECUTION_FAILED") X(14, "CUBLAS_STATUS_INTERNAL_ERROR") \
+              X(15, "CUBLAS_STATUS_NOT_SUPPORTED") X(16, "CUBLAS_STATUS_LICENSE_ERROR")
 const char* cublasGetStatusName(int status) {
   switch (status) {
 #define VRAMSCOPE_CASE(NUMBER, NAME) \

@@ -448,9 +448,10 @@ int cudnnSpatialTfSamplerBackward(Handle* h, P, P, T* xd, P, P, T* dxd, void* dx
   int NAME() { return kSuccess; }
 VRAMSCOPE_CHECK(cudnnGraphVersionCheck)
 VRAMSCOPE_CHECK(cudnnOpsVersionCheck)
-VRAMSCOPE_CHECK(cudnnCnnVersionCheck) VRAMSCOPE_CHECK(cudnnAdvVersionCheck)
-    VRAMSCOPE_CHECK(cudnnOpsInferVersionCheck) VRAMSCOPE_CHECK(cudnnOpsTrainVersionCheck)
-        VRAMSCOPE_CHECK(cudnnCnnInferVersionCheck) VRAMSCOPE_CHECK(cudnnCnnTrainVersionCheck)
-            VRAMSCOPE_CHECK(cudnnAdvInferVersionCheck) VRAMSCOPE_CHECK(cudnnAdvTrainVersionCheck)
+VRAMSCOPE_CHECK(cudnnCnnVersionCheck)
+VRAMSCOPE_CHECK(cudnnAdvVersionCheck) VRAMSCOPE_CHECK(cudnnOpsInferVersionCheck)
+    VRAMSCOPE_CHECK(cudnnOpsTrainVersionCheck) VRAMSCOPE_CHECK(cudnnCnnInferVersionCheck)
+        VRAMSCOPE_CHECK(cudnnCnnTrainVersionCheck) VRAMSCOPE_CHECK(cudnnAdvInferVersionCheck)
+            VRAMSCOPE_CHECK(cudnnAdvTrainVersionCheck)
 
 }  // extern "C"

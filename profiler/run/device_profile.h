@@ -20,7 +20,7 @@ struct DeviceProfile {
   uint64_t context_bytes = 0;  // CUDA context and libraries, outside the allocator's pool
   uint32_t sm_count = 0;
   uint32_t max_threads_per_sm = 0;
-  uint32_t compute_capability = 0;    // 89 for 8.9
+  uint32_t compute_capability = 0;  // 89 for 8.9
   uint64_t l2_bytes = 0;
   uint32_t boost_mhz = 0;
   uint32_t bus_bits = 0;
