@@ -176,6 +176,8 @@ int cublasGetLoggerCallback(void** callback) {
   return cublas::kSuccess;
 }
 
+// A list: the formatter never comes to rest on it.
+// clang-format off
 #define VRAMSCOPE_STATUS(X)                                                             \
   X(0, "CUBLAS_STATUS_SUCCESS")                                                         \
   X(1, "CUBLAS_STATUS_NOT_INITIALIZED")                                                 \
@@ -183,6 +185,7 @@ int cublasGetLoggerCallback(void** callback) {
       X(8, "CUBLAS_STATUS_ARCH_MISMATCH") X(11, "CUBLAS_STATUS_MAPPING_ERROR")          \
           X(13, "CUBLAS_STATUS_EXECUTION_FAILED") X(14, "CUBLAS_STATUS_INTERNAL_ERROR") \
               X(15, "CUBLAS_STATUS_NOT_SUPPORTED") X(16, "CUBLAS_STATUS_LICENSE_ERROR")
+// clang-format on
 const char* cublasGetStatusName(int status) {
   switch (status) {
 #define VRAMSCOPE_CASE(NUMBER, NAME) \

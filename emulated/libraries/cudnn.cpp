@@ -446,12 +446,18 @@ int cudnnSpatialTfSamplerBackward(Handle* h, P, P, T* xd, P, P, T* dxd, void* dx
 // The parts of cuDNN ask each other whether they fit.
 #define VRAMSCOPE_CHECK(NAME) \
   int NAME() { return kSuccess; }
+// The formatter never comes to rest on this list.
+// clang-format off
 VRAMSCOPE_CHECK(cudnnGraphVersionCheck)
 VRAMSCOPE_CHECK(cudnnOpsVersionCheck)
 VRAMSCOPE_CHECK(cudnnCnnVersionCheck)
-VRAMSCOPE_CHECK(cudnnAdvVersionCheck) VRAMSCOPE_CHECK(cudnnOpsInferVersionCheck)
-    VRAMSCOPE_CHECK(cudnnOpsTrainVersionCheck) VRAMSCOPE_CHECK(cudnnCnnInferVersionCheck)
-        VRAMSCOPE_CHECK(cudnnCnnTrainVersionCheck) VRAMSCOPE_CHECK(cudnnAdvInferVersionCheck)
-            VRAMSCOPE_CHECK(cudnnAdvTrainVersionCheck)
+VRAMSCOPE_CHECK(cudnnAdvVersionCheck)
+VRAMSCOPE_CHECK(cudnnOpsInferVersionCheck)
+VRAMSCOPE_CHECK(cudnnOpsTrainVersionCheck)
+VRAMSCOPE_CHECK(cudnnCnnInferVersionCheck)
+VRAMSCOPE_CHECK(cudnnCnnTrainVersionCheck)
+VRAMSCOPE_CHECK(cudnnAdvInferVersionCheck)
+VRAMSCOPE_CHECK(cudnnAdvTrainVersionCheck)
+// clang-format on
 
 }  // extern "C"

@@ -116,12 +116,15 @@ void DivideAll(int ranks, std::span<std::byte> values) {
 }
 
 // Sums of integers wrap as they do on a card: in the unsigned type of their size.
+// A list: the formatter never comes to rest on it.
+// clang-format off
 #define VRAMSCOPE_TYPES(X)                                                                  \
   X(kInt8, int8_t, int)                                                                     \
   X(kUint8, uint8_t, unsigned)                                                              \
   X(kInt32, int32_t, int64_t)                                                               \
   X(kUint32, uint32_t, uint32_t) X(kUint64, uint64_t, uint64_t) X(kFloat16, Float16, float) \
       X(kFloat32, float, float) X(kFloat64, double, double) X(kBfloat16, Bfloat16, float)
+// clang-format on
 
 }  // namespace
 
