@@ -15,6 +15,7 @@
 #include "profiler/inference/rules.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/allocator_events.h"
+#include "profiler/trace/processes.h"
 
 namespace vramscope::cli {
 namespace {
@@ -100,7 +101,7 @@ std::vector<std::string> DeviceNames(const trace::Trace& trace) {
   if (!trace.info.device.name.empty()) return {trace.info.device.name};
   std::vector<std::string> names;
   for (const uint8_t device : analysis::DevicesOf(trace))
-    names.push_back(fmt::format("cuda:{}", device));
+    names.push_back(trace::NameOfDevice(trace, device));
   return names;
 }
 
@@ -142,9 +143,16 @@ std::string RuleText(uint8_t rule) {
   return name.empty() ? fmt::format("rule {}", rule) : std::string(name);
 }
 
+// Of several processes, of the one that has most.
 size_t CountSteps(const trace::Trace& trace) {
-  return static_cast<size_t>(
-      std::count(trace.slices.kind.begin(), trace.slices.kind.end(), trace::SliceKind::kStep));
+  const bool several = trace::ProcessesOf(trace).size() > 1;
+  std::map<uint8_t, size_t> steps;
+  for (uint32_t row = 0; row < trace.slices.size(); ++row)
+    if (trace.slices.kind[row] == trace::SliceKind::kStep)
+      ++steps[several ? trace::ProcessOfThread(trace.slices.thread[row]) : 0];
+  size_t most = 0;
+  for (const auto& [process, count] : steps) most = std::max(most, count);
+  return most;
 }
 
 uint32_t CountOlder(const trace::Trace& trace) {
@@ -177,8 +185,10 @@ Json InfoJson(const std::shared_ptr<const trace::Trace>& whole) {
   json["peak"] = {{"allocated", peak.allocated}, {"reserved", peak.reserved}};
   json["peaks"] = Json::array();
   for (const analysis::DevicePeak& of : peaks)
-    json["peaks"].push_back(
-        {{"device", of.device}, {"allocated", of.peak.allocated}, {"reserved", of.peak.reserved}});
+    json["peaks"].push_back({{"device", of.device},
+                             {"name", trace::NameOfDevice(trace, of.device)},
+                             {"allocated", of.peak.allocated},
+                             {"reserved", of.peak.reserved}});
   json["warnings"] = trace.warnings;
   json["truncated"] = !trace.complete;
   json["end_message"] = trace.end_message;
@@ -319,7 +329,8 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
   if (peaks.empty()) line("peak", "nothing was allocated");
   const std::string_view held = state ? "memory" : "peak";
   for (const auto& [device, peak] : peaks)
-    line(peaks.size() > 1 ? fmt::format("{} cuda:{}", held, device) : std::string(held),
+    line(peaks.size() > 1 ? fmt::format("{} {}", held, trace::NameOfDevice(trace, device))
+                          : std::string(held),
          fmt::format("{} allocated, {} reserved{}", run::FormatBytes(peak.allocated),
                      run::FormatBytes(peak.reserved),
                      state ? "" : " (" + ContextText(peak.context) + ")"));

@@ -17,6 +17,7 @@
 #include "profiler/run/units.h"
 #include "profiler/trace/frame.h"
 #include "profiler/trace/input.h"
+#include "profiler/trace/processes.h"
 
 namespace vramscope::cli {
 namespace {
@@ -256,8 +257,11 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAnything(const std::stri
 ShownDevice DeviceToShow(std::shared_ptr<const trace::Trace> trace) {
   const std::optional<uint8_t> device = analysis::DeviceToShow(trace);
   if (!device) return {std::move(trace), {}};
-  Note(fmt::format("{} devices, figures of cuda:{}; --device N for another",
-                   trace::DevicesOf(*trace).size(), *device));
+  const std::string cuda = fmt::format("cuda:{}", *device);
+  const std::string name = trace::NameOfDevice(*trace, *device);
+  Note(fmt::format("{} devices, figures of {}{}; --device N for another",
+                   trace::DevicesOf(*trace).size(), cuda,
+                   name == cuda ? "" : " (" + Printable(name) + ")"));
   return {trace::OfDevice(trace, *device), device};
 }
 

@@ -22,6 +22,7 @@
 #include "profiler/program/launch.h"
 #include "profiler/program/program.h"
 #include "profiler/run/units.h"
+#include "profiler/trace/one_device.h"
 
 namespace vramscope::cli {
 namespace {
@@ -29,6 +30,8 @@ namespace {
 namespace fs = std::filesystem;
 using program::About;
 using program::Program;
+
+constexpr uint32_t kMostRanks = 256;  // as many devices as a trace can have
 
 std::atomic<int> g_interrupts{0};
 
@@ -93,13 +96,6 @@ class OutputFolder {
   bool kept_ = false;
 };
 
-// "a.trace" and rank 3: "a.rank3.trace".
-std::string RankPath(const std::string& path, uint32_t rank) {
-  fs::path named(path);
-  const std::string extension = named.extension().string();
-  return named.replace_extension(fmt::format(".rank{}{}", rank, extension)).string();
-}
-
 std::string EndText(const program::Outcome& outcome) {
   if (outcome.signal != 0)
     return fmt::format("the program was ended by signal {} ({})", outcome.signal,
@@ -145,7 +141,6 @@ absl::Status NothingSeen(const Program& seen, const program::Outcome& outcome, b
 struct Shown {
   const program::ProcessRun* run = nullptr;
   std::shared_ptr<const trace::Trace> device;  // of several, the one that is shown
-  std::string path;                            // of its trace; "": not written
   analysis::Summary summary;
 };
 
@@ -153,7 +148,7 @@ Json RankJson(const Shown& shown) {
   return {
       {"rank", shown.run->about.rank},
       {"process", shown.run->about.pid},
-      {"trace", shown.path.empty() ? Json() : Json(shown.path)},
+      {"device", shown.run->first_device},
       {"peak",
        {{"allocated", shown.summary.peak.allocated}, {"reserved", shown.summary.peak.reserved}}},
       {"steps", shown.summary.steps.size()}};
@@ -167,18 +162,6 @@ Json ProgramJson(const program::Outcome& outcome, const About& about) {
           {"torch", about.torch},
           {"cuda", about.cuda},
           {"python", about.python}};
-}
-
-absl::Status WriteTraces(std::vector<Shown>& all, const std::string& path) {
-  if (path.empty()) return absl::OkStatus();
-  if (path == "-" && all.size() > 1)
-    return absl::InvalidArgumentError("-o - takes one trace, and there are several ranks");
-  for (Shown& shown : all) {
-    shown.path = all.size() == 1 ? path : RankPath(path, shown.run->about.rank);
-    if (absl::Status status = WriteTrace(*shown.run->trace, shown.path); !status.ok())
-      return status;
-  }
-  return absl::OkStatus();
 }
 
 ExitCode Verdict(const program::Outcome& outcome, const About& about, bool out_of_memory) {
@@ -196,19 +179,18 @@ ExitCode Verdict(const program::Outcome& outcome, const About& about, bool out_o
   return out_of_memory ? kNo : kBadInput;
 }
 
-ExitCode Report(const Program& seen, const program::Outcome& outcome, const RunOutput& output) {
+ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput& output) {
+  const std::shared_ptr<const trace::Trace> whole = program::JoinRuns(seen);
+  if (!output.trace_path.empty())
+    if (const absl::Status written = WriteTrace(*whole, output.trace_path); !written.ok())
+      return ReportError(written);
   std::vector<Shown> all;
   for (const program::ProcessRun& run : seen.runs) {
-    Shown shown{.run = &run, .device = DeviceToShow(run.trace).trace};
+    const auto device = analysis::DeviceToShow(run.trace);
+    Shown shown{.run = &run, .device = device ? trace::OfDevice(run.trace, *device) : run.trace};
     shown.summary = analysis::Summarize(*shown.device, analysis::ComputeCurves(*shown.device));
     all.push_back(std::move(shown));
   }
-  // Processes that say the same rank are told apart by their order.
-  std::vector<uint32_t> ranks;
-  for (const Shown& shown : all) ranks.push_back(shown.run->about.rank);
-  std::sort(ranks.begin(), ranks.end());
-  const absl::Status written = WriteTraces(all, output.trace_path);
-  if (!written.ok()) return ReportError(written);
 
   const Shown& most = *std::max_element(all.begin(), all.end(), [](const Shown& x, const Shown& y) {
     return x.summary.peak.reserved < y.summary.peak.reserved;
@@ -228,13 +210,16 @@ ExitCode Report(const Program& seen, const program::Outcome& outcome, const RunO
       std::string text = SummaryText(*most.device, most.summary);
       if (all.size() > 1) {
         Table table({{"Rank", Table::kRight},
+                     {"--device", Table::kRight},
                      {"Allocated", Table::kRight},
                      {"Reserved", Table::kRight},
-                     {"Trace"}});
+                     {"Steps", Table::kRight}});
         for (const Shown& shown : all)
           table.Row({fmt::format("{}", shown.run->about.rank),
+                     fmt::format("{}", shown.run->first_device),
                      run::FormatBytes(shown.summary.peak.allocated),
-                     run::FormatBytes(shown.summary.peak.reserved), shown.path});
+                     run::FormatBytes(shown.summary.peak.reserved),
+                     fmt::format("{}", shown.summary.steps.size())});
         text += fmt::format("\n  {} processes; the one that needs most is above:\n", all.size()) +
                 table.Text();
       }
@@ -267,7 +252,7 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
     command
         .add_option("--ranks", options.ranks,
                     "with -- PROGRAM: so many processes, as torchrun does")
-        ->check(CLI::Range(1u, 1024u))
+        ->check(CLI::Range(1u, 65536u))
         ->type_name("N");
     command
         .add_option("--as-rank", options.as_rank,
@@ -302,6 +287,11 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
     return kUsage;
   }
   if (WouldReplaceInput(output.trace_path, command)) return kUsage;
+  if (planned && options.ranks > kMostRanks && options.as_rank < 0) {
+    Note(fmt::format("error: --ranks {}: at most {} processes; --as-rank R runs one of them",
+                     options.ranks, kMostRanks));
+    return kUsage;
+  }
   if (options.as_rank >= 0 && options.as_rank >= options.ranks && planned) {
     Note(fmt::format("error: --as-rank {}: ranks are 0 to {}", options.as_rank, options.ranks - 1));
     return kUsage;
@@ -347,7 +337,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
          .interrupts = &g_interrupts});
   }
   if (!outcome.started.ok()) return ReportError(outcome.started);
-  const absl::StatusOr<Program> seen = program::ReadProgram(
+  absl::StatusOr<Program> seen = program::ReadProgram(
       (*folder)->path(), {.device = device,
                           .planned = planned,
                           .title = fmt::format("{}", fmt::join(command, " ")).substr(0, 200)});

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -14,6 +15,8 @@
 #include "profiler/trace/assumptions.h"
 #include "profiler/trace/event_sink.h"
 #include "profiler/trace/input.h"
+#include "profiler/trace/one_device.h"
+#include "profiler/trace/processes.h"
 
 namespace vramscope::program {
 namespace {
@@ -138,9 +141,8 @@ class Sink final : public trace::EventSink {
   absl::Status status_;
 };
 
-absl::StatusOr<std::shared_ptr<const trace::Trace>> ReadProcess(const std::string& folder,
-                                                                const About& about,
-                                                                const ReadOptions& options) {
+absl::StatusOr<ProcessRun> ReadProcess(const std::string& folder, const About& about,
+                                       const ReadOptions& options) {
   const std::string whose = fmt::format("{}/process-{}", folder, about.pid);
   HistoryOptions history_options;
   history_options.cancel = options.cancel;
@@ -166,7 +168,15 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> ReadProcess(const std::strin
   if (marks.unreadable > 1)
     recording->warnings.push_back(fmt::format("{} marks could not be read", marks.unreadable));
 
-  return BuildTrace(*std::move(recording), marks, about, options);
+  absl::StatusOr<std::shared_ptr<const trace::Trace>> trace =
+      BuildTrace(*std::move(recording), marks, about, options);
+  if (!trace.ok()) return trace.status();
+  ProcessRun run{about, *std::move(trace)};
+  // Time 0 of a virtual clock's trace is the first mark.
+  run.begin_ns = !about.virtual_clock ? run.trace->info.start_unix_ns
+                 : marks.rows.empty() ? 0
+                                      : marks.rows.front().time_ns;
+  return run;
 }
 
 // What the emulated platform says of the same process.
@@ -252,17 +262,48 @@ absl::StatusOr<Program> ReadProgram(const std::string& folder, const ReadOptions
                      return std::tie(x.rank, x.pid) < std::tie(y.rank, y.pid);
                    });
   for (const About& about : program.processes) {
-    absl::StatusOr<std::shared_ptr<const trace::Trace>> trace = ReadProcess(folder, about, options);
-    if (absl::IsNotFound(trace.status())) continue;  // it did not use CUDA
-    if (absl::IsCancelled(trace.status())) return trace.status();
-    if (!trace.ok()) {
+    absl::StatusOr<ProcessRun> run = ReadProcess(folder, about, options);
+    if (absl::IsNotFound(run.status())) continue;  // it did not use CUDA
+    if (absl::IsCancelled(run.status())) return run.status();
+    if (!run.ok()) {
       program.warnings.push_back(
-          fmt::format("process {}: {}", about.pid, std::string(trace.status().message())));
+          fmt::format("process {}: {}", about.pid, std::string(run.status().message())));
       continue;
     }
-    program.runs.push_back({about, *std::move(trace)});
+    program.runs.push_back(*std::move(run));
   }
   return program;
+}
+
+std::shared_ptr<const trace::Trace> JoinRuns(Program& program) {
+  constexpr size_t kMostDevices = 256;  // that a trace can have
+  std::map<uint32_t, int> of_rank;
+  for (const ProcessRun& run : program.runs) ++of_rank[run.about.rank];
+  std::vector<trace::ProcessTrace> parts;
+  size_t devices = 0, left_out = 0;
+  for (ProcessRun& run : program.runs) {
+    const size_t more = trace::DevicesOf(*run.trace).size();
+    if (devices + more > kMostDevices) {
+      ++left_out;
+      continue;
+    }
+    run.first_device = static_cast<uint8_t>(devices);
+    devices += more;
+    std::string name = fmt::format("rank {}", run.about.rank);
+    if (of_rank[run.about.rank] > 1) name += fmt::format(", process {}", run.about.pid);
+    parts.push_back({std::move(name), run.trace, run.begin_ns});
+  }
+  if (left_out > 0)
+    program.warnings.push_back(
+        fmt::format("{} processes are left out: a trace has at most {} devices; --as-rank runs one "
+                    "rank of many",
+                    left_out, kMostDevices));
+  absl::StatusOr<std::shared_ptr<const trace::Trace>> whole = trace::JoinProcesses(parts);
+  if (whole.ok() && trace::ProcessesOf(**whole).empty())  // only one has memory
+    for (ProcessRun& run : program.runs) run.first_device = trace::OnlyDevice(**whole);
+  if (whole.ok()) return *std::move(whole);
+  if (!parts.empty()) program.warnings.emplace_back(whole.status().message());
+  return parts.empty() ? nullptr : parts.front().trace;
 }
 
 }  // namespace vramscope::program

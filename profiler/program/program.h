@@ -46,6 +46,8 @@ struct About {
 struct ProcessRun {
   About about;
   std::shared_ptr<const trace::Trace> trace;
+  int64_t begin_ns = 0;      // of the trace's time 0, on the clock that all processes have
+  uint8_t first_device = 0;  // its number in JoinRuns(); the process's others follow
 };
 
 struct Program {
@@ -55,6 +57,11 @@ struct Program {
 };
 
 absl::StatusOr<Program> ReadProgram(const std::string& folder, const ReadOptions& options);
+
+// All runs as one trace, each with devices of its own (trace/processes.h); of one run, its trace.
+// Null where there is none. More devices than a trace can have: those of the first ranks, and a
+// warning in the program.
+std::shared_ptr<const trace::Trace> JoinRuns(Program& program);
 
 // One process from its parts. kDataLoss: no JSON object, or one that is nested too deeply.
 absl::StatusOr<About> ParseAbout(std::string_view json);

@@ -64,7 +64,7 @@ constexpr uint32_t FieldsOf(EventKind kind) {
     case EventKind::kPhaseEnd:
     case EventKind::kStepEnd:
     case EventKind::kMicroBatchEnd:
-      return 0;  // they close the innermost one of their kind
+      return kFieldThread;  // they close the innermost one of their kind and process (processes.h)
     case EventKind::kModuleBegin:
       return kFieldName | kFieldThread;
     case EventKind::kModuleEnd:

@@ -6,6 +6,7 @@
 
 #include "profiler/trace/allocator_events.h"
 #include "profiler/trace/columns.h"
+#include "profiler/trace/processes.h"
 
 namespace vramscope::trace {
 namespace {
@@ -49,6 +50,7 @@ class Slicer {
     out_->complete = t_.complete;
     out_->end_message = t_.end_message;
     out_->warnings = t_.warnings;
+    FindProcess();
     ChooseEvents();
     Events();
     Allocations();
@@ -56,9 +58,12 @@ class Slicer {
     Segments();
     Slices();
     Activities();
-    for (const Marker& m : t_.markers)
+    for (const Marker& m : t_.markers) {
+      if (number_[m.event] == kNoEvent) continue;
       out_->markers.push_back({number_[m.event], m.time_ns, m.name});
-    if (t_.recording_begin != kNoEvent) out_->recording_begin = number_[t_.recording_begin];
+      if (out_->recording_begin == kNoEvent && t_.String(m.name) == kMarkerRecordingBegin)
+        out_->recording_begin = number_[m.event];
+    }
     return out_;
   }
 
@@ -76,12 +81,35 @@ class Slicer {
     return true;
   }
 
+  // Of several processes, the one that has the device; what belongs to the others goes.
+  void FindProcess() {
+    const std::vector<Process> processes = ProcessesOf(t_);
+    if (processes.size() < 2) return;
+    one_of_many_ = true;
+    for (const Process& process : processes)
+      if (std::ranges::count(process.devices, device_) > 0) process_ = process.number;
+    others_.assign(t_.events.size(), false);
+    const SliceTable& s = t_.slices;
+    for (uint32_t row = 0; row < s.size(); ++row) {
+      if (ProcessOfThread(s.thread[row]) == process_) {
+        slices_.push_back(row);
+        continue;
+      }
+      others_[s.begin_event[row]] = true;
+      if (s.end_event[row] != kNoEvent) others_[s.end_event[row]] = true;
+    }
+    const ActivityTable& a = t_.activities;
+    for (uint32_t row = 0; row < a.size(); ++row)
+      if (t_.events.kind[a.event[row]] == EventKind::kMarker)
+        others_[a.event[row]] = ProcessOfThread(a.thread[row]) != process_;
+  }
+
   void ChooseEvents() {
     number_.assign(t_.events.size(), kNoEvent);
     const ActivityTable& a = t_.activities;
     uint32_t activity = 0;
     for (EventIndex i = 0; i < t_.events.size(); ++i) {
-      bool mine = Mine(i);
+      bool mine = Mine(i) && !(one_of_many_ && others_[i]);
       if (activity < a.size() && a.event[activity] == i) {
         if (SubjectOf(t_.events.kind[i]) == Subject::kDevice) mine = a.device[activity] == device_;
         if (mine) activities_.push_back(activity);
@@ -154,7 +182,11 @@ class Slicer {
 
   void Slices() {
     SliceTable& to = out_->slices;
-    to = t_.slices;
+    if (one_of_many_)
+      KeepRows(slices_, t_.slices, to);
+    else
+      to = t_.slices;
+    for (uint32_t& thread : to.thread) thread = ThreadOf(thread);
     Renumber(&to.begin_event);
     Renumber(&to.end_event);
     for (uint32_t row = 0; row < to.size(); ++row)
@@ -165,13 +197,22 @@ class Slicer {
   void Activities() {
     ActivityTable& to = out_->activities;
     KeepRows(activities_, t_.activities, to);
+    for (uint32_t& thread : to.thread) thread = ThreadOf(thread);
     Renumber(&to.event);
+  }
+
+  // In the slice the process is the only one.
+  uint32_t ThreadOf(uint32_t thread) const {
+    return one_of_many_ ? thread & ((uint32_t{1} << kProcessShift) - 1) : thread;
   }
 
   const Trace& t_;
   const uint8_t device_;
   const Kept allocations_, segments_;
-  Rows events_, activities_;        // that stay
+  Rows events_, activities_, slices_;  // that stay; slices only where one_of_many_
+  bool one_of_many_ = false;
+  uint8_t process_ = 0;
+  std::vector<bool> others_;        // events that are another process's
   std::vector<EventIndex> number_;  // of an event, after; kNoEvent: it goes
   std::shared_ptr<Trace> out_ = std::make_shared<Trace>();
 };

@@ -10,6 +10,7 @@
 
 #include "profiler/trace/columns.h"
 #include "profiler/trace/event_fields.h"
+#include "profiler/trace/processes.h"
 
 namespace vramscope::trace {
 namespace {
@@ -66,14 +67,23 @@ struct TraceBuilder::Impl {
   struct Thread {
     std::vector<uint32_t> modules, ops, annotations;  // open slices
   };
-  std::vector<uint32_t> steps, micro_batches, phases;  // open slices
+  // Where a process is; of a trace of several, by its number.
+  struct Process {
+    std::vector<uint32_t> steps, micro_batches, phases;  // open slices
+    int32_t step = -1, micro_batch = -1;
+    Phase phase = Phase::kNone;
+  };
+  std::vector<Process> processes = std::vector<Process>(1);
+  std::array<uint8_t, 256> process_of_device{};
   std::unordered_map<uint32_t, Thread> threads;
   uint32_t last_thread_number = 0;
   Thread* last_thread = nullptr;
-  int32_t step = -1, micro_batch = -1;
-  Phase phase = Phase::kNone;
 
   Impl() { trace.strings.emplace_back(); }
+
+  Process& ProcessOf(const Event& slice) {
+    return processes[processes.size() > 1 ? ProcessOfThread(slice.thread) : 0];
+  }
 
   Thread& ThreadOf(uint32_t number) {
     if (last_thread == nullptr || last_thread_number != number) {
@@ -187,9 +197,10 @@ absl::Status TraceBuilder::Impl::AddAlloc(EventIndex index, const Event& e) {
   a.category.push_back(e.category);
   a.op.push_back(e.name);
   a.module.push_back(e.module);
-  a.phase.push_back(phase);
-  a.step.push_back(step);
-  a.micro_batch.push_back(micro_batch);
+  const Process& process = processes[process_of_device[e.device]];
+  a.phase.push_back(process.phase);
+  a.step.push_back(process.step);
+  a.micro_batch.push_back(process.micro_batch);
   a.segment.push_back(segment_map.Find(e.device, e.address));
   return absl::OkStatus();
 }
@@ -277,7 +288,7 @@ absl::Status TraceBuilder::Impl::Begin(EventIndex index, const Event& e, SliceKi
   s.name.push_back(e.name);
   s.module.push_back(e.module);
   s.number.push_back(static_cast<uint32_t>(number));
-  s.step.push_back(kind == SliceKind::kStep ? static_cast<int32_t>(number) : step);
+  s.step.push_back(kind == SliceKind::kStep ? static_cast<int32_t>(number) : ProcessOf(e).step);
   s.depth.push_back(static_cast<uint32_t>(open.size()));
   s.thread.push_back(e.thread);
   open.push_back(row);
@@ -314,6 +325,10 @@ void TraceBuilder::Impl::AddActivity(EventIndex index, const Event& e) {
     trace.markers.push_back({index, e.time_ns, e.name});
     if (trace.recording_begin == kNoEvent && trace.String(e.name) == kMarkerRecordingBegin)
       trace.recording_begin = index;
+    if (IsProcessMarker(trace.String(e.name))) {
+      processes.resize(256);
+      process_of_device[e.device] = ProcessOfThread(e.thread);
+    }
   }
 }
 
@@ -331,33 +346,40 @@ absl::Status TraceBuilder::Impl::Add(EventIndex index, const Event& e) {
       return AddSegment(index, e);
     case EventKind::kPhaseBegin: {
       if (e.detail >= kPhaseCount) return Bad(index, e.kind, fmt::format("phase {}", e.detail));
-      absl::Status status = Begin(index, e, SliceKind::kPhase, e.detail, phases);
-      phase = static_cast<Phase>(e.detail);
+      Process& process = ProcessOf(e);
+      absl::Status status = Begin(index, e, SliceKind::kPhase, e.detail, process.phases);
+      process.phase = static_cast<Phase>(e.detail);
       return status;
     }
     case EventKind::kPhaseEnd: {
-      absl::Status status = End(index, e, phases);
-      phase = phases.empty() ? Phase::kNone : static_cast<Phase>(NumberOfTop(phases));
+      Process& process = ProcessOf(e);
+      absl::Status status = End(index, e, process.phases);
+      process.phase =
+          process.phases.empty() ? Phase::kNone : static_cast<Phase>(NumberOfTop(process.phases));
       return status;
     }
     case EventKind::kStepBegin: {
-      absl::Status status = Begin(index, e, SliceKind::kStep, e.id, steps);
-      step = NumberOfTop(steps);
+      Process& process = ProcessOf(e);
+      absl::Status status = Begin(index, e, SliceKind::kStep, e.id, process.steps);
+      process.step = NumberOfTop(process.steps);
       return status;
     }
     case EventKind::kStepEnd: {
-      absl::Status status = End(index, e, steps);
-      step = NumberOfTop(steps);
+      Process& process = ProcessOf(e);
+      absl::Status status = End(index, e, process.steps);
+      process.step = NumberOfTop(process.steps);
       return status;
     }
     case EventKind::kMicroBatchBegin: {
-      absl::Status status = Begin(index, e, SliceKind::kMicroBatch, e.id, micro_batches);
-      micro_batch = NumberOfTop(micro_batches);
+      Process& process = ProcessOf(e);
+      absl::Status status = Begin(index, e, SliceKind::kMicroBatch, e.id, process.micro_batches);
+      process.micro_batch = NumberOfTop(process.micro_batches);
       return status;
     }
     case EventKind::kMicroBatchEnd: {
-      absl::Status status = End(index, e, micro_batches);
-      micro_batch = NumberOfTop(micro_batches);
+      Process& process = ProcessOf(e);
+      absl::Status status = End(index, e, process.micro_batches);
+      process.micro_batch = NumberOfTop(process.micro_batches);
       return status;
     }
     case EventKind::kModuleBegin:
@@ -399,9 +421,11 @@ void TraceBuilder::Impl::CloseOpenEnds(Trace& t) const {
   const auto close = [&](const std::vector<uint32_t>& open) {
     for (const uint32_t row : open) t.slices.end_ns[row] = end;
   };
-  close(steps);
-  close(micro_batches);
-  close(phases);
+  for (const Process& process : processes) {
+    close(process.steps);
+    close(process.micro_batches);
+    close(process.phases);
+  }
   for (const auto& [number, thread] : threads) {
     close(thread.modules);
     close(thread.ops);

@@ -35,10 +35,13 @@ class Plan(unittest.TestCase):
         return subprocess.run(self.command(program, *options), env={**self.environment, **environment}, capture_output=True,
                               text=True, timeout=60)
 
+    def vramscope(self, *arguments):
+        result = subprocess.run([VRAMSCOPE, *arguments], capture_output=True, text=True, timeout=60)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
     def allocations(self):
-        info = subprocess.run([VRAMSCOPE, "info", self.trace, "--json"], capture_output=True, text=True, timeout=60)
-        self.assertEqual(info.returncode, 0, info.stderr)
-        return json.loads(info.stdout)["allocations"]
+        return json.loads(self.vramscope("info", self.trace, "--json"))["allocations"]
 
     def expect(self, result, status, *words):
         self.assertEqual(result.returncode, status, result.stderr)
@@ -200,8 +203,15 @@ class Plan(unittest.TestCase):
         answer = json.loads(result.stdout)
         self.assertEqual([r["peak"]["reserved"] >> 20 for r in answer["ranks"]], [1, 2, 3])
         self.assertEqual(answer["peak"]["reserved"], 3 << 20)
-        for rank in range(3):
-            self.assertTrue(os.path.exists(self.trace.replace(".trace", ".rank%d.trace" % rank)))
+        # One trace, rank R on device R.
+        self.assertEqual([r["device"] for r in answer["ranks"]], [0, 1, 2])
+        info = json.loads(self.vramscope("info", self.trace, "--json"))
+        self.assertEqual([(p["device"], p["name"], p["reserved"] >> 20) for p in info["peaks"]],
+                         [(0, "rank 0", 1), (1, "rank 1", 2), (2, "rank 2", 3)])
+        peak = json.loads(self.vramscope("peak", self.trace, "--device", "1", "--json"))
+        self.assertEqual(peak["reserved"], 2 << 20)
+        same = json.loads(self.vramscope("diff", self.trace, self.trace, "--json"))
+        self.assertEqual(len(same["devices"]), 3)
 
     def test_a_rank_that_fails_ends_all(self):
         program = ("import os, time, torch\ntorch.allocate(1 << 20)\nif os.environ['RANK'] == '1':\n    raise ValueError('rank 1')\n"
@@ -214,7 +224,7 @@ class Plan(unittest.TestCase):
 
     def test_usage(self):
         for arguments in (["plan", "--"], ["plan", "--preset", "gpt2", "--", "python"], ["plan", "--steps", "3"],
-                          ["plan", "--ranks", "2", "--as-rank", "2", "--", "python"], ["record"]):
+                          ["plan", "--ranks", "2", "--as-rank", "2", "--", "python"], ["plan", "--ranks", "257", "--", "python"], ["record"]):
             result = subprocess.run([VRAMSCOPE, *arguments], env=self.environment, capture_output=True, text=True, timeout=60)
             self.expect(result, USAGE, "error")
         result = self.plan("", "--device", "h100-smx")

@@ -1,0 +1,23 @@
+// The events of a trace, put together again from its tables. Internal to this folder.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "profiler/trace/trace.h"
+
+namespace vramscope::trace {
+
+// Asked for every event in order, from 0.
+class EventSource {
+ public:
+  explicit EventSource(const Trace& trace);
+  Event At(EventIndex i);
+
+ private:
+  const Trace& t_;
+  std::vector<std::pair<EventIndex, uint32_t>> ends_;  // (end event, slice)
+  uint32_t slice_ = 0, end_ = 0, activity_ = 0;
+};
+
+}  // namespace vramscope::trace

@@ -1,0 +1,121 @@
+// Traces of several processes joined to one, and taken apart again.
+#include "profiler/trace/processes.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "profiler/trace/one_device.h"
+#include "profiler/trace/reader.h"
+#include "profiler/trace/writer.h"
+#include "tests/profiler/trace/streams.h"
+
+namespace vramscope::trace {
+namespace {
+
+std::shared_ptr<const Trace> Random(uint64_t seed, bool two_devices) {
+  testing::Stream stream = testing::RandomStream(seed, 2000);
+  for (Event& e : stream.events) {
+    e.thread &= 0xFF;
+    const bool by_id = e.kind == EventKind::kAlloc || e.kind == EventKind::kSegmentAlloc ||
+                       e.kind == EventKind::kSegmentMap || e.kind == EventKind::kSegmentUnmap;
+    e.device = static_cast<uint8_t>(two_devices && (by_id ? e.id % 3 == 0 : e.bytes % 2));
+  }
+  return testing::Build(stream);
+}
+
+std::vector<std::string> Texts(const Trace& t, const std::vector<StringId>& column) {
+  std::vector<std::string> texts;
+  for (const StringId id : column) texts.emplace_back(t.String(id));
+  return texts;
+}
+
+// The slice has what the process's own trace had, behind the marker that says whose it is.
+void ExpectSame(const Trace& one, const Trace& own, int64_t shift, size_t markers) {
+  ASSERT_EQ(one.events.size(), own.events.size() + markers);
+  std::vector<EventKind> kinds(one.events.kind.begin() + static_cast<ptrdiff_t>(markers),
+                               one.events.kind.end());
+  EXPECT_EQ(kinds, own.events.kind);
+  std::vector<std::string> names = Texts(one, one.events.name);
+  names.erase(names.begin(), names.begin() + static_cast<ptrdiff_t>(markers));
+  EXPECT_EQ(names, Texts(own, own.events.name));
+  for (size_t i = 0; i < own.events.size(); ++i)
+    ASSERT_EQ(one.events.time_ns[i + markers], own.events.time_ns[i] + shift);
+  EXPECT_EQ(one.allocations.bytes, own.allocations.bytes);
+  EXPECT_EQ(one.allocations.phase, own.allocations.phase);
+  EXPECT_EQ(one.allocations.step, own.allocations.step);
+  EXPECT_EQ(one.allocations.micro_batch, own.allocations.micro_batch);
+  EXPECT_EQ(one.allocations.category, own.allocations.category);
+  EXPECT_EQ(one.segments.bytes, own.segments.bytes);
+  EXPECT_EQ(one.slices.kind, own.slices.kind);
+  EXPECT_EQ(one.slices.number, own.slices.number);
+  EXPECT_EQ(one.slices.step, own.slices.step);
+  EXPECT_EQ(one.slices.depth, own.slices.depth);
+  EXPECT_EQ(one.slices.thread, own.slices.thread);
+  EXPECT_EQ(Texts(one, one.slices.name), Texts(own, own.slices.name));
+}
+
+TEST(Processes, AreOneTraceAndComeApartAgain) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    const std::vector<ProcessTrace> parts = {{"rank 0", Random(seed, false), 1000},
+                                             {"rank 1", Random(seed + 100, true), 400},
+                                             {"rank 2", Random(seed, false), 900}};
+    const auto whole = JoinProcesses(parts);
+    ASSERT_TRUE(whole.ok()) << whole.status();
+    const std::vector<Process> processes = ProcessesOf(**whole);
+    ASSERT_EQ(processes.size(), 3u);
+    EXPECT_EQ(processes[1].name, "rank 1");
+    EXPECT_EQ(processes[1].devices, (std::vector<uint8_t>{1, 2}));
+    EXPECT_EQ(NameOfDevice(**whole, 3), "rank 2");
+    EXPECT_EQ(NameOfDevice(**whole, 2), "rank 1, cuda:1");
+    ExpectSame(*OfDevice(*whole, 0), *parts[0].trace, 600, 1);
+    ExpectSame(*OfDevice(*whole, 1), *OfDevice(parts[1].trace, 0), 0, 2);
+    ExpectSame(*OfDevice(*whole, 2), *OfDevice(parts[1].trace, 1), 0, 2);
+    ExpectSame(*OfDevice(*whole, 3), *parts[2].trace, 500, 1);
+    // A slice says of itself whose it is, and is one process's.
+    EXPECT_EQ(ProcessesOf(*OfDevice(*whole, 3)).size(), 1u);
+    EXPECT_EQ(NameOfDevice(*OfDevice(*whole, 3), 3), "rank 2");
+  }
+}
+
+TEST(Processes, AreTheSameInAFile) {
+  const std::vector<ProcessTrace> parts = {{"rank 0", Random(1, false)},
+                                           {"rank 1", Random(2, false)}};
+  const auto whole = JoinProcesses(parts);
+  ASSERT_TRUE(whole.ok());
+  const std::string path =
+      std::filesystem::temp_directory_path() / ("processes-" + std::to_string(getpid()));
+  ASSERT_TRUE(WriteTraceFile(**whole, path, {}).ok());
+  const auto read = ReadTraceFile(path, {});
+  std::filesystem::remove(path);
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(testing::Difference(**whole, **read), "");
+}
+
+TEST(Processes, OfOneWithMemoryThatOneIsAll) {
+  const std::shared_ptr<const Trace> only = Random(1, false);
+  const std::vector<ProcessTrace> parts = {{"rank 0", std::make_shared<const Trace>()},
+                                           {"rank 1", only}};
+  EXPECT_EQ(*JoinProcesses(parts), only);
+  EXPECT_TRUE(ProcessesOf(*only).empty());
+  EXPECT_EQ(NameOfDevice(*only, 4), "cuda:4");
+}
+
+TEST(Processes, AsManyAsDevicesHaveNumbers) {
+  const std::shared_ptr<const Trace> one =
+      testing::Build(testing::TrainingStream({.layers = 1, .steps = 1, .max_events = 200}));
+  std::vector<ProcessTrace> parts(256, {"", one});
+  EXPECT_EQ(ProcessesOf(**JoinProcesses(parts)).size(), 256u);
+  parts.push_back({"", one});
+  EXPECT_TRUE(absl::IsResourceExhausted(JoinProcesses(parts).status()));
+}
+
+TEST(Processes, TimesOfAnySizeStayInOrder) {
+  const std::shared_ptr<const Trace> one = Random(3, false);
+  const std::vector<ProcessTrace> parts = {{"a", one, 0}, {"b", one, INT64_MAX}};
+  EXPECT_TRUE(JoinProcesses(parts).ok());
+}
+
+}  // namespace
+}  // namespace vramscope::trace
