@@ -2,24 +2,21 @@
 // vramscope-worker-loop. LibTorch's CPU library wants libcudart, too, so this has to be settled
 // before it is loaded; and loading it twice would cost a quarter of a second.
 //
-//   vramscope-worker --stdio                     plans on the modelled device
-//   (trainer/backends/plan) vramscope-worker --stdio --plan emulated     plans with libtorch_cuda
-//   on the emulated platform vramscope-worker --stdio --backend cuda      libtorch_cuda on the real
-//   libraries and a GPU
+//   --stdio                    plans on the modelled device (trainer/backends/plan)
+//   --stdio --plan emulated    plans with libtorch_cuda on the emulated platform
+//   --stdio --backend cuda     libtorch_cuda on the real libraries and a GPU
 #include <limits.h>
-#include <sys/personality.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "profiler/run/emulated_card.h"
+#include "trainer/backends/cuda/emulated_process.h"
 
 namespace {
 
@@ -45,35 +42,17 @@ std::string_view Option(int argc, char** argv, std::string_view name) {
   return {};
 }
 
-// Every library of CUDA's that the loader looks for comes from the emulated platform.
-bool UseEmulatedPlatform(const fs::path& folder) {
-  const fs::path audit = folder / "libvramscope-audit.so";
-  if (!fs::exists(audit)) {
-    std::fprintf(stderr, "vramscope-worker: --plan emulated: %s is not there\n", audit.c_str());
-    return false;
-  }
-  setenv("LD_AUDIT", audit.c_str(), 1);
-  // Every card of the table is a device of the process: planning for another one needs no new
-  // process.
-  std::string cards;
-  for (const vramscope::run::DeviceProfile& card : vramscope::run::Devices()) {
-    cards += vramscope::run::EmulatedCard(card) + "\n";
-  }
-  setenv("VRAMSCOPE_EMULATED_CARD", cards.c_str(), 1);
-  unsetenv("VRAMSCOPE_EMULATED_DEVICES");
-  // Orders that come of hashes of host addresses are the same every time.
-  const int now = personality(0xffffffff);
-  if (now != -1) personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE);
-  return true;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   const fs::path folder = OwnFolder();
-  if (Option(argc, argv, "--plan") == "emulated" &&
-      !UseEmulatedPlatform(folder.parent_path() / "emulated")) {
-    return 4;
+  if (Option(argc, argv, "--plan") == "emulated") {
+    const absl::Status status =
+        vramscope::trainer::SetEmulatedEnvironment(folder.parent_path() / "emulated");
+    if (!status.ok()) {
+      std::fprintf(stderr, "vramscope-worker: --plan emulated: %s\n", status.ToString().c_str());
+      return 4;
+    }
   }
   const std::string program = folder / "vramscope-worker-loop";
   std::vector<char*> arguments(argv, argv + argc + 1);  // with the null at the end

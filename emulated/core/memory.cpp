@@ -356,6 +356,7 @@ void Memory::Reset(int device) {
   for (const auto& [address, bytes] : d.blocks) {
     Emptied(address, bytes);
   }
+  if (reserved_.empty()) next_reservation_ = kReservations;
   d.blocks.clear();
   d.used = d.most_used = 0;
   d.addresses =

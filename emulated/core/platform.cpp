@@ -104,6 +104,14 @@ void vramscope_emulated_overcommit(void (*observer)(void*, int, uint64_t, uint64
   ThePlatform().memory.SetOvercommit(observer, context);
 }
 
+void vramscope_emulated_observe(void (*observer)(void*, int, int64_t), void* context) {
+  ThePlatform().streams.SetObserver(observer, context);
+}
+
+void vramscope_emulated_repeat(int move, int64_t duration_ns) {
+  ThePlatform().streams.Repeat(static_cast<vramscope::emulated::ClockMove>(move), duration_ns);
+}
+
 void vramscope_emulated_reset(int device) {
   ThePlatform().pools.Reset(device);
   ThePlatform().memory.Reset(device);

@@ -76,6 +76,11 @@ VRAMSCOPE_EMULATED_API int vramscope_emulated_set_card(int device, const char* t
 // Memory::SetOvercommit.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_overcommit(
     void (*observer)(void* context, int device, uint64_t bytes, uint64_t free), void* context);
+// Streams::SetObserver, Streams::Repeat; `move` is a ClockMove.
+VRAMSCOPE_EMULATED_API void vramscope_emulated_observe(void (*observer)(void* context, int move,
+                                                                        int64_t duration_ns),
+                                                       void* context);
+VRAMSCOPE_EMULATED_API void vramscope_emulated_repeat(int move, int64_t duration_ns);
 // Memory::Reset, and the clock is 0 with nothing pending.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_reset(int device);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "emulated/core/platform.h"
 
@@ -88,7 +89,31 @@ int64_t Streams::Start(const Stream& stream) const {
   return start;
 }
 
+bool Streams::IsCurrentDefault(const Stream* stream) const {
+  const auto device = static_cast<size_t>(CurrentDevice());
+  return device < defaults_.size() && stream == &defaults_[device];
+}
+
+void Streams::SetObserver(Observer observer, void* context) {
+  std::lock_guard lock(mutex_);
+  observer_ = observer;
+  observer_context_ = context;
+}
+
+void Streams::Repeat(ClockMove move, int64_t duration) {
+  std::lock_guard lock(mutex_);
+  Stream* stream = Find(nullptr);
+  if (stream == nullptr) return;
+  const Observer observer = std::exchange(observer_, nullptr);
+  if (move == ClockMove::kWork) EnqueueLocked(stream, duration);
+  if (move == ClockMove::kWait) clock_->WaitUntil(stream->ready);
+  observer_ = observer;
+}
+
 Interval Streams::EnqueueLocked(Stream* stream, int64_t duration) {
+  if (observer_ != nullptr) {
+    Tell(IsCurrentDefault(stream) ? ClockMove::kWork : ClockMove::kOther, duration);
+  }
   clock_->Submit();
   stream->ends.resize(kDepth);
   int64_t& oldest = stream->ends[stream->works++ % kDepth];
@@ -150,6 +175,7 @@ Result Streams::Wait(void* stream, void* event) {
   if (found->capture != nullptr) {
     return waited->recorded ? Result::kCaptureIsolation : Result::kSuccess;
   }
+  Tell(ClockMove::kOther);
   clock_->Submit(Clock::kQueryNs);
   if (waited->recorded) {
     found->ready = std::max(found->ready, waited->time);
@@ -168,6 +194,7 @@ Result Streams::Query(void* stream) {
     return Result::kCaptureUnsupported;
   }
   if (found->ready > clock_->now()) {
+    Tell(ClockMove::kOther);
     clock_->Asked(found->ready);
     return Result::kNotReady;
   }
@@ -185,6 +212,7 @@ Result Streams::Synchronize(void* stream) {
     found->capture->invalidated = true;
     return Result::kCaptureUnsupported;
   }
+  Tell(IsCurrentDefault(found) ? ClockMove::kWait : ClockMove::kOther);
   clock_->WaitUntil(found->ready);
   return Result::kSuccess;
 }
@@ -194,6 +222,7 @@ Result Streams::SynchronizeDevice(int device) {
     return result;
   }
   std::lock_guard lock(mutex_);
+  Tell(ClockMove::kOther);
   int64_t ready = 0;
   for (const Stream& stream : defaults_) {
     if (stream.facts.device == device) {
@@ -240,6 +269,7 @@ Result Streams::Record(void* event, void* stream) {
   }
   recorded->capture.reset();
   recorded->last.clear();
+  Tell(ClockMove::kOther);
   clock_->Submit(Clock::kQueryNs);
   recorded->recorded = true;
   recorded->time = Start(*found);
@@ -256,6 +286,7 @@ Result Streams::QueryEvent(void* event) {
     return Result::kCaptureUnsupported;
   }
   if (asked->recorded && asked->time > clock_->now()) {
+    Tell(ClockMove::kOther);
     clock_->Asked(asked->time);
     return Result::kNotReady;
   }
@@ -273,6 +304,7 @@ Result Streams::SynchronizeEvent(void* event) {
     return Result::kCaptureUnsupported;
   }
   if (waited->recorded) {
+    Tell(ClockMove::kOther);
     clock_->WaitUntil(waited->time);
   }
   return Result::kSuccess;

@@ -36,6 +36,10 @@ struct StreamFacts {
   uint64_t id = 0;     // small number; the default stream of device d is d + 1
 };
 
+// What moves the clock, for who repeats it later: work on the current device's default stream, a
+// wait for that stream, anything else (events, other streams).
+enum class ClockMove { kWork = 0, kWait = 1, kOther = 2 };
+
 // cudaStreamCaptureMode.
 enum class CaptureMode { kGlobal = 0, kThreadLocal = 1, kRelaxed = 2 };
 
@@ -94,6 +98,13 @@ class VRAMSCOPE_EMULATED_API Streams {
   Result DestroyExecutable(void* executable);
   Result LaunchGraph(void* executable, void* stream);
 
+  // Told of every move while it is made, with locks held: it must not ask anything of the platform
+  // but the clock. Null: nobody.
+  using Observer = void (*)(void* context, int move, int64_t duration_ns);
+  void SetObserver(Observer observer, void* context);
+  // kWork and kWait made once more, of the current device; the observer is not told.
+  void Repeat(ClockMove move, int64_t duration_ns);
+
   // The device is as in a fresh process: clock 0, nothing pending. Handles stay.
   void Reset();
 
@@ -127,8 +138,14 @@ class VRAMSCOPE_EMULATED_API Streams {
   const Node* FindNode(void* node) const;
   int64_t Start(const Stream& stream) const;
   Interval EnqueueLocked(Stream* stream, int64_t duration);
+  void Tell(ClockMove move, int64_t duration = 0) const {
+    if (observer_ != nullptr) observer_(observer_context_, static_cast<int>(move), duration);
+  }
+  bool IsCurrentDefault(const Stream* stream) const;
 
   mutable std::mutex mutex_;
+  Observer observer_ = nullptr;
+  void* observer_context_ = nullptr;
   Clock* clock_;
   mutable std::vector<Stream> defaults_;
   std::unordered_map<void*, std::unique_ptr<Stream>> streams_;

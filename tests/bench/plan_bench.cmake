@@ -1,1 +1,2 @@
-set(VRAMSCOPE_BENCH_LIBS vramscope_trainer vramscope_trace vramscope_run)
+set(VRAMSCOPE_BENCH_LIBS vramscope_trainer vramscope_trace vramscope_run vramscope_emulated_process)
+set(VRAMSCOPE_BENCH_SOURCES ${CMAKE_SOURCE_DIR}/tests/trainer/loop/on_emulated_platform.cpp)

@@ -67,6 +67,7 @@ void Plan(benchmark::State& state, const char* preset, std::vector<const char*> 
       ->UseRealTime()
 
 PLAN(qwen2_fp32, "qwen2-0.5b", "batch=2", "seq=512", "steps=3");
+PLAN(qwen2_one_step, "qwen2-0.5b", "batch=2", "seq=512", "steps=1");
 PLAN(qwen2_amp, "qwen2-0.5b", "batch=2", "seq=512", "steps=3", "precision=amp-bf16");
 PLAN(qwen2_checkpointing, "qwen2-0.5b", "batch=2", "seq=512", "steps=3",
      "checkpointing.mode=layer");

@@ -109,6 +109,8 @@ class Recorder {
   bool taping() const;
   // The next `frees` requests to free are made together, by address.
   void TapeSorted(size_t frees);
+  // Work of a device whose time is counted: `move` means something to the backend alone.
+  void OnWork(int move, int64_t duration_ns);
   // The allocation that is live at `key`; ~0: none.
   uint64_t IdOf(uint64_t key) const;
   // What an event of a tape said, now of this allocation; `like` gives name, module, category and

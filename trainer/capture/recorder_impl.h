@@ -106,8 +106,9 @@ struct Recorder::Impl {
   uint64_t next_segment = 0;
   FlatMap<StringId> module_of_sequence{1 << 14};
 
-  std::string failure;   // innermost place of the first exception
-  Tape* tape = nullptr;  // gets what is flushed
+  std::string failure;                // innermost place of the first exception
+  std::atomic<Tape*> tape = nullptr;  // gets what is flushed
+  size_t placed_works = 0;  // of the tape: `first` is of the tape, of later ones of the recording
 
   std::vector<Phase> phases;
   std::atomic<Phase> phase{Phase::kNone};
@@ -159,22 +160,32 @@ struct Recorder::Impl {
     if (n == 0) return;
     const auto whole = std::span(batch).first(n);
     sink.Events(whole);
-    if (tape != nullptr) {
-      for (const Event& event : whole) {
-        switch (event.kind) {
-          case EventKind::kSegmentAlloc:
-          case EventKind::kSegmentFree:
-          case EventKind::kSegmentMap:
-          case EventKind::kSegmentUnmap:
-          case EventKind::kOutOfMemory:
-            break;
-          default:
-            tape->events.push_back(event);
-        }
-      }
-    }
+    if (Tape* kept = tape) Keep(*kept, whole);
     flushed_events += n;
     batch.erase(batch.begin(), batch.begin() + static_cast<ptrdiff_t>(n));
+  }
+
+  // Segments are the allocator's: who plays the tape makes them anew.
+  void Keep(Tape& to, std::span<const Event> events) {
+    for (size_t i = 0; i < events.size(); ++i) {
+      PlaceWorks(to, flushed_events + i);
+      switch (events[i].kind) {
+        case EventKind::kSegmentAlloc:
+        case EventKind::kSegmentFree:
+        case EventKind::kSegmentMap:
+        case EventKind::kSegmentUnmap:
+        case EventKind::kOutOfMemory:
+          break;
+        default:
+          to.events.push_back(events[i]);
+      }
+    }
+  }
+  void PlaceWorks(Tape& to, uint64_t before_event) {
+    for (; placed_works < to.works.size() && to.works[placed_works].first <= before_event;
+         ++placed_works) {
+      to.works[placed_works].first = to.events.size();
+    }
   }
 
   StringId Intern(std::string_view text) {

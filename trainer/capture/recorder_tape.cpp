@@ -12,15 +12,18 @@ void Recorder::BeginTape(Tape* tape) {
   *tape = {};
   tape->first_allocation = impl_->next_allocation;
   tape->begin_ns = impl_->clock();
+  impl_->placed_works = 0;
   impl_->tape = tape;
 }
 
 void Recorder::EndTape() {
   std::lock_guard lock(impl_->mutex);
-  if (impl_->tape == nullptr) return;
+  Tape* tape = impl_->tape;
+  if (tape == nullptr) return;
   impl_->FlushLocked();
-  impl_->tape->end_allocation = impl_->next_allocation;
-  impl_->tape->end_ns = impl_->clock();
+  impl_->PlaceWorks(*tape, ~uint64_t{0});
+  tape->end_allocation = impl_->next_allocation;
+  tape->end_ns = impl_->clock();
   impl_->tape = nullptr;
 }
 
@@ -28,9 +31,18 @@ bool Recorder::taping() const { return impl_->tape != nullptr; }
 
 void Recorder::TapeSorted(size_t frees) {
   std::lock_guard lock(impl_->mutex);
-  if (impl_->tape == nullptr || frees == 0) return;
+  Tape* tape = impl_->tape;
+  if (tape == nullptr || frees == 0) return;
   impl_->FlushLocked();
-  impl_->tape->sorted.push_back({impl_->tape->events.size(), frees});
+  tape->sorted.push_back({tape->events.size(), frees});
+}
+
+void Recorder::OnWork(int move, int64_t duration_ns) {
+  if (impl_->tape.load(std::memory_order_relaxed) == nullptr) return;
+  std::lock_guard lock(impl_->mutex);
+  if (Tape* tape = impl_->tape) {
+    tape->works.push_back({impl_->flushed_events + impl_->batch.size(), move, duration_ns});
+  }
 }
 
 uint64_t Recorder::IdOf(uint64_t key) const {

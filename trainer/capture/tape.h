@@ -6,7 +6,7 @@
 //
 //   Tape tape;
 //   recorder.BeginTape(&tape);  ...  recorder.EndTape();
-//   if (tape.Check(ids_of_gradients)) PlanMemory::Get().Play(tape)
+//   if (tape.Check(ids_of_gradients)) the backend may play it
 #pragma once
 
 #include <algorithm>
@@ -28,6 +28,13 @@ struct Tape {
     size_t frees = 0;
   };
   std::vector<Sorted> sorted;
+  // What moved the clock meanwhile (Recorder::OnWork), each before the event `first`.
+  struct Work {
+    size_t first = 0;
+    int move = 0;
+    int64_t duration_ns = 0;
+  };
+  std::vector<Work> works;
   std::vector<bool> skipped;  // by allocation: workspaces, which only the first user asks for
 
   // Whether it can be played: it touches nothing older than itself, and what it leaves behind is

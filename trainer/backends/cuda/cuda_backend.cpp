@@ -3,20 +3,17 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <iterator>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "profiler/allocator/rules.h"
 #include "profiler/run/emulated_card.h"
-#include "trainer/backends/cuda/block_sizes.h"
 #include "trainer/backends/cuda/cuda_library.h"
 #include "trainer/backends/cuda/emulated.h"
+#include "trainer/backends/cuda/micro_batch_tape.h"
+#include "trainer/backends/cuda/recorded_run.h"
 #include "trainer/capture/free_order.h"
 
 namespace vramscope::trainer {
@@ -33,6 +30,8 @@ const EmulatedPlatform& Emulated() {
     const bool whole = look_up(found.set_card, "vramscope_emulated_set_card") &&
                        look_up(found.overcommit, "vramscope_emulated_overcommit") &&
                        look_up(found.reset, "vramscope_emulated_reset") &&
+                       look_up(found.observe, "vramscope_emulated_observe") &&
+                       look_up(found.repeat, "vramscope_emulated_repeat") &&
                        look_up(found.now_ns, "vramscope_emulated_now_ns");
     return whole ? found : EmulatedPlatform{};
   }();
@@ -46,6 +45,7 @@ namespace {
 using cuda::AllocatorEntry;
 using cuda::CudaLibrary;
 using cuda::Emulated;
+using cuda::RecordedRun;
 
 // LibTorch keeps the settings of the run before where the next ones don't name them (and resets the
 // others): those are named here.
@@ -84,103 +84,6 @@ absl::StatusOr<const CudaLibrary*> LoadLibrary() {
   return entry();
 }
 
-// What the tracker tells the recorder of the run, between Start and Stop.
-// Frees of a moment whose order is that of a hash are told of by address.
-class RecordedRun final : public FreeOrder {
- public:
-  RecordedRun(Recorder& recorder, int device, const run::AllocConf& conf, uint64_t memory_bytes)
-      : recorder_(recorder), device_(device), reservation_(memory_bytes / 8 * 9), blocks_(conf) {}
-
-  void Entry(const AllocatorEntry& entry) {
-    if (entry.device != device_) return;
-    using Action = AllocatorEntry::Action;
-    switch (entry.action) {
-      case Action::kAlloc: {
-        const cuda::BlockSizes::Block block = blocks_.OnAlloc(entry.address, entry.bytes);
-        recorder_.OnAlloc(entry.address, entry.bytes, block.bytes, entry.address, Stream(entry),
-                          block.pool);
-        break;
-      }
-      case Action::kFreeRequested:
-        break;
-      case Action::kFreeCompleted:  // the loop has one stream: right after its request
-        blocks_.OnFree(entry.address);
-        if (holding_) {
-          held_.push_back(entry.address);
-        } else {
-          recorder_.OnFree(entry.address);
-        }
-        break;
-      case Action::kSegmentAlloc:
-        blocks_.OnSegment(entry.address, entry.bytes, allocator::PoolOfSegment(entry.bytes));
-        recorder_.OnSegmentAlloc(entry.address, entry.bytes, Stream(entry),
-                                 allocator::PoolOfSegment(entry.bytes));
-        break;
-      case Action::kSegmentFree:
-        blocks_.OnSegmentGone(entry.address, entry.bytes);
-        recorder_.OnSegmentFree(entry.address);
-        break;
-      case Action::kSegmentMap:
-        Map(entry);
-        break;
-      case Action::kSegmentUnmap:
-        if (const auto segment = SegmentOf(entry.address); segment != expandable_.end()) {
-          blocks_.OnSegmentGone(entry.address, entry.bytes);
-          recorder_.OnSegmentUnmap(segment->first, entry.address, entry.bytes);
-        }
-        break;
-      case Action::kOutOfMemory:
-        OutOfMemory(entry.bytes, entry.address);
-        break;
-    }
-  }
-  void HoldFrees() override { holding_ = true; }
-  void ReleaseFrees() override {
-    holding_ = false;
-    std::sort(held_.begin(), held_.end());
-    for (uint64_t address : held_) recorder_.OnFree(address);
-    held_.clear();
-  }
-  void OutOfMemory(uint64_t bytes, uint64_t device_free) {
-    // On a GPU the run would have ended at the first one.
-    if (!out_of_memory_.exchange(true)) recorder_.OnOutOfMemory(bytes, device_free);
-  }
-
- private:
-  static uint32_t Stream(const AllocatorEntry& entry) {
-    return static_cast<uint32_t>(entry.stream);
-  }
-  // An expandable segment reserves addresses for 9/8 of the device's memory (ExpandableSegment in
-  // CUDACachingAllocator.cpp) and maps them from its beginning on: the first range that is mapped
-  // tells where it begins.
-  std::map<uint64_t, trace::Pool>::iterator SegmentOf(uint64_t address) {
-    auto next = expandable_.upper_bound(address);
-    if (next == expandable_.begin()) return expandable_.end();
-    const auto segment = std::prev(next);
-    return address - segment->first < reservation_ ? segment : expandable_.end();
-  }
-  void Map(const AllocatorEntry& entry) {
-    // The first range says whose pool it is: a page of the small pool or of the large one.
-    auto segment = SegmentOf(entry.address);
-    if (segment == expandable_.end()) {
-      segment = expandable_.emplace(entry.address, allocator::PoolOfSegment(entry.bytes)).first;
-      recorder_.OnSegmentAlloc(entry.address, reservation_, Stream(entry), segment->second,
-                               /*expandable=*/true);
-    }
-    blocks_.OnSegment(entry.address, entry.bytes, segment->second, /*expandable=*/true);
-    recorder_.OnSegmentMap(segment->first, entry.address, entry.bytes);
-  }
-
-  Recorder& recorder_;
-  const int device_;
-  const uint64_t reservation_;
-  cuda::BlockSizes blocks_;
-  std::map<uint64_t, trace::Pool> expandable_;  // by where each begins
-  std::atomic<bool> out_of_memory_{false};
-  bool holding_ = false;
-  std::vector<uint64_t> held_;  // addresses whose frees are kept back
-};
-
 // The tracker stays attached for the process: what it reports to changes, between runs only.
 std::atomic<RecordedRun*> g_run{nullptr};
 
@@ -217,22 +120,33 @@ class Cuda final : public Backend {
     if (Emulated().there()) {
       if (absl::Status status = ChooseCard(profile); !status.ok()) return status;
     }
-    library_->release(device_);
+    library_->clear_workspaces(device_);
+    library_->empty_cache(device_);
     if (Emulated().there()) Emulated().reset(device_);
     library_->set_allocator_settings(Settings(conf).c_str());
     library_->set_memory_fraction(conf.memory_fraction > 0 ? conf.memory_fraction : 1.0, device_);
-    run_ = std::make_unique<RecordedRun>(recorder, device_, conf, profile.memory_bytes);
+    run_ = std::make_unique<RecordedRun>(recorder, device_, conf, profile.memory_bytes,
+                                         library_->workspace_bytes());
     recorder_ = &recorder;
     g_run.store(run_.get(), std::memory_order_release);
     internal::free_order = run_.get();
     return absl::OkStatus();
   }
 
+  std::unique_ptr<MicroBatchTape> MakeTape(Recorder& recorder) override {
+    if (!Emulated().there()) return nullptr;
+    return cuda::MakeMicroBatchTape(recorder, *run_, device());
+  }
+
   absl::Status Stop() override {
     if (run_ == nullptr) return absl::OkStatus();
-    internal::free_order = nullptr;
     library_->synchronize(device_);
-    library_->release(device_);
+    {
+      FreeOrderScope by_address;  // LibTorch has them by a hash of their handles
+      library_->clear_workspaces(device_);
+    }
+    internal::free_order = nullptr;
+    library_->empty_cache(device_);
     g_run.store(nullptr, std::memory_order_release);
     run_.reset();
     const uint64_t left = recorder_->live_allocations();

@@ -11,7 +11,9 @@
 // Of ATen/cuda/CUDAContextLight.h, which wants cuBLAS's headers.
 namespace at::cuda {
 void clearCublasWorkspaces();
-}
+size_t getChosenWorkspaceSize();
+size_t getCUDABlasLtWorkspaceSize();
+}  // namespace at::cuda
 
 namespace vramscope::trainer::cuda {
 namespace {
@@ -57,12 +59,6 @@ void Attach(AllocatorTracker tracker) {
   });
 }
 
-void Release(int device) {
-  const c10::cuda::CUDAGuard guard(static_cast<c10::DeviceIndex>(device));
-  at::cuda::clearCublasWorkspaces();
-  caching::emptyCache();
-}
-
 void Synchronize(int device) {
   const c10::cuda::CUDAGuard guard(static_cast<c10::DeviceIndex>(device));
   c10::cuda::device_synchronize();
@@ -77,7 +73,21 @@ constexpr CudaLibrary kLibrary{
         [](double fraction, int device) {
           caching::setMemoryFraction(fraction, static_cast<c10::DeviceIndex>(device));
         },
-    .release = &Release,
+    .workspace_bytes =
+        [] {
+          return WorkspaceBytes{at::cuda::getChosenWorkspaceSize(),
+                                at::cuda::getCUDABlasLtWorkspaceSize()};
+        },
+    .clear_workspaces =
+        [](int device) {
+          const c10::cuda::CUDAGuard guard(static_cast<c10::DeviceIndex>(device));
+          at::cuda::clearCublasWorkspaces();
+        },
+    .empty_cache =
+        [](int device) {
+          const c10::cuda::CUDAGuard guard(static_cast<c10::DeviceIndex>(device));
+          caching::emptyCache();
+        },
     .synchronize = &Synchronize,
 };
 

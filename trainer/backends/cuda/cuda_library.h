@@ -29,6 +29,11 @@ struct AllocatorEntry {
 // Called with the allocator's lock held, from every thread that allocates.
 using AllocatorTracker = void (*)(const AllocatorEntry& entry);
 
+// Of each thread that multiplies matrices, kept until they are cleared.
+struct WorkspaceBytes {
+  uint64_t cublas = 0, cublas_lt = 0;
+};
+
 struct CudaLibrary {
   int (*device_count)();
   // For the rest of the process: LibTorch has no way to take a tracker away.
@@ -37,8 +42,9 @@ struct CudaLibrary {
   // settings before. Throws c10::Error.
   void (*set_allocator_settings)(const char* text);
   void (*set_memory_fraction)(double fraction, int device);
-  // Frees cuBLAS's workspaces and what the allocator caches on the device.
-  void (*release)(int device);
+  WorkspaceBytes (*workspace_bytes)();
+  void (*clear_workspaces)(int device);
+  void (*empty_cache)(int device);
   void (*synchronize)(int device);
 };
 

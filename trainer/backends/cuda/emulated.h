@@ -12,10 +12,17 @@ struct EmulatedPlatform {
   int (*set_card)(int device, const char* text) = nullptr;
   void (*overcommit)(Observer observer, void* context) = nullptr;
   void (*reset)(int device) = nullptr;
+  // What moves the clock, told and made once more; `move` as in emulated/core/streams.h.
+  using Mover = void (*)(void* context, int move, int64_t duration_ns);
+  void (*observe)(Mover observer, void* context) = nullptr;
+  void (*repeat)(int move, int64_t duration_ns) = nullptr;
   uint64_t (*now_ns)() = nullptr;
 
   bool there() const { return now_ns != nullptr; }
 };
+
+// Moves that can't be repeated.
+inline constexpr int kOtherMove = 2;
 
 const EmulatedPlatform& Emulated();
 

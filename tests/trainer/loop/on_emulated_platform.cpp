@@ -1,0 +1,20 @@
+// A program that plans: started once more on the emulated platform, and with one thread (tiny
+// tensors on many threads that wait by spinning take a hundred times longer on a busy computer).
+// OpenMP and the loader read what they are told when the process starts, before main().
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "trainer/backends/cuda/emulated_process.h"
+
+__attribute__((constructor)) static void RestartOnEmulatedPlatform(int, char** argv, char**) {
+  if (getenv("VRAMSCOPE_EMULATED_CARD") != nullptr) return;
+  setenv("OMP_NUM_THREADS", "1", 0);
+  const absl::Status status = vramscope::trainer::SetEmulatedEnvironment(VRAMSCOPE_EMULATED_FOLDER);
+  if (!status.ok()) {
+    fprintf(stderr, "%s\n", status.ToString().c_str());
+    _exit(1);
+  }
+  execv("/proc/self/exe", argv);
+}

@@ -1,0 +1,167 @@
+#include "trainer/backends/cuda/micro_batch_tape.h"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "trainer/backends/cuda/emulated.h"
+#include "trainer/capture/cancel.h"
+#include "trainer/capture/tape.h"
+#include "trainer/capture/taps.h"
+
+namespace vramscope::trainer::cuda {
+namespace {
+
+using trace::EventKind;
+
+class CudaTape final : public MicroBatchTape {
+ public:
+  CudaTape(Recorder& recorder, RecordedRun& run, c10::Device device)
+      : recorder_(recorder), run_(run), device_(device) {}
+  ~CudaTape() override {
+    if (recording_) EndRecording();
+  }
+
+  void Record() override {
+    recording_ = true;
+    recorder_.BeginTape(&tape_);
+    Emulated().observe(
+        [](void* recorder, int move, int64_t duration_ns) {
+          static_cast<Recorder*>(recorder)->OnWork(move, duration_ns);
+        },
+        &recorder_);
+  }
+
+  void Stop(std::span<const at::Tensor> trained) override {
+    EndRecording();
+    gradients_.clear();
+    std::vector<uint64_t> kept;
+    for (size_t i = 0; i < trained.size(); ++i) {
+      const at::Tensor& grad = trained[i].grad();
+      if (!grad.defined()) continue;
+      const uint64_t id = recorder_.IdOf(StorageKey(grad));
+      if (id < tape_.first_allocation || id >= tape_.end_allocation) continue;  // older: stays
+      kept.push_back(id);
+      gradients_.push_back({i, id - tape_.first_allocation, grad.storage().nbytes(),
+                            grad.sizes().vec(), grad.strides().vec(), grad.storage_offset(),
+                            grad.dtype()});
+    }
+    std::sort(kept.begin(), kept.end());
+    ready_ = tape_.Check(kept) &&
+             std::none_of(tape_.works.begin(), tape_.works.end(),
+                          [](const Tape::Work& work) { return work.move == kOtherMove; });
+    if (!ready_) tape_ = {};
+  }
+
+  bool ready() const override { return ready_; }
+
+  void Play(std::span<const at::Tensor> trained) override {
+    const c10::DeviceGuard guard(device_);
+    std::vector<void*> address = PlayEvents();
+    // Gradients may share a storage (views of one that was made for several).
+    std::unordered_map<uint64_t, c10::Storage> storages;
+    for (const Gradient& g : gradients_) {
+      if (void* at = std::exchange(address[g.allocation], nullptr)) {
+        storages.emplace(g.allocation,
+                         c10::Storage(c10::Storage::use_byte_size_t{}, g.bytes,
+                                      c10::DataPtr(at, at, allocator_.raw_deleter(), device_),
+                                      &allocator_, /*resizable=*/true));
+      }
+      at::Tensor grad = at::detail::make_tensor<c10::TensorImpl>(
+          c10::Storage(storages.at(g.allocation)), c10::DispatchKeySet(c10::DispatchKey::CUDA),
+          g.dtype);
+      grad.unsafeGetTensorImpl()->set_sizes_and_strides(g.sizes, g.strides, g.offset);
+      trained[g.parameter].mutable_grad() = std::move(grad);
+    }
+  }
+
+ private:
+  struct Gradient {
+    size_t parameter = 0;     // of the trained ones
+    uint64_t allocation = 0;  // number within the tape
+    size_t bytes = 0;         // of its storage
+    std::vector<int64_t> sizes, strides;
+    int64_t offset = 0;
+    caffe2::TypeMeta dtype;
+  };
+
+  void EndRecording() {
+    Emulated().observe(nullptr, nullptr);
+    recorder_.EndTape();
+    recording_ = false;
+  }
+
+  // Where each of the tape's allocations is that is still alive at its end.
+  std::vector<void*> PlayEvents() {
+    std::vector<void*> address(tape_.skipped.size());
+    const auto row = [&](const trace::Event& e) { return e.id - tape_.first_allocation; };
+    const auto free = [&](const trace::Event& like, void* at) {
+      const PlayedEvent played(run_, like);
+      allocator_.raw_deallocate(at);
+    };
+    auto work = tape_.works.begin();
+    auto sorted = tape_.sorted.begin();
+    for (size_t i = 0; i < tape_.events.size(); ++i) {
+      const trace::Event& e = tape_.events[i];
+      if (i % 256 == 0) ThrowIfCancelled();
+      for (; work != tape_.works.end() && work->first <= i; ++work) {
+        Emulated().repeat(work->move, work->duration_ns);
+      }
+      if (sorted != tape_.sorted.end() && sorted->first == i) {
+        // Those that were freed by address then are freed by their addresses of now.
+        std::vector<void*> addresses;
+        for (; addresses.size() < sorted->frees; ++i) {
+          const trace::Event& one = tape_.events[i];
+          if (one.kind == EventKind::kFreeRequested)
+            addresses.push_back(std::exchange(address[row(one)], nullptr));
+        }
+        std::sort(addresses.begin(), addresses.end());
+        for (void* at : addresses) free(e, at);
+        ++sorted;  // i is at the last one's completion
+        continue;
+      }
+      switch (e.kind) {
+        case EventKind::kAlloc: {
+          if (tape_.skipped[row(e)]) break;
+          const PlayedEvent played(run_, e);
+          address[row(e)] = allocator_.raw_allocate(e.bytes);
+          break;
+        }
+        case EventKind::kFreeRequested:
+          free(e, std::exchange(address[row(e)], nullptr));
+          break;
+        case EventKind::kFreeCompleted:
+          break;
+        case EventKind::kRetag:
+          if (!tape_.skipped[row(e)])
+            recorder_.PlayRetag(e, reinterpret_cast<uint64_t>(address[row(e)]));
+          break;
+        default:
+          recorder_.PlayOther(e);
+      }
+    }
+    for (; work != tape_.works.end(); ++work) Emulated().repeat(work->move, work->duration_ns);
+    return address;
+  }
+
+  Recorder& recorder_;
+  RecordedRun& run_;
+  const c10::Device device_;
+  c10::Allocator& allocator_ = *c10::GetAllocator(c10::kCUDA);
+  Tape tape_;
+  std::vector<Gradient> gradients_;
+  bool recording_ = false;
+  bool ready_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<MicroBatchTape> MakeMicroBatchTape(Recorder& recorder, RecordedRun& run,
+                                                   c10::Device device) {
+  return std::make_unique<CudaTape>(recorder, run, device);
+}
+
+}  // namespace vramscope::trainer::cuda

@@ -1,0 +1,69 @@
+// What the allocator's tracker tells the recorder of one run, between the backend's Start and Stop.
+//
+//   RecordedRun run(recorder, device, conf, memory_bytes, workspaces);
+//   run.Entry(entry);                                    // from the tracker
+//   { PlayedEvent scope(run, event); allocate(...); }    // its event is like that one
+//
+// Frees of a moment whose order is that of a hash are told of by address. The tracker calls under
+// the allocator's lock, from every thread that allocates; the rest is the run's thread's.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "profiler/run/alloc_conf.h"
+#include "trainer/backends/cuda/block_sizes.h"
+#include "trainer/backends/cuda/cuda_library.h"
+#include "trainer/capture/free_order.h"
+#include "trainer/capture/recorder.h"
+
+namespace vramscope::trainer::cuda {
+
+class RecordedRun final : public FreeOrder {
+ public:
+  RecordedRun(Recorder& recorder, int device, const run::AllocConf& conf, uint64_t memory_bytes,
+              const WorkspaceBytes& workspaces);
+
+  void Entry(const AllocatorEntry& entry);
+  void HoldFrees() override { holding_ = true; }
+  void ReleaseFrees() override;
+  void OutOfMemory(uint64_t bytes, uint64_t device_free);
+
+ private:
+  friend class PlayedEvent;
+  void Alloc(const AllocatorEntry& entry);
+  void Free(uint64_t address);
+  bool IsWorkspace(uint64_t bytes) const;
+  // An expandable segment reserves addresses for 9/8 of the device's memory (ExpandableSegment in
+  // CUDACachingAllocator.cpp) and maps them from its beginning on: the first range that is mapped
+  // tells where it begins.
+  std::map<uint64_t, trace::Pool>::iterator SegmentOf(uint64_t address);
+  void Map(const AllocatorEntry& entry);
+
+  Recorder& recorder_;
+  const int device_;
+  const uint64_t reservation_;
+  const WorkspaceBytes workspaces_;
+  BlockSizes blocks_;
+  std::map<uint64_t, trace::Pool> expandable_;  // by where each begins
+  std::atomic<bool> out_of_memory_{false};
+  bool holding_ = false;
+  std::vector<uint64_t> held_;  // addresses whose frees are kept back
+  const trace::Event* playing_ = nullptr;
+};
+
+// What is allocated or freed during its life is a repetition of `like`.
+class PlayedEvent {
+ public:
+  PlayedEvent(RecordedRun& run, const trace::Event& like) : run_(run) { run_.playing_ = &like; }
+  ~PlayedEvent() { run_.playing_ = nullptr; }
+  PlayedEvent(const PlayedEvent&) = delete;
+  PlayedEvent& operator=(const PlayedEvent&) = delete;
+
+ private:
+  RecordedRun& run_;
+};
+
+}  // namespace vramscope::trainer::cuda
