@@ -281,6 +281,9 @@ class Labeller {
       case MarkKind::kTag:
         Tag(mark, at, number);
         break;
+      case MarkKind::kKept:
+        Kept(mark);
+        break;
       case MarkKind::kSaved:
         Saved(mark, at, number);
         break;
@@ -362,6 +365,14 @@ class Labeller {
       return;
     }
     Retag(row, category, "tensor seen", at, number);
+  }
+
+  // What was made before the first step and nothing else is said of: averages of parameters, data
+  // that stay on the GPU, a library's own copies.
+  void Kept(const Mark& mark) {
+    const uint32_t row = BlockAt(mark, mark.a);
+    if (row == UINT32_MAX || blocks_[row].category != Category::kUnknown) return;
+    blocks_[row].unsaved = blocks_[row].category = labels_.category[row] = Category::kBuffer;
   }
 
   void Saved(const Mark& mark, EntryIndex at, uint32_t number) {

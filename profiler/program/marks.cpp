@@ -9,7 +9,7 @@
 namespace vramscope::program {
 namespace {
 
-constexpr std::string_view kKinds = "XFfMmBbGOoZzDdAaCctsrE";
+constexpr std::string_view kKinds = "XFfMmBbGOoZzDdAaCctksrE";
 constexpr size_t kMaxName = 16'384;  // bytes as written
 
 // Takes one line apart, from the front. Every step says whether it succeeded.

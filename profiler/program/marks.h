@@ -37,6 +37,7 @@ enum class MarkKind : char {
   kMadeAs = 'C',  // what is allocated from here on is of category a
   kMadeAsEnd = 'c',
   kTag = 't',       // the block that holds address b is of category a
+  kKept = 'k',      // the program holds a tensor in the block that holds address a
   kSaved = 's',     // autograd keeps the block that holds address a, under the number b
   kReleased = 'r',  // and lets go of what it kept under the number a
   kEnd = 'E',       // the process ends

@@ -61,6 +61,16 @@ class Plan(unittest.TestCase):
         self.assertEqual(self.allocations(), 1)
         self.nothing_left(self.folder.name)
 
+    def test_a_program_that_records_its_own_history(self):
+        program = ("import torch\nmemory = torch.cuda.memory\nentries = lambda: len(memory._snapshot()['device_traces'][0])\n%s"
+                   "assert entries() == %d\nmemory._record_memory_history(enabled='all')\ntorch.allocate(1 << 20)\n"
+                   "assert entries() == %d and entries() == %d\nmemory._record_memory_history(enabled=None)\n"
+                   "torch.allocate(1 << 20)\nassert entries() == 0\n")
+        begun = "memory._record_memory_history(max_entries=100)\ntorch.allocate(1 << 20)\n"
+        for before, counts in (("torch.allocate(1 << 20)\n", (0, 2, 2)), (begun, (2, 4, 4))):  # CUDA is used already; it is not
+            self.expect(self.plan(program % (before, *counts)), 0)
+            self.assertEqual(self.allocations(), 3)
+
     def test_json_is_alone_on_standard_output(self):
         result = self.plan("import torch\ntorch.allocate(4 << 20)\nprint('done')\n", "--json")
         self.expect(result, 0, "done")

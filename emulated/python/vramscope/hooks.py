@@ -4,7 +4,9 @@ data loading, named ranges, and the tensors that autograd saves. Each leaves a m
 No hook allocates on the GPU, and none keeps a tensor longer than PyTorch would: the history of a program is the same with and
 without them (tests/emulated). Collections of Python's garbage move others' frees, so a mark makes no object that is collected."""
 import functools
+import gc
 import threading
+import warnings
 import weakref
 
 from vramscope import imports, saved_tensors
@@ -181,6 +183,18 @@ class Hooks:
         if state:
             self.tag_all(list(optimizer.state.values()), OPTIMIZER_STATE, device, requests)
 
+    def tag_what_is_kept(self):
+        """Tensors that the program holds and no module: nobody says what they are for."""
+        device, requests = self.recorder.position()
+        kinds = (self.torch.Tensor, self.torch.nn.Parameter)
+        for value in gc.get_objects():
+            if type(value) in kinds:
+                try:
+                    if value.is_cuda:
+                        self.recorder.put("k", device, requests, value.untyped_storage().data_ptr())
+                except (RuntimeError, NotImplementedError):
+                    pass  # it has no storage
+
     # --- backward, optimizer ---
 
     def backward(self, run):
@@ -217,6 +231,8 @@ class Hooks:
                 self.optimizer_depth -= 1
                 if self.optimizer_depth == 0:
                     self.tag_optimizer(optimizer, True)
+                    if self.steps < 2:
+                        self.tag_what_is_kept()
                     self.recorder.mark("o")
                     self.stepped = True
                     self.recorder.flush()
@@ -244,6 +260,8 @@ def install(process):
     torch = process.torch
     hooks = Hooks(process)
     module = torch.nn.modules.module
+    # torch.compile tells the program of these hooks, which are not the program's.
+    warnings.filterwarnings("ignore", message=r"Using `torch\.compile\(module\)` when there are global hooks")
     module.register_module_forward_pre_hook(hooks.module_begins)
     try:
         module.register_module_forward_hook(hooks.module_ends, always_call=True)

@@ -156,6 +156,7 @@ def start(torch):
     from vramscope import hooks, initialization, ranks, recorder, values, writes
 
     process.recorder = recorder.Recorder(process)
+    process.recorder.wrap_the_programs_own()
     if settings.hooks == "all":
         hooks.install(process)
     if settings.emulated:

@@ -31,12 +31,14 @@ class Recorder:
         self.names = {}
         self.threads = {}
         self.chunks = 0
+        self.clears = None  # whether a history that begins anew is empty; not known before the first
         self.bases = {}  # device: requests before its statistics were reset
         self.last = {}  # device: its last position
         self.flushed_at = 0.0
         self.flushed_requests = 0
-        self.users = False  # the program records, too: its history is left to it
-        self.skip = []  # entries of each device that are written already, while the program records
+        self.users = None  # how the program itself asked for its history
+        self.users_chunk = 0  # its history begins there
+        self.shown = MAX_ENTRIES  # as many of the last ones as the program asked for
         self.now = None  # nanoseconds
         self.on_begin = []
         self.before_marks = None
@@ -119,7 +121,6 @@ class Recorder:
         self.recording = True
         os.register_at_fork(after_in_child=self.stop)  # data loaders: what they do is not the parent's
         self.flushed_at = time.monotonic()
-        self._wrap_the_programs_own()
         self.mark("X")
         for call in self.on_begin:
             call()
@@ -136,16 +137,17 @@ class Recorder:
 
     def _record(self, enabled=True):
         record = self.real["_record_memory_history"]
-        if "record_context" in inspect.signature(record).parameters:  # 2.0
-            record(enabled, True, MAX_ENTRIES, True)
-            return
         if not enabled:
-            record(enabled=None)
-            return
-        more = {}
-        if "clear_history" in inspect.signature(record).parameters:
-            more["clear_history"] = True
-        record(enabled="all", context="all", stacks=self.process.settings.stacks, max_entries=MAX_ENTRIES, **more)
+            record(False) if "record_context" in inspect.signature(record).parameters else record(enabled=None)
+        elif self.users:
+            record(*self.users[0], **self.users[1])
+        elif "record_context" in inspect.signature(record).parameters:  # 2.0
+            record(True, True, MAX_ENTRIES, True)
+        else:
+            more = {}
+            if "clear_history" in inspect.signature(record).parameters:
+                more["clear_history"] = True
+            record(enabled="all", context="all", stacks=self.process.settings.stacks, max_entries=MAX_ENTRIES, **more)
 
     def snapshot(self):
         """The state and the entries since the last flush."""
@@ -182,32 +184,38 @@ class Recorder:
 
     def _flush(self):
         snapshot = self.snapshot()
-        traces = snapshot["device_traces"]
-        if self.users:
-            counts = [len(trace) for trace in traces]
-            snapshot["device_traces"] = [trace[skip:] for trace, skip in zip(traces, self.skip + [0] * len(traces))]
-            self.skip = counts
-        else:
-            self._record()
-            if self._left():  # versions whose history is not cleared by that
-                self._record(False)
-                self._record()
+        self._begin_anew()
         lines, self.lines = self.lines, []
         with open(os.path.join(self.folder, "marks.jsonl"), "a") as file:
             file.write("".join(line + "\n" for line in lines))
         if any(snapshot["device_traces"]) or self.chunks == 0:
             snapshot.pop("external_annotations", None)
             data = pickle.dumps(snapshot, protocol=4)
-            replace_file(os.path.join(self.folder, "history-%06d.pickle" % self.chunks), data)
+            replace_file(self._chunk(self.chunks), data)
             self.chunks += 1
         self.flushed_at = time.monotonic()
         self.flushed_requests = sum(self.last.values())
 
-    def _left(self):
-        if self.chunks > 0:
-            return self.clears is False
-        self.clears = not any(self.snapshot()["device_traces"])
-        return not self.clears
+    def _begin_anew(self):
+        self._record()
+        if self.clears is None:
+            self.clears = not any(self.snapshot()["device_traces"])
+        if not self.clears:  # versions whose history is not cleared by that
+            self._record(False)
+            self._record()
+
+    def _written(self, devices):
+        """What the program's history has been so far: it is in the chunks."""
+        entries = [[] for _ in range(devices)]
+        for number in range(self.users_chunk, self.chunks):
+            with open(self._chunk(number), "rb") as file:
+                traces = pickle.load(file)["device_traces"]
+            for device, trace in zip(entries, traces):
+                device.extend(entry for entry in trace if entry["action"] != "snapshot")
+        return entries
+
+    def _chunk(self, number):
+        return os.path.join(self.folder, "history-%06d.pickle" % number)
 
     def finish(self):
         if self.recording:
@@ -217,32 +225,57 @@ class Recorder:
 
     # --- a program that records its own history ---
 
-    def _wrap_the_programs_own(self):
+    def wrap_the_programs_own(self):
+        """From the import on: a program may ask for its history before it uses CUDA."""
         memory = self.memory
+        if "_record_memory_history" not in self.real or "_snapshot" not in self.real:
+            return
         record, snapshot = self.real["_record_memory_history"], self.real["_snapshot"]
-        old = "record_context" in inspect.signature(record).parameters
+        parameters = inspect.signature(record).parameters
+        old = "record_context" in parameters
 
         def _record_memory_history(*args, **kwargs):
             enabled = args[0] if args else kwargs.get("enabled", "all")
             self.flush()
-            if enabled:
-                if not old:
+            before, self.users = self.users, None
+            if enabled not in (None, False, "state"):  # else no entries are asked for
+                legacy = old or enabled is True
+                if legacy:
+                    kwargs.setdefault("trace_alloc_record_context", True)
+                else:
                     kwargs.setdefault("stacks", "all")
-                record(*args, **kwargs)
-                self.users = True
-                self.skip = [len(trace) for trace in self.snapshot()["device_traces"]]
-            else:
-                record(*args, **kwargs)
-                self.users = False
-                self._record()
+                    if kwargs.get("clear_history"):
+                        before = None
+                    if "clear_history" in parameters:
+                        kwargs["clear_history"] = True
+                # A ring that is full forgets what is not written yet: the program's own limit holds for what it is shown.
+                name = "trace_alloc_max_entries" if legacy else "max_entries"
+                self.shown = min(kwargs.get(name, 1 if legacy else MAX_ENTRIES), MAX_ENTRIES)
+                if len(args) < 3:
+                    kwargs[name] = MAX_ENTRIES
+                self.users = args, kwargs
+                if not before:
+                    self.users_chunk = self.chunks
+            if self.recording:
+                self._begin_anew()
 
         def _snapshot(*args, **kwargs):
+            self.flush()
             taken = snapshot(*args, **kwargs)
-            if not self.users:  # the program has not asked for a history
-                taken["device_traces"] = [[] for _ in taken["device_traces"]]
+            now = taken["device_traces"]
+            taken["device_traces"] = [[] for _ in now]
+            if self.users:
+                collects = gc.isenabled()
+                gc.disable()
+                for trace, written, last in zip(taken["device_traces"], self._written(len(now)), now):
+                    trace.extend((written + last)[-self.shown:])
+                if collects:
+                    gc.enable()
             return taken
 
         def reset_accumulated_memory_stats(*args, **kwargs):
+            if not self.recording:
+                return self.real["reset_accumulated_memory_stats"](*args, **kwargs)
             device, requests = self.position()
             result = self.real["reset_accumulated_memory_stats"](*args, **kwargs)
             self.bases[device] = 0

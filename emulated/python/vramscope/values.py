@@ -4,6 +4,7 @@ have computed, numbers are 0, masks are true everywhere, `isnan` and `isinf` fal
 Works at PyTorch's Python functions and not by a dispatch mode, under which autograd takes other formulas."""
 import ctypes
 import functools
+import operator
 import os
 import sys
 
@@ -112,6 +113,45 @@ class Values:
                 right = self.value(other) if other.is_cuda else other
             if left is not None and right is not None:
                 self.keep(result, function(left, right))
+            elif left is None and result.numel() == 1 and not isinstance(other, self.torch.Tensor) and self.unknown(tensor):
+                self.say(result, bool(function(self.torch.zeros((), dtype=tensor.dtype), other)))  # a computed number is 0
+            return result
+
+        return wrapper
+
+    def say(self, tensor, truth):
+        """What it is taken for where the program decides by it, until something is written into it."""
+        tensor._vramscope_truth = truth
+        tensor._vramscope_said = tensor._version
+
+    def said(self, tensor):
+        """True, False, or None: nothing was said of it."""
+        said = getattr(tensor, "__dict__", {})
+        truth = said.get("_vramscope_truth")
+        return truth if truth is not None and said["_vramscope_said"] == tensor._version else None
+
+    def combined(self, function, truth_of):
+        """and, or, not of truths: what of each part is taken for decides."""
+        @functools.wraps(function)
+        def wrapper(*parts, **kwargs):
+            result = function(*parts, **kwargs)
+            torch = self.torch
+            if (self.compiling() or type(result) is not torch.Tensor or result.dtype is not torch.bool or not result.is_cuda or
+                    not all(isinstance(part, (torch.Tensor, bool)) for part in parts)):
+                return result
+            values = [self.value(part) if isinstance(part, torch.Tensor) and part.is_cuda else part for part in parts]
+            if all(value is not None for value in values):
+                self.keep(result, function(*values))
+                return result
+            truths = []
+            for part, value in zip(parts, values):
+                if not isinstance(part, torch.Tensor):
+                    truths.append(part)
+                elif value is not None and value.numel() == 1:
+                    truths.append(bool(value))
+                else:
+                    truths.append(self.said(part) is not False)
+            self.say(result, bool(truth_of(*truths)))
             return result
 
         return wrapper
@@ -143,7 +183,7 @@ class Values:
                 function(tensor)  # it waits for the card
                 return function(known)
             if tensor.dtype is self.torch.bool and self.asked and self.unknown(tensor):
-                value = tensor.__dict__.get("_vramscope_truth", True)
+                value = self.said(tensor) is not False
                 self.process.assume("a computed condition is taken to be %s" % str(value).lower(), place())
                 function(tensor)  # it waits for the card
                 return value
@@ -167,7 +207,7 @@ class Values:
         def wrapper(tensor, *args, **kwargs):
             result = function(tensor, *args, **kwargs)
             if not self.compiling() and getattr(result, "is_cuda", False):
-                result._vramscope_truth = False
+                self.say(result, False)
             return result
 
         return wrapper
@@ -178,11 +218,11 @@ class Values:
         def wrapper(tensor, *args, **kwargs):
             result = function(tensor, *args, **kwargs)
             if not self.compiling():
-                truth = getattr(tensor, "__dict__", {}).get("_vramscope_truth")
+                truth = self.said(tensor)
                 value = self.kept(tensor)
                 if getattr(result, "is_cuda", False):
                     if truth is not None:
-                        result._vramscope_truth = truth
+                        self.say(result, truth)
                     if value is not None:
                         self.keep(result, function(value, *args, **kwargs))
             return result
@@ -242,6 +282,14 @@ def install(process):
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
         for owner, called in ((tensor, "__%s__" % name), (tensor, name), (torch, name)):
             setattr(owner, called, values.compared(getattr(owner, called)))
+    for names, truth_of in ((("__and__", "__rand__", "logical_and", "bitwise_and"), operator.and_),
+                            (("__or__", "__ror__", "logical_or", "bitwise_or"), operator.or_),
+                            (("__xor__", "__rxor__", "logical_xor", "bitwise_xor"), operator.xor),
+                            (("__invert__", "logical_not", "bitwise_not"), operator.not_)):
+        for name in names:
+            for owner in (tensor,) if name.startswith("__") else (tensor, torch):
+                if hasattr(owner, name):
+                    setattr(owner, name, values.combined(getattr(owner, name), truth_of))
     tensor.to = values.copied(tensor.to)
     tensor.cuda = values.copied(tensor.cuda)
     tensor.__contains__ = values.contains(tensor.__contains__)

@@ -11,6 +11,10 @@ def main():
     loss = (torch.randn(4, 4, device="cuda") @ torch.randn(4, 4, device="cuda")).sum()
     assert loss.item() == 0.0 and torch.isfinite(loss).all()
     assert not torch.isnan(loss).any() and not torch.isinf(loss)
+    assert not (~torch.isfinite(loss) | (loss < 0)).any() and loss < 1 and not loss > 1
+    assert not torch.isfinite(loss.amax()).logical_and(torch.isfinite(loss.amin())).logical_not()
+    flags = torch.tensor([True, False], device="cpu").cuda()
+    assert (flags & ~flags).tolist() == [False, False] and (flags | ~flags).all()
     computed = (torch.randn(100, device="cuda") > 0.5)
     assert computed.all() and 0 not in computed
     assert torch.nonzero(computed).shape == (100, 1)

@@ -52,26 +52,28 @@ recording::Recording Step() {
   return r;
 }
 
-Marks MarksOfStep() {
+constexpr std::string_view kKnown = "\"t\",0,1,1100,0,1,";  // the mark of the parameter
+Marks MarksOfStep(std::string_view known = kKnown) {
   const std::string text = fmt::format(
       "[\"n\",0,\"layer\"]\n"
       "[\"X\",0,0,0,0]\n"
-      "[\"F\",0,1,1000,0,0,1,1]\n[\"t\",0,1,1100,0,1,{}]\n[\"M\",0,1,1200,0,0]\n"
+      "[\"F\",0,1,1000,0,0,1,1]\n[{}{}]\n[\"M\",0,1,1200,0,0]\n"
       "[\"s\",0,2,2000,0,{},7]\n[\"m\",0,3,3000,0]\n[\"f\",0,3,3100,0]\n"
       "[\"B\",0,3,4000,0]\n[\"G\",0,3,4100,1,0]\n[\"r\",0,6,6000,1,7]\n[\"t\",0,7,7000,0,3,{}]\n"
-      "[\"b\",0,7,7100,0]\n[\"O\",0,7,8000,0]\n[\"t\",0,8,8100,0,4,{}]\n[\"o\",0,8,8200,0]\n"
+      "[\"b\",0,7,7100,0]\n[\"O\",0,7,8000,0]\n[\"t\",0,8,8100,0,4,{}]\n"
+      "[\"k\",0,8,8150,0,{}]\n[\"o\",0,8,8200,0]\n"
       "[\"E\",0,8,9000,0]\n",
-      At(kParameter), At(kSaved) + 512, At(kGradient), At(kState));
+      known, At(kParameter), At(kSaved) + 512, At(kGradient), At(kState), At(kState));
   return ParseMarks(text).value();
 }
 
-std::shared_ptr<const trace::Trace> Built(bool virtual_clock) {
+std::shared_ptr<const trace::Trace> Built(bool virtual_clock, std::string_view known = kKnown) {
   About about;
   about.ended = "end";
   about.virtual_clock = virtual_clock;
   ReadOptions options;
   options.device.blas_workspace_bytes = kWorkspace;
-  return BuildTrace(Step(), MarksOfStep(), about, options).value();
+  return BuildTrace(Step(), MarksOfStep(known), about, options).value();
 }
 
 // Row of the allocation at a place.
@@ -93,6 +95,13 @@ TEST(Labels, WhatATensorTurnsOutToBeItsBlockWasFromTheBeginning) {
   EXPECT_EQ(birth(kState), Category::kOptimizerState);
   EXPECT_EQ(birth(kGone), Category::kAutogradDetail);
   EXPECT_EQ(birth(5), Category::kWorkspace);
+}
+
+TEST(Labels, WhatTheProgramKeepsAndNothingElseIsSaidOfIsABuffer) {
+  const auto t = Built(false, "\"k\",0,1,1100,0,");
+  const auto birth = [&](uint64_t place) { return t->allocations.birth_category[Row(*t, place)]; };
+  EXPECT_EQ(birth(kParameter), Category::kBuffer);
+  EXPECT_EQ(birth(kState), Category::kOptimizerState);
 }
 
 TEST(Labels, SavedTensorsAreActivationsWhileAutogradKeepsThem) {
