@@ -205,6 +205,17 @@ class Values(Program):
         self.assertTrue(any(place.startswith("values.py:") for place in places), answer["assumptions"])
 
 
+class WithoutWeights(Program):
+    @unittest.skipUnless(TORCH and has("transformers") and has("accelerate") and has("bitsandbytes"), "no bitsandbytes")
+    def test_quantized(self):
+        """from_pretrained of a folder with a config.json alone quantizes as it does with the weights: 4 bits and their scales."""
+        answer = self.plan("quantized.py")
+        weights = 4 * 1024 * 1024 * 24  # of the linear layers
+        self.assertGreater(answer["peak"]["allocated"], weights // 2)
+        self.assertIn("layers: 4-bit", self.stderr)
+        self.assertLess(answer["peak_by_category"]["Parameter"], weights * 0.6 + 2 * 2 * 1000 * 1024)
+
+
 class Recordings(Program):
     """Snapshots of real GPUs, of the same programs: ../shared/snapshots."""
 

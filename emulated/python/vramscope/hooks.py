@@ -9,7 +9,7 @@ import threading
 import warnings
 import weakref
 
-from vramscope import imports, saved_tensors
+from vramscope import imports, recorder, saved_tensors
 from vramscope.process import Enough
 
 # Categories of profiler/trace/types.h.
@@ -173,15 +173,18 @@ class Hooks:
             if module is not None:
                 self.tag_model(module, device, requests, gradients=True)
 
-    def tag_optimizer(self, optimizer, state):
+    def tag_optimizer(self, optimizer):
         device, requests = self.recorder.position()
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 self.tag(parameter, PARAMETER, device, requests)
                 if parameter.grad is not None:
                     self.tag(parameter.grad, GRADIENT, device, requests)
-        if state:
-            self.tag_all(list(optimizer.state.values()), OPTIMIZER_STATE, device, requests)
+
+    def tag_state(self, optimizer):
+        device, requests = self.recorder.position()
+        for state in list(optimizer.state.values()):
+            self.tag_all(state, OPTIMIZER_STATE, device, requests)
 
     def tag_what_is_kept(self):
         """Tensors that the program holds and no module: nobody says what they are for."""
@@ -223,19 +226,19 @@ class Hooks:
             optimizer = args[0]
             if self.optimizer_depth == 0:
                 self.recorder.mark("O")
-                self.tag_optimizer(optimizer, False)
+                self.tag_optimizer(optimizer)
             self.optimizer_depth += 1
             try:
                 return step(*args, **kwargs)
             finally:
                 self.optimizer_depth -= 1
                 if self.optimizer_depth == 0:
-                    self.tag_optimizer(optimizer, True)
+                    self.tag_state(optimizer)
                     if self.steps < 2:
                         self.tag_what_is_kept()
                     self.recorder.mark("o")
                     self.stepped = True
-                    self.recorder.flush()
+                    self.recorder.flush_now_and_then(recorder.FLUSH_STEP_SECONDS)
                     self.process.stepped(self.steps + 1)
 
         return wrapper

@@ -2,7 +2,10 @@
 would take minutes and all of its memory. What happens on the GPU is left as it is: its requests count."""
 import functools
 import glob
+import json
 import os
+import struct
+import tempfile
 
 from vramscope import imports
 
@@ -58,6 +61,8 @@ def _without_checkpoint(process, modeling):
             dtype = getattr(config, "dtype", None) or getattr(config, "torch_dtype", None)
         if isinstance(dtype, str):
             dtype = getattr(torch, dtype)
+        if kwargs.get("quantization_config") is not None and process.settings.scratch:
+            return _load_empty(process, functools.partial(load, cls), cls, config, folder, dtype, kwargs)
         more = {"torch_dtype": dtype or torch.float32}
         if kwargs.get("attn_implementation"):
             more["attn_implementation"] = kwargs["attn_implementation"]
@@ -76,3 +81,41 @@ def _without_checkpoint(process, modeling):
         return (model, {}) if kwargs.get("output_loading_info") else model
 
     model_class.from_pretrained = classmethod(from_pretrained)
+
+
+def _load_empty(process, load, model_class, config, folder, dtype, kwargs):
+    """What a loader does while it quantizes is transformers' own to say: it reads a checkpoint without bytes, a sparse file."""
+    torch = process.torch
+    os.makedirs(process.settings.scratch, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=process.settings.scratch) as empty:
+        with torch.device("meta"):
+            model = model_class._from_config(config, torch_dtype=dtype or torch.float32)
+        _write_sparse(torch, os.path.join(empty, "model.safetensors"), model)
+        del model
+        config.save_pretrained(empty)
+        model = load(empty, **kwargs)
+    loaded = model[0] if isinstance(model, tuple) else model
+    loaded.name_or_path = loaded.config._name_or_path = folder
+    return model
+
+
+_SAFETENSORS = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "int64": "I64", "int32": "I32",
+                "int16": "I16", "int8": "I8", "uint8": "U8", "bool": "BOOL"}
+
+
+def _write_sparse(torch, path, model):
+    header, size, seen = {"__metadata__": {"format": "pt"}}, 0, set()
+    shared = {id(parameter): name for name, parameter in reversed(list(model.named_parameters(remove_duplicate=False)))}
+    for name, tensor in model.state_dict(keep_vars=True).items():
+        if shared.get(id(tensor), name) in seen:
+            continue  # tied: saved once
+        seen.add(name)
+        end = size + tensor.numel() * tensor.element_size()
+        header[name] = {"dtype": _SAFETENSORS[str(tensor.dtype).removeprefix("torch.")], "shape": list(tensor.shape),
+                        "data_offsets": [size, end]}
+        size = end
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        file.truncate(8 + len(text) + size)

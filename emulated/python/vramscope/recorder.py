@@ -16,7 +16,10 @@ from vramscope.process import complain, replace_file
 
 MAX_ENTRIES = 50_000_000  # of the ring that PyTorch keeps; it grows as it fills
 FLUSH_SECONDS = 1.0
+FLUSH_STEP_SECONDS = 0.25  # a flush costs by the blocks that are there, too, so short steps share one
 FLUSH_REQUESTS = 200_000
+
+_LINES = ['["%s",%d,%d,%d,%d' + ",%d" * arguments + "]" for arguments in range(4)]
 
 
 class Recorder:
@@ -97,8 +100,7 @@ class Recorder:
 
     def put(self, kind, device, requests, *arguments):
         thread = self.threads.setdefault(threading.get_ident(), len(self.threads))
-        rest = "".join(",%d" % a for a in arguments)
-        self.lines.append('["%s",%d,%d,%d,%d%s]' % (kind, device, requests, self.now(), thread, rest))
+        self.lines.append(_LINES[len(arguments)] % (kind, device, requests, self.now(), thread, *arguments))
 
     # --- the history ---
 
@@ -162,10 +164,10 @@ class Recorder:
             if absent and torch.__dict__.get("_inductor", 0) is None:
                 del torch.__dict__["_inductor"]
 
-    def flush_now_and_then(self):
+    def flush_now_and_then(self, seconds=FLUSH_SECONDS):
         """At places where no other thread allocates."""
         requests = sum(self.last.values())
-        if time.monotonic() - self.flushed_at > FLUSH_SECONDS or requests - self.flushed_requests > FLUSH_REQUESTS:
+        if time.monotonic() - self.flushed_at > seconds or requests - self.flushed_requests > FLUSH_REQUESTS:
             self.flush()
 
     def flush(self):

@@ -242,6 +242,9 @@ class Values:
         return wrapper
 
 
+_OF_TORCH = ("isnan", "isinf", "any", "all", "nonzero", "argwhere", "masked_select", "eq", "ne", "lt", "le", "gt", "ge", "where")
+
+
 def _first(args, kwargs):
     return args[0] if args else kwargs.get("input")
 
@@ -267,6 +270,7 @@ def install(process):
     def condition(args, kwargs):
         return args[0] if len(args) == 1 and not kwargs else None
 
+    builtins = {name: getattr(torch, name) for name in _OF_TORCH}
     tensor = torch.Tensor
     tensor.item = values.truth(tensor.item)
     tensor.tolist = values.listed(tensor.tolist)
@@ -295,3 +299,8 @@ def install(process):
     tensor.__contains__ = values.contains(tensor.__contains__)
     tensor.__getitem__ = values.count(tensor.__getitem__, index)
     torch.where = values.count(torch.where, condition)
+    # What torch.jit.script finds under these names are operators, not Python to be compiled.
+    for name, operator in builtins.items():
+        known = torch.jit._builtins._find_builtin(operator)
+        if known:
+            torch.jit._builtins._register_builtin(getattr(torch, name), known)

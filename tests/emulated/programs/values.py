@@ -2,7 +2,14 @@
 import torch
 
 
+@torch.jit.script
+def masked(x, mask, value):
+    return torch.where(mask, x, value)
+
+
 def main():
+    x = torch.ones(4, device="cuda")
+    assert masked(x, x > 0, x).shape == (4,)
     mask = torch.ones(2, 8, dtype=torch.long).cuda()
     assert (mask == 1).all() and not (mask == 0).any() and 0.0 not in mask
     mask = torch.tensor([[1, 1, 0], [1, 1, 1]]).cuda()
