@@ -1,16 +1,19 @@
 """Published measured peaks beside what `vramscope plan -- python PROGRAM` says of them.
 
-    python3 tests/accuracy/run.py --vramscope build/release/bin/vramscope \\
-        --python "torch 2.4.1, transformers 4.48.1=VENV/bin/python" [--only mistral] [--json]
+    python3 tests/accuracy/run.py --vramscope build/release/bin/vramscope [--only "Mistral-7B LoRA"] [--list]
 
-Every row of rows.json whose environment is given is planned with the versions that its source states (README.md says how to make
-the environments). Prints measured, planned and the error of each; exit status 1 when a row did not run.
+Plans rows of rows.json with the versions that their source states: environments.json says which packages these are, and they are
+installed on demand into --environments (a virtual environment for each torch, a folder beside it for what a row has of its own).
+Prints measured, planned and the error of each; with --results the figures are kept in a file, which --table prints as README.md
+has them. Exit status 1 when a row did not run.
 """
 
 import argparse
 import json
 import os
 import pathlib
+import re
+import struct
 import subprocess
 import sys
 import time
@@ -18,51 +21,140 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 
 
+def load_rows():
+    """Every row with what its group says of all."""
+    rows = []
+    for group in json.loads((HERE / "rows.json").read_text()):
+        shared = {key: value for key, value in group.items() if key != "rows"}
+        rows += [{**shared, **row} for row in group["rows"]]
+    return rows
+
+
+class Environments:
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder).resolve()
+        self.described = json.loads((HERE / "environments.json").read_text())
+
+    def _install(self, name, where, command):
+        """Once: a mark says of which list the packages are."""
+        packages = self.described[name]["packages"]
+        mark = where / "vramscope-packages.txt"
+        if mark.is_file() and mark.read_text() == "\n".join(packages):
+            return
+        print(f"installing {name} into {where}", file=sys.stderr, flush=True)
+        subprocess.run([*command, "install", "--quiet", "--no-deps", *packages[:1]], check=True)
+        if packages[1:]:
+            subprocess.run([*command, "install", "--quiet", "--no-deps", "--upgrade", *packages[1:]], check=True)
+        mark.write_text("\n".join(packages))
+
+    def python(self, name):
+        """(interpreter, PYTHONPATH) of an environment."""
+        described = self.described[name]
+        where = self.folder / re.sub(r"[^\w.]+", "-", name)
+        if "base" in described:
+            interpreter, path = self.python(described["base"])
+            where.mkdir(parents=True, exist_ok=True)
+            target = os.fspath(where)
+            self._install(name, where, [interpreter, "-c", TARGET_PIP, target])
+            return interpreter, os.pathsep.join(filter(None, [target, path]))
+        interpreter = os.fspath(where / "bin" / "python")
+        if not os.path.exists(interpreter):
+            subprocess.run([described.get("python", sys.executable), "-m", "venv", os.fspath(where)], check=True)
+        self._install(name, where, [interpreter, "-m", "pip"])
+        return interpreter, ""
+
+
+# pip, everything it installs going into the folder that is the first argument
+TARGET_PIP = "import runpy, sys; folder = sys.argv.pop(1); sys.argv += ['--target', folder]; runpy.run_module('pip', run_name='__main__')"
+
+
 def plan(vramscope, python, row):
-    command = [vramscope, "plan", "--device", row["gpu"], "--steps", "0", "--json", "--", *python.split(),
-               str(HERE / "programs" / row["program"]), *row["arguments"]]
+    """(bytes, seconds, problem) of a row."""
+    interpreter, path = python
+    command = [vramscope, "plan", "--device", row["gpu"], "--steps", "0", "--json", *row.get("plan", []), "--", interpreter,
+               os.fspath(HERE / "programs" / row["program"]), *row["arguments"].split()]
+    environment = dict(os.environ, **row.get("variables", {}))
+    if path:
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [path, environment.get("PYTHONPATH")]))
     begun = time.monotonic()
-    done = subprocess.run(command, capture_output=True, text=True, timeout=1800)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=1800, env=environment)
+    except subprocess.TimeoutExpired:
+        return None, time.monotonic() - begun, "no end after 1800 s"
     seconds = time.monotonic() - begun
-    problem = f"exit {done.returncode}: {done.stderr.strip()[-600:]}"
-    if done.returncode > 1:
-        return None, None, seconds, problem
     try:
         answer = json.loads(done.stdout)
-    except json.JSONDecodeError:
-        return None, None, seconds, problem
-    if "error" in answer or "peak" not in answer or done.returncode != 0:
-        return None, None, seconds, problem
-    return answer["peak"]["allocated"], answer["peak"]["reserved"], seconds, None
+        if done.returncode == 0 and row["quantity"] == "printed":
+            # The program asks the allocator itself, where its source did: after a reset of the counters.
+            lines = [line for line in done.stderr.splitlines() if line.startswith('{"peak"')]
+            return json.loads(lines[-1])["peak"], seconds, None
+        if done.returncode == 0:
+            return answer["peak"][row["quantity"]], seconds, None
+    except (ValueError, KeyError, IndexError):
+        pass
+    return None, seconds, f"exit {done.returncode}: {done.stderr.strip()[-600:]}"
+
+
+def error_of(row, planned):
+    """In parts of the measured value, the planned one rounded as the source rounds its own."""
+    unit = row.get("unit", "B")
+    if unit == "MiB as float32":
+        planned = struct.unpack("f", struct.pack("f", planned / 2**20))[0] * 2**20
+    return planned / row["measured"] - 1
+
+
+def table(rows, results):
+    print("| row | measured | planned | error |\n|---|---|---|---|")
+    title = None
+    for row in rows:
+        result = results.get(row["name"])
+        if result is None:
+            continue
+        if row["title"] != title:
+            title = row["title"]
+            print(f"| **{title}** | | | |")
+        planned, error = result["planned"], ""
+        if planned is not None:
+            parts = error_of(row, planned)
+            error = "0" if parts == 0 else f"{planned - row['measured']:+,} B" if abs(parts) < 5e-5 else f"{parts * 100:+.2f} %"
+            planned = f"{planned:,}"
+        print(f"| {row['name']} | {row['measured']:,} | {planned or 'did not run'} | {error} |")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--vramscope", required=True)
-    parser.add_argument("--python", action="append", default=[], metavar="ENVIRONMENT=COMMAND")
-    parser.add_argument("--only", default="")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--vramscope", default="vramscope")
+    parser.add_argument("--environments", default="build/accuracy", metavar="FOLDER")
+    parser.add_argument("--only", default="", metavar="TEXT", help="rows whose title or name has it")
+    parser.add_argument("--list", action="store_true", help="the rows' names, nothing is run")
+    parser.add_argument("--results", metavar="F.json", help="keep the figures here; rows that are there already are not run again")
+    parser.add_argument("--table", action="store_true", help="print the figures of --results, nothing is run")
     arguments = parser.parse_args()
-    pythons = dict(text.split("=", 1) for text in arguments.python)
-    rows, failed = [], False
-    for row in json.loads((HERE / "rows.json").read_text()):
-        if arguments.only.lower() not in row["name"].lower():
+    results = {}
+    if arguments.results and os.path.exists(arguments.results):
+        results = json.loads(pathlib.Path(arguments.results).read_text())
+    rows = [row for row in load_rows() if arguments.only.lower() in (row["title"] + ": " + row["name"]).lower()]
+    if arguments.table:
+        table(rows, results)
+        return 0
+    if arguments.list:
+        print("\n".join(f"{row['title']}: {row['name']}" for row in rows))
+        return 0
+    environments = Environments(arguments.environments)
+    failed = False
+    for row in rows:
+        if row["name"] in results and results[row["name"]]["planned"] is not None:
             continue
-        python = pythons.get(row["environment"])
-        if python is None:
-            print(f"skipped: {row['name']}: no --python for '{row['environment']}'", file=sys.stderr)
-            continue
-        planned, reserved, seconds, problem = plan(arguments.vramscope, python, row)
-        error = None if planned is None else planned / row["measured"] - 1
-        rows.append({**row, "planned": planned, "reserved": reserved, "error": error, "seconds": seconds, "problem": problem})
+        planned, seconds, problem = plan(arguments.vramscope, environments.python(row["environment"]), row)
+        results[row["name"]] = {"planned": planned, "seconds": round(seconds, 1), "problem": problem}
         if planned is None:
             failed = True
-            print(f"{row['name']}: {problem}", file=sys.stderr)
-        elif not arguments.json:
-            print(f"{row['name']:40} measured {row['measured']:>15,}  planned {planned:>15,}  {error * 100:+.4f} %  {seconds:.0f} s",
-                  flush=True)
-    if arguments.json:
-        print(json.dumps(rows))
+            print(f"{row['name']}: {problem}", file=sys.stderr, flush=True)
+        else:
+            print(f"{row['name']:56} measured {row['measured']:>15,}  planned {planned:>15,}  {error_of(row, planned) * 100:+.4f} %"
+                  f"  {seconds:.0f} s", flush=True)
+        if arguments.results:
+            pathlib.Path(arguments.results).write_text(json.dumps(results, indent=1))
     return 1 if failed else 0
 
 
