@@ -300,7 +300,7 @@ def install(process):
     tensor.__getitem__ = values.count(tensor.__getitem__, index)
     torch.where = values.count(torch.where, condition)
     # What torch.jit.script finds under these names are operators, not Python to be compiled.
-    for name, operator in builtins.items():
-        known = torch.jit._builtins._find_builtin(operator)
+    for name, builtin in builtins.items():
+        known = torch.jit._builtins._find_builtin(builtin)
         if known:
             torch.jit._builtins._register_builtin(getattr(torch, name), known)
