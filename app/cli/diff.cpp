@@ -275,12 +275,14 @@ ExitCode DiffStreams(const Options& options) {
   if (!a.ok()) return ReportError(a.status());
   const auto b = OpenRequests(options.b, options.step);
   if (!b.ok()) return ReportError(b.status());
-  const analysis::RequestDiff diff = analysis::DiffRequests(*a, *b);
+  const analysis::RequestDiff diff = analysis::DiffRequests(*a, *b, options.top);
   const ExitCode answer = diff.identical() ? kDone : kNo;
 
   if (options.json) {
     Json json;
-    json["requests"] = {{"equal", diff.equal}, {"total", diff.total}};
+    json["requests"] = {{"equal", diff.equal},
+                        {"equal_frees_unordered", diff.equal_frees_unordered},
+                        {"total", diff.total}};
     json["first_differences"] = Json::array();
     for (const auto& difference : diff.first_differences) {
       json["first_differences"].push_back({{"index_a", difference.index_a},
@@ -293,8 +295,12 @@ ExitCode DiffStreams(const Options& options) {
     return printed == kDone ? answer : printed;
   }
   std::string text =
-      fmt::format("  {} of {} requests equal{}\n  peak above the start: {} and {}\n",
+      fmt::format("  {} of {} requests equal{}{}\n  peak above the start: {} and {}\n",
                   Count(diff.equal), Count(diff.total),
+                  diff.equal_frees_unordered == diff.equal
+                      ? ""
+                      : fmt::format(" ({} where frees between two allocations may change places)",
+                                    Count(diff.equal_frees_unordered)),
                   diff.identical() ? "" : "; the first differences:", run::FormatBytes(diff.peak_a),
                   run::FormatBytes(diff.peak_b));
   if (!diff.identical()) {

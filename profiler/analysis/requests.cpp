@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "profiler/allocator/rules.h"
 #include "profiler/analysis/sequence_diff.h"
@@ -117,6 +118,20 @@ std::vector<Token> IdentityTokens(const RequestStream& s, const std::vector<int6
   return out;
 }
 
+// Each run of frees in the order of their tokens.
+std::vector<Token> FreesSorted(const RequestStream& s, std::vector<Token> tokens) {
+  for (size_t begin = 0; begin < tokens.size();) {
+    size_t end = begin;
+    while (end < tokens.size() && !s.requests[end].is_alloc) ++end;
+    std::sort(tokens.begin() + static_cast<ptrdiff_t>(begin),
+              tokens.begin() + static_cast<ptrdiff_t>(end), [](const Token& x, const Token& y) {
+                return std::tie(x.kind, x.value) < std::tie(y.kind, y.value);
+              });
+    begin = std::max(end, begin + 1);
+  }
+  return tokens;
+}
+
 }  // namespace
 
 absl::StatusOr<RequestStream> RequestsOfStep(const trace::Trace& trace, std::optional<int> step) {
@@ -152,7 +167,7 @@ absl::StatusOr<RequestStream> RequestsOfStep(const trace::Trace& trace, std::opt
   return out;
 }
 
-RequestDiff DiffRequests(const RequestStream& a, const RequestStream& b) {
+RequestDiff DiffRequests(const RequestStream& a, const RequestStream& b, size_t max_differences) {
   RequestDiff out;
   const size_t na = a.requests.size(), nb = b.requests.size();
   out.total = std::max(na, nb);
@@ -163,11 +178,17 @@ RequestDiff DiffRequests(const RequestStream& a, const RequestStream& b) {
   const std::vector<Match> matches =
       AlignSequences(IdentityTokens(a, c.of_a, true), IdentityTokens(b, c.of_b, false), bound);
   out.equal = matches.size();
+  out.equal_frees_unordered =
+      out.identical()
+          ? out.equal
+          : std::max<uint64_t>(
+                out.equal, AlignSequences(FreesSorted(a, IdentityTokens(a, c.of_a, true)),
+                                          FreesSorted(b, IdentityTokens(b, c.of_b, false)), bound)
+                               .size());
 
-  constexpr size_t kMaxDifferences = 20;
   size_t x = 0, y = 0;
   const auto gap = [&](size_t end_a, size_t end_b) {  // what lies unmatched before (end_a, end_b)
-    while ((x < end_a || y < end_b) && out.first_differences.size() < kMaxDifferences) {
+    while ((x < end_a || y < end_b) && out.first_differences.size() < max_differences) {
       RequestDiff::Difference d;
       d.index_a = x;
       d.index_b = y;

@@ -47,12 +47,15 @@ absl::StatusOr<RequestStream> ReadRequestsCsv(std::string_view csv);
 
 struct RequestDiff {
   uint64_t equal = 0;
+  // As many when frees between two allocations may come in any order, as those of autocast's casts
+  // do (they are in the order of a hash).
+  uint64_t equal_frees_unordered = 0;
   uint64_t total = 0;  // of the longer stream
   struct Difference {
     uint64_t index_a = 0, index_b = 0;
     std::string a, b;  // in words; empty: nothing on that side
   };
-  std::vector<Difference> first_differences;  // at most 20
+  std::vector<Difference> first_differences;  // at most so many as were asked for
   uint64_t peak_a = 0, peak_b = 0;            // of the rounded bytes, over the stream's start
   bool identical() const { return equal == total; }
 };
@@ -61,6 +64,7 @@ struct RequestDiff {
 // the length so that wholly different streams of millions of requests still end in seconds, the
 // best alignment found so far is kept and the search starts again behind it: `equal` may then be
 // lower than the true longest common subsequence, never higher.
-RequestDiff DiffRequests(const RequestStream& a, const RequestStream& b);
+RequestDiff DiffRequests(const RequestStream& a, const RequestStream& b,
+                         size_t max_differences = 20);
 
 }  // namespace vramscope::analysis

@@ -50,10 +50,10 @@ absl::Status CheckAttention(const RunConfig& config, const ModelConfig& model) {
   if (config.attention == Attention::kEfficient && config.backend == Backend::kCpu) {
     return Bad("attention=efficient has no CPU implementation: use eager, math or flash");
   }
-  if (flash && model.sliding_window > 0 && config.seq > model.sliding_window) {
+  if (flash && model.sliding_window > 0 && config.seq >= model.sliding_window) {
     return Bad(
         fmt::format("attention=flash can't apply a sliding window of {} to sequences of {}: use "
-                    "attention=math or eager, or seq <= {}",
+                    "attention=math or eager, or seq < {}",
                     model.sliding_window, config.seq, model.sliding_window));
   }
   return absl::OkStatus();
@@ -138,7 +138,7 @@ std::vector<Assumption> WeightAssumptions(const RunConfig& config, const ModelCo
 std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& model) {
   std::vector<Assumption> out = WeightAssumptions(config, model);
   for (const std::string& ignored : model.ignored) out.push_back({ignored, "config.json"});
-  if (model.sliding_window > 0 && config.seq > model.sliding_window) {
+  if (model.sliding_window > 0 && config.seq >= model.sliding_window) {
     out.push_back({fmt::format("a mask applies the sliding window of {} in every layer",
                                model.sliding_window),
                    "config.json: sliding_window"});

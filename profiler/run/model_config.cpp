@@ -198,11 +198,18 @@ absl::StatusOr<ModelConfig> ParseLlama(const json& object, ModelConfig config) {
     config.qkv_bias = config.output_bias = reader.Bool("attention_bias", false);
     config.mlp_bias = reader.Bool("mlp_bias", false);
   }
-  // Qwen2's switch is off unless the file says otherwise, Mistral has none.
-  const bool window = reader.Bool("use_sliding_window", type == "mistral");
-  if (window) {
-    config.sliding_window = reader.Integer({"sliding_window"}, 1, kMaxPositions, int64_t{0});
-    if (config.sliding_window == 0 && type != "mistral") {
+  // Qwen2's switch, use_sliding_window, is about flash_attention_2 alone: its mask has the window
+  // whatever it says. Both classes have a window of 4096 unless the file says otherwise (null:
+  // none).
+  constexpr int64_t kDefaultWindow = 4096;
+  const bool switched_on = reader.Bool("use_sliding_window", false);
+  const bool has_window = type == "qwen2" || type == "mistral";
+  if (has_window || switched_on) {
+    config.sliding_window = reader.Integer({"sliding_window"}, 1, kMaxPositions,
+                                           has_window && !switched_on ? kDefaultWindow : 0);
+    const auto stated = object.find("sliding_window");
+    if (stated != object.end() && stated->is_null()) config.sliding_window = 0;
+    if (config.sliding_window == 0 && switched_on) {
       reader.Fail("use_sliding_window is true, and sliding_window does not say how wide it is");
     }
   }

@@ -62,8 +62,11 @@ void DataSource::Next(int step, int micro_batch, Batch& batch) {
   at::Tensor ids = at::empty({options_.batch, options_.seq}, type);
   at::Tensor labels = at::empty_like(ids);
   if (options_.values) Fill(ids, labels);
-  batch.ids = ids.to(options_.device);
-  batch.labels = labels.to(options_.device);
+  // A new dictionary takes the old one's place when it is whole.
+  at::Tensor next_ids = ids.to(options_.device);
+  at::Tensor next_labels = labels.to(options_.device);
+  batch.ids = std::move(next_ids);
+  batch.labels = std::move(next_labels);
 }
 
 }  // namespace vramscope::trainer

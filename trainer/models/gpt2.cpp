@@ -42,7 +42,7 @@ class Attention : public Module {
     AddChild(&output_);
   }
 
-  std::pair<at::Tensor, at::Tensor> Forward(const at::Tensor& x) {
+  at::Tensor Forward(const at::Tensor& x) {
     ModuleScope scope(name());
     const int64_t batch = x.size(0), seq = x.size(1);
     std::vector<at::Tensor> parts = qkv_.Forward(x).split(config_.hidden_size, 2);
@@ -69,7 +69,8 @@ class Attention : public Module {
     query.reset();
     key.reset();
     value.reset();
-    return {std::move(output), std::move(weights)};
+    weights.reset();
+    return output;
   }
 
  private:
@@ -79,7 +80,9 @@ class Attention : public Module {
     const at::TensorOptions scalar = weights.options();
     if (config_.scale_attention) {
       at::Tensor root = at::full({}, std::sqrt(static_cast<double>(value.size(-1))), scalar);
-      weights = weights / root;
+      at::Tensor scaled = weights / root;
+      root.reset();
+      weights = std::move(scaled);
     }
     if (config_.scale_by_layer) weights = weights / static_cast<double>(layer_ + 1);
     const int64_t rows = query.size(-2);
@@ -164,7 +167,7 @@ class Block : public Module {
     ModuleScope scope(name());
     at::Tensor residual = input;
     at::Tensor hidden = norm1_.Forward(input);
-    auto [output, weights] = attention_.Forward(hidden);
+    at::Tensor output = attention_.Forward(hidden);
     hidden = output + residual;
     residual = hidden;
     hidden = norm2_.Forward(hidden);
@@ -172,7 +175,6 @@ class Block : public Module {
     hidden = residual + forward;
     residual.reset();
     output.reset();
-    weights.reset();
     forward.reset();
     return hidden;
   }
@@ -204,8 +206,7 @@ class Stack : public Module {
 
   at::Tensor Forward(const at::Tensor& ids, const LayerRunner& runner, bool inputs_require_grad) {
     ModuleScope scope(name());
-    const at::Tensor position_ids =
-        at::arange(ids.size(1), ids.options().dtype(at::kLong)).unsqueeze(0);
+    at::Tensor position_ids = at::arange(ids.size(1), ids.options().dtype(at::kLong)).unsqueeze(0);
     at::Tensor tokens = tokens_.Forward(ids);
     if (inputs_require_grad) tokens.requires_grad_(true);
     at::Tensor positions = positions_.Forward(position_ids);
@@ -221,6 +222,7 @@ class Stack : public Module {
     }
     hidden = RunLayers(runner, std::move(hidden), functions, name());
     hidden = norm_.Forward(hidden);
+    for (at::Tensor* local : {&position_ids, &tokens, &positions}) local->reset();
     return hidden;
   }
 

@@ -27,10 +27,11 @@ LoraAdapter::LoraAdapter(int64_t inputs, int64_t outputs, const run::LoraConfig&
   b_ = std::move(b);
 }
 
+at::ScalarType LoraAdapter::dtype() const { return weight_a_->tensor.scalar_type(); }
+
 at::Tensor LoraAdapter::Forward(const at::Tensor& x) {
   ModuleScope scope(name());
-  at::Tensor cast = x.to(weight_a_->tensor.scalar_type());
-  at::Tensor dropped = dropout_ > 0 ? at::dropout(cast, dropout_, true) : cast;
+  at::Tensor dropped = dropout_ > 0 ? at::dropout(x, dropout_, true) : x;
   at::Tensor down;
   {
     ModuleScope inner("A");
@@ -86,11 +87,13 @@ at::Tensor Linear::Forward(const at::Tensor& x) {
   at::Tensor result = Base(x);
   if (!adapter_) return result;
   const at::ScalarType dtype = result.scalar_type();
-  at::Tensor delta = adapter_->Forward(x);
+  const at::Tensor cast = x.to(adapter_->dtype());  // lives until the layer returns
+  at::Tensor delta = adapter_->Forward(cast);
   at::Tensor sum = result + delta;
   delta.reset();
   result = std::move(sum);
-  return result.to(dtype);
+  result = result.to(dtype);
+  return result;
 }
 
 Embedding::Embedding(std::string name, int64_t count, int64_t width, at::ScalarType dtype,
@@ -174,9 +177,9 @@ at::Tensor SdpaAttention(const at::Tensor& query, const at::Tensor& key, const a
   k = k.contiguous();
   v = v.contiguous();
   const bool causal = !mask.defined() && q.size(2) > 1;
-  at::Tensor output = at::scaled_dot_product_attention(
-      q, k, v, mask.defined() ? std::optional<at::Tensor>(mask) : std::nullopt, dropout, causal,
-      scale);
+  const std::optional<at::Tensor> columns =
+      mask.defined() ? std::optional(mask.slice(-1, 0, k.size(2))) : std::nullopt;
+  at::Tensor output = at::scaled_dot_product_attention(q, k, v, columns, dropout, causal, scale);
   output = output.transpose(1, 2).contiguous();
   // Python's frame lets its names go in the order of their slots.
   q.reset();

@@ -18,8 +18,9 @@ namespace vramscope::trainer {
 class LoraAdapter : public Module {
  public:
   LoraAdapter(int64_t inputs, int64_t outputs, const run::LoraConfig& config);
-  // What is added to the layer's result.
+  // What is added to the layer's result. x: of the matrices' type.
   at::Tensor Forward(const at::Tensor& x);
+  at::ScalarType dtype() const;
 
  private:
   class Matrix;

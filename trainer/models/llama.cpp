@@ -28,8 +28,10 @@ at::Tensor Activate(run::Activation activation, const at::Tensor& x) {
 }
 
 // What every layer of one forward pass shares.
+// Checkpoints keep it for their layers; members go from the last to the first.
 struct Shared {
-  at::Tensor cos, sin;
+  at::Tensor sin, cos;
+  at::Tensor positions;
   at::Tensor mask;  // undefined: causal, left to the attention operator
 };
 
@@ -212,11 +214,11 @@ class Stack : public Module {
     ModuleScope scope(name());
     at::Tensor embedded = embedding_.Forward(ids);
     if (inputs_require_grad) embedded.requires_grad_(true);
-    const at::Tensor positions = at::arange(embedded.size(1), ids.options().dtype(at::kLong));
     Shared shared;
-    shared.mask = Mask(positions, embedded.scalar_type(), embedded.size(0));
+    shared.positions = at::arange(embedded.size(1), ids.options().dtype(at::kLong));
+    shared.mask = Mask(shared.positions, embedded.scalar_type(), embedded.size(0));
     std::tie(shared.cos, shared.sin) =
-        rotary_.Forward(positions.unsqueeze(0), embedded.scalar_type());
+        rotary_.Forward(shared.positions.unsqueeze(0), embedded.scalar_type());
     at::Tensor hidden = embedded;
     std::vector<LayerFunction> functions;
     functions.reserve(layers_.size());
@@ -226,7 +228,13 @@ class Stack : public Module {
           [layer = layer.get(), shared](const at::Tensor& x) { return layer->Forward(x, shared); });
     }
     hidden = RunLayers(runner, std::move(hidden), functions, name());
-    return norm_.Forward(hidden);
+    at::Tensor result = norm_.Forward(hidden);
+    functions.clear();
+    for (at::Tensor* local :
+         {&embedded, &shared.positions, &shared.mask, &hidden, &shared.cos, &shared.sin}) {
+      local->reset();
+    }
+    return result;
   }
 
   std::vector<Module*> Layers() {
@@ -243,23 +251,28 @@ class Stack : public Module {
   at::Tensor Mask(const at::Tensor& positions, at::ScalarType dtype, int64_t batch) const {
     const int64_t seq = positions.size(0);
     const bool window = config_.sliding_window > 0;
-    if (!eager_ && (!window || seq <= config_.sliding_window)) return {};
-    const int64_t columns = eager_ ? seq + 1 : seq;
+    if (!eager_ && (!window || seq < config_.sliding_window)) return {};
+    const int64_t columns = seq + 1;
     at::Tensor mask =
         at::full({seq, columns}, LowestFinite(dtype), positions.options().dtype(dtype));
+    // Llama's class clears the lower triangle first, the others do not.
+    if (config_.type == "llama" && seq != 1) mask = at::triu(mask, 1);
     at::Tensor column = positions.reshape({-1, 1});
     at::Tensor range = at::arange(columns, positions.options());
     at::Tensor beyond = range > column;
     range.reset();
+    at::Tensor before;
     if (window) {
       range = at::arange(columns, positions.options());
       at::Tensor edge = column - config_.sliding_window;
-      at::Tensor before = range <= edge;
+      before = range <= edge;
       range.reset();
       edge.reset();
       beyond.bitwise_or_(before);
     }
     mask.mul_(beyond);
+    beyond.reset();
+    before.reset();
     return mask.unsqueeze(0).unsqueeze(0).expand({batch, 1, -1, -1});
   }
 

@@ -88,20 +88,23 @@ std::pair<at::Tensor, at::Tensor> RotaryEmbedding::Forward(const at::Tensor& pos
   at::NoGradGuard no_grad;
   const at::Tensor frequencies =
       inverse_frequencies_->tensor.unsqueeze(0).unsqueeze(2).expand({position_ids.size(0), -1, 1});
-  const at::Tensor positions = position_ids.unsqueeze(1).to(at::kFloat);
-  at::Tensor cos, sin;
+  at::Tensor positions = position_ids.unsqueeze(1).to(at::kFloat);
+  at::Tensor angles, both, cos, sin;
   {
     AutocastOff off(position_ids.device().type());
-    at::Tensor angles = at::matmul(frequencies, positions).transpose(1, 2);
-    at::Tensor both = at::cat({angles, angles}, -1);
+    angles = at::matmul(frequencies, positions).transpose(1, 2);
+    both = at::cat({angles, angles}, -1);
     // Times the scaling's attention factor, 1 for the scalings that are supported, as a product
     // all the same: the original makes it.
     at::Tensor plain = both.cos();
     cos = plain * 1.0;
+    plain.reset();
     plain = both.sin();
     sin = plain * 1.0;
   }
-  return {cos.to(dtype), sin.to(dtype)};
+  std::pair<at::Tensor, at::Tensor> result{cos.to(dtype), sin.to(dtype)};
+  for (at::Tensor* local : {&positions, &angles, &both, &cos, &sin}) local->reset();
+  return result;
 }
 
 void ApplyRotary(at::Tensor& query, at::Tensor& key, const at::Tensor& cos, const at::Tensor& sin) {

@@ -125,7 +125,7 @@ class Adam final : public Optimizer {
     at::_foreach_lerp_(work.exp_avgs, gradients, 1 - kBeta1);
     at::_foreach_mul_(work.exp_avg_sqs, kBeta2);
     at::_foreach_addcmul_(work.exp_avg_sqs, gradients, gradients, 1 - kBeta2);
-    gradients.clear();
+    ReleaseList(gradients);
     std::vector<at::Scalar> step_sizes, roots;
     for (const at::Tensor& step : work.steps) {
       const auto [correction1, correction2] = Corrections(step);
@@ -136,6 +136,7 @@ class Adam final : public Optimizer {
     at::_foreach_div_(denominators, roots);
     at::_foreach_add_(denominators, kEps);
     at::_foreach_addcdiv_(work.parameters, work.exp_avgs, denominators, step_sizes);
+    ReleaseList(denominators);
   }
 
   void Fused(Work& work) {

@@ -35,6 +35,11 @@ inline std::vector<at::Tensor> Pick(const std::vector<at::Tensor>& tensors,
   return out;
 }
 
+// Python lets go of the elements of a list or tuple from the last one to the first.
+inline void ReleaseList(std::vector<at::Tensor>& tensors) {
+  while (!tensors.empty()) tensors.pop_back();
+}
+
 // A tensor of state of `parameter`: Optimizer state from birth, under the parameter's name.
 template <class Make>
 at::Tensor MakeState(const at::Tensor& parameter, const Make& make) {

@@ -88,9 +88,11 @@ class Sgd final : public Optimizer {
         }
         Store(indices, buffers);
       }
+      ReleaseList(gradients);
       gradients = std::move(buffers);
     }
     at::_foreach_add_(parameters, gradients, -lr_);
+    ReleaseList(gradients);
   }
 
   void Fused(const std::vector<size_t>& indices, std::vector<at::Tensor> parameters,

@@ -72,16 +72,26 @@ std::vector<at::Tensor> GradScaler::Gradients(const Optimizer& optimizer) const 
   return out;
 }
 
+void GradScaler::Unscale(const std::vector<at::Tensor>& gradients, at::Tensor inverse) {
+  at::Tensor found = Full(0, at::kFloat);
+  // PyTorch makes a copy of both for every device, the one that they are on included.
+  const auto replica = [](const at::Tensor& t) {
+    return t.to(t.options(), /*non_blocking=*/true, /*copy=*/true);
+  };
+  found_inf_ = replica(found);
+  at::Tensor its_inverse = replica(inverse);
+  at::_amp_foreach_non_finite_check_and_unscale_(gradients, found_inf_, its_inverse);
+  its_inverse.reset();
+  inverse.reset();
+}
+
 void GradScaler::Step(Optimizer& optimizer) {
   at::NoGradGuard no_grad;
   std::vector<at::Tensor> gradients = Gradients(optimizer);
   if (gradients.empty()) return;
   if (optimizer.TakesScaler()) {
     // Only looks for overflows; the optimizer's kernel unscales.
-    at::Tensor one = Full(1, at::kFloat);
-    found_inf_ = Full(0, at::kFloat);
-    at::_amp_foreach_non_finite_check_and_unscale_(gradients, found_inf_, one);
-    one.reset();
+    Unscale(gradients, Full(1, at::kFloat));
     optimizer.SetScaler({.grad_scale = scale_, .found_inf = found_inf_ + 0});
     optimizer.Step();
     optimizer.SetScaler({});
@@ -92,9 +102,7 @@ void GradScaler::Step(Optimizer& optimizer) {
   wide.reset();
   at::Tensor inverse = reciprocal.to(at::kFloat);
   reciprocal.reset();
-  found_inf_ = Full(0, at::kFloat);
-  at::_amp_foreach_non_finite_check_and_unscale_(gradients, found_inf_, inverse);
-  inverse.reset();
+  Unscale(gradients, std::move(inverse));
   gradients.clear();
   if (found_inf_.item<float>() == 0) optimizer.Step();
 }

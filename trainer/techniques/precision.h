@@ -51,6 +51,8 @@ class GradScaler {
  private:
   at::Tensor Full(double value, at::ScalarType dtype) const;
   std::vector<at::Tensor> Gradients(const Optimizer& optimizer) const;
+  // Looks for overflows (found_inf_) and multiplies by `inverse`.
+  void Unscale(const std::vector<at::Tensor>& gradients, at::Tensor inverse);
 
   c10::Device device_;
   at::Tensor scale_, growth_tracker_, found_inf_;

@@ -55,13 +55,21 @@ TEST(Requests, AFreeMustFreeTheCounterpart) {
       DiffRequests(Stream({"+8", "+8", "-8:0", "-8:1"}), Stream({"+8", "+8", "-8:1", "-8:0"}));
   EXPECT_FALSE(d.identical());
   EXPECT_EQ(d.equal, 3u);
+  EXPECT_EQ(d.equal_frees_unordered, 4u);
   ASSERT_FALSE(d.first_differences.empty());
   EXPECT_EQ(d.first_differences[0].index_a, 2u);
 }
 
 TEST(Requests, AFreeOfAnOlderOneIsNotAFreeOfOurs) {
   const RequestDiff d = DiffRequests(Stream({"+8", "-8:0"}), Stream({"+8", "-8"}));
+  EXPECT_EQ(d.equal_frees_unordered, d.equal);
   EXPECT_EQ(d.equal, 1u);
+}
+
+TEST(Requests, AFreeStaysBetweenItsAllocations) {
+  const RequestDiff d = DiffRequests(Stream({"+8", "+16", "-8:0"}), Stream({"+8", "-8:0", "+16"}));
+  EXPECT_EQ(d.equal, 2u);
+  EXPECT_EQ(d.equal_frees_unordered, 2u);
 }
 
 TEST(Requests, AnInsertionCostsOnlyItself) {

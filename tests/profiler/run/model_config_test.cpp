@@ -34,7 +34,11 @@ TEST(ModelConfig, FamilyDefaults) {
   EXPECT_TRUE(qwen->qkv_bias);
   EXPECT_FALSE(qwen->output_bias);
   EXPECT_EQ(qwen->head_dim, 16);
-  EXPECT_EQ(qwen->sliding_window, 0);
+  EXPECT_EQ(qwen->sliding_window, 4096);
+  auto without = ParseModelConfig(
+      Replace(kQwen, "\"vocab_size\"", "\"sliding_window\": null, \"vocab_size\""));
+  ASSERT_TRUE(without.ok());
+  EXPECT_EQ(without->sliding_window, 0);
   auto llama = ParseModelConfig(Replace(kQwen, "Qwen2ForCausalLM", "LlamaForCausalLM"));
   ASSERT_TRUE(llama.ok());
   EXPECT_FALSE(llama->qkv_bias);
@@ -104,7 +108,8 @@ TEST(ModelConfig, KeysOfOtherModelsAreRefused) {
         R"("partial_rotary_factor": 0.5)", R"("attn_logit_softcapping": 50.0)",
         R"("num_nextn_predict_layers": 1)",
         R"("layer_types": ["full_attention", "linear_attention"])",
-        R"("layer_types": ["sliding_attention"])", R"("use_sliding_window": true)"}) {
+        R"("layer_types": ["sliding_attention"], "sliding_window": null)",
+        R"("use_sliding_window": true)"}) {
     const std::string text(setting);
     EXPECT_THAT(Error(With(text)), HasSubstr(text.substr(1, text.find('"', 1) - 1)));
   }

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Plans each configuration of rows.json twice: with vramscope's own loop, and as a plain PyTorch program (train.py). Compares the
+requests of the last step, one by one, and the peaks.
+
+    python3 run.py --vramscope build/release/bin/vramscope --python VENV/bin/python [WORDS...]
+
+VENV: torch 2.11, transformers 4.51.3, peft. WORDS: only the rows that have all of them. Exit status 1: a row has fewer requests
+equal than --at-least (or could not be planned), or another peak; 77: the packages are not there."""
+import argparse
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DEVICE = "rtx-4090"
+TRANSFORMERS = "4.51.3"
+
+
+def call(command):
+    began = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900)
+    return done, time.monotonic() - began
+
+
+def settings_of(row):
+    given = dict(word.split("=", 1) for word in row["settings"])
+    return {"batch": "2", "seq": "512", "steps": "2", "device": DEVICE, **given}
+
+
+def has_packages(python):
+    """Without importing torch, which lacks NVIDIA's libraries here."""
+    code = ("import importlib.metadata as m, importlib.util as u; "
+            "assert u.find_spec('torch') and m.version('transformers') == %r" % TRANSFORMERS)
+    return call([python, "-c", code])[0].returncode == 0
+
+
+def config_of(arguments, row):
+    if "config" in row:
+        return row["config"]
+    presets = json.loads(call([arguments.vramscope, "presets", "--json"])[0].stdout)["presets"]
+    return next(preset["config"] for preset in presets if preset["name"] == row["model"])
+
+
+def plan_both(arguments, row, folder):
+    """Returns what went wrong, or None, and the seconds of each."""
+    settings = settings_of(row)
+    config = os.path.join(folder, "config.json")
+    with open(config, "w", encoding="utf-8") as file:
+        json.dump(config_of(arguments, row), file)
+    ours = [arguments.vramscope, "plan", "--model", config, "-o", "loop.trace", "--json"]
+    for key, value in settings.items():
+        ours += ["--set", key + "=" + value]
+    device = settings.pop("device")
+    environment = ["PYTORCH_CUDA_ALLOC_CONF=" + settings.pop("alloc_conf")] if "alloc_conf" in settings else []
+    theirs = [arguments.vramscope, "plan", "--device", device, "--steps", "0", "-o", "program.trace", "--", arguments.python,
+              os.path.join(HERE, "train.py"), "--model", config]
+    theirs += [key + "=" + value for key, value in settings.items()]
+    seconds = []
+    for command in (ours, environment + theirs):
+        done, took = call(["env", "-C", folder] + command)
+        seconds.append(took)
+        if done.returncode > 1:
+            return "%s: %s" % (" ".join(command[1:3]), (done.stderr or done.stdout)[-600:]), seconds
+    return None, seconds
+
+
+def causes(diff):
+    """The differences, grouped: [(times, what the loop has, what the program has)]."""
+    groups = collections.Counter()
+    for one in diff["first_differences"]:
+        groups[tuple(re.sub(r"\b(layers|h)\.\d+", r"\1.*", re.sub(r"#\d+", "#", one[side])) for side in "ab")] += 1
+    return [(times, *texts) for texts, times in groups.most_common()]
+
+
+def run(arguments, row):
+    name = " ".join([row["model"]] + row["settings"])
+    with tempfile.TemporaryDirectory() as folder:
+        wrong, seconds = plan_both(arguments, row, folder)
+        if wrong:
+            print("%-72s FAILED %s" % (name, wrong), flush=True)
+            return False
+        compared = call([arguments.vramscope, "diff", "--requests", "--top", "100000", "--json",
+                         os.path.join(folder, "loop.trace"), os.path.join(folder, "program.trace")])[0]
+        diff = json.loads(compared.stdout)
+        peaks = [json.loads(call([arguments.vramscope, "peak", "--json", os.path.join(folder, file)])[0].stdout)
+                 for file in ("loop.trace", "program.trace")]
+    # The casts of autocast go in the order of a hash, which no run has in common with another one.
+    equal, total = diff["requests"]["equal_frees_unordered"], diff["requests"]["total"]
+    (loop, loop_reserved), (program, program_reserved) = ((peak["allocated"], peak["peak_reserved"]) for peak in peaks)
+    print("%-72s %6d of %6d %7.3f %%  peak %14d %+d reserved %14d %+d  %.1f s %.1f s" % (
+        name, equal, total, 100 * equal / total, program, loop - program, program_reserved, loop_reserved - program_reserved,
+        *seconds), flush=True)
+    if arguments.causes:
+        for times, ours, theirs in causes(diff)[:arguments.causes]:
+            print("    %5d  %-60s | %s" % (times, ours, theirs), flush=True)
+    return equal >= arguments.at_least * total and loop == program
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--vramscope", required=True)
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--tested", action="store_true", help="only the rows that the tests run")
+    parser.add_argument("--causes", type=int, default=0, metavar="N", help="list the N most frequent differences of each row")
+    parser.add_argument("--at-least", type=float, default=1.0, metavar="SHARE")
+    parser.add_argument("words", nargs="*")
+    arguments = parser.parse_args()
+    with open(os.path.join(HERE, "rows.json"), encoding="utf-8") as file:
+        rows = json.load(file)["rows"]
+    chosen = [row for row in rows if set(arguments.words) <= {row["model"], *row["settings"]}
+              and (row.get("tested") or not arguments.tested)]
+    if not has_packages(arguments.python):
+        print("skipped: %s has no torch with transformers %s" % (arguments.python, TRANSFORMERS))
+        return 77
+    good = [run(arguments, row) for row in chosen]
+    print("%d of %d rows have the same peak and at least %g of their requests equal" % (sum(good), len(good), arguments.at_least))
+    return 0 if all(good) and good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

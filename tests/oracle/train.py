@@ -1,0 +1,104 @@
+"""What `vramscope plan --model config.json --set ...` plans with its own loop, as people write it: transformers, PEFT, torch.optim.
+
+    python train.py --model config.json batch=2 seq=512 precision=amp-bf16
+
+The settings are vramscope's; one that this program has no way to follow ends it."""
+import argparse
+import contextlib
+import json
+import re
+import sys
+
+import torch
+from torch import nn
+from transformers import AutoConfig, AutoModelForCausalLM
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+DEFAULTS = {"batch": "2", "seq": "512", "micro_batches": "1", "steps": "2", "precision": "fp32", "optimizer.name": "adamw",
+            "optimizer.impl": "foreach", "optimizer.lr": "1e-3", "optimizer.momentum": "0", "optimizer.weight_decay": "0",
+            "checkpointing.mode": "none", "attention": "eager", "lora.rank": "0", "lora.alpha": "16", "lora.dropout": "0",
+            "lora.targets": "q_proj,v_proj", "trainable": "all", "zero_grad": "none"}
+PRECISIONS = {"fp32": (torch.float32, None), "bf16": (torch.bfloat16, None), "fp16": (torch.float16, None),
+              "amp-bf16": (torch.float32, torch.bfloat16), "amp-fp16": (torch.float32, torch.float16)}
+
+
+def settings_of(words):
+    settings = dict(DEFAULTS)
+    for word in words:
+        key, _, value = word.partition("=")
+        if key not in settings:
+            sys.exit("train.py: there is no way here to follow %s" % word)
+        settings[key] = value
+    return settings
+
+
+def make_model(config, settings, weights):
+    attention = settings["attention"]
+    model = AutoModelForCausalLM.from_config(config, torch_dtype=weights,
+                                             attn_implementation="eager" if attention == "eager" else "sdpa")
+    if int(settings["lora.rank"]):
+        import peft
+        model = peft.get_peft_model(model, peft.LoraConfig(
+            task_type="CAUSAL_LM", r=int(settings["lora.rank"]), lora_alpha=float(settings["lora.alpha"]),
+            lora_dropout=float(settings["lora.dropout"]), target_modules=settings["lora.targets"].split(",")))
+    if settings["trainable"] != "all":
+        pattern = re.compile(settings["trainable"].replace(".", r"\.").replace("*", ".*"))
+        for name, parameter in model.named_parameters():
+            parameter.requires_grad_(bool(pattern.fullmatch(name)))
+    model.to("cuda")
+    if settings["checkpointing.mode"] == "layer":
+        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": True})
+        if not model.get_input_embeddings().weight.requires_grad:
+            model.enable_input_require_grads()
+    return model.train()
+
+
+def make_optimizer(parameters, settings):
+    rate, decay = float(settings["optimizer.lr"]), float(settings["optimizer.weight_decay"])
+    how = {"loop": {"foreach": False}, "foreach": {"foreach": True}, "fused": {"fused": True}}[settings["optimizer.impl"]]
+    if settings["optimizer.name"] == "sgd":
+        return torch.optim.SGD(parameters, lr=rate, momentum=float(settings["optimizer.momentum"]), weight_decay=decay, **how)
+    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[settings["optimizer.name"]]
+    return kind(parameters, lr=rate, weight_decay=decay, **how)
+
+
+def attention_of(name):
+    if name == "eager":
+        return contextlib.nullcontext()
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    return sdpa_kernel({"math": SDPBackend.MATH, "efficient": SDPBackend.EFFICIENT_ATTENTION, "flash": SDPBackend.FLASH_ATTENTION}[name])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", required=True, help="a config.json")
+    parser.add_argument("settings", nargs="*")
+    arguments = parser.parse_args()
+    settings = settings_of(arguments.settings)
+    with open(arguments.model, encoding="utf-8") as file:
+        described = json.load(file)
+    config = CONFIG_MAPPING[described["model_type"]].from_dict({**described, "use_cache": False})
+    weights, autocast = PRECISIONS[settings["precision"]]
+    model = make_model(config, settings, weights)
+    optimizer = make_optimizer([p for p in model.parameters() if p.requires_grad], settings)
+    scaler = torch.amp.GradScaler("cuda", enabled=settings["precision"] == "amp-fp16")
+    micro_batches = int(settings["micro_batches"])
+    rows = int(settings["batch"]) // micro_batches
+    with attention_of(settings["attention"]):
+        for step in range(int(settings["steps"])):
+            for _ in range(micro_batches):
+                ids = torch.randint(0, 64, (rows, int(settings["seq"])))
+                batch = {"input_ids": ids.to("cuda"), "labels": ids.clone().to("cuda")}
+                with torch.autocast("cuda", autocast or torch.bfloat16, enabled=autocast is not None):
+                    loss = model(**batch).loss
+                    if micro_batches > 1:
+                        loss = loss / micro_batches
+                scaler.scale(loss).backward()
+                del loss
+            scaler.step(optimizer)
+            scaler.update()
+            optimizer.zero_grad(set_to_none=settings["zero_grad"] == "none")
+
+
+if __name__ == "__main__":
+    main()
