@@ -103,6 +103,11 @@ std::string EndText(const program::Outcome& outcome) {
   return fmt::format("the program ended with status {}", outcome.exit_status);
 }
 
+std::string WhyOf(const About& failed) {
+  if (failed.world_size < 2) return failed.exception;
+  return fmt::format("rank {}: {}", failed.rank, failed.exception);
+}
+
 // Why there is nothing to show.
 absl::Status NothingSeen(const Program& seen, const program::Outcome& outcome, bool planned) {
   std::string end;
@@ -131,9 +136,9 @@ absl::Status NothingSeen(const Program& seen, const program::Outcome& outcome, b
                                      [](const About& process) { return process.begin_ns > 0; });
   if (used_cuda)
     return absl::InvalidArgumentError(end + "that was before any of its history was written");
-  if (!about.exception.empty())
+  if (const About* failed = program::FirstFailure(seen); failed != nullptr)
     return absl::InvalidArgumentError(
-        fmt::format("{}before it used CUDA: {}", end, about.exception));
+        fmt::format("{}before it used CUDA: {}", end, WhyOf(*failed)));
   return absl::InvalidArgumentError(
       end + "it imported torch and never used CUDA: nothing was allocated on the GPU");
 }
@@ -154,17 +159,18 @@ Json RankJson(const Shown& shown) {
       {"steps", shown.summary.steps.size()}};
 }
 
-Json ProgramJson(const program::Outcome& outcome, const About& about) {
+Json ProgramJson(const program::Outcome& outcome, const About& about, const About* failed) {
   return {{"exit_status", outcome.exit_status},
           {"signal", outcome.signal == 0 ? Json() : Json(outcome.signal)},
           {"ended", about.ended.empty() ? "killed" : about.ended},
-          {"exception", about.exception.empty() ? Json() : Json(about.exception)},
+          {"exception", failed == nullptr ? Json() : Json(WhyOf(*failed))},
           {"torch", about.torch},
           {"cuda", about.cuda},
           {"python", about.python}};
 }
 
-ExitCode Verdict(const program::Outcome& outcome, const About& about, bool out_of_memory) {
+ExitCode Verdict(const program::Outcome& outcome, const About& about, const About* failed,
+                 bool out_of_memory) {
   if (!outcome.write_error.empty()) {
     Note("error: the program's history could not be written whole: " + outcome.write_error);
     return kInternalFailure;
@@ -173,8 +179,8 @@ ExitCode Verdict(const program::Outcome& outcome, const About& about, bool out_o
     Note("cancelled");
     return kInterrupted;
   }
-  if (outcome.exit_status == 0 || about.ended == "enough") return kDone;
-  const std::string why = about.exception.empty() ? "" : ": " + about.exception;
+  if (outcome.exit_status == 0 || (about.ended == "enough" && failed == nullptr)) return kDone;
+  const std::string why = failed == nullptr ? "" : ": " + WhyOf(*failed);
   Note("error: " + EndText(outcome) + why);
   return out_of_memory ? kNo : kBadInput;
 }
@@ -196,12 +202,13 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
     return x.summary.peak.reserved < y.summary.peak.reserved;
   });
   const About& about = most.run->about;
+  const About* const failed = program::FirstFailure(seen);
   for (const std::string& warning : seen.warnings) Note("warning: " + warning);
   if (output.trace_path != "-") {
     ExitCode printed = kDone;
     if (output.json) {
       Json json = SummaryJson(*most.device, most.summary);
-      json["program"] = ProgramJson(outcome, about);
+      json["program"] = ProgramJson(outcome, about, failed);
       json["ranks"] = Json::array();
       for (const Shown& shown : all) json["ranks"].push_back(RankJson(shown));
       json["seconds"] = outcome.seconds;
@@ -227,7 +234,7 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
     }
     if (printed != kDone) return printed;
   }
-  return Verdict(outcome, about, most.summary.out_of_memory);
+  return Verdict(outcome, about, failed, most.summary.out_of_memory);
 }
 
 std::string Before(const ProgramOptions& options, const run::DeviceProfile& device, bool planned) {

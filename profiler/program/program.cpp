@@ -205,6 +205,8 @@ absl::StatusOr<About> ParseAbout(std::string_view text) {
   about.python = TextOf(object, "python");
   about.ended = TextOf(object, "ended");
   about.exception = TextOf(object, "exception");
+  about.ended_ns =
+      static_cast<int64_t>(std::min<uint64_t>(NumberOf(object, "ended_ns"), INT64_MAX));
   about.package = TextOf(object, "package");
   about.virtual_clock = TextOf(object, "clock") == "virtual";
   about.begin_ns =
@@ -273,6 +275,15 @@ absl::StatusOr<Program> ReadProgram(const std::string& folder, const ReadOptions
     program.runs.push_back(*std::move(run));
   }
   return program;
+}
+
+const About* FirstFailure(const Program& program) {
+  const About* first = nullptr;
+  for (const About& about : program.processes)
+    if ((about.ended == "enough" || !about.exception.empty()) &&
+        (first == nullptr || about.ended_ns < first->ended_ns))
+      first = &about;
+  return first == nullptr || first->exception.empty() ? nullptr : first;
 }
 
 std::shared_ptr<const trace::Trace> JoinRuns(Program& program) {

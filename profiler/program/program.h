@@ -35,6 +35,7 @@ struct About {
   uint32_t rank = 0, world_size = 1;
   std::string torch, cuda, hip, python;  // versions; `cuda` is "" in a build without it
   std::string ended;      // "end", "enough", "exception", "exit"; "": it was killed, or still runs
+  int64_t ended_ns = 0;   // wall clock; 0: not known
   std::string exception;  // "OutOfMemoryError: CUDA out of memory. ..."
   std::string package;    // folder of the hooks
   bool virtual_clock = false;
@@ -55,6 +56,10 @@ struct Program {
   std::vector<ProcessRun> runs;  // those with a history, by rank and process
   std::vector<std::string> warnings;
 };
+
+// The process that failed first, and by an exception: what it says is why others, and whoever
+// started them, fail after it. Null: none did, or the first ones had already seen enough steps.
+const About* FirstFailure(const Program& program);
 
 absl::StatusOr<Program> ReadProgram(const std::string& folder, const ReadOptions& options);
 

@@ -228,9 +228,27 @@ class Plan(unittest.TestCase):
                    "time.sleep(1000)\n")
         start = time.monotonic()
         result = self.plan(program, "--ranks", "2")
-        self.expect(result, BAD_INPUT, "status 1")
+        self.expect(result, BAD_INPUT, "status 1: rank 1: ValueError: rank 1")
         self.assertLess(time.monotonic() - start, 30)
         self.nothing_left(self.folder.name)
+
+    def test_the_first_failure_is_told(self):
+        """Of a launcher that fails because a process that it started has."""
+        child = "import torch\ntorch.allocate(1 << 20)\nraise ValueError(\'the cause\')"
+        program = "import subprocess, sys, torch\nsubprocess.run([sys.executable, '-c', %r], check=True)\n" % child
+        self.expect(self.plan(program), BAD_INPUT, "status 1: ValueError: the cause")
+
+    @unittest.skipUnless(os.access("/dev/shm", os.W_OK), "no /dev/shm")
+    def test_where_ranks_meet_is_gone(self):
+        program = ("import os, signal, torch\nrooms = os.environ['VRAMSCOPE_EMULATED_ROOMS']\nopen(rooms + '/left', 'w').close()\n"
+                   "print(rooms, flush=True)\ntorch.allocate(1 << 20)\n%s")
+        rooms = self.plan(program % "os.kill(os.getpid(), signal.SIGKILL)").stdout.strip()
+        self.assertTrue(rooms.startswith("/dev/shm/vramscope-"), rooms)
+        self.assertFalse(os.path.exists(rooms))
+        rooms = self.plan(program % "os.kill(os.getppid(), signal.SIGKILL)").stdout.strip()
+        self.assertTrue(os.path.exists(rooms))
+        self.expect(self.plan(program % ""), 0)  # removes what the one before had to leave
+        self.assertFalse(os.path.exists(rooms))
 
     def test_usage(self):
         for arguments in (["plan", "--"], ["plan", "--preset", "gpt2", "--", "python"], ["plan", "--steps", "3"],
@@ -247,6 +265,22 @@ class Plan(unittest.TestCase):
         self.expect(result, 0)
         self.assertFalse(os.path.exists(saved))
         self.assertTrue(any("scratch" in a["what"] for a in json.loads(result.stdout)["assumptions"]))
+
+    def test_what_it_saves_it_finds_again(self):
+        program = ("import glob, os, pathlib, shutil, torch\nos.chdir(%r)\ntorch.allocate(1 << 20)\nos.makedirs('run/part')\n"
+                   "open('run/best.pt', 'wb').write(b'mine')\ntorch.save(1, 'run/part/a.pt')\ntorch.save(1, f='run/best.pt')\n"
+                   "assert os.path.isfile('run/part/a.pt') and pathlib.Path('run/part/a.pt').stat().st_size == 5\n"
+                   "assert open('run/best.pt', 'rb').read() == b'saved' and glob.glob('run/part/*.pt') == ['run/part/a.pt']\n"
+                   "os.rename('run/part', 'run/whole')\nassert os.listdir('run/whole') == ['a.pt'] and not os.path.exists('run/part/a.pt')\n"
+                   "assert torch.load(f='run/whole/a.pt') == b'saved'\nshutil.copy('run/whole/a.pt', 'run/b.pt')\n"
+                   "os.replace('run/whole/a.pt', 'run/whole/c.pt')\nos.remove('run/whole/c.pt')\nassert os.listdir('run/whole') == []\n"
+                   "torch.save(1, 'run/whole/d.pt')\nshutil.rmtree('run/whole')\nassert not os.path.exists('run/whole/d.pt')\n"
+                   "if os.fork() == 0:\n    assert torch.load('run/best.pt') == b'saved'\n    os._exit(0)\nassert os.wait()[1] == 0\n")
+        self.expect(self.plan(program % self.folder.name), 0)
+        run = os.path.join(self.folder.name, "run")
+        self.assertEqual(sorted(os.listdir(run)), ["b.pt", "best.pt"])
+        with open(os.path.join(run, "best.pt"), "rb") as file:
+            self.assertEqual(file.read(), b"mine")
 
     def test_the_users_own_sitecustomize_runs(self):
         own = os.path.join(self.folder.name, "own")

@@ -53,7 +53,7 @@ class Hooks:
         self.steps += 1
         if 0 < self.process.settings.steps <= self.steps:
             self.stepped = True  # should the program go on, it ends at the next call
-            self.process.about["ended"] = "enough"
+            self.process.ends("enough")
             raise Enough()
 
     # --- modules ---

@@ -7,6 +7,7 @@ import functools
 import json
 import os
 import sys
+import time
 
 
 class Enough(SystemExit):
@@ -39,6 +40,7 @@ class Process:
         self.settings = settings
         self.pid = os.getpid()
         self.recorder = None
+        self.loaded = lambda value: None  # called with what a checkpoint brought
         self.assumptions = {}  # (what, where): bytes
         self.about = {
             "pid": self.pid,
@@ -51,6 +53,7 @@ class Process:
             "rank": int(os.environ.get("RANK", "0") or 0),
             "world_size": int(os.environ.get("WORLD_SIZE", "1") or 1),
             "ended": "",  # how: "" (it runs, or was killed), "end", "enough", "exception", "exit"
+            "ended_ns": 0,
             "exception": "",
         }
         self.write()
@@ -79,12 +82,15 @@ class Process:
         except OSError as error:
             complain(error)
 
+    def ends(self, how):
+        self.about.update(ended=how, ended_ns=time.time_ns())
+
     def end(self, how):
         """Writes what there is; the first `how` that says something counts."""
         if not self.mine():
             return
         if not self.about["ended"] or self.about["ended"] == "end":
-            self.about["ended"] = how
+            self.ends(how)
         if self.recorder is not None:
             self.recorder.finish()
         self.write()
@@ -126,7 +132,7 @@ def _watch_the_end(process):
 
     def on_exception(kind, value, traceback):
         if process.mine():
-            process.about["ended"] = "exception"
+            process.ends("exception")
             process.about["exception"] = "%s: %s" % (kind.__name__, str(value)[:2000])
         excepthook(kind, value, traceback)
 

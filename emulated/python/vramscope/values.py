@@ -32,6 +32,8 @@ class Values:
         self.answer.argtypes, self.answer.restype = [ctypes.c_int64], None
         self.known = library.vramscope_emulated_is_known
         self.known.argtypes, self.known.restype = [ctypes.c_uint64, ctypes.c_uint64], ctypes.c_int
+        self.stay = library.vramscope_emulated_keep
+        self.stay.argtypes, self.stay.restype = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int], None
         compiler = getattr(self.torch, "compiler", None)
         self.asked = True  # by the program, and not by this package
         self.compiling = getattr(compiler, "is_compiling", None) or (lambda: False)
@@ -129,6 +131,54 @@ class Values:
         said = getattr(tensor, "__dict__", {})
         truth = said.get("_vramscope_truth")
         return truth if truth is not None and said["_vramscope_said"] == tensor._version else None
+
+    # --- counters on the card: an optimizer that was loaded onto it counts its steps there, and divides by what they give ---
+
+    def number(self, tensor):
+        """The one number that a tensor on the card holds, as one on the processor; None: not known, or no such tensor."""
+        torch = self.torch
+        if self.compiling() or type(tensor) is not torch.Tensor or not tensor.is_cuda or tensor.numel() != 1:
+            return None
+        size = tensor.element_size()
+        if torch.cuda.is_current_stream_capturing() or not self.readable(tensor, size):
+            return None
+        return torch.frombuffer(bytearray(ctypes.string_at(tensor.data_ptr(), size)), dtype=tensor.dtype).reshape(tensor.shape)
+
+    def put(self, tensor, number):
+        """That number is there now, whatever kernels do."""
+        size = tensor.element_size()
+        self.stay(tensor.data_ptr(), size, 1)
+        ctypes.memmove(tensor.data_ptr(), number.data_ptr(), size)
+
+    def loaded(self, value, depth=0):
+        """What a checkpoint brought onto the card."""
+        if isinstance(value, self.torch.Tensor):
+            number = self.number(value)
+            if number is not None:
+                self.put(value, number)
+        elif depth < 8 and isinstance(value, dict):
+            for part in value.values():
+                self.loaded(part, depth + 1)
+        elif depth < 8 and isinstance(value, (list, tuple)):
+            for part in value:
+                self.loaded(part, depth + 1)
+
+    def counted(self, function):
+        """Of add_ and +=, and of their kind for lists."""
+        @functools.wraps(function)
+        def wrapper(tensors, other, *args, **kwargs):
+            known = []
+            if type(other) in (int, float) and not args and not kwargs:
+                for tensor in tensors if isinstance(tensors, (list, tuple)) else (tensors,):
+                    number = self.number(tensor)
+                    if number is not None:
+                        known.append((tensor, number))
+            result = function(tensors, other, *args, **kwargs)
+            for tensor, number in known:
+                self.put(tensor, number + other)
+            return result
+
+        return wrapper
 
     def combined(self, function, truth_of):
         """and, or, not of truths: what of each part is taken for decides."""
@@ -294,6 +344,10 @@ def install(process):
             for owner in (tensor,) if name.startswith("__") else (tensor, torch):
                 if hasattr(owner, name):
                     setattr(owner, name, values.combined(getattr(owner, name), truth_of))
+    tensor.add_, tensor.__iadd__ = values.counted(tensor.add_), values.counted(tensor.__iadd__)
+    if hasattr(torch, "_foreach_add_"):
+        torch._foreach_add_ = values.counted(torch._foreach_add_)
+    process.loaded = values.loaded
     tensor.to = values.copied(tensor.to)
     tensor.cuda = values.copied(tensor.cuda)
     tensor.__contains__ = values.contains(tensor.__contains__)

@@ -1,10 +1,61 @@
-"""What a planned program saves goes to a scratch folder: zeros are no checkpoint. The same program finds it again there."""
+"""What a planned program saves goes to a scratch folder: zeros are no checkpoint. The same program, and other ranks of it, find it again
+under the name that they gave it: they may ask whether it is there, load it, rename it and remove it.
+
+A file lies in the scratch folder under its whole path, so that renaming a folder of checkpoints is renaming a folder there, too."""
+import builtins
 import functools
+import io
 import os
+import pickle
+import shutil
+import stat
 
 from vramscope import imports
 
-LARGE = 1 << 28  # bytes of tensors beyond which only an empty file is written
+LARGE = 1 << 28  # bytes of tensors beyond which their shapes are written alone
+SMALL = 1 << 10  # bytes of a tensor whose values are written there, too
+DESCRIBED = b"vramscope: shapes alone\n"
+
+_location = None  # map_location of the load that is going on
+
+
+def _made(torch, parameter, shape, stride, dtype, device, requires_grad, data):
+    where = _location
+    if isinstance(where, dict):
+        where = where.get(device, device)
+    elif callable(where):
+        where = "cpu"
+    if data is None:
+        tensor = torch.empty_strided(shape, stride, dtype=dtype, device=where or device)
+    else:
+        tensor = torch.frombuffer(bytearray(data), dtype=dtype).reshape(shape).to(where or device)
+    if parameter:
+        return torch.nn.Parameter(tensor, requires_grad)
+    return tensor.requires_grad_(requires_grad) if requires_grad else tensor
+
+
+class _Torch:
+    """Stands for the module, which cannot be pickled."""
+
+    def __reduce__(self):
+        return __import__, ("torch",)
+
+
+class _Describe(pickle.Pickler):
+    def __init__(self, file, torch):
+        super().__init__(file, protocol=4)
+        self.torch = torch
+
+    def reducer_override(self, value):
+        torch = self.torch
+        if not isinstance(value, torch.Tensor):
+            return NotImplemented
+        value = getattr(value, "_local_tensor", value)
+        data = None
+        if 0 < value.numel() * value.element_size() <= SMALL and value.layout is torch.strided:
+            data = bytes(value.detach().cpu().contiguous().clone().untyped_storage())
+        return _made, (_Torch(), isinstance(value, torch.nn.Parameter), tuple(value.shape), value.stride(), value.dtype, str(value.device),
+                       value.requires_grad, data)
 
 
 def _bytes_of(value, torch, depth=0):
@@ -21,43 +72,193 @@ class Scratch:
     def __init__(self, process):
         self.process = process
         self.folder = process.settings.scratch
-        self.places = {}
+        self.lstat, self.rename = os.lstat, os.rename  # as they were
 
     def place(self, path):
-        """Where the file lies that the program calls so."""
-        whole = os.path.abspath(os.fspath(path))
-        if whole not in self.places:
-            os.makedirs(self.folder, exist_ok=True)
-            self.places[whole] = os.path.join(self.folder, "%d-%d-%s" % (self.process.pid, len(self.places), os.path.basename(whole)[-80:]))
-        return self.places[whole]
+        """Where the file lies, if it is saved, that the program calls so."""
+        return self.folder + os.path.abspath(os.fsdecode(path))
 
     def find(self, path):
-        try:
-            return self.places.get(os.path.abspath(os.fspath(path)), path)
-        except TypeError:
-            return path
+        """`path` itself, or where it lies; and whether it was saved."""
+        if not isinstance(path, (str, bytes, os.PathLike)):
+            return path, False
+        place = self.place(path)
+        return (place, True) if self.mode(place) else (path, False)
 
-    def save(self, function, what, first_is_path=False):
+    def mode(self, path):
+        """What is there; 0: nothing."""
+        try:
+            return self.lstat(path).st_mode
+        except (OSError, ValueError):
+            return 0
+
+    # --- what saves and loads ---
+
+    def save(self, function, what, names):
+        """Of a function whose first two parameters have these names: a value and a path."""
         @functools.wraps(function)
-        def wrapper(value, path, *args, **kwargs):
-            if not isinstance(path, (str, os.PathLike)):
-                return function(value, path, *args, **kwargs)
+        def wrapper(*args, **kwargs):
+            args = list(args) + [kwargs.pop(name) for name in names[len(args):] if name in kwargs]
+            if len(args) < 2 or not isinstance(args[1], (str, os.PathLike)):
+                return function(*args, **kwargs)
+            value, path = args[:2]
             place = self.place(path)
+            os.makedirs(os.path.dirname(place), exist_ok=True)
             size = _bytes_of(value, self.process.torch)
             self.process.assume("%s writes to a scratch folder that is removed" % what, str(path), size)
-            if size > LARGE:
-                open(place, "wb").close()
-                return None
-            return function(value, place, *args, **kwargs)
+            if size <= LARGE:
+                return function(value, place, *args[2:], **kwargs)
+            with open(place, "wb") as file:
+                file.write(DESCRIBED)
+                try:
+                    _Describe(file, self.process.torch).dump(value)
+                except (pickle.PicklingError, TypeError, AttributeError):
+                    pass  # it is there, and cannot be loaded
+            return None
 
         return wrapper
 
-    def load(self, function):
+    def load(self, function, name_of_path, where):
+        """`where` names the parameter that says where tensors go."""
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            path, args = (args[0], args[1:]) if args else (kwargs.pop(name_of_path), args)
+            place, saved = self.find(path)
+            name = getattr(path, "name", "")
+            if isinstance(name, str) and name.startswith(self.folder):  # a file that was opened
+                place, saved = name, True
+            value = self.described(place, args[0] if args else kwargs.get(where)) if saved else None
+            if value is None:
+                value = function(place if saved and not hasattr(path, "read") else path, *args, **kwargs)
+            self.process.loaded(value)
+            return value
+
+        return wrapper
+
+    def described(self, place, location):
+        """What was saved as shapes alone; None: it was not."""
+        global _location
+        with open(place, "rb") as file:
+            if file.read(len(DESCRIBED)) != DESCRIBED:
+                return None
+            before, _location = _location, location
+            try:
+                return pickle.load(file)
+            finally:
+                _location = before
+
+    # --- the file system, where something was saved ---
+
+    def looked_at(self, function):
+        """Of os.stat and os.lstat."""
         @functools.wraps(function)
         def wrapper(path, *args, **kwargs):
-            return function(self.find(path), *args, **kwargs)
+            try:
+                return function(path, *args, **kwargs)
+            except FileNotFoundError:
+                place, saved = self.find(path)
+                if not saved or kwargs.get("dir_fd") is not None:
+                    raise
+                return function(place, *args, **kwargs)
 
         return wrapper
+
+    def removed(self, function):
+        """Of os.remove, and of shutil.rmtree, whose folder may be there besides."""
+        @functools.wraps(function)
+        def wrapper(path, *args, **kwargs):
+            place, saved = self.find(path)
+            if not saved or kwargs.get("dir_fd") is not None:
+                return function(path, *args, **kwargs)
+            folder = stat.S_ISDIR(self.mode(place))
+            function(place)
+            if folder and self.mode(path):
+                return function(path, *args, **kwargs)
+            return None
+
+        return wrapper
+
+    def renamed(self, function):
+        @functools.wraps(function)
+        def wrapper(source, target, *args, **kwargs):
+            place, saved = self.find(source)
+            if saved:
+                to = self.place(target)
+                os.makedirs(os.path.dirname(to), exist_ok=True)
+                self.rename(place, to)
+                if not self.mode(source):
+                    return None
+            return function(source, target, *args, **kwargs)
+
+        return wrapper
+
+    def listed(self, function):
+        @functools.wraps(function)
+        def wrapper(path="."):
+            names = function(path)
+            place, saved = self.find(path)
+            return names + [name for name in function(place) if name not in names] if saved else names
+
+        return wrapper
+
+    def scanned(self, function):
+        @functools.wraps(function)
+        def wrapper(path="."):
+            entries = function(path)
+            place, saved = self.find(path)
+            if not saved:
+                return entries
+            return _Entries(entries, function(place), os.fsdecode(path))
+
+        return wrapper
+
+    def opened(self, function):
+        @functools.wraps(function)
+        def wrapper(file, mode="r", *args, **kwargs):
+            if isinstance(mode, str) and not set(mode) & set("wax+"):
+                file = self.find(file)[0]
+            return function(file, mode, *args, **kwargs)
+
+        return wrapper
+
+
+class _Entry:
+    """What os.scandir tells of a file that was saved, under the program's name of it."""
+
+    def __init__(self, entry, folder):
+        self.entry = entry
+        self.name = entry.name
+        self.path = os.path.join(folder, entry.name)
+
+    def __fspath__(self):
+        return self.path
+
+    def __getattr__(self, name):
+        return getattr(self.entry, name)
+
+
+class _Entries:
+    def __init__(self, entries, saved, folder):
+        with entries, saved:
+            self.all = list(entries)
+            names = {entry.name for entry in self.all}
+            self.all += [_Entry(entry, folder) for entry in saved if entry.name not in names]
+        self.rest = iter(self.all)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return next(self.rest)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *args):
+        pass
+
+    def close(self):
+        pass
 
 
 def install(process):
@@ -65,11 +266,21 @@ def install(process):
         return
     torch = process.torch
     scratch = Scratch(process)
-    torch.save = scratch.save(torch.save, "torch.save")
-    torch.load = scratch.load(torch.load)
+    torch.save = scratch.save(torch.save, "torch.save", ("obj", "f"))
+    torch.load = scratch.load(torch.load, "f", "map_location")
 
     def safetensors(module):
-        module.save_file = scratch.save(module.save_file, "safetensors")
-        module.load_file = scratch.load(module.load_file)
+        module.save_file = scratch.save(module.save_file, "safetensors", ("tensors", "filename"))
+        module.load_file = scratch.load(module.load_file, "filename", "device")
 
     imports.after("safetensors.torch", safetensors)
+    for module, names, wrap in ((os, ("stat", "lstat"), scratch.looked_at), (os, ("remove", "unlink"), scratch.removed),
+                                (shutil, ("rmtree",), scratch.removed), (os, ("rename", "replace"), scratch.renamed),
+                                (os, ("listdir",), scratch.listed), (os, ("scandir",), scratch.scanned), (builtins, ("open",), scratch.opened)):
+        for name in names:
+            before = getattr(module, name)
+            setattr(module, name, wrap(before))
+            for able in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
+                if before in able:
+                    able.add(getattr(module, name))
+    io.open = builtins.open

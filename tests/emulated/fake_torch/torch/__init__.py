@@ -15,7 +15,7 @@ class Tensor:
         return self
 
     item = tolist = __bool__ = isnan = isinf = any = all = nonzero = argwhere = masked_select = normal_ = uniform_ = _itself
-    to = cuda = eq = ne = lt = le = gt = ge = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __contains__ = _itself
+    add_ = __iadd__ = to = cuda = eq = ne = lt = le = gt = ge = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __contains__ = _itself
     __hash__ = object.__hash__
 
     def __getitem__(self, index):
