@@ -190,6 +190,12 @@ class Programs(Program):
         answer = self.runs("vision.py", "--batch", "4")
         self.assertTrue(any("torch.save" in a["what"] for a in answer["assumptions"]))
 
+    @unittest.skipUnless(TORCH and has("transformers"), "no transformers")
+    def test_experts_are_chosen_evenly(self):
+        answer = self.runs("mixture.py", "--layers", "1")
+        self.assertIn("rows of each expert: [256] of 8 experts", self.stderr)
+        self.assertTrue(any("evenly" in a["what"] and "modeling_mixtral.py:" in a["where"] for a in answer["assumptions"]))
+
     def test_two_ranks(self):
         answer = self.runs("distributed.py", options=("--ranks", "2"))
         self.assertEqual([r["rank"] for r in answer["ranks"]], [0, 1])

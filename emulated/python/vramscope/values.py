@@ -8,6 +8,8 @@ import operator
 import os
 import sys
 
+from vramscope import routing
+
 SMALL = 1 << 20  # bytes of a tensor that is computed with here
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
@@ -35,6 +37,7 @@ class Values:
         self.stay = library.vramscope_emulated_keep
         self.stay.argtypes, self.stay.restype = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int], None
         compiler = getattr(self.torch, "compiler", None)
+        self.routing = routing.Routing(self)
         self.asked = True  # by the program, and not by this package
         self.compiling = getattr(compiler, "is_compiling", None) or (lambda: False)
 
@@ -145,8 +148,8 @@ class Values:
         return torch.frombuffer(bytearray(ctypes.string_at(tensor.data_ptr(), size)), dtype=tensor.dtype).reshape(tensor.shape)
 
     def put(self, tensor, number):
-        """That number is there now, whatever kernels do."""
-        size = tensor.element_size()
+        """That is there now, whatever kernels do."""
+        size = tensor.numel() * tensor.element_size()
         self.stay(tensor.data_ptr(), size, 1)
         ctypes.memmove(tensor.data_ptr(), number.data_ptr(), size)
 
@@ -284,15 +287,47 @@ class Values:
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             mask = None if self.compiling() else mask_of(args, kwargs)
-            if mask is not None and self.unknown(mask):
+            if mask is None or not self.unknown(mask):
+                return function(*args, **kwargs)
+            count = self.routing.share(mask)
+            if count is None:
+                count = mask.numel()
                 self.process.assume("a computed mask is taken to be true everywhere", place())
-                self.answer(mask.numel())
-            return function(*args, **kwargs)
+            else:
+                self.assume_even()
+            self.answer(count)
+            result = function(*args, **kwargs)
+            self.places(result, mask, count)
+            return result
 
         return wrapper
 
+    def assume_even(self):
+        self.process.assume("tokens are taken to be routed to experts evenly", place())
 
-_OF_TORCH = ("isnan", "isinf", "any", "all", "nonzero", "argwhere", "masked_select", "eq", "ne", "lt", "le", "gt", "ge", "where")
+    def places(self, result, mask, count):
+        """Of nonzero() and its like: where the mask is taken to be true, spread over it evenly."""
+        torch = self.torch
+        parts = result if isinstance(result, tuple) else (result,)
+        if (count * 8 * mask.dim() > SMALL or not parts or
+                not all(type(part) is torch.Tensor and part.dtype is torch.int64 and part.is_cuda for part in parts)):
+            return
+        flat = torch.arange(count) * (mask.numel() // count)
+        places = []
+        for size in reversed(mask.shape):
+            places.insert(0, flat % size)
+            flat = flat // size
+        if isinstance(result, tuple) and len(parts) == len(places):
+            for part, place in zip(parts, places):
+                if part.shape == place.shape and part.is_contiguous():
+                    self.put(part, place)
+        elif result.shape == (count, len(places)) and result.t().is_contiguous():
+            self.put(result, torch.stack(places))
+
+
+_OF_TORCH = ("isnan", "isinf", "any", "all", "nonzero", "argwhere", "masked_select", "eq", "ne", "lt", "le", "gt", "ge", "where",
+             "logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bincount",
+             "histc", "_foreach_add_")
 
 
 def _first(args, kwargs):
@@ -320,7 +355,8 @@ def install(process):
     def condition(args, kwargs):
         return args[0] if len(args) == 1 and not kwargs else None
 
-    builtins = {name: getattr(torch, name) for name in _OF_TORCH}
+    builtins = {name: getattr(torch, name) for name in _OF_TORCH if hasattr(torch, name)}
+    values.routing.install()
     tensor = torch.Tensor
     tensor.item = values.truth(tensor.item)
     tensor.tolist = values.listed(tensor.tolist)

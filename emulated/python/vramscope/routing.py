@@ -1,0 +1,70 @@
+"""Mixtures of experts: which token goes to which expert the router computes, so it is not known. Evenly, then: where a program makes
+a mask of the experts that were chosen (one_hot), each of n experts has an n-th of the places; where it counts them, as many."""
+import functools
+
+
+class Routing:
+    def __init__(self, values):
+        self.values = values
+        self.torch = values.torch
+        self.seen = False
+
+    def share(self, mask):
+        """How many places of a mask that one expert's part is are true; None: it is no such mask."""
+        experts = getattr(mask, "_vramscope_experts", None) if self.seen else None
+        return max(1, (mask.numel() + experts // 2) // experts) if experts else None
+
+    def chosen(self, function):
+        """Of one_hot."""
+        @functools.wraps(function)
+        def wrapper(tensor, num_classes=-1):
+            result = function(tensor, num_classes)
+            if num_classes > 1 and self.values.unknown(tensor):
+                result._vramscope_experts = num_classes
+                self.seen = True
+            return result
+
+        return wrapper
+
+    def same(self, function):
+        """Of what gives a part or another view of a mask."""
+        @functools.wraps(function)
+        def wrapper(tensor, *args, **kwargs):
+            result = function(tensor, *args, **kwargs)
+            if self.seen:
+                experts = getattr(tensor, "_vramscope_experts", None)
+                if experts and type(result) is self.torch.Tensor:
+                    result._vramscope_experts = experts
+            return result
+
+        return wrapper
+
+    def counted(self, function, bins_of):
+        """Of bincount and histc."""
+        @functools.wraps(function)
+        def wrapper(tensor, *args, **kwargs):
+            result = function(tensor, *args, **kwargs)
+            values, torch = self.values, self.torch
+            bins = bins_of(args, kwargs)
+            if (type(bins) is int and bins > 1 and values.unknown(tensor) and type(result) is torch.Tensor and
+                    result.shape == (bins,) and result.is_contiguous()):
+                each = torch.full((bins,), tensor.numel() // bins, dtype=result.dtype)
+                each[: tensor.numel() % bins] += 1
+                values.put(result, each)
+                values.assume_even()
+            return result
+
+        return wrapper
+
+    def install(self):
+        torch, tensor = self.torch, self.torch.Tensor
+        one_hot = torch.nn.functional.one_hot
+        torch.nn.functional.one_hot = self.chosen(one_hot)
+        known = torch.jit._builtins._find_builtin(one_hot)
+        if known:
+            torch.jit._builtins._register_builtin(torch.nn.functional.one_hot, known)
+        for name in ("permute", "transpose", "squeeze", "to", "bool", "__getitem__"):
+            setattr(tensor, name, self.same(getattr(tensor, name)))
+        for owner in (torch, tensor):
+            owner.bincount = self.counted(owner.bincount, lambda args, kwargs: kwargs.get("minlength", args[1] if len(args) > 1 else 0))
+            owner.histc = self.counted(owner.histc, lambda args, kwargs: kwargs.get("bins", args[0] if args else 100))
