@@ -90,7 +90,7 @@ def _load_empty(process, load, model_class, config, folder, dtype, kwargs):
     with tempfile.TemporaryDirectory(dir=process.settings.scratch) as empty:
         with torch.device("meta"):
             model = model_class._from_config(config, torch_dtype=dtype or torch.float32)
-        _write_sparse(torch, os.path.join(empty, "model.safetensors"), model)
+        _write_sparse(torch, empty, model)
         del model
         config.save_pretrained(empty)
         model = load(empty, **kwargs)
@@ -103,19 +103,29 @@ _SAFETENSORS = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16"
                 "int16": "I16", "int8": "I8", "uint8": "U8", "bool": "BOOL"}
 
 
-def _write_sparse(torch, path, model):
-    header, size, seen = {"__metadata__": {"format": "pt"}}, 0, set()
+SHARD = 1 << 31  # bytes: a loader maps a file as a whole
+
+
+def _write_sparse(torch, folder, model):
+    shards, size, seen = [{}], 0, set()
     shared = {id(parameter): name for name, parameter in reversed(list(model.named_parameters(remove_duplicate=False)))}
     for name, tensor in model.state_dict(keep_vars=True).items():
         if shared.get(id(tensor), name) in seen:
             continue  # tied: saved once
         seen.add(name)
+        if size > SHARD:
+            shards.append({})
+            size = 0
         end = size + tensor.numel() * tensor.element_size()
-        header[name] = {"dtype": _SAFETENSORS[str(tensor.dtype).removeprefix("torch.")], "shape": list(tensor.shape),
-                        "data_offsets": [size, end]}
+        shards[-1][name] = {"dtype": _SAFETENSORS[str(tensor.dtype).removeprefix("torch.")], "shape": list(tensor.shape),
+                            "data_offsets": [size, end]}
         size = end
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text)
-        file.truncate(8 + len(text) + size)
+    files = ["model-%05d-of-%05d.safetensors" % (number, len(shards)) for number in range(1, len(shards) + 1)]
+    for file_name, shard in zip(files, shards):
+        text = json.dumps({"__metadata__": {"format": "pt"}, **shard}).encode()
+        text += b" " * (-len(text) % 8)
+        with open(os.path.join(folder, file_name), "wb") as file:
+            file.write(struct.pack("<Q", len(text)) + text)
+            file.truncate(8 + len(text) + max(part["data_offsets"][1] for part in shard.values()))
+    with open(os.path.join(folder, "model.safetensors.index.json"), "w") as file:
+        json.dump({"metadata": {}, "weight_map": {name: file_name for file_name, shard in zip(files, shards) for name in shard}}, file)
