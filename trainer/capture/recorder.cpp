@@ -218,7 +218,7 @@ Phase Recorder::phase() const { return impl_->phase.load(std::memory_order_relax
 void Recorder::BeginModule(std::string_view name) {
   std::lock_guard lock(impl_->mutex);
   ThreadState& thread = impl_->Thread();
-  const StringId path = impl_->ModulePath(impl_->Module(thread), name);
+  const StringId path = impl_->ModulePath(impl_->ModuleAround(thread), name);
   thread.modules.push_back(path);
   Event& event = impl_->Push(EventKind::kModuleBegin);
   event.name = path;

@@ -113,6 +113,8 @@ class Recorder {
   void OnWork(int move, int64_t duration_ns);
   // The allocation that is live at `key`; ~0: none.
   uint64_t IdOf(uint64_t key) const;
+  // The number of a name here, for events that another recorder numbered.
+  trace::StringId Intern(std::string_view text);
   // What an event of a tape said, now of this allocation; `like` gives name, module, category and
   // thread. Played in the tape's order, frees as one call for both of their events.
   void PlayAlloc(const trace::Event& like, uint64_t key, uint64_t bytes_rounded, trace::Pool pool);

@@ -226,6 +226,17 @@ struct Recorder::Impl {
     return thread.modules.size() > op.modules ? open : op.module;
   }
 
+  // What the path of a module that opens now goes on from. A node that runs a part of forward again
+  // says the whole path.
+  StringId ModuleAround(const ThreadState& thread) const {
+    for (size_t i = thread.ops.size(); i-- > 0;) {
+      if (!thread.ops[i].backward) continue;
+      if (thread.modules.size() <= thread.ops[i].modules) return {};
+      break;
+    }
+    return Module(thread);
+  }
+
   StringId OpName(const ThreadState& thread) const {
     for (size_t i = thread.ops.size(); i-- > 0;) {
       if (!thread.ops[i].storage_only || i == 0) return thread.ops[i].name;

@@ -45,6 +45,11 @@ void Recorder::OnWork(int move, int64_t duration_ns) {
   }
 }
 
+StringId Recorder::Intern(std::string_view text) {
+  std::lock_guard lock(impl_->mutex);
+  return text.empty() ? StringId{} : impl_->InternByText(text);
+}
+
 uint64_t Recorder::IdOf(uint64_t key) const {
   std::lock_guard lock(impl_->mutex);
   const Live* allocation = impl_->live.Find(key);

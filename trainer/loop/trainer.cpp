@@ -170,9 +170,11 @@ struct Trainer::Impl {
                   .trainable_count = totals.trainable,
                   .parameter_bytes = totals.bytes,
                   .layers = static_cast<uint32_t>(model->layers())};
-    // What owns the CUDA dispatch key has to be there before LibTorch asks for CUDA for the first
-    // time, which a run on the CPU does too. It does not disturb that.
-    if (config.backend == run::Backend::kCpu) BackendOf(run::Backend::kPlan);
+    // What owns the CUDA dispatch key has to be there before LibTorch counts devices, which a run
+    // on the CPU makes it do. It does not disturb that; what it lacks, a plan will say.
+    if (config.backend == run::Backend::kCpu) {
+      BackendOf(run::Backend::kPlan).Prepare().IgnoreError();
+    }
     Backend& backend = BackendOf(config.backend);
     info.measured = backend.measured();
     info.start_unix_ns = info.measured ? UnixNanoseconds() : 0;
@@ -186,14 +188,21 @@ struct Trainer::Impl {
     const absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(config.alloc_conf);
     if (!conf.ok()) return conf.status();
     Backend& backend = BackendOf(config.backend);
+    std::unique_ptr<Rehearsal> rehearsal;
+    absl::Status status = Guard([&] {
+      CancelScope cancel(hooks.cancel);
+      rehearsal = Rehearse(config, *model, backend, device, hooks);
+      return absl::OkStatus();
+    });
+    if (!status.ok()) return status;
     Recorder recorder(sink, backend.clock());
-    absl::Status status = backend.Start(device, *conf, recorder);
+    status = backend.Start(device, *conf, recorder);
     if (!status.ok()) return status;
     {
       Taps taps;
       status = Guard([&] {
         CancelScope cancel(hooks.cancel);
-        RunTraining(config, *model, backend, recorder, hooks);
+        RunTraining(config, *model, backend, recorder, hooks, std::move(rehearsal));
         return absl::OkStatus();
       });
       model.reset();

@@ -1,18 +1,22 @@
 #include "trainer/loop/training_loop.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <torch/torch.h>
 
 #include <algorithm>
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <unordered_map>
+#include <utility>
 
 #include "profiler/run/check_run.h"
 #include "trainer/capture/cancel.h"
 #include "trainer/capture/scopes.h"
 #include "trainer/capture/taps.h"
 #include "trainer/loop/data.h"
+#include "trainer/models/causal_loss.h"
 #include "trainer/optimizers/optimizer.h"
 #include "trainer/techniques/checkpointing.h"
 #include "trainer/techniques/precision.h"
@@ -109,11 +113,12 @@ class RunLength {
 class Loop {
  public:
   Loop(const run::RunConfig& config, LanguageModel& model, Backend& backend, Recorder& recorder,
-       const RunHooks& hooks)
+       const RunHooks& hooks, std::unique_ptr<Rehearsal> rehearsal = nullptr)
       : config_(config),
         model_(model),
         device_(backend.device()),
         measured_(backend.measured()),
+        backend_(backend),
         recorder_(recorder),
         precision_(PlanPrecision(config.precision)),
         script_(model.script()),
@@ -129,10 +134,31 @@ class Loop {
         length_(config),
         repeated_(hooks.repeated) {
     // What a script keeps from the micro-batch before goes within the next one: those are executed.
-    if (!hooks.repeat_from_tape || script_.keeps_outputs ||
-        config.steps * config.micro_batches == 1)
-      return;
+    if (!hooks.repeat_from_tape || script_.keeps_outputs) return;
+    if (rehearsal != nullptr && Adopt(*rehearsal)) return;
+    if (config_.steps * config_.micro_batches == 1) return;
     for (auto& tape : tapes_) tape = backend.MakeTape(recorder);
+  }
+
+  // Tries what the run will do with the layers of `stack` that it is shortened to. False: what
+  // comes of it can't be repeated.
+  bool Rehearse(Rehearsal& rehearsal) {
+    SetUp();
+    ShortenStack(rehearsal.stack);
+    const int kinds = KindsOfMicroBatches();
+    for (int kind = 0; kind < kinds; ++kind) {
+      {
+        PhaseScope phase(Phase::kData);
+        data_.Next(0, 0, batch_);
+      }
+      auto& tape = rehearsal.tapes[kind] = backend_.MakeTape(recorder_);
+      if (tape == nullptr) return false;
+      tape->Record();
+      Execute();
+      tape->Stop(trained_);
+      if (!tape->ready()) return false;
+    }
+    return true;
   }
 
   void SetUp() {
@@ -178,6 +204,7 @@ class Loop {
       } else {
         optimizer_->Step();
       }
+      backend_.FinishWork();
     }
     if (!script_.keeps_outputs) {
       PhaseScope phase(Phase::kZeroGrad);
@@ -203,6 +230,41 @@ class Loop {
   void DropBatch() { batch_ = {}; }
 
  private:
+  // The first into a gradient makes it, later ones add to it.
+  int KindsOfMicroBatches() const {
+    const bool kept = config_.zero_grad == run::ZeroGrad::kZero && config_.steps > 1;
+    return config_.micro_batches > 1 || kept ? 2 : 1;
+  }
+
+  bool Adopt(Rehearsal& rehearsal) {
+    for (int kind = 0; kind < KindsOfMicroBatches(); ++kind) {
+      if (!rehearsal.tapes[kind]->Extend(rehearsal.stack, recorder_)) return false;
+    }
+    for (int kind = 0; kind < KindsOfMicroBatches(); ++kind) {
+      tapes_[kind] = std::move(rehearsal.tapes[kind]);
+    }
+    return true;
+  }
+
+  // The layers of the first two and the last two units run, in the runner that is set.
+  void ShortenStack(const ShortenedStack& stack) {
+    std::vector<size_t> chosen;
+    size_t layer = 0;
+    for (size_t unit = 0; unit < stack.units.size(); ++unit) {
+      const bool runs = unit < 2 || unit + 2 >= stack.units.size();
+      for (size_t i = 0; i < stack.units[unit].size(); ++i, ++layer) {
+        if (runs) chosen.push_back(layer);
+      }
+    }
+    model_.layer_runner = [chosen, inner = model_.layer_runner](
+                              at::Tensor hidden, const std::vector<LayerFunction>& layers,
+                              const std::string& path) {
+      std::vector<LayerFunction> some;
+      for (size_t i : chosen) some.push_back(layers[i]);
+      return RunLayers(inner, std::move(hidden), some, path);
+    };
+  }
+
   // Returns the loss where values are computed, its share of the step's mean.
   double MicroBatch(int step, int k) {
     {
@@ -234,6 +296,7 @@ class Loop {
       {
         PhaseScope phase(Phase::kForward);
         logits_ = model_.Logits(batch_.ids);
+        backend_.FinishWork();
       }
       PhaseScope phase(Phase::kLoss);
       ModuleScope module("loss");
@@ -249,6 +312,7 @@ class Loop {
       } else {
         loss_.backward();
       }
+      backend_.FinishWork();
     }
     const double value = measured_ ? loss_.item<double>() : 0;
     if (!script_.keeps_outputs) loss_.reset();
@@ -259,6 +323,7 @@ class Loop {
   LanguageModel& model_;
   const c10::Device device_;
   const bool measured_;
+  Backend& backend_;
   Recorder& recorder_;
   const PrecisionPlan precision_;
   const TrainingScript script_;
@@ -274,7 +339,104 @@ class Loop {
   std::unique_ptr<MicroBatchTape> tapes_[2];  // without gradients, with
 };
 
+// The units of the stack, where what the run does with those in the middle can be the same; empty:
+// it can't, or they are too few.
+std::vector<std::vector<std::string>> AlikeUnits(const run::RunConfig& config,
+                                                 LanguageModel& model) {
+  constexpr size_t kFewest = 6;  // four are executed
+  const std::vector<Module*> layers = model.Layers();
+  std::unordered_map<const Module*, std::string> path_of;
+  model.Visit([&](Module& module, const std::string& path) { path_of[&module] = path; });
+  const size_t size = config.checkpointing.mode == run::CheckpointMode::kEveryK
+                          ? static_cast<size_t>(std::max(config.checkpointing.k, 1))
+                          : 1;
+  std::vector<std::vector<std::string>> units((layers.size() + size - 1) / size);
+  if (units.size() < kFewest) return {};
+  for (size_t i = 0; i < layers.size(); ++i) units[i / size].push_back(path_of[layers[i]]);
+
+  std::vector<std::string> parameters(layers.size());  // of each layer, in words
+  const std::vector<Parameter*> all = model.Parameters();
+  auto next = all.begin();
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const std::string prefix = path_of[layers[i]] + ".";
+    while (next != all.end() && !(*next)->name().starts_with(prefix)) ++next;
+    for (; next != all.end() && (*next)->name().starts_with(prefix); ++next) {
+      const ParameterSpec& spec = (*next)->spec();
+      parameters[i] +=
+          fmt::format("{} {} {} {};", (*next)->name().substr(prefix.size()),
+                      fmt::join(spec.shape, "x"), static_cast<int>(spec.dtype), (*next)->trainable);
+    }
+  }
+  for (size_t i = 2 * size; i < (units.size() - 1) * size; ++i) {
+    if (parameters[i] != parameters[i - size]) return {};
+  }
+  return units;
+}
+
+// Keeps names, drops everything else.
+class NamesSink final : public trace::EventSink {
+ public:
+  void Begin(const trace::TraceInfo&) override {}
+  void Strings(uint32_t first_id, std::span<const std::string> values) override {
+    names.resize(first_id);
+    names.insert(names.end(), values.begin(), values.end());
+  }
+  void Events(std::span<const trace::Event>) override {}
+  void End(bool, std::string_view) override {}
+  std::vector<std::string> names;
+};
+
+// Lets go of every tensor of the model.
+void Dematerialize(LanguageModel& model) {
+  for (Parameter* parameter : model.Parameters()) parameter->tensor.reset();
+  model.Visit([](Module& module, const std::string&) {
+    for (const auto& buffer : module.buffers()) buffer->tensor.reset();
+  });
+  model.layer_runner = nullptr;
+}
+
 }  // namespace
+
+std::unique_ptr<Rehearsal> Rehearse(const run::RunConfig& config, LanguageModel& model,
+                                    Backend& backend, const run::DeviceProfile& device,
+                                    const RunHooks& hooks) {
+  if (!backend.rehearses() || !hooks.repeat_from_tape || model.script().keeps_outputs ||
+      PlanPrecision(config.precision).scale_loss) {  // whose first step makes the scale
+    return nullptr;
+  }
+  auto rehearsal = std::make_unique<Rehearsal>();
+  rehearsal->stack.units = AlikeUnits(config, model);
+  if (rehearsal->stack.units.empty()) return nullptr;
+  for (const Parameter* parameter : model.Parameters()) {
+    if (parameter->trainable) rehearsal->stack.trained.push_back(parameter->name());
+  }
+  run::DeviceProfile roomy = device;
+  roomy.memory_bytes = uint64_t{1} << 40;
+  NamesSink sink;
+  bool tried = false;
+  {
+    Recorder recorder(sink, backend.clock());
+    if (!backend.Start(roomy, recorder).ok()) return nullptr;
+    {
+      Taps taps;
+      SdpaScope sdpa(config.attention);
+      try {
+        Loop loop(config, model, backend, recorder, hooks);
+        tried = loop.Rehearse(*rehearsal);
+      } catch (const CancelledError&) {
+        Dematerialize(model);
+        backend.Stop().IgnoreError();
+        throw;
+      } catch (const std::exception&) {
+        tried = false;  // and fails again in the run, where it is told of
+      }
+      Dematerialize(model);
+    }
+    tried = backend.Stop().ok() && tried;
+  }
+  rehearsal->stack.strings = std::move(sink.names);
+  return tried ? std::move(rehearsal) : nullptr;
+}
 
 absl::StatusOr<std::unique_ptr<LanguageModel>> BuildModel(const run::RunConfig& config) {
   const absl::StatusOr<run::ModelConfig> checked = run::CheckRun(config);
@@ -290,9 +452,9 @@ absl::StatusOr<std::unique_ptr<LanguageModel>> BuildModel(const run::RunConfig& 
 }
 
 void RunTraining(const run::RunConfig& config, LanguageModel& model, Backend& backend,
-                 Recorder& recorder, const RunHooks& hooks) {
+                 Recorder& recorder, const RunHooks& hooks, std::unique_ptr<Rehearsal> rehearsal) {
   SdpaScope sdpa(config.attention);
-  Loop loop(config, model, backend, recorder, hooks);
+  Loop loop(config, model, backend, recorder, hooks, std::move(rehearsal));
   const Say progress = [&](int step, const std::string& text) {
     recorder.Flush();
     if (hooks.progress) hooks.progress(step, config.steps, text);

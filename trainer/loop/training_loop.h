@@ -17,6 +17,19 @@
 
 namespace vramscope::trainer {
 
+// Micro-batches that were tried with a few layers of the stack before the run began: where nothing
+// is computed, the others ask for the same.
+struct Rehearsal {
+  std::unique_ptr<MicroBatchTape> tapes[2];  // without gradients, with
+  ShortenedStack stack;
+};
+
+// Null where there is nothing to be gained, or the backend does not repeat. A run of its own on
+// `backend`, which records nothing. Throws CancelledError alone.
+std::unique_ptr<Rehearsal> Rehearse(const run::RunConfig& config, LanguageModel& model,
+                                    Backend& backend, const run::DeviceProfile& device,
+                                    const RunHooks& hooks);
+
 // Everything about `config` that can be refused without running it: sizes, model, targets of LoRA,
 // what is trained, combinations. kInvalidArgument names the key.
 absl::StatusOr<std::unique_ptr<LanguageModel>> BuildModel(const run::RunConfig& config);
@@ -33,6 +46,7 @@ inline constexpr uint64_t kMaxRunEvents = 10'000'000;
 // soon as its first micro-batch or a step shows that the whole would be too long; everything on the
 // device except the model's own tensors is gone when it returns or throws.
 void RunTraining(const run::RunConfig& config, LanguageModel& model, Backend& backend,
-                 Recorder& recorder, const RunHooks& hooks);
+                 Recorder& recorder, const RunHooks& hooks,
+                 std::unique_ptr<Rehearsal> rehearsal = nullptr);
 
 }  // namespace vramscope::trainer

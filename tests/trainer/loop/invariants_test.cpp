@@ -166,6 +166,70 @@ TEST(PlanInvariants, RepeatedFromTapeIsAsExecuted) {
   EXPECT_GT(repeated, kSeeds * 3 / 4) << "hardly any run was repeated from a tape";
 }
 
+// The same of what is never executed in the run: rehearsed with four units of a deep stack.
+TEST(PlanInvariants, RehearsedWithSomeLayersIsAsExecuted) {
+  int rehearsed = 0;
+  constexpr int kSeeds = 48;
+  for (uint32_t seed = 0; seed < kSeeds; ++seed) {
+    std::mt19937 random(seed + 2000);
+    run::RunConfig config = RandomConfig(random);
+    for (const char* layers :
+         {"num_hidden_layers\": 3", "num_hidden_layers\": 2", "n_layer\": 2"}) {
+      const size_t at = config.model_config_json.find(layers);
+      if (at == std::string::npos) continue;
+      const size_t digit = at + std::string_view(layers).size() - 1;
+      config.model_config_json.replace(digit, 1, std::to_string(Choose(random, {6, 7, 11, 13})));
+    }
+    config.alloc_conf = Choose<const char*>(random, {"", "", "expandable_segments:True"});
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + Describe(config));
+    int played = 0;
+    RunHooks hooks;
+    hooks.repeated = &played;
+    const RunResult repeated = RunTiny(config, hooks);
+    rehearsed += played == config.steps * config.micro_batches;
+    hooks.repeat_from_tape = false;
+    const RunResult executed = RunTiny(config, hooks);
+    ASSERT_TRUE(executed.status.ok()) << executed.status;
+    ASSERT_EQ(repeated.status, executed.status);
+    ASSERT_EQ(FirstDifference(*repeated.trace, *executed.trace), "");
+  }
+  // Loss scaling, a part that is trained, few units are not.
+  EXPECT_GT(rehearsed, kSeeds / 4) << "hardly any run was rehearsed";
+  std::printf("%d of %d runs rehearsed\n", rehearsed, kSeeds);
+}
+
+TEST(PlanInvariants, WholeModelsAreRehearsedAsExecuted) {
+  for (const char* preset : {"qwen2-0.5b", "gpt2"}) {
+    for (const auto& settings : std::vector<std::vector<std::pair<const char*, const char*>>>{
+             {},
+             {{"precision", "bf16"}, {"attention", "flash"}},
+             {{"precision", "amp-bf16"}, {"optimizer.impl", "fused"}},
+             {{"checkpointing.mode", "layer"}},
+             {{"lora.rank", "8"}, {"micro_batches", "2"}},
+             {{"attention", "efficient"}}}) {
+      run::RunConfigBuilder builder;
+      ASSERT_TRUE(builder.SetPreset(preset).ok());
+      for (const auto& [key, value] : settings) ASSERT_TRUE(builder.Set(key, value).ok()) << key;
+      if (!settings.empty() && preset == std::string_view("gpt2") &&
+          settings.front().first == std::string_view("lora.rank")) {
+        ASSERT_TRUE(builder.Set("lora.targets", "c_attn").ok());
+      }
+      const auto config = builder.Build();
+      ASSERT_TRUE(config.ok()) << config.status();
+      SCOPED_TRACE(Describe(*config));
+      int played = 0;
+      RunHooks hooks;
+      hooks.repeated = &played;
+      const RunResult repeated = RunTiny(*config, hooks);
+      EXPECT_EQ(played, config->steps * config->micro_batches);
+      hooks.repeat_from_tape = false;
+      const RunResult executed = RunTiny(*config, hooks);
+      ASSERT_TRUE(executed.status.ok()) << executed.status;
+      ASSERT_EQ(FirstDifference(*repeated.trace, *executed.trace), "");
+    }
+  }
+}
+
 TEST(PlanInvariants, StepsAfterTheSecondAreAlike) {
   run::RunConfig config = TinyConfig(Backend::kPlan, kTinyQwen);
   config.steps = 5;

@@ -113,6 +113,8 @@ class Cuda final : public Backend {
     };
   }
 
+  absl::Status Prepare() override { return Load(); }
+
   absl::Status Start(const run::DeviceProfile& profile, const run::AllocConf& conf,
                      Recorder& recorder) override {
     if (run_ != nullptr) return absl::FailedPreconditionError("the cuda backend already has a run");
@@ -135,7 +137,12 @@ class Cuda final : public Backend {
 
   std::unique_ptr<MicroBatchTape> MakeTape(Recorder& recorder) override {
     if (!Emulated().there()) return nullptr;
-    return cuda::MakeMicroBatchTape(recorder, *run_, device());
+    return cuda::MakeMicroBatchTape(recorder, run_, device());
+  }
+
+  bool rehearses() const override { return Emulated().there(); }
+  void FinishWork() override {
+    if (Emulated().there() && library_ != nullptr) library_->finish_work(device_);
   }
 
   absl::Status Stop() override {
@@ -143,6 +150,7 @@ class Cuda final : public Backend {
     library_->synchronize(device_);
     {
       FreeOrderScope by_address;  // LibTorch has them by a hash of their handles
+      for (void* kept : run_->TakeKept()) c10::GetAllocator(c10::kCUDA)->raw_deallocate(kept);
       library_->clear_workspaces(device_);
     }
     internal::free_order = nullptr;

@@ -5,6 +5,7 @@
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
 
 #include <optional>
 
@@ -89,6 +90,10 @@ constexpr CudaLibrary kLibrary{
           caching::emptyCache();
         },
     .synchronize = &Synchronize,
+    .finish_work =
+        [](int device) {
+          c10::cuda::getCurrentCUDAStream(static_cast<c10::DeviceIndex>(device)).synchronize();
+        },
 };
 
 }  // namespace

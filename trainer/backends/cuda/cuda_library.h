@@ -46,6 +46,7 @@ struct CudaLibrary {
   void (*clear_workspaces)(int device);
   void (*empty_cache)(int device);
   void (*synchronize)(int device);
+  void (*finish_work)(int device);  // of its present stream
 };
 
 // The module's only exported function.

@@ -3,12 +3,17 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "trainer/backends/cuda/emulated.h"
 #include "trainer/capture/cancel.h"
+#include "trainer/capture/extended_tape.h"
 #include "trainer/capture/tape.h"
 #include "trainer/capture/taps.h"
 
@@ -19,20 +24,20 @@ using trace::EventKind;
 
 class CudaTape final : public MicroBatchTape {
  public:
-  CudaTape(Recorder& recorder, RecordedRun& run, c10::Device device)
-      : recorder_(recorder), run_(run), device_(device) {}
+  CudaTape(Recorder& recorder, const std::unique_ptr<RecordedRun>& run, c10::Device device)
+      : recorder_(&recorder), run_(run), device_(device) {}
   ~CudaTape() override {
     if (recording_) EndRecording();
   }
 
   void Record() override {
     recording_ = true;
-    recorder_.BeginTape(&tape_);
+    recorder_->BeginTape(&tape_);
     Emulated().observe(
         [](void* recorder, int move, int64_t duration_ns) {
           static_cast<Recorder*>(recorder)->OnWork(move, duration_ns);
         },
-        &recorder_);
+        recorder_);
   }
 
   void Stop(std::span<const at::Tensor> trained) override {
@@ -42,7 +47,7 @@ class CudaTape final : public MicroBatchTape {
     for (size_t i = 0; i < trained.size(); ++i) {
       const at::Tensor& grad = trained[i].grad();
       if (!grad.defined()) continue;
-      const uint64_t id = recorder_.IdOf(StorageKey(grad));
+      const uint64_t id = recorder_->IdOf(StorageKey(grad));
       if (id < tape_.first_allocation || id >= tape_.end_allocation) continue;  // older: stays
       kept.push_back(id);
       gradients_.push_back({i, id - tape_.first_allocation, grad.storage().nbytes(),
@@ -57,6 +62,27 @@ class CudaTape final : public MicroBatchTape {
   }
 
   bool ready() const override { return ready_; }
+
+  bool Extend(const ShortenedStack& stack, Recorder& recorder) override {
+    if (!ready_) return false;
+    ready_ = false;
+    std::optional<ExtendedTape> whole = trainer::Extend(tape_, stack.strings, stack.units);
+    if (!whole || !ExtendGradients(stack, *whole)) return false;
+    tape_ = std::move(whole->tape);
+    std::vector<uint64_t> kept;
+    for (const Gradient& gradient : gradients_) kept.push_back(gradient.allocation);
+    std::sort(kept.begin(), kept.end());
+    if (!tape_.Check(kept)) return false;
+    std::vector<trace::StringId> names;
+    for (const std::string& name : whole->strings) names.push_back(recorder.Intern(name));
+    for (trace::Event& event : tape_.events) {
+      event.name = names[event.name.value];
+      event.module = names[event.module.value];
+    }
+    recorder_ = &recorder;
+    makes_workspaces_ = true;
+    return ready_ = true;
+  }
 
   void Play(std::span<const at::Tensor> trained) override {
     const c10::DeviceGuard guard(device_);
@@ -88,9 +114,49 @@ class CudaTape final : public MicroBatchTape {
     caffe2::TypeMeta dtype;
   };
 
+  // Gradients of the two units in the middle are those of all between them.
+  bool ExtendGradients(const ShortenedStack& stack, const ExtendedTape& whole) {
+    std::unordered_map<std::string_view, size_t> index;
+    for (size_t i = 0; i < stack.trained.size(); ++i) index.emplace(stack.trained[i], i);
+    const size_t units = stack.units.size();
+    // Unit, layer within it and the rest of a parameter's name.
+    const auto locate = [&](std::string_view name) -> std::tuple<size_t, size_t, std::string_view> {
+      for (size_t unit : {size_t{0}, size_t{1}, units - 2, units - 1}) {
+        for (size_t layer = 0; layer < stack.units[unit].size(); ++layer) {
+          const std::string& path = stack.units[unit][layer];
+          if (name.size() > path.size() && name.starts_with(path) && name[path.size()] == '.')
+            return {unit, layer, name.substr(path.size())};
+        }
+      }
+      return {units, 0, {}};
+    };
+    std::vector<Gradient> all;
+    size_t of_middle[2] = {0, 0};
+    for (const Gradient& gradient : gradients_) {
+      const auto [unit, layer, rest] = locate(stack.trained[gradient.parameter]);
+      const bool middle = unit == 1 || unit == units - 2;
+      if (middle) ++of_middle[unit == 1 ? 0 : 1];
+      if (unit == 1) continue;  // with the other one
+      for (size_t to = middle ? 1 : unit; to <= unit; ++to) {
+        Gradient copy = gradient;
+        if (middle) {
+          const auto found = index.find(stack.units[to][layer] + std::string(rest));
+          if (found == index.end()) return false;
+          copy.parameter = found->second;
+        }
+        copy.allocation = unit == units ? whole.places[gradient.allocation].row
+                                        : whole.RowOf(gradient.allocation, unit, to);
+        if (copy.allocation == ExtendedTape::kNone) return false;
+        all.push_back(std::move(copy));
+      }
+    }
+    gradients_ = std::move(all);
+    return of_middle[0] == of_middle[1];
+  }
+
   void EndRecording() {
     Emulated().observe(nullptr, nullptr);
-    recorder_.EndTape();
+    recorder_->EndTape();
     recording_ = false;
   }
 
@@ -99,7 +165,7 @@ class CudaTape final : public MicroBatchTape {
     std::vector<void*> address(tape_.skipped.size());
     const auto row = [&](const trace::Event& e) { return e.id - tape_.first_allocation; };
     const auto free = [&](const trace::Event& like, void* at) {
-      const PlayedEvent played(run_, like);
+      const PlayedEvent played(*run_, like);
       allocator_.raw_deallocate(at);
     };
     auto work = tape_.works.begin();
@@ -125,9 +191,15 @@ class CudaTape final : public MicroBatchTape {
       }
       switch (e.kind) {
         case EventKind::kAlloc: {
-          if (tape_.skipped[row(e)]) break;
-          const PlayedEvent played(run_, e);
-          address[row(e)] = allocator_.raw_allocate(e.bytes);
+          const bool workspace = tape_.skipped[row(e)];
+          if (workspace && !makes_workspaces_) break;
+          const PlayedEvent played(*run_, e);
+          void* at = allocator_.raw_allocate(e.bytes);
+          if (workspace) {
+            run_->KeepUntilStop(at);
+          } else {
+            address[row(e)] = at;
+          }
           break;
         }
         case EventKind::kFreeRequested:
@@ -137,29 +209,32 @@ class CudaTape final : public MicroBatchTape {
           break;
         case EventKind::kRetag:
           if (!tape_.skipped[row(e)])
-            recorder_.PlayRetag(e, reinterpret_cast<uint64_t>(address[row(e)]));
+            recorder_->PlayRetag(e, reinterpret_cast<uint64_t>(address[row(e)]));
           break;
         default:
-          recorder_.PlayOther(e);
+          recorder_->PlayOther(e);
       }
     }
     for (; work != tape_.works.end(); ++work) Emulated().repeat(work->move, work->duration_ns);
+    makes_workspaces_ = false;
     return address;
   }
 
-  Recorder& recorder_;
-  RecordedRun& run_;
+  Recorder* recorder_;
+  const std::unique_ptr<RecordedRun>& run_;
   const c10::Device device_;
   c10::Allocator& allocator_ = *c10::GetAllocator(c10::kCUDA);
   Tape tape_;
   std::vector<Gradient> gradients_;
   bool recording_ = false;
   bool ready_ = false;
+  bool makes_workspaces_ = false;  // nothing was executed in this run that did
 };
 
 }  // namespace
 
-std::unique_ptr<MicroBatchTape> MakeMicroBatchTape(Recorder& recorder, RecordedRun& run,
+std::unique_ptr<MicroBatchTape> MakeMicroBatchTape(Recorder& recorder,
+                                                   const std::unique_ptr<RecordedRun>& run,
                                                    c10::Device device) {
   return std::make_unique<CudaTape>(recorder, run, device);
 }

@@ -10,7 +10,9 @@
 
 namespace vramscope::trainer::cuda {
 
-std::unique_ptr<MicroBatchTape> MakeMicroBatchTape(Recorder& recorder, RecordedRun& run,
+// `run`: the backend's present one, whichever that is when the tape is played.
+std::unique_ptr<MicroBatchTape> MakeMicroBatchTape(Recorder& recorder,
+                                                   const std::unique_ptr<RecordedRun>& run,
                                                    c10::Device device);
 
 }  // namespace vramscope::trainer::cuda

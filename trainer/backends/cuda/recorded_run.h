@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "profiler/run/alloc_conf.h"
@@ -30,6 +31,9 @@ class RecordedRun final : public FreeOrder {
   void HoldFrees() override { holding_ = true; }
   void ReleaseFrees() override;
   void OutOfMemory(uint64_t bytes, uint64_t device_free);
+  // A workspace that was made for nobody: to be freed with LibTorch's own.
+  void KeepUntilStop(void* workspace) { workspaces_made_.push_back(workspace); }
+  std::vector<void*> TakeKept() { return std::move(workspaces_made_); }
 
  private:
   friend class PlayedEvent;
@@ -52,6 +56,7 @@ class RecordedRun final : public FreeOrder {
   bool holding_ = false;
   std::vector<uint64_t> held_;  // addresses whose frees are kept back
   const trace::Event* playing_ = nullptr;
+  std::vector<void*> workspaces_made_;
 };
 
 // What is allocated or freed during its life is a repetition of `like`.
