@@ -1,6 +1,7 @@
 #include "app/cli/program_command.h"
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <utility>
 
@@ -21,6 +23,7 @@
 #include "profiler/analysis/analysis.h"
 #include "profiler/program/launch.h"
 #include "profiler/program/program.h"
+#include "profiler/program/verdict.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/one_device.h"
 
@@ -96,53 +99,6 @@ class OutputFolder {
   bool kept_ = false;
 };
 
-std::string EndText(const program::Outcome& outcome) {
-  if (outcome.signal != 0)
-    return fmt::format("the program was ended by signal {} ({})", outcome.signal,
-                       strsignal(outcome.signal));
-  return fmt::format("the program ended with status {}", outcome.exit_status);
-}
-
-std::string WhyOf(const About& failed) {
-  if (failed.world_size < 2) return failed.exception;
-  return fmt::format("rank {}: {}", failed.rank, failed.exception);
-}
-
-// Why there is nothing to show.
-absl::Status NothingSeen(const Program& seen, const program::Outcome& outcome, bool planned) {
-  std::string end;
-  if (outcome.exit_status != 0) end = EndText(outcome) + ": ";
-  if (seen.processes.empty())
-    return absl::InvalidArgumentError(
-        end +
-        "it never imported torch. What is watched is a Python program that trains with "
-        "PyTorch, by the interpreter that has it installed");
-  const About& about = seen.processes.front();
-  if (!about.hip.empty())
-    return absl::InvalidArgumentError(
-        fmt::format("{}its PyTorch {} is built for ROCm; a build for CUDA is needed (it needs no "
-                    "GPU: pip install torch)",
-                    end, about.torch));
-  if (about.cuda.empty())
-    return absl::InvalidArgumentError(fmt::format(
-        "{}its PyTorch {} is a build for the processor alone; the one for CUDA is needed, and it "
-        "{}: pip install torch",
-        end, about.torch, planned ? "needs no GPU" : "needs a GPU"));
-  if (about.ended == "unsupported")
-    return absl::InvalidArgumentError(
-        fmt::format("{}its PyTorch {} is older than 2.0, the first that tells its memory history",
-                    end, about.torch));
-  const bool used_cuda = std::any_of(seen.processes.begin(), seen.processes.end(),
-                                     [](const About& process) { return process.begin_ns > 0; });
-  if (used_cuda)
-    return absl::InvalidArgumentError(end + "that was before any of its history was written");
-  if (const About* failed = program::FirstFailure(seen); failed != nullptr)
-    return absl::InvalidArgumentError(
-        fmt::format("{}before it used CUDA: {}", end, WhyOf(*failed)));
-  return absl::InvalidArgumentError(
-      end + "it imported torch and never used CUDA: nothing was allocated on the GPU");
-}
-
 struct Shown {
   const program::ProcessRun* run = nullptr;
   std::shared_ptr<const trace::Trace> device;  // of several, the one that is shown
@@ -180,8 +136,8 @@ ExitCode Verdict(const program::Outcome& outcome, const About& about, const Abou
     return kInterrupted;
   }
   if (outcome.exit_status == 0 || (about.ended == "enough" && failed == nullptr)) return kDone;
-  const std::string why = failed == nullptr ? "" : ": " + WhyOf(*failed);
-  Note("error: " + EndText(outcome) + why);
+  const std::string why = failed == nullptr ? "" : ": " + program::WhyOf(*failed);
+  Note("error: " + program::EndText(outcome) + why);
   return out_of_memory ? kNo : kBadInput;
 }
 
@@ -237,19 +193,6 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
   return Verdict(outcome, about, failed, most.summary.out_of_memory);
 }
 
-std::string Before(const ProgramOptions& options, const run::DeviceProfile& device, bool planned) {
-  if (!planned)
-    return "the program runs on this computer's GPU, its allocator's history is recorded. Without "
-           "CUPTI kernels and copies are not: memory is measured, times are the host's";
-  return fmt::format(
-      "the program really runs, on a {} that is not there: nothing is computed, losses are zero. "
-      "What it saves goes to a scratch folder that is removed; {}",
-      device.name,
-      options.steps == 0 ? std::string("it runs to its end")
-                         : fmt::format("it is ended after {} optimizer step{}", options.steps,
-                                       options.steps == 1 ? "" : "s"));
-}
-
 }  // namespace
 
 void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned) {
@@ -281,6 +224,8 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
   command.add_flag("--cpp-stacks", options.cpp_stacks, "with -- PROGRAM: C++ frames, too (slow)");
   command.add_option("--keep", options.keep, "with -- PROGRAM: keep what its hooks wrote here")
       ->type_name("FOLDER");
+  // How the window starts programs: it reads the folder of --keep while the program runs.
+  command.add_option("--outcome", options.outcome)->group("");
 }
 
 ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOptions& options,
@@ -314,10 +259,12 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
   const absl::StatusOr<std::unique_ptr<OutputFolder>> folder = OutputFolder::Make(options.keep);
   if (!folder.ok()) return ReportError(folder.status());
 
-  Note(Before(options, device, planned));
+  // A window that is killed leaves nothing running.
+  if (!options.outcome.empty()) prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (options.outcome.empty()) Note(program::BeforeText(planned, device.name, options.steps));
   program::Outcome outcome;
   {
-    ProgressBar bar(true);
+    ProgressBar bar(options.outcome.empty());
     const PassInterruptsOn pass;
     outcome = program::Launch(
         *platform,
@@ -343,6 +290,10 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
              },
          .interrupts = &g_interrupts});
   }
+  if (!options.outcome.empty()) {
+    std::ofstream(options.outcome) << program::OutcomeJson(outcome);
+    return kDone;
+  }
   if (!outcome.started.ok()) return ReportError(outcome.started);
   absl::StatusOr<Program> seen = program::ReadProgram(
       (*folder)->path(), {.device = device,
@@ -358,7 +309,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
     if (!outcome.write_error.empty())
       return ReportError(absl::InternalError("the program's history could not be written: " +
                                              outcome.write_error));
-    return ReportError(NothingSeen(*seen, outcome, planned));
+    return ReportError(program::NothingSeen(*seen, outcome, planned));
   }
   return Report(*seen, outcome, output);
 }

@@ -17,6 +17,8 @@ struct ProgramOptions {
   bool no_skip_init = false;
   bool cpp_stacks = false;
   std::string keep;  // folder that gets what the hooks wrote
+  // File that gets program::OutcomeJson; then nothing else is read, said or written.
+  std::string outcome;
 };
 
 void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned);

@@ -25,7 +25,7 @@ constexpr uint32_t kNone = UINT32_MAX;
 // numbers in the whole.
 class Joiner {
  public:
-  explicit Joiner(const HistoryOptions& options) : options_(options) {
+  explicit Joiner(HistoryOptions options) : options_(std::move(options)) {
     strings_.emplace("", 0);
     streams_.emplace(0, 0);
     stacks_.emplace("", 0);
@@ -61,7 +61,7 @@ class Joiner {
     first_ = false;
   }
   void Warn(std::string text) { whole_.warnings.push_back(std::move(text)); }
-  Recording Finish() { return std::move(whole_); }
+  const Recording& whole() const { return whole_; }
 
  private:
   void Header(const Recording& part) {
@@ -139,7 +139,7 @@ class Joiner {
     return rows;
   }
 
-  const HistoryOptions& options_;
+  const HistoryOptions options_;
   Recording whole_;
   bool first_ = true;
   int64_t last_time_ = 0;
@@ -159,25 +159,47 @@ absl::StatusOr<Recording> ReadChunk(const std::string& path, const HistoryOption
 
 }  // namespace
 
-absl::StatusOr<Recording> ReadHistory(const std::string& folder, const HistoryOptions& options) {
-  Joiner joiner(options);
-  for (uint32_t chunk = 0; chunk < kMaxChunks; ++chunk) {
-    const std::string path = fmt::format("{}/history-{:06}.pickle", folder, chunk);
+struct HistoryReader::Impl {
+  explicit Impl(HistoryOptions of) : options(of), joiner(std::move(of)) {}
+  const HistoryOptions options;
+  Joiner joiner;
+  uint32_t next = 0;
+  bool ended = false;  // at a chunk that cannot be read
+};
+
+HistoryReader::HistoryReader(HistoryOptions options)
+    : impl_(std::make_unique<Impl>(std::move(options))) {}
+HistoryReader::~HistoryReader() = default;
+HistoryReader::HistoryReader(HistoryReader&&) noexcept = default;
+HistoryReader& HistoryReader::operator=(HistoryReader&&) noexcept = default;
+
+const Recording& HistoryReader::recording() const { return impl_->joiner.whole(); }
+uint32_t HistoryReader::chunks() const { return impl_->next; }
+
+absl::Status HistoryReader::ReadMore(const std::string& folder) {
+  Impl& impl = *impl_;
+  for (; impl.next < kMaxChunks && !impl.ended; ++impl.next) {
+    const std::string path = fmt::format("{}/history-{:06}.pickle", folder, impl.next);
     std::error_code none;
-    if (!std::filesystem::exists(path, none)) {
-      if (chunk == 0) return absl::NotFoundError("the program recorded no memory history");
-      break;
-    }
-    absl::StatusOr<Recording> part = ReadChunk(path, options);
+    if (!std::filesystem::exists(path, none)) break;
+    absl::StatusOr<Recording> part = ReadChunk(path, impl.options);
     if (!part.ok()) {
-      if (chunk == 0 || absl::IsCancelled(part.status())) return part.status();
-      joiner.Warn(fmt::format("the history ends early: chunk {}: {}", chunk,
-                              std::string(part.status().message())));
+      if (impl.next == 0 || absl::IsCancelled(part.status())) return part.status();
+      impl.joiner.Warn(fmt::format("the history ends early: chunk {}: {}", impl.next,
+                                   std::string(part.status().message())));
+      impl.ended = true;
       break;
     }
-    joiner.Add(*std::move(part));
+    impl.joiner.Add(*std::move(part));
   }
-  return joiner.Finish();
+  if (impl.next == 0) return absl::NotFoundError("the program recorded no memory history");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Recording> ReadHistory(const std::string& folder, const HistoryOptions& options) {
+  HistoryReader reader(options);
+  if (absl::Status status = reader.ReadMore(folder); !status.ok()) return status;
+  return reader.recording();
 }
 
 }  // namespace vramscope::program

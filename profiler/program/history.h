@@ -5,6 +5,7 @@
 #include <absl/status/statusor.h>
 
 #include <atomic>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,5 +23,23 @@ struct HistoryOptions {
 // history there, with a warning; kNotFound: there is none at all.
 absl::StatusOr<recording::Recording> ReadHistory(const std::string& folder,
                                                  const HistoryOptions& options);
+
+// The same while the program still writes it: every call takes the chunks that have come since.
+class HistoryReader {
+ public:
+  explicit HistoryReader(HistoryOptions options);
+  ~HistoryReader();
+  HistoryReader(HistoryReader&&) noexcept;
+  HistoryReader& operator=(HistoryReader&&) noexcept;
+
+  // Statuses as above; after one that is not kNotFound nothing more is read.
+  absl::Status ReadMore(const std::string& folder);
+  const recording::Recording& recording() const;
+  uint32_t chunks() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 }  // namespace vramscope::program

@@ -5,12 +5,15 @@
 
 #include <array>
 #include <charconv>
+#include <fstream>
+#include <utility>
 
 namespace vramscope::program {
 namespace {
 
 constexpr std::string_view kKinds = "XFfMmBbGOoZzDdAaCctksrE";
 constexpr size_t kMaxName = 16'384;  // bytes as written
+constexpr size_t kPiece = size_t{1} << 20;
 
 // Takes one line apart, from the front. Every step says whether it succeeded.
 class Line {
@@ -87,10 +90,7 @@ bool ParseLine(std::string_view text, Marks& marks) {
   return true;
 }
 
-}  // namespace
-
-absl::StatusOr<Marks> ParseMarks(std::string_view text) {
-  Marks marks;
+absl::Status Append(std::string_view text, Marks& marks) {
   while (!text.empty()) {
     const size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
@@ -100,7 +100,36 @@ absl::StatusOr<Marks> ParseMarks(std::string_view text) {
       return absl::ResourceExhaustedError(
           fmt::format("more than {} marks or {} names", kMaxMarks, kMaxNames));
   }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Marks> ParseMarks(std::string_view text) {
+  Marks marks;
+  if (absl::Status status = Append(text, marks); !status.ok()) return status;
   return marks;
+}
+
+absl::Status MarksReader::ReadMore(const std::string& path, bool ended) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return absl::NotFoundError("the program left no marks");
+  file.seekg(static_cast<std::streamoff>(read_));
+  std::string piece(kPiece, '\0');
+  while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
+    const auto got = static_cast<size_t>(file.gcount());
+    read_ += got;
+    if (read_ > kMaxMarksBytes)
+      return absl::ResourceExhaustedError(
+          fmt::format("the marks have more than {} bytes", kMaxMarksBytes));
+    rest_.append(piece, 0, got);
+    const size_t whole = rest_.rfind('\n') + 1;  // 0: none
+    if (absl::Status s = Append(std::string_view(rest_).substr(0, whole), marks_); !s.ok())
+      return s;
+    rest_.erase(0, whole);
+  }
+  if (!ended || rest_.empty()) return absl::OkStatus();
+  return Append(std::exchange(rest_, {}), marks_);
 }
 
 }  // namespace vramscope::program

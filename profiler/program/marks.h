@@ -70,4 +70,18 @@ inline constexpr size_t kMaxNames = size_t{1} << 20;
 // their use. What is no such line is counted. kResourceExhausted: more than the limits above.
 absl::StatusOr<Marks> ParseMarks(std::string_view text);
 
+// The same of a file that still grows: every call takes the lines that have come since.
+class MarksReader {
+ public:
+  // kNotFound: there is no such file yet. `ended`: no more is written, the last line counts as it
+  // is.
+  absl::Status ReadMore(const std::string& path, bool ended);
+  const Marks& marks() const { return marks_; }
+
+ private:
+  Marks marks_;
+  uint64_t read_ = 0;  // bytes of the file
+  std::string rest_;   // of a line that is not whole yet
+};
+
 }  // namespace vramscope::program

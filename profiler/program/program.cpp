@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "profiler/program/history.h"
@@ -101,9 +102,10 @@ class Sink final : public trace::EventSink {
   }
   void End(bool, std::string_view) override {}
 
-  std::shared_ptr<const trace::Trace> Finish(const std::vector<std::string>& warnings) {
-    for (const std::string& warning : warnings) builder_.AddWarning(warning);
+  std::shared_ptr<const trace::Trace> Finish(const std::vector<std::string>& warnings, bool ended) {
     Assumed();
+    if (!ended) return builder_.Finish(false, "the program still runs");
+    for (const std::string& warning : warnings) builder_.AddWarning(warning);
     std::string why;
     if (!status_.ok())
       why = fmt::format("not everything could be shown: {}", std::string(status_.message()));
@@ -140,44 +142,6 @@ class Sink final : public trace::EventSink {
   trace::TraceBuilder builder_;
   absl::Status status_;
 };
-
-absl::StatusOr<ProcessRun> ReadProcess(const std::string& folder, const About& about,
-                                       const ReadOptions& options) {
-  const std::string whose = fmt::format("{}/process-{}", folder, about.pid);
-  HistoryOptions history_options;
-  history_options.cancel = options.cancel;
-  if (!about.package.empty()) {
-    history_options.own_folders.push_back(about.package);
-    history_options.own_folders.push_back(
-        (std::filesystem::path(about.package).parent_path() / "inject").string());
-  }
-  absl::StatusOr<Recording> recording = ReadHistory(whose, history_options);
-  if (!recording.ok()) return recording.status();
-
-  Marks marks;
-  absl::StatusOr<std::string> text = trace::ReadWholeInput(whose + "/marks.jsonl", kMaxMarksBytes);
-  if (text.ok()) {
-    absl::StatusOr<Marks> parsed = ParseMarks(*text);
-    if (!parsed.ok()) return parsed.status();
-    marks = *std::move(parsed);
-    text->clear();
-    text->shrink_to_fit();
-  } else if (!absl::IsNotFound(text.status())) {
-    return text.status();
-  }
-  if (marks.unreadable > 1)
-    recording->warnings.push_back(fmt::format("{} marks could not be read", marks.unreadable));
-
-  absl::StatusOr<std::shared_ptr<const trace::Trace>> trace =
-      BuildTrace(*std::move(recording), marks, about, options);
-  if (!trace.ok()) return trace.status();
-  ProcessRun run{about, *std::move(trace)};
-  // Time 0 of a virtual clock's trace is the first mark.
-  run.begin_ns = !about.virtual_clock ? run.trace->info.start_unix_ns
-                 : marks.rows.empty() ? 0
-                                      : marks.rows.front().time_ns;
-  return run;
-}
 
 // What the emulated platform says of the same process.
 void AddPlatformReport(const std::string& folder, About& about) {
@@ -224,7 +188,8 @@ absl::StatusOr<About> ParseAbout(std::string_view text) {
 absl::StatusOr<std::shared_ptr<const trace::Trace>> BuildTrace(Recording recording,
                                                                const Marks& marks,
                                                                const About& about,
-                                                               const ReadOptions& options) {
+                                                               const ReadOptions& options,
+                                                               bool ended) {
   absl::StatusOr<recording::History> history = recording::Reconstruct(recording);
   if (!history.ok()) return history.status();
   const recording::Labels labels =
@@ -234,19 +199,74 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> BuildTrace(Recording recordi
   recording::Emit(recording, *history, labels, sink);
   std::vector<std::string> warnings = recording.warnings;
   warnings.insert(warnings.end(), history->warnings.begin(), history->warnings.end());
-  return sink.Finish(warnings);
+  return sink.Finish(warnings, ended);
 }
 
-absl::StatusOr<Program> ReadProgram(const std::string& folder, const ReadOptions& options) {
+struct FolderReader::Process {
+  HistoryReader history;
+  MarksReader marks = {};
+  std::optional<ProcessRun> run = {};  // of so many chunks and marks
+  uint32_t chunks = 0;
+  size_t rows = 0;
+};
+
+FolderReader::FolderReader(std::string folder, ReadOptions options)
+    : folder_(std::move(folder)), options_(std::move(options)) {}
+FolderReader::~FolderReader() = default;
+
+absl::StatusOr<ProcessRun> FolderReader::ReadProcess(const About& about, bool ended) {
+  const std::string whose = fmt::format("{}/process-{}", folder_, about.pid);
+  std::unique_ptr<Process>& kept = processes_[about.pid];
+  if (kept == nullptr) {
+    HistoryOptions history;
+    history.cancel = options_.cancel;
+    if (!about.package.empty()) {
+      history.own_folders.push_back(about.package);
+      history.own_folders.push_back(
+          (std::filesystem::path(about.package).parent_path() / "inject").string());
+    }
+    kept = std::make_unique<Process>(Process{.history = HistoryReader(std::move(history))});
+  }
+  Process& process = *kept;
+  // Marks first: of a program that runs, what is behind them is not labelled yet. The other way
+  // round they would lie behind the end of the history.
+  if (absl::Status s = process.marks.ReadMore(whose + "/marks.jsonl", ended);
+      !s.ok() && !absl::IsNotFound(s))
+    return s;
+  if (absl::Status s = process.history.ReadMore(whose); !s.ok()) return s;
+  const Marks& marks = process.marks.marks();
+  if (!ended && process.run && process.chunks == process.history.chunks() &&
+      process.rows == marks.rows.size()) {
+    process.run->about = about;
+    return *process.run;
+  }
+  Recording recording = process.history.recording();
+  if (marks.unreadable > 1)
+    recording.warnings.push_back(fmt::format("{} marks could not be read", marks.unreadable));
+  absl::StatusOr<std::shared_ptr<const trace::Trace>> trace =
+      BuildTrace(std::move(recording), marks, about, options_, ended);
+  if (!trace.ok()) return trace.status();
+  ProcessRun run{about, *std::move(trace)};
+  // Time 0 of a virtual clock's trace is the first mark.
+  run.begin_ns = !about.virtual_clock ? run.trace->info.start_unix_ns
+                 : marks.rows.empty() ? 0
+                                      : marks.rows.front().time_ns;
+  process.run = run;
+  process.chunks = process.history.chunks();
+  process.rows = marks.rows.size();
+  return run;
+}
+
+absl::StatusOr<Program> FolderReader::Read(bool ended) {
   Program program;
   std::vector<std::string> paths;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder_, error)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with("process-") && name.ends_with(".json")) paths.push_back(entry.path());
     if (paths.size() == kMaxProcesses) break;
   }
-  if (error) return absl::NotFoundError(fmt::format("'{}': {}", folder, error.message()));
+  if (error) return absl::NotFoundError(fmt::format("'{}': {}", folder_, error.message()));
   std::sort(paths.begin(), paths.end());
   for (const std::string& path : paths) {
     const absl::StatusOr<std::string> text = trace::ReadWholeInput(path, kMaxAboutBytes);
@@ -256,7 +276,7 @@ absl::StatusOr<Program> ReadProgram(const std::string& folder, const ReadOptions
           fmt::format("'{}': {}", path, std::string(about.status().message())));
       continue;
     }
-    AddPlatformReport(folder, *about);
+    AddPlatformReport(folder_, *about);
     program.processes.push_back(*std::move(about));
   }
   std::stable_sort(program.processes.begin(), program.processes.end(),
@@ -264,7 +284,7 @@ absl::StatusOr<Program> ReadProgram(const std::string& folder, const ReadOptions
                      return std::tie(x.rank, x.pid) < std::tie(y.rank, y.pid);
                    });
   for (const About& about : program.processes) {
-    absl::StatusOr<ProcessRun> run = ReadProcess(folder, about, options);
+    absl::StatusOr<ProcessRun> run = ReadProcess(about, ended);
     if (absl::IsNotFound(run.status())) continue;  // it did not use CUDA
     if (absl::IsCancelled(run.status())) return run.status();
     if (!run.ok()) {
@@ -284,6 +304,10 @@ const About* FirstFailure(const Program& program) {
         (first == nullptr || about.ended_ns < first->ended_ns))
       first = &about;
   return first == nullptr || first->exception.empty() ? nullptr : first;
+}
+
+absl::StatusOr<Program> ReadProgram(const std::string& folder, const ReadOptions& options) {
+  return FolderReader(folder, options).Read(true);
 }
 
 std::shared_ptr<const trace::Trace> JoinRuns(Program& program) {

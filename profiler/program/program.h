@@ -10,6 +10,7 @@
 #include <absl/status/statusor.h>
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -63,6 +64,30 @@ const About* FirstFailure(const Program& program);
 
 absl::StatusOr<Program> ReadProgram(const std::string& folder, const ReadOptions& options);
 
+// The same while the program runs: every call reads what has come since, and gives all so far.
+//
+//   FolderReader reader(folder, {.device = profile});
+//   while (runs) Show(reader.Read(false));
+//   Show(reader.Read(true));
+//
+// A run of which nothing has come keeps its trace. One thread at a time.
+class FolderReader {
+ public:
+  FolderReader(std::string folder, ReadOptions options);
+  ~FolderReader();
+  // `ended`: the program is gone; before that its traces are not complete, and nothing is wrong
+  // with that.
+  absl::StatusOr<Program> Read(bool ended);
+
+ private:
+  struct Process;
+  absl::StatusOr<ProcessRun> ReadProcess(const About& about, bool ended);
+
+  const std::string folder_;
+  const ReadOptions options_;
+  std::map<int64_t, std::unique_ptr<Process>> processes_;  // by pid
+};
+
 // All runs as one trace, each with devices of its own (trace/processes.h); of one run, its trace.
 // Null where there is none. More devices than a trace can have: those of the first ranks, and a
 // warning in the program.
@@ -73,6 +98,7 @@ absl::StatusOr<About> ParseAbout(std::string_view json);
 absl::StatusOr<std::shared_ptr<const trace::Trace>> BuildTrace(recording::Recording recording,
                                                                const Marks& marks,
                                                                const About& about,
-                                                               const ReadOptions& options);
+                                                               const ReadOptions& options,
+                                                               bool ended = true);
 
 }  // namespace vramscope::program

@@ -8,6 +8,9 @@
 #include <fstream>
 
 #include "profiler/program/program.h"
+#include "profiler/program/verdict.h"
+#include "profiler/trace/one_device.h"
+#include "profiler/trace/processes.h"
 #include "tests/profiler/importers/pickle_writer.h"
 
 namespace vramscope::program {
@@ -105,6 +108,97 @@ TEST_F(Folder, AProgramIsItsProcesses) {
   EXPECT_FALSE(t.info.measured);
   EXPECT_EQ(t.info.model.trainable_count, 8u);
   EXPECT_TRUE(t.complete);
+}
+
+TEST_F(Folder, IsReadWhileTheProgramRuns) {
+  FolderReader reader(path_.string(), {.title = "t"});
+  const auto read = [&](bool ended) {
+    auto program = reader.Read(ended);
+    EXPECT_TRUE(program.ok());
+    return *std::move(program);
+  };
+  EXPECT_TRUE(read(false).processes.empty());
+  Write("process-7.json", R"({"pid": 7, "torch": "2.11.0", "cuda": "13.0"})");
+  EXPECT_EQ(read(false).processes.size(), 1u);
+  EXPECT_TRUE(read(false).runs.empty());
+
+  Write("process-7/history-000000.pickle", Chunk({Entry("alloc", 1 << 21, 512, "/a.py", 101)}));
+  Write("process-7/marks.jsonl", "[\"X\",0,0,5,0]\n[\"F\",0,1");
+  const Program first = read(false);
+  ASSERT_EQ(first.runs.size(), 1u);
+  EXPECT_EQ(first.runs[0].trace->allocations.size(), 1u);
+  EXPECT_FALSE(first.runs[0].trace->complete);
+  EXPECT_TRUE(first.runs[0].trace->warnings.empty());
+  // Nothing has come: it is the same trace.
+  EXPECT_EQ(read(false).runs[0].trace, first.runs[0].trace);
+
+  Write("process-7/marks.jsonl", "[\"X\",0,0,5,0]\n[\"F\",0,1,6,0]\n[\"f\",0,2,9,0]\n[\"broken");
+  Write("process-7/history-000001.pickle", Chunk({Entry("alloc", 1 << 22, 512, "/a.py", 205)}));
+  Write("process-7.json",
+        R"({"pid": 7, "torch": "2.11.0", "cuda": "13.0", "clock": "virtual", "ended": "enough"})");
+  const Program second = read(false);
+  EXPECT_EQ(second.runs[0].trace->allocations.size(), 2u);
+  // What came in pieces is what is read at once.
+  const Program last = read(true);
+  const auto whole = ReadProgram(path_.string(), {.title = "t"});
+  ASSERT_TRUE(whole.ok());
+  for (const Program& program : {last, *whole}) {
+    const trace::Trace& t = *program.runs[0].trace;
+    EXPECT_TRUE(t.complete);
+    EXPECT_EQ(program.runs[0].begin_ns, 5);
+    EXPECT_EQ(t.events.kind, whole->runs[0].trace->events.kind);
+    EXPECT_EQ(t.events.time_ns, whole->runs[0].trace->events.time_ns);
+    EXPECT_EQ(t.slices.size(), whole->runs[0].trace->slices.size());
+  }
+}
+
+TEST_F(Folder, RanksAreOneTrace) {
+  for (const char* rank : {"0", "1"}) {
+    const std::string pid = std::string("1") + rank;
+    std::filesystem::create_directories(path_ / ("process-" + pid));
+    Write("process-" + pid + "/history-000000.pickle",
+          Chunk({Entry("alloc", 1 << 21, 512, "/a.py", 101)}));
+    Write("process-" + pid + ".json", R"({"pid": )" + pid + R"(, "rank": )" + rank +
+                                          R"(, "world_size": 2, "cuda": "13.0", "ended": "end"})");
+  }
+  auto program = ReadProgram(path_.string(), {});
+  ASSERT_TRUE(program.ok());
+  const auto whole = JoinRuns(*program);
+  EXPECT_EQ(trace::DevicesOf(*whole), (std::vector<uint8_t>{0, 1}));
+  EXPECT_EQ(trace::NameOfDevice(*whole, 1), "rank 1");
+  EXPECT_EQ(program->runs[1].first_device, 1);
+}
+
+TEST(Verdict, TheLastLineOfThePrograms) {
+  EXPECT_EQ(LastPythonLine("Traceback (most recent call last):\n"
+                           "  File \"/old.py\", line 1, in f\n"
+                           "Traceback (most recent call last):\n"
+                           "  File \"/home/me/train.py\", line 31, in <module>\n    main()\n"
+                           "  File \"/home/me/train.py\", line 12, in main\n    model(x)\n"
+                           "  File \"/v/lib/python3.11/site-packages/torch/nn.py\", line 5, in g\n"
+                           "ValueError: File \"x\", line 7\n"),
+            "train.py:12");
+  EXPECT_EQ(LastPythonLine("all is well\n"), "");
+  EXPECT_EQ(LastPythonLine("Traceback (most recent call last):\n  File \"x"), "");
+}
+
+TEST(Verdict, AnOutcomeGoesThereAndBack) {
+  Outcome outcome{.started = absl::NotFoundError("'x': no such program"),
+                  .exit_status = 3,
+                  .signal = 9,
+                  .interrupted = true,
+                  .write_error = "disk full",
+                  .seconds = 1.5};
+  const auto back = ParseOutcome(OutcomeJson(outcome));
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(back->started, outcome.started);
+  EXPECT_EQ(back->exit_status, 3);
+  EXPECT_EQ(back->signal, 9);
+  EXPECT_TRUE(back->interrupted);
+  EXPECT_EQ(back->write_error, "disk full");
+  EXPECT_EQ(back->seconds, 1.5);
+  EXPECT_FALSE(ParseOutcome("nothing").ok());
+  EXPECT_TRUE(ParseOutcome(R"({"exit_status": "x"})").ok());
 }
 
 TEST(About, WhatIsOfAnotherKindIsNotThere) {

@@ -1,0 +1,146 @@
+#include "profiler/program/request.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+namespace vramscope::program {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsModule(const Request& request) { return request.script.starts_with("-m "); }
+
+std::vector<std::string> Words(const Request& request, std::vector<std::string> arguments) {
+  std::vector<std::string> words = {request.interpreter.empty() ? "python3" : request.interpreter};
+  if (IsModule(request)) {
+    words.emplace_back("-m");
+    words.push_back(request.script.substr(request.script.find_first_not_of(' ', 2)));
+  } else {
+    words.push_back(request.script);
+  }
+  for (std::string& argument : arguments) words.push_back(std::move(argument));
+  return words;
+}
+
+std::string Quoted(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == word.npos) return word;
+  std::string out = "'";
+  for (const char c : word) {
+    if (c == '\'')
+      out += "'\\''";
+    else
+      out += c;
+  }
+  return out + "'";
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> SplitWords(std::string_view line) {
+  std::vector<std::string> words;
+  bool in_word = false;
+  char quote = 0;
+  for (size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (quote != '\'' && line.substr(i).starts_with("\\\n")) {
+      ++i;  // a shell joins such lines
+      continue;
+    }
+    if (quote == 0 && (c == ' ' || c == '\t' || c == '\n' || c == '\r')) {
+      in_word = false;
+      continue;
+    }
+    if (!in_word) words.emplace_back();
+    in_word = true;
+    if (c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (c == '\\' && quote != '\'' && i + 1 < line.size() &&
+               (quote == 0 || line[i + 1] == '"' || line[i + 1] == '\\')) {
+      words.back() += line[++i];
+    } else {
+      words.back() += c;
+    }
+  }
+  if (quote != 0)
+    return absl::InvalidArgumentError(
+        fmt::format("a quote ({}) is opened in the arguments and not closed", quote));
+  return words;
+}
+
+std::string JoinWords(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + Quoted(word);
+  return line;
+}
+
+absl::StatusOr<std::vector<std::string>> CommandOf(const Request& request) {
+  if (request.script.empty()) return absl::InvalidArgumentError("choose the script that trains");
+  std::error_code none;
+  if (IsModule(request)) {
+    if (request.script.find_first_not_of(' ', 2) == std::string::npos)
+      return absl::InvalidArgumentError("-m needs the name of a module");
+  } else {
+    if (!fs::exists(request.script, none))
+      return absl::NotFoundError(fmt::format("there is no file '{}'", request.script));
+    if (fs::is_directory(request.script, none))
+      return absl::InvalidArgumentError(
+          fmt::format("'{}' is a folder: choose the script in it", request.script));
+    if (access(request.script.c_str(), R_OK) != 0)
+      return absl::PermissionDeniedError(fmt::format("'{}' may not be read", request.script));
+  }
+  if (request.interpreter.empty())
+    return absl::InvalidArgumentError("choose the Python interpreter that has PyTorch");
+  if (!fs::exists(request.interpreter, none))
+    return absl::NotFoundError(
+        fmt::format("the interpreter '{}' is not there any more", request.interpreter));
+  if (const std::string folder = FolderOf(request); !fs::is_directory(folder, none))
+    return absl::NotFoundError(fmt::format("there is no folder '{}' to start in", folder));
+  absl::StatusOr<std::vector<std::string>> arguments = SplitWords(request.arguments);
+  if (!arguments.ok()) return arguments.status();
+  return Words(request, *std::move(arguments));
+}
+
+std::string FolderOf(const Request& request) {
+  if (!request.folder.empty()) return request.folder;
+  std::error_code none;
+  if (IsModule(request)) return fs::current_path(none).string();
+  return fs::absolute(request.script, none).parent_path().string();
+}
+
+std::vector<std::string> OptionsOf(const Request& request) {
+  const Request plain;
+  std::vector<std::string> words = {"plan", "--device", request.device};
+  if (request.ranks != plain.ranks) {
+    words.emplace_back("--ranks");
+    words.push_back(std::to_string(request.ranks));
+  }
+  if (request.steps != plain.steps) {
+    words.emplace_back("--steps");
+    words.push_back(std::to_string(request.steps));
+  }
+  if (!request.skip_init) words.emplace_back("--no-skip-init");
+  return words;
+}
+
+std::string CommandLineOf(const Request& request) {
+  const absl::StatusOr<std::vector<std::string>> arguments = SplitWords(request.arguments);
+  Request shown = request;
+  const std::string folder = FolderOf(request);
+  // As short as one would type it.
+  if (!IsModule(shown) && !shown.script.empty()) {
+    std::error_code none;
+    const fs::path script = fs::absolute(shown.script, none);
+    if (script.parent_path() == fs::path(folder)) shown.script = script.filename().string();
+  }
+  std::string line = folder.empty() ? "" : "cd " + Quoted(folder) + " && ";
+  line += "vramscope " + JoinWords(OptionsOf(request)) + " -- ";
+  return line + JoinWords(Words(shown, arguments.ok() ? *arguments : std::vector<std::string>()));
+}
+
+}  // namespace vramscope::program

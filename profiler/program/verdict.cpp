@@ -1,0 +1,127 @@
+#include "profiler/program/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+namespace vramscope::program {
+
+std::string BeforeText(bool planned, std::string_view device, uint32_t steps) {
+  if (!planned)
+    return "the program runs on this computer's GPU, its allocator's history is recorded. Without "
+           "CUPTI kernels and copies are not: memory is measured, times are the host's";
+  return fmt::format(
+      "the program really runs, on a {} that is not there: nothing is computed, losses are zero. "
+      "What it saves goes to a scratch folder that is removed; {}",
+      device,
+      steps == 0
+          ? std::string("it runs to its end")
+          : fmt::format("it is ended after {} optimizer step{}", steps, steps == 1 ? "" : "s"));
+}
+
+std::string EndText(const Outcome& outcome) {
+  if (outcome.signal != 0)
+    return fmt::format("the program was ended by signal {} ({})", outcome.signal,
+                       strsignal(outcome.signal));
+  return fmt::format("the program ended with status {}", outcome.exit_status);
+}
+
+std::string WhyOf(const About& failed) {
+  if (failed.world_size < 2) return failed.exception;
+  return fmt::format("rank {}: {}", failed.rank, failed.exception);
+}
+
+absl::Status NothingSeen(const Program& seen, const Outcome& outcome, bool planned) {
+  std::string end;
+  if (outcome.exit_status != 0) end = EndText(outcome) + ": ";
+  if (seen.processes.empty())
+    return absl::InvalidArgumentError(
+        end +
+        "it never imported torch. What is watched is a Python program that trains with "
+        "PyTorch, by the interpreter that has it installed");
+  const About& about = seen.processes.front();
+  if (!about.hip.empty())
+    return absl::InvalidArgumentError(
+        fmt::format("{}its PyTorch {} is built for ROCm; a build for CUDA is needed (it needs no "
+                    "GPU: pip install torch)",
+                    end, about.torch));
+  if (about.cuda.empty())
+    return absl::InvalidArgumentError(fmt::format(
+        "{}its PyTorch {} is a build for the processor alone; the one for CUDA is needed, and it "
+        "{}: pip install torch",
+        end, about.torch, planned ? "needs no GPU" : "needs a GPU"));
+  if (about.ended == "unsupported")
+    return absl::InvalidArgumentError(
+        fmt::format("{}its PyTorch {} is older than 2.0, the first that tells its memory history",
+                    end, about.torch));
+  const bool used_cuda = std::any_of(seen.processes.begin(), seen.processes.end(),
+                                     [](const About& process) { return process.begin_ns > 0; });
+  if (used_cuda)
+    return absl::InvalidArgumentError(end + "that was before any of its history was written");
+  if (const About* failed = FirstFailure(seen); failed != nullptr)
+    return absl::InvalidArgumentError(
+        fmt::format("{}before it used CUDA: {}", end, WhyOf(*failed)));
+  return absl::InvalidArgumentError(
+      end + "it imported torch and never used CUDA: nothing was allocated on the GPU");
+}
+
+std::string LastPythonLine(std::string_view output) {
+  constexpr std::string_view kTraceback = "Traceback (most recent call last):";
+  constexpr std::string_view kFile = "  File \"", kLine = "\", line ";
+  const size_t begin = output.rfind(kTraceback);
+  if (begin == std::string_view::npos) return "";
+  std::string place;
+  for (size_t at = output.find(kFile, begin); at != output.npos; at = output.find(kFile, at)) {
+    at += kFile.size();
+    const size_t end = output.find('\n', at);
+    const std::string_view line = output.substr(at, end == output.npos ? end : end - at);
+    const size_t quote = line.find(kLine);
+    if (quote == line.npos) continue;
+    const std::string_view file = line.substr(0, quote);
+    std::string_view number = line.substr(quote + kLine.size());
+    number = number.substr(0, number.find_first_not_of("0123456789"));
+    const bool installed = file.find("-packages/") != file.npos || file.starts_with("<") ||
+                           file.find("/lib/python3") != file.npos;
+    if (!installed && !number.empty())
+      place = fmt::format("{}:{}", file.substr(file.rfind('/') + 1), number);
+  }
+  return place;
+}
+
+std::string OutcomeJson(const Outcome& outcome) {
+  return nlohmann::json({{"started", static_cast<int>(outcome.started.code())},
+                         {"why", std::string(outcome.started.message())},
+                         {"exit_status", outcome.exit_status},
+                         {"signal", outcome.signal},
+                         {"interrupted", outcome.interrupted},
+                         {"write_error", outcome.write_error},
+                         {"seconds", outcome.seconds}})
+      .dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+absl::StatusOr<Outcome> ParseOutcome(std::string_view text) {
+  const nlohmann::json object = nlohmann::json::parse(text, nullptr, false);
+  if (!object.is_object()) return absl::DataLossError("no JSON object");
+  Outcome outcome;
+  const auto number = [&](const char* key) {
+    const auto it = object.find(key);
+    return it != object.end() && it->is_number_integer() ? it->get<int>() : 0;
+  };
+  const auto words = [&](const char* key) {
+    const auto it = object.find(key);
+    return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
+  };
+  outcome.started = absl::Status(static_cast<absl::StatusCode>(number("started")), words("why"));
+  outcome.exit_status = number("exit_status");
+  outcome.signal = number("signal");
+  if (const auto it = object.find("interrupted"); it != object.end())
+    outcome.interrupted = it->is_boolean() && it->get<bool>();
+  outcome.write_error = words("write_error");
+  if (const auto it = object.find("seconds"); it != object.end() && it->is_number())
+    outcome.seconds = it->get<double>();
+  return outcome;
+}
+
+}  // namespace vramscope::program

@@ -1,0 +1,40 @@
+// What is said of a watched program before it runs and when it has ended, the same on the command
+// line and in the window.
+//
+//   Note(BeforeText(true, device.name, steps));
+//   if (program.runs.empty()) return NothingSeen(program, outcome, true);
+//
+// Pure functions; thread-safe.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <string>
+#include <string_view>
+
+#include "profiler/program/launch.h"
+#include "profiler/program/program.h"
+
+namespace vramscope::program {
+
+// That it really runs, and what is not as it would be; without a full stop.
+std::string BeforeText(bool planned, std::string_view device, uint32_t steps);
+
+// "the program ended with status 1"
+std::string EndText(const Outcome& outcome);
+
+// "ValueError: no such batch", of several ranks with the one that raised it.
+std::string WhyOf(const About& failed);
+
+// Why there is nothing to show of a program that has ended, and what to do about it.
+absl::Status NothingSeen(const Program& seen, const Outcome& outcome, bool planned);
+
+// Where a program that raised was last in code of its own: "train.py:12" of the last traceback in
+// what it printed; frames of installed packages do not count. "": there is none.
+std::string LastPythonLine(std::string_view output);
+
+// An outcome on its way from one process to another.
+std::string OutcomeJson(const Outcome& outcome);
+absl::StatusOr<Outcome> ParseOutcome(std::string_view json);
+
+}  // namespace vramscope::program

@@ -1,0 +1,92 @@
+#include "profiler/program/request.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace vramscope::program {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(Words, AreTakenApartAsAShellDoes) {
+  EXPECT_THAT(*SplitWords(R"(--lr 1e-4  --name 'two words' "a \"b\" \n" c\ d e'f'"g" '')"),
+              ElementsAre("--lr", "1e-4", "--name", "two words", "a \"b\" \\n", "c d", "efg", ""));
+  EXPECT_THAT(*SplitWords("a \\\n  b\nc"), ElementsAre("a", "b", "c"));
+  EXPECT_TRUE(SplitWords("")->empty());
+  EXPECT_TRUE(absl::IsInvalidArgument(SplitWords("a 'b").status()));
+}
+
+TEST(Words, GoThereAndBack) {
+  const std::vector<std::string> words = {"a b", "it's", "", "$HOME", "--x=1,2", "\"", "\\", "ü\n"};
+  EXPECT_EQ(*SplitWords(JoinWords(words)), words);
+}
+
+class RequestTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ =
+        std::filesystem::temp_directory_path() / ("vramscope request " + std::to_string(getpid()));
+    std::filesystem::create_directories(folder_);
+    std::ofstream(folder_ / "train.py") << "pass\n";
+    request_ = {.script = (folder_ / "train.py").string(),
+                .interpreter = "/bin/sh",
+                .arguments = "--batch 8 'a b'",
+                .device = "h100-sxm"};
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string Why() { return std::string(CommandOf(request_).status().message()); }
+
+  std::filesystem::path folder_;
+  Request request_;
+};
+
+TEST_F(RequestTest, IsACommand) {
+  EXPECT_THAT(*CommandOf(request_), ElementsAre("/bin/sh", request_.script, "--batch", "8", "a b"));
+  EXPECT_EQ(FolderOf(request_), folder_.string());
+  EXPECT_EQ(CommandLineOf(request_),
+            "cd '" + folder_.string() +
+                "' && vramscope plan --device h100-sxm -- /bin/sh train.py --batch 8 'a b'");
+  request_.ranks = 4;
+  request_.steps = 0;
+  request_.skip_init = false;
+  request_.folder = "/tmp";
+  EXPECT_THAT(OptionsOf(request_), ElementsAre("plan", "--device", "h100-sxm", "--ranks", "4",
+                                               "--steps", "0", "--no-skip-init"));
+  EXPECT_THAT(CommandLineOf(request_), HasSubstr("'" + request_.script + "'"));
+}
+
+TEST_F(RequestTest, MayBeAModule) {
+  request_.script = "-m my.training";
+  request_.folder = "/tmp";
+  EXPECT_THAT(*CommandOf(request_),
+              ElementsAre("/bin/sh", "-m", "my.training", "--batch", "8", "a b"));
+}
+
+TEST_F(RequestTest, SaysWhatIsMissing) {
+  Request whole = request_;
+  request_.script += ".nowhere";
+  EXPECT_THAT(Why(), HasSubstr("there is no file"));
+  request_.script = folder_.string();
+  EXPECT_THAT(Why(), HasSubstr("is a folder"));
+  request_.script.clear();
+  EXPECT_THAT(Why(), HasSubstr("choose the script"));
+  request_ = whole;
+  request_.interpreter = "/nowhere/python";
+  EXPECT_THAT(Why(), HasSubstr("not there any more"));
+  request_.interpreter.clear();
+  EXPECT_THAT(Why(), HasSubstr("choose the Python interpreter"));
+  request_ = whole;
+  request_.folder = "/nowhere";
+  EXPECT_THAT(Why(), HasSubstr("no folder"));
+  request_ = whole;
+  request_.arguments = "\"";
+  EXPECT_THAT(Why(), HasSubstr("not closed"));
+}
+
+}  // namespace
+}  // namespace vramscope::program
