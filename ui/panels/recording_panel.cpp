@@ -6,6 +6,7 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include "profiler/trace/assumptions.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
 
@@ -40,13 +41,16 @@ RecordingPanel::RecordingPanel(QWidget* parent) : QWidget(parent) {
   rules_ = MakeFactGrid(rules_box_, kFactSpacing);
   column->addWidget(rules_box_);
 
+  assumed_ = MakeLabel(tr("TAKEN FOR GRANTED"), LabelRole::kHeading);
+  assumed_->setContentsMargins(0, 8, 0, 0);
+  column->addWidget(assumed_);
+  assumed_list_ = new WrappedLabel(LabelRole::kDim);
+  column->addWidget(assumed_list_);
+
   QLabel* next = MakeLabel(tr("WHAT CAN BE ASKED"), LabelRole::kHeading);
   next->setContentsMargins(0, 8, 0, 0);
   column->addWidget(next);
-  calm_ = MakeLabel(
-      tr("This happened elsewhere: techniques can't be switched in it. What can be tried are the "
-         "allocator's settings, and a planned run of a similar model beside it."),
-      LabelRole::kDim);
+  calm_ = MakeLabel({}, LabelRole::kDim);
   calm_->setWordWrap(true);
   column->addWidget(calm_);
   QPushButton* what_if =
@@ -71,7 +75,24 @@ RecordingPanel::RecordingPanel(QWidget* parent) : QWidget(parent) {
 
 void RecordingPanel::setDigest(const Digest& digest, const QString& file, bool partial) {
   shown_ = RecordingFactsOf(digest, file.toStdString());
-  heading_->setText(partial ? tr("RECORDED FILE · OPENING") : tr("RECORDED FILE"));
+  const QString what = digest.program() ? tr("PLANNED PROGRAM") : tr("RECORDED FILE");
+  heading_->setText(partial ? tr("%1 · OPENING").arg(what) : what);
+  calm_->setText(
+      digest.program()
+          ? tr("Planned on an emulated %1: the program itself ran, with PyTorch's own CUDA code "
+               "and "
+               "allocator; nothing was computed. Techniques are switched in the program. What can "
+               "be tried here are the allocator's settings.")
+                .arg(QString::fromStdString(digest.trace->info.device.name))
+          : tr("This happened elsewhere: techniques can't be switched in it. What can be tried are "
+               "the allocator's settings, and a planned run of a similar model beside it."));
+  QStringList lines;
+  if (digest.program() && !partial)
+    for (const trace::Assumption& a : trace::AssumptionsOf(*digest.trace))
+      lines << QStringLiteral("• ") + QString::fromStdString(AssumptionText(a));
+  assumed_->setVisible(!lines.isEmpty());
+  assumed_list_->setVisible(!lines.isEmpty());
+  assumed_list_->setWrappedText(lines.join(QLatin1Char('\n')));
   FillFacts(facts_, shown_.facts, FactStyle::kRightMiddle);
   inferred_->setText(shown_.inferred ? tr("CATEGORIES · INFERRED") : tr("CATEGORIES"));
   inferred_->setVisible(!partial && !shown_.rules.empty());
@@ -89,10 +110,9 @@ QJsonObject RecordingPanel::dumpState() const {
       out[QString::fromStdString(fact.label)] = QString::fromStdString(fact.value);
     return out;
   };
-  return {{"heading", heading_->text()},
-          {"facts", object(shown_.facts)},
-          {"inferred", shown_.inferred},
-          {"rules", rules}};
+  return {{"heading", heading_->text()}, {"facts", object(shown_.facts)},
+          {"inferred", shown_.inferred}, {"assumed", assumed_list_->text()},
+          {"says", calm_->text()},       {"rules", rules}};
 }
 
 }  // namespace vramscope::ui

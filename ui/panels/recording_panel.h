@@ -14,6 +14,8 @@ class QVBoxLayout;
 
 namespace vramscope::ui {
 
+class WrappedLabel;
+
 class RecordingPanel : public QWidget {
   Q_OBJECT
  public:
@@ -34,6 +36,8 @@ class RecordingPanel : public QWidget {
   QLabel* inferred_ = nullptr;
   QGridLayout* rules_ = nullptr;
   QWidget* rules_box_ = nullptr;
+  QLabel* assumed_ = nullptr;
+  WrappedLabel* assumed_list_ = nullptr;
   RecordingFacts shown_;
 };
 

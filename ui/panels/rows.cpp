@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "profiler/trace/one_device.h"
+#include "profiler/trace/processes.h"
 #include "ui/panels/cells.h"
 #include "ui/timeline/model/canvas_state.h"
 #include "ui/timeline/model/format.h"
@@ -120,7 +121,9 @@ std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const Trace> trace,
   digest->name = !file.empty()               ? file.substr(file.rfind('/') + 1)
                  : trace->info.title.empty() ? trace->info.model.name
                                              : trace->info.title;
-  if (digest->device) digest->name += fmt::format(" · cuda:{}", *digest->device);
+  if (file.empty() && !trace->info.has_config && trace->info.backend == trace::Backend::kPlan)
+    digest->name += " on " + trace->info.device.name;
+  if (digest->device) digest->name += " · " + trace::NameOfDevice(*digest->whole, *digest->device);
   digest->curves =
       curves != nullptr
           ? std::move(curves)
@@ -145,6 +148,14 @@ bool Digest::inferred() const {
   return std::any_of(origins.begin(), origins.end(), [](const Origin& o) { return o.rule != 0; });
 }
 
+std::string AssumptionText(const trace::Assumption& assumption) {
+  std::string text = assumption.what;
+  if (assumption.bytes > 0) text += ": " + timeline::FormatBytes(assumption.bytes);
+  if (!assumption.where.empty())
+    text += " (" + assumption.where.substr(assumption.where.rfind('/') + 1) + ")";
+  return text;
+}
+
 RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file) {
   const Trace& t = *digest.trace;
   RecordingFacts out;
@@ -152,7 +163,13 @@ RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file) {
     if (!value.empty()) out.facts.push_back({std::move(label), std::move(value)});
   };
   fact("file", file.substr(file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1));
-  fact("kind", t.info.source);
+  if (digest.program()) {
+    fact("program", t.info.title);
+    fact("planned on", t.info.device.name);
+    fact("with", t.info.source);
+  } else {
+    fact("kind", t.info.source);
+  }
   if (t.events.size() == 0) return out;
   if (digest.state())
     fact("content", "what was there, no history");
@@ -182,13 +199,16 @@ RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file) {
              ? std::string("once")
              : fmt::format("{} times", timeline::FormatCount(digest.out_of_memory)));
   for (const auto& [device, peak] : digest.devices)
-    fact(fmt::format("peak of cuda:{}", device), timeline::FormatBytes(peak.allocated));
+    fact("peak of " + trace::NameOfDevice(*digest.whole, device),
+         timeline::FormatBytes(peak.allocated));
   out.inferred = digest.inferred();
   const double whole = static_cast<double>(std::max<uint64_t>(digest.at_peak.allocated, 1));
   for (const Digest::Origin& o : digest.origins) {
     std::string rule = timeline::RuleText(o.rule);
     out.rules.push_back({fmt::format("{:.1f} %", 100 * static_cast<double>(o.bytes) / whole),
-                         rule.empty() ? "said by the file" : std::move(rule)});
+                         !rule.empty()      ? std::move(rule)
+                         : digest.program() ? "told by PyTorch's hooks"
+                                            : "said by the file"});
   }
   return out;
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/trace/assumptions.h"
 #include "profiler/trace/trace.h"
 #include "ui/timeline/model/origin.h"
 
@@ -81,8 +82,12 @@ struct Digest {
   bool inferred() const;  // any of the origins is a rule
   // What was there at one moment; nothing happens in it.
   bool state() const { return trace->info.content == trace::Content::kState; }
-  // Recorded elsewhere and opened here; not a run of ours, which has a configuration.
-  bool recorded() const { return !trace->info.has_config; }
+  // Anybody's program, planned on a card that was not there; it has no configuration of ours.
+  bool program() const {
+    return !trace->info.has_config && trace->info.backend == trace::Backend::kPlan;
+  }
+  // Recorded elsewhere and opened here; neither that nor a run of ours.
+  bool recorded() const { return !trace->info.has_config && !program(); }
 };
 // `file`: that it was opened from; empty: a run. Of several devices `device`, where there is such a
 // one, else analysis::DeviceToShow(). `curves`: of the trace, which has one device, where they are
@@ -132,6 +137,9 @@ RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file);
 
 // "blocks.17.attn.softmax": module and op of an allocation, in short.
 std::string ShortName(const trace::Trace& trace, trace::AllocationId id);
+
+// "a computed number is taken to be 0 (train.py:44)", with its bytes where they are known.
+std::string AssumptionText(const trace::Assumption& assumption);
 
 std::string FormatMs(double ms);          // "85.506 ms", from 10 s on "164.292 s"
 std::string FormatSaving(int64_t bytes);  // "−0.9 GiB", "+16 MiB", "±0"

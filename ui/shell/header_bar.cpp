@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "profiler/run/evidence.h"
+#include "profiler/trace/processes.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/run_panel.h"
@@ -83,6 +84,7 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
       batch += QObject::tr(" × %1 passes").arg(info.config.micro_batches);
     parts << batch << OptimizerText(info.config.optimizer);
   }
+  if (digest.program()) parts.prepend(QString::fromStdString(info.title));
   out.subtitle = parts.join(QStringLiteral(" · "));
 
   const bool imported = info.backend == trace::Backend::kImported;
@@ -90,12 +92,18 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
                          : QStringLiteral("%1 · %2").arg(
                                ToQString(trace::Name(info.backend)),
                                info.measured ? QObject::tr("measured") : QObject::tr("modelled"));
-  out.backend_tip = imported ? QString::fromStdString(info.source)
-                    : info.measured
-                        ? QObject::tr("Sizes and times were measured while the step ran.")
-                        : QObject::tr(
-                              "Nothing was computed: sizes are what PyTorch asks for, times "
-                              "come from a roofline model of the device.");
+  out.backend_tip =
+      imported ? QString::fromStdString(info.source)
+      : digest.program()
+          ? QObject::tr(
+                "%1 really ran on an emulated %2: PyTorch's own CUDA code and "
+                "allocator, its operators' host code. Nothing was computed; "
+                "times come from a roofline model of the card.")
+                .arg(QString::fromStdString(info.title), QString::fromStdString(info.device.name))
+      : info.measured ? QObject::tr("Sizes and times were measured while the step ran.")
+                      : QObject::tr(
+                            "Nothing was computed: sizes are what PyTorch asks for, times "
+                            "come from a roofline model of the device.");
   if (digest.inferred()) {
     out.inferred = QObject::tr("categories inferred");
     QStringList lines{
@@ -105,22 +113,36 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
                                             QString::fromStdString(rule.value));
     out.inferred_tip = lines.join(QLatin1Char('\n'));
   }
+  if (digest.program() && !running) {
+    for (const trace::Assumption& a : trace::AssumptionsOf(*digest.trace))
+      out.assumptions << QString::fromStdString(AssumptionText(a));
+    const auto count = out.assumptions.size();
+    if (count > 0)
+      out.assumed =
+          count == 1 ? QObject::tr("1 assumption") : QObject::tr("%1 assumptions").arg(count);
+    out.assumed_tip = QObject::tr("What this plan takes for granted. Click: the list.");
+  }
   if (info.device.memory_bytes > 0) out.device = ShortDeviceName(info.device);
+  const auto name_of = [&](uint8_t device) {
+    return QString::fromStdString(
+        trace::NameOfDevice(digest.whole != nullptr ? *digest.whole : *digest.trace, device));
+  };
   for (const auto& [device, peak] : digest.devices)
     out.gpus.push_back({device,
-                        QObject::tr("cuda:%1   peak %2").arg(device).arg(Short(peak.allocated)),
+                        QObject::tr("%1   peak %2").arg(name_of(device), Short(peak.allocated)),
                         device == digest.device});
   if (digest.device) {
-    out.gpu = QObject::tr("cuda:%1 of %2 GPUs").arg(*digest.device).arg(digest.devices.size());
+    out.gpu = QObject::tr("%1 of %2 GPUs").arg(name_of(*digest.device)).arg(digest.devices.size());
     out.gpu_tip = QObject::tr(
         "Everything here is of this GPU alone. Click: the others, and what each peaked at.");
   }
   const bool ended = digest.trace->complete;
-  if (!ended && !running && info.has_config) {
+  const bool ours = info.has_config || digest.program();
+  if (!ended && !running && ours) {
     out.unfinished = QObject::tr("did not finish");
     out.unfinished_tip = QString::fromStdString(digest.trace->end_message);
   }
-  const bool whole = ended || !info.has_config;
+  const bool whole = ended || !ours;
   const bool state = info.content == trace::Content::kState;  // no moment of it is a peak
   // Of statistics without blocks it would be a 0 that nobody measured.
   if (!state || digest.trace->events.size() > 0)
@@ -133,7 +155,9 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
     out.reserved = QObject::tr("reserved %1").arg(Short(reserved));
     out.reserved_tip = QObject::tr("%1 bytes held by the caching allocator at most. ")
                            .arg(QString::fromStdString(timeline::FormatCount(reserved)));
-    if (info.backend == trace::Backend::kPlan) {
+    if (digest.program()) {
+      out.reserved_tip += QObject::tr("By PyTorch's own allocator. ");
+    } else if (info.backend == trace::Backend::kPlan) {
       const std::optional<run::Evidence> evidence = run::EvidenceOf(info.config);
       if (evidence && whole)
         out.reserved += QObject::tr(" ±%1").arg(
@@ -192,6 +216,9 @@ HeaderBar::HeaderBar(QWidget* parent) : QWidget(parent) {
   backend_ = AddChip(line, QStringLiteral("backend"));
   unfinished_ = AddChip(line, QStringLiteral("unfinished"));
   inferred_ = AddChip(line, QStringLiteral("inferred"));
+  assumed_ = AddChip(line, QStringLiteral("assumed"));
+  assumed_->setPopupMode(QToolButton::InstantPopup);
+  assumed_->setMenu(new QMenu(assumed_));
   gpu_ = AddChip(line, QStringLiteral("gpu"));
   gpu_->setPopupMode(QToolButton::InstantPopup);
   gpu_->setMenu(new QMenu(gpu_));
@@ -236,6 +263,10 @@ void HeaderBar::setTexts(const ChipTexts& texts) {
   SetChip(gpu_, texts.gpu, "accent", texts.gpu_tip);
   FillGpus(texts.gpus);
   SetChip(inferred_, texts.inferred, "", texts.inferred_tip);
+  SetChip(assumed_, texts.assumed, "", texts.assumed_tip);
+  assumed_->menu()->clear();
+  for (const QString& assumption : texts.assumptions)
+    assumed_->menu()->addAction(assumption)->setEnabled(false);
   SetChip(device_, texts.device, "", tr("The GPU that is planned for"));
   SetChip(peak_, texts.peak, "", tr("Allocated bytes at the peak; click to go there"));
   SetChip(reserved_, texts.reserved, "", texts.reserved_tip);
@@ -273,6 +304,7 @@ void HeaderBar::Fit() {
                   {device_, !device_->text().isEmpty()},
                   {backend_, !backend_->text().isEmpty()},
                   {inferred_, !inferred_->text().isEmpty()},
+                  {assumed_, !assumed_->text().isEmpty()},
                   {unused_, !unused_->text().isEmpty()},
                   {reserved_, !reserved_->text().isEmpty()}};
   const auto width_of = [this](const QWidget* widget) {
@@ -313,6 +345,7 @@ QJsonObject HeaderBar::dumpState() const {
           {"reserved", reserved_->text()},
           {"fits", fits_->text()},
           {"inferred", inferred_->text()},
+          {"assumed", assumed_->text()},
           {"unused", unused_->text()},
           {"out_of_memory", out_of_memory_->text()},
           {"busy", busy_->text()}};

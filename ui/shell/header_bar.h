@@ -21,8 +21,9 @@ class WrappedLabel;
 // Texts of the chips for a trace; empty where it does not say.
 struct ChipTexts {
   QString title, subtitle;
-  QString backend, inferred, device, peak, reserved, unused, fits, out_of_memory;
-  QString backend_tip, inferred_tip, reserved_tip, unused_tip, fits_tip, out_of_memory_tip;
+  QString backend, inferred, assumed, device, peak, reserved, unused, fits, out_of_memory;
+  QString backend_tip, inferred_tip, assumed_tip, reserved_tip, unused_tip, fits_tip,
+      out_of_memory_tip;
   bool does_fit = true;
   QString unfinished, unfinished_tip;  // a run that did not come to its end
   // Of a recording of several GPUs: which one is shown, and all that there are.
@@ -33,6 +34,7 @@ struct ChipTexts {
     bool shown;
   };
   std::vector<Gpu> gpus;
+  QStringList assumptions;
 };
 // `running`: more of it is still to come.
 ChipTexts MakeChipTexts(const Digest& digest, bool running);
@@ -65,6 +67,7 @@ class HeaderBar : public QWidget {
   QLabel* busy_ = nullptr;
   QToolButton* backend_ = nullptr;
   QToolButton* inferred_ = nullptr;
+  QToolButton* assumed_ = nullptr;
   QToolButton* unfinished_ = nullptr;
   QToolButton* gpu_ = nullptr;
   QToolButton* device_ = nullptr;

@@ -20,6 +20,7 @@
 #include <QScrollArea>
 #include <QStackedWidget>
 #include <QStatusBar>
+#include <QTabBar>
 #include <QTabWidget>
 #include <QToolBar>
 #include <QToolButton>
@@ -32,11 +33,13 @@
 #include "ui/panels/allocations_panel.h"
 #include "ui/panels/breakdown_panel.h"
 #include "ui/panels/form_widgets.h"
+#include "ui/panels/program_panel.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/recording_panel.h"
 #include "ui/panels/run_panel.h"
 #include "ui/panels/table_panel.h"
 #include "ui/panels/technique_panel.h"
+#include "ui/program/program_runner.h"
 #include "ui/shell/drop_zones.h"
 #include "ui/shell/header_bar.h"
 #include "ui/shell/savings.h"
@@ -122,6 +125,7 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   timeline_->setObjectName(QStringLiteral("timeline"));
   timeline_->setEmptyText(tr("No run yet"),
                           tr("Choose a model and press Ctrl+R to plan it\n"
+                             "or plan a Python program of your own with Ctrl+G\n"
                              "or drop a recording here, or open one with Ctrl+O: .trace, a CUDA\n"
                              "memory snapshot, Kineto's JSON; plain, .gz or .zst"));
   timeline_->setAnimations(animations_);
@@ -134,6 +138,7 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   BuildDocks();
   BuildActions();
   ConnectPanels();
+  BuildProgram(options.vramscope.isEmpty() ? FindVramscope() : options.vramscope);
 
   status_ = MakeLabel({}, LabelRole::kDim);
   status_->setObjectName(QStringLiteral("statusText"));
@@ -187,6 +192,7 @@ MainWindow::~MainWindow() {
   loader_->disconnect(this);
   compare_loader_->disconnect(this);
   undo_.disconnect(this);
+  runner_->disconnect(this);
 }
 
 void MainWindow::BuildDocks() {
@@ -214,10 +220,29 @@ void MainWindow::BuildDocks() {
   column->addStretch();
   recording_ = new RecordingPanel;
   controls_ = new QStackedWidget;
+  program_ = new ProgramPanel;
   controls_->addWidget(Scrolling(controls));
   controls_->addWidget(Scrolling(recording_));
-  controls_dock_ =
-      dock(tr("Run and techniques"), "controlsDock", controls_, Qt::LeftDockWidgetArea);
+  controls_->addWidget(Scrolling(program_));
+  // In the order of ControlsPage.
+  controls_tabs_ = new QTabBar;
+  controls_tabs_->setObjectName(QStringLiteral("controlsTabs"));
+  controls_tabs_->setDrawBase(false);
+  controls_tabs_->setExpanding(false);
+  for (const QString& text : {tr("Model"), tr("Recording"), tr("Your program")})
+    controls_tabs_->addTab(text);
+  controls_tabs_->setTabVisible(static_cast<int>(ControlsPage::kRecording), false);
+  connect(controls_tabs_, &QTabBar::currentChanged, this, [this](int page) {
+    controls_->setCurrentIndex(page);
+    actions_.Refresh();
+  });
+  auto* left = new QWidget;
+  auto* pages = new QVBoxLayout(left);
+  pages->setContentsMargins(0, 0, 0, 0);
+  pages->setSpacing(0);
+  pages->addWidget(controls_tabs_);
+  pages->addWidget(controls_, 1);
+  controls_dock_ = dock(tr("Run and techniques"), "controlsDock", left, Qt::LeftDockWidgetArea);
   controls_dock_->setMinimumWidth(kControlsLeast);
   breakdown_ = new BreakdownPanel;
   breakdown_dock_ =
@@ -358,7 +383,7 @@ void MainWindow::ConnectPanels() {
       openPage(QStringLiteral("fragmentation"));
     } else if (name == QLatin1String("out-of-memory")) {
       openPage(QStringLiteral("out-of-memory"));
-    } else if (controls_->currentIndex() == 1) {
+    } else if (!ControlsShow(ControlsPage::kModel)) {
       controls_dock_->show();
     } else {
       controls_dock_->show();
@@ -412,6 +437,7 @@ void MainWindow::ApplyChosenTheme() {
   ApplyTheme(theme_);
   timeline_->setTheme(theme_);
   techniques_->setTheme(theme_);
+  program_->setTheme(theme_);
   breakdown_->setTheme(theme_);
   explain_->setTheme(theme_);
   phases_->setTheme(theme_);
@@ -486,7 +512,8 @@ QJsonObject MainWindow::dumpState() const {
       {"config", config},
       {"trace", trace},
       {"partial", shown_is_partial_},
-      {"recorded", controls_->currentIndex() == 1},
+      {"recorded", ControlsShow(ControlsPage::kRecording)},
+      {"program", program_->dumpState()},
       {"recording", recording_->dumpState()},
       {"loading", loader_->busy() ? QJsonValue(QJsonObject{{"file", loader_->path()},
                                                            {"fraction", loader_->fraction()},

@@ -34,6 +34,7 @@ class QLineEdit;
 class QPlainTextEdit;
 class QProgressBar;
 class QStackedWidget;
+class QTabBar;
 class QTabWidget;
 class QToolButton;
 
@@ -48,6 +49,8 @@ class BreakdownPanel;
 class DropZones;
 class ExplainPanel;
 class HeaderBar;
+class ProgramPanel;
+class ProgramRunner;
 class RecordingPanel;
 class RunPanel;
 class SavingsPlanner;
@@ -55,9 +58,11 @@ class TableModel;
 class TableView;
 class TechniquePanel;
 class WorkerClient;
+struct ProgramEnd;
 
 struct MainWindowOptions {
   QString worker_program;
+  QString vramscope = {};  // that plans programs of the user's; empty: the one beside this
   QString settings_file;   // empty: the user's own
   bool savings = true;     // plan what techniques would save
   OpenFunction open = {};  // empty: importers::OpenTraceFile
@@ -79,6 +84,11 @@ class MainWindow : public QMainWindow {
   void openFiles(const QStringList& paths);  // one after another; the first becomes the baseline
   void compareWith(const QString& path);     // read beside what is shown: the baseline of it
   void openModelConfig(const QString& path);
+  // The page that plans anybody's program, with this script in it; nothing is started.
+  void openProgram(const QString& script = QString());
+  void startProgram();  // what the page says; it really runs
+  void stopProgram();
+  void programAgainOn(const QString& device);  // and compare
   // Only a device, or a range of entries or of time, of a recording.
   void openPart(const QString& path, const importers::OpenOptions& part);
   // Each says in the status bar or the banner how it went; a longer one has a bar in the status bar
@@ -106,6 +116,8 @@ class MainWindow : public QMainWindow {
   QUndoStack* undoStack() { return &undo_; }
   ExplainPanel* explainPanel() const { return explain_; }
   std::shared_ptr<const Digest> digest() const { return digest_; }
+  ProgramPanel* programPanel() const { return program_; }
+  ProgramRunner* programRunner() const { return runner_; }
   bool partial() const { return shown_is_partial_; }  // a picture of what has come so far
 
  Q_SIGNALS:
@@ -181,6 +193,9 @@ class MainWindow : public QMainWindow {
   void ShowNothing();
   void ShowTabs();
   void ShowControls();
+  enum class ControlsPage { kModel, kRecording, kProgram };
+  void ShowControlsPage(ControlsPage page);
+  bool ControlsShow(ControlsPage page) const;
   // main_window_files.cpp
   void OpenPartOf(const QString& path);
   void Preview(const std::shared_ptr<const trace::Trace>& trace);
@@ -190,6 +205,11 @@ class MainWindow : public QMainWindow {
   void AddRecent(const QString& path);
   void ComparisonLoaded(const QString& path, const std::shared_ptr<const trace::Trace>& trace);
   void ComparisonNotLoaded(const QString& path, const absl::Status& status);
+  // main_window_program.cpp
+  void BuildProgram(const QString& vramscope);
+  void BecomeProgram();
+  void ProgramPicture(const std::shared_ptr<const trace::Trace>& trace);
+  void ProgramEnded(const ProgramEnd& end);
   // main_window_writing.cpp
   void WriteFile(const QString& path, bool chrome);
   void ShowProgress();
@@ -243,8 +263,13 @@ class MainWindow : public QMainWindow {
   Banner* banner_ = nullptr;
   DropZones* drop_zones_ = nullptr;
   timeline::TimelineWidget* timeline_ = nullptr;
-  QStackedWidget* controls_ = nullptr;  // of a run; of a recorded file
+  QStackedWidget* controls_ = nullptr;  // ControlsPage
+  QTabBar* controls_tabs_ = nullptr;
   RecordingPanel* recording_ = nullptr;
+  ProgramPanel* program_ = nullptr;
+  ProgramRunner* runner_ = nullptr;
+  bool program_shown_ = false;       // anything of the program that runs
+  bool compare_when_ended_ = false;  // it is planned again on another card
   RunPanel* run_panel_ = nullptr;
   TechniquePanel* techniques_ = nullptr;
   BreakdownPanel* breakdown_ = nullptr;

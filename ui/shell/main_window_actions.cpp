@@ -12,10 +12,12 @@
 
 #include "ui/explain/explain_panel.h"
 #include "ui/panels/allocations_panel.h"
+#include "ui/panels/program_panel.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/table_panel.h"
 #include "ui/panels/technique_panel.h"
 #include "ui/panels/toggle_switch.h"
+#include "ui/program/program_runner.h"
 #include "ui/shell/command_palette.h"
 #include "ui/shell/main_window.h"
 #include "ui/timeline/timeline_widget.h"
@@ -73,6 +75,13 @@ void MainWindow::AddFileActions() {
                 .shortcuts = Keys({"Ctrl+Shift+O"}),
                 .run = [this] { OpenPartOf(showing_file_ ? file_ : QString()); },
                 .tip = tr("One device, a range of entries or of time of a large file")});
+  actions_.Add({.id = "file.program",
+                .menu = menu,
+                .text = tr("Plan a Python program …"),
+                .shortcuts = Keys({"Ctrl+G"}),
+                .run = [this] { openProgram(); },
+                .tip = tr("Your own train.py, on a card that is not there; nothing starts yet"),
+                .words = {tr("script"), tr("train.py"), tr("your program")}});
   actions_.Add({.id = "file.save",
                 .menu = menu,
                 .text = tr("Save trace …"),
@@ -292,8 +301,19 @@ void MainWindow::AddRunActions() {
                 .menu = menu,
                 .text = tr("Run"),
                 .shortcuts = Keys({"Ctrl+R", "F5"}),
-                .run = [this] { StartRun(); },
-                .tip = tr("Run the configuration on the left once more")});
+                .run =
+                    [this] {
+                      if (ControlsShow(ControlsPage::kProgram))
+                        startProgram();
+                      else
+                        StartRun();
+                    },
+                .enabled =
+                    [this] {
+                      return !ControlsShow(ControlsPage::kProgram) ||
+                             (!runner_->busy() && program::CommandOf(program_->request()).ok());
+                    },
+                .tip = tr("Run what stands on the left once more")});
   actions_.Add({.id = "run.cancel",
                 .menu = menu,
                 .text = tr("Cancel"),
@@ -346,7 +366,7 @@ void MainWindow::AddRunActions() {
                   .run = [this, id] { techniques_->toggle(id)->click(); },
                   .enabled =
                       [this, id] {
-                        return controls_->currentIndex() == 0 &&
+                        return ControlsShow(ControlsPage::kModel) &&
                                techniques_->toggle(id)->isEnabled();
                       },
                   .checked = [this, id] { return techniques_->toggle(id)->isChecked(); }});
@@ -423,8 +443,11 @@ void MainWindow::CompareDialog() {
 }
 
 void MainWindow::SaveDialog() {
-  const QString start =
-      file_.isEmpty() ? QString::fromStdString(config_.model) + QStringLiteral(".trace") : file_;
+  const QString name =
+      digest_->program()
+          ? QFileInfo(QString::fromStdString(runner_->request().script)).completeBaseName()
+          : QString::fromStdString(config_.model);
+  const QString start = file_.isEmpty() ? name + QStringLiteral(".trace") : file_;
   const QString path =
       QFileDialog::getSaveFileName(this, tr("Save the trace"), start, tr("Traces (*.trace)"));
   if (!path.isEmpty()) saveTrace(path);

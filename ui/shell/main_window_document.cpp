@@ -8,22 +8,26 @@
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QStackedWidget>
+#include <QTabBar>
 #include <QTabWidget>
 #include <QTime>
 #include <QUndoCommand>
 #include <QtConcurrent/QtConcurrentRun>
 #include <algorithm>
 
+#include "profiler/trace/processes.h"
 #include "profiler/trace/reader.h"
 #include "ui/explain/explain_panel.h"
 #include "ui/panels/allocations_panel.h"
 #include "ui/panels/breakdown_panel.h"
 #include "ui/panels/form_widgets.h"
+#include "ui/panels/program_panel.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/recording_panel.h"
 #include "ui/panels/run_panel.h"
 #include "ui/panels/table_panel.h"
 #include "ui/panels/technique_panel.h"
+#include "ui/program/program_runner.h"
 #include "ui/shell/header_bar.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/recorded_model.h"
@@ -109,6 +113,7 @@ void MainWindow::PlanOrRecall() {
 }
 
 void MainWindow::RunSucceeded() {
+  banner_->clear(QStringLiteral("program-failed"));
   banner_->clear(QStringLiteral("run-failed"));
   banner_->clear(QStringLiteral("bad-config"));
   banner_->clear(QStringLiteral("choose-model"));
@@ -310,8 +315,9 @@ void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, 
   if (!partial) before_loading_.reset();
   // Of no use any more, and large.
   if (!partial && Against() != previous_) previous_ = nullptr;
-  if (run_tag_ == 0 && !loader_->busy()) SetBusy({});
+  if (run_tag_ == 0 && !loader_->busy() && !runner_->busy()) SetBusy({});
   const trace::Trace& trace = *digest_->trace;
+  if (digest_->program()) program_->setPeak(digest_->summary.peak.allocated);
   timeline_->setFailed({}, {});
   timeline_->setDeviceLimit(trace.info.device.memory_bytes);
   // The ghost first: what is shown never takes the scale of one that goes.
@@ -323,7 +329,7 @@ void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, 
   explain_->setDigest(digest_, partial);
   explain_->setSelection(timeline_->selection());
   ShowTabs();
-  header_->setTexts(MakeChipTexts(*digest_, partial && run_tag_ != 0));
+  header_->setTexts(MakeChipTexts(*digest_, partial && (run_tag_ != 0 || runner_->busy())));
   ShowControls();
   UpdateTables();
   if (!partial) ShowFit();
@@ -333,7 +339,7 @@ void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, 
                      ? tr("%1 – vramscope").arg(name)
                      : tr("%1 – %2 – vramscope").arg(QFileInfo(file_).fileName(), name));
   if (!partial && !showing_file_) {
-    cache_.Put(trace.info.config, digest_);
+    if (trace.info.has_config) cache_.Put(trace.info.config, digest_);
     Say(tr("%1: %2 events, peak %3, in %4 ms")
             .arg(name, QString::fromStdString(timeline::FormatCount(trace.events.size())),
                  QString::fromStdString(timeline::FormatBytes(digest_->summary.peak.allocated)))
@@ -354,15 +360,30 @@ void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, 
 
 // Of a recorded file, too, when it is the controls of a run that are asked for.
 void MainWindow::ShowControls() {
-  const bool recorded = digest_ != nullptr && showing_file_ && digest_->recorded();
-  controls_->setCurrentIndex(recorded ? 1 : 0);
-  if (recorded) recording_->setDigest(*digest_, file_, shown_is_partial_);
+  const bool opened = digest_ != nullptr && showing_file_ && !digest_->trace->info.has_config;
+  const bool program = digest_ != nullptr && !showing_file_ && digest_->program();
+  if (opened) recording_->setDigest(*digest_, file_, shown_is_partial_);
+  controls_tabs_->setTabVisible(static_cast<int>(ControlsPage::kRecording), opened);
+  controls_tabs_->setTabText(static_cast<int>(ControlsPage::kRecording),
+                             opened && digest_->program() ? tr("This plan") : tr("Recording"));
+  // Who fills in the page of a program keeps it.
+  if (program || (!opened && runner_->busy())) return;
+  ShowControlsPage(opened ? ControlsPage::kRecording : ControlsPage::kModel);
+}
+
+void MainWindow::ShowControlsPage(ControlsPage page) {
+  controls_tabs_->setCurrentIndex(static_cast<int>(page));
+  controls_->setCurrentIndex(static_cast<int>(page));
+}
+
+bool MainWindow::ControlsShow(ControlsPage page) const {
+  return controls_->currentIndex() == static_cast<int>(page);
 }
 
 void MainWindow::PlanBeside() {
   const std::optional<ModelGuess> guess = RecordedModel(*digest_, config_);
   PinBaseline();
-  controls_->setCurrentIndex(0);
+  ShowControlsPage(ControlsPage::kModel);
   controls_dock_->show();
   if (guess) {
     banner_->show(
@@ -468,7 +489,7 @@ void MainWindow::ShowFit() {
 
 void MainWindow::showDevice(uint8_t device) {
   if (digest_ == nullptr || digest_->whole == nullptr || digest_->device == device) return;
-  SetBusy(tr("showing cuda:%1 …").arg(device));
+  SetBusy(tr("showing %1 …").arg(ToQString(trace::NameOfDevice(*digest_->whole, device))));
   Digested(digest_->whole, false, shown_is_partial_, device);
 }
 
@@ -481,8 +502,13 @@ void MainWindow::NextDevice() {
 
 std::shared_ptr<const Digest> MainWindow::Against() const {
   if (baseline_ != nullptr) return baseline_;
-  const bool same = previous_ != nullptr && digest_ != nullptr &&
-                    timeline::SameWork(previous_->trace->info, digest_->trace->info);
+  if (previous_ == nullptr || digest_ == nullptr) return nullptr;
+  const trace::TraceInfo &before = previous_->trace->info, &now = digest_->trace->info;
+  // Of a program the script: it is planned again to see what a change of it or its arguments does.
+  const auto script = [](const std::string& title) { return title.substr(0, title.find(' ')); };
+  const bool same = previous_->program() && digest_->program()
+                        ? script(before.title) == script(now.title)
+                        : timeline::SameWork(before, now);
   return same ? previous_ : nullptr;
 }
 
@@ -577,8 +603,8 @@ void MainWindow::Say(const QString& text) {
 }
 
 bool MainWindow::busy() const {
-  return run_tag_ != 0 || loader_->busy() || compare_loader_->busy() || digesting_ > 0 ||
-         !writing_.empty();
+  return run_tag_ != 0 || runner_->busy() || loader_->busy() || compare_loader_->busy() ||
+         digesting_ > 0 || !writing_.empty();
 }
 
 bool MainWindow::settled() const {

@@ -86,6 +86,11 @@ void MainWindow::openFile(const QString& path) {
     openModelConfig(path);
     return;
   }
+  if (path.endsWith(QLatin1String(".py"), Qt::CaseInsensitive)) {
+    to_open_.clear();
+    openProgram(path);
+    return;
+  }
   openPart(path, {});
 }
 

@@ -14,6 +14,7 @@
 #include "profiler/trace/writer.h"
 #include "ui/explain/explain_panel.h"
 #include "ui/panels/qt_theme.h"
+#include "ui/program/program_runner.h"
 #include "ui/shell/header_bar.h"
 #include "ui/shell/main_window.h"
 #include "ui/timeline/model/format.h"
@@ -107,21 +108,24 @@ void MainWindow::WriteFile(const QString& path, bool chrome) {
     }
     Q_EMIT fileDone(path, status.ok());
   });
-  watcher->setFuture(QtConcurrent::run([trace = digest_->trace, path, chrome, writing] {
-    const std::string name = QFile::encodeName(path).toStdString();
-    if (!chrome) {
-      trace::WriteOptions options;
-      options.cancel = &writing->cancel;
-      options.progress = [&](double f) { writing->permille = static_cast<int>(f * 1000); };
-      return trace::WriteTraceFile(*trace, name, options);
-    }
-    return exporters::WriteFile(name, [&](std::ostream& out) {
-      WatchedBuffer buffer(out.rdbuf(), &writing->cancel, &writing->bytes);
-      std::ostream watched(&buffer);
-      const absl::Status status = exporters::WriteChromeTrace(*trace, watched);
-      return writing->cancel ? absl::CancelledError("cancelled") : status;
-    });
-  }));
+  // Of a program of several ranks all that was planned, not the one that is shown.
+  const bool all = !chrome && digest_->program() && digest_->whole != nullptr;
+  watcher->setFuture(
+      QtConcurrent::run([trace = all ? digest_->whole : digest_->trace, path, chrome, writing] {
+        const std::string name = QFile::encodeName(path).toStdString();
+        if (!chrome) {
+          trace::WriteOptions options;
+          options.cancel = &writing->cancel;
+          options.progress = [&](double f) { writing->permille = static_cast<int>(f * 1000); };
+          return trace::WriteTraceFile(*trace, name, options);
+        }
+        return exporters::WriteFile(name, [&](std::ostream& out) {
+          WatchedBuffer buffer(out.rdbuf(), &writing->cancel, &writing->bytes);
+          std::ostream watched(&buffer);
+          const absl::Status status = exporters::WriteChromeTrace(*trace, watched);
+          return writing->cancel ? absl::CancelledError("cancelled") : status;
+        });
+      }));
 }
 
 void MainWindow::ShowProgress() {
@@ -186,6 +190,7 @@ void MainWindow::cancelAll() {
   ShowProgress();
   for (const auto& writing : writing_) writing->cancel = true;
   worker_->cancel();
+  runner_->stop();
   explain_->cancel();
   if (digesting_ == 0) return;
   // What is being added up is not waited for; a file that was already read is as if it were not.

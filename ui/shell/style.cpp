@@ -87,6 +87,10 @@ QPushButton { background: @raised; color: @text; border: 1px solid @line; border
     padding: 4px 12px; }
 QPushButton:hover { background: @hover; }
 QPushButton:focus { border-color: @accent; }
+QPushButton:disabled { color: @faint; }
+QPushButton[role="primary"] { background: @accent; color: @onaccent; border-color: @accent; }
+QPushButton[role="primary"]:hover { background: @accenthover; }
+QPushButton[role="primary"]:disabled { background: @raised; color: @faint; border-color: @line; }
 QPushButton[role="wide"] { text-align: left; padding: 6px 10px; }
 QPushButton[role="link"] { background: transparent; border: none; color: @accent; padding: 4px 6px; }
 QPushButton[role="link"]:hover { text-decoration: underline; }
@@ -185,6 +189,7 @@ QString MakeStyleSheet(const timeline::Theme& theme) {
   // "@line" is a prefix of nothing else, "@text" likewise; the longer names come first all the
   // same.
   put("@onaccent", theme.dark ? theme.on_color : timeline::Color::Rgb(0xffffff));
+  put("@accenthover", timeline::Mix(theme.accent, theme.text, 0.15));
   put("@selected", timeline::Mix(theme.panel, theme.accent, theme.dark ? 0.16 : 0.14));
   put("@warning", theme.warning);
   put("@ground", theme.ground);

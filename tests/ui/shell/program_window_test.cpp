@@ -1,0 +1,276 @@
+// Drives the page that plans a user's program: the real launcher, and scripts that write what the
+// hooks would, without PyTorch. Runs under Xvfb (see CMakeLists.txt).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <QApplication>
+#include <QComboBox>
+#include <QDir>
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonObject>
+#include <QLineEdit>
+#include <QMenu>
+#include <QPushButton>
+#include <QSettings>
+#include <QSpinBox>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+
+#include "ui/panels/program_panel.h"
+#include "ui/program/program_runner.h"
+#include "ui/shell/main_window.h"
+
+namespace vramscope::ui {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr int kWaitMs = 60'000;
+
+// What a script of the tests begins with: chunk(n) writes n blocks of 1 MiB as the hooks would,
+// wait(name) goes on when there is such a file.
+constexpr const char* kHooks = R"PY(import json, os, pickle, sys, time
+out, pid = os.environ["VRAMSCOPE_PROGRAM_OUTPUT"], os.getpid()
+here = os.path.dirname(os.path.abspath(__file__))
+made = [0]
+def about(**more):
+    with open(f"{out}/process-{pid}.json.part", "w") as file:
+        json.dump({"pid": pid, "rank": int(os.environ.get("RANK", 0)), "torch": "2.9.0", "cuda": "13.0", "python": "3",
+                   "begin_ns": 1, "clock": "virtual", "ended": "", **more}, file)
+    os.replace(f"{out}/process-{pid}.json.part", f"{out}/process-{pid}.json")
+def chunk(blocks):
+    os.makedirs(f"{out}/process-{pid}", exist_ok=True)
+    entries = []
+    for _ in range(blocks):
+        address = 1 << 40 | made[0] << 21
+        made[0] += 1
+        for action in "segment_alloc", "alloc":
+            entries.append({"action": action, "addr": address, "size": 1 << 20, "stream": 0, "time_us": made[0],
+                            "frames": [{"name": "main", "filename": __file__, "line": 7}]})
+    number = len(os.listdir(f"{out}/process-{pid}"))
+    with open(f"{out}/part", "wb") as file:
+        segments = [{"device": 0, "address": 1 << 40 | i << 21, "total_size": 1 << 20, "stream": 0, "segment_type": "large",
+                     "blocks": [{"address": 1 << 40 | i << 21, "size": 1 << 20, "requested_size": 1 << 20,
+                                 "state": "active_allocated"}]} for i in range(made[0])]
+        pickle.dump({"segments": segments, "device_traces": [entries], "allocator_settings": {}}, file, 4)
+    os.replace(f"{out}/part", f"{out}/process-{pid}/history-{number:06}.pickle")
+def wait(name):
+    while not os.path.exists(f"{here}/{name}"):
+        time.sleep(0.01)
+open(f"{here}/pid", "w").write(str(pid))
+)PY";
+
+class ProgramWindow : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    qputenv("TMPDIR", folder_.filePath(QStringLiteral("tmp")).toUtf8());
+    QDir().mkpath(folder_.filePath(QStringLiteral("tmp")));
+    Open();
+  }
+  void Open() {
+    window_ = std::make_unique<MainWindow>(
+        MainWindowOptions{.worker_program = QStringLiteral(VRAMSCOPE_FAKE_WORKER),
+                          .vramscope = QStringLiteral(VRAMSCOPE_PROGRAM),
+                          .settings_file = folder_.filePath(QStringLiteral("settings.ini")),
+                          .savings = false});
+    window_->resize(1400, 900);
+    window_->show();
+    ASSERT_TRUE(QTest::qWaitForWindowExposed(window_.get()));
+    QApplication::setActiveWindow(window_.get());
+  }
+  void TearDown() override {
+    window_.reset();
+    // Whatever happened, nothing of it is left.
+    EXPECT_TRUE(QDir(folder_.filePath(QStringLiteral("tmp"))).isEmpty());
+  }
+
+  QString Script(const std::string& text) {
+    QFile file(folder_.filePath(QStringLiteral("train.py")));
+    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(kHooks);
+    file.write(text.c_str());
+    return file.fileName();
+  }
+  void Touch(const char* name) {
+    QFile file(folder_.filePath(QLatin1String(name)));
+    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+  }
+  template <class Widget>
+  Widget* Find(const char* name) {
+    Widget* widget = window_->programPanel()->findChild<Widget*>(QLatin1String(name));
+    EXPECT_NE(widget, nullptr) << name;
+    return widget;
+  }
+  void Click(const char* name) { QTest::mouseClick(Find<QPushButton>(name), Qt::LeftButton); }
+  bool WaitFor(const std::function<bool()>& what) { return QTest::qWaitFor(what, kWaitMs); }
+  bool Idle() {
+    return WaitFor([this] { return !window_->busy(); });
+  }
+  // The script stands on the page and is started from it.
+  void Run(const std::string& text) {
+    window_->openProgram(Script(text));
+    ASSERT_TRUE(Page("can_start").toBool()) << Said("status");
+    Click("programStart");
+    ASSERT_TRUE(Page("running").toBool()) << Said("error");
+  }
+  QJsonValue Page(const char* key) {
+    return window_->programPanel()->dumpState()[QLatin1String(key)];
+  }
+  std::string Said(const char* key) { return Page(key).toString().toStdString(); }
+  std::string Chip(const char* key) {
+    return window_->dumpState()["chips"].toObject()[QLatin1String(key)].toString().toStdString();
+  }
+  std::string Banner(const char* key) {
+    return window_->dumpState()["banner"].toObject()[QLatin1String(key)].toString().toStdString();
+  }
+  uint64_t Blocks() {
+    return window_->digest() == nullptr ? 0 : window_->digest()->trace->allocations.size();
+  }
+  pid_t Pid() {
+    QFile file(folder_.filePath(QStringLiteral("pid")));
+    return file.open(QIODevice::ReadOnly) ? file.readAll().toInt() : 0;
+  }
+  bool Gone() {
+    const pid_t pid = Pid();
+    return pid > 0 && WaitFor([pid] { return kill(pid, 0) != 0; });
+  }
+
+  QTemporaryDir folder_;
+  std::unique_ptr<MainWindow> window_;
+};
+
+TEST_F(ProgramWindow, ShowsTheProgramWhileItRunsAndAgainOnAnotherCard) {
+  Run("print('hello from it')\nabout()\nchunk(3)\nwait('go')\nchunk(2)\n"
+      "about(ended='end', model={'name': 'Net', 'parameters': 5, 'bytes': 20})\n");
+  ASSERT_TRUE(WaitFor([this] { return Blocks() == 3; }));
+  EXPECT_TRUE(window_->partial());
+  EXPECT_THAT(Chip("peak"), StartsWith("peak so far"));
+  EXPECT_THAT(Said("output"), HasSubstr("hello from it"));
+  ASSERT_TRUE(WaitFor([this] { return Said("status").find("events") != std::string::npos; }));
+  EXPECT_THAT(Said("status"), HasSubstr("Building the model"));
+  EXPECT_THAT(Said("status"), HasSubstr("peak so far"));
+  // While it runs nothing of the form can be changed, and a second start does nothing.
+  EXPECT_FALSE(Page("can_start").toBool());
+  EXPECT_FALSE(Find<QComboBox>("programDevice")->isEnabled());
+  window_->startProgram();
+
+  Touch("go");
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Blocks(), 5u);
+  EXPECT_FALSE(window_->partial());
+  EXPECT_TRUE(window_->digest()->trace->complete) << window_->digest()->trace->end_message;
+  EXPECT_EQ(Said("error"), "");
+  EXPECT_THAT(Said("status"), StartsWith("Planned in"));
+  EXPECT_EQ(Chip("backend"), "plan · modelled");
+  EXPECT_EQ(Chip("title"), "Net");
+  EXPECT_THAT(Chip("subtitle"), HasSubstr("train.py"));
+  EXPECT_THAT(Chip("fits"), StartsWith("fits"));
+  EXPECT_TRUE(Gone());
+  // What was run comes back with the next window.
+  EXPECT_EQ(QSettings(folder_.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat)
+                .value(QStringLiteral("program/script"))
+                .toString(),
+            folder_.filePath(QStringLiteral("train.py")));
+
+  ASSERT_TRUE(Page("again").toBool());
+  auto* again = Find<QToolButton>("programAgain");
+  Q_EMIT again->menu()->aboutToShow();
+  auto* card = again->menu()->findChild<QAction*>(QStringLiteral("h100-sxm"));
+  ASSERT_NE(card, nullptr);
+  card->trigger();
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Said("device"), "h100-sxm");
+  EXPECT_THAT(Said("command"), HasSubstr("--device h100-sxm"));
+  EXPECT_EQ(window_->digest()->trace->info.device.key, "h100-sxm");
+  const QJsonObject state = window_->dumpState();
+  EXPECT_TRUE(state["baseline"].toBool());
+  EXPECT_THAT(state["against"].toString().toStdString(), HasSubstr("4090"));
+  EXPECT_EQ(state["tables"].toObject()["current"].toString(), "Compare");
+}
+
+TEST_F(ProgramWindow, StopsAndKeepsWhatArrived) {
+  Run("about()\nchunk(4)\nwait('never')\n");
+  ASSERT_TRUE(WaitFor([this] { return Blocks() == 4; }));
+  Click("programStop");
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Blocks(), 4u);
+  EXPECT_THAT(Said("status"), StartsWith("Stopped after"));
+  EXPECT_EQ(Said("error"), "");
+  EXPECT_EQ(Chip("unfinished"), "did not finish");
+  EXPECT_TRUE(Gone());
+}
+
+TEST_F(ProgramWindow, SaysWhatTheProgramRaisedAndWhere) {
+  Run("about()\nchunk(1)\nabout(ended='exception', exception='ValueError: no such batch')\n"
+      "def train():\n    raise ValueError('no such batch')\ntrain()\n");
+  ASSERT_TRUE(Idle());
+  EXPECT_THAT(Said("error"), HasSubstr("status 1: ValueError: no such batch (train.py:"));
+  EXPECT_THAT(Said("output"), HasSubstr("Traceback"));
+  EXPECT_EQ(Banner("kind"), "program-failed");
+  EXPECT_EQ(Blocks(), 1u);
+}
+
+TEST_F(ProgramWindow, WithoutTorchThereIsAClearWord) {
+  Run("print('no torch here')\n");
+  ASSERT_TRUE(Idle());
+  EXPECT_THAT(Said("error"), HasSubstr("never imported torch"));
+  EXPECT_FALSE(Page("again").toBool());
+  EXPECT_EQ(window_->digest(), nullptr);
+  // A torch without CUDA.
+  Run("about(cuda='')\n");
+  ASSERT_TRUE(Idle());
+  EXPECT_THAT(Said("error"), HasSubstr("for the processor alone"));
+}
+
+TEST_F(ProgramWindow, NothingIsLeftWhenTheWindowGoes) {
+  // It does not want to be stopped, either.
+  Run("import signal\nfor s in signal.SIGINT, signal.SIGTERM:\n    signal.signal(s, "
+      "signal.SIG_IGN)\n"
+      "about()\nchunk(1)\nwait('never')\n");
+  ASSERT_TRUE(WaitFor([this] { return Blocks() == 1; }));
+  window_.reset();
+  EXPECT_TRUE(Gone());
+}
+
+TEST_F(ProgramWindow, RanksAreDevicesOfOneTrace) {
+  window_->openProgram();
+  Find<QSpinBox>("programRanks")->setValue(2);
+  Run("about()\nchunk(1 + int(os.environ['RANK']))\nabout(ended='end')\n");
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Chip("gpu"), "rank 1 of 2 GPUs");
+  EXPECT_EQ(Blocks(), 2u);
+  window_->showDevice(0);
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Chip("gpu"), "rank 0 of 2 GPUs");
+  EXPECT_EQ(Blocks(), 1u);
+}
+
+TEST_F(ProgramWindow, AScriptThatIsOpenedStandsOnThePageAndIsNotStarted) {
+  window_->openFiles({Script("about()\n")});
+  EXPECT_FALSE(window_->busy());
+  EXPECT_EQ(Page("script").toString(), folder_.filePath(QStringLiteral("train.py")));
+  EXPECT_GT(Page("interpreters").toArray().size(), 0);
+  EXPECT_THAT(Said("command"), HasSubstr("vramscope plan --device rtx-4090 -- "));
+  EXPECT_EQ(Pid(), 0);
+  QTest::keyClicks(Find<QLineEdit>("programArguments"), QStringLiteral("--name 'x"));
+  EXPECT_FALSE(Page("can_start").toBool());
+  EXPECT_THAT(Said("status"), HasSubstr("not closed"));
+  QTest::keyClicks(Find<QLineEdit>("programArguments"), QStringLiteral("'"));
+  EXPECT_TRUE(Page("can_start").toBool());
+  EXPECT_EQ(Said("status"), "");
+}
+
+}  // namespace
+}  // namespace vramscope::ui
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+  QApplication app(argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,99 @@
+// The left side of "plan a program": which script, by which interpreter, on which card; the
+// explicit button; what it does while it runs, what it printed, what went wrong; the same on the
+// command line; the same on another card. It starts nothing itself.
+#pragma once
+
+#include <QJsonObject>
+#include <QWidget>
+#include <vector>
+
+#include "profiler/program/interpreters.h"
+#include "profiler/program/request.h"
+#include "ui/program/program_runner.h"
+
+class QComboBox;
+class QFrame;
+class QGridLayout;
+class QLabel;
+class QLineEdit;
+class QPlainTextEdit;
+class QPushButton;
+class QSpinBox;
+class QToolButton;
+
+namespace vramscope::ui {
+
+class ToggleSwitch;
+class WrappedLabel;
+namespace timeline {
+struct Theme;
+}
+
+class ProgramPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit ProgramPanel(QWidget* parent = nullptr);
+  void setTheme(const timeline::Theme& theme);
+
+  // Fills the form; interpreters are looked for again.
+  void setRequest(const program::Request& request);
+  void setScript(const QString& path);
+  const program::Request& request() const { return request_; }
+
+  void setState(const ProgramState& state);
+  void setPeak(uint64_t allocated);  // of the picture that is shown
+  void addOutput(const QString& more);
+  void clearOutput();
+  // What came of it; shows errors and, where there is something, what can be done next.
+  void setEnd(const ProgramEnd& end);
+  void focusScript();
+  QJsonObject dumpState() const;
+
+ Q_SIGNALS:
+  void startRequested();
+  void stopRequested();
+  void againRequested(const QString& device);  // key of the device table
+
+ private:
+  void BuildForm();
+  void BuildRun();
+  void Edited();            // the form has changed
+  void FindInterpreters();  // of the script that is named
+  void ShowInterpreters();
+  void ChooseScript();
+  void ChooseFolder();
+  void ChooseInterpreter(int index);
+  void FillAgain();
+  void ShowState();
+  void Explain();
+
+  program::Request request_;
+  std::vector<program::Interpreter> interpreters_;
+  bool interpreter_chosen_ = false;  // by the user, not the first that was found
+  ProgramState state_;
+  uint64_t peak_ = 0;
+  bool filling_ = false;
+
+  QGridLayout* grid_ = nullptr;
+  QLineEdit* script_ = nullptr;
+  QComboBox* interpreter_ = nullptr;
+  WrappedLabel* interpreter_note_ = nullptr;
+  QLineEdit* arguments_ = nullptr;
+  QLineEdit* folder_ = nullptr;
+  QComboBox* device_ = nullptr;
+  QSpinBox* ranks_ = nullptr;
+  QSpinBox* steps_ = nullptr;
+  ToggleSwitch* skip_init_ = nullptr;
+  WrappedLabel* warning_ = nullptr;
+  QPushButton* start_ = nullptr;
+  QPushButton* stop_ = nullptr;
+  WrappedLabel* status_ = nullptr;
+  WrappedLabel* error_ = nullptr;
+  WrappedLabel* error_next_ = nullptr;
+  QLabel* output_heading_ = nullptr;
+  QPlainTextEdit* output_ = nullptr;
+  QToolButton* again_ = nullptr;
+  WrappedLabel* command_ = nullptr;
+};
+
+}  // namespace vramscope::ui

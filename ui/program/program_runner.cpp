@@ -1,0 +1,258 @@
+#include "ui/program/program_runner.h"
+
+#include <QDir>
+#include <QFile>
+#include <QFutureWatcher>
+#include <QProcessEnvironment>
+#include <QStringDecoder>
+#include <QTemporaryDir>
+#include <QtConcurrent/QtConcurrentRun>
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "profiler/program/program.h"
+#include "profiler/program/verdict.h"
+#include "profiler/run/device_profile.h"
+
+namespace vramscope::ui {
+namespace {
+
+constexpr int kPollMs = 300;
+constexpr qsizetype kOutput = 256 << 10;  // characters that are kept
+// Between the signals of a runner that goes: each is one more of the user's.
+constexpr int kStopMs = 100;
+constexpr int kGoneMs = 3000;
+
+QString Text(const std::string& text) { return QString::fromStdString(text); }
+
+// What the title of its trace says: the script and its arguments, without the interpreter.
+std::string TitleOf(const program::Request& request) {
+  std::string title = request.script.substr(request.script.rfind('/') + 1);
+  if (!request.arguments.empty()) title += " " + request.arguments;
+  return title.substr(0, 200);
+}
+
+}  // namespace
+
+// One look into the folder.
+struct ProgramRunner::Read {
+  bool last = false;
+  program::Program program;
+  std::shared_ptr<const trace::Trace> trace;  // all ranks; null: nothing yet, or nothing new
+};
+
+struct ProgramRunner::Run {
+  explicit Run(program::ReadOptions options, const QString& folder_template)
+      : folder(folder_template),
+        reader(folder.filePath(QStringLiteral("run")).toStdString(), std::move(options)) {}
+
+  QTemporaryDir folder;
+  QProcess process;
+  QStringDecoder utf8 = QStringDecoder(QStringDecoder::Utf8);
+  program::FolderReader reader;
+  std::vector<std::shared_ptr<const trace::Trace>> shown;  // of every run, at the last picture
+  QFuture<std::shared_ptr<Read>> reading;
+  QElapsedTimer since;
+  int stops = 0;
+  bool gone = false;  // the process is
+};
+
+ProgramRunner::ProgramRunner(QString vramscope, QObject* parent)
+    : QObject(parent), vramscope_(std::move(vramscope)) {
+  connect(&poll_, &QTimer::timeout, this, &ProgramRunner::Look);
+}
+
+ProgramRunner::~ProgramRunner() {
+  if (run_ == nullptr) return;
+  poll_.stop();
+  QProcess& process = run_->process;
+  process.disconnect(this);
+  for (int i = 0; i < 3 && process.state() != QProcess::NotRunning; ++i) {
+    process.terminate();
+    process.waitForFinished(kStopMs);
+  }
+  if (!process.waitForFinished(kGoneMs)) process.kill();
+  process.waitForFinished(kGoneMs);
+  run_->reading.waitForFinished();
+}
+
+void ProgramRunner::start(const program::Request& request) {
+  if (busy()) return;
+  request_ = request;
+  output_.clear();
+  state_ = {};
+  const absl::StatusOr<std::vector<std::string>> command = program::CommandOf(request);
+  const absl::StatusOr<run::DeviceProfile> device = run::FindDevice(request.device);
+  const auto refuse = [this](const QString& why, const QString& next) {
+    Q_EMIT ended({.error = why, .next = next});
+  };
+  if (!command.ok()) return refuse(Text(std::string(command.status().message())), {});
+  if (!device.ok()) return refuse(Text(std::string(device.status().message())), {});
+  if (vramscope_.isEmpty())
+    return refuse(tr("the program 'vramscope', which starts it, was not found"),
+                  tr("Build it with ./vramscope; it lies beside the window's own program."));
+  auto run =
+      std::make_unique<Run>(program::ReadOptions{.device = *device, .title = TitleOf(request)},
+                            QDir::tempPath() + QStringLiteral("/vramscope-XXXXXX"));
+  if (!run->folder.isValid())
+    return refuse(tr("no folder for its history can be made: %1").arg(run->folder.errorString()),
+                  tr("Is there room in %1?").arg(QDir::tempPath()));
+  run_ = std::move(run);
+
+  QStringList words;
+  for (const std::string& word : program::OptionsOf(request)) words << Text(word);
+  words << QStringLiteral("--keep") << run_->folder.filePath(QStringLiteral("run"))
+        << QStringLiteral("--outcome") << run_->folder.filePath(QStringLiteral("outcome"))
+        << QStringLiteral("--");
+  for (const std::string& word : *command) words << QFile::decodeName(word.c_str());
+  QProcess& process = run_->process;
+  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+  // What it prints is seen when it prints it.
+  if (!environment.contains(QStringLiteral("PYTHONUNBUFFERED")))
+    environment.insert(QStringLiteral("PYTHONUNBUFFERED"), QStringLiteral("1"));
+  process.setProcessEnvironment(environment);
+  process.setWorkingDirectory(QFile::decodeName(program::FolderOf(request).c_str()));
+  process.setProcessChannelMode(QProcess::MergedChannels);
+  process.setStandardInputFile(QProcess::nullDevice());
+  connect(&process, &QProcess::readyRead, this, &ProgramRunner::TakeOutput);
+  connect(&process, &QProcess::finished, this, &ProgramRunner::Finished);
+  connect(&process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
+    if (error == QProcess::FailedToStart) Finished();
+  });
+  run_->since.start();
+  SetState(ProgramState::Stage::kStarting);
+  process.start(vramscope_, words);
+  poll_.start(kPollMs);
+}
+
+void ProgramRunner::stop() {
+  if (!busy() || run_->gone) return;
+  ++run_->stops;
+  SetState(ProgramState::Stage::kStopping);
+  run_->process.terminate();
+}
+
+qint64 ProgramRunner::processId() const { return busy() ? run_->process.processId() : 0; }
+
+void ProgramRunner::SetState(ProgramState::Stage stage) {
+  ProgramState now = state_;
+  now.stage = stage;
+  if (run_ != nullptr) now.seconds = static_cast<double>(run_->since.elapsed()) / 1000;
+  if (now == state_) return;
+  state_ = now;
+  Q_EMIT stateChanged();
+}
+
+void ProgramRunner::TakeOutput() {
+  QString more = run_->utf8.decode(run_->process.readAll());
+  more.replace(QStringLiteral("\r\n"), QStringLiteral("\n"));
+  if (more.isEmpty()) return;
+  output_ += more;
+  if (output_.size() > kOutput) output_ = output_.right(kOutput / 2);
+  Q_EMIT outputChanged(more);
+}
+
+// Reads what has come, unless that is being done.
+void ProgramRunner::Look() {
+  if (run_ == nullptr || run_->reading.isRunning()) return;
+  SetState(state_.stage);  // the time
+  auto* watcher = new QFutureWatcher<std::shared_ptr<Read>>(this);
+  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher] {
+    watcher->deleteLater();
+    Taken(watcher->result());
+  });
+  run_->reading = QtConcurrent::run([run = run_.get(), last = run_->gone] {
+    auto read = std::make_shared<Read>();
+    read->last = last;
+    absl::StatusOr<program::Program> program = run->reader.Read(last);
+    if (!program.ok()) return read;  // there is no such folder yet
+    read->program = *std::move(program);
+    std::vector<std::shared_ptr<const trace::Trace>> traces;
+    for (const program::ProcessRun& of : read->program.runs) traces.push_back(of.trace);
+    if (!last && traces == run->shown) return read;
+    run->shown = std::move(traces);
+    read->trace = program::JoinRuns(read->program);
+    return read;
+  });
+  watcher->setFuture(run_->reading);
+}
+
+void ProgramRunner::Taken(const std::shared_ptr<Read>& read) {
+  if (run_ == nullptr) return;
+  if (read->last) return End(*read);
+  if (run_->gone) return Look();  // now the last time
+  const program::Program& program = read->program;
+  auto stage = ProgramState::Stage::kStarting;
+  if (!program.processes.empty()) stage = ProgramState::Stage::kImported;
+  for (const program::About& about : program.processes)
+    if (about.begin_ns > 0) stage = ProgramState::Stage::kBuilding;
+  if (read->trace != nullptr) {
+    const trace::SliceTable& slices = program.runs.front().trace->slices;
+    state_.step = static_cast<uint64_t>(std::ranges::count(slices.kind, trace::SliceKind::kStep));
+    state_.events = read->trace->events.size();
+  }
+  if (state_.step > 0) stage = ProgramState::Stage::kTraining;
+  SetState(run_->stops > 0 ? ProgramState::Stage::kStopping : stage);
+  if (read->trace != nullptr && read->trace->events.size() > 0) Q_EMIT picture(read->trace);
+}
+
+void ProgramRunner::Finished() {
+  if (run_ == nullptr || run_->gone) return;
+  TakeOutput();
+  run_->gone = true;
+  SetState(ProgramState::Stage::kReading);
+  poll_.stop();
+  if (!run_->reading.isRunning()) Look();  // else at its end
+}
+
+void ProgramRunner::End(const Read& last) {
+  ProgramEnd end;
+  const program::Program& seen = last.program;
+  end.stopped = run_->stops > 0;
+  if (last.trace != nullptr && last.trace->events.size() > 0) end.trace = last.trace;
+  QFile file(run_->folder.filePath(QStringLiteral("outcome")));
+  std::optional<program::Outcome> outcome;
+  if (file.open(QIODevice::ReadOnly))
+    if (auto parsed = program::ParseOutcome(file.read(64 << 10).toStdString()); parsed.ok())
+      outcome = *std::move(parsed);
+  if (!outcome && run_->process.error() == QProcess::FailedToStart) {
+    end.error = tr("'%1', which starts it, cannot be started").arg(vramscope_);
+  } else if (!outcome && (end.stopped || run_->process.exitStatus() == QProcess::CrashExit)) {
+    if (!end.stopped) end.error = tr("the process that watches it was killed, and it with it");
+  } else if (!outcome) {
+    // It refused before it started anything, and said why.
+    end.error = output_.trimmed().section(QLatin1Char('\n'), -1);
+    end.error.remove(QStringLiteral("vramscope: error: "));
+  } else if (!outcome->started.ok()) {
+    end.error = Text(std::string(outcome->started.message()));
+    end.next = tr("Choose another interpreter.");
+  } else if (!outcome->write_error.empty()) {
+    end.error = tr("its history could not be written whole: %1").arg(Text(outcome->write_error));
+    end.next = tr("Make room in %1; what arrived is shown.").arg(QDir::tempPath());
+  } else if (!end.stopped && end.trace == nullptr) {
+    end.error = Text(std::string(program::NothingSeen(seen, *outcome, true).message()));
+  } else if (!end.stopped && outcome->exit_status != 0) {
+    std::string exception;
+    bool enough = true;
+    for (const program::ProcessRun& of : seen.runs) {
+      enough = enough && of.about.ended == "enough";
+      if (exception.empty()) exception = of.about.exception;
+    }
+    if (!enough) {
+      end.error = exception.empty()
+                      ? Text(program::EndText(*outcome))
+                      : QStringLiteral("%1: %2").arg(Text(program::EndText(*outcome)),
+                                                     Text(exception).left(600).trimmed());
+      end.next = tr("What arrived before that is shown.");
+    }
+  }
+  if (!end.error.isEmpty() && outcome)
+    end.place = Text(program::LastPythonLine(output_.toStdString()));
+  if (outcome) end.seconds = outcome->seconds;
+  run_.reset();  // and its folder
+  SetState(ProgramState::Stage::kIdle);
+  Q_EMIT ended(end);
+}
+
+}  // namespace vramscope::ui

@@ -1,0 +1,175 @@
+// Anybody's program: planned from the page on the left, shown while it runs, again on another card.
+#include <QDockWidget>
+#include <QFileInfo>
+#include <QPlainTextEdit>
+#include <QSettings>
+#include <QStackedWidget>
+#include <QTabBar>
+
+#include "ui/panels/program_panel.h"
+#include "ui/panels/qt_theme.h"
+#include "ui/panels/run_panel.h"
+#include "ui/program/program_runner.h"
+#include "ui/shell/header_bar.h"
+#include "ui/shell/main_window.h"
+#include "ui/shell/savings.h"
+#include "ui/timeline/timeline_widget.h"
+#include "ui/worker/worker_client.h"
+
+namespace vramscope::ui {
+namespace {
+
+constexpr const char* kGroup = "program";
+
+program::Request StoredRequest(QSettings& settings) {
+  program::Request request;
+  settings.beginGroup(QLatin1String(kGroup));
+  const auto text = [&](const char* key) {
+    return settings.value(QLatin1String(key)).toString().toStdString();
+  };
+  request.script = text("script");
+  request.interpreter = text("interpreter");
+  request.arguments = text("arguments");
+  request.folder = text("folder");
+  if (const std::string device = text("device"); run::FindDevice(device).ok())
+    request.device = device;
+  request.ranks = std::clamp(settings.value(QStringLiteral("ranks"), 1).toUInt(), 1u, 256u);
+  request.steps = std::min(settings.value(QStringLiteral("steps"), 2).toUInt(), 100'000u);
+  request.skip_init = settings.value(QStringLiteral("skip_init"), true).toBool();
+  settings.endGroup();
+  return request;
+}
+
+// What was really run, and nothing else.
+void Store(QSettings& settings, const program::Request& request) {
+  settings.beginGroup(QLatin1String(kGroup));
+  const auto put = [&](const char* key, const std::string& value) {
+    settings.setValue(QLatin1String(key), QString::fromStdString(value));
+  };
+  put("script", request.script);
+  put("interpreter", request.interpreter);
+  put("arguments", request.arguments);
+  put("folder", request.folder);
+  put("device", request.device);
+  settings.setValue(QStringLiteral("ranks"), request.ranks);
+  settings.setValue(QStringLiteral("steps"), request.steps);
+  settings.setValue(QStringLiteral("skip_init"), request.skip_init);
+  settings.endGroup();
+}
+
+}  // namespace
+
+void MainWindow::BuildProgram(const QString& vramscope) {
+  runner_ = new ProgramRunner(vramscope, this);
+  program_->setRequest(StoredRequest(*settings_));
+  connect(program_, &ProgramPanel::startRequested, this, &MainWindow::startProgram);
+  connect(program_, &ProgramPanel::stopRequested, this, &MainWindow::stopProgram);
+  connect(program_, &ProgramPanel::againRequested, this, &MainWindow::programAgainOn);
+  connect(runner_, &ProgramRunner::stateChanged, this, [this] {
+    program_->setState(runner_->state());
+    actions_.Refresh();
+  });
+  connect(runner_, &ProgramRunner::outputChanged, this, [this](const QString& more) {
+    program_->addOutput(more);
+    log_->appendPlainText(more.trimmed());
+  });
+  connect(runner_, &ProgramRunner::picture, this, &MainWindow::ProgramPicture);
+  connect(runner_, &ProgramRunner::ended, this, &MainWindow::ProgramEnded);
+}
+
+void MainWindow::openProgram(const QString& script) {
+  ShowControlsPage(ControlsPage::kProgram);
+  controls_dock_->show();
+  if (!script.isEmpty() && !runner_->busy())
+    program_->setScript(QFileInfo(script).absoluteFilePath());
+  program_->focusScript();
+}
+
+void MainWindow::startProgram() {
+  if (runner_->busy()) return;
+  // A run of the built-in loop would take the place of the picture.
+  run_tag_ = 0;
+  if (worker_->busy()) worker_->cancel();
+  loader_->cancel();
+  savings_due_ = false;
+  savings_->pause();
+  banner_->clear();
+  const program::Request request = program_->request();
+  Store(*settings_, request);
+  ShowControlsPage(ControlsPage::kProgram);
+  program_->clearOutput();
+  since_run_.start();
+  program_shown_ = false;
+  Say(tr("Planning %1").arg(QString::fromStdString(program::CommandLineOf(request))));
+  SetBusy(tr("running %1 …").arg(QFileInfo(QString::fromStdString(request.script)).fileName()));
+  runner_->start(request);
+  actions_.Refresh();
+}
+
+void MainWindow::stopProgram() { runner_->stop(); }
+
+void MainWindow::programAgainOn(const QString& device) {
+  if (runner_->busy() || digest_ == nullptr) return;
+  program::Request request = runner_->request();
+  request.device = device.toStdString();
+  program_->setRequest(request);
+  PinBaseline();
+  compare_when_ended_ = true;
+  startProgram();
+}
+
+void MainWindow::ProgramPicture(const std::shared_ptr<const trace::Trace>& trace) {
+  // The next one comes soon, and has all that this one has.
+  if (digesting_ > 0 || !timeline_->ready()) return;
+  BecomeProgram();
+  Digested(trace, false, true);
+}
+
+// What is shown is this program's from here on.
+void MainWindow::BecomeProgram() {
+  showing_file_ = false;
+  file_.clear();
+  undo_.clear();
+  if (program_shown_) return;
+  program_shown_ = true;
+  if (!shown_is_partial_ && digest_ != nullptr) previous_ = digest_;
+}
+
+void MainWindow::ProgramEnded(const ProgramEnd& end) {
+  SetBusy({});
+  program_->setEnd(end);
+  const bool compare = std::exchange(compare_when_ended_, false);
+  if (end.trace != nullptr) {
+    BecomeProgram();
+    // Of a run that was cut short all that there is is shown, and is not the last word.
+    ++digest_generation_;
+    Digested(end.trace, false, false);
+    if (compare) openPage(QStringLiteral("compare"));
+  }
+  for (const std::string& warning : end.trace ? end.trace->warnings : std::vector<std::string>())
+    log_->appendPlainText(QString::fromStdString(warning));
+  const QString script = QFileInfo(QString::fromStdString(runner_->request().script)).fileName();
+  if (!end.error.isEmpty()) {
+    const QString place = end.place.isEmpty() ? QString() : tr(" (%1)").arg(end.place);
+    QString next = end.next;
+    if (!next.isEmpty()) next.prepend(QLatin1Char(' '));
+    if (end.trace == nullptr && digest_ != nullptr) next += tr(" What was shown stays.");
+    QString error = end.error;
+    error[0] = error[0].toUpper();
+    banner_->show({.kind = "program-failed",
+                   .title = tr("%1 did not come to its end").arg(script),
+                   .text = tr("%1%2.%3").arg(error, place, next)});
+    Say(tr("Not planned: %1").arg(end.error + place));
+    if (digest_ == nullptr)
+      timeline_->setFailed(tr("Nothing was planned"), end.error + place,
+                           tr("The page on the left has what it printed last"));
+    Q_EMIT failed(end.error);
+  } else if (end.stopped) {
+    Say(tr("%1 was stopped").arg(script));
+    if (digest_ == nullptr)
+      timeline_->setFailed(tr("Stopped"), script, tr("Ctrl+R plans it again"));
+  }
+  actions_.Refresh();
+}
+
+}  // namespace vramscope::ui
