@@ -233,17 +233,14 @@ void ProgramRunner::End(const Read& last) {
   } else if (!end.stopped && end.trace == nullptr) {
     end.error = Text(std::string(program::NothingSeen(seen, *outcome, true).message()));
   } else if (!end.stopped && outcome->exit_status != 0) {
-    std::string exception;
-    bool enough = true;
-    for (const program::ProcessRun& of : seen.runs) {
-      enough = enough && of.about.ended == "enough";
-      if (exception.empty()) exception = of.about.exception;
-    }
-    if (!enough) {
-      end.error = exception.empty()
-                      ? Text(program::EndText(*outcome))
-                      : QStringLiteral("%1: %2").arg(Text(program::EndText(*outcome)),
-                                                     Text(exception).left(600).trimmed());
+    const program::About* failed = program::FirstFailure(seen);
+    const bool enough = std::ranges::any_of(seen.runs, [](const program::ProcessRun& run) {
+      return run.about.ended == "enough";
+    });
+    if (failed != nullptr || !enough) {
+      end.error = Text(program::EndText(*outcome));
+      if (failed != nullptr)
+        end.error += QStringLiteral(": ") + Text(program::WhyOf(*failed)).left(600).trimmed();
       end.next = tr("What arrived before that is shown.");
     }
   }
