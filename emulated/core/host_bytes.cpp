@@ -3,14 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
-#include <vector>
 
 namespace vramscope::emulated {
-namespace {
-
-thread_local std::vector<int64_t> answers;  // the oldest last
-
-}  // namespace
 
 HostBytes::Ranges::iterator HostBytes::Put(uint64_t address, const Range& range) {
   bytes_ += range.bytes;
@@ -115,11 +109,6 @@ void HostBytes::Move(uint64_t to, uint64_t from, uint64_t bytes) {
 }
 
 bool HostBytes::Read(void* to, uint64_t address, uint64_t bytes) {
-  if ((bytes == 4 || bytes == 8) && !answers.empty()) {
-    std::memcpy(to, &answers.back(), bytes);  // little-endian, as every CUDA host is
-    answers.pop_back();
-    return true;
-  }
   std::lock_guard lock(mutex_);
   if (!KnownLocked(address, bytes)) {
     std::memset(to, 0, bytes);
@@ -143,7 +132,19 @@ bool HostBytes::IsKnown(uint64_t address, uint64_t bytes) const {
   return KnownLocked(address, bytes);
 }
 
-void HostBytes::Answer(int64_t value) { answers.insert(answers.begin(), value); }
+std::optional<uint64_t> HostBytes::CountNonZero(uint64_t address, uint64_t elements,
+                                                uint64_t element_bytes) const {
+  std::lock_guard lock(mutex_);
+  if (elements > kBudget / element_bytes || !KnownLocked(address, elements * element_bytes)) {
+    return std::nullopt;
+  }
+  uint64_t count = 0;
+  const auto* at = reinterpret_cast<const unsigned char*>(address);
+  for (uint64_t i = 0; i < elements; ++i, at += element_bytes) {
+    count += std::any_of(at, at + element_bytes, [](unsigned char byte) { return byte != 0; });
+  }
+  return count;
+}
 
 void HostBytes::Overwritten(uint64_t address, uint64_t bytes) {
   std::lock_guard lock(mutex_);

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 
 #include "emulated/core/api.h"
@@ -27,15 +28,16 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   void Write(uint64_t address, const void* from, uint64_t bytes);
   void Fill(uint64_t address, const void* pattern, uint64_t pattern_bytes, uint64_t count);
   void Move(uint64_t to, uint64_t from, uint64_t bytes);  // device to device
-  // Zeros and false where not every byte is known. Takes the answers (below) first.
+  // Zeros and false where not every byte is known.
   bool Read(void* to, uint64_t address, uint64_t bytes);
 
   // For whoever works out values beside us: these bytes are (no longer) what they would be on a
   // card. Unlike bytes that were merely copied in, they stay known through launches.
   void Keep(uint64_t address, uint64_t bytes, bool known);
   bool IsKnown(uint64_t address, uint64_t bytes) const;
-  // The next read of 4 or 8 bytes by this thread gives this value.
-  static void Answer(int64_t value);
+  // How many of the elements there are not zero; nullopt where not every byte is known.
+  std::optional<uint64_t> CountNonZero(uint64_t address, uint64_t elements,
+                                       uint64_t element_bytes) const;
 
   // A library's call wrote there; there is nothing any more (freed).
   void Overwritten(uint64_t address, uint64_t bytes);

@@ -11,6 +11,7 @@
 
 #include "emulated/core/device_code.h"
 #include "emulated/core/durations.h"
+#include "emulated/core/masks.h"
 #include "emulated/core/occupancy.h"
 #include "emulated/core/pacing.h"
 #include "emulated/core/platform.h"
@@ -28,6 +29,7 @@ struct Kernel {
   const char* name = "";
   const void* image = nullptr;
   uint64_t launches = 0;
+  std::optional<MaskKernelFacts> mask;  // once it was launched
   // Of the card that it was looked up for last.
   int compute_capability = 0;
   Image* known = nullptr;
@@ -102,6 +104,56 @@ std::vector<uint64_t> PointersOf(const KernelFacts& facts, void** parameters) {
   return pointers;
 }
 
+// A count of a mask's true elements that a launch writes: where to, and how many there are.
+struct Counted {
+  uint64_t to = 0;
+  uint32_t count = 0;  // cub's kernels of nonzero add up ints
+};
+
+// The first parameter is where from (the mask, with the operator beside it), the second where to,
+// the third how many.
+std::optional<Counted> CountOf(const MaskKernelFacts& mask, const KernelFacts& facts,
+                               void** parameters) {
+  // Of a mask that one block alone can't count: the sum follows, on the same thread.
+  thread_local uint64_t begun = 0;
+  thread_local bool pending = false;
+  if (facts.parameters.size() < 3 || facts.parameters[1] != 8) {
+    return std::nullopt;
+  }
+  Counted counted;
+  std::memcpy(&counted.to, parameters[1], sizeof counted.to);
+  if (mask.kernel == MaskKernel::kSums) {
+    if (!std::exchange(pending, false)) {
+      return std::nullopt;
+    }
+    counted.count = static_cast<uint32_t>(begun);
+    return counted;
+  }
+  Platform& platform = ThePlatform();
+  uint64_t elements = 0;
+  if (facts.parameters[2] != 4 && facts.parameters[2] != 8) {
+    return std::nullopt;
+  }
+  std::memcpy(&elements, parameters[2], facts.parameters[2]);
+  uint64_t address = 0;
+  for (size_t at = 0; at + 8 <= facts.parameters[0] && address == 0; at += 8) {
+    uint64_t value = 0;
+    std::memcpy(&value, static_cast<const char*>(parameters[0]) + at, sizeof value);
+    if (value > 0xffffffff && platform.memory.DeviceOf(reinterpret_cast<void*>(value)) >= 0) {
+      address = value;
+    }
+  }
+  const uint64_t count =
+      platform.masks.Count(platform.host_bytes, address, elements, mask.element_bytes);
+  if (mask.kernel == MaskKernel::kBegins) {
+    begun = count;
+    pending = true;
+    return std::nullopt;
+  }
+  counted.count = static_cast<uint32_t>(count);
+  return counted;
+}
+
 // What a launch may have overwritten: from each pointer that it got as far as its threads reach.
 // Every thread is taken to write at most 256 bytes; a grid that fills the card loops, so it may
 // write anything behind its pointers.
@@ -128,7 +180,7 @@ uint64_t ReachOf(const Card& card, const char* name, const KernelFacts& facts, v
 void RegisterKernel(const void* function, const char* name, const void* image) {
   Registry& registry = TheRegistry();
   std::lock_guard lock(registry.mutex);
-  registry.kernels[function] = {name, image};
+  registry.kernels[function] = {.name = name, .image = image};
 }
 
 void ForgetKernel(const void* function) {
@@ -178,6 +230,7 @@ Result Launch(const KernelLaunch& launch) {
   const bool look = launch.parameters != nullptr && platform.host_bytes.HasFleeting();
   std::optional<std::vector<uint64_t>> pointers;
   uint64_t reach = 0;
+  std::optional<Counted> counted;
   {
     Registry& registry = TheRegistry();
     std::lock_guard lock(registry.mutex);
@@ -187,9 +240,16 @@ Result Launch(const KernelLaunch& launch) {
       if (!registry.ImageOf(kernel, card.compute_capability)->code.runs) {
         return Result::kNoBinaryForDevice;
       }
-      if (look) {
+      if (!kernel->mask) {
+        kernel->mask = MaskKernelOf(kernel->name);
+      }
+      const bool counts = kernel->mask->kernel != MaskKernel::kNone && launch.parameters != nullptr;
+      if (look || counts) {
         const KernelFacts facts = registry.FactsOf(kernel, card.compute_capability);
-        if (facts.read) {
+        if (facts.read && counts) {
+          counted = CountOf(*kernel->mask, facts, launch.parameters);
+        }
+        if (facts.read && look) {
           pointers = PointersOf(facts, launch.parameters);
           reach = ReachOf(card, name, facts, launch.parameters, blocks, threads);
         }
@@ -205,7 +265,13 @@ Result Launch(const KernelLaunch& launch) {
                          .grid = grid,
                          .block = block,
                          .dynamic_shared = launch.shared_bytes}};
-  if (pointers) {
+  if (counted) {
+    work.effect = [pointers = std::move(pointers).value_or(std::vector<uint64_t>()), reach,
+                   counted = *counted] {
+      ThePlatform().host_bytes.Launched(pointers, reach);
+      ThePlatform().host_bytes.Write(counted.to, &counted.count, sizeof counted.count);
+    };
+  } else if (pointers) {
     work.effect = [pointers = std::move(*pointers), reach] {
       ThePlatform().host_bytes.Launched(pointers, reach);
     };

@@ -72,10 +72,12 @@ void vramscope_emulated_assume(const char* what, const char* where, uint64_t byt
   vramscope::emulated::Assume(what ? what : "", where ? where : "", bytes);
 }
 
-void vramscope_emulated_answer(int64_t value) { vramscope::emulated::HostBytes::Answer(value); }
-
 void vramscope_emulated_keep(uint64_t address, uint64_t bytes, int known) {
   ThePlatform().host_bytes.Keep(address, bytes, known != 0);
+}
+
+void vramscope_emulated_count_true(uint64_t address, uint64_t elements, uint64_t count) {
+  ThePlatform().masks.Say(address, elements, count);
 }
 
 int vramscope_emulated_is_known(uint64_t address, uint64_t bytes) {

@@ -15,6 +15,7 @@
 #include "emulated/core/card.h"
 #include "emulated/core/clock.h"
 #include "emulated/core/host_bytes.h"
+#include "emulated/core/masks.h"
 #include "emulated/core/memory.h"
 #include "emulated/core/pools.h"
 #include "emulated/core/result.h"
@@ -32,6 +33,7 @@ struct Platform {
   AssumptionList unknown_functions;  // what: the function, where: its library
   std::atomic<uint64_t> launches{0};
   HostBytes host_bytes;
+  Masks masks;
   Memory memory;
   Pools pools;
   Clock clock;
@@ -63,8 +65,10 @@ VRAMSCOPE_EMULATED_API void* DriverFunction(const char* name);
 extern "C" {
 VRAMSCOPE_EMULATED_API void vramscope_emulated_assume(const char* what, const char* where,
                                                       uint64_t bytes);
-VRAMSCOPE_EMULATED_API void vramscope_emulated_answer(int64_t value);
 VRAMSCOPE_EMULATED_API void vramscope_emulated_keep(uint64_t address, uint64_t bytes, int known);
+// Of the elements of a mask there, so many are true.
+VRAMSCOPE_EMULATED_API void vramscope_emulated_count_true(uint64_t address, uint64_t elements,
+                                                          uint64_t count);
 VRAMSCOPE_EMULATED_API int vramscope_emulated_is_known(uint64_t address, uint64_t bytes);
 VRAMSCOPE_EMULATED_API uint64_t vramscope_emulated_now_ns();
 VRAMSCOPE_EMULATED_API void vramscope_emulated_flush();

@@ -96,16 +96,6 @@ TEST_F(HostBytesTest, Fills) {
   EXPECT_EQ(Read(16), -1);
 }
 
-TEST_F(HostBytesTest, AnswersComeFirstAndOnce) {
-  HostBytes::Answer(41);
-  HostBytes::Answer(42);
-  EXPECT_EQ(Read(0), 41);
-  int32_t small = 0;
-  EXPECT_TRUE(bytes_.Read(&small, base_, sizeof small));
-  EXPECT_EQ(small, 42);
-  EXPECT_EQ(Read(0), -1);
-}
-
 TEST_F(HostBytesTest, LargeCopiesAreNotKeptAndAllStaysSmall) {
   std::vector<char> large(HostBytes::kLargest + 1);
   bytes_.Write(base_, large.data(), large.size());

@@ -8,7 +8,7 @@ import operator
 import os
 import sys
 
-from vramscope import routing
+from vramscope import branches, routing
 
 SMALL = 1 << 20  # bytes of a tensor that is computed with here
 
@@ -26,12 +26,20 @@ def place():
     return ""
 
 
+def caller():
+    """The innermost frame that is not of this package."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
+        frame = frame.f_back
+    return frame
+
+
 class Values:
     def __init__(self, process, library):
         self.process = process
         self.torch = process.torch
-        self.answer = library.vramscope_emulated_answer
-        self.answer.argtypes, self.answer.restype = [ctypes.c_int64], None
+        self.count_true = library.vramscope_emulated_count_true
+        self.count_true.argtypes, self.count_true.restype = [ctypes.c_uint64] * 3, None
         self.known = library.vramscope_emulated_is_known
         self.known.argtypes, self.known.restype = [ctypes.c_uint64, ctypes.c_uint64], ctypes.c_int
         self.stay = library.vramscope_emulated_keep
@@ -101,6 +109,8 @@ class Values:
                         self.keep(result, value.to(result.dtype))
                 elif 0 < tensor.numel() * tensor.element_size() <= SMALL and tensor.device.type == "cpu":
                     self.keep(result, tensor.detach().to(result.dtype, copy=True))
+                elif tensor.device.type == "cpu" and result.dtype is torch.bool:
+                    self.tell(result, int(tensor.count_nonzero()))
             return result
 
         return wrapper
@@ -236,7 +246,9 @@ class Values:
                 function(tensor)  # it waits for the card
                 return function(known)
             if tensor.dtype is self.torch.bool and self.asked and self.unknown(tensor):
-                value = self.said(tensor) is not False
+                value = branches.way(caller())
+                if value is None:
+                    value = self.said(tensor) is not False
                 self.process.assume("a computed condition is taken to be %s" % str(value).lower(), place())
                 function(tensor)  # it waits for the card
                 return value
@@ -287,20 +299,44 @@ class Values:
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             mask = None if self.compiling() else mask_of(args, kwargs)
-            if mask is None or not self.unknown(mask):
+            if mask is None:
                 return function(*args, **kwargs)
-            count = self.routing.share(mask)
+            known = self.value(mask)
+            if known is not None:
+                self.tell(mask, int(known.count_nonzero()))
+                return function(*args, **kwargs)
+            count = self.told(mask)
             if count is None:
-                count = mask.numel()
-                self.process.assume("a computed mask is taken to be true everywhere", place())
-            else:
-                self.assume_even()
-            self.answer(count)
+                if not self.unknown(mask):
+                    self.remember(mask, -1)  # the platform counts its bytes, and keeps the count
+                    return function(*args, **kwargs)
+                count = self.routing.share(mask)
+                if count is None:
+                    count = mask.numel()
+                    self.process.assume("a computed mask is taken to be true everywhere", place())
+                else:
+                    self.assume_even()
+                self.tell(mask, count)
             result = function(*args, **kwargs)
-            self.places(result, mask, count)
+            if count >= 0:
+                self.places(result, mask, count)
             return result
 
         return wrapper
+
+    def tell(self, mask, count):
+        """Whoever counts what is true in the mask, now or in a backward pass, finds so much."""
+        if mask.is_contiguous():  # else a copy is counted: taken to be true everywhere
+            self.count_true(mask.data_ptr(), mask.numel(), count)
+        self.remember(mask, count)
+
+    def remember(self, mask, count):
+        mask._vramscope_count, mask._vramscope_counted = count, mask._version
+
+    def told(self, mask):
+        """What was remembered; None: nothing, or it was written into since."""
+        said = getattr(mask, "__dict__", {})
+        return said["_vramscope_count"] if said.get("_vramscope_counted") == mask._version else None
 
     def assume_even(self):
         self.process.assume("tokens are taken to be routed to experts evenly", place())

@@ -28,7 +28,19 @@ def main():
     assert torch.randn(100, device="cuda")[computed].shape == (100,)
     assert torch.masked_select(torch.randn(100, device="cuda"), computed).shape == (100,)
     assert torch.where(computed)[0].shape == (100,)
-    print("as expected")
+    for count in (1000, 3_000_000):  # one block counts the true ones, or many
+        weights = torch.ones(count, 4, device="cuda", requires_grad=True)
+        every, some = torch.randn(count, device="cuda") > 0, torch.arange(count) % 4 == 0
+        for mask, rows in ((every, count), (some.cuda(), count // 4), (torch.arange(count).cuda() % 4 == 0, count)):
+            assert weights[mask].shape == (rows, 4) and weights[mask, 0].shape == (rows,)
+            weights[mask].sum().backward()  # it counts again
+            assert torch.masked_select(weights[:, 0], mask).shape == (rows,)
+    if (computed & computed).any():
+        raise ValueError("the way to an error is not taken")
+    while computed.any():  # and a loop ends
+        computed = torch.randn(100, device="cuda") > 0.5
+    if computed.any():
+        print("as expected")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,71 @@
+#include "emulated/core/masks.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace vramscope::emulated {
+namespace {
+
+// The template argument of NonZeroOp<T>, as the Itanium C++ ABI mangles it.
+uint8_t ElementBytes(const char* argument) {
+  switch (*argument) {
+    case 'b':
+    case 'a':
+    case 'h':
+      return 1;
+    case 's':
+    case 't':
+      return 2;
+    case 'i':
+    case 'j':
+    case 'f':
+      return 4;
+    case 'l':
+    case 'm':
+    case 'x':
+    case 'y':
+    case 'd':
+      return 8;
+    default:  // c10's types: their bytes are not looked at
+      return 0;
+  }
+}
+
+}  // namespace
+
+MaskKernelFacts MaskKernelOf(const char* name) {
+  if (std::strstr(name, "DeviceReduce") == nullptr) {
+    return {};
+  }
+  const bool whole = std::strstr(name, "DeviceReduceSingleTileKernel") != nullptr;
+  constexpr const char kOperator[] = "NonZeroOpI";
+  const char* counted = std::strstr(name, kOperator);
+  if (counted != nullptr) {
+    return {.kernel = whole ? MaskKernel::kCounts : MaskKernel::kBegins,
+            .element_bytes = ElementBytes(counted + sizeof kOperator - 1)};
+  }
+  return {.kernel = whole ? MaskKernel::kSums : MaskKernel::kNone};
+}
+
+void Masks::Say(uint64_t address, uint64_t elements, uint64_t count) {
+  std::lock_guard lock(mutex_);
+  if (said_.size() >= kMost) {
+    said_.clear();
+  }
+  said_[{address, elements}] = std::min(count, elements);
+}
+
+uint64_t Masks::Count(const HostBytes& bytes, uint64_t address, uint64_t elements,
+                      uint64_t element_bytes) {
+  const auto found =
+      element_bytes == 0 ? std::nullopt : bytes.CountNonZero(address, elements, element_bytes);
+  if (found) {
+    Say(address, elements, *found);  // launches that read the mask make its bytes unknown
+    return *found;
+  }
+  std::lock_guard lock(mutex_);
+  const auto it = said_.find({address, elements});
+  return it == said_.end() ? elements : it->second;
+}
+
+}  // namespace vramscope::emulated

@@ -1,0 +1,52 @@
+#include "emulated/core/masks.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstring>
+
+namespace vramscope::emulated {
+namespace {
+
+constexpr char kWhole[] =
+    "_ZN15at_cuda_detail3cub28DeviceReduceSingleTileKernelINS0_18DeviceReducePolicyIbiiNS0_3SumEE9"
+    "Policy600ENS0_22TransformInputIteratorIbN2at6native50_GLOBAL__N__9NonZeroOpIbEEPKblEEPiiS3_i"
+    "iEEvT0_T1_T2_T3_T4_T6_";
+
+TEST(MaskKernels, AreKnownByTheirNames) {
+  EXPECT_EQ(MaskKernelOf(kWhole).kernel, MaskKernel::kCounts);
+  EXPECT_EQ(MaskKernelOf(kWhole).element_bytes, 1);
+  EXPECT_EQ(MaskKernelOf("_Z18DeviceReduceKernelI9NonZeroOpIlEE").kernel, MaskKernel::kBegins);
+  EXPECT_EQ(MaskKernelOf("_Z18DeviceReduceKernelI9NonZeroOpIlEE").element_bytes, 8);
+  EXPECT_EQ(MaskKernelOf("_Z18DeviceReduceKernelI9NonZeroOpIN3c104HalfEEE").element_bytes, 0);
+  EXPECT_EQ(MaskKernelOf("_Z28DeviceReduceSingleTileKernelIPiS_iE").kernel, MaskKernel::kSums);
+  EXPECT_EQ(MaskKernelOf("_Z18DeviceReduceKernelIPiS_iE").kernel, MaskKernel::kNone);
+  EXPECT_EQ(MaskKernelOf("_Z23DeviceSelectSweepKernelI9NonZeroOpIbEE").kernel, MaskKernel::kNone);
+}
+
+TEST(Masks, BytesThenWhatWasSaidThenTrueEverywhere) {
+  constexpr uint64_t kBytes = 4096;
+  void* memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  const auto address = reinterpret_cast<uint64_t>(memory);
+  HostBytes bytes;
+  Masks masks;
+  EXPECT_EQ(masks.Count(bytes, address, 8, 1), 8u);
+  const char mask[8] = {1, 0, 0, 2, 0, 0, 0, 1};
+  bytes.Write(address, mask, sizeof mask);
+  EXPECT_EQ(masks.Count(bytes, address, 8, 1), 3u);
+  EXPECT_EQ(masks.Count(bytes, address, 2, 4), 2u);
+  EXPECT_EQ(masks.Count(bytes, address, 9, 1), 9u);  // one byte is not known
+  EXPECT_EQ(masks.Count(bytes, address, uint64_t{1} << 62, 8), uint64_t{1} << 62);
+  bytes.Overwritten(address, sizeof mask);
+  EXPECT_EQ(masks.Count(bytes, address, 8, 1), 3u);  // as it was
+  EXPECT_EQ(masks.Count(bytes, address, 7, 1), 7u);  // another mask by now
+  masks.Say(address, 8, 5);
+  EXPECT_EQ(masks.Count(bytes, address, 8, 1), 5u);
+  masks.Say(address, 8, 100);
+  EXPECT_EQ(masks.Count(bytes, address, 8, 1), 8u);
+  munmap(memory, kBytes);
+}
+
+}  // namespace
+}  // namespace vramscope::emulated
