@@ -2,8 +2,9 @@
 // vramscope-worker-loop. LibTorch's CPU library wants libcudart, too, so this has to be settled
 // before it is loaded; and loading it twice would cost a quarter of a second.
 //
-//   --stdio                    plans on the modelled device (trainer/backends/plan)
-//   --stdio --plan emulated    plans with libtorch_cuda on the emulated platform
+//   --stdio                    libtorch_cuda on the emulated platform (emulated/): plans, and runs
+//                              on the CPU
+//   --stdio --plan modelled    plans on the modelled device (trainer/backends/plan)
 //   --stdio --backend cuda     libtorch_cuda on the real libraries and a GPU
 #include <limits.h>
 #include <unistd.h>
@@ -46,11 +47,11 @@ std::string_view Option(int argc, char** argv, std::string_view name) {
 
 int main(int argc, char** argv) {
   const fs::path folder = OwnFolder();
-  if (Option(argc, argv, "--plan") == "emulated") {
+  if (Option(argc, argv, "--plan") != "modelled" && Option(argc, argv, "--backend") != "cuda") {
     const absl::Status status =
         vramscope::trainer::SetEmulatedEnvironment(folder.parent_path() / "emulated");
     if (!status.ok()) {
-      std::fprintf(stderr, "vramscope-worker: --plan emulated: %s\n", status.ToString().c_str());
+      std::fprintf(stderr, "vramscope-worker: %s\n", std::string(status.message()).c_str());
       return 4;
     }
   }

@@ -18,7 +18,7 @@ constexpr uint64_t kPage = 4096;
 constexpr uint64_t kMostReserved = uint64_t{1} << 44;  // 16 TiB
 
 uint64_t SpanOf(const Card& card) {
-  constexpr uint64_t kLeast = uint64_t{1} << 40;
+  constexpr uint64_t kLeast = uint64_t{1} << 41;
   return std::max(kLeast, RoundUp(2 * card.memory_bytes, kLeast));
 }
 

@@ -53,6 +53,10 @@ absl::Status Guard(const Body& body) {
   } catch (const RunRefused& refused) {
     return refused.status;
   } catch (const c10::OutOfMemoryError& error) {
+    if (OnEmulatedPlatform()) {  // which grants what goes beyond the card's memory
+      return absl::ResourceExhaustedError(
+          "the run needs more than 2 TiB on one card, more than is planned");
+    }
     return absl::ResourceExhaustedError(FirstParagraph(error.what_without_backtrace()));
   } catch (const c10::NotImplementedError& error) {
     return absl::UnimplementedError(FirstParagraph(error.what_without_backtrace()));

@@ -124,7 +124,8 @@ class Cuda final : public Backend {
     }
     library_->clear_workspaces(device_);
     library_->empty_cache(device_);
-    if (Emulated().there()) Emulated().reset(device_);
+    // What the run before left alive (and was reported) stays where it is.
+    if (Emulated().there() && !leftovers_) Emulated().reset(device_);
     library_->set_allocator_settings(Settings(conf).c_str());
     library_->set_memory_fraction(conf.memory_fraction > 0 ? conf.memory_fraction : 1.0, device_);
     run_ = std::make_unique<RecordedRun>(recorder, device_, conf, profile.memory_bytes,
@@ -159,6 +160,7 @@ class Cuda final : public Backend {
     run_.reset();
     const uint64_t left = recorder_->live_allocations();
     if (left == 0) return absl::OkStatus();
+    leftovers_ = true;
     return absl::InternalError(
         fmt::format("{} allocations are still alive at the end of the run", left));
   }
@@ -197,6 +199,7 @@ class Cuda final : public Backend {
   std::unique_ptr<RecordedRun> run_;
   Recorder* recorder_ = nullptr;
   int device_ = 0;
+  bool leftovers_ = false;
 };
 
 }  // namespace

@@ -86,7 +86,15 @@ class CudaTape final : public MicroBatchTape {
 
   void Play(std::span<const at::Tensor> trained) override {
     const c10::DeviceGuard guard(device_);
-    std::vector<void*> address = PlayEvents();
+    std::vector<void*> address(tape_.skipped.size());
+    try {
+      PlayEvents(address);
+    } catch (...) {  // cancelled
+      for (void* at : address) {
+        if (at != nullptr) allocator_.raw_deallocate(at);
+      }
+      throw;
+    }
     // Gradients may share a storage (views of one that was made for several).
     std::unordered_map<uint64_t, c10::Storage> storages;
     for (const Gradient& g : gradients_) {
@@ -160,9 +168,8 @@ class CudaTape final : public MicroBatchTape {
     recording_ = false;
   }
 
-  // Where each of the tape's allocations is that is still alive at its end.
-  std::vector<void*> PlayEvents() {
-    std::vector<void*> address(tape_.skipped.size());
+  // `address`: where each of the tape's allocations is that is alive.
+  void PlayEvents(std::vector<void*>& address) {
     const auto row = [&](const trace::Event& e) { return e.id - tape_.first_allocation; };
     const auto free = [&](const trace::Event& like, void* at) {
       const PlayedEvent played(*run_, like);
@@ -217,7 +224,6 @@ class CudaTape final : public MicroBatchTape {
     }
     for (; work != tape_.works.end(); ++work) Emulated().repeat(work->move, work->duration_ns);
     makes_workspaces_ = false;
-    return address;
   }
 
   Recorder* recorder_;
