@@ -193,6 +193,39 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
   return Verdict(outcome, about, failed, most.summary.out_of_memory);
 }
 
+// A program without Python: what it took of the card is known, and not what for.
+ExitCode ReportUnwatched(const Program& seen, const program::Outcome& outcome,
+                         const RunOutput& output) {
+  const program::Unwatched& most = *std::max_element(
+      seen.unwatched.begin(), seen.unwatched.end(),
+      [](const auto& x, const auto& y) { return x.most_used_bytes < y.most_used_bytes; });
+  const uint64_t needed = most.most_used_bytes + most.context_bytes;
+  Note(
+      "this program used the card without Python: what it took of the card is known, and not what "
+      "for (the hooks are Python's). There is no trace");
+  ExitCode printed = kDone;
+  if (output.json) {
+    printed = PrintJson({{"device", most.device},
+                         {"peak", {{"device_used", needed}}},
+                         {"context_bytes", most.context_bytes},
+                         {"memory_bytes", most.memory_bytes},
+                         {"fits", needed <= most.memory_bytes},
+                         {"launches", most.launches},
+                         {"program",
+                          {{"exit_status", outcome.exit_status},
+                           {"signal", outcome.signal == 0 ? Json() : Json(outcome.signal)}}},
+                         {"seconds", outcome.seconds}});
+  } else if (output.trace_path != "-") {
+    printed = PrintText(
+        fmt::format("{}\n  at most {} of {} in use, {} of them by CUDA's context; {} launches\n",
+                    most.device, run::FormatBytes(needed), run::FormatBytes(most.memory_bytes),
+                    run::FormatBytes(most.context_bytes), most.launches));
+  }
+  if (printed != kDone) return printed;
+  const ExitCode verdict = Verdict(outcome, {}, nullptr, false);
+  return verdict == kDone && !output.trace_path.empty() ? kBadInput : verdict;
+}
+
 }  // namespace
 
 void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned) {
@@ -306,6 +339,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
       return kInterrupted;
     }
     for (const std::string& warning : seen->warnings) Note("warning: " + warning);
+    if (!seen->unwatched.empty()) return ReportUnwatched(*seen, outcome, output);
     if (!outcome.write_error.empty())
       return ReportError(absl::InternalError("the program's history could not be written: " +
                                              outcome.write_error));

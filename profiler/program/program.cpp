@@ -143,13 +143,34 @@ class Sink final : public trace::EventSink {
   absl::Status status_;
 };
 
-// What the emulated platform says of the same process.
+// What the emulated platform says of a process; no object: nothing.
+json PlatformReport(const std::string& path) {
+  const absl::StatusOr<std::string> text = trace::ReadWholeInput(path, kMaxAboutBytes);
+  return !text.ok() || TooDeep(*text) ? json() : json::parse(*text, nullptr, false);
+}
 void AddPlatformReport(const std::string& folder, About& about) {
-  const absl::StatusOr<std::string> text =
-      trace::ReadWholeInput(fmt::format("{}/platform-{}.json", folder, about.pid), kMaxAboutBytes);
-  if (!text.ok() || TooDeep(*text)) return;
-  const json report = json::parse(*text, nullptr, false);
+  const json report = PlatformReport(fmt::format("{}/platform-{}.json", folder, about.pid));
   if (report.is_object()) Assumptions(report, about.assumptions);
+}
+
+// Nothing where the process took nothing of any card.
+std::optional<Unwatched> ReadUnwatched(const std::string& path) {
+  const json report = PlatformReport(path);
+  if (!report.is_object()) return std::nullopt;
+  Unwatched process;
+  process.pid = static_cast<int64_t>(std::min<uint64_t>(NumberOf(report, "pid"), INT64_MAX));
+  process.launches = NumberOf(report, "launches");
+  const auto devices = report.find("devices");
+  if (devices == report.end() || !devices->is_array()) return std::nullopt;
+  for (const json& device : *devices) {
+    if (!device.is_object() || NumberOf(device, "most_used_bytes") <= process.most_used_bytes)
+      continue;
+    process.device = TextOf(device, "name");
+    process.most_used_bytes = NumberOf(device, "most_used_bytes");
+    process.memory_bytes = NumberOf(device, "memory_bytes");
+    process.context_bytes = NumberOf(device, "context_bytes");
+  }
+  return process.most_used_bytes > 0 ? std::optional(process) : std::nullopt;
 }
 
 }  // namespace
@@ -259,12 +280,13 @@ absl::StatusOr<ProcessRun> FolderReader::ReadProcess(const About& about, bool en
 
 absl::StatusOr<Program> FolderReader::Read(bool ended) {
   Program program;
-  std::vector<std::string> paths;
+  std::vector<std::string> paths, platforms;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder_, error)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with("process-") && name.ends_with(".json")) paths.push_back(entry.path());
-    if (paths.size() == kMaxProcesses) break;
+    if (name.starts_with("platform-") && name.ends_with(".json")) platforms.push_back(entry.path());
+    if (paths.size() == kMaxProcesses || platforms.size() == kMaxProcesses) break;
   }
   if (error) return absl::NotFoundError(fmt::format("'{}': {}", folder_, error.message()));
   std::sort(paths.begin(), paths.end());
@@ -293,6 +315,13 @@ absl::StatusOr<Program> FolderReader::Read(bool ended) {
       continue;
     }
     program.runs.push_back(*std::move(run));
+  }
+  std::sort(platforms.begin(), platforms.end());
+  for (const std::string& path : platforms) {
+    std::optional<Unwatched> process = ReadUnwatched(path);
+    if (process && std::none_of(program.processes.begin(), program.processes.end(),
+                                [&](const About& about) { return about.pid == process->pid; }))
+      program.unwatched.push_back(*std::move(process));
   }
   return program;
 }

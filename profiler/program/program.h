@@ -52,9 +52,19 @@ struct ProcessRun {
   uint8_t first_device = 0;  // its number in JoinRuns(); the process's others follow
 };
 
+// A process that used the emulated platform and told no history: a program without Python.
+struct Unwatched {
+  int64_t pid = 0;
+  std::string device;            // of its cards, the one that it used most of
+  uint64_t most_used_bytes = 0;  // of that card at once, beside the context
+  uint64_t memory_bytes = 0, context_bytes = 0;
+  uint64_t launches = 0;
+};
+
 struct Program {
   std::vector<About> processes;  // all that imported torch
   std::vector<ProcessRun> runs;  // those with a history, by rank and process
+  std::vector<Unwatched> unwatched;
   std::vector<std::string> warnings;
 };
 

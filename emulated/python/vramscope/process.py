@@ -159,7 +159,7 @@ def start(torch):
         return
     if not torch.version.cuda:
         return  # built without CUDA: the command line says so
-    from vramscope import hooks, initialization, ranks, recorder, values, writes
+    from vramscope import extensions, hooks, initialization, ranks, recorder, values, writes
 
     process.recorder = recorder.Recorder(process)
     process.recorder.wrap_the_programs_own()
@@ -168,6 +168,7 @@ def start(torch):
     if settings.emulated:
         if settings.skip_init:
             initialization.install(process)
+        extensions.install(process)
         writes.install(process)
         values.install(process)
         if settings.as_rank:

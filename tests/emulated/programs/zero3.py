@@ -11,7 +11,7 @@ CONFIGURATION = {
     "gradient_accumulation_steps": 2,
     "gradient_clipping": 1.0,
     "bf16": {"enabled": True},
-    "optimizer": {"type": "AdamW", "params": {"lr": 1e-4, "torch_adam": True}},
+    "optimizer": {"type": "AdamW", "params": {"lr": 1e-4}},
     "zero_optimization": {"stage": 3, "overlap_comm": True, "contiguous_gradients": True},
 }
 
