@@ -22,13 +22,13 @@ enum class TorchBuild {
 };
 
 struct Interpreter {
-  std::string path;    // to be started, as it was found: links of virtual environments are not
-                       // followed
-  std::string where;   // "VIRTUAL_ENV", ".venv beside the script", "python3 of PATH"
-  std::string python;  // version, as far as it is known: "3.11.2", "3.11"; or ""
+  std::string path;         // to be started, as it was found: links of virtual environments are not
+                            // followed
+  std::string where;        // "VIRTUAL_ENV", ".venv beside the script", "python3 of PATH"
+  std::string python = {};  // version, as far as it is known: "3.11.2", "3.11"; or ""
   TorchBuild build = TorchBuild::kNone;
-  std::string torch;  // "2.11.0+cu130"
-  std::string cuda;   // "13.0"
+  std::string torch = {};  // "2.11.0+cu130"
+  std::string cuda = {};   // "13.0"
 };
 
 // Where to look; from the environment of this process, or a test's.

@@ -144,6 +144,7 @@ void ExplainPage::Look() {
   stale_ = 0;
   if (changes == 0) return;
   if (context_.digest == nullptr || (wantsEvents() && context_.trace()->events.size() == 0)) {
+    stale_ = changes & kTheme;  // nobody says it again with the document
     background_.cancel();
     Head(context_.opening
              ? tr("Still opening: what this page says is of the whole, and comes with it.")

@@ -1,5 +1,6 @@
 #include "ui/panels/program_panel.h"
 
+#include <QAbstractTextDocumentLayout>
 #include <QClipboard>
 #include <QDir>
 #include <QFileDialog>
@@ -31,7 +32,8 @@
 namespace vramscope::ui {
 namespace {
 
-constexpr int kOutputLines = 2000, kOutputHeight = 132;
+constexpr int kOutputLines = 2000;
+constexpr int kLeastShown = 2, kMostShown = 9;  // lines of it
 constexpr int kMostRanks = 256;
 
 QString Text(const std::string& text) { return QString::fromStdString(text); }
@@ -65,11 +67,7 @@ QWidget* Beside(QWidget* field, QWidget* button) {
 }
 
 QString InterpreterText(const program::Interpreter& interpreter) {
-  QString text =
-      Text(interpreter.where) + QStringLiteral(" · ") + Text(program::TorchText(interpreter));
-  if (!interpreter.python.empty())
-    text += QStringLiteral(" · Python %1").arg(Text(interpreter.python));
-  return text;
+  return Text(program::TorchText(interpreter)) + QStringLiteral(" · ") + Text(interpreter.where);
 }
 
 }  // namespace
@@ -90,10 +88,9 @@ void ProgramPanel::BuildForm() {
   grid_->setHorizontalSpacing(8);
   grid_->setVerticalSpacing(4);
   grid_->setColumnStretch(1, 1);
-  grid_->addWidget(MakeLabel(tr("YOUR PROGRAM"), LabelRole::kHeading), 0, 0, 1, 2);
   column->addWidget(form);
 
-  int line = 1;
+  int line = 0;
   const auto add = [&](const QString& title, QWidget* widget, const QString& explanation) {
     QLabel* label = MakeLabel(title, LabelRole::kBody);
     label->setProperty("role", "label");
@@ -212,7 +209,6 @@ void ProgramPanel::BuildRun() {
   output_->setMaximumBlockCount(kOutputLines);
   output_->setFont(PanelFont(timeline::Font::kMonoSmall));
   output_->setLineWrapMode(QPlainTextEdit::WidgetWidth);
-  output_->setFixedHeight(kOutputHeight);
   column->addWidget(output_);
 
   auto* line = new QHBoxLayout;
@@ -349,9 +345,16 @@ void ProgramPanel::ChooseFolder() {
 // What is going to happen, in words and as a command line, and what stands against it.
 void ProgramPanel::Explain() {
   QString note;
-  for (const program::Interpreter& interpreter : interpreters_)
-    if (interpreter.path == request_.interpreter) note = Text(program::WhyNot(interpreter));
+  bool good = true;
+  for (const program::Interpreter& interpreter : interpreters_) {
+    if (interpreter.path != request_.interpreter) continue;
+    note = Text(program::WhyNot(interpreter));
+    good = note.isEmpty();
+    if (good && !interpreter.python.empty())
+      note = tr("Python %1, %2").arg(Text(interpreter.python), Text(interpreter.path));
+  }
   if (!note.isEmpty()) note[0] = note[0].toUpper();
+  SetTone(interpreter_note_, good ? "dim" : "bad");
   interpreter_note_->setWrappedText(note);
   interpreter_note_->setVisible(!note.isEmpty());
   warning_->setWrappedText(
@@ -421,6 +424,9 @@ void ProgramPanel::ShowState() {
                                        .arg(std::min<uint64_t>(state_.step, request_.steps))
                                        .arg(request_.steps);
       break;
+    case Stage::kEnding:
+      text = tr("All steps are there; Python is ending");
+      break;
     case Stage::kStopping:
       text = tr("Stopping");
       break;
@@ -442,6 +448,11 @@ void ProgramPanel::addOutput(const QString& more) {
   cursor.movePosition(QTextCursor::End);
   cursor.insertText(more);
   if (at_end) output_->verticalScrollBar()->setValue(output_->verticalScrollBar()->maximum());
+  // As high as what there is to read.
+  const auto wrapped =
+      static_cast<int>(output_->document()->documentLayout()->documentSize().height());
+  const int lines = std::clamp(wrapped, kLeastShown, kMostShown);
+  output_->setFixedHeight(lines * output_->fontMetrics().lineSpacing() + 16);
   output_heading_->show();
   output_->show();
 }

@@ -193,6 +193,10 @@ void ProgramRunner::Taken(const std::shared_ptr<Read>& read) {
     state_.events = read->trace->events.size();
   }
   if (state_.step > 0) stage = ProgramState::Stage::kTraining;
+  if (state_.step > 0 && std::ranges::none_of(program.runs, [](const program::ProcessRun& run) {
+        return run.about.ended.empty();
+      }))
+    stage = ProgramState::Stage::kEnding;
   SetState(run_->stops > 0 ? ProgramState::Stage::kStopping : stage);
   if (read->trace != nullptr && read->trace->events.size() > 0) Q_EMIT picture(read->trace);
 }
@@ -234,9 +238,8 @@ void ProgramRunner::End(const Read& last) {
     end.error = Text(std::string(program::NothingSeen(seen, *outcome, true).message()));
   } else if (!end.stopped && outcome->exit_status != 0) {
     const program::About* failed = program::FirstFailure(seen);
-    const bool enough = std::ranges::any_of(seen.runs, [](const program::ProcessRun& run) {
-      return run.about.ended == "enough";
-    });
+    const bool enough = std::ranges::any_of(
+        seen.runs, [](const program::ProcessRun& run) { return run.about.ended == "enough"; });
     if (failed != nullptr || !enough) {
       end.error = Text(program::EndText(*outcome));
       if (failed != nullptr)

@@ -29,7 +29,16 @@ namespace vramscope::ui {
 QString FindVramscope();
 
 struct ProgramState {
-  enum class Stage { kIdle, kStarting, kImported, kBuilding, kTraining, kStopping, kReading };
+  enum class Stage {
+    kIdle,
+    kStarting,
+    kImported,
+    kBuilding,
+    kTraining,
+    kEnding,
+    kStopping,
+    kReading
+  };
   Stage stage = Stage::kIdle;
   uint64_t step = 0;  // that it is in, from 1; 0: none has begun
   uint64_t events = 0;
@@ -39,7 +48,7 @@ struct ProgramState {
 
 struct ProgramEnd {
   std::shared_ptr<const trace::Trace> trace = {};  // what arrived; null: nothing did
-  bool stopped = false;                       // by the user
+  bool stopped = false;                            // by the user
   // What went wrong, empty where nothing did: in a sentence without its full stop, the place in the
   // user's script ("train.py:12"), and what to do next.
   QString error = {}, place = {}, next = {};

@@ -56,6 +56,9 @@ QToolButton[role="chip"]:focus { border-color: @accent; }
 QToolButton[role="chip"][tone="accent"] { color: @accent; }
 QToolButton[role="chip"][tone="good"] { color: @good; }
 QToolButton[role="chip"][tone="bad"] { color: @bad; }
+QToolButton[role="chip"][popupMode="2"] { padding-right: 24px; }
+QToolButton[role="chip"]::menu-indicator { image: url(:/vramscope/chevron-@mode.svg); width: 8px;
+    height: 8px; subcontrol-origin: padding; subcontrol-position: right center; right: 10px; }
 QToolButton[role="quiet"] { background: transparent; color: @dim; border: none; padding: 4px 8px;
     border-radius: 4px; }
 QToolButton[role="quiet"]:hover { color: @text; background: @raised; }
@@ -119,6 +122,7 @@ QHeaderView::down-arrow, QHeaderView::up-arrow { width: 8px; height: 8px; margin
     image: url(:/vramscope/chevron-@mode.svg); subcontrol-position: top center; }
 QHeaderView::up-arrow { image: url(:/vramscope/chevron-up-@mode.svg); }
 QPlainTextEdit, QListWidget { background: @panel; color: @text; border: none; outline: none; }
+QPlainTextEdit#programOutput { background: @raised; border-radius: 5px; padding: 2px; }
 QListWidget::item { padding: 5px 8px; border-radius: 4px; }
 QListWidget::item:selected { background: @hover; color: @text; }
 

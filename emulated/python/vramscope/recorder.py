@@ -15,7 +15,8 @@ import time
 from vramscope.process import complain, replace_file
 
 MAX_ENTRIES = 50_000_000  # of the ring that PyTorch keeps; it grows as it fills
-FLUSH_SECONDS = 1.0
+FLUSH_SECONDS = 0.4  # somebody may be looking
+FLUSH_SHARE = 0.1  # of the time, at most
 FLUSH_STEP_SECONDS = 0.25  # a flush costs by the blocks that are there, too, so short steps share one
 FLUSH_REQUESTS = 200_000
 
@@ -39,6 +40,7 @@ class Recorder:
         self.last = {}  # device: its last position
         self.flushed_at = 0.0
         self.flushed_requests = 0
+        self.flush_took = 0.0  # seconds, the last one
         self.users = None  # how the program itself asked for its history
         self.users_chunk = 0  # its history begins there
         self.shown = MAX_ENTRIES  # as many of the last ones as the program asked for
@@ -167,7 +169,8 @@ class Recorder:
     def flush_now_and_then(self, seconds=FLUSH_SECONDS):
         """At places where no other thread allocates."""
         requests = sum(self.last.values())
-        if time.monotonic() - self.flushed_at > seconds or requests - self.flushed_requests > FLUSH_REQUESTS:
+        wait = max(seconds, self.flush_took / FLUSH_SHARE)
+        if time.monotonic() - self.flushed_at > wait or requests - self.flushed_requests > FLUSH_REQUESTS:
             self.flush()
 
     def flush(self):
@@ -185,6 +188,7 @@ class Recorder:
                 gc.enable()
 
     def _flush(self):
+        begun = time.monotonic()
         snapshot = self.snapshot()
         self._begin_anew()
         lines, self.lines = self.lines, []
@@ -196,6 +200,7 @@ class Recorder:
             replace_file(self._chunk(self.chunks), data)
             self.chunks += 1
         self.flushed_at = time.monotonic()
+        self.flush_took = self.flushed_at - begun
         self.flushed_requests = sum(self.last.values())
 
     def _begin_anew(self):

@@ -19,6 +19,7 @@
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTabWidget>
+#include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QThreadPool>
@@ -118,6 +119,18 @@ TEST_F(ShellTest, ShowsTheDefaultRun) {
   EXPECT_GT(state["breakdown"].toObject()["parts"].toArray().size(), 2);
   EXPECT_EQ(state["breakdown"].toObject()["heading"].toString(), "AT THE PEAK");
   EXPECT_TRUE(state["banner"].toObject().isEmpty());
+}
+
+TEST_F(ShellTest, APageThatWasOpenedBeforeThereWasAnythingHasTheTheme) {
+  window_->setThemeChoice(ThemeChoice::kLight);
+  window_->openPage(QStringLiteral("compare"));
+  RunDefault();
+  Click("checkpoint-layer");
+  ASSERT_TRUE(Idle());
+  ASSERT_GT(ComparedRows(), 0);
+  const auto* table = window_->findChild<QTableView*>(QStringLiteral("compareTable"));
+  const auto text = table->model()->index(0, 0).data(Qt::ForegroundRole).value<QColor>();
+  EXPECT_LT(text.lightness(), 128) << text.name().toStdString();
 }
 
 TEST_F(ShellTest, ToggleReplansAndUndoTakesItBack) {
