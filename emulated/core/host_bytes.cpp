@@ -5,6 +5,11 @@
 #include <iterator>
 
 namespace vramscope::emulated {
+namespace {
+
+thread_local bool unknown_truth = false;
+
+}  // namespace
 
 HostBytes::Ranges::iterator HostBytes::Put(uint64_t address, const Range& range) {
   bytes_ += range.bytes;
@@ -111,7 +116,7 @@ void HostBytes::Move(uint64_t to, uint64_t from, uint64_t bytes) {
 bool HostBytes::Read(void* to, uint64_t address, uint64_t bytes) {
   std::lock_guard lock(mutex_);
   if (!KnownLocked(address, bytes)) {
-    std::memset(to, 0, bytes);
+    std::memset(to, bytes == 1 && unknown_truth ? 1 : 0, bytes);
     return false;
   }
   std::memcpy(to, reinterpret_cast<const void*>(address), bytes);
@@ -126,6 +131,8 @@ void HostBytes::Keep(uint64_t address, uint64_t bytes, bool known) {
     Remove(address, bytes, true);
   }
 }
+
+void HostBytes::SetUnknownTruth(bool truth) { unknown_truth = truth; }
 
 bool HostBytes::IsKnown(uint64_t address, uint64_t bytes) const {
   std::lock_guard lock(mutex_);

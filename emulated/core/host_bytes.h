@@ -31,6 +31,10 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   // Zeros and false where not every byte is known.
   bool Read(void* to, uint64_t address, uint64_t bytes);
 
+  // What a single byte that is not known reads as on this thread: a truth that PyTorch's own code
+  // asks for. False to begin with.
+  static void SetUnknownTruth(bool truth);
+
   // For whoever works out values beside us: these bytes are (no longer) what they would be on a
   // card. Unlike bytes that were merely copied in, they stay known through launches.
   void Keep(uint64_t address, uint64_t bytes, bool known);

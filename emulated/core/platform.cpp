@@ -80,6 +80,10 @@ void vramscope_emulated_count_true(uint64_t address, uint64_t elements, uint64_t
   ThePlatform().masks.Say(address, elements, count);
 }
 
+void vramscope_emulated_unknown_truth(int truth) {
+  vramscope::emulated::HostBytes::SetUnknownTruth(truth != 0);
+}
+
 int vramscope_emulated_is_known(uint64_t address, uint64_t bytes) {
   return ThePlatform().host_bytes.IsKnown(address, bytes) ? 1 : 0;
 }

@@ -69,6 +69,7 @@ VRAMSCOPE_EMULATED_API void vramscope_emulated_keep(uint64_t address, uint64_t b
 // Of the elements of a mask there, so many are true.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_count_true(uint64_t address, uint64_t elements,
                                                           uint64_t count);
+VRAMSCOPE_EMULATED_API void vramscope_emulated_unknown_truth(int truth);
 VRAMSCOPE_EMULATED_API int vramscope_emulated_is_known(uint64_t address, uint64_t bytes);
 VRAMSCOPE_EMULATED_API uint64_t vramscope_emulated_now_ns();
 VRAMSCOPE_EMULATED_API void vramscope_emulated_flush();

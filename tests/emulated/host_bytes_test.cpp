@@ -96,6 +96,19 @@ TEST_F(HostBytesTest, Fills) {
   EXPECT_EQ(Read(16), -1);
 }
 
+TEST_F(HostBytesTest, AnUnknownTruthIsWhatItWasSetTo) {
+  char byte = 7;
+  EXPECT_FALSE(bytes_.Read(&byte, base_, 1));
+  EXPECT_EQ(byte, 0);
+  HostBytes::SetUnknownTruth(true);
+  EXPECT_FALSE(bytes_.Read(&byte, base_, 1));
+  EXPECT_EQ(byte, 1);
+  EXPECT_EQ(Read(0), -1);
+  HostBytes::SetUnknownTruth(false);
+  EXPECT_FALSE(bytes_.Read(&byte, base_, 1));
+  EXPECT_EQ(byte, 0);
+}
+
 TEST_F(HostBytesTest, LargeCopiesAreNotKeptAndAllStaysSmall) {
   std::vector<char> large(HostBytes::kLargest + 1);
   bytes_.Write(base_, large.data(), large.size());

@@ -159,7 +159,7 @@ def start(torch):
         return
     if not torch.version.cuda:
         return  # built without CUDA: the command line says so
-    from vramscope import extensions, hooks, initialization, ranks, recorder, values, writes
+    from vramscope import extensions, generation, hooks, initialization, ranks, recorder, values, writes
 
     process.recorder = recorder.Recorder(process)
     process.recorder.wrap_the_programs_own()
@@ -171,6 +171,7 @@ def start(torch):
         extensions.install(process)
         writes.install(process)
         values.install(process)
+        generation.install(process)
         if settings.as_rank:
             ranks.install(process)
     # Not now: a program may fork before it uses CUDA.

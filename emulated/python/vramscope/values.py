@@ -40,6 +40,8 @@ class Values:
         self.torch = process.torch
         self.count_true = library.vramscope_emulated_count_true
         self.count_true.argtypes, self.count_true.restype = [ctypes.c_uint64] * 3, None
+        self.truths = library.vramscope_emulated_unknown_truth
+        self.truths.argtypes, self.truths.restype = [ctypes.c_int], None
         self.known = library.vramscope_emulated_is_known
         self.known.argtypes, self.known.restype = [ctypes.c_uint64, ctypes.c_uint64], ctypes.c_int
         self.stay = library.vramscope_emulated_keep
@@ -258,6 +260,18 @@ class Values:
 
         return wrapper
 
+    def sound(self, function):
+        """Of what looks at its input on the card before it begins, and raises where that is not sound."""
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            self.truths(1)
+            try:
+                return function(*args, **kwargs)
+            finally:
+                self.truths(0)
+
+        return wrapper
+
     def listed(self, function):
         @functools.wraps(function)
         def wrapper(tensor):
@@ -363,7 +377,7 @@ class Values:
 
 _OF_TORCH = ("isnan", "isinf", "any", "all", "nonzero", "argwhere", "masked_select", "eq", "ne", "lt", "le", "gt", "ge", "where",
              "logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bincount",
-             "histc", "_foreach_add_")
+             "histc", "_foreach_add_", "multinomial")
 
 
 def _first(args, kwargs):
@@ -404,6 +418,7 @@ def install(process):
             setattr(owner, name, values.same(getattr(owner, name)))
         owner.nonzero = values.count(owner.nonzero, _first)
         owner.argwhere = values.count(owner.argwhere, _first)
+        owner.multinomial = values.sound(owner.multinomial)
         owner.masked_select = values.count(owner.masked_select, _second)
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
         for owner, called in ((tensor, "__%s__" % name), (tensor, name), (torch, name)):

@@ -35,6 +35,7 @@ def main():
             assert weights[mask].shape == (rows, 4) and weights[mask, 0].shape == (rows,)
             weights[mask].sum().backward()  # it counts again
             assert torch.masked_select(weights[:, 0], mask).shape == (rows,)
+    assert torch.multinomial(torch.rand(4, 100, device="cuda").softmax(-1), 1).shape == (4, 1)
     if (computed & computed).any():
         raise ValueError("the way to an error is not taken")
     while computed.any():  # and a loop ends
