@@ -4,8 +4,8 @@
 //   Trainer t;                                     // one a process; LibTorch starts on first Run
 //   absl::Status s = t.Run(config, sink, {.cancel = &cancelled, .progress = show});
 //
-// plan and cuda can't live in one process: the plan backend owns the CUDA dispatch key.
-// Run() is called from one thread; `cancel` may be set from any.
+// plan and cuda can't live in one process, whose CUDA libraries are the emulated platform's or
+// real. Run() is called from one thread; `cancel` may be set from any.
 #pragma once
 
 #include <absl/status/status.h>
@@ -34,7 +34,8 @@ class Trainer {
  public:
   Trainer();
   ~Trainer();
-  // Loads LibTorch, registers the plan device: what a first Run would pay for. Optional.
+  // Loads LibTorch and plans a model that is hardly there: what a first Run would pay for.
+  // Optional.
   void WarmUp();
   // Sink sees Begin, strings, events, End(complete, message), also when the run fails or is
   // cancelled (kCancelled). Errors name the key, op and module they come from.

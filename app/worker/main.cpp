@@ -15,12 +15,10 @@
 int main(int argc, char** argv) {
   CLI::App app{"Runs training steps for vramscope and reports them as frames.", "vramscope-worker"};
   bool stdio = false;
-  std::string backend, plan;
+  std::string backend;
   app.add_flag("--stdio", stdio, "Talk over stdin and stdout")->required();
   app.add_option("--backend", backend, "Offer only this backend: plan, cpu or cuda")
       ->check(CLI::IsMember({"plan", "cpu", "cuda"}));
-  app.add_option("--plan", plan, "What plans run on; read by vramscope-worker before this program")
-      ->check(CLI::IsMember({"emulated", "modelled"}));
   app.set_version_flag("--version", "vramscope-worker " VRAMSCOPE_VERSION);
   try {
     app.parse(argc, argv);

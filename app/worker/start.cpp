@@ -4,7 +4,6 @@
 //
 //   --stdio                    libtorch_cuda on the emulated platform (emulated/): plans, and runs
 //                              on the CPU
-//   --stdio --plan modelled    plans on the modelled device (trainer/backends/plan)
 //   --stdio --backend cuda     libtorch_cuda on the real libraries and a GPU
 #include <limits.h>
 #include <unistd.h>
@@ -47,7 +46,7 @@ std::string_view Option(int argc, char** argv, std::string_view name) {
 
 int main(int argc, char** argv) {
   const fs::path folder = OwnFolder();
-  if (Option(argc, argv, "--plan") != "modelled" && Option(argc, argv, "--backend") != "cuda") {
+  if (Option(argc, argv, "--backend") != "cuda") {
     const absl::Status status =
         vramscope::trainer::SetEmulatedEnvironment(folder.parent_path() / "emulated");
     if (!status.ok()) {

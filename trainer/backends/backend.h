@@ -1,8 +1,10 @@
 // What the training loop needs of a backend. The loop, models and optimizers are the same code for
 // all; they create tensors on device() and never ask which backend it is.
 //
-//   ASSIGN_OR_RETURN(auto backend, MakePlanBackend(profile));
-//   auto run = backend->Start(recorder);   // allocator taps on; off again when `run` dies
+//   Backend& backend = CudaBackend();
+//   RETURN_IF_ERROR(backend.Start(profile, conf, recorder));   // allocator taps on
+//   ...                                                        // tensors on backend.device()
+//   RETURN_IF_ERROR(backend.Stop());
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -60,7 +62,7 @@ class Backend {
   // Before a run: fresh allocator state for this GPU, virtual time at zero. `recorder` outlives the
   // run. A request beyond the GPU's memory is recorded (OutOfMemory) and then granted all the same,
   // so that the picture shows by how much it does not fit.
-  // `conf`: settings of the modelled caching allocator; means something to the plan backend alone.
+  // `conf`: settings of the caching allocator; mean nothing to the cpu backend.
   virtual absl::Status Start(const run::DeviceProfile& profile, const run::AllocConf& conf,
                              Recorder& recorder) = 0;
   absl::Status Start(const run::DeviceProfile& profile, Recorder& recorder) {
@@ -77,11 +79,7 @@ class Backend {
   virtual absl::Status Stop() = 0;
 };
 
-// One a process, kept for its life; CudaBackend() is in cuda/cuda_backend.h. PlanBackend() takes
-// the CUDA dispatch key: call it before anything asks LibTorch about CUDA and before the first
-// backward, on any device (which counts devices and starts their threads); else Start() says
-// kFailedPrecondition. It does not disturb CPU runs of the same process.
-Backend& PlanBackend();
+// One a process, kept for its life; CudaBackend() is in cuda/cuda_backend.h.
 Backend& CpuBackend();
 
 }  // namespace vramscope::trainer

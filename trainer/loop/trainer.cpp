@@ -174,10 +174,14 @@ struct Trainer::Impl {
                   .trainable_count = totals.trainable,
                   .parameter_bytes = totals.bytes,
                   .layers = static_cast<uint32_t>(model->layers())};
-    // What owns the CUDA dispatch key has to be there before LibTorch counts devices, which a run
-    // on the CPU makes it do. It does not disturb that; what it lacks, a plan will say.
-    if (config.backend == run::Backend::kCpu) {
-      BackendOf(run::Backend::kPlan).Prepare().IgnoreError();
+    if (config.backend == run::Backend::kPlan && !OnEmulatedPlatform()) {
+      return absl::FailedPreconditionError(
+          "backend=plan: this process was not started on the emulated platform");
+    }
+    // LibTorch counts devices at the first backward, which a run on the CPU may come to first. What
+    // is lacking, a plan will say.
+    if (config.backend == run::Backend::kCpu && OnEmulatedPlatform()) {
+      CudaBackend().Prepare().IgnoreError();
     }
     Backend& backend = BackendOf(config.backend);
     info.measured = backend.measured();
@@ -222,11 +226,10 @@ struct Trainer::Impl {
       case run::Backend::kCpu:
         return CpuBackend();
       case run::Backend::kCuda:
-        return CudaBackend();
       case run::Backend::kPlan:
         break;
     }
-    return OnEmulatedPlatform() ? CudaBackend() : PlanBackend();
+    return CudaBackend();
   }
 };
 

@@ -1,6 +1,6 @@
 // The "basics" model: a pre-norm decoder with RMSNorm, RoPE, SwiGLU and attention written out with
 // elementary operators and einsum, as the programs behind the recorded snapshots have it. Every
-// tensor lives exactly as long as it does in that Python program, so that on the plan device the
+// tensor lives exactly as long as it does in that Python program, so that in a plan the
 // request stream of a step equals a recorded one event for event.
 //
 //   auto model = MakeBasicsLm(config, {.seq = 128});

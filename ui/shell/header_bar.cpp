@@ -63,9 +63,9 @@ QString WhatAPlanRestsOn(const trace::TraceInfo& info) {
   if (const std::optional<run::Evidence> evidence = run::EvidenceOf(info.config))
     return ToQString(evidence->what);
   return QObject::tr(
-      "Modelled, and not compared with a recording of this run. The requests are those of "
-      "PyTorch's operators; kernels' workspaces, the allocator and the order of the driver's "
-      "addresses are models. What other libraries take is not in it.");
+      "Planned, and not compared with a recording of this run. Requests and allocator are "
+      "PyTorch's own; the order of the driver's addresses, and the time, are models. What other "
+      "libraries take is not in it.");
 }
 
 }  // namespace

@@ -4,8 +4,7 @@
 // scratch of every operator included.
 //
 // Which of the two it is was settled when the process started (emulated/README.md, "Redirection"):
-// OnEmulatedPlatform(). Excludes the modelled plan device (backends/plan), which takes the same
-// dispatch key, from the process.
+// OnEmulatedPlatform().
 //
 // Thread rule: Backend's; the tracker is called from every thread that allocates.
 #pragma once
