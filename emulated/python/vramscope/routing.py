@@ -2,6 +2,8 @@
 a mask of the experts that were chosen (one_hot), each of n experts has an n-th of the places; where it counts them, as many."""
 import functools
 
+from vramscope import indexing
+
 
 class Routing:
     def __init__(self, values):
@@ -63,8 +65,9 @@ class Routing:
         known = torch.jit._builtins._find_builtin(one_hot)
         if known:
             torch.jit._builtins._register_builtin(torch.nn.functional.one_hot, known)
-        for name in ("permute", "transpose", "squeeze", "to", "bool", "__getitem__"):
+        for name in ("permute", "transpose", "squeeze", "to", "bool"):
             setattr(tensor, name, self.same(getattr(tensor, name)))
+        indexing.replace(torch, self.same(tensor.__getitem__))
         for owner in (torch, tensor):
             owner.bincount = self.counted(owner.bincount, lambda args, kwargs: kwargs.get("minlength", args[1] if len(args) > 1 else 0))
             owner.histc = self.counted(owner.histc, lambda args, kwargs: kwargs.get("bins", args[0] if args else 100))

@@ -8,7 +8,7 @@ import operator
 import os
 import sys
 
-from vramscope import branches, routing
+from vramscope import branches, indexing, routing
 
 SMALL = 1 << 20  # bytes of a tensor that is computed with here
 
@@ -438,7 +438,7 @@ def install(process):
     tensor.to = values.copied(tensor.to)
     tensor.cuda = values.copied(tensor.cuda)
     tensor.__contains__ = values.contains(tensor.__contains__)
-    tensor.__getitem__ = values.count(tensor.__getitem__, index)
+    indexing.replace(torch, values.count(tensor.__getitem__, index))
     torch.where = values.count(torch.where, condition)
     # What torch.jit.script finds under these names are operators, not Python to be compiled.
     for name, builtin in builtins.items():

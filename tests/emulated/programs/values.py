@@ -40,6 +40,12 @@ def main():
         raise ValueError("the way to an error is not taken")
     while computed.any():  # and a loop ends
         computed = torch.randn(100, device="cuda") > 0.5
+    class Kind(torch.Tensor):
+        pass
+
+    for make in (torch.tensor, lambda x: torch.nn.Parameter(torch.tensor(x)), lambda x: torch.tensor(x).as_subclass(Kind)):
+        assert torch.tensor([make(1.0), make(2.0)]).tolist() == [1.0, 2.0]  # a tensor is no sequence to C code
+    assert torch.tensor([torch.tensor(3, device="cuda"), torch.tensor(4, device="cuda")]).tolist() == [3, 4]
     if computed.any():
         print("as expected")
 

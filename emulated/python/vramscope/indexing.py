@@ -1,0 +1,48 @@
+"""Another torch.Tensor.__getitem__ than PyTorch's.
+
+A class whose __getitem__ is Python is a sequence to C code, which torch.Tensor is not: torch.tensor([a, b]) of tensors without
+dimensions would ask for their length. So what makes it one is taken out again, of its subclasses, too."""
+import ctypes
+import sys
+
+_POINTER = ctypes.sizeof(ctypes.c_void_p)
+_is_sequence = ctypes.pythonapi.PySequence_Check
+_is_sequence.argtypes, _is_sequence.restype = [ctypes.py_object], ctypes.c_int
+
+
+def _item_slot(kind):
+    methods = ctypes.c_void_p.from_address(id(kind) + 13 * _POINTER).value  # PyTypeObject's tp_as_sequence
+    return ctypes.c_void_p.from_address(methods + 3 * _POINTER)  # its sq_item
+
+
+def _kinds(kind):
+    yield kind
+    for part in kind.__subclasses__():
+        yield from _kinds(part)
+
+
+def replace(torch, getitem):
+    """Sets it; not where the interpreter's types lie otherwise in memory than they have since Python 3.8."""
+    tensor = torch.Tensor
+    scalar = torch.empty((), device="cpu")
+    if sys.implementation.name != "cpython" or _is_sequence(scalar) or _item_slot(tensor).value:
+        return
+    first = not hasattr(tensor, "_vramscope_getitem")
+    tensor._vramscope_getitem = tensor.__getitem__ = getitem
+    if not _item_slot(tensor).value:
+        raise RuntimeError("vramscope: this interpreter's types are laid out otherwise")
+    for kind in _kinds(tensor):
+        _clear(tensor, kind)
+    if not first:
+        return
+
+    def __init_subclass__(cls, **kwargs):
+        super(tensor, cls).__init_subclass__(**kwargs)
+        _clear(tensor, cls)
+
+    tensor.__init_subclass__ = classmethod(__init_subclass__)
+
+
+def _clear(tensor, kind):
+    if kind.__getitem__ is tensor._vramscope_getitem:
+        _item_slot(kind).value = None
