@@ -258,11 +258,14 @@ void ProgramPanel::setScript(const QString& path) {
 
 void ProgramPanel::Edited() {
   if (filling_) return;
-  request_.script = script_->text().trimmed().toStdString();
-  if (request_.script.starts_with("~/"))
-    request_.script = QDir::homePath().toStdString() + request_.script.substr(1);
+  const auto path_of = [](const QLineEdit* edit) {
+    QString path = edit->text().trimmed();
+    if (path.startsWith(QLatin1String("~/"))) path.replace(0, 1, QDir::homePath());
+    return path.toStdString();
+  };
+  request_.script = path_of(script_);
   request_.arguments = arguments_->text().toStdString();
-  request_.folder = folder_->text().trimmed().toStdString();
+  request_.folder = path_of(folder_);
   request_.device = device_->currentData().toString().toStdString();
   request_.ranks = static_cast<uint32_t>(ranks_->value());
   request_.steps = static_cast<uint32_t>(steps_->value());

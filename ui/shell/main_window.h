@@ -208,6 +208,7 @@ class MainWindow : public QMainWindow {
   // main_window_program.cpp
   void BuildProgram(const QString& vramscope);
   void BecomeProgram();
+  void DropProgram();
   void ProgramPicture(const std::shared_ptr<const trace::Trace>& trace);
   void ProgramEnded(const ProgramEnd& end);
   // main_window_writing.cpp
@@ -268,8 +269,10 @@ class MainWindow : public QMainWindow {
   RecordingPanel* recording_ = nullptr;
   ProgramPanel* program_ = nullptr;
   ProgramRunner* runner_ = nullptr;
-  bool program_shown_ = false;       // anything of the program that runs
-  bool compare_when_ended_ = false;  // it is planned again on another card
+  bool program_shown_ = false;                  // anything of the program that runs
+  bool program_dropped_ = false;                // something else was asked for meanwhile
+  std::shared_ptr<const Digest> last_program_;  // what "again on another card" compares with
+  bool compare_when_ended_ = false;             // it is planned again on another card
   RunPanel* run_panel_ = nullptr;
   TechniquePanel* techniques_ = nullptr;
   BreakdownPanel* breakdown_ = nullptr;

@@ -173,6 +173,7 @@ void MainWindow::FocusCanvas() {
 }
 
 void MainWindow::StartRun() {
+  DropProgram();
   savings_due_ = false;
   savings_->pause();
   since_run_.start();
@@ -318,6 +319,7 @@ void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, 
   if (run_tag_ == 0 && !loader_->busy() && !runner_->busy()) SetBusy({});
   const trace::Trace& trace = *digest_->trace;
   if (digest_->program()) program_->setPeak(digest_->summary.peak.allocated);
+  if (digest_->program() && !partial && !showing_file_) last_program_ = digest_;
   timeline_->setFailed({}, {});
   timeline_->setDeviceLimit(trace.info.device.memory_bytes);
   // The ghost first: what is shown never takes the scale of one that goes.

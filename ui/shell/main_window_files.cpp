@@ -53,6 +53,10 @@ bool IsConfiguration(const QString& path) {
   return true;
 }
 
+bool IsScript(const QString& path) {
+  return path.endsWith(QLatin1String(".py"), Qt::CaseInsensitive);
+}
+
 // What to do next, by what went wrong.
 QString NextStep(const absl::Status& status) {
   if (importers::IsRefused(status))
@@ -86,7 +90,7 @@ void MainWindow::openFile(const QString& path) {
     openModelConfig(path);
     return;
   }
-  if (path.endsWith(QLatin1String(".py"), Qt::CaseInsensitive)) {
+  if (IsScript(path)) {
     to_open_.clear();
     openProgram(path);
     return;
@@ -212,6 +216,7 @@ void MainWindow::FileLoaded(const QString& path,
   banner_->clear();
   AddRecent(path);
   // A run that is still going on would replace what was just opened.
+  DropProgram();
   run_tag_ = 0;
   if (worker_->busy()) worker_->cancel();
   savings_due_ = false;
@@ -240,7 +245,7 @@ void MainWindow::FileLoaded(const QString& path,
 
 // As the baseline of what is shown, which stays. A second start takes the place of the first.
 void MainWindow::compareWith(const QString& path) {
-  if (digest_ == nullptr) {
+  if (digest_ == nullptr || IsScript(path)) {
     openFile(path);
     return;
   }

@@ -99,7 +99,7 @@ void MainWindow::startProgram() {
   ShowControlsPage(ControlsPage::kProgram);
   program_->clearOutput();
   since_run_.start();
-  program_shown_ = false;
+  program_shown_ = program_dropped_ = false;
   Say(tr("Planning %1").arg(QString::fromStdString(program::CommandLineOf(request))));
   SetBusy(tr("running %1 …").arg(QFileInfo(QString::fromStdString(request.script)).fileName()));
   runner_->start(request);
@@ -108,19 +108,26 @@ void MainWindow::startProgram() {
 
 void MainWindow::stopProgram() { runner_->stop(); }
 
+// It would take the place of what was asked for after it.
+void MainWindow::DropProgram() {
+  if (!runner_->busy()) return;
+  program_dropped_ = true;
+  runner_->stop();
+}
+
 void MainWindow::programAgainOn(const QString& device) {
-  if (runner_->busy() || digest_ == nullptr) return;
+  if (runner_->busy() || last_program_ == nullptr) return;
   program::Request request = runner_->request();
   request.device = device.toStdString();
   program_->setRequest(request);
-  PinBaseline();
+  SetBaseline(last_program_, {});
   compare_when_ended_ = true;
   startProgram();
 }
 
 void MainWindow::ProgramPicture(const std::shared_ptr<const trace::Trace>& trace) {
   // The next one comes soon, and has all that this one has.
-  if (digesting_ > 0 || !timeline_->ready()) return;
+  if (program_dropped_ || digesting_ > 0 || !timeline_->ready()) return;
   BecomeProgram();
   Digested(trace, false, true);
 }
@@ -136,9 +143,13 @@ void MainWindow::BecomeProgram() {
 }
 
 void MainWindow::ProgramEnded(const ProgramEnd& end) {
-  SetBusy({});
   program_->setEnd(end);
   const bool compare = std::exchange(compare_when_ended_, false);
+  if (program_dropped_) {
+    actions_.Refresh();
+    return;
+  }
+  SetBusy({});
   if (end.trace != nullptr) {
     BecomeProgram();
     // Of a run that was cut short all that there is is shown, and is not the last word.

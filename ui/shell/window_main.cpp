@@ -71,7 +71,9 @@ class Photographer : public QObject {
       if (files_left_ > 0 && !window_->partial()) --files_left_;
     });
     connect(window, &MainWindow::failed, this, [this](const QString& why) { failure_ = why; });
-    files_left_ = std::max<qsizetype>(1, static_cast<qsizetype>(options.files.size()));
+    // A script stands on its page at once, and nothing comes of it.
+    const bool script = options.files.size() == 1 && options.files.front().ends_with(".py");
+    files_left_ = script ? 0 : std::max<qsizetype>(1, static_cast<qsizetype>(options.files.size()));
     since_.start();
     poll_.start(kPollMs);
     connect(&poll_, &QTimer::timeout, this, &Photographer::Look);

@@ -176,6 +176,18 @@ TEST_F(ProgramWindow, ShowsTheProgramWhileItRunsAndAgainOnAnotherCard) {
                 .toString(),
             folder_.filePath(QStringLiteral("train.py")));
 
+  // Saved and opened it says what it is.
+  const QString saved = folder_.filePath(QStringLiteral("saved.trace"));
+  window_->saveTrace(saved);
+  ASSERT_TRUE(Idle());
+  window_->openFile(saved);
+  ASSERT_TRUE(Idle());
+  const QJsonObject plan = window_->dumpState()["recording"].toObject();
+  EXPECT_EQ(plan["heading"].toString(), "PLANNED PROGRAM");
+  EXPECT_THAT(plan["says"].toString().toStdString(),
+              HasSubstr("Planned on an emulated NVIDIA GeForce RTX 4090"));
+  EXPECT_EQ(plan["facts"].toObject()["program"].toString(), "train.py");
+
   ASSERT_TRUE(Page("again").toBool());
   auto* again = Find<QToolButton>("programAgain");
   Q_EMIT again->menu()->aboutToShow();
@@ -243,10 +255,26 @@ TEST_F(ProgramWindow, RanksAreDevicesOfOneTrace) {
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Chip("gpu"), "rank 1 of 2 GPUs");
   EXPECT_EQ(Blocks(), 2u);
+  // All of them are saved.
+  const QString saved = folder_.filePath(QStringLiteral("saved.trace"));
+  window_->saveTrace(saved);
+  ASSERT_TRUE(Idle());
+  window_->openFile(saved);
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Chip("gpu"), "rank 1 of 2 GPUs");
   window_->showDevice(0);
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Chip("gpu"), "rank 0 of 2 GPUs");
   EXPECT_EQ(Blocks(), 1u);
+}
+
+TEST_F(ProgramWindow, WhatIsAskedForMeanwhileIsNotTakenAway) {
+  Run("about()\nchunk(2)\nwait('never')\n");
+  ASSERT_TRUE(WaitFor([this] { return Blocks() == 2; }));
+  window_->runConfig(window_->config());
+  ASSERT_TRUE(Idle());
+  EXPECT_TRUE(window_->digest()->trace->info.has_config);
+  EXPECT_TRUE(Gone());
 }
 
 TEST_F(ProgramWindow, AScriptThatIsOpenedStandsOnThePageAndIsNotStarted) {
