@@ -55,7 +55,8 @@ absl::Status Guard(const Body& body) {
   } catch (const c10::OutOfMemoryError& error) {
     if (OnEmulatedPlatform()) {  // which grants what goes beyond the card's memory
       return absl::ResourceExhaustedError(
-          "the run needs more than 2 TiB on one card, more than is planned");
+          "the run needs more than 2 TiB on one card, or the system gives too little address space "
+          "(ulimit -v)");
     }
     return absl::ResourceExhaustedError(FirstParagraph(error.what_without_backtrace()));
   } catch (const c10::NotImplementedError& error) {
