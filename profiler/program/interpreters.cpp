@@ -190,6 +190,28 @@ class Finder {
   std::vector<Interpreter> found_;
 };
 
+std::string FirstLine(const fs::path& path) {
+  const std::string text = ReadSmall(path);
+  return text.substr(0, text.find_first_of("\r\n"));
+}
+
+// The interpreter that a shim of pyenv starts from a folder; others are what they are.
+fs::path BehindShim(const fs::path& program, const fs::path& folder, const Places& places) {
+  const fs::path root = program.parent_path().parent_path();
+  std::error_code none;
+  if (program.parent_path().filename() != "shims" || !fs::is_directory(root / "versions", none))
+    return program;
+  std::string version = places.pyenv_version;
+  for (fs::path at = folder; version.empty() && !at.empty(); at = at.parent_path()) {
+    version = FirstLine(at / ".python-version");
+    if (at == at.parent_path()) break;
+  }
+  if (version.empty()) version = FirstLine(root / "version");
+  const fs::path found = root / "versions" / version / "bin" / program.filename();
+  const bool inside = !version.empty() && version.find("..") == version.npos;
+  return inside && Executable(found) ? found : program;
+}
+
 std::string EnvironmentVariable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -202,7 +224,8 @@ Places OwnPlaces() {
           .conda_prefix = EnvironmentVariable("CONDA_PREFIX"),
           .home = EnvironmentVariable("HOME"),
           .path = EnvironmentVariable("PATH"),
-          .python_path = EnvironmentVariable("PYTHONPATH")};
+          .python_path = EnvironmentVariable("PYTHONPATH"),
+          .pyenv_version = EnvironmentVariable("PYENV_VERSION")};
 }
 
 Interpreter InspectInterpreter(const std::string& path, const std::string& where,
@@ -245,7 +268,9 @@ std::vector<Interpreter> FindInterpreters(const std::string& script, const Place
     for (std::string_view rest = places.path; !rest.empty();) {
       const size_t end = rest.find(':');
       const fs::path at = fs::path(rest.substr(0, end)) / name;
-      if (at.is_absolute() && finder.Add(at, fmt::format("{} of PATH", name))) break;
+      if (at.is_absolute() &&
+          finder.Add(BehindShim(at, folder, places), fmt::format("{} of PATH", name)))
+        break;
       rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
     }
   }

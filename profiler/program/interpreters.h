@@ -33,13 +33,13 @@ struct Interpreter {
 
 // Where to look; from the environment of this process, or a test's.
 struct Places {
-  std::string virtual_env, conda_prefix, home, path, python_path;
+  std::string virtual_env, conda_prefix, home, path, python_path, pyenv_version;
 };
 Places OwnPlaces();
 
 // Virtual environment and conda environment that are active; .venv, venv, env and .env beside the
-// script and in the folders above; conda's others; python3 and python of PATH. Each once. `script`
-// may be empty or a folder.
+// script and in the folders above; conda's others; python3 and python of PATH (a shim of pyenv is
+// what it would start). Each once. `script` may be empty or a folder.
 std::vector<Interpreter> FindInterpreters(const std::string& script, const Places& places);
 
 // One that the user named.

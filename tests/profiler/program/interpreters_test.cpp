@@ -123,6 +123,27 @@ TEST_F(Environments, PythonPathIsLookedAtFirst) {
   EXPECT_EQ(Find().at(0).torch, "2.9.0");
 }
 
+TEST_F(Environments, AShimOfPyenvIsWhatItStarts) {
+  Program("pyenv/shims/python3");
+  for (const char* version : {"3.10.4", "3.11.7"}) {
+    Program(std::string("pyenv/versions/") + version + "/bin/python3");
+    Torch(std::string("pyenv/versions/") + version + "/lib/python" +
+              std::string(version).substr(0, 4) + "/site-packages",
+          version, "'13.0'");
+  }
+  Write("pyenv/version", "3.11.7\n");
+  places_.path = (root_ / "pyenv/shims").string();
+  EXPECT_EQ(Find().at(0).torch, "3.11.7");
+  EXPECT_NE(Find().at(0).path.find("versions/3.11.7/bin"), std::string::npos);
+  Write("home/project/.python-version", "3.10.4\n");
+  EXPECT_EQ(Find().at(0).torch, "3.10.4");
+  places_.pyenv_version = "3.11.7";
+  EXPECT_EQ(Find().at(0).torch, "3.11.7");
+  // Of what is not there the shim says so itself.
+  places_.pyenv_version = "../../x";
+  EXPECT_NE(Find().at(0).path.find("shims"), std::string::npos);
+}
+
 TEST_F(Environments, WithoutAScriptWhatIsActive) {
   Venv("active");
   places_.virtual_env = (root_ / "active").string();

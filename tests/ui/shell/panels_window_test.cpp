@@ -103,12 +103,13 @@ TEST_F(PanelsWindowTest, FactsOfAnOutOfMemoryScrollWhereTheyDoNotFit) {
   OpenRecorded();
   window_->openPage(QStringLiteral("out-of-memory"));
   ASSERT_TRUE(Idle());
-  QTest::qWait(50);
   const auto* facts = Find<QScrollArea>("oomFacts");
   ASSERT_TRUE(facts != nullptr && facts->isVisible());
+  EXPECT_TRUE(QTest::qWaitFor(
+      [&] { return facts->widget()->height() > facts->viewport()->height(); }, 5000))
+      << facts->widget()->height() << " of " << facts->viewport()->height();
   for (const QLabel* label : facts->widget()->findChildren<QLabel*>())
     EXPECT_GE(label->height(), label->fontMetrics().height() - 1) << label->text().toStdString();
-  EXPECT_GT(facts->widget()->height(), facts->viewport()->height());
 }
 
 TEST_F(PanelsWindowTest, CanvasAndPanelsHaveTheSameCurves) {
