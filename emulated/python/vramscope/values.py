@@ -393,7 +393,8 @@ def install(process):
     try:
         library = ctypes.CDLL(os.path.join(process.settings.emulated, "libvramscope-emulated.so"))
         values = Values(process, library)
-    except (OSError, AttributeError):
+    except (OSError, AttributeError) as error:
+        process.assume("the platform is of another version than these hooks: what the program reads back is 0, masks are empty", str(error))
         return
 
     def index(args, kwargs):
