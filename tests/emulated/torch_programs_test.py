@@ -169,8 +169,8 @@ class WhatIsKnown(Program):
 class Programs(Program):
     """Of libraries that people use, unmodified: they run to their step, and what is in memory is known."""
 
-    def runs(self, program, *arguments, steps=2, options=()):
-        answer = self.plan(program, *arguments, options=options)
+    def runs(self, program, *arguments, steps=2, options=(), **environment):
+        answer = self.plan(program, *arguments, options=options, **environment)
         self.assertEqual(len(answer["steps"]), steps)
         categories = answer["peak_by_category"]
         self.assertGreaterEqual(1 - categories.get("Unknown", 0) / answer["peak"]["allocated"], 0.99, categories)
@@ -189,6 +189,51 @@ class Programs(Program):
     def test_vision(self):
         answer = self.runs("vision.py", "--batch", "4")
         self.assertTrue(any("torch.save" in a["what"] for a in answer["assumptions"]))
+
+    def test_saves_and_resumes(self):
+        answer = self.runs("resume.py", steps=15, options=("--steps", "0"), CHECKPOINTS=self.path("checkpoints"))
+        self.assertIn("resumed, epoch 2", self.stderr)
+        self.assertEqual(os.listdir(self.path("checkpoints")), [])
+        self.assertTrue(any("torch.save" in a["what"] for a in answer["assumptions"]))
+
+    def test_cuda_graphs(self):
+        self.runs("cuda_graphs.py", steps=4, options=("--steps", "0"))
+        self.runs("cuda_graphs.py", "--callables")
+
+    @unittest.skipUnless(TORCH and has("transformers") and has("accelerate"), "no transformers or accelerate")
+    def test_classification(self):
+        self.runs("classification.py", "--steps", "2", options=("--steps", "0"))
+        self.assertNotIn("Could not locate the best model", self.stderr)
+
+    @unittest.skipUnless(TORCH and has("transformers") and has("accelerate"), "no transformers or accelerate")
+    def test_sequence_to_sequence(self):
+        self.runs("seq2seq.py")
+
+    @unittest.skipUnless(TORCH and has("diffusers"), "no diffusers")
+    def test_diffusion(self):
+        answer = self.runs("unet.py", "--batch", "2", steps=4, options=("--steps", "0"))
+        self.assertGreaterEqual(answer["peak_by_category"]["Buffer"], answer["parameters"]["bytes"])  # the moving average
+
+    @unittest.skipUnless(TORCH and has("bitsandbytes"), "no bitsandbytes")
+    def test_optimizer_of_eight_bits(self):
+        answer = self.runs("eight_bit.py")
+        self.assertLess(answer["peak_by_category"]["Optimizer state"], 0.6 * answer["parameters"]["bytes"])
+
+    @unittest.skipUnless(TORCH and has("triton"), "no triton")
+    def test_compiled(self):
+        self.runs("compiled.py", "--layers", "1")
+        self.assertNotIn("global hooks", self.stderr)
+
+    @unittest.skipUnless(TORCH and has("deepspeed"), "no deepspeed")
+    def test_zero_3(self):
+        self.runs("zero3.py", options=("--ranks", "2"))
+        self.assertNotIn("OVERFLOW", self.stderr)
+
+    @unittest.skipUnless(TORCH and has("transformers"), "no transformers")
+    def test_one_rank_of_many(self):
+        answer = self.runs("llama70b.py", "--layers", "2", "--width", "1024", "--sequence", "256", options=("--ranks", "64", "--as-rank", "3"))
+        self.assertEqual(answer["ranks"][0]["rank"], 3)
+        self.assertLess(answer["peak_by_category"]["Parameter"], 2 * answer["parameters"]["bytes"] / 64)
 
     @unittest.skipUnless(TORCH and has("transformers"), "no transformers")
     def test_experts_are_chosen_evenly(self):

@@ -132,6 +132,10 @@ class Hooks:
 
         return wrapper
 
+    def registered(self, category, module, name, tensor):
+        if self.recorder.recording and tensor is not None and not self.compiling():
+            self.tag(tensor, category, *self.recorder.position())
+
     # --- categories ---
 
     def tag(self, tensor, category, device, requests):
@@ -271,6 +275,11 @@ def install(process):
     except TypeError:  # 2.0
         module.register_module_forward_hook(hooks.module_ends)
 
+    # A model that is made on the card, and may not fit there.
+    for kind, category in (("parameter", PARAMETER), ("buffer", BUFFER)):
+        register = getattr(module, "register_module_%s_registration_hook" % kind, None)
+        if register is not None:
+            register(functools.partial(hooks.registered, category))
     torch.nn.Module._apply = hooks.applied(torch.nn.Module._apply)
     torch.autograd.backward = hooks.backward(torch.autograd.backward)
     torch.autograd.grad = hooks.backward(torch.autograd.grad)
