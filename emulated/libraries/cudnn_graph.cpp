@@ -147,6 +147,7 @@ class Answer {
     if (!out_) return kSuccess;
     const auto fits =
         std::min<size_t>(links.size(), static_cast<size_t>(std::max<int64_t>(wanted_, 0)));
+    if (count_) *count_ = static_cast<int64_t>(fits);  // programs make room for that many
     for (size_t i = 0; i < fits; ++i) {
       const std::shared_ptr<Descriptor> target = Find(static_cast<void**>(out_)[i]);
       if (!target) return BadParameter();
