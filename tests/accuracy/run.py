@@ -100,6 +100,10 @@ def error_of(row, planned):
     unit = row.get("unit", "B")
     if unit == "MiB as float32":
         planned = struct.unpack("f", struct.pack("f", planned / 2**20))[0] * 2**20
+    if unit == "GiB, one decimal":
+        return round(planned / 2**30, 1) / round(row["measured"] / 2**30, 1) - 1
+    if unit == "1e9 bytes, two decimals":
+        planned = round(planned / 1e9, 2) * 1e9
     return planned / row["measured"] - 1
 
 

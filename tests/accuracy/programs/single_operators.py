@@ -4,6 +4,7 @@ gradients of the call before are still there, and the module of Liger's own besi
     vramscope plan --device a100-80gb --steps 0 -- python single_operators.py cross_entropy 4096
 """
 
+import json
 import sys
 
 import torch
@@ -89,11 +90,70 @@ def linear_cross_entropy(rows, hidden=4096, vocabulary=128256):
     return peer, lambda: module(x, target).backward()
 
 
+def rotate(x):
+    half = x.shape[-1] // 2
+    first, second = x[..., :half], x[..., half:]  # in this order: backward goes through them the other way round
+    return torch.cat((-second, first), dim=-1)
+
+
+def rope(hidden, length=2048, heads=32, key_heads=8):
+    """Llama's of transformers in September 2024."""
+    size = hidden // heads
+    q, k = (torch.randn(1, length, count, size, device="cuda", dtype=torch.bfloat16, requires_grad=True).transpose(1, 2)
+            for count in (heads, key_heads))
+    gradients = torch.randn_like(q), torch.randn_like(k)
+    positions = torch.arange(length, device="cuda").unsqueeze(0)
+    frequencies = 1.0 / 10000 ** (torch.arange(0, size, 2, dtype=torch.int64).float().to("cuda") / size)
+    with torch.no_grad(), torch.autocast("cuda", enabled=False):
+        angles = frequencies[None, :, None].expand(1, -1, 1).float() @ positions[:, None, :].float()
+        angles = angles.transpose(1, 2)
+        angles = torch.cat((angles, angles), dim=-1)
+        cos, sin = angles.cos(), angles.sin()
+    cos, sin = cos.to(torch.bfloat16), sin.to(torch.bfloat16)
+    del angles
+
+    def call():
+        c, s = cos.unsqueeze(1), sin.unsqueeze(1)
+        turned = q * c + rotate(q) * s, k * c + rotate(k) * s
+        torch.autograd.grad(turned, (q, k), gradients, allow_unused=True, retain_graph=True)
+
+    return (frequencies, positions), call
+
+
+def embedding_in_turn(vocabulary, batch, length, width):
+    """As the source measures it: the speed of all vocabularies first, forward and with backward, of both its configurations, in one
+    process. What torch.compile has seen stays on the card."""
+    configurations = ((32, 512, 768), (8, 2048, 4096))
+    vocabularies = [2**i for i in range(10, 18)]
+
+    def compiled(vocabulary, batch, length, width, backward):
+        peer, module = nn.Embedding(vocabulary, width).cuda(), nn.Embedding(vocabulary, width).cuda()
+        ids = torch.randint(0, vocabulary, (batch, length), device="cuda")
+        fast = torch.compile(module)
+        for _ in range(2):
+            out = fast(ids)
+            if backward:
+                out.backward(torch.randn_like(out))
+
+    for configuration in configurations:
+        for backward in (False, True):
+            for each in vocabularies:
+                compiled(each, *configuration, backward)
+    for configuration in configurations:
+        if configuration == (batch, length, width):
+            break
+        for each in vocabularies:
+            compiled(each, *configuration, True)
+    return embedding(vocabulary, batch, length, width)
+
+
 OPERATORS = {
     "rms_norm": lambda width: norm(lambda: RMSNorm(width), 2048, width, torch.bfloat16),
     "layer_norm": lambda width: norm(lambda: nn.LayerNorm(width, eps=1e-6), 4096, width, torch.float32),
     "cross_entropy": cross_entropy,
     "embedding": embedding,
+    "embedding_in_turn": embedding_in_turn,
+    "rope": rope,
     "fused_linear_cross_entropy": linear_cross_entropy,
     "swiglu": lambda length: mlp(4, length, nn.functional.silu),
     "geglu": lambda length: mlp(8, length, lambda x: nn.functional.gelu(x, approximate="tanh")),
@@ -102,4 +162,6 @@ OPERATORS = {
 name, *sizes = sys.argv[1:]
 kept, call = OPERATORS[name](*map(int, sizes))
 for _ in range(10):
+    torch.cuda.reset_peak_memory_stats()
     call()
+print(json.dumps({"peak": torch.cuda.max_memory_allocated()}))
