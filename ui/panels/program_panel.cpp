@@ -227,6 +227,10 @@ void ProgramPanel::BuildRun() {
   command_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   column->addWidget(command_);
   column->addStretch();
+  // A long word (a path, a setting) is cut and makes nothing wider.
+  for (QWidget* text : std::initializer_list<QWidget*>{interpreter_note_, warning_, status_, error_,
+                                                       error_next_, command_})
+    text->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   for (QWidget* widget : std::initializer_list<QWidget*>{stop_, status_, error_, error_next_,
                                                          again_, output_heading_, output_})
     widget->hide();

@@ -49,6 +49,7 @@ struct ProgramState {
 struct ProgramEnd {
   std::shared_ptr<const trace::Trace> trace = {};  // what arrived; null: nothing did
   bool stopped = false;                            // by the user
+  bool out_of_memory = false;                      // that is what it ended for
   // What went wrong, empty where nothing did: in a sentence without its full stop, the place in the
   // user's script ("train.py:12"), and what to do next.
   QString error = {}, place = {}, next = {};

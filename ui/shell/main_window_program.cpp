@@ -167,9 +167,14 @@ void MainWindow::ProgramEnded(const ProgramEnd& end) {
     if (end.trace == nullptr && digest_ != nullptr) next += tr(" What was shown stays.");
     QString error = end.error;
     error[0] = error[0].toUpper();
+    const bool explain = end.out_of_memory && end.trace != nullptr;
     banner_->show({.kind = "program-failed",
-                   .title = tr("%1 did not come to its end").arg(script),
-                   .text = tr("%1%2.%3").arg(error, place, next)});
+                   .title = explain ? tr("%1 does not fit into the card").arg(script)
+                                    : tr("%1 did not come to its end").arg(script),
+                   .text = tr("%1%2.%3").arg(error, place, next),
+                   .action = explain ? tr("What would help") : QString(),
+                   .run = [this] { openPage(QStringLiteral("out-of-memory")); }});
+    if (explain) openPage(QStringLiteral("out-of-memory"));
     Say(tr("Not planned: %1").arg(end.error + place));
     if (digest_ == nullptr)
       timeline_->setFailed(tr("Nothing was planned"), end.error + place,

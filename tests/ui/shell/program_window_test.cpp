@@ -220,10 +220,22 @@ TEST_F(ProgramWindow, SaysWhatTheProgramRaisedAndWhere) {
   Run("about()\nchunk(1)\nabout(ended='exception', exception='ValueError: no such batch')\n"
       "def train():\n    raise ValueError('no such batch')\ntrain()\n");
   ASSERT_TRUE(Idle());
-  EXPECT_THAT(Said("error"), HasSubstr("status 1: ValueError: no such batch (train.py:"));
+  EXPECT_THAT(Said("error"), StartsWith("ValueError: no such batch (train.py:"));
   EXPECT_THAT(Said("output"), HasSubstr("Traceback"));
   EXPECT_EQ(Banner("kind"), "program-failed");
   EXPECT_EQ(Blocks(), 1u);
+}
+
+TEST_F(ProgramWindow, OutOfMemoryIsExplained) {
+  Run("about()\nchunk(1)\nabout(ended='exception', exception='OutOfMemoryError: CUDA out of "
+      "memory. '\n"
+      "      'Tried to allocate 608.00 MiB. GPU 0 has a total capacity of 23.52 GiB. ' + 'x' * "
+      "5000)\n"
+      "raise SystemExit(1)\n");
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Said("error"), "OutOfMemoryError: CUDA out of memory. Tried to allocate 608.00 MiB");
+  EXPECT_EQ(Banner("title"), "train.py does not fit into the card");
+  EXPECT_EQ(window_->dumpState()["tables"].toObject()["current"].toString(), "Out of memory");
 }
 
 TEST_F(ProgramWindow, WithoutTorchThereIsAClearWord) {
