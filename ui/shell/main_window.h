@@ -192,10 +192,6 @@ class MainWindow : public QMainWindow {
   std::shared_ptr<const Digest> Against() const;
   void ShowNothing();
   void ShowTabs();
-  void ShowControls();
-  enum class ControlsPage { kModel, kRecording, kProgram };
-  void ShowControlsPage(ControlsPage page);
-  bool ControlsShow(ControlsPage page) const;
   // main_window_files.cpp
   void OpenPartOf(const QString& path);
   void Preview(const std::shared_ptr<const trace::Trace>& trace);
@@ -206,6 +202,10 @@ class MainWindow : public QMainWindow {
   void ComparisonLoaded(const QString& path, const std::shared_ptr<const trace::Trace>& trace);
   void ComparisonNotLoaded(const QString& path, const absl::Status& status);
   // main_window_program.cpp
+  void ShowControls();
+  enum class ControlsPage { kModel, kRecording, kProgram };
+  void ShowControlsPage(ControlsPage page);
+  bool ControlsShow(ControlsPage page) const;
   void BuildProgram(const QString& vramscope);
   void BecomeProgram();
   void DropProgram();

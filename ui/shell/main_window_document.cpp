@@ -8,7 +8,6 @@
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QStackedWidget>
-#include <QTabBar>
 #include <QTabWidget>
 #include <QTime>
 #include <QUndoCommand>
@@ -23,7 +22,6 @@
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/program_panel.h"
 #include "ui/panels/qt_theme.h"
-#include "ui/panels/recording_panel.h"
 #include "ui/panels/run_panel.h"
 #include "ui/panels/table_panel.h"
 #include "ui/panels/technique_panel.h"
@@ -358,28 +356,6 @@ void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, 
   }
   if (partial) loader_->previewShown();
   Q_EMIT documentShown();
-}
-
-// Of a recorded file, too, when it is the controls of a run that are asked for.
-void MainWindow::ShowControls() {
-  const bool opened = digest_ != nullptr && showing_file_ && !digest_->trace->info.has_config;
-  const bool program = digest_ != nullptr && !showing_file_ && digest_->program();
-  if (opened) recording_->setDigest(*digest_, file_, shown_is_partial_);
-  controls_tabs_->setTabVisible(static_cast<int>(ControlsPage::kRecording), opened);
-  controls_tabs_->setTabText(static_cast<int>(ControlsPage::kRecording),
-                             opened && digest_->program() ? tr("This plan") : tr("Recording"));
-  // Who fills in the page of a program keeps it.
-  if (program || (!opened && runner_->busy())) return;
-  ShowControlsPage(opened ? ControlsPage::kRecording : ControlsPage::kModel);
-}
-
-void MainWindow::ShowControlsPage(ControlsPage page) {
-  controls_tabs_->setCurrentIndex(static_cast<int>(page));
-  controls_->setCurrentIndex(static_cast<int>(page));
-}
-
-bool MainWindow::ControlsShow(ControlsPage page) const {
-  return controls_->currentIndex() == static_cast<int>(page);
 }
 
 void MainWindow::PlanBeside() {

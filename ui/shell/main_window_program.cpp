@@ -1,4 +1,5 @@
-// Anybody's program: planned from the page on the left, shown while it runs, again on another card.
+// Anybody's program: planned from the page on the left, shown while it runs, again on another card;
+// and which page that side shows.
 #include <QDockWidget>
 #include <QFileInfo>
 #include <QPlainTextEdit>
@@ -8,6 +9,7 @@
 
 #include "ui/panels/program_panel.h"
 #include "ui/panels/qt_theme.h"
+#include "ui/panels/recording_panel.h"
 #include "ui/panels/run_panel.h"
 #include "ui/program/program_runner.h"
 #include "ui/shell/header_bar.h"
@@ -58,6 +60,28 @@ void Store(QSettings& settings, const program::Request& request) {
 }
 
 }  // namespace
+
+// Of a recorded file, too, when it is the controls of a run that are asked for.
+void MainWindow::ShowControls() {
+  const bool opened = digest_ != nullptr && showing_file_ && !digest_->trace->info.has_config;
+  const bool program = digest_ != nullptr && !showing_file_ && digest_->program();
+  if (opened) recording_->setDigest(*digest_, file_, shown_is_partial_);
+  controls_tabs_->setTabVisible(static_cast<int>(ControlsPage::kRecording), opened);
+  controls_tabs_->setTabText(static_cast<int>(ControlsPage::kRecording),
+                             opened && digest_->program() ? tr("This plan") : tr("Recording"));
+  // Who fills in the page of a program keeps it.
+  if (program || (!opened && runner_->busy())) return;
+  ShowControlsPage(opened ? ControlsPage::kRecording : ControlsPage::kModel);
+}
+
+void MainWindow::ShowControlsPage(ControlsPage page) {
+  controls_tabs_->setCurrentIndex(static_cast<int>(page));
+  controls_->setCurrentIndex(static_cast<int>(page));
+}
+
+bool MainWindow::ControlsShow(ControlsPage page) const {
+  return controls_->currentIndex() == static_cast<int>(page);
+}
 
 void MainWindow::BuildProgram(const QString& vramscope) {
   runner_ = new ProgramRunner(vramscope, this);
