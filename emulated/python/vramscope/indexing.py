@@ -4,6 +4,7 @@ A class whose __getitem__ is Python is a sequence to C code, which torch.Tensor 
 dimensions would ask for their length. So what makes it one is taken out again, of its subclasses, too."""
 import ctypes
 import sys
+import sysconfig
 
 _POINTER = ctypes.sizeof(ctypes.c_void_p)
 _is_sequence = ctypes.pythonapi.PySequence_Check
@@ -24,8 +25,9 @@ def _kinds(kind):
 def replace(torch, getitem):
     """Sets it; not where the interpreter's types lie otherwise in memory than they have since Python 3.8."""
     tensor = torch.Tensor
-    scalar = torch.empty((), device="cpu")
-    if sys.implementation.name != "cpython" or _is_sequence(scalar) or _item_slot(tensor).value:
+    if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return
+    if _is_sequence(tensor.__new__(tensor)) or _item_slot(tensor).value:
         return
     first = not hasattr(tensor, "_vramscope_getitem")
     tensor._vramscope_getitem = tensor.__getitem__ = getitem

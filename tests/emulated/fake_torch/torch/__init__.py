@@ -14,7 +14,7 @@ class Tensor:
     def _itself(self, *args, **kwargs):
         return self
 
-    item = tolist = __bool__ = isnan = isinf = any = all = nonzero = argwhere = masked_select = normal_ = uniform_ = _itself
+    item = tolist = __bool__ = isnan = isinf = any = all = nonzero = argwhere = masked_select = multinomial = normal_ = uniform_ = _itself
     permute = transpose = squeeze = bool = bincount = histc = add_ = __iadd__ = _itself
     to = cuda = eq = ne = lt = le = gt = ge = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __contains__ = _itself
     __hash__ = object.__hash__
@@ -23,7 +23,7 @@ class Tensor:
         return self
 
 
-isnan = isinf = any = all = nonzero = argwhere = masked_select = where = bincount = histc = eq = ne = lt = le = gt = ge = lambda *args: args[0]
+isnan = isinf = any = all = nonzero = argwhere = masked_select = multinomial = where = bincount = histc = eq = ne = lt = le = gt = ge = lambda *args: args[0]
 bool = uint8 = object()
 nn = types.SimpleNamespace(init=types.SimpleNamespace(), functional=types.SimpleNamespace(one_hot=lambda *args: args[0]))
 jit = types.SimpleNamespace(_builtins=types.SimpleNamespace(_find_builtin=lambda function: None))
