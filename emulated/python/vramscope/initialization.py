@@ -103,7 +103,9 @@ _SAFETENSORS = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16"
                 "int16": "I16", "int8": "I8", "uint8": "U8", "bool": "BOOL"}
 
 
-SHARD = 1 << 31  # bytes: a loader maps a file as a whole
+# Bytes: as checkpoints of 2023 and 2024 are saved, the order of loading decides which blocks fit. A loader maps a file as a whole, so
+# no more than half of the computer's memory.
+SHARD = min(10_000_000_000, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
 
 
 def _write_sparse(torch, folder, model):
@@ -113,10 +115,10 @@ def _write_sparse(torch, folder, model):
         if shared.get(id(tensor), name) in seen:
             continue  # tied: saved once
         seen.add(name)
-        if size > SHARD:
-            shards.append({})
-            size = 0
         end = size + tensor.numel() * tensor.element_size()
+        if size and end > SHARD:
+            shards.append({})
+            size, end = 0, end - size
         shards[-1][name] = {"dtype": _SAFETENSORS[str(tensor.dtype).removeprefix("torch.")], "shape": list(tensor.shape),
                             "data_offsets": [size, end]}
         size = end
