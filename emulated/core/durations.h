@@ -12,7 +12,13 @@ namespace vramscope::emulated {
 
 // A kernel of which only the launch is known: every thread is taken to move 48 bytes (four elements
 // of 4 bytes, two read and one written, as PyTorch's elementwise kernels do).
-VRAMSCOPE_EMULATED_API int64_t KernelDuration(const Card& card, uint64_t blocks, uint64_t threads);
+inline constexpr double kBytesPerThread = 48;
+VRAMSCOPE_EMULATED_API int64_t KernelDuration(const Card& card, uint64_t blocks, uint64_t threads,
+                                              double bytes_per_thread = kBytesPerThread);
+// What a thread of the kernel of that name moves. PyTorch's foreach and fused optimizer kernels
+// work through lists of tensors: a block of 512 threads takes 65,536 elements of each list, whose
+// number the name says; each is read, and one written.
+VRAMSCOPE_EMULATED_API double BytesPerThread(const char* name);
 // A library's call that says what it does.
 VRAMSCOPE_EMULATED_API int64_t WorkDuration(const Card& card, double flops, Precision precision,
                                             uint64_t bytes);

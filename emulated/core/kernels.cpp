@@ -29,6 +29,7 @@ struct Kernel {
   const char* name = "";
   const void* image = nullptr;
   uint64_t launches = 0;
+  double bytes_per_thread = 0;          // once it was launched
   std::optional<MaskKernelFacts> mask;  // once it was launched
   // Of the card that it was looked up for last.
   int compute_capability = 0;
@@ -230,6 +231,7 @@ Result Launch(const KernelLaunch& launch) {
   const bool look = launch.parameters != nullptr && platform.host_bytes.HasFleeting();
   std::optional<std::vector<uint64_t>> pointers;
   uint64_t reach = 0;
+  double bytes_per_thread = kBytesPerThread;
   std::optional<Counted> counted;
   {
     Registry& registry = TheRegistry();
@@ -237,6 +239,8 @@ Result Launch(const KernelLaunch& launch) {
     if (Kernel* kernel = registry.Find(launch.function)) {
       ++kernel->launches;
       name = kernel->name;
+      if (kernel->bytes_per_thread == 0) kernel->bytes_per_thread = BytesPerThread(name);
+      bytes_per_thread = kernel->bytes_per_thread;
       if (!registry.ImageOf(kernel, card.compute_capability)->code.runs) {
         return Result::kNoBinaryForDevice;
       }
@@ -259,7 +263,7 @@ Result Launch(const KernelLaunch& launch) {
   platform.launches.fetch_add(1, std::memory_order_relaxed);
   GiveTurns(platform.clock.now());
   Node work{.kind = NodeKind::kKernel,
-            .duration_ns = KernelDuration(card, blocks, threads),
+            .duration_ns = KernelDuration(card, blocks, threads, bytes_per_thread),
             .activity = {.kind = ActivityKind::kKernel,
                          .name = name,
                          .grid = grid,

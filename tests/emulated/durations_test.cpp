@@ -34,6 +34,18 @@ TEST(Durations, NothingTakesNoTimeOrForEver) {
   EXPECT_LE(WorkDuration(card, 1e300, Precision::kFp32, ~uint64_t{0}), 3'600'000'000'000);
 }
 
+// A block of a foreach kernel takes a chunk of every list.
+TEST(Durations, KernelsOverListsMoveWhatTheirListsHold) {
+  EXPECT_EQ(BytesPerThread("vectorized_elementwise_kernel"), kBytesPerThread);
+  EXPECT_EQ(BytesPerThread("multi_tensor_apply_kernel"), kBytesPerThread);
+  EXPECT_EQ(BytesPerThread("_Z25multi_tensor_apply_kernelI18TensorListMetadataILi2EEfE"),
+            128 * 4 * 3);
+  EXPECT_EQ(
+      BytesPerThread("_Z25multi_tensor_apply_kernelI18TensorListMetadataILi1EEN3c108BFloat16"),
+      128 * 2 * 2);
+  EXPECT_EQ(BytesPerThread("multi_tensor_apply_kernelTensorListMetadataILi999999E"), 128 * 4 * 9);
+}
+
 KernelFacts Using(int registers, int shared = 0) {
   KernelFacts facts;
   facts.registers = registers;
