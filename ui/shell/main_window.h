@@ -271,6 +271,7 @@ class MainWindow : public QMainWindow {
   ProgramRunner* runner_ = nullptr;
   bool program_shown_ = false;                  // anything of the program that runs
   bool program_dropped_ = false;                // something else was asked for meanwhile
+  std::optional<uint8_t> program_device_;       // that was chosen while it runs
   std::shared_ptr<const Digest> last_program_;  // what "again on another card" compares with
   bool compare_when_ended_ = false;             // it is planned again on another card
   RunPanel* run_panel_ = nullptr;

@@ -467,6 +467,7 @@ void MainWindow::ShowFit() {
 
 void MainWindow::showDevice(uint8_t device) {
   if (digest_ == nullptr || digest_->whole == nullptr || digest_->device == device) return;
+  if (runner_->busy()) program_device_ = device;
   SetBusy(tr("showing %1 …").arg(ToQString(trace::NameOfDevice(*digest_->whole, device))));
   Digested(digest_->whole, false, shown_is_partial_, device);
 }

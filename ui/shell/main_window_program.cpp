@@ -124,6 +124,7 @@ void MainWindow::startProgram() {
   program_->clearOutput();
   since_run_.start();
   program_shown_ = program_dropped_ = false;
+  program_device_.reset();
   Say(tr("Planning %1").arg(QString::fromStdString(program::CommandLineOf(request))));
   SetBusy(tr("running %1 …").arg(QFileInfo(QString::fromStdString(request.script)).fileName()));
   runner_->start(request);
@@ -153,7 +154,8 @@ void MainWindow::ProgramPicture(const std::shared_ptr<const trace::Trace>& trace
   // The next one comes soon, and has all that this one has.
   if (program_dropped_ || digesting_ > 0 || !timeline_->ready()) return;
   BecomeProgram();
-  Digested(trace, false, true);
+  // Of several ranks one, whichever leads by a few bytes just now.
+  Digested(trace, false, true, program_device_.value_or(0));
 }
 
 // What is shown is this program's from here on.
@@ -178,7 +180,7 @@ void MainWindow::ProgramEnded(const ProgramEnd& end) {
     BecomeProgram();
     // Of a run that was cut short all that there is is shown, and is not the last word.
     ++digest_generation_;
-    Digested(end.trace, false, false);
+    Digested(end.trace, false, false, program_device_);
     if (compare) openPage(QStringLiteral("compare"));
   }
   for (const std::string& warning : end.trace ? end.trace->warnings : std::vector<std::string>())

@@ -263,7 +263,10 @@ TEST_F(ProgramWindow, NothingIsLeftWhenTheWindowGoes) {
 TEST_F(ProgramWindow, RanksAreDevicesOfOneTrace) {
   window_->openProgram();
   Find<QSpinBox>("programRanks")->setValue(2);
-  Run("about()\nchunk(1 + int(os.environ['RANK']))\nabout(ended='end')\n");
+  Run("about()\nchunk(1 + int(os.environ['RANK']))\nwait('go')\nabout(ended='end')\n");
+  // While it runs one of them stays in sight.
+  ASSERT_TRUE(WaitFor([this] { return Chip("gpu") == "rank 0 of 2 GPUs"; }));
+  Touch("go");
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Chip("gpu"), "rank 1 of 2 GPUs");
   EXPECT_EQ(Blocks(), 2u);
