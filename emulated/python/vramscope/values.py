@@ -330,6 +330,9 @@ class Values:
                     self.process.assume("a computed mask is taken to be true everywhere", place())
                 else:
                     self.assume_even()
+                    if args and args[0] is mask and not mask.is_contiguous():
+                        mask = mask.contiguous()  # the copy that would be counted
+                        args = mask, *args[1:]
                 self.tell(mask, count)
             result = function(*args, **kwargs)
             if count >= 0:
