@@ -106,7 +106,6 @@ class Recorder {
   // --- a stretch of events kept and reported again (tape.h). The tape must outlive its recording.
   void BeginTape(Tape* tape);
   void EndTape();
-  bool taping() const;
   // The next `frees` requests to free are made together, by address.
   void TapeSorted(size_t frees);
   // Work of a device whose time is counted: `move` means something to the backend alone.

@@ -11,7 +11,6 @@ void Recorder::BeginTape(Tape* tape) {
   impl_->FlushLocked();
   *tape = {};
   tape->first_allocation = impl_->next_allocation;
-  tape->begin_ns = impl_->clock();
   impl_->placed_works = 0;
   impl_->tape = tape;
 }
@@ -23,11 +22,8 @@ void Recorder::EndTape() {
   impl_->FlushLocked();
   impl_->PlaceWorks(*tape, ~uint64_t{0});
   tape->end_allocation = impl_->next_allocation;
-  tape->end_ns = impl_->clock();
   impl_->tape = nullptr;
 }
-
-bool Recorder::taping() const { return impl_->tape != nullptr; }
 
 void Recorder::TapeSorted(size_t frees) {
   std::lock_guard lock(impl_->mutex);

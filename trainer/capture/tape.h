@@ -21,7 +21,6 @@ struct Tape {
   // Without segments and out of memory, which are the allocator's.
   std::vector<trace::Event> events;
   uint64_t first_allocation = 0, end_allocation = 0;  // ids made while it was recorded
-  int64_t begin_ns = 0, end_ns = 0;
   // Of `events`: from here on so many requests to free were made together, by address.
   struct Sorted {
     size_t first = 0;
