@@ -38,9 +38,10 @@ absl::Status NothingSeen(const Program& seen, const Outcome& outcome, bool plann
   if (outcome.exit_status != 0) end = EndText(outcome) + ": ";
   if (seen.processes.empty())
     return absl::InvalidArgumentError(
-        end +
-        "it never imported torch. What is watched is a Python program that trains with "
-        "PyTorch, by the interpreter that has it installed");
+        end + "it never imported torch" +
+        (outcome.exit_status == 0 ? "" : ", or its import failed (what it printed says why)") +
+        ". What is watched is a Python program that trains with PyTorch, by the interpreter that "
+        "has it installed");
   const About& about = seen.processes.front();
   if (!about.hip.empty())
     return absl::InvalidArgumentError(
