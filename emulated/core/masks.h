@@ -1,10 +1,9 @@
 // How many elements of a mask are true: PyTorch's nonzero counts them on the card, reads the count
 // back and makes room for so many indices; x[mask], masked_select and their backward passes go
-// through it. Known where somebody said so or where the mask's bytes are known; a mask of which
-// nothing is known is true everywhere.
+// through it. Known where the mask's bytes are or were known, or where somebody said so; a mask of
+// which nothing is known is true everywhere.
 //
-//   masks.Say(address, 1000, 125);         // Python: of what was computed there one in eight is
-//   true
+//   masks.Say(address, 1000, 125);  // Python: one in eight of what was computed there
 //   uint64_t count = masks.Count(host_bytes, address, 1000, 1);
 //
 // Thread-safe.
