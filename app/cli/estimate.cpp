@@ -1,5 +1,6 @@
-// `estimate [RUN]`: closed-form formulas only; in this version the weights.
+// `estimate [RUN]`: closed formulas with their numbers; with --plan the plan's figure beside each.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 
@@ -7,6 +8,8 @@
 #include "app/cli/format.h"
 #include "app/cli/run_options.h"
 #include "app/cli/summary.h"
+#include "app/cli/worker_run.h"
+#include "profiler/estimate/estimate_run.h"
 #include "profiler/estimate/weights.h"
 #include "profiler/run/check_run.h"
 #include "profiler/run/units.h"
@@ -14,20 +17,158 @@
 namespace vramscope::cli {
 namespace {
 
+using estimate::Formula;
+using estimate::Line;
+using estimate::Planned;
+using estimate::PlannedFigures;
+using estimate::Section;
+
 struct Options {
   RunOptions run;
   bool json = false;
+  bool plan = false;
+  bool list = false;
 };
 
 constexpr run::Precision kStored[] = {run::Precision::kFp32, run::Precision::kBf16,
                                       run::Precision::kFp16};
 
+std::string_view What(Planned planned) {
+  switch (planned) {
+    case Planned::kNothing:
+      return "";
+    case Planned::kParameters:
+      return "parameters, requested";
+    case Planned::kOptimizerState:
+      return "optimizer state, requested, after the last step";
+    case Planned::kGradients:
+      return "gradients, requested, before the last optimizer step";
+    case Planned::kLayer:
+      return "kept by the layer in the middle, requested, at the end of the forward pass";
+    case Planned::kPeak:
+      return "peak of allocated bytes";
+  }
+  return "";
+}
+
+std::string Number(double value) { return fmt::format("{}", value); }
+
+Json TermsJson(const Formula& formula) {
+  Json json = Json::array();
+  for (const estimate::Term& term : formula.terms)
+    json.push_back({{"name", term.name}, {"what", term.what}, {"value", term.value}});
+  return json;
+}
+
+Json FormulasJson(const std::vector<Section>& sections, const PlannedFigures* planned) {
+  Json json = Json::array();
+  for (const Section& section : sections) {
+    for (const Line& line : section.lines) {
+      const Formula& f = line.formula;
+      Json one = {{"section", section.title}, {"id", f.id},
+                  {"title", f.title},         {"formula", f.text},
+                  {"terms", TermsJson(f)},    {"bytes", f.bytes()},
+                  {"source", f.source},       {"planned", Json()}};
+      const std::optional<uint64_t> figure =
+          planned == nullptr ? std::nullopt : planned->Of(line.planned);
+      if (figure.has_value()) {
+        one["planned"] = *figure;
+        one["planned_what"] = What(line.planned);
+      }
+      json.push_back(std::move(one));
+    }
+  }
+  return json;
+}
+
+std::string PutIn(const Formula& formula) {
+  std::string text;
+  for (const estimate::Term& term : formula.terms)
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", term.name, Number(term.value));
+  return text;
+}
+
+std::string Against(const Line& line, const PlannedFigures* planned) {
+  if (planned == nullptr || line.planned == Planned::kNothing) return "";
+  const std::optional<uint64_t> figure = planned->Of(line.planned);
+  if (!figure.has_value()) return "";
+  const double of = static_cast<double>(*figure);
+  const double error = of > 0 ? 100 * (line.formula.value - of) / of : 0;
+  return fmt::format("      planned: {} ({}; the formula {})\n", run::FormatBytes(*figure),
+                     What(line.planned),
+                     line.formula.bytes() == *figure ? std::string("is equal")
+                                                     : fmt::format("gives {:+.2f} %", error));
+}
+
+std::string FormulasText(const std::vector<Section>& sections, const PlannedFigures* planned) {
+  std::string text;
+  for (const Section& section : sections) {
+    text += fmt::format("\n{}\n", section.title);
+    for (const Line& line : section.lines) {
+      const Formula& f = line.formula;
+      text += fmt::format("  {:<52} {:>12}\n", f.title, run::FormatBytes(f.bytes()));
+      text += fmt::format("      {} : {}\n", f.text, PutIn(f));
+      text += Against(line, planned);
+    }
+    if (!section.note.empty()) text += Prose(section.note);
+  }
+  return text;
+}
+
+std::string StaticText(uint64_t parameters) {
+  Table table({{"Training all of it"},
+               {"Precision"},
+               {"Weights", Table::kRight},
+               {"Gradients", Table::kRight},
+               {"State", Table::kRight},
+               {"Sum", Table::kRight}});
+  for (const estimate::StaticCell& cell : estimate::StaticTable(parameters)) {
+    table.Row({std::string(cell.optimizer), std::string(cell.precision),
+               run::FormatBytes(cell.weights), run::FormatBytes(cell.gradients),
+               run::FormatBytes(cell.state), run::FormatBytes(cell.total())});
+  }
+  return "\n" + table.Text();
+}
+
+ExitCode List(bool as_json) {
+  if (as_json) {
+    Json json;
+    json["formulas"] = Json::array();
+    for (const Formula& f : estimate::Formulas()) {
+      Json one = {{"id", f.id}, {"title", f.title}, {"formula", f.text}, {"source", f.source}};
+      for (const estimate::Term& term : f.terms)
+        one["terms"].push_back({{"name", term.name}, {"what", term.what}});
+      json["formulas"].push_back(std::move(one));
+    }
+    return PrintJson(json);
+  }
+  std::string text;
+  for (const Formula& f : estimate::Formulas()) {
+    text += fmt::format("{}: {}\n  {}\n", f.id, f.title, f.text);
+    for (const estimate::Term& term : f.terms)
+      text += fmt::format("    {} {}\n", term.name, term.what);
+    text += Prose("From: " + f.source);
+  }
+  return PrintText(text);
+}
+
 ExitCode Execute(const Options& options) {
+  if (options.list) return List(options.json);
   const absl::StatusOr<run::RunConfig> config = BuildRun(options.run, run::Backend::kPlan);
   if (!config.ok()) return ReportError(config.status());
   const absl::StatusOr<run::ModelConfig> model = run::CheckRun(*config);
   if (!model.ok()) return ReportError(model.status());
+  PlannedFigures figures;
+  const PlannedFigures* planned = nullptr;
+  if (options.plan) {
+    const WorkerRun result = RunInWorker(*config);
+    if (!result.status.ok()) return ReportError(result.status);
+    if (result.trace == nullptr) return ReportError(absl::InternalError("the run left no trace"));
+    figures = estimate::FiguresOf(*result.trace);
+    planned = &figures;
+  }
   const estimate::WeightCount count = estimate::CountWeights(*model);
+  const std::vector<Section> sections = estimate::EstimateRun(*config, *model);
   const std::vector<run::Assumption> assumptions = run::WeightAssumptions(*config, *model);
   const uint64_t bytes = count.total() * estimate::BytesPerWeight(config->precision);
   const std::pair<std::string, uint64_t> parts[] = {{"embedding", count.embedding},
@@ -47,6 +188,15 @@ ExitCode Execute(const Options& options) {
       json["weight_bytes"][std::string(run::Name(precision))] =
           count.total() * estimate::BytesPerWeight(precision);
     }
+    json["formulas"] = FormulasJson(sections, planned);
+    for (const estimate::StaticCell& cell : estimate::StaticTable(count.total())) {
+      json["training"].push_back({{"optimizer", cell.optimizer},
+                                  {"precision", cell.precision},
+                                  {"weights", cell.weights},
+                                  {"gradients", cell.gradients},
+                                  {"optimizer_state", cell.state},
+                                  {"total", cell.total()}});
+    }
     json["assumptions"] = AssumptionsJson(assumptions);
     return PrintJson(json);
   }
@@ -65,17 +215,23 @@ ExitCode Execute(const Options& options) {
     row(name == "output" && elements == 0 ? "output (tied to the embedding)" : name, elements);
   }
   row("total", count.total());
-  return PrintText(text + table.Text() +
-                   "\n  Weights only; `vramscope plan` gives the whole training step.\n" +
+  const std::string hint = planned != nullptr
+                               ? "By formula, beside what a plan of the same run gives."
+                               : "By formula. `estimate --plan` puts the plan's figures beside "
+                                 "them, `estimate --formulas` explains every letter.";
+  return PrintText(text + table.Text() + StaticText(count.total()) +
+                   FormulasText(sections, planned) + "\n" + Prose(hint) +
                    AssumptionsText(assumptions));
 }
 
 }  // namespace
 
 void RegisterEstimate(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("estimate", "the weights' size by formula");
+  CLI::App* command = app.add_subcommand("estimate", "closed formulas, with their numbers");
   auto options = std::make_shared<Options>();
   AddRunOptions(*command, options->run);
+  command->add_flag("--plan", options->plan, "plan the run, its figures beside the formulas'");
+  command->add_flag("--formulas", options->list, "the formulas themselves, and nothing else");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] { context.exit_code = Execute(*options); });
 }

@@ -101,6 +101,26 @@ TEST_F(CliRun, LoraTrainsTheAdaptersAlone) {
   EXPECT_NEAR(lora["after_training"]["allocated"].get<double>() / kGiB, 1.86, 0.006);
 }
 
+// What a formula says of weights, gradients, optimizer state and a layer's activations is what the
+// plan requests, to the byte.
+TEST_F(CliRun, FormulasEqualThePlan) {
+  for (const char* precision : {"fp32", "bf16", "amp-bf16"}) {
+    for (const char* attention : {"eager", "math", "efficient"}) {
+      const json estimate = Json({"estimate", "--plan", "--model", tiny_, "--set", "seq=64",
+                                  "--set", std::string("precision=") + precision, "--set",
+                                  std::string("attention=") + attention});
+      int compared = 0;
+      for (const json& line : estimate["formulas"]) {
+        if (line["planned"].is_null() || line["id"].get<std::string>().starts_with("peak"))
+          continue;
+        ++compared;
+        EXPECT_EQ(line["bytes"], line["planned"]) << precision << " " << attention << line["id"];
+      }
+      EXPECT_EQ(compared, 4);
+    }
+  }
+}
+
 TEST_F(CliRun, APlanIsDeterministic) {
   const std::string a = folder_ / "a.trace", b = folder_ / "b.trace";
   ASSERT_EQ(RunVramscope({"plan", "--model", tiny_, "--set", "seq=64", "-o", a}).status, 0);

@@ -1,0 +1,360 @@
+#include "profiler/estimate/estimate_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "profiler/estimate/weights.h"
+
+namespace vramscope::estimate {
+namespace {
+
+// What the formulas want to know of the settings: the one place that reads them.
+struct Settings {
+  double b = 0, s = 0;
+  double e_w = 4;  // of a weight and its gradient
+  double e = 4;    // of an activation
+  bool autocast = false;
+  bool frozen = false;  // not everything trains
+  std::string_view attention, optimizer;
+  std::string_view state_formula;
+  double state_bytes = 0;  // a parameter
+  bool foreach = false;
+  bool accumulates = false;
+  int segment = 0;  // layers between checkpoints; 0: none
+};
+
+Settings Read(const run::RunConfig& config) {
+  Settings out;
+  out.b = std::max(1, config.batch / std::max(1, config.micro_batches));
+  out.s = config.seq;
+  out.e_w = static_cast<double>(BytesPerWeight(config.precision));
+  out.autocast =
+      config.precision == run::Precision::kAmpBf16 || config.precision == run::Precision::kAmpFp16;
+  out.e = config.precision == run::Precision::kFp32 ? 4 : 2;
+  out.frozen = config.lora.enabled() || config.trainable != "all";
+  out.attention = run::Name(config.attention);
+  out.optimizer = run::Name(config.optimizer.name);
+  const bool adam = out.optimizer == "adam" || out.optimizer == "adamw";
+  const bool momentum = config.optimizer.momentum > 0;
+  out.state_formula = adam ? "state-adam" : momentum ? "state-momentum" : "state-sgd";
+  out.state_bytes = adam ? 2 * out.e_w : momentum ? out.e_w : 0;
+  out.foreach = adam && run::Name(config.optimizer.impl) == "foreach";
+  out.accumulates = config.micro_batches > 1;
+  if (config.checkpointing.mode == run::CheckpointMode::kLayer) out.segment = 1;
+  if (config.checkpointing.mode == run::CheckpointMode::kEveryK)
+    out.segment = config.checkpointing.k;
+  return out;
+}
+
+struct LinearLayer {
+  std::string_view name;
+  int64_t inputs, outputs;
+};
+
+std::vector<LinearLayer> LinearLayers(const run::ModelConfig& m) {
+  const int64_t h = m.hidden_size, f = m.intermediate_size;
+  const int64_t q = m.heads * m.head_dim, kv = m.kv_heads * m.head_dim;
+  if (m.family == run::Family::kGpt2)
+    return {{"c_attn", h, 3 * h}, {"c_proj", h, h}, {"c_fc", h, f}, {"c_proj", f, h}};
+  if (m.family != run::Family::kLlama) return {};
+  return {{"q_proj", h, q},    {"k_proj", h, kv}, {"v_proj", h, kv},  {"o_proj", q, h},
+          {"gate_proj", h, f}, {"up_proj", h, f}, {"down_proj", f, h}};
+}
+
+// "layers.3.self_attn.q_proj" names one layer's, "q_proj" those of all.
+bool NamesOneLayer(std::string_view target) {
+  for (size_t i = 0; i < target.size(); ++i) {
+    const bool digit = target[i] >= '0' && target[i] <= '9';
+    if (digit && i > 0 && target[i - 1] == '.') return true;
+  }
+  return false;
+}
+
+uint64_t BlockParameters(const WeightCount& count) {
+  if (count.layers == 0) return 0;
+  // The last norm is as large as one of the two of a layer.
+  const uint64_t norm = count.norm / (2 * count.layers + 1) * 2;
+  return (count.attention + count.mlp) / count.layers + norm;
+}
+
+Line Made(std::string_view id, const Values& values, Planned planned = Planned::kNothing) {
+  absl::StatusOr<Formula> formula = Evaluate(id, values);
+  // The table and these calls belong together: a term that is missing is a mistake in this file.
+  if (!formula.ok()) {
+    Line line;
+    line.formula.id = id;
+    line.formula.source = std::string(formula.status().message());
+    return line;
+  }
+  return {*std::move(formula), planned};
+}
+
+Line AttentionLine(const Settings& s, const run::ModelConfig& m) {
+  const double a = static_cast<double>(m.heads), q = static_cast<double>(m.heads * m.head_dim);
+  const double dropout = m.attention_dropout > 0 ? 1 : 0;
+  if (s.attention == "efficient")
+    return Made("attention-efficient", {{"b", s.b}, {"s", s.s}, {"a", a}});
+  if (s.attention == "flash")
+    return Made("attention-flash", {{"b", s.b}, {"s", s.s}, {"a", a}, {"e", s.e}, {"q", q}});
+  const Values scores = {{"b", s.b}, {"s", s.s}, {"a", a}, {"e", s.e}, {"D", dropout}};
+  if (s.attention == "eager") {
+    // transformers' Llama asks for softmax in fp32, autocast does so everywhere.
+    const bool high = m.family == run::Family::kLlama || s.autocast;
+    return Made(high ? "attention-eager" : "attention-eager-low", scores);
+  }
+  Values math = scores;
+  math.emplace_back("q", q);
+  return Made("attention-math", math);
+}
+
+Line BlockLine(const Settings& s, const run::ModelConfig& m) {
+  const double h = static_cast<double>(m.hidden_size), f = static_cast<double>(m.intermediate_size);
+  const double q = static_cast<double>(m.heads * m.head_dim);
+  double w = 0;
+  for (const LinearLayer& linear : LinearLayers(m))
+    w += static_cast<double>(linear.inputs * linear.outputs);
+  const WeightCount count = CountWeights(m);
+  const double norms =
+      count.layers > 0 ? static_cast<double>(count.norm / (2 * count.layers + 1)) : 0;
+  const double all = static_cast<double>(BlockParameters(count)) - 2 * norms;
+  w = std::max(w, all);  // with the biases
+  const bool gelu = m.family == run::Family::kGpt2;
+  if (!gelu && s.autocast)
+    return Made("block-swiglu-autocast",
+                {{"b", s.b}, {"s", s.s}, {"h", h}, {"q", q}, {"f", f}, {"W", w}});
+  if (!gelu)
+    return Made("block-swiglu", {{"b", s.b}, {"s", s.s}, {"e", s.e}, {"h", h}, {"q", q}, {"f", f}});
+  const bool written_out = m.activation == run::Activation::kGeluNew;
+  const double dropout = m.residual_dropout > 0 ? 1 : 0;
+  if (s.autocast)
+    return Made("block-gelu-autocast", {{"b", s.b},
+                                        {"s", s.s},
+                                        {"h", h},
+                                        {"f", f},
+                                        {"u", written_out ? 16 : 4},
+                                        {"p", dropout},
+                                        {"W", w}});
+  return Made("block-gelu", {{"b", s.b},
+                             {"s", s.s},
+                             {"e", s.e},
+                             {"h", h},
+                             {"f", f},
+                             {"u", written_out ? 5 : 2},
+                             {"p", dropout}});
+}
+
+// Everything that a forward pass keeps, and the loss.
+Section Activations(const Settings& s, const run::ModelConfig& m) {
+  Section section{.title = "Activations", .note = {}, .lines = {}};
+  if (m.family == run::Family::kBasics) {
+    section.note = "This family's block has no closed formula here.";
+    return section;
+  }
+  const double layers = static_cast<double>(m.layers);
+  const double h = static_cast<double>(m.hidden_size), v = static_cast<double>(m.vocab_size);
+  Line attention = AttentionLine(s, m);
+  Line block = BlockLine(s, m);
+  Line layer =
+      Made("layer", {{"block", block.formula.value}, {"attention", attention.formula.value}},
+           s.frozen || s.segment > 0 ? Planned::kNothing : Planned::kLayer);
+  const double per_layer = layer.formula.value;
+  for (Line* line : {&block, &attention, &layer}) section.lines.push_back(std::move(*line));
+  if (s.segment > 0) {
+    section.lines.push_back(
+        Made("boundaries", {{"L", layers},
+                            {"k", static_cast<double>(s.segment)},
+                            {"boundary", (s.autocast ? 4 : s.e) * s.b * s.s * h}}));
+  } else {
+    section.lines.push_back(Made("activations", {{"L", layers}, {"block", per_layer}}));
+  }
+  const bool gelu = m.family == run::Family::kGpt2;
+  Values last = {{"b", s.b}, {"s", s.s}, {"h", h}};
+  if (s.autocast) {
+    last.emplace_back("V", v);
+  } else {
+    last.emplace_back("e", s.e);
+  }
+  if (gelu) last.emplace_back("p", m.embedding_dropout > 0 ? 1 : 0);
+  section.lines.push_back(Made(gelu ? (s.autocast ? "last-layer-norm-autocast" : "last-layer-norm")
+                                    : (s.autocast ? "last-norm-autocast" : "last-norm"),
+                               last));
+  const Values logits = {{"b", s.b}, {"s", s.s}, {"V", v}};
+  section.lines.push_back(Made("loss", logits));
+  Values stored = logits;
+  stored.emplace_back("e", s.e);
+  section.lines.push_back(Made("logits", stored));
+  section.lines.push_back(Made("loss-backward", logits));
+  section.note = "Of training every parameter: a frozen linear layer keeps no input.";
+  return section;
+}
+
+double ValueOf(const Section& section, std::string_view id) {
+  for (const Line& line : section.lines) {
+    if (line.formula.id == id) return line.formula.value;
+  }
+  return 0;
+}
+
+// The moments at which memory can be highest; the plan's peak goes with the highest of them.
+Section Peaks(const Settings& s, const Section& kept, double weights, double gradients,
+              double state) {
+  Section peak{.title = "Peak, the largest of", .note = {}, .lines = {}};
+  double activations = ValueOf(kept, s.segment > 0 ? "boundaries" : "activations");
+  for (const Line& line : kept.lines) {
+    if (line.formula.id.starts_with("last-")) activations += line.formula.value;
+  }
+  const Values backward = {{"weights", weights},
+                           {"state", state},
+                           {"gradients", s.accumulates ? gradients : 0},
+                           {"activations", activations}};
+  Values begin = backward;
+  begin.emplace_back("loss", ValueOf(kept, "loss") + ValueOf(kept, "loss-backward"));
+  peak.lines.push_back(Made("peak-backward", begin));
+  if (s.segment > 0) {
+    Values again = backward;
+    again.emplace_back("k", s.segment);
+    again.emplace_back("block", ValueOf(kept, "layer"));
+    peak.lines.push_back(Made("peak-recompute", again));
+  }
+  peak.lines.push_back(Made("peak-optimizer", {{"weights", weights},
+                                               {"gradients", gradients},
+                                               {"state", state},
+                                               {"temporaries", s.foreach ? weights : 0}}));
+  std::ranges::max_element(peak.lines, {}, [](const Line& line) {
+    return line.formula.value;
+  })->planned = Planned::kPeak;
+  peak.note = "Left out: what blocks are larger than requests, workspaces, temporaries.";
+  return peak;
+}
+
+}  // namespace
+
+uint64_t LoraParameters(const run::RunConfig& config, const run::ModelConfig& model) {
+  if (!config.lora.enabled()) return 0;
+  uint64_t sum = 0;
+  for (const std::string& target : config.lora.targets) {
+    const std::string_view last = std::string_view(target).substr(target.rfind('.') + 1);
+    for (const LinearLayer& linear : LinearLayers(model)) {
+      if (linear.name != last) continue;
+      sum += static_cast<uint64_t>(linear.inputs + linear.outputs) *
+             static_cast<uint64_t>(config.lora.rank) *
+             static_cast<uint64_t>(NamesOneLayer(target) ? 1 : model.layers);
+    }
+  }
+  return sum;
+}
+
+std::optional<uint64_t> TrainableParameters(const run::RunConfig& config,
+                                            const run::ModelConfig& model) {
+  const WeightCount count = CountWeights(model);
+  if (config.lora.enabled()) return LoraParameters(config, model);
+  if (config.trainable == "all") return count.total();
+  if (config.trainable == "first-layer" || config.trainable == "last-layer")
+    return BlockParameters(count);
+  return std::nullopt;
+}
+
+std::vector<Section> EstimateRun(const run::RunConfig& config, const run::ModelConfig& model) {
+  const Settings s = Read(config);
+  const uint64_t stored = CountWeights(model).total();
+  const uint64_t added = LoraParameters(config, model);
+  const std::optional<uint64_t> trainable = TrainableParameters(config, model);
+  const double p = static_cast<double>(stored);
+  std::vector<Section> sections;
+
+  Section weights{.title = "Stored size", .note = {}, .lines = {}};
+  for (const auto& [title, bytes] :
+       {std::pair{"in fp32", 4.0}, {"in bf16 or fp16", 2.0}, {"in int8", 1.0}}) {
+    Line line = Made("weights", {{"e_w", bytes}, {"P", p}});
+    line.formula.title += std::string(" ") + title;
+    weights.lines.push_back(std::move(line));
+  }
+  sections.push_back(std::move(weights));
+
+  Section training{.title = "This run's training, static", .note = {}, .lines = {}};
+  training.lines.push_back(Made("weights", {{"e_w", s.e_w}, {"P", p + static_cast<double>(added)}},
+                                Planned::kParameters));
+  if (trainable.has_value()) {
+    const double n = static_cast<double>(*trainable);
+    training.lines.push_back(Made("gradients", {{"e_g", s.e_w}, {"N", n}}, Planned::kGradients));
+    Values state = {{"N", n}};
+    if (s.state_formula != "state-sgd") state.emplace_back("e_w", s.e_w);
+    training.lines.push_back(Made(s.state_formula, state, Planned::kOptimizerState));
+  } else {
+    training.note = "How many parameters a pattern names, only a plan can tell.";
+  }
+  const double gradients = ValueOf(training, "gradients");
+  const double state = ValueOf(training, s.state_formula);
+  const double in_memory = ValueOf(training, "weights");
+  sections.push_back(std::move(training));
+
+  Section whole{.title = "Against training all of it", .note = {}, .lines = {}};
+  whole.lines.push_back(
+      Made("training", {{"e_w", s.e_w}, {"e_g", s.e_w}, {"o", s.state_bytes}, {"P", p}}));
+  if (s.frozen && trainable.has_value()) {
+    const double n = static_cast<double>(*trainable);
+    const double k = config.lora.enabled() ? p : p - n;
+    whole.lines.push_back(Made(
+        "peft-static", {{"e_w", s.e_w}, {"K", k}, {"e_g", s.e_w}, {"o", s.state_bytes}, {"N", n}}));
+    if (config.lora.enabled() && s.state_formula == "state-adam")
+      whole.lines.push_back(Made("peft-saved", {{"e", s.e_w}, {"K", k}, {"N", n}}));
+  }
+  sections.push_back(std::move(whole));
+
+  Section kept = Activations(s, model);
+  if (!kept.lines.empty() && !s.frozen) {
+    Section peak = Peaks(s, kept, in_memory, gradients, state);
+    sections.push_back(std::move(kept));
+    sections.push_back(std::move(peak));
+  } else {
+    sections.push_back(std::move(kept));
+  }
+
+  Section inference{.title = "Inference", .note = {}, .lines = {}};
+  Values cache = {{"e", s.e},
+                  {"L", static_cast<double>(model.layers)},
+                  {"b", s.b},
+                  {"s", s.s},
+                  {"g", static_cast<double>(model.kv_heads)},
+                  {"d", static_cast<double>(model.head_dim)}};
+  if (model.sliding_window > 0) {
+    cache.emplace_back("w", static_cast<double>(model.sliding_window));
+    inference.lines.push_back(Made("kv-cache-window", cache));
+  } else {
+    inference.lines.push_back(Made("kv-cache-grouped", cache));
+  }
+  sections.push_back(std::move(inference));
+  return sections;
+}
+
+std::vector<StaticCell> StaticTable(uint64_t parameters) {
+  struct Optimizer {
+    std::string_view name, formula;
+  };
+  constexpr Optimizer kOptimizers[] = {{"sgd", "state-sgd"},
+                                       {"sgd, momentum", "state-momentum"},
+                                       {"lion", "state-lion"},
+                                       {"adam, adamw", "state-adam"},
+                                       {"adam, adamw in 8 bits", "state-adam-8bit"}};
+  std::vector<StaticCell> table;
+  for (const Optimizer& optimizer : kOptimizers) {
+    for (const auto& [precision, bytes] :
+         {std::pair{std::string_view("fp32, autocast"), 4.0}, {"bf16, fp16", 2.0}}) {
+      const double n = static_cast<double>(parameters);
+      Values values = {{"N", n}};
+      if (optimizer.formula == "state-adam-8bit") {
+        values.emplace_back("B", 256);
+      } else if (optimizer.formula != "state-sgd") {
+        values.emplace_back("e_w", bytes);
+      }
+      const uint64_t weights = parameters * static_cast<uint64_t>(bytes);
+      table.push_back({optimizer.name, precision, weights, weights,
+                       Made(optimizer.formula, values).formula.bytes()});
+    }
+  }
+  return table;
+}
+
+}  // namespace vramscope::estimate

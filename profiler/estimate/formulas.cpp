@@ -1,0 +1,208 @@
+// The table of formulas. Symbols are those of the field: b samples of one forward pass, s tokens,
+// h hidden size, q heads x head size, f feed-forward size, a heads, V vocabulary, L layers; e bytes
+// of an element.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+
+#include "profiler/estimate/formula.h"
+
+namespace vramscope::estimate {
+namespace {
+
+struct Symbol {
+  std::string_view name, what;
+};
+constexpr Symbol kSymbols[] = {
+    {"P", "parameters, tied ones once"},
+    {"K", "frozen parameters"},
+    {"N", "trainable parameters"},
+    {"W", "weights and biases of the linear layers"},
+    {"R", "rows and columns of the matrices that train, added up"},
+    {"e", "bytes of an element"},
+    {"e_w", "bytes of a weight"},
+    {"e_g", "bytes of a gradient"},
+    {"o", "bytes of optimizer state a parameter"},
+    {"b", "samples of one forward pass"},
+    {"s", "tokens of a sample"},
+    {"h", "hidden size"},
+    {"q", "heads x head size"},
+    {"f", "feed-forward size"},
+    {"a", "heads"},
+    {"V", "vocabulary"},
+    {"L", "layers"},
+    {"k", "layers of a segment"},
+    {"g", "key-value heads"},
+    {"d", "head size"},
+    {"w", "sliding window"},
+    {"c", "compressed key-value size"},
+    {"r", "rotary size of a key"},
+    {"B", "elements of a block with one scale"},
+    {"D", "1 with dropout on the attention weights, else 0"},
+    {"p", "1 with dropout on the residual branches, else 0"},
+    {"u", "tensors of feed-forward size that the activation keeps"},
+    {"boundary", "bytes of one layer's input"},
+    {"block", "bytes that a layer keeps"},
+    {"attention", "bytes that its attention keeps"},
+    {"weights", "bytes"},
+    {"gradients", "bytes"},
+    {"state", "bytes of optimizer state"},
+    {"activations", "bytes kept by the forward pass"},
+    {"loss", "bytes"},
+    {"temporaries", "bytes"},
+};
+
+constexpr std::string_view kStored = "parameters x bytes of a parameter";
+constexpr std::string_view kAdamStates =
+    "torch.optim: states take the weight's type; they exist from the first step on";
+constexpr std::string_view kKept =
+    "what autograd saves, operator by operator; equal to PyTorch's own requests";
+
+struct Row {
+  std::string_view id, title, text, source;
+};
+constexpr Row kRows[] = {
+    {"weights", "Weights", "e_w * P", kStored},
+    {"gradients", "Gradients", "e_g * N",
+     "one element a trainable parameter, from its "
+     "accumulation in backward to zero_grad"},
+    {"state-sgd", "Optimizer state, SGD", "0 * N", "torch.optim.SGD without momentum keeps none"},
+    {"state-momentum", "Optimizer state, SGD with momentum", "e_w * N", kAdamStates},
+    {"state-adam", "Optimizer state, Adam", "2 * e_w * N", kAdamStates},
+    {"state-adam-8bit", "Optimizer state, Adam in 8 bits", "2 * (1 + 4/B) * N",
+     "two moments of a byte and an fp32 scale a block; tensors below 4096 elements stay in fp32"},
+    {"state-lion", "Optimizer state, Lion", "e_w * N", "one moment of the weight's type"},
+    {"state-adafactor", "Optimizer state, Adafactor", "4 * R",
+     "factored second moment: a value a row and a column, without a first moment"},
+    {"training", "Full training", "(e_w + e_g + o) * P",
+     "weights, gradients, optimizer state; 4 x the weights with two moments"},
+    {"peft-static", "Adapters: weights, gradients, optimizer state",
+     "e_w * K + (e_w + e_g + o) * N", "frozen K, added N: weights K + N, gradients N, moments 2 N"},
+    {"peft-saved", "Adapters: saved against full training", "e * (3*K - 4*N)",
+     "4 K of full training less K + 4 N"},
+    {"kv-cache", "Keys and values, multi-head", "2 * e * L * b * s * a * d",
+     "a key and a value a token, head and layer"},
+    {"kv-cache-grouped", "Keys and values, grouped heads", "2 * e * L * b * s * g * d",
+     "g key-value heads; 1: multi-query, as many as heads: multi-head"},
+    {"kv-cache-window", "Keys and values, sliding window", "2 * e * L * b * min(s, w) * g * d",
+     "older tokens than the window are dropped"},
+    {"kv-cache-latent", "Keys and values, latent attention", "e * L * b * s * (c + r)",
+     "one compressed vector and one rotary key a token and layer, whatever the heads"},
+    {"block-gelu", "Kept by a GELU layer", "b*s*(e*(8*h + u*f) + 2*p*h + 16)",
+     "norm inputs and outputs, q, k, v, attention's output, feed-forward in and out, means and "
+     "deviations of two norms; u is 2 for GELU, 5 where tanh is written out"},
+    {"block-gelu-autocast", "Kept by a GELU layer, autocast", "b*s*(20*h + u*f + 2*p*h + 16) + 2*W",
+     "norms in fp32, the rest in 16 bit, 16-bit copies of the weights; u is 4 for GELU, 16 where "
+     "tanh is written out"},
+    {"block-swiglu", "Kept by a SwiGLU layer", "b*s*(e*(6*h + 4*q + 4*f) + 2*(4 - e)*h + 8)",
+     kKept},
+    {"block-swiglu-autocast", "Kept by a SwiGLU layer, autocast",
+     "b*s*(26*h + 8*q + 8*f + 8) + 2*W",
+     "norms in fp32, an input in 16 bit for each linear layer, 16-bit copies of the weights"},
+    {"attention-efficient", "Kept by memory-efficient attention", "4*b*a*32*ceil(s/32)",
+     "the logarithm of the sum of exponentials, in fp32"},
+    {"attention-flash", "Kept by flash attention", "b*s*(4*a + e*q) + 24",
+     "as the efficient kernel, an output beside its copy, the generator's state"},
+    {"attention-eager", "Kept by written-out attention",
+     "b*a*s*s*(4 + (1 - D)*(4 - e) + D*(1 + e))",
+     "softmax in fp32, and once more in the model's type"},
+    {"attention-eager-low", "Kept by written-out attention", "b*a*s*s*(e + D*(1 + e))",
+     "softmax in the model's type"},
+    {"attention-math", "Kept by math attention", "b*a*s*s*(4 + 5*D) + 3*(4 - e)*b*s*q",
+     "scaled_dot_product_attention without a fused kernel computes in fp32"},
+    {"layer", "Kept by one layer", "block + attention", "the sum of the two"},
+    {"boundaries", "Kept by checkpoints every k layers", "ceil(L/k)*boundary",
+     "the input of every segment"},
+    {"last-norm", "Kept by the last norm", "b*s*(3*e*h + (4 - e)*h + 4)", kKept},
+    {"last-norm-autocast", "Kept by the last norm and the output layer, autocast",
+     "b*s*(10*h + 4) + 2*V*h", "the output layer's input and weights in 16 bit"},
+    {"last-layer-norm", "Kept by embedding and last norm", "b*s*(2*e*h + p*h + 8)", kKept},
+    {"last-layer-norm-autocast", "Kept by embedding, last norm and the output layer, autocast",
+     "b*s*(6*h + p*h + 8) + 2*V*h", "the output layer's input and weights in 16 bit"},
+    {"activations", "Kept by all layers", "L * block", kKept},
+    {"loss", "Kept by the loss", "4*b*s*V", "log-softmax in fp32"},
+    {"logits", "Logits", "e*b*s*V",
+     "the model's output; gone before backward unless the program holds it"},
+    {"loss-backward", "Made at the start of backward", "8*b*s*V",
+     "the gradients of log-softmax and of the fp32 logits"},
+    {"peak-backward", "Peak where backward begins",
+     "weights + state + gradients + activations + loss",
+     "gradients only where an earlier micro-batch left some"},
+    {"peak-recompute", "Peak where a segment is computed again",
+     "weights + state + gradients + activations + k*block",
+     "one segment beside what all of them keep"},
+    {"peak-optimizer", "Peak in the optimizer's step", "weights + gradients + state + temporaries",
+     "foreach makes one copy of what trains, fused and loop none worth naming"},
+};
+
+bool IsName(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// The terms that a text names, in the order of their first use.
+std::vector<Term> TermsOf(std::string_view text) {
+  std::vector<Term> terms;
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i;
+    while (end < text.size() && IsName(text[end])) ++end;
+    if (end == i) {
+      ++i;
+      continue;
+    }
+    const std::string_view name = text.substr(i, end - i);
+    const auto symbol = std::ranges::find(kSymbols, name, &Symbol::name);
+    const bool call = end < text.size() && text[end] == '(';
+    if (!call && symbol != std::end(kSymbols) &&
+        std::ranges::find(terms, name, &Term::name) == terms.end()) {
+      terms.push_back({std::string(name), std::string(symbol->what), 0});
+    }
+    i = end;
+  }
+  return terms;
+}
+
+}  // namespace
+
+const std::vector<Formula>& Formulas() {
+  static const std::vector<Formula>* table = [] {
+    auto* formulas = new std::vector<Formula>;
+    for (const Row& row : kRows) {
+      formulas->push_back({std::string(row.id), std::string(row.title), std::string(row.text),
+                           std::string(row.source), TermsOf(row.text)});
+    }
+    return formulas;
+  }();
+  return *table;
+}
+
+absl::StatusOr<Formula> Evaluate(std::string_view id, const Values& values) {
+  const auto found = std::ranges::find(Formulas(), id, &Formula::id);
+  if (found == Formulas().end()) {
+    return absl::NotFoundError(fmt::format("no formula is called \"{}\"", id.substr(0, 60)));
+  }
+  Formula formula = *found;
+  std::vector<bool> given(formula.terms.size());
+  for (const auto& [name, value] : values) {
+    const auto term = std::ranges::find(formula.terms, name, &Term::name);
+    if (term == formula.terms.end() || !std::isfinite(value)) {
+      return absl::InvalidArgumentError(
+          fmt::format("formula {}: {} {}", formula.id, name.substr(0, 60),
+                      term == formula.terms.end() ? "is no term of it" : "is no finite number"));
+    }
+    term->value = value;
+    given[static_cast<size_t>(term - formula.terms.begin())] = true;
+  }
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (given[i]) continue;
+    return absl::InvalidArgumentError(fmt::format("formula {}: {} ({}) is not given", formula.id,
+                                                  formula.terms[i].name, formula.terms[i].what));
+  }
+  const absl::StatusOr<double> value = EvaluateExpression(formula.text, formula.terms);
+  if (!value.ok()) return value.status();
+  formula.value = *value;
+  return formula;
+}
+
+}  // namespace vramscope::estimate
