@@ -79,16 +79,20 @@ ExitCode ShowPresets(bool as_json) {
     const absl::StatusOr<run::ModelConfig> model = run::ParseModelConfig(preset.config_json);
     if (!model.ok()) return ReportError(absl::InternalError(model.status().message()));
     const estimate::WeightCount count = estimate::CountWeights(*model);
+    const bool counted = model->family != run::Family::kOther;  // others only by a plan
     const Json config = Json::parse(preset.config_json);
     const Json defaults = config.value("vramscope_defaults", Json::object());
-    list.push_back({{"name", std::string(preset.name)},
-                    {"family", count.family},
-                    {"layers", count.layers},
-                    {"parameters", {{"count", count.total()}, {"bytes", count.total() * 4}}},
-                    {"run_defaults", defaults},
-                    {"config", config}});
-    table.Row({std::string(preset.name), count.family, fmt::format("{}", count.layers),
-               Count(count.total()), run::FormatBytes(count.total() * 4), SettingsText(defaults)});
+    list.push_back(
+        {{"name", std::string(preset.name)},
+         {"family", count.family},
+         {"layers", counted ? Json(count.layers) : Json()},
+         {"parameters",
+          counted ? Json{{"count", count.total()}, {"bytes", count.total() * 4}} : Json()},
+         {"run_defaults", defaults},
+         {"config", config}});
+    table.Row({std::string(preset.name), count.family,
+               counted ? fmt::format("{}", count.layers) : "", counted ? Count(count.total()) : "",
+               counted ? run::FormatBytes(count.total() * 4) : "", SettingsText(defaults)});
   }
   return as_json ? PrintJson({{"presets", list}}) : PrintText(table.Text());
 }

@@ -158,6 +158,10 @@ ExitCode Execute(const Options& options) {
   if (!config.ok()) return ReportError(config.status());
   const absl::StatusOr<run::ModelConfig> model = run::CheckRun(*config);
   if (!model.ok()) return ReportError(model.status());
+  if (model->family == run::Family::kOther) {
+    return ReportError(absl::UnimplementedError(fmt::format(
+        "no formula counts the weights of {}: a plan does (vramscope plan)", config->model)));
+  }
   PlannedFigures figures;
   const PlannedFigures* planned = nullptr;
   if (options.plan) {

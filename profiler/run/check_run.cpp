@@ -79,7 +79,7 @@ absl::Status CheckFamily(const RunConfig& config, const ModelConfig& model) {
 
 // A target may be a path ("layers.3.self_attn.q_proj"); the trainer knows these.
 absl::Status CheckLora(const RunConfig& config, const ModelConfig& model) {
-  if (!config.lora.enabled()) return absl::OkStatus();
+  if (!config.lora.enabled() || model.family == Family::kOther) return absl::OkStatus();
   const std::vector<std::string_view> names = LinearLayerNames(model);
   for (const std::string& target : config.lora.targets) {
     const std::string_view last = std::string_view(target).substr(target.rfind('.') + 1);

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "profiler/run/config_reader.h"
 #include "profiler/run/messages.h"
 #include "profiler/run/model_keys.h"
 
@@ -16,110 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view kSupported =
-    "Qwen2ForCausalLM (model_type qwen2), LlamaForCausalLM (llama), MistralForCausalLM (mistral), "
-    "GPT2LMHeadModel (gpt2), basics";
-
-absl::Status Invalid(std::string text) {
-  return absl::InvalidArgumentError("config.json: " + std::move(text));
-}
-
-// Reads keys of one object and remembers the first thing that is wrong.
-class Reader {
- public:
-  explicit Reader(const json& object, std::string prefix = "")
-      : object_(object), prefix_(std::move(prefix)) {}
-
-  const absl::Status& status() const { return status_; }
-
-  // The first of `keys` that is there; all of them are names of the same thing.
-  int64_t Integer(std::initializer_list<const char*> keys, int64_t low, int64_t high,
-                  std::optional<int64_t> fallback = {}) {
-    const json* value = Find(keys, fallback.has_value());
-    if (value == nullptr) return fallback.value_or(low);
-    // A float or a huge number is refused before it is converted.
-    if (value->is_number_unsigned() && value->get<uint64_t>() > static_cast<uint64_t>(high)) {
-      Fail(fmt::format("{} = {} is above {}", Key(keys), value->dump(), high));
-      return low;
-    }
-    if (!value->is_number_integer()) {
-      Fail(fmt::format("{} = {} is not an integer", Key(keys), Short(*value)));
-      return low;
-    }
-    const auto number = value->get<int64_t>();
-    if (number < low || number > high) {
-      Fail(fmt::format("{} = {} is not between {} and {}", Key(keys), number, low, high));
-      return low;
-    }
-    return number;
-  }
-
-  double Number(const char* key, double low, double high, double fallback) {
-    const json* value = Find({key}, true);
-    if (value == nullptr) return fallback;
-    if (!value->is_number()) {
-      Fail(fmt::format("{}{} = {} is not a number", prefix_, key, Short(*value)));
-      return fallback;
-    }
-    const auto number = value->get<double>();
-    if (!(number >= low && number <= high)) {
-      Fail(fmt::format("{}{} = {} is not between {} and {}", prefix_, key, number, low, high));
-      return fallback;
-    }
-    return number;
-  }
-
-  bool Bool(const char* key, bool fallback) {
-    const json* value = Find({key}, true);
-    if (value == nullptr) return fallback;
-    if (!value->is_boolean()) {
-      Fail(fmt::format("{}{} = {} is not true or false", prefix_, key, Short(*value)));
-      return fallback;
-    }
-    return value->get<bool>();
-  }
-
-  std::string String(const char* key, std::string fallback) {
-    const json* value = Find({key}, true);
-    if (value == nullptr) return fallback;
-    if (!value->is_string()) {
-      Fail(fmt::format("{}{} = {} is not a string", prefix_, key, Short(*value)));
-      return fallback;
-    }
-    return value->get<std::string>();
-  }
-
-  void Fail(std::string text) {
-    if (status_.ok()) status_ = Invalid(std::move(text));
-  }
-
- private:
-  std::string Key(std::initializer_list<const char*> keys) const {
-    for (const char* key : keys) {
-      if (object_.contains(key)) return prefix_ + key;
-    }
-    return prefix_ + *keys.begin();
-  }
-
-  static std::string Short(const json& value) {
-    std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
-    if (text.size() > 40) text = text.substr(0, 40) + "...";
-    return text;
-  }
-
-  const json* Find(std::initializer_list<const char*> keys, bool optional) {
-    for (const char* key : keys) {
-      auto it = object_.find(key);
-      if (it != object_.end() && !it->is_null()) return &*it;
-    }
-    if (!optional) Fail(fmt::format("missing key {}{}", prefix_, *keys.begin()));
-    return nullptr;
-  }
-
-  const json& object_;
-  std::string prefix_;
-  absl::Status status_;
-};
+absl::Status Invalid(std::string text) { return InvalidModelConfig(std::move(text)); }
 
 absl::StatusOr<Activation> ParseActivation(const std::string& name, const char* key) {
   if (name == "silu" || name == "swish") return Activation::kSilu;
@@ -134,7 +31,7 @@ absl::Status ParseRopeScaling(const json& object, ModelConfig& config) {
   auto it = object.find("rope_scaling");
   if (it == object.end() || it->is_null()) return absl::OkStatus();
   if (!it->is_object()) return Invalid("rope_scaling is not an object");
-  Reader reader(*it, "rope_scaling.");
+  ConfigReader reader(*it, "rope_scaling.");
   const std::string type = reader.String("rope_type", reader.String("type", "default"));
   if (type == "default") return reader.status();
   if (type == "linear") {
@@ -159,7 +56,7 @@ absl::Status ParseRopeScaling(const json& object, ModelConfig& config) {
 }
 
 absl::StatusOr<ModelConfig> ParseLlama(const json& object, ModelConfig config) {
-  Reader reader(object);
+  ConfigReader reader(object);
   const std::string& type = config.type;
   config.vocab_size = reader.Integer({"vocab_size"}, 2, kMaxVocabulary);
   config.hidden_size = reader.Integer({"hidden_size"}, 2, kMaxHidden);
@@ -222,7 +119,7 @@ absl::StatusOr<ModelConfig> ParseLlama(const json& object, ModelConfig config) {
 }
 
 absl::StatusOr<ModelConfig> ParseGpt2(const json& object, ModelConfig config) {
-  Reader reader(object);
+  ConfigReader reader(object);
   config.vocab_size = reader.Integer({"vocab_size"}, 2, kMaxVocabulary);
   config.hidden_size = reader.Integer({"n_embd", "hidden_size"}, 2, kMaxHidden);
   config.layers = reader.Integer({"n_layer", "num_hidden_layers"}, 1, kMaxLayers);
@@ -262,7 +159,7 @@ absl::StatusOr<ModelConfig> ParseGpt2(const json& object, ModelConfig config) {
 }
 
 absl::StatusOr<ModelConfig> ParseBasics(const json& object, ModelConfig config) {
-  Reader reader(object);
+  ConfigReader reader(object);
   config.vocab_size = reader.Integer({"vocab_size"}, 1, kMaxVocabulary);
   config.hidden_size = reader.Integer({"hidden_size"}, 1, kMaxHidden);
   config.intermediate_size = reader.Integer({"intermediate_size"}, 1, kMaxIntermediate);
@@ -281,65 +178,48 @@ absl::StatusOr<ModelConfig> ParseBasics(const json& object, ModelConfig config) 
   return config;
 }
 
-// The architecture decides where it is named, else the model_type. kInvalidArgument: neither, or
-// one that is not supported.
+// kInvalidArgument: it names neither.
 absl::Status TakeFamily(const json& object, ModelConfig& config) {
-  std::string& type = config.type;
-  if (auto it = object.find("model_type"); it != object.end() && it->is_string()) {
-    type = it->get<std::string>();
-  }
-  if (auto it = object.find("architectures");
-      it != object.end() && it->is_array() && !it->empty() && it->front().is_string()) {
-    config.architecture = it->front().get<std::string>();
-  }
-  if (config.architecture.empty()) {
-    if (type.empty()) return Invalid("missing key architectures (or model_type)");
-    config.architecture = type;
-  } else if (config.architecture == "Qwen2ForCausalLM") {
+  const absl::StatusOr<ConfigNames> names = NamesOf(object);
+  if (!names.ok()) return names.status();
+  std::string& type = config.type = names->model_type;
+  config.architecture = names->architecture.empty() ? type : names->architecture;
+  if (names->architecture == "Qwen2ForCausalLM") {
     type = "qwen2";
-  } else if (config.architecture == "LlamaForCausalLM") {
+  } else if (names->architecture == "LlamaForCausalLM") {
     type = "llama";
-  } else if (config.architecture == "MistralForCausalLM") {
+  } else if (names->architecture == "MistralForCausalLM") {
     type = "mistral";
-  } else if (config.architecture == "GPT2LMHeadModel") {
+  } else if (names->architecture == "GPT2LMHeadModel") {
     type = "gpt2";
-  } else {
-    type.clear();  // another head or another architecture: its model_type doesn't help
+  } else if (!names->architecture.empty()) {
+    config.family = Family::kOther;  // another head or another architecture
+    return absl::OkStatus();
   }
-  if (type == "qwen2" || type == "llama" || type == "mistral") {
-    config.family = Family::kLlama;
-  } else if (type == "gpt2") {
-    config.family = Family::kGpt2;
-  } else if (type == "basics") {
-    config.family = Family::kBasics;
-  } else {
-    return Invalid(fmt::format("architecture {} is not supported; supported: {}",
-                               Quoted(config.architecture), kSupported));
-  }
+  config.family = type == "qwen2" || type == "llama" || type == "mistral" ? Family::kLlama
+                  : type == "gpt2"                                        ? Family::kGpt2
+                  : type == "basics"                                      ? Family::kBasics
+                                                                          : Family::kOther;
   return absl::OkStatus();
 }
 
 }  // namespace
 
 absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view text) {
-  if (text.size() > kMaxConfigBytes) {
-    return Invalid(fmt::format("{} bytes is too large (at most {})", text.size(), kMaxConfigBytes));
-  }
-  json object;
-  try {
-    object = json::parse(text.begin(), text.end());
-  } catch (const json::exception& error) {
-    return Invalid(fmt::format("not JSON: {}", Printable(WithoutTag(error.what()), 300)));
-  }
-  if (!object.is_object()) return Invalid("not a JSON object");
-
+  const absl::StatusOr<json> parsed_json = ParseConfigObject(text);
+  if (!parsed_json.ok()) return parsed_json.status();
+  const json& object = *parsed_json;
   ModelConfig config;
   if (absl::Status status = TakeFamily(object, config); !status.ok()) return status;
-  Reader reader(object);
+  ConfigReader reader(object);
   config.stored_type = reader.String("torch_dtype", reader.String("dtype", ""));
   // As transformers: kept unless the file says otherwise.
   config.use_cache = reader.Bool("use_cache", config.family != Family::kBasics);
   if (!reader.status().ok()) return reader.status();
+  if (config.family == Family::kOther) {
+    config.use_cache = false;
+    return config;
+  }
   absl::StatusOr<ModelConfig> parsed = Invalid("");
   switch (config.family) {
     case Family::kLlama:
@@ -350,6 +230,8 @@ absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view text) {
       break;
     case Family::kBasics:
       parsed = ParseBasics(object, std::move(config));
+      break;
+    case Family::kOther:
       break;
   }
   if (!parsed.ok()) return parsed.status();
@@ -365,6 +247,7 @@ std::vector<std::string_view> LinearLayerNames(const ModelConfig& model) {
     case Family::kGpt2:
       return {"c_attn", "c_proj", "c_fc", "lm_head"};
     case Family::kBasics:
+    case Family::kOther:
       return {};
   }
   return {};

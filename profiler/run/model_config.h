@@ -16,7 +16,10 @@
 
 namespace vramscope::run {
 
-enum class Family : uint8_t { kLlama, kGpt2, kBasics };  // kLlama: also Qwen2 and Mistral
+// kLlama: also Qwen2 and Mistral. kOther: one that is not read here, or that there is none of; the
+// trainer reads or refuses it (trainer/models/family.h), and `type`, `architecture` and
+// `stored_type` are all that is known of it.
+enum class Family : uint8_t { kLlama, kGpt2, kBasics, kOther };
 enum class Activation : uint8_t { kSilu, kGelu, kGeluNew, kGeluTanh };
 enum class RopeScaling : uint8_t { kNone, kLinear, kLlama3 };
 
@@ -27,7 +30,6 @@ inline constexpr int64_t kMaxHidden = 131'072;
 inline constexpr int64_t kMaxIntermediate = 1'048'576;
 inline constexpr int64_t kMaxHeads = 4096;
 inline constexpr int64_t kMaxPositions = 100'000'000;
-inline constexpr size_t kMaxConfigBytes = size_t{1} << 20;
 
 struct ModelConfig {
   Family family = Family::kLlama;
@@ -66,8 +68,8 @@ struct ModelConfig {
   std::vector<std::string> unknown;  // keys that are not known here
 };
 
-// kInvalidArgument: not JSON (with the place), an architecture or an option that is not supported
-// (quantized weights, experts, ...), a missing key, a value out of bounds; the message names it.
+// kInvalidArgument: not JSON (with the place), an option that is not supported (quantized weights,
+// experts, ...), a missing key, a value out of bounds; the message names it.
 absl::StatusOr<ModelConfig> ParseModelConfig(std::string_view json);
 
 // What the linear layers are called, which LoRA's targets choose from.

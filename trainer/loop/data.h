@@ -1,5 +1,5 @@
-// What the model is fed: a synthetic task that a model can learn, token t is followed by t + 1 over
-// a small alphabet, every sequence starting somewhere else.
+// What the model is fed: batches of the tensors that its family names, filled with a task that it
+// can learn.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,19 +8,13 @@
 #include <cstdint>
 #include <random>
 
-#include "trainer/models/language_model.h"
+#include "trainer/models/model.h"
 
 namespace vramscope::trainer {
-
-struct Batch {
-  at::Tensor ids;     // int64 [batch, seq]
-  at::Tensor labels;  // the same shape
-};
 
 struct DataOptions {
   int64_t batch = 1;  // of a micro-batch
   int64_t seq = 1;
-  int64_t vocab = 2;
   int micro_batches = 1;
   int steps = 1;
   c10::Device device = c10::Device(c10::kCPU);
@@ -31,18 +25,26 @@ struct DataOptions {
 
 class DataSource {
  public:
-  explicit DataSource(const DataOptions& options);
+  // `model` outlives the source.
+  DataSource(const Model& model, const DataOptions& options);
   // Before the first step: what scripts with inputs up front ask for.
   void Prepare();
   // Replaces `batch`, whose old tensors die as the new ones take their names.
   void Next(int step, int micro_batch, Batch& batch);
 
  private:
-  void Fill(at::Tensor& ids, at::Tensor& labels);
+  // Host tensors of `specs`, with `steps` as a first dimension where that is not 0.
+  std::vector<at::Tensor> Host(const std::vector<InputSpec>& specs, int64_t steps);
+
+  const Model& model_;
   DataOptions options_;
   std::mt19937_64 random_;
   // Up front: all steps but the last one, and the last one.
-  at::Tensor ids_, last_ids_, labels_, last_labels_;
+  struct UpFront {
+    std::string name;
+    at::Tensor steps = {}, last = {};
+  };
+  std::vector<UpFront> up_front_;
 };
 
 }  // namespace vramscope::trainer

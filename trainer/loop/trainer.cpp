@@ -147,7 +147,7 @@ struct Trainer::Impl {
     info.backend = TraceBackend(config.backend);
     info.has_config = true;
     info.config = config;
-    std::unique_ptr<LanguageModel> model;
+    std::unique_ptr<Model> model;
     absl::Status status = Guard([&] { return Prepare(config, info, model); });
     sink.Begin(info);
     if (status.ok()) status = Record(config, info.device, std::move(model), sink, hooks);
@@ -157,7 +157,7 @@ struct Trainer::Impl {
 
   // Everything that can be refused before anything is recorded; fills what the header says.
   absl::Status Prepare(const run::RunConfig& config, trace::TraceInfo& info,
-                       std::unique_ptr<LanguageModel>& model) {
+                       std::unique_ptr<Model>& model) {
     if (config.backend == run::Backend::kCuda && OnEmulatedPlatform()) {
       return absl::FailedPreconditionError(
           "backend=cuda: this worker was started on the emulated platform, where nothing is "
@@ -174,7 +174,7 @@ struct Trainer::Impl {
                   .parameter_count = totals.count,
                   .trainable_count = totals.trainable,
                   .parameter_bytes = totals.bytes,
-                  .layers = static_cast<uint32_t>(model->layers())};
+                  .layers = static_cast<uint32_t>(model->Layers().size())};
     if (config.backend == run::Backend::kPlan && !OnEmulatedPlatform()) {
       return absl::FailedPreconditionError(
           "backend=plan: this process was not started on the emulated platform");
@@ -192,7 +192,7 @@ struct Trainer::Impl {
   }
 
   absl::Status Record(const run::RunConfig& config, const run::DeviceProfile& device,
-                      std::unique_ptr<LanguageModel> model, trace::EventSink& sink,
+                      std::unique_ptr<Model> model, trace::EventSink& sink,
                       const RunHooks& hooks) {
     const absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(config.alloc_conf);
     if (!conf.ok()) return conf.status();

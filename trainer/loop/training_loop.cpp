@@ -16,7 +16,7 @@
 #include "trainer/capture/scopes.h"
 #include "trainer/capture/taps.h"
 #include "trainer/loop/data.h"
-#include "trainer/models/causal_loss.h"
+#include "trainer/models/family.h"
 #include "trainer/optimizers/optimizer.h"
 #include "trainer/techniques/checkpointing.h"
 #include "trainer/techniques/precision.h"
@@ -55,7 +55,7 @@ class SdpaScope {
   bool flash_, efficient_, math_, cudnn_;
 };
 
-std::vector<at::Tensor> TrainedTensors(LanguageModel& model) {
+std::vector<at::Tensor> TrainedTensors(Model& model) {
   std::vector<at::Tensor> out;
   for (Parameter* parameter : model.Parameters()) {
     if (parameter->trainable) out.push_back(parameter->tensor);
@@ -63,7 +63,7 @@ std::vector<at::Tensor> TrainedTensors(LanguageModel& model) {
   return out;
 }
 
-void SetUpCheckpointing(const run::RunConfig& config, c10::Device device, LanguageModel& model) {
+void SetUpCheckpointing(const run::RunConfig& config, c10::Device device, Model& model) {
   model.layer_runner = nullptr;
   model.inputs_require_grad = false;
   if (config.checkpointing.mode == run::CheckpointMode::kNone) return;
@@ -112,7 +112,7 @@ class RunLength {
 // State of one run of the loop.
 class Loop {
  public:
-  Loop(const run::RunConfig& config, LanguageModel& model, Backend& backend, Recorder& recorder,
+  Loop(const run::RunConfig& config, Model& model, Backend& backend, Recorder& recorder,
        const RunHooks& hooks, std::unique_ptr<Rehearsal> rehearsal = nullptr)
       : config_(config),
         model_(model),
@@ -122,15 +122,14 @@ class Loop {
         recorder_(recorder),
         precision_(PlanPrecision(config.precision)),
         script_(model.script()),
-        data_({.batch = config.batch / config.micro_batches,
-               .seq = config.seq,
-               .vocab = model.vocab_size(),
-               .micro_batches = config.micro_batches,
-               .steps = config.steps,
-               .device = device_,
-               .values = measured_,
-               .seed = static_cast<uint64_t>(config.seed),
-               .script = script_}),
+        data_(model, {.batch = config.batch / config.micro_batches,
+                      .seq = config.seq,
+                      .micro_batches = config.micro_batches,
+                      .steps = config.steps,
+                      .device = device_,
+                      .values = measured_,
+                      .seed = static_cast<uint64_t>(config.seed),
+                      .script = script_}),
         length_(config),
         repeated_(hooks.repeated) {
     // What a script keeps from the micro-batch before goes within the next one: those are executed.
@@ -258,10 +257,10 @@ class Loop {
     }
     model_.layer_runner = [chosen, inner = model_.layer_runner](
                               at::Tensor hidden, const std::vector<LayerFunction>& layers,
-                              const std::string& path) {
+                              const std::string& path, Carried& carried) {
       std::vector<LayerFunction> some;
       for (size_t i : chosen) some.push_back(layers[i]);
-      return RunLayers(inner, std::move(hidden), some, path);
+      return RunLayers(inner, std::move(hidden), some, path, carried);
     };
   }
 
@@ -295,12 +294,12 @@ class Loop {
       AutocastScope autocast(device_.type(), precision_.autocast);
       {
         PhaseScope phase(Phase::kForward);
-        logits_ = model_.Logits(batch_.ids);
+        logits_ = model_.Logits(batch_);
         backend_.FinishWork();
       }
       PhaseScope phase(Phase::kLoss);
       ModuleScope module("loss");
-      loss_ = model_.Loss(logits_, batch_.labels);
+      loss_ = model_.Loss(logits_, batch_);
       // The forward call has returned: only its loss is named from here on.
       if (!script_.keeps_outputs) logits_.reset();
       if (config_.micro_batches > 1) loss_ = loss_ / config_.micro_batches;
@@ -320,7 +319,7 @@ class Loop {
   }
 
   const run::RunConfig& config_;
-  LanguageModel& model_;
+  Model& model_;
   const c10::Device device_;
   const bool measured_;
   Backend& backend_;
@@ -341,9 +340,9 @@ class Loop {
 
 // The units of the stack, where what the run does with those in the middle can be the same; empty:
 // it can't, or they are too few.
-std::vector<std::vector<std::string>> AlikeUnits(const run::RunConfig& config,
-                                                 LanguageModel& model) {
+std::vector<std::vector<std::string>> AlikeUnits(const run::RunConfig& config, Model& model) {
   constexpr size_t kFewest = 6;  // four are executed
+  if (model.Stacks().size() != 1) return {};
   const std::vector<Module*> layers = model.Layers();
   std::unordered_map<const Module*, std::string> path_of;
   model.Visit([&](Module& module, const std::string& path) { path_of[&module] = path; });
@@ -387,7 +386,7 @@ class NamesSink final : public trace::EventSink {
 };
 
 // Lets go of every tensor of the model.
-void Dematerialize(LanguageModel& model) {
+void Dematerialize(Model& model) {
   for (Parameter* parameter : model.Parameters()) parameter->tensor.reset();
   model.Visit([](Module& module, const std::string&) {
     for (const auto& buffer : module.buffers()) buffer->tensor.reset();
@@ -397,9 +396,8 @@ void Dematerialize(LanguageModel& model) {
 
 }  // namespace
 
-std::unique_ptr<Rehearsal> Rehearse(const run::RunConfig& config, LanguageModel& model,
-                                    Backend& backend, const run::DeviceProfile& device,
-                                    const RunHooks& hooks) {
+std::unique_ptr<Rehearsal> Rehearse(const run::RunConfig& config, Model& model, Backend& backend,
+                                    const run::DeviceProfile& device, const RunHooks& hooks) {
   if (!backend.rehearses() || !hooks.repeat_from_tape || model.script().keeps_outputs ||
       PlanPrecision(config.precision).scale_loss) {  // whose first step makes the scale
     return nullptr;
@@ -438,21 +436,23 @@ std::unique_ptr<Rehearsal> Rehearse(const run::RunConfig& config, LanguageModel&
   return tried ? std::move(rehearsal) : nullptr;
 }
 
-absl::StatusOr<std::unique_ptr<LanguageModel>> BuildModel(const run::RunConfig& config) {
+absl::StatusOr<std::unique_ptr<Model>> BuildModel(const run::RunConfig& config) {
   const absl::StatusOr<run::ModelConfig> checked = run::CheckRun(config);
   if (!checked.ok()) return checked.status();
-  auto model = MakeLanguageModel(*checked, {.dtype = PlanPrecision(config.precision).weights,
-                                            .attention = config.attention,
-                                            .seq = config.seq});
-  if (absl::Status status = ApplyLora(*model, config.lora); !status.ok()) return status;
-  if (absl::Status status = ApplyTrainable(*model, config.trainable); !status.ok()) {
+  auto model =
+      MakeModel(config.model_config_json, {.dtype = PlanPrecision(config.precision).weights,
+                                           .attention = config.attention,
+                                           .seq = config.seq});
+  if (!model.ok()) return model.status();
+  if (absl::Status status = ApplyLora(**model, config.lora); !status.ok()) return status;
+  if (absl::Status status = ApplyTrainable(**model, config.trainable); !status.ok()) {
     return status;
   }
   return model;
 }
 
-void RunTraining(const run::RunConfig& config, LanguageModel& model, Backend& backend,
-                 Recorder& recorder, const RunHooks& hooks, std::unique_ptr<Rehearsal> rehearsal) {
+void RunTraining(const run::RunConfig& config, Model& model, Backend& backend, Recorder& recorder,
+                 const RunHooks& hooks, std::unique_ptr<Rehearsal> rehearsal) {
   SdpaScope sdpa(config.attention);
   Loop loop(config, model, backend, recorder, hooks, std::move(rehearsal));
   const Say progress = [&](int step, const std::string& text) {

@@ -12,7 +12,7 @@
 #include "profiler/run/run_config.h"
 #include "trainer/backends/backend.h"
 #include "trainer/capture/recorder.h"
-#include "trainer/models/language_model.h"
+#include "trainer/models/model.h"
 #include "trainer/trainer.h"
 
 namespace vramscope::trainer {
@@ -26,13 +26,12 @@ struct Rehearsal {
 
 // Null where there is nothing to be gained, or the backend does not repeat. A run of its own on
 // `backend`, which records nothing. Throws CancelledError alone.
-std::unique_ptr<Rehearsal> Rehearse(const run::RunConfig& config, LanguageModel& model,
-                                    Backend& backend, const run::DeviceProfile& device,
-                                    const RunHooks& hooks);
+std::unique_ptr<Rehearsal> Rehearse(const run::RunConfig& config, Model& model, Backend& backend,
+                                    const run::DeviceProfile& device, const RunHooks& hooks);
 
 // Everything about `config` that can be refused without running it: sizes, model, targets of LoRA,
 // what is trained, combinations. kInvalidArgument names the key.
-absl::StatusOr<std::unique_ptr<LanguageModel>> BuildModel(const run::RunConfig& config);
+absl::StatusOr<std::unique_ptr<Model>> BuildModel(const run::RunConfig& config);
 
 // A run that turns out to be one that nobody should wait for or hold in memory; kInvalidArgument.
 struct RunRefused {
@@ -45,8 +44,7 @@ inline constexpr uint64_t kMaxRunEvents = 10'000'000;
 // ends with a marker "loss=2.345". Throws LibTorch's exceptions, CancelledError, and RunRefused as
 // soon as its first micro-batch or a step shows that the whole would be too long; everything on the
 // device except the model's own tensors is gone when it returns or throws.
-void RunTraining(const run::RunConfig& config, LanguageModel& model, Backend& backend,
-                 Recorder& recorder, const RunHooks& hooks,
-                 std::unique_ptr<Rehearsal> rehearsal = nullptr);
+void RunTraining(const run::RunConfig& config, Model& model, Backend& backend, Recorder& recorder,
+                 const RunHooks& hooks, std::unique_ptr<Rehearsal> rehearsal = nullptr);
 
 }  // namespace vramscope::trainer

@@ -44,11 +44,4 @@ at::Tensor GeluNew(const at::Tensor& x) {
   return result;
 }
 
-at::Tensor RunLayers(const LayerRunner& runner, at::Tensor hidden,
-                     const std::vector<LayerFunction>& functions, const std::string& path) {
-  if (runner) return runner(std::move(hidden), functions, path);
-  for (const LayerFunction& function : functions) hidden = function(hidden);
-  return hidden;
-}
-
 }  // namespace vramscope::trainer

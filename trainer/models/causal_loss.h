@@ -3,8 +3,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "trainer/models/language_model.h"
-
 namespace vramscope::trainer {
 
 // Token i predicts token i + 1: logits upcast to fp32, labels padded by one ignored token and
@@ -13,9 +11,5 @@ at::Tensor ShiftedCrossEntropy(const at::Tensor& logits, const at::Tensor& label
 
 // The tanh approximation of GELU in elementary operators, as Hugging Face's "gelu_new".
 at::Tensor GeluNew(const at::Tensor& x);
-
-// `functions` in order, through `runner` when there is one.
-at::Tensor RunLayers(const LayerRunner& runner, at::Tensor hidden,
-                     const std::vector<LayerFunction>& functions, const std::string& path);
 
 }  // namespace vramscope::trainer

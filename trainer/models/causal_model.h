@@ -1,5 +1,5 @@
 // A decoder-only model with a head over its last hidden states: what every family adds to its own
-// stack of layers. A Stack has Forward(ids, layer_runner, inputs_require_grad), Layers() and
+// stack of layers. A Decoder has Forward(ids, layer_runner, inputs_require_grad), Layers() and
 // embedding_weight(). See gpt2.cpp and llama.cpp.
 #pragma once
 
@@ -11,16 +11,17 @@
 
 #include "profiler/run/model_config.h"
 #include "trainer/models/causal_loss.h"
-#include "trainer/models/language_model.h"
 #include "trainer/models/layers.h"
+#include "trainer/models/model.h"
+#include "trainer/models/tokens.h"
 
 namespace vramscope::trainer {
 
-template <class Stack>
-class CausalModel : public LanguageModel {
+template <class Decoder>
+class CausalModel : public Model {
  public:
   CausalModel(const run::ModelConfig& config, const ModelOptions& options)
-      : LanguageModel(""), config_(config), stack_(config_, options) {
+      : Model(""), config_(config), stack_(config_, options) {
     AddChild(&stack_);
     const Linear::Options head{.inputs = config_.hidden_size,
                                .outputs = config_.vocab_size,
@@ -32,24 +33,31 @@ class CausalModel : public LanguageModel {
     AddChild(head_.get());
   }
 
-  at::Tensor Logits(const at::Tensor& ids) override {
-    hidden_ = stack_.Forward(ids, layer_runner, inputs_require_grad);
+  std::vector<InputSpec> Inputs(int64_t rows, int64_t seq) const override {
+    return TokenInputs(rows, seq);
+  }
+  void FillInputs(std::span<at::Tensor> host, std::mt19937_64& random) const override {
+    FillTokens(host, config_.vocab_size, Labels::kCopies, random);
+  }
+
+  at::Tensor Logits(const Batch& batch) override {
+    hidden_ = stack_.Forward(batch["input_ids"], layer_runner, inputs_require_grad);
     return head_->Forward(hidden_);
   }
 
-  at::Tensor Loss(const at::Tensor& logits, const at::Tensor& labels) override {
-    at::Tensor loss = ShiftedCrossEntropy(logits, labels);
+  at::Tensor Loss(const at::Tensor& logits, const Batch& batch) override {
+    at::Tensor loss = ShiftedCrossEntropy(logits, batch["labels"]);
     hidden_.reset();  // a local of the function that also computes the loss
     return loss;
   }
 
-  int layers() const override { return static_cast<int>(config_.layers); }
-  int64_t vocab_size() const override { return config_.vocab_size; }
-  std::vector<Module*> Layers() override { return stack_.Layers(); }
+  std::vector<LayerStack> Stacks() override {
+    return {{.name = "layers", .layers = stack_.Layers()}};
+  }
 
  private:
   const run::ModelConfig config_;
-  Stack stack_;
+  Decoder stack_;
   std::unique_ptr<Linear> head_;
   at::Tensor hidden_;
 };

@@ -48,30 +48,46 @@ struct Segment : torch::CustomClassHolder {
   std::string path;
   CheckpointOptions options;
   RandomState random;
+  std::vector<size_t> replaced;
 
-  at::Tensor Run(const at::Tensor& input) const {
-    at::Tensor hidden = layers.front()(input);
-    for (size_t i = 1; i < layers.size(); ++i) hidden = layers[i](hidden);
-    return hidden;
+  // The new hidden state, then those of `carried` that a layer replaced, whose places it notes.
+  variable_list Run(const at::Tensor& input, const Carried& carried) {
+    Carried now = carried;
+    at::Tensor hidden = layers.front()(input, now);
+    for (size_t i = 1; i < layers.size(); ++i) hidden = layers[i](hidden, now);
+    variable_list out{std::move(hidden)};
+    replaced.clear();
+    for (size_t i = 0; i < now.size(); ++i) {
+      if (now[i].is_same(carried[i])) continue;
+      replaced.push_back(i);
+      out.push_back(std::move(now[i]));
+    }
+    return out;
   }
 };
 
 struct Checkpoint : torch::autograd::Function<Checkpoint> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& input,
-                            const c10::intrusive_ptr<Segment>& segment) {
+  static variable_list forward(AutogradContext* context, const at::Tensor& input,
+                               at::TensorList carried, const c10::intrusive_ptr<Segment>& segment) {
     segment->random = RandomState::Now(segment->options.device);
-    context->save_for_backward({input});
+    variable_list saved{input};
+    saved.insert(saved.end(), carried.begin(), carried.end());
+    context->save_for_backward(std::move(saved));
     context->saved_data["segment"] = c10::IValue::make_capsule(segment);
-    return segment->Run(input);
+    return segment->Run(input, carried.vec());
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     auto segment =
         c10::static_intrusive_pointer_cast<Segment>(context->saved_data["segment"].toCapsule());
     const CheckpointOptions& options = segment->options;
-    at::Tensor input = context->get_saved_variables()[0].detach();
-    input.requires_grad_(true);
-    at::Tensor output;
+    variable_list inputs = context->get_saved_variables();
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const bool differentiated = i == 0 || inputs[i].requires_grad();
+      inputs[i] = inputs[i].detach();
+      inputs[i].requires_grad_(differentiated);
+    }
+    variable_list outputs;
     {
       const RandomState now = RandomState::Now(options.device);
       segment->random.Restore(options.device);
@@ -79,12 +95,15 @@ struct Checkpoint : torch::autograd::Function<Checkpoint> {
         at::AutoGradMode with_graph(true);
         AutocastScope autocast(options.device.type(), options.autocast);
         ModuleScope scope(segment->path);
-        output = segment->Run(input);
+        outputs = segment->Run(inputs[0], {inputs.begin() + 1, inputs.end()});
       }
       now.Restore(options.device);
     }
-    torch::autograd::backward({output}, {gradients[0]});
-    return {input.grad(), at::Tensor()};
+    torch::autograd::backward(outputs, gradients);
+    variable_list out;
+    for (const at::Tensor& tensor : inputs) out.push_back(tensor.grad());
+    out.emplace_back();
+    return out;
   }
 };
 
@@ -92,7 +111,7 @@ struct Checkpoint : torch::autograd::Function<Checkpoint> {
 
 LayerRunner MakeCheckpointRunner(const CheckpointOptions& options) {
   return [options](at::Tensor hidden, const std::vector<LayerFunction>& layers,
-                   const std::string& path) {
+                   const std::string& path, Carried& carried) {
     const size_t size = std::max(options.layers_per_segment, 1);
     for (size_t begin = 0; begin < layers.size(); begin += size) {
       auto segment = c10::make_intrusive<Segment>();
@@ -101,7 +120,11 @@ LayerRunner MakeCheckpointRunner(const CheckpointOptions& options) {
                              layers.begin() + static_cast<ptrdiff_t>(end));
       segment->path = path;
       segment->options = options;
-      hidden = Checkpoint::apply(hidden, segment);
+      variable_list out = Checkpoint::apply(hidden, at::TensorList(carried), segment);
+      hidden = std::move(out.front());
+      for (size_t i = 0; i < segment->replaced.size(); ++i) {
+        carried[segment->replaced[i]] = std::move(out[i + 1]);
+      }
     }
     return hidden;
   };

@@ -6,7 +6,7 @@
 //   model->layer_runner = MakeCheckpointRunner({.layers_per_segment = 1, .device = device});
 //
 // The segment's input must require a gradient, or nothing in it trains: see
-// LanguageModel::inputs_require_grad.
+// Model::inputs_require_grad.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -14,7 +14,7 @@
 
 #include <optional>
 
-#include "trainer/models/language_model.h"
+#include "trainer/models/model.h"
 
 namespace vramscope::trainer {
 

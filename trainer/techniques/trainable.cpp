@@ -11,7 +11,7 @@
 
 namespace vramscope::trainer {
 
-absl::Status ApplyLora(LanguageModel& model, const run::LoraConfig& config) {
+absl::Status ApplyLora(Model& model, const run::LoraConfig& config) {
   if (!config.enabled()) return absl::OkStatus();
   for (Parameter* parameter : model.Parameters()) parameter->trainable = false;
   std::set<std::string> names;  // of linear modules
@@ -39,12 +39,14 @@ absl::Status ApplyLora(LanguageModel& model, const run::LoraConfig& config) {
   return absl::OkStatus();
 }
 
-absl::Status ApplyTrainable(LanguageModel& model, std::string_view selection) {
+absl::Status ApplyTrainable(Model& model, std::string_view selection) {
   std::vector<Parameter*> parameters = model.Parameters();
   std::set<const Parameter*> layer;
   const bool by_layer = selection == "first-layer" || selection == "last-layer";
   if (by_layer) {
-    std::vector<Module*> layers = model.Layers();
+    const std::vector<LayerStack> stacks = model.Stacks();
+    const std::vector<Module*> layers =
+        stacks.empty() ? std::vector<Module*>() : stacks.back().layers;
     if (layers.empty()) {
       return absl::InvalidArgumentError(
           fmt::format("trainable={}: this model has no layers", selection));

@@ -10,17 +10,17 @@
 #include <string_view>
 
 #include "profiler/run/run_config.h"
-#include "trainer/models/language_model.h"
+#include "trainer/models/model.h"
 
 namespace vramscope::trainer {
 
 // Freezes the model and gives every linear module that a target names an adapter. kInvalidArgument
 // names a target that no linear module has, and the names that there are.
-absl::Status ApplyLora(LanguageModel& model, const run::LoraConfig& config);
+absl::Status ApplyLora(Model& model, const run::LoraConfig& config);
 
 // "all", "first-layer", "last-layer", or a glob (*, ?) over parameter names: what does not match is
 // frozen; what is frozen already stays so. kInvalidArgument: nothing is left to train.
-absl::Status ApplyTrainable(LanguageModel& model, std::string_view selection);
+absl::Status ApplyTrainable(Model& model, std::string_view selection);
 
 // True when `text` as a whole matches `pattern` (* any run of characters, ? any one).
 bool GlobMatch(std::string_view pattern, std::string_view text);

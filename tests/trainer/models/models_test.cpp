@@ -7,9 +7,10 @@
 #include <map>
 #include <set>
 
+#include "profiler/run/model_config.h"
 #include "profiler/run/run_config.h"
 #include "tests/trainer/loop/run_helpers.h"
-#include "trainer/models/language_model.h"
+#include "trainer/models/family.h"
 #include "trainer/models/layers.h"
 #include "trainer/techniques/checkpointing.h"
 #include "trainer/techniques/trainable.h"
@@ -17,10 +18,17 @@
 namespace vramscope::trainer {
 namespace {
 
-std::unique_ptr<LanguageModel> Make(std::string_view json, ModelOptions options = {}) {
-  const auto config = run::ParseModelConfig(json);
-  EXPECT_TRUE(config.ok()) << config.status();
-  return config.ok() ? MakeLanguageModel(*config, options) : nullptr;
+std::unique_ptr<Model> Make(std::string_view json, ModelOptions options = {}) {
+  auto model = MakeModel(json, options);
+  EXPECT_TRUE(model.ok()) << model.status();
+  return model.ok() ? *std::move(model) : nullptr;
+}
+
+Batch Tokens(const at::Tensor& ids) {
+  Batch batch;
+  batch.Set("input_ids", ids);
+  batch.Set("labels", ids);
+  return batch;
 }
 
 std::string_view PresetJson(std::string_view name) {
@@ -29,6 +37,34 @@ std::string_view PresetJson(std::string_view name) {
   }
   ADD_FAILURE() << "no preset " << name;
   return "";
+}
+
+// A family that no test names is still held against its own declaration.
+TEST(Families, AreDeclaredOnceAndRefuseOthers) {
+  std::set<std::string> ids, names;
+  for (const Family& family : Families()) {
+    const run::FamilyDeclaration& d = family.declaration;
+    EXPECT_TRUE(ids.insert(d.id).second) << d.id;
+    EXPECT_FALSE(d.title.empty() || d.inputs.empty() || d.model_types.empty()) << d.id;
+    for (const auto* list : {&d.architectures, &d.model_types}) {
+      for (const std::string& name : *list) EXPECT_TRUE(names.insert(name).second) << name;
+    }
+    for (const std::string& type : d.model_types) {
+      const auto found = FindFamily(R"({"model_type": ")" + type + "\"}");
+      ASSERT_TRUE(found.ok()) << found.status();
+      EXPECT_EQ((*found)->declaration.id, d.id);
+    }
+  }
+  const auto message = [](std::string_view json) {
+    return std::string(MakeModel(json, {}).status().message());
+  };
+  EXPECT_THAT(message(R"({"model_type": "mamba"})"),
+              testing::HasSubstr("architecture \"mamba\" is not supported; supported: "));
+  // The architecture decides, whatever the type says.
+  EXPECT_THAT(message(R"({"architectures": ["BertModel"], "model_type": "llama"})"),
+              testing::HasSubstr("BertModel"));
+  EXPECT_THAT(message("{}"), testing::HasSubstr("architectures"));
+  EXPECT_THAT(message("[1]"), testing::HasSubstr("not a JSON object"));
 }
 
 // What the command line and the window say before a run is what the modules are called.
@@ -142,8 +178,9 @@ std::map<std::string, at::Tensor> Gradients(const char* json, const Setting& set
   at::Tensor ids = (at::arange(4 * 16, at::kLong) * 7 % 96).view({4, 16});
   double total = 0;
   for (const at::Tensor& part : ids.chunk(setting.micro_batches)) {
-    at::Tensor logits = model->Logits(part);
-    at::Tensor loss = model->Loss(logits, part) / setting.micro_batches;
+    const Batch batch = Tokens(part);
+    at::Tensor logits = model->Logits(batch);
+    at::Tensor loss = model->Loss(logits, batch) / setting.micro_batches;
     total += loss.item<double>();
     loss.backward();
   }
@@ -207,7 +244,7 @@ TEST(Models, CausalMaskHidesTheFuture) {
       at::Tensor ids = at::arange(16, at::kLong).view({1, 16});
       at::Tensor changed = ids.clone();
       changed[0][10] = 50;
-      at::Tensor a = model->Logits(ids), b = model->Logits(changed);
+      at::Tensor a = model->Logits(Tokens(ids)), b = model->Logits(Tokens(changed));
       EXPECT_TRUE(at::allclose(a.narrow(1, 0, 10), b.narrow(1, 0, 10), 1e-5, 1e-6));
       EXPECT_FALSE(at::allclose(a.narrow(1, 10, 6), b.narrow(1, 10, 6), 1e-5, 1e-6));
     }
@@ -221,7 +258,7 @@ TEST(Models, SlidingWindowForgets) {
   at::Tensor ids = at::arange(24, at::kLong).view({1, 24});
   at::Tensor changed = ids.clone();
   changed[0][0] = 50;
-  at::Tensor a = model->Logits(ids), b = model->Logits(changed);
+  at::Tensor a = model->Logits(Tokens(ids)), b = model->Logits(Tokens(changed));
   // Two layers with a window of 8 reach back 14 tokens.
   EXPECT_TRUE(at::allclose(a.narrow(1, 20, 4), b.narrow(1, 20, 4), 1e-5, 1e-6));
   EXPECT_FALSE(at::allclose(a.narrow(1, 1, 6), b.narrow(1, 1, 6), 1e-5, 1e-6));

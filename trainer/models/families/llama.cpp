@@ -1,11 +1,13 @@
-#include "trainer/models/llama.h"
-
+// The Llama family (Llama, Qwen2, Mistral): RMSNorm, rotary positions, grouped-query attention,
+// SwiGLU. Mirrors Hugging Face transformers 4.51: models/llama/modeling_llama.py and its siblings,
+// with attn_implementation "eager" or "sdpa", no KV cache, no attention mask given.
 #include <torch/torch.h>
 
 #include <cmath>
 #include <vector>
 
 #include "trainer/models/causal_model.h"
+#include "trainer/models/family.h"
 #include "trainer/models/layers.h"
 #include "trainer/models/rotary.h"
 
@@ -192,9 +194,9 @@ class DecoderLayer : public Module {
 };
 
 // "model": everything below the output layer.
-class Stack : public Module {
+class Decoder : public Module {
  public:
-  Stack(const run::ModelConfig& c, const ModelOptions& o)
+  Decoder(const run::ModelConfig& c, const ModelOptions& o)
       : Module("model"),
         config_(c),
         eager_(o.attention == run::Attention::kEager),
@@ -224,8 +226,9 @@ class Stack : public Module {
     functions.reserve(layers_.size());
     for (auto& layer : layers_) {
       // By value: a recomputation comes when this frame is gone.
-      functions.push_back(
-          [layer = layer.get(), shared](const at::Tensor& x) { return layer->Forward(x, shared); });
+      functions.push_back([layer = layer.get(), shared](const at::Tensor& x, Carried&) {
+        return layer->Forward(x, shared);
+      });
     }
     hidden = RunLayers(runner, std::move(hidden), functions, name());
     at::Tensor result = norm_.Forward(hidden);
@@ -284,11 +287,26 @@ class Stack : public Module {
   RotaryEmbedding rotary_;
 };
 
+absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOptions& options) {
+  const absl::StatusOr<run::ModelConfig> config = run::ParseModelConfig(json);
+  if (!config.ok()) return config.status();
+  return std::make_unique<CausalModel<Decoder>>(*config, options);
+}
+
 }  // namespace
 
-std::unique_ptr<LanguageModel> MakeLlama(const run::ModelConfig& config,
-                                         const ModelOptions& options) {
-  return std::make_unique<CausalModel<Stack>>(config, options);
+Family DeclareFamily_llama() {
+  return {
+      {.id = "llama",
+       .title = "Llama, Qwen2, Mistral",
+       .architectures = {"LlamaForCausalLM", "Qwen2ForCausalLM", "MistralForCausalLM"},
+       .model_types = {"llama", "qwen2", "mistral"},
+       .inputs = "token ids and labels, [batch, seq]",
+       .lora = {{"q, v", {"q_proj", "v_proj"}},
+                {"q, k, v, o", {"q_proj", "k_proj", "v_proj", "o_proj"}},
+                {"all linear",
+                 {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}}}},
+      &Make};
 }
 
 }  // namespace vramscope::trainer

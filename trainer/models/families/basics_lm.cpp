@@ -1,5 +1,18 @@
-#include "trainer/models/basics_lm.h"
-
+// The "basics" model: a pre-norm decoder with RMSNorm, RoPE, SwiGLU and attention written out with
+// elementary operators and einsum, as the programs behind the recorded snapshots have it. Every
+// tensor lives exactly as long as it does in that Python program, so that in a plan the
+// request stream of a step equals a recorded one event for event.
+//
+// How Python's lifetimes are kept (they decide the order of the frees):
+//   - an operand that is a temporary dies right after the operator, the left one before the right;
+//     C++ would keep it to the end of the full expression. `Operands` consume their tensors.
+//   - operands are evaluated left to right: braces, not function arguments (GCC goes right to left)
+//   - a frame's variables die when it returns, arguments first, then by order of first assignment;
+//     C++ goes the other way round. `Drop` at the end of each function.
+//   - the arguments of a *module* call are held by its caller until the call has returned; those of
+//     a plain function are not.
+//   - a rebound name keeps its old tensor until the new one exists.
+// A sequence longer than the model's context is no error: the rotary table is made for the run's.
 #include <torch/torch.h>
 
 #include <cmath>
@@ -8,6 +21,9 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/run/model_config.h"
+#include "trainer/models/family.h"
+#include "trainer/models/tokens.h"
 #include "trainer/optimizers/basics_adamw.h"
 
 namespace vramscope::trainer {
@@ -317,10 +333,10 @@ Tensor LogSoftmax(Tensor x) {
   return result;
 }
 
-class BasicsLm : public LanguageModel {
+class BasicsLm : public Model {
  public:
   explicit BasicsLm(const Config& config)
-      : LanguageModel(""),
+      : Model(""),
         config_(config),
         embedding_("token_embeddings", {config.vocab, config.width}, Init::kNormal),
         rotary_(config),
@@ -337,16 +353,24 @@ class BasicsLm : public LanguageModel {
     AddChild(&head_);
   }
 
-  Tensor Logits(const Tensor& ids) override {
-    Tensor embedded = Embed(ids);
+  std::vector<InputSpec> Inputs(int64_t rows, int64_t seq) const override {
+    return TokenInputs(rows, seq);
+  }
+  void FillInputs(std::span<Tensor> host, std::mt19937_64& random) const override {
+    FillTokens(host, config_.vocab, Labels::kNextTokens, random);
+  }
+
+  Tensor Logits(const Batch& batch) override {
+    Tensor embedded = Embed(batch["input_ids"]);
     if (inputs_require_grad) embedded.requires_grad_(true);
     Tensor x = embedded;
     if (layer_runner) {
       std::vector<LayerFunction> functions;
       for (auto& block : blocks_) {
-        functions.push_back([block = block.get()](const Tensor& h) { return block->Forward(h); });
+        functions.push_back(
+            [block = block.get()](const Tensor& h, Carried&) { return block->Forward(h); });
       }
-      x = layer_runner(std::move(x), functions, "");
+      x = RunLayers(layer_runner, std::move(x), functions, "");
     } else {
       for (auto& block : blocks_) x = block->Forward(x);
     }
@@ -356,24 +380,22 @@ class BasicsLm : public LanguageModel {
     return logits;
   }
 
-  Tensor Loss(const Tensor& logits, const Tensor& labels) override {
+  Tensor Loss(const Tensor& logits, const Batch& batch) override {
     Tensor negative = Neg(LogSoftmax(logits));
-    Tensor picked = at::gather(negative, -1, labels.unsqueeze(-1));
+    Tensor picked = at::gather(negative, -1, batch["labels"].unsqueeze(-1));
     Tensor loss = at::mean(picked);
     Drop(picked, negative);
     return loss;
   }
 
-  int layers() const override { return static_cast<int>(config_.layers); }
-  int64_t vocab_size() const override { return config_.vocab; }
-  std::vector<Module*> Layers() override {
-    std::vector<Module*> out;
-    for (auto& block : blocks_) out.push_back(block.get());
-    return out;
+  std::vector<LayerStack> Stacks() override {
+    LayerStack stack{.name = "layers"};
+    for (auto& block : blocks_) stack.layers.push_back(block.get());
+    return {std::move(stack)};
   }
 
   TrainingScript script() const override {
-    return {.inputs_up_front = true, .separate_targets = true, .keeps_outputs = true};
+    return {.inputs_up_front = true, .keeps_outputs = true};
   }
   std::unique_ptr<Optimizer> MakeOwnOptimizer(const run::OptimizerConfig& config) override {
     // Only the plain form has a script of its own; foreach and fused are PyTorch's.
@@ -401,18 +423,31 @@ class BasicsLm : public LanguageModel {
   BasicsLinear head_;
 };
 
+absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOptions& options) {
+  const absl::StatusOr<run::ModelConfig> config = run::ParseModelConfig(json);
+  if (!config.ok()) return config.status();
+  return std::make_unique<BasicsLm>(Config{.vocab = config->vocab_size,
+                                           .width = config->hidden_size,
+                                           .inner = config->intermediate_size,
+                                           .layers = config->layers,
+                                           .heads = config->heads,
+                                           .seq = options.seq,
+                                           .theta = config->rope_theta,
+                                           .eps = config->norm_eps});
+}
+
 }  // namespace
 
-std::unique_ptr<LanguageModel> MakeBasicsLm(const run::ModelConfig& config,
-                                            const ModelOptions& options) {
-  return std::make_unique<BasicsLm>(Config{.vocab = config.vocab_size,
-                                           .width = config.hidden_size,
-                                           .inner = config.intermediate_size,
-                                           .layers = config.layers,
-                                           .heads = config.heads,
-                                           .seq = options.seq,
-                                           .theta = config.rope_theta,
-                                           .eps = config.norm_eps});
+Family DeclareFamily_basics_lm() {
+  return {{.id = "basics",
+           .title = "Basics model",
+           .model_types = {"basics"},
+           .inputs = "token ids and next tokens, [batch, seq]",
+           .limits = {{"attention", {"eager"}, "the basics model writes its attention out"},
+                      {"precision",
+                       {"fp32", "amp-bf16", "amp-fp16"},
+                       "the basics model keeps its parameters in fp32"}}},
+          &Make};
 }
 
 }  // namespace vramscope::trainer

@@ -1,11 +1,13 @@
-#include "trainer/models/gpt2.h"
-
+// GPT-2: learned positions, LayerNorm, one matrix for query, key and value, GELU, dropout. Mirrors
+// Hugging Face transformers 4.51: models/gpt2/modeling_gpt2.py, attn_implementation "eager" or
+// "sdpa", no cache, no attention mask given.
 #include <torch/torch.h>
 
 #include <cmath>
 #include <vector>
 
 #include "trainer/models/causal_model.h"
+#include "trainer/models/family.h"
 #include "trainer/models/layers.h"
 
 namespace vramscope::trainer {
@@ -187,9 +189,9 @@ class Block : public Module {
 };
 
 // "transformer": everything below the output layer.
-class Stack : public Module {
+class Decoder : public Module {
  public:
-  Stack(const run::ModelConfig& c, const ModelOptions& o)
+  Decoder(const run::ModelConfig& c, const ModelOptions& o)
       : Module("transformer"),
         config_(c),
         tokens_("wte", c.vocab_size, c.hidden_size, o.dtype, c.initializer_range),
@@ -218,7 +220,8 @@ class Stack : public Module {
     std::vector<LayerFunction> functions;
     functions.reserve(blocks_.size());
     for (auto& block : blocks_) {
-      functions.push_back([block = block.get()](const at::Tensor& x) { return block->Forward(x); });
+      functions.push_back(
+          [block = block.get()](const at::Tensor& x, Carried&) { return block->Forward(x); });
     }
     hidden = RunLayers(runner, std::move(hidden), functions, name());
     hidden = norm_.Forward(hidden);
@@ -240,11 +243,24 @@ class Stack : public Module {
   LayerNorm norm_;
 };
 
+absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOptions& options) {
+  const absl::StatusOr<run::ModelConfig> config = run::ParseModelConfig(json);
+  if (!config.ok()) return config.status();
+  return std::make_unique<CausalModel<Decoder>>(*config, options);
+}
+
 }  // namespace
 
-std::unique_ptr<LanguageModel> MakeGpt2(const run::ModelConfig& config,
-                                        const ModelOptions& options) {
-  return std::make_unique<CausalModel<Stack>>(config, options);
+Family DeclareFamily_gpt2() {
+  return {{.id = "gpt2",
+           .title = "GPT-2",
+           .architectures = {"GPT2LMHeadModel"},
+           .model_types = {"gpt2"},
+           .inputs = "token ids and labels, [batch, seq]",
+           .lora = {{"attention in", {"c_attn"}},
+                    {"attention", {"c_attn", "c_proj"}},
+                    {"all linear", {"c_attn", "c_proj", "c_fc"}}}},
+          &Make};
 }
 
 }  // namespace vramscope::trainer
