@@ -12,9 +12,10 @@ struct EmbeddedFile {
   std::string_view content;  // the whole file
 };
 
-// Model presets (resources/models/*.json) and device profiles (resources/devices/*.json), in
-// alphabetical order. Static storage; thread-safe.
+// Model presets (resources/models/*.json), device profiles (resources/devices/*.json), published
+// experiments (resources/experiments/*.json), in alphabetical order. Static storage; thread-safe.
 std::span<const EmbeddedFile> ModelFiles();
 std::span<const EmbeddedFile> DeviceFiles();
+std::span<const EmbeddedFile> ExperimentFiles();
 
 }  // namespace vramscope::resources

@@ -61,6 +61,7 @@ void RegisterRequests(CLI::App& app, Context& context);
 void RegisterExport(CLI::App& app, Context& context);
 void RegisterDiff(CLI::App& app, Context& context);
 void RegisterExplain(CLI::App& app, Context& context);
+void RegisterReproduce(CLI::App& app, Context& context);
 void RegisterEstimate(CLI::App& app, Context& context);
 void RegisterCheck(CLI::App& app, Context& context);
 void RegisterDevices(CLI::App& app, Context& context);

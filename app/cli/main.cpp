@@ -50,6 +50,7 @@ void AddExamples(CLI::App& app) {
       {"diff", "diff before.pickle after.pickle --by stack --top 10"},
       {"explain", "explain snapshot.pickle --page reclaim --alloc-conf max_split_size_mb:128"},
       {"estimate", "estimate --model config.json"},
+      {"reproduce", "reproduce A1-vanilla A2-half -o report.html"},
       {"check", "check run.trace --budget 24GiB"},
       {"devices", "devices --json"},
       {"presets", "presets"},
@@ -109,6 +110,7 @@ int Main(int argc, char** argv) {
   RegisterDiff(app, context);
   RegisterExplain(app, context);
   RegisterEstimate(app, context);
+  RegisterReproduce(app, context);
   RegisterCheck(app, context);
   RegisterDevices(app, context);
   RegisterPresets(app, context);

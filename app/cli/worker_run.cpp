@@ -11,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <utility>
+#include <vector>
 
 #include "app/cli/format.h"
 #include "ui/worker/worker_client.h"
@@ -135,6 +136,84 @@ WorkerRun RunInWorker(const run::RunConfig& config) {
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
+}
+
+struct Planner::Impl {
+  struct Worker {
+    std::unique_ptr<ui::WorkerClient> client;
+    std::optional<size_t> job;
+  };
+  QtCore core;
+  QString program = ui::FindWorker();
+  int most = 1;
+  std::vector<std::unique_ptr<Worker>> workers;
+};
+
+Planner::Planner(int workers) : impl_(std::make_unique<Impl>()) { impl_->most = workers; }
+Planner::~Planner() = default;
+
+absl::Status Planner::Drain(const std::function<std::optional<Job>()>& next,
+                            const std::function<void(size_t, const WorkerRun&)>& finished,
+                            const std::function<Progress()>& progress) {
+  if (impl_->program.isEmpty()) return absl::UnavailableError(NoWorker());
+  ProgressBar bar(true);
+  const SignalCatcher signals;
+  bool interrupted = false;
+  QSocketNotifier interrupt(signals.fd(), QSocketNotifier::Read);
+  QObject::connect(&interrupt, &QSocketNotifier::activated, [&] {
+    signals.Take();
+    interrupted = true;
+    QCoreApplication::quit();
+  });
+  // Connections made here end with this object.
+  QObject scope;
+  const auto show = [&] {
+    const Progress now = progress();
+    bar.Show(now.share, now.text);
+  };
+  std::function<void()> fill = [&] {
+    show();
+    for (;;) {
+      auto idle = std::ranges::find_if(impl_->workers,
+                                       [](const auto& worker) { return !worker->job.has_value(); });
+      if (idle == impl_->workers.end() && impl_->workers.size() >= static_cast<size_t>(impl_->most))
+        return;
+      const std::optional<Job> job = next();
+      if (!job.has_value()) break;
+      if (idle == impl_->workers.end()) {
+        impl_->workers.push_back(std::make_unique<Impl::Worker>());
+        idle = impl_->workers.end() - 1;
+        (*idle)->client = std::make_unique<ui::WorkerClient>(impl_->program);
+        (*idle)->client->start();
+      }
+      Impl::Worker* worker = idle->get();
+      worker->job = job->id;
+      QObject::disconnect(worker->client.get(), &ui::WorkerClient::runEnded, nullptr, nullptr);
+      QObject::connect(
+          worker->client.get(), &ui::WorkerClient::runEnded, &scope,
+          [&, worker](quint64, std::shared_ptr<const trace::Trace> trace, const QString& error) {
+            if (!worker->job.has_value()) return;
+            const size_t id = *std::exchange(worker->job, std::nullopt);
+            WorkerRun result;
+            result.trace = std::move(trace);
+            result.status = StatusOf(*worker->client, error);
+            result.worker_seconds = worker->client->lastSeconds();
+            finished(id, result);
+            // Not from inside the client's own signal.
+            QTimer::singleShot(0, &scope, [&] { fill(); });
+          });
+      worker->client->run(job->config);
+    }
+    const bool busy = std::ranges::any_of(
+        impl_->workers, [](const auto& worker) { return worker->job.has_value(); });
+    if (!busy) QCoreApplication::quit();
+  };
+  QTimer::singleShot(0, &scope, [&] { fill(); });
+  QCoreApplication::exec();
+  bar.Clear();
+  if (!interrupted) return absl::OkStatus();
+  impl_->workers.clear();
+  return absl::CancelledError("cancelled");
 }
 
 WorkerProbe ProbeWorker() {

@@ -4,7 +4,9 @@
 
 #include <absl/status/status.h>
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "profiler/run/run_config.h"
@@ -19,6 +21,33 @@ struct WorkerRun {
   double worker_seconds = 0;                  // of the run alone
 };
 WorkerRun RunInWorker(const run::RunConfig& config);
+
+// Many runs, on workers that stay warm between them: two side by side where there are processors.
+class Planner {
+ public:
+  explicit Planner(int workers = 2);
+  ~Planner();
+  Planner(const Planner&) = delete;
+  Planner& operator=(const Planner&) = delete;
+
+  struct Job {
+    size_t id = 0;
+    run::RunConfig config;
+  };
+  struct Progress {
+    double share = 0;
+    std::string text;
+  };
+  // Asks for jobs until there are none and none is under way; `finished` may make new ones.
+  // kCancelled after Ctrl-C, kUnavailable without a worker; a run that fails is its job's result.
+  absl::Status Drain(const std::function<std::optional<Job>()>& next,
+                     const std::function<void(size_t id, const WorkerRun&)>& finished,
+                     const std::function<Progress()>& progress);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 struct WorkerProbe {
   std::string program;  // empty: none found

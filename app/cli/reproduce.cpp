@@ -1,0 +1,319 @@
+// `reproduce [ID...]`: published experiments planned again, predicted beside published.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "app/cli/command.h"
+#include "app/cli/format.h"
+#include "app/cli/output.h"
+#include "app/cli/worker_run.h"
+#include "profiler/reproduce/report.h"
+#include "profiler/reproduce/session.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::cli {
+namespace {
+
+using reproduce::Experiment;
+using reproduce::Figure;
+using reproduce::FigureResult;
+using reproduce::Result;
+
+struct Options {
+  std::vector<std::string> ids;
+  std::string output;
+  bool json = false;
+};
+
+// An id, or the beginning of some: "A1-vanilla", "A1", "C".
+bool Matches(const Experiment& experiment, const std::string& id) {
+  if (experiment.id == id) return true;
+  if (!experiment.id.starts_with(id) || id.empty()) return false;
+  return id.size() == 1 || experiment.id[id.size()] == '-';
+}
+
+absl::StatusOr<std::vector<const Experiment*>> Chosen(const std::vector<std::string>& ids) {
+  const auto documents = reproduce::Documents();
+  if (!documents.ok()) return absl::InternalError(std::string(documents.status().message()));
+  std::vector<const Experiment*> chosen;
+  std::vector<std::string_view> names;
+  std::vector<bool> used(ids.size());
+  for (const reproduce::Document& document : **documents) {
+    for (const Experiment& experiment : document.experiments) {
+      names.push_back(experiment.id);
+      bool wanted = ids.empty();
+      for (size_t i = 0; i < ids.size(); ++i) {
+        if (!Matches(experiment, ids[i])) continue;
+        wanted = true;
+        used[i] = true;
+      }
+      if (wanted) chosen.push_back(&experiment);
+    }
+  }
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (used[i]) continue;
+    const std::string_view near = run::Nearest(ids[i], names.data(), names.data() + names.size());
+    return absl::NotFoundError(
+        fmt::format("no experiment is called \"{}\"{}", ids[i],
+                    near.empty() ? std::string("; `vramscope reproduce` runs all of them")
+                                 : fmt::format("; did you mean \"{}\"?", near)));
+  }
+  return chosen;
+}
+
+Json NumberOf(const Figure& figure, const std::optional<double>& value) {
+  if (!value.has_value()) return Json();
+  // Bytes and counts are whole, ratios and times are not.
+  if (figure.unit == "x" || figure.unit == "ms") return Json(*value);
+  return Json(static_cast<int64_t>(*value + (*value < 0 ? -0.5 : 0.5)));
+}
+
+Json FigureJson(const FigureResult& result) {
+  const Figure& figure = *result.figure;
+  Json json = {{"name", figure.name},
+               {"counter", figure.counter},
+               {"unit", figure.unit},
+               {"published", NumberOf(figure, figure.published)},
+               {"reference", NumberOf(figure, figure.reference)},
+               {"predicted", NumberOf(figure, result.predicted)},
+               {"error", result.error.has_value() ? Json(*result.error) : Json()},
+               {"tolerance", reproduce::ToleranceText(figure)},
+               {"least", NumberOf(figure, figure.least)},
+               {"most", NumberOf(figure, figure.most)},
+               {"within_tolerance", result.within.has_value() ? Json(*result.within) : Json()},
+               {"judged", !figure.informative},
+               {"why", figure.why},
+               {"note", figure.note}};
+  if (figure.formula.has_value()) {
+    json["formula"] = figure.formula->text;
+    for (const estimate::Term& term : figure.formula->terms)
+      json["terms"].push_back({{"name", term.name}, {"what", term.what}, {"value", term.value}});
+  } else {
+    json["expression"] = figure.predict;
+  }
+  if (!result.missing.empty()) json["missing"] = result.missing;
+  return json;
+}
+
+Json ExperimentJson(const Result& result, const reproduce::Session& session) {
+  const Experiment& e = *result.experiment;
+  Json json;
+  json["id"] = e.id;
+  json["title"] = e.title;
+  json["document"] = e.document;
+  json["kind"] = e.kind;
+  json["state"] = result.state == reproduce::State::kDone     ? "run"
+                  : result.state == reproduce::State::kPartly ? "partly run"
+                                                              : "not run";
+  json["lacks"] = result.lacks;
+  // What was run, the solved values put in.
+  json["config"] = Json::object();
+  for (const reproduce::ExperimentRun& run : e.runs) {
+    Json settings = Json::object();
+    for (const auto& [key, text] : run.settings) {
+      std::string value = text;
+      for (const reproduce::Solved& solved : session.solved()) {
+        const std::string braced = "{" + solved.open->name + "}";
+        if (const size_t at = value.find(braced); at != std::string::npos && solved.value)
+          value.replace(at, braced.size(), fmt::format("{}", *solved.value));
+      }
+      settings[key] = value;
+    }
+    if (run.name == "run") {
+      json["config"] = std::move(settings);
+    } else {
+      json["compared_with"][run.name] = std::move(settings);
+    }
+  }
+  // The headline as numbers; all figures behind it.
+  const FigureResult* head = result.headline();
+  json["figure"] = head == nullptr ? Json() : Json(head->figure->name);
+  json["unit"] = head == nullptr ? Json() : Json(head->figure->unit);
+  json["counter"] = head == nullptr ? Json() : Json(head->figure->counter);
+  json["published"] = head == nullptr ? Json() : NumberOf(*head->figure, head->figure->published);
+  json["predicted"] = head == nullptr ? Json() : NumberOf(*head->figure, head->predicted);
+  json["error"] = head == nullptr || !head->error.has_value() ? Json() : Json(*head->error);
+  json["tolerance"] = head == nullptr ? Json() : Json(reproduce::ToleranceText(*head->figure));
+  json["within_tolerance"] = result.within.has_value() ? Json(*result.within) : Json();
+  json["note"] = e.note;
+  json["figures"] = Json::array();
+  for (const FigureResult& figure : result.figures) json["figures"].push_back(FigureJson(figure));
+  return json;
+}
+
+// One line a reason: a family that is missing takes many experiments with it.
+std::string NotRunText(const std::vector<Result>& results) {
+  std::vector<std::pair<std::string, std::string>> reasons;
+  for (const Result& result : results) {
+    if (result.lacks.empty()) continue;
+    const auto same =
+        std::ranges::find(reasons, result.lacks, &std::pair<std::string, std::string>::first);
+    if (same == reasons.end()) {
+      reasons.emplace_back(result.lacks, result.experiment->id);
+    } else {
+      same->second += ", " + result.experiment->id;
+    }
+  }
+  std::string text;
+  for (const auto& [reason, ids] : reasons)
+    text += Prose(fmt::format("Not run: {}: {}", ids, reason));
+  return text;
+}
+
+std::string ResultsText(const std::vector<Result>& results, const reproduce::Session& session,
+                        bool details) {
+  std::string text;
+  Table table({{"Experiment", Table::kLeft, true},
+               {"What"},
+               {"Figure"},
+               {"Published", Table::kRight},
+               {"Planned", Table::kRight},
+               {"Error", Table::kRight},
+               {"Tolerance", Table::kRight},
+               {""}});
+  for (const Result& result : results) {
+    const Experiment& e = *result.experiment;
+    for (const FigureResult& figure : result.figures) {
+      const bool head = &figure == result.headline();
+      if (!head && !details) continue;
+      const std::optional<double> target = figure.figure->target();
+      std::string against = target.has_value() ? reproduce::ValueText(*figure.figure, *target) : "";
+      if (!figure.figure->published.has_value() && target.has_value())
+        against = "(" + against + ")";
+      table.Row(
+          {head || !details ? e.id : "", head ? e.title : "", figure.figure->name, against,
+           figure.predicted.has_value() ? reproduce::ValueText(*figure.figure, *figure.predicted)
+                                        : "",
+           reproduce::ErrorText(figure), reproduce::ToleranceText(*figure.figure),
+           std::string(details ? reproduce::VerdictText(figure) : reproduce::VerdictText(result))});
+    }
+  }
+  text += table.Text() + "\n";
+  if (!details) {
+    for (const Result& result : results) {
+      if (result.state != reproduce::State::kNotRun) {
+        for (const FigureResult& figure : result.figures) {
+          if (figure.within.value_or(true)) continue;
+          text += Prose(fmt::format(
+              "{}: {} is {}, {} {}. {}", result.experiment->id, figure.figure->name,
+              reproduce::ValueText(*figure.figure, *figure.predicted),
+              figure.figure->target().has_value()
+                  ? "held against " +
+                        reproduce::ValueText(*figure.figure, *figure.figure->target()) + ","
+                  : "should be",
+              reproduce::ToleranceText(*figure.figure), result.experiment->note));
+        }
+      }
+    }
+    text += NotRunText(results);
+  } else {
+    for (const Result& result : results) {
+      if (!result.experiment->note.empty())
+        text += Prose(result.experiment->id + ": " + result.experiment->note);
+      if (!result.lacks.empty())
+        text += Prose(fmt::format("{}: not run: {}", result.experiment->id, result.lacks));
+    }
+  }
+  for (const reproduce::Solved& solved : session.solved())
+    text += Prose(reproduce::SolvedText(solved) + ".");
+  const reproduce::Score score = reproduce::ScoreOf(results);
+  text += Prose(fmt::format(
+      "{} experiments: {} run in full, {} not run. With a published number: {} of {} within "
+      "tolerance. Orders and ratios: {} of {} hold. (In brackets: another model's figure, where "
+      "nothing was published.)",
+      score.experiments, score.done, score.not_run, score.published_within, score.published,
+      score.bounds_hold, score.bounds));
+  return text;
+}
+
+ExitCode Execute(const Options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  if (options.json && options.output == "-") {
+    Note("error: --json and -o - both want standard output");
+    return kUsage;
+  }
+  const absl::StatusOr<std::vector<const Experiment*>> chosen = Chosen(options.ids);
+  if (!chosen.ok()) {
+    Note("error: " + std::string(chosen.status().message()));
+    return absl::IsInternal(chosen.status()) ? kInternalFailure : kUsage;
+  }
+  reproduce::Session session(*chosen, {.pictures = !options.output.empty()});
+  if (!session.done()) {
+    Planner planner;
+    std::string latest;
+    const absl::Status status = planner.Drain(
+        [&]() -> std::optional<Planner::Job> {
+          std::optional<reproduce::Job> job = session.Next();
+          if (!job.has_value()) return std::nullopt;
+          latest = job->what;
+          return Planner::Job{job->id, std::move(job->config)};
+        },
+        [&](size_t id, const WorkerRun& run) { session.Finished(id, run.status, run.trace.get()); },
+        [&] {
+          return Planner::Progress{
+              static_cast<double>(session.finished()) / static_cast<double>(session.known()),
+              fmt::format("run {}/{} {}", session.finished() + 1, session.known(), latest)};
+        });
+    if (!status.ok()) return ReportError(status);
+  }
+  const std::vector<Result> results = session.Results();
+  if (!options.output.empty()) {
+    const absl::Status written = WriteStream(options.output, [&](std::ostream& out) {
+      out << reproduce::HtmlReport(session, results);
+      return absl::OkStatus();
+    });
+    if (!written.ok()) return ReportError(written);
+    if (options.output == "-") return kDone;
+  }
+  if (!options.json) {
+    // A handful is wanted in full.
+    return PrintText(ResultsText(results, session, !options.ids.empty() && results.size() <= 12));
+  }
+  Json json;
+  json["experiments"] = Json::array();
+  for (const Result& result : results)
+    json["experiments"].push_back(ExperimentJson(result, session));
+  json["solved"] = Json::array();
+  for (const reproduce::Solved& solved : session.solved()) {
+    json["solved"].push_back({{"name", solved.open->name},
+                              {"what", solved.open->what},
+                              {"from", solved.open->experiment},
+                              {"figure", solved.open->figure},
+                              {"value", solved.value.has_value() ? Json(*solved.value) : Json()},
+                              {"error", std::string(solved.status.message())}});
+  }
+  const reproduce::Score score = reproduce::ScoreOf(results);
+  json["summary"] = {{"experiments", score.experiments},
+                     {"run", score.done},
+                     {"not_run", score.not_run},
+                     {"published", score.published},
+                     {"published_within", score.published_within},
+                     {"orders", score.bounds},
+                     {"orders_hold", score.bounds_hold}};
+  json["assumptions"] = Json::array();
+  for (const reproduce::Solved& solved : session.solved()) {
+    json["assumptions"].push_back({{"what", reproduce::SolvedText(solved)},
+                                   {"where", "resources/experiments"},
+                                   {"bytes", Json()}});
+  }
+  json["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return PrintJson(json);
+}
+
+}  // namespace
+
+void RegisterReproduce(CLI::App& app, Context& context) {
+  CLI::App* command =
+      app.add_subcommand("reproduce", "published experiments, predicted beside published");
+  auto options = std::make_shared<Options>();
+  command->add_option("ID", options->ids,
+                      "experiments (A1-vanilla, A1, or C for a whole document); without: all");
+  command->add_option("-o,--output", options->output, "write a report with pictures")
+      ->type_name("REPORT.html");
+  command->add_flag("--json", options->json, "print one JSON object");
+  command->callback([options, &context] { context.exit_code = Execute(*options); });
+}
+
+}  // namespace vramscope::cli

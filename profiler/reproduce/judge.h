@@ -1,0 +1,57 @@
+// Predicted beside published: what an experiment's figures come to, once its runs are planned.
+//
+//   std::vector<RunOutcome> runs = {{"run", QuantitiesOf(trace), absl::OkStatus()}};
+//   const Result result = Judge(experiment, runs);
+//
+// Pure functions; thread-safe.
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/reproduce/experiment.h"
+#include "profiler/reproduce/quantities.h"
+
+namespace vramscope::reproduce {
+
+struct RunOutcome {
+  std::string name;
+  absl::Status status;  // why it was not planned
+  Quantities quantities;
+};
+
+struct FigureResult {
+  const Figure* figure = nullptr;
+  std::optional<double> predicted;  // in bytes where the unit is one of memory
+  std::string missing;              // why there is none
+  std::optional<double> error;      // predicted / target - 1; of a target of 0 the prediction
+  std::optional<bool> within;       // nullopt: nothing to hold it against
+};
+
+enum class State : uint8_t { kDone, kPartly, kNotRun };
+
+struct Result {
+  const Experiment* experiment = nullptr;
+  State state = State::kNotRun;
+  std::string lacks;  // what is missing, when not done
+  std::vector<FigureResult> figures;
+  // Of the figures that count; nullopt: none was judged. What was not run is not within.
+  std::optional<bool> within;
+  bool has_published() const;  // a number that counts
+  const FigureResult* headline() const;
+};
+
+Result Judge(const Experiment& experiment, const std::vector<RunOutcome>& runs);
+
+// Of the experiments with a published number that counts.
+struct Score {
+  int experiments = 0, done = 0, not_run = 0;
+  int published = 0, published_within = 0;
+  int bounds = 0, bounds_hold = 0;  // figures that are orders or ratios
+};
+Score ScoreOf(const std::vector<Result>& results);
+
+}  // namespace vramscope::reproduce

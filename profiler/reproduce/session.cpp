@@ -1,0 +1,248 @@
+#include "profiler/reproduce/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "profiler/analysis/analysis.h"
+#include "profiler/exporters/memory_svg.h"
+
+namespace vramscope::reproduce {
+namespace {
+
+const Document* DocumentOf(const Experiment& experiment) {
+  const auto documents = Documents();
+  if (!documents.ok()) return nullptr;
+  for (const Document& document : **documents) {
+    if (document.letter == experiment.document) return &document;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Session::Session(std::vector<const Experiment*> experiments, SessionOptions options)
+    : experiments_(std::move(experiments)), options_(options) {
+  for (const Experiment* experiment : experiments_) {
+    const Document* document = DocumentOf(*experiment);
+    for (const ExperimentRun& run : experiment->runs) {
+      for (const std::string& name : OpenNames(run)) {
+        if (document == nullptr) continue;
+        const auto open = std::ranges::find(document->open, name, &Open::name);
+        if (open == document->open.end()) continue;
+        if (std::ranges::find(solved_, &*open, &Solved::open) != solved_.end()) continue;
+        solved_.push_back({&*open, std::nullopt, absl::OkStatus()});
+        Search search;
+        search.solved = solved_.size() - 1;
+        search.low = open->low;
+        search.high = open->high;
+        const auto from =
+            std::ranges::find(document->experiments, open->experiment, &Experiment::id);
+        if (from != document->experiments.end()) {
+          search.experiment = &*from;
+          const auto figure = std::ranges::find(from->figures, open->figure, &Figure::name);
+          if (figure != from->figures.end()) search.figure = &*figure;
+        }
+        searches_.push_back(std::move(search));
+      }
+    }
+  }
+  for (Search& search : searches_) StartSearch(search);
+  for (const Experiment* experiment : experiments_) Require(*experiment);
+}
+
+size_t Session::Need(const run::RunConfig& config, const std::string& what) {
+  const auto [row, added] = by_config_.try_emplace(run::ToJson(config), runs_.size());
+  if (added) {
+    runs_.push_back(
+        {.config = config, .what = what, .status = {}, .quantities = {}, .picture = {}});
+  }
+  return row->second;
+}
+
+Values Session::OpenValues() const {
+  Values values;
+  for (const Solved& solved : solved_) {
+    if (solved.value.has_value()) values.emplace_back(solved.open->name, *solved.value);
+  }
+  return values;
+}
+
+bool Session::Resolved(const ExperimentRun& run) const {
+  const Values values = OpenValues();
+  return std::ranges::all_of(OpenNames(run), [&](const std::string& name) {
+    return std::ranges::find(values, name, &Values::value_type::first) != values.end();
+  });
+}
+
+// What of an experiment can be planned by now is.
+void Session::Require(const Experiment& experiment) {
+  if (!experiment.lacks.empty()) return;
+  for (const ExperimentRun& run : experiment.runs) {
+    if (!Resolved(run)) continue;
+    const absl::StatusOr<run::RunConfig> config = ConfigOf(run, OpenValues());
+    if (config.ok()) Need(*config, experiment.id);
+  }
+}
+
+void Session::StartSearch(Search& search) {
+  if (search.figure == nullptr || !search.figure->published.has_value()) {
+    Settle(search, std::nullopt,
+           absl::InternalError("the list does not say what it is solved for"));
+    return;
+  }
+  Continue(search);
+}
+
+// Bisection: more of what is open is more memory.
+void Session::Continue(Search& search) {
+  const double target = *search.figure->published;
+  const auto nearest = [&] {
+    return std::ranges::min_element(search.seen, {},
+                                    [&](const auto& row) { return std::abs(row.second - target); })
+        ->first;
+  };
+  if (search.high - search.low < 2 && search.seen.contains(search.low) &&
+      search.seen.contains(search.high)) {
+    Settle(search, nearest(), absl::OkStatus());
+    return;
+  }
+  search.trying = !search.seen.contains(search.low)    ? search.low
+                  : !search.seen.contains(search.high) ? search.high
+                                                       : (search.low + search.high) / 2;
+  Values values = OpenValues();
+  values.emplace_back(solved_[search.solved].open->name, search.trying);
+  const ExperimentRun& run = search.experiment->runs.front();
+  const absl::StatusOr<run::RunConfig> config = ConfigOf(run, values);
+  if (!config.ok()) {
+    Settle(search, std::nullopt, config.status());
+    return;
+  }
+  search.run = Need(*config, fmt::format("{} ({} = {})", search.experiment->id,
+                                         solved_[search.solved].open->name, search.trying));
+}
+
+void Session::Settle(Search& search, std::optional<int> value, const absl::Status& status) {
+  search.run.reset();
+  solved_[search.solved].value = value;
+  solved_[search.solved].status = status;
+  for (const Experiment* experiment : experiments_) Require(*experiment);
+}
+
+std::optional<Job> Session::Next() {
+  // A search is as long as its runs are one after the other: first.
+  for (const Search& search : searches_) {
+    if (!search.run.has_value() || runs_[*search.run].state != RunState::kWaiting) continue;
+    runs_[*search.run].state = RunState::kRunning;
+    return Job{*search.run, runs_[*search.run].config, runs_[*search.run].what};
+  }
+  for (size_t row = 0; row < runs_.size(); ++row) {
+    if (runs_[row].state != RunState::kWaiting) continue;
+    runs_[row].state = RunState::kRunning;
+    return Job{row, runs_[row].config, runs_[row].what};
+  }
+  return std::nullopt;
+}
+
+void Session::Finished(size_t id, const absl::Status& status, const trace::Trace* trace) {
+  if (id >= runs_.size() || runs_[id].state == RunState::kEnded) return;
+  PlannedRun& run = runs_[id];
+  run.state = RunState::kEnded;
+  ++finished_;
+  run.status = status;
+  // A card that is too small ends a run early, and that is an answer.
+  const bool told = trace != nullptr && (status.ok() || absl::IsResourceExhausted(status));
+  if (told) {
+    run.quantities = QuantitiesOf(*trace);
+    if (run.quantities.Of("out_of_memory").value_or(0) > 0) run.status = absl::OkStatus();
+    if (options_.pictures) run.picture = exporters::MemorySvg(*trace);
+  } else if (status.ok()) {
+    run.status = absl::InternalError("the run left no trace");
+  }
+  for (Search& search : searches_) {
+    if (search.run != id) continue;
+    if (!runs_[id].status.ok()) {
+      Settle(search, std::nullopt, runs_[id].status);
+      continue;
+    }
+    const Values none;
+    std::vector<estimate::Term> terms;
+    for (const Quantity& quantity : runs_[id].quantities.all)
+      terms.push_back({quantity.name, "", quantity.value});
+    const absl::StatusOr<double> value =
+        estimate::EvaluateExpression(search.figure->predict, terms);
+    if (!value.ok()) {
+      Settle(search, std::nullopt, value.status());
+      continue;
+    }
+    search.seen[search.trying] = *value;
+    if (search.trying != search.low && search.trying != search.high)
+      (*value < *search.figure->published ? search.low : search.high) = search.trying;
+    search.run.reset();
+    Continue(search);
+  }
+}
+
+bool Session::done() const {
+  return std::ranges::all_of(runs_,
+                             [](const PlannedRun& run) { return run.state == RunState::kEnded; });
+}
+
+std::vector<RunOutcome> Session::Outcomes(const Experiment& experiment, const Values& open) const {
+  std::vector<RunOutcome> outcomes;
+  for (const ExperimentRun& run : experiment.runs) {
+    RunOutcome outcome{.name = run.name, .status = absl::OkStatus(), .quantities = {}};
+    if (!Resolved(run)) {
+      outcome.status =
+          absl::FailedPreconditionError("what its publication leaves open has no value");
+      for (const Solved& solved : solved_) {
+        if (!solved.status.ok()) outcome.status = solved.status;
+      }
+      outcomes.push_back(std::move(outcome));
+      continue;
+    }
+    const absl::StatusOr<run::RunConfig> config = ConfigOf(run, open);
+    if (!config.ok()) {
+      outcome.status = config.status();
+    } else if (const auto row = by_config_.find(run::ToJson(*config)); row != by_config_.end()) {
+      const PlannedRun& planned = runs_[row->second];
+      outcome.status = planned.state == RunState::kEnded
+                           ? planned.status
+                           : absl::CancelledError("not planned any more");
+      outcome.quantities = planned.quantities;
+    } else {
+      outcome.status = absl::CancelledError("not planned");
+    }
+    outcomes.push_back(std::move(outcome));
+  }
+  return outcomes;
+}
+
+std::vector<Result> Session::Results() const {
+  const Values open = OpenValues();
+  std::vector<Result> results;
+  for (const Experiment* experiment : experiments_)
+    results.push_back(Judge(*experiment, Outcomes(*experiment, open)));
+  return results;
+}
+
+std::string Session::Picture(const Experiment& experiment) const {
+  for (const ExperimentRun& run : experiment.runs) {
+    if (!Resolved(run)) continue;
+    const absl::StatusOr<run::RunConfig> config = ConfigOf(run, OpenValues());
+    if (!config.ok()) continue;
+    const auto row = by_config_.find(run::ToJson(*config));
+    if (row != by_config_.end() && !runs_[row->second].picture.empty())
+      return runs_[row->second].picture;
+  }
+  return "";
+}
+
+std::optional<run::RunConfig> Session::Config(const Experiment& experiment) const {
+  if (experiment.runs.empty() || !Resolved(experiment.runs.front())) return std::nullopt;
+  absl::StatusOr<run::RunConfig> config = ConfigOf(experiment.runs.front(), OpenValues());
+  return config.ok() ? std::optional(*std::move(config)) : std::nullopt;
+}
+
+}  // namespace vramscope::reproduce
