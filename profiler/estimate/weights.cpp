@@ -29,6 +29,9 @@ WeightCount CountWeights(const run::ModelConfig& model) {
 absl::StatusOr<WeightCount> CountWeights(std::string_view config_json) {
   const absl::StatusOr<run::ModelConfig> model = run::ParseModelConfig(config_json);
   if (!model.ok()) return model.status();
+  if (model->family == run::Family::kOther) {
+    return absl::UnimplementedError(model->architecture + ": no formula counts its weights");
+  }
   return CountWeights(*model);
 }
 

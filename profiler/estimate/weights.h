@@ -31,7 +31,8 @@ struct WeightCount {
 };
 
 WeightCount CountWeights(const run::ModelConfig& model);
-// Of a config.json's text. Errors are those of run::ParseModelConfig().
+// Of a config.json's text. Errors are those of run::ParseModelConfig(), and kUnimplemented: a
+// family that no formula counts.
 absl::StatusOr<WeightCount> CountWeights(std::string_view config_json);
 
 // Bytes of one weight as it lies in memory; autocast keeps its weights in fp32.

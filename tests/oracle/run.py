@@ -73,7 +73,7 @@ def causes(diff):
     """The differences, grouped: [(times, what the loop has, what the program has)]."""
     groups = collections.Counter()
     for one in diff["first_differences"]:
-        groups[tuple(re.sub(r"\b(layers|h)\.\d+", r"\1.*", re.sub(r"#\d+", "#", one[side])) for side in "ab")] += 1
+        groups[tuple(re.sub(r"\b(layers|h|layer|block|encoder_layer_)\.?\d+", r"\1.*", re.sub(r"#\d+", "#", one[side])) for side in "ab")] += 1
     return [(times, *texts) for texts, times in groups.most_common()]
 
 

@@ -5,12 +5,14 @@
 The settings are vramscope's; one that this program has no way to follow ends it."""
 import argparse
 import contextlib
+import functools
 import json
 import re
 import sys
 
 import torch
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 from transformers import AutoConfig, AutoModelForCausalLM
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
@@ -32,21 +34,74 @@ def settings_of(words):
     return settings
 
 
-def make_model(config, settings, weights):
-    attention = settings["attention"]
-    model = AutoModelForCausalLM.from_config(config, torch_dtype=weights,
-                                             attn_implementation="eager" if attention == "eager" else "sdpa")
+def read_config(described):
+    return CONFIG_MAPPING[described["model_type"]].from_dict({**described, "use_cache": False})
+
+
+class CausalModel:
+    """A model of transformers that makes its loss itself, from token ids and labels."""
+    task = "CAUSAL_LM"
+
+    def __init__(self, described, settings, weights):
+        self.model = AutoModelForCausalLM.from_config(read_config(described), torch_dtype=weights,
+                                                      attn_implementation=attention_of_transformers(settings))
+
+    def batch(self, rows, settings):
+        ids = torch.randint(0, 64, (rows, int(settings["seq"])))
+        return {"input_ids": ids.to("cuda"), "labels": ids.clone().to("cuda")}
+
+    def loss(self, model, batch):
+        return model(**batch).loss
+
+
+class VisionModel:
+    """torchvision's, and the cross entropy of its logits."""
+    task = None
+
+    def __init__(self, described, settings, weights):
+        from torchvision.models.vision_transformer import VisionTransformer
+        arguments = ("image_size", "patch_size", "num_layers", "num_heads", "hidden_dim", "mlp_dim", "dropout", "attention_dropout",
+                     "num_classes")
+        self.size, self.weights = described["image_size"], weights
+        self.model = VisionTransformer(**{key: described[key] for key in arguments}).to(weights)
+
+    def batch(self, rows, settings):
+        pixels = torch.rand(rows, 3, self.size, self.size).to(self.weights)
+        labels = torch.randint(0, 4, (rows,))
+        return {"pixels": pixels.to("cuda"), "labels": labels.to("cuda")}
+
+    def layers(self):
+        return self.model.encoder.layers
+
+    def loss(self, model, batch):
+        logits = model(batch["pixels"])
+        return nn.functional.cross_entropy(logits, batch["labels"])
+
+
+# By model_type; any other is a causal language model.
+PROGRAMS = {"vision_transformer": VisionModel}
+
+
+def attention_of_transformers(settings):
+    return "eager" if settings["attention"] == "eager" else "sdpa"
+
+
+def with_techniques(program, settings):
+    model = program.model
     if int(settings["lora.rank"]):
         import peft
         model = peft.get_peft_model(model, peft.LoraConfig(
-            task_type="CAUSAL_LM", r=int(settings["lora.rank"]), lora_alpha=float(settings["lora.alpha"]),
+            task_type=program.task, r=int(settings["lora.rank"]), lora_alpha=float(settings["lora.alpha"]),
             lora_dropout=float(settings["lora.dropout"]), target_modules=settings["lora.targets"].split(",")))
     if settings["trainable"] != "all":
         pattern = re.compile(settings["trainable"].replace(".", r"\.").replace("*", ".*"))
         for name, parameter in model.named_parameters():
             parameter.requires_grad_(bool(pattern.fullmatch(name)))
     model.to("cuda")
-    if settings["checkpointing.mode"] == "layer":
+    if settings["checkpointing.mode"] == "layer" and hasattr(program, "layers"):
+        for layer in program.layers():
+            layer.forward = functools.partial(checkpoint, layer.forward, use_reentrant=True)
+    elif settings["checkpointing.mode"] == "layer":
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": True})
         if not model.get_input_embeddings().weight.requires_grad:
             model.enable_input_require_grads()
@@ -77,9 +132,9 @@ def main():
     settings = settings_of(arguments.settings)
     with open(arguments.model, encoding="utf-8") as file:
         described = json.load(file)
-    config = CONFIG_MAPPING[described["model_type"]].from_dict({**described, "use_cache": False})
     weights, autocast = PRECISIONS[settings["precision"]]
-    model = make_model(config, settings, weights)
+    program = PROGRAMS.get(described["model_type"], CausalModel)(described, settings, weights)
+    model = with_techniques(program, settings)
     optimizer = make_optimizer([p for p in model.parameters() if p.requires_grad], settings)
     scaler = torch.amp.GradScaler("cuda", enabled=settings["precision"] == "amp-fp16")
     micro_batches = int(settings["micro_batches"])
@@ -87,10 +142,9 @@ def main():
     with attention_of(settings["attention"]):
         for step in range(int(settings["steps"])):
             for _ in range(micro_batches):
-                ids = torch.randint(0, 64, (rows, int(settings["seq"])))
-                batch = {"input_ids": ids.to("cuda"), "labels": ids.clone().to("cuda")}
+                batch = program.batch(rows, settings)
                 with torch.autocast("cuda", autocast or torch.bfloat16, enabled=autocast is not None):
-                    loss = model(**batch).loss
+                    loss = program.loss(model, batch)
                     if micro_batches > 1:
                         loss = loss / micro_batches
                 scaler.scale(loss).backward()

@@ -51,6 +51,9 @@ class Linear : public Module {
   bool has_adapter() const { return adapter_ != nullptr; }
   const std::shared_ptr<Parameter>& weight() const { return weight_; }
 
+ protected:
+  bool children_move_first() const override { return false; }  // its adapter's
+
  private:
   at::Tensor Base(const at::Tensor& x) const;
   Options options_;

@@ -126,27 +126,30 @@ Totals Count(Module& root) {
 void Materialize(Module& root, const MaterializeOptions& options) {
   at::Generator generator = at::detail::createCPUGenerator(options.seed);
   for (Parameter* parameter : root.Parameters()) parameter->tensor = at::Tensor();
-  // Module by module, so that a buffer is asked for between the parameters around it.
-  root.Visit([&](Module& module, const std::string& path) {
-    module.MaterializeOwn(
-        [&](Parameter& parameter) {
-          if (!parameter.tensor.defined()) MaterializeOne(parameter, options, generator);
-        },
-        [&](Buffer& buffer) {
-          CategoryScope category(trace::Category::kBuffer);
-          OwnerScope owner(path.empty() ? buffer.name : path + "." + buffer.name);
-          buffer.tensor = at::empty(buffer.shape,
-                                    at::TensorOptions().dtype(buffer.dtype).device(options.device));
-          TagStorage(buffer.tensor, trace::Category::kBuffer, "buffer");
-          if (options.values) buffer.tensor.copy_(buffer.value());
-        });
-  });
+  root.Move(
+      "",
+      [&](Parameter& parameter) {
+        if (!parameter.tensor.defined()) MaterializeOne(parameter, options, generator);
+      },
+      [&](Buffer& buffer, const std::string& path) {
+        CategoryScope category(trace::Category::kBuffer);
+        OwnerScope owner(path + buffer.name);
+        buffer.tensor =
+            at::empty(buffer.shape, at::TensorOptions().dtype(buffer.dtype).device(options.device));
+        TagStorage(buffer.tensor, trace::Category::kBuffer, "buffer");
+        if (options.values) buffer.tensor.copy_(buffer.value());
+      });
 }
 
-void Module::MaterializeOwn(const std::function<void(Parameter&)>& parameter,
-                            const std::function<void(Buffer&)>& buffer) {
+void Module::Move(const std::string& path, const std::function<void(Parameter&)>& parameter,
+                  const std::function<void(Buffer&, const std::string& path)>& buffer) {
+  const auto children = [&] {
+    for (Module* child : children_) child->Move(path + child->name() + ".", parameter, buffer);
+  };
+  if (children_move_first()) children();
   for (auto& entry : parameters_) parameter(*entry.second);
-  for (auto& entry : buffers_) buffer(*entry);
+  for (auto& entry : buffers_) buffer(*entry, path);
+  if (!children_move_first()) children();
 }
 
 }  // namespace vramscope::trainer

@@ -85,6 +85,9 @@ class Module {
   void Visit(const std::function<void(Module&, const std::string& path)>& visitor);
 
  protected:
+  // module.to(device) moves children before the module's own tensors. A module that stands for a
+  // wrapper and what it wraps has its own first.
+  virtual bool children_move_first() const { return true; }
   std::shared_ptr<Parameter> AddParameter(std::string name, ParameterSpec spec);
   // Uses a parameter of another module (tied embeddings).
   void ShareParameter(std::string name, std::shared_ptr<Parameter> parameter);
@@ -99,8 +102,9 @@ class Module {
  private:
   friend void Materialize(Module& root, const struct MaterializeOptions& options);
   void Collect(const std::string& prefix, std::vector<Parameter*>& out);
-  void MaterializeOwn(const std::function<void(Parameter&)>& parameter,
-                      const std::function<void(Buffer&)>& buffer);
+  // Calls them for all tensors below, in the order in which they are moved.
+  void Move(const std::string& path, const std::function<void(Parameter&)>& parameter,
+            const std::function<void(Buffer&, const std::string& path)>& buffer);
 
   std::string name_;
   std::vector<std::pair<std::string, std::shared_ptr<Parameter>>> parameters_;

@@ -1,0 +1,109 @@
+// What every family of models is held to, through the trainer itself: it learns on the cpu backend,
+// techniques keep its loss curve, its plan balances, its presets have the published number of
+// parameters.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/trainer/loop/run_helpers.h"
+
+namespace vramscope::trainer {
+
+inline std::vector<double> LossesOfRun(const run::RunConfig& config) {
+  const RunResult result = RunTiny(config);
+  EXPECT_TRUE(result.status.ok()) << result.status;
+  return result.trace == nullptr ? std::vector<double>() : Losses(*result.trace);
+}
+
+// From what a model that knows nothing has (within `width`) to less than 30 % of it.
+inline void ExpectLearns(run::RunConfig config, double first, double width = 0.6) {
+  config.steps = 60;
+  config.optimizer.lr = 1e-2;
+  const std::vector<double> losses = LossesOfRun(config);
+  ASSERT_EQ(losses.size(), 60u);
+  EXPECT_NEAR(losses.front(), first, width);
+  EXPECT_LT(losses.back(), 0.3 * losses.front());
+}
+
+inline void ExpectSameLosses(const std::vector<double>& a, const run::RunConfig& config,
+                             const char* what) {
+  const std::vector<double> b = LossesOfRun(config);
+  ASSERT_EQ(a.size(), b.size()) << what;
+  for (size_t i = 0; i < a.size(); ++i) {
+    EXPECT_NEAR(a[i], b[i], 2e-5 * std::abs(a[i])) << what << ", step " << i;
+  }
+}
+
+// The weights after some steps show every gradient: equal losses mean equal gradients.
+inline void ExpectTechniquesKeepTheLosses(run::RunConfig config) {
+  config.steps = 4;
+  config.optimizer.lr = 1e-3;
+  const std::vector<double> plain = LossesOfRun(config);
+  EXPECT_NE(plain.front(), plain.back());
+  run::RunConfig other = config;
+  other.checkpointing.mode = run::CheckpointMode::kLayer;
+  ExpectSameLosses(plain, other, "checkpointing, layer");
+  other.checkpointing = {.mode = run::CheckpointMode::kEveryK, .k = 2};
+  ExpectSameLosses(plain, other, "checkpointing, every 2");
+  other = config;
+  other.micro_batches = 2;
+  ExpectSameLosses(plain, other, "accumulation");
+}
+
+// Every allocation of a plan is freed by its end; from the second step on all are alike.
+inline void ExpectPlans(run::RunConfig config) {
+  config.backend = run::Backend::kPlan;
+  config.steps = 3;
+  const RunResult result = RunTiny(config);
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  ASSERT_TRUE(result.sink_status.ok()) << result.sink_status;
+  const trace::Trace& trace = *result.trace;
+  EXPECT_TRUE(trace.complete);
+  EXPECT_GT(trace.allocations.size(), 50u);
+  for (uint32_t i = 0; i < trace.allocations.size(); ++i) {
+    ASSERT_NE(trace.allocations.free_event[i], trace::kNoEvent) << "allocation " << i;
+  }
+}
+
+inline const char* PresetText(std::string_view name) {
+  for (const run::ModelPreset& preset : run::ModelPresets()) {
+    if (preset.name == name) return preset.config_json.data();
+  }
+  ADD_FAILURE() << "no preset " << name;
+  return "";
+}
+
+// What the trace of a refused run already says: nothing is run.
+struct Parameters {
+  uint64_t count = 0, trainable = 0, layers = 0;
+};
+inline Parameters ParametersOf(run::RunConfig config) {
+  config.backend = run::Backend::kPlan;
+  config.steps = 1;
+  const RunResult result = RunTiny(config);
+  EXPECT_TRUE(result.status.ok()) << result.status;
+  const auto& model = result.trace->info.model;
+  return {model.parameter_count, model.trainable_count, model.layers};
+}
+
+// The message that a model is refused with.
+inline std::string Refusal(run::RunConfig config) {
+  const RunResult result = RunTiny(config);
+  EXPECT_EQ(result.status.code(), absl::StatusCode::kInvalidArgument) << result.status;
+  return std::string(result.status.message());
+}
+
+// `text` with the first `from` replaced.
+inline std::string With(std::string text, std::string_view from, std::string_view to) {
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+}  // namespace vramscope::trainer
