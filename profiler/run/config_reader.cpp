@@ -116,6 +116,23 @@ std::string ConfigReader::String(const char* key, std::string fallback) {
   return value->get<std::string>();
 }
 
+void ConfigReader::Only(const char* key, std::string_view supported) {
+  const std::string value = String(key, std::string(supported));
+  if (status_.ok() && value != supported) {
+    Fail(fmt::format("{}{} {} is not supported; supported: {}", prefix_, key, Quoted(value),
+                     supported));
+  }
+}
+
+int64_t ConfigReader::Classes() {
+  const auto names = object_.find("id2label");
+  const bool listed = names != object_.end() && names->is_object() && !names->empty();
+  constexpr int64_t kMost = 10'000'000;
+  const int64_t count = listed ? static_cast<int64_t>(names->size()) : 2;
+  if (listed && count < 2) Fail("id2label has one entry, which makes it a regression: not planned");
+  return Integer({"num_labels"}, 2, kMost, count);
+}
+
 std::string ConfigReader::Key(std::initializer_list<const char*> keys) const {
   for (const char* key : keys) {
     if (object_.contains(key)) return prefix_ + key;

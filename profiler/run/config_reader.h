@@ -57,6 +57,12 @@ class ConfigReader {
   bool Bool(const char* key, bool fallback);
   std::string String(const char* key, std::string fallback);
 
+  // A text that has one supported value, which is also the default.
+  void Only(const char* key, std::string_view supported);
+  // Of a Hugging Face classifier: num_labels, else the entries of id2label, else 2. At least 2: one
+  // label makes it a regression.
+  int64_t Classes();
+
   void Fail(std::string text) {
     if (status_.ok()) status_ = InvalidModelConfig(std::move(text));
   }

@@ -13,7 +13,7 @@ import sys
 import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
-from transformers import AutoConfig, AutoModelForCausalLM
+from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 DEFAULTS = {"batch": "2", "seq": "512", "micro_batches": "1", "steps": "2", "precision": "fp32", "optimizer.name": "adamw",
@@ -54,6 +54,27 @@ class CausalModel:
         return model(**batch).loss
 
 
+class Classifier:
+    """A sequence classifier of transformers, given what a tokenizer makes of sequences without padding."""
+    task = None
+
+    def __init__(self, described, settings, weights):
+        self.types = described["model_type"] == "bert"
+        self.model = AutoModelForSequenceClassification.from_config(
+            read_config(described), torch_dtype=weights, attn_implementation=attention_of_transformers(settings))
+
+    def batch(self, rows, settings):
+        ids = torch.randint(0, 64, (rows, int(settings["seq"])))
+        batch = {"input_ids": ids, "token_type_ids": torch.zeros_like(ids), "attention_mask": torch.ones_like(ids),
+                 "labels": torch.randint(0, 2, (rows,))}
+        if not self.types:
+            del batch["token_type_ids"]
+        return {name: tensor.to("cuda") for name, tensor in batch.items()}
+
+    def loss(self, model, batch):
+        return model(**batch).loss
+
+
 class VisionModel:
     """torchvision's, and the cross entropy of its logits."""
     task = None
@@ -79,7 +100,7 @@ class VisionModel:
 
 
 # By model_type; any other is a causal language model.
-PROGRAMS = {"vision_transformer": VisionModel}
+PROGRAMS = {"vision_transformer": VisionModel, "bert": Classifier, "distilbert": Classifier}
 
 
 def attention_of_transformers(settings):

@@ -22,11 +22,11 @@ inline std::vector<double> LossesOfRun(const run::RunConfig& config) {
 }
 
 // From what a model that knows nothing has (within `width`) to less than 30 % of it.
-inline void ExpectLearns(run::RunConfig config, double first, double width = 0.6) {
-  config.steps = 60;
+inline void ExpectLearns(run::RunConfig config, double first, double width = 0.6, int steps = 60) {
+  config.steps = steps;
   config.optimizer.lr = 1e-2;
   const std::vector<double> losses = LossesOfRun(config);
-  ASSERT_EQ(losses.size(), 60u);
+  ASSERT_EQ(losses.size(), static_cast<size_t>(steps));
   EXPECT_NEAR(losses.front(), first, width);
   EXPECT_LT(losses.back(), 0.3 * losses.front());
 }
