@@ -61,6 +61,8 @@ void RegisterRequests(CLI::App& app, Context& context);
 void RegisterExport(CLI::App& app, Context& context);
 void RegisterDiff(CLI::App& app, Context& context);
 void RegisterExplain(CLI::App& app, Context& context);
+void RegisterFit(CLI::App& app, Context& context);
+void RegisterWaterfall(CLI::App& app, Context& context);
 void RegisterReproduce(CLI::App& app, Context& context);
 void RegisterEstimate(CLI::App& app, Context& context);
 void RegisterCheck(CLI::App& app, Context& context);

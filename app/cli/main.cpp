@@ -50,6 +50,9 @@ void AddExamples(CLI::App& app) {
       {"diff", "diff before.pickle after.pickle --by stack --top 10"},
       {"explain", "explain snapshot.pickle --page reclaim --alloc-conf max_split_size_mb:128"},
       {"estimate", "estimate --model config.json"},
+      {"fit", "fit --preset llama-3.2-1b --budget 12GiB"},
+      {"waterfall",
+       "waterfall --set precision=bf16 --set checkpointing.mode=layer --order checkpointing"},
       {"reproduce", "reproduce A1-vanilla A2-half -o report.html"},
       {"check", "check run.trace --budget 24GiB"},
       {"devices", "devices --json"},
@@ -110,6 +113,8 @@ int Main(int argc, char** argv) {
   RegisterDiff(app, context);
   RegisterExplain(app, context);
   RegisterEstimate(app, context);
+  RegisterFit(app, context);
+  RegisterWaterfall(app, context);
   RegisterReproduce(app, context);
   RegisterCheck(app, context);
   RegisterDevices(app, context);

@@ -126,7 +126,7 @@ TEST_F(Cli, HelpIsNoError) {
   EXPECT_EQ(outcome.status, 0);
   for (const char* command :
        {"plan", "run", "info", "peak", "phases", "requests", "estimate", "export", "diff",
-        "explain", "reproduce", "check", "devices", "presets", "doctor"}) {
+        "explain", "fit", "waterfall", "reproduce", "check", "devices", "presets", "doctor"}) {
     EXPECT_THAT(outcome.out, HasSubstr(std::string("\n  ") + command + " "));
     EXPECT_EQ(RunVramscope({command, "--help"}).status, 0) << command;
   }

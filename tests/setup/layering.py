@@ -31,6 +31,7 @@ PROFILER = {
     "explain": {"run", "trace", "allocator", "analysis", "replay"},
     "exporters": {"run", "trace", "allocator", "analysis", "replay", "explain"},
     "estimate": {"run", "trace", "allocator", "analysis"},
+    "fit": {"run", "trace", "analysis"},
     "reproduce": {"run", "trace", "analysis", "exporters", "estimate"},
 }
 TORCH = re.compile(r"(torch|ATen|c10|caffe2)/|cuda|cupti")

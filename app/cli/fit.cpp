@@ -1,0 +1,314 @@
+// `fit [RUN] --budget SIZE`: which techniques make it fit, the cheapest in time first; and
+// `waterfall [RUN]`: baseline to now, a bar for every technique.
+#include "profiler/fit/fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "app/cli/command.h"
+#include "app/cli/format.h"
+#include "app/cli/output.h"
+#include "app/cli/run_options.h"
+#include "app/cli/summary.h"
+#include "app/cli/worker_run.h"
+#include "profiler/fit/waterfall.h"
+#include "profiler/run/check_run.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::cli {
+namespace {
+
+struct Options {
+  RunOptions run;
+  std::string budget, output;
+  std::vector<std::string> order, baseline;
+  bool json = false;
+};
+
+// Plans lists of runs on workers that stay warm from one list to the next.
+class Plans {
+ public:
+  absl::StatusOr<std::vector<fit::Planned>> operator()(const std::vector<run::RunConfig>& configs) {
+    std::vector<fit::Planned> planned(configs.size());
+    size_t next = 0, ended = 0;
+    const absl::Status status = planner_.Drain(
+        [&]() -> std::optional<Planner::Job> {
+          if (next == configs.size()) return std::nullopt;
+          const size_t id = next++;
+          return Planner::Job{id, configs[id]};
+        },
+        [&](size_t id, const WorkerRun& run) {
+          ++ended;
+          ++total_;
+          if (run.status.ok() && run.trace != nullptr) {
+            planned[id] = fit::PlannedOf(*run.trace);
+          } else {
+            planned[id].error = std::string(run.status.message());
+          }
+        },
+        [&] {
+          return Planner::Progress{static_cast<double>(ended) / static_cast<double>(configs.size()),
+                                   fmt::format("{} combinations planned", total_)};
+        });
+    if (!status.ok()) return status;
+    return planned;
+  }
+
+ private:
+  Planner planner_;
+  int total_ = 0;
+};
+
+Json SettingsJson(const fit::Settings& settings) {
+  Json json = Json::object();
+  for (const auto& [key, value] : settings) json[key] = value;
+  return json;
+}
+
+std::string SetsText(const fit::Settings& settings) {
+  std::string text;
+  for (const auto& [key, value] : settings) text += fmt::format(" --set {}={}", key, value);
+  return text;
+}
+
+std::string SettingText(const fit::Settings& settings) {
+  std::string text;
+  for (const auto& [key, value] : settings)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", key, value);
+  return text;
+}
+
+Json ProposalJson(const fit::Proposal& proposal, bool whole) {
+  Json json = {{"settings", SettingsJson(proposal.settings)}, {"peak", proposal.planned.peak},
+               {"reserved", proposal.planned.reserved},       {"needed", proposal.planned.needed()},
+               {"step_ms", proposal.planned.step_ms},         {"fits", proposal.fits}};
+  if (!whole) return json;
+  json["steps"] = Json::array();
+  for (const fit::Step& step : proposal.steps) {
+    json["steps"].push_back({{"setting", SettingText(step.move.settings)},
+                             {"title", step.move.title},
+                             {"saves", step.saves},
+                             {"costs_ms", step.costs_ms},
+                             {"why", step.move.why},
+                             {"trains_adapters", step.move.adapters}});
+  }
+  json["largest_batch"] = proposal.largest_batch > 0 ? Json(proposal.largest_batch) : Json();
+  json["longest_seq"] = proposal.longest_seq > 0 ? Json(proposal.longest_seq) : Json();
+  return json;
+}
+
+std::string SignedMilliseconds(double value) {
+  return (value < 0 ? "-" : "+") + Milliseconds(value < 0 ? -value : value);
+}
+
+std::string ProposalText(size_t number, const fit::Proposal& proposal, uint64_t budget) {
+  const uint64_t needed = proposal.planned.needed();
+  std::string text =
+      fmt::format("{}. {} a step, needs {} ({} reserved and the CUDA context): {}\n", number,
+                  Milliseconds(proposal.planned.step_ms), run::FormatBytes(needed),
+                  run::FormatBytes(proposal.planned.reserved),
+                  proposal.fits ? run::FormatBytes(budget - needed) + " to spare"
+                                : run::FormatBytes(needed - budget) + " too much");
+  if (proposal.steps.empty()) return text + Prose("As it is.");
+  Table table(
+      {{"Technique"}, {"Saves", Table::kRight}, {"Time", Table::kRight}, {"Why", Table::kLeft}});
+  for (const fit::Step& step : proposal.steps) {
+    table.Row({step.move.title, SignedBytes(-step.saves), SignedMilliseconds(step.costs_ms),
+               step.move.why});
+  }
+  text += table.Text();
+  if (proposal.largest_batch > 0) {
+    text += Prose(fmt::format("Largest batch that fits: {}; longest sequence: {}.",
+                              proposal.largest_batch, proposal.longest_seq));
+  }
+  return text + Prose("As settings:" + SetsText(proposal.settings));
+}
+
+ExitCode ExecuteFit(const Options& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  const absl::StatusOr<uint64_t> budget = run::ParseBytes(options.budget);
+  if (!budget.ok()) {
+    Note("error: --budget: " + std::string(budget.status().message()));
+    return kUsage;
+  }
+  const absl::StatusOr<run::RunConfig> config = BuildRun(options.run, run::Backend::kPlan);
+  if (!config.ok()) return ReportError(config.status());
+  Plans plans;
+  const absl::StatusOr<fit::Fitted> fitted =
+      fit::Fit(*config, *budget, [&](const auto& configs) { return plans(configs); });
+  if (!fitted.ok()) return ReportError(fitted.status());
+  const bool any = std::ranges::any_of(fitted->proposals, &fit::Proposal::fits);
+  const absl::StatusOr<run::DeviceProfile> device = run::ResolveDevice(*config);
+  std::vector<run::Assumption> assumptions;
+  if (device.ok()) assumptions.push_back(run::ContextAssumption(*device));
+  assumptions.push_back({"times of a step are modelled: a roofline of the chosen GPU", "step_ms"});
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  ExitCode printed;
+  if (options.json) {
+    Json json;
+    json["budget"] = *budget;
+    json["start"] = {{"peak", fitted->start.peak},
+                     {"reserved", fitted->start.reserved},
+                     {"needed", fitted->start.needed()},
+                     {"step_ms", fitted->start.step_ms},
+                     {"fits", fitted->start_fits}};
+    json["proposals"] = Json::array();
+    for (const fit::Proposal& proposal : fitted->proposals)
+      json["proposals"].push_back(ProposalJson(proposal, true));
+    json["front"] = Json::array();
+    for (const fit::Proposal& proposal : fitted->front)
+      json["front"].push_back(ProposalJson(proposal, false));
+    json["plans"] = fitted->plans;
+    json["seconds"] = seconds;
+    json["assumptions"] = AssumptionsJson(assumptions);
+    printed = PrintJson(json);
+  } else {
+    std::string text =
+        fmt::format("{}, batch {} x seq {}: needs {} as it is, {} a step; budget {}: {}\n\n",
+                    config->model, config->batch, config->seq,
+                    run::FormatBytes(fitted->start.needed()), Milliseconds(fitted->start.step_ms),
+                    run::FormatBytes(*budget), fitted->start_fits ? "fits" : "does not fit");
+    if (!any) text += "Nothing that was tried fits. The smallest:\n\n";
+    for (size_t i = 0; i < fitted->proposals.size(); ++i)
+      text += ProposalText(i + 1, fitted->proposals[i], *budget) + "\n";
+    text += Prose(fmt::format("{} combinations planned in {:.1f} s.", fitted->plans, seconds));
+    printed = PrintText(text + AssumptionsText(assumptions));
+  }
+  return printed != kDone ? printed : any ? kDone : kNo;
+}
+
+// What is the size of the run and not a way of running it: the same at both ends.
+constexpr std::string_view kSizes[] = {"batch",
+                                       "seq",
+                                       "steps",
+                                       "lengths",
+                                       "device",
+                                       "custom_device.memory",
+                                       "seed",
+                                       "custom_device.bandwidth",
+                                       "custom_device.flops",
+                                       "optimizer.lr",
+                                       "optimizer.weight_decay",
+                                       "optimizer.momentum",
+                                       "optimizer.name"};
+
+absl::StatusOr<run::RunConfig> Baseline(const Options& options) {
+  RunOptions plain = options.run;
+  plain.sets.clear();
+  for (const std::string& set : options.run.sets) {
+    const std::string_view key = std::string_view(set).substr(0, set.find('='));
+    if (std::ranges::find(kSizes, key) != std::end(kSizes)) plain.sets.push_back(set);
+  }
+  plain.sets.insert(plain.sets.end(), options.baseline.begin(), options.baseline.end());
+  return BuildRun(plain, run::Backend::kPlan);
+}
+
+ExitCode ExecuteWaterfall(const Options& options) {
+  if (options.json && options.output == "-") {
+    Note("error: --json and -o - both want standard output");
+    return kUsage;
+  }
+  for (const std::string& set : options.baseline) {
+    if (set.find('=') != std::string::npos) continue;
+    Note("error: --baseline: expected key=value");
+    return kUsage;
+  }
+  const absl::StatusOr<run::RunConfig> now = BuildRun(options.run, run::Backend::kPlan);
+  if (!now.ok()) return ReportError(now.status());
+  const absl::StatusOr<run::RunConfig> baseline = Baseline(options);
+  if (!baseline.ok()) return ReportError(baseline.status());
+  const absl::StatusOr<std::vector<fit::Rung>> ladder = fit::Ladder(*baseline, *now, options.order);
+  if (!ladder.ok()) return ReportError(ladder.status());
+  std::vector<run::RunConfig> configs;
+  for (const fit::Rung& rung : *ladder) configs.push_back(rung.config);
+  Plans plans;
+  const absl::StatusOr<std::vector<fit::Planned>> planned = plans(configs);
+  if (!planned.ok()) return ReportError(planned.status());
+  for (size_t i = 0; i < planned->size(); ++i) {
+    if ((*planned)[i].ok()) continue;
+    return ReportError(
+        absl::InvalidArgumentError(fmt::format("{}: {}", (*ladder)[i].name, (*planned)[i].error)));
+  }
+  if (!options.output.empty()) {
+    const absl::Status written = WriteStream(options.output, [&](std::ostream& out) {
+      out << fit::WaterfallSvg(*ladder, *planned) << "\n";
+      return absl::OkStatus();
+    });
+    if (!written.ok()) return ReportError(written);
+    if (options.output == "-") return kDone;
+  }
+  if (options.json) {
+    Json json;
+    json["bars"] = Json::array();
+    for (size_t i = 0; i < ladder->size(); ++i) {
+      const fit::Planned& p = (*planned)[i];
+      const fit::Planned& before = (*planned)[i == 0 ? 0 : i - 1];
+      json["bars"].push_back(
+          {{"name", (*ladder)[i].name},
+           {"settings", SettingsJson((*ladder)[i].settings)},
+           {"peak", p.peak},
+           {"reserved", p.reserved},
+           {"step_ms", p.step_ms},
+           {"saves", static_cast<int64_t>(before.peak) - static_cast<int64_t>(p.peak)},
+           {"costs_ms", p.step_ms - before.step_ms}});
+    }
+    json["assumptions"] = AssumptionsJson(
+        {{"times of a step are modelled: a roofline of the chosen GPU", "step_ms"}});
+    return PrintJson(json);
+  }
+  Table table({{"Bar"},
+               {"Peak", Table::kRight},
+               {"Change", Table::kRight},
+               {"Reserved", Table::kRight},
+               {"Step", Table::kRight},
+               {"Settings"}});
+  for (size_t i = 0; i < ladder->size(); ++i) {
+    const fit::Planned& p = (*planned)[i];
+    const int64_t change =
+        i == 0 ? 0 : static_cast<int64_t>(p.peak) - static_cast<int64_t>((*planned)[i - 1].peak);
+    table.Row({(*ladder)[i].name, run::FormatBytes(p.peak), i == 0 ? "" : SignedBytes(change),
+               run::FormatBytes(p.reserved), Milliseconds(p.step_ms),
+               SettingText((*ladder)[i].settings)});
+  }
+  return PrintText(table.Text());
+}
+
+}  // namespace
+
+void RegisterFit(CLI::App& app, Context& context) {
+  CLI::App* command =
+      app.add_subcommand("fit", "which techniques make a run fit, the cheapest in time first");
+  auto options = std::make_shared<Options>();
+  AddRunOptions(*command, options->run);
+  command->add_option("--budget", options->budget, "what the device may hold, as 24GiB")
+      ->required()
+      ->type_name("SIZE");
+  command->add_flag("--json", options->json, "print one JSON object");
+  command->callback([options, &context] { context.exit_code = ExecuteFit(*options); });
+}
+
+void RegisterWaterfall(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand(
+      "waterfall", "from the model's defaults to the run: a bar for every technique");
+  auto options = std::make_shared<Options>();
+  AddRunOptions(*command, options->run);
+  command
+      ->add_option("--baseline", options->baseline,
+                   "a setting of the baseline (may be repeated); sizes are the run's")
+      ->type_name("KEY=VALUE");
+  command
+      ->add_option("--order", options->order,
+                   "the bars' order, as precision,lora; the others come behind")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  command->add_option("-o,--output", options->output, "draw the bars into a file")
+      ->type_name("OUT.svg");
+  command->add_flag("--json", options->json, "print one JSON object");
+  command->callback([options, &context] { context.exit_code = ExecuteWaterfall(*options); });
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,361 @@
+#include "profiler/fit/fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "profiler/analysis/analysis.h"
+#include "profiler/run/check_run.h"
+
+namespace vramscope::fit {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kMostSteps = 8;
+// A search is on a card that holds everything: how much it needs is the question.
+constexpr const char* kRoomy = "4TiB";
+constexpr int kMostBatch = 1 << 14;
+constexpr int kMostSeq = 1 << 17;
+
+// A combination, with what led to it.
+struct Node {
+  run::RunConfig config;
+  std::vector<Move> moves;
+  Planned planned;
+};
+
+class Search {
+ public:
+  Search(const run::RunConfig& start, uint64_t budget, const PlanAll& plan, const Options& options)
+      : start_(start),
+        budget_(budget),
+        plan_(plan),
+        options_(options),
+        deadline_(Clock::now() + options.patience) {}
+
+  absl::StatusOr<Fitted> Run() {
+    Node first{.config = start_, .moves = {}, .planned = {}};
+    if (absl::Status status = PlanNodes({&first}); !status.ok()) return status;
+    if (!first.planned.ok()) return absl::InvalidArgumentError(first.planned.error);
+    const std::vector<Move> moves = Moves(start_);
+
+    // Ways down: everything keeps training, and each kind of adapters.
+    std::vector<Node> ends;
+    const auto go = [&](Node from) -> absl::Status {
+      absl::StatusOr<Node> end = Descend(std::move(from), moves);
+      if (!end.ok()) return end.status();
+      end = Pruned(*std::move(end));
+      if (!end.ok()) return end.status();
+      ends.push_back(*std::move(end));
+      return absl::OkStatus();
+    };
+    if (absl::Status status = go(first); !status.ok()) return status;
+    for (const Move& move : moves) {
+      if (!move.adapters) continue;
+      Node with{.config = {}, .moves = {move}, .planned = {}};
+      const absl::StatusOr<run::RunConfig> config = Applied(move, start_);
+      if (!config.ok()) continue;
+      with.config = *config;
+      if (absl::Status status = PlanNodes({&with}); !status.ok()) return status;
+      if (!with.planned.ok()) continue;
+      if (absl::Status status = go(std::move(with)); !status.ok()) return status;
+    }
+    return Result(first, std::move(ends));
+  }
+
+ private:
+  bool Fits(const Planned& planned) const { return planned.ok() && planned.needed() <= budget_; }
+  bool Late() const { return Clock::now() > deadline_; }
+
+  // Plans what is not known yet, all at once.
+  absl::Status PlanNodes(const std::vector<Node*>& nodes) {
+    std::vector<run::RunConfig> wanted;
+    std::vector<std::string> keys;
+    for (const Node* node : nodes) {
+      std::string key = run::ToJson(node->config);
+      if (known_.contains(key) || std::ranges::find(keys, key) != keys.end()) continue;
+      run::RunConfigBuilder builder(node->config);
+      (void)builder.Set("custom_device.memory", kRoomy);
+      absl::StatusOr<run::RunConfig> roomy = builder.Build();
+      wanted.push_back(roomy.ok() ? *std::move(roomy) : node->config);
+      keys.push_back(std::move(key));
+    }
+    if (!wanted.empty()) {
+      absl::StatusOr<std::vector<Planned>> planned = plan_(wanted);
+      if (!planned.ok()) return planned.status();
+      if (planned->size() != wanted.size())
+        return absl::InternalError("a plan was asked for and did not come");
+      for (size_t i = 0; i < keys.size(); ++i) known_[keys[i]] = std::move((*planned)[i]);
+      plans_ += static_cast<int>(wanted.size());
+    }
+    for (Node* node : nodes) {
+      node->planned = known_.at(run::ToJson(node->config));
+      if (node->planned.ok()) seen_.push_back(*node);
+    }
+    return absl::OkStatus();
+  }
+
+  // Every move that is left, each where it would stand.
+  absl::StatusOr<std::vector<Node>> Neighbours(const Node& at, const std::vector<Move>& moves) {
+    std::vector<Node> next;
+    for (const Move& move : moves) {
+      const bool taken =
+          std::ranges::any_of(at.moves, [&](const Move& done) { return done.group == move.group; });
+      // Adapters are a way of their own, begun by Run().
+      if (taken || move.adapters) continue;
+      absl::StatusOr<run::RunConfig> config = Applied(move, at.config);
+      if (!config.ok()) continue;
+      Node node{.config = *std::move(config), .moves = at.moves, .planned = {}};
+      node.moves.push_back(move);
+      next.push_back(std::move(node));
+    }
+    std::vector<Node*> pointers;
+    for (Node& node : next) pointers.push_back(&node);
+    if (absl::Status status = PlanNodes(pointers); !status.ok()) return status;
+    return next;
+  }
+
+  // One move after the other until it fits, each time the one that saves most for its time; then
+  // those that make it faster and leave it fitting.
+  absl::StatusOr<Node> Descend(Node at, const std::vector<Move>& moves) {
+    while (at.moves.size() < kMostSteps && !Late()) {
+      const bool fits = Fits(at.planned);
+      const absl::StatusOr<std::vector<Node>> next = Neighbours(at, moves);
+      if (!next.ok()) return next.status();
+      const Node* best = nullptr;
+      double best_score = 0;
+      for (const Node& node : *next) {
+        const double score = !fits ? Score(at.planned, node.planned)
+                             : Fits(node.planned)
+                                 ? at.planned.step_ms * 0.995 - node.planned.step_ms
+                                 : 0;
+        if (score > best_score) {
+          best = &node;
+          best_score = score;
+        }
+      }
+      if (best == nullptr) break;
+      at = *best;
+    }
+    return at;
+  }
+
+  // Bytes for a millisecond, counting no more than what is still too much; a move that makes the
+  // step faster as well beats every one that does not.
+  double Score(const Planned& before, const Planned& after) const {
+    if (!after.ok() || after.needed() >= before.needed()) return 0;
+    const double over = static_cast<double>(before.needed() - budget_);
+    const double saved = std::min(over, static_cast<double>(before.needed() - after.needed()));
+    const double cost = after.step_ms - before.step_ms;
+    if (cost <= 0) return saved * 1e6 - cost;
+    // In shares of the step, so that a slow card and a fast one choose alike.
+    return saved / (cost / std::max(1e-9, before.step_ms) + 1e-3);
+  }
+
+  // Without each of its moves in turn: what fits as well and is no slower stands in its place.
+  absl::StatusOr<Node> Pruned(Node node) {
+    if (!Fits(node.planned)) return node;
+    bool again = true;
+    while (again && !Late()) {
+      again = false;
+      for (size_t without = node.moves.size(); without-- > 0;) {
+        if (node.moves[without].adapters) continue;
+        Node less{.config = start_, .moves = {}, .planned = {}};
+        bool possible = true;
+        for (size_t i = 0; i < node.moves.size() && possible; ++i) {
+          if (i == without) continue;
+          absl::StatusOr<run::RunConfig> config = Applied(node.moves[i], less.config);
+          possible = config.ok();
+          if (!possible) break;
+          less.config = *std::move(config);
+          less.moves.push_back(node.moves[i]);
+        }
+        if (!possible) continue;
+        if (absl::Status status = PlanNodes({&less}); !status.ok()) return status;
+        if (!Fits(less.planned) || less.planned.step_ms > node.planned.step_ms) continue;
+        node = std::move(less);
+        again = true;
+        break;
+      }
+    }
+    return node;
+  }
+
+  static Settings SettingsOf(const Node& node) {
+    Settings settings;
+    for (const Move& move : node.moves)
+      settings.insert(settings.end(), move.settings.begin(), move.settings.end());
+    return settings;
+  }
+
+  // The moves again in their order, each planned where it stands.
+  absl::StatusOr<Proposal> Explained(const Node& node) {
+    Proposal out{.settings = SettingsOf(node),
+                 .steps = {},
+                 .config = node.config,
+                 .planned = node.planned,
+                 .fits = Fits(node.planned)};
+    Node at{.config = start_, .moves = {}, .planned = {}};
+    std::vector<Node> path = {at};
+    for (const Move& move : node.moves) {
+      absl::StatusOr<run::RunConfig> config = Applied(move, at.config);
+      if (!config.ok()) return config.status();
+      at.config = *std::move(config);
+      at.moves.push_back(move);
+      path.push_back(at);
+    }
+    std::vector<Node*> pointers;
+    for (Node& each : path) pointers.push_back(&each);
+    if (absl::Status status = PlanNodes(pointers); !status.ok()) return status;
+    for (size_t i = 1; i < path.size(); ++i) {
+      out.steps.push_back({path[i].moves.back(),
+                           static_cast<int64_t>(path[i - 1].planned.reserved) -
+                               static_cast<int64_t>(path[i].planned.reserved),
+                           path[i].planned.step_ms - path[i - 1].planned.step_ms});
+    }
+    return out;
+  }
+
+  // The largest value of a key that fits: doubled until it does not, then halved.
+  absl::StatusOr<int64_t> Largest(const run::RunConfig& config, const std::string& key, int from,
+                                  int step, int most) {
+    const auto fits = [&](int value) -> absl::StatusOr<bool> {
+      run::RunConfigBuilder builder(config);
+      if (!builder.Set(key, fmt::format("{}", value)).ok()) return false;
+      absl::StatusOr<run::RunConfig> with = builder.Build();
+      if (!with.ok() || !run::CheckRun(*with).ok()) return false;
+      Node node{.config = *std::move(with), .moves = {}, .planned = {}};
+      if (absl::Status status = PlanNodes({&node}); !status.ok()) return status;
+      seen_.pop_back();  // another run, not another way to run this one
+      return Fits(node.planned);
+    };
+    int low = from, high = from;
+    for (;;) {
+      if (high >= most || Late()) return low;
+      high = std::min(most, 2 * high);
+      const absl::StatusOr<bool> good = fits(high);
+      if (!good.ok()) return good.status();
+      if (!*good) break;
+      low = high;
+    }
+    while (high - low > step && high - low > low / 64 && !Late()) {
+      const int middle = low + std::max(step, (high - low) / 2 / step * step);
+      if (middle >= high) break;
+      const absl::StatusOr<bool> good = fits(middle);
+      if (!good.ok()) return good.status();
+      (*good ? low : high) = middle;
+    }
+    return low;
+  }
+
+  std::vector<Node> Front() const {
+    std::vector<Node> sorted = seen_;
+    std::ranges::sort(sorted, [](const Node& a, const Node& b) {
+      return std::pair(a.planned.step_ms, a.planned.needed()) <
+             std::pair(b.planned.step_ms, b.planned.needed());
+    });
+    std::vector<Node> front;
+    uint64_t smallest = std::numeric_limits<uint64_t>::max();
+    for (const Node& node : sorted) {
+      if (node.planned.needed() >= smallest) continue;
+      smallest = node.planned.needed();
+      front.push_back(node);
+    }
+    return front;
+  }
+
+  absl::StatusOr<Fitted> Result(const Node& first, std::vector<Node> ends) {
+    Fitted out{.start = first.planned,
+               .start_fits = Fits(first.planned),
+               .proposals = {},
+               .front = {},
+               .plans = 0};
+    std::vector<Node> chosen;
+    const auto choose = [&](const Node& node) {
+      if (chosen.size() >= static_cast<size_t>(options_.proposals) || !Fits(node.planned)) return;
+      const std::string key = run::ToJson(node.config);
+      for (const Node& other : chosen) {
+        if (run::ToJson(other.config) == key) return;
+      }
+      chosen.push_back(node);
+    };
+    std::ranges::sort(ends, {}, [](const Node& node) { return node.planned.step_ms; });
+    const std::vector<Node> front = Front();
+    // The fastest of all that were looked at, the end of each way, then what is left on the front.
+    for (const Node& node : front) {
+      if (!Fits(node.planned)) continue;
+      choose(node);
+      break;
+    }
+    for (const Node& node : ends) choose(node);
+    for (auto node = front.rbegin(); node != front.rend(); ++node) choose(*node);
+    if (chosen.empty()) {
+      const auto smallest = std::ranges::min_element(
+          seen_, {}, [](const Node& node) { return node.planned.needed(); });
+      chosen.push_back(*smallest);
+    }
+    std::ranges::sort(chosen, {}, [](const Node& node) { return node.planned.step_ms; });
+    for (const Node& node : front) {
+      out.front.push_back({.settings = SettingsOf(node),
+                           .steps = {},
+                           .config = node.config,
+                           .planned = node.planned,
+                           .fits = Fits(node.planned)});
+    }
+    for (const Node& node : chosen) {
+      absl::StatusOr<Proposal> proposal = Explained(node);
+      if (!proposal.ok()) return proposal.status();
+      out.proposals.push_back(*std::move(proposal));
+    }
+    if (options_.limits) {
+      for (Proposal& proposal : out.proposals) {
+        if (!proposal.fits || Late()) continue;
+        const int step = std::max(1, proposal.config.micro_batches);
+        absl::StatusOr<int64_t> batch =
+            Largest(proposal.config, "batch", proposal.config.batch, step, kMostBatch);
+        if (!batch.ok()) return batch.status();
+        proposal.largest_batch = *batch;
+        absl::StatusOr<int64_t> seq =
+            Largest(proposal.config, "seq", proposal.config.seq, 64, kMostSeq);
+        if (!seq.ok()) return seq.status();
+        proposal.longest_seq = *seq;
+      }
+    }
+    out.plans = plans_;
+    return out;
+  }
+
+  const run::RunConfig& start_;
+  const uint64_t budget_;
+  const PlanAll& plan_;
+  const Options& options_;
+  const Clock::time_point deadline_;
+  std::map<std::string, Planned> known_;
+  std::vector<Node> seen_;
+  int plans_ = 0;
+};
+
+}  // namespace
+
+Planned PlannedOf(const trace::Trace& trace) {
+  const analysis::MemoryCurves curves = analysis::ComputeCurves(trace);
+  const analysis::Summary summary = analysis::Summarize(trace, curves);
+  Planned out;
+  out.peak = summary.peak.allocated;
+  out.reserved = summary.peak.reserved;
+  out.context = trace.info.device.context_bytes;
+  if (summary.out_of_memory) out.error = "out of memory";
+  if (!summary.steps.empty()) out.step_ms = summary.steps.back().total_ms;
+  return out;
+}
+
+absl::StatusOr<Fitted> Fit(const run::RunConfig& start, uint64_t budget, const PlanAll& plan,
+                           const Options& options) {
+  return Search(start, budget, plan, options).Run();
+}
+
+}  // namespace vramscope::fit

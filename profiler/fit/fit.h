@@ -1,0 +1,77 @@
+// Searches the techniques for combinations that fit into a budget. Techniques interact, so nothing
+// is added up: every combination that is looked at is planned.
+//
+//   ASSIGN_OR_RETURN(Fitted fitted, Fit(config, budget, [&](const auto& configs) { ... }));
+//   fitted.proposals.front().steps;  // why, one by one
+//
+// Blocking, on the caller's thread; `plan` is called from it.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "profiler/fit/moves.h"
+#include "profiler/run/run_config.h"
+#include "profiler/trace/trace.h"
+
+namespace vramscope::fit {
+
+// What a plan comes to.
+struct Planned {
+  std::string error;  // why there is none; the rest is 0 then
+  uint64_t peak = 0;  // allocated
+  uint64_t reserved = 0;
+  uint64_t context = 0;  // of the CUDA context, beside it
+  double step_ms = 0;    // modelled, of the last step
+  bool ok() const { return error.empty(); }
+  uint64_t needed() const { return reserved + context; }
+};
+Planned PlannedOf(const trace::Trace& trace);
+
+// Plans all of them, in any order; results in theirs. An error ends the search (cancelled, no
+// worker); a run that fails is its result's error.
+using PlanAll =
+    std::function<absl::StatusOr<std::vector<Planned>>(const std::vector<run::RunConfig>&)>;
+
+struct Step {
+  Move move;
+  int64_t saves = 0;    // of reserved memory, where it stands in the order of steps
+  double costs_ms = 0;  // of the modelled step; negative: faster
+};
+struct Proposal {
+  Settings settings;  // all steps together
+  std::vector<Step> steps;
+  run::RunConfig config;
+  Planned planned;
+  bool fits = false;
+  int64_t largest_batch = 0;  // with everything else as it is; 0: not looked for
+  int64_t longest_seq = 0;
+};
+
+struct Fitted {
+  Planned start;  // as the run is
+  bool start_fits = false;
+  std::vector<Proposal> proposals;  // the fastest first; none of them fits: the smallest alone
+  // Of everything that was planned: nothing is both faster and smaller.
+  std::vector<Proposal> front;
+  int plans = 0;
+};
+
+struct Options {
+  int proposals = 3;
+  bool limits = true;  // largest batch, longest sequence
+  // After this, what is there is what there is.
+  std::chrono::milliseconds patience{9000};
+};
+
+// `budget` is what the GPU may hold, context included. Errors: those of `plan`, and the start's
+// own.
+absl::StatusOr<Fitted> Fit(const run::RunConfig& start, uint64_t budget, const PlanAll& plan,
+                           const Options& options = {});
+
+}  // namespace vramscope::fit

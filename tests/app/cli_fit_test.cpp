@@ -1,0 +1,86 @@
+// fit and waterfall through the built program and a real worker; skipped where there is none.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/app/process.h"
+
+namespace vramscope::test {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+class CliFit : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::getenv("VRAMSCOPE_WORKER") == nullptr &&
+        !std::filesystem::exists(std::filesystem::path(VRAMSCOPE_PROGRAM).parent_path() /
+                                 "vramscope-worker")) {
+      GTEST_SKIP() << "vramscope-worker is not built (it needs LibTorch)";
+    }
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(CliFit, ProposalsAreRunsThatFit) {
+  const std::vector<std::string> run = {"--preset", "gpt2", "--set", "batch=4"};
+  std::vector<std::string> fit = {"fit", "--budget", "3GiB", "--json"};
+  fit.insert(fit.end(), run.begin(), run.end());
+  const Outcome outcome = RunVramscope(fit);
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json fitted = json::parse(outcome.out);
+  EXPECT_EQ(fitted["start"]["fits"], false);
+  ASSERT_FALSE(fitted["proposals"].empty());
+  const json& first = fitted["proposals"][0];
+  for (const char* key : {"settings", "peak", "reserved", "step_ms", "fits", "steps"})
+    EXPECT_TRUE(first.contains(key)) << key;
+  ASSERT_FALSE(first["steps"].empty());
+  for (const char* key : {"setting", "saves", "costs_ms", "why"})
+    EXPECT_TRUE(first["steps"][0].contains(key)) << key;
+  // What is proposed is what `check` finds of the same settings.
+  std::vector<std::string> check = {"check", "--budget", "3GiB", "--json"};
+  check.insert(check.end(), run.begin(), run.end());
+  EXPECT_EQ(RunVramscope(check).status, 1);
+  for (const auto& [key, value] : first["settings"].items()) {
+    check.push_back("--set");
+    check.push_back(key + "=" + value.get<std::string>());
+  }
+  const Outcome checked = RunVramscope(check);
+  EXPECT_EQ(checked.status, 0) << checked.out;
+  EXPECT_EQ(json::parse(checked.out)["peak"]["allocated"], first["peak"]);
+  EXPECT_EQ(json::parse(checked.out)["peak"]["reserved"], first["reserved"]);
+}
+
+TEST_F(CliFit, WaterfallEndsAtThePlan) {
+  const std::string svg = folder_ / "w.svg";
+  const std::vector<std::string> sets = {"--preset", "gpt2",   "--set", "precision=bf16",
+                                         "--set",    "seq=64", "--set", "checkpointing.mode=layer"};
+  std::vector<std::string> waterfall = {"waterfall",     "--json", "--order",
+                                        "checkpointing", "-o",     svg};
+  waterfall.insert(waterfall.end(), sets.begin(), sets.end());
+  const Outcome outcome = RunVramscope(waterfall);
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json bars = json::parse(outcome.out)["bars"];
+  ASSERT_EQ(bars.size(), 3u);
+  EXPECT_EQ(bars[0]["name"], "baseline");
+  EXPECT_EQ(bars[1]["name"], "checkpointing");
+  std::vector<std::string> plan = {"plan", "--json"};
+  plan.insert(plan.end(), sets.begin(), sets.end());
+  EXPECT_EQ(json::parse(RunVramscope(plan).out)["peak"]["allocated"], bars[2]["peak"]);
+  int64_t sum = bars[0]["peak"].get<int64_t>();
+  for (const json& bar : bars) sum -= bar["saves"].get<int64_t>();
+  EXPECT_EQ(sum, bars[2]["peak"].get<int64_t>());
+  EXPECT_THAT(ReadFile(svg), HasSubstr("checkpointing"));
+  EXPECT_EQ(RunVramscope({"waterfall", "--order", "lora", "--preset", "gpt2"}).status, 3);
+}
+
+TEST(CliFitUsage, BudgetsAreSizes) {
+  EXPECT_EQ(RunVramscope({"fit"}).status, 2);
+  EXPECT_EQ(RunVramscope({"fit", "--budget", "much"}).status, 2);
+}
+
+}  // namespace
+}  // namespace vramscope::test

@@ -1,0 +1,182 @@
+// The search, over plans that are made up here: a few gigabytes a technique, and a price in time.
+#include "profiler/fit/fit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "profiler/fit/waterfall.h"
+
+namespace vramscope::fit {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr uint64_t kGiB = uint64_t{1} << 30;
+
+run::RunConfig Config(const std::vector<std::pair<std::string, std::string>>& settings = {}) {
+  run::RunConfigBuilder builder;
+  for (const auto& [key, value] : settings) EXPECT_TRUE(builder.Set(key, value).ok()) << key;
+  const absl::StatusOr<run::RunConfig> config = builder.Build();
+  EXPECT_TRUE(config.ok()) << config.status();
+  return *config;
+}
+
+// 12 GiB and 100 ms as it is. Techniques interact: autocast saves nothing under checkpointing.
+Planned Model(const run::RunConfig& c) {
+  const std::string json = run::ToJson(c);
+  const auto says = [&](std::string_view text) { return json.find(text) != std::string::npos; };
+  Planned p;
+  p.step_ms = 100;
+  p.context = kGiB / 2;
+  double state = 6, activations = 6;
+  if (says("\"layer\"")) {
+    activations = 1;
+    p.step_ms += 30;
+  } else if (says("\"amp-bf16\"")) {
+    activations = 4;
+    p.step_ms -= 5;
+  }
+  if (c.lora.rank > 0) {
+    state = 2;
+    p.step_ms -= 30;
+  }
+  activations *= static_cast<double>(c.batch) / (2.0 * c.micro_batches) * c.seq / 512.0;
+  if (c.micro_batches > 1) p.step_ms += 10;
+  p.reserved = static_cast<uint64_t>((state + activations) * static_cast<double>(kGiB));
+  p.peak = p.reserved - kGiB / 8;
+  return p;
+}
+
+absl::StatusOr<Fitted> Search(const run::RunConfig& config, uint64_t budget) {
+  return Fit(
+      config, budget,
+      [](const std::vector<run::RunConfig>& configs) -> absl::StatusOr<std::vector<Planned>> {
+        std::vector<Planned> planned;
+        for (const run::RunConfig& each : configs) planned.push_back(Model(each));
+        return planned;
+      });
+}
+
+void ExpectSound(const Fitted& fitted, const run::RunConfig& start, uint64_t budget) {
+  double before = 0;
+  for (const Proposal& proposal : fitted.proposals) {
+    run::RunConfigBuilder builder(start);
+    for (const auto& [key, value] : proposal.settings) EXPECT_TRUE(builder.Set(key, value).ok());
+    const Planned planned = Model(*builder.Build());
+    EXPECT_EQ(planned.reserved, proposal.planned.reserved) << "every proposal is a plan";
+    EXPECT_EQ(proposal.fits, planned.needed() <= budget);
+    EXPECT_GE(planned.step_ms, before) << "the fastest first";
+    before = planned.step_ms;
+    int64_t saved = 0;
+    double cost = 0;
+    for (const Step& step : proposal.steps) {
+      saved += step.saves;
+      cost += step.costs_ms;
+      EXPECT_FALSE(step.move.why.empty());
+    }
+    EXPECT_EQ(saved,
+              static_cast<int64_t>(fitted.start.reserved) - static_cast<int64_t>(planned.reserved));
+    EXPECT_NEAR(cost, planned.step_ms - fitted.start.step_ms, 1e-9);
+  }
+  for (size_t i = 1; i < fitted.front.size(); ++i) {
+    EXPECT_GE(fitted.front[i].planned.step_ms, fitted.front[i - 1].planned.step_ms);
+    EXPECT_LT(fitted.front[i].planned.needed(), fitted.front[i - 1].planned.needed());
+  }
+}
+
+TEST(Fit, ProposesWhatFitsTheFastestFirst) {
+  const run::RunConfig start = Config();
+  const absl::StatusOr<Fitted> fitted = Search(start, 8 * kGiB);
+  ASSERT_TRUE(fitted.ok()) << fitted.status();
+  EXPECT_FALSE(fitted->start_fits);
+  ASSERT_GE(fitted->proposals.size(), 2u);
+  for (const Proposal& proposal : fitted->proposals) EXPECT_TRUE(proposal.fits);
+  ExpectSound(*fitted, start, 8 * kGiB);
+  // LoRA and autocast: 65 ms; without adapters checkpointing is what fits.
+  EXPECT_NEAR(fitted->proposals[0].planned.step_ms, 65, 1e-9);
+  EXPECT_TRUE(std::ranges::any_of(fitted->proposals, [](const Proposal& p) {
+    return std::ranges::none_of(p.steps, [](const Step& s) { return s.move.adapters; });
+  })) << "one that trains everything";
+}
+
+TEST(Fit, WhatFitsIsLeftAsItIsUnlessSomethingIsFaster) {
+  const run::RunConfig start = Config();
+  const absl::StatusOr<Fitted> fitted = Search(start, 24 * kGiB);
+  ASSERT_TRUE(fitted.ok());
+  EXPECT_TRUE(fitted->start_fits);
+  ExpectSound(*fitted, start, 24 * kGiB);
+  for (const Proposal& proposal : fitted->proposals) EXPECT_TRUE(proposal.fits);
+}
+
+TEST(Fit, NothingFitsTheSmallestIsShown) {
+  const absl::StatusOr<Fitted> fitted = Search(Config(), kGiB);
+  ASSERT_TRUE(fitted.ok());
+  ASSERT_EQ(fitted->proposals.size(), 1u);
+  EXPECT_FALSE(fitted->proposals[0].fits);
+  EXPECT_LT(fitted->proposals[0].planned.reserved, fitted->start.reserved);
+}
+
+TEST(Fit, LargestBatchAndLongestSequence) {
+  const absl::StatusOr<Fitted> fitted = Search(Config(), 8 * kGiB);
+  ASSERT_TRUE(fitted.ok());
+  for (const Proposal& proposal : fitted->proposals) {
+    ASSERT_GT(proposal.largest_batch, 0);
+    run::RunConfig larger = proposal.config;
+    larger.batch = static_cast<int>(proposal.largest_batch);
+    EXPECT_LE(Model(larger).needed(), 8 * kGiB);
+    larger.batch *= 2;
+    EXPECT_GT(Model(larger).needed(), 8 * kGiB);
+    larger = proposal.config;
+    larger.seq = static_cast<int>(proposal.longest_seq);
+    EXPECT_LE(Model(larger).needed(), 8 * kGiB);
+    larger.seq *= 2;
+    EXPECT_GT(Model(larger).needed(), 8 * kGiB);
+  }
+}
+
+TEST(Fit, ErrorsOfThePlannerEndIt) {
+  const auto failed = Fit(Config(), kGiB, [](const auto&) -> absl::StatusOr<std::vector<Planned>> {
+    return absl::CancelledError("cancelled");
+  });
+  EXPECT_EQ(failed.status().code(), absl::StatusCode::kCancelled);
+}
+
+TEST(Moves, WhatIsOnAlreadyIsNoMove) {
+  const auto has = [](const run::RunConfig& config, std::string_view id) {
+    return std::ranges::any_of(Moves(config), [&](const Move& move) { return move.id == id; });
+  };
+  EXPECT_TRUE(has(Config(), "checkpoint-layer"));
+  EXPECT_FALSE(has(Config({{"checkpointing.mode", "layer"}}), "checkpoint-layer"));
+  EXPECT_TRUE(has(Config({{"batch", "8"}}), "micro-batches-8"));
+  EXPECT_FALSE(has(Config({{"batch", "3"}}), "micro-batches-2"));
+}
+
+TEST(Ladder, OneRungATechniqueInTheOrderThatIsAskedFor) {
+  const run::RunConfig now = Config(
+      {{"precision", "bf16"}, {"attention", "flash"}, {"lora.rank", "8"}, {"lora.alpha", "32"}});
+  auto ladder = Ladder(Config(), now, {"lora", "precision"});
+  ASSERT_TRUE(ladder.ok()) << ladder.status();
+  ASSERT_EQ(ladder->size(), 4u);
+  EXPECT_EQ((*ladder)[1].name, "lora");
+  EXPECT_EQ((*ladder)[1].settings.size(), 2u);
+  EXPECT_EQ((*ladder)[2].name, "precision");
+  EXPECT_EQ(run::ToJson(ladder->back().config), run::ToJson(now));
+  // Flash attention before the 16-bit precision it needs.
+  ladder = Ladder(Config(), now, {"attention"});
+  EXPECT_THAT(std::string(ladder.status().message()), HasSubstr("--order"));
+  EXPECT_THAT(std::string(Ladder(Config(), now, {"seq"}).status().message()),
+              HasSubstr("precision"));
+  std::vector<Planned> planned;
+  ladder = Ladder(Config(), now, {});
+  ASSERT_TRUE(ladder.ok()) << ladder.status();
+  for (const Rung& rung : *ladder) planned.push_back(Model(rung.config));
+  const std::string svg = WaterfallSvg(*ladder, planned);
+  EXPECT_THAT(svg, HasSubstr("baseline"));
+  EXPECT_THAT(svg, HasSubstr("lora"));
+  EXPECT_THAT(svg, HasSubstr("</svg>"));
+}
+
+}  // namespace
+}  // namespace vramscope::fit
