@@ -172,6 +172,13 @@ class Plan(unittest.TestCase):
     def test_torch_is_not_imported(self):
         self.expect(self.plan("print('hello')\n"), BAD_INPUT, "never imported torch")
 
+    def test_torch_cannot_be_imported(self):
+        missing = "libtorch_cuda.so: undefined symbol: cudaOfTomorrow, version libcudart.so.13"
+        result = self.plan("import torch\n", FAKE_TORCH_IMPORT=missing)
+        self.expect(result, BAD_INPUT, "before it used CUDA: ImportError: " + missing + ". The emulated platform lacks cudaOfTomorrow")
+        result = self.plan("try:\n  import torch\nexcept ImportError:\n  print('without')\n", FAKE_TORCH_IMPORT="no such file")
+        self.expect(result, BAD_INPUT, "before it used CUDA: ImportError: no such file")
+
     def test_a_program_without_python(self):
         """What one that links LibTorch would do: CUDA's runtime, and no hooks."""
         program = ("import ctypes\nruntime = ctypes.CDLL('libcudart.so.13')\naddress = ctypes.c_void_p()\n"

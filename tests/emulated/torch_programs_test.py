@@ -196,6 +196,14 @@ class Programs(Program):
         self.assertEqual(os.listdir(self.path("checkpoints")), [])
         self.assertTrue(any("torch.save" in a["what"] for a in answer["assumptions"]))
 
+    def test_checkpoints_through_files_and_streams(self):
+        os.mkdir(self.path("checkpoints"))
+        answer = self.plan("checkpoint_files.py", options=("--steps", "0"), CHECKPOINTS=self.path("checkpoints"))
+        self.assertIn("all read again", self.stderr)
+        left = [os.path.join(folder, name) for folder, _, names in os.walk(self.path("checkpoints")) for name in names]
+        self.assertEqual(left, [self.path("checkpoints/notes.txt")])
+        self.assertTrue(any("a checkpoint goes to a scratch folder" in a["what"] for a in answer["assumptions"]))
+
     def test_cuda_graphs(self):
         self.runs("cuda_graphs.py", steps=4, options=("--steps", "0"))
         self.runs("cuda_graphs.py", "--callables")
@@ -254,6 +262,9 @@ class Values(Program):
         self.assertIn("as expected", self.stderr)
         places = {os.path.basename(a["where"]) for a in answer["assumptions"] if "computed" in a["what"]}
         self.assertTrue(any(place.startswith("values.py:") for place in places), answer["assumptions"])
+        said = {a["what"] for a in answer["assumptions"]}
+        self.assertIn("what bincount() counts on the card is taken to be spread over its bins evenly", said)
+        self.assertFalse(any("experts" in what for what in said), said)
 
 
 class WithoutWeights(Program):

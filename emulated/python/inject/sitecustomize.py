@@ -2,8 +2,11 @@
 hands over to the package beside this folder. The user's own sitecustomize runs as it would have."""
 import importlib.machinery
 import importlib.util
+import json
 import os
+import re
 import sys
+import time
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -40,12 +43,29 @@ class _AfterTorch:
         execute = spec.loader.exec_module
 
         def exec_module(module):
-            execute(module)
+            try:
+                execute(module)
+            except Exception as error:
+                _failed(error)
+                raise
             sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
             _package().start(module)
 
         spec.loader.exec_module = exec_module
         return spec
+
+
+def _failed(error):
+    """The loader's words name what is missing; the command line repeats them."""
+    text = "%s: %s" % (type(error).__name__, str(error)[:1500])
+    missing = re.search(r"undefined symbol: (\w+)", text)
+    if missing and re.match(r"(cu|nccl|nv)", missing[1]):
+        text += ". The emulated platform lacks %s" % missing[1]
+    try:
+        with open(os.path.join(os.environ["VRAMSCOPE_PROGRAM_OUTPUT"], "process-%d.json" % os.getpid()), "w") as file:
+            json.dump({"pid": os.getpid(), "cuda": "?", "ended": "exception", "ended_ns": time.time_ns(), "exception": text}, file)
+    except OSError:
+        pass  # it raises, and is printed
 
 
 def _next_sitecustomize():

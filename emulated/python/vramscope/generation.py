@@ -5,8 +5,55 @@ import threading
 from vramscope import imports, values
 
 
+_state = threading.local()  # of the generate() that runs
+
+
 def install(process):
     imports.after("transformers.generation.utils", lambda module: _patch(process, module))
+    imports.after("transformers.generation.beam_search", lambda module: _patch_scorer(process, module))
+
+
+def _patch_scorer(process, module):
+    """Before 4.50 beams are chosen in Python, token by token: none of them is an end token. Which of them are done, and how long they
+    have become, is written into tensors on the card and read again."""
+    scorer = getattr(module, "BeamSearchScorer", None)
+    if scorer is None or not all(hasattr(scorer, name) for name in ("process", "finalize")):
+        return
+    begin, choose, finish, tensor = scorer.__init__, scorer.process, scorer.finalize, process.torch.Tensor
+
+    @functools.wraps(begin)
+    def begin_beams(self, *args, **kwargs):
+        begin(self, *args, **kwargs)
+        done = getattr(self, "_done", None)
+        if getattr(done, "is_cuda", False):
+            self._vramscope_done, self._done = done, process.torch.zeros(done.shape, dtype=done.dtype)
+
+    @functools.wraps(choose)
+    def choose_beams(self, input_ids, next_scores, next_tokens, next_indices, pad_token_id=None, eos_token_id=None, *args, **kwargs):
+        if next_tokens.is_cuda:
+            process.assume("generate() is taken to reach its greatest length", values.place())
+            eos_token_id = None
+            _state.in_python = True
+        return choose(self, input_ids, next_scores, next_tokens, next_indices, pad_token_id, eos_token_id, *args, **kwargs)
+
+    @functools.wraps(finish)
+    def finish_beams(self, *args, **kwargs):
+        new, kept = tensor.new, []
+
+        def counted(self, *sizes):
+            made = new(self, *sizes)
+            if len(sizes) != 1 or type(sizes[0]) is not int or not made.is_cuda:
+                return made
+            kept.append(made)  # the program's own request stays one
+            return process.torch.empty(sizes, dtype=made.dtype)
+
+        tensor.new = counted
+        try:
+            return finish(self, *args, **kwargs)
+        finally:
+            tensor.new = new
+
+    scorer.__init__, scorer.process, scorer.finalize = begin_beams, choose_beams, finish_beams
 
 
 def _patch(process, module):
@@ -14,23 +61,26 @@ def _patch(process, module):
     criteria = getattr(module, "StoppingCriteriaList", None)
     if mixin is None or criteria is None:
         return
-    state = threading.local()
     look = criteria.__call__
 
     @functools.wraps(look)
     def __call__(self, input_ids, *args, **kwargs):
-        state.full = any(input_ids.shape[-1] >= getattr(one, "max_length", float("inf")) for one in self)
-        return look(self, input_ids, *args, **kwargs)
+        _state.full = any(input_ids.shape[-1] >= getattr(one, "max_length", float("inf")) for one in self)
+        answer = look(self, input_ids, *args, **kwargs)
+        if getattr(_state, "in_python", False) and getattr(answer, "is_cuda", False):
+            _state.in_python = False
+            return process.torch.full(answer.shape, _state.full)  # the program looks at each
+        return answer
 
     def goes_on(ask, computed):
         @functools.wraps(ask)
         def wrapper(*args, **kwargs):
             answer = ask(*args, **kwargs)
             said = computed(args, kwargs, answer)
-            if not (isinstance(said, process.torch.Tensor) and said.is_cuda and hasattr(state, "full")):
+            if not (isinstance(said, process.torch.Tensor) and said.is_cuda and hasattr(_state, "full")):
                 return answer
             process.assume("generate() is taken to reach its greatest length", values.place())
-            return not state.full
+            return not _state.full
 
         return wrapper
 

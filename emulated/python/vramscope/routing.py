@@ -53,7 +53,7 @@ class Routing:
                 each = torch.full((bins,), tensor.numel() // bins, dtype=result.dtype)
                 each[: tensor.numel() % bins] += 1
                 values.put(result, each)
-                values.assume_even()
+                values.assume("what %s() counts on the card is taken to be spread over its bins evenly" % function.__name__)
             return result
 
         return wrapper

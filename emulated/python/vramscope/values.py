@@ -26,6 +26,11 @@ def place():
     return ""
 
 
+def version(tensor):
+    """Changes when something is written into it; what was made in inference mode does not count that."""
+    return -1 if tensor.is_inference() else tensor._version
+
+
 def caller():
     """The innermost frame that is not of this package."""
     frame = sys._getframe(1)
@@ -89,13 +94,13 @@ class Values:
     def keep(self, tensor, value):
         """From here on, until something is written into the tensor."""
         tensor._vramscope_value = value
-        tensor._vramscope_version = tensor._version
+        tensor._vramscope_version = version(tensor)
         return value
 
     def kept(self, tensor):
         said = getattr(tensor, "__dict__", {})
         value = said.get("_vramscope_value")
-        return value if value is not None and said["_vramscope_version"] == tensor._version else None
+        return value if value is not None and said["_vramscope_version"] == version(tensor) else None
 
     def copied(self, function):
         """Of to() and cuda(): small integers and truths are remembered, a launch that reads them would make them unknown."""
@@ -139,13 +144,13 @@ class Values:
     def say(self, tensor, truth):
         """What it is taken for where the program decides by it, until something is written into it."""
         tensor._vramscope_truth = truth
-        tensor._vramscope_said = tensor._version
+        tensor._vramscope_said = version(tensor)
 
     def said(self, tensor):
         """True, False, or None: nothing was said of it."""
         said = getattr(tensor, "__dict__", {})
         truth = said.get("_vramscope_truth")
-        return truth if truth is not None and said["_vramscope_said"] == tensor._version else None
+        return truth if truth is not None and said["_vramscope_said"] == version(tensor) else None
 
     # --- counters on the card: an optimizer that was loaded onto it counts its steps there, and divides by what they give ---
 
@@ -191,6 +196,7 @@ class Values:
             result = function(tensors, other, *args, **kwargs)
             for tensor, number in known:
                 self.put(tensor, number + other)
+                tensor.__dict__.pop("_vramscope_value", None)
             return result
 
         return wrapper
@@ -329,7 +335,7 @@ class Values:
                     count = mask.numel()
                     self.process.assume("a computed mask is taken to be true everywhere", place())
                 else:
-                    self.assume_even()
+                    self.assume("each class of a computed one_hot() is taken to be as frequent as the others (tokens go to experts evenly)")
                     if args and args[0] is mask and not mask.is_contiguous():
                         mask = mask.contiguous()  # the copy that would be counted
                         args = mask, *args[1:]
@@ -348,15 +354,15 @@ class Values:
         self.remember(mask, count)
 
     def remember(self, mask, count):
-        mask._vramscope_count, mask._vramscope_counted = count, mask._version
+        mask._vramscope_count, mask._vramscope_counted = count, version(mask)
 
     def told(self, mask):
         """What was remembered; None: nothing, or it was written into since."""
         said = getattr(mask, "__dict__", {})
-        return said["_vramscope_count"] if said.get("_vramscope_counted") == mask._version else None
+        return said["_vramscope_count"] if said.get("_vramscope_counted") == version(mask) else None
 
-    def assume_even(self):
-        self.process.assume("tokens are taken to be routed to experts evenly", place())
+    def assume(self, what):
+        self.process.assume(what, place())
 
     def places(self, result, mask, count):
         """Of nonzero() and its like: where the mask is taken to be true, spread over it evenly."""

@@ -15,6 +15,7 @@ from vramscope import imports
 LARGE = 1 << 28  # bytes of tensors beyond which their shapes are written alone
 SMALL = 1 << 10  # bytes of a tensor whose values are written there, too
 DESCRIBED = b"vramscope: shapes alone\n"
+CHECKPOINTS = (".pt", ".pth", ".ckpt", ".safetensors", ".distcp", ".metadata", ".metadata.tmp")  # ends of files that hold nothing else
 
 _location = None  # map_location of the load that is going on
 
@@ -73,6 +74,7 @@ class Scratch:
         self.process = process
         self.folder = process.settings.scratch
         self.lstat, self.rename = os.lstat, os.rename  # as they were
+        self.opened_to_write = set()  # whatever they held, it is of this run
 
     def place(self, path):
         """Where the file lies, if it is saved, that the program calls so."""
@@ -99,24 +101,43 @@ class Scratch:
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             args = list(args) + [kwargs.pop(name) for name in names[len(args):] if name in kwargs]
-            if len(args) < 2 or not isinstance(args[1], (str, os.PathLike)):
+            stream = len(args) > 1 and hasattr(args[1], "write")
+            if len(args) < 2 or not stream and not isinstance(args[1], (str, os.PathLike)):
                 return function(*args, **kwargs)
             value, path = args[:2]
-            place = self.place(path)
-            os.makedirs(os.path.dirname(place), exist_ok=True)
             size = _bytes_of(value, self.process.torch)
+            if stream:
+                if size <= LARGE:
+                    return function(value, path, *args[2:], **kwargs)
+                self.process.assume("%s writes shapes alone" % what, str(getattr(path, "name", "")), size)
+                return self.describe(value, path)
+            place = self.redirected(path)
             self.process.assume("%s writes to a scratch folder that is removed" % what, str(path), size)
             if size <= LARGE:
                 return function(value, place, *args[2:], **kwargs)
             with open(place, "wb") as file:
-                file.write(DESCRIBED)
-                try:
-                    _Describe(file, self.process.torch).dump(value)
-                except (pickle.PicklingError, TypeError, AttributeError):
-                    pass  # it is there, and cannot be loaded
-            return None
+                return self.describe(value, file)
 
         return wrapper
+
+    def describe(self, value, file):
+        file.write(DESCRIBED)
+        try:
+            _Describe(file, self.process.torch).dump(value)
+        except (pickle.PicklingError, TypeError, AttributeError):
+            pass  # it is there, and cannot be loaded
+
+    def redirected(self, path):
+        """Where a file that is about to be written lies."""
+        path = os.fspath(path)
+        if os.fsdecode(os.path.abspath(path)).startswith(self.folder + os.sep):
+            return path
+        place = self.place(path)
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        return place
+
+    def checkpoint(self, path):
+        return isinstance(path, (str, bytes, os.PathLike)) and os.fsdecode(path).endswith(CHECKPOINTS)
 
     def load(self, function, name_of_path, where):
         """`where` names the parameter that says where tensors go."""
@@ -124,33 +145,40 @@ class Scratch:
         def wrapper(*args, **kwargs):
             path, args = (args[0], args[1:]) if args else (kwargs.pop(name_of_path), args)
             place, saved = self.find(path)
-            name = getattr(path, "name", "")
-            if isinstance(name, str) and name.startswith(self.folder):  # a file that was opened
-                place, saved = name, True
-            value = self.described(place, args[0] if args else kwargs.get(where)) if saved else None
+            location = args[0] if args else kwargs.get(where)
+            value = None
+            if hasattr(path, "read"):
+                value = self.described(path, location)
+            elif saved:
+                with open(place, "rb") as file:
+                    value = self.described(file, location)
             if value is None:
-                value = function(place if saved and not hasattr(path, "read") else path, *args, **kwargs)
+                value = function(place if saved else path, *args, **kwargs)
             self.process.loaded(value)
             return value
 
         return wrapper
 
-    def described(self, place, location):
-        """What was saved as shapes alone; None: it was not."""
+    def described(self, file, location):
+        """What was saved as shapes alone; None: it was not, and the file stands where it stood."""
         global _location
-        with open(place, "rb") as file:
+        try:
+            begin = file.tell()
             if file.read(len(DESCRIBED)) != DESCRIBED:
+                file.seek(begin)
                 return None
-            before, _location = _location, location
-            try:
-                return pickle.load(file)
-            finally:
-                _location = before
+        except (AttributeError, OSError, ValueError):
+            return None  # it cannot be gone back in: not one of ours
+        before, _location = _location, location
+        try:
+            return pickle.load(file)
+        finally:
+            _location = before
 
     # --- the file system, where something was saved ---
 
     def looked_at(self, function):
-        """Of os.stat and os.lstat."""
+        """Of os.stat and its like."""
         @functools.wraps(function)
         def wrapper(path, *args, **kwargs):
             try:
@@ -188,6 +216,11 @@ class Scratch:
                 self.rename(place, to)
                 if not self.mode(source):
                     return None
+            elif self.checkpoint(target) and self.place(source) in self.opened_to_write:  # written elsewhere, moved there when whole
+                place = self.redirected(target)
+                shutil.copyfile(source, place)
+                os.remove(source)
+                return None
             return function(source, target, *args, **kwargs)
 
         return wrapper
@@ -215,8 +248,17 @@ class Scratch:
     def opened(self, function):
         @functools.wraps(function)
         def wrapper(file, mode="r", *args, **kwargs):
-            if isinstance(mode, str) and not set(mode) & set("wax+"):
-                file = self.find(file)[0]
+            if isinstance(mode, str) and isinstance(file, (str, bytes, os.PathLike)):
+                if not set(mode) & set("wax+"):
+                    file = self.find(file)[0]
+                elif set(mode) & set("wx"):
+                    if self.checkpoint(file):
+                        place = self.redirected(file)
+                        if place != os.fspath(file):
+                            self.process.assume("a checkpoint goes to a scratch folder that is removed", os.fsdecode(file))
+                        file = place
+                    else:
+                        self.opened_to_write.add(self.place(file))
             return function(file, mode, *args, **kwargs)
 
         return wrapper
@@ -274,9 +316,10 @@ def install(process):
         module.load_file = scratch.load(module.load_file, "filename", "device")
 
     imports.after("safetensors.torch", safetensors)
-    for module, names, wrap in ((os, ("stat", "lstat"), scratch.looked_at), (os, ("remove", "unlink"), scratch.removed),
-                                (shutil, ("rmtree",), scratch.removed), (os, ("rename", "replace"), scratch.renamed),
-                                (os, ("listdir",), scratch.listed), (os, ("scandir",), scratch.scanned), (builtins, ("open",), scratch.opened)):
+    for module, names, wrap in (
+            (os, ("stat", "lstat", "open", "chmod", "utime"), scratch.looked_at),
+            (os, ("remove", "unlink"), scratch.removed), (shutil, ("rmtree",), scratch.removed), (os, ("rename", "replace"), scratch.renamed),
+            (os, ("listdir",), scratch.listed), (os, ("scandir",), scratch.scanned), (builtins, ("open",), scratch.opened)):
         for name in names:
             before = getattr(module, name)
             setattr(module, name, wrap(before))

@@ -46,6 +46,14 @@ def main():
     for make in (torch.tensor, lambda x: torch.nn.Parameter(torch.tensor(x)), lambda x: torch.tensor(x).as_subclass(Kind)):
         assert torch.tensor([make(1.0), make(2.0)]).tolist() == [1.0, 2.0]  # a tensor is no sequence to C code
     assert torch.tensor([torch.tensor(3, device="cuda"), torch.tensor(4, device="cuda")]).tolist() == [3, 4]
+    assert torch.randint(4, (100,), device="cuda").bincount(minlength=4).tolist() == [25, 25, 25, 25]
+    with torch.inference_mode():
+        mask = torch.tensor([[1, 1, 0], [1, 1, 1]]).cuda()
+        assert (mask == 0).any() and not (mask == 2).any() and mask[mask == 1].shape == (5,)
+        assert (torch.randn(100, device="cuda") > 0.5).all()
+        count = torch.tensor(1).cuda()
+        count += 1
+        assert count.item() == 2
     if computed.any():
         print("as expected")
 

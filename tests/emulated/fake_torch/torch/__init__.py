@@ -4,6 +4,8 @@ import os
 import time
 import types
 
+if os.environ.get("FAKE_TORCH_IMPORT"):
+    raise ImportError(os.environ["FAKE_TORCH_IMPORT"])
 __version__ = os.environ.get("FAKE_TORCH_VERSION", "2.9.0+cu130")
 version = types.SimpleNamespace(cuda=os.environ.get("FAKE_TORCH_CUDA", "13.0") or None, hip=None)
 
