@@ -181,30 +181,17 @@ ExitCode ExecuteFit(const Options& options) {
   return printed != kDone ? printed : any ? kDone : kNo;
 }
 
-// What is the size of the run and not a way of running it: the same at both ends.
-constexpr std::string_view kSizes[] = {"batch",
-                                       "seq",
-                                       "steps",
-                                       "lengths",
-                                       "device",
-                                       "custom_device.memory",
-                                       "seed",
-                                       "custom_device.bandwidth",
-                                       "custom_device.flops",
-                                       "optimizer.lr",
-                                       "optimizer.weight_decay",
-                                       "optimizer.momentum",
-                                       "optimizer.name"};
-
-absl::StatusOr<run::RunConfig> Baseline(const Options& options) {
-  RunOptions plain = options.run;
-  plain.sets.clear();
-  for (const std::string& set : options.run.sets) {
-    const std::string_view key = std::string_view(set).substr(0, set.find('='));
-    if (std::ranges::find(kSizes, key) != std::end(kSizes)) plain.sets.push_back(set);
+absl::StatusOr<run::RunConfig> Baseline(const run::RunConfig& now,
+                                        const std::vector<std::string>& sets) {
+  absl::StatusOr<run::RunConfig> plain = fit::PlainRun(now);
+  if (!plain.ok() || sets.empty()) return plain;
+  run::RunConfigBuilder builder(*plain);
+  for (const std::string& set : sets) {
+    const size_t equals = set.find('=');
+    const absl::Status status = builder.Set(set.substr(0, equals), set.substr(equals + 1));
+    if (!status.ok()) return status;
   }
-  plain.sets.insert(plain.sets.end(), options.baseline.begin(), options.baseline.end());
-  return BuildRun(plain, run::Backend::kPlan);
+  return builder.Build();
 }
 
 ExitCode ExecuteWaterfall(const Options& options) {
@@ -219,7 +206,7 @@ ExitCode ExecuteWaterfall(const Options& options) {
   }
   const absl::StatusOr<run::RunConfig> now = BuildRun(options.run, run::Backend::kPlan);
   if (!now.ok()) return ReportError(now.status());
-  const absl::StatusOr<run::RunConfig> baseline = Baseline(options);
+  const absl::StatusOr<run::RunConfig> baseline = Baseline(*now, options.baseline);
   if (!baseline.ok()) return ReportError(baseline.status());
   const absl::StatusOr<std::vector<fit::Rung>> ladder = fit::Ladder(*baseline, *now, options.order);
   if (!ladder.ok()) return ReportError(ladder.status());

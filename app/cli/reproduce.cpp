@@ -112,15 +112,7 @@ Json ExperimentJson(const Result& result, const reproduce::Session& session) {
   json["config"] = Json::object();
   for (const reproduce::ExperimentRun& run : e.runs) {
     Json settings = Json::object();
-    for (const auto& [key, text] : run.settings) {
-      std::string value = text;
-      for (const reproduce::Solved& solved : session.solved()) {
-        const std::string braced = "{" + solved.open->name + "}";
-        if (const size_t at = value.find(braced); at != std::string::npos && solved.value)
-          value.replace(at, braced.size(), fmt::format("{}", *solved.value));
-      }
-      settings[key] = value;
-    }
+    for (const auto& [key, value] : session.SettingsOfRun(run)) settings[key] = value;
     if (run.name == "run") {
       json["config"] = std::move(settings);
     } else {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -277,9 +278,13 @@ class Search {
     std::vector<Node> chosen;
     const auto choose = [&](const Node& node) {
       if (chosen.size() >= static_cast<size_t>(options_.proposals) || !Fits(node.planned)) return;
-      const std::string key = run::ToJson(node.config);
+      // What differs by a hundredth in time and memory is the same proposal.
+      const auto near = [](double a, double b) { return std::abs(a - b) <= 0.01 * std::max(a, b); };
       for (const Node& other : chosen) {
-        if (run::ToJson(other.config) == key) return;
+        if (near(other.planned.step_ms, node.planned.step_ms) &&
+            near(static_cast<double>(other.planned.needed()),
+                 static_cast<double>(node.planned.needed())))
+          return;
       }
       chosen.push_back(node);
     };

@@ -47,6 +47,21 @@ std::string RungOf(const std::string& key) {
   return key;
 }
 
+// What is the size of a run and not a way of running it.
+constexpr std::string_view kSizes[] = {"batch",
+                                       "seq",
+                                       "steps",
+                                       "lengths",
+                                       "device",
+                                       "custom_device.memory",
+                                       "custom_device.bandwidth",
+                                       "custom_device.flops",
+                                       "seed",
+                                       "optimizer.name",
+                                       "optimizer.lr",
+                                       "optimizer.momentum",
+                                       "optimizer.weight_decay"};
+
 std::string Escaped(std::string_view text) {
   std::string out;
   for (char c : text) {
@@ -62,6 +77,19 @@ std::string Escaped(std::string_view text) {
 }
 
 }  // namespace
+
+absl::StatusOr<run::RunConfig> PlainRun(const run::RunConfig& now) {
+  run::RunConfigBuilder builder;
+  // A preset by its name: it brings its own defaults.
+  absl::Status status = builder.SetPreset(now.model);
+  if (!status.ok()) status = builder.SetModelConfig(now.model, now.model_config_json);
+  if (!status.ok()) return status;
+  for (const auto& [key, value] : SettingsOf(now)) {
+    if (value.empty() || std::ranges::find(kSizes, key) == std::end(kSizes)) continue;
+    if (status = builder.Set(key, value); !status.ok()) return status;
+  }
+  return builder.Build();
+}
 
 absl::StatusOr<std::vector<Rung>> Ladder(const run::RunConfig& baseline, const run::RunConfig& now,
                                          const std::vector<std::string>& order) {

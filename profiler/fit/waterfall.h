@@ -18,6 +18,10 @@
 
 namespace vramscope::fit {
 
+// The same model and sizes (batch, sequence, steps, device, ...) with no technique: what the run
+// would be by its model's defaults.
+absl::StatusOr<run::RunConfig> PlainRun(const run::RunConfig& now);
+
 struct Rung {
   std::string name;   // "precision" or "lora": what the bar is called; the first: "baseline"
   Settings settings;  // that this rung changes

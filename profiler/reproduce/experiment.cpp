@@ -274,20 +274,49 @@ std::vector<std::string> OpenNames(const ExperimentRun& run) {
   return names;
 }
 
-absl::StatusOr<run::RunConfig> ConfigOf(const ExperimentRun& run, const Values& open) {
-  run::RunConfigBuilder builder;
+namespace {
+
+// Applies the run's settings, and notes what came of them.
+absl::Status Apply(const ExperimentRun& run, const Values& open, run::RunConfigBuilder& builder,
+                   Settings& settings) {
   for (const auto& [key, text] : run.settings) {
-    std::string value = text;
+    std::string values = text;
     for (const auto& [name, number] : open) {
       const std::string braced = "{" + name + "}";
-      for (size_t at = value.find(braced); at != std::string::npos; at = value.find(braced))
-        value.replace(at, braced.size(), fmt::format("{}", number));
+      for (size_t at = values.find(braced); at != std::string::npos; at = values.find(braced))
+        values.replace(at, braced.size(), fmt::format("{}", number));
     }
-    if (absl::Status status = key == "model" ? builder.SetPreset(value) : builder.Set(key, value);
-        !status.ok())
-      return status;
+    absl::Status first;
+    bool done = false;
+    for (size_t begin = 0; !done && begin <= values.size();) {
+      const size_t end = std::min(values.find('|', begin), values.size());
+      const std::string value = values.substr(begin, end - begin);
+      const absl::Status status =
+          key == "model" ? builder.SetPreset(value) : builder.Set(key, value);
+      done = status.ok();
+      if (done) settings.emplace_back(key, value);
+      if (first.ok()) first = status;
+      begin = end + 1;
+    }
+    if (!done) return first;
   }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<run::RunConfig> ConfigOf(const ExperimentRun& run, const Values& open) {
+  run::RunConfigBuilder builder;
+  Settings settings;
+  if (absl::Status status = Apply(run, open, builder, settings); !status.ok()) return status;
   return builder.Build();
+}
+
+absl::StatusOr<Settings> SettingsOf(const ExperimentRun& run, const Values& open) {
+  run::RunConfigBuilder builder;
+  Settings settings;
+  if (absl::Status status = Apply(run, open, builder, settings); !status.ok()) return status;
+  return settings;
 }
 
 }  // namespace vramscope::reproduce

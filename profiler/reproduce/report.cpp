@@ -65,7 +65,7 @@ std::string Section(const Session& session, const Result& result) {
   for (const ExperimentRun& run : e.runs) {
     html +=
         fmt::format("<p>{}<code>{}</code></p>", run.name == "run" ? "" : Escaped(run.name) + ": ",
-                    Escaped(SettingsText(run.settings)));
+                    Escaped(SettingsText(session.SettingsOfRun(run))));
   }
   if (!result.lacks.empty())
     html += fmt::format("<p class=\"not\">Not run: {}</p>", Escaped(result.lacks));

@@ -227,6 +227,11 @@ std::vector<Result> Session::Results() const {
   return results;
 }
 
+Settings Session::SettingsOfRun(const ExperimentRun& run) const {
+  absl::StatusOr<Settings> settings = SettingsOf(run, OpenValues());
+  return settings.ok() ? *std::move(settings) : run.settings;
+}
+
 std::string Session::Picture(const Experiment& experiment) const {
   for (const ExperimentRun& run : experiment.runs) {
     if (!Resolved(run)) continue;

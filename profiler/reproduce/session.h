@@ -54,6 +54,8 @@ class Session {
 
   std::vector<Result> Results() const;
   const std::vector<Solved>& solved() const { return solved_; }
+  // As they were set; those of the list where they can't be.
+  Settings SettingsOfRun(const ExperimentRun& run) const;
   // Of the experiment's first run that was planned; "" when there is none.
   std::string Picture(const Experiment& experiment) const;
   // The configuration of its first run, open values put in; nullopt: this version lacks it.

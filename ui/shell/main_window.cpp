@@ -43,6 +43,7 @@
 #include "ui/shell/drop_zones.h"
 #include "ui/shell/header_bar.h"
 #include "ui/shell/savings.h"
+#include "ui/studies/study_page.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/timeline_widget.h"
 #include "ui/worker/worker_client.h"
@@ -135,6 +136,8 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   drop_zones_ = new DropZones(this);
 
   BuildTables();
+  BuildStudies(options.vramscope.isEmpty() ? FindVramscope() : options.vramscope,
+               options.worker_program);
   BuildDocks();
   BuildActions();
   ConnectPanels();
@@ -193,6 +196,7 @@ MainWindow::~MainWindow() {
   compare_loader_->disconnect(this);
   undo_.disconnect(this);
   runner_->disconnect(this);
+  for (StudyPage* page : studies_) page->disconnect(this);
 }
 
 void MainWindow::BuildDocks() {
@@ -288,6 +292,21 @@ void MainWindow::BuildTables() {
   log_->setMaximumBlockCount(kLogLines);
   log_->setFont(PanelFont(timeline::Font::kMonoSmall));
   tabs_->addTab(log_, tr("Log"));
+}
+
+// Before the log, in the order of pageNames().
+void MainWindow::BuildStudies(const QString& vramscope, const QString& worker) {
+  const StudyPrograms programs{vramscope, worker};
+  fit_ = new FitPage(programs);
+  waterfall_ = new WaterfallPage(programs);
+  experiments_ = new ExperimentsPage(programs);
+  studies_ = {fit_, waterfall_, experiments_};
+  const QString titles[] = {tr("Make it fit"), tr("Waterfall"), tr("Experiments")};
+  for (size_t i = 0; i < studies_.size(); ++i) {
+    tabs_->insertTab(tabs_->count() - 1, studies_[i], titles[i]);
+    connect(studies_[i], &StudyPage::editRequested, this, &MainWindow::editConfig);
+    connect(studies_[i], &StudyPage::changed, this, [this] { actions_.Refresh(); });
+  }
 }
 
 void MainWindow::ConnectPanels() {
@@ -442,6 +461,7 @@ void MainWindow::ApplyChosenTheme() {
   explain_->setTheme(theme_);
   phases_->setTheme(theme_);
   allocations_->setTheme(theme_);
+  for (StudyPage* page : studies_) page->setTheme(theme_);
   actions_.Refresh();
 }
 
@@ -527,6 +547,9 @@ QJsonObject MainWindow::dumpState() const {
                              {"allocations", allocations_->dumpState()},
                              {"current", tabs_->tabText(tabs_->currentIndex())}}},
       {"explain", explain_->dumpState()},
+      {"fit", fit_->dumpState()},
+      {"waterfall", waterfall_->dumpState()},
+      {"experiments", experiments_->dumpState()},
       {"timeline", timeline_->dumpState()},
       {"banner", banner_->dumpState()},
       {"status", status_->text()},

@@ -54,6 +54,10 @@ class ProgramRunner;
 class RecordingPanel;
 class RunPanel;
 class SavingsPlanner;
+class ExperimentsPage;
+class FitPage;
+class StudyPage;
+class WaterfallPage;
 class TableModel;
 class TableView;
 class TechniquePanel;
@@ -118,6 +122,9 @@ class MainWindow : public QMainWindow {
   std::shared_ptr<const Digest> digest() const { return digest_; }
   ProgramPanel* programPanel() const { return program_; }
   ProgramRunner* programRunner() const { return runner_; }
+  ExperimentsPage* experimentsPage() const { return experiments_; }
+  FitPage* fitPage() const { return fit_; }
+  WaterfallPage* waterfallPage() const { return waterfall_; }
   bool partial() const { return shown_is_partial_; }  // a picture of what has come so far
 
  Q_SIGNALS:
@@ -147,6 +154,7 @@ class MainWindow : public QMainWindow {
   // main_window.cpp: parts and their places.
   void BuildDocks();
   void BuildTables();
+  void BuildStudies(const QString& vramscope, const QString& worker);
   void ConnectPanels();
   void RestoreLayout();
   void FitLayout();    // docks of sizes that leave the canvas its part of the window
@@ -279,6 +287,10 @@ class MainWindow : public QMainWindow {
   BreakdownPanel* breakdown_ = nullptr;
   QTabWidget* tabs_ = nullptr;
   ExplainPanel* explain_ = nullptr;
+  std::vector<StudyPage*> studies_;  // the three below
+  FitPage* fit_ = nullptr;
+  WaterfallPage* waterfall_ = nullptr;
+  ExperimentsPage* experiments_ = nullptr;
   TableModel* phases_ = nullptr;
   AllocationsPanel* allocations_ = nullptr;
   TableView* phases_view_ = nullptr;

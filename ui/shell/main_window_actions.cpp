@@ -20,6 +20,7 @@
 #include "ui/program/program_runner.h"
 #include "ui/shell/command_palette.h"
 #include "ui/shell/main_window.h"
+#include "ui/studies/study_page.h"
 #include "ui/timeline/timeline_widget.h"
 #include "ui/worker/worker_client.h"
 
@@ -333,6 +334,34 @@ void MainWindow::AddRunActions() {
                       if (!path.isEmpty()) openModelConfig(path);
                     },
                 .tip = tr("A Hugging Face config.json, or a run.json")});
+  actions_.Add({.id = "run.fit",
+                .menu = menu,
+                .text = tr("Make it fit"),
+                .shortcuts = Keys({"Ctrl+Shift+F"}),
+                .run =
+                    [this] {
+                      openPage(QStringLiteral("fit"));
+                      fit_->makeItFit();
+                    },
+                .enabled = [this] { return !fit_->busy(); },
+                .tip = tr("Plans combinations of techniques until the run fits into its device"),
+                .words = {tr("budget"), tr("out of memory")}});
+  actions_.Add({.id = "run.waterfall",
+                .menu = menu,
+                .text = tr("Waterfall"),
+                .run =
+                    [this] {
+                      openPage(QStringLiteral("waterfall"));
+                      waterfall_->draw();
+                    },
+                .enabled = [this] { return !waterfall_->busy(); },
+                .tip = tr("What each technique changes, from the model's defaults to this run")});
+  actions_.Add({.id = "run.experiments",
+                .menu = menu,
+                .text = tr("Published experiments"),
+                .run = [this] { openPage(QStringLiteral("experiments")); },
+                .tip = tr("Predicted beside published; each opens as a run"),
+                .words = {tr("reproduce")}});
   actions_.Add({.id = "run.pin",
                 .menu = menu,
                 .text = tr("Pin as baseline"),

@@ -30,6 +30,7 @@
 #include "ui/shell/main_window.h"
 #include "ui/shell/recorded_model.h"
 #include "ui/shell/savings.h"
+#include "ui/studies/study_page.h"
 #include "ui/timeline/model/compare.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/timeline_data.h"
@@ -84,6 +85,7 @@ void MainWindow::SetConfig(const run::RunConfig& config) {
   config_ = config;
   run_panel_->setConfig(config);
   techniques_->setConfig(config);
+  for (StudyPage* page : studies_) page->setConfig(config);
   actions_.Refresh();
 }
 
@@ -432,7 +434,8 @@ void MainWindow::ShowTabs() {
 QStringList MainWindow::pageNames() const {
   QStringList names = {QStringLiteral("phases"), QStringLiteral("allocations")};
   for (const ExplainPanel::PageInfo& info : explain_->pages()) names << QLatin1String(info.id);
-  return names << QStringLiteral("log");
+  return names << QStringLiteral("fit") << QStringLiteral("waterfall")
+               << QStringLiteral("experiments") << QStringLiteral("log");
 }
 
 void MainWindow::openPage(const QString& id) {
@@ -458,8 +461,8 @@ void MainWindow::ShowFit() {
                     .arg(ShortDeviceName(info.device),
                          Gib(-static_cast<double>(summary.headroom_bytes))),
        .text = tr("%1 GiB would be reserved at the peak (%2), beside %3 GiB for the CUDA context. "
-                  "The techniques on the left say what each would save; another device is one "
-                  "choice away.")
+                  "The techniques on the left say what each would save, Run > Make it fit searches "
+                  "for combinations; another device is one choice away.")
                    .arg(Gib(static_cast<double>(summary.peak.reserved)),
                         ToQString(trace::Name(summary.peak.context.phase)),
                         Gib(static_cast<double>(info.device.context_bytes)))});
@@ -583,7 +586,8 @@ void MainWindow::Say(const QString& text) {
 
 bool MainWindow::busy() const {
   return run_tag_ != 0 || runner_->busy() || loader_->busy() || compare_loader_->busy() ||
-         digesting_ > 0 || !writing_.empty();
+         digesting_ > 0 || !writing_.empty() ||
+         std::ranges::any_of(studies_, [](const StudyPage* page) { return page->busy(); });
 }
 
 bool MainWindow::settled() const {

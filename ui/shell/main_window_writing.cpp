@@ -17,6 +17,7 @@
 #include "ui/program/program_runner.h"
 #include "ui/shell/header_bar.h"
 #include "ui/shell/main_window.h"
+#include "ui/studies/study_page.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/timeline_widget.h"
 #include "ui/worker/worker_client.h"
@@ -192,6 +193,7 @@ void MainWindow::cancelAll() {
   worker_->cancel();
   runner_->stop();
   explain_->cancel();
+  for (StudyPage* page : studies_) page->cancel();
   if (digesting_ == 0) return;
   // What is being added up is not waited for; a file that was already read is as if it were not.
   ++comparison_;

@@ -1,0 +1,79 @@
+#include "ui/studies/command_runner.h"
+
+#include <signal.h>
+
+#include <QJsonDocument>
+#include <utility>
+
+namespace vramscope::ui {
+namespace {
+
+constexpr int kStopMs = 3'000;
+constexpr int kNo = 1;  // the answer is no, and it is there
+
+}  // namespace
+
+CommandRunner::CommandRunner(QString vramscope, QString worker, QObject* parent)
+    : QObject(parent), vramscope_(std::move(vramscope)), worker_(std::move(worker)) {}
+
+CommandRunner::~CommandRunner() { cancel(); }
+
+bool CommandRunner::busy() const { return process_ != nullptr; }
+
+void CommandRunner::run(const QStringList& arguments, const std::string& config) {
+  cancel();
+  if (vramscope_.isEmpty()) {
+    Q_EMIT ended({}, tr("the program 'vramscope' was not found beside the window's own program"));
+    return;
+  }
+  QStringList words = arguments;
+  if (!config.empty()) {
+    config_ = std::make_unique<QTemporaryFile>();
+    if (!config_->open() || config_->write(config.data(), static_cast<qint64>(config.size())) < 0 ||
+        !config_->flush()) {
+      Q_EMIT ended({}, tr("no temporary file can be written: %1").arg(config_->errorString()));
+      return;
+    }
+    words << QStringLiteral("--config") << config_->fileName();
+  }
+  words << QStringLiteral("--json");
+  process_ = std::make_unique<QProcess>();
+  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+  if (!worker_.isEmpty()) environment.insert(QStringLiteral("VRAMSCOPE_WORKER"), worker_);
+  process_->setProcessEnvironment(environment);
+  connect(process_.get(), &QProcess::finished, this, &CommandRunner::Ended);
+  connect(process_.get(), &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
+    if (error == QProcess::FailedToStart) Ended(-1, QProcess::CrashExit);
+  });
+  process_->start(vramscope_, words);
+}
+
+void CommandRunner::cancel() {
+  if (process_ == nullptr) return;
+  const std::unique_ptr<QProcess> process = std::move(process_);
+  process->disconnect(this);
+  if (process->processId() > 0) ::kill(static_cast<pid_t>(process->processId()), SIGINT);
+  if (!process->waitForFinished(kStopMs)) {
+    process->kill();
+    process->waitForFinished(kStopMs);
+  }
+  Q_EMIT ended({}, tr("cancelled"));
+}
+
+void CommandRunner::Ended(int code, QProcess::ExitStatus status) {
+  if (process_ == nullptr) return;
+  // Signals of it may still be on their way.
+  QProcess* process = process_.release();
+  process->deleteLater();
+  const QByteArray said = process->readAllStandardOutput();
+  QString error = QString::fromUtf8(process->readAllStandardError()).trimmed();
+  error.remove(QStringLiteral("vramscope: error: "));
+  const QJsonObject result = QJsonDocument::fromJson(said).object();
+  if (status == QProcess::NormalExit && (code == 0 || code == kNo) && !result.isEmpty()) {
+    Q_EMIT ended(result, {});
+    return;
+  }
+  Q_EMIT ended({}, error.isEmpty() ? tr("'%1' could not be run").arg(vramscope_) : error);
+}
+
+}  // namespace vramscope::ui

@@ -1,0 +1,132 @@
+#include <fmt/format.h>
+
+#include <QHBoxLayout>
+#include <QJsonArray>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+
+#include "profiler/run/units.h"
+#include "ui/studies/study_page.h"
+
+namespace vramscope::ui {
+namespace {
+
+constexpr int kProposals = 3;
+
+std::string Bytes(double bytes) {
+  return bytes < 0 ? "-" + run::FormatBytes(static_cast<uint64_t>(-bytes))
+                   : run::FormatBytes(static_cast<uint64_t>(bytes));
+}
+
+}  // namespace
+
+FitPage::FitPage(const StudyPrograms& programs, QWidget* parent)
+    : StudyPage(programs, "fitPage", parent),
+      budget_(new QLineEdit),
+      make_(new QPushButton(tr("Make it fit"))) {
+  budget_->setMaximumWidth(90);
+  budget_->setObjectName(QStringLiteral("fitBudget"));
+  budget_->setToolTip(tr("What the device may hold, as 24GiB; empty: its own memory"));
+  make_->setToolTip(tr("Plans combinations of techniques; `vramscope fit` does the same"));
+  controls_->insertWidget(0, new QLabel(tr("Budget")));
+  controls_->insertWidget(1, budget_);
+  controls_->insertWidget(2, make_);
+  for (int i = 0; i < kProposals; ++i) {
+    auto* button = new QPushButton(tr("Use %1").arg(i + 1));
+    button->setToolTip(tr("Plans and shows this proposal; Ctrl+Z takes it back"));
+    button->hide();
+    controls_->insertWidget(3 + i, button);
+    connect(button, &QPushButton::clicked, this, [this, i] { apply(i); });
+    apply_.push_back(button);
+  }
+  connect(make_, &QPushButton::clicked, this, &FitPage::makeItFit);
+  connect(budget_, &QLineEdit::returnPressed, this, &FitPage::makeItFit);
+  view_->setEmptyText(
+      tr("What makes the run on the left fit: three combinations of techniques, "
+         "every one of them planned."));
+}
+
+void FitPage::setConfig(const run::RunConfig& config) {
+  StudyPage::setConfig(config);
+  const absl::StatusOr<run::DeviceProfile> device = run::ResolveDevice(config);
+  if (device.ok())
+    budget_->setPlaceholderText(QString::fromStdString(run::FormatBytes(device->memory_bytes)));
+}
+
+void FitPage::makeItFit() {
+  QString budget = budget_->text().trimmed();
+  if (budget.isEmpty()) {
+    const absl::StatusOr<run::DeviceProfile> device = run::ResolveDevice(config_);
+    if (!device.ok()) return Say(QString::fromStdString(std::string(device.status().message())));
+    budget = QString::number(device->memory_bytes);
+  }
+  asked_ = config_;
+  Say(tr("Planning combinations …"));
+  Start({QStringLiteral("fit"), QStringLiteral("--budget"), budget}, run::ToJson(asked_));
+}
+
+void FitPage::apply(int proposal) {
+  if (proposal < 0 || proposal >= static_cast<int>(proposals_.size())) return;
+  Q_EMIT editRequested(proposals_[static_cast<size_t>(proposal)]);
+}
+
+void FitPage::Show(const QJsonObject& result) {
+  proposals_.clear();
+  Table table{.columns = {{.title = "Proposal", .width = 220},
+                          {.title = "Saves", .number = true},
+                          {.title = "Time", .number = true},
+                          {.title = "Why", .width = 320}},
+              .rows = {}};
+  const auto add = [&](std::string name, std::string saves, std::string time, std::string why,
+                       bool marked) {
+    Row row;
+    for (std::string* text : {&name, &saves, &time, &why})
+      row.cells.push_back({.text = std::move(*text)});
+    row.marked = marked;
+    table.rows.push_back(std::move(row));
+  };
+  int fitting = 0;
+  for (const QJsonValue& value : result.value(QLatin1String("proposals")).toArray()) {
+    const QJsonObject proposal = value.toObject();
+    run::RunConfigBuilder builder(asked_);
+    const QJsonObject settings = proposal.value(QLatin1String("settings")).toObject();
+    for (auto it = settings.begin(); it != settings.end(); ++it)
+      (void)builder.Set(it.key().toStdString(), it.value().toString().toStdString());
+    const absl::StatusOr<run::RunConfig> config = builder.Build();
+    if (!config.ok()) continue;
+    proposals_.push_back(*config);
+    const bool fits = proposal.value(QLatin1String("fits")).toBool();
+    fitting += fits ? 1 : 0;
+    std::string more = fits ? "fits" : "does not fit";
+    const int batch = proposal.value(QLatin1String("largest_batch")).toInt();
+    const int seq = proposal.value(QLatin1String("longest_seq")).toInt();
+    if (batch > 0) more += fmt::format("; largest batch {}, longest sequence {}", batch, seq);
+    add(fmt::format("{}. needs {}", proposals_.size(),
+                    Bytes(proposal.value(QLatin1String("needed")).toDouble())),
+        "", fmt::format("{:.1f} ms", proposal.value(QLatin1String("step_ms")).toDouble()), more,
+        true);
+    for (const QJsonValue& each : proposal.value(QLatin1String("steps")).toArray()) {
+      const QJsonObject step = each.toObject();
+      add("   " + step.value(QLatin1String("title")).toString().toStdString(),
+          Bytes(step.value(QLatin1String("saves")).toDouble()),
+          fmt::format("{:+.1f} ms", step.value(QLatin1String("costs_ms")).toDouble()),
+          step.value(QLatin1String("why")).toString().toStdString(), false);
+    }
+  }
+  model_->setTable(std::move(table));
+  for (size_t i = 0; i < apply_.size(); ++i) apply_[i]->setVisible(i < proposals_.size());
+  Say(fitting > 0 ? tr("%1 combinations planned in %2 s, the fastest first.")
+                        .arg(result.value(QLatin1String("plans")).toInt())
+                        .arg(result.value(QLatin1String("seconds")).toDouble(), 0, 'f', 1)
+                  : tr("Nothing that was tried fits; this is the smallest."));
+}
+
+QJsonObject FitPage::dumpState() const {
+  QJsonObject state = StudyPage::dumpState();
+  state.insert(QStringLiteral("proposals"), static_cast<int>(proposals_.size()));
+  state.insert(QStringLiteral("budget"), budget_->text());
+  return state;
+}
+
+}  // namespace vramscope::ui

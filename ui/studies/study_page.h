@@ -1,0 +1,126 @@
+// Pages of the bottom dock that ask a command of vramscope: a line of controls with progress and
+// cancel, a table below. What they find is offered to the window as a configuration.
+#pragma once
+
+#include <QJsonObject>
+#include <QWidget>
+#include <memory>
+#include <vector>
+
+#include "profiler/run/run_config.h"
+#include "ui/panels/table_panel.h"
+#include "ui/studies/command_runner.h"
+#include "ui/timeline/theme.h"
+
+class QComboBox;
+class QHBoxLayout;
+class QLabel;
+class QLineEdit;
+class QProgressBar;
+class QPushButton;
+class QToolButton;
+class QVBoxLayout;
+
+namespace vramscope::ui {
+
+struct StudyPrograms {
+  QString vramscope, worker;
+};
+
+class StudyPage : public QWidget {
+  Q_OBJECT
+ public:
+  StudyPage(const StudyPrograms& programs, const char* name, QWidget* parent = nullptr);
+  bool busy() const { return runner_->busy(); }
+  void cancel() { runner_->cancel(); }
+  void setTheme(const timeline::Theme& theme);
+  virtual void setConfig(const run::RunConfig& config) { config_ = config; }
+  virtual QJsonObject dumpState() const;
+
+ Q_SIGNALS:
+  // A run that the page offers: the window plans and shows it, as a step of undo.
+  void editRequested(const vramscope::run::RunConfig& config);
+  void changed();  // busy or not any more
+
+ protected:
+  virtual void Show(const QJsonObject& result) = 0;
+  void Start(const QStringList& arguments, const std::string& config = {});
+  void Say(const QString& text);
+
+  CommandRunner* runner_;
+  run::RunConfig config_;
+  QHBoxLayout* controls_;
+  QVBoxLayout* column_;
+  TableModel* model_;
+  TableView* view_;
+
+ private:
+  void Busy(bool busy);
+  QLabel* says_;
+  QProgressBar* progress_;
+  QToolButton* cancel_;
+};
+
+// Published experiments: predicted beside published, each opens as a run.
+class ExperimentsPage : public StudyPage {
+  Q_OBJECT
+ public:
+  explicit ExperimentsPage(const StudyPrograms& programs, QWidget* parent = nullptr);
+  void planAll();
+  void open(int row);  // as a run
+
+ protected:
+  void Show(const QJsonObject& result) override;
+
+ private:
+  QPushButton* plan_;
+  QPushButton* open_;
+  std::vector<std::vector<std::pair<std::string, std::string>>> settings_;  // by row as it is built
+  std::vector<std::string> ids_;
+};
+
+// Which techniques make the run on the left fit; one click applies a proposal.
+class FitPage : public StudyPage {
+  Q_OBJECT
+ public:
+  explicit FitPage(const StudyPrograms& programs, QWidget* parent = nullptr);
+  void setConfig(const run::RunConfig& config) override;
+  void makeItFit();
+  void apply(int proposal);  // from 0
+  QJsonObject dumpState() const override;
+
+ protected:
+  void Show(const QJsonObject& result) override;
+
+ private:
+  QLineEdit* budget_;
+  QPushButton* make_;
+  std::vector<QPushButton*> apply_;
+  std::vector<run::RunConfig> proposals_;
+  run::RunConfig asked_;  // what the search is about
+};
+
+class BarsWidget;
+
+// The model's defaults to the run on the left: a bar for every technique, in an order of one's own.
+class WaterfallPage : public StudyPage {
+  Q_OBJECT
+ public:
+  explicit WaterfallPage(const StudyPrograms& programs, QWidget* parent = nullptr);
+  void draw();
+  void move(int by);  // the selected bar, up or down
+  QString command() const;
+  QPixmap picture() const;
+  QJsonObject dumpState() const override;
+
+ protected:
+  void Show(const QJsonObject& result) override;
+
+ private:
+  BarsWidget* bars_;
+  QStringList order_;
+  QString sets_;
+  run::RunConfig asked_;
+};
+
+}  // namespace vramscope::ui
