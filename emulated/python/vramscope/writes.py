@@ -257,7 +257,7 @@ class Scratch:
                         if place != os.fspath(file):
                             self.process.assume("a checkpoint goes to a scratch folder that is removed", os.fsdecode(file))
                         file = place
-                    else:
+                    elif len(self.opened_to_write) < 10000:
                         self.opened_to_write.add(self.place(file))
             return function(file, mode, *args, **kwargs)
 

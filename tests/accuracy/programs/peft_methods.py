@@ -19,6 +19,8 @@ def main():
     parser.add_argument("method", help="a PeftType, or FULL")
     parser.add_argument("settings", nargs="*", help="KEY=VALUE of its configuration, JSON")
     parser.add_argument("--length", type=int, default=640)
+    parser.add_argument("--second", type=int, default=0, help="length of the batch after the longest")
+    parser.add_argument("--outputs-alive", action="store_true", help="until the next step has its own, as in the source")
     arguments = parser.parse_args()
     torch.nn.Linear(1, 1).to("cuda")
     before = torch.cuda.max_memory_reserved()
@@ -40,7 +42,7 @@ def main():
     scheduler = transformers.get_cosine_schedule_with_warmup(optimizer, 100, 5000)
     model.train()
     most = 0
-    for step, length in enumerate([200] * 10 + [arguments.length, arguments.length - 40, 200], start=1):
+    for step, length in enumerate([200] * 10 + [arguments.length, arguments.second or arguments.length - 40, 200], start=1):
         ids = torch.randint(0, 128000, (4, length))
         mask = torch.ones_like(ids)
         for row in range(1, 4):  # sorted by length, padded to the longest
@@ -52,7 +54,10 @@ def main():
         batch["labels"] = labels
         count = batch["attention_mask"].sum().item()
         optimizer.zero_grad()
-        loss = model(**batch, num_items_in_batch=count).loss
+        outputs = model(**batch, num_items_in_batch=count)
+        loss = outputs.loss
+        if not arguments.outputs_alive:
+            del outputs
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()

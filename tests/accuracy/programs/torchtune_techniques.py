@@ -17,12 +17,14 @@ from torchtune.modules import peft
 from torchtune.modules.attention_utils import packed_block_causal_mask
 
 BATCH, LENGTH = 2, 4096
+IGNORED = -100
 
 
 def main():
     parser = argparse.ArgumentParser()
-    for technique in ("compile", "chunked", "checkpoint", "in-backward", "offload", "eight-bit", "lora", "qlora"):
+    for technique in ("compile", "chunked", "checkpoint", "in-backward", "offload", "lora", "qlora"):
         parser.add_argument("--" + technique, action="store_true")
+    parser.add_argument("--eight-bit", nargs="?", choices=["bitsandbytes", "torchao"], const="bitsandbytes")
     parser.add_argument("--steps", type=int, default=3)
     arguments = parser.parse_args()
     device = torch.device("cuda")
@@ -39,28 +41,30 @@ def main():
         model.set_num_output_chunks(loss_function.num_output_chunks)
     if arguments.compile:
         training.compile_model(model, verbose=False)
-        training.compile_loss(loss_function, verbose=False)
+        loss_function = training.compile_loss(loss_function, verbose=False)
     if arguments.checkpoint:
         training.set_activation_checkpointing(model, auto_wrap_policy={modules.TransformerSelfAttentionLayer})
     offloading = training.get_act_offloading_ctx_manager(model, True) if arguments.offload else contextlib.nullcontext()
-    if arguments.eight_bit:
-        import bitsandbytes
-        make = bitsandbytes.optim.AdamW8bit
+    if arguments.eight_bit == "torchao":
+        from torchao.prototype.low_bit_optim import AdamW8bit as make
+    elif arguments.eight_bit:
+        from bitsandbytes.optim import AdamW8bit as make
     else:
         make = lambda parameters, **settings: torch.optim.AdamW(parameters, fused=True, **settings)
     if arguments.in_backward:
         training.register_optim_in_bwd_hooks(
             model=model, optim_dict={p: make([p], lr=2e-5) for p in model.parameters() if p.requires_grad})
     else:
-        optimizer = make([p for p in model.parameters() if p.requires_grad], lr=2e-5)
-    ignored = torch.full((BATCH, 1), loss_function.ignore_index, device=device)
+        optimizer = make(model.parameters(), lr=2e-5)
+    ignored = torch.full((BATCH, 1), IGNORED, device=device)
     model.train()
+    torch.cuda.reset_peak_memory_stats()
     for _ in range(arguments.steps):
         tokens = torch.randint(0, 128000, (BATCH, LENGTH)).to(device)
         labels = tokens.clone()
         positions = torch.arange(LENGTH).repeat(BATCH, 1).to(device)
         mask = packed_block_causal_mask([torch.tensor([512] * 8)] * BATCH).to(device)
-        count = (labels != loss_function.ignore_index).sum()
+        count = (labels != IGNORED).sum()
         with offloading:
             logits = model(tokens, mask=mask, input_pos=positions)
         labels = torch.hstack((labels[..., 1:], ignored))
@@ -71,10 +75,12 @@ def main():
         del logits
         loss.backward()
         if not arguments.in_backward:
+            training.scale_grads(model, 1 / count)
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
         loss.item()
-    print(json.dumps({"peak": torch.cuda.memory_stats()["active_bytes.all.peak"]}))
+        print(json.dumps({"peak": torch.cuda.memory_stats()["active_bytes.all.peak"]}))
+        torch.cuda.reset_peak_memory_stats()  # as the recipes do when they have logged a step
 
 
 main()
