@@ -154,9 +154,11 @@ absl::StatusOr<Experiment> ReadExperiment(const Json& json, const std::string& l
                  .runs = {},
                  .figures = {},
                  .note = Text(json, "note"),
+                 .demonstration = Text(json, "demonstration"),
                  .lacks = Text(json, "lacks")};
   if (absl::Status status = OnlyKeys(
-          json, {"id", "title", "kind", "run", "runs", "figures", "note", "lacks"}, out.id);
+          json, {"id", "title", "kind", "run", "runs", "figures", "note", "demonstration", "lacks"},
+          out.id);
       !status.ok())
     return status;
   if (out.id.empty() || out.title.empty() || out.kind.empty())
@@ -185,7 +187,8 @@ absl::StatusOr<Experiment> ReadExperiment(const Json& json, const std::string& l
   for (const Json& each : json["figures"]) {
     absl::StatusOr<Figure> figure = ReadFigure(each, out.id);
     if (!figure.ok()) return figure.status();
-    if (!figure->formula.has_value() && out.runs.empty() && out.lacks.empty())
+    if (!figure->formula.has_value() && out.runs.empty() && out.lacks.empty() &&
+        out.demonstration.empty())
       return Bad(out.id, "an expression, and no run");
     out.figures.push_back(*std::move(figure));
   }

@@ -59,6 +59,7 @@ struct Experiment {
   std::vector<ExperimentRun> runs;  // empty: formulas alone
   std::vector<Figure> figures;      // the first that has a target is the headline
   std::string note;                 // what the publication leaves open or has wrong
+  std::string demonstration;        // in place of runs: a name of demos.h
   std::string lacks;  // why this version cannot run it; "": it can, as far as its settings can
   const Figure* headline() const;
 };

@@ -7,6 +7,7 @@
 
 #include "profiler/analysis/analysis.h"
 #include "profiler/exporters/memory_svg.h"
+#include "profiler/reproduce/demos.h"
 
 namespace vramscope::reproduce {
 namespace {
@@ -191,6 +192,10 @@ bool Session::done() const {
 
 std::vector<RunOutcome> Session::Outcomes(const Experiment& experiment, const Values& open) const {
   std::vector<RunOutcome> outcomes;
+  if (!experiment.demonstration.empty()) {
+    const absl::StatusOr<Quantities> shown = Demonstrate(experiment.demonstration);
+    outcomes.push_back({"run", shown.status(), shown.ok() ? *shown : Quantities()});
+  }
   for (const ExperimentRun& run : experiment.runs) {
     RunOutcome outcome{.name = run.name, .status = absl::OkStatus(), .quantities = {}};
     if (!Resolved(run)) {

@@ -32,7 +32,7 @@ PROFILER = {
     "exporters": {"run", "trace", "allocator", "analysis", "replay", "explain"},
     "estimate": {"run", "trace", "allocator", "analysis"},
     "fit": {"run", "trace", "analysis"},
-    "reproduce": {"run", "trace", "analysis", "exporters", "estimate"},
+    "reproduce": {"run", "trace", "allocator", "analysis", "explain", "exporters", "estimate"},
 }
 TORCH = re.compile(r"(torch|ATen|c10|caffe2)/|cuda|cupti")
 QT = re.compile(r"Q[A-Z]\w*$|Qt\w*/|q[a-z]+\.h$")

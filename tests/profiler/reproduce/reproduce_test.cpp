@@ -7,6 +7,7 @@
 #include <set>
 
 #include "profiler/exporters/memory_svg.h"
+#include "profiler/reproduce/demos.h"
 #include "profiler/reproduce/report.h"
 #include "profiler/reproduce/session.h"
 
@@ -107,7 +108,7 @@ TEST(Experiments, ExpressionsAreOfKnownQuantities) {
   ASSERT_TRUE(documents.ok());
   for (const Document& document : **documents) {
     for (const Experiment& experiment : document.experiments) {
-      if (!experiment.lacks.empty()) continue;
+      if (!experiment.lacks.empty() || !experiment.demonstration.empty()) continue;
       std::vector<estimate::Term> terms;
       for (const ExperimentRun& run : experiment.runs) {
         for (const QuantityInfo& quantity : KnownQuantities()) {
@@ -212,6 +213,25 @@ TEST(Judge, WhatWasNotPlannedIsNotWithin) {
   EXPECT_EQ(score.published, 1);
   EXPECT_EQ(score.published_within, 0);
   EXPECT_EQ(score.not_run, 1);
+}
+
+// A demonstration is a story with a question at its end, and the answer is the model's.
+TEST(Demonstrations, AnswerTheirExperiments) {
+  const auto documents = Documents();
+  ASSERT_TRUE(documents.ok());
+  int shown = 0;
+  for (const Document& document : **documents) {
+    for (const Experiment& experiment : document.experiments) {
+      if (experiment.demonstration.empty()) continue;
+      ++shown;
+      const std::vector<Result> results = Session({&experiment}).Results();
+      EXPECT_EQ(results[0].state, State::kDone) << experiment.id << ": " << results[0].lacks;
+      for (const FigureResult& figure : results[0].figures)
+        EXPECT_NE(figure.within, false) << experiment.id << " " << figure.figure->name;
+    }
+  }
+  EXPECT_EQ(shown, 2);
+  EXPECT_EQ(Demonstrate("nothing").status().code(), absl::StatusCode::kNotFound);
 }
 
 // The session plans a configuration once, and solves for what is open with runs that it asks for.
