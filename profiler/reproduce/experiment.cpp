@@ -294,6 +294,10 @@ absl::Status Apply(const ExperimentRun& run, const Values& open, run::RunConfigB
     for (size_t begin = 0; !done && begin <= values.size();) {
       const size_t end = std::min(values.find('|', begin), values.size());
       const std::string value = values.substr(begin, end - begin);
+      if (value.empty() && begin > 0) {  // "a|": without it, where this version does not have it
+        done = true;
+        break;
+      }
       const absl::Status status =
           key == "model" ? builder.SetPreset(value) : builder.Set(key, value);
       done = status.ok();

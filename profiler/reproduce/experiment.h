@@ -89,7 +89,7 @@ absl::StatusOr<Document> ParseDocument(std::string_view json);
 using Values = std::vector<std::pair<std::string, int>>;
 absl::StatusOr<run::RunConfig> ConfigOf(const ExperimentRun& run, const Values& open);
 // The settings that it is made from: open values put in, and of "foreach-2023|foreach" the first
-// value that this version has.
+// value that this version has ("before-backward|": none of them, the key is left out).
 absl::StatusOr<Settings> SettingsOf(const ExperimentRun& run, const Values& open);
 // The names in braces that the run's settings use.
 std::vector<std::string> OpenNames(const ExperimentRun& run);

@@ -126,9 +126,7 @@ class Reader {
         kept = std::max(kept, after > before ? after - before : 0);
       }
       if (slices.phase(row) == Phase::kEval) {
-        const uint64_t before = curves_.requested[*begin], after = curves_.requested[*end];
-        eval_kept_ = std::max(eval_kept_.value_or(0), after > before ? after - before : 0);
-        eval_highest_ = std::max(eval_highest_.value_or(0), highest);
+        eval_more_ = std::max(eval_more_.value_or(0), highest - curves_.allocated[*begin]);
       }
     }
     const std::pair<Phase, const char*> named[] = {{Phase::kForward, "forward"},
@@ -144,14 +142,13 @@ class Reader {
       Add("kept", kept);
       Add("resident", resident);
     }
-    AddPlanned("eval_kept", eval_kept_);
-    AddPlanned("eval_peak", eval_highest_);
+    AddPlanned("eval_more", eval_more_);
   }
 
   const trace::Trace& trace_;
   const MemoryCurves curves_;
   Quantities out_;
-  std::optional<uint64_t> eval_kept_, eval_highest_;
+  std::optional<uint64_t> eval_more_;
 };
 
 }  // namespace
@@ -198,8 +195,7 @@ const std::vector<QuantityInfo>& KnownQuantities() {
       {"first_after_optimizer", "likewise"},
       {"kept", "requested in a forward pass of the last step and there when it ends"},
       {"resident", "allocated where the last step's first forward begins"},
-      {"eval_kept", "requested in evaluation and there when it ends"},
-      {"eval_peak", "highest allocated in evaluation"},
+      {"eval_more", "highest allocated in evaluation, beyond what was there when it began"},
   };
   return *all;
 }
