@@ -17,5 +17,7 @@ struct EmbeddedFile {
 std::span<const EmbeddedFile> ModelFiles();
 std::span<const EmbeddedFile> DeviceFiles();
 std::span<const EmbeddedFile> ExperimentFiles();
+// resources/catalogue.json alone.
+std::span<const EmbeddedFile> CatalogueFile();
 
 }  // namespace vramscope::resources

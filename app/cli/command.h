@@ -68,6 +68,7 @@ void RegisterEstimate(CLI::App& app, Context& context);
 void RegisterCheck(CLI::App& app, Context& context);
 void RegisterDevices(CLI::App& app, Context& context);
 void RegisterPresets(CLI::App& app, Context& context);
+void RegisterTechniques(CLI::App& app, Context& context);
 void RegisterDoctor(CLI::App& app, Context& context);
 
 }  // namespace vramscope::cli

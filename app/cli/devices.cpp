@@ -1,11 +1,13 @@
-// `devices` and `presets`: what can be chosen.
+// `devices`, `presets`, `techniques`: what can be chosen.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 
 #include "app/cli/command.h"
 #include "app/cli/format.h"
 #include "profiler/estimate/weights.h"
+#include "profiler/run/catalogue.h"
 #include "profiler/run/device_profile.h"
 #include "profiler/run/run_config.h"
 #include "profiler/run/units.h"
@@ -97,6 +99,91 @@ ExitCode ShowPresets(bool as_json) {
   return as_json ? PrintJson({{"presets", list}}) : PrintText(table.Text());
 }
 
+// "attention is flash, precision is fp32".
+std::string Text(const std::vector<run::Condition>& conditions) {
+  std::string text;
+  for (const run::Condition& c : conditions) {
+    text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ", c.key, c.is ? "is" : "is not",
+                        fmt::join(c.values, " or "));
+  }
+  return text;
+}
+
+// What a technique's settings may be: "1 to 4096", "none, layer, every-k", "names".
+std::string Allowed(const run::SettingDeclaration& setting) {
+  switch (setting.kind) {
+    case run::ValueKind::kChoice: {
+      std::vector<std::string> values;
+      for (const run::Choice& choice : setting.choices) values.push_back(choice.value);
+      return fmt::format("{}", fmt::join(values, ", "));
+    }
+    case run::ValueKind::kInteger:
+    case run::ValueKind::kNumber:
+      return fmt::format("{:g} to {:g}", setting.low, setting.high);
+    case run::ValueKind::kBytes:
+      return "bytes";
+    case run::ValueKind::kText:
+      return setting.format;
+  }
+  return {};
+}
+
+ExitCode ShowTechniques(bool as_json) {
+  Json list = Json::array();
+  std::string text;
+  for (const run::TechniqueDeclaration& t : run::TheCatalogue().techniques) {
+    Json keys = Json::array(), settings = Json::array(), excludes = Json::array(),
+         toggles = Json::array();
+    text += fmt::format("{} ({})\n  {}\n", t.title, t.group, t.explanation);
+    for (const run::SettingDeclaration& s : t.settings) {
+      keys.push_back(s.key);
+      settings.push_back({{"key", s.key},
+                          {"help", s.help},
+                          {"default", s.default_value},
+                          {"allowed", Allowed(s)}});
+      text += fmt::format("    {} = {}   ({})  {}\n", s.key,
+                          s.default_value.empty() ? "\"\"" : s.default_value, Allowed(s), s.help);
+    }
+    for (const run::Rule& rule : t.rules) {
+      Json instead = Json::object();
+      for (const auto& [key, value] : rule.instead) instead[key] = value;
+      excludes.push_back({{"when", Text(rule.when)},
+                          {"why", rule.why},
+                          {"refused", rule.refuses},
+                          {"instead", instead}});
+      text += fmt::format("    {}: {}\n", rule.refuses ? "refused" : "without effect", rule.why);
+    }
+    for (const run::Toggle& toggle : t.toggles) toggles.push_back(toggle.id);
+    for (const std::string& implied : t.implies) text += "    " + implied + "\n";
+    list.push_back({{"id", t.id},
+                    {"group", t.group},
+                    {"title", t.title},
+                    {"explanation", t.explanation},
+                    {"keys", keys},
+                    {"settings", settings},
+                    {"toggles", toggles},
+                    {"excludes", excludes},
+                    {"implies", t.implies}});
+  }
+  Json optimizers = Json::array();
+  for (const run::OptimizerDeclaration& o : run::TheCatalogue().optimizers) {
+    optimizers.push_back({{"id", o.id},
+                          {"title", o.title},
+                          {"explanation", o.explanation},
+                          {"implementations", o.implementations}});
+  }
+  Json families = Json::array();
+  for (const run::FamilyDeclaration& f : run::TheCatalogue().families) {
+    families.push_back({{"id", f.id},
+                        {"title", f.title},
+                        {"architectures", f.architectures},
+                        {"model_types", f.model_types},
+                        {"inputs", f.inputs}});
+  }
+  if (!as_json) return PrintText(text);
+  return PrintJson({{"techniques", list}, {"optimizers", optimizers}, {"families", families}});
+}
+
 void Register(CLI::App& app, Context& context, const char* name, const char* help,
               ExitCode (*show)(bool)) {
   CLI::App* command = app.add_subcommand(name, help);
@@ -113,6 +200,12 @@ void RegisterDevices(CLI::App& app, Context& context) {
 
 void RegisterPresets(CLI::App& app, Context& context) {
   Register(app, context, "presets", "the models that need no file", ShowPresets);
+}
+
+void RegisterTechniques(CLI::App& app, Context& context) {
+  Register(app, context, "techniques",
+           "what a run can be given to save memory, with its settings and what excludes what",
+           ShowTechniques);
 }
 
 }  // namespace vramscope::cli

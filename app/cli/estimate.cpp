@@ -30,8 +30,7 @@ struct Options {
   bool list = false;
 };
 
-constexpr run::Precision kStored[] = {run::Precision::kFp32, run::Precision::kBf16,
-                                      run::Precision::kFp16};
+constexpr const char* kStored[] = {"fp32", "bf16", "fp16"};
 
 std::string_view What(Planned planned) {
   switch (planned) {
@@ -174,7 +173,7 @@ ExitCode Execute(const Options& options) {
   const estimate::WeightCount count = estimate::CountWeights(*model);
   const std::vector<Section> sections = estimate::EstimateRun(*config, *model);
   const std::vector<run::Assumption> assumptions = run::WeightAssumptions(*config, *model);
-  const uint64_t bytes = count.total() * estimate::BytesPerWeight(config->precision);
+  const uint64_t bytes = count.total() * estimate::BytesPerWeight(config->Get("precision"));
   const std::pair<std::string, uint64_t> parts[] = {{"embedding", count.embedding},
                                                     {"attention", count.attention},
                                                     {"mlp", count.mlp},
@@ -185,12 +184,11 @@ ExitCode Execute(const Options& options) {
     json["model"] = config->model;
     json["family"] = count.family;
     json["layers"] = count.layers;
-    json["precision"] = std::string(run::Name(config->precision));
+    json["precision"] = config->Get("precision");
     json["parameters"] = {{"count", count.total()}, {"bytes", bytes}};
     for (const auto& [name, elements] : parts) json["parts"][name] = elements;
-    for (run::Precision precision : kStored) {
-      json["weight_bytes"][std::string(run::Name(precision))] =
-          count.total() * estimate::BytesPerWeight(precision);
+    for (const char* precision : kStored) {
+      json["weight_bytes"][precision] = count.total() * estimate::BytesPerWeight(precision);
     }
     json["formulas"] = FormulasJson(sections, planned);
     for (const estimate::StaticCell& cell : estimate::StaticTable(count.total())) {
@@ -206,7 +204,7 @@ ExitCode Execute(const Options& options) {
   }
   std::string text = fmt::format("{} ({}, {} layers): {} weights, {} in {}\n\n", config->model,
                                  count.family, count.layers, Count(count.total()),
-                                 run::FormatBytes(bytes), run::Name(config->precision));
+                                 run::FormatBytes(bytes), config->Get("precision"));
   Table table({{"Part"},
                {"Weights", Table::kRight},
                {"fp32", Table::kRight},

@@ -57,6 +57,7 @@ void AddExamples(CLI::App& app) {
       {"check", "check run.trace --budget 24GiB"},
       {"devices", "devices --json"},
       {"presets", "presets"},
+      {"techniques", "techniques --json"},
       {"doctor", "doctor"},
   };
   for (const auto& [name, example] : kExamples) {
@@ -119,6 +120,7 @@ int Main(int argc, char** argv) {
   RegisterCheck(app, context);
   RegisterDevices(app, context);
   RegisterPresets(app, context);
+  RegisterTechniques(app, context);
   RegisterDoctor(app, context);
   AddExamples(app);
   app.footer(

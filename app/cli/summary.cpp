@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 
 #include "app/cli/format.h"
 #include "profiler/run/units.h"
@@ -19,17 +21,24 @@ std::string SettingsText(const run::RunConfig& c) {
   std::string text = fmt::format("batch {} x seq {}", c.batch, c.seq);
   if (c.micro_batches > 1) text += fmt::format(" in {} micro-batches", c.micro_batches);
   text += fmt::format(", {} step{}, {}, {} attention, {} ({})", c.steps, c.steps == 1 ? "" : "s",
-                      run::Name(c.precision), run::Name(c.attention), run::Name(c.optimizer.name),
-                      run::Name(c.optimizer.impl));
-  if (c.checkpointing.mode == run::CheckpointMode::kEveryK) {
-    text += fmt::format(", checkpointing every {} layers", c.checkpointing.k);
-  } else if (c.checkpointing.mode == run::CheckpointMode::kLayer) {
+                      c.Get("precision"), c.Get("attention"), c.Get("optimizer.name"),
+                      c.Get("optimizer.impl"));
+  if (c.Is("checkpointing.mode", "every-k")) {
+    text += fmt::format(", checkpointing every {} layers", c.Get("checkpointing.k"));
+  } else if (c.Is("checkpointing.mode", "layer")) {
     text += ", checkpointing every layer";
   }
-  if (c.lora.enabled()) {
-    text += fmt::format(", LoRA rank {} on {}", c.lora.rank, fmt::join(c.lora.targets, ","));
+  if (!c.Is("lora.rank", "0")) {
+    text += fmt::format(", LoRA rank {} on {}", c.Get("lora.rank"), c.Get("lora.targets"));
   }
-  if (c.trainable != "all") text += ", trainable: " + c.trainable;
+  // Whatever else was set is said by its key.
+  constexpr std::string_view kSaid[] = {"precision",      "attention",          "optimizer.name",
+                                        "optimizer.impl", "checkpointing.mode", "checkpointing.k",
+                                        "lora.rank",      "lora.targets"};
+  for (const auto& [key, value] : c.settings) {
+    if (std::find(std::begin(kSaid), std::end(kSaid), key) != std::end(kSaid)) continue;
+    text += fmt::format(", {}={}", key, value);
+  }
   return text;
 }
 

@@ -10,13 +10,18 @@
 #include <string>
 
 #include "app/worker/worker.h"
+#include "profiler/run/catalogue.h"
+#include "trainer/techniques/declared.h"
 #include "trainer/trainer.h"
 
 int main(int argc, char** argv) {
   CLI::App app{"Runs training steps for vramscope and reports them as frames.", "vramscope-worker"};
   bool stdio = false;
   std::string backend;
-  app.add_flag("--stdio", stdio, "Talk over stdin and stdout")->required();
+  bool catalogue = false;
+  app.add_flag("--stdio", stdio, "Talk over stdin and stdout");
+  app.add_flag("--catalogue", catalogue, "Print what resources/catalogue.json holds, and end");
+  app.require_option(1, 2);
   app.add_option("--backend", backend, "Offer only this backend: plan, cpu or cuda")
       ->check(CLI::IsMember({"plan", "cpu", "cuda"}));
   app.set_version_flag("--version", "vramscope-worker " VRAMSCOPE_VERSION);
@@ -26,6 +31,14 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
 
+  if (catalogue) {
+    const std::string text = vramscope::run::ToJson(vramscope::trainer::DeclaredCatalogue());
+    return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? 0 : 4;
+  }
+  if (!stdio) {
+    std::fprintf(stderr, "vramscope-worker: expected --stdio or --catalogue\n");
+    return 2;
+  }
   signal(SIGPIPE, SIG_IGN);
   // Frames get a descriptor of their own; whatever a library prints on stdout goes to stderr.
   const int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);

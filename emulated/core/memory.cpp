@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -279,6 +280,27 @@ Result Memory::MapHost(uint64_t bytes, MemoryKind kind, void** address) {
 
 Result Memory::AllocateHost(uint64_t bytes, void** address) {
   return MapHost(bytes, MemoryKind::kHost, address);
+}
+
+bool Memory::ClearHost(void* address, uint64_t bytes) {
+  const uint64_t begin = reinterpret_cast<uint64_t>(address), end = begin + bytes;
+  std::lock_guard lock(mutex_);
+  auto it = host_.upper_bound(begin);
+  if (it == host_.begin()) {
+    return false;
+  }
+  --it;
+  if (!it->second.ours || end > it->first + it->second.bytes) {
+    return false;
+  }
+  constexpr uint64_t kPage = 4096;
+  const uint64_t first = (begin + kPage - 1) / kPage * kPage, last = end / kPage * kPage;
+  if (first >= last) {
+    return false;
+  }
+  std::memset(address, 0, first - begin);
+  std::memset(reinterpret_cast<void*>(last), 0, end - last);
+  return madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED) == 0;
 }
 
 Result Memory::AllocateManaged(uint64_t bytes, void** address) {

@@ -55,6 +55,9 @@ class VRAMSCOPE_EMULATED_API Memory {
 
   // Pinned host memory; cudaHostRegister names memory that is somebody else's.
   Result AllocateHost(uint64_t bytes, void** address);
+  // Makes `bytes` there read as zeros by giving its whole pages back. False: not (wholly) in one
+  // piece of AllocateHost(), nothing was done.
+  bool ClearHost(void* address, uint64_t bytes);
   Result FreeHost(void* address);
   Result RegisterHost(void* address, uint64_t bytes);
   Result UnregisterHost(void* address);

@@ -100,7 +100,13 @@ void CopyBytes(void* to, const void* from, uint64_t bytes) {
   } else if (to_device) {
     platform.host_bytes.Write(target, from, bytes);
   } else if (from_device) {
-    platform.host_bytes.Read(to, source, bytes);
+    // Bytes that nobody knows read as zeros: large ones need not be written to be that.
+    constexpr uint64_t kLarge = uint64_t{1} << 20;
+    const bool cleared = bytes >= kLarge && !platform.host_bytes.IsKnown(source, bytes) &&
+                         platform.memory.ClearHost(to, bytes);
+    if (!cleared) {
+      platform.host_bytes.Read(to, source, bytes);
+    }
   } else {
     std::memmove(to, from, bytes);
   }

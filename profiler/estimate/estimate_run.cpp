@@ -29,22 +29,21 @@ Settings Read(const run::RunConfig& config) {
   Settings out;
   out.b = std::max(1, config.batch / std::max(1, config.micro_batches));
   out.s = config.seq;
-  out.e_w = static_cast<double>(BytesPerWeight(config.precision));
-  out.autocast =
-      config.precision == run::Precision::kAmpBf16 || config.precision == run::Precision::kAmpFp16;
-  out.e = config.precision == run::Precision::kFp32 ? 4 : 2;
-  out.frozen = config.lora.enabled() || config.trainable != "all";
-  out.attention = run::Name(config.attention);
-  out.optimizer = run::Name(config.optimizer.name);
+  out.e_w = static_cast<double>(BytesPerWeight(config.Get("precision")));
+  out.autocast = config.Is("precision", "amp-bf16") || config.Is("precision", "amp-fp16");
+  out.e = config.Is("precision", "fp32") ? 4 : 2;
+  out.frozen = config.Integer("lora.rank") > 0 || !config.Is("trainable", "all");
+  out.attention = config.Get("attention");
+  out.optimizer = config.Get("optimizer.name");
   const bool adam = out.optimizer == "adam" || out.optimizer == "adamw";
-  const bool momentum = config.optimizer.momentum > 0;
+  const bool momentum = config.Number("optimizer.momentum") > 0;
   out.state_formula = adam ? "state-adam" : momentum ? "state-momentum" : "state-sgd";
   out.state_bytes = adam ? 2 * out.e_w : momentum ? out.e_w : 0;
-  out.foreach = adam && run::Name(config.optimizer.impl) == "foreach";
+  out.foreach = adam && config.Is("optimizer.impl", "foreach");
   out.accumulates = config.micro_batches > 1;
-  if (config.checkpointing.mode == run::CheckpointMode::kLayer) out.segment = 1;
-  if (config.checkpointing.mode == run::CheckpointMode::kEveryK)
-    out.segment = config.checkpointing.k;
+  if (config.Is("checkpointing.mode", "layer")) out.segment = 1;
+  if (config.Is("checkpointing.mode", "every-k"))
+    out.segment = static_cast<int>(config.Integer("checkpointing.k"));
   return out;
 }
 
@@ -232,14 +231,14 @@ Section Peaks(const Settings& s, const Section& kept, double weights, double gra
 }  // namespace
 
 uint64_t LoraParameters(const run::RunConfig& config, const run::ModelConfig& model) {
-  if (!config.lora.enabled()) return 0;
+  if (config.Integer("lora.rank") == 0) return 0;
   uint64_t sum = 0;
-  for (const std::string& target : config.lora.targets) {
+  for (const std::string& target : config.Names("lora.targets")) {
     const std::string_view last = std::string_view(target).substr(target.rfind('.') + 1);
     for (const LinearLayer& linear : LinearLayers(model)) {
       if (linear.name != last) continue;
       sum += static_cast<uint64_t>(linear.inputs + linear.outputs) *
-             static_cast<uint64_t>(config.lora.rank) *
+             static_cast<uint64_t>(config.Integer("lora.rank")) *
              static_cast<uint64_t>(NamesOneLayer(target) ? 1 : model.layers);
     }
   }
@@ -249,9 +248,9 @@ uint64_t LoraParameters(const run::RunConfig& config, const run::ModelConfig& mo
 std::optional<uint64_t> TrainableParameters(const run::RunConfig& config,
                                             const run::ModelConfig& model) {
   const WeightCount count = CountWeights(model);
-  if (config.lora.enabled()) return LoraParameters(config, model);
-  if (config.trainable == "all") return count.total();
-  if (config.trainable == "first-layer" || config.trainable == "last-layer")
+  if (config.Integer("lora.rank") > 0) return LoraParameters(config, model);
+  if (config.Is("trainable", "all")) return count.total();
+  if (config.Is("trainable", "first-layer") || config.Is("trainable", "last-layer"))
     return BlockParameters(count);
   return std::nullopt;
 }
@@ -295,10 +294,10 @@ std::vector<Section> EstimateRun(const run::RunConfig& config, const run::ModelC
       Made("training", {{"e_w", s.e_w}, {"e_g", s.e_w}, {"o", s.state_bytes}, {"P", p}}));
   if (s.frozen && trainable.has_value()) {
     const double n = static_cast<double>(*trainable);
-    const double k = config.lora.enabled() ? p : p - n;
+    const double k = config.Integer("lora.rank") > 0 ? p : p - n;
     whole.lines.push_back(Made(
         "peft-static", {{"e_w", s.e_w}, {"K", k}, {"e_g", s.e_w}, {"o", s.state_bytes}, {"N", n}}));
-    if (config.lora.enabled() && s.state_formula == "state-adam")
+    if (config.Integer("lora.rank") > 0 && s.state_formula == "state-adam")
       whole.lines.push_back(Made("peft-saved", {{"e", s.e_w}, {"K", k}, {"N", n}}));
   }
   sections.push_back(std::move(whole));

@@ -35,8 +35,8 @@ absl::StatusOr<WeightCount> CountWeights(std::string_view config_json) {
   return CountWeights(*model);
 }
 
-uint64_t BytesPerWeight(run::Precision precision) {
-  return precision == run::Precision::kBf16 || precision == run::Precision::kFp16 ? 2 : 4;
+uint64_t BytesPerWeight(std::string_view precision) {
+  return precision == "bf16" || precision == "fp16" ? 2 : 4;
 }
 
 }  // namespace vramscope::estimate

@@ -2,7 +2,7 @@
 //
 //   ASSIGN_OR_RETURN(run::ModelConfig model, run::CheckRun(config));
 //   const WeightCount w = CountWeights(model);
-//   w.total() * BytesPerWeight(config.precision);
+//   w.total() * BytesPerWeight(config.Get("precision"));
 //
 // Pure functions; thread-safe.
 #pragma once
@@ -36,6 +36,6 @@ WeightCount CountWeights(const run::ModelConfig& model);
 absl::StatusOr<WeightCount> CountWeights(std::string_view config_json);
 
 // Bytes of one weight as it lies in memory; autocast keeps its weights in fp32.
-uint64_t BytesPerWeight(run::Precision precision);
+uint64_t BytesPerWeight(std::string_view precision);
 
 }  // namespace vramscope::estimate

@@ -199,7 +199,7 @@ class Finder {
   }
 
   bool HalfPrecisionAlready() const {
-    if (t_.info.has_config) return t_.info.config.precision != run::Precision::kFp32;
+    if (t_.info.has_config) return !t_.info.config.Is("precision", "fp32");
     return std::any_of(t_.strings.begin(), t_.strings.end(), [](const std::string& s) {
       return std::string_view(s).starts_with("at::autocast::");
     });

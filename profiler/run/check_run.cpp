@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "profiler/run/facts.h"
+
 namespace vramscope::run {
 namespace {
 
@@ -14,6 +16,10 @@ constexpr int kMaxSeq = 1 << 24;
 constexpr int kMaxSteps = 1'000'000;
 
 absl::Status Bad(std::string text) { return absl::InvalidArgumentError(std::move(text)); }
+
+bool WeightsInHalf(const RunConfig& config) {
+  return config.Is("precision", "bf16") || config.Is("precision", "fp16");
+}
 
 absl::Status CheckSizes(const RunConfig& config) {
   struct Bound {
@@ -33,24 +39,12 @@ absl::Status CheckSizes(const RunConfig& config) {
                     "optimizer step sees, choose a divisor of it",
                     config.batch, config.micro_batches));
   }
-  if (config.checkpointing.mode == CheckpointMode::kEveryK && config.checkpointing.k < 1) {
-    return Bad(fmt::format("checkpointing.k = {} must be at least 1", config.checkpointing.k));
-  }
   return absl::OkStatus();
 }
 
-absl::Status CheckAttention(const RunConfig& config, const ModelConfig& model) {
-  const bool half = config.precision != Precision::kFp32;
-  const bool flash = config.attention == Attention::kFlash;
-  if (flash && !half && config.backend != Backend::kCpu) {
-    return Bad(
-        "attention=flash needs a 16-bit precision: set precision to bf16, fp16, amp-bf16 or "
-        "amp-fp16, or attention to efficient or math");
-  }
-  if (config.attention == Attention::kEfficient && config.backend == Backend::kCpu) {
-    return Bad("attention=efficient has no CPU implementation: use eager, math or flash");
-  }
-  if (flash && model.sliding_window > 0 && config.seq >= model.sliding_window) {
+absl::Status CheckWindow(const RunConfig& config, const ModelConfig& model) {
+  if (config.Get("attention").starts_with("flash") && model.sliding_window > 0 &&
+      config.seq >= model.sliding_window) {
     return Bad(
         fmt::format("attention=flash can't apply a sliding window of {} to sequences of {}: use "
                     "attention=math or eager, or seq < {}",
@@ -65,23 +59,16 @@ absl::Status CheckFamily(const RunConfig& config, const ModelConfig& model) {
     return Bad(fmt::format("seq = {} is longer than the model's {} positions", config.seq,
                            model.max_positions));
   }
-  if (model.family != Family::kBasics) return absl::OkStatus();
-  if (config.precision == Precision::kBf16 || config.precision == Precision::kFp16) {
-    return Bad(
-        "the basics model keeps its parameters in fp32: set precision to fp32, amp-bf16 or "
-        "amp-fp16");
-  }
-  if (config.attention != Attention::kEager) {
-    return Bad("the basics model writes its attention out: set attention to eager");
-  }
   return absl::OkStatus();
 }
 
 // A target may be a path ("layers.3.self_attn.q_proj"); the trainer knows these.
 absl::Status CheckLora(const RunConfig& config, const ModelConfig& model) {
-  if (!config.lora.enabled() || model.family == Family::kOther) return absl::OkStatus();
+  if (config.Integer("lora.rank") == 0 || model.family == Family::kOther) {
+    return absl::OkStatus();
+  }
   const std::vector<std::string_view> names = LinearLayerNames(model);
-  for (const std::string& target : config.lora.targets) {
+  for (const std::string& target : config.Names("lora.targets")) {
     const std::string_view last = std::string_view(target).substr(target.rfind('.') + 1);
     if (std::ranges::find(names, last) != names.end()) continue;
     return Bad(fmt::format("lora.targets: no linear module is named \"{}\"; this model has {}",
@@ -91,17 +78,14 @@ absl::Status CheckLora(const RunConfig& config, const ModelConfig& model) {
   return absl::OkStatus();
 }
 
-bool WeightsInHalf(const RunConfig& config) {
-  return config.precision == Precision::kBf16 || config.precision == Precision::kFp16;
-}
-
 }  // namespace
 
 absl::StatusOr<ModelConfig> CheckRun(const RunConfig& config) {
   if (absl::Status status = CheckSizes(config); !status.ok()) return status;
   absl::StatusOr<ModelConfig> model = ParseModelConfig(config.model_config_json);
   if (!model.ok()) return model.status();
-  for (const auto check : {CheckAttention, CheckFamily, CheckLora}) {
+  if (absl::Status status = CheckRules(config); !status.ok()) return status;
+  for (const auto check : {CheckWindow, CheckFamily, CheckLora}) {
     if (absl::Status status = check(config, *model); !status.ok()) return status;
   }
   return model;
@@ -109,7 +93,7 @@ absl::StatusOr<ModelConfig> CheckRun(const RunConfig& config) {
 
 std::vector<Assumption> WeightAssumptions(const RunConfig& config, const ModelConfig& model) {
   std::vector<Assumption> out;
-  const std::string planned = WeightsInHalf(config) ? std::string(Name(config.precision)) : "fp32";
+  const std::string planned = WeightsInHalf(config) ? config.Get("precision") : "fp32";
   const bool same =
       model.stored_type.empty() || model.stored_type == (planned == "fp32"   ? "float32"
                                                          : planned == "bf16" ? "bfloat16"
@@ -117,7 +101,7 @@ std::vector<Assumption> WeightAssumptions(const RunConfig& config, const ModelCo
   if (!same) {
     out.push_back({fmt::format("weights are {} in memory (precision={}), although the checkpoint "
                                "holds {}",
-                               planned, Name(config.precision), model.stored_type.substr(0, 40)),
+                               planned, config.Get("precision"), model.stored_type.substr(0, 40)),
                    "config.json: torch_dtype"});
   }
   if (!model.unknown.empty()) {
@@ -144,8 +128,8 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
                    "config.json: sliding_window"});
   }
   // transformers turns it off itself under gradient checkpointing.
-  if (model.use_cache && config.checkpointing.mode == CheckpointMode::kNone) {
-    const uint64_t width = config.precision == Precision::kFp32 ? 4 : 2;
+  if (model.use_cache && config.Is("checkpointing.mode", "none")) {
+    const uint64_t width = config.Is("precision", "fp32") ? 4 : 2;
     const auto elements = static_cast<uint64_t>(config.batch / config.micro_batches) *
                           static_cast<uint64_t>(config.seq) *
                           static_cast<uint64_t>(model.kv_heads * model.head_dim);

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 #include <google/protobuf/descriptor.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/message.h>
 #include <google/protobuf/stubs/logging.h>
-#include <google/protobuf/util/json_util.h>
 
-#include <cstdlib>
+#include <map>
 
 #include "profiler/run/units.h"
 #include "proto/run.pb.h"
@@ -39,6 +40,7 @@ void Collect(const pb::Message& message, const std::string& prefix, Settings& ou
   const pb::Descriptor* type = message.GetDescriptor();
   for (int i = 0; i < type->field_count(); ++i) {
     const pb::FieldDescriptor* field = type->field(i);
+    if (field->is_map()) continue;
     if (!message.GetReflection()->HasField(message, field)) continue;
     const std::string path = prefix + field->name();
     if (field->cpp_type() == pb::FieldDescriptor::CPPTYPE_MESSAGE) {
@@ -49,15 +51,18 @@ void Collect(const pb::Message& message, const std::string& prefix, Settings& ou
   }
 }
 
-void SetField(pb::Message& message, std::string_view path, const std::string& text) {
+// False: the message has no field of that path.
+bool SetField(pb::Message& message, std::string_view path, const std::string& text) {
   const size_t dot = path.find('.');
   const pb::FieldDescriptor* field =
       message.GetDescriptor()->FindFieldByName(std::string(path.substr(0, dot)));
   const pb::Reflection* r = message.GetReflection();
-  if (dot != std::string_view::npos) {
-    SetField(*r->MutableMessage(&message, field), path.substr(dot + 1), text);
-    return;
+  const bool group = dot != std::string_view::npos;
+  if (field == nullptr || field->is_map() ||
+      group != (field->cpp_type() == pb::FieldDescriptor::CPPTYPE_MESSAGE)) {
+    return false;
   }
+  if (group) return SetField(*r->MutableMessage(&message, field), path.substr(dot + 1), text);
   switch (field->cpp_type()) {
     case pb::FieldDescriptor::CPPTYPE_INT32:
       r->SetInt32(&message, field, static_cast<int32_t>(ParseInteger(text).value()));
@@ -74,17 +79,21 @@ void SetField(pb::Message& message, std::string_view path, const std::string& te
     default:
       r->SetString(&message, field, text);
   }
+  return true;
 }
 
 proto::RunConfig FromSettings(const Settings& settings) {
   proto::RunConfig message;
-  for (const auto& [key, text] : settings) SetField(message, key, text);
+  for (const auto& [key, text] : settings) {
+    if (!SetField(message, key, text)) (*message.mutable_settings())[key] = text;
+  }
   return message;
 }
 
 void Paths(const pb::Descriptor* type, const std::string& prefix, std::vector<std::string>& out) {
   for (int i = 0; i < type->field_count(); ++i) {
     const pb::FieldDescriptor* field = type->field(i);
+    if (field->is_map()) continue;
     if (field->cpp_type() == pb::FieldDescriptor::CPPTYPE_MESSAGE) {
       Paths(field->message_type(), prefix + field->name() + ".", out);
     } else {
@@ -104,21 +113,21 @@ absl::StatusOr<Settings> SettingsFromBytes(std::string_view bytes) {
   }
   Settings settings;
   Collect(message, "", settings);
+  const std::map<std::string, std::string> more(message.settings().begin(),
+                                                message.settings().end());
+  settings.insert(settings.end(), more.begin(), more.end());
   return settings;
 }
 
-std::string JsonFromSettings(const Settings& settings) {
-  pb::util::JsonPrintOptions options;
-  options.add_whitespace = true;
-  options.preserve_proto_field_names = true;
-  std::string json;
-  // Cannot fail: the message was made here and holds valid UTF-8 (texts from outside are checked).
-  if (!pb::util::MessageToJsonString(FromSettings(settings), &json, options).ok()) std::abort();
-  return json;
-}
-
 std::string BytesFromSettings(const Settings& settings) {
-  return FromSettings(settings).SerializeAsString();
+  std::string bytes;  // equal settings, equal bytes: a map has no order of its own
+  {
+    pb::io::StringOutputStream stream(&bytes);
+    pb::io::CodedOutputStream out(&stream);
+    out.SetSerializationDeterministic(true);
+    FromSettings(settings).SerializeToCodedStream(&out);
+  }
+  return bytes;
 }
 
 std::vector<std::string> FieldPaths() {

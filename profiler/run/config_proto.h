@@ -13,9 +13,8 @@ namespace vramscope::run {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-// Set fields of a message, in field order.
+// Set fields of a message, in field order, then its other settings by key.
 absl::StatusOr<Settings> SettingsFromBytes(std::string_view bytes);
-std::string JsonFromSettings(const Settings& settings);
 std::string BytesFromSettings(const Settings& settings);
 
 // Field paths of the message, for a test that the key table has them all.

@@ -83,7 +83,7 @@ absl::StatusOr<DeviceProfile> ResolveDevice(const RunConfig& config) {
     device->bandwidth_bytes_per_s = custom.bandwidth_bytes_per_s;
   if (custom.flops > 0) {
     // fp32 runs compute in fp32 without TF32; all others on the 16-bit tensor cores.
-    if (config.precision == Precision::kFp32) {
+    if (config.Is("precision", "fp32")) {
       device->fp32_flops = device->tf32_flops = custom.flops;
     } else {
       device->bf16_flops = custom.flops;

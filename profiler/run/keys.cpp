@@ -7,8 +7,10 @@
 #include <initializer_list>
 
 #include "profiler/run/alloc_conf.h"
+#include "profiler/run/catalogue.h"
 #include "profiler/run/device_profile.h"
 #include "profiler/run/messages.h"
+#include "profiler/run/text_formats.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::run {
@@ -16,8 +18,8 @@ namespace {
 
 // A choice that is an enumeration: its names come from Name().
 template <class Enum, class Get>
-KeySpec Choice(std::string_view key, std::string_view help, std::initializer_list<Enum> values,
-               std::vector<std::string_view> reserved, Get get) {
+KeySpec ChoiceKey(std::string_view key, std::string_view help, std::initializer_list<Enum> values,
+                  std::vector<std::string_view> reserved, Get get) {
   KeySpec spec{.key = key, .help = help, .kind = ValueKind::kChoice};
   std::vector<Enum> all(values);
   for (Enum value : all) spec.choices.push_back(Name(value));
@@ -46,64 +48,65 @@ KeySpec Integer(std::string_view key, std::string_view help, double low, double 
   return spec;
 }
 
-template <class Get>
-KeySpec Number(std::string_view key, std::string_view help, double low, double high, Get get) {
-  KeySpec spec{.key = key, .help = help, .kind = ValueKind::kNumber, .low = low, .high = high};
-  spec.apply = [get](RunConfig& config, std::string_view text) {
-    get(config) = ParseNumber(text).value();
+// What the format knows and this version may lack: values of choices, and settings as a whole, with
+// their default. A technique that declares a key or a value takes it out of here.
+struct ReservedKey {
+  std::string_view key, help, only;
+  std::vector<std::string_view> values;
+};
+const std::vector<ReservedKey>& ReservedKeys() {
+  static const auto* keys = new std::vector<ReservedKey>{
+      {"optimizer.name", "", "", {"adafactor", "lion"}},
+      {"optimizer.bits", "bits of an optimizer state element", "32", {"8"}},
+      {"checkpointing.mode", "", "", {"ffn", "attention", "selective", "alternate"}},
+      {"lora.placement", "where the adapters stand", "weight", {"embedded", "decoupled"}},
+      {"offload.optimizer", "where the optimizer state lives", "none", {"cpu", "nvme"}},
+      {"offload.parameters", "where the parameters live", "none", {"cpu", "nvme"}},
+      {"offload.activations", "where saved activations live", "none", {"cpu", "nvme"}},
+      {"activation_compression", "how saved activations are kept", "none", {"int8"}},
+      {"loss", "how the loss takes the logits", "full", {"chunked"}},
+      {"shard.strategy",
+       "how GPUs share the training state",
+       "none",
+       {"ddp", "zero1", "zero2", "zero3", "tensor"}},
+      {"shard.ranks", "GPUs that share", "1", {}},
+      {"init_on_device", "weights are made on the GPU, not on the CPU", "false", {"true"}},
+      {"eval", "an evaluation pass after training", "none", {"grad", "no_grad"}},
   };
-  spec.text = [get](const RunConfig& config) {
-    return fmt::format("{}", get(const_cast<RunConfig&>(config)));
+  return *keys;
+}
+
+// Of a technique's setting.
+KeySpec Declared(const SettingDeclaration& setting) {
+  KeySpec spec{.key = setting.key,
+               .help = setting.help,
+               .kind = setting.kind,
+               .low = setting.low,
+               .high = setting.high};
+  for (const Choice& choice : setting.choices) spec.choices.push_back(choice.value);
+  for (const ReservedKey& reserved : ReservedKeys()) {
+    if (reserved.key != setting.key) continue;
+    for (std::string_view value : reserved.values) {
+      if (std::find(spec.choices.begin(), spec.choices.end(), value) == spec.choices.end())
+        spec.reserved.push_back(value);
+    }
+  }
+  const TextFormat* format = FindTextFormat(setting.format);
+  if (format != nullptr) {
+    spec.expected = format->expected;
+    spec.is_list = setting.format == "names";
+    spec.check = [format](std::string_view v) { return format->normalized(v).status(); };
+  }
+  // Kept in one form, so that equal settings are equal text.
+  spec.apply = [key = spec.key, kind = setting.kind, format](RunConfig& c, std::string_view v) {
+    std::string text(v);
+    if (kind == ValueKind::kInteger) text = fmt::format("{}", ParseInteger(v).value());
+    if (kind == ValueKind::kNumber) text = fmt::format("{}", ParseNumber(v).value());
+    if (format != nullptr) text = format->normalized(v).value();
+    c.Set(key, text);
   };
+  spec.text = [key = spec.key](const RunConfig& c) { return c.Get(key); };
   return spec;
-}
-
-KeySpec Reserved(std::string_view key, std::string_view help, std::string_view only,
-                 std::vector<std::string_view> reserved) {
-  return {.key = key,
-          .help = help,
-          .kind = ValueKind::kChoice,
-          .choices = {only},
-          .reserved = std::move(reserved)};
-}
-
-std::vector<std::string> SplitTargets(std::string_view text) {
-  std::vector<std::string> targets;
-  while (!text.empty()) {
-    const size_t comma = std::min(text.find(','), text.size());
-    std::string_view name = text.substr(0, comma);
-    while (!name.empty() && name.front() == ' ') name.remove_prefix(1);
-    while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
-    if (!name.empty()) targets.emplace_back(name);
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-  return targets;
-}
-
-bool IsNameChar(char c, std::string_view more) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         more.find(c) != std::string_view::npos;
-}
-
-constexpr std::string_view kTargets =
-    "expected module names with commas between them, as \"q_proj,v_proj\"; a run.json may write "
-    "[\"q_proj\", \"v_proj\"]";
-constexpr std::string_view kTrainable =
-    "expected all, first-layer, last-layer or a pattern over parameter names, as \"*.mlp.*\"";
-
-absl::Status CheckTargets(std::string_view text) {
-  const std::vector<std::string> targets = SplitTargets(text);
-  bool good = !targets.empty() && targets.size() <= 64 && text.size() <= 1024;
-  for (const std::string& target : targets) {
-    for (char c : target) good = good && IsNameChar(c, "_.-");
-  }
-  return good ? absl::OkStatus() : absl::InvalidArgumentError(std::string(kTargets));
-}
-
-absl::Status CheckTrainable(std::string_view text) {
-  bool good = !text.empty() && text.size() <= 256;
-  for (char c : text) good = good && IsNameChar(c, "_.-*?[],!");
-  return good ? absl::OkStatus() : absl::InvalidArgumentError(std::string(kTrainable));
 }
 
 std::string OrEmpty(double value) { return value > 0 ? fmt::format("{}", value) : ""; }
@@ -163,78 +166,6 @@ std::vector<KeySpec> MakeSpecs() {
                       [](RunConfig& c) -> int& { return c.micro_batches; }));
   s.push_back(
       Integer("steps", "training steps", 1, 1000, [](RunConfig& c) -> int& { return c.steps; }));
-  s.push_back(Choice("precision",
-                     "types of weights and arithmetic; amp-*: autocast over fp32 weights",
-                     {Precision::kFp32, Precision::kBf16, Precision::kFp16, Precision::kAmpBf16,
-                      Precision::kAmpFp16},
-                     {}, [](RunConfig& c) -> Precision& { return c.precision; }));
-  s.push_back(Choice("optimizer.name", "what updates the weights",
-                     {OptimizerName::kSgd, OptimizerName::kAdam, OptimizerName::kAdamW},
-                     {"adafactor"},
-                     [](RunConfig& c) -> OptimizerName& { return c.optimizer.name; }));
-  s.push_back(Choice("optimizer.impl",
-                     "loop: tensor by tensor; foreach: lists of tensors; fused: one kernel",
-                     {OptimizerImpl::kLoop, OptimizerImpl::kForeach, OptimizerImpl::kFused}, {},
-                     [](RunConfig& c) -> OptimizerImpl& { return c.optimizer.impl; }));
-  s.push_back(Reserved("optimizer.bits", "bits of an optimizer state element", "32", {"8"}));
-  s.push_back(Number("optimizer.lr", "learning rate", 0, 1000,
-                     [](RunConfig& c) -> double& { return c.optimizer.lr; }));
-  s.push_back(Number("optimizer.momentum", "momentum of sgd; 0 keeps no state", 0, 1,
-                     [](RunConfig& c) -> double& { return c.optimizer.momentum; }));
-  s.push_back(Number("optimizer.weight_decay", "weight decay", 0, 1000,
-                     [](RunConfig& c) -> double& { return c.optimizer.weight_decay; }));
-  s.push_back(Choice("checkpointing.mode", "which activations are computed again in backward",
-                     {CheckpointMode::kNone, CheckpointMode::kLayer, CheckpointMode::kEveryK},
-                     {"ffn", "attention", "selective"},
-                     [](RunConfig& c) -> CheckpointMode& { return c.checkpointing.mode; }));
-  s.push_back(Integer("checkpointing.k", "layers in a checkpointed segment, for every-k", 1, 4096,
-                      [](RunConfig& c) -> int& { return c.checkpointing.k; }));
-  s.push_back(
-      Choice("attention", "eager: explicit scores; math, efficient, flash: what SDPA may choose",
-             {Attention::kEager, Attention::kMath, Attention::kEfficient, Attention::kFlash}, {},
-             [](RunConfig& c) -> Attention& { return c.attention; }));
-  s.push_back(Integer("lora.rank", "rank of the LoRA adapters; 0: no LoRA", 0, 4096,
-                      [](RunConfig& c) -> int& { return c.lora.rank; }));
-  s.push_back(Number("lora.alpha", "LoRA scale: alpha / rank", 0, 1e6,
-                     [](RunConfig& c) -> double& { return c.lora.alpha; }));
-  s.push_back(Number("lora.dropout", "dropout before the adapters", 0, 0.999,
-                     [](RunConfig& c) -> double& { return c.lora.dropout; }));
-  s.push_back(
-      {.key = "lora.targets",
-       .help = "linear layers that get an adapter, as \"q_proj,v_proj\"",
-       .kind = ValueKind::kText,
-       .expected = kTargets,
-       .apply = [](RunConfig& c, std::string_view v) { c.lora.targets = SplitTargets(v); },
-       .text = [](const RunConfig& c) { return fmt::format("{}", fmt::join(c.lora.targets, ",")); },
-       .check = CheckTargets});
-  s.push_back(Reserved("lora.placement", "where the adapters stand", "embedded", {"decoupled"}));
-  s.push_back({.key = "trainable",
-               .help = "parameters that train: all, first-layer, last-layer or a pattern",
-               .kind = ValueKind::kText,
-               .expected = kTrainable,
-               .apply = [](RunConfig& c, std::string_view v) { c.trainable = v; },
-               .text = [](const RunConfig& c) { return c.trainable; },
-               .check = CheckTrainable});
-  s.push_back(
-      Reserved("offload.optimizer", "where the optimizer state lives", "none", {"cpu", "nvme"}));
-  s.push_back(Reserved("offload.parameters", "where the parameters live", "none", {"cpu", "nvme"}));
-  s.push_back(
-      Reserved("offload.activations", "where saved activations live", "none", {"cpu", "nvme"}));
-  s.push_back(
-      Reserved("activation_compression", "how saved activations are kept", "none", {"int8"}));
-  s.push_back(Reserved("loss", "how the loss takes the logits", "full", {"chunked"}));
-  s.push_back(Choice("zero_grad", "after a step gradients are released (none) or filled with zeros",
-                     {ZeroGrad::kNone, ZeroGrad::kZero}, {},
-                     [](RunConfig& c) -> ZeroGrad& { return c.zero_grad; }));
-  s.push_back(Reserved("shard.strategy", "how GPUs share the training state", "none",
-                       {"ddp", "zero1", "zero2", "zero3", "tensor"}));
-  s.push_back({.key = "shard.ranks",
-               .help = "GPUs that share",
-               .kind = ValueKind::kInteger,
-               .low = 1,
-               .high = 65536});
-  s.push_back(
-      Reserved("init_on_device", "weights are made on the GPU, not on the CPU", "false", {"true"}));
   for (KeySpec& spec : DeviceSpecs()) s.push_back(std::move(spec));
   s.push_back({.key = "alloc_conf",
                .help = "settings of the caching allocator, as PYTORCH_CUDA_ALLOC_CONF",
@@ -243,12 +174,26 @@ std::vector<KeySpec> MakeSpecs() {
                .apply = [](RunConfig& c, std::string_view v) { c.alloc_conf = v; },
                .text = [](const RunConfig& c) { return c.alloc_conf; },
                .check = [](std::string_view v) { return ParseAllocConf(v).status(); }});
-  s.push_back(Reserved("eval", "an evaluation pass after training", "none", {"grad", "no_grad"}));
   s.push_back(Integer("seed", "seed of weights and data", -0x1p63, 0x1p63,
                       [](RunConfig& c) -> int64_t& { return c.seed; }));
-  s.push_back(Choice("backend", "plan: nothing is computed; cpu, cuda: the step really runs",
-                     {Backend::kPlan, Backend::kCpu, Backend::kCuda}, {},
-                     [](RunConfig& c) -> Backend& { return c.backend; }));
+  s.push_back(ChoiceKey("backend", "plan: nothing is computed; cpu, cuda: the step really runs",
+                        {Backend::kPlan, Backend::kCpu, Backend::kCuda}, {},
+                        [](RunConfig& c) -> Backend& { return c.backend; }));
+  for (const TechniqueDeclaration& technique : TheCatalogue().techniques) {
+    for (const SettingDeclaration& setting : technique.settings) s.push_back(Declared(setting));
+  }
+  for (const ReservedKey& reserved : ReservedKeys()) {
+    const auto same = [&](const KeySpec& spec) { return spec.key == reserved.key; };
+    if (std::any_of(s.begin(), s.end(), same)) continue;
+    const bool number = reserved.values.empty();
+    KeySpec spec{.key = reserved.key, .help = reserved.help};
+    spec.kind = number ? ValueKind::kInteger : ValueKind::kChoice;
+    if (!number) spec.choices = {reserved.only};
+    spec.reserved = reserved.values;
+    spec.low = 1;
+    spec.high = 65536;
+    s.push_back(std::move(spec));
+  }
   return s;
 }
 
@@ -342,7 +287,8 @@ absl::Status Check(const KeySpec& spec, std::string_view value) {
       return Bad(spec, value, std::string(status.message()));
     }
   }
-  if (spec.key == "shard.ranks" && value != "1") return NotAvailable(spec, value);
+  const bool reserved_number = !spec.apply && spec.kind == ValueKind::kInteger;
+  if (reserved_number && value != "1") return NotAvailable(spec, value);
   return absl::OkStatus();
 }
 

@@ -1,6 +1,7 @@
-// The table of settable keys: one row says how a key is called, what it may be, where it is kept.
-// Everything else (builder, run.json, trace header, help) reads this table. Internal to this
-// folder.
+// The table of settable keys: one row says how a key is called, what it may be, where it is kept:
+// those of every run, then those of the techniques (catalogue.h), then those that the format knows
+// and no technique of this version. Everything else (builder, run.json, trace header, help) reads
+// this table. Internal to this folder.
 #pragma once
 
 #include <absl/status/status.h>
@@ -10,11 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/run/declarations.h"
 #include "profiler/run/run_config.h"
 
 namespace vramscope::run {
-
-enum class ValueKind : uint8_t { kChoice, kInteger, kNumber, kBytes, kText };
 
 struct KeySpec {
   std::string_view key;  // field path in proto/run.proto
@@ -30,6 +30,8 @@ struct KeySpec {
   std::function<std::string(const RunConfig&)> text = {};
   // More than kind and range can say; may be null.
   std::function<absl::Status(std::string_view)> check = {};
+  // A list of names, which a run.json may write as one.
+  bool is_list = false;
 };
 
 // All keys but `model` and `model_config_json`, which the builder treats itself.

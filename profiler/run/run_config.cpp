@@ -6,10 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "profiler/run/catalogue.h"
 #include "profiler/run/config_proto.h"
 #include "profiler/run/keys.h"
 #include "profiler/run/messages.h"
 #include "profiler/run/run_json.h"
+#include "profiler/run/text_formats.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::run {
@@ -83,7 +85,44 @@ Settings ToSettings(const RunConfig& config, bool with_preset_text) {
   return settings;
 }
 
+bool MayBeEmpty(const KeySpec& spec) {
+  const SettingDeclaration* setting = TheCatalogue().FindSetting(spec.key);
+  return setting != nullptr ? setting->default_value.empty()
+                            : spec.key.starts_with("custom_device.");
+}
+
 }  // namespace
+
+const std::string& RunConfig::Get(std::string_view key) const {
+  if (const std::string* value = settings.Find(key)) return *value;
+  const SettingDeclaration* setting = TheCatalogue().FindSetting(key);
+  static const std::string* const none = new std::string;
+  return setting != nullptr ? setting->default_value : *none;
+}
+
+int64_t RunConfig::Integer(std::string_view key) const {
+  return ParseInteger(Get(key)).value_or(0);
+}
+double RunConfig::Number(std::string_view key) const { return ParseNumber(Get(key)).value_or(0); }
+std::vector<std::string> RunConfig::Names(std::string_view key) const {
+  return SplitNames(Get(key));
+}
+
+void RunConfig::Set(std::string_view key, std::string_view value) {
+  const SettingDeclaration* setting = TheCatalogue().FindSetting(key);
+  if (setting != nullptr && setting->default_value == value) {
+    settings.Erase(key);
+  } else {
+    settings.Set(key, value);
+  }
+}
+
+void SetDefaultWeightDecay(RunConfig& config) {
+  const OptimizerDeclaration* optimizer =
+      TheCatalogue().FindOptimizer(config.Get("optimizer.name"));
+  if (optimizer == nullptr) return;
+  config.Set("optimizer.weight_decay", fmt::format("{}", optimizer->default_weight_decay));
+}
 
 struct RunConfigBuilder::Impl {
   RunConfig start;
@@ -176,7 +215,7 @@ absl::StatusOr<RunConfig> RunConfigBuilder::Build() const {
     return impl_->preset_defaults.contains(key) || impl_->settings.contains(key);
   };
   if (given("optimizer.name") && !given("optimizer.weight_decay")) {
-    config.optimizer.weight_decay = DefaultWeightDecay(config.optimizer.name);
+    SetDefaultWeightDecay(config);
   }
   if (impl_->model) {
     config.model = impl_->model->name;
@@ -190,9 +229,12 @@ absl::StatusOr<RunConfig> RunConfigBuilder::Build() const {
   for (const KeySpec& spec : Specs()) {
     if (!spec.text) continue;
     const std::string text = spec.text(config);
-    if (text.empty() && spec.key.substr(0, 14) == "custom_device.") continue;
+    if (text.empty() && MayBeEmpty(spec)) continue;
     absl::Status status = Check(spec, text);
     if (!status.ok()) return status;
+  }
+  for (const auto& [key, value] : config.settings) {
+    if (FindSpec(key) == nullptr) return UnknownKey(key);
   }
   const int64_t tokens = int64_t{config.batch} * config.seq;
   if (tokens > kMaxTokens) {

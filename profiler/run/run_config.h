@@ -1,5 +1,6 @@
-// What a run is, as plain values: model, sizes, techniques, device. The trainer, the window and the
-// command line all speak this struct; proto/run.proto is its serialised form.
+// What a run is, as plain values: model, sizes, device, and what the techniques are set to. The
+// trainer, the window and the command line all speak this struct; proto/run.proto is its serialised
+// form.
 //
 //   RunConfigBuilder b;                                  // defaults
 //   RETURN_IF_ERROR(b.SetPreset("qwen2-0.5b"));
@@ -19,42 +20,11 @@
 #include <vector>
 
 #include "profiler/run/device_profile.h"
+#include "profiler/run/settings.h"
 
 namespace vramscope::run {
 
 enum class Backend : uint8_t { kPlan, kCpu, kCuda };
-enum class Precision : uint8_t { kFp32, kBf16, kFp16, kAmpBf16, kAmpFp16 };
-enum class Attention : uint8_t { kEager, kMath, kEfficient, kFlash };
-enum class OptimizerName : uint8_t { kSgd, kAdam, kAdamW };
-enum class OptimizerImpl : uint8_t { kLoop, kForeach, kFused };
-enum class CheckpointMode : uint8_t { kNone, kLayer, kEveryK };
-enum class ZeroGrad : uint8_t { kNone, kZero };  // set gradients to none, or fill with zeros
-
-struct OptimizerConfig {
-  OptimizerName name = OptimizerName::kAdamW;
-  OptimizerImpl impl = OptimizerImpl::kForeach;
-  double lr = 1e-3;
-  double momentum = 0.0;
-  double weight_decay = 0.01;
-};
-
-// PyTorch's default: 0.01 for AdamW, 0 for the others. A builder takes it unless the key was set.
-constexpr double DefaultWeightDecay(OptimizerName name) {
-  return name == OptimizerName::kAdamW ? 0.01 : 0.0;
-}
-
-struct CheckpointConfig {
-  CheckpointMode mode = CheckpointMode::kNone;
-  int k = 2;  // layers per segment, for kEveryK
-};
-
-struct LoraConfig {
-  int rank = 0;  // 0: off
-  double alpha = 16;
-  double dropout = 0.0;
-  std::vector<std::string> targets = {"q_proj", "v_proj"};
-  bool enabled() const { return rank > 0; }
-};
 
 // Overrides of the named device's figures; 0: as the device table says.
 struct CustomDevice {
@@ -73,18 +43,26 @@ struct RunConfig {
   int micro_batches = 1;
   // The first makes the optimizer's state, the second is what every later one looks like.
   int steps = 2;
-  Precision precision = Precision::kFp32;
-  Attention attention = Attention::kEager;
-  OptimizerConfig optimizer;
-  CheckpointConfig checkpointing;
-  LoraConfig lora;
-  std::string trainable = "all";  // all | first-layer | last-layer | a glob over parameter names
-  ZeroGrad zero_grad = ZeroGrad::kNone;
   std::string device = "rtx-4090";
   CustomDevice custom_device;
   std::string alloc_conf;  // as PYTORCH_CUDA_ALLOC_CONF (alloc_conf.h); "": PyTorch's defaults
   int64_t seed = 0;
+  // What techniques are set to, those away from their defaults only (catalogue.h).
+  SettingValues settings;
+
+  // Of a technique's setting: as set, or its default. `key` must be in the catalogue.
+  const std::string& Get(std::string_view key) const;
+  bool Is(std::string_view key, std::string_view value) const { return Get(key) == value; }
+  int64_t Integer(std::string_view key) const;
+  double Number(std::string_view key) const;
+  std::vector<std::string> Names(std::string_view key) const;  // "q_proj,v_proj"
+  // Unchecked: Build() of a builder that starts with this config looks at it.
+  void Set(std::string_view key, std::string_view value);
 };
+
+// PyTorch's weight decay for the optimizer that is set: 0.01 for AdamW, 0 for the others. A builder
+// takes it unless the key was set.
+void SetDefaultWeightDecay(RunConfig& config);
 
 // The device table's entry for `config.device` with `config.custom_device` applied.
 absl::StatusOr<DeviceProfile> ResolveDevice(const RunConfig& config);
@@ -120,19 +98,13 @@ class RunConfigBuilder {
   std::unique_ptr<Impl> impl_;
 };
 
-// run.json of a config: the JSON mapping of proto/run.proto, fields at their default included.
+// run.json of a config: its keys as nested objects, those at their default included.
 std::string ToJson(const RunConfig& config);
 // Binary proto/run.proto, as in the trace header and the worker's requests.
 std::string ToProtoBytes(const RunConfig& config);
 absl::StatusOr<RunConfig> FromProtoBytes(std::string_view bytes);
 
 std::string_view Name(Backend);
-std::string_view Name(Precision);
-std::string_view Name(Attention);
-std::string_view Name(OptimizerName);
-std::string_view Name(OptimizerImpl);
-std::string_view Name(CheckpointMode);
-std::string_view Name(ZeroGrad);
 
 // Model presets that are compiled in (resources/models).
 struct ModelPreset {

@@ -115,7 +115,8 @@ class Reader : public nlohmann::json_sax<json> {
     return true;
   }
   bool start_array(size_t) override {
-    if (in_list_ || path_ != "lora.targets") return Wrong("[...]");
+    const KeySpec* spec = FindSpec(path_);
+    if (in_list_ || spec == nullptr || !spec->is_list) return Wrong("[...]");
     in_list_ = true;
     return true;
   }
@@ -183,7 +184,33 @@ class Reader : public nlohmann::json_sax<json> {
   std::string list_;
 };
 
+// The text of a setting as JSON has it: a number, true, false or a string.
+nlohmann::ordered_json Value(const std::string& key, const std::string& text) {
+  const KeySpec* spec = FindSpec(key);
+  if (spec == nullptr) return text;
+  if (spec->kind == ValueKind::kInteger) return ParseInteger(text).value_or(0);
+  if (spec->kind == ValueKind::kNumber && !key.starts_with("custom_device.")) {
+    return ParseNumber(text).value_or(0);
+  }
+  const bool truth = spec->kind == ValueKind::kChoice && (text == "true" || text == "false");
+  if (truth) return text == "true";
+  return text;
+}
+
 }  // namespace
+
+std::string JsonFromSettings(const Settings& settings) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::object();
+  for (const auto& [key, text] : settings) {
+    const size_t dot = key.find('.');
+    if (dot == std::string::npos) {
+      out[key] = Value(key, text);
+    } else {
+      out[key.substr(0, dot)][key.substr(dot + 1)] = Value(key, text);
+    }
+  }
+  return out.dump(1) + "\n";
+}
 
 absl::StatusOr<Settings> SettingsFromJson(std::string_view text) {
   if (text.size() > kMaxJson) {

@@ -9,6 +9,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <string>
 #include <string_view>
 
 #include "profiler/run/config_proto.h"
@@ -19,5 +20,7 @@ namespace vramscope::run {
 // instead: not JSON, not an object, an unknown key (with the nearest), a key that is set twice, a
 // value that is of no use for its key whatever it says.
 absl::StatusOr<Settings> SettingsFromJson(std::string_view json);
+// The same settings as text, nested, one a line.
+std::string JsonFromSettings(const Settings& settings);
 
 }  // namespace vramscope::run

@@ -8,12 +8,57 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
+#include <utility>
 
 namespace vramscope::trainer {
 namespace {
 
 std::atomic<bool> g_saved_tensors{false};
 std::atomic<uint64_t> g_packed{0}, g_unpacked{0}, g_released{0};
+
+// What goes through a packer on this thread, and what has been packed by it: several nodes save one
+// tensor.
+struct Packing {
+  struct Packed {
+    c10::weak_intrusive_ptr<at::StorageImpl> storage;
+    int64_t offset;
+    std::vector<int64_t> sizes, strides;
+    uint32_t version;
+    std::weak_ptr<PackedTensor> packed;
+  };
+  SavedTensorPacker* packer = nullptr;
+  std::unordered_map<uint64_t, std::vector<Packed>> packed;  // by storage
+};
+thread_local Packing t_packing;
+
+std::shared_ptr<PackedTensor> PackOnce(const at::Tensor& tensor) {
+  if (t_packing.packer == nullptr || !tensor.defined() || !tensor.has_storage()) return nullptr;
+  std::vector<Packing::Packed>& known = t_packing.packed[StorageKey(tensor)];
+  std::erase_if(known, [](const Packing::Packed& p) { return p.storage.expired(); });
+  for (const Packing::Packed& p : known) {
+    if (p.offset != tensor.storage_offset() || tensor.sizes() != p.sizes ||
+        tensor.strides() != p.strides || p.version != tensor._version()) {
+      continue;
+    }
+    if (std::shared_ptr<PackedTensor> packed = p.packed.lock()) return packed;
+  }
+  // What packing computes is not saved itself.
+  SavedTensorPacker* packer = std::exchange(t_packing.packer, nullptr);
+  std::shared_ptr<PackedTensor> packed;
+  {
+    at::NoGradGuard no_grad;
+    packed = packer->Pack(tensor);
+  }
+  t_packing.packer = packer;
+  if (packed != nullptr) {
+    t_packing.packed[StorageKey(tensor)].push_back(
+        {c10::weak_intrusive_ptr<at::StorageImpl>(tensor.storage().getWeakStorageImpl()),
+         tensor.storage_offset(), tensor.sizes().vec(), tensor.strides().vec(),
+         static_cast<uint32_t>(tensor._version()), packed});
+  }
+  return packed;
+}
 
 // One per saved tensor; its death is the moment when the graph lets the storage go.
 class SavedTensorHook final : public torch::autograd::SavedVariableHooks {
@@ -27,6 +72,8 @@ class SavedTensorHook final : public torch::autograd::SavedVariableHooks {
   }
 
   void call_pack_hook(const at::Tensor& tensor) override {
+    packed_ = PackOnce(tensor);
+    if (packed_ != nullptr) return;
     // Not the tensor itself: an output saved by its own node would keep itself alive. tensor_data()
     // goes around the dispatcher, so nothing of this shows up as an op.
     tensor_ = at::Tensor(tensor.tensor_data());
@@ -40,12 +87,14 @@ class SavedTensorHook final : public torch::autograd::SavedVariableHooks {
   }
 
   at::Tensor call_unpack_hook() override {
+    if (packed_ != nullptr) return packed_->Unpack();
     if (key_ != 0) g_unpacked.fetch_add(1, std::memory_order_relaxed);
     return tensor_;
   }
 
  private:
   at::Tensor tensor_;
+  std::shared_ptr<PackedTensor> packed_;
   uint64_t key_ = 0;
   uint64_t serial_ = 0;
 };
@@ -74,9 +123,14 @@ void InstallEngine() {
 
 class GradientHook final : public torch::autograd::PostAccumulateGradHook {
  public:
+  explicit GradientHook(std::function<void(const at::Tensor&)> then) : then_(std::move(then)) {}
   void operator()(const torch::autograd::Variable& tensor) override {
     TagStorage(tensor.grad(), trace::Category::kGradient, "gradient accumulated");
+    if (then_) then_(tensor);
   }
+
+ private:
+  std::function<void(const at::Tensor&)> then_;
 };
 
 std::unique_ptr<at::ObserverContext> OnOpBegin(const at::RecordFunction& fn) {
@@ -115,10 +169,18 @@ void TagStorage(const at::Tensor& tensor, trace::Category category, std::string_
   if (recorder != nullptr && key != 0) recorder->Retag(key, category, why);
 }
 
-void WatchGradients(const std::vector<at::Tensor>& parameters) {
+PackerScope::PackerScope(SavedTensorPacker* packer) { t_packing.packer = packer; }
+
+PackerScope::~PackerScope() {
+  t_packing.packer = nullptr;
+  t_packing.packed.clear();
+}
+
+void WatchGradients(const std::vector<at::Tensor>& parameters,
+                    std::function<void(const at::Tensor& leaf)> then) {
   for (const at::Tensor& parameter : parameters) {
     if (!parameter.requires_grad()) continue;
-    torch::autograd::impl::set_post_acc_grad_hooks(parameter, std::make_unique<GradientHook>());
+    torch::autograd::impl::set_post_acc_grad_hooks(parameter, std::make_unique<GradientHook>(then));
   }
 }
 

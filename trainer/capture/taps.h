@@ -13,6 +13,8 @@
 #include <ATen/record_function.h>
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -48,8 +50,37 @@ inline uint64_t StorageKey(const at::Tensor& tensor) {
 void TagStorage(const at::Tensor& tensor, trace::Category category, std::string_view why);
 
 // From now on, whenever autograd has accumulated into one of these leaves, the storage of its
-// gradient counts as Gradient. Once per parameter; a second call replaces the first.
-void WatchGradients(const std::vector<at::Tensor>& parameters);
+// gradient counts as Gradient, and `then` is called with the leaf. Once per parameter; a second
+// call replaces the first.
+void WatchGradients(const std::vector<at::Tensor>& parameters,
+                    std::function<void(const at::Tensor& leaf)> then = nullptr);
+
+// What a technique keeps in place of a tensor that autograd saves.
+class PackedTensor {
+ public:
+  PackedTensor() = default;
+  virtual ~PackedTensor() = default;
+  PackedTensor(const PackedTensor&) = delete;
+  PackedTensor& operator=(const PackedTensor&) = delete;
+  virtual at::Tensor Unpack() = 0;  // in backward
+};
+class SavedTensorPacker {
+ public:
+  SavedTensorPacker() = default;
+  virtual ~SavedTensorPacker() = default;
+  SavedTensorPacker(const SavedTensorPacker&) = delete;
+  SavedTensorPacker& operator=(const SavedTensorPacker&) = delete;
+  // Null: it is kept as it is. Saved by several nodes, a tensor is packed once (see PackerScope).
+  virtual std::unique_ptr<PackedTensor> Pack(const at::Tensor& tensor) = 0;
+};
+// For its life, what is saved on this thread goes through `packer`.
+class PackerScope {
+ public:
+  explicit PackerScope(SavedTensorPacker* packer);
+  ~PackerScope();
+  PackerScope(const PackerScope&) = delete;
+  PackerScope& operator=(const PackerScope&) = delete;
+};
 
 // For the tests: how often hooks packed, unpacked and were released since the process began.
 struct SavedTensorCounts {

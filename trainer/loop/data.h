@@ -29,6 +29,8 @@ class DataSource {
   DataSource(const Model& model, const DataOptions& options);
   // Before the first step: what scripts with inputs up front ask for.
   void Prepare();
+  // Of the batches to come; not for scripts with inputs up front.
+  void SetSeq(int64_t seq) { options_.seq = seq; }
   // Replaces `batch`, whose old tensors die as the new ones take their names.
   void Next(int step, int micro_batch, Batch& batch);
 

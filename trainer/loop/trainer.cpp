@@ -147,16 +147,18 @@ struct Trainer::Impl {
     info.backend = TraceBackend(config.backend);
     info.has_config = true;
     info.config = config;
+    Techniques techniques = MakeTechniques(config);
     std::unique_ptr<Model> model;
-    absl::Status status = Guard([&] { return Prepare(config, info, model); });
+    absl::Status status = Guard([&] { return Prepare(config, info, techniques, model); });
     sink.Begin(info);
-    if (status.ok()) status = Record(config, info.device, std::move(model), sink, hooks);
+    if (status.ok())
+      status = Record(config, info.device, techniques, std::move(model), sink, hooks);
     sink.End(status.ok(), std::string(status.message()));
     return status;
   }
 
   // Everything that can be refused before anything is recorded; fills what the header says.
-  absl::Status Prepare(const run::RunConfig& config, trace::TraceInfo& info,
+  absl::Status Prepare(const run::RunConfig& config, trace::TraceInfo& info, Techniques& techniques,
                        std::unique_ptr<Model>& model) {
     if (config.backend == run::Backend::kCuda && OnEmulatedPlatform()) {
       return absl::FailedPreconditionError(
@@ -166,7 +168,7 @@ struct Trainer::Impl {
     auto device = run::ResolveDevice(config);
     if (!device.ok()) return device.status();
     info.device = *std::move(device);
-    auto built = BuildModel(config);
+    auto built = BuildModel(config, techniques);
     if (!built.ok()) return built.status();
     model = *std::move(built);
     const Totals totals = Count(*model);
@@ -192,7 +194,7 @@ struct Trainer::Impl {
   }
 
   absl::Status Record(const run::RunConfig& config, const run::DeviceProfile& device,
-                      std::unique_ptr<Model> model, trace::EventSink& sink,
+                      Techniques& techniques, std::unique_ptr<Model> model, trace::EventSink& sink,
                       const RunHooks& hooks) {
     const absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(config.alloc_conf);
     if (!conf.ok()) return conf.status();
@@ -200,7 +202,7 @@ struct Trainer::Impl {
     std::unique_ptr<Rehearsal> rehearsal;
     absl::Status status = Guard([&] {
       CancelScope cancel(hooks.cancel);
-      rehearsal = Rehearse(config, *model, backend, device, hooks);
+      rehearsal = Rehearse(config, *model, techniques, backend, device, hooks);
       return absl::OkStatus();
     });
     if (!status.ok()) return status;
@@ -211,7 +213,7 @@ struct Trainer::Impl {
       Taps taps;
       status = Guard([&] {
         CancelScope cancel(hooks.cancel);
-        RunTraining(config, *model, backend, recorder, hooks, std::move(rehearsal));
+        RunTraining(config, *model, techniques, backend, recorder, hooks, std::move(rehearsal));
         return absl::OkStatus();
       });
       model.reset();

@@ -18,42 +18,11 @@
 #include "trainer/loop/data.h"
 #include "trainer/models/family.h"
 #include "trainer/optimizers/optimizer.h"
-#include "trainer/techniques/checkpointing.h"
-#include "trainer/techniques/precision.h"
-#include "trainer/techniques/trainable.h"
 
 namespace vramscope::trainer {
 namespace {
 
 using trace::Phase;
-
-// Which of SDPA's implementations may be chosen, for its life.
-class SdpaScope {
- public:
-  explicit SdpaScope(run::Attention attention) {
-    auto& context = at::globalContext();
-    flash_ = context.userEnabledFlashSDP();
-    efficient_ = context.userEnabledMemEfficientSDP();
-    math_ = context.userEnabledMathSDP();
-    cudnn_ = context.userEnabledCuDNNSDP();
-    context.setSDPUseFlash(attention == run::Attention::kFlash);
-    context.setSDPUseMemEfficient(attention == run::Attention::kEfficient);
-    context.setSDPUseMath(attention == run::Attention::kMath);
-    context.setSDPUseCuDNN(false);
-  }
-  ~SdpaScope() {
-    auto& context = at::globalContext();
-    context.setSDPUseFlash(flash_);
-    context.setSDPUseMemEfficient(efficient_);
-    context.setSDPUseMath(math_);
-    context.setSDPUseCuDNN(cudnn_);
-  }
-  SdpaScope(const SdpaScope&) = delete;
-  SdpaScope& operator=(const SdpaScope&) = delete;
-
- private:
-  bool flash_, efficient_, math_, cudnn_;
-};
 
 std::vector<at::Tensor> TrainedTensors(Model& model) {
   std::vector<at::Tensor> out;
@@ -63,17 +32,17 @@ std::vector<at::Tensor> TrainedTensors(Model& model) {
   return out;
 }
 
-void SetUpCheckpointing(const run::RunConfig& config, c10::Device device, Model& model) {
-  model.layer_runner = nullptr;
-  model.inputs_require_grad = false;
-  if (config.checkpointing.mode == run::CheckpointMode::kNone) return;
-  const bool every_k = config.checkpointing.mode == run::CheckpointMode::kEveryK;
-  model.layer_runner =
-      MakeCheckpointRunner({.layers_per_segment = every_k ? config.checkpointing.k : 1,
-                            .device = device,
-                            .autocast = PlanPrecision(config.precision).autocast});
-  // A frozen embedding's output would leave the segments without a gradient to pass on.
-  model.inputs_require_grad = !model.Parameters().front()->trainable;
+bool AllOf(const Techniques& techniques, bool (Technique::*property)() const) {
+  return std::all_of(techniques.begin(), techniques.end(),
+                     [&](const auto& technique) { return (technique.get()->*property)(); });
+}
+
+std::vector<std::unique_ptr<Held>> AroundRun(Techniques& techniques, const run::RunConfig& config,
+                                             const Backend& backend) {
+  const RunContext context{config, backend.device(), backend.measured()};
+  std::vector<std::unique_ptr<Held>> held;
+  for (auto& technique : techniques) held.push_back(technique->AroundRun(context));
+  return held;
 }
 
 // Says how the run goes on, and how long it will be; at most so often within a step.
@@ -112,15 +81,16 @@ class RunLength {
 // State of one run of the loop.
 class Loop {
  public:
-  Loop(const run::RunConfig& config, Model& model, Backend& backend, Recorder& recorder,
-       const RunHooks& hooks, std::unique_ptr<Rehearsal> rehearsal = nullptr)
+  Loop(const run::RunConfig& config, Model& model, Techniques& techniques, Backend& backend,
+       Recorder& recorder, const RunHooks& hooks, std::unique_ptr<Rehearsal> rehearsal = nullptr)
       : config_(config),
         model_(model),
+        techniques_(techniques),
         device_(backend.device()),
         measured_(backend.measured()),
+        context_{config, device_, measured_},
         backend_(backend),
         recorder_(recorder),
-        precision_(PlanPrecision(config.precision)),
         script_(model.script()),
         data_(model, {.batch = config.batch / config.micro_batches,
                       .seq = config.seq,
@@ -133,11 +103,17 @@ class Loop {
         length_(config),
         repeated_(hooks.repeated) {
     // What a script keeps from the micro-batch before goes within the next one: those are executed.
-    if (!hooks.repeat_from_tape || script_.keeps_outputs) return;
+    if (!hooks.repeat_from_tape || script_.keeps_outputs || !All(&Technique::repeats)) return;
     if (rehearsal != nullptr && Adopt(*rehearsal)) return;
     if (config_.steps * config_.micro_batches == 1) return;
     for (auto& tape : tapes_) tape = backend.MakeTape(recorder);
   }
+
+  ~Loop() {
+    for (auto& technique : techniques_) technique->AfterRun();
+  }
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
 
   // Tries what the run will do with the layers of `stack` that it is shortened to. False: what
   // comes of it can't be repeated.
@@ -163,15 +139,30 @@ class Loop {
   void SetUp() {
     PhaseScope phase(Phase::kSetup);
     at::manual_seed(static_cast<uint64_t>(config_.seed));
-    Materialize(
-        model_,
-        {.device = device_, .values = measured_, .seed = static_cast<uint64_t>(config_.seed)});
-    SetUpCheckpointing(config_, device_, model_);
+    MaterializeOptions options{
+        .device = device_, .values = measured_, .seed = static_cast<uint64_t>(config_.seed)};
+    for (auto& technique : techniques_) {
+      if (technique->loads_as()) options.dtype = technique->loads_as();
+    }
+    Materialize(model_, options);
+    for (auto& technique : techniques_) technique->AfterLoad(context_, model_);
     trained_ = TrainedTensors(model_);
-    WatchGradients(trained_);
-    optimizer_ = model_.MakeOwnOptimizer(config_.optimizer);
-    if (!optimizer_) optimizer_ = MakeOptimizer(config_.optimizer, trained_);
-    if (precision_.scale_loss) scaler_.emplace(device_);
+    WatchGradients(trained_, [this](const at::Tensor& leaf) {
+      for (auto& technique : techniques_) technique->OnGradient(leaf);
+    });
+    for (auto& technique : techniques_) technique->AfterSetUp(context_, model_, trained_);
+    model_.layer_runner = nullptr;
+    model_.inputs_require_grad = false;
+    // The first technique is the outermost.
+    std::for_each(techniques_.rbegin(), techniques_.rend(), [&](auto& technique) {
+      model_.layer_runner =
+          technique->AroundLayers(context_, model_, std::move(model_.layer_runner));
+      loss_function_ = technique->AroundLoss(std::move(loss_function_));
+      optimizer_step_ = technique->AroundStep(std::move(optimizer_step_));
+    });
+    for (auto& technique : techniques_) {
+      if (optimizer_ == nullptr) optimizer_ = technique->MakeOptimizer(context_, trained_);
+    }
   }
 
   void PrepareData() {
@@ -195,20 +186,17 @@ class Loop {
       say(step, fmt::format("step {} of {}, micro-batch {} of {}{}", step + 1, config_.steps, k + 1,
                             config_.micro_batches, length_.Text()));
     }
-    {
+    if (All(&Technique::trains)) {
       PhaseScope phase(Phase::kOptimizer);
-      if (scaler_) {
-        scaler_->Step(*optimizer_);
-        scaler_->Update();
-      } else {
-        optimizer_->Step();
-      }
+      for (auto& technique : techniques_) technique->BeforeStep(context_, trained_);
+      optimizer_step_(*optimizer_);
       backend_.FinishWork();
     }
-    if (!script_.keeps_outputs) {
+    if (!script_.keeps_outputs && !ZeroesLate()) {
       PhaseScope phase(Phase::kZeroGrad);
-      optimizer_->ZeroGrad(config_.zero_grad);
+      ZeroGradients();
     }
+    for (auto& technique : techniques_) technique->AfterStep(context_, step);
     if (measured_) recorder_.Marker(fmt::format("loss={:.6f}", loss));
     length_.Saw(config_.micro_batches, recorder_.events() - before);
     said_ = std::chrono::steady_clock::now();
@@ -220,7 +208,7 @@ class Loop {
   void BetweenSteps(int next_step) {
     if (!script_.keeps_outputs) return;
     PhaseScope phase(Phase::kZeroGrad);
-    optimizer_->ZeroGrad(config_.zero_grad);
+    ZeroGradients();
     if (next_step != config_.steps - 1) return;
     logits_.reset();
     loss_.reset();
@@ -228,10 +216,38 @@ class Loop {
 
   void DropBatch() { batch_ = {}; }
 
+  void AfterTraining() {
+    const ForwardPass pass = [this](int index, at::Tensor& logits) {
+      data_.Next(config_.steps - 1, index % config_.micro_batches, batch_);
+      std::vector<std::unique_ptr<Held>> held;
+      for (auto& technique : techniques_) held.push_back(technique->AroundForward(context_));
+      logits = model_.Logits(batch_);
+      ModuleScope module("loss");
+      at::Tensor loss = loss_function_(model_, logits, batch_);
+      while (!held.empty()) held.pop_back();
+      return loss;
+    };
+    for (auto& technique : techniques_) technique->AfterTraining(context_, pass);
+  }
+
  private:
+  bool All(bool (Technique::*property)() const) const { return AllOf(techniques_, property); }
+
+  bool KeepsGradients() const {
+    return std::any_of(techniques_.begin(), techniques_.end(),
+                       [](const auto& technique) { return technique->keeps_gradients(); });
+  }
+  bool ZeroesLate() const {
+    return std::any_of(techniques_.begin(), techniques_.end(),
+                       [](const auto& technique) { return technique->zeroes_before_backward(); });
+  }
+  void ZeroGradients() {
+    optimizer_->ZeroGrad(KeepsGradients() ? ZeroGradMode::kZero : ZeroGradMode::kNone);
+  }
+
   // The first into a gradient makes it, later ones add to it.
   int KindsOfMicroBatches() const {
-    const bool kept = config_.zero_grad == run::ZeroGrad::kZero && config_.steps > 1;
+    const bool kept = KeepsGradients() && config_.steps > 1;
     return config_.micro_batches > 1 || kept ? 2 : 1;
   }
 
@@ -268,6 +284,11 @@ class Loop {
   double MicroBatch(int step, int k) {
     {
       PhaseScope phase(Phase::kData);
+      micro_batch_ = k;
+      int seq = config_.seq;
+      for (auto& technique : techniques_) seq = technique->SeqOf(seq, micro_batches_done_);
+      ++micro_batches_done_;
+      data_.SetSeq(seq);
       data_.Next(step, k, batch_);
     }
     // The first into a gradient makes it, later ones add to it: two kinds, a tape each.
@@ -291,7 +312,8 @@ class Loop {
 
   double Execute() {
     {
-      AutocastScope autocast(device_.type(), precision_.autocast);
+      std::vector<std::unique_ptr<Held>> held;
+      for (auto& technique : techniques_) held.push_back(technique->AroundForward(context_));
       {
         PhaseScope phase(Phase::kForward);
         logits_ = model_.Logits(batch_);
@@ -299,18 +321,19 @@ class Loop {
       }
       PhaseScope phase(Phase::kLoss);
       ModuleScope module("loss");
-      loss_ = model_.Loss(logits_, batch_);
+      loss_ = loss_function_(model_, logits_, batch_);
       // The forward call has returned: only its loss is named from here on.
       if (!script_.keeps_outputs) logits_.reset();
       if (config_.micro_batches > 1) loss_ = loss_ / config_.micro_batches;
+      while (!held.empty()) held.pop_back();
     }
-    {
+    if (micro_batch_ == 0 && ZeroesLate()) {
+      PhaseScope phase(Phase::kZeroGrad);
+      ZeroGradients();
+    }
+    if (All(&Technique::trains)) {
       PhaseScope phase(Phase::kBackward);
-      if (scaler_) {
-        scaler_->Scale(loss_).backward();
-      } else {
-        loss_.backward();
-      }
+      BeginningOfBackward().backward();
       backend_.FinishWork();
     }
     const double value = measured_ ? loss_.item<double>() : 0;
@@ -318,19 +341,31 @@ class Loop {
     return value;
   }
 
+  at::Tensor BeginningOfBackward() {
+    at::Tensor from = loss_;
+    for (auto& technique : techniques_) from = technique->BeforeBackward(context_, from);
+    return from;
+  }
+
   const run::RunConfig& config_;
   Model& model_;
+  Techniques& techniques_;
   const c10::Device device_;
   const bool measured_;
+  const RunContext context_;
   Backend& backend_;
   Recorder& recorder_;
-  const PrecisionPlan precision_;
   const TrainingScript script_;
   DataSource data_;
+  LossFunction loss_function_ = [](Model& model, at::Tensor& logits, const Batch& batch) {
+    return model.Loss(logits, batch);
+  };
   std::unique_ptr<Optimizer> optimizer_;
-  std::optional<GradScaler> scaler_;
+  std::function<void(Optimizer&)> optimizer_step_ = [](Optimizer& o) { o.Step(); };
   Batch batch_;
   at::Tensor logits_, loss_;
+  int64_t micro_batches_done_ = 0;
+  int micro_batch_ = 0;  // within its step
   RunLength length_;
   std::chrono::steady_clock::time_point said_;
   int* const repeated_;
@@ -340,15 +375,17 @@ class Loop {
 
 // The units of the stack, where what the run does with those in the middle can be the same; empty:
 // it can't, or they are too few.
-std::vector<std::vector<std::string>> AlikeUnits(const run::RunConfig& config, Model& model) {
+std::vector<std::vector<std::string>> AlikeUnits(const Techniques& techniques, Model& model) {
   constexpr size_t kFewest = 6;  // four are executed
   if (model.Stacks().size() != 1) return {};
   const std::vector<Module*> layers = model.Layers();
   std::unordered_map<const Module*, std::string> path_of;
   model.Visit([&](Module& module, const std::string& path) { path_of[&module] = path; });
-  const size_t size = config.checkpointing.mode == run::CheckpointMode::kEveryK
-                          ? static_cast<size_t>(std::max(config.checkpointing.k, 1))
-                          : 1;
+  int together = 1;
+  for (const auto& technique : techniques) {
+    together = std::max(together, technique->layers_per_unit());
+  }
+  const auto size = static_cast<size_t>(together);
   std::vector<std::vector<std::string>> units((layers.size() + size - 1) / size);
   if (units.size() < kFewest) return {};
   for (size_t i = 0; i < layers.size(); ++i) units[i / size].push_back(path_of[layers[i]]);
@@ -396,14 +433,15 @@ void Dematerialize(Model& model) {
 
 }  // namespace
 
-std::unique_ptr<Rehearsal> Rehearse(const run::RunConfig& config, Model& model, Backend& backend,
+std::unique_ptr<Rehearsal> Rehearse(const run::RunConfig& config, Model& model,
+                                    Techniques& techniques, Backend& backend,
                                     const run::DeviceProfile& device, const RunHooks& hooks) {
   if (!backend.rehearses() || !hooks.repeat_from_tape || model.script().keeps_outputs ||
-      PlanPrecision(config.precision).scale_loss) {  // whose first step makes the scale
+      !AllOf(techniques, &Technique::repeats) || !AllOf(techniques, &Technique::rehearses)) {
     return nullptr;
   }
   auto rehearsal = std::make_unique<Rehearsal>();
-  rehearsal->stack.units = AlikeUnits(config, model);
+  rehearsal->stack.units = AlikeUnits(techniques, model);
   if (rehearsal->stack.units.empty()) return nullptr;
   for (const Parameter* parameter : model.Parameters()) {
     if (parameter->trainable) rehearsal->stack.trained.push_back(parameter->name());
@@ -417,9 +455,9 @@ std::unique_ptr<Rehearsal> Rehearse(const run::RunConfig& config, Model& model, 
     if (!backend.Start(roomy, recorder).ok()) return nullptr;
     {
       Taps taps;
-      SdpaScope sdpa(config.attention);
+      const std::vector<std::unique_ptr<Held>> held = AroundRun(techniques, config, backend);
       try {
-        Loop loop(config, model, backend, recorder, hooks);
+        Loop loop(config, model, techniques, backend, recorder, hooks);
         tried = loop.Rehearse(*rehearsal);
       } catch (const CancelledError&) {
         Dematerialize(model);
@@ -436,25 +474,25 @@ std::unique_ptr<Rehearsal> Rehearse(const run::RunConfig& config, Model& model, 
   return tried ? std::move(rehearsal) : nullptr;
 }
 
-absl::StatusOr<std::unique_ptr<Model>> BuildModel(const run::RunConfig& config) {
+absl::StatusOr<std::unique_ptr<Model>> BuildModel(const run::RunConfig& config,
+                                                  Techniques& techniques) {
   const absl::StatusOr<run::ModelConfig> checked = run::CheckRun(config);
   if (!checked.ok()) return checked.status();
-  auto model =
-      MakeModel(config.model_config_json, {.dtype = PlanPrecision(config.precision).weights,
-                                           .attention = config.attention,
-                                           .seq = config.seq});
+  ModelOptions options{.seq = config.seq};
+  for (auto& technique : techniques) technique->OnOptions(options);
+  auto model = MakeModel(config.model_config_json, options);
   if (!model.ok()) return model.status();
-  if (absl::Status status = ApplyLora(**model, config.lora); !status.ok()) return status;
-  if (absl::Status status = ApplyTrainable(**model, config.trainable); !status.ok()) {
-    return status;
+  for (auto& technique : techniques) {
+    if (absl::Status status = technique->OnModel(**model); !status.ok()) return status;
   }
   return model;
 }
 
-void RunTraining(const run::RunConfig& config, Model& model, Backend& backend, Recorder& recorder,
-                 const RunHooks& hooks, std::unique_ptr<Rehearsal> rehearsal) {
-  SdpaScope sdpa(config.attention);
-  Loop loop(config, model, backend, recorder, hooks, std::move(rehearsal));
+void RunTraining(const run::RunConfig& config, Model& model, Techniques& techniques,
+                 Backend& backend, Recorder& recorder, const RunHooks& hooks,
+                 std::unique_ptr<Rehearsal> rehearsal) {
+  const std::vector<std::unique_ptr<Held>> held = AroundRun(techniques, config, backend);
+  Loop loop(config, model, techniques, backend, recorder, hooks, std::move(rehearsal));
   const Say progress = [&](int step, const std::string& text) {
     recorder.Flush();
     if (hooks.progress) hooks.progress(step, config.steps, text);
@@ -469,6 +507,7 @@ void RunTraining(const run::RunConfig& config, Model& model, Backend& backend, R
     loop.Step(step, progress);
     progress(step + 1, fmt::format("step {} of {}{}", step + 1, config.steps, loop.LengthText()));
   }
+  loop.AfterTraining();
   loop.DropBatch();
   recorder.Marker(trace::kMarkerTrainingEnd);
 }

@@ -1,7 +1,8 @@
 // The training loop: the same code for every backend.
 //
-//   ASSIGN_OR_RETURN(auto model, BuildModel(config));          // shapes, adapters, what is trained
-//   RunTraining(config, *model, backend, recorder, hooks);     // throws what LibTorch throws
+//   Techniques techniques = MakeTechniques(config);
+//   ASSIGN_OR_RETURN(auto model, BuildModel(config, techniques));  // shapes, adapters, what trains
+//   RunTraining(config, *model, techniques, backend, recorder, hooks);  // throws as LibTorch does
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -13,9 +14,12 @@
 #include "trainer/backends/backend.h"
 #include "trainer/capture/recorder.h"
 #include "trainer/models/model.h"
+#include "trainer/techniques/technique.h"
 #include "trainer/trainer.h"
 
 namespace vramscope::trainer {
+
+using Techniques = std::vector<std::unique_ptr<Technique>>;
 
 // Micro-batches that were tried with a few layers of the stack before the run began: where nothing
 // is computed, the others ask for the same.
@@ -26,12 +30,14 @@ struct Rehearsal {
 
 // Null where there is nothing to be gained, or the backend does not repeat. A run of its own on
 // `backend`, which records nothing. Throws CancelledError alone.
-std::unique_ptr<Rehearsal> Rehearse(const run::RunConfig& config, Model& model, Backend& backend,
+std::unique_ptr<Rehearsal> Rehearse(const run::RunConfig& config, Model& model,
+                                    Techniques& techniques, Backend& backend,
                                     const run::DeviceProfile& device, const RunHooks& hooks);
 
 // Everything about `config` that can be refused without running it: sizes, model, targets of LoRA,
 // what is trained, combinations. kInvalidArgument names the key.
-absl::StatusOr<std::unique_ptr<Model>> BuildModel(const run::RunConfig& config);
+absl::StatusOr<std::unique_ptr<Model>> BuildModel(const run::RunConfig& config,
+                                                  Techniques& techniques);
 
 // A run that turns out to be one that nobody should wait for or hold in memory; kInvalidArgument.
 struct RunRefused {
@@ -44,7 +50,8 @@ inline constexpr uint64_t kMaxRunEvents = 10'000'000;
 // ends with a marker "loss=2.345". Throws LibTorch's exceptions, CancelledError, and RunRefused as
 // soon as its first micro-batch or a step shows that the whole would be too long; everything on the
 // device except the model's own tensors is gone when it returns or throws.
-void RunTraining(const run::RunConfig& config, Model& model, Backend& backend, Recorder& recorder,
-                 const RunHooks& hooks, std::unique_ptr<Rehearsal> rehearsal = nullptr);
+void RunTraining(const run::RunConfig& config, Model& model, Techniques& techniques,
+                 Backend& backend, Recorder& recorder, const RunHooks& hooks,
+                 std::unique_ptr<Rehearsal> rehearsal = nullptr);
 
 }  // namespace vramscope::trainer

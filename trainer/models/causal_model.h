@@ -42,8 +42,11 @@ class CausalModel : public Model {
 
   at::Tensor Logits(const Batch& batch) override {
     hidden_ = stack_.Forward(batch["input_ids"], layer_runner, inputs_require_grad);
+    if (split_output_) return std::move(hidden_);
     return head_->Forward(hidden_);
   }
+  bool SplitOutput() override { return split_output_ = true; }
+  at::Tensor Output(const at::Tensor& hidden) override { return head_->Forward(hidden); }
 
   at::Tensor Loss(const at::Tensor& logits, const Batch& batch) override {
     at::Tensor loss = ShiftedCrossEntropy(logits, batch["labels"]);
@@ -60,6 +63,7 @@ class CausalModel : public Model {
   Decoder stack_;
   std::unique_ptr<Linear> head_;
   at::Tensor hidden_;
+  bool split_output_ = false;
 };
 
 }  // namespace vramscope::trainer

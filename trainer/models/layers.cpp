@@ -15,7 +15,7 @@ class LoraAdapter::Matrix : public Module {
   std::shared_ptr<Parameter> weight;
 };
 
-LoraAdapter::LoraAdapter(int64_t inputs, int64_t outputs, const run::LoraConfig& config)
+LoraAdapter::LoraAdapter(int64_t inputs, int64_t outputs, const LoraConfig& config)
     : Module("lora"), scaling_(config.alpha / config.rank), dropout_(config.dropout) {
   auto a = std::make_unique<Matrix>("A", inputs, config.rank, Init::kKaimingUniform);
   auto b = std::make_unique<Matrix>("B", config.rank, outputs, Init::kZeros);
@@ -66,13 +66,14 @@ Linear::Linear(std::string name, const Options& options, std::shared_ptr<Paramet
   ShareParameter("weight", weight_);
 }
 
-void Linear::AddAdapter(const run::LoraConfig& config) {
+void Linear::AddAdapter(const LoraConfig& config) {
   adapter_ = std::make_unique<LoraAdapter>(options_.inputs, options_.outputs, config);
   AddChild(adapter_.get());
 }
 
 at::Tensor Linear::Base(const at::Tensor& x) const {
   const at::Tensor& weight = weight_->tensor;
+  if (base_) return base_(x, bias_ ? bias_->tensor : at::Tensor());
   if (!options_.transposed) {
     return bias_ ? at::linear(x, weight, bias_->tensor) : at::linear(x, weight);
   }
@@ -186,6 +187,13 @@ at::Tensor SdpaAttention(const at::Tensor& query, const at::Tensor& key, const a
   k.reset();
   v.reset();
   return output;
+}
+
+at::Tensor FlashTwoAttention(const at::Tensor& query, const at::Tensor& key,
+                             const at::Tensor& value, double dropout, double scale) {
+  return std::get<0>(at::_flash_attention_forward(query, key, value, {}, {}, query.size(1),
+                                                  key.size(1), dropout, /*is_causal=*/true,
+                                                  /*return_debug_mask=*/false, scale));
 }
 
 }  // namespace vramscope::trainer

@@ -4,12 +4,13 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "profiler/run/run_config.h"
 #include "trainer/models/module.h"
+#include "trainer/models/options.h"
 
 namespace vramscope::trainer {
 
@@ -17,7 +18,7 @@ namespace vramscope::trainer {
 // Its two matrices are fp32 whatever the type of the layer.
 class LoraAdapter : public Module {
  public:
-  LoraAdapter(int64_t inputs, int64_t outputs, const run::LoraConfig& config);
+  LoraAdapter(int64_t inputs, int64_t outputs, const LoraConfig& config);
   // What is added to the layer's result. x: of the matrices' type.
   at::Tensor Forward(const at::Tensor& x);
   at::ScalarType dtype() const;
@@ -47,8 +48,15 @@ class Linear : public Module {
   Linear(std::string name, const Options& options, std::shared_ptr<Parameter> weight);
   at::Tensor Forward(const at::Tensor& x);
   // Before Materialize(). The layer's own parameters keep their `trainable`.
-  void AddAdapter(const run::LoraConfig& config);
+  void AddAdapter(const LoraConfig& config);
   bool has_adapter() const { return adapter_ != nullptr; }
+  // What the layer computes before adapters, in place of x W^T + b. `bias`: undefined without one.
+  using BaseFunction = std::function<at::Tensor(const at::Tensor& x, const at::Tensor& bias)>;
+  void SetBase(BaseFunction base) { base_ = std::move(base); }
+  // Something that such a function needs on the device.
+  Buffer* AddState(Buffer state) { return AddBuffer(std::move(state)); }
+  int64_t inputs() const { return options_.inputs; }
+  int64_t outputs() const { return options_.outputs; }
   const std::shared_ptr<Parameter>& weight() const { return weight_; }
 
  protected:
@@ -59,6 +67,7 @@ class Linear : public Module {
   Options options_;
   std::shared_ptr<Parameter> weight_, bias_;
   std::unique_ptr<LoraAdapter> adapter_;
+  BaseFunction base_;
 };
 
 class Embedding : public Module {
@@ -105,5 +114,10 @@ double LowestFinite(at::ScalarType dtype);
 at::Tensor SdpaAttention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                          int64_t groups, const at::Tensor& mask, double dropout,
                          std::optional<double> scale);
+
+// FlashAttention-2 as the package of that name: operands [b, s, heads, d] as they lie, key and
+// value heads not expanded, causal; result [b, s, heads, d].
+at::Tensor FlashTwoAttention(const at::Tensor& query, const at::Tensor& key,
+                             const at::Tensor& value, double dropout, double scale);
 
 }  // namespace vramscope::trainer

@@ -20,15 +20,15 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/run/run_config.h"
 #include "trainer/models/module.h"
+#include "trainer/models/options.h"
 #include "trainer/optimizers/optimizer.h"
 
 namespace vramscope::trainer {
 
 struct ModelOptions {
   at::ScalarType dtype = at::kFloat;  // of the parameters
-  run::Attention attention = run::Attention::kEager;
+  AttentionKind attention = AttentionKind::kEager;
   int seq = 0;  // longest sequence that will be asked for
 };
 
@@ -92,15 +92,18 @@ class Model : public Module {
   // Reads `logits`; the caller decides when they die. 0-dim result.
   virtual at::Tensor Loss(const at::Tensor& logits, const Batch& batch) = 0;
 
+  // From now on Logits() returns the last hidden states, [batch, seq, hidden], and Output() makes
+  // logits of a part of them. False: the model's output is not a layer over tokens.
+  virtual bool SplitOutput() { return false; }
+  virtual at::Tensor Output(const at::Tensor& hidden) { return hidden; }
+
   // In the order in which they run; the last one makes the output.
   virtual std::vector<LayerStack> Stacks() = 0;
   std::vector<Module*> Layers();  // of all stacks
 
   virtual TrainingScript script() const { return {}; }
   // A model whose script has an optimizer of its own returns it; null: the configured one.
-  virtual std::unique_ptr<Optimizer> MakeOwnOptimizer(const run::OptimizerConfig&) {
-    return nullptr;
-  }
+  virtual std::unique_ptr<Optimizer> MakeOwnOptimizer(const OptimizerConfig&) { return nullptr; }
 
   // Set by the techniques before the first step.
   LayerRunner layer_runner;          // null: one after the other

@@ -16,6 +16,10 @@ int64_t Elements(const std::vector<int64_t>& shape) {
 }
 
 void Fill(at::Tensor& tensor, const ParameterSpec& spec, const at::Generator& generator) {
+  if (!tensor.is_floating_point()) {  // stored in bytes: any
+    tensor.random_(generator);
+    return;
+  }
   switch (spec.init) {
     case Init::kNormal:
       tensor.normal_(0, spec.standard_deviation, generator);
@@ -38,7 +42,9 @@ void Fill(at::Tensor& tensor, const ParameterSpec& spec, const at::Generator& ge
 void MaterializeOne(Parameter& parameter, const MaterializeOptions& options,
                     const at::Generator& generator) {
   const ParameterSpec& spec = parameter.spec();
-  const auto type = at::TensorOptions().dtype(spec.dtype);
+  const bool floating = at::isFloatingType(spec.dtype);
+  const auto type =
+      at::TensorOptions().dtype(floating ? options.dtype.value_or(spec.dtype) : spec.dtype);
   {
     CategoryScope category(trace::Category::kParameter);
     OwnerScope owner(parameter.name());
@@ -60,10 +66,16 @@ void MaterializeOne(Parameter& parameter, const MaterializeOptions& options,
 
 }  // namespace
 
-int64_t Parameter::count() const { return Elements(spec_.shape); }
+int64_t Parameter::count() const { return stands_for_ > 0 ? stands_for_ : Elements(spec_.shape); }
+
+void Parameter::Store(ParameterSpec spec, int64_t count) {
+  spec_ = std::move(spec);
+  stands_for_ = count;
+  trainable = false;
+}
 
 uint64_t Parameter::bytes() const {
-  return static_cast<uint64_t>(count()) * c10::elementSize(spec_.dtype);
+  return static_cast<uint64_t>(Elements(spec_.shape)) * c10::elementSize(spec_.dtype);
 }
 
 std::shared_ptr<Parameter> Module::AddParameter(std::string name, ParameterSpec spec) {

@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,7 +47,10 @@ class Parameter {
   explicit Parameter(ParameterSpec spec) : spec_(std::move(spec)) {}
   const ParameterSpec& spec() const { return spec_; }
   const std::string& name() const { return name_; }  // full: "model.layers.0.mlp.up_proj.weight"
-  int64_t count() const;                             // elements
+  int64_t count() const;                             // of the model's weights that it stands for
+  // Is kept as `spec` from now on, which stands for `count` weights of the model; frozen. Before
+  // Materialize().
+  void Store(ParameterSpec spec, int64_t count);
   uint64_t bytes() const;
 
   bool trainable = true;  // read by Materialize()
@@ -56,6 +60,7 @@ class Parameter {
   friend class Module;
   ParameterSpec spec_;
   std::string name_;
+  int64_t stands_for_ = 0;  // 0: for itself
 };
 
 // Something a module holds that is not trained: a rotary table, a causal mask.
@@ -123,6 +128,7 @@ struct MaterializeOptions {
   c10::Device device = c10::Device(c10::kCPU);
   bool values = true;  // false: only the memory (a device that computes nothing)
   uint64_t seed = 0;
+  std::optional<at::ScalarType> dtype = {};  // of floating parameters, in place of their own
 };
 // Creates all tensors, tagged Parameter and Buffer in the recorder, requires_grad set from
 // `trainable`. Initial values are drawn on the CPU, so that they are the same on every device.

@@ -27,22 +27,22 @@ struct Work {
 
 class Adam final : public Optimizer {
  public:
-  Adam(const run::OptimizerConfig& config, std::vector<at::Tensor> parameters)
+  Adam(const OptimizerConfig& config, std::vector<at::Tensor> parameters)
       : Optimizer(std::move(parameters)),
         impl_(config.impl),
-        decoupled_(config.name == run::OptimizerName::kAdamW),
+        decoupled_(config.name == "adamw"),
         lr_(config.lr),
         weight_decay_(config.weight_decay),
         states_(parameters_.size()) {}
 
-  bool TakesScaler() const override { return impl_ == run::OptimizerImpl::kFused; }
+  bool TakesScaler() const override { return impl_ == OptimizerImpl::kFused; }
   void SetScaler(ScalerState state) override { scaler_ = std::move(state); }
 
   void Step() override {
     at::NoGradGuard no_grad;
     Work work = Collect();
     if (work.parameters.empty()) return;
-    if (impl_ == run::OptimizerImpl::kLoop) {
+    if (impl_ == OptimizerImpl::kLoop) {
       Loop(work);
       return;
     }
@@ -50,7 +50,7 @@ class Adam final : public Optimizer {
       Work part{Pick(work.parameters, group), Pick(work.gradients, group),
                 Pick(work.exp_avgs, group), Pick(work.exp_avg_sqs, group), Pick(work.steps, group)};
       ThrowIfCancelled();
-      if (impl_ == run::OptimizerImpl::kForeach) {
+      if (impl_ == OptimizerImpl::kForeach) {
         Foreach(part);
       } else {
         Fused(part);
@@ -68,7 +68,7 @@ class Adam final : public Optimizer {
       if (!state.step.defined()) {
         ThrowIfCancelled();
         const auto scalar = at::TensorOptions().dtype(at::kFloat);
-        state.step = impl_ == run::OptimizerImpl::kFused
+        state.step = impl_ == OptimizerImpl::kFused
                          ? MakeState(p, [&] { return at::zeros({}, scalar.device(p.device())); })
                          : MakeState(p, [&] { return at::zeros({}, scalar); });
         state.exp_avg = MakeState(p, [&] { return at::zeros_like(p); });
@@ -174,7 +174,7 @@ class Adam final : public Optimizer {
     return {1 - std::pow(kBeta1, t), 1 - std::pow(kBeta2, t)};
   }
 
-  run::OptimizerImpl impl_;
+  OptimizerImpl impl_;
   bool decoupled_;
   double lr_, weight_decay_;
   std::vector<State> states_;
@@ -183,9 +183,19 @@ class Adam final : public Optimizer {
 
 }  // namespace
 
-std::unique_ptr<Optimizer> MakeAdam(const run::OptimizerConfig& config,
+std::unique_ptr<Optimizer> MakeAdam(const OptimizerConfig& config,
                                     std::vector<at::Tensor> parameters) {
   return std::make_unique<Adam>(config, std::move(parameters));
+}
+
+OptimizerEntry DeclareOptimizer_adam() {
+  return {.declaration = {.id = "adam",
+                          .title = "Adam",
+                          .explanation = "two moments for each trained element, of its type",
+                          .implementations = {"loop", "foreach", "fused"},
+                          .default_weight_decay = 0,
+                          .state_elements = 2},
+          .make = MakeAdam};
 }
 
 }  // namespace vramscope::trainer

@@ -6,7 +6,7 @@
 
 namespace vramscope::trainer {
 
-std::unique_ptr<Optimizer> MakeAdam(const run::OptimizerConfig& config,
+std::unique_ptr<Optimizer> MakeAdam(const OptimizerConfig& config,
                                     std::vector<at::Tensor> parameters);
 
 }  // namespace vramscope::trainer

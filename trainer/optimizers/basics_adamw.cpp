@@ -36,7 +36,7 @@ Tensor Div(Temporaries x) {
 
 class BasicsAdamW final : public Optimizer {
  public:
-  BasicsAdamW(const run::OptimizerConfig& config, std::vector<Tensor> parameters)
+  BasicsAdamW(const OptimizerConfig& config, std::vector<Tensor> parameters)
       : Optimizer(std::move(parameters)), lr_(config.lr), decay_(config.weight_decay) {
     states_.resize(parameters_.size());
   }
@@ -105,7 +105,7 @@ class BasicsAdamW final : public Optimizer {
 
 }  // namespace
 
-std::unique_ptr<Optimizer> MakeBasicsAdamW(const run::OptimizerConfig& config,
+std::unique_ptr<Optimizer> MakeBasicsAdamW(const OptimizerConfig& config,
                                            std::vector<Tensor> parameters) {
   return std::make_unique<BasicsAdamW>(config, std::move(parameters));
 }

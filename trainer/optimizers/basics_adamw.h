@@ -10,7 +10,7 @@
 namespace vramscope::trainer {
 
 // Betas 0.9 and 0.999, eps 1e-8; learning rate and weight decay from `config`.
-std::unique_ptr<Optimizer> MakeBasicsAdamW(const run::OptimizerConfig& config,
+std::unique_ptr<Optimizer> MakeBasicsAdamW(const OptimizerConfig& config,
                                            std::vector<at::Tensor> parameters);
 
 }  // namespace vramscope::trainer

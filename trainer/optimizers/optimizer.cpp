@@ -2,13 +2,10 @@
 
 #include <torch/torch.h>
 
-#include "trainer/optimizers/adam.h"
-#include "trainer/optimizers/sgd.h"
-
 namespace vramscope::trainer {
 
-void Optimizer::ZeroGrad(run::ZeroGrad mode) {
-  if (mode == run::ZeroGrad::kNone) {
+void Optimizer::ZeroGrad(ZeroGradMode mode) {
+  if (mode == ZeroGradMode::kNone) {
     for (const at::Tensor& parameter : parameters_) parameter.mutable_grad() = at::Tensor();
     return;
   }
@@ -20,10 +17,12 @@ void Optimizer::ZeroGrad(run::ZeroGrad mode) {
   if (!gradients.empty()) at::_foreach_zero_(gradients);
 }
 
-std::unique_ptr<Optimizer> MakeOptimizer(const run::OptimizerConfig& config,
+std::unique_ptr<Optimizer> MakeOptimizer(const OptimizerConfig& config,
                                          std::vector<at::Tensor> parameters) {
-  if (config.name == run::OptimizerName::kSgd) return MakeSgd(config, std::move(parameters));
-  return MakeAdam(config, std::move(parameters));
+  for (const OptimizerEntry& entry : AllOptimizers()) {
+    if (entry.declaration.id == config.name) return entry.make(config, std::move(parameters));
+  }
+  return nullptr;
 }
 
 }  // namespace vramscope::trainer

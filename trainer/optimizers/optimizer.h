@@ -3,17 +3,32 @@
 //
 //   auto optimizer = MakeOptimizer(config, model->Parameters());
 //   optimizer->Step();
-//   optimizer->ZeroGrad(run::ZeroGrad::kNone);
+//   optimizer->ZeroGrad(ZeroGradMode::kNone);
+//
+// An optimizer is one file of this folder that defines DeclareOptimizer_FILE().
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
-#include "profiler/run/run_config.h"
+#include "profiler/run/declarations.h"
 
 namespace vramscope::trainer {
+
+enum class OptimizerImpl : uint8_t { kLoop, kForeach, kFused };
+enum class ZeroGradMode : uint8_t { kNone, kZero };  // let gradients go, or fill them with zeros
+
+struct OptimizerConfig {
+  std::string name = "adamw";  // of the catalogue
+  OptimizerImpl impl = OptimizerImpl::kForeach;
+  double lr = 1e-3;
+  double momentum = 0;
+  double weight_decay = 0.01;
+};
 
 // What a gradient scaler hands to a fused optimizer; undefined tensors: no scaler.
 struct ScalerState {
@@ -34,7 +49,7 @@ class Optimizer {
   virtual bool TakesScaler() const { return false; }
   virtual void SetScaler(ScalerState) {}
   // Lets gradients go, or fills them with zeros (foreach form).
-  virtual void ZeroGrad(run::ZeroGrad mode);
+  virtual void ZeroGrad(ZeroGradMode mode);
 
   const std::vector<at::Tensor>& parameters() const { return parameters_; }
 
@@ -42,8 +57,18 @@ class Optimizer {
   std::vector<at::Tensor> parameters_;
 };
 
-// `parameters`: those that are trained, in the model's order.
-std::unique_ptr<Optimizer> MakeOptimizer(const run::OptimizerConfig& config,
+struct OptimizerEntry {
+  run::OptimizerDeclaration declaration;
+  // `parameters`: those that are trained, in the model's order.
+  std::function<std::unique_ptr<Optimizer>(const OptimizerConfig&,
+                                           std::vector<at::Tensor> parameters)>
+      make;
+};
+// What the files of this folder declare, by file name.
+const std::vector<OptimizerEntry>& AllOptimizers();
+
+// Of the name that `config` says; null: none is called so.
+std::unique_ptr<Optimizer> MakeOptimizer(const OptimizerConfig& config,
                                          std::vector<at::Tensor> parameters);
 
 }  // namespace vramscope::trainer

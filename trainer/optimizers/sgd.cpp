@@ -1,16 +1,17 @@
-#include "trainer/optimizers/sgd.h"
-
+// Stochastic gradient descent, after torch/optim/sgd.py of PyTorch 2.11: _single_tensor_sgd,
+// _multi_tensor_sgd, _fused_sgd. Dampening 0, no Nesterov.
 #include <torch/torch.h>
 
 #include "trainer/capture/cancel.h"
 #include "trainer/optimizers/group.h"
+#include "trainer/optimizers/optimizer.h"
 
 namespace vramscope::trainer {
 namespace {
 
 class Sgd final : public Optimizer {
  public:
-  Sgd(const run::OptimizerConfig& config, std::vector<at::Tensor> parameters)
+  Sgd(const OptimizerConfig& config, std::vector<at::Tensor> parameters)
       : Optimizer(std::move(parameters)),
         impl_(config.impl),
         lr_(config.lr),
@@ -18,7 +19,7 @@ class Sgd final : public Optimizer {
         weight_decay_(config.weight_decay),
         buffers_(parameters_.size()) {}
 
-  bool TakesScaler() const override { return impl_ == run::OptimizerImpl::kFused; }
+  bool TakesScaler() const override { return impl_ == OptimizerImpl::kFused; }
   void SetScaler(ScalerState state) override { scaler_ = std::move(state); }
 
   void Step() override {
@@ -32,7 +33,7 @@ class Sgd final : public Optimizer {
       gradients.push_back(parameters_[i].grad());
     }
     if (parameters.empty()) return;
-    if (impl_ == run::OptimizerImpl::kLoop) {
+    if (impl_ == OptimizerImpl::kLoop) {
       Loop(indices, parameters, gradients);
       return;
     }
@@ -40,7 +41,7 @@ class Sgd final : public Optimizer {
       ThrowIfCancelled();
       std::vector<size_t> own;
       for (size_t i : group) own.push_back(indices[i]);
-      if (impl_ == run::OptimizerImpl::kForeach) {
+      if (impl_ == OptimizerImpl::kForeach) {
         Foreach(own, Pick(parameters, group), Pick(gradients, group));
       } else {
         Fused(own, Pick(parameters, group), Pick(gradients, group));
@@ -130,7 +131,7 @@ class Sgd final : public Optimizer {
     return true;
   }
 
-  run::OptimizerImpl impl_;
+  OptimizerImpl impl_;
   double lr_, momentum_, weight_decay_;
   std::vector<at::Tensor> buffers_;
   ScalerState scaler_;
@@ -138,9 +139,17 @@ class Sgd final : public Optimizer {
 
 }  // namespace
 
-std::unique_ptr<Optimizer> MakeSgd(const run::OptimizerConfig& config,
-                                   std::vector<at::Tensor> parameters) {
-  return std::make_unique<Sgd>(config, std::move(parameters));
+OptimizerEntry DeclareOptimizer_sgd() {
+  return {.declaration = {.id = "sgd",
+                          .title = "SGD",
+                          .explanation = "no state; with momentum one tensor as large as the "
+                                         "trained parameters",
+                          .implementations = {"loop", "foreach", "fused"},
+                          .default_weight_decay = 0,
+                          .state_elements = 0},
+          .make = [](const OptimizerConfig& config, std::vector<at::Tensor> parameters) {
+            return std::make_unique<Sgd>(config, std::move(parameters));
+          }};
 }
 
 }  // namespace vramscope::trainer

@@ -7,6 +7,7 @@
 
 #include "trainer/capture/scopes.h"
 #include "trainer/techniques/precision.h"
+#include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {
 namespace {
@@ -48,6 +49,7 @@ struct Segment : torch::CustomClassHolder {
   std::string path;
   CheckpointOptions options;
   RandomState random;
+  std::optional<at::ScalarType> autocast;  // of the first run
   std::vector<size_t> replaced;
 
   // The new hidden state, then those of `carried` that a layer replaced, whose places it notes.
@@ -70,6 +72,7 @@ struct Checkpoint : torch::autograd::Function<Checkpoint> {
   static variable_list forward(AutogradContext* context, const at::Tensor& input,
                                at::TensorList carried, const c10::intrusive_ptr<Segment>& segment) {
     segment->random = RandomState::Now(segment->options.device);
+    segment->autocast = AutocastScope::Current(segment->options.device.type());
     variable_list saved{input};
     saved.insert(saved.end(), carried.begin(), carried.end());
     context->save_for_backward(std::move(saved));
@@ -93,7 +96,7 @@ struct Checkpoint : torch::autograd::Function<Checkpoint> {
       segment->random.Restore(options.device);
       {
         at::AutoGradMode with_graph(true);
-        AutocastScope autocast(options.device.type(), options.autocast);
+        AutocastScope autocast(options.device.type(), segment->autocast);
         ModuleScope scope(segment->path);
         outputs = segment->Run(inputs[0], {inputs.begin() + 1, inputs.end()});
       }
@@ -128,6 +131,90 @@ LayerRunner MakeCheckpointRunner(const CheckpointOptions& options) {
     }
     return hidden;
   };
+}
+
+namespace {
+
+class Checkpointing final : public Technique {
+ public:
+  // `alternate`: every second segment alone is checkpointed, the others run as they are.
+  Checkpointing(int layers, bool alternate) : layers_(layers), alternate_(alternate) {}
+
+  LayerRunner AroundLayers(const RunContext& run, Model& model, LayerRunner) override {
+    // A frozen embedding's output would leave the segments without a gradient to pass on.
+    model.inputs_require_grad = !model.Parameters().front()->trainable;
+    LayerRunner all = MakeCheckpointRunner({.layers_per_segment = layers_, .device = run.device});
+    if (!alternate_) return all;
+    return [all](at::Tensor hidden, const std::vector<LayerFunction>& layers,
+                 const std::string& path, Carried& carried) {
+      for (size_t i = 0; i < layers.size(); ++i) {
+        hidden = i % 2 == 0 ? all(std::move(hidden), {layers[i]}, path, carried)
+                            : layers[i](hidden, carried);
+      }
+      return hidden;
+    };
+  }
+  int layers_per_unit() const override { return alternate_ ? 2 : layers_; }
+
+ private:
+  int layers_;
+  bool alternate_;
+};
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_checkpointing() {
+  return {
+      .declaration =
+          {.id = "checkpointing",
+           .group = "Activations",
+           .title = "Activation checkpointing",
+           .explanation =
+               "Only what enters a segment of layers is kept; backward runs the segment again, one "
+               "forward more in time. The peak then often moves to the loss.",
+           .settings = {{.key = "checkpointing.mode",
+                         .help = "which activations are computed again in backward",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "none",
+                         .choices = {{"none", ""},
+                                     {"layer", ""},
+                                     {"every-k", ""},
+                                     {"alternate", "every second layer"}}},
+                        {.key = "checkpointing.k",
+                         .help = "layers in a checkpointed segment, for every-k",
+                         .kind = run::ValueKind::kInteger,
+                         .default_value = "2",
+                         .low = 1,
+                         .high = 4096,
+                         .label = "layers"}},
+           .toggles = {{.id = "checkpoint-layer",
+                        .title = "Checkpoint every layer",
+                        .explanation = "recompute layers in backward",
+                        .on = {{"checkpointing.mode", true, {"layer"}}},
+                        .ways = {{{"checkpointing.mode", "layer"}}}},
+                       {.id = "checkpoint-k",
+                        .title = "Checkpoint every k layers",
+                        .explanation = "recompute segments in backward",
+                        .on = {{"checkpointing.mode", true, {"every-k"}}},
+                        .ways = {{{"checkpointing.mode", "every-k"}}},
+                        .controls = {"checkpointing.k"}},
+                       {.id = "checkpoint-alternate",
+                        .title = "Checkpoint every second layer",
+                        .explanation = "half the recomputation, half the saving",
+                        .on = {{"checkpointing.mode", true, {"alternate"}}},
+                        .ways = {{{"checkpointing.mode", "alternate"}}}}},
+           .implies = {"a model's KV cache is off"}},
+      .order = 30,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        const std::string& mode = config.Get("checkpointing.mode");
+        if (mode == "layer") return std::make_unique<Checkpointing>(1, false);
+        if (mode == "alternate") return std::make_unique<Checkpointing>(1, true);
+        if (mode == "every-k") {
+          return std::make_unique<Checkpointing>(
+              static_cast<int>(config.Integer("checkpointing.k")), false);
+        }
+        return nullptr;
+      }};
 }
 
 }  // namespace vramscope::trainer

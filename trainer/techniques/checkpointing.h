@@ -10,9 +10,6 @@
 #pragma once
 
 #include <c10/core/Device.h>
-#include <c10/core/ScalarType.h>
-
-#include <optional>
 
 #include "trainer/models/model.h"
 
@@ -21,7 +18,6 @@ namespace vramscope::trainer {
 struct CheckpointOptions {
   int layers_per_segment = 1;
   c10::Device device = c10::Device(c10::kCPU);
-  std::optional<at::ScalarType> autocast;  // of the run
 };
 
 LayerRunner MakeCheckpointRunner(const CheckpointOptions& options);

@@ -5,23 +5,13 @@
 
 #include "trainer/capture/free_order.h"
 #include "trainer/capture/scopes.h"
+#include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {
 
-PrecisionPlan PlanPrecision(run::Precision precision) {
-  switch (precision) {
-    case run::Precision::kFp32:
-      return {};
-    case run::Precision::kBf16:
-      return {.weights = at::kBFloat16, .autocast = {}};
-    case run::Precision::kFp16:
-      return {.weights = at::kHalf, .autocast = {}};
-    case run::Precision::kAmpBf16:
-      return {.autocast = at::kBFloat16};
-    case run::Precision::kAmpFp16:
-      return {.autocast = at::kHalf, .scale_loss = true};
-  }
-  return {};
+std::optional<at::ScalarType> AutocastScope::Current(c10::DeviceType device) {
+  if (!at::autocast::is_autocast_enabled(device)) return std::nullopt;
+  return at::autocast::get_autocast_dtype(device);
 }
 
 AutocastScope::AutocastScope(c10::DeviceType device, std::optional<at::ScalarType> dtype)
@@ -113,6 +103,102 @@ void GradScaler::Update() {
   at::_amp_update_scale_(scale_, growth_tracker_, found_inf_, kGrowthFactor, kBackoffFactor,
                          kGrowthInterval);
   found_inf_.reset();
+}
+
+namespace {
+
+class HeldAutocast final : public Held {
+ public:
+  HeldAutocast(c10::DeviceType device, at::ScalarType dtype) : scope_(device, dtype) {}
+
+ private:
+  AutocastScope scope_;
+};
+
+// Weights of 16 bits, and arithmetic with them.
+class HalfWeights final : public Technique {
+ public:
+  explicit HalfWeights(at::ScalarType dtype) : dtype_(dtype) {}
+  void OnOptions(ModelOptions& options) override { options.dtype = dtype_; }
+
+ private:
+  at::ScalarType dtype_;
+};
+
+// fp32 weights, 16-bit arithmetic; with fp16 a scaled loss.
+class Autocast final : public Technique {
+ public:
+  explicit Autocast(at::ScalarType dtype) : dtype_(dtype) {}
+
+  std::unique_ptr<Held> AroundForward(const RunContext& run) override {
+    return std::make_unique<HeldAutocast>(run.device.type(), dtype_);
+  }
+  void AfterSetUp(const RunContext& run, Model&, std::span<const at::Tensor>) override {
+    if (scales()) scaler_.emplace(run.device);
+  }
+  at::Tensor BeforeBackward(const RunContext&, const at::Tensor& loss) override {
+    return scaler_ ? scaler_->Scale(loss) : loss;
+  }
+  std::function<void(Optimizer&)> AroundStep(std::function<void(Optimizer&)> inner) override {
+    if (!scaler_) return inner;
+    return [this](Optimizer& optimizer) {
+      scaler_->Step(optimizer);
+      scaler_->Update();
+    };
+  }
+  void AfterRun() override { scaler_.reset(); }
+  bool rehearses() const override { return !scales(); }  // the first step makes the scale
+
+ private:
+  bool scales() const { return dtype_ == at::kHalf; }
+  at::ScalarType dtype_;
+  std::optional<GradScaler> scaler_;
+};
+
+run::Toggle Row(std::string id, std::string title, std::string explanation, const char* value) {
+  return {.id = std::move(id),
+          .title = std::move(title),
+          .explanation = std::move(explanation),
+          .on = {{"precision", true, {value}}},
+          .ways = {{{"precision", value}}}};
+}
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_precision() {
+  return {
+      .declaration =
+          {.id = "precision",
+           .group = "Precision",
+           .title = "Precision",
+           .explanation =
+               "16-bit weights halve parameters, gradients and optimizer state; autocast keeps "
+               "fp32 weights, computes most operators in 16 bits and holds a 16-bit copy of the "
+               "weights until backward is over.",
+           .settings = {{.key = "precision",
+                         .help =
+                             "types of weights and arithmetic; amp-*: autocast over fp32 weights",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "fp32",
+                         .choices = {{"fp32", ""},
+                                     {"bf16", ""},
+                                     {"fp16", ""},
+                                     {"amp-bf16", ""},
+                                     {"amp-fp16", ""}}}},
+           .toggles = {Row("amp-bf16", "bf16 autocast", "fp32 weights, bf16 compute", "amp-bf16"),
+                       Row("amp-fp16", "fp16 autocast", "fp16 compute, loss scaling", "amp-fp16"),
+                       Row("bf16", "bf16 throughout", "weights and states in bf16", "bf16")},
+           .implies = {"16-bit weights make autocast a no-op",
+                       "amp-fp16 scales the loss, as torch.amp.GradScaler does"}},
+      .order = 10,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        const std::string& name = config.Get("precision");
+        if (name == "bf16") return std::make_unique<HalfWeights>(at::kBFloat16);
+        if (name == "fp16") return std::make_unique<HalfWeights>(at::kHalf);
+        if (name == "amp-bf16") return std::make_unique<Autocast>(at::kBFloat16);
+        if (name == "amp-fp16") return std::make_unique<Autocast>(at::kHalf);
+        return nullptr;
+      }};
 }
 
 }  // namespace vramscope::trainer

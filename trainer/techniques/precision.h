@@ -1,8 +1,8 @@
-// Precision of a run: type of the weights, autocast, loss scaling.
+// Autocast and loss scaling, for the technique of that name and for those that run a part of the
+// model again.
 //
-//   PrecisionPlan plan = PlanPrecision(run::Precision::kAmpFp16);
-//   { AutocastScope autocast(device.type(), plan.autocast); loss = forward(); }
-//   GradScaler scaler(device);                 // only when plan.scale_loss
+//   { AutocastScope autocast(device.type(), at::kBFloat16); loss = forward(); }
+//   GradScaler scaler(device);
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,23 +10,17 @@
 
 #include <optional>
 
-#include "profiler/run/run_config.h"
 #include "trainer/optimizers/optimizer.h"
 
 namespace vramscope::trainer {
-
-struct PrecisionPlan {
-  at::ScalarType weights = at::kFloat;
-  std::optional<at::ScalarType> autocast;
-  bool scale_loss = false;
-};
-PrecisionPlan PlanPrecision(run::Precision precision);
 
 // torch.autocast(device, dtype) as a scope; without a dtype nothing. Leaving the outermost one
 // drops the cached casts of weights.
 class AutocastScope {
  public:
   AutocastScope(c10::DeviceType device, std::optional<at::ScalarType> dtype);
+  // The type that is cast to now; nothing: autocast is off.
+  static std::optional<at::ScalarType> Current(c10::DeviceType device);
   ~AutocastScope();
   AutocastScope(const AutocastScope&) = delete;
   AutocastScope& operator=(const AutocastScope&) = delete;

@@ -1,43 +1,15 @@
+// Which parameters are trained, by position or by name.
 #include "trainer/techniques/trainable.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <set>
 #include <string>
 #include <vector>
 
-#include "trainer/models/layers.h"
+#include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {
-
-absl::Status ApplyLora(Model& model, const run::LoraConfig& config) {
-  if (!config.enabled()) return absl::OkStatus();
-  for (Parameter* parameter : model.Parameters()) parameter->trainable = false;
-  std::set<std::string> names;  // of linear modules
-  std::set<std::string> unmatched(config.targets.begin(), config.targets.end());
-  std::vector<Linear*> chosen;
-  model.Visit([&](Module& module, const std::string& path) {
-    auto* linear = dynamic_cast<Linear*>(&module);
-    if (linear == nullptr) return;
-    names.insert(linear->name());
-    for (const std::string& target : config.targets) {
-      // As PEFT: a whole name, or the end of the path at a dot.
-      const bool matches = path == target || path.ends_with("." + target);
-      if (!matches) continue;
-      unmatched.erase(target);
-      if (chosen.empty() || chosen.back() != linear) chosen.push_back(linear);
-    }
-  });
-  if (chosen.empty() || !unmatched.empty()) {
-    const std::string target = unmatched.empty() ? "" : *unmatched.begin();
-    return absl::InvalidArgumentError(
-        fmt::format("lora.targets: no linear module is named \"{}\"; this model has {}", target,
-                    names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
-  }
-  for (Linear* linear : chosen) linear->AddAdapter(config);
-  return absl::OkStatus();
-}
 
 absl::Status ApplyTrainable(Model& model, std::string_view selection) {
   std::vector<Parameter*> parameters = model.Parameters();
@@ -62,7 +34,8 @@ absl::Status ApplyTrainable(Model& model, std::string_view selection) {
     parameter->trainable = parameter->trainable && keep;
     if (parameter->trainable) ++left;
   }
-  if (left > 0) return absl::OkStatus();
+  // All of a model that trains nothing, for inference, is none.
+  if (left > 0 || selection == "all") return absl::OkStatus();
   return absl::InvalidArgumentError(
       fmt::format("trainable={}: nothing is left to train; parameters are named like \"{}\"",
                   selection, parameters.empty() ? "" : parameters[parameters.size() / 2]->name()));
@@ -85,6 +58,53 @@ bool GlobMatch(std::string_view pattern, std::string_view text) {
   }
   while (p < pattern.size() && pattern[p] == '*') ++p;
   return p == pattern.size();
+}
+
+namespace {
+
+class Trainable final : public Technique {
+ public:
+  explicit Trainable(std::string selection) : selection_(std::move(selection)) {}
+  absl::Status OnModel(Model& model) override { return ApplyTrainable(model, selection_); }
+
+ private:
+  std::string selection_;
+};
+
+run::Toggle Row(std::string id, std::string title, const char* value) {
+  return {.id = std::move(id),
+          .title = std::move(title),
+          .explanation = "all other weights frozen",
+          .on = {{"trainable", true, {value}}},
+          .ways = {{{"trainable", value}}}};
+}
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_trainable() {
+  return {.declaration =
+              {.id = "trainable",
+               .group = "Parameters",
+               .title = "Frozen parameters",
+               .explanation =
+                   "What is frozen has no gradient and no optimizer state; layers before the first "
+                   "trained one keep nothing for backward.",
+               .settings = {{.key = "trainable",
+                             .help = "parameters that train: all, first-layer, last-layer or a "
+                                     "pattern",
+                             .kind = run::ValueKind::kText,
+                             .default_value = "all",
+                             .format = "pattern"}},
+               .toggles = {Row("last-layer", "Train the last layer only", "last-layer"),
+                           Row("first-layer", "Train the first layer only", "first-layer")},
+               .rules = {{.when = {{"trainable", true, {"first-layer", "last-layer"}},
+                                   {"lora.rank", false, {"0"}}},
+                          .why = "LoRA has frozen the weights already",
+                          .refuses = false}}},
+          .order = 41,
+          .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+            return std::make_unique<Trainable>(config.Get("trainable"));
+          }};
 }
 
 }  // namespace vramscope::trainer

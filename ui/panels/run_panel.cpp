@@ -7,34 +7,43 @@
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <cmath>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "profiler/run/catalogue.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
 
 namespace vramscope::ui {
 namespace {
 
-using run::OptimizerImpl;
-using run::OptimizerName;
 using run::RunConfig;
 
-constexpr double kDefaultMomentum = 0.9;
+constexpr std::string_view kDefaultMomentum = "0.9";
 
+// The optimizers of the catalogue with each implementation that they have; SGD with and without
+// momentum.
 struct OptimizerChoice {
-  const char* label;
-  OptimizerName name;
-  double momentum;
+  std::string name, impl, momentum, label;
 };
-constexpr OptimizerChoice kOptimizers[] = {
-    {"AdamW", OptimizerName::kAdamW, 0},
-    {"Adam", OptimizerName::kAdam, 0},
-    {"SGD + momentum", OptimizerName::kSgd, kDefaultMomentum},
-    {"SGD", OptimizerName::kSgd, 0},
-};
-constexpr OptimizerImpl kImpls[] = {OptimizerImpl::kForeach, OptimizerImpl::kFused,
-                                    OptimizerImpl::kLoop};
-constexpr int kImplCount = 3;
+const std::vector<OptimizerChoice>& OptimizerChoices() {
+  static const auto* choices = [] {
+    auto* out = new std::vector<OptimizerChoice>;
+    for (const run::OptimizerDeclaration& o : run::TheCatalogue().optimizers) {
+      const auto add = [&](std::string_view momentum, const char* more) {
+        for (const std::string& impl : o.implementations) {
+          out->push_back({o.id, impl, std::string(momentum), o.title + more + " · " + impl});
+        }
+      };
+      add("0", "");
+      if (o.id == "sgd") add(kDefaultMomentum, " + momentum");
+    }
+    return out;
+  }();
+  return *choices;
+}
 
 }  // namespace
 
@@ -112,19 +121,18 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
 
   optimizer_ = MakeComboBox();
   optimizer_->setObjectName(QStringLiteral("optimizer"));
-  for (const OptimizerChoice& choice : kOptimizers)
-    for (OptimizerImpl impl : kImpls)
-      optimizer_->addItem(
-          QStringLiteral("%1 · %2").arg(QLatin1String(choice.label), ToQString(run::Name(impl))));
+  for (const OptimizerChoice& choice : OptimizerChoices())
+    optimizer_->addItem(ToQString(choice.label));
   add(tr("Optimizer"), optimizer_,
       tr("What updates the weights; foreach: lists of tensors, fused: one kernel, loop: one by "
          "one"));
   connect(optimizer_, &QComboBox::activated, this, [this](int index) {
     RunConfig config = config_;
-    config.optimizer.name = kOptimizers[index / kImplCount].name;
-    config.optimizer.weight_decay = run::DefaultWeightDecay(config.optimizer.name);
-    config.optimizer.momentum = kOptimizers[index / kImplCount].momentum;
-    config.optimizer.impl = kImpls[index % kImplCount];
+    const OptimizerChoice& choice = OptimizerChoices()[static_cast<size_t>(index)];
+    config.Set("optimizer.name", choice.name);
+    config.Set("optimizer.impl", choice.impl);
+    config.Set("optimizer.momentum", choice.momentum);
+    run::SetDefaultWeightDecay(config);
     Edit(config);
   });
 }
@@ -165,11 +173,11 @@ void RunPanel::setConfig(const RunConfig& config) {
   seq_->setValue(config.seq);
   micro_batches_->setValue(config.micro_batches);
   steps_->setValue(config.steps);
-  const auto& optimizer = config.optimizer;
+  const bool momentum = config.Number("optimizer.momentum") > 0;
   for (int i = 0; i < optimizer_->count(); ++i) {
-    const OptimizerChoice& choice = kOptimizers[i / kImplCount];
-    if (choice.name == optimizer.name && kImpls[i % kImplCount] == optimizer.impl &&
-        (choice.name != OptimizerName::kSgd || (choice.momentum > 0) == (optimizer.momentum > 0)))
+    const OptimizerChoice& choice = OptimizerChoices()[static_cast<size_t>(i)];
+    if (config.Is("optimizer.name", choice.name) && config.Is("optimizer.impl", choice.impl) &&
+        (choice.name != "sgd" || (choice.momentum != "0") == momentum))
       optimizer_->setCurrentIndex(i);
   }
 }

@@ -1,14 +1,21 @@
 #include "ui/panels/technique_panel.h"
 
+#include <fmt/format.h>
+
 #include <QComboBox>
+#include <QDoubleSpinBox>
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QJsonObject>
 #include <QLabel>
+#include <QLineEdit>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <set>
 
+#include "profiler/run/facts.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/rows.h"
@@ -45,19 +52,38 @@ TechniquePanel::TechniquePanel(QWidget* parent) : QWidget(parent), theme_(timeli
   head->addWidget(against);
   column->addLayout(head);
 
+  filter_ = new QLineEdit;
+  filter_->setObjectName(QStringLiteral("technique-filter"));
+  filter_->setPlaceholderText(tr("Search techniques"));
+  filter_->setClearButtonEnabled(true);
+  filter_->setAccessibleName(tr("Search techniques"));
+  column->addWidget(filter_);
+  connect(filter_, &QLineEdit::textChanged, this, &TechniquePanel::ApplyFilter);
+  nothing_ = MakeLabel(tr("No technique has these words."), LabelRole::kDim);
+  nothing_->hide();
+  column->addWidget(nothing_);
+
   std::string_view group;
-  for (const Technique& technique : Techniques()) {
-    if (technique.group != group) {
-      group = technique.group;
+  for (const run::ToggleRow& row : run::Toggles()) {
+    if (row.technique->group != group) {
+      group = row.technique->group;
       QLabel* label = MakeLabel(ToQString(group), LabelRole::kGroup);
       label->setContentsMargins(0, 6, 0, 0);
       column->addWidget(label);
+      groups_.emplace_back(group, label);
     }
-    column->addWidget(MakeRow(technique));
+    column->addWidget(MakeRow(*row.toggle));
+    RowWidgets& made = rows_[ToQString(row.toggle->id)];
+    made.words = ToQString(row.technique->title + " " + row.toggle->title + " " +
+                           row.toggle->explanation + " " + row.technique->group)
+                     .toLower();
+    for (const run::SettingDeclaration& setting : row.technique->settings)
+      made.words += QLatin1Char(' ') + ToQString(setting.key);
+    made.title->setToolTip(ToQString(row.technique->explanation));
   }
 }
 
-QWidget* TechniquePanel::MakeRow(const Technique& technique) {
+QWidget* TechniquePanel::MakeRow(const run::Toggle& technique) {
   auto* widget = new QWidget(this);
   auto* grid = new QGridLayout(widget);
   grid->setContentsMargins(0, 1, 0, 2);
@@ -66,7 +92,7 @@ QWidget* TechniquePanel::MakeRow(const Technique& technique) {
   grid->setColumnStretch(1, 1);
 
   RowWidgets row;
-  row.technique = &technique;
+  row.row = &technique;
   row.toggle = new ToggleSwitch(widget);
   row.toggle->setObjectName(QStringLiteral("toggle-") + ToQString(technique.id));
   row.toggle->setAccessibleName(ToQString(technique.title));
@@ -83,58 +109,104 @@ QWidget* TechniquePanel::MakeRow(const Technique& technique) {
   grid->addWidget(row.saving, 0, 2);
   grid->addWidget(row.explanation, 1, 1);
   grid->addWidget(row.factor, 1, 2);
-  row.options = MakeOptions(technique.id);
+  row.options = MakeControls(technique);
   if (row.options != nullptr) {
     row.options->hide();
     grid->addWidget(row.options, 2, 1, 1, 2);
   }
   connect(row.toggle, &QAbstractButton::clicked, this, [this, &technique](bool on) {
-    Edit(on ? technique.with(config_) : technique.without(config_));
+    Edit(on ? run::SwitchedOn(technique, config_) : run::SwitchedOff(technique, config_));
   });
+  row.widget = widget;
   rows_.insert(ToQString(technique.id), row);
   return widget;
 }
 
-QWidget* TechniquePanel::MakeOptions(std::string_view id) {
-  if (id != "lora" && id != "checkpoint-k") return nullptr;
+QWidget* TechniquePanel::MakeControls(const run::Toggle& toggle) {
+  if (toggle.controls.empty()) return nullptr;
   auto* widget = new QWidget(this);
   auto* line = new QHBoxLayout(widget);
   line->setContentsMargins(0, 3, 0, 3);
   line->setSpacing(6);
-  if (id == "checkpoint-k") {
-    every_ = MakeSpinBox(1, 4096);
-    every_->setObjectName(QStringLiteral("checkpoint-k-value"));
-    line->addWidget(MakeLabel(tr("layers"), LabelRole::kDim));
-    line->addWidget(every_);
-    connect(every_, &QSpinBox::valueChanged, this, [this](int k) {
-      run::RunConfig config = config_;
-      config.checkpointing.k = k;
-      Edit(config);
-    });
-  } else {
-    rank_ = MakeSpinBox(1, 4096);
-    rank_->setObjectName(QStringLiteral("lora-rank"));
-    targets_ = MakeComboBox();
-    targets_->setObjectName(QStringLiteral("lora-targets"));
-    line->addWidget(MakeLabel(tr("rank"), LabelRole::kDim));
-    line->addWidget(rank_);
-    line->addWidget(MakeLabel(tr("on"), LabelRole::kDim));
-    line->addWidget(targets_, 1);
-    connect(rank_, &QSpinBox::valueChanged, this, [this](int rank) {
-      run::RunConfig config = config_;
-      config.lora.rank = rank;
-      Edit(config);
-    });
-    connect(targets_, &QComboBox::activated, this, [this](int index) {
-      const std::vector<LoraTargets> choices = LoraTargetChoices(config_);
-      if (index < 0 || index >= static_cast<int>(choices.size())) return;
-      run::RunConfig config = config_;
-      config.lora.targets = choices[static_cast<size_t>(index)].names;
-      Edit(config);
-    });
+  for (const std::string& key : toggle.controls) {
+    Control control{.setting = run::TheCatalogue().FindSetting(key)};
+    if (control.setting == nullptr) continue;
+    const run::SettingDeclaration& setting = *control.setting;
+    QLabel* label = MakeLabel(ToQString(setting.label), LabelRole::kDim);
+    label->setToolTip(ToQString(setting.help));
+    line->addWidget(label);
+    QWidget* shown = nullptr;
+    if (setting.kind == run::ValueKind::kInteger) {
+      // A row that is on has its number above what stands for "off".
+      shown = control.box =
+          MakeSpinBox(std::max(1, static_cast<int>(setting.low)), static_cast<int>(setting.high));
+      connect(control.box, &QSpinBox::valueChanged, this,
+              [this, key](int value) { EditSetting(key, std::to_string(value)); });
+    } else if (setting.kind == run::ValueKind::kNumber) {
+      shown = control.number = new QDoubleSpinBox;
+      control.number->setRange(setting.low, setting.high);
+      control.number->setDecimals(3);
+      control.number->setKeyboardTracking(false);
+      connect(control.number, &QDoubleSpinBox::valueChanged, this,
+              [this, key](double value) { EditSetting(key, fmt::format("{}", value)); });
+    } else {
+      shown = control.list = MakeComboBox();
+      connect(control.list, &QComboBox::activated, this, [this, key, list = control.list](int i) {
+        EditSetting(key, list->itemData(i).toString().toStdString());
+      });
+    }
+    shown->setObjectName(QStringLiteral("setting-") + ToQString(key));
+    shown->setToolTip(ToQString(setting.help));
+    line->addWidget(shown, control.list != nullptr ? 1 : 0);
+    controls_.push_back(control);
   }
   line->addStretch();
   return widget;
+}
+
+void TechniquePanel::EditSetting(const std::string& key, const std::string& value) {
+  run::RunConfigBuilder builder(config_);
+  if (!builder.Set(key, value).ok()) return;
+  if (const absl::StatusOr<run::RunConfig> config = builder.Build(); config.ok()) Edit(*config);
+}
+
+void TechniquePanel::ShowValue(Control& control) {
+  const run::SettingDeclaration& setting = *control.setting;
+  const std::string& value = config_.Get(setting.key);
+  if (control.box != nullptr) {
+    const QSignalBlocker block(control.box);
+    control.box->setValue(static_cast<int>(config_.Integer(setting.key)));
+  } else if (control.number != nullptr) {
+    const QSignalBlocker block(control.number);
+    control.number->setValue(config_.Number(setting.key));
+  } else {
+    const QSignalBlocker block(control.list);
+    control.list->clear();
+    for (const run::Choice& choice : run::ChoicesOf(setting, config_)) {
+      control.list->addItem(ToQString(choice.title.empty() ? choice.value : choice.title),
+                            ToQString(choice.value));
+    }
+    // What was set elsewhere may be none of them.
+    if (control.list->findData(ToQString(value)) < 0)
+      control.list->addItem(ToQString(value), ToQString(value));
+    control.list->setCurrentIndex(control.list->findData(ToQString(value)));
+  }
+}
+
+void TechniquePanel::setFilter(const QString& text) { filter_->setText(text); }
+
+void TechniquePanel::ApplyFilter() {
+  const QStringList words = filter_->text().toLower().split(QLatin1Char(' '), Qt::SkipEmptyParts);
+  std::set<std::string> groups;
+  for (const run::ToggleRow& each : run::Toggles()) {
+    RowWidgets& row = rows_[ToQString(each.toggle->id)];
+    const bool found = std::all_of(words.begin(), words.end(),
+                                   [&](const QString& word) { return row.words.contains(word); });
+    row.widget->setVisible(found);
+    if (found) groups.insert(each.technique->group);
+  }
+  for (auto& [group, label] : groups_) label->setVisible(groups.contains(group));
+  nothing_->setVisible(groups.empty());
 }
 
 void TechniquePanel::Edit(const run::RunConfig& config) {
@@ -145,35 +217,20 @@ void TechniquePanel::Edit(const run::RunConfig& config) {
 void TechniquePanel::setConfig(const run::RunConfig& config) {
   config_ = config;
   for (RowWidgets& row : rows_) {
-    const bool on = row.technique->on(config);
-    const QString why = QString::fromStdString(row.technique->blocked(config));
+    const bool on = run::IsOn(*row.row, config);
+    const QString why =
+        on ? QString() : QString::fromStdString(run::BlockedBecause(*row.row, config));
     // What is on can always be switched off.
     const bool enabled = on || why.isEmpty();
     row.toggle->setChecked(on);
     row.toggle->setEnabled(enabled);
     row.title->setEnabled(enabled);
-    row.explanation->setWrappedText(enabled ? ToQString(row.technique->explanation) : why);
+    row.explanation->setWrappedText(enabled ? ToQString(row.row->explanation) : why);
     row.toggle->setToolTip(enabled ? QString() : why);
     if (row.known) row.saving->setToolTip(ExplainSaving(row));
     if (row.options != nullptr) row.options->setVisible(on);
   }
-  const QSignalBlocker block_every(every_), block_rank(rank_), block_targets(targets_);
-  every_->setValue(config.checkpointing.k);
-  rank_->setValue(std::max(1, config.lora.rank));
-  targets_->clear();
-  const std::vector<LoraTargets> choices = LoraTargetChoices(config);
-  int chosen = -1;
-  for (size_t i = 0; i < choices.size(); ++i) {
-    targets_->addItem(ToQString(choices[i].label));
-    if (choices[i].names == config.lora.targets) chosen = static_cast<int>(i);
-  }
-  if (chosen < 0) {
-    QStringList names;
-    for (const std::string& name : config.lora.targets) names << QString::fromStdString(name);
-    targets_->addItem(names.join(QStringLiteral(", ")));
-    chosen = targets_->count() - 1;
-  }
-  targets_->setCurrentIndex(chosen);
+  for (Control& control : controls_) ShowValue(control);
 }
 
 void TechniquePanel::setTheme(const timeline::Theme& theme) {
@@ -238,13 +295,14 @@ ToggleSwitch* TechniquePanel::toggle(const QString& id) const {
 
 QJsonArray TechniquePanel::dumpState() const {
   QJsonArray out;
-  for (const Technique& technique : Techniques()) {
-    const RowWidgets row = rows_.value(ToQString(technique.id));
+  for (const run::ToggleRow& each : run::Toggles()) {
+    const RowWidgets row = rows_.value(ToQString(each.toggle->id));
     QJsonObject object{
-        {"id", ToQString(technique.id)},          {"group", ToQString(technique.group)},
+        {"id", ToQString(each.toggle->id)},       {"group", ToQString(each.technique->group)},
         {"on", row.toggle->isChecked()},          {"enabled", row.toggle->isEnabled()},
         {"explanation", row.explanation->text()}, {"saving", row.saving->text()},
-        {"saving_why", row.saving->toolTip()},    {"time", row.factor->text()}};
+        {"saving_why", row.saving->toolTip()},    {"time", row.factor->text()},
+        {"found", !row.widget->isHidden()}};
     if (row.known) object["saving_bytes"] = static_cast<double>(row.known->bytes);
     if (!row.toggle->isEnabled()) object["reason"] = row.explanation->text();
     out.append(object);

@@ -11,13 +11,18 @@
 #include <QJsonArray>
 #include <QWidget>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "profiler/run/run_config.h"
-#include "ui/panels/techniques.h"
+#include "profiler/run/toggles.h"
 #include "ui/timeline/theme.h"
 
 class QComboBox;
 class QLabel;
+class QLineEdit;
+class QDoubleSpinBox;
 class QSpinBox;
 
 namespace vramscope::ui {
@@ -48,33 +53,48 @@ class TechniquePanel : public QWidget {
                  const QString& instead = QString(), const QString& why = QString());
   ToggleSwitch* toggle(const QString& id) const;  // null: no such row
   QJsonArray dumpState() const;
+  // Shows the rows whose title, explanation, group or keys have all these words; empty: all.
+  void setFilter(const QString& text);
 
  Q_SIGNALS:
   void configEdited(const vramscope::run::RunConfig& config);
 
  private:
   struct RowWidgets {
-    const Technique* technique = nullptr;
+    const run::Toggle* row = nullptr;
     ToggleSwitch* toggle = nullptr;
     QLabel* title = nullptr;
     WrappedLabel* explanation = nullptr;
     QLabel* saving = nullptr;
     QLabel* factor = nullptr;
-    QWidget* options = nullptr;  // settings of a technique that is on; null: it has none
+    QWidget* widget = nullptr;   // the whole row
+    QString words;               // what a search looks at
+    QWidget* options = nullptr;  // controls of a row that is on; null: it has none
     std::optional<Saving> known;
   };
-  QWidget* MakeRow(const Technique& technique);
-  QWidget* MakeOptions(std::string_view id);
+  // Shows a setting and edits it: a number in a box, a choice in a list.
+  struct Control {
+    const run::SettingDeclaration* setting = nullptr;
+    QSpinBox* box = nullptr;
+    QDoubleSpinBox* number = nullptr;
+    QComboBox* list = nullptr;
+  };
+  QWidget* MakeRow(const run::Toggle& toggle);
+  QWidget* MakeControls(const run::Toggle& toggle);
+  void ShowValue(Control& control);
+  void EditSetting(const std::string& key, const std::string& value);
   void Edit(const run::RunConfig& config);
+  void ApplyFilter();
   void ColorSaving(RowWidgets& row);
   QString ExplainSaving(const RowWidgets& row) const;
 
   run::RunConfig config_;
   timeline::Theme theme_;
   QHash<QString, RowWidgets> rows_;
-  QSpinBox* every_ = nullptr;
-  QSpinBox* rank_ = nullptr;
-  QComboBox* targets_ = nullptr;
+  std::vector<Control> controls_;
+  std::vector<std::pair<std::string, QLabel*>> groups_;  // headings
+  QLineEdit* filter_ = nullptr;
+  QLabel* nothing_ = nullptr;  // stands there when no row is left
 };
 
 }  // namespace vramscope::ui

@@ -1,15 +1,11 @@
-// The techniques that the window can switch, as a table: what each does to a RunConfig, in one
-// line, and when it can't be combined with the rest. Free of Qt.
-//
-//   for (const Technique& t : Techniques())
-//     if (t.blocked(config).empty()) config = t.with(config);
+// What the window does with configurations: another preset, a line of words for a change. What can
+// be switched, the catalogue says (profiler/run/toggles.h). Free of Qt.
 //
 // Pure functions; thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,31 +13,6 @@
 #include "profiler/run/run_config.h"
 
 namespace vramscope::ui {
-
-struct Technique {
-  std::string_view id;     // "checkpoint-layer"; stable, for tests and settings
-  std::string_view group;  // "Activations"
-  std::string_view title;
-  std::string_view explanation;  // one line
-  std::function<bool(const run::RunConfig&)> on;
-  std::function<run::RunConfig(const run::RunConfig&)> with;     // switched on
-  std::function<run::RunConfig(const run::RunConfig&)> without;  // switched off
-  // Why it can't be switched on (or is without effect) beside the rest; empty: it can.
-  std::function<std::string(const run::RunConfig&)> blocked;
-};
-
-// In the order of the panel; neighbours of one group stand together.
-const std::vector<Technique>& Techniques();
-const Technique* FindTechnique(std::string_view id);  // null: none of that name
-
-// Names of the linear layers that LoRA may adapt in this configuration's model family, as choices
-// for `lora.targets`: the attention's queries and values, all of attention, every linear layer.
-// Empty: an adapter fits nowhere in it.
-struct LoraTargets {
-  std::string_view label;
-  std::vector<std::string> names;
-};
-std::vector<LoraTargets> LoraTargetChoices(const run::RunConfig& config);
 
 // `now` with another preset: settings that the user has changed from what the present model starts
 // with stay as they are, the others become what the new one starts with. `kept`, `taken`: in words,
@@ -51,6 +22,10 @@ struct PresetChange {
   std::vector<std::string> kept, taken;
 };
 absl::StatusOr<PresetChange> WithPreset(const run::RunConfig& now, std::string_view preset);
+
+// "AdamW", "SGD + momentum"; with its implementation, "AdamW, foreach".
+std::string OptimizerName(const run::RunConfig& config);
+std::string OptimizerText(const run::RunConfig& config);
 
 // One line on what differs between two configurations, for the undo list: "bf16 autocast on",
 // "Batch 2 -> 4". "Settings" when it is too much for a line.

@@ -16,6 +16,7 @@
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/run_panel.h"
+#include "ui/panels/techniques.h"
 #include "ui/timeline/model/format.h"
 
 namespace vramscope::ui {
@@ -35,18 +36,6 @@ QString Millions(uint64_t count) {
   if (count >= 1'000'000)
     return QStringLiteral("%1 M").arg(std::lround(static_cast<double>(count) / 1e6));
   return QString::number(count);
-}
-
-QString OptimizerText(const run::OptimizerConfig& optimizer) {
-  switch (optimizer.name) {
-    case run::OptimizerName::kAdam:
-      return QStringLiteral("Adam");
-    case run::OptimizerName::kAdamW:
-      return QStringLiteral("AdamW");
-    case run::OptimizerName::kSgd:
-      return optimizer.momentum > 0 ? QStringLiteral("SGD + momentum") : QStringLiteral("SGD");
-  }
-  return {};
 }
 
 void SetChip(QToolButton* chip, const QString& text, const char* tone, const QString& tip) {
@@ -82,7 +71,7 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
     QString batch = QObject::tr("batch %1 × %2").arg(info.config.batch).arg(info.config.seq);
     if (info.config.micro_batches > 1)
       batch += QObject::tr(" × %1 passes").arg(info.config.micro_batches);
-    parts << batch << OptimizerText(info.config.optimizer);
+    parts << batch << ToQString(OptimizerName(info.config));
   }
   if (digest.program()) parts.prepend(QString::fromStdString(info.title));
   out.subtitle = parts.join(QStringLiteral(" · "));

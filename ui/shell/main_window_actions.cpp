@@ -387,11 +387,11 @@ void MainWindow::AddRunActions() {
                              !shown_is_partial_ && !busy();
                     },
                 .tip = tr("Shows the baseline, and compares what was shown with it")});
-  for (const Technique& technique : Techniques()) {
-    const QString id = ToQString(technique.id);
+  for (const run::ToggleRow& row : run::Toggles()) {
+    const QString id = ToQString(row.toggle->id);
     actions_.Add({.id = QStringLiteral("technique.") + id,
                   .menu = tr("Techniques"),
-                  .text = ToQString(technique.title),
+                  .text = ToQString(row.toggle->title),
                   .run = [this, id] { techniques_->toggle(id)->click(); },
                   .enabled =
                       [this, id] {

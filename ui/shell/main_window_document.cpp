@@ -25,6 +25,7 @@
 #include "ui/panels/run_panel.h"
 #include "ui/panels/table_panel.h"
 #include "ui/panels/technique_panel.h"
+#include "ui/panels/techniques.h"
 #include "ui/program/program_runner.h"
 #include "ui/shell/header_bar.h"
 #include "ui/shell/main_window.h"

@@ -30,7 +30,7 @@ std::optional<ModelGuess> RecordedModel(const Digest& digest, const run::RunConf
     const absl::StatusOr<estimate::WeightCount> weights =
         estimate::CountWeights(preset.config_json);
     if (!weights.ok()) continue;
-    for (const run::Precision precision : {run::Precision::kFp32, run::Precision::kBf16}) {
+    for (const char* precision : {"fp32", "bf16"}) {
       const auto bytes = static_cast<double>(weights->total()) *
                          static_cast<double>(estimate::BytesPerWeight(precision));
       const double off = std::abs(static_cast<double>(recorded) / bytes - 1);
@@ -38,11 +38,11 @@ std::optional<ModelGuess> RecordedModel(const Digest& digest, const run::RunConf
       absl::StatusOr<PresetChange> change = WithPreset(now, preset.name);
       if (!change.ok()) continue;
       nearest = off;
-      change->config.precision = precision;
-      best = ModelGuess{
-          .config = change->config,
-          .why = fmt::format("Its {} of parameters are as large as {} in {}",
-                             timeline::FormatBytes(recorded), preset.name, run::Name(precision))};
+      change->config.Set("precision", precision);
+      best =
+          ModelGuess{.config = change->config,
+                     .why = fmt::format("Its {} of parameters are as large as {} in {}",
+                                        timeline::FormatBytes(recorded), preset.name, precision)};
     }
   }
   return best;

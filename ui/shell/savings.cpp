@@ -8,7 +8,9 @@
 #include <QtConcurrent/QtConcurrentRun>
 #include <algorithm>
 
+#include "profiler/run/toggles.h"
 #include "ui/panels/qt_theme.h"
+#include "ui/panels/techniques.h"
 
 namespace vramscope::ui {
 namespace {
@@ -48,16 +50,17 @@ void SavingsPlanner::update(const run::RunConfig& config) {
   };
   const run::RunConfig base = ForFigures(config);
   want(base);
-  for (const Technique& technique : Techniques()) {
-    const bool on = technique.on(base);
-    if (!on && !technique.blocked(base).empty()) {
+  for (const run::ToggleRow& row : run::Toggles()) {
+    const run::Toggle& technique = *row.toggle;
+    const bool on = run::IsOn(technique, base);
+    if (!on && !run::BlockedBecause(technique, base).empty()) {
       Q_EMIT saving(ToQString(technique.id), std::nullopt, QString(), QString());
       continue;
     }
     Want w;
     w.id = ToQString(technique.id);
-    w.with = want(on ? base : technique.with(base));
-    w.without = want(on ? technique.without(base) : base);
+    w.with = want(on ? base : run::SwitchedOn(technique, base));
+    w.without = want(on ? run::SwitchedOff(technique, base) : base);
     wants_ << w;
   }
   Publish();
@@ -76,8 +79,8 @@ void SavingsPlanner::pause() {
 void SavingsPlanner::forget(const QString& instead, const QString& why) {
   pause();
   wants_.clear();
-  for (const Technique& technique : Techniques())
-    Q_EMIT saving(ToQString(technique.id), std::nullopt, instead, why);
+  for (const run::ToggleRow& row : run::Toggles())
+    Q_EMIT saving(ToQString(row.toggle->id), std::nullopt, instead, why);
 }
 
 bool SavingsPlanner::idle() const { return current_key_.isEmpty() && queue_.isEmpty(); }

@@ -53,9 +53,9 @@ TEST(CountWeights, TyingAndBiasesCount) {
 }
 
 TEST(BytesPerWeight, AutocastKeepsFp32Weights) {
-  EXPECT_EQ(BytesPerWeight(run::Precision::kFp32), 4u);
-  EXPECT_EQ(BytesPerWeight(run::Precision::kAmpBf16), 4u);
-  EXPECT_EQ(BytesPerWeight(run::Precision::kBf16), 2u);
+  EXPECT_EQ(BytesPerWeight("fp32"), 4u);
+  EXPECT_EQ(BytesPerWeight("amp-bf16"), 4u);
+  EXPECT_EQ(BytesPerWeight("bf16"), 2u);
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ TEST(ResolveDevice, OverridesReplaceTheTablesFigures) {
   EXPECT_DOUBLE_EQ(device.bf16_flops, 71.2e12);
   EXPECT_EQ(device.sm_count, 82u);
   EXPECT_THAT(device.name, HasSubstr("changed"));
-  config.precision = Precision::kAmpBf16;
+  config.Set("precision", "amp-bf16");
   device = ResolveDevice(config).value();
   EXPECT_EQ(device.bf16_flops, 10e12);
   EXPECT_EQ(device.fp32_flops, 35.6e12);

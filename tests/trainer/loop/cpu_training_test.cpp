@@ -20,7 +20,7 @@ class LossFalls : public testing::TestWithParam<const char*> {};
 TEST_P(LossFalls, OnTheSyntheticTask) {
   run::RunConfig config = Cpu(GetParam());
   config.steps = 60;
-  config.optimizer.lr = 1e-2;
+  config.Set("optimizer.lr", "0.01");
   const RunResult result = RunTiny(config);
   ASSERT_TRUE(result.status.ok()) << result.status;
   ASSERT_TRUE(result.sink_status.ok()) << result.sink_status;
@@ -66,21 +66,21 @@ TEST(CpuTraining, TechniquesKeepTheLossCurve) {
   for (const char* model : {kTinyQwen, kTinyGpt2, kTinyMistral}) {
     run::RunConfig plain = Cpu(model);
     plain.steps = 5;
-    plain.optimizer.lr = 1e-3;
+    plain.Set("optimizer.lr", "0.001");
     const std::vector<double> expected = LossesOf(plain);
     run::RunConfig config = plain;
-    config.checkpointing.mode = run::CheckpointMode::kLayer;
+    config.Set("checkpointing.mode", "layer");
     ExpectNear(expected, LossesOf(config), 1e-5);
-    config.checkpointing = {.mode = run::CheckpointMode::kEveryK, .k = 2};
+    config.Set("checkpointing.mode", "every-k");
     ExpectNear(expected, LossesOf(config), 1e-5);
     config = plain;
     config.micro_batches = 2;
     ExpectNear(expected, LossesOf(config), 1e-5);
     config = plain;
-    config.attention = run::Attention::kMath;
+    config.Set("attention", "math");
     ExpectNear(expected, LossesOf(config), 1e-5);
     if (model != kTinyMistral) {
-      config.attention = run::Attention::kFlash;
+      config.Set("attention", "flash");
       ExpectNear(expected, LossesOf(config), 1e-5);
     }
   }
@@ -90,17 +90,16 @@ TEST(CpuTraining, CheckpointingRepeatsDropout) {
   run::RunConfig plain = Cpu(kTinyGpt2Dropout);
   plain.steps = 4;
   run::RunConfig checkpointed = plain;
-  checkpointed.checkpointing.mode = run::CheckpointMode::kLayer;
+  checkpointed.Set("checkpointing.mode", "layer");
   ExpectNear(LossesOf(plain), LossesOf(checkpointed), 1e-5);
 }
 
 TEST(CpuTraining, EveryPrecisionTrains) {
-  for (auto precision :
-       {run::Precision::kBf16, run::Precision::kAmpBf16, run::Precision::kAmpFp16}) {
+  for (auto precision : {"bf16", "amp-bf16", "amp-fp16"}) {
     run::RunConfig config = Cpu(kTinyQwen);
-    config.precision = precision;
+    config.Set("precision", precision);
     config.steps = 20;
-    config.optimizer.lr = 1e-2;
+    config.Set("optimizer.lr", "0.01");
     const std::vector<double> losses = LossesOf(config);
     ASSERT_EQ(losses.size(), 20u) << run::Name(precision);
     EXPECT_LT(losses.back(), 0.8 * losses.front()) << run::Name(precision);
@@ -137,17 +136,17 @@ TEST(CpuTraining, BadConfigurationsAreRefusedByName) {
   config.batch = -1;
   EXPECT_THAT(message(config), HasSubstr("batch = -1"));
   config = Cpu(kTinyQwen);
-  config.lora.rank = 4;
-  config.lora.targets = {"q_proj", "nosuch"};
+  config.Set("lora.rank", "4");
+  config.Set("lora.targets", "q_proj,nosuch");
   EXPECT_THAT(message(config), HasSubstr("nosuch"));
   config = Cpu(kTinyQwen);
-  config.trainable = "nothing.*";
+  config.Set("trainable", "nothing.*");
   EXPECT_THAT(message(config), HasSubstr("nothing.*"));
   config = Cpu(kTinyGpt2);
   config.seq = 64;
   EXPECT_THAT(message(config), HasSubstr("32 positions"));
   config = TinyConfig(Backend::kPlan, kTinyQwen);
-  config.attention = run::Attention::kFlash;
+  config.Set("attention", "flash");
   EXPECT_THAT(message(config), HasSubstr("attention=flash needs a 16-bit precision"));
   EXPECT_TRUE(RunTiny(Cpu(kTinyQwen)).status.ok());
 }

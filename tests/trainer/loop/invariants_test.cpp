@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "profiler/run/toggles.h"
 #include "tests/trainer/loop/replay.h"
 #include "tests/trainer/loop/run_helpers.h"
 
@@ -31,35 +32,46 @@ run::RunConfig RandomConfig(std::mt19937& random) {
   c.seq = Choose(random, {2, 7, 8});
   c.steps = Choose(random, {1, 2, 3});
   c.micro_batches = Choose(random, {1, 1, 2});
-  c.precision = Choose(random, {run::Precision::kFp32, run::Precision::kBf16,
-                                run::Precision::kAmpBf16, run::Precision::kAmpFp16});
-  c.attention =
-      c.precision == run::Precision::kFp32
-          ? Choose(random, {run::Attention::kEager, run::Attention::kMath})
-          : Choose(random, {run::Attention::kEager, run::Attention::kMath, run::Attention::kFlash});
+  using Text = const char*;
+  c.Set("precision", Choose<Text>(random, {"fp32", "bf16", "amp-bf16", "amp-fp16"}));
+  c.Set("attention", c.Is("precision", "fp32") ? Choose<Text>(random, {"eager", "math"})
+                                               : Choose<Text>(random, {"eager", "math", "flash"}));
   // Where the window's mask is needed flash attention is refused.
   const bool window = std::string_view(c.model_config_json).find("sliding") != std::string::npos;
-  if (window && c.seq == 8 && c.attention == run::Attention::kFlash) {
-    c.attention = run::Attention::kMath;
+  if (window && c.seq == 8 && c.Is("attention", "flash")) {
+    c.Set("attention", "math");
   }
-  c.optimizer.name = Choose(
-      random, {run::OptimizerName::kSgd, run::OptimizerName::kAdam, run::OptimizerName::kAdamW});
-  c.optimizer.impl = Choose(random, {run::OptimizerImpl::kLoop, run::OptimizerImpl::kForeach,
-                                     run::OptimizerImpl::kFused});
-  c.optimizer.momentum = Choose(random, {0.0, 0.9});
-  c.optimizer.weight_decay = Choose(random, {0.0, 0.01});
-  c.checkpointing.mode = Choose(random, {run::CheckpointMode::kNone, run::CheckpointMode::kLayer,
-                                         run::CheckpointMode::kEveryK});
-  c.zero_grad = Choose(random, {run::ZeroGrad::kNone, run::ZeroGrad::kZero});
-  c.trainable = Choose<const char*>(random, {"all", "all", "first-layer", "last-layer"});
+  c.Set("optimizer.name", Choose<Text>(random, {"sgd", "adam", "adamw"}));
+  c.Set("optimizer.impl", Choose<Text>(random, {"loop", "foreach", "fused"}));
+  c.Set("optimizer.momentum", Choose<Text>(random, {"0", "0.9"}));
+  c.Set("optimizer.weight_decay", Choose<Text>(random, {"0", "0.01"}));
+  c.Set("checkpointing.mode", Choose<Text>(random, {"none", "layer", "every-k"}));
+  c.Set("zero_grad", Choose<Text>(random, {"none", "zero"}));
+  c.Set("trainable", Choose<Text>(random, {"all", "all", "first-layer", "last-layer"}));
   if (random() % 3 == 0) {
-    c.lora.rank = 2;
-    c.lora.dropout = Choose(random, {0.0, 0.1});
-    c.lora.targets =
-        gpt2 ? std::vector<std::string>{"c_attn"} : std::vector<std::string>{"q_proj", "v_proj"};
+    c.Set("lora.rank", "2");
+    c.Set("lora.dropout", Choose<Text>(random, {"0", "0.1"}));
+    c.Set("lora.targets", gpt2 ? "c_attn" : "q_proj,v_proj");
   }
   c.device = Choose<const char*>(random, {"rtx-4090", "rtx-3060-12gb"});
   return c;
+}
+
+// Up to two more of the catalogue's techniques, where they go together with the rest.
+void AddTechniques(std::mt19937& random, run::RunConfig& c) {
+  for (int i = 0; i < 2; ++i) {
+    const char* id = Choose<const char*>(
+        random, {"", "", "chunked-loss", "optimizer-in-backward", "clipping", "offload-activations",
+                 "activation-int8", "optimizer-8bit", "offload-optimizer", "checkpoint-alternate",
+                 "nf4", "int8-weights", "cast-on-device", "eval-no-grad"});
+    const run::Toggle* toggle = run::FindToggle(id);
+    if (toggle != nullptr && run::BlockedBecause(*toggle, c).empty()) {
+      c = run::SwitchedOn(*toggle, c);
+    }
+  }
+  if (random() % 8 == 0 && c.Is("optimizer.impl", "loop") && c.Is("optimizer.bits", "32")) {
+    c.Set("optimizer.name", Choose<const char*>(random, {"lion", "adafactor"}));
+  }
 }
 
 std::string Describe(const run::RunConfig& c) { return run::ToJson(c); }
@@ -102,7 +114,8 @@ std::string FirstDifference(const trace::Trace& a, const trace::Trace& b) {
 TEST(PlanInvariants, RandomConfigurations) {
   for (uint32_t seed = 0; seed < 120; ++seed) {
     std::mt19937 random(seed);
-    const run::RunConfig config = RandomConfig(random);
+    run::RunConfig config = RandomConfig(random);
+    AddTechniques(random, config);
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + Describe(config));
     const RunResult result = RunTiny(config);
     ASSERT_TRUE(result.status.ok()) << result.status;
@@ -118,10 +131,11 @@ TEST(PlanInvariants, RandomConfigurations) {
       EXPECT_EQ(Of(replay.after, category), 0u) << trace::Name(category);
     }
     EXPECT_EQ(Of(replay.after, Category::kParameter), Of(replay.before, Category::kParameter));
-    const bool kept = config.zero_grad == run::ZeroGrad::kZero;
+    const bool kept = config.Is("zero_grad", "zero");
     EXPECT_EQ(Of(replay.after, Category::kGradient) > 0, kept);
     const bool stateless =
-        config.optimizer.name == run::OptimizerName::kSgd && config.optimizer.momentum == 0;
+        (config.Is("optimizer.name", "sgd") && config.Is("optimizer.momentum", "0")) ||
+        config.Is("offload.optimizer", "cpu");
     EXPECT_EQ(Of(replay.after, Category::kOptimizerState) > 0, !stateless);
   }
 }
@@ -147,6 +161,7 @@ TEST(PlanInvariants, RepeatedFromTapeIsAsExecuted) {
   for (uint32_t seed = 0; seed < kSeeds; ++seed) {
     std::mt19937 random(seed + 1000);
     run::RunConfig config = RandomConfig(random);
+    AddTechniques(random, config);
     config.steps = Choose(random, {2, 3, 4});
     config.alloc_conf = Choose<const char*>(
         random,
@@ -173,6 +188,7 @@ TEST(PlanInvariants, RehearsedWithSomeLayersIsAsExecuted) {
   for (uint32_t seed = 0; seed < kSeeds; ++seed) {
     std::mt19937 random(seed + 2000);
     run::RunConfig config = RandomConfig(random);
+    AddTechniques(random, config);
     for (const char* layers :
          {"num_hidden_layers\": 3", "num_hidden_layers\": 2", "n_layer\": 2"}) {
       const size_t at = config.model_config_json.find(layers);
@@ -252,14 +268,14 @@ TEST(PlanInvariants, StepsAfterTheSecondAreAlike) {
 
 TEST(PlanInvariants, CheckpointingLowersThePeak) {
   for (const char* model : {kTinyQwen, kTinyGpt2Dropout}) {
-    for (auto precision : {run::Precision::kFp32, run::Precision::kAmpBf16}) {
+    for (const char* precision : {"fp32", "amp-bf16"}) {
       run::RunConfig config = TinyConfig(Backend::kPlan, model);
       config.batch = 64;
       config.seq = 32;
-      config.precision = precision;
-      config.optimizer.name = run::OptimizerName::kSgd;
+      config.Set("precision", precision);
+      config.Set("optimizer.name", "sgd");
       const uint64_t without = Replay(*RunTiny(config).trace).peak_requested;
-      config.checkpointing.mode = run::CheckpointMode::kLayer;
+      config.Set("checkpointing.mode", "layer");
       const uint64_t with = Replay(*RunTiny(config).trace).peak_requested;
       EXPECT_LT(with, without);
     }
@@ -313,7 +329,7 @@ TEST(Figures, Qwen2Fp32) {
 
 TEST(Figures, Qwen2Bf16) {
   run::RunConfig config = Qwen();
-  config.precision = run::Precision::kBf16;
+  config.Set("precision", "bf16");
   const Replay replay(*RunTiny(config).trace);
   EXPECT_NEAR(replay.before_allocated / kGiB, 0.93, 0.011);
   EXPECT_NEAR(replay.after_allocated / kGiB, 2.80, 0.03);
@@ -323,7 +339,7 @@ TEST(Figures, Qwen2Bf16) {
 
 TEST(Figures, Qwen2Lora) {
   run::RunConfig config = Qwen();
-  config.lora.rank = 8;
+  config.Set("lora.rank", "8");
   const RunResult result = RunTiny(config);
   EXPECT_EQ(result.trace->info.model.trainable_count, 540672u);
   const Replay replay(*result.trace);

@@ -46,7 +46,7 @@ inline run::RunConfig TinyConfig(run::Backend backend, const char* model) {
   config.batch = 4;
   config.seq = 16;
   config.steps = 3;
-  config.optimizer.weight_decay = 0;
+  config.Set("optimizer.weight_decay", "0");
   return config;
 }
 

@@ -99,7 +99,7 @@ TEST(Models, ParameterCountsOfThePresets) {
 
 TEST(Models, LoraTrainsOnlyAdapters) {
   auto model = Make(PresetJson("qwen2-0.5b"), {.dtype = at::kBFloat16});
-  run::LoraConfig lora{.rank = 8, .alpha = 16, .dropout = 0, .targets = {"q_proj", "v_proj"}};
+  LoraConfig lora{.rank = 8, .alpha = 16, .dropout = 0, .targets = {"q_proj", "v_proj"}};
   ASSERT_TRUE(ApplyLora(*model, lora).ok());
   EXPECT_EQ(Count(*model).trainable, 540672u);
   EXPECT_EQ(Count(*model).count, 494032768u + 540672u);
@@ -149,16 +149,16 @@ TEST(GlobMatch, Wildcards) {
 // ---- gradients
 
 struct Setting {
-  run::Attention attention = run::Attention::kEager;
+  AttentionKind attention = AttentionKind::kEager;
   int checkpoint_every = 0;  // 0: none
   int micro_batches = 1;
 };
 
 class Sdpa {
  public:
-  explicit Sdpa(run::Attention attention) {
-    at::globalContext().setSDPUseFlash(attention == run::Attention::kFlash);
-    at::globalContext().setSDPUseMath(attention == run::Attention::kMath);
+  explicit Sdpa(AttentionKind attention) {
+    at::globalContext().setSDPUseFlash(attention == AttentionKind::kFlash);
+    at::globalContext().setSDPUseMath(attention == AttentionKind::kMath);
   }
   ~Sdpa() {
     at::globalContext().setSDPUseFlash(true);
@@ -205,15 +205,15 @@ void ExpectSame(const std::map<std::string, at::Tensor>& a,
 TEST(Gradients, EqualUnderEveryTechnique) {
   for (const char* json : {kTinyQwen, kTinyLlama, kTinyGpt2}) {
     const auto plain = Gradients(json, {});
-    ExpectSame(plain, Gradients(json, {.attention = run::Attention::kMath}), "math");
-    ExpectSame(plain, Gradients(json, {.attention = run::Attention::kFlash}), "flash");
+    ExpectSame(plain, Gradients(json, {.attention = AttentionKind::kMath}), "math");
+    ExpectSame(plain, Gradients(json, {.attention = AttentionKind::kFlash}), "flash");
     ExpectSame(plain, Gradients(json, {.checkpoint_every = 1}), "checkpointing, layer");
     ExpectSame(plain, Gradients(json, {.checkpoint_every = 2}), "checkpointing, every 2");
     ExpectSame(plain, Gradients(json, {.micro_batches = 4}), "accumulation");
     ExpectSame(
         plain,
         Gradients(json,
-                  {.attention = run::Attention::kFlash, .checkpoint_every = 2, .micro_batches = 2}),
+                  {.attention = AttentionKind::kFlash, .checkpoint_every = 2, .micro_batches = 2}),
         "all");
   }
 }
@@ -236,7 +236,7 @@ TEST(Gradients, LossDependsOnTheModel) {
 }
 
 TEST(Models, CausalMaskHidesTheFuture) {
-  for (auto attention : {run::Attention::kEager, run::Attention::kFlash}) {
+  for (auto attention : {AttentionKind::kEager, AttentionKind::kFlash}) {
     for (const char* json : {kTinyQwen, kTinyGpt2}) {
       auto model = Make(json, {.attention = attention, .seq = 16});
       Materialize(*model, {.seed = 5});

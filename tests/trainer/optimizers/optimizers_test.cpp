@@ -30,7 +30,7 @@ std::vector<at::Tensor> Train(std::vector<at::Tensor> parameters, const Step& st
   return parameters;
 }
 
-std::vector<at::Tensor> Ours(const run::OptimizerConfig& config) {
+std::vector<at::Tensor> Ours(const OptimizerConfig& config) {
   std::vector<at::Tensor> parameters = MakeParameters();
   auto optimizer = MakeOptimizer(config, parameters);
   return Train(parameters, [&] { optimizer->Step(); });
@@ -45,18 +45,16 @@ void ExpectClose(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>
   }
 }
 
-constexpr run::OptimizerImpl kImpls[] = {run::OptimizerImpl::kLoop, run::OptimizerImpl::kForeach,
-                                         run::OptimizerImpl::kFused};
+constexpr OptimizerImpl kImpls[] = {OptimizerImpl::kLoop, OptimizerImpl::kForeach,
+                                    OptimizerImpl::kFused};
 
 TEST(Optimizers, AdamWAgreesWithTorch) {
   std::vector<at::Tensor> parameters = MakeParameters();
   torch::optim::AdamW reference(parameters, torch::optim::AdamWOptions(1e-2).weight_decay(0.1));
   const auto expected = Train(parameters, [&] { reference.step(); });
   for (auto impl : kImpls) {
-    ExpectClose(
-        expected,
-        Ours({.name = run::OptimizerName::kAdamW, .impl = impl, .lr = 1e-2, .weight_decay = 0.1}),
-        "adamw " + std::string(run::Name(impl)));
+    ExpectClose(expected, Ours({.name = "adamw", .impl = impl, .lr = 1e-2, .weight_decay = 0.1}),
+                "adamw " + std::string(run::Name(impl)));
   }
 }
 
@@ -66,11 +64,8 @@ TEST(Optimizers, AdamAgreesWithTorch) {
     torch::optim::Adam reference(parameters, torch::optim::AdamOptions(1e-2).weight_decay(decay));
     const auto expected = Train(parameters, [&] { reference.step(); });
     for (auto impl : kImpls) {
-      ExpectClose(
-          expected,
-          Ours(
-              {.name = run::OptimizerName::kAdam, .impl = impl, .lr = 1e-2, .weight_decay = decay}),
-          "adam " + std::string(run::Name(impl)));
+      ExpectClose(expected, Ours({.name = "adam", .impl = impl, .lr = 1e-2, .weight_decay = decay}),
+                  "adam " + std::string(run::Name(impl)));
     }
   }
 }
@@ -84,7 +79,7 @@ TEST(Optimizers, SgdAgreesWithTorch) {
       const auto expected = Train(parameters, [&] { reference.step(); });
       for (auto impl : kImpls) {
         ExpectClose(expected,
-                    Ours({.name = run::OptimizerName::kSgd,
+                    Ours({.name = "sgd",
                           .impl = impl,
                           .lr = 1e-2,
                           .momentum = momentum,
@@ -112,9 +107,9 @@ TEST(Optimizers, ZeroGrad) {
   std::vector<at::Tensor> parameters = MakeParameters();
   auto optimizer = MakeOptimizer({}, parameters);
   SetGradients(parameters, 0);
-  optimizer->ZeroGrad(run::ZeroGrad::kZero);
+  optimizer->ZeroGrad(ZeroGradMode::kZero);
   EXPECT_EQ(parameters[0].grad().abs().sum().item<float>(), 0);
-  optimizer->ZeroGrad(run::ZeroGrad::kNone);
+  optimizer->ZeroGrad(ZeroGradMode::kNone);
   EXPECT_FALSE(parameters[0].grad().defined());
 }
 

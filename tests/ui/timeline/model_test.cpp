@@ -348,7 +348,7 @@ TEST(CompareTest, OnlyTheSameModelOnTheSameInputIsTheSameWork) {
   run.model.name = run.config.model;
   EXPECT_TRUE(SameWork(run, run));
   trace::TraceInfo technique = run;
-  technique.config.checkpointing.mode = run::CheckpointMode::kLayer;
+  technique.config.Set("checkpointing.mode", "layer");
   technique.config.micro_batches = 2;
   EXPECT_TRUE(SameWork(run, technique)) << "the same work, done otherwise";
   for (int what = 0; what < 4; ++what) {

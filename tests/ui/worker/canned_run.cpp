@@ -71,15 +71,13 @@ class Emitter : public allocator::SegmentObserver {
   }
 
  private:
-  bool Half() const {
-    return config_.precision == run::Precision::kBf16 || config_.precision == run::Precision::kFp16;
-  }
+  bool Half() const { return config_.Is("precision", "bf16") || config_.Is("precision", "fp16"); }
   uint64_t WeightBytes() const { return Half() ? 2 : 4; }
-  uint64_t ComputeBytes() const { return config_.precision == run::Precision::kFp32 ? 4 : 2; }
+  uint64_t ComputeBytes() const { return config_.Is("precision", "fp32") ? 4 : 2; }
   bool Trains(int layer) const {
-    if (config_.lora.enabled()) return false;
-    if (config_.trainable == "first-layer") return layer == 0;
-    if (config_.trainable == "last-layer") return layer == kLayers - 1;
+    if (config_.Integer("lora.rank") > 0) return false;
+    if (config_.Is("trainable", "first-layer")) return layer == 0;
+    if (config_.Is("trainable", "last-layer")) return layer == kLayers - 1;
     return true;
   }
 
@@ -165,9 +163,10 @@ class Emitter : public allocator::SegmentObserver {
       Module(Layer(i), [&] {
         for (uint64_t w : weights)
           Op("aten::to", 1000, [&] { Make(w * WeightBytes(), Category::kParameter); });
-        if (config_.lora.enabled())
+        if (config_.Integer("lora.rank") > 0)
           Op("aten::to", 1000, [&] {
-            Make(2 * kHidden * static_cast<uint64_t>(config_.lora.rank) * 4, Category::kParameter);
+            Make(2 * kHidden * static_cast<uint64_t>(config_.Integer("lora.rank")) * 4,
+                 Category::kParameter);
           });
       });
     }
@@ -178,7 +177,7 @@ class Emitter : public allocator::SegmentObserver {
         static_cast<uint64_t>(config_.batch) * static_cast<uint64_t>(config_.seq);
     const uint64_t size = ComputeBytes();
     const int64_t layer_ns = 1'500'000 * static_cast<int64_t>(size) / 4;
-    const bool checkpointing = config_.checkpointing.mode != run::CheckpointMode::kNone;
+    const bool checkpointing = !config_.Is("checkpointing.mode", "none");
     std::vector<std::vector<Tensor>> saved(kLayers);
     auto forward_layer = [&](int i, bool keep) {
       std::vector<Tensor> out;
@@ -187,7 +186,7 @@ class Emitter : public allocator::SegmentObserver {
           for (const char* op : {"aten::linear", "aten::mul", "aten::add"})
             Op(op, layer_ns / 8,
                [&] { out.push_back(Make(tokens * kHidden * size, Category::kTemporary)); });
-          if (config_.attention == run::Attention::kEager)
+          if (config_.Is("attention", "eager"))
             for (const char* op : {"aten::matmul", "aten::softmax"})
               Op(op, layer_ns / 8, [&] {
                 out.push_back(Make(tokens * static_cast<uint64_t>(config_.seq) * kHeads * size,
@@ -258,7 +257,7 @@ class Emitter : public allocator::SegmentObserver {
   }
 
   void OptimizerStep() {
-    const bool states = config_.optimizer.name != run::OptimizerName::kSgd;
+    const bool states = !config_.Is("optimizer.name", "sgd");
     Module("optimizer", [&] {
       for (auto& [layer, tensors] : grads_) {
         if (states && made_states_.insert({layer, true}).second) {
@@ -274,12 +273,12 @@ class Emitter : public allocator::SegmentObserver {
           });
         }
         Op("aten::_foreach_add_", 400'000, [&] {
-          if (config_.optimizer.impl != run::OptimizerImpl::kFused)
+          if (!config_.Is("optimizer.impl", "fused"))
             Drop(Make(kHidden * kInner * WeightBytes(), Category::kTemporary));
         });
       }
     });
-    if (config_.zero_grad == run::ZeroGrad::kNone) {
+    if (config_.Is("zero_grad", "none")) {
       PhaseOf(Phase::kZeroGrad, [&] {
         for (auto& [layer, tensors] : grads_)
           for (const Tensor& t : tensors) Drop(t);

@@ -397,9 +397,9 @@ class BasicsLm : public Model {
   TrainingScript script() const override {
     return {.inputs_up_front = true, .keeps_outputs = true};
   }
-  std::unique_ptr<Optimizer> MakeOwnOptimizer(const run::OptimizerConfig& config) override {
+  std::unique_ptr<Optimizer> MakeOwnOptimizer(const OptimizerConfig& config) override {
     // Only the plain form has a script of its own; foreach and fused are PyTorch's.
-    if (config.name != run::OptimizerName::kAdamW || config.impl != run::OptimizerImpl::kLoop) {
+    if (config.name != "adamw" || config.impl != OptimizerImpl::kLoop) {
       return nullptr;
     }
     std::vector<Tensor> trained;

@@ -54,7 +54,7 @@ absl::StatusOr<Config> Read(std::string_view json, const ModelOptions& options) 
                                       " is longer than the model's " + std::to_string(c.positions) +
                                       " positions");
   }
-  c.eager = options.attention == run::Attention::kEager;
+  c.eager = options.attention == AttentionKind::kEager;
   c.dtype = options.dtype;
   return c;
 }

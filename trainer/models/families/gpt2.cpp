@@ -30,7 +30,7 @@ class Attention : public Module {
   Attention(const run::ModelConfig& c, const ModelOptions& o, int64_t layer)
       : Module("attn"),
         config_(c),
-        eager_(o.attention == run::Attention::kEager),
+        eager_(o.attention == AttentionKind::kEager),
         layer_(layer),
         qkv_("c_attn", Conv1d(c, o, c.hidden_size, 3 * c.hidden_size)),
         output_("c_proj", Conv1d(c, o, c.hidden_size, c.hidden_size, true)) {

@@ -42,7 +42,8 @@ class Attention : public Module {
   Attention(const run::ModelConfig& c, const ModelOptions& o)
       : Module("self_attn"),
         config_(c),
-        eager_(o.attention == run::Attention::kEager),
+        eager_(o.attention == AttentionKind::kEager),
+        flash_two_(o.attention == AttentionKind::kFlash2),
         q_("q_proj", Projection(c, o, c.hidden_size, c.heads * c.head_dim, c.qkv_bias)),
         k_("k_proj", Projection(c, o, c.hidden_size, c.kv_heads * c.head_dim, c.qkv_bias)),
         v_("v_proj", Projection(c, o, c.hidden_size, c.kv_heads * c.head_dim, c.qkv_bias)),
@@ -64,7 +65,10 @@ class Attention : public Module {
     const int64_t groups = config_.heads / config_.kv_heads;
     const double scale = 1 / std::sqrt(static_cast<double>(config_.head_dim));
     at::Tensor output, weights;
-    if (eager_) {
+    if (flash_two_) {
+      at::Tensor q = query.transpose(1, 2), k = key.transpose(1, 2), v = value.transpose(1, 2);
+      output = FlashTwoAttention(q, k, v, config_.attention_dropout, scale);
+    } else if (eager_) {
       std::tie(output, weights) = Eager(query, key, value, groups, scale, shared.mask);
     } else {
       output =
@@ -111,7 +115,7 @@ class Attention : public Module {
   }
 
   const run::ModelConfig& config_;
-  bool eager_;
+  bool eager_, flash_two_;
   Linear q_, k_, v_, o_;
 };
 
@@ -199,7 +203,7 @@ class Decoder : public Module {
   Decoder(const run::ModelConfig& c, const ModelOptions& o)
       : Module("model"),
         config_(c),
-        eager_(o.attention == run::Attention::kEager),
+        eager_(o.attention == AttentionKind::kEager),
         embedding_("embed_tokens", c.vocab_size, c.hidden_size, o.dtype, c.initializer_range),
         norm_("norm", c.hidden_size, c.norm_eps, o.dtype),
         rotary_("rotary_emb", c) {

@@ -21,7 +21,7 @@ TEST(Bert, TechniquesKeepTheLosses) {
   ExpectTechniquesKeepTheLosses(Config());
   run::RunConfig config = Config();
   const std::vector<double> eager = LossesOfRun(config);
-  config.attention = run::Attention::kMath;
+  config.Set("attention", "math");
   ExpectSameLosses(eager, config, "math");
 }
 
@@ -30,7 +30,7 @@ TEST(Bert, CheckpointingRepeatsDropout) {
                                 "_probs_dropout_prob\": 0.0", "_probs_dropout_prob\": 0.2");
   run::RunConfig config = Config(json.c_str());
   const std::vector<double> plain = LossesOfRun(config);
-  config.checkpointing.mode = run::CheckpointMode::kLayer;
+  config.Set("checkpointing.mode", "layer");
   ExpectSameLosses(plain, config, "checkpointing");
 }
 
@@ -41,7 +41,8 @@ TEST(Bert, PublishedParameterCounts) {
   run::RunConfig config = Config(PresetText("bert-base-uncased"));
   EXPECT_EQ(ParametersOf(config).count, 109482240u + 1538u);
   // LoRA of rank 8 on query and value: 12 layers of 2 x 8 x 1,536.
-  config.lora = {.rank = 8, .alpha = 16, .dropout = 0, .targets = {"query", "value"}};
+  config.Set("lora.rank", "8");
+  config.Set("lora.targets", "query,value");
   EXPECT_EQ(ParametersOf(config).trainable, 294912u);
 }
 

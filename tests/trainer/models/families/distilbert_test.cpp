@@ -21,7 +21,7 @@ TEST(DistilBert, TechniquesKeepTheLosses) {
   ExpectTechniquesKeepTheLosses(Config());
   run::RunConfig config = Config();
   const std::vector<double> eager = LossesOfRun(config);
-  config.attention = run::Attention::kMath;
+  config.Set("attention", "math");
   ExpectSameLosses(eager, config, "math");
 }
 

@@ -24,7 +24,7 @@ inline std::vector<double> LossesOfRun(const run::RunConfig& config) {
 // From what a model that knows nothing has (within `width`) to less than 30 % of it.
 inline void ExpectLearns(run::RunConfig config, double first, double width = 0.6, int steps = 60) {
   config.steps = steps;
-  config.optimizer.lr = 1e-2;
+  config.Set("optimizer.lr", "0.01");
   const std::vector<double> losses = LossesOfRun(config);
   ASSERT_EQ(losses.size(), static_cast<size_t>(steps));
   EXPECT_NEAR(losses.front(), first, width);
@@ -43,13 +43,13 @@ inline void ExpectSameLosses(const std::vector<double>& a, const run::RunConfig&
 // The weights after some steps show every gradient: equal losses mean equal gradients.
 inline void ExpectTechniquesKeepTheLosses(run::RunConfig config) {
   config.steps = 4;
-  config.optimizer.lr = 1e-3;
+  config.Set("optimizer.lr", "0.001");
   const std::vector<double> plain = LossesOfRun(config);
   EXPECT_NE(plain.front(), plain.back());
   run::RunConfig other = config;
-  other.checkpointing.mode = run::CheckpointMode::kLayer;
+  other.Set("checkpointing.mode", "layer");
   ExpectSameLosses(plain, other, "checkpointing, layer");
-  other.checkpointing = {.mode = run::CheckpointMode::kEveryK, .k = 2};
+  other.Set("checkpointing.mode", "every-k");
   ExpectSameLosses(plain, other, "checkpointing, every 2");
   other = config;
   other.micro_batches = 2;

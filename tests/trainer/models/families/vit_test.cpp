@@ -12,7 +12,7 @@ constexpr char kTiny[] = R"({
 
 run::RunConfig Config(const char* json = kTiny, Backend backend = Backend::kCpu) {
   run::RunConfig config = TinyConfig(backend, json);
-  config.attention = run::Attention::kMath;
+  config.Set("attention", "math");
   return config;
 }
 

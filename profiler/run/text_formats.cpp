@@ -1,0 +1,118 @@
+#include "profiler/run/text_formats.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "profiler/run/lengths.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::run {
+namespace {
+
+constexpr std::string_view kNames =
+    "expected module names with commas between them, as \"q_proj,v_proj\"; a run.json may write "
+    "[\"q_proj\", \"v_proj\"]";
+constexpr std::string_view kPattern =
+    "expected all, first-layer, last-layer or a pattern over parameter names, as \"*.mlp.*\"";
+constexpr std::string_view kLengths =
+    "expected lengths of the micro-batches in turn, as \"400,1536,400\", or ranges, as "
+    "\"256-1024\", each from 1 to 1048576; empty: all as seq says";
+constexpr std::string_view kPath = "expected the path of a folder that is there";
+constexpr int64_t kMaxLength = 1 << 20;
+constexpr size_t kMaxLengths = 4096;
+
+bool IsNameChar(char c, std::string_view more) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         more.find(c) != std::string_view::npos;
+}
+
+std::string_view Trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+std::vector<std::string_view> Split(std::string_view text) {
+  std::vector<std::string_view> out;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    const std::string_view part = Trimmed(text.substr(0, comma));
+    if (!part.empty()) out.push_back(part);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return out;
+}
+
+absl::StatusOr<std::string> Names(std::string_view text) {
+  const std::vector<std::string> names = SplitNames(text);
+  bool good = !names.empty() && names.size() <= 64 && text.size() <= 1024;
+  for (const std::string& name : names) {
+    for (char c : name) good = good && IsNameChar(c, "_.-");
+  }
+  if (!good) return absl::InvalidArgumentError(std::string(kNames));
+  return fmt::format("{}", fmt::join(names, ","));
+}
+
+absl::StatusOr<std::string> Pattern(std::string_view text) {
+  bool good = !text.empty() && text.size() <= 256;
+  for (char c : text) good = good && IsNameChar(c, "_.-*?[],!");
+  if (!good) return absl::InvalidArgumentError(std::string(kPattern));
+  return std::string(text);
+}
+
+absl::StatusOr<std::string> Lengths(std::string_view text) {
+  const absl::StatusOr<std::vector<LengthRange>> lengths = ParseLengths(text);
+  if (!lengths.ok()) return lengths.status();
+  std::string out;
+  for (const LengthRange& r : *lengths) {
+    if (!out.empty()) out += ',';
+    out += r.low == r.high ? fmt::format("{}", r.low) : fmt::format("{}-{}", r.low, r.high);
+  }
+  return out;
+}
+
+absl::StatusOr<std::string> Path(std::string_view text) {
+  if (text.size() > 4096 || text.find('\0') != std::string_view::npos) {
+    return absl::InvalidArgumentError(std::string(kPath));
+  }
+  return std::string(text);
+}
+
+constexpr TextFormat kFormats[] = {{"names", kNames, Names},
+                                   {"pattern", kPattern, Pattern},
+                                   {"lengths", kLengths, Lengths},
+                                   {"path", kPath, Path}};
+
+}  // namespace
+
+const TextFormat* FindTextFormat(std::string_view name) {
+  for (const TextFormat& format : kFormats) {
+    if (format.name == name) return &format;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> SplitNames(std::string_view text) {
+  const std::vector<std::string_view> parts = Split(text);
+  return {parts.begin(), parts.end()};
+}
+
+absl::StatusOr<std::vector<LengthRange>> ParseLengths(std::string_view text) {
+  const absl::Status bad = absl::InvalidArgumentError(std::string(kLengths));
+  std::vector<LengthRange> out;
+  for (std::string_view part : Split(text)) {
+    const size_t dash = part.find('-');
+    const absl::StatusOr<int64_t> low = ParseInteger(Trimmed(part.substr(0, dash)));
+    const absl::StatusOr<int64_t> high =
+        dash == std::string_view::npos ? low : ParseInteger(Trimmed(part.substr(dash + 1)));
+    if (!low.ok() || !high.ok() || *low < 1 || *high < *low || *high > kMaxLength) return bad;
+    out.push_back({static_cast<int>(*low), static_cast<int>(*high)});
+    if (out.size() > kMaxLengths) return bad;
+  }
+  if (out.empty() && !Trimmed(text).empty()) return bad;
+  return out;
+}
+
+}  // namespace vramscope::run

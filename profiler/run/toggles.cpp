@@ -1,0 +1,121 @@
+#include "profiler/run/toggles.h"
+
+#include <algorithm>
+
+#include "profiler/run/facts.h"
+
+namespace vramscope::run {
+namespace {
+
+// A setting of a run, or "micro_batches", the only size that a technique sets.
+void SetKey(RunConfig& config, const std::string& key, const std::string& value) {
+  RunConfigBuilder builder(config);
+  if (!builder.Set(key, value).ok()) return;
+  absl::StatusOr<RunConfig> changed = builder.Build();
+  if (changed.ok()) config = *std::move(changed);
+}
+
+RunConfig WithAll(RunConfig config, const SettingValues& values) {
+  for (const auto& [key, value] : values) SetKey(config, key, value);
+  return config;
+}
+
+// Rules that are broken in `after` and were not in `before`.
+std::vector<const Rule*> NewlyBroken(const RunConfig& before, const RunConfig& after) {
+  const std::vector<const Rule*> old = BrokenRules(before);
+  std::vector<const Rule*> out;
+  for (const Rule* rule : BrokenRules(after)) {
+    if (std::find(old.begin(), old.end(), rule) == old.end()) out.push_back(rule);
+  }
+  return out;
+}
+
+// The ways of a toggle in this run, those of its controls that depend on the model included.
+std::vector<SettingValues> WaysOf(const Toggle& toggle, const RunConfig& config) {
+  std::vector<SettingValues> out = toggle.ways;
+  for (const std::string& key : toggle.controls) {
+    const SettingDeclaration* setting = TheCatalogue().FindSetting(key);
+    if (setting == nullptr || setting->choices_from.empty()) continue;
+    for (const Choice& choice : ChoicesOf(*setting, config)) {
+      for (const SettingValues& way : toggle.ways) {
+        SettingValues with = way;
+        with.Set(key, choice.value);
+        out.push_back(std::move(with));
+      }
+    }
+  }
+  return out;
+}
+
+// Follows the ways out of the rules that the change broke.
+RunConfig Settled(const RunConfig& before, RunConfig config) {
+  for (const Rule* rule : NewlyBroken(before, config)) {
+    if (rule->refuses && !rule->instead.empty()) config = WithAll(config, rule->instead);
+  }
+  return config;
+}
+
+}  // namespace
+
+const std::vector<ToggleRow>& Toggles() {
+  static const auto* rows = [] {
+    auto* out = new std::vector<ToggleRow>;
+    std::vector<std::string_view> groups;
+    for (const TechniqueDeclaration& technique : TheCatalogue().techniques) {
+      if (std::find(groups.begin(), groups.end(), technique.group) == groups.end())
+        groups.push_back(technique.group);
+    }
+    for (std::string_view group : groups) {
+      for (const TechniqueDeclaration& technique : TheCatalogue().techniques) {
+        if (technique.group != group) continue;
+        for (const Toggle& toggle : technique.toggles) out->push_back({&technique, &toggle});
+      }
+    }
+    return out;
+  }();
+  return *rows;
+}
+
+const Toggle* FindToggle(std::string_view id) {
+  for (const ToggleRow& row : Toggles()) {
+    if (row.toggle->id == id) return row.toggle;
+  }
+  return nullptr;
+}
+
+bool IsOn(const Toggle& toggle, const RunConfig& config) {
+  return std::all_of(toggle.on.begin(), toggle.on.end(),
+                     [&](const Condition& c) { return Holds(c, config); });
+}
+
+RunConfig SwitchedOn(const Toggle& toggle, const RunConfig& config) {
+  for (const SettingValues& way : WaysOf(toggle, config)) {
+    RunConfig changed = WithAll(config, way);
+    if (NewlyBroken(config, changed).empty()) return changed;
+  }
+  return toggle.ways.empty() ? config : WithAll(config, toggle.ways.front());
+}
+
+RunConfig SwitchedOff(const Toggle& toggle, const RunConfig& config) {
+  RunConfig changed = config;
+  for (const SettingValues& way : toggle.ways) {
+    for (const auto& [key, value] : way) {
+      const SettingDeclaration* setting = TheCatalogue().FindSetting(key);
+      if (setting != nullptr) SetKey(changed, key, setting->default_value);
+    }
+  }
+  return Settled(config, WithAll(std::move(changed), toggle.off));
+}
+
+std::string BlockedBecause(const Toggle& toggle, const RunConfig& config) {
+  std::string why;
+  for (const SettingValues& way : WaysOf(toggle, config)) {
+    const RunConfig changed = WithAll(config, way);
+    const std::vector<const Rule*> broken = NewlyBroken(config, changed);
+    if (broken.empty()) return {};
+    if (why.empty()) why = WhyOf(*broken.front(), changed);
+  }
+  return why;
+}
+
+}  // namespace vramscope::run

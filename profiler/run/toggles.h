@@ -1,0 +1,34 @@
+// The rows of the catalogue that are switched on and off: what each does to a RunConfig, and when
+// it can't be combined with the rest.
+//
+//   for (const ToggleRow& row : Toggles())
+//     if (BlockedBecause(*row.toggle, config).empty()) config = SwitchedOn(*row.toggle, config);
+//
+// Pure functions; thread-safe.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/run/catalogue.h"
+#include "profiler/run/run_config.h"
+
+namespace vramscope::run {
+
+struct ToggleRow {
+  const TechniqueDeclaration* technique;
+  const Toggle* toggle;
+};
+// Grouped, in the order in which groups first appear in the catalogue.
+const std::vector<ToggleRow>& Toggles();
+const Toggle* FindToggle(std::string_view id);  // null: none of that name
+
+bool IsOn(const Toggle& toggle, const RunConfig& config);
+RunConfig SwitchedOn(const Toggle& toggle, const RunConfig& config);
+// Whatever goes with it goes too: flash attention with the 16-bit precision it needs.
+RunConfig SwitchedOff(const Toggle& toggle, const RunConfig& config);
+// Why it can't be switched on (or is without effect) beside the rest; empty: it can.
+std::string BlockedBecause(const Toggle& toggle, const RunConfig& config);
+
+}  // namespace vramscope::run

@@ -1,0 +1,146 @@
+// Every technique alone and in pairs, really run on the CPU: those that keep the mathematics keep
+// every loss (and so every gradient), all run through, everything is freed, and a pair that does
+// not go together is refused with a reason.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "profiler/run/check_run.h"
+#include "profiler/run/toggles.h"
+#include "tests/trainer/loop/run_helpers.h"
+
+namespace vramscope::trainer {
+namespace {
+
+run::RunConfig Plain() {
+  run::RunConfig config = TinyConfig(run::Backend::kCpu, kTinyQwen);
+  config.steps = 3;
+  config.Set("optimizer.lr", "0.001");
+  return config;
+}
+
+// What makes other numbers than without it: other types, other weights trained, another optimizer,
+// rounding, or nothing trained at all.
+const std::set<std::string> kOtherMathematics = {"amp-bf16",
+                                                 "amp-fp16",
+                                                 "bf16",
+                                                 "lora",
+                                                 "last-layer",
+                                                 "first-layer",
+                                                 "sgd",
+                                                 "clipping",
+                                                 "activation-int8",
+                                                 "optimizer-8bit",
+                                                 "inference",
+                                                 "cast-on-device",
+                                                 "nf4",
+                                                 "int8-weights"};
+
+std::vector<double> LossesOf(const run::RunConfig& config, const std::string& what) {
+  const RunResult result = RunTiny(config);
+  EXPECT_TRUE(result.status.ok()) << what << ": " << result.status;
+  if (!result.status.ok()) return {};
+  const trace::Trace& trace = *result.trace;
+  for (uint32_t i = 0; i < trace.allocations.size(); ++i) {
+    EXPECT_NE(trace.allocations.free_event[i], trace::kNoEvent) << what << ": allocation " << i;
+    if (trace.allocations.free_event[i] == trace::kNoEvent) break;
+  }
+  return Losses(trace);
+}
+
+// The run with a toggle on; nothing where it is blocked, which then says why.
+std::optional<run::RunConfig> With(const run::Toggle& toggle, const run::RunConfig& config) {
+  const std::string why = run::BlockedBecause(toggle, config);
+  if (why.empty()) return run::SwitchedOn(toggle, config);
+  const run::RunConfig forced = run::SwitchedOn(toggle, config);
+  EXPECT_GT(why.size(), 10u) << toggle.id;
+  return std::nullopt;
+}
+
+TEST(Techniques, EachAloneAndInPairs) {
+  const std::vector<double> plain = LossesOf(Plain(), "plain");
+  ASSERT_EQ(plain.size(), 3u);
+  std::map<std::string, std::vector<double>> alone;
+  for (const run::ToggleRow& row : run::Toggles()) {
+    const auto config = With(*row.toggle, Plain());
+    if (!config) continue;
+    const std::vector<double>& losses = alone[row.toggle->id] = LossesOf(*config, row.toggle->id);
+    ASSERT_EQ(losses.size(), 3u) << row.toggle->id;
+    if (kOtherMathematics.contains(row.toggle->id)) continue;
+    for (size_t i = 0; i < plain.size(); ++i) {
+      EXPECT_NEAR(losses[i], plain[i], 2e-5 * std::abs(plain[i]))
+          << row.toggle->id << " step " << i;
+    }
+  }
+  int run_pairs = 0, refused = 0;
+  for (const run::ToggleRow& a : run::Toggles()) {
+    const auto with_a = With(*a.toggle, Plain());
+    if (!with_a) continue;
+    for (const run::ToggleRow& b : run::Toggles()) {
+      if (&a == &b || run::IsOn(*b.toggle, *with_a)) continue;
+      const auto both = With(*b.toggle, *with_a);
+      if (!both) {
+        ++refused;
+        continue;
+      }
+      // One of two that set the same key takes the other's place.
+      if (!run::IsOn(*a.toggle, *both)) continue;
+      const std::string what = a.toggle->id + " + " + b.toggle->id;
+      const std::vector<double> losses = LossesOf(*both, what);
+      ++run_pairs;
+      const bool keeps = !kOtherMathematics.contains(b.toggle->id);
+      if (!keeps || losses.size() != 3) continue;
+      // What b keeps, it keeps beside a too; 16-bit arithmetic and dropped bits leave their mark.
+      const bool exact = !kOtherMathematics.contains(a.toggle->id) || a.toggle->id == "lora" ||
+                         a.toggle->id == "last-layer" || a.toggle->id == "first-layer" ||
+                         a.toggle->id == "sgd" || a.toggle->id == "clipping";
+      const double tolerance = exact ? 5e-5 : 0.05;
+      for (size_t i = 0; i < losses.size(); ++i) {
+        EXPECT_NEAR(losses[i], alone[a.toggle->id][i], tolerance * std::abs(alone[a.toggle->id][i]))
+            << what << " step " << i;
+      }
+    }
+  }
+  EXPECT_GT(run_pairs, 100);
+  EXPECT_GT(refused, 0);
+}
+
+// Off again is what it was.
+TEST(Techniques, OffIsAsBefore) {
+  for (const run::ToggleRow& row : run::Toggles()) {
+    const auto on = With(*row.toggle, Plain());
+    if (!on) continue;
+    EXPECT_TRUE(run::IsOn(*row.toggle, *on)) << row.toggle->id;
+    const run::RunConfig off = run::SwitchedOff(*row.toggle, *on);
+    EXPECT_FALSE(run::IsOn(*row.toggle, off)) << row.toggle->id;
+    EXPECT_EQ(run::ToJson(run::SwitchedOff(*row.toggle, off)), run::ToJson(off)) << row.toggle->id;
+  }
+}
+
+// What the window blocks with a refusing rule, the command line refuses.
+TEST(Techniques, RulesHoldEverywhere) {
+  for (const run::TechniqueDeclaration& technique : run::TheCatalogue().techniques) {
+    for (const run::Rule& rule : technique.rules) {
+      if (!rule.refuses) continue;
+      run::RunConfig config = Plain();
+      config.backend = run::Backend::kPlan;
+      bool settable = true;
+      for (const run::Condition& c : rule.when) {
+        const run::SettingDeclaration* setting = run::TheCatalogue().FindSetting(c.key);
+        settable = settable && setting != nullptr && c.is;
+        if (settable) config.Set(c.key, c.values.front());
+      }
+      if (!settable) continue;
+      EXPECT_FALSE(run::CheckRun(config).ok()) << rule.why;
+      for (const auto& [key, value] : rule.instead) config.Set(key, value);
+      EXPECT_TRUE(run::CheckRun(config).ok()) << rule.why << ": " << run::CheckRun(config).status();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vramscope::trainer

@@ -1,0 +1,20 @@
+// What the models are told about a run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace vramscope::trainer {
+
+enum class AttentionKind : uint8_t { kEager, kMath, kEfficient, kFlash, kFlash2, kCudnn };
+
+struct LoraConfig {
+  int rank = 0;  // 0: off
+  double alpha = 16;
+  double dropout = 0.0;
+  std::vector<std::string> targets = {"q_proj", "v_proj"};
+  bool enabled() const { return rank > 0; }
+};
+
+}  // namespace vramscope::trainer

@@ -1,0 +1,16 @@
+// AdamW: Adam whose weight decay does not go through the moments.
+#include "trainer/optimizers/adam.h"
+
+namespace vramscope::trainer {
+
+OptimizerEntry DeclareOptimizer_adamw() {
+  return {.declaration = {.id = "adamw",
+                          .title = "AdamW",
+                          .explanation = "two moments for each trained element, of its type",
+                          .implementations = {"loop", "foreach", "fused"},
+                          .default_weight_decay = 0.01,
+                          .state_elements = 2},
+          .make = MakeAdam};
+}
+
+}  // namespace vramscope::trainer

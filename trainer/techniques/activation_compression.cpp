@@ -1,0 +1,97 @@
+// Saved activations in 8 bits: a scale for each group of elements and a byte for each element, made
+// in forward, turned back in backward (in the way of GACT, Liu et al. 2022, without its choice of
+// bits a layer).
+#include <torch/torch.h>
+
+#include "trainer/capture/taps.h"
+#include "trainer/techniques/technique.h"
+
+namespace vramscope::trainer {
+namespace {
+
+constexpr int64_t kGroup = 256;
+constexpr int64_t kLeastElements = 4096;
+
+class InBytes final : public PackedTensor {
+ public:
+  explicit InBytes(const at::Tensor& tensor)
+      : sizes_(tensor.sizes().vec()), type_(tensor.scalar_type()) {
+    at::NoGradGuard no_grad;
+    at::Tensor groups = tensor.reshape({-1, kGroup}).to(at::kFloat);
+    scale_ = groups.abs().amax(1, /*keepdim=*/true).div_(127).clamp_min_(1e-12);
+    at::Tensor quotient = groups / scale_;
+    groups.reset();
+    bytes_ = quotient.round_().to(at::kChar);
+    TagStorage(bytes_, trace::Category::kActivation, "activation in 8 bits");
+    TagStorage(scale_, trace::Category::kActivation, "scales of activations in 8 bits");
+  }
+  at::Tensor Unpack() override {
+    at::NoGradGuard no_grad;
+    at::Tensor wide = bytes_.to(at::kFloat);
+    wide.mul_(scale_);
+    return wide.to(type_).view(sizes_);
+  }
+
+ private:
+  std::vector<int64_t> sizes_;
+  at::ScalarType type_;
+  at::Tensor bytes_, scale_;
+};
+
+class Packer final : public SavedTensorPacker {
+ public:
+  std::unique_ptr<PackedTensor> Pack(const at::Tensor& tensor) override {
+    if (tensor.is_leaf() || !tensor.is_floating_point() || tensor.numel() < kLeastElements ||
+        tensor.numel() % kGroup != 0) {
+      return nullptr;
+    }
+    return std::make_unique<InBytes>(tensor);
+  }
+};
+
+class ActivationCompression final : public Technique {
+ public:
+  std::unique_ptr<Held> AroundForward(const RunContext&) override {
+    return std::make_unique<HeldPacker>(packer_);
+  }
+
+ private:
+  class HeldPacker final : public Held {
+   public:
+    explicit HeldPacker(SavedTensorPacker& packer) : scope_(&packer) {}
+
+   private:
+    PackerScope scope_;
+  };
+  Packer packer_;
+};
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_activation_compression() {
+  return {
+      .declaration =
+          {.id = "activation-compression",
+           .group = "Activations",
+           .title = "Activations in 8 bits",
+           .explanation =
+               "What backward will need is kept as a byte an element and a scale for each 256 of "
+               "them: a quarter of fp32. Gradients become a little wrong.",
+           .settings = {{.key = "activation_compression",
+                         .help = "how saved activations are kept",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "none",
+                         .choices = {{"none", ""}, {"int8", ""}}}},
+           .toggles = {{.id = "activation-int8",
+                        .title = "Activations in 8 bits",
+                        .explanation = "a byte an element between forward and backward",
+                        .on = {{"activation_compression", true, {"int8"}}},
+                        .ways = {{{"activation_compression", "int8"}}}}}},
+      .order = 36,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        if (!config.Is("activation_compression", "int8")) return nullptr;
+        return std::make_unique<ActivationCompression>();
+      }};
+}
+
+}  // namespace vramscope::trainer

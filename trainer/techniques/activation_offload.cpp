@@ -1,0 +1,89 @@
+// What autograd saves goes to pinned host memory in forward and comes back in backward, as
+// torch.autograd.graph.save_on_cpu(pin_memory=True); parameters stay.
+#include <torch/torch.h>
+
+#include "trainer/capture/scopes.h"
+#include "trainer/capture/taps.h"
+#include "trainer/techniques/technique.h"
+
+namespace vramscope::trainer {
+namespace {
+
+constexpr uint64_t kLeastBytes = 1024;  // smaller ones are not worth a copy
+
+class OnHost final : public PackedTensor {
+ public:
+  explicit OnHost(const at::Tensor& tensor) : device_(tensor.device()) {
+    host_ = at::empty(tensor.sizes(),
+                      tensor.options().device(at::kCPU).pinned_memory(!tensor.is_cpu()));
+    host_.copy_(tensor, /*non_blocking=*/true);
+  }
+  at::Tensor Unpack() override {
+    CategoryScope category(trace::Category::kActivation);
+    return host_.to(device_, /*non_blocking=*/true, /*copy=*/device_.is_cpu());
+  }
+
+ private:
+  at::Tensor host_;
+  c10::Device device_;
+};
+
+class Packer final : public SavedTensorPacker {
+ public:
+  std::unique_ptr<PackedTensor> Pack(const at::Tensor& tensor) override {
+    if (tensor.is_leaf() || tensor.nbytes() < kLeastBytes) return nullptr;
+    return std::make_unique<OnHost>(tensor);
+  }
+};
+
+class ActivationOffload final : public Technique {
+ public:
+  std::unique_ptr<Held> AroundForward(const RunContext&) override {
+    return std::make_unique<HeldPacker>(packer_);
+  }
+
+ private:
+  class HeldPacker final : public Held {
+   public:
+    explicit HeldPacker(SavedTensorPacker& packer) : scope_(&packer) {}
+
+   private:
+    PackerScope scope_;
+  };
+  Packer packer_;
+};
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_activation_offload() {
+  return {
+      .declaration =
+          {.id = "activation-offload",
+           .group = "Offload",
+           .title = "Activations on the host",
+           .explanation =
+               "What backward will need is copied to pinned host memory in forward and back when "
+               "it is needed: activations leave the card, twice their bytes cross the bus.",
+           .settings = {{.key = "offload.activations",
+                         .help = "where saved activations live",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "none",
+                         .choices = {{"none", ""}, {"cpu", ""}}}},
+           .toggles = {{.id = "offload-activations",
+                        .title = "Activations on the host",
+                        .explanation = "copied out in forward, back in backward",
+                        .on = {{"offload.activations", true, {"cpu"}}},
+                        .ways = {{{"offload.activations", "cpu"}}}}},
+           .rules = {{.when = {{"offload.activations", true, {"cpu"}},
+                               {"activation_compression", true, {"int8"}}},
+                      .why = "offload.activations and activation_compression both say where saved "
+                             "activations are; choose one",
+                      .instead = {{"activation_compression", "none"}}}}},
+      .order = 36,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        if (!config.Is("offload.activations", "cpu")) return nullptr;
+        return std::make_unique<ActivationOffload>();
+      }};
+}
+
+}  // namespace vramscope::trainer

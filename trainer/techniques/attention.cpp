@@ -1,0 +1,127 @@
+// Which implementation of attention the model uses: scores written out, or one of those that
+// scaled_dot_product_attention may choose.
+#include <torch/torch.h>
+
+#include "trainer/techniques/technique.h"
+
+namespace vramscope::trainer {
+namespace {
+
+AttentionKind KindOf(const run::RunConfig& config) {
+  const std::string& name = config.Get("attention");
+  if (name == "math") return AttentionKind::kMath;
+  if (name == "efficient") return AttentionKind::kEfficient;
+  if (name == "flash") return AttentionKind::kFlash;
+  if (name == "flash-2") return AttentionKind::kFlash2;
+  if (name == "cudnn") return AttentionKind::kCudnn;
+  return AttentionKind::kEager;
+}
+
+// Which of SDPA's implementations may be chosen, for its life.
+class SdpaScope final : public Held {
+ public:
+  explicit SdpaScope(AttentionKind kind) {
+    auto& context = at::globalContext();
+    flash_ = context.userEnabledFlashSDP();
+    efficient_ = context.userEnabledMemEfficientSDP();
+    math_ = context.userEnabledMathSDP();
+    cudnn_ = context.userEnabledCuDNNSDP();
+    Set(kind == AttentionKind::kFlash, kind == AttentionKind::kEfficient,
+        kind == AttentionKind::kMath, kind == AttentionKind::kCudnn);
+  }
+  ~SdpaScope() override { Set(flash_, efficient_, math_, cudnn_); }
+
+ private:
+  static void Set(bool flash, bool efficient, bool math, bool cudnn) {
+    auto& context = at::globalContext();
+    context.setSDPUseFlash(flash);
+    context.setSDPUseMemEfficient(efficient);
+    context.setSDPUseMath(math);
+    context.setSDPUseCuDNN(cudnn);
+  }
+  bool flash_, efficient_, math_, cudnn_;
+};
+
+class Attention final : public Technique {
+ public:
+  explicit Attention(AttentionKind kind) : kind_(kind) {}
+  void OnOptions(ModelOptions& options) override { options.attention = kind_; }
+  std::unique_ptr<Held> AroundRun(const RunContext&) override {
+    return std::make_unique<SdpaScope>(kind_);
+  }
+
+ private:
+  AttentionKind kind_;
+};
+
+run::Toggle Row(std::string id, std::string title, std::string explanation,
+                const std::string& kind) {
+  return {.id = std::move(id),
+          .title = std::move(title),
+          .explanation = std::move(explanation),
+          .on = {{"attention", true, {kind}}},
+          .ways = {{{"attention", kind}}}};
+}
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_attention() {
+  return {
+      .declaration =
+          {.id = "attention",
+           .group = "Attention",
+           .title = "Attention",
+           .explanation =
+               "Explicit attention keeps a tokens x tokens matrix of scores a head; a fused kernel "
+               "keeps its output and one number a row, and computes the scores again in backward.",
+           .settings = {{.key = "attention",
+                         .help =
+                             "eager: explicit scores; math, efficient, flash, cudnn: what SDPA "
+                             "may choose; flash-2: the package, few key and value heads as they "
+                             "are",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "eager",
+                         .choices = {{"eager", ""},
+                                     {"math", ""},
+                                     {"efficient", ""},
+                                     {"flash", ""},
+                                     {"flash-2", "FlashAttention-2's package"},
+                                     {"cudnn", ""}}}},
+           .toggles = {Row("flash", "Flash attention", "no T\u00d7T score matrices", "flash"),
+                       Row("flash-2", "FlashAttention-2", "key and value heads not expanded",
+                           "flash-2"),
+                       Row("efficient", "Memory-efficient attention",
+                           "no score matrices, in 32 bits too", "efficient"),
+                       Row("sdpa-math", "SDPA, math", "one call, scores still in memory", "math"),
+                       Row("cudnn-attention", "cuDNN attention", "no score matrices, Hopper's way",
+                           "cudnn")},
+           .rules =
+               {{.when = {{"attention", true, {"flash-2"}}, {"precision", true, {"fp32"}}},
+                 .why = "attention=flash-2 needs a 16-bit precision: set precision to bf16, fp16, "
+                        "amp-bf16 or amp-fp16, or attention to efficient or math",
+                 .instead = {{"attention", "efficient"}}},
+                {.when = {{"attention", true, {"flash-2"}}, {"model.family", false, {"llama"}}},
+                 .why = "attention=flash-2 is there for the Llama family: set attention=flash",
+                 .instead = {{"attention", "flash"}}},
+                {.when = {{"attention", true, {"flash"}},
+                          {"precision", true, {"fp32"}},
+                          {"backend", false, {"cpu"}}},
+                 .why = "attention=flash needs a 16-bit precision: set precision to bf16, fp16, "
+                        "amp-bf16 or amp-fp16, or attention to efficient or math",
+                 .instead = {{"attention", "efficient"}}},
+                {.when = {{"attention", true, {"cudnn"}}, {"precision", true, {"fp32"}}},
+                 .why = "attention=cudnn needs a 16-bit precision: set precision to bf16, fp16, "
+                        "amp-bf16 or amp-fp16",
+                 .instead = {{"attention", "efficient"}}},
+                {.when = {{"attention", true, {"efficient", "cudnn", "flash-2"}},
+                          {"backend", true, {"cpu"}}},
+                 .why = "attention=efficient, flash-2 and cudnn have no CPU implementation: use "
+                        "eager, math "
+                        "or flash"}}},
+      .order = 20,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        return std::make_unique<Attention>(KindOf(config));
+      }};
+}
+
+}  // namespace vramscope::trainer

@@ -1,0 +1,73 @@
+// Clipping by the norm of all gradients, as torch.nn.utils.clip_grad_norm_ with foreach.
+#include <torch/torch.h>
+
+#include "trainer/optimizers/group.h"
+#include "trainer/techniques/technique.h"
+
+namespace vramscope::trainer {
+namespace {
+
+class Clipping final : public Technique {
+ public:
+  explicit Clipping(double most) : most_(most) {}
+
+  void BeforeStep(const RunContext&, std::span<const at::Tensor> trained) override {
+    at::NoGradGuard no_grad;
+    std::vector<at::Tensor> gradients;
+    for (const at::Tensor& parameter : trained) {
+      if (parameter.grad().defined()) gradients.push_back(parameter.grad());
+    }
+    if (gradients.empty()) return;
+    std::vector<at::Tensor> norms;
+    for (const std::vector<size_t>& group : GroupByDtype(gradients)) {
+      for (at::Tensor& norm : at::_foreach_norm(Pick(gradients, group))) norms.push_back(norm);
+    }
+    at::Tensor total = at::linalg_vector_norm(at::stack(norms));
+    ReleaseList(norms);
+    at::Tensor coefficient = most_ / (total + 1e-6);
+    at::Tensor clamped = at::clamp_max(coefficient, 1.0);
+    for (const std::vector<size_t>& group : GroupByDtype(gradients)) {
+      at::_foreach_mul_(Pick(gradients, group), clamped);
+    }
+  }
+
+ private:
+  double most_;
+};
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_clipping() {
+  return {
+      .declaration =
+          {.id = "clipping",
+           .group = "Gradients",
+           .title = "Gradient clipping",
+           .explanation = "Scales all gradients in place when their norm is too large; one "
+                          "number a tensor in addition.",
+           .settings = {{.key = "clip_grad_norm",
+                         .help = "most that the norm of all gradients may be; 0: no clipping",
+                         .kind = run::ValueKind::kNumber,
+                         .default_value = "0",
+                         .low = 0,
+                         .high = 1e9,
+                         .label = "norm"}},
+           .toggles = {{.id = "clipping",
+                        .title = "Clip gradients",
+                        .explanation = "by the norm of all of them, in place",
+                        .on = {{"clip_grad_norm", false, {"0"}}},
+                        .ways = {{{"clip_grad_norm", "1"}}},
+                        .controls = {"clip_grad_norm"}}},
+           .rules = {{.when = {{"clip_grad_norm", false, {"0"}}, {"precision", true, {"amp-fp16"}}},
+                      .why = "clip_grad_norm: the gradients of amp-fp16 are scaled until the "
+                             "optimizer's step; use amp-bf16",
+                      .instead = {{"clip_grad_norm", "0"}}}}},
+      .order = 62,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        const double most = config.Number("clip_grad_norm");
+        if (most <= 0) return nullptr;
+        return std::make_unique<Clipping>(most);
+      }};
+}
+
+}  // namespace vramscope::trainer

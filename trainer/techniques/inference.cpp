@@ -1,0 +1,53 @@
+// Forward passes alone: no graph, no gradients, no optimizer.
+#include <torch/torch.h>
+
+#include "trainer/techniques/technique.h"
+
+namespace vramscope::trainer {
+namespace {
+
+class WithoutGraph final : public Held {
+ private:
+  at::NoGradGuard guard_;
+};
+
+class Inference final : public Technique {
+ public:
+  std::unique_ptr<Held> AroundForward(const RunContext&) override {
+    return std::make_unique<WithoutGraph>();
+  }
+  bool trains() const override { return false; }
+  bool repeats() const override { return false; }
+};
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_inference() {
+  return {
+      .declaration =
+          {.id = "inference",
+           .group = "Evaluation",
+           .title = "Inference",
+           .explanation =
+               "Forward passes without a graph: weights, and of the activations what one layer "
+               "needs and the logits.",
+           .settings = {{.key = "mode",
+                         .help = "train: forward, backward, optimizer; inference: forward alone, "
+                                 "under no_grad",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "train",
+                         .choices = {{"train", ""}, {"inference", ""}}}},
+           .toggles = {{.id = "inference",
+                        .title = "Inference only",
+                        .explanation = "forward alone, nothing is kept",
+                        .on = {{"mode", true, {"inference"}}},
+                        .ways = {{{"mode", "inference"}}}}}},
+      .order = 5,
+      .place = 81,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        if (!config.Is("mode", "inference")) return nullptr;
+        return std::make_unique<Inference>();
+      }};
+}
+
+}  // namespace vramscope::trainer

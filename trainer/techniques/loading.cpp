@@ -1,0 +1,66 @@
+// How the weights come to the card: made there in their type, or moved and cast.
+#include <torch/torch.h>
+
+#include "trainer/capture/scopes.h"
+#include "trainer/capture/taps.h"
+#include "trainer/techniques/technique.h"
+
+namespace vramscope::trainer {
+namespace {
+
+// model.to(device) in fp32, then model.to(dtype) there: each tensor's cast replaces it.
+class CastOnDevice final : public Technique {
+ public:
+  void AfterLoad(const RunContext&, Model& model) override {
+    for (Parameter* parameter : model.Parameters()) {
+      if (parameter->spec().dtype == at::kFloat) continue;
+      at::NoGradGuard no_grad;
+      OwnerScope owner(parameter->name());
+      CategoryScope category(trace::Category::kParameter);
+      at::Tensor cast = parameter->tensor.to(parameter->spec().dtype);
+      cast.set_requires_grad(parameter->trainable);
+      TagStorage(cast, trace::Category::kParameter, "parameter");
+      parameter->tensor = std::move(cast);
+    }
+  }
+  std::optional<at::ScalarType> loads_as() const override { return at::kFloat; }
+};
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_loading() {
+  return {
+      .declaration =
+          {.id = "loading",
+           .group = "Parameters",
+           .title = "Loading",
+           .explanation =
+               "Cast on the card, the fp32 weights are there first: their segments stay reserved. "
+               "Made on the card, or cast before they are moved, the weights take what they "
+               "need.",
+           .settings = {{.key = "load",
+                         .help = "device: weights are made on the GPU in their type; "
+                                 "cast-on-device: moved in fp32 and cast there; cast-on-cpu: cast, "
+                                 "then moved",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "device",
+                         .choices = {{"device", "made on the GPU"},
+                                     {"cast-on-device", "moved in fp32, cast there"},
+                                     {"cast-on-cpu", "cast on the CPU, moved"}}}},
+           .toggles = {{.id = "cast-on-device",
+                        .title = "Cast weights on the card",
+                        .explanation = "moved in fp32 first: reserved stays twice as large",
+                        .on = {{"load", true, {"cast-on-device"}}},
+                        .ways = {{{"load", "cast-on-device"}}}}},
+           .rules = {{.when = {{"load", true, {"cast-on-device"}},
+                               {"precision", true, {"fp32", "amp-bf16", "amp-fp16"}}},
+                      .why = "load=cast-on-device: these weights stay fp32, nothing is cast",
+                      .refuses = false}}},
+      .order = 15,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        if (!config.Is("load", "cast-on-device")) return nullptr;
+        return std::make_unique<CastOnDevice>();
+      }};
+}
+
+}  // namespace vramscope::trainer

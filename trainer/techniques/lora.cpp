@@ -1,0 +1,121 @@
+// Low-rank adapters beside linear layers, the rest frozen, as PEFT's LoRA.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "trainer/models/layers.h"
+#include "trainer/techniques/technique.h"
+#include "trainer/techniques/trainable.h"
+
+namespace vramscope::trainer {
+
+absl::Status ApplyLora(Model& model, const LoraConfig& config) {
+  if (!config.enabled()) return absl::OkStatus();
+  for (Parameter* parameter : model.Parameters()) parameter->trainable = false;
+  std::set<std::string> names;  // of linear modules
+  std::set<std::string> unmatched(config.targets.begin(), config.targets.end());
+  std::vector<Linear*> chosen;
+  model.Visit([&](Module& module, const std::string& path) {
+    auto* linear = dynamic_cast<Linear*>(&module);
+    if (linear == nullptr) return;
+    names.insert(linear->name());
+    for (const std::string& target : config.targets) {
+      // As PEFT: a whole name, or the end of the path at a dot.
+      const bool matches = path == target || path.ends_with("." + target);
+      if (!matches) continue;
+      unmatched.erase(target);
+      if (chosen.empty() || chosen.back() != linear) chosen.push_back(linear);
+    }
+  });
+  if (chosen.empty() || !unmatched.empty()) {
+    const std::string target = unmatched.empty() ? "" : *unmatched.begin();
+    return absl::InvalidArgumentError(
+        fmt::format("lora.targets: no linear module is named \"{}\"; this model has {}", target,
+                    names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+  }
+  for (Linear* linear : chosen) linear->AddAdapter(config);
+  return absl::OkStatus();
+}
+
+namespace {
+
+class Lora final : public Technique {
+ public:
+  explicit Lora(LoraConfig config) : config_(std::move(config)) {}
+  absl::Status OnModel(Model& model) override { return ApplyLora(model, config_); }
+
+ private:
+  LoraConfig config_;
+};
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_lora() {
+  return {
+      .declaration =
+          {.id = "lora",
+           .group = "Parameters",
+           .title = "LoRA",
+           .explanation =
+               "Two small matrices beside each chosen linear layer are trained, all else is "
+               "frozen: "
+               "gradients and optimizer state exist for them alone, and frozen layers do not keep "
+               "their inputs.",
+           .settings = {{.key = "lora.rank",
+                         .help = "rank of the LoRA adapters; 0: no LoRA",
+                         .kind = run::ValueKind::kInteger,
+                         .default_value = "0",
+                         .low = 0,
+                         .high = 4096,
+                         .label = "rank"},
+                        {.key = "lora.alpha",
+                         .help = "LoRA scale: alpha / rank",
+                         .kind = run::ValueKind::kNumber,
+                         .default_value = "16",
+                         .low = 0,
+                         .high = 1e6,
+                         .label = "alpha"},
+                        {.key = "lora.dropout",
+                         .help = "dropout before the adapters",
+                         .kind = run::ValueKind::kNumber,
+                         .default_value = "0",
+                         .low = 0,
+                         .high = 0.999,
+                         .label = "dropout"},
+                        {.key = "lora.targets",
+                         .help = "linear layers that get an adapter, as \"q_proj,v_proj\"",
+                         .kind = run::ValueKind::kText,
+                         .default_value = "q_proj,v_proj",
+                         .format = "names",
+                         .label = "on",
+                         .choices_from = "family.lora_targets"}},
+           .toggles = {{.id = "lora",
+                        .title = "LoRA",
+                        .explanation = "low-rank adapters, rest frozen",
+                        .on = {{"lora.rank", false, {"0"}}},
+                        .ways = {{{"lora.rank", "8"}}},
+                        .controls = {"lora.rank", "lora.targets"}}},
+           .rules =
+               {{.when = {{"lora.rank", false, {"0"}}, {"model.linear_layers", true, {"none"}}},
+                 .why = "{model} has no linear layer that an adapter could stand beside: its "
+                        "projections are bare weights",
+                 .refuses = false},
+                {.when = {{"lora.rank", false, {"0"}}, {"lora.targets.match", true, {"false"}}},
+                 .why = "{model} has no linear layers of these names",
+                 .refuses = false}},
+           .implies = {"adapters are fp32 whatever the type of the weights"}},
+      .order = 40,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        const auto rank = static_cast<int>(config.Integer("lora.rank"));
+        if (rank == 0) return nullptr;
+        return std::make_unique<Lora>(LoraConfig{.rank = rank,
+                                                 .alpha = config.Number("lora.alpha"),
+                                                 .dropout = config.Number("lora.dropout"),
+                                                 .targets = config.Names("lora.targets")});
+      }};
+}
+
+}  // namespace vramscope::trainer

@@ -1,0 +1,104 @@
+// The optimizer's step inside backward: each parameter is updated as soon as its gradient is whole,
+// and the gradient goes. One at a time is there in place of all.
+#include <torch/torch.h>
+
+#include <unordered_map>
+
+#include "trainer/capture/scopes.h"
+#include "trainer/techniques/technique.h"
+
+namespace vramscope::trainer {
+namespace {
+
+// What is left of the step: nothing.
+class Done final : public Optimizer {
+ public:
+  using Optimizer::Optimizer;
+  void Step() override {}
+};
+
+class OptimizerInBackward final : public Technique {
+ public:
+  explicit OptimizerInBackward(const run::RunConfig& config) : config_(OptimizerConfigOf(config)) {}
+
+  std::unique_ptr<Optimizer> MakeOptimizer(const RunContext&,
+                                           const std::vector<at::Tensor>& trained) override {
+    for (const at::Tensor& parameter : trained) {
+      index_[parameter.unsafeGetTensorImpl()] = optimizers_.size();
+      optimizers_.push_back(trainer::MakeOptimizer(config_, std::vector<at::Tensor>{parameter}));
+    }
+    return std::make_unique<Done>(trained);
+  }
+  void OnGradient(const at::Tensor& parameter) override {
+    const auto at = index_.find(parameter.unsafeGetTensorImpl());
+    if (at == index_.end()) return;
+    optimizers_[at->second]->Step();
+    optimizers_[at->second]->ZeroGrad(ZeroGradMode::kNone);
+  }
+  bool steps_in_backward() const override { return true; }
+  // The first backward makes the state.
+  bool repeats() const override { return false; }
+  void AfterRun() override {
+    optimizers_.clear();
+    index_.clear();
+  }
+
+ private:
+  OptimizerConfig config_;
+  std::vector<std::unique_ptr<Optimizer>> optimizers_;  // of a parameter each
+  std::unordered_map<const at::TensorImpl*, size_t> index_;
+};
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_optimizer_in_backward() {
+  return {
+      .declaration =
+          {.id = "optimizer-in-backward",
+           .group = "Optimizer",
+           .title = "Step inside backward",
+           .explanation =
+               "Each parameter is updated when its gradient is whole, and the gradient goes: "
+               "gradients take as much as the largest parameter in place of all of them.",
+           .settings = {{.key = "optimizer.in_backward",
+                         .help = "update each parameter in backward, as soon as its gradient is "
+                                 "there",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "false",
+                         .choices = {{"false", ""}, {"true", ""}}}},
+           .toggles = {{.id = "optimizer-in-backward",
+                        .title = "Step inside backward",
+                        .explanation = "a gradient goes as soon as it is used",
+                        .on = {{"optimizer.in_backward", true, {"true"}}},
+                        .ways = {{{"optimizer.in_backward", "true"}}}}},
+           .rules =
+               {{.when = {{"optimizer.in_backward", true, {"true"}},
+                          {"micro_batches", false, {"1"}}},
+                 .why = "optimizer.in_backward: gradients can't be added up over micro-batches "
+                        "when each is used at once; set micro_batches=1",
+                 .instead = {{"optimizer.in_backward", "false"}}},
+                {.when = {{"optimizer.in_backward", true, {"true"}},
+                          {"precision", true, {"amp-fp16"}}},
+                 .why = "optimizer.in_backward: a scaled loss needs all gradients before the "
+                        "step; use amp-bf16",
+                 .instead = {{"optimizer.in_backward", "false"}}},
+                {.when = {{"optimizer.in_backward", true, {"true"}},
+                          {"clip_grad_norm", false, {"0"}}},
+                 .why = "optimizer.in_backward: clipping by the norm of all gradients needs them "
+                        "all; set clip_grad_norm=0",
+                 .instead = {{"optimizer.in_backward", "false"}}},
+                {.when = {{"optimizer.in_backward", true, {"true"}}, {"loss", true, {"chunked"}}},
+                 .why = "optimizer.in_backward: with loss=chunked the output layer's gradient "
+                        "is whole only after the last chunk; set loss=full",
+                 .instead = {{"optimizer.in_backward", "false"}}},
+                {.when = {{"optimizer.in_backward", true, {"true"}}, {"zero_grad", true, {"zero"}}},
+                 .why = "optimizer.in_backward lets gradients go; set zero_grad=none",
+                 .instead = {{"optimizer.in_backward", "false"}}}}},
+      .order = 45,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        if (!config.Is("optimizer.in_backward", "true")) return nullptr;
+        return std::make_unique<OptimizerInBackward>(config);
+      }};
+}
+
+}  // namespace vramscope::trainer

@@ -1,0 +1,111 @@
+// Optimizer state in host memory, as ZeRO-Offload: gradients go to pinned host memory, the step
+// runs there on a copy of the weights, the new weights come back.
+#include <torch/torch.h>
+
+#include "trainer/capture/cancel.h"
+#include "trainer/optimizers/group.h"
+#include "trainer/techniques/technique.h"
+
+namespace vramscope::trainer {
+namespace {
+
+class HostOptimizer final : public Optimizer {
+ public:
+  HostOptimizer(const OptimizerConfig& config, std::vector<at::Tensor> parameters, bool computes)
+      : Optimizer(std::move(parameters)), computes_(computes) {
+    at::NoGradGuard no_grad;
+    for (const at::Tensor& parameter : parameters_) {
+      host_.push_back(Pinned(parameter));
+      if (computes_) host_.back().copy_(parameter);
+    }
+    if (computes_) inner_ = MakeOptimizer(config, host_);
+  }
+
+  void Step() override {
+    at::NoGradGuard no_grad;
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      const at::Tensor& gradient = parameters_[i].grad();
+      if (!gradient.defined()) continue;
+      ThrowIfCancelled();
+      at::Tensor& on_host = gradients_.emplace_back(Pinned(gradient));
+      on_host.copy_(gradient, /*non_blocking=*/true);
+      if (computes_) host_[i].mutable_grad() = on_host;
+    }
+    // Nothing computes in a plan, on the host as on the card.
+    if (inner_ != nullptr) {
+      inner_->Step();
+      inner_->ZeroGrad(ZeroGradMode::kNone);
+    }
+    ReleaseList(gradients_);
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      if (parameters_[i].grad().defined()) parameters_[i].copy_(host_[i], /*non_blocking=*/true);
+    }
+  }
+
+ private:
+  static at::Tensor Pinned(const at::Tensor& like) {
+    return at::empty(
+        like.sizes(),
+        like.options().device(at::kCPU).requires_grad(false).pinned_memory(!like.is_cpu()));
+  }
+
+  const bool computes_;
+  std::vector<at::Tensor> host_, gradients_;
+  std::unique_ptr<Optimizer> inner_;
+};
+
+class OptimizerOffload final : public Technique {
+ public:
+  explicit OptimizerOffload(const run::RunConfig& config) : config_(OptimizerConfigOf(config)) {}
+  std::unique_ptr<Optimizer> MakeOptimizer(const RunContext& run,
+                                           const std::vector<at::Tensor>& trained) override {
+    return std::make_unique<HostOptimizer>(config_, trained, run.measured);
+  }
+
+ private:
+  OptimizerConfig config_;
+};
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_optimizer_offload() {
+  return {
+      .declaration =
+          {.id = "optimizer-offload",
+           .group = "Offload",
+           .title = "Optimizer state on the host",
+           .explanation =
+               "Moments and the step live in host memory; gradients cross the bus to it and new "
+               "weights back. The card keeps weights, gradients and activations.",
+           .settings = {{.key = "offload.optimizer",
+                         .help = "where the optimizer state lives",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "none",
+                         .choices = {{"none", ""}, {"cpu", ""}}}},
+           .toggles = {{.id = "offload-optimizer",
+                        .title = "Optimizer state on the host",
+                        .explanation = "the step runs on the CPU",
+                        .on = {{"offload.optimizer", true, {"cpu"}}},
+                        .ways = {{{"offload.optimizer", "cpu"}}}}},
+           .rules =
+               {{.when = {{"offload.optimizer", true, {"cpu"}}, {"optimizer.bits", true, {"8"}}},
+                 .why = "offload.optimizer=cpu steps on the host, where optimizer.bits=8 has no "
+                        "kernel: set optimizer.bits=32",
+                 .instead = {{"optimizer.bits", "32"}}},
+                {.when = {{"offload.optimizer", true, {"cpu"}},
+                          {"optimizer.in_backward", true, {"true"}}},
+                 .why = "offload.optimizer=cpu steps once for all parameters: set "
+                        "optimizer.in_backward=false",
+                 .instead = {{"optimizer.in_backward", "false"}}},
+                {.when = {{"offload.optimizer", true, {"cpu"}}, {"model.family", true, {"basics"}}},
+                 .why = "the basics model's script brings an optimizer of its own: set "
+                        "offload.optimizer=none",
+                 .instead = {{"offload.optimizer", "none"}}}}},
+      .order = 43,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        if (!config.Is("offload.optimizer", "cpu")) return nullptr;
+        return std::make_unique<OptimizerOffload>(config);
+      }};
+}
+
+}  // namespace vramscope::trainer

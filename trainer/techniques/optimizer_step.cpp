@@ -1,0 +1,126 @@
+// Which optimizer updates the weights, and how: one tensor after the other, in lists, or in one
+// kernel.
+#include "trainer/techniques/technique.h"
+
+namespace vramscope::trainer {
+
+OptimizerConfig OptimizerConfigOf(const run::RunConfig& config) {
+  const std::string& impl = config.Get("optimizer.impl");
+  return {.name = config.Get("optimizer.name"),
+          .impl = impl == "loop"    ? OptimizerImpl::kLoop
+                  : impl == "fused" ? OptimizerImpl::kFused
+                                    : OptimizerImpl::kForeach,
+          .lr = config.Number("optimizer.lr"),
+          .momentum = config.Number("optimizer.momentum"),
+          .weight_decay = config.Number("optimizer.weight_decay")};
+}
+
+namespace {
+
+class OptimizerStep final : public Technique {
+ public:
+  explicit OptimizerStep(OptimizerConfig config) : config_(std::move(config)) {}
+
+  void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
+    model_ = &model;
+  }
+  std::unique_ptr<Optimizer> MakeOptimizer(const RunContext&,
+                                           const std::vector<at::Tensor>& trained) override {
+    std::unique_ptr<Optimizer> own = model_->MakeOwnOptimizer(config_);
+    return own != nullptr ? std::move(own) : trainer::MakeOptimizer(config_, trained);
+  }
+
+ private:
+  OptimizerConfig config_;
+  Model* model_ = nullptr;
+};
+
+std::vector<run::Choice> Names() {
+  std::vector<run::Choice> out;
+  for (const OptimizerEntry& entry : AllOptimizers()) {
+    out.push_back({entry.declaration.id, entry.declaration.title});
+  }
+  return out;
+}
+
+// Optimizers that lack an implementation.
+std::vector<run::Rule> Rules() {
+  std::vector<run::Rule> out;
+  for (const OptimizerEntry& entry : AllOptimizers()) {
+    const run::OptimizerDeclaration& o = entry.declaration;
+    out.push_back(
+        {.when = {{"optimizer.name", true, {o.id}}, {"optimizer.impl", false, o.implementations}},
+         .why = o.title + " has no such implementation (optimizer.impl)",
+         .instead = {{"optimizer.impl", o.implementations.front()}}});
+  }
+  return out;
+}
+
+run::Toggle Row(std::string id, std::string title, std::string explanation, const char* value) {
+  return {.id = std::move(id),
+          .title = std::move(title),
+          .explanation = std::move(explanation),
+          .on = {{"optimizer.impl", true, {value}}},
+          .ways = {{{"optimizer.impl", value}}}};
+}
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_optimizer_step() {
+  using run::ValueKind;
+  return {
+      .declaration =
+          {.id = "optimizer",
+           .group = "Optimizer",
+           .title = "Optimizer",
+           .explanation =
+               "Its state is there from the first step on: two tensors as large as the trained "
+               "parameters for Adam, none for SGD. foreach makes temporaries as large as them, "
+               "loop "
+               "as large as the largest, fused none.",
+           .settings = {{.key = "optimizer.name",
+                         .help = "what updates the weights",
+                         .kind = ValueKind::kChoice,
+                         .default_value = "adamw",
+                         .choices = Names()},
+                        {.key = "optimizer.impl",
+                         .help = "loop: tensor by tensor; foreach: lists of tensors; fused: one "
+                                 "kernel",
+                         .kind = ValueKind::kChoice,
+                         .default_value = "foreach",
+                         .choices = {{"loop", ""}, {"foreach", ""}, {"fused", ""}}},
+                        {.key = "optimizer.lr",
+                         .help = "learning rate",
+                         .kind = ValueKind::kNumber,
+                         .default_value = "0.001",
+                         .low = 0,
+                         .high = 1000},
+                        {.key = "optimizer.momentum",
+                         .help = "momentum of sgd; 0 keeps no state",
+                         .kind = ValueKind::kNumber,
+                         .default_value = "0",
+                         .low = 0,
+                         .high = 1},
+                        {.key = "optimizer.weight_decay",
+                         .help = "weight decay",
+                         .kind = ValueKind::kNumber,
+                         .default_value = "0.01",
+                         .low = 0,
+                         .high = 1000}},
+           .toggles =
+               {{.id = "sgd",
+                 .title = "SGD, no momentum",
+                 .explanation = "no state beside the weights",
+                 .on = {{"optimizer.name", true, {"sgd"}}, {"optimizer.momentum", true, {"0"}}},
+                 .ways = {{{"optimizer.name", "sgd"}, {"optimizer.momentum", "0"}}}},
+                Row("fused", "Fused step", "one kernel, no temporaries", "fused"),
+                Row("loop", "Step tensor by tensor", "smaller temporaries, more kernels", "loop")},
+           .rules = Rules()},
+      .order = 50,  // after those that bring an optimizer of their own
+      .place = 42,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        return std::make_unique<OptimizerStep>(OptimizerConfigOf(config));
+      }};
+}
+
+}  // namespace vramscope::trainer
