@@ -13,7 +13,7 @@ import sys
 import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
-from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification
+from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoModelForSequenceClassification
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 DEFAULTS = {"batch": "2", "seq": "512", "micro_batches": "1", "steps": "2", "precision": "fp32", "optimizer.name": "adamw",
@@ -75,6 +75,22 @@ class Classifier:
         return model(**batch).loss
 
 
+class SequenceToSequence:
+    """A model of transformers that makes its decoder's ids from the labels."""
+    task = "SEQ_2_SEQ_LM"
+
+    def __init__(self, described, settings, weights):
+        self.model = AutoModelForSeq2SeqLM.from_config(read_config(described), torch_dtype=weights)
+
+    def batch(self, rows, settings):
+        ids = torch.randint(0, 64, (rows, int(settings["seq"])))
+        batch = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "labels": ids.clone()}
+        return {name: tensor.to("cuda") for name, tensor in batch.items()}
+
+    def loss(self, model, batch):
+        return model(**batch).loss
+
+
 class VisionModel:
     """torchvision's, and the cross entropy of its logits."""
     task = None
@@ -100,7 +116,8 @@ class VisionModel:
 
 
 # By model_type; any other is a causal language model.
-PROGRAMS = {"vision_transformer": VisionModel, "bert": Classifier, "distilbert": Classifier}
+PROGRAMS = {"vision_transformer": VisionModel, "bert": Classifier, "distilbert": Classifier,
+            "mt5": SequenceToSequence, "t5": SequenceToSequence}
 
 
 def attention_of_transformers(settings):

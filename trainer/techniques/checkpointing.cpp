@@ -50,10 +50,14 @@ struct Segment : torch::CustomClassHolder {
   CheckpointOptions options;
   RandomState random;
   std::optional<at::ScalarType> autocast;  // of the first run
-  std::vector<size_t> replaced;
+  size_t slots = 0;
+  std::vector<size_t> present, replaced;
 
-  // The new hidden state, then those of `carried` that a layer replaced, whose places it notes.
-  variable_list Run(const at::Tensor& input, const Carried& carried) {
+  // `given`: those of what is carried that there are, which are at `present`. The new hidden state,
+  // then those that a layer made or replaced, whose places it notes.
+  variable_list Run(const at::Tensor& input, const variable_list& given) {
+    Carried carried(slots);
+    for (size_t i = 0; i < present.size(); ++i) carried[present[i]] = given[i];
     Carried now = carried;
     at::Tensor hidden = layers.front()(input, now);
     for (size_t i = 1; i < layers.size(); ++i) hidden = layers[i](hidden, now);
@@ -123,7 +127,14 @@ LayerRunner MakeCheckpointRunner(const CheckpointOptions& options) {
                              layers.begin() + static_cast<ptrdiff_t>(end));
       segment->path = path;
       segment->options = options;
-      variable_list out = Checkpoint::apply(hidden, at::TensorList(carried), segment);
+      segment->slots = carried.size();
+      variable_list given;
+      for (size_t i = 0; i < carried.size(); ++i) {
+        if (!carried[i].defined()) continue;
+        segment->present.push_back(i);
+        given.push_back(carried[i]);
+      }
+      variable_list out = Checkpoint::apply(hidden, at::TensorList(given), segment);
       hidden = std::move(out.front());
       for (size_t i = 0; i < segment->replaced.size(); ++i) {
         carried[segment->replaced[i]] = std::move(out[i + 1]);

@@ -55,7 +55,7 @@ class CudaTape final : public MicroBatchTape {
                             grad.dtype()});
     }
     std::sort(kept.begin(), kept.end());
-    ready_ = tape_.Check(kept) &&
+    ready_ = CheckTape(kept) &&
              std::none_of(tape_.works.begin(), tape_.works.end(),
                           [](const Tape::Work& work) { return work.move == kOtherMove; });
     if (!ready_) tape_ = {};
@@ -72,7 +72,7 @@ class CudaTape final : public MicroBatchTape {
     std::vector<uint64_t> kept;
     for (const Gradient& gradient : gradients_) kept.push_back(gradient.allocation);
     std::sort(kept.begin(), kept.end());
-    if (!tape_.Check(kept)) return false;
+    if (!CheckTape(kept)) return false;
     std::vector<trace::StringId> names;
     for (const std::string& name : whole->strings) names.push_back(recorder.Intern(name));
     for (trace::Event& event : tape_.events) {
@@ -160,6 +160,13 @@ class CudaTape final : public MicroBatchTape {
     }
     gradients_ = std::move(all);
     return of_middle[0] == of_middle[1];
+  }
+
+  // A gradient may be as large as a workspace, and a product makes both: what is kept is none.
+  bool CheckTape(const std::vector<uint64_t>& kept) {
+    if (!tape_.Check(kept)) return false;
+    for (uint64_t id : kept) tape_.skipped[id - tape_.first_allocation] = false;
+    return true;
   }
 
   void EndRecording() {

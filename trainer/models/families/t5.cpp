@@ -1,0 +1,598 @@
+// T5 and mT5 for conditional generation: an encoder and a decoder with RMS norms, a bias by
+// relative position that the first layer of each makes for all, cross-attention, a gated MLP.
+// Mirrors Hugging Face transformers 4.51: models/mt5/modeling_mt5.py and models/t5/modeling_t5.py
+// (which have no sdpa), no cache, with the attention mask of sources without padding; decoder ids
+// are the labels, shifted.
+#include <torch/torch.h>
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "profiler/run/config_reader.h"
+#include "profiler/run/model_config.h"
+#include "trainer/models/causal_loss.h"
+#include "trainer/models/family.h"
+#include "trainer/models/layers.h"
+#include "trainer/models/tokens.h"
+
+namespace vramscope::trainer {
+namespace {
+
+enum class Act : uint8_t { kRelu, kGeluNew, kSilu };
+
+struct Config {
+  int64_t vocab = 0, width = 0, head_dim = 0, inner = 0, heads = 0, layers = 0, decoder_layers = 0;
+  int64_t buckets = 32, max_distance = 128, start_token = 0, pad_token = 0;
+  double dropout = 0.1, eps = 1e-6, factor = 1;
+  bool gated = true, tied = false;
+  Act act = Act::kGeluNew;
+  at::ScalarType dtype = at::kFloat;
+};
+
+absl::StatusOr<Config> Read(std::string_view json, const ModelOptions& options) {
+  const absl::StatusOr<nlohmann::json> object = run::ParseConfigObject(json);
+  if (!object.ok()) return object.status();
+  const absl::StatusOr<run::ConfigNames> names = run::NamesOf(*object);
+  if (!names.ok()) return names.status();
+  const bool mt5 = names->architecture.empty() ? names->model_type == "mt5"
+                                               : names->architecture.starts_with("MT5");
+  run::ConfigReader reader(*object);
+  Config c;
+  c.vocab = reader.Integer({"vocab_size"}, 2, run::kMaxVocabulary);
+  c.width = reader.Integer({"d_model"}, 1, run::kMaxHidden);
+  c.head_dim = reader.Integer({"d_kv"}, 1, run::kMaxHidden, int64_t{64});
+  c.inner = reader.Integer({"d_ff"}, 1, run::kMaxIntermediate);
+  c.heads = reader.Integer({"num_heads"}, 1, run::kMaxHeads);
+  c.layers = reader.Integer({"num_layers"}, 1, run::kMaxLayers);
+  c.decoder_layers = reader.Integer({"num_decoder_layers"}, 1, run::kMaxLayers, c.layers);
+  c.buckets = reader.Integer({"relative_attention_num_buckets"}, 4, 1 << 20, int64_t{32});
+  c.max_distance = reader.Integer({"relative_attention_max_distance"}, 1, 1 << 30, int64_t{128});
+  c.start_token = reader.Integer({"decoder_start_token_id"}, 0, run::kMaxVocabulary, int64_t{0});
+  c.pad_token = reader.Integer({"pad_token_id"}, 0, run::kMaxVocabulary, int64_t{0});
+  c.dropout = reader.Number("dropout_rate", 0, 0.999, 0.1);
+  c.eps = reader.Number("layer_norm_epsilon", 0, 1, 1e-6);
+  c.factor = reader.Number("initializer_factor", 0, 10, 1);
+  c.tied = reader.Bool("tie_word_embeddings", !mt5);
+  const std::string feed = reader.String("feed_forward_proj", mt5 ? "gated-gelu" : "relu");
+  if (!reader.status().ok()) return reader.status();
+  c.gated = feed.starts_with("gated-");
+  if (feed == "relu") {
+    c.act = Act::kRelu;
+  } else if (feed == "gated-gelu") {
+    c.act = Act::kGeluNew;
+  } else if (feed == "gated-silu") {
+    c.act = Act::kSilu;
+  } else {
+    reader.Fail("feed_forward_proj is relu, gated-gelu or gated-silu");
+  }
+  if (c.max_distance <= c.buckets / 4) {
+    reader.Fail("relative_attention_max_distance is too small for its buckets");
+  }
+  if (c.start_token >= c.vocab || c.pad_token >= c.vocab) {
+    reader.Fail("decoder_start_token_id and pad_token_id must be below vocab_size");
+  }
+  if (!reader.status().ok()) return reader.status();
+  c.dtype = options.dtype;
+  return c;
+}
+
+at::Tensor Dropout(const char* name, const at::Tensor& x, double p) {
+  ModuleScope scope(name);
+  return at::dropout(x, p, true);
+}
+
+double Power(int64_t value, double exponent) {
+  return std::pow(static_cast<double>(value), exponent);
+}
+
+// Statistics in fp32; without a mean and a bias.
+class Norm : public Module {
+ public:
+  Norm(std::string name, const Config& c) : Module(std::move(name)), eps_(c.eps) {
+    weight_ = AddParameter("weight", {.shape = {c.width}, .dtype = c.dtype, .init = Init::kOnes});
+  }
+  at::Tensor Forward(const at::Tensor& x) {
+    ModuleScope scope(name());
+    at::Tensor wide = x.to(at::kFloat);
+    at::Tensor square = wide.pow(2);
+    wide.reset();
+    at::Tensor variance = square.mean(-1, /*keepdim=*/true);
+    square.reset();
+    at::Tensor shifted = variance + eps_;
+    at::Tensor scale = at::rsqrt(shifted);
+    shifted.reset();
+    at::Tensor hidden = x * scale;
+    scale.reset();
+    const at::Tensor& weight = weight_->tensor;
+    if (weight.scalar_type() == at::kHalf || weight.scalar_type() == at::kBFloat16) {
+      hidden = hidden.to(weight.scalar_type());
+    }
+    at::Tensor result = weight * hidden;
+    hidden.reset();
+    variance.reset();
+    return result;
+  }
+
+ private:
+  double eps_;
+  std::shared_ptr<Parameter> weight_;
+};
+
+Linear::Options Dense(const Config& c, int64_t inputs, int64_t outputs, double deviation) {
+  return {.inputs = inputs,
+          .outputs = outputs,
+          .dtype = c.dtype,
+          .standard_deviation = c.factor * deviation};
+}
+
+class FeedForward : public Module {
+ public:
+  explicit FeedForward(const Config& c)
+      : Module("DenseReluDense"),
+        config_(c),
+        up_(c.gated ? "wi_0" : "wi", Dense(c, c.width, c.inner, Power(c.width, -0.5))),
+        gate_("wi_1", Dense(c, c.width, c.inner, Power(c.width, -0.5))),
+        down_("wo", Dense(c, c.inner, c.width, Power(c.inner, -0.5))) {
+    AddChild(&up_);
+    if (c.gated) AddChild(&gate_);
+    AddChild(&down_);
+  }
+
+  at::Tensor Forward(const at::Tensor& x) {
+    ModuleScope scope(name());
+    at::Tensor active, linear, hidden;
+    hidden = up_.Forward(x);
+    if (config_.gated) {
+      active = Activate(hidden);
+      hidden.reset();
+      linear = gate_.Forward(x);
+      hidden = active * linear;
+    } else {
+      hidden = Activate(hidden);
+    }
+    hidden = Dropout("dropout", hidden, config_.dropout);
+    const at::ScalarType dtype = down_.weight()->tensor.scalar_type();
+    if (hidden.scalar_type() != dtype) hidden = hidden.to(dtype);  // under autocast
+    hidden = down_.Forward(hidden);
+    active.reset();
+    linear.reset();
+    return hidden;
+  }
+
+ private:
+  at::Tensor Activate(const at::Tensor& x) const {
+    ModuleScope scope("act");
+    switch (config_.act) {
+      case Act::kRelu:
+        return at::relu(x);
+      case Act::kGeluNew:
+        return GeluNew(x);
+      case Act::kSilu:
+        return at::silu(x);
+    }
+    return x;
+  }
+
+  const Config& config_;
+  Linear up_, gate_, down_;
+};
+
+// What the layers of one stack share in one forward pass, and no gradient flows through.
+struct Shared {
+  at::Tensor positions;  // 0, 1, ... of the stack's own sequence
+  at::Tensor mask;       // additive, of the self-attention
+  at::Tensor cross_mask;
+  bool checkpointed = false;
+};
+
+class Attention : public Module {
+ public:
+  Attention(std::string name, const Config& c, bool decoder, bool cross, bool first)
+      : Module(std::move(name)),
+        config_(c),
+        decoder_(decoder),
+        cross_(cross),
+        first_(first && !cross),
+        q_("q", Dense(c, c.width, c.heads * c.head_dim, Power(c.width * c.head_dim, -0.5))),
+        k_("k", Dense(c, c.width, c.heads * c.head_dim, Power(c.width, -0.5))),
+        v_("v", Dense(c, c.width, c.heads * c.head_dim, Power(c.width, -0.5))),
+        o_("o", Dense(c, c.heads * c.head_dim, c.width, Power(c.heads * c.head_dim, -0.5))),
+        bias_("relative_attention_bias", c.buckets, c.heads, c.dtype,
+              c.factor * Power(c.width, -0.5)) {
+    for (Linear* projection : {&q_, &k_, &v_, &o_}) AddChild(projection);
+    if (first_) AddChild(&bias_);
+  }
+
+  // `bias` is made where it is undefined.
+  at::Tensor Forward(const at::Tensor& x, const at::Tensor& memory, const Shared& shared,
+                     at::Tensor& bias) {
+    ModuleScope scope(name());
+    const int64_t batch = x.size(0);
+    const auto heads = [&](const at::Tensor& projected) {
+      return projected.view({batch, -1, config_.heads, config_.head_dim}).transpose(1, 2);
+    };
+    const at::Tensor& source = cross_ ? memory : x;
+    at::Tensor query = heads(q_.Forward(x));
+    at::Tensor key = k_.Forward(source);
+    at::Tensor value = v_.Forward(source);
+    key = heads(key);
+    value = heads(value);
+    at::Tensor scores = at::matmul(query, key.transpose(3, 2));
+    at::Tensor length;
+    if (!bias.defined()) {
+      if (!cross_) length = shared.positions.select(0, -1) + 1;
+      bias = MakeBias(x.size(1), key.size(-2), scores, shared);
+      bias = bias + (cross_ ? shared.cross_mask : shared.mask).slice(3, 0, key.size(-2));
+    }
+    scores += bias;
+    at::Tensor weights;
+    {
+      at::Tensor wide = scores.to(at::kFloat);
+      at::Tensor probabilities = at::softmax(wide, -1);
+      wide.reset();
+      weights = probabilities.to(scores.scalar_type());
+    }
+    weights = at::dropout(weights, config_.dropout, true);
+    at::Tensor output = at::matmul(weights, value);
+    output = output.transpose(1, 2).contiguous();
+    output = output.view({batch, -1, config_.heads * config_.head_dim});
+    output = o_.Forward(output);
+    for (at::Tensor* local : {&query, &key, &value, &scores, &length, &weights}) local->reset();
+    return output;
+  }
+
+ private:
+  at::Tensor MakeBias(int64_t targets, int64_t sources, const at::Tensor& scores,
+                      const Shared& shared) {
+    if (!first_) {
+      at::Tensor zeros = at::zeros({1, config_.heads, targets, sources}, scores.options());
+      if (shared.checkpointed) zeros.requires_grad_(true);
+      return zeros;
+    }
+    const at::Tensor context = shared.positions.unsqueeze(1);
+    at::Tensor memory = at::arange(sources, shared.positions.options()).unsqueeze(0);
+    at::Tensor relative = memory - context;
+    at::Tensor buckets = Buckets(relative);
+    at::Tensor values = bias_.Forward(buckets);
+    values = values.permute({2, 0, 1}).unsqueeze(0);
+    memory.reset();
+    relative.reset();
+    buckets.reset();
+    return values.slice(2, -targets);
+  }
+
+  // The bucket of each distance: exact ones for small distances, logarithmic for large ones.
+  at::Tensor Buckets(const at::Tensor& distance) const {
+    at::Tensor relative, buckets;
+    int64_t count = config_.buckets;
+    if (!decoder_) {
+      count /= 2;
+      at::Tensor ahead = distance > 0;
+      at::Tensor number = ahead.to(at::kLong);
+      ahead.reset();
+      at::Tensor product = number * count;
+      number.reset();
+      buckets = product + 0;
+      product.reset();
+      relative = at::abs(distance);
+    } else {
+      at::Tensor zeros = at::zeros_like(distance);
+      at::Tensor behind = at::min(distance, zeros);
+      zeros.reset();
+      relative = -behind;
+    }
+    const int64_t exact = count / 2;
+    at::Tensor small = relative < exact;
+    at::Tensor large;
+    {
+      const double scale =
+          std::log(static_cast<double>(config_.max_distance) / static_cast<double>(exact));
+      at::Tensor x = relative.to(at::kFloat);
+      x = x / exact;
+      x = at::log(x);
+      x = x / scale;
+      x = x * (count - exact);
+      x = x.to(at::kLong);
+      large = x + exact;
+    }
+    at::Tensor last = at::full_like(large, count - 1);
+    large = at::min(large, last);
+    last.reset();
+    at::Tensor chosen = at::where(small, relative, large);
+    if (buckets.defined()) {
+      buckets += chosen;
+    } else {
+      buckets = chosen + 0;
+    }
+    chosen.reset();
+    for (at::Tensor* local : {&relative, &small, &large}) local->reset();
+    return buckets;
+  }
+
+  const Config& config_;
+  bool decoder_, cross_, first_;
+  Linear q_, k_, v_, o_;
+  Embedding bias_;
+};
+
+// Norm, attention or MLP, dropout, residual: "layer.0" to "layer.2" of a block.
+class AttentionLayer : public Module {
+ public:
+  AttentionLayer(std::string name, const Config& c, bool decoder, bool cross, bool first)
+      : Module(std::move(name)),
+        dropout_(c.dropout),
+        attention_(cross ? "EncDecAttention" : "SelfAttention", c, decoder, cross, first),
+        norm_("layer_norm", c) {
+    AddChild(&attention_);
+    AddChild(&norm_);
+  }
+  at::Tensor Forward(const at::Tensor& x, const at::Tensor& memory, const Shared& shared,
+                     at::Tensor& bias) {
+    ModuleScope scope(name());
+    const at::Tensor normed = norm_.Forward(x);
+    const at::Tensor attended = attention_.Forward(normed, memory, shared, bias);
+    const at::Tensor dropped = Dropout("dropout", attended, dropout_);
+    return x + dropped;
+  }
+
+ private:
+  double dropout_;
+  Attention attention_;
+  Norm norm_;
+};
+
+class FeedForwardLayer : public Module {
+ public:
+  FeedForwardLayer(std::string name, const Config& c)
+      : Module(std::move(name)), dropout_(c.dropout), feed_(c), norm_("layer_norm", c) {
+    AddChild(&feed_);
+    AddChild(&norm_);
+  }
+  at::Tensor Forward(const at::Tensor& x) {
+    ModuleScope scope(name());
+    at::Tensor forwarded = norm_.Forward(x);
+    forwarded = feed_.Forward(forwarded);
+    const at::Tensor dropped = Dropout("dropout", forwarded, dropout_);
+    return x + dropped;
+  }
+
+ private:
+  double dropout_;
+  FeedForward feed_;
+  Norm norm_;
+};
+
+// Places in what the layers hand on.
+enum : size_t { kBias, kMemory, kCrossBias };
+
+class Block : public Module {
+ public:
+  Block(std::string name, const Config& c, bool decoder, bool first)
+      : Module(std::move(name)),
+        self_("layer.0", c, decoder, false, first),
+        cross_("layer.1", c, decoder, true, first),
+        feed_(decoder ? "layer.2" : "layer.1", c),
+        decoder_(decoder) {
+    AddChild(&self_);
+    if (decoder) AddChild(&cross_);
+    AddChild(&feed_);
+  }
+
+  at::Tensor Forward(const at::Tensor& x, Carried& carried, const Shared& shared) {
+    ModuleScope scope(name());
+    const at::Tensor attended = self_.Forward(x, {}, shared, carried[kBias]);
+    if (!decoder_) return feed_.Forward(attended);
+    at::Tensor length = shared.positions.select(0, -1) + 1;  // an argument of the call
+    at::Tensor crossed = cross_.Forward(attended, carried[kMemory], shared, carried[kCrossBias]);
+    length.reset();
+    return feed_.Forward(crossed);
+  }
+
+ private:
+  AttentionLayer self_, cross_;
+  FeedForwardLayer feed_;
+  bool decoder_;
+};
+
+class T5Stack : public Module {
+ public:
+  T5Stack(std::string name, const Config& c, bool decoder)
+      : Module(std::move(name)), config_(c), decoder_(decoder), norm_("final_layer_norm", c) {
+    for (int64_t i = 0; i < (decoder ? c.decoder_layers : c.layers); ++i) {
+      blocks_.push_back(std::make_unique<Block>("block." + std::to_string(i), c, decoder, i == 0));
+      AddChild(blocks_.back().get());
+    }
+    AddChild(&norm_);
+  }
+
+  // `memory` and `memory_mask`: the encoder's output and the sources' mask, of a decoder.
+  at::Tensor Forward(const at::Tensor& embedded, const at::Tensor& given_mask,
+                     const at::Tensor& memory, const at::Tensor& memory_mask,
+                     const LayerRunner& runner) {
+    Shared shared;
+    shared.checkpointed = runner != nullptr;
+    shared.positions = at::arange(embedded.size(1), embedded.options().dtype(at::kLong));
+    at::Tensor ones;
+    if (decoder_) {
+      ones = at::ones({embedded.size(0), embedded.size(1)}, embedded.options().dtype(at::kFloat));
+      shared.mask = CausalMask(ones, shared.positions, embedded.scalar_type());
+      shared.cross_mask = Additive(memory_mask, config_.dtype);
+    } else {
+      shared.mask = Additive(given_mask, embedded.scalar_type());
+    }
+    std::vector<LayerFunction> functions;
+    functions.reserve(blocks_.size());
+    for (auto& block : blocks_) {
+      functions.push_back([block = block.get(), shared](const at::Tensor& x, Carried& carried) {
+        return block->Forward(x, carried, shared);
+      });
+    }
+    at::Tensor hidden = Dropout("dropout", embedded, config_.dropout);
+    Carried carried{at::Tensor(), memory, at::Tensor()};  // for as long as this frame
+    if (runner) {
+      hidden = runner(std::move(hidden), functions, name(), carried);
+    } else {
+      for (const LayerFunction& function : functions) hidden = function(hidden, carried);
+    }
+    hidden = norm_.Forward(hidden);
+    hidden = Dropout("dropout", hidden, config_.dropout);
+    return hidden;
+  }
+
+  std::vector<Module*> Layers() {
+    std::vector<Module*> out;
+    for (auto& block : blocks_) out.push_back(block.get());
+    return out;
+  }
+
+ private:
+  static at::Tensor Additive(const at::Tensor& given, at::ScalarType dtype) {
+    at::Tensor mask = given.unsqueeze(1).unsqueeze(2).to(dtype);
+    at::Tensor inverse = 1.0 - mask;
+    return inverse * LowestFinite(dtype);
+  }
+
+  static at::Tensor CausalMask(const at::Tensor& given, const at::Tensor& positions,
+                               at::ScalarType dtype) {
+    const int64_t length = given.size(1);
+    const double lowest = LowestFinite(dtype);
+    at::Tensor mask = at::full({length, length}, lowest, given.options().dtype(dtype));
+    if (length != 1) mask = at::triu(mask, 1);
+    at::Tensor range = at::arange(length, positions.options());
+    at::Tensor beyond = range > positions.reshape({-1, 1});
+    range.reset();
+    mask *= beyond;
+    beyond.reset();
+    mask = mask.unsqueeze(0).unsqueeze(0).expand({given.size(0), 1, -1, -1});
+    mask = mask.clone();
+    at::Tensor padding = mask + given.unsqueeze(1).unsqueeze(2);
+    padding = padding == 0;
+    at::Tensor filled = mask.masked_fill(padding, lowest);
+    mask.copy_(filled);
+    filled.reset();
+    padding.reset();
+    return mask;
+  }
+
+  const Config& config_;
+  bool decoder_;
+  std::vector<std::unique_ptr<Block>> blocks_;
+  Norm norm_;
+};
+
+class T5 : public Model {
+ public:
+  explicit T5(const Config& config)
+      : Model(""),
+        config_(config),
+        shared_("shared", config_.vocab, config_.width, config_.dtype, config_.factor),
+        encoder_("encoder", config_, false),
+        decoder_("decoder", config_, true) {
+    AddChild(&shared_);
+    AddChild(&encoder_);
+    AddChild(&decoder_);
+    const Linear::Options head = Dense(config_, config_.width, config_.vocab, 1);
+    head_ = config_.tied ? std::make_unique<Linear>("lm_head", head, shared_.weight())
+                         : std::make_unique<Linear>("lm_head", head);
+    AddChild(head_.get());
+  }
+
+  std::vector<InputSpec> Inputs(int64_t rows, int64_t seq) const override {
+    return {{.name = "input_ids", .shape = {rows, seq}},
+            {.name = "attention_mask", .shape = {rows, seq}},
+            {.name = "labels", .shape = {rows, seq}}};
+  }
+  // The source is to be repeated.
+  void FillInputs(std::span<at::Tensor> host, std::mt19937_64& random) const override {
+    at::Tensor tokens[] = {host[0], host[2]};
+    FillTokens(tokens, config_.vocab, Labels::kCopies, random);
+    host[1].fill_(1);
+  }
+
+  at::Tensor Logits(const Batch& batch) override {
+    encoded_ = Encode(batch);
+    decoder_ids_ = Shifted(batch["labels"]);
+    decoded_ = Decode(batch);
+    if (config_.tied) decoded_ = decoded_ * Power(config_.width, -0.5);
+    return head_->Forward(decoded_);
+  }
+  at::Tensor Loss(const at::Tensor& logits, const Batch& batch) override {
+    at::Tensor loss =
+        at::cross_entropy_loss(logits.view({-1, logits.size(-1)}), batch["labels"].view(-1));
+    // Locals of the function that also computes the loss.
+    for (at::Tensor* local : {&decoder_ids_, &encoded_, &decoded_}) local->reset();
+    return loss;
+  }
+
+  std::vector<LayerStack> Stacks() override {
+    return {{.name = "encoder", .layers = encoder_.Layers()},
+            {.name = "decoder", .layers = decoder_.Layers()}};
+  }
+
+ private:
+  at::Tensor Embedded(const at::Tensor& ids) {
+    at::Tensor embedded = shared_.Forward(ids);
+    if (inputs_require_grad) embedded.requires_grad_(true);
+    return embedded;
+  }
+  at::Tensor Encode(const Batch& batch) {
+    ModuleScope scope("encoder");
+    const at::Tensor embedded = Embedded(batch["input_ids"]);
+    return encoder_.Forward(embedded, batch["attention_mask"], {}, {}, layer_runner);
+  }
+  at::Tensor Decode(const Batch& batch) {
+    ModuleScope scope("decoder");
+    const at::Tensor embedded = Embedded(decoder_ids_);
+    return decoder_.Forward(embedded, {}, encoded_, batch["attention_mask"], layer_runner);
+  }
+  at::Tensor Shifted(const at::Tensor& labels) const {
+    using at::indexing::Ellipsis;
+    at::Tensor ids = at::zeros(labels.sizes(), labels.options());
+    {
+      const at::Tensor before = labels.slice(-1, 0, -1).clone();
+      ids.slice(-1, 1).copy_(before);
+    }
+    ids.index_put_({Ellipsis, 0}, config_.start_token);
+    const at::Tensor ignored = ids == -100;
+    ids.masked_fill_(ignored, config_.pad_token);
+    return ids;
+  }
+
+  const Config config_;
+  Embedding shared_;
+  T5Stack encoder_, decoder_;
+  std::unique_ptr<Linear> head_;
+  at::Tensor encoded_, decoder_ids_, decoded_;
+};
+
+absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOptions& options) {
+  const absl::StatusOr<Config> config = Read(json, options);
+  if (!config.ok()) return config.status();
+  return std::make_unique<T5>(*config);
+}
+
+}  // namespace
+
+Family DeclareFamily_t5() {
+  return {
+      {.id = "t5",
+       .title = "T5, mT5",
+       .architectures = {"T5ForConditionalGeneration", "MT5ForConditionalGeneration"},
+       .model_types = {"t5", "mt5"},
+       .inputs = "source ids and mask [batch, seq], target ids [batch, seq], no padding",
+       .batch = 8,
+       .seq = 128,
+       .lora = {{"q, v", {"q", "v"}},
+                {"attention", {"q", "k", "v", "o"}},
+                {"all linear", {"q", "k", "v", "o", "wi_0", "wi_1", "wo"}}},
+       .limits = {{"attention", {"eager"}, "T5 adds a bias to its attention scores by itself"},
+                  {"precision",
+                   {"fp32", "bf16", "amp-bf16", "amp-fp16"},
+                   "T5's activations overflow in fp16, against which transformers has a path of "
+                   "its own"}}},
+      &Make};
+}
+
+}  // namespace vramscope::trainer
