@@ -65,6 +65,26 @@ std::vector<Column> Columns(const analysis::MemoryCurves& curves, int count) {
   return columns;
 }
 
+// A line of steps from the left to the right; levels that stay are one line.
+template <class X>
+std::string Steps(const std::vector<double>& level, const X& x) {
+  std::string path = fmt::format("M{:.1f} {:.1f}", x(0), level[0]);
+  for (size_t c = 1; c < level.size(); ++c) {
+    if (level[c] != level[c - 1]) path += fmt::format("H{:.1f}V{:.1f}", x(c), level[c]);
+  }
+  return path + fmt::format("H{:.1f}", x(level.size()));
+}
+
+// And from the right to the left.
+template <class X>
+std::string Back(const std::vector<double>& level, const X& x) {
+  std::string path = fmt::format("V{:.1f}", level.back());
+  for (size_t c = level.size(); c-- > 1;) {
+    if (level[c] != level[c - 1]) path += fmt::format("H{:.1f}V{:.1f}", x(c), level[c - 1]);
+  }
+  return path + fmt::format("H{:.1f}", x(0));
+}
+
 }  // namespace
 
 std::string MemorySvg(const trace::Trace& trace, const MemorySvgOptions& options) {
@@ -91,15 +111,13 @@ std::string MemorySvg(const trace::Trace& trace, const MemorySvgOptions& options
   int legend_x = kLeft;
   for (size_t b = 0; b < std::size(kBands); ++b) {
     if (std::ranges::all_of(columns, [&](const Column& c) { return c.bands[b] == 0; })) continue;
-    std::string path;
+    std::vector<double> bottom(columns.size()), level(columns.size());
     for (size_t c = 0; c < columns.size(); ++c) {
-      const double level = y(below[c] + columns[c].bands[b]);
-      path += fmt::format("{}{:.1f} {:.1f}H{:.1f}", c == 0 ? "M" : "L", x(c), level, x(c + 1));
-    }
-    for (size_t c = columns.size(); c-- > 0;) {
-      path += fmt::format("L{:.1f} {:.1f}H{:.1f}", x(c + 1), y(below[c]), x(c));
+      bottom[c] = y(below[c]);
       below[c] += columns[c].bands[b];
+      level[c] = y(below[c]);
     }
+    const std::string path = Steps(level, x) + Back(bottom, x);
     svg +=
         fmt::format("<path d=\"{}Z\" fill=\"{}\" fill-opacity=\"0.7\"/>", path, kBands[b].colour);
     const std::string_view name = trace::Name(kBands[b].category);
@@ -109,10 +127,9 @@ std::string MemorySvg(const trace::Trace& trace, const MemorySvgOptions& options
         legend_x, options.height - 14, kBands[b].colour, legend_x + 12, options.height - 6, name);
     legend_x += 24 + static_cast<int>(name.size()) * 6;
   }
-  std::string line;
-  for (size_t c = 0; c < columns.size(); ++c)
-    line += fmt::format("{}{:.1f} {:.1f}H{:.1f}", c == 0 ? "M" : "L", x(c), y(columns[c].reserved),
-                        x(c + 1));
+  std::vector<double> reserved(columns.size());
+  for (size_t c = 0; c < columns.size(); ++c) reserved[c] = y(columns[c].reserved);
+  const std::string line = Steps(reserved, x);
   svg +=
       fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"#555\" stroke-dasharray=\"4 2\"/>", line);
   for (int tick = 0; tick <= 4; ++tick) {
