@@ -231,11 +231,11 @@ absl::StatusOr<Document> ParseDocument(std::string_view text) {
   }
   for (const Json& each : json.value("open", Json::array())) {
     if (absl::Status status =
-            OnlyKeys(each, {"name", "what", "experiment", "figure", "low", "high"}, "open");
+            OnlyKeys(each, {"name", "what", "experiment", "figure", "run", "low", "high"}, "open");
         !status.ok())
       return status;
     document.open.push_back({Text(each, "name"), Text(each, "what"), Text(each, "experiment"),
-                             Text(each, "figure"),
+                             Text(each, "figure"), Text(each, "run"),
                              static_cast<int>(Number(each, "low").value_or(1)),
                              static_cast<int>(Number(each, "high").value_or(1))});
   }

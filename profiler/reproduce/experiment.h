@@ -70,6 +70,7 @@ struct Open {
   std::string name;                // "L"
   std::string what;                // "tokens of the longest micro-batch"
   std::string experiment, figure;  // it is solved for from these
+  std::string run;                 // of the experiment's, "": its first one
   int low = 1, high = 1;
 };
 
@@ -88,8 +89,8 @@ absl::StatusOr<Document> ParseDocument(std::string_view json);
 // version lacks the model or a technique; the message says which.
 using Values = std::vector<std::pair<std::string, int>>;
 absl::StatusOr<run::RunConfig> ConfigOf(const ExperimentRun& run, const Values& open);
-// The settings that it is made from: open values put in, and of "foreach-2023|foreach" the first
-// value that this version has ("before-backward|": none of them, the key is left out).
+// The settings that it is made from: open values put in, and of "adam-2023|adam" the first
+// value that this version has ("before_backward|": none of them, the key is left out).
 absl::StatusOr<Settings> SettingsOf(const ExperimentRun& run, const Values& open);
 // The names in braces that the run's settings use.
 std::vector<std::string> OpenNames(const ExperimentRun& run);

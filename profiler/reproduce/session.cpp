@@ -114,7 +114,10 @@ void Session::Continue(Search& search) {
                                                        : (search.low + search.high) / 2;
   Values values = OpenValues();
   values.emplace_back(solved_[search.solved].open->name, search.trying);
-  const ExperimentRun& run = search.experiment->runs.front();
+  const std::vector<ExperimentRun>& runs = search.experiment->runs;
+  const auto named =
+      std::ranges::find(runs, solved_[search.solved].open->run, &ExperimentRun::name);
+  const ExperimentRun& run = named == runs.end() ? runs.front() : *named;
   const absl::StatusOr<run::RunConfig> config = ConfigOf(run, values);
   if (!config.ok()) {
     Settle(search, std::nullopt, config.status());

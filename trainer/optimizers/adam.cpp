@@ -3,6 +3,7 @@
 #include <torch/torch.h>
 
 #include <cmath>
+#include <utility>
 
 #include "trainer/capture/cancel.h"
 #include "trainer/optimizers/group.h"
@@ -27,9 +28,10 @@ struct Work {
 
 class Adam final : public Optimizer {
  public:
-  Adam(const OptimizerConfig& config, std::vector<at::Tensor> parameters)
+  Adam(const OptimizerConfig& config, std::vector<at::Tensor> parameters, bool copies_roots = false)
       : Optimizer(std::move(parameters)),
         impl_(config.impl),
+        copies_roots_(copies_roots),
         decoupled_(config.name == "adamw"),
         lr_(config.lr),
         weight_decay_(config.weight_decay),
@@ -134,9 +136,15 @@ class Adam final : public Optimizer {
     }
     std::vector<at::Tensor> denominators = at::_foreach_sqrt(work.exp_avg_sqs);
     at::_foreach_div_(denominators, roots);
-    at::_foreach_add_(denominators, kEps);
+    std::vector<at::Tensor> roots_alone;
+    if (copies_roots_) {
+      roots_alone = std::exchange(denominators, at::_foreach_add(denominators, kEps));
+    } else {
+      at::_foreach_add_(denominators, kEps);
+    }
     at::_foreach_addcdiv_(work.parameters, work.exp_avgs, denominators, step_sizes);
     ReleaseList(denominators);
+    ReleaseList(roots_alone);
   }
 
   void Fused(Work& work) {
@@ -175,6 +183,7 @@ class Adam final : public Optimizer {
   }
 
   OptimizerImpl impl_;
+  bool copies_roots_;
   bool decoupled_;
   double lr_, weight_decay_;
   std::vector<State> states_;
@@ -186,6 +195,11 @@ class Adam final : public Optimizer {
 std::unique_ptr<Optimizer> MakeAdam(const OptimizerConfig& config,
                                     std::vector<at::Tensor> parameters) {
   return std::make_unique<Adam>(config, std::move(parameters));
+}
+
+std::unique_ptr<Optimizer> MakeAdam2023(const OptimizerConfig& config,
+                                        std::vector<at::Tensor> parameters) {
+  return std::make_unique<Adam>(config, std::move(parameters), true);
 }
 
 OptimizerEntry DeclareOptimizer_adam() {

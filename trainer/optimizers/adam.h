@@ -8,5 +8,8 @@ namespace vramscope::trainer {
 
 std::unique_ptr<Optimizer> MakeAdam(const OptimizerConfig& config,
                                     std::vector<at::Tensor> parameters);
+// As PyTorch 2.0 and 2.1 had it: the lists (foreach) make a second copy of the roots in the step.
+std::unique_ptr<Optimizer> MakeAdam2023(const OptimizerConfig& config,
+                                        std::vector<at::Tensor> parameters);
 
 }  // namespace vramscope::trainer

@@ -1,0 +1,18 @@
+// Adam as PyTorch 2.0 and 2.1 had it (_multi_tensor_adam): the roots of the second moments and the
+// roots with eps are two lists, each as large as all trained weights.
+#include "trainer/optimizers/adam.h"
+
+namespace vramscope::trainer {
+
+OptimizerEntry DeclareOptimizer_adam_2023() {
+  return {.declaration = {.id = "adam-2023",
+                          .title = "Adam of PyTorch 2.0",
+                          .explanation = "two moments, and two copies of the weights' size in the "
+                                         "step, where today's makes one",
+                          .implementations = {"foreach"},
+                          .default_weight_decay = 0,
+                          .state_elements = 2},
+          .make = MakeAdam2023};
+}
+
+}  // namespace vramscope::trainer
