@@ -94,7 +94,7 @@ class Reader {
       bool seen = false;
     };
     std::array<OfPhase, trace::kPhaseCount> first{}, latest{};
-    uint64_t kept = 0, resident = 0, micro_batches = 0;
+    uint64_t kept = 0, with_loss = 0, forward_began = 0, resident = 0, micro_batches = 0;
     for (uint32_t row = 0; row < slices.size(); ++row) {
       if (slices.kind[row] == trace::SliceKind::kMicroBatch && slices.step[row] == last)
         ++micro_batches;
@@ -124,6 +124,13 @@ class Reader {
         any_forward = true;
         const uint64_t before = curves_.requested[*begin], after = curves_.requested[*end];
         kept = std::max(kept, after > before ? after - before : 0);
+        forward_began = before;
+      }
+      if (slices.step[row] == last && slices.phase(row) == Phase::kLoss && any_forward) {
+        const uint64_t after =
+            *std::max_element(curves_.requested.begin() + static_cast<int64_t>(*begin),
+                              curves_.requested.begin() + static_cast<int64_t>(*end) + 1);
+        with_loss = std::max(with_loss, after > forward_began ? after - forward_began : 0);
       }
       if (slices.phase(row) == Phase::kEval) {
         eval_more_ = std::max(eval_more_.value_or(0), highest - curves_.allocated[*begin]);
@@ -140,6 +147,7 @@ class Reader {
     }
     if (any_forward) {
       Add("kept", kept);
+      Add("kept_with_loss", std::max(kept, with_loss));
       Add("resident", resident);
     }
     AddPlanned("eval_more", eval_more_);
@@ -194,6 +202,7 @@ const std::vector<QuantityInfo>& KnownQuantities() {
       {"first_after_backward", "likewise"},
       {"first_after_optimizer", "likewise"},
       {"kept", "requested in a forward pass of the last step and there when it ends"},
+      {"kept_with_loss", "the same and what the loss takes, logits still there"},
       {"resident", "allocated where the last step's first forward begins"},
       {"eval_more", "highest allocated in evaluation, beyond what was there when it began"},
   };
