@@ -38,7 +38,7 @@ Planned Model(const run::RunConfig& c) {
     activations = 4;
     p.step_ms -= 5;
   }
-  if (c.lora.rank > 0) {
+  if (c.Integer("lora.rank") > 0) {
     state = 2;
     p.step_ms -= 30;
   }
