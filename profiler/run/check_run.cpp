@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "profiler/run/catalogue.h"
 #include "profiler/run/facts.h"
 
 namespace vramscope::run {
@@ -84,6 +85,14 @@ absl::StatusOr<ModelConfig> CheckRun(const RunConfig& config) {
   if (absl::Status status = CheckSizes(config); !status.ok()) return status;
   absl::StatusOr<ModelConfig> model = ParseModelConfig(config.model_config_json);
   if (!model.ok()) return model.status();
+  if (model->family == Family::kOther &&
+      TheCatalogue().FamilyOf(config.model_config_json) == nullptr) {
+    std::vector<std::string> titles;
+    for (const FamilyDeclaration& family : TheCatalogue().families) titles.push_back(family.title);
+    const std::string& name = model->architecture.empty() ? model->type : model->architecture;
+    return Bad(fmt::format("config.json: no model family here reads \"{}\"; there are: {}",
+                           name.substr(0, 100), fmt::join(titles, ", ")));
+  }
   if (absl::Status status = CheckRules(config); !status.ok()) return status;
   for (const auto check : {CheckWindow, CheckFamily, CheckLora}) {
     if (absl::Status status = check(config, *model); !status.ok()) return status;

@@ -18,13 +18,12 @@ std::atomic<bool> g_saved_tensors{false};
 std::atomic<uint64_t> g_packed{0}, g_unpacked{0}, g_released{0};
 
 // What goes through a packer on this thread, and what has been packed by it: several nodes save one
-// tensor.
+// tensor, in views of their own.
 struct Packing {
   struct Packed {
     c10::weak_intrusive_ptr<at::StorageImpl> storage;
-    int64_t offset;
-    std::vector<int64_t> sizes, strides;
-    uint32_t version;
+    int64_t offset, count;
+    int64_t version;
     std::weak_ptr<PackedTensor> packed;
   };
   SavedTensorPacker* packer = nullptr;
@@ -32,13 +31,17 @@ struct Packing {
 };
 thread_local Packing t_packing;
 
+// `tensor` lies without gaps and overlaps: its elements in the order of memory are packed.
 std::shared_ptr<PackedTensor> PackOnce(const at::Tensor& tensor) {
-  if (t_packing.packer == nullptr || !tensor.defined() || !tensor.has_storage()) return nullptr;
+  if (t_packing.packer == nullptr || !tensor.defined() || !tensor.has_storage() ||
+      !tensor.is_non_overlapping_and_dense()) {
+    return nullptr;
+  }
   std::vector<Packing::Packed>& known = t_packing.packed[StorageKey(tensor)];
   std::erase_if(known, [](const Packing::Packed& p) { return p.storage.expired(); });
   for (const Packing::Packed& p : known) {
-    if (p.offset != tensor.storage_offset() || tensor.sizes() != p.sizes ||
-        tensor.strides() != p.strides || p.version != tensor._version()) {
+    if (p.offset != tensor.storage_offset() || p.count != tensor.numel() ||
+        p.version != static_cast<int64_t>(tensor._version())) {
       continue;
     }
     if (std::shared_ptr<PackedTensor> packed = p.packed.lock()) return packed;
@@ -48,14 +51,14 @@ std::shared_ptr<PackedTensor> PackOnce(const at::Tensor& tensor) {
   std::shared_ptr<PackedTensor> packed;
   {
     at::NoGradGuard no_grad;
-    packed = packer->Pack(tensor);
+    packed = packer->Pack(at::Tensor(tensor.tensor_data())
+                              .as_strided({tensor.numel()}, {1}, tensor.storage_offset()));
   }
   t_packing.packer = packer;
   if (packed != nullptr) {
     t_packing.packed[StorageKey(tensor)].push_back(
         {c10::weak_intrusive_ptr<at::StorageImpl>(tensor.storage().getWeakStorageImpl()),
-         tensor.storage_offset(), tensor.sizes().vec(), tensor.strides().vec(),
-         static_cast<uint32_t>(tensor._version()), packed});
+         tensor.storage_offset(), tensor.numel(), static_cast<int64_t>(tensor._version()), packed});
   }
   return packed;
 }
@@ -73,7 +76,11 @@ class SavedTensorHook final : public torch::autograd::SavedVariableHooks {
 
   void call_pack_hook(const at::Tensor& tensor) override {
     packed_ = PackOnce(tensor);
-    if (packed_ != nullptr) return;
+    if (packed_ != nullptr) {
+      sizes_ = tensor.sizes().vec();
+      strides_ = tensor.strides().vec();
+      return;
+    }
     // Not the tensor itself: an output saved by its own node would keep itself alive. tensor_data()
     // goes around the dispatcher, so nothing of this shows up as an op.
     tensor_ = at::Tensor(tensor.tensor_data());
@@ -87,7 +94,7 @@ class SavedTensorHook final : public torch::autograd::SavedVariableHooks {
   }
 
   at::Tensor call_unpack_hook() override {
-    if (packed_ != nullptr) return packed_->Unpack();
+    if (packed_ != nullptr) return packed_->Unpack().as_strided(sizes_, strides_, 0);
     if (key_ != 0) g_unpacked.fetch_add(1, std::memory_order_relaxed);
     return tensor_;
   }
@@ -95,6 +102,7 @@ class SavedTensorHook final : public torch::autograd::SavedVariableHooks {
  private:
   at::Tensor tensor_;
   std::shared_ptr<PackedTensor> packed_;
+  std::vector<int64_t> sizes_, strides_;  // of what was packed
   uint64_t key_ = 0;
   uint64_t serial_ = 0;
 };

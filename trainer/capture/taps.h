@@ -62,7 +62,7 @@ class PackedTensor {
   virtual ~PackedTensor() = default;
   PackedTensor(const PackedTensor&) = delete;
   PackedTensor& operator=(const PackedTensor&) = delete;
-  virtual at::Tensor Unpack() = 0;  // in backward
+  virtual at::Tensor Unpack() = 0;  // in backward; as many elements, in the same order
 };
 class SavedTensorPacker {
  public:
@@ -70,7 +70,8 @@ class SavedTensorPacker {
   virtual ~SavedTensorPacker() = default;
   SavedTensorPacker(const SavedTensorPacker&) = delete;
   SavedTensorPacker& operator=(const SavedTensorPacker&) = delete;
-  // Null: it is kept as it is. Saved by several nodes, a tensor is packed once (see PackerScope).
+  // `tensor`: [elements], in the order of memory; saved by several nodes, it comes once. Null: it
+  // is kept as it is.
   virtual std::unique_ptr<PackedTensor> Pack(const at::Tensor& tensor) = 0;
 };
 // For its life, what is saved on this thread goes through `packer`.

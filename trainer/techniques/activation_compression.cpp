@@ -3,6 +3,9 @@
 // bits a layer).
 #include <torch/torch.h>
 
+#include <unordered_set>
+#include <utility>
+
 #include "trainer/capture/taps.h"
 #include "trainer/techniques/technique.h"
 
@@ -14,9 +17,7 @@ constexpr int64_t kLeastElements = 4096;
 
 class InBytes final : public PackedTensor {
  public:
-  explicit InBytes(const at::Tensor& tensor)
-      : sizes_(tensor.sizes().vec()), type_(tensor.scalar_type()) {
-    at::NoGradGuard no_grad;
+  explicit InBytes(const at::Tensor& tensor) : type_(tensor.scalar_type()) {
     at::Tensor groups = tensor.reshape({-1, kGroup}).to(at::kFloat);
     scale_ = groups.abs().amax(1, /*keepdim=*/true).div_(127).clamp_min_(1e-12);
     at::Tensor quotient = groups / scale_;
@@ -29,7 +30,7 @@ class InBytes final : public PackedTensor {
     at::NoGradGuard no_grad;
     at::Tensor wide = bytes_.to(at::kFloat);
     wide.mul_(scale_);
-    return wide.to(type_).view(sizes_);
+    return wide.to(type_).view({-1});
   }
 
  private:
@@ -41,16 +42,25 @@ class InBytes final : public PackedTensor {
 class Packer final : public SavedTensorPacker {
  public:
   std::unique_ptr<PackedTensor> Pack(const at::Tensor& tensor) override {
-    if (tensor.is_leaf() || !tensor.is_floating_point() || tensor.numel() < kLeastElements ||
-        tensor.numel() % kGroup != 0) {
+    if (stays_.contains(StorageKey(tensor)) || !tensor.is_floating_point() ||
+        tensor.numel() < kLeastElements || tensor.numel() % kGroup != 0) {
       return nullptr;
     }
     return std::make_unique<InBytes>(tensor);
   }
+
+  // Of the model's parameters and buffers.
+  void SetStays(std::unordered_set<uint64_t> storages) { stays_ = std::move(storages); }
+
+ private:
+  std::unordered_set<uint64_t> stays_;
 };
 
 class ActivationCompression final : public Technique {
  public:
+  void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
+    packer_.SetStays(StoragesOf(model));
+  }
   std::unique_ptr<Held> AroundForward(const RunContext&) override {
     return std::make_unique<HeldPacker>(packer_);
   }

@@ -2,6 +2,9 @@
 // torch.autograd.graph.save_on_cpu(pin_memory=True); parameters stay.
 #include <torch/torch.h>
 
+#include <unordered_set>
+#include <utility>
+
 #include "trainer/capture/scopes.h"
 #include "trainer/capture/taps.h"
 #include "trainer/techniques/technique.h"
@@ -31,13 +34,22 @@ class OnHost final : public PackedTensor {
 class Packer final : public SavedTensorPacker {
  public:
   std::unique_ptr<PackedTensor> Pack(const at::Tensor& tensor) override {
-    if (tensor.is_leaf() || tensor.nbytes() < kLeastBytes) return nullptr;
+    if (stays_.contains(StorageKey(tensor)) || tensor.nbytes() < kLeastBytes) return nullptr;
     return std::make_unique<OnHost>(tensor);
   }
+
+  // Of the model's parameters and buffers.
+  void SetStays(std::unordered_set<uint64_t> storages) { stays_ = std::move(storages); }
+
+ private:
+  std::unordered_set<uint64_t> stays_;
 };
 
 class ActivationOffload final : public Technique {
  public:
+  void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
+    packer_.SetStays(StoragesOf(model));
+  }
   std::unique_ptr<Held> AroundForward(const RunContext&) override {
     return std::make_unique<HeldPacker>(packer_);
   }

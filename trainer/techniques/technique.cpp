@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "trainer/capture/taps.h"
 #include "trainer/models/family.h"
 #include "trainer/techniques/declared.h"
 
@@ -26,6 +27,15 @@ std::vector<std::unique_ptr<Technique>> MakeTechniques(const run::RunConfig& con
       out.push_back(std::move(technique));
     }
   }
+  return out;
+}
+
+std::unordered_set<uint64_t> StoragesOf(Model& model) {
+  std::unordered_set<uint64_t> out;
+  for (Parameter* parameter : model.Parameters()) out.insert(StorageKey(parameter->tensor));
+  model.Visit([&](Module& module, const std::string&) {
+    for (const auto& buffer : module.buffers()) out.insert(StorageKey(buffer->tensor));
+  });
   return out;
 }
 

@@ -23,6 +23,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <unordered_set>
 #include <vector>
 
 #include "profiler/run/declarations.h"
@@ -138,6 +139,9 @@ struct TechniqueEntry {
 };
 // What the files of this folder declare, by file name.
 const std::vector<TechniqueEntry>& AllTechniques();
+
+// The storages of a model's parameters and buffers, which stay where they are.
+std::unordered_set<uint64_t> StoragesOf(Model& model);
 
 // What the keys "optimizer.*" say.
 OptimizerConfig OptimizerConfigOf(const run::RunConfig& config);

@@ -101,8 +101,8 @@ TEST(CpuTraining, EveryPrecisionTrains) {
     config.steps = 20;
     config.Set("optimizer.lr", "0.01");
     const std::vector<double> losses = LossesOf(config);
-    ASSERT_EQ(losses.size(), 20u) << run::Name(precision);
-    EXPECT_LT(losses.back(), 0.8 * losses.front()) << run::Name(precision);
+    ASSERT_EQ(losses.size(), 20u) << precision;
+    EXPECT_LT(losses.back(), 0.8 * losses.front()) << precision;
   }
 }
 

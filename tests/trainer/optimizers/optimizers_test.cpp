@@ -48,13 +48,54 @@ void ExpectClose(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>
 constexpr OptimizerImpl kImpls[] = {OptimizerImpl::kLoop, OptimizerImpl::kForeach,
                                     OptimizerImpl::kFused};
 
+std::string NameOf(OptimizerImpl impl) {
+  return impl == OptimizerImpl::kLoop    ? "loop"
+         : impl == OptimizerImpl::kFused ? "fused"
+                                         : "foreach";
+}
+
+// LibTorch has no Adafactor: its two implementations are held against each other and against one
+// step written out for a vector.
+TEST(Optimizers, AdafactorsImplementationsAgree) {
+  for (double decay : {0.0, 0.1}) {
+    ExpectClose(
+        Ours(
+            {.name = "adafactor", .impl = OptimizerImpl::kLoop, .lr = 1e-2, .weight_decay = decay}),
+        Ours({.name = "adafactor",
+              .impl = OptimizerImpl::kForeach,
+              .lr = 1e-2,
+              .weight_decay = decay}),
+        "adafactor");
+  }
+  at::Tensor vector = at::full({4}, 2.0).requires_grad_(true);
+  vector.mutable_grad() = at::full({4}, 0.5);
+  const auto optimizer = MakeOptimizer(
+      {.name = "adafactor", .impl = OptimizerImpl::kLoop, .lr = 1e-2, .weight_decay = 0}, {vector});
+  optimizer->Step();
+  // In the first step the variance is the gradient's square: the update is the root of the mean of
+  // squares of the parameter (2) times the rate.
+  EXPECT_TRUE(at::allclose(vector, at::full({4}, 2.0 - 2.0 * 1e-2), 1e-5)) << vector;
+}
+
+TEST(Optimizers, LionMovesByTheSign) {
+  at::Tensor vector = at::full({4}, 2.0).requires_grad_(true);
+  const auto optimizer = MakeOptimizer(
+      {.name = "lion", .impl = OptimizerImpl::kLoop, .lr = 0.1, .weight_decay = 0.5}, {vector});
+  vector.mutable_grad() = at::full({4}, 3.0);
+  optimizer->Step();  // decay to 1.9, then one step of 0.1
+  EXPECT_TRUE(at::allclose(vector, at::full({4}, 1.8), 1e-5)) << vector;
+  vector.mutable_grad() = at::full({4}, -0.01);
+  optimizer->Step();  // the moment (0.03) outweighs it: 1.71 - 0.1
+  EXPECT_TRUE(at::allclose(vector, at::full({4}, 1.61), 1e-5)) << vector;
+}
+
 TEST(Optimizers, AdamWAgreesWithTorch) {
   std::vector<at::Tensor> parameters = MakeParameters();
   torch::optim::AdamW reference(parameters, torch::optim::AdamWOptions(1e-2).weight_decay(0.1));
   const auto expected = Train(parameters, [&] { reference.step(); });
   for (auto impl : kImpls) {
     ExpectClose(expected, Ours({.name = "adamw", .impl = impl, .lr = 1e-2, .weight_decay = 0.1}),
-                "adamw " + std::string(run::Name(impl)));
+                "adamw " + NameOf(impl));
   }
 }
 
@@ -65,8 +106,10 @@ TEST(Optimizers, AdamAgreesWithTorch) {
     const auto expected = Train(parameters, [&] { reference.step(); });
     for (auto impl : kImpls) {
       ExpectClose(expected, Ours({.name = "adam", .impl = impl, .lr = 1e-2, .weight_decay = decay}),
-                  "adam " + std::string(run::Name(impl)));
+                  "adam " + NameOf(impl));
     }
+    ExpectClose(expected, Ours({.name = "adam-2023", .lr = 1e-2, .weight_decay = decay}),
+                "adam-2023");
   }
 }
 
@@ -84,7 +127,7 @@ TEST(Optimizers, SgdAgreesWithTorch) {
                           .lr = 1e-2,
                           .momentum = momentum,
                           .weight_decay = decay}),
-                    "sgd " + std::string(run::Name(impl)));
+                    "sgd " + NameOf(impl));
       }
     }
   }

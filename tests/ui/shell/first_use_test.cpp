@@ -360,7 +360,7 @@ TEST_F(FirstUseTest, APresetLeavesWhatTheUserHasSet) {
   EXPECT_EQ(window_->config().Get("optimizer.impl"), "loop");
   EXPECT_EQ(Banner("kind"), "preset-settings");
   EXPECT_THAT(Banner("text").toStdString(),
-              AllOf(HasSubstr("sequence 128"), HasSubstr("optimizer adamw, loop"),
+              AllOf(HasSubstr("sequence 128"), HasSubstr("optimizer AdamW, loop"),
                     HasSubstr("stays: batch 6")));
   Find<QToolButton>("banner-action")->click();
   ASSERT_TRUE(Idle());
