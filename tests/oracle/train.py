@@ -115,9 +115,31 @@ class VisionModel:
         return nn.functional.cross_entropy(logits, batch["labels"])
 
 
+class TorchTransformer:
+    """torch.nn.Transformer on float inputs, dense targets."""
+    task = None
+
+    def __init__(self, described, settings, weights):
+        self.width, self.weights = described["d_model"], weights
+        arguments = ("d_model", "nhead", "num_encoder_layers", "num_decoder_layers", "dim_feedforward", "dropout")
+        self.model = nn.Transformer(**{key: described[key] for key in arguments}).to(weights)
+
+    def batch(self, rows, settings):
+        shape = (int(settings["seq"]), rows, self.width)
+        batch = {"src": torch.randn(shape), "tgt": torch.rand(shape), "labels": torch.rand(shape)}
+        return {name: tensor.to(self.weights).to("cuda") for name, tensor in batch.items()}
+
+    def layers(self):
+        return [*self.model.encoder.layers, *self.model.decoder.layers]
+
+    def loss(self, model, batch):
+        output = model(batch["src"], batch["tgt"])
+        return nn.functional.cross_entropy(output, batch["labels"])
+
+
 # By model_type; any other is a causal language model.
 PROGRAMS = {"vision_transformer": VisionModel, "bert": Classifier, "distilbert": Classifier,
-            "mt5": SequenceToSequence, "t5": SequenceToSequence}
+            "torch_transformer": TorchTransformer, "mt5": SequenceToSequence, "t5": SequenceToSequence}
 
 
 def attention_of_transformers(settings):
