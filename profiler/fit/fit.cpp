@@ -19,6 +19,8 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t kMostSteps = 8;
 // A search is on a card that holds everything: how much it needs is the question.
 constexpr const char* kRoomy = "4TiB";
+// Of the patience; the rest is for the largest batch and the longest sequence.
+constexpr double kSearchShare = 0.75;
 constexpr int kMostBatch = 1 << 14;
 constexpr int kMostSeq = 1 << 17;
 
@@ -32,11 +34,9 @@ struct Node {
 class Search {
  public:
   Search(const run::RunConfig& start, uint64_t budget, const PlanAll& plan, const Options& options)
-      : start_(start),
-        budget_(budget),
-        plan_(plan),
-        options_(options),
-        deadline_(Clock::now() + options.patience) {}
+      : start_(start), budget_(budget), plan_(plan), options_(options), begin_(Clock::now()) {
+    Until(1);
+  }
 
   absl::StatusOr<Fitted> Run() {
     Node first{.config = start_, .moves = {}, .planned = {}};
@@ -54,7 +54,10 @@ class Search {
       ends.push_back(*std::move(end));
       return absl::OkStatus();
     };
-    if (absl::Status status = go(first); !status.ok()) return status;
+    // Adapters are the shorter ways: what is left of the time of one is the next one's.
+    const auto ways = static_cast<double>(1 + std::ranges::count_if(moves, &Move::adapters));
+    double way = 0;
+    const auto next_way = [&] { Until(kSearchShare * ++way / ways); };
     for (const Move& move : moves) {
       if (!move.adapters) continue;
       Node with{.config = {}, .moves = {move}, .planned = {}};
@@ -63,13 +66,21 @@ class Search {
       with.config = *config;
       if (absl::Status status = PlanNodes({&with}); !status.ok()) return status;
       if (!with.planned.ok()) continue;
+      next_way();
       if (absl::Status status = go(std::move(with)); !status.ok()) return status;
     }
+    Until(kSearchShare);
+    if (absl::Status status = go(first); !status.ok()) return status;
+    Until(1);
     return Result(first, std::move(ends));
   }
 
  private:
   bool Fits(const Planned& planned) const { return planned.ok() && planned.needed() <= budget_; }
+  // The search goes on until this share of the patience is used up.
+  void Until(double share) {
+    deadline_ = begin_ + std::chrono::duration_cast<Clock::duration>(options_.patience * share);
+  }
   bool Late() const { return Clock::now() > deadline_; }
 
   // Plans what is not known yet, all at once.
@@ -101,13 +112,14 @@ class Search {
   }
 
   // Every move that is left, each where it would stand.
-  absl::StatusOr<std::vector<Node>> Neighbours(const Node& at, const std::vector<Move>& moves) {
+  absl::StatusOr<std::vector<Node>> Neighbours(const Node& at, const std::vector<Move>& moves,
+                                               bool last_resort) {
     std::vector<Node> next;
     for (const Move& move : moves) {
       const bool taken =
           std::ranges::any_of(at.moves, [&](const Move& done) { return done.group == move.group; });
       // Adapters are a way of their own, begun by Run().
-      if (taken || move.adapters) continue;
+      if (taken || move.adapters || move.last_resort != last_resort) continue;
       absl::StatusOr<run::RunConfig> config = Applied(move, at.config);
       if (!config.ok()) continue;
       Node node{.config = *std::move(config), .moves = at.moves, .planned = {}};
@@ -125,22 +137,24 @@ class Search {
   absl::StatusOr<Node> Descend(Node at, const std::vector<Move>& moves) {
     while (at.moves.size() < kMostSteps && !Late()) {
       const bool fits = Fits(at.planned);
-      const absl::StatusOr<std::vector<Node>> next = Neighbours(at, moves);
-      if (!next.ok()) return next.status();
-      const Node* best = nullptr;
+      std::optional<Node> best;
       double best_score = 0;
-      for (const Node& node : *next) {
-        const double score = !fits ? Score(at.planned, node.planned)
-                             : Fits(node.planned)
-                                 ? at.planned.step_ms * 0.995 - node.planned.step_ms
-                                 : 0;
-        if (score > best_score) {
-          best = &node;
+      for (const bool last_resort : {false, true}) {
+        if (best.has_value() || (last_resort && fits)) break;
+        const absl::StatusOr<std::vector<Node>> next = Neighbours(at, moves, last_resort);
+        if (!next.ok()) return next.status();
+        for (const Node& node : *next) {
+          const double score = !fits ? Score(at.planned, node.planned)
+                               : Fits(node.planned)
+                                   ? at.planned.step_ms * 0.995 - node.planned.step_ms
+                                   : 0;
+          if (score <= best_score) continue;
+          best = node;
           best_score = score;
         }
       }
-      if (best == nullptr) break;
-      at = *best;
+      if (!best.has_value()) break;
+      at = *std::move(best);
     }
     return at;
   }
@@ -338,7 +352,8 @@ class Search {
   const uint64_t budget_;
   const PlanAll& plan_;
   const Options& options_;
-  const Clock::time_point deadline_;
+  const Clock::time_point begin_;
+  Clock::time_point deadline_;
   std::map<std::string, Planned> known_;
   std::vector<Node> seen_;
   int plans_ = 0;

@@ -25,6 +25,8 @@ struct Move {
   Settings settings;
   std::string why;        // what it does to memory, a sentence
   bool adapters = false;  // trains something else: adapters in place of the weights
+  // Costs a lot of time, to run and to plan: looked at where nothing else saves any more.
+  bool last_resort = false;
 };
 
 // Everything that this version has for the configuration's model and that it does not do already.
