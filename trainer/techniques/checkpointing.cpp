@@ -210,7 +210,7 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                         .ways = {{{"checkpointing.mode", "every-k"}}},
                         .controls = {"checkpointing.k"}},
                        {.id = "checkpoint-alternate",
-                        .title = "Checkpoint every second layer",
+                        .title = "Checkpoint every 2nd layer",
                         .explanation = "half the recomputation, half the saving",
                         .on = {{"checkpointing.mode", true, {"alternate"}}},
                         .ways = {{{"checkpointing.mode", "alternate"}}}}},

@@ -57,6 +57,7 @@ TechniqueEntry DeclareTechnique_loading() {
                       .why = "load=cast-on-device: these weights stay fp32, nothing is cast",
                       .refuses = false}}},
       .order = 15,
+      .place = 47,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (!config.Is("load", "cast-on-device")) return nullptr;
         return std::make_unique<CastOnDevice>();

@@ -198,6 +198,7 @@ TechniqueEntry DeclareTechnique_quantization() {
                       .instead = {{"quantization", "none"}}}}},
       // Before LoRA, which puts adapters beside what is there then.
       .order = 39,
+      .place = 46,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (config.Is("quantization", "none")) return nullptr;
         return std::make_unique<Quantization>(config.Is("quantization", "nf4"),

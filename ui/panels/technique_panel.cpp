@@ -79,7 +79,7 @@ TechniquePanel::TechniquePanel(QWidget* parent) : QWidget(parent), theme_(timeli
                      .toLower();
     for (const run::SettingDeclaration& setting : row.technique->settings)
       made.words += QLatin1Char(' ') + ToQString(setting.key);
-    made.title->setToolTip(ToQString(row.technique->explanation));
+    made.widget->setToolTip(ToQString(row.technique->explanation));
   }
 }
 
@@ -96,7 +96,9 @@ QWidget* TechniquePanel::MakeRow(const run::Toggle& technique) {
   row.toggle = new ToggleSwitch(widget);
   row.toggle->setObjectName(QStringLiteral("toggle-") + ToQString(technique.id));
   row.toggle->setAccessibleName(ToQString(technique.title));
-  row.title = MakeLabel(ToQString(technique.title), LabelRole::kBody);
+  auto* title = new ElidedLabel(LabelRole::kBody);
+  title->setFullText(ToQString(technique.title));
+  row.title = title;
   row.explanation = new WrappedLabel(LabelRole::kDim);
   row.explanation->setWrappedText(ToQString(technique.explanation));
   row.saving = MakeLabel({}, LabelRole::kNumber);
