@@ -56,7 +56,11 @@ void DataSource::Next(int step, int micro_batch, Batch& batch) {
   // Made on the host by a data loader, then moved.
   const std::vector<InputSpec> specs = model_.Inputs(options_.batch, options_.seq);
   std::vector<at::Tensor> host = Host(specs, 0), moved;
-  for (const at::Tensor& tensor : host) moved.push_back(tensor.to(options_.device));
+  for (at::Tensor& tensor : host) {
+    const bool pins = options_.pinned && !options_.device.is_cpu();
+    if (pins) tensor = tensor.pin_memory();
+    moved.push_back(tensor.to(options_.device, /*non_blocking=*/pins));
+  }
   // A new dictionary takes the old one's place when it is whole.
   for (size_t i = 0; i < specs.size(); ++i) batch.Set(specs[i].name, std::move(moved[i]));
 }

@@ -18,7 +18,8 @@ struct DataOptions {
   int micro_batches = 1;
   int steps = 1;
   c10::Device device = c10::Device(c10::kCPU);
-  bool values = true;  // false: only the memory
+  bool values = true;   // false: only the memory
+  bool pinned = false;  // host tensors in page-locked memory, as a loader with pin_memory=True
   uint64_t seed = 0;
   TrainingScript script;
 };

@@ -98,6 +98,8 @@ class Loop {
                       .steps = config.steps,
                       .device = device_,
                       .values = measured_,
+                      .pinned = std::any_of(techniques.begin(), techniques.end(),
+                                            [](const auto& t) { return t->pins_batches(); }),
                       .seed = static_cast<uint64_t>(config.seed),
                       .script = script_}),
         length_(config),

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "trainer/capture/scopes.h"
+#include "trainer/models/parts.h"
 #include "trainer/techniques/precision.h"
 #include "trainer/techniques/technique.h"
 
@@ -174,6 +175,40 @@ class Checkpointing final : public Technique {
 
 }  // namespace
 
+namespace {
+
+// The feed-forward part of every layer alone; attention keeps what it keeps.
+class FeedForwardCheckpointing final : public Technique {
+ public:
+  void AfterSetUp(const RunContext& run, Model&, std::span<const at::Tensor>) override {
+    LayerRunner checkpoint = MakeCheckpointRunner({.layers_per_segment = 1, .device = run.device});
+    runner_ = [checkpoint](Part, const at::Tensor& input, const PartFunction& function) {
+      // Re-entrant: without a gradient to pass on, its weights would get none either.
+      if (!input.requires_grad() || !at::GradMode::is_enabled()) return function(input);
+      const Recorder* recorder = Recorder::Current();
+      Carried nothing;
+      return checkpoint(input, {[function](const at::Tensor& x, Carried&) { return function(x); }},
+                        recorder != nullptr ? recorder->CurrentModule() : "", nothing);
+    };
+  }
+  std::unique_ptr<Held> AroundForward(const RunContext&) override {
+    return std::make_unique<HeldRunner>(runner_);
+  }
+  void AfterRun() override { runner_ = nullptr; }
+
+ private:
+  class HeldRunner final : public Held {
+   public:
+    explicit HeldRunner(const PartRunner& runner) : scope_(&runner) {}
+
+   private:
+    PartRunnerScope scope_;
+  };
+  PartRunner runner_;
+};
+
+}  // namespace
+
 TechniqueEntry DeclareTechnique_checkpointing() {
   return {
       .declaration =
@@ -190,7 +225,8 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                          .choices = {{"none", ""},
                                      {"layer", ""},
                                      {"every-k", ""},
-                                     {"alternate", "every second layer"}}},
+                                     {"alternate", "every second layer"},
+                                     {"ffn", "the feed-forward part of each layer"}}},
                         {.key = "checkpointing.k",
                          .help = "layers in a checkpointed segment, for every-k",
                          .kind = run::ValueKind::kInteger,
@@ -213,12 +249,23 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                         .title = "Checkpoint every 2nd layer",
                         .explanation = "half the recomputation, half the saving",
                         .on = {{"checkpointing.mode", true, {"alternate"}}},
-                        .ways = {{{"checkpointing.mode", "alternate"}}}}},
+                        .ways = {{{"checkpointing.mode", "alternate"}}}},
+                       {.id = "checkpoint-ffn",
+                        .title = "Checkpoint feed-forward parts",
+                        .explanation = "attention keeps what it keeps",
+                        .on = {{"checkpointing.mode", true, {"ffn"}}},
+                        .ways = {{{"checkpointing.mode", "ffn"}}}}},
+           .rules = {{.when = {{"checkpointing.mode", true, {"ffn"}},
+                               {"model.family", false, {"llama", "gpt2", "vit"}}},
+                      .why = "checkpointing.mode=ffn: {model} has no feed-forward part that is "
+                             "known here; set checkpointing.mode=layer",
+                      .instead = {{"checkpointing.mode", "layer"}}}},
            .implies = {"a model's KV cache is off"}},
       .order = 30,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         const std::string& mode = config.Get("checkpointing.mode");
         if (mode == "layer") return std::make_unique<Checkpointing>(1, false);
+        if (mode == "ffn") return std::make_unique<FeedForwardCheckpointing>();
         if (mode == "alternate") return std::make_unique<Checkpointing>(1, true);
         if (mode == "every-k") {
           return std::make_unique<Checkpointing>(

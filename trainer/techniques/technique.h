@@ -96,6 +96,8 @@ class Technique {
     static_cast<void>(micro_batch);
     return seq;
   }
+  // Whether batches come from page-locked host memory.
+  virtual bool pins_batches() const { return false; }
   // In backward, on its thread: the gradient of this leaf has been added to.
   virtual void OnGradient(const at::Tensor& leaf) { static_cast<void>(leaf); }
   // All gradients of a step are there.

@@ -61,9 +61,10 @@ run::RunConfig RandomConfig(std::mt19937& random) {
 void AddTechniques(std::mt19937& random, run::RunConfig& c) {
   for (int i = 0; i < 2; ++i) {
     const char* id = Choose<const char*>(
-        random, {"", "", "chunked-loss", "optimizer-in-backward", "clipping", "offload-activations",
-                 "activation-int8", "optimizer-8bit", "offload-optimizer", "checkpoint-alternate",
-                 "nf4", "int8-weights", "cast-on-device", "eval-no-grad"});
+        random,
+        {"", "", "chunked-loss", "optimizer-in-backward", "clipping", "offload-activations",
+         "activation-int8", "optimizer-8bit", "offload-optimizer", "checkpoint-alternate",
+         "checkpoint-ffn", "pin-memory", "nf4", "int8-weights", "cast-on-device", "eval-no-grad"});
     const run::Toggle* toggle = run::FindToggle(id);
     if (toggle != nullptr && run::BlockedBecause(*toggle, c).empty()) {
       c = run::SwitchedOn(*toggle, c);
@@ -178,7 +179,8 @@ TEST(PlanInvariants, RepeatedFromTapeIsAsExecuted) {
     ASSERT_EQ(taped.status, executed.status);
     ASSERT_EQ(FirstDifference(*taped.trace, *executed.trace), "");
   }
-  EXPECT_GT(repeated, kSeeds * 3 / 4) << "hardly any run was repeated from a tape";
+  // A step inside backward, and few others, are executed each time.
+  EXPECT_GT(repeated, kSeeds * 2 / 3) << "hardly any run was repeated from a tape";
 }
 
 // The same of what is never executed in the run: rehearsed with four units of a deep stack.

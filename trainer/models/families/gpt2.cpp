@@ -9,6 +9,7 @@
 #include "trainer/models/causal_model.h"
 #include "trainer/models/family.h"
 #include "trainer/models/layers.h"
+#include "trainer/models/parts.h"
 
 namespace vramscope::trainer {
 namespace {
@@ -173,7 +174,8 @@ class Block : public Module {
     hidden = output + residual;
     residual = hidden;
     hidden = norm2_.Forward(hidden);
-    at::Tensor forward = mlp_.Forward(hidden);
+    at::Tensor forward = RunPart(Part::kFeedForward, hidden,
+                                 [this](const at::Tensor& in) { return mlp_.Forward(in); });
     hidden = residual + forward;
     residual.reset();
     output.reset();

@@ -9,6 +9,7 @@
 #include "trainer/models/causal_model.h"
 #include "trainer/models/family.h"
 #include "trainer/models/layers.h"
+#include "trainer/models/parts.h"
 #include "trainer/models/rotary.h"
 
 namespace vramscope::trainer {
@@ -183,7 +184,8 @@ class DecoderLayer : public Module {
     hidden = residual + hidden;
     residual = hidden;
     hidden = post_norm_.Forward(hidden);
-    hidden = mlp_.Forward(hidden);
+    hidden = RunPart(Part::kFeedForward, hidden,
+                     [this](const at::Tensor& in) { return mlp_.Forward(in); });
     at::Tensor result = residual + hidden;
     hidden.reset();
     residual.reset();

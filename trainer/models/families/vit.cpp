@@ -17,6 +17,7 @@
 #include "trainer/models/family.h"
 #include "trainer/models/layers.h"
 #include "trainer/models/multihead_attention.h"
+#include "trainer/models/parts.h"
 
 namespace vramscope::trainer {
 namespace {
@@ -149,7 +150,7 @@ class Block : public Module {
     x = Dropout("dropout", x, dropout_);
     x = x + input;
     at::Tensor y = norm2_.Forward(x);
-    y = mlp_.Forward(y);
+    y = RunPart(Part::kFeedForward, y, [this](const at::Tensor& in) { return mlp_.Forward(in); });
     at::Tensor result = x + y;
     x.reset();
     y.reset();

@@ -1,0 +1,39 @@
+// Parts of a layer that a technique may run in a way of its own, as the feed-forward part, which
+// can be checkpointed without the rest.
+//
+//   hidden = RunPart(Part::kFeedForward, hidden, [this](const at::Tensor& x) {
+//     return mlp_.Forward(x);
+//   });
+//
+// On the loop's thread; the function may run again in backward, on autograd's.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+
+namespace vramscope::trainer {
+
+enum class Part : uint8_t { kFeedForward };
+
+using PartFunction = std::function<at::Tensor(const at::Tensor&)>;
+using PartRunner =
+    std::function<at::Tensor(Part part, const at::Tensor& input, const PartFunction& function)>;
+
+// Calls `function`, through the runner of this thread when there is one.
+at::Tensor RunPart(Part part, const at::Tensor& input, const PartFunction& function);
+
+// For its life, the parts of this thread go through `runner`, which outlives it.
+class PartRunnerScope {
+ public:
+  explicit PartRunnerScope(const PartRunner* runner);
+  ~PartRunnerScope();
+  PartRunnerScope(const PartRunnerScope&) = delete;
+  PartRunnerScope& operator=(const PartRunnerScope&) = delete;
+
+ private:
+  const PartRunner* outer_;
+};
+
+}  // namespace vramscope::trainer
