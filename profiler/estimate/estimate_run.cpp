@@ -35,8 +35,8 @@ Settings Read(const run::RunConfig& config) {
   out.frozen = config.Integer("lora.rank") > 0 || !config.Is("trainable", "all");
   out.attention = config.Get("attention");
   out.optimizer = config.Get("optimizer.name");
-  const bool adam = out.optimizer == "adam" || out.optimizer == "adamw" ||
-                    out.optimizer == "adam-2023";
+  const bool adam =
+      out.optimizer == "adam" || out.optimizer == "adamw" || out.optimizer == "adam-2023";
   const bool momentum = config.Number("optimizer.momentum") > 0;
   out.state_formula = adam ? "state-adam" : momentum ? "state-momentum" : "state-sgd";
   out.state_bytes = adam ? 2 * out.e_w : momentum ? out.e_w : 0;
