@@ -286,8 +286,13 @@ class Plan(unittest.TestCase):
         self.assertTrue(any("scratch" in a["what"] for a in json.loads(result.stdout)["assumptions"]))
 
     def test_what_it_saves_it_finds_again(self):
+        run = os.path.join(self.folder.name, "run")
+        os.makedirs(run)
+        with open(os.path.join(run, "best.pt"), "wb") as file:
+            file.write(b"mine")  # of an earlier run, by whatever program: it stays
         program = ("import glob, os, pathlib, shutil, torch\nos.chdir(%r)\ntorch.allocate(1 << 20)\nos.makedirs('run/part')\n"
-                   "open('run/best.pt', 'wb').write(b'mine')\ntorch.save(1, 'run/part/a.pt')\ntorch.save(1, f='run/best.pt')\n"
+                   "open('run/notes.txt', 'w').write('noted')\nopen('run/best.pt', 'wb').write(b'bytes')\n"
+                   "assert open('run/best.pt', 'rb').read() == b'bytes'\ntorch.save(1, 'run/part/a.pt')\ntorch.save(1, f='run/best.pt')\n"
                    "assert os.path.isfile('run/part/a.pt') and pathlib.Path('run/part/a.pt').stat().st_size == 5\n"
                    "assert open('run/best.pt', 'rb').read() == b'saved' and glob.glob('run/part/*.pt') == ['run/part/a.pt']\n"
                    "os.rename('run/part', 'run/whole')\nassert os.listdir('run/whole') == ['a.pt'] and not os.path.exists('run/part/a.pt')\n"
@@ -296,8 +301,8 @@ class Plan(unittest.TestCase):
                    "torch.save(1, 'run/whole/d.pt')\nshutil.rmtree('run/whole')\nassert not os.path.exists('run/whole/d.pt')\n"
                    "if os.fork() == 0:\n    assert torch.load('run/best.pt') == b'saved'\n    os._exit(0)\nassert os.wait()[1] == 0\n")
         self.expect(self.plan(program % self.folder.name), 0)
-        run = os.path.join(self.folder.name, "run")
-        self.assertEqual(sorted(os.listdir(run)), ["b.pt", "best.pt"])
+        # What is called as checkpoints are is one, whoever writes it; other files are the program's.
+        self.assertEqual(sorted(os.listdir(run)), ["best.pt", "notes.txt"])
         with open(os.path.join(run, "best.pt"), "rb") as file:
             self.assertEqual(file.read(), b"mine")
 
