@@ -72,23 +72,6 @@ std::vector<double> Losses(const trace::Trace& trace) {
   return losses;
 }
 
-// Of a run that was planned or computed here: by its configuration, or as its program said.
-std::vector<run::Assumption> EveryAssumption(const trace::Trace& trace) {
-  std::vector<run::Assumption> all;
-  for (trace::Assumption& a : trace::AssumptionsOf(trace))
-    all.push_back({std::move(a.what), std::move(a.where), a.bytes});
-  const trace::TraceInfo& info = trace.info;
-  if (!info.has_config) {
-    if (info.backend == trace::Backend::kPlan && info.device.context_bytes > 0)
-      all.push_back(run::ContextAssumption(info.device));
-    return all;
-  }
-  const absl::StatusOr<run::ModelConfig> model = run::CheckRun(info.config);
-  if (!model.ok()) return all;
-  for (run::Assumption& a : run::Assumptions(info.config, *model)) all.push_back(std::move(a));
-  return all;
-}
-
 }  // namespace
 
 Json AssumptionsJson(const std::vector<run::Assumption>& assumptions) {
@@ -221,7 +204,7 @@ Json SummaryJson(const trace::Trace& trace, const Summary& summary) {
   json["headroom"] = summary.headroom_bytes;
   json["out_of_memory"] = summary.out_of_memory;
   json["complete"] = trace.complete;
-  json["assumptions"] = AssumptionsJson(EveryAssumption(trace));
+  json["assumptions"] = AssumptionsJson(trace::AssumptionsOf(trace));
   if (info.has_config) json["config"] = Json::parse(run::ToJson(info.config), nullptr, false);
   return json;
 }
@@ -266,7 +249,7 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
   // What the processor's allocator holds says nothing certain about a GPU.
   if (info.device.memory_bytes > 0 && info.backend != trace::Backend::kCpu)
     text += "  " + FitText(trace, summary) + "\n";
-  return text + AssumptionsText(EveryAssumption(trace));
+  return text + AssumptionsText(trace::AssumptionsOf(trace));
 }
 
 }  // namespace vramscope::cli

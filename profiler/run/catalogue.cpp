@@ -108,6 +108,9 @@ json ToJson(const TechniqueDeclaration& t) {
     out["rules"].push_back(std::move(row));
   }
   if (!t.implies.empty()) out["implies"] = t.implies;
+  for (const Assumed& a : t.assumes) {
+    out["assumes"].push_back({{"when", ToJson(a.when)}, {"what", a.what}});
+  }
   return out;
 }
 
@@ -133,6 +136,9 @@ TechniqueDeclaration TechniqueFrom(const json& from) {
                        ValuesFrom(row.value("instead", json::object())), row.at("refuses")});
   }
   t.implies = from.value("implies", std::vector<std::string>{});
+  for (const json& row : from.value("assumes", json::array())) {
+    t.assumes.push_back({ConditionsFrom(row.at("when")), row.at("what")});
+  }
   return t;
 }
 
@@ -150,6 +156,7 @@ json ToJson(const FamilyDeclaration& f) {
   for (const FamilyDeclaration::Limit& limit : f.limits) {
     out["limits"].push_back({{"key", limit.key}, {"allowed", limit.allowed}, {"why", limit.why}});
   }
+  if (!f.assumes.empty()) out["assumes"] = f.assumes;
   return out;
 }
 
@@ -169,6 +176,7 @@ FamilyDeclaration FamilyFrom(const json& from) {
     f.limits.push_back(
         {limit.at("key"), limit.at("allowed").get<std::vector<std::string>>(), limit.at("why")});
   }
+  f.assumes = from.value("assumes", std::vector<std::string>{});
   return f;
 }
 
@@ -221,12 +229,14 @@ std::string ToJson(const Catalogue& catalogue) {
   for (const TechniqueDeclaration& t : catalogue.techniques) out["techniques"].push_back(ToJson(t));
   out["optimizers"] = json::array();
   for (const OptimizerDeclaration& o : catalogue.optimizers) {
-    out["optimizers"].push_back({{"id", o.id},
-                                 {"title", o.title},
-                                 {"explanation", o.explanation},
-                                 {"implementations", o.implementations},
-                                 {"default_weight_decay", o.default_weight_decay},
-                                 {"state_elements", o.state_elements}});
+    json row{{"id", o.id},
+             {"title", o.title},
+             {"explanation", o.explanation},
+             {"implementations", o.implementations},
+             {"default_weight_decay", o.default_weight_decay},
+             {"state_elements", o.state_elements}};
+    if (!o.assumes.empty()) row["assumes"] = o.assumes;
+    out["optimizers"].push_back(std::move(row));
   }
   out["families"] = json::array();
   for (const FamilyDeclaration& f : catalogue.families) out["families"].push_back(ToJson(f));
@@ -241,7 +251,8 @@ absl::StatusOr<Catalogue> CatalogueFromJson(std::string_view text) {
     for (const json& o : from.at("optimizers")) {
       out.optimizers.push_back({o.at("id"), o.at("title"), o.at("explanation"),
                                 o.at("implementations").get<std::vector<std::string>>(),
-                                o.at("default_weight_decay"), o.at("state_elements")});
+                                o.at("default_weight_decay"), o.at("state_elements"),
+                                o.value("assumes", std::vector<std::string>{})});
     }
     for (const json& f : from.at("families")) out.families.push_back(FamilyFrom(f));
     return out;

@@ -128,6 +128,32 @@ std::vector<Assumption> WeightAssumptions(const RunConfig& config, const ModelCo
   return out;
 }
 
+namespace {
+
+// What the declarations of whatever the run uses take as given.
+void AddDeclared(const RunConfig& config, std::vector<Assumption>& out) {
+  const Catalogue& catalogue = TheCatalogue();
+  for (const TechniqueDeclaration& technique : catalogue.techniques) {
+    for (const Assumed& assumed : technique.assumes) {
+      const bool holds = std::ranges::all_of(
+          assumed.when, [&](const Condition& condition) { return Holds(condition, config); });
+      if (holds) out.push_back({assumed.what, "technique: " + technique.title});
+    }
+  }
+  const OptimizerDeclaration* optimizer = catalogue.FindOptimizer(config.Get("optimizer.name"));
+  if (optimizer != nullptr && !config.Is("mode", "inference")) {
+    for (const std::string& what : optimizer->assumes) {
+      out.push_back({what, "optimizer: " + optimizer->title});
+    }
+  }
+  if (const FamilyDeclaration* family = catalogue.FamilyOf(config.model_config_json)) {
+    for (const std::string& what : family->assumes)
+      out.push_back({what, "model: " + family->title});
+  }
+}
+
+}  // namespace
+
 std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& model) {
   std::vector<Assumption> out = WeightAssumptions(config, model);
   for (const std::string& ignored : model.ignored) out.push_back({ignored, "config.json"});
@@ -147,6 +173,7 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
          "(use_cache=False)",
          "config.json: use_cache", 2 * static_cast<uint64_t>(model.layers) * elements * width});
   }
+  if (config.backend == Backend::kPlan) AddDeclared(config, out);
   if (config.backend != Backend::kCpu) {
     const absl::StatusOr<DeviceProfile> device = ResolveDevice(config);
     if (device.ok()) out.push_back(ContextAssumption(*device));

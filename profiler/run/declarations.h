@@ -67,6 +67,12 @@ struct Toggle {
   std::vector<std::string> controls = {};  // keys with a control under the row while it is on
 };
 
+// What a plan takes as given where it is not PyTorch's own code that asks for memory.
+struct Assumed {
+  std::vector<Condition> when;  // all of them
+  std::string what;             // "bitsandbytes' kernels make no temporaries"
+};
+
 struct TechniqueDeclaration {
   std::string id;     // "checkpointing"
   std::string group;  // "Activations"
@@ -76,6 +82,7 @@ struct TechniqueDeclaration {
   std::vector<Toggle> toggles = {};
   std::vector<Rule> rules = {};
   std::vector<std::string> implies = {};  // in words, for documentation: "weights stay fp32"
+  std::vector<Assumed> assumes = {};      // what every plan that uses it says (check_run.h)
 };
 
 struct OptimizerDeclaration {
@@ -86,6 +93,7 @@ struct OptimizerDeclaration {
   double default_weight_decay = 0;           // PyTorch's
   // Elements of state a parameter element: 2 for Adam. Below 0: not one number (Adafactor).
   double state_elements = 0;
+  std::vector<std::string> assumes = {};  // as a technique's
 };
 
 }  // namespace vramscope::run

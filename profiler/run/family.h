@@ -37,6 +37,7 @@ struct FamilyDeclaration {
   int seq = 0;
   std::vector<LoraChoice> lora = {};  // empty: no linear layer that adapters could stand beside
   std::vector<Limit> limits = {};
+  std::vector<std::string> assumes = {};  // as a technique's (declarations.h)
 };
 
 }  // namespace vramscope::run

@@ -24,23 +24,32 @@ std::string OneLine(std::string text) {
 
 }  // namespace
 
-std::string AssumptionMarker(const Assumption& a) {
+std::string AssumptionMarker(const run::Assumption& a) {
   return std::string(kPrefix) + OneLine(a.what) + "\n" + OneLine(a.where) + "\n" +
          std::to_string(a.bytes);
 }
 
-std::vector<Assumption> AssumptionsOf(const Trace& trace) {
-  std::vector<Assumption> out;
+std::vector<run::Assumption> AssumptionsOf(const Trace& trace) {
+  std::vector<run::Assumption> out;
   for (const Marker& marker : trace.markers) {
     std::string_view rest = trace.String(marker.name);
     if (!rest.starts_with(kPrefix)) continue;
     rest.remove_prefix(kPrefix.size());
-    Assumption a;
+    run::Assumption a;
     a.what = Line(rest);
     a.where = Line(rest);
     std::from_chars(rest.data(), rest.data() + rest.size(), a.bytes);
     out.push_back(std::move(a));
   }
+  const TraceInfo& info = trace.info;
+  if (!info.has_config) {
+    if (info.backend == Backend::kPlan && info.device.context_bytes > 0)
+      out.push_back(run::ContextAssumption(info.device));
+    return out;
+  }
+  const absl::StatusOr<run::ModelConfig> model = run::CheckRun(info.config);
+  if (!model.ok()) return out;
+  for (run::Assumption& a : run::Assumptions(info.config, *model)) out.push_back(std::move(a));
   return out;
 }
 

@@ -1,25 +1,23 @@
-// What a trace takes for granted beside its configuration: markers of the program that made it,
-// kept in the file (proto/FORMAT.md, "Kinds").
+// What a trace takes for granted: by its configuration, or as the program that made it said
+// (markers, kept in the file: proto/FORMAT.md, "Kinds").
+//
+//   for (const run::Assumption& a : AssumptionsOf(trace)) print(a.what, a.where);
+//
+// Pure functions; thread-safe.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "profiler/run/check_run.h"
 #include "profiler/trace/trace.h"
 
 namespace vramscope::trace {
 
-struct Assumption {
-  std::string what;    // a sentence without its full stop
-  std::string where;   // "train.py:12", "libcudnn: cudnnFind...": what it is about
-  uint64_t bytes = 0;  // how much it is, where that is known
-};
-
 // The name of the marker that stands for it.
-std::string AssumptionMarker(const Assumption& assumption);
+std::string AssumptionMarker(const run::Assumption& assumption);
 
-// In the order of the trace.
-std::vector<Assumption> AssumptionsOf(const Trace& trace);
+// Of a run that was planned or computed here; none of a recording. Markers first, in their order.
+std::vector<run::Assumption> AssumptionsOf(const Trace& trace);
 
 }  // namespace vramscope::trace

@@ -11,7 +11,9 @@ OptimizerEntry DeclareOptimizer_adam_2023() {
                                          "step, where today's makes one",
                           .implementations = {"foreach"},
                           .default_weight_decay = 0,
-                          .state_elements = 2},
+                          .state_elements = 2,
+                          .assumes = {"Adam's operators are those of PyTorch 2.0, run by the "
+                                      "PyTorch of this build"}},
           .make = MakeAdam2023};
 }
 

@@ -54,7 +54,9 @@ OptimizerEntry DeclareOptimizer_lion() {
                           .explanation = "one moment for each trained element, half of Adam's",
                           .implementations = {"loop"},
                           .default_weight_decay = 0,
-                          .state_elements = 1},
+                          .state_elements = 1,
+                          .assumes = {"Lion is written as in its paper's program, tensor by "
+                                      "tensor; torch.optim has none"}},
           .make = [](const OptimizerConfig& config, std::vector<at::Tensor> parameters) {
             return std::make_unique<Lion>(config, std::move(parameters));
           }};

@@ -96,7 +96,11 @@ TechniqueEntry DeclareTechnique_activation_compression() {
                         .title = "Activations in 8 bits",
                         .explanation = "a byte an element between forward and backward",
                         .on = {{"activation_compression", true, {"int8"}}},
-                        .ways = {{{"activation_compression", "int8"}}}}}},
+                        .ways = {{{"activation_compression", "int8"}}}}},
+           .assumes = {{.when = {{"activation_compression", true, {"int8"}}},
+                        .what = "8-bit activations are made by PyTorch's operators in fp32, one "
+                                "after the other; a kernel of its own would need fewer "
+                                "temporaries"}}},
       .order = 36,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (!config.Is("activation_compression", "int8")) return nullptr;

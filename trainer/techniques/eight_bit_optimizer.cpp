@@ -168,7 +168,10 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
                                {"optimizer.in_backward", true, {"true"}}},
                       .why = "optimizer.bits=8 steps once for all parameters here: set "
                              "optimizer.in_backward=false",
-                      .instead = {{"optimizer.in_backward", "false"}}}}},
+                      .instead = {{"optimizer.in_backward", "false"}}}},
+           .assumes = {{.when = {{"optimizer.bits", true, {"8"}}},
+                        .what = "bitsandbytes' 8-bit kernel is modelled: one for each tensor, in "
+                                "place, without memory of its own"}}},
       .order = 44,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (!config.Is("optimizer.bits", "8")) return nullptr;

@@ -195,7 +195,15 @@ TechniqueEntry DeclareTechnique_quantization() {
                      {.when = {{"quantization", true, {"nf4", "int8"}},
                                {"model.linear_layers", true, {"none"}}},
                       .why = "{model} has no linear layers to quantise",
-                      .instead = {{"quantization", "none"}}}}},
+                      .instead = {{"quantization", "none"}}}},
+           .assumes =
+               {{.when = {{"quantization", true, {"nf4"}}},
+                 .what = "bitsandbytes' 4-bit kernels are modelled: a product asks for the scales "
+                         "in fp32 and for a copy of its weight in the input's type, and for "
+                         "nothing else"},
+                {.when = {{"quantization", true, {"int8"}}},
+                 .what = "torchao's weight-only int8 linear is modelled: a product asks for a copy "
+                         "of its weight in the input's type, and scales what comes out"}}},
       // Before LoRA, which puts adapters beside what is there then.
       .order = 39,
       .place = 46,

@@ -88,7 +88,7 @@ void RecordingPanel::setDigest(const Digest& digest, const QString& file, bool p
                "the allocator's settings, and a planned run of a similar model beside it."));
   QStringList lines;
   if (digest.program() && !partial)
-    for (const trace::Assumption& a : trace::AssumptionsOf(*digest.trace))
+    for (const run::Assumption& a : trace::AssumptionsOf(*digest.trace))
       lines << QStringLiteral("• ") + QString::fromStdString(AssumptionText(a));
   assumed_->setVisible(!lines.isEmpty());
   assumed_list_->setVisible(!lines.isEmpty());

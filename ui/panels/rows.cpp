@@ -148,7 +148,7 @@ bool Digest::inferred() const {
   return std::any_of(origins.begin(), origins.end(), [](const Origin& o) { return o.rule != 0; });
 }
 
-std::string AssumptionText(const trace::Assumption& assumption) {
+std::string AssumptionText(const run::Assumption& assumption) {
   std::string text = assumption.what;
   if (assumption.bytes > 0) text += ": " + timeline::FormatBytes(assumption.bytes);
   if (!assumption.where.empty())

@@ -139,7 +139,7 @@ RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file);
 std::string ShortName(const trace::Trace& trace, trace::AllocationId id);
 
 // "a computed number is taken to be 0 (train.py:44)", with its bytes where they are known.
-std::string AssumptionText(const trace::Assumption& assumption);
+std::string AssumptionText(const run::Assumption& assumption);
 
 std::string FormatMs(double ms);          // "85.506 ms", from 10 s on "164.292 s"
 std::string FormatSaving(int64_t bytes);  // "−0.9 GiB", "+16 MiB", "±0"

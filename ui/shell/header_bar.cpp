@@ -102,8 +102,8 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
                                             QString::fromStdString(rule.value));
     out.inferred_tip = lines.join(QLatin1Char('\n'));
   }
-  if (digest.program() && !running) {
-    for (const trace::Assumption& a : trace::AssumptionsOf(*digest.trace))
+  if (!running) {
+    for (const run::Assumption& a : trace::AssumptionsOf(*digest.trace))
       out.assumptions << QString::fromStdString(AssumptionText(a));
     const auto count = out.assumptions.size();
     if (count > 0)

@@ -99,6 +99,27 @@ TEST(Assumptions, TheCacheHasBytes) {
   EXPECT_EQ(About(AssumptionsOf(Built({}, "basics-medium")), "use_cache"), nullptr);
 }
 
+TEST(Assumptions, WhatIsModelledSaysSo) {
+  const RunConfig config = Built({{"quantization", "nf4"},
+                                  {"lora.rank", "8"},
+                                  {"optimizer.bits", "8"},
+                                  {"activation_compression", "int8"}});
+  auto all = AssumptionsOf(config);
+  for (const char* where : {"Quantised base weights", "8-bit Adam", "Activations in 8 bits"}) {
+    ASSERT_NE(About(all, where), nullptr) << where;
+  }
+  EXPECT_THAT(About(all, "Quantised base weights")->what, HasSubstr("4-bit kernels are modelled"));
+  all = AssumptionsOf(Built({{"optimizer.name", "lion"}, {"optimizer.impl", "loop"}}));
+  ASSERT_NE(About(all, "optimizer: Lion"), nullptr);
+  // Nothing of it where nothing of it is used, nor where it is computed.
+  all = AssumptionsOf(Built({}));
+  EXPECT_EQ(About(all, "technique: "), nullptr);
+  EXPECT_EQ(About(all, "optimizer: "), nullptr);
+  RunConfig computed = config;
+  computed.backend = Backend::kCpu;
+  EXPECT_EQ(About(AssumptionsOf(computed), "technique: "), nullptr);
+}
+
 TEST(Assumptions, TheContextIsTheTables) {
   const auto all = AssumptionsOf(Built({{"device", "rtx-3090"}}));
   ASSERT_NE(About(all, "device table: rtx-3090"), nullptr);
