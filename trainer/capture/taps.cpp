@@ -8,6 +8,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -63,17 +64,11 @@ std::shared_ptr<PackedTensor> PackOnce(const at::Tensor& tensor) {
   return packed;
 }
 
+thread_local const SavedHooksScope::Make* t_make_hooks = nullptr;
+
 // One per saved tensor; its death is the moment when the graph lets the storage go.
 class SavedTensorHook final : public torch::autograd::SavedVariableHooks {
  public:
-  ~SavedTensorHook() override {
-    if (key_ == 0) return;
-    g_released.fetch_add(1, std::memory_order_relaxed);
-    Recorder* recorder = Recorder::Current();
-    // Before the tensor goes: its free, if any, comes after the retag.
-    if (recorder != nullptr && recorder->serial() == serial_) recorder->OnSavedReleased(key_);
-  }
-
   void call_pack_hook(const at::Tensor& tensor) override {
     packed_ = PackOnce(tensor);
     if (packed_ != nullptr) {
@@ -84,18 +79,12 @@ class SavedTensorHook final : public torch::autograd::SavedVariableHooks {
     // Not the tensor itself: an output saved by its own node would keep itself alive. tensor_data()
     // goes around the dispatcher, so nothing of this shows up as an op.
     tensor_ = at::Tensor(tensor.tensor_data());
-    key_ = StorageKey(tensor_);
-    if (key_ == 0) return;
-    g_packed.fetch_add(1, std::memory_order_relaxed);
-    if (Recorder* recorder = Recorder::Current()) {
-      serial_ = recorder->serial();
-      recorder->OnSaved(key_);
-    }
+    mark_.emplace(tensor_);
   }
 
   at::Tensor call_unpack_hook() override {
     if (packed_ != nullptr) return packed_->Unpack().as_strided(sizes_, strides_, 0);
-    if (key_ != 0) g_unpacked.fetch_add(1, std::memory_order_relaxed);
+    if (StorageKey(tensor_) != 0) g_unpacked.fetch_add(1, std::memory_order_relaxed);
     return tensor_;
   }
 
@@ -103,8 +92,7 @@ class SavedTensorHook final : public torch::autograd::SavedVariableHooks {
   at::Tensor tensor_;
   std::shared_ptr<PackedTensor> packed_;
   std::vector<int64_t> sizes_, strides_;  // of what was packed
-  uint64_t key_ = 0;
-  uint64_t serial_ = 0;
+  std::optional<SavedMark> mark_;         // goes before the tensor does
 };
 
 // LibTorch's default hooks take Python objects; the engine's virtual method is the C++ way in.
@@ -113,6 +101,7 @@ class HookingEngine final : public torch::autograd::Engine {
   HookingEngine() = default;
   ~HookingEngine() override { stop(); }
   std::unique_ptr<torch::autograd::SavedVariableHooks> get_default_saved_variable_hooks() override {
+    if (t_make_hooks != nullptr) return (*t_make_hooks)();
     if (!g_saved_tensors.load(std::memory_order_relaxed)) return nullptr;
     return std::make_unique<SavedTensorHook>();
   }
@@ -176,6 +165,28 @@ void TagStorage(const at::Tensor& tensor, trace::Category category, std::string_
   const uint64_t key = StorageKey(tensor);
   if (recorder != nullptr && key != 0) recorder->Retag(key, category, why);
 }
+
+SavedMark::SavedMark(const at::Tensor& tensor) : key_(StorageKey(tensor)) {
+  if (key_ == 0) return;
+  g_packed.fetch_add(1, std::memory_order_relaxed);
+  if (Recorder* recorder = Recorder::Current()) {
+    serial_ = recorder->serial();
+    recorder->OnSaved(key_);
+  }
+}
+
+SavedMark::~SavedMark() {
+  if (key_ == 0) return;
+  g_released.fetch_add(1, std::memory_order_relaxed);
+  Recorder* recorder = Recorder::Current();
+  // Before the tensor goes: its free, if any, comes after the retag.
+  if (recorder != nullptr && recorder->serial() == serial_) recorder->OnSavedReleased(key_);
+}
+
+SavedHooksScope::SavedHooksScope(Make make)
+    : make_(std::move(make)), outer_(std::exchange(t_make_hooks, &make_)) {}
+
+SavedHooksScope::~SavedHooksScope() { t_make_hooks = outer_; }
 
 PackerScope::PackerScope(SavedTensorPacker* packer) { t_packing.packer = packer; }
 

@@ -11,6 +11,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/record_function.h>
+#include <torch/csrc/autograd/saved_variable_hooks.h>
 
 #include <cstdint>
 #include <functional>
@@ -54,6 +55,33 @@ void TagStorage(const at::Tensor& tensor, trace::Category category, std::string_
 // call replaces the first.
 void WatchGradients(const std::vector<at::Tensor>& parameters,
                     std::function<void(const at::Tensor& leaf)> then = nullptr);
+
+// Counts as saved for backward from here on, and no longer when it is gone.
+class SavedMark {
+ public:
+  explicit SavedMark(const at::Tensor& tensor);
+  ~SavedMark();
+  SavedMark(const SavedMark&) = delete;
+  SavedMark& operator=(const SavedMark&) = delete;
+
+ private:
+  uint64_t key_ = 0, serial_ = 0;
+};
+
+// For its life, autograd asks `make` for the hooks of what it saves on this thread, in place of the
+// usual ones: whoever makes them says what is saved (SavedMark).
+class SavedHooksScope {
+ public:
+  using Make = std::function<std::unique_ptr<torch::autograd::SavedVariableHooks>()>;
+  explicit SavedHooksScope(Make make);
+  ~SavedHooksScope();
+  SavedHooksScope(const SavedHooksScope&) = delete;
+  SavedHooksScope& operator=(const SavedHooksScope&) = delete;
+
+ private:
+  Make make_;
+  const Make* outer_;
+};
 
 // What a technique keeps in place of a tensor that autograd saves.
 class PackedTensor {

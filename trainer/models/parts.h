@@ -15,7 +15,7 @@
 
 namespace vramscope::trainer {
 
-enum class Part : uint8_t { kFeedForward };
+enum class Part : uint8_t { kAttention, kFeedForward };
 
 using PartFunction = std::function<at::Tensor(const at::Tensor&)>;
 using PartRunner =

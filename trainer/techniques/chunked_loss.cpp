@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "trainer/techniques/checkpointing.h"
+#include "trainer/techniques/recompute/reentrant.h"
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {

@@ -12,7 +12,7 @@
 #include "tests/trainer/loop/run_helpers.h"
 #include "trainer/models/family.h"
 #include "trainer/models/layers.h"
-#include "trainer/techniques/checkpointing.h"
+#include "trainer/techniques/recompute/reentrant.h"
 #include "trainer/techniques/trainable.h"
 
 namespace vramscope::trainer {

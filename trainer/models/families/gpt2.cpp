@@ -170,7 +170,8 @@ class Block : public Module {
     ModuleScope scope(name());
     at::Tensor residual = input;
     at::Tensor hidden = norm1_.Forward(input);
-    at::Tensor output = attention_.Forward(hidden);
+    at::Tensor output = RunPart(Part::kAttention, hidden,
+                                [this](const at::Tensor& in) { return attention_.Forward(in); });
     hidden = output + residual;
     residual = hidden;
     hidden = norm2_.Forward(hidden);

@@ -175,12 +175,14 @@ class DecoderLayer : public Module {
     ModuleScope scope(name());
     at::Tensor residual = input;
     at::Tensor hidden = input_norm_.Forward(input);
-    at::Tensor weights;
-    {
-      auto [output, w] = attention_.Forward(hidden, shared);
-      hidden = std::move(output);
-      weights = std::move(w);
-    }
+    // Named until the layer returns; a second run of this part finds nobody who wants them.
+    const auto weights = std::make_shared<at::Tensor>();
+    hidden = RunPart(Part::kAttention, hidden,
+                     [this, shared, wanted = std::weak_ptr(weights)](const at::Tensor& in) {
+                       auto [output, w] = attention_.Forward(in, shared);
+                       if (const auto named = wanted.lock()) *named = std::move(w);
+                       return output;
+                     });
     hidden = residual + hidden;
     residual = hidden;
     hidden = post_norm_.Forward(hidden);
@@ -189,7 +191,7 @@ class DecoderLayer : public Module {
     at::Tensor result = residual + hidden;
     hidden.reset();
     residual.reset();
-    weights.reset();
+    weights->reset();
     return result;
   }
 

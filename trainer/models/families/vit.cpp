@@ -146,7 +146,8 @@ class Block : public Module {
   at::Tensor Forward(const at::Tensor& input) {
     ModuleScope scope(name());
     at::Tensor x = norm1_.Forward(input);
-    x = attention_.Forward(x, x);
+    x = RunPart(Part::kAttention, x,
+                [this](const at::Tensor& in) { return attention_.Forward(in, in); });
     x = Dropout("dropout", x, dropout_);
     x = x + input;
     at::Tensor y = norm2_.Forward(x);

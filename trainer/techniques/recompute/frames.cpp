@@ -1,0 +1,174 @@
+#include "trainer/techniques/recompute/frames.h"
+
+#include <torch/csrc/autograd/saved_variable.h>
+#include <torch/csrc/autograd/saved_variable_hooks.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "trainer/capture/scopes.h"
+#include "trainer/capture/taps.h"
+#include "trainer/techniques/precision.h"
+#include "trainer/techniques/recompute/op_cache.h"
+#include "trainer/techniques/recompute/random_state.h"
+
+namespace vramscope::trainer {
+namespace {
+
+using torch::autograd::SavedVariable;
+using torch::autograd::SavedVariableHooks;
+
+// Everything that is needed has been computed; ends the second run.
+struct StopRecomputation {};
+
+// What stands in a node of the graph for a tensor that it saves.
+struct Placeholder {
+  at::Tensor tensor;  // from the second run until it is used
+  std::unique_ptr<SavedMark> mark;
+};
+
+// A segment that has run; lives as long as a node of it has something saved.
+struct Frame {
+  std::vector<LayerFunction> layers;
+  std::string path;
+  CheckpointOptions options;
+  RandomState random;
+  std::optional<at::ScalarType> autocast;  // of the first run
+  SavedVariable input;
+  std::vector<std::optional<SavedVariable>> carried;  // nothing: undefined
+  MakeOpPolicy make_policy;                           // null: nothing is kept
+  OpCache kept;
+  std::vector<std::weak_ptr<Placeholder>> placeholders;  // in the order of saving
+  size_t next = 0;                                       // of them, in the second run
+  bool ran_again = false;
+
+  at::Tensor Run(at::Tensor hidden, Carried& now, OpCacheScope::Mode mode) {
+    std::unique_ptr<OpPolicy> policy;
+    std::optional<OpCacheScope> cached;
+    if (make_policy) {
+      policy = make_policy();
+      cached.emplace(&kept, policy.get(), mode);
+    }
+    for (const LayerFunction& layer : layers) hidden = layer(hidden, now);
+    return hidden;
+  }
+
+  void RunAgain();
+};
+
+// In the second run: what is saved goes to the place that waits for it.
+class FillingHook final : public SavedVariableHooks {
+ public:
+  explicit FillingHook(Frame& frame) : frame_(frame) {}
+  void call_pack_hook(const at::Tensor& tensor) override {
+    tensor_ = at::Tensor(tensor.tensor_data());
+    const size_t place = frame_.next++;
+    TORCH_CHECK(place < frame_.placeholders.size(),
+                "checkpointing: the second run saves more tensors than the first");
+    if (const std::shared_ptr<Placeholder> waiting = frame_.placeholders[place].lock()) {
+      waiting->tensor = tensor_;
+      waiting->mark = std::make_unique<SavedMark>(tensor_);
+    }
+    if (frame_.next == frame_.placeholders.size()) throw StopRecomputation();
+  }
+  at::Tensor call_unpack_hook() override { return tensor_; }
+
+ private:
+  Frame& frame_;  // runs, and so lives
+  at::Tensor tensor_;
+};
+
+// In the first run: nothing is kept but the way back.
+class EmptyHook final : public SavedVariableHooks {
+ public:
+  explicit EmptyHook(std::shared_ptr<Frame> frame) : frame_(std::move(frame)) {}
+  void call_pack_hook(const at::Tensor&) override {
+    placeholder_ = std::make_shared<Placeholder>();
+    frame_->placeholders.push_back(placeholder_);
+  }
+  at::Tensor call_unpack_hook() override {
+    if (!frame_->ran_again) frame_->RunAgain();
+    placeholder_->mark.reset();
+    return std::move(placeholder_->tensor);
+  }
+
+ private:
+  std::shared_ptr<Frame> frame_;
+  std::shared_ptr<Placeholder> placeholder_;
+};
+
+void Frame::RunAgain() {
+  ran_again = true;
+  at::Tensor hidden = input.unpack();
+  Carried now(carried.size());
+  for (size_t i = 0; i < carried.size(); ++i) {
+    if (carried[i]) now[i] = carried[i]->unpack();
+  }
+  const RandomState outside = RandomState::Now(options.device);
+  random.Restore(options.device);
+  try {
+    const SavedHooksScope hooks([this] { return std::make_unique<FillingHook>(*this); });
+    at::AutoGradMode with_graph(true);
+    AutocastScope scope(options.device.type(), autocast);
+    ModuleScope module(path);
+    Run(std::move(hidden), now, OpCacheScope::Mode::kReuse);
+  } catch (const StopRecomputation&) {
+  }
+  outside.Restore(options.device);
+}
+
+at::Tensor RunFirst(const std::shared_ptr<Frame>& frame, at::Tensor hidden, Carried& carried) {
+  frame->random = RandomState::Now(frame->options.device);
+  frame->autocast = AutocastScope::Current(frame->options.device.type());
+  frame->input = SavedVariable(hidden, /*is_output=*/false);
+  for (const at::Tensor& tensor : carried) {
+    frame->carried.emplace_back();
+    if (tensor.defined()) frame->carried.back().emplace(tensor, /*is_output=*/false);
+  }
+  const SavedHooksScope hooks([frame] { return std::make_unique<EmptyHook>(frame); });
+  return frame->Run(std::move(hidden), carried, OpCacheScope::Mode::kKeep);
+}
+
+class ProductsPolicy final : public OpPolicy {
+ public:
+  bool Keeps(std::string_view op) override {
+    if (op == "aten::mm" || op == "aten::addmm") return ++products_ % 2 != 0;
+    return op == "aten::_scaled_dot_product_flash_attention" ||
+           op == "aten::_scaled_dot_product_efficient_attention" ||
+           op == "aten::_scaled_dot_product_cudnn_attention" ||
+           op == "aten::_flash_attention_forward";
+  }
+
+ private:
+  int products_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<OpPolicy> MakeProductsPolicy() { return std::make_unique<ProductsPolicy>(); }
+
+LayerRunner MakeFrameRunner(const CheckpointOptions& options, MakeOpPolicy policy) {
+  return [options, policy](at::Tensor hidden, const std::vector<LayerFunction>& layers,
+                           const std::string& path, Carried& carried) {
+    const auto size = static_cast<size_t>(std::max(options.layers_per_segment, 1));
+    for (size_t begin = 0; begin < layers.size(); begin += size) {
+      const auto from = layers.begin() + static_cast<ptrdiff_t>(begin);
+      const auto to =
+          layers.begin() + static_cast<ptrdiff_t>(std::min(begin + size, layers.size()));
+      if (!at::GradMode::is_enabled()) {
+        for (auto layer = from; layer != to; ++layer) hidden = (*layer)(hidden, carried);
+        continue;
+      }
+      auto frame = std::make_shared<Frame>();
+      frame->layers.assign(from, to);
+      frame->path = path;
+      frame->options = options;
+      frame->make_policy = policy;
+      hidden = RunFirst(frame, std::move(hidden), carried);
+    }
+    return hidden;
+  };
+}
+
+}  // namespace vramscope::trainer

@@ -1,0 +1,79 @@
+#include "trainer/techniques/recompute/op_cache.h"
+
+#include <torch/library.h>
+#include <torch/torch.h>
+
+namespace vramscope::trainer {
+
+// PyTorch's name for a mode below autograd; nothing else in this process uses it.
+constexpr c10::DispatchKey kBelowAutograd = c10::DispatchKey::Fake;
+
+struct OpCacheScope::State {
+  OpCache* cache;
+  OpPolicy* policy;
+  Mode mode;
+  c10::impl::IncludeDispatchKeyGuard included{kBelowAutograd};
+};
+
+namespace {
+
+thread_local OpCacheScope::State* t_state = nullptr;
+
+// Without what autograd would add to the one that is handed on.
+c10::IValue Detached(const c10::IValue& value) {
+  if (!value.isTensor() || !value.toTensor().defined()) return value;
+  return at::Tensor(value.toTensor().tensor_data());
+}
+
+void OnOp(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
+  OpCacheScope::State* state = t_state;
+  const size_t results = op.schema().returns().size();
+  const std::string& name = op.schema().name();
+  const bool kept = state != nullptr && state->policy->Keeps(name);
+  if (kept && state->mode == OpCacheScope::Mode::kReuse) {
+    torch::jit::drop(*stack, op.schema().arguments().size());
+    for (c10::IValue& value : state->cache->Take(name)) stack->push_back(std::move(value));
+    return;
+  }
+  {
+    // What an operator is made of is not looked at.
+    c10::impl::ExcludeDispatchKeyGuard inside(kBelowAutograd);
+    op.redispatchBoxed(keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kBelowAutograd),
+                       stack);
+  }
+  if (kept) state->cache->Keep(name, stack->data() + (stack->size() - results), results);
+}
+
+TORCH_LIBRARY_IMPL(_, Fake, library) {
+  library.fallback(torch::CppFunction::makeFromBoxedFunction<&OnOp>());
+}
+
+}  // namespace
+
+void OpCache::Keep(const std::string& op, const c10::IValue* outputs, size_t count) {
+  Outputs& kept = outputs_[op].emplace_back();
+  for (size_t i = 0; i < count; ++i) {
+    kept.values.push_back(Detached(outputs[i]));
+    if (outputs[i].isTensor()) {
+      kept.marks.push_back(std::make_unique<SavedMark>(kept.values.back().toTensor()));
+    }
+  }
+}
+
+std::vector<c10::IValue> OpCache::Take(const std::string& op) {
+  std::deque<Outputs>& kept = outputs_[op];
+  TORCH_CHECK(!kept.empty(), "checkpointing: the second run calls ", op, " more often");
+  std::vector<c10::IValue> out = std::move(kept.front().values);
+  kept.pop_front();
+  for (c10::IValue& value : out) value = Detached(value);
+  return out;
+}
+
+OpCacheScope::OpCacheScope(OpCache* cache, OpPolicy* policy, Mode mode)
+    : outer_(t_state), state_(new State{cache, policy, mode}) {
+  t_state = state_.get();
+}
+
+OpCacheScope::~OpCacheScope() { t_state = outer_; }
+
+}  // namespace vramscope::trainer

@@ -1,0 +1,20 @@
+// State of the random-number generators that a segment draws from, so that it draws the same again.
+//
+//   const RandomState before = RandomState::Now(device);  ...  before.Restore(device);
+//
+// CPU tensors, whatever the device. Any thread.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/core/Device.h>
+
+namespace vramscope::trainer {
+
+struct RandomState {
+  at::Tensor cpu, device;  // device: undefined on the CPU
+
+  static RandomState Now(c10::Device device);
+  void Restore(c10::Device where) const;
+};
+
+}  // namespace vramscope::trainer
