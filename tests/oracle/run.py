@@ -27,6 +27,13 @@ def call(command):
     return done, time.monotonic() - began
 
 
+def ranks_of(settings):
+    """How `vramscope plan` runs the program as one rank of many."""
+    if settings.get("shard.strategy", "none") == "none":
+        return []
+    return ["--ranks", settings["shard.ranks"], "--as-rank", settings.get("shard.rank", "0")]
+
+
 def settings_of(row):
     given = dict(word.split("=", 1) for word in row["settings"])
     return {"batch": "2", "seq": "512", "steps": "2", "device": DEVICE, **given}
@@ -57,7 +64,7 @@ def plan_both(arguments, row, folder):
         ours += ["--set", key + "=" + value]
     device = settings.pop("device")
     environment = ["PYTORCH_CUDA_ALLOC_CONF=" + settings.pop("alloc_conf")] if "alloc_conf" in settings else []
-    theirs = [arguments.vramscope, "plan", "--device", device, "--steps", "0", "-o", "program.trace", "--", arguments.python,
+    theirs = [arguments.vramscope, "plan", "--device", device, "--steps", "0", *ranks_of(settings), "-o", "program.trace", "--", arguments.python,
               os.path.join(HERE, "train.py"), "--model", config]
     theirs += [key + "=" + value for key, value in settings.items()]
     seconds = []

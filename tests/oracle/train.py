@@ -10,6 +10,7 @@ import json
 import re
 import sys
 
+import sharding
 import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
@@ -19,7 +20,7 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 DEFAULTS = {"batch": "2", "seq": "512", "micro_batches": "1", "steps": "2", "precision": "fp32", "optimizer.name": "adamw",
             "optimizer.impl": "foreach", "optimizer.lr": "1e-3", "optimizer.momentum": "0", "optimizer.weight_decay": "0",
             "checkpointing.mode": "none", "attention": "eager", "lora.rank": "0", "lora.alpha": "16", "lora.dropout": "0",
-            "lora.targets": "q_proj,v_proj", "trainable": "all", "zero_grad": "none"}
+            "lora.targets": "q_proj,v_proj", "trainable": "all", "zero_grad": "none", **sharding.DEFAULTS}
 PRECISIONS = {"fp32": (torch.float32, None), "bf16": (torch.bfloat16, None), "fp16": (torch.float16, None),
               "amp-bf16": (torch.float32, torch.bfloat16), "amp-fp16": (torch.float32, torch.float16)}
 
@@ -146,7 +147,7 @@ def attention_of_transformers(settings):
     return "eager" if settings["attention"] == "eager" else "sdpa"
 
 
-def with_techniques(program, settings):
+def with_techniques(program, settings, strategy):
     model = program.model
     if int(settings["lora.rank"]):
         import peft
@@ -157,7 +158,7 @@ def with_techniques(program, settings):
         pattern = re.compile(settings["trainable"].replace(".", r"\.").replace("*", ".*"))
         for name, parameter in model.named_parameters():
             parameter.requires_grad_(bool(pattern.fullmatch(name)))
-    model.to("cuda")
+    strategy.place(model)
     if settings["checkpointing.mode"] == "layer" and hasattr(program, "layers"):
         for layer in program.layers():
             layer.forward = functools.partial(checkpoint, layer.forward, use_reentrant=True)
@@ -165,7 +166,7 @@ def with_techniques(program, settings):
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": True})
         if not model.get_input_embeddings().weight.requires_grad:
             model.enable_input_require_grads()
-    return model.train()
+    return strategy.wrap(model.train(), program)
 
 
 def make_optimizer(parameters, settings):
@@ -194,24 +195,27 @@ def main():
         described = json.load(file)
     weights, autocast = PRECISIONS[settings["precision"]]
     program = PROGRAMS.get(described["model_type"], CausalModel)(described, settings, weights)
-    model = with_techniques(program, settings)
-    optimizer = make_optimizer([p for p in model.parameters() if p.requires_grad], settings)
+    strategy = sharding.strategy_of(settings)
+    model = with_techniques(program, settings, strategy)
+    optimizer = strategy.optimizer(make_optimizer, [p for p in model.parameters() if p.requires_grad], settings)
     scaler = torch.amp.GradScaler("cuda", enabled=settings["precision"] == "amp-fp16")
     micro_batches = int(settings["micro_batches"])
     rows = int(settings["batch"]) // micro_batches
     with attention_of(settings["attention"]):
         for step in range(int(settings["steps"])):
-            for _ in range(micro_batches):
+            for micro_batch in range(micro_batches):
                 batch = program.batch(rows, settings)
-                with torch.autocast("cuda", autocast or torch.bfloat16, enabled=autocast is not None):
-                    loss = program.loss(model, batch)
-                    if micro_batches > 1:
-                        loss = loss / micro_batches
-                scaler.scale(loss).backward()
-                del loss
+                with strategy.around(model, micro_batch == micro_batches - 1):
+                    with torch.autocast("cuda", autocast or torch.bfloat16, enabled=autocast is not None):
+                        loss = program.loss(model, batch)
+                        if micro_batches > 1:
+                            loss = loss / micro_batches
+                    scaler.scale(loss).backward()
+                    del loss
             scaler.step(optimizer)
             scaler.update()
             optimizer.zero_grad(set_to_none=settings["zero_grad"] == "none")
+    strategy.end()
 
 
 if __name__ == "__main__":

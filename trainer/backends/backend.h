@@ -10,6 +10,7 @@
 #include <ATen/core/Tensor.h>
 #include <absl/status/statusor.h>
 #include <c10/core/Device.h>
+#include <c10/util/intrusive_ptr.h>
 
 #include <cstdint>
 #include <memory>
@@ -20,6 +21,10 @@
 #include "profiler/run/alloc_conf.h"
 #include "profiler/run/device_profile.h"
 #include "trainer/capture/recorder.h"
+
+namespace c10d {
+class ProcessGroup;
+}
 
 namespace vramscope::trainer {
 
@@ -72,6 +77,9 @@ class Backend {
   virtual std::unique_ptr<MicroBatchTape> MakeTape(Recorder&) { return nullptr; }
   // Whether its tapes can be extended (ShortenedStack).
   virtual bool rehearses() const { return false; }
+  // A group of `ranks` in which this process, alone, is rank `rank`; for one run. The values of the
+  // others are taken to be this one's. Throws c10::Error.
+  virtual c10::intrusive_ptr<c10d::ProcessGroup> JoinRanks(int rank, int ranks) = 0;
   // Where time is counted: until the device has done what it was given, so that a phase's time is
   // its own.
   virtual void FinishWork() {}

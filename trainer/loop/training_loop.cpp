@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -37,9 +38,14 @@ bool AllOf(const Techniques& techniques, bool (Technique::*property)() const) {
                      [&](const auto& technique) { return (technique.get()->*property)(); });
 }
 
+RunContext ContextOf(const run::RunConfig& config, Backend& backend) {
+  return {config, backend.device(), backend.measured(),
+          [&backend](int rank, int ranks) { return backend.JoinRanks(rank, ranks); }};
+}
+
 std::vector<std::unique_ptr<Held>> AroundRun(Techniques& techniques, const run::RunConfig& config,
-                                             const Backend& backend) {
-  const RunContext context{config, backend.device(), backend.measured()};
+                                             Backend& backend) {
+  const RunContext context = ContextOf(config, backend);
   std::vector<std::unique_ptr<Held>> held;
   for (auto& technique : techniques) held.push_back(technique->AroundRun(context));
   return held;
@@ -88,7 +94,7 @@ class Loop {
         techniques_(techniques),
         device_(backend.device()),
         measured_(backend.measured()),
-        context_{config, device_, measured_},
+        context_(ContextOf(config, backend)),
         backend_(backend),
         recorder_(recorder),
         script_(model.script()),
@@ -146,7 +152,8 @@ class Loop {
     for (auto& technique : techniques_) {
       if (technique->loads_as()) options.dtype = technique->loads_as();
     }
-    Materialize(model_, options);
+    // A technique may have brought a model to the card part by part, before the run's first phase.
+    if (!model_.Parameters().front()->tensor.defined()) Materialize(model_, options);
     for (auto& technique : techniques_) technique->AfterLoad(context_, model_);
     trained_ = TrainedTensors(model_);
     WatchGradients(trained_, [this](const at::Tensor& leaf) {

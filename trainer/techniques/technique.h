@@ -18,6 +18,7 @@
 #include <ATen/core/Tensor.h>
 #include <absl/status/status.h>
 #include <c10/core/Device.h>
+#include <c10/util/intrusive_ptr.h>
 
 #include <functional>
 #include <memory>
@@ -31,6 +32,10 @@
 #include "trainer/models/model.h"
 #include "trainer/optimizers/optimizer.h"
 
+namespace c10d {
+class ProcessGroup;
+}
+
 namespace vramscope::trainer {
 
 // What a technique may know of the run; outlives it.
@@ -38,6 +43,8 @@ struct RunContext {
   const run::RunConfig& config;
   c10::Device device;
   bool measured = false;  // values are computed
+  // This run as rank `rank` of `ranks` (Backend::JoinRanks).
+  std::function<c10::intrusive_ptr<c10d::ProcessGroup>(int rank, int ranks)> join_ranks;
 };
 
 // Held while something lasts.

@@ -105,7 +105,6 @@ TEST(RunConfigBuilder, ReservedKeysTakeTheirDefaultAlone) {
   for (const Row& row : {Row{"offload.optimizer", "none", "nvme"},
                          {"offload.parameters", "none", "nvme"},
                          {"shard.strategy", "none", "zero2"},
-                         {"shard.ranks", "1", "8"},
                          {"checkpointing.mode", "none", "selective"},
                          {"init_on_device", "false", "true"},
                          {"lora.placement", "weight", "decoupled"}}) {

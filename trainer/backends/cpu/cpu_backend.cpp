@@ -12,6 +12,7 @@
 
 #include "profiler/allocator/rules.h"
 #include "trainer/backends/backend.h"
+#include "trainer/backends/ranks.h"
 #include "trainer/capture/cancel.h"
 
 namespace vramscope::trainer {
@@ -132,6 +133,10 @@ class Cpu final : public Backend {
     if (!installed) return absl::InternalError("LibTorch's CPU allocator can't be wrapped");
     Live().Open(&recorder);
     return absl::OkStatus();
+  }
+
+  c10::intrusive_ptr<c10d::ProcessGroup> JoinRanks(int rank, int ranks) override {
+    return MakeProcessGroup(MakeLoneStore(), MakeEqualRanks(rank, ranks), c10::kCPU);
   }
 
   absl::Status Stop() override {

@@ -14,6 +14,7 @@
 #include "trainer/backends/cuda/emulated.h"
 #include "trainer/backends/cuda/micro_batch_tape.h"
 #include "trainer/backends/cuda/recorded_run.h"
+#include "trainer/backends/ranks.h"
 #include "trainer/capture/free_order.h"
 
 namespace vramscope::trainer {
@@ -144,6 +145,11 @@ class Cuda final : public Backend {
   bool rehearses() const override { return Emulated().there(); }
   void FinishWork() override {
     if (Emulated().there() && library_ != nullptr) library_->finish_work(device_);
+  }
+
+  c10::intrusive_ptr<c10d::ProcessGroup> JoinRanks(int rank, int ranks) override {
+    const c10::intrusive_ptr<c10d::Store> store = MakeLoneStore();
+    return MakeProcessGroup(store, library_->make_nccl(store, rank, ranks), c10::kCUDA);
   }
 
   absl::Status Stop() override {

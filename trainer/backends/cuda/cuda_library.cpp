@@ -9,6 +9,8 @@
 
 #include <optional>
 
+#include "trainer/backends/cuda/nccl_backend.h"
+
 // Of ATen/cuda/CUDAContextLight.h, which wants cuBLAS's headers.
 namespace at::cuda {
 void clearCublasWorkspaces();
@@ -94,6 +96,7 @@ constexpr CudaLibrary kLibrary{
         [](int device) {
           c10::cuda::getCurrentCUDAStream(static_cast<c10::DeviceIndex>(device)).synchronize();
         },
+    .make_nccl = &MakeNccl,
 };
 
 }  // namespace

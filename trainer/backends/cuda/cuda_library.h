@@ -4,7 +4,14 @@
 // the real ones, or the emulated platform's.
 #pragma once
 
+#include <c10/util/intrusive_ptr.h>
+
 #include <cstdint>
+
+namespace c10d {
+class Backend;
+class Store;
+}  // namespace c10d
 
 namespace vramscope::trainer::cuda {
 
@@ -47,6 +54,9 @@ struct CudaLibrary {
   void (*empty_cache)(int device);
   void (*synchronize)(int device);
   void (*finish_work)(int device);  // of its present stream
+  // LibTorch's ProcessGroupNCCL; to be shut down before the last reference goes.
+  c10::intrusive_ptr<c10d::Backend> (*make_nccl)(const c10::intrusive_ptr<c10d::Store>& store,
+                                                 int rank, int ranks);
 };
 
 // The module's only exported function.

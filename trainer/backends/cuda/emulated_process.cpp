@@ -19,6 +19,7 @@ absl::Status SetEmulatedEnvironment(const std::string& folder) {
   setenv("LD_AUDIT", audit.c_str(), 1);
   setenv("VRAMSCOPE_EMULATED_CARD", cards.c_str(), 1);
   unsetenv("VRAMSCOPE_EMULATED_DEVICES");
+  setenv("VRAMSCOPE_EMULATED_ALONE", "1", 1);  // a run is one rank, however many it says there are
   const int now = personality(0xffffffff);
   if (now != -1) personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE);
   return absl::OkStatus();

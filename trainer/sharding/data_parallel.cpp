@@ -1,0 +1,75 @@
+#include "trainer/sharding/data_parallel.h"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <limits>
+#include <torch/csrc/distributed/c10d/comm.hpp>
+#include <torch/csrc/distributed/c10d/logger.hpp>
+
+#include "trainer/capture/scopes.h"
+
+namespace vramscope::trainer {
+namespace {
+
+// DistributedDataParallel's defaults.
+constexpr size_t kBroadcastBytes = 250 << 20;
+constexpr int64_t kBucketBytes = 25 << 20;
+constexpr bool kFindsUnused = false;
+
+}  // namespace
+
+DataParallel::DataParallel(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& model,
+                           std::vector<at::Tensor> trained, bool gradients_are_views)
+    : group_(std::move(group)) {
+  c10d::verify_params_across_processes(group_, trained, std::nullopt);
+  {
+    std::vector<at::Tensor> states;
+    for (Parameter* parameter : model.Parameters()) states.push_back(parameter->tensor.detach());
+    model.Visit([&](Module& module, const std::string&) {
+      for (const auto& buffer : module.buffers()) {
+        buffers_.push_back(buffer->tensor);
+        states.push_back(buffer->tensor.detach());
+      }
+    });
+    c10d::broadcast_coalesced(group_, states, kBroadcastBytes);
+  }
+  const CategoryScope category(trace::Category::kCommunication);
+  const std::vector<bool> sparse(trained.size(), false);
+  // One bucket for all until the order of the gradients is known.
+  auto [buckets, limits] = c10d::compute_bucket_assignment_by_size(
+      trained, {static_cast<size_t>(std::numeric_limits<int64_t>::max())}, sparse);
+  std::reverse(buckets.begin(), buckets.end());
+  reducer_ = std::make_shared<c10d::Reducer>(std::move(trained), std::move(buckets), group_, sparse,
+                                             kBucketBytes, kFindsUnused, gradients_are_views,
+                                             std::unordered_map<size_t, std::string>{},
+                                             c10d::kDefaultFirstBucketBytes,
+                                             /*skip_all_reduce_unused_params=*/false,
+                                             /*use_python_reducer=*/false, std::vector<int64_t>{});
+  // It measures the first steps, which waits for them.
+  logger_ = std::make_shared<c10d::Logger>(reducer_);
+  reducer_->set_logger(logger_);
+  logger_->set_construction_data_and_log("Model", {}, -1, /*broadcast_buffers=*/true,
+                                         /*has_sync_bn=*/false, /*static_graph=*/false);
+}
+
+void DataParallel::BeforeForward(bool reduces) {
+  if (at::GradMode::is_enabled()) {
+    if (reduces) {
+      logger_->set_runtime_stats_and_log();
+      reducer_->prepare_for_forward();
+    }
+    const CategoryScope category(trace::Category::kCommunication);
+    reducer_->rebuild_buckets();
+  }
+  if (synchronises_buffers_ && !buffers_.empty()) {
+    c10d::broadcast_coalesced(group_, buffers_, kBroadcastBytes);
+  }
+}
+
+void DataParallel::AfterForward(bool reduces) {
+  synchronises_buffers_ = at::GradMode::is_enabled() && reduces;
+  if (synchronises_buffers_) reducer_->prepare_for_backward({});
+}
+
+}  // namespace vramscope::trainer
