@@ -1,0 +1,44 @@
+// torch.cuda.empty_cache() after each step: cached segments that hold nothing go back to the
+// driver.
+#include <ATen/DeviceAccelerator.h>
+
+#include "trainer/techniques/technique.h"
+
+namespace vramscope::trainer {
+namespace {
+
+class EmptyCache final : public Technique {
+ public:
+  void AfterStep(const RunContext& run, int) override {
+    if (!run.device.is_cpu()) at::accelerator::emptyCache();
+  }
+};
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_empty_cache() {
+  return {.declaration = {.id = "empty-cache",
+                          .group = "Allocator",
+                          .title = "empty_cache",
+                          .explanation =
+                              "Segments that hold nothing go back to the driver after each step. "
+                              "The peak stays; other processes see the memory free in between, and "
+                              "the next step asks the driver again, which waits for the GPU.",
+                          .settings = {{.key = "empty_cache",
+                                        .help = "torch.cuda.empty_cache() after each step",
+                                        .kind = run::ValueKind::kChoice,
+                                        .default_value = "never",
+                                        .choices = {{"never", ""}, {"step", "after each step"}}}},
+                          .toggles = {{.id = "empty-cache",
+                                       .title = "Empty the cache each step",
+                                       .explanation = "unused segments go back to the driver",
+                                       .on = {{"empty_cache", true, {"step"}}},
+                                       .ways = {{{"empty_cache", "step"}}}}}},
+          .order = 90,
+          .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+            if (!config.Is("empty_cache", "step")) return nullptr;
+            return std::make_unique<EmptyCache>();
+          }};
+}
+
+}  // namespace vramscope::trainer
