@@ -10,6 +10,7 @@
 #include "profiler/run/config_reader.h"
 #include "profiler/run/messages.h"
 #include "profiler/run/model_keys.h"
+#include "profiler/run/rotary_decoder.h"
 
 namespace vramscope::run {
 namespace {
@@ -18,77 +19,16 @@ using nlohmann::json;
 
 absl::Status Invalid(std::string text) { return InvalidModelConfig(std::move(text)); }
 
-absl::StatusOr<Activation> ParseActivation(const std::string& name, const char* key) {
-  if (name == "silu" || name == "swish") return Activation::kSilu;
-  if (name == "gelu") return Activation::kGelu;
-  if (name == "gelu_new") return Activation::kGeluNew;
-  if (name == "gelu_pytorch_tanh") return Activation::kGeluTanh;
-  return Invalid(fmt::format(
-      "{} \"{}\" is not supported; supported: silu, gelu, gelu_new, gelu_pytorch_tanh", key, name));
-}
-
-absl::Status ParseRopeScaling(const json& object, ModelConfig& config) {
-  auto it = object.find("rope_scaling");
-  if (it == object.end() || it->is_null()) return absl::OkStatus();
-  if (!it->is_object()) return Invalid("rope_scaling is not an object");
-  ConfigReader reader(*it, "rope_scaling.");
-  const std::string type = reader.String("rope_type", reader.String("type", "default"));
-  if (type == "default") return reader.status();
-  if (type == "linear") {
-    config.rope_scaling = RopeScaling::kLinear;
-    config.rope_factor = reader.Number("factor", 1, 1e6, 1);
-    return reader.status();
-  }
-  if (type == "llama3") {
-    config.rope_scaling = RopeScaling::kLlama3;
-    config.rope_factor = reader.Number("factor", 1, 1e6, 8);
-    config.rope_low_freq_factor = reader.Number("low_freq_factor", 1e-3, 1e6, 1);
-    config.rope_high_freq_factor = reader.Number("high_freq_factor", 1e-3, 1e6, 4);
-    config.rope_original_positions =
-        reader.Number("original_max_position_embeddings", 1, 1e9, 8192);
-    if (config.rope_high_freq_factor <= config.rope_low_freq_factor) {
-      reader.Fail("rope_scaling.high_freq_factor must be above rope_scaling.low_freq_factor");
-    }
-    return reader.status();
-  }
-  return Invalid(fmt::format(
-      "rope_scaling.rope_type \"{}\" is not supported; supported: default, linear, llama3", type));
-}
-
 absl::StatusOr<ModelConfig> ParseLlama(const json& object, ModelConfig config) {
-  ConfigReader reader(object);
   const std::string& type = config.type;
-  config.vocab_size = reader.Integer({"vocab_size"}, 2, kMaxVocabulary);
-  config.hidden_size = reader.Integer({"hidden_size"}, 2, kMaxHidden);
-  config.intermediate_size = reader.Integer({"intermediate_size"}, 1, kMaxIntermediate);
-  config.layers = reader.Integer({"num_hidden_layers"}, 1, kMaxLayers);
-  config.heads = reader.Integer({"num_attention_heads"}, 1, kMaxHeads);
-  // Left out it is the number of heads in Llama, and in the others whatever their version has.
-  config.kv_heads = reader.Integer({"num_key_value_heads"}, 1, kMaxHeads,
-                                   type == "llama" ? std::optional(config.heads) : std::nullopt);
-  if (!reader.status().ok()) return reader.status();
-  const bool divides = config.hidden_size % config.heads == 0;
-  config.head_dim = reader.Integer({"head_dim"}, 2, kMaxHidden,
-                                   std::max<int64_t>(config.hidden_size / config.heads, 2));
-  const auto head_dim = object.find("head_dim");
-  if (!divides && (head_dim == object.end() || head_dim->is_null())) {
-    reader.Fail(fmt::format("hidden_size {} is not a multiple of num_attention_heads {}",
-                            config.hidden_size, config.heads));
+  config.max_positions = 32768;
+  // Left out, key-value heads are as many as heads in Llama, and in the others whatever their
+  // version has.
+  if (absl::Status status = ReadRotaryDecoder(object, {.needs_kv_heads = type != "llama"}, config);
+      !status.ok()) {
+    return status;
   }
-  if (config.heads % config.kv_heads != 0) {
-    reader.Fail(fmt::format("num_attention_heads {} is not a multiple of num_key_value_heads {}",
-                            config.heads, config.kv_heads));
-  }
-  if (config.head_dim % 2 != 0) {
-    reader.Fail(fmt::format("head size {} is odd: rotary positions need pairs", config.head_dim));
-  }
-  config.max_positions =
-      reader.Integer({"max_position_embeddings"}, 1, kMaxPositions, int64_t{32768});
-  config.norm_eps = reader.Number("rms_norm_eps", 0, 1, 1e-6);
-  config.initializer_range = reader.Number("initializer_range", 0, 10, 0.02);
-  config.rope_theta = reader.Number("rope_theta", 1, 1e12, 10'000);
-  config.tie_embeddings = reader.Bool("tie_word_embeddings", false);
-  config.attention_dropout = reader.Number("attention_dropout", 0, 0.999, 0);
+  ConfigReader reader(object);
   if (type == "qwen2") {
     config.qkv_bias = true;
   } else {
@@ -110,11 +50,7 @@ absl::StatusOr<ModelConfig> ParseLlama(const json& object, ModelConfig config) {
       reader.Fail("use_sliding_window is true, and sliding_window does not say how wide it is");
     }
   }
-  auto activation = ParseActivation(reader.String("hidden_act", "silu"), "hidden_act");
   if (!reader.status().ok()) return reader.status();
-  if (!activation.ok()) return activation.status();
-  config.activation = *activation;
-  if (absl::Status status = ParseRopeScaling(object, config); !status.ok()) return status;
   return config;
 }
 
@@ -151,7 +87,7 @@ absl::StatusOr<ModelConfig> ParseGpt2(const json& object, ModelConfig config) {
     reader.Fail("add_cross_attention = true is not supported: decoder-only models");
   }
   auto activation =
-      ParseActivation(reader.String("activation_function", "gelu_new"), "activation_function");
+      ActivationOf(reader.String("activation_function", "gelu_new"), "activation_function");
   if (!reader.status().ok()) return reader.status();
   if (!activation.ok()) return activation.status();
   config.activation = *activation;

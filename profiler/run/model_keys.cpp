@@ -142,21 +142,29 @@ constexpr Ignored kIgnored[] = {
 
 }  // namespace
 
-absl::Status TakeOtherKeys(const json& object, ModelConfig& config) {
+absl::Status RefuseOtherModels(const json& object, std::span<const std::string_view> own) {
   for (const Refused& refused : kRefused) {
     const auto found = object.find(refused.key);
     if (found == object.end() || !refused.says(*found)) continue;
+    if (std::ranges::find(own, refused.key) != own.end()) continue;
     return absl::InvalidArgumentError(
         fmt::format("config.json: {} is set: {}", refused.key, refused.what));
   }
+  return absl::OkStatus();
+}
+
+absl::Status TakeOtherKeys(const json& object, ModelConfig& config) {
+  if (absl::Status status = RefuseOtherModels(object); !status.ok()) return status;
   if (const auto kinds = object.find("layer_types"); kinds != object.end() && kinds->is_array()) {
-    for (const json& kind : *kinds) {
-      if (kind == "full_attention" || (kind == "sliding_attention" && config.sliding_window > 0))
-        continue;
+    for (const json& entry : *kinds) {
+      const std::string kind =
+          entry.is_string() ? entry.get<std::string>() : entry.dump().substr(0, 100);
+      if (kind == "full_attention") continue;
+      if (kind == "sliding_attention" && config.sliding_window > 0) continue;
       return absl::InvalidArgumentError(fmt::format(
           "config.json: layer_types has {}; planned are layers of full_attention, and of "
           "sliding_attention with a sliding_window",
-          Quoted(kind.is_string() ? kind.get<std::string>() : kind.dump().substr(0, 100))));
+          Quoted(kind)));
     }
   }
   for (const auto& [key, value] : object.items()) {

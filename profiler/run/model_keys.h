@@ -5,12 +5,18 @@
 #include <absl/status/status.h>
 
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
 
 #include "profiler/run/model_config.h"
 
 namespace vramscope::run {
 
-// kInvalidArgument names a key that makes it another model. Else fills `ignored` and `unknown`.
+// kInvalidArgument names a key that makes it another model; `own` are keys that the model reads.
+absl::Status RefuseOtherModels(const nlohmann::json& object,
+                               std::span<const std::string_view> own = {});
+
+// The same; else fills `ignored` and `unknown`.
 absl::Status TakeOtherKeys(const nlohmann::json& object, ModelConfig& config);
 
 }  // namespace vramscope::run

@@ -1,9 +1,9 @@
 // A decoder-only model with a head over its last hidden states: what every family adds to its own
-// stack of layers. A Decoder has Forward(ids, layer_runner, inputs_require_grad), Layers() and
-// embedding_weight(). See gpt2.cpp and llama.cpp.
+// stack of layers. A Decoder has a Config (a run::ModelConfig or more), Forward(ids, layer_runner,
+// inputs_require_grad), Layers() and embedding_weight(). See gpt2.cpp and decoder.h.
 #pragma once
 
-#include <ATen/core/Tensor.h>
+#include <torch/torch.h>
 
 #include <cstdint>
 #include <memory>
@@ -17,14 +17,23 @@
 
 namespace vramscope::trainer {
 
+// What families have different above their layers.
+struct CausalHead {
+  bool bias = false;
+  double cap = 0;  // logits: cap * tanh(logits / cap); 0: as they are
+};
+
 template <class Decoder>
 class CausalModel : public Model {
  public:
-  CausalModel(const run::ModelConfig& config, const ModelOptions& options)
-      : Model(""), config_(config), stack_(config_, options) {
+  using Config = typename Decoder::Config;
+
+  CausalModel(const Config& config, const ModelOptions& options, const CausalHead& form = {})
+      : Model(""), config_(config), form_(form), stack_(config_, options) {
     AddChild(&stack_);
     const Linear::Options head{.inputs = config_.hidden_size,
                                .outputs = config_.vocab_size,
+                               .bias = form.bias,
                                .dtype = options.dtype,
                                .standard_deviation = config_.initializer_range};
     head_ = config_.tie_embeddings
@@ -43,10 +52,17 @@ class CausalModel : public Model {
   at::Tensor Logits(const Batch& batch) override {
     hidden_ = stack_.Forward(batch["input_ids"], layer_runner, inputs_require_grad);
     if (split_output_) return std::move(hidden_);
-    return head_->Forward(hidden_);
+    return Output(hidden_);
   }
   bool SplitOutput() override { return split_output_ = true; }
-  at::Tensor Output(const at::Tensor& hidden) override { return head_->Forward(hidden); }
+  at::Tensor Output(const at::Tensor& hidden) override {
+    at::Tensor logits = head_->Forward(hidden);
+    if (form_.cap == 0) return logits;
+    logits = logits / form_.cap;
+    logits = at::tanh(logits);
+    logits = logits * form_.cap;
+    return logits;
+  }
 
   at::Tensor Loss(const at::Tensor& logits, const Batch& batch) override {
     at::Tensor loss = ShiftedCrossEntropy(logits, batch["labels"]);
@@ -59,7 +75,8 @@ class CausalModel : public Model {
   }
 
  private:
-  const run::ModelConfig config_;
+  const Config config_;
+  const CausalHead form_;
   Decoder stack_;
   std::unique_ptr<Linear> head_;
   at::Tensor hidden_;

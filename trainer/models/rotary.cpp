@@ -35,7 +35,9 @@ at::Tensor RotateHalf(const at::Tensor& x) {
   return at::cat({negative, first}, -1);
 }
 
-at::Tensor Rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin) {
+}  // namespace
+
+at::Tensor Rotated(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin) {
   at::Tensor a = x * cos;
   at::Tensor rotated = RotateHalf(x);
   at::Tensor b = rotated * sin;
@@ -45,8 +47,6 @@ at::Tensor Rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& 
   b.reset();
   return sum;
 }
-
-}  // namespace
 
 std::vector<float> InverseFrequencies(const run::ModelConfig& config) {
   const int64_t half = config.head_dim / 2;
@@ -74,12 +74,18 @@ std::vector<float> InverseFrequencies(const run::ModelConfig& config) {
   return out;
 }
 
-RotaryEmbedding::RotaryEmbedding(std::string name, const run::ModelConfig& config)
+RotaryEmbedding::RotaryEmbedding(std::string name, const run::ModelConfig& config, const Own& own)
     : Module(std::move(name)) {
+  run::ModelConfig form = config;
+  if (own.theta > 0) {
+    form.rope_theta = own.theta;
+    form.rope_scaling = run::RopeScaling::kNone;
+  }
+  if (own.width > 0) form.head_dim = own.width;
   inverse_frequencies_ =
       AddBuffer({.name = "inv_freq",
-                 .shape = {config.head_dim / 2},
-                 .value = [values = InverseFrequencies(config)] { return torch::tensor(values); }});
+                 .shape = {form.head_dim / 2},
+                 .value = [values = InverseFrequencies(form)] { return torch::tensor(values); }});
 }
 
 std::pair<at::Tensor, at::Tensor> RotaryEmbedding::Forward(const at::Tensor& position_ids,
@@ -110,8 +116,8 @@ std::pair<at::Tensor, at::Tensor> RotaryEmbedding::Forward(const at::Tensor& pos
 void ApplyRotary(at::Tensor& query, at::Tensor& key, const at::Tensor& cos, const at::Tensor& sin) {
   const at::Tensor c = cos.unsqueeze(1);
   const at::Tensor s = sin.unsqueeze(1);
-  at::Tensor q = Rotate(query, c, s);
-  at::Tensor k = Rotate(key, c, s);
+  at::Tensor q = Rotated(query, c, s);
+  at::Tensor k = Rotated(key, c, s);
   query = std::move(q);
   key = std::move(k);
 }

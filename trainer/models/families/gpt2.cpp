@@ -194,6 +194,7 @@ class Block : public Module {
 // "transformer": everything below the output layer.
 class Decoder : public Module {
  public:
+  using Config = run::ModelConfig;
   Decoder(const run::ModelConfig& c, const ModelOptions& o)
       : Module("transformer"),
         config_(c),

@@ -1,0 +1,77 @@
+// The decoders with rotary positions beyond Llama's own file: Qwen3, Mixtral, Qwen3 MoE, Gemma,
+// Phi.
+#include "tests/trainer/models/families/family_checks.h"
+
+namespace vramscope::trainer {
+namespace {
+
+using run::Backend;
+using testing::HasSubstr;
+
+constexpr char kCommon[] =
+    R"("vocab_size": 96, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
+       "num_attention_heads": 4, "num_key_value_heads": 2)";
+
+std::string Tiny(const std::string& type) {
+  std::string more;
+  if (type == "qwen3") more = R"("head_dim": 16)";
+  if (type == "mixtral") more = R"("num_local_experts": 4, "num_experts_per_tok": 2)";
+  if (type == "qwen3_moe") {
+    more = R"("num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 24,
+              "norm_topk_prob": true, "mlp_only_layers": [0])";
+  }
+  return R"({"model_type": ")" + type + "\", " + kCommon + ", " + more + "}";
+}
+
+run::RunConfig Config(const std::string& json, Backend backend = Backend::kCpu) {
+  return TinyConfig(backend, json.c_str());
+}
+
+class RotaryDecoders : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(All, RotaryDecoders, testing::Values("qwen3", "mixtral", "qwen3_moe"));
+
+TEST_P(RotaryDecoders, Learns) { ExpectLearns(Config(Tiny(GetParam())), std::log(96.0), 0.9); }
+
+TEST_P(RotaryDecoders, TechniquesKeepTheLosses) {
+  const run::RunConfig config = Config(Tiny(GetParam()));
+  ExpectTechniquesKeepTheLosses(config);
+  run::RunConfig other = config;
+  const std::vector<double> eager = LossesOfRun(config);
+  other.Set("attention", "math");
+  ExpectSameLosses(eager, other, "math");
+}
+
+TEST_P(RotaryDecoders, Plans) { ExpectPlans(Config(Tiny(GetParam()))); }
+
+// Of the published checkpoints.
+TEST(RotaryDecoderCounts, ArePublished) {
+  struct Row {
+    const char* preset;
+    uint64_t count;
+  };
+  for (const Row& row : {Row{"qwen3-0.6b", 596'049'920}, Row{"mixtral-8x7b", 46'702'792'704}}) {
+    EXPECT_EQ(ParametersOf(Config(PresetText(row.preset))).count, row.count) << row.preset;
+  }
+}
+
+TEST(RotaryDecoderConfigs, BadOnesAreRefusedByName) {
+  const auto refusal = [](const char* type, std::string_view from, std::string_view to) {
+    return Refusal(Config(With(Tiny(type), from, to)));
+  };
+  EXPECT_THAT(refusal("qwen3", "\"num_key_value_heads\": 2", "\"num_key_value_heads\": 3"),
+              HasSubstr("num_key_value_heads 3"));
+  EXPECT_THAT(refusal("qwen3", "\"head_dim\": 16", "\"head_dim\": 15"), HasSubstr("odd"));
+  EXPECT_THAT(refusal("qwen3", "\"head_dim\": 16", "\"quantization_config\": {\"bits\": 4}"),
+              HasSubstr("quantization_config"));
+  EXPECT_THAT(refusal("mixtral", "\"num_local_experts\": 4", "\"num_local_experts\": 5000"),
+              HasSubstr("num_local_experts = 5000"));
+  EXPECT_THAT(refusal("mixtral", "\"num_experts_per_tok\": 2", "\"num_experts_per_tok\": 5"),
+              HasSubstr("num_experts_per_tok = 5"));
+  EXPECT_THAT(refusal("mixtral", "\"num_local_experts\": 4", "\"output_router_logits\": true"),
+              HasSubstr("output_router_logits"));
+  EXPECT_THAT(refusal("qwen3_moe", "\"mlp_only_layers\": [0]", "\"mlp_only_layers\": [7]"),
+              HasSubstr("mlp_only_layers"));
+}
+
+}  // namespace
+}  // namespace vramscope::trainer

@@ -1,0 +1,263 @@
+// The decoders with rotary positions as transformers writes them since Llama: norm, grouped-query
+// attention, a gated feed-forward part. A family says what it has different in its config, and
+// brings layers of its own where that is not enough.
+//
+//   using Decoder = RotaryDecoder<DecoderLayer>;
+//   return std::make_unique<CausalModel<Decoder>>(config, options);   // causal_model.h
+//
+// Mirrors Hugging Face transformers 4.51: models/llama/modeling_llama.py and its siblings, with
+// attn_implementation "eager" or "sdpa", no KV cache, no attention mask given. Not thread-safe; see
+// module.h.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <absl/status/status.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "profiler/run/model_config.h"
+#include "trainer/models/layers.h"
+#include "trainer/models/model.h"
+#include "trainer/models/parts.h"
+#include "trainer/models/rotary.h"
+
+namespace vramscope::trainer {
+
+// What a family of causal models assumes.
+inline constexpr std::string_view kNoCache =
+    "keys and values are not kept in a cache until the loss is there (use_cache=False)";
+
+struct DecoderConfig : run::ModelConfig {
+  // Of the additive mask: its lower triangle is cleared before it is compared with the positions;
+  // SDPA gets it where it could know by itself that it is causal; columns beyond the keys.
+  bool mask_by_triangle = false;
+  bool mask_always = false;
+  int64_t mask_extra_columns = 1;
+  // Of each head's query and key: none, as each is projected, or when all three are.
+  enum class HeadNorms : uint8_t { kNone, kEach, kAfterProjections } head_norms = HeadNorms::kNone;
+  // The embedding's output times sqrt(hidden_size): by the decoder, or by the embedding, which has
+  // the factor as a buffer.
+  enum class Scaling : uint8_t { kNone, kNumber, kBuffer } embedding_scaling = Scaling::kNone;
+  int64_t rotary_dim = 0;       // of a head that positions turn; 0: all of it
+  double local_rope_theta = 0;  // of layers with a window; 0: as all
+  double attention_scale = 0;   // 0: 1 / sqrt(head_dim)
+  double attention_cap = 0;     // eager scores: cap * tanh(scores / cap); 0: as they are
+};
+
+// kInvalidArgument: the kind of attention can't apply the window to sequences of this length.
+absl::Status CheckWindow(const DecoderConfig& config, const ModelOptions& options);
+
+at::Tensor Activate(run::Activation activation, const std::string& name, const at::Tensor& x);
+
+// What every layer of one forward pass shares. Checkpoints keep it for their layers; members go
+// from the last to the first.
+struct DecoderPass {
+  at::Tensor local_sin, local_cos;  // defined where layers with a window have their own
+  at::Tensor sin, cos;
+  at::Tensor positions;
+  at::Tensor mask;  // undefined: causal, left to the attention operator
+};
+
+// Additive causal mask [batch, 1, seq, columns], or undefined where the attention operator knows
+// that it is causal.
+at::Tensor CausalMask(const DecoderConfig& config, AttentionKind attention,
+                      const at::Tensor& positions, at::ScalarType dtype, int64_t batch);
+
+// Attention over query, key and value [b, heads, s, d] in the way that the run asks for: the result
+// [b, s, heads, d], and the attention weights (eager alone), which the caller's frame keeps.
+class AttentionOperator {
+ public:
+  AttentionOperator(const DecoderConfig& config, const ModelOptions& options);
+  std::pair<at::Tensor, at::Tensor> operator()(const at::Tensor& query, const at::Tensor& key,
+                                               const at::Tensor& value,
+                                               const at::Tensor& mask) const;
+
+ private:
+  std::pair<at::Tensor, at::Tensor> Eager(const at::Tensor& query, const at::Tensor& key,
+                                          const at::Tensor& value, const at::Tensor& mask) const;
+  AttentionKind kind_;
+  int64_t groups_;
+  double scale_, cap_, dropout_;
+};
+
+Linear::Options Projection(const DecoderConfig& config, const ModelOptions& options, int64_t inputs,
+                           int64_t outputs, bool bias);
+
+// What a layer's first half is.
+class AttentionLayer : public Module {
+ public:
+  using Module::Module;
+  // The attention weights (eager only) come back too: the caller's frame keeps them.
+  virtual std::pair<at::Tensor, at::Tensor> Forward(const at::Tensor& x, const at::Tensor& mask,
+                                                    const at::Tensor& cos,
+                                                    const at::Tensor& sin) = 0;
+};
+
+class SelfAttention : public AttentionLayer {
+ public:
+  SelfAttention(const DecoderConfig& config, const ModelOptions& options);
+  std::pair<at::Tensor, at::Tensor> Forward(const at::Tensor& x, const at::Tensor& mask,
+                                            const at::Tensor& cos, const at::Tensor& sin) override;
+
+ private:
+  const DecoderConfig& config_;
+  AttentionOperator attend_;
+  Linear q_, k_, v_, o_;
+  std::unique_ptr<RmsNorm> q_norm_, k_norm_;
+};
+
+// What follows the attention in a layer. `kept`: what the layer's frame keeps until it returns.
+class FeedForward : public Module {
+ public:
+  using Module::Module;
+  virtual at::Tensor Run(const at::Tensor& x, at::Tensor& kept) = 0;
+};
+
+// down(act(gate(x)) * up(x)).
+class GatedMlp : public FeedForward {
+ public:
+  struct Names {
+    std::string gate = "gate_proj", up = "up_proj", down = "down_proj";
+    bool down_second = false;  // registered between the other two
+  };
+  GatedMlp(const DecoderConfig& config, const ModelOptions& options)
+      : GatedMlp("mlp", config, options, config.intermediate_size, {}) {}
+  GatedMlp(std::string name, const DecoderConfig& config, const ModelOptions& options,
+           int64_t inner, const Names& names);
+  at::Tensor Forward(const at::Tensor& x);
+  at::Tensor Run(const at::Tensor& x, at::Tensor&) override {
+    return RunPart(Part::kFeedForward, x, [this](const at::Tensor& in) { return Forward(in); });
+  }
+
+ private:
+  run::Activation activation_;
+  Linear gate_, up_, down_;
+};
+
+// Norm, attention, residual, norm, feed-forward part, residual; dropout before each residual where
+// the config has residual_dropout.
+class DecoderLayer : public Module {
+ public:
+  using Config = DecoderConfig;
+  DecoderLayer(std::string name, const DecoderConfig& config, const ModelOptions& options,
+               std::unique_ptr<AttentionLayer> attention, std::unique_ptr<FeedForward> feed);
+  // With a gated feed-forward part, as every one of `number`.
+  DecoderLayer(std::string name, const DecoderConfig& config, const ModelOptions& options,
+               int64_t number);
+  at::Tensor Forward(const at::Tensor& input, const DecoderPass& pass);
+
+ private:
+  double dropout_;
+  std::unique_ptr<AttentionLayer> attention_;
+  std::unique_ptr<FeedForward> feed_;
+  RmsNorm input_norm_, post_norm_;
+};
+
+// The embedding of a decoder, with its factor where the embedding has it.
+class DecoderEmbedding : public Embedding {
+ public:
+  DecoderEmbedding(const DecoderConfig& config, const ModelOptions& options);
+  at::Tensor Forward(const at::Tensor& ids);
+
+ private:
+  Buffer* scale_ = nullptr;
+};
+
+// int64 [seq].
+at::Tensor Positions(const at::Tensor& ids);
+// What is between the embedding and the first layer.
+at::Tensor Scaled(const DecoderConfig& config, const at::Tensor& embedded);
+at::Tensor Dropped(const DecoderConfig& config, const at::Tensor& embedded);
+
+// "model": everything below the output layer. A Layer is made of (name, config, options, number)
+// and has Forward(hidden, pass). `LastNorm`: RmsNorm, or LayerNorm as Phi has it.
+template <class Layer, class LastNorm = RmsNorm>
+class RotaryDecoder : public Module {
+ public:
+  using Config = typename Layer::Config;
+
+  RotaryDecoder(const Config& c, const ModelOptions& o)
+      : Module("model"),
+        config_(c),
+        attention_(o.attention),
+        embedding_(c, o),
+        norm_(MakeNorm(c, o)),
+        rotary_("rotary_emb", c, {.width = c.rotary_dim}) {
+    AddChild(&embedding_);
+    for (int64_t i = 0; i < c.layers; ++i) {
+      layers_.push_back(std::make_unique<Layer>("layers." + std::to_string(i), c, o, i));
+      AddChild(layers_.back().get());
+    }
+    if constexpr (kRmsNorm) AddChild(&norm_);
+    AddChild(&rotary_);
+    if constexpr (!kRmsNorm) AddChild(&norm_);
+    if (c.local_rope_theta == 0) return;
+    local_ = std::make_unique<RotaryEmbedding>("rotary_emb_local", c,
+                                               RotaryEmbedding::Own{.theta = c.local_rope_theta});
+    AddChild(local_.get());
+  }
+
+  at::Tensor Forward(const at::Tensor& ids, const LayerRunner& runner, bool inputs_require_grad) {
+    ModuleScope scope(name());
+    at::Tensor embedded = embedding_.Forward(ids);
+    if (inputs_require_grad) embedded.requires_grad_(true);
+    DecoderPass pass;
+    pass.positions = Positions(ids);
+    pass.mask =
+        CausalMask(config_, attention_, pass.positions, embedded.scalar_type(), embedded.size(0));
+    embedded = Dropped(config_, embedded);
+    const at::Tensor position_ids = pass.positions.unsqueeze(0);
+    const at::ScalarType dtype = embedded.scalar_type();
+    std::tie(pass.cos, pass.sin) = rotary_.Forward(position_ids, dtype);
+    if (local_) std::tie(pass.local_cos, pass.local_sin) = local_->Forward(position_ids, dtype);
+    at::Tensor hidden = Scaled(config_, embedded);
+    std::vector<LayerFunction> functions;
+    functions.reserve(layers_.size());
+    for (auto& layer : layers_) {
+      // By value: a recomputation comes when this frame is gone.
+      functions.push_back([layer = layer.get(), pass](const at::Tensor& x, Carried&) {
+        return layer->Forward(x, pass);
+      });
+    }
+    hidden = RunLayers(runner, std::move(hidden), functions, name());
+    at::Tensor result = norm_.Forward(hidden);
+    functions.clear();
+    embedded.reset();
+    pass = {};
+    hidden.reset();
+    return result;
+  }
+
+  std::vector<Module*> Layers() {
+    std::vector<Module*> out;
+    for (auto& layer : layers_) out.push_back(layer.get());
+    return out;
+  }
+  const std::shared_ptr<Parameter>& embedding_weight() const { return embedding_.weight(); }
+
+ private:
+  static constexpr bool kRmsNorm = std::is_same_v<LastNorm, RmsNorm>;
+  static LastNorm MakeNorm(const Config& c, const ModelOptions& o) {
+    if constexpr (kRmsNorm) {
+      return LastNorm("norm", c.hidden_size, c.norm_eps, o.dtype);
+    } else {
+      return LastNorm("final_layernorm", c.hidden_size, c.norm_eps, o.dtype);
+    }
+  }
+
+  const Config& config_;
+  AttentionKind attention_;
+  DecoderEmbedding embedding_;
+  std::vector<std::unique_ptr<Layer>> layers_;
+  LastNorm norm_;
+  RotaryEmbedding rotary_;
+  std::unique_ptr<RotaryEmbedding> local_;
+};
+
+}  // namespace vramscope::trainer
