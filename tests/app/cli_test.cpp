@@ -140,7 +140,7 @@ TEST_F(Cli, BadSettingsAreThreeAndSayWhatIsAllowed) {
                          {"bacth=1", "did you mean \"batch\""},
                          {"precision=fp8", "amp-bf16"},
                          {"device=rtx-4900", "rtx-4090"},
-                         {"offload.optimizer=nvme", "not available in this version"},
+                         {"offload.parameters=nvme", "not available in this version"},
                          {"model=nope", "choose from"}}) {
     const Outcome outcome = RunVramscope({"plan", "--set", row.set});
     EXPECT_EQ(outcome.status, 3) << row.set;

@@ -46,7 +46,35 @@ class DataParallel(OneGpu):
         dist.destroy_process_group()
 
 
-STRATEGIES = {"none": OneGpu, "ddp": DataParallel}
+class FullySharded(OneGpu):
+    """FSDP2: a unit for each layer, and the model; the model is made on the CPU and comes to the GPU in rows of this rank."""
+
+    def __init__(self, settings):
+        self.options = {} if settings["shard.strategy"] == "zero3" else {"reshard_after_forward": False}
+        dist.init_process_group("nccl")
+
+    def place(self, model):
+        pass
+
+    def wrap(self, model, program):
+        from torch.distributed.fsdp import fully_shard
+        layers = program.layers() if hasattr(program, "layers") else layers_of(model)
+        for layer in layers:
+            fully_shard(layer, **self.options)
+        return fully_shard(model, **self.options)
+
+    def end(self):
+        dist.destroy_process_group()
+
+
+def layers_of(model):
+    """The lists of layers of a model of transformers, in the order in which they run."""
+    lists = [module for module in model.modules() if isinstance(module, torch.nn.ModuleList)]
+    inner = {id(child) for found in lists for layer in found for child in layer.modules()}
+    return [layer for found in lists if id(found) not in inner for layer in found]
+
+
+STRATEGIES = {"none": OneGpu, "ddp": DataParallel, "zero2": FullySharded, "zero3": FullySharded}
 
 
 def strategy_of(settings):

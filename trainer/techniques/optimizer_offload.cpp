@@ -1,6 +1,9 @@
 // Optimizer state in host memory, as ZeRO-Offload: gradients go to pinned host memory, the step
 // runs there on a copy of the weights, the new weights come back.
+#include <fmt/format.h>
 #include <torch/torch.h>
+
+#include <filesystem>
 
 #include "trainer/capture/cancel.h"
 #include "trainer/optimizers/group.h"
@@ -56,7 +59,16 @@ class HostOptimizer final : public Optimizer {
 
 class OptimizerOffload final : public Technique {
  public:
-  explicit OptimizerOffload(const run::RunConfig& config) : config_(OptimizerConfigOf(config)) {}
+  explicit OptimizerOffload(const run::RunConfig& config)
+      : config_(OptimizerConfigOf(config)),
+        folder_(config.Is("offload.optimizer", "nvme") ? config.Get("offload.path") : ".") {}
+  absl::Status OnModel(Model&) override {
+    std::error_code error;
+    if (std::filesystem::is_directory(folder_, error)) return absl::OkStatus();
+    return absl::InvalidArgumentError(fmt::format(
+        "offload.path = \"{}\" is no folder of this computer: optimizer state on disk needs one",
+        folder_.substr(0, 200)));
+  }
   std::unique_ptr<Optimizer> MakeOptimizer(const RunContext& run,
                                            const std::vector<at::Tensor>& trained) override {
     return std::make_unique<HostOptimizer>(config_, trained, run.measured);
@@ -64,6 +76,7 @@ class OptimizerOffload final : public Technique {
 
  private:
   OptimizerConfig config_;
+  std::string folder_;
 };
 
 }  // namespace
@@ -76,34 +89,55 @@ TechniqueEntry DeclareTechnique_optimizer_offload() {
            .title = "Optimizer state on the host",
            .explanation =
                "Moments and the step live in host memory; gradients cross the bus to it and new "
-               "weights back. The card keeps weights, gradients and activations.",
+               "weights back. The card keeps weights, gradients and activations. nvme: the state "
+               "lies on "
+               "disk between steps; for the card it is the same.",
            .settings = {{.key = "offload.optimizer",
                          .help = "where the optimizer state lives",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "none",
-                         .choices = {{"none", ""}, {"cpu", ""}}}},
+                         .choices = {{"none", ""}, {"cpu", ""}, {"nvme", "on disk"}}},
+                        {.key = "offload.path",
+                         .help = "folder of the disk, for offload.optimizer=nvme",
+                         .kind = run::ValueKind::kText,
+                         .default_value = "/tmp"}},
            .toggles = {{.id = "offload-optimizer",
                         .title = "Optimizer state on the host",
                         .explanation = "the step runs on the CPU",
                         .on = {{"offload.optimizer", true, {"cpu"}}},
-                        .ways = {{{"offload.optimizer", "cpu"}}}}},
-           .rules =
-               {{.when = {{"offload.optimizer", true, {"cpu"}}, {"optimizer.bits", true, {"8"}}},
-                 .why = "offload.optimizer=cpu steps on the host, where optimizer.bits=8 has no "
-                        "kernel: set optimizer.bits=32",
-                 .instead = {{"optimizer.bits", "32"}}},
-                {.when = {{"offload.optimizer", true, {"cpu"}},
-                          {"optimizer.in_backward", true, {"true"}}},
-                 .why = "offload.optimizer=cpu steps once for all parameters: set "
-                        "optimizer.in_backward=false",
-                 .instead = {{"optimizer.in_backward", "false"}}},
-                {.when = {{"offload.optimizer", true, {"cpu"}}, {"model.family", true, {"basics"}}},
-                 .why = "the basics model's script brings an optimizer of its own: set "
-                        "offload.optimizer=none",
-                 .instead = {{"offload.optimizer", "none"}}}}},
+                        .ways = {{{"offload.optimizer", "cpu"}}}},
+                       {.id = "offload-optimizer-disk",
+                        .title = "Optimizer state on disk",
+                        .explanation = "the step runs on the CPU, its state lies on NVMe",
+                        .on = {{"offload.optimizer", true, {"nvme"}}},
+                        .ways = {{{"offload.optimizer", "nvme"}}},
+                        .controls = {"offload.path"}}},
+           .rules = {{.when = {{"offload.optimizer", true, {"nvme"}},
+                               {"backend", true, {"cpu", "cuda"}}},
+                      .why = "offload.optimizer=nvme is planned, not run: use backend=plan, or "
+                             "offload.optimizer=cpu",
+                      .instead = {{"offload.optimizer", "none"}}},
+                     {.when = {{"offload.optimizer", false, {"none"}},
+                               {"optimizer.bits", true, {"8"}}},
+                      .why = "offload.optimizer steps on the host, where optimizer.bits=8 has no "
+                             "kernel: set optimizer.bits=32",
+                      .instead = {{"optimizer.bits", "32"}}},
+                     {.when = {{"offload.optimizer", false, {"none"}},
+                               {"optimizer.in_backward", true, {"true"}}},
+                      .why = "offload.optimizer steps once for all parameters: set "
+                             "optimizer.in_backward=false",
+                      .instead = {{"optimizer.in_backward", "false"}}},
+                     {.when = {{"offload.optimizer", false, {"none"}},
+                               {"model.family", true, {"basics"}}},
+                      .why = "the basics model's script brings an optimizer of its own: set "
+                             "offload.optimizer=none",
+                      .instead = {{"offload.optimizer", "none"}}}},
+           .assumes = {{.when = {{"offload.optimizer", true, {"nvme"}}},
+                        .what = "optimizer state on disk asks for the same on the card as state in "
+                                "host memory; reading and writing the disk takes no time"}}},
       .order = 43,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
-        if (!config.Is("offload.optimizer", "cpu")) return nullptr;
+        if (config.Is("offload.optimizer", "none")) return nullptr;
         return std::make_unique<OptimizerOffload>(config);
       }};
 }

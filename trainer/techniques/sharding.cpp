@@ -1,21 +1,24 @@
-// Training on several cards, as one of their ranks: data parallel. What PyTorch has in C++
-// (buckets, reduction) is PyTorch's own.
+// Training on several cards, as one of their ranks: data parallel, and training state in shards as
+// fully_shard has it. What PyTorch has in C++ (DistributedDataParallel's buckets and reduction) is
+// PyTorch's own.
 #include <fmt/format.h>
 #include <torch/torch.h>
 
+#include "profiler/run/catalogue.h"
+#include "trainer/capture/scopes.h"
 #include "trainer/sharding/data_parallel.h"
+#include "trainer/sharding/fully_sharded.h"
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {
 namespace {
 
-class DataParallelTechnique final : public Technique {
+// The group of a run's ranks, from the first tensor to the last.
+class Sharding : public Technique {
  public:
-  explicit DataParallelTechnique(const run::RunConfig& config)
+  explicit Sharding(const run::RunConfig& config)
       : rank_(static_cast<int>(config.Integer("shard.rank"))),
-        ranks_(static_cast<int>(config.Integer("shard.ranks"))),
-        micro_batches_(config.micro_batches),
-        views_(config.Is("shard.gradients", "views")) {}
+        ranks_(static_cast<int>(config.Integer("shard.ranks"))) {}
 
   absl::Status OnModel(Model&) override {
     if (rank_ < ranks_) return absl::OkStatus();
@@ -26,6 +29,35 @@ class DataParallelTechnique final : public Technique {
   std::unique_ptr<Held> AroundRun(const RunContext& run) override {
     return std::make_unique<HeldGroup>(*this, run.join_ranks(rank_, ranks_));
   }
+  bool repeats() const override { return false; }
+
+ protected:
+  const int rank_, ranks_;
+  c10::intrusive_ptr<c10d::ProcessGroup> group_;
+
+ private:
+  class HeldGroup final : public Held {
+   public:
+    HeldGroup(Sharding& owner, c10::intrusive_ptr<c10d::ProcessGroup> group) : owner_(owner) {
+      owner_.group_ = std::move(group);
+    }
+    ~HeldGroup() override {
+      owner_.group_->shutdown();
+      owner_.group_.reset();
+    }
+
+   private:
+    Sharding& owner_;
+  };
+};
+
+class DataParallelTechnique final : public Sharding {
+ public:
+  explicit DataParallelTechnique(const run::RunConfig& config)
+      : Sharding(config),
+        micro_batches_(config.micro_batches),
+        views_(config.Is("shard.gradients", "views")) {}
+
   void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor> trained) override {
     parallel_ = std::make_unique<DataParallel>(
         group_, model, std::vector<at::Tensor>(trained.begin(), trained.end()), views_);
@@ -36,23 +68,8 @@ class DataParallelTechnique final : public Technique {
     return std::make_unique<HeldForward>(*parallel_, reduces);
   }
   void AfterRun() override { parallel_.reset(); }
-  bool repeats() const override { return false; }
 
  private:
-  class HeldGroup final : public Held {
-   public:
-    HeldGroup(DataParallelTechnique& owner, c10::intrusive_ptr<c10d::ProcessGroup> group)
-        : owner_(owner) {
-      owner_.group_ = std::move(group);
-    }
-    ~HeldGroup() override {
-      owner_.group_->shutdown();
-      owner_.group_.reset();
-    }
-
-   private:
-    DataParallelTechnique& owner_;
-  };
   class HeldForward final : public Held {
    public:
     HeldForward(DataParallel& parallel, bool reduces) : parallel_(parallel), reduces_(reduces) {}
@@ -63,11 +80,61 @@ class DataParallelTechnique final : public Technique {
     const bool reduces_;
   };
 
-  const int rank_, ranks_, micro_batches_;
+  const int micro_batches_;
   const bool views_;
   int64_t forwards_ = 0;
-  c10::intrusive_ptr<c10d::ProcessGroup> group_;
   std::unique_ptr<DataParallel> parallel_;
+};
+
+// Whether a program calls the loss itself, after the model has returned.
+bool LossIsOutside(const run::RunConfig& config) {
+  const run::FamilyDeclaration* family = run::TheCatalogue().FamilyOf(config.model_config_json);
+  return family != nullptr && (family->id == "vit" || family->id == "torch_transformer");
+}
+
+class FullyShardedTechnique final : public Sharding {
+ public:
+  explicit FullyShardedTechnique(const run::RunConfig& config)
+      : Sharding(config),
+        reshards_(config.Is("shard.strategy", "zero3")),
+        loss_is_outside_(LossIsOutside(config)) {}
+
+  absl::Status OnModel(Model& model) override {
+    model_ = &model;
+    return Sharding::OnModel(model);
+  }
+  // The model comes to the card unit by unit, so that it never is there as a whole.
+  std::unique_ptr<Held> AroundRun(const RunContext& run) override {
+    std::unique_ptr<Held> held = Sharding::AroundRun(run);
+    const PhaseScope phase(trace::Phase::kSetup);
+    sharded_ = std::make_unique<FullySharded>(
+        group_, *model_, ShardOptions{.device = run.device, .reshards_after_forward = reshards_});
+    return held;
+  }
+  LayerRunner AroundLayers(const RunContext&, Model&, LayerRunner inner) override {
+    return sharded_->AroundLayers(std::move(inner));
+  }
+  std::unique_ptr<Held> AroundForward(const RunContext&) override {
+    sharded_->BeforeForward();
+    return nullptr;
+  }
+  LossFunction AroundLoss(LossFunction inner) override {
+    return [this, inner](Model& model, at::Tensor& logits, const Batch& batch) {
+      if (loss_is_outside_) sharded_->AfterForward({logits});
+      at::Tensor loss = inner(model, logits, batch);
+      if (!loss_is_outside_) sharded_->AfterForward({loss, logits});
+      return loss;
+    };
+  }
+  void AfterRun() override {
+    model_->layer_runner = nullptr;
+    sharded_.reset();
+  }
+
+ private:
+  const bool reshards_, loss_is_outside_;
+  Model* model_ = nullptr;
+  std::unique_ptr<FullySharded> sharded_;
 };
 
 }  // namespace
@@ -75,22 +142,34 @@ class DataParallelTechnique final : public Technique {
 TechniqueEntry DeclareTechnique_sharding() {
   using run::ValueKind;
   const run::Condition ddp{"shard.strategy", true, {"ddp"}};
+  const run::Condition units{"shard.strategy", true, {"zero2", "zero3"}};
   const run::Condition any{"shard.strategy", false, {"none"}};
   const run::SettingValues none{{"shard.strategy", "none"}, {"shard.ranks", "1"}};
+  const auto not_with = [&](const run::Condition& other, std::string why, std::string value) {
+    return run::Rule{.when = {units, other},
+                     .why = "shard.strategy=zero2 or zero3: " + std::move(why),
+                     .instead = {{other.key, std::move(value)}}};
+  };
   return {
       .declaration =
           {.id = "sharding",
            .group = "Several GPUs",
-           .title = "Data parallel",
+           .title = "Several GPUs",
            .explanation =
-               "Each GPU trains on a batch of its own and gradients are averaged. "
-               "DistributedDataParallel copies them into buckets: once more as much as all "
-               "gradients, unless gradients are views of the buckets.",
+               "Each GPU trains on a batch of its own and gradients are averaged. ddp: "
+               "DistributedDataParallel copies them into buckets, once more as much as all "
+               "gradients unless they are views of the buckets. zero3: fully_shard on each layer "
+               "and the model (FSDP2); weights, gradients and optimizer state are divided, a layer "
+               "is gathered while it runs. zero2: the same with reshard_after_forward=False, "
+               "gathered weights stay until backward is through.",
            .settings = {{.key = "shard.strategy",
                          .help = "how GPUs share the training; batch is what one GPU sees",
                          .kind = ValueKind::kChoice,
                          .default_value = "none",
-                         .choices = {{"none", ""}, {"ddp", "DistributedDataParallel"}}},
+                         .choices = {{"none", ""},
+                                     {"ddp", "DistributedDataParallel"},
+                                     {"zero2", "fully_shard, weights stay until backward"},
+                                     {"zero3", "fully_shard"}}},
                         {.key = "shard.ranks",
                          .help = "GPUs that share",
                          .kind = ValueKind::kInteger,
@@ -116,33 +195,81 @@ TechniqueEntry DeclareTechnique_sharding() {
                         .explanation = "every GPU holds everything, and gradients once more",
                         .on = {ddp},
                         .ways = {{{"shard.strategy", "ddp"}, {"shard.ranks", "4"}}},
-                        .controls = {"shard.ranks", "shard.gradients"}}},
+                        .controls = {"shard.ranks", "shard.gradients"}},
+                       {.id = "zero2",
+                        .title = "Shards, weights gathered once",
+                        .explanation = "gradients and optimizer state are divided",
+                        .on = {{"shard.strategy", true, {"zero2"}}},
+                        .ways = {{{"shard.strategy", "zero2"}, {"shard.ranks", "4"}}},
+                        .controls = {"shard.ranks"}},
+                       {.id = "zero3",
+                        .title = "Shards (FSDP2)",
+                        .explanation = "weights, too; a layer is gathered while it runs",
+                        .on = {{"shard.strategy", true, {"zero3"}}},
+                        .ways = {{{"shard.strategy", "zero3"}, {"shard.ranks", "4"}}},
+                        .controls = {"shard.ranks"}}},
            .rules =
                {{.when = {any, {"shard.ranks", true, {"1"}}},
-                 .why = "shard.strategy: one GPU has nobody to share with; set shard.ranks=2 "
-                        "or more",
+                 .why = "shard.strategy: one GPU has nobody to share with; set shard.ranks=2 or "
+                        "more",
                  .instead = {{"shard.ranks", "2"}}},
                 {.when = {any, {"backend", true, {"cuda"}}},
-                 .why = "shard.strategy: one process on this computer's GPU is not several; "
-                        "use backend=plan",
+                 .why = "shard.strategy: one process on this computer's GPU is not several; use "
+                        "backend=plan",
+                 .instead = none},
+                {.when = {units, {"backend", true, {"cpu"}}},
+                 .why =
+                     "shard.strategy=zero2 or zero3: what other ranks hold is not computed here; "
+                     "use backend=plan, or shard.strategy=ddp",
                  .instead = none},
                 {.when = {any, {"mode", true, {"inference"}}},
-                 .why = "shard.strategy=ddp shares gradients, which inference has none of",
+                 .why = "shard.strategy shares a training, of which inference has nothing",
                  .instead = none},
                 {.when = {any, {"optimizer.in_backward", true, {"true"}}},
                  .why = "shard.strategy: gradients are averaged before they are used; set "
                         "optimizer.in_backward=false",
                  .instead = {{"optimizer.in_backward", "false"}}},
                 {.when = {any, {"loss", true, {"chunked"}}},
-                 .why = "shard.strategy: with loss=chunked the output layer's gradient comes "
-                        "once for every chunk, and DistributedDataParallel takes each gradient "
-                        "once; set loss=full",
-                 .instead = {{"loss", "full"}}}},
-           .implies = {"one process stands for one rank of shard.ranks; batch is that of a GPU"}},
-      .order = 47,
+                 .why = "shard.strategy: with loss=chunked the output layer's gradient comes once "
+                        "for every chunk, and is to be averaged once; set loss=full",
+                 .instead = {{"loss", "full"}}},
+                not_with({"clip_grad_norm", false, {"0"}},
+                         "the norm of a rank's rows is not that of all; set clip_grad_norm=0", "0"),
+                not_with({"optimizer.name", true, {"adafactor"}},
+                         "Adafactor's means over rows and columns are not those of a rank's rows; "
+                         "use adamw",
+                         "adamw"),
+                not_with({"optimizer.bits", true, {"8"}},
+                         "8-bit state is kept by whole parameters; set optimizer.bits=32", "32"),
+                not_with({"offload.optimizer", true, {"cpu"}},
+                         "the state of shards stays on the GPU here; set offload.optimizer=none",
+                         "none"),
+                not_with({"offload.activations", true, {"cpu"}},
+                         "gathered weights would be taken for activations; set "
+                         "offload.activations=none",
+                         "none"),
+                not_with({"activation_compression", true, {"int8"}},
+                         "gathered weights would be taken for activations; set "
+                         "activation_compression=none",
+                         "none"),
+                not_with({"checkpointing.mode", true, {"every-k", "alternate"}},
+                         "each layer is gathered by itself; set checkpointing.mode=layer", "layer"),
+                {.when = {units, {"model.family", true, {"basics"}}},
+                 .why = "shard.strategy: the basics model's script brings an optimizer of its own; "
+                        "use shard.strategy=ddp",
+                 .instead = none}},
+           .implies = {"one process stands for one rank of shard.ranks; batch is that of a GPU"},
+           .assumes = {{.when = {any},
+                        .what = "other ranks answer at once and hold what this one holds; NCCL's "
+                                "own buffers are 16 channels of two neighbours, 4 MiB each"}}},
+      .order = 28,  // around checkpointing: a unit's layer is run again while it is gathered
+      .place = 47,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
-        if (!config.Is("shard.strategy", "ddp")) return nullptr;
-        return std::make_unique<DataParallelTechnique>(config);
+        if (config.Is("shard.strategy", "ddp")) {
+          return std::make_unique<DataParallelTechnique>(config);
+        }
+        if (config.Is("shard.strategy", "none")) return nullptr;
+        return std::make_unique<FullyShardedTechnique>(config);
       }};
 }
 

@@ -102,9 +102,8 @@ TEST(RunConfigBuilder, ReservedKeysTakeTheirDefaultAlone) {
     const char* plain;
     const char* reserved;
   };
-  for (const Row& row : {Row{"offload.optimizer", "none", "nvme"},
-                         {"offload.parameters", "none", "nvme"},
-                         {"shard.strategy", "none", "zero2"},
+  for (const Row& row : {Row{"offload.parameters", "none", "nvme"},
+                         {"shard.strategy", "none", "tensor"},
                          {"checkpointing.mode", "none", "selective"},
                          {"init_on_device", "false", "true"},
                          {"lora.placement", "weight", "decoupled"}}) {

@@ -121,7 +121,7 @@ TEST(RunJson, ErrorsSayWhatToWrite) {
     for (const char* said : row.said) EXPECT_THAT(error, HasSubstr(said)) << row.json;
   }
   RunConfigBuilder b;
-  EXPECT_EQ(b.SetRunJson(R"({"offload.optimizer": "nvme"})").code(),
+  EXPECT_EQ(b.SetRunJson(R"({"offload.parameters": "nvme"})").code(),
             absl::StatusCode::kUnimplemented);
 }
 

@@ -1,0 +1,222 @@
+#include "trainer/sharding/fully_sharded.h"
+
+#include <torch/csrc/autograd/engine.h>
+#include <torch/custom_class.h>
+#include <torch/torch.h>
+
+#include <map>
+#include <unordered_map>
+
+#include "trainer/capture/scopes.h"
+#include "trainer/capture/taps.h"
+#include "trainer/sharding/shard_unit.h"
+
+namespace vramscope::trainer {
+
+struct FullySharded::Impl {
+  Impl(c10::intrusive_ptr<c10d::ProcessGroup> g, const ShardOptions& o)
+      : group(std::move(g)), options(o), streams(o.device) {}
+
+  // The children's before the module's own, each once: as FSDP2 collects what a unit manages. A
+  // module that is a unit of its own is left out.
+  void Collect(Module& module, const std::string& path, const Module* root,
+               std::vector<std::pair<Parameter*, std::string>>& out) {
+    for (Module* child : module.children()) {
+      if (units_of.contains(child)) continue;
+      Collect(*child, path.empty() ? child->name() : path + "." + child->name(), root, out);
+    }
+    if (const auto own = own_parameters.find(path); own != own_parameters.end()) {
+      for (Parameter* parameter : own->second) out.emplace_back(parameter, parameter->name());
+      own_parameters.erase(own);
+    }
+    modules_in_order.push_back({&module, path});
+  }
+
+  void Shard(Module& module, const std::string& path, bool reshards_after_forward) {
+    modules_in_order.clear();
+    std::vector<std::pair<Parameter*, std::string>> parameters;
+    Collect(module, path, &module, parameters);
+    auto unit = std::make_unique<ShardUnit>(*group, streams, options, reshards_after_forward);
+    std::vector<at::Tensor> whole;
+    for (const auto& [parameter, name] : parameters) {
+      if (!parameter->tensor.defined()) Place(*parameter, name);
+      whole.push_back(parameter->tensor);
+    }
+    for (const auto& [each, at] : modules_in_order) {
+      for (const auto& buffer : each->buffers()) {
+        if (!buffer->tensor.defined()) Place(*buffer, at);
+      }
+    }
+    for (const auto& [parameter, name] : parameters) unit->Add(parameter, name);
+    while (!whole.empty()) whole.pop_back();
+    units_of[&module] = unit.get();
+    units.push_back(std::move(unit));
+  }
+
+  void Place(Parameter& parameter, const std::string& name) const {
+    const CategoryScope category(trace::Category::kParameter);
+    const OwnerScope owner(name);
+    parameter.tensor =
+        at::empty(parameter.spec().shape,
+                  at::TensorOptions().dtype(parameter.spec().dtype).device(options.device));
+    TagStorage(parameter.tensor, trace::Category::kParameter, "parameter");
+  }
+  void Place(Buffer& buffer, const std::string& path) const {
+    const CategoryScope category(trace::Category::kBuffer);
+    const OwnerScope owner(path + "." + buffer.name);
+    buffer.tensor =
+        at::empty(buffer.shape, at::TensorOptions().dtype(buffer.dtype).device(options.device));
+    TagStorage(buffer.tensor, trace::Category::kBuffer, "buffer");
+  }
+
+  void BeforeBackward(ShardUnit& unit) {
+    if (!callback_queued) {
+      callback_queued = true;
+      torch::autograd::Engine::get_default_engine().queue_callback([this] { EndBackward(); });
+    }
+    unit.BeforeBackward();
+  }
+
+  void EndBackward() {
+    // The model first, then its layers; a unit whose inputs need no gradient has not been told yet.
+    const auto end = [](ShardUnit& unit) {
+      if (unit.state != ShardState::kAfterBackward) unit.AfterBackward();
+      unit.state = ShardState::kIdle;
+      unit.FinishBackward();
+    };
+    end(*units.back());
+    for (size_t i = 0; i + 1 < units.size(); ++i) end(*units[i]);
+    streams.order.clear();
+    Wait(CurrentStream(streams.device), streams.scattered_event);
+    streams.scattered.reset();
+    callback_queued = false;
+  }
+
+  void WatchOutput(ShardUnit& unit, const at::Tensor& output) {
+    if (!at::GradMode::is_enabled() || !output.defined() || !output.requires_grad()) return;
+    output.register_hook([this, &unit](const at::Tensor&) { BeforeBackward(unit); });
+  }
+
+  ShardUnit& root() { return *units.back(); }
+
+  c10::intrusive_ptr<c10d::ProcessGroup> group;
+  const ShardOptions options;
+  ShardStreams streams;
+  std::vector<std::unique_ptr<ShardUnit>> units;  // the layers, then the model
+  std::unordered_map<const Module*, ShardUnit*> units_of;
+  std::map<std::string, std::vector<Parameter*>> own_parameters;  // by the path of their module
+  std::vector<std::pair<Module*, std::string>> modules_in_order;
+  // By what a stack's layers are called from.
+  std::vector<std::pair<std::string, std::vector<Module*>>> stacks;
+  bool callback_queued = false;
+};
+
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+struct UnitHandle : torch::CustomClassHolder {
+  explicit UnitHandle(ShardUnit& unit) : unit(unit) {}
+  ShardUnit& unit;
+};
+
+// What enters a unit, so that backward tells when it has left it.
+struct LeavesUnit : torch::autograd::Function<LeavesUnit> {
+  static variable_list forward(AutogradContext* context, at::TensorList inputs,
+                               const c10::intrusive_ptr<UnitHandle>& unit) {
+    context->saved_data["unit"] = c10::IValue::make_capsule(unit);
+    return inputs.vec();
+  }
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    c10::static_intrusive_pointer_cast<UnitHandle>(context->saved_data["unit"].toCapsule())
+        ->unit.AfterBackward();
+    gradients.emplace_back();
+    return gradients;
+  }
+};
+
+}  // namespace
+
+FullySharded::FullySharded(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& model,
+                           const ShardOptions& options)
+    : impl_(std::make_shared<Impl>(std::move(group), options)) {
+  for (Parameter* parameter : model.Parameters()) {
+    const std::string& name = parameter->name();
+    const size_t dot = name.rfind('.');
+    impl_->own_parameters[dot == std::string::npos ? "" : name.substr(0, dot)].push_back(parameter);
+  }
+  std::unordered_map<const Module*, std::string> path_of;
+  model.Visit([&](Module& module, const std::string& path) { path_of[&module] = path; });
+  for (const LayerStack& stack : model.Stacks()) {
+    for (Module* layer : stack.layers) {
+      impl_->Shard(*layer, path_of[layer], options.reshards_after_forward);
+    }
+    if (!stack.layers.empty()) {
+      impl_->stacks.emplace_back(path_of[stack.layers.front()], stack.layers);
+    }
+  }
+  impl_->Shard(model, "", false);  // the model would be gathered again at once
+}
+
+FullySharded::~FullySharded() = default;
+
+void FullySharded::BeforeForward() {
+  ShardStreams& streams = impl_->streams;
+  const c10::Stream now = CurrentStream(streams.device);
+  Wait(streams.copy_in, now);
+  Wait(streams.gather, now);
+  impl_->root().BeforeForward();
+}
+
+void FullySharded::AfterForward(const std::vector<at::Tensor>& outputs) {
+  ShardStreams& streams = impl_->streams;
+  impl_->root().AfterForward(false);
+  for (const at::Tensor& output : outputs) impl_->WatchOutput(impl_->root(), output);
+  if (!streams.former.has_value()) return;
+  Wait(streams.copy_in, streams.former_event);
+  Wait(streams.gather, streams.former_event);
+  streams.former.reset();
+}
+
+LayerRunner FullySharded::AroundLayers(LayerRunner inner) {
+  return [impl = impl_, inner](at::Tensor hidden, const std::vector<LayerFunction>& layers,
+                               const std::string& path, Carried& carried) {
+    const std::vector<Module*>* modules = nullptr;
+    for (const auto& [first, stack] : impl->stacks) {
+      if (first.starts_with(path) && stack.size() == layers.size()) modules = &stack;
+    }
+    TORCH_CHECK(modules != nullptr, "layers of ", path, " are not those of a stack");
+    for (size_t i = 0; i < layers.size(); ++i) {
+      ShardUnit& unit = *impl->units_of.at((*modules)[i]);
+      unit.BeforeForward();
+      Carried now = carried;
+      if (at::GradMode::is_enabled()) {
+        variable_list entering;
+        std::vector<at::Tensor*> places;
+        if (hidden.requires_grad()) places.push_back(&hidden);
+        for (at::Tensor& tensor : now) {
+          if (tensor.defined() && tensor.requires_grad()) places.push_back(&tensor);
+        }
+        for (at::Tensor* place : places) entering.push_back(*place);
+        if (!entering.empty()) {
+          variable_list entered =
+              LeavesUnit::apply(at::TensorList(entering), c10::make_intrusive<UnitHandle>(unit));
+          for (size_t k = 0; k < places.size(); ++k) *places[k] = std::move(entered[k]);
+        }
+      }
+      const Carried given = now;
+      hidden = inner ? inner(std::move(hidden), {layers[i]}, path, now) : layers[i](hidden, now);
+      unit.AfterForward(false);
+      impl->WatchOutput(unit, hidden);
+      for (size_t k = 0; k < now.size(); ++k) {
+        if (now[k].is_same(given[k])) continue;
+        impl->WatchOutput(unit, now[k]);
+        carried[k] = now[k];
+      }
+    }
+    return hidden;
+  };
+}
+
+}  // namespace vramscope::trainer

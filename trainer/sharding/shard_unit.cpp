@@ -1,0 +1,310 @@
+#include "trainer/sharding/shard_unit.h"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "trainer/capture/scopes.h"
+#include "trainer/capture/taps.h"
+#include "trainer/optimizers/group.h"
+
+namespace vramscope::trainer {
+namespace {
+
+int64_t Product(const std::vector<int64_t>& sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
+}
+
+// As untyped_storage().resize_(): the tensors that use it stay.
+void ResizeStorage(const at::Tensor& tensor, size_t bytes) {
+  c10::StorageImpl* storage = tensor.storage().unsafeGetStorageImpl();
+  if (storage->nbytes() == bytes) return;
+  if (bytes == 0) {
+    storage->set_data_ptr_noswap(at::DataPtr(nullptr, tensor.device()));
+  } else {
+    const c10::DeviceGuard on(tensor.device());
+    storage->set_data_ptr_noswap(storage->allocator()->allocate(bytes));
+  }
+  storage->set_nbytes(bytes);
+}
+
+// For its life, writing into `tensors` leaves no mark that autograd would take for a change.
+class KeptVersions {
+ public:
+  explicit KeptVersions(const std::vector<at::Tensor>& tensors) : tensors_(tensors) {
+    for (const at::Tensor& tensor : tensors_) versions_.push_back(tensor._version());
+  }
+  ~KeptVersions() {
+    for (size_t i = 0; i < tensors_.size(); ++i) {
+      c10::VariableVersion version = tensors_[i].unsafeGetTensorImpl()->version_counter();
+      version.set_version(versions_[i]);
+    }
+  }
+  KeptVersions(const KeptVersions&) = delete;
+  KeptVersions& operator=(const KeptVersions&) = delete;
+
+ private:
+  const std::vector<at::Tensor>& tensors_;
+  std::vector<int64_t> versions_;
+};
+
+// FSDP2 divides 16-bit gradients before and after they are added, by about the same.
+std::pair<double, double> Divisors(at::ScalarType type, int ranks) {
+  if (type != at::kHalf) return {1, 1};
+  int before = 1;
+  while (ranks % before == 0 && ranks / before > before) before *= 2;
+  return {before, static_cast<double>(ranks) / before};
+}
+
+}  // namespace
+
+ShardStreams::ShardStreams(c10::Device device)
+    : device(device),
+      copy_in(NewStream(device, true)),
+      gather(NewStream(device, true)),
+      scatter(NewStream(device, true)) {}
+
+ShardUnit::ShardUnit(c10d::ProcessGroup& group, ShardStreams& streams, const ShardOptions& options,
+                     bool reshards_after_forward)
+    : group_(group),
+      streams_(streams),
+      options_(options),
+      reshards_after_forward_(reshards_after_forward) {}
+
+void ShardUnit::Add(Parameter* parameter, const std::string& name) {
+  at::NoGradGuard no_grad;
+  const at::Tensor& whole = parameter->tensor;
+  ShardedParameter added{.parameter = parameter, .name = name, .sizes = whole.sizes().vec()};
+  const int64_t rows = added.sizes.front(), ranks = group_.getSize();
+  const int64_t most = (rows + ranks - 1) / ranks;
+  const int64_t begin = std::min(rows, most * group_.getRank());
+  const int64_t count = std::min(rows - begin, most);
+  added.padded_sizes = added.sizes;
+  added.padded_sizes.front() = most;
+  {
+    const OwnerScope owner(name);
+    const CategoryScope category(trace::Category::kParameter);
+    added.data = at::zeros(added.padded_sizes, whole.options().requires_grad(false));
+  }
+  TagStorage(added.data, trace::Category::kParameter, "parameter");
+  if (count > 0) added.data.narrow(0, 0, count).copy_(whole.narrow(0, begin, count));
+  added.sharded = added.data.narrow(0, 0, count).detach();
+  added.sharded.set_requires_grad(parameter->trainable);
+  added.data = added.data.view({-1});
+  parameter->tensor = added.sharded;
+  parameters_.push_back(std::move(added));
+}
+
+void ShardUnit::Gather() {
+  if (result_.has_value() || whole_) return;
+  at::NoGradGuard no_grad;
+  const bool aside = state == ShardState::kForward || state == ShardState::kBeforeBackward;
+  const c10::Stream now = CurrentStream(streams_.device);
+  const c10::Stream copy_in = aside ? streams_.copy_in : now;
+  const c10::Stream gather = aside ? streams_.gather : now;
+  const CategoryScope category(trace::Category::kCommunication);
+  Gathered out;
+  at::Tensor input;
+  {
+    const c10::StreamGuard on(copy_in);
+    std::vector<at::Tensor> inputs;
+    at::ScalarType type = parameters_.front().data.scalar_type();
+    for (const ShardedParameter& p : parameters_) {
+      if (p.data.scalar_type() != type) type = at::kByte;
+    }
+    for (const ShardedParameter& p : parameters_) {
+      inputs.push_back(type == at::kByte ? p.data.view(at::kByte) : p.data);
+      out.splits.push_back(inputs.back().numel());
+    }
+    const int64_t elements = std::accumulate(out.splits.begin(), out.splits.end(), int64_t{0});
+    out.output = at::empty({elements * group_.getSize()}, inputs.front().options().dtype(type));
+    input = out.output.narrow(0, elements * group_.getRank(), elements);
+    at::_foreach_copy_(at::split_with_sizes(input, out.splits), inputs);
+  }
+  Wait(gather, copy_in);
+  {
+    const c10::StreamGuard on(gather);
+    c10d::AllgatherOptions options;
+    options.asyncOp = false;
+    if (auto work = group_.getBackend(streams_.device.type())
+                        ->_allgather_base(out.output, input, options)) {
+      work->wait();
+    }
+    out.event = Record(gather);
+  }
+  result_ = std::move(out);
+}
+
+void ShardUnit::WaitForGathered() {
+  if (!result_.has_value()) return;
+  at::NoGradGuard no_grad;
+  const c10::Stream now = CurrentStream(streams_.device);
+  std::optional<Gathered> former;  // FSDP2's own name for it lasts as long as this function
+  if (state == ShardState::kForward && streams_.former.has_value()) {
+    Wait(streams_.copy_in, streams_.former_event);
+    Wait(streams_.gather, streams_.former_event);
+    std::swap(former, streams_.former);
+  }
+  Wait(now, result_->event);
+  const int64_t ranks = group_.getSize();
+  std::vector<at::Tensor> outputs;
+  for (ShardedParameter& p : parameters_) {
+    const OwnerScope owner(p.name);
+    const CategoryScope category(trace::Category::kParameter);
+    if (!p.gathered.defined()) p.gathered = at::empty({p.data.numel() * ranks}, p.data.options());
+    ResizeStorage(p.gathered, static_cast<size_t>(p.gathered.numel()) * p.gathered.itemsize());
+    outputs.push_back(p.gathered.view({ranks, -1}));
+    if (result_->output.scalar_type() != p.gathered.scalar_type()) {
+      outputs.back() = outputs.back().view(result_->output.scalar_type());
+    }
+  }
+  {
+    const KeptVersions kept(outputs);
+    at::split_with_sizes_copy_out(outputs, result_->output.view({ranks, -1}), result_->splits, 1);
+  }
+  for (ShardedParameter& p : parameters_) {
+    if (!p.whole.defined()) {
+      p.whole = p.gathered.as_strided(p.sizes, c10::contiguous_strides(p.sizes), 0).detach();
+      p.whole.set_requires_grad(p.sharded.requires_grad());
+      WatchGradients({p.whole});
+    }
+    p.parameter->tensor = p.whole;
+  }
+  whole_ = true;
+  OptionalEvent copied = Record(now);
+  if (state == ShardState::kForward) {
+    streams_.former = std::move(result_);
+    streams_.former_event = std::move(copied);
+  } else {
+    Wait(streams_.copy_in, copied);
+    Wait(streams_.gather, copied);
+  }
+  result_.reset();
+}
+
+void ShardUnit::Reshard() {
+  if (!whole_ || (state == ShardState::kForward && !reshards_after_forward_)) return;
+  for (ShardedParameter& p : parameters_) {
+    p.parameter->tensor = p.sharded;
+    ResizeStorage(p.gathered, 0);
+  }
+  whole_ = false;
+}
+
+void ShardUnit::BeforeForward() {
+  state = ShardState::kForward;
+  Gather();
+  WaitForGathered();
+}
+
+void ShardUnit::AfterForward(bool in_backward) {
+  if (!in_backward) {
+    Reshard();
+    places_.push_back(streams_.order.size());
+    streams_.order.push_back(this);
+  }
+  state = ShardState::kIdle;
+}
+
+void ShardUnit::BeforeBackward() {
+  if (state == ShardState::kBeforeBackward) return;
+  state = ShardState::kBeforeBackward;
+  Gather();
+  WaitForGathered();
+  Prefetch();
+}
+
+// The unit that ran before this one is needed next.
+void ShardUnit::Prefetch() {
+  if (places_.empty()) return;
+  const size_t place = places_.back();
+  places_.pop_back();
+  if (place == 0) return;
+  ShardUnit& next = *streams_.order[place - 1];
+  const ShardState state_of_next = next.state;
+  next.state = ShardState::kBeforeBackward;
+  next.Gather();
+  next.state = state_of_next;
+}
+
+void ShardUnit::AfterBackward() {
+  state = ShardState::kAfterBackward;
+  std::vector<size_t> which;
+  std::vector<at::Tensor> gradients;
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    at::Tensor& whole = parameters_[i].whole;
+    if (!whole.defined() || !whole.grad().defined()) continue;
+    which.push_back(i);
+    gradients.push_back(std::move(whole.mutable_grad()));
+    whole.mutable_grad().reset();
+  }
+  Reshard();
+  if (which.empty()) return;
+  Wait(CurrentStream(streams_.device), streams_.scattered_event);
+  streams_.scattered.reset();
+  WaitForScattered();
+  Scatter(std::move(which), std::move(gradients));
+}
+
+void ShardUnit::Scatter(std::vector<size_t> which, std::vector<at::Tensor> gradients) {
+  at::NoGradGuard no_grad;
+  const CategoryScope category(trace::Category::kCommunication);
+  const int64_t ranks = group_.getSize();
+  const at::TensorOptions type = gradients.front().options().requires_grad(false);
+  const auto [before, after] = Divisors(type.dtype().toScalarType(), static_cast<int>(ranks));
+  int64_t elements = 0;  // of a rank
+  for (size_t i : which) elements += Product(parameters_[i].padded_sizes);
+  at::Tensor input = at::empty({elements * ranks}, type);
+  {
+    at::Tensor rows = input.view({ranks, -1});
+    at::_chunk_cat_out(rows, gradients, 0, ranks);
+  }
+  const at::Tensor last = gradients.back();  // which FSDP2's loop still names to the end
+  ReleaseList(gradients);
+  Wait(streams_.scatter, CurrentStream(streams_.device));
+  const c10::StreamGuard on(streams_.scatter);
+  at::Tensor output = at::empty({elements}, type);
+  if (before != 1) input.div_(before);
+  c10d::ReduceScatterOptions options;
+  options.asyncOp = false;
+  options.reduceOp = before == 1 && after == 1 ? c10d::ReduceOp::AVG : c10d::ReduceOp::SUM;
+  if (auto work =
+          group_.getBackend(streams_.device.type())->_reduce_scatter_base(output, input, options)) {
+    work->wait();
+  }
+  OptionalEvent scattered = Record(streams_.scatter);
+  if (after != 1) output.div_(after);
+  int64_t offset = 0;
+  for (size_t i : which) {
+    ShardedParameter& p = parameters_[i];
+    const at::Tensor gradient =
+        output.as_strided(p.sharded.sizes(), c10::contiguous_strides(p.sharded.sizes()), offset);
+    if (p.sharded.grad().defined()) {
+      p.sharded.mutable_grad().add_(gradient);
+    } else {
+      p.sharded.mutable_grad() = gradient;
+    }
+    offset += Product(p.padded_sizes);
+  }
+  TagStorage(output, trace::Category::kGradient, "gradients of one rank");
+  scattered_event_ = Record(streams_.scatter);
+  streams_.scattered = std::move(input);
+  streams_.scattered_event = std::move(scattered);
+}
+
+void ShardUnit::WaitForScattered() {
+  Wait(CurrentStream(streams_.device), scattered_event_);
+  scattered_event_.reset();
+}
+
+void ShardUnit::FinishBackward() {
+  WaitForScattered();
+  if (result_.has_value()) {
+    Wait(CurrentStream(streams_.device), result_->event);
+    result_.reset();
+  }
+  places_.clear();
+}
+
+}  // namespace vramscope::trainer

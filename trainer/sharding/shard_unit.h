@@ -1,0 +1,85 @@
+// One unit of FullySharded: the parameters that are gathered and scattered together, as
+// FSDPParamGroup and FSDPParam of PyTorch 2.11.
+#pragma once
+
+#include <string>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <vector>
+
+#include "trainer/models/model.h"
+#include "trainer/sharding/fully_sharded.h"
+#include "trainer/sharding/side_stream.h"
+
+namespace vramscope::trainer {
+
+class ShardUnit;
+
+enum class ShardState : uint8_t { kIdle, kForward, kBeforeBackward, kAfterBackward };
+
+// What is gathered, on its way.
+struct Gathered {
+  at::Tensor output;
+  OptionalEvent event;
+  std::vector<int64_t> splits;
+};
+
+// Shared by the units of a model.
+struct ShardStreams {
+  explicit ShardStreams(c10::Device device);
+  c10::Device device;
+  c10::Stream copy_in, gather, scatter;
+  // What was gathered for the unit before, until the next one has been copied out.
+  std::optional<Gathered> former;
+  OptionalEvent former_event;
+  // What goes into the last scattering, until the next one.
+  at::Tensor scattered;
+  OptionalEvent scattered_event;
+  std::vector<ShardUnit*> order;  // as they ran in forward
+};
+
+// A parameter of a unit.
+struct ShardedParameter {
+  Parameter* parameter;
+  std::string name;
+  std::vector<int64_t> sizes;         // of the whole
+  std::vector<int64_t> padded_sizes;  // of a rank's rows
+  at::Tensor data;                    // [elements of padded_sizes]
+  at::Tensor sharded;                 // leaf: this rank's rows, without padding
+  at::Tensor gathered;                // [ranks * elements]; without memory between uses
+  at::Tensor whole;                   // leaf: the parameter as the model uses it
+};
+
+class ShardUnit {
+ public:
+  ShardUnit(c10d::ProcessGroup& group, ShardStreams& streams, const ShardOptions& options,
+            bool reshards_after_forward);
+  // Takes a parameter that is on the device; makes this rank's rows of it.
+  void Add(Parameter* parameter, const std::string& name);
+
+  void BeforeForward();
+  void AfterForward(bool in_backward);
+  void BeforeBackward();
+  void AfterBackward();
+  void FinishBackward();
+  void Gather();
+  ShardState state = ShardState::kIdle;  // where the unit is in its step
+
+ private:
+  void WaitForGathered();
+  void Reshard();
+  void WaitForScattered();
+  void Prefetch();
+  void Scatter(std::vector<size_t> which, std::vector<at::Tensor> gradients);
+
+  c10d::ProcessGroup& group_;
+  ShardStreams& streams_;
+  const ShardOptions options_;
+  const bool reshards_after_forward_;
+  bool whole_ = false;
+  std::vector<ShardedParameter> parameters_;
+  std::optional<Gathered> result_;
+  OptionalEvent scattered_event_;
+  std::vector<size_t> places_;  // in the order
+};
+
+}  // namespace vramscope::trainer
