@@ -13,6 +13,7 @@ struct Scope {
   MarkKind kind = MarkKind::kForward;
   Edge begin, end;
   bool trains = false;
+  bool steps = false;  // an optimizer does, within it
 };
 
 std::optional<MarkKind> EndOf(MarkKind begin) {
@@ -47,6 +48,8 @@ std::vector<Scope> OutermostScopes(const Marks& marks) {
       depth = 1;
     } else if (mark.kind == scopes.back().kind) {
       ++depth;
+    } else if (mark.kind == MarkKind::kOptimizer) {
+      scopes.back().steps = true;
     } else if (mark.kind == *EndOf(scopes.back().kind) && --depth == 0) {
       scopes.back().end = {i, true};
     }
@@ -158,7 +161,7 @@ class Finder {
     MicroBatches(step, scope, phase);
     Add(phase, scope.begin, scope.end);
     step.end = last_end_ = scope.end;
-    step.whole |= phase == Phase::kOptimizer;
+    step.whole |= phase == Phase::kOptimizer || scope.steps;
     last_ = phase;
   }
 

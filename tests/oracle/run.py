@@ -46,6 +46,17 @@ def has_packages(python):
     return call([python, "-c", code])[0].returncode == 0
 
 
+def lacking(python, row):
+    """The package that this row needs and that is not there, or None."""
+    settings = settings_of(row)
+    needs = {"bitsandbytes": "quantization" in settings or settings.get("optimizer.bits") == "8",
+             "lion_pytorch": settings.get("optimizer.name") == "lion"}
+    for name, needed in needs.items():
+        if needed and call([python, "-c", "import importlib.util as u; assert u.find_spec(%r)" % name])[0].returncode:
+            return name
+    return None
+
+
 def config_of(arguments, row):
     if "config" in row:
         return row["config"]
@@ -84,6 +95,20 @@ def causes(diff):
     return [(times, *texts) for texts, times in groups.most_common()]
 
 
+def compare(arguments, row, folder):
+    """The last step; of a run that does not only train, everything from its first request on."""
+    settings, files = settings_of(row), [os.path.join(folder, file) for file in ("loop.trace", "program.trace")]
+    command = [arguments.vramscope, "diff", "--requests", "--top", "100000", "--json"]
+    if settings.get("mode") == "inference" or "eval" in settings:
+        for i, file in enumerate(files):
+            with open(file + ".csv", "w", encoding="utf-8") as csv:
+                subprocess.run([arguments.vramscope, "requests", file], stdout=csv, check=True, timeout=900)
+            files[i] = file + ".csv"
+    else:
+        command += ["--step", str(int(settings["steps"]) - 1)]
+    return json.loads(call(command + files)[0].stdout)
+
+
 def run(arguments, row):
     name = " ".join([row["model"]] + row["settings"])
     with tempfile.TemporaryDirectory() as folder:
@@ -91,9 +116,7 @@ def run(arguments, row):
         if wrong:
             print("%-72s FAILED %s" % (name, wrong), flush=True)
             return False
-        compared = call([arguments.vramscope, "diff", "--requests", "--top", "100000", "--json",
-                         os.path.join(folder, "loop.trace"), os.path.join(folder, "program.trace")])[0]
-        diff = json.loads(compared.stdout)
+        diff = compare(arguments, row, folder)
         peaks = [json.loads(call([arguments.vramscope, "peak", "--json", os.path.join(folder, file)])[0].stdout)
                  for file in ("loop.trace", "program.trace")]
     # The casts of autocast go in the order of a hash, which no run has in common with another one.
@@ -124,7 +147,13 @@ def main():
     if not has_packages(arguments.python):
         print("skipped: %s has no torch with transformers %s" % (arguments.python, TRANSFORMERS))
         return 77
-    good = [run(arguments, row) for row in chosen]
+    good = []
+    for row in chosen:
+        package = lacking(arguments.python, row)
+        if package:
+            print("%-72s skipped: no %s" % (" ".join([row["model"]] + row["settings"]), package), flush=True)
+        else:
+            good.append(run(arguments, row))
     print("%d of %d rows have the same peak and at least %g of their requests equal" % (sum(good), len(good), arguments.at_least))
     return 0 if all(good) and good else 1
 

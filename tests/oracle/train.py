@@ -6,7 +6,9 @@ The settings are vramscope's; one that this program has no way to follow ends it
 import argparse
 import contextlib
 import functools
+import itertools
 import json
+import os
 import re
 import sys
 
@@ -17,10 +19,16 @@ from torch.utils.checkpoint import checkpoint
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoModelForSequenceClassification
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
+import techniques
+
 DEFAULTS = {"batch": "2", "seq": "512", "micro_batches": "1", "steps": "2", "precision": "fp32", "optimizer.name": "adamw",
             "optimizer.impl": "foreach", "optimizer.lr": "1e-3", "optimizer.momentum": "0", "optimizer.weight_decay": "0",
             "checkpointing.mode": "none", "attention": "eager", "lora.rank": "0", "lora.alpha": "16", "lora.dropout": "0",
-            "lora.targets": "q_proj,v_proj", "trainable": "all", "zero_grad": "none", **sharding.DEFAULTS}
+            "lora.targets": "q_proj,v_proj", "trainable": "all", "zero_grad": "none", "zero_grad_when": "end",
+            "optimizer.bits": "32", "optimizer.in_backward": "false", "offload.optimizer": "none", "quantization": "none",
+            "checkpointing.k": "2", "offload.activations": "none", "activation_compression": "none", "loss": "full",
+            "loss_chunks": "8", "clip_grad_norm": "0", "lengths": "", "pin_memory": "false", "load": "device", "mode": "train",
+            "eval": "none", "eval_keeps_logits": "false", **sharding.DEFAULTS}
 PRECISIONS = {"fp32": (torch.float32, None), "bf16": (torch.bfloat16, None), "fp16": (torch.float16, None),
               "amp-bf16": (torch.float32, torch.bfloat16), "amp-fp16": (torch.float32, torch.float16)}
 
@@ -44,15 +52,22 @@ class CausalModel:
     task = "CAUSAL_LM"
 
     def __init__(self, described, settings, weights):
-        self.model = AutoModelForCausalLM.from_config(read_config(described), torch_dtype=weights,
-                                                      attn_implementation=attention_of_transformers(settings))
+        config, attention = read_config(described), attention_of_transformers(settings)
+        self.model = AutoModelForCausalLM.from_config(config, torch_dtype=weights, attn_implementation=attention)
+        self.chunks = int(settings["loss_chunks"]) if settings["loss"] == "chunked" else 0
 
-    def batch(self, rows, settings):
-        ids = torch.randint(0, 64, (rows, int(settings["seq"])))
-        return {"input_ids": ids.to("cuda"), "labels": ids.clone().to("cuda")}
+    def batch(self, rows, seq):
+        ids = torch.randint(0, 64, (rows, seq))
+        return {"input_ids": ids, "labels": ids.clone()}
+
+    def layers(self):
+        return self.model.transformer.h if hasattr(self.model, "transformer") else self.model.model.layers
 
     def loss(self, model, batch):
-        return model(**batch).loss
+        if self.chunks:
+            return techniques.chunked_loss(model, batch, self.chunks), None
+        output = model(**batch)
+        return output.loss, output.logits
 
 
 class Classifier:
@@ -64,16 +79,17 @@ class Classifier:
         self.model = AutoModelForSequenceClassification.from_config(
             read_config(described), torch_dtype=weights, attn_implementation=attention_of_transformers(settings))
 
-    def batch(self, rows, settings):
-        ids = torch.randint(0, 64, (rows, int(settings["seq"])))
+    def batch(self, rows, seq):
+        ids = torch.randint(0, 64, (rows, seq))
         batch = {"input_ids": ids, "token_type_ids": torch.zeros_like(ids), "attention_mask": torch.ones_like(ids),
                  "labels": torch.randint(0, 2, (rows,))}
         if not self.types:
             del batch["token_type_ids"]
-        return {name: tensor.to("cuda") for name, tensor in batch.items()}
+        return batch
 
     def loss(self, model, batch):
-        return model(**batch).loss
+        output = model(**batch)
+        return output.loss, output.logits
 
 
 class SequenceToSequence:
@@ -83,13 +99,13 @@ class SequenceToSequence:
     def __init__(self, described, settings, weights):
         self.model = AutoModelForSeq2SeqLM.from_config(read_config(described), torch_dtype=weights)
 
-    def batch(self, rows, settings):
-        ids = torch.randint(0, 64, (rows, int(settings["seq"])))
-        batch = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "labels": ids.clone()}
-        return {name: tensor.to("cuda") for name, tensor in batch.items()}
+    def batch(self, rows, seq):
+        ids = torch.randint(0, 64, (rows, seq))
+        return {"input_ids": ids, "attention_mask": torch.ones_like(ids), "labels": ids.clone()}
 
     def loss(self, model, batch):
-        return model(**batch).loss
+        output = model(**batch)
+        return output.loss, output.logits
 
 
 class VisionModel:
@@ -103,17 +119,15 @@ class VisionModel:
         self.size, self.weights = described["image_size"], weights
         self.model = VisionTransformer(**{key: described[key] for key in arguments}).to(weights)
 
-    def batch(self, rows, settings):
-        pixels = torch.rand(rows, 3, self.size, self.size).to(self.weights)
-        labels = torch.randint(0, 4, (rows,))
-        return {"pixels": pixels.to("cuda"), "labels": labels.to("cuda")}
+    def batch(self, rows, seq):
+        return {"pixels": torch.rand(rows, 3, self.size, self.size).to(self.weights), "labels": torch.randint(0, 4, (rows,))}
 
     def layers(self):
         return self.model.encoder.layers
 
     def loss(self, model, batch):
         logits = model(batch["pixels"])
-        return nn.functional.cross_entropy(logits, batch["labels"])
+        return nn.functional.cross_entropy(logits, batch["labels"]), logits
 
 
 class TorchTransformer:
@@ -125,17 +139,17 @@ class TorchTransformer:
         arguments = ("d_model", "nhead", "num_encoder_layers", "num_decoder_layers", "dim_feedforward", "dropout")
         self.model = nn.Transformer(**{key: described[key] for key in arguments}).to(weights)
 
-    def batch(self, rows, settings):
-        shape = (int(settings["seq"]), rows, self.width)
+    def batch(self, rows, seq):
+        shape = (seq, rows, self.width)
         batch = {"src": torch.randn(shape), "tgt": torch.rand(shape), "labels": torch.rand(shape)}
-        return {name: tensor.to(self.weights).to("cuda") for name, tensor in batch.items()}
+        return {name: tensor.to(self.weights) for name, tensor in batch.items()}
 
     def layers(self):
         return [*self.model.encoder.layers, *self.model.decoder.layers]
 
     def loss(self, model, batch):
         output = model(batch["src"], batch["tgt"])
-        return nn.functional.cross_entropy(output, batch["labels"])
+        return nn.functional.cross_entropy(output, batch["labels"]), output
 
 
 # By model_type; any other is a causal language model.
@@ -144,11 +158,13 @@ PROGRAMS = {"vision_transformer": VisionModel, "bert": Classifier, "distilbert":
 
 
 def attention_of_transformers(settings):
-    return "eager" if settings["attention"] == "eager" else "sdpa"
+    return {"eager": "eager", "flash-2": "flash_attention_2"}.get(settings["attention"], "sdpa")
 
 
 def with_techniques(program, settings, strategy):
     model = program.model
+    if settings["quantization"] != "none":
+        techniques.quantize(model, settings["quantization"])
     if int(settings["lora.rank"]):
         import peft
         model = peft.get_peft_model(model, peft.LoraConfig(
@@ -158,31 +174,109 @@ def with_techniques(program, settings, strategy):
         pattern = re.compile(settings["trainable"].replace(".", r"\.").replace("*", ".*"))
         for name, parameter in model.named_parameters():
             parameter.requires_grad_(bool(pattern.fullmatch(name)))
+    mode = settings["checkpointing.mode"]
     strategy.place(model)
-    if settings["checkpointing.mode"] == "layer" and hasattr(program, "layers"):
+    if mode in ("every-k", "alternate", "ffn"):
+        techniques.checkpoint_by_hand(program.layers(), mode, int(settings["checkpointing.k"]))
+    elif mode == "layer" and not hasattr(program.model, "gradient_checkpointing_enable"):
         for layer in program.layers():
             layer.forward = functools.partial(checkpoint, layer.forward, use_reentrant=True)
-    elif settings["checkpointing.mode"] == "layer":
+    elif mode == "layer":
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": True})
-        if not model.get_input_embeddings().weight.requires_grad:
-            model.enable_input_require_grads()
-    return strategy.wrap(model.train(), program)
+    if mode != "none" and hasattr(model, "get_input_embeddings") and not model.get_input_embeddings().weight.requires_grad:
+        model.enable_input_require_grads()
+    return strategy.wrap(model.train(settings["mode"] == "train"), program)
 
 
-def make_optimizer(parameters, settings):
+def optimizer_of(settings):
+    """What makes an optimizer of parameters."""
     rate, decay = float(settings["optimizer.lr"]), float(settings["optimizer.weight_decay"])
-    how = {"loop": {"foreach": False}, "foreach": {"foreach": True}, "fused": {"fused": True}}[settings["optimizer.impl"]]
-    if settings["optimizer.name"] == "sgd":
-        return torch.optim.SGD(parameters, lr=rate, momentum=float(settings["optimizer.momentum"]), weight_decay=decay, **how)
-    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[settings["optimizer.name"]]
-    return kind(parameters, lr=rate, weight_decay=decay, **how)
+    name, how = settings["optimizer.name"], {"loop": {"foreach": False}, "foreach": {"foreach": True}, "fused": {"fused": True}}
+    if settings["optimizer.bits"] == "8":
+        import bitsandbytes
+        kind, options = {"adam": bitsandbytes.optim.Adam8bit, "adamw": bitsandbytes.optim.AdamW8bit}[name], {}
+    elif name == "lion":
+        from lion_pytorch import Lion as kind
+        options = {}
+    else:
+        kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW, "adafactor": torch.optim.Adafactor, "sgd": torch.optim.SGD}[name]
+        options = how[settings["optimizer.impl"]]
+        if name == "sgd":
+            options["momentum"] = float(settings["optimizer.momentum"])
+    return functools.partial(kind, lr=rate, weight_decay=decay, **options)
+
+
+def make_optimizer(model, parameters, settings):
+    make = optimizer_of(settings)
+    if settings["optimizer.in_backward"] == "true":
+        return techniques.InBackward(parameters, make)
+    if settings["offload.optimizer"] == "cpu":
+        return techniques.OnHostOptimizer(model, parameters, make)
+    return make(parameters)
 
 
 def attention_of(name):
-    if name == "eager":
+    if name in ("eager", "flash-2"):
         return contextlib.nullcontext()
     from torch.nn.attention import SDPBackend, sdpa_kernel
-    return sdpa_kernel({"math": SDPBackend.MATH, "efficient": SDPBackend.EFFICIENT_ATTENTION, "flash": SDPBackend.FLASH_ATTENTION}[name])
+    return sdpa_kernel({"math": SDPBackend.MATH, "efficient": SDPBackend.EFFICIENT_ATTENTION, "flash": SDPBackend.FLASH_ATTENTION,
+                        "cudnn": SDPBackend.CUDNN_ATTENTION}[name])
+
+
+def train(program, model, settings, strategy):
+    autocast = PRECISIONS[settings["precision"]][1]
+    trained = [p for p in model.parameters() if p.requires_grad]
+    optimizer = strategy.optimizer(functools.partial(make_optimizer, model), trained, settings)
+    scaler = torch.amp.GradScaler("cuda", enabled=settings["precision"] == "amp-fp16")
+    micro_batches, steps = int(settings["micro_batches"]), int(settings["steps"])
+    rows = int(settings["batch"]) // micro_batches
+    lengths = [int(length) for length in (settings["lengths"] or settings["seq"]).split(",")]
+    late, clip = settings["zero_grad_when"] == "before_backward", float(settings["clip_grad_norm"])
+    batches = itertools.count()
+
+    def next_batch():
+        batch = program.batch(rows, lengths[next(batches) % len(lengths)])
+        if settings["pin_memory"] == "true":
+            return {name: tensor.pin_memory().to("cuda", non_blocking=True) for name, tensor in batch.items()}
+        return {name: tensor.to("cuda") for name, tensor in batch.items()}
+
+    def loss_of(batch):
+        with torch.autocast("cuda", autocast or torch.bfloat16, enabled=autocast is not None), \
+                techniques.saved_activations(model, settings):
+            return program.loss(model, batch)
+
+    def zero_grad():
+        optimizer.zero_grad(set_to_none=settings["zero_grad"] == "none")
+
+    for _ in range(steps):
+        for micro_batch in range(micro_batches):
+            batch = next_batch()
+            with strategy.around(model, micro_batch == micro_batches - 1):
+                with torch.set_grad_enabled(settings["mode"] == "train"):
+                    loss = loss_of(batch)[0]
+                    if micro_batches > 1:
+                        loss = loss / micro_batches
+                if late and micro_batch == 0:
+                    zero_grad()
+                if settings["mode"] == "train":
+                    scaler.scale(loss).backward()
+                del loss
+        if settings["mode"] == "train":
+            if clip:
+                nn.utils.clip_grad_norm_(trained, clip)
+            scaler.step(optimizer)
+            scaler.update()
+            if not late:
+                zero_grad()
+    if settings["eval"] != "none":
+        kept = []
+        model.eval()
+        with torch.set_grad_enabled(settings["eval"] == "grad"):
+            for _ in range(4):
+                batch = next_batch()
+                loss, logits = loss_of(batch)
+                if settings["eval_keeps_logits"] == "true":
+                    kept.append(logits)
 
 
 def main():
@@ -193,28 +287,20 @@ def main():
     settings = settings_of(arguments.settings)
     with open(arguments.model, encoding="utf-8") as file:
         described = json.load(file)
-    weights, autocast = PRECISIONS[settings["precision"]]
-    program = PROGRAMS.get(described["model_type"], CausalModel)(described, settings, weights)
+    if settings["attention"] == "flash-2":
+        # The package can't be built without a GPU's compiler: its names, on PyTorch's own copy.
+        sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "accuracy", "programs"))
+        import flash_attention_names
+        flash_attention_names.install()
+    weights = PRECISIONS[settings["precision"]][0]
+    program = PROGRAMS.get(described["model_type"], CausalModel)(
+        described, settings, torch.float32 if settings["load"] == "cast-on-device" else weights)
     strategy = sharding.strategy_of(settings)
     model = with_techniques(program, settings, strategy)
-    optimizer = strategy.optimizer(make_optimizer, [p for p in model.parameters() if p.requires_grad], settings)
-    scaler = torch.amp.GradScaler("cuda", enabled=settings["precision"] == "amp-fp16")
-    micro_batches = int(settings["micro_batches"])
-    rows = int(settings["batch"]) // micro_batches
+    if settings["load"] == "cast-on-device":
+        model.to(weights)
     with attention_of(settings["attention"]):
-        for step in range(int(settings["steps"])):
-            for micro_batch in range(micro_batches):
-                batch = program.batch(rows, settings)
-                with strategy.around(model, micro_batch == micro_batches - 1):
-                    with torch.autocast("cuda", autocast or torch.bfloat16, enabled=autocast is not None):
-                        loss = program.loss(model, batch)
-                        if micro_batches > 1:
-                            loss = loss / micro_batches
-                    scaler.scale(loss).backward()
-                    del loss
-            scaler.step(optimizer)
-            scaler.update()
-            optimizer.zero_grad(set_to_none=settings["zero_grad"] == "none")
+        train(program, model, settings, strategy)
     strategy.end()
 
 

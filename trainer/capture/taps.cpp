@@ -24,6 +24,7 @@ struct Packing {
   struct Packed {
     c10::weak_intrusive_ptr<at::StorageImpl> storage;
     int64_t offset, count;
+    std::vector<int64_t> sizes, strides;  // where there are gaps
     int64_t version;
     std::weak_ptr<PackedTensor> packed;
   };
@@ -32,17 +33,26 @@ struct Packing {
 };
 thread_local Packing t_packing;
 
-// `tensor` lies without gaps and overlaps: its elements in the order of memory are packed.
+// What lies without gaps and overlaps is packed in the order of memory, whatever view of it comes.
 std::shared_ptr<PackedTensor> PackOnce(const at::Tensor& tensor) {
   if (t_packing.packer == nullptr || !tensor.defined() || !tensor.has_storage() ||
-      !tensor.is_non_overlapping_and_dense()) {
+      !t_packing.packer->Takes(tensor)) {
     return nullptr;
   }
+  const bool dense = tensor.is_non_overlapping_and_dense();
+  Packing::Packed now{
+      c10::weak_intrusive_ptr<at::StorageImpl>(tensor.storage().getWeakStorageImpl()),
+      tensor.storage_offset(),
+      tensor.numel(),
+      dense ? std::vector<int64_t>() : tensor.sizes().vec(),
+      dense ? std::vector<int64_t>() : tensor.strides().vec(),
+      static_cast<int64_t>(tensor._version()),
+      {}};
   std::vector<Packing::Packed>& known = t_packing.packed[StorageKey(tensor)];
   std::erase_if(known, [](const Packing::Packed& p) { return p.storage.expired(); });
   for (const Packing::Packed& p : known) {
-    if (p.offset != tensor.storage_offset() || p.count != tensor.numel() ||
-        p.version != static_cast<int64_t>(tensor._version())) {
+    if (p.offset != now.offset || p.count != now.count || p.sizes != now.sizes ||
+        p.strides != now.strides || p.version != now.version) {
       continue;
     }
     if (std::shared_ptr<PackedTensor> packed = p.packed.lock()) return packed;
@@ -52,15 +62,13 @@ std::shared_ptr<PackedTensor> PackOnce(const at::Tensor& tensor) {
   std::shared_ptr<PackedTensor> packed;
   {
     at::NoGradGuard no_grad;
-    packed = packer->Pack(at::Tensor(tensor.tensor_data())
-                              .as_strided({tensor.numel()}, {1}, tensor.storage_offset()));
+    const at::Tensor view(tensor.tensor_data());
+    packed = packer->Pack(dense ? view.as_strided({now.count}, {1}, now.offset)
+                                : view.contiguous().view({now.count}));
   }
   t_packing.packer = packer;
-  if (packed != nullptr) {
-    t_packing.packed[StorageKey(tensor)].push_back(
-        {c10::weak_intrusive_ptr<at::StorageImpl>(tensor.storage().getWeakStorageImpl()),
-         tensor.storage_offset(), tensor.numel(), static_cast<int64_t>(tensor._version()), packed});
-  }
+  now.packed = packed;
+  t_packing.packed[StorageKey(tensor)].push_back(std::move(now));
   return packed;
 }
 
@@ -73,7 +81,7 @@ class SavedTensorHook final : public torch::autograd::SavedVariableHooks {
     packed_ = PackOnce(tensor);
     if (packed_ != nullptr) {
       sizes_ = tensor.sizes().vec();
-      strides_ = tensor.strides().vec();
+      if (tensor.is_non_overlapping_and_dense()) strides_ = tensor.strides().vec();
       return;
     }
     // Not the tensor itself: an output saved by its own node would keep itself alive. tensor_data()
@@ -83,7 +91,10 @@ class SavedTensorHook final : public torch::autograd::SavedVariableHooks {
   }
 
   at::Tensor call_unpack_hook() override {
-    if (packed_ != nullptr) return packed_->Unpack().as_strided(sizes_, strides_, 0);
+    if (packed_ != nullptr) {
+      at::Tensor unpacked = packed_->Unpack();
+      return strides_.empty() ? unpacked.view(sizes_) : unpacked.as_strided(sizes_, strides_, 0);
+    }
     if (StorageKey(tensor_) != 0) g_unpacked.fetch_add(1, std::memory_order_relaxed);
     return tensor_;
   }
@@ -91,7 +102,7 @@ class SavedTensorHook final : public torch::autograd::SavedVariableHooks {
  private:
   at::Tensor tensor_;
   std::shared_ptr<PackedTensor> packed_;
-  std::vector<int64_t> sizes_, strides_;  // of what was packed
+  std::vector<int64_t> sizes_, strides_;  // of what was packed; no strides: it had gaps
   std::optional<SavedMark> mark_;         // goes before the tensor does
 };
 

@@ -98,8 +98,10 @@ class SavedTensorPacker {
   virtual ~SavedTensorPacker() = default;
   SavedTensorPacker(const SavedTensorPacker&) = delete;
   SavedTensorPacker& operator=(const SavedTensorPacker&) = delete;
-  // `tensor`: [elements], in the order of memory; saved by several nodes, it comes once. Null: it
-  // is kept as it is.
+  // False: it is kept as it is.
+  virtual bool Takes(const at::Tensor& tensor) const = 0;
+  // `tensor`: [elements], in the order of memory, or a copy without the gaps of a view that has
+  // some; saved by several nodes, it comes once.
   virtual std::unique_ptr<PackedTensor> Pack(const at::Tensor& tensor) = 0;
 };
 // For its life, what is saved on this thread goes through `packer`.

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "trainer/models/causal_loss.h"
+#include "trainer/models/training_mode.h"
 
 namespace vramscope::trainer {
 
@@ -105,7 +106,7 @@ std::pair<at::Tensor, at::Tensor> AttentionOperator::Eager(const at::Tensor& que
   at::Tensor cast = probabilities.to(query.scalar_type());
   probabilities.reset();
   weights = std::move(cast);
-  weights = at::dropout(weights, dropout_, true);
+  weights = at::dropout(weights, dropout_, Training());
   at::Tensor output = at::matmul(weights, values);
   output = output.transpose(1, 2).contiguous();
   keys.reset();
@@ -225,11 +226,11 @@ at::Tensor DecoderLayer::Forward(const at::Tensor& input, const DecoderPass& pas
                      if (const auto named = wanted.lock()) *named = std::move(w);
                      return output;
                    });
-  hidden = residual + at::dropout(hidden, dropout_, true);
+  hidden = residual + at::dropout(hidden, dropout_, Training());
   residual = hidden;
   hidden = post_norm_.Forward(hidden);
   hidden = feed_->Run(hidden, kept);
-  at::Tensor result = residual + at::dropout(hidden, dropout_, true);
+  at::Tensor result = residual + at::dropout(hidden, dropout_, Training());
   for (at::Tensor* local : {&hidden, &residual, weights.get(), &kept}) local->reset();
   return result;
 }
@@ -262,7 +263,7 @@ at::Tensor Scaled(const DecoderConfig& config, const at::Tensor& embedded) {
 }
 
 at::Tensor Dropped(const DecoderConfig& config, const at::Tensor& embedded) {
-  return config.embedding_dropout > 0 ? at::dropout(embedded, config.embedding_dropout, true)
+  return config.embedding_dropout > 0 ? at::dropout(embedded, config.embedding_dropout, Training())
                                       : embedded;
 }
 

@@ -1,8 +1,10 @@
 #include "trainer/models/layers.h"
 
+#include <ATen/autocast_mode.h>
 #include <torch/torch.h>
 
 #include "trainer/capture/cancel.h"
+#include "trainer/models/training_mode.h"
 
 namespace vramscope::trainer {
 
@@ -31,7 +33,7 @@ at::ScalarType LoraAdapter::dtype() const { return weight_a_->tensor.scalar_type
 
 at::Tensor LoraAdapter::Forward(const at::Tensor& x) {
   ModuleScope scope(name());
-  at::Tensor dropped = dropout_ > 0 ? at::dropout(x, dropout_, true) : x;
+  at::Tensor dropped = dropout_ > 0 ? at::dropout(x, dropout_, Training()) : x;
   at::Tensor down;
   {
     ModuleScope inner("A");
@@ -82,11 +84,24 @@ at::Tensor Linear::Base(const at::Tensor& x) const {
   return at::addmm(bias_->tensor, x.view({-1, x.size(-1)}), weight).view(sizes);
 }
 
+// As PEFT's layers beside bitsandbytes' ones; autocast does what casts do without it.
+at::Tensor Linear::BesideFunction(const at::Tensor& x, at::Tensor result) {
+  if (base_copies_) result = result.clone();
+  const at::ScalarType dtype = result.scalar_type();
+  const bool casts = !at::autocast::is_autocast_enabled(x.device().type());
+  const at::Tensor cast = casts ? x.to(adapter_->dtype()) : x;
+  at::Tensor delta = adapter_->Forward(cast);
+  if (casts) delta = delta.to(dtype);
+  result = result + delta;
+  return result;
+}
+
 at::Tensor Linear::Forward(const at::Tensor& x) {
   ThrowIfCancelled();
   ModuleScope scope(name());
   at::Tensor result = Base(x);
   if (!adapter_) return result;
+  if (base_) return BesideFunction(x, std::move(result));
   const at::ScalarType dtype = result.scalar_type();
   const at::Tensor cast = x.to(adapter_->dtype());  // lives until the layer returns
   at::Tensor delta = adapter_->Forward(cast);
@@ -180,7 +195,8 @@ at::Tensor SdpaAttention(const at::Tensor& query, const at::Tensor& key, const a
   const bool causal = !mask.defined() && q.size(2) > 1;
   const std::optional<at::Tensor> columns =
       mask.defined() ? std::optional(mask.slice(-1, 0, k.size(2))) : std::nullopt;
-  at::Tensor output = at::scaled_dot_product_attention(q, k, v, columns, dropout, causal, scale);
+  at::Tensor output =
+      at::scaled_dot_product_attention(q, k, v, columns, DropoutNow(dropout), causal, scale);
   output = output.transpose(1, 2).contiguous();
   // Python's frame lets its names go in the order of their slots.
   q.reset();
@@ -192,7 +208,8 @@ at::Tensor SdpaAttention(const at::Tensor& query, const at::Tensor& key, const a
 at::Tensor FlashTwoAttention(const at::Tensor& query, const at::Tensor& key,
                              const at::Tensor& value, double dropout, double scale) {
   return std::get<0>(at::_flash_attention_forward(query, key, value, {}, {}, query.size(1),
-                                                  key.size(1), dropout, /*is_causal=*/true,
+                                                  key.size(1), DropoutNow(dropout),
+                                                  /*is_causal=*/true,
                                                   /*return_debug_mask=*/false, scale));
 }
 

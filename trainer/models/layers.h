@@ -51,10 +51,13 @@ class Linear : public Module {
   void AddAdapter(const LoraConfig& config);
   bool has_adapter() const { return adapter_ != nullptr; }
   // What the layer computes before adapters, in place of x W^T + b. `bias`: undefined without one.
+  // An adapter beside it adds in the layer's type; `copies`: to a copy of what it returns.
   using BaseFunction = std::function<at::Tensor(const at::Tensor& x, const at::Tensor& bias)>;
-  void SetBase(BaseFunction base) { base_ = std::move(base); }
-  // Something that such a function needs on the device.
-  Buffer* AddState(Buffer state) { return AddBuffer(std::move(state)); }
+  void SetBase(BaseFunction base, bool copies) {
+    base_ = std::move(base);
+    base_copies_ = copies;
+  }
+  bool transposed() const { return options_.transposed; }
   int64_t inputs() const { return options_.inputs; }
   int64_t outputs() const { return options_.outputs; }
   const std::shared_ptr<Parameter>& weight() const { return weight_; }
@@ -64,10 +67,12 @@ class Linear : public Module {
 
  private:
   at::Tensor Base(const at::Tensor& x) const;
+  at::Tensor BesideFunction(const at::Tensor& x, at::Tensor result);
   Options options_;
   std::shared_ptr<Parameter> weight_, bias_;
   std::unique_ptr<LoraAdapter> adapter_;
   BaseFunction base_;
+  bool base_copies_ = false;
 };
 
 class Embedding : public Module {

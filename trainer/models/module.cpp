@@ -3,6 +3,7 @@
 #include <torch/torch.h>
 
 #include <cmath>
+#include <utility>
 
 #include "trainer/capture/taps.h"
 
@@ -16,10 +17,6 @@ int64_t Elements(const std::vector<int64_t>& shape) {
 }
 
 void Fill(at::Tensor& tensor, const ParameterSpec& spec, const at::Generator& generator) {
-  if (!tensor.is_floating_point()) {  // stored in bytes: any
-    tensor.random_(generator);
-    return;
-  }
   switch (spec.init) {
     case Init::kNormal:
       tensor.normal_(0, spec.standard_deviation, generator);
@@ -39,9 +36,9 @@ void Fill(at::Tensor& tensor, const ParameterSpec& spec, const at::Generator& ge
   }
 }
 
-void MaterializeOne(Parameter& parameter, const MaterializeOptions& options,
-                    const at::Generator& generator) {
-  const ParameterSpec& spec = parameter.spec();
+// `spec`: what comes to the device.
+void MaterializeOne(Parameter& parameter, const ParameterSpec& spec,
+                    const MaterializeOptions& options, const at::Generator& generator) {
   const bool floating = at::isFloatingType(spec.dtype);
   const auto type =
       at::TensorOptions().dtype(floating ? options.dtype.value_or(spec.dtype) : spec.dtype);
@@ -68,8 +65,9 @@ void MaterializeOne(Parameter& parameter, const MaterializeOptions& options,
 
 int64_t Parameter::count() const { return stands_for_ > 0 ? stands_for_ : Elements(spec_.shape); }
 
-void Parameter::Store(ParameterSpec spec, int64_t count) {
-  spec_ = std::move(spec);
+void Parameter::Store(ParameterSpec spec, int64_t count, Keep keep) {
+  arrives_ = std::exchange(spec_, std::move(spec));
+  keep_ = std::move(keep);
   stands_for_ = count;
   trainable = false;
 }
@@ -141,7 +139,16 @@ void Materialize(Module& root, const MaterializeOptions& options) {
   root.Move(
       "",
       [&](Parameter& parameter) {
-        if (!parameter.tensor.defined()) MaterializeOne(parameter, options, generator);
+        if (parameter.tensor.defined()) return;
+        if (parameter.keep_ == nullptr) {
+          MaterializeOne(parameter, parameter.spec_, options, generator);
+          return;
+        }
+        MaterializeOne(parameter, parameter.arrives_, options, generator);
+        CategoryScope category(trace::Category::kParameter);
+        OwnerScope owner(parameter.name());
+        parameter.tensor = parameter.keep_(parameter.tensor);
+        TagStorage(parameter.tensor, trace::Category::kParameter, "parameter");
       },
       [&](Buffer& buffer, const std::string& path) {
         CategoryScope category(trace::Category::kBuffer);

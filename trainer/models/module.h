@@ -49,8 +49,9 @@ class Parameter {
   const std::string& name() const { return name_; }  // full: "model.layers.0.mlp.up_proj.weight"
   int64_t count() const;                             // of the model's weights that it stands for
   // Is kept as `spec` from now on, which stands for `count` weights of the model; frozen. Before
-  // Materialize().
-  void Store(ParameterSpec spec, int64_t count);
+  // Materialize(), which makes the weight as it was and calls `keep` with it.
+  using Keep = std::function<at::Tensor(const at::Tensor& weight)>;
+  void Store(ParameterSpec spec, int64_t count, Keep keep);
   uint64_t bytes() const;
 
   bool trainable = true;  // read by Materialize()
@@ -58,9 +59,12 @@ class Parameter {
 
  private:
   friend class Module;
+  friend void Materialize(class Module& root, const struct MaterializeOptions& options);
   ParameterSpec spec_;
   std::string name_;
   int64_t stands_for_ = 0;  // 0: for itself
+  ParameterSpec arrives_;
+  Keep keep_;  // null: it stays as it arrives
 };
 
 // Something a module holds that is not trained: a rotary table, a causal mask.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "trainer/capture/cancel.h"
+#include "trainer/models/training_mode.h"
 
 namespace vramscope::trainer {
 namespace {
@@ -81,8 +82,8 @@ at::Tensor MultiheadAttention::Forward(const at::Tensor& query_in, const at::Ten
   for (at::Tensor* x : {&parts.query, &parts.key, &parts.value}) {
     *x = x->view({batch, heads, x->size(1), head_dim});
   }
-  at::Tensor output = at::scaled_dot_product_attention(parts.query, parts.key, parts.value, {},
-                                                       options_.dropout, /*is_causal=*/false);
+  at::Tensor output = at::scaled_dot_product_attention(
+      parts.query, parts.key, parts.value, {}, DropoutNow(options_.dropout), /*is_causal=*/false);
   output = output.permute({2, 0, 1, 3}).contiguous().view({batch * targets, width});
   output = at::linear(output, output_weight_->tensor, output_bias_->tensor);
   output = output.view({targets, batch, width});

@@ -75,6 +75,7 @@ class Adafactor final : public Optimizer {
       ThrowIfCancelled();
       Multi(group);
     }
+    ReleaseList(updates_);
   }
 
  private:
@@ -172,7 +173,7 @@ class Adafactor final : public Optimizer {
     std::vector<at::Scalar> weights;
     for (const Rates& r : rates) weights.emplace_back(r.one_minus_beta2);
     if (weight_decay_ != 0) at::_foreach_mul_(parameters, 1 - lr_ * weight_decay_);
-    std::vector<at::Tensor> updates;
+    std::vector<at::Tensor> updates;  // the group before's are there until these are made
     if (gradients.front().dim() > 1) {
       Factor(gradients, rows, weights, -1);
       Factor(gradients, columns, weights, -2);
@@ -191,13 +192,14 @@ class Adafactor final : public Optimizer {
     at::_foreach_clamp_min_(updates, eps1_ * eps1_);
     at::_foreach_rsqrt_(updates);
     at::_foreach_mul_(updates, gradients);
+    ReleaseList(updates_);
+    updates_ = std::move(updates);
     std::vector<at::Scalar> alphas;
-    for (size_t i = 0; i < updates.size(); ++i) {
-      alphas.emplace_back(-rates[i].alpha / std::max(1.0, RootMeanSquare(updates[i]) / kClip));
+    for (size_t i = 0; i < updates_.size(); ++i) {
+      alphas.emplace_back(-rates[i].alpha / std::max(1.0, RootMeanSquare(updates_[i]) / kClip));
     }
-    at::_foreach_mul_(updates, alphas);
-    at::_foreach_add_(parameters, updates);
-    ReleaseList(updates);
+    at::_foreach_mul_(updates_, alphas);
+    at::_foreach_add_(parameters, updates_);
   }
   static void Factor(const std::vector<at::Tensor>& gradients, std::vector<at::Tensor>& factors,
                      const std::vector<at::Scalar>& weights, int64_t dim) {
@@ -218,6 +220,7 @@ class Adafactor final : public Optimizer {
   double eps1_ = 0;
   std::vector<State> states_;
   at::Tensor row_mean_, col_mean_, var_estimate_, grad_squared_, update_;  // of Single()
+  std::vector<at::Tensor> updates_;                                        // of Multi()
 };
 
 }  // namespace
@@ -230,9 +233,11 @@ OptimizerEntry DeclareOptimizer_adafactor() {
                           .implementations = {"loop", "foreach"},
                           .default_weight_decay = 0,
                           .state_elements = -1},
-          .make = [](const OptimizerConfig& config, std::vector<at::Tensor> parameters) {
-            return std::make_unique<Adafactor>(config, std::move(parameters));
-          }};
+          .make =
+              [](const OptimizerConfig& config, std::vector<at::Tensor> parameters) {
+                return std::make_unique<Adafactor>(config, std::move(parameters));
+              },
+          .multiplies = true};
 }
 
 }  // namespace vramscope::trainer

@@ -1,5 +1,5 @@
-// Lion: one moment, updates of one size by its sign. Of the paper's program (Chen et al. 2023,
-// "Symbolic Discovery of Optimization Algorithms", program 1): betas 0.9 and 0.99.
+// Lion: one moment, updates of one size by its sign (Chen et al. 2023, "Symbolic Discovery of
+// Optimization Algorithms", program 1): betas 0.9 and 0.99. Asks for what lion-pytorch asks for.
 #include <torch/torch.h>
 
 #include "trainer/capture/cancel.h"
@@ -22,7 +22,6 @@ class Lion final : public Optimizer {
 
   void Step() override {
     at::NoGradGuard no_grad;
-    at::Tensor update;  // a name of the loop: lives until the next parameter's
     for (size_t i = 0; i < parameters_.size(); ++i) {
       at::Tensor parameter = parameters_[i];
       const at::Tensor gradient = parameter.grad();
@@ -33,9 +32,11 @@ class Lion final : public Optimizer {
         moment = MakeState(parameter, [&] { return at::zeros_like(parameter); });
       }
       if (weight_decay_ != 0) parameter.mul_(1 - lr_ * weight_decay_);
-      at::Tensor next = moment.clone();
-      next.mul_(kBeta1).add_(gradient, 1 - kBeta1).sign_();
-      update = std::move(next);
+      at::Tensor old = moment.clone();
+      old.mul_(kBeta1);
+      at::Tensor update = old.add(gradient, 1 - kBeta1);
+      old.reset();
+      update.sgn_();
       parameter.add_(update, -lr_);
       moment.mul_(kBeta2).add_(gradient, 1 - kBeta2);
     }

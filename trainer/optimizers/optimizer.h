@@ -63,6 +63,8 @@ struct OptimizerEntry {
   std::function<std::unique_ptr<Optimizer>(const OptimizerConfig&,
                                            std::vector<at::Tensor> parameters)>
       make;
+  // Its step multiplies matrices, for which cuBLAS has a workspace of the thread that steps.
+  bool multiplies = false;
 };
 // What the files of this folder declare, by file name.
 const std::vector<OptimizerEntry>& AllOptimizers();

@@ -3,11 +3,7 @@
 // bits a layer).
 #include <torch/torch.h>
 
-#include <unordered_set>
-#include <utility>
-
-#include "trainer/capture/taps.h"
-#include "trainer/techniques/technique.h"
+#include "trainer/techniques/saved_activations.h"
 
 namespace vramscope::trainer {
 namespace {
@@ -34,46 +30,19 @@ class InBytes final : public PackedTensor {
   }
 
  private:
-  std::vector<int64_t> sizes_;
   at::ScalarType type_;
   at::Tensor bytes_, scale_;
 };
 
-class Packer final : public SavedTensorPacker {
- public:
+class ActivationCompression final : public SavedActivations {
+ private:
+  bool IsWorthIt(const at::Tensor& tensor) const override {
+    return tensor.is_floating_point() && tensor.numel() >= kLeastElements &&
+           tensor.numel() % kGroup == 0;
+  }
   std::unique_ptr<PackedTensor> Pack(const at::Tensor& tensor) override {
-    if (stays_.contains(StorageKey(tensor)) || !tensor.is_floating_point() ||
-        tensor.numel() < kLeastElements || tensor.numel() % kGroup != 0) {
-      return nullptr;
-    }
     return std::make_unique<InBytes>(tensor);
   }
-
-  // Of the model's parameters and buffers.
-  void SetStays(std::unordered_set<uint64_t> storages) { stays_ = std::move(storages); }
-
- private:
-  std::unordered_set<uint64_t> stays_;
-};
-
-class ActivationCompression final : public Technique {
- public:
-  void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
-    packer_.SetStays(StoragesOf(model));
-  }
-  std::unique_ptr<Held> AroundForward(const RunContext&) override {
-    return std::make_unique<HeldPacker>(packer_);
-  }
-
- private:
-  class HeldPacker final : public Held {
-   public:
-    explicit HeldPacker(SavedTensorPacker& packer) : scope_(&packer) {}
-
-   private:
-    PackerScope scope_;
-  };
-  Packer packer_;
 };
 
 }  // namespace

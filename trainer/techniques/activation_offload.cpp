@@ -1,13 +1,10 @@
 // What autograd saves goes to pinned host memory in forward and comes back in backward, as
-// torch.autograd.graph.save_on_cpu(pin_memory=True); parameters stay.
+// torch.autograd.graph.save_on_cpu(pin_memory=True), but for the model's own tensors and small
+// ones.
 #include <torch/torch.h>
 
-#include <unordered_set>
-#include <utility>
-
 #include "trainer/capture/scopes.h"
-#include "trainer/capture/taps.h"
-#include "trainer/techniques/technique.h"
+#include "trainer/techniques/saved_activations.h"
 
 namespace vramscope::trainer {
 namespace {
@@ -31,38 +28,12 @@ class OnHost final : public PackedTensor {
   c10::Device device_;
 };
 
-class Packer final : public SavedTensorPacker {
- public:
+class ActivationOffload final : public SavedActivations {
+ private:
+  bool IsWorthIt(const at::Tensor& tensor) const override { return tensor.nbytes() >= kLeastBytes; }
   std::unique_ptr<PackedTensor> Pack(const at::Tensor& tensor) override {
-    if (stays_.contains(StorageKey(tensor)) || tensor.nbytes() < kLeastBytes) return nullptr;
     return std::make_unique<OnHost>(tensor);
   }
-
-  // Of the model's parameters and buffers.
-  void SetStays(std::unordered_set<uint64_t> storages) { stays_ = std::move(storages); }
-
- private:
-  std::unordered_set<uint64_t> stays_;
-};
-
-class ActivationOffload final : public Technique {
- public:
-  void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
-    packer_.SetStays(StoragesOf(model));
-  }
-  std::unique_ptr<Held> AroundForward(const RunContext&) override {
-    return std::make_unique<HeldPacker>(packer_);
-  }
-
- private:
-  class HeldPacker final : public Held {
-   public:
-    explicit HeldPacker(SavedTensorPacker& packer) : scope_(&packer) {}
-
-   private:
-    PackerScope scope_;
-  };
-  Packer packer_;
 };
 
 }  // namespace

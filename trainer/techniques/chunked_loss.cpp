@@ -2,8 +2,6 @@
 // and computed again for it in backward.
 #include <torch/torch.h>
 
-#include <algorithm>
-
 #include "trainer/techniques/recompute/reentrant.h"
 #include "trainer/techniques/technique.h"
 
@@ -14,9 +12,7 @@ constexpr int64_t kIgnored = -100;  // a label that does not count, torch's defa
 
 // Each position's label is the token after it; the last one has none.
 at::Tensor NextTokens(const at::Tensor& labels) {
-  const at::Tensor next = at::full_like(labels, kIgnored);
-  next.slice(1, 0, labels.size(1) - 1).copy_(labels.slice(1, 1));
-  return next.view({-1});
+  return at::constant_pad_nd(labels, {0, 1}, kIgnored).slice(1, 1).reshape({-1});
 }
 
 class ChunkedLoss final : public Technique {
@@ -37,13 +33,13 @@ class ChunkedLoss final : public Technique {
     return [this](Model& model, at::Tensor& hidden, const Batch& batch) {
       at::Tensor labels = NextTokens(batch["labels"]);
       const at::Tensor counted = (labels != kIgnored).sum();
-      at::Tensor rows = hidden.view({-1, hidden.size(-1)});
+      // Cut once: the gradients of the parts are put together once.
+      std::vector<at::Tensor> rows = hidden.view({-1, hidden.size(-1)}).chunk(chunks_);
+      const std::vector<at::Tensor> parts = labels.chunk(chunks_);
       hidden.reset();
       at::Tensor total;
-      const int64_t size = (rows.size(0) + chunks_ - 1) / chunks_;
-      for (int64_t begin = 0; begin < rows.size(0); begin += size) {
-        const int64_t end = std::min(begin + size, rows.size(0));
-        const at::Tensor part = labels.slice(0, begin, end);
+      for (size_t i = 0; i < rows.size(); ++i) {
+        const at::Tensor part = parts[i];
         const LayerFunction loss = [&model, part](const at::Tensor& chunk, Carried&) {
           at::Tensor logits = model.Output(chunk);
           at::Tensor wide = logits.to(at::kFloat);
@@ -51,8 +47,8 @@ class ChunkedLoss final : public Technique {
           return at::cross_entropy_loss(wide, part, {}, at::Reduction::Sum, kIgnored);
         };
         Carried nothing;
-        at::Tensor sum = runner_(rows.slice(0, begin, end), {loss}, "loss", nothing);
-        total = total.defined() ? total + sum : sum;
+        at::Tensor sum = runner_(rows[i], {loss}, "loss", nothing);
+        total = total.defined() ? total + sum : sum + 0;
       }
       return total / counted;
     };

@@ -24,7 +24,12 @@ class Clipping final : public Technique {
     }
     at::Tensor total = at::linalg_vector_norm(at::stack(norms));
     ReleaseList(norms);
-    at::Tensor coefficient = most_ / (total + 1e-6);
+    // A number over a tensor is two operators in Python.
+    at::Tensor divisor = total + 1e-6;
+    at::Tensor inverse = divisor.reciprocal();
+    at::Tensor coefficient = inverse * most_;
+    inverse.reset();
+    divisor.reset();
     at::Tensor clamped = at::clamp_max(coefficient, 1.0);
     for (const std::vector<size_t>& group : GroupByDtype(gradients)) {
       at::_foreach_mul_(Pick(gradients, group), clamped);

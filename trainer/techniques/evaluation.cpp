@@ -2,6 +2,7 @@
 #include <torch/torch.h>
 
 #include "trainer/capture/scopes.h"
+#include "trainer/models/training_mode.h"
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {
@@ -16,6 +17,7 @@ class Evaluation final : public Technique {
 
   void AfterTraining(const RunContext& run, const ForwardPass& pass) override {
     PhaseScope phase(trace::Phase::kEval);
+    EvaluationScope evaluation;
     std::vector<at::Tensor> kept;
     at::Tensor logits, loss;
     for (int i = 0; i < kBatches; ++i) {

@@ -1,14 +1,17 @@
 // Forward passes alone: no graph, no gradients, no optimizer.
 #include <torch/torch.h>
 
+#include "trainer/models/training_mode.h"
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {
 namespace {
 
+// model.eval(), torch.no_grad().
 class WithoutGraph final : public Held {
  private:
   at::NoGradGuard guard_;
+  EvaluationScope evaluation_;
 };
 
 class Inference final : public Technique {

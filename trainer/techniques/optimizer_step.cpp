@@ -1,5 +1,7 @@
 // Which optimizer updates the weights, and how: one tensor after the other, in lists, or in one
 // kernel.
+#include <algorithm>
+
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {
@@ -28,6 +30,12 @@ class OptimizerStep final : public Technique {
                                            const std::vector<at::Tensor>& trained) override {
     std::unique_ptr<Optimizer> own = model_->MakeOwnOptimizer(config_);
     return own != nullptr ? std::move(own) : trainer::MakeOptimizer(config_, trained);
+  }
+  // A rehearsed run has the workspaces of its matrices on its tape alone.
+  bool rehearses() const override {
+    return std::none_of(AllOptimizers().begin(), AllOptimizers().end(), [&](const auto& entry) {
+      return entry.multiplies && entry.declaration.id == config_.name;
+    });
   }
 
  private:

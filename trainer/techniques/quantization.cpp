@@ -1,104 +1,32 @@
-// Frozen linear layers in 4 or 8 bits, as bitsandbytes' Linear4bit (NF4 in blocks of 64 with doubly
-// quantised scales) and torchao's int8 weight-only linears. A copy in the type of the input is made
-// for each product, in forward and again in backward.
-#include <torch/custom_class.h>
+// Frozen linear layers in 4 or 8 bits, as from_pretrained makes them with bitsandbytes: NF4 with
+// doubly quantised scales (load_in_4bit), LLM.int8 (load_in_8bit). PEFT's adapters stand beside
+// them in the layer's type.
 #include <torch/torch.h>
 
 #include <memory>
+#include <set>
+#include <vector>
 
-#include "trainer/capture/scopes.h"
 #include "trainer/models/layers.h"
+#include "trainer/techniques/quantised_weight.h"
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {
 namespace {
 
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
-
-constexpr int64_t kBlock = 64;        // weights that share a scale
-constexpr int64_t kScaleBlock = 256;  // scales that share a scale of theirs
-
-// The quantiles of a normal distribution that four bits stand for (Dettmers et al. 2023, QLoRA,
-// appendix E).
-constexpr float kNormalFloat[16] = {-1.0f,        -0.69619280f, -0.52507305f, -0.39491748f,
-                                    -0.28444138f, -0.18477343f, -0.09105003f, 0.0f,
-                                    0.07958029f,  0.16093020f,  0.24611230f,  0.33791524f,
-                                    0.44070983f,  0.56261700f,  0.72295684f,  1.0f};
-
-// What stands in place of a weight [rows, columns].
-struct Quantised : torch::CustomClassHolder {
-  int64_t rows = 0, columns = 0;
-  std::shared_ptr<Parameter> bytes;
-  // NF4: a byte for each block's scale, scales of these, both tables, their mean. int8: a scale for
-  // each row.
-  Buffer* scales = nullptr;
-  Buffer* scales_of_scales = nullptr;
-  Buffer* table = nullptr;
-  Buffer* scale_table = nullptr;
-  Buffer* offset = nullptr;
-  at::Tensor bias;  // of the layer, frozen; undefined: none
-  bool computes = false;
-  bool four_bits = true;
-
-  // [rows, columns] in `type`.
-  at::Tensor Wide(at::ScalarType type) const {
-    at::NoGradGuard no_grad;
-    const at::Tensor& stored = bytes->tensor;
-    if (!four_bits) return stored.to(type);
-    const auto device = stored.options();
-    at::Tensor scale = at::empty(scales->tensor.sizes(), device.dtype(at::kFloat));
-    if (!computes) {  // two kernels, one after the other
-      at::Tensor wide = at::empty({rows, columns}, device.dtype(type));
-      return wide;
-    }
-    scale.copy_(scales->tensor.to(at::kFloat).div_(255));
-    const at::Tensor pair =
-        at::stack({stored.flatten().bitwise_right_shift(4), stored.flatten().bitwise_and(15)}, 1);
-    at::Tensor values = table->tensor.index({pair.flatten().to(at::kLong)}).view({-1, kBlock});
-    return (values * scale.unsqueeze(1)).mul_(0.05).view({rows, columns}).to(type);
-  }
-};
-
-// y = x W^T with W made for the call; the graph keeps what W is made from.
-struct QuantisedLinear : torch::autograd::Function<QuantisedLinear> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
-                            const c10::intrusive_ptr<Quantised>& weight) {
-    context->saved_data["weight"] = c10::IValue::make_capsule(weight);
-    context->saved_data["type"] = static_cast<int64_t>(x.scalar_type());
-    const at::Tensor wide = weight->Wide(x.scalar_type());
-    return weight->bias.defined() ? at::linear(x, wide, weight->bias.to(x.scalar_type()))
-                                  : at::linear(x, wide);
-  }
-  static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const auto weight =
-        c10::static_intrusive_pointer_cast<Quantised>(context->saved_data["weight"].toCapsule());
-    const auto type = static_cast<at::ScalarType>(context->saved_data["type"].toInt());
-    return {at::matmul(gradients[0].to(type), weight->Wide(type)), at::Tensor()};
-  }
-};
-
-Buffer Made(std::string name, std::vector<int64_t> shape, at::ScalarType type,
-            std::function<at::Tensor()> value) {
-  return {
-      .name = std::move(name), .shape = std::move(shape), .dtype = type, .value = std::move(value)};
-}
+// The output layer stays as it is: it may be the embedding's weight.
+const std::set<std::string> kKept = {"lm_head", "classifier"};
 
 class Quantization final : public Technique {
  public:
-  explicit Quantization(bool four_bits, bool computes)
-      : four_bits_(four_bits), computes_(computes) {}
+  Quantization(bool four_bits, bool computes) : four_bits_(four_bits), computes_(computes) {}
 
   absl::Status OnModel(Model& model) override {
-    int changed = 0;
     model.Visit([&](Module& module, const std::string&) {
       auto* linear = dynamic_cast<Linear*>(&module);
-      // The output layer stays as it is: it may be the embedding's weight.
-      if (linear == nullptr || linear->name() == "lm_head") return;
-      Replace(*linear);
-      ++changed;
+      if (linear != nullptr && !kKept.contains(linear->name())) Replace(*linear);
     });
-    if (changed == 0) {
+    if (weights_.empty()) {
       return absl::InvalidArgumentError(
           "quantization: this model has no linear layer; set quantization=none");
     }
@@ -108,54 +36,28 @@ class Quantization final : public Technique {
     }
     return absl::OkStatus();
   }
+  void AfterRun() override {
+    for (const auto& weight : weights_) weight->Release();
+  }
 
  private:
   void Replace(Linear& linear) {
-    auto weight = c10::make_intrusive<Quantised>();
-    weight->rows = linear.outputs();
-    weight->columns = linear.inputs();
-    weight->bytes = linear.weight();
-    weight->computes = computes_;
-    weight->four_bits = four_bits_;
-    const int64_t count = weight->rows * weight->columns;
-    if (four_bits_) {
-      const int64_t blocks = (count + kBlock - 1) / kBlock;
-      const int64_t groups = (blocks + kScaleBlock - 1) / kScaleBlock;
-      linear.weight()->Store({.shape = {(count + 1) / 2, 1}, .dtype = at::kByte}, count);
-      weight->scales = linear.AddState(Made("absmax", {blocks}, at::kByte, [blocks] {
-        return at::full({blocks}, 255, at::TensorOptions().dtype(at::kByte));
-      }));
-      weight->table = linear.AddState(Made("code", {16}, at::kFloat, [] {
-        return at::from_blob(const_cast<float*>(kNormalFloat), {16}).clone();
-      }));
-      weight->scales_of_scales = linear.AddState(
-          Made("absmax.absmax", {groups}, at::kFloat, [groups] { return at::ones({groups}); }));
-      weight->scale_table =
-          linear.AddState(Made("absmax.code", {256}, at::kFloat, [] { return at::ones({256}); }));
-      weight->offset =
-          linear.AddState(Made("offset", {}, at::kFloat, [] { return at::zeros({}); }));
-    } else {
-      linear.weight()->Store({.shape = {weight->rows, weight->columns}, .dtype = at::kChar}, count);
-      weight->scales = linear.AddState(Made("scale", {weight->rows}, at::kFloat, [weight] {
-        return at::full({weight->rows}, 0.05 / 127);
-      }));
-    }
-    linear.SetBase([weight](const at::Tensor& x, const at::Tensor& bias) {
-      // Scales of 8 bits belong to rows: they and the bias go over the product.
-      if (weight->four_bits) {
-        weight->bias = bias;
-        at::Tensor out = QuantisedLinear::apply(x, weight);
-        weight->bias.reset();
-        return out;
-      }
-      at::Tensor product = QuantisedLinear::apply(x, weight);
-      at::Tensor scaled = product * weight->scales->tensor.to(product.scalar_type());
-      product.reset();
-      return bias.defined() ? scaled + bias.to(scaled.scalar_type()) : scaled;
+    auto weight = four_bits_ ? MakeNf4Weight(table_, linear.outputs(), linear.inputs(), computes_)
+                             : MakeInt8Weight(linear.outputs(), linear.inputs(), computes_);
+    weights_.push_back(weight);
+    const int64_t count = linear.outputs() * linear.inputs();
+    const bool transposed = linear.transposed();
+    linear.weight()->Store(weight->stored(), count, [weight, transposed](const at::Tensor& wide) {
+      return weight->Keep(transposed ? wide.t().contiguous() : wide);
     });
+    linear.SetBase(
+        [weight](const at::Tensor& x, const at::Tensor& bias) { return weight->Product(x, bias); },
+        /*copies=*/four_bits_);
   }
 
   bool four_bits_, computes_;
+  std::shared_ptr<ScaleTable> table_ = std::make_shared<ScaleTable>();
+  std::vector<c10::intrusive_ptr<QuantisedWeight>> weights_;
 };
 
 }  // namespace
@@ -167,9 +69,9 @@ TechniqueEntry DeclareTechnique_quantization() {
            .group = "Parameters",
            .title = "Quantised base weights",
            .explanation =
-               "Frozen linear layers take half a byte (NF4) or a byte a weight; for each product "
-               "a copy in 16 or 32 bits is made and let go. Embeddings, norms and the output layer "
-               "stay.",
+               "Frozen linear layers take half a byte (NF4) or a byte a weight, and are made wide "
+               "for a moment: NF4 for each product, int8 in backward alone, where inputs are kept "
+               "instead. Embeddings, norms and the output layer stay.",
            .settings = {{.key = "quantization",
                          .help = "frozen linear layers in nf4 (QLoRA) or int8",
                          .kind = run::ValueKind::kChoice,
@@ -199,11 +101,11 @@ TechniqueEntry DeclareTechnique_quantization() {
            .assumes =
                {{.when = {{"quantization", true, {"nf4"}}},
                  .what = "bitsandbytes' 4-bit kernels are modelled: a product asks for the scales "
-                         "in fp32 and for a copy of its weight in the input's type, and for "
-                         "nothing else"},
+                         "in fp32 and for a copy of its weight in the input's type, also for few "
+                         "tokens, where its newer versions multiply without"},
                 {.when = {{"quantization", true, {"int8"}}},
-                 .what = "torchao's weight-only int8 linear is modelled: a product asks for a copy "
-                         "of its weight in the input's type, and scales what comes out"}}},
+                 .what = "bitsandbytes' LLM.int8 is modelled: no activation is an outlier (6 or "
+                         "more); outliers' columns would be multiplied in 16 bits beside"}}},
       // Before LoRA, which puts adapters beside what is there then.
       .order = 39,
       .place = 46,

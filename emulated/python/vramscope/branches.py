@@ -6,6 +6,8 @@ out of a loop.
     assert torch.isclose(a, b).all()             # True
     while (noise.abs() > 2).any():               # False
         noise = torch.randn_like(noise)
+    if outliers.any():                           # False: what is called so is rare
+        columns = torch.argwhere(outliers.any(dim=0))
 
 Told from the program's source, where that can be read; nothing of it is run."""
 import ast
@@ -29,6 +31,8 @@ def _way(filename, line):
             best = node
     if best is None:
         return None
+    if any("outlier" in node.id.lower() for node in ast.walk(best.test) if isinstance(node, ast.Name)):
+        return False
     if isinstance(best, ast.Assert):
         wanted = True
     elif isinstance(best, ast.While) or _fails(best.body):

@@ -238,7 +238,7 @@ class Hooks:
                 self.optimizer_depth -= 1
                 if self.optimizer_depth == 0:
                     self.tag_state(optimizer)
-                    if self.steps < 2:
+                    if self.steps < 2 and not self.backward_depth:  # in backward: once for every parameter
                         self.tag_what_is_kept()
                     self.recorder.mark("o")
                     self.stepped = True

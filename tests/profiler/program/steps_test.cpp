@@ -60,6 +60,11 @@ TEST(Steps, MicroBatches) {
   EXPECT_EQ(text.substr(0, text.find(']')), "[0 <1-10 #0 <1-4 #1 4-8") << text;
 }
 
+TEST(Steps, AnOptimizerMayStepWithinBackward) {
+  const std::string text = Text(FindSteps(Written("XFfBOoZzOobFfBOob")));
+  EXPECT_EQ(text.substr(0, text.find("setup")), "[0 <1-10] [1 10-16] ") << text;
+}
+
 TEST(Steps, AnEvaluationIsNoStep) {
   EXPECT_EQ(Text(FindSteps(Written("X(f(f"))), "setup <0-<1, eval <1-2, eval <3-4, ");
 }

@@ -109,6 +109,16 @@ TEST(Techniques, EachAloneAndInPairs) {
   EXPECT_GT(refused, 0);
 }
 
+// As model.eval().
+TEST(Techniques, InferenceDropsNothing) {
+  run::RunConfig plain = TinyConfig(run::Backend::kCpu, kTinyGpt2);
+  run::RunConfig drops = TinyConfig(run::Backend::kCpu, kTinyGpt2Dropout);
+  for (run::RunConfig* config : {&plain, &drops}) config->Set("attention", "math");
+  EXPECT_NE(LossesOf(plain, "trained"), LossesOf(drops, "trained with dropout"));
+  for (run::RunConfig* config : {&plain, &drops}) config->Set("mode", "inference");
+  EXPECT_EQ(LossesOf(plain, "inference"), LossesOf(drops, "inference with dropout"));
+}
+
 // Off again is what it was.
 TEST(Techniques, OffIsAsBefore) {
   for (const run::ToggleRow& row : run::Toggles()) {

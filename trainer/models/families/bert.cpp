@@ -13,6 +13,7 @@
 #include "trainer/models/family.h"
 #include "trainer/models/layers.h"
 #include "trainer/models/tokens.h"
+#include "trainer/models/training_mode.h"
 
 namespace vramscope::trainer {
 namespace {
@@ -73,7 +74,7 @@ Linear::Options Dense(const Config& c, int64_t inputs, int64_t outputs) {
 
 at::Tensor Dropout(const at::Tensor& x, double p) {
   ModuleScope scope("dropout");
-  return at::dropout(x, p, true);
+  return at::dropout(x, p, Training());
 }
 
 class Embeddings : public Module {
@@ -140,8 +141,8 @@ class SelfAttention : public Module {
       at::Tensor query = heads(query_.Forward(x));
       at::Tensor key = heads(key_.Forward(x));
       at::Tensor value = heads(value_.Forward(x));
-      at::Tensor output =
-          at::scaled_dot_product_attention(query, key, value, {}, config_.attention_dropout, false);
+      at::Tensor output = at::scaled_dot_product_attention(
+          query, key, value, {}, DropoutNow(config_.attention_dropout), false);
       output = output.transpose(1, 2);
       output = output.reshape({batch, seq, config_.hidden});
       for (at::Tensor* local : {&query, &key, &value}) local->reset();

@@ -13,6 +13,7 @@
 #include "trainer/models/family.h"
 #include "trainer/models/layers.h"
 #include "trainer/models/tokens.h"
+#include "trainer/models/training_mode.h"
 
 namespace vramscope::trainer {
 namespace {
@@ -69,7 +70,7 @@ Linear::Options Dense(const Config& c, int64_t inputs, int64_t outputs) {
 
 at::Tensor Dropout(const at::Tensor& x, double p) {
   ModuleScope scope("dropout");
-  return at::dropout(x, p, true);
+  return at::dropout(x, p, Training());
 }
 
 class Embeddings : public Module {
@@ -146,8 +147,8 @@ class Attention : public Module {
       weights = Dropout(weights, config_.attention_dropout);
       context = at::matmul(weights, value);
     } else {
-      context =
-          at::scaled_dot_product_attention(query, key, value, {}, config_.attention_dropout, false);
+      context = at::scaled_dot_product_attention(query, key, value, {},
+                                                 DropoutNow(config_.attention_dropout), false);
     }
     context = together(context);
     context = out_.Forward(context);

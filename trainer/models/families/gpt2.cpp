@@ -10,6 +10,7 @@
 #include "trainer/models/family.h"
 #include "trainer/models/layers.h"
 #include "trainer/models/parts.h"
+#include "trainer/models/training_mode.h"
 
 namespace vramscope::trainer {
 namespace {
@@ -67,7 +68,7 @@ class Attention : public Module {
     output = std::move(projected);
     {
       ModuleScope inner("resid_dropout");
-      output = at::dropout(output, config_.residual_dropout, true);
+      output = at::dropout(output, config_.residual_dropout, Training());
     }
     query.reset();
     key.reset();
@@ -96,7 +97,7 @@ class Attention : public Module {
     weights = weights.to(value.scalar_type());
     {
       ModuleScope scope("attn_dropout");
-      weights = at::dropout(weights, config_.attention_dropout, true);
+      weights = at::dropout(weights, config_.attention_dropout, Training());
     }
     at::Tensor output = at::matmul(weights, value);
     output = output.transpose(1, 2);
@@ -128,7 +129,7 @@ class Mlp : public Module {
     hidden = Activate(hidden);
     hidden = down_.Forward(hidden);
     ModuleScope inner("dropout");
-    hidden = at::dropout(hidden, config_.residual_dropout, true);
+    hidden = at::dropout(hidden, config_.residual_dropout, Training());
     return hidden;
   }
 
@@ -219,7 +220,7 @@ class Decoder : public Module {
     at::Tensor hidden = tokens + positions;
     {
       ModuleScope inner("drop");
-      hidden = at::dropout(hidden, config_.embedding_dropout, true);
+      hidden = at::dropout(hidden, config_.embedding_dropout, Training());
     }
     std::vector<LayerFunction> functions;
     functions.reserve(blocks_.size());

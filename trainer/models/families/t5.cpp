@@ -16,6 +16,7 @@
 #include "trainer/models/family.h"
 #include "trainer/models/layers.h"
 #include "trainer/models/tokens.h"
+#include "trainer/models/training_mode.h"
 
 namespace vramscope::trainer {
 namespace {
@@ -80,7 +81,7 @@ absl::StatusOr<Config> Read(std::string_view json, const ModelOptions& options) 
 
 at::Tensor Dropout(const char* name, const at::Tensor& x, double p) {
   ModuleScope scope(name);
-  return at::dropout(x, p, true);
+  return at::dropout(x, p, Training());
 }
 
 double Power(int64_t value, double exponent) {
@@ -234,7 +235,7 @@ class Attention : public Module {
       wide.reset();
       weights = probabilities.to(scores.scalar_type());
     }
-    weights = at::dropout(weights, config_.dropout, true);
+    weights = at::dropout(weights, config_.dropout, Training());
     at::Tensor output = at::matmul(weights, value);
     output = output.transpose(1, 2).contiguous();
     output = output.view({batch, -1, config_.heads * config_.head_dim});

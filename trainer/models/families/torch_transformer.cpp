@@ -19,6 +19,7 @@
 #include "trainer/models/family.h"
 #include "trainer/models/layers.h"
 #include "trainer/models/multihead_attention.h"
+#include "trainer/models/training_mode.h"
 
 namespace vramscope::trainer {
 namespace {
@@ -75,7 +76,7 @@ absl::StatusOr<Config> Read(std::string_view json, const ModelOptions& options) 
 
 at::Tensor Dropout(const char* name, const at::Tensor& x, double p) {
   ModuleScope scope(name);
-  return at::dropout(x, p, true);
+  return at::dropout(x, p, Training());
 }
 
 Linear::Options Dense(const Config& c, int64_t inputs, int64_t outputs) {

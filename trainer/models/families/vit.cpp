@@ -18,6 +18,7 @@
 #include "trainer/models/layers.h"
 #include "trainer/models/multihead_attention.h"
 #include "trainer/models/parts.h"
+#include "trainer/models/training_mode.h"
 
 namespace vramscope::trainer {
 namespace {
@@ -84,7 +85,7 @@ double Xavier(int64_t inputs, int64_t outputs) {
 
 at::Tensor Dropout(const char* name, const at::Tensor& x, double p) {
   ModuleScope scope(name);
-  return at::dropout(x, p, true);
+  return at::dropout(x, p, Training());
 }
 
 class Mlp : public Module {

@@ -1,0 +1,51 @@
+// A weight in 4 or 8 bits and the product with it: what Linear4bit (NF4 in blocks of 64, scales
+// quantised again in blocks of 256) and Linear8bitLt (LLM.int8, outliers from 6 on) of bitsandbytes
+// ask for. On a device that computes nothing the requests alone are made; where values are
+// computed, they are (without bitsandbytes' kernels).
+//
+//   auto weight = c10::make_intrusive<Nf4Weight>(shared, rows, columns, computes);
+//   parameter->Store(weight->stored(), count, [weight](auto& wide) { return weight->Keep(wide); });
+//   at::Tensor y = weight->Product(x, bias);
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <torch/custom_class.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "trainer/models/module.h"
+
+namespace vramscope::trainer {
+
+class QuantisedWeight : public torch::CustomClassHolder {
+ public:
+  QuantisedWeight(int64_t rows, int64_t columns, bool computes)
+      : rows_(rows), columns_(columns), computes_(computes) {}
+  // What is kept in the weight's place.
+  virtual ParameterSpec stored() const = 0;
+  // Of a weight that is on the device (any shape: a transposed one comes as it lies).
+  virtual at::Tensor Keep(const at::Tensor& wide) = 0;
+  // x W^T + bias (undefined: none).
+  virtual at::Tensor Product(const at::Tensor& x, const at::Tensor& bias) = 0;
+  // [rows, columns] in `type`: as forward and backward see the weight.
+  virtual at::Tensor Wide(at::ScalarType type) const = 0;
+  // Lets go of every tensor.
+  virtual void Release() { kept_.reset(); }
+
+ protected:
+  int64_t rows_, columns_;
+  bool computes_;
+  at::Tensor kept_;
+};
+
+// The table by which scales are quantised; one for all weights, on the device.
+struct ScaleTable {
+  at::Tensor values;
+};
+
+c10::intrusive_ptr<QuantisedWeight> MakeNf4Weight(std::shared_ptr<ScaleTable> table, int64_t rows,
+                                                  int64_t columns, bool computes);
+c10::intrusive_ptr<QuantisedWeight> MakeInt8Weight(int64_t rows, int64_t columns, bool computes);
+
+}  // namespace vramscope::trainer
