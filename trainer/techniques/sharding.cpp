@@ -142,7 +142,7 @@ class FullyShardedTechnique final : public Sharding {
 TechniqueEntry DeclareTechnique_sharding() {
   using run::ValueKind;
   const run::Condition ddp{"shard.strategy", true, {"ddp"}};
-  const run::Condition units{"shard.strategy", true, {"zero2", "zero3"}};
+  const run::Condition units{"shard.strategy", false, {"none", "ddp"}};
   const run::Condition any{"shard.strategy", false, {"none"}};
   const run::SettingValues none{{"shard.strategy", "none"}, {"shard.ranks", "1"}};
   const auto not_with = [&](const run::Condition& other, std::string why, std::string value) {
