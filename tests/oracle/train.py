@@ -199,7 +199,7 @@ def optimizer_of(settings):
         from lion_pytorch import Lion as kind
         options = {}
     else:
-        kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW, "adafactor": torch.optim.Adafactor, "sgd": torch.optim.SGD}[name]
+        kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW, "adafactor": torch.optim.Adafactor, "adagrad": torch.optim.Adagrad, "sgd": torch.optim.SGD}[name]
         options = how[settings["optimizer.impl"]]
         if name == "sgd":
             options["momentum"] = float(settings["optimizer.momentum"])

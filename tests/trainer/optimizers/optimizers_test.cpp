@@ -113,6 +113,20 @@ TEST(Optimizers, AdamAgreesWithTorch) {
   }
 }
 
+TEST(Optimizers, AdagradAgreesWithTorch) {
+  for (double decay : {0.0, 0.1}) {
+    std::vector<at::Tensor> parameters = MakeParameters();
+    torch::optim::Adagrad reference(parameters,
+                                    torch::optim::AdagradOptions(1e-2).weight_decay(decay));
+    const auto expected = Train(parameters, [&] { reference.step(); });
+    for (auto impl : {OptimizerImpl::kLoop, OptimizerImpl::kForeach}) {
+      ExpectClose(expected,
+                  Ours({.name = "adagrad", .impl = impl, .lr = 1e-2, .weight_decay = decay}),
+                  "adagrad " + NameOf(impl));
+    }
+  }
+}
+
 TEST(Optimizers, SgdAgreesWithTorch) {
   for (double momentum : {0.0, 0.9}) {
     for (double decay : {0.0, 0.1}) {
