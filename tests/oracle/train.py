@@ -153,7 +153,7 @@ class TorchTransformer:
 
 
 # By model_type; any other is a causal language model.
-PROGRAMS = {"vision_transformer": VisionModel, "bert": Classifier, "distilbert": Classifier,
+PROGRAMS = {"vision_transformer": VisionModel, "bert": Classifier, "distilbert": Classifier, "big_bird": Classifier,
             "torch_transformer": TorchTransformer, "mt5": SequenceToSequence, "t5": SequenceToSequence}
 
 

@@ -20,6 +20,7 @@ std::string Tiny(const std::string& type) {
     more = R"("num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 24,
               "norm_topk_prob": true, "mlp_only_layers": [0])";
   }
+  if (type.starts_with("phi")) more = R"("partial_rotary_factor": 0.5)";
   return R"({"model_type": ")" + type + "\", " + kCommon + ", " + more + "}";
 }
 
@@ -28,7 +29,8 @@ run::RunConfig Config(const std::string& json, Backend backend = Backend::kCpu) 
 }
 
 class RotaryDecoders : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(All, RotaryDecoders, testing::Values("qwen3", "mixtral", "qwen3_moe"));
+INSTANTIATE_TEST_SUITE_P(All, RotaryDecoders,
+                         testing::Values("qwen3", "mixtral", "qwen3_moe", "phi", "phi3"));
 
 TEST_P(RotaryDecoders, Learns) { ExpectLearns(Config(Tiny(GetParam())), std::log(96.0), 0.9); }
 
@@ -49,7 +51,9 @@ TEST(RotaryDecoderCounts, ArePublished) {
     const char* preset;
     uint64_t count;
   };
-  for (const Row& row : {Row{"qwen3-0.6b", 596'049'920}, Row{"mixtral-8x7b", 46'702'792'704}}) {
+  for (const Row& row : {Row{"qwen3-0.6b", 596'049'920}, Row{"mixtral-8x7b", 46'702'792'704},
+                         Row{"phi-1.5", 1'418'270'720}, Row{"phi-2", 2'779'683'840},
+                         Row{"phi-3-mini", 3'821'079'552}}) {
     EXPECT_EQ(ParametersOf(Config(PresetText(row.preset))).count, row.count) << row.preset;
   }
 }
@@ -71,6 +75,10 @@ TEST(RotaryDecoderConfigs, BadOnesAreRefusedByName) {
               HasSubstr("output_router_logits"));
   EXPECT_THAT(refusal("qwen3_moe", "\"mlp_only_layers\": [0]", "\"mlp_only_layers\": [7]"),
               HasSubstr("mlp_only_layers"));
+  EXPECT_THAT(refusal("phi", "0.5", "0.1"), HasSubstr("partial_rotary_factor"));
+  EXPECT_THAT(refusal("phi3", "\"partial_rotary_factor\": 0.5",
+                      "\"rope_scaling\": {\"type\": \"longrope\"}"),
+              HasSubstr("longrope"));
 }
 
 }  // namespace
