@@ -30,38 +30,6 @@ def quantize(model, how, kept=("lm_head",)):
     setattr(model, "is_loaded_in_4bit" if how == "nf4" else "is_loaded_in_8bit", True)  # what PEFT asks
 
 
-class Segment(nn.Module):
-    """Layers that are checkpointed together; a model calls it as it calls a layer."""
-
-    def __init__(self, layers):
-        super().__init__()
-        self.layers = nn.ModuleList(layers)
-
-    def run(self, hidden, *rest, **named):
-        for layer in self.layers:
-            hidden = layer(hidden, *rest, **named)
-            hidden = hidden[0] if isinstance(hidden, tuple) else hidden
-        return hidden
-
-    def forward(self, hidden, *rest, **named):
-        return (checkpoint(lambda x: self.run(x, *rest, **named), hidden, use_reentrant=True),)
-
-
-def checkpoint_by_hand(layers, mode, together):
-    """`layers`: the model's ModuleList, changed in place."""
-    if mode == "every-k":
-        segments = [Segment(layers[i:i + together]) for i in range(0, len(layers), together)]
-        del layers[:]
-        layers.extend(segments)
-    elif mode == "alternate":
-        for i in range(0, len(layers), 2):
-            layers[i] = Segment([layers[i]])
-    else:  # ffn
-        for layer in layers:
-            feed_forward = layer.mlp.forward
-            layer.mlp.forward = lambda x, run=feed_forward: checkpoint(run, x, use_reentrant=True)
-
-
 class Packed:
     """What is kept of a tensor, for all nodes that save it in views of their own."""
 

@@ -19,16 +19,17 @@ from torch.utils.checkpoint import checkpoint
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoModelForSequenceClassification
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
+import checkpointing
 import techniques
 
 DEFAULTS = {"batch": "2", "seq": "512", "micro_batches": "1", "steps": "2", "precision": "fp32", "optimizer.name": "adamw",
             "optimizer.impl": "foreach", "optimizer.lr": "1e-3", "optimizer.momentum": "0", "optimizer.weight_decay": "0",
-            "checkpointing.mode": "none", "attention": "eager", "lora.rank": "0", "lora.alpha": "16", "lora.dropout": "0",
+            "attention": "eager", "lora.rank": "0", "lora.alpha": "16", "lora.dropout": "0",
             "lora.targets": "q_proj,v_proj", "trainable": "all", "zero_grad": "none", "zero_grad_when": "end",
             "optimizer.bits": "32", "optimizer.in_backward": "false", "offload.optimizer": "none", "quantization": "none",
-            "checkpointing.k": "2", "offload.activations": "none", "activation_compression": "none", "loss": "full",
+            "offload.activations": "none", "activation_compression": "none", "loss": "full",
             "loss_chunks": "8", "clip_grad_norm": "0", "lengths": "", "pin_memory": "false", "load": "device", "mode": "train",
-            "eval": "none", "eval_keeps_logits": "false", **sharding.DEFAULTS}
+            "eval": "none", "eval_keeps_logits": "false", **checkpointing.DEFAULTS, **sharding.DEFAULTS}
 PRECISIONS = {"fp32": (torch.float32, None), "bf16": (torch.bfloat16, None), "fp16": (torch.float16, None),
               "amp-bf16": (torch.float32, torch.bfloat16), "amp-fp16": (torch.float32, torch.float16)}
 
@@ -174,17 +175,8 @@ def with_techniques(program, settings, strategy):
         pattern = re.compile(settings["trainable"].replace(".", r"\.").replace("*", ".*"))
         for name, parameter in model.named_parameters():
             parameter.requires_grad_(bool(pattern.fullmatch(name)))
-    mode = settings["checkpointing.mode"]
     strategy.place(model)
-    if mode in ("every-k", "alternate", "ffn"):
-        techniques.checkpoint_by_hand(program.layers(), mode, int(settings["checkpointing.k"]))
-    elif mode == "layer" and not hasattr(program.model, "gradient_checkpointing_enable"):
-        for layer in program.layers():
-            layer.forward = functools.partial(checkpoint, layer.forward, use_reentrant=True)
-    elif mode == "layer":
-        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": True})
-    if mode != "none" and hasattr(model, "get_input_embeddings") and not model.get_input_embeddings().weight.requires_grad:
-        model.enable_input_require_grads()
+    checkpointing.apply(model, program, settings)
     return strategy.wrap(model.train(settings["mode"] == "train"), program)
 
 

@@ -1,0 +1,74 @@
+"""Which activations are computed again in backward, as people write it: transformers' switch, or torch.utils.checkpoint by hand."""
+import functools
+
+import torch
+from torch import nn
+from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selective_checkpoint_contexts
+
+DEFAULTS = {"checkpointing.mode": "none", "checkpointing.k": "2", "checkpointing.reentrant": "true"}
+ATEN = torch.ops.aten
+PRODUCTS = {ATEN.mm.default, ATEN.addmm.default}
+ATTENTION = {ATEN._scaled_dot_product_flash_attention.default, ATEN._scaled_dot_product_efficient_attention.default}
+
+
+def products_and_attention():
+    """torchtitan's policy: attention in one operator is kept, and every second matrix product."""
+    counts = {True: 0, False: 0}
+
+    def policy(context, op, *_, **__):
+        if op in PRODUCTS:
+            counts[context.is_recompute] += 1
+        kept = op in ATTENTION or op in PRODUCTS and counts[context.is_recompute] % 2
+        return CheckpointPolicy.MUST_SAVE if kept else CheckpointPolicy.PREFER_RECOMPUTE
+    return create_selective_checkpoint_contexts(policy)
+
+
+class Segment(nn.Module):
+    """Layers that are checkpointed together; a model calls it as it calls a layer."""
+
+    def __init__(self, layers, form):
+        super().__init__()
+        self.layers, self.form = nn.ModuleList(layers), form
+
+    def run(self, hidden, *rest, **named):
+        for layer in self.layers:
+            hidden = layer(hidden, *rest, **named)
+            hidden = hidden[0] if isinstance(hidden, tuple) else hidden
+        return hidden
+
+    def forward(self, hidden, *rest, **named):
+        return (checkpoint(lambda x: self.run(x, *rest, **named), hidden, **self.form),)
+
+
+def segments(layers, mode, together, form):
+    """`layers`: the model's ModuleList, changed in place."""
+    if mode == "every-k":
+        made = [Segment(layers[i:i + together], form) for i in range(0, len(layers), together)]
+        del layers[:]
+        layers.extend(made)
+    else:  # alternate
+        for i in range(0, len(layers), 2):
+            layers[i] = Segment([layers[i]], form)
+
+
+def apply(model, program, settings):
+    mode = settings["checkpointing.mode"]
+    if mode == "none":
+        return
+    reentrant = settings["checkpointing.reentrant"] == "true" and mode != "selective"
+    form = {"use_reentrant": reentrant}
+    if mode == "selective":
+        form["context_fn"] = products_and_attention
+    if mode in ("every-k", "alternate"):
+        segments(program.layers(), mode, int(settings["checkpointing.k"]), form)
+    elif mode in ("ffn", "attention"):
+        for layer in program.layers():
+            part = layer.mlp if mode == "ffn" else layer.self_attn if hasattr(layer, "self_attn") else layer.attn
+            part.forward = functools.partial(checkpoint, part.forward, **form)
+    elif hasattr(program.model, "gradient_checkpointing_enable"):
+        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs=form)
+    else:
+        for layer in program.layers():
+            layer.forward = functools.partial(checkpoint, layer.forward, **form)
+    if reentrant and hasattr(model, "get_input_embeddings") and not model.get_input_embeddings().weight.requires_grad:
+        model.enable_input_require_grads()
