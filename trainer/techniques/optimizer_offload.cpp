@@ -61,8 +61,9 @@ class OptimizerOffload final : public Technique {
  public:
   explicit OptimizerOffload(const run::RunConfig& config)
       : config_(OptimizerConfigOf(config)),
-        folder_(config.Is("offload.optimizer", "nvme") ? config.Get("offload.path") : ".") {}
+        folder_(config.Is("offload.optimizer", "nvme") ? config.Get("offload.path") : "") {}
   absl::Status OnModel(Model&) override {
+    if (folder_.empty()) return absl::OkStatus();
     std::error_code error;
     if (std::filesystem::is_directory(folder_, error)) return absl::OkStatus();
     return absl::InvalidArgumentError(fmt::format(
@@ -98,9 +99,10 @@ TechniqueEntry DeclareTechnique_optimizer_offload() {
                          .default_value = "none",
                          .choices = {{"none", ""}, {"cpu", ""}, {"nvme", "on disk"}}},
                         {.key = "offload.path",
-                         .help = "folder of the disk, for offload.optimizer=nvme",
+                         .help = "folder of the disk, for offload.optimizer=nvme; none: that of "
+                                 "temporary files",
                          .kind = run::ValueKind::kText,
-                         .default_value = "/tmp"}},
+                         .default_value = ""}},
            .toggles = {{.id = "offload-optimizer",
                         .title = "Optimizer state on the host",
                         .explanation = "the step runs on the CPU",
