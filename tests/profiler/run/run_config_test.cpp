@@ -104,7 +104,6 @@ TEST(RunConfigBuilder, ReservedKeysTakeTheirDefaultAlone) {
   };
   for (const Row& row : {Row{"offload.parameters", "none", "nvme"},
                          {"shard.strategy", "none", "tensor"},
-                         {"checkpointing.mode", "none", "selective"},
                          {"init_on_device", "false", "true"},
                          {"lora.placement", "weight", "decoupled"}}) {
     RunConfigBuilder b;
