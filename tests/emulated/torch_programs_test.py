@@ -204,6 +204,10 @@ class Programs(Program):
         self.assertEqual(left, [self.path("checkpoints/notes.txt")])
         self.assertTrue(any("a checkpoint goes to a scratch folder" in a["what"] for a in answer["assumptions"]))
 
+    def test_checkpointed_dropout(self):
+        self.plan("checkpointed_dropout.py", options=("--steps", "0"))
+        self.assertIn("both steps done", self.stderr)
+
     def test_cuda_graphs(self):
         self.runs("cuda_graphs.py", steps=4, options=("--steps", "0"))
         self.runs("cuda_graphs.py", "--callables")

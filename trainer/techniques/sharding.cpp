@@ -261,7 +261,12 @@ TechniqueEntry DeclareTechnique_sharding() {
            .implies = {"one process stands for one rank of shard.ranks; batch is that of a GPU"},
            .assumes = {{.when = {any},
                         .what = "other ranks answer at once and hold what this one holds; NCCL's "
-                                "own buffers are 16 channels of two neighbours, 4 MiB each"}}},
+                                "own buffers are 16 channels of two neighbours, 4 MiB each"},
+                       {.when = {{"shard.strategy", true, {"ddp"}}},
+                        .what =
+                            "a bucket as large as all gradients goes when NCCL's watchdog looks, "
+                            "every 100 ms: in a run of other speed the peak of the first steps may "
+                            "be as much higher or lower"}}},
       .order = 28,  // around checkpointing: a unit's layer is run again while it is gathered
       .place = 47,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

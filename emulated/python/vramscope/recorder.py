@@ -151,7 +151,8 @@ class Recorder:
             more = {}
             if "clear_history" in inspect.signature(record).parameters:
                 more["clear_history"] = True
-            record(enabled="all", context="all", stacks=self.process.settings.stacks, max_entries=MAX_ENTRIES, **more)
+            # Who freed is nowhere shown; and PyTorch 2.11 asks for it while an exception of Python leaves an operator, and loses it.
+            record(enabled="all", context="alloc", stacks=self.process.settings.stacks, max_entries=MAX_ENTRIES, **more)
 
     def snapshot(self):
         """The state and the entries since the last flush."""
