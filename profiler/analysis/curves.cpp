@@ -66,7 +66,7 @@ MemoryCurves ComputeCurves(const trace::Trace& trace) {
     return column.size() - static_cast<size_t>(std::ranges::count(column, trace::kNoEvent));
   };
   const size_t points = a.size() + freed(a.free_event) + trace.retags.size() + s.size() +
-                        freed(s.free_event) + trace.activities.size();
+                        freed(s.free_event) + trace.other_events.size();
   out.event.reserve(points);
   out.time_ns.reserve(points);
   out.allocated.reserve(points);

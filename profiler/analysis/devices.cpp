@@ -18,7 +18,7 @@ std::vector<DevicePeak> PeakOfEachDevice(const SharedTrace& trace) {
 
 std::optional<uint8_t> DeviceToShow(const SharedTrace& trace) {
   if (DevicesOf(*trace).size() < 2) return std::nullopt;
-  const trace::ActivityTable& activities = trace->activities;
+  const trace::OtherEventTable& activities = trace->other_events;
   for (uint32_t row = 0; row < activities.size(); ++row)
     if (trace->events.kind[activities.event[row]] == trace::EventKind::kOutOfMemory)
       return activities.device[row];

@@ -21,10 +21,10 @@ using trace::EventKind;
 constexpr size_t kMostSites = 20;
 
 uint32_t StreamOf(const trace::Trace& trace, EventIndex event) {
-  const auto& rows = trace.activities.event;
+  const auto& rows = trace.other_events.event;
   const auto it = std::lower_bound(rows.begin(), rows.end(), event);
   if (it == rows.end() || *it != event) return 0;
-  return trace.activities.stream[static_cast<size_t>(it - rows.begin())];
+  return trace.other_events.stream[static_cast<size_t>(it - rows.begin())];
 }
 
 std::string Headline(const OutOfMemory& o) {

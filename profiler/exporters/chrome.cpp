@@ -320,7 +320,7 @@ class ChromeWriter {
   }
 
   uint8_t DeviceOfActivity(EventIndex event) {
-    const trace::ActivityTable& activities = trace_.activities;
+    const trace::OtherEventTable& activities = trace_.other_events;
     while (activities.event[activity_] < event) ++activity_;
     return activities.device[activity_];
   }

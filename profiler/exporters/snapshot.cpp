@@ -190,7 +190,7 @@ class SnapshotWriter {
     SnapshotPickle::List list(out_);
     uint32_t activity = 0;
     const trace::EventTable& events = trace_.events;
-    const std::vector<EventIndex>& activity_events = trace_.activities.event;
+    const std::vector<EventIndex>& activity_events = trace_.other_events.event;
     for (EventIndex event = first_; event < events.size(); ++event) {
       if ((event & (kCheckEvery - 1)) == 0) {
         if (options_.cancel != nullptr && options_.cancel->load())
@@ -228,7 +228,7 @@ class SnapshotWriter {
         return trace_.segments.device[id];
       case trace::Subject::kDevice:
       case trace::Subject::kRun:
-        return activity == kNoActivity ? 0 : trace_.activities.device[activity];
+        return activity == kNoActivity ? 0 : trace_.other_events.device[activity];
     }
     return 0;
   }
@@ -266,8 +266,8 @@ class SnapshotWriter {
     SayUnknown();
   }
   void OfActivity(std::string_view action, uint32_t activity, EventIndex event) {
-    Head(action, trace_.activities.address[activity], trace_.events.bytes[event],
-         trace_.activities.stream[activity], event);
+    Head(action, trace_.other_events.address[activity], trace_.events.bytes[event],
+         trace_.other_events.stream[activity], event);
     out_.FramesItemOf(event);
   }
 
@@ -298,7 +298,7 @@ class SnapshotWriter {
         break;
       case EventKind::kOutOfMemory:
         Head("oom", trace_.events.bytes_rounded[event], trace_.events.bytes[event],
-             trace_.activities.stream[activity], event);
+             trace_.other_events.stream[activity], event);
         out_.FramesItemOf(event);
         break;
       case EventKind::kSegmentAlloc:

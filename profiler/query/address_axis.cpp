@@ -159,8 +159,8 @@ class AddressAxis::Builder {
           break;
         case trace::EventKind::kSegmentMap:
         case trace::EventKind::kSegmentUnmap: {
-          while (t_.activities.event[activity] < i) ++activity;
-          const uint64_t begin = t_.activities.address[activity];
+          while (t_.other_events.event[activity] < i) ++activity;
+          const uint64_t begin = t_.other_events.address[activity];
           if (e_.kind[i] == trace::EventKind::kSegmentUnmap) {
             Open(id).Unmap(begin, e_.bytes[i], e_.time_ns[i], x_.strips_);
           } else {
@@ -187,10 +187,10 @@ class AddressAxis::Builder {
   // Everything that was ever mapped of a segment, in one list for all.
   void FindPieces() {
     std::map<uint32_t, trace::RangeSet> mapped;
-    for (uint32_t row = 0; row < t_.activities.size(); ++row) {
-      const trace::EventIndex i = t_.activities.event[row];
+    for (uint32_t row = 0; row < t_.other_events.size(); ++row) {
+      const trace::EventIndex i = t_.other_events.event[row];
       if (e_.kind[i] != trace::EventKind::kSegmentMap) continue;
-      const uint64_t begin = t_.activities.address[row];
+      const uint64_t begin = t_.other_events.address[row];
       mapped[static_cast<uint32_t>(e_.id[i])].Add(begin, trace::EndOf(begin, e_.bytes[i]));
     }
     for (uint32_t id = 0; id < s_.size(); ++id) {

@@ -171,7 +171,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   }
 
   uint32_t Activity(EventIndex i) const {
-    const auto& events = t_.activities.event;
+    const auto& events = t_.other_events.event;
     return static_cast<uint32_t>(std::lower_bound(events.begin(), events.end(), i) -
                                  events.begin());
   }
@@ -234,7 +234,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
                  .mempool = s.mempool[id],
                  .expandable = s.expandable[id] != 0};
     if (r.kind == EventKind::kSegmentMap || r.kind == EventKind::kSegmentUnmap) {
-      r.address = t_.activities.address[Activity(i)];
+      r.address = t_.other_events.address[Activity(i)];
       r.bytes = t_.events.bytes[i];
     } else {
       r.address = r.segment.address;
@@ -327,7 +327,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   // The recorded request failed, and with it the window ends.
   void FailedRequest(EventIndex i) {
     const uint64_t bytes = t_.events.bytes[i];
-    const uint32_t stream = t_.activities.stream[Activity(i)];
+    const uint32_t stream = t_.other_events.stream[Activity(i)];
     if (bytes == 0 || bytes > CachingAllocator::kMaxRequest) return;
     if (!Prepare(bytes, stream, /*mempool=*/0, /*asks=*/true)) return Resync(i);
     failing_ = true;

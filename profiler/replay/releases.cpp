@@ -100,7 +100,7 @@ class Finder {
   };
 
   size_t Activity(EventIndex i) {
-    while (t_.activities.event[activity_] < i) ++activity_;
+    while (t_.other_events.event[activity_] < i) ++activity_;
     return activity_;
   }
 
@@ -128,7 +128,7 @@ class Finder {
     std::pair<uint64_t, uint64_t> piece;  // begin, end
     if (t_.events.kind[i] == EventKind::kSegmentUnmap) {
       bytes = t_.events.bytes[i];
-      const uint64_t at = t_.activities.address[Activity(i)];
+      const uint64_t at = t_.other_events.address[Activity(i)];
       piece = FreeAround(id, at, at + bytes, mapped);
     } else if (s.expandable[id] == 0) {
       bytes = s.bytes[id];

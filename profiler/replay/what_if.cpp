@@ -214,12 +214,12 @@ class WhatIf final : public allocator::SegmentObserver {
   // a request that is granted.
   void TryFailed(EventIndex i) {
     if (t_.info.backend == trace::Backend::kPlan) return;
-    const auto& events = t_.activities.event;
+    const auto& events = t_.other_events.event;
     const auto row =
         static_cast<size_t>(std::lower_bound(events.begin(), events.end(), i) - events.begin());
     const uint64_t bytes = Resized(i, t_.events.bytes[i]);
     if (bytes == 0 || bytes > CachingAllocator::kMaxRequest) return;
-    const absl::StatusOr<Block> got = model_->TryMalloc(bytes, t_.activities.stream[row]);
+    const absl::StatusOr<Block> got = model_->TryMalloc(bytes, t_.other_events.stream[row]);
     if (got.ok()) model_->Free(got->address).IgnoreError();
   }
 

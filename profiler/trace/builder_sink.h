@@ -28,6 +28,9 @@ class BuilderSink : public EventSink {
   void Events(std::span<const Event> events) override {
     if (status_.ok()) Note(builder_.AddEvents(events));
   }
+  void Activities(std::span<const Activity> activities) override {
+    if (status_.ok()) Note(builder_.AddActivities(activities));
+  }
   void End(bool complete, std::string_view message) override {
     trace_ = builder_.Finish(complete && status_.ok(), std::string(message));
   }

@@ -40,10 +40,17 @@ constexpr auto ColumnsOf(const SliceTable&) {
   return std::tuple(&T::kind, &T::begin_ns, &T::end_ns, &T::begin_event, &T::end_event, &T::name,
                     &T::module, &T::number, &T::step, &T::depth, &T::thread);
 }
-constexpr auto ColumnsOf(const ActivityTable&) {
-  using T = ActivityTable;
+constexpr auto ColumnsOf(const OtherEventTable&) {
+  using T = OtherEventTable;
   return std::tuple(&T::event, &T::address, &T::duration_ns, &T::stream, &T::thread, &T::device,
                     &T::pool, &T::module);
+}
+
+constexpr auto ColumnsOf(const ActivityTable&) {
+  using T = ActivityTable;
+  return std::tuple(&T::kind, &T::device, &T::from, &T::to, &T::stream, &T::thread, &T::name,
+                    &T::op, &T::module, &T::correlation, &T::address, &T::bytes, &T::begin_ns,
+                    &T::end_ns);
 }
 
 // visit(column of the first table, the same of the second, ...).

@@ -21,6 +21,8 @@ class EventSink {
   // Stacks before the events that use them. Only importers have any.
   virtual void Stacks(const StackIncrement&) {}
   virtual void Events(std::span<const Event> events) = 0;
+  // In any order and at any time between Begin and End; only who watches a card has any.
+  virtual void Activities(std::span<const Activity>) {}
   virtual void End(bool complete, std::string_view message) = 0;
 };
 

@@ -45,7 +45,7 @@ Event EventSource::At(EventIndex i) {
     e.module = s.module[slice_++];
   } else if (end_ < ends_.size() && ends_[end_].first == i) {
     e.thread = s.thread[ends_[end_++].second];
-  } else if (const ActivityTable& a = t_.activities;
+  } else if (const OtherEventTable& a = t_.other_events;
              activity_ < a.size() && a.event[activity_] == i) {
     e.address = a.address[activity_];
     e.duration_ns = a.duration_ns[activity_];

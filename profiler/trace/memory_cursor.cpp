@@ -66,7 +66,7 @@ void MemoryCursor::JumpTo(EventIndex end) {
       all_.reserved += memory_[s.device[id]].SegmentAlloc(s.bytes[id], false);
     }
   }
-  for (const EventIndex i : trace_->activities.event) {
+  for (const EventIndex i : trace_->other_events.event) {
     if (i >= end) break;
     if (SubjectOf(trace_->events.kind[i]) == Subject::kSegment) pages.push_back(i);
   }
@@ -88,9 +88,9 @@ void MemoryCursor::ApplyToSegment(EventIndex i) {
     all_.reserved -= memory.SegmentFree(s.address[id], s.bytes[id], s.expandable[id] != 0);
     return;
   }
-  const std::vector<EventIndex>& rows = trace_->activities.event;
+  const std::vector<EventIndex>& rows = trace_->other_events.event;
   while (rows[activity_] < i) ++activity_;
-  const uint64_t address = trace_->activities.address[activity_];
+  const uint64_t address = trace_->other_events.address[activity_];
   if (e.kind[i] == EventKind::kSegmentMap) {
     all_.reserved += memory.Map(address, e.bytes[i]);
   } else {

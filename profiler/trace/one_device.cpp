@@ -98,7 +98,7 @@ class Slicer {
       others_[s.begin_event[row]] = true;
       if (s.end_event[row] != kNoEvent) others_[s.end_event[row]] = true;
     }
-    const ActivityTable& a = t_.activities;
+    const OtherEventTable& a = t_.other_events;
     for (uint32_t row = 0; row < a.size(); ++row)
       if (t_.events.kind[a.event[row]] == EventKind::kMarker)
         others_[a.event[row]] = ProcessOfThread(a.thread[row]) != process_;
@@ -106,7 +106,7 @@ class Slicer {
 
   void ChooseEvents() {
     number_.assign(t_.events.size(), kNoEvent);
-    const ActivityTable& a = t_.activities;
+    const OtherEventTable& a = t_.other_events;
     uint32_t activity = 0;
     for (EventIndex i = 0; i < t_.events.size(); ++i) {
       bool mine = Mine(i) && !(one_of_many_ && others_[i]);
@@ -195,8 +195,8 @@ class Slicer {
   }
 
   void Activities() {
-    ActivityTable& to = out_->activities;
-    KeepRows(activities_, t_.activities, to);
+    OtherEventTable& to = out_->other_events;
+    KeepRows(activities_, t_.other_events, to);
     for (uint32_t& thread : to.thread) thread = ThreadOf(thread);
     Renumber(&to.event);
   }

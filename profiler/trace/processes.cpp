@@ -220,7 +220,7 @@ bool IsProcessMarker(std::string_view marker) { return marker.starts_with(kPrefi
 
 std::vector<Process> ProcessesOf(const Trace& trace) {
   std::array<std::optional<Process>, kDevices> found;
-  const ActivityTable& a = trace.activities;
+  const OtherEventTable& a = trace.other_events;
   for (uint32_t row = 0; row < a.size(); ++row) {
     const std::string_view text = trace.String(trace.events.name[a.event[row]]);
     if (trace.events.kind[a.event[row]] != EventKind::kMarker || !IsProcessMarker(text)) continue;

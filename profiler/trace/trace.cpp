@@ -312,7 +312,7 @@ absl::Status TraceBuilder::Impl::End(EventIndex index, const Event& e,
 }
 
 void TraceBuilder::Impl::AddActivity(EventIndex index, const Event& e) {
-  ActivityTable& a = trace.activities;
+  OtherEventTable& a = trace.other_events;
   a.event.push_back(index);
   a.address.push_back(e.address);
   a.duration_ns.push_back(e.duration_ns);
@@ -568,6 +568,18 @@ absl::Status TraceBuilder::AddEvents(std::span<const Event> events) {
   return absl::OkStatus();
 }
 
+absl::Status TraceBuilder::AddActivities(std::span<const Activity> activities) {
+  ActivityTable& table = impl_->trace.activities;
+  if (activities.size() >= UINT32_MAX - size_t{table.size()})
+    return absl::ResourceExhaustedError("more than 4,294,967,294 activities in one trace");
+  for (const Activity& activity : activities) {
+    const absl::Status status = CheckActivity(activity, impl_->trace.strings.size());
+    if (!status.ok()) return status;
+    table.Append(activity);
+  }
+  return absl::OkStatus();
+}
+
 void TraceBuilder::AddWarning(std::string text) {
   impl_->trace.warnings.push_back(std::move(text));
 }
@@ -576,6 +588,7 @@ std::shared_ptr<const Trace> TraceBuilder::Snapshot() const {
   auto copy = std::make_shared<Trace>(impl_->trace);
   impl_->CloseOpenEnds(*copy);
   FillMainCategories(*copy);
+  SortActivities(copy->activities);
   return copy;
 }
 
@@ -583,6 +596,7 @@ std::shared_ptr<const Trace> TraceBuilder::Finish(bool complete, std::string end
   auto trace = std::make_shared<Trace>(std::move(impl_->trace));
   impl_->CloseOpenEnds(*trace);
   FillMainCategories(*trace);
+  SortActivities(trace->activities);
   trace->complete = complete;
   trace->end_message = std::move(end_message);
   impl_ = std::make_unique<Impl>();

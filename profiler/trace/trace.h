@@ -19,6 +19,7 @@
 
 #include "profiler/run/device_profile.h"
 #include "profiler/run/run_config.h"
+#include "profiler/trace/activities.h"
 #include "profiler/trace/types.h"
 
 namespace vramscope::trace {
@@ -179,8 +180,8 @@ struct SliceTable {
 };
 
 // What the events that have no table of their own carry beside the event columns: segment maps,
-// out of memory, kernels, copies, driver allocations, device usage, markers. In event order.
-struct ActivityTable {
+// out of memory, device usage, markers. In event order.
+struct OtherEventTable {
   std::vector<EventIndex> event;
   std::vector<uint64_t> address;
   std::vector<uint64_t> duration_ns;
@@ -206,7 +207,8 @@ struct Trace {
   RetagTable retags;
   SegmentTable segments;
   SliceTable slices;
-  ActivityTable activities;
+  OtherEventTable other_events;
+  ActivityTable activities;  // kernels, copies and calls, by begin
   std::vector<Marker> markers;
   StackTable stacks;
   // The kMarkerRecordingBegin event; kNoEvent: the trace begins with nothing in memory.
@@ -245,6 +247,8 @@ class TraceBuilder {
   absl::Status AddStrings(uint32_t first_id, std::span<const std::string> values);
   absl::Status AddStacks(const StackIncrement& increment);
   absl::Status AddEvents(std::span<const Event> events);
+  // In any order, at any time; kDataLoss: CheckActivity's.
+  absl::Status AddActivities(std::span<const Activity> activities);
   void AddWarning(std::string text);
   uint64_t events() const;
   // What has arrived so far, as a trace of its own (for a picture while a run goes on).

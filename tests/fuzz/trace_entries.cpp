@@ -59,13 +59,13 @@ void CheckTables(const trace::Trace& t) {
   for (const uint32_t frame : s.frames) Check(frame < s.frame_count(), "frame of a stack");
   Check(t.events.stack.empty() || t.events.stack.size() == n, "column of stacks");
   for (uint32_t i = 0; i < n; ++i) Check(t.events.StackOf(i).value < s.size(), "stack");
-  for (uint32_t row = 0; row < t.activities.size(); ++row) {
-    const EventIndex i = t.activities.event[row];
+  for (uint32_t row = 0; row < t.other_events.size(); ++row) {
+    const EventIndex i = t.other_events.event[row];
     if (t.events.kind[i] != EventKind::kSegmentMap && t.events.kind[i] != EventKind::kSegmentUnmap)
       continue;
     const uint64_t id = t.events.id[i];
     Check(id < t.segments.size() && t.segments.expandable[id], "segment of a map");
-    const uint64_t from = t.activities.address[row] - t.segments.address[id];
+    const uint64_t from = t.other_events.address[row] - t.segments.address[id];
     Check(from <= t.segments.bytes[id] && t.events.bytes[i] <= t.segments.bytes[id] - from,
           "a map outside of its segment");
   }

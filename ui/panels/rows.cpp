@@ -137,7 +137,7 @@ std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const Trace> trace,
   digest->phases = PhasesOf(*trace);
   digest->unused =
       digest->at_peak.reserved - std::min(digest->at_peak.reserved, digest->at_peak.allocated);
-  for (trace::EventIndex e : trace->activities.event)
+  for (trace::EventIndex e : trace->other_events.event)
     digest->out_of_memory += trace->events.kind[e] == trace::EventKind::kOutOfMemory;
   if (!trace->info.has_config) digest->origins = OriginsOf(*trace, digest->at_peak);
   digest->trace = std::move(trace);

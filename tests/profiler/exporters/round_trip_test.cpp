@@ -77,7 +77,7 @@ void ExpectEqual(const trace::Trace& a, const trace::Trace& b) {
   EXPECT_EQ(a.segments.pool, b.segments.pool);
   EXPECT_EQ(a.segments.expandable, b.segments.expandable);
   EXPECT_EQ(a.segments.mempool, b.segments.mempool);
-  EXPECT_EQ(a.activities.address, b.activities.address);
+  EXPECT_EQ(a.other_events.address, b.other_events.address);
   EXPECT_EQ(a.slices.kind, b.slices.kind);
   EXPECT_EQ(a.slices.begin_ns, b.slices.begin_ns);
   EXPECT_EQ(a.slices.end_ns, b.slices.end_ns);

@@ -88,18 +88,18 @@ EndState EndOf(const trace::Trace& t) {
   }
   std::map<std::pair<int, uint64_t>, Piece> mapped;  // by 2 MiB page
   constexpr uint64_t kPage = uint64_t{2} << 20;
-  for (uint32_t row = 0; row < t.activities.size(); ++row) {
-    const trace::EventIndex e = t.activities.event[row];
+  for (uint32_t row = 0; row < t.other_events.size(); ++row) {
+    const trace::EventIndex e = t.other_events.event[row];
     const trace::EventKind kind = t.events.kind[e];
     if (kind != trace::EventKind::kSegmentMap && kind != trace::EventKind::kSegmentUnmap) continue;
-    const int device = t.activities.device[row];
-    const uint64_t begin = t.activities.address[row], end = begin + t.events.bytes[e];
+    const int device = t.other_events.device[row];
+    const uint64_t begin = t.other_events.address[row], end = begin + t.events.bytes[e];
     for (uint64_t page = begin; page < end; page += kPage) {
       if (kind == trace::EventKind::kSegmentMap)
         EXPECT_TRUE(mapped
                         .emplace(std::pair(device, page),
-                                 Piece(device, page, page + kPage, t.activities.stream[row],
-                                       static_cast<int>(t.activities.pool[row])))
+                                 Piece(device, page, page + kPage, t.other_events.stream[row],
+                                       static_cast<int>(t.other_events.pool[row])))
                         .second);
       else
         EXPECT_EQ(mapped.erase({device, page}), 1u);

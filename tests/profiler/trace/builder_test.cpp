@@ -178,9 +178,9 @@ TEST(TraceBuilder, MarkersAndActivities) {
   const Built b = Build({Named(EventKind::kMarker, 1, 2), kernel});
   ASSERT_EQ(b.trace->markers.size(), 1u);
   EXPECT_EQ(b.trace->String(b.trace->markers[0].name), "layer");
-  EXPECT_THAT(b.trace->activities.event, ElementsAre(0u, 1u));
-  EXPECT_THAT(b.trace->activities.duration_ns, ElementsAre(0u, 50u));
-  EXPECT_THAT(b.trace->activities.stream, ElementsAre(0u, 7u));
+  EXPECT_THAT(b.trace->other_events.event, ElementsAre(0u, 1u));
+  EXPECT_THAT(b.trace->other_events.duration_ns, ElementsAre(0u, 50u));
+  EXPECT_THAT(b.trace->other_events.stream, ElementsAre(0u, 7u));
 }
 
 struct Refusal {
@@ -287,6 +287,26 @@ TEST(TraceBuilder, SnapshotsAreIndependentAndGrow) {
     if (early->allocations.free_event[i] == kNoEvent) {
       EXPECT_EQ(early->allocations.end_ns[i], early->end_ns());
     }
+}
+
+TEST(TraceBuilder, ActivitiesComeInAnyOrderAndLieByBegin) {
+  TraceBuilder b;
+  ASSERT_TRUE(b.AddStrings(0, std::vector<std::string>{"", "gemm", "copy"}).ok());
+  const auto kernel = [](int64_t begin, int64_t end, uint64_t correlation) {
+    return Activity{.name = {1}, .correlation = correlation, .begin_ns = begin, .end_ns = end};
+  };
+  ASSERT_TRUE(b.AddActivities(std::vector<Activity>{kernel(20, 30, 1), kernel(40, 41, 2)}).ok());
+  EXPECT_EQ(b.Snapshot()->activities.size(), 2u);
+  ASSERT_TRUE(b.AddActivities(std::vector<Activity>{kernel(10, 50, 3), kernel(20, 20, 4)}).ok());
+  EXPECT_THAT(b.AddActivities(std::vector<Activity>{kernel(5, 4, 5)}).message(),
+              HasSubstr("kernel from 5 ns to 4 ns"));
+  Activity unnamed = kernel(1, 2, 6);
+  unnamed.op = {3};
+  EXPECT_EQ(b.AddActivities(std::vector<Activity>{unnamed}).code(), absl::StatusCode::kDataLoss);
+  const auto trace = b.Finish(true, "");
+  EXPECT_THAT(trace->activities.begin_ns, ElementsAre(10, 20, 20, 40));
+  EXPECT_THAT(trace->activities.correlation, ElementsAre(3u, 1u, 4u, 2u));
+  EXPECT_EQ(trace->activities.Row(1).end_ns, 30);
 }
 
 TEST(BuilderSink, KeepsTheFirstError) {

@@ -129,15 +129,15 @@ std::string Compare(const Trace& a, const Trace& b, bool prefix) {
     }
   }
   {
-    const size_t n = rows("activities", a.activities.size(), b.activities.size());
-    SAME(activities, event);
-    SAME(activities, address);
-    SAME(activities, duration_ns);
-    SAME(activities, stream);
-    SAME(activities, thread);
-    SAME(activities, device);
-    SAME(activities, pool);
-    SAME(activities, module);
+    const size_t n = rows("other events", a.other_events.size(), b.other_events.size());
+    SAME(other_events, event);
+    SAME(other_events, address);
+    SAME(other_events, duration_ns);
+    SAME(other_events, stream);
+    SAME(other_events, thread);
+    SAME(other_events, device);
+    SAME(other_events, pool);
+    SAME(other_events, module);
   }
 #undef SAME
   CompareStacks(d, a, b, prefix);

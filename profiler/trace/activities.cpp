@@ -1,0 +1,125 @@
+#include "profiler/trace/activities.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "profiler/trace/columns.h"
+
+namespace vramscope::trace {
+
+std::string_view Name(ActivityKind kind) {
+  switch (kind) {
+    case ActivityKind::kKernel:
+      return "kernel";
+    case ActivityKind::kMemcpy:
+      return "memcpy";
+    case ActivityKind::kMemset:
+      return "memset";
+    case ActivityKind::kSynchronization:
+      return "synchronization";
+    case ActivityKind::kCollective:
+      return "collective";
+    case ActivityKind::kRuntimeCall:
+      return "runtime call";
+    case ActivityKind::kDriverCall:
+      return "driver call";
+    case ActivityKind::kDriverAlloc:
+      return "driver allocation";
+    case ActivityKind::kDriverFree:
+      return "driver free";
+    case ActivityKind::kOverhead:
+      return "overhead";
+    case ActivityKind::kRange:
+      return "range";
+    case ActivityKind::kCounter:
+      return "counter";
+  }
+  return "unknown";
+}
+
+std::string_view Name(MemorySpace space) {
+  switch (space) {
+    case MemorySpace::kUnknown:
+      return "unknown";
+    case MemorySpace::kDevice:
+      return "device";
+    case MemorySpace::kPinned:
+      return "pinned";
+    case MemorySpace::kPageable:
+      return "pageable";
+    case MemorySpace::kManaged:
+      return "managed";
+    case MemorySpace::kDisk:
+      return "disk";
+  }
+  return "unknown";
+}
+
+Activity ActivityTable::Row(uint32_t row) const {
+  return {.kind = kind[row],
+          .device = device[row],
+          .from = from[row],
+          .to = to[row],
+          .stream = stream[row],
+          .thread = thread[row],
+          .name = name[row],
+          .op = op[row],
+          .module = module[row],
+          .correlation = correlation[row],
+          .address = address[row],
+          .bytes = bytes[row],
+          .begin_ns = begin_ns[row],
+          .end_ns = end_ns[row]};
+}
+
+void ActivityTable::Append(const Activity& activity) {
+  kind.push_back(activity.kind);
+  device.push_back(activity.device);
+  from.push_back(activity.from);
+  to.push_back(activity.to);
+  stream.push_back(activity.stream);
+  thread.push_back(activity.thread);
+  name.push_back(activity.name);
+  op.push_back(activity.op);
+  module.push_back(activity.module);
+  correlation.push_back(activity.correlation);
+  address.push_back(activity.address);
+  bytes.push_back(activity.bytes);
+  begin_ns.push_back(activity.begin_ns);
+  end_ns.push_back(activity.end_ns);
+}
+
+absl::Status CheckActivity(const Activity& a, size_t strings) {
+  if (static_cast<int>(a.kind) >= kActivityKindCount)
+    return absl::DataLossError(fmt::format("an activity of kind {}", static_cast<int>(a.kind)));
+  if (static_cast<int>(a.from) >= kMemorySpaceCount || static_cast<int>(a.to) >= kMemorySpaceCount)
+    return absl::DataLossError(fmt::format("a {} from memory {} to memory {}", Name(a.kind),
+                                           static_cast<int>(a.from), static_cast<int>(a.to)));
+  if (a.end_ns < a.begin_ns)
+    return absl::DataLossError(
+        fmt::format("a {} from {} ns to {} ns", Name(a.kind), a.begin_ns, a.end_ns));
+  const uint32_t highest = std::max({a.name.value, a.op.value, a.module.value});
+  if (highest >= strings)
+    return absl::DataLossError(
+        fmt::format("a {} with string {} of {}", Name(a.kind), highest, strings));
+  return absl::OkStatus();
+}
+
+void SortActivities(ActivityTable& table) {
+  if (std::is_sorted(table.begin_ns.begin(), table.begin_ns.end())) return;
+  std::vector<uint32_t> order(table.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return table.begin_ns[a] < table.begin_ns[b]; });
+  ForEachColumn(
+      [&order](auto& column) {
+        auto sorted = column;
+        for (size_t row = 0; row < order.size(); ++row) sorted[row] = column[order[row]];
+        column = std::move(sorted);
+      },
+      table);
+}
+
+}  // namespace vramscope::trace

@@ -1,0 +1,108 @@
+// What ran beside the allocator's stream, in CUPTI's terms: kernels, copies, fills,
+// synchronisations, collectives, calls of the CUDA runtime and driver, the driver's own
+// allocations, named ranges, counters. Each has a begin and an end, and lies on a track: of a
+// stream of a device where the card did it, of a thread where the host did.
+//
+// An activity names its cause by its correlation: the call of the runtime that launched a kernel
+// has the same number, in the same process. That call lies in the thread's ops and modules, which
+// is how a kernel leads to its op and to what that op allocated.
+//
+// Producers hand activities over in any order (a card's buffers come late); a Trace has them by
+// begin. Plain values; thread rules are those of the table or sink that holds them.
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "profiler/trace/types.h"
+
+namespace vramscope::trace {
+
+// Values are part of the file format: add at the end, never renumber.
+enum class ActivityKind : uint8_t {
+  kKernel = 0,           // device, stream, name, correlation
+  kMemcpy = 1,           // device, stream, bytes, from, to, correlation
+  kMemset = 2,           // device, stream, bytes, to, correlation
+  kSynchronization = 3,  // of the host: thread, stream or kAllStreams, correlation
+  kCollective = 4,       // device, stream, name, bytes, correlation
+  kRuntimeCall = 5,      // thread, name ("cudaLaunchKernel"), correlation
+  kDriverCall = 6,       // thread, name ("cuLaunchKernel"), correlation
+  kDriverAlloc = 7,      // cudaMalloc and the like: device, to, address, bytes; begin = end
+  kDriverFree = 8,       // likewise, with the bytes of its allocation where they are known
+  kOverhead = 9,         // of the instrument itself: thread, name
+  kRange = 10,           // thread, name: that a program named (NVTX)
+  kCounter = 11,         // device, name; bytes: the value from begin on
+};
+inline constexpr int kActivityKindCount = 12;
+
+enum class MemorySpace : uint8_t {
+  kUnknown = 0,
+  kDevice = 1,
+  kPinned = 2,    // of the host, page-locked
+  kPageable = 3,  // of the host
+  kManaged = 4,
+  kDisk = 5,
+};
+inline constexpr int kMemorySpaceCount = 6;
+
+inline constexpr uint32_t kAllStreams = UINT32_MAX;
+
+std::string_view Name(ActivityKind);  // "kernel"
+std::string_view Name(MemorySpace);   // "device"
+
+// The card did it: it lies on a stream of a device; else on a thread of the host.
+constexpr bool IsOfDevice(ActivityKind kind) {
+  return kind == ActivityKind::kKernel || kind == ActivityKind::kMemcpy ||
+         kind == ActivityKind::kMemset || kind == ActivityKind::kCollective ||
+         kind == ActivityKind::kCounter;
+}
+
+// One activity as it crosses an interface. Which fields mean something: ActivityKind above.
+struct Activity {
+  ActivityKind kind = ActivityKind::kKernel;
+  uint8_t device = 0;
+  MemorySpace from = MemorySpace::kUnknown;
+  MemorySpace to = MemorySpace::kUnknown;
+  uint32_t stream = 0;
+  uint32_t thread = 0;  // with its process in the upper bits (processes.h)
+  StringId name;
+  StringId op;               // that launched it, where the producer knows
+  StringId module;           // likewise
+  uint64_t correlation = 0;  // 0: none
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  int64_t begin_ns = 0;  // on the clock of the events
+  int64_t end_ns = 0;    // not before begin
+};
+
+// One row an activity, ordered by begin (as they came, where equal).
+struct ActivityTable {
+  std::vector<ActivityKind> kind;
+  std::vector<uint8_t> device;
+  std::vector<MemorySpace> from;
+  std::vector<MemorySpace> to;
+  std::vector<uint32_t> stream;
+  std::vector<uint32_t> thread;
+  std::vector<StringId> name;
+  std::vector<StringId> op;
+  std::vector<StringId> module;
+  std::vector<uint64_t> correlation;
+  std::vector<uint64_t> address;
+  std::vector<uint64_t> bytes;
+  std::vector<int64_t> begin_ns;
+  std::vector<int64_t> end_ns;
+  uint32_t size() const { return static_cast<uint32_t>(kind.size()); }
+  Activity Row(uint32_t row) const;
+  void Append(const Activity& activity);
+};
+
+// kDataLoss: an end before its begin, a kind or space that is none, a string not yet defined.
+absl::Status CheckActivity(const Activity& activity, size_t strings);
+
+// Brings the rows into their order; those that are in order cost a look at each.
+void SortActivities(ActivityTable& table);
+
+}  // namespace vramscope::trace
