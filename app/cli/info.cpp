@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "app/cli/command.h"
 #include "app/cli/format.h"
@@ -20,6 +21,7 @@
 namespace vramscope::cli {
 namespace {
 
+using trace::ActivityKind;
 using trace::EventKind;
 
 struct Options {
@@ -90,11 +92,29 @@ std::string ValuesText(const trace::Trace& trace, const std::vector<trace::Strin
   return text + (values.size() > 3 ? ", ..." : "");
 }
 
-template <class Column>
-size_t CountDistinct(const Column& column) {
-  std::vector<typename Column::value_type> values(column);
-  std::sort(values.begin(), values.end());
-  return static_cast<size_t>(std::unique(values.begin(), values.end()) - values.begin());
+int64_t CountOf(const trace::Trace& trace, ActivityKind kind) {
+  return std::ranges::count(trace.activities.kind, kind);
+}
+
+// Of devices, that memory or work is of.
+size_t CountStreams(const trace::Trace& trace) {
+  std::set<std::pair<uint8_t, uint32_t>> streams;
+  std::pair<uint8_t, uint32_t> last;
+  const auto see = [&](uint8_t device, uint32_t stream) {
+    if (!streams.empty() && last == std::pair(device, stream)) return;
+    streams.insert(last = {device, stream});
+  };
+  const trace::AllocationTable& a = trace.allocations;
+  for (uint32_t row = 0; row < a.size(); ++row) see(a.device[row], a.stream[row]);
+  const trace::ActivityTable& work = trace.activities;
+  for (uint32_t row = 0; row < work.size(); ++row)
+    if (trace::IsOfDevice(work.kind[row]) && work.kind[row] != ActivityKind::kCounter)
+      see(work.device[row], work.stream[row]);
+  return streams.size();
+}
+
+size_t CountRanks(const trace::Trace& trace) {
+  return std::max<size_t>(1, trace::ProcessesOf(trace).size());
 }
 
 std::vector<std::string> DeviceNames(const trace::Trace& trace) {
@@ -204,7 +224,12 @@ Json InfoJson(const std::shared_ptr<const trace::Trace>& whole) {
   json["segments"] = trace.segments.size();
   json["slices"] = trace.slices.size();
   json["entries"] = CountEntries(trace);
-  json["streams"] = CountDistinct(trace.allocations.stream);
+  const auto of_kind = [&](ActivityKind kind) { return CountOf(trace, kind); };
+  json["streams"] = CountStreams(trace);
+  json["kernels"] = of_kind(ActivityKind::kKernel);
+  json["copies"] = of_kind(ActivityKind::kMemcpy);
+  json["collectives"] = of_kind(ActivityKind::kCollective);
+  json["ranks"] = CountRanks(trace);
   json["stacks"] = trace.stacks.size() - 1;
   json["source"] = trace.info.source;
   json["alloc_conf"] = trace.info.alloc_conf;
@@ -234,6 +259,21 @@ Json InfoJson(const std::shared_ptr<const trace::Trace>& whole) {
 
 std::string Line(std::string_view what, const std::string& value) {
   return fmt::format("  {:<12} {}\n", what, Printable(value));
+}
+
+// "kernels 1,204, copies 12, collectives 2, calls and others 3,406, streams 2"
+std::string WorkText(const trace::Trace& trace) {
+  std::string text;
+  uint64_t others = trace.activities.size();
+  for (const auto& [kind, what] :
+       {std::pair(ActivityKind::kKernel, "kernels"), std::pair(ActivityKind::kMemcpy, "copies"),
+        std::pair(ActivityKind::kCollective, "collectives")}) {
+    const auto count = static_cast<uint64_t>(CountOf(trace, kind));
+    others -= count;
+    if (count > 0) text += fmt::format("{} {}, ", what, Count(count));
+  }
+  if (others > 0) text += fmt::format("calls and others {}, ", Count(others));
+  return text + fmt::format("streams {}", CountStreams(trace));
 }
 
 std::string NotesText(const trace::Trace& trace) {
@@ -314,13 +354,15 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
                              Count(trace.events.size()), Count(trace.allocations.size()),
                              Count(trace.segments.size()), Count(trace.slices.size())));
   if (imported) {
-    const size_t streams = CountDistinct(trace.allocations.stream);
+    const size_t streams = CountStreams(trace);
     line("recorded",
          fmt::format(
              "{} entries, {} stream{}, {} different stacks; {} older", Count(CountEntries(trace)),
              streams, streams == 1 ? "" : "s", Count(trace.stacks.size() - 1),
              CountOlder(trace) == 1 ? "1 block is" : Count(CountOlder(trace)) + " blocks are"));
   }
+  if (trace.activities.size() > 0) line("work", WorkText(trace));
+  if (const size_t ranks = CountRanks(trace); ranks > 1) line("ranks", fmt::format("{}", ranks));
   for (const auto& [what, column] : {std::pair("metadata", &trace.events.user_metadata),
                                      std::pair("compiled", &trace.events.compile_context)})
     if (const std::string values = ValuesText(trace, *column); !values.empty()) line(what, values);

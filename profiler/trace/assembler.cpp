@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "profiler/trace/activity_codec.h"
+
 namespace vramscope::trace {
 
 absl::Status TraceAssembler::Impl::CheckStart(const BatchStart& start) const {
@@ -31,6 +33,22 @@ absl::Status TraceAssembler::Impl::AddEvents(std::span<Event> events) {
     }
   }
   return builder.AddEvents(events);
+}
+
+absl::Status TraceAssembler::Impl::AddActivities(std::span<const Activity> added) {
+  absl::Status status = builder.AddActivities(added);
+  if (status.ok()) activities += added.size();
+  return status;
+}
+
+std::string TraceAssembler::Impl::Missing(std::string_view where) const {
+  if (footer->events != builder.events())
+    return fmt::format("the footer counts {} events, {} {}", footer->events, where,
+                       builder.events());
+  if (footer->activities != activities)
+    return fmt::format("the footer counts {} activities, {} {}", footer->activities, where,
+                       activities);
+  return "";
 }
 
 absl::Status TraceAssembler::Impl::Add(const Frame& frame) {
@@ -61,6 +79,9 @@ absl::Status TraceAssembler::Impl::Add(const Frame& frame) {
     }
     case FrameType::kEvents:
       return AddBatch(frame.payload);
+    case FrameType::kActivities:
+      if (absl::Status s = DecodeActivities(frame.payload, activities_chunk); !s.ok()) return s;
+      return AddActivities(activities_chunk);
     case FrameType::kFooter: {
       absl::StatusOr<Footer> parsed = DecodeFooter(frame.payload);
       if (!parsed.ok()) return parsed.status();
@@ -86,14 +107,11 @@ std::shared_ptr<const Trace> TraceAssembler::Snapshot() const { return impl_->bu
 std::shared_ptr<const Trace> TraceAssembler::Finish(std::string reason_if_incomplete) {
   if (!impl_->footer.has_value())
     return impl_->builder.Finish(false, std::move(reason_if_incomplete));
-  const Footer& footer = *impl_->footer;
-  if (footer.events != impl_->builder.events()) {
-    std::string reason = fmt::format("the footer counts {} events, {} arrived", footer.events,
-                                     impl_->builder.events());
-    impl_->builder.AddWarning(reason);
-    return impl_->builder.Finish(false, std::move(reason));
+  if (std::string missing = impl_->Missing("arrived:"); !missing.empty()) {
+    impl_->builder.AddWarning(missing);
+    return impl_->builder.Finish(false, std::move(missing));
   }
-  return impl_->builder.Finish(footer.complete, footer.end_message);
+  return impl_->builder.Finish(impl_->footer->complete, impl_->footer->end_message);
 }
 
 }  // namespace vramscope::trace

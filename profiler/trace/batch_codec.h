@@ -1,6 +1,5 @@
 // Events as the columns of proto::EventBatch; proto/FORMAT.md, "Event batches", says how each
-// column is coded. Written and read without generated code, because a batch goes by for every
-// 65,536 events. Internal to this folder.
+// column is coded. Internal to this folder.
 //
 //   BatchDecoder decoder;
 //   RETURN_IF_ERROR(decoder.Open(payload));
@@ -16,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "profiler/trace/column_message.h"
 #include "profiler/trace/event_fields.h"
 #include "profiler/trace/types.h"
 
@@ -102,24 +102,16 @@ class BatchDecoder {
   const absl::Status& status() const { return status_; }
 
   const BatchStart& start() const { return start_; }
-  uint32_t count() const { return count_; }
-  uint32_t CountOf(EventKind kind) const { return counts_[static_cast<uint8_t>(kind)]; }
+  uint32_t count() const { return in_.count(); }
+  uint32_t CountOf(EventKind kind) const { return in_.CountOf(static_cast<uint8_t>(kind)); }
 
  private:
-  struct Column {
-    const unsigned char* at = nullptr;
-    const unsigned char* end = nullptr;
-  };
-  absl::Status Layout(std::string_view message);
   size_t Fail(std::string_view what);
 
+  ColumnReader in_;
   BatchStart start_;
-  uint32_t count_ = 0, next_ = 0, shift_ = 0;
+  uint32_t next_ = 0, shift_ = 0;
   int64_t time_ns_ = 0;
-  std::array<uint32_t, 256> counts_{};
-  std::array<uint32_t, 256> columns_{};  // what the events of a kind carry
-  const unsigned char* kinds_ = nullptr;
-  std::array<Column, kFieldCount> column_{};
   Predictor predictor_;
   absl::Status status_;
 };

@@ -26,6 +26,7 @@ enum class FrameType : uint16_t {
   kFooter = 4,
   kEnd = 5,  // where the footer is; last in a file, absent from pipes
   kStacks = 6,
+  kActivities = 7,
   // Worker protocol (proto/worker.proto); never in a file.
   kHello = 32,
   kRequest = 33,

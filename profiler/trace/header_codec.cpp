@@ -214,6 +214,7 @@ std::string EncodeFooter(const Footer& footer) {
   message.set_allocations(footer.allocations);
   message.set_retags(footer.retags);
   message.set_slices(footer.slices);
+  message.set_activities(footer.activities);
   for (const Footer::Batch& batch : footer.batches) {
     proto::Footer::Batch& row = *message.add_batches();
     row.set_offset(batch.offset);
@@ -223,6 +224,13 @@ std::string EncodeFooter(const Footer& footer) {
     row.set_last_time_ns(batch.last_time_ns);
     row.set_peak_allocated(batch.peak_allocated);
     row.set_peak_reserved(batch.peak_reserved);
+  }
+  for (const Footer::ActivityBatch& batch : footer.activity_batches) {
+    proto::Footer::ActivityBatch& row = *message.add_activity_batches();
+    row.set_offset(batch.offset);
+    row.set_count(batch.count);
+    row.set_first_begin_ns(batch.first_begin_ns);
+    row.set_last_end_ns(batch.last_end_ns);
   }
   message.set_complete(footer.complete);
   message.set_end_message(Utf8(footer.end_message));
@@ -238,10 +246,15 @@ absl::StatusOr<Footer> DecodeFooter(std::string_view payload) {
   out.allocations = message.allocations();
   out.retags = message.retags();
   out.slices = message.slices();
+  out.activities = message.activities();
   out.batches.reserve(static_cast<size_t>(message.batches_size()));
   for (const proto::Footer::Batch& row : message.batches())
     out.batches.push_back({row.offset(), row.first_event(), row.count(), row.first_time_ns(),
                            row.last_time_ns(), row.peak_allocated(), row.peak_reserved()});
+  out.activity_batches.reserve(static_cast<size_t>(message.activity_batches_size()));
+  for (const proto::Footer::ActivityBatch& row : message.activity_batches())
+    out.activity_batches.push_back(
+        {row.offset(), row.count(), row.first_begin_ns(), row.last_end_ns()});
   out.complete = message.complete();
   out.end_message = message.end_message();
   return out;

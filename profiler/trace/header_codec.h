@@ -15,7 +15,7 @@
 
 namespace vramscope::trace {
 
-inline constexpr uint32_t kFormatVersion = 3;
+inline constexpr uint32_t kFormatVersion = 4;
 
 std::string EncodeHeader(const TraceInfo& info);
 struct Header {
@@ -46,12 +46,20 @@ struct Footer {
     uint64_t peak_allocated = 0;
     uint64_t peak_reserved = 0;
   };
+  struct ActivityBatch {
+    uint64_t offset = 0;
+    uint32_t count = 0;
+    int64_t first_begin_ns = 0;
+    int64_t last_end_ns = 0;  // the latest of the batch
+  };
   uint64_t events = 0;
   uint64_t strings = 0;
   uint64_t allocations = 0;
   uint64_t retags = 0;
   uint64_t slices = 0;
+  uint64_t activities = 0;
   std::vector<Batch> batches;
+  std::vector<ActivityBatch> activity_batches;
   bool complete = false;
   std::string end_message;
 };

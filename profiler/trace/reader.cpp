@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/trace/activity_codec.h"
 #include "profiler/trace/assembler.h"
 #include "profiler/trace/input.h"
 #include "profiler/trace/memory_budget.h"
@@ -23,7 +24,8 @@ namespace {
 constexpr size_t kReadBytes = size_t{4} << 20;
 constexpr size_t kHeadBytes = 512;
 
-constexpr uint64_t kMemoryPerEvent = 120;  // event columns, and half an allocation
+constexpr uint64_t kMemoryPerEvent = 120;     // event columns, and half an allocation
+constexpr uint64_t kMemoryPerActivity = 150;  // its columns, while they grow
 // A batch of more is taken apart in its turn and piece by piece, so that a few of them do not fill
 // the computer before any is counted.
 constexpr uint32_t kLargeBatch = 4 * kBatchEvents;
@@ -41,6 +43,7 @@ class BatchPool {
     RawFrame raw;
     BatchStart start;
     std::vector<Event> events;
+    std::vector<Activity> activities;
     std::string large;  // the payload of a batch that is not taken apart here
     absl::Status status;
     bool done = false;  // guarded by the pool's mutex
@@ -65,7 +68,8 @@ class BatchPool {
     {
       std::lock_guard lock(mutex_);
       if (!spare_.empty()) {
-        batch->events = std::move(spare_.back());
+        batch->events = std::move(spare_.back().first);
+        batch->activities = std::move(spare_.back().second);
         spare_.pop_back();
       }
       todo_.push_back(batch);
@@ -80,7 +84,7 @@ class BatchPool {
   // Gives the room of a used batch back.
   void Recycle(Batch& batch) {
     std::lock_guard lock(mutex_);
-    spare_.push_back(std::move(batch.events));
+    spare_.emplace_back(std::move(batch.events), std::move(batch.activities));
   }
 
  private:
@@ -104,6 +108,10 @@ class BatchPool {
   }
   static void Decode(Batch& batch) {
     absl::StatusOr<Frame> frame = Uncompress(std::move(batch.raw));
+    if (frame.ok() && frame->type == FrameType::kActivities) {
+      batch.status = DecodeActivities(frame->payload, batch.activities);
+      return;
+    }
     BatchDecoder decoder;
     batch.status = frame.ok() ? decoder.Open(frame->payload) : frame.status();
     size_t n = 0;
@@ -124,7 +132,7 @@ class BatchPool {
   std::mutex mutex_;
   std::condition_variable work_, done_;
   std::deque<std::shared_ptr<Batch>> todo_;
-  std::vector<std::vector<Event>> spare_;
+  std::vector<std::pair<std::vector<Event>, std::vector<Activity>>> spare_;
   bool stop_ = false;
   std::vector<std::thread> threads_;
 };
@@ -207,6 +215,7 @@ class Reader {
     Frame frame;
     uint64_t offset = 0;
     size_t payload = 0;  // bytes
+    bool activities = false;
   };
 
   std::string Rest(uint64_t offset) const {
@@ -251,7 +260,8 @@ class Reader {
       item.payload = (*raw)->payload_size;
       while (!queue_.empty() && queued_ + item.payload > kMaxPayload)
         if (absl::Status s = Take(); !s.ok()) return s;
-      if (pool_.has_value() && (*raw)->type == FrameType::kEvents) {
+      item.activities = (*raw)->type == FrameType::kActivities;
+      if (pool_.has_value() && (item.activities || (*raw)->type == FrameType::kEvents)) {
         item.batch = pool_->Submit(*std::move(*raw));
       } else {
         absl::StatusOr<Frame> frame = Uncompress(*std::move(*raw));
@@ -283,9 +293,14 @@ class Reader {
     queued_ -= item.payload;
     if (stopped_) return absl::OkStatus();
     const bool had_header = assembler_.has_header;
-    const uint64_t before = assembler_.builder.events();
+    const uint64_t before = assembler_.builder.events(), before_too = assembler_.activities;
     absl::Status status;
-    if (item.batch != nullptr) {
+    if (item.batch != nullptr && item.activities) {
+      pool_->Wait(*item.batch);
+      status = item.batch->status;
+      if (status.ok()) status = assembler_.AddActivities(item.batch->activities);
+      pool_->Recycle(*item.batch);
+    } else if (item.batch != nullptr) {
       pool_->Wait(*item.batch);
       status = item.batch->status;
       if (status.ok()) status = assembler_.CheckStart(item.batch->start);
@@ -302,10 +317,12 @@ class Reader {
     }
     // Nothing before the header can be shown; a newer version is said as it is.
     if (!status.ok() && !had_header && absl::IsUnimplemented(status)) return status;
-    if (!budget_.Charge((assembler_.builder.events() - before) * kMemoryPerEvent))
-      return budget_.Exceeded(
-          fmt::format("the first {} events of the trace", assembler_.builder.events()),
-          "record fewer steps");
+    budget_.Charge((assembler_.builder.events() - before) * kMemoryPerEvent +
+                   (assembler_.activities - before_too) * kMemoryPerActivity);
+    if (budget_.exhausted())
+      return budget_.Exceeded(fmt::format("the first {} events and {} activities of the trace",
+                                          assembler_.builder.events(), assembler_.activities),
+                              "record fewer steps");
     if (!status.ok()) Stop(item.offset, std::string(status.message()));
     return absl::OkStatus();
   }
@@ -404,14 +421,11 @@ absl::StatusOr<std::shared_ptr<const Trace>> ReadTrace(InputStream& input, std::
     assembler.builder.AddWarning(loss);
     return assembler.builder.Finish(false, loss);
   }
-  const Footer& footer = *assembler.footer;
-  if (footer.events != assembler.builder.events()) {
-    const std::string reason = fmt::format("the footer counts {} events, the file holds {}",
-                                           footer.events, assembler.builder.events());
-    assembler.builder.AddWarning(reason);
-    return assembler.builder.Finish(false, reason);
+  if (const std::string missing = assembler.Missing("the file holds"); !missing.empty()) {
+    assembler.builder.AddWarning(missing);
+    return assembler.builder.Finish(false, missing);
   }
-  return assembler.builder.Finish(footer.complete, footer.end_message);
+  return assembler.builder.Finish(assembler.footer->complete, assembler.footer->end_message);
 }
 
 }  // namespace vramscope::trace

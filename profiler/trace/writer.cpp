@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/trace/activity_codec.h"
 #include "profiler/trace/batch_codec.h"
 #include "profiler/trace/event_fields.h"
 #include "profiler/trace/event_source.h"
@@ -103,9 +104,20 @@ class Writer : public TraceWriter {
     }
   }
 
+  void Activities(std::span<const Activity> activities) override {
+    for (const Activity& activity : activities) {
+      if (!status_.ok()) return;
+      const size_t strings = std::max<size_t>(1, first_string_ + strings_.size());
+      Fail(CheckActivity(activity, strings));
+      activities_.push_back(activity);
+      if (activities_.size() == batch_events_) SendActivities();
+    }
+  }
+
   void Flush() override {
     if (!pending_.empty()) SendBatch(pending_);
     pending_.clear();
+    if (!activities_.empty()) SendActivities();
     SendStrings();
   }
 
@@ -186,6 +198,21 @@ class Writer : public TraceWriter {
     start_ = next;
   }
 
+  void SendActivities() {
+    SendStrings();
+    SortByBegin(activities_);
+    Footer::ActivityBatch row;
+    row.offset = offset_;
+    row.count = static_cast<uint32_t>(activities_.size());
+    row.first_begin_ns = activities_.front().begin_ns;
+    row.last_end_ns = activities_.front().end_ns;
+    for (const Activity& a : activities_) row.last_end_ns = std::max(row.last_end_ns, a.end_ns);
+    Send(FrameType::kActivities, EncodeActivities(activities_));
+    footer_.activity_batches.push_back(row);
+    footer_.activities += row.count;
+    activities_.clear();
+  }
+
   void Count(const Event& e, BatchStart& next) {
     switch (e.kind) {
       case EventKind::kAlloc:
@@ -252,6 +279,7 @@ class Writer : public TraceWriter {
   uint32_t first_string_ = 0;
   size_t string_bytes_ = 0;
   std::vector<Event> pending_;
+  std::vector<Activity> activities_;  // that wait for their batch
   BatchStart start_;
   Footer footer_;
   // What is in memory, of all devices, for the peaks of the footer's batches.
@@ -295,6 +323,15 @@ absl::Status WriteTraceFile(const Trace& trace, const std::string& path,
     for (uint32_t i = 1; i < s.size(); ++i) all.lengths.push_back(s.first[i + 1] - s.first[i]);
     (*writer)->Stacks(all);
   }
+  const auto advance = [&](double rows) {
+    if (options.progress)
+      options.progress(rows / (static_cast<double>(trace.events.size()) + trace.activities.size()));
+  };
+  const auto cancelled = [&] { return options.cancel != nullptr && *options.cancel; };
+  const auto was_cancelled = [&] {
+    return absl::CancelledError(
+        fmt::format("writing {} was cancelled; it is as it was before", path));
+  };
   EventSource source(trace);
   std::vector<Event> chunk;
   chunk.reserve(kBatchEvents);
@@ -303,11 +340,19 @@ absl::Status WriteTraceFile(const Trace& trace, const std::string& path,
     if (chunk.size() == kBatchEvents || i + 1 == trace.events.size()) {
       (*writer)->Events(chunk);
       chunk.clear();
-      if (options.progress) options.progress((i + 1.0) / trace.events.size());
-      if (options.cancel != nullptr && *options.cancel)
-        return absl::CancelledError(
-            fmt::format("writing {} was cancelled; it is as it was before", path));
+      advance(i + 1.0);
+      if (cancelled()) return was_cancelled();
     }
+  }
+  std::vector<Activity> activities;
+  activities.reserve(std::min<size_t>(trace.activities.size(), kBatchEvents));
+  for (uint32_t row = 0; row < trace.activities.size(); ++row) {
+    activities.push_back(trace.activities.Row(row));
+    if (activities.size() < kBatchEvents && row + 1 < trace.activities.size()) continue;
+    (*writer)->Activities(activities);
+    activities.clear();
+    advance(trace.events.size() + row + 1.0);
+    if (cancelled()) return was_cancelled();
   }
   (*writer)->End(trace.complete, trace.end_message);
   return (*writer)->Close();

@@ -43,6 +43,7 @@ void RunCorpus(Entry entry, const char* name) {
 
 TEST(FuzzCorpus, Trace) { RunCorpus(&Trace, "trace"); }
 TEST(FuzzCorpus, Batch) { RunCorpus(&Batch, "batch"); }
+TEST(FuzzCorpus, Activities) { RunCorpus(&Activities, "activities"); }
 TEST(FuzzCorpus, Pickle) { RunCorpus(&Pickle, "pickle"); }
 TEST(FuzzCorpus, Kineto) { RunCorpus(&Kineto, "kineto"); }
 TEST(FuzzCorpus, Marks) { RunCorpus(&ProgramMarks, "marks"); }

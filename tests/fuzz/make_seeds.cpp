@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 
+#include "profiler/trace/activity_codec.h"
 #include "profiler/trace/batch_codec.h"
 #include "profiler/trace/frame.h"
 #include "profiler/trace/writer.h"
@@ -17,9 +18,10 @@ int main(int argc, char** argv) {
   const std::filesystem::path out = argv[1];
   std::filesystem::create_directories(out / "trace");
   std::filesystem::create_directories(out / "batch");
+  std::filesystem::create_directories(out / "activities");
   for (uint64_t seed = 0; seed < 6; ++seed) {
-    const testing::Stream s = seed < 5 ? testing::RandomStream(seed, 10 + seed * 30)
-                                       : testing::TrainingStream({.layers = 1, .max_events = 150});
+    testing::Stream s = seed < 5 ? testing::RandomStream(seed, 10 + seed * 30)
+                                 : testing::TrainingStream({.layers = 1, .max_events = 150});
     std::string bytes;
     auto writer = TraceWriter::ToSink([&](std::string_view b) {
       bytes += b;
@@ -30,6 +32,10 @@ int main(int argc, char** argv) {
     const std::string name = "seed" + std::to_string(seed);
     testing::WriteFile((out / "trace" / name).string(), bytes);
     testing::WriteFile((out / "batch" / name).string(), EncodeBatch(s.events, {}));
+    if (!s.activities.empty()) {
+      SortByBegin(s.activities);
+      testing::WriteFile((out / "activities" / name).string(), EncodeActivities(s.activities));
+    }
     if (seed == 1) {
       // Not compressed: a fuzzer gets further inside.
       FrameDecoder d;

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "profiler/trace/activity_codec.h"
 #include "profiler/trace/batch_codec.h"
 #include "profiler/trace/crc32c.h"
 #include "profiler/trace/event_fields.h"
@@ -49,6 +50,11 @@ void CheckTables(const trace::Trace& t) {
   }
   for (uint32_t i = 0; i < t.slices.size(); ++i)
     Check(t.slices.end_ns[i] >= t.slices.begin_ns[i], "a slice ends before it begins");
+  for (uint32_t i = 0; i < t.activities.size(); ++i) {
+    const Activity activity = t.activities.Row(i);
+    Check(CheckActivity(activity, t.strings.size()).ok(), "an activity that is none");
+    Check(i == 0 || t.activities.begin_ns[i - 1] <= activity.begin_ns, "activities out of order");
+  }
   const StackTable& s = t.stacks;
   for (uint32_t i = 0; i < s.frame_count(); ++i)
     Check(s.function[i].value < t.strings.size() && s.file[i].value < t.strings.size(),
@@ -152,6 +158,24 @@ void Batch(const uint8_t* data, size_t size) {
   };
   for (size_t i = 0; i < n; ++i)
     Check(fields(events[i]) == fields(back[i]), "an event changed on the way");
+}
+
+void Activities(const uint8_t* data, size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  std::vector<Activity> activities, back;
+  if (!DecodeActivities(bytes, activities).ok()) return;
+  TraceBuilder builder;
+  (void)builder.AddActivities(activities);
+  CheckTables(*builder.Finish(true, ""));
+  SortByBegin(activities);
+  Check(DecodeActivities(EncodeActivities(activities), back).ok(), "a batch that was written");
+  Check(activities.size() == back.size(), "activities were lost on the way");
+  const auto fields = [](const Activity& a) {
+    return std::tie(a.kind, a.device, a.from, a.to, a.stream, a.thread, a.name, a.op, a.module,
+                    a.correlation, a.address, a.bytes, a.begin_ns, a.end_ns);
+  };
+  for (size_t i = 0; i < back.size(); ++i)
+    Check(fields(activities[i]) == fields(back[i]), "an activity changed on the way");
 }
 
 }  // namespace vramscope::fuzz

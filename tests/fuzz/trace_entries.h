@@ -12,5 +12,7 @@ void Trace(const uint8_t* data, size_t size);
 // Bytes as the payload of an event batch, behind any checksum. Bytes that pass are written again
 // and must come back the same.
 void Batch(const uint8_t* data, size_t size);
+// Likewise of an activity batch.
+void Activities(const uint8_t* data, size_t size);
 
 }  // namespace vramscope::fuzz

@@ -315,7 +315,9 @@ struct WorkerClient::Impl {
       }
       case trace::FrameType::kTraceHeader:
       case trace::FrameType::kStrings:
+      case trace::FrameType::kStacks:
       case trace::FrameType::kEvents:
+      case trace::FrameType::kActivities:
       case trace::FrameType::kFooter:
       case trace::FrameType::kEnd:
         if (active && active->assembler && !active->replaced && !active->broken &&

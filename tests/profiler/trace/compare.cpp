@@ -5,7 +5,9 @@
 #include <iterator>
 #include <tuple>
 
+#include "profiler/trace/activity_codec.h"
 #include "profiler/trace/batch_codec.h"
+#include "profiler/trace/columns.h"
 #include "profiler/trace/frame.h"
 #include "profiler/trace/header_codec.h"
 #include "tests/profiler/trace/streams.h"
@@ -47,6 +49,26 @@ void CompareStacks(std::string& difference, const Trace& a, const Trace& b, bool
       difference = fmt::format("events.user_metadata differs at row {}", i);
     else if (a.events.CompileContextOf(i) != b.events.CompileContextOf(i))
       difference = fmt::format("events.compile_context differs at row {}", i);
+}
+
+// The rows of one are those of the other, or some of them in their order.
+void CompareActivities(std::string& difference, const ActivityTable& a, const ActivityTable& b,
+                       bool some) {
+  if (!difference.empty()) return;
+  if (!some && a.size() != b.size())
+    difference = fmt::format("activities: {} and {} rows", a.size(), b.size());
+  uint32_t at = 0;
+  for (uint32_t row = 0; row < a.size() && difference.empty(); ++row, ++at) {
+    while (some && at < b.size() && !Same(a.Row(row), b.Row(at))) ++at;
+    if (at >= b.size() || !Same(a.Row(row), b.Row(at)))
+      difference = fmt::format("activities differ at row {}", row);
+  }
+  ForEachColumn(
+      [&](const auto& column) {
+        if (difference.empty() && column.size() != a.size())
+          difference = "columns of activities differ in length";
+      },
+      a);
 }
 
 std::string Compare(const Trace& a, const Trace& b, bool prefix) {
@@ -140,6 +162,7 @@ std::string Compare(const Trace& a, const Trace& b, bool prefix) {
     SAME(other_events, module);
   }
 #undef SAME
+  CompareActivities(d, a.activities, b.activities, prefix);
   CompareStacks(d, a, b, prefix);
   if (d.empty() && a.recording_begin != b.recording_begin &&
       (!prefix || a.recording_begin != kNoEvent))
@@ -148,6 +171,14 @@ std::string Compare(const Trace& a, const Trace& b, bool prefix) {
 }
 
 }  // namespace
+
+bool Same(const Activity& a, const Activity& b) {
+  const auto fields = [](const Activity& x) {
+    return std::tie(x.kind, x.device, x.from, x.to, x.stream, x.thread, x.name, x.op, x.module,
+                    x.correlation, x.address, x.bytes, x.begin_ns, x.end_ns);
+  };
+  return fields(a) == fields(b);
+}
 
 std::string Difference(const Trace& a, const Trace& b) {
   const auto device = [](const run::DeviceProfile& p) {
@@ -202,6 +233,15 @@ std::string ListEvents(const std::string& file_bytes) {
         out += fmt::format("stack {} frames={}\n", stacks->first_stack + i,
                            fmt::join(at, at + stacks->lengths[i], ","));
     }
+    if (std::vector<Activity> activities;
+        (*frame)->type == FrameType::kActivities && DecodeActivities(payload, activities).ok())
+      for (const Activity& a : activities)
+        out += fmt::format(
+            "activity {} begin={} end={} device={} from={} to={} stream={} thread={} name={} op={} "
+            "module={} correlation={} address={} bytes={}\n",
+            static_cast<int>(a.kind), a.begin_ns, a.end_ns, a.device, static_cast<int>(a.from),
+            static_cast<int>(a.to), a.stream, a.thread, a.name.value, a.op.value, a.module.value,
+            a.correlation, a.address, a.bytes);
     if ((*frame)->type != FrameType::kEvents) continue;
     BatchDecoder decoder;
     if (!decoder.Open(payload).ok()) return out;
@@ -283,6 +323,14 @@ std::string ListFacts(const Trace& t) {
         Name(s.kind[i]), s.begin_ns[i], s.end_ns[i], event(s.begin_event[i]), event(s.end_event[i]),
         t.String(s.name[i]), t.String(s.module[i]), s.number[i], s.step[i], s.depth[i],
         s.thread[i]);
+  for (uint32_t i = 0; i < t.activities.size(); ++i) {
+    const Activity a = t.activities.Row(i);
+    out += fmt::format(
+        "activity {} ns={}..{} device={} memory={}->{} stream={} thread={} name={} op={} module={} "
+        "correlation={} address={:#x} bytes={}\n",
+        Name(a.kind), a.begin_ns, a.end_ns, a.device, Name(a.from), Name(a.to), a.stream, a.thread,
+        t.String(a.name), t.String(a.op), t.String(a.module), a.correlation, a.address, a.bytes);
+  }
   for (EventIndex i = 0; i < t.events.size(); ++i) {
     const StringId metadata = t.events.UserMetadataOf(i), context = t.events.CompileContextOf(i);
     if (metadata.value == 0 && context.value == 0) continue;

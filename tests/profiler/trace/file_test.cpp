@@ -12,7 +12,9 @@
 #include <filesystem>
 #include <random>
 
+#include "profiler/trace/activity_codec.h"
 #include "profiler/trace/batch_codec.h"
+#include "profiler/trace/builder_sink.h"
 #include "profiler/trace/frame.h"
 #include "profiler/trace/header_codec.h"
 #include "profiler/trace/input.h"
@@ -60,6 +62,10 @@ class TraceFile : public ::testing::Test {
       void Stacks(const StackIncrement& increment) override { to->Stacks(increment); }
       void Events(std::span<const Event> events) override {
         to->Events(events);
+        to->Flush();
+      }
+      void Activities(std::span<const Activity> activities) override {
+        to->Activities(activities);
         to->Flush();
       }
       void End(bool complete, std::string_view message) override { to->End(complete, message); }
@@ -170,45 +176,147 @@ TEST_F(TraceFile, TheFooterIndexesEveryBatch) {
   }
 }
 
+TEST_F(TraceFile, TheFooterIndexesTheActivities) {
+  Stream s = testing::RandomStream(22, 2000);
+  const auto footer_of = [](const std::string& bytes) {
+    FrameDecoder d;
+    d.Append(bytes);
+    absl::StatusOr<Footer> footer = absl::NotFoundError("no footer");
+    for (auto frame = d.Next(); frame.ok() && frame->has_value(); frame = d.Next())
+      if ((*frame)->type == FrameType::kFooter) footer = DecodeFooter((*frame)->payload);
+    return footer;
+  };
+  const std::string bytes = ManyFrames(s, 200);
+  const auto footer = footer_of(bytes);
+  ASSERT_TRUE(footer.ok());
+  EXPECT_EQ(footer->activities, s.activities.size());
+  ASSERT_EQ(footer->activity_batches.size(), 11u);  // and what is left of ten pieces
+  size_t at = 0;
+  for (const Footer::ActivityBatch& row : footer->activity_batches) {
+    FrameDecoder at_batch;
+    at_batch.Append(std::string_view(bytes).substr(row.offset));
+    const auto frame = at_batch.Next();
+    ASSERT_TRUE(frame.ok() && frame->has_value());
+    ASSERT_EQ((*frame)->type, FrameType::kActivities);
+    int64_t first = INT64_MAX, last = INT64_MIN;
+    ASSERT_LE(at + row.count, s.activities.size());
+    for (const Activity& a : std::span(s.activities).subspan(at, row.count)) {
+      first = std::min(first, a.begin_ns);
+      last = std::max(last, a.end_ns);
+    }
+    at += row.count;
+    EXPECT_EQ(row.first_begin_ns, first);
+    EXPECT_EQ(row.last_end_ns, last);
+  }
+  EXPECT_EQ(at, s.activities.size());
+}
+
+// As the buffers of a card come: those of the last kernels first.
+TEST_F(TraceFile, ActivitiesMayComeLateAndInAnyOrder) {
+  const Stream s = testing::RandomStream(23, 3000);
+  std::vector<Activity> activities = s.activities;
+  ASSERT_EQ(activities.size(), 1000u);
+  auto writer = TraceWriter::ToFile(At("late"));
+  BuilderSink memory;
+  for (EventSink* sink :
+       {static_cast<EventSink*>(writer->get()), static_cast<EventSink*>(&memory)}) {
+    sink->Begin(s.info);
+    sink->Strings(0, s.strings);
+  }
+  SortByBegin(activities);
+  std::reverse(activities.begin(), activities.end());
+  for (size_t at = 0; at < activities.size(); at += 30) {
+    const auto piece = std::span(activities).subspan(at, std::min<size_t>(30, 1000 - at));
+    (*writer)->Activities(piece);
+    memory.Activities(piece);
+    if (at % 90 == 0) (*writer)->Flush();
+  }
+  (*writer)->End(true, "");
+  memory.End(true, "");
+  ASSERT_TRUE((*writer)->Close().ok());
+  const auto read = Read(At("late"));
+  ASSERT_NE(read, nullptr);
+  EXPECT_TRUE(read->complete) << read->end_message;
+  EXPECT_TRUE(std::is_sorted(read->activities.begin_ns.begin(), read->activities.begin_ns.end()));
+  EXPECT_EQ(testing::Difference(*read, *memory.Trace()), "");
+}
+
+TEST_F(TraceFile, AnActivityThatIsNoneIsRefused) {
+  const auto written = [&](const Activity& activity) {
+    auto writer = TraceWriter::ToFile(At("a.trace"));
+    (*writer)->Begin({});
+    (*writer)->Strings(0, std::vector<std::string>{"", "gemm"});
+    (*writer)->Activities(std::span(&activity, 1));
+    (*writer)->End(true, "");
+    return (*writer)->Close();
+  };
+  EXPECT_TRUE(written({.name = {1}, .begin_ns = 2, .end_ns = 2}).ok());
+  EXPECT_EQ(written({.name = {2}}).code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(written({.begin_ns = 2, .end_ns = 1}).code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(written({.kind = static_cast<ActivityKind>(99)}).code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(written({.from = static_cast<MemorySpace>(6)}).code(), absl::StatusCode::kDataLoss);
+  // The same from another writer's file: what came before it is there.
+  std::vector<Activity> activities(3);
+  activities[1].name = {1};
+  const std::string bytes = EncodeFrame(FrameType::kTraceHeader, EncodeHeader({})) +
+                            EncodeFrame(FrameType::kActivities, EncodeActivities(activities));
+  testing::WriteFile(At("x"), bytes);
+  const auto trace = Read(At("x"));
+  ASSERT_NE(trace, nullptr);
+  EXPECT_EQ(trace->activities.size(), 1u);
+  EXPECT_FALSE(trace->complete);
+  EXPECT_THAT(trace->warnings[0], HasSubstr("a kernel with string 1 of 1"));
+}
+
 // The requirement: a file cut anywhere opens with every whole frame before the cut.
 TEST_F(TraceFile, CutAtAThousandRandomOffsets) {
   const Stream s = testing::RandomStream(21, 6000);
   const std::string bytes = ManyFrames(s, 50);
   const auto whole = testing::Build(s);
-  // Events that are whole before each frame's end, counted without the reader.
-  std::vector<std::pair<uint64_t, uint64_t>> ends;
+  // Events and activities that are whole before each frame's end, counted without the reader.
+  struct End {
+    uint64_t offset, events, activities;
+  };
+  std::vector<End> ends;
   {
     FrameDecoder d;
     d.Append(bytes);
-    uint64_t events = 0;
+    uint64_t events = 0, activities = 0;
     while (true) {
       auto frame = d.Next();
       ASSERT_TRUE(frame.ok());
       if (!frame->has_value()) break;
+      if ((*frame)->type == FrameType::kActivities) {
+        std::vector<Activity> batch;
+        ASSERT_TRUE(DecodeActivities((*frame)->payload, batch).ok());
+        activities += batch.size();
+      }
       if ((*frame)->type == FrameType::kEvents) {
         BatchDecoder batch;
         ASSERT_TRUE(batch.Open((*frame)->payload).ok());
         events += batch.count();
       }
-      ends.emplace_back((*frame)->end_offset, events);
+      ends.push_back({(*frame)->end_offset, events, activities});
     }
   }
   ASSERT_GT(ends.size(), 100u);
-  const uint64_t header_end = ends.front().first;
+  ASSERT_EQ(ends.back().activities, 2000u);
+  const uint64_t header_end = ends.front().offset;
   std::mt19937_64 random(1);
   const std::string path = At("cut.trace");
   for (int i = 0; i < 1000; ++i) {
     // The first ones at the edges of frames.
-    const size_t at = i < 40 ? ends[static_cast<size_t>(i)].first - static_cast<size_t>(i % 2)
+    const size_t at = i < 40 ? ends[static_cast<size_t>(i)].offset - static_cast<size_t>(i % 2)
                              : header_end + random() % (bytes.size() - header_end);
     if (at < header_end) continue;
     testing::WriteFile(path, bytes.substr(0, at));
-    uint64_t expected = 0;
-    for (const auto& [end, events] : ends)
-      if (end <= at) expected = events;
+    End expected{};
+    for (const End& end : ends)
+      if (end.offset <= at) expected = end;
     const auto trace = Read(path, 1 + i % 2);
     ASSERT_NE(trace, nullptr);
-    EXPECT_EQ(trace->events.size(), expected) << "cut at " << at;
+    EXPECT_EQ(trace->events.size(), expected.events) << "cut at " << at;
+    EXPECT_EQ(trace->activities.size(), expected.activities) << "cut at " << at;
     EXPECT_FALSE(trace->complete);
     ASSERT_EQ(trace->warnings.size(), 1u);
     EXPECT_THAT(trace->warnings[0], HasSubstr("cut at byte " + std::to_string(at)));
@@ -337,11 +445,11 @@ TEST_F(TraceFile, AnUnreadableFileSaysSo) {
 
 TEST_F(TraceFile, ANewerVersionIsUnimplemented) {
   std::string header = EncodeHeader({});
-  ASSERT_EQ(header.substr(0, 2), "\x08\x03");  // version = 3
-  header[1] = 4;
+  ASSERT_EQ(header.substr(0, 2), "\x08\x04");  // version = 4
+  header[1] = 5;
   const absl::Status status = ReadBytes(EncodeFrame(FrameType::kTraceHeader, header));
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("version 4"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("version 5"));
 }
 
 TEST_F(TraceFile, KeepsWhatARecordingSaysOfAnEntry) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A second reader of `.trace` files, written from proto/FORMAT.md alone.
 
-    independent_reader.py FILE              one line an event, frame and stack, every field
+    independent_reader.py FILE              one line an event, activity, frame and stack
     independent_reader.py FILE EXPECTED     compares with a listing; exit status 1 when it differs,
                                             77 when zstd is not to be had
 
@@ -17,9 +17,11 @@ MAGIC = b"\x89VRT"
 FIELDS = ["time", "id", "address", "bytes", "rounded", "name", "module", "category", "detail",
           "stream", "thread", "device", "pool", "duration", "stack", "mempool",
           "user_metadata", "compile_context"]
-FIELDS_OF_VERSION = {1: 14, 2: 16, 3: 18}
-SIGNED = {"id", "address", "rounded"}
-BYTES = {"category", "detail", "device", "pool"}
+FIELDS_OF_VERSION = {1: 14, 2: 16, 3: 18, 4: 18}
+ACTIVITY_FIELDS = ["begin", "duration", "device", "from", "to", "stream", "thread", "name", "op",
+                   "module", "correlation", "address", "bytes"]
+SIGNED = {"id", "address", "rounded", "correlation"}
+BYTES = {"category", "detail", "device", "pool", "from", "to"}
 ALLOC, FREE_REQUESTED, FREE_COMPLETED, SEGMENT_ALLOC = 1, 2, 3, 5
 M64 = (1 << 64) - 1
 
@@ -85,6 +87,10 @@ def varint(data, at):
             return value & M64, at
 
 
+def signed(value):
+    return value - (1 << 64) if value >> 63 else value
+
+
 def zigzag(value):
     return (value >> 1) ^ -(value & 1)
 
@@ -114,8 +120,9 @@ def numbers(data):
     return out
 
 
-def events(payload):
-    fields = {n: 0 for n in (1, 2, 5, 6, 7, 8, 9)}
+def rows(payload, names):
+    """Numbers by field, and (kind, stored values) of every row of a batch."""
+    fields = {n: 0 for n in range(1, 10)}
     layouts, columns, kinds = {}, {}, b""
     for field, value in message(payload):
         if field == 3:
@@ -124,20 +131,42 @@ def events(payload):
         elif field == 4:
             kinds = value
         elif field >= 16:
-            name = FIELDS[field - 16]
+            name = names[field - 16]
             columns[name] = iter(value if name in BYTES else numbers(value))
         else:
             fields[field] = value
     assert len(kinds) == fields[2]
+
+    def each():
+        for kind in kinds:
+            carried, row = layouts[kind][1], {}
+            for n, name in enumerate(names):
+                value = next(columns[name]) if carried >> n & 1 else 0
+                row[name] = zigzag(value) if name in SIGNED else value
+            yield kind, row
+        for name, column in columns.items():
+            assert next(column, None) is None, f"left over in {name}"
+    return fields, each()
+
+
+def activities(payload):
+    fields, each = rows(payload, ACTIVITY_FIELDS)
+    begin, last = zigzag(fields[5]), {}
+    for kind, a in each:
+        begin += a["begin"]
+        a["begin"], end = begin, begin + a.pop("duration")
+        for name in ("correlation", "address"):
+            a[name] = last[kind, name] = (a[name] + last.get((kind, name), 0)) & M64
+        yield f"activity {kind} begin={begin} end={end} " + " ".join(
+            f"{f}={a[f]}" for f in ACTIVITY_FIELDS[2:])
+
+
+def events(payload):
+    fields, each = rows(payload, FIELDS)
     time, shift, unit = zigzag(fields[5]), fields[8], max(fields[9], 1)
     next_allocation, next_segment, last_freed = fields[6], fields[7], 0
     last_id, last_address = {}, {}
-    for kind in kinds:
-        carried = layouts[kind][1]
-        e = {}
-        for n, name in enumerate(FIELDS):
-            value = next(columns[name]) if carried >> n & 1 else 0
-            e[name] = zigzag(value) if name in SIGNED else value
+    for kind, e in each:
         time += e["time"]
         e["time"] = time
         expected = {ALLOC: next_allocation, SEGMENT_ALLOC: next_segment,
@@ -157,8 +186,6 @@ def events(payload):
         last_id[kind] = e["id"]
         last_address[kind] = e["address"] >> shift
         yield kind, e
-    for name, column in columns.items():
-        assert next(column, None) is None, f"left over in {name}"
 
 
 def stack_table(payload, known):
@@ -188,7 +215,7 @@ def stack_table(payload, known):
 
 
 def listing(data, decompress):
-    lines, index, types, footer_at, version = [], 0, [], None, 0
+    lines, index, types, footer_at, version, batches = [], 0, [], None, 0, []
     known = {"strings": 0, "frames": 0, "stacks": 1}
     for at, kind, payload in frames(data, decompress):
         types.append(kind)
@@ -210,7 +237,19 @@ def listing(data, decompress):
                 lines.append(f"{index} {event_kind} " + " ".join(
                     f"{f}={e[f]}" for f in FIELDS[:FIELDS_OF_VERSION[version]]))
                 index += 1
+        if kind == 7:
+            assert version >= 4, f"activities in version {version}"
+            found = list(activities(payload))
+            begins = [int(line.split("begin=")[1].split()[0]) for line in found]
+            assert begins == sorted(begins), "activities out of order within a batch"
+            batches.append((at, len(found), begins[0],
+                            max(int(line.split("end=")[1].split()[0]) for line in found)))
+            lines += found
         if kind == 4:
+            index_rows = [dict(message(value)) for field, value in message(payload) if field == 10]
+            assert batches == [(r[1], r[2], signed(r.get(3, 0)), signed(r.get(4, 0)))
+                               for r in index_rows], "the footer's index of activities"
+            assert dict(message(payload)).get(9, 0) == sum(b[1] for b in batches), "activities"
             footer_at = at
             assert dict(message(payload))[1] == index, "the footer counts other events"
         if kind == 5:

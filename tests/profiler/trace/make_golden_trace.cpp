@@ -13,8 +13,8 @@ int main(int argc, char** argv) {
     std::fputs("usage: make_golden_trace FOLDER\n", stderr);
     return 2;
   }
-  const std::string stem = std::string(argv[1]) + "/v3";
-  // A little training, then every kind of event.
+  const std::string stem = std::string(argv[1]) + "/v4";
+  // A little training, then every kind of event and activity.
   testing::Stream s = testing::TrainingStream({.layers = 1, .steps = 1});
   const testing::Stream random = testing::RandomStream(6, 500);
   uint64_t allocations = 0, segments = 0;
@@ -41,11 +41,17 @@ int main(int argc, char** argv) {
     behind(e.compile_context);
     s.events.push_back(e);
   }
+  for (Activity a : random.activities) {
+    behind(a.name);
+    behind(a.op);
+    behind(a.module);
+    s.activities.push_back(a);
+  }
   s.stacks = random.stacks;
   for (StringId& id : s.stacks.function) behind(id);
   for (StringId& id : s.stacks.file) behind(id);
   s.strings.insert(s.strings.end(), random.strings.begin() + 1, random.strings.end());
-  s.info.title = "sample of format version 3";
+  s.info.title = "sample of format version 4";
   s.info.producer = "vramscope 0.1.0";
   s.info.backend = Backend::kPlan;
   s.info.source = "a recording";

@@ -92,6 +92,7 @@ Stream RandomStream(uint64_t seed, size_t events) {
     if (below(3) != 0) time += static_cast<int64_t>(below(uint64_t{1} << below(30)));
     e.time_ns = time;
     e.kind = static_cast<EventKind>(1 + below(28));
+    if (e.kind >= EventKind::kKernel && e.kind <= EventKind::kDriverFree) continue;  // activities
     const auto thread = static_cast<uint32_t>(below(3) == 0 ? below(3) : 0);
     switch (e.kind) {
       case EventKind::kAlloc:
@@ -239,6 +240,26 @@ Stream RandomStream(uint64_t seed, size_t events) {
         entry(e);
     }
     s.events.push_back(e);
+  }
+  for (size_t n = events / 3; n > 0; --n) {
+    Activity a;
+    a.kind = static_cast<ActivityKind>(below(kActivityKindCount));
+    a.begin_ns =
+        below(8) == 0 ? static_cast<int64_t>(extreme()) : s.events[below(s.events.size())].time_ns;
+    a.end_ns = static_cast<int64_t>(static_cast<uint64_t>(a.begin_ns) + below(1u << 20));
+    if (a.end_ns < a.begin_ns) a.end_ns = INT64_MAX;
+    a.device = static_cast<uint8_t>(below(2));
+    a.from = static_cast<MemorySpace>(below(kMemorySpaceCount));
+    a.to = static_cast<MemorySpace>(below(kMemorySpaceCount));
+    a.stream = static_cast<uint32_t>(below(4) == 0 ? extreme() : below(8));
+    a.thread = static_cast<uint32_t>(below(3));
+    a.name = string();
+    a.op = string();
+    a.module = string();
+    a.correlation = below(4) == 0 ? extreme() : s.activities.size();
+    a.address = below(4) == 0 ? extreme() : 0;
+    a.bytes = extreme();
+    s.activities.push_back(a);
   }
   return s;
 }
@@ -495,6 +516,18 @@ void Play(const Stream& stream, EventSink& sink, size_t piece, bool complete) {
     frames += static_cast<uint32_t>(increment.function.size());
     stacks = need;
   };
+  const size_t pieces = (stream.events.size() + piece - 1) / piece;
+  std::span<const Activity> later = stream.activities;
+  const auto send_activities = [&](size_t count) {
+    count = std::min(count, later.size());
+    if (count == 0) return;
+    uint32_t need = strings;
+    for (const Activity& a : later.first(count))
+      need = std::max({need, a.name.value + 1, a.op.value + 1, a.module.value + 1});
+    send_strings(need);
+    sink.Activities(later.first(count));
+    later = later.subspan(count);
+  };
   for (size_t at = 0; at < stream.events.size(); at += piece) {
     const auto events =
         std::span(stream.events).subspan(at, std::min(piece, stream.events.size() - at));
@@ -507,7 +540,9 @@ void Play(const Stream& stream, EventSink& sink, size_t piece, bool complete) {
     send_strings(need);
     send_stacks(need_stacks);
     sink.Events(events);
+    send_activities(stream.activities.size() / pieces);
   }
+  send_activities(later.size());
   send_strings(static_cast<uint32_t>(stream.strings.size()));
   send_stacks(stream.stacks.size());
   sink.End(complete, complete ? "" : "stopped");

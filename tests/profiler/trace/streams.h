@@ -16,9 +16,11 @@ struct Stream {
   std::vector<std::string> strings;  // [0] is ""
   StackTable stacks;
   std::vector<Event> events;
+  std::vector<Activity> activities;  // in any order
 };
 
-// Any order of events that is allowed, of every kind, with extreme values among them.
+// Any order of events that is allowed, of every kind, with extreme values among them; activities
+// (about one to three events) in no order.
 Stream RandomStream(uint64_t seed, size_t events);
 
 // What training a decoder looks like: steps, phases, modules, ops, their outputs and scratch, saved
@@ -32,18 +34,21 @@ struct TrainingOptions {
 };
 Stream TrainingStream(const TrainingOptions& options);
 
-// Begin, strings, stacks and events interleaved in pieces of about `piece` events, End.
+// Begin, strings, stacks, events and activities interleaved in pieces of about `piece` events, End.
 void Play(const Stream& stream, EventSink& sink, size_t piece = 1000, bool complete = true);
 
 std::shared_ptr<const Trace> Build(const Stream& stream);  // through a BuilderSink; checked
 
+bool Same(const Activity& a, const Activity& b);
+
 // "" when every table is the same; else the first thing that differs. Warnings are not compared.
 std::string Difference(const Trace& a, const Trace& b);
-// "" when `part` is what `whole` was after part.events.size() events.
+// "" when `part` is what `whole` was after part.events.size() events, and has some of its
+// activities.
 std::string PrefixDifference(const Trace& part, const Trace& whole);
 
-// One line an event, frame and stack with every field, from the bytes of a file, without the reader
-// or the builder.
+// One line an event, activity, frame and stack with every field, from the bytes of a file, without
+// the reader or the builder.
 std::string ListEvents(const std::string& file_bytes);
 // The tables as text.
 std::string ListFacts(const Trace& trace);

@@ -1,0 +1,143 @@
+#include "profiler/trace/activity_codec.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "profiler/trace/column_message.h"
+
+namespace vramscope::trace {
+namespace {
+
+constexpr uint32_t kTagFirstBegin = 5;  // of proto::ActivityBatch
+
+enum Column : int {
+  kBegin,
+  kDuration,
+  kDevice,
+  kFrom,
+  kTo,
+  kStream,
+  kThread,
+  kName,
+  kOp,
+  kModule,
+  kCorrelation,
+  kAddress,
+  kBytes,
+  kColumns,
+};
+
+constexpr ColumnShape kShape = {.what = "activity batch",
+                                .columns = kColumns,
+                                .byte_columns = 1u << kDevice | 1u << kFrom | 1u << kTo,
+                                .most_rows = kMaxBatchActivities,
+                                .last_number = kTagFirstBegin};
+
+// What is coded against the activity of the same kind before.
+struct Last {
+  uint64_t correlation = 0, address = 0;
+};
+
+using Values = std::array<uint64_t, kColumns>;
+
+Values ValuesOf(const Activity& a, uint64_t begin_before, const Last& last) {
+  Values v{};
+  v[kBegin] = static_cast<uint64_t>(a.begin_ns) - begin_before;
+  v[kDuration] = static_cast<uint64_t>(a.end_ns) - static_cast<uint64_t>(a.begin_ns);
+  v[kDevice] = a.device;
+  v[kFrom] = static_cast<uint64_t>(a.from);
+  v[kTo] = static_cast<uint64_t>(a.to);
+  v[kStream] = a.stream;
+  v[kThread] = a.thread;
+  v[kName] = a.name.value;
+  v[kOp] = a.op.value;
+  v[kModule] = a.module.value;
+  v[kCorrelation] = ZigZag(static_cast<int64_t>(a.correlation - last.correlation));
+  v[kAddress] = ZigZag(static_cast<int64_t>(a.address - last.address));
+  v[kBytes] = a.bytes;
+  return v;
+}
+
+// see(kind, values) of every activity.
+template <class See>
+void ForEachRow(const std::vector<Activity>& activities, See see) {
+  std::array<Last, 256> last{};
+  auto begin = static_cast<uint64_t>(activities.front().begin_ns);
+  for (const Activity& a : activities) {
+    const auto kind = static_cast<uint8_t>(a.kind);
+    see(kind, ValuesOf(a, begin, last[kind]));
+    begin = static_cast<uint64_t>(a.begin_ns);
+    last[kind] = {a.correlation, a.address};
+  }
+}
+
+}  // namespace
+
+void SortByBegin(std::vector<Activity>& activities) {
+  const auto earlier = [](const Activity& a, const Activity& b) { return a.begin_ns < b.begin_ns; };
+  if (!std::is_sorted(activities.begin(), activities.end(), earlier))
+    std::stable_sort(activities.begin(), activities.end(), earlier);
+}
+
+std::string EncodeActivities(const std::vector<Activity>& in_order) {
+  ColumnWriter writer(kShape, in_order.size());
+  ForEachRow(in_order, [&](uint8_t kind, const Values& values) {
+    uint32_t used = 0;
+    for (int f = 0; f < kColumns; ++f) used |= static_cast<uint32_t>(values[f] != 0) << f;
+    writer.Plan(kind, used);
+  });
+  ForEachRow(in_order, [&](uint8_t kind, const Values& values) { writer.Put(kind, values); });
+  const std::pair<uint32_t, uint64_t> numbers[] = {
+      {kTagFirstBegin, ZigZag(in_order.front().begin_ns)}};
+  return writer.Message(numbers);
+}
+
+absl::Status DecodeActivities(std::string_view payload, std::vector<Activity>& activities) {
+  activities.clear();
+  ColumnReader in;
+  if (absl::Status s = in.Open(payload, kShape); !s.ok()) return s;
+  activities.resize(in.count());
+  std::array<Last, 256> last{};
+  auto begin = static_cast<uint64_t>(UnZigZag(in.number(kTagFirstBegin)));
+  for (uint32_t row = 0; row < in.count(); ++row) {
+    Activity& a = activities[row];
+    const uint8_t kind = in.KindOf(row);
+    const uint32_t carried = in.CarriedBy(kind);
+    bool whole = true;
+    const auto number = [&](Column f) {
+      uint64_t v = 0;
+      if (carried >> f & 1) whole = in.Number(f, v) && whole;
+      return v;
+    };
+    const auto small = [&](Column f) {
+      const uint64_t v = number(f);
+      whole = whole && v <= UINT32_MAX;
+      return static_cast<uint32_t>(v);
+    };
+    const auto byte = [&](Column f) { return carried >> f & 1 ? in.Byte(f) : uint8_t{0}; };
+    a.kind = static_cast<ActivityKind>(kind);
+    begin += number(kBegin);
+    a.begin_ns = static_cast<int64_t>(begin);
+    a.end_ns = static_cast<int64_t>(begin + number(kDuration));
+    a.device = byte(kDevice);
+    a.from = static_cast<MemorySpace>(byte(kFrom));
+    a.to = static_cast<MemorySpace>(byte(kTo));
+    a.stream = small(kStream);
+    a.thread = small(kThread);
+    a.name.value = small(kName);
+    a.op.value = small(kOp);
+    a.module.value = small(kModule);
+    last[kind].correlation += static_cast<uint64_t>(UnZigZag(number(kCorrelation)));
+    last[kind].address += static_cast<uint64_t>(UnZigZag(number(kAddress)));
+    a.correlation = last[kind].correlation;
+    a.address = last[kind].address;
+    a.bytes = number(kBytes);
+    if (!whole) return in.Bad(fmt::format("row {}: a value cut or out of range", row));
+  }
+  if (!in.AllRead()) return in.Bad("bytes left over in a column");
+  return absl::OkStatus();
+}
+
+}  // namespace vramscope::trace
