@@ -247,6 +247,11 @@ class Programs(Program):
         self.assertEqual(answer["ranks"][0]["rank"], 3)
         self.assertLess(answer["peak_by_category"]["Parameter"], 2 * answer["parameters"]["bytes"] / 64)
 
+    def test_one_rank_ends_without_destroying_its_group(self):
+        answer = self.runs("distributed.py", "--keep-group", options=("--ranks", "4", "--as-rank", "0"))
+        self.assertEqual(answer["program"]["ended"], "enough")
+        self.assertNotIn("dump signal", self.stderr)  # of a rank that failed: nobody did
+
     @unittest.skipUnless(TORCH and has("transformers"), "no transformers")
     def test_experts_are_chosen_evenly(self):
         answer = self.runs("mixture.py", "--layers", "1")

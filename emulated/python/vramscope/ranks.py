@@ -43,7 +43,8 @@ def install(process):
             pass
 
         def check(self, keys):
-            return True
+            # PyTorch's heartbeat asks here whether a rank has failed; nobody waits for what others say by asking.
+            return all(key in self.said for key in keys)
 
         def delete_key(self, key):
             return self.said.pop(key, None) is not None

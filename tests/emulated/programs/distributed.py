@@ -12,6 +12,7 @@ def main():
     parser.add_argument("how", choices=("ddp", "fsdp2"), nargs="?", default="ddp")
     parser.add_argument("--width", type=int, default=1024)
     parser.add_argument("--layers", type=int, default=6)
+    parser.add_argument("--keep-group", action="store_true", help="end without destroy_process_group, as many programs do")
     arguments = parser.parse_args()
     local_rank = int(os.environ["LOCAL_RANK"])
     torch.cuda.set_device(local_rank)
@@ -32,7 +33,8 @@ def main():
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
-    dist.destroy_process_group()
+    if not arguments.keep_group:
+        dist.destroy_process_group()
 
 
 if __name__ == "__main__":
