@@ -130,6 +130,7 @@ MainWindow::MainWindow(const MainWindowOptions& options)
                              "or drop a recording here, or open one with Ctrl+O: .trace, a CUDA\n"
                              "memory snapshot, Kineto's JSON; plain, .gz or .zst"));
   timeline_->setAnimations(animations_);
+  timeline_->setLaneSettings(settings_->value(QStringLiteral("lanes")).toString());
   column->addWidget(banner_);
   column->addWidget(timeline_, 1);
   setCentralWidget(centre);
@@ -379,6 +380,10 @@ void MainWindow::ConnectPanels() {
   connect(breakdown_, &BreakdownPanel::rangeLeft, this, [this] { timeline_->setRange(0, 0); });
   connect(allocations_, &AllocationsPanel::rangeLeft, this, [this] { timeline_->setRange(0, 0); });
   connect(timeline_, &timeline::TimelineWidget::viewChanged, this, [this] { actions_.Refresh(); });
+  connect(timeline_, &timeline::TimelineWidget::lanesChanged, this, [this] {
+    settings_->setValue(QStringLiteral("lanes"), timeline_->laneSettings());
+    actions_.Refresh();
+  });
   connect(breakdown_, &BreakdownPanel::allocationClicked, this, [this](trace::AllocationId id) {
     timeline_->select(id);
     timeline_->revealSelection();

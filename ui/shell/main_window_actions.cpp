@@ -246,6 +246,20 @@ void MainWindow::AddViewActions() {
                 .shortcuts = Keys({"Alt+Right"}),
                 .run = [this] { timeline_->redoView(); },
                 .enabled = [this] { return timeline_->canRedoView(); }});
+  actions_.Add({.id = "view.lanes.show-all",
+                .menu = menu,
+                .text = tr("Show all lanes"),
+                .run = [this] { timeline_->showAllLanes(); },
+                .tip = tr("Those that were hidden, too; a right click on a lane's title hides one"),
+                .separator_before = true,
+                .words = {tr("hidden"), tr("rows"), tr("tracks")}});
+  actions_.Add({.id = "view.lanes.reset",
+                .menu = menu,
+                .text = tr("All lanes as they come"),
+                .run = [this] { timeline_->resetLanes(); },
+                .enabled = [this] { return !timeline_->laneSettings().isEmpty(); },
+                .tip = tr("None folded, pinned, hidden, moved or resized"),
+                .words = {tr("reset"), tr("order"), tr("tracks")}});
   const auto panel = [&](const char* id, const QString& text, const char* key, QDockWidget* dock,
                          bool separator) {
     actions_.Add({.id = QString::fromLatin1(id),

@@ -31,6 +31,15 @@ std::optional<Key> KeyOf(const QKeyEvent& e) {
   if (m == Qt::AltModifier) {
     if (e.key() == Qt::Key_Left) return Key::kUndo;
     if (e.key() == Qt::Key_Right) return Key::kRedo;
+    if (e.key() == Qt::Key_Up) return Key::kMoveLaneUp;
+    if (e.key() == Qt::Key_Down) return Key::kMoveLaneDown;
+    if (e.key() == Qt::Key_Plus || e.key() == Qt::Key_Equal) return Key::kLaneHigher;
+    if (e.key() == Qt::Key_Minus) return Key::kLaneLower;
+    return std::nullopt;
+  }
+  if (m == Qt::ControlModifier) {
+    if (e.key() == Qt::Key_Up) return Key::kPreviousLane;
+    if (e.key() == Qt::Key_Down) return Key::kNextLane;
     return std::nullopt;
   }
   if (m != Qt::NoModifier) return std::nullopt;
@@ -62,6 +71,16 @@ std::optional<Key> KeyOf(const QKeyEvent& e) {
       return Key::kSelectionToRange;
     case Qt::Key_Escape:
       return Key::kEscape;
+    case Qt::Key_PageUp:
+      return Key::kScrollUp;
+    case Qt::Key_PageDown:
+      return Key::kScrollDown;
+    case Qt::Key_C:
+      return Key::kFoldLane;
+    case Qt::Key_T:
+      return Key::kPinLane;
+    case Qt::Key_H:
+      return Key::kHideLane;
     case Qt::Key_BracketRight:
       return Key::kNextBlock;
     case Qt::Key_BracketLeft:

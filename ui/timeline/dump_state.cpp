@@ -26,10 +26,10 @@ QJsonObject AllocationOf(const TimelineData& d, trace::AllocationId id) {
 }
 
 QJsonObject HoverOf(const CanvasState& s) {
-  static constexpr const char* kKinds[] = {"none",     "allocation", "slice", "memory",
-                                           "overview", "ruler",      "title"};
+  static constexpr const char* kKinds[] = {"none",  "allocation", "slice", "memory",    "overview",
+                                           "ruler", "title",      "edge",  "scroll bar"};
   QJsonObject o{{"kind", kKinds[static_cast<size_t>(s.hover.kind)]},
-                {"lane", Q(Name(s.hover.lane))},
+                {"lane", s.hover.lane ? Q(s.hover.lane->key()) : QString()},
                 {"time_ns", s.hover.time},
                 {"tooltip", s.tooltip}};
   if (s.hover.allocation.valid()) o["allocation"] = qint64{s.hover.allocation.value};
@@ -56,15 +56,18 @@ QJsonObject DumpState(const CanvasState& s, const SceneCounts& counts) {
   o["scale"] = s.scale;
   o["has_trace"] = s.data != nullptr;
   QJsonArray lanes;
-  for (const Lane& lane : s.layout.lanes) {
+  for (const LanePlace& lane : s.layout.lanes) {
     if (!lane.visible) continue;
-    lanes.append(QJsonObject{{"lane", Q(Name(lane.kind))},
+    lanes.append(QJsonObject{{"lane", Q(lane.lane->key())},
                              {"title", RectOf(lane.title)},
                              {"body", RectOf(lane.body)},
                              {"rows", lane.rows},
-                             {"folded", s.folded[static_cast<size_t>(lane.kind)]}});
+                             {"folded", lane.folded},
+                             {"pinned", lane.pinned},
+                             {"in_sight", lane.in_sight()}});
   }
   o["lanes"] = lanes;
+  o["scroll"] = QJsonObject{{"at", s.layout.scroll}, {"most", s.layout.scroll_most}};
   if (!s.data) return o;
   const Span &view = s.viewport.view(), &extent = s.viewport.extent();
   o["viewport"] =
@@ -79,7 +82,8 @@ QJsonObject DumpState(const CanvasState& s, const SceneCounts& counts) {
                            {"slices", qint64{counts.slices}},
                            {"slice_columns", qint64{counts.slice_columns}},
                            {"labels", qint64{counts.labels}},
-                           {"marks", qint64{counts.marks}}};
+                           {"marks", qint64{counts.marks}},
+                           {"lanes", qint64{counts.lanes}}};
   const analysis::Peak& peak = s.data->peak();
   o["peak"] = QJsonObject{{"shown", counts.peak_shown},
                           {"allocated", qint64(peak.allocated)},
@@ -91,7 +95,7 @@ QJsonObject DumpState(const CanvasState& s, const SceneCounts& counts) {
   if (s.ghost) {
     ghost["label"] = Q(s.ghost_label);
     ghost["peak_allocated"] = qint64(s.ghost->peak().allocated);
-    if (s.layout[LaneKind::kDifference].visible)
+    if (s.layout["difference"].visible)
       ghost["difference"] = QJsonObject{{"highest", counts.difference_highest},
                                         {"lowest", counts.difference_lowest},
                                         {"columns", qint64{counts.difference_end}}};

@@ -1,8 +1,10 @@
 #include "ui/timeline/timeline_widget.h"
 
 #include <QBasicTimer>
+#include <QContextMenuEvent>
 #include <QElapsedTimer>
 #include <QKeyEvent>
+#include <QMenu>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QThreadPool>
@@ -178,6 +180,7 @@ struct TimelineWidget::Impl {
                                    s.range ? trace_time(s.range->end) : 0);
     }
     if (c.selection) Q_EMIT widget->selectionChanged(s.selection);
+    if (c.lanes) Q_EMIT widget->lanesChanged();
   }
 
   void PaintRaster() {
@@ -228,6 +231,7 @@ struct TimelineWidget::Impl {
     Qt::CursorShape shape = Qt::ArrowCursor;
     if (hit.kind == HitKind::kOverview) shape = Qt::SizeHorCursor;
     if (hit.kind == HitKind::kTitle) shape = Qt::PointingHandCursor;
+    if (hit.kind == HitKind::kLowerEdge) shape = Qt::SizeVerCursor;
     if (widget->cursor().shape() != shape) widget->setCursor(shape);
   }
 
@@ -343,6 +347,15 @@ std::pair<qint64, qint64> TimelineWidget::range() const {
   return {s.data->ToTrace(s.range->begin), s.data->ToTrace(s.range->end)};
 }
 
+QString TimelineWidget::laneSettings() const {
+  return QString::fromStdString(impl_->model.lane_settings().ToText());
+}
+
+void TimelineWidget::setLaneSettings(const QString& text) {
+  impl_->model.SetLaneSettings(LaneSettings::FromText(text.toStdString()));
+  impl_->Refresh();
+}
+
 bool TimelineWidget::canUndoView() const { return impl_->model.CanUndo(); }
 bool TimelineWidget::canRedoView() const { return impl_->model.CanRedo(); }
 
@@ -447,6 +460,16 @@ void TimelineWidget::jumpToPeak() {
 
 void TimelineWidget::clearSelection() { select({}); }
 
+void TimelineWidget::showAllLanes() {
+  impl_->model.ChangeLane(LaneAction::kShowAll, {});
+  impl_->Refresh();
+}
+
+void TimelineWidget::resetLanes() {
+  impl_->model.ChangeLane(LaneAction::kReset, {});
+  impl_->Refresh();
+}
+
 bool TimelineWidget::event(QEvent* event) {
   switch (event->type()) {
     case QEvent::ShortcutOverride: {
@@ -540,6 +563,50 @@ void TimelineWidget::keyPressEvent(QKeyEvent* event) {
     return;
   }
   impl_->Refresh();
+}
+
+void TimelineWidget::contextMenuEvent(QContextMenuEvent* event) {
+  const CanvasState& s = impl_->model.state();
+  if (!s.data || s.data->is_state()) return;
+  const bool by_key = event->reason() == QContextMenuEvent::Keyboard;
+  const Lane* lane = by_key ? impl_->model.CommandedLane()
+                            : impl_->model.HitTest(event->pos().x(), event->pos().y()).lane;
+  QMenu menu(this);
+  menu.setObjectName(QStringLiteral("lane_menu"));
+  menu.setToolTipsVisible(true);
+  const auto add = [&](QMenu* to, const QString& text, LaneAction action, const std::string& key,
+                       const QString& shortcut = {}) {
+    QAction* a = to->addAction(text, this, [this, action, key] {
+      impl_->model.ChangeLane(action, key);
+      impl_->Refresh();
+    });
+    if (!shortcut.isEmpty()) a->setText(text + QLatin1Char('\t') + shortcut);
+    return a;
+  };
+  if (lane != nullptr && !s.layout[lane->key()].title.empty()) {
+    const LanePlace& place = s.layout[lane->key()];
+    const std::string key(lane->key());
+    menu.addSection(QString::fromStdString(lane->Name(s)));
+    add(&menu, place.folded ? tr("Unfold") : tr("Fold"), LaneAction::kFold, key, tr("C"));
+    add(&menu, place.pinned ? tr("Unpin") : tr("Pin to the top"), LaneAction::kPin, key, tr("T"));
+    add(&menu, tr("Hide"), LaneAction::kHide, key, tr("H"));
+    add(&menu, tr("Move up"), LaneAction::kMoveUp, key, tr("Alt+Up"));
+    add(&menu, tr("Move down"), LaneAction::kMoveDown, key, tr("Alt+Down"));
+    add(&menu, tr("Higher"), LaneAction::kHigher, key, tr("Alt++"));
+    add(&menu, tr("Lower"), LaneAction::kLower, key, tr("Alt+-"));
+    add(&menu, tr("Its own height"), LaneAction::kNaturalHeight, key)
+        ->setEnabled(impl_->model.lane_settings().Of(key).height > 0);
+    menu.addSeparator();
+  }
+  const auto hidden = impl_->model.HiddenLanes();
+  QMenu* show = menu.addMenu(tr("Show"));
+  show->setEnabled(!hidden.empty());
+  for (const auto& [key, name] : hidden)
+    add(show, QString::fromStdString(name), LaneAction::kHide, key);
+  add(&menu, tr("Show all lanes"), LaneAction::kShowAll, {})->setEnabled(!hidden.empty());
+  add(&menu, tr("All lanes as they come"), LaneAction::kReset, {})
+      ->setEnabled(!impl_->model.lane_settings().empty());
+  menu.exec(event->globalPos());
 }
 
 void TimelineWidget::leaveEvent(QEvent*) {

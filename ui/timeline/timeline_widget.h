@@ -67,6 +67,10 @@ class TimelineWidget : public QWidget {
   qint64 cursorTime() const;
   // begin, end of the selected range; 0, 0: none.
   std::pair<qint64, qint64> range() const;
+  // How the lanes are folded, pinned, hidden, ordered and how high they are, for settings; empty:
+  // as they come.
+  QString laneSettings() const;
+  void setLaneSettings(const QString& text);
   bool canUndoView() const;
   bool canRedoView() const;
   // What is drawn, for tests and --dump-state: viewport, lanes, counts, selection, hover, peak,
@@ -94,6 +98,8 @@ class TimelineWidget : public QWidget {
   void setRange(qint64 begin_ns, qint64 end_ns);  // begin >= end: none
   void jumpToPeak();
   void clearSelection();
+  void showAllLanes();  // that are hidden
+  void resetLanes();    // folded, pinned, hidden, moved, resized: none
 
  Q_SIGNALS:
   void cursorMoved(qint64 time_ns);  // placed by a click, a drag on the ruler or P; -1: taken away
@@ -101,6 +107,7 @@ class TimelineWidget : public QWidget {
   void selectionChanged(trace::AllocationId id);
   void rangeSelected(qint64 begin_ns, qint64 end_ns);  // 0, 0: taken away
   void viewChanged(qint64 begin_ns, qint64 end_ns);
+  void lanesChanged();  // laneSettings() is another
 
  protected:
   bool event(QEvent* event) override;
@@ -113,6 +120,7 @@ class TimelineWidget : public QWidget {
   void wheelEvent(QWheelEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void leaveEvent(QEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
 
  private:
   struct Impl;

@@ -32,7 +32,7 @@ class CanvasTest : public ::testing::Test {
   }
 
   const CanvasState& state() const { return model_.state(); }
-  const Rect& Body(LaneKind kind) const { return state().layout[kind].body; }
+  const Rect& Body(std::string_view lane) const { return state().layout[lane].body; }
   void Click(double x, double y) {
     model_.Press({.x = x, .y = y, .button = Button::kLeft}, 0);
     model_.Release({.x = x, .y = y, .button = Button::kLeft}, 0);
@@ -69,7 +69,7 @@ TEST_F(CanvasTest, TheStackAddsUpToTheAllocatedBytes) {
   const Span& v = state().viewport.view();
   auto c = data_->curve_index().Query(data_->ToTrace(v.begin), data_->ToTrace(v.end),
                                       static_cast<int>(s.columns));
-  double px_per_byte = Body(LaneKind::kMemory).h / static_cast<double>(state().axis.max);
+  double px_per_byte = Body("memory").h / static_cast<double>(state().axis.max);
   for (uint32_t i = 0; i < s.columns; ++i) {
     for (uint32_t l = 0; l < s.layers; ++l) {
       ASSERT_LE(edges[(l + 1) * s.columns + i], edges[l * s.columns + i] + 1e-3);
@@ -86,8 +86,8 @@ TEST_F(CanvasTest, ThePeakIsMarkedWhereItIs) {
   ASSERT_EQ(list_.circles().size(), 1u);
   double time = data_->FromTrace(data_->peak().context.time_ns);
   EXPECT_NEAR(list_.circles()[0].x, state().viewport.ToX(time), 0.01);
-  EXPECT_NEAR(list_.circles()[0].y, state().BytesToY(static_cast<double>(data_->peak().allocated)),
-              0.01);
+  const double peak = static_cast<double>(data_->peak().allocated);
+  EXPECT_NEAR(list_.circles()[0].y, state().BytesToY(peak, Body("memory")), 0.01);
   // Out of the view: no mark. P brings it back.
   Span away = time > data_->duration_ns() / 2 ? Span{0, time * 0.3}
                                               : Span{time * 1.5, data_->duration_ns()};
@@ -148,7 +148,7 @@ TEST_F(CanvasTest, SlicesAreHitRowByRow) {
 }
 
 TEST_F(CanvasTest, TheMemoryLaneKnowsItsLayer) {
-  const Rect& body = Body(LaneKind::kMemory);
+  const Rect& body = Body("memory");
   Hit low = model_.HitTest(body.x + body.w * 0.4, body.bottom() - 2);
   EXPECT_EQ(low.kind, HitKind::kMemory);
   EXPECT_EQ(low.category, trace::Category::kParameter);
@@ -172,7 +172,7 @@ TEST_F(CanvasTest, AClickSelectsAndEscapeClears) {
 }
 
 TEST_F(CanvasTest, ADragSelectsARange) {
-  const Rect& body = Body(LaneKind::kMemory);
+  const Rect& body = Body("memory");
   double y = body.y + 30;
   model_.Press({.x = 200, .y = y, .button = Button::kLeft}, 0);
   model_.Move({.x = 202, .y = y}, 0);
@@ -196,7 +196,7 @@ TEST_F(CanvasTest, ADragSelectsARange) {
 TEST_F(CanvasTest, ShiftDragAndMiddleDragPan) {
   model_.KeyPress(Key::kZoomIn, true, 0);
   Span before = state().viewport.view();
-  double y = Body(LaneKind::kMemory).y + 30;
+  double y = Body("memory").y + 30;
   model_.Press({.x = 600, .y = y, .button = Button::kLeft, .shift = true}, 0);
   model_.Move({.x = 500, .y = y, .shift = true}, 0);
   model_.Release({.x = 500, .y = y, .button = Button::kLeft}, 0);
@@ -239,7 +239,7 @@ TEST_F(CanvasTest, ATouchpadNeverMixesZoomAndPan) {
 TEST_F(CanvasTest, TheOverviewMovesTheView) {
   model_.KeyPress(Key::kZoomIn, true, 0);
   double width = state().viewport.view().width();
-  const Rect box = Body(LaneKind::kOverview);
+  const Rect box = Body("overview");
   model_.Press({.x = box.x + box.w * 0.8, .y = box.y + 5, .button = Button::kLeft}, 0);
   double middle = (state().viewport.view().begin + state().viewport.view().end) / 2;
   EXPECT_NEAR(middle, data_->duration_ns() * 0.8, data_->duration_ns() * 0.01);
@@ -262,17 +262,17 @@ TEST_F(CanvasTest, DoubleClickZoomsToTheBlock) {
 }
 
 TEST_F(CanvasTest, ATitleFoldsItsLane) {
-  Rect title = state().layout[LaneKind::kBlocks].title;
+  Rect title = state().layout["blocks"].title;
   Click(title.x + 20, title.y + 5);
-  EXPECT_TRUE(Body(LaneKind::kBlocks).empty());
+  EXPECT_TRUE(Body("blocks").empty());
   EXPECT_EQ(Draw().block_rects, 0u);
-  title = state().layout[LaneKind::kBlocks].title;
+  title = state().layout["blocks"].title;
   Click(title.x + 20, title.y + 5);
-  EXPECT_FALSE(Body(LaneKind::kBlocks).empty());
+  EXPECT_FALSE(Body("blocks").empty());
 }
 
 TEST_F(CanvasTest, AltWheelZoomsAddresses) {
-  const Rect& body = Body(LaneKind::kBlocks);
+  const Rect& body = Body("blocks");
   double y = body.y + body.h * 0.5;
   Hit before = model_.HitTest(400, y);
   model_.Wheel({.x = 400, .y = y, .dy = 480, .alt = true}, 0);
@@ -311,7 +311,7 @@ TEST_F(CanvasTest, TooltipsSayWhatHowMuchWhoseAndWhen) {
   DrawList overlay;
   model_.BuildOverlay(measure_, &overlay);
   EXPECT_THAT(Texts(overlay), ::testing::Contains(std::string(tip.title)));
-  model_.Move({.x = 3, .y = Body(LaneKind::kSteps).y + 3}, 0);
+  model_.Move({.x = 3, .y = Body("steps").y + 3}, 0);
   EXPECT_FALSE(state().tooltip) << "gone with what it was about";
 }
 

@@ -8,8 +8,8 @@
 #include "profiler/analysis/analysis.h"
 #include "tests/ui/timeline/synthetic_trace.h"
 #include "ui/timeline/model/compare.h"
+#include "ui/timeline/model/draw_list.h"
 #include "ui/timeline/model/format.h"
-#include "ui/timeline/model/lanes.h"
 #include "ui/timeline/model/ticks.h"
 #include "ui/timeline/model/viewport.h"
 
@@ -105,8 +105,8 @@ TEST(ViewportTest, AroundFillsItsShare) {
   EXPECT_NEAR((s.begin + s.end) / 2, 4.4e8, 1);
 }
 
-TEST(ViewHistoryTest, UndoesAndRedoesGestures) {
-  ViewHistory h;
+TEST(HistoryTest, UndoesAndRedoesGestures) {
+  History<Span> h;
   h.Push({0, 100}, 1);
   h.Push({10, 90}, 1);  // same gesture: one entry
   h.Push({20, 80}, 2);
@@ -126,7 +126,7 @@ TEST(ViewHistoryTest, UndoesAndRedoesGestures) {
     now = h.Undo(now);
     ++steps;
   }
-  EXPECT_EQ(steps, static_cast<int>(ViewHistory::kMax));
+  EXPECT_EQ(steps, static_cast<int>(History<Span>::kMax));
 }
 
 TEST(AxisLockTest, DecidesOnce) {
@@ -211,64 +211,6 @@ TEST(ElideTest, CutsBetweenCharacters) {
   EXPECT_EQ(ElideStart(m, "forward", Font::kSmall, 20), "");
   std::string cut = Elide(m, "µµµµµµµµ", Font::kSmall, 40);
   EXPECT_EQ(cut, "µµµµ…");
-}
-
-LaneNeeds Everything() {
-  LaneNeeds n;
-  n.steps = n.micro_batches = n.phases = n.difference = n.blocks = true;
-  n.annotation_rows = 4;
-  n.module_rows = 6;
-  n.op_rows = 5;
-  return n;
-}
-
-TEST(LayoutTest, LanesLieUnderEachOtherInside) {
-  for (float height : {200.0f, 300.0f, 420.0f, 600.0f, 760.0f, 1000.0f, 2000.0f}) {
-    Layout l = ComputeLayout(1000, height, Everything());
-    float y = 0;
-    for (const Lane& lane : l.lanes) {
-      if (!lane.visible) continue;
-      float top = lane.title.empty() ? lane.body.y : lane.title.y;
-      ASSERT_GE(top, y) << Name(lane.kind) << " at " << height;
-      y = lane.body.bottom();
-      ASSERT_NEAR(lane.row_height * static_cast<float>(lane.rows), lane.body.h, 0.01);
-    }
-    if (height >= 300) {
-      EXPECT_LE(l.data_bottom(), height + 0.5f) << height;
-    }
-    EXPECT_TRUE(l[LaneKind::kMemory].visible);
-  }
-}
-
-TEST(LayoutTest, SmallLanesGiveWayFirst) {
-  Layout small = ComputeLayout(1000, 330, Everything());
-  EXPECT_FALSE(small[LaneKind::kOps].visible);
-  EXPECT_GE(small[LaneKind::kMemory].body.h, 60);
-  Layout large = ComputeLayout(1000, 900, Everything());
-  for (const Lane& lane : large.lanes) EXPECT_TRUE(lane.visible) << Name(lane.kind);
-}
-
-// What a window of 1024 x 700 leaves for the canvas, and less.
-TEST(LayoutTest, PhasesMemoryAndBlocksStayInALowCanvas) {
-  for (float height : {280.0f, 300.0f, 360.0f}) {
-    Layout l = ComputeLayout(460, height, Everything());
-    EXPECT_TRUE(l[LaneKind::kPhases].visible) << height;
-    EXPECT_GE(l[LaneKind::kMemory].body.h, 50) << height;
-    ASSERT_TRUE(l[LaneKind::kBlocks].visible) << height;
-    EXPECT_GE(l[LaneKind::kBlocks].body.h, 36) << height;
-    EXPECT_LE(l.data_bottom(), height + 0.5f);
-  }
-}
-
-TEST(LayoutTest, AFoldedLaneKeepsItsTitle) {
-  FoldedLanes folded{};
-  folded[static_cast<size_t>(LaneKind::kBlocks)] = true;
-  Layout open = ComputeLayout(1000, 760, Everything());
-  Layout l = ComputeLayout(1000, 760, Everything(), folded);
-  EXPECT_GT(l[LaneKind::kBlocks].title.h, 0);
-  EXPECT_EQ(l[LaneKind::kBlocks].body.h, 0);
-  EXPECT_GT(l[LaneKind::kMemory].body.h, open[LaneKind::kMemory].body.h);
-  EXPECT_EQ(l.At(l[LaneKind::kBlocks].title.y + 3)->kind, LaneKind::kBlocks);
 }
 
 TEST(CompareTest, PhasesMeetPhases) {

@@ -4,7 +4,6 @@
 
 #include "tests/ui/shell/recorded_trace.h"
 #include "ui/timeline/model/format.h"
-#include "ui/timeline/model/lanes.h"
 #include "ui/timeline/model/origin.h"
 #include "ui/timeline/model/timeline_model.h"
 #include "ui/timeline/model/tooltip.h"
@@ -19,13 +18,19 @@ std::shared_ptr<const TimelineData> Data() {
 }
 
 TEST(RecordedLanesTest, AnnotationsAreALaneThatGivesWay) {
-  const LaneNeeds needs = Data()->needs();
-  EXPECT_EQ(needs.annotation_rows, 2);
-  const Layout tall = ComputeLayout(800, 900, needs);
-  EXPECT_TRUE(tall[LaneKind::kAnnotations].visible);
-  EXPECT_EQ(tall[LaneKind::kAnnotations].rows, 2);
-  EXPECT_GT(tall[LaneKind::kAnnotations].title.y, tall[LaneKind::kBlocks].body.y);
-  EXPECT_FALSE(ComputeLayout(800, 260, needs)[LaneKind::kAnnotations].visible);
+  TimelineModel model;
+  model.SetData(Data(), false, 0);
+  model.Resize(800, 900, 1);
+  const Layout tall = model.state().layout;
+  EXPECT_TRUE(tall["annotations"].in_sight());
+  EXPECT_EQ(tall["annotations"].rows, 2);
+  EXPECT_GT(tall["annotations"].title.y, tall["blocks"].body.y);
+  EXPECT_EQ(tall.scroll_most, 0);
+  model.Resize(800, 260, 1);
+  const Layout low = model.state().layout;
+  EXPECT_TRUE(low["annotations"].visible);
+  EXPECT_TRUE(low["annotations"].view().empty());
+  EXPECT_GT(low.scroll_most, 0) << "it is scrolled to";
 }
 
 TEST(RecordedLanesTest, SlicesSayTheirRule) {

@@ -4,13 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <QApplication>
+#include <QContextMenuEvent>
 #include <QImage>
 #include <QJsonArray>
 #include <QJsonObject>
 #include <QKeyEvent>
+#include <QMenu>
 #include <QMouseEvent>
 #include <QSignalSpy>
 #include <QTest>
+#include <QTimer>
 #include <QWheelEvent>
 
 #include "tests/ui/timeline/synthetic_trace.h"
@@ -109,6 +112,36 @@ TEST_F(TimelineWidgetTest, TheTooltipComesAfterARest) {
   QEvent leave(QEvent::Leave);
   QApplication::sendEvent(&widget_, &leave);
   EXPECT_TRUE(widget_.dumpState()["hover"].isNull());
+}
+
+TEST_F(TimelineWidgetTest, TheMenuOfATitleChangesItsLane) {
+  QSignalSpy lanes(&widget_, &TimelineWidget::lanesChanged);
+  const auto choose = [&](const char* lane, const char* what) {
+    const QPoint at = QPoint(200, static_cast<int>(Body(lane).top()) - 8);
+    QTimer::singleShot(0, &widget_, [&] {
+      auto* menu = widget_.findChild<QMenu*>(QStringLiteral("lane_menu"));
+      ASSERT_NE(menu, nullptr);
+      for (QAction* action : menu->findChildren<QAction*>())
+        if (action->text().startsWith(QLatin1String(what))) action->trigger();
+      menu->close();
+    });
+    QContextMenuEvent event(QContextMenuEvent::Mouse, at, widget_.mapToGlobal(at));
+    QApplication::sendEvent(&widget_, &event);
+  };
+  choose("ops", "Hide");
+  EXPECT_TRUE(Body("ops").isEmpty());
+  choose("blocks", "ops");  // of "Show"
+  EXPECT_FALSE(Body("ops").isEmpty());
+  choose("modules", "Pin");
+  EXPECT_LT(Body("modules").top(), Body("memory").top());
+  EXPECT_EQ(lanes.count(), 3);
+
+  const QString kept = widget_.laneSettings();
+  widget_.resetLanes();
+  EXPECT_TRUE(widget_.laneSettings().isEmpty());
+  EXPECT_GT(Body("modules").top(), Body("memory").top());
+  widget_.setLaneSettings(kept);
+  EXPECT_LT(Body("modules").top(), Body("memory").top());
 }
 
 TEST_F(TimelineWidgetTest, TellsWhatIsSelected) {

@@ -12,7 +12,7 @@
 
 #include "ui/timeline/model/compare.h"
 #include "ui/timeline/model/draw_list.h"
-#include "ui/timeline/model/lanes.h"
+#include "ui/timeline/model/lane_stack.h"
 #include "ui/timeline/model/ticks.h"
 #include "ui/timeline/model/timeline_data.h"
 #include "ui/timeline/model/viewport.h"
@@ -27,12 +27,22 @@ inline constexpr std::array<trace::Category, trace::kCategoryCount> kStackOrder 
     trace::Category::kAutogradDetail, trace::Category::kInput,     trace::Category::kCommunication,
     trace::Category::kWorkspace,      trace::Category::kTemporary, trace::Category::kUnknown};
 
-enum class HitKind : uint8_t { kNone, kAllocation, kSlice, kMemory, kOverview, kRuler, kTitle };
+enum class HitKind : uint8_t {
+  kNone,
+  kAllocation,
+  kSlice,
+  kMemory,
+  kOverview,
+  kRuler,
+  kTitle,
+  kLowerEdge,  // of a lane, to be dragged
+  kScrollBar,
+};
 
 // What lies under a point.
 struct Hit {
   HitKind kind = HitKind::kNone;
-  LaneKind lane = LaneKind::kOverview;
+  const Lane* lane = nullptr;
   double time = 0;
   trace::AllocationId allocation;           // kAllocation
   uint32_t slice = kNoSlice;                // kSlice
@@ -60,8 +70,9 @@ struct CanvasState {
   uint64_t device_limit = 0;
 
   double scale = 1;  // device pixels a logical pixel
-  FoldedLanes folded{};
   Layout layout;
+  std::string current_lane;      // that keys speak of while the mouse is elsewhere; empty: none
+  std::optional<float> drop_at;  // a lane is being moved: where it would come, in y
   Viewport viewport;
   ByteAxis axis{uint64_t{1} << 30, uint64_t{1} << 28};
   AddressWindow addresses;
@@ -92,8 +103,8 @@ struct CanvasState {
   std::string empty_title = "No run yet", empty_hint;
 
   int64_t TraceTime(double t) const { return data->ToTrace(t); }
-  double BytesToY(double bytes) const {
-    const Rect& body = layout[LaneKind::kMemory].body;
+  // `body`: of the memory lane.
+  double BytesToY(double bytes, const Rect& body) const {
     return body.bottom() - bytes / static_cast<double>(axis.max) * body.h;
   }
   uint64_t address_begin() const { return static_cast<uint64_t>(addresses.begin); }

@@ -1,6 +1,6 @@
-// Makes the draw lists of a frame from the state. Two layers: the data layer (curves, blocks,
-// slices, axes, labels), which is drawn anew only when what it shows changes, and the overlay
-// (cursor, hover, selection, tooltip), which follows the mouse.
+// Makes the draw lists of a frame from the state. Two layers: the data layer (what the lanes draw),
+// which is drawn anew only when what it shows changes, and the overlay (cursor, hover, selection,
+// tooltip), which follows the mouse.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@ struct SceneCounts {
   uint32_t slice_columns = 0;
   uint32_t labels = 0;
   uint32_t marks = 0;  // ticks of what is highlighted, in the view
+  uint32_t lanes = 0;  // drawn: those in sight
   bool peak_shown = false;
   bool limit_shown = false;
   bool ghost_shown = false;
@@ -44,25 +45,11 @@ Rect BlockRectOf(const CanvasState& state, trace::AllocationId id);
 // Where a slice stands, not clipped; empty when its lane is not shown.
 Rect SliceRectOf(const CanvasState& state, uint32_t slice);
 
-// Parts of the data layer.
-void DrawAxes(const CanvasState& state, const TextMeasure& measure, DrawList* list);
-void DrawOverview(const CanvasState& state, const TextMeasure& measure, DrawList* list);
-void DrawMemory(const CanvasState& state, const TextMeasure& measure, SceneMemory* memory,
-                SceneCounts* counts, DrawList* list);
-void DrawDifference(const CanvasState& state, const TextMeasure& measure, SceneCounts* counts,
-                    DrawList* list);
-void DrawBlocks(const CanvasState& state, const TextMeasure& measure, SceneCounts* counts,
-                DrawList* list);
-void DrawSlices(const CanvasState& state, const TextMeasure& measure, SceneCounts* counts,
-                DrawList* list);
-// Where the highlighted blocks (what a search found) are born: ticks on overview and ruler.
-void DrawMarks(const CanvasState& state, SceneCounts* counts, DrawList* list);
+// Lines of the ruler's moments, through all lanes and below what they draw.
+void DrawTimeGrid(const CanvasState& state, DrawList* list);
 // In place of lanes: what a file is that holds a state and no history.
 void DrawContent(const CanvasState& state, const TextMeasure& measure, DrawList* list);
 // The empty, loading and failed states.
 void DrawStatus(const CanvasState& state, const TextMeasure& measure, DrawList* list);
-// `right`: what stands at the right end of the title begins there; 0: nothing does.
-void DrawLaneTitle(const CanvasState& state, const TextMeasure& measure, const Lane& lane,
-                   std::string_view title, std::string_view about, DrawList* list, float right = 0);
 
 }  // namespace vramscope::ui::timeline

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ui/timeline/model/format.h"
+#include "ui/timeline/model/lanes/lanes.h"
 #include "ui/timeline/model/moments.h"
 #include "ui/timeline/model/scene.h"
 #include "ui/timeline/model/tooltip.h"
@@ -19,7 +20,7 @@ constexpr float kTooltipMaxText = 420;
 
 void Outline(const CanvasState& s, Rect r, const Rect& clip, Color color, float width,
              DrawList* list) {
-  if (r.right() < clip.x - 2 || r.x > clip.right() + 2) return;
+  if (clip.empty() || r.right() < clip.x - 2 || r.x > clip.right() + 2) return;
   // At least 3 px, so that the smallest allocation can be found.
   float w = std::max(r.w, 3.0f), h = std::max(r.h, 3.0f);
   Rect box{r.x - (w - r.w) / 2, r.y - (h - r.h) / 2, w, h};
@@ -39,16 +40,16 @@ void OutlineMakers(const CanvasState& s, trace::AllocationId id, DrawList* list)
   const TimelineData& d = *s.data;
   const trace::Trace& t = d.trace();
   const trace::AllocationTable& a = t.allocations;
-  for (auto [kind, lane_kind, name] :
-       {std::tuple{trace::SliceKind::kModule, LaneKind::kModules, a.module[id.value]},
-        std::tuple{trace::SliceKind::kOp, LaneKind::kOps, a.op[id.value]}}) {
-    const Lane& lane = s.layout[lane_kind];
+  for (auto [kind, key, name] :
+       {std::tuple{trace::SliceKind::kModule, "modules", a.module[id.value]},
+        std::tuple{trace::SliceKind::kOp, "ops", a.op[id.value]}}) {
+    const LanePlace& lane = s.layout[key];
     if (!lane.visible || lane.body.empty() || name.value == 0) continue;
     for (int row = 0; row < lane.rows; ++row) {
       for (uint32_t l : d.lanes(kind, row)) {
         auto slice = d.lane_index().At(l, a.begin_ns[id.value]);
         if (slice && t.slices.name[*slice] == name) {
-          Outline(s, SliceRectOf(s, *slice), lane.body, s.theme.selection, 1.5f, list);
+          Outline(s, SliceRectOf(s, *slice), lane.view(), s.theme.selection, 1.5f, list);
         }
       }
     }
@@ -57,11 +58,11 @@ void OutlineMakers(const CanvasState& s, trace::AllocationId id, DrawList* list)
 
 void DrawSelection(const CanvasState& s, DrawList* list) {
   const TimelineData& d = *s.data;
-  const Lane& memory = s.layout[LaneKind::kMemory];
+  const LanePlace& memory = s.layout["memory"];
   if (s.selection.valid() && s.selection.value < d.trace().allocations.size()) {
-    const Lane& blocks = s.layout[LaneKind::kBlocks];
+    const LanePlace& blocks = s.layout["blocks"];
     if (blocks.visible && !blocks.body.empty()) {
-      Outline(s, BlockRectOf(s, s.selection), blocks.body, s.theme.selection, 1.5f, list);
+      Outline(s, BlockRectOf(s, s.selection), blocks.view(), s.theme.selection, 1.5f, list);
     }
     OutlineMakers(s, s.selection, list);
     // Its life as a bracket under the memory lane's top.
@@ -69,6 +70,7 @@ void DrawSelection(const CanvasState& s, DrawList* list) {
       const trace::AllocationTable& a = d.trace().allocations;
       auto x0 = static_cast<float>(s.viewport.ToX(d.FromTrace(a.begin_ns[s.selection.value])));
       auto x1 = static_cast<float>(s.viewport.ToX(d.FromTrace(a.end_ns[s.selection.value])));
+      list->PushClip(memory.clip);
       list->PushClip({memory.body.x - 1, memory.body.y - 1, memory.body.w + 2, memory.body.h});
       float y = memory.body.y + 3;
       x0 = std::max(x0, memory.body.x - 20);
@@ -80,14 +82,13 @@ void DrawSelection(const CanvasState& s, DrawList* list) {
         for (float x : {x0, x1}) list->Line(x, y, x, y + 9, s.theme.selection, 1.5f);
       }
       list->PopClip();
+      list->PopClip();
     }
   }
   if (s.selected_slice != kNoSlice) {
     Rect r = SliceRectOf(s, s.selected_slice);
-    if (!r.empty()) {
-      Outline(s, r, {s.layout.plot_left, r.y, s.layout.plot_width, r.h}, s.theme.selection, 1.5f,
-              list);
-    }
+    const LanePlace& lane = s.layout[SliceLaneKey(d.trace().slices.kind[s.selected_slice])];
+    if (!r.empty()) Outline(s, r, lane.view(), s.theme.selection, 1.5f, list);
   }
 }
 
@@ -95,7 +96,7 @@ void DrawRange(const CanvasState& s, const TextMeasure& measure, DrawList* list)
   if (!s.range) return;
   auto x0 = static_cast<float>(s.viewport.ToX(s.range->begin));
   auto x1 = static_cast<float>(s.viewport.ToX(s.range->end));
-  const Rect& ruler = s.layout[LaneKind::kRuler].body;
+  const Rect& ruler = s.layout["ruler"].body;
   Rect all{ruler.x, ruler.y, ruler.w, s.layout.data_bottom() - ruler.y};
   if (x1 < all.x || x0 > all.right()) return;
   list->PushClip(all);
@@ -125,7 +126,7 @@ void DrawVertical(const CanvasState& s, double x, Color color, Dash dash, DrawLi
 
 void TimeChip(const CanvasState& s, const TextMeasure& measure, double time, Color fill, Color text,
               DrawList* list) {
-  const Rect& ruler = s.layout[LaneKind::kRuler].body;
+  const Rect& ruler = s.layout["ruler"].body;
   double x = s.viewport.ToX(time);
   if (x < ruler.x || x > ruler.right() + 1) return;
   int64_t resolution = 1;
@@ -139,18 +140,31 @@ void TimeChip(const CanvasState& s, const TextMeasure& measure, double time, Col
 }
 
 void DrawHover(const CanvasState& s, const TextMeasure& measure, DrawList* list) {
-  if (!s.hovering || s.hover.kind == HitKind::kTitle || s.hover.kind == HitKind::kOverview) return;
+  if (!s.hovering || s.hover.kind == HitKind::kTitle || s.hover.kind == HitKind::kOverview ||
+      s.hover.kind == HitKind::kLowerEdge || s.hover.kind == HitKind::kScrollBar)
+    return;
   DrawVertical(s, s.hover_x, s.theme.dim.WithAlpha(0.7), {}, list);
   if (!s.range || !s.dragging_range) {
     TimeChip(s, measure, s.hover.time, s.theme.raised, s.theme.text, list);
   }
   if (s.hover.kind == HitKind::kAllocation && s.hover.allocation != s.selection) {
-    Outline(s, BlockRectOf(s, s.hover.allocation), s.layout[LaneKind::kBlocks].body,
+    Outline(s, BlockRectOf(s, s.hover.allocation), s.layout["blocks"].view(),
             s.theme.text.WithAlpha(0.85), 1, list);
   } else if (s.hover.kind == HitKind::kSlice && s.hover.slice != s.selected_slice) {
-    Outline(s, SliceRectOf(s, s.hover.slice), s.layout[s.hover.lane].body,
+    Outline(s, SliceRectOf(s, s.hover.slice), s.layout[s.hover.lane->key()].view(),
             s.theme.text.WithAlpha(0.85), 1, list);
   }
+}
+
+// Where a lane that is dragged would come, and the edge that can be.
+void DrawLaneHandles(const CanvasState& s, DrawList* list) {
+  const auto line = [&](float y) {
+    list->Line(s.layout.plot_left, y, s.layout.plot_left + s.layout.plot_width, y, s.theme.accent,
+               2);
+  };
+  if (s.drop_at) line(*s.drop_at);
+  if (s.hovering && s.hover.kind == HitKind::kLowerEdge && s.hover.lane != nullptr)
+    line(s.layout[s.hover.lane->key()].body.bottom());
 }
 
 void DrawTooltip(const CanvasState& s, const TextMeasure& measure, DrawList* list) {
@@ -218,6 +232,7 @@ void BuildOverlay(const CanvasState& s, const TextMeasure& measure, DrawList* li
              list);
   }
   DrawHover(s, measure, list);
+  DrawLaneHandles(s, list);
   DrawTooltip(s, measure, list);
 }
 

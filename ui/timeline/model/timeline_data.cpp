@@ -73,18 +73,6 @@ std::span<const uint32_t> TimelineData::lanes(SliceKind kind, int row) const {
   return rows[row];
 }
 
-LaneNeeds TimelineData::needs() const {
-  LaneNeeds n;
-  n.steps = rows(SliceKind::kStep) > 0;
-  n.micro_batches = rows(SliceKind::kMicroBatch) > 0;
-  n.phases = rows(SliceKind::kPhase) > 0;
-  n.blocks = trace_->allocations.size() > 0;
-  n.annotation_rows = rows(SliceKind::kAnnotation);
-  n.module_rows = rows(SliceKind::kModule);
-  n.op_rows = rows(SliceKind::kOp);
-  return n;
-}
-
 std::string TimelineData::SliceName(uint32_t slice) const {
   const trace::SliceTable& s = trace_->slices;
   switch (s.kind[slice]) {

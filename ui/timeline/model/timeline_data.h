@@ -20,7 +20,6 @@
 #include "profiler/query/lane_index.h"
 #include "profiler/query/level_of_detail.h"
 #include "profiler/trace/trace.h"
-#include "ui/timeline/model/lanes.h"
 
 namespace vramscope::ui::timeline {
 
@@ -58,7 +57,6 @@ class TimelineData {
   // Numbers of LaneIndex::lanes(), which hold slices of that kind at that depth (one a thread).
   int rows(trace::SliceKind kind) const;
   std::span<const uint32_t> lanes(trace::SliceKind kind, int row) const;
-  LaneNeeds needs() const;
 
   // "loss · model.lm_head": where the peak is.
   const std::string& peak_place() const { return peak_place_; }

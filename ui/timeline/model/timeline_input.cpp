@@ -15,6 +15,8 @@ constexpr double kKeyPan = 0.12;  // of the view
 constexpr double kFast = 3;
 constexpr double kWheelGestureMs = 500;
 constexpr float kBrushEdgePx = 6;
+constexpr double kScrollNotchPx = 60;
+constexpr float kScrollPage = 0.8f;  // of what scrolls
 
 }  // namespace
 
@@ -30,7 +32,7 @@ void TimelineModel::UpdateHover(double x, double y) {
 }
 
 void TimelineModel::MoveBrush(double x) {
-  const Rect& box = state_.layout[LaneKind::kOverview].body;
+  const Rect& box = state_.layout["overview"].body;
   const Span& extent = state_.viewport.extent();
   double time = extent.begin + (x - box.x) / box.w * extent.width();
   Span view = state_.viewport.view();
@@ -53,6 +55,7 @@ void TimelineModel::Press(const Pointer& p, double now_ms) {
   if (!state_.data || state_.data->is_state()) return;
   view_animation_.active = false;
   ++gesture_id_;
+  press_scroll_ = state_.layout.scroll;
   if (p.button == Button::kMiddle || (p.button == Button::kLeft && p.shift)) {
     gesture_ = Gesture::kPan;
     return;
@@ -60,13 +63,13 @@ void TimelineModel::Press(const Pointer& p, double now_ms) {
   if (p.button != Button::kLeft) return;
   Hit hit = HitTest(p.x, p.y);
   if (hit.kind == HitKind::kOverview) {
-    const Rect& box = state_.layout[LaneKind::kOverview].body;
+    const Rect& box = state_.layout["overview"].body;
     const Span &extent = state_.viewport.extent(), &view = state_.viewport.view();
     double px_per_ns = box.w / extent.width();
     double x0 = box.x + (view.begin - extent.begin) * px_per_ns;
     double x1 = box.x + (view.end - extent.begin) * px_per_ns;
     double time = extent.begin + (p.x - box.x) / px_per_ns;
-    history_.Push(view, gesture_id_);
+    history_.Push({view, stack_.settings()}, gesture_id_);
     if (std::abs(p.x - x0) <= kBrushEdgePx || std::abs(p.x - x1) <= kBrushEdgePx) {
       gesture_ = Gesture::kBrushEdge;
       brush_right_edge_ = std::abs(p.x - x1) < std::abs(p.x - x0);
@@ -83,6 +86,26 @@ void TimelineModel::Press(const Pointer& p, double now_ms) {
     SetCursor(state_.viewport.ToTime(p.x));
     return;
   }
+  if (hit.kind == HitKind::kScrollBar) {
+    const Rect& thumb = state_.layout.scroll_thumb;
+    gesture_ = Gesture::kScroll;
+    // Beside the thumb: its middle comes under the mouse.
+    if (!thumb.Contains(thumb.x, p.y)) {
+      const Rect& bar = state_.layout.scroll_bar;
+      ScrollTo(static_cast<float>((p.y - bar.y - thumb.h / 2) / (bar.h - thumb.h)) *
+               state_.layout.scroll_most);
+      press_scroll_ = state_.layout.scroll;
+    }
+    return;
+  }
+  dragged_lane_.clear();
+  if (hit.lane != nullptr) dragged_lane_ = hit.lane->key();
+  if (hit.kind == HitKind::kLowerEdge) {
+    gesture_ = Gesture::kResizeLane;
+    press_height_ = state_.layout[dragged_lane_].body.h;
+    return;
+  }
+  if (hit.kind != HitKind::kTitle) dragged_lane_.clear();
   gesture_ = Gesture::kMaybeClick;
 }
 
@@ -92,11 +115,40 @@ void TimelineModel::Move(const Pointer& p, double now_ms) {
     state_.hovering = true;
     overlay_dirty_ = true;
   }
+  // Keys now speak of the lane under the mouse.
+  if (!state_.current_lane.empty()) {
+    state_.current_lane.clear();
+    data_dirty_ = true;
+  }
   if (gesture_ == Gesture::kMaybeClick && std::abs(p.x - press_.x) >= kClickPx) {
     gesture_ = Gesture::kRange;
     state_.dragging_range = true;
   }
+  if (gesture_ == Gesture::kMaybeClick && !dragged_lane_.empty() &&
+      std::abs(p.y - press_.y) >= kClickPx) {
+    gesture_ = Gesture::kMoveLane;
+  }
   switch (gesture_) {
+    case Gesture::kResizeLane: {
+      const auto height = press_height_ + static_cast<float>(p.y - press_.y);
+      EditLanes(
+          [&] {
+            stack_.SetHeight(dragged_lane_, std::max(height, 1.0f), state_.layout);
+            return true;
+          },
+          gesture_id_);
+      break;
+    }
+    case Gesture::kMoveLane:
+      DragLane(p.y);
+      break;
+    case Gesture::kScroll: {
+      const float way = state_.layout.scroll_bar.h - state_.layout.scroll_thumb.h;
+      if (way > 0)
+        ScrollTo(press_scroll_ +
+                 static_cast<float>(p.y - press_.y) / way * state_.layout.scroll_most);
+      break;
+    }
     case Gesture::kRange: {
       double a = state_.viewport.ToTime(press_.x);
       double left = state_.viewport.left();
@@ -107,8 +159,9 @@ void TimelineModel::Move(const Pointer& p, double now_ms) {
     case Gesture::kPan: {
       double shift = (press_.x - p.x) * press_view_.width() / state_.viewport.width();
       double begin = press_view_.begin + shift;
-      history_.Push(press_view_, gesture_id_);
+      history_.Push({press_view_, stack_.settings()}, gesture_id_);
       SetViewNow({begin, begin + press_view_.width()});
+      ScrollTo(press_scroll_ - static_cast<float>(p.y - press_.y));
       break;
     }
     case Gesture::kBrush:
@@ -131,6 +184,9 @@ void TimelineModel::Release(const Pointer& p, double now_ms) {
   gesture_ = Gesture::kNone;
   state_.dragging_range = false;
   overlay_dirty_ = true;
+  state_.drop_at.reset();
+  if (gesture == Gesture::kMoveLane)
+    EditLanes([&] { return stack_.MoveBefore(dragged_lane_, drop_before_); });
   if (gesture != Gesture::kMaybeClick || !state_.data) return;
   Hit hit = HitTest(p.x, p.y);
   switch (hit.kind) {
@@ -145,18 +201,17 @@ void TimelineModel::Release(const Pointer& p, double now_ms) {
       SetCursor(hit.time);
       SetRange(std::nullopt);
       break;
-    case HitKind::kTitle: {
-      auto lane = static_cast<size_t>(hit.lane);
-      state_.folded[lane] = !state_.folded[lane];
-      Relayout();
+    case HitKind::kTitle:
+      ChangeLane(LaneAction::kFold, hit.lane->key());
       break;
-    }
     case HitKind::kNone:
       SetRange(std::nullopt);
       Select({});
       break;
     case HitKind::kOverview:
     case HitKind::kRuler:
+    case HitKind::kLowerEdge:
+    case HitKind::kScrollBar:
       break;
   }
 }
@@ -178,11 +233,15 @@ void TimelineModel::DoubleClick(const Pointer& p, double now_ms) {
       ZoomToSelection(now_ms);
       break;
     case HitKind::kTitle:
-      if (hit.lane == LaneKind::kBlocks && state_.addresses.end > 0) {
+      if (hit.lane->key() == "blocks" && state_.addresses.end > 0) {
         state_.addresses = {};
-        state_.folded[static_cast<size_t>(hit.lane)] = false;
-        Relayout();
+        // The first of the two clicks has folded it.
+        if (state_.layout["blocks"].folded) ChangeLane(LaneAction::kFold, "blocks");
+        data_dirty_ = overlay_dirty_ = true;
       }
+      break;
+    case HitKind::kLowerEdge:
+      ChangeLane(LaneAction::kNaturalHeight, hit.lane->key());
       break;
     case HitKind::kOverview:
       Fit(now_ms);
@@ -198,12 +257,13 @@ void TimelineModel::DoubleClick(const Pointer& p, double now_ms) {
       break;
     case HitKind::kNone:
     case HitKind::kRuler:
+    case HitKind::kScrollBar:
       break;
   }
 }
 
 void TimelineModel::ZoomAddresses(double y, double factor) {
-  const Rect& body = state_.layout[LaneKind::kBlocks].body;
+  const Rect& body = state_.layout["blocks"].body;
   auto size = static_cast<double>(state_.data->address_axis().size());
   double begin = state_.addresses.begin,
          end = state_.addresses.end > 0 ? state_.addresses.end : size;
@@ -225,12 +285,21 @@ void TimelineModel::Wheel(const WheelInput& w, double now_ms) {
   last_wheel_ms_ = now_ms;
   double dx = w.dx, dy = w.dy;
   // Alt turns the wheel over the blocks into a zoom of addresses. Qt swaps the axes under Alt.
-  const Lane& blocks = state_.layout[LaneKind::kBlocks];
-  if (w.alt && blocks.visible && blocks.body.Contains(w.x, w.y)) {
+  if (w.alt && state_.layout["blocks"].view().Contains(w.x, w.y)) {
     double amount = dy != 0 ? dy : dx;
     ZoomAddresses(
         w.y, w.pixels ? std::exp(amount * kTouchpadZoom) : std::pow(kNotchFactor, amount / 120));
     return;
+  }
+  // Over a title, or with Alt elsewhere, it scrolls the lanes.
+  if (state_.layout.scroll_most > 0 && !w.ctrl && !w.shift) {
+    const HitKind over = HitTest(w.x, w.y).kind;
+    if (w.alt || over == HitKind::kTitle || over == HitKind::kScrollBar) {
+      const double amount = dy != 0 ? dy : dx;
+      ScrollTo(state_.layout.scroll -
+               static_cast<float>(w.pixels ? amount : amount / 120 * kScrollNotchPx));
+      return;
+    }
   }
   if (w.pixels && !w.ctrl) {
     AxisLock::Axis axis = axis_lock_.Add(dx, dy);
@@ -264,6 +333,14 @@ void TimelineModel::Wheel(const WheelInput& w, double now_ms) {
 bool TimelineModel::KeyPress(Key key, bool fast, double now_ms) {
   if (!state_.data) return false;
   double speed = fast ? kFast : 1;
+  const auto page = [&](float pages) {
+    const float shown = state_.layout.height - state_.layout.scroll_top;
+    ScrollTo(state_.layout.scroll + pages * kScrollPage * shown);
+  };
+  const auto change = [&](LaneAction action) {
+    const Lane* lane = CommandedLane();
+    return lane != nullptr && ChangeLane(action, lane->key());
+  };
   auto pan = [&](double direction) {
     Viewport v = state_.viewport;
     v.SetView(TargetView());
@@ -312,6 +389,32 @@ bool TimelineModel::KeyPress(Key key, bool fast, double now_ms) {
     case Key::kSelectionToRange:
       if (auto span = SelectedSpan()) SetRange(span);
       break;
+    case Key::kScrollUp:
+      page(-1);
+      break;
+    case Key::kScrollDown:
+      page(1);
+      break;
+    case Key::kNextLane:
+      StepLane(1);
+      break;
+    case Key::kPreviousLane:
+      StepLane(-1);
+      break;
+    case Key::kFoldLane:
+      return change(LaneAction::kFold);
+    case Key::kPinLane:
+      return change(LaneAction::kPin);
+    case Key::kHideLane:
+      return change(LaneAction::kHide);
+    case Key::kMoveLaneUp:
+      return change(LaneAction::kMoveUp);
+    case Key::kMoveLaneDown:
+      return change(LaneAction::kMoveDown);
+    case Key::kLaneHigher:
+      return change(LaneAction::kHigher);
+    case Key::kLaneLower:
+      return change(LaneAction::kLower);
   }
   return true;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/timeline/model/lanes/lanes.h"
+
 namespace vramscope::ui::timeline {
 namespace {
 
@@ -30,7 +32,12 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
 
   bool first = !state_.data;
   state_.data = std::move(data);
+  state_.layout.lanes.clear();  // they point to the lanes of the old trace
+  stack_.SetLanes(state_.data ? MakeLanes(*state_.data)
+                              : std::vector<std::unique_ptr<const Lane>>());
   state_.hover = {};
+  gesture_ = Gesture::kNone;
+  state_.drop_at.reset();
   state_.tooltip = false;
   state_.selected_slice = kNoSlice;
   state_.highlight.clear();
@@ -64,6 +71,7 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
     state_.viewport.Fit();
     history_.Clear();
     state_.addresses = {};
+    stack_.ScrollTo(0);
     if (state_.range) changes_.range = true;
     if (state_.cursor) changes_.cursor = true;
     state_.range.reset();
@@ -140,10 +148,7 @@ void TimelineModel::SetEmptyText(std::string title, std::string hint) {
 }
 
 void TimelineModel::Relayout() {
-  LaneNeeds needs;
-  if (state_.data) needs = state_.data->needs();
-  needs.difference = state_.ghost != nullptr && state_.data != nullptr;
-  state_.layout = ComputeLayout(state_.layout.width, state_.layout.height, needs, state_.folded);
+  state_.layout = stack_.Arrange(state_, state_.layout.width, state_.layout.height);
   state_.viewport.SetPixels(state_.layout.plot_left, state_.layout.plot_width);
   data_dirty_ = overlay_dirty_ = true;
 }
@@ -176,7 +181,7 @@ void TimelineModel::SetViewNow(const Span& view) {
 void TimelineModel::GoTo(const Span& view, double now_ms, bool animate, uint64_t gesture) {
   Span target = TargetView();
   if (view == target) return;
-  history_.Push(target, gesture);
+  history_.Push({target, stack_.settings()}, gesture);
   if (!animate || !animations_) {
     view_animation_.active = false;
     SetViewNow(view);
@@ -274,16 +279,21 @@ void TimelineModel::RevealSelection(double now_ms) {
 }
 
 void TimelineModel::UndoView(double now_ms) {
-  if (!history_.CanUndo()) return;
-  Span to = history_.Undo(TargetView());
-  view_animation_ = {true, state_.viewport.view(), to, now_ms};
-  if (!animations_) Animate(now_ms + kViewAnimationMs);
+  if (history_.CanUndo()) Show(history_.Undo(Now()), now_ms);
 }
 
 void TimelineModel::RedoView(double now_ms) {
-  if (!history_.CanRedo()) return;
-  Span to = history_.Redo(TargetView());
-  view_animation_ = {true, state_.viewport.view(), to, now_ms};
+  if (history_.CanRedo()) Show(history_.Redo(Now()), now_ms);
+}
+
+void TimelineModel::Show(const ViewState& to, double now_ms) {
+  if (to.lanes != stack_.settings()) {
+    stack_.SetSettings(to.lanes);
+    changes_.lanes = true;
+    Relayout();
+  }
+  if (to.view == state_.viewport.view()) return;
+  view_animation_ = {true, state_.viewport.view(), to.view, now_ms};
   if (!animations_) Animate(now_ms + kViewAnimationMs);
 }
 

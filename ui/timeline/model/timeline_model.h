@@ -11,9 +11,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ui/timeline/model/canvas_state.h"
@@ -52,11 +55,24 @@ enum class Key : uint8_t {
   kNextBlock,
   kPreviousBlock,
   kSelectionToRange,
+  kScrollUp,
+  kScrollDown,
+  // Of the lane under the mouse, else of the current one.
+  kNextLane,
+  kPreviousLane,
+  kFoldLane,
+  kPinLane,
+  kHideLane,
+  kMoveLaneUp,
+  kMoveLaneDown,
+  kLaneHigher,
+  kLaneLower,
 };
 
 // What the outside wants to hear of; collected until taken.
 struct Changes {
   bool selection = false, range = false, cursor = false, view = false, hover = false;
+  bool lanes = false;  // how the stack is set
 };
 
 class TimelineModel {
@@ -96,6 +112,17 @@ class TimelineModel {
   bool CanRedo() const { return history_.CanRedo(); }
   void JumpToPeak(double now_ms);
 
+  // The stack of lanes. A change is undone with the view.
+  const LaneSettings& lane_settings() const { return *stack_.settings(); }
+  void SetLaneSettings(LaneSettings settings);
+  // False: nothing that this can change now.
+  bool ChangeLane(LaneAction action, std::string_view key);
+  // Of hidden lanes that have something to show: key and name.
+  std::vector<std::pair<std::string, std::string>> HiddenLanes() const;
+  // The lane that a command by key speaks of; null: none.
+  const Lane* CommandedLane() const;
+  void ScrollTo(float scroll);
+
   void Select(trace::AllocationId id);
   // The other blocks are drawn faint, until something that is not among these is selected. Empty:
   // none is.
@@ -117,7 +144,23 @@ class TimelineModel {
   Changes TakeChanges();
 
  private:
-  enum class Gesture : uint8_t { kNone, kMaybeClick, kRange, kPan, kBrush, kBrushEdge, kScrub };
+  enum class Gesture : uint8_t {
+    kNone,
+    kMaybeClick,
+    kRange,
+    kPan,
+    kBrush,
+    kBrushEdge,
+    kScrub,
+    kResizeLane,
+    kMoveLane,
+    kScroll,
+  };
+  struct ViewState {
+    Span view;
+    std::shared_ptr<const LaneSettings> lanes;
+    friend bool operator==(const ViewState&, const ViewState&) = default;
+  };
   struct ViewAnimation {
     bool active = false;
     Span from, to;
@@ -134,12 +177,17 @@ class TimelineModel {
   void StepBlock(int direction, double now_ms);
   std::optional<Span> SelectedSpan() const;
   Span TargetView() const;  // where an animation under way will end
+  ViewState Now() const { return {TargetView(), stack_.settings()}; }
+  void Show(const ViewState& state, double now_ms);
+  bool EditLanes(const std::function<bool()>& edit, uint64_t gesture = 0);
+  void StepLane(int direction);
+  void DragLane(double y);
 
   CanvasState state_;
-  ViewHistory history_;
+  LaneStack stack_;
+  History<ViewState> history_;
   AxisLock axis_lock_;
   SceneMemory memory_;
-  LaneNeeds needs_;
   bool animations_ = true;
   bool data_dirty_ = true, overlay_dirty_ = true;
   Changes changes_;
@@ -149,6 +197,9 @@ class TimelineModel {
   Span press_view_;
   double brush_grab_ = 0;  // time between the mouse and the view's begin
   bool brush_right_edge_ = false;
+  std::string dragged_lane_, drop_before_;
+  float press_height_ = 0;  // of the lane whose edge is dragged
+  float press_scroll_ = 0;
   uint64_t gesture_id_ = 1;
   double last_wheel_ms_ = -1e9;
 

@@ -190,6 +190,10 @@ Tooltip OfFreeAddress(const CanvasState& s, const Hit& hit) {
 
 Tooltip MakeTooltip(const CanvasState& s, const Hit& hit) {
   if (!s.data || s.data->is_state()) return {};
+  return hit.lane != nullptr ? hit.lane->Tip(s, hit) : TooltipOfThing(s, hit);
+}
+
+Tooltip TooltipOfThing(const CanvasState& s, const Hit& hit) {
   switch (hit.kind) {
     case HitKind::kAllocation:
       return OfAllocation(s, hit);
@@ -202,6 +206,8 @@ Tooltip MakeTooltip(const CanvasState& s, const Hit& hit) {
     case HitKind::kOverview:
     case HitKind::kRuler:
     case HitKind::kTitle:
+    case HitKind::kLowerEdge:
+    case HitKind::kScrollBar:
       break;
   }
   return {};

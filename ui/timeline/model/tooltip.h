@@ -22,6 +22,9 @@ struct Tooltip {
   bool empty() const { return title.empty(); }
 };
 
+// What the lane under the mouse says.
 Tooltip MakeTooltip(const CanvasState& state, const Hit& hit);
+// What is always said of an allocation, a slice, memory at a time, a free address.
+Tooltip TooltipOfThing(const CanvasState& state, const Hit& hit);
 
 }  // namespace vramscope::ui::timeline

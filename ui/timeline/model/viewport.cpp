@@ -72,39 +72,6 @@ Span Viewport::Around(double begin, double end, double share) const {
   return Clamp({middle - width / 2, middle + width / 2});
 }
 
-void ViewHistory::Push(const Span& before, uint64_t gesture) {
-  redo_.clear();
-  if (gesture && gesture == last_gesture_) return;
-  last_gesture_ = gesture;
-  if (!undo_.empty() && undo_.back() == before) return;
-  undo_.push_back(before);
-  if (undo_.size() > kMax) undo_.erase(undo_.begin());
-}
-
-Span ViewHistory::Undo(const Span& now) {
-  if (undo_.empty()) return now;
-  Span to = undo_.back();
-  undo_.pop_back();
-  redo_.push_back(now);
-  last_gesture_ = 0;
-  return to;
-}
-
-Span ViewHistory::Redo(const Span& now) {
-  if (redo_.empty()) return now;
-  Span to = redo_.back();
-  redo_.pop_back();
-  undo_.push_back(now);
-  last_gesture_ = 0;
-  return to;
-}
-
-void ViewHistory::Clear() {
-  undo_.clear();
-  redo_.clear();
-  last_gesture_ = 0;
-}
-
 AxisLock::Axis AxisLock::Add(double dx, double dy) {
   sum_x_ += std::abs(dx);
   sum_y_ += std::abs(dy);

@@ -56,21 +56,43 @@ class Viewport {
   double left_ = 0, width_ = 1;
 };
 
-// Undo and redo of views. Steps of one gesture (the same `gesture` number, not 0) are one entry.
-class ViewHistory {
+// Undo and redo of views (of any value that can be compared). Steps of one gesture (the same
+// `gesture` number, not 0) are one entry.
+template <class View>
+class History {
  public:
   static constexpr size_t kMax = 100;
 
-  void Push(const Span& before, uint64_t gesture = 0);
+  void Push(const View& before, uint64_t gesture = 0) {
+    redo_.clear();
+    if (gesture && gesture == last_gesture_) return;
+    last_gesture_ = gesture;
+    if (!undo_.empty() && undo_.back() == before) return;
+    undo_.push_back(before);
+    if (undo_.size() > kMax) undo_.erase(undo_.begin());
+  }
   bool CanUndo() const { return !undo_.empty(); }
   bool CanRedo() const { return !redo_.empty(); }
   // Both want the present view and give the one to go to.
-  Span Undo(const Span& now);
-  Span Redo(const Span& now);
-  void Clear();
+  View Undo(const View& now) { return Step(undo_, redo_, now); }
+  View Redo(const View& now) { return Step(redo_, undo_, now); }
+  void Clear() {
+    undo_.clear();
+    redo_.clear();
+    last_gesture_ = 0;
+  }
 
  private:
-  std::vector<Span> undo_, redo_;
+  View Step(std::vector<View>& from, std::vector<View>& onto, const View& now) {
+    if (from.empty()) return now;
+    View to = from.back();
+    from.pop_back();
+    onto.push_back(now);
+    last_gesture_ = 0;
+    return to;
+  }
+
+  std::vector<View> undo_, redo_;
   uint64_t last_gesture_ = 0;
 };
 

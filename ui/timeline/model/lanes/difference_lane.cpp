@@ -1,0 +1,108 @@
+// What the run has more or less than the one that it is compared with, phase by phase.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/timeline/model/compare.h"
+#include "ui/timeline/model/format.h"
+#include "ui/timeline/model/lanes/lane_drawing.h"
+#include "ui/timeline/model/lanes/lanes.h"
+#include "ui/timeline/model/scene.h"
+#include "ui/timeline/model/tooltip.h"
+
+namespace vramscope::ui::timeline {
+namespace {
+
+constexpr float kHeight = 30;
+
+class DifferenceLane : public Lane {
+ public:
+  std::string_view key() const override { return "difference"; }
+  std::string Name(const CanvasState&) const override { return "difference"; }
+  LaneWants Wants(const CanvasState& s) const override {
+    return {.rows = s.ghost != nullptr ? 1 : 0,
+            .row_height = kHeight,
+            .title = kTitleHeight,
+            .concessions = {{.until = 1, .rows = Concession::kGone}}};
+  }
+  void HitTest(const CanvasState&, const LanePlace&, double, double, Hit* hit) const override {
+    hit->kind = HitKind::kMemory;
+  }
+  void Draw(const LaneDrawing& draw) const override {
+    const CanvasState& s = draw.state;
+    const TextMeasure& measure = draw.measure;
+    SceneCounts* counts = draw.counts;
+    DrawList* list = draw.list;
+    const Rect& body = draw.place.body;
+    if (!s.ghost) return;
+    auto peak = static_cast<int64_t>(s.data->peak().allocated);
+    auto ghost_peak = static_cast<int64_t>(s.ghost->peak().allocated);
+    // A shorter ghost is not one with nothing in memory.
+    const bool ends = s.ghost_map.Map(s.data->duration_ns()) > s.ghost->duration_ns() + 1;
+    DrawLaneTitle(
+        draw, "difference",
+        fmt::format("against {}, phase by phase · at the peaks {}{}", s.ghost_label,
+                    FormatSignedBytes(peak - ghost_peak), ends ? " · it ends sooner" : ""));
+    if (body.h < 4) return;
+    int columns = DeviceColumns(s, body);
+    const std::vector<int64_t> edges = EdgesOfView(s, columns);
+    const std::vector<uint64_t> shown = s.data->curve_index().AllocatedBetween(edges);
+    const GhostColumns ghost = GhostUnderView(s, edges);
+    const int used = std::min(ColumnsWithData(s, columns), ghost.end);
+    const int with_data = ColumnsWithData(s, columns);
+    std::vector<double> difference(columns, 0);
+    double highest = 0, lowest = 0;
+    for (int i = 0; i < used; ++i) {
+      difference[i] = static_cast<double>(shown[i]) - static_cast<double>(ghost.allocated[i]);
+      highest = std::max(highest, difference[i]);
+      lowest = std::min(lowest, difference[i]);
+    }
+    counts->difference_highest = highest;
+    counts->difference_lowest = lowest;
+    counts->difference_end = static_cast<uint32_t>(used);
+    // The scale is that of the whole runs, so that zooming does not blow up nothing to something.
+    double scale = std::max({highest - lowest, static_cast<double>(s.axis.max) * 0.05, 1.0});
+    float zero = body.y + static_cast<float>(highest / scale) * (body.h - 2) + 1;
+    list->PushClip(body);
+    float per_column = body.w / static_cast<float>(columns);
+    for (int i = 0; i < used;) {
+      int j = i + 1;
+      while (j < used && difference[j] == difference[i]) ++j;
+      if (difference[i] != 0) {
+        float y = zero - static_cast<float>(difference[i] / scale) * (body.h - 2);
+        Color color = (difference[i] > 0 ? s.theme.bad : s.theme.good).WithAlpha(0.75);
+        list->FillEdges(body.x + static_cast<float>(i) * per_column, std::min(y, zero),
+                        body.x + static_cast<float>(j) * per_column, std::max(y, zero),
+                        color.argb());
+      }
+      i = j;
+    }
+    float line = std::floor(zero) + 0.5f;
+    const float gap = body.x + static_cast<float>(used) * per_column;
+    list->Line(body.x, line, used < with_data ? gap : body.right(), line,
+               s.theme.dim.WithAlpha(0.7));
+    if (used < with_data) {
+      const float right = body.x + static_cast<float>(with_data) * per_column;
+      const std::string text =
+          Elide(measure, fmt::format("{} ends here", s.ghost_label), Font::kSmall, right - gap - 8);
+      if (!text.empty())
+        list->Text(text, {gap + 4, body.y, right - gap - 4, body.h}, Font::kSmall, s.theme.dim);
+    }
+    list->PopClip();
+    auto label = [&](double value, float y) {
+      std::string text = FormatSignedBytes(static_cast<int64_t>(value));
+      float width = measure.Width(text, Font::kSmall);
+      PillText(s, text, {body.right() - width - 7, y, width + 2, 14},
+               Mix(s.theme.text, s.theme.dim, 0.5), list);
+    };
+    if (highest > scale * 0.4) label(highest, body.y);
+    if (-lowest > scale * 0.4) label(lowest, body.bottom() - 14);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<const Lane> MakeDifferenceLane() { return std::make_unique<DifferenceLane>(); }
+
+}  // namespace vramscope::ui::timeline

@@ -1,0 +1,77 @@
+#include "ui/timeline/model/lanes/lane_drawing.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace vramscope::ui::timeline {
+
+void DrawLaneTitle(const LaneDrawing& d, std::string_view title, std::string_view about,
+                   float right) {
+  const CanvasState& s = d.state;
+  DrawList* list = d.list;
+  const Rect& box = d.place.title;
+  if (box.empty()) return;
+  if (right <= 0) right = box.right();
+  // A small triangle: the lane can be folded away by a click on its title.
+  float cx = box.x + 4, cy = box.y + box.h / 2;
+  Point open[] = {{cx - 3, cy - 1.5f}, {cx, cy + 1.5f}, {cx + 3, cy - 1.5f}};
+  Point shut[] = {{cx - 1.5f, cy - 3}, {cx + 1.5f, cy}, {cx - 1.5f, cy + 3}};
+  const bool current = s.current_lane == d.place.lane->key();
+  list->Polyline(d.place.folded ? shut : open, current ? s.theme.accent : s.theme.faint, 1.2f);
+  float x = box.x + 13;
+  if (d.place.pinned) {  // A pin: its head and its needle.
+    list->Circle(x + 3, cy - 2, 2.5f, s.theme.accent, s.theme.accent, 0);
+    list->Line(x + 3, cy, x + 3, cy + 5, s.theme.accent, 1.2f);
+    x += 11;
+  }
+  const std::string name = Elide(d.measure, title, Font::kSmallBold, right - x);
+  list->Text(name, {x, box.y, box.right() - x, box.h}, Font::kSmallBold,
+             current ? s.theme.accent : s.theme.dim);
+  x += d.measure.Width(name, Font::kSmallBold) + 12;
+  std::string fitting = Elide(d.measure, about, Font::kSmall, right - x - 8);
+  list->Text(fitting, {x, box.y, box.right() - x, box.h}, Font::kSmall, s.theme.faint);
+}
+
+void PillText(const CanvasState& s, std::string_view text, const Rect& box, Color color,
+              DrawList* list) {
+  list->Box(box.Inset(-3, 0), 3, s.theme.ground.WithAlpha(s.theme.dark ? 0.68 : 0.74));
+  list->Text(text, box, Font::kSmall, color);
+}
+
+uint32_t DrawMarks(const CanvasState& s, const Rect& box, float y, const Span& span,
+                   DrawList* list) {
+  constexpr float kTick = 2, kHeight = 5;
+  const double per_ns = box.w / span.width();
+  uint32_t drawn = 0;
+  auto at = std::lower_bound(s.marks.begin(), s.marks.end(), span.begin);
+  while (at != s.marks.end() && *at <= span.end) {
+    const double x = box.x + (*at - span.begin) * per_ns;
+    list->Fill({static_cast<float>(x) - kTick / 2, y, kTick, kHeight}, s.theme.warning);
+    ++drawn;
+    // Those that the tick covers are one with it: their number costs nothing.
+    at = std::upper_bound(at, s.marks.end(), *at + (kTick + 1) / per_ns);
+  }
+  return drawn;
+}
+
+int DeviceColumns(const CanvasState& s, const Rect& box) {
+  return std::max(static_cast<int>(std::lround(box.w * s.scale)), 1);
+}
+
+int ColumnsWithData(const CanvasState& s, int columns) {
+  const Span& v = s.viewport.view();
+  double last = (s.data->duration_ns() - v.begin) / v.width() * columns;
+  return std::clamp(static_cast<int>(std::ceil(last)), 0, columns);
+}
+
+std::vector<int64_t> EdgesOfView(const CanvasState& s, int columns) {
+  const Span& v = s.viewport.view();
+  const int64_t begin = s.data->ToTrace(v.begin);
+  return query::CurveIndex::Edges(begin, std::max(s.data->ToTrace(v.end), begin + 1), columns);
+}
+
+GhostColumns GhostUnderView(const CanvasState& s, std::span<const int64_t> edges) {
+  return GhostUnder(s.data->trace(), s.ghost->trace(), s.ghost->curve_index(), s.ghost_map, edges);
+}
+
+}  // namespace vramscope::ui::timeline

@@ -1,0 +1,328 @@
+// Memory by category, stacked; reserved and limit lines, the peak, the run that is compared with.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/timeline/model/compare.h"
+#include "ui/timeline/model/format.h"
+#include "ui/timeline/model/lanes/lane_drawing.h"
+#include "ui/timeline/model/lanes/lanes.h"
+#include "ui/timeline/model/scene.h"
+#include "ui/timeline/model/tooltip.h"
+
+namespace vramscope::ui::timeline {
+namespace {
+
+constexpr std::string_view kMemoryTitle = "memory by category";
+// Below this it says nothing.
+constexpr float kLeast = 110;
+constexpr float kShare = 0.58f;
+constexpr Dash kReservedDash{5, 4};
+constexpr Dash kLimitDash{8, 4};
+constexpr Dash kPeakDash{1.5f, 2.5f};
+
+query::CurveColumns QueryView(const CanvasState& s, int columns) {
+  const Span& v = s.viewport.view();
+  return s.data->curve_index().Query(s.data->ToTrace(v.begin),
+                                     std::max(s.data->ToTrace(v.end), s.data->ToTrace(v.begin) + 1),
+                                     columns);
+}
+
+// A step curve over the columns as thin rectangles: cheaper than a stroked path of thousands of
+// points, and as sharp as the pixels are. Dashes stand still on the screen.
+template <class YOf>
+void StepLine(const CanvasState& s, const Rect& body, int columns, int used, Color color,
+              float width, Dash dash, DrawList* list, YOf y_of) {
+  float per_column = body.w / static_cast<float>(columns);
+  float half = width / 2;
+  uint32_t argb = color.argb();
+  float period = dash.on + dash.off;
+  auto on = [&](float x) { return period <= 0 || std::fmod(x - body.x, period) < dash.on; };
+  auto horizontal = [&](float x0, float x1, float y) {
+    if (period <= 0) {
+      list->FillEdges(x0, y - half, x1, y + half, argb);
+      return;
+    }
+    float at = body.x + std::floor((x0 - body.x) / period) * period;
+    for (; at < x1; at += period) {
+      float from = std::max(at, x0), to = std::min(at + dash.on, x1);
+      if (to > from) list->FillEdges(from, y - half, to, y + half, argb);
+    }
+  };
+  auto snap = [&](float y) {  // to whole device pixels
+    return static_cast<float>(std::round((y - half) * s.scale) / s.scale) + half;
+  };
+  float last_y = 0;
+  for (int i = 0; i < used;) {
+    float y = snap(y_of(i));
+    int j = i + 1;
+    while (j < used && snap(y_of(j)) == y) ++j;
+    float x0 = body.x + static_cast<float>(i) * per_column;
+    horizontal(x0, body.x + static_cast<float>(j) * per_column, y);
+    if (i > 0 && std::abs(y - last_y) > width && on(x0)) {
+      float top = std::min(y, last_y) + half, bottom = std::max(y, last_y) - half;
+      list->FillEdges(x0 - half, top, x0 + half, bottom, argb);
+    }
+    last_y = y;
+    i = j;
+  }
+}
+
+void DrawByteGrid(const CanvasState& s, const Rect& body, bool over, DrawList* list) {
+  Color line = over ? Color{0, 0, 0, static_cast<uint8_t>(s.theme.dark ? 30 : 20)} : s.theme.line;
+  if (!over) line = line.WithAlpha(s.theme.dark ? 0.6 : 0.7);
+  for (uint64_t b = s.axis.step; b <= s.axis.max; b += s.axis.step) {
+    float y = std::floor(static_cast<float>(s.BytesToY(static_cast<double>(b), body))) + 0.5f;
+    list->Line(body.x, y, body.right(), y, line);
+  }
+}
+
+// Labels at the right edge, over the line that they name.
+void DrawByteLabels(const CanvasState& s, const TextMeasure& measure, const Rect& body,
+                    const Rect& callout, DrawList* list) {
+  for (uint64_t b = s.axis.step; b <= s.axis.max; b += s.axis.step) {
+    auto y = static_cast<float>(s.BytesToY(static_cast<double>(b), body));
+    if (y - 15 < body.y - 14 || y > body.bottom() - 4) continue;
+    std::string label = FormatBytes(b, /*trim=*/true);
+    float width = measure.Width(label, Font::kSmall);
+    Rect box{body.right() - width - 7, y - 15, width + 1, 14};
+    if (!box.Inset(-3, 0).Intersect(callout).empty()) continue;
+    PillText(s, label, box, Mix(s.theme.text, s.theme.dim, 0.5), list);
+  }
+}
+
+struct PeakCallout {
+  bool shown = false;
+  float x = 0, y = 0;  // of the mark
+  Rect box;
+  std::string title, place;
+};
+
+PeakCallout PlacePeak(const CanvasState& s, const TextMeasure& measure, const Rect& body) {
+  PeakCallout p;
+  const analysis::Peak& peak = s.data->peak();
+  if (peak.allocated == 0) return p;
+  p.x = static_cast<float>(s.viewport.ToX(s.data->FromTrace(peak.context.time_ns)));
+  if (p.x < body.x - 1 || p.x > body.right() + 1) return p;
+  p.shown = true;
+  p.x = std::clamp(p.x, body.x, body.right());
+  p.y = static_cast<float>(s.BytesToY(static_cast<double>(peak.allocated), body));
+  p.title = fmt::format("peak {}", FormatBytes(peak.allocated));
+  // No wider than the larger side of the mark has room for: the callout must not cover it.
+  float room = std::max(p.x - body.x, body.right() - p.x) - 15 - 20;
+  p.place = Elide(measure, s.data->peak_place(), Font::kSmall, std::min(300.0f, room));
+  float width =
+      std::max(measure.Width(p.title, Font::kBodyBold), measure.Width(p.place, Font::kSmall)) + 20;
+  float height = p.place.empty() ? 26 : 42;
+  float left = p.x + 11;
+  if (left + width > body.right() - 4) left = p.x - 11 - width;
+  left = std::max(left, body.x + 2);
+  float top = std::clamp(p.y - height + 6, body.y, std::max(body.bottom() - height, body.y));
+  p.box = {left, top, width, height};
+  return p;
+}
+
+void DrawPeak(const CanvasState& s, const PeakCallout& p, const Rect& body, DrawList* list) {
+  if (!p.shown) return;
+  float line_x = std::floor(p.x) + 0.5f;
+  list->Line(line_x, body.y, line_x, s.layout.data_bottom(), s.theme.text.WithAlpha(0.8), 1,
+             kPeakDash);
+  list->Circle(p.x, p.y, 4.5f, s.theme.ground, s.theme.text, 2);
+  list->Box(p.box, 5, s.theme.panel.WithAlpha(0.95), s.theme.line);
+  float width = p.box.w - 20;
+  list->Text(p.title, {p.box.x + 10, p.box.y + 4, width, 18}, Font::kBodyBold, s.theme.text);
+  list->Text(p.place, {p.box.x + 10, p.box.y + 22, width, 15}, Font::kSmall, s.theme.dim);
+}
+
+// Left edge for a label over the highest part of the reserved line, clear of the peak's callout and
+// of the byte labels at the right; negative: there is no such place.
+float PlaceReservedLabel(const Rect& body, const std::vector<uint64_t>& reserved, int used,
+                         uint64_t highest, float width, float top, const Rect& callout) {
+  float per_column = body.w / static_cast<float>(reserved.size());
+  float left = body.x + 6;
+  int i = 0;
+  while (true) {
+    while (i < used && reserved[i] < highest) ++i;
+    if (i >= used) return -1;
+    left = std::max(left, body.x + static_cast<float>(i) * per_column);
+    Rect box{left, top, width, 14};
+    if (box.right() > body.right() - 60) return -1;
+    if (!callout.empty() && !box.Intersect(callout.Inset(-6, -2)).empty()) {
+      left = callout.right() + 8;
+      i = std::max(i, static_cast<int>((left - body.x) / per_column));
+      continue;
+    }
+    // The line must stay at its height under the label.
+    int last = std::min(static_cast<int>((box.right() - body.x) / per_column), used - 1);
+    int j = i;
+    while (j <= last && reserved[j] >= highest) ++j;
+    if (j > last) return left;
+    i = j;
+  }
+}
+
+// "- - reserved 8.59 GiB" at the right end of a lane's title; gives the left edge of what it
+// drew: nothing where it would run into the title.
+float TitleLegend(const CanvasState& s, const TextMeasure& measure, const Rect& title, float right,
+                  std::string_view text, Color color, Dash dash, DrawList* list) {
+  std::string label = Elide(measure, text, Font::kSmall, title.w / 3);
+  if (label.empty()) return right;
+  float width = measure.Width(label, Font::kSmall);
+  float x = right - width - 4;
+  if (x - 26 < title.x + 13 + measure.Width(kMemoryTitle, Font::kSmallBold) + 8) return right;
+  float y = std::floor(title.y + title.h / 2) + 0.5f;
+  list->Line(x - 26, y, x - 6, y, color.WithAlpha(0.9), 1.2f, dash);
+  list->Text(label, {x, title.y, width + 2, title.h}, Font::kSmall, s.theme.dim);
+  return x - 26 - 12;
+}
+
+class MemoryLane : public Lane {
+ public:
+  std::string_view key() const override { return "memory"; }
+  std::string Name(const CanvasState&) const override { return std::string(kMemoryTitle); }
+  LaneWants Wants(const CanvasState&) const override {
+    return {.rows = 1, .title = kTitleHeight, .share = kShare, .least = kLeast};
+  }
+  void HitTest(const CanvasState& s, const LanePlace& place, double, double y,
+               Hit* hit) const override {
+    hit->kind = HitKind::kMemory;
+    const analysis::MemoryCurves& c = s.data->curves();
+    int64_t point = s.data->CurvePointAt(s.TraceTime(hit->time));
+    if (point < 0) return;
+    const Rect& body = place.body;
+    double bytes = (body.bottom() - y) / body.h * static_cast<double>(s.axis.max);
+    double sum = 0;
+    for (trace::Category category : kStackOrder) {
+      const auto& column = c.category[static_cast<size_t>(category)];
+      if (column.empty()) continue;
+      sum += static_cast<double>(column[point]);
+      if (bytes < sum) {
+        hit->category = category;
+        break;
+      }
+    }
+  }
+  void Draw(const LaneDrawing& draw) const override {
+    const CanvasState& s = draw.state;
+    const TextMeasure& measure = draw.measure;
+    SceneMemory* memory = draw.memory;
+    SceneCounts* counts = draw.counts;
+    DrawList* list = draw.list;
+    const Rect& body = draw.place.body;
+    const char* about = "stacked, bytes in blocks";
+    if (body.h < 4) {
+      DrawLaneTitle(draw, kMemoryTitle, about);
+      return;
+    }
+    int columns = DeviceColumns(s, body);
+    int used = ColumnsWithData(s, columns);
+    auto n = static_cast<uint32_t>(columns);
+    query::CurveColumns c = QueryView(s, columns);
+
+    list->PushClip({body.x, body.y - 1, body.w, body.h + 1});
+    DrawByteGrid(s, body, /*over=*/false, list);
+    StackPrim stack = list->Stack(body, n, kStackOrder.size());
+    auto edges = list->edges(stack);
+    std::fill(edges.begin(), edges.begin() + n, body.bottom());
+    double px_per_byte = body.h / static_cast<double>(s.axis.max);
+    std::vector<double> sum(n, 0);
+    for (size_t l = 0; l < kStackOrder.size(); ++l) {
+      list->colors(stack)[l] = s.theme.category(kStackOrder[l]).argb();
+      const std::vector<uint64_t>& bytes = c.category[static_cast<size_t>(kStackOrder[l])];
+      float* edge = edges.data() + (l + 1) * n;
+      if (!bytes.empty()) {
+        for (int i = 0; i < used; ++i) sum[i] += static_cast<double>(bytes[i]);
+      }
+      for (uint32_t i = 0; i < n; ++i) {
+        edge[i] = body.bottom() - static_cast<float>(sum[i] * px_per_byte);
+      }
+    }
+    if (s.morph < 1 && s.morph_columns == n && s.morph_from.size() == edges.size()) {
+      for (size_t i = 0; i < edges.size(); ++i) {
+        edges[i] = s.morph_from[i] + (edges[i] - s.morph_from[i]) * s.morph;
+      }
+    }
+    memory->edges.assign(edges.begin(), edges.end());
+    memory->columns = n;
+    counts->columns = n;
+    DrawByteGrid(s, body, /*over=*/true, list);
+    // The outline keeps the total readable where a thin layer ends the stack.
+    const float* top = memory->edges.data() + kStackOrder.size() * n;
+    StepLine(s, body, columns, used, s.theme.text.WithAlpha(s.theme.dark ? 0.35 : 0.45), 1, {},
+             list, [&](int i) { return top[i]; });
+
+    if (s.ghost) {
+      const GhostColumns ghost = GhostUnderView(s, EdgesOfView(s, columns));
+      auto y_of = [&](int i) {
+        return static_cast<float>(s.BytesToY(static_cast<double>(ghost.allocated[i]), body));
+      };
+      // A dark and a light line, so that it is seen on every hue. It ends where the ghost ends.
+      StepLine(s, body, columns, ghost.end, s.theme.ground.WithAlpha(0.45), 3, {}, list, y_of);
+      StepLine(s, body, columns, ghost.end, s.theme.ghost, 1, {}, list, y_of);
+      counts->ghost_shown = true;
+    }
+
+    PeakCallout peak = PlacePeak(s, measure, body);
+    counts->peak_shown = peak.shown;
+    uint64_t highest = 0;
+    bool reserved_labelled = false;
+    Rect reserved_box;
+    if (!c.reserved_max.empty() && used > 0) {
+      highest = *std::max_element(c.reserved_max.begin(), c.reserved_max.begin() + used);
+    }
+    std::string reserved_label = fmt::format("reserved {}", FormatBytes(highest));
+    if (highest > 0) {
+      StepLine(
+          s, body, columns, used, s.theme.text.WithAlpha(0.9), 1, kReservedDash, list, [&](int i) {
+            return static_cast<float>(s.BytesToY(static_cast<double>(c.reserved_max[i]), body));
+          });
+      float width = measure.Width(reserved_label, Font::kSmall);
+      auto y = static_cast<float>(s.BytesToY(static_cast<double>(highest), body));
+      float label_top = y - 16 < body.y - 1 ? y + 2 : y - 16;
+      float left =
+          PlaceReservedLabel(body, c.reserved_max, used, highest, width, label_top, peak.box);
+      if (left >= 0) {
+        PillText(s, reserved_label, {left, label_top, width + 1, 14}, s.theme.text, list);
+        reserved_labelled = true;
+        reserved_box = {left, label_top, width, 14};
+      }
+    }
+    if (s.limit_in_range()) {
+      float y =
+          std::floor(static_cast<float>(s.BytesToY(static_cast<double>(s.device_limit), body))) +
+          0.5f;
+      list->Line(body.x, y, body.right(), y, s.theme.bad, 1.5f, kLimitDash);
+      std::string label = fmt::format("card {}", FormatBytes(s.device_limit, true));
+      float width = measure.Width(label, Font::kSmallBold) + 10;
+      // On a chip of its own, below the line when the reserved label is above it.
+      Rect chip{body.right() - width - 60, y - 17, width, 15};
+      if (!chip.Intersect(reserved_box.Inset(-4, -1)).empty() || chip.y < body.y) chip.y = y + 3;
+      list->Box(chip, 3, s.theme.ground.WithAlpha(0.8));
+      list->Text(label, chip, Font::kSmallBold, s.theme.bad, Align::kCenter);
+      counts->limit_shown = true;
+    }
+    // Last, on their pills: nothing runs through a figure.
+    DrawByteLabels(s, measure, body, peak.box, list);
+    list->PopClip();
+    float right = draw.place.title.right();
+    if (s.ghost) {
+      right = TitleLegend(
+          s, measure, draw.place.title, right,
+          fmt::format("{}: peak {}", s.ghost_label, FormatBytes(s.ghost->peak().allocated)),
+          s.theme.ghost, {}, list);
+    }
+    if (highest > 0 && !reserved_labelled) {
+      right = TitleLegend(s, measure, draw.place.title, right, reserved_label, s.theme.text,
+                          kReservedDash, list);
+    }
+    DrawLaneTitle(draw, kMemoryTitle, about, right);
+    DrawPeak(s, peak, body, list);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<const Lane> MakeMemoryLane() { return std::make_unique<MemoryLane>(); }
+
+}  // namespace vramscope::ui::timeline

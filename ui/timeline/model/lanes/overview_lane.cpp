@@ -1,0 +1,100 @@
+// The whole trace in small, with a brush over what is in the view.
+#include <algorithm>
+#include <cmath>
+
+#include "ui/timeline/model/lanes/lane_drawing.h"
+#include "ui/timeline/model/lanes/lanes.h"
+#include "ui/timeline/model/scene.h"
+#include "ui/timeline/model/tooltip.h"
+
+namespace vramscope::ui::timeline {
+namespace {
+
+constexpr float kHeight = 24;
+constexpr float kLabel = 62;
+
+class OverviewLane : public Lane {
+ public:
+  std::string_view key() const override { return "overview"; }
+  std::string Name(const CanvasState&) const override { return "overview"; }
+  LaneWants Wants(const CanvasState&) const override {
+    return {.rows = 1, .row_height = kHeight, .label = kLabel};
+  }
+  void HitTest(const CanvasState&, const LanePlace&, double, double, Hit* hit) const override {
+    hit->kind = HitKind::kOverview;
+  }
+  void Draw(const LaneDrawing& draw) const override {
+    const CanvasState& s = draw.state;
+    DrawList* list = draw.list;
+    const Rect& box = draw.place.body;
+    if (box.x > s.layout.plot_left + 1) {
+      std::string label =
+          Elide(draw.measure, "overview", Font::kSmall, box.x - s.layout.plot_left - 4);
+      list->Text(label, {s.layout.plot_left, box.y, box.x - s.layout.plot_left, box.h},
+                 Font::kSmall, s.theme.faint);
+    }
+    list->Box(box, 3, s.theme.panel);
+    const TimelineData& d = *s.data;
+    Span extent = s.viewport.extent();
+    auto columns = static_cast<int>(std::max(box.w * s.scale, 1.0));
+    auto c = d.curve_index().Query(d.ToTrace(extent.begin), d.ToTrace(extent.end), columns);
+    double top = static_cast<double>(std::max<uint64_t>(d.peak().allocated, 1)) * 1.15;
+    list->PushClip(box);
+    if (!c.allocated_max.empty()) {
+      StackPrim& stack = list->Stack(box, static_cast<uint32_t>(columns), 1);
+      auto edges = list->edges(stack);
+      // A copy: the list moves its arrays when it grows.
+      StackPrim made = stack;
+      list->colors(made)[0] = Mix(s.theme.panel, s.theme.accent, 0.28).argb();
+      double ns_per_column = extent.width() / columns;
+      for (int i = 0; i < columns; ++i) {
+        bool beyond = extent.begin + i * ns_per_column > d.duration_ns();
+        double bytes = beyond ? 0 : static_cast<double>(c.allocated_max[i]);
+        edges[i] = box.bottom();
+        edges[columns + i] = box.bottom() - static_cast<float>(bytes / top) * box.h;
+      }
+    }
+    double per_ns = box.w / extent.width();
+    auto x_of = [&](double t) { return box.x + static_cast<float>((t - extent.begin) * per_ns); };
+    // Phases as a thin band at the foot.
+    const trace::SliceTable& slices = d.trace().slices;
+    for (int row = 0; row < d.rows(trace::SliceKind::kPhase); ++row) {
+      for (uint32_t l : d.lanes(trace::SliceKind::kPhase, row)) {
+        auto v = d.lane_index().Query(l, d.ToTrace(extent.begin), d.ToTrace(extent.end), columns);
+        for (uint32_t r : v.rects) {
+          list->FillEdges(x_of(d.FromTrace(slices.begin_ns[r])), box.bottom() - 2,
+                          x_of(d.FromTrace(slices.end_ns[r])), box.bottom(),
+                          s.theme.phase(slices.phase(r)).argb());
+        }
+      }
+    }
+    if (d.peak().allocated > 0) {
+      float x = std::floor(x_of(d.FromTrace(d.peak().context.time_ns))) + 0.5f;
+      list->Line(x, box.y, x, box.bottom(), s.theme.text.WithAlpha(0.55), 1, {1.5f, 2});
+    }
+    // What is not in the view is veiled; the brush has two handles.
+    float x0 = x_of(s.viewport.view().begin), x1 = x_of(s.viewport.view().end);
+    if (!s.viewport.shows_all()) {
+      x1 = std::max(x1, x0 + 3);
+      Color veil = s.theme.ground.WithAlpha(s.theme.dark ? 0.62 : 0.7);
+      list->Fill({box.x, box.y, x0 - box.x, box.h}, veil);
+      list->Fill({x1, box.y, box.right() - x1, box.h}, veil);
+    }
+    list->PopClip();
+    if (!s.viewport.shows_all()) {
+      list->Box({x0 - 0.5f, box.y, x1 - x0 + 1, box.h}, 2, {0, 0, 0, 0}, s.theme.accent, 1);
+      for (float x : {x0, x1}) {
+        list->Box({x - 2, box.y + box.h / 2 - 6, 4, 12}, 2, s.theme.accent);
+      }
+    } else {
+      list->Box(box, 3, {0, 0, 0, 0}, s.theme.line, 1);
+    }
+    DrawMarks(s, box, box.y, extent, list);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<const Lane> MakeOverviewLane() { return std::make_unique<OverviewLane>(); }
+
+}  // namespace vramscope::ui::timeline

@@ -1,0 +1,70 @@
+// Moments along the time axis, and the search's marks.
+#include <algorithm>
+#include <cmath>
+
+#include "ui/timeline/model/lanes/lane_drawing.h"
+#include "ui/timeline/model/lanes/lanes.h"
+#include "ui/timeline/model/scene.h"
+#include "ui/timeline/model/tooltip.h"
+
+namespace vramscope::ui::timeline {
+namespace {
+
+constexpr float kHeight = 22;
+constexpr float kTickApart = 72;
+constexpr float kMark = 5;
+
+std::vector<TimeTick> Ticks(const CanvasState& s, float width) {
+  const Span& view = s.viewport.view();
+  return s.data->has_times()
+             ? TimeTicks(view.begin, view.end, width, kTickApart)
+             : EntryTicks(view.begin, view.end, width, kTickApart, s.data->origin_ns());
+}
+
+class RulerLane : public Lane {
+ public:
+  std::string_view key() const override { return "ruler"; }
+  std::string Name(const CanvasState&) const override { return "ruler"; }
+  LaneWants Wants(const CanvasState&) const override { return {.rows = 1, .row_height = kHeight}; }
+
+  void HitTest(const CanvasState&, const LanePlace&, double, double, Hit* hit) const override {
+    hit->kind = HitKind::kRuler;
+  }
+
+  void Draw(const LaneDrawing& d) const override {
+    const CanvasState& s = d.state;
+    const Rect& ruler = d.place.body;
+    float last_right = ruler.x - 100;
+    for (const TimeTick& tick : Ticks(s, ruler.w)) {
+      auto x = static_cast<float>(s.viewport.ToX(static_cast<double>(tick.time_ns)));
+      float width = d.measure.Width(tick.label, Font::kSmall);
+      float left = std::clamp(x + 3, ruler.x, std::max(ruler.right() - width, ruler.x));
+      if (left < last_right + 12) continue;
+      // Pushed so far from its tick that it would stand at the wrong place: left out.
+      if (std::abs(left - (x + 3)) > width) continue;
+      last_right = left + width;
+      d.list->Text(tick.label, {left, ruler.y, width + 2, ruler.h - 3}, Font::kSmall,
+                   s.theme.faint);
+    }
+    d.counts->marks = DrawMarks(s, ruler, ruler.bottom() - kMark, s.viewport.view(), d.list);
+  }
+};
+
+}  // namespace
+
+// Through all lanes, below what they draw.
+void DrawTimeGrid(const CanvasState& s, DrawList* list) {
+  const Rect& ruler = s.layout["ruler"].body;
+  const float bottom = s.layout.data_bottom();
+  list->PushClip({ruler.x, ruler.y, ruler.w + 1, bottom - ruler.y});
+  for (const TimeTick& tick : Ticks(s, ruler.w)) {
+    auto x = static_cast<float>(s.viewport.ToX(static_cast<double>(tick.time_ns)));
+    x = std::floor(x) + 0.5f;
+    list->Line(x, ruler.bottom() - 4, x, bottom, s.theme.line.WithAlpha(s.theme.dark ? 0.6 : 0.7));
+  }
+  list->PopClip();
+}
+
+std::unique_ptr<const Lane> MakeRulerLane() { return std::make_unique<RulerLane>(); }
+
+}  // namespace vramscope::ui::timeline

@@ -1,0 +1,302 @@
+// Steps, micro-batches and phases; modules, ops and annotations, nested.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/timeline/model/format.h"
+#include "ui/timeline/model/lanes/lane_drawing.h"
+#include "ui/timeline/model/lanes/lanes.h"
+#include "ui/timeline/model/moments.h"
+#include "ui/timeline/model/origin.h"
+#include "ui/timeline/model/scene.h"
+#include "ui/timeline/model/tooltip.h"
+
+namespace vramscope::ui::timeline {
+namespace {
+
+using trace::SliceKind;
+
+constexpr float kLabelPad = 6;
+// Slices narrower than this come as columns.
+constexpr double kMinSlicePx = 2;
+
+struct SliceStyle {
+  Color fill;
+  Color text;
+  Font font = Font::kSmall;
+  float radius = 0;
+  bool duration = false;  // in the label
+};
+
+// The part of a module's path that tells it from its neighbours: "layers.3", "self_attn".
+std::string_view ShortPath(std::string_view path) {
+  size_t dot = path.rfind('.');
+  if (dot == std::string_view::npos) return path;
+  std::string_view last = path.substr(dot + 1);
+  bool number = !last.empty() && last.find_first_not_of("0123456789") == std::string_view::npos;
+  if (!number) return last;
+  size_t before = path.rfind('.', dot - 1);
+  return before == std::string_view::npos ? path : path.substr(before + 1);
+}
+
+class SliceDrawer {
+ public:
+  SliceDrawer(const CanvasState& s, const TextMeasure& measure, SceneCounts* counts, DrawList* list)
+      : s_(s), measure_(measure), counts_(counts), list_(list) {}
+
+  void Row(SliceKind kind, int row, const Rect& band) {
+    const TimelineData& d = *s_.data;
+    const Span& v = s_.viewport.view();
+    int columns = std::max(static_cast<int>(std::lround(band.w * s_.scale)), 1);
+    double min_columns = kMinSlicePx * s_.scale;
+    const trace::SliceTable& t = d.trace().slices;
+    for (uint32_t lane : d.lanes(kind, row)) {
+      int64_t begin = d.ToTrace(v.begin), end = std::max(d.ToTrace(v.end), begin + 1);
+      query::LaneView view = d.lane_index().Query(lane, begin, end, columns, min_columns);
+      Columns(kind, view, band, columns);
+      for (uint32_t r : view.rects) {
+        auto x0 = static_cast<float>(s_.viewport.ToX(d.FromTrace(t.begin_ns[r])));
+        auto x1 = static_cast<float>(s_.viewport.ToX(d.FromTrace(t.end_ns[r])));
+        Slice(r, x0, x1, band);
+      }
+    }
+  }
+
+ private:
+  SliceStyle StyleOf(uint32_t slice) const {
+    const trace::SliceTable& t = s_.data->trace().slices;
+    SliceStyle style;
+    switch (t.kind[slice]) {
+      case SliceKind::kStep:
+        style = {s_.theme.raised, s_.theme.dim, Font::kSmallBold, 2, false};
+        break;
+      case SliceKind::kMicroBatch:
+        style = {Mix(s_.theme.raised, s_.theme.line, 0.45), s_.theme.dim, Font::kSmall, 2, false};
+        break;
+      case SliceKind::kPhase:
+        style = {Blend(s_.theme.ground, s_.theme.phase(t.phase(slice)).WithAlpha(0.9)),
+                 s_.theme.on_color, Font::kSmallBold, 2, true};
+        break;
+      case SliceKind::kModule:
+        style = {Mix(s_.theme.raised, s_.theme.dim, t.depth[slice] % 2 ? 0.22 : 0.14),
+                 s_.theme.text, Font::kSmall, 2, false};
+        break;
+      case SliceKind::kAnnotation:
+        style = {Mix(s_.theme.raised, s_.theme.warning, t.depth[slice] % 2 ? 0.16 : 0.24),
+                 s_.theme.text, Font::kSmall, 2, true};
+        break;
+      case SliceKind::kOp:
+        style = {Mix(s_.theme.raised, s_.theme.accent, t.depth[slice] % 2 ? 0.18 : 0.26),
+                 s_.theme.text, Font::kSmall, 0, false};
+        break;
+    }
+    return style;
+  }
+
+  void Slice(uint32_t slice, float x0, float x1, const Rect& band) {
+    const SliceStyle style = StyleOf(slice);
+    ++counts_->slices;
+    // A hair of ground between neighbours, once they are wide enough to lose it.
+    float gap = x1 - x0 >= 4 ? 1 : 0;
+    float left = std::max(x0, band.x - 4), right = std::min(x1 - gap, band.right() + 4);
+    Rect box{left, band.y, std::max(right - left, 0.5f), band.h};
+    if (style.radius > 0 && box.w > 6) {
+      list_->Box(box, style.radius, style.fill);
+    } else {
+      list_->Fill(box, style.fill);
+    }
+    float from = std::max(box.x, band.x) + kLabelPad;
+    float room = std::min(box.right(), band.right()) - from - 3;
+    if (room < 14) return;
+    const TimelineData& d = *s_.data;
+    const trace::SliceTable& t = d.trace().slices;
+    std::string name = d.SliceName(slice);
+    std::string label;
+    if (t.kind[slice] == SliceKind::kModule) {
+      label = Elide(measure_, ShortPath(name), style.font, room);
+    } else {
+      // As much as fits: how long, that it was inferred, at last the name alone.
+      const std::string time =
+          style.duration ? " " + LengthOf(d.trace(), t.end_ns[slice] - t.begin_ns[slice]) : "";
+      const bool inferred = !SliceRule(d.trace(), slice).empty();
+      for (std::string with : {inferred ? name + " (inferred)" + time : name + time, name + time}) {
+        if (measure_.Width(with, style.font) > room) continue;
+        label = std::move(with);
+        break;
+      }
+      if (label.empty()) label = Elide(measure_, name, style.font, room);
+    }
+    if (label.empty()) return;
+    ++counts_->labels;
+    list_->Text(label, {from, band.y, room + 2, band.h}, style.font, style.text);
+  }
+
+  // Slices too narrow for a rectangle: their colour, as strong as they cover the column.
+  void Columns(SliceKind kind, const query::LaneView& view, const Rect& band, int columns) {
+    const trace::SliceTable& t = s_.data->trace().slices;
+    float per_column = band.w / static_cast<float>(columns);
+    auto color_of = [&](const query::LaneColumn& c) -> uint32_t {
+      if (c.count == 0 && c.coverage <= 0) return 0;
+      double alpha = 0.25 + 0.75 * std::round(c.coverage * 8) / 8;
+      uint32_t slice = c.count ? c.longest : 0;
+      Color fill = kind == SliceKind::kPhase && slice < t.size() ? s_.theme.phase(t.phase(slice))
+                   : slice < t.size() && t.kind[slice] == kind   ? StyleOf(slice).fill
+                                                                 : s_.theme.raised;
+      return fill.WithAlpha(std::min(alpha, 1.0)).argb();
+    };
+    for (size_t i = 0; i < view.columns.size();) {
+      uint32_t color = color_of(view.columns[i]);
+      size_t j = i + 1;
+      while (j < view.columns.size() && color_of(view.columns[j]) == color) ++j;
+      if (color >> 24) {
+        ++counts_->slice_columns;
+        list_->FillEdges(band.x + static_cast<float>(i) * per_column, band.y,
+                         band.x + static_cast<float>(j) * per_column, band.bottom(), color);
+      }
+      i = j;
+    }
+  }
+
+  const CanvasState& s_;
+  const TextMeasure& measure_;
+  SceneCounts* counts_;
+  DrawList* list_;
+};
+
+// A slice thinner than a pixel is hit by the pixel it is drawn in.
+uint32_t SliceNear(const CanvasState& s, trace::SliceKind kind, int row, double time) {
+  const TimelineData& d = *s.data;
+  double reach = s.viewport.ns_per_px() * 1.5;
+  for (double offset : {0.0, -reach / 2, reach / 2, -reach, reach}) {
+    for (uint32_t lane : d.lanes(kind, row)) {
+      if (auto slice = d.lane_index().At(lane, d.ToTrace(time + offset))) return *slice;
+    }
+  }
+  return kNoSlice;
+}
+
+struct Look {
+  SliceKind kind;
+  std::string_view key;
+  float row_height;
+  float gap = 0;                // under the lane
+  const char* title = nullptr;  // of those that are nested; the others lie in the head
+  const char* about = "";
+  int at_first = 1;
+  std::vector<Concession> concessions{};
+};
+
+const Look& LookOf(SliceKind kind) {
+  static const Look kLooks[] = {
+      {.kind = SliceKind::kStep, .key = "steps", .row_height = 19, .gap = 2},
+      {.kind = SliceKind::kMicroBatch, .key = "micro_batches", .row_height = 16, .gap = 2},
+      {.kind = SliceKind::kPhase, .key = "phases", .row_height = 22},
+      {.kind = SliceKind::kAnnotation,
+       .key = "annotations",
+       .row_height = 15,
+       .title = "annotations",
+       .about = "ranges that the recorded program named",
+       .at_first = 3,
+       .concessions = {{.until = 1.2f, .rows = 1}, {.until = 1.1f}}},
+      {.kind = SliceKind::kModule,
+       .key = "modules",
+       .row_height = 15,
+       .title = "modules",
+       .about = "who runs: the model from the outside in",
+       .at_first = 4,
+       .concessions = {{.until = 1.6f, .rows = 2}, {.until = 1, .rows = 1}, {.until = 1}}},
+      {.kind = SliceKind::kOp,
+       .key = "ops",
+       .row_height = 13,
+       .title = "ops",
+       .about = "operators as dispatched",
+       .at_first = 3,
+       .concessions = {{.until = 1.6f, .rows = 1}, {.until = 1.3f}}},
+  };
+  for (const Look& look : kLooks)
+    if (look.kind == kind) return look;
+  return kLooks[0];
+}
+
+class SliceLane : public Lane {
+ public:
+  explicit SliceLane(SliceKind kind) : look_(LookOf(kind)) {}
+  std::string_view key() const override { return look_.key; }
+  std::string Name(const CanvasState&) const override {
+    return look_.title ? look_.title : std::string(look_.key);
+  }
+  LaneWants Wants(const CanvasState& s) const override {
+    const int rows = s.data ? s.data->rows(look_.kind) : 0;
+    // Without a title, one row: what lies inside another is drawn over it.
+    return {.rows = look_.title ? rows : std::min(rows, 1),
+            .at_first = look_.at_first,
+            .row_height = look_.row_height,
+            .title = look_.title ? kTitleHeight : 0,
+            .gap = look_.gap,
+            .concessions = look_.concessions};
+  }
+  void HitTest(const CanvasState& s, const LanePlace& place, double, double y,
+               Hit* hit) const override {
+    int from = s.data->rows(look_.kind) - 1, to = 0;
+    if (look_.title) {
+      from = to = std::clamp(static_cast<int>((y - place.body.y) / place.row_height), 0,
+                             std::max(place.rows - 1, 0));
+    }
+    for (int row = from; row >= to; --row) {
+      const uint32_t found = SliceNear(s, look_.kind, row, hit->time);
+      if (found == kNoSlice) continue;
+      hit->kind = HitKind::kSlice;
+      hit->slice = found;
+      return;
+    }
+  }
+  void Draw(const LaneDrawing& d) const override {
+    SliceDrawer drawer(d.state, d.measure, d.counts, d.list);
+    const int all = d.state.data->rows(look_.kind);
+    const LanePlace& place = d.place;
+    if (look_.title) {
+      std::string about = look_.about;
+      if (all > place.rows) about += fmt::format(" · {} of {} levels", place.rows, all);
+      DrawLaneTitle(d, look_.title, about);
+    }
+    if (place.body.empty()) return;
+    d.list->PushClip(place.body);
+    if (look_.title) {
+      for (int row = 0; row < place.rows; ++row) {
+        Rect band = place.Row(row);
+        band.h -= 1;
+        drawer.Row(look_.kind, row, band);
+      }
+    } else {
+      for (int row = 0; row < all; ++row) drawer.Row(look_.kind, row, place.body);
+    }
+    d.list->PopClip();
+  }
+
+ private:
+  const Look& look_;
+};
+
+}  // namespace
+
+Rect SliceRectOf(const CanvasState& s, uint32_t slice) {
+  if (!s.data || slice >= s.data->trace().slices.size()) return {};
+  const trace::SliceTable& t = s.data->trace().slices;
+  const Look& look = LookOf(t.kind[slice]);
+  const LanePlace& lane = s.layout[look.key];
+  const int row = look.title ? static_cast<int>(t.depth[slice]) : 0;
+  if (lane.body.empty() || row >= lane.rows) return {};
+  auto x0 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(t.begin_ns[slice])));
+  auto x1 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(t.end_ns[slice])));
+  const Rect band = lane.Row(row);
+  return {x0, band.y, x1 - x0, band.h - (look.title ? 1.0f : 0.0f)};
+}
+
+std::string_view SliceLaneKey(SliceKind kind) { return LookOf(kind).key; }
+
+std::unique_ptr<const Lane> MakeSliceLane(SliceKind kind) {
+  return std::make_unique<SliceLane>(kind);
+}
+
+}  // namespace vramscope::ui::timeline
