@@ -1,0 +1,266 @@
+#include "profiler/query/idle_gaps.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "profiler/query/lane_data.h"
+
+namespace vramscope::query {
+namespace {
+
+using trace::ActivityKind;
+using trace::ActivityTable;
+
+// A gap is held against so many other streams, and so many calls that overlap.
+constexpr size_t kMostStreams = 64;
+constexpr int kMostOverlaps = 64;
+
+// Intervals by begin, with the highest end so far: what overlaps a time is found from behind.
+class Overlaps {
+ public:
+  Overlaps(const ActivityTable& a) : a_(a) {}
+  void Add(uint32_t row) {
+    rows_.push_back(row);
+    highest_end_.push_back(
+        std::max(highest_end_.empty() ? INT64_MIN : highest_end_.back(), a_.end_ns[row]));
+  }
+  // The last to begin that meets [begin, end]; kNoRow.
+  uint32_t Meeting(int64_t begin, int64_t end) const {
+    auto at = std::upper_bound(rows_.begin(), rows_.end(), end,
+                               [&](int64_t ns, uint32_t row) { return ns < a_.begin_ns[row]; });
+    for (int looked = 0; at != rows_.begin() && looked < kMostOverlaps; ++looked) {
+      --at;
+      if (highest_end_[static_cast<size_t>(at - rows_.begin())] < begin) break;
+      if (a_.end_ns[*at] >= begin) return *at;
+    }
+    return kNoRow;
+  }
+
+ private:
+  const ActivityTable& a_;
+  std::vector<uint32_t> rows_;
+  std::vector<int64_t> highest_end_;
+};
+
+// What a call of the runtime or the driver does to the host, by its name.
+enum class CallIs : uint8_t { kUnseen, kOther, kMemory, kSynchronization };
+
+CallIs ClassOf(std::string_view name) {
+  const auto starts = [&](std::string_view prefix) {
+    return name.substr(0, prefix.size()) == prefix;
+  };
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  if (has("Synchronize")) return CallIs::kSynchronization;
+  // Those in stream order (cudaMallocAsync, cuMemFreeAsync) make nobody wait.
+  if (has("Async")) return CallIs::kOther;
+  for (const std::string_view prefix : {"cudaMalloc", "cudaFree", "cuMemAlloc", "cuMemFree",
+                                        "cuMemCreate", "cuMemRelease", "cuMemMap", "cuMemUnmap"})
+    if (starts(prefix)) return CallIs::kMemory;
+  return CallIs::kOther;
+}
+
+using Rows = std::vector<uint32_t>;
+
+}  // namespace
+
+std::string_view Name(IdleCause cause) {
+  switch (cause) {
+    case IdleCause::kMemory:
+      return "memory";
+    case IdleCause::kSynchronization:
+      return "synchronization";
+    case IdleCause::kHost:
+      return "host";
+    case IdleCause::kOtherStream:
+      return "another stream";
+    case IdleCause::kUnknown:
+      return "unknown";
+  }
+  return "unknown";
+}
+
+std::string_view Rule(IdleCause cause) {
+  switch (cause) {
+    case IdleCause::kMemory:
+      return "the host was in a cudaMalloc or cudaFree within the gap";
+    case IdleCause::kSynchronization:
+      return "the host waited for the device, and what ran next was asked for after that";
+    case IdleCause::kHost:
+      return "the call for what ran next began after the gap did";
+    case IdleCause::kOtherStream:
+      return "what ran next was queued, and another stream ended as it began";
+    case IdleCause::kUnknown:
+      return "what ran next was queued before, or its call was not recorded";
+  }
+  return "";
+}
+
+struct IdleGaps::Impl {
+  Impl(std::shared_ptr<const trace::Trace> of, std::shared_ptr<const ActivityIndex> with)
+      : trace(std::move(of)),
+        index(std::move(with)),
+        memory(trace->activities),
+        waits(trace->activities) {
+    const ActivityTable& a = trace->activities;
+    std::vector<CallIs> called(trace->strings.size(), CallIs::kUnseen);
+    std::map<uint8_t, std::map<uint32_t, Rows>> devices;
+    for (uint32_t row = 0; row < a.size(); ++row) {
+      switch (a.kind[row]) {
+        case ActivityKind::kKernel:
+        case ActivityKind::kMemcpy:
+        case ActivityKind::kMemset:
+        case ActivityKind::kCollective:
+          devices[a.device[row]][a.stream[row]].push_back(row);
+          break;
+        case ActivityKind::kDriverAlloc:
+        case ActivityKind::kDriverFree:
+          memory.Add(row);
+          break;
+        case ActivityKind::kSynchronization:
+          waits.Add(row);
+          break;
+        case ActivityKind::kRuntimeCall:
+        case ActivityKind::kDriverCall: {
+          CallIs& is = called[a.name[row].value];
+          if (is == CallIs::kUnseen) is = ClassOf(trace->String(a.name[row]));
+          if (is == CallIs::kMemory) memory.Add(row);
+          if (is == CallIs::kSynchronization) waits.Add(row);
+          break;
+        }
+        case ActivityKind::kOverhead:
+        case ActivityKind::kRange:
+        case ActivityKind::kCounter:
+          break;
+      }
+    }
+    for (const auto& [device, streams] : devices) {
+      // What a device does: all of its streams, by begin.
+      Rows all;
+      for (const auto& [stream, rows] : streams) all.insert(all.end(), rows.begin(), rows.end());
+      std::sort(all.begin(), all.end());  // rows are by begin
+      AddLine(device, trace::kAllStreams, all, {});
+      if (streams.size() < 2) continue;  // its only stream's gaps are its own
+      for (const auto& [stream, rows] : streams) {
+        std::vector<const Rows*> others;
+        for (const auto& [other, of_other] : streams)
+          if (other != stream && others.size() < kMostStreams) others.push_back(&of_other);
+        AddLine(device, stream, rows, others);
+      }
+    }
+  }
+
+  void AddLine(uint8_t device, uint32_t stream, const Rows& rows,
+               const std::vector<const Rows*>& others) {
+    const ActivityTable& a = trace->activities;
+    Line line{.device = device, .stream = stream, .begin_ns = a.begin_ns[rows.front()]};
+    const size_t first = before.size();
+    uint32_t last = rows.front();  // of those so far the last to end
+    for (const uint32_t row : rows) {
+      if (a.begin_ns[row] - a.end_ns[last] >= kShortest) {
+        IdleGap gap{
+            .begin_ns = a.end_ns[last], .end_ns = a.begin_ns[row], .before = last, .after = row};
+        Explain(gap, others);
+        before.push_back(gap.before);
+        after.push_back(gap.after);
+        cause.push_back(gap.cause);
+        evidence.push_back(gap.evidence);
+        ++line.gaps;
+        const uint64_t idle = Duration(gap.begin_ns, gap.end_ns);
+        line.idle_ns += idle;
+        line.idle_by_cause[static_cast<size_t>(gap.cause)] += idle;
+      }
+      if (a.end_ns[row] > a.end_ns[last]) last = row;
+    }
+    line.end_ns = a.end_ns[last];
+    LaneData& lane = data.emplace_back();
+    lane.Reserve(line.gaps);
+    for (size_t i = first; i < before.size(); ++i)
+      lane.Add(a.end_ns[before[i]], a.begin_ns[after[i]], static_cast<uint32_t>(i));
+    lane.Build();
+    lines.push_back(line);
+  }
+
+  void Explain(IdleGap& gap, const std::vector<const Rows*>& others) const {
+    const ActivityTable& a = trace->activities;
+    const auto is = [&](IdleCause cause, uint32_t by) {
+      if (by == kNoRow) return false;
+      gap.cause = cause;
+      gap.evidence = by;
+      return true;
+    };
+    const uint32_t call = index->CallOf(gap.after);
+    const bool queued = call != kNoRow && a.begin_ns[call] <= gap.begin_ns;
+    if (!queued) {
+      // What the host did from the gap's begin until it asked.
+      const int64_t asked = call != kNoRow ? a.begin_ns[call] : gap.end_ns;
+      if (is(IdleCause::kMemory, memory.Meeting(gap.begin_ns, asked))) return;
+      if (is(IdleCause::kSynchronization, waits.Meeting(gap.begin_ns, asked))) return;
+      if (is(IdleCause::kHost, call)) return;
+    }
+    for (const Rows* rows : others) {
+      // Of a stream nothing overlaps: what ends in order begins in order.
+      auto at = std::upper_bound(rows->begin(), rows->end(), gap.end_ns,
+                                 [&](int64_t ns, uint32_t row) { return ns < a.end_ns[row]; });
+      if (at == rows->begin()) continue;
+      const uint32_t row = *(at - 1);
+      if (a.end_ns[row] > gap.begin_ns && gap.end_ns - a.end_ns[row] <= kHandOver &&
+          is(IdleCause::kOtherStream, row))
+        return;
+    }
+    if (queued) is(IdleCause::kMemory, memory.Meeting(gap.begin_ns, gap.end_ns));
+  }
+
+  std::shared_ptr<const trace::Trace> trace;
+  std::shared_ptr<const ActivityIndex> index;
+  Overlaps memory, waits;
+  std::vector<Line> lines;
+  std::vector<LaneData> data;  // by line
+  // By gap.
+  std::vector<uint32_t> before, after, evidence;
+  std::vector<IdleCause> cause;
+};
+
+IdleGaps::IdleGaps(std::shared_ptr<const trace::Trace> trace,
+                   std::shared_ptr<const ActivityIndex> index)
+    : impl_(std::make_unique<Impl>(std::move(trace), std::move(index))) {}
+IdleGaps::~IdleGaps() = default;
+IdleGaps::IdleGaps(IdleGaps&&) noexcept = default;
+IdleGaps& IdleGaps::operator=(IdleGaps&&) noexcept = default;
+
+std::span<const IdleGaps::Line> IdleGaps::lines() const { return impl_->lines; }
+
+std::optional<uint32_t> IdleGaps::LineOf(uint8_t device, uint32_t stream) const {
+  for (uint32_t i = 0; i < impl_->lines.size(); ++i)
+    if (impl_->lines[i].device == device && impl_->lines[i].stream == stream) return i;
+  return std::nullopt;
+}
+
+LaneView IdleGaps::Query(uint32_t line, int64_t begin_ns, int64_t end_ns, int columns,
+                         double min_rect_columns) const {
+  if (columns <= 0 || end_ns <= begin_ns || line >= impl_->data.size()) return {};
+  return impl_->data[line].Query(begin_ns, end_ns, columns, min_rect_columns);
+}
+
+std::optional<uint32_t> IdleGaps::At(uint32_t line, int64_t time_ns) const {
+  if (line >= impl_->data.size()) return std::nullopt;
+  return impl_->data[line].At(time_ns);
+}
+
+IdleGap IdleGaps::Gap(uint32_t gap) const {
+  const ActivityTable& a = impl_->trace->activities;
+  return {.begin_ns = a.end_ns[impl_->before[gap]],
+          .end_ns = a.begin_ns[impl_->after[gap]],
+          .before = impl_->before[gap],
+          .after = impl_->after[gap],
+          .cause = impl_->cause[gap],
+          .evidence = impl_->evidence[gap]};
+}
+
+size_t IdleGaps::MemoryBytes() const {
+  size_t bytes = impl_->before.capacity() * (3 * sizeof(uint32_t) + sizeof(IdleCause));
+  for (const LaneData& lane : impl_->data) bytes += lane.MemoryBytes();
+  return bytes;
+}
+
+}  // namespace vramscope::query
