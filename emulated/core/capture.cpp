@@ -244,6 +244,7 @@ Result Streams::DestroyExecutable(void* executable) {
 Result Streams::LaunchGraph(void* executable, void* stream) {
   std::shared_ptr<Graph> graph;
   StreamFacts facts;
+  const int64_t call_begin = clock_->now();
   int64_t start = 0;
   {
     std::lock_guard lock(mutex_);
@@ -263,6 +264,8 @@ Result Streams::LaunchGraph(void* executable, void* stream) {
     }
     start = EnqueueLocked(found, duration).start_ns;
   }
+  const int64_t call_end = clock_->now();
+  bool first = true;
   // Without the lock: a host function may call CUDA.
   for (const auto& node : graph->nodes) {
     if (node->effect) {
@@ -274,6 +277,11 @@ Result Streams::LaunchGraph(void* executable, void* stream) {
       activity.stream = facts.id;
       activity.start_ns = start;
       activity.end_ns = start + node->duration_ns;
+      activity.call = Call::kGraphLaunch;
+      activity.first = first;
+      activity.call_begin_ns = call_begin;
+      activity.call_end_ns = call_end;
+      first = false;
       recorder->OnWork(activity);
     }
     start += node->duration_ns;

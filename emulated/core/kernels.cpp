@@ -268,7 +268,8 @@ Result Launch(const KernelLaunch& launch) {
                          .name = name,
                          .grid = grid,
                          .block = block,
-                         .dynamic_shared = launch.shared_bytes}};
+                         .dynamic_shared = launch.shared_bytes,
+                         .call = launch.driver ? Call::kDriverLaunchKernel : Call::kLaunchKernel}};
   if (counted) {
     work.effect = [pointers = std::move(pointers).value_or(std::vector<uint64_t>()), reach,
                    counted = *counted] {

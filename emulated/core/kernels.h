@@ -51,6 +51,7 @@ struct KernelLaunch {
   void* stream = nullptr;
   void** parameters = nullptr;
   bool cooperative = false;
+  bool driver = false;  // by cuLaunchKernel and its like
 };
 VRAMSCOPE_EMULATED_API Result Launch(const KernelLaunch& launch);
 

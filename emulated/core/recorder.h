@@ -17,6 +17,27 @@ namespace vramscope::emulated {
 enum class ActivityKind { kKernel, kCopy, kFill };
 enum class Place { kUnknown, kPageable, kPinned, kDevice, kManaged };
 
+// What the program called. A library's call counts as the launch of one kernel.
+enum class Call {
+  kLaunchKernel,
+  kDriverLaunchKernel,
+  kGraphLaunch,
+  kMemcpyAsync,
+  kMemsetAsync,
+  kMalloc,
+  kFree,
+  kMallocManaged,
+  kHostAlloc,
+  kFreeHost,
+  kMallocAsync,
+  kFreeAsync,
+  kDriverMemAlloc,
+  kDriverMemFree,
+  kStreamSynchronize,
+  kDeviceSynchronize,
+  kEventSynchronize,
+};
+
 struct Activity {
   ActivityKind kind = ActivityKind::kKernel;
   const char* name = "";  // mangled; lives as long as the process
@@ -28,15 +49,34 @@ struct Activity {
   uint64_t dynamic_shared = 0, static_shared = 0;
   int registers = 0;
   Place from = Place::kUnknown, to = Place::kUnknown;
+  bool modelled = false;  // a library's call, which on a card may launch several kernels
+  Call call = Call::kLaunchKernel;
+  bool first = true;                           // of its call: a graph's launch has many
+  int64_t call_begin_ns = 0, call_end_ns = 0;  // as the host's virtual time goes
+};
+
+struct MemoryActivity {
+  Call call = Call::kMalloc;
+  bool allocated = true;
+  Place place = Place::kDevice;
+  uint64_t address = 0, bytes = 0;  // of what is freed, 0 where it is not known
+  int device = 0;
+  int64_t begin_ns = 0, end_ns = 0;
+};
+
+struct Synchronization {
+  Call call = Call::kDeviceSynchronize;
+  int device = 0;
+  uint64_t stream = 0;  // 0: the device
+  int64_t begin_ns = 0, end_ns = 0;
 };
 
 class Recorder {
  public:
   virtual ~Recorder() = default;
   virtual void OnWork(const Activity& activity) = 0;
-  virtual void OnMemory(bool allocated, Place place, uint64_t address, uint64_t bytes,
-                        int device) = 0;
-  virtual void OnSynchronize(int device, uint64_t stream) = 0;  // stream 0: the device
+  virtual void OnMemory(const MemoryActivity& activity) = 0;
+  virtual void OnSynchronize(const Synchronization& synchronization) = 0;
 };
 
 VRAMSCOPE_EMULATED_API void SetRecorder(Recorder* recorder);

@@ -38,13 +38,14 @@ const char* Interned(const char* name) {
 
 }  // namespace
 
-Result Do(const StreamFacts& stream, void* handle, Node work) {
+Result Do(const StreamFacts& stream, void* handle, Node work, bool synchronous) {
   Platform& platform = ThePlatform();
   const NodeKind kind = work.kind;
   const std::function<void()> effect = work.effect;
   Activity activity = work.activity;
   Interval when;
   bool captured = false;
+  activity.call_begin_ns = platform.clock.now();
   const Result result = platform.streams.Enqueue(handle, std::move(work), &when, &captured);
   if (result != Result::kSuccess || captured) {
     return result;
@@ -55,6 +56,8 @@ Result Do(const StreamFacts& stream, void* handle, Node work) {
     activity.stream = stream.id;
     activity.start_ns = when.start_ns;
     activity.end_ns = when.end_ns;
+    activity.call_end_ns =
+        synchronous ? std::max(platform.clock.now(), when.end_ns) : platform.clock.now();
     recorder->OnWork(activity);
   }
   return Result::kSuccess;
@@ -77,7 +80,8 @@ Result Submit(const LibraryWork& work) {
              .duration_ns = duration,
              .activity = {.kind = ActivityKind::kKernel,
                           .name = TheRecorder() != nullptr ? Interned(work.name) : "",
-                          .bytes = work.bytes},
+                          .bytes = work.bytes,
+                          .modelled = true},
              .effect = [written = std::vector(work.writes.begin(), work.writes.end())] {
                for (const Written& range : written) {
                  ThePlatform().host_bytes.Overwritten(reinterpret_cast<uint64_t>(range.address),
@@ -130,18 +134,20 @@ Result CopyWith(void* to, const void* from, uint64_t bytes, void* stream, bool s
   const Place target = PlaceOf(platform.memory.Look(to));
   const Place source = PlaceOf(platform.memory.Look(from));
   const bool over_bus = target != Place::kDevice || source != Place::kDevice;
+  // Pageable memory of the host is staged: a copy into it returns when it is done.
+  const bool waits = synchronous || target == Place::kPageable;
   const Result result =
       Do(facts, stream,
          {.kind = NodeKind::kCopy,
           .duration_ns = CopyDuration(platform.cards[facts.device], bytes, over_bus),
-          .activity = {.kind = ActivityKind::kCopy, .bytes = bytes, .from = source, .to = target},
-          .effect = std::move(effect)});
-  if (result != Result::kSuccess) {
-    return result;
-  }
-  // Pageable memory of the host is staged: a copy into it returns when it is done.
-  return synchronous || target == Place::kPageable ? platform.streams.Synchronize(stream)
-                                                   : Result::kSuccess;
+          .activity = {.kind = ActivityKind::kCopy,
+                       .bytes = bytes,
+                       .from = source,
+                       .to = target,
+                       .call = Call::kMemcpyAsync},
+          .effect = std::move(effect)},
+         waits);
+  return result == Result::kSuccess && waits ? platform.streams.Synchronize(stream) : result;
 }
 
 }  // namespace
@@ -190,21 +196,24 @@ Result Fill(void* to, const void* pattern, uint64_t pattern_bytes, uint64_t coun
   const Place target = PlaceOf(platform.memory.Look(to));
   uint64_t value = 0;
   std::memcpy(&value, pattern, pattern_bytes);
-  const Result result =
-      Do(facts, stream,
-         {.kind = NodeKind::kFill,
-          .duration_ns = WorkDuration(platform.cards[facts.device], 0, Precision::kFp32, bytes),
-          .activity = {.kind = ActivityKind::kFill, .bytes = bytes, .to = target},
-          .effect = [=] {
-            if (target == Place::kDevice) {
-              ThePlatform().host_bytes.Fill(reinterpret_cast<uint64_t>(to), &value, pattern_bytes,
-                                            count);
-              return;
-            }
-            for (uint64_t i = 0; i < count; ++i) {
-              std::memcpy(static_cast<char*>(to) + i * pattern_bytes, &value, pattern_bytes);
-            }
-          }});
+  const Result result = Do(
+      facts, stream,
+      {.kind = NodeKind::kFill,
+       .duration_ns = WorkDuration(platform.cards[facts.device], 0, Precision::kFp32, bytes),
+       .activity =
+           {.kind = ActivityKind::kFill, .bytes = bytes, .to = target, .call = Call::kMemsetAsync},
+       .effect =
+           [=] {
+             if (target == Place::kDevice) {
+               ThePlatform().host_bytes.Fill(reinterpret_cast<uint64_t>(to), &value, pattern_bytes,
+                                             count);
+               return;
+             }
+             for (uint64_t i = 0; i < count; ++i) {
+               std::memcpy(static_cast<char*>(to) + i * pattern_bytes, &value, pattern_bytes);
+             }
+           }},
+      synchronous);
   if (result != Result::kSuccess || !synchronous) {
     return result;
   }

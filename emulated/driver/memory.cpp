@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "emulated/core/attributes.h"
+#include "emulated/core/recorder.h"
 #include "emulated/driver/types.h"
 
 namespace vramscope::emulated::driver {
@@ -37,6 +38,18 @@ struct Mappings {
 Mappings& TheMappings() {
   static auto* mappings = new Mappings;
   return *mappings;
+}
+
+void Tell(Call call, Pointer address, uint64_t bytes, int64_t begin) {
+  if (Recorder* recorder = TheRecorder()) {
+    recorder->OnMemory({.call = call,
+                        .allocated = call == Call::kDriverMemAlloc,
+                        .address = address,
+                        .bytes = bytes,
+                        .device = CurrentDevice(),
+                        .begin_ns = begin,
+                        .end_ns = ThePlatform().clock.now()});
+  }
 }
 
 Status FillHere(Pointer to, uint64_t value, uint64_t width, size_t count, void* stream,
@@ -76,17 +89,25 @@ Status cuMemAlloc_v2(Pointer* pointer, size_t bytes) {
     return Done(Result::kInvalidValue);
   }
   void* address = nullptr;
+  const int64_t begin = ThePlatform().clock.now();
   const Result result = ThePlatform().memory.Allocate(CurrentDevice(), bytes, &address);
   ThePlatform().clock.Submit(Clock::kAllocateNs);
   *pointer = reinterpret_cast<Pointer>(address);
+  if (result == Result::kSuccess) {
+    Tell(Call::kDriverMemAlloc, *pointer, bytes, begin);
+  }
   return Done(result);
 }
 VRAMSCOPE_ALSO(cuMemAlloc, cuMemAlloc_v2)
 Status cuMemFree_v2(Pointer pointer) {
-  if (ThePlatform().pools.Free(At(pointer))) {
-    return 0;
+  const int64_t begin = ThePlatform().clock.now();
+  const Result result = ThePlatform().pools.Free(At(pointer))
+                            ? Result::kSuccess
+                            : ThePlatform().memory.Free(At(pointer));
+  if (result == Result::kSuccess) {
+    Tell(Call::kDriverMemFree, pointer, 0, begin);
   }
-  return Done(ThePlatform().memory.Free(At(pointer)));
+  return Done(result);
 }
 VRAMSCOPE_ALSO(cuMemFree, cuMemFree_v2)
 Status cuMemAllocPitch_v2(Pointer* pointer, size_t* pitch, size_t width, size_t height, unsigned) {

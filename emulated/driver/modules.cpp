@@ -115,7 +115,8 @@ Status LaunchHere(const void* function, Dim grid, Dim block, unsigned shared, vo
                       .shared_bytes = shared,
                       .stream = stream,
                       .parameters = parameters,
-                      .cooperative = cooperative}));
+                      .cooperative = cooperative,
+                      .driver = true}));
 }
 
 }  // namespace

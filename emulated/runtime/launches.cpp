@@ -9,13 +9,13 @@
 namespace vramscope::emulated::runtime {
 namespace {
 
-struct Call {
+struct Configuration {
   Dim grid, block;
   size_t shared = 0;
   void* stream = nullptr;
 };
 constexpr int kMostCalls = 32;
-thread_local Call calls[kMostCalls];
+thread_local Configuration calls[kMostCalls];
 thread_local int call_count = 0;
 
 Error LaunchHere(const void* function, const Dim& grid, const Dim& block, void** parameters,
@@ -82,7 +82,7 @@ Error __cudaPopCallConfiguration(Dim* grid, Dim* block, size_t* shared, void* st
   if (call_count == 0) {
     return Done(Result::kMissingConfiguration);
   }
-  const Call& call = calls[--call_count];
+  const Configuration& call = calls[--call_count];
   *grid = call.grid;
   *block = call.block;
   *shared = call.shared;

@@ -18,10 +18,20 @@ Result Begin() {
   return platform.streams.Permitted();
 }
 
-void Tell(bool allocated, Place place, const void* address, uint64_t bytes) {
+int64_t Now() { return ThePlatform().clock.now(); }
+
+// Of a call that began then; bytes 0: as many as were allocated there.
+void Tell(Call call, Place place, const void* address, uint64_t bytes, int64_t begin) {
   if (Recorder* recorder = TheRecorder()) {
-    recorder->OnMemory(allocated, place, reinterpret_cast<uint64_t>(address), bytes,
-                       CurrentDevice());
+    recorder->OnMemory(
+        {.call = call,
+         .allocated = call != Call::kFree && call != Call::kFreeHost && call != Call::kFreeAsync,
+         .place = place,
+         .address = reinterpret_cast<uint64_t>(address),
+         .bytes = bytes,
+         .device = CurrentDevice(),
+         .begin_ns = begin,
+         .end_ns = Now()});
   }
 }
 
@@ -34,10 +44,11 @@ Result AllocateHere(void** address, size_t bytes) {
     return result;
   }
   Platform& platform = ThePlatform();
+  const int64_t begin = Now();
   const Result result = platform.memory.Allocate(CurrentDevice(), bytes, address);
   platform.clock.Submit(Clock::kAllocateNs);
   if (result == Result::kSuccess) {
-    Tell(true, Place::kDevice, *address, bytes);
+    Tell(Call::kMalloc, Place::kDevice, *address, bytes, begin);
   }
   return result;
 }
@@ -51,15 +62,16 @@ Result FreeHere(void* address) {
   }
   Platform& platform = ThePlatform();
   const PointerFacts facts = platform.memory.Look(address);
+  const int64_t begin = Now();
   platform.streams.SynchronizeDevice(facts.device >= 0 ? facts.device : CurrentDevice());
   if (platform.pools.Free(address)) {
-    Tell(false, Place::kDevice, address, 0);
+    Tell(Call::kFree, Place::kDevice, address, 0, begin);
     return Result::kSuccess;
   }
   const Result result = platform.memory.Free(address);
   if (result == Result::kSuccess) {
-    Tell(false, facts.kind == MemoryKind::kManaged ? Place::kManaged : Place::kDevice, address,
-         facts.bytes);
+    Tell(Call::kFree, facts.kind == MemoryKind::kManaged ? Place::kManaged : Place::kDevice,
+         address, facts.bytes, begin);
   }
   return result;
 }
@@ -105,7 +117,7 @@ Error cudaMallocManaged(void** address, size_t bytes, unsigned) {
   Assume("managed memory is the host's: it takes none of the card's", "cudaMallocManaged", bytes);
   const Result result = ThePlatform().memory.AllocateManaged(bytes, address);
   if (result == Result::kSuccess) {
-    Tell(true, Place::kManaged, *address, bytes);
+    Tell(Call::kMallocManaged, Place::kManaged, *address, bytes, Now());
   }
   return Done(result);
 }
@@ -128,7 +140,7 @@ Error cudaHostAlloc(void** address, size_t bytes, unsigned) {
   }
   const Result result = ThePlatform().memory.AllocateHost(bytes, address);
   if (result == Result::kSuccess) {
-    Tell(true, Place::kPinned, *address, bytes);
+    Tell(Call::kHostAlloc, Place::kPinned, *address, bytes, Now());
   }
   return Done(result);
 }
@@ -136,7 +148,7 @@ Error cudaMallocHost(void** address, size_t bytes) { return cudaHostAlloc(addres
 Error cudaFreeHost(void* address) {
   const Result result = ThePlatform().memory.FreeHost(address);
   if (result == Result::kSuccess && address != nullptr) {
-    Tell(false, Place::kPinned, address, 0);
+    Tell(Call::kFreeHost, Place::kPinned, address, 0, Now());
   }
   return Done(result);
 }
@@ -202,10 +214,11 @@ Error cudaMallocFromPoolAsync(void** address, size_t bytes, void* pool, void* st
     Assume("an allocation in a captured graph is made while it is captured, not by its launches",
            "cudaMallocAsync", bytes);
   }
+  const int64_t begin = Now();
   const Result result = platform.pools.Allocate(pool, bytes, address);
   platform.clock.Submit();
   if (result == Result::kSuccess) {
-    Tell(true, Place::kDevice, *address, bytes);
+    Tell(Call::kMallocAsync, Place::kDevice, *address, bytes, begin);
   }
   return Done(result);
 }
@@ -228,11 +241,12 @@ Error cudaFreeAsync(void* address, void* stream) {
   if (address == nullptr) {
     return Done(Result::kSuccess);
   }
+  const int64_t begin = Now();
   platform.clock.Submit();
   if (!platform.pools.Free(address)) {
     return Done(platform.memory.Free(address));
   }
-  Tell(false, Place::kDevice, address, 0);
+  Tell(Call::kFreeAsync, Place::kDevice, address, 0, begin);
   return Done(Result::kSuccess);
 }
 VRAMSCOPE_PER_THREAD_STREAM(cudaFreeAsync)

@@ -55,10 +55,13 @@ Error UpdateDependencies(void* stream, void** nodes, size_t count, unsigned flag
   return Done(ThePlatform().streams.SetCaptureDependencies(stream, all, flags == 0));
 }
 
-void Synchronized(int device, uint64_t stream) {
+int64_t Now() { return ThePlatform().clock.now(); }
+
+// The host has waited since `begin`.
+void Synchronized(Call call, int device, uint64_t stream, int64_t begin) {
   ThePlatform().pools.Synchronized(device);
   if (Recorder* recorder = TheRecorder()) {
-    recorder->OnSynchronize(device, stream);
+    recorder->OnSynchronize({call, device, stream, begin, Now()});
   }
 }
 
@@ -115,10 +118,11 @@ Error cudaStreamQuery(void* stream) { return Done(ThePlatform().streams.Query(st
 VRAMSCOPE_PER_THREAD_STREAM(cudaStreamQuery)
 Error cudaStreamSynchronize(void* stream) {
   StreamFacts facts;
+  const int64_t begin = Now();
   const Result result = ThePlatform().streams.Synchronize(stream);
   if (result == Result::kSuccess &&
       ThePlatform().streams.Look(stream, &facts) == Result::kSuccess) {
-    Synchronized(facts.device, facts.id);
+    Synchronized(Call::kStreamSynchronize, facts.device, facts.id, begin);
   }
   return Done(result);
 }
@@ -128,9 +132,10 @@ Error cudaStreamWaitEvent(void* stream, void* event, unsigned) {
 }
 VRAMSCOPE_PER_THREAD_STREAM(cudaStreamWaitEvent)
 Error cudaDeviceSynchronize() {
+  const int64_t begin = Now();
   const Result result = ThePlatform().streams.SynchronizeDevice(CurrentDevice());
   if (result == Result::kSuccess) {
-    Synchronized(CurrentDevice(), 0);
+    Synchronized(Call::kDeviceSynchronize, CurrentDevice(), 0, begin);
   }
   return Done(result);
 }
@@ -172,9 +177,10 @@ Error cudaEventRecordWithFlags(void* event, void* stream, unsigned) {
 VRAMSCOPE_PER_THREAD_STREAM(cudaEventRecordWithFlags)
 Error cudaEventQuery(void* event) { return Done(ThePlatform().streams.QueryEvent(event)); }
 Error cudaEventSynchronize(void* event) {
+  const int64_t begin = Now();
   const Result result = ThePlatform().streams.SynchronizeEvent(event);
   if (result == Result::kSuccess) {
-    Synchronized(CurrentDevice(), 0);
+    Synchronized(Call::kEventSynchronize, CurrentDevice(), 0, begin);
   }
   return Done(result);
 }

@@ -5,9 +5,9 @@
 
 #include <cstddef>
 
-#include "emulated/libraries/cupti_records.h"
+#include "cupti/records.h"
 
-namespace vramscope::emulated::cupti {
+namespace vramscope::cupti {
 namespace {
 
 #define VRAMSCOPE_SAME(OURS, THEIRS, FIELD, FIELD_OF_THEIRS)          \
@@ -68,11 +68,54 @@ TEST(CuptiLayout, Calls) {
   VRAMSCOPE_SAME(ExternalRecord, CUpti_ActivityExternalCorrelation, external_kind, externalKind);
   VRAMSCOPE_SAME(ExternalRecord, CUpti_ActivityExternalCorrelation, external, externalId);
   VRAMSCOPE_SAME(ExternalRecord, CUpti_ActivityExternalCorrelation, correlation, correlationId);
-  EXPECT_GE(sizeof(SynchronizationRecord), sizeof(CUpti_ActivitySynchronization));
-  VRAMSCOPE_SAME(SynchronizationRecord, CUpti_ActivitySynchronization, start, start);
-  VRAMSCOPE_SAME(SynchronizationRecord, CUpti_ActivitySynchronization, correlation, correlationId);
-  VRAMSCOPE_SAME(SynchronizationRecord, CUpti_ActivitySynchronization, stream, streamId);
+  EXPECT_GE(sizeof(SynchronizationRecord), sizeof(CUpti_ActivitySynchronization2));
+  VRAMSCOPE_SAME(SynchronizationRecord, CUpti_ActivitySynchronization2, type, type);
+  VRAMSCOPE_SAME(SynchronizationRecord, CUpti_ActivitySynchronization2, start, start);
+  VRAMSCOPE_SAME(SynchronizationRecord, CUpti_ActivitySynchronization2, correlation, correlationId);
+  VRAMSCOPE_SAME(SynchronizationRecord, CUpti_ActivitySynchronization2, stream, streamId);
+}
+TEST(CuptiLayout, Memory) {
+  using Theirs = CUpti_ActivityMemory4;
+  EXPECT_GE(sizeof(MemoryRecord), sizeof(Theirs));
+  EXPECT_EQ(kMemory2, static_cast<uint32_t>(CUPTI_ACTIVITY_KIND_MEMORY2));
+  VRAMSCOPE_SAME(MemoryRecord, Theirs, operation, memoryOperationType);
+  VRAMSCOPE_SAME(MemoryRecord, Theirs, memory_kind, memoryKind);
+  VRAMSCOPE_SAME(MemoryRecord, Theirs, correlation, correlationId);
+  VRAMSCOPE_SAME(MemoryRecord, Theirs, address, address);
+  VRAMSCOPE_SAME(MemoryRecord, Theirs, bytes, bytes);
+  VRAMSCOPE_SAME(MemoryRecord, Theirs, timestamp, timestamp);
+  VRAMSCOPE_SAME(MemoryRecord, Theirs, device, deviceId);
+  VRAMSCOPE_SAME(MemoryRecord, Theirs, stream, streamId);
+  VRAMSCOPE_SAME(MemoryRecord, Theirs, asynchronous, isAsync);
+  EXPECT_EQ(kDevice, static_cast<uint32_t>(CUPTI_ACTIVITY_MEMORY_KIND_DEVICE));
+  EXPECT_EQ(kPinned, static_cast<uint32_t>(CUPTI_ACTIVITY_MEMORY_KIND_PINNED));
+  EXPECT_EQ(kManaged, static_cast<uint32_t>(CUPTI_ACTIVITY_MEMORY_KIND_MANAGED));
+}
+TEST(CuptiLayout, TheRest) {
+  using Between = CUpti_ActivityMemcpyPtoP4;
+  EXPECT_GE(sizeof(MemcpyBetweenRecord), sizeof(Between));
+  VRAMSCOPE_SAME(MemcpyBetweenRecord, Between, from_kind, srcKind);
+  VRAMSCOPE_SAME(MemcpyBetweenRecord, Between, bytes, bytes);
+  VRAMSCOPE_SAME(MemcpyBetweenRecord, Between, start, start);
+  VRAMSCOPE_SAME(MemcpyBetweenRecord, Between, stream, streamId);
+  VRAMSCOPE_SAME(MemcpyBetweenRecord, Between, from_device, srcDeviceId);
+  VRAMSCOPE_SAME(MemcpyBetweenRecord, Between, to_device, dstDeviceId);
+  VRAMSCOPE_SAME(MemcpyBetweenRecord, Between, correlation, correlationId);
+  EXPECT_GE(sizeof(OverheadRecord), sizeof(CUpti_ActivityOverhead3));
+  VRAMSCOPE_SAME(OverheadRecord, CUpti_ActivityOverhead3, overhead_kind, overheadKind);
+  VRAMSCOPE_SAME(OverheadRecord, CUpti_ActivityOverhead3, object_kind, objectKind);
+  VRAMSCOPE_SAME(OverheadRecord, CUpti_ActivityOverhead3, object, objectId);
+  VRAMSCOPE_SAME(OverheadRecord, CUpti_ActivityOverhead3, start, start);
+  EXPECT_EQ(sizeof(EnvironmentRecord), sizeof(CUpti_ActivityEnvironment));
+  VRAMSCOPE_SAME(EnvironmentRecord, CUpti_ActivityEnvironment, timestamp, timestamp);
+  VRAMSCOPE_SAME(EnvironmentRecord, CUpti_ActivityEnvironment, environment_kind, environmentKind);
+  VRAMSCOPE_SAME(EnvironmentRecord, CUpti_ActivityEnvironment, data, data);
+  EXPECT_EQ(kMaxLimitReached, static_cast<int>(CUPTI_ERROR_MAX_LIMIT_REACHED));
+  EXPECT_EQ(kInvalidOperation, static_cast<int>(CUPTI_ERROR_INVALID_OPERATION));
+  EXPECT_EQ(kQueueEmpty, static_cast<int>(CUPTI_ERROR_QUEUE_EMPTY));
+  EXPECT_EQ(kMultipleSubscribers, static_cast<int>(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED));
+  EXPECT_EQ(kInsufficientPrivileges, static_cast<int>(CUPTI_ERROR_INSUFFICIENT_PRIVILEGES));
 }
 
 }  // namespace
-}  // namespace vramscope::emulated::cupti
+}  // namespace vramscope::cupti

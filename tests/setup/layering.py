@@ -11,10 +11,16 @@ MAY_INCLUDE = {
     "proto": {"proto"},
     "resources": {"resources"},
     "profiler": {"profiler", "proto", "resources"},
-    "emulated": {"emulated"},
-    "trainer": {"trainer", "profiler", "proto", "resources"},
+    "cupti": {"cupti", "profiler"},
+    "emulated": {"emulated", "cupti"},
+    "trainer": {"trainer", "profiler", "cupti", "proto", "resources"},
     "ui": {"ui", "profiler", "proto", "resources"},
-    "app": {"app", "ui", "trainer", "profiler", "proto", "resources"},
+    "app": {"app", "ui", "trainer", "profiler", "cupti", "proto", "resources"},
+}
+# Folder -> of another one that it may include, these headers alone.
+ONLY = {
+    ("emulated", "cupti"): {"cupti/records.h"},
+    ("cupti", "profiler"): {"profiler/trace/activities.h", "profiler/program/activity_file.h"},
 }
 # Folder of profiler/ -> others of it that it may include (profiler/README.md).
 PROFILER = {
@@ -96,6 +102,8 @@ class Checker:
             if not angle and "/" in name and top in (*MAY_INCLUDE, "tests"):
                 if top not in MAY_INCLUDE[folder]:
                     report(number, f"{folder}/ may not include {top}/ ({name})")
+                if name not in ONLY.get((folder, top), {name}):
+                    report(number, f"{folder}/ may not include {name}")
                 part, target = self.part(path), name.split("/")[1]
                 if top == folder == "profiler" and part in PROFILER and target in PROFILER:
                     if target != part and target not in PROFILER[part]:

@@ -1,0 +1,272 @@
+#include "cupti/client.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <utility>
+
+namespace vramscope::cupti {
+namespace {
+
+constexpr uint32_t kForced = 1;         // CUPTI_ACTIVITY_FLAG_FLUSH_FORCED
+constexpr uint32_t kSystemThreads = 1;  // gettid, as Python and the trace have them
+constexpr uint32_t kOurIds = 5;         // the third of the kinds for whoever wants one
+
+struct KindFacts {
+  uint32_t kind;
+  const char* name;
+  const char* without;
+};
+constexpr KindFacts kKinds[] = {
+    {kConcurrentKernel, "kernels", "kernels and collectives are not shown"},
+    {kMemcpy, "copies", "copies are not shown"},
+    {kMemcpy2, "copies between devices", "copies from card to card are not shown"},
+    {kMemset, "fills", "fills are not shown"},
+    {kRuntime, "runtime calls", "what launched a kernel is not known"},
+    {kDriver, "driver calls", "what launched the kernels of Triton is not known"},
+    {kExternalCorrelation, "external correlation", "kernels have no op of their own"},
+    {kSynchronization, "synchronisations", "waits of the host are not shown"},
+    {kMemory2, "driver allocations", "memory outside of PyTorch's allocator is not told apart"},
+    {kOverhead, "overhead", "what CUPTI itself costs is not shown"},
+    {kEnvironment, "environment", "clocks, temperature and power are not shown"},
+};
+
+std::string ErrorText(const Library& library, int status) {
+  switch (status) {
+    case kMultipleSubscribers:
+      return "another profiler has CUPTI in this process";
+    case kInsufficientPrivileges:
+      return "the driver allows it to administrators alone (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)";
+    case kVirtualizedDevice:
+      return "this virtual GPU does not allow it";
+    case kNotInitialized:
+      return "CUPTI could not be initialized";
+    case kUnknownError:
+      return "CUPTI finds no driver";
+    default:
+      break;
+  }
+  const char* text = nullptr;
+  if (library.GetResultString != nullptr && library.GetResultString(status, &text) == kSuccess &&
+      text != nullptr)
+    return text;
+  return "CUPTI's error " + std::to_string(status);
+}
+
+// The clock less CUPTI's, of some tries the one that took least.
+int64_t Offset(const Library& library, ClockFunction clock) {
+  int64_t offset = 0;
+  uint64_t best = UINT64_MAX;
+  for (int i = 0; i < 16; ++i) {
+    uint64_t theirs = 0;
+    const uint64_t before = clock();
+    if (library.GetTimestamp(&theirs) != kSuccess) return 0;
+    const uint64_t took = clock() - before;
+    if (took < best) {
+      best = took;
+      offset = static_cast<int64_t>(before + took / 2 - theirs);
+    }
+  }
+  return offset;
+}
+
+}  // namespace
+
+Client& Client::The() {
+  static auto* client = new Client;  // CUPTI may call back while the process ends
+  return *client;
+}
+
+bool Client::Mine() const { return process_ == getpid(); }
+
+Report Client::Start(Found found, const Options& options) {
+  Report report;
+  report.library = found.library.name;
+  report.version = found.library.version;
+  const auto without_all = [&](std::string what) {
+    report.problems.push_back({std::move(what), "kernels, copies and calls are not shown"});
+    return report;
+  };
+  if (running()) return without_all("CUPTI is being listened to already");
+  if (!found.problem.empty()) return without_all(std::move(found.problem));
+  library_ = std::move(found.library);
+  options_ = options;
+  process_ = getpid();
+
+  // Whoever has subscribed profiles: its buffers would be replaced by ours.
+  if (library_.Subscribe != nullptr && library_.Unsubscribe != nullptr) {
+    void* subscriber = nullptr;
+    const int status = library_.Subscribe(&subscriber, nullptr, nullptr);
+    if (status != kSuccess) return without_all(ErrorText(library_, status));
+    library_.Unsubscribe(subscriber);
+  }
+  if (library_.SetThreadIdType != nullptr) library_.SetThreadIdType(kSystemThreads);
+  int64_t offset = 0;
+  if (options_.clock != nullptr &&
+      (library_.ActivityRegisterTimestampCallback == nullptr ||
+       library_.ActivityRegisterTimestampCallback(options_.clock) != kSuccess))
+    offset = Offset(library_, options_.clock);
+  {
+    std::lock_guard lock(consume_mutex_);
+    // A name keeps its number when listening goes on.
+    if (consumer_ == nullptr) {
+      ConsumerOptions consume;
+      consume.next = library_.ActivityGetNextRecord;
+      consume.wait_for_cause = options_.wait_for_cause;
+      if (library_.GetCallbackName != nullptr)
+        consume.name_of_call = [this](CallbackDomain domain, uint32_t callback) -> std::string {
+          const char* name = nullptr;
+          const int status = library_.GetCallbackName(domain, callback, &name);
+          return status == kSuccess && name != nullptr ? name : "";
+        };
+      consumer_ = std::make_unique<Consumer>(std::move(consume));
+    }
+    consumer_->set_offset_ns(offset);
+  }
+  if (const int status = library_.ActivityRegisterCallbacks(&OnRequest, &OnCompleted);
+      status != kSuccess)
+    return without_all(ErrorText(library_, status));
+  running_.store(true, std::memory_order_release);
+  bool any = false;
+  for (const KindFacts& facts : kKinds) {
+    if (!options_.kinds.empty() &&
+        std::find(options_.kinds.begin(), options_.kinds.end(), facts.kind) == options_.kinds.end())
+      continue;
+    if (facts.kind == kExternalCorrelation && !options_.wait_for_cause) continue;
+    const int status = library_.ActivityEnable(facts.kind);
+    if (status == kSuccess)
+      any = true;
+    else
+      report.problems.push_back(
+          {std::string(facts.name) + ": " + ErrorText(library_, status), facts.without});
+  }
+  if (!any) {
+    running_.store(false, std::memory_order_release);
+    if (!report.problems.empty()) {
+      const std::string what = report.problems.front().what;
+      report.problems.clear();
+      return without_all(what);
+    }
+    return without_all("nothing was asked for");
+  }
+  report.running = true;
+  if (options_.period_ms > 0) {
+    ending_ = false;
+    // Signals are the program's to handle, on its own threads.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this] { Periodically(options_.period_ms); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  return report;
+}
+
+void Client::Periodically(int period_ms) {
+  std::unique_lock lock(wake_mutex_);
+  while (!ending_) {
+    wake_.wait_for(lock, std::chrono::milliseconds(period_ms));
+    if (ending_) return;
+    lock.unlock();
+    Flush();
+    lock.lock();
+  }
+}
+
+void Client::Flush(bool forced) {
+  if (!running() || !Mine()) return;
+  library_.ActivityFlushAll(forced ? kForced : 0);
+  Drain(false);
+}
+
+void Client::Stop() {
+  if (!running() || !Mine()) return;
+  {
+    std::lock_guard lock(wake_mutex_);
+    ending_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+  library_.ActivityFlushAll(kForced);
+  for (const KindFacts& facts : kKinds) library_.ActivityDisable(facts.kind);
+  running_.store(false, std::memory_order_release);
+  Drain(true);
+}
+
+ClientCounts Client::counts() {
+  ClientCounts counts;
+  {
+    std::lock_guard lock(consume_mutex_);
+    if (consumer_ != nullptr) counts.consumed = consumer_->counts();
+    counts.activities = received_;
+  }
+  std::lock_guard lock(buffers_mutex_);
+  counts.dropped = dropped_;
+  return counts;
+}
+
+void Client::PushCause(uint64_t id) {
+  if (running() && library_.ActivityPushExternalCorrelationId != nullptr)
+    library_.ActivityPushExternalCorrelationId(kOurIds, id);
+}
+void Client::PopCause() {
+  uint64_t last = 0;
+  if (running() && library_.ActivityPopExternalCorrelationId != nullptr)
+    library_.ActivityPopExternalCorrelationId(kOurIds, &last);
+}
+
+uint8_t* Client::TakeBuffer() {
+  std::lock_guard lock(buffers_mutex_);
+  if (free_.empty()) {
+    if (buffers_.size() == options_.most_buffers) return nullptr;
+    buffers_.push_back(std::make_unique_for_overwrite<uint64_t[]>(options_.buffer_bytes / 8));
+    free_.push_back(reinterpret_cast<uint8_t*>(buffers_.back().get()));
+  }
+  uint8_t* buffer = free_.back();
+  free_.pop_back();
+  return buffer;
+}
+
+void Client::OnRequest(uint8_t** buffer, size_t* bytes, size_t* most_records) {
+  Client& client = The();
+  *most_records = 0;  // as many as there is room for
+  *buffer = client.TakeBuffer();
+  *bytes = *buffer == nullptr ? 0 : client.options_.buffer_bytes / 8 * 8;
+}
+
+void Client::OnCompleted(void* context, uint32_t stream, uint8_t* buffer, size_t bytes,
+                         size_t valid) {
+  Client& client = The();
+  size_t dropped = 0;
+  if (client.library_.ActivityGetNumDroppedRecords != nullptr)
+    client.library_.ActivityGetNumDroppedRecords(context, stream, &dropped);
+  std::lock_guard lock(client.buffers_mutex_);
+  client.dropped_ += dropped;
+  if (buffer == nullptr) return;
+  client.completed_.push_back({buffer, std::min(valid, bytes)});
+  if (client.completed_.size() >= client.options_.most_buffers / 4) client.wake_.notify_one();
+}
+
+void Client::Drain(bool finish) {
+  std::lock_guard consuming(consume_mutex_);
+  std::vector<Completed> completed;
+  {
+    std::lock_guard lock(buffers_mutex_);
+    completed.swap(completed_);
+  }
+  activities_.clear();
+  for (const Completed& done : completed) consumer_->Consume(done.buffer, done.valid, activities_);
+  if (finish) consumer_->Finish(activities_);
+  {
+    std::lock_guard lock(buffers_mutex_);
+    for (const Completed& done : completed) free_.push_back(done.buffer);
+  }
+  received_ += activities_.size();
+  if (options_.receiver != nullptr && !activities_.empty())
+    options_.receiver->Receive(activities_, consumer_->names());
+}
+
+}  // namespace vramscope::cupti

@@ -1,0 +1,214 @@
+#include "emulated/libraries/cupti_event.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "emulated/core/platform.h"
+
+namespace vramscope::emulated::cupti {
+namespace {
+
+// In the order of Call.
+constexpr CallFacts kCalls[] = {
+    {kRuntime, 211, "cudaLaunchKernel_v7000"},
+    {kDriver, 307, "cuLaunchKernel"},
+    {kRuntime, 311, "cudaGraphLaunch_v10000"},
+    {kRuntime, 41, "cudaMemcpyAsync_v3020"},
+    {kRuntime, 51, "cudaMemsetAsync_v3020"},
+    {kRuntime, 20, "cudaMalloc_v3020"},
+    {kRuntime, 22, "cudaFree_v3020"},
+    {kRuntime, 206, "cudaMallocManaged_v6000"},
+    {kRuntime, 27, "cudaHostAlloc_v3020"},
+    {kRuntime, 26, "cudaFreeHost_v3020"},
+    {kRuntime, 373, "cudaMallocAsync_v11020"},
+    {kRuntime, 375, "cudaFreeAsync_v11020"},
+    {kDriver, 243, "cuMemAlloc_v2"},
+    {kDriver, 245, "cuMemFree_v2"},
+    {kRuntime, 131, "cudaStreamSynchronize_v3020"},
+    {kRuntime, 165, "cudaDeviceSynchronize_v3020"},
+    {kRuntime, 137, "cudaEventSynchronize_v3020"},
+};
+static_assert(std::size(kCalls) == static_cast<size_t>(Call::kEventSynchronize) + 1);
+
+uint32_t StreamId(const Activity& activity) {
+  constexpr uint32_t kDefault = 7;  // CUPTI's id of the default stream
+  const size_t cards = ThePlatform().cards.size();
+  return activity.stream <= cards ? kDefault
+                                  : kDefault + 4 * static_cast<uint32_t>(activity.stream - cards);
+}
+
+uint8_t KindOf(Place place) {
+  switch (place) {
+    case Place::kPageable:
+      return kPageable;
+    case Place::kPinned:
+      return kPinned;
+    case Place::kDevice:
+      return kDevice;
+    case Place::kManaged:
+      return kManaged;
+    default:
+      return 0;
+  }
+}
+
+uint8_t CopyKind(Place from, Place to) {
+  const bool device = from == Place::kDevice;
+  if (to == Place::kDevice) return device ? 8 : 1;  // device to device, host to device
+  return device ? 2 : 9;                            // device to host, host to host
+}
+
+// A library's call is one kernel here, and says so. NCCL's have a card's prefix.
+const char* KernelName(const Activity& activity) {
+  const char* name = activity.name && *activity.name ? activity.name : "kernel";
+  if (!activity.modelled) return name;
+  static auto* names = new std::unordered_map<std::string, std::string>;
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  std::string& text = (*names)[name];
+  if (text.empty()) {
+    text = name;
+    if (text.starts_with("nccl")) text = "ncclDevKernel_" + text.substr(4);
+    text += " (modelled)";
+  }
+  return text.c_str();
+}
+
+template <class T>
+void Put(const T& record, uint8_t* to) {
+  std::memcpy(to, &record, sizeof record);
+}
+
+}  // namespace
+
+const CallFacts& FactsOf(Call call) { return kCalls[static_cast<size_t>(call)]; }
+
+const char* NameOf(uint32_t domain, uint32_t callback) {
+  const uint32_t kind = domain == kDriverDomain ? kDriver : kRuntime;
+  for (const CallFacts& call : kCalls)
+    if (call.kind == kind && call.callback == callback) return call.name;
+  return nullptr;
+}
+
+size_t SizeOf(uint32_t kind) {
+  switch (kind) {
+    case kKernel:
+    case kConcurrentKernel:
+      return sizeof(KernelRecord);
+    case kMemcpy:
+      return sizeof(MemcpyRecord);
+    case kMemset:
+      return sizeof(MemsetRecord);
+    case kRuntime:
+    case kDriver:
+      return sizeof(ApiRecord);
+    case kExternalCorrelation:
+      return sizeof(ExternalRecord);
+    case kSynchronization:
+      return sizeof(SynchronizationRecord);
+    case kMemory2:
+      return sizeof(MemoryRecord);
+    case kOverhead:
+      return sizeof(OverheadRecord);
+    case kEnvironment:
+      return sizeof(EnvironmentRecord);
+    default:
+      return 0;
+  }
+}
+
+void Format(const Event& event, const Scale& time, uint8_t* to) {
+  const Activity& a = event.activity;
+  const auto device = static_cast<uint32_t>(a.device), context = device + 1;
+  constexpr uint32_t kNoStream = 0xffffffff;
+  switch (event.kind) {
+    case kConcurrentKernel:
+    case kKernel: {
+      KernelRecord record = {};
+      record.kind = event.kind;
+      record.registers = static_cast<uint16_t>(std::clamp(a.registers, 0, 255));
+      record.start = time(event.start), record.end = record.completed = time(event.end);
+      record.device = device, record.context = context, record.stream = StreamId(a);
+      const unsigned grid[] = {a.grid.x, a.grid.y, a.grid.z},
+                     block[] = {a.block.x, a.block.y, a.block.z};
+      for (int i = 0; i < 3; ++i)
+        record.grid[i] = static_cast<int32_t>(grid[i]),
+        record.block[i] = static_cast<int32_t>(block[i]);
+      record.static_shared = static_cast<int32_t>(a.static_shared),
+      record.dynamic_shared = static_cast<int32_t>(a.dynamic_shared);
+      record.correlation = event.correlation, record.grid_id = event.correlation;
+      record.name = KernelName(a);
+      return Put(record, to);
+    }
+    case kMemcpy: {
+      MemcpyRecord record = {};
+      record.kind = event.kind, record.flags = 1, record.copies = 1;
+      record.copy_kind = CopyKind(a.from, a.to), record.from_kind = KindOf(a.from),
+      record.to_kind = KindOf(a.to);
+      record.bytes = a.bytes, record.start = time(event.start), record.end = time(event.end);
+      record.device = device, record.context = context, record.stream = StreamId(a),
+      record.correlation = event.correlation;
+      return Put(record, to);
+    }
+    case kMemset: {
+      MemsetRecord record = {};
+      record.kind = event.kind, record.bytes = a.bytes, record.memory_kind = KindOf(a.to);
+      record.start = time(event.start), record.end = time(event.end);
+      record.device = device, record.context = context, record.stream = StreamId(a),
+      record.correlation = event.correlation;
+      return Put(record, to);
+    }
+    case kRuntime:
+    case kDriver:
+      return Put(ApiRecord{event.kind, event.callback, time(event.start), time(event.end),
+                           static_cast<uint32_t>(getpid()), event.thread, event.correlation, 0},
+                 to);
+    case kExternalCorrelation:
+      return Put(ExternalRecord{kExternalCorrelation, event.external_kind, event.external,
+                                event.correlation, 0},
+                 to);
+    case kSynchronization: {
+      constexpr uint32_t kStream = 3, kContext = 4;
+      SynchronizationRecord record = {};
+      record.kind = kSynchronization, record.type = a.stream ? kStream : kContext;
+      record.start = time(event.start), record.end = time(event.end),
+      record.correlation = event.correlation;
+      record.context = context, record.stream = a.stream ? StreamId(a) : kNoStream;
+      return Put(record, to);
+    }
+    case kMemory2: {
+      MemoryRecord record = {};
+      record.kind = kMemory2, record.correlation = event.correlation;
+      record.operation = event.allocated ? MemoryRecord::kAllocation : MemoryRecord::kRelease;
+      record.memory_kind = KindOf(a.to);
+      record.address = event.address, record.bytes = a.bytes, record.timestamp = time(event.end);
+      record.process = static_cast<uint32_t>(getpid());
+      record.device = device, record.context = context, record.stream = kNoStream;
+      return Put(record, to);
+    }
+    case kOverhead: {
+      constexpr uint32_t kBufferFlush = 1u << 16;
+      OverheadRecord record = {};
+      record.kind = kOverhead, record.overhead_kind = kBufferFlush;
+      record.object_kind = OverheadRecord::kOfThread;
+      record.object[0] = static_cast<uint32_t>(getpid()), record.object[1] = event.thread;
+      record.start = time(event.start), record.end = time(event.end);
+      return Put(record, to);
+    }
+    case kEnvironment: {
+      EnvironmentRecord record = {};
+      record.kind = kEnvironment, record.device = device, record.timestamp = time(event.start);
+      record.environment_kind = EnvironmentRecord::kSpeed, record.data[0] = event.value;
+      return Put(record, to);
+    }
+    default:
+      return;
+  }
+}
+
+}  // namespace vramscope::emulated::cupti
