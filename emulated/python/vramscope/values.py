@@ -7,6 +7,7 @@ import functools
 import operator
 import os
 import sys
+import weakref
 
 from vramscope import branches, indexing, routing
 
@@ -165,10 +166,14 @@ class Values:
         return torch.frombuffer(bytearray(ctypes.string_at(tensor.data_ptr(), size)), dtype=tensor.dtype).reshape(tensor.shape)
 
     def put(self, tensor, number):
-        """That is there now, whatever kernels do."""
+        """That is there now, whatever kernels do, as long as there is the tensor: its memory is another's then."""
         size = tensor.numel() * tensor.element_size()
         self.stay(tensor.data_ptr(), size, 1)
         ctypes.memmove(tensor.data_ptr(), number.data_ptr(), size)
+        place = tensor.data_ptr(), size
+        if getattr(tensor, "_vramscope_stays", None) != place:
+            tensor._vramscope_stays = place
+            weakref.finalize(tensor, self.stay, *place, 0).atexit = False
 
     def loaded(self, value, depth=0):
         """What a checkpoint brought onto the card."""

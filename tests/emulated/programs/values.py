@@ -28,6 +28,12 @@ def main():
     assert torch.randn(100, device="cuda")[computed].shape == (100,)
     assert torch.masked_select(torch.randn(100, device="cuda"), computed).shape == (100,)
     assert torch.where(computed)[0].shape == (100,)
+    places = torch.where(computed)[0]
+    assert places.tolist() == list(range(100))
+    address = places.data_ptr()
+    del places
+    others = torch.randint(100, (100,), device="cuda")  # what was known of the memory is not of what is there now
+    assert others.data_ptr() == address and not any(others.tolist())
     for count in (1000, 3_000_000):  # one block counts the true ones, or many
         weights = torch.ones(count, 4, device="cuda", requires_grad=True)
         every, some = torch.randn(count, device="cuda") > 0, torch.arange(count) % 4 == 0
