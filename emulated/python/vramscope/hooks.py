@@ -151,7 +151,8 @@ class Hooks:
 
     def tag_all(self, value, category, device, requests, depth=0):
         if isinstance(value, self.torch.Tensor):
-            self.tag(value, category, device, requests)
+            if category != INPUT or value.grad_fn is None:  # else it is what another module made
+                self.tag(value, category, device, requests)
         elif depth < 4 and isinstance(value, dict):
             for part in value.values():
                 self.tag_all(part, category, device, requests, depth + 1)
