@@ -255,6 +255,8 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
                   "with -- PROGRAM: end it after so many optimizer steps; 0: let it run")
       ->type_name("N");
   command.add_flag("--cpp-stacks", options.cpp_stacks, "with -- PROGRAM: C++ frames, too (slow)");
+  command.add_flag("--no-activities", options.no_activities,
+                   "with -- PROGRAM: the memory alone, without kernels, copies and calls");
   command.add_option("--keep", options.keep, "with -- PROGRAM: keep what its hooks wrote here")
       ->type_name("FOLDER");
   // How the window starts programs: it reads the folder of --keep while the program runs.
@@ -310,6 +312,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
          .steps = options.steps,
          .skip_init = planned && !options.no_skip_init,
          .cpp_stacks = options.cpp_stacks,
+         .activities = !options.no_activities,
          .output = (*folder)->path(),
          .stdout_to_stderr = output.json || output.trace_path == "-",
          .progress =

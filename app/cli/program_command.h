@@ -16,6 +16,7 @@ struct ProgramOptions {
   uint32_t steps = 2;
   bool no_skip_init = false;
   bool cpp_stacks = false;
+  bool no_activities = false;
   std::string keep;  // folder that gets what the hooks wrote
   // File that gets program::OutcomeJson; then nothing else is read, said or written.
   std::string outcome;

@@ -15,6 +15,7 @@
 #include "emulated/core/card.h"
 #include "emulated/core/clock.h"
 #include "emulated/core/host_bytes.h"
+#include "emulated/core/injection.h"
 #include "emulated/core/masks.h"
 #include "emulated/core/memory.h"
 #include "emulated/core/pools.h"
@@ -40,7 +41,10 @@ struct Platform {
   Streams streams;
 
   // Whether a device has a context: it was made current, or something of it was used.
-  void MarkUsed(int device) { used_.fetch_or(uint64_t{1} << device, std::memory_order_relaxed); }
+  // Without locks held: the first use loads what CUDA_INJECTION64_PATH names.
+  void MarkUsed(int device) {
+    if (used_.fetch_or(uint64_t{1} << device, std::memory_order_relaxed) == 0) LoadInjection();
+  }
   bool IsUsed(int device) const {
     return (used_.load(std::memory_order_relaxed) >> device & 1) != 0;
   }

@@ -64,6 +64,10 @@ Environment For(const Platform& platform, const LaunchOptions& o) {
   e["VRAMSCOPE_PROGRAM_OUTPUT"] = o.output;
   e["VRAMSCOPE_PROGRAM_STEPS"] = std::to_string(o.steps);
   e["VRAMSCOPE_PROGRAM_STACKS"] = o.cpp_stacks ? "all" : "python";
+  if (o.activities && !platform.activities.empty()) {
+    e["VRAMSCOPE_PROGRAM_ACTIVITIES"] = platform.activities;
+    e.try_emplace("CUDA_INJECTION64_PATH", platform.activities);  // another profiler's stays
+  }
   e.try_emplace("PYTHONHASHSEED", "0");  // sets of names in the same order every time
   if (!o.planned) return e;
   Prepend(e, "LD_AUDIT", platform.libraries + "/libvramscope-audit.so");
@@ -373,8 +377,12 @@ absl::StatusOr<Platform> FindPlatform(bool planned) {
     std::error_code none;
     const fs::path folder = fs::weakly_canonical(place, none);
     if (fs::exists(folder / "python/inject/sitecustomize.py", none) &&
-        (!planned || fs::exists(folder / "libvramscope-audit.so", none)))
-      return Platform{.libraries = folder.string(), .hooks = (folder / "python/inject").string()};
+        (!planned || fs::exists(folder / "libvramscope-audit.so", none))) {
+      const fs::path activities = folder / "libvramscope-activities.so";
+      return Platform{.libraries = folder.string(),
+                      .hooks = (folder / "python/inject").string(),
+                      .activities = fs::exists(activities, none) ? activities.string() : ""};
+    }
     looked += (looked.empty() ? "" : ", ") + folder.string();
   }
   return absl::NotFoundError(

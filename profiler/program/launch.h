@@ -23,8 +23,9 @@ namespace vramscope::program {
 // Where the emulated platform's libraries and the hooks are: in $VRAMSCOPE_EMULATED, beside this
 // program (../emulated, ../lib/vramscope/emulated).
 struct Platform {
-  std::string libraries;  // folder of libvramscope-audit.so and of what it redirects to
-  std::string hooks;      // folder of sitecustomize.py
+  std::string libraries;        // folder of libvramscope-audit.so and of what it redirects to
+  std::string hooks;            // folder of sitecustomize.py
+  std::string activities = {};  // the library that listens to CUPTI; "": there is none
 };
 // kNotFound says where it was looked for; `planned`: with the libraries, too.
 absl::StatusOr<Platform> FindPlatform(bool planned);
@@ -45,6 +46,7 @@ struct LaunchOptions {
   uint32_t steps = 2;         // the program is ended after so many optimizer steps; 0: never
   bool skip_init = true;
   bool cpp_stacks = false;
+  bool activities = true;         // kernels, copies and calls, as CUPTI tells them
   std::string output;             // folder that exists; the hooks write there
   bool stdout_to_stderr = false;  // what the program prints
   std::function<void(const Progress&)> progress = {};

@@ -3,6 +3,7 @@
 #include <absl/strings/numbers.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <fstream>
@@ -71,6 +72,15 @@ bool ParseLine(std::string_view text, Marks& marks) {
     marks.names.push_back(std::move(name));
     return true;
   }
+  if (kind == 'T') {
+    uint64_t thread = 0, native = 0;
+    if (!line.Take(",") || !line.Number(thread) || thread >= kMaxThreads || !line.Take(",") ||
+        !line.Number(native) || !line.Take("]") || !line.AtEnd())
+      return false;
+    if (marks.native_threads.size() <= thread) marks.native_threads.resize(thread + 1);
+    marks.native_threads[thread] = native;
+    return true;
+  }
   if (kKinds.find(kind) == std::string_view::npos) return false;
   std::array<uint64_t, 7> numbers{};
   size_t count = 0;
@@ -79,6 +89,7 @@ bool ParseLine(std::string_view text, Marks& marks) {
   }
   if (count < 4 || !line.Take("]") || !line.AtEnd()) return false;
   if (numbers[0] > UINT8_MAX || numbers[2] > INT64_MAX || numbers[3] > UINT32_MAX) return false;
+  marks.threads = std::max(marks.threads, static_cast<uint32_t>(numbers[3]) + 1);
   marks.rows.push_back({.kind = static_cast<MarkKind>(kind),
                         .device = static_cast<uint8_t>(numbers[0]),
                         .thread = static_cast<uint32_t>(numbers[3]),

@@ -55,6 +55,8 @@ struct Mark {
 struct Marks {
   std::vector<Mark> rows;
   std::vector<std::string> names;
+  std::vector<uint64_t> native_threads;  // by thread: its number in the system; 0: not said
+  uint32_t threads = 0;                  // that have marks
   uint64_t unreadable = 0;  // lines that are no marks: the last one, where the program was killed
 
   std::string_view Name(uint64_t number) const {
@@ -65,9 +67,11 @@ struct Marks {
 inline constexpr size_t kMaxMarksBytes = size_t{1} << 30;
 inline constexpr size_t kMaxMarks = size_t{1} << 24;
 inline constexpr size_t kMaxNames = size_t{1} << 20;
+inline constexpr uint32_t kMaxThreads = 1u << 16;
 
-// Lines `["M",DEVICE,REQUESTS,NANOSECONDS,THREAD,...]` and `["n",NUMBER,"TEXT"]`, names before
-// their use. What is no such line is counted. kResourceExhausted: more than the limits above.
+// Lines `["M",DEVICE,REQUESTS,NANOSECONDS,THREAD,...]`, `["n",NUMBER,"TEXT"]` and
+// `["T",THREAD,NATIVE]`, names before their use. What is no such line is counted.
+// kResourceExhausted: more than the limits above.
 absl::StatusOr<Marks> ParseMarks(std::string_view text);
 
 // The same of a file that still grows: every call takes the lines that have come since.

@@ -91,6 +91,7 @@ class Sink final : public trace::EventSink {
   void Events(std::span<const trace::Event> events) override {
     if (!status_.ok() || events.empty()) return;
     last_time_ = events.back().time_ns;
+    for (const trace::Event& event : events) modules_.See(event);
     // The marker is for recordings of something that runs already.
     const auto marker = std::find_if(events.begin(), events.end(), [&](const trace::Event& e) {
       return from_nothing_ && e.kind == trace::EventKind::kMarker &&
@@ -101,6 +102,15 @@ class Sink final : public trace::EventSink {
     if (status_.ok()) Note(builder_.AddEvents({marker + 1, events.end()}));
   }
   void End(bool, std::string_view) override {}
+
+  // Behind the events. `origin_ns`: the trace's time 0 on their clock.
+  void Place(const ActivityFile& file, const Marks& marks, int64_t origin_ns) {
+    const PlacedActivities placed = PlaceActivities(file, marks, modules_, origin_ns, next_string_);
+    Note(builder_.AddStrings(next_string_, placed.strings));
+    next_string_ += static_cast<uint32_t>(placed.strings.size());
+    if (status_.ok()) Note(builder_.AddActivities(placed.rows));
+    for (std::string& warning : file.Warnings()) not_shown_.push_back(std::move(warning));
+  }
 
   std::shared_ptr<const trace::Trace> Finish(const std::vector<std::string>& warnings, bool ended) {
     Assumed();
@@ -124,7 +134,9 @@ class Sink final : public trace::EventSink {
 
   // Behind everything else.
   void Assumed() {
-    for (const run::Assumption& a : about_.assumptions) {
+    std::vector<run::Assumption> all = about_.assumptions;
+    for (const std::string& text : not_shown_) all.push_back({text, "", 0});
+    for (const run::Assumption& a : all) {
       const std::string text = trace::AssumptionMarker({a.what, a.where, a.bytes});
       trace::Event marker;
       marker.name.value = next_string_;
@@ -140,6 +152,8 @@ class Sink final : public trace::EventSink {
   uint32_t recording_begin_ = UINT32_MAX, next_string_ = 0;
   int64_t last_time_ = 0;
   trace::TraceBuilder builder_;
+  ModuleTimes modules_;
+  std::vector<std::string> not_shown_;  // of the activities, and why
   absl::Status status_;
 };
 
@@ -206,11 +220,9 @@ absl::StatusOr<About> ParseAbout(std::string_view text) {
   return about;
 }
 
-absl::StatusOr<std::shared_ptr<const trace::Trace>> BuildTrace(Recording recording,
-                                                               const Marks& marks,
-                                                               const About& about,
-                                                               const ReadOptions& options,
-                                                               bool ended) {
+absl::StatusOr<std::shared_ptr<const trace::Trace>> BuildTrace(
+    Recording recording, const Marks& marks, const About& about, const ReadOptions& options,
+    bool ended, const ActivityFile* activities) {
   absl::StatusOr<recording::History> history = recording::Reconstruct(recording);
   if (!history.ok()) return history.status();
   const recording::Labels labels =
@@ -219,6 +231,12 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> BuildTrace(Recording recordi
   Sink sink(options, about, history->older == 0 && history->start_segments.empty());
   recording::Emit(recording, *history, labels, sink);
   std::vector<std::string> warnings = recording.warnings;
+  if (activities != nullptr) {
+    const int64_t origin = !about.virtual_clock ? recording.start_unix_ns
+                           : marks.rows.empty() ? 0
+                                                : marks.rows.front().time_ns;
+    sink.Place(*activities, marks, origin);
+  }
   warnings.insert(warnings.end(), history->warnings.begin(), history->warnings.end());
   return sink.Finish(warnings, ended);
 }
@@ -226,9 +244,11 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> BuildTrace(Recording recordi
 struct FolderReader::Process {
   HistoryReader history;
   MarksReader marks = {};
+  ActivityFile activities = {};
   std::optional<ProcessRun> run = {};  // of so many chunks and marks
   uint32_t chunks = 0;
   size_t rows = 0;
+  size_t activity_rows = 0;
 };
 
 FolderReader::FolderReader(std::string folder, ReadOptions options)
@@ -255,17 +275,22 @@ absl::StatusOr<ProcessRun> FolderReader::ReadProcess(const About& about, bool en
       !s.ok() && !absl::IsNotFound(s))
     return s;
   if (absl::Status s = process.history.ReadMore(whose); !s.ok()) return s;
+  absl::Status watched = process.activities.ReadMore(whose + "/activities.bin");
   const Marks& marks = process.marks.marks();
   if (!ended && process.run && process.chunks == process.history.chunks() &&
-      process.rows == marks.rows.size()) {
+      process.rows == marks.rows.size() &&
+      process.activity_rows == process.activities.activities().size()) {
     process.run->about = about;
     return *process.run;
   }
   Recording recording = process.history.recording();
   if (marks.unreadable > 1)
     recording.warnings.push_back(fmt::format("{} marks could not be read", marks.unreadable));
+  if (!watched.ok() && !absl::IsNotFound(watched))
+    recording.warnings.push_back(std::string(watched.message()));
   absl::StatusOr<std::shared_ptr<const trace::Trace>> trace =
-      BuildTrace(std::move(recording), marks, about, options_, ended);
+      BuildTrace(std::move(recording), marks, about, options_, ended,
+                 absl::IsNotFound(watched) ? nullptr : &process.activities);
   if (!trace.ok()) return trace.status();
   ProcessRun run{about, *std::move(trace)};
   // Time 0 of a virtual clock's trace is the first mark.
@@ -275,6 +300,7 @@ absl::StatusOr<ProcessRun> FolderReader::ReadProcess(const About& about, bool en
   process.run = run;
   process.chunks = process.history.chunks();
   process.rows = marks.rows.size();
+  process.activity_rows = process.activities.activities().size();
   return run;
 }
 

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/program/activity_file.h"
 #include "profiler/program/marks.h"
 #include "profiler/recording/recording.h"
 #include "profiler/run/check_run.h"
@@ -105,10 +106,8 @@ std::shared_ptr<const trace::Trace> JoinRuns(Program& program);
 
 // One process from its parts. kDataLoss: no JSON object, or one that is nested too deeply.
 absl::StatusOr<About> ParseAbout(std::string_view json);
-absl::StatusOr<std::shared_ptr<const trace::Trace>> BuildTrace(recording::Recording recording,
-                                                               const Marks& marks,
-                                                               const About& about,
-                                                               const ReadOptions& options,
-                                                               bool ended = true);
+absl::StatusOr<std::shared_ptr<const trace::Trace>> BuildTrace(
+    recording::Recording recording, const Marks& marks, const About& about,
+    const ReadOptions& options, bool ended = true, const ActivityFile* activities = nullptr);
 
 }  // namespace vramscope::program

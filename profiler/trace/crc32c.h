@@ -1,5 +1,5 @@
 // CRC-32C (Castagnoli: polynomial 0x1EDC6F41, reflected), as iSCSI (RFC 3720, B.4) uses it. With
-// the SSE 4.2 instruction where the processor has it. Internal to this folder.
+// the SSE 4.2 instruction where the processor has it. For profiler's own formats.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Protocol-buffer varints and zigzag, for the columns of an event batch. Internal to this folder.
+// Protocol-buffer varints and zigzag, for the columns of an event batch. For profiler's own formats.
 #pragma once
 
 #include <cstddef>

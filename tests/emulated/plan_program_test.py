@@ -54,6 +54,71 @@ class Plan(unittest.TestCase):
         self.assertNotIn(mark, "\n".join(line for line in running.splitlines() if "ps -eo" not in line))
         self.assertEqual([name for name in os.listdir(self.folder.name) if name.startswith("vramscope-")], [])
 
+    # --- kernels and copies, of a program that calls CUDA itself
+
+    CUDA = ("import ctypes, os, time, torch\nfrom ctypes import c_char_p, c_size_t, c_uint, c_void_p\n"
+            "runtime = ctypes.CDLL('libcudart.so.13')\nDim = c_uint * 3\n"
+            "class Size(ctypes.Structure):\n    _fields_ = [('n', Dim)]\n"
+            "runtime.cudaLaunchKernel.argtypes = [c_void_p, Size, Size, c_void_p, c_size_t, c_void_p]\n"
+            "kernel = ctypes.create_string_buffer(8)\n"
+            "register = runtime.__getattr__('__cudaRegisterFunction')\n"
+            "register(None, kernel, None, c_char_p(b'_Z3addPfi'), -1, None, None, None, None, None)\n"
+            "def launch(times):\n    for _ in range(times):\n"
+            "        assert runtime.cudaLaunchKernel(kernel, Size(Dim(9, 1, 1)), Size(Dim(256, 1, 1)), None, 0, None) == 0\n"
+            "def flush():\n    torch.cuda.memory._snapshot()\n"
+            "torch.allocate(4 << 20)\nmemory = c_void_p()\nassert runtime.cudaMalloc(ctypes.byref(memory), c_size_t(1 << 20)) == 0\n")
+
+    def counts(self):
+        info = json.loads(self.vramscope("info", self.trace, "--json"))
+        return {name: info[name] for name in ("kernels", "copies", "ranks")}
+
+    def test_kernels_and_copies_are_in_the_trace(self):
+        self.expect(self.plan(self.CUDA + "launch(5)\nhost = ctypes.create_string_buffer(4096)\n"
+                              "runtime.cudaMemcpy(memory, host, c_size_t(4096), 1)\n"), 0)
+        self.assertEqual(self.counts(), {"kernels": 5, "copies": 1, "ranks": 1})
+
+    def test_without_activities(self):
+        self.expect(self.plan(self.CUDA + "launch(5)\n", "--no-activities"), 0)
+        self.assertEqual(self.counts()["kernels"], 0)
+
+    def test_a_kill_loses_nothing_that_was_there(self):
+        result = self.plan(self.CUDA + "launch(5)\nflush()\nlaunch(300)\ntime.sleep(0.5)\nos.kill(os.getpid(), 9)\n")
+        self.expect(result, BAD_INPUT, "signal 9")
+        self.assertEqual(self.counts()["kernels"], 305)
+
+    def test_the_one_who_watches_is_killed(self):
+        program = self.CUDA + "launch(5)\nflush()\nlaunch(300)\ntime.sleep(0.5)\nprint('there', flush=True)\ntime.sleep(1000)\n"
+        kept = os.path.join(self.folder.name, "kept")
+        running = subprocess.Popen(self.command(program, "--keep", kept), env=self.environment, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, text=True)
+        self.assertEqual(running.stdout.readline(), "there\n")
+        running.kill()
+        running.communicate(timeout=30)
+        files = [os.path.join(at, name) for at, _, names in os.walk(kept) for name in names if name == "activities.bin"]
+        self.assertEqual(len(files), 1)
+        with open(files[0], "rb") as file:
+            data = file.read()
+        rest = data
+        while rest:  # whole chunks and nothing else
+            self.assertEqual(rest[:4], b"VSAC")
+            size = int.from_bytes(rest[8:12], "little")
+            self.assertGreaterEqual(len(rest), 16 + size)
+            rest = rest[16 + size:]
+        self.assertGreater(len(data), 305 * 12)
+
+    def test_another_profiler_has_cupti(self):
+        program = ("import ctypes\ncupti = ctypes.CDLL('libcupti.so.13')\nhandle = ctypes.c_void_p()\n"
+                   "assert cupti.cuptiSubscribe(ctypes.byref(handle), None, None) == 0\n")
+        result = self.plan(program + self.CUDA + "launch(5)\n")
+        self.expect(result, 0)
+        self.assertEqual(self.counts()["kernels"], 0)
+        self.assertIn("another profiler has CUPTI in this process: kernels, copies and calls are not shown", result.stdout)
+
+    def test_a_child_of_a_fork_tells_nothing(self):
+        self.expect(self.plan(self.CUDA + "launch(5)\nif os.fork() == 0:\n    launch(7)\n    raise SystemExit(0)\nos.wait()\n"
+                              "launch(2)\n"), 0)
+        self.assertEqual(self.counts()["kernels"], 7)
+
     def test_a_program_that_ends(self):
         result = self.plan("import torch\ntorch.allocate(4 << 20)\nprint('done')\n")
         self.expect(result, 0, "really runs")

@@ -81,13 +81,14 @@ def steps_of(entries):
 
 
 class WhateverWatches(Program):
-    """The history alone, and with every hook: one stream, to the address."""
+    """The history alone, and with every hook and what CUPTI tells: one stream, to the address."""
 
     def compare(self, program, *arguments):
         streams = []
         for hooks in ("none", "all"):
             kept = self.path(hooks)
-            self.plan(program, *arguments, options=("--steps", "0", "--keep", kept), VRAMSCOPE_PROGRAM_HOOKS=hooks)
+            bare = ("--no-activities",) if hooks == "none" else ()
+            self.plan(program, *arguments, options=("--steps", "0", "--keep", kept, *bare), VRAMSCOPE_PROGRAM_HOOKS=hooks)
             streams.append(history(kept))
             shutil.rmtree(kept)
         bare, watched = streams

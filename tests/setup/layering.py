@@ -20,7 +20,7 @@ MAY_INCLUDE = {
 # Folder -> of another one that it may include, these headers alone.
 ONLY = {
     ("emulated", "cupti"): {"cupti/records.h"},
-    ("cupti", "profiler"): {"profiler/trace/activities.h", "profiler/program/activity_file.h"},
+    ("cupti", "profiler"): {"profiler/trace/activities.h", "profiler/program/activity_chunk.h"},
 }
 # Folder of profiler/ -> others of it that it may include (profiler/README.md).
 PROFILER = {

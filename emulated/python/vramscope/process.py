@@ -159,10 +159,11 @@ def start(torch):
         return
     if not torch.version.cuda:
         return  # built without CUDA: the command line says so
-    from vramscope import extensions, generation, hooks, initialization, ranks, recorder, values, writes
+    from vramscope import activities, extensions, generation, hooks, initialization, ranks, recorder, values, writes
 
     process.recorder = recorder.Recorder(process)
     process.recorder.wrap_the_programs_own()
+    activities.install(process)
     if settings.hooks == "all":
         hooks.install(process)
     if settings.emulated:

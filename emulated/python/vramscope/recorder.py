@@ -46,6 +46,8 @@ class Recorder:
         self.shown = MAX_ENTRIES  # as many of the last ones as the program asked for
         self.now = None  # nanoseconds
         self.on_begin = []
+        self.on_flush = []
+        self.on_finish = []
         self.before_marks = None
         self.real = {name: getattr(self.memory, name) for name in
                      ("_record_memory_history", "_snapshot", "reset_accumulated_memory_stats") if hasattr(self.memory, name)}
@@ -101,7 +103,11 @@ class Recorder:
         self.put(kind, device, requests, *arguments)
 
     def put(self, kind, device, requests, *arguments):
-        thread = self.threads.setdefault(threading.get_ident(), len(self.threads))
+        ident = threading.get_ident()
+        thread = self.threads.get(ident)
+        if thread is None:
+            thread = self.threads[ident] = len(self.threads)
+            self.lines.append('["T",%d,%d]' % (thread, threading.get_native_id()))  # as CUPTI knows it
         self.lines.append(_LINES[len(arguments)] % (kind, device, requests, self.now(), thread, *arguments))
 
     # --- the history ---
@@ -190,6 +196,8 @@ class Recorder:
 
     def _flush(self):
         begun = time.monotonic()
+        for call in self.on_flush:
+            call()
         snapshot = self.snapshot()
         self._begin_anew()
         lines, self.lines = self.lines, []
@@ -230,6 +238,8 @@ class Recorder:
             self.mark("E")
             self.flush()
             self.recording = False
+            for call in self.on_finish:
+                call()
 
     # --- a program that records its own history ---
 

@@ -24,6 +24,15 @@ TEST(Marks, ReadsMarksAndTheirNames) {
   EXPECT_EQ(marks->rows[2].b, 140'000'000'000u);
 }
 
+TEST(Marks, ThreadsHaveTheSystemsNumbers) {
+  const absl::StatusOr<Marks> marks =
+      ParseMarks("[\"T\",1,4711]\n[\"M\",0,1,2,1,0]\n[\"T\",99999999,1]\n[\"T\",1]\n");
+  ASSERT_TRUE(marks.ok());
+  EXPECT_EQ(marks->native_threads, (std::vector<uint64_t>{0, 4711}));
+  EXPECT_EQ(marks->threads, 2u);
+  EXPECT_EQ(marks->unreadable, 2u);
+}
+
 TEST(Marks, TextIsUnescaped) {
   const absl::StatusOr<Marks> marks = ParseMarks(R"(["n",0,"a\"b\\c"])"
                                                  "\n");

@@ -1,0 +1,181 @@
+// The library that the CUDA driver loads into a program (CUDA_INJECTION64_PATH), or Python's hooks:
+// writes the program's activities into OUTPUT/process-PID/activities.bin while it runs.
+//
+// A process that never puts anything on a card leaves nothing; neither does the child of a fork.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+
+#include "cupti/client.h"
+#include "profiler/program/activity_chunk.h"
+
+#define VRAMSCOPE_EXPORTED extern "C" __attribute__((visibility("default")))
+
+namespace vramscope::cupti {
+namespace {
+
+using trace::Activity;
+using trace::ActivityKind;
+
+constexpr int kPeriodMs = 100;  // at most so much is lost when the program is killed
+constexpr size_t kMostHeld = size_t{1} << 16;
+
+// Says that the card was used, and not only asked about.
+bool IsUse(const Activity& activity) {
+  return activity.kind != ActivityKind::kCounter && activity.kind != ActivityKind::kOverhead &&
+         activity.kind != ActivityKind::kRuntimeCall &&
+         activity.kind != ActivityKind::kDriverCall &&
+         activity.kind != ActivityKind::kSynchronization;
+}
+
+class File : public Receiver {
+ public:
+  void Begin(const char* output) { output_ = output; }
+
+  void Receive(std::span<const Activity> activities,
+               const std::vector<std::string>& names) override {
+    std::lock_guard lock(mutex_);
+    if (!used_) {
+      used_ = std::any_of(activities.begin(), activities.end(), IsUse);
+      held_.insert(held_.end(), activities.begin(), activities.end());
+      if (held_.size() > kMostHeld) held_.clear();
+      if (!used_) return;
+      activities = held_;
+    }
+    for (size_t at = 0; at < activities.size(); at += program::kMostRowsOfChunk) {
+      const uint32_t first = named_;
+      named_ = static_cast<uint32_t>(names.size());
+      Write(program::EncodeActivities(
+          first, std::span(names).subspan(first),
+          activities.subspan(at, std::min(program::kMostRowsOfChunk, activities.size() - at))));
+    }
+    held_.clear();
+    held_.shrink_to_fit();
+  }
+
+  // What is known of the listening, when it is something new.
+  void Say(program::ActivityFacts facts, bool always) {
+    std::lock_guard lock(mutex_);
+    facts.full = facts_.full;
+    if ((!used_ && !always) || (said_ && facts == facts_)) return;
+    facts_ = std::move(facts);
+    said_ = true;
+    Write(program::EncodeFacts(facts_));
+  }
+
+ private:
+  void Write(const std::string& chunk) {
+    if (broken_ || (file_ < 0 && !Open())) return;
+    constexpr uint64_t kRoomForFacts = 1 << 16;
+    if (!facts_.full && written_ + chunk.size() > program::kMaxActivityFileBytes - kRoomForFacts) {
+      facts_.full = true;
+      Put(program::EncodeFacts(facts_));
+    }
+    if (!facts_.full) Put(chunk);
+  }
+  bool Open() {
+    const std::string folder = output_ + "/process-" + std::to_string(getpid());
+    mkdir(folder.c_str(), 0777);
+    file_ = open((folder + "/activities.bin").c_str(),
+                 O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
+    broken_ = file_ < 0;
+    return !broken_;
+  }
+  void Put(const std::string& bytes) {
+    for (size_t at = 0; at < bytes.size();) {
+      const ssize_t wrote = write(file_, bytes.data() + at, bytes.size() - at);
+      if (wrote < 0 && errno == EINTR) continue;
+      if (wrote <= 0) {
+        broken_ = true;  // the disk is full: what is there ends with whole chunks
+        return;
+      }
+      at += static_cast<size_t>(wrote);
+      written_ += static_cast<uint64_t>(wrote);
+    }
+  }
+
+  std::mutex mutex_;
+  std::string output_;
+  int file_ = -1;
+  bool used_ = false, broken_ = false, said_ = false;
+  uint32_t named_ = 1;  // names that the reader has; it has the empty one by itself
+  uint64_t written_ = 0;
+  std::vector<Activity> held_;
+  program::ActivityFacts facts_;
+};
+
+File& TheFile() {
+  static auto* file = new File;  // written to while the process ends
+  return *file;
+}
+
+std::mutex g_mutex;
+pid_t g_process = 0;  // a child of a fork has locks that nobody opens
+Report g_report;
+
+program::ActivityFacts Facts() {
+  program::ActivityFacts facts;
+  facts.running = g_report.running;
+  facts.virtual_clock = IsVirtual(ClockOfProcess());
+  facts.library = g_report.library;
+  facts.version = g_report.version;
+  for (const Problem& problem : g_report.problems)
+    facts.problems.push_back({problem.what, problem.without});
+  const ClientCounts counts = Client::The().counts();
+  facts.dropped = counts.dropped;
+  facts.left_out = counts.consumed.cut + counts.consumed.untimed;
+  return facts;
+}
+
+void Listen() {
+  g_report = Client::The().Start(
+      FindLibrary(), {.receiver = &TheFile(), .clock = ClockOfProcess(), .period_ms = kPeriodMs});
+}
+
+}  // namespace
+}  // namespace vramscope::cupti
+
+using namespace vramscope::cupti;  // NOLINT: C functions follow
+
+// Lets go of CUPTI and writes what there is: at the end, and while the program profiles itself.
+VRAMSCOPE_EXPORTED void vramscope_activities_stop() {
+  if (g_process != getpid()) return;
+  std::lock_guard lock(g_mutex);
+  Client::The().Stop();
+  TheFile().Say(Facts(), false);
+}
+
+// Begins, or goes on.
+VRAMSCOPE_EXPORTED void vramscope_activities_start() {
+  if (g_process != 0 && g_process != getpid()) return;
+  std::lock_guard lock(g_mutex);
+  const char* output = getenv("VRAMSCOPE_PROGRAM_OUTPUT");
+  if (output == nullptr || Client::The().running()) return;
+  if (g_process == 0) {
+    g_process = getpid();
+    TheFile().Begin(output);
+    atexit(&vramscope_activities_stop);
+  }
+  Listen();
+  TheFile().Say(Facts(), !g_report.running);
+}
+
+// At the end of a step.
+VRAMSCOPE_EXPORTED void vramscope_activities_flush() {
+  if (g_process != getpid()) return;
+  std::lock_guard lock(g_mutex);
+  Client::The().Flush();
+  TheFile().Say(Facts(), false);
+}
+
+// The driver's entry.
+VRAMSCOPE_EXPORTED int InitializeInjection() {
+  vramscope_activities_start();
+  return 1;
+}

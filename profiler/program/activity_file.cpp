@@ -1,0 +1,177 @@
+#include "profiler/program/activity_file.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <utility>
+
+#include "profiler/trace/processes.h"
+
+namespace vramscope::program {
+namespace {
+
+using trace::Activity;
+using trace::ActivityKind;
+using trace::StringId;
+
+constexpr size_t kMaxActivityNames = size_t{1} << 20;
+constexpr size_t kPiece = size_t{1} << 20;
+constexpr uint32_t kMostThreads = 1u << trace::kProcessShift;
+
+bool IsCall(ActivityKind kind) {
+  return kind == ActivityKind::kRuntimeCall || kind == ActivityKind::kDriverCall;
+}
+bool IsOfThread(ActivityKind kind) {
+  return IsCall(kind) || kind == ActivityKind::kSynchronization ||
+         kind == ActivityKind::kOverhead || kind == ActivityKind::kRange;
+}
+
+// The system's numbers of threads as the trace's: those of the marks, then others in their order.
+class Threads {
+ public:
+  explicit Threads(const Marks& marks) {
+    for (uint32_t number = 0; number < marks.native_threads.size(); ++number)
+      if (marks.native_threads[number] != 0) numbers_[marks.native_threads[number]] = number;
+    next_ = marks.threads;
+  }
+  uint32_t operator()(uint64_t native) {
+    const auto [it, added] = numbers_.try_emplace(native, next_);
+    if (added && next_ + 1 < kMostThreads) ++next_;
+    return it->second;
+  }
+
+ private:
+  absl::flat_hash_map<uint64_t, uint32_t> numbers_;
+  uint32_t next_ = 0;
+};
+
+}  // namespace
+
+absl::Status ActivityFile::Take(ActivityChunk chunk) {
+  if (chunk.has_facts) {
+    facts_ = std::move(chunk.facts);
+    return absl::OkStatus();
+  }
+  if (chunk.names.empty() ? chunk.first_name > names_.size() : chunk.first_name != names_.size())
+    return absl::DataLossError("names out of order");
+  for (std::string& name : chunk.names) names_.push_back(std::move(name));
+  if (names_.size() > kMaxActivityNames ||
+      activities_.size() + chunk.activities.size() > kMaxActivities)
+    return absl::ResourceExhaustedError(
+        fmt::format("more than {} activities or {} names", kMaxActivities, kMaxActivityNames));
+  for (const Activity& activity : chunk.activities) {
+    if (trace::CheckActivity(activity, names_.size()).ok() && activity.begin_ns >= 0)
+      activities_.push_back(activity);
+    else
+      ++left_out_;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ActivityFile::ReadMore(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return absl::NotFoundError("no activities");
+  if (damaged_) return absl::OkStatus();
+  file.seekg(static_cast<std::streamoff>(read_));
+  std::string piece(kPiece, '\0');
+  while (!damaged_ && (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) ||
+                       file.gcount() > 0)) {
+    const auto got = static_cast<size_t>(file.gcount());
+    read_ += got;
+    if (read_ > kMaxActivityFileBytes + kMaxChunkBytes)
+      return absl::ResourceExhaustedError("the file of activities is too large");
+    rest_.append(piece, 0, got);
+    size_t taken = 0;
+    while (!damaged_) {
+      size_t used = 0;
+      ActivityChunk chunk;
+      const Decoded decoded = DecodeChunk(std::string_view(rest_).substr(taken), used, chunk);
+      if (decoded == Decoded::kIncomplete) break;
+      damaged_ = decoded == Decoded::kDamaged;
+      if (damaged_) break;
+      taken += used;
+      absl::Status status = Take(std::move(chunk));
+      if (absl::IsResourceExhausted(status)) return status;
+      damaged_ = !status.ok();
+    }
+    rest_.erase(0, taken);
+  }
+  return absl::OkStatus();
+}
+
+std::vector<std::string> ActivityFile::Warnings() const {
+  std::vector<std::string> warnings;
+  for (const ActivityFacts::Problem& problem : facts_.problems)
+    warnings.push_back(
+        fmt::format("CUPTI: {}: {}", problem.what.substr(0, 300), problem.without.substr(0, 300)));
+  if (facts_.dropped > 0)
+    warnings.push_back(fmt::format(
+        "CUPTI had no room for {} records: kernels and copies are missing", facts_.dropped));
+  const uint64_t left_out = facts_.left_out + left_out_;
+  if (left_out > 0)
+    warnings.push_back(
+        fmt::format("{} of CUPTI's records made no sense and are left out", left_out));
+  if (facts_.full)
+    warnings.push_back("the file of activities reached its limit: what came later is missing");
+  if (damaged_)
+    warnings.push_back("the file of activities is damaged: what comes behind is missing");
+  return warnings;
+}
+
+void ModuleTimes::See(const trace::Event& event) {
+  if (event.kind != trace::EventKind::kModuleBegin && event.kind != trace::EventKind::kModuleEnd)
+    return;
+  Thread& thread = threads_[event.thread];
+  if (event.kind == trace::EventKind::kModuleBegin)
+    thread.open.push_back(event.name);
+  else if (!thread.open.empty())
+    thread.open.pop_back();
+  thread.since.emplace_back(event.time_ns, thread.open.empty() ? StringId{} : thread.open.back());
+}
+
+StringId ModuleTimes::At(uint32_t thread, int64_t ns) const {
+  const auto found = threads_.find(thread);
+  if (found == threads_.end()) return {};
+  const auto& since = found->second.since;
+  const auto after =
+      std::upper_bound(since.begin(), since.end(), ns,
+                       [](int64_t time, const auto& row) { return time < row.first; });
+  return after == since.begin() ? StringId{} : std::prev(after)->second;
+}
+
+PlacedActivities PlaceActivities(const ActivityFile& file, const Marks& marks,
+                                 const ModuleTimes& modules, int64_t origin_ns,
+                                 uint32_t next_string) {
+  PlacedActivities placed;
+  Threads threads(marks);
+  std::vector<StringId> names(file.names().size());
+  absl::flat_hash_map<uint64_t, StringId> module_of;  // by correlation
+  for (Activity activity : file.activities()) {
+    activity.begin_ns -= origin_ns;
+    activity.end_ns -= origin_ns;
+    if (activity.end_ns < 0) continue;
+    activity.begin_ns = std::max<int64_t>(activity.begin_ns, 0);
+    StringId& name = names[activity.name.value];
+    if (activity.name.value != 0 && name.value == 0) {
+      name.value = next_string + static_cast<uint32_t>(placed.strings.size());
+      placed.strings.push_back(file.names()[activity.name.value]);
+    }
+    activity.name = name;
+    if (IsOfThread(activity.kind)) {
+      activity.thread = threads(activity.thread);
+      activity.module = modules.At(activity.thread, activity.begin_ns);
+      if (IsCall(activity.kind) && activity.module.value != 0)
+        module_of[activity.correlation] = activity.module;
+    }
+    placed.rows.push_back(activity);
+  }
+  for (Activity& activity : placed.rows)
+    if (!IsOfThread(activity.kind) && activity.correlation != 0)
+      if (const auto it = module_of.find(activity.correlation); it != module_of.end())
+        activity.module = it->second;
+  return placed;
+}
+
+}  // namespace vramscope::program

@@ -1,0 +1,208 @@
+// What a watched process wrote of its activities: whole, cut at every byte, damaged, hostile; and
+// as the activities of its trace.
+#include "profiler/program/activity_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+namespace vramscope::program {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using trace::Activity;
+using trace::ActivityKind;
+
+Activity Of(ActivityKind kind, uint32_t name, uint64_t correlation, int64_t begin, int64_t end,
+            uint32_t thread = 0) {
+  Activity a;
+  a.kind = kind;
+  a.name.value = name;
+  a.correlation = correlation;
+  a.begin_ns = begin;
+  a.end_ns = end;
+  a.thread = thread;
+  return a;
+}
+
+bool Same(const Activity& x, const Activity& y) {
+  const auto all = [](const Activity& a) {
+    return std::tuple(a.kind, a.device, a.from, a.to, a.stream, a.thread, a.name.value,
+                      a.correlation, a.address, a.bytes, a.begin_ns, a.end_ns);
+  };
+  return all(x) == all(y);
+}
+
+class ActivityFileTest : public testing::Test {
+ protected:
+  ActivityFileTest()
+      : path_(std::filesystem::temp_directory_path() /
+              ("activities-" + std::to_string(getpid()) + ".bin")) {}
+  ~ActivityFileTest() override { std::filesystem::remove(path_); }
+  void Write(std::string_view bytes, bool append = false) {
+    std::ofstream(path_, append ? std::ios::binary | std::ios::app : std::ios::binary)
+        .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+  const std::string path_;
+};
+
+std::vector<Activity> Some(uint32_t seed, size_t count) {
+  std::mt19937_64 random(seed);
+  std::vector<Activity> some;
+  for (size_t i = 0; i < count; ++i) {
+    Activity a = Of(static_cast<ActivityKind>(random() % trace::kActivityKindCount),
+                    static_cast<uint32_t>(random() % 3), random(),
+                    static_cast<int64_t>(random() >> 2), 0, static_cast<uint32_t>(random()));
+    a.end_ns = a.begin_ns + static_cast<int64_t>(random() % 1000);
+    a.device = static_cast<uint8_t>(random());
+    a.stream = static_cast<uint32_t>(random());
+    a.from = static_cast<trace::MemorySpace>(random() % trace::kMemorySpaceCount);
+    a.to = static_cast<trace::MemorySpace>(random() % trace::kMemorySpaceCount);
+    a.address = random();
+    a.bytes = random();
+    some.push_back(a);
+  }
+  return some;
+}
+
+TEST_F(ActivityFileTest, WhatIsWrittenIsRead) {
+  const std::vector<std::string> names = {"one", "two"};
+  const std::vector<Activity> first = Some(1, 100), second = Some(2, 50);
+  ActivityFacts facts;
+  facts.running = true;
+  facts.library = "libcupti.so.13";
+  facts.version = 130001;
+  facts.dropped = 7;
+  facts.problems = {{"other", "kernels"}};
+  Write(EncodeActivities(1, names, first));
+  ActivityFile file;
+  ASSERT_TRUE(file.ReadMore(path_).ok());
+  EXPECT_EQ(file.activities().size(), first.size());
+  Write(EncodeActivities(3, {}, second) + EncodeFacts(facts), true);  // while the program runs
+  ASSERT_TRUE(file.ReadMore(path_).ok());
+  ASSERT_EQ(file.activities().size(), first.size() + second.size());
+  for (size_t i = 0; i < first.size(); ++i) EXPECT_TRUE(Same(file.activities()[i], first[i]));
+  for (size_t i = 0; i < second.size(); ++i)
+    EXPECT_TRUE(Same(file.activities()[first.size() + i], second[i]));
+  EXPECT_THAT(file.names(), ElementsAre("", "one", "two"));
+  EXPECT_EQ(file.facts(), facts);
+  EXPECT_FALSE(file.damaged());
+  EXPECT_THAT(file.Warnings(), ElementsAre(HasSubstr("other: kernels"), HasSubstr("7 records")));
+}
+
+// A program that is killed leaves whole chunks and a part of one.
+TEST_F(ActivityFileTest, ACutFileKeepsEveryWholeChunk) {
+  const std::vector<std::string> names = {"one", "two"};
+  const std::string whole = EncodeActivities(1, names, Some(1, 5));
+  const std::string more = EncodeActivities(3, {}, Some(2, 5));
+  for (size_t length = 0; length <= more.size(); ++length) {
+    Write(whole + more.substr(0, length));
+    ActivityFile file;
+    ASSERT_TRUE(file.ReadMore(path_).ok());
+    EXPECT_EQ(file.activities().size(), length == more.size() ? 10u : 5u);
+    EXPECT_FALSE(file.damaged()) << length;
+  }
+}
+
+TEST_F(ActivityFileTest, DamageEndsTheReadingAndIsSaid) {
+  const std::vector<std::string> names = {"one", "two"};
+  const std::string whole = EncodeActivities(1, names, Some(1, 5));
+  for (size_t at = 0; at < whole.size(); ++at) {
+    std::string bad = whole;
+    bad[at] = static_cast<char>(bad[at] ^ 0x41);
+    Write(whole + bad);
+    ActivityFile file;
+    ASSERT_TRUE(file.ReadMore(path_).ok());
+    EXPECT_EQ(file.activities().size(), 5u) << at;
+    // Of a length that has grown the rest may still come.
+    if (at < 8 || at >= 12) {
+      EXPECT_TRUE(file.damaged() || at < 8) << at;
+    }
+  }
+}
+
+TEST_F(ActivityFileTest, RowsThatAreNoneAreLeftOut) {
+  std::vector<Activity> rows = {
+      Of(ActivityKind::kKernel, 1, 1, 10, 20), Of(ActivityKind::kKernel, 9, 1, 10, 20),
+      Of(ActivityKind::kKernel, 1, 1, 20, 10), Of(static_cast<ActivityKind>(200), 1, 1, 10, 20),
+      Of(ActivityKind::kKernel, 1, 1, -5, 20)};
+  rows[0].to = trace::MemorySpace::kDevice;
+  const std::vector<std::string> names = {"one"};
+  Write(EncodeActivities(1, names, rows));
+  ActivityFile file;
+  ASSERT_TRUE(file.ReadMore(path_).ok());
+  EXPECT_EQ(file.activities().size(), 1u);
+  EXPECT_THAT(file.Warnings(), ElementsAre(HasSubstr("4 of CUPTI's records")));
+  Write(EncodeActivities(1, names, rows) + EncodeActivities(9, names, rows));
+  ActivityFile gap;
+  ASSERT_TRUE(gap.ReadMore(path_).ok());
+  EXPECT_TRUE(gap.damaged());
+}
+
+TEST_F(ActivityFileTest, Noise) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 500; ++round) {
+    std::string noise(random() % 300, 0);
+    for (char& c : noise) c = static_cast<char>(random());
+    ActivityChunk chunk;
+    size_t used = 0;
+    DecodeChunk(noise, used, chunk);
+    DecodeChunk("VSAC" + noise, used, chunk);
+  }
+  EXPECT_TRUE(absl::IsNotFound(ActivityFile().ReadMore(path_ + ".none")));
+}
+
+TEST_F(ActivityFileTest, WorkHasTheModuleOfTheCallThatLaunchedIt) {
+  Marks marks;
+  marks.native_threads = {0, 501};  // of thread 0 nothing was said
+  marks.threads = 2;
+  ModuleTimes modules;
+  const auto see = [&](trace::EventKind kind, uint32_t thread, int64_t time, uint32_t name) {
+    trace::Event event;
+    event.kind = kind;
+    event.thread = thread;
+    event.time_ns = time;
+    event.name.value = name;
+    modules.See(event);
+  };
+  see(trace::EventKind::kModuleBegin, 1, 100, 41);
+  see(trace::EventKind::kModuleBegin, 1, 200, 42);
+  see(trace::EventKind::kModuleEnd, 1, 300, 0);
+  see(trace::EventKind::kModuleEnd, 1, 400, 0);
+
+  const std::vector<std::string> names = {"k", "cudaLaunchKernel"};
+  Write(EncodeActivities(
+      1, names,
+      std::vector{Of(ActivityKind::kKernel, 1, 8, 1900, 2000),  // before its call is read
+                  Of(ActivityKind::kRuntimeCall, 2, 7, 1150, 1156, 501),
+                  Of(ActivityKind::kRuntimeCall, 2, 8, 1250, 1256, 501),
+                  Of(ActivityKind::kRuntimeCall, 2, 9, 1350, 1356, 501),
+                  Of(ActivityKind::kRuntimeCall, 2, 10, 1400, 1406, 501),
+                  Of(ActivityKind::kRuntimeCall, 2, 11, 1250, 1256, 999),
+                  Of(ActivityKind::kKernel, 1, 7, 1500, 1600),
+                  Of(ActivityKind::kKernel, 1, 9, 1600, 1700),
+                  Of(ActivityKind::kRuntimeCall, 2, 12, 10, 20, 501)}));
+  ActivityFile file;
+  ASSERT_TRUE(file.ReadMore(path_).ok());
+  const PlacedActivities placed = PlaceActivities(file, marks, modules, 1000, 70);
+  EXPECT_THAT(placed.strings, ElementsAre("k", "cudaLaunchKernel"));
+  std::vector<uint32_t> module, thread;
+  for (const Activity& row : placed.rows) {
+    module.push_back(row.module.value);
+    thread.push_back(row.thread);
+    EXPECT_GE(row.begin_ns, 0);
+  }
+  // What ended before the trace began is not there.
+  EXPECT_THAT(module, ElementsAre(42, 41, 42, 41, 0, 0, 41, 41));
+  EXPECT_EQ(thread[1], 1u);
+  EXPECT_EQ(thread[5], 2u);  // a thread without marks: behind those that have some
+  EXPECT_EQ(placed.rows[0].begin_ns, 900);
+  EXPECT_EQ(placed.rows[0].name.value, 70u);
+}
+
+}  // namespace
+}  // namespace vramscope::program
