@@ -113,6 +113,27 @@ size_t CountStreams(const trace::Trace& trace) {
   return streams.size();
 }
 
+// Bytes by direction. Pageable, pinned and managed memory and disks are the host's side.
+Json CopiedJson(const trace::Trace& trace) {
+  uint64_t to_device = 0, to_host = 0, within = 0, peer = 0;
+  const trace::ActivityTable& a = trace.activities;
+  for (uint32_t row = 0; row < a.size(); ++row) {
+    if (a.kind[row] != ActivityKind::kMemcpy) continue;
+    const bool from = a.from[row] == trace::MemorySpace::kDevice;
+    const bool to = a.to[row] == trace::MemorySpace::kDevice;
+    if (from && to)
+      (trace::IsPeerCopyName(trace.String(a.name[row])) ? peer : within) += a.bytes[row];
+    else if (to)
+      to_device += a.bytes[row];
+    else if (from)
+      to_host += a.bytes[row];
+  }
+  return {{"host_to_device", to_device},
+          {"device_to_host", to_host},
+          {"device_to_device", within},
+          {"peer", peer}};
+}
+
 size_t CountRanks(const trace::Trace& trace) {
   return std::max<size_t>(1, trace::ProcessesOf(trace).size());
 }
@@ -230,6 +251,7 @@ Json InfoJson(const std::shared_ptr<const trace::Trace>& whole) {
   json["copies"] = of_kind(ActivityKind::kMemcpy);
   json["collectives"] = of_kind(ActivityKind::kCollective);
   json["ranks"] = CountRanks(trace);
+  json["copied"] = CopiedJson(trace);
   json["stacks"] = trace.stacks.size() - 1;
   json["source"] = trace.info.source;
   json["alloc_conf"] = trace.info.alloc_conf;

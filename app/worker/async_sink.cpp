@@ -51,6 +51,12 @@ void AsyncSink::Events(std::span<const trace::Event> events) {
   });
 }
 
+void AsyncSink::Activities(std::span<const trace::Activity> activities) {
+  Post([this, batch = std::vector<trace::Activity>(activities.begin(), activities.end())] {
+    to_.Activities(batch);
+  });
+}
+
 void AsyncSink::End(bool complete, std::string_view message) {
   Post([this, complete, text = std::string(message)] { to_.End(complete, text); });
 }

@@ -30,6 +30,7 @@ class AsyncSink final : public trace::EventSink {
   void Strings(uint32_t first_id, std::span<const std::string> values) override;
   void Stacks(const trace::StackIncrement& increment) override;
   void Events(std::span<const trace::Event> events) override;
+  void Activities(std::span<const trace::Activity> activities) override;
   void End(bool complete, std::string_view message) override;
 
   void Post(std::function<void()> task);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/exporters/chrome_activities.h"
 #include "profiler/exporters/json_text.h"
 #include "profiler/exporters/spans.h"
 #include "profiler/trace/memory_cursor.h"
@@ -139,7 +140,9 @@ class ChromeWriter {
     }
     for (uint32_t i = 0; i < spans_.tracks.size(); ++i) {
       const Track& track = spans_.tracks[i];
-      std::string name = fmt::format("{} {}", track.gpu ? "stream" : "thread", track.thread);
+      std::string name = track.gpu && track.thread == kDriverTrack
+                             ? "driver memory"
+                             : fmt::format("{} {}", track.gpu ? "stream" : "thread", track.thread);
       if (track.overflow > 0) name += fmt::format(", overlapping {}", track.overflow);
       MetadataEvent("thread_name", ProcessOf(track), ThreadOf(i),
                     fmt::format("\"name\": \"{}\"", name));
@@ -152,15 +155,20 @@ class ChromeWriter {
     uint32_t count = 1;
     for (const uint8_t device : trace_.allocations.device) count = std::max(count, device + 1u);
     for (const uint8_t device : trace_.segments.device) count = std::max(count, device + 1u);
+    for (const Track& track : spans_.tracks) count = std::max(count, track.device + 1u);
     return count;
   }
-  static uint32_t ProcessOf(const Track& track) { return track.gpu ? 0 : kHostProcess; }
+  static uint32_t ProcessOf(const Track& track) { return track.gpu ? track.device : kHostProcess; }
   // Numbers of the file, all different: viewers take thread 0 for the idle thread.
   static uint32_t ThreadOf(uint32_t track) { return kFirstThread + track; }
 
   void WriteSpan(const Span& span) {
     const trace::SliceTable& slices = trace_.slices;
     const Track& track = spans_.tracks[span.track];
+    if (span.kind == SpanKind::kActivity) {
+      activities_.Write(span.slice, {ProcessOf(track), ThreadOf(span.track)}, buffer_);
+      return;
+    }
     if (!track.gpu) {
       open_thread_ = ThreadOf(span.track);
       thread_of_[slices.thread[span.slice]] = open_thread_;
@@ -181,6 +189,8 @@ class ChromeWriter {
       }
       case SpanKind::kKernel:
         Kernel(span);
+        break;
+      case SpanKind::kActivity:
         break;
     }
   }
@@ -343,6 +353,7 @@ class ChromeWriter {
   const std::vector<int64_t> shown_ns_;  // of every event
   const Spans spans_;
   std::vector<std::string> names_;  // strings of the trace, cleaned
+  const ChromeActivities activities_{trace_, names_, begin_ns_};
   trace::MemoryCursor at_;
   std::map<uint32_t, uint32_t> thread_of_;  // thread of the trace -> of the file
   size_t activity_ = 0;                     // next row of the activity table

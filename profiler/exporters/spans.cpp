@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace vramscope::exporters {
 namespace {
@@ -54,10 +56,49 @@ std::vector<EventIndex> EndsWithLoss(const SliceTable& slices) {
   return ends;
 }
 
+// A call that begins with an op comes behind it, and so lies in it.
+void AddActivities(const trace::Trace& trace, const std::vector<int64_t>& shown_ns,
+                   std::vector<Span>& spans) {
+  // The one that began before them and ends behind comes first: what it holds would push it aside.
+  const trace::ActivityTable& a = trace.activities;
+  std::vector<uint32_t> rows(a.size());
+  std::iota(rows.begin(), rows.end(), 0u);
+  std::stable_sort(rows.begin(), rows.end(), [&](uint32_t x, uint32_t y) {
+    return a.begin_ns[x] != a.begin_ns[y] ? a.begin_ns[x] < a.begin_ns[y]
+                                          : a.end_ns[x] > a.end_ns[y];
+  });
+  std::vector<Span> activities;
+  activities.reserve(rows.size());
+  for (const uint32_t row : rows) {
+    Span span;
+    span.kind = SpanKind::kActivity;
+    span.begin_ns = a.begin_ns[row];
+    span.end_ns = a.end_ns[row];
+    span.event = static_cast<EventIndex>(
+        std::upper_bound(shown_ns.begin(), shown_ns.end(), span.begin_ns) - shown_ns.begin());
+    span.slice = row;
+    activities.push_back(span);
+  }
+  // Before the slices, which begin at their event and not before it.
+  spans.insert(spans.begin(), activities.begin(), activities.end());
+}
+
+Track TrackOf(const trace::Trace& trace, const Span& span) {
+  const trace::ActivityTable& a = trace.activities;
+  if (span.kind == SpanKind::kKernel) return {.gpu = true};
+  if (span.kind != SpanKind::kActivity) return {.thread = trace.slices.thread[span.slice]};
+  if (!trace::HasDevice(a.kind[span.slice])) return {.thread = a.thread[span.slice]};
+  const bool work =
+      trace::IsOfDevice(a.kind[span.slice]) && a.kind[span.slice] != trace::ActivityKind::kCounter;
+  return {.gpu = true,
+          .device = a.device[span.slice],
+          .thread = work ? a.stream[span.slice] : kDriverTrack};
+}
+
 }  // namespace
 
-uint32_t TrackAllocator::Place(bool gpu, uint32_t thread, int64_t begin_ns, int64_t end_ns) {
-  std::vector<Lane>& lanes = lanes_[{gpu, thread}];
+uint32_t TrackAllocator::Place(const Track& of, int64_t begin_ns, int64_t end_ns) {
+  std::vector<Lane>& lanes = lanes_[{of.gpu, of.device, of.thread}];
   for (Lane& lane : lanes) {
     while (!lane.open_ends.empty() && lane.open_ends.back() <= begin_ns) lane.open_ends.pop_back();
     if (lane.open_ends.empty() || lane.open_ends.back() >= end_ns) {
@@ -66,7 +107,7 @@ uint32_t TrackAllocator::Place(bool gpu, uint32_t thread, int64_t begin_ns, int6
     }
   }
   const auto track = static_cast<uint32_t>(tracks_->size());
-  tracks_->push_back({gpu, thread, static_cast<uint32_t>(lanes.size())});
+  tracks_->push_back({of.gpu, of.device, of.thread, static_cast<uint32_t>(lanes.size())});
   lanes.push_back({track, {end_ns}});
   return track;
 }
@@ -80,6 +121,7 @@ std::vector<int64_t> ShownTimes(const trace::Trace& trace) {
 Spans CollectSpans(const trace::Trace& trace, const std::vector<int64_t>& shown_ns, bool kernels) {
   const SliceTable& slices = trace.slices;
   const std::vector<EventIndex> ends = EndsWithLoss(slices);
+  kernels = kernels && std::ranges::count(trace.activities.kind, trace::ActivityKind::kKernel) == 0;
   const std::vector<bool> innermost = kernels ? InnermostOps(slices) : std::vector<bool>();
   const auto end_ns = [&](EventIndex event) {
     return event == kNoEvent ? shown_ns.back() + 1 : shown_ns[event];
@@ -135,14 +177,13 @@ Spans CollectSpans(const trace::Trace& trace, const std::vector<int64_t>& shown_
     span.slice = row;
     result.spans.push_back(span);
   }
+  AddActivities(trace, shown_ns, result.spans);
   std::stable_sort(result.spans.begin(), result.spans.end(),
                    [](const Span& a, const Span& b) { return a.event < b.event; });
 
   TrackAllocator tracks(&result.tracks);
-  for (Span& span : result.spans) {
-    const bool gpu = span.kind == SpanKind::kKernel;
-    span.track = tracks.Place(gpu, gpu ? 0 : slices.thread[span.slice], span.begin_ns, span.end_ns);
-  }
+  for (Span& span : result.spans)
+    span.track = tracks.Place(TrackOf(trace, span), span.begin_ns, span.end_ns);
   return result;
 }
 

@@ -18,6 +18,8 @@ namespace {
 
 using recording::Action;
 using recording::Recording;
+using trace::Activity;
+using trace::ActivityKind;
 using trace::Event;
 using trace::EventKind;
 using Memory = KinetoTables::Memory;
@@ -60,6 +62,7 @@ class Assembler {
     Segments();
     Annotations();
     Extras();
+    Activities();
     if (t_.unusable > 0)
       r_.warnings.push_back(
           fmt::format("{} events lack what they need (a time, a size, an address) and are left out",
@@ -100,14 +103,13 @@ class Assembler {
   int64_t Begin() {
     const auto outside = [&](const auto& row) { return Outside(row.begin_ns, row.end_ns); };
     std::erase_if(t_.annotations, outside);
-    std::erase_if(t_.work, [&](const KinetoTables::DeviceWork& w) {
-      return Outside(w.begin_ns, w.begin_ns + w.duration_ns);
-    });
+    std::erase_if(t_.work, [&](const KinetoTables::Work& w) { return outside(w.activity); });
     std::erase_if(t_.spans, outside);
     int64_t begin = t_.memory.front().time_ns;
     if (part_) return begin;
     for (const auto& a : t_.annotations) begin = std::min(begin, a.begin_ns);
-    for (const auto& w : t_.work) begin = std::min(begin, w.begin_ns);
+    for (const auto& w : t_.work)
+      if (w.activity.kind != ActivityKind::kOverhead) begin = std::min(begin, w.activity.begin_ns);
     for (const Span& s : t_.spans)
       if (s.kind != Span::kPython) begin = std::min(begin, s.begin_ns);
     return begin;
@@ -247,7 +249,7 @@ class Assembler {
                      [](const auto& a, const auto& b) { return a.begin_ns < b.begin_ns; });
   }
 
-  // ---- kernels, operators, modules
+  // ---- operators, modules
   struct Mark {
     int64_t time_ns;
     uint32_t row;
@@ -257,8 +259,6 @@ class Assembler {
   void Extras() {
     std::vector<Mark> marks;
     SpanMarks(marks);
-    for (uint32_t i = 0; i < t_.work.size(); ++i)
-      marks.push_back({t_.work[i].begin_ns, i, t_.work[i].kind});
     std::stable_sort(marks.begin(), marks.end(),
                      [](const Mark& a, const Mark& b) { return a.time_ns < b.time_ns; });
     r_.extras.reserve(marks.size());
@@ -266,17 +266,11 @@ class Assembler {
       Event event;
       event.kind = mark.kind;
       event.time_ns = Time(mark.time_ns);
-      const bool work = mark.kind == EventKind::kKernel || mark.kind == EventKind::kMemcpy ||
-                        mark.kind == EventKind::kMemset;
-      if (work) {
-        FillWork(t_.work[mark.row], event);
-      } else {
-        const Span& span = t_.spans[mark.row];
-        event.thread = span.thread;
-        if (mark.kind == EventKind::kOpBegin || mark.kind == EventKind::kModuleBegin)
-          event.name = span.name;
-        if (mark.kind == EventKind::kOpBegin) event.module = span.module;
-      }
+      const Span& span = t_.spans[mark.row];
+      event.thread = span.thread;
+      if (mark.kind == EventKind::kOpBegin || mark.kind == EventKind::kModuleBegin)
+        event.name = span.name;
+      if (mark.kind == EventKind::kOpBegin) event.module = span.module;
       r_.extras.push_back(event);
     }
   }
@@ -301,18 +295,31 @@ class Assembler {
     close_until(INT64_MAX);
   }
 
-  void FillWork(const KinetoTables::DeviceWork& work, Event& event) const {
-    event.name = work.name;
-    event.duration_ns = static_cast<uint64_t>(work.duration_ns);
-    event.stream = work.stream;
-    event.device = work.device;
-    event.bytes = work.bytes;
-    if (const auto op = t_.op_of_external_id.find(work.external_id);
-        work.external_id != 0 && op != t_.op_of_external_id.end()) {
-      event.module = op->second;
-    } else if (const auto launch = launch_of_correlation_.find(work.correlation);
-               work.correlation != 0 && launch != launch_of_correlation_.end()) {
-      event.module = launches_[launch->second].op;
+  // ---- kernels, copies, calls
+  void Activities() {
+    r_.activities.reserve(t_.work.size());
+    for (const KinetoTables::Work& work : t_.work) {
+      Activity a = work.activity;
+      a.begin_ns = Time(a.begin_ns);
+      a.end_ns = Time(a.end_ns);
+      if (t_.ours) {
+        r_.activities.push_back(a);
+        continue;
+      }
+      const auto op = t_.op_of_external_id.find(work.external_id);
+      const auto launch = launch_of_correlation_.find(static_cast<int64_t>(a.correlation));
+      const bool launched = a.correlation != 0 && launch != launch_of_correlation_.end();
+      if (launched) {
+        const StackQuery& at = launches_[launch->second];
+        a.op = at.op;
+        a.module = at.module;
+        if (a.kind == ActivityKind::kSynchronization) a.thread = at.thread;
+      }
+      if (work.external_id != 0 && op != t_.op_of_external_id.end()) {
+        a.op = op->second.name;
+        if (op->second.module.value != 0) a.module = op->second.module;
+      }
+      r_.activities.push_back(a);
     }
   }
 

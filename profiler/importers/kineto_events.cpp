@@ -5,14 +5,16 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <utility>
 
 #include "profiler/importers/row_memory.h"
 
 namespace vramscope::importers {
 namespace {
 
+using trace::ActivityKind;
 using trace::Category;
-using trace::EventKind;
+using trace::MemorySpace;
 
 constexpr int64_t kCpu = 0;  // c10::DeviceType
 // Times and sizes beyond these are damage; sums of two stay in range.
@@ -37,6 +39,46 @@ Category CategoryNamed(std::string_view name) {
   return Category::kUnknown;
 }
 
+// As our own export names them.
+MemorySpace SpaceNamed(std::string_view name) {
+  for (int s = 0; s < trace::kMemorySpaceCount; ++s)
+    if (trace::Name(static_cast<MemorySpace>(s)) == name) return static_cast<MemorySpace>(s);
+  return MemorySpace::kUnknown;
+}
+
+// Of a tensor that a collective takes.
+uint64_t BytesOfElement(std::string_view dtype) {
+  static constexpr std::pair<std::string_view, uint64_t> kSizes[] = {
+      {"Float", 4}, {"Half", 2}, {"BFloat16", 2}, {"Double", 8}, {"Long", 8},
+      {"Int", 4},   {"Char", 1}, {"Byte", 1},     {"Bool", 1},   {"Short", 2}};
+  for (const auto& [name, bytes] : kSizes)
+    if (name == dtype) return bytes;
+  return 0;
+}
+
+std::optional<ActivityKind> WorkNamed(std::string_view category, std::string_view name) {
+  if (category == "kernel")
+    return trace::IsCollectiveName(name) ? ActivityKind::kCollective : ActivityKind::kKernel;
+  static constexpr std::pair<std::string_view, ActivityKind> kCategories[] = {
+      {"gpu_memcpy", ActivityKind::kMemcpy},
+      {"memcpy", ActivityKind::kMemcpy},
+      {"gpu_memset", ActivityKind::kMemset},
+      {"memset", ActivityKind::kMemset},
+      {"cuda_runtime", ActivityKind::kRuntimeCall},
+      {"runtime", ActivityKind::kRuntimeCall},
+      {"cuda_driver", ActivityKind::kDriverCall},
+      {"cuda_sync", ActivityKind::kSynchronization},
+      {"overhead", ActivityKind::kOverhead},
+      // Of our own export.
+      {"driver_alloc", ActivityKind::kDriverAlloc},
+      {"driver_free", ActivityKind::kDriverFree},
+      {"range", ActivityKind::kRange},
+      {"counter", ActivityKind::kCounter}};
+  for (const auto& [of, kind] : kCategories)
+    if (of == category) return kind;
+  return std::nullopt;
+}
+
 uint8_t DeviceNumber(int64_t id) {
   return static_cast<uint8_t>(std::clamp<int64_t>(id, 0, UINT8_MAX));
 }
@@ -44,12 +86,12 @@ uint8_t DeviceNumber(int64_t id) {
 }  // namespace
 
 void KinetoEventReader::Raw::Clear() {
-  for (std::string* text :
-       {&name, &category, &phase, &pid, &tid, &flow_id, &module, &kind, &said, &held_as})
+  for (std::string* text : {&name, &category, &phase, &pid, &tid, &flow_id, &module, &kind, &said,
+                            &held_as, &op, &from, &to, &dtype})
     text->clear();
   for (std::optional<int64_t>* number :
        {&begin_ns, &duration_ns, &bytes, &address, &total_allocated, &total_reserved, &device_type,
-        &device_id, &device, &stream, &external_id, &correlation})
+        &device_id, &device, &stream, &external_id, &correlation, &elements})
     number->reset();
 }
 
@@ -152,12 +194,12 @@ bool KinetoEventReader::Argument(Token token) {
       {"External id", &Raw::external_id},
       {"external id", &Raw::external_id},
       {"correlation", &Raw::correlation},
+      {"In msg nelems", &Raw::elements, kMostBytes / 8},
   };
   static constexpr TextField kTexts[] = {
-      {"Module", &Raw::module},
-      {"Kind", &Raw::kind},
-      {"Category", &Raw::said},
-      {"Held as", &Raw::held_as},
+      {"Module", &Raw::module},   {"Kind", &Raw::kind},   {"Category", &Raw::said},
+      {"Held as", &Raw::held_as}, {"Op", &Raw::op},       {"from", &Raw::from},
+      {"to", &Raw::to},           {"dtype", &Raw::dtype},
   };
   const auto* number = std::ranges::find(kNumbers, key_, &NumberField::key);
   if (number != std::end(kNumbers))
@@ -190,7 +232,8 @@ uint32_t KinetoEventReader::Thread() {
 
 void KinetoEventReader::Take() {
   if (e_.name == "[memory]" || e_.name == "[OutOfMemory]") return TakeMemory();
-  if (e_.phase == "X") return TakeComplete();
+  if (e_.phase == "X" || (t_.ours && e_.phase == "C" && !e_.category.empty()))
+    return TakeComplete();
   if (e_.phase == "s" && e_.category == "ac2g") {
     const std::optional<int64_t> id = ParseInteger(e_.flow_id);
     if (id && e_.begin_ns) TakeLaunch({*e_.begin_ns, *id, Thread()});
@@ -223,36 +266,20 @@ void KinetoEventReader::TakeMemory() {
 
 void KinetoEventReader::TakeComplete() {
   const std::string category = Lower(e_.category);
+  const std::optional<ActivityKind> work = WorkNamed(category, e_.name);
   const bool op = category == "cpu_op" || category == "operator";
-  const bool runtime =
-      category == "cuda_runtime" || category == "cuda_driver" || category == "runtime";
-  const EventKind kind = category == "kernel"                               ? EventKind::kKernel
-                         : category == "gpu_memcpy" || category == "memcpy" ? EventKind::kMemcpy
-                         : category == "gpu_memset" || category == "memset" ? EventKind::kMemset
-                                                                            : EventKind::kMarker;
   const bool annotation = category == "user_annotation";
   const bool python = category == "python_function";
-  if (!op && !runtime && kind == EventKind::kMarker && !annotation && !python) return;
+  if (!op && !work && !annotation && !python) return;
   const int64_t duration = std::max<int64_t>(0, e_.duration_ns.value_or(0));
   if (!e_.begin_ns) {
     ++t_.unusable;
     return;
   }
   const int64_t begin = *e_.begin_ns, end = begin + duration;
-  if (kind != EventKind::kMarker) {
-    if (!budget_.Charge(kMemoryOfDeviceWork)) return;
-    t_.work.push_back(
-        {begin, duration, e_.external_id.value_or(0), e_.correlation.value_or(0),
-         static_cast<uint64_t>(std::max<int64_t>(0, e_.bytes.value_or(0))), Intern(e_.name),
-         static_cast<uint32_t>(std::clamp<int64_t>(
-             e_.stream ? *e_.stream : ParseInteger(e_.tid).value_or(0), 0, UINT32_MAX)),
-         DeviceNumber(e_.device ? *e_.device : ParseInteger(e_.pid).value_or(0)), kind});
-    return;
-  }
+  if (work) return TakeWork(*work, begin, end);
   const uint32_t thread = Thread();
-  if (runtime) {
-    if (e_.correlation) TakeLaunch({begin, *e_.correlation, thread});
-  } else if (annotation && e_.kind != "module") {
+  if (annotation && e_.kind != "module") {
     if (!budget_.Charge(kMemoryOfAnnotation)) return;
     t_.annotations.push_back({begin, end, Intern(e_.name)});
   } else {
@@ -261,8 +288,46 @@ void KinetoEventReader::TakeComplete() {
                                    : KinetoTables::Span::kOp;
     if (!budget_.Charge(python ? kMemoryOfPythonSpan : kMemoryOfSpan)) return;
     t_.spans.push_back({begin, end, Intern(e_.name), Intern(e_.module), thread, what});
-    if (op && e_.external_id) t_.op_of_external_id[*e_.external_id] = t_.spans.back().name;
+    if (op && e_.external_id)
+      t_.op_of_external_id[*e_.external_id] = {t_.spans.back().name, t_.spans.back().module};
   }
+}
+
+void KinetoEventReader::TakeWork(ActivityKind kind, int64_t begin_ns, int64_t end_ns) {
+  if (!budget_.Charge(kMemoryOfWork)) return;
+  trace::Activity a;
+  a.kind = kind;
+  a.name = Intern(e_.name);
+  a.begin_ns = begin_ns;
+  a.end_ns = end_ns;
+  a.bytes = static_cast<uint64_t>(std::max<int64_t>(0, e_.bytes.value_or(0)));
+  a.address = static_cast<uint64_t>(e_.address.value_or(0));
+  a.correlation = static_cast<uint64_t>(std::max<int64_t>(0, e_.correlation.value_or(0)));
+  const int64_t stream = e_.stream ? *e_.stream : ParseInteger(e_.tid).value_or(0);
+  // Kineto writes a synchronization onto the device's row, with stream -1 where it is of all.
+  const bool sync = kind == ActivityKind::kSynchronization;
+  if (sync || (trace::IsOfDevice(kind) && kind != ActivityKind::kCounter))
+    a.stream = sync && stream < 0
+                   ? trace::kAllStreams
+                   : static_cast<uint32_t>(std::clamp<int64_t>(stream, 0, UINT32_MAX));
+  if (trace::HasDevice(kind))
+    a.device = DeviceNumber(e_.device ? *e_.device : ParseInteger(e_.pid).value_or(0));
+  if (!trace::HasDevice(kind) && (!sync || t_.ours)) a.thread = Thread();
+  const trace::MemorySpaces spaces = trace::SpacesOfName(e_.name);
+  if (kind == ActivityKind::kMemcpy || kind == ActivityKind::kMemset) {
+    a.from = e_.from.empty() ? spaces.from : SpaceNamed(e_.from);
+    a.to = e_.to.empty() ? spaces.to : SpaceNamed(e_.to);
+  } else if (kind == ActivityKind::kDriverAlloc || kind == ActivityKind::kDriverFree) {
+    a.to = SpaceNamed(e_.to);
+  } else if (kind == ActivityKind::kCollective && a.bytes == 0) {
+    a.bytes = static_cast<uint64_t>(std::max<int64_t>(0, e_.elements.value_or(0))) *
+              BytesOfElement(e_.dtype);
+  }
+  a.op = Intern(e_.op);  // our own export says them
+  a.module = Intern(e_.module);
+  t_.work.push_back({a, e_.external_id.value_or(0)});
+  const bool call = kind == ActivityKind::kRuntimeCall || kind == ActivityKind::kDriverCall;
+  if (call && e_.correlation) TakeLaunch({begin_ns, *e_.correlation, a.thread});
 }
 
 }  // namespace vramscope::importers

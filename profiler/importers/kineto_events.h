@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "profiler/importers/json_tokens.h"
+#include "profiler/trace/activities.h"
 #include "profiler/trace/memory_budget.h"
 #include "profiler/trace/types.h"
 
@@ -44,14 +45,13 @@ struct KinetoTables {
     int64_t begin_ns, end_ns;
     trace::StringId name;
   };
-  struct DeviceWork {
-    int64_t begin_ns, duration_ns;
-    int64_t external_id, correlation;  // 0: none
-    uint64_t bytes;                    // of copies
-    trace::StringId name;
-    uint32_t stream;
-    uint8_t device;
-    trace::EventKind kind;
+  // A kernel, copy, call or the like, without the op that it is of.
+  struct Work {
+    trace::Activity activity;
+    int64_t external_id;  // 0: none
+  };
+  struct Op {
+    trace::StringId name, module;
   };
   struct Launch {
     int64_t time_ns;
@@ -62,9 +62,9 @@ struct KinetoTables {
   std::vector<Memory> memory;
   std::vector<Span> spans;
   std::vector<Annotation> annotations;
-  std::vector<DeviceWork> work;
+  std::vector<Work> work;
   std::vector<Launch> launches;
-  absl::flat_hash_map<int64_t, trace::StringId> op_of_external_id;
+  absl::flat_hash_map<int64_t, Op> op_of_external_id;
   std::vector<std::string> strings = {""};
   int64_t base_ns = 0;
   bool ours = false;      // written by vramscope
@@ -91,7 +91,8 @@ class KinetoEventReader {
     // Of args.
     std::optional<int64_t> bytes, address, total_allocated, total_reserved;
     std::optional<int64_t> device_type, device_id, device, stream, external_id, correlation;
-    std::string module, kind, said, held_as;
+    std::optional<int64_t> elements;
+    std::string module, kind, said, held_as, op, from, to, dtype;
     void Clear();
   };
 
@@ -111,6 +112,7 @@ class KinetoEventReader {
   void TakeMemory();
   void TakeLaunch(const KinetoTables::Launch& launch);
   void TakeComplete();
+  void TakeWork(trace::ActivityKind kind, int64_t begin_ns, int64_t end_ns);
   trace::StringId Intern(std::string_view text);
   uint32_t Thread();
 

@@ -39,6 +39,13 @@ class Stacks {
       if (open_[i].span->kind == Span::kOp) return open_[i].span->name;
     return {};
   }
+  StringId InnermostModule() const {
+    for (size_t i = open_.size(); i-- > 0;) {
+      if (open_[i].span->kind == Span::kModule) return open_[i].span->name;
+      if (open_[i].span->module.value != 0) return open_[i].span->module;
+    }
+    return {};
+  }
   StackId Present() {
     uint32_t node = 0;  // nothing
     for (Open& open : open_) {
@@ -160,6 +167,7 @@ void FillStacks(std::vector<Span>& spans, std::span<StackQuery*> queries,
     open.EndBefore(query->time_ns);
     if (!query->only_op) query->stack = open.Present();
     query->op = open.InnermostOp();
+    query->module = open.InnermostModule();
   }
 }
 

@@ -18,7 +18,8 @@ struct StackQuery {
   uint32_t thread = 0;
   bool only_op = false;  // the stack is not asked for
   trace::StackId stack;
-  trace::StringId op;  // innermost operator; 0: none
+  trace::StringId op;      // innermost operator; 0: none
+  trace::StringId module;  // the innermost, or that of the operator; 0: none
 };
 
 // Spans that break the nesting of their thread (damage) end with what they began in. Puts the spans

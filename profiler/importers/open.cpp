@@ -52,6 +52,7 @@ class Sink : public trace::EventSink {
     sizes_.slices = labels.steps.size() + labels.phases.size() + r.annotations.size();
     sizes_.events = r.entries.size() + h.older + h.displaced.size() + 2 * h.start_segments.size() +
                     sizes_.retags + 2 * sizes_.slices + r.extras.size() + 1;
+    sizes_.activities = r.activities.size();
     builder_.Reserve(sizes_);
   }
 
@@ -72,6 +73,9 @@ class Sink : public trace::EventSink {
     const double done =
         static_cast<double>(builder_.events()) / static_cast<double>(sizes_.events + 1);
     Progress(options_, kInferred + (1 - kInferred) * std::min(1.0, done));
+  }
+  void Activities(std::span<const trace::Activity> activities) override {
+    if (status_.ok()) Note(builder_.AddActivities(activities));
   }
   void End(bool, std::string_view) override {}
 

@@ -22,7 +22,8 @@ inline constexpr uint64_t kMemoryOfString = 160;  // and for each of its bytes:
 inline constexpr uint64_t kMemoryOfStringByte = 4;
 inline constexpr uint64_t kMemoryOfSpan = 900;  // an operator or module: two events and a slice
 inline constexpr uint64_t kMemoryOfPythonSpan = 80;
-inline constexpr uint64_t kMemoryOfDeviceWork = 420;
+inline constexpr uint64_t kMemoryOfWork =
+    420;  // a kernel, copy or call, in the tables and as an activity
 inline constexpr uint64_t kMemoryOfLaunch = 120;
 
 }  // namespace vramscope::importers

@@ -101,6 +101,9 @@ class Sink final : public trace::EventSink {
     Note(builder_.AddEvents(events.first(static_cast<size_t>(marker - events.begin()))));
     if (status_.ok()) Note(builder_.AddEvents({marker + 1, events.end()}));
   }
+  void Activities(std::span<const trace::Activity> activities) override {
+    if (status_.ok()) Note(builder_.AddActivities(activities));
+  }
   void End(bool, std::string_view) override {}
 
   // Behind the events. `origin_ns`: the trace's time 0 on their clock.

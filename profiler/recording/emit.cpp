@@ -150,6 +150,7 @@ class Emitter {
       for (uint32_t i = 1; i < s.size(); ++i) all.lengths.push_back(s.first[i + 1] - s.first[i]);
       sink_.Stacks(all);
     }
+    if (!r_.activities.empty()) sink_.Activities(r_.activities);
   }
 
   int64_t StartTime() const {
@@ -157,6 +158,7 @@ class Emitter {
     if (e_.size() > 0) time = e_.time_ns.front();
     if (!edges_.empty()) time = std::min(time, edges_.front().time_ns);
     if (!r_.extras.empty()) time = std::min(time, r_.extras.front().time_ns);
+    for (const trace::Activity& a : r_.activities) time = std::min(time, a.begin_ns);
     return time == INT64_MAX ? 0 : time;
   }
 
@@ -295,11 +297,6 @@ class Emitter {
         if (open_[event.thread].modules == 0) return;
         --open_[event.thread].modules;
         break;
-      case EventKind::kKernel:
-      case EventKind::kMemcpy:
-      case EventKind::kMemset:
-      case EventKind::kDriverAlloc:
-      case EventKind::kDriverFree:
       case EventKind::kDeviceUsage:
       case EventKind::kMarker:
         break;

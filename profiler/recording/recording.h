@@ -132,9 +132,9 @@ struct Recording {
   std::vector<OlderAlloc> older;
   std::vector<uint64_t> streams = {0};  // as recorded (pointers or numbers)
   std::vector<Annotation> annotations;  // by begin
-  // Further events of the file, by time: kernels, copies, ops, device usage. Ids of strings as
-  // here.
+  // Further events of the file, by time: ops, modules, device usage. Ids of strings as here.
   std::vector<trace::Event> extras;
+  std::vector<trace::Activity> activities;  // kernels, copies, calls; in any order, likewise
   std::vector<std::string> warnings;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "profiler/trace/columns.h"
 
@@ -105,6 +106,64 @@ absl::Status CheckActivity(const Activity& a, size_t strings) {
     return absl::DataLossError(
         fmt::format("a {} with string {} of {}", Name(a.kind), highest, strings));
   return absl::OkStatus();
+}
+
+namespace {
+
+constexpr std::pair<MemorySpace, std::string_view> kSpaceWords[] = {
+    {MemorySpace::kDevice, "Device"},     {MemorySpace::kPinned, "Pinned"},
+    {MemorySpace::kPageable, "Pageable"}, {MemorySpace::kManaged, "Managed"},
+    {MemorySpace::kDisk, "Disk"},         {MemorySpace::kUnknown, "Unknown"}};
+
+std::string_view Word(MemorySpace space) {
+  for (const auto& [of, word] : kSpaceWords)
+    if (of == space) return word;
+  return "Unknown";
+}
+
+MemorySpace SpaceOfWord(std::string_view word) {
+  for (const auto& [space, of] : kSpaceWords)
+    if (of == word) return space;
+  return MemorySpace::kUnknown;
+}
+
+char Side(MemorySpace space) {
+  switch (space) {
+    case MemorySpace::kDevice:
+      return 'D';
+    case MemorySpace::kPinned:
+    case MemorySpace::kPageable:
+      return 'H';
+    default:
+      return '?';
+  }
+}
+
+constexpr std::string_view kPeerCopy = "Memcpy PtoP";
+
+}  // namespace
+
+std::string CopyName(MemorySpace from, MemorySpace to, bool peer) {
+  const std::string sides =
+      peer ? std::string(kPeerCopy) : fmt::format("Memcpy {}to{}", Side(from), Side(to));
+  return fmt::format("{} ({} -> {})", sides, Word(from), Word(to));
+}
+
+std::string SetName(MemorySpace to) { return fmt::format("Memset ({})", Word(to)); }
+
+bool IsPeerCopyName(std::string_view name) { return name.starts_with(kPeerCopy); }
+
+MemorySpaces SpacesOfName(std::string_view name) {
+  const size_t open = name.rfind('(');
+  if (open == std::string_view::npos || !name.ends_with(')')) return {};
+  const std::string_view words = name.substr(open + 1, name.size() - open - 2);
+  const size_t arrow = words.find(" -> ");
+  if (arrow == std::string_view::npos) return {.to = SpaceOfWord(words)};
+  return {SpaceOfWord(words.substr(0, arrow)), SpaceOfWord(words.substr(arrow + 4))};
+}
+
+bool IsCollectiveName(std::string_view name) {
+  return name.starts_with("nccl") || name.starts_with("void nccl");
 }
 
 void SortActivities(ActivityTable& table) {

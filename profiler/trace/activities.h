@@ -14,6 +14,7 @@
 #include <absl/status/status.h>
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -60,6 +61,12 @@ constexpr bool IsOfDevice(ActivityKind kind) {
          kind == ActivityKind::kCounter;
 }
 
+// It says which device it is of; else it is of a thread's process.
+constexpr bool HasDevice(ActivityKind kind) {
+  return IsOfDevice(kind) || kind == ActivityKind::kDriverAlloc ||
+         kind == ActivityKind::kDriverFree;
+}
+
 // One activity as it crosses an interface. Which fields mean something: ActivityKind above.
 struct Activity {
   ActivityKind kind = ActivityKind::kKernel;
@@ -68,14 +75,15 @@ struct Activity {
   MemorySpace to = MemorySpace::kUnknown;
   uint32_t stream = 0;
   uint32_t thread = 0;  // with its process in the upper bits (processes.h)
-  StringId name;
-  StringId op;               // that launched it, where the producer knows
-  StringId module;           // likewise
-  uint64_t correlation = 0;  // 0: none
+  StringId name = {};
+  StringId op = {};          // that launched it, where the producer knows
+  StringId module = {};      // likewise
+  uint64_t correlation = 0;  // 0: none; with its process in the upper bits (processes.h)
   uint64_t address = 0;
   uint64_t bytes = 0;
   int64_t begin_ns = 0;  // on the clock of the events
   int64_t end_ns = 0;    // not before begin
+  friend bool operator==(const Activity&, const Activity&) = default;
 };
 
 // One row an activity, ordered by begin (as they came, where equal).
@@ -101,6 +109,19 @@ struct ActivityTable {
 
 // kDataLoss: an end before its begin, a kind or space that is none, a string not yet defined.
 absl::Status CheckActivity(const Activity& activity, size_t strings);
+
+// "Memcpy HtoD (Pinned -> Device)", as CUPTI's readers name a copy; between devices "PtoP".
+std::string CopyName(MemorySpace from, MemorySpace to, bool peer = false);
+std::string SetName(MemorySpace to);  // "Memset (Device)"
+// Between memory of two devices: what a copy's name says, no field does.
+bool IsPeerCopyName(std::string_view name);
+// What such a name says of where it copies or sets; kUnknown where it doesn't.
+struct MemorySpaces {
+  MemorySpace from = MemorySpace::kUnknown, to = MemorySpace::kUnknown;
+};
+MemorySpaces SpacesOfName(std::string_view name);
+// A kernel of NCCL's, by its name.
+bool IsCollectiveName(std::string_view name);
 
 // Brings the rows into their order; those that are in order cost a look at each.
 void SortActivities(ActivityTable& table);

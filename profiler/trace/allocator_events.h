@@ -15,7 +15,7 @@ enum class Subject : uint8_t {
   kRun,      // of all devices: steps, phases, modules, ops, annotations, markers
   kBlock,    // a row of the allocation table
   kSegment,  // a row of the segment table
-  kDevice,   // no row but the event's own in the activity table
+  kDevice,   // no row but the event's own among the other events
 };
 
 constexpr Subject SubjectOf(EventKind kind) {
@@ -31,11 +31,6 @@ constexpr Subject SubjectOf(EventKind kind) {
     case EventKind::kSegmentUnmap:
       return Subject::kSegment;
     case EventKind::kOutOfMemory:
-    case EventKind::kKernel:
-    case EventKind::kMemcpy:
-    case EventKind::kMemset:
-    case EventKind::kDriverAlloc:
-    case EventKind::kDriverFree:
     case EventKind::kDeviceUsage:
       return Subject::kDevice;
     case EventKind::kPhaseBegin:

@@ -2,16 +2,51 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "profiler/trace/activity_codec.h"
 
 namespace vramscope::trace {
 
+namespace {
+
+// What an event of an older version is, where it is an activity now.
+std::optional<Activity> OldActivity(const Event& e, uint32_t version) {
+  static constexpr ActivityKind kKinds[] = {ActivityKind::kKernel, ActivityKind::kMemcpy,
+                                            ActivityKind::kMemset, ActivityKind::kDriverAlloc,
+                                            ActivityKind::kDriverFree};
+  Activity activity;
+  const int kind = static_cast<int>(e.kind);
+  if (kind >= kFirstOldKind && kind <= kLastOldKind) activity.kind = kKinds[kind - kFirstOldKind];
+  // Version 1 did not say which segment memory was mapped for, and no program recorded it.
+  else if (version == 1 && e.kind == EventKind::kSegmentMap)
+    activity.kind = ActivityKind::kDriverAlloc;
+  else if (version == 1 && e.kind == EventKind::kSegmentUnmap)
+    activity.kind = ActivityKind::kDriverFree;
+  else
+    return std::nullopt;
+  activity.device = e.device;
+  activity.stream = e.stream;
+  activity.thread = e.thread;
+  activity.name = e.name;
+  activity.op = e.module;  // the importer of Kineto's traces, which alone made them, put it there
+  activity.address = e.address;
+  activity.bytes = e.bytes;
+  activity.begin_ns = e.time_ns;
+  const auto longest = static_cast<uint64_t>(INT64_MAX) - static_cast<uint64_t>(e.time_ns);
+  activity.end_ns =
+      static_cast<int64_t>(static_cast<uint64_t>(e.time_ns) + std::min(e.duration_ns, longest));
+  return activity;
+}
+
+}  // namespace
+
 absl::Status TraceAssembler::Impl::CheckStart(const BatchStart& start) const {
-  if (start.event != builder.events())
-    return absl::DataLossError(fmt::format("a batch begins at event {} where {} comes next",
-                                           start.event, builder.events()));
+  if (start.event != events)
+    return absl::DataLossError(
+        fmt::format("a batch begins at event {} where {} comes next", start.event, events));
   return absl::OkStatus();
 }
 
@@ -24,15 +59,19 @@ absl::Status TraceAssembler::Impl::AddBatch(std::string_view payload) {
   return decoder.status();
 }
 
-absl::Status TraceAssembler::Impl::AddEvents(std::span<Event> events) {
-  if (version == 1) {
-    // Version 1 did not say which segment memory was mapped for, and no program recorded it.
-    for (Event& e : events) {
-      if (e.kind == EventKind::kSegmentMap) e.kind = EventKind::kDriverAlloc;
-      if (e.kind == EventKind::kSegmentUnmap) e.kind = EventKind::kDriverFree;
-    }
+absl::Status TraceAssembler::Impl::AddEvents(std::span<Event> added) {
+  events += added.size();
+  if (version >= 4) return builder.AddEvents(added);
+  std::vector<Activity> were;
+  size_t kept = 0;
+  for (const Event& e : added) {
+    if (const std::optional<Activity> activity = OldActivity(e, version))
+      were.push_back(*activity);
+    else
+      added[kept++] = e;
   }
-  return builder.AddEvents(events);
+  if (absl::Status s = builder.AddEvents(added.first(kept)); !s.ok()) return s;
+  return builder.AddActivities(were);
 }
 
 absl::Status TraceAssembler::Impl::AddActivities(std::span<const Activity> added) {
@@ -42,9 +81,8 @@ absl::Status TraceAssembler::Impl::AddActivities(std::span<const Activity> added
 }
 
 std::string TraceAssembler::Impl::Missing(std::string_view where) const {
-  if (footer->events != builder.events())
-    return fmt::format("the footer counts {} events, {} {}", footer->events, where,
-                       builder.events());
+  if (footer->events != events)
+    return fmt::format("the footer counts {} events, {} {}", footer->events, where, events);
   if (footer->activities != activities)
     return fmt::format("the footer counts {} activities, {} {}", footer->activities, where,
                        activities);

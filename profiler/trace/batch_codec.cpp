@@ -48,7 +48,6 @@ void Residuals(const Event& e, const Predictor& predictor, uint32_t shift, Value
   v[kColumnThread] = e.thread;
   v[kColumnDevice] = e.device;
   v[kColumnPool] = static_cast<uint8_t>(e.pool);
-  v[kColumnDuration] = e.duration_ns;
   v[kColumnStack] = e.stack.value;
   v[kColumnMempool] = e.mempool;
   v[kColumnUserMetadata] = e.user_metadata.value;

@@ -42,8 +42,8 @@ constexpr auto ColumnsOf(const SliceTable&) {
 }
 constexpr auto ColumnsOf(const OtherEventTable&) {
   using T = OtherEventTable;
-  return std::tuple(&T::event, &T::address, &T::duration_ns, &T::stream, &T::thread, &T::device,
-                    &T::pool, &T::module);
+  return std::tuple(&T::event, &T::address, &T::stream, &T::thread, &T::device, &T::pool,
+                    &T::module);
 }
 
 constexpr auto ColumnsOf(const ActivityTable&) {

@@ -34,7 +34,9 @@ enum Field : uint32_t {
 inline constexpr int kFieldCount = 18;
 inline constexpr uint32_t kAllFields = (1u << kFieldCount) - 1;
 
-inline constexpr int kEventKindCount = 29;  // kinds are 1 .. 28
+inline constexpr int kEventKindCount = 29;
+// Of versions 1 to 3, as activities since.
+inline constexpr int kFirstOldKind = 20, kLastOldKind = 24;
 
 // What a recorder says of every entry of the allocator.
 inline constexpr uint32_t kFieldsOfEntry = kFieldStack | kFieldUserMetadata | kFieldCompileContext;
@@ -79,14 +81,9 @@ constexpr uint32_t FieldsOf(EventKind kind) {
     case EventKind::kSegmentMap:
     case EventKind::kSegmentUnmap:
     case EventKind::kOutOfMemory:
-    case EventKind::kKernel:
-    case EventKind::kMemcpy:
-    case EventKind::kMemset:
-    case EventKind::kDriverAlloc:
-    case EventKind::kDriverFree:
     case EventKind::kDeviceUsage:
     case EventKind::kMarker:
-      return kAllFields & ~kFieldMempool;
+      return kAllFields & ~(kFieldMempool | kFieldDuration);
   }
   return kAllFields;
 }
@@ -98,7 +95,8 @@ inline constexpr auto kFieldsOfKind = [] {
 }();
 
 constexpr bool IsKnown(EventKind kind) {
-  return static_cast<int>(kind) >= 1 && static_cast<int>(kind) < kEventKindCount;
+  const int k = static_cast<int>(kind);
+  return k >= 1 && k < kEventKindCount && (k < kFirstOldKind || k > kLastOldKind);
 }
 
 // The event with every field cleared that its kind does not have.
@@ -119,7 +117,6 @@ inline Event Normalized(const Event& event) {
   if (fields & kFieldThread) out.thread = event.thread;
   if (fields & kFieldDevice) out.device = event.device;
   if (fields & kFieldPool) out.pool = event.pool;
-  if (fields & kFieldDuration) out.duration_ns = event.duration_ns;
   if (fields & kFieldStack) out.stack = event.stack;
   if (fields & kFieldMempool) out.mempool = event.mempool;
   if (fields & kFieldUserMetadata) out.user_metadata = event.user_metadata;

@@ -48,7 +48,6 @@ Event EventSource::At(EventIndex i) {
   } else if (const OtherEventTable& a = t_.other_events;
              activity_ < a.size() && a.event[activity_] == i) {
     e.address = a.address[activity_];
-    e.duration_ns = a.duration_ns[activity_];
     e.stream = a.stream[activity_];
     e.thread = a.thread[activity_];
     e.device = a.device[activity_];

@@ -57,6 +57,7 @@ class Slicer {
     Retags();
     Segments();
     Slices();
+    OtherEvents();
     Activities();
     for (const Marker& m : t_.markers) {
       if (number_[m.event] == kNoEvent) continue;
@@ -107,13 +108,13 @@ class Slicer {
   void ChooseEvents() {
     number_.assign(t_.events.size(), kNoEvent);
     const OtherEventTable& a = t_.other_events;
-    uint32_t activity = 0;
+    uint32_t row = 0;
     for (EventIndex i = 0; i < t_.events.size(); ++i) {
       bool mine = Mine(i) && !(one_of_many_ && others_[i]);
-      if (activity < a.size() && a.event[activity] == i) {
-        if (SubjectOf(t_.events.kind[i]) == Subject::kDevice) mine = a.device[activity] == device_;
-        if (mine) activities_.push_back(activity);
-        ++activity;
+      if (row < a.size() && a.event[row] == i) {
+        if (SubjectOf(t_.events.kind[i]) == Subject::kDevice) mine = a.device[row] == device_;
+        if (mine) other_events_.push_back(row);
+        ++row;
       }
       if (!mine) continue;
       number_[i] = static_cast<EventIndex>(events_.size());
@@ -194,11 +195,27 @@ class Slicer {
         to.end_ns[row] = std::max(out_->end_ns(), to.begin_ns[row]);
   }
 
-  void Activities() {
+  void OtherEvents() {
     OtherEventTable& to = out_->other_events;
-    KeepRows(activities_, t_.other_events, to);
+    KeepRows(other_events_, t_.other_events, to);
     for (uint32_t& thread : to.thread) thread = ThreadOf(thread);
     Renumber(&to.event);
+  }
+
+  void Activities() {
+    const ActivityTable& from = t_.activities;
+    Rows rows;
+    for (uint32_t row = 0; row < from.size(); ++row) {
+      const bool mine = HasDevice(from.kind[row])
+                            ? from.device[row] == device_
+                            : !one_of_many_ || ProcessOfThread(from.thread[row]) == process_;
+      if (mine) rows.push_back(row);
+    }
+    ActivityTable& to = out_->activities;
+    KeepRows(rows, from, to);
+    for (uint32_t& thread : to.thread) thread = ThreadOf(thread);
+    if (one_of_many_)
+      for (uint64_t& correlation : to.correlation) correlation &= kCorrelationBits;
   }
 
   // In the slice the process is the only one.
@@ -209,7 +226,7 @@ class Slicer {
   const Trace& t_;
   const uint8_t device_;
   const Kept allocations_, segments_;
-  Rows events_, activities_, slices_;  // that stay; slices only where one_of_many_
+  Rows events_, other_events_, slices_;  // that stay; slices only where one_of_many_
   bool one_of_many_ = false;
   uint8_t process_ = 0;
   std::vector<bool> others_;        // events that are another process's
@@ -219,15 +236,36 @@ class Slicer {
 
 }  // namespace
 
-std::vector<uint8_t> DevicesOf(const Trace& trace) {
-  std::bitset<256> there;
+namespace {
+
+using Devices = std::bitset<256>;
+
+Devices WithMemory(const Trace& trace) {
+  Devices there;
   for (const uint8_t device : trace.allocations.device) there.set(device);
   for (const uint8_t device : trace.segments.device) there.set(device);
+  return there;
+}
+
+Devices WithWork(const Trace& trace) {
+  Devices there = WithMemory(trace);
+  const ActivityTable& a = trace.activities;
+  for (uint32_t row = 0; row < a.size(); ++row)
+    if (HasDevice(a.kind[row])) there.set(a.device[row]);
+  return there;
+}
+
+std::vector<uint8_t> Numbers(const Devices& there) {
   std::vector<uint8_t> devices;
   for (size_t d = 0; d < there.size(); ++d)
     if (there[d]) devices.push_back(static_cast<uint8_t>(d));
   return devices;
 }
+
+}  // namespace
+
+std::vector<uint8_t> DevicesOf(const Trace& trace) { return Numbers(WithMemory(trace)); }
+std::vector<uint8_t> DevicesWithWork(const Trace& trace) { return Numbers(WithWork(trace)); }
 
 uint8_t OnlyDevice(const Trace& trace) {
   if (!trace.allocations.device.empty()) return trace.allocations.device.front();
@@ -235,7 +273,9 @@ uint8_t OnlyDevice(const Trace& trace) {
 }
 
 std::shared_ptr<const Trace> OfDevice(const std::shared_ptr<const Trace>& trace, uint8_t device) {
-  if (DevicesOf(*trace) == std::vector<uint8_t>{device}) return trace;
+  if (const Devices memory = WithMemory(*trace);
+      memory.count() == 1 && memory[device] && (memory | WithWork(*trace)).count() == 1)
+    return trace;
   return Slicer(*trace, device).Make();
 }
 

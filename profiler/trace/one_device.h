@@ -16,14 +16,16 @@
 namespace vramscope::trace {
 
 std::vector<uint8_t> DevicesOf(const Trace& trace);  // that have memory; ascending
+// Likewise, and those that only activities are of.
+std::vector<uint8_t> DevicesWithWork(const Trace& trace);
 
 // Of a trace of one device: its number; 0 where it has no memory.
 uint8_t OnlyDevice(const Trace& trace);
 
-// The blocks, segments and activities of `device` alone, numbered anew; steps, phases, modules,
-// ops, annotations and markers are of all devices and stay. Times, strings and stacks are as they
-// were. The trace itself where it has no other device; of a device that is not there: a trace
-// without memory.
+// The blocks, segments, other events and activities of `device` alone, numbered anew; steps,
+// phases, modules, ops, annotations, markers and the host's activities are of all devices and stay
+// (of several processes: those of the device's). Times, strings and stacks are as they were. The
+// trace itself where it has no other device; of a device that is not there: a trace without memory.
 std::shared_ptr<const Trace> OfDevice(const std::shared_ptr<const Trace>& trace, uint8_t device);
 
 }  // namespace vramscope::trace

@@ -109,6 +109,23 @@ struct Part {
   // Times and shift are the program's to say.
   int64_t Shifted(int64_t time_ns) const { return std::min(time_ns, INT64_MAX - shift) + shift; }
 
+  void AddActivitiesTo(std::vector<Activity>& all) const {
+    const ActivityTable& table = trace.activities;
+    for (uint32_t row = 0; row < table.size(); ++row) {
+      Activity a = table.Row(row);
+      a.begin_ns = Shifted(a.begin_ns);
+      a.end_ns = Shifted(a.end_ns);
+      a.device = device[a.device];
+      a.thread = (a.thread & kThreadBits) | uint32_t{process} << kProcessShift;
+      if (a.correlation != 0)
+        a.correlation = (a.correlation & kCorrelationBits) | uint64_t{process} << kCorrelationShift;
+      a.name.value = strings[a.name.value];
+      a.op.value = strings[a.op.value];
+      a.module.value = strings[a.module.value];
+      all.push_back(a);
+    }
+  }
+
   // `allocated` and `made` are those of the whole so far.
   Event Next(uint32_t& allocated, uint32_t& made) {
     Event e = source.At(next++);
@@ -149,7 +166,7 @@ struct Part {
 class Joiner {
  public:
   absl::Status Add(const ProcessTrace& of, int64_t shift) {
-    const std::vector<uint8_t> devices = DevicesOf(*of.trace);
+    const std::vector<uint8_t> devices = DevicesWithWork(*of.trace);
     if (next_device_ + devices.size() > kDevices)
       return absl::ResourceExhaustedError(fmt::format("a trace has at most {} devices", kDevices));
     auto part = std::make_unique<Part>(of, static_cast<uint8_t>(parts_.size()), shift);
@@ -199,6 +216,11 @@ class Joiner {
       chunk.clear();
     }
     if (status.ok()) status = builder_.AddEvents(chunk);
+    for (const auto& part : parts_) {
+      std::vector<Activity> activities;
+      part->AddActivitiesTo(activities);
+      if (status.ok()) status = builder_.AddActivities(activities);
+    }
     if (!status.ok()) return status;
     for (std::string& warning : warnings_) builder_.AddWarning(std::move(warning));
     return builder_.Finish(why_.empty(), why_);

@@ -22,7 +22,9 @@
 
 namespace vramscope::trace {
 
-inline constexpr int kProcessShift = 24;  // of a thread: below it the process's own number
+inline constexpr int kProcessShift = 24;      // of a thread: below it the process's own number
+inline constexpr int kCorrelationShift = 56;  // of an activity's correlation, likewise
+inline constexpr uint64_t kCorrelationBits = (uint64_t{1} << kCorrelationShift) - 1;
 constexpr uint8_t ProcessOfThread(uint32_t thread) {
   return static_cast<uint8_t>(thread >> kProcessShift);
 }

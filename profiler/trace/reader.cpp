@@ -293,7 +293,7 @@ class Reader {
     queued_ -= item.payload;
     if (stopped_) return absl::OkStatus();
     const bool had_header = assembler_.has_header;
-    const uint64_t before = assembler_.builder.events(), before_too = assembler_.activities;
+    const uint64_t before = assembler_.events, before_too = assembler_.activities;
     absl::Status status;
     if (item.batch != nullptr && item.activities) {
       pool_->Wait(*item.batch);
@@ -317,7 +317,7 @@ class Reader {
     }
     // Nothing before the header can be shown; a newer version is said as it is.
     if (!status.ok() && !had_header && absl::IsUnimplemented(status)) return status;
-    budget_.Charge((assembler_.builder.events() - before) * kMemoryPerEvent +
+    budget_.Charge((assembler_.events - before) * kMemoryPerEvent +
                    (assembler_.activities - before_too) * kMemoryPerActivity);
     if (budget_.exhausted())
       return budget_.Exceeded(fmt::format("the first {} events and {} activities of the trace",
@@ -411,7 +411,8 @@ absl::StatusOr<std::shared_ptr<const Trace>> ReadTrace(InputStream& input, std::
         return static_cast<size_t>(std::min(n, input.total()));
       };
       assembler.builder.Reserve({believable(footer->events), believable(footer->allocations),
-                                 believable(footer->retags), believable(footer->slices)});
+                                 believable(footer->retags), believable(footer->slices),
+                                 believable(footer->activities)});
     }
   }
   Reader reader(input, head, options, assembler);

@@ -315,7 +315,6 @@ void TraceBuilder::Impl::AddActivity(EventIndex index, const Event& e) {
   OtherEventTable& a = trace.other_events;
   a.event.push_back(index);
   a.address.push_back(e.address);
-  a.duration_ns.push_back(e.duration_ns);
   a.stream.push_back(e.stream);
   a.thread.push_back(e.thread);
   a.device.push_back(e.device);
@@ -398,11 +397,6 @@ absl::Status TraceBuilder::Impl::Add(EventIndex index, const Event& e) {
     case EventKind::kSegmentUnmap:
       return AddMap(index, e);
     case EventKind::kOutOfMemory:
-    case EventKind::kKernel:
-    case EventKind::kMemcpy:
-    case EventKind::kMemset:
-    case EventKind::kDriverAlloc:
-    case EventKind::kDriverFree:
     case EventKind::kDeviceUsage:
     case EventKind::kMarker:
       if (static_cast<int>(e.category) >= kCategoryCount || e.pool > Pool::kLarge)
@@ -452,6 +446,7 @@ void TraceBuilder::Reserve(const TableSizes& sizes) {
   reserve_all(sizes.allocations, t.allocations);
   reserve_all(sizes.retags, t.retags);
   reserve_all(sizes.slices, t.slices);
+  reserve_all(sizes.activities, t.activities);
 }
 
 uint64_t TraceBuilder::events() const { return impl_->trace.events.size(); }

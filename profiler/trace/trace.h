@@ -10,6 +10,7 @@
 
 #include <absl/status/status.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -184,7 +185,6 @@ struct SliceTable {
 struct OtherEventTable {
   std::vector<EventIndex> event;
   std::vector<uint64_t> address;
-  std::vector<uint64_t> duration_ns;
   std::vector<uint32_t> stream;
   std::vector<uint32_t> thread;
   std::vector<uint8_t> device;
@@ -218,14 +218,19 @@ struct Trace {
   std::string end_message;            // why not, when not complete
   std::vector<std::string> warnings;  // what was lost or odd while reading
 
-  int64_t begin_ns() const { return events.size() ? events.time_ns.front() : 0; }
+  // Of the events and the activities (which may begin before them), and of the events alone.
+  int64_t begin_ns() const {
+    const int64_t first = activities.size() ? activities.begin_ns.front() : INT64_MAX;
+    if (events.size() == 0) return activities.size() ? first : 0;
+    return std::min(first, events.time_ns.front());
+  }
   int64_t end_ns() const { return events.size() ? events.time_ns.back() : 0; }
   std::string_view String(StringId id) const { return strings[id.value]; }
 };
 
 // How large the tables are going to be; a hint.
 struct TableSizes {
-  size_t events = 0, allocations = 0, retags = 0, slices = 0;
+  size_t events = 0, allocations = 0, retags = 0, slices = 0, activities = 0;
 };
 
 // Turns batches of events into a Trace. Not thread-safe. Refuses (kDataLoss, naming the event) what

@@ -56,16 +56,6 @@ std::string_view Name(EventKind kind) {
       return "op_begin";
     case EventKind::kOpEnd:
       return "op_end";
-    case EventKind::kKernel:
-      return "kernel";
-    case EventKind::kMemcpy:
-      return "memcpy";
-    case EventKind::kMemset:
-      return "memset";
-    case EventKind::kDriverAlloc:
-      return "driver_alloc";
-    case EventKind::kDriverFree:
-      return "driver_free";
     case EventKind::kDeviceUsage:
       return "device_usage";
     case EventKind::kMarker:

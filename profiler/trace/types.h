@@ -33,11 +33,7 @@ enum class EventKind : uint8_t {
   kModuleEnd = 17,
   kOpBegin = 18,  // name: "aten::mm" or "MmBackward0"; module; thread
   kOpEnd = 19,
-  kKernel = 20,  // name, stream, duration_ns
-  kMemcpy = 21,
-  kMemset = 22,
-  kDriverAlloc = 23,
-  kDriverFree = 24,
+  // 20-24 were kernels, copies and driver allocations until version 4: activities.h has them now.
   kDeviceUsage = 25,      // bytes: used on the device; bytes_rounded: its total
   kMarker = 26,           // name; see kMarker* below
   kAnnotationBegin = 27,  // name: a range that the recorded program named; thread
@@ -150,7 +146,7 @@ struct Event {
   uint64_t bytes = 0;          // requested
   uint64_t bytes_rounded = 0;  // of the block that was handed out
   int64_t time_ns = 0;
-  uint64_t duration_ns = 0;
+  uint64_t duration_ns = 0;  // of the kernels and copies of older files (assembler.h)
 };
 
 }  // namespace vramscope::trace

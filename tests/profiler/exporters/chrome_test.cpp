@@ -186,6 +186,63 @@ TEST(ChromeTrace, ModelledKernelsHaveALaunch) {
   }
 }
 
+// Streams are threads of a GPU's process, calls lie in their op, and an arrow goes from each call
+// to what it launched.
+TEST(ChromeTrace, RecordedKernelsHaveTheirStreamsAndArrows) {
+  trace::Trace t = *SmallTrace();
+  using trace::ActivityKind;
+  const auto first = static_cast<uint32_t>(t.strings.size());
+  t.strings.insert(t.strings.end(), {"cudaLaunchKernel", "sgemm", "aten::mm"});
+  uint32_t op = 0;
+  while (t.slices.kind[op] != trace::SliceKind::kOp) ++op;
+  const int64_t at = t.slices.begin_ns[op];
+  const auto add = [&](ActivityKind kind, uint32_t name, int64_t begin, int64_t end,
+                       uint32_t stream, uint64_t correlation) {
+    t.activities.Append({.kind = kind,
+                         .device = static_cast<uint8_t>(trace::IsOfDevice(kind)),
+                         .stream = stream,
+                         .thread = trace::IsOfDevice(kind) ? 0 : t.slices.thread[op],
+                         .name = {first + name},
+                         .correlation = correlation,
+                         .begin_ns = begin,
+                         .end_ns = end});
+  };
+  add(ActivityKind::kRuntimeCall, 0, at, at + 3, 0, 7);
+  add(ActivityKind::kRuntimeCall, 0, at + 4, at + 5, 0, 8);  // its kernel was lost
+  add(ActivityKind::kKernel, 1, at + 100, at + 200, 7, 7);
+  add(ActivityKind::kKernel, 1, at + 150, at + 180, 13, 0);  // and its call
+  const json file = json::parse(Export(t));
+  ExpectNesting(file);
+  std::map<std::string, std::vector<json>> of;
+  for (const json& event : Events(file, "X")) of[event["cat"]].push_back(event);
+  ASSERT_EQ(of["kernel"].size(), 2u);  // and none that is modelled
+  const json kernel = of["kernel"][0], call = of["cuda_runtime"][0];
+  EXPECT_EQ(kernel["pid"], 1);
+  EXPECT_EQ(kernel["args"]["stream"], 7);
+  EXPECT_EQ(kernel["args"]["correlation"], 7);
+  EXPECT_NE(kernel["tid"], of["kernel"][1]["tid"]);
+  std::set<std::string> names;
+  for (const json& event : Events(file, "M", "thread_name"))
+    if (event["pid"] == 1) names.insert(event["args"]["name"]);
+  EXPECT_THAT(names, testing::ElementsAre("stream 13", "stream 7"));
+  // The call is on the thread of its op.
+  bool in_op = false;
+  for (const json& event : of["cpu_op"])
+    in_op |= event["tid"] == call["tid"] && event["pid"] == call["pid"] &&
+             Ns(event["ts"]) <= Ns(call["ts"]) &&
+             Ns(event["ts"]) + Ns(event["dur"]) >= Ns(call["ts"]) + Ns(call["dur"]);
+  EXPECT_TRUE(in_op);
+  const std::vector<json> begins = Events(file, "s"), ends = Events(file, "f");
+  ASSERT_EQ(begins.size(), 1u);
+  ASSERT_EQ(ends.size(), 1u);
+  for (const char* field : {"pid", "tid", "ts"}) {
+    EXPECT_EQ(begins[0][field], call[field]);
+    EXPECT_EQ(ends[0][field], kernel[field]);
+  }
+  EXPECT_EQ(begins[0]["id"], ends[0]["id"]);
+  EXPECT_EQ(ends[0]["bp"], "e");
+}
+
 TEST(ChromeTrace, MeasuredRunsGetNoModelledKernels) {
   trace::TraceInfo info = TraceMaker::PlanInfo();
   info.backend = trace::Backend::kCpu;

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -187,6 +190,86 @@ TEST_P(RoundTrip, ThroughAChromeTrace) {
   const auto peak_a = analysis::FindPeak(*run, analysis::ComputeCurves(*run));
   const auto peak_b = analysis::FindPeak(*back, analysis::ComputeCurves(*back));
   EXPECT_EQ(peak_a.allocated, peak_b.allocated);
+}
+
+// Names come back as they are, threads and devices as numbers of the file.
+TEST(RoundTripActivities, ThroughAChromeTrace) {
+  using trace::Activity;
+  using trace::ActivityKind;
+  trace::Trace run(*Simulate({}));
+  std::mt19937_64 random(5);
+  const auto below = [&](uint64_t n) { return random() % n; };
+  const auto first = static_cast<uint32_t>(run.strings.size());
+  for (const char* text :
+       {"sgemm<4, float>(int, \"x\")", "ncclDevKernel_AllGather_RING_LL",
+        "Memcpy DtoH (Device -> Pinned)", "cudaLaunchKernel", "aten::mm", "layers.3"})
+    run.strings.push_back(text);
+  const auto span = static_cast<uint64_t>(run.end_ns() - run.begin_ns());
+  for (int i = 0; i < 600; ++i) {
+    Activity a;
+    a.kind = static_cast<ActivityKind>(below(trace::kActivityKindCount));
+    const bool copies = a.kind == ActivityKind::kMemcpy;
+    const bool sets = a.kind == ActivityKind::kMemset;
+    const bool of_driver =
+        a.kind == ActivityKind::kDriverAlloc || a.kind == ActivityKind::kDriverFree;
+    const bool counts = a.kind == ActivityKind::kCounter;
+    const bool syncs = a.kind == ActivityKind::kSynchronization;
+    a.name = {first + (a.kind == ActivityKind::kCollective ? 1u
+                       : copies                            ? 2u
+                       : below(2) != 0                     ? 3u
+                                                           : 0u)};
+    a.begin_ns = run.begin_ns() + static_cast<int64_t>(below(span));
+    a.end_ns = a.begin_ns + static_cast<int64_t>(of_driver || counts ? 0 : below(span / 50 + 1));
+    if (trace::HasDevice(a.kind)) a.device = static_cast<uint8_t>(below(2));
+    if (!trace::HasDevice(a.kind)) a.thread = static_cast<uint32_t>(below(3));
+    if (trace::IsOfDevice(a.kind) || syncs) a.stream = static_cast<uint32_t>(7 + below(3));
+    if (syncs && below(2) == 0) a.stream = trace::kAllStreams;
+    if (counts) a.stream = 0;
+    if (!counts) a.correlation = below(3) == 0 ? 0 : 1 + below(300);
+    if (copies) a.from = trace::MemorySpace::kDevice, a.to = trace::MemorySpace::kPinned;
+    if (sets || of_driver) a.to = trace::MemorySpace::kManaged;
+    if (of_driver) a.address = below(uint64_t{1} << 47);
+    if (copies || of_driver || counts) a.bytes = below(1u << 30);
+    if (!counts && below(2) == 0) a.op = {first + 4};
+    if (!counts && below(2) == 0) a.module = {first + 5};
+    run.activities.Append(a);
+  }
+  trace::SortActivities(run.activities);
+  std::ostringstream out;
+  ASSERT_TRUE(WriteChromeTrace(run, out).ok());
+  const TracePtr back = Import(out.str());
+  ASSERT_NE(back, nullptr);
+  ASSERT_EQ(back->activities.size(), 600u);
+  const auto lines = [](const trace::Trace& t, std::map<uint32_t, uint32_t> threads) {
+    std::vector<std::string> all;
+    const int64_t first_ns = t.activities.begin_ns[0];
+    for (uint32_t row = 0; row < t.activities.size(); ++row) {
+      const Activity a = t.activities.Row(row);
+      all.push_back(fmt::format(
+          "{} {}..{} {} dev {} stream {} thread {} op {} module {} #{} {:#x} {} bytes {} to {}",
+          trace::Name(a.kind), a.begin_ns - first_ns, a.end_ns - first_ns, t.String(a.name),
+          a.device, a.stream, trace::HasDevice(a.kind) ? 0 : threads[a.thread], t.String(a.op),
+          t.String(a.module), a.correlation, a.address, a.bytes, trace::Name(a.from),
+          trace::Name(a.to)));
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  // Which thread of the file a thread became: by what runs on it alone.
+  std::map<int64_t, uint32_t> thread_at;
+  for (uint32_t row = 0; row < run.activities.size(); ++row)
+    if (!trace::HasDevice(run.activities.kind[row]))
+      thread_at[run.activities.begin_ns[row] - run.activities.begin_ns[0]] =
+          run.activities.thread[row];
+  std::map<uint32_t, uint32_t> was, same;
+  for (uint32_t row = 0; row < back->activities.size(); ++row) {
+    const auto at = thread_at.find(back->activities.begin_ns[row] - back->activities.begin_ns[0]);
+    if (trace::HasDevice(back->activities.kind[row]) || at == thread_at.end()) continue;
+    was.emplace(back->activities.thread[row], at->second);
+  }
+  for (uint32_t thread = 0; thread < 3; ++thread) same[thread] = thread;
+  const std::vector<std::string> there = lines(*back, was), expected = lines(run, same);
+  for (size_t i = 0; i < there.size(); ++i) ASSERT_EQ(there[i], expected[i]);
 }
 
 TEST(RoundTripRecorded, EverySnapshot) {

@@ -24,11 +24,12 @@ TEST(ShownTimes, GrowAndStayCloseToTheirEvents) {
 TEST(TrackAllocator, WhatNestsStaysOnTheTrack) {
   std::vector<Track> tracks;
   TrackAllocator allocator(&tracks);
-  EXPECT_EQ(allocator.Place(false, 7, 0, 100), 0u);
-  EXPECT_EQ(allocator.Place(false, 7, 0, 40), 0u);
-  EXPECT_EQ(allocator.Place(false, 7, 40, 40), 0u);
-  EXPECT_EQ(allocator.Place(false, 7, 40, 100), 0u);
-  EXPECT_EQ(allocator.Place(false, 7, 100, 200), 0u);
+  const Track thread{.thread = 7};
+  EXPECT_EQ(allocator.Place(thread, 0, 100), 0u);
+  EXPECT_EQ(allocator.Place(thread, 0, 40), 0u);
+  EXPECT_EQ(allocator.Place(thread, 40, 40), 0u);
+  EXPECT_EQ(allocator.Place(thread, 40, 100), 0u);
+  EXPECT_EQ(allocator.Place(thread, 100, 200), 0u);
   ASSERT_EQ(tracks.size(), 1u);
   EXPECT_EQ(tracks[0].thread, 7u);
 }
@@ -36,11 +37,12 @@ TEST(TrackAllocator, WhatNestsStaysOnTheTrack) {
 TEST(TrackAllocator, WhatOverlapsMoves) {
   std::vector<Track> tracks;
   TrackAllocator allocator(&tracks);
-  EXPECT_EQ(allocator.Place(false, 0, 0, 100), 0u);
-  EXPECT_EQ(allocator.Place(false, 0, 50, 150), 1u);
-  EXPECT_EQ(allocator.Place(false, 0, 60, 90), 0u);
-  EXPECT_EQ(allocator.Place(false, 1, 50, 150), 2u);  // threads are apart
-  EXPECT_EQ(allocator.Place(true, 0, 50, 150), 3u);   // and so are streams
+  EXPECT_EQ(allocator.Place({.thread = 0}, 0, 100), 0u);
+  EXPECT_EQ(allocator.Place({.thread = 0}, 50, 150), 1u);
+  EXPECT_EQ(allocator.Place({.thread = 0}, 60, 90), 0u);
+  EXPECT_EQ(allocator.Place({.thread = 1}, 50, 150), 2u);               // threads are apart
+  EXPECT_EQ(allocator.Place({.gpu = true, .thread = 0}, 50, 150), 3u);  // and so are streams
+  EXPECT_EQ(allocator.Place({.gpu = true, .device = 1, .thread = 0}, 50, 150), 4u);
   EXPECT_EQ(tracks[1].overflow, 1u);
   EXPECT_TRUE(tracks[3].gpu);
 }

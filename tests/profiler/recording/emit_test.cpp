@@ -242,6 +242,27 @@ TEST(Emit, FurtherEventsOfTheFileAreMerged) {
                       }));
 }
 
+TEST(Emit, ActivitiesArePassedOnAndTheTraceBeginsWithThem) {
+  Recording r;
+  r.strings = {"", "gemm"};
+  Add(r, Action::kAlloc, kBase, 512, 100);
+  for (const int64_t begin : {150, 80})
+    r.activities.push_back({.name = {1}, .begin_ns = begin, .end_ns = begin + 5});
+  const auto history = Reconstruct(r);
+  ASSERT_TRUE(history.ok());
+  trace::BuilderSink sink;
+  Labels labels;
+  labels.category.resize(history->allocations.size());
+  labels.rule.resize(history->allocations.size());
+  labels.op.resize(history->allocations.size());
+  labels.module.resize(history->allocations.size());
+  Emit(r, *history, labels, sink);
+  ASSERT_TRUE(sink.status().ok()) << sink.status();
+  EXPECT_EQ(sink.Trace()->begin_ns(), 80);
+  EXPECT_EQ(sink.Trace()->events.time_ns.front(), 80);  // the mark where the recording begins
+  EXPECT_EQ(sink.Trace()->activities.begin_ns, (std::vector<int64_t>{80, 150}));
+}
+
 TEST(Emit, ExpandableSegmentsAreMappedPieceByPiece) {
   Recording r;
   r.has_segments = true;

@@ -23,7 +23,7 @@ TEST(ActivityCodec, GivesBackEveryActivity) {
     ASSERT_TRUE(DecodeActivities(EncodeActivities(activities), back).ok());
     ASSERT_EQ(back.size(), activities.size());
     for (size_t i = 0; i < back.size(); ++i)
-      ASSERT_TRUE(testing::Same(back[i], activities[i])) << "seed " << seed << " activity " << i;
+      ASSERT_TRUE(back[i] == activities[i]) << "seed " << seed << " activity " << i;
   }
 }
 

@@ -43,11 +43,6 @@ testing::Stream Only(const testing::Stream& whole, uint8_t device) {
         if (segments.contains(e.id)) e.id = segments[e.id];
         break;
       case EventKind::kOutOfMemory:
-      case EventKind::kKernel:
-      case EventKind::kMemcpy:
-      case EventKind::kMemset:
-      case EventKind::kDriverAlloc:
-      case EventKind::kDriverFree:
       case EventKind::kDeviceUsage:
         if (e.device != device) continue;
         break;
@@ -56,6 +51,8 @@ testing::Stream Only(const testing::Stream& whole, uint8_t device) {
     }
     out.events.push_back(e);
   }
+  std::erase_if(out.activities,
+                [&](const Activity& a) { return HasDevice(a.kind) && a.device != device; });
   return out;
 }
 

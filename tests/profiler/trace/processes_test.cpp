@@ -22,6 +22,13 @@ std::shared_ptr<const Trace> Random(uint64_t seed, bool two_devices) {
                        e.kind == EventKind::kSegmentMap || e.kind == EventKind::kSegmentUnmap;
     e.device = static_cast<uint8_t>(two_devices && (by_id ? e.id % 3 == 0 : e.bytes % 2));
   }
+  for (Activity& a : stream.activities) {
+    a.device = static_cast<uint8_t>(two_devices && a.device);
+    a.correlation &= kCorrelationBits;
+    // So that a shift does not reach the end of all time.
+    a.begin_ns = std::clamp<int64_t>(a.begin_ns, INT64_MIN / 2, INT64_MAX / 2);
+    a.end_ns = std::clamp<int64_t>(a.end_ns, a.begin_ns, INT64_MAX / 2);
+  }
   return testing::Build(stream);
 }
 
@@ -54,6 +61,19 @@ void ExpectSame(const Trace& one, const Trace& own, int64_t shift, size_t marker
   EXPECT_EQ(one.slices.depth, own.slices.depth);
   EXPECT_EQ(one.slices.thread, own.slices.thread);
   EXPECT_EQ(Texts(one, one.slices.name), Texts(own, own.slices.name));
+  ASSERT_EQ(one.activities.size(), own.activities.size());
+  EXPECT_EQ(Texts(one, one.activities.op), Texts(own, own.activities.op));
+  for (uint32_t row = 0; row < own.activities.size(); ++row) {
+    Activity a = one.activities.Row(row), b = own.activities.Row(row);
+    b.begin_ns += shift;
+    b.end_ns += shift;
+    EXPECT_EQ(one.String(a.name), own.String(b.name));
+    EXPECT_EQ(one.String(a.module), own.String(b.module));
+    a.name = b.name, a.op = b.op, a.module = b.module;
+    // The host's say a device as well, which means nothing.
+    a.device = b.device;
+    ASSERT_TRUE(a == b) << "activity " << row;
+  }
 }
 
 TEST(Processes, AreOneTraceAndComeApartAgain) {
@@ -76,6 +96,12 @@ TEST(Processes, AreOneTraceAndComeApartAgain) {
     // A slice says of itself whose it is, and is one process's.
     EXPECT_EQ(ProcessesOf(*OfDevice(*whole, 3)).size(), 1u);
     EXPECT_EQ(NameOfDevice(*OfDevice(*whole, 3), 3), "rank 2");
+    // In the whole a call of one process launches nothing of another.
+    for (uint32_t row = 0; row < (*whole)->activities.size(); ++row) {
+      const Activity a = (*whole)->activities.Row(row);
+      const auto process = static_cast<uint8_t>(a.correlation >> kCorrelationShift);
+      ASSERT_TRUE(a.correlation == 0 || process == ProcessOfThread(a.thread));
+    }
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "profiler/allocator/caching_allocator.h"
 #include "profiler/trace/builder_sink.h"
+#include "profiler/trace/event_fields.h"
 
 namespace vramscope::trace::testing {
 
@@ -92,7 +93,7 @@ Stream RandomStream(uint64_t seed, size_t events) {
     if (below(3) != 0) time += static_cast<int64_t>(below(uint64_t{1} << below(30)));
     e.time_ns = time;
     e.kind = static_cast<EventKind>(1 + below(28));
-    if (e.kind >= EventKind::kKernel && e.kind <= EventKind::kDriverFree) continue;  // activities
+    if (!IsKnown(e.kind)) continue;
     const auto thread = static_cast<uint32_t>(below(3) == 0 ? below(3) : 0);
     switch (e.kind) {
       case EventKind::kAlloc:
@@ -236,7 +237,6 @@ Stream RandomStream(uint64_t seed, size_t events) {
         e.thread = thread;
         e.device = static_cast<uint8_t>(random());
         e.pool = static_cast<Pool>(below(2));
-        e.duration_ns = extreme();
         entry(e);
     }
     s.events.push_back(e);

@@ -39,8 +39,6 @@ void Play(const Stream& stream, EventSink& sink, size_t piece = 1000, bool compl
 
 std::shared_ptr<const Trace> Build(const Stream& stream);  // through a BuilderSink; checked
 
-bool Same(const Activity& a, const Activity& b);
-
 // "" when every table is the same; else the first thing that differs. Warnings are not compared.
 std::string Difference(const Trace& a, const Trace& b);
 // "" when `part` is what `whole` was after part.events.size() events, and has some of its
