@@ -8,8 +8,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <utility>
 
+#include "profiler/program/driver_memory.h"
 #include "profiler/program/history.h"
 #include "profiler/program/labels.h"
 #include "profiler/program/marks.h"
@@ -75,7 +77,8 @@ class Sink final : public trace::EventSink {
     whose.device = options_.device;
     whose.model = about_.model;
     if (about_.virtual_clock) whose.start_unix_ns = 0;
-    whose.source = fmt::format("PyTorch {}, Python {}", about_.torch, about_.python);
+    if (!about_.torch.empty())
+      whose.source = fmt::format("PyTorch {}, Python {}", about_.torch, about_.python);
     builder_.SetInfo(std::move(whose));
   }
   void Strings(uint32_t first_id, std::span<const std::string> values) override {
@@ -138,7 +141,7 @@ class Sink final : public trace::EventSink {
   // Behind everything else.
   void Assumed() {
     std::vector<run::Assumption> all = about_.assumptions;
-    for (const std::string& text : not_shown_) all.push_back({text, "", 0});
+    for (const std::string& text : not_shown_) all.push_back({text, "CUPTI", 0});
     for (const run::Assumption& a : all) {
       const std::string text = trace::AssumptionMarker({a.what, a.where, a.bytes});
       trace::Event marker;
@@ -228,16 +231,24 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> BuildTrace(
     bool ended, const ActivityFile* activities) {
   absl::StatusOr<recording::History> history = recording::Reconstruct(recording);
   if (!history.ok()) return history.status();
-  const recording::Labels labels =
-      LabelsFromMarks(recording, *history, marks, about.virtual_clock,
-                      {.blas_workspace_bytes = options.device.blas_workspace_bytes});
+  recording::Labels labels;
+  if (about.torch.empty() && marks.rows.empty()) {  // nobody said what anything is for
+    const uint32_t rows = history->allocations.size();
+    labels.category.assign(rows, trace::Category::kUnknown);
+    labels.rule.assign(rows, 0);
+    labels.op.assign(rows, {});
+    labels.module.assign(rows, {});
+  } else {
+    labels = LabelsFromMarks(recording, *history, marks, about.virtual_clock,
+                             {.blas_workspace_bytes = options.device.blas_workspace_bytes});
+  }
   Sink sink(options, about, history->older == 0 && history->start_segments.empty());
   recording::Emit(recording, *history, labels, sink);
   std::vector<std::string> warnings = recording.warnings;
   if (activities != nullptr) {
-    const int64_t origin = !about.virtual_clock ? recording.start_unix_ns
-                           : marks.rows.empty() ? 0
-                                                : marks.rows.front().time_ns;
+    const int64_t origin = !about.virtual_clock || about.torch.empty() ? recording.start_unix_ns
+                           : marks.rows.empty()                        ? 0
+                                                                       : marks.rows.front().time_ns;
     sink.Place(*activities, marks, origin);
   }
   warnings.insert(warnings.end(), history->warnings.begin(), history->warnings.end());
@@ -257,6 +268,40 @@ struct FolderReader::Process {
 FolderReader::FolderReader(std::string folder, ReadOptions options)
     : folder_(std::move(folder)), options_(std::move(options)) {}
 FolderReader::~FolderReader() = default;
+
+absl::StatusOr<ProcessRun> FolderReader::ReadUnhooked(int64_t pid, bool ended) {
+  std::unique_ptr<Process>& kept = processes_[pid];
+  if (kept == nullptr) kept = std::make_unique<Process>(Process{.history = HistoryReader({})});
+  Process& process = *kept;
+  if (absl::Status s =
+          process.activities.ReadMore(fmt::format("{}/process-{}/activities.bin", folder_, pid));
+      !s.ok())
+    return s;
+  const std::vector<trace::Activity>& rows = process.activities.activities();
+  if (rows.empty()) return absl::NotFoundError("nothing yet");
+  if (process.run && process.activity_rows == rows.size()) return *process.run;
+  process.activity_rows = rows.size();
+  About about;
+  about.pid = pid;
+  about.ended = "end";  // nobody says how
+  about.virtual_clock = process.activities.facts().virtual_clock;
+  about.assumptions.push_back(
+      {"memory is what the driver was asked for: nobody says what for, without Python's hooks",
+       "CUPTI", 0});
+  about.model.name = "a program without Python";
+  AddPlatformReport(folder_, about);
+  const int64_t origin =
+      about.virtual_clock
+          ? 0
+          : std::min_element(rows.begin(), rows.end(), [](const auto& x, const auto& y) {
+              return x.begin_ns < y.begin_ns;
+            })->begin_ns;
+  absl::StatusOr<std::shared_ptr<const trace::Trace>> trace = BuildTrace(
+      DriverMemory(process.activities, origin), {}, about, options_, ended, &process.activities);
+  if (!trace.ok()) return trace.status();
+  process.run = ProcessRun{about, *std::move(trace), origin};
+  return *process.run;
+}
 
 absl::StatusOr<ProcessRun> FolderReader::ReadProcess(const About& about, bool ended) {
   const std::string whose = fmt::format("{}/process-{}", folder_, about.pid);
@@ -310,12 +355,15 @@ absl::StatusOr<ProcessRun> FolderReader::ReadProcess(const About& about, bool en
 absl::StatusOr<Program> FolderReader::Read(bool ended) {
   Program program;
   std::vector<std::string> paths, platforms;
+  std::set<int64_t> folders;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder_, error)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with("process-") && name.ends_with(".json")) paths.push_back(entry.path());
     if (name.starts_with("platform-") && name.ends_with(".json")) platforms.push_back(entry.path());
-    if (paths.size() == kMaxProcesses || platforms.size() == kMaxProcesses) break;
+    int64_t pid = 0;
+    if (name.starts_with("process-") && absl::SimpleAtoi(name.substr(8), &pid)) folders.insert(pid);
+    if (std::max({paths.size(), platforms.size(), folders.size()}) >= kMaxProcesses) break;
   }
   if (error) return absl::NotFoundError(fmt::format("'{}': {}", folder_, error.message()));
   std::sort(paths.begin(), paths.end());
@@ -345,11 +393,25 @@ absl::StatusOr<Program> FolderReader::Read(bool ended) {
     }
     program.runs.push_back(*std::move(run));
   }
+  const auto is_of = [](int64_t pid, const auto& list, const auto& pid_of) {
+    return std::any_of(list.begin(), list.end(),
+                       [&](const auto& one) { return pid_of(one) == pid; });
+  };
+  const auto of_about = [](const About& about) { return about.pid; };
+  for (const int64_t pid : folders) {
+    if (is_of(pid, program.processes, of_about)) continue;
+    absl::StatusOr<ProcessRun> run = ReadUnhooked(pid, ended);
+    if (run.ok())
+      program.runs.push_back(*std::move(run));
+    else if (!absl::IsNotFound(run.status()))
+      program.warnings.push_back(
+          fmt::format("process {}: {}", pid, std::string(run.status().message())));
+  }
   std::sort(platforms.begin(), platforms.end());
   for (const std::string& path : platforms) {
     std::optional<Unwatched> process = ReadUnwatched(path);
-    if (process && std::none_of(program.processes.begin(), program.processes.end(),
-                                [&](const About& about) { return about.pid == process->pid; }))
+    if (process && !is_of(process->pid, program.processes, of_about) &&
+        !is_of(process->pid, program.runs, [](const ProcessRun& run) { return run.about.pid; }))
       program.unwatched.push_back(*std::move(process));
   }
   return program;

@@ -53,7 +53,8 @@ struct ProcessRun {
   uint8_t first_device = 0;  // its number in JoinRuns(); the process's others follow
 };
 
-// A process that used the emulated platform and told no history: a program without Python.
+// A process that used the emulated platform and told nothing: a program without Python, with
+// --no-activities.
 struct Unwatched {
   int64_t pid = 0;
   std::string device;            // of its cards, the one that it used most of
@@ -64,7 +65,8 @@ struct Unwatched {
 
 struct Program {
   std::vector<About> processes;  // all that imported torch
-  std::vector<ProcessRun> runs;  // those with a history, by rank and process
+  // Those with a history, by rank and process; behind them those without Python.
+  std::vector<ProcessRun> runs;
   std::vector<Unwatched> unwatched;
   std::vector<std::string> warnings;
 };
@@ -93,6 +95,8 @@ class FolderReader {
  private:
   struct Process;
   absl::StatusOr<ProcessRun> ReadProcess(const About& about, bool ended);
+  // Of a process without Python: what CUPTI told of it.
+  absl::StatusOr<ProcessRun> ReadUnhooked(int64_t pid, bool ended);
 
   const std::string folder_;
   const ReadOptions options_;

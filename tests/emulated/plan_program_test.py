@@ -114,6 +114,16 @@ class Plan(unittest.TestCase):
         self.assertEqual(self.counts()["kernels"], 0)
         self.assertIn("another profiler has CUPTI in this process: kernels, copies and calls are not shown", result.stdout)
 
+    def test_a_program_that_knows_nothing_of_torch(self):
+        program = self.CUDA.replace(", torch", "").replace("    torch.cuda.memory._snapshot()", "    pass").replace(
+            "torch.allocate(4 << 20)", "") + "launch(5)\n"
+        self.expect(self.plan(program), 0)
+        self.assertEqual(self.counts(), {"kernels": 5, "copies": 0, "ranks": 1})
+        self.assertEqual(json.loads(self.vramscope("info", self.trace, "--json"))["peak"]["allocated"], 1 << 20)
+        bare = self.plan(program, "--no-activities")
+        self.expect(bare, BAD_INPUT, "There is no trace")
+        self.assertIn("5 launches", bare.stdout)
+
     def test_a_child_of_a_fork_tells_nothing(self):
         self.expect(self.plan(self.CUDA + "launch(5)\nif os.fork() == 0:\n    launch(7)\n    raise SystemExit(0)\nos.wait()\n"
                               "launch(2)\n"), 0)

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <random>
 
+#include "profiler/program/driver_memory.h"
+
 namespace vramscope::program {
 namespace {
 
@@ -202,6 +204,39 @@ TEST_F(ActivityFileTest, WorkHasTheModuleOfTheCallThatLaunchedIt) {
   EXPECT_EQ(thread[5], 2u);  // a thread without marks: behind those that have some
   EXPECT_EQ(placed.rows[0].begin_ns, 900);
   EXPECT_EQ(placed.rows[0].name.value, 70u);
+}
+
+Activity Memory(ActivityKind kind, uint64_t address, uint64_t bytes, int64_t at) {
+  Activity a = Of(kind, 0, 0, at, at);
+  a.to = trace::MemorySpace::kDevice;
+  a.address = address;
+  a.bytes = bytes;
+  return a;
+}
+
+// Records come late, twice, without their counterpart and over one another.
+TEST_F(ActivityFileTest, DriverAllocationsAreMemoryWhereNobodySaysMore) {
+  constexpr auto kMade = ActivityKind::kDriverAlloc, kGone = ActivityKind::kDriverFree;
+  std::vector<Activity> rows = {
+      Memory(kMade, 0x20000, 1000, 30), Memory(kMade, 0x10000, 4096, 10),
+      Memory(kGone, 0x10000, 0, 20),    Memory(kGone, 0x90000, 0, 25),
+      Memory(kMade, 0x20000, 1000, 31), Memory(kMade, 0x20200, 512, 32),
+      Memory(kMade, 0x1fe00, 1024, 33), Memory(kMade, UINT64_MAX - 5, 99, 34),
+      Memory(kMade, 0x30000, 0, 35)};
+  rows.push_back(Memory(kMade, 0x40000, 512, 40));
+  rows.back().to = trace::MemorySpace::kPinned;
+  Write(EncodeActivities(1, {}, rows));
+  ActivityFile file;
+  ASSERT_TRUE(file.ReadMore(path_).ok());
+  const recording::Recording recording = DriverMemory(file, 5);
+  ASSERT_EQ(recording.segments.size(), 1u);
+  EXPECT_EQ(recording.segments[0].address, 0x20000u);
+  EXPECT_EQ(recording.segments[0].bytes, 1024u);
+  const absl::StatusOr<recording::History> history = recording::Reconstruct(recording);
+  ASSERT_TRUE(history.ok());
+  EXPECT_TRUE(history->left_out.empty());
+  EXPECT_THAT(history->allocations.requested, ElementsAre(4096, 1000));
+  EXPECT_EQ(recording.entries.time_ns.front(), 5);
 }
 
 }  // namespace
