@@ -5,7 +5,8 @@ import contextlib
 import torch
 import torch.distributed as dist
 
-DEFAULTS = {"shard.strategy": "none", "shard.ranks": "1", "shard.rank": "0", "shard.gradients": "copies"}
+DEFAULTS = {"shard.strategy": "none", "shard.ranks": "1", "shard.rank": "0", "shard.gradients": "copies",
+            "shard.find_unused": "false", "offload.parameters": "none"}
 
 
 class OneGpu:
@@ -33,11 +34,12 @@ class OneGpu:
 
 class DataParallel(OneGpu):
     def __init__(self, settings):
-        self.views = settings["shard.gradients"] == "views"
+        self.options = {"gradient_as_bucket_view": settings["shard.gradients"] == "views",
+                        "find_unused_parameters": settings["shard.find_unused"] == "true"}
         dist.init_process_group("nccl")
 
     def wrap(self, model, program):
-        return torch.nn.parallel.DistributedDataParallel(model, device_ids=[0], gradient_as_bucket_view=self.views)
+        return torch.nn.parallel.DistributedDataParallel(model, device_ids=[0], **self.options)
 
     def around(self, model, reduces):
         return contextlib.nullcontext() if reduces else model.no_sync()
@@ -51,6 +53,9 @@ class FullySharded(OneGpu):
 
     def __init__(self, settings):
         self.options = {} if settings["shard.strategy"] == "zero3" else {"reshard_after_forward": False}
+        if settings["offload.parameters"] == "cpu":
+            from torch.distributed.fsdp import CPUOffloadPolicy
+            self.options["offload_policy"] = CPUOffloadPolicy()
         dist.init_process_group("nccl")
 
     def place(self, model):

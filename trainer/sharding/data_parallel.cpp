@@ -15,13 +15,27 @@ namespace {
 // DistributedDataParallel's defaults.
 constexpr size_t kBroadcastBytes = 250 << 20;
 constexpr int64_t kBucketBytes = 25 << 20;
-constexpr bool kFindsUnused = false;
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+// What the class puts behind a forward whose unused parameters are looked for: an output that the
+// loss does not use hands on no gradient at all.
+struct Sink : torch::autograd::Function<Sink> {
+  static variable_list forward(AutogradContext* context, at::TensorList outputs) {
+    context->set_materialize_grads(false);
+    variable_list copies;
+    for (const at::Tensor& output : outputs) copies.push_back(output.clone());
+    return copies;
+  }
+  static variable_list backward(AutogradContext*, variable_list gradients) { return gradients; }
+};
 
 }  // namespace
 
 DataParallel::DataParallel(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& model,
-                           std::vector<at::Tensor> trained, bool gradients_are_views)
-    : group_(std::move(group)) {
+                           std::vector<at::Tensor> trained, const DataParallelOptions& options)
+    : group_(std::move(group)), finds_unused_(options.finds_unused) {
   c10d::verify_params_across_processes(group_, trained, std::nullopt);
   {
     std::vector<at::Tensor> states;
@@ -40,12 +54,12 @@ DataParallel::DataParallel(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& 
   auto [buckets, limits] = c10d::compute_bucket_assignment_by_size(
       trained, {static_cast<size_t>(std::numeric_limits<int64_t>::max())}, sparse);
   std::reverse(buckets.begin(), buckets.end());
-  reducer_ = std::make_shared<c10d::Reducer>(std::move(trained), std::move(buckets), group_, sparse,
-                                             kBucketBytes, kFindsUnused, gradients_are_views,
-                                             std::unordered_map<size_t, std::string>{},
-                                             c10d::kDefaultFirstBucketBytes,
-                                             /*skip_all_reduce_unused_params=*/false,
-                                             /*use_python_reducer=*/false, std::vector<int64_t>{});
+  reducer_ = std::make_shared<c10d::Reducer>(
+      std::move(trained), std::move(buckets), group_, sparse, kBucketBytes, options.finds_unused,
+      options.gradients_are_views, std::unordered_map<size_t, std::string>{},
+      c10d::kDefaultFirstBucketBytes,
+      /*skip_all_reduce_unused_params=*/false,
+      /*use_python_reducer=*/false, std::vector<int64_t>{});
   // It measures the first steps, which waits for them.
   logger_ = std::make_shared<c10d::Logger>(reducer_);
   reducer_->set_logger(logger_);
@@ -67,9 +81,18 @@ void DataParallel::BeforeForward(bool reduces) {
   }
 }
 
-void DataParallel::AfterForward(bool reduces) {
+void DataParallel::AfterForward(bool reduces, const std::vector<at::Tensor*>& outputs) {
   synchronises_buffers_ = at::GradMode::is_enabled() && reduces;
-  if (synchronises_buffers_) reducer_->prepare_for_backward({});
+  std::vector<at::Tensor> given;
+  if (finds_unused_) {
+    for (const at::Tensor* output : outputs) given.push_back(*output);
+  }
+  if (synchronises_buffers_) reducer_->prepare_for_backward(given);
+  if (given.empty()) return;
+  const variable_list copies = Sink::apply(at::TensorList(given));
+  for (size_t i = 0; i < copies.size(); ++i) {
+    if (given[i].grad_fn() != nullptr) *outputs[i] = copies[i];
+  }
 }
 
 }  // namespace vramscope::trainer

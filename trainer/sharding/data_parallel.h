@@ -1,10 +1,10 @@
 // torch.nn.parallel.DistributedDataParallel around a model, on LibTorch's own c10d::Reducer: its
 // buckets, their rebuilding after the first backward, its reductions.
 //
-//   DataParallel parallel(group, model, trained, /*gradients_are_views=*/false);
+//   DataParallel parallel(group, model, trained, {});
 //   parallel.BeforeForward(/*reduces=*/true);
 //   ... forward ...
-//   parallel.AfterForward(true);
+//   parallel.AfterForward(true, {&loss, &logits});
 //   loss.backward();                            // gradients are those of all ranks
 //
 // On the loop's thread; goes before the model does.
@@ -19,16 +19,24 @@
 
 namespace vramscope::trainer {
 
+struct DataParallelOptions {
+  bool gradients_are_views = false;  // of the buckets
+  bool finds_unused = false;  // each forward's graph is searched for parameters without a gradient
+};
+
 class DataParallel {
  public:
   DataParallel(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& model,
-               std::vector<at::Tensor> trained, bool gradients_are_views);
+               std::vector<at::Tensor> trained, const DataParallelOptions& options);
   // `reduces`: false within no_sync(), where gradients are only added up.
   void BeforeForward(bool reduces);
-  void AfterForward(bool reduces);
+  // `outputs` of the model's forward call; where unused parameters are looked for, they are
+  // replaced by copies, as the class does.
+  void AfterForward(bool reduces, const std::vector<at::Tensor*>& outputs);
 
  private:
   c10::intrusive_ptr<c10d::ProcessGroup> group_;
+  const bool finds_unused_;
   std::vector<at::Tensor> buffers_;
   std::shared_ptr<c10d::Reducer> reducer_;
   std::shared_ptr<c10d::Logger> logger_;

@@ -32,7 +32,7 @@ void ResizeStorage(const at::Tensor& tensor, size_t bytes) {
 // For its life, writing into `tensors` leaves no mark that autograd would take for a change.
 class KeptVersions {
  public:
-  explicit KeptVersions(const std::vector<at::Tensor>& tensors) : tensors_(tensors) {
+  explicit KeptVersions(std::vector<at::Tensor> tensors) : tensors_(std::move(tensors)) {
     for (const at::Tensor& tensor : tensors_) versions_.push_back(tensor._version());
   }
   ~KeptVersions() {
@@ -45,7 +45,7 @@ class KeptVersions {
   KeptVersions& operator=(const KeptVersions&) = delete;
 
  private:
-  const std::vector<at::Tensor>& tensors_;
+  const std::vector<at::Tensor> tensors_;
   std::vector<int64_t> versions_;
 };
 
@@ -89,6 +89,12 @@ void ShardUnit::Add(Parameter* parameter, const std::string& name) {
   }
   TagStorage(added.data, trace::Category::kParameter, "parameter");
   if (count > 0) added.data.narrow(0, 0, count).copy_(whole.narrow(0, begin, count));
+  if (options_.offloads) {
+    at::Tensor on_host =
+        at::empty(added.padded_sizes, added.data.options().device(at::kCPU).pinned_memory(true));
+    on_host.copy_(added.data);
+    added.data = std::move(on_host);
+  }
   added.sharded = added.data.narrow(0, 0, count).detach();
   added.sharded.set_requires_grad(parameter->trainable);
   added.data = added.data.view({-1});
@@ -96,8 +102,17 @@ void ShardUnit::Add(Parameter* parameter, const std::string& name) {
   parameters_.push_back(std::move(added));
 }
 
+at::Tensor ShardUnit::OnDevice(const ShardedParameter& parameter) const {
+  if (!options_.offloads) return parameter.data;
+  return parameter.data.to(options_.device, /*non_blocking=*/true);
+}
+
 void ShardUnit::Gather() {
   if (result_.has_value() || whole_) return;
+  if (group_.getSize() == 1) {
+    result_ = Gathered{};
+    return;
+  }
   at::NoGradGuard no_grad;
   const bool aside = state == ShardState::kForward || state == ShardState::kBeforeBackward;
   const c10::Stream now = CurrentStream(streams_.device);
@@ -106,15 +121,16 @@ void ShardUnit::Gather() {
   const CategoryScope category(trace::Category::kCommunication);
   Gathered out;
   at::Tensor input;
+  std::vector<at::Tensor> inputs;
   {
     const c10::StreamGuard on(copy_in);
-    std::vector<at::Tensor> inputs;
     at::ScalarType type = parameters_.front().data.scalar_type();
     for (const ShardedParameter& p : parameters_) {
       if (p.data.scalar_type() != type) type = at::kByte;
     }
     for (const ShardedParameter& p : parameters_) {
-      inputs.push_back(type == at::kByte ? p.data.view(at::kByte) : p.data);
+      at::Tensor data = OnDevice(p);
+      inputs.push_back(type == at::kByte ? data.view(at::kByte) : data);
       out.splits.push_back(inputs.back().numel());
     }
     const int64_t elements = std::accumulate(out.splits.begin(), out.splits.end(), int64_t{0});
@@ -133,7 +149,43 @@ void ShardUnit::Gather() {
     }
     out.event = Record(gather);
   }
+  ReleaseList(inputs);
   result_ = std::move(out);
+}
+
+void ShardUnit::MakeRoom(ShardedParameter& parameter) const {
+  const OwnerScope owner(parameter.name);
+  const CategoryScope category(trace::Category::kParameter);
+  if (!parameter.gathered.defined()) {
+    parameter.gathered = at::empty({parameter.data.numel() * group_.getSize()},
+                                   parameter.data.options().device(options_.device));
+  }
+  ResizeStorage(parameter.gathered, parameter.gathered.numel() * parameter.gathered.itemsize());
+}
+
+// Of a group of one rank, which has nothing to gather.
+void ShardUnit::CopyAlone() {
+  at::Tensor data;
+  for (ShardedParameter& p : parameters_) {
+    data = OnDevice(p);
+    MakeRoom(p);
+    const KeptVersions kept({p.gathered});
+    p.gathered.copy_(data);
+  }
+}
+
+void ShardUnit::CopyOut() {
+  const int64_t ranks = group_.getSize();
+  std::vector<at::Tensor> outputs;
+  for (ShardedParameter& p : parameters_) {
+    MakeRoom(p);
+    outputs.push_back(p.gathered.view({ranks, -1}));
+    if (result_->output.scalar_type() != p.gathered.scalar_type()) {
+      outputs.back() = outputs.back().view(result_->output.scalar_type());
+    }
+  }
+  const KeptVersions kept(outputs);
+  at::split_with_sizes_copy_out(outputs, result_->output.view({ranks, -1}), result_->splits, 1);
 }
 
 void ShardUnit::WaitForGathered() {
@@ -147,22 +199,8 @@ void ShardUnit::WaitForGathered() {
     std::swap(former, streams_.former);
   }
   Wait(now, result_->event);
-  const int64_t ranks = group_.getSize();
-  std::vector<at::Tensor> outputs;
-  for (ShardedParameter& p : parameters_) {
-    const OwnerScope owner(p.name);
-    const CategoryScope category(trace::Category::kParameter);
-    if (!p.gathered.defined()) p.gathered = at::empty({p.data.numel() * ranks}, p.data.options());
-    ResizeStorage(p.gathered, static_cast<size_t>(p.gathered.numel()) * p.gathered.itemsize());
-    outputs.push_back(p.gathered.view({ranks, -1}));
-    if (result_->output.scalar_type() != p.gathered.scalar_type()) {
-      outputs.back() = outputs.back().view(result_->output.scalar_type());
-    }
-  }
-  {
-    const KeptVersions kept(outputs);
-    at::split_with_sizes_copy_out(outputs, result_->output.view({ranks, -1}), result_->splits, 1);
-  }
+  const bool alone = group_.getSize() == 1;
+  alone ? CopyAlone() : CopyOut();
   for (ShardedParameter& p : parameters_) {
     if (!p.whole.defined()) {
       p.whole = p.gathered.as_strided(p.sizes, c10::contiguous_strides(p.sizes), 0).detach();
@@ -173,7 +211,7 @@ void ShardUnit::WaitForGathered() {
   }
   whole_ = true;
   OptionalEvent copied = Record(now);
-  if (state == ShardState::kForward) {
+  if (state == ShardState::kForward && !alone) {
     streams_.former = std::move(result_);
     streams_.former_event = std::move(copied);
   } else {
@@ -260,37 +298,57 @@ void ShardUnit::Scatter(std::vector<size_t> which, std::vector<at::Tensor> gradi
     at::Tensor rows = input.view({ranks, -1});
     at::_chunk_cat_out(rows, gradients, 0, ranks);
   }
-  const at::Tensor last = gradients.back();  // which FSDP2's loop still names to the end
+  // FSDP2's loop still names it to the end; there is no loop for one rank.
+  at::Tensor last = ranks == 1 ? at::Tensor() : gradients.back();
   ReleaseList(gradients);
   Wait(streams_.scatter, CurrentStream(streams_.device));
   const c10::StreamGuard on(streams_.scatter);
   at::Tensor output = at::empty({elements}, type);
   if (before != 1) input.div_(before);
-  c10d::ReduceScatterOptions options;
-  options.asyncOp = false;
-  options.reduceOp = before == 1 && after == 1 ? c10d::ReduceOp::AVG : c10d::ReduceOp::SUM;
-  if (auto work =
-          group_.getBackend(streams_.device.type())->_reduce_scatter_base(output, input, options)) {
-    work->wait();
+  if (ranks == 1) {
+    output.copy_(input);
+  } else {
+    c10d::ReduceScatterOptions options;
+    options.asyncOp = false;
+    options.reduceOp = before == 1 && after == 1 ? c10d::ReduceOp::AVG : c10d::ReduceOp::SUM;
+    if (auto work = group_.getBackend(streams_.device.type())
+                        ->_reduce_scatter_base(output, input, options)) {
+      work->wait();
+    }
   }
   OptionalEvent scattered = Record(streams_.scatter);
   if (after != 1) output.div_(after);
   int64_t offset = 0;
   for (size_t i : which) {
     ShardedParameter& p = parameters_[i];
-    const at::Tensor gradient =
-        output.as_strided(p.sharded.sizes(), c10::contiguous_strides(p.sharded.sizes()), offset);
-    if (p.sharded.grad().defined()) {
-      p.sharded.mutable_grad().add_(gradient);
-    } else {
-      p.sharded.mutable_grad() = gradient;
-    }
+    AddGradient(p, output.as_strided(p.sharded.sizes(), c10::contiguous_strides(p.sharded.sizes()),
+                                     offset));
     offset += Product(p.padded_sizes);
   }
-  TagStorage(output, trace::Category::kGradient, "gradients of one rank");
+  if (!options_.offloads) {
+    TagStorage(output, trace::Category::kGradient, "gradients of one rank");
+  }
   scattered_event_ = Record(streams_.scatter);
   streams_.scattered = std::move(input);
   streams_.scattered_event = std::move(scattered);
+  last.reset();
+}
+
+void ShardUnit::AddGradient(ShardedParameter& parameter, at::Tensor gradient) {
+  at::Tensor& present = parameter.sharded.mutable_grad();
+  if (!options_.offloads) {
+    if (present.defined()) {
+      present.add_(gradient);
+    } else {
+      present = std::move(gradient);
+    }
+    return;
+  }
+  // Adding on the host needs the copy to be there; nothing is added, as nothing is computed.
+  gradient = gradient.to(at::kCPU, /*non_blocking=*/!present.defined());
+  if (present.defined()) return;
+  on_host_event_ = Record(streams_.scatter);
+  present = std::move(gradient);
 }
 
 void ShardUnit::WaitForScattered() {
@@ -300,6 +358,8 @@ void ShardUnit::WaitForScattered() {
 
 void ShardUnit::FinishBackward() {
   WaitForScattered();
+  if (on_host_event_.has_value()) on_host_event_->synchronize();
+  on_host_event_.reset();
   if (result_.has_value()) {
     Wait(CurrentStream(streams_.device), result_->event);
     result_.reset();

@@ -43,7 +43,7 @@ struct ShardedParameter {
   std::string name;
   std::vector<int64_t> sizes;         // of the whole
   std::vector<int64_t> padded_sizes;  // of a rank's rows
-  at::Tensor data;                    // [elements of padded_sizes]
+  at::Tensor data;                    // [elements of padded_sizes]; may be on the host
   at::Tensor sharded;                 // leaf: this rank's rows, without padding
   at::Tensor gathered;                // [ranks * elements]; without memory between uses
   at::Tensor whole;                   // leaf: the parameter as the model uses it
@@ -65,11 +65,16 @@ class ShardUnit {
   ShardState state = ShardState::kIdle;  // where the unit is in its step
 
  private:
+  at::Tensor OnDevice(const ShardedParameter& parameter) const;
+  void MakeRoom(ShardedParameter& parameter) const;
+  void CopyAlone();
+  void CopyOut();
   void WaitForGathered();
   void Reshard();
   void WaitForScattered();
   void Prefetch();
   void Scatter(std::vector<size_t> which, std::vector<at::Tensor> gradients);
+  void AddGradient(ShardedParameter& parameter, at::Tensor gradient);
 
   c10d::ProcessGroup& group_;
   ShardStreams& streams_;
@@ -79,7 +84,8 @@ class ShardUnit {
   std::vector<ShardedParameter> parameters_;
   std::optional<Gathered> result_;
   OptionalEvent scattered_event_;
-  std::vector<size_t> places_;  // in the order
+  OptionalEvent on_host_event_;  // the gradients have come to the host
+  std::vector<size_t> places_;   // in the order
 };
 
 }  // namespace vramscope::trainer

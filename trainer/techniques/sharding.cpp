@@ -51,52 +51,65 @@ class Sharding : public Technique {
   };
 };
 
-class DataParallelTechnique final : public Sharding {
- public:
-  explicit DataParallelTechnique(const run::RunConfig& config)
-      : Sharding(config),
-        micro_batches_(config.micro_batches),
-        views_(config.Is("shard.gradients", "views")) {}
-
-  void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor> trained) override {
-    parallel_ = std::make_unique<DataParallel>(
-        group_, model, std::vector<at::Tensor>(trained.begin(), trained.end()), views_);
-  }
-  std::unique_ptr<Held> AroundForward(const RunContext&) override {
-    const bool reduces = ++forwards_ % micro_batches_ == 0;
-    parallel_->BeforeForward(reduces);
-    return std::make_unique<HeldForward>(*parallel_, reduces);
-  }
-  void AfterRun() override { parallel_.reset(); }
-
- private:
-  class HeldForward final : public Held {
-   public:
-    HeldForward(DataParallel& parallel, bool reduces) : parallel_(parallel), reduces_(reduces) {}
-    ~HeldForward() override { parallel_.AfterForward(reduces_); }
-
-   private:
-    DataParallel& parallel_;
-    const bool reduces_;
-  };
-
-  const int micro_batches_;
-  const bool views_;
-  int64_t forwards_ = 0;
-  std::unique_ptr<DataParallel> parallel_;
-};
-
 // Whether a program calls the loss itself, after the model has returned.
 bool LossIsOutside(const run::RunConfig& config) {
   const run::FamilyDeclaration* family = run::TheCatalogue().FamilyOf(config.model_config_json);
   return family != nullptr && (family->id == "vit" || family->id == "torch_transformer");
 }
 
+class DataParallelTechnique final : public Sharding {
+ public:
+  explicit DataParallelTechnique(const run::RunConfig& config)
+      : Sharding(config),
+        micro_batches_(config.micro_batches),
+        loss_is_outside_(LossIsOutside(config)),
+        options_{.gradients_are_views = config.Is("shard.gradients", "views"),
+                 .finds_unused = config.Is("shard.find_unused", "true")} {}
+
+  void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor> trained) override {
+    parallel_ = std::make_unique<DataParallel>(
+        group_, model, std::vector<at::Tensor>(trained.begin(), trained.end()), options_);
+  }
+  std::unique_ptr<Held> AroundForward(const RunContext&) override {
+    reduces_ = ++forwards_ % micro_batches_ == 0;
+    parallel_->BeforeForward(reduces_);
+    return nullptr;
+  }
+  LossFunction AroundLoss(LossFunction inner) override {
+    return [this, inner](Model& model, at::Tensor& logits, const Batch& batch) {
+      if (loss_is_outside_) parallel_->AfterForward(reduces_, {&logits});
+      at::Tensor loss = inner(model, logits, batch);
+      if (!loss_is_outside_) parallel_->AfterForward(reduces_, {&loss, &logits});
+      return loss;
+    };
+  }
+  void AfterRun() override { parallel_.reset(); }
+
+ private:
+  const int micro_batches_;
+  const bool loss_is_outside_;
+  const DataParallelOptions options_;
+  int64_t forwards_ = 0;
+  bool reduces_ = false;
+  std::unique_ptr<DataParallel> parallel_;
+};
+
+// Shards whose optimizer steps on the host, where nothing computes in a plan.
+class HostStep final : public Optimizer {
+ public:
+  using Optimizer::Optimizer;
+  void Step() override {}
+  void ZeroGrad(ZeroGradMode mode) override {
+    if (mode == ZeroGradMode::kNone) Optimizer::ZeroGrad(mode);
+  }
+};
+
 class FullyShardedTechnique final : public Sharding {
  public:
   explicit FullyShardedTechnique(const run::RunConfig& config)
       : Sharding(config),
         reshards_(config.Is("shard.strategy", "zero3")),
+        offloads_(config.Is("offload.parameters", "cpu")),
         loss_is_outside_(LossIsOutside(config)) {}
 
   absl::Status OnModel(Model& model) override {
@@ -108,7 +121,9 @@ class FullyShardedTechnique final : public Sharding {
     std::unique_ptr<Held> held = Sharding::AroundRun(run);
     const PhaseScope phase(trace::Phase::kSetup);
     sharded_ = std::make_unique<FullySharded>(
-        group_, *model_, ShardOptions{.device = run.device, .reshards_after_forward = reshards_});
+        group_, *model_,
+        ShardOptions{
+            .device = run.device, .reshards_after_forward = reshards_, .offloads = offloads_});
     return held;
   }
   LayerRunner AroundLayers(const RunContext&, Model&, LayerRunner inner) override {
@@ -126,13 +141,17 @@ class FullyShardedTechnique final : public Sharding {
       return loss;
     };
   }
+  std::unique_ptr<Optimizer> MakeOptimizer(const RunContext&,
+                                           const std::vector<at::Tensor>& trained) override {
+    return offloads_ ? std::make_unique<HostStep>(trained) : nullptr;
+  }
   void AfterRun() override {
     model_->layer_runner = nullptr;
     sharded_.reset();
   }
 
  private:
-  const bool reshards_, loss_is_outside_;
+  const bool reshards_, offloads_, loss_is_outside_;
   Model* model_ = nullptr;
   std::unique_ptr<FullySharded> sharded_;
 };
@@ -189,13 +208,21 @@ TechniqueEntry DeclareTechnique_sharding() {
                          .kind = ValueKind::kChoice,
                          .default_value = "copies",
                          .choices = {{"copies", ""}, {"views", ""}},
-                         .label = "buckets"}},
+                         .label = "buckets"},
+                        {.key = "shard.find_unused",
+                         .help = "ddp: parameters that a forward does not use are looked for "
+                                 "(find_unused_parameters), as models need whose parts are not all "
+                                 "used; what the model returns is copied",
+                         .kind = ValueKind::kChoice,
+                         .default_value = "false",
+                         .choices = {{"false", ""}, {"true", ""}},
+                         .label = "find unused"}},
            .toggles = {{.id = "ddp",
                         .title = "Data parallel",
                         .explanation = "every GPU holds everything, and gradients once more",
                         .on = {ddp},
                         .ways = {{{"shard.strategy", "ddp"}, {"shard.ranks", "4"}}},
-                        .controls = {"shard.ranks", "shard.gradients"}},
+                        .controls = {"shard.ranks", "shard.gradients", "shard.find_unused"}},
                        {.id = "zero2",
                         .title = "Shards, weights gathered once",
                         .explanation = "gradients and optimizer state are divided",
@@ -209,7 +236,8 @@ TechniqueEntry DeclareTechnique_sharding() {
                         .ways = {{{"shard.strategy", "zero3"}, {"shard.ranks", "4"}}},
                         .controls = {"shard.ranks"}}},
            .rules =
-               {{.when = {any, {"shard.ranks", true, {"1"}}},
+               {{.when =
+                     {any, {"shard.ranks", true, {"1"}}, {"offload.parameters", true, {"none"}}},
                  .why = "shard.strategy: one GPU has nobody to share with; set shard.ranks=2 or "
                         "more",
                  .instead = {{"shard.ranks", "2"}}},
@@ -241,9 +269,13 @@ TechniqueEntry DeclareTechnique_sharding() {
                          "adamw"),
                 not_with({"optimizer.bits", true, {"8"}},
                          "8-bit state is kept by whole parameters; set optimizer.bits=32", "32"),
-                not_with({"offload.optimizer", true, {"cpu"}},
-                         "the state of shards stays on the GPU here; set offload.optimizer=none",
-                         "none"),
+                {.when =
+                     {units,
+                      {"offload.optimizer", false, {"none"}},
+                      {"offload.parameters", true, {"none"}}},
+                 .why = "shard.strategy=zero2 or zero3: the state of shards is where the shards "
+                        "are; set offload.parameters=cpu as well, or offload.optimizer=none",
+                 .instead = {{"offload.optimizer", "none"}}},
                 not_with({"offload.activations", true, {"cpu"}},
                          "gathered weights would be taken for activations; set "
                          "offload.activations=none",
