@@ -8,8 +8,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "profiler/trace/activity_sorter.h"
 #include "profiler/trace/columns.h"
 #include "profiler/trace/event_fields.h"
+#include "profiler/trace/main_category.h"
+#include "profiler/trace/pictures.h"
 #include "profiler/trace/processes.h"
 
 namespace vramscope::trace {
@@ -63,6 +66,8 @@ class SegmentMap {
 
 struct TraceBuilder::Impl {
   Trace trace;
+  ActivitySorter activities{trace.activities};
+  Pictures pictures;
   SegmentMap segment_map;
   struct Thread {
     std::vector<uint32_t> modules, ops, annotations;  // open slices
@@ -117,62 +122,6 @@ struct TraceBuilder::Impl {
   bool KnownStack(const Event& e) const { return e.stack.value < trace.stacks.size(); }
   void CloseOpenEnds(Trace& t) const;
 };
-
-namespace {
-
-// Of one allocation whose retags are `rows`, in order.
-Category LongestHeld(const Trace& t, uint32_t allocation, std::span<const uint32_t> rows) {
-  struct Held {
-    int64_t ns = 0;
-    uint64_t events = 0;
-  };
-  std::array<Held, kCategoryCount> held;
-  const AllocationTable& a = t.allocations;
-  int64_t since_ns = a.begin_ns[allocation];
-  EventIndex since = a.alloc_event[allocation];
-  Category now = a.birth_category[allocation];
-  Category best = now;
-  const auto until = [&](int64_t ns, EventIndex event) {
-    Held& h = held[static_cast<size_t>(now)];
-    h.ns += ns - since_ns;
-    h.events += event - since;
-    since_ns = ns;
-    since = event;
-  };
-  const auto consider = [&](Category c) {
-    const Held& h = held[static_cast<size_t>(c)];
-    const Held& b = held[static_cast<size_t>(best)];
-    if (h.ns > b.ns || (h.ns == b.ns && h.events > b.events)) best = c;
-  };
-  for (const uint32_t row : rows) {
-    until(t.events.time_ns[t.retags.event[row]], t.retags.event[row]);
-    now = t.retags.to[row];
-  }
-  const EventIndex freed = a.free_event[allocation];
-  until(a.end_ns[allocation], freed == kNoEvent ? t.events.size() : freed);
-  for (const uint32_t row : rows) consider(t.retags.to[row]);
-  return best;
-}
-
-// After the ends are known. One pass over the retags, gathered by allocation.
-void FillMainCategories(Trace& t) {
-  AllocationTable& a = t.allocations;
-  a.main_category = a.birth_category;
-  if (t.retags.size() == 0) return;
-  std::vector<uint32_t> first(a.size() + 1, 0);
-  for (const AllocationId id : t.retags.allocation) ++first[id.value + 1];
-  for (uint32_t i = 0; i < a.size(); ++i) first[i + 1] += first[i];
-  std::vector<uint32_t> rows(t.retags.size());
-  std::vector<uint32_t> next(first.begin(), first.end() - 1);
-  for (uint32_t row = 0; row < t.retags.size(); ++row)
-    rows[next[t.retags.allocation[row].value]++] = row;
-  for (uint32_t i = 0; i < a.size(); ++i)
-    if (first[i + 1] > first[i])
-      a.main_category[i] =
-          LongestHeld(t, i, std::span(rows).subspan(first[i], first[i + 1] - first[i]));
-}
-
-}  // namespace
 
 absl::Status TraceBuilder::Impl::AddAlloc(EventIndex index, const Event& e) {
   AllocationTable& a = trace.allocations;
@@ -564,15 +513,18 @@ absl::Status TraceBuilder::AddEvents(std::span<const Event> events) {
 }
 
 absl::Status TraceBuilder::AddActivities(std::span<const Activity> activities) {
-  ActivityTable& table = impl_->trace.activities;
-  if (activities.size() >= UINT32_MAX - size_t{table.size()})
+  if (activities.size() >= UINT32_MAX - size_t{impl_->trace.activities.size()})
     return absl::ResourceExhaustedError("more than 4,294,967,294 activities in one trace");
+  absl::Status status;
+  std::vector<Activity> batch;
+  batch.reserve(activities.size());
   for (const Activity& activity : activities) {
-    const absl::Status status = CheckActivity(activity, impl_->trace.strings.size());
-    if (!status.ok()) return status;
-    table.Append(activity);
+    status = CheckActivity(activity, impl_->trace.strings.size());
+    if (!status.ok()) break;
+    batch.push_back(activity);
   }
-  return absl::OkStatus();
+  impl_->activities.Add(batch);
+  return status;
 }
 
 void TraceBuilder::AddWarning(std::string text) {
@@ -580,18 +532,19 @@ void TraceBuilder::AddWarning(std::string text) {
 }
 
 std::shared_ptr<const Trace> TraceBuilder::Snapshot() const {
-  auto copy = std::make_shared<Trace>(impl_->trace);
-  impl_->CloseOpenEnds(*copy);
-  FillMainCategories(*copy);
-  SortActivities(copy->activities);
-  return copy;
+  impl_->activities.Settle();
+  Trace picture = impl_->pictures.Take(impl_->trace, impl_->activities.unchanged());
+  impl_->activities.Mark();
+  impl_->CloseOpenEnds(picture);
+  FillMainCategories(picture);
+  return impl_->pictures.HandOut(std::move(picture));
 }
 
 std::shared_ptr<const Trace> TraceBuilder::Finish(bool complete, std::string end_message) {
+  impl_->activities.Settle();
   auto trace = std::make_shared<Trace>(std::move(impl_->trace));
   impl_->CloseOpenEnds(*trace);
   FillMainCategories(*trace);
-  SortActivities(trace->activities);
   trace->complete = complete;
   trace->end_message = std::move(end_message);
   impl_ = std::make_unique<Impl>();

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "profiler/trace/builder_sink.h"
 #include "profiler/trace/trace.h"
 #include "tests/profiler/trace/streams.h"
@@ -285,6 +288,61 @@ TEST(TraceBuilder, SnapshotsAreIndependentAndGrow) {
     if (early->allocations.free_event[i] == kNoEvent) {
       EXPECT_EQ(early->allocations.end_ns[i], early->end_ns());
     }
+}
+
+// However many pictures somebody keeps: each is what a builder of its own makes of so much, and
+// stays that.
+TEST(TraceBuilder, EverySnapshotIsWhatHasArrivedAndStaysSo) {
+  for (uint64_t seed = 1; seed <= 16; ++seed) {
+    testing::Stream s = testing::RandomStream(seed, 1500);
+    std::mt19937_64 random(seed);
+    if (seed % 2 == 0) {  // late, but not by much
+      std::vector<Activity>& a = s.activities;
+      std::stable_sort(a.begin(), a.end(),
+                       [](const auto& x, const auto& y) { return x.begin_ns < y.begin_ns; });
+      for (size_t i = 8; i < a.size(); ++i) std::swap(a[i], a[i - random() % 8]);
+    }
+    StackIncrement stacks;
+    stacks.function = s.stacks.function;
+    stacks.file = s.stacks.file;
+    stacks.line = s.stacks.line;
+    stacks.frames = s.stacks.frames;
+    for (uint32_t i = 1; i < s.stacks.size(); ++i)
+      stacks.lengths.push_back(s.stacks.first[i + 1] - s.stacks.first[i]);
+    TraceBuilder one;
+    const auto begin = [&](TraceBuilder& b) {
+      b.SetInfo(s.info);
+      ASSERT_TRUE(b.AddStrings(0, s.strings).ok());
+      ASSERT_TRUE(b.AddStacks(stacks).ok());
+    };
+    begin(one);
+    struct Kept {
+      std::shared_ptr<const Trace> trace;
+      Trace copy;
+    };
+    std::vector<Kept> kept;
+    size_t events = 0, activities = 0;
+    while (events < s.events.size()) {
+      const size_t more = std::min<size_t>(random() % 200, s.events.size() - events);
+      const size_t late = std::min<size_t>(random() % 60, s.activities.size() - activities);
+      ASSERT_TRUE(one.AddEvents(std::span(s.events).subspan(events, more)).ok());
+      ASSERT_TRUE(one.AddActivities(std::span(s.activities).subspan(activities, late)).ok());
+      events += more;
+      activities += late;
+      if (random() % 3 == 0) continue;
+      const auto now = one.Snapshot();
+      TraceBuilder own;
+      begin(own);
+      ASSERT_TRUE(own.AddEvents(std::span(s.events).first(events)).ok());
+      ASSERT_TRUE(own.AddActivities(std::span(s.activities).first(activities)).ok());
+      ASSERT_EQ(testing::Difference(*now, *own.Finish(false, "")), "") << "seed " << seed;
+      kept.push_back({now, *now});
+      while (kept.size() > random() % 5) kept.erase(kept.begin() + random() % kept.size());
+    }
+    for (const Kept& k : kept) ASSERT_EQ(testing::Difference(*k.trace, k.copy), "");
+    const auto all = one.Finish(true, "");
+    for (const Kept& k : kept) ASSERT_EQ(testing::PrefixDifference(*k.trace, *all), "");
+  }
 }
 
 TEST(TraceBuilder, ActivitiesComeInAnyOrderAndLieByBegin) {

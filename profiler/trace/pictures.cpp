@@ -1,0 +1,95 @@
+#include "profiler/trace/pictures.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "profiler/trace/columns.h"
+
+namespace vramscope::trace {
+namespace {
+
+constexpr size_t kMost = 2;
+
+// As much room as the builder's own column, so that it grows as rarely.
+template <class T>
+void Grow(const std::vector<T>& now, std::vector<T>& to) {
+  if (to.capacity() < now.size()) to.reserve(std::max(now.size(), now.capacity()));
+}
+
+// Of rows that never change once they are there.
+template <class T>
+void Append(const std::vector<T>& now, std::vector<T>& to) {
+  Grow(now, to);
+  to.insert(to.end(), now.begin() + static_cast<ptrdiff_t>(to.size()), now.end());
+}
+
+template <class T>
+void Replace(const std::vector<T>& now, std::vector<T>& to) {
+  Grow(now, to);
+  to = now;
+}
+
+template <class Table>
+void AppendAll(const Table& now, Table& to) {
+  ForEachColumn([](const auto& now, auto& to) { Append(now, to); }, now, to);
+}
+
+void Update(const Trace& now, uint32_t activities, Trace& to) {
+  to.info = now.info;
+  to.warnings = now.warnings;
+  to.recording_begin = now.recording_begin;
+  Append(now.strings, to.strings);
+  Append(now.markers, to.markers);
+  AppendAll(now.events, to.events);
+  AppendAll(now.retags, to.retags);
+  AppendAll(now.other_events, to.other_events);
+  Append(now.stacks.function, to.stacks.function);
+  Append(now.stacks.file, to.stacks.file);
+  Append(now.stacks.line, to.stacks.line);
+  Replace(now.stacks.first, to.stacks.first);
+  Append(now.stacks.frames, to.stacks.frames);
+  // What an end, a free or a retag changes in a row that is there.
+  const AllocationTable& a = now.allocations;
+  Replace(a.free_requested_event, to.allocations.free_requested_event);
+  Replace(a.free_event, to.allocations.free_event);
+  Replace(a.end_ns, to.allocations.end_ns);
+  Replace(a.category, to.allocations.category);
+  to.allocations.main_category.clear();  // made anew
+  AppendAll(a, to.allocations);
+  Replace(now.segments.free_event, to.segments.free_event);
+  AppendAll(now.segments, to.segments);
+  Replace(now.slices.end_event, to.slices.end_event);
+  Replace(now.slices.end_ns, to.slices.end_ns);
+  AppendAll(now.slices, to.slices);
+  ForEachColumn([&](auto& column) { column.resize(std::min<size_t>(column.size(), activities)); },
+                to.activities);
+  AppendAll(now.activities, to.activities);
+}
+
+}  // namespace
+
+Trace Pictures::Take(const Trace& now, uint32_t unchanged) {
+  for (Picture& picture : pictures_) picture.activities = std::min(picture.activities, unchanged);
+  Trace trace;
+  uint32_t activities = 0;
+  for (auto at = pictures_.begin(); at != pictures_.end(); ++at) {
+    if (at->trace.use_count() > 1) continue;  // somebody looks at it
+    std::atomic_thread_fence(std::memory_order_acquire);
+    trace = std::move(*at->trace);
+    activities = at->activities;
+    pictures_.erase(at);
+    break;
+  }
+  Update(now, activities, trace);
+  return trace;
+}
+
+std::shared_ptr<const Trace> Pictures::HandOut(Trace&& picture) {
+  if (pictures_.size() == kMost) pictures_.erase(pictures_.begin());  // whoever looks keeps it
+  const uint32_t activities = picture.activities.size();
+  pictures_.push_back({std::make_shared<Trace>(std::move(picture)), activities});
+  return pictures_.back().trace;
+}
+
+}  // namespace vramscope::trace
