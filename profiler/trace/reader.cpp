@@ -1,8 +1,6 @@
 #include "profiler/trace/reader.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -15,6 +13,7 @@
 
 #include "profiler/trace/activity_codec.h"
 #include "profiler/trace/assembler.h"
+#include "profiler/trace/footer_file.h"
 #include "profiler/trace/input.h"
 #include "profiler/trace/memory_budget.h"
 
@@ -358,38 +357,6 @@ class Reader {
   uint64_t loss_offset_ = 0;
 };
 
-// The footer of a file, found from its end; nullopt when it has none that can be trusted.
-std::optional<Footer> PeekFooter(const std::string& path, uint64_t file_bytes) {
-  constexpr size_t kEndFrame = kEnvelopeBytes + kEndPayloadBytes;
-  if (path == "-" || file_bytes < kEndFrame) return std::nullopt;
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return std::nullopt;
-  const auto frame_at = [fd](uint64_t offset, size_t size) -> std::optional<Frame> {
-    std::string bytes(size, '\0');
-    if (::pread(fd, bytes.data(), size, static_cast<off_t>(offset)) != static_cast<ssize_t>(size))
-      return std::nullopt;
-    FrameDecoder decoder;
-    decoder.Append(bytes);
-    absl::StatusOr<std::optional<Frame>> frame = decoder.Next();
-    if (!frame.ok()) return std::nullopt;
-    return *std::move(frame);
-  };
-  std::optional<Footer> result;
-  const uint64_t end_at = file_bytes - kEndFrame;
-  if (const auto end = frame_at(end_at, kEndFrame);
-      end.has_value() && end->type == FrameType::kEnd) {
-    const absl::StatusOr<uint64_t> offset = DecodeEnd(end->payload);
-    if (offset.ok() && *offset < end_at && end_at - *offset <= kMaxPayload) {
-      const auto frame = frame_at(*offset, static_cast<size_t>(end_at - *offset));
-      if (frame.has_value() && frame->type == FrameType::kFooter)
-        if (absl::StatusOr<Footer> footer = DecodeFooter(frame->payload); footer.ok())
-          result = *std::move(footer);
-    }
-  }
-  ::close(fd);
-  return result;
-}
-
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const Trace>> ReadTraceFile(const std::string& path,
@@ -404,7 +371,7 @@ absl::StatusOr<std::shared_ptr<const Trace>> ReadTrace(InputStream& input, std::
                                                        const ReadOptions& options) {
   TraceAssembler::Impl assembler;
   if (!input.compressed()) {
-    if (const auto footer = PeekFooter(path, input.total()); footer.has_value()) {
+    if (const auto footer = FooterFile(path).FindFooter(); footer.has_value()) {
       // An event has more than one byte in any file worth the haste; a larger claim is not
       // believed, the tables then grow as they fill.
       const auto believable = [&](uint64_t n) {

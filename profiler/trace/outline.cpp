@@ -1,0 +1,99 @@
+#include "profiler/trace/outline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "profiler/trace/footer_file.h"
+#include "profiler/trace/input.h"
+
+namespace vramscope::trace {
+namespace {
+
+// Of a file whose header is no trace's: what it is instead.
+absl::Status NotATrace(const std::string& path, InputStream& input) {
+  std::string head(512, '\0');
+  const absl::StatusOr<size_t> n = input.Read(head.data(), head.size());
+  head.resize(n.value_or(0));
+  const std::string kind = LooksLike(head);
+  return absl::InvalidArgumentError(
+      fmt::format("'{}' is not a .trace{}", path, kind.empty() ? "" : ": it looks like " + kind));
+}
+
+}  // namespace
+
+absl::StatusOr<Outline> ReadOutline(const std::string& path) {
+  const absl::StatusOr<std::unique_ptr<InputStream>> input = InputStream::Open(path);
+  if (!input.ok()) return input.status();
+  const FooterFile file(path);
+  if (file.bytes() == 0 || (*input)->compressed())
+    return absl::InvalidArgumentError(
+        fmt::format("'{}' has no index to look at: that takes a .trace file which is not "
+                    "compressed as a whole",
+                    DisplayName(path)));
+  const std::optional<Frame> first = file.At(0);
+  if (!first.has_value() || first->type != FrameType::kTraceHeader) return NotATrace(path, **input);
+  absl::StatusOr<Header> header = DecodeHeader(first->payload);
+  if (!header.ok()) return header.status();
+  const std::optional<Footer> footer = file.FindFooter();
+  if (!footer.has_value())
+    return absl::DataLossError(
+        fmt::format("'{}' was cut and has no index; what is there of it opens as a whole", path));
+
+  Outline out;
+  out.info = std::move(header->info);
+  out.file_bytes = file.bytes();
+  out.events = footer->events;
+  out.activities = footer->activities;
+  out.allocations = footer->allocations;
+  out.slices = footer->slices;
+  out.strings = footer->strings;
+  out.complete = footer->complete;
+  out.end_message = footer->end_message;
+  uint64_t events = 0, activities = 0;
+  bool good = true;
+  for (const Footer::Batch& b : footer->batches) {
+    good = good && b.offset < file.bytes() && b.first_event == events &&
+           b.first_time_ns <= b.last_time_ns &&
+           (out.batches.empty() || out.batches.back().end_ns <= b.first_time_ns);
+    events += b.count;
+    out.batches.push_back(
+        {b.first_time_ns, b.last_time_ns, b.count, b.peak_allocated, b.peak_reserved});
+  }
+  for (const Footer::ActivityBatch& b : footer->activity_batches) {
+    good = good && b.offset < file.bytes() && b.first_begin_ns <= b.last_end_ns;
+    activities += b.count;
+    out.activity_batches.push_back({b.first_begin_ns, b.last_end_ns, b.count});
+  }
+  if (!good || events != out.events || activities != out.activities)
+    return absl::DataLossError(fmt::format("the index of '{}' contradicts itself", path));
+  return out;
+}
+
+int64_t Outline::begin_ns() const {
+  int64_t first = batches.empty() ? INT64_MAX : batches.front().begin_ns;
+  for (const Activities& a : activity_batches) first = std::min(first, a.begin_ns);
+  return batches.empty() && activity_batches.empty() ? 0 : first;
+}
+
+int64_t Outline::end_ns() const {
+  int64_t last = batches.empty() ? INT64_MIN : batches.back().end_ns;
+  for (const Activities& a : activity_batches) last = std::max(last, a.end_ns);
+  return batches.empty() && activity_batches.empty() ? 0 : last;
+}
+
+uint64_t Outline::peak_allocated() const {
+  uint64_t peak = 0;
+  for (const Batch& b : batches) peak = std::max(peak, b.peak_allocated);
+  return peak;
+}
+
+uint64_t Outline::peak_reserved() const {
+  uint64_t peak = 0;
+  for (const Batch& b : batches) peak = std::max(peak, b.peak_reserved);
+  return peak;
+}
+
+}  // namespace vramscope::trace

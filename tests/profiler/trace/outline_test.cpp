@@ -1,0 +1,127 @@
+#include "profiler/trace/outline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+
+#include "profiler/trace/frame.h"
+#include "profiler/trace/header_codec.h"
+#include "profiler/trace/reader.h"
+#include "profiler/trace/writer.h"
+#include "tests/profiler/trace/streams.h"
+
+namespace vramscope::trace {
+namespace {
+
+using ::testing::HasSubstr;
+
+class OutlineTest : public ::testing::Test {
+ protected:
+  ~OutlineTest() override { std::filesystem::remove(path_); }
+  void Write(const testing::Stream& s) {
+    auto writer = TraceWriter::ToFile(path_);
+    testing::Play(s, **writer, 1000);
+    ASSERT_TRUE((*writer)->Close().ok());
+  }
+  const std::string path_ =
+      std::filesystem::temp_directory_path() / ("outline-" + std::to_string(::getpid()));
+};
+
+TEST_F(OutlineTest, IsWhatReadingTheWholeFileTells) {
+  testing::Stream s = testing::TrainingStream({.layers = 8, .steps = 1000, .max_events = 200'000});
+  for (uint32_t i = 0; i < 100'000; ++i)
+    s.activities.push_back({.stream = i % 3, .begin_ns = 10 * int64_t{i % 777}, .end_ns = 9000});
+  Write(s);
+  const auto outline = ReadOutline(path_);
+  ASSERT_TRUE(outline.ok()) << outline.status();
+  const auto whole = *ReadTraceFile(path_, {});
+  EXPECT_EQ(outline->info.title, whole->info.title);
+  EXPECT_EQ(outline->file_bytes, std::filesystem::file_size(path_));
+  EXPECT_EQ(outline->events, whole->events.size());
+  EXPECT_EQ(outline->activities, whole->activities.size());
+  EXPECT_EQ(outline->allocations, whole->allocations.size());
+  EXPECT_EQ(outline->slices, whole->slices.size());
+  EXPECT_EQ(outline->strings, whole->strings.size());
+  EXPECT_TRUE(outline->complete);
+  EXPECT_EQ(outline->begin_ns(), whole->begin_ns());
+  EXPECT_EQ(outline->end_ns(), std::max<int64_t>(whole->end_ns(), 9000));
+  ASSERT_GT(outline->batches.size(), 3u);
+  uint64_t live = 0, peak = 0;
+  for (EventIndex i = 0; i < whole->events.size(); ++i) {
+    if (i == outline->batches[0].events) {
+      EXPECT_EQ(outline->batches[0].peak_allocated, peak);
+    }
+    const uint64_t id = whole->events.id[i];
+    if (whole->events.kind[i] == EventKind::kAlloc) live += whole->allocations.bytes_rounded[id];
+    if (whole->events.kind[i] == EventKind::kFreeCompleted)
+      live -= whole->allocations.bytes_rounded[id];
+    peak = std::max(peak, live);
+  }
+  EXPECT_EQ(outline->peak_allocated(), peak);
+  EXPECT_GE(outline->peak_reserved(), peak);
+}
+
+TEST_F(OutlineTest, SaysWhyThereIsNone) {
+  Write(testing::RandomStream(3, 500));
+  const std::string bytes = testing::ReadFile(path_);
+  EXPECT_EQ(ReadOutline("-").status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ReadOutline(path_ + ".missing").status().code(), absl::StatusCode::kNotFound);
+  testing::WriteFile(path_, bytes.substr(0, bytes.size() - 3));
+  EXPECT_EQ(ReadOutline(path_).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(ReadOutline(path_).status().message()), HasSubstr("was cut"));
+  testing::WriteFile(path_, "{\"traceEvents\": []}");
+  EXPECT_EQ(ReadOutline(path_).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(ReadOutline(path_).status().message()), HasSubstr("not a .trace"));
+  testing::WriteFile(path_, "");
+  EXPECT_FALSE(ReadOutline(path_).ok());
+}
+
+TEST_F(OutlineTest, AnIndexThatLiesIsNotBelieved) {
+  const auto with = [&](const Footer& footer) {
+    std::string bytes = EncodeFrame(FrameType::kTraceHeader, EncodeHeader({}));
+    const uint64_t at = bytes.size();
+    bytes += EncodeFrame(FrameType::kFooter, EncodeFooter(footer));
+    bytes += EncodeFrame(FrameType::kEnd, EncodeEnd(at));
+    testing::WriteFile(path_, bytes);
+    return ReadOutline(path_).status().code();
+  };
+  Footer good;
+  good.events = 3;
+  good.batches = {{.offset = 1, .count = 3, .first_time_ns = 5, .last_time_ns = 6}};
+  good.activities = 2;
+  good.activity_batches = {{.offset = 2, .count = 2}};
+  EXPECT_EQ(with(good), absl::StatusCode::kOk);
+  for (const int lie : {0, 1, 2, 3, 4, 5}) {
+    Footer f = good;
+    if (lie == 0) f.events = 4;
+    if (lie == 1) f.batches[0].offset = 1u << 30;
+    if (lie == 2) f.batches[0].first_time_ns = 7;
+    if (lie == 3) f.batches[0].first_event = 1;
+    if (lie == 4) f.activities = 0;
+    if (lie == 5) f.activity_batches[0].first_begin_ns = 1;
+    EXPECT_EQ(with(f), absl::StatusCode::kDataLoss) << lie;
+  }
+}
+
+TEST_F(OutlineTest, DamageIsAnAnswerAndNotACrash) {
+  Write(testing::RandomStream(4, 300));
+  const std::string bytes = testing::ReadFile(path_);
+  std::mt19937_64 random(1);
+  int refused = 0;
+  for (int i = 0; i < 500; ++i) {
+    std::string broken = bytes;
+    // At the ends, where it looks.
+    const size_t at = random() % 200;
+    broken[i % 2 == 0 ? at : broken.size() - 1 - at] = static_cast<char>(random());
+    testing::WriteFile(path_, broken);
+    refused += !ReadOutline(path_).ok();
+  }
+  EXPECT_GT(refused, 200);
+}
+
+}  // namespace
+}  // namespace vramscope::trace
