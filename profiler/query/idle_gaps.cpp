@@ -15,6 +15,8 @@ using trace::ActivityTable;
 // A gap is held against so many other streams, and so many calls that overlap.
 constexpr size_t kMostStreams = 64;
 constexpr int kMostOverlaps = 64;
+// What the host did explains a gap where it took so much of it: a quarter.
+constexpr int64_t kShareOfGap = 4;
 
 // Intervals by begin, with the highest end so far: what overlaps a time is found from behind.
 class Overlaps {
@@ -25,16 +27,24 @@ class Overlaps {
     highest_end_.push_back(
         std::max(highest_end_.empty() ? INT64_MIN : highest_end_.back(), a_.end_ns[row]));
   }
-  // The last to begin that meets [begin, end]; kNoRow.
-  uint32_t Meeting(int64_t begin, int64_t end) const {
+  struct Share {
+    int64_t ns = 0;         // of [begin, end] that they cover, at most
+    uint32_t row = kNoRow;  // the last to begin of those that meet it
+    bool at_begin = false;  // one of them was going on at the begin
+  };
+  Share Within(int64_t begin, int64_t end) const {
+    Share share;
     auto at = std::upper_bound(rows_.begin(), rows_.end(), end,
                                [&](int64_t ns, uint32_t row) { return ns < a_.begin_ns[row]; });
     for (int looked = 0; at != rows_.begin() && looked < kMostOverlaps; ++looked) {
       --at;
       if (highest_end_[static_cast<size_t>(at - rows_.begin())] < begin) break;
-      if (a_.end_ns[*at] >= begin) return *at;
+      if (a_.end_ns[*at] < begin) continue;
+      if (share.row == kNoRow) share.row = *at;
+      share.ns += std::min(a_.end_ns[*at], end) - std::max(a_.begin_ns[*at], begin);
+      share.at_begin |= a_.begin_ns[*at] <= begin;
     }
-    return kNoRow;
+    return share;
   }
 
  private:
@@ -83,9 +93,10 @@ std::string_view Name(IdleCause cause) {
 std::string_view Rule(IdleCause cause) {
   switch (cause) {
     case IdleCause::kMemory:
-      return "the host was in a cudaMalloc or cudaFree within the gap";
+      return "the host was in cudaMalloc or cudaFree for a quarter of the gap or more";
     case IdleCause::kSynchronization:
-      return "the host waited for the device, and what ran next was asked for after that";
+      return "the host was waiting for the device as the gap began, and asked for the next after "
+             "that";
     case IdleCause::kHost:
       return "the call for what ran next began after the gap did";
     case IdleCause::kOtherStream:
@@ -113,10 +124,6 @@ struct IdleGaps::Impl {
         case ActivityKind::kCollective:
           devices[a.device[row]][a.stream[row]].push_back(row);
           break;
-        case ActivityKind::kDriverAlloc:
-        case ActivityKind::kDriverFree:
-          memory.Add(row);
-          break;
         case ActivityKind::kSynchronization:
           waits.Add(row);
           break;
@@ -128,6 +135,8 @@ struct IdleGaps::Impl {
           if (is == CallIs::kSynchronization) waits.Add(row);
           break;
         }
+        case ActivityKind::kDriverAlloc:  // a moment; its call has the time
+        case ActivityKind::kDriverFree:
         case ActivityKind::kOverhead:
         case ActivityKind::kRange:
         case ActivityKind::kCounter:
@@ -194,8 +203,9 @@ struct IdleGaps::Impl {
     if (!queued) {
       // What the host did from the gap's begin until it asked.
       const int64_t asked = call != kNoRow ? a.begin_ns[call] : gap.end_ns;
-      if (is(IdleCause::kMemory, memory.Meeting(gap.begin_ns, asked))) return;
-      if (is(IdleCause::kSynchronization, waits.Meeting(gap.begin_ns, asked))) return;
+      if (is(IdleCause::kMemory, Memory(gap.begin_ns, asked))) return;
+      const Overlaps::Share waited = waits.Within(gap.begin_ns, asked);
+      if (waited.at_begin && is(IdleCause::kSynchronization, waited.row)) return;
       if (is(IdleCause::kHost, call)) return;
     }
     for (const Rows* rows : others) {
@@ -208,7 +218,13 @@ struct IdleGaps::Impl {
           is(IdleCause::kOtherStream, row))
         return;
     }
-    if (queued) is(IdleCause::kMemory, memory.Meeting(gap.begin_ns, gap.end_ns));
+    if (queued) is(IdleCause::kMemory, Memory(gap.begin_ns, gap.end_ns));
+  }
+
+  // What of the driver's memory filled enough of a time to be why; kNoRow.
+  uint32_t Memory(int64_t begin, int64_t end) const {
+    const Overlaps::Share share = memory.Within(begin, end);
+    return share.ns >= (end - begin) / kShareOfGap ? share.row : kNoRow;
   }
 
   std::shared_ptr<const trace::Trace> trace;

@@ -23,7 +23,7 @@ namespace vramscope::query {
 
 // In the order in which they are looked for; the first that holds is the cause.
 enum class IdleCause : uint8_t {
-  kMemory,           // the host was in a cudaMalloc or cudaFree
+  kMemory,           // the host was in cudaMalloc or cudaFree for a good part of it
   kSynchronization,  // the host was waiting for the device, with nothing queued behind
   kHost,             // what ran next was asked for only when the gap had begun
   kOtherStream,      // what ran next was queued, and began when another stream came to an end

@@ -6,6 +6,7 @@
 #include <QGuiApplication>
 #include <QImage>
 #include <cmath>
+#include <cstdlib>
 
 #include "tests/ui/timeline/synthetic_trace.h"
 #include "ui/timeline/model/timeline_model.h"
@@ -15,6 +16,7 @@ namespace vramscope::ui::timeline {
 namespace {
 
 constexpr int kWidth = 1920, kHeight = 1080;
+constexpr int kTall = 2700;  // sixty lanes in sight
 
 const std::shared_ptr<const TimelineData>& Data() {
   static const std::shared_ptr<const TimelineData> data = TimelineData::Build(
@@ -69,6 +71,48 @@ void BM_Scene(benchmark::State& state) {
   for (auto _ : state) Model().BuildData(renderer.measure(), &data);
 }
 BENCHMARK(BM_Scene)->DenseRange(0, 5)->Unit(benchmark::kMillisecond);
+
+// Sixty streams beside the allocator's: kernels, their calls, the gaps between them. How many steps
+// there are is said by $VRAMSCOPE_BENCH_STEPS (200: 2.6 M events and activities).
+TimelineModel& ManyLanes() {
+  static TimelineModel* model = [] {
+    const char* steps = std::getenv("VRAMSCOPE_BENCH_STEPS");
+    auto* m = new TimelineModel;
+    m->SetAnimations(false);
+    m->Resize(kWidth, kTall, 1);
+    m->SetData(TimelineData::Build(
+                   testing::MakeSyntheticTrace({.layers = 48,
+                                                .steps = steps != nullptr ? std::atoi(steps) : 200,
+                                                .ops_per_module = 4,
+                                                .activities = {.streams = 56}})),
+               false, 0);
+    return m;
+  }();
+  return *model;
+}
+
+void BM_FrameOfManyLanes(benchmark::State& state) {
+  TimelineModel& model = ManyLanes();
+  const double duration = model.state().data->duration_ns();
+  const double width = duration * std::pow(10.0, -static_cast<double>(state.range(0)));
+  model.SetRange(Span{duration / 2 - width / 2, duration / 2 + width / 2});
+  model.ZoomToSelection(0);
+  model.SetRange(std::nullopt);
+  RasterRenderer renderer;
+  QImage image(kWidth, kTall, QImage::Format_RGB32);
+  DrawList data;
+  SceneCounts counts;
+  for (auto _ : state) {
+    counts = model.BuildData(renderer.measure(), &data);
+    renderer.Render(data, &image);
+  }
+  const trace::Trace& t = model.state().data->trace();
+  state.counters["events"] = static_cast<double>(t.events.size());
+  state.counters["activities"] = static_cast<double>(t.activities.size());
+  state.counters["lanes"] = counts.lanes;
+  state.counters["rects"] = counts.activities + counts.block_rects + counts.slices;
+}
+BENCHMARK(BM_FrameOfManyLanes)->DenseRange(0, 5)->Unit(benchmark::kMillisecond);
 
 void BM_HoverFrame(benchmark::State& state) {
   ZoomTo(2);

@@ -15,6 +15,7 @@
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/frame_list.h"
 #include "ui/panels/legend.h"
+#include "ui/panels/linked_facts.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/timeline/model/format.h"
 
@@ -238,6 +239,10 @@ BreakdownPanel::BreakdownPanel(QWidget* parent) : QWidget(parent), theme_(timeli
   facts_->setVerticalSpacing(6);
   facts_->setColumnStretch(1, 1);
   column->addWidget(facts_box_);
+  links_ = new LinkedFacts;
+  links_->hide();
+  connect(links_, &LinkedFacts::linkClicked, this, &BreakdownPanel::linkClicked);
+  column->addWidget(links_);
   stack_box_ = new QWidget;
   auto* stack_column = new QVBoxLayout(stack_box_);
   stack_column->setContentsMargins(0, 2, 0, 0);
@@ -444,16 +449,37 @@ void BreakdownPanel::Refit() {
 
 void BreakdownPanel::setSelection(trace::AllocationId id) {
   selection_ = id;
+  activity_ = {};
+  links_->set({});
   ShowSelection();
   largest_->update();
+}
+
+void BreakdownPanel::setActivity(const timeline::ActivityFacts& activity) {
+  activity_ = activity;
+  std::vector<timeline::LinkedFact> facts = activity.facts;
+  if (!activity.title.empty()) facts.insert(facts.begin(), {"what", activity.subtitle, {}});
+  links_->set(facts);
+  ShowSelection();
+}
+
+void BreakdownPanel::setKernels(const std::vector<timeline::LinkedFact>& kernels) {
+  if (!activity_.title.empty()) return;
+  links_->set(kernels);
+  Refit();
 }
 
 void BreakdownPanel::ShowSelection() {
   ClearLayout(facts_);
   const bool any = digest_ != nullptr && selection_.valid() &&
                    selection_.value < digest_->trace->allocations.size();
-  selection_title_->setVisible(any);
+  selection_title_->setVisible(any || !activity_.title.empty());
   ShowStack();
+  if (!activity_.title.empty()) {
+    selection_title_->setFullText(QString::fromStdString(activity_.title));
+    Refit();
+    return;
+  }
   if (!any) {
     QLabel* hint =
         MakeLabel(tr("Click a block in the timeline, or a row of a table, to see what it "
@@ -544,6 +570,12 @@ QJsonObject BreakdownPanel::dumpState() const {
                                    {"facts", facts},
                                    {"stack", stackText()}};
   }
+  QJsonArray links;
+  for (const timeline::LinkedFact& fact : links_->facts())
+    links.append(QJsonArray{QString::fromStdString(fact.label), QString::fromStdString(fact.value),
+                            fact.link.to != timeline::Link::To::kNothing});
+  if (!activity_.title.empty()) out["activity"] = QString::fromStdString(activity_.title);
+  if (!links.isEmpty()) out["links"] = links;
   return out;
 }
 

@@ -14,6 +14,7 @@
 #include "ui/panels/newest.h"
 #include "ui/panels/range_rows.h"
 #include "ui/panels/rows.h"
+#include "ui/timeline/model/activity_facts.h"
 #include "ui/timeline/theme.h"
 
 class QGridLayout;
@@ -26,6 +27,7 @@ namespace vramscope::ui {
 class ElidedLabel;
 class FrameList;
 class Legend;
+class LinkedFacts;
 
 class BreakdownPanel : public QWidget {
   Q_OBJECT
@@ -37,6 +39,10 @@ class BreakdownPanel : public QWidget {
   void setRange(qint64 begin_ns, qint64 end_ns);         // begin >= end: none
   bool busy() const { return at_cursor_.busy() || of_range_.busy(); }
   void setSelection(trace::AllocationId id);
+  // A kernel, a copy, a call is selected in place of an allocation; without a title: none is.
+  void setActivity(const timeline::ActivityFacts& activity);
+  // What kernels have to do with the selected allocation.
+  void setKernels(const std::vector<timeline::LinkedFact>& kernels);
   void setTheme(const timeline::Theme& theme);
   // The selected allocation's call stack, a frame a line with whole paths; empty: none.
   QString stackText() const;
@@ -49,6 +55,7 @@ class BreakdownPanel : public QWidget {
  Q_SIGNALS:
   void allocationClicked(vramscope::trace::AllocationId id);
   void rangeLeft();  // its chip was clicked
+  void linkClicked(const vramscope::ui::timeline::Link& link);
 
  private:
   class Bar;
@@ -93,6 +100,8 @@ class BreakdownPanel : public QWidget {
   ElidedLabel* selection_title_ = nullptr;
   QGridLayout* facts_ = nullptr;
   QWidget* facts_box_ = nullptr;
+  LinkedFacts* links_ = nullptr;
+  timeline::ActivityFacts activity_;
   QWidget* stack_box_ = nullptr;
   FrameList* stack_ = nullptr;
   QLabel* stack_more_ = nullptr;

@@ -377,6 +377,7 @@ void MainWindow::ConnectPanels() {
           [this](const QString& id) { actions_.Find(id)->trigger(); });
   connect(recording_, &RecordingPanel::pageRequested, this, &MainWindow::openPage);
   connect(timeline_, &timeline::TimelineWidget::rangeSelected, this, &MainWindow::RangeSelected);
+  connect(breakdown_, &BreakdownPanel::linkClicked, timeline_, &timeline::TimelineWidget::follow);
   connect(breakdown_, &BreakdownPanel::rangeLeft, this, [this] { timeline_->setRange(0, 0); });
   connect(allocations_, &AllocationsPanel::rangeLeft, this, [this] { timeline_->setRange(0, 0); });
   connect(timeline_, &timeline::TimelineWidget::viewChanged, this, [this] { actions_.Refresh(); });
@@ -504,6 +505,20 @@ void MainWindow::dropEvent(QDropEvent* event) {
   } else {
     openFiles(paths);
   }
+}
+
+void MainWindow::SelectionChanged(trace::AllocationId id) {
+  ShowSelected();
+  explain_->setSelection(id);
+  allocations_->setSelection(id);
+  actions_.Refresh();
+}
+
+// An allocation, or what ran: on the right with what leads on from it.
+void MainWindow::ShowSelected() {
+  breakdown_->setSelection(timeline_->selection());
+  breakdown_->setActivity(timeline_->activityFacts());
+  breakdown_->setKernels(timeline_->kernelsOf(timeline_->selection()));
 }
 
 QJsonObject MainWindow::dumpState() const {

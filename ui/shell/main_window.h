@@ -227,6 +227,7 @@ class MainWindow : public QMainWindow {
   void Say(const QString& text);  // status bar and log
   void SetBusy(const QString& text);
   void SelectionChanged(trace::AllocationId id);
+  void ShowSelected();
 
   std::unique_ptr<QSettings> settings_;
   ActionRegistry actions_;

@@ -295,7 +295,8 @@ void MainWindow::Digested(std::shared_ptr<const trace::Trace> trace, bool animat
             ShowDigest(made.digest, animate, partial);
           });
   watcher->setFuture(QtConcurrent::run([trace = std::move(trace), file, device] {
-    if (trace->events.size() > timeline::TimelineWidget::kBuildInBackground ||
+    if (trace->events.size() + trace->activities.size() >
+            timeline::TimelineWidget::kBuildInBackground ||
         analysis::DevicesOf(*trace).size() > 1)
       return Made{MakeDigest(trace, file, device), nullptr};
     // The canvas' indexes beside the digest, of the same curves. Those of a large trace the canvas
@@ -325,10 +326,10 @@ void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, 
   timeline_->setDeviceLimit(trace.info.device.memory_bytes);
   // The ghost first: what is shown never takes the scale of one that goes.
   UpdateGhost(animate);
-  timeline_->setTrace(digest_->trace, animate, digest_->curves);
+  timeline_->setTrace(digest_->trace, animate, digest_->curves, digest_->whole);
   if (first) FocusCanvas();
   breakdown_->setDigest(digest_);
-  breakdown_->setSelection(timeline_->selection());
+  ShowSelected();
   explain_->setDigest(digest_, partial);
   explain_->setSelection(timeline_->selection());
   ShowTabs();
@@ -570,13 +571,6 @@ void MainWindow::SwapBaseline() {
   ShowDigest(std::move(next), false, false);
   Say(tr("%1 is shown against %2")
           .arg(QString::fromStdString(digest_->name), QString::fromStdString(baseline_->name)));
-}
-
-void MainWindow::SelectionChanged(trace::AllocationId id) {
-  breakdown_->setSelection(id);
-  explain_->setSelection(id);
-  allocations_->setSelection(id);
-  actions_.Refresh();
 }
 
 void MainWindow::Say(const QString& text) {

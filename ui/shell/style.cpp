@@ -40,6 +40,7 @@ QLabel[role="label"] { color: @label; }
 QLabel[role="dim"] { color: @dim; }
 QLabel[role="faint"] { color: @faint; }
 QLabel[role="body"]:disabled { color: @faint; }
+QLabel[tone="accent"] { color: @accent; }
 QLabel[tone="good"] { color: @good; }
 QLabel[tone="bad"] { color: @bad; }
 QLabel[tone="dim"] { color: @dim; }

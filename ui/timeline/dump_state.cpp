@@ -3,6 +3,7 @@
 #include <QJsonArray>
 #include <QString>
 
+#include "ui/timeline/model/activity_facts.h"
 #include "ui/timeline/model/tooltip.h"
 
 namespace vramscope::ui::timeline {
@@ -26,13 +27,15 @@ QJsonObject AllocationOf(const TimelineData& d, trace::AllocationId id) {
 }
 
 QJsonObject HoverOf(const CanvasState& s) {
-  static constexpr const char* kKinds[] = {"none",  "allocation", "slice", "memory",    "overview",
-                                           "ruler", "title",      "edge",  "scroll bar"};
+  static constexpr const char* kKinds[] = {"none",     "allocation", "slice",     "memory",
+                                           "overview", "ruler",      "title",     "activity",
+                                           "idle",     "edge",       "scroll bar"};
   QJsonObject o{{"kind", kKinds[static_cast<size_t>(s.hover.kind)]},
                 {"lane", s.hover.lane ? Q(s.hover.lane->key()) : QString()},
                 {"time_ns", s.hover.time},
                 {"tooltip", s.tooltip}};
   if (s.hover.allocation.valid()) o["allocation"] = qint64{s.hover.allocation.value};
+  if (s.hover.activity != query::kNoRow) o["activity"] = qint64{s.hover.activity};
   if (s.hover.slice != kNoSlice && s.data) o["slice"] = Q(s.data->SliceName(s.hover.slice));
   if (s.hover.category) o["category"] = Q(trace::Name(*s.hover.category));
   if (s.tooltip) {
@@ -62,6 +65,7 @@ QJsonObject DumpState(const CanvasState& s, const SceneCounts& counts) {
                              {"title", RectOf(lane.title)},
                              {"body", RectOf(lane.body)},
                              {"rows", lane.rows},
+                             {"count", qint64(s.data ? lane.lane->Count(s) : 0)},
                              {"folded", lane.folded},
                              {"pinned", lane.pinned},
                              {"in_sight", lane.in_sight()}});
@@ -81,6 +85,8 @@ QJsonObject DumpState(const CanvasState& s, const SceneCounts& counts) {
                            {"block_cells", qint64{counts.block_cells}},
                            {"slices", qint64{counts.slices}},
                            {"slice_columns", qint64{counts.slice_columns}},
+                           {"activities", qint64{counts.activities}},
+                           {"gaps", qint64{counts.gaps}},
                            {"labels", qint64{counts.labels}},
                            {"marks", qint64{counts.marks}},
                            {"lanes", qint64{counts.lanes}}};
@@ -107,6 +113,15 @@ QJsonObject DumpState(const CanvasState& s, const SceneCounts& counts) {
     o["selection"] = AllocationOf(*s.data, s.selection);
   } else if (s.selected_slice != kNoSlice) {
     o["selection"] = QJsonObject{{"slice", Q(s.data->SliceName(s.selected_slice))}};
+  } else if (s.selected_activity != query::kNoRow) {
+    const ActivityFacts facts = FactsOfActivity(*s.data, s.selected_activity);
+    QJsonArray rows;
+    for (const LinkedFact& fact : facts.facts)
+      rows.append(QJsonArray{Q(fact.label), Q(fact.value)});
+    o["selection"] = QJsonObject{{"activity", qint64{s.selected_activity}},
+                                 {"title", Q(facts.title)},
+                                 {"place", Q(facts.subtitle)},
+                                 {"facts", rows}};
   } else {
     o["selection"] = QJsonValue::Null;
   }

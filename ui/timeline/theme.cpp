@@ -39,6 +39,12 @@ void SetDataColors(Theme* t) {
   category(Category::kWorkspace, 0x5ac7ce);
   category(Category::kCommunication, 0xbf6faa);
   category(Category::kKvCache, 0xd9e385);
+  t->kernel = Color::Rgb(0x7a84f3);
+  t->copy = Color::Rgb(0xf0a04b);
+  t->fill = Color::Rgb(0xbbccd1);
+  t->collective = Color::Rgb(0xdb75b3);
+  t->idle = {Color::Rgb(0xe0655f), Color::Rgb(0x4fb3bf), Color::Rgb(0xe8c35a), Color::Rgb(0xa971d7),
+             Color::Rgb(0x7e9c8e)};
   auto phase = [t](Phase p, uint32_t rgb) { t->phases[static_cast<size_t>(p)] = Color::Rgb(rgb); };
   phase(Phase::kNone, 0x818c9a);
   phase(Phase::kSetup, 0x92a1cc);

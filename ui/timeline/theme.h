@@ -54,6 +54,10 @@ struct Theme {
   Color cached;     // reserved and free, in the map of blocks
   Color ghost;      // line of the run that is compared with; reserved is a dashed line of text
 
+  // What runs beside the allocator's stream, on a stream of a device.
+  Color kernel, copy, fill, collective;
+  // Why a device has nothing to run, by query::IdleCause.
+  std::array<Color, 5> idle;
   std::array<Color, trace::kCategoryCount> categories;
   std::array<Color, trace::kPhaseCount> phases;
 

@@ -82,11 +82,12 @@ struct TimelineWidget::Impl {
   }
 
   // Gives the data of `trace`, now or (large ones) later, when Land() comes back to it.
-  Data Obtain(const TracePtr& trace, const Curves& curves) {
+  Data Obtain(const TracePtr& trace, const Curves& curves, const TracePtr& whole = {}) {
     if (!trace) return nullptr;
     if (Data known = Remembered(trace)) return known;
-    if (trace->events.size() <= kBuildInBackground) {
-      Data data = TimelineData::Build(trace, curves);
+    const size_t size = whole ? whole->events.size() : trace->events.size();
+    if (size + trace->activities.size() <= kBuildInBackground) {
+      Data data = TimelineData::Build(trace, curves, whole);
       Remember(data);
       return data;
     }
@@ -95,8 +96,8 @@ struct TimelineWidget::Impl {
     if (building.size() < 2 &&
         std::find(building.begin(), building.end(), trace) == building.end()) {
       building.push_back(trace);
-      pool.start([this, trace, curves] {
-        Data data = TimelineData::Build(trace, curves);
+      pool.start([this, trace, curves, whole] {
+        Data data = TimelineData::Build(trace, curves, whole);
         {
           std::lock_guard lock(mutex);
           landed.push_back(std::move(data));
@@ -141,7 +142,7 @@ struct TimelineWidget::Impl {
       }
     }
     if (trace != (model.state().data ? model.state().data->shared_trace() : nullptr)) {
-      Data data = Obtain(trace, trace_curves);
+      Data data = Obtain(trace, trace_curves, whole);
       if (!trace || data) {
         model.SetData(data, animate, Now());
         if (data && pending_selection) model.Select(*pending_selection);
@@ -245,7 +246,7 @@ struct TimelineWidget::Impl {
   SceneCounts counts;
   quint64 frames = 0, data_frames = 0;
 
-  TracePtr trace, ghost;
+  TracePtr trace, ghost, whole;
   Curves trace_curves, ghost_curves;
   QString ghost_label;
   bool ghost_label_changed = false;
@@ -283,9 +284,11 @@ TimelineWidget::~TimelineWidget() {
 }
 
 void TimelineWidget::setTrace(std::shared_ptr<const trace::Trace> trace, bool animate,
-                              const Curves& curves) {
+                              const Curves& curves,
+                              const std::shared_ptr<const trace::Trace>& whole) {
   impl_->trace = std::move(trace);
   impl_->trace_curves = curves;
+  impl_->whole = whole;
   impl_->animate = animate;
   impl_->Apply();
 }
@@ -335,6 +338,20 @@ void TimelineWidget::setFailed(const QString& title, const QString& why, const Q
 }
 
 trace::AllocationId TimelineWidget::selection() const { return impl_->model.state().selection; }
+
+ActivityFacts TimelineWidget::activityFacts() const {
+  const CanvasState& s = impl_->model.state();
+  if (!s.data || s.selected_activity == query::kNoRow) return {};
+  return FactsOfActivity(*s.data, s.selected_activity);
+}
+
+std::vector<LinkedFact> TimelineWidget::kernelsOf(trace::AllocationId id) const {
+  const CanvasState& s = impl_->model.state();
+  if (!s.data || s.data->shared_trace() != impl_->trace || !id.valid() ||
+      id.value >= s.data->trace().allocations.size())
+    return {};
+  return KernelsOf(*s.data, id);
+}
 
 qint64 TimelineWidget::cursorTime() const {
   const CanvasState& s = impl_->model.state();
@@ -421,6 +438,16 @@ void TimelineWidget::select(trace::AllocationId id) {
     return;
   }
   impl_->model.Select(id);
+  impl_->Refresh();
+}
+
+void TimelineWidget::selectActivity(uint32_t activity) {
+  impl_->model.SelectActivity(activity);
+  impl_->Refresh();
+}
+
+void TimelineWidget::follow(const Link& link) {
+  impl_->model.FollowLink(link, impl_->Now());
   impl_->Refresh();
 }
 

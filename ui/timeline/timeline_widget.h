@@ -21,6 +21,7 @@
 
 #include "profiler/analysis/analysis.h"
 #include "profiler/trace/trace.h"
+#include "ui/timeline/model/activity_facts.h"
 #include "ui/timeline/theme.h"
 
 namespace vramscope::ui::timeline {
@@ -36,10 +37,11 @@ class TimelineWidget : public QWidget {
   // The run that is shown; null: the empty state. `animate`: the curves morph from what is drawn
   // now (setAnimations(false) switches that off). The view stays where it is unless the new run
   // does not fit into it; the selection stays on the same (module, op, occurrence).
-  // `curves`: of the trace, where they are known already; large ones are then there once.
+  // `curves`: of the trace, where they are known already; large ones are then there once. `whole`:
+  // of several devices, of which this is one; the others are shown beside it.
   using Curves = std::shared_ptr<const analysis::MemoryCurves>;
   void setTrace(std::shared_ptr<const trace::Trace> trace, bool animate = false,
-                const Curves& curves = {});
+                const Curves& curves = {}, const std::shared_ptr<const trace::Trace>& whole = {});
   std::shared_ptr<const trace::Trace> trace() const;
   // Indexes that were built elsewhere, for a setTrace() to come: it then has nothing to build.
   void prepare(std::shared_ptr<const TimelineData> data);
@@ -62,6 +64,10 @@ class TimelineWidget : public QWidget {
   void setFailed(const QString& title, const QString& why, const QString& next = QString());
 
   trace::AllocationId selection() const;
+  // What is said of the selected kernel, copy or call; without a title: none is selected.
+  ActivityFacts activityFacts() const;
+  // Of an allocation: the ops and kernels that it has to do with.
+  std::vector<LinkedFact> kernelsOf(trace::AllocationId id) const;
   // Time under which the panels answer: placed by a click, -1 when there is none (the panels then
   // speak of the peak).
   qint64 cursorTime() const;
@@ -90,7 +96,9 @@ class TimelineWidget : public QWidget {
   void zoomToSelection();
   void undoView();
   void redoView();
-  void select(trace::AllocationId id);  // an invalid id clears it
+  void select(trace::AllocationId id);     // an invalid id clears it
+  void selectActivity(uint32_t activity);  // a row of Trace::activities
+  void follow(const vramscope::ui::timeline::Link& link);
   // The blocks of one call site, say: the others are faint, until another is selected.
   void highlight(const std::vector<vramscope::trace::AllocationId>& blocks);
   void revealSelection();              // pans (and zooms out) so that the selection is in the view
@@ -104,7 +112,7 @@ class TimelineWidget : public QWidget {
  Q_SIGNALS:
   void cursorMoved(qint64 time_ns);  // placed by a click, a drag on the ruler or P; -1: taken away
   void hoverMoved(qint64 time_ns);   // under the mouse; -1: it left
-  void selectionChanged(trace::AllocationId id);
+  void selectionChanged(trace::AllocationId id);       // or of an activity: activityFacts()
   void rangeSelected(qint64 begin_ns, qint64 end_ns);  // 0, 0: taken away
   void viewChanged(qint64 begin_ns, qint64 end_ns);
   void lanesChanged();  // laneSettings() is another

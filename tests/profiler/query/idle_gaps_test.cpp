@@ -109,6 +109,15 @@ TEST(IdleGapsTest, AStreamWaitsForAnother) {
   EXPECT_EQ(gaps.lines()[*device].gaps, 1u) << "two microseconds between the two";
 }
 
+TEST(IdleGapsTest, AShortCallDoesNotExplainALongGap) {
+  Recording r;
+  r.Kernel(7, 0, 100, 1);
+  r.Call("cudaMalloc", 300, 400);
+  r.Call("cudaLaunchKernel", 2000, 2005, 2);
+  r.Kernel(7, 2010, 2100, 2);
+  EXPECT_EQ(At(r.Gaps(), 0, trace::kAllStreams, 1000).cause, IdleCause::kHost);
+}
+
 TEST(IdleGapsTest, WhatIsInStreamOrderMakesNobodyWait) {
   Recording r;
   r.Kernel(7, 0, 100, 1);

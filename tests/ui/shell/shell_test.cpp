@@ -71,7 +71,9 @@ class ShellTest : public ::testing::Test {
   }
   void RunDefault() {
     window_->runConfig(window_->config());
-    ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
+    ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }))
+        << Banner("title").toStdString() << Banner("text").toStdString()
+        << State()["status"].toString().toStdString();
   }
   QJsonObject State() { return window_->dumpState(); }
   QString Banner(const char* key) {

@@ -113,6 +113,23 @@ int Run(int argc, char** argv) {
     Save(&w, dir.filePath(name + "-small.png"));
     w.resize(1600, 1000);
     Save(&w, dir.filePath(name + "-large.png"));
+    // Kernels, copies and calls; a kernel selected, a gap under the mouse.
+    w.setGhost(nullptr);
+    w.setTrace(argc > 2 ? trace
+                        : testing::MakeSyntheticTrace(
+                              {.layers = 4, .steps = 2, .activities = {.streams = 3}}));
+    w.zoomToFit();
+    Save(&w, dir.filePath(name + "-activities.png"));
+    if (w.trace()->activities.size() == 0) continue;
+    uint32_t kernel = 0;
+    while (w.trace()->activities.kind[kernel] != trace::ActivityKind::kKernel) ++kernel;
+    w.selectActivity(kernel);
+    w.zoomToSelection();
+    for (int i = 0; i < 5; ++i) w.zoomOut();
+    Save(&w, dir.filePath(name + "-kernel.png"));
+    w.settle();
+    hover(at("idle/0", 0.6, 0.5));
+    Save(&w, dir.filePath(name + "-gap.png"));
   }
   return 0;
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "profiler/trace/trace.h"
+#include "tests/ui/timeline/synthetic_activities.h"
 
 namespace vramscope::testing {
 
@@ -28,6 +29,7 @@ struct SyntheticOptions {
   double activation_share = 1;       // checkpointing: below 1 some are freed in the forward
   double speed = 1;                  // time of every op
   int64_t start_ns = 1'000'000;
+  ActivityOptions activities = {};
 };
 
 class SyntheticRun {
@@ -40,6 +42,10 @@ class SyntheticRun {
   std::shared_ptr<const trace::Trace> Make() {
     Setup();
     for (int step = 0; step < o_.steps; ++step) Step(step);
+    std::vector<trace::Activity> activities;
+    if (o_.activities.streams > 0)
+      activities =
+          MakeActivities(events_, o_.activities, [this](const std::string& s) { return Str(s); });
     trace::TraceBuilder builder;
     trace::TraceInfo info;
     info.title = "synthetic";
@@ -49,6 +55,8 @@ class SyntheticRun {
     EXPECT_TRUE(builder.AddStrings(0, strings_).ok());
     auto status = builder.AddEvents(events_);
     EXPECT_TRUE(status.ok()) << status;
+    auto added = builder.AddActivities(activities);
+    EXPECT_TRUE(added.ok()) << added;
     return builder.Finish(true, "");
   }
 

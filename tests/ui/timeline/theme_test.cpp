@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <vector>
 
 namespace vramscope::ui::timeline {
 namespace {
@@ -100,6 +101,21 @@ TEST(ThemeTest, EveryTwoCategoriesAreToldApart) {
         EXPECT_GE(apart(kSeesAll), 14) << pair;
         EXPECT_GE(apart(kDeuteranopia), 10) << pair << ", deuteranopia";
         EXPECT_GE(apart(kProtanopia), 10) << pair << ", protanopia";
+      }
+    }
+  }
+}
+
+TEST(ThemeTest, WhatRunsAndWhyNothingRunsAreToldApart) {
+  const Theme t = Theme::Dark();
+  const std::vector<Color> runs = {t.kernel, t.copy, t.fill, t.collective};
+  for (const std::vector<Color>& set : {runs, std::vector<Color>(t.idle.begin(), t.idle.end())}) {
+    for (size_t i = 0; i < set.size(); ++i) {
+      EXPECT_GE(Contrast(set[i], t.on_color), 4.5) << i;
+      for (size_t j = 0; j < i; ++j) {
+        EXPECT_GE(Distance(Lab(set[i], kSeesAll), Lab(set[j], kSeesAll)), 14) << i << " " << j;
+        for (const Matrix& reader : {kDeuteranopia, kProtanopia})
+          EXPECT_GE(Distance(Lab(set[i], reader), Lab(set[j], reader)), 10) << i << " " << j;
       }
     }
   }

@@ -35,6 +35,8 @@ enum class HitKind : uint8_t {
   kOverview,
   kRuler,
   kTitle,
+  kActivity,
+  kIdle,
   kLowerEdge,  // of a lane, to be dragged
   kScrollBar,
 };
@@ -46,11 +48,13 @@ struct Hit {
   double time = 0;
   trace::AllocationId allocation;           // kAllocation
   uint32_t slice = kNoSlice;                // kSlice
+  uint32_t activity = query::kNoRow;        // kActivity
+  uint32_t gap = query::kNoRow;             // kIdle
   std::optional<trace::Category> category;  // kMemory: the layer, if on one
   std::optional<uint64_t> offset;           // blocks: on the packed axis
   bool SameThing(const Hit& o) const {
     return kind == o.kind && lane == o.lane && allocation == o.allocation && slice == o.slice &&
-           category == o.category;
+           activity == o.activity && gap == o.gap && category == o.category;
   }
 };
 
@@ -82,7 +86,9 @@ struct CanvasState {
   uint32_t highlighted = 0;     // how many
   std::vector<double> marks;    // when those are born, rising: ticks on overview and ruler
   bool faint(uint32_t row) const { return !highlight.empty() && !highlight[row]; }
+  // One of the three at most.
   uint32_t selected_slice = kNoSlice;
+  uint32_t selected_activity = query::kNoRow;
   std::optional<Span> range;
   std::optional<double> cursor;
 

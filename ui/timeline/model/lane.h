@@ -26,6 +26,7 @@ struct Tooltip;
 
 // Heights that several lanes share.
 inline constexpr float kTitleHeight = 24;
+inline constexpr float kSlimTitle = 19;  // of lanes of which there are many
 
 // What a lane gives up while the lanes that stretch have less room than they want.
 struct Concession {
@@ -42,9 +43,10 @@ struct LaneWants {
   int rows = 0;      // there is something of in the data; 0: nothing, the lane is not there
   int at_first = 0;  // of which are shown until the user makes it higher; 0: all
   float row_height = 0;
-  float title = 0;  // without one a lane is of the head: always in sight, above all others
-  float gap = 0;    // under it
-  float label = 0;  // left of it, where the canvas is wide enough
+  float title = 0;      // without one a lane is of the head: always in sight, above all others
+  float gap = 0;        // under it
+  float label = 0;      // left of it, where the canvas is wide enough
+  bool folded = false;  // as it comes: it has little to say
   // A lane that stretches takes its share of what the others leave, and wants so much at least.
   float share = 0, least = 0;
   std::vector<Concession> concessions{};
@@ -89,6 +91,8 @@ class Lane {
   // As menus name it; what it draws into its title is its own matter.
   virtual std::string Name(const CanvasState&) const = 0;
   virtual LaneWants Wants(const CanvasState&) const = 0;
+  // How many things it has to show, in all of the trace.
+  virtual uint64_t Count(const CanvasState&) const { return 0; }
   // Called for lanes in sight, with a clip around it.
   virtual void Draw(const LaneDrawing&) const = 0;
   // A point of the body. `hit` has the lane and the time already.

@@ -222,6 +222,7 @@ Layout LaneStack::Arrange(const CanvasState& state, float width, float height) {
     Slot slot{.lane = lane, .wants = lane->Wants(state), .setting = settings_->Of(lane->key())};
     if (slot.wants.rows <= 0) continue;
     if (slot.wants.title <= 0) slot.setting = {};
+    slot.setting.folded ^= slot.wants.folded;
     slot.gone = slot.setting.hidden;
     const int all = slot.wants.rows;
     slot.rows = slot.wants.at_first > 0 ? std::min(all, slot.wants.at_first) : all;
@@ -312,7 +313,7 @@ void LaneStack::SetHeight(std::string_view key, float height, const Layout& layo
     }
     LaneSetting& lane = s.lanes[std::string(key)];
     lane.height = height <= 0 ? 0 : std::clamp(std::round(height), kLeastHeight, kMostHeight);
-    if (height > 0) lane.folded = false;
+    if (height > 0 && layout[key].folded) lane.folded = !lane.folded;
   });
 }
 

@@ -23,7 +23,8 @@
 namespace vramscope::ui::timeline {
 
 struct LaneSetting {
-  bool folded = false, pinned = false, hidden = false;
+  bool folded = false;  // or, of a lane that comes folded, unfolded
+  bool pinned = false, hidden = false;
   float height = 0;  // of the body; 0: its own
   friend bool operator==(const LaneSetting&, const LaneSetting&) = default;
 };

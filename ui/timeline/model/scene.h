@@ -18,6 +18,8 @@ struct SceneCounts {
   uint32_t block_cells = 0;  // cells that stand for smaller ones
   uint32_t slices = 0;       // slices drawn as rectangles
   uint32_t slice_columns = 0;
+  uint32_t activities = 0;  // drawn as rectangles
+  uint32_t gaps = 0;        // likewise
   uint32_t labels = 0;
   uint32_t marks = 0;  // ticks of what is highlighted, in the view
   uint32_t lanes = 0;  // drawn: those in sight
@@ -44,6 +46,8 @@ void BuildOverlay(const CanvasState& state, const TextMeasure& measure, DrawList
 Rect BlockRectOf(const CanvasState& state, trace::AllocationId id);
 // Where a slice stands, not clipped; empty when its lane is not shown.
 Rect SliceRectOf(const CanvasState& state, uint32_t slice);
+// Likewise of an activity.
+Rect ActivityRectOf(const CanvasState& state, uint32_t activity);
 
 // Lines of the ruler's moments, through all lanes and below what they draw.
 void DrawTimeGrid(const CanvasState& state, DrawList* list);

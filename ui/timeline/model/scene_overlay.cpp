@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/timeline/model/activity_facts.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/lanes/lanes.h"
 #include "ui/timeline/model/moments.h"
@@ -17,6 +18,7 @@ namespace {
 constexpr float kTooltipPad = 10;
 constexpr float kTooltipRow = 17;
 constexpr float kTooltipMaxText = 420;
+constexpr uint32_t kMostOutlined = 64;
 
 void Outline(const CanvasState& s, Rect r, const Rect& clip, Color color, float width,
              DrawList* list) {
@@ -32,6 +34,26 @@ void Outline(const CanvasState& s, Rect r, const Rect& clip, Color color, float 
   float halo = width + 1.5f;
   list->Box(box.Inset(-halo, -halo), 3, {0, 0, 0, 0}, s.theme.ground.WithAlpha(0.8), halo);
   list->Box(box.Inset(-width - 0.5f, -width - 0.5f), 2.5f, {0, 0, 0, 0}, color, width);
+  list->PopClip();
+}
+
+void OutlineActivity(const CanvasState& s, uint32_t row, float width, DrawList* list) {
+  const LanePlace& lane = s.layout[ActivityLaneKey(*s.data, row)];
+  Outline(s, ActivityRectOf(s, row), lane.view(), s.theme.selection, width, list);
+}
+
+// From a call to what it launched, over the lanes between them.
+void DrawFlow(const CanvasState& s, uint32_t a, uint32_t b, DrawList* list) {
+  const trace::ActivityTable& t = s.data->trace().activities;
+  if (trace::IsOfDevice(t.kind[a])) std::swap(a, b);
+  if (trace::IsOfDevice(t.kind[a]) || !trace::IsOfDevice(t.kind[b])) return;
+  const Rect from = ActivityRectOf(s, a), to = ActivityRectOf(s, b);
+  const Rect all{s.layout.plot_left, s.layout.scroll_top, s.layout.plot_width,
+                 s.layout.height - s.layout.scroll_top};
+  if (from.h <= 0 || to.h <= 0) return;
+  list->PushClip(all);
+  const Point line[] = {{from.x + from.w / 2, from.y + from.h / 2}, {to.x, to.y + to.h / 2}};
+  list->Polyline(line, s.theme.selection.WithAlpha(0.7), 1, {4, 3});
   list->PopClip();
 }
 
@@ -65,6 +87,7 @@ void DrawSelection(const CanvasState& s, DrawList* list) {
       Outline(s, BlockRectOf(s, s.selection), blocks.view(), s.theme.selection, 1.5f, list);
     }
     OutlineMakers(s, s.selection, list);
+    for (const uint32_t row : MadeWith(d, s.selection)) OutlineActivity(s, row, 1, list);
     // Its life as a bracket under the memory lane's top.
     if (!memory.body.empty()) {
       const trace::AllocationTable& a = d.trace().allocations;
@@ -84,6 +107,23 @@ void DrawSelection(const CanvasState& s, DrawList* list) {
       list->PopClip();
       list->PopClip();
     }
+  }
+  if (s.selected_activity != query::kNoRow) {
+    const std::vector<uint32_t> related = Related(d, s.selected_activity);
+    for (const uint32_t row : related) {
+      if (row == s.selected_activity) continue;
+      OutlineActivity(s, row, 1, list);
+      DrawFlow(s, s.selected_activity, row, list);
+    }
+    const uint32_t op = d.activities()->SliceOf(s.selected_activity, trace::SliceKind::kOp);
+    if (op != query::kNoRow) {
+      Outline(s, SliceRectOf(s, op), s.layout["ops"].view(), s.theme.selection, 1, list);
+      const query::RowRange made = d.activities()->MadeWithin(op);
+      const uint32_t last = std::min(made.last, made.first + kMostOutlined);
+      for (uint32_t id = made.first; id < last; ++id)
+        Outline(s, BlockRectOf(s, {id}), s.layout["blocks"].view(), s.theme.selection, 1, list);
+    }
+    OutlineActivity(s, s.selected_activity, 1.5f, list);
   }
   if (s.selected_slice != kNoSlice) {
     Rect r = SliceRectOf(s, s.selected_slice);
@@ -152,6 +192,9 @@ void DrawHover(const CanvasState& s, const TextMeasure& measure, DrawList* list)
             s.theme.text.WithAlpha(0.85), 1, list);
   } else if (s.hover.kind == HitKind::kSlice && s.hover.slice != s.selected_slice) {
     Outline(s, SliceRectOf(s, s.hover.slice), s.layout[s.hover.lane->key()].view(),
+            s.theme.text.WithAlpha(0.85), 1, list);
+  } else if (s.hover.kind == HitKind::kActivity && s.hover.activity != s.selected_activity) {
+    Outline(s, ActivityRectOf(s, s.hover.activity), s.layout[s.hover.lane->key()].view(),
             s.theme.text.WithAlpha(0.85), 1, list);
   }
 }

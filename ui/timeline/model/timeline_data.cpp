@@ -10,8 +10,8 @@ namespace vramscope::ui::timeline {
 using trace::SliceKind;
 
 std::shared_ptr<const TimelineData> TimelineData::Build(
-    std::shared_ptr<const trace::Trace> trace,
-    std::shared_ptr<const analysis::MemoryCurves> curves) {
+    std::shared_ptr<const trace::Trace> trace, std::shared_ptr<const analysis::MemoryCurves> curves,
+    const std::shared_ptr<const trace::Trace>& whole) {
   std::shared_ptr<TimelineData> d(new TimelineData);
   const trace::Trace& t = *trace;
   d->trace_ = trace;
@@ -25,7 +25,20 @@ std::shared_ptr<const TimelineData> TimelineData::Build(
   d->address_axis_ = std::make_unique<query::AddressAxis>(trace);
   d->block_index_ = std::make_unique<query::BlockIndex>(trace, *d->address_axis_);
   d->peak_ = analysis::FindPeak(t, *d->curves_);
+  if (t.activities.size() > 0) {
+    d->activities_ = std::make_shared<const query::ActivityIndex>(trace);
+    d->idle_ = std::make_unique<query::IdleGaps>(trace, d->activities_);
+    d->kinds_on_track_.resize(d->activities_->tracks().size());
+    for (uint32_t row = 0; row < t.activities.size(); ++row)
+      ++d->kinds_on_track_[d->activities_->TrackOf(row)]
+                          [static_cast<size_t>(t.activities.kind[row])];
+    d->series_ = SeriesOf(t);
+    // The card goes on when the host has said its last.
+    const int64_t end = *std::max_element(t.activities.end_ns.begin(), t.activities.end_ns.end());
+    d->duration_ = std::max(d->duration_, static_cast<double>(end - d->origin_));
+  }
 
+  d->devices_ = MemoryOfDevices(whole);
   d->lanes_.resize(6);  // one a SliceKind
   std::span<const query::Lane> lanes = d->lane_index_->lanes();
   for (uint32_t i = 0; i < lanes.size(); ++i) {
@@ -122,6 +135,7 @@ int64_t TimelineData::CurvePointAt(int64_t time_ns) const {
 
 size_t TimelineData::MemoryBytes() const {
   return curve_index_->MemoryBytes() + lane_index_->MemoryBytes() + block_index_->MemoryBytes() +
+         (activities_ ? activities_->MemoryBytes() + idle_->MemoryBytes() : 0) +
          (retag_begin_.size() + retag_rows_.size()) * sizeof(uint32_t);
 }
 

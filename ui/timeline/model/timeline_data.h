@@ -7,6 +7,7 @@
 // Thread-safe once built.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -15,11 +16,14 @@
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/query/activity_index.h"
 #include "profiler/query/address_axis.h"
 #include "profiler/query/block_index.h"
+#include "profiler/query/idle_gaps.h"
 #include "profiler/query/lane_index.h"
 #include "profiler/query/level_of_detail.h"
 #include "profiler/trace/trace.h"
+#include "ui/timeline/model/series.h"
 
 namespace vramscope::ui::timeline {
 
@@ -27,10 +31,12 @@ inline constexpr uint32_t kNoSlice = UINT32_MAX;
 
 class TimelineData {
  public:
-  // `curves`: of this trace, where they are known; else they are computed.
+  // `curves`: of this trace, where they are known; else they are computed. `whole`: of several
+  // devices, of which this is one.
   static std::shared_ptr<const TimelineData> Build(
       std::shared_ptr<const trace::Trace> trace,
-      std::shared_ptr<const analysis::MemoryCurves> curves = {});
+      std::shared_ptr<const analysis::MemoryCurves> curves = {},
+      const std::shared_ptr<const trace::Trace>& whole = {});
 
   const trace::Trace& trace() const { return *trace_; }
   const std::shared_ptr<const trace::Trace>& shared_trace() const { return trace_; }
@@ -41,6 +47,19 @@ class TimelineData {
   const query::LaneIndex& lane_index() const { return *lane_index_; }
   const query::AddressAxis& address_axis() const { return *address_axis_; }
   const query::BlockIndex& block_index() const { return *block_index_; }
+
+  // Kernels, copies, calls and what lies between them; null: the trace has none.
+  const query::ActivityIndex* activities() const { return activities_.get(); }
+  const query::IdleGaps* idle() const { return idle_.get(); }
+
+  // How many of a kind lie on a track of activities().
+  uint32_t ActivitiesOn(uint32_t track, trace::ActivityKind kind) const {
+    return kinds_on_track_[track][static_cast<size_t>(kind)];
+  }
+  // Counters, and memory that is not a device's.
+  const std::vector<Series>& series() const { return series_; }
+  // Of all devices of the whole recording; empty where this is its only one.
+  const std::vector<DeviceMemory>& devices() const { return devices_; }
 
   // false: the trace counts entries, and "nanoseconds" here are those.
   bool has_times() const { return trace_->info.has_times; }
@@ -85,6 +104,11 @@ class TimelineData {
   std::unique_ptr<query::LaneIndex> lane_index_;
   std::unique_ptr<query::AddressAxis> address_axis_;
   std::unique_ptr<query::BlockIndex> block_index_;
+  std::shared_ptr<const query::ActivityIndex> activities_;
+  std::unique_ptr<query::IdleGaps> idle_;
+  std::vector<std::array<uint32_t, trace::kActivityKindCount>> kinds_on_track_;
+  std::vector<Series> series_;
+  std::vector<DeviceMemory> devices_;
   // lanes_[kind][depth]
   std::vector<std::vector<std::vector<uint32_t>>> lanes_;
   std::vector<uint32_t> retag_begin_;  // allocations + 1; empty without retags

@@ -194,8 +194,13 @@ void TimelineModel::Release(const Pointer& p, double now_ms) {
       Select(hit.allocation);
       break;
     case HitKind::kSlice:
-      Select({});
-      state_.selected_slice = hit.slice;
+      SelectSlice(hit.slice);
+      break;
+    case HitKind::kActivity:
+      SelectActivity(hit.activity);
+      break;
+    case HitKind::kIdle:
+      SetCursor(hit.time);
       break;
     case HitKind::kMemory:
       SetCursor(hit.time);
@@ -227,11 +232,22 @@ void TimelineModel::DoubleClick(const Pointer& p, double now_ms) {
       ZoomToSelection(now_ms);
       break;
     case HitKind::kSlice:
-      Select({});
+      SelectSlice(hit.slice);
       SetRange(std::nullopt);
-      state_.selected_slice = hit.slice;
       ZoomToSelection(now_ms);
       break;
+    case HitKind::kActivity:
+      SelectActivity(hit.activity);
+      SetRange(std::nullopt);
+      ZoomToSelection(now_ms);
+      break;
+    case HitKind::kIdle: {
+      const query::IdleGap gap = state_.data->idle()->Gap(hit.gap);
+      GoTo(state_.viewport.Around(state_.data->FromTrace(gap.begin_ns),
+                                  state_.data->FromTrace(gap.end_ns)),
+           now_ms, true);
+      break;
+    }
     case HitKind::kTitle:
       if (hit.lane->key() == "blocks" && state_.addresses.end > 0) {
         state_.addresses = {};
@@ -422,12 +438,27 @@ bool TimelineModel::KeyPress(Key key, bool fast, double now_ms) {
 // The next allocation of the same category by birth.
 void TimelineModel::StepBlock(int direction, double now_ms) {
   const trace::AllocationTable& a = state_.data->trace().allocations;
+  if (state_.selected_activity != query::kNoRow) return StepActivity(direction, now_ms);
   if (!state_.selection.valid()) return;
   trace::Category category = a.main_category[state_.selection.value];
   int64_t i = state_.selection.value;
   for (i += direction; i >= 0 && i < a.size(); i += direction) {
     if (a.main_category[i] != category) continue;
     Select({static_cast<uint32_t>(i)});
+    RevealSelection(now_ms);
+    return;
+  }
+}
+
+// The next of its stream, or of its thread.
+void TimelineModel::StepActivity(int direction, double now_ms) {
+  const query::ActivityIndex& index = *state_.data->activities();
+  const uint32_t track = index.TrackOf(state_.selected_activity);
+  const auto size = int64_t{state_.data->trace().activities.size()};
+  for (int64_t i = int64_t{state_.selected_activity} + direction; i >= 0 && i < size;
+       i += direction) {
+    if (index.TrackOf(static_cast<uint32_t>(i)) != track) continue;
+    SelectActivity(static_cast<uint32_t>(i));
     RevealSelection(now_ms);
     return;
   }

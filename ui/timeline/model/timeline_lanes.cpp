@@ -51,7 +51,6 @@ void TimelineModel::ScrollTo(float scroll) {
   if (state_.hovering) UpdateHover(state_.hover_x, state_.hover_y);
 }
 
-// The current lane comes into sight.
 void TimelineModel::StepLane(int direction) {
   std::vector<const LanePlace*> titled;
   for (const LanePlace& place : state_.layout.lanes)
@@ -66,7 +65,11 @@ void TimelineModel::StepLane(int direction) {
   const LanePlace& place = *titled[static_cast<size_t>(next)];
   state_.current_lane = place.lane->key();
   data_dirty_ = true;
-  if (!place.scrolls) return;
+  ScrollTo(place);
+}
+
+void TimelineModel::ScrollTo(const LanePlace& place) {
+  if (!place.visible || !place.scrolls) return;
   const float above = state_.layout.scroll_top - place.top();
   const float below = place.bottom() - state_.layout.height;
   if (above > 0) {

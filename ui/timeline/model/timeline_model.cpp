@@ -40,6 +40,7 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
   state_.drop_at.reset();
   state_.tooltip = false;
   state_.selected_slice = kNoSlice;
+  state_.selected_activity = query::kNoRow;
   state_.highlight.clear();
   state_.highlighted = 0;
   state_.marks.clear();
@@ -248,6 +249,11 @@ std::optional<Span> TimelineModel::SelectedSpan() const {
     return Span{d.FromTrace(a.begin_ns[state_.selection.value]),
                 d.FromTrace(a.end_ns[state_.selection.value])};
   }
+  if (state_.selected_activity != query::kNoRow) {
+    const trace::ActivityTable& a = d.trace().activities;
+    return Span{d.FromTrace(a.begin_ns[state_.selected_activity]),
+                d.FromTrace(a.end_ns[state_.selected_activity])};
+  }
   if (state_.selected_slice != kNoSlice) {
     const trace::SliceTable& t = d.trace().slices;
     return Span{d.FromTrace(t.begin_ns[state_.selected_slice]),
@@ -264,6 +270,7 @@ void TimelineModel::ZoomToSelection(double now_ms) {
 void TimelineModel::RevealSelection(double now_ms) {
   auto span = SelectedSpan();
   if (!span) return;
+  ScrollTo(state_.layout[LaneOfSelection()]);
   Span view = TargetView();
   if (span->begin >= view.begin && span->end <= view.end) return;
   if (span->width() <= view.width() * 0.9) {
@@ -331,14 +338,55 @@ void TimelineModel::Highlight(const std::vector<trace::AllocationId>& blocks) {
 void TimelineModel::Select(trace::AllocationId id) {
   if (!state_.data || (id.valid() && id.value >= state_.data->trace().allocations.size())) id = {};
   if (!state_.highlight.empty() && (!id.valid() || state_.faint(id.value))) Highlight({});
-  if (state_.selected_slice != kNoSlice) {
-    state_.selected_slice = kNoSlice;
-    overlay_dirty_ = true;
-  }
-  if (id == state_.selection) return;
+  SelectOne(id, kNoSlice, query::kNoRow);
+}
+
+void TimelineModel::SelectActivity(uint32_t activity) {
+  if (!state_.data || activity >= state_.data->trace().activities.size()) return Select({});
+  SelectOne({}, kNoSlice, activity);
+}
+
+void TimelineModel::SelectSlice(uint32_t slice) {
+  if (!state_.data || slice >= state_.data->trace().slices.size()) return Select({});
+  SelectOne({}, slice, query::kNoRow);
+}
+
+void TimelineModel::SelectOne(trace::AllocationId id, uint32_t slice, uint32_t activity) {
+  if (id == state_.selection && slice == state_.selected_slice &&
+      activity == state_.selected_activity)
+    return;
+  changes_.selection |= id != state_.selection || activity != state_.selected_activity;
   state_.selection = id;
+  state_.selected_slice = slice;
+  state_.selected_activity = activity;
   overlay_dirty_ = true;
-  changes_.selection = true;
+}
+
+void TimelineModel::FollowLink(const Link& link, double now_ms) {
+  switch (link.to) {
+    case Link::To::kNothing:
+      return;
+    case Link::To::kActivity:
+      SelectActivity(link.row);
+      break;
+    case Link::To::kAllocation:
+      Select({link.row});
+      break;
+    case Link::To::kSlice:
+      SelectSlice(link.row);
+      break;
+  }
+  RevealSelection(now_ms);
+}
+
+// Whose lane has the selection; empty: there is none.
+std::string TimelineModel::LaneOfSelection() const {
+  if (state_.selection.valid()) return "blocks";
+  if (state_.selected_activity != query::kNoRow)
+    return ActivityLaneKey(*state_.data, state_.selected_activity);
+  if (state_.selected_slice != kNoSlice)
+    return std::string(SliceLaneKey(state_.data->trace().slices.kind[state_.selected_slice]));
+  return {};
 }
 
 void TimelineModel::SetCursor(std::optional<double> time) {
@@ -362,7 +410,7 @@ void TimelineModel::Clear() {
   if (state_.range) {
     SetRange(std::nullopt);
   } else if (state_.selection.valid() || state_.selected_slice != kNoSlice ||
-             !state_.highlight.empty()) {
+             state_.selected_activity != query::kNoRow || !state_.highlight.empty()) {
     Select({});
   } else {
     SetCursor(std::nullopt);

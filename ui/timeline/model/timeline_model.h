@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "ui/timeline/model/activity_facts.h"
 #include "ui/timeline/model/canvas_state.h"
 #include "ui/timeline/model/scene.h"
 
@@ -122,8 +123,13 @@ class TimelineModel {
   // The lane that a command by key speaks of; null: none.
   const Lane* CommandedLane() const;
   void ScrollTo(float scroll);
+  void ScrollTo(const LanePlace& place);  // until it is in sight
 
   void Select(trace::AllocationId id);
+  void SelectActivity(uint32_t activity);
+  void SelectSlice(uint32_t slice);
+  // Of the selection in hand: what is outlined, and said.
+  void FollowLink(const Link& link, double now_ms);
   // The other blocks are drawn faint, until something that is not among these is selected. Empty:
   // none is.
   void Highlight(const std::vector<trace::AllocationId>& blocks);
@@ -175,6 +181,9 @@ class TimelineModel {
   void MoveBrush(double x);
   void ZoomAddresses(double y, double factor);
   void StepBlock(int direction, double now_ms);
+  void StepActivity(int direction, double now_ms);
+  void SelectOne(trace::AllocationId id, uint32_t slice, uint32_t activity);
+  std::string LaneOfSelection() const;
   std::optional<Span> SelectedSpan() const;
   Span TargetView() const;  // where an animation under way will end
   ViewState Now() const { return {TargetView(), stack_.settings()}; }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ui/timeline/model/activity_facts.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/moments.h"
 #include "ui/timeline/model/origin.h"
@@ -186,6 +187,15 @@ Tooltip OfFreeAddress(const CanvasState& s, const Hit& hit) {
   return tip;
 }
 
+Tooltip OfFacts(const ActivityFacts& facts, std::optional<Color> swatch) {
+  Tooltip tip;
+  tip.title = facts.title;
+  tip.subtitle = facts.subtitle;
+  tip.swatch = swatch;
+  for (const LinkedFact& fact : facts.facts) tip.rows.push_back({fact.label, fact.value, {}});
+  return tip;
+}
+
 }  // namespace
 
 Tooltip MakeTooltip(const CanvasState& s, const Hit& hit) {
@@ -203,6 +213,11 @@ Tooltip TooltipOfThing(const CanvasState& s, const Hit& hit) {
       return OfMemory(s, hit);
     case HitKind::kNone:
       return OfFreeAddress(s, hit);
+    case HitKind::kActivity:
+      return OfFacts(FactsOfActivity(*s.data, hit.activity), {});
+    case HitKind::kIdle:
+      return OfFacts(FactsOfGap(*s.data, hit.gap),
+                     s.theme.idle[static_cast<size_t>(s.data->idle()->Gap(hit.gap).cause)]);
     case HitKind::kOverview:
     case HitKind::kRuler:
     case HitKind::kTitle:

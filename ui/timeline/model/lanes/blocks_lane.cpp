@@ -44,6 +44,7 @@ class BlocksLane : public Lane {
             .least = kLeast,
             .concessions = {{.until = 0.99f, .most = kLeastWithMemory}}};
   }
+  uint64_t Count(const CanvasState& s) const override { return s.data->trace().allocations.size(); }
   void HitTest(const CanvasState& s, const LanePlace& place, double x, double y,
                Hit* hit) const override {
     const Rect& body = place.body;

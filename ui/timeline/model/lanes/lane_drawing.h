@@ -1,6 +1,8 @@
 // What several lanes draw alike: titles, text on pills, the pixel columns of the view.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -25,6 +27,34 @@ void PillText(const CanvasState& state, std::string_view text, const Rect& box, 
 // gives how many.
 uint32_t DrawMarks(const CanvasState& state, const Rect& box, float y, const Span& span,
                    DrawList* list);
+
+// What is too narrow for a rectangle: its colour, as strong as it covers the column, never fainter
+// than `least`. `fill_of`: the colour of the longest of a column. Gives how many runs it drew.
+template <class FillOf>
+uint32_t DrawColumns(const query::LaneView& view, const Rect& band, double least, FillOf fill_of,
+                     DrawList* list) {
+  const float per_column = band.w / static_cast<float>(std::max<size_t>(view.columns.size(), 1));
+  const auto color_of = [&](const query::LaneColumn& c) -> uint32_t {
+    if (c.count == 0 && c.coverage <= 0) return 0;
+    const double alpha = least + (1 - least) * std::round(c.coverage * 8) / 8;
+    return fill_of(c).WithAlpha(std::min(alpha, 1.0)).argb();
+  };
+  uint32_t drawn = 0;
+  uint32_t color = view.columns.empty() ? 0 : color_of(view.columns[0]);
+  for (size_t i = 0; i < view.columns.size();) {
+    uint32_t next = 0;
+    size_t j = i + 1;
+    while (j < view.columns.size() && (next = color_of(view.columns[j])) == color) ++j;
+    if (color >> 24) {
+      ++drawn;
+      list->FillEdges(band.x + static_cast<float>(i) * per_column, band.y,
+                      band.x + static_cast<float>(j) * per_column, band.bottom(), color);
+    }
+    color = next;
+    i = j;
+  }
+  return drawn;
+}
 
 int DeviceColumns(const CanvasState& state, const Rect& box);
 // Columns before the end of the trace (a shorter run on a kept scale).

@@ -54,7 +54,7 @@ class SliceDrawer {
     for (uint32_t lane : d.lanes(kind, row)) {
       int64_t begin = d.ToTrace(v.begin), end = std::max(d.ToTrace(v.end), begin + 1);
       query::LaneView view = d.lane_index().Query(lane, begin, end, columns, min_columns);
-      Columns(kind, view, band, columns);
+      Columns(kind, view, band);
       for (uint32_t r : view.rects) {
         auto x0 = static_cast<float>(s_.viewport.ToX(d.FromTrace(t.begin_ns[r])));
         auto x1 = static_cast<float>(s_.viewport.ToX(d.FromTrace(t.end_ns[r])));
@@ -133,29 +133,17 @@ class SliceDrawer {
   }
 
   // Slices too narrow for a rectangle: their colour, as strong as they cover the column.
-  void Columns(SliceKind kind, const query::LaneView& view, const Rect& band, int columns) {
+  void Columns(SliceKind kind, const query::LaneView& view, const Rect& band) {
     const trace::SliceTable& t = s_.data->trace().slices;
-    float per_column = band.w / static_cast<float>(columns);
-    auto color_of = [&](const query::LaneColumn& c) -> uint32_t {
-      if (c.count == 0 && c.coverage <= 0) return 0;
-      double alpha = 0.25 + 0.75 * std::round(c.coverage * 8) / 8;
-      uint32_t slice = c.count ? c.longest : 0;
-      Color fill = kind == SliceKind::kPhase && slice < t.size() ? s_.theme.phase(t.phase(slice))
-                   : slice < t.size() && t.kind[slice] == kind   ? StyleOf(slice).fill
-                                                                 : s_.theme.raised;
-      return fill.WithAlpha(std::min(alpha, 1.0)).argb();
-    };
-    for (size_t i = 0; i < view.columns.size();) {
-      uint32_t color = color_of(view.columns[i]);
-      size_t j = i + 1;
-      while (j < view.columns.size() && color_of(view.columns[j]) == color) ++j;
-      if (color >> 24) {
-        ++counts_->slice_columns;
-        list_->FillEdges(band.x + static_cast<float>(i) * per_column, band.y,
-                         band.x + static_cast<float>(j) * per_column, band.bottom(), color);
-      }
-      i = j;
-    }
+    counts_->slice_columns += DrawColumns(
+        view, band, 0.25,
+        [&](const query::LaneColumn& c) {
+          const uint32_t slice = c.count ? c.longest : 0;
+          return kind == SliceKind::kPhase && slice < t.size() ? s_.theme.phase(t.phase(slice))
+                 : slice < t.size() && t.kind[slice] == kind   ? StyleOf(slice).fill
+                                                               : s_.theme.raised;
+        },
+        list_);
   }
 
   const CanvasState& s_;
@@ -235,6 +223,12 @@ class SliceLane : public Lane {
             .title = look_.title ? kTitleHeight : 0,
             .gap = look_.gap,
             .concessions = look_.concessions};
+  }
+  uint64_t Count(const CanvasState& s) const override {
+    uint64_t count = 0;
+    for (const query::Lane& lane : s.data->lane_index().lanes())
+      if (lane.kind == look_.kind) count += lane.slices;
+    return count;
   }
   void HitTest(const CanvasState& s, const LanePlace& place, double, double y,
                Hit* hit) const override {

@@ -1,0 +1,314 @@
+// Kernels, copies, calls, gaps, page-locked memory and several devices on the canvas.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/trace/one_device.h"
+#include "profiler/trace/processes.h"
+#include "tests/ui/timeline/synthetic_trace.h"
+#include "ui/timeline/model/activity_names.h"
+#include "ui/timeline/model/format.h"
+#include "ui/timeline/model/timeline_model.h"
+#include "ui/timeline/model/tooltip.h"
+
+namespace vramscope::ui::timeline {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using trace::ActivityKind;
+
+class FixedMeasure : public TextMeasure {
+ public:
+  float Width(std::string_view s, Font) const override {
+    return 6.5f * static_cast<float>(s.size());
+  }
+};
+
+std::shared_ptr<const trace::Trace> Trace(int streams) {
+  return testing::MakeSyntheticTrace({.layers = 3, .steps = 2, .activities = {.streams = streams}});
+}
+
+class ActivityLanesTest : public ::testing::Test {
+ protected:
+  void SetUp() override { Show(Trace(1)); }
+  void Show(std::shared_ptr<const trace::Trace> trace,
+            const std::shared_ptr<const trace::Trace>& whole = {}) {
+    trace_ = std::move(trace);
+    data_ = TimelineData::Build(trace_, {}, whole);
+    model_.SetAnimations(false);
+    model_.Resize(1200, 1400, 1);
+    model_.SetData(data_, false, 0);
+  }
+  const LanePlace& At(std::string_view key) const { return model_.state().layout[key]; }
+  std::vector<std::string> Keys() const {
+    std::vector<std::string> keys;
+    for (const LanePlace& p : model_.state().layout.lanes)
+      if (p.visible) keys.emplace_back(p.lane->key());
+    return keys;
+  }
+  uint32_t First(ActivityKind kind, uint32_t stream = UINT32_MAX) const {
+    const trace::ActivityTable& a = trace_->activities;
+    for (uint32_t row = 0; row < a.size(); ++row)
+      if (a.kind[row] == kind && (stream == UINT32_MAX || a.stream[row] == stream)) return row;
+    return query::kNoRow;
+  }
+  // The view about an activity, and its middle.
+  Point ZoomTo(uint32_t row) {
+    model_.SelectActivity(row);
+    model_.ZoomToSelection(0);
+    model_.RevealSelection(0);
+    const Rect r = ActivityRectOf(model_.state(), row);
+    return {r.x + r.w / 2, r.y + r.h / 2};
+  }
+  std::vector<std::string> Texts() {
+    std::vector<std::string> out;
+    counts_ = model_.BuildData(measure_, &list_);
+    for (const TextPrim& t : list_.texts()) out.emplace_back(list_.text(t));
+    return out;
+  }
+  static std::string Value(const ActivityFacts& facts, std::string_view label) {
+    for (const LinkedFact& f : facts.facts)
+      if (f.label == label) return f.value;
+    return "none";
+  }
+  static Link LinkOf(const std::vector<LinkedFact>& facts, Link::To to) {
+    for (const LinkedFact& f : facts)
+      if (f.link.to == to) return f.link;
+    return {};
+  }
+
+  FixedMeasure measure_;
+  TimelineModel model_;
+  std::shared_ptr<const trace::Trace> trace_;
+  std::shared_ptr<const TimelineData> data_;
+  DrawList list_;
+  SceneCounts counts_;
+};
+
+TEST_F(ActivityLanesTest, EveryStreamAndThreadHasALane) {
+  EXPECT_THAT(Keys(), ::testing::IsSupersetOf({"memory/pinned", "idle/0", "stream/0/7",
+                                               "stream/0/4", "collectives/0/5", "driver_memory/0",
+                                               "calls/0", "synchronizations/0", "modules", "ops"}));
+  uint64_t counted = 0;
+  for (const LanePlace& p : model_.state().layout.lanes) {
+    const std::string_view key = p.lane->key();
+    if (key.find('/') == std::string_view::npos || key.starts_with("idle") ||
+        key.starts_with("memory"))
+      continue;
+    counted += p.lane->Count(model_.state());
+  }
+  EXPECT_EQ(counted, trace_->activities.size()) << "each is in one lane";
+  Texts();
+  EXPECT_GT(counts_.activities, 10u);
+}
+
+TEST_F(ActivityLanesTest, ATraceWithoutActivitiesHasNoSuchLanes) {
+  Show(testing::MakeSyntheticTrace({.layers = 3}));
+  for (const std::string& key : Keys()) EXPECT_THAT(key, Not(HasSubstr("/")));
+  EXPECT_EQ(data_->activities(), nullptr);
+}
+
+TEST_F(ActivityLanesTest, KernelsAreNamedAndCopiesAreOfAnotherColour) {
+  const uint32_t copy = First(ActivityKind::kMemcpy), kernel = First(ActivityKind::kKernel);
+  for (const auto& [row, text, color] :
+       {std::tuple{kernel, KernelName(trace_->String(trace_->activities.name[kernel])),
+                   model_.state().theme.kernel},
+        std::tuple{copy, std::string("pinned → device 8 MiB"), model_.state().theme.copy}}) {
+    ZoomTo(row);
+    EXPECT_THAT(Texts(), Contains(text));
+    const Rect r = ActivityRectOf(model_.state(), row);
+    bool drawn = false;
+    for (const FillRect& f : list_.fills())
+      drawn |= std::abs(f.x0 - r.x) < 1 && std::abs(f.y0 - r.y) < 0.5 &&
+               std::abs(f.x1 - r.right()) < 2 &&
+               (row == copy ? f.argb == color.argb() : f.argb != model_.state().theme.copy.argb());
+    EXPECT_TRUE(drawn) << text;
+  }
+}
+
+TEST_F(ActivityLanesTest, WhatIsDrawnIsHit) {
+  for (const ActivityKind kind :
+       {ActivityKind::kKernel, ActivityKind::kMemcpy, ActivityKind::kCollective,
+        ActivityKind::kRuntimeCall, ActivityKind::kSynchronization}) {
+    const uint32_t row = First(kind);
+    ASSERT_NE(row, query::kNoRow);
+    const Point p = ZoomTo(row);
+    const Hit hit = model_.HitTest(p.x, p.y);
+    EXPECT_EQ(hit.kind, HitKind::kActivity) << Name(kind);
+    EXPECT_EQ(hit.activity, row) << Name(kind);
+    EXPECT_FALSE(MakeTooltip(model_.state(), hit).empty());
+  }
+}
+
+TEST_F(ActivityLanesTest, AKernelLeadsToItsCallItsOpAndWhatThatMade) {
+  const Point p = ZoomTo(First(ActivityKind::kKernel));
+  model_.Select({});
+  model_.Press({.x = p.x, .y = p.y, .button = Button::kLeft}, 0);
+  model_.Release({.x = p.x, .y = p.y, .button = Button::kLeft}, 0);
+  EXPECT_TRUE(model_.TakeChanges().selection);
+  const uint32_t kernel = model_.state().selected_activity;
+  ASSERT_EQ(kernel, First(ActivityKind::kKernel));
+  const ActivityFacts facts = FactsOfActivity(*data_, kernel);
+  EXPECT_EQ(facts.title, "ampere_sgemm_128x64_tn");
+  EXPECT_THAT(Value(facts, "launched by"), HasSubstr("cudaLaunchKernel on thread 0"));
+  EXPECT_EQ(Value(facts, "op"), "aten::mm");
+  EXPECT_EQ(Value(facts, "module"), "model.layers.0.self_attn");
+  EXPECT_THAT(Value(facts, "its op made"), HasSubstr("2 allocations"));
+  DrawList overlay;
+  model_.BuildOverlay(measure_, &overlay);
+  EXPECT_GE(overlay.polylines().size(), 1u) << "the way from the call";
+  EXPECT_GE(overlay.boxes().size(), 2u * 5) << "kernel, call, op and two blocks";
+
+  const Link made = LinkOf(facts.facts, Link::To::kAllocation);
+  ASSERT_EQ(made.to, Link::To::kAllocation);
+  model_.FollowLink(made, 0);
+  EXPECT_EQ(model_.state().selection.value, made.row);
+  EXPECT_EQ(model_.state().selected_activity, query::kNoRow);
+  EXPECT_EQ(trace_->String(trace_->allocations.op[made.row]), "aten::mm");
+  // And back.
+  const std::vector<LinkedFact> kernels = KernelsOf(*data_, {made.row});
+  EXPECT_TRUE(std::any_of(kernels.begin(), kernels.end(), [&](const LinkedFact& f) {
+    return f.link.to == Link::To::kActivity && f.link.row == kernel;
+  }));
+  model_.FollowLink(LinkOf(facts.facts, Link::To::kActivity), 0);
+  EXPECT_EQ(trace_->activities.kind[model_.state().selected_activity], ActivityKind::kRuntimeCall);
+  EXPECT_THAT(Value(FactsOfActivity(*data_, model_.state().selected_activity), "launches"),
+              "ampere_sgemm_128x64_tn");
+}
+
+TEST_F(ActivityLanesTest, BracketsStepAlongTheStream) {
+  const uint32_t first = First(ActivityKind::kKernel);
+  model_.SelectActivity(first);
+  model_.KeyPress(Key::kNextBlock, false, 0);
+  const uint32_t next = model_.state().selected_activity;
+  EXPECT_GT(next, first);
+  EXPECT_EQ(data_->activities()->TrackOf(next), data_->activities()->TrackOf(first));
+  model_.KeyPress(Key::kPreviousBlock, false, 0);
+  EXPECT_EQ(model_.state().selected_activity, first);
+  model_.KeyPress(Key::kEscape, false, 0);
+  EXPECT_EQ(model_.state().selected_activity, query::kNoRow);
+}
+
+TEST_F(ActivityLanesTest, GapsSayWhatTheyWaitFor) {
+  const query::IdleGaps& idle = *data_->idle();
+  const auto line = idle.LineOf(0, trace::kAllStreams);
+  ASSERT_TRUE(line);
+  ASSERT_GT(idle.lines()[*line].gaps, 5u);
+  const auto view = idle.Query(*line, trace_->begin_ns(), trace_->end_ns(), 1'000'000, 1);
+  ASSERT_THAT(view.rects, Not(IsEmpty()));
+  const query::IdleGap gap = idle.Gap(view.rects[2]);
+  model_.SetRange(Span{data_->FromTrace(gap.begin_ns), data_->FromTrace(gap.end_ns)});
+  model_.ZoomToSelection(0);
+  model_.SetRange(std::nullopt);
+  const Rect body = At("idle/0").body;
+  const double x =
+      model_.state().viewport.ToX(data_->FromTrace(gap.begin_ns + (gap.end_ns - gap.begin_ns) / 2));
+  const Hit hit = model_.HitTest(x, body.y + 5);
+  ASSERT_EQ(hit.kind, HitKind::kIdle);
+  EXPECT_EQ(hit.gap, view.rects[2]);
+  const Tooltip tip = MakeTooltip(model_.state(), hit);
+  EXPECT_EQ(tip.title, "idle " + FormatDuration(gap.end_ns - gap.begin_ns));
+  std::string all;
+  for (const TooltipRow& row : tip.rows) all += row.label + "|" + row.value + "\n";
+  EXPECT_THAT(all, HasSubstr("told by|" + std::string(query::Rule(gap.cause))));
+  Texts();
+  EXPECT_GT(counts_.gaps, 0u);
+}
+
+TEST_F(ActivityLanesTest, PinnedMemoryIsALaneOfItsOwn) {
+  ASSERT_TRUE(At("memory/pinned").visible);
+  const Series& pinned = data_->series().front();
+  EXPECT_EQ(pinned.highest, uint64_t{8} << 20);
+  EXPECT_EQ(pinned.At(trace_->end_ns() + 1), 0u) << "a free without bytes gives its allocation's";
+  const Rect body = At("memory/pinned").body;
+  const Hit hit = model_.HitTest(body.x + body.w / 2, body.y + 5);
+  EXPECT_EQ(MakeTooltip(model_.state(), hit).title, FormatBytes(uint64_t{8} << 20));
+}
+
+// A card's clocks, and a few bytes: there, but not in the way.
+TEST_F(ActivityLanesTest, WhatSaysLittleComesFoldedAndLast) {
+  trace::TraceBuilder builder;
+  ASSERT_TRUE(builder.AddStrings(0, std::vector<std::string>{"", "SM clock"}).ok());
+  std::vector<trace::Activity> activities(3);
+  activities[0].kind = ActivityKind::kCounter;
+  activities[0].name = {1};
+  activities[0].bytes = 2520;
+  activities[1].kind = ActivityKind::kDriverAlloc;
+  activities[1].to = trace::MemorySpace::kPinned;
+  activities[1].bytes = 4;
+  activities[2].kind = ActivityKind::kKernel;
+  activities[2].end_ns = 1000;
+  ASSERT_TRUE(builder.AddActivities(activities).ok());
+  Show(builder.Finish(true, ""));
+  EXPECT_EQ(Keys().back(), "counter/0/SM clock");
+  EXPECT_TRUE(At("counter/0/SM clock").folded);
+  EXPECT_TRUE(At("memory/pinned").folded);
+  EXPECT_FALSE(At("stream/0/0").folded);
+  EXPECT_TRUE(model_.ChangeLane(LaneAction::kFold, "memory/pinned"));
+  EXPECT_FALSE(At("memory/pinned").folded);
+  EXPECT_GT(At("memory/pinned").body.h, 10);
+  model_.SetLaneSettings(LaneSettings::FromText(model_.lane_settings().ToText()));
+  EXPECT_FALSE(At("memory/pinned").folded) << "kept";
+  Texts();
+}
+
+TEST_F(ActivityLanesTest, ManyStreamsScrollAndTheFirstScreenKeepsMemoryAndBlocks) {
+  Show(Trace(60));
+  model_.Resize(1200, 800, 1);
+  EXPECT_GT(model_.state().layout.scroll_most, 1000);
+  EXPECT_GE(At("memory").body.h, 110);
+  EXPECT_GE(At("blocks").body.h, 70);
+  Texts();
+  EXPECT_LT(counts_.lanes, 40u) << "what is not in sight is not drawn";
+  const uint32_t far = First(ActivityKind::kKernel, 7 + 55);
+  EXPECT_FALSE(At("stream/0/62").in_sight());
+  model_.FollowLink({Link::To::kActivity, far}, 0);
+  EXPECT_TRUE(At("stream/0/62").in_sight()) << "a link scrolls there";
+}
+
+TEST_F(ActivityLanesTest, TooManyStreamsAreCounted) {
+  Show(Trace(200));
+  const auto keys = Keys();
+  EXPECT_THAT(keys, Contains("more"));
+  EXPECT_LT(keys.size(), 150u);
+}
+
+TEST_F(ActivityLanesTest, DevicesStandBesideEachOther) {
+  std::vector<trace::ProcessTrace> parts;
+  for (int rank = 0; rank < 4; ++rank)
+    parts.push_back(
+        {"rank " + std::to_string(rank),
+         testing::MakeSyntheticTrace({.layers = rank == 2 ? 5 : 3, .activities = {.streams = 1}}),
+         1000 * rank});
+  const auto whole = trace::JoinProcesses(parts);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  Show(trace::OfDevice(*whole, 1), *whole);
+  ASSERT_EQ(data_->devices().size(), 4u);
+  int marked = 0;
+  const auto texts = Texts();
+  for (const std::string& text : texts) marked += text.find("needs the most") != std::string::npos;
+  EXPECT_EQ(marked, 1);
+  const Rect body = At("device/2").body;
+  ASSERT_FALSE(body.empty());
+  const Hit hit = model_.HitTest(body.x + body.w / 2, body.y + 5);
+  const Tooltip tip = MakeTooltip(model_.state(), hit);
+  EXPECT_EQ(tip.title, "rank 2");
+  EXPECT_EQ(tip.rows.size(), 4u);
+  EXPECT_THAT(tip.rows[2].value, HasSubstr(FormatBytes(data_->devices()[2].peak)));
+  EXPECT_GT(data_->devices()[2].peak, data_->devices()[1].peak);
+}
+
+TEST(ActivityNamesTest, KernelsAreShort) {
+  EXPECT_EQ(KernelName("ampere_sgemm_128x64_tn"), "ampere_sgemm_128x64_tn");
+  EXPECT_EQ(KernelName("void at::native::vectorized_elementwise_kernel<4, X>(int, X)"),
+            "vectorized_elementwise_kernel");
+  EXPECT_EQ(KernelName("void (anonymous namespace)::softmax_warp<float>(float*)"), "softmax_warp");
+  EXPECT_EQ(KernelName(""), "");
+  EXPECT_EQ(KernelName("<<<"), "<<<");
+  EXPECT_EQ(KernelName("void f()"), "f");
+}
+
+}  // namespace
+}  // namespace vramscope::ui::timeline

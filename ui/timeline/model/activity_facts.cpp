@@ -1,0 +1,168 @@
+#include "ui/timeline/model/activity_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ui/timeline/model/activity_names.h"
+#include "ui/timeline/model/format.h"
+#include "ui/timeline/model/moments.h"
+
+namespace vramscope::ui::timeline {
+namespace {
+
+using query::kNoRow;
+using trace::ActivityKind;
+using trace::SliceKind;
+
+constexpr size_t kMostRelated = 64;
+// Of an op's kernels and allocations so many are looked at for a sum.
+constexpr size_t kMostSummed = 10'000;
+
+std::string Plural(size_t count, std::string_view one) {
+  return fmt::format("{} {}{}", FormatCount(count), one, count == 1 ? "" : "s");
+}
+
+std::string NameOfAllocation(const trace::Trace& t, uint32_t id) {
+  const trace::AllocationTable& a = t.allocations;
+  return fmt::format("{} {}", FormatBytes(a.bytes[id]), trace::Name(a.main_category[id]));
+}
+
+void AddKernels(const TimelineData& d, uint32_t slice, std::string_view label,
+                std::vector<LinkedFact>* facts) {
+  const trace::Trace& t = d.trace();
+  const std::vector<uint32_t> rows = d.activities()->LaunchedWithin(slice, kMostSummed);
+  if (rows.empty()) return;
+  int64_t takes = 0;
+  for (const uint32_t row : rows) takes += t.activities.end_ns[row] - t.activities.begin_ns[row];
+  facts->push_back({std::string(label),
+                    fmt::format("{}{} launched, {}", rows.size() == kMostSummed ? "more than " : "",
+                                FormatCount(rows.size()), FormatDuration(takes))});
+  for (size_t i = 0; i < std::min(rows.size(), kNamed); ++i) {
+    const uint32_t row = rows[i];
+    facts->push_back(
+        {"",
+         fmt::format("{}  {}", ActivityLabel(t, row),
+                     FormatDuration(t.activities.end_ns[row] - t.activities.begin_ns[row])),
+         {Link::To::kActivity, row}});
+  }
+}
+
+}  // namespace
+
+ActivityFacts FactsOfActivity(const TimelineData& d, uint32_t row) {
+  const trace::Trace& t = d.trace();
+  const trace::ActivityTable& a = t.activities;
+  const query::ActivityIndex& index = *d.activities();
+  ActivityFacts out;
+  const bool kernel = a.kind[row] == ActivityKind::kKernel;
+  const std::string_view name = t.String(a.name[row]);
+  out.title = ActivityLabel(t, row);
+  out.subtitle = fmt::format("{} · {}", ActivityNoun(a.kind[row]), PlaceOf(t, row));
+  if (kernel && !name.empty() && name != out.title)
+    out.facts.push_back({"full name", std::string(name)});
+  const int64_t takes = a.end_ns[row] - a.begin_ns[row];
+  if (takes > 0) out.facts.push_back({"takes", FormatDuration(takes)});
+  out.facts.push_back({"begins", MomentOf(t, a.begin_ns[row], 1)});
+  const bool copy = a.kind[row] == ActivityKind::kMemcpy;
+  if (copy)
+    out.facts.push_back(
+        {"from, to", fmt::format("{} → {}", trace::Name(a.from[row]), trace::Name(a.to[row]))});
+  if (a.bytes[row] > 0 && a.kind[row] != ActivityKind::kCounter) {
+    out.facts.push_back({"bytes", FormatBytesExact(a.bytes[row])});
+    if (copy && takes > 0)
+      out.facts.push_back({"rate", fmt::format("{:.1f} GB/s", static_cast<double>(a.bytes[row]) /
+                                                                  static_cast<double>(takes))});
+  }
+  const uint32_t call = index.CallOf(row);
+  if (call != kNoRow && call != row) {
+    out.facts.push_back({"launched by",
+                         fmt::format("{} on {}", ActivityLabel(t, call), PlaceOf(t, call)),
+                         {Link::To::kActivity, call}});
+    out.facts.push_back({"waits", fmt::format("{} from its call to its begin",
+                                              FormatDuration(std::max<int64_t>(
+                                                  a.begin_ns[row] - a.begin_ns[call], 0)))});
+  } else if (call == row) {
+    for (const uint32_t of : index.Correlated(row))
+      if (trace::IsOfDevice(a.kind[of]) && out.facts.size() < 3 + kNamed)
+        out.facts.push_back({"launches", ActivityLabel(t, of), {Link::To::kActivity, of}});
+  } else if (trace::IsOfDevice(a.kind[row]) && a.kind[row] != ActivityKind::kCounter) {
+    out.facts.push_back({"launched by", "its call was not recorded"});
+  }
+  // The trace's slices say who ran; else what the producer wrote down.
+  const uint32_t op = index.SliceOf(row, SliceKind::kOp);
+  const uint32_t module = index.SliceOf(row, SliceKind::kModule);
+  if (op != kNoRow) {
+    out.facts.push_back({"op", d.SliceName(op), {Link::To::kSlice, op}});
+  } else if (const auto said = t.String(a.op[row]); !said.empty()) {
+    out.facts.push_back({"op", std::string(said)});
+  }
+  if (module != kNoRow) {
+    out.facts.push_back({"module", d.SliceName(module), {Link::To::kSlice, module}});
+  } else if (const auto said = t.String(a.module[row]); !said.empty()) {
+    out.facts.push_back({"module", std::string(said)});
+  }
+  if (op != kNoRow) {
+    const query::RowRange made = index.MadeWithin(op);
+    uint64_t bytes = 0;
+    for (uint32_t id = made.first; id < std::min<size_t>(made.last, made.first + kMostSummed); ++id)
+      bytes += t.allocations.bytes_rounded[id];
+    if (made.size() == 0) out.facts.push_back({"its op made", "no allocation"});
+    if (made.size() > 0)
+      out.facts.push_back({"its op made", fmt::format("{}, {}", Plural(made.size(), "allocation"),
+                                                      FormatBytes(bytes))});
+    for (uint32_t id = made.first; id < std::min<size_t>(made.last, made.first + kNamed); ++id)
+      out.facts.push_back({"", NameOfAllocation(t, id), {Link::To::kAllocation, id}});
+  }
+  return out;
+}
+
+ActivityFacts FactsOfGap(const TimelineData& d, uint32_t number) {
+  const trace::Trace& t = d.trace();
+  const query::IdleGap gap = d.idle()->Gap(number);
+  ActivityFacts out;
+  out.title = fmt::format("idle {}", FormatDuration(gap.end_ns - gap.begin_ns));
+  out.subtitle = PlaceOf(t, gap.after);
+  out.facts.push_back({"waits for", gap.cause == query::IdleCause::kUnknown
+                                        ? "not known"
+                                        : std::string(Name(gap.cause))});
+  out.facts.push_back({"told by", std::string(Rule(gap.cause))});
+  out.facts.push_back({"before", ActivityLabel(t, gap.before), {Link::To::kActivity, gap.before}});
+  if (gap.evidence != kNoRow)
+    out.facts.push_back({gap.cause == query::IdleCause::kHost ? "asked for by" : "meanwhile",
+                         fmt::format("{} at {}", ActivityLabel(t, gap.evidence),
+                                     MomentOf(t, t.activities.begin_ns[gap.evidence], 1)),
+                         {Link::To::kActivity, gap.evidence}});
+  out.facts.push_back({"after", ActivityLabel(t, gap.after), {Link::To::kActivity, gap.after}});
+  return out;
+}
+
+std::vector<LinkedFact> KernelsOf(const TimelineData& d, trace::AllocationId id) {
+  std::vector<LinkedFact> facts;
+  if (d.activities() == nullptr) return facts;
+  const uint32_t made = d.activities()->OpThatMade(id);
+  if (made != kNoRow) {
+    facts.push_back({"made by", d.SliceName(made), {Link::To::kSlice, made}});
+    AddKernels(d, made, "its kernels", &facts);
+  }
+  const uint32_t last = d.activities()->LastOpBeforeFree(id);
+  if (last != kNoRow && last != made) {
+    facts.push_back({"last before its free", d.SliceName(last), {Link::To::kSlice, last}});
+    AddKernels(d, last, "its kernels", &facts);
+  }
+  return facts;
+}
+
+std::vector<uint32_t> Related(const TimelineData& d, uint32_t activity) {
+  const auto all = d.activities()->Correlated(activity);
+  return {all.begin(),
+          all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kMostRelated))};
+}
+
+std::vector<uint32_t> MadeWith(const TimelineData& d, trace::AllocationId id) {
+  if (d.activities() == nullptr) return {};
+  const uint32_t op = d.activities()->OpThatMade(id);
+  return op == kNoRow ? std::vector<uint32_t>() : d.activities()->LaunchedWithin(op, kMostRelated);
+}
+
+}  // namespace vramscope::ui::timeline

@@ -1,0 +1,46 @@
+// What is said of a kernel, a copy, a call; of the time between two of them; and of what an
+// allocation has to do with them. Facts may lead on: to another activity, an allocation, a slice.
+//
+//   for (const LinkedFact& fact : FactsOfActivity(data, row).facts) ...
+//
+// Pure functions of immutable data; thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ui/timeline/model/timeline_data.h"
+
+namespace vramscope::ui::timeline {
+
+struct Link {
+  enum class To : uint8_t { kNothing, kActivity, kAllocation, kSlice };
+  To to = To::kNothing;
+  uint32_t row = 0;
+};
+
+struct LinkedFact {
+  std::string label, value;
+  Link link = {};
+};
+
+struct ActivityFacts {
+  std::string title, subtitle;
+  std::vector<LinkedFact> facts;
+};
+
+// So many of what belongs to a thing are named; the rest is counted.
+inline constexpr size_t kNamed = 5;
+
+ActivityFacts FactsOfActivity(const TimelineData& data, uint32_t activity);
+ActivityFacts FactsOfGap(const TimelineData& data, uint32_t gap);
+// The kernels of the op that made it, and of the last op before it was given back.
+std::vector<LinkedFact> KernelsOf(const TimelineData& data, trace::AllocationId id);
+
+// To be outlined with it: the call of a kernel, the kernels of a call; of an allocation: the
+// kernels of the op that made it. At most 64.
+std::vector<uint32_t> Related(const TimelineData& data, uint32_t activity);
+std::vector<uint32_t> MadeWith(const TimelineData& data, trace::AllocationId id);
+
+}  // namespace vramscope::ui::timeline

@@ -1,0 +1,84 @@
+#include "ui/timeline/model/activity_names.h"
+
+#include <fmt/format.h>
+
+#include "profiler/trace/processes.h"
+#include "ui/timeline/model/format.h"
+
+namespace vramscope::ui::timeline {
+
+using trace::ActivityKind;
+
+std::string KernelName(std::string_view name) {
+  // Its arguments, those of its template among them, begin at the first bracket after the name;
+  // "(anonymous namespace)" is part of it.
+  constexpr std::string_view kAnonymous = "(anonymous namespace)";
+  size_t end = 0;
+  while (end < name.size() && name[end] != '<' && name[end] != '(') {
+    ++end;
+    if (name.substr(end, kAnonymous.size()) == kAnonymous) end += kAnonymous.size();
+  }
+  std::string_view shorter = name.substr(0, end);
+  if (const size_t scope = shorter.rfind("::"); scope != std::string_view::npos)
+    shorter.remove_prefix(scope + 2);
+  if (const size_t space = shorter.rfind(' '); space != std::string_view::npos)
+    shorter.remove_prefix(space + 1);
+  return std::string(shorter.empty() ? name : shorter);
+}
+
+std::string_view ActivityNoun(ActivityKind kind) {
+  return kind == ActivityKind::kMemcpy   ? "copy"
+         : kind == ActivityKind::kMemset ? "fill"
+                                         : trace::Name(kind);
+}
+
+std::string ActivityLabel(const trace::Trace& t, uint32_t row) {
+  const trace::ActivityTable& a = t.activities;
+  const std::string_view name = t.String(a.name[row]);
+  switch (a.kind[row]) {
+    case ActivityKind::kKernel:
+      return name.empty() ? "kernel" : KernelName(name);
+    case ActivityKind::kMemcpy:
+      return fmt::format("{} → {} {}", trace::Name(a.from[row]), trace::Name(a.to[row]),
+                         FormatBytes(a.bytes[row], true));
+    case ActivityKind::kMemset:
+      return fmt::format("fill {}", FormatBytes(a.bytes[row], true));
+    case ActivityKind::kCollective:
+      return a.bytes[row] ? fmt::format("{} {}", name, FormatBytes(a.bytes[row], true))
+                          : std::string(name);
+    case ActivityKind::kDriverAlloc:
+      return fmt::format("+{}", FormatBytes(a.bytes[row], true));
+    case ActivityKind::kDriverFree:
+      return fmt::format("−{}", FormatBytes(a.bytes[row], true));
+    case ActivityKind::kSynchronization:
+    case ActivityKind::kRuntimeCall:
+    case ActivityKind::kDriverCall:
+    case ActivityKind::kOverhead:
+    case ActivityKind::kRange:
+    case ActivityKind::kCounter:
+      break;
+  }
+  return std::string(name.empty() ? trace::Name(a.kind[row]) : name);
+}
+
+std::string ThreadName(const trace::Trace& t, uint32_t thread) {
+  const uint32_t own = thread & ((1u << trace::kProcessShift) - 1);
+  for (const trace::Process& process : trace::ProcessesOf(t))
+    if (process.number == trace::ProcessOfThread(thread))
+      return fmt::format("thread {} of {}", own, process.name);
+  return fmt::format("thread {}", own);
+}
+
+std::string PlaceOf(const trace::Trace& t, uint32_t row) {
+  const trace::ActivityTable& a = t.activities;
+  if (!trace::IsOfDevice(a.kind[row]) && a.kind[row] != ActivityKind::kDriverAlloc &&
+      a.kind[row] != ActivityKind::kDriverFree)
+    return ThreadName(t, a.thread[row]);
+  const std::string device = trace::NameOfDevice(t, a.device[row]);
+  if (a.kind[row] == ActivityKind::kKernel || a.kind[row] == ActivityKind::kMemcpy ||
+      a.kind[row] == ActivityKind::kMemset || a.kind[row] == ActivityKind::kCollective)
+    return fmt::format("stream {} of {}", a.stream[row], device);
+  return device;
+}
+
+}  // namespace vramscope::ui::timeline

@@ -1,0 +1,28 @@
+// What activities are called: short, for their rectangles, and where they ran.
+//
+//   KernelName("void at::native::vectorized_elementwise_kernel<4, ...>(int, ...)")
+//                                                   "vectorized_elementwise_kernel"
+//
+// Pure functions of an immutable trace; thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "profiler/query/activity_index.h"
+#include "profiler/trace/trace.h"
+
+namespace vramscope::ui::timeline {
+
+// Without what it returns, its namespace and its arguments.
+std::string KernelName(std::string_view name);
+// On its rectangle: "sgemm_128x64", "host → device 12 MiB", "cudaLaunchKernel".
+std::string ActivityLabel(const trace::Trace& trace, uint32_t activity);
+// "kernel", "copy", "runtime call", ...
+std::string_view ActivityNoun(trace::ActivityKind kind);
+// "stream 7 of cuda:0", "thread 4711"; of one rank of many: "thread 4711 of rank 3".
+std::string PlaceOf(const trace::Trace& trace, uint32_t activity);
+std::string ThreadName(const trace::Trace& trace, uint32_t thread);
+
+}  // namespace vramscope::ui::timeline

@@ -1,0 +1,325 @@
+// What runs beside the allocator's stream: a stream of a device with its kernels, copies and fills
+// and the gaps between them; the calls, waits and ranges of a thread; collectives.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "profiler/trace/processes.h"
+#include "ui/timeline/model/activity_facts.h"
+#include "ui/timeline/model/activity_names.h"
+#include "ui/timeline/model/format.h"
+#include "ui/timeline/model/lanes/lane_drawing.h"
+#include "ui/timeline/model/lanes/lanes.h"
+#include "ui/timeline/model/scene.h"
+#include "ui/timeline/model/tooltip.h"
+
+namespace vramscope::ui::timeline {
+namespace {
+
+using trace::ActivityKind;
+using Of = query::ActivityTrack::Of;
+
+constexpr double kMinPx = 2;  // narrower ones come as columns
+constexpr float kLabelPad = 5;
+constexpr float kLeastLabel = 22;
+constexpr float kGapStrip = 3;  // at the foot of a stream: why it has nothing to run
+constexpr int kTints = 3;       // of kernels, by name: neighbours are told apart
+
+struct Look {
+  std::string_view key;
+  float row_height;
+  int at_first;
+};
+
+Look LookOf(Of of) {
+  switch (of) {
+    case Of::kStream:
+      return {"stream", 20, 2};
+    case Of::kCollectives:
+      return {"collectives", 18, 2};
+    case Of::kDriverMemory:
+      return {"driver_memory", 14, 1};
+    case Of::kCalls:
+      return {"calls", 14, 2};
+    case Of::kSynchronizations:
+      return {"synchronizations", 14, 1};
+    case Of::kOverhead:
+      return {"overhead", 12, 1};
+    case Of::kRanges:
+      return {"ranges", 15, 3};
+    case Of::kCounter:
+      break;
+  }
+  return {"counter", 30, 1};
+}
+
+Color FillOf(const CanvasState& s, uint32_t row) {
+  const trace::ActivityTable& a = s.data->trace().activities;
+  const Theme& theme = s.theme;
+  switch (a.kind[row]) {
+    case ActivityKind::kKernel:
+      return Mix(theme.kernel, theme.ground, 0.11 * (a.name[row].value % kTints));
+    case ActivityKind::kMemcpy:
+      return theme.copy;
+    case ActivityKind::kMemset:
+      return theme.fill;
+    case ActivityKind::kCollective:
+      return theme.collective;
+    case ActivityKind::kDriverAlloc:
+    case ActivityKind::kDriverFree:
+      return theme.idle[static_cast<size_t>(query::IdleCause::kMemory)];
+    case ActivityKind::kSynchronization:
+      return theme.idle[static_cast<size_t>(query::IdleCause::kSynchronization)];
+    case ActivityKind::kRuntimeCall:
+    case ActivityKind::kDriverCall:
+      return Mix(theme.raised, theme.accent, a.name[row].value % 2 ? 0.24 : 0.34);
+    case ActivityKind::kOverhead:
+    case ActivityKind::kRange:
+    case ActivityKind::kCounter:
+      break;
+  }
+  return Mix(theme.raised, theme.warning, a.name[row].value % 2 ? 0.16 : 0.24);
+}
+
+// What stands on a colour of data is dark; on a tint of the ground it is text.
+Color InkOf(const CanvasState& s, uint32_t row) {
+  switch (s.data->trace().activities.kind[row]) {
+    case ActivityKind::kRuntimeCall:
+    case ActivityKind::kDriverCall:
+    case ActivityKind::kOverhead:
+    case ActivityKind::kRange:
+    case ActivityKind::kCounter:
+      return s.theme.text;
+    default:
+      return s.theme.on_color;
+  }
+}
+
+std::string KeyOf(const query::ActivityTrack& track) {
+  const std::string_view key = LookOf(track.of).key;
+  switch (track.of) {
+    case Of::kStream:
+    case Of::kCollectives:
+      return fmt::format("{}/{}/{}", key, track.device, track.stream);
+    case Of::kDriverMemory:
+    case Of::kCounter:
+      return fmt::format("{}/{}", key, track.device);
+    default:
+      return fmt::format("{}/{}", key, track.thread);
+  }
+}
+
+class ActivityLane : public Lane {
+ public:
+  // Tracks [first, last) of the index: rows of one thing.
+  ActivityLane(const TimelineData& d, uint32_t first, uint32_t last)
+      : first_(first), rows_(static_cast<int>(last - first)) {
+    const trace::Trace& t = d.trace();
+    const auto tracks = d.activities()->tracks();
+    of_ = tracks[first].of;
+    key_ = KeyOf(tracks[first]);
+    for (uint32_t track = first; track < last; ++track) {
+      count_ += tracks[track].count;
+      busy_ns_ += tracks[track].busy_ns;
+    }
+    const std::string device = trace::NameOfDevice(t, tracks[first].device);
+    const std::string thread = ThreadName(t, tracks[first].thread);
+    switch (of_) {
+      case Of::kStream:
+        title_ = fmt::format("{} · stream {}", device, tracks[first].stream);
+        gaps_ = d.idle()->LineOf(tracks[first].device, tracks[first].stream);
+        break;
+      case Of::kCollectives:
+        title_ = fmt::format("{} · collectives of stream {}", device, tracks[first].stream);
+        break;
+      case Of::kDriverMemory:
+        title_ = fmt::format("{} · driver's memory", device);
+        break;
+      case Of::kCalls:
+        title_ = fmt::format("runtime calls · {}", thread);
+        break;
+      case Of::kSynchronizations:
+        title_ = fmt::format("synchronization · {}", thread);
+        break;
+      case Of::kOverhead:
+        title_ = fmt::format("overhead of the instrument · {}", thread);
+        break;
+      case Of::kRanges:
+        title_ = fmt::format("ranges · {}", thread);
+        break;
+      case Of::kCounter:
+        break;
+    }
+    about_ = of_ == Of::kStream ? KindsOf(d) : fmt::format("{} {}", FormatCount(count_), Noun());
+    if (of_ != Of::kDriverMemory)
+      about_ +=
+          fmt::format(" · {}, {:.0f} % of the time", FormatDuration(static_cast<int64_t>(busy_ns_)),
+                      100 * static_cast<double>(busy_ns_) / d.duration_ns());
+  }
+
+  std::string_view key() const override { return key_; }
+  std::string Name(const CanvasState&) const override { return title_; }
+  uint64_t Count(const CanvasState&) const override { return count_; }
+  LaneWants Wants(const CanvasState&) const override {
+    const Look look = LookOf(of_);
+    return {.rows = rows_,
+            .at_first = look.at_first,
+            .row_height = look.row_height,
+            .title = kSlimTitle,
+            .concessions = {{.until = 1.6f, .rows = 1}, {.until = 1.3f}}};
+  }
+
+  void HitTest(const CanvasState& s, const LanePlace& place, double, double y,
+               Hit* hit) const override {
+    const int row = std::clamp(static_cast<int>((y - place.body.y) / place.row_height), 0,
+                               std::max(place.rows - 1, 0));
+    const TimelineData& d = *s.data;
+    // What is thinner than a pixel is hit by the pixel it is drawn in.
+    const double reach = s.viewport.ns_per_px() * 1.5;
+    for (const double offset : {0.0, -reach / 2, reach / 2, -reach, reach}) {
+      const auto found =
+          d.activities()->At(first_ + static_cast<uint32_t>(row), d.ToTrace(hit->time + offset));
+      if (!found) continue;
+      hit->kind = HitKind::kActivity;
+      hit->activity = *found;
+      return;
+    }
+    if (!gaps_) return;
+    if (const auto gap = d.idle()->At(*gaps_, d.ToTrace(hit->time))) {
+      hit->kind = HitKind::kIdle;
+      hit->gap = *gap;
+    }
+  }
+
+  void Draw(const LaneDrawing& draw) const override {
+    const CanvasState& s = draw.state;
+    DrawLaneTitle(draw, title_, about_);
+    if (draw.place.body.empty()) return;
+    const TimelineData& d = *s.data;
+    const Span& v = s.viewport.view();
+    const int64_t begin = d.ToTrace(v.begin), end = std::max(d.ToTrace(v.end), begin + 1);
+    draw.list->PushClip(draw.place.body);
+    for (int row = 0; row < draw.place.rows; ++row) {
+      Rect band = draw.place.Row(row);
+      band.h -= 1;
+      const int columns = DeviceColumns(s, band);
+      const query::LaneView view = d.activities()->Query(first_ + static_cast<uint32_t>(row), begin,
+                                                         end, columns, kMinPx * s.scale);
+      draw.counts->slice_columns += DrawColumns(
+          view, band, of_ == Of::kDriverMemory ? 0.8 : 0.35,
+          [&](const query::LaneColumn& c) { return FillOf(s, c.longest); }, draw.list);
+      for (const uint32_t activity : view.rects) Rectangle(draw, activity, band);
+    }
+    if (gaps_) DrawGaps(draw, begin, end);
+    draw.list->PopClip();
+  }
+
+  Tooltip Tip(const CanvasState& s, const Hit& hit) const override {
+    return TooltipOfThing(s, hit);
+  }
+
+ private:
+  // "12,360 kernels, 600 copies".
+  std::string KindsOf(const TimelineData& d) const {
+    std::string text;
+    for (const auto& [kind, one, many] : {std::tuple{ActivityKind::kKernel, "kernel", "kernels"},
+                                          std::tuple{ActivityKind::kMemcpy, "copy", "copies"},
+                                          std::tuple{ActivityKind::kMemset, "fill", "fills"}}) {
+      uint64_t count = 0;
+      for (uint32_t track = first_; track < first_ + static_cast<uint32_t>(rows_); ++track)
+        count += d.ActivitiesOn(track, kind);
+      if (count > 0)
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", FormatCount(count),
+                            count == 1 ? one : many);
+    }
+    return text;
+  }
+
+  std::string_view Noun() const {
+    switch (of_) {
+      case Of::kCollectives:
+        return "collectives";
+      case Of::kDriverMemory:
+        return "allocations and frees of the driver";
+      case Of::kCalls:
+        return "calls";
+      case Of::kSynchronizations:
+        return "waits of the host for the device";
+      default:
+        return "ranges";
+    }
+  }
+
+  void Rectangle(const LaneDrawing& draw, uint32_t row, const Rect& band) const {
+    const CanvasState& s = draw.state;
+    const trace::ActivityTable& a = s.data->trace().activities;
+    ++draw.counts->activities;
+    const auto x0 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(a.begin_ns[row])));
+    const auto x1 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(a.end_ns[row])));
+    // A hair of ground between neighbours, once they are wide enough to lose it.
+    const float hair = x1 - x0 >= 4 ? 1 : 0;
+    const float left = std::max(x0, band.x - 4), right = std::min(x1 - hair, band.right() + 4);
+    draw.list->Fill({left, band.y, std::max(right - left, 0.5f), band.h}, FillOf(s, row));
+    const float from = std::max(left, band.x) + kLabelPad;
+    const float room = std::min(right, band.right()) - from - 3;
+    if (room < kLeastLabel || band.h < 11) return;
+    const std::string label =
+        Elide(draw.measure, ActivityLabel(s.data->trace(), row), Font::kSmall, room);
+    if (label.empty()) return;
+    ++draw.counts->labels;
+    draw.list->Text(label, {from, band.y, room + 2, band.h}, Font::kSmall, InkOf(s, row));
+  }
+
+  void DrawGaps(const LaneDrawing& draw, int64_t begin, int64_t end) const {
+    const CanvasState& s = draw.state;
+    Rect strip = draw.place.Row(0);
+    strip.y = strip.bottom() - 1 - kGapStrip;
+    strip.h = kGapStrip;
+    const query::LaneView view =
+        s.data->idle()->Query(*gaps_, begin, end, DeviceColumns(s, strip), kMinPx * s.scale);
+    for (const uint32_t number : view.rects) {
+      const query::IdleGap gap = s.data->idle()->Gap(number);
+      const auto x0 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(gap.begin_ns)));
+      const auto x1 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(gap.end_ns)));
+      ++draw.counts->gaps;
+      draw.list->Fill({std::max(x0, strip.x), strip.y,
+                       std::min(x1, strip.right()) - std::max(x0, strip.x), strip.h},
+                      s.theme.idle[static_cast<size_t>(gap.cause)].WithAlpha(0.8));
+    }
+  }
+
+  uint32_t first_;
+  int rows_;
+  Of of_ = Of::kStream;
+  std::string key_, title_, about_;
+  uint64_t count_ = 0, busy_ns_ = 0;
+  std::optional<uint32_t> gaps_;  // line of IdleGaps
+};
+
+}  // namespace
+
+Rect ActivityRectOf(const CanvasState& s, uint32_t row) {
+  if (!s.data || s.data->activities() == nullptr) return {};
+  const trace::ActivityTable& a = s.data->trace().activities;
+  if (row >= a.size()) return {};
+  const query::ActivityTrack& track =
+      s.data->activities()->tracks()[s.data->activities()->TrackOf(row)];
+  const LanePlace& lane = s.layout[KeyOf(track)];
+  if (lane.body.empty() || static_cast<int>(track.depth) >= lane.rows) return {};
+  const auto x0 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(a.begin_ns[row])));
+  const auto x1 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(a.end_ns[row])));
+  const Rect band = lane.Row(static_cast<int>(track.depth));
+  return {x0, band.y, x1 - x0, band.h - 1};
+}
+
+std::string ActivityLaneKey(const TimelineData& data, uint32_t activity) {
+  return KeyOf(data.activities()->tracks()[data.activities()->TrackOf(activity)]);
+}
+
+std::unique_ptr<const Lane> MakeActivityLane(const TimelineData& data, uint32_t first,
+                                             uint32_t last) {
+  return std::make_unique<ActivityLane>(data, first, last);
+}
+
+}  // namespace vramscope::ui::timeline
