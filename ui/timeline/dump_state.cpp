@@ -109,6 +109,7 @@ QJsonObject DumpState(const CanvasState& s, const SceneCounts& counts) {
   o["ghost"] = ghost;
   o["events"] = qint64{s.data->trace().events.size()};
   o["allocations"] = qint64{s.data->trace().allocations.size()};
+  o["activities"] = qint64{s.data->trace().activities.size()};
   if (s.selection.valid()) {
     o["selection"] = AllocationOf(*s.data, s.selection);
   } else if (s.selected_slice != kNoSlice) {

@@ -633,6 +633,12 @@ void TimelineWidget::contextMenuEvent(QContextMenuEvent* event) {
   add(&menu, tr("Show all lanes"), LaneAction::kShowAll, {})->setEnabled(!hidden.empty());
   add(&menu, tr("All lanes as they come"), LaneAction::kReset, {})
       ->setEnabled(!impl_->model.lane_settings().empty());
+  if (s.data->activities() == nullptr) {
+    menu.addSeparator();
+    menu.addAction(tr("No kernels were recorded: vramscope record -- python train.py does, or "
+                      "vramscope plan --, or open a trace of torch.profiler"))
+        ->setEnabled(false);
+  }
   menu.exec(event->globalPos());
 }
 

@@ -116,13 +116,17 @@ TEST_F(TimelineWidgetTest, TheTooltipComesAfterARest) {
 
 TEST_F(TimelineWidgetTest, TheMenuOfATitleChangesItsLane) {
   QSignalSpy lanes(&widget_, &TimelineWidget::lanesChanged);
+  QString seen;  // all that the menu said
   const auto choose = [&](const char* lane, const char* what) {
     const QPoint at = QPoint(200, static_cast<int>(Body(lane).top()) - 8);
     QTimer::singleShot(0, &widget_, [&] {
       auto* menu = widget_.findChild<QMenu*>(QStringLiteral("lane_menu"));
       ASSERT_NE(menu, nullptr);
-      for (QAction* action : menu->findChildren<QAction*>())
+      seen.clear();
+      for (QAction* action : menu->findChildren<QAction*>()) {
+        seen += action->text();
         if (action->text().startsWith(QLatin1String(what))) action->trigger();
+      }
       menu->close();
     });
     QContextMenuEvent event(QContextMenuEvent::Mouse, at, widget_.mapToGlobal(at));
@@ -130,6 +134,7 @@ TEST_F(TimelineWidgetTest, TheMenuOfATitleChangesItsLane) {
   };
   choose("ops", "Hide");
   EXPECT_TRUE(Body("ops").isEmpty());
+  EXPECT_TRUE(seen.contains(QStringLiteral("No kernels were recorded: vramscope record --")));
   choose("blocks", "ops");  // of "Show"
   EXPECT_FALSE(Body("ops").isEmpty());
   choose("modules", "Pin");
@@ -142,6 +147,28 @@ TEST_F(TimelineWidgetTest, TheMenuOfATitleChangesItsLane) {
   EXPECT_GT(Body("modules").top(), Body("memory").top());
   widget_.setLaneSettings(kept);
   EXPECT_LT(Body("modules").top(), Body("memory").top());
+}
+
+TEST_F(TimelineWidgetTest, AStateNamesTheLanesWithTheirCounts) {
+  widget_.setTrace(testing::MakeSyntheticTrace({.layers = 2, .activities = {.streams = 2}}));
+  Settle();
+  const QJsonObject state = widget_.dumpState();
+  qint64 kernels = 0;
+  for (const QJsonValue& lane : state["lanes"].toArray())
+    if (lane["lane"].toString().startsWith(QLatin1String("stream/0/")))
+      kernels += lane["count"].toInteger();
+  const trace::ActivityTable& a = widget_.trace()->activities;
+  EXPECT_EQ(kernels, std::count_if(a.kind.begin(), a.kind.end(), [](trace::ActivityKind kind) {
+              return kind == trace::ActivityKind::kKernel || kind == trace::ActivityKind::kMemcpy;
+            }));
+  EXPECT_EQ(state["activities"].toInteger(), qint64{a.size()});
+  QSignalSpy selection(&widget_, &TimelineWidget::selectionChanged);
+  uint32_t row = 0;
+  while (a.kind[row] != trace::ActivityKind::kKernel) ++row;
+  widget_.selectActivity(row);
+  EXPECT_EQ(selection.count(), 1);
+  EXPECT_FALSE(widget_.activityFacts().title.empty());
+  EXPECT_EQ(widget_.dumpState()["selection"].toObject()["activity"].toInteger(), qint64{row});
 }
 
 TEST_F(TimelineWidgetTest, TellsWhatIsSelected) {
