@@ -136,6 +136,7 @@ Report Client::Start(Found found, const Options& options) {
         std::find(options_.kinds.begin(), options_.kinds.end(), facts.kind) == options_.kinds.end())
       continue;
     if (facts.kind == kExternalCorrelation && !options_.wait_for_cause) continue;
+    if (facts.kind == kEnvironment && !options_.environment) continue;
     const int status = library_.ActivityEnable(facts.kind);
     if (status == kSuccess)
       any = true;

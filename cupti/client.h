@@ -46,6 +46,7 @@ struct Options {
   size_t most_buffers = 64;          // beyond them CUPTI drops records, which are counted
   int period_ms = 0;                 // > 0: a thread of ours flushes so often
   bool wait_for_cause = false;       // ids are pushed (PushCause)
+  bool environment = true;           // clocks, temperature, power: nothing of a modelled card
   std::vector<uint32_t> kinds = {};  // instead of all
 };
 

@@ -219,6 +219,7 @@ void Consumer::Record(const uint8_t* record, size_t room, std::vector<Activity>&
           !Times(copy.start, copy.end, activity))
         return;
       activity.kind = ActivityKind::kMemcpy;
+      activity.name = Intern("Memcpy PtoP (Device -> Device)");  // trace::IsPeerCopyName
       activity.device = DeviceOf(copy.device);
       activity.stream = copy.stream;
       activity.bytes = copy.bytes;

@@ -134,8 +134,11 @@ program::ActivityFacts Facts() {
 }
 
 void Listen() {
-  g_report = Client::The().Start(
-      FindLibrary(), {.receiver = &TheFile(), .clock = ClockOfProcess(), .period_ms = kPeriodMs});
+  const ClockFunction clock = ClockOfProcess();
+  g_report = Client::The().Start(FindLibrary(), {.receiver = &TheFile(),
+                                                 .clock = clock,
+                                                 .period_ms = kPeriodMs,
+                                                 .environment = !IsVirtual(clock)});
 }
 
 }  // namespace

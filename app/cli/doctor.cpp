@@ -1,4 +1,6 @@
 // `doctor`: what is on this computer and what is missing; `doctor --gpu`: the GPU alone, checked.
+#include "app/cli/doctor.h"
+
 #include <fmt/format.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
@@ -6,6 +8,7 @@
 #include <QLibraryInfo>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -13,18 +16,12 @@
 #include "app/cli/format.h"
 #include "app/cli/gpu_probe.h"
 #include "app/cli/worker_run.h"
+#include "profiler/program/launch.h"
 #include "profiler/run/device_profile.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::cli {
 namespace {
-
-enum class State { kPass, kSkip, kFail };
-
-struct Finding {
-  State state;
-  std::string what, detail;
-};
 
 std::string_view Name(State state) {
   switch (state) {
@@ -99,15 +96,20 @@ std::optional<run::DeviceProfile> TableEntry(const GpuProbe& probe) {
   return std::nullopt;
 }
 
-std::vector<Finding> GpuFindings() {
+std::vector<Finding> GpuFindings(const std::string& python) {
   const GpuProbe probe = ProbeGpu(true);
+  const bool emulated = probe.library && OnEmulatedPlatform();
   std::vector<Finding> findings;
   const auto step = [&](bool good, const char* what, const std::string& detail) {
     findings.push_back({good ? State::kPass : State::kFail, what, good ? detail : probe.error});
   };
-  findings.push_back(
-      {probe.device_node ? State::kPass : State::kFail, "device node",
-       probe.device_node ? "there" : "no /dev/nvidiactl: no NVIDIA GPU, or no driver"});
+  if (emulated)
+    findings.push_back(
+        {State::kSkip, "device node", "on the emulated platform: nothing was measured"});
+  else
+    findings.push_back(
+        {probe.device_node ? State::kPass : State::kFail, "device node",
+         probe.device_node ? "there" : "no /dev/nvidiactl: no NVIDIA GPU, or no driver"});
   step(probe.library, "driver library", "libcuda.so.1 loads");
   if (!probe.library) return findings;
   step(probe.initialised, "driver starts",
@@ -134,13 +136,14 @@ std::vector<Finding> GpuFindings() {
                         fmt::format("is {}: {} bytes, {} threads per SM there", entry->key,
                                     entry->memory_bytes, entry->max_threads_per_sm)});
   }
-  findings.push_back({State::kSkip, "cuda backend", "not in this version"});
+  for (auto& more : {CheckCupti(), CheckPyTorch(python, entry)})
+    findings.insert(findings.end(), more.begin(), more.end());
   return findings;
 }
 
-ExitCode Execute(bool gpu_only, bool as_json) {
+ExitCode Execute(bool gpu_only, bool as_json, const std::string& python) {
   const std::vector<Finding> findings =
-      gpu_only ? GpuFindings()
+      gpu_only ? GpuFindings(python)
                : std::vector<Finding>{Display(), Worker(), Memory(), Gpu(ProbeGpu(false))};
   bool good = true;
   Json list = Json::array();
@@ -155,8 +158,32 @@ ExitCode Execute(bool gpu_only, bool as_json) {
   return printed != kDone ? printed : good ? kDone : kNo;
 }
 
+// The same on the emulated platform: this program started there once more.
+ExitCode ExecuteEmulated(const std::string& device, bool as_json, const std::string& python) {
+  const absl::StatusOr<run::DeviceProfile> card = run::FindDevice(device);
+  if (!card.ok()) return ReportError(card.status());
+  const absl::StatusOr<program::Platform> platform = program::FindPlatform(true);
+  if (!platform.ok()) return ReportError(platform.status());
+  std::error_code none;
+  program::LaunchOptions options;
+  options.command = {std::filesystem::read_symlink("/proc/self/exe", none), "doctor", "--gpu"};
+  if (as_json) options.command.emplace_back("--json");
+  if (!python.empty()) options.command.insert(options.command.end(), {"--python", python});
+  options.device = *card;
+  options.steps = 0;
+  options.activities = false;  // it listens itself
+  std::string folder = std::filesystem::temp_directory_path(none) / "vramscope-doctor-XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) return kInternalFailure;
+  options.output = folder;
+  const program::Outcome outcome = program::Launch(*platform, options);
+  std::filesystem::remove_all(folder, none);
+  if (!outcome.started.ok()) return ReportError(outcome.started);
+  return static_cast<ExitCode>(outcome.exit_status);
+}
+
 struct Options {
   bool gpu = false, json = false;
+  std::string python, emulated;
 };
 
 }  // namespace
@@ -167,8 +194,17 @@ void RegisterDoctor(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_flag("--gpu", options->gpu, "check the NVIDIA GPU alone");
   command->add_flag("--json", options->json, "print one JSON object");
-  command->callback(
-      [options, &context] { context.exit_code = Execute(options->gpu, options->json); });
+  command->add_option("--python", options->python, "with --gpu: the Python whose PyTorch is used")
+      ->type_name("PATH");
+  command
+      ->add_option("--emulated", options->emulated,
+                   "with --gpu: on the emulated platform, with this card of the device table")
+      ->type_name("NAME");
+  command->callback([options, &context] {
+    context.exit_code = options->gpu && !options->emulated.empty()
+                            ? ExecuteEmulated(options->emulated, options->json, options->python)
+                            : Execute(options->gpu, options->json, options->python);
+  });
 }
 
 }  // namespace vramscope::cli

@@ -71,6 +71,7 @@ TEST_F(ConsumerTest, CopiesAndFillsHaveTheirBytesAndSpaces) {
   EXPECT_EQ(out[0].bytes, 4096u);
   EXPECT_EQ(out[1].kind, ActivityKind::kMemcpy);
   EXPECT_EQ(out[1].stream, 9u);
+  EXPECT_EQ(NameOf(out[1]), "Memcpy PtoP (Device -> Device)");
   EXPECT_EQ(out[1].correlation, 4u);
   EXPECT_EQ(out[2].kind, ActivityKind::kMemset);
   EXPECT_EQ(out[2].to, MemorySpace::kManaged);

@@ -76,10 +76,21 @@ class Plan(unittest.TestCase):
         self.expect(self.plan(self.CUDA + "launch(5)\nhost = ctypes.create_string_buffer(4096)\n"
                               "runtime.cudaMemcpy(memory, host, c_size_t(4096), 1)\n"), 0)
         self.assertEqual(self.counts(), {"kernels": 5, "copies": 1, "ranks": 1})
+        chrome = os.path.join(self.folder.name, "chrome.json")
+        self.vramscope("export", self.trace, "--to", "chrome", "-o", chrome)
+        with open(chrome) as file:
+            names = [e["name"] for e in json.load(file)["traceEvents"] if e.get("cat") == "kernel"]
+        self.assertEqual(names, ["add(float*, int)"] * 5)
 
     def test_without_activities(self):
         self.expect(self.plan(self.CUDA + "launch(5)\n", "--no-activities"), 0)
         self.assertEqual(self.counts()["kernels"], 0)
+
+    def test_ranks_have_their_own(self):
+        result = self.plan(self.CUDA + "runtime.cudaSetDevice(int(os.environ['RANK']))\nlaunch(3 + int(os.environ['RANK']))\n",
+                           "--ranks", "4")
+        self.expect(result, 0)
+        self.assertEqual(self.counts(), {"kernels": 3 + 4 + 5 + 6, "copies": 0, "ranks": 4})
 
     def test_a_kill_loses_nothing_that_was_there(self):
         result = self.plan(self.CUDA + "launch(5)\nflush()\nlaunch(300)\ntime.sleep(0.5)\nos.kill(os.getpid(), 9)\n")
@@ -128,6 +139,17 @@ class Plan(unittest.TestCase):
         self.expect(self.plan(self.CUDA + "launch(5)\nif os.fork() == 0:\n    launch(7)\n    raise SystemExit(0)\nos.wait()\n"
                               "launch(2)\n"), 0)
         self.assertEqual(self.counts()["kernels"], 7)
+
+    def test_the_doctor_on_the_platform(self):
+        """Everything that needs no PyTorch passes; what does is skipped with a word; nothing counts as measured."""
+        result = subprocess.run([VRAMSCOPE, "doctor", "--gpu", "--emulated", "h100-sxm", "--json"], capture_output=True, text=True,
+                                timeout=120, env={**self.environment, "PATH": "/usr/bin:/bin", "HOME": self.folder.name})
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        checks = {check["check"]: check for check in json.loads(result.stdout)["checks"]}
+        for name in ("driver starts", "gpu", "context", "device table", "cupti", "allocations", "clocks"):
+            self.assertEqual(checks[name]["state"], "PASS", checks[name])
+        self.assertIn("nothing was measured", checks["device node"]["detail"])
+        self.assertIn(checks["pytorch"]["state"], ("SKIP", "PASS"))
 
     def test_a_program_that_ends(self):
         result = self.plan("import torch\ntorch.allocate(4 << 20)\nprint('done')\n")

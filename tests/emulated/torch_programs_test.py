@@ -117,6 +117,45 @@ class WhateverWatches(Program):
         self.compare("causal_language_model.py", "--layers", "4", "--checkpoint", "--amp", "float16", "--micro-batches", "2")
 
 
+class Activities(Program):
+    """What CUPTI tells of a program's kernels and copies, as torch.profiler on the same program has it and as the trace has it."""
+
+    def activities(self, path, category):
+        """(correlation, name, stream) in the order of their launches."""
+        with open(path) as file:
+            events = json.load(file)["traceEvents"]
+        rows = [(e["args"]["correlation"], e["name"], e["args"]["stream"]) for e in events if e.get("cat") == category]
+        return sorted(rows)
+
+    def test_torch_profiler_sees_the_same(self):
+        theirs, ours = self.path("kineto.json"), self.path("ours.json")
+        self.plan("profiled.py", theirs, options=("--steps", "0", "-o", self.path("theirs.trace")))
+        self.plan("profiled.py", options=("--steps", "0", "-o", self.path("ours.trace")))
+        subprocess.run([VRAMSCOPE, "export", self.path("ours.trace"), "--to", "chrome", "-o", ours], check=True, timeout=300)
+        for category in ("kernel", "gpu_memcpy"):
+            expected = [row[1:] for row in self.activities(theirs, category)]
+            self.assertGreater(len(expected), 10)
+            have = [row[1:] for row in self.activities(ours, category)][-len(expected):]
+            if category == "gpu_memcpy":  # each has words of its own for them
+                have, expected = [row[1] for row in have], [row[1] for row in expected]
+            self.assertEqual(have, expected)
+        self.assertGreater(len({stream for _, stream in [row[1:] for row in self.activities(theirs, "kernel")]}), 1)
+        counted = self.json("info", self.path("ours.trace"))
+        # While the program's own profiler has CUPTI, ours does not: the rest is there, and that is said.
+        paused = self.json("info", self.path("theirs.trace"))
+        self.assertEqual(counted["kernels"] - paused["kernels"], len(self.activities(theirs, "kernel")))
+
+    def test_the_doctor(self):
+        """Every check passes on the platform: what the trace says is what PyTorch's counters say."""
+        result = subprocess.run([VRAMSCOPE, "doctor", "--gpu", "--emulated", "h100-sxm", "--python", PYTHON, "--json"],
+                                env=ENVIRONMENT, capture_output=True, text=True, timeout=600)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr[-4000:])
+        checks = {check["check"]: check for check in json.loads(result.stdout)["checks"]}
+        for name in ("tracker", "categories", "segments", "driver memory", "kernels", "configurations", "operators"):
+            self.assertEqual(checks[name]["state"], "PASS", checks[name])
+        self.assertIn("nothing was measured", checks["overhead"]["detail"])
+
+
 class WhatIsKnown(Program):
     def known(self, answer):
         categories = answer["peak_by_category"]

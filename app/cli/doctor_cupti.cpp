@@ -1,0 +1,144 @@
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "app/cli/doctor.h"
+#include "cupti/client.h"
+
+namespace vramscope::cli {
+namespace {
+
+using trace::Activity;
+using trace::ActivityKind;
+
+// The driver's functions by their documented names and signatures.
+struct Driver {
+  int (*DevicePrimaryCtxRetain)(void** context, int device) = nullptr;
+  int (*CtxSetCurrent)(void* context) = nullptr;
+  int (*CtxSynchronize)() = nullptr;
+  int (*MemAlloc)(uint64_t* address, size_t bytes) = nullptr;
+  int (*MemFree)(uint64_t address) = nullptr;
+  int (*MemsetD8)(uint64_t address, unsigned char value, size_t bytes) = nullptr;
+  int (*MemcpyHtoD)(uint64_t to, const void* from, size_t bytes) = nullptr;
+};
+
+template <class Function>
+bool Load(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  return function != nullptr;
+}
+
+bool LoadAll(Driver& d) {
+  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  return library != nullptr &&
+         Load(library, "cuDevicePrimaryCtxRetain", d.DevicePrimaryCtxRetain) &&
+         Load(library, "cuCtxSetCurrent", d.CtxSetCurrent) &&
+         Load(library, "cuCtxSynchronize", d.CtxSynchronize) &&
+         Load(library, "cuMemAlloc_v2", d.MemAlloc) && Load(library, "cuMemFree_v2", d.MemFree) &&
+         Load(library, "cuMemsetD8_v2", d.MemsetD8) &&
+         Load(library, "cuMemcpyHtoD_v2", d.MemcpyHtoD);
+}
+
+struct Kept : cupti::Receiver {
+  void Receive(std::span<const Activity> activities, const std::vector<std::string>&) override {
+    all.insert(all.end(), activities.begin(), activities.end());
+  }
+  std::vector<Activity> all;
+};
+
+constexpr size_t kBytes = size_t{8} << 20;
+constexpr int kRounds = 4;
+
+// False: a call of the driver failed.
+bool Work(const Driver& driver, std::vector<uint64_t>& addresses) {
+  void* context = nullptr;
+  if (driver.DevicePrimaryCtxRetain(&context, 0) != 0 || driver.CtxSetCurrent(context) != 0)
+    return false;
+  const std::vector<char> host(kBytes);
+  for (int i = 0; i < kRounds; ++i) {
+    uint64_t address = 0;
+    if (driver.MemAlloc(&address, kBytes) != 0 || driver.MemsetD8(address, 1, kBytes) != 0 ||
+        driver.MemcpyHtoD(address, host.data(), kBytes) != 0 || driver.CtxSynchronize() != 0 ||
+        driver.MemFree(address) != 0)
+      return false;
+    addresses.push_back(address);
+  }
+  return true;
+}
+
+Finding Allocations(const std::vector<Activity>& all, const std::vector<uint64_t>& made) {
+  std::vector<uint64_t> told;
+  size_t freed = 0;
+  for (const Activity& activity : all) {
+    if (activity.to != trace::MemorySpace::kDevice || activity.bytes != kBytes) continue;
+    if (activity.kind == ActivityKind::kDriverAlloc) told.push_back(activity.address);
+    freed += activity.kind == ActivityKind::kDriverFree;
+  }
+  const bool same = told == made && freed == made.size();
+  return {same ? State::kPass : State::kFail, "allocations",
+          fmt::format("{} made, {} told, {} frees told{}", made.size(), told.size(), freed,
+                      same ? ", all at their addresses" : "")};
+}
+
+// Work of the card begins not before the call that asked for it.
+Finding Clocks(const std::vector<Activity>& all) {
+  std::map<uint64_t, int64_t> calls;
+  for (const Activity& activity : all)
+    if (activity.kind == ActivityKind::kRuntimeCall || activity.kind == ActivityKind::kDriverCall) {
+      const auto [it, added] = calls.try_emplace(activity.correlation, activity.begin_ns);
+      if (!added) it->second = std::min(it->second, activity.begin_ns);
+    }
+  size_t work = 0, early = 0, alone = 0;
+  for (const Activity& activity : all) {
+    if (activity.kind != ActivityKind::kMemcpy && activity.kind != ActivityKind::kMemset &&
+        activity.kind != ActivityKind::kKernel)
+      continue;
+    ++work;
+    const auto call = calls.find(activity.correlation);
+    alone += call == calls.end();
+    early += call != calls.end() && activity.begin_ns < call->second;
+  }
+  const bool good = work > 0 && early == 0 && alone == 0;
+  return {
+      good ? State::kPass : State::kFail, "clocks",
+      fmt::format("{} pieces of work, {} before their call, {} without one", work, early, alone)};
+}
+
+}  // namespace
+
+bool OnEmulatedPlatform() { return cupti::IsVirtual(cupti::ClockOfProcess()); }
+
+std::vector<Finding> CheckCupti() {
+  cupti::Found found = cupti::FindLibrary();
+  if (!found.problem.empty())
+    return {{State::kSkip, "cupti", found.problem + "; a program's own PyTorch may bring it"}};
+  const std::string name = found.library.name;
+  Driver driver;
+  if (!LoadAll(driver)) return {{State::kFail, "cupti", "libcuda.so.1 lacks functions"}};
+  Kept kept;
+  cupti::Client& client = cupti::Client::The();
+  const cupti::Report report =
+      client.Start(std::move(found), {.receiver = &kept, .clock = cupti::ClockOfProcess()});
+  std::vector<Finding> findings;
+  if (!report.running)
+    return {
+        {State::kFail, "cupti", report.problems.at(0).what + ": " + report.problems.at(0).without}};
+  for (const cupti::Problem& problem : report.problems)
+    findings.push_back({State::kSkip, "cupti", problem.what + ": " + problem.without});
+  std::vector<uint64_t> addresses;
+  const bool worked = Work(driver, addresses);
+  client.Stop();
+  const cupti::ClientCounts counts = client.counts();
+  const bool good = worked && counts.dropped == 0 && counts.consumed.cut == 0;
+  findings.push_back({good ? State::kPass : State::kFail, "cupti",
+                      fmt::format("{}, version {}: {} activities, {} dropped{}", name,
+                                  report.version, kept.all.size(), counts.dropped,
+                                  worked ? "" : "; a call of the driver failed")});
+  findings.push_back(Allocations(kept.all, addresses));
+  findings.push_back(Clocks(kept.all));
+  return findings;
+}
+
+}  // namespace vramscope::cli

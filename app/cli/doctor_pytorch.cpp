@@ -1,0 +1,217 @@
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "app/cli/command.h"
+#include "app/cli/doctor.h"
+#include "profiler/program/interpreters.h"
+#include "profiler/program/launch.h"
+#include "profiler/program/program.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using trace::ActivityKind;
+using trace::MemorySpace;
+using trace::Trace;
+
+class Folder {
+ public:
+  Folder() {
+    std::string path = fs::temp_directory_path() / "vramscope-doctor-XXXXXX";
+    if (mkdtemp(path.data()) != nullptr) path_ = path;
+  }
+  ~Folder() {
+    std::error_code none;
+    if (!path_.empty()) fs::remove_all(path_, none);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+struct Run {
+  std::string problem;  // "": none
+  Json answer;          // of doctor.py
+  std::shared_ptr<const Trace> trace;
+};
+
+Run Execute(const program::Platform& platform, const std::string& python,
+            const run::DeviceProfile* planned_on, bool activities) {
+  Run run;
+  const Folder folder;
+  const fs::path output = folder.path() / "hooks", answer = folder.path() / "answer.json";
+  std::error_code error;
+  if (folder.path().empty() || !fs::create_directory(output, error)) {
+    run.problem = "no folder for temporary files";
+    return run;
+  }
+  program::LaunchOptions options;
+  options.command = {python,
+                     (fs::path(platform.hooks).parent_path() / "vramscope/doctor.py").string(),
+                     answer.string()};
+  options.planned = planned_on != nullptr;
+  if (planned_on != nullptr) options.device = *planned_on;
+  options.steps = 0;
+  options.activities = activities;
+  options.output = output.string();
+  options.stdout_to_stderr = true;
+  const program::Outcome outcome = program::Launch(platform, options);
+  std::ifstream file(answer);
+  run.answer = Json::parse(file, nullptr, false);
+  if (!outcome.started.ok() || outcome.exit_status != 0 || !run.answer.is_object()) {
+    run.problem = outcome.started.ok() ? fmt::format("it ended with status {}", outcome.exit_status)
+                                       : std::string(outcome.started.message());
+    return run;
+  }
+  program::ReadOptions read;
+  read.planned = options.planned;
+  read.device = options.device;
+  const absl::StatusOr<program::Program> seen = program::ReadProgram(output.string(), read);
+  if (!seen.ok() || seen->runs.size() != 1)
+    run.problem = "its history cannot be read";
+  else
+    run.trace = seen->runs.front().trace;
+  return run;
+}
+
+uint64_t Number(const Json& object, const char* key) {
+  const auto it = object.find(key);
+  return it != object.end() && it->is_number_unsigned() ? it->get<uint64_t>() : 0;
+}
+
+Finding Equal(const char* what, const char* of, uint64_t ours, const char* whose, uint64_t theirs) {
+  return {ours == theirs && theirs > 0 ? State::kPass : State::kFail, what,
+          fmt::format("{} {}, {} {}", of, ours, whose, theirs)};
+}
+
+std::vector<Finding> CheckRun(const Run& run) {
+  const Trace& t = *run.trace;
+  std::set<std::pair<uint64_t, uint64_t>> ours, theirs;
+  uint64_t allocated = 0, reserved = 0;
+  for (uint32_t i = 0; i < t.allocations.size(); ++i) {
+    if (t.allocations.free_requested_event[i] != trace::kNoEvent) continue;
+    ours.emplace(t.allocations.address[i], t.allocations.bytes_rounded[i]);
+    allocated += t.allocations.bytes_rounded[i];
+  }
+  for (uint32_t i = 0; i < t.segments.size(); ++i)
+    if (t.segments.free_event[i] == trace::kNoEvent) reserved += t.segments.bytes[i];
+  const auto blocks = run.answer.find("blocks");
+  if (blocks != run.answer.end() && blocks->is_array())
+    for (const Json& block : *blocks)
+      if (block.is_array() && block.size() == 2 && block[0].is_number_unsigned() &&
+          block[1].is_number_unsigned())
+        theirs.emplace(block[0].get<uint64_t>(), block[1].get<uint64_t>());
+  std::vector<Finding> findings;
+  findings.push_back(
+      {ours == theirs && !ours.empty() ? State::kPass : State::kFail, "tracker",
+       fmt::format("{} blocks at the end of {} events, {} in _snapshot{}", ours.size(),
+                   t.events.size(), theirs.size(), ours == theirs ? ", the same ones" : "")});
+  findings.push_back(Equal("categories", "sum", allocated, "memory_allocated",
+                           Number(run.answer, "memory_allocated")));
+  findings.push_back(
+      Equal("segments", "sum", reserved, "memory_reserved", Number(run.answer, "memory_reserved")));
+  const trace::ActivityTable& a = t.activities;
+  std::set<std::pair<uint64_t, uint64_t>> driver, segments;
+  size_t kernels = 0;
+  for (uint32_t i = 0; i < a.size(); ++i) {
+    kernels += a.kind[i] == ActivityKind::kKernel;
+    if (a.to[i] != MemorySpace::kDevice) continue;
+    if (a.kind[i] == ActivityKind::kDriverAlloc) driver.emplace(a.address[i], a.bytes[i]);
+    if (a.kind[i] == ActivityKind::kDriverFree) driver.erase({a.address[i], a.bytes[i]});
+  }
+  for (uint32_t i = 0; i < t.segments.size(); ++i)
+    if (t.segments.free_event[i] == trace::kNoEvent && t.segments.expandable[i] == 0)
+      segments.emplace(t.segments.address[i], t.segments.bytes[i]);
+  if (a.size() == 0) {
+    findings.push_back({State::kSkip, "driver memory", "CUPTI told nothing of this program"});
+  } else {
+    size_t missing = 0;  // the driver has others' as well: NCCL's, cuBLAS's own
+    for (const auto& segment : segments) missing += !driver.contains(segment);
+    findings.push_back({missing == 0 && !segments.empty() ? State::kPass : State::kFail,
+                        "driver memory",
+                        fmt::format("{} segments, {} not among CUPTI's {} allocations that live",
+                                    segments.size(), missing, driver.size())});
+    findings.push_back({kernels > 0 ? State::kPass : State::kFail, "kernels",
+                        fmt::format("{} in the trace", kernels)});
+  }
+  return findings;
+}
+
+// Every name of one list: planned as it came out.
+Finding Compare(const char* what, const char* list, const Json& planned, const Json& seen) {
+  size_t same = 0, all = 0;
+  std::string first;
+  const Json none = Json::object();
+  const Json& theirs = seen.contains(list) ? seen[list] : none;
+  const Json& ours = planned.contains(list) ? planned[list] : none;
+  for (const auto& [name, value] : theirs.items()) {
+    ++all;
+    const bool equal = ours.contains(name) && ours[name] == value;
+    same += equal;
+    if (!equal && first.empty())
+      first = fmt::format("; first: {}: planned {}, came {}", name,
+                          ours.contains(name) ? ours[name].dump() : "nothing", value.dump());
+  }
+  return {same == all && all > 0 ? State::kPass : State::kFail, what,
+          fmt::format("{} of {} as planned: allocated, reserved, requests{}", same, all, first)};
+}
+
+}  // namespace
+
+std::vector<Finding> CheckPyTorch(const std::string& python,
+                                  const std::optional<run::DeviceProfile>& device) {
+  std::string interpreter = python;
+  if (interpreter.empty())
+    for (const program::Interpreter& i : program::FindInterpreters("", program::OwnPlaces()))
+      if (i.build == program::TorchBuild::kCuda && interpreter.empty()) interpreter = i.path;
+  if (interpreter.empty())
+    return {{State::kSkip, "pytorch",
+             "no Python with PyTorch for CUDA was found: --python names one; allocator, "
+             "configurations and operators were not checked"}};
+  const absl::StatusOr<program::Platform> platform = program::FindPlatform(device.has_value());
+  if (!platform.ok()) return {{State::kFail, "pytorch", std::string(platform.status().message())}};
+  const Run seen = Execute(*platform, interpreter, nullptr, true);
+  if (!seen.problem.empty()) return {{State::kFail, "pytorch", interpreter + ": " + seen.problem}};
+  std::vector<Finding> findings = {
+      {State::kPass, "pytorch",
+       fmt::format("{} of {}", seen.answer.value("torch", "?"), interpreter)}};
+  for (Finding& finding : CheckRun(seen)) findings.push_back(std::move(finding));
+  if (OnEmulatedPlatform()) {
+    findings.push_back(
+        {State::kSkip, "overhead", "on the emulated platform: nothing was measured"});
+  } else {
+    const Run bare = Execute(*platform, interpreter, nullptr, false);
+    const double with = seen.answer.value("step_seconds", 0.0);
+    const double without = bare.problem.empty() ? bare.answer.value("step_seconds", 0.0) : 0;
+    constexpr double kMost = 1.1;
+    if (with <= 0 || without <= 0)
+      findings.push_back({State::kFail, "overhead", "no times: " + bare.problem});
+    else
+      findings.push_back({with / without <= kMost ? State::kPass : State::kFail, "overhead",
+                          fmt::format("a step takes {:.3f} ms with CUPTI, {:.3f} without: {:.2f}",
+                                      with * 1e3, without * 1e3, with / without)});
+  }
+  if (!device) {
+    findings.push_back({State::kSkip, "planned", "this GPU is not in the device table"});
+    return findings;
+  }
+  const Run planned = Execute(*platform, interpreter, &*device, true);
+  if (!planned.problem.empty()) {
+    findings.push_back({State::kFail, "planned", planned.problem});
+    return findings;
+  }
+  findings.push_back(Compare("configurations", "configurations", planned.answer, seen.answer));
+  findings.push_back(Compare("operators", "operators", planned.answer, seen.answer));
+  return findings;
+}
+
+}  // namespace vramscope::cli
