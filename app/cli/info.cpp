@@ -16,6 +16,7 @@
 #include "profiler/inference/rules.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/allocator_events.h"
+#include "profiler/trace/outline.h"
 #include "profiler/trace/processes.h"
 
 namespace vramscope::cli {
@@ -28,6 +29,7 @@ struct Options {
   std::string file;
   RangeOptions range;
   bool json = false;
+  bool outline = false;
 };
 
 // "trace", "snapshot", "kineto": of what the events once came from.
@@ -416,6 +418,52 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
   return text + "\n" + table.Text();
 }
 
+// The figures that a file's two ends tell, without what is between them.
+ExitCode ShowOutline(const std::string& file, bool json) {
+  const auto read = trace::ReadOutline(file);
+  if (!read.ok()) return ReportError(read.status());
+  const trace::Outline& o = *read;
+  if (json) {
+    Json out = {{"kind", "outline"},
+                {"file_bytes", o.file_bytes},
+                {"events", o.events},
+                {"activities", o.activities},
+                {"allocations", o.allocations},
+                {"slices", o.slices},
+                {"time_span_ns", o.info.has_times ? Json(o.end_ns() - o.begin_ns()) : Json()},
+                {"peak", {{"allocated", o.peak_allocated()}, {"reserved", o.peak_reserved()}}},
+                {"truncated", !o.complete},
+                {"end_message", o.end_message},
+                {"backend", std::string(trace::Name(o.info.backend))},
+                {"measured", o.info.measured},
+                {"title", o.info.title},
+                {"batches", Json::array()}};
+    for (const trace::Outline::Batch& b : o.batches)
+      out["batches"].push_back({{"begin_ns", b.begin_ns},
+                                {"end_ns", b.end_ns},
+                                {"events", b.events},
+                                {"peak_allocated", b.peak_allocated},
+                                {"peak_reserved", b.peak_reserved}});
+    return PrintJson(out);
+  }
+  std::string text =
+      fmt::format("{}: a trace of the {} backend ({}), by its index alone\n", Printable(file),
+                  trace::Name(o.info.backend), o.info.measured ? "measured" : "modelled");
+  text += Line("file", fmt::format("{}, {} batches", run::FormatBytes(o.file_bytes),
+                                   Count(o.batches.size() + o.activity_batches.size())));
+  text +=
+      Line("events", fmt::format("{} ({} allocations, {} ranges), {} activities", Count(o.events),
+                                 Count(o.allocations), Count(o.slices), Count(o.activities)));
+  if (o.info.has_times)
+    text += Line("time", Milliseconds(static_cast<double>(o.end_ns() - o.begin_ns()) / 1e6));
+  text += Line("peak", fmt::format("{} allocated, {} reserved (all devices together)",
+                                   run::FormatBytes(o.peak_allocated()),
+                                   run::FormatBytes(o.peak_reserved())));
+  text += Line("complete",
+               o.complete ? "yes" : "no" + (o.end_message.empty() ? "" : ": " + o.end_message));
+  return PrintText(text);
+}
+
 }  // namespace
 
 ExitCode ShowInfo(const std::string& file, bool json, const RangeOptions& range) {
@@ -430,8 +478,11 @@ void RegisterInfo(CLI::App& app, Context& context) {
   command->add_option("FILE", options->file, kFileHelp)->required();
   AddRangeOptions(*command, options->range);
   command->add_flag("--json", options->json, "print one JSON object");
+  command->add_flag("--outline", options->outline,
+                    "of a .trace: what its header and index tell, at once however large it is");
   command->callback([options, &context] {
-    context.exit_code = ShowInfo(options->file, options->json, options->range);
+    context.exit_code = options->outline ? ShowOutline(options->file, options->json)
+                                         : ShowInfo(options->file, options->json, options->range);
   });
 }
 

@@ -108,6 +108,38 @@ TEST_F(CliRecording, DevicesAreNotAddedUp) {
   EXPECT_FALSE(alone.contains("devices"));
 }
 
+TEST_F(CliRecording, KernelsCopiesAndStreamsOfAProfiledRunAreCounted) {
+  const std::string path = folder_ / "k.json";
+  WriteFile(path, R"json({"schemaVersion": 1, "traceEvents": [
+  {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": 10, "args":
+   {"Bytes": 512, "Addr": 4096, "Device Type": 1, "Device Id": 0}},
+  {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 11,
+   "dur": 1, "args": {"correlation": 5}},
+  {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 12, "dur": 5,
+   "args": {"device": 0, "stream": 7, "correlation": 5}},
+  {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce", "pid": 0, "tid": 9, "ts": 12,
+   "dur": 5, "args": {"device": 0, "stream": 9}},
+  {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pinned -> Device)", "pid": 0, "tid": 7,
+   "ts": 18, "dur": 1, "args": {"device": 0, "stream": 7, "bytes": 100}},
+  {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy PtoP (Device -> Device)", "pid": 0, "tid": 7,
+   "ts": 20, "dur": 1, "args": {"device": 0, "stream": 7, "bytes": 30}}]})json");
+  const json info = Json({"info", path, "--json"});
+  EXPECT_EQ(info["kernels"], 1);
+  EXPECT_EQ(info["copies"], 2);
+  EXPECT_EQ(info["collectives"], 1);
+  EXPECT_EQ(info["streams"], 3);  // the allocator's, 7 and 9
+  EXPECT_EQ(info["ranks"], 1);
+  EXPECT_EQ(info["copied"], (json{{"host_to_device", 100},
+                                  {"device_to_host", 0},
+                                  {"device_to_device", 0},
+                                  {"peer", 30}}));
+  EXPECT_THAT(RunVramscope({"info", path}).out, HasSubstr("kernels 1, copies 2, collectives 1"));
+  // What is no .trace has no index.
+  const Outcome outline = RunVramscope({"info", path, "--outline"});
+  EXPECT_EQ(outline.status, 3);
+  EXPECT_THAT(outline.err, HasSubstr("not a .trace"));
+}
+
 TEST_F(CliRecording, APartCanBeChosen) {
   const std::string file = Write("s.json", {});
   EXPECT_EQ(Json({"info", file, "--entries", "3:", "--json"})["entries"], 9);

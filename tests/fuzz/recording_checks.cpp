@@ -85,6 +85,8 @@ void CheckRecording(const Recording& r) {
   }
   for (const recording::OlderAlloc& o : r.older)
     Check(o.stack.value < r.stacks.size() && o.stream < r.streams.size(), "older allocation");
+  for (const trace::Activity& activity : r.activities)
+    Check(trace::CheckActivity(activity, r.strings.size()).ok(), "an activity that is none");
   for (size_t i = 0; i < r.extras.size(); ++i)
     Check(r.extras[i].name.value < r.strings.size() &&
               r.extras[i].module.value < r.strings.size() &&
