@@ -48,6 +48,14 @@ class DataParallel(OneGpu):
         dist.destroy_process_group()
 
 
+class DividedOptimizer(DataParallel):
+    """ZeRO-1: each rank keeps the state of its share of the parameters."""
+
+    def optimizer(self, make, parameters, settings):
+        from torch.distributed.optim import ZeroRedundancyOptimizer
+        return ZeroRedundancyOptimizer(parameters, optimizer_class=lambda own, **_: make(own, settings))
+
+
 class FullySharded(OneGpu):
     """FSDP2: a unit for each layer, and the model; the model is made on the CPU and comes to the GPU in rows of this rank."""
 
@@ -79,7 +87,7 @@ def layers_of(model):
     return [layer for found in lists if id(found) not in inner for layer in found]
 
 
-STRATEGIES = {"none": OneGpu, "ddp": DataParallel, "zero2": FullySharded, "zero3": FullySharded}
+STRATEGIES = {"none": OneGpu, "ddp": DataParallel, "zero1": DividedOptimizer, "zero2": FullySharded, "zero3": FullySharded}
 
 
 def strategy_of(settings):

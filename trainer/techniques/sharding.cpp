@@ -8,6 +8,7 @@
 #include "trainer/capture/scopes.h"
 #include "trainer/sharding/data_parallel.h"
 #include "trainer/sharding/fully_sharded.h"
+#include "trainer/sharding/zero_redundancy.h"
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {
@@ -63,6 +64,8 @@ class DataParallelTechnique final : public Sharding {
       : Sharding(config),
         micro_batches_(config.micro_batches),
         loss_is_outside_(LossIsOutside(config)),
+        deals_out_(config.Is("shard.strategy", "zero1")),
+        optimizer_(OptimizerConfigOf(config)),
         options_{.gradients_are_views = config.Is("shard.gradients", "views"),
                  .finds_unused = config.Is("shard.find_unused", "true")} {}
 
@@ -83,11 +86,17 @@ class DataParallelTechnique final : public Sharding {
       return loss;
     };
   }
+  std::unique_ptr<Optimizer> MakeOptimizer(const RunContext&,
+                                           const std::vector<at::Tensor>& trained) override {
+    return deals_out_ ? MakeZeroRedundancy(group_, optimizer_, trained) : nullptr;
+  }
   void AfterRun() override { parallel_.reset(); }
 
  private:
   const int micro_batches_;
   const bool loss_is_outside_;
+  const bool deals_out_;  // the optimizer's work
+  const OptimizerConfig optimizer_;
   const DataParallelOptions options_;
   int64_t forwards_ = 0;
   bool reduces_ = false;
@@ -161,7 +170,8 @@ class FullyShardedTechnique final : public Sharding {
 TechniqueEntry DeclareTechnique_sharding() {
   using run::ValueKind;
   const run::Condition ddp{"shard.strategy", true, {"ddp"}};
-  const run::Condition units{"shard.strategy", false, {"none", "ddp"}};
+  const run::Condition units{"shard.strategy", false, {"none", "ddp", "zero1"}};
+  const run::Condition dealt{"shard.strategy", false, {"none", "ddp", "zero2", "zero3"}};
   const run::Condition any{"shard.strategy", false, {"none"}};
   const run::SettingValues none{{"shard.strategy", "none"}, {"shard.ranks", "1"}};
   const auto not_with = [&](const run::Condition& other, std::string why, std::string value) {
@@ -177,7 +187,9 @@ TechniqueEntry DeclareTechnique_sharding() {
            .explanation =
                "Each GPU trains on a batch of its own and gradients are averaged. ddp: "
                "DistributedDataParallel copies them into buckets, once more as much as all "
-               "gradients unless they are views of the buckets. zero3: fully_shard on each layer "
+               "gradients unless they are views of the buckets. zero1: the same with "
+               "ZeroRedundancyOptimizer, each GPU keeps the state of its share of the parameters. "
+               "zero3: fully_shard on each layer "
                "and the model (FSDP2); weights, gradients and optimizer state are divided, a layer "
                "is gathered while it runs. zero2: the same with reshard_after_forward=False, "
                "gathered weights stay until backward is through.",
@@ -187,6 +199,7 @@ TechniqueEntry DeclareTechnique_sharding() {
                          .default_value = "none",
                          .choices = {{"none", ""},
                                      {"ddp", "DistributedDataParallel"},
+                                     {"zero1", "ZeroRedundancyOptimizer over ddp"},
                                      {"zero2", "fully_shard, weights stay until backward"},
                                      {"zero3", "fully_shard"}}},
                         {.key = "shard.ranks",
@@ -222,6 +235,12 @@ TechniqueEntry DeclareTechnique_sharding() {
                         .explanation = "every GPU holds everything, and gradients once more",
                         .on = {ddp},
                         .ways = {{{"shard.strategy", "ddp"}, {"shard.ranks", "4"}}},
+                        .controls = {"shard.ranks", "shard.gradients", "shard.find_unused"}},
+                       {.id = "zero1",
+                        .title = "Optimizer state divided",
+                        .explanation = "data parallel, each GPU steps its share of the parameters",
+                        .on = {{"shard.strategy", true, {"zero1"}}},
+                        .ways = {{{"shard.strategy", "zero1"}, {"shard.ranks", "4"}}},
                         .controls = {"shard.ranks", "shard.gradients", "shard.find_unused"}},
                        {.id = "zero2",
                         .title = "Shards, weights gathered once",
@@ -286,6 +305,30 @@ TechniqueEntry DeclareTechnique_sharding() {
                          "none"),
                 not_with({"checkpointing.mode", true, {"every-k", "alternate"}},
                          "each layer is gathered by itself; set checkpointing.mode=layer", "layer"),
+                {.when = {{"shard.strategy", false, {"none", "zero2", "zero3"}},
+                          {"shard.find_unused", true, {"true"}},
+                          {"checkpointing.mode", false, {"none", "selective"}},
+                          {"checkpointing.reentrant", true, {"true"}}},
+                 .why = "shard.find_unused: DistributedDataParallel takes parameters of "
+                        "re-entrant checkpoints for unused, and fails; set "
+                        "checkpointing.reentrant=false",
+                 .instead = {{"checkpointing.reentrant", "false"}}},
+                {.when = {dealt, {"backend", true, {"cpu"}}},
+                 .why = "shard.strategy=zero1: what other ranks step is not computed here; use "
+                        "backend=plan, or shard.strategy=ddp",
+                 .instead = none},
+                {.when = {dealt, {"optimizer.bits", true, {"8"}}},
+                 .why = "shard.strategy=zero1 deals out PyTorch's own optimizers; set "
+                        "optimizer.bits=32",
+                 .instead = {{"optimizer.bits", "32"}}},
+                {.when = {dealt, {"offload.optimizer", false, {"none"}}},
+                 .why = "shard.strategy=zero1 steps on the GPU; set offload.optimizer=none, or "
+                        "shard.strategy=zero3 with offload.parameters=cpu",
+                 .instead = {{"offload.optimizer", "none"}}},
+                {.when = {dealt, {"model.family", true, {"basics"}}},
+                 .why = "shard.strategy: the basics model's script brings an optimizer of its own; "
+                        "use shard.strategy=ddp",
+                 .instead = none},
                 {.when = {units, {"model.family", true, {"basics"}}},
                  .why = "shard.strategy: the basics model's script brings an optimizer of its own; "
                         "use shard.strategy=ddp",
@@ -294,7 +337,7 @@ TechniqueEntry DeclareTechnique_sharding() {
            .assumes = {{.when = {any},
                         .what = "other ranks answer at once and hold what this one holds; NCCL's "
                                 "own buffers are 16 channels of two neighbours, 4 MiB each"},
-                       {.when = {{"shard.strategy", true, {"ddp"}}},
+                       {.when = {{"shard.strategy", true, {"ddp", "zero1"}}},
                         .what =
                             "a bucket as large as all gradients goes when NCCL's watchdog looks, "
                             "every 100 ms: in a run of other speed the peak of the first steps may "
@@ -302,7 +345,7 @@ TechniqueEntry DeclareTechnique_sharding() {
       .order = 28,  // around checkpointing: a unit's layer is run again while it is gathered
       .place = 47,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
-        if (config.Is("shard.strategy", "ddp")) {
+        if (config.Is("shard.strategy", "ddp") || config.Is("shard.strategy", "zero1")) {
           return std::make_unique<DataParallelTechnique>(config);
         }
         if (config.Is("shard.strategy", "none")) return nullptr;

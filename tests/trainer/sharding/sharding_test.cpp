@@ -1,0 +1,97 @@
+// What a rank of several holds: training state in shares, on the card or on the host; and that each
+// technique goes with it or is refused with the reason.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "profiler/run/toggles.h"
+#include "tests/trainer/loop/run_helpers.h"
+
+namespace vramscope::trainer {
+namespace {
+
+using trace::Category;
+using Settings = std::map<std::string, std::string>;
+
+run::RunConfig Config(const Settings& settings) {
+  run::RunConfig config = TinyConfig(run::Backend::kPlan, kTinyQwen);
+  config.steps = 2;
+  for (const auto& [key, value] : settings) config.Set(key, value);
+  return config;
+}
+
+// Bytes asked for as optimizer state: none of it goes before the end.
+uint64_t StateOf(Settings settings) {
+  const RunResult result = RunTiny(Config(settings));
+  EXPECT_TRUE(result.status.ok()) << result.status;
+  uint64_t bytes = 0;
+  if (!result.status.ok()) return bytes;
+  const trace::AllocationTable& allocations = result.trace->allocations;
+  for (uint32_t i = 0; i < allocations.size(); ++i) {
+    EXPECT_NE(allocations.free_event[i], trace::kNoEvent) << i;
+    if (allocations.category[i] == Category::kOptimizerState) bytes += allocations.bytes[i];
+  }
+  return bytes;
+}
+
+TEST(Sharding, ZeroOneDealsOutWholeParameters) {
+  const Settings plain = {{"optimizer.name", "sgd"}, {"optimizer.momentum", "0.9"}};
+  const uint64_t whole = StateOf(plain);
+  ASSERT_GT(whole, 0u);
+  uint64_t sum = 0;
+  for (const char* rank : {"0", "1", "2"}) {
+    Settings settings = plain;
+    settings["shard.strategy"] = "zero1";
+    settings["shard.ranks"] = "3";
+    settings["shard.rank"] = rank;
+    const uint64_t own = StateOf(settings);
+    EXPECT_LT(own, whole / 2) << rank;
+    EXPECT_GT(own, whole / 5) << rank;
+    sum += own;
+  }
+  EXPECT_EQ(sum, whole);
+}
+
+TEST(Sharding, ShardsOnTheHostLeaveNoStateOnTheCard) {
+  Settings settings = {{"shard.strategy", "zero3"}, {"shard.ranks", "2"}};
+  EXPECT_GT(StateOf(settings), 0u);
+  for (const char* ranks : {"1", "2"}) {
+    settings["shard.ranks"] = ranks;
+    settings["offload.parameters"] = "cpu";
+    EXPECT_EQ(StateOf(settings), 0u) << ranks << " ranks";
+  }
+}
+
+TEST(Sharding, EachTechniqueGoesWithItOrIsRefused) {
+  const std::vector<Settings> shared = {
+      {{"shard.strategy", "ddp"}, {"shard.find_unused", "true"}},
+      {{"shard.strategy", "zero1"}},
+      {{"shard.strategy", "zero2"}},
+      {{"shard.strategy", "zero3"}, {"offload.parameters", "cpu"}},
+  };
+  int ran = 0, refused = 0;
+  for (Settings settings : shared) {
+    settings["shard.ranks"] = "2";
+    const run::RunConfig config = Config(settings);
+    for (const run::ToggleRow& row : run::Toggles()) {
+      if (run::IsOn(*row.toggle, config)) continue;
+      const std::string why = run::BlockedBecause(*row.toggle, config);
+      if (!why.empty()) {
+        EXPECT_GT(why.size(), 10u) << row.toggle->id;
+        ++refused;
+        continue;
+      }
+      const RunResult result = RunTiny(run::SwitchedOn(*row.toggle, config));
+      EXPECT_TRUE(result.status.ok())
+          << settings["shard.strategy"] << " + " << row.toggle->id << ": " << result.status;
+      ++ran;
+    }
+  }
+  EXPECT_GT(ran, 60);
+  EXPECT_GT(refused, 10);
+}
+
+}  // namespace
+}  // namespace vramscope::trainer
