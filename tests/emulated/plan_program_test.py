@@ -283,10 +283,24 @@ class Plan(unittest.TestCase):
                    "assert runtime.cudaFree(address) == 0\n")
         command = [argument for argument in self.command(program, "--json") if argument not in ("-o", self.trace)]
         result = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60)
+        self.expect(result, 0)
+        answer = json.loads(result.stdout)
+        self.assertEqual(answer["peak"]["allocated"], 100 << 20)
+        self.assertTrue(any("without Python's hooks" in a["what"] for a in answer["assumptions"]))
+        self.expect(self.plan(program), 0)
+        self.assertTrue(os.path.exists(self.trace))
+
+    def test_a_program_without_python_that_nothing_listens_to(self):
+        program = ("import ctypes\nruntime = ctypes.CDLL('libcudart.so.13')\naddress = ctypes.c_void_p()\n"
+                   "assert runtime.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(100 << 20)) == 0\n")
+        command = self.command(program, "--json", "--no-activities")
+        result = subprocess.run([argument for argument in command if argument not in ("-o", self.trace)], env=self.environment,
+                                capture_output=True, text=True, timeout=60)
         self.expect(result, 0, "without Python")
         answer = json.loads(result.stdout)
         self.assertEqual(answer["peak"]["device_used"] - answer["context_bytes"], 100 << 20)
-        self.expect(self.plan(program), BAD_INPUT, "There is no trace")  # which was asked for
+        result = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60)
+        self.expect(result, BAD_INPUT, "There is no trace")  # which was asked for
 
     def test_torch_is_for_the_processor_alone(self):
         self.expect(self.plan("import torch\n", FAKE_TORCH_CUDA="", FAKE_TORCH_VERSION="2.9.0+cpu"), BAD_INPUT, "2.9.0+cpu",
