@@ -133,8 +133,8 @@ SelfAttention::SelfAttention(const DecoderConfig& c, const ModelOptions& o)
       o_("o_proj", Projection(c, o, c.heads * c.head_dim, c.hidden_size, c.output_bias)) {
   for (Linear* projection : {&q_, &k_, &v_, &o_}) AddChild(projection);
   if (c.head_norms == DecoderConfig::HeadNorms::kNone) return;
-  q_norm_ = std::make_unique<RmsNorm>("q_norm", c.head_dim, c.norm_eps, o.dtype);
-  k_norm_ = std::make_unique<RmsNorm>("k_norm", c.head_dim, c.norm_eps, o.dtype);
+  q_norm_ = std::make_unique<RmsNorm>("q_norm", c.head_dim, c.norm_eps, o.dtype, c.norm_scale);
+  k_norm_ = std::make_unique<RmsNorm>("k_norm", c.head_dim, c.norm_eps, o.dtype, c.norm_scale);
   AddChild(q_norm_.get());
   AddChild(k_norm_.get());
 }
@@ -201,8 +201,8 @@ DecoderLayer::DecoderLayer(std::string name, const DecoderConfig& c, const Model
       dropout_(c.residual_dropout),
       attention_(std::move(attention)),
       feed_(std::move(feed)),
-      input_norm_("input_layernorm", c.hidden_size, c.norm_eps, o.dtype),
-      post_norm_("post_attention_layernorm", c.hidden_size, c.norm_eps, o.dtype) {
+      input_norm_("input_layernorm", c.hidden_size, c.norm_eps, o.dtype, c.norm_scale),
+      post_norm_("post_attention_layernorm", c.hidden_size, c.norm_eps, o.dtype, c.norm_scale) {
   AddChild(attention_.get());
   AddChild(feed_.get());
   AddChild(&input_norm_);

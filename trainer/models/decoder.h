@@ -39,6 +39,7 @@ struct DecoderConfig : run::ModelConfig {
   bool mask_by_triangle = false;
   bool mask_always = false;
   int64_t mask_extra_columns = 1;
+  RmsNorm::Scale norm_scale = RmsNorm::Scale::kWeight;
   // Of each head's query and key: none, as each is projected, or when all three are.
   enum class HeadNorms : uint8_t { kNone, kEach, kAfterProjections } head_norms = HeadNorms::kNone;
   // The embedding's output times sqrt(hidden_size): by the decoder, or by the embedding, which has
@@ -245,7 +246,7 @@ class RotaryDecoder : public Module {
   static constexpr bool kRmsNorm = std::is_same_v<LastNorm, RmsNorm>;
   static LastNorm MakeNorm(const Config& c, const ModelOptions& o) {
     if constexpr (kRmsNorm) {
-      return LastNorm("norm", c.hidden_size, c.norm_eps, o.dtype);
+      return LastNorm("norm", c.hidden_size, c.norm_eps, o.dtype, c.norm_scale);
     } else {
       return LastNorm("final_layernorm", c.hidden_size, c.norm_eps, o.dtype);
     }

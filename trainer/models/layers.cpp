@@ -126,14 +126,37 @@ at::Tensor Embedding::Forward(const at::Tensor& ids) {
   return at::embedding(weight_->tensor, ids);
 }
 
-RmsNorm::RmsNorm(std::string name, int64_t width, double eps, at::ScalarType dtype)
-    : Module(std::move(name)), eps_(eps) {
-  weight_ = AddParameter("weight", {.shape = {width}, .dtype = dtype, .init = Init::kOnes});
+RmsNorm::RmsNorm(std::string name, int64_t width, double eps, at::ScalarType dtype, Scale scale)
+    : Module(std::move(name)), scale_(scale), eps_(eps) {
+  const Init init = scale == Scale::kWeight ? Init::kOnes : Init::kZeros;
+  weight_ = AddParameter("weight", {.shape = {width}, .dtype = dtype, .init = init});
+}
+
+at::Tensor RmsNorm::ForwardOnePlus(const at::Tensor& x) const {
+  at::Tensor wide = x.to(at::kFloat);
+  at::Tensor square = wide.pow(2);
+  at::Tensor mean = square.mean(-1, /*keepdim=*/true);
+  square.reset();
+  at::Tensor shifted = mean + eps_;
+  mean.reset();
+  at::Tensor scale = at::rsqrt(shifted);
+  shifted.reset();
+  at::Tensor output = wide * scale;
+  scale.reset();
+  wide.reset();
+  at::Tensor weight = weight_->tensor.to(at::kFloat);
+  at::Tensor factor = 1.0 + weight;
+  weight.reset();
+  at::Tensor scaled = output * factor;
+  factor.reset();
+  output = std::move(scaled);
+  return output.to(x.scalar_type());
 }
 
 at::Tensor RmsNorm::Forward(const at::Tensor& x) {
   ThrowIfCancelled();
   ModuleScope scope(name());
+  if (scale_ == Scale::kOnePlusWeight) return ForwardOnePlus(x);
   const at::ScalarType dtype = x.scalar_type();
   at::Tensor hidden = x.to(at::kFloat);
   at::Tensor square = hidden.pow(2);

@@ -86,13 +86,18 @@ class Embedding : public Module {
   std::shared_ptr<Parameter> weight_;
 };
 
-// Statistics in fp32, as in the Llama family's implementation with elementary operators.
+// Statistics in fp32, as in the Llama family's implementation with elementary operators. Gemma's
+// multiplies by 1 + weight, in fp32 as well.
 class RmsNorm : public Module {
  public:
-  RmsNorm(std::string name, int64_t width, double eps, at::ScalarType dtype);
+  enum class Scale : uint8_t { kWeight, kOnePlusWeight };
+  RmsNorm(std::string name, int64_t width, double eps, at::ScalarType dtype,
+          Scale scale = Scale::kWeight);
   at::Tensor Forward(const at::Tensor& x);
 
  private:
+  at::Tensor ForwardOnePlus(const at::Tensor& x) const;
+  Scale scale_;
   std::shared_ptr<Parameter> weight_;
   double eps_;
 };

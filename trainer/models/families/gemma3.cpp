@@ -1,0 +1,59 @@
+// Gemma 3, text: as Gemma, with norms around each part and a window in most layers, which have
+// rotary positions of their own; each head's query and key are normed. Mirrors Hugging Face
+// transformers 4.51: models/gemma3/modeling_gemma3.py (trainer/models/gemma_layer.h).
+#include "profiler/run/config_reader.h"
+#include "trainer/models/causal_model.h"
+#include "trainer/models/family.h"
+#include "trainer/models/gemma_layer.h"
+
+namespace vramscope::trainer {
+namespace {
+
+absl::StatusOr<GemmaConfig> Read(std::string_view json) {
+  const absl::StatusOr<nlohmann::json> object = run::ParseConfigObject(json);
+  if (!object.ok()) return object.status();
+  GemmaConfig c;
+  c.head_dim = 256;
+  c.max_positions = 131072;
+  c.rope_theta = 1e6;
+  c.sliding_window = 4096;
+  c.head_norms = DecoderConfig::HeadNorms::kAfterProjections;
+  c.embedding_scaling = DecoderConfig::Scaling::kBuffer;
+  if (absl::Status status = ReadGemma(*object, c); !status.ok()) return status;
+  c.attention_cap = 0;  // the class reads it and hands it to nobody
+  run::ConfigReader reader(*object);
+  c.window_pattern = reader.Integer({"sliding_window_pattern"}, 1, run::kMaxLayers, 6);
+  c.local_rope_theta = reader.Number("rope_local_base_freq", 1, 1e12, 10'000);
+  if (!reader.status().ok()) return reader.status();
+  return c;
+}
+
+absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOptions& options) {
+  const absl::StatusOr<GemmaConfig> config = Read(json);
+  if (!config.ok()) return config.status();
+  return std::make_unique<CausalModel<RotaryDecoder<GemmaLayer>>>(
+      *config, options, CausalHead{.cap = config->logits_cap});
+}
+
+}  // namespace
+
+Family DeclareFamily_gemma3() {
+  return {
+      {.id = "gemma3",
+       .title = "Gemma 3, text",
+       .architectures = {"Gemma3ForCausalLM"},
+       .model_types = {"gemma3_text"},
+       .inputs = "token ids and labels, [batch, seq]",
+       .lora = {{"q, v", {"q_proj", "v_proj"}},
+                {"q, k, v, o", {"q_proj", "k_proj", "v_proj", "o_proj"}},
+                {"all linear",
+                 {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}}},
+       .limits = {{"attention",
+                   {"eager", "math", "efficient"},
+                   "every layer has a mask, which flash kernels don't take: attention=efficient "
+                   "keeps no scores either"}},
+       .assumes = {std::string(kNoCache)}},
+      &Make};
+}
+
+}  // namespace vramscope::trainer

@@ -1,0 +1,41 @@
+// The layer of Gemma 2 and 3: norms before and after each part, and in some layers a window, which
+// each of them cuts out of the mask anew.
+//
+//   GemmaLayer layer("layers.0", config, options, /*window=*/4096);
+//
+// Not thread-safe; see module.h.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <absl/status/status.h>
+
+#include <string>
+
+#include "profiler/run/config_reader.h"
+#include "trainer/models/decoder.h"
+
+namespace vramscope::trainer {
+
+struct GemmaConfig : DecoderConfig {
+  int64_t window_pattern = 2;  // every so many-th layer has no window
+  double logits_cap = 0;
+};
+
+// What Gemma 2 and 3 share. `config` comes with the class's defaults.
+absl::Status ReadGemma(const nlohmann::json& object, GemmaConfig& config);
+
+class GemmaLayer : public Module {
+ public:
+  using Config = GemmaConfig;
+  GemmaLayer(std::string name, const GemmaConfig& config, const ModelOptions& options,
+             int64_t number);
+  at::Tensor Forward(const at::Tensor& input, const DecoderPass& pass);
+
+ private:
+  int64_t window_;  // 0: none
+  SelfAttention attention_;
+  GatedMlp mlp_;
+  RmsNorm input_norm_, attended_norm_, feed_norm_, fed_norm_;
+};
+
+}  // namespace vramscope::trainer
