@@ -29,12 +29,13 @@ std::string SettingsText(const run::RunConfig& c) {
     text += ", checkpointing every layer";
   }
   if (!c.Is("lora.rank", "0")) {
-    text += fmt::format(", LoRA rank {} on {}", c.Get("lora.rank"), c.Get("lora.targets"));
+    text += fmt::format(", {} rank {} on {}", c.Is("lora.kind", "dora") ? "DoRA" : "LoRA",
+                        c.Get("lora.rank"), c.Get("lora.targets"));
   }
   // Whatever else was set is said by its key.
   constexpr std::string_view kSaid[] = {"precision",      "attention",          "optimizer.name",
                                         "optimizer.impl", "checkpointing.mode", "checkpointing.k",
-                                        "lora.rank",      "lora.targets"};
+                                        "lora.rank",      "lora.targets",       "lora.kind"};
   for (const auto& [key, value] : c.settings) {
     if (std::find(std::begin(kSaid), std::end(kSaid), key) != std::end(kSaid)) continue;
     text += fmt::format(", {}={}", key, value);

@@ -238,9 +238,10 @@ uint64_t LoraParameters(const run::RunConfig& config, const run::ModelConfig& mo
     const std::string_view last = std::string_view(target).substr(target.rfind('.') + 1);
     for (const LinearLayer& linear : LinearLayers(model)) {
       if (linear.name != last) continue;
-      sum += static_cast<uint64_t>(linear.inputs + linear.outputs) *
-             static_cast<uint64_t>(config.Integer("lora.rank")) *
-             static_cast<uint64_t>(NamesOneLayer(target) ? 1 : model.layers);
+      auto one = static_cast<uint64_t>(linear.inputs + linear.outputs) *
+                 static_cast<uint64_t>(config.Integer("lora.rank"));
+      if (config.Is("lora.kind", "dora")) one += static_cast<uint64_t>(linear.outputs);
+      sum += one * static_cast<uint64_t>(NamesOneLayer(target) ? 1 : model.layers);
     }
   }
   return sum;

@@ -24,7 +24,7 @@ import techniques
 
 DEFAULTS = {"batch": "2", "seq": "512", "micro_batches": "1", "steps": "2", "precision": "fp32", "optimizer.name": "adamw",
             "optimizer.impl": "foreach", "optimizer.lr": "1e-3", "optimizer.momentum": "0", "optimizer.weight_decay": "0",
-            "attention": "eager", "lora.rank": "0", "lora.alpha": "16", "lora.dropout": "0",
+            "attention": "eager", "lora.rank": "0", "lora.alpha": "16", "lora.dropout": "0", "lora.kind": "lora",
             "lora.targets": "q_proj,v_proj", "trainable": "all", "zero_grad": "none", "zero_grad_when": "end",
             "optimizer.bits": "32", "optimizer.in_backward": "false", "offload.optimizer": "none", "quantization": "none",
             "offload.activations": "none", "activation_compression": "none", "loss": "full",
@@ -170,7 +170,8 @@ def with_techniques(program, settings, strategy):
         import peft
         model = peft.get_peft_model(model, peft.LoraConfig(
             task_type=program.task, r=int(settings["lora.rank"]), lora_alpha=float(settings["lora.alpha"]),
-            lora_dropout=float(settings["lora.dropout"]), target_modules=settings["lora.targets"].split(",")))
+            lora_dropout=float(settings["lora.dropout"]), use_dora=settings["lora.kind"] == "dora",
+            target_modules=settings["lora.targets"].split(",")))
     if settings["trainable"] != "all":
         pattern = re.compile(settings["trainable"].replace(".", r"\.").replace("*", ".*"))
         for name, parameter in model.named_parameters():

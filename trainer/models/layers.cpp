@@ -8,45 +8,99 @@
 
 namespace vramscope::trainer {
 
-// One of an adapter's two matrices: a module of its own, so that it has a name.
+// One of an adapter's parameters: a module of its own, so that it has a name.
 class LoraAdapter::Matrix : public Module {
  public:
-  Matrix(std::string name, int64_t inputs, int64_t outputs, Init init) : Module(std::move(name)) {
-    weight = AddParameter("weight", {.shape = {outputs, inputs}, .init = init});
+  Matrix(std::string name, std::vector<int64_t> shape, Init init) : Module(std::move(name)) {
+    weight = AddParameter("weight", {.shape = std::move(shape), .init = init});
   }
   std::shared_ptr<Parameter> weight;
 };
 
 LoraAdapter::LoraAdapter(int64_t inputs, int64_t outputs, const LoraConfig& config)
     : Module("lora"), scaling_(config.alpha / config.rank), dropout_(config.dropout) {
-  auto a = std::make_unique<Matrix>("A", inputs, config.rank, Init::kKaimingUniform);
-  auto b = std::make_unique<Matrix>("B", config.rank, outputs, Init::kZeros);
-  weight_a_ = a->weight;
-  weight_b_ = b->weight;
-  AddChild(a.get());
-  AddChild(b.get());
-  a_ = std::move(a);
-  b_ = std::move(b);
+  const auto add = [this](std::unique_ptr<Module>& module, auto made) {
+    AddChild(made.get());
+    const std::shared_ptr<Parameter> weight = made->weight;
+    module = std::move(made);
+    return weight;
+  };
+  weight_a_ = add(a_, std::make_unique<Matrix>("A", std::vector<int64_t>{config.rank, inputs},
+                                               Init::kKaimingUniform));
+  weight_b_ = add(
+      b_, std::make_unique<Matrix>("B", std::vector<int64_t>{outputs, config.rank}, Init::kZeros));
+  if (!config.decompose) return;
+  lengths_ = add(magnitude_,
+                 std::make_unique<Matrix>("magnitude", std::vector<int64_t>{outputs}, Init::kOnes));
 }
 
 at::ScalarType LoraAdapter::dtype() const { return weight_a_->tensor.scalar_type(); }
 
-at::Tensor LoraAdapter::Forward(const at::Tensor& x) {
-  ModuleScope scope(name());
-  at::Tensor dropped = dropout_ > 0 ? at::dropout(x, dropout_, Training()) : x;
+at::Tensor LoraAdapter::Product(const at::Tensor& x) {
   at::Tensor down;
   {
     ModuleScope inner("A");
-    down = at::linear(dropped, weight_a_->tensor);
+    down = at::linear(x, weight_a_->tensor);
   }
-  dropped.reset();
-  at::Tensor up;
-  {
-    ModuleScope inner("B");
-    up = at::linear(down, weight_b_->tensor);
-  }
-  down.reset();
+  ModuleScope inner("B");
+  return at::linear(down, weight_b_->tensor);
+}
+
+at::Tensor LoraAdapter::Forward(const at::Tensor& x) {
+  ModuleScope scope(name());
+  const at::Tensor up =
+      Product(dropout_ > 0 ? at::dropout(x, dropout_, Training()) : at::Tensor(x));
   return up * scaling_;
+}
+
+// PEFT's DoraLinearLayer: the adapter's own matrix is made by running it over the identity; how
+// long the rows of the sum are is a constant in backward.
+at::Tensor LoraAdapter::ForwardDecomposed(const at::Tensor& x, const at::Tensor& weight,
+                                          const at::Tensor& bias, const at::Tensor& result) {
+  ModuleScope scope(name());
+  const bool drops = dropout_ > 0 && Training();
+  const at::Tensor dropped = drops ? at::dropout(x, dropout_, true) : x;
+  at::Tensor base = drops ? at::Tensor() : result;
+  at::Tensor delta = [&] {
+    const at::Tensor identity =
+        at::eye(weight_a_->tensor.size(1),
+                at::TensorOptions().dtype(weight_a_->tensor.scalar_type()).device(x.device()));
+    return Product(identity).t();
+  }();
+  delta = delta.to(dropped.scalar_type());
+  at::Tensor wide = weight.to(dropped.scalar_type());
+  at::Tensor norm = [&] {
+    at::Tensor scaled = delta.detach() * scaling_;
+    const at::Tensor sum = wide + scaled;
+    scaled.reset();
+    return at::linalg_norm(sum, std::nullopt, at::IntArrayRef{1}).to(sum.scalar_type());
+  }();
+  norm = norm.detach();
+  at::Tensor scale = (lengths_->tensor / norm).view({1, -1});
+  at::Tensor up = Product(dropped);
+  if (!base.defined()) {
+    base = at::linear(dropped, wide);
+  } else if (bias.defined()) {
+    base = base - bias;
+  }
+  at::Tensor change = scale - 1;
+  at::Tensor turned = change * base;
+  change.reset();
+  at::Tensor factor = scale * up;
+  at::Tensor added = factor * scaling_;
+  factor.reset();
+  at::Tensor sum = turned + added;
+  turned.reset();
+  added.reset();
+  // As the frame's names go.
+  for (at::Tensor* local : {&base, &delta, &wide, &norm, &scale, &up}) local->reset();
+  return sum;
+}
+
+void LoraAdapter::StartMagnitude(const at::Tensor& weight) {
+  at::NoGradGuard no_grad;
+  const at::Tensor rows = weight.detach().to(at::kCPU).to(at::kFloat);
+  lengths_->tensor.copy_(at::linalg_norm(rows, std::nullopt, at::IntArrayRef{1}));
 }
 
 Linear::Linear(std::string name, const Options& options)
@@ -71,6 +125,14 @@ Linear::Linear(std::string name, const Options& options, std::shared_ptr<Paramet
 void Linear::AddAdapter(const LoraConfig& config) {
   adapter_ = std::make_unique<LoraAdapter>(options_.inputs, options_.outputs, config);
   AddChild(adapter_.get());
+}
+
+void Linear::StartAdapter() {
+  if (adapter_ != nullptr && adapter_->decomposes()) adapter_->StartMagnitude(UprightWeight());
+}
+
+at::Tensor Linear::UprightWeight() const {
+  return options_.transposed ? weight_->tensor.t() : weight_->tensor;
 }
 
 at::Tensor Linear::Base(const at::Tensor& x) const {
@@ -104,7 +166,10 @@ at::Tensor Linear::Forward(const at::Tensor& x) {
   if (base_) return BesideFunction(x, std::move(result));
   const at::ScalarType dtype = result.scalar_type();
   const at::Tensor cast = x.to(adapter_->dtype());  // lives until the layer returns
-  at::Tensor delta = adapter_->Forward(cast);
+  at::Tensor delta = adapter_->decomposes()
+                         ? adapter_->ForwardDecomposed(cast, UprightWeight(),
+                                                       bias_ ? bias_->tensor : at::Tensor(), result)
+                         : adapter_->Forward(cast);
   at::Tensor sum = result + delta;
   delta.reset();
   result = std::move(sum);

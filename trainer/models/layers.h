@@ -15,18 +15,26 @@
 namespace vramscope::trainer {
 
 // A low-rank adapter beside a linear layer, as PEFT's LoRA: B(A(dropout(x))) * alpha / rank.
-// Its two matrices are fp32 whatever the type of the layer.
+// Its two matrices are fp32 whatever the type of the layer. Decomposed (DoRA), the adapted weight
+// has the length of each row as a third parameter, "magnitude".
 class LoraAdapter : public Module {
  public:
   LoraAdapter(int64_t inputs, int64_t outputs, const LoraConfig& config);
   // What is added to the layer's result. x: of the matrices' type.
   at::Tensor Forward(const at::Tensor& x);
+  // The same, decomposed. `weight`: the layer's, [outputs, inputs]; `result`: what it returned.
+  at::Tensor ForwardDecomposed(const at::Tensor& x, const at::Tensor& weight,
+                               const at::Tensor& bias, const at::Tensor& result);
+  bool decomposes() const { return magnitude_ != nullptr; }
+  // Of a decomposed adapter whose matrices add nothing yet: computed on the host.
+  void StartMagnitude(const at::Tensor& weight);
   at::ScalarType dtype() const;
 
  private:
   class Matrix;
-  std::unique_ptr<Module> a_, b_;
-  std::shared_ptr<Parameter> weight_a_, weight_b_;
+  at::Tensor Product(const at::Tensor& x);  // B(A(x))
+  std::unique_ptr<Module> a_, b_, magnitude_;
+  std::shared_ptr<Parameter> weight_a_, weight_b_, lengths_;
   double scaling_;
   double dropout_;
 };
@@ -50,6 +58,8 @@ class Linear : public Module {
   // Before Materialize(). The layer's own parameters keep their `trainable`.
   void AddAdapter(const LoraConfig& config);
   bool has_adapter() const { return adapter_ != nullptr; }
+  // With values, once the weights are there: DoRA begins as the layer alone.
+  void StartAdapter();
   // What the layer computes before adapters, in place of x W^T + b. `bias`: undefined without one.
   // An adapter beside it adds in the layer's type; `copies`: to a copy of what it returns.
   using BaseFunction = std::function<at::Tensor(const at::Tensor& x, const at::Tensor& bias)>;
@@ -67,6 +77,7 @@ class Linear : public Module {
 
  private:
   at::Tensor Base(const at::Tensor& x) const;
+  at::Tensor UprightWeight() const;  // [outputs, inputs]
   at::Tensor BesideFunction(const at::Tensor& x, at::Tensor result);
   Options options_;
   std::shared_ptr<Parameter> weight_, bias_;

@@ -13,6 +13,7 @@ struct LoraConfig {
   int rank = 0;  // 0: off
   double alpha = 16;
   double dropout = 0.0;
+  bool decompose = false;  // DoRA: a trained magnitude a row of the adapted weight
   std::vector<std::string> targets = {"q_proj", "v_proj"};
   bool enabled() const { return rank > 0; }
 };

@@ -1,4 +1,4 @@
-// Low-rank adapters beside linear layers, the rest frozen, as PEFT's LoRA.
+// Low-rank adapters beside linear layers, the rest frozen, as PEFT's LoRA and DoRA.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -46,6 +46,12 @@ class Lora final : public Technique {
  public:
   explicit Lora(LoraConfig config) : config_(std::move(config)) {}
   absl::Status OnModel(Model& model) override { return ApplyLora(model, config_); }
+  void AfterLoad(const RunContext& context, Model& model) override {
+    if (!config_.decompose || !context.measured) return;
+    model.Visit([](Module& module, const std::string&) {
+      if (auto* linear = dynamic_cast<Linear*>(&module)) linear->StartAdapter();
+    });
+  }
 
  private:
   LoraConfig config_;
@@ -61,9 +67,10 @@ TechniqueEntry DeclareTechnique_lora() {
            .title = "LoRA",
            .explanation =
                "Two small matrices beside each chosen linear layer are trained, all else is "
-               "frozen: "
-               "gradients and optimizer state exist for them alone, and frozen layers do not keep "
-               "their inputs.",
+               "frozen: gradients and optimizer state exist for them alone, and frozen layers do "
+               "not keep their inputs. DoRA also trains how long each row of the adapted weight "
+               "is: one number a row, but each forward makes the adapter's product as large as "
+               "the weight, in fp32, to measure it.",
            .settings = {{.key = "lora.rank",
                          .help = "rank of the LoRA adapters; 0: no LoRA",
                          .kind = run::ValueKind::kInteger,
@@ -71,6 +78,13 @@ TechniqueEntry DeclareTechnique_lora() {
                          .low = 0,
                          .high = 4096,
                          .label = "rank"},
+                        {.key = "lora.kind",
+                         .help = "dora: the lengths of the weight's rows are trained apart from "
+                                 "their directions",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "lora",
+                         .choices = {{"lora", "LoRA"}, {"dora", "DoRA"}},
+                         .label = "kind"},
                         {.key = "lora.alpha",
                          .help = "LoRA scale: alpha / rank",
                          .kind = run::ValueKind::kNumber,
@@ -95,17 +109,31 @@ TechniqueEntry DeclareTechnique_lora() {
            .toggles = {{.id = "lora",
                         .title = "LoRA",
                         .explanation = "low-rank adapters, rest frozen",
-                        .on = {{"lora.rank", false, {"0"}}},
-                        .ways = {{{"lora.rank", "8"}}},
+                        .on = {{"lora.rank", false, {"0"}}, {"lora.kind", true, {"lora"}}},
+                        .ways = {{{"lora.rank", "8"}, {"lora.kind", "lora"}}},
+                        .controls = {"lora.rank", "lora.targets"}},
+                       {.id = "dora",
+                        .title = "DoRA",
+                        .explanation = "adapters that train rows' lengths apart",
+                        .on = {{"lora.rank", false, {"0"}}, {"lora.kind", true, {"dora"}}},
+                        .ways = {{{"lora.rank", "8"}, {"lora.kind", "dora"}}},
                         .controls = {"lora.rank", "lora.targets"}}},
-           .rules =
-               {{.when = {{"lora.rank", false, {"0"}}, {"model.linear_layers", true, {"none"}}},
-                 .why = "{model} has no linear layer that an adapter could stand beside: its "
-                        "projections are bare weights",
-                 .refuses = false},
-                {.when = {{"lora.rank", false, {"0"}}, {"lora.targets.match", true, {"false"}}},
-                 .why = "{model} has no linear layers of these names",
-                 .refuses = false}},
+           .rules = {{.when = {{"lora.kind", true, {"dora"}},
+                               {"quantization", true, {"nf4", "int8"}},
+                               {"lora.rank", false, {"0"}}},
+                      .why =
+                          "lora.kind=dora beside weights of 4 or 8 bits is not planned: it makes "
+                          "them wide in each forward, to measure their rows; use lora.kind=lora",
+                      .instead = {{"lora.kind", "lora"}}},
+                     {.when = {{"lora.rank", false, {"0"}},
+                               {"model.linear_layers", true, {"none"}}},
+                      .why = "{model} has no linear layer that an adapter could stand beside: its "
+                             "projections are bare weights",
+                      .refuses = false},
+                     {.when = {{"lora.rank", false, {"0"}},
+                               {"lora.targets.match", true, {"false"}}},
+                      .why = "{model} has no linear layers of these names",
+                      .refuses = false}},
            .implies = {"adapters are fp32 whatever the type of the weights"}},
       .order = 40,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
@@ -114,6 +142,7 @@ TechniqueEntry DeclareTechnique_lora() {
         return std::make_unique<Lora>(LoraConfig{.rank = rank,
                                                  .alpha = config.Number("lora.alpha"),
                                                  .dropout = config.Number("lora.dropout"),
+                                                 .decompose = config.Is("lora.kind", "dora"),
                                                  .targets = config.Names("lora.targets")});
       }};
 }
