@@ -28,7 +28,7 @@ DEFAULTS = {"batch": "2", "seq": "512", "micro_batches": "1", "steps": "2", "pre
             "lora.targets": "q_proj,v_proj", "trainable": "all", "zero_grad": "none", "zero_grad_when": "end",
             "optimizer.bits": "32", "optimizer.in_backward": "false", "offload.optimizer": "none", "quantization": "none",
             "offload.activations": "none", "activation_compression": "none", "loss": "full",
-            "loss_chunks": "8", "clip_grad_norm": "0", "lengths": "", "pin_memory": "false", "load": "device", "mode": "train",
+            "loss_chunks": "8", "clip_grad_norm": "0", "lengths": "", "pin_memory": "false", "load": "device", "mode": "train", "schedule": "none", "save": "none",
             "eval": "none", "eval_keeps_logits": "false", **checkpointing.DEFAULTS, **sharding.DEFAULTS}
 PRECISIONS = {"fp32": (torch.float32, None), "bf16": (torch.bfloat16, None), "fp16": (torch.float16, None),
               "amp-bf16": (torch.float32, torch.bfloat16), "amp-fp16": (torch.float32, torch.float16)}
@@ -221,6 +221,7 @@ def train(program, model, settings, strategy):
     trained = [p for p in model.parameters() if p.requires_grad]
     optimizer = strategy.optimizer(functools.partial(make_optimizer, model), trained, settings)
     scaler = torch.amp.GradScaler("cuda", enabled=settings["precision"] == "amp-fp16")
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, int(settings["steps"])) if settings["schedule"] == "cosine" else None
     micro_batches, steps = int(settings["micro_batches"]), int(settings["steps"])
     rows = int(settings["batch"]) // micro_batches
     lengths = [int(length) for length in (settings["lengths"] or settings["seq"]).split(",")]
@@ -259,8 +260,13 @@ def train(program, model, settings, strategy):
                 nn.utils.clip_grad_norm_(trained, clip)
             scaler.step(optimizer)
             scaler.update()
+            if schedule:
+                schedule.step()
             if not late:
                 zero_grad()
+            if settings["save"] == "step":
+                with open(os.devnull, "wb") as file:
+                    torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, file)
     if settings["eval"] != "none":
         kept = []
         model.eval()

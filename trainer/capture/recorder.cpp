@@ -236,6 +236,21 @@ void Recorder::EndModule() {
   thread.modules.pop_back();
 }
 
+void Recorder::BeginAnnotation(std::string_view name) {
+  std::lock_guard lock(impl_->mutex);
+  const uint32_t thread = impl_->Thread().index;
+  const StringId text = impl_->Intern(name);
+  Event& event = impl_->Push(EventKind::kAnnotationBegin);
+  event.name = text;
+  event.thread = thread;
+}
+
+void Recorder::EndAnnotation() {
+  std::lock_guard lock(impl_->mutex);
+  const uint32_t thread = impl_->Thread().index;
+  impl_->Push(EventKind::kAnnotationEnd).thread = thread;
+}
+
 void Recorder::BeginOp(std::string_view name, int64_t sequence_number, bool backward,
                        uint64_t forward_thread) {
   std::lock_guard lock(impl_->mutex);

@@ -98,6 +98,8 @@ class Recorder {
                uint64_t forward_thread = 0);
   void EndOp();
   void Marker(std::string_view name);
+  void BeginAnnotation(std::string_view name);  // a range with a name of its own
+  void EndAnnotation();
   // Where the first exception that unwound an op or a module came from: "op aten::mm, module
   // model.layers.3.mlp"; empty: none did.
   std::string failure() const;

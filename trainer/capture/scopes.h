@@ -60,6 +60,21 @@ class PhaseScope {
   Recorder* recorder_;
 };
 
+class AnnotationScope {
+ public:
+  explicit AnnotationScope(std::string_view name) : recorder_(Recorder::Current()) {
+    if (recorder_) recorder_->BeginAnnotation(name);
+  }
+  ~AnnotationScope() {
+    if (recorder_) recorder_->EndAnnotation();
+  }
+  AnnotationScope(const AnnotationScope&) = delete;
+  AnnotationScope& operator=(const AnnotationScope&) = delete;
+
+ private:
+  Recorder* recorder_;
+};
+
 class ModuleScope {
  public:
   explicit ModuleScope(std::string_view name) : recorder_(Recorder::Current()) {

@@ -46,9 +46,8 @@ double RootMeanSquare(const at::Tensor& tensor) {
 class Adafactor final : public Optimizer {
  public:
   Adafactor(const OptimizerConfig& config, std::vector<at::Tensor> parameters)
-      : Optimizer(std::move(parameters)),
+      : Optimizer(std::move(parameters), config.lr),
         foreach_(config.impl == OptimizerImpl::kForeach),
-        lr_(config.lr),
         weight_decay_(config.weight_decay),
         states_(parameters_.size()) {}
 
@@ -76,6 +75,16 @@ class Adafactor final : public Optimizer {
       Multi(group);
     }
     ReleaseList(updates_);
+  }
+
+  std::vector<at::Tensor> StateTensors() const override {
+    std::vector<at::Tensor> out;
+    for (const State& state : states_) {
+      for (const at::Tensor& tensor : {state.step, state.row_var, state.col_var, state.variance}) {
+        if (tensor.defined()) out.push_back(tensor);
+      }
+    }
+    return out;
   }
 
  private:
@@ -216,7 +225,7 @@ class Adafactor final : public Optimizer {
   }
 
   const bool foreach_;
-  const double lr_, weight_decay_;
+  const double weight_decay_;
   double eps1_ = 0;
   std::vector<State> states_;
   at::Tensor row_mean_, col_mean_, var_estimate_, grad_squared_, update_;  // of Single()

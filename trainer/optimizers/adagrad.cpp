@@ -14,8 +14,7 @@ constexpr double kEps = 1e-10;
 class Adagrad final : public Optimizer {
  public:
   Adagrad(const OptimizerConfig& config, std::vector<at::Tensor> parameters)
-      : Optimizer(std::move(parameters)),
-        lr_(config.lr),
+      : Optimizer(std::move(parameters), config.lr),
         weight_decay_(config.weight_decay),
         foreach_(config.impl == OptimizerImpl::kForeach) {
     at::NoGradGuard no_grad;
@@ -39,6 +38,8 @@ class Adagrad final : public Optimizer {
       InLists(Pick(parameters, group), Pick(gradients, group), Pick(sums, group));
     }
   }
+
+  std::vector<at::Tensor> StateTensors() const override { return sums_; }
 
  private:
   // torch/optim/adagrad.py, _single_tensor_adagrad.
@@ -75,7 +76,7 @@ class Adagrad final : public Optimizer {
     ReleaseList(deviations);
   }
 
-  const double lr_, weight_decay_;
+  const double weight_decay_;
   const bool foreach_;
   std::vector<at::Tensor> sums_;
 };

@@ -29,11 +29,10 @@ struct Work {
 class Adam final : public Optimizer {
  public:
   Adam(const OptimizerConfig& config, std::vector<at::Tensor> parameters, bool copies_roots = false)
-      : Optimizer(std::move(parameters)),
+      : Optimizer(std::move(parameters), config.lr),
         impl_(config.impl),
         copies_roots_(copies_roots),
         decoupled_(config.name == "adamw"),
-        lr_(config.lr),
         weight_decay_(config.weight_decay),
         states_(parameters_.size()) {}
 
@@ -58,6 +57,16 @@ class Adam final : public Optimizer {
         Fused(part);
       }
     }
+  }
+
+  std::vector<at::Tensor> StateTensors() const override {
+    std::vector<at::Tensor> out;
+    for (const State& state : states_) {
+      for (const at::Tensor& tensor : {state.step, state.exp_avg, state.exp_avg_sq}) {
+        if (tensor.defined()) out.push_back(tensor);
+      }
+    }
+    return out;
   }
 
  private:
@@ -185,7 +194,7 @@ class Adam final : public Optimizer {
   OptimizerImpl impl_;
   bool copies_roots_;
   bool decoupled_;
-  double lr_, weight_decay_;
+  double weight_decay_;
   std::vector<State> states_;
   ScalerState scaler_;
 };

@@ -37,7 +37,7 @@ Tensor Div(Temporaries x) {
 class BasicsAdamW final : public Optimizer {
  public:
   BasicsAdamW(const OptimizerConfig& config, std::vector<Tensor> parameters)
-      : Optimizer(std::move(parameters)), lr_(config.lr), decay_(config.weight_decay) {
+      : Optimizer(std::move(parameters), config.lr), decay_(config.weight_decay) {
     states_.resize(parameters_.size());
   }
 
@@ -77,6 +77,16 @@ class BasicsAdamW final : public Optimizer {
     v.reset();
   }
 
+  std::vector<at::Tensor> StateTensors() const override {
+    std::vector<at::Tensor> out;
+    for (const State& state : states_) {
+      for (const at::Tensor& tensor : {state.m, state.v}) {
+        if (tensor.defined()) out.push_back(tensor);
+      }
+    }
+    return out;
+  }
+
  private:
   struct State {
     Tensor m, v;
@@ -99,7 +109,7 @@ class BasicsAdamW final : public Optimizer {
     return result;
   }
 
-  double lr_, decay_;
+  double decay_;
   std::vector<State> states_;
 };
 

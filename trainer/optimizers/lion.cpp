@@ -15,8 +15,7 @@ constexpr double kBeta2 = 0.99;
 class Lion final : public Optimizer {
  public:
   Lion(const OptimizerConfig& config, std::vector<at::Tensor> parameters)
-      : Optimizer(std::move(parameters)),
-        lr_(config.lr),
+      : Optimizer(std::move(parameters), config.lr),
         weight_decay_(config.weight_decay),
         moments_(parameters_.size()) {}
 
@@ -42,8 +41,16 @@ class Lion final : public Optimizer {
     }
   }
 
+  std::vector<at::Tensor> StateTensors() const override {
+    std::vector<at::Tensor> out;
+    for (const at::Tensor& tensor : moments_) {
+      if (tensor.defined()) out.push_back(tensor);
+    }
+    return out;
+  }
+
  private:
-  const double lr_, weight_decay_;
+  const double weight_decay_;
   std::vector<at::Tensor> moments_;
 };
 

@@ -38,7 +38,8 @@ struct ScalerState {
 
 class Optimizer {
  public:
-  explicit Optimizer(std::vector<at::Tensor> parameters) : parameters_(std::move(parameters)) {}
+  Optimizer(std::vector<at::Tensor> parameters, double lr)
+      : parameters_(std::move(parameters)), lr_(lr) {}
   virtual ~Optimizer() = default;
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
@@ -51,10 +52,16 @@ class Optimizer {
   // Lets gradients go, or fills them with zeros (foreach form).
   virtual void ZeroGrad(ZeroGradMode mode);
 
+  // From the next step on.
+  virtual void SetLearningRate(double lr) { lr_ = lr; }
+  // What state_dict() has of it, parameter by parameter.
+  virtual std::vector<at::Tensor> StateTensors() const = 0;
+
   const std::vector<at::Tensor>& parameters() const { return parameters_; }
 
  protected:
   std::vector<at::Tensor> parameters_;
+  double lr_;
 };
 
 struct OptimizerEntry {

@@ -12,9 +12,8 @@ namespace {
 class Sgd final : public Optimizer {
  public:
   Sgd(const OptimizerConfig& config, std::vector<at::Tensor> parameters)
-      : Optimizer(std::move(parameters)),
+      : Optimizer(std::move(parameters), config.lr),
         impl_(config.impl),
-        lr_(config.lr),
         momentum_(config.momentum),
         weight_decay_(config.weight_decay),
         buffers_(parameters_.size()) {}
@@ -47,6 +46,14 @@ class Sgd final : public Optimizer {
         Fused(own, Pick(parameters, group), Pick(gradients, group));
       }
     }
+  }
+
+  std::vector<at::Tensor> StateTensors() const override {
+    std::vector<at::Tensor> out;
+    for (const at::Tensor& tensor : buffers_) {
+      if (tensor.defined()) out.push_back(tensor);
+    }
+    return out;
   }
 
  private:
@@ -132,7 +139,7 @@ class Sgd final : public Optimizer {
   }
 
   OptimizerImpl impl_;
-  double lr_, momentum_, weight_decay_;
+  double momentum_, weight_decay_;
   std::vector<at::Tensor> buffers_;
   ScalerState scaler_;
 };

@@ -13,7 +13,7 @@ class ZeroRedundancy final : public Optimizer {
  public:
   ZeroRedundancy(c10::intrusive_ptr<c10d::ProcessGroup> group, const OptimizerConfig& config,
                  std::vector<at::Tensor> parameters)
-      : Optimizer(std::move(parameters)),
+      : Optimizer(std::move(parameters), config.lr),
         group_(std::move(group)),
         of_ranks_(DealOut(parameters_, group_->getSize())),
         own_(MakeOptimizer(config, of_ranks_[static_cast<size_t>(group_->getRank())])) {}
@@ -33,6 +33,8 @@ class ZeroRedundancy final : public Optimizer {
     }
     for (const auto& work : sent) work->wait();
   }
+  void SetLearningRate(double lr) override { own_->SetLearningRate(lr); }
+  std::vector<at::Tensor> StateTensors() const override { return own_->StateTensors(); }
 
  private:
   const c10::intrusive_ptr<c10d::ProcessGroup> group_;

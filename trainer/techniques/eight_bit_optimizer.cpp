@@ -25,8 +25,7 @@ struct State {
 class EightBitAdam final : public Optimizer {
  public:
   EightBitAdam(const OptimizerConfig& config, std::vector<at::Tensor> parameters, bool computes)
-      : Optimizer(std::move(parameters)),
-        lr_(config.lr),
+      : Optimizer(std::move(parameters), config.lr),
         weight_decay_(config.weight_decay),
         decoupled_(config.name == "adamw"),
         computes_(computes),
@@ -43,6 +42,17 @@ class EightBitAdam final : public Optimizer {
       // On a GPU one kernel does it all in place and asks for nothing; nothing computes here.
       if (computes_) Update(parameters_[i], state);
     }
+  }
+
+  std::vector<at::Tensor> StateTensors() const override {
+    std::vector<at::Tensor> out;
+    for (const State& state : states_) {
+      for (const at::Tensor& tensor :
+           {state.moment, state.variance, state.moment_scale, state.variance_scale}) {
+        if (tensor.defined()) out.push_back(tensor);
+      }
+    }
+    return out;
   }
 
  private:
@@ -120,7 +130,7 @@ class EightBitAdam final : public Optimizer {
     }
   }
 
-  const double lr_, weight_decay_;
+  const double weight_decay_;
   const bool decoupled_, computes_;
   std::vector<State> states_;
   at::Tensor signed_table_, unsigned_table_;  // what a byte stands for

@@ -10,11 +10,27 @@
 namespace vramscope::trainer {
 namespace {
 
+using Optimizers = std::vector<std::unique_ptr<Optimizer>>;  // of a parameter each
+
 // What is left of the step: nothing.
 class Done final : public Optimizer {
  public:
-  using Optimizer::Optimizer;
+  Done(std::vector<at::Tensor> parameters, const Optimizers& each)
+      : Optimizer(std::move(parameters), 0), each_(each) {}
   void Step() override {}
+  void SetLearningRate(double lr) override {
+    for (const auto& optimizer : each_) optimizer->SetLearningRate(lr);
+  }
+  std::vector<at::Tensor> StateTensors() const override {
+    std::vector<at::Tensor> out;
+    for (const auto& optimizer : each_) {
+      for (const at::Tensor& tensor : optimizer->StateTensors()) out.push_back(tensor);
+    }
+    return out;
+  }
+
+ private:
+  const Optimizers& each_;
 };
 
 class OptimizerInBackward final : public Technique {
@@ -27,7 +43,7 @@ class OptimizerInBackward final : public Technique {
       index_[parameter.unsafeGetTensorImpl()] = optimizers_.size();
       optimizers_.push_back(trainer::MakeOptimizer(config_, std::vector<at::Tensor>{parameter}));
     }
-    return std::make_unique<Done>(trained);
+    return std::make_unique<Done>(trained, optimizers_);
   }
   void OnGradient(const at::Tensor& parameter) override {
     const auto at = index_.find(parameter.unsafeGetTensorImpl());
@@ -45,7 +61,7 @@ class OptimizerInBackward final : public Technique {
 
  private:
   OptimizerConfig config_;
-  std::vector<std::unique_ptr<Optimizer>> optimizers_;  // of a parameter each
+  Optimizers optimizers_;
   std::unordered_map<const at::TensorImpl*, size_t> index_;
 };
 

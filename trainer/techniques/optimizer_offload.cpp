@@ -15,7 +15,7 @@ namespace {
 class HostOptimizer final : public Optimizer {
  public:
   HostOptimizer(const OptimizerConfig& config, std::vector<at::Tensor> parameters, bool computes)
-      : Optimizer(std::move(parameters)), computes_(computes) {
+      : Optimizer(std::move(parameters), config.lr), computes_(computes) {
     at::NoGradGuard no_grad;
     for (const at::Tensor& parameter : parameters_) {
       host_.push_back(Pinned(parameter));
@@ -43,6 +43,13 @@ class HostOptimizer final : public Optimizer {
     for (size_t i = 0; i < parameters_.size(); ++i) {
       if (parameters_[i].grad().defined()) parameters_[i].copy_(host_[i], /*non_blocking=*/true);
     }
+  }
+
+  void SetLearningRate(double lr) override {
+    if (inner_ != nullptr) inner_->SetLearningRate(lr);
+  }
+  std::vector<at::Tensor> StateTensors() const override {
+    return inner_ != nullptr ? inner_->StateTensors() : std::vector<at::Tensor>();
   }
 
  private:

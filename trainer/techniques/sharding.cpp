@@ -106,8 +106,9 @@ class DataParallelTechnique final : public Sharding {
 // Shards whose optimizer steps on the host, where nothing computes in a plan.
 class HostStep final : public Optimizer {
  public:
-  using Optimizer::Optimizer;
+  explicit HostStep(std::vector<at::Tensor> parameters) : Optimizer(std::move(parameters), 0) {}
   void Step() override {}
+  std::vector<at::Tensor> StateTensors() const override { return {}; }
   void ZeroGrad(ZeroGradMode mode) override {
     if (mode == ZeroGradMode::kNone) Optimizer::ZeroGrad(mode);
   }

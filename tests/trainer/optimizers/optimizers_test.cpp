@@ -160,6 +160,32 @@ TEST(Optimizers, ParametersWithoutGradientStay) {
   }
 }
 
+TEST(Optimizers, TakeANewRateAndShowTheirState) {
+  for (const OptimizerEntry& entry : AllOptimizers()) {
+    for (const std::string& name : entry.declaration.implementations) {
+      const OptimizerImpl impl = name == "loop"    ? OptimizerImpl::kLoop
+                                 : name == "fused" ? OptimizerImpl::kFused
+                                                   : OptimizerImpl::kForeach;
+      const std::string what = entry.declaration.id + " " + name;
+      const std::vector<at::Tensor> parameters = MakeParameters();
+      const auto optimizer = MakeOptimizer({.name = entry.declaration.id,
+                                            .impl = impl,
+                                            .lr = 0.1,
+                                            .momentum = 0.9,
+                                            .weight_decay = 0.1},
+                                           parameters);
+      SetGradients(parameters, 0);
+      optimizer->Step();
+      std::vector<at::Tensor> before;
+      for (const at::Tensor& p : parameters) before.push_back(p.detach().clone());
+      optimizer->SetLearningRate(0);
+      optimizer->Step();
+      ExpectClose(before, parameters, what);
+      EXPECT_GE(optimizer->StateTensors().size(), parameters.size()) << what;
+    }
+  }
+}
+
 TEST(Optimizers, ZeroGrad) {
   std::vector<at::Tensor> parameters = MakeParameters();
   auto optimizer = MakeOptimizer({}, parameters);

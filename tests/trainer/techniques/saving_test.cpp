@@ -1,0 +1,55 @@
+// save=step: the state goes to the host in a range of its own after each step; the card is asked
+// for nothing.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/trainer/loop/run_helpers.h"
+
+namespace vramscope::trainer {
+namespace {
+
+struct Seen {
+  std::vector<uint64_t> requests;  // bytes
+  std::vector<std::string> ranges;
+  int inside = 0;  // requests within a range
+};
+
+Seen Plan(const char* save, bool in_backward) {
+  run::RunConfig config = TinyConfig(run::Backend::kPlan, kTinyQwen);
+  config.Set("save", save);
+  config.Set("optimizer.in_backward", in_backward ? "true" : "false");
+  const RunResult result = RunTiny(config);
+  EXPECT_TRUE(result.status.ok()) << result.status;
+  Seen seen;
+  if (!result.status.ok()) return seen;
+  bool inside = false;
+  const trace::EventTable& events = result.trace->events;
+  for (uint32_t i = 0; i < events.size(); ++i) {
+    if (events.kind[i] == trace::EventKind::kAnnotationBegin) {
+      seen.ranges.emplace_back(result.trace->String(events.name[i]));
+      inside = true;
+    }
+    if (events.kind[i] == trace::EventKind::kAnnotationEnd) inside = false;
+    if (events.kind[i] != trace::EventKind::kAlloc) continue;
+    seen.requests.push_back(events.bytes[i]);
+    seen.inside += inside ? 1 : 0;
+  }
+  return seen;
+}
+
+TEST(Saving, AsksTheCardForNothing) {
+  for (const bool in_backward : {false, true}) {
+    const Seen without = Plan("none", in_backward);
+    const Seen with = Plan("step", in_backward);
+    EXPECT_TRUE(without.ranges.empty());
+    EXPECT_EQ(with.ranges, std::vector<std::string>(3, "torch.save"));
+    EXPECT_FALSE(without.requests.empty());
+    EXPECT_EQ(with.requests, without.requests);
+    EXPECT_EQ(with.inside, 0);
+  }
+}
+
+}  // namespace
+}  // namespace vramscope::trainer

@@ -1,0 +1,86 @@
+// The state of model and optimizer saved after each step, as torch.save of both state_dicts.
+#include <torch/torch.h>
+
+#include "trainer/capture/cancel.h"
+#include "trainer/capture/scopes.h"
+#include "trainer/techniques/technique.h"
+
+namespace vramscope::trainer {
+namespace {
+
+class Saving final : public Technique {
+ public:
+  std::function<void(Optimizer&)> AroundStep(std::function<void(Optimizer&)> inner) override {
+    return [this, inner = std::move(inner)](Optimizer& optimizer) {
+      optimizer_ = &optimizer;
+      inner(optimizer);
+    };
+  }
+  void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
+    model_ = &model;
+  }
+  // torch.save goes from storage to storage: each is copied to pageable host memory, written, and
+  // let go. The file itself is not made.
+  void AfterStep(const RunContext&, int) override {
+    AnnotationScope phase("torch.save");
+    at::NoGradGuard no_grad;
+    for (const Parameter* parameter : model_->Parameters()) ToHost(parameter->tensor);
+    if (optimizer_ == nullptr) return;
+    for (const at::Tensor& tensor : optimizer_->StateTensors()) ToHost(tensor);
+  }
+  void AfterRun() override { optimizer_ = nullptr; }
+
+ private:
+  static void ToHost(const at::Tensor& tensor) {
+    ThrowIfCancelled();
+    const at::Tensor host = tensor.detach().to(at::kCPU);
+  }
+
+  Model* model_ = nullptr;
+  Optimizer* optimizer_ = nullptr;
+};
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_saving() {
+  return {
+      .declaration =
+          {.id = "saving",
+           .group = "Loop",
+           .title = "Checkpoints on disk",
+           .explanation =
+               "torch.save of model and optimizer after each step: every tensor is copied to the "
+               "host, one after the other. The card needs no memory for it, but waits until all "
+               "bytes have crossed the bus.",
+           .settings = {{.key = "save",
+                         .help = "state of model and optimizer to the host, as torch.save does",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "none",
+                         .choices = {{"none", ""}, {"step", "after each step"}}}},
+           .toggles = {{.id = "save-step",
+                        .title = "Save after each step",
+                        .explanation = "no memory on the card; time on the bus",
+                        .on = {{"save", true, {"step"}}},
+                        .ways = {{{"save", "step"}}}}},
+           .rules = {{.when = {{"save", true, {"step"}},
+                               {"shard.strategy", true, {"zero2", "zero3"}}},
+                      .why = "save=step is planned of whole state dicts; those of sharded runs are "
+                             "not: set save=none",
+                      .instead = {{"shard.strategy", "none"}}},
+                     {.when = {{"save", true, {"step"}}, {"offload.parameters", true, {"cpu"}}},
+                      .why = "save=step is planned of weights on the card: set save=none",
+                      .instead = {{"offload.parameters", "none"}}},
+                     {.when = {{"save", true, {"step"}}, {"mode", false, {"train"}}},
+                      .why = "save without training saves nothing new",
+                      .refuses = false}},
+           .assumes = {{.when = {{"save", true, {"step"}}},
+                        .what = "the file system takes no time: torch.save's copies to the host "
+                                "are made, the file is not"}}},
+      .order = 91,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        if (!config.Is("save", "step")) return nullptr;
+        return std::make_unique<Saving>();
+      }};
+}
+
+}  // namespace vramscope::trainer

@@ -1,0 +1,59 @@
+// The learning rate over the steps of a run: constant, or down a half cosine to zero, as
+// torch.optim.lr_scheduler.CosineAnnealingLR with T_max = steps.
+#include <cmath>
+#include <numbers>
+
+#include "trainer/techniques/technique.h"
+
+namespace vramscope::trainer {
+namespace {
+
+class CosineSchedule final : public Technique {
+ public:
+  CosineSchedule(double lr, int steps) : lr_(lr), steps_(steps) {}
+  // The scheduler's step comes after the optimizer's.
+  std::function<void(Optimizer&)> AroundStep(std::function<void(Optimizer&)> inner) override {
+    return [this, inner = std::move(inner)](Optimizer& optimizer) {
+      inner(optimizer);
+      ++done_;
+      optimizer.SetLearningRate(lr_ * (1 + std::cos(std::numbers::pi * done_ / steps_)) / 2);
+    };
+  }
+  void AfterRun() override { done_ = 0; }
+
+ private:
+  const double lr_;
+  const int steps_;
+  int done_ = 0;
+};
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_schedule() {
+  return {
+      .declaration =
+          {.id = "schedule",
+           .group = "Optimizer",
+           .title = "Learning rate",
+           .explanation =
+               "How large the updates are, step by step: no memory, no time. A run that comes to "
+               "its end small is often what lets a lean optimizer (SGD) keep up.",
+           .settings = {{.key = "schedule",
+                         .help = "learning rate: constant, or down a half cosine to 0 over the "
+                                 "steps of the run",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "none",
+                         .choices = {{"none", "constant"}, {"cosine", ""}}}},
+           .toggles = {{.id = "cosine",
+                        .title = "Cosine schedule",
+                        .explanation = "learning rate falls to 0; no memory",
+                        .on = {{"schedule", true, {"cosine"}}},
+                        .ways = {{{"schedule", "cosine"}}}}}},
+      .order = 45,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        if (!config.Is("schedule", "cosine")) return nullptr;
+        return std::make_unique<CosineSchedule>(config.Number("optimizer.lr"), config.steps);
+      }};
+}
+
+}  // namespace vramscope::trainer
