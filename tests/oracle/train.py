@@ -26,7 +26,7 @@ DEFAULTS = {"batch": "2", "seq": "512", "micro_batches": "1", "steps": "2", "pre
             "optimizer.impl": "foreach", "optimizer.lr": "1e-3", "optimizer.momentum": "0", "optimizer.weight_decay": "0",
             "attention": "eager", "lora.rank": "0", "lora.alpha": "16", "lora.dropout": "0", "lora.kind": "lora",
             "lora.targets": "q_proj,v_proj", "trainable": "all", "zero_grad": "none", "zero_grad_when": "end",
-            "optimizer.bits": "32", "optimizer.in_backward": "false", "offload.optimizer": "none", "quantization": "none",
+            "optimizer.bits": "32", "optimizer.paged": "false", "optimizer.in_backward": "false", "offload.optimizer": "none", "quantization": "none",
             "offload.activations": "none", "activation_compression": "none", "loss": "full",
             "loss_chunks": "8", "clip_grad_norm": "0", "lengths": "", "pin_memory": "false", "load": "device", "mode": "train", "schedule": "none", "save": "none",
             "eval": "none", "eval_keeps_logits": "false", **checkpointing.DEFAULTS, **sharding.DEFAULTS}
@@ -187,7 +187,8 @@ def optimizer_of(settings):
     name, how = settings["optimizer.name"], {"loop": {"foreach": False}, "foreach": {"foreach": True}, "fused": {"fused": True}}
     if settings["optimizer.bits"] == "8":
         import bitsandbytes
-        kind, options = {"adam": bitsandbytes.optim.Adam8bit, "adamw": bitsandbytes.optim.AdamW8bit}[name], {}
+        paged = "Paged" if settings["optimizer.paged"] == "true" else ""
+        kind, options = getattr(bitsandbytes.optim, paged + {"adam": "Adam8bit", "adamw": "AdamW8bit"}[name]), {}
     elif name == "lion":
         from lion_pytorch import Lion as kind
         options = {}

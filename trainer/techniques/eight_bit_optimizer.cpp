@@ -1,5 +1,7 @@
 // Adam's moments in 8 bits, in blocks of 256 elements with a scale each, as bitsandbytes'
 // AdamW8bit: tensors below 4096 elements keep fp32 moments, two tables of 256 values are made once.
+// Paged, moments of 100,000 elements or more are in managed memory, which PyTorch's allocator does
+// not know; what stands for it here is host memory.
 #include <torch/torch.h>
 
 #include <cmath>
@@ -14,6 +16,7 @@ namespace {
 constexpr int64_t kBlock = 256;
 constexpr int64_t kLeastElements = 4096;
 constexpr int64_t kTable = 256;
+constexpr int64_t kLeastPaged = 100'000;
 constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kEps = 1e-8;
 
 struct State {
@@ -24,10 +27,12 @@ struct State {
 
 class EightBitAdam final : public Optimizer {
  public:
-  EightBitAdam(const OptimizerConfig& config, std::vector<at::Tensor> parameters, bool computes)
+  EightBitAdam(const OptimizerConfig& config, std::vector<at::Tensor> parameters, bool paged,
+               bool computes)
       : Optimizer(std::move(parameters), config.lr),
         weight_decay_(config.weight_decay),
         decoupled_(config.name == "adamw"),
+        paged_(paged),
         computes_(computes),
         states_(parameters_.size()) {}
 
@@ -76,8 +81,13 @@ class EightBitAdam final : public Optimizer {
                             .to(parameter.device(), /*non_blocking=*/false, /*copy=*/true);
     }
     const int64_t blocks = (parameter.numel() + kBlock - 1) / kBlock;
-    state.moment = zeros(parameter.sizes(), at::kByte);
-    state.variance = zeros(parameter.sizes(), at::kByte);
+    const auto bytes = [&] {
+      if (!paged_ || parameter.numel() < kLeastPaged) return zeros(parameter.sizes(), at::kByte);
+      const auto host = at::TensorOptions().dtype(at::kByte);
+      return computes_ ? at::zeros(parameter.sizes(), host) : at::empty(parameter.sizes(), host);
+    };
+    state.moment = bytes();
+    state.variance = bytes();
     state.moment_scale = zeros({blocks}, at::kFloat);
     state.variance_scale = zeros({blocks}, at::kFloat);
     return state;
@@ -85,7 +95,7 @@ class EightBitAdam final : public Optimizer {
 
   // Bytes and scales as numbers. The square root of a linear code: fine steps near zero.
   static at::Tensor Decode(const at::Tensor& bytes, const at::Tensor& scale, bool with_sign) {
-    at::Tensor flat = at::constant_pad_nd(bytes.flatten().to(at::kFloat),
+    at::Tensor flat = at::constant_pad_nd(bytes.to(scale.device()).flatten().to(at::kFloat),
                                           {0, scale.numel() * kBlock - bytes.numel()});
     flat = with_sign ? (flat - 128) / 127 : flat / 255;
     flat = flat * flat.abs();
@@ -131,21 +141,23 @@ class EightBitAdam final : public Optimizer {
   }
 
   const double weight_decay_;
-  const bool decoupled_, computes_;
+  const bool decoupled_, paged_, computes_;
   std::vector<State> states_;
   at::Tensor signed_table_, unsigned_table_;  // what a byte stands for
 };
 
 class EightBitOptimizer final : public Technique {
  public:
-  explicit EightBitOptimizer(const run::RunConfig& config) : config_(OptimizerConfigOf(config)) {}
+  explicit EightBitOptimizer(const run::RunConfig& config)
+      : config_(OptimizerConfigOf(config)), paged_(config.Is("optimizer.paged", "true")) {}
   std::unique_ptr<Optimizer> MakeOptimizer(const RunContext& run,
                                            const std::vector<at::Tensor>& trained) override {
-    return std::make_unique<EightBitAdam>(config_, trained, run.measured);
+    return std::make_unique<EightBitAdam>(config_, trained, paged_, run.measured);
   }
 
  private:
   OptimizerConfig config_;
+  bool paged_;
 };
 
 }  // namespace
@@ -158,19 +170,37 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
            .title = "8-bit Adam",
            .explanation =
                "Each moment takes a byte an element and a scale for each 256: a quarter of fp32. "
-               "One kernel a tensor, no temporaries.",
+               "One kernel a tensor, no temporaries. Paged, moments of large tensors are in "
+               "managed memory: on the card while there is room, on the host where there is none, "
+               "and each step brings them back over the bus.",
            .settings = {{.key = "optimizer.bits",
                          .help = "bits of an optimizer state element; 8: in blocks of 256, as "
                                  "bitsandbytes",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "32",
-                         .choices = {{"32", "as the weights"}, {"8", ""}}}},
-           .toggles = {{.id = "optimizer-8bit",
-                        .title = "8-bit Adam",
-                        .explanation = "a byte a moment, scales for each 256",
-                        .on = {{"optimizer.bits", true, {"8"}}},
-                        .ways = {{{"optimizer.bits", "8"}}}}},
-           .rules = {{.when = {{"optimizer.bits", true, {"8"}},
+                         .choices = {{"32", "as the weights"}, {"8", ""}}},
+                        {.key = "optimizer.paged",
+                         .help = "8-bit moments of large tensors in managed memory, as "
+                                 "bitsandbytes' paged optimizers",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "false",
+                         .choices = {{"false", ""}, {"true", ""}}}},
+           .toggles =
+               {{.id = "optimizer-8bit",
+                 .title = "8-bit Adam",
+                 .explanation = "a byte a moment, scales for each 256",
+                 .on = {{"optimizer.bits", true, {"8"}}, {"optimizer.paged", true, {"false"}}},
+                 .ways = {{{"optimizer.bits", "8"}, {"optimizer.paged", "false"}}}},
+                {.id = "optimizer-paged",
+                 .title = "Paged 8-bit Adam",
+                 .explanation = "moments make room when others need it",
+                 .on = {{"optimizer.bits", true, {"8"}}, {"optimizer.paged", true, {"true"}}},
+                 .ways = {{{"optimizer.bits", "8"}, {"optimizer.paged", "true"}}}}},
+           .rules = {{.when = {{"optimizer.paged", true, {"true"}},
+                               {"optimizer.bits", true, {"32"}}},
+                      .why = "optimizer.paged is planned of 8-bit moments: set optimizer.bits=8",
+                      .instead = {{"optimizer.bits", "8"}}},
+                     {.when = {{"optimizer.bits", true, {"8"}},
                                {"optimizer.name", false, {"adam", "adamw"}}},
                       .why = "optimizer.bits=8 is Adam's: set optimizer.name to adam or adamw",
                       .instead = {{"optimizer.bits", "32"}}},
@@ -179,7 +209,10 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
                       .why = "optimizer.bits=8 steps once for all parameters here: set "
                              "optimizer.in_backward=false",
                       .instead = {{"optimizer.in_backward", "false"}}}},
-           .assumes = {{.when = {{"optimizer.bits", true, {"8"}}},
+           .assumes = {{.when = {{"optimizer.paged", true, {"true"}}},
+                        .what = "paged moments are not in the peak: PyTorch's allocator does not "
+                                "know managed memory, which the card holds where it has room"},
+                       {.when = {{"optimizer.bits", true, {"8"}}},
                         .what = "bitsandbytes' 8-bit kernel is modelled: one for each tensor, in "
                                 "place, without memory of its own"}}},
       .order = 44,
