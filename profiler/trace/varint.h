@@ -1,4 +1,5 @@
-// Protocol-buffer varints and zigzag, for the columns of an event batch. For profiler's own formats.
+// Protocol-buffer varints and zigzag, for the columns of an event batch. For profiler's own
+// formats.
 #pragma once
 
 #include <cstddef>

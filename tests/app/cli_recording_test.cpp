@@ -129,10 +129,10 @@ TEST_F(CliRecording, KernelsCopiesAndStreamsOfAProfiledRunAreCounted) {
   EXPECT_EQ(info["collectives"], 1);
   EXPECT_EQ(info["streams"], 3);  // the allocator's, 7 and 9
   EXPECT_EQ(info["ranks"], 1);
-  EXPECT_EQ(info["copied"], (json{{"host_to_device", 100},
-                                  {"device_to_host", 0},
-                                  {"device_to_device", 0},
-                                  {"peer", 30}}));
+  EXPECT_EQ(
+      info["copied"],
+      (json{
+          {"host_to_device", 100}, {"device_to_host", 0}, {"device_to_device", 0}, {"peer", 30}}));
   EXPECT_THAT(RunVramscope({"info", path}).out, HasSubstr("kernels 1, copies 2, collectives 1"));
   // What is no .trace has no index.
   const Outcome outline = RunVramscope({"info", path, "--outline"});
