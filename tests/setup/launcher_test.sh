@@ -36,7 +36,8 @@ torch=$work/torch
 for file in torch/include/torch/csrc/api/include/torch/torch.h torch/include/c10/cuda/CUDAStream.h \
   torch/lib/libtorch_cpu.so torch/lib/libc10.so torch/lib/libtorch_cuda.so torch/lib/libtorch_cuda_linalg.so \
   torch/lib/libtorch_nvshmem.so torch/__init__.py nvidia/cu13/include/cuda_runtime_api.h \
-  nvidia/cu13/include/cupti.h nvidia/cu13/lib/libcudart.so.13 nvidia/cu13/lib/libcupti.so.13; do
+  nvidia/cu13/include/crt/host_config.h nvidia/cu13/include/nv/target nvidia/cu13/include/cupti.h \
+  nvidia/cu13/lib/libcudart.so.13 nvidia/cu13/lib/libcupti.so.13; do
   mkdir -p "$torch/$(dirname "$file")"
   touch "$torch/$file"
 done
