@@ -53,10 +53,6 @@ std::string Demangled(const char* name) {
   return result;
 }
 
-bool IsCollective(std::string_view kernel) {
-  return kernel.starts_with("ncclDevKernel") || kernel.starts_with("ncclKernel");
-}
-
 std::string_view OverheadName(uint32_t kind) {
   constexpr uint32_t kCupti = 1u << 16;
   switch (kind) {
@@ -170,6 +166,19 @@ bool Consumer::Times(uint64_t start, uint64_t end, Activity& activity) {
   return true;
 }
 
+template <typename CopyRecord>
+void Consumer::EmitCopy(const CopyRecord& copy, Activity& activity, std::vector<Activity>& out) {
+  if (!Times(copy.start, copy.end, activity)) return;
+  activity.kind = ActivityKind::kMemcpy;
+  activity.device = DeviceOf(copy.device);
+  activity.stream = copy.stream;
+  activity.bytes = copy.bytes;
+  activity.from = SpaceOf(copy.from_kind);
+  activity.to = SpaceOf(copy.to_kind);
+  activity.correlation = copy.correlation;
+  Emit(activity, out);
+}
+
 void Consumer::Record(const uint8_t* record, size_t room, std::vector<Activity>& out) {
   uint32_t kind = 0;
   std::memcpy(&kind, record, sizeof kind);
@@ -192,8 +201,9 @@ void Consumer::Record(const uint8_t* record, size_t room, std::vector<Activity>&
           !Times(kernel.start, kernel.end, activity))
         return;
       activity.name = NameOfKernel(kernel.name);
-      activity.kind = IsCollective(names_[activity.name.value]) ? ActivityKind::kCollective
-                                                                : ActivityKind::kKernel;
+      activity.kind = trace::IsCollectiveName(names_[activity.name.value])
+                          ? ActivityKind::kCollective
+                          : ActivityKind::kKernel;
       activity.device = DeviceOf(kernel.device);
       activity.stream = kernel.stream;
       activity.correlation = kernel.correlation;
@@ -201,32 +211,15 @@ void Consumer::Record(const uint8_t* record, size_t room, std::vector<Activity>&
     }
     case kMemcpy: {
       MemcpyRecord copy = {};
-      if (!read(copy, VRAMSCOPE_UP_TO(MemcpyRecord, correlation)) ||
-          !Times(copy.start, copy.end, activity))
-        return;
-      activity.kind = ActivityKind::kMemcpy;
-      activity.device = DeviceOf(copy.device);
-      activity.stream = copy.stream;
-      activity.bytes = copy.bytes;
-      activity.from = SpaceOf(copy.from_kind);
-      activity.to = SpaceOf(copy.to_kind);
-      activity.correlation = copy.correlation;
-      return Emit(activity, out);
+      if (read(copy, VRAMSCOPE_UP_TO(MemcpyRecord, correlation))) EmitCopy(copy, activity, out);
+      return;
     }
     case kMemcpy2: {
       MemcpyBetweenRecord copy = {};
-      if (!read(copy, VRAMSCOPE_UP_TO(MemcpyBetweenRecord, correlation)) ||
-          !Times(copy.start, copy.end, activity))
-        return;
-      activity.kind = ActivityKind::kMemcpy;
+      if (!read(copy, VRAMSCOPE_UP_TO(MemcpyBetweenRecord, correlation))) return;
       activity.name = Intern("Memcpy PtoP (Device -> Device)");  // trace::IsPeerCopyName
-      activity.device = DeviceOf(copy.device);
-      activity.stream = copy.stream;
-      activity.bytes = copy.bytes;
-      activity.from = SpaceOf(copy.from_kind);
-      activity.to = SpaceOf(copy.to_kind);
-      activity.correlation = copy.correlation;
-      return Emit(activity, out);
+      EmitCopy(copy, activity, out);
+      return;
     }
     case kMemset: {
       MemsetRecord fill = {};

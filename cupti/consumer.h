@@ -73,6 +73,9 @@ class Consumer {
   void Record(const uint8_t* record, size_t room, std::vector<trace::Activity>& out);
   bool Times(uint64_t start, uint64_t end, trace::Activity& activity);
   void Emit(const trace::Activity& activity, std::vector<trace::Activity>& out);
+  template <typename CopyRecord>
+  void EmitCopy(const CopyRecord& copy, trace::Activity& activity,
+                std::vector<trace::Activity>& out);
   bool Complete(trace::Activity& activity) const;
   Cause& CauseOf(uint32_t correlation);
   const Cause* FindCause(uint32_t correlation) const;

@@ -162,10 +162,6 @@ MemorySpaces SpacesOfName(std::string_view name) {
   return {SpaceOfWord(words.substr(0, arrow)), SpaceOfWord(words.substr(arrow + 4))};
 }
 
-bool IsCollectiveName(std::string_view name) {
-  return name.starts_with("nccl") || name.starts_with("void nccl");
-}
-
 void SortActivities(ActivityTable& table) {
   if (std::is_sorted(table.begin_ns.begin(), table.begin_ns.end())) return;
   std::vector<uint32_t> order(table.size());
