@@ -399,10 +399,11 @@ std::vector<std::vector<std::string>> AlikeUnits(const Techniques& techniques, M
   if (units.size() < kFewest) return {};
   for (size_t i = 0; i < layers.size(); ++i) units[i / size].push_back(path_of[layers[i]]);
 
-  std::vector<std::string> parameters(layers.size());  // of each layer, in words
+  std::vector<std::string> parameters(layers.size());  // of each layer, in words, after its kind
   const std::vector<Parameter*> all = model.Parameters();
   auto next = all.begin();
   for (size_t i = 0; i < layers.size(); ++i) {
+    parameters[i] = layers[i]->kind() + ":";
     const std::string prefix = path_of[layers[i]] + ".";
     while (next != all.end() && !(*next)->name().starts_with(prefix)) ++next;
     for (; next != all.end() && (*next)->name().starts_with(prefix); ++next) {

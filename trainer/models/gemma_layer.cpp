@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "profiler/run/rotary_decoder.h"
+#include "trainer/models/causal_model.h"
 
 namespace vramscope::trainer {
 namespace {
@@ -47,6 +48,18 @@ absl::Status ReadGemma(const nlohmann::json& object, GemmaConfig& c) {
   c.attention_cap = cap("attn_logit_softcapping", c.attention_cap);
   c.logits_cap = cap("final_logit_softcapping", c.logits_cap);
   return reader.status();
+}
+
+std::unique_ptr<Model> MakeGemma(const GemmaConfig& config, const ModelOptions& options) {
+  return std::make_unique<CausalModel<RotaryDecoder<GemmaLayer>>>(
+      config, options, CausalHead{.cap = config.logits_cap});
+}
+
+run::FamilyDeclaration::Limit GemmaAttention() {
+  return {"attention",
+          {"eager", "math", "efficient"},
+          "every layer has a mask, which flash kernels don't take: attention=efficient keeps no "
+          "scores either"};
 }
 
 GemmaLayer::GemmaLayer(std::string name, const GemmaConfig& c, const ModelOptions& o,

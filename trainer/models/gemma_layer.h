@@ -9,9 +9,11 @@
 #include <ATen/core/Tensor.h>
 #include <absl/status/status.h>
 
+#include <memory>
 #include <string>
 
 #include "profiler/run/config_reader.h"
+#include "profiler/run/family.h"
 #include "trainer/models/decoder.h"
 
 namespace vramscope::trainer {
@@ -23,12 +25,16 @@ struct GemmaConfig : DecoderConfig {
 
 // What Gemma 2 and 3 share. `config` comes with the class's defaults.
 absl::Status ReadGemma(const nlohmann::json& object, GemmaConfig& config);
+std::unique_ptr<Model> MakeGemma(const GemmaConfig& config, const ModelOptions& options);
+// Why their attention is limited to what takes a mask.
+run::FamilyDeclaration::Limit GemmaAttention();
 
 class GemmaLayer : public Module {
  public:
   using Config = GemmaConfig;
   GemmaLayer(std::string name, const GemmaConfig& config, const ModelOptions& options,
              int64_t number);
+  std::string kind() const override { return window_ > 0 ? "window" : ""; }
   at::Tensor Forward(const at::Tensor& input, const DecoderPass& pass);
 
  private:

@@ -90,6 +90,9 @@ class Module {
   // Every parameter once (a tied one where it is met first): own ones, then the children's, in
   // order of registration. Sets their full names.
   std::vector<Parameter*> Parameters();
+  // What sets it apart from a module with the same parameters ("window"): layers of one kind, with
+  // the same parameters, ask for the same memory.
+  virtual std::string kind() const { return {}; }
   // This module and all below it, parents first; `path` is the full name ("" for the root).
   void Visit(const std::function<void(Module&, const std::string& path)>& visitor);
 

@@ -40,18 +40,14 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 }  // namespace
 
 Family DeclareFamily_gemma() {
-  return {
-      {.id = "gemma",
-       .title = "Gemma",
-       .architectures = {"GemmaForCausalLM"},
-       .model_types = {"gemma"},
-       .inputs = "token ids and labels, [batch, seq]",
-       .lora = {{"q, v", {"q_proj", "v_proj"}},
-                {"q, k, v, o", {"q_proj", "k_proj", "v_proj", "o_proj"}},
-                {"all linear",
-                 {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}}},
-       .assumes = {std::string(kNoCache)}},
-      &Make};
+  return {{.id = "gemma",
+           .title = "Gemma",
+           .architectures = {"GemmaForCausalLM"},
+           .model_types = {"gemma"},
+           .inputs = "token ids and labels, [batch, seq]",
+           .lora = GatedDecoderAdapters(),
+           .assumes = {std::string(kNoCache)}},
+          &Make};
 }
 
 }  // namespace vramscope::trainer

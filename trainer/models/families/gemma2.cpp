@@ -2,7 +2,6 @@
 // logits are capped. Mirrors Hugging Face transformers 4.51: models/gemma2/modeling_gemma2.py
 // (trainer/models/gemma_layer.h).
 #include "profiler/run/config_reader.h"
-#include "trainer/models/causal_model.h"
 #include "trainer/models/family.h"
 #include "trainer/models/gemma_layer.h"
 
@@ -26,30 +25,22 @@ absl::StatusOr<GemmaConfig> Read(std::string_view json) {
 absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOptions& options) {
   const absl::StatusOr<GemmaConfig> config = Read(json);
   if (!config.ok()) return config.status();
-  return std::make_unique<CausalModel<RotaryDecoder<GemmaLayer>>>(
-      *config, options, CausalHead{.cap = config->logits_cap});
+  return MakeGemma(*config, options);
 }
 
 }  // namespace
 
 Family DeclareFamily_gemma2() {
-  return {
-      {.id = "gemma2",
-       .title = "Gemma 2",
-       .architectures = {"Gemma2ForCausalLM"},
-       .model_types = {"gemma2"},
-       .inputs = "token ids and labels, [batch, seq]",
-       .lora = {{"q, v", {"q_proj", "v_proj"}},
-                {"q, k, v, o", {"q_proj", "k_proj", "v_proj", "o_proj"}},
-                {"all linear",
-                 {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}}},
-       .limits = {{"attention",
-                   {"eager", "math", "efficient"},
-                   "every layer has a mask, which flash kernels don't take: attention=efficient "
-                   "keeps no scores either"}},
-       .assumes = {std::string(kNoCache),
-                   "scores are capped with attention=eager alone: SDPA has no cap"}},
-      &Make};
+  return {{.id = "gemma2",
+           .title = "Gemma 2",
+           .architectures = {"Gemma2ForCausalLM"},
+           .model_types = {"gemma2"},
+           .inputs = "token ids and labels, [batch, seq]",
+           .lora = GatedDecoderAdapters(),
+           .limits = {GemmaAttention()},
+           .assumes = {std::string(kNoCache),
+                       "scores are capped with attention=eager alone: SDPA has no cap"}},
+          &Make};
 }
 
 }  // namespace vramscope::trainer

@@ -2,7 +2,6 @@
 // rotary positions of their own; each head's query and key are normed. Mirrors Hugging Face
 // transformers 4.51: models/gemma3/modeling_gemma3.py (trainer/models/gemma_layer.h).
 #include "profiler/run/config_reader.h"
-#include "trainer/models/causal_model.h"
 #include "trainer/models/family.h"
 #include "trainer/models/gemma_layer.h"
 
@@ -31,29 +30,21 @@ absl::StatusOr<GemmaConfig> Read(std::string_view json) {
 absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOptions& options) {
   const absl::StatusOr<GemmaConfig> config = Read(json);
   if (!config.ok()) return config.status();
-  return std::make_unique<CausalModel<RotaryDecoder<GemmaLayer>>>(
-      *config, options, CausalHead{.cap = config->logits_cap});
+  return MakeGemma(*config, options);
 }
 
 }  // namespace
 
 Family DeclareFamily_gemma3() {
-  return {
-      {.id = "gemma3",
-       .title = "Gemma 3, text",
-       .architectures = {"Gemma3ForCausalLM"},
-       .model_types = {"gemma3_text"},
-       .inputs = "token ids and labels, [batch, seq]",
-       .lora = {{"q, v", {"q_proj", "v_proj"}},
-                {"q, k, v, o", {"q_proj", "k_proj", "v_proj", "o_proj"}},
-                {"all linear",
-                 {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}}},
-       .limits = {{"attention",
-                   {"eager", "math", "efficient"},
-                   "every layer has a mask, which flash kernels don't take: attention=efficient "
-                   "keeps no scores either"}},
-       .assumes = {std::string(kNoCache)}},
-      &Make};
+  return {{.id = "gemma3",
+           .title = "Gemma 3, text",
+           .architectures = {"Gemma3ForCausalLM"},
+           .model_types = {"gemma3_text"},
+           .inputs = "token ids and labels, [batch, seq]",
+           .lora = GatedDecoderAdapters(),
+           .limits = {GemmaAttention()},
+           .assumes = {std::string(kNoCache)}},
+          &Make};
 }
 
 }  // namespace vramscope::trainer
