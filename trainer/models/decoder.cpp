@@ -10,6 +10,13 @@
 
 namespace vramscope::trainer {
 
+std::vector<run::FamilyDeclaration::LoraChoice> GatedDecoderAdapters() {
+  return {{"q, v", {"q_proj", "v_proj"}},
+          {"q, k, v, o", {"q_proj", "k_proj", "v_proj", "o_proj"}},
+          {"all linear",
+           {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}}};
+}
+
 absl::Status CheckWindow(const DecoderConfig& config, const ModelOptions& options) {
   const bool flash =
       options.attention == AttentionKind::kFlash || options.attention == AttentionKind::kFlash2;

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/run/family.h"
 #include "profiler/run/model_config.h"
 #include "trainer/models/layers.h"
 #include "trainer/models/model.h"
@@ -32,6 +33,9 @@ namespace vramscope::trainer {
 // What a family of causal models assumes.
 inline constexpr std::string_view kNoCache =
     "keys and values are not kept in a cache until the loss is there (use_cache=False)";
+
+// Where adapters go in a decoder with a gated feed-forward part.
+std::vector<run::FamilyDeclaration::LoraChoice> GatedDecoderAdapters();
 
 struct DecoderConfig : run::ModelConfig {
   // Of the additive mask: its lower triangle is cleared before it is compared with the positions;

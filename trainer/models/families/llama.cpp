@@ -18,17 +18,13 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 }  // namespace
 
 Family DeclareFamily_llama() {
-  return {
-      {.id = "llama",
-       .title = "Llama, Qwen2, Mistral",
-       .architectures = {"LlamaForCausalLM", "Qwen2ForCausalLM", "MistralForCausalLM"},
-       .model_types = {"llama", "qwen2", "mistral"},
-       .inputs = "token ids and labels, [batch, seq]",
-       .lora = {{"q, v", {"q_proj", "v_proj"}},
-                {"q, k, v, o", {"q_proj", "k_proj", "v_proj", "o_proj"}},
-                {"all linear",
-                 {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}}}},
-      &Make};
+  return {{.id = "llama",
+           .title = "Llama, Qwen2, Mistral",
+           .architectures = {"LlamaForCausalLM", "Qwen2ForCausalLM", "MistralForCausalLM"},
+           .model_types = {"llama", "qwen2", "mistral"},
+           .inputs = "token ids and labels, [batch, seq]",
+           .lora = GatedDecoderAdapters()},
+          &Make};
 }
 
 }  // namespace vramscope::trainer

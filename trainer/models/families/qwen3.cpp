@@ -41,18 +41,14 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 }  // namespace
 
 Family DeclareFamily_qwen3() {
-  return {
-      {.id = "qwen3",
-       .title = "Qwen3",
-       .architectures = {"Qwen3ForCausalLM"},
-       .model_types = {"qwen3"},
-       .inputs = "token ids and labels, [batch, seq]",
-       .lora = {{"q, v", {"q_proj", "v_proj"}},
-                {"q, k, v, o", {"q_proj", "k_proj", "v_proj", "o_proj"}},
-                {"all linear",
-                 {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}}},
-       .assumes = {std::string(kNoCache)}},
-      &Make};
+  return {{.id = "qwen3",
+           .title = "Qwen3",
+           .architectures = {"Qwen3ForCausalLM"},
+           .model_types = {"qwen3"},
+           .inputs = "token ids and labels, [batch, seq]",
+           .lora = GatedDecoderAdapters(),
+           .assumes = {std::string(kNoCache)}},
+          &Make};
 }
 
 }  // namespace vramscope::trainer
