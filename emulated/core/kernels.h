@@ -16,14 +16,11 @@
 #include <span>
 #include <vector>
 
+#include "emulated/core/activity.h"
 #include "emulated/core/api.h"
 #include "emulated/core/result.h"
 
 namespace vramscope::emulated {
-
-struct Dim {
-  unsigned x = 1, y = 1, z = 1;
-};
 
 struct Written {
   const void* address = nullptr;

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "emulated/core/recorder.h"
 #include "emulated/core/report.h"
 
 namespace vramscope::emulated {
@@ -18,6 +19,27 @@ void OnFreed(void* context, uint64_t address, uint64_t bytes) {
 }
 
 void AtExit() { WriteReport(ThePlatform()); }
+
+// Never destroyed: another thread may be telling it something.
+class ListenerRecorder final : public Recorder {
+ public:
+  explicit ListenerRecorder(const Listener& listener) : listener_(listener) {}
+  void OnWork(const Activity& activity) override {
+    listener_.work(activity, HandleOf(activity.stream));
+  }
+  void OnMemory(const MemoryActivity& activity) override { listener_.memory(activity); }
+  void OnSynchronize(const Synchronization& synchronization) override {
+    listener_.synchronize(synchronization, synchronization.stream == 0
+                                               ? kAllStreamHandles
+                                               : HandleOf(synchronization.stream));
+  }
+
+ private:
+  static uint64_t HandleOf(uint64_t id) {
+    return id <= ThePlatform().cards.size() ? 0 : kFirstStream + id * kApart;
+  }
+  const Listener listener_;
+};
 
 }  // namespace
 
@@ -114,8 +136,20 @@ void vramscope_emulated_observe(void (*observer)(void*, int, int64_t), void* con
   ThePlatform().streams.SetObserver(observer, context);
 }
 
-void vramscope_emulated_repeat(int move, int64_t duration_ns) {
-  ThePlatform().streams.Repeat(static_cast<vramscope::emulated::ClockMove>(move), duration_ns);
+void vramscope_emulated_repeat(int move, int64_t duration_ns, int waits,
+                               vramscope::emulated::RepeatedMove* times) {
+  const vramscope::emulated::RepeatedMove made = ThePlatform().streams.Repeat(
+      static_cast<vramscope::emulated::ClockMove>(move), duration_ns, waits != 0);
+  if (times != nullptr) *times = made;
+}
+
+void vramscope_emulated_listen(const vramscope::emulated::Listener* listener) {
+  vramscope::emulated::SetRecorder(
+      listener == nullptr ? nullptr : new vramscope::emulated::ListenerRecorder(*listener));
+}
+
+const char* vramscope_emulated_call_name(int call) {
+  return vramscope::emulated::NameOf(static_cast<vramscope::emulated::Call>(call));
 }
 
 void vramscope_emulated_reset(int device) {

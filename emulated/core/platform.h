@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "emulated/core/activity.h"
 #include "emulated/core/api.h"
 #include "emulated/core/assumptions.h"
 #include "emulated/core/card.h"
@@ -85,11 +86,16 @@ VRAMSCOPE_EMULATED_API int vramscope_emulated_set_card(int device, const char* t
 // Memory::SetOvercommit.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_overcommit(
     void (*observer)(void* context, int device, uint64_t bytes, uint64_t free), void* context);
-// Streams::SetObserver, Streams::Repeat; `move` is a ClockMove.
+// Streams::SetObserver, Streams::Repeat (`times`: may be null); `move` is a ClockMove.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_observe(void (*observer)(void* context, int move,
                                                                         int64_t duration_ns),
                                                        void* context);
-VRAMSCOPE_EMULATED_API void vramscope_emulated_repeat(int move, int64_t duration_ns);
+VRAMSCOPE_EMULATED_API void vramscope_emulated_repeat(int move, int64_t duration_ns, int waits,
+                                                      vramscope::emulated::RepeatedMove* times);
+// Of all work and all memory from now on, in place of who listened before; null: nobody any more.
+VRAMSCOPE_EMULATED_API void vramscope_emulated_listen(
+    const vramscope::emulated::Listener* listener);
+VRAMSCOPE_EMULATED_API const char* vramscope_emulated_call_name(int call);
 // Memory::Reset, and the clock is 0 with nothing pending.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_reset(int device);
 }

@@ -1,15 +1,38 @@
 #include "emulated/core/recorder.h"
 
 #include <atomic>
+#include <iterator>
 
 namespace vramscope::emulated {
 namespace {
 
 std::atomic<Recorder*> the_recorder{nullptr};
 
+// In the order of Call.
+constexpr const char* kCalls[] = {"cudaLaunchKernel",
+                                  "cuLaunchKernel",
+                                  "cudaGraphLaunch",
+                                  "cudaMemcpyAsync",
+                                  "cudaMemsetAsync",
+                                  "cudaMalloc",
+                                  "cudaFree",
+                                  "cudaMallocManaged",
+                                  "cudaHostAlloc",
+                                  "cudaFreeHost",
+                                  "cudaMallocAsync",
+                                  "cudaFreeAsync",
+                                  "cuMemAlloc_v2",
+                                  "cuMemFree_v2",
+                                  "cudaStreamSynchronize",
+                                  "cudaDeviceSynchronize",
+                                  "cudaEventSynchronize"};
+static_assert(std::size(kCalls) == static_cast<size_t>(Call::kEventSynchronize) + 1);
+
 }  // namespace
 
 void SetRecorder(Recorder* recorder) { the_recorder.store(recorder, std::memory_order_release); }
+const char* NameOf(Call call) { return kCalls[static_cast<size_t>(call)]; }
+
 Recorder* TheRecorder() { return the_recorder.load(std::memory_order_acquire); }
 
 }  // namespace vramscope::emulated

@@ -100,14 +100,22 @@ void Streams::SetObserver(Observer observer, void* context) {
   observer_context_ = context;
 }
 
-void Streams::Repeat(ClockMove move, int64_t duration) {
+RepeatedMove Streams::Repeat(ClockMove move, int64_t duration, bool waits) {
   std::lock_guard lock(mutex_);
+  RepeatedMove made{.call_begin_ns = clock_->now()};
   Stream* stream = Find(nullptr);
-  if (stream == nullptr) return;
+  if (stream == nullptr) return made;
   const Observer observer = std::exchange(observer_, nullptr);
-  if (move == ClockMove::kWork) EnqueueLocked(stream, duration);
+  Interval when;
+  if (move == ClockMove::kWork) when = EnqueueLocked(stream, duration);
   if (move == ClockMove::kWait) clock_->WaitUntil(stream->ready);
   observer_ = observer;
+  const int64_t now = clock_->now();
+  if (move == ClockMove::kWait) when = {made.call_begin_ns, now};
+  made.start_ns = when.start_ns;
+  made.end_ns = when.end_ns;
+  made.call_end_ns = waits ? std::max(now, when.end_ns) : now;
+  return made;
 }
 
 Interval Streams::EnqueueLocked(Stream* stream, int64_t duration) {

@@ -102,8 +102,9 @@ class VRAMSCOPE_EMULATED_API Streams {
   // but the clock. Null: nobody.
   using Observer = void (*)(void* context, int move, int64_t duration_ns);
   void SetObserver(Observer observer, void* context);
-  // kWork and kWait made once more, of the current device; the observer is not told.
-  void Repeat(ClockMove move, int64_t duration_ns);
+  // kWork and kWait made once more, of the current device; the observer is not told. `waits`: the
+  // call returned when the work was done.
+  RepeatedMove Repeat(ClockMove move, int64_t duration_ns, bool waits);
 
   // The device is as in a fresh process: clock 0, nothing pending. Handles stay.
   void Reset();

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <mutex>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -28,12 +28,19 @@ Place PlaceOf(const PointerFacts& facts) {
   return facts.device >= 0 ? Place::kDevice : Place::kPageable;
 }
 
-// Names of libraries' calls live as long as the process: a recorder reads them later.
-const char* Interned(const char* name) {
-  static auto* names = new std::unordered_set<std::string>;
+// A library's call is one kernel here, and says so; NCCL's have a card's prefix. Lives as long as
+// the process: a recorder reads it later.
+const char* ModelledName(const char* call) {
+  static auto* names = new std::unordered_map<std::string, std::string>;
   static std::mutex mutex;
   std::lock_guard lock(mutex);
-  return names->insert(name).first->c_str();
+  std::string& text = (*names)[call];
+  if (text.empty()) {
+    text = call;
+    if (text.starts_with("nccl")) text = "ncclDevKernel_" + text.substr(4);
+    text += " (modelled)";
+  }
+  return text.c_str();
 }
 
 }  // namespace
@@ -54,6 +61,7 @@ Result Do(const StreamFacts& stream, void* handle, Node work, bool synchronous) 
   if (Recorder* recorder = TheRecorder(); recorder != nullptr && kind <= NodeKind::kFill) {
     activity.device = stream.device;
     activity.stream = stream.id;
+    activity.waits = synchronous;
     activity.start_ns = when.start_ns;
     activity.end_ns = when.end_ns;
     activity.call_end_ns =
@@ -79,9 +87,8 @@ Result Submit(const LibraryWork& work) {
             {.kind = NodeKind::kKernel,
              .duration_ns = duration,
              .activity = {.kind = ActivityKind::kKernel,
-                          .name = TheRecorder() != nullptr ? Interned(work.name) : "",
-                          .bytes = work.bytes,
-                          .modelled = true},
+                          .name = TheRecorder() != nullptr ? ModelledName(work.name) : "",
+                          .bytes = work.bytes},
              .effect = [written = std::vector(work.writes.begin(), work.writes.end())] {
                for (const Written& range : written) {
                  ThePlatform().host_bytes.Overwritten(reinterpret_cast<uint64_t>(range.address),

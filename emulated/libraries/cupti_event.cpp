@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
+#include <iterator>
 #include <string>
-#include <unordered_map>
+#include <vector>
 
 #include "emulated/core/platform.h"
 
@@ -15,23 +15,12 @@ namespace {
 
 // In the order of Call.
 constexpr CallFacts kCalls[] = {
-    {kRuntime, 211, "cudaLaunchKernel_v7000"},
-    {kDriver, 307, "cuLaunchKernel"},
-    {kRuntime, 311, "cudaGraphLaunch_v10000"},
-    {kRuntime, 41, "cudaMemcpyAsync_v3020"},
-    {kRuntime, 51, "cudaMemsetAsync_v3020"},
-    {kRuntime, 20, "cudaMalloc_v3020"},
-    {kRuntime, 22, "cudaFree_v3020"},
-    {kRuntime, 206, "cudaMallocManaged_v6000"},
-    {kRuntime, 27, "cudaHostAlloc_v3020"},
-    {kRuntime, 26, "cudaFreeHost_v3020"},
-    {kRuntime, 373, "cudaMallocAsync_v11020"},
-    {kRuntime, 375, "cudaFreeAsync_v11020"},
-    {kDriver, 243, "cuMemAlloc_v2"},
-    {kDriver, 245, "cuMemFree_v2"},
-    {kRuntime, 131, "cudaStreamSynchronize_v3020"},
-    {kRuntime, 165, "cudaDeviceSynchronize_v3020"},
-    {kRuntime, 137, "cudaEventSynchronize_v3020"},
+    {kRuntime, 211, "_v7000"}, {kDriver, 307, ""},         {kRuntime, 311, "_v10000"},
+    {kRuntime, 41, "_v3020"},  {kRuntime, 51, "_v3020"},   {kRuntime, 20, "_v3020"},
+    {kRuntime, 22, "_v3020"},  {kRuntime, 206, "_v6000"},  {kRuntime, 27, "_v3020"},
+    {kRuntime, 26, "_v3020"},  {kRuntime, 373, "_v11020"}, {kRuntime, 375, "_v11020"},
+    {kDriver, 243, ""},        {kDriver, 245, ""},         {kRuntime, 131, "_v3020"},
+    {kRuntime, 165, "_v3020"}, {kRuntime, 137, "_v3020"},
 };
 static_assert(std::size(kCalls) == static_cast<size_t>(Call::kEventSynchronize) + 1);
 
@@ -63,22 +52,6 @@ uint8_t CopyKind(Place from, Place to) {
   return device ? 2 : 9;                            // device to host, host to host
 }
 
-// A library's call is one kernel here, and says so. NCCL's have a card's prefix.
-const char* KernelName(const Activity& activity) {
-  const char* name = activity.name && *activity.name ? activity.name : "kernel";
-  if (!activity.modelled) return name;
-  static auto* names = new std::unordered_map<std::string, std::string>;
-  static std::mutex mutex;
-  std::lock_guard lock(mutex);
-  std::string& text = (*names)[name];
-  if (text.empty()) {
-    text = name;
-    if (text.starts_with("nccl")) text = "ncclDevKernel_" + text.substr(4);
-    text += " (modelled)";
-  }
-  return text.c_str();
-}
-
 template <class T>
 void Put(const T& record, uint8_t* to) {
   std::memcpy(to, &record, sizeof record);
@@ -89,9 +62,15 @@ void Put(const T& record, uint8_t* to) {
 const CallFacts& FactsOf(Call call) { return kCalls[static_cast<size_t>(call)]; }
 
 const char* NameOf(uint32_t domain, uint32_t callback) {
+  static const auto* names = [] {
+    auto* made = new std::vector<std::string>;
+    for (size_t i = 0; i < std::size(kCalls); ++i)
+      made->push_back(std::string(NameOf(static_cast<Call>(i))) + kCalls[i].interface);
+    return made;
+  }();
   const uint32_t kind = domain == kDriverDomain ? kDriver : kRuntime;
-  for (const CallFacts& call : kCalls)
-    if (call.kind == kind && call.callback == callback) return call.name;
+  for (size_t i = 0; i < std::size(kCalls); ++i)
+    if (kCalls[i].kind == kind && kCalls[i].callback == callback) return (*names)[i].c_str();
   return nullptr;
 }
 
@@ -142,7 +121,7 @@ void Format(const Event& event, const Scale& time, uint8_t* to) {
       record.static_shared = static_cast<int32_t>(a.static_shared),
       record.dynamic_shared = static_cast<int32_t>(a.dynamic_shared);
       record.correlation = event.correlation, record.grid_id = event.correlation;
-      record.name = KernelName(a);
+      record.name = *a.name != 0 ? a.name : "kernel";
       return Put(record, to);
     }
     case kMemcpy: {

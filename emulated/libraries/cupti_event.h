@@ -40,11 +40,11 @@ struct Scale {
 size_t SizeOf(uint32_t kind);
 void Format(const Event& event, const Scale& time, uint8_t* to);
 
-// What a call is called, and by which number of which domain.
+// By which number of which domain a call is known, and since which version there is its interface.
 struct CallFacts {
   uint32_t kind;  // kRuntime or kDriver
   uint32_t callback;
-  const char* name;
+  const char* interface;
 };
 const CallFacts& FactsOf(Call call);
 // "cudaLaunchKernel_v7000"; null: none of the above has the number.

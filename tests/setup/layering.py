@@ -13,13 +13,14 @@ MAY_INCLUDE = {
     "profiler": {"profiler", "proto", "resources"},
     "cupti": {"cupti", "profiler"},
     "emulated": {"emulated", "cupti"},
-    "trainer": {"trainer", "profiler", "cupti", "proto", "resources"},
+    "trainer": {"trainer", "profiler", "cupti", "emulated", "proto", "resources"},
     "ui": {"ui", "profiler", "proto", "resources"},
     "app": {"app", "ui", "trainer", "profiler", "cupti", "proto", "resources"},
 }
 # Folder -> of another one that it may include, these headers alone.
 ONLY = {
     ("emulated", "cupti"): {"cupti/records.h"},
+    ("trainer", "emulated"): {"emulated/core/activity.h"},
     ("cupti", "profiler"): {"profiler/trace/activities.h", "profiler/program/activity_chunk.h"},
 }
 # Folder of profiler/ -> others of it that it may include (profiler/README.md).

@@ -40,21 +40,34 @@ struct Reference {
   auto operator<=>(const Reference&) const = default;
 };
 
+// What is compared of the two units in the middle, beside names and allocations.
+auto Tie(const Event& e) {
+  return std::tie(e.kind, e.bytes, e.category, e.detail, e.thread, e.stream);
+}
+auto Tie(const TapeWork& w) {
+  return std::tie(w.move, w.duration_ns, w.told, w.waits, w.call.kind);
+}
+auto Tie(const trace::Activity& a) {
+  return std::tie(a.kind, a.thread, a.stream, a.from, a.to, a.bytes);
+}
+
 struct Item {
-  int move = -1;  // >= 0: work
-  int64_t duration_ns = 0;
+  std::optional<TapeWork> work;  // else an event
   Event event;
   Name name, module;
+  Name op, call;  // of work
   Reference reference;
   size_t group = 0;  // > 0: begins so many frees that were made by address
 
   bool operator==(const Item& other) const {
-    const Event &a = event, &b = other.event;
-    return std::tie(move, duration_ns, name, module, reference, group) ==
-               std::tie(other.move, other.duration_ns, other.name, other.module, other.reference,
-                        other.group) &&
-           (move >= 0 || std::tie(a.kind, a.bytes, a.category, a.detail, a.thread, a.stream) ==
-                             std::tie(b.kind, b.bytes, b.category, b.detail, b.thread, b.stream));
+    if (std::tie(name, module, op, call, reference, group) !=
+            std::tie(other.name, other.module, other.op, other.call, other.reference,
+                     other.group) ||
+        work.has_value() != other.work.has_value()) {
+      return false;
+    }
+    if (!work) return Tie(event) == Tie(other.event);
+    return Tie(*work) == Tie(*other.work) && Tie(work->what) == Tie(other.work->what);
   }
 };
 
@@ -213,11 +226,15 @@ class Extender {
     for (; work != tape_.works.end(); ++work) Work(kStretchCount - 1, *work);
     return true;
   }
-  void Work(size_t stretch, const Tape::Work& work) {
+  void Work(size_t stretch, const TapeWork& work) {
+    const int unit = kStretches[stretch].unit;
     Item item;
-    item.move = work.move;
-    item.duration_ns = work.duration_ns;
-    items_[stretch].push_back(item);
+    item.work = work;
+    item.name = Seen(work.what.name, unit);
+    item.module = Seen(work.what.module, unit);
+    item.op = Seen(work.what.op, unit);
+    item.call = Seen(work.call.name, unit);
+    items_[stretch].push_back(std::move(item));
   }
   bool Make(const Event& e, int unit, Item* item) const {
     item->event = e;
@@ -286,8 +303,15 @@ class Extender {
     const std::vector<Item>& items = items_[s];
     for (size_t i = 0; i < items.size(); ++i) {
       const Item& item = items[i];
-      if (item.move >= 0) {
-        out_.tape.works.push_back({out_.tape.events.size(), item.move, item.duration_ns});
+      if (item.work) {
+        TapeWork work = *item.work;
+        work.first = out_.tape.events.size();
+        if (!Rename(item.name, unit, &work.what.name) ||
+            !Rename(item.module, unit, &work.what.module) ||
+            !Rename(item.op, unit, &work.what.op) || !Rename(item.call, unit, &work.call.name)) {
+          return false;
+        }
+        out_.tape.works.push_back(std::move(work));
       } else if (item.group > 0) {
         if (!WriteGroup(std::span(items).subspan(i, item.group), unit)) return false;
         i += item.group - 1;

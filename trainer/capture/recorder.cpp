@@ -36,7 +36,7 @@ void Recorder::OnAlloc(uint64_t key, uint64_t bytes, uint64_t bytes_rounded, uin
   Live allocation;
   allocation.id = impl_->next_allocation++;
   allocation.category = allocation.unsaved = impl_->BirthCategory(thread);
-  allocation.module = thread.owners.empty() ? impl_->Module(thread) : thread.owners.back();
+  allocation.module = impl_->Owner(thread);
   impl_->live.Insert(key, allocation);
   Event& event = impl_->Push(EventKind::kAlloc);
   event.id = allocation.id;

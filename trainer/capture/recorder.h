@@ -27,9 +27,13 @@
 
 #include "profiler/trace/event_sink.h"
 #include "profiler/trace/types.h"
-#include "trainer/capture/tape.h"
 
 namespace vramscope::trainer {
+
+struct DeviceWork;
+struct DeviceWorkTimes;
+struct Tape;
+struct TapeWork;
 
 // Time of the run in ns: steady_clock for real backends, the roofline's virtual time for plan.
 using Clock = std::function<int64_t()>;
@@ -63,6 +67,9 @@ class Recorder {
   void OnSegmentUnmap(uint64_t segment, uint64_t address, uint64_t bytes);
   // `like`: the played event that asks; null: what the thread has open asks.
   void OnOutOfMemory(uint64_t bytes, uint64_t device_free, const trace::Event* like = nullptr);
+  // A kernel, a copy, a wait, the driver's memory, with the call of this thread that it was made
+  // for (device_work.h). `like`: as above.
+  void OnDeviceWork(const DeviceWork& work, const trace::Event* like = nullptr);
   // The next allocations of this thread are of that category (workspaces, scratch); see
   // CategoryScope.
   void PushCategory(trace::Category category);
@@ -110,8 +117,8 @@ class Recorder {
   void EndTape();
   // The next `frees` requests to free are made together, by address.
   void TapeSorted(size_t frees);
-  // Work of a device whose time is counted: `move` means something to the backend alone.
-  void OnWork(int move, int64_t duration_ns);
+  // What moved a clock that is counted: `move` means something to the backend alone.
+  void OnMove(int move, int64_t duration_ns);
   // The allocation that is live at `key`; ~0: none.
   uint64_t IdOf(uint64_t key) const;
   // The number of a name here, for events that another recorder numbered.
@@ -122,6 +129,7 @@ class Recorder {
   void PlayFree(const trace::Event& like, uint64_t key);
   void PlayRetag(const trace::Event& like, uint64_t key);
   void PlayOther(const trace::Event& like);
+  void PlayDeviceWork(const TapeWork& like, const DeviceWorkTimes& times);
 
   // --- for whoever has to explain a failure
   std::string CurrentModule() const;  // of the calling thread; "" outside

@@ -11,9 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/trace/activities.h"
 #include "trainer/capture/flat_map.h"
 #include "trainer/capture/recorder.h"
 #include "trainer/capture/spin_lock.h"
+#include "trainer/capture/tape.h"
 
 namespace vramscope::trainer {
 
@@ -88,6 +90,8 @@ struct Recorder::Impl {
 
   mutable SpinLock mutex;
   std::vector<Event> batch;
+  std::vector<trace::Activity> activities;
+  uint64_t correlations = 0;
   uint64_t flushed_events = 0;
   int64_t last_time = 0;
 
@@ -152,6 +156,10 @@ struct Recorder::Impl {
     if (!new_strings.empty()) {
       sink.Strings(static_cast<uint32_t>(strings.size() - new_strings.size()), new_strings);
       new_strings.clear();
+    }
+    if (!activities.empty()) {
+      sink.Activities(activities);
+      activities.clear();
     }
     // The op that is just beginning may turn out to be a view, and the ops around it with it: they
     // stay, so that what is left out does not depend on where a batch ends.
@@ -237,6 +245,11 @@ struct Recorder::Impl {
     return Module(thread);
   }
 
+  // To whom what it allocates belongs.
+  StringId Owner(const ThreadState& thread) const {
+    return thread.owners.empty() ? Module(thread) : thread.owners.back();
+  }
+
   StringId OpName(const ThreadState& thread) const {
     for (size_t i = thread.ops.size(); i-- > 0;) {
       if (!thread.ops[i].storage_only || i == 0) return thread.ops[i].name;
@@ -268,6 +281,18 @@ struct Recorder::Impl {
     if (module.value != 0) {
       failure.append(failure.empty() ? "module " : ", module ").append(strings[module.value]);
     }
+  }
+
+  // The call that it was made for, then what the device did.
+  void PushWork(trace::Activity call, trace::Activity what) {
+    if (activities.size() >= kBatchEvents) FlushLocked();
+    call.correlation = what.correlation = ++correlations;
+    call.op = what.op;
+    call.module = what.module;
+    call.thread = what.thread;
+    if (trace::IsOfDevice(what.kind)) what.thread = 0;
+    activities.push_back(call);
+    activities.push_back(what);
   }
 
   void Tag(Live& allocation, Category category, StringId why) {

@@ -1,6 +1,7 @@
 // A stretch of events kept, and reported again (tape.h).
 #include <mutex>
 
+#include "trainer/capture/device_work.h"
 #include "trainer/capture/recorder.h"
 #include "trainer/capture/recorder_impl.h"
 
@@ -33,12 +34,55 @@ void Recorder::TapeSorted(size_t frees) {
   tape->sorted.push_back({tape->events.size(), frees});
 }
 
-void Recorder::OnWork(int move, int64_t duration_ns) {
+void Recorder::OnMove(int move, int64_t duration_ns) {
   if (impl_->tape.load(std::memory_order_relaxed) == nullptr) return;
   std::lock_guard lock(impl_->mutex);
   if (Tape* tape = impl_->tape) {
-    tape->works.push_back({impl_->flushed_events + impl_->batch.size(), move, duration_ns});
+    TapeWork& work = tape->works.emplace_back();
+    work.first = impl_->flushed_events + impl_->batch.size();
+    work.move = move;
+    work.duration_ns = duration_ns;
   }
+}
+
+void Recorder::OnDeviceWork(const DeviceWork& work, const Event* like) {
+  std::lock_guard lock(impl_->mutex);
+  trace::Activity what = work.what;
+  const bool of_memory = what.kind == trace::ActivityKind::kDriverAlloc ||
+                         what.kind == trace::ActivityKind::kDriverFree;
+  if (like != nullptr) {
+    what.thread = like->thread;
+    what.op = like->name;
+    what.module = like->module;
+  } else {
+    const ThreadState& thread = impl_->Thread();
+    what.thread = thread.index;
+    what.op = impl_->OpName(thread);
+    what.module = of_memory ? impl_->Owner(thread) : impl_->Module(thread);
+  }
+  what.name = impl_->Intern(work.name);
+  const trace::Activity call{.kind = work.call,
+                             .name = impl_->Intern(work.call_name),
+                             .begin_ns = work.call_begin_ns,
+                             .end_ns = work.call_end_ns};
+  if (Tape* tape = impl_->tape; tape != nullptr && work.moved && !tape->works.empty()) {
+    TapeWork& last = tape->works.back();
+    last.told = true;
+    last.waits = work.waits;
+    last.what = what;
+    last.call = call;
+  }
+  impl_->PushWork(call, what);
+}
+
+void Recorder::PlayDeviceWork(const TapeWork& like, const DeviceWorkTimes& times) {
+  std::lock_guard lock(impl_->mutex);
+  trace::Activity what = like.what, call = like.call;
+  what.begin_ns = times.begin_ns;
+  what.end_ns = times.end_ns;
+  call.begin_ns = times.call_begin_ns;
+  call.end_ns = times.call_end_ns;
+  impl_->PushWork(call, what);
 }
 
 StringId Recorder::Intern(std::string_view text) {

@@ -13,9 +13,22 @@
 #include <cstdint>
 #include <vector>
 
+#include "profiler/trace/activities.h"
 #include "profiler/trace/types.h"
 
 namespace vramscope::trainer {
+
+// What moved the clock meanwhile (Recorder::OnMove), each before the event `first`.
+struct TapeWork {
+  size_t first = 0;
+  int move = 0;
+  int64_t duration_ns = 0;
+  // What it did, where that was told (Recorder::OnDeviceWork). Times and correlation are made
+  // anew when it is played; of the call only kind and name mean something.
+  bool told = false;
+  bool waits = false;
+  trace::Activity what, call;
+};
 
 struct Tape {
   // Without segments and out of memory, which are the allocator's.
@@ -27,13 +40,7 @@ struct Tape {
     size_t frees = 0;
   };
   std::vector<Sorted> sorted;
-  // What moved the clock meanwhile (Recorder::OnWork), each before the event `first`.
-  struct Work {
-    size_t first = 0;
-    int move = 0;
-    int64_t duration_ns = 0;
-  };
-  std::vector<Work> works;
+  std::vector<TapeWork> works;
   std::vector<bool> skipped;  // by allocation: workspaces, which only the first user asks for
 
   // Whether it can be played: it touches nothing older than itself, and what it leaves behind is

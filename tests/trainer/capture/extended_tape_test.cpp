@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "profiler/trace/event_sink.h"
+#include "trainer/capture/device_work.h"
 #include "trainer/capture/recorder.h"
 
 namespace vramscope::trainer {
@@ -56,7 +57,11 @@ Recorded Record(const std::vector<int>& layers, const Oddity& oddity = {}) {
                           bool backward = false) {
       recorder.BeginOp(op, sequence, backward);
       now += 10;
-      recorder.OnWork(0, static_cast<int64_t>(bytes));
+      recorder.OnMove(0, static_cast<int64_t>(bytes));
+      recorder.OnDeviceWork({.what = {.kind = trace::ActivityKind::kKernel, .bytes = bytes},
+                             .name = "kernel",
+                             .call_name = "cudaLaunchKernel",
+                             .moved = true});
       recorder.OnAlloc(++next_key, bytes, bytes, next_key, 0, trace::Pool::kSmall);
       recorder.EndOp();
       return next_key;
@@ -116,8 +121,13 @@ std::vector<std::string> Lines(const Tape& tape, const std::vector<std::string>&
   auto sorted = tape.sorted.begin();
   size_t together = 0;
   for (size_t i = 0; i < tape.events.size(); ++i) {
-    for (; work != tape.works.end() && work->first <= i; ++work)
-      lines.push_back("work " + std::to_string(work->duration_ns));
+    for (; work != tape.works.end() && work->first <= i; ++work) {
+      EXPECT_TRUE(work->told);
+      lines.push_back("work " + std::to_string(work->duration_ns) + " " +
+                      strings[work->what.name.value] + " of " + strings[work->what.op.value] +
+                      " in " + strings[work->what.module.value] + ", " +
+                      strings[work->call.name.value]);
+    }
     if (sorted != tape.sorted.end() && sorted->first == i) {
       lines.push_back("together " + std::to_string(sorted->frees));
       together = lines.size();

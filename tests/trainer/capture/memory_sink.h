@@ -29,6 +29,12 @@ class MemorySink final : public trace::EventSink {
       events.push_back(event);
     }
   }
+  void Activities(std::span<const trace::Activity> batch) override {
+    for (const trace::Activity& activity : batch) {
+      EXPECT_TRUE(trace::CheckActivity(activity, strings.size()).ok());
+      activities.push_back(activity);
+    }
+  }
   void End(bool, std::string_view) override {}
 
   const std::string& Text(trace::StringId id) const { return strings[id.value]; }
@@ -40,6 +46,7 @@ class MemorySink final : public trace::EventSink {
 
   std::vector<std::string> strings = {""};
   std::vector<trace::Event> events;
+  std::vector<trace::Activity> activities;
 };
 
 // Requested bytes by category, replayed from the events; checks that ids match up on the way.

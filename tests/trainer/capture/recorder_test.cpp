@@ -9,6 +9,7 @@
 
 #include "tests/trainer/capture/memory_sink.h"
 #include "trainer/capture/cancel.h"
+#include "trainer/capture/device_work.h"
 #include "trainer/capture/flat_map.h"
 #include "trainer/capture/scopes.h"
 
@@ -56,6 +57,54 @@ TEST_F(RecorderTest, ScopesDoNothingWithoutARecorder) {
   StepScope step(0);
   ModuleScope module("m");
   CategoryScope category(Category::kWorkspace);
+}
+
+// A kernel has the operator and module of the call that it was launched by, and that call's number.
+TEST_F(RecorderTest, WorkKnowsWhoAskedForIt) {
+  using trace::ActivityKind;
+  const auto launch = [&](int64_t begin_ns) {
+    recorder_->OnDeviceWork({.what = {.kind = ActivityKind::kKernel,
+                                      .stream = 3,
+                                      .begin_ns = begin_ns,
+                                      .end_ns = begin_ns + 5},
+                             .name = "gemm",
+                             .call_name = "cudaLaunchKernel",
+                             .call_begin_ns = begin_ns - 2,
+                             .call_end_ns = begin_ns - 1});
+  };
+  {
+    ModuleScope module("mlp");
+    recorder_->BeginOp("aten::linear", -1, false);
+    recorder_->BeginOp("aten::mm", -1, false);
+    launch(10);
+    recorder_->EndOp();
+    recorder_->EndOp();
+  }
+  launch(20);
+  // The driver's memory belongs to who allocates, as an allocation does.
+  recorder_->PushOwner("mlp.weight");
+  recorder_->OnDeviceWork({.what = {.kind = ActivityKind::kDriverAlloc, .address = 64, .bytes = 32},
+                           .call_name = "cudaMalloc"});
+  recorder_->PopOwner();
+  recorder_->Flush();
+  ASSERT_EQ(sink_.activities.size(), 6u);
+  const auto& rows = sink_.activities;
+  for (size_t i = 0; i < rows.size(); i += 2) {
+    EXPECT_EQ(rows[i].kind, ActivityKind::kRuntimeCall);
+    EXPECT_EQ(rows[i].correlation, i / 2 + 1);
+    EXPECT_EQ(rows[i + 1].correlation, i / 2 + 1);
+    EXPECT_EQ(rows[i].op, rows[i + 1].op);
+    EXPECT_EQ(rows[i].module, rows[i + 1].module);
+  }
+  EXPECT_EQ(sink_.Text(rows[1].name), "gemm");
+  EXPECT_EQ(sink_.Text(rows[1].op), "aten::mm");
+  EXPECT_EQ(sink_.Text(rows[1].module), "mlp");
+  EXPECT_EQ(rows[1].stream, 3u);
+  EXPECT_EQ(rows[0].begin_ns, 8);
+  EXPECT_EQ(rows[1].end_ns, 15);
+  EXPECT_EQ(sink_.Text(rows[3].op) + sink_.Text(rows[3].module), "");
+  EXPECT_EQ(sink_.Text(rows[5].module), "mlp.weight");
+  EXPECT_EQ(rows[5].bytes, 32u);
 }
 
 TEST_F(RecorderTest, AddressesAreReusedIdsAreNot) {

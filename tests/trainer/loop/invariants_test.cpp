@@ -1,5 +1,6 @@
 // What holds for every configuration on the plan backend, tried on random ones; and the published
 // figures of whole models.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -99,6 +100,29 @@ std::string FirstDifference(const trace::Trace& a, const trace::Trace& b) {
   }
   if (a.events.size() != b.events.size()) {
     return std::to_string(a.events.size()) + " events | " + std::to_string(b.events.size());
+  }
+  const auto work = [](const trace::Trace& t, uint32_t row) {
+    const trace::Activity w = t.activities.Row(row);
+    return fmt::format(
+        "{} {} of {} in {}, call {}, device {}, stream {}, thread {}, {} to {}, {} bytes at {:x}, "
+        "{} to {} ns",
+        trace::Name(w.kind), t.String(w.name), t.String(w.op), t.String(w.module), w.correlation,
+        w.device, w.stream, w.thread, trace::Name(w.from), trace::Name(w.to), w.bytes, w.address,
+        w.begin_ns, w.end_ns);
+  };
+  const uint32_t works = std::min(a.activities.size(), b.activities.size());
+  for (uint32_t i = 0; i < works; ++i) {
+    trace::Activity x = a.activities.Row(i), y = b.activities.Row(i);
+    bool equal = true;  // by text: the two number their strings in an order of their own
+    for (trace::StringId trace::Activity::*name :
+         {&trace::Activity::name, &trace::Activity::op, &trace::Activity::module}) {
+      equal = equal && a.String(x.*name) == b.String(y.*name);
+      y.*name = x.*name;
+    }
+    if (!equal || x != y) return fmt::format("activity {}: {} | {}", i, work(a, i), work(b, i));
+  }
+  if (a.activities.size() != b.activities.size()) {
+    return fmt::format("{} activities | {}", a.activities.size(), b.activities.size());
   }
   const trace::SliceTable &s = a.slices, &t = b.slices;
   for (uint32_t i = 0; i < s.size(); ++i) {

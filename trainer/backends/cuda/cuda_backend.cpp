@@ -33,6 +33,8 @@ const EmulatedPlatform& Emulated() {
                        look_up(found.reset, "vramscope_emulated_reset") &&
                        look_up(found.observe, "vramscope_emulated_observe") &&
                        look_up(found.repeat, "vramscope_emulated_repeat") &&
+                       look_up(found.listen, "vramscope_emulated_listen") &&
+                       look_up(found.call_name, "vramscope_emulated_call_name") &&
                        look_up(found.now_ns, "vramscope_emulated_now_ns");
     return whole ? found : EmulatedPlatform{};
   }();
@@ -96,6 +98,21 @@ void Granted(void*, int, uint64_t bytes, uint64_t device_free) {
     run->OutOfMemory(bytes, device_free);
   }
 }
+
+// What the platform tells of work, likewise.
+constexpr emulated::Listener kListener{
+    .work =
+        [](const emulated::Activity& activity, uint64_t stream) {
+          if (RecordedRun* run = g_run.load(std::memory_order_acquire)) run->Work(activity, stream);
+        },
+    .memory =
+        [](const emulated::MemoryActivity& activity) {
+          if (RecordedRun* run = g_run.load(std::memory_order_acquire)) run->Memory(activity);
+        },
+    .synchronize =
+        [](const emulated::Synchronization& wait, uint64_t stream) {
+          if (RecordedRun* run = g_run.load(std::memory_order_acquire)) run->Wait(wait, stream);
+        }};
 
 class Cuda final : public Backend {
  public:
@@ -176,6 +193,7 @@ class Cuda final : public Backend {
     if (library_ != nullptr) return absl::OkStatus();
     if (Emulated().there()) {
       Emulated().overcommit(&Granted, nullptr);
+      Emulated().listen(&kListener);
     }
     const absl::StatusOr<const CudaLibrary*> library = LoadLibrary();
     if (!library.ok()) return library.status();

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "emulated/core/activity.h"
+
 namespace vramscope::trainer::cuda {
 
 // Null members: this process runs on the real CUDA libraries.
@@ -15,12 +17,16 @@ struct EmulatedPlatform {
   // What moves the clock, told and made once more; `move` as in emulated/core/streams.h.
   using Mover = void (*)(void* context, int move, int64_t duration_ns);
   void (*observe)(Mover observer, void* context) = nullptr;
-  void (*repeat)(int move, int64_t duration_ns) = nullptr;
+  void (*repeat)(int move, int64_t duration_ns, int waits, emulated::RepeatedMove* times) = nullptr;
+  // All work and all memory, told for the rest of the process.
+  void (*listen)(const emulated::Listener* listener) = nullptr;
+  const char* (*call_name)(int call) = nullptr;
   uint64_t (*now_ns)() = nullptr;
 
   bool there() const { return now_ns != nullptr; }
 };
 
+inline constexpr int kWaitMove = 1;
 // Moves that can't be repeated.
 inline constexpr int kOtherMove = 2;
 

@@ -13,6 +13,7 @@
 
 #include "trainer/backends/cuda/emulated.h"
 #include "trainer/capture/cancel.h"
+#include "trainer/capture/device_work.h"
 #include "trainer/capture/extended_tape.h"
 #include "trainer/capture/tape.h"
 #include "trainer/capture/taps.h"
@@ -35,7 +36,7 @@ class CudaTape final : public MicroBatchTape {
     recorder_->BeginTape(&tape_);
     Emulated().observe(
         [](void* recorder, int move, int64_t duration_ns) {
-          static_cast<Recorder*>(recorder)->OnWork(move, duration_ns);
+          static_cast<Recorder*>(recorder)->OnMove(move, duration_ns);
         },
         recorder_);
   }
@@ -57,7 +58,7 @@ class CudaTape final : public MicroBatchTape {
     std::sort(kept.begin(), kept.end());
     ready_ = CheckTape(kept) &&
              std::none_of(tape_.works.begin(), tape_.works.end(),
-                          [](const Tape::Work& work) { return work.move == kOtherMove; });
+                          [](const TapeWork& work) { return work.move == kOtherMove; });
     if (!ready_) tape_ = {};
   }
 
@@ -78,6 +79,12 @@ class CudaTape final : public MicroBatchTape {
     for (trace::Event& event : tape_.events) {
       event.name = names[event.name.value];
       event.module = names[event.module.value];
+    }
+    for (TapeWork& work : tape_.works) {
+      for (trace::StringId* name :
+           {&work.what.name, &work.what.op, &work.what.module, &work.call.name}) {
+        *name = names[name->value];
+      }
     }
     recorder_ = &recorder;
     makes_workspaces_ = true;
@@ -187,9 +194,7 @@ class CudaTape final : public MicroBatchTape {
     for (size_t i = 0; i < tape_.events.size(); ++i) {
       const trace::Event& e = tape_.events[i];
       if (i % 256 == 0) ThrowIfCancelled();
-      for (; work != tape_.works.end() && work->first <= i; ++work) {
-        Emulated().repeat(work->move, work->duration_ns);
-      }
+      for (; work != tape_.works.end() && work->first <= i; ++work) Repeat(*work);
       if (sorted != tape_.sorted.end() && sorted->first == i) {
         // Those that were freed by address then are freed by their addresses of now.
         std::vector<void*> addresses;
@@ -229,8 +234,16 @@ class CudaTape final : public MicroBatchTape {
           recorder_->PlayOther(e);
       }
     }
-    for (; work != tape_.works.end(); ++work) Emulated().repeat(work->move, work->duration_ns);
+    for (; work != tape_.works.end(); ++work) Repeat(*work);
     makes_workspaces_ = false;
+  }
+
+  void Repeat(const TapeWork& work) {
+    emulated::RepeatedMove made;
+    Emulated().repeat(work.move, work.duration_ns, work.waits, &made);
+    if (!work.told) return;
+    recorder_->PlayDeviceWork(work,
+                              {made.start_ns, made.end_ns, made.call_begin_ns, made.call_end_ns});
   }
 
   Recorder* recorder_;

@@ -1,14 +1,56 @@
 #include "trainer/backends/cuda/recorded_run.h"
 
+#include <c10/util/Type.h>
+
 #include <algorithm>
 #include <iterator>
+#include <string>
 
 #include "profiler/allocator/rules.h"
+#include "trainer/backends/cuda/emulated.h"
+#include "trainer/capture/device_work.h"
 
 namespace vramscope::trainer::cuda {
 namespace {
 
-uint32_t Stream(const AllocatorEntry& entry) { return static_cast<uint32_t>(entry.stream); }
+using trace::ActivityKind;
+using trace::MemorySpace;
+
+MemorySpace SpaceOf(emulated::Place place) {
+  switch (place) {
+    case emulated::Place::kPageable:
+      return MemorySpace::kPageable;
+    case emulated::Place::kPinned:
+      return MemorySpace::kPinned;
+    case emulated::Place::kDevice:
+      return MemorySpace::kDevice;
+    case emulated::Place::kManaged:
+      return MemorySpace::kManaged;
+    case emulated::Place::kUnknown:
+      break;
+  }
+  return MemorySpace::kUnknown;
+}
+
+// Demangled, by the address of a kernel's name; both live as long as the process.
+std::string_view KernelName(const char* mangled) {
+  static auto* names = new std::unordered_map<const char*, std::string>;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  const auto [it, added] = names->try_emplace(mangled);
+  if (added) it->second = *mangled == 0 ? "kernel" : c10::demangle(mangled);
+  return it->second;
+}
+
+DeviceWork WorkOf(emulated::Call call, int64_t begin_ns, int64_t end_ns) {
+  DeviceWork work;
+  work.call_name = Emulated().call_name(static_cast<int>(call));
+  work.call =
+      work.call_name.starts_with("cuda") ? ActivityKind::kRuntimeCall : ActivityKind::kDriverCall;
+  work.call_begin_ns = begin_ns;
+  work.call_end_ns = end_ns;
+  return work;
+}
 
 // Operators that ask cuBLAS.
 bool MultipliesMatrices(std::string_view op) {
@@ -48,7 +90,7 @@ void RecordedRun::Entry(const AllocatorEntry& entry) {
       break;
     case Action::kSegmentAlloc:
       blocks_.OnSegment(entry.address, entry.bytes, allocator::PoolOfSegment(entry.bytes));
-      recorder_.OnSegmentAlloc(entry.address, entry.bytes, Stream(entry),
+      recorder_.OnSegmentAlloc(entry.address, entry.bytes, Stream(entry.stream),
                                allocator::PoolOfSegment(entry.bytes));
       break;
     case Action::kSegmentFree:
@@ -78,7 +120,7 @@ void RecordedRun::Alloc(const AllocatorEntry& entry) {
   }
   const bool workspace = IsWorkspace(entry.bytes);
   if (workspace) recorder_.PushCategory(trace::Category::kWorkspace);
-  recorder_.OnAlloc(entry.address, entry.bytes, block.bytes, entry.address, Stream(entry),
+  recorder_.OnAlloc(entry.address, entry.bytes, block.bytes, entry.address, Stream(entry.stream),
                     block.pool);
   if (workspace) recorder_.PopCategory();
 }
@@ -110,6 +152,78 @@ void RecordedRun::OutOfMemory(uint64_t bytes, uint64_t device_free) {
   if (!out_of_memory_.exchange(true)) recorder_.OnOutOfMemory(bytes, device_free, playing_);
 }
 
+uint32_t RecordedRun::Stream(uint64_t handle) {
+  if (handle == 0) return 0;
+  if (handle == emulated::kAllStreamHandles) return trace::kAllStreams;
+  const std::lock_guard lock(mutex_);
+  const auto known = std::find(streams_.begin(), streams_.end(), handle);
+  const auto number = static_cast<uint32_t>(known - streams_.begin()) + 1;
+  if (known == streams_.end()) streams_.push_back(handle);
+  return number;
+}
+
+void RecordedRun::Work(const emulated::Activity& activity, uint64_t stream) {
+  if (activity.device != device_) return;
+  DeviceWork work = WorkOf(activity.call, activity.call_begin_ns, activity.call_end_ns);
+  switch (activity.kind) {
+    case emulated::ActivityKind::kKernel:
+      work.name = KernelName(activity.name);
+      work.what.kind =
+          trace::IsCollectiveName(work.name) ? ActivityKind::kCollective : ActivityKind::kKernel;
+      break;
+    case emulated::ActivityKind::kCopy:
+      work.what.kind = ActivityKind::kMemcpy;
+      break;
+    case emulated::ActivityKind::kFill:
+      work.what.kind = ActivityKind::kMemset;
+      break;
+  }
+  // A kernel's are what the platform reckons its time by, and in no record of a card.
+  if (work.what.kind != ActivityKind::kKernel) work.what.bytes = activity.bytes;
+  work.what.stream = Stream(stream);
+  work.what.from = SpaceOf(activity.from);
+  work.what.to = SpaceOf(activity.to);
+  work.what.begin_ns = activity.start_ns;
+  work.what.end_ns = activity.end_ns;
+  work.waits = activity.waits;
+  work.moved = true;
+  recorder_.OnDeviceWork(work);
+}
+
+void RecordedRun::Memory(const emulated::MemoryActivity& activity) {
+  // LibTorch keeps pinned memory of the host from run to run: which of them asks for it says
+  // nothing of it.
+  if (activity.call == emulated::Call::kHostAlloc || activity.call == emulated::Call::kFreeHost)
+    return;
+  if (activity.device != device_) return;
+  DeviceWork work = WorkOf(activity.call, activity.begin_ns, activity.end_ns);
+  work.what.kind = activity.allocated ? ActivityKind::kDriverAlloc : ActivityKind::kDriverFree;
+  work.what.to = SpaceOf(activity.place);
+  work.what.address = activity.address;
+  work.what.bytes = activity.bytes;
+  work.what.begin_ns = work.what.end_ns = activity.end_ns;
+  {
+    const std::lock_guard lock(mutex_);
+    if (activity.allocated) {
+      driver_bytes_[activity.address] = activity.bytes;
+    } else if (const auto made = driver_bytes_.extract(activity.address)) {
+      work.what.bytes = made.mapped();
+    }
+  }
+  recorder_.OnDeviceWork(work, playing_);
+}
+
+void RecordedRun::Wait(const emulated::Synchronization& wait, uint64_t stream) {
+  if (wait.device != device_) return;
+  DeviceWork work = WorkOf(wait.call, wait.begin_ns, wait.end_ns);
+  work.what.kind = ActivityKind::kSynchronization;
+  work.what.stream = Stream(stream);
+  work.what.begin_ns = wait.begin_ns;
+  work.what.end_ns = wait.end_ns;
+  work.moved = true;
+  recorder_.OnDeviceWork(work, playing_);
+}
+
 std::map<uint64_t, trace::Pool>::iterator RecordedRun::SegmentOf(uint64_t address) {
   auto next = expandable_.upper_bound(address);
   if (next == expandable_.begin()) return expandable_.end();
@@ -122,7 +236,7 @@ void RecordedRun::Map(const AllocatorEntry& entry) {
   auto segment = SegmentOf(entry.address);
   if (segment == expandable_.end()) {
     segment = expandable_.emplace(entry.address, allocator::PoolOfSegment(entry.bytes)).first;
-    recorder_.OnSegmentAlloc(entry.address, reservation_, Stream(entry), segment->second,
+    recorder_.OnSegmentAlloc(entry.address, reservation_, Stream(entry.stream), segment->second,
                              /*expandable=*/true);
   }
   blocks_.OnSegment(entry.address, entry.bytes, segment->second, /*expandable=*/true);

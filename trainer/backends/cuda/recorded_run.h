@@ -11,9 +11,12 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <mutex>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "emulated/core/activity.h"
 #include "profiler/run/alloc_conf.h"
 #include "trainer/backends/cuda/block_sizes.h"
 #include "trainer/backends/cuda/cuda_library.h"
@@ -28,6 +31,10 @@ class RecordedRun final : public FreeOrder {
               const WorkspaceBytes& workspaces);
 
   void Entry(const AllocatorEntry& entry);
+  // What the platform does. Streams are known by their handles, as the allocator knows them.
+  void Work(const emulated::Activity& activity, uint64_t stream);
+  void Memory(const emulated::MemoryActivity& activity);
+  void Wait(const emulated::Synchronization& wait, uint64_t stream);
   void HoldFrees() override { holding_ = true; }
   void ReleaseFrees() override;
   void OutOfMemory(uint64_t bytes, uint64_t device_free);
@@ -40,6 +47,8 @@ class RecordedRun final : public FreeOrder {
   void Alloc(const AllocatorEntry& entry);
   void Free(uint64_t address);
   bool IsWorkspace(uint64_t bytes) const;
+  // 0 is the default stream, the others are numbered as they come: handles differ from run to run.
+  uint32_t Stream(uint64_t handle);
   // An expandable segment reserves addresses for 9/8 of the device's memory (ExpandableSegment in
   // CUDACachingAllocator.cpp) and maps them from its beginning on: the first range that is mapped
   // tells where it begins.
@@ -57,6 +66,10 @@ class RecordedRun final : public FreeOrder {
   std::vector<uint64_t> held_;  // addresses whose frees are kept back
   const trace::Event* playing_ = nullptr;
   std::vector<void*> workspaces_made_;
+
+  std::mutex mutex_;  // of what follows; innermost
+  std::vector<uint64_t> streams_;
+  std::unordered_map<uint64_t, uint64_t> driver_bytes_;  // by address
 };
 
 // What is allocated or freed during its life is a repetition of `like`.
