@@ -56,6 +56,7 @@ void RegisterRecord(CLI::App& app, Context& context);
 void RegisterInfo(CLI::App& app, Context& context);
 void RegisterPeak(CLI::App& app, Context& context);
 void RegisterPhases(CLI::App& app, Context& context);
+void RegisterKernels(CLI::App& app, Context& context);
 void RegisterReplay(CLI::App& app, Context& context);
 void RegisterRequests(CLI::App& app, Context& context);
 void RegisterExport(CLI::App& app, Context& context);

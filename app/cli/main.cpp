@@ -44,6 +44,7 @@ void AddExamples(CLI::App& app) {
       {"info", "info snapshot.pickle.zst --time 1s:2.5s"},
       {"peak", "peak snapshot.pickle --by stack --top 10"},
       {"phases", "phases run.trace"},
+      {"kernels", "kernels run.trace --by op"},
       {"replay", "replay snapshot.pickle --alloc-conf expandable_segments:True"},
       {"requests", "requests run.trace -o requests.csv"},
       {"export", "export run.trace --to snapshot -o run.pickle"},
@@ -108,6 +109,7 @@ int Main(int argc, char** argv) {
   RegisterInfo(app, context);
   RegisterPeak(app, context);
   RegisterPhases(app, context);
+  RegisterKernels(app, context);
   RegisterReplay(app, context);
   RegisterRequests(app, context);
   RegisterExport(app, context);

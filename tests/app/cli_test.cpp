@@ -124,9 +124,9 @@ TEST_F(Cli, WrongUsageIsTwo) {
 TEST_F(Cli, HelpIsNoError) {
   const Outcome outcome = RunVramscope({"--help"});
   EXPECT_EQ(outcome.status, 0);
-  for (const char* command :
-       {"plan", "run", "info", "peak", "phases", "requests", "estimate", "export", "diff",
-        "explain", "fit", "waterfall", "reproduce", "check", "devices", "presets", "doctor"}) {
+  for (const char* command : {"plan", "run", "info", "peak", "phases", "kernels", "requests",
+                              "estimate", "export", "diff", "explain", "fit", "waterfall",
+                              "reproduce", "check", "devices", "presets", "doctor"}) {
     EXPECT_THAT(outcome.out, HasSubstr(std::string("\n  ") + command + " "));
     EXPECT_EQ(RunVramscope({command, "--help"}).status, 0) << command;
   }
@@ -245,8 +245,8 @@ TEST_F(Cli, ATraceIsReadWhole) {
 
 TEST_F(Cli, EveryCommandHasAnExample) {
   for (const char* command :
-       {"plan", "run", "info", "peak", "phases", "replay", "requests", "export", "diff", "explain",
-        "estimate", "check", "devices", "presets", "doctor"}) {
+       {"plan", "run", "info", "peak", "phases", "kernels", "replay", "requests", "export", "diff",
+        "explain", "estimate", "check", "devices", "presets", "doctor"}) {
     EXPECT_THAT(RunVramscope({command, "--help"}).out,
                 HasSubstr(std::string("Example: vramscope ") + command));
   }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -45,6 +46,17 @@ class EmulatedPlan : public ::testing::Test {
   json Requests(const std::string& a, const std::string& b) {
     const Outcome outcome = RunVramscope({"diff", "--requests", a, b, "--json"});
     EXPECT_LE(outcome.status, 1) << outcome.err;
+    return json::parse(outcome.out, nullptr, false);
+  }
+  json Info(const std::string& file) {
+    const Outcome outcome = RunVramscope({"info", folder_ / file, "--json"});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return json::parse(outcome.out, nullptr, false);
+  }
+  json Kernels(std::vector<std::string> options) {
+    options.insert(options.begin(), {"kernels", folder_ / "gpt2.trace", "--json"});
+    const Outcome outcome = RunVramscope(options);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
     return json::parse(outcome.out, nullptr, false);
   }
   std::string RequestsCsv(const std::string& file) {
@@ -111,6 +123,72 @@ TEST_F(EmulatedPlan, WhatDoesNotFitIsSaidAndPlannedAllTheSame) {
   EXPECT_EQ(large["fits"], true);
   const double a = small["peak"]["allocated"], b = large["peak"]["allocated"];
   EXPECT_NEAR(b / a, 1.0, 0.01);
+}
+
+TEST_F(EmulatedPlan, KernelsStandBesideTheMemory) {
+  Plan("gpt2.trace", {"--preset", "gpt2", "--set", "batch=2", "--set", "seq=64"});
+  const Outcome exported = RunVramscope(
+      {"export", folder_ / "gpt2.trace", "--to", "chrome", "-o", folder_ / "gpt2.json"});
+  ASSERT_EQ(exported.status, 0) << exported.err;
+  std::ifstream file(folder_ / "gpt2.json");
+  const json chrome = json::parse(file, nullptr, false);
+  ASSERT_TRUE(chrome.is_object());
+  size_t kernels = 0, of_layers = 0;
+  std::set<int64_t> calls, launched;
+  for (const json& event : chrome["traceEvents"]) {
+    const std::string category = event.value("cat", "");
+    if (category == "cuda_runtime") calls.insert(event["args"].value("correlation", 0));
+    if (category != "kernel") continue;
+    ++kernels;
+    EXPECT_NE(event["args"].value("Op", ""), "") << event;
+    EXPECT_TRUE(launched.insert(event["args"].value("correlation", 0)).second);
+    of_layers += event["args"].value("Module", "").find(".h.7.") != std::string::npos;
+  }
+  EXPECT_GT(kernels, 1000u);
+  EXPECT_GT(of_layers, 50u) << "a layer that was not rehearsed";
+  EXPECT_TRUE(std::includes(calls.begin(), calls.end(), launched.begin(), launched.end()));
+  const json info = Info("gpt2.trace");
+  EXPECT_EQ(info["kernels"], kernels);
+
+  // Summed by operator as the export's rows are; one of them leads to its operator and back.
+  std::map<std::string, uint64_t> by_op;
+  for (const json& event : chrome["traceEvents"]) {
+    const std::string category = event.value("cat", "");
+    if (category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset")
+      ++by_op[event["args"].value("Op", "")];
+  }
+  const json sums = Kernels({"--by", "op", "--top", "1"});
+  for (const json& sum : sums["groups"]) {
+    EXPECT_EQ(sum["count"], by_op[sum["name"]]) << sum;
+    by_op.erase(sum["name"]);
+  }
+  EXPECT_TRUE(by_op.empty()) << by_op.begin()->first;
+  const int number = sums["longest"][0]["activity"];
+  const json longest = Kernels({"--kernel", std::to_string(number)});
+  EXPECT_EQ(longest["name"], sums["longest"][0]["name"]);
+  EXPECT_EQ(longest["call"]["name"], "cudaLaunchKernel");
+  ASSERT_FALSE(longest["op_allocated"].empty()) << longest;
+  const int allocation = longest["op_allocated"][0]["allocation"];
+  const json made = Kernels({"--allocation", std::to_string(allocation)});
+  EXPECT_EQ(made["made_by"]["op"], longest["op"]);
+  EXPECT_TRUE(std::any_of(made["made_by"]["kernels"].begin(), made["made_by"]["kernels"].end(),
+                          [&](const json& kernel) { return kernel["activity"] == number; }))
+      << made;
+  EXPECT_EQ(RunVramscope({"kernels", folder_ / "gpt2.trace", "--kernel", "999999999"}).status, 3);
+  EXPECT_GT(info["copies"], 0);
+  EXPECT_EQ(info["collectives"], 0);
+}
+
+// Of four ranks, one: what it gathers and reduces is on a stream of its own.
+TEST_F(EmulatedPlan, CollectivesOfFourRanks) {
+  for (const char* strategy : {"ddp", "zero3"}) {
+    Plan("ranks.trace", {"--preset", "gpt2", "--set", "batch=2", "--set", "seq=64", "--set",
+                         "shard.ranks=4", "--set", std::string("shard.strategy=") + strategy});
+    const json info = Info("ranks.trace");
+    EXPECT_GT(info["collectives"], 2) << strategy;
+    EXPECT_GT(info["kernels"], 1000) << strategy;
+    EXPECT_GT(info["streams"], 1) << strategy;
+  }
 }
 
 TEST_F(EmulatedPlan, SettingsOfTheAllocatorAreTheRealOnes) {

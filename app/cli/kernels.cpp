@@ -1,0 +1,315 @@
+// `kernels FILE`: what the card did, summed; of one kernel its operator, module and what that
+// operator allocated, of one allocation the kernels of the operators that made it and that came
+// last before its free.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "app/cli/command.h"
+#include "app/cli/format.h"
+#include "app/cli/input.h"
+#include "profiler/query/activity_index.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::cli {
+namespace {
+
+using query::ActivityIndex;
+using query::kNoRow;
+using trace::ActivityKind;
+using trace::SliceKind;
+
+constexpr size_t kMostLaunched = 1000;  // of an operator, that are listed
+
+struct Options {
+  std::string file, by = "name";
+  int64_t kernel = -1, allocation = -1;
+  size_t top = 20;
+  RangeOptions range;
+  bool json = false;
+};
+
+bool IsWork(ActivityKind kind) { return trace::IsOfDevice(kind) && kind != ActivityKind::kCounter; }
+
+// What is said of an activity; strings are empty where nothing is known.
+class Facts {
+ public:
+  explicit Facts(std::shared_ptr<const trace::Trace> trace)
+      : trace_(std::move(trace)), index_(trace_) {}
+
+  const trace::Trace& trace() const { return *trace_; }
+  const ActivityIndex& index() const { return index_; }
+
+  std::string Name(uint32_t row) const {
+    const trace::ActivityTable& a = trace_->activities;
+    if (const std::string_view name = trace_->String(a.name[row]); !name.empty())
+      return std::string(name);
+    if (a.kind[row] == ActivityKind::kMemcpy) return trace::CopyName(a.from[row], a.to[row]);
+    return a.kind[row] == ActivityKind::kMemset ? trace::SetName(a.to[row])
+                                                : std::string(trace::Name(a.kind[row]));
+  }
+  // The trace's slices say who ran; else what the producer wrote down.
+  std::string Op(uint32_t row) const {
+    const uint32_t slice = index_.SliceOf(row, SliceKind::kOp);
+    return std::string(
+        trace_->String(slice == kNoRow ? trace_->activities.op[row] : trace_->slices.name[slice]));
+  }
+  std::string Module(uint32_t row) const {
+    const trace::StringId said = trace_->activities.module[row];
+    const uint32_t slice = said.value != 0 ? kNoRow : index_.SliceOf(row, SliceKind::kModule);
+    return std::string(trace_->String(slice == kNoRow ? said : trace_->slices.name[slice]));
+  }
+  std::string Phase(uint32_t row) const {
+    const uint32_t slice = index_.SliceOf(row, SliceKind::kPhase);
+    return slice == kNoRow ? "" : std::string(trace::Name(trace_->slices.phase(slice)));
+  }
+  int64_t Step(uint32_t row) const {  // -1: outside
+    const uint32_t slice = index_.SliceOf(row, SliceKind::kStep);
+    return slice == kNoRow ? -1 : trace_->slices.number[slice];
+  }
+  std::string Key(uint32_t row, const std::string& by) const {
+    if (by == "op") return Op(row);
+    if (by == "module") return Module(row);
+    if (by == "phase") return Phase(row);
+    if (by == "step") return Step(row) < 0 ? "" : fmt::format("{}", Step(row));
+    if (by == "stream") return fmt::format("stream {}", trace_->activities.stream[row]);
+    return by == "kind" ? std::string(trace::Name(trace_->activities.kind[row])) : Name(row);
+  }
+  int64_t Takes(uint32_t row) const {
+    return trace_->activities.end_ns[row] - trace_->activities.begin_ns[row];
+  }
+
+  Json ToJson(uint32_t row) const {
+    const trace::ActivityTable& a = trace_->activities;
+    return {{"activity", row},
+            {"kind", std::string(trace::Name(a.kind[row]))},
+            {"name", Name(row)},
+            {"begin_ns", a.begin_ns[row]},
+            {"takes_ns", Takes(row)},
+            {"bytes", a.bytes[row]},
+            {"stream", a.stream[row]},
+            {"op", Op(row)},
+            {"module", Module(row)},
+            {"phase", Phase(row)},
+            {"step", Step(row) < 0 ? Json() : Json(Step(row))}};
+  }
+  Json ToJson(trace::AllocationId id) const {
+    const trace::AllocationTable& t = trace_->allocations;
+    return {{"allocation", id.value},
+            {"bytes_requested", t.bytes[id.value]},
+            {"bytes_rounded", t.bytes_rounded[id.value]},
+            {"category", std::string(trace::Name(t.main_category[id.value]))},
+            {"op", std::string(trace_->String(t.op[id.value]))},
+            {"module", std::string(trace_->String(t.module[id.value]))}};
+  }
+  // An operator's slice with what it launched; null: there is none.
+  Json OpToJson(uint32_t slice) const {
+    if (slice == kNoRow) return nullptr;
+    const trace::SliceTable& s = trace_->slices;
+    Json json = {{"op", std::string(trace_->String(s.name[slice]))},
+                 {"module", std::string(trace_->String(s.module[slice]))},
+                 {"begin_ns", s.begin_ns[slice]},
+                 {"end_ns", s.end_ns[slice]},
+                 {"kernels", Json::array()}};
+    for (const uint32_t row : index_.LaunchedWithin(slice, kMostLaunched))
+      json["kernels"].push_back(ToJson(row));
+    return json;
+  }
+
+ private:
+  std::shared_ptr<const trace::Trace> trace_;
+  ActivityIndex index_;
+};
+
+std::string Duration(int64_t ns) { return Milliseconds(static_cast<double>(ns) * 1e-6); }
+std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
+
+struct Sum {
+  std::string name;
+  uint64_t count = 0, bytes = 0;
+  int64_t takes_ns = 0;
+};
+
+ExitCode ShowSums(const Facts& facts, const Options& options) {
+  const trace::Trace& trace = facts.trace();
+  std::map<std::string, Sum> by_key;
+  std::vector<uint32_t> longest;
+  int64_t all_ns = 0;
+  for (uint32_t row = 0; row < trace.activities.size(); ++row) {
+    if (!IsWork(trace.activities.kind[row])) continue;
+    Sum& sum = by_key[facts.Key(row, options.by)];
+    ++sum.count;
+    sum.bytes += trace.activities.bytes[row];
+    sum.takes_ns += facts.Takes(row);
+    all_ns += facts.Takes(row);
+    longest.push_back(row);
+  }
+  std::vector<Sum> sums;
+  for (auto& [name, sum] : by_key) {
+    sum.name = name;
+    sums.push_back(sum);
+  }
+  std::stable_sort(sums.begin(), sums.end(),
+                   [](const Sum& a, const Sum& b) { return a.takes_ns > b.takes_ns; });
+  const auto shown = static_cast<ptrdiff_t>(std::min(options.top, longest.size()));
+  std::partial_sort(longest.begin(), longest.begin() + shown, longest.end(),
+                    [&](uint32_t a, uint32_t b) {
+                      return std::pair(-facts.Takes(a), a) < std::pair(-facts.Takes(b), b);
+                    });
+  longest.resize(static_cast<size_t>(shown));
+  if (options.json) {
+    Json json = {{"by", options.by},
+                 {"measured", trace.info.measured},
+                 {"takes_ns", all_ns},
+                 {"groups", Json::array()},
+                 {"longest", Json::array()}};
+    for (const Sum& sum : sums)
+      json["groups"].push_back({{"name", sum.name},
+                                {"count", sum.count},
+                                {"takes_ns", sum.takes_ns},
+                                {"bytes", sum.bytes}});
+    for (const uint32_t row : longest) json["longest"].push_back(facts.ToJson(row));
+    return PrintJson(json);
+  }
+  if (sums.empty()) return PrintText("no kernels or copies are in this file\n");
+  Table table({{"Takes", Table::kRight},
+               {"Share", Table::kRight},
+               {"Count", Table::kRight},
+               {"By " + options.by}});
+  for (size_t i = 0; i < std::min(options.top, sums.size()); ++i)
+    table.Row({Duration(sums[i].takes_ns),
+               fmt::format("{:.1f} %", 100.0 * static_cast<double>(sums[i].takes_ns) /
+                                           static_cast<double>(std::max<int64_t>(all_ns, 1))),
+               Count(sums[i].count), sums[i].name.empty() ? "(none)" : sums[i].name});
+  std::string text = table.Text();
+  if (sums.size() > options.top)
+    text += fmt::format("  ({} more)\n", Count(sums.size() - options.top));
+  Table single({{"Longest", Table::kRight},
+                {"Number", Table::kRight},
+                {"Phase"},
+                {"Op"},
+                {"Module"},
+                {"Name"}});
+  for (const uint32_t row : longest)
+    single.Row({Duration(facts.Takes(row)), fmt::format("{}", row), OrDash(facts.Phase(row)),
+                OrDash(facts.Op(row)), OrDash(facts.Module(row)), facts.Name(row)});
+  return PrintText(text + "\n" + single.Text() +
+                   (trace.info.measured ? "" : "\n  Times are modelled.\n"));
+}
+
+std::string OpText(const Facts& facts, std::string_view what, uint32_t slice) {
+  if (slice == kNoRow) return fmt::format("{}: not known\n", what);
+  const trace::Trace& t = facts.trace();
+  std::string text = fmt::format("{}: {} in {}\n", what, t.String(t.slices.name[slice]),
+                                 OrDash(std::string(t.String(t.slices.module[slice]))));
+  for (const uint32_t row : facts.index().LaunchedWithin(slice, kMostLaunched))
+    text += fmt::format("  {} {} {}\n", row, Duration(facts.Takes(row)), facts.Name(row));
+  return text;
+}
+
+ExitCode ShowKernel(const Facts& facts, uint32_t row, const Options& options) {
+  const trace::Trace& t = facts.trace();
+  const uint32_t call = facts.index().CallOf(row);
+  const uint32_t op = facts.index().SliceOf(row, SliceKind::kOp);
+  const query::RowRange made = op == kNoRow ? query::RowRange{} : facts.index().MadeWithin(op);
+  if (options.json) {
+    Json json = facts.ToJson(row);
+    json["call"] = nullptr;
+    if (call != kNoRow)
+      json["call"] = {{"name", facts.Name(call)},
+                      {"begin_ns", t.activities.begin_ns[call]},
+                      {"takes_ns", facts.Takes(call)},
+                      {"thread", t.activities.thread[call]}};
+    json["op_known_as_slice"] = op != kNoRow;
+    json["op_allocated"] = Json::array();
+    for (uint32_t id = made.first; id < made.last && id - made.first < kMostLaunched; ++id)
+      json["op_allocated"].push_back(facts.ToJson(trace::AllocationId{id}));
+    return PrintJson(json);
+  }
+  std::string text = fmt::format(
+      "{} {}: {}\n  takes {} from {} on, stream {}\n  op {}, module {}, phase {}\n",
+      trace::Name(t.activities.kind[row]), row, facts.Name(row), Duration(facts.Takes(row)),
+      Duration(t.activities.begin_ns[row]), t.activities.stream[row], OrDash(facts.Op(row)),
+      OrDash(facts.Module(row)), OrDash(facts.Phase(row)));
+  text += call == kNoRow
+              ? "  its call was not recorded\n"
+              : fmt::format("  {} at {} on thread {}\n", facts.Name(call),
+                            Duration(t.activities.begin_ns[call]), t.activities.thread[call]);
+  if (op == kNoRow) return PrintText(text + "  what its op allocated is not known\n");
+  text += fmt::format("  its op allocated {} blocks\n", Count(made.size()));
+  for (uint32_t id = made.first; id < std::min<size_t>(made.last, made.first + options.top); ++id)
+    text += fmt::format("    {} {} {}\n", id, run::FormatBytes(t.allocations.bytes_rounded[id]),
+                        trace::Name(t.allocations.main_category[id]));
+  return PrintText(text);
+}
+
+ExitCode ShowAllocation(const Facts& facts, uint32_t number, const Options& options) {
+  const trace::Trace& t = facts.trace();
+  const trace::AllocationId id{number};
+  const uint32_t made = facts.index().OpThatMade(id), last = facts.index().LastOpBeforeFree(id);
+  if (options.json) {
+    Json json = facts.ToJson(id);
+    json["made_by"] = facts.OpToJson(made);
+    json["last_before_free"] = facts.OpToJson(last);
+    return PrintJson(json);
+  }
+  return PrintText(fmt::format("allocation {}: {} {}\n", number,
+                               run::FormatBytes(t.allocations.bytes_rounded[number]),
+                               trace::Name(t.allocations.main_category[number])) +
+                   OpText(facts, "made by", made) + OpText(facts, "last op before its free", last) +
+                   "Which memory a kernel touched is in no record: its op was open then.\n");
+}
+
+ExitCode Execute(const Options& options) {
+  const auto opened = OpenOneDevice(options.file, options.range);
+  if (!opened.ok()) return ReportError(opened.status());
+  const trace::Trace& trace = *opened->trace;
+  const auto beyond = [&](const char* option, int64_t number, size_t count) {
+    return ReportError(Named(options.file, absl::OutOfRangeError(fmt::format(
+                                               "{} {}: there are {}", option, number, count))));
+  };
+  if (options.kernel >= int64_t{trace.activities.size()})
+    return beyond("--kernel", options.kernel, trace.activities.size());
+  if (options.allocation >= int64_t{trace.allocations.size()})
+    return beyond("--allocation", options.allocation, trace.allocations.size());
+  const Facts facts(opened->trace);
+  if (options.kernel >= 0) return ShowKernel(facts, static_cast<uint32_t>(options.kernel), options);
+  if (options.allocation >= 0)
+    return ShowAllocation(facts, static_cast<uint32_t>(options.allocation), options);
+  return ShowSums(facts, options);
+}
+
+}  // namespace
+
+void RegisterKernels(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand(
+      "kernels", "what the card did: time by kernel, op or module; a kernel's op, an allocation's");
+  auto options = std::make_shared<Options>();
+  command->add_option("FILE", options->file, kFileHelp)->required();
+  command->add_option("--by", options->by, "name, op, module, phase, step, stream or kind")
+      ->check(CLI::IsMember({"name", "op", "module", "phase", "step", "stream", "kind"})
+                  .description(""))
+      ->type_name("HOW");
+  CLI::Option* kernel =
+      command
+          ->add_option("--kernel", options->kernel,
+                       "one of them by its number: its call, op, module, what that op allocated")
+          ->check(CLI::NonNegativeNumber.description(""))
+          ->type_name("N");
+  command
+      ->add_option("--allocation", options->allocation,
+                   "an allocation by its number: the ops that made it and came last before its "
+                   "free, with their kernels")
+      ->check(CLI::NonNegativeNumber.description(""))
+      ->excludes(kernel)
+      ->type_name("N");
+  AddTop(*command, options->top);
+  AddRangeOptions(*command, options->range);
+  command->add_flag("--json", options->json, "print one JSON object");
+  command->callback([options, &context] { context.exit_code = Execute(*options); });
+}
+
+}  // namespace vramscope::cli
