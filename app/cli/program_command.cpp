@@ -250,6 +250,24 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
     command.add_flag("--no-skip-init", options.no_skip_init,
                      "with -- PROGRAM: fill parameters on the CPU as the program says");
   }
+  if (!planned) {
+    CLI::Option* host = command
+                            .add_option("--host", options.remote.host,
+                                        "with -- PROGRAM: run it there, by ssh; vramscope is "
+                                        "there, too")
+                            ->type_name("USER@HOST");
+    command
+        .add_option("--remote-folder", options.remote.folder,
+                    "with --host: the folder there that it starts in (default: the login's)")
+        ->needs(host)
+        ->type_name("FOLDER");
+    command
+        .add_option("--remote-vramscope", options.remote.vramscope,
+                    "with --host: vramscope there, where PATH does not find it")
+        ->needs(host)
+        ->type_name("PROGRAM");
+    command.add_flag("--stream", options.stream)->group("");  // the other side of --host
+  }
   command
       .add_option("--steps", options.steps,
                   "with -- PROGRAM: end it after so many optimizer steps; 0: let it run")
@@ -289,47 +307,58 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
     if (!found.ok()) return ReportError(found.status());
     device = *std::move(found);
   }
-  const absl::StatusOr<program::Platform> platform = program::FindPlatform(planned);
+  absl::StatusOr<program::Platform> platform = program::Platform{};
+  if (options.remote.host.empty()) platform = program::FindPlatform(planned);
   if (!platform.ok()) return ReportError(platform.status());
   const absl::StatusOr<std::unique_ptr<OutputFolder>> folder = OutputFolder::Make(options.keep);
   if (!folder.ok()) return ReportError(folder.status());
 
   // A window that is killed leaves nothing running.
   if (!options.outcome.empty()) prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (options.outcome.empty()) Note(program::BeforeText(planned, device.name, options.steps));
+  const bool remote = !options.remote.host.empty();
+  // Of what runs elsewhere that is said there.
+  if (options.outcome.empty() && !remote)
+    Note(program::BeforeText(planned, device.name, options.steps));
   program::Outcome outcome;
   {
-    ProgressBar bar(options.outcome.empty());
+    ProgressBar bar(options.outcome.empty() && !options.stream);
     const PassInterruptsOn pass;
-    outcome = program::Launch(
-        *platform,
-        {.command = command,
-         .planned = planned,
-         .device = device,
-         .ranks = planned ? options.ranks : 1,
-         .devices = options.devices,
-         .as_rank = planned ? options.as_rank : -1,
-         .steps = options.steps,
-         .skip_init = planned && !options.no_skip_init,
-         .cpp_stacks = options.cpp_stacks,
-         .activities = !options.no_activities,
-         .output = (*folder)->path(),
-         .stdout_to_stderr = output.json || output.trace_path == "-",
-         .progress =
-             [&](const program::Progress& progress) {
-               const double done = options.steps == 0 ? 0
-                                                      : static_cast<double>(progress.steps) /
-                                                            static_cast<double>(options.steps);
-               bar.Show(std::min(done, 1.0),
-                        fmt::format("{:.0f} s, {} steps, {} of history", progress.seconds,
-                                    progress.steps, run::FormatBytes(progress.bytes)));
-             },
-         .interrupts = &g_interrupts});
+    const program::LaunchOptions launch{
+        .command = command,
+        .planned = planned,
+        .device = device,
+        .ranks = planned ? options.ranks : 1,
+        .devices = options.devices,
+        .as_rank = planned ? options.as_rank : -1,
+        .steps = options.steps,
+        .skip_init = planned && !options.no_skip_init,
+        .cpp_stacks = options.cpp_stacks,
+        .activities = !options.no_activities,
+        .output = (*folder)->path(),
+        .stdout_to_stderr = output.json || output.trace_path == "-",
+        .progress =
+            [&](const program::Progress& progress) {
+              const double done = options.steps == 0 ? 0
+                                                     : static_cast<double>(progress.steps) /
+                                                           static_cast<double>(options.steps);
+              bar.Show(std::min(done, 1.0),
+                       fmt::format("{:.0f} s, {} steps, {} of history", progress.seconds,
+                                   progress.steps, run::FormatBytes(progress.bytes)));
+            },
+        .interrupts = &g_interrupts};
+    outcome = remote           ? program::LaunchRemote(options.remote, launch)
+              : options.stream ? program::LaunchForRemote(*platform, launch, g_interrupts)
+                               : program::Launch(*platform, launch);
   }
+  if (options.stream) return kDone;
   if (!options.outcome.empty()) {
     std::ofstream(options.outcome) << program::OutcomeJson(outcome);
     return kDone;
   }
+  // What had come when a connection broke is as good as what a killed program had written.
+  const absl::Status broken =
+      absl::IsUnavailable(outcome.started) ? outcome.started : absl::OkStatus();
+  if (!broken.ok()) outcome.started = absl::OkStatus();
   if (!outcome.started.ok()) return ReportError(outcome.started);
   absl::StatusOr<Program> seen = program::ReadProgram(
       (*folder)->path(), {.device = device,
@@ -337,6 +366,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
                           .title = fmt::format("{}", fmt::join(command, " ")).substr(0, 200)});
   if (!seen.ok()) return ReportError(seen.status());
   if (seen->runs.empty()) {
+    if (!broken.ok()) return ReportError(broken);
     if (outcome.interrupted) {
       Note("cancelled before the program used CUDA; nothing was written");
       return kInterrupted;
@@ -348,7 +378,8 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
                                              outcome.write_error));
     return ReportError(program::NothingSeen(*seen, outcome, planned));
   }
-  return Report(*seen, outcome, output);
+  const ExitCode reported = Report(*seen, outcome, output);
+  return broken.ok() ? reported : ReportError(broken);
 }
 
 }  // namespace vramscope::cli

@@ -5,6 +5,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/plan.h"
+#include "profiler/program/remote.h"
 
 namespace vramscope::cli {
 
@@ -17,7 +18,9 @@ struct ProgramOptions {
   bool no_skip_init = false;
   bool cpp_stacks = false;
   bool no_activities = false;
-  std::string keep;  // folder that gets what the hooks wrote
+  program::Remote remote;  // no host: here
+  bool stream = false;     // this is the other side of somebody's --host
+  std::string keep;        // folder that gets what the hooks wrote
   // File that gets program::OutcomeJson; then nothing else is read, said or written.
   std::string outcome;
 };

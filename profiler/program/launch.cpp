@@ -199,21 +199,6 @@ class Foreground {
   void (*old_)(int) = SIG_DFL;
 };
 
-Progress Look(const std::string& folder) {
-  Progress progress;
-  std::error_code error;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with("history-")) continue;
-    std::error_code none;
-    const uintmax_t size = entry.file_size(none);
-    if (!none) progress.bytes += size;
-  }
-  std::ifstream steps(folder + "/steps");
-  steps >> progress.steps;
-  return progress;
-}
-
 class Running {
  public:
   Running(const LaunchOptions& options, Outcome& outcome) : options_(options), outcome_(outcome) {}
@@ -228,7 +213,7 @@ class Running {
       const auto now = Clock::now();
       Interrupts(now);
       if (options_.progress && now >= next) {
-        Progress progress = Look(options_.output);
+        Progress progress = ProgressOf(options_.output);
         progress.seconds = std::chrono::duration<double>(now - start).count();
         options_.progress(progress);
         next = now + kBetweenProgress;
@@ -389,6 +374,21 @@ absl::StatusOr<Platform> FindPlatform(bool planned) {
       fmt::format("the emulated platform was not found (looked in {}): build it with ./vramscope, "
                   "or name its folder in $VRAMSCOPE_EMULATED",
                   looked));
+}
+
+Progress ProgressOf(const std::string& folder) {
+  Progress progress;
+  std::error_code error;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("history-")) continue;
+    std::error_code none;
+    const uintmax_t size = entry.file_size(none);
+    if (!none) progress.bytes += size;
+  }
+  std::ifstream steps(folder + "/steps");
+  steps >> progress.steps;
+  return progress;
 }
 
 Outcome Launch(const Platform& platform, const LaunchOptions& options) {

@@ -31,10 +31,12 @@ struct Platform {
 absl::StatusOr<Platform> FindPlatform(bool planned);
 
 struct Progress {
-  double seconds = 0;
+  double seconds = 0;  // since it was started
   uint64_t steps = 0;  // of the lowest rank
   uint64_t bytes = 0;  // of history written
 };
+
+Progress ProgressOf(const std::string& folder);
 
 struct LaunchOptions {
   std::vector<std::string> command;

@@ -33,6 +33,10 @@ enum class FrameType : uint16_t {
   kRunStarted = 34,
   kProgress = 35,
   kRunEnded = 36,
+  // A recording on its way home (program/folder_stream.h); never in a file.
+  kFolder = 48,
+  kFilePiece = 49,
+  kOutcome = 50,
 };
 
 inline constexpr size_t kMaxPayload = size_t{64} << 20;
