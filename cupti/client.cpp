@@ -1,5 +1,6 @@
 #include "cupti/client.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -73,6 +74,15 @@ int64_t Offset(const Library& library, ClockFunction clock) {
   return offset;
 }
 
+// "libnccl.so.2"; "" for what was made at run time.
+std::string LibraryAt(uint64_t address) {
+  Dl_info facts = {};
+  if (dladdr(reinterpret_cast<void*>(address), &facts) == 0 || facts.dli_fname == nullptr)
+    return "";
+  const std::string path = facts.dli_fname;
+  return path.substr(path.rfind('/') + 1);
+}
+
 }  // namespace
 
 Client& Client::The() {
@@ -122,6 +132,8 @@ Report Client::Start(Found found, const Options& options) {
           const int status = library_.GetCallbackName(domain, callback, &name);
           return status == kSuccess && name != nullptr ? name : "";
         };
+      consume.name_of_code = &LibraryAt;
+      consume.first_names = options_.first_names;
       consumer_ = std::make_unique<Consumer>(std::move(consume));
     }
     consumer_->set_offset_ns(offset);
@@ -173,6 +185,7 @@ void Client::Periodically(int period_ms) {
     if (ending_) return;
     lock.unlock();
     Flush();
+    if (options_.each_period != nullptr) options_.each_period();
     lock.lock();
   }
 }

@@ -43,9 +43,11 @@ struct Options {
   Receiver* receiver = nullptr;
   ClockFunction clock = nullptr;
   size_t buffer_bytes = size_t{1} << 20;
-  size_t most_buffers = 64;          // beyond them CUPTI drops records, which are counted
-  int period_ms = 0;                 // > 0: a thread of ours flushes so often
-  bool wait_for_cause = false;       // ids are pushed (PushCause)
+  size_t most_buffers = 64;                   // beyond them CUPTI drops records, which are counted
+  int period_ms = 0;                          // > 0: a thread of ours flushes so often
+  void (*each_period)() = nullptr;            // and calls that
+  std::vector<std::string> first_names = {};  // as Consumer's
+  bool wait_for_cause = false;                // ids are pushed (PushCause)
   bool environment = true;           // clocks, temperature, power: nothing of a modelled card
   std::vector<uint32_t> kinds = {};  // instead of all
 };

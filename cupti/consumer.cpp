@@ -81,6 +81,7 @@ std::string_view OverheadName(uint32_t kind) {
 
 Consumer::Consumer(ConsumerOptions options) : options_(std::move(options)) {
   ids_.emplace("", StringId{0});
+  for (const std::string& name : options_.first_names) Intern(name);
 }
 
 StringId Consumer::Intern(std::string_view text) {
@@ -115,6 +116,14 @@ StringId Consumer::NameOfCall(CallbackDomain domain, uint32_t callback) {
       name.find_first_not_of("0123456789", version + 2) == std::string::npos)
     name.resize(version);
   return it->second = Intern(name);
+}
+
+StringId Consumer::NameOfCode(uint64_t address) {
+  if (address == 0 || !options_.name_of_code) return {};
+  if (code_.size() >= kMostNames) code_.clear();
+  const auto [it, added] = code_.try_emplace(address);
+  if (added) it->second = Intern(options_.name_of_code(address));
+  return it->second;
 }
 
 Consumer::Cause& Consumer::CauseOf(uint32_t correlation) {
@@ -282,6 +291,7 @@ void Consumer::Record(const uint8_t* record, size_t room, std::vector<Activity>&
                                                                     : ActivityKind::kDriverFree;
       activity.device = DeviceOf(memory.device);
       activity.to = SpaceOf(memory.memory_kind);
+      activity.name = NameOfCode(memory.program_counter);
       activity.address = memory.address;
       activity.bytes = memory.bytes;
       activity.correlation = memory.correlation;

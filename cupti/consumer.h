@@ -32,7 +32,10 @@ struct ConsumerOptions {
   NextRecord next = nullptr;
   // "cudaLaunchKernel"; "" where it is not known.
   std::function<std::string(CallbackDomain, uint32_t callback)> name_of_call = {};
-  int64_t offset_ns = 0;        // to add to CUPTI's times
+  // "libnccl.so.2": who holds the code at an address, which asked the driver for memory; likewise.
+  std::function<std::string(uint64_t address)> name_of_code = {};
+  std::vector<std::string> first_names = {};  // numbered before all others: 1, 2, ...
+  int64_t offset_ns = 0;                      // to add to CUPTI's times
   bool wait_for_cause = false;  // whether ids are pushed: who launched arrives in other buffers
 };
 
@@ -82,12 +85,13 @@ class Consumer {
   trace::StringId Intern(std::string_view text);
   trace::StringId NameOfKernel(const char* mangled);
   trace::StringId NameOfCall(CallbackDomain domain, uint32_t callback);
+  trace::StringId NameOfCode(uint64_t address);
 
   ConsumerOptions options_;
   ConsumerCounts counts_;
   std::vector<std::string> names_{""};
   std::unordered_map<std::string, trace::StringId, TextHash, std::equal_to<>> ids_, kernels_;
-  std::unordered_map<uint64_t, trace::StringId> calls_;
+  std::unordered_map<uint64_t, trace::StringId> calls_, code_;
   // Two generations, so that what never completes is forgotten.
   std::unordered_map<uint32_t, Cause> causes_, older_causes_;
   std::vector<trace::Activity> waiting_;

@@ -1,5 +1,6 @@
 // The library that the CUDA driver loads into a program (CUDA_INJECTION64_PATH), or Python's hooks:
-// writes the program's activities into OUTPUT/process-PID/activities.bin while it runs.
+// writes the program's activities, and what NVML says of its cards' memory now and then, into
+// OUTPUT/process-PID/activities.bin while it runs.
 //
 // A process that never puts anything on a card leaves nothing; neither does the child of a fork.
 #include <errno.h>
@@ -9,11 +10,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <string>
 
 #include "cupti/client.h"
+#include "nvml/sampler.h"
 #include "profiler/program/activity_chunk.h"
+#include "profiler/trace/device_counters.h"
 
 #define VRAMSCOPE_EXPORTED extern "C" __attribute__((visibility("default")))
 
@@ -25,6 +29,10 @@ using trace::ActivityKind;
 
 constexpr int kPeriodMs = 100;  // at most so much is lost when the program is killed
 constexpr size_t kMostHeld = size_t{1} << 16;
+// NVML takes tens of microseconds and more: steps shorter than this share an answer, and between
+// steps it is asked so often.
+constexpr auto kBetweenSteps = std::chrono::milliseconds(50);
+constexpr auto kBetweenAnswers = std::chrono::seconds(1);
 
 // Says that the card was used, and not only asked about.
 bool IsUse(const Activity& activity) {
@@ -41,22 +49,26 @@ class File : public Receiver {
   void Receive(std::span<const Activity> activities,
                const std::vector<std::string>& names) override {
     std::lock_guard lock(mutex_);
-    if (!used_) {
-      used_ = std::any_of(activities.begin(), activities.end(), IsUse);
-      held_.insert(held_.end(), activities.begin(), activities.end());
-      if (held_.size() > kMostHeld) held_.clear();
-      if (!used_) return;
-      activities = held_;
+    Take(activities, names);
+  }
+
+  // Counters, by the numbers of CounterNames(). `alone`: nobody tells whether the card was used.
+  void Count(std::span<const Activity> counters, bool alone) {
+    std::lock_guard lock(mutex_);
+    if (alone && !used_) {
+      used_ = true;
+      std::erase_if(held_, [](const Activity& a) { return a.kind != ActivityKind::kCounter; });
+      held_.insert(held_.end(), counters.begin(), counters.end());
+      counters = held_;
     }
-    for (size_t at = 0; at < activities.size(); at += program::kMostRowsOfChunk) {
-      const uint32_t first = named_;
-      named_ = static_cast<uint32_t>(names.size());
-      Write(program::EncodeActivities(
-          first, std::span(names).subspan(first),
-          activities.subspan(at, std::min(program::kMostRowsOfChunk, activities.size() - at))));
-    }
-    held_.clear();
-    held_.shrink_to_fit();
+    Take(counters, CounterNames());
+  }
+  // Numbered before all other names, the first 1.
+  static const std::vector<std::string>& CounterNames() {
+    static const auto* names = new std::vector<std::string>{
+        "", std::string(trace::kCounterTotal), std::string(trace::kCounterUsed),
+        std::string(trace::kCounterDriver), std::string(trace::kCounterProcess)};
+    return *names;
   }
 
   // What is known of the listening, when it is something new.
@@ -70,6 +82,24 @@ class File : public Receiver {
   }
 
  private:
+  void Take(std::span<const Activity> activities, const std::vector<std::string>& names) {
+    if (!used_) {
+      used_ = std::any_of(activities.begin(), activities.end(), IsUse);
+      held_.insert(held_.end(), activities.begin(), activities.end());
+      if (held_.size() > kMostHeld) held_.clear();
+      if (!used_) return;
+      activities = held_;
+    }
+    for (size_t at = 0; at < activities.size(); at += program::kMostRowsOfChunk) {
+      const uint32_t first = named_;
+      named_ = std::max(named_, static_cast<uint32_t>(names.size()));
+      Write(program::EncodeActivities(
+          first, std::span(names).subspan(std::min<size_t>(first, names.size())),
+          activities.subspan(at, std::min(program::kMostRowsOfChunk, activities.size() - at))));
+    }
+    held_.clear();
+    held_.shrink_to_fit();
+  }
   void Write(const std::string& chunk) {
     if (broken_ || (file_ < 0 && !Open())) return;
     constexpr uint64_t kRoomForFacts = 1 << 16;
@@ -119,6 +149,58 @@ std::mutex g_mutex;
 pid_t g_process = 0;  // a child of a fork has locks that nobody opens
 Report g_report;
 
+// What NVML says of this process's cards, now.
+class Answers {
+ public:
+  std::string problem() {
+    std::lock_guard lock(mutex_);
+    return problem_;
+  }
+  // Whether there was any. Nothing where the last one is not older than `least`.
+  bool Ask(std::chrono::nanoseconds least, ClockFunction clock, bool alone) {
+    std::lock_guard lock(mutex_);
+    const auto now = std::chrono::steady_clock::now();
+    if (!opened_) problem_ = sampler_.Open();
+    opened_ = true;
+    if (!problem_.empty() || (asked_ && now - last_ < least)) return asked_;
+    const auto time = static_cast<int64_t>(clock());
+    std::vector<Activity> counters;
+    for (const nvml::CardMemory& card : sampler_.Now()) {
+      const auto count = [&](uint32_t name, std::optional<uint64_t> bytes) {
+        if (!bytes) return;
+        Activity counter;
+        counter.kind = ActivityKind::kCounter;
+        counter.device = card.device;
+        counter.name.value = name;
+        counter.bytes = *bytes;
+        counter.begin_ns = counter.end_ns = time;
+        counters.push_back(counter);
+      };
+      count(1, card.total);
+      count(2, card.used);
+      count(3, card.driver);
+      count(4, card.process);
+    }
+    if (counters.empty()) return false;
+    asked_ = true;
+    last_ = now;
+    TheFile().Count(counters, alone);
+    return true;
+  }
+
+ private:
+  std::mutex mutex_;
+  nvml::Sampler sampler_;
+  bool opened_ = false, asked_ = false;
+  std::string problem_;
+  std::chrono::steady_clock::time_point last_;
+};
+
+Answers& TheAnswers() {
+  static auto* answers = new Answers;
+  return *answers;
+}
+
 program::ActivityFacts Facts() {
   program::ActivityFacts facts;
   facts.running = g_report.running;
@@ -127,17 +209,28 @@ program::ActivityFacts Facts() {
   facts.version = g_report.version;
   for (const Problem& problem : g_report.problems)
     facts.problems.push_back({problem.what, problem.without});
+  if (const std::string problem = TheAnswers().problem(); !problem.empty())
+    facts.problems.push_back({"NVML: " + problem, "what others have of the card is not shown"});
   const ClientCounts counts = Client::The().counts();
   facts.dropped = counts.dropped;
   facts.left_out = counts.consumed.cut + counts.consumed.untimed;
   return facts;
 }
 
+std::vector<std::string> FirstNames() {
+  const std::vector<std::string>& names = File::CounterNames();
+  return {names.begin() + 1, names.end()};
+}
+
+void Ask() { TheAnswers().Ask(kBetweenAnswers, ClockOfProcess(), false); }
+
 void Listen() {
   const ClockFunction clock = ClockOfProcess();
   g_report = Client::The().Start(FindLibrary(), {.receiver = &TheFile(),
                                                  .clock = clock,
                                                  .period_ms = kPeriodMs,
+                                                 .each_period = IsVirtual(clock) ? nullptr : &Ask,
+                                                 .first_names = FirstNames(),
                                                  .environment = !IsVirtual(clock)});
 }
 
@@ -150,6 +243,7 @@ using namespace vramscope::cupti;  // NOLINT: C functions follow
 VRAMSCOPE_EXPORTED void vramscope_activities_stop() {
   if (g_process != getpid()) return;
   std::lock_guard lock(g_mutex);
+  TheAnswers().Ask(kBetweenSteps, ClockOfProcess(), !g_report.running);
   Client::The().Stop();
   TheFile().Say(Facts(), false);
 }
@@ -175,6 +269,16 @@ VRAMSCOPE_EXPORTED void vramscope_activities_flush() {
   std::lock_guard lock(g_mutex);
   Client::The().Flush();
   TheFile().Say(Facts(), false);
+}
+
+// At the end of a step, and until there was an answer: what NVML says. 1: there was one. On the
+// virtual clock every step has one, so that two runs are one trace.
+VRAMSCOPE_EXPORTED int vramscope_activities_sample() {
+  if (g_process != getpid()) return 0;
+  std::lock_guard lock(g_mutex);
+  const ClockFunction clock = ClockOfProcess();
+  const auto least = IsVirtual(clock) ? std::chrono::milliseconds(0) : kBetweenSteps;
+  return TheAnswers().Ask(least, clock, !g_report.running) ? 1 : 0;
 }
 
 // The driver's entry.

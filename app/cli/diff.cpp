@@ -1,6 +1,7 @@
 // `diff A B`: peak bytes per step, phase and category of two traces, side by side.
 // `diff A B --by stack`: what each call site holds at both peaks.
 // `diff --requests A B`: both request streams of one step, aligned by identity.
+// `diff --prediction PLAN RECORDING`: diff_prediction.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "app/cli/command.h"
+#include "app/cli/diff_prediction.h"
 #include "app/cli/format.h"
 #include "app/cli/input.h"
 #include "app/cli/summary.h"
@@ -23,7 +25,7 @@ namespace {
 struct Options {
   std::string a, b, by;
   size_t top = 30;
-  bool requests = false;
+  bool requests = false, prediction = false;
   int step = -1;
   RangeOptions range;
   bool json = false;
@@ -315,6 +317,13 @@ ExitCode DiffStreams(const Options& options) {
   return printed == kDone ? answer : printed;
 }
 
+ExitCode HoldPlanAgainst(const Options& options) {
+  const absl::StatusOr<Pairs> files = OpenPairs(options);
+  if (!files.ok()) return ReportError(files.status());
+  const auto step = options.step < 0 ? std::nullopt : std::optional<int32_t>(options.step);
+  return DiffPrediction(files->pairs, files->shown, step, options.top, options.json);
+}
+
 }  // namespace
 
 void RegisterDiff(CLI::App& app, Context& context) {
@@ -333,6 +342,12 @@ void RegisterDiff(CLI::App& app, Context& context) {
           ->check(CLI::IsMember({"stack", "category"}).description(""))
           ->excludes(requests)
           ->type_name("HOW");
+  CLI::Option* prediction =
+      command
+          ->add_flag("--prediction", options->prediction,
+                     "A is a plan and B a recording of the same run: errors, requests, kernels")
+          ->excludes(requests)
+          ->excludes(by);
   AddTop(*command, options->top);
   command
       ->add_option("--step", options->step,
@@ -342,14 +357,15 @@ void RegisterDiff(CLI::App& app, Context& context) {
   AddDevice(*command, options->range);
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer("Exit status: 1 when they differ.");
-  command->callback([options, requests, by, &context] {
+  command->callback([options, requests, by, prediction, &context] {
     const bool sites = by->count() > 0 && options->by == "stack";
-    if (options->step >= 0 && requests->count() == 0 && !sites) {
-      throw CLI::RequiresError("--step", "--requests or --by stack");
+    if (options->step >= 0 && requests->count() == 0 && prediction->count() == 0 && !sites) {
+      throw CLI::RequiresError("--step", "--requests, --prediction or --by stack");
     }
-    context.exit_code = options->requests ? DiffStreams(*options)
-                        : sites           ? DiffSites(*options)
-                                          : DiffTotals(*options);
+    context.exit_code = options->requests     ? DiffStreams(*options)
+                        : options->prediction ? HoldPlanAgainst(*options)
+                        : sites               ? DiffSites(*options)
+                                              : DiffTotals(*options);
   });
 }
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "app/cli/command.h"
+#include "app/cli/device_memory.h"
 #include "app/cli/format.h"
 #include "app/cli/input.h"
 #include "app/cli/summary.h"
@@ -213,6 +214,22 @@ analysis::Peak Highest(const std::vector<analysis::DevicePeak>& peaks) {
   return highest;
 }
 
+// What each card's memory was used for at its peak.
+struct Card {
+  std::shared_ptr<const trace::Trace> trace;
+  explain::DeviceMemory memory;
+};
+std::vector<Card> CardsOf(const std::shared_ptr<const trace::Trace>& whole,
+                          const std::vector<analysis::DevicePeak>& peaks) {
+  std::vector<Card> cards;
+  for (const analysis::DevicePeak& of : peaks) {
+    auto trace = trace::OfDevice(whole, of.device);
+    auto memory = explain::DeviceMemoryHistory(*trace).At(of.peak.context.event);
+    cards.push_back({std::move(trace), std::move(memory)});
+  }
+  return cards;
+}
+
 Json InfoJson(const std::shared_ptr<const trace::Trace>& whole) {
   const trace::Trace& trace = *whole;
   const std::vector<analysis::DevicePeak> peaks = analysis::PeakOfEachDevice(whole);
@@ -232,6 +249,9 @@ Json InfoJson(const std::shared_ptr<const trace::Trace>& whole) {
                              {"name", trace::NameOfDevice(trace, of.device)},
                              {"allocated", of.peak.allocated},
                              {"reserved", of.peak.reserved}});
+  json["device_memory"] = Json::array();
+  for (const Card& card : CardsOf(whole, peaks))
+    json["device_memory"].push_back(DeviceMemoryJson(*card.trace, card.memory));
   json["warnings"] = trace.warnings;
   json["truncated"] = !trace.complete;
   json["end_message"] = trace.end_message;
@@ -401,6 +421,11 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
                      run::FormatBytes(peak.reserved),
                      state ? "" : " (" + ContextText(peak.context) + ")"));
   text += NotesText(trace);
+  for (const Card& card : CardsOf(whole, peaks))
+    text += "\n" +
+            (peaks.size() > 1 ? Line(trace::NameOfDevice(trace, card.memory.device), "at its peak")
+                              : std::string()) +
+            DeviceMemoryText(card.memory);
   const std::map<uint8_t, RuleUse> rules = RulesOf(trace);
   if (rules.empty()) return text;
   Table table({{"Inferred, by rule", Table::kLeft, true},

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "app/cli/command.h"
+#include "app/cli/device_memory.h"
 #include "app/cli/format.h"
 #include "app/cli/input.h"
 #include "app/cli/summary.h"
@@ -130,12 +131,14 @@ ExitCode Execute(const Options& options) {
   const std::vector<analysis::Group> groups = *by == analysis::GroupBy::kStack
                                                   ? explain::GroupBySite(trace, live)
                                                   : analysis::GroupLive(trace, live, *by);
+  const explain::DeviceMemory memory = explain::DeviceMemoryHistory(trace).At(*event);
   if (options.json) {
     Json json = ToJson(trace, live, peak.reserved, options, groups);
+    json["device_memory"] = DeviceMemoryJson(trace, memory);
     if (opened->of_several) json["device"] = *opened->of_several;
     return PrintJson(json);
   }
-  return PrintText(ToText(trace, live, options, groups));
+  return PrintText(ToText(trace, live, options, groups) + "\n" + DeviceMemoryText(memory));
 }
 
 }  // namespace

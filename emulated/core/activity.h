@@ -60,6 +60,7 @@ struct MemoryActivity {
   uint64_t address = 0, bytes = 0;  // of what is freed, 0 where it is not known
   int device = 0;
   int64_t begin_ns = 0, end_ns = 0;
+  const void* caller = nullptr;  // code that asked; null: not told
 };
 
 struct Synchronization {

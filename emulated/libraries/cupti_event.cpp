@@ -166,6 +166,7 @@ void Format(const Event& event, const Scale& time, uint8_t* to) {
       record.operation = event.allocated ? MemoryRecord::kAllocation : MemoryRecord::kRelease;
       record.memory_kind = KindOf(a.to);
       record.address = event.address, record.bytes = a.bytes, record.timestamp = time(event.end);
+      record.program_counter = event.caller;
       record.process = static_cast<uint32_t>(getpid());
       record.device = device, record.context = context, record.stream = kNoStream;
       return Put(record, to);

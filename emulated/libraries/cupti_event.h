@@ -19,6 +19,7 @@ struct Event {
   uint32_t callback = 0, thread = 0, external_kind = 0;
   uint64_t external = 0;
   uint64_t address = 0;   // kMemory2
+  uint64_t caller = 0;    // likewise
   bool allocated = true;  // likewise
   uint32_t value = 0;     // kEnvironment: MHz
 };

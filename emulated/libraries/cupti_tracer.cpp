@@ -77,6 +77,7 @@ void Tracer::OnMemory(const MemoryActivity& memory) {
   event.activity.to = memory.place;
   event.activity.bytes = memory.bytes;
   event.address = memory.address;
+  event.caller = reinterpret_cast<uint64_t>(memory.caller);
   event.allocated = memory.allocated;
   if (memory.allocated) {
     sizes_[memory.address] = memory.bytes;

@@ -10,6 +10,7 @@
 
 #include "emulated/core/kernels.h"
 #include "emulated/core/platform.h"
+#include "emulated/core/recorder.h"
 #include "emulated/libraries/data_type.h"
 #include "emulated/libraries/nccl_values.h"
 
@@ -428,6 +429,21 @@ bool IsAlone() {
   return text && *text && std::strcmp(text, "0") != 0;
 }
 
+// As a cudaMalloc of NCCL's own. The communicator's address stands for that of its buffers.
+void TellBuffers(const Comm& comm, bool taken) {
+  Recorder* recorder = TheRecorder();
+  if (recorder == nullptr) return;
+  const int64_t now = ThePlatform().clock.now();
+  recorder->OnMemory({.call = taken ? Call::kMalloc : Call::kFree,
+                      .allocated = taken,
+                      .address = reinterpret_cast<uint64_t>(&comm),
+                      .bytes = comm.buffer_bytes,
+                      .device = comm.device,
+                      .begin_ns = now,
+                      .end_ns = now,
+                      .caller = reinterpret_cast<const void*>(&TellBuffers)});
+}
+
 int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank) {
   if (!comm) return kInvalidArgument;
   *comm = nullptr;
@@ -459,6 +475,7 @@ int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank) {
       return kUnhandledCudaError;
     }
     made->buffer_bytes = bytes;
+    TellBuffers(*made, true);
     Assume("NCCL buffers of a communicator", "ncclCommInitRank", bytes);
     Assume("NCCL duration of collectives: bandwidth between cards", "ncclCommInitRank", 0);
   }
@@ -468,7 +485,10 @@ int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank) {
 
 void DestroyComm(Comm* comm) {
   if (!comm) return;
-  if (comm->buffer_bytes) ThePlatform().memory.GivePhysical(comm->device, comm->buffer_bytes);
+  if (comm->buffer_bytes) {
+    ThePlatform().memory.GivePhysical(comm->device, comm->buffer_bytes);
+    TellBuffers(*comm, false);
+  }
   delete comm;
 }
 

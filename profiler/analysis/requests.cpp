@@ -162,7 +162,8 @@ absl::StatusOr<RequestStream> RequestsOfStep(const trace::Trace& trace, std::opt
          .bytes = a.bytes[id],
          .bytes_rounded = a.bytes_rounded[id],
          .allocation = first_id && id >= *first_id ? static_cast<int64_t>(id - *first_id) : -1,
-         .where = Where(trace, id)});
+         .where = Where(trace, id),
+         .event = i});
   }
   return out;
 }

@@ -22,6 +22,7 @@ struct Request {
   uint64_t bytes_rounded = 0;  // 0 when the source does not say
   int64_t allocation = -1;     // index among the stream's allocations; -1: born before it
   std::string where;           // op, module: for messages
+  trace::EventIndex event = trace::kNoEvent;  // of the trace that it is from
 };
 
 struct RequestStream {

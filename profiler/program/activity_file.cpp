@@ -104,8 +104,8 @@ absl::Status ActivityFile::ReadMore(const std::string& path) {
 std::vector<std::string> ActivityFile::Warnings() const {
   std::vector<std::string> warnings;
   for (const ActivityFacts::Problem& problem : facts_.problems)
-    warnings.push_back(
-        fmt::format("CUPTI: {}: {}", problem.what.substr(0, 300), problem.without.substr(0, 300)));
+    warnings.push_back(fmt::format("{}{}: {}", problem.what.starts_with("NVML: ") ? "" : "CUPTI: ",
+                                   problem.what.substr(0, 300), problem.without.substr(0, 300)));
   if (facts_.dropped > 0)
     warnings.push_back(fmt::format(
         "CUPTI had no room for {} records: kernels and copies are missing", facts_.dropped));

@@ -11,7 +11,8 @@ MAY_INCLUDE = {
     "proto": {"proto"},
     "resources": {"resources"},
     "profiler": {"profiler", "proto", "resources"},
-    "cupti": {"cupti", "profiler"},
+    "nvml": {"nvml"},
+    "cupti": {"cupti", "nvml", "profiler"},
     "emulated": {"emulated", "cupti"},
     "trainer": {"trainer", "profiler", "cupti", "emulated", "proto", "resources"},
     "ui": {"ui", "profiler", "proto", "resources"},
@@ -21,7 +22,8 @@ MAY_INCLUDE = {
 ONLY = {
     ("emulated", "cupti"): {"cupti/records.h"},
     ("trainer", "emulated"): {"emulated/core/activity.h"},
-    ("cupti", "profiler"): {"profiler/trace/activities.h", "profiler/program/activity_chunk.h"},
+    ("cupti", "profiler"): {"profiler/trace/activities.h", "profiler/trace/device_counters.h",
+                            "profiler/program/activity_chunk.h"},
 }
 # Folder of profiler/ -> others of it that it may include (profiler/README.md).
 PROFILER = {

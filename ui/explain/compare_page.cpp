@@ -36,9 +36,18 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
   auto* line = new QHBoxLayout(controls_);
   line->setContentsMargins(0, 0, 0, 0);
   line->setSpacing(8);
-  const QString names[] = {tr("Call site"), tr("Category"), tr("Phase"), tr("Step")};
-  for (int i = 0; i < 4; ++i) {
-    by_buttons_[i] = QuietButton(names[i], {});
+  const QString names[kCompareBys] = {tr("Call site"), tr("Category"), tr("Phase"),
+                                      tr("Step"),      tr("Requests"), tr("Kernels")};
+  const QString tips[kCompareBys] = {
+      {},
+      {},
+      {},
+      {},
+      tr("Every allocation and free of a step in both, aligned: where they first differ"),
+      tr("How often and how long each kernel ran in a step of both: modelled against measured, "
+         "say")};
+  for (int i = 0; i < kCompareBys; ++i) {
+    by_buttons_[i] = QuietButton(names[i], tips[i]);
     by_buttons_[i]->setCheckable(true);
     by_buttons_[i]->setAutoExclusive(true);
     by_buttons_[i]->setObjectName(QStringLiteral("compareBy%1").arg(i));
@@ -101,9 +110,10 @@ void ComparePage::Refresh(int changes) {
 
 void ComparePage::Compute() {
   if (!found_) Head(tr("Comparing …"));
-  background_.run([this, digest = context_.digest, against = context_.against,
-                   step = step_](BackgroundToken&) -> std::function<void()> {
-    auto found = std::make_shared<absl::StatusOr<Comparison>>(Compare(*against, *digest, step));
+  background_.run([this, digest = context_.digest, against = context_.against, step = step_,
+                   align = NeedsAlignment(by_)](BackgroundToken&) -> std::function<void()> {
+    auto found =
+        std::make_shared<absl::StatusOr<Comparison>>(Compare(*against, *digest, step, align));
     return [this, found, against] {
       if (!found->ok()) {
         Clear();
@@ -113,15 +123,21 @@ void ComparePage::Compute() {
       }
       found_ = *std::move(*found);
       ListSteps();
-      Head(tr("Against %1 %2. %3")
-               .arg(context_.against_pinned ? tr("the baseline") : tr("the run before,"),
-                    QString::fromStdString(against->name),
-                    QString::fromStdString(found_->headline)));
+      compared_with_ = against;
       controls_->show();
       view_->show();
       Show(by_);
     };
   });
+}
+
+void ComparePage::ShowHead() {
+  const std::string& what = by_ == CompareBy::kRequest  ? found_->requests_headline
+                            : by_ == CompareBy::kKernel ? found_->kernels_headline
+                                                        : found_->headline;
+  Head(tr("Against %1 %2. %3")
+           .arg(context_.against_pinned ? tr("the baseline") : tr("the run before,"),
+                QString::fromStdString(compared_with_->name), QString::fromStdString(what)));
 }
 
 // The steps that both have.
@@ -137,6 +153,11 @@ void ComparePage::Show(CompareBy by) {
   const bool other = by_ != by || table_->columnCount() == 0;
   by_ = by;
   by_buttons_[static_cast<int>(by)]->setChecked(true);
+  if (found_ && NeedsAlignment(by) && !found_->aligned) {
+    Head(tr("Aligning both …"));
+    return Compute();
+  }
+  if (found_) ShowHead();
   // The column that another table was sorted by says something else here.
   if (other) view_->horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
   Fill();
@@ -153,6 +174,7 @@ void ComparePage::Fill() {
 
 void ComparePage::Clear() {
   found_.reset();
+  compared_with_ = nullptr;
   steps_->clear();
   table_->setTable({});
   controls_->hide();

@@ -31,13 +31,15 @@ class ComparePage : public ExplainPage {
  private:
   void Compute();
   void Show(CompareBy by);
+  void ShowHead();
   void Fill();
   void ListSteps();
 
   std::optional<Comparison> found_;
   CompareBy by_ = CompareBy::kSite;
   std::optional<int32_t> step_;  // none: at both peaks
-  QToolButton* by_buttons_[4] = {};
+  QToolButton* by_buttons_[kCompareBys] = {};
+  std::shared_ptr<const Digest> compared_with_;
   QComboBox* steps_ = nullptr;
   QLineEdit* filter_ = nullptr;
   QToolButton* changes_ = nullptr;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/explain/prediction.h"
 #include "ui/panels/cells.h"
 #include "ui/timeline/model/format.h"
 
@@ -215,14 +216,109 @@ std::string HeadlineOf(const TraceDiff& diff, std::optional<int32_t> step) {
   return text + ".";
 }
 
+// Where the streams differ, the first ones; the blocks are the shown trace's.
+Table RequestsOf(const explain::Prediction& p) {
+  Table table;
+  table.columns = {
+      {"Baseline", true, 80}, {"asked", false, 330}, {"Shown", true, 80}, {"asks", false, 330}};
+  for (const auto& d : p.requests.first_differences) {
+    const auto number = [](const std::string& text, uint64_t index) {
+      return text.empty() ? Cell{.text = "–", .sort = 0.5, .tone = Cell::Tone::kDim}
+                          : Cell{.text = timeline::FormatCount(index),
+                                 .sort = static_cast<double>(index) + 1};
+    };
+    Row row;
+    row.cells = {number(d.a, d.index_a), TextCell(d.a), number(d.b, d.index_b), TextCell(d.b)};
+    table.rows.push_back(std::move(row));
+  }
+  // Who asked first, with the whole stack.
+  if (p.first && !table.rows.empty()) {
+    const auto stack = [](const explain::Prediction::Side& side, Cell& cell) {
+      for (const std::string& line : side.stack) cell.exact += "\n" + line;
+    };
+    stack(p.first->planned, table.rows.front().cells[1]);
+    stack(p.first->measured, table.rows.front().cells[3]);
+  }
+  return table;
+}
+
+std::string RequestsHeadline(const explain::Prediction& p) {
+  const std::string where = p.step ? fmt::format("In step {} ", *p.step) : std::string();
+  if (p.requests.identical())
+    return fmt::format("{}all {} requests are the same, in the same order.", where,
+                       timeline::FormatCount(p.requests.total));
+  return fmt::format("{}{} of {} requests are the same; where they first differ:", where,
+                     timeline::FormatCount(p.requests.equal),
+                     timeline::FormatCount(p.requests.total));
+}
+
+Cell TimeCell(uint64_t count, int64_t ns) {
+  return count == 0 ? Cell{.text = "–", .tone = Cell::Tone::kDim} : DurationCell(ns, true);
+}
+
+Table KernelsOf(const explain::Prediction& p) {
+  Table table;
+  table.columns = {{"Kernel", false, 360},
+                   {"Baseline", true, 80},
+                   {"Shown", true, 80},
+                   {"Baseline", true, 110},
+                   {"Shown", true, 110},
+                   {"Difference", true, 110},
+                   {"Ratio", true, 80, false, "time of the baseline by that of what is shown"}};
+  for (const explain::Prediction::Kernel& k : p.kernels) {
+    const int64_t more = k.measured_ns - k.planned_ns;
+    Cell difference = DurationCell(std::abs(more), true);
+    difference.text = (more < 0 ? "−" : "+") + difference.text;
+    difference.sort = static_cast<double>(more);
+    Cell ratio{.text = "–", .tone = Cell::Tone::kDim};
+    if (k.planned_ns > 0 && k.measured_ns > 0) {
+      ratio.sort = static_cast<double>(k.planned_ns) / static_cast<double>(k.measured_ns);
+      ratio.text = fmt::format("{:.2f}", ratio.sort);
+      ratio.tone = Cell::Tone::kPlain;
+    }
+    Row row;
+    row.cells = {TextCell(k.name),
+                 CountCell(k.planned_count),
+                 CountCell(k.measured_count),
+                 TimeCell(k.planned_count, k.planned_ns),
+                 TimeCell(k.measured_count, k.measured_ns),
+                 std::move(difference),
+                 std::move(ratio)};
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string KernelsHeadline(const explain::Prediction& p) {
+  if (p.kernels.empty()) return "Neither has kernels.";
+  const auto ms = [](int64_t ns) { return FormatMs(static_cast<double>(ns) / 1e6); };
+  return fmt::format(
+      "{} kernels of {} in the baseline, {} of {} in what is shown; of the names that both have {} "
+      "and {}.",
+      timeline::FormatCount(p.total.planned_count), ms(p.total.planned_ns),
+      timeline::FormatCount(p.total.measured_count), ms(p.total.measured_ns), ms(p.both.planned_ns),
+      ms(p.both.measured_ns));
+}
+
 }  // namespace
 
 int DifferenceColumn(CompareBy by) {
-  return by == CompareBy::kSite || by == CompareBy::kPhase ? 5 : 3;
+  switch (by) {
+    case CompareBy::kSite:
+    case CompareBy::kPhase:
+    case CompareBy::kKernel:
+      return 5;
+    case CompareBy::kCategory:
+    case CompareBy::kStep:
+      return 3;
+    case CompareBy::kRequest:
+      return 0;
+  }
+  return 0;
 }
 
 absl::StatusOr<Comparison> Compare(const Digest& baseline, const Digest& shown,
-                                   std::optional<int32_t> step) {
+                                   std::optional<int32_t> step, bool align) {
   absl::StatusOr<TraceDiff> diff = explain::DiffTraces(*baseline.trace, *shown.trace, step);
   if (!diff.ok()) return diff.status();
   const PeakTimes times = PeakTimesOf(shown);
@@ -233,6 +329,19 @@ absl::StatusOr<Comparison> Compare(const Digest& baseline, const Digest& shown,
   out.tables[static_cast<int>(CompareBy::kStep)] = StepsOf(*diff, times);
   out.headline = HeadlineOf(*diff, step);
   out.diff = *std::move(diff);
+  if (!align) return out;
+  const absl::StatusOr<explain::Prediction> aligned =
+      explain::HoldAgainst(*baseline.trace, *shown.trace, step);
+  out.aligned = true;
+  if (!aligned.ok()) {
+    out.requests_headline = out.kernels_headline =
+        fmt::format("Cannot be aligned: {}.", std::string(aligned.status().message()));
+    return out;
+  }
+  out.tables[static_cast<int>(CompareBy::kRequest)] = RequestsOf(*aligned);
+  out.tables[static_cast<int>(CompareBy::kKernel)] = KernelsOf(*aligned);
+  out.requests_headline = RequestsHeadline(*aligned);
+  out.kernels_headline = KernelsHeadline(*aligned);
   return out;
 }
 

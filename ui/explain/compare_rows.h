@@ -17,16 +17,26 @@
 
 namespace vramscope::ui {
 
-enum class CompareBy : uint8_t { kSite, kCategory, kPhase, kStep };
+enum class CompareBy : uint8_t { kSite, kCategory, kPhase, kStep, kRequest, kKernel };
+inline constexpr int kCompareBys = 6;
+// The streams of requests are aligned first: seconds, where two long ones have little in common.
+constexpr bool NeedsAlignment(CompareBy by) {
+  return by == CompareBy::kRequest || by == CompareBy::kKernel;
+}
 
 struct Comparison {
   explain::TraceDiff diff;
-  Table tables[4];  // row = CompareBy; greatest difference first, phases and steps in time
+  // By CompareBy; greatest difference first, phases, steps and requests in time. Those that need an
+  // alignment are empty without it.
+  Table tables[kCompareBys];
   std::string headline;
+  bool aligned = false;
+  std::string requests_headline, kernels_headline;
 };
-// At both peaks, or those within one step that both have.
+// At both peaks, or those within one step that both have; what is aligned is of that step, or of
+// the last whole one that both have.
 absl::StatusOr<Comparison> Compare(const Digest& baseline, const Digest& shown,
-                                   std::optional<int32_t> step);
+                                   std::optional<int32_t> step, bool align = false);
 // Of a table: the column with the signed difference.
 int DifferenceColumn(CompareBy by);
 

@@ -12,6 +12,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "ui/panels/card_bar.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/frame_list.h"
 #include "ui/panels/legend.h"
@@ -196,6 +197,8 @@ BreakdownPanel::BreakdownPanel(QWidget* parent) : QWidget(parent), theme_(timeli
   phases_->setObjectName(QStringLiteral("phaseLegend"));
   phases_->setToolTip(tr("Phases, in the colours of their lane"));
   column->addWidget(phases_);
+  card_ = new CardBar;
+  column->addWidget(card_);
   range_box_ = new QWidget;
   range_box_->setObjectName(QStringLiteral("rangeCard"));
   auto* range_column = new QVBoxLayout(range_box_);
@@ -295,6 +298,7 @@ void BreakdownPanel::setRange(qint64 begin_ns, qint64 end_ns) {
 void BreakdownPanel::UpdateMoment() {
   at_cursor_.forget();
   of_range_.forget();
+  of_card_.forget();
   const bool range = digest_ != nullptr && range_.first < range_.second && !digest_->state();
   leave_->setVisible(range);
   if (!range) {
@@ -365,6 +369,22 @@ void BreakdownPanel::ShowLargest(std::vector<analysis::LiveAllocation> largest) 
   largest_->set(digest_ ? digest_->trace : nullptr, std::move(largest));
 }
 
+// What the card's memory is used for then.
+void BreakdownPanel::ShowCard(trace::EventIndex event) {
+  if (digest_ == nullptr || digest_->trace->events.size() == 0) return card_->set({}, theme_);
+  const auto compute = [trace = digest_->trace, event] {
+    return explain::DeviceMemoryHistory(*trace).At(event);
+  };
+  const auto show = [this](const explain::DeviceMemory& memory) {
+    card_->set(memory, theme_);
+    Refit();
+  };
+  if (digest_->trace->events.size() < kInline)
+    show(compute());
+  else
+    of_card_.ask(compute, show);
+}
+
 void BreakdownPanel::ShowLive(const analysis::LiveSet& live, Of of) {
   const QString headings[] = {tr("AT THE PEAK"), tr("AT THE CURSOR"), tr("PEAK IN RANGE"),
                               tr("IN MEMORY")};
@@ -406,6 +426,7 @@ void BreakdownPanel::ShowLive(const analysis::LiveSet& live, Of of) {
   }
   FitParts();
   bar_->update();
+  ShowCard(live.context.event);
 
   QStringList where;
   if (digest_ != nullptr && live.allocated > 0) {
@@ -542,11 +563,9 @@ QJsonObject BreakdownPanel::dumpState() const {
   QJsonArray largest;
   for (size_t i = 0; i < largest_->live().size(); ++i)
     largest.append(QJsonObject{{"name", largest_->name(i)}, {"bytes", largest_->bytes(i)}});
-  QJsonObject out{{"heading", heading_->text()},
-                  {"total", total_->text()},
-                  {"where", moment_->text()},
-                  {"parts", parts},
-                  {"largest", largest}};
+  QJsonObject out{{"heading", heading_->text()}, {"total", total_->text()},
+                  {"where", moment_->text()},    {"parts", parts},
+                  {"card", card_->dumpState()},  {"largest", largest}};
   QJsonArray phases;
   for (const auto& [color, name] : phases_->entries()) phases.append(name);
   out["phases"] = phases;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/explain/device_memory.h"
 #include "profiler/trace/trace.h"
 #include "ui/panels/newest.h"
 #include "ui/panels/range_rows.h"
@@ -24,6 +25,7 @@ class QVBoxLayout;
 
 namespace vramscope::ui {
 
+class CardBar;
 class ElidedLabel;
 class FrameList;
 class Legend;
@@ -37,7 +39,7 @@ class BreakdownPanel : public QWidget {
   void setDigest(std::shared_ptr<const Digest> digest);  // null: empty
   void setCursorTime(qint64 time_ns);                    // < 0: the peak
   void setRange(qint64 begin_ns, qint64 end_ns);         // begin >= end: none
-  bool busy() const { return at_cursor_.busy() || of_range_.busy(); }
+  bool busy() const { return at_cursor_.busy() || of_range_.busy() || of_card_.busy(); }
   void setSelection(trace::AllocationId id);
   // A kernel, a copy, a call is selected in place of an allocation; without a title: none is.
   void setActivity(const timeline::ActivityFacts& activity);
@@ -62,6 +64,7 @@ class BreakdownPanel : public QWidget {
   class LiveList;
   enum class Of { kPeak, kCursor, kRange, kState };
   void ShowLive(const analysis::LiveSet& live, Of of);
+  void ShowCard(trace::EventIndex event);
   void ShowLargest(std::vector<analysis::LiveAllocation> largest);
   void ShowRange(const RangeFigures& range);
   void FitParts();  // shares give way to the categories' names, which say what the colours are
@@ -78,11 +81,13 @@ class BreakdownPanel : public QWidget {
   std::optional<RangeFigures> shown_range_;
   Newest<analysis::LiveSet> at_cursor_;
   Newest<RangeFigures> of_range_;
+  Newest<explain::DeviceMemory> of_card_;
 
   QLabel* heading_ = nullptr;
   QToolButton* leave_ = nullptr;
   ElidedLabel* moment_ = nullptr;
   Legend* phases_ = nullptr;
+  CardBar* card_ = nullptr;
   QWidget* range_box_ = nullptr;
   QGridLayout* range_facts_ = nullptr;
   QGridLayout* range_categories_ = nullptr;

@@ -1,4 +1,5 @@
-"""Kernels, copies and calls beside the history: a library that listens to CUPTI, loaded into this process (cupti/injection.cpp).
+"""Kernels, copies and calls beside the history, and what the card has used: a library that listens to CUPTI and asks NVML, loaded
+into this process (cupti/injection.cpp).
 The driver has loaded it by itself where CUDA_INJECTION64_PATH reached it; here it is told when to write and when to let go."""
 import ctypes
 import functools
@@ -11,12 +12,15 @@ def install(process):
         return
     try:
         library = ctypes.CDLL(path)
-        start, flush, stop = (getattr(library, "vramscope_activities_" + name) for name in ("start", "flush", "stop"))
+        start, flush, stop, sample = (getattr(library, "vramscope_activities_" + name)
+                                      for name in ("start", "flush", "stop", "sample"))
     except (OSError, AttributeError):
         return  # the history is what matters
-    for function in (start, flush, stop):
+    for function in (start, flush, stop, sample):
         function.restype, function.argtypes = None, []
+    sample.restype = ctypes.c_int
     recorder = process.recorder
+    recorder.sample = sample
     recorder.on_begin.append(start)
     recorder.on_flush.append(flush)
     recorder.on_finish.append(stop)

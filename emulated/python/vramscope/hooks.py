@@ -242,6 +242,7 @@ class Hooks:
                     if self.steps < 2 and not self.backward_depth:  # in backward: once for every parameter
                         self.tag_what_is_kept()
                     self.recorder.mark("o")
+                    self.recorder.stepped()
                     self.stepped = True
                     self.recorder.flush_now_and_then(recorder.FLUSH_STEP_SECONDS)
                     self.process.stepped(self.steps + 1)

@@ -49,6 +49,8 @@ class Recorder:
         self.on_flush = []
         self.on_finish = []
         self.before_marks = None
+        self.sample = None  # asks what the card has used
+        self.sampled = False  # the first time as soon as the process has a context
         self.real = {name: getattr(self.memory, name) for name in
                      ("_record_memory_history", "_snapshot", "reset_accumulated_memory_stats") if hasattr(self.memory, name)}
 
@@ -101,6 +103,13 @@ class Recorder:
         if self.before_marks is not None:
             self.before_marks(device, requests)
         self.put(kind, device, requests, *arguments)
+        if not self.sampled and self.sample is not None:
+            self.sampled = self.sample() == 1
+
+    def stepped(self):
+        """Behind the mark of a step's end."""
+        if self.sample is not None:
+            self.sample()
 
     def put(self, kind, device, requests, *arguments):
         ident = threading.get_ident()
@@ -236,6 +245,7 @@ class Recorder:
     def finish(self):
         if self.recording:
             self.mark("E")
+            self.stepped()
             self.flush()
             self.recording = False
             for call in self.on_finish:

@@ -90,6 +90,12 @@ class TraceMaker {
   }
   void BeginStep(uint64_t number) { Add({.kind = trace::EventKind::kStepBegin, .id = number}); }
   void EndStep() { Add({.kind = trace::EventKind::kStepEnd}); }
+  // Beside the last event, from `after_ns` behind it on.
+  void Work(trace::Activity activity, int64_t after_ns = 0, int64_t takes_ns = 0) {
+    activity.begin_ns = time_ + after_ns;
+    activity.end_ns = activity.begin_ns + takes_ns;
+    Note(builder_.AddActivities({{activity}}));
+  }
   trace::EventIndex last() const { return event_ - 1; }
 
   std::shared_ptr<const trace::Trace> Finish() {

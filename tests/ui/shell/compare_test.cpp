@@ -126,6 +126,20 @@ TEST_F(CompareTest, ByCategoryPhaseAndStep) {
   EXPECT_LT(Rows(), phases);
 }
 
+TEST_F(CompareTest, RequestsAndKernels) {
+  CompareWithOther();
+  Click("compareBy4");
+  EXPECT_EQ(Compare()["by"].toString(), "Requests");
+  EXPECT_THAT(Head(), HasSubstr("requests are the same; where they first differ"));
+  EXPECT_GT(Rows(), 0);
+  EXPECT_THAT(Cell(0, 3).toStdString(), HasSubstr("alloc #"));
+  Click("compareBy5");
+  EXPECT_THAT(Head(), HasSubstr("Neither has kernels"));
+  EXPECT_EQ(Rows(), 0);
+  Click("compareBy0");
+  EXPECT_EQ(Rows(), 2);
+}
+
 TEST_F(CompareTest, FiltersSortsAndCopies) {
   CompareWithOther();
   Find<QToolButton>("compareChanges")->setChecked(false);

@@ -155,6 +155,13 @@ TEST_F(PanelsWindowTest, EverythingFollowsARangeUntilItIsLeft) {
   const auto [begin, end] = Step(2);
   window_->timelineWidget()->setRange(begin, end);
   EXPECT_EQ(Breakdown()["heading"].toString(), "PEAK IN RANGE");
+  // What the card's memory is used for is of the same moment.
+  const auto blocks = [&] {
+    for (const QJsonValue& part : Breakdown()["card"].toArray())
+      if (part["name"] == "blocks, as requested") return part["bytes"].toDouble();
+    return -1.0;
+  };
+  EXPECT_GT(blocks(), 0);
   QTest::qWait(50);
   for (const QLabel* label : window_->findChildren<QLabel*>())
     if (label->isVisible() && label->property("role") == QLatin1String("heading"))

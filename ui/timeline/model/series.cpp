@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "profiler/trace/device_counters.h"
 #include "profiler/trace/one_device.h"
 #include "profiler/trace/processes.h"
 #include "ui/timeline/model/format.h"
@@ -99,9 +100,12 @@ std::vector<Series> SeriesOf(const trace::Trace& t) {
     if (out.size() >= kMostSeries) break;
     Series s = Finish(std::move(curve));
     const std::string_view name = t.String({of.second});
+    if (name == trace::kCounterTotal || name == trace::kCounterDriver)
+      continue;  // they stand still
     s.key = fmt::format("counter/{}/{}", of.first, name);
     s.title = fmt::format("{} · {}", trace::NameOfDevice(t, of.first), name);
-    s.about = fmt::format("at most {}", FormatCount(s.highest));
+    s.bytes = name.ends_with(" (bytes)");
+    s.about = fmt::format("at most {}", s.bytes ? FormatBytes(s.highest) : FormatCount(s.highest));
     s.little = true;  // clocks and temperatures: beside the point until asked for
     out.push_back(std::move(s));
   }

@@ -1,0 +1,50 @@
+#include "app/cli/device_memory.h"
+
+#include <fmt/format.h>
+
+#include "app/cli/format.h"
+#include "app/cli/summary.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::cli {
+
+using explain::DeviceMemory;
+
+namespace {
+
+std::string BytesText(int64_t bytes) {
+  return bytes < 0 ? SignedBytes(bytes) : run::FormatBytes(static_cast<uint64_t>(bytes));
+}
+
+}  // namespace
+
+Json DeviceMemoryJson(const trace::Trace& trace, const DeviceMemory& memory) {
+  Json json = {{"device", memory.device},
+               {"at", ContextJson(trace, memory.context)},
+               {"total", memory.total == 0 ? Json() : Json(memory.total)},
+               {"used", memory.used},
+               {"asked_ns", memory.asked_ns ? Json(*memory.asked_ns) : Json()},
+               {"remainder", Json()},
+               {"parts", Json::array()}};
+  for (const DeviceMemory::Part& part : memory.parts) {
+    if (part.what == DeviceMemory::What::kRemainder) json["remainder"] = part.bytes;
+    json["parts"].push_back({{"name", std::string(explain::Name(part.what))},
+                             {"bytes", part.bytes},
+                             {"source", std::string(explain::Name(part.source))},
+                             {"about", part.about}});
+  }
+  return json;
+}
+
+std::string DeviceMemoryText(const DeviceMemory& memory) {
+  if (memory.parts.empty()) return "";
+  Table table({{"Of the card"}, {"Bytes", Table::kRight}, {""}, {"From"}});
+  for (const DeviceMemory::Part& part : memory.parts)
+    table.Row({std::string(explain::Name(part.what)), BytesText(part.bytes),
+               std::string(explain::Name(part.source)), part.about});
+  table.Row({"in all", BytesText(memory.used), "",
+             memory.total == 0 ? "" : "of " + run::FormatBytes(memory.total)});
+  return table.Text();
+}
+
+}  // namespace vramscope::cli

@@ -1,0 +1,199 @@
+// `diff --prediction PLAN RECORDING`: a plan held against a recording of the same run.
+#include "app/cli/diff_prediction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/cli/format.h"
+#include "profiler/explain/prediction.h"
+#include "profiler/run/units.h"
+
+namespace vramscope::cli {
+namespace {
+
+using explain::Prediction;
+
+std::string Percent(const Prediction::Figures& f) {
+  const std::optional<double> relative = f.relative();
+  return relative ? fmt::format("{:+.2f} %", *relative * 100) : "-";
+}
+
+Json ToJson(const Prediction::Figures& f) {
+  const std::optional<double> relative = f.relative();
+  return {{"planned", f.planned},
+          {"measured", f.measured},
+          {"error", f.error()},
+          {"relative", relative ? Json(*relative) : Json()}};
+}
+
+Json ToJson(const Prediction::Side& side) {
+  if (side.text.empty()) return {};
+  return {{"index", side.index},
+          {"request", side.text},
+          {"op", side.op},
+          {"module", side.module},
+          {"category", std::string(trace::Name(side.category))},
+          {"phase", std::string(trace::Name(side.phase))},
+          {"stack", side.stack}};
+}
+
+Json Ratio(int64_t planned, int64_t measured) {
+  return planned == 0 || measured == 0
+             ? Json()
+             : Json(static_cast<double>(planned) / static_cast<double>(measured));
+}
+
+Json ToJson(const Prediction::Kernel& kernel) {
+  return {{"count", {{"planned", kernel.planned_count}, {"measured", kernel.measured_count}}},
+          {"total_ns", {{"planned", kernel.planned_ns}, {"measured", kernel.measured_ns}}},
+          {"ratio", Ratio(kernel.planned_ns, kernel.measured_ns)}};
+}
+
+Json ToJson(const Prediction& p, size_t top) {
+  Json json = {{"equal", p.requests.identical() && p.reserved.error() == 0},
+               {"step", p.step ? Json(*p.step) : Json()},
+               {"peak", {{"allocated", ToJson(p.allocated)}, {"reserved", ToJson(p.reserved)}}},
+               {"categories", Json::object()},
+               {"phases", Json::object()},
+               {"requests",
+                {{"equal", p.requests.equal},
+                 {"equal_frees_unordered", p.requests.equal_frees_unordered},
+                 {"total", p.requests.total}}},
+               {"first_difference", Json()},
+               {"kernels",
+                {{"all", ToJson(p.total)},
+                 {"of_both", ToJson(p.both)},
+                 {"names", p.kernels.size()},
+                 {"by_name", Json::array()}}}};
+  for (const auto& row : p.categories)
+    json["categories"][std::string(trace::Name(row.category))] = ToJson(row.bytes);
+  for (const auto& row : p.phases)
+    json["phases"][std::string(trace::Name(row.phase))] = {{"allocated", ToJson(row.allocated)},
+                                                           {"reserved", ToJson(row.reserved)}};
+  if (p.first)
+    json["first_difference"] = {{"planned", ToJson(p.first->planned)},
+                                {"measured", ToJson(p.first->measured)}};
+  for (size_t i = 0; i < std::min(top, p.kernels.size()); ++i) {
+    Json row = {{"name", p.kernels[i].name}};
+    row.update(ToJson(p.kernels[i]));
+    json["kernels"]["by_name"].push_back(std::move(row));
+  }
+  return json;
+}
+
+std::string SideText(std::string_view which, const Prediction::Side& side) {
+  if (side.text.empty()) return fmt::format("  {}  nothing\n", which);
+  std::string text = fmt::format("  {}  request {}: {}\n", which, Count(side.index), side.text);
+  text += fmt::format("           {}, {}\n", trace::Name(side.category), trace::Name(side.phase));
+  constexpr size_t kFrames = 8;
+  for (size_t i = 0; i < std::min(kFrames, side.stack.size()); ++i)
+    text += fmt::format("           {}\n", side.stack[i]);
+  if (side.stack.size() > kFrames)
+    text += fmt::format("           ({} more frames)\n", side.stack.size() - kFrames);
+  return text;
+}
+
+std::string KernelsText(const Prediction& p, size_t top) {
+  if (p.total.planned_count + p.total.measured_count == 0) return "\n  Kernels: neither has any.\n";
+  if (p.total.planned_count == 0 || p.total.measured_count == 0)
+    return fmt::format("\n  Kernels: {} planned, {} measured; times are not compared.\n",
+                       Count(p.total.planned_count), Count(p.total.measured_count));
+  Table table({{"Kernel"},
+               {"Planned", Table::kRight},
+               {"measured", Table::kRight},
+               {"Time planned", Table::kRight},
+               {"measured", Table::kRight},
+               {"Ratio", Table::kRight}});
+  // Of a template instance the end says little; --json has it whole.
+  constexpr size_t kLongestName = 100;
+  const auto row = [&](const std::string& name, const Prediction::Kernel& k) {
+    const auto ms = [](uint64_t count, int64_t ns) {
+      return count == 0 ? "-" : Milliseconds(static_cast<double>(ns) / 1e6);
+    };
+    table.Row({name.size() > kLongestName ? name.substr(0, kLongestName) + "..." : name,
+               Count(k.planned_count), Count(k.measured_count), ms(k.planned_count, k.planned_ns),
+               ms(k.measured_count, k.measured_ns),
+               k.planned_ns == 0 || k.measured_ns == 0
+                   ? "-"
+                   : fmt::format("{:.2f}", static_cast<double>(k.planned_ns) /
+                                               static_cast<double>(k.measured_ns))});
+  };
+  for (size_t i = 0; i < std::min(top, p.kernels.size()); ++i) row(p.kernels[i].name, p.kernels[i]);
+  if (p.kernels.size() > top)
+    table.Row({fmt::format("({} more names)", p.kernels.size() - top), "", "", "", "", ""});
+  row("those of both", p.both);
+  row("all", p.total);
+  return "\n" + table.Text();
+}
+
+std::string ToText(const Prediction& p, size_t top) {
+  Table figures({{"At the peaks"},
+                 {"Planned", Table::kRight},
+                 {"Measured", Table::kRight},
+                 {"Error", Table::kRight},
+                 {"", Table::kRight}});
+  const auto row = [&](const std::string& name, const Prediction::Figures& f) {
+    figures.Row({name, run::FormatBytes(f.planned), run::FormatBytes(f.measured),
+                 SignedBytes(f.error()), Percent(f)});
+  };
+  row("allocated", p.allocated);
+  row("reserved", p.reserved);
+  for (const auto& c : p.categories) row(std::string(trace::Name(c.category)), c.bytes);
+  for (const auto& phase : p.phases)
+    row(fmt::format("most in {}", trace::Name(phase.phase)), phase.allocated);
+  std::string text =
+      fmt::format("  {}, planned against measured\n\n",
+                  p.step ? fmt::format("Step {}", *p.step) : std::string("The whole run")) +
+      figures.Text();
+  text += fmt::format(
+      "\n  {} of {} requests equal{}\n", Count(p.requests.equal), Count(p.requests.total),
+      p.requests.equal_frees_unordered == p.requests.equal
+          ? ""
+          : fmt::format(" ({} where frees between two allocations may change places)",
+                        Count(p.requests.equal_frees_unordered)));
+  if (p.first)
+    text += "  The first difference:\n" + SideText("planned ", p.first->planned) +
+            SideText("measured", p.first->measured);
+  return text + KernelsText(p, top);
+}
+
+}  // namespace
+
+ExitCode DiffPrediction(const std::vector<analysis::DevicePair>& pairs, size_t shown,
+                        std::optional<int32_t> step, size_t top, bool json) {
+  std::vector<Prediction> devices;
+  for (const analysis::DevicePair& pair : pairs) {
+    absl::StatusOr<Prediction> p = explain::HoldAgainst(*pair.a, *pair.b, step);
+    if (!p.ok()) return ReportError(p.status());
+    devices.push_back(*std::move(p));
+  }
+  const bool equal = std::ranges::all_of(devices, [](const Prediction& p) {
+    return p.requests.identical() && p.reserved.error() == 0;
+  });
+  ExitCode printed = kDone;
+  if (json) {
+    Json out = ToJson(devices[shown], top);
+    out["equal"] = equal;
+    if (devices.size() > 1) {
+      out["devices"] = Json::array();
+      for (size_t i = 0; i < devices.size(); ++i) {
+        Json device = {{"device", pairs[i].device}};
+        device.update(ToJson(devices[i], top));
+        out["devices"].push_back(std::move(device));
+      }
+    }
+    printed = PrintJson(out);
+  } else {
+    std::string text;
+    for (size_t i = 0; i < devices.size(); ++i) {
+      if (devices.size() > 1)
+        text += fmt::format("{}cuda:{}\n", i == 0 ? "" : "\n", pairs[i].device);
+      text += ToText(devices[i], top);
+    }
+    printed = PrintText(text);
+  }
+  return printed != kDone ? printed : equal ? kDone : kNo;
+}
+
+}  // namespace vramscope::cli

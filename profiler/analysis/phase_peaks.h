@@ -1,0 +1,24 @@
+// When most is allocated within each phase of each step.
+//
+//   for (const PhasePeak& p : PhasePeaksOf(trace, curves)) Show(p.step, p.phase, p.allocated);
+//
+// Pure; thread-safe.
+#pragma once
+
+#include <vector>
+
+#include "profiler/analysis/analysis.h"
+
+namespace vramscope::analysis {
+
+struct PhasePeak {
+  int32_t step = -1;                         // -1: outside of steps
+  trace::Phase phase = trace::Phase::kNone;  // kNone: the whole step
+  uint64_t allocated = 0;                    // what was there at its begin included
+  uint64_t reserved = 0;                     // its own highest
+  int64_t time_ns = 0;                       // when `allocated` was first reached
+};
+// Outermost phases; by step and phase. A phase that comes several times in a step is one.
+std::vector<PhasePeak> PhasePeaksOf(const trace::Trace& trace, const MemoryCurves& curves);
+
+}  // namespace vramscope::analysis

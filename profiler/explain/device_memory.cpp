@@ -1,0 +1,215 @@
+#include "profiler/explain/device_memory.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "profiler/explain/explain.h"
+#include "profiler/run/units.h"
+#include "profiler/trace/device_counters.h"
+#include "profiler/trace/memory_cursor.h"
+
+namespace vramscope::explain {
+namespace {
+
+using run::FormatBytes;
+using trace::ActivityKind;
+using trace::EventIndex;
+using What = DeviceMemory::What;
+using Source = DeviceMemory::Source;
+
+int64_t Signed(uint64_t bytes) { return static_cast<int64_t>(bytes); }
+
+bool IsCommunication(std::string_view library) { return library.starts_with("libnccl"); }
+
+std::string Libraries(const std::map<std::string, uint64_t>& by_library, bool communication) {
+  std::string text;
+  for (const auto& [library, bytes] : by_library)
+    if (IsCommunication(library) == communication)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
+                          library.empty() ? "not known which" : library, FormatBytes(bytes));
+  return "cudaMalloc past the allocator, as CUPTI tells: " + text;
+}
+
+}  // namespace
+
+const DeviceMemory::Part* DeviceMemory::Of(What what) const {
+  const auto at = std::find_if(parts.begin(), parts.end(),
+                               [what](const Part& part) { return part.what == what; });
+  return at == parts.end() ? nullptr : &*at;
+}
+
+std::string_view Name(What what) {
+  switch (what) {
+    case What::kRequested:
+      return "blocks, as requested";
+    case What::kRounding:
+      return "rounding of blocks";
+    case What::kHoles:
+      return "holes between blocks";
+    case What::kCached:
+      return "cached, wholly free";
+    case What::kLibraries:
+      return "libraries";
+    case What::kCommunication:
+      return "communication";
+    case What::kContext:
+      return "CUDA context";
+    case What::kOtherProcesses:
+      return "other processes";
+    case What::kDriver:
+      return "driver and firmware";
+    case What::kRemainder:
+      return "not accounted for";
+  }
+  return "?";
+}
+
+std::string_view Name(Source source) {
+  switch (source) {
+    case Source::kMeasured:
+      return "measured";
+    case Source::kModelled:
+      return "modelled";
+    case Source::kAssumed:
+      return "assumed";
+  }
+  return "?";
+}
+
+DeviceMemoryHistory::DeviceMemoryHistory(const trace::Trace& trace) : trace_(trace) {
+  const trace::ActivityTable& a = trace.activities;
+  constexpr std::optional<uint64_t> Answer::*kFields[] = {&Answer::total, &Answer::used,
+                                                          &Answer::driver, &Answer::process};
+  static_assert(std::size(kFields) == trace::kMemoryCounters.size());
+  absl::flat_hash_map<uint32_t, int> names;                     // -1: another counter
+  absl::flat_hash_set<std::pair<uint64_t, uint64_t>> segments;  // address, bytes
+  bool have_segments = false;
+  for (uint32_t row = 0; row < a.size(); ++row) {
+    const ActivityKind kind = a.kind[row];
+    if (kind == ActivityKind::kCounter) {
+      const auto [it, added] = names.try_emplace(a.name[row].value, -1);
+      if (added) {
+        const auto& all = trace::kMemoryCounters;
+        const auto at = std::find(all.begin(), all.end(), trace.String(a.name[row]));
+        if (at != all.end()) it->second = static_cast<int>(at - all.begin());
+      }
+      if (it->second < 0) continue;
+      if (answers_.empty() || answers_.back().time_ns != a.begin_ns[row])
+        answers_.push_back({.time_ns = a.begin_ns[row]});
+      answers_.back().*kFields[it->second] = a.bytes[row];
+    } else if (kind == ActivityKind::kDriverFree) {
+      taken_.push_back(row);
+    } else if (kind == ActivityKind::kDriverAlloc && a.to[row] == trace::MemorySpace::kDevice) {
+      if (!have_segments)
+        for (uint32_t s = 0; s < trace.segments.size(); ++s)
+          segments.emplace(trace.segments.address[s], trace.segments.bytes[s]);
+      have_segments = true;
+      // Else it is the allocator's own cudaMalloc, and in its segments already.
+      if (!segments.contains({a.address[row], a.bytes[row]})) taken_.push_back(row);
+    }
+  }
+  std::erase_if(answers_, [](const Answer& answer) { return !answer.used; });
+  if (answers_.empty()) return;
+  of_process_ =
+      std::ranges::all_of(answers_, [](const Answer& x) { return x.process.has_value(); });
+  context_ = std::max<int64_t>(0, UsedBy(answers_.front()) - AccountedAt(answers_.front().time_ns));
+}
+
+DeviceMemoryHistory::Taken DeviceMemoryHistory::TakenAt(int64_t time_ns) const {
+  const trace::ActivityTable& a = trace_.activities;
+  absl::flat_hash_map<uint64_t, uint32_t> live;  // address: row
+  for (const uint32_t row : taken_) {
+    if (a.begin_ns[row] > time_ns) break;
+    if (a.kind[row] == ActivityKind::kDriverFree)
+      live.erase(a.address[row]);
+    else
+      live[a.address[row]] = row;
+  }
+  Taken taken;
+  for (const auto& [address, row] : live) {
+    const std::string_view library = trace_.String(a.name[row]);
+    (IsCommunication(library) ? taken.communication : taken.libraries) += a.bytes[row];
+    taken.by_library[std::string(library)] += a.bytes[row];
+  }
+  return taken;
+}
+
+// By the allocator and past it.
+int64_t DeviceMemoryHistory::AccountedAt(int64_t time_ns) const {
+  const Taken taken = TakenAt(time_ns);
+  uint64_t reserved = 0;
+  const trace::EventTable& events = trace_.events;
+  if (events.size() > 0 && events.time_ns.front() <= time_ns)
+    reserved =
+        trace::MemoryCursor::Behind(trace_, analysis::EventAtTime(trace_, time_ns)).sums().reserved;
+  return Signed(taken.libraries + taken.communication + reserved);
+}
+
+int64_t DeviceMemoryHistory::UsedBy(const Answer& answer) const {
+  return Signed(of_process_ ? *answer.process : *answer.used);
+}
+
+DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
+  const trace::TraceInfo& info = trace_.info;
+  DeviceMemory m;
+  m.device = trace::OnlyDevice(trace_);
+  const Fragmentation f = FragmentationAt(trace_, event);
+  m.context = f.context;
+  m.total = info.device.memory_bytes;
+  // A recording of anybody's is a measurement; of a plan nothing is.
+  const bool imported = info.backend == trace::Backend::kImported;
+  const Source source = info.measured || imported ? Source::kMeasured : Source::kModelled;
+  const auto add = [&](What what, int64_t bytes, std::string about, Source from) {
+    if (bytes == 0 && what != What::kRemainder) return;
+    m.used += bytes;
+    m.parts.push_back({what, from, bytes, std::move(about)});
+  };
+  const std::string history = "the allocator's history";
+  add(What::kRequested, Signed(f.requested), history, source);
+  add(What::kRounding, Signed(f.rounding + f.tails), history, source);
+  add(What::kHoles, Signed(f.holes), history, source);
+  add(What::kCached, Signed(f.cached), history + "; empty_cache() gives it back", source);
+
+  const int64_t now = m.context.time_ns;
+  const Taken taken = TakenAt(now);
+  add(What::kLibraries, Signed(taken.libraries), Libraries(taken.by_library, false), source);
+  add(What::kCommunication, Signed(taken.communication), Libraries(taken.by_library, true), source);
+  if (answers_.empty()) {
+    if (!imported)
+      add(What::kContext, Signed(info.device.context_bytes), "the device table; NVML was not asked",
+          Source::kAssumed);
+    return m;
+  }
+  const auto after = std::upper_bound(answers_.begin(), answers_.end(), now,
+                                      [](int64_t t, const Answer& x) { return t < x.time_ns; });
+  const Answer& first = answers_.front();
+  const Answer& last = after == answers_.begin() ? first : *std::prev(after);
+  const auto at = [](const Answer& answer) {
+    return fmt::format("{:.3f} s", static_cast<double>(answer.time_ns) / 1e9);
+  };
+  m.asked_ns = last.time_ns;
+  if (last.total) m.total = *last.total;
+  add(What::kContext, context_,
+      fmt::format(
+          "what NVML says {} when first asked (at {}), less the above",
+          of_process_ ? "of this process" : "of all processes, which it does not tell apart,",
+          at(first)),
+      source);
+  if (of_process_)
+    add(What::kOtherProcesses, std::max<int64_t>(0, Signed(*last.used) - Signed(*last.process)),
+        fmt::format("NVML: used by all, less this process (at {})", at(last)), source);
+  add(What::kDriver, Signed(last.driver.value_or(0)), "NVML: reserved", source);
+  add(What::kRemainder, UsedBy(last) - AccountedAt(last.time_ns) - context_,
+      fmt::format("NVML's figure when last asked (at {}), less the above: what was loaded since, "
+                  "and memory that no record tells of",
+                  at(last)),
+      source);
+  return m;
+}
+
+}  // namespace vramscope::explain

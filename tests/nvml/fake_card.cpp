@@ -1,0 +1,72 @@
+#include "tests/nvml/fake_card.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+
+namespace {
+const FakeCard& Of(void* handle) { return g_fake.cards[reinterpret_cast<uintptr_t>(handle) - 1]; }
+struct Memory {
+  unsigned long long total, free, used;
+};
+struct Memory2 {
+  unsigned version;
+  unsigned long long total, reserved, free, used;
+};
+struct Process {
+  unsigned pid;
+  unsigned long long used;
+  unsigned gpu_instance, compute_instance;
+};
+constexpr int kNotSupported = 3, kInsufficientSize = 7;
+}  // namespace
+
+extern "C" {
+
+int cuDeviceGetCount(int* count) {
+  *count = static_cast<int>(g_fake.cards.size());
+  return 0;
+}
+int cuDeviceGetPCIBusId(char* text, int length, int device) {
+  std::snprintf(text, static_cast<size_t>(length), "0000:%02X:00.0", device + 1);
+  return 0;
+}
+int cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* active) {
+  *flags = 0;
+  *active = g_fake.cards[static_cast<size_t>(device)].context;
+  return 0;
+}
+
+int nvmlInit_v2() { return 0; }
+int nvmlDeviceGetHandleByPciBusId_v2(const char* text, void** handle) {
+  unsigned domain = 0, bus = 0;
+  if (std::sscanf(text, "%x:%x", &domain, &bus) != 2) return 2;
+  *handle = reinterpret_cast<void*>(static_cast<uintptr_t>(bus));
+  return 0;
+}
+int nvmlDeviceGetMemoryInfo(void* handle, Memory* memory) {
+  ++g_fake.asked;
+  const FakeCard& card = Of(handle);
+  *memory = {card.total, 0, card.used + card.reserved};
+  return 0;
+}
+int nvmlDeviceGetMemoryInfo_v2(void* handle, Memory2* memory) {
+  if (!g_fake.second_version || memory->version != (sizeof(Memory2) | 2u << 24))
+    return kNotSupported;
+  ++g_fake.asked;
+  const FakeCard& card = Of(handle);
+  *memory = {memory->version, card.total, card.reserved, 0, card.used};
+  return 0;
+}
+int nvmlDeviceGetComputeRunningProcesses_v3(void* handle, unsigned* count, Process* processes) {
+  if (g_fake.processes_error != 0) return g_fake.processes_error;
+  const FakeCard& card = Of(handle);
+  const unsigned room = *count;
+  *count = static_cast<unsigned>(card.processes.size());
+  if (room < *count) return kInsufficientSize;
+  for (unsigned i = 0; i < *count; ++i)
+    processes[i] = {card.processes[i].pid, card.processes[i].used, 0, 0};
+  return 0;
+}
+
+}  // extern "C"

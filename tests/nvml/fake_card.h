@@ -1,0 +1,21 @@
+// What the stand-ins for libcuda and libnvidia-ml answer.
+#pragma once
+
+#include <vector>
+
+struct FakeProcess {
+  unsigned pid = 0;
+  unsigned long long used = 0;
+};
+struct FakeCard {
+  bool context = true;
+  unsigned long long total = 0, reserved = 0, used = 0;
+  std::vector<FakeProcess> processes = {};
+};
+struct FakeDriver {
+  std::vector<FakeCard> cards;
+  bool second_version = true;  // there is a nvmlDeviceGetMemoryInfo_v2 that works
+  int processes_error = 0;
+  int asked = 0;  // about memory
+};
+extern FakeDriver g_fake;  // of the test

@@ -1,0 +1,196 @@
+// What a card's memory is used for: the parts against figures written down by hand, and their sum
+// against what NVML was made to say.
+#include "profiler/explain/device_memory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "profiler/trace/device_counters.h"
+#include "tests/profiler/explain/trace_maker.h"
+
+namespace vramscope::explain {
+namespace {
+
+using testing::HasSubstr;
+using trace::Activity;
+using trace::ActivityKind;
+using What = DeviceMemory::What;
+using Source = DeviceMemory::Source;
+
+struct Said {
+  uint64_t used = 0;
+  std::optional<uint64_t> process, driver, total;
+};
+
+class Maker : public TraceMaker {
+ public:
+  // NVML's answer right behind the last event.
+  void Ask(const Said& said) {
+    const auto put = [&](std::string_view name, std::optional<uint64_t> value) {
+      if (value)
+        Work({.kind = ActivityKind::kCounter, .name = String(std::string(name)), .bytes = *value});
+    };
+    put(trace::kCounterTotal, said.total);
+    put(trace::kCounterUsed, said.used);
+    put(trace::kCounterDriver, said.driver);
+    put(trace::kCounterProcess, said.process);
+  }
+  void Take(uint64_t address, uint64_t bytes, const std::string& library) {
+    Work({.kind = ActivityKind::kDriverAlloc,
+          .to = trace::MemorySpace::kDevice,
+          .name = String(library),
+          .address = address,
+          .bytes = bytes});
+  }
+  void Give(uint64_t address) { Work({.kind = ActivityKind::kDriverFree, .address = address}); }
+};
+
+int64_t BytesOf(const DeviceMemory& m, What what) {
+  const DeviceMemory::Part* part = m.Of(what);
+  return part == nullptr ? 0 : part->bytes;
+}
+
+constexpr int64_t MiB(int64_t n) { return n * static_cast<int64_t>(kMiB); }
+
+TEST(DeviceMemory, EveryPart) {
+  Maker t;
+  t.info.backend = trace::Backend::kCuda;
+  t.info.measured = true;
+  t.info.device.context_bytes = 999;  // of the table: NVML knows better
+  t.Segment(kBase, 20 * kMiB);
+  t.Take(kBase, 20 * kMiB, "libc10_cuda.so");  // the segment, as the driver tells of it
+  t.Take(1, 3 * kMiB, "libcublasLt.so.13");
+  t.Take(2, 7 * kMiB, "libnccl.so.2");
+  t.Take(3, 100 * kMiB, "");
+  t.Ask({.used = 730 * kMiB, .process = 630 * kMiB, .driver = 40 * kMiB, .total = 1000 * kMiB});
+  t.Add({.kind = trace::EventKind::kMarker});
+  t.Give(3);
+  t.Segment(2 * kBase, 30 * kMiB);  // stays free
+  t.Alloc({.address = kBase, .bytes = 5 * kMiB - 100, .rounded = 5 * kMiB});
+  t.Alloc({.address = kBase + 10 * kMiB, .bytes = 4 * kMiB});
+  t.Ask({.used = 800 * kMiB, .process = 572 * kMiB, .driver = 41 * kMiB, .total = 1000 * kMiB});
+  const trace::EventIndex then = t.last();
+  t.Alloc({.address = kBase + 5 * kMiB, .bytes = 5 * kMiB});
+  const auto trace = t.Finish();
+  const DeviceMemoryHistory history(*trace);
+
+  const DeviceMemory m = history.At(then);
+  EXPECT_EQ(BytesOf(m, What::kRequested), MiB(9) - 100);
+  EXPECT_EQ(BytesOf(m, What::kRounding), 100);
+  EXPECT_EQ(BytesOf(m, What::kHoles), MiB(11));
+  EXPECT_EQ(BytesOf(m, What::kCached), MiB(30));
+  EXPECT_EQ(BytesOf(m, What::kLibraries), MiB(3));
+  EXPECT_THAT(m.Of(What::kLibraries)->about, HasSubstr("libcublasLt.so.13 3.00 MiB"));
+  EXPECT_EQ(BytesOf(m, What::kCommunication), MiB(7));
+  EXPECT_EQ(BytesOf(m, What::kContext), MiB(500));  // 630 - 20 - 3 - 7 - 100
+  EXPECT_EQ(m.Of(What::kContext)->source, Source::kMeasured);
+  EXPECT_EQ(BytesOf(m, What::kOtherProcesses), MiB(228));
+  EXPECT_EQ(BytesOf(m, What::kDriver), MiB(41));
+  EXPECT_EQ(BytesOf(m, What::kRemainder), MiB(12));  // 572 - 50 - 10 - 500
+  EXPECT_EQ(m.used, MiB(841));
+  EXPECT_EQ(m.total, 1000 * kMiB);
+  EXPECT_EQ(m.asked_ns, trace->events.time_ns[then]);
+
+  // Later, the allocator's parts are those of that moment and NVML's the last ones; before the
+  // first answer, that one.
+  const DeviceMemory later = history.At(trace::kNoEvent);
+  EXPECT_EQ(BytesOf(later, What::kRequested), MiB(14) - 100);
+  EXPECT_EQ(BytesOf(later, What::kRemainder), MiB(12));
+  EXPECT_EQ(later.used, MiB(841));  // a block within what is reserved
+  const DeviceMemory first = history.At(0);
+  EXPECT_EQ(BytesOf(first, What::kRemainder), 0);
+  EXPECT_NE(first.Of(What::kRemainder), nullptr);
+  EXPECT_EQ(first.used, MiB(770));
+}
+
+TEST(DeviceMemory, WhereNvmlWasNotAsked) {
+  Maker t;
+  t.info.backend = trace::Backend::kPlan;
+  t.info.device.context_bytes = 300 * kMiB;
+  t.info.device.memory_bytes = 1000 * kMiB;
+  t.Segment(kBase, 20 * kMiB);
+  t.Alloc({.address = kBase, .bytes = 20 * kMiB});
+  const DeviceMemory m = DeviceMemoryHistory(*t.Finish()).At(trace::kNoEvent);
+  ASSERT_EQ(m.parts.size(), 2u);
+  EXPECT_EQ(m.parts[0].source, Source::kModelled);
+  EXPECT_EQ(m.parts[1].what, What::kContext);
+  EXPECT_EQ(m.parts[1].source, Source::kAssumed);
+  EXPECT_EQ(m.used, MiB(320));
+  EXPECT_EQ(m.total, 1000 * kMiB);
+  EXPECT_FALSE(m.asked_ns.has_value());
+}
+
+TEST(DeviceMemory, WhereNvmlTellsNoProcessesApart) {
+  Maker t;
+  t.info.backend = trace::Backend::kCuda;
+  t.Segment(kBase, 20 * kMiB);
+  t.Ask({.used = 520 * kMiB});
+  t.Alloc({.address = kBase, .bytes = kMiB});
+  t.Ask({.used = 510 * kMiB});
+  const DeviceMemory m = DeviceMemoryHistory(*t.Finish()).At(trace::kNoEvent);
+  EXPECT_EQ(BytesOf(m, What::kContext), MiB(500));
+  EXPECT_THAT(m.Of(What::kContext)->about, HasSubstr("all processes"));
+  EXPECT_EQ(m.Of(What::kOtherProcesses), nullptr);
+  EXPECT_EQ(BytesOf(m, What::kRemainder), MiB(-10));
+  EXPECT_EQ(m.used, MiB(510));
+}
+
+TEST(DeviceMemory, NothingAtAll) {
+  const DeviceMemory m = DeviceMemoryHistory(*Maker().Finish()).At(0);
+  EXPECT_EQ(m.used, 0);
+}
+
+// Whatever happens between the answers: at an answer the parts add up to what NVML said.
+TEST(DeviceMemory, AddsUpToWhatNvmlSays) {
+  std::mt19937_64 dice(7);
+  for (int round = 0; round < 50; ++round) {
+    Maker t;
+    t.info.backend = trace::Backend::kCuda;
+    t.info.measured = true;
+    std::vector<std::pair<trace::EventIndex, Said>> said;
+    uint64_t segments = 0, blocks = 0;
+    std::vector<uint64_t> taken;
+    for (int i = 0; i < 40; ++i) {
+      switch (dice() % 5) {
+        case 0:
+          t.Segment(kBase * ++segments, (1 + dice() % 30) * kMiB);
+          blocks = 0;
+          break;
+        case 1:
+          if (segments > 0)
+            t.Alloc({.address = kBase * segments + 1024 * blocks++,
+                     .bytes = 1 + dice() % 1000,
+                     .rounded = 1024});
+          break;
+        case 2:
+          t.Take(taken.emplace_back(dice() % 1000 + 1), dice() % kMiB,
+                 dice() % 2 == 0 ? "libnccl.so.2" : "libcufft.so");
+          break;
+        case 3:
+          if (!taken.empty()) t.Give(taken[dice() % taken.size()]);
+          break;
+        default: {
+          t.Add({.kind = trace::EventKind::kMarker});
+          Said s{.used = dice() % (64 * kBase), .driver = dice() % kBase};
+          s.process = dice() % (s.used + 1);
+          t.Ask(s);
+          said.emplace_back(t.last(), s);
+        }
+      }
+    }
+    const auto trace = t.Finish();
+    const DeviceMemoryHistory history(*trace);
+    for (const auto& [event, s] : said) {
+      const DeviceMemory m = history.At(event);
+      int64_t sum = 0;
+      for (const DeviceMemory::Part& part : m.parts) sum += part.bytes;
+      EXPECT_EQ(sum, m.used);
+      EXPECT_EQ(m.used, static_cast<int64_t>(s.used + *s.driver));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vramscope::explain
