@@ -1,0 +1,1 @@
+set(VRAMSCOPE_BENCH_LIBS vramscope_capture vramscope_trace Threads::Threads)
