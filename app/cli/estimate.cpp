@@ -44,6 +44,8 @@ std::string_view What(Planned planned) {
       return "gradients, requested, before the last optimizer step";
     case Planned::kLayer:
       return "kept by the layer in the middle, requested, at the end of the forward pass";
+    case Planned::kKvCache:
+      return "keys and values";
     case Planned::kPeak:
       return "peak of allocated bytes";
   }

@@ -229,6 +229,31 @@ Section Peaks(const Settings& s, const Section& kept, double weights, double gra
   return peak;
 }
 
+// Keys and values of a sequence: of the one that is generated, where one is.
+Section Inference(const Settings& s, const run::RunConfig& config, const run::ModelConfig& model) {
+  Section section{.title = "Inference", .note = {}, .lines = {}};
+  const int64_t tokens = config.Integer("generate.tokens");
+  const bool kept = tokens > 0 && !config.Is("generate.cache", "none");
+  // The last token's keys and values are computed with the next one, which there is not.
+  const double length = kept ? s.s + static_cast<double>(tokens - 1) : s.s;
+  // Under autocast positions are fp32, and keys with them; values are of 16 bits.
+  const double e = s.autocast && kept ? 3 : s.e;
+  Values cache = {{"e", e},
+                  {"L", static_cast<double>(model.layers)},
+                  {"b", s.b},
+                  {"s", length},
+                  {"g", static_cast<double>(model.kv_heads)},
+                  {"d", static_cast<double>(model.head_dim)}};
+  const Planned planned = kept ? Planned::kKvCache : Planned::kNothing;
+  if (model.sliding_window > 0 && (!kept || config.Is("generate.cache", "sliding"))) {
+    cache.emplace_back("w", static_cast<double>(model.sliding_window));
+    section.lines.push_back(Made("kv-cache-window", cache, planned));
+  } else {
+    section.lines.push_back(Made("kv-cache-grouped", cache, planned));
+  }
+  return section;
+}
+
 }  // namespace
 
 uint64_t LoraParameters(const run::RunConfig& config, const run::ModelConfig& model) {
@@ -313,20 +338,7 @@ std::vector<Section> EstimateRun(const run::RunConfig& config, const run::ModelC
     sections.push_back(std::move(kept));
   }
 
-  Section inference{.title = "Inference", .note = {}, .lines = {}};
-  Values cache = {{"e", s.e},
-                  {"L", static_cast<double>(model.layers)},
-                  {"b", s.b},
-                  {"s", s.s},
-                  {"g", static_cast<double>(model.kv_heads)},
-                  {"d", static_cast<double>(model.head_dim)}};
-  if (model.sliding_window > 0) {
-    cache.emplace_back("w", static_cast<double>(model.sliding_window));
-    inference.lines.push_back(Made("kv-cache-window", cache));
-  } else {
-    inference.lines.push_back(Made("kv-cache-grouped", cache));
-  }
-  sections.push_back(std::move(inference));
+  sections.push_back(Inference(s, config, model));
   return sections;
 }
 

@@ -53,6 +53,15 @@ PlannedFigures FiguresOf(const trace::Trace& trace) {
   set(Planned::kPeak, analysis::FindPeak(trace, curves).allocated);
 
   const trace::SliceTable& slices = trace.slices;
+  trace::EventIndex token = trace::kNoEvent;  // the last one's end
+  for (uint32_t row = 0; row < slices.size(); ++row) {
+    if (slices.kind[row] != trace::SliceKind::kAnnotation) continue;
+    const std::string_view name = trace.String(slices.name[row]);
+    if (name == "prefill" || name == "decode") token = slices.end_event[row];
+  }
+  if (token != trace::kNoEvent) {
+    set(Planned::kKvCache, Requested(trace, analysis::LiveAt(trace, token), Category::kKvCache));
+  }
   int32_t last = -1;
   for (int32_t step : slices.step) last = std::max(last, step);
   bool forward = false;

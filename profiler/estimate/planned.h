@@ -22,8 +22,9 @@ enum class Planned : uint8_t {
   kGradients,       // where it begins
   kLayer,           // what the layer in the middle keeps where the forward pass ends
   kPeak,            // of allocated bytes, over the whole trace
+  kKvCache,         // where the last generated token is there
 };
-inline constexpr int kPlannedCount = 6;
+inline constexpr int kPlannedCount = 7;
 
 struct PlannedFigures {
   std::array<std::optional<uint64_t>, kPlannedCount> bytes;  // nullopt: the trace does not tell

@@ -141,7 +141,7 @@ void AddDeclared(const RunConfig& config, std::vector<Assumption>& out) {
     }
   }
   const OptimizerDeclaration* optimizer = catalogue.FindOptimizer(config.Get("optimizer.name"));
-  if (optimizer != nullptr && !config.Is("mode", "inference")) {
+  if (optimizer != nullptr && config.Is("mode", "train")) {
     for (const std::string& what : optimizer->assumes) {
       out.push_back({what, "optimizer: " + optimizer->title});
     }
@@ -163,7 +163,8 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
                    "config.json: sliding_window"});
   }
   // transformers turns it off itself under gradient checkpointing.
-  if (model.use_cache && config.Is("checkpointing.mode", "none")) {
+  if (model.use_cache && config.Is("checkpointing.mode", "none") &&
+      !config.Is("mode", "generate")) {
     const uint64_t width = config.Is("precision", "fp32") ? 4 : 2;
     const auto elements = static_cast<uint64_t>(config.batch / config.micro_batches) *
                           static_cast<uint64_t>(config.seq) *

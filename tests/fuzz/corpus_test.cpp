@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 
+#include "tests/fuzz/histogram_entries.h"
 #include "tests/fuzz/kineto_entries.h"
 #include "tests/fuzz/marks_entries.h"
 #include "tests/fuzz/snapshot_entries.h"
@@ -47,6 +48,7 @@ TEST(FuzzCorpus, Activities) { RunCorpus(&Activities, "activities"); }
 TEST(FuzzCorpus, Pickle) { RunCorpus(&Pickle, "pickle"); }
 TEST(FuzzCorpus, Kineto) { RunCorpus(&Kineto, "kineto"); }
 TEST(FuzzCorpus, Marks) { RunCorpus(&ProgramMarks, "marks"); }
+TEST(FuzzCorpus, Histogram) { RunCorpus(&Histogram, "histogram"); }
 TEST(FuzzCorpus, SnapshotJson) { RunCorpus(&SnapshotJson, "snapshot_json"); }
 
 }  // namespace

@@ -36,6 +36,8 @@ def ranks_of(settings):
 
 def settings_of(row):
     given = dict(word.split("=", 1) for word in row["settings"])
+    if "samples.file" in given:
+        given["samples.file"] = os.path.join(HERE, given["samples.file"])
     return {"batch": "2", "seq": "512", "steps": "2", "device": DEVICE, **given}
 
 
@@ -99,7 +101,7 @@ def compare(arguments, row, folder):
     """The last step; of a run that does not only train, everything from its first request on."""
     settings, files = settings_of(row), [os.path.join(folder, file) for file in ("loop.trace", "program.trace")]
     command = [arguments.vramscope, "diff", "--requests", "--top", "100000", "--json"]
-    if settings.get("mode") == "inference" or "eval" in settings:
+    if settings.get("mode", "train") != "train" or {"eval", "generate.tokens", "resume.map_location"} & set(settings):
         for i, file in enumerate(files):
             with open(file + ".csv", "w", encoding="utf-8") as csv:
                 subprocess.run([arguments.vramscope, "requests", file], stdout=csv, check=True, timeout=900)

@@ -80,6 +80,30 @@ class FullySharded(OneGpu):
         dist.destroy_process_group()
 
 
+class TensorParallel(OneGpu):
+    """Parts of heads and of the feed-forward width on each rank; the model is made on the CPU."""
+
+    def __init__(self, settings):
+        from torch.distributed.device_mesh import init_device_mesh
+        dist.init_process_group("nccl")
+        self.mesh = init_device_mesh("cuda", (dist.get_world_size(),))
+
+    def place(self, model):
+        pass
+
+    def wrap(self, model, program):
+        from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
+        attention = {"self_attn.%s_proj" % name: ColwiseParallel() for name in "qkv"}
+        feed = {"mlp.%s_proj" % name: ColwiseParallel() for name in ("gate", "up")}
+        for layer in program.layers():
+            parallelize_module(layer, self.mesh, {**attention, "self_attn.o_proj": RowwiseParallel(), **feed,
+                                                  "mlp.down_proj": RowwiseParallel()})
+        return model.to("cuda")
+
+    def end(self):
+        dist.destroy_process_group()
+
+
 def layers_of(model):
     """The lists of layers of a model of transformers, in the order in which they run."""
     lists = [module for module in model.modules() if isinstance(module, torch.nn.ModuleList)]
@@ -87,7 +111,8 @@ def layers_of(model):
     return [layer for found in lists if id(found) not in inner for layer in found]
 
 
-STRATEGIES = {"none": OneGpu, "ddp": DataParallel, "zero1": DividedOptimizer, "zero2": FullySharded, "zero3": FullySharded}
+STRATEGIES = {"none": OneGpu, "ddp": DataParallel, "zero1": DividedOptimizer, "zero2": FullySharded, "zero3": FullySharded,
+              "tensor": TensorParallel}
 
 
 def strategy_of(settings):

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import sys
+import tempfile
 
 import sharding
 import torch
@@ -20,6 +21,7 @@ from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoModelF
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 import checkpointing
+import lengths
 import techniques
 
 DEFAULTS = {"batch": "2", "seq": "512", "micro_batches": "1", "steps": "2", "precision": "fp32", "optimizer.name": "adamw",
@@ -29,7 +31,8 @@ DEFAULTS = {"batch": "2", "seq": "512", "micro_batches": "1", "steps": "2", "pre
             "optimizer.bits": "32", "optimizer.paged": "false", "optimizer.in_backward": "false", "offload.optimizer": "none", "quantization": "none",
             "offload.activations": "none", "activation_compression": "none", "loss": "full",
             "loss_chunks": "8", "clip_grad_norm": "0", "lengths": "", "pin_memory": "false", "load": "device", "mode": "train", "schedule": "none", "save": "none",
-            "eval": "none", "eval_keeps_logits": "false", **checkpointing.DEFAULTS, **sharding.DEFAULTS}
+            "eval": "none", "eval_keeps_logits": "false", "generate.tokens": "0", "generate.cache": "dynamic", "resume.map_location": "none", "resume.keeps": "false",
+            "seed": "0", "samples.file": "", "samples.batches": "padded", **checkpointing.DEFAULTS, **sharding.DEFAULTS}
 PRECISIONS = {"fp32": (torch.float32, None), "bf16": (torch.bfloat16, None), "fp16": (torch.float16, None),
               "amp-bf16": (torch.float32, torch.bfloat16), "amp-fp16": (torch.float32, torch.float16)}
 
@@ -217,6 +220,47 @@ def attention_of(name):
                         "cudnn": SDPBackend.CUDNN_ATTENTION}[name])
 
 
+CACHES = {"dynamic": {"use_cache": True}, "none": {"use_cache": False},
+          "static": {"use_cache": True, "cache_implementation": "static", "disable_compile": True},
+          "sliding": {"use_cache": True, "cache_implementation": "sliding_window", "disable_compile": True}}
+
+
+def generate(program, model, settings):
+    """Greedy, to the greatest length: without an end token there is nothing to look for."""
+    rows, autocast = int(settings["batch"]) // int(settings["micro_batches"]), PRECISIONS[settings["precision"]][1]
+    for name in ("bos_token_id", "eos_token_id", "pad_token_id"):
+        setattr(model.generation_config, name, None)
+    model.eval()
+    ids = program.batch(rows, int(settings["seq"]))["input_ids"].to("cuda")
+    with torch.autocast("cuda", autocast or torch.bfloat16, enabled=autocast is not None):
+        model.generate(input_ids=ids, max_new_tokens=int(settings["generate.tokens"]), do_sample=False, **CACHES[settings["generate.cache"]])
+
+
+def resume(model, optimizer, settings):
+    """From a checkpoint as this very run would write it. Returns what stays named."""
+    state = {"state": {}, "param_groups": optimizer.state_dict()["param_groups"]}
+    for number, parameter in enumerate(parameter for group in optimizer.param_groups for parameter in group["params"]):
+        if settings["optimizer.name"] in ("adam", "adamw"):
+            moments = {name: torch.empty_like(parameter, device="cpu") for name in ("exp_avg", "exp_avg_sq")}
+            state["state"][number] = {"step": torch.tensor(1.0), **moments}
+        elif float(settings["optimizer.momentum"]):
+            state["state"][number] = {"momentum_buffer": torch.empty_like(parameter, device="cpu")}
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "checkpoint.pt")
+        weights = {name: torch.empty_like(tensor, device="cpu") for name, tensor in model.state_dict().items() if not tied(model, name)}
+        torch.save({"model": weights, "optimizer": state}, file)
+        del state, weights
+        checkpoint = torch.load(file, map_location=settings["resume.map_location"])
+    model.load_state_dict(checkpoint["model"], strict=False)
+    optimizer.load_state_dict(checkpoint["optimizer"])
+    return checkpoint if settings["resume.keeps"] == "true" else None
+
+
+def tied(model, name):
+    """Whether the name is a second one of a parameter."""
+    return name not in dict(model.named_parameters())
+
+
 def train(program, model, settings, strategy):
     autocast = PRECISIONS[settings["precision"]][1]
     trained = [p for p in model.parameters() if p.requires_grad]
@@ -225,12 +269,13 @@ def train(program, model, settings, strategy):
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, int(settings["steps"])) if settings["schedule"] == "cosine" else None
     micro_batches, steps = int(settings["micro_batches"]), int(settings["steps"])
     rows = int(settings["batch"]) // micro_batches
-    lengths = [int(length) for length in (settings["lengths"] or settings["seq"]).split(",")]
+    listed = [int(length) for length in (settings["lengths"] or settings["seq"]).split(",")]
+    shapes = lengths.shapes(settings, rows) if settings["samples.file"] else ((rows, length) for length in itertools.cycle(listed))
+    checkpoint = resume(model, optimizer, settings) if settings["resume.map_location"] != "none" else None
     late, clip = settings["zero_grad_when"] == "before_backward", float(settings["clip_grad_norm"])
-    batches = itertools.count()
 
     def next_batch():
-        batch = program.batch(rows, lengths[next(batches) % len(lengths)])
+        batch = program.batch(*next(shapes))
         if settings["pin_memory"] == "true":
             return {name: tensor.pin_memory().to("cuda", non_blocking=True) for name, tensor in batch.items()}
         return {name: tensor.to("cuda") for name, tensor in batch.items()}
@@ -277,6 +322,8 @@ def train(program, model, settings, strategy):
                 loss, logits = loss_of(batch)
                 if settings["eval_keeps_logits"] == "true":
                     kept.append(logits)
+    if int(settings["generate.tokens"]):
+        generate(program, model, settings)
 
 
 def main():
@@ -300,7 +347,11 @@ def main():
     if settings["load"] == "cast-on-device":
         model.to(weights)
     with attention_of(settings["attention"]):
-        train(program, model, settings, strategy)
+        if settings["mode"] == "generate":
+            for _ in range(int(settings["steps"])):
+                generate(program, model, settings)
+        else:
+            train(program, model, settings, strategy)
     strategy.end()
 
 

@@ -31,7 +31,10 @@ class DataSource {
   // Before the first step: what scripts with inputs up front ask for.
   void Prepare();
   // Of the batches to come; not for scripts with inputs up front.
-  void SetSeq(int64_t seq) { options_.seq = seq; }
+  void SetShape(int64_t rows, int64_t seq) {
+    options_.batch = rows;
+    options_.seq = seq;
+  }
   // Replaces `batch`, whose old tensors die as the new ones take their names.
   void Next(int step, int micro_batch, Batch& batch);
 

@@ -19,6 +19,7 @@
 #include "trainer/loop/data.h"
 #include "trainer/models/family.h"
 #include "trainer/optimizers/optimizer.h"
+#include "trainer/techniques/loop_technique.h"
 
 namespace vramscope::trainer {
 namespace {
@@ -74,6 +75,14 @@ class RunLength {
         "repeats itself",
         config_.steps, config_.micro_batches, millions_, kMaxRunEvents / 1'000'000))};
   }
+  // What a technique does by itself would come to so many events.
+  void Saw(double whole) {
+    if (whole <= static_cast<double>(kMaxRunEvents)) return;
+    throw RunRefused{absl::InvalidArgumentError(
+        fmt::format("generate.tokens = {} would be about {:.0f} million events, and at most {} "
+                    "million are recorded: set generate.tokens or steps lower",
+                    config_.Get("generate.tokens"), whole / 1e6, kMaxRunEvents / 1'000'000))};
+  }
   // For runs that take a while: " (about 3.4 million events)".
   std::string Text() const {
     return millions_ < 1 ? "" : fmt::format(" (about {:.1f} million events)", millions_);
@@ -110,6 +119,9 @@ class Loop {
                       .script = script_}),
         length_(config),
         repeated_(hooks.repeated) {
+    for (auto& technique : techniques_) {
+      if (auto* own = dynamic_cast<LoopTechnique*>(technique.get())) own_.push_back(own);
+    }
     // What a script keeps from the micro-batch before goes within the next one: those are executed.
     if (!hooks.repeat_from_tape || script_.keeps_outputs || !All(&Technique::repeats)) return;
     if (rehearsal != nullptr && Adopt(*rehearsal)) return;
@@ -180,10 +192,19 @@ class Loop {
     data_.Prepare();
   }
 
+  void BeforeTraining() {
+    Optimizer* trains = All(&Technique::trains) ? optimizer_.get() : nullptr;
+    for (LoopTechnique* own : own_) own->BeforeTraining(context_, trains);
+  }
+
   void Step(int step, const Say& say) {
     StepScope scope(step);
     double loss = 0;
     const uint64_t before = recorder_.events();
+    const LoopAccess access = Access(config_.steps);
+    for (LoopTechnique* own : own_) {
+      if (own->InsteadOfStep(context_, access)) return;
+    }
     for (int k = 0; k < config_.micro_batches; ++k) {
       std::optional<MicroBatchScope> micro_batch;
       if (config_.micro_batches > 1) micro_batch.emplace(k);
@@ -228,18 +249,37 @@ class Loop {
   void AfterTraining() {
     const ForwardPass pass = [this](int index, at::Tensor& logits) {
       data_.Next(config_.steps - 1, index % config_.micro_batches, batch_);
-      std::vector<std::unique_ptr<Held>> held;
-      for (auto& technique : techniques_) held.push_back(technique->AroundForward(context_));
+      std::vector<std::unique_ptr<Held>> held = Hold();
       logits = model_.Logits(batch_);
       ModuleScope module("loss");
       at::Tensor loss = loss_function_(model_, logits, batch_);
-      while (!held.empty()) held.pop_back();
+      Release(held);
       return loss;
     };
     for (auto& technique : techniques_) technique->AfterTraining(context_, pass);
+    const LoopAccess access = Access(1);
+    for (LoopTechnique* own : own_) own->AfterSteps(context_, access);
   }
 
  private:
+  std::vector<std::unique_ptr<Held>> Hold() {
+    std::vector<std::unique_ptr<Held>> held;
+    for (auto& technique : techniques_) held.push_back(technique->AroundForward(context_));
+    return held;
+  }
+  static void Release(std::vector<std::unique_ptr<Held>>& held) {
+    while (!held.empty()) held.pop_back();
+  }
+
+  // For what is done `times` times.
+  LoopAccess Access(int times) {
+    return {.hold = [this] { return Hold(); },
+            .done =
+                [this, times, before = recorder_.events()](double share) {
+                  length_.Saw(static_cast<double>(recorder_.events() - before) / share * times);
+                }};
+  }
+
   bool All(bool (Technique::*property)() const) const { return AllOf(techniques_, property); }
 
   bool KeepsGradients() const {
@@ -296,8 +336,10 @@ class Loop {
       micro_batch_ = k;
       int seq = config_.seq;
       for (auto& technique : techniques_) seq = technique->SeqOf(seq, micro_batches_done_);
+      BatchShape shape{.rows = config_.batch / config_.micro_batches, .seq = seq};
+      for (LoopTechnique* own : own_) shape = own->ShapeOf(shape, micro_batches_done_);
       ++micro_batches_done_;
-      data_.SetSeq(seq);
+      data_.SetShape(shape.rows, shape.seq);
       data_.Next(step, k, batch_);
     }
     // The first into a gradient makes it, later ones add to it: two kinds, a tape each.
@@ -321,8 +363,7 @@ class Loop {
 
   double Execute() {
     {
-      std::vector<std::unique_ptr<Held>> held;
-      for (auto& technique : techniques_) held.push_back(technique->AroundForward(context_));
+      std::vector<std::unique_ptr<Held>> held = Hold();
       {
         PhaseScope phase(Phase::kForward);
         logits_ = model_.Logits(batch_);
@@ -334,7 +375,7 @@ class Loop {
       // The forward call has returned: only its loss is named from here on.
       if (!script_.keeps_outputs) logits_.reset();
       if (config_.micro_batches > 1) loss_ = loss_ / config_.micro_batches;
-      while (!held.empty()) held.pop_back();
+      Release(held);
     }
     if (micro_batch_ == 0 && ZeroesLate()) {
       PhaseScope phase(Phase::kZeroGrad);
@@ -359,6 +400,7 @@ class Loop {
   const run::RunConfig& config_;
   Model& model_;
   Techniques& techniques_;
+  std::vector<LoopTechnique*> own_;  // those of them that take a hand in the loop
   const c10::Device device_;
   const bool measured_;
   const RunContext context_;
@@ -511,6 +553,7 @@ void RunTraining(const run::RunConfig& config, Model& model, Techniques& techniq
   loop.SetUp();
   recorder.Marker(trace::kMarkerTrainingBegin);
   loop.PrepareData();
+  loop.BeforeTraining();
   for (int step = 0; step < config.steps; ++step) {
     ThrowIfCancelled();
     if (step > 0) loop.BetweenSteps(step);

@@ -11,6 +11,7 @@
 
 #include "profiler/run/model_config.h"
 #include "trainer/models/causal_loss.h"
+#include "trainer/models/generation.h"
 #include "trainer/models/layers.h"
 #include "trainer/models/model.h"
 #include "trainer/models/tokens.h"
@@ -50,6 +51,10 @@ class CausalModel : public Model {
   }
 
   at::Tensor Logits(const Batch& batch) override {
+    if (Generating() != nullptr) {  // the next token alone is asked for
+      const at::Tensor hidden = stack_.Forward(batch["input_ids"], layer_runner, false);
+      return Output(hidden.slice(1, -1));
+    }
     hidden_ = stack_.Forward(batch["input_ids"], layer_runner, inputs_require_grad);
     if (split_output_) return std::move(hidden_);
     return Output(hidden_);

@@ -74,6 +74,74 @@ at::Tensor CausalMask(const DecoderConfig& config, AttentionKind attention,
   return mask.unsqueeze(0).unsqueeze(0).expand({batch, 1, -1, -1});
 }
 
+namespace {
+
+// [batch, 1, s, columns] from the tokens that there are, which `mask` says.
+at::Tensor MaskOf(const DecoderConfig& config, const GenerationPass& pass, int64_t columns,
+                  at::ScalarType dtype) {
+  const int64_t rows = pass.positions.size(0), batch = pass.mask.size(0);
+  const double lowest = LowestFinite(dtype);
+  at::Tensor mask = at::full({rows, columns}, lowest, pass.positions.options().dtype(dtype));
+  if (config.mask_by_triangle && rows != 1) mask = at::triu(mask, 1);
+  const at::Tensor row = pass.positions.reshape({-1, 1});
+  at::Tensor beyond = [&] { return at::arange(columns, pass.positions.options()) > row; }();
+  at::Tensor before;
+  const bool rolls = pass.cache != nullptr && pass.cache->slides();
+  if (config.sliding_window > 0 && (!rolls || rows > columns)) {
+    before = [&] {
+      const at::Tensor range = at::arange(columns, pass.positions.options());
+      return range <= row - config.sliding_window;
+    }();
+    beyond.bitwise_or_(before);
+  }
+  mask.mul_(beyond);
+  if (config.mask_by_triangle) beyond.reset();
+  mask = mask.unsqueeze(0).unsqueeze(0).expand({batch, 1, -1, -1});
+  mask = mask.clone(at::MemoryFormat::Contiguous);
+  const at::Tensor there = pass.mask.size(1) > columns ? pass.mask.slice(1, 0, columns) : pass.mask;
+  const int64_t known = there.size(1);
+  at::Tensor padding = mask.slice(3, 0, known) + there.unsqueeze(1).unsqueeze(1);
+  padding = padding == 0;
+  mask.slice(3, 0, known).copy_(mask.slice(3, 0, known).masked_fill(padding, lowest));
+  return mask;
+}
+
+}  // namespace
+
+void PrepareMask(const DecoderConfig& config, GenerationPass& pass, at::ScalarType dtype) {
+  if (pass.cache != nullptr && pass.cache->room() > 0) {
+    pass.mask = MaskOf(config, pass, pass.cache->room(), dtype);
+  }
+  if (pass.prepared) pass.prepared();
+}
+
+at::Tensor GenerationMask(const DecoderConfig& config, AttentionKind attention,
+                          const GenerationPass& pass, at::ScalarType dtype) {
+  const int64_t room = pass.cache != nullptr ? pass.cache->room() : 0;
+  const bool eager = attention == AttentionKind::kEager;
+  at::Tensor seen;  // how many tokens are there, which a cache of a fixed room counts
+  if (room > 0) {
+    const at::Tensor any = pass.cache->first().select(0, 0).select(0, 0).any(-1);
+    seen = any.sum();
+  }
+  const bool window = config.sliding_window > 0;
+  if (!eager && room == 0 && (!window || pass.mask.size(1) < config.sliding_window)) {
+    // No token is masked: the operator knows by itself what is causal.
+    const at::Tensor there = [&] { return at::all(pass.mask == 1); }();
+    there.item<bool>();
+    return {};
+  }
+  at::Tensor mask = pass.mask.dim() == 4
+                        ? pass.mask
+                        : MaskOf(config, pass, room > 0 ? room : pass.mask.size(1), dtype);
+  if (eager || !mask.is_cuda()) return mask;
+  at::Tensor open = [&] {
+    const at::Tensor closed = at::all(mask == LowestFinite(dtype), -1, /*keepdim=*/true);
+    return closed.bitwise_not();
+  }();
+  return mask.mul(open);
+}
+
 AttentionOperator::AttentionOperator(const DecoderConfig& config, const ModelOptions& options)
     : kind_(options.attention),
       groups_(config.heads / config.kv_heads),
@@ -167,6 +235,7 @@ std::pair<at::Tensor, at::Tensor> SelfAttention::Forward(const at::Tensor& x,
     key = k_norm_->Forward(key);
   }
   ApplyRotary(query, key, cos, sin);
+  ThroughCache(key, value);
   auto [output, weights] = attend_(query, key, value, mask);
   output = output.reshape({batch, seq, -1}).contiguous();
   at::Tensor projected = o_.Forward(output);

@@ -23,6 +23,7 @@
 
 #include "profiler/run/family.h"
 #include "profiler/run/model_config.h"
+#include "trainer/models/generation.h"
 #include "trainer/models/layers.h"
 #include "trainer/models/model.h"
 #include "trainer/models/parts.h"
@@ -73,6 +74,12 @@ struct DecoderPass {
 // that it is causal.
 at::Tensor CausalMask(const DecoderConfig& config, AttentionKind attention,
                       const at::Tensor& positions, at::ScalarType dtype, int64_t batch);
+
+// The mask of a pass of a generation, [batch, 1, s, columns], or undefined as above.
+at::Tensor GenerationMask(const DecoderConfig& config, AttentionKind attention,
+                          const GenerationPass& pass, at::ScalarType dtype);
+// What generate() makes of its mask before it calls the model, for caches with a fixed room.
+void PrepareMask(const DecoderConfig& config, GenerationPass& pass, at::ScalarType dtype);
 
 // Attention over query, key and value [b, heads, s, d] in the way that the run asks for: the result
 // [b, s, heads, d], and the attention weights (eager alone), which the caller's frame keeps.
@@ -209,15 +216,22 @@ class RotaryDecoder : public Module {
   }
 
   at::Tensor Forward(const at::Tensor& ids, const LayerRunner& runner, bool inputs_require_grad) {
+    GenerationPass* generation = Generating();
+    if (generation != nullptr) {
+      PrepareMask(config_, *generation, embedding_.weight()->tensor.scalar_type());
+    }
     ModuleScope scope(name());
     at::Tensor embedded = embedding_.Forward(ids);
     if (inputs_require_grad) embedded.requires_grad_(true);
     DecoderPass pass;
-    pass.positions = Positions(ids);
-    pass.mask =
-        CausalMask(config_, attention_, pass.positions, embedded.scalar_type(), embedded.size(0));
+    pass.positions = generation != nullptr ? generation->positions : Positions(ids);
+    pass.mask = generation != nullptr
+                    ? GenerationMask(config_, attention_, *generation, embedded.scalar_type())
+                    : CausalMask(config_, attention_, pass.positions, embedded.scalar_type(),
+                                 embedded.size(0));
     embedded = Dropped(config_, embedded);
-    const at::Tensor position_ids = pass.positions.unsqueeze(0);
+    const at::Tensor position_ids =
+        generation != nullptr ? generation->position_ids : pass.positions.unsqueeze(0);
     const at::ScalarType dtype = embedded.scalar_type();
     std::tie(pass.cos, pass.sin) = rotary_.Forward(position_ids, dtype);
     if (local_) std::tie(pass.local_cos, pass.local_sin) = local_->Forward(position_ids, dtype);

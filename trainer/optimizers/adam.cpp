@@ -7,6 +7,7 @@
 
 #include "trainer/capture/cancel.h"
 #include "trainer/optimizers/group.h"
+#include "trainer/optimizers/resumable.h"
 
 namespace vramscope::trainer {
 namespace {
@@ -26,7 +27,7 @@ struct Work {
   std::vector<at::Tensor> parameters, gradients, exp_avgs, exp_avg_sqs, steps;
 };
 
-class Adam final : public Optimizer {
+class Adam final : public Optimizer, public Resumable {
  public:
   Adam(const OptimizerConfig& config, std::vector<at::Tensor> parameters, bool copies_roots = false)
       : Optimizer(std::move(parameters), config.lr),
@@ -67,6 +68,21 @@ class Adam final : public Optimizer {
       }
     }
     return out;
+  }
+
+  std::vector<SavedTensor> SavedState() const override {
+    std::vector<SavedTensor> out;
+    for (const at::Tensor& p : parameters_) {
+      out.push_back({.parameter = p, .counter = true, .stays = impl_ != OptimizerImpl::kFused});
+      out.push_back({.parameter = p});
+      out.push_back({.parameter = p});
+    }
+    return out;
+  }
+  void LoadState(std::vector<at::Tensor> tensors) override {
+    for (size_t i = 0; i < states_.size(); ++i) {
+      states_[i] = {tensors[3 * i], tensors[3 * i + 1], tensors[3 * i + 2]};
+    }
   }
 
  private:
@@ -123,8 +139,13 @@ class Adam final : public Optimizer {
   }
 
   void Foreach(Work& work) {
-    // The step counters are on the CPU, where the 1 is a tensor made once.
-    at::_foreach_add_(work.steps, torch::tensor(1.0f), 1.0);
+    // The step counters are on the CPU, where the 1 is a tensor made once, unless they were loaded
+    // to the card.
+    if (work.steps.front().is_cpu()) {
+      at::_foreach_add_(work.steps, torch::tensor(1.0f), 1.0);
+    } else {
+      at::_foreach_add_(work.steps, 1);
+    }
     std::vector<at::Tensor> gradients = work.gradients;
     if (weight_decay_ != 0) {
       if (decoupled_) {

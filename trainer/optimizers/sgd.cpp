@@ -5,11 +5,12 @@
 #include "trainer/capture/cancel.h"
 #include "trainer/optimizers/group.h"
 #include "trainer/optimizers/optimizer.h"
+#include "trainer/optimizers/resumable.h"
 
 namespace vramscope::trainer {
 namespace {
 
-class Sgd final : public Optimizer {
+class Sgd final : public Optimizer, public Resumable {
  public:
   Sgd(const OptimizerConfig& config, std::vector<at::Tensor> parameters)
       : Optimizer(std::move(parameters), config.lr),
@@ -54,6 +55,16 @@ class Sgd final : public Optimizer {
       if (tensor.defined()) out.push_back(tensor);
     }
     return out;
+  }
+
+  std::vector<SavedTensor> SavedState() const override {
+    std::vector<SavedTensor> out;
+    if (momentum_ == 0) return out;
+    for (const at::Tensor& p : parameters_) out.push_back({.parameter = p});
+    return out;
+  }
+  void LoadState(std::vector<at::Tensor> tensors) override {
+    if (momentum_ != 0) buffers_ = std::move(tensors);
   }
 
  private:

@@ -36,10 +36,10 @@ TechniqueEntry DeclareTechnique_inference() {
                "needs and the logits.",
            .settings = {{.key = "mode",
                          .help = "train: forward, backward, optimizer; inference: forward alone, "
-                                 "under no_grad",
+                                 "under no_grad; generate: token by token (generate.tokens)",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "train",
-                         .choices = {{"train", ""}, {"inference", ""}}}},
+                         .choices = {{"train", ""}, {"inference", ""}, {"generate", ""}}}},
            .toggles = {{.id = "inference",
                         .title = "Inference only",
                         .explanation = "forward alone, nothing is kept",

@@ -1,14 +1,20 @@
-// Micro-batches of different lengths: what padding to the longest of each batch does to a run.
+// Batches of different lengths: what padding, grouping and packing do to a run.
 #include "profiler/run/lengths.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <random>
 
-#include "trainer/techniques/technique.h"
+#include "profiler/run/length_histogram.h"
+#include "trainer/techniques/loop_technique.h"
 
 namespace vramscope::trainer {
 namespace {
 
+// Micro-batches as the list says: padded, if at all, before they come here.
 class Lengths final : public Technique {
  public:
   Lengths(std::vector<run::LengthRange> ranges, uint64_t seed)
@@ -32,9 +38,76 @@ class Lengths final : public Technique {
   uint64_t seed_;
 };
 
+// Samples drawn from a file's histogram, put into micro-batches.
+class Samples final : public LoopTechnique {
+ public:
+  explicit Samples(const run::RunConfig& config)
+      : path_(config.Get("samples.file")),
+        way_(config.Get("samples.batches")),
+        limit_(config.seq),
+        rows_(config.batch / config.micro_batches),
+        seed_(static_cast<uint64_t>(config.seed)) {}
+
+  void OnOptions(ModelOptions& options) override {
+    auto histogram = run::ReadHistogram(path_);
+    if (!histogram.ok()) {
+      status_ =
+          absl::InvalidArgumentError(fmt::format("samples.file = \"{}\": {}", path_.substr(0, 200),
+                                                 std::string(histogram.status().message())));
+      return;
+    }
+    histogram_ = *std::move(histogram);
+    const int longest = std::min(histogram_.lengths.back(), limit_);
+    options.seq =
+        way_ == "packed"
+            ? static_cast<int>(std::min<int64_t>(int64_t{longest} * rows_, int64_t{1} << 30))
+            : longest;
+  }
+  absl::Status OnModel(Model&) override { return status_; }
+
+  BatchShape ShapeOf(BatchShape shape, int64_t micro_batch) const override {
+    const std::vector<int> lengths = Drawn(micro_batch);
+    if (way_ != "packed") {
+      shape.seq = *std::ranges::max_element(lengths);
+      return shape;
+    }
+    return {.rows = 1, .seq = std::accumulate(lengths.begin(), lengths.end(), int64_t{0})};
+  }
+  bool repeats() const override { return false; }
+
+ private:
+  // transformers' group_by_length sorts so many batches at a time, the longest sample first.
+  static constexpr int64_t kGrouped = 50;
+
+  // Of the samples of a micro-batch, cut where a tokenizer would (seq).
+  std::vector<int> Drawn(int64_t micro_batch) const {
+    const auto draw = [&](int64_t first, int64_t count) {
+      std::vector<int> out;
+      for (int64_t i = first * rows_; i < (first + count) * rows_; ++i) {
+        out.push_back(
+            std::min(limit_, run::DrawLength(histogram_, seed_, static_cast<uint64_t>(i))));
+      }
+      return out;
+    };
+    if (way_ != "grouped") return draw(micro_batch, 1);
+    std::vector<int> group = draw(micro_batch / kGrouped * kGrouped, kGrouped);
+    std::ranges::sort(group, std::greater<>());
+    const auto begin = group.begin() + micro_batch % kGrouped * rows_;
+    return {begin, begin + rows_};
+  }
+
+  const std::string path_, way_;
+  const int limit_;
+  const int64_t rows_;
+  const uint64_t seed_;
+  run::LengthHistogram histogram_;
+  absl::Status status_;
+};
+
 }  // namespace
 
 TechniqueEntry DeclareTechnique_lengths() {
+  const run::Condition file{"samples.file", false, {""}};
   return {
       .declaration =
           {.id = "lengths",
@@ -42,16 +115,57 @@ TechniqueEntry DeclareTechnique_lengths() {
            .title = "Lengths of the batches",
            .explanation =
                "Batches that are padded to their own longest sample differ in length: blocks of "
-               "one do not fit the next, and what is reserved grows beyond the peak.",
+               "one do not fit the next, and what is reserved grows beyond the peak. grouped: "
+               "samples of like length share a batch, so that little is padding. packed: a batch's "
+               "samples in one row, without padding.",
            .settings = {{.key = "lengths",
                          .help = "lengths of the micro-batches in turn, \"400,1536,400\", or a "
                                  "range to draw from, \"256-1024\"; empty: all as seq says",
                          .kind = run::ValueKind::kText,
                          .default_value = "",
                          .format = "lengths",
-                         .label = "tokens"}}},
+                         .label = "tokens"},
+                        {.key = "samples.file",
+                         .help = "how long samples are: a file of lines \"length,count\", from "
+                                 "which each micro-batch draws its samples; longer ones are cut "
+                                 "to seq",
+                         .kind = run::ValueKind::kText,
+                         .default_value = "",
+                         .format = "path",
+                         .label = "file"},
+                        {.key = "samples.batches",
+                         .help = "how samples of samples.file come into a micro-batch",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "padded",
+                         .choices = {{"padded", "as drawn, padded to the longest"},
+                                     {"grouped", "by length, padded to the longest"},
+                                     {"packed", "one after the other in one row"}},
+                         .label = "batches"}},
+           .rules = {{.when = {file, {"lengths", false, {""}}},
+                      .why = "samples.file has lengths of samples, lengths those of batches: set "
+                             "one of them",
+                      .instead = {{"lengths", ""}}},
+                     {.when = {{"samples.batches", false, {"padded"}},
+                               {"samples.file", true, {""}}},
+                      .why = "samples.batches puts samples of samples.file together, and there is "
+                             "no such file",
+                      .instead = {{"samples.batches", "padded"}},
+                      .refuses = false},
+                     {.when = {file, {"model.family", true, {"vit", "basics"}}},
+                      .why = "samples.file is of token sequences, which this model is not given",
+                      .instead = {{"samples.file", ""}}},
+                     {.when = {file,
+                               {"samples.batches", true, {"packed"}},
+                               {"attention", true, {"eager", "math"}}},
+                      .why = "samples.batches=packed: written-out attention would have the scores "
+                             "of a whole row; use attention=efficient or flash",
+                      .instead = {{"attention", "efficient"}}}},
+           .assumes = {{.when = {file, {"samples.batches", true, {"packed"}}},
+                        .what = "a packed row's attention asks for what one sequence of its length "
+                                "asks for; where samples begin (a few bytes) is not asked for"}}},
       .order = 70,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        if (!config.Get("samples.file").empty()) return std::make_unique<Samples>(config);
         auto ranges = run::ParseLengths(config.Get("lengths"));
         if (!ranges.ok() || ranges->empty()) return nullptr;
         return std::make_unique<Lengths>(*std::move(ranges), static_cast<uint64_t>(config.seed));

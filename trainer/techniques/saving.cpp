@@ -63,7 +63,7 @@ TechniqueEntry DeclareTechnique_saving() {
                         .on = {{"save", true, {"step"}}},
                         .ways = {{{"save", "step"}}}}},
            .rules = {{.when = {{"save", true, {"step"}},
-                               {"shard.strategy", true, {"zero2", "zero3"}}},
+                               {"shard.strategy", true, {"zero2", "zero3", "tensor"}}},
                       .why = "save=step is planned of whole state dicts; those of sharded runs are "
                              "not: set save=none",
                       .instead = {{"shard.strategy", "none"}}},

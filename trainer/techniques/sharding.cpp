@@ -5,9 +5,11 @@
 #include <torch/torch.h>
 
 #include "profiler/run/catalogue.h"
+#include "profiler/run/check_run.h"
 #include "trainer/capture/scopes.h"
 #include "trainer/sharding/data_parallel.h"
 #include "trainer/sharding/fully_sharded.h"
+#include "trainer/sharding/tensor_parallel.h"
 #include "trainer/sharding/zero_redundancy.h"
 #include "trainer/techniques/technique.h"
 
@@ -166,18 +168,45 @@ class FullyShardedTechnique final : public Sharding {
   std::unique_ptr<FullySharded> sharded_;
 };
 
+class TensorParallelTechnique final : public Sharding {
+ public:
+  explicit TensorParallelTechnique(const run::RunConfig& config)
+      : Sharding(config), config_(run::CheckRun(config)) {}
+
+  absl::Status OnModel(Model& model) override {
+    if (!config_.ok()) return config_.status();
+    const RankOf rank{.rank = rank_, .ranks = ranks_};
+    if (absl::Status status = Sharding::OnModel(model); !status.ok()) return status;
+    if (absl::Status status = CheckRanks(*config_, rank); !status.ok()) return status;
+    parallel_ = SplitModel(model, rank);
+    return absl::OkStatus();
+  }
+  void AfterLoad(const RunContext&, Model& model) override { parallel_->Join(group_, model); }
+  void AfterRun() override { parallel_->Leave(); }
+
+ private:
+  const absl::StatusOr<run::ModelConfig> config_;
+  std::shared_ptr<TensorParallel> parallel_;
+};
+
 }  // namespace
 
 TechniqueEntry DeclareTechnique_sharding() {
   using run::ValueKind;
   const run::Condition ddp{"shard.strategy", true, {"ddp"}};
-  const run::Condition units{"shard.strategy", false, {"none", "ddp", "zero1"}};
-  const run::Condition dealt{"shard.strategy", false, {"none", "ddp", "zero2", "zero3"}};
+  const run::Condition units{"shard.strategy", true, {"zero2", "zero3"}};
+  const run::Condition dealt{"shard.strategy", true, {"zero1"}};
+  const run::Condition split{"shard.strategy", true, {"tensor"}};
   const run::Condition any{"shard.strategy", false, {"none"}};
   const run::SettingValues none{{"shard.strategy", "none"}, {"shard.ranks", "1"}};
   const auto not_with = [&](const run::Condition& other, std::string why, std::string value) {
     return run::Rule{.when = {units, other},
                      .why = "shard.strategy=zero2 or zero3: " + std::move(why),
+                     .instead = {{other.key, std::move(value)}}};
+  };
+  const auto not_split = [&](const run::Condition& other, std::string why, std::string value) {
+    return run::Rule{.when = {split, other},
+                     .why = "shard.strategy=tensor: " + std::move(why),
                      .instead = {{other.key, std::move(value)}}};
   };
   return {
@@ -193,7 +222,10 @@ TechniqueEntry DeclareTechnique_sharding() {
                "zero3: fully_shard on each layer "
                "and the model (FSDP2); weights, gradients and optimizer state are divided, a layer "
                "is gathered while it runs. zero2: the same with reshard_after_forward=False, "
-               "gathered weights stay until backward is through.",
+               "gathered weights stay until backward is through. tensor: every GPU has the same "
+               "batch and a part of each layer's heads and feed-forward width, with its gradients "
+               "and optimizer state (ColwiseParallel, RowwiseParallel); activations between the "
+               "parts are whole, and are added up over the GPUs twice a layer and direction.",
            .settings = {{.key = "shard.strategy",
                          .help = "how GPUs share the training; batch is what one GPU sees",
                          .kind = ValueKind::kChoice,
@@ -202,7 +234,8 @@ TechniqueEntry DeclareTechnique_sharding() {
                                      {"ddp", "DistributedDataParallel"},
                                      {"zero1", "ZeroRedundancyOptimizer over ddp"},
                                      {"zero2", "fully_shard, weights stay until backward"},
-                                     {"zero3", "fully_shard"}}},
+                                     {"zero3", "fully_shard"},
+                                     {"tensor", "ColwiseParallel and RowwiseParallel"}}},
                         {.key = "shard.ranks",
                          .help = "GPUs that share",
                          .kind = ValueKind::kInteger,
@@ -254,6 +287,14 @@ TechniqueEntry DeclareTechnique_sharding() {
                         .explanation = "weights, too; a layer is gathered while it runs",
                         .on = {{"shard.strategy", true, {"zero3"}}},
                         .ways = {{{"shard.strategy", "zero3"}, {"shard.ranks", "4"}}},
+                        .controls = {"shard.ranks"}},
+                       {.id = "tensor-parallel",
+                        .title = "Tensor parallel",
+                        .explanation = "each GPU has a part of every layer",
+                        .on = {split},
+                        .ways = {{{"shard.strategy", "tensor"},
+                                  {"shard.ranks", "2"},
+                                  {"optimizer.impl", "loop"}}},
                         .controls = {"shard.ranks"}}},
            .rules =
                {{.when =
@@ -270,8 +311,9 @@ TechniqueEntry DeclareTechnique_sharding() {
                      "shard.strategy=zero2 or zero3: what other ranks hold is not computed here; "
                      "use backend=plan, or shard.strategy=ddp",
                  .instead = none},
-                {.when = {any, {"mode", true, {"inference"}}},
-                 .why = "shard.strategy shares a training, of which inference has nothing",
+                {.when = {any, {"mode", false, {"train"}}},
+                 .why = "shard.strategy shares a training, of which inference and generation have "
+                        "nothing",
                  .instead = none},
                 {.when = {any, {"optimizer.in_backward", true, {"true"}}},
                  .why = "shard.strategy: gradients are averaged before they are used; set "
@@ -306,7 +348,7 @@ TechniqueEntry DeclareTechnique_sharding() {
                          "none"),
                 not_with({"checkpointing.mode", true, {"every-k", "alternate"}},
                          "each layer is gathered by itself; set checkpointing.mode=layer", "layer"),
-                {.when = {{"shard.strategy", false, {"none", "zero2", "zero3"}},
+                {.when = {{"shard.strategy", true, {"ddp", "zero1"}},
                           {"shard.find_unused", true, {"true"}},
                           {"checkpointing.mode", false, {"none", "selective"}},
                           {"checkpointing.reentrant", true, {"true"}}},
@@ -314,6 +356,47 @@ TechniqueEntry DeclareTechnique_sharding() {
                         "re-entrant checkpoints for unused, and fails; set "
                         "checkpointing.reentrant=false",
                  .instead = {{"checkpointing.reentrant", "false"}}},
+                {.when = {split, {"backend", true, {"cpu"}}},
+                 .why = "shard.strategy=tensor: what other ranks add to a sum is not computed "
+                        "here; use backend=plan, or shard.strategy=ddp",
+                 .instead = none},
+                {.when =
+                     {split,
+                      {"model.family", false, {"llama", "qwen3", "gemma", "gemma2", "gemma3"}}},
+                 .why = "shard.strategy=tensor splits q, k, v, o, gate, up and down of Llama, "
+                        "Qwen2, Qwen3, Mistral and Gemma; this model's layers are others",
+                 .instead = none},
+                not_split({"optimizer.impl", true, {"foreach", "fused"}},
+                          "lists of split and whole parameters are refused by PyTorch, which by "
+                          "itself takes the loop; set optimizer.impl=loop",
+                          "loop"),
+                not_split({"optimizer.name", true, {"adafactor"}},
+                          "Adafactor's means over rows and columns are not those of a part; use "
+                          "adamw",
+                          "adamw"),
+                not_split({"optimizer.bits", true, {"8"}},
+                          "8-bit state is kept by whole parameters; set optimizer.bits=32", "32"),
+                not_split({"clip_grad_norm", false, {"0"}},
+                          "the norm of a rank's parts is not that of all; set clip_grad_norm=0",
+                          "0"),
+                not_split({"precision", true, {"amp-fp16"}},
+                          "whether a gradient is infinite is not asked of all ranks; use "
+                          "precision=amp-bf16",
+                          "amp-bf16"),
+                not_split({"lora.rank", false, {"0"}}, "adapters are not split; set lora.rank=0",
+                          "0"),
+                not_split({"quantization", false, {"none"}},
+                          "quantized weights are not split; set quantization=none", "none"),
+                not_split({"offload.optimizer", false, {"none"}},
+                          "the optimizer steps on the GPU; set offload.optimizer=none", "none"),
+                not_split({"offload.activations", true, {"cpu"}},
+                          "what is saved of distributed tensors is not offloaded; set "
+                          "offload.activations=none",
+                          "none"),
+                not_split({"activation_compression", true, {"int8"}},
+                          "what is saved of distributed tensors is not compressed; set "
+                          "activation_compression=none",
+                          "none"),
                 {.when = {dealt, {"backend", true, {"cpu"}}},
                  .why = "shard.strategy=zero1: what other ranks step is not computed here; use "
                         "backend=plan, or shard.strategy=ddp",
@@ -334,7 +417,11 @@ TechniqueEntry DeclareTechnique_sharding() {
                  .why = "shard.strategy: the basics model's script brings an optimizer of its own; "
                         "use shard.strategy=ddp",
                  .instead = none}},
-           .implies = {"one process stands for one rank of shard.ranks; batch is that of a GPU"},
+           .implies =
+               {"one process stands for one rank of shard.ranks; batch is that of a GPU (with "
+                "shard.strategy=tensor of all, which see the same)",
+                "FSDP and tensor parallelism together are not planned: shard.strategy is one "
+                "of them"},
            .assumes = {{.when = {any},
                         .what = "other ranks answer at once and hold what this one holds; NCCL's "
                                 "own buffers are 16 channels of two neighbours, 4 MiB each"},
@@ -350,6 +437,9 @@ TechniqueEntry DeclareTechnique_sharding() {
           return std::make_unique<DataParallelTechnique>(config);
         }
         if (config.Is("shard.strategy", "none")) return nullptr;
+        if (config.Is("shard.strategy", "tensor")) {
+          return std::make_unique<TensorParallelTechnique>(config);
+        }
         return std::make_unique<FullyShardedTechnique>(config);
       }};
 }

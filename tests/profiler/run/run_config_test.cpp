@@ -103,7 +103,6 @@ TEST(RunConfigBuilder, ReservedKeysTakeTheirDefaultAlone) {
     const char* reserved;
   };
   for (const Row& row : {Row{"offload.parameters", "none", "nvme"},
-                         {"shard.strategy", "none", "tensor"},
                          {"init_on_device", "false", "true"},
                          {"lora.placement", "weight", "decoupled"}}) {
     RunConfigBuilder b;

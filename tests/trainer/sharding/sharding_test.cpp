@@ -64,12 +64,59 @@ TEST(Sharding, ShardsOnTheHostLeaveNoStateOnTheCard) {
   }
 }
 
+uint64_t BytesOf(const trace::Trace& trace, Category category) {
+  uint64_t bytes = 0;
+  const trace::AllocationTable& all = trace.allocations;
+  for (uint32_t i = 0; i < all.size(); ++i) {
+    if (all.category[i] == category) bytes += all.bytes[i];
+  }
+  return bytes;
+}
+
+// Heads and feed-forward width are divided; embedding and norms are whole on every rank.
+TEST(Sharding, TensorParallelSplitsLayersAndKeepsTheRest) {
+  constexpr uint64_t kHidden = 32, kWidth = 48, kKeys = 16, kLayers = 3, kVocabulary = 96;
+  const uint64_t split = kLayers * (2 * kHidden * kHidden + 2 * kKeys * kHidden + kHidden +
+                                    2 * kKeys + 3 * kHidden * kWidth);
+  const uint64_t whole = kVocabulary * kHidden + (2 * kLayers + 1) * kHidden;
+  for (const char* rank : {"0", "1"}) {
+    const RunResult result = RunTiny(Config({{"shard.strategy", "tensor"},
+                                             {"shard.ranks", "2"},
+                                             {"shard.rank", rank},
+                                             {"optimizer.impl", "loop"}}));
+    ASSERT_TRUE(result.status.ok()) << result.status;
+    const trace::Trace& trace = *result.trace;
+    EXPECT_EQ(trace.info.model.parameter_count, split + whole);
+    EXPECT_EQ(trace.info.model.parameter_bytes, 4 * (split / 2 + whole));
+    EXPECT_EQ(BytesOf(trace, Category::kOptimizerState), 2 * 4 * (split / 2 + whole));
+    // Two sums a layer in forward; in backward one for each of the five parts that a layer's input
+    // goes into.
+    uint64_t sums = 0;
+    const trace::AllocationTable& all = trace.allocations;
+    for (uint32_t i = 0; i < all.size(); ++i) sums += all.category[i] == Category::kCommunication;
+    EXPECT_EQ(sums, 2 * kLayers * (2 + 5));
+  }
+}
+
+TEST(Sharding, TensorParallelSaysWhatRanksDoNotDivide) {
+  for (const auto& [ranks, why] : std::map<std::string, std::string>{
+           {"3", "does not divide the model's 4 attention heads (num_attention_heads)"},
+           {"4", "does not divide the model's 2 key-value heads (num_key_value_heads)"}}) {
+    const RunResult result = RunTiny(
+        Config({{"shard.strategy", "tensor"}, {"shard.ranks", ranks}, {"optimizer.impl", "loop"}}));
+    EXPECT_NE(std::string(result.status.message()).find(why), std::string::npos) << result.status;
+  }
+  const RunResult lists = RunTiny(Config({{"shard.strategy", "tensor"}, {"shard.ranks", "2"}}));
+  EXPECT_NE(std::string(lists.status.message()).find("set optimizer.impl=loop"), std::string::npos);
+}
+
 TEST(Sharding, EachTechniqueGoesWithItOrIsRefused) {
   const std::vector<Settings> shared = {
       {{"shard.strategy", "ddp"}, {"shard.find_unused", "true"}},
       {{"shard.strategy", "zero1"}},
       {{"shard.strategy", "zero2"}},
       {{"shard.strategy", "zero3"}, {"offload.parameters", "cpu"}},
+      {{"shard.strategy", "tensor"}, {"optimizer.impl", "loop"}},
   };
   int ran = 0, refused = 0;
   for (Settings settings : shared) {

@@ -65,6 +65,7 @@ class Attention : public Module {
     ApplyRotary(query_turned, key_turned, pass.cos, pass.sin);
     query = at::cat({query_turned, query_rest}, -1);
     key = at::cat({key_turned, key_rest}, -1);
+    ThroughCache(key, value);
     auto [output, weights] = attend_(query, key, value, pass.mask);
     output = output.reshape({batch, seq, -1}).contiguous();
     at::Tensor projected = dense_.Forward(output);

@@ -71,6 +71,7 @@ class Attention : public AttentionLayer {
       query = std::move(q);
       key = std::move(k);
     }
+    ThroughCache(key, value);
     auto [output, weights] = attend_(query, key, value, mask);
     output = output.reshape({batch, seq, -1}).contiguous();
     at::Tensor projected = o_.Forward(output);

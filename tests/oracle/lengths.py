@@ -1,0 +1,33 @@
+"""Samples of a file of "length,count" lines, drawn as vramscope draws them, in batches that are padded, grouped or packed."""
+import bisect
+import itertools
+
+GROUPED = 50  # batches that are sorted together
+
+
+def mixed(number):
+    word = (1 << 64) - 1
+    number = (number + 0x9e3779b97f4a7c15) & word
+    number = ((number ^ (number >> 30)) * 0xbf58476d1ce4e5b9) & word
+    number = ((number ^ (number >> 27)) * 0x94d049bb133111eb) & word
+    return number ^ (number >> 31)
+
+
+def shapes(settings, rows):
+    """(rows, tokens) of one micro-batch after the other."""
+    limit, seed, way = int(settings["seq"]), int(settings["seed"]), settings["samples.batches"]
+    with open(settings["samples.file"], encoding="utf-8") as file:
+        lines = [line.split(",") for line in file.read().split() if line[0].isdigit()]
+    counts = sorted((int(length), int(count)) for length, count in lines)
+    lengths, ends = [length for length, _ in counts], list(itertools.accumulate(count for _, count in counts))
+
+    def drawn(first, count):
+        places = (bisect.bisect_right(ends, mixed((mixed(seed) + i) & ((1 << 64) - 1)) % ends[-1]) for i in range(first * rows, (first + count) * rows))
+        return [min(limit, lengths[place]) for place in places]
+
+    for number in itertools.count():
+        samples = drawn(number, 1)
+        if way == "grouped":
+            group = sorted(drawn(number // GROUPED * GROUPED, GROUPED), reverse=True)
+            samples = group[number % GROUPED * rows:][:rows]
+        yield (1, sum(samples)) if way == "packed" else (rows, max(samples))

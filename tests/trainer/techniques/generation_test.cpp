@@ -1,0 +1,138 @@
+// Generation: every kind of cache gives the same tokens, and is as large as its formula says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "profiler/estimate/estimate_run.h"
+#include "profiler/run/check_run.h"
+#include "tests/trainer/loop/run_helpers.h"
+
+namespace vramscope::trainer {
+namespace {
+
+using ::testing::HasSubstr;
+
+run::RunConfig Config(run::Backend backend, const char* model, const char* cache, int seq = 6) {
+  run::RunConfig config = TinyConfig(backend, model);
+  config.batch = 2;
+  config.steps = 1;
+  config.seq = seq;
+  config.Set("mode", "generate");
+  config.Set("generate.tokens", "7");
+  config.Set("generate.cache", cache);
+  return config;
+}
+
+std::string Tokens(const run::RunConfig& config) {
+  const RunResult result = RunTiny(config);
+  EXPECT_TRUE(result.status.ok()) << result.status;
+  if (!result.status.ok()) return "";
+  for (const trace::Marker& marker : result.trace->markers) {
+    const std::string_view name = result.trace->String(marker.name);
+    if (name.starts_with("generated=")) return std::string(name);
+  }
+  return "";
+}
+
+TEST(Generation, EveryCacheGivesTheSameTokens) {
+  for (const char* model : {kTinyQwen, kTinyLlama, kTinyMistral}) {
+    for (const char* attention : {"eager", "math"}) {
+      run::RunConfig plain = Config(run::Backend::kCpu, model, "none");
+      plain.Set("attention", attention);
+      const std::string tokens = Tokens(plain);
+      EXPECT_EQ(std::count(tokens.begin(), tokens.end(), ','), 6) << tokens;
+      for (const char* cache : {"dynamic", "static", "sliding"}) {
+        if (model != kTinyMistral && cache == std::string("sliding")) continue;
+        run::RunConfig config = plain;
+        config.Set("generate.cache", cache);
+        EXPECT_EQ(Tokens(config), tokens) << cache << " " << attention;
+      }
+    }
+  }
+}
+
+// The formula's bytes, and the plan's where the last token is there.
+struct Bytes {
+  uint64_t formula = 0, planned = 0, other = 0;
+};
+Bytes Cache(const run::RunConfig& config) {
+  Bytes bytes;
+  const auto model = run::CheckRun(config);
+  const RunResult result = RunTiny(config);
+  EXPECT_TRUE(result.status.ok()) << result.status;
+  if (!model.ok() || !result.status.ok()) return bytes;
+  const estimate::PlannedFigures figures = estimate::FiguresOf(*result.trace);
+  for (const estimate::Section& section : estimate::EstimateRun(config, *model)) {
+    for (const estimate::Line& line : section.lines) {
+      if (line.planned != estimate::Planned::kKvCache) continue;
+      bytes.formula = line.formula.bytes();
+      bytes.planned = figures.Of(line.planned).value_or(0);
+    }
+  }
+  const trace::AllocationTable& all = result.trace->allocations;
+  for (uint32_t i = 0; i < all.size(); ++i) {
+    EXPECT_NE(all.free_event[i], trace::kNoEvent) << i;
+    bytes.other += all.category[i] == trace::Category::kKvCache ? all.bytes[i] : 0;
+  }
+  return bytes;
+}
+
+TEST(Generation, ThePlanHasAsManyBytesAsTheFormula) {
+  for (const char* model : {kTinyQwen, kTinyLlama, kTinyMistral}) {
+    for (const char* precision : {"fp32", "bf16", "amp-bf16"}) {
+      for (const char* cache : {"dynamic", "static", "sliding"}) {
+        const bool amp = precision == std::string("amp-bf16");
+        if (amp && cache != std::string("dynamic")) continue;
+        if (model != kTinyMistral && cache == std::string("sliding")) continue;
+        run::RunConfig config = Config(run::Backend::kPlan, model, cache, 7);
+        config.Set("precision", precision);
+        const Bytes bytes = Cache(config);
+        EXPECT_GT(bytes.formula, 0u);
+        EXPECT_EQ(bytes.planned, bytes.formula) << precision << " " << cache;
+      }
+    }
+  }
+}
+
+TEST(Generation, ComesAfterTrainingAndEvaluation) {
+  run::RunConfig config = Config(run::Backend::kPlan, kTinyQwen, "dynamic");
+  config.Set("mode", "train");
+  config.Set("eval", "no_grad");
+  const RunResult result = RunTiny(config);
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  std::vector<std::string> ranges;
+  const trace::SliceTable& slices = result.trace->slices;
+  for (uint32_t row = 0; row < slices.size(); ++row) {
+    if (slices.kind[row] == trace::SliceKind::kPhase) ranges.emplace_back(Name(slices.phase(row)));
+    if (slices.kind[row] == trace::SliceKind::kAnnotation) {
+      ranges.emplace_back(result.trace->String(slices.name[row]));
+    }
+  }
+  const auto of = [&](const char* name) { return std::ranges::find(ranges, name); };
+  EXPECT_LT(of("optimizer"), of("eval"));
+  EXPECT_LT(of("eval"), of("generate"));
+  EXPECT_LT(of("prefill"), of("decode"));
+  EXPECT_EQ(std::ranges::count(ranges, "decode"), 6);
+}
+
+TEST(Generation, RefusesWhatItDoesNotPlan) {
+  const auto why = [](const run::RunConfig& config) {
+    return std::string(RunTiny(config).status.message());
+  };
+  const auto plan = [](const char* model, const char* cache, int seq, const char* tokens) {
+    run::RunConfig config = Config(run::Backend::kPlan, model, cache, seq);
+    config.Set("generate.tokens", tokens);
+    return config;
+  };
+  EXPECT_THAT(why(plan(kTinyQwen, "dynamic", 6, "0")), HasSubstr("set generate.tokens=64"));
+  EXPECT_THAT(why(plan(kTinyQwen, "dynamic", 6, "1000000")), HasSubstr("million events"));
+  EXPECT_THAT(why(plan(kTinyLlama, "sliding", 6, "4")), HasSubstr("has none"));
+  EXPECT_THAT(why(plan(kTinyMistral, "sliding", 9, "4")), HasSubstr("seq <= 8"));
+  EXPECT_THAT(why(plan(kTinyGpt2, "dynamic", 6, "4")), HasSubstr("not planned"));
+}
+
+}  // namespace
+}  // namespace vramscope::trainer

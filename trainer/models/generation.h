@@ -1,0 +1,118 @@
+// Generation, token by token: keys and values that are kept from one pass to the next, and what a
+// pass is given beside its ids.
+//
+//   DynamicCache cache;
+//   GenerationPass pass{.cache = &cache, .positions = ..., .position_ids = ..., .mask = ...};
+//   const GenerationScope scope(pass);                 // of this thread
+//   at::Tensor logits = model.Logits(batch);           // of the last token, [batch, 1, vocab]
+//
+// Mirrors Hugging Face transformers 4.51: cache_utils.py. A cache is used on one thread.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace vramscope::trainer {
+
+class KeyValueCache {
+ public:
+  KeyValueCache() = default;
+  virtual ~KeyValueCache() = default;
+  KeyValueCache(const KeyValueCache&) = delete;
+  KeyValueCache& operator=(const KeyValueCache&) = delete;
+
+  // A pass begins; its layers come in their order.
+  void Begin() { layer_ = 0; }
+  // A layer's keys and values [b, heads, s, d] at `positions`; returns what is attended to.
+  std::pair<at::Tensor, at::Tensor> Update(const at::Tensor& key, const at::Tensor& value,
+                                           const at::Tensor& positions) {
+    return Next(layer_++, key, value, positions);
+  }
+  // Tokens that it has room for; 0: it grows.
+  virtual int64_t room() const { return 0; }
+  // Older tokens than the room are dropped.
+  virtual bool slides() const { return false; }
+  // The first layer's keys, of which a model counts the tokens that are there.
+  virtual at::Tensor first() const { return {}; }
+
+ protected:
+  virtual std::pair<at::Tensor, at::Tensor> Next(size_t layer, const at::Tensor& key,
+                                                 const at::Tensor& value,
+                                                 const at::Tensor& positions) = 0;
+
+ private:
+  size_t layer_ = 0;
+};
+
+// Every pass makes each layer's keys and values anew, longer by what is new.
+class DynamicCache final : public KeyValueCache {
+ protected:
+  std::pair<at::Tensor, at::Tensor> Next(size_t layer, const at::Tensor& key,
+                                         const at::Tensor& value, const at::Tensor&) override;
+
+ private:
+  std::vector<at::Tensor> keys_, values_;
+};
+
+struct CacheShape {
+  int64_t layers = 0, batch = 0, heads = 0, room = 0, width = 0;
+  at::TensorOptions options;
+};
+
+// All of it from the beginning; what is not yet there is attended to and masked.
+class StaticCache : public KeyValueCache {
+ public:
+  explicit StaticCache(const CacheShape& shape);
+  int64_t room() const override { return room_; }
+  at::Tensor first() const override { return keys_.front(); }
+
+ protected:
+  std::pair<at::Tensor, at::Tensor> Next(size_t layer, const at::Tensor& key,
+                                         const at::Tensor& value,
+                                         const at::Tensor& positions) override;
+  std::vector<at::Tensor> keys_, values_;
+
+ private:
+  int64_t room_;
+};
+
+// As many tokens as the window has; each pass rolls them in copies.
+class SlidingCache final : public StaticCache {
+ public:
+  using StaticCache::StaticCache;
+  bool slides() const override { return true; }
+
+ protected:
+  std::pair<at::Tensor, at::Tensor> Next(size_t layer, const at::Tensor& key,
+                                         const at::Tensor& value,
+                                         const at::Tensor& positions) override;
+};
+
+// What generate() hands to the model.
+struct GenerationPass {
+  KeyValueCache* cache = nullptr;  // null: everything is computed again for each token
+  at::Tensor positions;            // int64 [s], within the sequence
+  at::Tensor position_ids;         // int64 [b, s]
+  at::Tensor mask;                 // int64 [b, tokens]; with room(): what the model makes of it
+  std::function<void()> prepared = {};  // all arguments are there; the model has not begun
+};
+
+// Of this thread; null: no generation.
+GenerationPass* Generating();
+
+class GenerationScope {
+ public:
+  explicit GenerationScope(GenerationPass& pass);
+  ~GenerationScope();
+  GenerationScope(const GenerationScope&) = delete;
+  GenerationScope& operator=(const GenerationScope&) = delete;
+};
+
+// Key and value as the attention gets them: through the cache, where there is one.
+void ThroughCache(at::Tensor& key, at::Tensor& value);
+
+}  // namespace vramscope::trainer

@@ -1,0 +1,323 @@
+// generate() of transformers 4.51 (generation/utils.py), greedy, without an end token: a prompt,
+// then token by token with the keys and values of all before.
+#include "trainer/models/generation.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <torch/torch.h>
+
+#include <random>
+#include <vector>
+
+#include "profiler/run/check_run.h"
+#include "trainer/capture/cancel.h"
+#include "trainer/capture/scopes.h"
+#include "trainer/models/training_mode.h"
+#include "trainer/techniques/loop_technique.h"
+
+namespace vramscope::trainer {
+namespace {
+
+class Generation final : public LoopTechnique {
+ public:
+  Generation(const run::RunConfig& config, run::ModelConfig model)
+      : model_config_(std::move(model)),
+        rows_(config.batch / config.micro_batches),
+        prompt_(config.seq),
+        tokens_(config.Integer("generate.tokens")),
+        cache_(config.Get("generate.cache")),
+        instead_(config.Is("mode", "generate")),
+        random_(static_cast<uint64_t>(config.seed)) {}
+
+  absl::Status OnModel(Model&) override {
+    if (cache_ != "sliding") return absl::OkStatus();
+    if (model_config_.sliding_window == 0) {
+      return absl::InvalidArgumentError(
+          "generate.cache=sliding keeps what a model's window sees, and this one has none "
+          "(sliding_window): use generate.cache=static");
+    }
+    if (prompt_ <= model_config_.sliding_window) return absl::OkStatus();
+    return absl::InvalidArgumentError(fmt::format(
+        "generate.cache=sliding has a mask as wide as the window, {}, which a prompt of {} tokens "
+        "does not go through: use generate.cache=dynamic, or seq <= {}",
+        model_config_.sliding_window, prompt_, model_config_.sliding_window));
+  }
+  void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
+    model_ = &model;
+  }
+  bool InsteadOfStep(const RunContext& run, const LoopAccess& loop) override {
+    if (instead_) Generate(run, loop);
+    return instead_;
+  }
+  void AfterSteps(const RunContext& run, const LoopAccess& loop) override {
+    if (!instead_) Generate(run, loop);
+  }
+  void AfterRun() override { fixed_.reset(); }
+  bool trains() const override { return !instead_; }
+  bool repeats() const override { return !instead_; }
+  // What it executes needs the libraries' workspaces, which a rehearsed run has on its tape alone.
+  bool rehearses() const override { return false; }
+
+ private:
+  at::Tensor Prompt(const RunContext& run) {
+    PhaseScope phase(trace::Phase::kData);
+    std::vector<at::Tensor> host;
+    for (const InputSpec& spec : model_->Inputs(rows_, prompt_)) {
+      host.push_back(at::empty(spec.shape, at::TensorOptions().dtype(spec.dtype)));
+    }
+    if (run.measured) model_->FillInputs(host, random_);
+    return host.front().to(run.device);
+  }
+
+  // A cache of a fixed room is the model's from then on, and used again (its old values are
+  // masked).
+  KeyValueCache* FixedCache(const at::Tensor& ids) {
+    if (cache_ != "static" && cache_ != "sliding") return nullptr;
+    if (fixed_ != nullptr) return fixed_.get();
+    CacheShape shape{
+        .layers = model_config_.layers,
+        .batch = rows_,
+        .heads = model_config_.kv_heads,
+        .room = prompt_ + tokens_ - 1,
+        .width = model_config_.head_dim,
+        .options = ids.options().dtype(model_->Parameters().front()->tensor.scalar_type())};
+    if (cache_ == "static") {
+      fixed_ = std::make_unique<StaticCache>(shape);
+    } else {
+      shape.room = std::min(shape.room, model_config_.sliding_window);
+      fixed_ = std::make_unique<SlidingCache>(shape);
+    }
+    return fixed_.get();
+  }
+
+  static at::Tensor CountSeen(const KeyValueCache& cache) {
+    const at::Tensor any = cache.first().select(0, 0).select(0, 0).any(-1);
+    return any.sum();
+  }
+
+  static at::Tensor FirstPositions(const at::Tensor& ids, const KeyValueCache* cache) {
+    at::Tensor positions = [&] {
+      at::Tensor counted = at::ones_like(ids.select(0, 0)).cumsum(0);
+      return counted - 1;
+    }();
+    if (cache == nullptr || cache->room() == 0) return positions;
+    CountSeen(*cache);
+    const at::Tensor seen = CountSeen(*cache);
+    seen.item<int64_t>();
+    return positions;
+  }
+
+  // The model's arguments for the next token.
+  struct Inputs {
+    at::Tensor ids;
+    GenerationPass pass;
+  };
+  static std::unique_ptr<Inputs> Prepare(at::Tensor ids, const at::Tensor& mask,
+                                         const at::Tensor& positions, KeyValueCache* cache) {
+    auto inputs = std::make_unique<Inputs>();
+    inputs->pass = {.cache = cache, .positions = positions, .position_ids = {}, .mask = mask};
+    if (cache != nullptr) {
+      (positions.select(0, -1) >= ids.size(1)).item<bool>();
+      if (ids.size(1) != positions.size(0)) ids = ids.index({at::indexing::Slice(), positions});
+    }
+    inputs->ids = ids.clone(at::MemoryFormat::Contiguous);
+    at::Tensor all = [&] {
+      const at::Tensor counted = mask.cumsum(-1);
+      return counted - 1;
+    }();
+    all.masked_fill_(mask == 0, 1);
+    inputs->pass.position_ids =
+        cache == nullptr ? all
+                         : all.slice(1, -inputs->ids.size(1)).clone(at::MemoryFormat::Contiguous);
+    return inputs;
+  }
+
+  // The positions of the next pass.
+  static at::Tensor Advance(const at::Tensor& positions, const KeyValueCache* cache) {
+    if (cache != nullptr) return positions.slice(0, -1) + 1;
+    const at::Tensor more = [&] {
+      const at::Tensor begin = positions.select(0, -1) + 1;
+      const at::Tensor end = (positions.select(0, -1) + 1) + 1;
+      const int64_t next = begin.item<int64_t>();
+      end.item<int64_t>();
+      return at::arange(next, next + 1, at::kLong);
+    }();
+    return at::cat({positions, more.to(positions.device())});
+  }
+
+  void Generate(const RunContext& run, const LoopAccess& loop) {
+    at::Tensor ids = Prompt(run);
+    PhaseScope phase(trace::Phase::kEval);
+    const AnnotationScope generate("generate");
+    at::NoGradGuard no_grad;
+    EvaluationScope evaluation;
+    std::vector<std::unique_ptr<Held>> held = loop.hold();
+    at::Tensor mask = at::ones({rows_, prompt_}, ids.options());
+    KeyValueCache* cache = FixedCache(ids);
+    const auto grows = cache_ == "dynamic" ? std::make_unique<DynamicCache>() : nullptr;
+    if (grows) cache = grows.get();
+    at::Tensor unfinished = at::ones({rows_}, ids.options());
+    at::Tensor positions = FirstPositions(ids, cache);
+    std::unique_ptr<Inputs> inputs;
+    at::Tensor logits, scores, next, finished;
+    std::vector<int64_t> said;
+    for (int64_t token = 0; token < tokens_; ++token) {
+      ThrowIfCancelled();
+      const AnnotationScope range(token == 0 ? "prefill" : "decode");
+      {
+        std::unique_ptr<Inputs> made = Prepare(ids, mask, positions, cache);
+        // The pass before is named until this one's arguments are whole.
+        made->pass.prepared = [&inputs] { inputs.reset(); };
+        if (cache) cache->Begin();
+        Batch batch;
+        batch.Set("input_ids", made->ids);
+        {
+          const GenerationScope scope(made->pass);
+          logits = model_->Logits(batch);
+        }
+        inputs = std::move(made);
+      }
+      mask = [&] {
+        const at::Tensor one = mask.new_ones({rows_, 1});
+        return at::cat({mask, one}, -1);
+      }();
+      positions = Advance(positions, cache);
+      scores = logits.select(1, -1).to(at::kFloat, /*non_blocking=*/false, /*copy=*/true);
+      next = at::argmax(scores, -1);
+      ids = at::cat({ids, next.unsqueeze(1)}, -1);
+      if (run.measured) said.push_back(next[0].item<int64_t>());
+      Stop(token + 1 == tokens_, unfinished, finished);
+      logits.reset();
+      finished.item<bool>();
+      loop.done(static_cast<double>(token + 1) / static_cast<double>(tokens_));
+    }
+    if (run.measured) {
+      Recorder::Current()->Marker(fmt::format("generated={}", fmt::join(said, ",")));
+    }
+    while (!held.empty()) held.pop_back();
+  }
+
+  // StoppingCriteriaList with the greatest length alone.
+  void Stop(bool full, at::Tensor& unfinished, at::Tensor& finished) const {
+    const at::TensorOptions truth = unfinished.options().dtype(at::kBool);
+    const at::Tensor done = [&] {
+      const at::Tensor none = at::full({rows_}, false, truth);
+      const at::Tensor length = at::full({rows_}, full, truth);
+      return none | length;
+    }();
+    unfinished = [&] {
+      const at::Tensor open = done.bitwise_not();
+      return unfinished & open;
+    }();
+    finished = unfinished.max() == 0;
+  }
+
+  const run::ModelConfig model_config_;
+  const int64_t rows_, prompt_, tokens_;
+  const std::string cache_;
+  const bool instead_;
+  std::mt19937_64 random_;
+  std::unique_ptr<StaticCache> fixed_;
+  Model* model_ = nullptr;
+};
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_generation() {
+  using run::ValueKind;
+  const run::Condition off{"generate.tokens", true, {"0"}};
+  const run::Condition on{"generate.tokens", false, {"0"}};
+  return {
+      .declaration =
+          {.id = "generation",
+           .group = "Evaluation",
+           .title = "Generation",
+           .explanation =
+               "transformers' generate(): a prompt of seq tokens, then one token after the other. "
+               "Keys and values of all tokens before are kept: dynamic makes each layer's anew, "
+               "one token longer, for every token; static has room for all from the beginning, "
+               "and masks what is not there yet; sliding keeps a window's; none computes the whole "
+               "sequence for each token.",
+           .settings = {{.key = "generate.tokens",
+                         .help = "new tokens that generate() makes after training and evaluation, "
+                                 "or instead of them (mode=generate); 0: no generation",
+                         .kind = ValueKind::kInteger,
+                         .default_value = "0",
+                         .low = 0,
+                         .high = 1 << 20,
+                         .label = "tokens"},
+                        {.key = "generate.cache",
+                         .help = "what is kept of the tokens before",
+                         .kind = ValueKind::kChoice,
+                         .default_value = "dynamic",
+                         .choices = {{"dynamic", "DynamicCache, grows"},
+                                     {"static", "StaticCache, all at once"},
+                                     {"sliding", "SlidingWindowCache"},
+                                     {"none", "nothing (use_cache=False)"}},
+                         .label = "cache"}},
+           .toggles = {{.id = "generate",
+                        .title = "Generate only",
+                        .explanation = "no training: a prompt, and tokens with a cache of keys and "
+                                       "values",
+                        .on = {{"mode", true, {"generate"}}},
+                        .ways = {{{"mode", "generate"}, {"generate.tokens", "64"}}},
+                        .controls = {"generate.tokens", "generate.cache"}},
+                       {.id = "generate-after",
+                        .title = "Generate after training",
+                        .explanation = "beside weights and optimizer state",
+                        .on = {on, {"mode", true, {"train"}}},
+                        .ways = {{{"generate.tokens", "64"}}},
+                        .controls = {"generate.tokens", "generate.cache"}}},
+           .rules =
+               {{.when = {{"mode", true, {"generate"}}, off},
+                 .why = "mode=generate makes generate.tokens tokens, which are 0: set "
+                        "generate.tokens=64",
+                 .instead = {{"generate.tokens", "64"}}},
+                {.when = {on, {"mode", true, {"inference"}}},
+                 .why =
+                     "generate.tokens: mode=inference is plain forward passes; set mode=generate",
+                 .instead = {{"mode", "generate"}}},
+                {.when = {on,
+                          {"model.family",
+                           false,
+                           {"llama", "qwen3", "mixtral", "qwen3-moe", "phi", "phi3"}}},
+                 .why = "generate.tokens: keys and values are kept of Llama, Qwen2, Qwen3, "
+                        "Mistral, Mixtral, Phi and their like; others have caches of their own, "
+                        "which are not planned",
+                 .instead = {{"generate.tokens", "0"}}},
+                {.when = {on, {"shard.strategy", false, {"none"}}},
+                 .why = "generate.tokens is planned on one GPU: set shard.strategy=none",
+                 .instead = {{"generate.tokens", "0"}}},
+                {.when = {on, {"attention", true, {"flash-2"}}},
+                 .why = "generate.tokens with attention=flash-2 takes another way through its "
+                        "package, which is not planned; use attention=flash",
+                 .instead = {{"attention", "flash"}}},
+                {.when = {on,
+                          {"generate.cache", true, {"static", "sliding"}},
+                          {"attention", true, {"flash", "cudnn"}}},
+                 .why = "generate.cache=static and sliding attend through a mask, which flash "
+                        "kernels don't take: use attention=efficient",
+                 .instead = {{"attention", "efficient"}}},
+                {.when = {on,
+                          {"generate.cache", true, {"static", "sliding"}},
+                          {"precision", true, {"amp-bf16", "amp-fp16"}}},
+                 .why = "generate.cache=static has the weights' type, which autocast's keys do "
+                        "not have; use generate.cache=dynamic",
+                 .instead = {{"generate.cache", "dynamic"}}},
+                {.when = {on, {"offload.parameters", true, {"cpu"}}},
+                 .why = "generate.tokens is planned of weights on the card: set "
+                        "offload.parameters=none",
+                 .instead = {{"offload.parameters", "none"}}}},
+           .assumes = {{.when = {on},
+                        .what = "generation ends at its greatest length: no end token is computed, "
+                                "and the few bytes that look for one are not asked for"}}},
+      .order = 81,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        if (config.Integer("generate.tokens") == 0) return nullptr;
+        absl::StatusOr<run::ModelConfig> model = run::CheckRun(config);
+        if (!model.ok()) return nullptr;  // which the run says
+        return std::make_unique<Generation>(config, *std::move(model));
+      }};
+}
+
+}  // namespace vramscope::trainer
