@@ -69,8 +69,9 @@ std::pair<at::Tensor, at::Tensor> SlidingCache::Next(size_t layer, const at::Ten
   at::Tensor place = positions.clamp(0, room() - 1);
   at::Tensor shifts = place >= room() - 1;
   at::Tensor indices = [&] {
-    const at::Tensor shift = shifts.select(0, -1).to(at::kInt);
+    at::Tensor shift = shifts.select(0, -1).to(at::kInt);
     at::Tensor sum = slicing + shift;
+    shift.reset();
     at::Tensor less = sum - 1;
     sum.reset();
     return at::remainder(less, room());
