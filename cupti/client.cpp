@@ -141,6 +141,14 @@ Report Client::Start(Found found, const Options& options) {
   if (const int status = library_.ActivityRegisterCallbacks(&OnRequest, &OnCompleted);
       status != kSuccess)
     return without_all(ErrorText(library_, status));
+  // Asked for at every operator, so a child of a fork is told beforehand that it has none.
+  static const int in_children = pthread_atfork(nullptr, nullptr, [] {
+    The().push_cause_.store(nullptr, std::memory_order_relaxed);
+    The().pop_cause_.store(nullptr, std::memory_order_relaxed);
+  });
+  static_cast<void>(in_children);
+  push_cause_.store(library_.ActivityPushExternalCorrelationId, std::memory_order_release);
+  pop_cause_.store(library_.ActivityPopExternalCorrelationId, std::memory_order_release);
   running_.store(true, std::memory_order_release);
   bool any = false;
   for (const KindFacts& facts : kKinds) {
@@ -222,14 +230,19 @@ ClientCounts Client::counts() {
   return counts;
 }
 
+trace::StringId Client::Name(std::string_view text) {
+  std::lock_guard lock(consume_mutex_);
+  return consumer_ == nullptr ? trace::StringId{} : consumer_->Intern(text);
+}
+
 void Client::PushCause(uint64_t id) {
-  if (running() && library_.ActivityPushExternalCorrelationId != nullptr)
-    library_.ActivityPushExternalCorrelationId(kOurIds, id);
+  const auto push = push_cause_.load(std::memory_order_acquire);
+  if (push != nullptr) push(kOurIds, id);
 }
 void Client::PopCause() {
+  const auto pop = pop_cause_.load(std::memory_order_acquire);
   uint64_t last = 0;
-  if (running() && library_.ActivityPopExternalCorrelationId != nullptr)
-    library_.ActivityPopExternalCorrelationId(kOurIds, &last);
+  if (pop != nullptr) pop(kOurIds, &last);
 }
 
 uint8_t* Client::TakeBuffer() {

@@ -22,6 +22,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -82,7 +83,10 @@ class Client {
   bool running() const { return running_.load(std::memory_order_acquire); }
   ClientCounts counts();
 
-  // Who is at work in this thread, for the calls that it makes from here on (ExternalId).
+  // The number of a name in what receivers get; 0 before the first Start. From any thread.
+  trace::StringId Name(std::string_view text);
+  // Who is at work in this thread, for the calls that it makes from here on (ExternalId). Also
+  // while nothing is listened to, so that what is open then is known when listening goes on.
   void PushCause(uint64_t id);
   void PopCause();
 
@@ -116,6 +120,10 @@ class Client {
   std::unique_ptr<Consumer> consumer_;
   std::vector<trace::Activity> activities_;
   uint64_t received_ = 0;
+
+  // The library's, once there was a Start; other threads call them meanwhile.
+  std::atomic<int (*)(uint32_t, uint64_t)> push_cause_{nullptr};
+  std::atomic<int (*)(uint32_t, uint64_t*)> pop_cause_{nullptr};
 
   std::thread thread_;
   std::mutex wake_mutex_;

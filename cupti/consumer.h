@@ -56,6 +56,7 @@ class Consumer {
   void Finish(std::vector<trace::Activity>& out);
 
   const std::vector<std::string>& names() const { return names_; }
+  trace::StringId Intern(std::string_view text);  // 0: there are too many
   const ConsumerCounts& counts() const { return counts_; }
   void set_offset_ns(int64_t offset) { options_.offset_ns = offset; }
 
@@ -82,7 +83,6 @@ class Consumer {
   bool Complete(trace::Activity& activity) const;
   Cause& CauseOf(uint32_t correlation);
   const Cause* FindCause(uint32_t correlation) const;
-  trace::StringId Intern(std::string_view text);
   trace::StringId NameOfKernel(const char* mangled);
   trace::StringId NameOfCall(CallbackDomain domain, uint32_t callback);
   trace::StringId NameOfCode(uint64_t address);

@@ -231,6 +231,7 @@ void Listen() {
                                                  .period_ms = kPeriodMs,
                                                  .each_period = IsVirtual(clock) ? nullptr : &Ask,
                                                  .first_names = FirstNames(),
+                                                 .wait_for_cause = true,
                                                  .environment = !IsVirtual(clock)});
 }
 

@@ -275,6 +275,10 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
   command.add_flag("--cpp-stacks", options.cpp_stacks, "with -- PROGRAM: C++ frames, too (slow)");
   command.add_flag("--no-activities", options.no_activities,
                    "with -- PROGRAM: the memory alone, without kernels, copies and calls");
+  if (!planned)
+    command.add_flag("--operators", options.operators,
+                     "with -- PROGRAM: which of PyTorch's operators launched each kernel (a fifth "
+                     "of a step's processor time)");
   command.add_option("--keep", options.keep, "with -- PROGRAM: keep what its hooks wrote here")
       ->type_name("FOLDER");
   // How the window starts programs: it reads the folder of --keep while the program runs.
@@ -334,6 +338,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
         .skip_init = planned && !options.no_skip_init,
         .cpp_stacks = options.cpp_stacks,
         .activities = !options.no_activities,
+        .operators = planned || options.operators,
         .output = (*folder)->path(),
         .stdout_to_stderr = output.json || output.trace_path == "-",
         .progress =

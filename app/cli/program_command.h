@@ -18,6 +18,7 @@ struct ProgramOptions {
   bool no_skip_init = false;
   bool cpp_stacks = false;
   bool no_activities = false;
+  bool operators = false;  // of kernels, in a recording: a plan has them
   program::Remote remote;  // no host: here
   bool stream = false;     // this is the other side of somebody's --host
   std::string keep;        // folder that gets what the hooks wrote

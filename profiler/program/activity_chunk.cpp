@@ -88,6 +88,7 @@ void PutRow(std::string& out, const Activity& a, Before& before) {
   PutVarint(out, a.stream);
   PutVarint(out, a.thread);
   PutVarint(out, a.name.value);
+  PutVarint(out, a.op.value);
   delta(a.correlation, before.correlation);
   delta(a.address, before.address);
   PutVarint(out, a.bytes);
@@ -107,6 +108,7 @@ Activity TakeRow(Reader& in, Before& before) {
   a.stream = in.Small();
   a.thread = in.Small();
   a.name.value = in.Small();
+  a.op.value = in.Small();
   a.correlation = delta(before.correlation);
   a.address = delta(before.address);
   a.bytes = in.Number();
@@ -121,7 +123,7 @@ bool TakeRows(Reader& in, ActivityChunk& chunk) {
   if (names > in.left()) return false;
   for (uint64_t i = 0; i < names && in.good(); ++i) chunk.names.push_back(in.Text());
   const uint64_t rows = in.Number(kMostRowsOfChunk);
-  constexpr size_t kLeastRow = 12;  // a byte each
+  constexpr size_t kLeastRow = 13;  // a byte each
   if (!in.good() || rows > in.left() / kLeastRow) return false;
   chunk.activities.reserve(rows);
   Before before;

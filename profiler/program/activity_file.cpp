@@ -153,12 +153,14 @@ PlacedActivities PlaceActivities(const ActivityFile& file, const Marks& marks,
     activity.end_ns -= origin_ns;
     if (activity.end_ns < 0) continue;
     activity.begin_ns = std::max<int64_t>(activity.begin_ns, 0);
-    StringId& name = names[activity.name.value];
-    if (activity.name.value != 0 && name.value == 0) {
-      name.value = next_string + static_cast<uint32_t>(placed.strings.size());
-      placed.strings.push_back(file.names()[activity.name.value]);
+    for (StringId* name : {&activity.name, &activity.op}) {
+      StringId& known = names[name->value];
+      if (name->value != 0 && known.value == 0) {
+        known.value = next_string + static_cast<uint32_t>(placed.strings.size());
+        placed.strings.push_back(file.names()[name->value]);
+      }
+      *name = known;
     }
-    activity.name = name;
     if (IsOfThread(activity.kind)) {
       activity.thread = threads(activity.thread);
       activity.module = modules.At(activity.thread, activity.begin_ns);

@@ -66,7 +66,10 @@ Environment For(const Platform& platform, const LaunchOptions& o) {
   e["VRAMSCOPE_PROGRAM_STACKS"] = o.cpp_stacks ? "all" : "python";
   if (o.activities && !platform.activities.empty()) {
     e["VRAMSCOPE_PROGRAM_ACTIVITIES"] = platform.activities;
-    e.try_emplace("CUDA_INJECTION64_PATH", platform.activities);  // another profiler's stays
+    // Another profiler's stay.
+    e.try_emplace("CUDA_INJECTION64_PATH", platform.activities);
+    if (o.operators && e.try_emplace("NVTX_INJECTION64_PATH", platform.activities).second)
+      e["VRAMSCOPE_PROGRAM_OPERATORS"] = "1";
   }
   e.try_emplace("PYTHONHASHSEED", "0");  // sets of names in the same order every time
   if (!o.planned) return e;

@@ -49,6 +49,7 @@ struct LaunchOptions {
   bool skip_init = true;
   bool cpp_stacks = false;
   bool activities = true;         // kernels, copies and calls, as CUPTI tells them
+  bool operators = false;         // and which of PyTorch's operators launched them: costs time
   std::string output;             // folder that exists; the hooks write there
   bool stdout_to_stderr = false;  // what the program prints
   std::function<void(const Progress&)> progress = {};

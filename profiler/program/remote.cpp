@@ -39,6 +39,7 @@ std::string CommandThere(const Remote& remote, const LaunchOptions& o) {
                                     std::to_string(o.steps)};
   if (o.cpp_stacks) words.emplace_back("--cpp-stacks");
   if (!o.activities) words.emplace_back("--no-activities");
+  if (o.operators) words.emplace_back("--operators");
   words.emplace_back("--");
   words.insert(words.end(), o.command.begin(), o.command.end());
   const std::string folder =

@@ -127,6 +127,19 @@ class Activities(Program):
         rows = [(e["args"]["correlation"], e["name"], e["args"]["stream"]) for e in events if e.get("cat") == category]
         return sorted(rows)
 
+    def operators(self, path, theirs):
+        """The operator of each kernel, in the order of their launches."""
+        with open(path) as file:
+            events = json.load(file)["traceEvents"]
+        names = {e["args"]["External id"]: e["name"] for e in events if e.get("cat") == "cpu_op"} if theirs else {}
+        of_engine = "autograd::engine::evaluate_function: "
+        rows = []
+        for e in events:
+            if e.get("cat") == "kernel":
+                name = names.get(e["args"].get("External id"), "") if theirs else e["args"].get("Op", "")
+                rows.append((e["args"]["correlation"], name.removeprefix(of_engine)))
+        return [name for _, name in sorted(rows)]
+
     def test_torch_profiler_sees_the_same(self):
         theirs, ours = self.path("kineto.json"), self.path("ours.json")
         self.plan("profiled.py", theirs, options=("--steps", "0", "-o", self.path("theirs.trace")))
@@ -140,6 +153,9 @@ class Activities(Program):
                 have, expected = [row[1] for row in have], [row[1] for row in expected]
             self.assertEqual(have, expected)
         self.assertGreater(len({stream for _, stream in [row[1:] for row in self.activities(theirs, "kernel")]}), 1)
+        expected = self.operators(theirs, theirs=True)
+        self.assertEqual(self.operators(ours, theirs=False)[-len(expected):], expected)
+        self.assertGreater(len(set(expected)), 20)
         counted = self.json("info", self.path("ours.trace"))
         # While the program's own profiler has CUPTI, ours does not: the rest is there, and that is said.
         paused = self.json("info", self.path("theirs.trace"))

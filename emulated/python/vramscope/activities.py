@@ -4,6 +4,7 @@ The driver has loaded it by itself where CUDA_INJECTION64_PATH reached it; here 
 import ctypes
 import functools
 import os
+import threading
 
 
 def install(process):
@@ -21,10 +22,49 @@ def install(process):
     sample.restype = ctypes.c_int
     recorder = process.recorder
     recorder.sample = sample
-    recorder.on_begin.append(start)
+    operators = _Operators(process)
+
+    def begin():
+        start()
+        operators.tell()
+
+    def end():
+        operators.be_silent()
+        stop()
+
+    recorder.on_begin.append(begin)
     recorder.on_flush.append(flush)
-    recorder.on_finish.append(stop)
-    _let_go_for_the_programs_own(process, start, stop)
+    recorder.on_finish.append(end)
+    _let_go_for_the_programs_own(process, begin, end)
+
+
+class _Operators:
+    """PyTorch's operators say when they begin and end, to a tool of NVTX: the same library (cupti/operators.cpp). That is what its
+    profiler does in the state that torch.autograd.profiler.emit_nvtx puts it in; autograd's threads take it over from the thread
+    that calls backward."""
+
+    def __init__(self, process):
+        self.telling = None  # the thread
+        bindings = getattr(process.torch, "_C", None)
+        self.autograd, self.profiler = getattr(bindings, "_autograd", None), getattr(bindings, "_profiler", None)
+
+    def tell(self):
+        try:
+            if os.environ.get("VRAMSCOPE_PROGRAM_OPERATORS") != "1" or self.telling is not None or self.autograd._profiler_enabled():
+                return
+            profiler = self.profiler
+            config = profiler.ProfilerConfig(profiler.ProfilerState.NVTX, False, False, False, False, False, profiler._ExperimentalConfig())
+            scope = profiler.RecordScope
+            self.autograd._enable_profiler(config, set(), {scope.FUNCTION, scope.BACKWARD_FUNCTION})
+        except (AttributeError, RuntimeError, TypeError):
+            return  # kernels have no operator then
+        self.telling = threading.get_ident()
+
+    def be_silent(self):
+        if self.telling != threading.get_ident():
+            return
+        self.telling = None
+        self.autograd._disable_profiler()
 
 
 def _let_go_for_the_programs_own(process, start, stop):
