@@ -16,7 +16,7 @@ using trace::ActivityKind;
 using trace::MemorySpace;
 using trace::StringId;
 
-constexpr size_t kMostCauses = size_t{1} << 19;  // of a generation
+constexpr size_t kMostCauses = size_t{1} << 17;  // launches between a call and its kernel
 constexpr size_t kMostWaiting = size_t{1} << 16;
 constexpr size_t kMostNames = size_t{1} << 20;
 constexpr size_t kLongestName = 4096;
@@ -79,7 +79,10 @@ std::string_view OverheadName(uint32_t kind) {
 
 }  // namespace
 
-Consumer::Consumer(ConsumerOptions options) : options_(std::move(options)) {
+Consumer::Consumer(ConsumerOptions options)
+    : options_(std::move(options)),
+      causes_(static_cast<Slot*>(std::calloc(kMostCauses, sizeof(Slot)))) {
+  if (causes_ == nullptr) std::abort();  // as operator new would
   ids_.emplace("", StringId{0});
   for (const std::string& name : options_.first_names) Intern(name);
 }
@@ -127,17 +130,14 @@ StringId Consumer::NameOfCode(uint64_t address) {
 }
 
 Consumer::Cause& Consumer::CauseOf(uint32_t correlation) {
-  if (causes_.size() >= kMostCauses) {
-    older_causes_ = std::move(causes_);
-    causes_.clear();
-  }
-  return causes_[correlation];
+  Slot& slot = causes_[correlation % kMostCauses];
+  if (slot.correlation != correlation) slot = {.correlation = correlation, .cause = {}};
+  return slot.cause;
 }
 
 const Consumer::Cause* Consumer::FindCause(uint32_t correlation) const {
-  for (const auto* causes : {&causes_, &older_causes_})
-    if (const auto it = causes->find(correlation); it != causes->end()) return &it->second;
-  return nullptr;
+  const Slot& slot = causes_[correlation % kMostCauses];
+  return slot.correlation == correlation ? &slot.cause : nullptr;
 }
 
 // False: who caused it has not come yet.

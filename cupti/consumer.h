@@ -14,7 +14,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -64,9 +66,9 @@ class Consumer {
   // What the call that a correlation names said: its thread, and who was at work (the id that was
   // pushed: op in the upper half, module in the lower).
   struct Cause {
-    uint32_t thread = 0;
-    bool called = false;
-    uint64_t external = 0;
+    uint32_t thread;
+    bool called;
+    uint64_t external;
   };
   // Names are found by their text: a module that was unloaded may leave its place to another.
   struct TextHash {
@@ -92,8 +94,16 @@ class Consumer {
   std::vector<std::string> names_{""};
   std::unordered_map<std::string, trace::StringId, TextHash, std::equal_to<>> ids_, kernels_;
   std::unordered_map<uint64_t, trace::StringId> calls_, code_;
-  // Two generations, so that what never completes is forgotten.
-  std::unordered_map<uint32_t, Cause> causes_, older_causes_;
+  // By the correlation's lower bits, which count up: what never completes is forgotten when another
+  // takes its place. From calloc, so that pages that nobody needs are not there.
+  struct Slot {
+    uint32_t correlation;
+    Cause cause;
+  };
+  struct Free {
+    void operator()(Slot* slots) const { std::free(slots); }
+  };
+  std::unique_ptr<Slot[], Free> causes_;
   std::vector<trace::Activity> waiting_;
 };
 

@@ -136,7 +136,7 @@ std::vector<Finding> GpuFindings(const std::string& python) {
                         fmt::format("is {}: {} bytes, {} threads per SM there", entry->key,
                                     entry->memory_bytes, entry->max_threads_per_sm)});
   }
-  for (auto& more : {CheckCupti(), CheckPyTorch(python, entry)})
+  for (auto& more : {CheckCupti(), CheckNvml(), CheckPyTorch(python, entry)})
     findings.insert(findings.end(), more.begin(), more.end());
   return findings;
 }

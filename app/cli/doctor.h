@@ -23,6 +23,9 @@ bool OnEmulatedPlatform();
 // those that were made.
 std::vector<Finding> CheckCupti();
 
+// What NVML says of the card's memory, when this process has taken some of it and given it back.
+std::vector<Finding> CheckNvml();
+
 // emulated/python/vramscope/doctor.py under the hooks, planned (`device`) and for real. `python`:
 // "" for the first interpreter that has PyTorch for CUDA.
 std::vector<Finding> CheckPyTorch(const std::string& python,

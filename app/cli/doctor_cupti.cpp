@@ -6,6 +6,7 @@
 
 #include "app/cli/doctor.h"
 #include "cupti/client.h"
+#include "nvml/sampler.h"
 
 namespace vramscope::cli {
 namespace {
@@ -107,6 +108,33 @@ Finding Clocks(const std::vector<Activity>& all) {
 }
 
 }  // namespace
+
+std::vector<Finding> CheckNvml() {
+  constexpr size_t kTaken = size_t{256} << 20;
+  nvml::Sampler sampler;
+  if (const std::string problem = sampler.Open(); !problem.empty())
+    return {{State::kFail, "nvml", problem}};
+  Driver driver;
+  void* context = nullptr;
+  uint64_t address = 0;
+  if (!LoadAll(driver) || driver.DevicePrimaryCtxRetain(&context, 0) != 0 ||
+      driver.CtxSetCurrent(context) != 0)
+    return {{State::kFail, "nvml", "the driver makes no context"}};
+  const std::vector<nvml::CardMemory> before = sampler.Now();
+  const bool taken = driver.MemAlloc(&address, kTaken) == 0;
+  const std::vector<nvml::CardMemory> after = sampler.Now();
+  if (taken) driver.MemFree(address);
+  if (!taken || before.empty() || after.empty())
+    return {{State::kFail, "nvml", "no answer of a card that this process has a context on"}};
+  const nvml::CardMemory &x = before[0], &y = after[0];
+  // All of a card: others come and go meanwhile. Of this process it is exact.
+  const bool seen =
+      x.process && y.process ? *y.process == *x.process + kTaken : y.used >= x.used + kTaken / 2;
+  return {{seen ? State::kPass : State::kFail, "nvml",
+           fmt::format("{} bytes taken; used by all {} then {}, by this process {} then {}", kTaken,
+                       x.used, y.used, x.process ? std::to_string(*x.process) : "not told",
+                       y.process ? std::to_string(*y.process) : "not told")}};
+}
 
 bool OnEmulatedPlatform() { return cupti::IsVirtual(cupti::ClockOfProcess()); }
 

@@ -7,6 +7,7 @@
 
 #include "app/cli/command.h"
 #include "app/cli/doctor.h"
+#include "profiler/explain/device_memory.h"
 #include "profiler/program/interpreters.h"
 #include "profiler/program/launch.h"
 #include "profiler/program/program.h"
@@ -119,6 +120,15 @@ std::vector<Finding> CheckRun(const Run& run) {
                            Number(run.answer, "memory_allocated")));
   findings.push_back(
       Equal("segments", "sum", reserved, "memory_reserved", Number(run.answer, "memory_reserved")));
+  const explain::DeviceMemory card = explain::DeviceMemoryHistory(t).At(trace::kNoEvent);
+  const auto* rest = card.Of(explain::DeviceMemory::What::kRemainder);
+  constexpr int64_t kMost = 10;  // percent that nobody accounts for
+  if (rest == nullptr)
+    findings.push_back({State::kSkip, "card", "NVML was not asked"});
+  else
+    findings.push_back(
+        {std::abs(rest->bytes) * 100 <= card.used * kMost ? State::kPass : State::kFail, "card",
+         fmt::format("{} bytes used at the end, {} not accounted for", card.used, rest->bytes)});
   const trace::ActivityTable& a = t.activities;
   std::set<std::pair<uint64_t, uint64_t>> driver, segments;
   size_t kernels = 0;

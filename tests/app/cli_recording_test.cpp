@@ -51,6 +51,44 @@ TEST_F(CliRecording, EveryCommandTakesIt) {
   EXPECT_EQ(piped.status, 0) << piped.err;
 }
 
+TEST_F(CliRecording, WhatTheCardsMemoryIsUsedFor) {
+  const std::string file = Write("s.json", {});
+  const json info = Json({"info", file, "--json"});
+  ASSERT_EQ(info["device_memory"].size(), 1u);
+  const json& card = info["device_memory"][0];
+  EXPECT_EQ(card["used"], 64 * kMiB);  // what is reserved; nobody asked NVML
+  EXPECT_TRUE(card["asked_ns"].is_null());
+  EXPECT_TRUE(card["remainder"].is_null());
+  EXPECT_EQ(card["parts"][0]["name"], "blocks, as requested");
+  EXPECT_EQ(card["parts"][0]["bytes"], 6 * kMiB);
+  EXPECT_EQ(card["parts"][0]["source"], "measured");
+  uint64_t sum = 0;
+  for (const json& part : card["parts"]) sum += part["bytes"].get<uint64_t>();
+  EXPECT_EQ(sum, 64 * kMiB);
+  EXPECT_EQ(Json({"peak", file, "--json"})["device_memory"], card);
+  EXPECT_THAT(RunVramscope({"peak", file}).out, HasSubstr("blocks, as requested"));
+}
+
+TEST_F(CliRecording, APlanHeldAgainstARecording) {
+  const std::string a = Write("a.json", {.marks = true});
+  const std::string b = Write("b.json", {.marks = true, .activation = 3 * kMiB});
+  EXPECT_EQ(Json({"diff", "--prediction", a, a, "--json"})["equal"], true);
+  const json diff = Json({"diff", "--prediction", a, b, "--json"}, 1);
+  EXPECT_EQ(diff["peak"]["allocated"]["planned"], 6 * kMiB);
+  EXPECT_EQ(diff["peak"]["allocated"]["measured"], 7 * kMiB);
+  EXPECT_EQ(diff["peak"]["allocated"]["error"], -static_cast<int64_t>(kMiB));
+  EXPECT_NEAR(diff["peak"]["allocated"]["relative"].get<double>(), -1.0 / 7, 1e-9);
+  EXPECT_EQ(diff["peak"]["reserved"]["error"], 0);
+  EXPECT_FALSE(diff["first_difference"]["planned"]["stack"].empty());
+  EXPECT_EQ(diff["kernels"]["names"], 0);
+  const Outcome text = RunVramscope({"diff", "--prediction", a, b});
+  EXPECT_EQ(text.status, 1);
+  EXPECT_THAT(text.out, AllOf(HasSubstr("-14.29 %"), HasSubstr("The first difference"),
+                              HasSubstr("neither has any")));
+  EXPECT_EQ(RunVramscope({"diff", "--prediction", "--requests", a, b}).status, 2);
+  EXPECT_EQ(RunVramscope({"diff", "--prediction", a, b, "--step", "99"}).status, 3);
+}
+
 TEST_F(CliRecording, DevicesAreNotAddedUp) {
   const auto write = [&](const std::string& name, const SnapshotOptions& first) {
     json both = Snapshot(first), second = Snapshot({.activation = 16 * kMiB});

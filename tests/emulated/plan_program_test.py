@@ -146,7 +146,7 @@ class Plan(unittest.TestCase):
                                 timeout=120, env={**self.environment, "PATH": "/usr/bin:/bin", "HOME": self.folder.name})
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         checks = {check["check"]: check for check in json.loads(result.stdout)["checks"]}
-        for name in ("driver starts", "gpu", "context", "device table", "cupti", "allocations", "clocks"):
+        for name in ("driver starts", "gpu", "context", "device table", "cupti", "allocations", "clocks", "nvml"):
             self.assertEqual(checks[name]["state"], "PASS", checks[name])
         self.assertIn("nothing was measured", checks["device node"]["detail"])
         self.assertIn(checks["pytorch"]["state"], ("SKIP", "PASS"))

@@ -161,13 +161,68 @@ class Activities(Program):
         paused = self.json("info", self.path("theirs.trace"))
         self.assertEqual(counted["kernels"] - paused["kernels"], len(self.activities(theirs, "kernel")))
 
+    def test_what_lies_on_a_stream_does_not_overlap_and_is_in_order(self):
+        ours = self.path("ours.json")
+        self.plan("profiled.py", options=("--steps", "0", "-o", self.path("ours.trace")))
+        subprocess.run([VRAMSCOPE, "export", self.path("ours.trace"), "--to", "chrome", "-o", ours], check=True, timeout=300)
+        with open(ours) as file:
+            events = json.load(file)["traceEvents"]
+        streams = collections.defaultdict(list)
+        for event in events:
+            if event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset"):
+                streams[event["args"]["stream"]].append((event["ts"], event["dur"], event["args"]["correlation"]))
+        self.assertGreater(len(streams), 1)
+        for works in streams.values():
+            works.sort()
+            self.assertEqual([work[2] for work in works], sorted(work[2] for work in works))
+            for (begin, length, _), (after, _, _) in zip(works, works[1:]):
+                self.assertLessEqual(begin + length, after + 0.001)
+
+    def test_the_cards_memory_adds_up(self):
+        """What NVML says of the process is the allocator's, NCCL's and the context, to the byte."""
+        self.plan("distributed.py", "ddp", options=("--ranks", "2", "--device", "rtx-4090", "-o", self.path("two.trace")))
+        cards = self.json("info", self.path("two.trace"))["device_memory"]
+        self.assertEqual(len(cards), 2)
+        for card in cards:
+            parts = {part["name"]: part["bytes"] for part in card["parts"]}
+            self.assertEqual(card["remainder"], 0)
+            self.assertEqual(parts["CUDA context"], 450 << 20)
+            self.assertEqual(parts["communication"], 128 << 20)
+            self.assertEqual(card["used"], sum(parts.values()))
+
+    def test_a_plan_against_a_recording(self):
+        """The recording is made by `record`, which finds a card and its libraries as on any computer: here those of the platform."""
+        program = os.path.join(HERE, "programs", "profiled.py")
+        self.plan("profiled.py", options=("--steps", "0", "--device", "rtx-4090", "-o", self.path("plan.trace")))
+        for name, changed in (("same", lambda text: text), ("changed", lambda text: text.replace("y += 1", "y = y + 1"))):
+            with open(program) as file:
+                text = changed(file.read())
+            with open(self.path("%s.py" % name), "w") as file:
+                file.write(text)
+            # `plan` starts `record` on the platform; it finds no Python of its own there, and says so by its status.
+            subprocess.run([VRAMSCOPE, "plan", "--steps", "0", "--device", "rtx-4090", "--", VRAMSCOPE, "record", "-o",
+                            self.path("%s.trace" % name), "--", PYTHON, self.path("%s.py" % name)], env=ENVIRONMENT,
+                           capture_output=True, timeout=600)
+        same = self.json("diff", "--prediction", self.path("plan.trace"), self.path("same.trace"))
+        self.assertTrue(same["equal"], same)
+        self.assertIsNone(same["first_difference"])
+        self.assertGreater(same["requests"]["total"], 100)
+        kernels = same["kernels"]
+        self.assertGreater(kernels["all"]["count"]["planned"], 100)
+        self.assertEqual(kernels["all"]["count"]["planned"], kernels["all"]["count"]["measured"])
+        self.assertEqual(kernels["of_both"], kernels["all"])
+        other = self.json("diff", "--prediction", self.path("plan.trace"), self.path("changed.trace"))
+        self.assertFalse(other["equal"])
+        self.assertIn("4096 B", other["first_difference"]["measured"]["request"])
+        self.assertTrue(any("changed.py" in line for line in other["first_difference"]["measured"]["stack"]), other["first_difference"])
+
     def test_the_doctor(self):
         """Every check passes on the platform: what the trace says is what PyTorch's counters say."""
         result = subprocess.run([VRAMSCOPE, "doctor", "--gpu", "--emulated", "h100-sxm", "--python", PYTHON, "--json"],
                                 env=ENVIRONMENT, capture_output=True, text=True, timeout=600)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr[-4000:])
         checks = {check["check"]: check for check in json.loads(result.stdout)["checks"]}
-        for name in ("tracker", "categories", "segments", "driver memory", "kernels", "configurations", "operators"):
+        for name in ("tracker", "categories", "segments", "driver memory", "kernels", "card", "configurations", "operators"):
             self.assertEqual(checks[name]["state"], "PASS", checks[name])
         self.assertIn("nothing was measured", checks["overhead"]["detail"])
 

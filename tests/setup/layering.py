@@ -16,7 +16,7 @@ MAY_INCLUDE = {
     "emulated": {"emulated", "cupti"},
     "trainer": {"trainer", "profiler", "cupti", "emulated", "proto", "resources"},
     "ui": {"ui", "profiler", "proto", "resources"},
-    "app": {"app", "ui", "trainer", "profiler", "cupti", "proto", "resources"},
+    "app": {"app", "ui", "trainer", "profiler", "cupti", "nvml", "proto", "resources"},
 }
 # Folder -> of another one that it may include, these headers alone.
 ONLY = {
