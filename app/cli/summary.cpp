@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <string_view>
 
 #include "app/cli/format.h"
+#include "profiler/query/device_times.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/assumptions.h"
 
@@ -73,6 +75,16 @@ std::vector<double> Losses(const trace::Trace& trace) {
   return losses;
 }
 
+// One for each step; empty where the trace does not tell what the card was busy with.
+std::vector<query::DeviceTimes> DeviceTimesOf(const trace::Trace& trace, size_t steps) {
+  if (!trace.info.has_times || steps == 0 || trace.activities.size() == 0) return {};
+  // The index goes before the trace does.
+  const std::shared_ptr<const trace::Trace> borrowed(std::shared_ptr<void>(), &trace);
+  std::vector<query::DeviceTimes> times = query::DeviceTimesOfSteps(query::ActivityIndex(borrowed));
+  if (times.size() != steps) times.clear();
+  return times;
+}
+
 }  // namespace
 
 Json AssumptionsJson(const std::vector<run::Assumption>& assumptions) {
@@ -136,6 +148,7 @@ std::string MomentText(const trace::Trace& trace, const analysis::Context& conte
 
 Json StepsJson(const trace::Trace& trace, const std::vector<analysis::StepRow>& steps) {
   const auto timed = [&](auto value) { return trace.info.has_times ? Json(value) : Json(); };
+  const std::vector<query::DeviceTimes> card = DeviceTimesOf(trace, steps.size());
   Json json = Json::array();
   for (const analysis::StepRow& step : steps) {
     json.push_back({{"index", step.index},
@@ -148,6 +161,12 @@ Json StepsJson(const trace::Trace& trace, const std::vector<analysis::StepRow>& 
                     {"total_ms", timed(step.total_ms)},
                     {"begin_ns", timed(step.begin_ns)},
                     {"end_ns", timed(step.end_ns)}});
+    if (card.empty()) continue;
+    const query::DeviceTimes& busy = card[json.size() - 1];
+    json.back()["device"] = {{"forward_ms", busy.forward_ms},
+                             {"backward_ms", busy.backward_ms},
+                             {"optimizer_ms", busy.optimizer_ms},
+                             {"busy_ms", busy.busy_ms}};
   }
   return json;
 }
@@ -160,20 +179,34 @@ std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::St
                  std::string(trace::Name(step.peak_phase))});
     return table.Text();
   }
-  Table table({{"Step", Table::kRight},
-               {"Forward", Table::kRight},
-               {"Backward", Table::kRight},
-               {"Optimizer", Table::kRight},
-               {"Total", Table::kRight},
-               {"Peak", Table::kRight},
-               {"in"}});
-  for (const analysis::StepRow& step : steps) {
-    table.Row({fmt::format("{}", step.index), Milliseconds(step.forward_ms),
-               Milliseconds(step.backward_ms), Milliseconds(step.optimizer_ms),
-               Milliseconds(step.total_ms), FormatBytes(step.peak_allocated),
-               std::string(trace::Name(step.peak_phase))});
+  // What the card was busy with, where that is known: the host runs ahead of it.
+  const std::vector<query::DeviceTimes> card = DeviceTimesOf(trace, steps.size());
+  std::vector<Table::Column> columns = {{"Step", Table::kRight},
+                                        {"Forward", Table::kRight},
+                                        {"Backward", Table::kRight},
+                                        {"Optimizer", Table::kRight}};
+  if (!card.empty()) columns.push_back({"Busy", Table::kRight});
+  for (const char* name : {"Total", "Peak"}) columns.push_back({name, Table::kRight});
+  columns.push_back({"in"});
+  Table table(columns);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const analysis::StepRow& step = steps[i];
+    std::vector<std::string> cells = {fmt::format("{}", step.index)};
+    if (card.empty())
+      for (const double ms : {step.forward_ms, step.backward_ms, step.optimizer_ms})
+        cells.push_back(Milliseconds(ms));
+    else
+      for (const double ms :
+           {card[i].forward_ms, card[i].backward_ms, card[i].optimizer_ms, card[i].busy_ms})
+        cells.push_back(Milliseconds(ms));
+    cells.push_back(Milliseconds(step.total_ms));
+    cells.push_back(FormatBytes(step.peak_allocated));
+    cells.emplace_back(trace::Name(step.peak_phase));
+    table.Row(cells);
   }
-  return table.Text();
+  return table.Text() + (card.empty() ? ""
+                                      : "  Phases and busy: the card, with what each launched. "
+                                        "Total: the host, which runs ahead of it.\n");
 }
 
 Json SummaryJson(const trace::Trace& trace, const Summary& summary) {

@@ -185,6 +185,8 @@ uint32_t ActivityIndex::CallOf(uint32_t activity) const {
   return !related.empty() && IsCall(a.kind[related.front()]) ? related.front() : kNoRow;
 }
 
+const trace::Trace& ActivityIndex::trace() const { return *impl_->trace; }
+
 uint32_t ActivityIndex::SliceOf(uint32_t activity, SliceKind kind) const {
   const trace::ActivityTable& a = impl_->trace->activities;
   uint32_t call = CallOf(activity);

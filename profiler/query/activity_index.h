@@ -71,6 +71,7 @@ class ActivityIndex {
   ActivityIndex(ActivityIndex&&) noexcept;
   ActivityIndex& operator=(ActivityIndex&&) noexcept;
 
+  const trace::Trace& trace() const;
   // By what they are of, device, stream or thread, name, depth.
   std::span<const ActivityTrack> tracks() const;
   // As LaneIndex::Query and At, with rows of Trace::activities.

@@ -8,64 +8,19 @@
 #include <random>
 #include <set>
 
-#include "tests/profiler/analysis/random_trace.h"
+#include "tests/profiler/query/launches.h"
 
 namespace vramscope::query {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using trace::Activity;
 using trace::ActivityKind;
 using trace::SliceKind;
 using Of = ActivityTrack::Of;
 
 bool IsCall(ActivityKind kind) {
   return kind == ActivityKind::kRuntimeCall || kind == ActivityKind::kDriverCall;
-}
-
-// A training run whose ops launch: a call of the runtime, sometimes one of the driver within it,
-// and kernels and copies that come later on one of two streams.
-std::shared_ptr<const trace::Trace> WithLaunches(uint64_t seed) {
-  auto t = std::make_shared<trace::Trace>(
-      *analysis::MakeRandomTrace({.seed = seed, .ops_per_layer = 10}));
-  std::mt19937_64 random(seed);
-  const auto below = [&](uint64_t n) { return n == 0 ? 0 : random() % n; };
-  const trace::SliceTable& s = t->slices;
-  std::map<uint32_t, int64_t> busy_until;
-  uint64_t correlation = 0;
-  const auto add = [&](ActivityKind kind, int64_t begin, int64_t end, uint32_t thread,
-                       uint32_t stream) {
-    Activity a;
-    a.kind = kind;
-    a.begin_ns = begin;
-    a.end_ns = end;
-    a.thread = thread;
-    a.stream = stream;
-    a.correlation = correlation;
-    t->activities.Append(a);
-  };
-  for (uint32_t row = 0; row < s.size(); ++row) {
-    if (s.kind[row] != SliceKind::kOp || below(3) == 0) continue;
-    const auto length = static_cast<uint64_t>(s.end_ns[row] - s.begin_ns[row]);
-    const int64_t begin = s.begin_ns[row] + static_cast<int64_t>(below(length));
-    const int64_t end = begin + static_cast<int64_t>(below(length) / 2);
-    correlation = row + 1;
-    add(ActivityKind::kRuntimeCall, begin, end, s.thread[row], 0);
-    if (below(2) == 0) add(ActivityKind::kDriverCall, begin, end, s.thread[row], 0);
-    for (uint64_t n = below(3); n > 0; --n) {
-      const auto stream = static_cast<uint32_t>(below(2));
-      const int64_t from = std::max(busy_until[stream], end);
-      busy_until[stream] = from + 1 + static_cast<int64_t>(below(length));
-      add(below(2) == 0 ? ActivityKind::kKernel : ActivityKind::kMemcpy, from, busy_until[stream],
-          0, stream);
-    }
-    correlation = 0;
-    if (below(20) == 0) add(ActivityKind::kSynchronization, begin, end, s.thread[row], 0);
-    if (below(20) == 0) add(ActivityKind::kKernel, end, end + 5, 0, 9);  // nobody launched it
-  }
-  trace::SortActivities(t->activities);
-  return t;
 }
 
 TEST(ActivityIndex, TracksHoldEveryActivityOnceWithoutOverlap) {
