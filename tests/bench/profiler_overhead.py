@@ -3,8 +3,8 @@
     python3 profiler_overhead.py --vramscope V --python P [--rounds 5] [--steps 40] [--real]     # a table
 
 Each way is a process of its own, one after the other, round by round, so that whatever else the computer does meets all of them
-alike. A step's cost is the processor's time of all threads from the fourth step on, the end of the recording included, by the number
-of steps; the table has medians over the rounds, and what each takes more than the plain program.
+alike. A step's cost is the processor's time of all threads from the fourth step on (of torch.profiler with its stop, of ours with what it
+writes meanwhile), by the number of steps; the table has medians over the rounds, and what each takes more than the plain program.
 """
 
 import argparse
