@@ -1,6 +1,7 @@
 // Every technique alone and in pairs, really run on the CPU: those that keep the mathematics keep
 // every loss (and so every gradient), all run through, everything is freed, and a pair that does
 // not go together is refused with a reason.
+#include <absl/status/status.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -138,6 +139,20 @@ TEST(Techniques, OffIsAsBefore) {
 }
 
 // What the window blocks with a refusing rule, the command line refuses.
+// Whoever takes a rule's way out may meet another rule (one GPU has nobody to share with), and
+// takes that one's.
+absl::Status AfterTheWaysOfOthers(run::RunConfig config, const run::Rule& taken) {
+  absl::Status status = run::CheckRun(config).status();
+  for (int round = 0; round < 3 && !status.ok(); ++round) {
+    for (const run::TechniqueDeclaration& technique : run::TheCatalogue().techniques)
+      for (const run::Rule& rule : technique.rules)
+        if (rule.why != taken.why && status.message().find(rule.why) != std::string_view::npos)
+          for (const auto& [key, value] : rule.instead) config.Set(key, value);
+    status = run::CheckRun(config).status();
+  }
+  return status;
+}
+
 TEST(Techniques, RulesHoldEverywhere) {
   for (const run::TechniqueDeclaration& technique : run::TheCatalogue().techniques) {
     for (const run::Rule& rule : technique.rules) {
@@ -153,7 +168,7 @@ TEST(Techniques, RulesHoldEverywhere) {
       if (!settable) continue;
       EXPECT_FALSE(run::CheckRun(config).ok()) << rule.why;
       for (const auto& [key, value] : rule.instead) config.Set(key, value);
-      EXPECT_TRUE(run::CheckRun(config).ok()) << rule.why << ": " << run::CheckRun(config).status();
+      EXPECT_EQ(AfterTheWaysOfOthers(config, rule), absl::OkStatus()) << rule.why;
     }
   }
 }
