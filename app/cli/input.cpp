@@ -218,12 +218,10 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAnything(const std::stri
   if (!range.time.empty()) {
     if (absl::Status s = SetTime(range.time, options); !s.ok()) return s;
   }
-  const bool part = !range.entries.empty() || !range.time.empty();
-  if (part && path != "-" && IsTrace(path)) {
-    return absl::InvalidArgumentError(
-        fmt::format("{}: --entries and --time choose a part of a recording while it is read; a "
-                    ".trace is read whole",
-                    DisplayName(path)));
+  if (!range.entries.empty() && path != "-" && IsTrace(path)) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{}: --entries counts those of a recording; of a .trace, --time 1s:2.5s reads a part",
+        DisplayName(path)));
   }
   ProgressBar bar(true);
   options.progress = [&](double fraction) { bar.Show(fraction, "reading " + DisplayName(path)); };

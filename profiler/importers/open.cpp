@@ -248,6 +248,8 @@ absl::StatusOr<TracePtr> OpenTraceFile(const std::string& path, const OpenOption
       read.progress = options.progress;
       read.cancel = options.cancel;
       read.memory_limit = options.memory_limit;
+      read.from_ns = options.from_ns;
+      read.to_ns = options.to_ns;
       absl::StatusOr<TracePtr> trace = trace::ReadTrace(**input, head, path, read);
       if (!trace.ok()) return In(name, trace.status());
       return trace;

@@ -61,7 +61,10 @@ absl::Status TraceAssembler::Impl::AddBatch(std::string_view payload) {
 
 absl::Status TraceAssembler::Impl::AddEvents(std::span<Event> added) {
   events += added.size();
-  if (version >= 4) return builder.AddEvents(added);
+  const auto add = [this](std::span<const Event> of) {
+    return part ? part->Pass(of, builder) : builder.AddEvents(of);
+  };
+  if (version >= 4) return add(added);
   std::vector<Activity> were;
   size_t kept = 0;
   for (const Event& e : added) {
@@ -70,12 +73,12 @@ absl::Status TraceAssembler::Impl::AddEvents(std::span<Event> added) {
     else
       added[kept++] = e;
   }
-  if (absl::Status s = builder.AddEvents(added.first(kept)); !s.ok()) return s;
-  return builder.AddActivities(were);
+  if (absl::Status s = add(added.first(kept)); !s.ok()) return s;
+  return part ? part->Activities(were, builder) : builder.AddActivities(were);
 }
 
 absl::Status TraceAssembler::Impl::AddActivities(std::span<const Activity> added) {
-  absl::Status status = builder.AddActivities(added);
+  absl::Status status = part ? part->Activities(added, builder) : builder.AddActivities(added);
   if (status.ok()) activities += added.size();
   return status;
 }
@@ -108,12 +111,13 @@ absl::Status TraceAssembler::Impl::Add(const Frame& frame) {
     case FrameType::kStrings: {
       absl::StatusOr<StringIncrement> strings = DecodeStrings(frame.payload);
       if (!strings.ok()) return strings.status();
-      return builder.AddStrings(strings->first_id, strings->values);
+      return part ? part->Strings(*strings, builder)
+                  : builder.AddStrings(strings->first_id, strings->values);
     }
     case FrameType::kStacks: {
       absl::StatusOr<StackIncrement> stacks = DecodeStacks(frame.payload);
       if (!stacks.ok()) return stacks.status();
-      return builder.AddStacks(*stacks);
+      return part ? part->Stacks(*std::move(stacks), builder) : builder.AddStacks(*stacks);
     }
     case FrameType::kEvents:
       return AddBatch(frame.payload);

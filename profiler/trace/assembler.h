@@ -10,6 +10,7 @@
 
 #include "profiler/trace/batch_codec.h"
 #include "profiler/trace/header_codec.h"
+#include "profiler/trace/part_filter.h"
 #include "profiler/trace/reader.h"
 
 namespace vramscope::trace {
@@ -26,6 +27,8 @@ struct TraceAssembler::Impl {
   uint64_t events = 0;                     // of the file, that were taken
   uint64_t activities = 0;                 // that the builder took
   std::vector<Activity> activities_chunk;  // reused likewise
+
+  std::optional<PartFilter> part;  // of it alone is read
 
   absl::Status Add(const Frame& frame);
   absl::Status AddBatch(std::string_view payload);

@@ -232,6 +232,13 @@ std::string EncodeFooter(const Footer& footer) {
     row.set_first_begin_ns(batch.first_begin_ns);
     row.set_last_end_ns(batch.last_end_ns);
   }
+  for (const Footer::Slice& slice : footer.outline) {
+    proto::Footer::Slice& row = *message.add_outline();
+    row.set_kind(static_cast<uint32_t>(slice.kind));
+    row.set_number(slice.number);
+    row.set_begin_ns(slice.begin_ns);
+    row.set_end_ns(slice.end_ns);
+  }
   message.set_complete(footer.complete);
   message.set_end_message(Utf8(footer.end_message));
   return message.SerializeAsString();
@@ -255,6 +262,13 @@ absl::StatusOr<Footer> DecodeFooter(std::string_view payload) {
   for (const proto::Footer::ActivityBatch& row : message.activity_batches())
     out.activity_batches.push_back(
         {row.offset(), row.count(), row.first_begin_ns(), row.last_end_ns()});
+  out.outline.reserve(static_cast<size_t>(message.outline_size()));
+  for (const proto::Footer::Slice& row : message.outline()) {
+    const auto kind = static_cast<SliceKind>(std::min(row.kind(), 255u));
+    // Kinds that a later writer may add are not known here.
+    if (kind == SliceKind::kStep || (kind == SliceKind::kPhase && row.number() < kPhaseCount))
+      out.outline.push_back({kind, row.number(), row.begin_ns(), row.end_ns()});
+  }
   out.complete = message.complete();
   out.end_message = message.end_message();
   return out;

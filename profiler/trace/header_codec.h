@@ -60,6 +60,14 @@ struct Footer {
   uint64_t activities = 0;
   std::vector<Batch> batches;
   std::vector<ActivityBatch> activity_batches;
+  // Steps and phases that lie in no other of their kind, by begin.
+  struct Slice {
+    SliceKind kind = SliceKind::kStep;
+    uint32_t number = 0;
+    int64_t begin_ns = 0;
+    int64_t end_ns = 0;
+  };
+  std::vector<Slice> outline;
   bool complete = false;
   std::string end_message;
 };

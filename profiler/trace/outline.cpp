@@ -67,6 +67,11 @@ absl::StatusOr<Outline> ReadOutline(const std::string& path) {
     activities += b.count;
     out.activity_batches.push_back({b.first_begin_ns, b.last_end_ns, b.count});
   }
+  for (const Footer::Slice& s : footer->outline) {
+    good = good && s.begin_ns <= s.end_ns &&
+           (out.steps_and_phases.empty() || out.steps_and_phases.back().begin_ns <= s.begin_ns);
+    out.steps_and_phases.push_back({s.kind, s.number, s.begin_ns, s.end_ns});
+  }
   if (!good || events != out.events || activities != out.activities)
     return absl::DataLossError(fmt::format("the index of '{}' contradicts itself", path));
   return out;

@@ -1,6 +1,6 @@
 // What a whole `.trace` file says of itself at its two ends, its header and the index in its
-// footer: how much there is, when, and how high memory stood in every batch. Read in milliseconds,
-// however large the file; nothing between the ends is looked at.
+// footer: how much there is, when, how high memory stood in every batch, steps and phases. Read in
+// milliseconds, however large the file; nothing between the ends is looked at.
 //
 //   ASSIGN_OR_RETURN(Outline o, ReadOutline("run.trace"));
 //   for (const Outline::Batch& b : o.batches) Draw(b.begin_ns, b.end_ns, b.peak_allocated);
@@ -32,6 +32,13 @@ struct Outline {
     uint64_t count = 0;
   };
 
+  // A step or a phase that lies in no other of its kind (of several processes, of one).
+  struct Slice {
+    SliceKind kind = SliceKind::kStep;
+    uint32_t number = 0;  // of a step; Phase
+    int64_t begin_ns = 0, end_ns = 0;
+  };
+
   TraceInfo info;
   uint64_t file_bytes = 0;
   uint64_t events = 0, activities = 0, allocations = 0, slices = 0, strings = 0;
@@ -39,6 +46,7 @@ struct Outline {
   std::string end_message;
   std::vector<Batch> batches;
   std::vector<Activities> activity_batches;
+  std::vector<Slice> steps_and_phases;  // by begin; none in files of older writers
 
   // Of the events and the activities; 0 where there are none.
   int64_t begin_ns() const;

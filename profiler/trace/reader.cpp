@@ -191,6 +191,7 @@ class Reader {
     return absl::OkStatus();
   }
 
+  bool skipped() const { return skipped_; }
   // "" when everything was read; else what was lost, where.
   std::string Loss() const {
     if (!loss_.empty()) {
@@ -260,6 +261,10 @@ class Reader {
       while (!queue_.empty() && queued_ + item.payload > kMaxPayload)
         if (absl::Status s = Take(); !s.ok()) return s;
       item.activities = (*raw)->type == FrameType::kActivities;
+      if (assembler_.part && assembler_.part->done() && (*raw)->type == FrameType::kEvents) {
+        skipped_ = true;
+        continue;
+      }
       if (pool_.has_value() && (item.activities || (*raw)->type == FrameType::kEvents)) {
         item.batch = pool_->Submit(*std::move(*raw));
       } else {
@@ -292,7 +297,8 @@ class Reader {
     queued_ -= item.payload;
     if (stopped_) return absl::OkStatus();
     const bool had_header = assembler_.has_header;
-    const uint64_t before = assembler_.events, before_too = assembler_.activities;
+    // Of a part, what the builder holds counts, not what went by.
+    const uint64_t before = assembler_.builder.events(), before_too = assembler_.activities;
     absl::Status status;
     if (item.batch != nullptr && item.activities) {
       pool_->Wait(*item.batch);
@@ -316,7 +322,7 @@ class Reader {
     }
     // Nothing before the header can be shown; a newer version is said as it is.
     if (!status.ok() && !had_header && absl::IsUnimplemented(status)) return status;
-    budget_.Charge((assembler_.events - before) * kMemoryPerEvent +
+    budget_.Charge((assembler_.builder.events() - before) * kMemoryPerEvent +
                    (assembler_.activities - before_too) * kMemoryPerActivity);
     if (budget_.exhausted())
       return budget_.Exceeded(fmt::format("the first {} events and {} activities of the trace",
@@ -353,6 +359,7 @@ class Reader {
   MemoryBudget budget_;
   size_t queued_ = 0;  // bytes of payload in the queue
   bool stopped_ = false;
+  bool skipped_ = false;  // events behind the part that is read
   std::string loss_;
   uint64_t loss_offset_ = 0;
 };
@@ -370,7 +377,9 @@ absl::StatusOr<std::shared_ptr<const Trace>> ReadTrace(InputStream& input, std::
                                                        const std::string& path,
                                                        const ReadOptions& options) {
   TraceAssembler::Impl assembler;
-  if (!input.compressed()) {
+  const bool part = options.from_ns != INT64_MIN || options.to_ns != INT64_MAX;
+  if (part) assembler.part.emplace(options.from_ns, options.to_ns);
+  if (!input.compressed() && !part) {
     if (const auto footer = FooterFile(path).FindFooter(); footer.has_value()) {
       // An event has more than one byte in any file worth the haste; a larger claim is not
       // believed, the tables then grow as they fill.
@@ -384,12 +393,15 @@ absl::StatusOr<std::shared_ptr<const Trace>> ReadTrace(InputStream& input, std::
   }
   Reader reader(input, head, options, assembler);
   if (absl::Status s = reader.Run(DisplayName(path)); !s.ok()) return s;
+  if (part)
+    if (absl::Status s = assembler.part->Finish(); !s.ok()) return s;
   const std::string loss = reader.Loss();
   if (!loss.empty()) {
     assembler.builder.AddWarning(loss);
     return assembler.builder.Finish(false, loss);
   }
-  if (const std::string missing = assembler.Missing("the file holds"); !missing.empty()) {
+  const std::string missing = reader.skipped() ? "" : assembler.Missing("the file holds");
+  if (!missing.empty()) {
     assembler.builder.AddWarning(missing);
     return assembler.builder.Finish(false, missing);
   }

@@ -23,14 +23,18 @@ struct ReadOptions {
   std::function<void(double fraction)> progress = {};  // from the calling thread; 0 .. 1
   const std::atomic<bool>* cancel = nullptr;           // set: kCancelled
   uint64_t memory_limit = 0;  // in place of the one by the file's size (MemoryBudget); 0: none
+  // Only a part, in time since the first event: what is in memory when it begins comes first, in
+  // front of kMarkerRecordingBegin, and what is open then begins with it.
+  int64_t from_ns = INT64_MIN, to_ns = INT64_MAX;
   int threads = 0;  // that decode, the calling one included; 0: as the computer has, at most 4
 };
 
 // Errors: kNotFound, kPermissionDenied, kInvalidArgument (not a .trace: says what it looks like),
-// kCancelled, kUnimplemented (newer format version), kResourceExhausted (it unpacks to more memory
-// than a file of its size may take, or than there is). A cut or damaged file is not an error as
-// long as its header is whole: complete is false and warnings say what was lost, where. `path` may
-// be "-" (standard input) and the content gzip or zstd.
+// kCancelled, kOutOfRange (nothing lies in the part), kUnimplemented (newer format version),
+// kResourceExhausted (it unpacks to more memory than a file of its size may take, or than there
+// is). A cut or damaged file is not an error as long as its header is whole: complete is false and
+// warnings say what was lost, where. `path` may be "-" (standard input) and the content gzip or
+// zstd.
 absl::StatusOr<std::shared_ptr<const Trace>> ReadTraceFile(const std::string& path,
                                                            const ReadOptions& options);
 // The same from an input of which `head` has been taken already (to find out what it is).

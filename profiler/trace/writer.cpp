@@ -15,6 +15,7 @@
 #include "profiler/trace/frame.h"
 #include "profiler/trace/header_codec.h"
 #include "profiler/trace/memory_cursor.h"
+#include "profiler/trace/outline_slices.h"
 #include "profiler/trace/output_file.h"
 
 namespace vramscope::trace {
@@ -128,6 +129,7 @@ class Writer : public TraceWriter {
     footer_.events = start_.event;
     footer_.complete = complete;
     footer_.end_message = message;
+    footer_.outline = outline_.Take(last_time_ns_);
     const uint64_t offset = offset_;
     Send(FrameType::kFooter, EncodeFooter(footer_));
     if (file_ != nullptr) Send(FrameType::kEnd, EncodeEnd(offset));
@@ -189,12 +191,14 @@ class Writer : public TraceWriter {
         return;
       }
       Count(e, next);
+      outline_.Add(e);
       row.peak_allocated = std::max(row.peak_allocated, memory_.allocated);
       row.peak_reserved = std::max(row.peak_reserved, memory_.reserved);
       ++next.event;
     }
     Send(FrameType::kEvents, EncodeBatch(events, start_));
     footer_.batches.push_back(row);
+    last_time_ns_ = row.last_time_ns;
     start_ = next;
   }
 
@@ -282,6 +286,8 @@ class Writer : public TraceWriter {
   std::vector<Activity> activities_;  // that wait for their batch
   BatchStart start_;
   Footer footer_;
+  OutlineSlices outline_;
+  int64_t last_time_ns_ = 0;
   // What is in memory, of all devices, for the peaks of the footer's batches.
   struct Segment {
     uint64_t address = 0, bytes = 0;

@@ -229,18 +229,23 @@ TEST_F(Cli, InputsMayBePackedOrPiped) {
   EXPECT_EQ(piped.out, RunVramscope({"info", sample_, "--json"}).out);
 }
 
-// A part is chosen of recordings while they are read; a device of anything.
-TEST_F(Cli, ATraceIsReadWhole) {
+// A device of anything; a part of a trace by time, of a recording by its entries, too.
+TEST_F(Cli, ATraceIsReadInPartByTime) {
   EXPECT_EQ(RunVramscope({"info", sample_, "--device", "0", "--json"}).out,
             RunVramscope({"info", sample_, "--json"}).out);
   const Outcome absent = RunVramscope({"info", sample_, "--device", "7"});
   EXPECT_EQ(absent.status, 3);
   EXPECT_THAT(absent.err, HasSubstr("has nothing of device 7, but of 0"));
-  for (const char* option : {"--entries", "--time"}) {
-    const Outcome outcome = RunVramscope({"info", sample_, option, "1:2"});
-    EXPECT_EQ(outcome.status, 3) << option;
-    EXPECT_THAT(outcome.err, ::testing::AllOf(HasSubstr("sample.trace"), HasSubstr(option)));
-  }
+  const Outcome entries = RunVramscope({"info", sample_, "--entries", "1:2"});
+  EXPECT_EQ(entries.status, 3);
+  EXPECT_THAT(entries.err, ::testing::AllOf(HasSubstr("sample.trace"), HasSubstr("--entries")));
+  const json whole = Json({"info", sample_, "--json"});
+  const json all = Json({"info", sample_, "--time", "0s:", "--json"});
+  EXPECT_EQ(all["events"], whole["events"]);
+  EXPECT_EQ(all["peak"], whole["peak"]);
+  const Outcome nothing = RunVramscope({"info", sample_, "--time", "1000s:"});
+  EXPECT_EQ(nothing.status, 3);
+  EXPECT_THAT(nothing.err, HasSubstr("nothing lies in the part"));
 }
 
 TEST_F(Cli, EveryCommandHasAnExample) {

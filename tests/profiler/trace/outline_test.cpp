@@ -61,6 +61,23 @@ TEST_F(OutlineTest, IsWhatReadingTheWholeFileTells) {
       live -= whole->allocations.bytes_rounded[id];
     peak = std::max(peak, live);
   }
+  std::vector<const Outline::Slice*> left;
+  for (const Outline::Slice& slice : outline->steps_and_phases) left.push_back(&slice);
+  const SliceTable& slices = whole->slices;
+  for (uint32_t row = 0; row < slices.size(); ++row) {
+    const bool outer =
+        (slices.kind[row] == SliceKind::kStep || slices.kind[row] == SliceKind::kPhase) &&
+        slices.depth[row] == 0;
+    if (!outer) continue;
+    const auto same = std::ranges::find_if(left, [&](const Outline::Slice* s) {
+      return s->kind == slices.kind[row] && s->number == slices.number[row] &&
+             s->begin_ns == slices.begin_ns[row] && s->end_ns == slices.end_ns[row];
+    });
+    ASSERT_NE(same, left.end()) << row;
+    left.erase(same);
+  }
+  EXPECT_TRUE(left.empty());
+  EXPECT_GT(outline->steps_and_phases.size(), 100u);
   EXPECT_EQ(outline->peak_allocated(), peak);
   EXPECT_GE(outline->peak_reserved(), peak);
 }

@@ -1,0 +1,139 @@
+// A packed column against a plain vector of the same values: whatever the values, whatever is
+// asked.
+#include "profiler/trace/packed_column.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "profiler/trace/types.h"
+
+namespace vramscope::trace {
+namespace {
+
+template <class T>
+void ExpectSame(const PackedColumn<T>& packed, const std::vector<T>& plain) {
+  ASSERT_EQ(packed.size(), plain.size());
+  ASSERT_EQ(packed.empty(), plain.empty());
+  for (size_t i = 0; i < plain.size(); ++i) ASSERT_EQ(packed[i], plain[i]) << i;
+  ASSERT_TRUE(std::equal(packed.begin(), packed.end(), plain.begin(), plain.end()));
+  if (plain.empty()) return;
+  ASSERT_EQ(packed.front(), plain.front());
+  ASSERT_EQ(packed.back(), plain.back());
+}
+
+// Numbers as tables have them: of so many bits, above a base, a multiple of a power of two, with
+// runs that are all alike and with single ones from the whole range.
+template <class T>
+std::vector<T> RandomValues(std::mt19937_64& random, size_t n) {
+  std::vector<T> out;
+  const auto draw = [&](uint64_t below) { return random() % below; };
+  while (out.size() < n) {
+    const int bits = static_cast<int>(draw(65)), shift = static_cast<int>(draw(20));
+    const uint64_t base = draw(2) ? random() : draw(1000);
+    const bool wild = draw(4) == 0;
+    for (size_t left = 1 + draw(1500); left > 0 && out.size() < n; --left) {
+      uint64_t v = bits == 0 ? 0 : random() >> (64 - bits);
+      v = base + (v << shift);
+      if (wild && draw(300) == 0) v = random();
+      if (wild && draw(300) == 0) v = static_cast<uint64_t>(std::numeric_limits<T>::min());
+      if (wild && draw(300) == 0) v = static_cast<uint64_t>(std::numeric_limits<T>::max());
+      out.push_back(static_cast<T>(v));
+    }
+  }
+  return out;
+}
+
+template <class T>
+class PackedColumnOf : public testing::Test {};
+using Numbers = testing::Types<uint8_t, uint32_t, int32_t, uint64_t, int64_t>;
+TYPED_TEST_SUITE(PackedColumnOf, Numbers);
+
+TYPED_TEST(PackedColumnOf, ReadsAsTheVectorOfItsValues) {
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 60; ++round) {
+    const std::vector<TypeParam> plain = RandomValues<TypeParam>(random, random() % 6000);
+    PackedColumn<TypeParam> one_by_one, in_pieces;
+    for (const TypeParam v : plain) one_by_one.push_back(v);
+    for (size_t at = 0; at < plain.size();) {
+      const size_t n = std::min<size_t>(plain.size() - at, 1 + random() % 1300);
+      in_pieces.Append(std::span(plain).subspan(at, n));
+      at += n;
+    }
+    ExpectSame(one_by_one, plain);
+    EXPECT_TRUE(in_pieces == one_by_one);
+    EXPECT_TRUE(PackedColumn<TypeParam>(plain.begin(), plain.end()) == one_by_one);
+    EXPECT_LE(one_by_one.MemoryBytes(), 2 * plain.size() * sizeof(TypeParam) + 16384);
+  }
+}
+
+TYPED_TEST(PackedColumnOf, IsSearchedAsASortedVectorIs) {
+  std::mt19937_64 random(8);
+  std::vector<TypeParam> plain = RandomValues<TypeParam>(random, 5000);
+  std::sort(plain.begin(), plain.end());
+  const PackedColumn<TypeParam> packed(plain.begin(), plain.end());
+  for (const TypeParam v : RandomValues<TypeParam>(random, 500)) {
+    EXPECT_EQ(std::lower_bound(packed.begin(), packed.end(), v) - packed.begin(),
+              std::lower_bound(plain.begin(), plain.end(), v) - plain.begin());
+    EXPECT_EQ(std::ranges::upper_bound(packed, v) - packed.begin(),
+              std::ranges::upper_bound(plain, v) - plain.begin());
+  }
+  EXPECT_EQ(*std::max_element(packed.begin(), packed.end()), plain.back());
+  EXPECT_EQ(*(packed.end() - 3), plain[plain.size() - 3]);
+}
+
+// What a picture of a live run does: a copy stays what it was while the column grows.
+TEST(PackedColumn, ACopyIsIndependent) {
+  std::vector<int64_t> plain;
+  PackedColumn<int64_t> column;
+  std::vector<std::pair<size_t, PackedColumn<int64_t>>> copies;
+  for (int64_t i = 0; i < 5000; ++i) {
+    if (i % 333 == 0) copies.emplace_back(column.size(), column);
+    plain.push_back(i * i - 1'000'000);
+    column.push_back(plain.back());
+  }
+  for (const auto& [size, copy] : copies)
+    ExpectSame(copy, {plain.begin(), plain.begin() + static_cast<ptrdiff_t>(size)});
+  PackedColumn<int64_t> grown = copies[3].second;
+  grown.push_back(5);
+  EXPECT_EQ(copies[3].second.size() + 1, grown.size());
+  EXPECT_EQ(grown.back(), 5);
+}
+
+TEST(PackedColumn, HoldsIdsAndEnumerations) {
+  PackedColumn<StringId> names;
+  PackedColumn<Category> categories;
+  for (uint32_t i = 0; i < 2000; ++i) {
+    names.push_back({i * 77 % 1000});
+    categories.push_back(static_cast<Category>(i % kCategoryCount));
+  }
+  for (uint32_t i = 0; i < 2000; ++i) {
+    ASSERT_EQ(names[i].value, i * 77 % 1000);
+    ASSERT_EQ(categories[i], static_cast<Category>(i % kCategoryCount));
+  }
+  names.resize(2500);
+  EXPECT_EQ(names.size(), 2500u);
+  EXPECT_EQ(names[2400].value, 0u);
+}
+
+// The point of it: what a training run's columns take.
+TEST(PackedColumn, TakesWhatTheValuesDifferBy) {
+  PackedColumn<int64_t> times;
+  PackedColumn<uint64_t> sizes, same;
+  constexpr size_t kRows = 100'000;
+  for (size_t i = 0; i < kRows; ++i) {
+    times.push_back(static_cast<int64_t>(1'700'000'000'000'000'000 + i * 1000 + i % 7));
+    sizes.push_back((i % 13) * 512 << (i % 4));
+    same.push_back(42);
+  }
+  EXPECT_LT(times.MemoryBytes(), kRows * 3);
+  EXPECT_LT(sizes.MemoryBytes(), kRows * 2);
+  EXPECT_LT(same.MemoryBytes(), kRows / 4);
+}
+
+}  // namespace
+}  // namespace vramscope::trace

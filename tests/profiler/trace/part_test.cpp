@@ -1,0 +1,164 @@
+// A part of a .trace, read by time, against the same part of the whole: every event of it, what is
+// in memory at each, where each allocation was born.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+#include <set>
+
+#include "profiler/trace/memory_cursor.h"
+#include "profiler/trace/reader.h"
+#include "profiler/trace/writer.h"
+#include "tests/profiler/trace/streams.h"
+
+namespace vramscope::trace {
+namespace {
+
+class PartTest : public ::testing::Test {
+ protected:
+  ~PartTest() override { std::filesystem::remove(path_); }
+  void Write(const testing::Stream& s) {
+    auto writer = TraceWriter::ToFile(path_);
+    testing::Play(s, **writer, 1000);
+    ASSERT_TRUE((*writer)->Close().ok());
+    whole_ = *ReadTraceFile(path_, {});
+  }
+  // Times since the first event.
+  absl::StatusOr<std::shared_ptr<const Trace>> Part(int64_t from, int64_t to) {
+    return ReadTraceFile(path_, {.from_ns = from, .to_ns = to});
+  }
+  int64_t Since(EventIndex i) const {
+    return static_cast<int64_t>(static_cast<uint64_t>(whole_->events.time_ns[i]) -
+                                static_cast<uint64_t>(whole_->events.time_ns[0]));
+  }
+
+  void Check(int64_t from, int64_t to) {
+    SCOPED_TRACE(std::to_string(from) + " to " + std::to_string(to));
+    const Trace& w = *whole_;
+    EventIndex first = 0, last = w.events.size();
+    while (first < last && Since(first) < from) ++first;
+    EventIndex end = first;
+    while (end < last && Since(end) <= to) ++end;
+    const auto part = Part(from, to);
+    if (first == end) return;  // activities alone, or nothing
+    ASSERT_TRUE(part.ok()) << part.status();
+    const Trace& p = **part;
+    ASSERT_GE(p.events.size(), end - first);
+    const EventIndex restated = p.events.size() - (end - first);
+    if (first == 0) {
+      ASSERT_EQ(restated, 0u);
+    } else {
+      ASSERT_NE(p.recording_begin, kNoEvent);
+      ASSERT_LT(p.recording_begin, restated);
+    }
+    MemoryCursor in_part(p), in_whole(w);
+    in_part.AdvanceTo(restated);
+    in_whole.AdvanceTo(first);
+    for (EventIndex i = first; i < end; ++i) {
+      const EventIndex j = restated + (i - first);
+      const auto same = [&](const MemorySums& a, const MemorySums& b) {
+        return a.allocated == b.allocated && a.requested == b.requested &&
+               a.reserved == b.reserved && a.by_category == b.by_category;
+      };
+      ASSERT_TRUE(same(in_part.sums(), in_whole.sums())) << "before event " << i;
+      ASSERT_EQ(p.events.kind[j], w.events.kind[i]) << i;
+      ASSERT_EQ(p.events.time_ns[j], w.events.time_ns[i]);
+      ASSERT_EQ(p.events.bytes[j], w.events.bytes[i]);
+      ASSERT_EQ(p.events.bytes_rounded[j], w.events.bytes_rounded[i]);
+      ASSERT_EQ(p.events.category[j], w.events.category[i]);
+      ASSERT_EQ(p.events.detail[j], w.events.detail[i]);
+      ASSERT_EQ(p.String(p.events.name[j]), w.String(w.events.name[i])) << i;
+      if (w.events.kind[i] == EventKind::kAlloc) {
+        const uint64_t a = p.events.id[j], b = w.events.id[i];
+        ASSERT_EQ(p.allocations.address[a], w.allocations.address[b]);
+        ASSERT_EQ(p.allocations.step[a], w.allocations.step[b]) << i;
+        ASSERT_EQ(p.allocations.phase[a], w.allocations.phase[b]);
+        ASSERT_EQ(p.allocations.micro_batch[a], w.allocations.micro_batch[b]);
+        ASSERT_EQ(p.String(p.allocations.module[a]), w.String(w.allocations.module[b]));
+      }
+      in_part.Apply();
+      in_whole.Apply();
+    }
+    ASSERT_EQ(in_part.Live().size(), in_whole.Live().size());
+    ASSERT_EQ(in_part.Segments().size(), in_whole.Segments().size());
+    // Activities that meet it, as they were.
+    uint32_t row = 0;
+    for (uint32_t i = 0; i < w.activities.size(); ++i) {
+      const auto since = [&](int64_t ns) {
+        return static_cast<int64_t>(static_cast<uint64_t>(ns) -
+                                    static_cast<uint64_t>(w.events.time_ns[0]));
+      };
+      if (since(w.activities.end_ns[i]) < from || since(w.activities.begin_ns[i]) > to) continue;
+      ASSERT_LT(row, p.activities.size());
+      ASSERT_EQ(p.activities.begin_ns[row], w.activities.begin_ns[i]);
+      ASSERT_EQ(p.activities.kind[row], w.activities.kind[i]);
+      ASSERT_EQ(p.String(p.activities.name[row]), w.String(w.activities.name[i]));
+      ++row;
+    }
+    ASSERT_EQ(row, p.activities.size());
+  }
+
+  const std::string path_ =
+      std::filesystem::temp_directory_path() / ("part-" + std::to_string(::getpid()));
+  std::shared_ptr<const Trace> whole_;
+};
+
+TEST_F(PartTest, OfATrainingRunIsThatPartOfTheWhole) {
+  testing::Stream s = testing::TrainingStream({.layers = 4, .steps = 6, .max_events = 60'000});
+  for (uint32_t i = 0; i < 3'000; ++i)
+    s.activities.push_back({.stream = i % 3,
+                            .begin_ns = s.events[i * 7 % s.events.size()].time_ns,
+                            .end_ns = s.events[i * 7 % s.events.size()].time_ns + 40});
+  Write(s);
+  std::mt19937_64 random(5);
+  const int64_t length = Since(whole_->events.size() - 1);
+  Check(0, length);
+  Check(INT64_MIN, length / 3);
+  Check(length / 2, INT64_MAX);
+  for (int round = 0; round < 12; ++round) {
+    const auto from = static_cast<int64_t>(random() % static_cast<uint64_t>(length));
+    Check(from, from + static_cast<int64_t>(random() % static_cast<uint64_t>(length / 4)));
+  }
+}
+
+TEST_F(PartTest, OfWhateverIsAllowedIsThatPartOfTheWhole) {
+  std::mt19937_64 random(6);
+  for (uint64_t seed = 0; seed < 30; ++seed) {
+    SCOPED_TRACE(seed);
+    testing::Stream s = testing::RandomStream(seed, 3'000);
+    s.activities.clear();  // from the beginning to the end of time: nothing to tell apart
+    Write(s);
+    for (int round = 0; round < 4; ++round) {
+      EventIndex from = static_cast<EventIndex>(random() % whole_->events.size());
+      EventIndex to = static_cast<EventIndex>(random() % whole_->events.size());
+      if (from > to) std::swap(from, to);
+      if (Since(to) < Since(from)) continue;  // more than a number has room for
+      Check(Since(from), Since(to));
+    }
+  }
+}
+
+TEST_F(PartTest, WhereNothingLiesThereIsNone) {
+  Write(testing::TrainingStream({.layers = 1, .steps = 1}));
+  const int64_t length = Since(whole_->events.size() - 1);
+  EXPECT_EQ(Part(length + 1, length + 100).status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(Part(-100, -1).status().code(), absl::StatusCode::kOutOfRange);
+}
+
+// A part can be written, and a part of it read.
+TEST_F(PartTest, IsATraceAsAnyOther) {
+  Write(testing::TrainingStream({.layers = 2, .steps = 4}));
+  const int64_t length = Since(whole_->events.size() - 1);
+  const auto part = *Part(length / 4, length * 3 / 4);
+  ASSERT_TRUE(WriteTraceFile(*part, path_, {}).ok());
+  const auto again = *ReadTraceFile(path_, {});
+  EXPECT_EQ(testing::Difference(*part, *again), "");
+  whole_ = again;
+  Check(Since(again->events.size() / 2), Since(again->events.size() * 3 / 4));
+}
+
+}  // namespace
+}  // namespace vramscope::trace
