@@ -16,6 +16,7 @@
 
 #include "profiler/trace/memory_cursor.h"
 #include "profiler/trace/one_device.h"
+#include "profiler/trace/packed_column.h"
 #include "profiler/trace/trace.h"
 
 namespace vramscope::analysis {
@@ -25,14 +26,16 @@ using trace::CategoryBytes;
 // Memory over time: one point after every event that changes it (Alloc, FreeCompleted, Retag,
 // segment events), in event order. Between points the curve is flat.
 struct MemoryCurves {
-  std::vector<trace::EventIndex> event;
-  std::vector<int64_t> time_ns;
-  std::vector<uint64_t> allocated;  // sum of live blocks
-  std::vector<uint64_t> requested;
-  std::vector<uint64_t> reserved;  // sum of live segments
-  // category[c][i], c = static_cast<int>(Category); empty vectors for categories never present.
-  std::array<std::vector<uint64_t>, trace::kCategoryCount> category;
+  using Bytes = trace::PackedColumn<uint64_t>;
+  trace::PackedColumn<trace::EventIndex> event;
+  trace::PackedColumn<int64_t> time_ns;
+  Bytes allocated;  // sum of live blocks
+  Bytes requested;
+  Bytes reserved;  // sum of live segments
+  // category[c][i], c = static_cast<int>(Category); empty columns for categories never present.
+  std::array<Bytes, trace::kCategoryCount> category;
   size_t size() const { return time_ns.size(); }
+  size_t MemoryBytes() const;
 };
 MemoryCurves ComputeCurves(const trace::Trace& trace);
 // The last point at or before the event, or nullopt when memory was still untouched.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 
 #include "profiler/analysis/analysis.h"
 
@@ -7,8 +8,7 @@ namespace {
 
 using trace::kCategoryCount;
 
-// Points are gathered in a small buffer that stays in cache and are then appended column by column:
-// a third faster than writing to fifteen growing columns for every event.
+// Points are gathered in a small buffer that stays in cache and are then appended column by column.
 class PointBuffer {
  public:
   explicit PointBuffer(MemoryCurves& out, const std::array<bool, kCategoryCount>& present)
@@ -26,7 +26,7 @@ class PointBuffer {
 
   void Flush() {
     const auto append = [this](auto& column, const auto& buffer) {
-      column.insert(column.end(), buffer.begin(), buffer.begin() + n_);
+      column.Append(std::span(buffer).first(n_));
     };
     append(out_.event, event_);
     append(out_.time_ns, time_);
@@ -40,7 +40,7 @@ class PointBuffer {
   }
 
  private:
-  static constexpr size_t kPoints = 256;
+  static constexpr size_t kPoints = trace::PackedRun::kValues;
   MemoryCurves& out_;
   const std::array<bool, kCategoryCount>& present_;
   size_t n_ = 0;
@@ -52,30 +52,21 @@ class PointBuffer {
 
 }  // namespace
 
+size_t MemoryCurves::MemoryBytes() const {
+  size_t bytes = event.MemoryBytes() + time_ns.MemoryBytes() + allocated.MemoryBytes() +
+                 requested.MemoryBytes() + reserved.MemoryBytes();
+  for (const Bytes& of : category) bytes += of.MemoryBytes();
+  return bytes;
+}
+
 MemoryCurves ComputeCurves(const trace::Trace& trace) {
   const trace::EventTable& e = trace.events;
   MemoryCurves out;
-  // The tables tell how many points there are at most, and of which categories, without a walk over
-  // all events.
-  const trace::AllocationTable& a = trace.allocations;
-  const trace::SegmentTable& s = trace.segments;
+  // The tables tell of which categories there are points, without a walk over all events.
   std::array<bool, kCategoryCount> present{};
-  for (const trace::Category c : a.birth_category) present[static_cast<size_t>(c)] = true;
+  for (const trace::Category c : trace.allocations.birth_category)
+    present[static_cast<size_t>(c)] = true;
   for (const trace::Category c : trace.retags.to) present[static_cast<size_t>(c)] = true;
-  const auto freed = [](const std::vector<trace::EventIndex>& column) {
-    return column.size() - static_cast<size_t>(std::ranges::count(column, trace::kNoEvent));
-  };
-  const size_t points = a.size() + freed(a.free_event) + trace.retags.size() + s.size() +
-                        freed(s.free_event) + trace.other_events.size();
-  out.event.reserve(points);
-  out.time_ns.reserve(points);
-  out.allocated.reserve(points);
-  out.requested.reserve(points);
-  out.reserved.reserve(points);
-  for (int c = 0; c < kCategoryCount; ++c) {
-    if (present[c]) out.category[c].reserve(points);
-  }
-
   PointBuffer buffer(out, present);
   for (trace::MemoryCursor at(trace); at.event() < e.size();) {
     const trace::EventIndex i = at.event();

@@ -44,9 +44,10 @@ std::map<PhaseKey, CategoryBytes> PhasePeaks(const trace::Trace& trace,
     const size_t first = i == 0 ? 0 : i - 1;  // what is there on entry
     while (i < curves.size() && curves.event[i] < end) ++i;
     for (int c = 0; c < kCategoryCount; ++c) {
-      const std::vector<uint64_t>& column = curves.category[c];
+      const MemoryCurves::Bytes& column = curves.category[c];
       if (column.empty() || first == i) continue;
-      peak[c] = std::max(peak[c], *std::max_element(column.begin() + first, column.begin() + i));
+      peak[c] = std::max(peak[c], *std::max_element(column.begin() + static_cast<ptrdiff_t>(first),
+                                                    column.begin() + static_cast<ptrdiff_t>(i)));
     }
   }
   return peaks;

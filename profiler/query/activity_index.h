@@ -55,6 +55,22 @@ struct ActivityTrack {
 
 std::string_view Name(ActivityTrack::Of of);  // "stream"
 
+// What an activity is drawn by, in a byte.
+struct ActivityLook {
+  static constexpr uint32_t kTints = 6;
+  trace::ActivityKind kind = trace::ActivityKind::kKernel;
+  uint32_t tint = 0;  // by its name, below kTints: neighbours are told apart
+
+  static ActivityLook Of(trace::ActivityKind kind, trace::StringId name) {
+    return {kind, name.value % kTints};
+  }
+  static ActivityLook FromByte(uint8_t byte) {
+    return {static_cast<trace::ActivityKind>(byte & 15), uint32_t{byte} >> 4};
+  }
+  uint8_t ToByte() const { return static_cast<uint8_t>(static_cast<uint32_t>(kind) | tint << 4); }
+};
+static_assert(trace::kActivityKindCount <= 16);
+
 // Rows [first, last) of a table.
 struct RowRange {
   uint32_t first = 0, last = 0;
@@ -74,7 +90,7 @@ class ActivityIndex {
   const trace::Trace& trace() const;
   // By what they are of, device, stream or thread, name, depth.
   std::span<const ActivityTrack> tracks() const;
-  // As LaneIndex::Query and At, with rows of Trace::activities.
+  // As LaneIndex::Query and At, with rows of Trace::activities; a column's `look`: ActivityLook.
   LaneView Query(uint32_t track, int64_t begin_ns, int64_t end_ns, int columns,
                  double min_rect_columns = 1.0) const;
   std::optional<uint32_t> At(uint32_t track, int64_t time_ns) const;

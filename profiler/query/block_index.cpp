@@ -11,6 +11,7 @@
 #include "profiler/query/occupancy.h"
 #include "profiler/query/pyramid.h"
 #include "profiler/query/time_span.h"
+#include "profiler/trace/packed_column.h"
 
 namespace vramscope::query {
 namespace {
@@ -27,6 +28,43 @@ struct Item {
   int64_t begin, end;
   uint64_t offset, bytes;
   uint32_t row;
+};
+
+// Items that follow each other are near each other: their columns pack well.
+class Items {
+ public:
+  void Reserve(size_t n) {
+    begin_.reserve(n);
+    duration_.reserve(n);
+    offset_.reserve(n);
+    bytes_.reserve(n);
+    row_.reserve(n);
+  }
+  void Add(const Item& i) {
+    begin_.push_back(i.begin);
+    duration_.push_back(Duration(i.begin, i.end));
+    offset_.push_back(i.offset);
+    bytes_.push_back(i.bytes);
+    row_.push_back(i.row);
+  }
+  size_t size() const { return row_.size(); }
+  Item operator[](size_t i) const {
+    const int64_t begin = begin_[i];
+    return {.begin = begin,
+            .end = static_cast<int64_t>(static_cast<uint64_t>(begin) + duration_[i]),
+            .offset = offset_[i],
+            .bytes = bytes_[i],
+            .row = row_[i]};
+  }
+  size_t MemoryBytes() const {
+    return begin_.MemoryBytes() + duration_.MemoryBytes() + offset_.MemoryBytes() +
+           bytes_.MemoryBytes() + row_.MemoryBytes();
+  }
+
+ private:
+  trace::PackedColumn<int64_t> begin_;
+  trace::PackedColumn<uint64_t> duration_, offset_, bytes_;
+  trace::PackedColumn<uint32_t> row_;
 };
 
 // Of blocks that lie near each other and are of similar shape.
@@ -75,12 +113,20 @@ void Merge(Node& n, const Node& m) {
 
 // A packed R-tree: items in Z order of (begin, offset), nodes over runs of them.
 struct Group {
-  std::vector<Item> items;
+  Items items;
+  std::vector<Item> plain;  // the same while the index is built; else empty
   Pyramid<Node> levels;
 
+  size_t size() const { return plain.empty() ? items.size() : plain.size(); }
+  Item At(size_t i) const { return plain.empty() ? items[i] : plain[i]; }
   void Build() {
     levels = BuildPyramid<Node>(
-        items.size(), kBase, [this](size_t i) { return NodeOf(items[i]); }, Merge);
+        size(), kBase, [this](size_t i) { return NodeOf(At(i)); }, Merge);
+  }
+  void Pack() {
+    items.Reserve(plain.size());
+    for (const Item& item : plain) items.Add(item);
+    std::vector<Item>().swap(plain);  // and its room
   }
 };
 
@@ -163,8 +209,8 @@ class BlockQuery {
       Visit(g, level - 1, 2 * index);
       if (2 * index + 1 < g.levels[level - 1].size()) Visit(g, level - 1, 2 * index + 1);
     } else {
-      const size_t last = std::min(g.items.size(), (index + 1) * kBase);
-      for (size_t i = index * kBase; i < last; ++i) VisitItem(g.items[i]);
+      const size_t last = std::min(g.size(), (index + 1) * kBase);
+      for (size_t i = index * kBase; i < last; ++i) VisitItem(g.At(i));
     }
   }
 
@@ -261,9 +307,9 @@ void FindAt(const Group& g, size_t level, size_t index, int64_t time, uint64_t o
     }
     return;
   }
-  const size_t last = std::min(g.items.size(), (index + 1) * kBase);
+  const size_t last = std::min(g.size(), (index + 1) * kBase);
   for (size_t i = index * kBase; i < last; ++i) {
-    const Item& item = g.items[i];
+    const Item item = g.At(i);
     if (time >= item.begin && time < item.end && offset >= item.offset &&
         offset - item.offset < item.bytes) {
       found = item.row;
@@ -282,24 +328,31 @@ struct BlockIndex::Impl {
 
   // The whole plane, every block spread over cells. Wide and flat cells for windows that are narrow
   // in time, square ones, and high ones for windows that are narrow in addresses.
-  void BuildOccupancy() {
+  std::vector<BlockQuery> OccupancyQueries() const {
+    std::vector<BlockQuery> queries;
     const size_t blocks = trace->allocations.size();
-    if (blocks < kFewBlocks || top == 0 || trace->begin_ns() >= trace->end_ns()) return;
+    if (blocks < kFewBlocks || top == 0 || trace->begin_ns() >= trace->end_ns()) return queries;
     const int bits = std::min(kOccupancyBits, static_cast<int>(std::bit_width(blocks)) + 2);
-    for (int row_bits : {7, 9, 11}) {
-      const int columns = 1 << (bits - row_bits), rows = 1 << row_bits;
-      BlockQuery query(trace->begin_ns(), trace->end_ns(), 0, top, columns, rows,
-                       {.min_rect_px = std::numeric_limits<double>::infinity(), .cell_px = 1});
-      for (const Group& g : groups) query.Visit(g, g.levels.size() - 1, 0);
-      OccupancyLevel level{.columns = columns, .rows = rows, .coverage = {}, .largest = {}};
-      level.coverage.reserve(query.view.cells.size());
-      level.largest.reserve(query.view.cells.size());
-      for (const BlockCell& c : query.view.cells) {
-        level.coverage.push_back(static_cast<uint8_t>(std::ceil(c.coverage * 255.0f)));
-        level.largest.push_back(c.largest);
-      }
-      occupancy.Add(std::move(level));
+    for (int row_bits : {7, 9, 11})
+      queries.emplace_back(
+          trace->begin_ns(), trace->end_ns(), 0, top, 1 << (bits - row_bits), 1 << row_bits,
+          BlockIndex::Options{.min_rect_px = std::numeric_limits<double>::infinity(),
+                              .cell_px = 1});
+    return queries;
+  }
+
+  void AddOccupancy(const BlockQuery& query) {
+    OccupancyLevel level{.columns = query.view.grid_columns,
+                         .rows = query.view.grid_rows,
+                         .coverage = {},
+                         .largest = {}};
+    level.coverage.reserve(query.view.cells.size());
+    level.largest.reserve(query.view.cells.size());
+    for (const BlockCell& c : query.view.cells) {
+      level.coverage.push_back(static_cast<uint8_t>(std::ceil(c.coverage * 255.0f)));
+      level.largest.push_back(c.largest);
     }
+    occupancy.Add(std::move(level));
   }
 };
 
@@ -322,20 +375,23 @@ BlockIndex::BlockIndex(std::shared_ptr<const trace::Trace> trace, const AddressA
                          Spread(key_part(static_cast<double>(offset) * per_byte)) << 1;
     by_shape[{ClassOf(duration), ClassOf(a.bytes_rounded[row])}].push_back({key, row});
   }
+  impl_->top = axis.size();
+  std::vector<BlockQuery> occupancy = impl_->OccupancyQueries();
   for (auto& [shape, rows] : by_shape) {
     SortByKey(rows, 2 * kKeyBits);
     Group g;
-    g.items.reserve(rows.size());
+    g.plain.reserve(rows.size());
     for (const Keyed& k : rows) {
-      g.items.push_back({a.begin_ns[k.row], a.end_ns[k.row], axis.OffsetOf({k.row}),
+      g.plain.push_back({a.begin_ns[k.row], a.end_ns[k.row], axis.OffsetOf({k.row}),
                          a.bytes_rounded[k.row], k.row});
     }
     std::vector<Keyed>().swap(rows);
     g.Build();
+    for (BlockQuery& query : occupancy) query.Visit(g, g.levels.size() - 1, 0);
+    g.Pack();
     impl_->groups.push_back(std::move(g));
   }
-  impl_->top = axis.size();
-  impl_->BuildOccupancy();
+  for (const BlockQuery& query : occupancy) impl_->AddOccupancy(query);
 }
 
 BlockIndex::~BlockIndex() = default;
@@ -383,7 +439,7 @@ std::optional<trace::AllocationId> BlockIndex::At(int64_t time_ns, uint64_t offs
 size_t BlockIndex::MemoryBytes() const {
   size_t bytes = impl_->occupancy.MemoryBytes();
   for (const Group& g : impl_->groups) {
-    bytes += g.items.capacity() * sizeof(Item);
+    bytes += g.items.MemoryBytes();
     for (const auto& level : g.levels) bytes += level.capacity() * sizeof(Node);
   }
   return bytes;

@@ -12,15 +12,18 @@ constexpr size_t kSample = 16;  // as many as a bottom bucket of MaxPyramid: who
 // Points a column from which its edges may be rounded to kSample points.
 constexpr size_t kManyPoints = 256;
 
-std::vector<uint32_t> Changes(const std::vector<uint64_t>& values) {
+std::vector<uint32_t> Changes(const analysis::MemoryCurves::Bytes& values) {
   std::vector<uint32_t> out;
+  uint64_t before = 0;
   for (size_t i = 0; i < values.size(); ++i) {
-    if (i == 0 || values[i] != values[i - 1]) out.push_back(static_cast<uint32_t>(i));
+    const uint64_t value = values[i];
+    if (i == 0 || value != before) out.push_back(static_cast<uint32_t>(i));
+    before = value;
   }
   return out;
 }
 
-std::vector<uint64_t> Pick(const std::vector<uint64_t>& values,
+std::vector<uint64_t> Pick(const analysis::MemoryCurves::Bytes& values,
                            const std::vector<uint32_t>& points) {
   std::vector<uint64_t> out;
   out.reserve(points.size());
@@ -29,38 +32,6 @@ std::vector<uint64_t> Pick(const std::vector<uint64_t>& values,
 }
 
 }  // namespace
-
-MaxPyramid::MaxPyramid(std::span<const uint64_t> values) {
-  levels_ = BuildPyramid<Node>(
-      values.size(), kBase,
-      [&](size_t i) {
-        return Node{values[i], static_cast<uint32_t>(i)};
-      },
-      [](Node& n, const Node& more) {
-        if (more.value > n.value) n = more;
-      });
-}
-
-size_t MaxPyramid::ArgMax(std::span<const uint64_t> v, size_t begin, size_t end) const {
-  Node best{v[begin], static_cast<uint32_t>(begin)};
-  const auto take = [&best](Node n) {
-    if (n.value > best.value || (n.value == best.value && n.index < best.index)) best = n;
-  };
-  size_t first = (begin + kBase - 1) / kBase, last = end / kBase;  // whole base buckets
-  if (first >= last) {
-    for (size_t i = begin; i < end; ++i) take({v[i], static_cast<uint32_t>(i)});
-    return best.index;
-  }
-  for (size_t i = begin; i < first * kBase; ++i) take({v[i], static_cast<uint32_t>(i)});
-  for (size_t i = last * kBase; i < end; ++i) take({v[i], static_cast<uint32_t>(i)});
-  for (size_t level = 0; first < last; ++level) {
-    if (first & 1) take(levels_[level][first++]);
-    if (last & 1) take(levels_[level][--last]);
-    first /= 2;
-    last /= 2;
-  }
-  return best.index;
-}
 
 size_t MaxPyramid::MemoryBytes() const {
   size_t bytes = 0;
@@ -155,7 +126,8 @@ CurveColumns CurveIndex::Query(int64_t begin_ns, int64_t end_ns, int columns) co
     }
   }
   // One gather a column of the table: the misses of independent loads overlap.
-  const auto gather = [&out, n](const std::vector<uint64_t>& from, std::vector<uint64_t>& to) {
+  const auto gather = [&out, n](const analysis::MemoryCurves::Bytes& from,
+                                std::vector<uint64_t>& to) {
     to.assign(n, 0);
     for (size_t c = 0; c < n; ++c) {
       if (out.point[c] != CurveColumns::kNoPoint) to[c] = from[out.point[c]];

@@ -185,7 +185,8 @@ struct IdleGaps::Impl {
     LaneData& lane = data.emplace_back();
     lane.Reserve(line.gaps);
     for (size_t i = first; i < before.size(); ++i)
-      lane.Add(a.end_ns[before[i]], a.begin_ns[after[i]], static_cast<uint32_t>(i));
+      lane.Add(a.end_ns[before[i]], a.begin_ns[after[i]], static_cast<uint32_t>(i),
+               static_cast<uint8_t>(cause[i]));
     lane.Build();
     lines.push_back(line);
   }
@@ -256,6 +257,12 @@ LaneView IdleGaps::Query(uint32_t line, int64_t begin_ns, int64_t end_ns, int co
                          double min_rect_columns) const {
   if (columns <= 0 || end_ns <= begin_ns || line >= impl_->data.size()) return {};
   return impl_->data[line].Query(begin_ns, end_ns, columns, min_rect_columns);
+}
+
+std::vector<uint32_t> IdleGaps::Long(uint32_t line, int64_t begin_ns, int64_t end_ns,
+                                     uint64_t least_ns) const {
+  if (end_ns <= begin_ns || line >= impl_->data.size()) return {};
+  return impl_->data[line].Wide(begin_ns, end_ns, least_ns);
 }
 
 std::optional<uint32_t> IdleGaps::At(uint32_t line, int64_t time_ns) const {

@@ -1,5 +1,8 @@
 #include "profiler/query/lane_data.h"
 
+#include <tuple>
+#include <utility>
+
 namespace vramscope::query {
 namespace {
 
@@ -15,6 +18,7 @@ void LaneData::Build() {
         if (more.max_duration > n.max_duration) {
           n.max_duration = more.max_duration;
           n.longest = more.longest;
+          n.look = more.look;
         }
         n.covered += more.covered;
         n.count += more.count;
@@ -38,18 +42,23 @@ class LaneData::Walk {
     if (n.end < begin_ || n.begin >= end_) return;
     if (static_cast<double>(n.max_duration) < min_rect_ns_ &&
         static_cast<double>(Duration(n.begin, n.end)) <= span_.width()) {
-      AddToColumn(n);
+      AddToColumn(n.begin, n.max_duration, n.covered, n.count,
+                  [&] { return std::pair(n.longest, n.look); });
     } else if (level > 0) {
       Visit(level - 1, 2 * index);
       if (2 * index + 1 < lane_.levels_[level - 1].size()) Visit(level - 1, 2 * index + 1);
     } else {
       const size_t last = std::min(lane_.row_.size(), (index + 1) * kBase);
       for (size_t i = index * kBase; i < last; ++i) {
-        if (lane_.end_[i] < begin_ || lane_.begin_[i] >= end_) continue;
-        if (static_cast<double>(Duration(lane_.begin_[i], lane_.end_[i])) >= min_rect_ns_) {
+        // Which row it is and how it looks is taken apart of few.
+        const int64_t begin = lane_.begin_[i];
+        const uint64_t duration = lane_.duration_[i];
+        if (lane_.EndOf(begin, duration) < begin_ || begin >= end_) continue;
+        if (static_cast<double>(duration) >= min_rect_ns_) {
           view.rects.push_back(lane_.row_[i]);
         } else {
-          AddToColumn(lane_.Single(i));
+          AddToColumn(begin, duration, duration, 1,
+                      [&] { return std::pair(lane_.row_[i], lane_.look_[i]); });
         }
       }
     }
@@ -58,16 +67,18 @@ class LaneData::Walk {
   LaneView view;
 
  private:
-  void AddToColumn(const Node& n) {
-    const auto c = static_cast<size_t>(span_.Column(n.begin));
+  // `longest`: row and look of the longest.
+  template <class Longest>
+  void AddToColumn(int64_t begin, uint64_t max_duration, uint64_t covered, uint32_t count,
+                   Longest longest) {
+    const auto c = static_cast<size_t>(span_.Column(begin));
     LaneColumn& column = view.columns[c];
-    column.count += n.count;
-    column.coverage =
-        static_cast<float>(std::min(1.0, static_cast<double>(column.coverage) +
-                                             static_cast<double>(n.covered) / span_.width()));
-    if (column.count == n.count || n.max_duration > longest_ns_[c]) {  // the first, or longer
-      longest_ns_[c] = n.max_duration;
-      column.longest = n.longest;
+    column.count += count;
+    column.coverage = static_cast<float>(std::min(
+        1.0, static_cast<double>(column.coverage) + static_cast<double>(covered) / span_.width()));
+    if (column.count == count || max_duration > longest_ns_[c]) {  // the first, or longer
+      longest_ns_[c] = max_duration;
+      std::tie(column.longest, column.look) = longest();
     }
   }
 
@@ -85,16 +96,45 @@ LaneView LaneData::Query(int64_t begin_ns, int64_t end_ns, int columns,
   return std::move(walk.view);
 }
 
+template <class Take>
+void LaneData::VisitWide(size_t level, size_t index, int64_t begin_ns, int64_t end_ns,
+                         uint64_t least_ns, Take take) const {
+  const Node& n = levels_[level][index];
+  if (n.end < begin_ns || n.begin >= end_ns || n.max_duration < least_ns) return;
+  if (level > 0) {
+    VisitWide(level - 1, 2 * index, begin_ns, end_ns, least_ns, take);
+    if (2 * index + 1 < levels_[level - 1].size())
+      VisitWide(level - 1, 2 * index + 1, begin_ns, end_ns, least_ns, take);
+    return;
+  }
+  const size_t last = std::min(row_.size(), (index + 1) * kBase);
+  for (size_t i = index * kBase; i < last; ++i) {
+    if (duration_[i] < least_ns) continue;
+    const Node one = Single(i);
+    if (one.end >= begin_ns && one.begin < end_ns) take(one.longest);
+  }
+}
+
+std::vector<uint32_t> LaneData::Wide(int64_t begin_ns, int64_t end_ns, uint64_t least_ns) const {
+  std::vector<uint32_t> rows;
+  if (!levels_.back().empty())
+    VisitWide(levels_.size() - 1, 0, begin_ns, end_ns, least_ns,
+              [&rows](uint32_t row) { rows.push_back(row); });
+  return rows;
+}
+
 std::optional<uint32_t> LaneData::At(int64_t time_ns) const {
   const auto after = std::upper_bound(begin_.begin(), begin_.end(), time_ns);
   if (after == begin_.begin()) return std::nullopt;
   const auto i = static_cast<size_t>(after - begin_.begin()) - 1;
-  if (time_ns >= end_[i]) return std::nullopt;
-  return row_[i];
+  const Node one = Single(i);
+  if (time_ns >= one.end) return std::nullopt;
+  return one.longest;
 }
 
 size_t LaneData::MemoryBytes() const {
-  size_t bytes = row_.capacity() * (sizeof(uint32_t) + 2 * sizeof(int64_t));
+  size_t bytes =
+      begin_.MemoryBytes() + duration_.MemoryBytes() + row_.MemoryBytes() + look_.MemoryBytes();
   for (const auto& level : levels_) bytes += level.capacity() * sizeof(Node);
   return bytes;
 }

@@ -31,7 +31,9 @@ LaneIndex::LaneIndex(std::shared_ptr<const trace::Trace> trace) : impl_(std::mak
     impl_->lanes.push_back({.kind = kind, .thread = thread, .depth = depth, .slices = count});
   }
   for (uint32_t i = 0; i < s.size(); ++i) {
-    lane_of[key(i)]->Add(s.begin_ns[i], s.end_ns[i], i);
+    const bool phase = s.kind[i] == trace::SliceKind::kPhase;
+    lane_of[key(i)]->Add(s.begin_ns[i], s.end_ns[i], i,
+                         phase ? static_cast<uint8_t>(s.number[i]) : uint8_t{0});
   }
   for (LaneData& data : impl_->data) data.Build();
 }

@@ -33,7 +33,10 @@ struct Lane {
 struct LaneColumn {
   uint32_t count = 0;    // slices that begin here (or, in summaries, less than a column away)
   uint32_t longest = 0;  // row of Trace::slices of the longest; 0 when count is 0
-  float coverage = 0;    // part of the column's time that they cover, at most 1
+  // Of the longest, for its colour, so that nobody has to look it up far away: here the number of a
+  // phase, of other slices 0.
+  uint8_t look = 0;
+  float coverage = 0;  // part of the column's time that they cover, at most 1
 };
 
 struct LaneView {

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "profiler/query/pyramid.h"
@@ -13,11 +12,13 @@ namespace vramscope::query {
 
 class MaxPyramid {
  public:
-  // Keeps nothing of `values`. At most 2^32 - 1 values.
-  explicit MaxPyramid(std::span<const uint64_t> values);
+  // Keeps nothing of `values`: a column of unsigned numbers, at most 2^32 - 1.
+  template <class Values>
+  explicit MaxPyramid(const Values& values);
   // Index of the first highest value of [begin, end) of the very values that it was made of; the
   // range must not be empty.
-  size_t ArgMax(std::span<const uint64_t> values, size_t begin, size_t end) const;
+  template <class Values>
+  size_t ArgMax(const Values& values, size_t begin, size_t end) const;
   size_t MemoryBytes() const;
 
  private:
@@ -28,5 +29,39 @@ class MaxPyramid {
   };
   Pyramid<Node> levels_;  // [0]: buckets of kBase values
 };
+
+template <class Values>
+MaxPyramid::MaxPyramid(const Values& values) {
+  levels_ = BuildPyramid<Node>(
+      values.size(), kBase,
+      [&](size_t i) {
+        return Node{values[i], static_cast<uint32_t>(i)};
+      },
+      [](Node& n, const Node& more) {
+        if (more.value > n.value) n = more;
+      });
+}
+
+template <class Values>
+size_t MaxPyramid::ArgMax(const Values& v, size_t begin, size_t end) const {
+  Node best{v[begin], static_cast<uint32_t>(begin)};
+  const auto take = [&best](Node n) {
+    if (n.value > best.value || (n.value == best.value && n.index < best.index)) best = n;
+  };
+  size_t first = (begin + kBase - 1) / kBase, last = end / kBase;  // whole base buckets
+  if (first >= last) {
+    for (size_t i = begin; i < end; ++i) take({v[i], static_cast<uint32_t>(i)});
+    return best.index;
+  }
+  for (size_t i = begin; i < first * kBase; ++i) take({v[i], static_cast<uint32_t>(i)});
+  for (size_t i = last * kBase; i < end; ++i) take({v[i], static_cast<uint32_t>(i)});
+  for (size_t level = 0; first < last; ++level) {
+    if (first & 1) take(levels_[level][first++]);
+    if (last & 1) take(levels_[level][--last]);
+    first /= 2;
+    last /= 2;
+  }
+  return best.index;
+}
 
 }  // namespace vramscope::query

@@ -137,7 +137,7 @@ void CurvePlot::paintEvent(QPaintEvent*) {
   if (drawn_.begin != begin || drawn_.end != end ||
       drawn_.recorded.size() != static_cast<size_t>(columns)) {
     const analysis::MemoryCurves& c = *digest_->curves;
-    const auto of = [&](const std::vector<uint64_t>& bytes) {
+    const auto of = [&](const analysis::MemoryCurves::Bytes& bytes) {
       return Columns(
           c.size(), begin, end, columns, [&](size_t i) { return c.time_ns[i]; },
           [&](size_t i) { return bytes[i]; });

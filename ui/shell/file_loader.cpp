@@ -61,7 +61,12 @@ void FileLoader::start(const QString& path, const importers::OpenOptions& part) 
     });
   };
   QThreadPool::globalInstance()->start([this, job, open = open_, options] {
-    absl::StatusOr<TracePtr> result = open(QFile::encodeName(job->path).toStdString(), options);
+    const std::string file = QFile::encodeName(job->path).toStdString();
+    if (auto outline = trace::ReadOutline(file); outline.ok())
+      job->Post([this, job, told = std::make_shared<const trace::Outline>(*std::move(outline))] {
+        if (job_ == job && !job->cancel) Q_EMIT outlined(told);
+      });
+    absl::StatusOr<TracePtr> result = open(file, options);
     job->Post([this, job, result = std::move(result)] { Ended(job, result); });
   });
   poll_.start(kPollMs);

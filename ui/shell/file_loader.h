@@ -17,6 +17,7 @@
 #include <memory>
 
 #include "profiler/importers/open.h"
+#include "profiler/trace/outline.h"
 
 namespace vramscope::ui {
 
@@ -42,6 +43,8 @@ class FileLoader : public QObject {
 
  Q_SIGNALS:
   void progressed(double fraction);
+  // What the index of a `.trace` tells, before anything of it is read.
+  void outlined(const std::shared_ptr<const vramscope::trace::Outline>& outline);
   void preview(const std::shared_ptr<const vramscope::trace::Trace>& trace);
   void loaded(const QString& path, const std::shared_ptr<const vramscope::trace::Trace>& trace);
   void notLoaded(const QString& path, const absl::Status& status);

@@ -171,6 +171,7 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   connect(compare_loader_, &FileLoader::loaded, this, &MainWindow::ComparisonLoaded);
   connect(compare_loader_, &FileLoader::notLoaded, this, &MainWindow::ComparisonNotLoaded);
   connect(loader_, &FileLoader::progressed, this, &MainWindow::ShowProgress);
+  connect(loader_, &FileLoader::outlined, this, &MainWindow::Outlined);
   connect(loader_, &FileLoader::preview, this, &MainWindow::Preview);
   connect(loader_, &FileLoader::loaded, this, &MainWindow::FileLoaded);
   connect(loader_, &FileLoader::notLoaded, this, &MainWindow::FileNotLoaded);

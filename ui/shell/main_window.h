@@ -202,6 +202,7 @@ class MainWindow : public QMainWindow {
   void ShowTabs();
   // main_window_files.cpp
   void OpenPartOf(const QString& path);
+  void Outlined(const std::shared_ptr<const trace::Outline>& outline);
   void Preview(const std::shared_ptr<const trace::Trace>& trace);
   void FileLoaded(const QString& path, const std::shared_ptr<const trace::Trace>& trace);
   void FileNotLoaded(const QString& path, const absl::Status& status);

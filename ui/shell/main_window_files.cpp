@@ -26,6 +26,7 @@ constexpr qint64 kMaxJson = 1 << 20;
 constexpr qint64 kLargeFile = 200 << 20;
 constexpr qint64 kLargeCompressed = 24 << 20;
 constexpr qsizetype kShownWarnings = 3;
+constexpr uint64_t kOutlined = 2'000'000;
 
 // Without its full stop: the sentence goes on.
 QString Text(const absl::Status& status) {
@@ -103,6 +104,7 @@ void MainWindow::openPart(const QString& path, const importers::OpenOptions& par
   if (!before_loading_)
     before_loading_ = Shown{digest_, previous_, file_, showing_file_, shown_is_partial_, config_};
   part_ = part;
+  timeline_->setOutline(nullptr);
   Say(tr("Opening %1").arg(path));
   loader_->start(path, part);
   SetBusy(tr("opening %1 …").arg(QFileInfo(path).fileName()));
@@ -139,6 +141,13 @@ void MainWindow::OpenPartOf(const QString& path) {
   dialog->open();
 }
 
+void MainWindow::Outlined(const std::shared_ptr<const trace::Outline>& outline) {
+  if (outline->events + outline->activities < kOutlined) return;  // it is there in no time
+  timeline_->setOutline(outline);
+  Say(tr("%1: %2 events by its index")
+          .arg(QFileInfo(loader_->path()).fileName(), Count(outline->events)));
+}
+
 void MainWindow::Preview(const std::shared_ptr<const trace::Trace>& trace) {
   // A picture of what has come; the end of the load replaces it where it stands.
   if (digesting_ > 0 || !timeline_->ready() || trace == nullptr || trace->events.size() == 0) {
@@ -164,6 +173,7 @@ void MainWindow::Preview(const std::shared_ptr<const trace::Trace>& trace) {
 
 void MainWindow::FileNotLoaded(const QString& path, const absl::Status& status) {
   to_open_.clear();
+  timeline_->setOutline(nullptr);
   SetBusy({});
   ShowProgress();
   banner_->clear(QStringLiteral("large-file"));

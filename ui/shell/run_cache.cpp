@@ -9,13 +9,10 @@ namespace {
 
 // Of the columns that are long; the rest does not count.
 uint64_t BytesOf(const Digest& digest) {
-  constexpr uint64_t kEvent = 40, kAllocation = 130, kSlice = 50, kRetag = 10, kPoint = 36;
+  constexpr uint64_t kEvent = 40, kAllocation = 130, kSlice = 50, kRetag = 10;
   const trace::Trace& t = *digest.trace;
-  uint64_t categories = 0;
-  for (const auto& column : digest.curves->category)
-    categories += column.size() * sizeof(column[0]);
   return t.events.size() * kEvent + t.allocations.size() * kAllocation + t.slices.size() * kSlice +
-         t.retags.size() * kRetag + digest.curves->size() * kPoint + categories;
+         t.retags.size() * kRetag + digest.curves->MemoryBytes();
 }
 
 }  // namespace

@@ -58,6 +58,10 @@ QJsonObject DumpState(const CanvasState& s, const SceneCounts& counts) {
   o["size"] = QJsonArray{s.layout.width, s.layout.height};
   o["scale"] = s.scale;
   o["has_trace"] = s.data != nullptr;
+  if (s.outline)
+    o["outline"] = QJsonObject{{"events", qint64(s.outline->events)},
+                               {"batches", qint64(s.outline->batches.size())},
+                               {"steps_and_phases", qint64(s.outline->steps_and_phases.size())}};
   QJsonArray lanes;
   for (const LanePlace& lane : s.layout.lanes) {
     if (!lane.visible) continue;

@@ -4,121 +4,40 @@
 #include <QContextMenuEvent>
 #include <QElapsedTimer>
 #include <QKeyEvent>
-#include <QMenu>
 #include <QMouseEvent>
-#include <QPainter>
-#include <QThreadPool>
 #include <QTimerEvent>
 #include <QWheelEvent>
-#include <algorithm>
-#include <cmath>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "ui/timeline/canvas_keys.h"
+#include "ui/timeline/canvas_pointer.h"
+#include "ui/timeline/data_builder.h"
 #include "ui/timeline/dump_state.h"
 #include "ui/timeline/gl/gl_view.h"
+#include "ui/timeline/lane_menu.h"
 #include "ui/timeline/model/timeline_model.h"
-#include "ui/timeline/raster/raster_renderer.h"
+#include "ui/timeline/raster/raster_canvas.h"
 
 namespace vramscope::ui::timeline {
 namespace {
 
 constexpr int kTooltipDelayMs = 250;
 constexpr int kFrameMs = 16;
-// Built data of the last runs, so that a ghost or a pinned baseline is not built twice; of large
-// ones no more than is in sight.
-constexpr size_t kRemembered = 4;
-constexpr uint64_t kRememberedEvents = 1'000'000;
-
-Pointer PointerOf(const QMouseEvent& e, Qt::MouseButton button) {
-  Pointer p;
-  p.x = e.position().x();
-  p.y = e.position().y();
-  p.button = button == Qt::LeftButton     ? Button::kLeft
-             : button == Qt::MiddleButton ? Button::kMiddle
-             : button == Qt::RightButton  ? Button::kRight
-                                          : Button::kNone;
-  p.shift = e.modifiers() & Qt::ShiftModifier;
-  p.ctrl = e.modifiers() & Qt::ControlModifier;
-  p.alt = e.modifiers() & Qt::AltModifier;
-  return p;
-}
 
 }  // namespace
 
 struct TimelineWidget::Impl {
-  using Data = std::shared_ptr<const TimelineData>;
-  using TracePtr = std::shared_ptr<const trace::Trace>;
+  using Data = DataBuilder::Data;
+  using TracePtr = DataBuilder::TracePtr;
 
-  explicit Impl(TimelineWidget* w) : widget(w) {
-    clock.start();
-    pool.setMaxThreadCount(1);
-  }
-  ~Impl() { pool.waitForDone(); }
+  explicit Impl(TimelineWidget* w) : widget(w) { clock.start(); }
 
   double Now() const { return static_cast<double>(clock.nsecsElapsed()) / 1e6; }
 
-  // Data of a trace that has been built before.
-  Data Remembered(const TracePtr& trace) const {
-    for (const Data& d : remembered) {
-      if (d->shared_trace() == trace) return d;
-    }
-    return nullptr;
-  }
-  void Remember(const Data& data) {
-    std::erase(remembered, data);
-    remembered.push_back(data);
-    if (remembered.size() > kRemembered) remembered.erase(remembered.begin());
-    uint64_t unseen = 0;  // newest first
-    for (size_t i = remembered.size(); i-- > 0;) {
-      const TracePtr& built = remembered[i]->shared_trace();
-      if (built == trace || built == ghost) continue;
-      unseen += built->events.size();
-      if (unseen > kRememberedEvents)
-        remembered.erase(remembered.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-  }
-
-  // Gives the data of `trace`, now or (large ones) later, when Land() comes back to it.
-  Data Obtain(const TracePtr& trace, const Curves& curves, const TracePtr& whole = {}) {
-    if (!trace) return nullptr;
-    if (Data known = Remembered(trace)) return known;
-    const size_t size = whole ? whole->events.size() : trace->events.size();
-    if (size + trace->activities.size() <= kBuildInBackground) {
-      Data data = TimelineData::Build(trace, curves, whole);
-      Remember(data);
-      return data;
-    }
-    // One trace and one ghost at a time: pictures of a run that goes on come faster than they can
-    // be built; when one lands, the newest wanted is begun.
-    if (building.size() < 2 &&
-        std::find(building.begin(), building.end(), trace) == building.end()) {
-      building.push_back(trace);
-      pool.start([this, trace, curves, whole] {
-        Data data = TimelineData::Build(trace, curves, whole);
-        {
-          std::lock_guard lock(mutex);
-          landed.push_back(std::move(data));
-        }
-        QMetaObject::invokeMethod(
-            widget, [this] { Land(); }, Qt::QueuedConnection);
-      });
-    }
-    return nullptr;
-  }
-
   void Land() {
-    std::vector<Data> ready;
-    {
-      std::lock_guard lock(mutex);
-      ready.swap(landed);
-    }
-    for (const Data& data : ready) {
+    for (const Data& data : builder.TakeLanded()) {
       const TracePtr& built = data->shared_trace();
-      std::erase(building, built);
-      Remember(data);
       // Already out of date, but the same run further on than what is shown: better than nothing
       // new until the run ends.
       const Data& shown = model.state().data;
@@ -133,16 +52,17 @@ struct TimelineWidget::Impl {
 
   // Puts wanted trace and ghost into the model as far as they are there.
   void Apply() {
+    builder.SetShown(trace, ghost);
     if (ghost != (model.state().ghost ? model.state().ghost->shared_trace() : nullptr) ||
         ghost_label_changed) {
-      Data data = Obtain(ghost, ghost_curves);
+      Data data = builder.Obtain(ghost, ghost_curves);
       if (!ghost || data) {
         model.SetGhost(data, ghost_label.toStdString());
         ghost_label_changed = false;
       }
     }
     if (trace != (model.state().data ? model.state().data->shared_trace() : nullptr)) {
-      Data data = Obtain(trace, trace_curves, whole);
+      Data data = builder.Obtain(trace, trace_curves, whole);
       if (!trace || data) {
         model.SetData(data, animate, Now());
         if (data && pending_selection) model.Select(*pending_selection);
@@ -184,29 +104,6 @@ struct TimelineWidget::Impl {
     if (c.lanes) Q_EMIT widget->lanesChanged();
   }
 
-  void PaintRaster() {
-    double scale = widget->devicePixelRatioF();
-    model.Resize(static_cast<float>(widget->width()), static_cast<float>(widget->height()), scale);
-    QSize pixels(static_cast<int>(std::ceil(widget->width() * scale)),
-                 static_cast<int>(std::ceil(widget->height() * scale)));
-    if (image.size() != pixels || image.devicePixelRatioF() != scale) {
-      image = QImage(pixels, QImage::Format_RGB32);
-      image.setDevicePixelRatio(scale);
-      image_stale = true;
-    }
-    if (model.data_dirty() || image_stale) {
-      counts = model.BuildData(renderer.measure(), &data_list);
-      renderer.Render(data_list, &image);
-      image_stale = false;
-      ++data_frames;
-    }
-    if (model.overlay_dirty()) model.BuildOverlay(renderer.measure(), &overlay_list);
-    ++frames;
-    QPainter painter(widget);
-    painter.drawImage(QPointF(0, 0), image);
-    renderer.Paint(overlay_list, &painter);
-  }
-
   // By what OpenGL there is; $VRAMSCOPE_RENDERER=raster or gl decides otherwise.
   void ChooseRenderer() {
     const QByteArray wanted = qgetenv("VRAMSCOPE_RENDERER");
@@ -220,7 +117,7 @@ struct TimelineWidget::Impl {
           gl_view->deleteLater();
           gl_view->hide();
           gl_view = nullptr;
-          image_stale = true;
+          raster.Invalidate();
           widget->update();
         },
         widget);
@@ -239,27 +136,21 @@ struct TimelineWidget::Impl {
   TimelineWidget* widget;
   TimelineModel model;
   GlView* gl_view = nullptr;  // child of the widget; null: raster
-  RasterRenderer renderer;
-  DrawList data_list, overlay_list;
-  QImage image;
-  bool image_stale = true;
-  SceneCounts counts;
-  quint64 frames = 0, data_frames = 0;
+  RasterCanvas raster{&model};
 
   TracePtr trace, ghost, whole;
   Curves trace_curves, ghost_curves;
   QString ghost_label;
   bool ghost_label_changed = false;
   bool animate = false;
+  bool moved = false;  // what is on the screen is a moved picture
+  bool exact = false;  // the next one may not be
   std::optional<trace::AllocationId> pending_selection;
 
   QElapsedTimer clock;
   QBasicTimer frame_timer, tooltip_timer;
-  std::vector<Data> remembered;
-  std::vector<TracePtr> building;
-  std::mutex mutex;
-  std::vector<Data> landed;  // guarded by mutex
-  QThreadPool pool;          // last: its threads use the above
+  QBasicTimer exact_timer;  // runs while a moved picture stands for the exact one
+  DataBuilder builder{widget, [this] { Land(); }};
 };
 
 TimelineWidget::TimelineWidget(QWidget* parent)
@@ -296,7 +187,7 @@ void TimelineWidget::setTrace(std::shared_ptr<const trace::Trace> trace, bool an
 std::shared_ptr<const trace::Trace> TimelineWidget::trace() const { return impl_->trace; }
 
 void TimelineWidget::prepare(std::shared_ptr<const TimelineData> data) {
-  if (data) impl_->Remember(data);
+  impl_->builder.Remember(data);
 }
 
 void TimelineWidget::setGhost(std::shared_ptr<const trace::Trace> ghost, const QString& label,
@@ -319,6 +210,7 @@ void TimelineWidget::setDeviceLimit(quint64 bytes) {
 }
 
 void TimelineWidget::setAnimations(bool on) { impl_->model.SetAnimations(on); }
+void TimelineWidget::setFrameBudget(double ms) { impl_->raster.SetFrameBudget(ms); }
 
 void TimelineWidget::setEmptyText(const QString& title, const QString& hint) {
   impl_->model.SetEmptyText(title.toStdString(), hint.toStdString());
@@ -328,6 +220,11 @@ void TimelineWidget::setEmptyText(const QString& title, const QString& hint) {
 void TimelineWidget::setLoading(const QString& text, double fraction) {
   impl_->model.SetStatus(text.isEmpty() ? Status::kNone : Status::kLoading, text.toStdString(), "",
                          "", fraction);
+  impl_->Refresh();
+}
+
+void TimelineWidget::setOutline(std::shared_ptr<const trace::Outline> outline) {
+  impl_->model.SetOutline(std::move(outline));
   impl_->Refresh();
 }
 
@@ -378,24 +275,30 @@ bool TimelineWidget::canRedoView() const { return impl_->model.CanRedo(); }
 
 QJsonObject TimelineWidget::dumpState() const {
   const GlView* gl = impl_->gl_view;
-  QJsonObject o = DumpState(impl_->model.state(), gl ? gl->counts() : impl_->counts);
+  QJsonObject o = DumpState(impl_->model.state(), gl ? gl->counts() : impl_->raster.counts());
   o["renderer"] = gl ? "gl" : "raster";
-  o["building"] = !impl_->building.empty();
-  o["frames"] = QJsonObject{{"all", qint64(gl ? gl->frames() : impl_->frames)},
-                            {"data", qint64(gl ? gl->data_frames() : impl_->data_frames)}};
+  o["building"] = impl_->builder.busy();
+  const RasterCanvas& raster = impl_->raster;
+  o["frames"] = QJsonObject{{"all", qint64(gl ? gl->frames() : raster.frames())},
+                            {"data", qint64(gl ? gl->data_frames() : raster.data_frames())},
+                            {"moved", qint64(gl ? 0 : raster.moved_frames())}};
   return o;
 }
 
 void TimelineWidget::settle() {
   do {  // what lands may begin what was wanted meanwhile
-    impl_->pool.waitForDone();
+    impl_->builder.Wait();
     impl_->Land();
-  } while (!impl_->building.empty());
+  } while (impl_->builder.busy());
   impl_->model.Animate(impl_->Now() + 1e6);
+  impl_->exact = true;
+  impl_->moved = false;
   impl_->Refresh();
 }
 
-bool TimelineWidget::ready() const { return impl_->building.empty() && !impl_->model.animating(); }
+bool TimelineWidget::ready() const {
+  return !impl_->builder.busy() && !impl_->model.animating() && !impl_->moved;
+}
 
 QSize TimelineWidget::sizeHint() const { return {1000, 720}; }
 // High enough for the phases, the memory and the blocks.
@@ -515,6 +418,12 @@ bool TimelineWidget::event(QEvent* event) {
         impl_->Refresh();
         return true;
       }
+      if (id == impl_->exact_timer.timerId()) {
+        impl_->exact_timer.stop();
+        impl_->exact = true;
+        update();
+        return true;
+      }
       if (id == impl_->tooltip_timer.timerId()) {
         impl_->tooltip_timer.stop();
         impl_->model.ShowTooltip();
@@ -530,7 +439,14 @@ bool TimelineWidget::event(QEvent* event) {
 }
 
 void TimelineWidget::paintEvent(QPaintEvent*) {
-  if (!impl_->gl_view) impl_->PaintRaster();
+  if (impl_->gl_view) return;
+  // Not put off by what moves on: a moved picture is never older than that.
+  impl_->moved = impl_->raster.Paint(this, impl_->exact);
+  impl_->exact = false;
+  if (!impl_->moved)
+    impl_->exact_timer.stop();
+  else if (!impl_->exact_timer.isActive())
+    impl_->exact_timer.start(RasterCanvas::kExactAfterMs, this);
 }
 
 void TimelineWidget::resizeEvent(QResizeEvent*) {
@@ -566,19 +482,7 @@ void TimelineWidget::mouseDoubleClickEvent(QMouseEvent* event) {
 }
 
 void TimelineWidget::wheelEvent(QWheelEvent* event) {
-  WheelInput w;
-  w.x = event->position().x();
-  w.y = event->position().y();
-  w.pixels = !event->pixelDelta().isNull() && event->phase() != Qt::NoScrollPhase;
-  QPoint delta = w.pixels ? event->pixelDelta() : event->angleDelta();
-  w.dx = delta.x();
-  w.dy = delta.y();
-  w.begins = event->phase() == Qt::ScrollBegin;
-  w.ends = event->phase() == Qt::ScrollEnd;
-  w.shift = event->modifiers() & Qt::ShiftModifier;
-  w.ctrl = event->modifiers() & Qt::ControlModifier;
-  w.alt = event->modifiers() & Qt::AltModifier;
-  impl_->model.Wheel(w, impl_->Now());
+  impl_->model.Wheel(WheelOf(*event), impl_->Now());
   impl_->Refresh();
   event->accept();
 }
@@ -594,51 +498,12 @@ void TimelineWidget::keyPressEvent(QKeyEvent* event) {
 
 void TimelineWidget::contextMenuEvent(QContextMenuEvent* event) {
   const CanvasState& s = impl_->model.state();
-  if (!s.data || s.data->is_state()) return;
+  if (!s.shows_lanes()) return;
   const bool by_key = event->reason() == QContextMenuEvent::Keyboard;
   const Lane* lane = by_key ? impl_->model.CommandedLane()
                             : impl_->model.HitTest(event->pos().x(), event->pos().y()).lane;
-  QMenu menu(this);
-  menu.setObjectName(QStringLiteral("lane_menu"));
-  menu.setToolTipsVisible(true);
-  const auto add = [&](QMenu* to, const QString& text, LaneAction action, const std::string& key,
-                       const QString& shortcut = {}) {
-    QAction* a = to->addAction(text, this, [this, action, key] {
-      impl_->model.ChangeLane(action, key);
-      impl_->Refresh();
-    });
-    if (!shortcut.isEmpty()) a->setText(text + QLatin1Char('\t') + shortcut);
-    return a;
-  };
-  if (lane != nullptr && !s.layout[lane->key()].title.empty()) {
-    const LanePlace& place = s.layout[lane->key()];
-    const std::string key(lane->key());
-    menu.addSection(QString::fromStdString(lane->Name(s)));
-    add(&menu, place.folded ? tr("Unfold") : tr("Fold"), LaneAction::kFold, key, tr("C"));
-    add(&menu, place.pinned ? tr("Unpin") : tr("Pin to the top"), LaneAction::kPin, key, tr("T"));
-    add(&menu, tr("Hide"), LaneAction::kHide, key, tr("H"));
-    add(&menu, tr("Move up"), LaneAction::kMoveUp, key, tr("Alt+Up"));
-    add(&menu, tr("Move down"), LaneAction::kMoveDown, key, tr("Alt+Down"));
-    add(&menu, tr("Higher"), LaneAction::kHigher, key, tr("Alt++"));
-    add(&menu, tr("Lower"), LaneAction::kLower, key, tr("Alt+-"));
-    add(&menu, tr("Its own height"), LaneAction::kNaturalHeight, key)
-        ->setEnabled(impl_->model.lane_settings().Of(key).height > 0);
-    menu.addSeparator();
-  }
-  const auto hidden = impl_->model.HiddenLanes();
-  QMenu* show = menu.addMenu(tr("Show"));
-  show->setEnabled(!hidden.empty());
-  for (const auto& [key, name] : hidden)
-    add(show, QString::fromStdString(name), LaneAction::kHide, key);
-  add(&menu, tr("Show all lanes"), LaneAction::kShowAll, {})->setEnabled(!hidden.empty());
-  add(&menu, tr("All lanes as they come"), LaneAction::kReset, {})
-      ->setEnabled(!impl_->model.lane_settings().empty());
-  if (s.data->activities() == nullptr) {
-    menu.addSeparator();
-    menu.addAction(tr("No kernels were recorded: vramscope record -- python train.py does, or "
-                      "vramscope plan --, or open a trace of torch.profiler"))
-        ->setEnabled(false);
-  }
+  LaneMenu menu(
+      &impl_->model, lane, [this] { impl_->Refresh(); }, this);
   menu.exec(event->globalPos());
 }
 

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/trace/outline.h"
 #include "profiler/trace/trace.h"
 #include "ui/timeline/model/activity_facts.h"
 #include "ui/timeline/theme.h"
@@ -54,12 +55,17 @@ class TimelineWidget : public QWidget {
   // Memory of the card, of which the lines and labels speak; 0: unknown.
   void setDeviceLimit(quint64 bytes);
   void setAnimations(bool on);
+  // Pictures that take longer (raster) are moved with the view before they are made anew; 8 ms.
+  void setFrameBudget(double ms);
 
   // What the canvas says while there is no trace. `hint`: what to do next, one line each.
   void setEmptyText(const QString& title, const QString& hint);
   // Shown as a bar while there is no trace and as a thin line at the top when there is one.
   // fraction < 0: unknown. An empty text ends it.
   void setLoading(const QString& text, double fraction = -1);
+  // What a file's index tells while the file is read: in its place until null, or until a trace is
+  // set.
+  void setOutline(std::shared_ptr<const trace::Outline> outline);
   // What failed, why, what to do. Covers the canvas only when there is no trace. Empty title: ends.
   void setFailed(const QString& title, const QString& why, const QString& next = QString());
 

@@ -117,8 +117,9 @@ TEST(Analysis, EmptyTraceHasEmptyAnswers) {
 TEST(Analysis, OnlyCategoriesThatOccurHaveColumns) {
   const auto t = Script().Alloc(100, Category::kInput).Retag(0, Category::kActivation).Build();
   const MemoryCurves c = ComputeCurves(*t);
-  EXPECT_EQ(c.category[static_cast<int>(Category::kInput)], (std::vector<uint64_t>{512, 0}));
-  EXPECT_EQ(c.category[static_cast<int>(Category::kActivation)], (std::vector<uint64_t>{0, 512}));
+  EXPECT_THAT(c.category[static_cast<int>(Category::kInput)], ::testing::ElementsAre(512u, 0u));
+  EXPECT_THAT(c.category[static_cast<int>(Category::kActivation)],
+              ::testing::ElementsAre(0u, 512u));
   EXPECT_TRUE(c.category[static_cast<int>(Category::kGradient)].empty());
 }
 

@@ -27,6 +27,7 @@ class TimelineWidgetTest : public ::testing::Test {
   void SetUp() override {
     qRegisterMetaType<trace::AllocationId>();
     widget_.setAnimations(false);
+    widget_.setFrameBudget(1e9);  // every picture is the exact one: moved_picture_test.cpp
     widget_.resize(1000, 720);
     widget_.show();
     trace_ = testing::MakeSyntheticTrace({.layers = 8});

@@ -257,6 +257,22 @@ void GlRenderer::Collect(const DrawList& list) {
     }
     stack_ranges_.push_back({first, static_cast<uint32_t>(rects_.size()) - first});
   }
+  strip_ranges_.clear();
+  for (const StripPrim& s : list.strips()) {
+    const auto first = static_cast<uint32_t>(rects_.size());
+    const std::span<const uint32_t> colors = list.strip(s);
+    const float per_column = s.area.w / static_cast<float>(std::max(s.columns, 1u));
+    for (uint32_t i = 0; i < s.columns;) {
+      uint32_t j = i + 1;
+      while (j < s.columns && colors[j] == colors[i]) ++j;
+      if (colors[i] >> 24)
+        rects_.push_back({s.area.x + static_cast<float>(i) * per_column, s.area.y,
+                          s.area.x + static_cast<float>(j) * per_column, s.area.bottom(),
+                          colors[i]});
+      i = j;
+    }
+    strip_ranges_.push_back({first, static_cast<uint32_t>(rects_.size()) - first});
+  }
 }
 
 void GlRenderer::EmitDense(ImDrawList* out, Dense dense) {
@@ -340,6 +356,9 @@ void GlRenderer::Emit(const DrawList& list, ImDrawList* out) {
           break;
         case Prim::kStack:
           EmitDense(out, {this, stack_ranges_[i][0], stack_ranges_[i][1], false});
+          break;
+        case Prim::kStrip:
+          EmitDense(out, {this, strip_ranges_[i][0], strip_ranges_[i][1], false});
           break;
         case Prim::kImage:
           EmitDense(out, {this, i, 0, true});

@@ -79,7 +79,7 @@ class GlRenderer : public TextMeasure, protected QOpenGLExtraFunctions {
   const DrawList* list_ = nullptr;
   QSizeF size_;
   std::vector<FillRect> rects_;
-  std::vector<std::array<uint32_t, 2>> stack_ranges_;
+  std::vector<std::array<uint32_t, 2>> stack_ranges_, strip_ranges_;
   std::vector<std::unique_ptr<Dense>> dense_;
 };
 

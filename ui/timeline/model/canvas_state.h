@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/trace/outline.h"
 #include "ui/timeline/model/compare.h"
 #include "ui/timeline/model/draw_list.h"
 #include "ui/timeline/model/lane_stack.h"
@@ -67,6 +68,8 @@ struct AddressWindow {
 
 struct CanvasState {
   std::shared_ptr<const TimelineData> data;
+  // While a file is read whose index tells it: shown in place of the data.
+  std::shared_ptr<const trace::Outline> outline;
   std::shared_ptr<const TimelineData> ghost;
   std::string ghost_label;
   TimeMap ghost_map;  // from data's times to the ghost's
@@ -108,6 +111,8 @@ struct CanvasState {
   double status_fraction = -1;
   std::string empty_title = "No run yet", empty_hint;
 
+  // Whether there are lanes, to be seen and touched.
+  bool shows_lanes() const { return data && !data->is_state() && !outline; }
   int64_t TraceTime(double t) const { return data->ToTrace(t); }
   // `body`: of the memory lane.
   double BytesToY(double bytes, const Rect& body) const {

@@ -97,6 +97,7 @@ void DrawList::Clear() {
   polylines_.clear();
   texts_.clear();
   stacks_.clear();
+  strips_.clear();
   images_.clear();
   circles_.clear();
   points_.clear();
@@ -177,6 +178,13 @@ StackPrim& DrawList::Stack(const Rect& area, uint32_t columns, uint32_t layers) 
   colors_.resize(colors_.size() + layers);
   Add(Prim::kStack, stacks_.size() - 1);
   return stacks_.back();
+}
+
+StripPrim& DrawList::Strip(const Rect& area, uint32_t columns) {
+  strips_.push_back({area, columns, static_cast<uint32_t>(colors_.size())});
+  colors_.resize(colors_.size() + columns);
+  Add(Prim::kStrip, strips_.size() - 1);
+  return strips_.back();
 }
 
 ImagePrim& DrawList::Image(const Rect& area, uint32_t width, uint32_t height) {

@@ -91,6 +91,12 @@ struct StackPrim {
   uint32_t first_edge;   // (layers + 1) * columns floats
   uint32_t first_color;  // layers colours
 };
+// Columns of one height, edge to edge over `area`: a colour each (not premultiplied), 0 where there
+// is none.
+struct StripPrim {
+  Rect area;
+  uint32_t columns, first_color;
+};
 // A picture in device pixels (premultiplied ARGB), drawn over `area`.
 struct ImagePrim {
   Rect area;
@@ -101,7 +107,7 @@ struct CirclePrim {
   uint32_t fill, stroke;
 };
 
-enum class Prim : uint8_t { kFill, kBox, kLine, kPolyline, kText, kStack, kImage, kCircle };
+enum class Prim : uint8_t { kFill, kBox, kLine, kPolyline, kText, kStack, kStrip, kImage, kCircle };
 
 struct Command {
   Prim prim;
@@ -136,6 +142,11 @@ class DrawList {
   std::span<uint32_t> colors(const StackPrim& s) {
     return {colors_.data() + s.first_color, s.layers};
   }
+  // Nothing at first; fill in strip().
+  StripPrim& Strip(const Rect& area, uint32_t columns);
+  std::span<uint32_t> strip(const StripPrim& s) {
+    return {colors_.data() + s.first_color, s.columns};
+  }
   // Transparent at first; fill in pixels().
   ImagePrim& Image(const Rect& area, uint32_t width, uint32_t height);
   std::span<uint32_t> pixels(const ImagePrim& i) {
@@ -150,6 +161,7 @@ class DrawList {
   const std::vector<PolylinePrim>& polylines() const { return polylines_; }
   const std::vector<TextPrim>& texts() const { return texts_; }
   const std::vector<StackPrim>& stacks() const { return stacks_; }
+  const std::vector<StripPrim>& strips() const { return strips_; }
   const std::vector<ImagePrim>& images() const { return images_; }
   const std::vector<CirclePrim>& circles() const { return circles_; }
   std::span<const Point> points(const PolylinePrim& p) const {
@@ -161,6 +173,9 @@ class DrawList {
   }
   std::span<const uint32_t> colors(const StackPrim& s) const {
     return {colors_.data() + s.first_color, s.layers};
+  }
+  std::span<const uint32_t> strip(const StripPrim& s) const {
+    return {colors_.data() + s.first_color, s.columns};
   }
   std::span<const uint32_t> pixels(const ImagePrim& i) const {
     return {pixels_.data() + i.first_pixel, size_t{i.width} * i.height};
@@ -178,6 +193,7 @@ class DrawList {
   std::vector<PolylinePrim> polylines_;
   std::vector<TextPrim> texts_;
   std::vector<StackPrim> stacks_;
+  std::vector<StripPrim> strips_;
   std::vector<ImagePrim> images_;
   std::vector<CirclePrim> circles_;
   std::vector<Point> points_;

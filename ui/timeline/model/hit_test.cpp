@@ -16,7 +16,7 @@ Hit TimelineModel::HitTest(double x, double y) const {
   Hit hit;
   hit.time =
       s.viewport.ToTime(std::clamp(x, s.viewport.left(), s.viewport.left() + s.viewport.width()));
-  if (!s.data || s.data->is_state()) return hit;
+  if (!s.shows_lanes()) return hit;
   const Rect& bar = s.layout.scroll_bar;
   if (!bar.empty() && x >= bar.x - kScrollBarReach && y >= bar.y) {
     hit.kind = HitKind::kScrollBar;

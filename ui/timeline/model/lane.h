@@ -93,6 +93,8 @@ class Lane {
   virtual LaneWants Wants(const CanvasState&) const = 0;
   // How many things it has to show, in all of the trace.
   virtual uint64_t Count(const CanvasState&) const { return 0; }
+  // Whether it shows the view's time across the plot: then its picture can be moved with the view.
+  virtual bool FollowsView() const { return true; }
   // Called for lanes in sight, with a clip around it.
   virtual void Draw(const LaneDrawing&) const = 0;
   // A point of the body. `hit` has the lane and the time already.

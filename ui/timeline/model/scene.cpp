@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ui/timeline/model/outline_view.h"
+
 namespace vramscope::ui::timeline {
 namespace {
 
@@ -24,8 +26,13 @@ SceneCounts BuildDataLayer(const CanvasState& s, const TextMeasure& measure, Sce
                            DrawList* list) {
   SceneCounts counts;
   list->Clear();
-  list->Fill({0, 0, s.layout.width, s.layout.height}, s.theme.ground);
   memory->columns = 0;
+  list->Fill({0, 0, s.layout.width, s.layout.height}, s.theme.ground);
+  if (s.outline) {
+    DrawOutline(s, measure, list);
+    DrawLoadingLine(s, list);
+    return counts;
+  }
   if (!s.data) {
     DrawStatus(s, measure, list);
     return counts;

@@ -53,6 +53,8 @@ Rect ActivityRectOf(const CanvasState& state, uint32_t activity);
 void DrawTimeGrid(const CanvasState& state, DrawList* list);
 // In place of lanes: what a file is that holds a state and no history.
 void DrawContent(const CanvasState& state, const TextMeasure& measure, DrawList* list);
+// A thin line at the top edge: how far what is being read has come.
+void DrawLoadingLine(const CanvasState& state, DrawList* list);
 // The empty, loading and failed states.
 void DrawStatus(const CanvasState& state, const TextMeasure& measure, DrawList* list);
 

@@ -266,7 +266,7 @@ void DrawTooltip(const CanvasState& s, const TextMeasure& measure, DrawList* lis
 
 void BuildOverlay(const CanvasState& s, const TextMeasure& measure, DrawList* list) {
   list->Clear();
-  if (!s.data || s.data->is_state()) return;
+  if (!s.shows_lanes()) return;
   DrawRange(s, measure, list);
   DrawSelection(s, list);
   if (s.cursor) {
@@ -324,14 +324,17 @@ void DrawContent(const CanvasState& s, const TextMeasure& measure, DrawList* lis
   line("The State page below has its segments and who holds what.", Font::kBody, s.theme.dim, 20);
 }
 
+void DrawLoadingLine(const CanvasState& s, DrawList* list) {
+  if (s.status != Status::kLoading) return;
+  const double fraction = s.status_fraction < 0 ? 1 : std::min(s.status_fraction, 1.0);
+  list->Fill({0, 0, static_cast<float>(s.layout.width * fraction), 2},
+             s.theme.accent.WithAlpha(s.status_fraction < 0 ? 0.5 : 1));
+}
+
 void DrawStatus(const CanvasState& s, const TextMeasure& measure, DrawList* list) {
   float w = s.layout.width, h = s.layout.height;
   if (s.data) {
-    if (s.status != Status::kLoading) return;  // the picture is worth more than the message
-    // A thin line at the top edge.
-    double fraction = s.status_fraction < 0 ? 1 : std::min(s.status_fraction, 1.0);
-    list->Fill({0, 0, static_cast<float>(w * fraction), 2},
-               s.theme.accent.WithAlpha(s.status_fraction < 0 ? 0.5 : 1));
+    DrawLoadingLine(s, list);  // the picture is worth more than a message
     return;
   }
   float width = std::min(w - 32, 520.0f);

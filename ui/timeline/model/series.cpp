@@ -122,7 +122,7 @@ std::vector<DeviceMemory> MemoryOfDevices(const std::shared_ptr<const trace::Tra
     auto curve = std::make_shared<analysis::MemoryCurves>(
         analysis::ComputeCurves(*trace::OfDevice(whole, device)));
     if (curve->size() == 0) continue;
-    for (std::vector<uint64_t>& category : curve->category) category = {};
+    for (auto& category : curve->category) category = {};
     DeviceMemory m;
     m.device = device;
     m.name = trace::NameOfDevice(*whole, device);

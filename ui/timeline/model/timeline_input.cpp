@@ -52,7 +52,7 @@ void TimelineModel::Press(const Pointer& p, double now_ms) {
   press_view_ = state_.viewport.view();
   state_.tooltip = false;
   gesture_ = Gesture::kNone;
-  if (!state_.data || state_.data->is_state()) return;
+  if (!state_.shows_lanes()) return;
   view_animation_.active = false;
   ++gesture_id_;
   press_scroll_ = state_.layout.scroll;
@@ -222,7 +222,7 @@ void TimelineModel::Release(const Pointer& p, double now_ms) {
 }
 
 void TimelineModel::DoubleClick(const Pointer& p, double now_ms) {
-  if (!state_.data || p.button != Button::kLeft) return;
+  if (!state_.shows_lanes() || p.button != Button::kLeft) return;
   gesture_ = Gesture::kNone;
   Hit hit = HitTest(p.x, p.y);
   switch (hit.kind) {
@@ -293,7 +293,7 @@ void TimelineModel::ZoomAddresses(double y, double factor) {
 }
 
 void TimelineModel::Wheel(const WheelInput& w, double now_ms) {
-  if (!state_.data || state_.data->is_state()) return;
+  if (!state_.shows_lanes()) return;
   if (w.begins || now_ms - last_wheel_ms_ > kWheelGestureMs) {
     ++gesture_id_;
     axis_lock_.Reset();
@@ -347,7 +347,7 @@ void TimelineModel::Wheel(const WheelInput& w, double now_ms) {
 }
 
 bool TimelineModel::KeyPress(Key key, bool fast, double now_ms) {
-  if (!state_.data) return false;
+  if (!state_.data || state_.outline) return false;
   double speed = fast ? kFast : 1;
   const auto page = [&](float pages) {
     const float shown = state_.layout.height - state_.layout.scroll_top;

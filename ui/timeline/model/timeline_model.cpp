@@ -31,6 +31,7 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
   if (data && state_.data) key = KeyOf(state_.data->trace(), state_.selection);
 
   bool first = !state_.data;
+  state_.outline = nullptr;
   state_.data = std::move(data);
   state_.layout.lanes.clear();  // they point to the lanes of the old trace
   stack_.SetLanes(state_.data ? MakeLanes(*state_.data)
@@ -142,6 +143,15 @@ void TimelineModel::SetStatus(Status status, std::string title, std::string text
   data_dirty_ = true;
 }
 
+void TimelineModel::SetOutline(std::shared_ptr<const trace::Outline> outline) {
+  if (state_.outline == outline) return;
+  state_.outline = std::move(outline);
+  gesture_ = Gesture::kNone;
+  state_.hovering = state_.tooltip = false;
+  state_.hover = {};
+  data_dirty_ = overlay_dirty_ = true;
+}
+
 void TimelineModel::SetEmptyText(std::string title, std::string hint) {
   state_.empty_title = std::move(title);
   state_.empty_hint = std::move(hint);
@@ -174,7 +184,7 @@ void TimelineModel::SetViewNow(const Span& view) {
   Span before = state_.viewport.view();
   state_.viewport.SetView(view);
   if (before == state_.viewport.view()) return;
-  data_dirty_ = overlay_dirty_ = true;
+  view_moved_ = overlay_dirty_ = true;
   changes_.view = true;
   if (state_.hovering) UpdateHover(state_.hover_x, state_.hover_y);
 }
@@ -418,7 +428,7 @@ void TimelineModel::Clear() {
 }
 
 SceneCounts TimelineModel::BuildData(const TextMeasure& measure, DrawList* list) {
-  data_dirty_ = false;
+  data_dirty_ = view_moved_ = false;
   return BuildDataLayer(state_, measure, &memory_, list);
 }
 

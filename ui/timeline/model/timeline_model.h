@@ -89,6 +89,8 @@ class TimelineModel {
   void Resize(float width, float height, double scale);
   void SetStatus(Status status, std::string title, std::string text, std::string next,
                  double fraction);
+  // Of the file that is being read, in place of what is shown; null: that again.
+  void SetOutline(std::shared_ptr<const trace::Outline> outline);
   void SetEmptyText(std::string title, std::string hint);
 
   // Input. A press starts a gesture that Move and Release go on with.
@@ -143,7 +145,9 @@ class TimelineModel {
   bool Animate(double now_ms);
   bool animating() const { return view_animation_.active || morph_active_; }
 
-  bool data_dirty() const { return data_dirty_; }
+  bool data_dirty() const { return data_dirty_ || view_moved_; }
+  // What BuildData made last is right but for the view.
+  bool only_view_moved() const { return view_moved_ && !data_dirty_; }
   bool overlay_dirty() const { return overlay_dirty_; }
   SceneCounts BuildData(const TextMeasure& measure, DrawList* list);
   void BuildOverlay(const TextMeasure& measure, DrawList* list);
@@ -198,7 +202,7 @@ class TimelineModel {
   AxisLock axis_lock_;
   SceneMemory memory_;
   bool animations_ = true;
-  bool data_dirty_ = true, overlay_dirty_ = true;
+  bool data_dirty_ = true, view_moved_ = false, overlay_dirty_ = true;
   Changes changes_;
 
   Gesture gesture_ = Gesture::kNone;

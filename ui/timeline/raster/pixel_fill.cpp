@@ -142,6 +142,38 @@ void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& sta
   }
 }
 
+// All rows of a strip are alike: where what lies under them is alike, too, one is made and copied.
+void FillStrip(const PixelTarget& target, const Rect& clip, const StripPrim& strip,
+               std::span<const uint32_t> colors) {
+  const Bounds whole = ToPixels(target, strip.area);
+  const Bounds b = ToPixels(target, strip.area.Intersect(clip));
+  if (b.x0 >= b.x1 || b.y0 >= b.y1 || strip.columns == 0) return;
+  const auto n = static_cast<size_t>(b.x1 - b.x0);
+  const auto width = static_cast<int64_t>(
+      std::max(std::lround(strip.area.w * target.scale), static_cast<long>(whole.x1 - whole.x0)));
+  const auto left = static_cast<int64_t>(std::lround(strip.area.x * target.scale));
+  std::vector<uint32_t> over(n), under(n), made(n);
+  uint32_t last = 0, last_premultiplied = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const int64_t column = (b.x0 + static_cast<int64_t>(i) - left) * strip.columns / width;
+    const uint32_t color =
+        colors[static_cast<size_t>(std::clamp<int64_t>(column, 0, strip.columns - 1))];
+    if (color != last) {
+      last = color;
+      last_premultiplied = Premultiply(color);
+    }
+    over[i] = last_premultiplied;
+  }
+  for (int y = b.y0; y < b.y1; ++y) {
+    uint32_t* row = target.pixels + static_cast<ptrdiff_t>(y) * target.stride + b.x0;
+    if (y == b.y0 || !std::equal(under.begin(), under.end(), row)) {
+      std::copy(row, row + n, under.begin());
+      for (size_t i = 0; i < n; ++i) made[i] = Over(under[i], over[i]);
+    }
+    std::copy(made.begin(), made.end(), row);
+  }
+}
+
 void FillImage(const PixelTarget& target, const Rect& clip, const ImagePrim& image,
                std::span<const uint32_t> pixels) {
   Bounds b = ToPixels(target, image.area.Intersect(clip));
@@ -164,6 +196,47 @@ void FillImage(const PixelTarget& target, const Rect& clip, const ImagePrim& ima
         row[x] = Over(row[x], p);
       }
     }
+  }
+}
+
+void CopyPixels(const uint32_t* from, const PixelTarget& target, const Rect& area) {
+  const Bounds b = ToPixels(target, area);
+  if (b.x0 >= b.x1) return;
+  for (int y = b.y0; y < b.y1; ++y) {
+    const ptrdiff_t row = static_cast<ptrdiff_t>(y) * target.stride;
+    std::copy(from + row + b.x0, from + row + b.x1, target.pixels + row + b.x0);
+  }
+}
+
+void MovePixels(const uint32_t* from, const PixelTarget& target, const Rect& area, double begin,
+                double end, uint32_t outside) {
+  const Bounds b = ToPixels(target, area);
+  const int n = b.x1 - b.x0;
+  if (n <= 0 || b.y0 >= b.y1) return;
+  // Columns [first, last) come from somewhere; `source[x]`: from where.
+  std::vector<int> source(static_cast<size_t>(n));
+  int first = n, last = 0;
+  for (int x = 0; x < n; ++x) {
+    const double at = std::floor((begin + (end - begin) * (x + 0.5) / n) * n);
+    if (at < 0 || at >= n) continue;
+    source[static_cast<size_t>(x)] = static_cast<int>(at);
+    first = std::min(first, x);
+    last = x + 1;
+  }
+  if (first >= last) first = last = n;
+  const bool shifted = first < last && source[static_cast<size_t>(last) - 1] - source[first] ==
+                                           last - 1 - first;  // and not stretched
+  for (int y = b.y0; y < b.y1; ++y) {
+    const ptrdiff_t row = static_cast<ptrdiff_t>(y) * target.stride + b.x0;
+    uint32_t* to = target.pixels + row;
+    const uint32_t* of = from + row;
+    std::fill(to, to + first, outside);
+    if (shifted) {
+      std::copy(of + source[first], of + source[first] + (last - first), to + first);
+    } else {
+      for (int x = first; x < last; ++x) to[x] = of[source[x]];
+    }
+    std::fill(to + last, to + n, outside);
   }
 }
 

@@ -2,6 +2,9 @@
 
 #include <QPainter>
 #include <QPen>
+#include <algorithm>
+#include <cmath>
+#include <span>
 
 #include "ui/timeline/raster/fonts.h"
 #include "ui/timeline/raster/pixel_fill.h"
@@ -10,6 +13,7 @@ namespace vramscope::ui::timeline {
 namespace {
 
 constexpr size_t kMaxRememberedWidths = 20000;
+constexpr size_t kMostLaidOut = 4000;
 
 QRectF ToQt(const Rect& r) { return {r.x, r.y, r.w, r.h}; }
 QColor ToQt(uint32_t argb) { return QColor::fromRgba(argb); }
@@ -23,6 +27,33 @@ QPen MakePen(uint32_t argb, float width, Dash dash) {
         {dash.on / static_cast<double>(width), dash.off / static_cast<double>(width)});
   }
   return pen;
+}
+
+// Straight lines that cover whole pixels, which most do; false: they are not all of that kind.
+bool FillLines(const DrawList& list, const Command& c, const PixelTarget& target) {
+  const auto lines = std::span(list.lines()).subspan(c.first, c.count);
+  const auto rect_of = [](const LinePrim& l) {
+    const float half = l.width / 2;
+    return l.x0 == l.x1 ? FillRect{l.x0 - half, std::min(l.y0, l.y1), l.x0 + half,
+                                   std::max(l.y0, l.y1), l.argb}
+                        : FillRect{std::min(l.x0, l.x1), l.y0 - half, std::max(l.x0, l.x1),
+                                   l.y0 + half, l.argb};
+  };
+  const auto whole = [&](float v) {
+    const auto pixels = static_cast<float>(v * target.scale);
+    return std::abs(pixels - std::round(pixels)) < 0.01f;
+  };
+  const auto fills = [&](const LinePrim& l) {
+    if (l.dash.on > 0 || (l.x0 != l.x1) == (l.y0 != l.y1)) return false;
+    const FillRect r = rect_of(l);
+    return l.x0 == l.x1 ? whole(r.x0) && whole(r.x1) : whole(r.y0) && whole(r.y1);
+  };
+  if (!std::ranges::all_of(lines, fills)) return false;
+  for (const LinePrim& l : lines) {
+    const FillRect r = rect_of(l);
+    FillRects(target, list.clips()[c.clip], {&r, 1});
+  }
+  return true;
 }
 
 }  // namespace
@@ -58,10 +89,17 @@ void RasterRenderer::Render(const DrawList& list, QImage* image) {
     const Rect& bounds = list.clips()[c.clip];
     if (c.prim == Prim::kFill) {
       FillRects(target, bounds, {list.fills().data() + c.first, c.count});
+    } else if (c.prim == Prim::kLine && FillLines(list, c, target)) {
+      continue;
     } else if (c.prim == Prim::kStack) {
       for (uint32_t i = c.first; i < c.first + c.count; ++i) {
         const StackPrim& s = list.stacks()[i];
         FillStack(target, bounds, s, list.edges(s), list.colors(s));
+      }
+    } else if (c.prim == Prim::kStrip) {
+      for (uint32_t i = c.first; i < c.first + c.count; ++i) {
+        const StripPrim& s = list.strips()[i];
+        FillStrip(target, bounds, s, list.strip(s));
       }
     } else if (c.prim == Prim::kImage) {
       for (uint32_t i = c.first; i < c.first + c.count; ++i) {
@@ -145,6 +183,7 @@ void RasterRenderer::PaintCommand(const DrawList& list, const Command& c, QPaint
         break;
       }
       case Prim::kStack:
+      case Prim::kStrip:
       case Prim::kImage:
         break;  // only in data layers, which are rendered into an image
     }
@@ -163,8 +202,17 @@ void RasterRenderer::PaintText(const DrawList& list, const TextPrim& t, QPainter
   double y = t.box.y + t.box.h / 2 + metrics.capHeight() / 2;
   painter->setFont(measure_.font(t.font));
   painter->setPen(ToQt(t.argb));
-  painter->drawText(QPointF(x, std::round(y * 2) / 2),
-                    QString::fromUtf8(utf8.data(), qsizetype(utf8.size())));
+  // Most of what is written stays from frame to frame: it is laid out once.
+  auto& laid_out = laid_out_[static_cast<size_t>(t.font)];
+  auto found = laid_out.find(utf8);
+  if (found == laid_out.end()) {
+    if (laid_out.size() > kMostLaidOut) laid_out.clear();
+    QStaticText text(QString::fromUtf8(utf8.data(), qsizetype(utf8.size())));
+    text.setTextFormat(Qt::PlainText);
+    text.setPerformanceHint(QStaticText::AggressiveCaching);
+    found = laid_out.emplace(std::string(utf8), std::move(text)).first;
+  }
+  painter->drawStaticText(QPointF(x, std::round(y * 2) / 2 - metrics.ascent()), found->second);
 }
 
 }  // namespace vramscope::ui::timeline

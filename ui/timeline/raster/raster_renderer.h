@@ -11,9 +11,11 @@
 #include <QFontMetricsF>
 #include <QHash>
 #include <QImage>
+#include <QStaticText>
 #include <array>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "ui/timeline/model/draw_list.h"
@@ -49,7 +51,15 @@ class RasterRenderer {
   void PaintCommand(const DrawList& list, const Command& command, QPainter* painter);
   void PaintText(const DrawList& list, const TextPrim& text, QPainter* painter);
 
+  // By text, for lookups without a copy of it.
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  using LaidOut = std::unordered_map<std::string, QStaticText, Hash, std::equal_to<>>;
+
   QtTextMeasure measure_;
+  std::array<LaidOut, kFontCount> laid_out_;
 };
 
 }  // namespace vramscope::ui::timeline

@@ -54,12 +54,10 @@ Look LookOf(Of of) {
   return {"counter", 30, 1};
 }
 
-Color FillOf(const CanvasState& s, uint32_t row) {
-  const trace::ActivityTable& a = s.data->trace().activities;
-  const Theme& theme = s.theme;
-  switch (a.kind[row]) {
+Color FillOf(const Theme& theme, query::ActivityLook look) {
+  switch (look.kind) {
     case ActivityKind::kKernel:
-      return Mix(theme.kernel, theme.ground, 0.11 * (a.name[row].value % kTints));
+      return Mix(theme.kernel, theme.ground, 0.11 * (look.tint % kTints));
     case ActivityKind::kMemcpy:
       return theme.copy;
     case ActivityKind::kMemset:
@@ -73,13 +71,18 @@ Color FillOf(const CanvasState& s, uint32_t row) {
       return theme.idle[static_cast<size_t>(query::IdleCause::kSynchronization)];
     case ActivityKind::kRuntimeCall:
     case ActivityKind::kDriverCall:
-      return Mix(theme.raised, theme.accent, a.name[row].value % 2 ? 0.24 : 0.34);
+      return Mix(theme.raised, theme.accent, look.tint % 2 ? 0.24 : 0.34);
     case ActivityKind::kOverhead:
     case ActivityKind::kRange:
     case ActivityKind::kCounter:
       break;
   }
-  return Mix(theme.raised, theme.warning, a.name[row].value % 2 ? 0.16 : 0.24);
+  return Mix(theme.raised, theme.warning, look.tint % 2 ? 0.16 : 0.24);
+}
+
+Color FillOf(const CanvasState& s, uint32_t row) {
+  const trace::ActivityTable& a = s.data->trace().activities;
+  return FillOf(s.theme, query::ActivityLook::Of(a.kind[row], a.name[row]));
 }
 
 // What stands on a colour of data is dark; on a tint of the ground it is text.
@@ -208,7 +211,8 @@ class ActivityLane : public Lane {
                                                          end, columns, kMinPx * s.scale);
       draw.counts->slice_columns += DrawColumns(
           view, band, of_ == Of::kDriverMemory ? 0.8 : 0.35,
-          [&](const query::LaneColumn& c) { return FillOf(s, c.longest); }, draw.list);
+          [&](uint8_t look) { return FillOf(s.theme, query::ActivityLook::FromByte(look)); },
+          draw.list);
       for (const uint32_t activity : view.rects) Rectangle(draw, activity, band);
     }
     if (gaps_) DrawGaps(draw, begin, end);
@@ -276,9 +280,8 @@ class ActivityLane : public Lane {
     Rect strip = draw.place.Row(0);
     strip.y = strip.bottom() - 1 - kGapStrip;
     strip.h = kGapStrip;
-    const query::LaneView view =
-        s.data->idle()->Query(*gaps_, begin, end, DeviceColumns(s, strip), kMinPx * s.scale);
-    for (const uint32_t number : view.rects) {
+    const auto least = static_cast<uint64_t>(kMinPx * s.viewport.ns_per_px());
+    for (const uint32_t number : s.data->idle()->Long(*gaps_, begin, end, least)) {
       const query::IdleGap gap = s.data->idle()->Gap(number);
       const auto x0 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(gap.begin_ns)));
       const auto x1 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(gap.end_ns)));

@@ -62,11 +62,7 @@ class IdleLane : public Lane {
     const query::LaneView view =
         d.idle()->Query(line_, begin, end, DeviceColumns(s, body), kMinPx * s.scale);
     draw.counts->slice_columns += DrawColumns(
-        view, body, 0.2,
-        [&](const query::LaneColumn& c) {
-          return s.theme.idle[static_cast<size_t>(d.idle()->Gap(c.longest).cause)];
-        },
-        draw.list);
+        view, body, 0.2, [&](uint8_t cause) { return s.theme.idle[cause]; }, draw.list);
     for (const uint32_t number : view.rects) {
       const query::IdleGap gap = d.idle()->Gap(number);
       const auto x0 = static_cast<float>(s.viewport.ToX(d.FromTrace(gap.begin_ns)));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -29,29 +30,28 @@ uint32_t DrawMarks(const CanvasState& state, const Rect& box, float y, const Spa
                    DrawList* list);
 
 // What is too narrow for a rectangle: its colour, as strong as it covers the column, never fainter
-// than `least`. `fill_of`: the colour of the longest of a column. Gives how many runs it drew.
+// than `least`. `fill_of`: the colour of a LaneColumn::look. Gives how many columns it drew.
 template <class FillOf>
 uint32_t DrawColumns(const query::LaneView& view, const Rect& band, double least, FillOf fill_of,
                      DrawList* list) {
-  const float per_column = band.w / static_cast<float>(std::max<size_t>(view.columns.size(), 1));
-  const auto color_of = [&](const query::LaneColumn& c) -> uint32_t {
-    if (c.count == 0 && c.coverage <= 0) return 0;
-    const double alpha = least + (1 - least) * std::round(c.coverage * 8) / 8;
-    return fill_of(c).WithAlpha(std::min(alpha, 1.0)).argb();
-  };
+  constexpr uint32_t kSteps = 8;  // of how strong it is
+  const auto drawn_of = [](const query::LaneColumn& c) { return c.count > 0 || c.coverage > 0; };
+  if (std::ranges::none_of(view.columns, drawn_of)) return 0;
+  std::array<uint32_t, 256 * (kSteps + 1)> colors{};  // 0: not made yet
+  const std::span<uint32_t> strip =
+      list->strip(list->Strip(band, static_cast<uint32_t>(view.columns.size())));
   uint32_t drawn = 0;
-  uint32_t color = view.columns.empty() ? 0 : color_of(view.columns[0]);
-  for (size_t i = 0; i < view.columns.size();) {
-    uint32_t next = 0;
-    size_t j = i + 1;
-    while (j < view.columns.size() && (next = color_of(view.columns[j])) == color) ++j;
-    if (color >> 24) {
-      ++drawn;
-      list->FillEdges(band.x + static_cast<float>(i) * per_column, band.y,
-                      band.x + static_cast<float>(j) * per_column, band.bottom(), color);
+  for (size_t i = 0; i < view.columns.size(); ++i) {
+    const query::LaneColumn& c = view.columns[i];
+    if (!drawn_of(c)) continue;
+    const auto step = static_cast<uint32_t>(std::min(c.coverage, 1.0f) * kSteps + 0.5f);
+    uint32_t& color = colors[c.look * (kSteps + 1) + step];
+    if (color == 0) {
+      const double alpha = least + (1 - least) * step / kSteps;
+      color = fill_of(c.look).WithAlpha(std::min(alpha, 1.0)).argb();
     }
-    color = next;
-    i = j;
+    strip[i] = color;
+    drawn += color >> 24 != 0;
   }
   return drawn;
 }

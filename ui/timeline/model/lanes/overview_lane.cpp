@@ -17,6 +17,7 @@ class OverviewLane : public Lane {
  public:
   std::string_view key() const override { return "overview"; }
   std::string Name(const CanvasState&) const override { return "overview"; }
+  bool FollowsView() const override { return false; }
   LaneWants Wants(const CanvasState&) const override {
     return {.rows = 1, .row_height = kHeight, .label = kLabel};
   }

@@ -134,14 +134,14 @@ class SliceDrawer {
 
   // Slices too narrow for a rectangle: their colour, as strong as they cover the column.
   void Columns(SliceKind kind, const query::LaneView& view, const Rect& band) {
-    const trace::SliceTable& t = s_.data->trace().slices;
+    // What lies in a lane has one depth, and but for phases one colour.
+    const auto some =
+        std::ranges::find_if(view.columns, [](const query::LaneColumn& c) { return c.count > 0; });
+    const Color fill = some == view.columns.end() ? s_.theme.raised : StyleOf(some->longest).fill;
     counts_->slice_columns += DrawColumns(
         view, band, 0.25,
-        [&](const query::LaneColumn& c) {
-          const uint32_t slice = c.count ? c.longest : 0;
-          return kind == SliceKind::kPhase && slice < t.size() ? s_.theme.phase(t.phase(slice))
-                 : slice < t.size() && t.kind[slice] == kind   ? StyleOf(slice).fill
-                                                               : s_.theme.raised;
+        [&](uint8_t look) {
+          return kind == SliceKind::kPhase ? s_.theme.phase(static_cast<trace::Phase>(look)) : fill;
         },
         list_);
   }

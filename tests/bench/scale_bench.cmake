@@ -1,0 +1,1 @@
+set(VRAMSCOPE_BENCH_LIBS vramscope_timeline GTest::gtest)

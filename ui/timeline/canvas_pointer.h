@@ -1,0 +1,18 @@
+// Mouse and wheel as the model takes them.
+//
+//   model.Press(PointerOf(*event, event->button()), now);
+//
+// Stateless.
+#pragma once
+
+#include <QMouseEvent>
+#include <QWheelEvent>
+
+#include "ui/timeline/model/timeline_model.h"
+
+namespace vramscope::ui::timeline {
+
+Pointer PointerOf(const QMouseEvent& event, Qt::MouseButton button);
+WheelInput WheelOf(const QWheelEvent& event);
+
+}  // namespace vramscope::ui::timeline

@@ -1,0 +1,91 @@
+#include "ui/timeline/data_builder.h"
+
+#include <QMetaObject>
+#include <algorithm>
+#include <utility>
+
+#include "ui/timeline/timeline_widget.h"
+
+namespace vramscope::ui::timeline {
+namespace {
+
+// Of large ones no more than is in sight.
+constexpr size_t kRemembered = 4;
+constexpr uint64_t kRememberedEvents = 1'000'000;
+
+}  // namespace
+
+DataBuilder::DataBuilder(QObject* context, std::function<void()> landed)
+    : context_(context), landed_call_(std::move(landed)) {
+  pool_.setMaxThreadCount(1);
+}
+
+DataBuilder::~DataBuilder() { pool_.waitForDone(); }
+
+DataBuilder::Data DataBuilder::Remembered(const TracePtr& trace) const {
+  for (const Data& d : remembered_)
+    if (d->shared_trace() == trace) return d;
+  return nullptr;
+}
+
+void DataBuilder::Remember(const Data& data) {
+  if (!data) return;
+  std::erase(remembered_, data);
+  remembered_.push_back(data);
+  if (remembered_.size() > kRemembered) remembered_.erase(remembered_.begin());
+  uint64_t unseen = 0;  // newest first
+  for (size_t i = remembered_.size(); i-- > 0;) {
+    const TracePtr& built = remembered_[i]->shared_trace();
+    if (built == shown_ || built == ghost_) continue;
+    unseen += built->events.size();
+    if (unseen > kRememberedEvents)
+      remembered_.erase(remembered_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+void DataBuilder::SetShown(const TracePtr& trace, const TracePtr& ghost) {
+  shown_ = trace;
+  ghost_ = ghost;
+}
+
+DataBuilder::Data DataBuilder::Obtain(const TracePtr& trace, const Curves& curves,
+                                      const TracePtr& whole) {
+  if (!trace) return nullptr;
+  if (Data known = Remembered(trace)) return known;
+  const size_t size = whole ? whole->events.size() : trace->events.size();
+  if (size + trace->activities.size() <= TimelineWidget::kBuildInBackground) {
+    Data data = TimelineData::Build(trace, curves, whole);
+    Remember(data);
+    return data;
+  }
+  // One trace and one ghost at a time: pictures of a run that goes on come faster than they can
+  // be built; when one lands, the newest wanted is begun.
+  if (building_.size() < 2 && std::ranges::count(building_, trace) == 0) {
+    building_.push_back(trace);
+    pool_.start([this, trace, curves, whole] {
+      Data data = TimelineData::Build(trace, curves, whole);
+      {
+        std::lock_guard lock(mutex_);
+        landed_.push_back(std::move(data));
+      }
+      QMetaObject::invokeMethod(
+          context_, [this] { landed_call_(); }, Qt::QueuedConnection);
+    });
+  }
+  return nullptr;
+}
+
+std::vector<DataBuilder::Data> DataBuilder::TakeLanded() {
+  std::vector<Data> ready;
+  {
+    std::lock_guard lock(mutex_);
+    ready.swap(landed_);
+  }
+  for (const Data& data : ready) {
+    std::erase(building_, data->shared_trace());
+    Remember(data);
+  }
+  return ready;
+}
+
+}  // namespace vramscope::ui::timeline

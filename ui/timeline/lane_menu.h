@@ -1,0 +1,30 @@
+// The menu of a lane and of the stack: fold, pin, hide, move, resize; what is hidden.
+//
+//   LaneMenu menu(&model, lane, [this] { Refresh(); }, widget);
+//   menu.exec(position);
+//
+// UI thread only.
+#pragma once
+
+#include <QMenu>
+#include <functional>
+#include <string>
+
+#include "ui/timeline/model/timeline_model.h"
+
+namespace vramscope::ui::timeline {
+
+class LaneMenu : public QMenu {
+ public:
+  // `lane`: null, or one of the head: there is nothing to do with it. The model has data.
+  LaneMenu(TimelineModel* model, const Lane* lane, std::function<void()> changed, QWidget* parent);
+
+ private:
+  QAction* Add(QMenu* to, const QString& text, LaneAction action, const std::string& key,
+               const QString& shortcut = {});
+
+  TimelineModel* model_;
+  std::function<void()> changed_;
+};
+
+}  // namespace vramscope::ui::timeline
