@@ -364,7 +364,7 @@ TEST(SharedSnapshots, OpenWithTheFiguresOfTheIndex) {
     at("start", t.recording_begin);
     at("end", t.events.size() - 1);
     const analysis::MemoryCurves curves = analysis::ComputeCurves(t);
-    const auto highest = [](const std::vector<uint64_t>& values) {
+    const auto highest = [](const auto& values) {
       return *std::max_element(values.begin(), values.end());
     };
     EXPECT_EQ(highest(curves.allocated), f["peak"]["allocated"].get<uint64_t>());
