@@ -1,5 +1,8 @@
 #include "ui/shell/run_cache.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "ui/panels/techniques.h"
@@ -9,13 +12,20 @@ namespace {
 
 // Of the columns that are long; the rest does not count.
 uint64_t BytesOf(const Digest& digest) {
-  constexpr uint64_t kEvent = 40, kAllocation = 130, kSlice = 50, kRetag = 10;
+  constexpr uint64_t kEvent = 40, kAllocation = 130, kSlice = 50, kRetag = 10, kActivity = 71;
   const trace::Trace& t = *digest.trace;
   return t.events.size() * kEvent + t.allocations.size() * kAllocation + t.slices.size() * kSlice +
-         t.retags.size() * kRetag + digest.curves->MemoryBytes();
+         t.retags.size() * kRetag + t.activities.size() * kActivity + digest.curves->MemoryBytes();
 }
 
 }  // namespace
+
+uint64_t RunCache::DefaultBytes() {
+  constexpr uint64_t kMost = uint64_t{1536} << 20, kLeast = uint64_t{384} << 20;
+  const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || bytes <= 0) return kLeast;
+  return std::clamp(static_cast<uint64_t>(pages) * static_cast<uint64_t>(bytes) / 8, kLeast, kMost);
+}
 
 void RunCache::Put(const run::RunConfig& config, std::shared_ptr<const Digest> digest) {
   if (config.backend != run::Backend::kPlan || !digest->trace->complete) return;

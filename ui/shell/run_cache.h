@@ -4,7 +4,9 @@
 //   cache.Put(config, digest);
 //   if (auto known = cache.Find(config)) show(known);
 //
-// Only complete plans are kept; the least recently used go first. UI thread only.
+// Only complete plans are kept; the least recently used go first. The default room is that of the
+// savings of all techniques beside two runs (6 MB each at Qwen2-0.5B), and at most an eighth of
+// this computer's memory. UI thread only.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +22,8 @@ namespace vramscope::ui {
 
 class RunCache {
  public:
-  explicit RunCache(uint64_t max_bytes = uint64_t{384} << 20) : max_bytes_(max_bytes) {}
+  explicit RunCache(uint64_t max_bytes = DefaultBytes()) : max_bytes_(max_bytes) {}
+  static uint64_t DefaultBytes();
 
   void Put(const run::RunConfig& config, std::shared_ptr<const Digest> digest);
   std::shared_ptr<const Digest> Find(const run::RunConfig& config);  // null: not known
