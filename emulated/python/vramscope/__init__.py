@@ -9,6 +9,6 @@ __version__ = "0.1.0"
 
 def start(torch):
     """Called once, when torch has been imported, in every process that `vramscope plan --` or `record --` starts."""
-    from vramscope import process
+    from vramscope import watch
 
-    process.start(torch)
+    watch.start(torch)
