@@ -11,6 +11,7 @@
 
 #include "app/worker/worker.h"
 #include "profiler/run/catalogue.h"
+#include "profiler/run/check_catalogue.h"
 #include "trainer/techniques/declared.h"
 #include "trainer/trainer.h"
 
@@ -32,7 +33,12 @@ int main(int argc, char** argv) {
   }
 
   if (catalogue) {
-    const std::string text = vramscope::run::ToJson(vramscope::trainer::DeclaredCatalogue());
+    const vramscope::run::Catalogue declared = vramscope::trainer::DeclaredCatalogue();
+    if (const absl::Status status = vramscope::run::CheckCatalogue(declared); !status.ok()) {
+      std::fprintf(stderr, "vramscope-worker: %s\n", std::string(status.message()).c_str());
+      return 1;
+    }
+    const std::string text = vramscope::run::ToJson(declared);
     return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() ? 0 : 4;
   }
   if (!stdio) {

@@ -82,6 +82,14 @@ std::string FactOf(const RunConfig& config, std::string_view key) {
   return config.Get(key);
 }
 
+bool IsFact(std::string_view key) {
+  constexpr std::string_view kFacts[] = {"backend",       "model",
+                                         "model.family",  "model.linear_layers",
+                                         "micro_batches", "lora.targets.match",
+                                         "batch.divides"};
+  return std::ranges::find(kFacts, key) != std::end(kFacts);
+}
+
 bool Holds(const Condition& condition, const RunConfig& config) {
   const std::string value = FactOf(config, condition.key);
   const bool found =

@@ -20,6 +20,8 @@ namespace vramscope::run {
 // known), "model.linear_layers" ("none" or "some"), "lora.targets.match", "micro_batches",
 // "batch.divides" ("true": into micro-batches of one size).
 std::string FactOf(const RunConfig& config, std::string_view key);
+// Whether it is one of those facts.
+bool IsFact(std::string_view key);
 
 bool Holds(const Condition& condition, const RunConfig& config);
 

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
 #include <string>
 
+#include "profiler/run/check_catalogue.h"
 #include "trainer/techniques/declared.h"
 
 namespace vramscope::trainer {
@@ -24,36 +24,9 @@ TEST(Catalogue, ReadsWhatItWrites) {
   EXPECT_EQ(run::ToJson(*read), run::ToJson(declared));
 }
 
-TEST(Catalogue, NamesNothingTwiceAndNothingThatIsNotThere) {
-  const run::Catalogue& catalogue = run::TheCatalogue();
-  const std::set<std::string> facts = {"backend",       "model",
-                                       "model.family",  "model.linear_layers",
-                                       "micro_batches", "lora.targets.match",
-                                       "batch.divides"};
-  std::set<std::string> ids, keys, toggles;
-  for (const run::TechniqueDeclaration& t : catalogue.techniques) {
-    EXPECT_TRUE(ids.insert(t.id).second) << t.id;
-    EXPECT_FALSE(t.explanation.empty()) << t.id;
-    for (const run::SettingDeclaration& s : t.settings) {
-      EXPECT_TRUE(keys.insert(s.key).second) << s.key;
-    }
-  }
-  const auto known = [&](const std::string& key) {
-    return keys.contains(key) || facts.contains(key);
-  };
-  for (const run::TechniqueDeclaration& t : catalogue.techniques) {
-    for (const run::Rule& rule : t.rules) {
-      EXPECT_FALSE(rule.why.empty()) << t.id;
-      for (const run::Condition& c : rule.when) EXPECT_TRUE(known(c.key)) << t.id << " " << c.key;
-      for (const auto& [key, value] : rule.instead) EXPECT_TRUE(known(key)) << t.id << " " << key;
-    }
-    for (const run::Toggle& toggle : t.toggles) {
-      EXPECT_TRUE(toggles.insert(toggle.id).second) << toggle.id;
-      EXPECT_FALSE(toggle.on.empty()) << toggle.id;
-      EXPECT_FALSE(toggle.ways.empty()) << toggle.id;
-      for (const std::string& key : toggle.controls) EXPECT_TRUE(keys.contains(key)) << key;
-    }
-  }
+TEST(Catalogue, HangsTogether) {
+  const absl::Status status = run::CheckCatalogue(DeclaredCatalogue());
+  EXPECT_TRUE(status.ok()) << status;
 }
 
 }  // namespace
