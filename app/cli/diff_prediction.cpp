@@ -7,6 +7,7 @@
 
 #include "app/cli/format.h"
 #include "profiler/explain/prediction.h"
+#include "profiler/query/kernel_names.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::cli {
@@ -99,29 +100,27 @@ std::string KernelsText(const Prediction& p, size_t top) {
   if (p.total.planned_count == 0 || p.total.measured_count == 0)
     return fmt::format("\n  Kernels: {} planned, {} measured; times are not compared.\n",
                        Count(p.total.planned_count), Count(p.total.measured_count));
-  Table table({{"Kernel"},
-               {"Planned", Table::kRight},
+  Table table({{"Planned", Table::kRight},
                {"measured", Table::kRight},
                {"Time planned", Table::kRight},
                {"measured", Table::kRight},
-               {"Ratio", Table::kRight}});
-  // Of a template instance the end says little; --json has it whole.
-  constexpr size_t kLongestName = 100;
+               {"Ratio", Table::kRight},
+               {"Kernel"}});
   const auto row = [&](const std::string& name, const Prediction::Kernel& k) {
     const auto ms = [](uint64_t count, int64_t ns) {
       return count == 0 ? "-" : Milliseconds(static_cast<double>(ns) / 1e6);
     };
-    table.Row({name.size() > kLongestName ? name.substr(0, kLongestName) + "..." : name,
-               Count(k.planned_count), Count(k.measured_count), ms(k.planned_count, k.planned_ns),
+    table.Row({Count(k.planned_count), Count(k.measured_count), ms(k.planned_count, k.planned_ns),
                ms(k.measured_count, k.measured_ns),
                k.planned_ns == 0 || k.measured_ns == 0
                    ? "-"
                    : fmt::format("{:.2f}", static_cast<double>(k.planned_ns) /
-                                               static_cast<double>(k.measured_ns))});
+                                               static_cast<double>(k.measured_ns)),
+               query::ReadableKernel(name)});
   };
   for (size_t i = 0; i < std::min(top, p.kernels.size()); ++i) row(p.kernels[i].name, p.kernels[i]);
   if (p.kernels.size() > top)
-    table.Row({fmt::format("({} more names)", p.kernels.size() - top), "", "", "", "", ""});
+    table.Row({"", "", "", "", "", fmt::format("({} more names)", p.kernels.size() - top)});
   row("those of both", p.both);
   row("all", p.total);
   return "\n" + table.Text();

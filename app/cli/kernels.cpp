@@ -12,6 +12,7 @@
 #include "app/cli/format.h"
 #include "app/cli/input.h"
 #include "profiler/query/activity_index.h"
+#include "profiler/query/kernel_names.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::cli {
@@ -183,7 +184,10 @@ ExitCode ShowSums(const Facts& facts, const Options& options) {
     table.Row({Duration(sums[i].takes_ns),
                fmt::format("{:.1f} %", 100.0 * static_cast<double>(sums[i].takes_ns) /
                                            static_cast<double>(std::max<int64_t>(all_ns, 1))),
-               Count(sums[i].count), sums[i].name.empty() ? "(none)" : sums[i].name});
+               Count(sums[i].count),
+               sums[i].name.empty()   ? "(none)"
+               : options.by == "name" ? query::ReadableKernel(sums[i].name)
+                                      : sums[i].name});
   std::string text = table.Text();
   if (sums.size() > options.top)
     text += fmt::format("  ({} more)\n", Count(sums.size() - options.top));
@@ -195,7 +199,8 @@ ExitCode ShowSums(const Facts& facts, const Options& options) {
                 {"Name"}});
   for (const uint32_t row : longest)
     single.Row({Duration(facts.Takes(row)), fmt::format("{}", row), OrDash(facts.Phase(row)),
-                OrDash(facts.Op(row)), OrDash(facts.Module(row)), facts.Name(row)});
+                OrDash(facts.Op(row)), OrDash(facts.Module(row)),
+                query::ReadableKernel(facts.Name(row))});
   return PrintText(text + "\n" + single.Text() +
                    (trace.info.measured ? "" : "\n  Times are modelled.\n"));
 }
@@ -206,7 +211,8 @@ std::string OpText(const Facts& facts, std::string_view what, uint32_t slice) {
   std::string text = fmt::format("{}: {} in {}\n", what, t.String(t.slices.name[slice]),
                                  OrDash(std::string(t.String(t.slices.module[slice]))));
   for (const uint32_t row : facts.index().LaunchedWithin(slice, kMostLaunched))
-    text += fmt::format("  {} {} {}\n", row, Duration(facts.Takes(row)), facts.Name(row));
+    text += fmt::format("  {} {} {}\n", row, Duration(facts.Takes(row)),
+                        query::ReadableKernel(facts.Name(row)));
   return text;
 }
 

@@ -50,6 +50,11 @@ std::string FitText(const trace::Trace& trace, const Summary& summary) {
   const uint64_t headroom = summary.headroom_bytes < 0
                                 ? uint64_t{0} - static_cast<uint64_t>(summary.headroom_bytes)
                                 : static_cast<uint64_t>(summary.headroom_bytes);
+  // Of what the card had in use beside the allocator `explain` tells what NVML said.
+  if (trace.info.measured)
+    return fmt::format("Ran on {}: {} of its {} reserved at most, without the CUDA context.",
+                       device.name, FormatBytes(summary.peak.reserved),
+                       FormatBytes(device.memory_bytes));
   const std::string parts = fmt::format(
       "{} reserved at most + {} CUDA context, of {}", FormatBytes(summary.peak.reserved),
       FormatBytes(device.context_bytes), FormatBytes(device.memory_bytes));

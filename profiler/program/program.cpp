@@ -66,15 +66,16 @@ bool TooDeep(std::string_view text) {
 // One process's events into a trace that says whose they are.
 class Sink final : public trace::EventSink {
  public:
-  Sink(const ReadOptions& options, const About& about, bool from_nothing)
-      : options_(options), about_(about), from_nothing_(from_nothing) {}
+  Sink(const ReadOptions& options, const run::DeviceProfile& device, const About& about,
+       bool from_nothing)
+      : options_(options), device_(device), about_(about), from_nothing_(from_nothing) {}
 
   void Begin(const trace::TraceInfo& info) override {
     trace::TraceInfo whose = info;
     whose.backend = options_.planned ? trace::Backend::kPlan : trace::Backend::kCuda;
     whose.measured = !options_.planned;
     whose.title = options_.title;
-    whose.device = options_.device;
+    whose.device = device_;
     whose.model = about_.model;
     if (about_.virtual_clock) whose.start_unix_ns = 0;
     if (!about_.torch.empty())
@@ -153,6 +154,7 @@ class Sink final : public trace::EventSink {
   }
 
   const ReadOptions& options_;
+  const run::DeviceProfile& device_;
   const About& about_;
   const bool from_nothing_;
   uint32_t recording_begin_ = UINT32_MAX, next_string_ = 0;
@@ -216,6 +218,13 @@ absl::StatusOr<About> ParseAbout(std::string_view text) {
   about.virtual_clock = TextOf(object, "clock") == "virtual";
   about.begin_ns =
       static_cast<int64_t>(std::min<uint64_t>(NumberOf(object, "begin_ns"), INT64_MAX));
+  if (const auto it = object.find("card"); it != object.end() && it->is_object()) {
+    const auto small = [&](const char* key) {
+      return static_cast<uint32_t>(std::min<uint64_t>(NumberOf(*it, key), UINT32_MAX));
+    };
+    about.card = {TextOf(*it, "name"), NumberOf(*it, "memory_bytes"), small("sm_count"),
+                  small("compute_capability")};
+  }
   if (const auto it = object.find("model"); it != object.end() && it->is_object()) {
     about.model.name = TextOf(*it, "name");
     about.model.parameter_count = NumberOf(*it, "parameters");
@@ -231,6 +240,7 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> BuildTrace(
     bool ended, const ActivityFile* activities) {
   absl::StatusOr<recording::History> history = recording::Reconstruct(recording);
   if (!history.ok()) return history.status();
+  const run::DeviceProfile device = options.planned ? options.device : run::ProfileOf(about.card);
   recording::Labels labels;
   if (about.torch.empty() && marks.rows.empty()) {  // nobody said what anything is for
     const uint32_t rows = history->allocations.size();
@@ -240,9 +250,9 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> BuildTrace(
     labels.module.assign(rows, {});
   } else {
     labels = LabelsFromMarks(recording, *history, marks, about.virtual_clock,
-                             {.blas_workspace_bytes = options.device.blas_workspace_bytes});
+                             {.blas_workspace_bytes = device.blas_workspace_bytes});
   }
-  Sink sink(options, about, history->older == 0 && history->start_segments.empty());
+  Sink sink(options, device, about, history->older == 0 && history->start_segments.empty());
   recording::Emit(recording, *history, labels, sink);
   std::vector<std::string> warnings = recording.warnings;
   if (activities != nullptr) {

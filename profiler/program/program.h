@@ -18,6 +18,7 @@
 #include "profiler/program/activity_file.h"
 #include "profiler/program/marks.h"
 #include "profiler/recording/recording.h"
+#include "profiler/run/card.h"
 #include "profiler/run/check_run.h"
 #include "profiler/run/device_profile.h"
 #include "profiler/trace/trace.h"
@@ -25,7 +26,7 @@
 namespace vramscope::program {
 
 struct ReadOptions {
-  run::DeviceProfile device;
+  run::DeviceProfile device;  // that was planned for; what was recorded tells its card itself
   bool planned = true;  // on the emulated platform: sizes are what a card would see, times modelled
   std::string title;
   const std::atomic<bool>* cancel = nullptr;
@@ -42,6 +43,7 @@ struct About {
   std::string package;    // folder of the hooks
   bool virtual_clock = false;
   int64_t begin_ns = 0;  // wall clock
+  run::Card card;        // that it used first
   trace::ModelSummary model;
   std::vector<run::Assumption> assumptions;
 };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "profiler/explain/prediction.h"
+#include "profiler/query/kernel_names.h"
 #include "ui/panels/cells.h"
 #include "ui/timeline/model/format.h"
 
@@ -277,7 +278,9 @@ Table KernelsOf(const explain::Prediction& p) {
       ratio.tone = Cell::Tone::kPlain;
     }
     Row row;
-    row.cells = {TextCell(k.name),
+    Cell name = TextCell(query::ReadableKernel(k.name));
+    name.exact = k.name;
+    row.cells = {std::move(name),
                  CountCell(k.planned_count),
                  CountCell(k.measured_count),
                  TimeCell(k.planned_count, k.planned_ns),

@@ -97,6 +97,21 @@ TEST(Labels, WhatATensorTurnsOutToBeItsBlockWasFromTheBeginning) {
   EXPECT_EQ(birth(5), Category::kWorkspace);
 }
 
+// Of a recording it is the card that ran it that says how large a workspace is.
+TEST(Labels, ARecordedProgramTellsItsCard) {
+  const About about = ParseAbout(
+                          R"({"pid": 1, "ended": "end", "card": {"name": "NVIDIA A100-SXM4-40GB",
+              "memory_bytes": 42298834944, "sm_count": 108, "compute_capability": 80}})")
+                          .value();
+  ReadOptions options;
+  options.planned = false;
+  const auto t = BuildTrace(Step(), MarksOfStep(kKnown), about, options).value();
+  EXPECT_EQ(t->info.device.key, "a100-40gb");
+  EXPECT_EQ(t->info.device.memory_bytes, 42298834944u);
+  EXPECT_EQ(t->allocations.birth_category[Row(*t, 5)], Category::kWorkspace);
+  EXPECT_FALSE(ParseAbout(R"({"card": [1]})").value().card.memory_bytes);
+}
+
 TEST(Labels, WhatTheProgramKeepsAndNothingElseIsSaidOfIsABuffer) {
   const auto t = Built(false, "\"k\",0,1,1100,0,");
   const auto birth = [&](uint64_t place) { return t->allocations.birth_category[Row(*t, place)]; };

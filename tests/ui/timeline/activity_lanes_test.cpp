@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "profiler/query/kernel_names.h"
 #include "profiler/trace/one_device.h"
 #include "profiler/trace/processes.h"
 #include "tests/ui/timeline/synthetic_trace.h"
@@ -113,7 +114,7 @@ TEST_F(ActivityLanesTest, ATraceWithoutActivitiesHasNoSuchLanes) {
 TEST_F(ActivityLanesTest, KernelsAreNamedAndCopiesAreOfAnotherColour) {
   const uint32_t copy = First(ActivityKind::kMemcpy), kernel = First(ActivityKind::kKernel);
   for (const auto& [row, text, color] :
-       {std::tuple{kernel, KernelName(trace_->String(trace_->activities.name[kernel])),
+       {std::tuple{kernel, query::KernelName(trace_->String(trace_->activities.name[kernel])),
                    model_.state().theme.kernel},
         std::tuple{copy, std::string("pinned → device 8 MiB"), model_.state().theme.copy}}) {
     ZoomTo(row);
@@ -298,16 +299,6 @@ TEST_F(ActivityLanesTest, DevicesStandBesideEachOther) {
   EXPECT_EQ(tip.rows.size(), 4u);
   EXPECT_THAT(tip.rows[2].value, HasSubstr(FormatBytes(data_->devices()[2].peak)));
   EXPECT_GT(data_->devices()[2].peak, data_->devices()[1].peak);
-}
-
-TEST(ActivityNamesTest, KernelsAreShort) {
-  EXPECT_EQ(KernelName("ampere_sgemm_128x64_tn"), "ampere_sgemm_128x64_tn");
-  EXPECT_EQ(KernelName("void at::native::vectorized_elementwise_kernel<4, X>(int, X)"),
-            "vectorized_elementwise_kernel");
-  EXPECT_EQ(KernelName("void (anonymous namespace)::softmax_warp<float>(float*)"), "softmax_warp");
-  EXPECT_EQ(KernelName(""), "");
-  EXPECT_EQ(KernelName("<<<"), "<<<");
-  EXPECT_EQ(KernelName("void f()"), "f");
 }
 
 }  // namespace

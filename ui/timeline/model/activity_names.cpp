@@ -2,29 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "profiler/query/kernel_names.h"
 #include "profiler/trace/processes.h"
 #include "ui/timeline/model/format.h"
 
 namespace vramscope::ui::timeline {
 
 using trace::ActivityKind;
-
-std::string KernelName(std::string_view name) {
-  // Its arguments, those of its template among them, begin at the first bracket after the name;
-  // "(anonymous namespace)" is part of it.
-  constexpr std::string_view kAnonymous = "(anonymous namespace)";
-  size_t end = 0;
-  while (end < name.size() && name[end] != '<' && name[end] != '(') {
-    ++end;
-    if (name.substr(end, kAnonymous.size()) == kAnonymous) end += kAnonymous.size();
-  }
-  std::string_view shorter = name.substr(0, end);
-  if (const size_t scope = shorter.rfind("::"); scope != std::string_view::npos)
-    shorter.remove_prefix(scope + 2);
-  if (const size_t space = shorter.rfind(' '); space != std::string_view::npos)
-    shorter.remove_prefix(space + 1);
-  return std::string(shorter.empty() ? name : shorter);
-}
 
 std::string_view ActivityNoun(ActivityKind kind) {
   return kind == ActivityKind::kMemcpy   ? "copy"
@@ -37,7 +21,7 @@ std::string ActivityLabel(const trace::Trace& t, uint32_t row) {
   const std::string_view name = t.String(a.name[row]);
   switch (a.kind[row]) {
     case ActivityKind::kKernel:
-      return name.empty() ? "kernel" : KernelName(name);
+      return name.empty() ? "kernel" : query::KernelName(name);
     case ActivityKind::kMemcpy:
       return fmt::format("{} → {} {}", trace::Name(a.from[row]), trace::Name(a.to[row]),
                          FormatBytes(a.bytes[row], true));

@@ -1,7 +1,6 @@
 // What activities are called: short, for their rectangles, and where they ran.
 //
-//   KernelName("void at::native::vectorized_elementwise_kernel<4, ...>(int, ...)")
-//                                                   "vectorized_elementwise_kernel"
+//   ActivityLabel(trace, row);   "vectorized_elementwise_kernel"
 //
 // Pure functions of an immutable trace; thread-safe.
 #pragma once
@@ -15,8 +14,6 @@
 
 namespace vramscope::ui::timeline {
 
-// Without what it returns, its namespace and its arguments.
-std::string KernelName(std::string_view name);
 // On its rectangle: "sgemm_128x64", "host → device 12 MiB", "cudaLaunchKernel".
 std::string ActivityLabel(const trace::Trace& trace, uint32_t activity);
 // "kernel", "copy", "runtime call", ...

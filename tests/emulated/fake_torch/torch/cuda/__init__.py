@@ -1,3 +1,5 @@
+import types
+
 import torch
 
 from torch.cuda import memory  # noqa: F401
@@ -18,6 +20,10 @@ def init():
         _initialized = True
         for call in torch._waiting:
             call()
+
+
+def get_device_properties(device):
+    return types.SimpleNamespace(name="NVIDIA A10", total_memory=23696375808, multi_processor_count=72, major=8, minor=6)
 
 
 def is_current_stream_capturing():

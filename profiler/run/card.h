@@ -1,0 +1,31 @@
+// The card that a program ran on, as its driver told, and what the device table adds to that.
+//
+//   const DeviceProfile device = ProfileOf({"NVIDIA H100 80GB HBM3", 85'017'493'504, 132, 90});
+//   device.bandwidth_bytes_per_s;  // 3.35e12: the table's h100-sxm
+//
+// Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "profiler/run/device_profile.h"
+
+namespace vramscope::run {
+
+// cudaDeviceProp's fields; an empty name: nobody told.
+struct Card {
+  std::string name;
+  uint64_t memory_bytes = 0;
+  uint32_t sm_count = 0;
+  uint32_t compute_capability = 0;  // 89 for 8.9
+};
+
+// The table's entry for the same name, multiprocessors and compute capability, the one nearest in
+// memory; the name and the memory stay the card's own. One that the table lacks has no key and no
+// rates, but the cuBLAS workspace of its compute capability, by which PyTorch chooses it, where the
+// table has a card of that. The context is left at 0: of a card that is there it is measured, or
+// not known.
+DeviceProfile ProfileOf(const Card& card);
+
+}  // namespace vramscope::run

@@ -1,0 +1,35 @@
+#include "profiler/run/card.h"
+
+#include <gtest/gtest.h>
+
+namespace vramscope::run {
+namespace {
+
+// What drivers call them: the table says more where one name is not enough.
+TEST(Card, IsFoundInTheTableAsItsDriverNamesIt) {
+  for (const DeviceProfile& d : Devices()) {
+    const std::string name = d.name.substr(0, d.name.find(" ("));
+    const uint64_t told = d.memory_bytes - (uint64_t{100} << 20);  // other drivers keep more
+    const DeviceProfile found = ProfileOf({name, told, d.sm_count, d.compute_capability});
+    EXPECT_EQ(found.key, d.key);
+    EXPECT_EQ(found.name, name);
+    EXPECT_EQ(found.memory_bytes, told);
+    EXPECT_EQ(found.bandwidth_bytes_per_s, d.bandwidth_bytes_per_s);
+    EXPECT_EQ(found.context_bytes, 0u);
+  }
+}
+
+TEST(Card, ThatTheTableLacksHasNoRatesButItsWorkspace) {
+  const DeviceProfile h100 = FindDevice("h100-sxm").value();
+  const DeviceProfile slice =
+      ProfileOf({"NVIDIA H100 80GB HBM3 MIG 1g.10gb", uint64_t{10} << 30, 16, 90});
+  EXPECT_EQ(slice.key, "");
+  EXPECT_EQ(slice.bandwidth_bytes_per_s, 0);
+  EXPECT_EQ(slice.blas_workspace_bytes, h100.blas_workspace_bytes);
+  EXPECT_EQ(ProfileOf({"NVIDIA Tesla K80", uint64_t{11} << 30, 13, 37}).blas_workspace_bytes, 0u);
+}
+
+TEST(Card, ThatNobodyToldIsNone) { EXPECT_EQ(ProfileOf({}).name, ""); }
+
+}  // namespace
+}  // namespace vramscope::run
