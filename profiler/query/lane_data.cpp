@@ -1,30 +1,82 @@
 #include "profiler/query/lane_data.h"
 
-#include <tuple>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 namespace vramscope::query {
 namespace {
 
-constexpr size_t kBase = 16;  // pieces of a bottom node
+// Pieces of a bottom node, and nodes of one above. Of few, a column of a picture takes few of them,
+// however many pieces it has; of fewer, they would weigh more than the pieces.
+constexpr size_t kFanBits = 2, kFan = size_t{1} << kFanBits;
+constexpr double kAll = (1 << 24) - 1;  // of a node's span is covered
+
+float RoundedUp(double value) {
+  const auto nearest = static_cast<float>(value);
+  return nearest < value ? std::nextafter(nearest, std::numeric_limits<float>::infinity())
+                         : nearest;
+}
+
+struct Sums {
+  int64_t begin = 0, end = 0;  // the highest
+  uint64_t longest_ns = 0, covered = 0;
+  uint32_t longest = 0;
+  uint8_t look = 0;
+
+  void Add(const Sums& later) {
+    end = std::max(end, later.end);
+    covered += later.covered;
+    if (later.longest_ns <= longest_ns) return;
+    longest_ns = later.longest_ns;
+    longest = later.longest;
+    look = later.look;
+  }
+};
 
 }  // namespace
 
 void LaneData::Build() {
-  levels_ = BuildPyramid<Node>(
-      row_.size(), kBase, [this](size_t i) { return Single(i); },
-      [](Node& n, const Node& more) {
-        n.end = std::max(n.end, more.end);
-        if (more.max_duration > n.max_duration) {
-          n.max_duration = more.max_duration;
-          n.longest = more.longest;
-          n.look = more.look;
-        }
-        n.covered += more.covered;
-        n.count += more.count;
-      });
+  std::vector<Sums> sums;
+  sums.reserve((row_.size() + kFan - 1) / kFan);
+  for (size_t i = 0; i < row_.size(); ++i) {
+    const int64_t begin = begin_[i];
+    const uint64_t duration = duration_[i];
+    const Sums one{begin, EndOf(begin, duration), duration, duration, row_[i], look_[i]};
+    i % kFan == 0 ? sums.push_back(one) : sums.back().Add(one);
+  }
+  while (true) {
+    std::vector<Node>& level = levels_.emplace_back();
+    level.reserve(sums.size());
+    for (const Sums& s : sums) {
+      const auto span = static_cast<double>(Duration(s.begin, s.end));
+      const double covered = span > 0 ? std::min(static_cast<double>(s.covered) / span, 1.0) : 0;
+      level.push_back({.begin = s.begin,
+                       .span = RoundedUp(span),
+                       .longest_ns = RoundedUp(static_cast<double>(s.longest_ns)),
+                       .longest = s.longest,
+                       .look = s.look,
+                       .covered = static_cast<uint32_t>(covered * kAll)});
+    }
+    if (sums.size() <= 1) return;
+    size_t up = 0;
+    for (size_t i = 0; i < sums.size(); ++i) {
+      if (i % kFan == 0) {
+        sums[up++] = sums[i];
+      } else {
+        sums[up - 1].Add(sums[i]);
+      }
+    }
+    sums.resize(up);
+  }
 }
 
+uint32_t LaneData::PiecesOf(size_t level, size_t index) const {
+  const size_t all = kFan << kFanBits * level;
+  return static_cast<uint32_t>(std::min(row_.size() - index * all, all));
+}
+
+// Pieces come by their begin, so that what is added goes to a column and never to one before it.
 class LaneData::Walk {
  public:
   Walk(const LaneData& lane, int64_t begin, int64_t end, int columns, double min_rect_columns)
@@ -32,94 +84,119 @@ class LaneData::Walk {
         begin_(begin),
         end_(end),
         span_(begin, end, columns),
-        min_rect_ns_(min_rect_columns * span_.width()),
-        longest_ns_(static_cast<size_t>(columns)) {
+        per_ns_(1 / span_.width()),
+        min_rect_ns_(min_rect_columns * span_.width()) {
     view.columns.resize(static_cast<size_t>(columns));
   }
 
-  void Visit(size_t level, size_t index) {
-    const Node& n = lane_.levels_[level][index];
-    if (n.end < begin_ || n.begin >= end_) return;
-    if (static_cast<double>(n.max_duration) < min_rect_ns_ &&
-        static_cast<double>(Duration(n.begin, n.end)) <= span_.width()) {
-      AddToColumn(n.begin, n.max_duration, n.covered, n.count,
-                  [&] { return std::pair(n.longest, n.look); });
-    } else if (level > 0) {
-      Visit(level - 1, 2 * index);
-      if (2 * index + 1 < lane_.levels_[level - 1].size()) Visit(level - 1, 2 * index + 1);
-    } else {
-      const size_t last = std::min(lane_.row_.size(), (index + 1) * kBase);
-      for (size_t i = index * kBase; i < last; ++i) {
-        // Which row it is and how it looks is taken apart of few.
-        const int64_t begin = lane_.begin_[i];
-        const uint64_t duration = lane_.duration_[i];
-        if (lane_.EndOf(begin, duration) < begin_ || begin >= end_) continue;
-        if (static_cast<double>(duration) >= min_rect_ns_) {
-          view.rects.push_back(lane_.row_[i]);
-        } else {
-          AddToColumn(begin, duration, duration, 1,
-                      [&] { return std::pair(lane_.row_[i], lane_.look_[i]); });
-        }
+  void Visit(size_t level, size_t first, size_t last) {
+    const Node* nodes = lane_.levels_[level].data();
+    for (size_t i = first; i < last; ++i) {
+      const Node& n = nodes[i];
+      if (n.begin >= end_) return;
+      if (EndsBefore(n, begin_)) continue;
+      if (n.longest_ns < min_rect_ns_ && n.span <= span_.width()) {
+        Add(n.begin, n.longest_ns, n.span * (n.covered / kAll), lane_.PiecesOf(level, i),
+            [&n](LaneColumn& column) {
+              column.longest = n.longest;
+              column.look = n.look;
+            });
+      } else if (level > 0) {
+        Visit(level - 1, i * kFan, std::min((i + 1) * kFan, lane_.levels_[level - 1].size()));
+      } else {
+        Pieces(i * kFan, std::min((i + 1) * kFan, lane_.row_.size()));
       }
     }
+  }
+
+  LaneView Take() {
+    Close();
+    return std::move(view);
   }
 
   LaneView view;
 
  private:
-  // `longest`: row and look of the longest.
-  template <class Longest>
-  void AddToColumn(int64_t begin, uint64_t max_duration, uint64_t covered, uint32_t count,
-                   Longest longest) {
-    const auto c = static_cast<size_t>(span_.Column(begin));
-    LaneColumn& column = view.columns[c];
-    column.count += count;
-    column.coverage = static_cast<float>(std::min(
-        1.0, static_cast<double>(column.coverage) + static_cast<double>(covered) / span_.width()));
-    if (column.count == count || max_duration > longest_ns_[c]) {  // the first, or longer
-      longest_ns_[c] = max_duration;
-      std::tie(column.longest, column.look) = longest();
+  void Pieces(size_t first, size_t last) {
+    for (size_t i = first; i < last; ++i) {
+      const int64_t begin = lane_.begin_[i];
+      const uint64_t duration = lane_.duration_[i];
+      if (begin >= end_ || EndOf(begin, duration) < begin_) continue;
+      const auto ns = static_cast<double>(duration);
+      if (ns >= min_rect_ns_) {
+        view.rects.push_back(lane_.row_[i]);
+      } else {
+        // Which row it is and how it looks is taken apart of few.
+        Add(begin, ns, ns, 1, [&](LaneColumn& column) {
+          column.longest = lane_.row_[i];
+          column.look = lane_.look_[i];
+        });
+      }
     }
+  }
+
+  // `name`: puts row and look of the longest into a column.
+  template <class Name>
+  void Add(int64_t begin, double longest_ns, double covered, uint32_t count, Name name) {
+    LaneColumn& column = view.columns[static_cast<size_t>(span_.Column(begin))];
+    if (&column != column_) {
+      Close();
+      column_ = &column;
+      covered_ = 0;
+      longest_ns_ = -1;
+    }
+    column.count += count;
+    covered_ += covered;
+    if (longest_ns <= longest_ns_) return;
+    longest_ns_ = longest_ns;
+    name(column);
+  }
+  void Close() {
+    if (column_ != nullptr)
+      column_->coverage = static_cast<float>(std::min(1.0, covered_ * per_ns_));
   }
 
   const LaneData& lane_;
   int64_t begin_, end_;
   TimeSpan span_;
-  double min_rect_ns_;
-  std::vector<uint64_t> longest_ns_;
+  double per_ns_, min_rect_ns_;
+  LaneColumn* column_ = nullptr;  // that is added to; the others are done
+  double covered_ = 0, longest_ns_ = -1;
 };
 
 LaneView LaneData::Query(int64_t begin_ns, int64_t end_ns, int columns,
                          double min_rect_columns) const {
   Walk walk(*this, begin_ns, end_ns, columns, min_rect_columns);
-  if (!levels_.back().empty()) walk.Visit(levels_.size() - 1, 0);
-  return std::move(walk.view);
+  walk.Visit(levels_.size() - 1, 0, levels_.back().size());
+  return walk.Take();
 }
 
 template <class Take>
-void LaneData::VisitWide(size_t level, size_t index, int64_t begin_ns, int64_t end_ns,
+void LaneData::VisitWide(size_t level, size_t first, size_t last, int64_t begin_ns, int64_t end_ns,
                          uint64_t least_ns, Take take) const {
-  const Node& n = levels_[level][index];
-  if (n.end < begin_ns || n.begin >= end_ns || n.max_duration < least_ns) return;
-  if (level > 0) {
-    VisitWide(level - 1, 2 * index, begin_ns, end_ns, least_ns, take);
-    if (2 * index + 1 < levels_[level - 1].size())
-      VisitWide(level - 1, 2 * index + 1, begin_ns, end_ns, least_ns, take);
-    return;
-  }
-  const size_t last = std::min(row_.size(), (index + 1) * kBase);
-  for (size_t i = index * kBase; i < last; ++i) {
-    if (duration_[i] < least_ns) continue;
-    const Node one = Single(i);
-    if (one.end >= begin_ns && one.begin < end_ns) take(one.longest);
+  for (size_t i = first; i < last; ++i) {
+    const Node& n = levels_[level][i];
+    if (n.begin >= end_ns) return;
+    if (n.longest_ns < static_cast<float>(least_ns) || EndsBefore(n, begin_ns)) continue;
+    const size_t below = i * kFan;
+    if (level > 0) {
+      VisitWide(level - 1, below, std::min(below + kFan, levels_[level - 1].size()), begin_ns,
+                end_ns, least_ns, take);
+      continue;
+    }
+    for (size_t piece = below; piece < std::min(below + kFan, row_.size()); ++piece) {
+      const uint64_t duration = duration_[piece];
+      if (duration < least_ns) continue;
+      const int64_t begin = begin_[piece];
+      if (EndOf(begin, duration) >= begin_ns && begin < end_ns) take(row_[piece]);
+    }
   }
 }
 
 std::vector<uint32_t> LaneData::Wide(int64_t begin_ns, int64_t end_ns, uint64_t least_ns) const {
   std::vector<uint32_t> rows;
-  if (!levels_.back().empty())
-    VisitWide(levels_.size() - 1, 0, begin_ns, end_ns, least_ns,
-              [&rows](uint32_t row) { rows.push_back(row); });
+  VisitWide(levels_.size() - 1, 0, levels_.back().size(), begin_ns, end_ns, least_ns,
+            [&rows](uint32_t row) { rows.push_back(row); });
   return rows;
 }
 
@@ -127,9 +204,8 @@ std::optional<uint32_t> LaneData::At(int64_t time_ns) const {
   const auto after = std::upper_bound(begin_.begin(), begin_.end(), time_ns);
   if (after == begin_.begin()) return std::nullopt;
   const auto i = static_cast<size_t>(after - begin_.begin()) - 1;
-  const Node one = Single(i);
-  if (time_ns >= one.end) return std::nullopt;
-  return one.longest;
+  if (time_ns >= EndOf(begin_[i], duration_[i])) return std::nullopt;
+  return row_[i];
 }
 
 size_t LaneData::MemoryBytes() const {

@@ -1,6 +1,6 @@
-// What a row of a picture is asked: pieces of time by their begin, and summaries over runs of them,
-// so that a query costs its columns. LaneIndex has slices in it, ActivityIndex activities. Internal
-// to this folder.
+// What a row of a picture is asked: pieces of time by their begin, and summaries over runs of 4,
+// 16, 64, ... of them, so that a query costs its columns. LaneIndex has slices in it, ActivityIndex
+// activities. Internal to this folder.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "profiler/query/lane_index.h"
-#include "profiler/query/pyramid.h"
 #include "profiler/query/time_span.h"
 #include "profiler/trace/packed_column.h"
 
@@ -43,42 +42,37 @@ class LaneData {
   size_t MemoryBytes() const;
 
  private:
-  // Of consecutive pieces.
+  // Of consecutive pieces. Half of a frame is spent with these: they are small, and what is rounded
+  // is rounded to where it is only looked at more closely.
   struct Node {
-    int64_t begin = 0;
-    int64_t end = 0;  // highest
-    uint64_t max_duration = 0;
-    uint64_t covered = 0;  // sum of durations
-    uint32_t longest = 0;  // row
-    uint32_t count = 0;
-    uint8_t look = 0;  // of the longest
+    int64_t begin;
+    float span;             // to the highest end, rounded up
+    float longest_ns;       // rounded up
+    uint32_t longest;       // row
+    uint32_t look : 8;      // of the longest
+    uint32_t covered : 24;  // sum of the durations, in parts of the span, rounded down
   };
+  static_assert(sizeof(Node) == 24);
   class Walk;
 
+  uint32_t PiecesOf(size_t level, size_t index) const;  // how many a node has
+  // Of nodes [first, last) of a level; `take(row)`.
   template <class Take>
-  void VisitWide(size_t level, size_t index, int64_t begin_ns, int64_t end_ns, uint64_t least_ns,
-                 Take take) const;
+  void VisitWide(size_t level, size_t first, size_t last, int64_t begin_ns, int64_t end_ns,
+                 uint64_t least_ns, Take take) const;
 
   static int64_t EndOf(int64_t begin, uint64_t duration) {
     return static_cast<int64_t>(static_cast<uint64_t>(begin) + duration);
   }
-  Node Single(size_t i) const {
-    const int64_t begin = begin_[i];
-    const uint64_t d = duration_[i];
-    return {.begin = begin,
-            .end = EndOf(begin, d),
-            .max_duration = d,
-            .covered = d,
-            .longest = row_[i],
-            .count = 1,
-            .look = look_[i]};
+  static bool EndsBefore(const Node& n, int64_t time_ns) {
+    return n.begin<time_ns&& static_cast<double>(Duration(n.begin, time_ns))> n.span;
   }
 
   trace::PackedColumn<int64_t> begin_;
   trace::PackedColumn<uint64_t> duration_;
   trace::PackedColumn<uint32_t> row_;
   trace::PackedColumn<uint8_t> look_;
-  Pyramid<Node> levels_;
+  std::vector<std::vector<Node>> levels_;  // [0]: the bottom; the last has one node (none: empty)
 };
 
 }  // namespace vramscope::query

@@ -60,6 +60,29 @@ class CanvasTest : public ::testing::Test {
   DrawList list_;
 };
 
+// It is asked once for a trace and a width: what was drawn before is no other trace's.
+TEST_F(CanvasTest, TheOverviewIsThatOfItsTraceAtEveryView) {
+  const auto overview = [&](TimelineModel& m) {
+    m.BuildData(measure_, &list_);
+    const auto edges = list_.edges(list_.stacks()[0]);
+    return std::vector<float>(edges.begin(), edges.end());
+  };
+  const auto shown = overview(model_);
+  model_.ZoomBy(5, 0);
+  EXPECT_EQ(overview(model_), shown);
+  model_.SetData(TimelineData::Build(testing::MakeSyntheticTrace(
+                     {.layers = 6, .steps = 2, .micro_batches = 2, .activation_share = 0.5})),
+                 false, 0);
+  model_.Resize(900, 800, 1);
+  const auto other = overview(model_);
+  EXPECT_NE(other, shown);
+  TimelineModel anew;
+  anew.SetAnimations(false);
+  anew.Resize(900, 800, 1);
+  anew.SetData(model_.state().data, false, 0);
+  EXPECT_EQ(other, overview(anew));
+}
+
 TEST_F(CanvasTest, TheStackAddsUpToTheAllocatedBytes) {
   SceneCounts counts = Draw();
   ASSERT_EQ(list_.stacks().size(), 2u);  // overview and memory

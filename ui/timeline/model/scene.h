@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "ui/timeline/model/canvas_state.h"
@@ -36,6 +37,14 @@ struct SceneCounts {
 struct SceneMemory {
   std::vector<float> edges;  // of the memory stack as last drawn, for the next morph
   uint32_t columns = 0;
+  // What the overview has asked, of `data`: the same at every view.
+  struct Overview {
+    std::weak_ptr<const TimelineData> data;
+    Span extent;
+    int columns = 0;
+    std::vector<uint64_t> allocated;  // highest of a column
+    std::vector<uint32_t> phases;     // rows of slices, those wide enough to be seen
+  } overview;
 };
 
 SceneCounts BuildDataLayer(const CanvasState& state, const TextMeasure& measure,

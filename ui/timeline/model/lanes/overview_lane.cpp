@@ -38,10 +38,10 @@ class OverviewLane : public Lane {
     const TimelineData& d = *s.data;
     Span extent = s.viewport.extent();
     auto columns = static_cast<int>(std::max(box.w * s.scale, 1.0));
-    auto c = d.curve_index().Query(d.ToTrace(extent.begin), d.ToTrace(extent.end), columns);
+    const SceneMemory::Overview& shown = Asked(s, extent, columns, draw.memory->overview);
     double top = static_cast<double>(std::max<uint64_t>(d.peak().allocated, 1)) * 1.15;
     list->PushClip(box);
-    if (!c.allocated_max.empty()) {
+    if (!shown.allocated.empty()) {
       StackPrim& stack = list->Stack(box, static_cast<uint32_t>(columns), 1);
       auto edges = list->edges(stack);
       // A copy: the list moves its arrays when it grows.
@@ -50,7 +50,7 @@ class OverviewLane : public Lane {
       double ns_per_column = extent.width() / columns;
       for (int i = 0; i < columns; ++i) {
         bool beyond = extent.begin + i * ns_per_column > d.duration_ns();
-        double bytes = beyond ? 0 : static_cast<double>(c.allocated_max[i]);
+        double bytes = beyond ? 0 : static_cast<double>(shown.allocated[i]);
         edges[i] = box.bottom();
         edges[columns + i] = box.bottom() - static_cast<float>(bytes / top) * box.h;
       }
@@ -59,15 +59,10 @@ class OverviewLane : public Lane {
     auto x_of = [&](double t) { return box.x + static_cast<float>((t - extent.begin) * per_ns); };
     // Phases as a thin band at the foot.
     const trace::SliceTable& slices = d.trace().slices;
-    for (int row = 0; row < d.rows(trace::SliceKind::kPhase); ++row) {
-      for (uint32_t l : d.lanes(trace::SliceKind::kPhase, row)) {
-        auto v = d.lane_index().Query(l, d.ToTrace(extent.begin), d.ToTrace(extent.end), columns);
-        for (uint32_t r : v.rects) {
-          list->FillEdges(x_of(d.FromTrace(slices.begin_ns[r])), box.bottom() - 2,
-                          x_of(d.FromTrace(slices.end_ns[r])), box.bottom(),
-                          s.theme.phase(slices.phase(r)).argb());
-        }
-      }
+    for (const uint32_t r : shown.phases) {
+      list->FillEdges(x_of(d.FromTrace(slices.begin_ns[r])), box.bottom() - 2,
+                      x_of(d.FromTrace(slices.end_ns[r])), box.bottom(),
+                      s.theme.phase(slices.phase(r)).argb());
     }
     if (d.peak().allocated > 0) {
       float x = std::floor(x_of(d.FromTrace(d.peak().context.time_ns))) + 0.5f;
@@ -91,6 +86,23 @@ class OverviewLane : public Lane {
       list->Box(box, 3, {0, 0, 0, 0}, s.theme.line, 1);
     }
     DrawMarks(s, box, box.y, extent, list);
+  }
+
+ private:
+  static const SceneMemory::Overview& Asked(const CanvasState& s, const Span& extent, int columns,
+                                            SceneMemory::Overview& kept) {
+    if (kept.data.lock() == s.data && kept.extent == extent && kept.columns == columns) return kept;
+    kept = {.data = s.data, .extent = extent, .columns = columns, .allocated = {}, .phases = {}};
+    const TimelineData& d = *s.data;
+    const int64_t begin = d.ToTrace(extent.begin), end = d.ToTrace(extent.end);
+    kept.allocated = d.curve_index().Query(begin, end, columns).allocated_max;
+    for (int row = 0; row < d.rows(trace::SliceKind::kPhase); ++row) {
+      for (const uint32_t lane : d.lanes(trace::SliceKind::kPhase, row)) {
+        const auto rects = d.lane_index().Query(lane, begin, end, columns).rects;
+        kept.phases.insert(kept.phases.end(), rects.begin(), rects.end());
+      }
+    }
+    return kept;
   }
 };
 
