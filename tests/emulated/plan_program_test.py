@@ -417,6 +417,19 @@ class Plan(unittest.TestCase):
         with open(os.path.join(run, "best.pt"), "rb") as file:
             self.assertEqual(file.read(), b"mine")
 
+    def test_a_script_that_sets_or_unsets_the_path_of_python(self):
+        path = self.environment["PYTHONPATH"]
+        for line in ("PYTHONPATH=%s exec %s %s", "unset PYTHONPATH; cd %s; exec %s %s", "export PYTHONPATH=%s:/nowhere; %s %s"):
+            with self.subTest(line=line):
+                train = os.path.join(self.folder.name, "train.py")
+                with open(train, "w") as file:
+                    file.write("import sys\nsys.path.append(%r)\nimport torch\ntorch.allocate(1 << 20)\n" % path)
+                script = line % (path, sys.executable, train)
+                result = subprocess.run([VRAMSCOPE, "plan", "-o", self.trace, "--", "sh", "-c", script], env=self.environment,
+                                        capture_output=True, text=True, timeout=60)
+                self.expect(result, 0)
+                self.assertEqual(self.allocations(), 1)
+
     def test_the_users_own_sitecustomize_runs(self):
         own = os.path.join(self.folder.name, "own")
         os.makedirs(own)
