@@ -147,6 +147,7 @@ class Finder {
     step.end = scope.end;
     out_.steps.push_back(step);
     last_ = {};
+    forward_ = false;
     last_end_ = step.begin;
     open_ = true;
   }
@@ -156,12 +157,18 @@ class Finder {
     if (last_end_ < scope.begin) {
       Phase gap = Between(last_, phase);
       if (last_ == Phase::kNone) gap = Phase::kData;
+      // A program that calls no module: what comes before its backward is its forward.
+      if (phase == Phase::kBackward && !forward_ && last_ != Phase::kBackward &&
+          last_ != Phase::kOptimizer) {
+        gap = Phase::kForward;
+      }
       Add(gap, last_end_, scope.begin);
     }
     MicroBatches(step, scope, phase);
     Add(phase, scope.begin, scope.end);
     step.end = last_end_ = scope.end;
     step.whole |= phase == Phase::kOptimizer || scope.steps;
+    forward_ = phase == Phase::kForward || (forward_ && phase != Phase::kBackward);
     last_ = phase;
   }
 
@@ -195,6 +202,7 @@ class Finder {
   bool zero_first_ = false;
   bool open_ = false;
   bool last_backward_ = false;
+  bool forward_ = false;  // a module was called since the last backward
   Phase last_ = Phase::kNone;
   Edge last_end_;
   Steps out_;

@@ -267,6 +267,22 @@ class WhatIsKnown(Program):
         self.assertEqual(len(answer["steps"]), 3)
         self.assertEqual(answer["program"]["ended"], "enough")
 
+    def test_ends_where_the_program_updates_its_weights_itself(self):
+        for kind, category in (("modules", "Gradient"), ("tensors", "Gradient"), ("functional", "Parameter")):
+            with self.subTest(kind=kind):
+                plan = self.plan("by_hand.py", kind)
+                self.assertEqual(len(plan["steps"]), 2)
+                self.assertIn(category, plan["peak_by_category"])
+                self.assertLess(plan["peak_by_category"].get("Unknown", 0), plan["peak"]["allocated"] / 100)
+                self.assertIn("no optimizer", " ".join(a["what"] for a in plan["assumptions"]))
+        self.assertEqual(self.plan("by_hand.py", "accumulate")["peak"]["micro_batch"], 1)
+
+    def test_ends_when_each_of_two_optimizers_has_stepped_as_often(self):
+        plan = self.plan("by_hand.py", "two")
+        self.assertEqual(len(plan["steps"]), 6)
+        states = plan["peak_by_category"]["Optimizer state"]
+        self.assertGreaterEqual(states, 2 * plan["peak_by_category"]["Parameter"])
+
     def test_out_of_memory(self):
         answer = self.plan("basics.py", "--context", "1024", "--size", "large",
                            options=("--device", "rtx-3090", "-o", self.path("a.trace")), status=1)

@@ -9,7 +9,7 @@ import threading
 import warnings
 import weakref
 
-from vramscope import imports, recorder, saved_tensors
+from vramscope import imports, recorder, saved_tensors, updates
 from vramscope.process import Enough
 
 # Categories of profiler/trace/types.h.
@@ -41,20 +41,46 @@ class Hooks:
         self.compiling = getattr(compiler, "is_compiling", None) or (lambda: False)
         self.applying = False
         self.saved = saved_tensors.SavedTensors(self)
+        self.updates = updates.Updates(self)
         self.recorder.on_begin.append(self.saved.begin)
 
     # --- steps ---
 
     def something_begins(self):
-        """A batch is fetched or a model called: after an optimizer's step that is a new step."""
-        if not self.stepped or self.optimizer_depth:
+        """A batch is fetched, a model called, a backward pass begun: after an optimizer's step that is a new step."""
+        if self.optimizer_depth or self.backward_depth:
+            return
+        self.by_hand()
+        if not self.stepped:
             return
         self.stepped = False
         self.steps += 1
-        if 0 < self.process.settings.steps <= self.steps:
+        if self.process.settings.steps and self.updates.enough(self.process.settings.steps):
             self.stepped = True  # should the program go on, it ends at the next call
             self.process.ends("enough")
             raise Enough()
+
+    def by_hand(self, cleared=False):
+        """What optimizer_step does, for a step without an optimizer that turns out to be over."""
+        left = self.updates.over(cleared)
+        if left is None:
+            return
+        if not self.roots:  # nothing has been said since
+            *place, now = left
+            self.recorder.put_at(now, "O", *place)
+            self.recorder.put_at(now, "o", *place)
+        else:
+            self.recorder.mark("O")
+            self.recorder.mark("o")
+        if self.steps < 2:
+            self.tag_what_is_kept()
+        self.step_ends()
+
+    def step_ends(self):
+        self.recorder.stepped()
+        self.stepped = True
+        self.recorder.flush_now_and_then(recorder.FLUSH_STEP_SECONDS)
+        self.process.stepped(self.steps + 1)
 
     # --- modules ---
 
@@ -210,6 +236,9 @@ class Hooks:
         def wrapper(*args, **kwargs):
             if not self.recorder.recording:
                 return run(*args, **kwargs)
+            if self.backward_depth == 0 and not self.optimizer_depth:
+                self.something_begins()
+                self.updates.backward_begins(args[0] if args else kwargs.get("tensors", kwargs.get("outputs")))
             self.backward_depth += 1
             if self.backward_depth == 1:
                 self.recorder.mark("B")
@@ -220,6 +249,7 @@ class Hooks:
                 if self.backward_depth == 0:
                     self.tag_gradients()
                     self.recorder.mark("b")
+                    self.updates.backward_ends()
 
         return wrapper
 
@@ -237,15 +267,22 @@ class Hooks:
                 return step(*args, **kwargs)
             finally:
                 self.optimizer_depth -= 1
+                self.updates.stepped(optimizer)
                 if self.optimizer_depth == 0:
                     self.tag_state(optimizer)
                     if self.steps < 2 and not self.backward_depth:  # in backward: once for every parameter
                         self.tag_what_is_kept()
                     self.recorder.mark("o")
-                    self.recorder.stepped()
-                    self.stepped = True
-                    self.recorder.flush_now_and_then(recorder.FLUSH_STEP_SECONDS)
-                    self.process.stepped(self.steps + 1)
+                    self.step_ends()
+
+        return wrapper
+
+    def clearing(self, zero_grad):
+        @functools.wraps(zero_grad)
+        def wrapper(*args, **kwargs):
+            if self.recorder.recording and not self.backward_depth:
+                self.by_hand(cleared=True)
+            return zero_grad(*args, **kwargs)
 
         return wrapper
 
@@ -296,8 +333,9 @@ def install(process):
         return wrapper
 
     optimizer.profile_hook_step = staticmethod(hooked)
+    optimizer.add_param_group = hooks.updates.made(optimizer.add_param_group)
     optimizer.zero_grad = hooks.scope(optimizer.zero_grad, "Z", "z")
-    torch.nn.Module.zero_grad = hooks.scope(torch.nn.Module.zero_grad, "Z", "z")
+    torch.nn.Module.zero_grad = hooks.clearing(hooks.scope(torch.nn.Module.zero_grad, "Z", "z"))
 
     from torch.utils.data import dataloader
 

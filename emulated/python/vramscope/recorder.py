@@ -112,12 +112,15 @@ class Recorder:
             self.sample()
 
     def put(self, kind, device, requests, *arguments):
+        self.put_at(self.now(), kind, device, requests, *arguments)
+
+    def put_at(self, now, kind, device, requests, *arguments):
         ident = threading.get_ident()
         thread = self.threads.get(ident)
         if thread is None:
             thread = self.threads[ident] = len(self.threads)
             self.lines.append('["T",%d,%d]' % (thread, threading.get_native_id()))  # as CUPTI knows it
-        self.lines.append(_LINES[len(arguments)] % (kind, device, requests, self.now(), thread, *arguments))
+        self.lines.append(_LINES[len(arguments)] % (kind, device, requests, now, thread, *arguments))
 
     # --- the history ---
 

@@ -1,0 +1,110 @@
+"""How many steps a program has done, and when one is over. With several optimizers (a GAN has two) the one counts that has stepped least;
+without one, a step is over when the weights were updated by hand since the last backward pass,
+
+    loss.backward()
+    for p in model.parameters():
+        p.data.add_(p.grad, alpha=-lr)   # nobody is told of this
+    model.zero_grad()
+
+which is told from the gradients: a pass that finds them as the last one left them accumulates. Where there are none to look at
+(torch.func, torch.autograd.grad) every pass is taken to be a step."""
+import functools
+import weakref
+
+MOST = 8  # steps of one optimizer for a step that another has not done: it may never step
+NODES = 10_000  # of a graph that are looked at for tensors that get a gradient
+PARAMETER, GRADIENT = 1, 3  # categories of profiler/trace/types.h
+
+
+class Updates:
+    def __init__(self, hooks):
+        self.hooks = hooks
+        self.counts = weakref.WeakKeyDictionary()  # optimizer: its steps
+        self.without = 0  # steps without an optimizer
+        self.optimizers = False  # one was made: the program will let it step
+        self.leaves = []  # weak references to tensors that get a gradient
+        self.left = None  # what the last backward pass left: place, time, state of the leaf and its gradient
+        self.said = False
+
+    # --- how many steps ---
+
+    def stepped(self, optimizer):
+        self.optimizers = True
+        self.counts[optimizer] = self.counts.get(optimizer, 0) + 1
+
+    def enough(self, wanted):
+        counts = list(self.counts.values())
+        if not counts:
+            return self.without >= wanted
+        return min(counts) >= wanted or max(counts) >= MOST * wanted
+
+    # --- without an optimizer ---
+
+    def made(self, add_param_group):
+        """Of what every optimizer calls when it is made."""
+        @functools.wraps(add_param_group)
+        def wrapper(*args, **kwargs):
+            self.optimizers = True
+            self.counts.setdefault(args[0], 0)
+            return add_param_group(*args, **kwargs)
+
+        return wrapper
+
+    def backward_begins(self, outputs):
+        if self.optimizers or self.hooks.roots and self._leaf() is not None:
+            return
+        nodes = [getattr(output, "grad_fn", None) for output in (outputs if isinstance(outputs, (list, tuple)) else (outputs,))]
+        seen, self.leaves = set(), []
+        while nodes and len(seen) < NODES:
+            node = nodes.pop()
+            if node is None or node in seen:
+                continue
+            seen.add(node)
+            leaf = getattr(node, "variable", None)
+            if leaf is not None:
+                self.leaves.append(weakref.ref(leaf))
+            nodes.extend(edge[0] for edge in node.next_functions)
+        self._tag()
+
+    def backward_ends(self):
+        if not self.optimizers:
+            recorder = self.hooks.recorder
+            self.left = (*recorder.position(), recorder.now(), self._state(self._leaf()))
+            self._tag()
+
+    def _tag(self):
+        """Of a program without modules nobody else does."""
+        if self.hooks.roots:
+            return
+        device, requests = self.hooks.recorder.position()
+        for reference in self.leaves:
+            leaf = reference()
+            if leaf is not None:
+                self.hooks.tag(leaf, PARAMETER, device, requests)
+                if leaf.grad is not None:
+                    self.hooks.tag(leaf.grad, GRADIENT, device, requests)
+
+    def over(self, cleared=False):
+        """Whether the weights were updated by hand since the last backward pass: its place and time, once. cleared: gradients are being."""
+        if self.optimizers or self.left is None:
+            return None
+        leaf = self._leaf()
+        before = self.left[3]
+        if before is not None and not cleared and leaf is not None and self._state(leaf) == before:
+            return None
+        left, self.left = self.left, None
+        self.without += 1
+        if not self.said:
+            self.said = True
+            self.hooks.process.assume("no optimizer of torch.optim was made: a step is over when gradients were cleared or weights changed since the "
+                                      "last backward pass")
+        return left[:3]
+
+    def _leaf(self):
+        return next((leaf for leaf in (reference() for reference in self.leaves) if leaf is not None), None)
+
+    def _state(self, leaf):
+        gradient = None if leaf is None else leaf.grad
+        if gradient is None:
+            return None
+        return leaf._version, gradient._version, id(gradient)
