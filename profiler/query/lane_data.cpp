@@ -7,9 +7,6 @@
 namespace vramscope::query {
 namespace {
 
-// Pieces of a bottom node, and nodes of one above. Of few, a column of a picture takes few of them,
-// however many pieces it has; of fewer, they would weigh more than the pieces.
-constexpr size_t kFanBits = 2, kFan = size_t{1} << kFanBits;
 constexpr double kAll = (1 << 24) - 1;  // of a node's span is covered
 
 float RoundedUp(double value) {
@@ -69,11 +66,6 @@ void LaneData::Build() {
     }
     sums.resize(up);
   }
-}
-
-uint32_t LaneData::PiecesOf(size_t level, size_t index) const {
-  const size_t all = kFan << kFanBits * level;
-  return static_cast<uint32_t>(std::min(row_.size() - index * all, all));
 }
 
 // Pieces come by their begin, so that what is added goes to a column and never to one before it.

@@ -42,6 +42,10 @@ class LaneData {
   size_t MemoryBytes() const;
 
  private:
+  // Pieces of a bottom node, and nodes of one above. Of few, a column of a picture takes few of
+  // them, however many pieces it has; of fewer, they would weigh more than the pieces.
+  static constexpr size_t kFanBits = 2, kFan = size_t{1} << kFanBits;
+
   // Of consecutive pieces. Half of a frame is spent with these: they are small, and what is rounded
   // is rounded to where it is only looked at more closely.
   struct Node {
@@ -55,7 +59,11 @@ class LaneData {
   static_assert(sizeof(Node) == 24);
   class Walk;
 
-  uint32_t PiecesOf(size_t level, size_t index) const;  // how many a node has
+  // How many a node has.
+  uint32_t PiecesOf(size_t level, size_t index) const {
+    const size_t all = kFan << kFanBits * level;
+    return static_cast<uint32_t>(std::min(row_.size() - index * all, all));
+  }
   // Of nodes [first, last) of a level; `take(row)`.
   template <class Take>
   void VisitWide(size_t level, size_t first, size_t last, int64_t begin_ns, int64_t end_ns,

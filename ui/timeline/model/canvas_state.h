@@ -64,6 +64,7 @@ enum class Status : uint8_t { kNone, kLoading, kFailed };
 // Part of the packed address axis that is shown.
 struct AddressWindow {
   double begin = 0, end = 0;  // bytes; end 0: everything
+  friend bool operator==(const AddressWindow&, const AddressWindow&) = default;
 };
 
 struct CanvasState {

@@ -13,6 +13,9 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/query/block_index.h"
+#include "profiler/query/lane_index.h"
+#include "profiler/query/level_of_detail.h"
 #include "ui/timeline/model/draw_list.h"
 
 namespace vramscope::ui::timeline {
@@ -74,9 +77,19 @@ struct LanePlace {
   }
 };
 
+// What the indexes say of a lane in the view: found out before it is drawn, and kept for as long as
+// the view and the lane's size stay.
+struct LaneAnswer {
+  std::vector<query::LaneView> rows;
+  std::vector<uint32_t> gaps;  // those wide enough to be seen
+  query::CurveColumns curve;
+  query::BlockView blocks;
+};
+
 struct LaneDrawing {
   const CanvasState& state;
   const LanePlace& place;
+  const LaneAnswer& answer;
   const TextMeasure& measure;
   SceneMemory* memory;
   SceneCounts* counts;
@@ -95,6 +108,8 @@ class Lane {
   virtual uint64_t Count(const CanvasState&) const { return 0; }
   // Whether it shows the view's time across the plot: then its picture can be moved with the view.
   virtual bool FollowsView() const { return true; }
+  // Called for lanes in sight that are not folded, of several at once on several threads.
+  virtual void Ask(const CanvasState&, const LanePlace&, LaneAnswer*) const {}
   // Called for lanes in sight, with a clip around it.
   virtual void Draw(const LaneDrawing&) const = 0;
   // A point of the body. `hit` has the lane and the time already.

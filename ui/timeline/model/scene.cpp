@@ -1,6 +1,7 @@
 #include "ui/timeline/model/scene.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "ui/timeline/model/outline_view.h"
 
@@ -14,6 +15,28 @@ void DrawScrollBar(const CanvasState& s, DrawList* list) {
   list->Box(l.scroll_thumb, l.scroll_thumb.w / 2, s.theme.faint.WithAlpha(0.6));
 }
 
+// What the lanes in sight have not been asked for this view, by all cores.
+void AskLanes(const CanvasState& s, Crew* crew, SceneMemory* memory) {
+  struct Question {
+    const LanePlace* place;
+    LaneAnswer* answer;
+  };
+  std::vector<Question> questions;
+  for (const LanePlace& place : s.layout.lanes) {
+    if (!place.in_sight() || place.body.empty()) continue;
+    const SceneMemory::Asked asked{s.viewport.view(), place.body.w, place.body.h,
+                                   s.scale,           place.rows,   s.addresses};
+    auto& [kept, answer] = memory->answers[place.lane];
+    if (kept == asked) continue;
+    kept = asked;
+    answer = {};
+    questions.push_back({&place, &answer});
+  }
+  crew->Do(questions.size(), [&](size_t i) {
+    questions[i].place->lane->Ask(s, *questions[i].place, questions[i].answer);
+  });
+}
+
 }  // namespace
 
 bool CanvasState::limit_in_range() const {
@@ -22,8 +45,8 @@ bool CanvasState::limit_in_range() const {
   return static_cast<double>(device_limit) <= highest * 1.35;
 }
 
-SceneCounts BuildDataLayer(const CanvasState& s, const TextMeasure& measure, SceneMemory* memory,
-                           DrawList* list) {
+SceneCounts BuildDataLayer(const CanvasState& s, const TextMeasure& measure, Crew* crew,
+                           SceneMemory* memory, DrawList* list) {
   SceneCounts counts;
   list->Clear();
   memory->columns = 0;
@@ -41,12 +64,14 @@ SceneCounts BuildDataLayer(const CanvasState& s, const TextMeasure& measure, Sce
     DrawContent(s, measure, list);
     return counts;
   }
+  AskLanes(s, crew, memory);
   DrawTimeGrid(s, list);
   for (const LanePlace& place : s.layout.lanes) {
     if (!place.in_sight()) continue;
     ++counts.lanes;
     list->PushClip(place.clip);
-    place.lane->Draw({s, place, measure, memory, &counts, list});
+    place.lane->Draw(
+        {s, place, memory->answers[place.lane].second, measure, memory, &counts, list});
     list->PopClip();
   }
   DrawScrollBar(s, list);

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "ui/timeline/model/canvas_state.h"
+#include "ui/timeline/model/crew.h"
 #include "ui/timeline/model/draw_list.h"
 
 namespace vramscope::ui::timeline {
@@ -37,17 +39,26 @@ struct SceneCounts {
 struct SceneMemory {
   std::vector<float> edges;  // of the memory stack as last drawn, for the next morph
   uint32_t columns = 0;
-  // What the overview has asked, of `data`: the same at every view.
+  // What the overview has asked: the same at every view.
   struct Overview {
-    std::weak_ptr<const TimelineData> data;
     Span extent;
     int columns = 0;
     std::vector<uint64_t> allocated;  // highest of a column
     std::vector<uint32_t> phases;     // rows of slices, those wide enough to be seen
   } overview;
+  // By lane, with what it was asked for. For as long as the lanes are there.
+  struct Asked {
+    Span view;
+    float width = -1, height = -1;
+    double scale = 0;
+    int rows = 0;
+    AddressWindow addresses;
+    friend bool operator==(const Asked&, const Asked&) = default;
+  };
+  std::map<const Lane*, std::pair<Asked, LaneAnswer>> answers;
 };
 
-SceneCounts BuildDataLayer(const CanvasState& state, const TextMeasure& measure,
+SceneCounts BuildDataLayer(const CanvasState& state, const TextMeasure& measure, Crew* crew,
                            SceneMemory* memory, DrawList* list);
 void BuildOverlay(const CanvasState& state, const TextMeasure& measure, DrawList* list);
 

@@ -36,6 +36,8 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
   state_.layout.lanes.clear();  // they point to the lanes of the old trace
   stack_.SetLanes(state_.data ? MakeLanes(*state_.data)
                               : std::vector<std::unique_ptr<const Lane>>());
+  memory_.overview = {};
+  memory_.answers.clear();
   state_.hover = {};
   gesture_ = Gesture::kNone;
   state_.drop_at.reset();
@@ -429,7 +431,7 @@ void TimelineModel::Clear() {
 
 SceneCounts TimelineModel::BuildData(const TextMeasure& measure, DrawList* list) {
   data_dirty_ = view_moved_ = false;
-  return BuildDataLayer(state_, measure, &memory_, list);
+  return BuildDataLayer(state_, measure, &crew_, &memory_, list);
 }
 
 void TimelineModel::BuildOverlay(const TextMeasure& measure, DrawList* list) {

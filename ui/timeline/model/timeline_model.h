@@ -21,6 +21,7 @@
 
 #include "ui/timeline/model/activity_facts.h"
 #include "ui/timeline/model/canvas_state.h"
+#include "ui/timeline/model/crew.h"
 #include "ui/timeline/model/scene.h"
 
 namespace vramscope::ui::timeline {
@@ -152,6 +153,8 @@ class TimelineModel {
   SceneCounts BuildData(const TextMeasure& measure, DrawList* list);
   void BuildOverlay(const TextMeasure& measure, DrawList* list);
   Changes TakeChanges();
+  // For what a frame takes, to be shared with whoever draws it.
+  Crew& crew() { return crew_; }
 
  private:
   enum class Gesture : uint8_t {
@@ -201,6 +204,7 @@ class TimelineModel {
   History<ViewState> history_;
   AxisLock axis_lock_;
   SceneMemory memory_;
+  Crew crew_;
   bool animations_ = true;
   bool data_dirty_ = true, view_moved_ = false, overlay_dirty_ = true;
   Changes changes_;

@@ -6,6 +6,8 @@
 namespace vramscope::ui::timeline {
 namespace {
 
+constexpr size_t kMaxRememberedWidths = 20000;
+
 QString FirstInstalled(const QStringList& wanted, QFontDatabase::SystemFont otherwise) {
   const QStringList families = QFontDatabase::families();
   for (const QString& family : wanted) {
@@ -57,6 +59,24 @@ QFont CanvasFont(Font role) {
   font.setStyleStrategy(QFont::StyleStrategy(QFont::PreferAntialias | QFont::NoSubpixelAntialias));
   font.setHintingPreference(QFont::PreferNoHinting);
   return font;
+}
+
+QtTextMeasure::QtTextMeasure() {
+  for (int i = 0; i < kFontCount; ++i) {
+    fonts_[i] = CanvasFont(static_cast<Font>(i));
+    metrics_[i] = std::make_unique<QFontMetricsF>(fonts_[i]);
+  }
+}
+
+float QtTextMeasure::Width(std::string_view utf8, Font font) const {
+  auto& widths = widths_[static_cast<size_t>(font)];
+  const auto found = widths.find(utf8);
+  if (found != widths.end()) return found->second;
+  if (widths.size() > kMaxRememberedWidths) widths.clear();
+  auto width = static_cast<float>(
+      metrics(font).horizontalAdvance(QString::fromUtf8(utf8.data(), qsizetype(utf8.size()))));
+  widths.emplace(utf8, width);
+  return width;
 }
 
 }  // namespace vramscope::ui::timeline

@@ -2,7 +2,13 @@
 #pragma once
 
 #include <QFont>
+#include <QFontMetricsF>
 #include <QString>
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 
 #include "ui/timeline/model/draw_list.h"
 
@@ -12,5 +18,26 @@ QFont CanvasFont(Font role);
 // Family of the proportional and of the monospaced fonts; the shell uses the same.
 QString SansFamily();
 QString MonoFamily();
+
+// For lookups by text without a copy of it.
+struct TextHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+};
+
+// Widths from Qt's fonts, remembered.
+class QtTextMeasure : public TextMeasure {
+ public:
+  QtTextMeasure();
+  float Width(std::string_view utf8, Font font) const override;
+  const QFont& font(Font role) const { return fonts_[static_cast<size_t>(role)]; }
+  const QFontMetricsF& metrics(Font role) const { return *metrics_[static_cast<size_t>(role)]; }
+
+ private:
+  std::array<QFont, kFontCount> fonts_;
+  std::array<std::unique_ptr<QFontMetricsF>, kFontCount> metrics_;
+  using Widths = std::unordered_map<std::string, float, TextHash, std::equal_to<>>;
+  mutable std::array<Widths, kFontCount> widths_;
+};
 
 }  // namespace vramscope::ui::timeline

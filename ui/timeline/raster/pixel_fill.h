@@ -13,6 +13,8 @@ struct PixelTarget {
   int width, height;
   int stride;    // in pixels
   double scale;  // device pixels per logical pixel
+  // Only these rows are drawn: several threads share a picture.
+  int first_row = 0, last_row = INT32_MAX;
 };
 
 uint32_t Premultiply(uint32_t argb);

@@ -22,7 +22,7 @@ class RasterCanvas {
   static constexpr int kExactAfterMs = 30;
 
   // `model` must outlive it.
-  explicit RasterCanvas(TimelineModel* model) : model_(model) {}
+  explicit RasterCanvas(TimelineModel* model) : model_(model), renderer_(&model->crew()) {}
 
   // From the widget's paintEvent. True: what it shows of the data is a moved picture; `exact`: it
   // may not be.

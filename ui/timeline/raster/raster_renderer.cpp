@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <vector>
 
 #include "ui/timeline/raster/fonts.h"
-#include "ui/timeline/raster/pixel_fill.h"
+#include "ui/timeline/raster/shape_fill.h"
 
 namespace vramscope::ui::timeline {
 namespace {
 
-constexpr size_t kMaxRememberedWidths = 20000;
+constexpr int kBandBytes = 384 << 10;
 constexpr size_t kMostLaidOut = 4000;
 
 QRectF ToQt(const Rect& r) { return {r.x, r.y, r.w, r.h}; }
@@ -29,89 +30,102 @@ QPen MakePen(uint32_t argb, float width, Dash dash) {
   return pen;
 }
 
-// Straight lines that cover whole pixels, which most do; false: they are not all of that kind.
-bool FillLines(const DrawList& list, const Command& c, const PixelTarget& target) {
-  const auto lines = std::span(list.lines()).subspan(c.first, c.count);
-  const auto rect_of = [](const LinePrim& l) {
-    const float half = l.width / 2;
-    return l.x0 == l.x1 ? FillRect{l.x0 - half, std::min(l.y0, l.y1), l.x0 + half,
-                                   std::max(l.y0, l.y1), l.argb}
-                        : FillRect{std::min(l.x0, l.x1), l.y0 - half, std::max(l.x0, l.x1),
-                                   l.y0 + half, l.argb};
-  };
-  const auto whole = [&](float v) {
-    const auto pixels = static_cast<float>(v * target.scale);
-    return std::abs(pixels - std::round(pixels)) < 0.01f;
-  };
-  const auto fills = [&](const LinePrim& l) {
-    if (l.dash.on > 0 || (l.x0 != l.x1) == (l.y0 != l.y1)) return false;
-    const FillRect r = rect_of(l);
-    return l.x0 == l.x1 ? whole(r.x0) && whole(r.x1) : whole(r.y0) && whole(r.y1);
-  };
-  if (!std::ranges::all_of(lines, fills)) return false;
-  for (const LinePrim& l : lines) {
-    const FillRect r = rect_of(l);
-    FillRects(target, list.clips()[c.clip], {&r, 1});
-  }
-  return true;
+void PaintLine(const DrawList&, const LinePrim& l, QPainter* painter) {
+  painter->setPen(MakePen(l.argb, l.width, l.dash));
+  painter->drawLine(QPointF(l.x0, l.y0), QPointF(l.x1, l.y1));
+}
+
+void PaintLine(const DrawList& list, const PolylinePrim& p, QPainter* painter) {
+  painter->setPen(MakePen(p.argb, p.width, p.dash));
+  painter->setBrush(Qt::NoBrush);
+  std::vector<QPointF> points;
+  points.reserve(p.count);
+  for (const Point& q : list.points(p)) points.emplace_back(q.x, q.y);
+  painter->drawPolyline(points.data(), static_cast<int>(points.size()));
+}
+
+// What is not filled: a painter of its own, for these rows alone. Few.
+template <class LineOrPolyline>
+void PaintInto(const PixelTarget& t, const Rect& clip, const DrawList& list,
+               const LineOrPolyline& line) {
+  QImage rows(reinterpret_cast<uchar*>(t.pixels + static_cast<ptrdiff_t>(t.first_row) * t.stride),
+              t.width, t.last_row - t.first_row, t.stride * qsizetype{4}, QImage::Format_RGB32);
+  rows.setDevicePixelRatio(t.scale);
+  QPainter painter(&rows);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.translate(0, -t.first_row / t.scale);
+  painter.setClipRect(ToQt(clip));
+  PaintLine(list, line, &painter);
 }
 
 }  // namespace
 
-QtTextMeasure::QtTextMeasure() {
-  for (int i = 0; i < kFontCount; ++i) {
-    fonts_[i] = CanvasFont(static_cast<Font>(i));
-    metrics_[i] = std::make_unique<QFontMetricsF>(fonts_[i]);
-  }
-}
-
-float QtTextMeasure::Width(std::string_view utf8, Font font) const {
-  auto& widths = widths_[static_cast<size_t>(font)];
-  std::string key(utf8);
-  auto found = widths.find(key);
-  if (found != widths.end()) return found->second;
-  if (widths.size() > kMaxRememberedWidths) widths.clear();
-  auto width = static_cast<float>(
-      metrics(font).horizontalAdvance(QString::fromUtf8(utf8.data(), qsizetype(utf8.size()))));
-  widths.emplace(std::move(key), width);
-  return width;
-}
-
 void RasterRenderer::Render(const DrawList& list, QImage* image) {
-  double scale = image->devicePixelRatioF();
-  // Taken before the painter begins: bits() of an image that is being painted on would copy it.
-  PixelTarget target{reinterpret_cast<uint32_t*>(image->bits()), image->width(), image->height(),
-                     static_cast<int>(image->bytesPerLine() / 4), scale};
-  QPainter painter(image);
-  painter.setRenderHint(QPainter::Antialiasing);
-  uint32_t clip = ~0u;
+  const double scale = image->devicePixelRatioF();
+  const PixelTarget target{reinterpret_cast<uint32_t*>(image->bits()), image->width(),
+                           image->height(), static_cast<int>(image->bytesPerLine() / 4), scale};
+  if (target.height <= 0 || target.width <= 0) return;
+  masks_.Begin(scale);
+  placed_.clear();
+  for (const TextPrim& t : list.texts()) placed_.push_back(masks_.Place(list.text(t), t));
+  const int rows = band_rows_ > 0
+                       ? band_rows_
+                       : std::max(kBandBytes / static_cast<int>(image->bytesPerLine()), 16);
+  crew_->Do(static_cast<size_t>((target.height + rows - 1) / rows), [&](size_t band) {
+    PixelTarget part = target;
+    part.first_row = static_cast<int>(band) * rows;
+    part.last_row = std::min(part.first_row + rows, target.height);
+    FillBand(list, part);
+  });
+}
+
+// Called by several threads at once, of other rows each: no text by Qt here.
+void RasterRenderer::FillBand(const DrawList& list, const PixelTarget& target) const {
+  const auto each = [](const auto& rows, const Command& c) {
+    return std::span(rows).subspan(c.first, c.count);
+  };
+  const float top = static_cast<float>(target.first_row / target.scale) - 1;
+  const float bottom = static_cast<float>(target.last_row / target.scale) + 1;
   for (const Command& c : list.commands()) {
-    const Rect& bounds = list.clips()[c.clip];
-    if (c.prim == Prim::kFill) {
-      FillRects(target, bounds, {list.fills().data() + c.first, c.count});
-    } else if (c.prim == Prim::kLine && FillLines(list, c, target)) {
-      continue;
-    } else if (c.prim == Prim::kStack) {
-      for (uint32_t i = c.first; i < c.first + c.count; ++i) {
-        const StackPrim& s = list.stacks()[i];
-        FillStack(target, bounds, s, list.edges(s), list.colors(s));
-      }
-    } else if (c.prim == Prim::kStrip) {
-      for (uint32_t i = c.first; i < c.first + c.count; ++i) {
-        const StripPrim& s = list.strips()[i];
-        FillStrip(target, bounds, s, list.strip(s));
-      }
-    } else if (c.prim == Prim::kImage) {
-      for (uint32_t i = c.first; i < c.first + c.count; ++i) {
-        const ImagePrim& p = list.images()[i];
-        FillImage(target, bounds, p, list.pixels(p));
-      }
-    } else {
-      if (clip != c.clip) {
-        clip = c.clip;
-        painter.setClipRect(ToQt(bounds));
-      }
-      PaintCommand(list, c, &painter);
+    const Rect& clip = list.clips()[c.clip];
+    if (clip.y > bottom || clip.bottom() < top) continue;
+    switch (c.prim) {
+      case Prim::kFill:
+        FillRects(target, clip, each(list.fills(), c));
+        break;
+      case Prim::kBox:
+        for (const BoxPrim& box : each(list.boxes(), c)) FillBox(target, clip, box);
+        break;
+      case Prim::kLine:
+        for (const LinePrim& line : each(list.lines(), c))
+          if (!FillLine(target, clip, line)) PaintInto(target, clip, list, line);
+        break;
+      case Prim::kPolyline:
+        for (const PolylinePrim& line : each(list.polylines(), c))
+          if (!FillPolyline(target, clip, list.points(line), line))
+            PaintInto(target, clip, list, line);
+        break;
+      case Prim::kText:
+        for (uint32_t i = c.first; i < c.first + c.count; ++i) {
+          const TextMasks::Placed& text = placed_[i];
+          if (text.mask != nullptr)
+            FillMask(target, clip, *text.mask, text.x, text.y, list.texts()[i].argb);
+        }
+        break;
+      case Prim::kStack:
+        for (const StackPrim& s : each(list.stacks(), c))
+          FillStack(target, clip, s, list.edges(s), list.colors(s));
+        break;
+      case Prim::kStrip:
+        for (const StripPrim& s : each(list.strips(), c)) FillStrip(target, clip, s, list.strip(s));
+        break;
+      case Prim::kImage:
+        for (const ImagePrim& p : each(list.images(), c))
+          FillImage(target, clip, p, list.pixels(p));
+        break;
+      case Prim::kCircle:
+        for (const CirclePrim& circle : each(list.circles(), c)) FillCircle(target, clip, circle);
+        break;
     }
   }
 }
@@ -156,22 +170,12 @@ void RasterRenderer::PaintCommand(const DrawList& list, const Command& c, QPaint
         }
         break;
       }
-      case Prim::kLine: {
-        const LinePrim& l = list.lines()[i];
-        painter->setPen(MakePen(l.argb, l.width, l.dash));
-        painter->drawLine(QPointF(l.x0, l.y0), QPointF(l.x1, l.y1));
+      case Prim::kLine:
+        PaintLine(list, list.lines()[i], painter);
         break;
-      }
-      case Prim::kPolyline: {
-        const PolylinePrim& p = list.polylines()[i];
-        painter->setPen(MakePen(p.argb, p.width, p.dash));
-        painter->setBrush(Qt::NoBrush);
-        std::vector<QPointF> points;
-        points.reserve(p.count);
-        for (const Point& q : list.points(p)) points.emplace_back(q.x, q.y);
-        painter->drawPolyline(points.data(), static_cast<int>(points.size()));
+      case Prim::kPolyline:
+        PaintLine(list, list.polylines()[i], painter);
         break;
-      }
       case Prim::kText:
         PaintText(list, list.texts()[i], painter);
         break;

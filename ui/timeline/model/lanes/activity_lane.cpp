@@ -195,27 +195,33 @@ class ActivityLane : public Lane {
     }
   }
 
+  void Ask(const CanvasState& s, const LanePlace& place, LaneAnswer* answer) const override {
+    const auto [begin, end] = TraceView(s);
+    for (int row = 0; row < place.rows; ++row)
+      answer->rows.push_back(s.data->activities()->Query(first_ + static_cast<uint32_t>(row), begin,
+                                                         end, DeviceColumns(s, place.body),
+                                                         kMinPx * s.scale));
+    if (gaps_)
+      answer->gaps = s.data->idle()->Long(*gaps_, begin, end,
+                                          static_cast<uint64_t>(kMinPx * s.viewport.ns_per_px()));
+  }
+
   void Draw(const LaneDrawing& draw) const override {
     const CanvasState& s = draw.state;
     DrawLaneTitle(draw, title_, about_);
     if (draw.place.body.empty()) return;
-    const TimelineData& d = *s.data;
-    const Span& v = s.viewport.view();
-    const int64_t begin = d.ToTrace(v.begin), end = std::max(d.ToTrace(v.end), begin + 1);
     draw.list->PushClip(draw.place.body);
     for (int row = 0; row < draw.place.rows; ++row) {
       Rect band = draw.place.Row(row);
       band.h -= 1;
-      const int columns = DeviceColumns(s, band);
-      const query::LaneView view = d.activities()->Query(first_ + static_cast<uint32_t>(row), begin,
-                                                         end, columns, kMinPx * s.scale);
+      const query::LaneView& view = draw.answer.rows[static_cast<size_t>(row)];
       draw.counts->slice_columns += DrawColumns(
           view, band, of_ == Of::kDriverMemory ? 0.8 : 0.35,
           [&](uint8_t look) { return FillOf(s.theme, query::ActivityLook::FromByte(look)); },
           draw.list);
       for (const uint32_t activity : view.rects) Rectangle(draw, activity, band);
     }
-    if (gaps_) DrawGaps(draw, begin, end);
+    DrawGaps(draw);
     draw.list->PopClip();
   }
 
@@ -275,13 +281,12 @@ class ActivityLane : public Lane {
     draw.list->Text(label, {from, band.y, room + 2, band.h}, Font::kSmall, InkOf(s, row));
   }
 
-  void DrawGaps(const LaneDrawing& draw, int64_t begin, int64_t end) const {
+  void DrawGaps(const LaneDrawing& draw) const {
     const CanvasState& s = draw.state;
     Rect strip = draw.place.Row(0);
     strip.y = strip.bottom() - 1 - kGapStrip;
     strip.h = kGapStrip;
-    const auto least = static_cast<uint64_t>(kMinPx * s.viewport.ns_per_px());
-    for (const uint32_t number : s.data->idle()->Long(*gaps_, begin, end, least)) {
+    for (const uint32_t number : draw.answer.gaps) {
       const query::IdleGap gap = s.data->idle()->Gap(number);
       const auto x0 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(gap.begin_ns)));
       const auto x1 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(gap.end_ns)));

@@ -66,6 +66,14 @@ class BlocksLane : public Lane {
       }
     }
   }
+  void Ask(const CanvasState& s, const LanePlace& place, LaneAnswer* answer) const override {
+    const auto [begin, end] = TraceView(s);
+    query::BlockIndex::Options options;
+    options.cell_px = 2;
+    answer->blocks = s.data->block_index().Query(
+        begin, end, s.address_begin(), s.address_end(), DeviceColumns(s, place.body),
+        std::max(static_cast<int>(std::lround(place.body.h * s.scale)), 1), options);
+  }
   void Draw(const LaneDrawing& draw) const override {
     const CanvasState& s = draw.state;
     const TextMeasure& measure = draw.measure;
@@ -87,8 +95,7 @@ class BlocksLane : public Lane {
     double span = static_cast<double>(s.address_end() - s.address_begin());
     if (body.h < 4 || span <= 0) return;
     const trace::Trace& t = d.trace();
-    const Span& v = s.viewport.view();
-    int64_t begin = d.ToTrace(v.begin), end = std::max(d.ToTrace(v.end), begin + 1);
+    const auto [begin, end] = TraceView(s);
     double per_byte = body.h / span;
     double base = static_cast<double>(s.address_begin());
     auto y_of = [&](uint64_t offset) {
@@ -108,12 +115,7 @@ class BlocksLane : public Lane {
     }
     bool segments = !d.address_axis().strips().empty();
 
-    int width = std::max(static_cast<int>(std::lround(body.w * s.scale)), 1);
-    int height = std::max(static_cast<int>(std::lround(body.h * s.scale)), 1);
-    query::BlockIndex::Options options;
-    options.cell_px = 2;
-    query::BlockView view = d.block_index().Query(begin, end, s.address_begin(), s.address_end(),
-                                                  width, height, options);
+    const query::BlockView& view = draw.answer.blocks;
     if (view.grid_columns > 0 && view.grid_rows > 0) {
       auto columns = static_cast<uint32_t>(view.grid_columns);
       auto rows = static_cast<uint32_t>(view.grid_rows);

@@ -49,18 +49,21 @@ class IdleLane : public Lane {
     hit->gap = *gap;
   }
 
+  void Ask(const CanvasState& s, const LanePlace& place, LaneAnswer* answer) const override {
+    const auto [begin, end] = TraceView(s);
+    answer->rows.push_back(
+        s.data->idle()->Query(line_, begin, end, DeviceColumns(s, place.body), kMinPx * s.scale));
+  }
+
   void Draw(const LaneDrawing& draw) const override {
     const CanvasState& s = draw.state;
     DrawTitle(draw);
     const Rect& body = draw.place.body;
     if (body.empty()) return;
     const TimelineData& d = *s.data;
-    const Span& v = s.viewport.view();
-    const int64_t begin = d.ToTrace(v.begin), end = std::max(d.ToTrace(v.end), begin + 1);
     draw.list->PushClip(body);
     draw.list->Fill(body, Mix(s.theme.ground, s.theme.panel, 0.5));
-    const query::LaneView view =
-        d.idle()->Query(line_, begin, end, DeviceColumns(s, body), kMinPx * s.scale);
+    const query::LaneView& view = draw.answer.rows[0];
     draw.counts->slice_columns += DrawColumns(
         view, body, 0.2, [&](uint8_t cause) { return s.theme.idle[cause]; }, draw.list);
     for (const uint32_t number : view.rects) {

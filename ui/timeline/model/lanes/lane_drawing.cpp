@@ -54,6 +54,12 @@ uint32_t DrawMarks(const CanvasState& s, const Rect& box, float y, const Span& s
   return drawn;
 }
 
+std::pair<int64_t, int64_t> TraceView(const CanvasState& s) {
+  const Span& v = s.viewport.view();
+  const int64_t begin = s.data->ToTrace(v.begin);
+  return {begin, std::max(s.data->ToTrace(v.end), begin + 1)};
+}
+
 int DeviceColumns(const CanvasState& s, const Rect& box) {
   return std::max(static_cast<int>(std::lround(box.w * s.scale)), 1);
 }
@@ -65,9 +71,8 @@ int ColumnsWithData(const CanvasState& s, int columns) {
 }
 
 std::vector<int64_t> EdgesOfView(const CanvasState& s, int columns) {
-  const Span& v = s.viewport.view();
-  const int64_t begin = s.data->ToTrace(v.begin);
-  return query::CurveIndex::Edges(begin, std::max(s.data->ToTrace(v.end), begin + 1), columns);
+  const auto [begin, end] = TraceView(s);
+  return query::CurveIndex::Edges(begin, end, columns);
 }
 
 GhostColumns GhostUnderView(const CanvasState& s, std::span<const int64_t> edges) {

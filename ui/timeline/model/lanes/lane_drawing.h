@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ui/timeline/model/canvas_state.h"
@@ -56,6 +57,8 @@ uint32_t DrawColumns(const query::LaneView& view, const Rect& band, double least
   return drawn;
 }
 
+// The view in the trace's times: begin, and an end that is later.
+std::pair<int64_t, int64_t> TraceView(const CanvasState& state);
 int DeviceColumns(const CanvasState& state, const Rect& box);
 // Columns before the end of the trace (a shorter run on a kept scale).
 int ColumnsWithData(const CanvasState& state, int columns);

@@ -22,13 +22,6 @@ constexpr Dash kReservedDash{5, 4};
 constexpr Dash kLimitDash{8, 4};
 constexpr Dash kPeakDash{1.5f, 2.5f};
 
-query::CurveColumns QueryView(const CanvasState& s, int columns) {
-  const Span& v = s.viewport.view();
-  return s.data->curve_index().Query(s.data->ToTrace(v.begin),
-                                     std::max(s.data->ToTrace(v.end), s.data->ToTrace(v.begin) + 1),
-                                     columns);
-}
-
 // A step curve over the columns as thin rectangles: cheaper than a stroked path of thousands of
 // points, and as sharp as the pixels are. Dashes stand still on the screen.
 template <class YOf>
@@ -203,6 +196,10 @@ class MemoryLane : public Lane {
       }
     }
   }
+  void Ask(const CanvasState& s, const LanePlace& place, LaneAnswer* answer) const override {
+    const auto [begin, end] = TraceView(s);
+    answer->curve = s.data->curve_index().Query(begin, end, DeviceColumns(s, place.body));
+  }
   void Draw(const LaneDrawing& draw) const override {
     const CanvasState& s = draw.state;
     const TextMeasure& measure = draw.measure;
@@ -218,7 +215,7 @@ class MemoryLane : public Lane {
     int columns = DeviceColumns(s, body);
     int used = ColumnsWithData(s, columns);
     auto n = static_cast<uint32_t>(columns);
-    query::CurveColumns c = QueryView(s, columns);
+    const query::CurveColumns& c = draw.answer.curve;
 
     list->PushClip({body.x, body.y - 1, body.w, body.h + 1});
     DrawByteGrid(s, body, /*over=*/false, list);

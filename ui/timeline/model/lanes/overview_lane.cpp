@@ -91,8 +91,8 @@ class OverviewLane : public Lane {
  private:
   static const SceneMemory::Overview& Asked(const CanvasState& s, const Span& extent, int columns,
                                             SceneMemory::Overview& kept) {
-    if (kept.data.lock() == s.data && kept.extent == extent && kept.columns == columns) return kept;
-    kept = {.data = s.data, .extent = extent, .columns = columns, .allocated = {}, .phases = {}};
+    if (kept.extent == extent && kept.columns == columns) return kept;
+    kept = {.extent = extent, .columns = columns, .allocated = {}, .phases = {}};
     const TimelineData& d = *s.data;
     const int64_t begin = d.ToTrace(extent.begin), end = d.ToTrace(extent.end);
     kept.allocated = d.curve_index().Query(begin, end, columns).allocated_max;

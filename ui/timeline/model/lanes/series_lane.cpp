@@ -36,10 +36,10 @@ void DrawCurve(const LaneDrawing& draw, const std::vector<uint64_t>& values, int
   }
 }
 
-query::CurveColumns QueryOf(const CanvasState& s, const query::CurveIndex& index, int columns) {
-  const Span& v = s.viewport.view();
-  const int64_t begin = s.data->ToTrace(v.begin);
-  return index.Query(begin, std::max(s.data->ToTrace(v.end), begin + 1), columns);
+query::CurveColumns QueryOf(const CanvasState& s, const LanePlace& place,
+                            const query::CurveIndex& index) {
+  const auto [begin, end] = TraceView(s);
+  return index.Query(begin, end, DeviceColumns(s, place.body));
 }
 
 class SeriesLane : public Lane {
@@ -58,13 +58,16 @@ class SeriesLane : public Lane {
   void HitTest(const CanvasState&, const LanePlace&, double, double, Hit* hit) const override {
     hit->kind = HitKind::kMemory;
   }
+  void Ask(const CanvasState& s, const LanePlace& place, LaneAnswer* answer) const override {
+    answer->curve = QueryOf(s, place, *series_.index);
+  }
   void Draw(const LaneDrawing& draw) const override {
     DrawLaneTitle(draw, series_.title, series_.about);
     if (draw.place.body.empty()) return;
     const int columns = DeviceColumns(draw.state, draw.place.body);
     draw.list->PushClip(draw.place.body);
-    DrawCurve(draw, QueryOf(draw.state, *series_.index, columns).allocated_max,
-              ColumnsWithData(draw.state, columns), series_.highest, draw.state.theme.copy);
+    DrawCurve(draw, draw.answer.curve.allocated_max, ColumnsWithData(draw.state, columns),
+              series_.highest, draw.state.theme.copy);
     draw.list->PopClip();
   }
   Tooltip Tip(const CanvasState& s, const Hit& hit) const override {
@@ -115,6 +118,9 @@ class DeviceLane : public Lane {
   void HitTest(const CanvasState&, const LanePlace&, double, double, Hit* hit) const override {
     hit->kind = HitKind::kMemory;
   }
+  void Ask(const CanvasState& s, const LanePlace& place, LaneAnswer* answer) const override {
+    answer->curve = QueryOf(s, place, *memory_.index);
+  }
   void Draw(const LaneDrawing& draw) const override {
     const CanvasState& s = draw.state;
     DrawLaneTitle(draw, memory_.name + " · memory", about_);
@@ -122,10 +128,9 @@ class DeviceLane : public Lane {
     if (body.empty()) return;
     const int columns = DeviceColumns(s, body);
     const int used = ColumnsWithData(s, columns);
-    const query::CurveColumns c = QueryOf(s, *memory_.index, columns);
     const Color color = stands_out_ ? s.theme.warning : s.theme.accent;
     draw.list->PushClip(body);
-    DrawCurve(draw, c.allocated_max, used, scale_, color);
+    DrawCurve(draw, draw.answer.curve.allocated_max, used, scale_, color);
     // How high the highest peak of all is: what is missing to it is the imbalance.
     const float y =
         std::floor(body.bottom() - (body.h - 2) * static_cast<float>(static_cast<double>(most_) /

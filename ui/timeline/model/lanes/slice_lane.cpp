@@ -42,18 +42,27 @@ std::string_view ShortPath(std::string_view path) {
 
 class SliceDrawer {
  public:
-  SliceDrawer(const CanvasState& s, const TextMeasure& measure, SceneCounts* counts, DrawList* list)
-      : s_(s), measure_(measure), counts_(counts), list_(list) {}
+  explicit SliceDrawer(const LaneDrawing& draw)
+      : s_(draw.state),
+        measure_(draw.measure),
+        counts_(draw.counts),
+        list_(draw.list),
+        next_(draw.answer.rows.data()) {}
 
+  static void Ask(const CanvasState& s, SliceKind kind, int row, const Rect& body,
+                  LaneAnswer* answer) {
+    const auto [begin, end] = TraceView(s);
+    for (const uint32_t lane : s.data->lanes(kind, row))
+      answer->rows.push_back(s.data->lane_index().Query(lane, begin, end, DeviceColumns(s, body),
+                                                        kMinSlicePx * s.scale));
+  }
+
+  // In the order in which they were asked.
   void Row(SliceKind kind, int row, const Rect& band) {
     const TimelineData& d = *s_.data;
-    const Span& v = s_.viewport.view();
-    int columns = std::max(static_cast<int>(std::lround(band.w * s_.scale)), 1);
-    double min_columns = kMinSlicePx * s_.scale;
     const trace::SliceTable& t = d.trace().slices;
-    for (uint32_t lane : d.lanes(kind, row)) {
-      int64_t begin = d.ToTrace(v.begin), end = std::max(d.ToTrace(v.end), begin + 1);
-      query::LaneView view = d.lane_index().Query(lane, begin, end, columns, min_columns);
+    for (size_t lane = 0; lane < d.lanes(kind, row).size(); ++lane) {
+      const query::LaneView& view = *next_++;
       Columns(kind, view, band);
       for (uint32_t r : view.rects) {
         auto x0 = static_cast<float>(s_.viewport.ToX(d.FromTrace(t.begin_ns[r])));
@@ -150,6 +159,7 @@ class SliceDrawer {
   const TextMeasure& measure_;
   SceneCounts* counts_;
   DrawList* list_;
+  const query::LaneView* next_;
 };
 
 // A slice thinner than a pixel is hit by the pixel it is drawn in.
@@ -245,8 +255,12 @@ class SliceLane : public Lane {
       return;
     }
   }
+  void Ask(const CanvasState& s, const LanePlace& place, LaneAnswer* answer) const override {
+    const int rows = look_.title ? place.rows : s.data->rows(look_.kind);
+    for (int row = 0; row < rows; ++row) SliceDrawer::Ask(s, look_.kind, row, place.body, answer);
+  }
   void Draw(const LaneDrawing& d) const override {
-    SliceDrawer drawer(d.state, d.measure, d.counts, d.list);
+    SliceDrawer drawer(d);
     const int all = d.state.data->rows(look_.kind);
     const LanePlace& place = d.place;
     if (look_.title) {

@@ -1,0 +1,42 @@
+// Texts as masks: each is drawn by Qt once, and from then on filled like anything else. Most of
+// what is written stays from frame to frame.
+//
+//   masks.Begin(scale);
+//   TextMasks::Placed p = masks.Place(utf8, text);   // holds until the next Begin()
+//   if (p.mask) FillMask(target, clip, *p.mask, p.x, p.y, text.argb);
+//
+// One thread; the masks may be read by any number.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "ui/timeline/model/draw_list.h"
+#include "ui/timeline/raster/fonts.h"
+#include "ui/timeline/raster/shape_fill.h"
+
+namespace vramscope::ui::timeline {
+
+class TextMasks {
+ public:
+  struct Placed {
+    const Mask* mask = nullptr;  // null: nothing to be seen
+    int x = 0, y = 0;            // in device pixels
+  };
+
+  explicit TextMasks(const QtTextMeasure* measure) : measure_(measure) {}
+  void Begin(double scale);
+  Placed Place(std::string_view utf8, const TextPrim& text);
+
+ private:
+  Mask Draw(std::string_view utf8, Font font) const;
+
+  const QtTextMeasure* measure_;
+  double scale_ = 0;
+  size_t bytes_ = 0;  // of all masks
+  std::array<std::unordered_map<std::string, Mask, TextHash, std::equal_to<>>, kFontCount> masks_;
+};
+
+}  // namespace vramscope::ui::timeline
