@@ -64,7 +64,9 @@ class FullySharded(OneGpu):
         if settings["offload.parameters"] == "cpu":
             from torch.distributed.fsdp import CPUOffloadPolicy
             self.options["offload_policy"] = CPUOffloadPolicy()
-        dist.init_process_group("nccl")
+        # Norms of shards in host memory are added up there.
+        on_host = settings["offload.parameters"] == "cpu" and float(settings["clip_grad_norm"])
+        dist.init_process_group("cpu:gloo,cuda:nccl" if on_host else "nccl")
 
     def place(self, model):
         pass

@@ -106,7 +106,13 @@ def saved_activations(model, settings):
     return contextlib.nullcontext()
 
 
-def chunked_loss(model, batch, chunks):
+def chunk_loss_in_forward(model, chunks, reentrant):
+    """As kernels that fuse output layer and loss are put into a model: forward returns the loss, so that what is around it
+    (DistributedDataParallel, FSDP2) sees one call."""
+    model.forward = lambda **batch: chunked_loss(model, batch, chunks, reentrant)
+
+
+def chunked_loss(model, batch, chunks, reentrant):
     """The output layer and the loss for a part of the tokens at a time, computed again in backward."""
     model = model.get_base_model() if hasattr(model, "get_base_model") else model  # of PEFT's
     stack = model.transformer if hasattr(model, "transformer") else model.model
@@ -120,7 +126,7 @@ def chunked_loss(model, batch, chunks):
 
     total = 0
     for rows, its_labels in zip(hidden.view(-1, hidden.size(-1)).chunk(chunks), labels.chunk(chunks)):
-        total = total + checkpoint(loss_of, rows, its_labels, use_reentrant=True)
+        total = total + checkpoint(loss_of, rows, its_labels, use_reentrant=reentrant)
     return total / counted
 
 

@@ -59,6 +59,10 @@ class CausalModel:
         config, attention = read_config(described), attention_of_transformers(settings)
         self.model = AutoModelForCausalLM.from_config(config, torch_dtype=weights, attn_implementation=attention)
         self.chunks = int(settings["loss_chunks"]) if settings["loss"] == "chunked" else 0
+        self.reentrant = settings["checkpointing.reentrant"] == "true"
+        self.shared = self.chunks and settings["shard.strategy"] != "none"
+        if self.shared:
+            techniques.chunk_loss_in_forward(self.model, self.chunks, self.reentrant)
 
     def batch(self, rows, seq):
         ids = torch.randint(0, 64, (rows, seq))
@@ -68,8 +72,10 @@ class CausalModel:
         return self.model.transformer.h if hasattr(self.model, "transformer") else self.model.model.layers
 
     def loss(self, model, batch):
+        if self.shared:
+            return model(**batch), None
         if self.chunks:
-            return techniques.chunked_loss(model, batch, self.chunks), None
+            return techniques.chunked_loss(model, batch, self.chunks, self.reentrant), None
         output = model(**batch)
         return output.loss, output.logits
 

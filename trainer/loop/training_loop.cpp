@@ -20,6 +20,7 @@
 #include "trainer/models/family.h"
 #include "trainer/optimizers/optimizer.h"
 #include "trainer/techniques/loop_technique.h"
+#include "trainer/techniques/shares_training.h"
 
 namespace vramscope::trainer {
 namespace {
@@ -121,6 +122,11 @@ class Loop {
         repeated_(hooks.repeated) {
     for (auto& technique : techniques_) {
       if (auto* own = dynamic_cast<LoopTechnique*>(technique.get())) own_.push_back(own);
+      if (auto* shares = dynamic_cast<SharesTraining*>(technique.get())) sharing_ = shares;
+    }
+    for (auto& technique : techniques_) {
+      auto* measures = dynamic_cast<MeasuresGradients*>(technique.get());
+      if (measures != nullptr && sharing_ != nullptr) measures->Join(*sharing_);
     }
     // What a script keeps from the micro-batch before goes within the next one: those are executed.
     if (!hooks.repeat_from_tape || script_.keeps_outputs || !All(&Technique::repeats)) return;
@@ -181,9 +187,7 @@ class Loop {
       loss_function_ = technique->AroundLoss(std::move(loss_function_));
       optimizer_step_ = technique->AroundStep(std::move(optimizer_step_));
     });
-    for (auto& technique : techniques_) {
-      if (optimizer_ == nullptr) optimizer_ = technique->MakeOptimizer(context_, trained_);
-    }
+    MakeOptimizer();
   }
 
   void PrepareData() {
@@ -278,6 +282,18 @@ class Loop {
                 [this, times, before = recorder_.events()](double share) {
                   length_.Saw(static_cast<double>(recorder_.events() - before) / share * times);
                 }};
+  }
+
+  void MakeOptimizer() {
+    const MakeOptimizerOf make = [this](const std::vector<at::Tensor>& parameters) {
+      std::unique_ptr<Optimizer> made;
+      for (auto& technique : techniques_) {
+        if (made == nullptr) made = technique->MakeOptimizer(context_, parameters);
+      }
+      return made;
+    };
+    if (sharing_ != nullptr) optimizer_ = sharing_->ShareOptimizer(make, trained_);
+    if (optimizer_ == nullptr) optimizer_ = make(trained_);
   }
 
   bool All(bool (Technique::*property)() const) const { return AllOf(techniques_, property); }
@@ -400,7 +416,8 @@ class Loop {
   const run::RunConfig& config_;
   Model& model_;
   Techniques& techniques_;
-  std::vector<LoopTechnique*> own_;  // those of them that take a hand in the loop
+  std::vector<LoopTechnique*> own_;    // those of them that take a hand in the loop
+  SharesTraining* sharing_ = nullptr;  // the one of them that shares the training among ranks
   const c10::Device device_;
   const bool measured_;
   const RunContext context_;

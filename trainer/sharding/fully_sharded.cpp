@@ -4,7 +4,9 @@
 #include <torch/custom_class.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <map>
+#include <span>
 #include <unordered_map>
 
 #include "trainer/capture/scopes.h"
@@ -32,10 +34,13 @@ struct FullySharded::Impl {
     modules_in_order.push_back({&module, path});
   }
 
-  void Shard(Module& module, const std::string& path, bool reshards_after_forward) {
+  // What these modules have becomes a unit.
+  void Shard(std::span<Module* const> modules,
+             const std::unordered_map<const Module*, std::string>& path_of,
+             bool reshards_after_forward) {
     modules_in_order.clear();
     std::vector<std::pair<Parameter*, std::string>> parameters;
-    Collect(module, path, &module, parameters);
+    for (Module* module : modules) Collect(*module, path_of.at(module), module, parameters);
     auto unit = std::make_unique<ShardUnit>(*group, streams, options, reshards_after_forward);
     std::vector<at::Tensor> whole;
     for (const auto& [parameter, name] : parameters) {
@@ -49,7 +54,7 @@ struct FullySharded::Impl {
     }
     for (const auto& [parameter, name] : parameters) unit->Add(parameter, name);
     while (!whole.empty()) whole.pop_back();
-    units_of[&module] = unit.get();
+    for (const Module* module : modules) units_of[module] = unit.get();
     units.push_back(std::move(unit));
   }
 
@@ -148,15 +153,19 @@ FullySharded::FullySharded(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& 
   }
   std::unordered_map<const Module*, std::string> path_of;
   model.Visit([&](Module& module, const std::string& path) { path_of[&module] = path; });
+  const auto together = static_cast<size_t>(options.layers_per_unit);
   for (const LayerStack& stack : model.Stacks()) {
-    for (Module* layer : stack.layers) {
-      impl_->Shard(*layer, path_of[layer], options.reshards_after_forward);
+    const std::span<Module* const> layers = stack.layers;
+    for (size_t i = 0; i < layers.size(); i += together) {
+      impl_->Shard(layers.subspan(i, std::min(together, layers.size() - i)), path_of,
+                   options.reshards_after_forward);
     }
     if (!stack.layers.empty()) {
       impl_->stacks.emplace_back(path_of[stack.layers.front()], stack.layers);
     }
   }
-  impl_->Shard(model, "", false);  // the model would be gathered again at once
+  Module* const whole[] = {&model};
+  impl_->Shard(whole, path_of, false);  // it would be gathered again at once
 }
 
 FullySharded::~FullySharded() = default;
@@ -187,8 +196,12 @@ LayerRunner FullySharded::AroundLayers(LayerRunner inner) {
       if (first.starts_with(path) && stack.size() == layers.size()) modules = &stack;
     }
     TORCH_CHECK(modules != nullptr, "layers of ", path, " are not those of a stack");
-    for (size_t i = 0; i < layers.size(); ++i) {
+    const auto together = static_cast<size_t>(impl->options.layers_per_unit);
+    for (size_t i = 0; i < layers.size(); i += together) {
       ShardUnit& unit = *impl->units_of.at((*modules)[i]);
+      const size_t end = std::min(i + together, layers.size());
+      const std::vector<LayerFunction> of_unit(layers.begin() + static_cast<ptrdiff_t>(i),
+                                               layers.begin() + static_cast<ptrdiff_t>(end));
       unit.BeforeForward();
       Carried now = carried;
       if (at::GradMode::is_enabled()) {
@@ -206,7 +219,11 @@ LayerRunner FullySharded::AroundLayers(LayerRunner inner) {
         }
       }
       const Carried given = now;
-      hidden = inner ? inner(std::move(hidden), {layers[i]}, path, now) : layers[i](hidden, now);
+      if (inner) {
+        hidden = inner(std::move(hidden), of_unit, path, now);
+      } else {
+        for (const LayerFunction& layer : of_unit) hidden = layer(hidden, now);
+      }
       unit.AfterForward(false);
       impl->WatchOutput(unit, hidden);
       for (size_t k = 0; k < now.size(); ++k) {

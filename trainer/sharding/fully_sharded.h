@@ -25,6 +25,7 @@ namespace vramscope::trainer {
 struct ShardOptions {
   c10::Device device = c10::Device(c10::kCPU);
   bool reshards_after_forward = true;  // false: what is gathered stays until backward is through
+  int layers_per_unit = 1;
   bool offloads = false;  // CPUOffloadPolicy: shards and their gradients live in pinned host memory
 };
 

@@ -11,12 +11,12 @@ namespace {
 
 class ZeroRedundancy final : public Optimizer {
  public:
-  ZeroRedundancy(c10::intrusive_ptr<c10d::ProcessGroup> group, const OptimizerConfig& config,
+  ZeroRedundancy(c10::intrusive_ptr<c10d::ProcessGroup> group, MakeOptimizerOf make,
                  std::vector<at::Tensor> parameters)
-      : Optimizer(std::move(parameters), config.lr),
+      : Optimizer(std::move(parameters), 0),
         group_(std::move(group)),
         of_ranks_(DealOut(parameters_, group_->getSize())),
-        own_(MakeOptimizer(config, of_ranks_[static_cast<size_t>(group_->getRank())])) {}
+        own_(make(of_ranks_[static_cast<size_t>(group_->getRank())])) {}
 
   void Step() override {
     own_->Step();
@@ -59,9 +59,9 @@ std::vector<std::vector<at::Tensor>> DealOut(const std::vector<at::Tensor>& para
 }
 
 std::unique_ptr<Optimizer> MakeZeroRedundancy(c10::intrusive_ptr<c10d::ProcessGroup> group,
-                                              const OptimizerConfig& config,
+                                              MakeOptimizerOf make,
                                               std::vector<at::Tensor> parameters) {
-  return std::make_unique<ZeroRedundancy>(std::move(group), config, std::move(parameters));
+  return std::make_unique<ZeroRedundancy>(std::move(group), make, std::move(parameters));
 }
 
 }  // namespace vramscope::trainer

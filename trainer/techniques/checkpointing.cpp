@@ -32,14 +32,20 @@ class Checkpointing final : public Technique {
     if (form_.reentrant) model.inputs_require_grad = !model.Parameters().front()->trainable;
     LayerRunner all = form_.Runner(layers_, run.device);
     if (!alternate_) return all;
-    return [all](at::Tensor hidden, const std::vector<LayerFunction>& layers,
-                 const std::string& path, Carried& carried) {
-      for (size_t i = 0; i < layers.size(); ++i) {
-        hidden = i % 2 == 0 ? all(std::move(hidden), {layers[i]}, path, carried)
-                            : layers[i](hidden, carried);
+    return [all, this](at::Tensor hidden, const std::vector<LayerFunction>& layers,
+                       const std::string& path, Carried& carried) {
+      if (path != stack_) even_ = true;
+      stack_ = path;
+      for (const LayerFunction& layer : layers) {
+        hidden = even_ ? all(std::move(hidden), {layer}, path, carried) : layer(hidden, carried);
+        even_ = !even_;
       }
       return hidden;
     };
+  }
+  std::unique_ptr<Held> AroundForward(const RunContext&) override {
+    stack_.clear();
+    return nullptr;
   }
   int layers_per_unit() const override { return alternate_ ? 2 : layers_; }
 
@@ -47,6 +53,9 @@ class Checkpointing final : public Technique {
   Form form_;
   int layers_;
   bool alternate_;
+  // Of every second layer: a stack's may come in several calls.
+  std::string stack_;
+  bool even_ = true;
 };
 
 // One part of every layer alone; the others keep what they keep.

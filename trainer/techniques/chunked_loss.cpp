@@ -2,6 +2,7 @@
 // and computed again for it in backward.
 #include <torch/torch.h>
 
+#include "trainer/techniques/recompute/frames.h"
 #include "trainer/techniques/recompute/reentrant.h"
 #include "trainer/techniques/technique.h"
 
@@ -17,7 +18,7 @@ at::Tensor NextTokens(const at::Tensor& labels) {
 
 class ChunkedLoss final : public Technique {
  public:
-  explicit ChunkedLoss(int64_t chunks) : chunks_(chunks) {}
+  ChunkedLoss(int64_t chunks, bool reentrant) : chunks_(chunks), reentrant_(reentrant) {}
 
   absl::Status OnModel(Model& model) override {
     if (!model.SplitOutput()) {
@@ -27,7 +28,8 @@ class ChunkedLoss final : public Technique {
     return absl::OkStatus();
   }
   void AfterSetUp(const RunContext& run, Model&, std::span<const at::Tensor>) override {
-    runner_ = MakeCheckpointRunner({.layers_per_segment = 1, .device = run.device});
+    const CheckpointOptions options{.layers_per_segment = 1, .device = run.device};
+    runner_ = reentrant_ ? MakeCheckpointRunner(options) : MakeFrameRunner(options, nullptr);
   }
   LossFunction AroundLoss(LossFunction) override {
     return [this](Model& model, at::Tensor& hidden, const Batch& batch) {
@@ -56,7 +58,8 @@ class ChunkedLoss final : public Technique {
   void AfterRun() override { runner_ = nullptr; }
 
  private:
-  int64_t chunks_;
+  const int64_t chunks_;
+  const bool reentrant_;
   LayerRunner runner_;
 };
 
@@ -89,7 +92,8 @@ TechniqueEntry DeclareTechnique_chunked_loss() {
                         .title = "Loss in chunks",
                         .explanation = "logits for a part of the tokens at a time",
                         .on = {{"loss", true, {"chunked"}}},
-                        .ways = {{{"loss", "chunked"}}},
+                        .ways = {{{"loss", "chunked"}},
+                                 {{"loss", "chunked"}, {"checkpointing.reentrant", "false"}}},
                         .controls = {"loss_chunks"}}},
            .rules = {{.when = {{"loss", true, {"chunked"}}, {"model.family", true, {"basics"}}},
                       .why = "loss=chunked: the basics model's script computes its loss at once",
@@ -97,7 +101,8 @@ TechniqueEntry DeclareTechnique_chunked_loss() {
       .order = 35,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (!config.Is("loss", "chunked")) return nullptr;
-        return std::make_unique<ChunkedLoss>(config.Integer("loss_chunks"));
+        return std::make_unique<ChunkedLoss>(config.Integer("loss_chunks"),
+                                             config.Is("checkpointing.reentrant", "true"));
       }};
 }
 

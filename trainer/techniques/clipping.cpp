@@ -2,27 +2,35 @@
 #include <torch/torch.h>
 
 #include "trainer/optimizers/group.h"
+#include "trainer/techniques/shares_training.h"
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {
 namespace {
 
-class Clipping final : public Technique {
+class Clipping final : public Technique, public MeasuresGradients {
  public:
   explicit Clipping(double most) : most_(most) {}
 
-  void BeforeStep(const RunContext&, std::span<const at::Tensor> trained) override {
+  void Join(SharesTraining& sharing) override { sharing_ = &sharing; }
+  void BeforeStep(const RunContext& run, std::span<const at::Tensor> trained) override {
     at::NoGradGuard no_grad;
     std::vector<at::Tensor> gradients;
     for (const at::Tensor& parameter : trained) {
       if (parameter.grad().defined()) gradients.push_back(parameter.grad());
     }
     if (gradients.empty()) return;
+    // Shards in host memory are clipped there, where a plan computes nothing.
+    if (!run.measured && gradients.front().device() != run.device) return;
     std::vector<at::Tensor> norms;
     for (const std::vector<size_t>& group : GroupByDtype(gradients)) {
       for (at::Tensor& norm : at::_foreach_norm(Pick(gradients, group))) norms.push_back(norm);
     }
-    at::Tensor total = at::linalg_vector_norm(at::stack(norms));
+    at::Tensor stacked = at::stack(norms);
+    at::Tensor whole = sharing_ != nullptr ? sharing_->NormsOverRanks(stacked) : stacked;
+    at::Tensor total = at::linalg_vector_norm(whole);
+    whole.reset();
+    stacked.reset();
     ReleaseList(norms);
     // A number over a tensor is two operators in Python.
     at::Tensor divisor = total + 1e-6;
@@ -37,7 +45,8 @@ class Clipping final : public Technique {
   }
 
  private:
-  double most_;
+  const double most_;
+  SharesTraining* sharing_ = nullptr;
 };
 
 }  // namespace

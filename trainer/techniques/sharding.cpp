@@ -11,13 +11,14 @@
 #include "trainer/sharding/fully_sharded.h"
 #include "trainer/sharding/tensor_parallel.h"
 #include "trainer/sharding/zero_redundancy.h"
+#include "trainer/techniques/shares_training.h"
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {
 namespace {
 
 // The group of a run's ranks, from the first tensor to the last.
-class Sharding : public Technique {
+class Sharding : public Technique, public SharesTraining {
  public:
   explicit Sharding(const run::RunConfig& config)
       : rank_(static_cast<int>(config.Integer("shard.rank"))),
@@ -67,7 +68,6 @@ class DataParallelTechnique final : public Sharding {
         micro_batches_(config.micro_batches),
         loss_is_outside_(LossIsOutside(config)),
         deals_out_(config.Is("shard.strategy", "zero1")),
-        optimizer_(OptimizerConfigOf(config)),
         options_{.gradients_are_views = config.Is("shard.gradients", "views"),
                  .finds_unused = config.Is("shard.find_unused", "true")} {}
 
@@ -84,13 +84,17 @@ class DataParallelTechnique final : public Sharding {
     return [this, inner](Model& model, at::Tensor& logits, const Batch& batch) {
       if (loss_is_outside_) parallel_->AfterForward(reduces_, {&logits});
       at::Tensor loss = inner(model, logits, batch);
-      if (!loss_is_outside_) parallel_->AfterForward(reduces_, {&loss, &logits});
+      if (loss_is_outside_) return loss;
+      // A loss that is made of its chunks is all that the model returns.
+      std::vector<at::Tensor*> returned = {&loss};
+      if (logits.defined()) returned.push_back(&logits);
+      parallel_->AfterForward(reduces_, returned);
       return loss;
     };
   }
-  std::unique_ptr<Optimizer> MakeOptimizer(const RunContext&,
-                                           const std::vector<at::Tensor>& trained) override {
-    return deals_out_ ? MakeZeroRedundancy(group_, optimizer_, trained) : nullptr;
+  std::unique_ptr<Optimizer> ShareOptimizer(const MakeOptimizerOf& make,
+                                            const std::vector<at::Tensor>& trained) override {
+    return deals_out_ ? MakeZeroRedundancy(group_, make, trained) : nullptr;
   }
   void AfterRun() override { parallel_.reset(); }
 
@@ -98,7 +102,6 @@ class DataParallelTechnique final : public Sharding {
   const int micro_batches_;
   const bool loss_is_outside_;
   const bool deals_out_;  // the optimizer's work
-  const OptimizerConfig optimizer_;
   const DataParallelOptions options_;
   int64_t forwards_ = 0;
   bool reduces_ = false;
@@ -122,6 +125,10 @@ class FullyShardedTechnique final : public Sharding {
       : Sharding(config),
         reshards_(config.Is("shard.strategy", "zero3")),
         offloads_(config.Is("offload.parameters", "cpu")),
+        // Layers that are run again together are gathered together.
+        layers_per_unit_(config.Is("checkpointing.mode", "every-k")
+                             ? static_cast<int>(config.Integer("checkpointing.k"))
+                             : 1),
         loss_is_outside_(LossIsOutside(config)) {}
 
   absl::Status OnModel(Model& model) override {
@@ -132,10 +139,11 @@ class FullyShardedTechnique final : public Sharding {
   std::unique_ptr<Held> AroundRun(const RunContext& run) override {
     std::unique_ptr<Held> held = Sharding::AroundRun(run);
     const PhaseScope phase(trace::Phase::kSetup);
-    sharded_ = std::make_unique<FullySharded>(
-        group_, *model_,
-        ShardOptions{
-            .device = run.device, .reshards_after_forward = reshards_, .offloads = offloads_});
+    sharded_ = std::make_unique<FullySharded>(group_, *model_,
+                                              ShardOptions{.device = run.device,
+                                                           .reshards_after_forward = reshards_,
+                                                           .layers_per_unit = layers_per_unit_,
+                                                           .offloads = offloads_});
     return held;
   }
   LayerRunner AroundLayers(const RunContext&, Model&, LayerRunner inner) override {
@@ -153,6 +161,15 @@ class FullyShardedTechnique final : public Sharding {
       return loss;
     };
   }
+  // As distributed tensors have it: squares are added up over the ranks, one number a gradient.
+  at::Tensor NormsOverRanks(const at::Tensor& norms) override {
+    at::Tensor squares = norms.pow(2);
+    std::vector<at::Tensor> sums = {squares.clone()};
+    group_->allreduce(sums)->wait();
+    at::Tensor whole = sums.front().pow(0.5);
+    squares.reset();
+    return whole;
+  }
   std::unique_ptr<Optimizer> MakeOptimizer(const RunContext&,
                                            const std::vector<at::Tensor>& trained) override {
     return offloads_ ? std::make_unique<HostStep>(trained) : nullptr;
@@ -163,7 +180,9 @@ class FullyShardedTechnique final : public Sharding {
   }
 
  private:
-  const bool reshards_, offloads_, loss_is_outside_;
+  const bool reshards_, offloads_;
+  const int layers_per_unit_;
+  const bool loss_is_outside_;
   Model* model_ = nullptr;
   std::unique_ptr<FullySharded> sharded_;
 };
@@ -319,18 +338,21 @@ TechniqueEntry DeclareTechnique_sharding() {
                  .why = "shard.strategy: gradients are averaged before they are used; set "
                         "optimizer.in_backward=false",
                  .instead = {{"optimizer.in_backward", "false"}}},
-                {.when = {any, {"loss", true, {"chunked"}}},
-                 .why = "shard.strategy: with loss=chunked the output layer's gradient comes once "
-                        "for every chunk, and is to be averaged once; set loss=full",
-                 .instead = {{"loss", "full"}}},
-                not_with({"clip_grad_norm", false, {"0"}},
-                         "the norm of a rank's rows is not that of all; set clip_grad_norm=0", "0"),
+                {.when = {any,
+                          {"loss", true, {"chunked"}},
+                          {"checkpointing.reentrant", true, {"true"}}},
+                 .why = "shard.strategy: with loss=chunked in re-entrant checkpoints the output "
+                        "layer's gradient comes once for every chunk, and is to be averaged once; "
+                        "set checkpointing.reentrant=false",
+                 .instead = {{"checkpointing.reentrant", "false"}}},
                 not_with({"optimizer.name", true, {"adafactor"}},
                          "Adafactor's means over rows and columns are not those of a rank's rows; "
                          "use adamw",
                          "adamw"),
                 not_with({"optimizer.bits", true, {"8"}},
-                         "8-bit state is kept by whole parameters; set optimizer.bits=32", "32"),
+                         "bitsandbytes refuses distributed tensors; set optimizer.bits=32, or "
+                         "shard.strategy=zero1",
+                         "32"),
                 {.when =
                      {units,
                       {"offload.optimizer", false, {"none"}},
@@ -346,8 +368,6 @@ TechniqueEntry DeclareTechnique_sharding() {
                          "gathered weights would be taken for activations; set "
                          "activation_compression=none",
                          "none"),
-                not_with({"checkpointing.mode", true, {"every-k", "alternate"}},
-                         "each layer is gathered by itself; set checkpointing.mode=layer", "layer"),
                 {.when = {{"shard.strategy", true, {"ddp", "zero1"}},
                           {"shard.find_unused", true, {"true"}},
                           {"checkpointing.mode", false, {"none", "selective"}},
@@ -401,10 +421,6 @@ TechniqueEntry DeclareTechnique_sharding() {
                  .why = "shard.strategy=zero1: what other ranks step is not computed here; use "
                         "backend=plan, or shard.strategy=ddp",
                  .instead = none},
-                {.when = {dealt, {"optimizer.bits", true, {"8"}}},
-                 .why = "shard.strategy=zero1 deals out PyTorch's own optimizers; set "
-                        "optimizer.bits=32",
-                 .instead = {{"optimizer.bits", "32"}}},
                 {.when = {dealt, {"offload.optimizer", false, {"none"}}},
                  .why = "shard.strategy=zero1 steps on the GPU; set offload.optimizer=none, or "
                         "shard.strategy=zero3 with offload.parameters=cpu",

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,44 @@ TEST(Sharding, ZeroOneDealsOutWholeParameters) {
     sum += own;
   }
   EXPECT_EQ(sum, whole);
+}
+
+// Whatever optimizer the run has; its two tables of 256 numbers are on every rank.
+TEST(Sharding, ZeroOneDealsOutEightBitStateAsWell) {
+  constexpr uint64_t kTables = 2 * 256 * sizeof(float);
+  const uint64_t whole = StateOf({{"optimizer.bits", "8"}});
+  ASSERT_GT(whole, kTables);
+  uint64_t sum = 0;
+  for (const char* rank : {"0", "1"}) {
+    sum += StateOf({{"optimizer.bits", "8"},
+                    {"shard.strategy", "zero1"},
+                    {"shard.ranks", "2"},
+                    {"shard.rank", rank}});
+  }
+  // A rank whose parameters are all small has no tables.
+  EXPECT_TRUE(sum == whole || sum == whole + kTables) << sum << " of " << whole;
+}
+
+// What is run again together is gathered together.
+TEST(Sharding, LayersThatAreCheckpointedTogetherAreAUnit) {
+  const auto gathered = [](const Settings& more) {
+    Settings settings = {{"shard.strategy", "zero3"}, {"shard.ranks", "2"}};
+    settings.insert(more.begin(), more.end());
+    const RunResult result = RunTiny(Config(settings));
+    EXPECT_TRUE(result.status.ok()) << result.status;
+    std::set<uint64_t> sizes;
+    const trace::AllocationTable& all = result.trace->allocations;
+    for (uint32_t i = 0; i < all.size(); ++i) {
+      if (all.category[i] == Category::kCommunication) sizes.insert(all.bytes[i]);
+    }
+    return sizes;
+  };
+  const std::set<uint64_t> one = gathered({});
+  const std::set<uint64_t> two =
+      gathered({{"checkpointing.mode", "every-k"}, {"checkpointing.k", "2"}});
+  ASSERT_FALSE(one.empty());
+  for (const uint64_t size : one) EXPECT_TRUE(two.contains(size) || two.contains(2 * size)) << size;
+  EXPECT_GT(*two.rbegin(), *one.rbegin()) << "two layers at once";
 }
 
 TEST(Sharding, ShardsOnTheHostLeaveNoStateOnTheCard) {
