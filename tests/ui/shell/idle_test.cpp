@@ -1,0 +1,162 @@
+// A window that nobody touches does nothing: ten seconds in which every paint, timer and wish to
+// draw is counted, over several windows at once, each left in a state in which something has moved
+// just before.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <QApplication>
+#include <QMap>
+#include <QMouseEvent>
+#include <QStringList>
+
+#include "tests/ui/shell/recorded_window.h"
+#include "ui/panels/technique_panel.h"
+#include "ui/panels/toggle_switch.h"
+#include "ui/timeline/timeline_widget.h"
+
+namespace vramscope::ui {
+namespace {
+
+constexpr int kIdleMs = 10'000;
+constexpr double kMostCpuMs = 200;  // of the loop itself: a window that redraws takes thousands
+
+// What happened, by kind and by whom.
+class Counter : public QObject {
+ public:
+  QMap<QString, int> counted;
+  QStringList Told() const {
+    QStringList told;
+    for (auto it = counted.begin(); it != counted.end(); ++it)
+      told << QStringLiteral("%1 %2").arg(it.value()).arg(it.key());
+    return told;
+  }
+  bool eventFilter(QObject* object, QEvent* event) override {
+    const char* what = event->type() == QEvent::Paint           ? "paint"
+                       : event->type() == QEvent::UpdateRequest ? "update"
+                       : event->type() == QEvent::Timer         ? "timer"
+                                                                : nullptr;
+    // The test's own wait is nobody's.
+    const bool of_window = object->isWidgetType() || object->parent() != nullptr;
+    if (what != nullptr && of_window)
+      ++counted[QStringLiteral("%1 of %2 '%3'")
+                    .arg(QLatin1String(what), QLatin1String(object->metaObject()->className()),
+                         object->objectName())];
+    return false;
+  }
+};
+
+double CpuMs() {
+  rusage use{};
+  ::getrusage(RUSAGE_SELF, &use);
+  const auto ms = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_usec) * 1e-3;
+  };
+  return ms(use.ru_utime) + ms(use.ru_stime);
+}
+
+class IdleTest : public testing::RecordedWindow {
+ protected:
+  void SetUp() override {}
+  // What was window_ is kept open.
+  void NextWindow() {
+    if (window_) windows_.push_back(std::move(window_));
+    Open({});
+    window_->move(static_cast<int>(60 * windows_.size()), static_cast<int>(20 * windows_.size()));
+    window_->setObjectName(QStringLiteral("window %1").arg(windows_.size()));
+  }
+  void HoverBlocks() {
+    timeline::TimelineWidget* canvas = window_->timelineWidget();
+    for (const double part : {0.5, 0.52}) {
+      const QPointF at(canvas->width() * part, canvas->height() * 0.6);
+      QMouseEvent move(QEvent::MouseMove, at, canvas->mapToGlobal(at), Qt::NoButton, Qt::NoButton,
+                       Qt::NoModifier);
+      QApplication::sendEvent(canvas, &move);
+    }
+    ASSERT_TRUE(WaitFor(
+        [&] { return State()["timeline"].toObject()["hover"].toObject()["tooltip"].toBool(); }));
+  }
+
+  std::vector<std::unique_ptr<MainWindow>> windows_;
+};
+
+TEST_F(IdleTest, NothingIsDrawnAndNobodyWakesInTenSeconds) {
+  // A zoom's animation, the live cursor, a tooltip under a mouse that rests.
+  NextWindow();
+  OpenRecorded();
+  window_->timelineWidget()->jumpToPeak();
+  window_->timelineWidget()->zoomIn();
+  HoverBlocks();
+  // A toggle's morph, over a run that stands behind it.
+  NextWindow();
+  window_->runConfig(window_->config());
+  ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
+  ToggleSwitch* toggle = window_->techniquePanel()->toggle(QStringLiteral("checkpoint-layer"));
+  ASSERT_NE(toggle, nullptr);
+  const auto first = window_->digest();
+  QTest::mouseClick(toggle, Qt::LeftButton);
+  ASSERT_TRUE(WaitFor([&] { return window_->digest() != first && !window_->busy(); }));
+  // Compared with another, a row of it highlighted.
+  NextWindow();
+  OpenRecorded();
+  window_->compareWith(
+      Write("other.trace", *vramscope::testing::MakeRecordedTrace({.layers = 4, .leak = false})));
+  ASSERT_TRUE(WaitFor([this] { return State()["baseline"].toBool(); }));
+  window_->openPage(QStringLiteral("compare"));
+  ASSERT_TRUE(Idle());
+  // What has computed in the background, and told how far it was.
+  for (const char* page : {"what-if", "reclaim", "fragmentation", "phases"}) {
+    NextWindow();
+    OpenRecorded();
+    window_->openPage(QLatin1String(page));
+    ASSERT_TRUE(Idle());
+  }
+  // The page of a program, with the focus in the canvas again.
+  NextWindow();
+  window_->openProgram();
+  windows_.push_back(std::move(window_));
+  for (auto& window : windows_) {
+    window->timelineWidget()->setFocus();
+    ASSERT_TRUE(WaitFor([&] { return !window->busy() && window->timelineWidget()->ready(); }));
+  }
+  QTest::qWait(1500);  // the last of it
+
+  Counter counter;
+  qApp->installEventFilter(&counter);
+  std::vector<double> frames;
+  for (auto& window : windows_)
+    frames.push_back(window->timelineWidget()->dumpState()["frames"].toObject()["all"].toDouble());
+  const double before = CpuMs();
+  QTest::qWait(kIdleMs);
+  EXPECT_LT(CpuMs() - before, kMostCpuMs);
+  qApp->removeEventFilter(&counter);
+  EXPECT_TRUE(counter.counted.isEmpty()) << counter.Told().join(QStringLiteral("\n")).toStdString();
+  for (size_t i = 0; i < windows_.size(); ++i)
+    EXPECT_EQ(windows_[i]->timelineWidget()->dumpState()["frames"].toObject()["all"].toDouble(),
+              frames[i])
+        << i;
+
+  // And what counts nothing would count something: the mouse moves in each.
+  qApp->installEventFilter(&counter);
+  for (size_t i = 0; i < windows_.size(); ++i) {
+    timeline::TimelineWidget* canvas = windows_[i]->timelineWidget();
+    const QPointF at(canvas->width() * 0.3, canvas->height() * 0.5);
+    QMouseEvent move(QEvent::MouseMove, at, canvas->mapToGlobal(at), Qt::NoButton, Qt::NoButton,
+                     Qt::NoModifier);
+    counter.counted.clear();
+    if (canvas->trace() != nullptr) {
+      QApplication::sendEvent(canvas, &move);
+    } else {
+      canvas->update();
+    }
+    EXPECT_TRUE(WaitFor([&] { return !counter.counted.isEmpty(); })) << i;
+  }
+}
+
+}  // namespace
+}  // namespace vramscope::ui
+
+int main(int argc, char** argv) {
+  QApplication app(argc, argv);
+  ::testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
