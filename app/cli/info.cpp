@@ -54,8 +54,8 @@ uint64_t CountEntries(const trace::Trace& trace) {
 }
 
 // Different values of a column of strings, the most frequent first.
-std::vector<std::pair<std::string, uint64_t>> Values(const trace::Trace& trace,
-                                                     const std::vector<trace::StringId>& column) {
+std::vector<std::pair<std::string, uint64_t>> Values(
+    const trace::Trace& trace, const trace::PackedColumn<trace::StringId>& column) {
   std::map<uint32_t, uint64_t> count;
   for (const trace::StringId id : column)
     if (id.value != 0) ++count[id.value];
@@ -68,7 +68,7 @@ std::vector<std::pair<std::string, uint64_t>> Values(const trace::Trace& trace,
 
 constexpr size_t kMostValues = 100;
 
-Json ValuesJson(const trace::Trace& trace, const std::vector<trace::StringId>& column) {
+Json ValuesJson(const trace::Trace& trace, const trace::PackedColumn<trace::StringId>& column) {
   const auto values = Values(trace, column);
   Json json = {{"entries", 0}, {"different", values.size()}, {"values", Json::array()}};
   uint64_t entries = 0;
@@ -82,7 +82,8 @@ Json ValuesJson(const trace::Trace& trace, const std::vector<trace::StringId>& c
 }
 
 // "12 entries, 3 different: 'x' (10), ..."; "": none.
-std::string ValuesText(const trace::Trace& trace, const std::vector<trace::StringId>& column) {
+std::string ValuesText(const trace::Trace& trace,
+                       const trace::PackedColumn<trace::StringId>& column) {
   const auto values = Values(trace, column);
   uint64_t entries = 0;
   for (const auto& value : values) entries += value.second;

@@ -113,7 +113,7 @@ uint32_t TrackAllocator::Place(const Track& of, int64_t begin_ns, int64_t end_ns
 }
 
 std::vector<int64_t> ShownTimes(const trace::Trace& trace) {
-  std::vector<int64_t> shown = trace.events.time_ns;
+  std::vector<int64_t> shown(trace.events.time_ns.begin(), trace.events.time_ns.end());
   for (size_t i = 1; i < shown.size(); ++i) shown[i] = std::max(shown[i], shown[i - 1] + 1);
   return shown;
 }

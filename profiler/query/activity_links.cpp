@@ -35,7 +35,7 @@ Correlations::Correlations(const trace::ActivityTable& activities) : activities_
 
 std::span<const uint32_t> Correlations::Of(uint64_t correlation) const {
   if (correlation == 0) return {};
-  const std::vector<uint64_t>& of = activities_.correlation;
+  const trace::PackedColumn<uint64_t>& of = activities_.correlation;
   const auto first =
       std::lower_bound(rows_.begin(), rows_.end(), correlation,
                        [&](uint32_t row, uint64_t value) { return of[row] < value; });

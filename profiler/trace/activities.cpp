@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
 #include "profiler/trace/columns.h"
@@ -170,8 +171,9 @@ void SortActivities(ActivityTable& table) {
                    [&](uint32_t a, uint32_t b) { return table.begin_ns[a] < table.begin_ns[b]; });
   ForEachColumn(
       [&order](auto& column) {
-        auto sorted = column;
-        for (size_t row = 0; row < order.size(); ++row) sorted[row] = column[order[row]];
+        std::remove_reference_t<decltype(column)> sorted;
+        sorted.reserve(order.size());
+        for (const uint32_t row : order) sorted.push_back(column[row]);
         column = std::move(sorted);
       },
       table);

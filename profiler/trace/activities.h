@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/trace/packed_column.h"
 #include "profiler/trace/types.h"
 
 namespace vramscope::trace {
@@ -89,19 +90,19 @@ struct Activity {
 // One row an activity, ordered by begin (as they came, where equal).
 struct ActivityTable {
   std::vector<ActivityKind> kind;
-  std::vector<uint8_t> device;
-  std::vector<MemorySpace> from;
-  std::vector<MemorySpace> to;
-  std::vector<uint32_t> stream;
-  std::vector<uint32_t> thread;
-  std::vector<StringId> name;
-  std::vector<StringId> op;
-  std::vector<StringId> module;
-  std::vector<uint64_t> correlation;
-  std::vector<uint64_t> address;
-  std::vector<uint64_t> bytes;
-  std::vector<int64_t> begin_ns;
-  std::vector<int64_t> end_ns;
+  PackedColumn<uint8_t> device;
+  PackedColumn<MemorySpace> from;
+  PackedColumn<MemorySpace> to;
+  PackedColumn<uint32_t> stream;
+  PackedColumn<uint32_t> thread;
+  PackedColumn<StringId> name;
+  PackedColumn<StringId> op;
+  PackedColumn<StringId> module;
+  PackedColumn<uint64_t> correlation;
+  PackedColumn<uint64_t> address;
+  PackedColumn<uint64_t> bytes;
+  PackedColumn<int64_t> begin_ns;
+  PackedColumn<int64_t> end_ns;
   uint32_t size() const { return static_cast<uint32_t>(kind.size()); }
   Activity Row(uint32_t row) const;
   void Append(const Activity& activity);

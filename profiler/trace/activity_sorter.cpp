@@ -10,7 +10,7 @@ namespace vramscope::trace {
 void ActivitySorter::Add(std::vector<Activity>& batch) {
   if (batch.empty()) return;
   SortByBegin(batch);
-  const std::vector<int64_t>& begins = table_.begin_ns;
+  const PackedColumn<int64_t>& begins = table_.begin_ns;
   const auto from = static_cast<uint32_t>(
       !settled_ ? begins.size()
                 : std::upper_bound(begins.begin(), begins.end(), batch.front().begin_ns) -

@@ -56,11 +56,14 @@ constexpr auto ColumnsOf(const ActivityTable&) {
 // visit(column of the first table, the same of the second, ...).
 template <class Visit, class Table, class... Tables>
 void ForEachColumn(Visit visit, Table& table, Tables&... more) {
-  using Columns = decltype(ColumnsOf(table));
-  // A column that is added to a table and not here is found out.
-  static_assert(sizeof(table) == std::tuple_size_v<Columns> * sizeof(std::vector<int>));
   const auto visit_one = [&](auto column) { visit(table.*column, more.*column...); };
-  std::apply([&](auto... column) { (visit_one(column), ...); }, ColumnsOf(table));
+  std::apply(
+      [&](auto... column) {
+        // A column that is added to a table and not here is found out.
+        static_assert(sizeof(table) == (sizeof(table.*column) + ...));
+        (visit_one(column), ...);
+      },
+      ColumnsOf(table));
 }
 
 }  // namespace vramscope::trace

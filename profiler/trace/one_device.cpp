@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bitset>
+#include <utility>
 #include <vector>
 
 #include "profiler/trace/allocator_events.h"
@@ -13,11 +14,20 @@ namespace {
 
 using Rows = std::vector<uint32_t>;  // that stay, ascending
 
-template <class T>
-void Keep(const Rows& rows, const std::vector<T>& from, std::vector<T>* to) {
+template <class Column>
+void Keep(const Rows& rows, const Column& from, Column* to) {
   if (from.empty()) return;  // a column that the trace does not have
   to->reserve(rows.size());
   for (uint32_t row : rows) to->push_back(from[row]);
+}
+
+// Every value of a column, in order, to what `to` makes of it.
+template <class T, class To>
+void Change(PackedColumn<T>& column, To to) {
+  PackedColumn<T> changed;
+  changed.reserve(column.size());
+  for (const T value : column) changed.push_back(to(value));
+  column = std::move(changed);
 }
 
 // Rows of a table that are of the device, and what each row's new number is.
@@ -136,19 +146,12 @@ class Slicer {
   void Events() {
     EventTable& to = out_->events;
     KeepRows(events_, t_.events, to);
-    for (EventIndex i = 0; i < to.size(); ++i) {
-      switch (SubjectOf(to.kind[i])) {
-        case Subject::kBlock:
-          to.id[i] = allocations_.number[to.id[i]];
-          break;
-        case Subject::kSegment:
-          to.id[i] = segments_.number[to.id[i]];
-          break;
-        case Subject::kDevice:
-        case Subject::kRun:
-          break;
-      }
-    }
+    EventIndex event = 0;
+    Change(to.id, [&](uint64_t id) -> uint64_t {
+      const Subject subject = SubjectOf(to.kind[event++]);
+      if (subject == Subject::kBlock) return allocations_.number[id];
+      return subject == Subject::kSegment ? segments_.number[id] : id;
+    });
   }
 
   void Allocations() {
@@ -213,9 +216,9 @@ class Slicer {
     }
     ActivityTable& to = out_->activities;
     KeepRows(rows, from, to);
-    for (uint32_t& thread : to.thread) thread = ThreadOf(thread);
-    if (one_of_many_)
-      for (uint64_t& correlation : to.correlation) correlation &= kCorrelationBits;
+    if (!one_of_many_) return;
+    Change(to.thread, [this](uint32_t thread) { return ThreadOf(thread); });
+    Change(to.correlation, [](uint64_t correlation) { return correlation & kCorrelationBits; });
   }
 
   // In the slice the process is the only one.

@@ -9,25 +9,25 @@ constexpr uint8_t kNothing[kWord] = {};
 
 }  // namespace
 
-PackedRun::PackedRun(std::span<const uint64_t> values, bool is_signed) {
-  uint64_t differ = 0;  // bits in which some value differs from the first
-  for (const uint64_t v : values) differ |= v ^ values.front();
+template <class Unsigned>
+PackedRun::PackedRun(const Unsigned* values) {
+  const Unsigned first = values[0];
+  Unsigned differ = 0;  // bits in which some value differs from the first
+  for (size_t i = 0; i < kValues; ++i) differ |= values[i] ^ first;
   if (differ == 0) {
-    base_ = values.empty() ? 0 : values.front();
+    base_ = first;
     bytes_ = {std::shared_ptr<void>(), kNothing};
     return;
   }
-  // What has a sign, moved so that the order is that of unsigned numbers.
-  const uint64_t flip = is_signed ? uint64_t{1} << 63 : 0;
-  uint64_t least = ~uint64_t{0}, most = 0;
-  for (const uint64_t v : values) {
-    least = std::min(least, v ^ flip);
-    most = std::max(most, v ^ flip);
+  Unsigned least = first, most = first;
+  for (size_t i = 0; i < kValues; ++i) {
+    least = std::min(least, values[i]);
+    most = std::max(most, values[i]);
   }
-  base_ = least ^ flip;
+  base_ = least;
   // Numbers that are alike in their lowest bits differ by a multiple of the next.
   shift_ = static_cast<uint8_t>(std::countr_zero(differ));
-  int bits = std::bit_width((most - least) >> shift_);
+  int bits = std::bit_width(uint64_t{static_cast<Unsigned>(most - least)} >> shift_);
   if (bits > kMostBits) {
     bits = 64;
     shift_ = 0;
@@ -36,7 +36,7 @@ PackedRun::PackedRun(std::span<const uint64_t> values, bool is_signed) {
   mask_ = ~uint64_t{0} >> (64 - bits);
 
   // A word behind the last: the last value is read with what follows it.
-  const size_t words = (values.size() * bits_ + 63) / 64 + 1;
+  const size_t words = (kValues * bits_ + 63) / 64 + 1;
   auto bytes = std::make_shared_for_overwrite<uint8_t[]>(words * kWord);
   uint8_t* to = bytes.get();
   const auto put = [&to](uint64_t word) {
@@ -45,8 +45,8 @@ PackedRun::PackedRun(std::span<const uint64_t> values, bool is_signed) {
   };
   uint64_t word = 0;
   int filled = 0;
-  for (const uint64_t v : values) {
-    const uint64_t rest = (v - base_) >> shift_;
+  for (size_t i = 0; i < kValues; ++i) {
+    const uint64_t rest = uint64_t{static_cast<Unsigned>(values[i] - least)} >> shift_;
     word |= rest << filled;
     filled += bits;
     if (filled < 64) continue;
@@ -61,9 +61,34 @@ PackedRun::PackedRun(std::span<const uint64_t> values, bool is_signed) {
   bytes_ = std::move(bytes);
 }
 
+template <class Unsigned>
+void PackedRun::Decode(size_t first, size_t count, Unsigned* to) const {
+  const auto base = static_cast<Unsigned>(base_);
+  if (bits_ == 0) {
+    std::fill_n(to, count, base);
+    return;
+  }
+  const uint8_t* bytes = bytes_.get();
+  const size_t bits = bits_;
+  const int shift = shift_;
+  const uint64_t mask = mask_;
+  for (size_t i = 0, bit = first * bits; i < count; ++i, bit += bits) {
+    uint64_t word;
+    std::memcpy(&word, bytes + bit / 8, sizeof word);
+    to[i] = static_cast<Unsigned>(base + static_cast<Unsigned>((word >> bit % 8 & mask) << shift));
+  }
+}
+
 size_t PackedRun::MemoryBytes() const {
   constexpr size_t kCounts = 32;  // of the shared pointer, and the allocator's own
   return bits_ == 0 ? 0 : (kValues * bits_ / 8 + kWord) + kCounts;
 }
+
+template PackedRun::PackedRun(const uint8_t*);
+template PackedRun::PackedRun(const uint32_t*);
+template PackedRun::PackedRun(const uint64_t*);
+template void PackedRun::Decode(size_t, size_t, uint8_t*) const;
+template void PackedRun::Decode(size_t, size_t, uint32_t*) const;
+template void PackedRun::Decode(size_t, size_t, uint64_t*) const;
 
 }  // namespace vramscope::trace

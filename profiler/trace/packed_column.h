@@ -1,6 +1,6 @@
 // A column of a table in a fraction of its bytes: every run of 512 values keeps once what they have
 // in common (the least of them, their lowest zero bits), and of each what is left in as few bits as
-// the run needs. Reads as a const std::vector, by value; grows at its end only.
+// the run needs. Reads as a const std::vector, by value; changes at its end only.
 //
 //   PackedColumn<int64_t> time_ns;
 //   time_ns.push_back(5);
@@ -24,19 +24,22 @@
 
 namespace vramscope::trace {
 
-// 512 numbers, or fewer at the end of a column. Immutable; copies share the bytes.
+// 512 unsigned numbers of at most 64 bits. Immutable; copies share the bytes.
 class PackedRun {
  public:
   static constexpr size_t kValues = 512;
 
-  // At most kValues. `is_signed`: as two's complement.
-  PackedRun(std::span<const uint64_t> values, bool is_signed);
+  // Of kValues numbers; Unsigned: uint8_t, uint32_t or uint64_t.
+  template <class Unsigned>
+  explicit PackedRun(const Unsigned* values);
   uint64_t operator[](size_t i) const {
     const size_t bit = i * bits_;
     uint64_t word;
     std::memcpy(&word, bytes_.get() + bit / 8, sizeof word);
     return base_ + ((word >> bit % 8 & mask_) << shift_);
   }
+  template <class Unsigned>
+  void Decode(size_t first, size_t count, Unsigned* to) const;
   size_t MemoryBytes() const;
 
  private:
@@ -54,6 +57,7 @@ class PackedColumn {
   using value_type = T;
   class const_iterator;
   using iterator = const_iterator;
+  static constexpr size_t kRun = PackedRun::kValues;
 
   PackedColumn() = default;
   template <class Iterator>
@@ -61,35 +65,59 @@ class PackedColumn {
     for (; first != last; ++first) push_back(*first);
   }
 
-  size_t size() const { return runs_.size() * PackedRun::kValues + open_.size(); }
+  size_t size() const { return runs_.size() * kRun + open_.size(); }
   bool empty() const { return runs_.empty() && open_.empty(); }
   T operator[](size_t i) const {
-    const size_t run = i / PackedRun::kValues;
-    return run < runs_.size() ? FromBits(runs_[run][i % PackedRun::kValues])
-                              : open_[i % PackedRun::kValues];
+    const size_t run = i / kRun;
+    return run < runs_.size() ? FromBits(static_cast<Bits>(runs_[run][i % kRun]))
+                              : FromBits(open_[i % kRun]);
   }
   T front() const { return (*this)[0]; }
   T back() const { return (*this)[size() - 1]; }
   const_iterator begin() const { return {this, 0}; }
   const_iterator end() const { return {this, static_cast<std::ptrdiff_t>(size())}; }
 
-  void reserve(size_t n) { runs_.reserve(n / PackedRun::kValues); }
-  void clear() { *this = {}; }
-  void push_back(T value) {
-    open_.push_back(value);
-    if (open_.size() == PackedRun::kValues) Close();
-  }
-  void Append(std::span<const T> values) {
-    while (!values.empty()) {
-      const size_t n = std::min(values.size(), PackedRun::kValues - open_.size());
-      open_.insert(open_.end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(n));
-      if (open_.size() == PackedRun::kValues) Close();
-      values = values.subspan(n);
+  // The rows [first, first + to.size()), which there are: at half the cost of one by one.
+  void Read(size_t first, std::span<T> to) const {
+    std::array<Bits, kRun> decoded;
+    for (size_t done = 0; done < to.size();) {
+      const size_t run = (first + done) / kRun, at = (first + done) % kRun;
+      const size_t n = std::min(to.size() - done, kRun - at);
+      const Bits* bits = decoded.data();
+      if (run < runs_.size())
+        runs_[run].Decode(at, n, decoded.data());
+      else
+        bits = open_.data() + at;
+      for (size_t i = 0; i < n; ++i) to[done + i] = FromBits(bits[i]);
+      done += n;
     }
   }
-  // Only to more rows; the new ones are zero.
+
+  void reserve(size_t n) { runs_.reserve(n / kRun); }
+  void clear() { *this = {}; }
+  void push_back(T value) {
+    open_.push_back(ToBits(value));
+    if (open_.size() == kRun) Close();
+  }
+  void Append(std::span<const T> values) {
+    for (const T value : values) push_back(value);
+  }
+  // New rows are zero.
   void resize(size_t n) {
     while (size() < n) push_back(T{});
+    if (n < runs_.size() * kRun) {
+      const size_t run = n / kRun;
+      open_.resize(kRun);
+      runs_[run].Decode(0, kRun, open_.data());
+      runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(run), runs_.end());
+    }
+    open_.resize(n % kRun);
+  }
+  // To all rows of `longer`, of which these are the first; shares what is full there.
+  void GrowTo(const PackedColumn& longer) {
+    runs_.insert(runs_.end(), longer.runs_.begin() + static_cast<std::ptrdiff_t>(runs_.size()),
+                 longer.runs_.end());
+    open_ = longer.open_;
   }
   size_t MemoryBytes() const {
     size_t bytes = runs_.capacity() * sizeof(PackedRun) + open_.capacity() * sizeof(T);
@@ -102,27 +130,36 @@ class PackedColumn {
   }
 
  private:
-  static uint64_t ToBits(T value) {
+  static auto Number(T value) {
     if constexpr (requires { value.value; })
       return value.value;
+    else if constexpr (std::is_enum_v<T>)
+      return static_cast<std::underlying_type_t<T>>(value);
     else
-      return static_cast<uint64_t>(value);  // a sign is carried on
+      return value;
   }
-  static T FromBits(uint64_t bits) {
+  using Integer = decltype(Number(T{}));
+  using Bits = std::make_unsigned_t<Integer>;
+  // What has a sign is moved so that its order is that of unsigned numbers.
+  static constexpr Bits kFlip =
+      std::is_signed_v<Integer> ? static_cast<Bits>(Bits{1} << (sizeof(Bits) * 8 - 1)) : Bits{0};
+  static Bits ToBits(T value) {
+    return static_cast<Bits>(static_cast<Bits>(Number(value)) ^ kFlip);
+  }
+  static T FromBits(Bits bits) {
+    const auto number = static_cast<Integer>(static_cast<Bits>(bits ^ kFlip));
     if constexpr (requires(T value) { value.value; })
-      return T{static_cast<decltype(T::value)>(bits)};
+      return T{number};
     else
-      return static_cast<T>(bits);
+      return static_cast<T>(number);
   }
   void Close() {
-    std::array<uint64_t, PackedRun::kValues> values;
-    std::ranges::transform(open_, values.begin(), ToBits);
-    runs_.emplace_back(values, std::is_signed_v<T>);
+    runs_.emplace_back(open_.data());
     open_.clear();
   }
 
   std::vector<PackedRun> runs_;  // full ones
-  std::vector<T> open_;          // what comes behind them, fewer than a run
+  std::vector<Bits> open_;       // what comes behind them, fewer than a run
 };
 
 template <class T>

@@ -25,6 +25,11 @@ void Append(const std::vector<T>& now, std::vector<T>& to) {
 }
 
 template <class T>
+void Append(const PackedColumn<T>& now, PackedColumn<T>& to) {
+  to.GrowTo(now);
+}
+
+template <class T>
 void Replace(const std::vector<T>& now, std::vector<T>& to) {
   Grow(now, to);
   to = now;

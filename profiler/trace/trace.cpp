@@ -102,7 +102,8 @@ struct TraceBuilder::Impl {
     return absl::DataLossError(fmt::format("event {} ({}): {}", index, Name(kind), what));
   }
 
-  absl::Status Add(EventIndex index, const Event& e);
+  // An end takes what its begin said into `e`.
+  absl::Status Add(EventIndex index, Event& e);
   absl::Status AddAlloc(EventIndex index, const Event& e);
   absl::Status AddFree(EventIndex index, const Event& e);
   absl::Status AddRetag(EventIndex index, const Event& e);
@@ -110,7 +111,7 @@ struct TraceBuilder::Impl {
   absl::Status AddMap(EventIndex index, const Event& e);
   absl::Status Begin(EventIndex index, const Event& e, SliceKind kind, uint64_t number,
                      std::vector<uint32_t>& open);
-  absl::Status End(EventIndex index, const Event& e, std::vector<uint32_t>& open);
+  absl::Status End(EventIndex index, Event& e, std::vector<uint32_t>& open);
   void AddActivity(EventIndex index, const Event& e);
   int32_t NumberOfTop(const std::vector<uint32_t>& open) const {
     return open.empty() ? -1 : static_cast<int32_t>(trace.slices.number[open.back()]);
@@ -244,19 +245,18 @@ absl::Status TraceBuilder::Impl::Begin(EventIndex index, const Event& e, SliceKi
   return absl::OkStatus();
 }
 
-absl::Status TraceBuilder::Impl::End(EventIndex index, const Event& e,
-                                     std::vector<uint32_t>& open) {
+absl::Status TraceBuilder::Impl::End(EventIndex index, Event& e, std::vector<uint32_t>& open) {
   if (open.empty()) return Bad(index, e.kind, "nothing of its kind is open");
   const uint32_t row = open.back();
   open.pop_back();
   SliceTable& s = trace.slices;
   s.end_ns[row] = e.time_ns;
   s.end_event[row] = index;
-  trace.events.name[index] = s.name[row];
+  e.name = s.name[row];
   if (s.kind[row] == SliceKind::kPhase)
-    trace.events.detail[index] = static_cast<uint8_t>(s.number[row]);
+    e.detail = static_cast<uint8_t>(s.number[row]);
   else
-    trace.events.id[index] = s.number[row];
+    e.id = s.number[row];
   return absl::OkStatus();
 }
 
@@ -280,7 +280,7 @@ void TraceBuilder::Impl::AddActivity(EventIndex index, const Event& e) {
   }
 }
 
-absl::Status TraceBuilder::Impl::Add(EventIndex index, const Event& e) {
+absl::Status TraceBuilder::Impl::Add(EventIndex index, Event& e) {
   switch (e.kind) {
     case EventKind::kAlloc:
       return AddAlloc(index, e);
@@ -452,45 +452,10 @@ absl::Status TraceBuilder::AddEvents(std::span<const Event> events) {
   if (events.size() >= kNoEvent - first)
     return absl::ResourceExhaustedError(
         fmt::format("more than {} events in one trace", kNoEvent - 1));
-  const auto resize = [&t](size_t n) {
-    t.kind.resize(n);
-    t.time_ns.resize(n);
-    t.id.resize(n);
-    t.category.resize(n);
-    t.detail.resize(n);
-    t.bytes.resize(n);
-    t.bytes_rounded.resize(n);
-    t.name.resize(n);
-    if (!t.stack.empty()) t.stack.resize(n);
-    if (!t.user_metadata.empty()) t.user_metadata.resize(n);
-    if (!t.compile_context.empty()) t.compile_context.resize(n);
-  };
-  resize(first + events.size());
-  int64_t time = first > 0 ? t.time_ns[first - 1] : INT64_MIN;
+  int64_t time = first > 0 ? t.time_ns.back() : INT64_MIN;
   for (size_t i = 0; i < events.size(); ++i) {
-    const Event e = Normalized(events[i]);
-    const size_t row = first + i;
-    const auto index = static_cast<EventIndex>(row);
-    t.kind[row] = e.kind;
-    t.time_ns[row] = e.time_ns;
-    t.id[row] = e.id;
-    t.category[row] = e.category;
-    t.detail[row] = e.detail;
-    t.bytes[row] = e.bytes;
-    t.bytes_rounded[row] = e.bytes_rounded;
-    t.name[row] = e.name;
-    // Columns that most traces do not have begin with the first value.
-    const auto put = [&](auto& column, auto value) {
-      if (column.empty()) {
-        if (value.value == 0) return;
-        column.reserve(t.kind.capacity());
-        column.resize(t.kind.size());
-      }
-      column[row] = value;
-    };
-    put(t.stack, e.stack);
-    put(t.user_metadata, e.user_metadata);
-    put(t.compile_context, e.compile_context);
+    Event e = Normalized(events[i]);
+    const auto index = static_cast<EventIndex>(first + i);
     absl::Status status;
     if (e.time_ns < time)
       status = impl.Bad(index, e.kind, fmt::format("time {} ns after {} ns", e.time_ns, time));
@@ -503,11 +468,28 @@ absl::Status TraceBuilder::AddEvents(std::span<const Event> events) {
                         fmt::format("stack {} of {}", e.stack.value, impl.trace.stacks.size()));
     else
       status = impl.Add(index, e);
-    if (!status.ok()) {
-      resize(row);
-      return status;
-    }
+    if (!status.ok()) return status;
     time = e.time_ns;
+    t.kind.push_back(e.kind);
+    t.time_ns.push_back(e.time_ns);
+    t.id.push_back(e.id);
+    t.category.push_back(e.category);
+    t.detail.push_back(e.detail);
+    t.bytes.push_back(e.bytes);
+    t.bytes_rounded.push_back(e.bytes_rounded);
+    t.name.push_back(e.name);
+    // Columns that most traces do not have begin with the first value.
+    const auto put = [&](auto& column, auto value) {
+      if (column.empty()) {
+        if (value.value == 0) return;
+        column.reserve(t.kind.capacity());
+        column.resize(index);
+      }
+      column.push_back(value);
+    };
+    put(t.stack, e.stack);
+    put(t.user_metadata, e.user_metadata);
+    put(t.compile_context, e.compile_context);
   }
   return absl::OkStatus();
 }

@@ -21,6 +21,7 @@
 #include "profiler/run/device_profile.h"
 #include "profiler/run/run_config.h"
 #include "profiler/trace/activities.h"
+#include "profiler/trace/packed_column.h"
 #include "profiler/trace/types.h"
 
 namespace vramscope::trace {
@@ -68,16 +69,16 @@ struct TraceInfo {
 // Event columns, in time order. Row i of every column belongs to event i.
 struct EventTable {
   std::vector<EventKind> kind;
-  std::vector<int64_t> time_ns;
-  std::vector<uint64_t> id;
+  PackedColumn<int64_t> time_ns;
+  PackedColumn<uint64_t> id;
   std::vector<Category> category;  // Alloc, Retag
-  std::vector<uint8_t> detail;
-  std::vector<uint64_t> bytes;
-  std::vector<uint64_t> bytes_rounded;
-  std::vector<StringId> name;
-  std::vector<StackId> stack;             // empty: no event has one
-  std::vector<StringId> user_metadata;    // empty: no event has any
-  std::vector<StringId> compile_context;  // likewise
+  PackedColumn<uint8_t> detail;
+  PackedColumn<uint64_t> bytes;
+  PackedColumn<uint64_t> bytes_rounded;
+  PackedColumn<StringId> name;
+  PackedColumn<StackId> stack;             // empty: no event has one
+  PackedColumn<StringId> user_metadata;    // empty: no event has any
+  PackedColumn<StringId> compile_context;  // likewise
   uint32_t size() const { return static_cast<uint32_t>(kind.size()); }
   StackId StackOf(EventIndex i) const { return stack.empty() ? StackId{} : stack[i]; }
   StringId UserMetadataOf(EventIndex i) const {

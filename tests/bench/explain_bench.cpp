@@ -32,11 +32,12 @@ void AddStacks(trace::Trace& t) {
     }
     t.stacks.first.push_back(static_cast<uint32_t>(t.stacks.frames.size()));
   }
-  t.events.stack.resize(t.events.size());
   const trace::AllocationTable& a = t.allocations;
   for (uint32_t id = 0; id < a.size(); ++id) {
-    t.events.stack[a.alloc_event[id]] = {1 + (a.op[id].value * 31 + a.module[id].value) % kStacks};
+    t.events.stack.resize(a.alloc_event[id]);
+    t.events.stack.push_back({1 + (a.op[id].value * 31 + a.module[id].value) % kStacks});
   }
+  t.events.stack.resize(t.events.size());
 }
 
 const trace::Trace& Million() {

@@ -39,7 +39,7 @@ void CheckTables(const trace::Trace& t) {
               t.events.UserMetadataOf(i).value < t.strings.size() &&
               t.events.CompileContextOf(i).value < t.strings.size(),
           "string");
-  for (const std::vector<StringId>* column : {&t.events.user_metadata, &t.events.compile_context})
+  for (const PackedColumn<StringId>* column : {&t.events.user_metadata, &t.events.compile_context})
     Check(column->empty() || column->size() == n, "column of strings");
   const AllocationTable& a = t.allocations;
   for (uint32_t i = 0; i < a.size(); ++i) {

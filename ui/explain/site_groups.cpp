@@ -56,7 +56,8 @@ std::vector<StringId> Births(const Trace& trace, const Of& of) {
   return names;
 }
 
-bool Any(const std::vector<StringId>& names) {
+template <class Names>
+bool Any(const Names& names) {
   return std::any_of(names.begin(), names.end(), [](StringId id) { return id.value != 0; });
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 // Of the columns that are long; the rest does not count.
 uint64_t BytesOf(const Digest& digest) {
-  constexpr uint64_t kEvent = 40, kAllocation = 130, kSlice = 50, kRetag = 10, kActivity = 64;
+  constexpr uint64_t kEvent = 15, kAllocation = 130, kSlice = 50, kRetag = 10, kActivity = 20;
   const trace::Trace& t = *digest.trace;
   return t.events.size() * kEvent + t.allocations.size() * kAllocation + t.slices.size() * kSlice +
          t.retags.size() * kRetag + t.activities.size() * kActivity + digest.curves->MemoryBytes();

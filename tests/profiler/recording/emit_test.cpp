@@ -1,5 +1,6 @@
 // What is emitted for a small recording, event by event.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -260,7 +261,7 @@ TEST(Emit, ActivitiesArePassedOnAndTheTraceBeginsWithThem) {
   ASSERT_TRUE(sink.status().ok()) << sink.status();
   EXPECT_EQ(sink.Trace()->begin_ns(), 80);
   EXPECT_EQ(sink.Trace()->events.time_ns.front(), 80);  // the mark where the recording begins
-  EXPECT_EQ(sink.Trace()->activities.begin_ns, (std::vector<int64_t>{80, 150}));
+  EXPECT_THAT(sink.Trace()->activities.begin_ns, testing::ElementsAre(80, 150));
 }
 
 TEST(Emit, ExpandableSegmentsAreMappedPieceByPiece) {

@@ -17,9 +17,8 @@ namespace vramscope::trace::testing {
 namespace {
 
 // Compares the first `n` rows (all, when the sizes must agree) of two columns.
-template <class T>
-void Column(std::string& difference, const char* name, const std::vector<T>& a,
-            const std::vector<T>& b, size_t n) {
+template <class Values>
+void Column(std::string& difference, const char* name, const Values& a, const Values& b, size_t n) {
   if (!difference.empty()) return;
   if (a.size() < n || b.size() < n) {
     difference = fmt::format("{}: {} and {} rows, {} wanted", name, a.size(), b.size(), n);

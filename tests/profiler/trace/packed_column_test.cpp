@@ -104,6 +104,38 @@ TEST(PackedColumn, ACopyIsIndependent) {
   EXPECT_EQ(grown.back(), 5);
 }
 
+// A picture of a live run is brought up to date: rows that changed go, and all new ones come.
+TYPED_TEST(PackedColumnOf, ShrinksAndGrowsTo) {
+  std::mt19937_64 random(9);
+  const std::vector<TypeParam> plain = RandomValues<TypeParam>(random, 5000);
+  const PackedColumn<TypeParam> whole(plain.begin(), plain.end());
+  for (const size_t rows : {0u, 1u, 511u, 512u, 513u, 1024u, 4607u, 4608u, 4609u, 5000u}) {
+    PackedColumn<TypeParam> part = whole;
+    part.resize(rows);
+    ExpectSame(part, {plain.begin(), plain.begin() + static_cast<ptrdiff_t>(rows)});
+    PackedColumn<TypeParam> again = part;
+    again.GrowTo(whole);
+    ExpectSame(again, plain);
+    for (size_t i = rows; i < plain.size(); ++i) part.push_back(plain[i]);
+    ExpectSame(part, plain);
+  }
+}
+
+TYPED_TEST(PackedColumnOf, IsReadByManyRows) {
+  std::mt19937_64 random(10);
+  for (const size_t rows : {0u, 5u, 512u, 3000u}) {
+    const std::vector<TypeParam> plain = RandomValues<TypeParam>(random, rows);
+    const PackedColumn<TypeParam> packed(plain.begin(), plain.end());
+    for (int round = 0; round < 50; ++round) {
+      const size_t first = random() % (rows + 1);
+      std::vector<TypeParam> read(random() % (rows - first + 1));
+      packed.Read(first, read);
+      const auto from = plain.begin() + static_cast<ptrdiff_t>(first);
+      EXPECT_TRUE(std::equal(read.begin(), read.end(), from)) << first << " " << read.size();
+    }
+  }
+}
+
 TEST(PackedColumn, HoldsIdsAndEnumerations) {
   PackedColumn<StringId> names;
   PackedColumn<Category> categories;

@@ -32,7 +32,8 @@ std::shared_ptr<const Trace> Random(uint64_t seed, bool two_devices) {
   return testing::Build(stream);
 }
 
-std::vector<std::string> Texts(const Trace& t, const std::vector<StringId>& column) {
+template <class Column>
+std::vector<std::string> Texts(const Trace& t, const Column& column) {
   std::vector<std::string> texts;
   for (const StringId id : column) texts.emplace_back(t.String(id));
   return texts;

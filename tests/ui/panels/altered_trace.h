@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "tests/ui/shell/recorded_trace.h"
 
@@ -24,7 +25,8 @@ inline TracePtr WithoutTimes(const trace::Trace& of) {
   const auto entry = [&](trace::EventIndex e) {
     return static_cast<int64_t>(e == trace::kNoEvent ? t->events.size() - 1 : e);
   };
-  for (uint32_t i = 0; i < t->events.size(); ++i) t->events.time_ns[i] = i;
+  t->events.time_ns.clear();
+  for (uint32_t i = 0; i < t->events.size(); ++i) t->events.time_ns.push_back(i);
   for (uint32_t i = 0; i < t->allocations.size(); ++i) {
     t->allocations.begin_ns[i] = entry(t->allocations.alloc_event[i]);
     t->allocations.end_ns[i] = entry(t->allocations.free_event[i]);
@@ -100,11 +102,14 @@ inline TracePtr WithMetadata(const trace::Trace& of) {
   auto t = std::make_shared<trace::Trace>(of);
   const trace::StringId user = AddString(*t, "expert 3 of layer 7");
   const trace::StringId compiled = AddString(*t, "0/2");
-  t->events.user_metadata.assign(t->events.size(), {});
-  t->events.compile_context.assign(t->events.size(), {});
-  for (uint32_t i = 0; i < t->allocations.size(); i += 2) {
-    t->events.user_metadata[t->allocations.alloc_event[i]] = user;
-    t->events.compile_context[t->allocations.alloc_event[i]] = compiled;
+  for (auto [column, text] : {std::pair(&t->events.user_metadata, user),
+                              std::pair(&t->events.compile_context, compiled)}) {
+    column->clear();
+    for (uint32_t i = 0; i < t->allocations.size(); i += 2) {
+      column->resize(t->allocations.alloc_event[i]);
+      column->push_back(text);
+    }
+    column->resize(t->events.size());
   }
   return t;
 }
