@@ -75,7 +75,8 @@ class Finder {
         phase_(oom.context.phase),
         request_op_(RequestOp()),
         batch_bound_(phase_ == Phase::kForward || phase_ == Phase::kLoss ||
-                     phase_ == Phase::kBackward || phase_ == Phase::kEval),
+                     phase_ == Phase::kBackward || phase_ == Phase::kEval ||
+                     phase_ == Phase::kGeneration),
         request_is_state_(phase_ == Phase::kOptimizer &&
                           (request_op_.find("zeros") != std::string::npos ||
                            request_op_.find("_like") != std::string::npos)) {
@@ -161,7 +162,7 @@ class Finder {
         fmt::format("half of the {} of activations, inputs and temporaries alive then{}",
                     FormatBytes(sum), AndOf(batch_bound_));
     Add("half the batch", formula, half, request, 0);
-    if (!batch_bound_ || phase_ == Phase::kEval) return;
+    if (!batch_bound_ || phase_ == Phase::kEval || phase_ == Phase::kGeneration) return;
     const uint64_t gradients = Of(Category::kGradient), all = AllGradients();
     const uint64_t extra = all - std::min(all, gradients);
     Add("two micro-batches (gradient accumulation)",

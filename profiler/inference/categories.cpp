@@ -192,6 +192,7 @@ class Categorizer {
       case Phase::kBackward:
         return Is(a, Category::kGradient, kStackBackward);
       case Phase::kSetup:
+      case Phase::kLoad:
         if (facts.loads_state) return Is(a, Category::kOptimizerState, kStackOptimizerSetup);
         if (facts.buffer) return Is(a, Category::kBuffer, kStackBuffer);
         return Never(a) && Is(a, Category::kParameter, kStackSetup);
@@ -200,6 +201,7 @@ class Categorizer {
       case Phase::kForward:
       case Phase::kLoss:
       case Phase::kEval:
+      case Phase::kGeneration:
         return Never(a) ? Is(a, Category::kTemporary, kLifeOutput) : OlderFreed(a);
       default:
         return !Never(a) && OlderFreed(a);
@@ -232,6 +234,7 @@ class Categorizer {
       case Phase::kForward:
       case Phase::kLoss:
       case Phase::kEval:
+      case Phase::kGeneration:
         return BornInForward(a);
       case Phase::kBackward:
         return BornInBackward(a, facts);
@@ -239,6 +242,7 @@ class Categorizer {
       case Phase::kZeroGrad:
         return BornInOptimizer(a, facts);
       case Phase::kSetup:
+      case Phase::kLoad:
         if (facts.loads_state) return Is(a, Category::kOptimizerState, kStackOptimizerSetup);
         if (!Never(a) && !MovedAway(a)) return Is(a, Category::kTemporary, kLifeTemporary);
         if (facts.buffer) return Is(a, Category::kBuffer, kStackBuffer);

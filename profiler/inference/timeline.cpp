@@ -58,6 +58,9 @@ Phase PhaseOf(std::string_view name) {
   }
   if (word == "zero_grad" || word == "zero grad") return Phase::kZeroGrad;
   if (word == "eval" || word == "evaluation" || word == "validation") return Phase::kEval;
+  if (word == "generation" || word == "generate") return Phase::kGeneration;
+  if (word == "save" || word == "save checkpoint" || word == "save_checkpoint") return Phase::kSave;
+  if (word == "load" || word == "load checkpoint" || word == "load_checkpoint") return Phase::kLoad;
   return Phase::kNone;
 }
 
@@ -152,7 +155,7 @@ void FillGaps(const Recording& recording, Timeline& timeline) {
       if (after != Phase::kNone) timeline.Mark(gap.begin, gap.end, Phase::kSetup, kOrderSetup);
     } else if (before == after) {
       timeline.Mark(gap.begin, gap.end, before, timeline.rule[gap.begin - 1]);
-    } else if (before == Phase::kSetup) {
+    } else if (before == Phase::kSetup || before == Phase::kLoad) {
       // After the model was moved, before it is called: batches, most likely.
       if (after == Phase::kForward) timeline.Mark(gap.begin, gap.end, Phase::kData, kOrderData);
     } else if (gap.allocates) {
@@ -188,7 +191,10 @@ void FindSteps(const Recording& recording, Timeline& timeline) {
   };
   EntryIndex end = 0;  // of what belongs to the open step so far
   for (const Range& r : ranges) {
-    if (r.phase == Phase::kNone || r.phase == Phase::kSetup) continue;
+    if (r.phase == Phase::kNone || r.phase == Phase::kSetup || r.phase == Phase::kSave ||
+        r.phase == Phase::kLoad) {
+      continue;
+    }
     const bool begins = r.phase == Phase::kForward || r.phase == Phase::kData ||
                         r.phase == Phase::kLoss || (r.phase == Phase::kBackward && by_optimizer) ||
                         (r.phase == Phase::kZeroGrad && zero_grad_first);
@@ -299,6 +305,7 @@ std::vector<PassRange> Passes(const Timeline& timeline) {
       case Phase::kForward:
       case Phase::kLoss:
       case Phase::kEval:
+      case Phase::kGeneration:
         return Pass::kForward;
       case Phase::kBackward:
         return Pass::kBackward;

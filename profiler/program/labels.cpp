@@ -138,6 +138,8 @@ class Labeller {
     int32_t phase_number = 0;
   };
 
+  static bool SetsUp(Phase phase) { return phase == Phase::kSetup || phase == Phase::kLoad; }
+
   void Places() {
     EntryIndex least = 0;
     uint64_t beyond = 0;
@@ -185,10 +187,10 @@ class Labeller {
       const Event& event = boundaries_[boundary_].event;
       if (event.kind == EventKind::kPhaseBegin) {
         phase_ = static_cast<Phase>(event.detail);
-        ++phase_number_;
+        if (!SetsUp(phase_)) ++phase_number_;
       } else if (event.kind == EventKind::kPhaseEnd) {
+        if (!SetsUp(phase_)) ++phase_number_;
         phase_ = Phase::kNone;
-        ++phase_number_;
       } else if (event.kind == EventKind::kStepEnd) {
         in_step_ = false;
       } else if (event.kind == EventKind::kStepBegin && event.id == 0) {
@@ -443,6 +445,7 @@ class Labeller {
       case Phase::kNone:
         return in_step_ ? Category::kTemporary : Category::kUnknown;
       case Phase::kSetup:
+      case Phase::kLoad:
         return Category::kUnknown;
       case Phase::kData:
         return Category::kInput;

@@ -32,6 +32,12 @@ enum class MarkKind : char {
   kZeroGradEnd = 'z',
   kData = 'D',
   kDataEnd = 'd',
+  kGenerate = 'P',  // tokens, transformers' generate()
+  kGenerateEnd = 'p',
+  kSave = 'W',  // a checkpoint
+  kSaveEnd = 'w',
+  kLoad = 'L',
+  kLoadEnd = 'l',
   kRange = 'A',  // that the program named: a = name
   kRangeEnd = 'a',
   kMadeAs = 'C',  // what is allocated from here on is of category a

@@ -28,6 +28,12 @@ std::optional<MarkKind> EndOf(MarkKind begin) {
       return MarkKind::kZeroGradEnd;
     case MarkKind::kData:
       return MarkKind::kDataEnd;
+    case MarkKind::kGenerate:
+      return MarkKind::kGenerateEnd;
+    case MarkKind::kSave:
+      return MarkKind::kSaveEnd;
+    case MarkKind::kLoad:
+      return MarkKind::kLoadEnd;
     default:
       return std::nullopt;
   }
@@ -67,9 +73,22 @@ Phase PhaseOf(const Scope& scope) {
       return Phase::kOptimizer;
     case MarkKind::kZeroGrad:
       return Phase::kZeroGrad;
+    case MarkKind::kGenerate:
+      return Phase::kGeneration;
+    case MarkKind::kSave:
+      return Phase::kSave;
+    case MarkKind::kLoad:
+      return Phase::kLoad;
     default:
       return Phase::kData;
   }
+}
+
+bool OfCheckpoint(Phase phase) { return phase == Phase::kSave || phase == Phase::kLoad; }
+
+// It is no part of a training step.
+bool Apart(Phase phase) {
+  return phase == Phase::kEval || phase == Phase::kGeneration || OfCheckpoint(phase);
 }
 
 // Of what lies between two scopes of one step.
@@ -97,8 +116,9 @@ class Finder {
     trains_.assign(scopes_.size() + 1, false);
     for (size_t i = scopes_.size(); i-- > 0;) {
       const Phase phase = PhaseOf(scopes_[i]);
-      trains_[i] = phase == Phase::kData || phase == Phase::kZeroGrad ? trains_[i + 1]
-                                                                      : phase != Phase::kEval;
+      const bool with_next =
+          phase == Phase::kData || phase == Phase::kZeroGrad || OfCheckpoint(phase);
+      trains_[i] = with_next ? trains_[i + 1] : !Apart(phase);
     }
   }
 
@@ -107,8 +127,8 @@ class Finder {
       const Scope& scope = scopes_[i];
       const Phase phase = PhaseOf(scope);
       if (open_ && Ends(i)) open_ = false;
-      if (!open_ && trains_[i]) Open(scope);
-      if (open_ && phase != Phase::kEval) {
+      if (!open_ && trains_[i] && !Apart(phase)) Open(scope);
+      if (open_ && !Apart(phase)) {
         Into(scope, phase);
       } else {
         Add(phase, scope.begin, scope.end);
@@ -122,12 +142,24 @@ class Finder {
   }
 
  private:
-  // Everything before the first step, or the first that is done at all.
+  // Everything before the first step, or the first that is done at all; checkpoints that are read
+  // or written meanwhile are phases within.
   void SetUp() {
-    Edge end = end_;
+    std::vector<PhaseSpan>& phases = out_.phases;
+    Edge end = end_, at;
     if (!out_.steps.empty()) end = out_.steps.front().begin;
-    if (!out_.phases.empty()) end = std::min(end, out_.phases.front().begin);
-    if (Edge{} < end) out_.phases.insert(out_.phases.begin(), {Phase::kSetup, {}, end});
+    size_t i = 0;
+    const auto set_up_until = [&](Edge until) {
+      if (!(at < until)) return;
+      phases.insert(phases.begin() + static_cast<ptrdiff_t>(i), {Phase::kSetup, at, until});
+      ++i;
+    };
+    for (; i < phases.size() && OfCheckpoint(phases[i].phase) && phases[i].begin < end; ++i) {
+      set_up_until(phases[i].begin);
+      at = phases[i].end;
+    }
+    if (i < phases.size()) end = std::min(end, phases[i].begin);
+    set_up_until(end);
   }
 
   bool Ends(size_t i) const {
@@ -142,7 +174,7 @@ class Finder {
     step.number = static_cast<uint32_t>(out_.steps.size());
     // What comes between two steps is the next one's: its data.
     const bool adjacent =
-        !out_.steps.empty() && !out_.phases.empty() && out_.phases.back().phase != Phase::kEval;
+        !out_.steps.empty() && !out_.phases.empty() && !Apart(out_.phases.back().phase);
     step.begin = adjacent ? out_.steps.back().end : scope.begin;
     step.end = scope.end;
     out_.steps.push_back(step);

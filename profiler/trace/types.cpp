@@ -118,6 +118,12 @@ std::string_view Name(Phase phase) {
       return "zero_grad";
     case Phase::kEval:
       return "eval";
+    case Phase::kGeneration:
+      return "generation";
+    case Phase::kSave:
+      return "save";
+    case Phase::kLoad:
+      return "load";
   }
   return "none";
 }

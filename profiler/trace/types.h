@@ -60,7 +60,7 @@ enum class Category : uint8_t {
   kAutogradDetail = 8,
   kWorkspace = 9,
   kCommunication = 10,
-  kKvCache = 11,  // keys and values that a serving engine keeps between requests
+  kKvCache = 11,  // keys and values that are kept from token to token
 };
 inline constexpr int kCategoryCount = 12;
 
@@ -74,8 +74,11 @@ enum class Phase : uint8_t {
   kOptimizer = 6,
   kZeroGrad = 7,
   kEval = 8,
+  kGeneration = 9,
+  kSave = 10,  // a checkpoint is written
+  kLoad = 11,  // one is read
 };
-inline constexpr int kPhaseCount = 9;
+inline constexpr int kPhaseCount = 12;
 
 enum class Pool : uint8_t { kSmall = 0, kLarge = 1 };
 

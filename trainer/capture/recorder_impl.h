@@ -261,6 +261,7 @@ struct Recorder::Impl {
     if (!thread.categories.empty()) return thread.categories.back();
     switch (phase.load(std::memory_order_relaxed)) {
       case Phase::kSetup:
+      case Phase::kLoad:
         return Category::kUnknown;
       case Phase::kData:
         return Category::kInput;

@@ -147,8 +147,7 @@ class Generation final : public LoopTechnique {
 
   void Generate(const RunContext& run, const LoopAccess& loop) {
     at::Tensor ids = Prompt(run);
-    PhaseScope phase(trace::Phase::kEval);
-    const AnnotationScope generate("generate");
+    const PhaseScope phase(trace::Phase::kGeneration);
     at::NoGradGuard no_grad;
     EvaluationScope evaluation;
     std::vector<std::unique_ptr<Held>> held = loop.hold();

@@ -24,8 +24,7 @@ class Resuming final : public LoopTechnique {
   }
   // The checkpoint is one of this very run before its first step.
   void BeforeTraining(const RunContext& run, Optimizer* optimizer) override {
-    const PhaseScope phase(trace::Phase::kSetup);
-    const AnnotationScope resume("resume");
+    const PhaseScope phase(trace::Phase::kLoad);
     const at::NoGradGuard no_grad;
     const std::vector<Parameter*> parameters = model_->Parameters();
     auto* resumable = dynamic_cast<Resumable*>(optimizer);

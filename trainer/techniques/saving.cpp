@@ -22,7 +22,7 @@ class Saving final : public Technique {
   // torch.save goes from storage to storage: each is copied to pageable host memory, written, and
   // let go. The file itself is not made.
   void AfterStep(const RunContext&, int) override {
-    AnnotationScope phase("torch.save");
+    const PhaseScope phase(trace::Phase::kSave);
     at::NoGradGuard no_grad;
     for (const Parameter* parameter : model_->Parameters()) ToHost(parameter->tensor);
     if (optimizer_ == nullptr) return;

@@ -55,6 +55,9 @@ void SetDataColors(Theme* t) {
   phase(Phase::kOptimizer, 0xceb2ff);
   phase(Phase::kZeroGrad, 0xda9eb6);
   phase(Phase::kEval, 0x93d9a7);
+  phase(Phase::kGeneration, 0x5e9a2f);
+  phase(Phase::kSave, 0xd4fefd);
+  phase(Phase::kLoad, 0x8da086);
 }
 
 }  // namespace

@@ -339,6 +339,11 @@ def install(process):
 
     from torch.utils.data import dataloader
 
+    for owner in (torch.nn.Module, optimizer):
+        owner.load_state_dict = hooks.scope(owner.load_state_dict, "L", "l")
+    imports.after("transformers.generation.utils", lambda utils: setattr(
+        utils.GenerationMixin, "generate", hooks.scope(utils.GenerationMixin.generate, "P", "p")))
+
     iterator = dataloader._BaseDataLoaderIter
     iterator.__next__ = hooks.scope(iterator.__next__, "D", "d", new_step=True)
     for name in ("_SingleProcessDataLoaderIter", "_MultiProcessingDataLoaderIter"):
@@ -367,6 +372,13 @@ def install(process):
 
     ranges.__enter__, ranges.__exit__ = __enter__, __exit__
     return hooks
+
+
+def checkpoints(process, hooks):
+    """Behind whoever redirects what is saved."""
+    torch = process.torch
+    torch.save = hooks.scope(torch.save, "W", "w")
+    torch.load = hooks.scope(torch.load, "L", "l")
 
 
 def _communication(torch, hooks):

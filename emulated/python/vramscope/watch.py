@@ -45,8 +45,7 @@ def start(torch):
     process.recorder = recorder.Recorder(process)
     process.recorder.wrap_the_programs_own()
     activities.install(process)
-    if settings.hooks == "all":
-        hooks.install(process)
+    installed = hooks.install(process) if settings.hooks == "all" else None
     if settings.emulated:
         if settings.skip_init:
             initialization.install(process)
@@ -56,5 +55,7 @@ def start(torch):
         generation.install(process)
         if settings.as_rank:
             ranks.install(process)
+    if installed:
+        hooks.checkpoints(process, installed)
     # Not now: a program may fork before it uses CUDA.
     torch.cuda._lazy_call(process.recorder.begin)

@@ -65,6 +65,14 @@ TEST(Steps, AnOptimizerMayStepWithinBackward) {
   EXPECT_EQ(text.substr(0, text.find("setup")), "[0 <1-10] [1 10-16] ") << text;
 }
 
+TEST(Steps, CheckpointsAndGenerationArePhasesBetweenSteps) {
+  EXPECT_EQ(Text(FindSteps(Written("XLlFfBbOoWwDdFfBbOoP(f(fp"))),
+            "[0 <3-8] [1 <11-18] setup <0-<1, load <1-2, setup 2-<3, forward <3-4, loss 4-<5, "
+            "backward <5-6, optimizer 6-8, save <9-10, data <11-<13, forward <13-14, loss 14-<15, "
+            "backward <15-16, optimizer 16-18, generation <19-24, ");
+  EXPECT_EQ(Text(FindSteps(Written("XLl"))), "setup <0-<1, load <1-2, setup 2-<3, ");
+}
+
 TEST(Steps, AnEvaluationIsNoStep) {
   EXPECT_EQ(Text(FindSteps(Written("X(f(f"))), "setup <0-<1, eval <1-2, eval <3-4, ");
 }

@@ -113,7 +113,7 @@ TEST(Generation, ComesAfterTrainingAndEvaluation) {
   }
   const auto of = [&](const char* name) { return std::ranges::find(ranges, name); };
   EXPECT_LT(of("optimizer"), of("eval"));
-  EXPECT_LT(of("eval"), of("generate"));
+  EXPECT_LT(of("eval"), of("generation"));
   EXPECT_LT(of("prefill"), of("decode"));
   EXPECT_EQ(std::ranges::count(ranges, "decode"), 6);
 }

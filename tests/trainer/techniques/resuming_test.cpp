@@ -30,8 +30,8 @@ Seen Plan(const run::RunConfig& config) {
   const analysis::MemoryCurves curves = analysis::ComputeCurves(*result.trace);
   const trace::SliceTable& slices = result.trace->slices;
   for (uint32_t row = 0; row < slices.size(); ++row) {
-    if (slices.kind[row] != trace::SliceKind::kAnnotation) continue;
-    if (result.trace->String(slices.name[row]) != "resume") continue;
+    if (slices.kind[row] != trace::SliceKind::kPhase) continue;
+    if (slices.phase(row) != trace::Phase::kLoad) continue;
     const auto begin = analysis::PointAt(curves, slices.begin_event[row]);
     const auto end = analysis::PointAt(curves, slices.end_event[row]);
     if (!begin || !end) continue;
