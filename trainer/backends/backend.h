@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -60,6 +61,8 @@ class Backend {
   virtual ~Backend() = default;
   virtual c10::Device device() const = 0;
   virtual bool measured() const = 0;
+  // The card that is there, once Prepare() has found it; nothing where it is the run's choice.
+  virtual std::optional<run::DeviceProfile> card() const { return std::nullopt; }
   virtual Clock clock() = 0;
   // What has to be there before LibTorch counts devices, which the first backward on any device
   // does. Done by Start(), too.

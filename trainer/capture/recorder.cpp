@@ -113,6 +113,16 @@ void Recorder::OnOutOfMemory(uint64_t bytes, uint64_t device_free, const Event* 
   event.module = impl_->Module(thread);
 }
 
+void Recorder::OnActivities(std::span<const trace::Activity> activities) {
+  std::lock_guard lock(impl_->mutex);
+  for (trace::Activity activity : activities) {
+    if (impl_->activities.size() >= kBatchEvents) impl_->FlushLocked();
+    if (!trace::IsOfDevice(activity.kind) && activity.thread != 0)
+      activity.thread = impl_->ThreadOfSystem(activity.thread);
+    impl_->activities.push_back(activity);
+  }
+}
+
 void Recorder::PushCategory(Category category) {
   std::lock_guard lock(impl_->mutex);
   impl_->Thread().categories.push_back(category);

@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -70,6 +71,9 @@ class Recorder {
   // A kernel, a copy, a wait, the driver's memory, with the call of this thread that it was made
   // for (device_work.h). `like`: as above.
   void OnDeviceWork(const DeviceWork& work, const trace::Event* like = nullptr);
+  // What somebody else saw (CUPTI, NVML), names by Intern() and threads by the system's numbers;
+  // whoever is not known by its number is a thread more.
+  void OnActivities(std::span<const trace::Activity> activities);
   // The next allocations of this thread are of that category (workspaces, scratch); see
   // CategoryScope.
   void PushCategory(trace::Category category);

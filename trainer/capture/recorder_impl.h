@@ -3,6 +3,7 @@
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -117,12 +118,19 @@ struct Recorder::Impl {
   std::vector<Phase> phases;
   std::atomic<Phase> phase{Phase::kNone};
   uint32_t next_thread = 0;
+  absl::flat_hash_map<uint32_t, uint32_t> thread_of_system;  // gettid() -> index
+
+  uint32_t ThreadOfSystem(uint32_t number) {
+    const auto [known, added] = thread_of_system.try_emplace(number, next_thread);
+    if (added) ++next_thread;
+    return known->second;
+  }
 
   ThreadState& Thread() {
     ThreadState& state = t_state;
     if (state.serial != serial) {
       state.serial = serial;
-      state.index = next_thread++;
+      state.index = ThreadOfSystem(static_cast<uint32_t>(gettid()));
       state.modules.clear();
       state.ops.clear();
       state.categories.clear();
