@@ -30,16 +30,26 @@ Correlations::Correlations(const trace::ActivityTable& activities) : activities_
           {activities.correlation[row], static_cast<uint32_t>(Rank(activities.kind[row])), row});
   std::sort(rows.begin(), rows.end());
   rows_.reserve(rows.size());
-  for (const Row& row : rows) rows_.push_back(row.row);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (i % kSample == 0) samples_.push_back(rows[i].correlation);
+    rows_.push_back(rows[i].row);
+  }
 }
 
 std::span<const uint32_t> Correlations::Of(uint64_t correlation) const {
   if (correlation == 0) return {};
   const trace::PackedColumn<uint64_t>& of = activities_.correlation;
+  // The rows lie behind the last sample below, and before the first above.
+  const auto same = std::ranges::equal_range(samples_, correlation);
+  const auto at = [&](std::ptrdiff_t sample) {
+    const auto row = static_cast<size_t>(std::max<std::ptrdiff_t>(sample, 0)) * kSample;
+    return rows_.begin() + static_cast<std::ptrdiff_t>(std::min(row, rows_.size()));
+  };
+  const auto end = at(same.end() - samples_.begin());
   const auto first =
-      std::lower_bound(rows_.begin(), rows_.end(), correlation,
+      std::lower_bound(at(same.begin() - samples_.begin() - 1), end, correlation,
                        [&](uint32_t row, uint64_t value) { return of[row] < value; });
-  const auto last = std::upper_bound(first, rows_.end(), correlation,
+  const auto last = std::upper_bound(first, end, correlation,
                                      [&](uint64_t value, uint32_t row) { return value < of[row]; });
   return {first, last};
 }

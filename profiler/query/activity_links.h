@@ -20,11 +20,17 @@ class Correlations {
   explicit Correlations(const trace::ActivityTable& activities);
   // Calls of the runtime, then of the driver, then the others; within these by begin.
   std::span<const uint32_t> Of(uint64_t correlation) const;
-  size_t MemoryBytes() const { return rows_.capacity() * sizeof(uint32_t); }
+  size_t MemoryBytes() const {
+    return rows_.capacity() * sizeof(uint32_t) + samples_.capacity() * sizeof(uint64_t);
+  }
 
  private:
+  // A search looks at every so manieth correlation, which lie side by side, and then at rows.
+  static constexpr size_t kSample = 32;
+
   const trace::ActivityTable& activities_;
-  std::vector<uint32_t> rows_;  // of those that have one
+  std::vector<uint32_t> rows_;     // of those that have one
+  std::vector<uint64_t> samples_;  // of rows 0, kSample, 2 kSample, ... of them
 };
 
 // How slices of a kind nest: those of a thread, of steps, micro-batches and phases those of a

@@ -165,11 +165,13 @@ struct IdleGaps::Impl {
     Line line{.device = device, .stream = stream, .begin_ns = a.begin_ns[rows.front()]};
     const size_t first = before.size();
     uint32_t last = rows.front();  // of those so far the last to end
+    std::vector<Other> streams;
+    for (const Rows* other : others) streams.push_back({other});
     for (const uint32_t row : rows) {
       if (a.begin_ns[row] - a.end_ns[last] >= kShortest) {
         IdleGap gap{
             .begin_ns = a.end_ns[last], .end_ns = a.begin_ns[row], .before = last, .after = row};
-        Explain(gap, others);
+        Explain(gap, streams);
         before.push_back(gap.before);
         after.push_back(gap.after);
         cause.push_back(gap.cause);
@@ -191,7 +193,14 @@ struct IdleGaps::Impl {
     lines.push_back(line);
   }
 
-  void Explain(IdleGap& gap, const std::vector<const Rows*>& others) const {
+  // Another stream, and how many of its rows have ended when the gap that is looked at does.
+  struct Other {
+    const Rows* rows;
+    size_t ended = 0;
+  };
+
+  // Gaps come by their end.
+  void Explain(IdleGap& gap, std::vector<Other>& others) const {
     const ActivityTable& a = trace->activities;
     const auto is = [&](IdleCause cause, uint32_t by) {
       if (by == kNoRow) return false;
@@ -209,12 +218,12 @@ struct IdleGaps::Impl {
       if (waited.at_begin && is(IdleCause::kSynchronization, waited.row)) return;
       if (is(IdleCause::kHost, call)) return;
     }
-    for (const Rows* rows : others) {
+    for (Other& other : others) {
       // Of a stream nothing overlaps: what ends in order begins in order.
-      auto at = std::upper_bound(rows->begin(), rows->end(), gap.end_ns,
-                                 [&](int64_t ns, uint32_t row) { return ns < a.end_ns[row]; });
-      if (at == rows->begin()) continue;
-      const uint32_t row = *(at - 1);
+      const Rows& rows = *other.rows;
+      while (other.ended < rows.size() && a.end_ns[rows[other.ended]] <= gap.end_ns) ++other.ended;
+      if (other.ended == 0) continue;
+      const uint32_t row = rows[other.ended - 1];
       if (a.end_ns[row] > gap.begin_ns && gap.end_ns - a.end_ns[row] <= kHandOver &&
           is(IdleCause::kOtherStream, row))
         return;
