@@ -1,5 +1,6 @@
 #include "profiler/trace/reader.h"
 
+#include <absl/container/flat_hash_set.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -153,6 +154,30 @@ class Reader {
     window_ = static_cast<size_t>(threads) + 1;
   }
 
+  // Of a part: by the file's index, what need not be decoded, and where it ends.
+  void SkipBy(const Footer& index) {
+    const auto& batches = index.batches;
+    const auto& activities = index.activity_batches;
+    if (batches.empty() ||
+        (!activities.empty() && activities.front().offset < batches.front().offset))
+      return;
+    const auto since_first = [&](int64_t ns) {
+      return static_cast<int64_t>(static_cast<uint64_t>(ns) -
+                                  static_cast<uint64_t>(batches.front().first_time_ns));
+    };
+    uint64_t last = 0;
+    for (const Footer::Batch& b : batches)
+      if (since_first(b.first_time_ns) <= options_.to_ns) last = std::max(last, b.offset);
+    for (const Footer::ActivityBatch& b : activities) {
+      if (since_first(b.first_begin_ns) <= options_.to_ns &&
+          since_first(b.last_end_ns) >= options_.from_ns)
+        last = std::max(last, b.offset);
+      else
+        outside_.insert(b.offset);
+    }
+    last_ = last;
+  }
+
   // Until the end of the input, or of what can be read of it. Errors: kCancelled, or what keeps the
   // trace from being opened at all.
   absl::Status Run(const std::string& name) {
@@ -160,7 +185,7 @@ class Reader {
     std::string head(taken_.substr(0, kHeadBytes));
     read_ = taken_.size();
     decoder_.Append(taken_);
-    while (!stopped_) {
+    while (!stopped_ && !ended_) {
       if (Cancelled(options_)) return absl::CancelledError("reading was cancelled");
       absl::StatusOr<size_t> n = input_.Read(chunk.data(), chunk.size());
       if (!n.ok()) {
@@ -192,12 +217,14 @@ class Reader {
   }
 
   bool skipped() const { return skipped_; }
+  bool ended() const { return ended_; }  // behind the part, before the footer
   // "" when everything was read; else what was lost, where.
   std::string Loss() const {
     if (!loss_.empty()) {
       return fmt::format("damaged at byte {}: {}; what comes after it was not read{}", loss_offset_,
                          loss_, Rest(loss_offset_));
     }
+    if (ended_) return "";
     if (decoder_.buffered() > 0)
       return fmt::format(
           "cut at byte {}: the last {} bytes are the beginning of a frame whose rest is missing",
@@ -243,8 +270,12 @@ class Reader {
   }
 
   absl::Status Drain(const std::string& name, std::string_view head) {
-    while (!stopped_) {
+    while (!stopped_ && !ended_) {
       const uint64_t offset = decoder_.offset();
+      if (offset > last_) {
+        ended_ = skipped_ = true;
+        break;
+      }
       absl::StatusOr<std::optional<RawFrame>> raw = decoder_.NextRaw();
       if (!raw.ok()) {
         if (!assembler_.has_header) return NotATrace(name, head);
@@ -261,7 +292,9 @@ class Reader {
       while (!queue_.empty() && queued_ + item.payload > kMaxPayload)
         if (absl::Status s = Take(); !s.ok()) return s;
       item.activities = (*raw)->type == FrameType::kActivities;
-      if (assembler_.part && assembler_.part->done() && (*raw)->type == FrameType::kEvents) {
+      const bool behind = assembler_.part && assembler_.part->done();
+      if ((behind && (*raw)->type == FrameType::kEvents) ||
+          (item.activities && outside_.contains(offset))) {
         skipped_ = true;
         continue;
       }
@@ -359,7 +392,10 @@ class Reader {
   MemoryBudget budget_;
   size_t queued_ = 0;  // bytes of payload in the queue
   bool stopped_ = false;
-  bool skipped_ = false;  // events behind the part that is read
+  bool skipped_ = false;  // what lies outside of the part that is read
+  bool ended_ = false;
+  uint64_t last_ = UINT64_MAX;             // offset behind which nothing is of the part
+  absl::flat_hash_set<uint64_t> outside_;  // offsets of activities that are not of the part
   std::string loss_;
   uint64_t loss_offset_ = 0;
 };
@@ -379,22 +415,24 @@ absl::StatusOr<std::shared_ptr<const Trace>> ReadTrace(InputStream& input, std::
   TraceAssembler::Impl assembler;
   const bool part = options.from_ns != INT64_MIN || options.to_ns != INT64_MAX;
   if (part) assembler.part.emplace(options.from_ns, options.to_ns);
-  if (!input.compressed() && !part) {
-    if (const auto footer = FooterFile(path).FindFooter(); footer.has_value()) {
-      // An event has more than one byte in any file worth the haste; a larger claim is not
-      // believed, the tables then grow as they fill.
-      const auto believable = [&](uint64_t n) {
-        return static_cast<size_t>(std::min(n, input.total()));
-      };
-      assembler.builder.Reserve({believable(footer->events), believable(footer->allocations),
-                                 believable(footer->retags), believable(footer->slices),
-                                 believable(footer->activities)});
-    }
+  std::optional<Footer> index;
+  if (!input.compressed()) index = FooterFile(path).FindFooter();
+  if (index.has_value() && !part) {
+    // An event has more than one byte in any file worth the haste; a larger claim is not believed,
+    // the tables then grow as they fill.
+    const auto believable = [&](uint64_t n) {
+      return static_cast<size_t>(std::min(n, input.total()));
+    };
+    assembler.builder.Reserve({believable(index->events), believable(index->allocations),
+                               believable(index->retags), believable(index->slices),
+                               believable(index->activities)});
   }
   Reader reader(input, head, options, assembler);
+  if (index.has_value() && part) reader.SkipBy(*index);
   if (absl::Status s = reader.Run(DisplayName(path)); !s.ok()) return s;
   if (part)
     if (absl::Status s = assembler.part->Finish(); !s.ok()) return s;
+  if (reader.ended()) assembler.footer = std::move(index);
   const std::string loss = reader.Loss();
   if (!loss.empty()) {
     assembler.builder.AddWarning(loss);

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <set>
 
 #include "profiler/trace/memory_cursor.h"
+#include "profiler/trace/outline.h"
 #include "profiler/trace/reader.h"
 #include "profiler/trace/writer.h"
 #include "tests/profiler/trace/streams.h"
@@ -146,6 +148,29 @@ TEST_F(PartTest, WhereNothingLiesThereIsNone) {
   const int64_t length = Since(whole_->events.size() - 1);
   EXPECT_EQ(Part(length + 1, length + 100).status().code(), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(Part(-100, -1).status().code(), absl::StatusCode::kOutOfRange);
+}
+
+// With an index, a part of a large file costs what comes before it, and nothing that comes behind.
+TEST_F(PartTest, WhatLiesBehindIsNotLookedAt) {
+  testing::Stream s = testing::TrainingStream({.layers = 12, .steps = 60, .max_events = 250'000});
+  for (size_t i = 0; i < s.events.size(); i += 50)
+    s.activities.push_back({.begin_ns = s.events[i].time_ns, .end_ns = s.events[i].time_ns + 4000});
+  Write(s);
+  const auto outline = ReadOutline(path_);
+  ASSERT_TRUE(outline.ok());
+  ASSERT_GT(outline->batches.size(), 2u);
+  const int64_t length = Since(whole_->events.size() - 1);
+  Check(length / 3, length / 2);
+  Check(length / 2, INT64_MAX);
+  std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(outline->file_bytes * 3 / 5));
+  file.write("damage", 6);
+  file.close();
+  EXPECT_FALSE((*ReadTraceFile(path_, {}))->complete);
+  const auto behind = Part(length * 2 / 5, INT64_MAX);
+  EXPECT_TRUE(!behind.ok() || !(*behind)->complete);
+  EXPECT_TRUE((*Part(length / 8, length / 5))->complete);
+  Check(length / 8, length / 5);
 }
 
 // A part can be written, and a part of it read.
