@@ -38,6 +38,7 @@ struct LibraryWork {
   uint64_t bytes = 0;                    // read and written
   std::span<const Written> writes = {};  // what the host wrote there is not known any more
   int64_t duration_ns = -1;  // >= 0: takes that long, instead of the roofline of the above
+  bool polled = false;       // a thread of the program asks again and again whether it is over
 };
 VRAMSCOPE_EMULATED_API Result Submit(const LibraryWork& work);
 

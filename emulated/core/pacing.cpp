@@ -15,6 +15,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,8 @@ namespace vramscope::emulated {
 namespace {
 
 constexpr int64_t kPeriodNs = 100'000'000;       // of virtual time: the watchdog's own period
+constexpr int64_t kHalfNs = kPeriodNs / 2;       // so late it notices, on average
+constexpr int64_t kApartNs = 2'000'000;          // turns: what is over meanwhile shares one
 constexpr int64_t kLongestPollNs = 150'000'000;  // a wait of at most that is a poller's
 constexpr auto kPatience = std::chrono::seconds(2);
 
@@ -38,9 +41,11 @@ struct Pace {
   std::condition_variable back;
   std::vector<Poller*> pollers;
   uint64_t turn = 0;
-  bool broken = false;  // a poller did not come back: they run as they like
+  bool broken = false;         // a poller did not come back: they run as they like
+  std::set<int64_t> expected;  // turns that something is over half a period before
+  int64_t regular = kPeriodNs;
   std::atomic<int64_t> next{kPeriodNs};
-  std::atomic<int64_t> given{0};  // the clock at the last turn
+  std::atomic<int64_t> given{0};  // the time that they see
   std::atomic<int> count{0};
 };
 Pace& ThePace() {
@@ -261,20 +266,37 @@ void PaceWaitsOf(const void* address) {
       const_cast<void*>(address));
 }
 
+void ExpectTurn(int64_t done) {
+  Pace& pace = ThePace();
+  std::lock_guard lock(pace.mutex);
+  constexpr size_t kMost = 4096;
+  const int64_t turn = done + kHalfNs;
+  if (pace.expected.size() < kMost && turn >= pace.given) {
+    pace.expected.insert(turn);
+    pace.next = std::min(pace.next.load(), turn);
+  }
+}
+
 void GiveTurns(int64_t now) {
   Pace& pace = ThePace();
   if (now < pace.next.load(std::memory_order_relaxed)) {
     return;
   }
-  pace.next = (now / kPeriodNs + 1) * kPeriodNs;
   if (pace.count.load(std::memory_order_relaxed) == 0 || polling.joined()) {
     return;
   }
   std::unique_lock lock(pace.mutex);
-  if (pace.broken) {
+  if (pace.broken || now < pace.next) {
     return;
   }
-  pace.given = now;
+  pace.expected.erase(pace.expected.begin(), pace.expected.upper_bound(now));
+  if (now >= pace.regular) {
+    pace.regular = (now / kPeriodNs + 1) * kPeriodNs;
+  }
+  pace.next = pace.expected.empty()
+                  ? pace.regular
+                  : std::min(pace.regular, std::max(*pace.expected.begin(), now + kApartNs));
+  pace.given = now - kHalfNs;
   ++pace.turn;
   for (const Poller* poller : pace.pollers) {
     if (poller->waiting) {

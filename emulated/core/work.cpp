@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "emulated/core/durations.h"
+#include "emulated/core/pacing.h"
 #include "emulated/core/platform.h"
 
 namespace vramscope::emulated {
@@ -45,7 +46,7 @@ const char* ModelledName(const char* call) {
 
 }  // namespace
 
-Result Do(const StreamFacts& stream, void* handle, Node work, bool synchronous) {
+Result Do(const StreamFacts& stream, void* handle, Node work, bool synchronous, Interval* done) {
   Platform& platform = ThePlatform();
   const NodeKind kind = work.kind;
   const std::function<void()> effect = work.effect;
@@ -58,6 +59,9 @@ Result Do(const StreamFacts& stream, void* handle, Node work, bool synchronous) 
     return result;
   }
   effect();
+  if (done != nullptr) {
+    *done = when;
+  }
   if (Recorder* recorder = TheRecorder(); recorder != nullptr && kind <= NodeKind::kFill) {
     activity.device = stream.device;
     activity.stream = stream.id;
@@ -83,18 +87,26 @@ Result Submit(const LibraryWork& work) {
       work.duration_ns >= 0
           ? work.duration_ns
           : WorkDuration(platform.cards[stream.device], work.flops, work.precision, work.bytes);
-  return Do(stream, work.stream,
-            {.kind = NodeKind::kKernel,
-             .duration_ns = duration,
-             .activity = {.kind = ActivityKind::kKernel,
-                          .name = TheRecorder() != nullptr ? ModelledName(work.name) : "",
-                          .bytes = work.bytes},
-             .effect = [written = std::vector(work.writes.begin(), work.writes.end())] {
-               for (const Written& range : written) {
-                 ThePlatform().host_bytes.Overwritten(reinterpret_cast<uint64_t>(range.address),
-                                                      range.bytes);
-               }
-             }});
+  Interval when;
+  const Result result =
+      Do(stream, work.stream,
+         {.kind = NodeKind::kKernel,
+          .duration_ns = duration,
+          .activity = {.kind = ActivityKind::kKernel,
+                       .name = TheRecorder() != nullptr ? ModelledName(work.name) : "",
+                       .bytes = work.bytes},
+          .effect =
+              [written = std::vector(work.writes.begin(), work.writes.end())] {
+                for (const Written& range : written) {
+                  ThePlatform().host_bytes.Overwritten(reinterpret_cast<uint64_t>(range.address),
+                                                       range.bytes);
+                }
+              }},
+         false, &when);
+  if (work.polled && when.end_ns > 0) {
+    ExpectTurn(when.end_ns);
+  }
+  return result;
 }
 
 void CopyBytes(void* to, const void* from, uint64_t bytes) {

@@ -10,6 +10,7 @@ namespace vramscope::emulated {
 
 // Submits work; its effect is done now, or, of a stream that is being captured, when the graph is
 // launched. `synchronous`: the call returns when it is done.
-Result Do(const StreamFacts& stream, void* handle, Node work, bool synchronous = false);
+Result Do(const StreamFacts& stream, void* handle, Node work, bool synchronous = false,
+          Interval* done = nullptr);
 
 }  // namespace vramscope::emulated

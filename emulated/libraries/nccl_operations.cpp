@@ -209,7 +209,8 @@ class Progress {
                           .stream = o_.stream,
                           .bytes = std::max(sizes_.sent, sizes_.received),
                           .writes = std::span(writes, o_.receive && sizes_.received ? 1 : 0),
-                          .duration_ns = DurationOf(o_)});
+                          .duration_ns = DurationOf(o_),
+                          .polled = true});
     return result == Result::kSuccess ? kSuccess : kUnhandledCudaError;
   }
 
