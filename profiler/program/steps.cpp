@@ -13,7 +13,8 @@ struct Scope {
   MarkKind kind = MarkKind::kForward;
   Edge begin, end;
   bool trains = false;
-  bool steps = false;  // an optimizer does, within it
+  bool steps = false;    // an optimizer does, within it
+  bool closure = false;  // of an optimizer: forward and backward are within it
 };
 
 std::optional<MarkKind> EndOf(MarkKind begin) {
@@ -56,6 +57,8 @@ std::vector<Scope> OutermostScopes(const Marks& marks) {
       ++depth;
     } else if (mark.kind == MarkKind::kOptimizer) {
       scopes.back().steps = true;
+    } else if (mark.kind == MarkKind::kBackward) {
+      scopes.back().closure = true;
     } else if (mark.kind == *EndOf(scopes.back().kind) && --depth == 0) {
       scopes.back().end = {i, true};
     }
@@ -165,7 +168,7 @@ class Finder {
   bool Ends(size_t i) const {
     if (!out_.steps.back().whole) return false;
     const Scope& scope = scopes_[i];
-    if (scope.kind == MarkKind::kOptimizer) return false;
+    if (scope.kind == MarkKind::kOptimizer) return scope.closure;
     return scope.kind != MarkKind::kZeroGrad || zero_first_;
   }
 

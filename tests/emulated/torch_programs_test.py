@@ -276,6 +276,9 @@ class WhatIsKnown(Program):
                 self.assertLess(plan["peak_by_category"].get("Unknown", 0), plan["peak"]["allocated"] / 100)
                 self.assertIn("no optimizer", " ".join(a["what"] for a in plan["assumptions"]))
         self.assertEqual(self.plan("by_hand.py", "accumulate")["peak"]["micro_batch"], 1)
+        closure = self.plan("by_hand.py", "closure")
+        self.assertEqual(len(closure["steps"]), 2)
+        self.assertGreater(closure["peak"]["allocated"], 2 * 30 * closure["parameters"]["bytes"])  # L-BFGS's pairs of two times 20 iterations
 
     def test_ends_when_each_of_two_optimizers_has_stepped_as_often(self):
         plan = self.plan("by_hand.py", "two")
@@ -384,6 +387,15 @@ class Programs(Program):
         answer = self.runs("mixture.py", "--layers", "1")
         self.assertIn("rows of each expert: [256] of 8 experts", self.stderr)
         self.assertTrue(any("evenly" in a["what"] and "modeling_mixtral.py:" in a["where"] for a in answer["assumptions"]))
+
+    def test_what_ddp_frees_when_does_not_depend_on_what_was_before(self):
+        """Its first bucket goes when NCCL's watchdog looks: not at some time of the wall clock, nor of the program's."""
+        peaks = [[step["peak_allocated"] for step in
+                  self.plan("distributed.py", "ddp", "--width", "512", "--before", str(before), options=("--ranks", "2", "--steps", "0"))["steps"]]
+                 for before in (0, 9000)]  # of 6 us each
+        self.assertEqual(len(peaks[0]), 3)
+        self.assertEqual(peaks[1], peaks[0])
+        self.assertGreater(peaks[0][1], peaks[0][0] + (1 << 20))  # steps are short here: it is beside the one that replaced it
 
     def test_two_ranks(self):
         answer = self.runs("distributed.py", options=("--ranks", "2"))

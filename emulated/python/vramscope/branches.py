@@ -33,6 +33,8 @@ def _way(filename, line):
         return None
     if any("outlier" in node.id.lower() for node in ast.walk(best.test) if isinstance(node, ast.Name)):
         return False
+    if filename.endswith("lbfgs.py") and any(node.id == "ys" for node in ast.walk(best.test) if isinstance(node, ast.Name)):
+        return True  # it keeps the pair of vectors
     if isinstance(best, ast.Assert):
         wanted = True
     elif isinstance(best, ast.While) or _fails(best.body):

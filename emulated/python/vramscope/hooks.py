@@ -259,6 +259,8 @@ class Hooks:
             if not self.recorder.recording:
                 return step(*args, **kwargs)
             optimizer = args[0]
+            if (args[1] if len(args) > 1 else kwargs.get("closure")) is not None:
+                self.something_begins()  # forward and backward are within the step, as L-BFGS's are
             if self.optimizer_depth == 0:
                 self.recorder.mark("O")
                 self.tag_optimizer(optimizer)

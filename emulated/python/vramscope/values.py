@@ -319,6 +319,17 @@ class Values:
 
         return wrapper
 
+    def iterates(self, step):
+        """Of L-BFGS: of gradients that are zero it would be done at once, and have no history."""
+        @functools.wraps(step)
+        def wrapper(optimizer, closure):
+            for group in optimizer.param_groups:
+                group["tolerance_grad"] = group["tolerance_change"] = -1
+            self.process.assume("L-BFGS is taken to do all of its iterations, and to keep each")
+            return step(optimizer, closure)
+
+        return wrapper
+
     def sound(self, function):
         """Of what looks at its input on the card before it begins, and raises where that is not sound."""
         @functools.wraps(function)
@@ -502,6 +513,7 @@ def install(process):
     if hasattr(torch, "_foreach_add_"):
         torch._foreach_add_ = values.counted(torch._foreach_add_)
     process.loaded = values.loaded
+    torch.optim.LBFGS.step = values.iterates(torch.optim.LBFGS.step)
     tensor.to = values.copied(tensor.to)
     tensor.cuda = values.copied(tensor.cuda)
     tensor.__contains__ = values.contains(tensor.__contains__)

@@ -1,6 +1,6 @@
-"""Training without an optimizer, and with two: loops that go on for ever where nobody tells when a step is over.
+"""Training without an optimizer, with a closure, and with two: loops that go on for ever where nobody tells when a step is over.
 
-    vramscope plan -- python by_hand.py modules | tensors | functional | accumulate | two
+    vramscope plan -- python by_hand.py modules | tensors | functional | accumulate | closure | two
 """
 import itertools
 import sys
@@ -55,6 +55,21 @@ def functional():
         weights = {name: weight - 1e-3 * each[name].mean(0) for name, weight in weights.items()}
 
 
+def closure():
+    model = network()
+    data = torch.randn(64, 512, device="cuda")
+    optimizer = torch.optim.LBFGS(model.parameters())
+
+    def evaluate():
+        optimizer.zero_grad()
+        loss = (model(data) - data).pow(2).mean()
+        loss.backward()
+        return loss
+
+    while True:
+        optimizer.step(evaluate)
+
+
 def two():
     generator, critic = network(), network()
     of_generator = torch.optim.Adam(generator.parameters())
@@ -70,4 +85,4 @@ def two():
         of_generator.step()
 
 
-{"modules": modules, "tensors": tensors, "functional": functional, "accumulate": lambda: modules(3), "two": two}[KIND]()
+{"modules": modules, "tensors": tensors, "functional": functional, "accumulate": lambda: modules(3), "closure": closure, "two": two}[KIND]()

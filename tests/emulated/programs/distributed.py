@@ -13,12 +13,16 @@ def main():
     parser.add_argument("--width", type=int, default=1024)
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--keep-group", action="store_true", help="end without destroy_process_group, as many programs do")
+    parser.add_argument("--before", type=int, default=0, metavar="N", help="so many kernels before the model is wrapped")
     arguments = parser.parse_args()
     local_rank = int(os.environ["LOCAL_RANK"])
     torch.cuda.set_device(local_rank)
     dist.init_process_group("nccl")
     layers = [nn.TransformerEncoderLayer(arguments.width, 16, 4 * arguments.width, batch_first=True) for _ in range(arguments.layers)]
     model = nn.Sequential(*layers).cuda()
+    counter = torch.zeros(8, device="cuda")
+    for _ in range(arguments.before):
+        counter.sin_()
     if arguments.how == "ddp":
         model = nn.parallel.DistributedDataParallel(model, device_ids=[local_rank])
     else:
