@@ -15,9 +15,8 @@
 #include <string>
 
 #include "cupti/client.h"
-#include "nvml/sampler.h"
+#include "cupti/memory_counters.h"
 #include "profiler/program/activity_chunk.h"
-#include "profiler/trace/device_counters.h"
 
 #define VRAMSCOPE_EXPORTED extern "C" __attribute__((visibility("default")))
 
@@ -65,9 +64,11 @@ class File : public Receiver {
   }
   // Numbered before all other names, the first 1.
   static const std::vector<std::string>& CounterNames() {
-    static const auto* names = new std::vector<std::string>{
-        "", std::string(trace::kCounterTotal), std::string(trace::kCounterUsed),
-        std::string(trace::kCounterDriver), std::string(trace::kCounterProcess)};
+    static const auto* names = [] {
+      auto* all = new std::vector<std::string>{""};
+      for (std::string& name : MemoryCounters::Names()) all->push_back(std::move(name));
+      return all;
+    }();
     return *names;
   }
 
@@ -154,34 +155,15 @@ class Answers {
  public:
   std::string problem() {
     std::lock_guard lock(mutex_);
-    return problem_;
+    return counters_.problem();
   }
   // Whether there was any. Nothing where the last one is not older than `least`.
   bool Ask(std::chrono::nanoseconds least, ClockFunction clock, bool alone) {
     std::lock_guard lock(mutex_);
     const auto now = std::chrono::steady_clock::now();
-    if (!opened_) problem_ = sampler_.Open();
-    opened_ = true;
-    if (!problem_.empty() || (asked_ && now - last_ < least)) return asked_;
-    const auto time = static_cast<int64_t>(clock());
-    std::vector<Activity> counters;
-    for (const nvml::CardMemory& card : sampler_.Now()) {
-      const auto count = [&](uint32_t name, std::optional<uint64_t> bytes) {
-        if (!bytes) return;
-        Activity counter;
-        counter.kind = ActivityKind::kCounter;
-        counter.device = card.device;
-        counter.name.value = name;
-        counter.bytes = *bytes;
-        counter.begin_ns = counter.end_ns = time;
-        counters.push_back(counter);
-      };
-      count(1, card.total);
-      count(2, card.used);
-      count(3, card.driver);
-      count(4, card.process);
-    }
-    if (counters.empty()) return false;
+    if (asked_ && now - last_ < least) return true;
+    const std::vector<Activity> counters = counters_.Ask(static_cast<int64_t>(clock()));
+    if (counters.empty()) return asked_;
     asked_ = true;
     last_ = now;
     TheFile().Count(counters, alone);
@@ -190,9 +172,8 @@ class Answers {
 
  private:
   std::mutex mutex_;
-  nvml::Sampler sampler_;
-  bool opened_ = false, asked_ = false;
-  std::string problem_;
+  MemoryCounters counters_;
+  bool asked_ = false;
   std::chrono::steady_clock::time_point last_;
 };
 
@@ -217,11 +198,6 @@ program::ActivityFacts Facts() {
   return facts;
 }
 
-std::vector<std::string> FirstNames() {
-  const std::vector<std::string>& names = File::CounterNames();
-  return {names.begin() + 1, names.end()};
-}
-
 void Ask() { TheAnswers().Ask(kBetweenAnswers, ClockOfProcess(), false); }
 
 void Listen() {
@@ -230,7 +206,7 @@ void Listen() {
                                                  .clock = clock,
                                                  .period_ms = kPeriodMs,
                                                  .each_period = IsVirtual(clock) ? nullptr : &Ask,
-                                                 .first_names = FirstNames(),
+                                                 .first_names = MemoryCounters::Names(),
                                                  .wait_for_cause = true,
                                                  .environment = !IsVirtual(clock)});
 }

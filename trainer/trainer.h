@@ -30,9 +30,15 @@ struct RunHooks {
   int* repeated = nullptr;  // counts the micro-batches that were
 };
 
+struct TrainerOptions {
+  // The CUDA libraries of this process are a card's that is there: backend=cuda. Else they are the
+  // emulated platform's, where they are there at all: backend=plan.
+  bool card_is_there = false;
+};
+
 class Trainer {
  public:
-  Trainer();
+  explicit Trainer(const TrainerOptions& options = {});
   ~Trainer();
   // Loads LibTorch and plans a model that is hardly there: what a first Run would pay for.
   // Optional.

@@ -14,9 +14,10 @@
 
 #include "app/cli/command.h"
 #include "app/cli/format.h"
-#include "app/cli/gpu_probe.h"
 #include "app/cli/worker_run.h"
+#include "nvml/gpu_probe.h"
 #include "profiler/program/launch.h"
+#include "profiler/run/card.h"
 #include "profiler/run/device_profile.h"
 #include "profiler/run/units.h"
 
@@ -75,7 +76,7 @@ Finding Memory() {
           fmt::format("{}, {} processors", run::FormatBytes(total), sysconf(_SC_NPROCESSORS_ONLN))};
 }
 
-Finding Gpu(const GpuProbe& probe) {
+Finding Gpu(const nvml::GpuProbe& probe) {
   if (!probe.initialised) return {State::kSkip, "gpu", probe.error + "; plan and cpu need none"};
   return {
       State::kPass, "gpu",
@@ -83,21 +84,8 @@ Finding Gpu(const GpuProbe& probe) {
                   probe.driver_version / 1000, probe.driver_version % 1000 / 10)};
 }
 
-// The table's entry that this GPU should be: same chip, memory within 5 %.
-std::optional<run::DeviceProfile> TableEntry(const GpuProbe& probe) {
-  for (const run::DeviceProfile& device : run::Devices()) {
-    const double ratio =
-        static_cast<double>(probe.memory_bytes) / static_cast<double>(device.memory_bytes);
-    if (device.compute_capability == probe.compute_capability &&
-        device.sm_count == probe.sm_count && std::abs(ratio - 1) < 0.05) {
-      return device;
-    }
-  }
-  return std::nullopt;
-}
-
 std::vector<Finding> GpuFindings(const std::string& python) {
-  const GpuProbe probe = ProbeGpu(true);
+  const nvml::GpuProbe probe = nvml::ProbeGpu(true);
   const bool emulated = probe.library && OnEmulatedPlatform();
   std::vector<Finding> findings;
   const auto step = [&](bool good, const char* what, const std::string& detail) {
@@ -127,7 +115,8 @@ std::vector<Finding> GpuFindings(const std::string& python) {
                       context ? fmt::format("a bare context takes at most {}",
                                             run::FormatBytes(probe.context_bytes))
                               : "the driver makes no context"});
-  const std::optional<run::DeviceProfile> entry = TableEntry(probe);
+  const std::optional<run::DeviceProfile> entry =
+      run::TableEntryOf({probe.name, probe.memory_bytes, probe.sm_count, probe.compute_capability});
   if (!entry) {
     findings.push_back({State::kSkip, "device table", "this GPU is not in it"});
   } else {
@@ -144,7 +133,7 @@ std::vector<Finding> GpuFindings(const std::string& python) {
 ExitCode Execute(bool gpu_only, bool as_json, const std::string& python) {
   const std::vector<Finding> findings =
       gpu_only ? GpuFindings(python)
-               : std::vector<Finding>{Display(), Worker(), Memory(), Gpu(ProbeGpu(false))};
+               : std::vector<Finding>{Display(), Worker(), Memory(), Gpu(nvml::ProbeGpu(false))};
   bool good = true;
   Json list = Json::array();
   std::string text;

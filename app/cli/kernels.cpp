@@ -59,9 +59,7 @@ class Facts {
         trace_->String(slice == kNoRow ? trace_->activities.op[row] : trace_->slices.name[slice]));
   }
   std::string Module(uint32_t row) const {
-    const trace::StringId said = trace_->activities.module[row];
-    const uint32_t slice = said.value != 0 ? kNoRow : index_.SliceOf(row, SliceKind::kModule);
-    return std::string(trace_->String(slice == kNoRow ? said : trace_->slices.name[slice]));
+    return std::string(trace_->String(index_.ModuleOf(row)));
   }
   std::string Phase(uint32_t row) const {
     const uint32_t slice = index_.SliceOf(row, SliceKind::kPhase);

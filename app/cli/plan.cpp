@@ -1,9 +1,11 @@
 #include "app/cli/plan.h"
 
+#include <absl/strings/str_join.h>
 #include <fmt/format.h>
 
 #include <memory>
 
+#include "app/cli/card_libraries.h"
 #include "app/cli/output.h"
 #include "app/cli/program_command.h"
 #include "app/cli/run_options.h"
@@ -17,7 +19,7 @@ struct Options {
   RunOptions run;
   ProgramOptions program;
   RunOutput output;
-  std::string backend = "plan";
+  std::string backend = "plan", python;
 };
 
 void AddOutput(CLI::App& command, RunOutput& output) {
@@ -36,13 +38,20 @@ ExitCode Execute(const Options& options, run::Backend backend) {
     return kUsage;
   const absl::StatusOr<run::RunConfig> config = BuildRun(options.run, backend);
   if (!config.ok()) return ReportError(config.status());
-  return RunAndReport(*config, options.output);
+  if (backend != run::Backend::kCuda) return RunAndReport(*config, options.output);
+  const absl::StatusOr<std::vector<std::string>> folders = CardLibraries(options.python);
+  if (!folders.ok()) return ReportError(folders.status());
+  std::vector<std::string> arguments = {"--backend", "cuda"};
+  if (!folders->empty())
+    arguments.insert(arguments.end(), {"--cuda-libraries", absl::StrJoin(*folders, ":")});
+  return RunAndReport(*config, options.output, arguments);
 }
 
 }  // namespace
 
-ExitCode RunAndReport(const run::RunConfig& config, const RunOutput& output) {
-  const WorkerRun result = RunInWorker(config);
+ExitCode RunAndReport(const run::RunConfig& config, const RunOutput& output,
+                      const std::vector<std::string>& worker_arguments) {
+  const WorkerRun result = RunInWorker(config, worker_arguments);
   if (result.trace != nullptr && !output.trace_path.empty()) {
     // Also after a failure: what arrived is what there is to look at.
     const absl::Status written = WriteTrace(*result.trace, output.trace_path);
@@ -119,14 +128,14 @@ void RegisterRun(CLI::App& app, Context& context) {
       ->required()
       ->check(CLI::IsMember({"cpu", "cuda"}).description(""))
       ->type_name("cpu|cuda");
+  command
+      ->add_option(
+          "--python", options->python,
+          "with cuda: the Python whose PyTorch has CUDA's libraries; else it is looked for")
+      ->type_name("PYTHON");
   command->callback([options, &context] {
-    if (options->backend == "cuda") {
-      context.exit_code = ReportError(absl::UnimplementedError(
-          "backend: \"cuda\" is not available in this version; `vramscope plan` predicts the same "
-          "run, `vramscope run --backend cpu` computes it on the processor"));
-      return;
-    }
-    context.exit_code = Execute(*options, run::Backend::kCpu);
+    context.exit_code =
+        Execute(*options, options->backend == "cuda" ? run::Backend::kCuda : run::Backend::kCpu);
   });
 }
 

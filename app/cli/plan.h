@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "app/cli/command.h"
 #include "profiler/run/run_config.h"
@@ -12,6 +13,7 @@ struct RunOutput {
   std::string trace_path;  // empty: none; "-": standard output, and then nothing else there
   bool json = false;
 };
-ExitCode RunAndReport(const run::RunConfig& config, const RunOutput& output);
+ExitCode RunAndReport(const run::RunConfig& config, const RunOutput& output,
+                      const std::vector<std::string>& worker_arguments = {});
 
 }  // namespace vramscope::cli

@@ -80,7 +80,7 @@ absl::Status StatusOf(const ui::WorkerClient& client, const QString& error) {
 
 }  // namespace
 
-WorkerRun RunInWorker(const run::RunConfig& config) {
+WorkerRun RunInWorker(const run::RunConfig& config, const std::vector<std::string>& arguments) {
   const auto start = std::chrono::steady_clock::now();
   WorkerRun result;
   QtCore core;
@@ -94,6 +94,9 @@ WorkerRun RunInWorker(const run::RunConfig& config) {
   bar.Show(0, "starting the worker");
   const SignalCatcher signals;
   ui::WorkerClient client(program);
+  QStringList more;
+  for (const std::string& argument : arguments) more << QString::fromStdString(argument);
+  client.setArguments(more);
   bool ended = false, interrupted = false;
 
   QSocketNotifier interrupt(signals.fd(), QSocketNotifier::Read);

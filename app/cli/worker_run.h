@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "profiler/run/run_config.h"
 #include "profiler/trace/trace.h"
@@ -20,7 +21,8 @@ struct WorkerRun {
   double seconds = 0;                         // wall time, the worker's start included
   double worker_seconds = 0;                  // of the run alone
 };
-WorkerRun RunInWorker(const run::RunConfig& config);
+// `arguments` are the worker's, beside those that it always has.
+WorkerRun RunInWorker(const run::RunConfig& config, const std::vector<std::string>& arguments = {});
 
 // Many runs, on workers that stay warm between them: two side by side where there are processors.
 class Planner {

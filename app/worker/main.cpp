@@ -22,9 +22,11 @@ int main(int argc, char** argv) {
   bool catalogue = false;
   app.add_flag("--stdio", stdio, "Talk over stdin and stdout");
   app.add_flag("--catalogue", catalogue, "Print what resources/catalogue.json holds, and end");
-  app.require_option(1, 2);
+  app.require_option(1, 3);
   app.add_option("--backend", backend, "Offer only this backend: plan, cpu or cuda")
       ->check(CLI::IsMember({"plan", "cpu", "cuda"}));
+  std::string folders;
+  app.add_option("--cuda-libraries", folders, "Folders of CUDA's libraries (vramscope-worker's)");
   app.set_version_flag("--version", "vramscope-worker " VRAMSCOPE_VERSION);
   try {
     app.parse(argc, argv);
@@ -54,7 +56,7 @@ int main(int argc, char** argv) {
   }
 
   using vramscope::run::Backend;
-  vramscope::trainer::Trainer trainer;
+  vramscope::trainer::Trainer trainer({.card_is_there = backend == "cuda"});
   vramscope::worker::WorkerOptions options;
   options.input = STDIN_FILENO;
   options.output = output;

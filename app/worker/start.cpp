@@ -4,12 +4,15 @@
 //
 //   --stdio                    libtorch_cuda on the emulated platform (emulated/): plans, and runs
 //                              on the CPU
-//   --stdio --backend cuda     libtorch_cuda on the real libraries and a GPU
+//   --stdio --backend cuda [--cuda-libraries DIR:DIR]
+//                              libtorch_cuda on the real libraries, of those folders first, and a
+//                              GPU
 #include <limits.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
@@ -46,7 +49,13 @@ std::string_view Option(int argc, char** argv, std::string_view name) {
 
 int main(int argc, char** argv) {
   const fs::path folder = OwnFolder();
-  if (Option(argc, argv, "--backend") != "cuda") {
+  if (Option(argc, argv, "--backend") == "cuda") {
+    if (std::string folders(Option(argc, argv, "--cuda-libraries")); !folders.empty()) {
+      if (const char* before = getenv("LD_LIBRARY_PATH"); before != nullptr && *before != '\0')
+        folders.append(":").append(before);
+      setenv("LD_LIBRARY_PATH", folders.c_str(), 1);
+    }
+  } else {
     const absl::Status status =
         vramscope::trainer::SetEmulatedEnvironment(folder.parent_path() / "emulated");
     if (!status.ok()) {

@@ -78,6 +78,7 @@ bool LookForTorch(const fs::path& packages, Interpreter& of) {
   const std::string version = ReadSmall(packages / "torch/version.py");
   of.torch = Given(version, "__version__");
   of.cuda = Given(version, "cuda");
+  of.packages = packages.string();
   of.build = of.torch.empty()                 ? TorchBuild::kUnknown
              : !of.cuda.empty()               ? TorchBuild::kCuda
              : !Given(version, "hip").empty() ? TorchBuild::kRocm
@@ -275,6 +276,19 @@ std::vector<Interpreter> FindInterpreters(const std::string& script, const Place
     }
   }
   return finder.Take();
+}
+
+std::vector<std::string> CudaLibraryFolders(const Interpreter& interpreter) {
+  std::vector<std::string> folders;
+  if (interpreter.packages.empty()) return folders;
+  std::error_code none;
+  for (const auto& entry :
+       fs::directory_iterator(fs::path(interpreter.packages) / "nvidia", none)) {
+    if (fs::is_directory(entry.path() / "lib", none) && folders.size() < kMaxFound)
+      folders.push_back(entry.path() / "lib");
+  }
+  std::sort(folders.begin(), folders.end());
+  return folders;
 }
 
 std::string TorchText(const Interpreter& interpreter) {

@@ -27,8 +27,9 @@ struct Interpreter {
   std::string where;        // "VIRTUAL_ENV", ".venv beside the script", "python3 of PATH"
   std::string python = {};  // version, as far as it is known: "3.11.2", "3.11"; or ""
   TorchBuild build = TorchBuild::kNone;
-  std::string torch = {};  // "2.11.0+cu130"
-  std::string cuda = {};   // "13.0"
+  std::string torch = {};     // "2.11.0+cu130"
+  std::string cuda = {};      // "13.0"
+  std::string packages = {};  // the folder that has torch
 };
 
 // Where to look; from the environment of this process, or a test's.
@@ -45,6 +46,9 @@ std::vector<Interpreter> FindInterpreters(const std::string& script, const Place
 // One that the user named.
 Interpreter InspectInterpreter(const std::string& path, const std::string& where,
                                const Places& places);
+
+// Where the wheels of that PyTorch keep NVIDIA's libraries: site-packages/nvidia/*/lib, sorted.
+std::vector<std::string> CudaLibraryFolders(const Interpreter& interpreter);
 
 std::string TorchText(const Interpreter& interpreter);  // "torch 2.11.0+cu130", "no torch"
 // Why a program of it cannot be planned, and what to do; "": nothing is known against it.

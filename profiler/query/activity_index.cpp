@@ -188,6 +188,15 @@ uint32_t ActivityIndex::CallOf(uint32_t activity) const {
 
 const trace::Trace& ActivityIndex::trace() const { return *impl_->trace; }
 
+trace::StringId ActivityIndex::ModuleOf(uint32_t activity) const {
+  const trace::Trace& t = *impl_->trace;
+  if (const trace::StringId said = t.activities.module[activity]; said.value != 0) return said;
+  if (const uint32_t open = SliceOf(activity, trace::SliceKind::kModule); open != kNoRow)
+    return t.slices.name[open];
+  const uint32_t op = SliceOf(activity, trace::SliceKind::kOp);
+  return op == kNoRow ? trace::StringId{} : t.slices.module[op];
+}
+
 uint32_t ActivityIndex::SliceOf(uint32_t activity, SliceKind kind) const {
   const trace::ActivityTable& a = impl_->trace->activities;
   uint32_t call = CallOf(activity);

@@ -103,6 +103,9 @@ class ActivityIndex {
   // The innermost op, module, ... in which its call began, on the call's thread (of what has no
   // call and is the host's: it itself). A row of Trace::slices; kNoRow.
   uint32_t SliceOf(uint32_t activity, trace::SliceKind kind) const;
+  // Of the producer's word, the open module and the operator's (which a backward node has, where no
+  // module is open) the first that there is.
+  trace::StringId ModuleOf(uint32_t activity) const;
 
   // Rows of Trace::allocations: made while the slice was open (on whatever thread).
   RowRange MadeWithin(uint32_t slice) const;

@@ -1,32 +1,40 @@
 #include "profiler/run/card.h"
 
+#include <tuple>
+
 namespace vramscope::run {
-namespace {
 
-uint64_t Distance(uint64_t a, uint64_t b) { return a < b ? b - a : a - b; }
-
-}  // namespace
+std::optional<DeviceProfile> TableEntryOf(const Card& card) {
+  std::optional<DeviceProfile> found;
+  std::tuple<bool, uint64_t> best;  // of another name, how far off in memory
+  for (const DeviceProfile& d : Devices()) {
+    const uint64_t off = d.memory_bytes < card.memory_bytes ? card.memory_bytes - d.memory_bytes
+                                                            : d.memory_bytes - card.memory_bytes;
+    if (d.compute_capability != card.compute_capability || d.sm_count != card.sm_count ||
+        off > d.memory_bytes / 20)
+      continue;
+    // The table says more where a driver's name is not enough: "... HBM3 (SXM5)".
+    const std::tuple<bool, uint64_t> now{!d.name.starts_with(card.name), off};
+    if (found && best <= now) continue;
+    found = d;
+    best = now;
+  }
+  return found;
+}
 
 DeviceProfile ProfileOf(const Card& card) {
-  DeviceProfile found;
-  if (card.name.empty()) return found;
-  uint64_t workspace = 0;
+  if (card.name.empty()) return {};
+  DeviceProfile profile = TableEntryOf(card).value_or(DeviceProfile{});
+  profile.name = card.name;
+  profile.memory_bytes = card.memory_bytes;
+  profile.sm_count = card.sm_count;
+  profile.compute_capability = card.compute_capability;
+  profile.context_bytes = 0;
   for (const DeviceProfile& d : Devices()) {
-    if (d.compute_capability != card.compute_capability) continue;
-    workspace = d.blas_workspace_bytes;
-    // The table tells two cards of one name apart: "... 3060 12GB", "... HBM3 (SXM5)".
-    if (d.sm_count != card.sm_count || !d.name.starts_with(card.name)) continue;
-    if (found.key.empty() || Distance(d.memory_bytes, card.memory_bytes) <
-                                 Distance(found.memory_bytes, card.memory_bytes))
-      found = d;
+    if (d.compute_capability == card.compute_capability)
+      profile.blas_workspace_bytes = d.blas_workspace_bytes;
   }
-  found.name = card.name;
-  found.memory_bytes = card.memory_bytes;
-  found.sm_count = card.sm_count;
-  found.compute_capability = card.compute_capability;
-  found.blas_workspace_bytes = workspace;
-  found.context_bytes = 0;
-  return found;
+  return profile;
 }
 
 }  // namespace vramscope::run

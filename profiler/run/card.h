@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "profiler/run/device_profile.h"
@@ -21,8 +22,11 @@ struct Card {
   uint32_t compute_capability = 0;  // 89 for 8.9
 };
 
-// The table's entry for the same name, multiprocessors and compute capability, the one nearest in
-// memory; the name and the memory stay the card's own. One that the table lacks has no key and no
+// The table's entry for the same chip (compute capability, multiprocessors) with as much memory
+// within 5 %; of several the one of the same name, then the nearest in memory.
+std::optional<DeviceProfile> TableEntryOf(const Card& card);
+
+// That entry, with the card's own name and memory. A card that the table lacks has no key and no
 // rates, but the cuBLAS workspace of its compute capability, by which PyTorch chooses it, where the
 // table has a card of that. The context is left at 0: of a card that is there it is measured, or
 // not known.

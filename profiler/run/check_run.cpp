@@ -174,8 +174,8 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
          "(use_cache=False)",
          "config.json: use_cache", 2 * static_cast<uint64_t>(model.layers) * elements * width});
   }
-  if (config.backend == Backend::kPlan) AddDeclared(config, out);
-  if (config.backend != Backend::kCpu) {
+  if (config.backend == Backend::kPlan) {
+    AddDeclared(config, out);
     const absl::StatusOr<DeviceProfile> device = ResolveDevice(config);
     if (device.ok()) out.push_back(ContextAssumption(*device));
   }

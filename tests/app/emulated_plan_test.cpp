@@ -95,6 +95,55 @@ TEST_F(EmulatedPlan, TwoRunsAreTheSame) {
   EXPECT_EQ(a, b);
 }
 
+// backend=cuda finds a card and its libraries as on any computer: here those of the platform. It
+// takes nothing for granted that a plan knows: no tapes, no word of the platform's, CUPTI and NVML.
+TEST_F(EmulatedPlan, ARunOnTheCardIsWhatWasPlanned) {
+  const std::vector<std::string> run = {"--preset", "gpt2", "--set", "precision=amp-bf16"};
+  Plan("plan.trace", run);
+  std::vector<std::string> there = {"plan", "--device",  "rtx-4090", "--", VRAMSCOPE_PROGRAM,
+                                    "run",  "--backend", "cuda",     "-o", folder_ / "card.trace"};
+  there.insert(there.end(), run.begin(), run.end());
+  const Outcome outcome = RunVramscope(there);
+  ASSERT_TRUE(std::filesystem::exists(folder_ / "card.trace")) << outcome.out << outcome.err;
+  const json planned = Info("plan.trace"), card = Info("card.trace");
+  EXPECT_EQ(card["backend"], "cuda");
+  EXPECT_EQ(card["measured"], true);
+  EXPECT_GT(card["kernels"], 1000);
+  EXPECT_EQ(card["kernels"], planned["kernels"]);
+  const Outcome diff = RunVramscope(
+      {"diff", "--prediction", folder_ / "plan.trace", folder_ / "card.trace", "--json"});
+  const json same = json::parse(diff.out, nullptr, false);
+  ASSERT_TRUE(same.is_object()) << diff.err;
+  EXPECT_EQ(same["requests"]["equal"], same["requests"]["total"]) << same["first_difference"];
+  EXPECT_TRUE(same["equal"]);
+  // Who launched a kernel: the thread's operators, found by the system's number of the thread. In
+  // setup the parameters are filled, which a plan leaves out.
+  const auto by = [&](const char* what, const char* file) {
+    const Outcome outcome = RunVramscope({"kernels", folder_ / file, "--by", what, "--json"});
+    std::map<std::string, int64_t> counts;
+    for (const json& group : json::parse(outcome.out)["groups"])
+      counts[group["name"]] = group["count"];
+    counts.erase("setup");
+    return counts;
+  };
+  EXPECT_EQ(by("op", "card.trace")["aten::mm"], by("op", "plan.trace")["aten::mm"]);
+  EXPECT_EQ(by("module", "card.trace")["lm_head"], by("module", "plan.trace")["lm_head"]);
+  auto phases = by("phase", "card.trace");
+  phases.erase("");  // NCCL's and the allocator's own, between phases
+  EXPECT_EQ(phases, by("phase", "plan.trace"));
+  // NVML was asked: nothing of the card's memory is taken from the device table.
+  ASSERT_EQ(card["device_memory"].size(), 1u);
+  for (const json& part : card["device_memory"][0]["parts"]) EXPECT_EQ(part["source"], "measured");
+}
+
+TEST_F(EmulatedPlan, WithoutACardARunOnItSaysWhatToDo) {
+  if (std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is a card";
+  const Outcome outcome = RunVramscope({"run", "--backend", "cuda"});
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_THAT(outcome.err, ::testing::AllOf(::testing::HasSubstr("GPU"),
+                                            ::testing::HasSubstr("vramscope plan")));
+}
+
 TEST_F(EmulatedPlan, TheRecordedStepsRequestForRequest) {
   int found = 0;
   for (const int context : {128, 256}) {

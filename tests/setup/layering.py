@@ -14,7 +14,7 @@ MAY_INCLUDE = {
     "nvml": {"nvml"},
     "cupti": {"cupti", "nvml", "profiler"},
     "emulated": {"emulated", "cupti"},
-    "trainer": {"trainer", "profiler", "cupti", "emulated", "proto", "resources"},
+    "trainer": {"trainer", "profiler", "nvml", "cupti", "emulated", "proto", "resources"},
     "ui": {"ui", "profiler", "proto", "resources"},
     "app": {"app", "ui", "trainer", "profiler", "cupti", "nvml", "proto", "resources"},
 }

@@ -160,14 +160,20 @@ struct Trainer::Impl {
   // Everything that can be refused before anything is recorded; fills what the header says.
   absl::Status Prepare(const run::RunConfig& config, trace::TraceInfo& info, Techniques& techniques,
                        std::unique_ptr<Model>& model) {
-    if (config.backend == run::Backend::kCuda && OnEmulatedPlatform()) {
-      return absl::FailedPreconditionError(
-          "backend=cuda: this worker was started on the emulated platform, where nothing is "
-          "measured");
+    if (config.backend == run::Backend::kCuda) {
+      if (OnEmulatedPlatform()) {
+        return absl::FailedPreconditionError(
+            "backend=cuda: this worker was started on the emulated platform, where nothing is "
+            "measured");
+      }
+      if (absl::Status there = CudaBackend().Prepare(); !there.ok()) return there;
+      info.device = *CudaBackend().card();
+      if (!info.device.key.empty()) info.config.device = info.device.key;
+    } else {
+      auto device = run::ResolveDevice(config);
+      if (!device.ok()) return device.status();
+      info.device = *std::move(device);
     }
-    auto device = run::ResolveDevice(config);
-    if (!device.ok()) return device.status();
-    info.device = *std::move(device);
     auto built = BuildModel(config, techniques);
     if (!built.ok()) return built.status();
     model = *std::move(built);
@@ -236,7 +242,9 @@ struct Trainer::Impl {
   }
 };
 
-Trainer::Trainer() : impl_(std::make_unique<Impl>()) {}
+Trainer::Trainer(const TrainerOptions& options) : impl_(std::make_unique<Impl>()) {
+  if (options.card_is_there) UseCardThatIsThere();
+}
 Trainer::~Trainer() = default;
 
 void Trainer::WarmUp() { impl_->WarmUp(); }

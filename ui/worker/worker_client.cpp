@@ -83,6 +83,7 @@ struct WorkerClient::Impl {
 
   WorkerClient* self;
   QString program;
+  QStringList more_arguments;
   std::unique_ptr<QProcess> process;
   trace::FrameDecoder decoder;
   State state = State::kStopped;
@@ -150,7 +151,7 @@ struct WorkerClient::Impl {
       arguments = QProcess::splitCommand(program);
       if (!arguments.isEmpty()) executable = arguments.takeFirst();
     }
-    arguments << QStringLiteral("--stdio");
+    arguments << QStringLiteral("--stdio") << more_arguments;
     // MKL finds no library from a folder that is gone.
     if (const QString here = QDir::currentPath(); here.isEmpty() || !QFileInfo::exists(here))
       p->setWorkingDirectory(QDir::rootPath());
@@ -414,6 +415,10 @@ WorkerClient::~WorkerClient() {
   }
   process.kill();
   process.waitForFinished();
+}
+
+void WorkerClient::setArguments(QStringList arguments) {
+  impl_->more_arguments = std::move(arguments);
 }
 
 void WorkerClient::start() {

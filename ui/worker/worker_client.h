@@ -15,6 +15,7 @@
 
 #include <QObject>
 #include <QString>
+#include <QStringList>
 #include <cstdint>
 #include <memory>
 
@@ -33,6 +34,8 @@ class WorkerClient : public QObject {
   explicit WorkerClient(QString worker_program, QObject* parent = nullptr);
   ~WorkerClient() override;
 
+  // Beside those that it always has ("--backend", "cuda"); before start().
+  void setArguments(QStringList arguments);
   void start();
   quint64 run(const run::RunConfig& config);
   void cancel();

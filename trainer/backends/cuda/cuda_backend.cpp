@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "cupti/library.h"
+#include "nvml/gpu_probe.h"
+#include "profiler/run/card.h"
 #include "profiler/run/emulated_card.h"
+#include "trainer/backends/cuda/card_activities.h"
 #include "trainer/backends/cuda/cuda_library.h"
 #include "trainer/backends/cuda/emulated.h"
 #include "trainer/backends/cuda/micro_batch_tape.h"
@@ -20,7 +23,11 @@
 namespace vramscope::trainer {
 namespace cuda {
 
+std::atomic<bool> g_card_is_there{false};
+
 const EmulatedPlatform& Emulated() {
+  static const EmulatedPlatform none;
+  if (g_card_is_there.load(std::memory_order_relaxed)) return none;
   static const EmulatedPlatform platform = [] {
     EmulatedPlatform found;
     const auto look_up = [](auto& function, const char* name) {
@@ -124,14 +131,13 @@ class Cuda final : public Backend {
     if (Emulated().there()) {
       return [] { return static_cast<int64_t>(Emulated().now_ns()); };
     }
-    return [start = std::chrono::steady_clock::now()] {
-      return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() -
-                                                                  start)
-          .count();
-    };
+    const cupti::ClockFunction now = cupti::ClockOfProcess();  // that of the card's work, too
+    origin_ns_ = static_cast<int64_t>(now());
+    return [now, origin = origin_ns_] { return static_cast<int64_t>(now()) - origin; };
   }
 
   absl::Status Prepare() override { return Load(); }
+  std::optional<run::DeviceProfile> card() const override { return card_; }
 
   absl::Status Start(const run::DeviceProfile& profile, const run::AllocConf& conf,
                      Recorder& recorder) override {
@@ -149,6 +155,8 @@ class Cuda final : public Backend {
     run_ = std::make_unique<RecordedRun>(recorder, device_, conf, profile.memory_bytes,
                                          library_->workspace_bytes());
     recorder_ = &recorder;
+    if (!Emulated().there())
+      activities_ = std::make_unique<cuda::CardActivities>(recorder, origin_ns_);
     g_run.store(run_.get(), std::memory_order_release);
     internal::free_order = run_.get();
     return absl::OkStatus();
@@ -162,6 +170,8 @@ class Cuda final : public Backend {
   bool rehearses() const override { return Emulated().there(); }
   void FinishWork() override {
     if (Emulated().there() && library_ != nullptr) library_->finish_work(device_);
+    // A card that is there is not waited for: when it did what, its activities say.
+    if (activities_) activities_->Now();
   }
 
   c10::intrusive_ptr<c10d::ProcessGroup> JoinRanks(int rank, int ranks) override {
@@ -172,6 +182,7 @@ class Cuda final : public Backend {
   absl::Status Stop() override {
     if (run_ == nullptr) return absl::OkStatus();
     library_->synchronize(device_);
+    activities_.reset();
     {
       FreeOrderScope by_address;  // LibTorch has them by a hash of their handles
       for (void* kept : run_->TakeKept()) c10::GetAllocator(c10::kCUDA)->raw_deallocate(kept);
@@ -200,6 +211,12 @@ class Cuda final : public Backend {
     if ((*library)->device_count() < 1) {
       return absl::FailedPreconditionError("no GPU that LibTorch can use is there");
     }
+    if (!Emulated().there()) {
+      const nvml::GpuProbe probe = nvml::ProbeGpu(false);
+      if (!probe.initialised) return absl::FailedPreconditionError(probe.error);
+      card_ = run::ProfileOf(
+          {probe.name, probe.memory_bytes, probe.sm_count, probe.compute_capability});
+    }
     (*library)->attach(&Track);
     library_ = *library;
     return absl::OkStatus();
@@ -221,6 +238,9 @@ class Cuda final : public Backend {
 
   const CudaLibrary* library_ = nullptr;
   std::unique_ptr<RecordedRun> run_;
+  std::unique_ptr<cuda::CardActivities> activities_;  // on a card that is there
+  std::optional<run::DeviceProfile> card_;
+  int64_t origin_ns_ = 0;
   Recorder* recorder_ = nullptr;
   int device_ = 0;
   bool leftovers_ = false;
@@ -229,6 +249,7 @@ class Cuda final : public Backend {
 }  // namespace
 
 bool OnEmulatedPlatform() { return Emulated().there(); }
+void UseCardThatIsThere() { cuda::g_card_is_there = true; }
 
 Backend& CudaBackend() {
   static auto* backend = new Cuda();

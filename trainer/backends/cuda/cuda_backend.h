@@ -16,6 +16,11 @@ namespace vramscope::trainer {
 // Whether this process was started on the emulated platform.
 bool OnEmulatedPlatform();
 
+// Before anything else: from here on the libraries that the process has are a card's that is there,
+// and runs are measured, also where they are the emulated platform's (which is how this is tested
+// without a card).
+void UseCardThatIsThere();
+
 // One a process. Start() says kFailedPrecondition where libtorch_cuda can't be loaded.
 Backend& CudaBackend();
 

@@ -99,7 +99,7 @@ ActivityFacts FactsOfActivity(const TimelineData& d, uint32_t row) {
   }
   if (module != kNoRow) {
     out.facts.push_back({"module", d.SliceName(module), {Link::To::kSlice, module}});
-  } else if (const auto said = t.String(a.module[row]); !said.empty()) {
+  } else if (const auto said = t.String(index.ModuleOf(row)); !said.empty()) {
     out.facts.push_back({"module", std::string(said)});
   }
   if (op != kNoRow) {

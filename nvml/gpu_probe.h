@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace vramscope::cli {
+namespace vramscope::nvml {
 
 struct GpuProbe {
   bool device_node = false;  // /dev/nvidiactl or a WSL one
@@ -26,4 +26,4 @@ struct GpuProbe {
 // With `make_context`, measures what a context takes (a second or so, nothing stays).
 GpuProbe ProbeGpu(bool make_context);
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::nvml

@@ -1,12 +1,11 @@
-#include "app/cli/gpu_probe.h"
+#include "nvml/gpu_probe.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstddef>
 
-namespace vramscope::cli {
+namespace vramscope::nvml {
 namespace {
 
 // The few entry points of the CUDA driver API that are needed, by their documented names and
@@ -79,7 +78,7 @@ GpuProbe ProbeGpu(bool make_context) {
   }
   probe.library = true;
   if (const int code = driver.Init(0); code != 0) {
-    probe.error = fmt::format("cuInit failed with CUDA error {}", code);
+    probe.error = "cuInit failed with CUDA error " + std::to_string(code);
     return probe;
   }
   driver.DriverGetVersion(&probe.driver_version);
@@ -109,4 +108,4 @@ GpuProbe ProbeGpu(bool make_context) {
   return probe;
 }
 
-}  // namespace vramscope::cli
+}  // namespace vramscope::nvml

@@ -1,0 +1,62 @@
+#include "app/cli/card_libraries.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "nvml/gpu_probe.h"
+#include "profiler/program/interpreters.h"
+
+namespace vramscope::cli {
+namespace {
+
+// LibTorch 2.11's wheel (the launcher's) is made for CUDA 13.
+constexpr std::string_view kCuda = "13.";
+constexpr const char* kRuntime = "libcudart.so.13";
+
+std::vector<std::string> FoldersWithRuntime(const program::Interpreter& interpreter) {
+  if (!interpreter.cuda.starts_with(kCuda)) return {};
+  std::vector<std::string> folders = program::CudaLibraryFolders(interpreter);
+  for (const std::string& folder : folders) {
+    std::error_code none;
+    if (std::filesystem::exists(std::filesystem::path(folder) / kRuntime, none)) return folders;
+  }
+  return {};
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> CardLibraries(const std::string& python) {
+  const nvml::GpuProbe probe = nvml::ProbeGpu(false);
+  if (!probe.initialised) {
+    return absl::FailedPreconditionError(
+        fmt::format("backend=cuda runs on this computer's GPU: {}; `vramscope plan` predicts the "
+                    "same run, `vramscope run --backend cpu` computes it on the processor",
+                    probe.error));
+  }
+  const program::Places places = program::OwnPlaces();
+  if (!python.empty()) {
+    const program::Interpreter named = program::InspectInterpreter(python, "--python", places);
+    std::vector<std::string> folders = FoldersWithRuntime(named);
+    if (!folders.empty()) return folders;
+    return absl::FailedPreconditionError(
+        fmt::format("--python {}: it has {}, and no libraries of CUDA {}x (pip install torch "
+                    "brings them)",
+                    python, program::TorchText(named), kCuda));
+  }
+  for (const program::Interpreter& found : program::FindInterpreters("", places)) {
+    std::vector<std::string> folders = FoldersWithRuntime(found);
+    if (!folders.empty()) return folders;
+  }
+  if (void* system = dlopen(kRuntime, RTLD_LAZY | RTLD_LOCAL); system != nullptr) {
+    dlclose(system);
+    return std::vector<std::string>();
+  }
+  return absl::FailedPreconditionError(fmt::format(
+      "backend=cuda wants CUDA's libraries ({} and its sisters): `pip install torch` in a "
+      "virtual environment brings them, --python VENV/bin/python names it",
+      kRuntime));
+}
+
+}  // namespace vramscope::cli
