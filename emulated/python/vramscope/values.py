@@ -227,6 +227,23 @@ class Values:
 
         return wrapper
 
+    def viewed(self, function):
+        """Of what gives the same numbers in another shape, or some of them: labels without their first column are known as labels are."""
+        @functools.wraps(function)
+        def wrapper(tensor, *args, **kwargs):
+            result = function(tensor, *args, **kwargs)
+            kind = self.torch.Tensor
+            if (type(result) is not kind or type(tensor) is not kind or not result.is_cuda or result.is_floating_point() or
+                    result.is_complex() or self.compiling()):
+                return result
+            value = self.kept(tensor)
+            if value is not None and result is not tensor and not any(
+                    isinstance(part, kind) for arg in args for part in (arg if isinstance(arg, (tuple, list)) else (arg,))):
+                self.keep(result, function(value, *args, **kwargs))
+            return result
+
+        return wrapper
+
     def restore(self, tensor, value):
         """A kernel has read or written it that makes of it what the processor does."""
         if type(tensor) is self.torch.Tensor and tensor.is_cuda and tensor.dtype is value.dtype:
@@ -517,7 +534,9 @@ def install(process):
     tensor.to = values.copied(tensor.to)
     tensor.cuda = values.copied(tensor.cuda)
     tensor.__contains__ = values.contains(tensor.__contains__)
-    indexing.replace(torch, values.count(tensor.__getitem__, index))
+    indexing.replace(torch, values.viewed(values.count(tensor.__getitem__, index)))
+    for name in ("contiguous", "view", "reshape", "flatten", "unsqueeze", "clamp", "long", "int"):
+        setattr(tensor, name, values.viewed(getattr(tensor, name)))
     torch.where = values.count(torch.where, condition)
     # What torch.jit.script finds under these names are operators, not Python to be compiled.
     for name, builtin in builtins.items():

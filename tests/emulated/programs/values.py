@@ -53,6 +53,9 @@ def main():
         assert torch.tensor([make(1.0), make(2.0)]).tolist() == [1.0, 2.0]  # a tensor is no sequence to C code
     assert torch.tensor([torch.tensor(3, device="cuda"), torch.tensor(4, device="cuda")]).tolist() == [3, 4]
     assert torch.randint(4, (100,), device="cuda").bincount(minlength=4).tolist() == [25, 25, 25, 25]
+    labels = torch.tensor([[5, 6, -100, -100], [5, -100, -100, -100]]).cuda()  # a batch, padded
+    moved = labels[..., 1:].contiguous()
+    assert torch.randn(2, 3, 8, device="cuda")[moved != -100].shape == (1, 8) and (labels.view(-1)[:2] != -100).all()
     lengths = torch.tensor([3, 5, 2]).cuda()  # what follows from small integers
     assert torch.sum(lengths).item() == 10 and int(lengths.max()) == 5 and lengths.cumsum(0).tolist() == [3, 8, 10]
     assert lengths.max(0).indices.item() == 1 and torch.min(lengths, dim=0)[0].item() == 2
