@@ -2,11 +2,15 @@
 //
 //   scale_bench --write MILLIONS STREAMS F.trace            makes one of so many events
 //   QT_QPA_PLATFORM=offscreen scale_bench F.trace [ROUNDS]  opens it and draws it
+//   scale_bench --outline F.trace FROM TO                   its index alone; then a part, of 0 to 1
 //
-// A third of the events of a trace with streams are activities. Times are of the processor (of all
-// threads) and, where it says so, of the clock; bytes those of the heap behind each stage.
+// A third of the events of a trace with streams are activities; 3500 millions are a file of 10 GB.
+// Times are of the processor (of all threads) and, where it says so, of the clock; bytes those of
+// the heap behind each stage.
+#include <fcntl.h>
 #include <malloc.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <QGuiApplication>
 #include <QImage>
@@ -17,16 +21,15 @@
 #include <cstdlib>
 #include <ctime>
 #include <memory>
-#include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
-#include "profiler/trace/allocator_events.h"
-#include "profiler/trace/event_source.h"
+#include "profiler/trace/outline.h"
 #include "profiler/trace/reader.h"
 #include "profiler/trace/writer.h"
-#include "tests/ui/timeline/synthetic_trace.h"
+#include "tests/bench/long_run.h"
 #include "ui/timeline/model/timeline_model.h"
 #include "ui/timeline/raster/raster_renderer.h"
 
@@ -45,66 +48,18 @@ double CpuMs() {
   return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
 }
 
-// One run after another, each of which frees what it took.
 int Write(double millions, int streams, const std::string& path) {
-  const auto run = testing::MakeSyntheticTrace(
-      {.layers = 48, .steps = 40, .ops_per_module = 4, .activities = {.streams = streams}});
-  const trace::Trace& t = *run;
-  const double rows = static_cast<double>(t.events.size()) + t.activities.size();
-  const int copies = std::max(1, static_cast<int>(std::lround(millions * 1e6 / rows)));
+  bench::LongRun run(streams);
+  const auto copies = std::max(1L, std::lround(millions * 1e6 / run.rows_a_copy()));
   auto writer = trace::TraceWriter::ToFile(path);
   if (!writer.ok()) return 1;
-  (*writer)->Begin(t.info);
-  (*writer)->Strings(0, t.strings);
-  const int64_t length = t.end_ns() - t.begin_ns() + 1'000'000;
-  std::mt19937 random(1);  // times with the scatter of a measured run
-  const auto scatter = [&](int64_t within) {
-    return within > 0 ? static_cast<int64_t>(random() % static_cast<uint64_t>(within + 1)) : 0;
-  };
-  uint32_t steps = 0;
-  for (uint32_t i = 0; i < t.slices.size(); ++i)
-    steps += t.slices.kind[i] == trace::SliceKind::kStep;
-  for (int copy = 0; copy < copies; ++copy) {
-    const auto shift = [&](trace::Event e) {
-      e.time_ns += copy * length;
-      const trace::Subject subject = trace::SubjectOf(e.kind);
-      if (subject == trace::Subject::kBlock)
-        e.id += static_cast<uint64_t>(copy) * t.allocations.size();
-      if (subject == trace::Subject::kSegment)
-        e.id += static_cast<uint64_t>(copy) * t.segments.size();
-      if (e.kind == trace::EventKind::kStepBegin) e.id += static_cast<uint64_t>(copy) * steps;
-      return e;
-    };
-    std::vector<trace::Event> events;
-    trace::EventSource source(t);
-    for (trace::EventIndex i = 0; i < t.events.size(); ++i) {
-      events.push_back(shift(source.At(i)));
-      if (i + 1 < t.events.size())
-        events.back().time_ns += scatter((t.events.time_ns[i + 1] - t.events.time_ns[i]) / 2);
-    }
-    const auto free = [&](trace::EventKind kind, uint64_t id) {
-      trace::Event e;
-      e.kind = kind;
-      e.id = id;
-      e.time_ns = t.end_ns();
-      events.push_back(shift(e));
-    };
-    for (uint32_t a = 0; a < t.allocations.size(); ++a) {
-      if (t.allocations.free_event[a] != trace::kNoEvent) continue;
-      free(trace::EventKind::kFreeRequested, a);
-      free(trace::EventKind::kFreeCompleted, a);
-    }
-    for (uint32_t s = 0; s < t.segments.size(); ++s)
-      if (t.segments.free_event[s] == trace::kNoEvent) free(trace::EventKind::kSegmentFree, s);
+  (*writer)->Begin(run.info());
+  (*writer)->Strings(0, run.strings());
+  std::vector<trace::Event> events;
+  std::vector<trace::Activity> activities;
+  for (long copy = 0; copy < copies; ++copy) {
+    run.Next(&events, &activities);
     (*writer)->Events(events);
-    std::vector<trace::Activity> activities;
-    for (uint32_t i = 0; i < t.activities.size(); ++i) {
-      trace::Activity a = t.activities.Row(i);
-      a.begin_ns += copy * length + scatter((a.end_ns - a.begin_ns) / 3);
-      a.end_ns += copy * length;
-      if (a.correlation != 0) a.correlation += static_cast<uint64_t>(copy) << 32;
-      activities.push_back(a);
-    }
     (*writer)->Activities(activities);
   }
   (*writer)->End(true, "");
@@ -164,6 +119,51 @@ void Frames(const std::shared_ptr<const TimelineData>& data, int width, int heig
   }
 }
 
+// Whatever of the file the system still has in memory goes.
+void Forget(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY);
+  if (file < 0) return;
+  posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+  close(file);
+}
+
+int LookAt(const std::string& path, double from, double to) {
+  double heap = HeapMb();
+  for (const char* stage : {"outline, from the disk", "outline, again"}) {
+    if (std::string_view(stage).ends_with("disk")) Forget(path);
+    const Watch watch;
+    const auto outline = trace::ReadOutline(path);
+    if (!outline.ok()) {
+      std::fprintf(stderr, "%s\n", outline.status().ToString().c_str());
+      return 1;
+    }
+    Stage(stage, watch, heap);
+    if (std::string_view(stage).ends_with("disk"))
+      std::printf("%.2f GB, %llu events, %llu activities, %zu batches, %zu steps and phases\n",
+                  static_cast<double>(outline->file_bytes) / 1e9,
+                  static_cast<unsigned long long>(outline->events),
+                  static_cast<unsigned long long>(outline->activities), outline->batches.size(),
+                  outline->steps_and_phases.size());
+  }
+  const auto outline = trace::ReadOutline(path);
+  const auto length = static_cast<double>(outline->end_ns() - outline->begin_ns());
+  HeapMb();
+  const Watch watch;
+  const auto part = trace::ReadTraceFile(path, {.memory_limit = uint64_t{1} << 40,
+                                                .from_ns = static_cast<int64_t>(length * from),
+                                                .to_ns = static_cast<int64_t>(length * to)});
+  if (!part.ok()) {
+    std::fprintf(stderr, "%s\n", part.status().ToString().c_str());
+    return 1;
+  }
+  Stage("part", watch, heap);
+  rusage use{};
+  getrusage(RUSAGE_SELF, &use);
+  std::printf("%u events, %u activities in it; %.1f MB resident at most\n", (*part)->events.size(),
+              (*part)->activities.size(), static_cast<double>(use.ru_maxrss) / 1e3);
+  return 0;
+}
+
 int Open(const std::string& path, int rounds) {
   double heap = HeapMb();
   Watch whole;
@@ -201,9 +201,14 @@ int main(int argc, char** argv) {
   if (words.size() == 4 && words[0] == "--write")
     return vramscope::ui::timeline::Write(std::atof(words[1].c_str()), std::atoi(words[2].c_str()),
                                           words[3]);
+  if (words.size() == 4 && words[0] == "--outline")
+    return vramscope::ui::timeline::LookAt(words[1], std::atof(words[2].c_str()),
+                                           std::atof(words[3].c_str()));
   if (words.size() == 1 || words.size() == 2)
     return vramscope::ui::timeline::Open(
         words[0], words.size() == 2 ? std::max(1, std::atoi(words[1].c_str())) : 9);
-  std::fprintf(stderr, "usage: scale_bench F.trace [ROUNDS] | --write MILLIONS STREAMS F.trace\n");
+  std::fprintf(stderr,
+               "usage: scale_bench F.trace [ROUNDS] | --write MILLIONS STREAMS F.trace | "
+               "--outline F.trace FROM TO\n");
   return 2;
 }

@@ -1,0 +1,49 @@
+// A run of any length: copies of one synthetic run, one after another, each of which frees what it
+// took, with times that scatter as a measured run's do.
+//
+//   LongRun run(/*streams=*/3);
+//   sink.Strings(0, run.strings());
+//   while (more) { run.Next(&events, &activities); sink.Events(events); ... }
+//
+// One thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "profiler/trace/activities.h"
+#include "profiler/trace/trace.h"
+#include "profiler/trace/types.h"
+
+namespace vramscope::bench {
+
+class LongRun {
+ public:
+  // With kernels, copies and their calls on so many streams; 0: none.
+  explicit LongRun(int streams, int steps_a_copy = 40);
+
+  const trace::TraceInfo& info() const { return run_->info; }
+  const std::vector<std::string>& strings() const { return run_->strings; }
+  double rows_a_copy() const {
+    return static_cast<double>(run_->events.size()) + run_->activities.size();
+  }
+  // The next copy, in place of what the two hold.
+  void Next(std::vector<trace::Event>* events, std::vector<trace::Activity>* activities);
+
+ private:
+  trace::Event Shifted(trace::Event event) const;
+  int64_t Scatter(int64_t within) {
+    return within > 0 ? static_cast<int64_t>(random_() % static_cast<uint64_t>(within + 1)) : 0;
+  }
+
+  std::shared_ptr<const trace::Trace> run_;
+  int64_t length_ns_ = 0;
+  uint32_t steps_ = 0;
+  int64_t copy_ = 0;
+  std::mt19937 random_{1};
+};
+
+}  // namespace vramscope::bench
