@@ -6,7 +6,8 @@
 // The bench is its own worker: a second process, which speaks the worker's protocol and sends a
 // synthetic run at that pace. Every 16 ms the view is moved. A line a second: events in the trace
 // that is shown, pictures that were painted, the longest time without one, what the window's thread
-// computed, and what the process holds (of an event: less what it held before the first).
+// computed, and what the process holds (of an event that was sent by then: less what it held before
+// the first).
 #include <malloc.h>
 #include <unistd.h>
 
@@ -176,8 +177,9 @@ class Pictures : public QObject {
 
 class Bench {
  public:
-  explicit Bench(const QString& worker)
-      : window_(
+  Bench(const QString& worker, const Pace& pace)
+      : pace_(pace),
+        window_(
             ui::MainWindowOptions{.worker_program = worker,
                                   .settings_file = folder_.filePath(QStringLiteral("settings.ini")),
                                   .savings = false}),
@@ -216,7 +218,7 @@ class Bench {
     const double seconds = static_cast<double>(since_.nsecsElapsed()) / 1e9;
     std::printf("%8.1f %12.0f %10d %12.1f %12.0f %10.1f %12.1f\n", seconds, rows, pictures_.count,
                 pictures_.longest_ms, thread - thread_ms_, heap / 1e6,
-                rows > 0 ? (heap - before_) / rows : 0.0);
+                (heap - before_) / std::max(1.0, std::min(seconds, pace_.seconds) * pace_.rate));
     std::fflush(stdout);
     thread_ms_ = ThreadMs();
     pictures_.count = 0;
@@ -239,6 +241,7 @@ class Bench {
     QApplication::exit(0);
   }
 
+  const Pace pace_;
   QTemporaryDir folder_;
   ui::MainWindow window_;
   Pictures pictures_;
@@ -270,7 +273,7 @@ int main(int argc, char** argv) {
                              .arg(pace.rate)
                              .arg(pace.streams);
   std::optional<Bench> bench;
-  QTimer::singleShot(0, &app, [&] { bench.emplace(worker); });
+  QTimer::singleShot(0, &app, [&] { bench.emplace(worker, pace); });
   const int status = QApplication::exec();
   bench.reset();
   return status;

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "profiler/trace/frame.h"
-#include "profiler/trace/reader.h"
 #include "proto/worker.pb.h"
+#include "ui/worker/assembly.h"
 
 namespace vramscope::ui {
 namespace {
@@ -24,9 +24,6 @@ constexpr qsizetype kLogBytes = 64 << 10;
 constexpr qint64 kQuickDeathMs = 10'000;
 constexpr int kMaxQuickDeaths = 3;
 constexpr int kRestartMs[] = {100, 500, 500};
-constexpr int kPartialMs = 100;
-// A snapshot copies what has arrived; it may take this share of the time, at most.
-constexpr int kPartialShare = 10;
 constexpr int kHelloMs = 60'000;  // a cold LibTorch from a slow disk takes tens of seconds
 constexpr int kCancelMs = 5'000;  // the trainer looks at every operator
 constexpr int kShutdownMs = 200;
@@ -73,12 +70,7 @@ struct WorkerClient::Impl {
     quint64 tag = 0;
     bool cancelling = false;
     bool replaced = false;  // of no interest any more: no signals
-    std::unique_ptr<trace::TraceAssembler> assembler;
-    bool broken = false;  // the assembler refused a frame; what came before is kept
-    QString broken_why;
-    QElapsedTimer since_partial;
-    qint64 partial_cost_ms = 0;
-    uint64_t events_in_partial = 0;
+    std::unique_ptr<Assembly> assembly;
   };
 
   WorkerClient* self;
@@ -236,15 +228,14 @@ struct WorkerClient::Impl {
         return;
       }
       if (!frame->has_value()) break;
-      if (!Take(**frame)) {
-        Garbled(QStringLiteral("an unreadable message of type %1")
-                    .arg(static_cast<int>((*frame)->type)));
+      const trace::FrameType type = (*frame)->type;
+      if (!Take(*std::move(*frame))) {
+        Garbled(QStringLiteral("an unreadable message of type %1").arg(static_cast<int>(type)));
         return;
       }
       // A slot may have ended or replaced the process.
       if (process.get() != reading) return;
     }
-    SendPartial();
   }
 
   void Garbled(const QString& why) {
@@ -256,7 +247,7 @@ struct WorkerClient::Impl {
     }
   }
 
-  bool Take(const trace::Frame& frame) {
+  bool Take(trace::Frame frame) {
     switch (frame.type) {
       case trace::FrameType::kHello: {
         proto::Hello hello;
@@ -281,7 +272,7 @@ struct WorkerClient::Impl {
         proto::RunStarted started;
         if (!started.ParseFromString(frame.payload)) return false;
         if (active && started.tag() == active->tag) {
-          active->assembler = std::make_unique<trace::TraceAssembler>();
+          active->assembly = std::make_unique<Assembly>(PictureOf(active->tag));
           if (!active->replaced) Q_EMIT self->runStarted(active->tag);
         }
         return true;
@@ -305,10 +296,12 @@ struct WorkerClient::Impl {
         if (code != kCodeOk) {
           error = FromUtf8(ended.message());
           if (error.isEmpty()) error = QStringLiteral("The run failed (status %1).").arg(code);
-        } else if (active->broken) {
+        } else if (const absl::Status refused =
+                       active->assembly ? active->assembly->Settle() : absl::OkStatus();
+                   !refused.ok()) {
           code = kCodeInternal;
           error = QStringLiteral("The worker's events could not be understood: %1")
-                      .arg(active->broken_why);
+                      .arg(FromUtf8(std::string(refused.message())));
         }
         EndActive(code, error);
         SendQueued();
@@ -321,35 +314,26 @@ struct WorkerClient::Impl {
       case trace::FrameType::kActivities:
       case trace::FrameType::kFooter:
       case trace::FrameType::kEnd:
-        if (active && active->assembler && !active->replaced && !active->broken &&
-            frame.type != trace::FrameType::kEnd) {
-          const absl::Status status = active->assembler->Add(frame);
-          if (!status.ok()) {
-            active->broken = true;
-            active->broken_why = FromUtf8(std::string(status.message()));
-          }
-        }
+        if (active && active->assembly && !active->replaced && frame.type != trace::FrameType::kEnd)
+          active->assembly->Add(std::move(frame));
         return true;
       default:
         return true;  // of a later version
     }
   }
 
-  void SendPartial() {
-    if (!active || active->replaced || !active->assembler || draining) return;
-    // A picture of what has arrived is a copy of it: not for nobody (the command line).
-    if (!self->isSignalConnected(QMetaMethod::fromSignal(&WorkerClient::partialTrace))) return;
-    if (!active->since_partial.isValid()) active->since_partial.start();
-    const qint64 pause = std::max<qint64>(kPartialMs, active->partial_cost_ms * kPartialShare);
-    const uint64_t events = active->assembler->events();
-    if (active->since_partial.elapsed() < pause || events == active->events_in_partial) return;
-    active->events_in_partial = events;
-    QElapsedTimer cost;
-    cost.start();
-    std::shared_ptr<const trace::Trace> trace = active->assembler->Snapshot();
-    active->partial_cost_ms = cost.elapsed();
-    active->since_partial.start();
-    Q_EMIT self->partialTrace(active->tag, std::move(trace));
+  // Pictures of what has arrived are for whoever looks (not the command line).
+  Assembly::Picture PictureOf(quint64 tag) {
+    if (!self->isSignalConnected(QMetaMethod::fromSignal(&WorkerClient::partialTrace))) return {};
+    return [this, tag](std::shared_ptr<const trace::Trace> trace) {
+      QMetaObject::invokeMethod(
+          self,
+          [this, tag, trace = std::move(trace)]() mutable {
+            if (active && active->tag == tag && !active->replaced && !draining)
+              Q_EMIT self->partialTrace(tag, std::move(trace));
+          },
+          Qt::QueuedConnection);
+    };
   }
 
   void EndActive(int code, const QString& error) {
@@ -359,8 +343,7 @@ struct WorkerClient::Impl {
     if (run.replaced) return;
     last_code = code;
     std::shared_ptr<const trace::Trace> trace;
-    if (run.assembler && run.assembler->events() > 0)
-      trace = run.assembler->Finish(error.toStdString());
+    if (run.assembly) trace = run.assembly->Finish(error.toStdString());
     Q_EMIT self->runEnded(run.tag, std::move(trace), error);
   }
 

@@ -1,0 +1,86 @@
+#include "ui/worker/assembly.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace vramscope::ui {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kPause{100};
+constexpr int kShare = 10;  // of the time a picture may take, at most
+// What is not taken in yet; whoever sends more waits.
+constexpr size_t kMostQueued = size_t{64} << 20;
+
+}  // namespace
+
+Assembly::Assembly(Picture picture)
+    : picture_(std::move(picture)),
+      next_picture_(Clock::now() + kPause),
+      thread_([this] { Work(); }) {}
+
+Assembly::~Assembly() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  more_.notify_one();
+  thread_.join();
+}
+
+void Assembly::Add(trace::Frame frame) {
+  std::unique_lock lock(mutex_);
+  less_.wait(lock, [this] { return queued_bytes_ < kMostQueued; });
+  queued_bytes_ += frame.payload.size();
+  queue_.push_back(std::move(frame));
+  more_.notify_one();
+}
+
+absl::Status Assembly::Settle() {
+  std::unique_lock lock(mutex_);
+  less_.wait(lock, [this] { return queue_.empty() && !taking_; });
+  return refused_;
+}
+
+std::shared_ptr<const trace::Trace> Assembly::Finish(std::string reason_if_incomplete) {
+  static_cast<void>(Settle());
+  if (assembler_.events() == 0) return nullptr;
+  return assembler_.Finish(std::move(reason_if_incomplete));
+}
+
+void Assembly::Work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    more_.wait(lock, [this] { return stop_ || !queue_.empty(); });
+    if (stop_) return;
+    const trace::Frame frame = std::move(queue_.front());
+    queue_.pop_front();
+    queued_bytes_ -= frame.payload.size();
+    taking_ = true;
+    const bool refused = !refused_.ok();
+    lock.unlock();
+    absl::Status status;
+    if (!refused) {
+      status = assembler_.Add(frame);
+      MakePicture();
+    }
+    lock.lock();
+    taking_ = false;
+    if (!status.ok()) refused_ = std::move(status);
+    less_.notify_one();
+  }
+}
+
+void Assembly::MakePicture() {
+  const Clock::time_point begin = Clock::now();
+  const uint64_t events = assembler_.events();
+  if (!picture_ || begin < next_picture_ || events == events_in_picture_) return;
+  events_in_picture_ = events;
+  picture_(assembler_.Snapshot());
+  const Clock::time_point end = Clock::now();
+  next_picture_ = end + std::max<Clock::duration>(kPause, (end - begin) * kShare);
+}
+
+}  // namespace vramscope::ui
