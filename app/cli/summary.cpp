@@ -156,22 +156,18 @@ Json StepsJson(const trace::Trace& trace, const std::vector<analysis::StepRow>& 
   const std::vector<query::DeviceTimes> card = DeviceTimesOf(trace, steps.size());
   Json json = Json::array();
   for (const analysis::StepRow& step : steps) {
-    json.push_back({{"index", step.index},
-                    {"peak_allocated", step.peak_allocated},
-                    {"peak_reserved", step.peak_reserved},
-                    {"peak_phase", std::string(trace::Name(step.peak_phase))},
-                    {"forward_ms", timed(step.forward_ms)},
-                    {"backward_ms", timed(step.backward_ms)},
-                    {"optimizer_ms", timed(step.optimizer_ms)},
-                    {"total_ms", timed(step.total_ms)},
-                    {"begin_ns", timed(step.begin_ns)},
-                    {"end_ns", timed(step.end_ns)}});
-    if (card.empty()) continue;
-    const query::DeviceTimes& busy = card[json.size() - 1];
-    json.back()["device"] = {{"forward_ms", busy.forward_ms},
-                             {"backward_ms", busy.backward_ms},
-                             {"optimizer_ms", busy.optimizer_ms},
-                             {"busy_ms", busy.busy_ms}};
+    Json row = {{"index", step.index},
+                {"peak_allocated", step.peak_allocated},
+                {"peak_reserved", step.peak_reserved},
+                {"peak_phase", std::string(trace::Name(step.peak_phase))},
+                {"begin_ns", timed(step.begin_ns)},
+                {"end_ns", timed(step.end_ns)}};
+    for (const query::PhaseTime& t :
+         query::TimesOf(step, card.empty() ? nullptr : &card[json.size()])) {
+      row[std::string(t.host) + "_ms"] = timed(t.host_ms);
+      if (t.card_ms) row["device"][std::string(t.card) + "_ms"] = *t.card_ms;
+    }
+    json.push_back(std::move(row));
   }
   return json;
 }
@@ -197,14 +193,11 @@ std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::St
   for (size_t i = 0; i < steps.size(); ++i) {
     const analysis::StepRow& step = steps[i];
     std::vector<std::string> cells = {fmt::format("{}", step.index)};
-    if (card.empty())
-      for (const double ms : {step.forward_ms, step.backward_ms, step.optimizer_ms})
-        cells.push_back(Milliseconds(ms));
-    else
-      for (const double ms :
-           {card[i].forward_ms, card[i].backward_ms, card[i].optimizer_ms, card[i].busy_ms})
-        cells.push_back(Milliseconds(ms));
-    cells.push_back(Milliseconds(step.total_ms));
+    const auto times = query::TimesOf(step, card.empty() ? nullptr : &card[i]);
+    for (const query::PhaseTime& t : times)
+      if (t.card_ms || &t != &times.back())
+        cells.push_back(Milliseconds(t.card_ms.value_or(t.host_ms)));
+    cells.push_back(Milliseconds(times.back().host_ms));
     cells.push_back(FormatBytes(step.peak_allocated));
     cells.emplace_back(trace::Name(step.peak_phase));
     table.Row(cells);

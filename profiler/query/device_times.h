@@ -1,7 +1,9 @@
-// How long the card was busy with each phase of each step.
+// How long the card was busy with each phase of each step, and the table of steps by both clocks.
 //
-//   for (const DeviceTimes& step : DeviceTimesOfSteps(ActivityIndex(trace)))
-//   Show(step.backward_ms);
+//   const std::vector<DeviceTimes> card = DeviceTimesOfSteps(ActivityIndex(trace));
+//   for (size_t i = 0; i < steps.size(); ++i)
+//     for (const PhaseTime& t : TimesOf(steps[i], i < card.size() ? &card[i] : nullptr))
+//       Show(t.host, t.host_ms, t.card, t.card_ms);
 //
 // The host runs ahead of the card: what a phase takes on the host says how long it launched and
 // waited. A kernel, copy, fill or collective counts for the step and the innermost phase in which
@@ -10,8 +12,12 @@
 // Pure functions of an immutable index; thread-safe.
 #pragma once
 
+#include <array>
+#include <optional>
+#include <string_view>
 #include <vector>
 
+#include "profiler/analysis/analysis.h"
 #include "profiler/query/activity_index.h"
 
 namespace vramscope::query {
@@ -26,5 +32,19 @@ struct DeviceTimes {
 // One for each row of analysis::StepTable. Empty: the trace has nothing that a card did whose call
 // is known.
 std::vector<DeviceTimes> DeviceTimesOfSteps(const ActivityIndex& index);
+
+// A time of a step as tables show it: what the host took from the phase's begin to its end, and how
+// long the card was busy with what was launched in it.
+struct PhaseTime {
+  std::string_view host, card;  // "forward", "forward"; the last "total", "busy"
+  double host_ms = 0;
+  std::optional<double> card_ms;  // none: the trace does not tell
+};
+inline constexpr std::array<PhaseTime, 4> kPhaseTimes = {{{"forward", "forward", 0, {}},
+                                                          {"backward", "backward", 0, {}},
+                                                          {"optimizer", "optimizer", 0, {}},
+                                                          {"total", "busy", 0, {}}}};
+// `card`: of the same step; null: not known.
+std::array<PhaseTime, 4> TimesOf(const analysis::StepRow& step, const DeviceTimes* card);
 
 }  // namespace vramscope::query

@@ -13,6 +13,7 @@
 #include "profiler/trace/one_device.h"
 #include "profiler/trace/processes.h"
 #include "ui/panels/cells.h"
+#include "ui/panels/phase_rows.h"
 #include "ui/timeline/model/canvas_state.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/moments.h"
@@ -30,12 +31,6 @@ constexpr double kMiB = 1048576.0;
 constexpr double kGiB = 1073741824.0;
 
 std::string Text(std::string_view text) { return std::string(text); }
-
-// Of a trace without times a nanosecond is an entry.
-Cell Milliseconds(double ms, bool times) {
-  return {.text = times ? FormatMs(ms) : timeline::FormatLength(std::llround(ms * 1e6), false),
-          .sort = ms};
-}
 
 std::string Bare(std::string_view op) {
   const size_t colons = op.rfind("::");
@@ -218,31 +213,7 @@ std::vector<timeline::StackLine> StackLinesOf(const Trace& trace, AllocationId i
 }
 
 Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns) {
-  const bool times = digest.trace->info.has_times;
-  Table table;
-  table.columns = {{"Iteration", false, 110},     {"Forward", true, 110},
-                   {"Backward", true, 110},       {"Optimizer", true, 110},
-                   {"Total", true, 110},          {"Peak allocated", true, 130},
-                   {"Peak in", false, 110, true}, {"Reserved", true, 120}};
-  for (const analysis::StepRow& step : digest.summary.steps) {
-    if (begin_ns < end_ns && (step.end_ns < begin_ns || step.begin_ns > end_ns)) continue;
-    Row row;
-    const bool peak = step.index == digest.summary.peak.context.step;
-    row.cells.push_back(
-        {.text = peak ? fmt::format("{} · peak", step.index) : fmt::format("{}", step.index),
-         .sort = static_cast<double>(step.index)});
-    row.cells.push_back(Milliseconds(step.forward_ms, times));
-    row.cells.push_back(Milliseconds(step.backward_ms, times));
-    row.cells.push_back(Milliseconds(step.optimizer_ms, times));
-    row.cells.push_back(Milliseconds(step.total_ms, times));
-    row.cells.push_back(BytesCell(step.peak_allocated));
-    row.cells.push_back(
-        {.text = Text(trace::Name(step.peak_phase)), .sort = static_cast<double>(step.peak_phase)});
-    row.cells.push_back(BytesCell(step.peak_reserved));
-    row.marked = peak;
-    table.rows.push_back(std::move(row));
-  }
-  return table;
+  return PhaseTable(digest, begin_ns, end_ns, std::nullopt);
 }
 
 std::vector<Part> PartsOf(const analysis::CategoryBytes& bytes, uint64_t allocated,

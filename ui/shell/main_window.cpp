@@ -33,6 +33,7 @@
 #include "ui/panels/allocations_panel.h"
 #include "ui/panels/breakdown_panel.h"
 #include "ui/panels/form_widgets.h"
+#include "ui/panels/phases_panel.h"
 #include "ui/panels/program_panel.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/recording_panel.h"
@@ -73,15 +74,6 @@ QScrollArea* Scrolling(QWidget* inside) {
   area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   area->setFrameShape(QFrame::NoFrame);
   return area;
-}
-
-// The first column stands in line with the tabs.
-QWidget* Inset(QWidget* inside) {
-  auto* frame = new QWidget;
-  auto* line = new QHBoxLayout(frame);
-  line->setContentsMargins(4, 0, 4, 0);
-  line->addWidget(inside);
-  return frame;
 }
 
 }  // namespace
@@ -257,9 +249,6 @@ void MainWindow::BuildDocks() {
   tables_dock_ = dock(tr("Tables"), "tablesDock", tabs_, Qt::BottomDockWidgetArea);
   // Less than some of its pages would like: the canvas is what the window is for.
   tabs_->setMinimumSize(kTablesLeastWidth, kTablesLeast);
-  connect(tables_dock_, &QDockWidget::visibilityChanged, this, [this](bool visible) {
-    if (visible && tabs_->currentIndex() == 0) MakePhases();
-  });
 }
 
 void MainWindow::BuildTables() {
@@ -269,24 +258,18 @@ void MainWindow::BuildTables() {
   tabs_->tabBar()->setDrawBase(false);
   tabs_->tabBar()->setExpanding(false);
 
-  phases_ = new TableModel(this);
-  phases_view_ = new TableView;
-  phases_view_->setObjectName(QStringLiteral("phasesTable"));
-  phases_view_->setRowModel(phases_);
+  phases_ = new PhasesPanel;
   const QString nothing =
       tr("Nothing is shown yet: plan a run (Ctrl+R), or open a recording "
          "(Ctrl+O, or drop it here).");
-  phases_view_->setEmptyText(nothing);
-  tabs_->addTab(Inset(phases_view_), tr("Phases"));
+  phases_->setEmptyText(nothing);
+  tabs_->addTab(phases_, tr("Phases"));
 
   allocations_ = new AllocationsPanel;
   allocations_->setEmptyText(nothing);
   tabs_->addTab(allocations_, tr("Allocations"));
 
   explain_ = new ExplainPanel(tabs_, this);
-  connect(tabs_, &QTabWidget::currentChanged, this, [this] {
-    if (tabs_->currentIndex() == 0) MakePhases();
-  });
 
   log_ = new QPlainTextEdit;
   log_->setObjectName(QStringLiteral("log"));
@@ -354,6 +337,8 @@ void MainWindow::ConnectPanels() {
     ShowProgress();
   });
 
+  connect(timeline_, &timeline::TimelineWidget::dataShown, phases_,
+          [this] { phases_->setIndexes(timeline_->data()); });
   connect(timeline_, &timeline::TimelineWidget::selectionChanged, this,
           &MainWindow::SelectionChanged);
   connect(timeline_, &timeline::TimelineWidget::cursorMoved, breakdown_,
@@ -523,7 +508,7 @@ void MainWindow::ShowSelected() {
 }
 
 QJsonObject MainWindow::dumpState() const {
-  const_cast<MainWindow*>(this)->MakePhases();
+  phases_->make();
   allocations_->make();
   QJsonObject trace;
   if (digest_ != nullptr) {
@@ -564,7 +549,7 @@ QJsonObject MainWindow::dumpState() const {
       {"chips", header_->dumpState()},
       {"techniques", techniques_->dumpState()},
       {"breakdown", breakdown_->dumpState()},
-      {"tables", QJsonObject{{"phases", phases_view_->dumpState()},
+      {"tables", QJsonObject{{"phases", phases_->dumpState()},
                              {"allocations", allocations_->dumpState()},
                              {"current", tabs_->tabText(tabs_->currentIndex())}}},
       {"explain", explain_->dumpState()},

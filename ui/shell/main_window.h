@@ -49,6 +49,7 @@ class BreakdownPanel;
 class DropZones;
 class ExplainPanel;
 class HeaderBar;
+class PhasesPanel;
 class ProgramPanel;
 class ProgramRunner;
 class RecordingPanel;
@@ -189,7 +190,6 @@ class MainWindow : public QMainWindow {
   void PlanBeside();  // of a recording, the run that it may have been
   void UpdateGhost(bool animate);
   void UpdateTables();
-  void MakePhases();  // when they are stale
   void RangeSelected(qint64 begin_ns, qint64 end_ns);
   void PinBaseline();
   void UnpinBaseline();
@@ -293,9 +293,8 @@ class MainWindow : public QMainWindow {
   FitPage* fit_ = nullptr;
   WaterfallPage* waterfall_ = nullptr;
   ExperimentsPage* experiments_ = nullptr;
-  TableModel* phases_ = nullptr;
+  PhasesPanel* phases_ = nullptr;
   AllocationsPanel* allocations_ = nullptr;
-  TableView* phases_view_ = nullptr;
   QPlainTextEdit* log_ = nullptr;
   QDockWidget* controls_dock_ = nullptr;
   QDockWidget* breakdown_dock_ = nullptr;
@@ -304,7 +303,6 @@ class MainWindow : public QMainWindow {
   QProgressBar* progress_ = nullptr;
   QToolButton* cancel_ = nullptr;
   QByteArray default_layout_;
-  bool stale_phases_ = false;
   bool showing_state_ = false;  // the document is what was there at one moment
   int tables_height_ = 0;       // before a state took more for its page
   bool layout_restored_ = false, shown_once_ = false;

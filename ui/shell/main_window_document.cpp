@@ -20,6 +20,7 @@
 #include "ui/panels/allocations_panel.h"
 #include "ui/panels/breakdown_panel.h"
 #include "ui/panels/form_widgets.h"
+#include "ui/panels/phases_panel.h"
 #include "ui/panels/program_panel.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/run_panel.h"
@@ -393,7 +394,6 @@ void MainWindow::PlanBeside() {
 void MainWindow::ShowNothing() {
   digest_ = nullptr;
   shown_is_partial_ = false;
-  stale_phases_ = false;
   timeline_->setGhost(nullptr);
   timeline_->setTrace(nullptr);
   breakdown_->setDigest(nullptr);
@@ -401,7 +401,7 @@ void MainWindow::ShowNothing() {
   explain_->setAgainst(Against(), baseline_ != nullptr);
   header_->setTexts({});
   allocations_->setDigest(nullptr);
-  phases_->setTable({});
+  phases_->setDigest(nullptr);
   setWindowTitle(QStringLiteral("vramscope"));
   ShowControls();
 }
@@ -517,28 +517,15 @@ void MainWindow::UpdateTables() {
   allocations_->setRange(begin, end);
   breakdown_->setRange(begin, end);
   allocations_->setSelection(timeline_->selection());
-  stale_phases_ = true;
-  if (tables_dock_->isVisible() && tabs_->currentIndex() == 0) MakePhases();
-}
-
-void MainWindow::MakePhases() {
-  if (digest_ == nullptr || !stale_phases_) return;
-  stale_phases_ = false;
-  const auto [begin, end] = timeline_->range();
-  phases_->setTable(PhaseTable(*digest_, begin, end));
-  phases_view_->setEmptyText(
-      begin < end && !digest_->summary.steps.empty()
-          ? tr("No step reaches into the selected range.")
-          : tr("No steps are marked in this trace, and none were found by repetition. Its "
-               "allocations and call sites are in the other tabs."));
+  phases_->setRange(begin, end);
+  phases_->setDigest(digest_, timeline_->data());
 }
 
 // Everything speaks of the range until it is left.
 void MainWindow::RangeSelected(qint64 begin_ns, qint64 end_ns) {
   breakdown_->setRange(begin_ns, end_ns);
   allocations_->setRange(begin_ns, end_ns);
-  stale_phases_ = true;
-  if (tables_dock_->isVisible() && tabs_->currentIndex() == 0) MakePhases();
+  phases_->setRange(begin_ns, end_ns);
   actions_.Refresh();
 }
 
@@ -587,7 +574,7 @@ bool MainWindow::busy() const {
 
 bool MainWindow::settled() const {
   return !busy() && timeline_->ready() && !savings_due_ && savings_->idle() && !explain_->busy() &&
-         !breakdown_->busy();
+         !breakdown_->busy() && !phases_->busy();
 }
 
 void MainWindow::settleCanvas() { timeline_->settle(); }

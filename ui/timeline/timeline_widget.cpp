@@ -45,6 +45,7 @@ struct TimelineWidget::Impl {
           built->info.start_unix_ns == trace->info.start_unix_ns &&
           built->events.size() <= trace->events.size() && !trace->complete) {
         model.SetData(data, false, Now());
+        Q_EMIT widget->dataShown();
       }
     }
     Apply();
@@ -67,6 +68,7 @@ struct TimelineWidget::Impl {
         model.SetData(data, animate, Now());
         if (data && pending_selection) model.Select(*pending_selection);
         pending_selection.reset();
+        Q_EMIT widget->dataShown();
       }
     }
     Refresh();
@@ -232,6 +234,10 @@ void TimelineWidget::setFailed(const QString& title, const QString& why, const Q
   impl_->model.SetStatus(title.isEmpty() ? Status::kNone : Status::kFailed, title.toStdString(),
                          why.toStdString(), next.toStdString(), -1);
   impl_->Refresh();
+}
+
+std::shared_ptr<const TimelineData> TimelineWidget::data() const {
+  return impl_->model.state().data;
 }
 
 trace::AllocationId TimelineWidget::selection() const { return impl_->model.state().selection; }

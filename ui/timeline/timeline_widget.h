@@ -69,6 +69,8 @@ class TimelineWidget : public QWidget {
   // What failed, why, what to do. Covers the canvas only when there is no trace. Empty title: ends.
   void setFailed(const QString& title, const QString& why, const QString& next = QString());
 
+  // What the canvas knows of the trace that it shows; null: nothing is shown yet.
+  std::shared_ptr<const TimelineData> data() const;
   trace::AllocationId selection() const;
   // What is said of the selected kernel, copy or call; without a title: none is selected.
   ActivityFacts activityFacts() const;
@@ -122,6 +124,7 @@ class TimelineWidget : public QWidget {
   void rangeSelected(qint64 begin_ns, qint64 end_ns);  // 0, 0: taken away
   void viewChanged(qint64 begin_ns, qint64 end_ns);
   void lanesChanged();  // laneSettings() is another
+  void dataShown();     // data() is another
 
  protected:
   bool event(QEvent* event) override;

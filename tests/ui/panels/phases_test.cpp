@@ -1,0 +1,60 @@
+// The table of steps by both clocks.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profiler/query/device_times.h"
+#include "tests/ui/timeline/synthetic_trace.h"
+#include "ui/panels/phase_rows.h"
+
+namespace vramscope::ui {
+namespace {
+
+std::vector<std::string> Titles(const Table& table) {
+  std::vector<std::string> out;
+  for (const Column& column : table.columns) out.push_back(column.title);
+  return out;
+}
+
+TEST(PhaseRowsTest, TheCardsTimesStandBesideTheHosts) {
+  const auto trace = vramscope::testing::MakeSyntheticTrace(
+      {.layers = 2, .steps = 3, .activities = {.streams = 2}});
+  const auto digest = MakeDigest(trace);
+  const auto card = query::DeviceTimesOfSteps(query::ActivityIndex(trace));
+  ASSERT_EQ(card.size(), 3u);
+  const Table table = PhaseTable(*digest, 0, 0, card);
+  EXPECT_THAT(Titles(table),
+              ::testing::ElementsAre("Iteration", "Forward", "Backward", "Optimizer", "Total",
+                                     "Card: forward", "Card: backward", "Card: optimizer",
+                                     "Card: busy", "Peak allocated", "Peak in", "Reserved"));
+  ASSERT_EQ(table.rows.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    const std::vector<Cell>& cells = table.rows[i].cells;
+    ASSERT_EQ(cells.size(), table.columns.size());
+    const analysis::StepRow& host = digest->summary.steps[i];
+    EXPECT_EQ(cells[1].sort, host.forward_ms);
+    EXPECT_EQ(cells[4].sort, host.total_ms);
+    EXPECT_EQ(cells[5].sort, card[i].forward_ms);
+    EXPECT_EQ(cells[6].sort, card[i].backward_ms);
+    EXPECT_EQ(cells[7].sort, card[i].optimizer_ms);
+    EXPECT_EQ(cells[8].sort, card[i].busy_ms);
+    EXPECT_GT(card[i].busy_ms, 0);
+    EXPECT_EQ(cells[8].text, FormatMs(card[i].busy_ms));
+  }
+}
+
+TEST(PhaseRowsTest, WhatIsNotKnownYetIsLeftOpenAndWhatNeverIsHasNoColumn) {
+  const auto digest = MakeDigest(vramscope::testing::MakeSyntheticTrace({.layers = 2, .steps = 2}));
+  EXPECT_EQ(PhaseTable(*digest).columns.size(), 8u);
+  const Table open = PhaseTable(*digest, 0, 0, std::vector<query::DeviceTimes>());
+  ASSERT_EQ(open.columns.size(), 12u);
+  for (const Row& row : open.rows) {
+    ASSERT_EQ(row.cells.size(), 12u);
+    EXPECT_EQ(row.cells[5].text, "…");
+    EXPECT_EQ(row.cells[1].sort, digest->summary.steps[0].forward_ms);
+  }
+  // Times of other steps than these say nothing.
+  EXPECT_EQ(PhaseTable(*digest, 0, 0, std::vector<query::DeviceTimes>(5)).columns.size(), 8u);
+}
+
+}  // namespace
+}  // namespace vramscope::ui

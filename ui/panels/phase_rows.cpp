@@ -1,0 +1,67 @@
+#include "ui/panels/phase_rows.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "ui/panels/cells.h"
+#include "ui/timeline/model/format.h"
+
+namespace vramscope::ui {
+namespace {
+
+// Of a trace without times a nanosecond is an entry.
+Cell Milliseconds(double ms, bool times) {
+  return {.text = times ? FormatMs(ms) : timeline::FormatLength(std::llround(ms * 1e6), false),
+          .sort = ms};
+}
+
+}  // namespace
+
+Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
+                 const std::optional<std::vector<query::DeviceTimes>>& card) {
+  const bool times = digest.trace->info.has_times;
+  const std::vector<analysis::StepRow>& steps = digest.summary.steps;
+  const bool told = card && (card->empty() || card->size() == steps.size());
+  Table table;
+  table.columns = {{"Iteration", false, 110}};
+  const auto column = [&](std::string_view name, const char* of) {
+    std::string title = of + std::string(name);
+    title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
+    table.columns.push_back({std::move(title), true, 110});
+  };
+  for (const query::PhaseTime& t : query::kPhaseTimes) column(t.host, "");
+  if (told)
+    for (const query::PhaseTime& t : query::kPhaseTimes) column(t.card, "card: ");
+  table.columns.push_back({"Peak allocated", true, 130});
+  table.columns.push_back({"Peak in", false, 110, true});
+  table.columns.push_back({"Reserved", true, 120});
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const analysis::StepRow& step = steps[i];
+    if (begin_ns < end_ns && (step.end_ns < begin_ns || step.begin_ns > end_ns)) continue;
+    Row row;
+    const bool peak = step.index == digest.summary.peak.context.step;
+    row.cells.push_back(
+        {.text = peak ? fmt::format("{} · peak", step.index) : fmt::format("{}", step.index),
+         .sort = static_cast<double>(step.index)});
+    const auto of = query::TimesOf(step, told && !card->empty() ? &(*card)[i] : nullptr);
+    for (const query::PhaseTime& t : of) row.cells.push_back(Milliseconds(t.host_ms, times));
+    if (told)
+      for (const query::PhaseTime& t : of)
+        row.cells.push_back(t.card_ms ? Milliseconds(*t.card_ms, times)
+                                      : Cell{.text = "…", .tone = Cell::Tone::kDim});
+    row.cells.push_back(BytesCell(step.peak_allocated));
+    row.cells.push_back({.text = std::string(trace::Name(step.peak_phase)),
+                         .sort = static_cast<double>(step.peak_phase)});
+    row.cells.push_back(BytesCell(step.peak_reserved));
+    row.marked = peak;
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace vramscope::ui

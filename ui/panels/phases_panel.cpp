@@ -1,0 +1,94 @@
+#include "ui/panels/phases_panel.h"
+
+#include <QHBoxLayout>
+#include <QtConcurrent>
+#include <utility>
+
+#include "ui/panels/phase_rows.h"
+#include "ui/panels/table_panel.h"
+
+namespace vramscope::ui {
+
+PhasesPanel::PhasesPanel(QWidget* parent)
+    : QWidget(parent), model_(new TableModel(this)), view_(new TableView) {
+  view_->setObjectName(QStringLiteral("phasesTable"));
+  view_->setRowModel(model_);
+  auto* inside = new QHBoxLayout(this);
+  inside->setContentsMargins(4, 0, 4, 0);  // the first column stands in line with the tabs
+  inside->addWidget(view_);
+  connect(&asking_, &QFutureWatcherBase::finished, this, [this] {
+    if (asking_.isCanceled() || !card_) return;
+    card_ = asking_.result();
+    // What is told of no step is not told.
+    if (digest_ == nullptr || card_->size() != digest_->summary.steps.size()) card_.reset();
+    Stale();
+  });
+}
+
+void PhasesPanel::setDigest(std::shared_ptr<const Digest> digest,
+                            std::shared_ptr<const timeline::TimelineData> indexes) {
+  digest_ = std::move(digest);
+  indexes_ = std::move(indexes);
+  card_.reset();
+  asking_.setFuture({});
+  if (digest_ == nullptr) model_->setTable({});
+  Stale();
+}
+
+void PhasesPanel::setIndexes(std::shared_ptr<const timeline::TimelineData> indexes) {
+  if (indexes == indexes_) return;
+  indexes_ = std::move(indexes);
+  if (!card_) Stale();
+}
+
+void PhasesPanel::setRange(qint64 begin_ns, qint64 end_ns) {
+  if (range_ == std::pair(begin_ns, end_ns)) return;
+  range_ = {begin_ns, end_ns};
+  Stale();
+}
+
+void PhasesPanel::setTheme(const timeline::Theme& theme) { model_->setTheme(theme); }
+
+void PhasesPanel::setEmptyText(const QString& text) {
+  nothing_ = text;
+  view_->setEmptyText(text);
+}
+
+void PhasesPanel::Stale() {
+  stale_ = true;
+  if (isVisible()) make();
+}
+
+void PhasesPanel::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  make();
+}
+
+void PhasesPanel::AskCard() {
+  if (card_ || indexes_ == nullptr || indexes_->shared_trace() != digest_->trace ||
+      indexes_->activities() == nullptr || !digest_->trace->info.has_times ||
+      digest_->summary.steps.empty())
+    return;
+  card_.emplace();
+  asking_.setFuture(
+      QtConcurrent::run([of = indexes_] { return query::DeviceTimesOfSteps(*of->activities()); }));
+}
+
+void PhasesPanel::make() {
+  if (digest_ == nullptr || !stale_) return;
+  stale_ = false;
+  AskCard();
+  const auto [begin, end] = range_;
+  model_->setTable(PhaseTable(*digest_, begin, end, card_));
+  view_->setEmptyText(
+      begin < end && !digest_->summary.steps.empty()
+          ? tr("No step reaches into the selected range.")
+          : tr("No steps are marked in this trace, and none were found by repetition. Its "
+               "allocations and call sites are in the other tabs."));
+}
+
+bool PhasesPanel::busy() const { return asking_.isRunning(); }
+
+QJsonObject PhasesPanel::dumpState() const { return view_->dumpState(); }
+
+}  // namespace vramscope::ui
