@@ -1,10 +1,12 @@
-// `fit [RUN] --budget SIZE`: which techniques make it fit, the cheapest in time first; and
+// `fit [RUN] --budget SIZE`: which techniques make it fit, those that leave the training as it is
+// first; and
 // `waterfall [RUN]`: baseline to now, a bar for every technique.
 #include "profiler/fit/fit.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <memory>
 
@@ -81,23 +83,51 @@ std::string SettingText(const fit::Settings& settings) {
   return text;
 }
 
+std::string_view NameOf(run::Changes changes) {
+  constexpr std::string_view kNames[] = {"nothing", "rounding", "training"};
+  return kNames[static_cast<size_t>(changes)];
+}
+
+bool TrainsAdapters(const fit::Step& step) {
+  return std::ranges::any_of(step.settings,
+                             [](const auto& setting) { return setting.first == "lora.rank"; });
+}
+
 Json ProposalJson(const fit::Proposal& proposal, bool whole) {
-  Json json = {{"settings", SettingsJson(proposal.settings)}, {"peak", proposal.planned.peak},
-               {"reserved", proposal.planned.reserved},       {"needed", proposal.planned.needed()},
-               {"step_ms", proposal.planned.step_ms},         {"fits", proposal.fits}};
+  Json json = {{"settings", SettingsJson(proposal.settings)},
+               {"changes", NameOf(proposal.changes)},
+               {"peak", proposal.planned.peak},
+               {"reserved", proposal.planned.reserved},
+               {"needed", proposal.planned.needed()},
+               {"step_ms", proposal.planned.step_ms},
+               {"fits", proposal.fits}};
   if (!whole) return json;
   json["steps"] = Json::array();
   for (const fit::Step& step : proposal.steps) {
-    json["steps"].push_back({{"setting", SettingText(step.move.settings)},
+    json["steps"].push_back({{"setting", SettingText(step.settings)},
                              {"title", step.move.title},
                              {"saves", step.saves},
                              {"costs_ms", step.costs_ms},
                              {"why", step.move.why},
-                             {"trains_adapters", step.move.adapters}});
+                             {"changes", NameOf(step.move.changes)},
+                             {"trains_adapters", TrainsAdapters(step)}});
   }
   json["largest_batch"] = proposal.largest_batch > 0 ? Json(proposal.largest_batch) : Json();
   json["longest_seq"] = proposal.longest_seq > 0 ? Json(proposal.longest_seq) : Json();
   return json;
+}
+
+// What is done to the training, with what.
+std::string Heading(const fit::Proposal& proposal) {
+  std::string text(fit::TextOf(proposal.changes));
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(text[0]));
+  std::string with;
+  for (const fit::Step& step : proposal.steps) {
+    if (step.move.changes != proposal.changes || step.move.changes == run::Changes::kNothing)
+      continue;
+    with += fmt::format("{}{}", with.empty() ? " (" : ", ", step.move.title);
+  }
+  return with.empty() ? text : text + with + ")";
 }
 
 std::string SignedMilliseconds(double value) {
@@ -107,9 +137,9 @@ std::string SignedMilliseconds(double value) {
 std::string ProposalText(size_t number, const fit::Proposal& proposal, uint64_t budget) {
   const uint64_t needed = proposal.planned.needed();
   std::string text =
-      fmt::format("{}. {} a step, needs {} ({} reserved and the CUDA context): {}\n", number,
-                  Milliseconds(proposal.planned.step_ms), run::FormatBytes(needed),
-                  run::FormatBytes(proposal.planned.reserved),
+      fmt::format("{}. {}: {} a step, needs {} ({} reserved and the CUDA context): {}\n", number,
+                  Heading(proposal), Milliseconds(proposal.planned.step_ms),
+                  run::FormatBytes(needed), run::FormatBytes(proposal.planned.reserved),
                   proposal.fits ? run::FormatBytes(budget - needed) + " to spare"
                                 : run::FormatBytes(needed - budget) + " too much");
   if (proposal.steps.empty()) return text + Prose("As it is.");
@@ -267,8 +297,8 @@ ExitCode ExecuteWaterfall(const Options& options) {
 }  // namespace
 
 void RegisterFit(CLI::App& app, Context& context) {
-  CLI::App* command =
-      app.add_subcommand("fit", "which techniques make a run fit, the cheapest in time first");
+  CLI::App* command = app.add_subcommand(
+      "fit", "which techniques make a run fit; those that leave the training as it is first");
   auto options = std::make_shared<Options>();
   AddRunOptions(*command, options->run);
   command->add_option("--budget", options->budget, "what the device may hold, as 24GiB")

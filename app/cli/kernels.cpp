@@ -11,9 +11,11 @@
 #include "app/cli/command.h"
 #include "app/cli/format.h"
 #include "app/cli/input.h"
+#include "app/cli/summary.h"
 #include "profiler/query/activity_index.h"
 #include "profiler/query/kernel_names.h"
 #include "profiler/run/units.h"
+#include "profiler/trace/block_evidence.h"
 
 namespace vramscope::cli {
 namespace {
@@ -253,9 +255,11 @@ ExitCode ShowKernel(const Facts& facts, uint32_t row, const Options& options) {
 ExitCode ShowAllocation(const Facts& facts, uint32_t number, const Options& options) {
   const trace::Trace& t = facts.trace();
   const trace::AllocationId id{number};
+  const trace::Evidence evidence = trace::BlockEvidence(t).Of(id);
   const uint32_t made = facts.index().OpThatMade(id), last = facts.index().LastOpBeforeFree(id);
   if (options.json) {
     Json json = facts.ToJson(id);
+    json["evidence"] = EvidenceJson(evidence);
     json["made_by"] = facts.OpToJson(made);
     json["last_before_free"] = facts.OpToJson(last);
     return PrintJson(json);
@@ -263,6 +267,8 @@ ExitCode ShowAllocation(const Facts& facts, uint32_t number, const Options& opti
   return PrintText(fmt::format("allocation {}: {} {}\n", number,
                                run::FormatBytes(t.allocations.bytes_rounded[number]),
                                trace::Name(t.allocations.main_category[number])) +
+                   fmt::format("{}: {}{}\n", trace::Name(evidence.kind), evidence.text,
+                               evidence.source.empty() ? "" : " (" + evidence.source + ")") +
                    OpText(facts, "made by", made) + OpText(facts, "last op before its free", last) +
                    "Which memory a kernel touched is in no record: its op was open then.\n");
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -13,6 +14,7 @@
 #include "profiler/analysis/analysis.h"
 #include "profiler/explain/explain.h"
 #include "profiler/run/units.h"
+#include "profiler/trace/block_evidence.h"
 
 namespace vramscope::cli {
 namespace {
@@ -25,6 +27,27 @@ struct Options {
   RangeOptions range;
   bool json = false;
 };
+
+// What there is because something is modelled, by what the plan says of it; the largest first.
+struct ModelledBytes {
+  trace::Evidence evidence;
+  uint64_t bytes = 0, count = 0;
+};
+std::vector<ModelledBytes> ModelledOf(const trace::Trace& trace, const analysis::LiveSet& live) {
+  const trace::BlockEvidence evidence(trace);
+  std::vector<ModelledBytes> out;
+  for (const auto& each : live.allocations) {
+    trace::Evidence of = evidence.Of(each.id);
+    if (of.kind != trace::EvidenceKind::kModelled) continue;
+    auto found = std::ranges::find_if(
+        out, [&](const ModelledBytes& m) { return m.evidence.text == of.text; });
+    if (found == out.end()) found = out.insert(out.end(), {std::move(of), 0, 0});
+    found->bytes += trace.allocations.bytes_rounded[each.id.value];
+    ++found->count;
+  }
+  std::ranges::sort(out, std::greater{}, &ModelledBytes::bytes);
+  return out;
+}
 
 Json ToJson(const trace::Trace& trace, const analysis::LiveSet& live, uint64_t peak_reserved,
             const Options& options, const std::vector<analysis::Group>& groups) {
@@ -41,6 +64,14 @@ Json ToJson(const trace::Trace& trace, const analysis::LiveSet& live, uint64_t p
     json["groups"].push_back(
         {{"name", group.name}, {"bytes", group.bytes}, {"count", group.count}});
   }
+  json["modelled"] = Json::array();
+  for (const ModelledBytes& each : ModelledOf(trace, live)) {
+    json["modelled"].push_back({{"bytes", each.bytes},
+                                {"count", each.count},
+                                {"what", each.evidence.text},
+                                {"where", each.evidence.source}});
+  }
+  const trace::BlockEvidence evidence(trace);
   json["largest"] = Json::array();
   for (size_t i = 0; i < std::min(options.top, live.allocations.size()); ++i) {
     const uint32_t row = live.allocations[i].id.value;
@@ -52,6 +83,7 @@ Json ToJson(const trace::Trace& trace, const analysis::LiveSet& live, uint64_t p
                                {"module", std::string(trace.String(t.module[row]))},
                                {"op", std::string(trace.String(t.op[row]))},
                                {"site", explain::SiteOf(trace, live.allocations[i].id).name},
+                               {"evidence", EvidenceJson(evidence.Of(live.allocations[i].id))},
                                {"phase", std::string(trace::Name(t.phase[row]))},
                                {"step", t.step[row] < 0 ? Json() : Json(t.step[row])}});
   }
@@ -87,6 +119,10 @@ std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, con
     row(fmt::format("({} more)", groups.size() - options.top), rest.bytes, rest.count);
   }
   text += table.Text() + "\n";
+  for (const ModelledBytes& each : ModelledOf(trace, live)) {
+    text += Prose(fmt::format("{} in {} blocks modelled: {} ({})", run::FormatBytes(each.bytes),
+                              Count(each.count), each.evidence.text, each.evidence.source));
+  }
   Table largest({{"Largest", Table::kRight},
                  {"Category"},
                  {"Step", Table::kRight},

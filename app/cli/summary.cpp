@@ -12,6 +12,7 @@
 #include "profiler/query/device_times.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/assumptions.h"
+#include "profiler/trace/block_evidence.h"
 
 namespace vramscope::cli {
 namespace {
@@ -99,6 +100,12 @@ Json AssumptionsJson(const std::vector<run::Assumption>& assumptions) {
         {{"what", a.what}, {"where", a.where}, {"bytes", a.bytes > 0 ? Json(a.bytes) : Json()}});
   }
   return json;
+}
+
+Json EvidenceJson(const trace::Evidence& evidence) {
+  return {{"kind", std::string(trace::Name(evidence.kind))},
+          {"text", evidence.text},
+          {"where", evidence.source.empty() ? Json() : Json(evidence.source)}};
 }
 
 std::string AssumptionsText(const std::vector<run::Assumption>& assumptions) {

@@ -9,6 +9,10 @@
 #include "profiler/run/check_run.h"
 #include "profiler/trace/trace.h"
 
+namespace vramscope::trace {
+struct Evidence;
+}
+
 namespace vramscope::cli {
 
 // Without the contract's `seconds`, which the caller measures.
@@ -31,6 +35,7 @@ std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::St
 
 // What figures take for granted: [{what, where, bytes}], null where bytes are not known.
 Json AssumptionsJson(const std::vector<run::Assumption>& assumptions);
+Json EvidenceJson(const trace::Evidence& evidence);
 // The same as a paragraph, with an empty line before it; "" when there is nothing.
 std::string AssumptionsText(const std::vector<run::Assumption>& assumptions);
 

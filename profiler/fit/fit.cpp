@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -17,6 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMostSteps = 8;
+constexpr size_t kAtOnce = 4;  // plans that are asked for together
 // A search is on a card that holds everything: how much it needs is the question.
 constexpr const char* kRoomy = "4TiB";
 // Of the patience; the rest is for the largest batch and the longest sequence.
@@ -44,33 +47,29 @@ class Search {
     if (!first.planned.ok()) return absl::InvalidArgumentError(first.planned.error);
     const std::vector<Move> moves = Moves(start_);
 
-    // Ways down: everything keeps training, and each kind of adapters.
+    // Ways down: with every move, with those that leave the training what it is but for bits, and
+    // with those that leave it alone. The first is the shortest: what is left of its time is the
+    // next one's.
     std::vector<Node> ends;
-    const auto go = [&](Node from) -> absl::Status {
-      absl::StatusOr<Node> end = Descend(std::move(from), moves);
-      if (!end.ok()) return end.status();
-      end = Pruned(*std::move(end));
+    constexpr run::Changes kWays[] = {run::Changes::kTraining, run::Changes::kRounding,
+                                      run::Changes::kNothing};
+    if (absl::Status status = PlanFirst(first, moves); !status.ok()) return status;
+    const double used = std::min(kSearchShare, Used());
+    double way = 0;
+    for (const run::Changes most : kWays) {
+      Until(used + (kSearchShare - used) * ++way / static_cast<double>(std::size(kWays)));
+      absl::StatusOr<Node> end = Way(first, moves, most);
       if (!end.ok()) return end.status();
       ends.push_back(*std::move(end));
-      return absl::OkStatus();
-    };
-    // Adapters are the shorter ways: what is left of the time of one is the next one's.
-    const auto ways = static_cast<double>(1 + std::ranges::count_if(moves, &Move::adapters));
-    double way = 0;
-    const auto next_way = [&] { Until(kSearchShare * ++way / ways); };
-    for (const Move& move : moves) {
-      if (!move.adapters) continue;
-      Node with{.config = {}, .moves = {move}, .planned = {}};
-      const absl::StatusOr<run::RunConfig> config = Applied(move, start_);
-      if (!config.ok()) continue;
-      with.config = *config;
-      if (absl::Status status = PlanNodes({&with}); !status.ok()) return status;
-      if (!with.planned.ok()) continue;
-      next_way();
-      if (absl::Status status = go(std::move(with)); !status.ok()) return status;
     }
+    // What is left is for those that were cut short.
     Until(kSearchShare);
-    if (absl::Status status = go(first); !status.ok()) return status;
+    for (Node& end : ends) {
+      if (Late() || Fits(end.planned)) continue;
+      absl::StatusOr<Node> further = Way(end, moves, kWays[&end - ends.data()]);
+      if (!further.ok()) return further.status();
+      end = *std::move(further);
+    }
     Until(1);
     return Result(first, std::move(ends));
   }
@@ -80,6 +79,9 @@ class Search {
   // The search goes on until this share of the patience is used up.
   void Until(double share) {
     deadline_ = begin_ + std::chrono::duration_cast<Clock::duration>(options_.patience * share);
+  }
+  double Used() const {
+    return (Clock::now() - begin_) / std::chrono::duration<double>(options_.patience);
   }
   bool Late() const { return Clock::now() > deadline_; }
 
@@ -111,59 +113,134 @@ class Search {
     return absl::OkStatus();
   }
 
-  // Every move that is left, each where it would stand.
-  absl::StatusOr<std::vector<Node>> Neighbours(const Node& at, const std::vector<Move>& moves,
-                                               bool last_resort) {
-    std::vector<Node> next;
+  // Down from `at` by the moves that change no more than this, and without those that turned out
+  // needless.
+  absl::StatusOr<Node> Way(Node at, const std::vector<Move>& moves, run::Changes most) {
+    std::vector<Move> allowed;
+    std::ranges::copy_if(moves, std::back_inserter(allowed),
+                         [&](const Move& move) { return move.changes <= most; });
+    absl::StatusOr<Node> end = Descend(std::move(at), allowed);
+    if (!end.ok()) return end.status();
+    return Pruned(*std::move(end));
+  }
+
+  // What all ways begin with.
+  absl::Status PlanFirst(const Node& first, const std::vector<Move>& moves) {
+    std::vector<Node> nodes;
     for (const Move& move : moves) {
-      const bool taken =
-          std::ranges::any_of(at.moves, [&](const Move& done) { return done.group == move.group; });
-      // Adapters are a way of their own, begun by Run().
-      if (taken || move.adapters || move.last_resort != last_resort) continue;
-      absl::StatusOr<run::RunConfig> config = Applied(move, at.config);
-      if (!config.ok()) continue;
-      Node node{.config = *std::move(config), .moves = at.moves, .planned = {}};
-      node.moves.push_back(move);
-      next.push_back(std::move(node));
+      absl::StatusOr<run::RunConfig> config = Applied(move, first.config);
+      if (move.last_resort || !config.ok()) continue;
+      nodes.push_back({.config = *std::move(config), .moves = {move}, .planned = {}});
     }
     std::vector<Node*> pointers;
-    for (Node& node : next) pointers.push_back(&node);
-    if (absl::Status status = PlanNodes(pointers); !status.ok()) return status;
-    return next;
+    for (Node& node : nodes) pointers.push_back(&node);
+    return PlanNodes(pointers);
+  }
+
+  // A move that may come next, and what it came to where it was planned last.
+  struct Candidate {
+    const Move* move;
+    Planned before = {}, after = {};
+    bool known = false;
+    std::optional<Node> next = {};  // planned where the way is now
+    bool possible = true;           // there
+  };
+
+  // Plans these candidates where the way is.
+  absl::Status PlanNext(const Node& at, const std::vector<Candidate*>& candidates) {
+    std::vector<Node*> nodes;
+    const Settings taken = Changed(start_, at.config);
+    for (Candidate* each : candidates) {
+      absl::StatusOr<run::RunConfig> config = Applied(*each->move, at.config);
+      each->possible = config.ok() && !ChangesOneOf(taken, at.config, *config);
+      if (!each->possible) continue;
+      each->next = Node{.config = *std::move(config), .moves = at.moves, .planned = {}};
+      each->next->moves.push_back(*each->move);
+      nodes.push_back(&*each->next);
+    }
+    if (absl::Status status = PlanNodes(nodes); !status.ok()) return status;
+    for (Candidate* each : candidates) {
+      if (!each->next.has_value()) continue;
+      each->before = at.planned;
+      each->after = each->next->planned;
+      each->known = true;
+    }
+    return absl::OkStatus();
+  }
+
+  // Whether what an earlier move has set would be set anew: one of a kind at a time.
+  static bool ChangesOneOf(const Settings& taken, const run::RunConfig& at,
+                           const run::RunConfig& next) {
+    return std::ranges::any_of(Changed(at, next), [&](const auto& setting) {
+      return std::ranges::find(taken, setting.first, &Settings::value_type::first) != taken.end();
+    });
+  }
+
+  // What a candidate is worth where the way is: by its plan there, or by its last one.
+  double Worth(const Node& at, const Candidate& candidate) const {
+    if (!candidate.possible) return 0;
+    if (!candidate.known) return std::numeric_limits<double>::infinity();
+    if (!Fits(at.planned)) return Score(at.planned, candidate.before, candidate.after);
+    if (candidate.next.has_value() && !Fits(candidate.after)) return 0;
+    return candidate.after.ok()
+               ? candidate.before.step_ms - candidate.after.step_ms - 0.005 * at.planned.step_ms
+               : 0;
+  }
+
+  // The best that comes next; nullptr: nothing does. A move is seldom worth more later than where
+  // it was planned before, so those that were worth most are planned first, until one keeps what
+  // the others promise; where nothing is left, all are looked at once more.
+  absl::StatusOr<Candidate*> Best(const Node& at, std::vector<Candidate>& candidates) {
+    for (Candidate& each : candidates) {
+      each.next.reset();
+      each.possible = true;
+    }
+    for (const bool all : {false, true}) {
+      for (;;) {
+        std::vector<Candidate*> order;
+        for (Candidate& each : candidates) order.push_back(&each);
+        std::ranges::stable_sort(order, std::greater{},
+                                 [&](const Candidate* each) { return Worth(at, *each); });
+        if (order.empty()) return nullptr;
+        Candidate* best = order.front();
+        if (best->next.has_value() && Worth(at, *best) > 0) return best;
+        if (Late()) return nullptr;
+        std::vector<Candidate*> wanted;
+        for (Candidate* each : order) {
+          const bool promises = !each->known || Worth(at, *each) > 0 || all;
+          if (each->next.has_value() || !each->possible || !promises) continue;
+          if (each->known && wanted.size() >= kAtOnce && !all) break;
+          wanted.push_back(each);
+        }
+        if (wanted.empty()) break;
+        if (absl::Status status = PlanNext(at, wanted); !status.ok()) return status;
+      }
+      // Looking at everything again is for what still does not fit.
+      if (Fits(at.planned)) break;
+    }
+    return nullptr;
   }
 
   // One move after the other until it fits, each time the one that saves most for its time; then
   // those that make it faster and leave it fitting.
   absl::StatusOr<Node> Descend(Node at, const std::vector<Move>& moves) {
+    std::vector<Candidate> usual, last;
+    for (const Move& move : moves) (move.last_resort ? last : usual).push_back({.move = &move});
     while (at.moves.size() < kMostSteps && !Late()) {
-      const bool fits = Fits(at.planned);
-      std::optional<Node> best;
-      double best_score = 0;
-      for (const bool last_resort : {false, true}) {
-        if (best.has_value() || (last_resort && fits)) break;
-        const absl::StatusOr<std::vector<Node>> next = Neighbours(at, moves, last_resort);
-        if (!next.ok()) return next.status();
-        for (const Node& node : *next) {
-          const double score = !fits ? Score(at.planned, node.planned)
-                               : Fits(node.planned)
-                                   ? at.planned.step_ms * 0.995 - node.planned.step_ms
-                                   : 0;
-          if (score <= best_score) continue;
-          best = node;
-          best_score = score;
-        }
-      }
-      if (!best.has_value()) break;
-      at = *std::move(best);
+      absl::StatusOr<Candidate*> best = Best(at, usual);
+      if (best.ok() && *best == nullptr && !Fits(at.planned)) best = Best(at, last);
+      if (!best.ok()) return best.status();
+      if (*best == nullptr) break;
+      at = *(*best)->next;
     }
     return at;
   }
 
   // Bytes for a millisecond, counting no more than what is still too much; a move that makes the
   // step faster as well beats every one that does not.
-  double Score(const Planned& before, const Planned& after) const {
+  double Score(const Planned& now, const Planned& before, const Planned& after) const {
     if (!after.ok() || after.needed() >= before.needed()) return 0;
-    const double over = static_cast<double>(before.needed() - budget_);
+    const double over = static_cast<double>(now.needed() - budget_);
     const double saved = std::min(over, static_cast<double>(before.needed() - after.needed()));
     const double cost = after.step_ms - before.step_ms;
     if (cost <= 0) return saved * 1e6 - cost;
@@ -178,7 +255,6 @@ class Search {
     while (again && !Late()) {
       again = false;
       for (size_t without = node.moves.size(); without-- > 0;) {
-        if (node.moves[without].adapters) continue;
         Node less{.config = start_, .moves = {}, .planned = {}};
         bool possible = true;
         for (size_t i = 0; i < node.moves.size() && possible; ++i) {
@@ -200,16 +276,16 @@ class Search {
     return node;
   }
 
-  static Settings SettingsOf(const Node& node) {
-    Settings settings;
-    for (const Move& move : node.moves)
-      settings.insert(settings.end(), move.settings.begin(), move.settings.end());
-    return settings;
+  static run::Changes ChangesOf(const Node& node) {
+    run::Changes most = run::Changes::kNothing;
+    for (const Move& move : node.moves) most = std::max(most, move.changes);
+    return most;
   }
 
   // The moves again in their order, each planned where it stands.
   absl::StatusOr<Proposal> Explained(const Node& node) {
-    Proposal out{.settings = SettingsOf(node),
+    Proposal out{.settings = Changed(start_, node.config),
+                 .changes = ChangesOf(node),
                  .steps = {},
                  .config = node.config,
                  .planned = node.planned,
@@ -227,7 +303,7 @@ class Search {
     for (Node& each : path) pointers.push_back(&each);
     if (absl::Status status = PlanNodes(pointers); !status.ok()) return status;
     for (size_t i = 1; i < path.size(); ++i) {
-      out.steps.push_back({path[i].moves.back(),
+      out.steps.push_back({path[i].moves.back(), Changed(path[i - 1].config, path[i].config),
                            static_cast<int64_t>(path[i - 1].planned.reserved) -
                                static_cast<int64_t>(path[i].planned.reserved),
                            path[i].planned.step_ms - path[i - 1].planned.step_ms});
@@ -292,34 +368,38 @@ class Search {
     std::vector<Node> chosen;
     const auto choose = [&](const Node& node) {
       if (chosen.size() >= static_cast<size_t>(options_.proposals) || !Fits(node.planned)) return;
-      // What differs by a hundredth in time and memory is the same proposal.
+      // What differs by a hundredth in time and memory is the same proposal; one that changes the
+      // training more and is not better for it is none.
       const auto near = [](double a, double b) { return std::abs(a - b) <= 0.01 * std::max(a, b); };
       for (const Node& other : chosen) {
         if (near(other.planned.step_ms, node.planned.step_ms) &&
             near(static_cast<double>(other.planned.needed()),
                  static_cast<double>(node.planned.needed())))
           return;
+        if (ChangesOf(node) > ChangesOf(other) && node.planned.step_ms >= other.planned.step_ms &&
+            node.planned.needed() >= other.planned.needed())
+          return;
       }
       chosen.push_back(node);
     };
-    std::ranges::sort(ends, {}, [](const Node& node) { return node.planned.step_ms; });
+    // What changes the training less comes first, then the faster.
+    const auto rank = [](const Node& node) {
+      return std::pair(ChangesOf(node), node.planned.step_ms);
+    };
+    std::ranges::sort(ends, {}, rank);
     const std::vector<Node> front = Front();
-    // The fastest of all that were looked at, the end of each way, then what is left on the front.
-    for (const Node& node : front) {
-      if (!Fits(node.planned)) continue;
-      choose(node);
-      break;
-    }
+    // The end of each way, the fastest of all that were looked at, then what is left on the front.
     for (const Node& node : ends) choose(node);
-    for (auto node = front.rbegin(); node != front.rend(); ++node) choose(*node);
+    for (const Node& node : front) choose(node);
     if (chosen.empty()) {
       const auto smallest = std::ranges::min_element(
           seen_, {}, [](const Node& node) { return node.planned.needed(); });
       chosen.push_back(*smallest);
     }
-    std::ranges::sort(chosen, {}, [](const Node& node) { return node.planned.step_ms; });
+    std::ranges::sort(chosen, {}, rank);
     for (const Node& node : front) {
-      out.front.push_back({.settings = SettingsOf(node),
+      out.front.push_back({.settings = Changed(start_, node.config),
+                           .changes = ChangesOf(node),
                            .steps = {},
                            .config = node.config,
                            .planned = node.planned,

@@ -40,11 +40,13 @@ using PlanAll =
 
 struct Step {
   Move move;
+  Settings settings;    // what it sets where it stands
   int64_t saves = 0;    // of reserved memory, where it stands in the order of steps
   double costs_ms = 0;  // of the modelled step; negative: faster
 };
 struct Proposal {
-  Settings settings;  // all steps together
+  Settings settings;                              // all steps together
+  run::Changes changes = run::Changes::kNothing;  // the most that any of them changes
   std::vector<Step> steps;
   run::RunConfig config;
   Planned planned;
@@ -56,7 +58,9 @@ struct Proposal {
 struct Fitted {
   Planned start;  // as the run is
   bool start_fits = false;
-  std::vector<Proposal> proposals;  // the fastest first; none of them fits: the smallest alone
+  // Those that leave the training as it is, then those in fewer bits, then other trainings; of
+  // each the fastest first. None of them fits: the smallest alone.
+  std::vector<Proposal> proposals;
   // Of everything that was planned: nothing is both faster and smaller.
   std::vector<Proposal> front;
   int plans = 0;

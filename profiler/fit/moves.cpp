@@ -2,121 +2,78 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
 #include "profiler/run/check_run.h"
+#include "profiler/run/toggles.h"
+#include "profiler/run/units.h"
 
 namespace vramscope::fit {
 namespace {
 
-// All that the keys can say. What this version or this model does not have falls out when it is
-// set.
-std::vector<Move> AllMoves(const run::RunConfig& config) {
-  std::vector<Move> moves = {
-      {"fused",
-       "step",
-       "Fused optimizer",
-       {{"optimizer.impl", "fused"}},
-       "the step makes no copies of what trains"},
-      {"in-backward",
-       "step",
-       "Step inside backward",
-       {{"optimizer.in_backward", "true"}},
-       "each gradient is used and freed as soon as it is there"},
-      {"efficient",
-       "attention",
-       "Memory-efficient attention",
-       {{"attention", "efficient"}},
-       "no matrix of scores is kept"},
-      {"flash",
-       "attention",
-       "Flash attention",
-       {{"attention", "flash"}},
-       "no matrix of scores is kept"},
-      {"amp-bf16",
-       "precision",
-       "bf16 autocast",
-       {{"precision", "amp-bf16"}},
-       "matrices are multiplied in 16 bit, activations are about half as large; weights stay fp32"},
-      {"bf16",
-       "precision",
-       "bf16 throughout",
-       {{"precision", "bf16"}},
-       "weights, gradients, optimizer state and activations are half as large; updates round to "
-       "bf16"},
-      {"checkpoint-layer",
-       "checkpointing",
-       "Checkpoint every layer",
-       {{"checkpointing.mode", "layer"}},
-       "only the layers' inputs are kept, the rest is computed again in backward"},
-      {"checkpoint-alternate",
-       "checkpointing",
-       "Checkpoint every second layer",
-       {{"checkpointing.mode", "alternate"}},
-       "half of the layers keep their input alone"},
-      {"chunked-loss",
-       "loss",
-       "Loss in chunks",
-       {{"loss", "chunked"}},
-       "logits exist for a part of the tokens at a time"},
-      {"adam-8bit",
-       "state",
-       "8-bit optimizer state",
-       {{"optimizer.bits", "8"}},
-       "a byte a moment and a scale a block, in place of the weight's type"},
-      {"offload-optimizer",
-       "state",
-       "Optimizer state on the CPU",
-       {{"offload.optimizer", "cpu"}},
-       "the state leaves the GPU, at the price of copies each step",
-       false,
-       true},
-      {"offload-activations",
-       "activations",
-       "Activations on the CPU",
-       {{"offload.activations", "cpu"}},
-       "what backward needs waits in the host's memory",
-       false,
-       true},
-      {"int8-activations",
-       "activations",
-       "Activations in int8",
-       {{"activation_compression", "int8"}},
-       "what backward needs is kept in a byte an element",
-       false,
-       true},
-      {"expandable",
-       "allocator",
-       "Expandable segments",
-       {{"alloc_conf", "expandable_segments:True"}},
-       "segments grow: less is held between blocks"},
-      {"lora",
-       "adapters",
-       "LoRA, rank 16",
-       {{"lora.rank", "16"}, {"lora.alpha", "32"}},
-       "only adapters have gradients and optimizer state",
-       true},
-      {"qlora",
-       "adapters",
-       "QLoRA, rank 16",
-       {{"lora.rank", "16"}, {"lora.alpha", "32"}, {"quantization", "nf4"}},
-       "only adapters train, over weights of 4 bits",
-       true}};
-  for (int parts = 2 * config.micro_batches; parts <= config.batch; parts *= 2) {
-    if (config.batch % parts != 0) continue;
-    moves.push_back({fmt::format("micro-batches-{}", parts),
-                     "accumulation",
-                     fmt::format("{} micro-batches", parts),
-                     {{"micro_batches", fmt::format("{}", parts)}},
-                     fmt::format("a forward pass sees {} of {} samples; gradients add up",
-                                 config.batch / parts, config.batch)});
+using Json = nlohmann::ordered_json;
+
+// run.json of a configuration as flat settings, "lora.rank" and the like.
+void Flatten(const Json& json, const std::string& prefix, Settings& out) {
+  for (const auto& [key, value] : json.items()) {
+    const std::string name = prefix.empty() ? key : prefix + "." + key;
+    if (value.is_object()) {
+      Flatten(value, name, out);
+    } else if (value.is_array()) {
+      std::string list;
+      for (const Json& each : value)
+        list += fmt::format("{}{}", list.empty() ? "" : ",",
+                            each.is_string() ? each.get<std::string>() : each.dump());
+      out.emplace_back(name, list);
+    } else {
+      out.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
+    }
   }
-  return moves;
+}
+
+Move MoveOf(const run::FitMove& fit, const std::string& title, const std::string& why) {
+  return {.id = fit.row,
+          .title = title,
+          .why = why,
+          .changes = fit.changes,
+          .last_resort = fit.last_resort};
+}
+
+// The value of `key` doubled as long as the run allows it, each a move.
+void AddDoubled(const Move& row, const std::string& key, const run::RunConfig& config,
+                std::vector<Move>& out) {
+  const Settings now = SettingsOf(config);
+  const auto found = std::ranges::find(now, key, &Settings::value_type::first);
+  if (found == now.end()) return;
+  constexpr int64_t kMost = int64_t{1} << 20;
+  const int64_t first = run::ParseInteger(found->second).value_or(kMost);
+  for (int64_t value = 2 * first; value > 0 && value <= kMost; value *= 2) {
+    Move move = row;
+    move.id = fmt::format("{}-{}", row.id, value);
+    move.title = fmt::format("{}: {} = {}", row.title, key, value);
+    move.settings = {{key, fmt::format("{}", value)}};
+    move.toggle = nullptr;
+    if (!With(move.settings, config).ok()) break;
+    out.push_back(std::move(move));
+  }
+}
+
+// An optimizer in place of the run's, in the implementation that it has, if it can be.
+Settings ChoiceOf(const run::OptimizerDeclaration& optimizer, const run::RunConfig& config) {
+  Settings settings = {{"optimizer.name", optimizer.id}};
+  const std::vector<std::string>& ways = optimizer.implementations;
+  if (!ways.empty() && std::ranges::find(ways, config.Get("optimizer.impl")) == ways.end()) {
+    settings.emplace_back("optimizer.impl", ways.front());
+  }
+  return settings;
 }
 
 }  // namespace
 
-absl::StatusOr<run::RunConfig> Applied(const Move& move, const run::RunConfig& config) {
+absl::StatusOr<run::RunConfig> With(const Settings& settings, const run::RunConfig& config) {
   run::RunConfigBuilder builder(config);
-  for (const auto& [key, value] : move.settings) {
+  for (const auto& [key, value] : settings) {
     if (absl::Status status = builder.Set(key, value); !status.ok()) return status;
   }
   absl::StatusOr<run::RunConfig> with = builder.Build();
@@ -125,21 +82,67 @@ absl::StatusOr<run::RunConfig> Applied(const Move& move, const run::RunConfig& c
   return with;
 }
 
+absl::StatusOr<run::RunConfig> Applied(const Move& move, const run::RunConfig& config) {
+  if (move.toggle == nullptr) return With(move.settings, config);
+  if (run::IsOn(*move.toggle, config)) {
+    return absl::InvalidArgumentError(move.title + ": the run does so already");
+  }
+  if (std::string why = run::BlockedBecause(*move.toggle, config); !why.empty()) {
+    return absl::InvalidArgumentError(std::move(why));
+  }
+  run::RunConfig with = run::SwitchedOn(*move.toggle, config);
+  if (const auto model = run::CheckRun(with); !model.ok()) return model.status();
+  return with;
+}
+
 std::vector<Move> Moves(const run::RunConfig& config) {
   std::vector<Move> out;
-  const std::string now = run::ToJson(config);
-  for (Move& move : AllMoves(config)) {
-    // Flash attention needs 16 bit, which another move may bring: only what no setting can say
-    // falls out here.
-    run::RunConfigBuilder builder(config);
-    bool known = true;
-    for (const auto& [key, value] : move.settings) known = known && builder.Set(key, value).ok();
-    if (!known) continue;
-    const absl::StatusOr<run::RunConfig> with = builder.Build();
-    if (with.ok() && run::ToJson(*with) == now) continue;  // it does so already
-    out.push_back(std::move(move));
+  for (const run::FitMove& fit : run::TheCatalogue().moves) {
+    if (const run::Toggle* toggle = run::FindToggle(fit.row)) {
+      Move move = MoveOf(fit, toggle->title, toggle->explanation);
+      if (!fit.doubles.empty()) {
+        AddDoubled(move, fit.doubles, config, out);
+      } else if (!run::IsOn(*toggle, config)) {
+        move.toggle = toggle;
+        out.push_back(std::move(move));
+      }
+    } else if (const run::OptimizerDeclaration* optimizer =
+                   run::TheCatalogue().FindOptimizer(fit.row)) {
+      if (config.Is("optimizer.name", optimizer->id)) continue;
+      Move move = MoveOf(fit, optimizer->title, optimizer->explanation);
+      move.settings = ChoiceOf(*optimizer, config);
+      out.push_back(std::move(move));
+    }
   }
   return out;
+}
+
+Settings SettingsOf(const run::RunConfig& config) {
+  Settings out;
+  const Json json = Json::parse(run::ToJson(config), nullptr, false);
+  if (json.is_object()) Flatten(json, "", out);
+  return out;
+}
+
+Settings Changed(const run::RunConfig& before, const run::RunConfig& after) {
+  const Settings old = SettingsOf(before);
+  Settings out;
+  for (auto& setting : SettingsOf(after)) {
+    if (std::ranges::find(old, setting) == old.end()) out.push_back(std::move(setting));
+  }
+  return out;
+}
+
+std::string_view TextOf(run::Changes changes) {
+  switch (changes) {
+    case run::Changes::kNothing:
+      return "the training stays as it is";
+    case run::Changes::kRounding:
+      return "the same training in fewer bits";
+    case run::Changes::kTraining:
+      break;
+  }
+  return "another training";
 }
 
 }  // namespace vramscope::fit

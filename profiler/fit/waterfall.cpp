@@ -4,40 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "profiler/run/check_run.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::fit {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-// run.json of a configuration as flat settings, "lora.rank" and the like.
-void Flatten(const Json& json, const std::string& prefix, Settings& out) {
-  for (const auto& [key, value] : json.items()) {
-    const std::string name = prefix.empty() ? key : prefix + "." + key;
-    if (value.is_object()) {
-      Flatten(value, name, out);
-    } else if (value.is_array()) {
-      std::string list;
-      for (const Json& each : value)
-        list += fmt::format("{}{}", list.empty() ? "" : ",",
-                            each.is_string() ? each.get<std::string>() : each.dump());
-      out.emplace_back(name, list);
-    } else {
-      out.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
-    }
-  }
-}
-
-Settings SettingsOf(const run::RunConfig& config) {
-  Settings out;
-  const Json json = Json::parse(run::ToJson(config), nullptr, false);
-  if (json.is_object()) Flatten(json, "", out);
-  return out;
-}
 
 // "lora.rank" and "lora.alpha" are one bar; the optimizer's keys are techniques of their own.
 std::string RungOf(const std::string& key) {
@@ -93,11 +65,8 @@ absl::StatusOr<run::RunConfig> PlainRun(const run::RunConfig& now) {
 
 absl::StatusOr<std::vector<Rung>> Ladder(const run::RunConfig& baseline, const run::RunConfig& now,
                                          const std::vector<std::string>& order) {
-  const Settings before = SettingsOf(baseline), after = SettingsOf(now);
   std::vector<Rung> rungs;
-  for (const auto& [key, value] : after) {
-    const auto old = std::ranges::find(before, key, &Settings::value_type::first);
-    if (old != before.end() && old->second == value) continue;
+  for (const auto& [key, value] : Changed(baseline, now)) {
     if (key == "model" || key == "model_config_json" || key == "modelConfigJson") continue;
     const std::string name = RungOf(key);
     auto rung = std::ranges::find(rungs, name, &Rung::name);
@@ -120,9 +89,7 @@ absl::StatusOr<std::vector<Rung>> Ladder(const run::RunConfig& baseline, const r
   }
   sorted.insert(sorted.end(), rungs.begin(), rungs.end());
   for (size_t i = 1; i < sorted.size(); ++i) {
-    absl::StatusOr<run::RunConfig> config =
-        Applied({.id = {}, .group = {}, .title = {}, .settings = sorted[i].settings, .why = {}},
-                sorted[i - 1].config);
+    absl::StatusOr<run::RunConfig> config = With(sorted[i].settings, sorted[i - 1].config);
     if (!config.ok()) {
       return absl::InvalidArgumentError(
           fmt::format("{} can't stand at place {}: {}; --order puts it elsewhere", sorted[i].name,

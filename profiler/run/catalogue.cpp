@@ -180,6 +180,33 @@ FamilyDeclaration FamilyFrom(const json& from) {
   return f;
 }
 
+constexpr std::string_view kChanges[] = {"nothing", "rounding", "training"};
+
+json ToJson(const FitMove& move) {
+  json out{{"row", move.row}, {"changes", kChanges[static_cast<size_t>(move.changes)]}};
+  if (move.last_resort) out["last_resort"] = true;
+  if (!move.doubles.empty()) out["doubles"] = move.doubles;
+  return out;
+}
+
+FitMove MoveFrom(const json& from) {
+  FitMove move{.row = from.at("row")};
+  const auto changes = from.at("changes").get<std::string>();
+  for (size_t i = 0; i < std::size(kChanges); ++i) {
+    if (kChanges[i] == changes) move.changes = static_cast<Changes>(i);
+  }
+  move.last_resort = from.value("last_resort", false);
+  move.doubles = from.value("doubles", "");
+  return move;
+}
+
+json ToJson(const ModelledBlocks& blocks) {
+  json out{
+      {"technique", blocks.technique}, {"assumed", blocks.assumed}, {"category", blocks.category}};
+  if (!blocks.ops.empty()) out["ops"] = blocks.ops;
+  return out;
+}
+
 bool Contains(const std::vector<std::string>& list, const std::string& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
@@ -216,6 +243,13 @@ const SettingDeclaration* Catalogue::FindSetting(std::string_view key) const {
   return nullptr;
 }
 
+const TechniqueDeclaration* Catalogue::FindTechnique(std::string_view id) const {
+  for (const TechniqueDeclaration& technique : techniques) {
+    if (technique.id == id) return &technique;
+  }
+  return nullptr;
+}
+
 const OptimizerDeclaration* Catalogue::FindOptimizer(std::string_view id) const {
   for (const OptimizerDeclaration& optimizer : optimizers) {
     if (optimizer.id == id) return &optimizer;
@@ -240,6 +274,10 @@ std::string ToJson(const Catalogue& catalogue) {
   }
   out["families"] = json::array();
   for (const FamilyDeclaration& f : catalogue.families) out["families"].push_back(ToJson(f));
+  out["moves"] = json::array();
+  for (const FitMove& move : catalogue.moves) out["moves"].push_back(ToJson(move));
+  out["modelled"] = json::array();
+  for (const ModelledBlocks& blocks : catalogue.modelled) out["modelled"].push_back(ToJson(blocks));
   return out.dump(1) + "\n";
 }
 
@@ -255,6 +293,11 @@ absl::StatusOr<Catalogue> CatalogueFromJson(std::string_view text) {
                                 o.value("assumes", std::vector<std::string>{})});
     }
     for (const json& f : from.at("families")) out.families.push_back(FamilyFrom(f));
+    for (const json& m : from.value("moves", json::array())) out.moves.push_back(MoveFrom(m));
+    for (const json& b : from.value("modelled", json::array())) {
+      out.modelled.push_back({b.at("assumed"), b.at("category"),
+                              b.value("ops", std::vector<std::string>{}), b.at("technique")});
+    }
     return out;
   } catch (const json::exception& error) {
     return absl::InvalidArgumentError(error.what());

@@ -18,6 +18,7 @@
 
 #include "profiler/run/declarations.h"
 #include "profiler/run/family.h"
+#include "profiler/run/fit_moves.h"
 
 namespace vramscope::run {
 
@@ -25,8 +26,11 @@ struct Catalogue {
   std::vector<TechniqueDeclaration> techniques;
   std::vector<OptimizerDeclaration> optimizers;
   std::vector<FamilyDeclaration> families;
+  std::vector<FitMove> moves;            // in the techniques' order
+  std::vector<ModelledBlocks> modelled;  // likewise
 
   const SettingDeclaration* FindSetting(std::string_view key) const;     // null: none
+  const TechniqueDeclaration* FindTechnique(std::string_view id) const;  // null: none
   const OptimizerDeclaration* FindOptimizer(std::string_view id) const;  // null: none
   // The family that reads this text of a config.json; null: none does.
   const FamilyDeclaration* FamilyOf(std::string_view config_json) const;

@@ -92,6 +92,17 @@ class Checker {
         CheckToggle(toggle);
       }
     }
+    at_ = "catalogue";
+    for (const FitMove& move : catalogue_.moves) {
+      if (!toggles.contains(move.row) && catalogue_.FindOptimizer(move.row) == nullptr)
+        Wrong(move.row + ": fit's move is neither a row nor an optimizer");
+      if (!move.doubles.empty()) CheckKnown(move.doubles);
+    }
+    for (const ModelledBlocks& blocks : catalogue_.modelled) {
+      const TechniqueDeclaration* technique = catalogue_.FindTechnique(blocks.technique);
+      if (technique == nullptr || blocks.assumed >= technique->assumes.size())
+        Wrong(blocks.technique + ": modelled blocks without an assumption that says so");
+    }
     return status_;
   }
 

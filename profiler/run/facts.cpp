@@ -53,6 +53,7 @@ bool IsBroken(const Rule& rule, const RunConfig& config) {
 std::string FactOf(const RunConfig& config, std::string_view key) {
   if (key == "backend") return std::string(Name(config.backend));
   if (key == "model") return config.model;
+  if (key == "alloc_conf") return config.alloc_conf;
   if (key == "micro_batches") return fmt::format("{}", config.micro_batches);
   if (key == "batch.divides") {
     const bool divides = config.micro_batches > 0 && config.batch % config.micro_batches == 0;
@@ -83,10 +84,9 @@ std::string FactOf(const RunConfig& config, std::string_view key) {
 }
 
 bool IsFact(std::string_view key) {
-  constexpr std::string_view kFacts[] = {"backend",       "model",
-                                         "model.family",  "model.linear_layers",
-                                         "micro_batches", "lora.targets.match",
-                                         "batch.divides"};
+  constexpr std::string_view kFacts[] = {
+      "backend",       "alloc_conf",         "model",        "model.family", "model.linear_layers",
+      "micro_batches", "lora.targets.match", "batch.divides"};
   return std::ranges::find(kFacts, key) != std::end(kFacts);
 }
 

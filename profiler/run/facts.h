@@ -18,7 +18,7 @@ namespace vramscope::run {
 
 // A setting's value, or a fact: "backend", "model", "model.family" ("" when the model is not
 // known), "model.linear_layers" ("none" or "some"), "lora.targets.match", "micro_batches",
-// "batch.divides" ("true": into micro-batches of one size).
+// "alloc_conf", "batch.divides" ("true": into micro-batches of one size).
 std::string FactOf(const RunConfig& config, std::string_view key);
 // Whether it is one of those facts.
 bool IsFact(std::string_view key);

@@ -70,7 +70,6 @@ const std::vector<ReservedKey>& ReservedKeys() {
        "none",
        {"ddp", "zero1", "zero2", "zero3", "tensor"}},
       {"shard.ranks", "GPUs that share", "1", {}},
-      {"init_on_device", "weights are made on the GPU, not on the CPU", "false", {"true"}},
       {"eval", "an evaluation pass after training", "none", {"grad", "no_grad"}},
   };
   return *keys;

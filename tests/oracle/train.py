@@ -30,7 +30,7 @@ DEFAULTS = {"batch": "2", "seq": "512", "micro_batches": "1", "steps": "2", "pre
             "lora.targets": "q_proj,v_proj", "trainable": "all", "zero_grad": "none", "zero_grad_when": "end",
             "optimizer.bits": "32", "optimizer.paged": "false", "optimizer.in_backward": "false", "offload.optimizer": "none", "quantization": "none",
             "offload.activations": "none", "activation_compression": "none", "loss": "full",
-            "loss_chunks": "8", "clip_grad_norm": "0", "lengths": "", "pin_memory": "false", "load": "device", "mode": "train", "schedule": "none", "save": "none",
+            "loss_chunks": "8", "clip_grad_norm": "0", "lengths": "", "pin_memory": "false", "load": "device", "init_on_device": "false", "mode": "train", "schedule": "none", "save": "none",
             "eval": "none", "eval_keeps_logits": "false", "generate.tokens": "0", "generate.cache": "dynamic", "resume.map_location": "none", "resume.keeps": "false",
             "seed": "0", "samples.file": "", "samples.batches": "padded", **checkpointing.DEFAULTS, **sharding.DEFAULTS}
 PRECISIONS = {"fp32": (torch.float32, None), "bf16": (torch.bfloat16, None), "fp16": (torch.float16, None),
@@ -47,6 +47,10 @@ def settings_of(words):
     return settings
 
 
+def where_made(settings):
+    return torch.device("cuda") if settings["init_on_device"] == "true" else contextlib.nullcontext()
+
+
 def read_config(described):
     return CONFIG_MAPPING[described["model_type"]].from_dict({**described, "use_cache": False})
 
@@ -57,7 +61,8 @@ class CausalModel:
 
     def __init__(self, described, settings, weights):
         config, attention = read_config(described), attention_of_transformers(settings)
-        self.model = AutoModelForCausalLM.from_config(config, torch_dtype=weights, attn_implementation=attention)
+        with where_made(settings):
+            self.model = AutoModelForCausalLM.from_config(config, torch_dtype=weights, attn_implementation=attention)
         self.chunks = int(settings["loss_chunks"]) if settings["loss"] == "chunked" else 0
         self.reentrant = settings["checkpointing.reentrant"] == "true"
         self.shared = self.chunks and settings["shard.strategy"] != "none"
@@ -86,8 +91,9 @@ class Classifier:
 
     def __init__(self, described, settings, weights):
         self.types = described["model_type"] == "bert"
-        self.model = AutoModelForSequenceClassification.from_config(
-            read_config(described), torch_dtype=weights, attn_implementation=attention_of_transformers(settings))
+        with where_made(settings):
+            self.model = AutoModelForSequenceClassification.from_config(
+                read_config(described), torch_dtype=weights, attn_implementation=attention_of_transformers(settings))
 
     def batch(self, rows, seq):
         ids = torch.randint(0, 64, (rows, seq))

@@ -23,6 +23,7 @@ TechniqueEntry DeclareTechnique_accumulation() {
                .rules = {{.when = {{"batch.divides", true, {"false"}}},
                           .why = "a batch of {batch} can't be cut into 2 to 4 equal passes",
                           .refuses = false}}},
+          .fit = {{.row = "accumulate", .doubles = "micro_batches"}},
           .order = 60,
           .make = nullptr};
 }

@@ -70,6 +70,10 @@ TechniqueEntry DeclareTechnique_activation_compression() {
                         .what = "8-bit activations are made by PyTorch's operators in fp32, one "
                                 "after the other; a kernel of its own would need fewer "
                                 "temporaries"}}},
+      .fit = {{.row = "activation-int8", .changes = run::Changes::kRounding, .last_resort = true}},
+      .modelled = {{.category = "Activation"},
+                   {.category = "Autograd detail"},
+                   {.category = "Temporary", .ops = {"aten::abs", "aten::amax"}}},
       .order = 36,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (!config.Is("activation_compression", "int8")) return nullptr;

@@ -62,6 +62,7 @@ TechniqueEntry DeclareTechnique_activation_offload() {
                       .why = "offload.activations and activation_compression both say where saved "
                              "activations are; choose one",
                       .instead = {{"activation_compression", "none"}}}}},
+      .fit = {{.row = "offload-activations", .last_resort = true}},
       .order = 36,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (!config.Is("offload.activations", "cpu")) return nullptr;

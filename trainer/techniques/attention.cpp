@@ -118,6 +118,7 @@ TechniqueEntry DeclareTechnique_attention() {
                  .why = "attention=efficient, flash-2 and cudnn have no CPU implementation: use "
                         "eager, math "
                         "or flash"}}},
+      .fit = {{.row = "flash"}, {.row = "efficient"}},
       .order = 20,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         return std::make_unique<Attention>(KindOf(config));

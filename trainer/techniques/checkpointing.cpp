@@ -169,6 +169,10 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                              "known here; set checkpointing.mode=layer",
                       .instead = {{"checkpointing.mode", "layer"}}}},
            .implies = {"a model's KV cache is off"}},
+      .fit = {{.row = "checkpoint-layer"},
+              {.row = "checkpoint-alternate"},
+              {.row = "checkpoint-ffn"},
+              {.row = "checkpoint-selective"}},
       .order = 30,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         const std::string& mode = config.Get("checkpointing.mode");

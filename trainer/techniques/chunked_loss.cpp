@@ -98,6 +98,7 @@ TechniqueEntry DeclareTechnique_chunked_loss() {
            .rules = {{.when = {{"loss", true, {"chunked"}}, {"model.family", true, {"basics"}}},
                       .why = "loss=chunked: the basics model's script computes its loss at once",
                       .instead = {{"loss", "full"}}}}},
+      .fit = {{.row = "chunked-loss"}},
       .order = 35,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (!config.Is("loss", "chunked")) return nullptr;

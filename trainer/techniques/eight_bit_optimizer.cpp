@@ -215,6 +215,9 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
                        {.when = {{"optimizer.bits", true, {"8"}}},
                         .what = "bitsandbytes' 8-bit kernel is modelled: one for each tensor, in "
                                 "place, without memory of its own"}}},
+      .fit = {{.row = "optimizer-8bit", .changes = run::Changes::kRounding},
+              {.row = "optimizer-paged", .changes = run::Changes::kRounding, .last_resort = true}},
+      .modelled = {{.assumed = 1, .category = "Optimizer state"}},
       .order = 44,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (!config.Is("optimizer.bits", "8")) return nullptr;

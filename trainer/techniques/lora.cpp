@@ -135,6 +135,8 @@ TechniqueEntry DeclareTechnique_lora() {
                       .why = "{model} has no linear layers of these names",
                       .refuses = false}},
            .implies = {"adapters are fp32 whatever the type of the weights"}},
+      .fit = {{.row = "lora", .changes = run::Changes::kTraining},
+              {.row = "dora", .changes = run::Changes::kTraining}},
       .order = 40,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         const auto rank = static_cast<int>(config.Integer("lora.rank"));

@@ -110,6 +110,7 @@ TechniqueEntry DeclareTechnique_optimizer_in_backward() {
                 {.when = {{"optimizer.in_backward", true, {"true"}}, {"zero_grad", true, {"zero"}}},
                  .why = "optimizer.in_backward lets gradients go; set zero_grad=none",
                  .instead = {{"optimizer.in_backward", "false"}}}}},
+      .fit = {{.row = "optimizer-in-backward"}},
       .order = 45,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (!config.Is("optimizer.in_backward", "true")) return nullptr;

@@ -144,6 +144,7 @@ TechniqueEntry DeclareTechnique_optimizer_offload() {
            .assumes = {{.when = {{"offload.optimizer", true, {"nvme"}}},
                         .what = "optimizer state on disk asks for the same on the card as state in "
                                 "host memory; reading and writing the disk takes no time"}}},
+      .fit = {{.row = "offload-optimizer", .last_resort = true}},
       .order = 43,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (config.Is("offload.optimizer", "none")) return nullptr;

@@ -64,6 +64,18 @@ std::vector<run::Rule> Rules() {
   return out;
 }
 
+// Other implementations are the same training; an optimizer with some state, but less than Adam, is
+// another one.
+std::vector<run::FitMove> Moves() {
+  std::vector<run::FitMove> out = {{.row = "fused"}, {.row = "loop"}};
+  for (const OptimizerEntry& entry : AllOptimizers()) {
+    const double state = entry.declaration.state_elements;
+    if (state != 0 && state < 2)
+      out.push_back({.row = entry.declaration.id, .changes = run::Changes::kTraining});
+  }
+  return out;
+}
+
 run::Toggle Row(std::string id, std::string title, std::string explanation, const char* value) {
   return {.id = std::move(id),
           .title = std::move(title),
@@ -124,6 +136,7 @@ TechniqueEntry DeclareTechnique_optimizer_step() {
                 Row("fused", "Fused step", "one kernel, no temporaries", "fused"),
                 Row("loop", "Step tensor by tensor", "smaller temporaries, more kernels", "loop")},
            .rules = Rules()},
+      .fit = Moves(),
       .order = 50,  // after those that bring an optimizer of their own
       .place = 42,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

@@ -190,6 +190,8 @@ TechniqueEntry DeclareTechnique_precision() {
                        Row("bf16", "bf16 throughout", "weights and states in bf16", "bf16")},
            .implies = {"16-bit weights make autocast a no-op",
                        "amp-fp16 scales the loss, as torch.amp.GradScaler does"}},
+      .fit = {{.row = "amp-bf16", .changes = run::Changes::kRounding},
+              {.row = "bf16", .changes = run::Changes::kRounding}},
       .order = 10,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         const std::string& name = config.Get("precision");

@@ -106,6 +106,8 @@ TechniqueEntry DeclareTechnique_quantization() {
                 {.when = {{"quantization", true, {"int8"}}},
                  .what = "bitsandbytes' LLM.int8 is modelled: no activation is an outlier (6 or "
                          "more); outliers' columns would be multiplied in 16 bits beside"}}},
+      .fit = {{.row = "nf4", .changes = run::Changes::kTraining},
+              {.row = "int8-weights", .changes = run::Changes::kTraining}},
       // Before LoRA, which puts adapters beside what is there then.
       .order = 39,
       .place = 46,

@@ -441,11 +441,16 @@ TechniqueEntry DeclareTechnique_sharding() {
            .assumes = {{.when = {any},
                         .what = "other ranks answer at once and hold what this one holds; NCCL's "
                                 "own buffers are 16 channels of two neighbours, 4 MiB each"},
+                       {.when = {units},
+                        .what = "fully_shard is Python: what it asks for is written after PyTorch "
+                                "2.11's, request for request"},
                        {.when = {{"shard.strategy", true, {"ddp", "zero1"}}},
                         .what =
                             "a bucket as large as all gradients goes when NCCL's watchdog looks, "
                             "every 100 ms: in a run of other speed the peak of the first steps may "
                             "be as much higher or lower"}}},
+      .modelled = {{.assumed = 1, .category = "Communication"},
+                   {.assumed = 1, .category = "Gradient"}},
       .order = 28,  // around checkpointing: a unit's layer is run again while it is gathered
       .place = 47,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

@@ -45,7 +45,14 @@ run::Catalogue DeclaredCatalogue() {
   const auto place = [](const TechniqueEntry* e) { return e->place > 0 ? e->place : e->order; };
   std::stable_sort(entries.begin(), entries.end(),
                    [&](const auto* a, const auto* b) { return place(a) < place(b); });
-  for (const TechniqueEntry* entry : entries) out.techniques.push_back(entry->declaration);
+  for (const TechniqueEntry* entry : entries) {
+    out.techniques.push_back(entry->declaration);
+    out.moves.insert(out.moves.end(), entry->fit.begin(), entry->fit.end());
+    for (run::ModelledBlocks blocks : entry->modelled) {
+      blocks.technique = entry->declaration.id;
+      out.modelled.push_back(std::move(blocks));
+    }
+  }
   for (const OptimizerEntry& entry : AllOptimizers()) out.optimizers.push_back(entry.declaration);
   for (const Family& family : Families()) out.families.push_back(family.declaration);
   return out;

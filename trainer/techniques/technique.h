@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "profiler/run/declarations.h"
+#include "profiler/run/fit_moves.h"
 #include "profiler/run/run_config.h"
 #include "trainer/models/model.h"
 #include "trainer/optimizers/optimizer.h"
@@ -140,6 +141,8 @@ class Technique {
 
 struct TechniqueEntry {
   run::TechniqueDeclaration declaration;
+  std::vector<run::FitMove> fit = {};              // rows that `fit` may switch on
+  std::vector<run::ModelledBlocks> modelled = {};  // what its assumptions put into a plan
   // Smaller ones are asked first and hold the others: precision around attention around layers.
   int order = 100;
   int place = 0;  // in the catalogue; 0: as `order`

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "profiler/trace/block_evidence.h"
 #include "profiler/trace/one_device.h"
 #include "profiler/trace/processes.h"
 #include "ui/panels/cells.h"
@@ -257,6 +258,8 @@ SelectionFacts FactsOf(const Trace& trace, AllocationId id) {
   out.facts.push_back({"category", std::move(category)});
   if (std::string rule = timeline::CategoryRule(trace, id, a.main_category[i]); !rule.empty())
     out.facts.push_back({"inferred by", std::move(rule)});
+  const trace::Evidence evidence = trace::BlockEvidence(trace).Of(id);
+  out.facts.push_back({std::string(trace::Name(evidence.kind)), evidence.text});
   if (trace.info.content == trace::Content::kRun) {  // a state has no moments
     out.facts.push_back({"born", Moment(trace, a.alloc_event[i])});
     out.facts.push_back({"released", a.free_event[i] == trace::kNoEvent

@@ -98,7 +98,11 @@ void FitPage::Show(const QJsonObject& result) {
     proposals_.push_back(*config);
     const bool fits = proposal.value(QLatin1String("fits")).toBool();
     fitting += fits ? 1 : 0;
+    const QString changes = proposal.value(QLatin1String("changes")).toString();
     std::string more = fits ? "fits" : "does not fit";
+    more += changes == QLatin1String("nothing")    ? "; the training stays as it is"
+            : changes == QLatin1String("rounding") ? "; the same training in fewer bits"
+                                                   : "; another training";
     const int batch = proposal.value(QLatin1String("largest_batch")).toInt();
     const int seq = proposal.value(QLatin1String("longest_seq")).toInt();
     if (batch > 0) more += fmt::format("; largest batch {}, longest sequence {}", batch, seq);
@@ -116,7 +120,7 @@ void FitPage::Show(const QJsonObject& result) {
   }
   model_->setTable(std::move(table));
   for (size_t i = 0; i < apply_.size(); ++i) apply_[i]->setVisible(i < proposals_.size());
-  Say(fitting > 0 ? tr("%1 combinations planned in %2 s, the fastest first.")
+  Say(fitting > 0 ? tr("%1 combinations planned in %2 s.")
                         .arg(result.value(QLatin1String("plans")).toInt())
                         .arg(result.value(QLatin1String("seconds")).toDouble(), 0, 'f', 1)
                   : tr("Nothing that was tried fits; this is the smallest."));

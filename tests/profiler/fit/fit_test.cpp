@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "profiler/fit/waterfall.h"
 
@@ -60,21 +61,24 @@ absl::StatusOr<Fitted> Search(const run::RunConfig& config, uint64_t budget) {
 }
 
 void ExpectSound(const Fitted& fitted, const run::RunConfig& start, uint64_t budget) {
-  double before = 0;
+  std::pair<run::Changes, double> before{};
   for (const Proposal& proposal : fitted.proposals) {
     run::RunConfigBuilder builder(start);
     for (const auto& [key, value] : proposal.settings) EXPECT_TRUE(builder.Set(key, value).ok());
     const Planned planned = Model(*builder.Build());
     EXPECT_EQ(planned.reserved, proposal.planned.reserved) << "every proposal is a plan";
     EXPECT_EQ(proposal.fits, planned.needed() <= budget);
-    EXPECT_GE(planned.step_ms, before) << "the fastest first";
-    before = planned.step_ms;
+    const std::pair rank(proposal.changes, planned.step_ms);
+    EXPECT_GE(rank, before) << "what changes least first, then the fastest";
+    before = rank;
     int64_t saved = 0;
     double cost = 0;
     for (const Step& step : proposal.steps) {
       saved += step.saves;
       cost += step.costs_ms;
       EXPECT_FALSE(step.move.why.empty());
+      EXPECT_LE(step.move.changes, proposal.changes);
+      EXPECT_FALSE(step.settings.empty());
     }
     EXPECT_EQ(saved,
               static_cast<int64_t>(fitted.start.reserved) - static_cast<int64_t>(planned.reserved));
@@ -86,7 +90,7 @@ void ExpectSound(const Fitted& fitted, const run::RunConfig& start, uint64_t bud
   }
 }
 
-TEST(Fit, ProposesWhatFitsTheFastestFirst) {
+TEST(Fit, ProposesWhatFitsTheTrainingAsItIsFirst) {
   const run::RunConfig start = Config();
   const absl::StatusOr<Fitted> fitted = Search(start, 8 * kGiB);
   ASSERT_TRUE(fitted.ok()) << fitted.status();
@@ -94,11 +98,12 @@ TEST(Fit, ProposesWhatFitsTheFastestFirst) {
   ASSERT_GE(fitted->proposals.size(), 2u);
   for (const Proposal& proposal : fitted->proposals) EXPECT_TRUE(proposal.fits);
   ExpectSound(*fitted, start, 8 * kGiB);
-  // LoRA and autocast: 65 ms; without adapters checkpointing is what fits.
-  EXPECT_NEAR(fitted->proposals[0].planned.step_ms, 65, 1e-9);
+  // Without adapters checkpointing is what fits; LoRA and autocast: 65 ms.
+  EXPECT_EQ(fitted->proposals[0].changes, run::Changes::kNothing);
+  EXPECT_EQ(fitted->proposals.back().changes, run::Changes::kTraining);
   EXPECT_TRUE(std::ranges::any_of(fitted->proposals, [](const Proposal& p) {
-    return std::ranges::none_of(p.steps, [](const Step& s) { return s.move.adapters; });
-  })) << "one that trains everything";
+    return p.changes == run::Changes::kTraining && std::abs(p.planned.step_ms - 65) < 1e-9;
+  })) << "the fastest";
 }
 
 TEST(Fit, WhatFitsIsLeftAsItIsUnlessSomethingIsFaster) {
@@ -149,8 +154,38 @@ TEST(Moves, WhatIsOnAlreadyIsNoMove) {
   };
   EXPECT_TRUE(has(Config(), "checkpoint-layer"));
   EXPECT_FALSE(has(Config({{"checkpointing.mode", "layer"}}), "checkpoint-layer"));
-  EXPECT_TRUE(has(Config({{"batch", "8"}}), "micro-batches-8"));
-  EXPECT_FALSE(has(Config({{"batch", "3"}}), "micro-batches-2"));
+  EXPECT_TRUE(has(Config({{"batch", "8"}}), "accumulate-8"));
+  EXPECT_FALSE(has(Config({{"batch", "8"}}), "accumulate-16"));
+  EXPECT_TRUE(has(Config({{"batch", "8"}, {"micro_batches", "4"}}), "accumulate-8"));
+  EXPECT_FALSE(has(Config({{"batch", "3"}}), "accumulate-2"));
+}
+
+// Nothing is listed but in the declarations.
+TEST(Moves, AreWhatTheDeclarationsAllow) {
+  const std::vector<Move> moves = Moves(Config());
+  const auto find = [&](std::string_view id) {
+    const auto at = std::ranges::find(moves, id, &Move::id);
+    return at == moves.end() ? nullptr : &*at;
+  };
+  for (const char* id : {"lora", "dora", "nf4", "lion", "adafactor", "optimizer-paged", "fused",
+                         "offload-activations", "expandable-segments", "chunked-loss"})
+    EXPECT_NE(find(id), nullptr) << id;
+  for (const char* id : {"sgd", "zero3", "last-layer", "generate", "adam-2023"})
+    EXPECT_EQ(find(id), nullptr) << id << ": not the training that was asked for";
+  EXPECT_EQ(find("chunked-loss")->changes, run::Changes::kNothing);
+  EXPECT_EQ(find("bf16")->changes, run::Changes::kRounding);
+  EXPECT_EQ(find("lora")->changes, run::Changes::kTraining);
+
+  // Rules of the declarations hold: 4-bit weights want adapters; Lion has a loop alone.
+  EXPECT_THAT(std::string(Applied(*find("nf4"), Config()).status().message()), HasSubstr("lora"));
+  const auto adapters = Applied(*find("lora"), Config());
+  ASSERT_TRUE(adapters.ok()) << adapters.status();
+  EXPECT_TRUE(Applied(*find("nf4"), *adapters).ok());
+  const auto lion = Applied(*find("lion"), Config());
+  ASSERT_TRUE(lion.ok()) << lion.status();
+  EXPECT_EQ(lion->Get("optimizer.impl"), "loop");
+  EXPECT_THAT(Changed(Config(), *lion),
+              ::testing::Contains(Settings::value_type{"optimizer.impl", "loop"}));
 }
 
 TEST(Ladder, OneRungATechniqueInTheOrderThatIsAskedFor) {

@@ -102,9 +102,8 @@ TEST(RunConfigBuilder, ReservedKeysTakeTheirDefaultAlone) {
     const char* plain;
     const char* reserved;
   };
-  for (const Row& row : {Row{"offload.parameters", "none", "nvme"},
-                         {"init_on_device", "false", "true"},
-                         {"lora.placement", "weight", "decoupled"}}) {
+  for (const Row& row :
+       {Row{"offload.parameters", "none", "nvme"}, {"lora.placement", "weight", "decoupled"}}) {
     RunConfigBuilder b;
     EXPECT_EQ(Message(b.Set(row.key, row.plain)), "") << row.key;
     const absl::Status status = b.Set(row.key, row.reserved);

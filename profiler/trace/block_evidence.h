@@ -1,0 +1,47 @@
+// By what a block is in a trace: recorded, asked for by code that really ran, or there because a
+// technique's library is modelled (an assumption of the plan that names such blocks:
+// run::ModelledBlocks).
+//
+//   const BlockEvidence evidence(trace);
+//   evidence.Of(id).text;   // "PyTorch's own aten::mm asked for it"
+//
+// Immutable once made; thread-safe. The trace outlives it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profiler/trace/trace.h"
+
+namespace vramscope::trace {
+
+enum class EvidenceKind : uint8_t {
+  kRecorded,  // of a run on a device
+  kMade,      // a plan's: code that really ran asked for it
+  kModelled,  // a plan's: asked for in place of a library's code
+};
+std::string_view Name(EvidenceKind kind);  // "modelled"
+
+struct Evidence {
+  EvidenceKind kind = EvidenceKind::kMade;
+  std::string text;    // a sentence
+  std::string source;  // kModelled: "technique: 8-bit Adam"
+};
+
+class BlockEvidence {
+ public:
+  explicit BlockEvidence(const Trace& trace);
+  Evidence Of(AllocationId id) const;
+
+ private:
+  struct Modelled {
+    std::string category;
+    std::vector<std::string> ops;  // of these alone, if any
+    std::string what, source;
+  };
+  const Trace& trace_;
+  std::vector<Modelled> modelled_;
+};
+
+}  // namespace vramscope::trace

@@ -1,0 +1,56 @@
+// By what a plan's blocks are there: what the libraries' models ask for is told apart from what
+// PyTorch's own code does.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "profiler/trace/block_evidence.h"
+#include "tests/trainer/loop/run_helpers.h"
+
+namespace vramscope::trainer {
+namespace {
+
+using trace::EvidenceKind;
+using Settings = std::map<std::string, std::string>;
+
+// Blocks that are modelled, by category and whose assumption it is.
+std::map<std::string, std::string> ModelledIn(const Settings& settings) {
+  run::RunConfig config = TinyConfig(run::Backend::kPlan, kTinyQwen);
+  config.steps = 2;
+  config.seq = 256;  // tensors that are large enough for 8 bits
+  for (const auto& [key, value] : settings) config.Set(key, value);
+  const RunResult result = RunTiny(config);
+  EXPECT_TRUE(result.status.ok()) << result.status;
+  std::map<std::string, std::string> out;
+  if (!result.status.ok()) return out;
+  const trace::BlockEvidence evidence(*result.trace);
+  const trace::AllocationTable& all = result.trace->allocations;
+  for (uint32_t i = 0; i < all.size(); ++i) {
+    const trace::Evidence of = evidence.Of(trace::AllocationId{i});
+    EXPECT_FALSE(of.text.empty()) << i;
+    EXPECT_NE(of.kind, EvidenceKind::kRecorded) << i;
+    if (of.kind == EvidenceKind::kModelled) {
+      out[std::string(trace::Name(all.main_category[i]))] = of.source;
+    }
+  }
+  return out;
+}
+
+TEST(Evidence, WhatALibraryWouldAskForIsModelled) {
+  EXPECT_EQ(ModelledIn({}), (std::map<std::string, std::string>{}));
+  EXPECT_EQ(ModelledIn({{"optimizer.bits", "8"}}),
+            (std::map<std::string, std::string>{{"Optimizer state", "technique: 8-bit Adam"}}));
+  EXPECT_EQ(ModelledIn({{"optimizer.name", "lion"}, {"optimizer.impl", "loop"}}),
+            (std::map<std::string, std::string>{{"Optimizer state", "optimizer: Lion"}}));
+  const auto packed = ModelledIn({{"activation_compression", "int8"}});
+  ASSERT_TRUE(packed.contains("Activation"));
+  EXPECT_EQ(packed.at("Activation"), "technique: Activations in 8 bits");
+  EXPECT_FALSE(packed.contains("Parameter"));
+  const auto shards = ModelledIn({{"shard.strategy", "zero3"}, {"shard.ranks", "2"}});
+  EXPECT_TRUE(shards.contains("Communication"));
+  EXPECT_FALSE(shards.contains("Activation"));
+}
+
+}  // namespace
+}  // namespace vramscope::trainer
