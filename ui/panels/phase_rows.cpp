@@ -35,11 +35,11 @@ Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
     table.columns.push_back({std::move(title), true, 110});
   };
   for (const query::PhaseTime& t : query::kPhaseTimes) column(t.host, "");
-  if (told)
-    for (const query::PhaseTime& t : query::kPhaseTimes) column(t.card, "card: ");
   table.columns.push_back({"Peak allocated", true, 130});
   table.columns.push_back({"Peak in", false, 110, true});
   table.columns.push_back({"Reserved", true, 120});
+  if (told)
+    for (const query::PhaseTime& t : query::kPhaseTimes) column(t.card, "card: ");
   for (size_t i = 0; i < steps.size(); ++i) {
     const analysis::StepRow& step = steps[i];
     if (begin_ns < end_ns && (step.end_ns < begin_ns || step.begin_ns > end_ns)) continue;
@@ -50,14 +50,14 @@ Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
          .sort = static_cast<double>(step.index)});
     const auto of = query::TimesOf(step, told && !card->empty() ? &(*card)[i] : nullptr);
     for (const query::PhaseTime& t : of) row.cells.push_back(Milliseconds(t.host_ms, times));
-    if (told)
-      for (const query::PhaseTime& t : of)
-        row.cells.push_back(t.card_ms ? Milliseconds(*t.card_ms, times)
-                                      : Cell{.text = "…", .tone = Cell::Tone::kDim});
     row.cells.push_back(BytesCell(step.peak_allocated));
     row.cells.push_back({.text = std::string(trace::Name(step.peak_phase)),
                          .sort = static_cast<double>(step.peak_phase)});
     row.cells.push_back(BytesCell(step.peak_reserved));
+    if (told)
+      for (const query::PhaseTime& t : of)
+        row.cells.push_back(t.card_ms ? Milliseconds(*t.card_ms, times)
+                                      : Cell{.text = "…", .tone = Cell::Tone::kDim});
     row.marked = peak;
     table.rows.push_back(std::move(row));
   }

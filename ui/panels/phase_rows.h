@@ -13,7 +13,7 @@
 
 namespace vramscope::ui {
 
-// PhaseTable (rows.h), after its first four times the same of the card: `card` has one for each
+// PhaseTable (rows.h) and, behind its columns, the four times of the card: `card` has one for each
 // step, is empty while that is being found out, and nothing where kernels are not known.
 Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
                  const std::optional<std::vector<query::DeviceTimes>>& card);
