@@ -453,45 +453,59 @@ absl::Status TraceBuilder::AddEvents(std::span<const Event> events) {
     return absl::ResourceExhaustedError(
         fmt::format("more than {} events in one trace", kNoEvent - 1));
   int64_t time = first > 0 ? t.time_ns.back() : INT64_MIN;
-  for (size_t i = 0; i < events.size(); ++i) {
-    Event e = Normalized(events[i]);
-    const auto index = static_cast<EventIndex>(first + i);
-    absl::Status status;
-    if (e.time_ns < time)
-      status = impl.Bad(index, e.kind, fmt::format("time {} ns after {} ns", e.time_ns, time));
-    else if (!impl.KnownStrings(e))
-      status = impl.Bad(
-          index, e.kind,
-          fmt::format("string {} of {}", Impl::HighestString(e), impl.trace.strings.size()));
-    else if (!impl.KnownStack(e))
-      status = impl.Bad(index, e.kind,
-                        fmt::format("stack {} of {}", e.stack.value, impl.trace.stacks.size()));
-    else
-      status = impl.Add(index, e);
-    if (!status.ok()) return status;
-    time = e.time_ns;
-    t.kind.push_back(e.kind);
-    t.time_ns.push_back(e.time_ns);
-    t.id.push_back(e.id);
-    t.category.push_back(e.category);
-    t.detail.push_back(e.detail);
-    t.bytes.push_back(e.bytes);
-    t.bytes_rounded.push_back(e.bytes_rounded);
-    t.name.push_back(e.name);
-    // Columns that most traces do not have begin with the first value.
-    const auto put = [&](auto& column, auto value) {
-      if (column.empty()) {
-        if (value.value == 0) return;
-        column.reserve(t.kind.capacity());
-        column.resize(index);
-      }
-      column.push_back(value);
+  absl::Status status;
+  // Column by column of a few events each: a row over all of them takes a third longer.
+  constexpr size_t kRows = 256;
+  std::array<Event, kRows> rows;
+  for (size_t done = 0; done < events.size() && status.ok();) {
+    const auto begin = static_cast<EventIndex>(first + done);
+    const size_t wanted = std::min(kRows, events.size() - done);
+    size_t n = 0;
+    for (; n < wanted; ++n) {
+      Event& e = rows[n] = Normalized(events[done + n]);
+      const auto index = static_cast<EventIndex>(begin + n);
+      if (e.time_ns < time)
+        status = impl.Bad(index, e.kind, fmt::format("time {} ns after {} ns", e.time_ns, time));
+      else if (!impl.KnownStrings(e))
+        status = impl.Bad(
+            index, e.kind,
+            fmt::format("string {} of {}", Impl::HighestString(e), impl.trace.strings.size()));
+      else if (!impl.KnownStack(e))
+        status = impl.Bad(index, e.kind,
+                          fmt::format("stack {} of {}", e.stack.value, impl.trace.stacks.size()));
+      else
+        status = impl.Add(index, e);
+      if (!status.ok()) break;
+      time = e.time_ns;
+    }
+    const std::span<const Event> good(rows.data(), n);
+    const auto put = [good](auto& column, auto field) {
+      for (const Event& e : good) column.push_back(e.*field);
     };
-    put(t.stack, e.stack);
-    put(t.user_metadata, e.user_metadata);
-    put(t.compile_context, e.compile_context);
+    put(t.kind, &Event::kind);
+    put(t.time_ns, &Event::time_ns);
+    put(t.id, &Event::id);
+    put(t.category, &Event::category);
+    put(t.detail, &Event::detail);
+    put(t.bytes, &Event::bytes);
+    put(t.bytes_rounded, &Event::bytes_rounded);
+    put(t.name, &Event::name);
+    // Columns that most traces do not have begin with the first value.
+    const auto put_some = [&](auto& column, auto field) {
+      if (column.empty()) {
+        if (std::ranges::all_of(good, [&](const Event& e) { return (e.*field).value == 0; }))
+          return;
+        column.reserve(t.kind.capacity());
+        column.resize(begin);
+      }
+      put(column, field);
+    };
+    put_some(t.stack, &Event::stack);
+    put_some(t.user_metadata, &Event::user_metadata);
+    put_some(t.compile_context, &Event::compile_context);
+    done += wanted;
   }
-  return absl::OkStatus();
+  return status;
 }
 
 absl::Status TraceBuilder::AddActivities(std::span<const Activity> activities) {
