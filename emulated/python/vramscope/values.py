@@ -120,6 +120,14 @@ class Values:
                     self.keep(result, tensor.detach().to(result.dtype, copy=True))
                 elif tensor.device.type == "cpu" and result.dtype is torch.bool:
                     self.tell(result, int(tensor.count_nonzero()))
+            elif (type(result) is torch.Tensor and result.dtype is torch.bool and tensor.dtype is torch.bool and tensor.is_cuda and
+                  result.device.type == "cpu"):
+                value = self.kept(tensor)
+                if value is not None:
+                    result.copy_(value)
+                elif self.unknown(tensor) and self.said(tensor) is not False:
+                    self.process.assume("a computed mask is taken to be true everywhere", place())
+                    result.fill_(True)
             return result
 
         return wrapper
@@ -136,7 +144,10 @@ class Values:
             if left is not None and isinstance(other, self.torch.Tensor):
                 right = self.value(other) if other.is_cuda else other
             if left is not None and right is not None:
-                self.keep(result, function(left, right))
+                if result.numel() == 1 and getattr(tensor, "_vramscope_guess", False):
+                    self.say(result, bool(function(left, right)))  # where it is asked for decides
+                else:
+                    self.keep(result, function(left, right))
             elif left is None and result.numel() == 1 and not isinstance(other, self.torch.Tensor) and self.unknown(tensor):
                 self.say(result, bool(function(self.torch.zeros((), dtype=tensor.dtype), other)))  # a computed number is 0
             return result
@@ -217,15 +228,28 @@ class Values:
                     any(isinstance(arg, self.torch.Tensor) for arg in args[1:]) or self.torch.cuda.is_current_stream_capturing()):
                 return function(*args, **kwargs)
             value = self.value(tensor)
+            guess = value is None and function.__name__ == "sum" and self.guess(tensor)
             result = function(*args, **kwargs)
-            if value is not None:
+            if guess is not None and guess is not False:
+                value = guess
+                result._vramscope_guess = True
+            elif value is not None:
                 self.restore(tensor, value)
+            if value is not None:
                 computed = function(value, *args[1:], **{key: arg for key, arg in kwargs.items() if key != "input"})
                 for part, number in ((result, computed),) if isinstance(result, self.torch.Tensor) else zip(result, computed):
                     self.restore(part, number)
             return result
 
         return wrapper
+
+    def guess(self, mask):
+        """A mask that is computed, as it is taken to be wherever it is counted; None: it is none."""
+        torch = self.torch
+        if mask.dtype is not torch.bool or self.routing.share(mask) is not None or not self.unknown(mask):
+            return None
+        self.process.assume("a computed mask is taken to be true everywhere", place())
+        return torch.full(mask.shape, self.said(mask) is not False)
 
     def viewed(self, function):
         """Of what gives the same numbers in another shape, or some of them: labels without their first column are known as labels are."""
@@ -261,6 +285,8 @@ class Values:
                 return function(tensor, other)
             left = self.value(tensor)
             right = self.value(other) if isinstance(other, self.torch.Tensor) and other.is_cuda else other
+            if left is None and type(other) is int and tensor.numel() == 1 and self.unknown(tensor):
+                left = self.torch.zeros(tensor.shape, dtype=tensor.dtype)  # a computed number is 0
             result = function(tensor, other)
             if left is not None and right is not None and result is not NotImplemented:
                 self.restore(tensor, left)
@@ -320,6 +346,8 @@ class Values:
             if self.compiling() or not tensor.is_cuda:
                 return function(tensor)
             known = self.kept(tensor)
+            if known is not None and getattr(tensor, "_vramscope_guess", False) and branches.way(caller()) is False:
+                known = self.torch.zeros(known.shape, dtype=known.dtype)  # a loop ends all the same
             if known is not None:
                 function(tensor)  # it waits for the card
                 return function(known)
@@ -533,6 +561,7 @@ def install(process):
     torch.optim.LBFGS.step = values.iterates(torch.optim.LBFGS.step)
     tensor.to = values.copied(tensor.to)
     tensor.cuda = values.copied(tensor.cuda)
+    tensor.cpu = values.copied(tensor.cpu)
     tensor.__contains__ = values.contains(tensor.__contains__)
     indexing.replace(torch, values.viewed(values.count(tensor.__getitem__, index)))
     for name in ("contiguous", "view", "reshape", "flatten", "unsqueeze", "clamp", "long", "int"):

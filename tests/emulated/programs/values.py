@@ -53,6 +53,14 @@ def main():
         assert torch.tensor([make(1.0), make(2.0)]).tolist() == [1.0, 2.0]  # a tensor is no sequence to C code
     assert torch.tensor([torch.tensor(3, device="cuda"), torch.tensor(4, device="cuda")]).tolist() == [3, 4]
     assert torch.randint(4, (100,), device="cuda").bincount(minlength=4).tolist() == [25, 25, 25, 25]
+    assert (torch.randn(8, device="cuda") > 0).cpu().all() and not torch.isnan(torch.randn(8, device="cuda")).to("cpu").any()
+    seen = torch.randn(4, 10, device="cuda") > 0  # how many of a mask are true agrees with what it selects
+    assert seen.sum(-1).tolist() == [10] * 4 and torch.randn(4, 10, device="cuda")[seen].shape == (40,)
+    while seen.sum() > 0:  # and a loop ends
+        seen = torch.randn(4, 10, device="cuda") > 0
+    while seen.sum().item() > 0:
+        seen = torch.randn(4, 10, device="cuda") > 0
+    assert torch.ones(30)[:7 + torch.randint(5, (), device="cuda")].shape == (7,)  # a computed number is 0
     labels = torch.tensor([[5, 6, -100, -100], [5, -100, -100, -100]]).cuda()  # a batch, padded
     moved = labels[..., 1:].contiguous()
     assert torch.randn(2, 3, 8, device="cuda")[moved != -100].shape == (1, 8) and (labels.view(-1)[:2] != -100).all()
