@@ -243,6 +243,44 @@ class Values:
 
         return wrapper
 
+    def peek(self, tensor):
+        """What a small tensor of any type and strides holds, as one on the processor; None: not known."""
+        torch = self.torch
+        value = self.kept(tensor)
+        if value is not None or tensor.layout is not torch.strided:
+            return value
+        span = (sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) + 1) * tensor.element_size()
+        if not 0 < span <= SMALL or not self.readable(tensor, span):
+            return None
+        data = bytearray(ctypes.string_at(tensor.data_ptr(), span))
+        return torch.frombuffer(data, dtype=tensor.dtype).as_strided(tensor.shape, tensor.stride())
+
+    def unique(self, function):
+        """Of torch.unique, whose results are as long as the card says."""
+        @functools.wraps(function)
+        def wrapper(tensor, *args, **kwargs):
+            torch = self.torch
+            if (type(tensor) is not torch.Tensor or not tensor.is_cuda or not tensor.numel() or self.compiling() or
+                    torch.cuda.is_current_stream_capturing()):
+                return function(tensor, *args, **kwargs)
+            value = self.peek(tensor)
+            output, inverse, counts = function(tensor, *args, **kwargs)
+            if len(output):
+                return output, inverse, counts
+            if value is None:
+                self.assume("numbers that are computed are taken to be all different")
+                value = torch.arange(tensor.numel(), dtype=tensor.dtype).reshape(tensor.shape)
+            expected = function(value, *args, **kwargs)
+            output = tensor.new_empty(len(expected[0]))
+            if len(expected[2]):
+                counts = torch.empty(len(expected[2]), dtype=torch.int64, device=tensor.device)
+            for part, number in zip((output, inverse, counts), expected):
+                if part.shape == number.shape and part.numel():
+                    self.put(part, number.contiguous())
+            return output, inverse, counts
+
+        return wrapper
+
     def guess(self, mask):
         """A mask that is computed, as it is taken to be wherever it is counted; None: it is none."""
         torch = self.torch
@@ -495,7 +533,7 @@ class Values:
 
 _OF_TORCH = ("isnan", "isinf", "any", "all", "nonzero", "argwhere", "masked_select", "eq", "ne", "lt", "le", "gt", "ge", "where",
              "logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bincount",
-             "histc", "_foreach_add_", "multinomial", "sum", "prod", "max", "min", "amax", "amin", "cumsum")
+             "histc", "_foreach_add_", "multinomial", "sum", "prod", "max", "min", "amax", "amin", "cumsum", "_unique2")
 
 
 def _first(args, kwargs):
@@ -567,6 +605,7 @@ def install(process):
     for name in ("contiguous", "view", "reshape", "flatten", "unsqueeze", "clamp", "long", "int"):
         setattr(tensor, name, values.viewed(getattr(tensor, name)))
     torch.where = values.count(torch.where, condition)
+    torch._unique2 = values.unique(torch._unique2)
     # What torch.jit.script finds under these names are operators, not Python to be compiled.
     for name, builtin in builtins.items():
         known = torch.jit._builtins._find_builtin(builtin)

@@ -61,6 +61,9 @@ def main():
     while seen.sum().item() > 0:
         seen = torch.randn(4, 10, device="cuda") > 0
     assert torch.ones(30)[:7 + torch.randint(5, (), device="cuda")].shape == (7,)  # a computed number is 0
+    targets = torch.tensor([[0.0, 5], [0, 6], [2, 7]]).cuda()  # of a batch, by image
+    images, counts = targets[:, 0].unique(return_counts=True)
+    assert images.tolist() == [0, 2] and counts.max() == 2 and torch.unique(torch.randn(6, device="cuda")).shape == (6,)
     labels = torch.tensor([[5, 6, -100, -100], [5, -100, -100, -100]]).cuda()  # a batch, padded
     moved = labels[..., 1:].contiguous()
     assert torch.randn(2, 3, 8, device="cuda")[moved != -100].shape == (1, 8) and (labels.view(-1)[:2] != -100).all()
