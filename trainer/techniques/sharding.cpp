@@ -346,9 +346,7 @@ TechniqueEntry DeclareTechnique_sharding() {
                         "set checkpointing.reentrant=false",
                  .instead = {{"checkpointing.reentrant", "false"}}},
                 not_with({"optimizer.name", true, {"adafactor"}},
-                         "Adafactor's means over rows and columns are not those of a rank's rows; "
-                         "use adamw",
-                         "adamw"),
+                         "PyTorch's Adafactor refuses distributed tensors; use adamw", "adamw"),
                 not_with({"optimizer.bits", true, {"8"}},
                          "bitsandbytes refuses distributed tensors; set optimizer.bits=32, or "
                          "shard.strategy=zero1",
@@ -391,13 +389,12 @@ TechniqueEntry DeclareTechnique_sharding() {
                           "itself takes the loop; set optimizer.impl=loop",
                           "loop"),
                 not_split({"optimizer.name", true, {"adafactor"}},
-                          "Adafactor's means over rows and columns are not those of a part; use "
-                          "adamw",
-                          "adamw"),
+                          "PyTorch's Adafactor refuses distributed tensors; use adamw", "adamw"),
                 not_split({"optimizer.bits", true, {"8"}},
-                          "8-bit state is kept by whole parameters; set optimizer.bits=32", "32"),
+                          "bitsandbytes refuses distributed tensors; set optimizer.bits=32", "32"),
                 not_split({"clip_grad_norm", false, {"0"}},
-                          "the norm of a rank's parts is not that of all; set clip_grad_norm=0",
+                          "PyTorch refuses norms of split and whole gradients together; set "
+                          "clip_grad_norm=0",
                           "0"),
                 not_split({"precision", true, {"amp-fp16"}},
                           "whether a gradient is infinite is not asked of all ranks; use "
