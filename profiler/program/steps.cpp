@@ -222,8 +222,12 @@ class Finder {
 
   void Add(Phase phase, Edge begin, Edge end) {
     if (phase == Phase::kNone || end <= begin) return;
+    // A checkpoint is read in several calls, one after another.
+    const auto follows = [&](const Edge& end) {
+      return end == begin || (OfCheckpoint(phase) && begin.mark == end.mark + 1);
+    };
     if (!out_.phases.empty() && out_.phases.back().phase == phase &&
-        out_.phases.back().end == begin &&
+        follows(out_.phases.back().end) &&
         (out_.steps.empty() || out_.steps.back().begin != begin)) {
       out_.phases.back().end = end;
       return;

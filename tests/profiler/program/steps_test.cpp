@@ -71,6 +71,8 @@ TEST(Steps, CheckpointsAndGenerationArePhasesBetweenSteps) {
             "backward <5-6, optimizer 6-8, save <9-10, data <11-<13, forward <13-14, loss 14-<15, "
             "backward <15-16, optimizer 16-18, generation <19-24, ");
   EXPECT_EQ(Text(FindSteps(Written("XLl"))), "setup <0-<1, load <1-2, setup 2-<3, ");
+  EXPECT_EQ(Text(FindSteps(Written("XLlLLllAaLl"))),
+            "setup <0-<1, load <1-6, setup 6-<9, load <9-10, setup 10-<11, ");
 }
 
 TEST(Steps, AnEvaluationIsNoStep) {
