@@ -445,8 +445,9 @@ class Labeller {
       case Phase::kNone:
         return in_step_ ? Category::kTemporary : Category::kUnknown;
       case Phase::kSetup:
-      case Phase::kLoad:
         return Category::kUnknown;
+      case Phase::kLoad:  // before training it is what the model is made of
+        return in_step_ || last_step_end_ > 0 ? Category::kTemporary : Category::kUnknown;
       case Phase::kData:
         return Category::kInput;
       case Phase::kBackward:
