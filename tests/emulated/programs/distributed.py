@@ -23,6 +23,7 @@ def main():
     counter = torch.zeros(8, device="cuda")
     for _ in range(arguments.before):
         counter.sin_()
+    del counter
     if arguments.how == "ddp":
         model = nn.parallel.DistributedDataParallel(model, device_ids=[local_rank])
     else:
