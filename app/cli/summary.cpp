@@ -189,10 +189,14 @@ std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::St
   }
   // What the card was busy with, where that is known: the host runs ahead of it.
   const std::vector<query::DeviceTimes> card = DeviceTimesOf(trace, steps.size());
-  std::vector<Table::Column> columns = {{"Step", Table::kRight},
-                                        {"Forward", Table::kRight},
-                                        {"Backward", Table::kRight},
-                                        {"Optimizer", Table::kRight}};
+  // A run that only generates or evaluates has none of the three.
+  const bool trains = std::any_of(steps.begin(), steps.end(), [](const analysis::StepRow& step) {
+    return step.forward_ms + step.backward_ms + step.optimizer_ms > 0;
+  });
+  std::vector<Table::Column> columns = {{"Step", Table::kRight}};
+  if (trains)
+    for (const char* name : {"Forward", "Backward", "Optimizer"})
+      columns.push_back({name, Table::kRight});
   if (!card.empty()) columns.push_back({"Busy", Table::kRight});
   for (const char* name : {"Total", "Peak"}) columns.push_back({name, Table::kRight});
   columns.push_back({"in"});
@@ -202,7 +206,7 @@ std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::St
     std::vector<std::string> cells = {fmt::format("{}", step.index)};
     const auto times = query::TimesOf(step, card.empty() ? nullptr : &card[i]);
     for (const query::PhaseTime& t : times)
-      if (t.card_ms || &t != &times.back())
+      if (&t == &times.back() ? t.card_ms.has_value() : trains)
         cells.push_back(Milliseconds(t.card_ms.value_or(t.host_ms)));
     cells.push_back(Milliseconds(times.back().host_ms));
     cells.push_back(FormatBytes(step.peak_allocated));
