@@ -70,6 +70,12 @@ class Search {
       if (!further.ok()) return further.status();
       end = *std::move(further);
     }
+    if (std::ranges::none_of(ends, [&](const Node& end) { return Fits(end.planned); })) {
+      deadline_ = begin_ + options_.most_patience;
+      absl::StatusOr<Node> further = Descend(ends.front(), moves, true);
+      if (!further.ok()) return further.status();
+      ends.front() = *std::move(further);
+    }
     Until(1);
     return Result(first, std::move(ends));
   }
@@ -221,12 +227,12 @@ class Search {
     return nullptr;
   }
 
-  // One move after the other until it fits, each time the one that saves most for its time; then
-  // those that make it faster and leave it fitting.
-  absl::StatusOr<Node> Descend(Node at, const std::vector<Move>& moves) {
+  // One move after the other until it fits, each time the one that saves most for its time; then,
+  // unless that is `enough`, those that make it faster and leave it fitting.
+  absl::StatusOr<Node> Descend(Node at, const std::vector<Move>& moves, bool enough = false) {
     std::vector<Candidate> usual, last;
     for (const Move& move : moves) (move.last_resort ? last : usual).push_back({.move = &move});
-    while (at.moves.size() < kMostSteps && !Late()) {
+    while (at.moves.size() < kMostSteps && !Late() && !(enough && Fits(at.planned))) {
       absl::StatusOr<Candidate*> best = Best(at, usual);
       if (best.ok() && *best == nullptr && !Fits(at.planned)) best = Best(at, last);
       if (!best.ok()) return best.status();

@@ -69,8 +69,11 @@ struct Fitted {
 struct Options {
   int proposals = 3;
   bool limits = true;  // largest batch, longest sequence
-  // After this, what is there is what there is.
+  // After this, what is there is what there is,
   std::chrono::milliseconds patience{9000};
+  // unless nothing fits by then (a busy computer, a large model): then one way goes on until it
+  // does, or this long.
+  std::chrono::milliseconds most_patience{40000};
 };
 
 // `budget` is what the GPU may hold, context included. Errors: those of `plan`, and the start's

@@ -50,14 +50,16 @@ Planned Model(const run::RunConfig& c) {
   return p;
 }
 
-absl::StatusOr<Fitted> Search(const run::RunConfig& config, uint64_t budget) {
+absl::StatusOr<Fitted> Search(const run::RunConfig& config, uint64_t budget,
+                              const Options& options = {}) {
   return Fit(
       config, budget,
       [](const std::vector<run::RunConfig>& configs) -> absl::StatusOr<std::vector<Planned>> {
         std::vector<Planned> planned;
         for (const run::RunConfig& each : configs) planned.push_back(Model(each));
         return planned;
-      });
+      },
+      options);
 }
 
 void ExpectSound(const Fitted& fitted, const run::RunConfig& start, uint64_t budget) {
@@ -104,6 +106,21 @@ TEST(Fit, ProposesWhatFitsTheTrainingAsItIsFirst) {
   EXPECT_TRUE(std::ranges::any_of(fitted->proposals, [](const Proposal& p) {
     return p.changes == run::Changes::kTraining && std::abs(p.planned.step_ms - 65) < 1e-9;
   })) << "the fastest";
+}
+
+// A computer so busy that the patience is used up before the first combination is there.
+TEST(Fit, GoesOnUntilSomethingFits) {
+  const run::RunConfig start = Config();
+  const uint64_t budget = 4 * kGiB;  // LoRA and checkpointing: 3.5
+  const auto proposed = [&](std::chrono::milliseconds most) {
+    const absl::StatusOr<Fitted> fitted =
+        Search(start, budget, {.patience = std::chrono::milliseconds(0), .most_patience = most});
+    EXPECT_TRUE(fitted.ok()) << fitted.status();
+    ExpectSound(*fitted, start, budget);
+    return fitted->proposals.at(0);
+  };
+  EXPECT_TRUE(proposed(std::chrono::hours(1)).fits);
+  EXPECT_FALSE(proposed(std::chrono::milliseconds(0)).fits);
 }
 
 TEST(Fit, WhatFitsIsLeftAsItIsUnlessSomethingIsFaster) {
