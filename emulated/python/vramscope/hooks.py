@@ -236,7 +236,9 @@ class Hooks:
         def wrapper(*args, **kwargs):
             if not self.recorder.recording:
                 return run(*args, **kwargs)
-            if self.backward_depth == 0 and not self.optimizer_depth:
+            # Under a dispatch mode it is traced, as torch.compile does: no pass of the program.
+            real = self.backward_depth == 0 and not self.optimizer_depth and not self.torch._C._len_torch_dispatch_stack()
+            if real:
                 self.something_begins()
                 self.updates.backward_begins(args[0] if args else kwargs.get("tensors", kwargs.get("outputs")))
             self.backward_depth += 1
@@ -249,7 +251,8 @@ class Hooks:
                 if self.backward_depth == 0:
                     self.tag_gradients()
                     self.recorder.mark("b")
-                    self.updates.backward_ends()
+                    if real:
+                        self.updates.backward_ends()
 
         return wrapper
 
