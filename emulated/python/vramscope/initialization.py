@@ -161,6 +161,7 @@ def _without_checkpoint(process, modeling):
         else:
             model = cls._from_config(config, **more)
         model.eval()
+        model.name_or_path = model.config._name_or_path = folder  # a trainer makes another of it by that name
         return (model, {}) if kwargs.get("output_loading_info") else model
 
     model_class.from_pretrained = classmethod(from_pretrained)

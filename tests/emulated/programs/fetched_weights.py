@@ -31,6 +31,7 @@ def main(kind):
     from transformers import AutoModelForCausalLM
 
     model = AutoModelForCausalLM.from_pretrained("nobody/small", cache_dir=sys.argv[2], torch_dtype=torch.bfloat16).cuda()
+    assert model.config._name_or_path == model.name_or_path == "nobody/small"
     tokens = torch.randint(1000, (2, 64), device="cuda")
     model(input_ids=tokens, labels=tokens).loss.backward()
     torch.optim.AdamW(model.parameters()).step()
