@@ -33,12 +33,12 @@ absl::StatusOr<run::Assumption> ParseContext(const std::string& text) {
                                     ", and no name of `vramscope devices`");
 }
 
-// The CUDA context beside the allocator's memory. A plan knows its device; a recording holds none,
-// and is taken to have run on the device that plans are made for.
+// The CUDA context beside the allocator's memory. A plan and a program's recording know their card;
+// one whose card is not in the device table, and a recording of others, is taken to have run on the
+// device that plans are made for.
 run::Assumption ContextOf(const trace::Trace& trace, const Options& options) {
   if (!options.context.empty()) return ParseContext(options.context).value();
-  if (trace.info.device.context_bytes > 0 || trace.info.backend != trace::Backend::kImported)
-    return run::ContextAssumption(trace.info.device);
+  if (trace.info.device.context_bytes > 0) return run::ContextAssumption(trace.info.device);
   run::Assumption assumed =
       run::ContextAssumption(run::FindDevice(run::RunConfig().device).value());
   assumed.what += ", as for a plan; a recording does not say (--context does)";

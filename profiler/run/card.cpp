@@ -29,7 +29,6 @@ DeviceProfile ProfileOf(const Card& card) {
   profile.memory_bytes = card.memory_bytes;
   profile.sm_count = card.sm_count;
   profile.compute_capability = card.compute_capability;
-  profile.context_bytes = 0;
   for (const DeviceProfile& d : Devices()) {
     if (d.compute_capability == card.compute_capability)
       profile.blas_workspace_bytes = d.blas_workspace_bytes;

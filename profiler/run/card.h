@@ -26,10 +26,9 @@ struct Card {
 // within 5 %; of several the one of the same name, then the nearest in memory.
 std::optional<DeviceProfile> TableEntryOf(const Card& card);
 
-// That entry, with the card's own name and memory. A card that the table lacks has no key and no
-// rates, but the cuBLAS workspace of its compute capability, by which PyTorch chooses it, where the
-// table has a card of that. The context is left at 0: of a card that is there it is measured, or
-// not known.
+// That entry, with the card's own name and memory. A card that the table lacks has no key, no rates
+// and no context, but the cuBLAS workspace of its compute capability, by which PyTorch chooses it,
+// where the table has a card of that.
 DeviceProfile ProfileOf(const Card& card);
 
 }  // namespace vramscope::run

@@ -42,11 +42,11 @@ std::vector<run::Assumption> AssumptionsOf(const Trace& trace) {
     out.push_back(std::move(a));
   }
   const TraceInfo& info = trace.info;
-  if (!info.has_config) {
-    if (info.backend == Backend::kPlan && info.device.context_bytes > 0)
-      out.push_back(run::ContextAssumption(info.device));
-    return out;
-  }
+  // Of a plan of the loop the run's own say it. A card that is there has no other in what fits.
+  const bool of_card =
+      info.backend == Backend::kCuda || (info.backend == Backend::kPlan && !info.has_config);
+  if (of_card && info.device.context_bytes > 0) out.push_back(run::ContextAssumption(info.device));
+  if (!info.has_config) return out;
   const absl::StatusOr<run::ModelConfig> model = run::CheckRun(info.config);
   if (!model.ok()) return out;
   for (run::Assumption& a : run::Assumptions(info.config, *model)) out.push_back(std::move(a));

@@ -168,9 +168,10 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
                             : QObject::tr("out of memory %1×").arg(digest.out_of_memory);
     out.out_of_memory_tip = QObject::tr("Click: what was asked, what was there, what would help");
   }
-  // Half a run fits nowhere: only that it does not is known before its end.
-  if (info.device.memory_bytes > 0 && reserved > 0 && !digest.recorded() &&
-      (whole || !summary.fits)) {
+  // Half a run fits nowhere: only that it does not is known before its end. Of a card that the
+  // device table lacks nothing is known of the context.
+  if (info.device.memory_bytes > 0 && info.device.context_bytes > 0 && reserved > 0 &&
+      !digest.recorded() && (whole || !summary.fits)) {
     out.does_fit = summary.fits;
     const auto free = static_cast<uint64_t>(std::abs(summary.headroom_bytes));
     out.fits = summary.fits ? QObject::tr("fits, %1 free").arg(Short(free, 1))

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "profiler/program/program.h"
+#include "profiler/trace/assumptions.h"
 #include "tests/profiler/recording/hand_made.h"
 
 namespace vramscope::program {
@@ -109,6 +110,9 @@ TEST(Labels, ARecordedProgramTellsItsCard) {
   EXPECT_EQ(t->info.device.key, "a100-40gb");
   EXPECT_EQ(t->info.device.memory_bytes, 42298834944u);
   EXPECT_EQ(t->allocations.birth_category[Row(*t, 5)], Category::kWorkspace);
+  const std::vector<run::Assumption> assumed = trace::AssumptionsOf(*t);
+  ASSERT_EQ(assumed.size(), 1u);  // what "fits" takes beside the allocator's memory is said
+  EXPECT_EQ(assumed[0].bytes, run::FindDevice("a100-40gb")->context_bytes);
   EXPECT_FALSE(ParseAbout(R"({"card": [1]})").value().card.memory_bytes);
 }
 

@@ -15,7 +15,7 @@ TEST(Card, IsFoundInTheTableAsItsDriverNamesIt) {
     EXPECT_EQ(found.name, name);
     EXPECT_EQ(found.memory_bytes, told);
     EXPECT_EQ(found.bandwidth_bytes_per_s, d.bandwidth_bytes_per_s);
-    EXPECT_EQ(found.context_bytes, 0u);
+    EXPECT_EQ(found.context_bytes, d.context_bytes);
   }
 }
 
