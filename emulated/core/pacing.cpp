@@ -41,8 +41,8 @@ struct Pace {
   std::condition_variable back;
   std::vector<Poller*> pollers;
   uint64_t turn = 0;
-  bool broken = false;         // a poller did not come back: they run as they like
-  std::set<int64_t> expected;  // turns that something is over half a period before
+  std::atomic<bool> broken{false};  // a poller did not come back: they run as they like
+  std::set<int64_t> expected;       // turns that something is over half a period before
   int64_t regular = kPeriodNs;
   std::atomic<int64_t> next{kPeriodNs};
   std::atomic<int64_t> given{0};  // the time that they see
@@ -102,11 +102,11 @@ int64_t TimeOf(clockid_t clock) {
 // std::chrono::steady_clock::now and system_clock::now of the same library.
 int64_t PacedSteadyNow() {
   const int64_t once = std::exchange(polling.steady, 0);
-  return std::max(once, TimeOf(CLOCK_MONOTONIC));
+  return once != 0 ? once : TimeOf(CLOCK_MONOTONIC);
 }
 int64_t PacedSystemNow() {
   const int64_t once = std::exchange(polling.system, 0);
-  return std::max(once, TimeOf(CLOCK_REALTIME));
+  return once != 0 ? once : TimeOf(CLOCK_REALTIME);
 }
 
 // The C library's own, however this object's slot of it may be turned.
@@ -153,10 +153,14 @@ int PacedClockWait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t 
     const int64_t slice = Nanoseconds(now) + kSliceNs;
     const timespec end = {static_cast<time_t>(slice / 1'000'000'000),
                           static_cast<long>(slice % 1'000'000'000)};
-    const int result = ClockWait(condition, mutex, CLOCK_MONOTONIC, &end);
+    ClockWait(condition, mutex, CLOCK_MONOTONIC, &end);
     std::lock_guard lock(pace.mutex);
-    if (poller->turn == pace.turn && result == 0) {  // its own library woke it
+    if (poller->turn == pace.turn) {
+      // Its own library woke it, or may have said without a lock, just before the wait, that all is
+      // over: as after any wake-up without a reason it looks whether there is one, and waits on.
       poller->waiting = false;
+      (clock == CLOCK_REALTIME ? polling.system : polling.steady) =
+          std::min(TimeOf(clock), Nanoseconds(*until) - 1);
       return 0;
     }
   }
@@ -314,6 +318,15 @@ void GiveTurns(int64_t now) {
     Assume("a polling thread did not come back: what it sees depends on the wall clock",
            "NCCL's watchdog", 0);
   }
+}
+
+void StartPaceAgain() {
+  Pace& pace = ThePace();
+  std::lock_guard lock(pace.mutex);
+  pace.expected.clear();
+  pace.regular = kPeriodNs;
+  pace.next = kPeriodNs;
+  pace.given = 0;
 }
 
 bool IsPaced(int64_t* time) {

@@ -30,6 +30,9 @@ void ExpectTurn(int64_t done);
 // By the thread that launches, with no lock held; now: the clock.
 void GiveTurns(int64_t now);
 
+// The clock stands at 0 again: another run in this process.
+void StartPaceAgain();
+
 // Whether the calling thread is such a thread, and what time it sees.
 bool IsPaced(int64_t* time);
 // It got an answer that it may not like to hear for ever: a loop without waits is let go in the

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "emulated/core/pacing.h"
 #include "emulated/core/recorder.h"
 #include "emulated/core/report.h"
 
@@ -156,4 +157,5 @@ void vramscope_emulated_reset(int device) {
   ThePlatform().pools.Reset(device);
   ThePlatform().memory.Reset(device);
   ThePlatform().streams.Reset();
+  vramscope::emulated::StartPaceAgain();
 }

@@ -129,7 +129,7 @@ TEST_F(EmulatedPlan, ARunOnTheCardIsWhatWasPlanned) {
   EXPECT_EQ(by("op", "card.trace")["aten::mm"], by("op", "plan.trace")["aten::mm"]);
   EXPECT_EQ(by("module", "card.trace")["lm_head"], by("module", "plan.trace")["lm_head"]);
   auto phases = by("phase", "card.trace");
-  phases.erase("");  // NCCL's and the allocator's own, between phases
+  phases.erase("");  // the loss that is read back, between phases
   EXPECT_EQ(phases, by("phase", "plan.trace"));
   // NVML was asked: nothing of the card's memory is taken from the device table.
   ASSERT_EQ(card["device_memory"].size(), 1u);
