@@ -17,6 +17,7 @@
 #include "app/cli/worker_run.h"
 #include "nvml/gpu_probe.h"
 #include "profiler/program/launch.h"
+#include "profiler/program/scratch_folder.h"
 #include "profiler/run/card.h"
 #include "profiler/run/device_profile.h"
 #include "profiler/run/units.h"
@@ -161,11 +162,11 @@ ExitCode ExecuteEmulated(const std::string& device, bool as_json, const std::str
   options.device = *card;
   options.steps = 0;
   options.activities = false;  // it listens itself
-  std::string folder = std::filesystem::temp_directory_path(none) / "vramscope-doctor-XXXXXX";
-  if (mkdtemp(folder.data()) == nullptr) return kInternalFailure;
-  options.output = folder;
+  const absl::StatusOr<std::unique_ptr<program::ScratchFolder>> folder =
+      program::ScratchFolder::Make();
+  if (!folder.ok()) return ReportError(folder.status());
+  options.output = (*folder)->path();
   const program::Outcome outcome = program::Launch(*platform, options);
-  std::filesystem::remove_all(folder, none);
   if (!outcome.started.ok()) return ReportError(outcome.started);
   return static_cast<ExitCode>(outcome.exit_status);
 }

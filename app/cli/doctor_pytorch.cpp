@@ -11,6 +11,7 @@
 #include "profiler/program/interpreters.h"
 #include "profiler/program/launch.h"
 #include "profiler/program/program.h"
+#include "profiler/program/scratch_folder.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::cli {
@@ -21,24 +22,6 @@ using trace::ActivityKind;
 using trace::MemorySpace;
 using trace::Trace;
 
-class Folder {
- public:
-  Folder() {
-    std::string path = fs::temp_directory_path() / "vramscope-doctor-XXXXXX";
-    if (mkdtemp(path.data()) != nullptr) path_ = path;
-  }
-  ~Folder() {
-    std::error_code none;
-    if (!path_.empty()) fs::remove_all(path_, none);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 struct Run {
   std::string problem;  // "": none
   Json answer;          // of doctor.py
@@ -48,10 +31,12 @@ struct Run {
 Run Execute(const program::Platform& platform, const std::string& python,
             const run::DeviceProfile* planned_on, bool activities) {
   Run run;
-  const Folder folder;
-  const fs::path output = folder.path() / "hooks", answer = folder.path() / "answer.json";
+  const absl::StatusOr<std::unique_ptr<program::ScratchFolder>> folder =
+      program::ScratchFolder::Make();
+  const fs::path path = folder.ok() ? (*folder)->path() : "";
+  const fs::path output = path / "hooks", answer = path / "answer.json";
   std::error_code error;
-  if (folder.path().empty() || !fs::create_directory(output, error)) {
+  if (!folder.ok() || !fs::create_directory(output, error)) {
     run.problem = "no folder for temporary files";
     return run;
   }

@@ -23,6 +23,7 @@
 #include "profiler/analysis/analysis.h"
 #include "profiler/program/launch.h"
 #include "profiler/program/program.h"
+#include "profiler/program/scratch_folder.h"
 #include "profiler/program/verdict.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/one_device.h"
@@ -65,7 +66,6 @@ class OutputFolder {
   static absl::StatusOr<std::unique_ptr<OutputFolder>> Make(const std::string& keep) {
     auto folder = std::unique_ptr<OutputFolder>(new OutputFolder);
     if (!keep.empty()) {
-      folder->kept_ = true;
       folder->path_ = fs::absolute(keep);
       std::error_code error;
       if (fs::exists(folder->path_, error) && !fs::is_empty(folder->path_, error))
@@ -75,28 +75,19 @@ class OutputFolder {
         return absl::PermissionDeniedError(fmt::format("--keep: '{}': {}", keep, error.message()));
       return folder;
     }
-    std::error_code none;
-    fs::path temporary = fs::temp_directory_path(none);
-    if (none) temporary = "/tmp";
-    std::string path = temporary / "vramscope-XXXXXX";
-    if (mkdtemp(path.data()) == nullptr)
-      return absl::InternalError(
-          fmt::format("no folder can be made in {}: {}", temporary.string(), strerror(errno)));
-    folder->path_ = path;
+    absl::StatusOr<std::unique_ptr<program::ScratchFolder>> scratch =
+        program::ScratchFolder::Make();
+    if (!scratch.ok()) return scratch.status();
+    folder->scratch_ = *std::move(scratch);
+    folder->path_ = folder->scratch_->path();
     return folder;
   }
-  ~OutputFolder() {
-    std::error_code none;
-    if (!kept_ && !path_.empty()) fs::remove_all(path_, none);
-  }
-  OutputFolder(const OutputFolder&) = delete;
-  OutputFolder& operator=(const OutputFolder&) = delete;
   std::string path() const { return path_.string(); }
 
  private:
   OutputFolder() = default;
   fs::path path_;
-  bool kept_ = false;
+  std::unique_ptr<program::ScratchFolder> scratch_;  // null: it is kept
 };
 
 struct Shown {

@@ -22,6 +22,7 @@
 #include <map>
 #include <thread>
 
+#include "profiler/program/scratch_folder.h"
 #include "profiler/run/emulated_card.h"
 
 extern char** environ;
@@ -300,44 +301,6 @@ class Running {
   Clock::time_point deadline_;
 };
 
-// Where ranks meet: memory, and gone with this, whatever rank was killed before the others came.
-class Rooms {
- public:
-  Rooms() {
-    RemoveOfKilled();
-    std::string path = fmt::format("{}{}-XXXXXX", kPrefix, getpid());
-    if (mkdtemp(path.data()) != nullptr) path_ = path;
-  }
-  ~Rooms() {
-    std::error_code none;
-    if (!path_.empty()) fs::remove_all(path_, none);
-  }
-  Rooms(const Rooms&) = delete;
-  Rooms& operator=(const Rooms&) = delete;
-  const std::string& path() const { return path_; }  // "": the ranks find a place themselves
-
- private:
-  static constexpr std::string_view kPrefix = "/dev/shm/vramscope-";
-
-  // Those of this user whose process was killed before it could remove them.
-  static void RemoveOfKilled() {
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator("/dev/shm", none)) {
-      const std::string path = entry.path().string();
-      struct stat facts {};
-      pid_t pid = 0;
-      if (!path.starts_with(kPrefix) ||
-          std::sscanf(path.c_str() + kPrefix.size(), "%d-", &pid) != 1 || pid <= 0)
-        continue;
-      if (lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode) && facts.st_uid == geteuid() &&
-          kill(pid, 0) != 0 && errno == ESRCH)
-        fs::remove_all(path, none);
-    }
-  }
-
-  std::string path_;
-};
-
 // Room for one message where the disk is full later.
 void MakeRoomForTrouble(const std::string& folder) {
   std::ofstream(folder + "/" + kTrouble) << std::string(4096, ' ');
@@ -404,10 +367,11 @@ Outcome Launch(const Platform& platform, const LaunchOptions& options) {
   }
   MakeRoomForTrouble(options.output);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const Rooms rooms;
+  // Where ranks meet: memory, and gone with this, whatever rank was killed before the others came.
+  // Without it they find a place themselves.
+  const absl::StatusOr<std::unique_ptr<ScratchFolder>> rooms = ScratchFolder::Make("/dev/shm");
   Environment environment = For(platform, options);
-  if (options.planned && !rooms.path().empty())
-    environment["VRAMSCOPE_EMULATED_ROOMS"] = rooms.path();
+  if (options.planned && rooms.ok()) environment["VRAMSCOPE_EMULATED_ROOMS"] = (*rooms)->path();
   const uint32_t processes = options.as_rank >= 0 ? 1 : std::max(options.ranks, 1u);
   const int port = processes > 1 ? FreePort() : 0;
   Running running(options, outcome);

@@ -13,7 +13,13 @@ namespace fs = std::filesystem;
 bool IsModule(const Request& request) { return request.script.starts_with("-m "); }
 
 std::vector<std::string> Words(const Request& request, std::vector<std::string> arguments) {
-  std::vector<std::string> words = {request.interpreter.empty() ? "python3" : request.interpreter};
+  const std::string& interpreter =
+      request.where == Where::kHost ? request.host_interpreter : request.interpreter;
+  std::vector<std::string> words = {interpreter.empty() ? "python3" : interpreter};
+  // A plan starts its ranks itself.
+  if (!request.planned() && request.ranks > 1)
+    words.insert(words.end(), {"-m", "torch.distributed.run", "--standalone", "--nproc-per-node",
+                               std::to_string(request.ranks)});
   if (IsModule(request)) {
     words.emplace_back("-m");
     words.push_back(request.script.substr(request.script.find_first_not_of(' ', 2)));
@@ -81,11 +87,20 @@ std::string JoinWords(const std::vector<std::string>& words) {
 
 absl::StatusOr<std::vector<std::string>> CommandOf(const Request& request) {
   if (request.script.empty()) return absl::InvalidArgumentError("choose the script that trains");
+  absl::StatusOr<std::vector<std::string>> arguments = SplitWords(request.arguments);
+  if (IsModule(request) && request.script.find_first_not_of(' ', 2) == std::string::npos)
+    return absl::InvalidArgumentError("-m needs the name of a module");
+  if (request.where == Where::kHost) {
+    if (request.host.empty())
+      return absl::InvalidArgumentError("say which computer: user@host, as ssh takes it");
+    if (request.host[0] == '-' || request.host.find_first_of(" \t") != std::string::npos)
+      return absl::InvalidArgumentError(
+          fmt::format("'{}' is not a host as ssh takes it", request.host));
+    if (!arguments.ok()) return arguments.status();
+    return Words(request, *std::move(arguments));
+  }
   std::error_code none;
-  if (IsModule(request)) {
-    if (request.script.find_first_not_of(' ', 2) == std::string::npos)
-      return absl::InvalidArgumentError("-m needs the name of a module");
-  } else {
+  if (!IsModule(request)) {
     if (!fs::exists(request.script, none))
       return absl::NotFoundError(fmt::format("there is no file '{}'", request.script));
     if (fs::is_directory(request.script, none))
@@ -101,44 +116,55 @@ absl::StatusOr<std::vector<std::string>> CommandOf(const Request& request) {
         fmt::format("the interpreter '{}' is not there any more", request.interpreter));
   if (const std::string folder = FolderOf(request); !fs::is_directory(folder, none))
     return absl::NotFoundError(fmt::format("there is no folder '{}' to start in", folder));
-  absl::StatusOr<std::vector<std::string>> arguments = SplitWords(request.arguments);
   if (!arguments.ok()) return arguments.status();
   return Words(request, *std::move(arguments));
 }
 
 std::string FolderOf(const Request& request) {
-  if (!request.folder.empty()) return request.folder;
   std::error_code none;
+  if (request.where == Where::kHost) return fs::current_path(none).string();
+  if (!request.folder.empty()) return request.folder;
   if (IsModule(request)) return fs::current_path(none).string();
   return fs::absolute(request.script, none).parent_path().string();
 }
 
 std::vector<std::string> OptionsOf(const Request& request) {
-  const Request plain;
-  std::vector<std::string> words = {"plan", "--device", request.device};
-  if (request.ranks != plain.ranks) {
-    words.emplace_back("--ranks");
-    words.push_back(std::to_string(request.ranks));
+  std::vector<std::string> words = {request.planned() ? "plan" : "record"};
+  const auto put = [&](const char* option, std::string value) {
+    words.emplace_back(option);
+    words.push_back(std::move(value));
+  };
+  if (request.planned()) {
+    put("--device", request.device);
+    if (request.ranks != 1) put("--ranks", std::to_string(request.ranks));
+    if (!request.skip_init) words.emplace_back("--no-skip-init");
   }
-  if (request.steps != plain.steps) {
-    words.emplace_back("--steps");
-    words.push_back(std::to_string(request.steps));
+  if (request.where == Where::kHost) {
+    put("--host", request.host);
+    if (!request.folder.empty()) put("--remote-folder", request.folder);
+    if (!request.host_vramscope.empty()) put("--remote-vramscope", request.host_vramscope);
   }
-  if (!request.skip_init) words.emplace_back("--no-skip-init");
+  // As the commands have it by themselves: a recording runs to its end.
+  const uint32_t steps = request.planned() ? 2 : 0;
+  if (request.steps != steps) put("--steps", std::to_string(request.steps));
+  if (!request.planned() && request.operators) words.emplace_back("--operators");
   return words;
 }
 
 std::string CommandLineOf(const Request& request) {
   const absl::StatusOr<std::vector<std::string>> arguments = SplitWords(request.arguments);
   Request shown = request;
-  const std::string folder = FolderOf(request);
-  // As short as one would type it.
-  if (!IsModule(shown) && !shown.script.empty()) {
-    std::error_code none;
-    const fs::path script = fs::absolute(shown.script, none);
-    if (script.parent_path() == fs::path(folder)) shown.script = script.filename().string();
+  std::string line;
+  if (request.where != Where::kHost) {
+    const std::string folder = FolderOf(request);
+    // As short as one would type it.
+    if (!IsModule(shown) && !shown.script.empty()) {
+      std::error_code none;
+      const fs::path script = fs::absolute(shown.script, none);
+      if (script.parent_path() == fs::path(folder)) shown.script = script.filename().string();
+    }
+    if (!folder.empty()) line = "cd " + Quoted(folder) + " && ";
   }
-  std::string line = folder.empty() ? "" : "cd " + Quoted(folder) + " && ";
   line += "vramscope " + JoinWords(OptionsOf(request)) + " -- ";
   return line + JoinWords(Words(shown, arguments.ok() ? *arguments : std::vector<std::string>()));
 }

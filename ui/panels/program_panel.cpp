@@ -34,37 +34,8 @@ namespace {
 
 constexpr int kOutputLines = 2000;
 constexpr int kLeastShown = 2, kMostShown = 9;  // lines of it
-constexpr int kMostRanks = 256;
 
 QString Text(const std::string& text) { return QString::fromStdString(text); }
-
-QLineEdit* MakeEdit(const char* name, const QString& placeholder) {
-  auto* edit = new QLineEdit;
-  edit->setObjectName(QString::fromLatin1(name));
-  edit->setFont(PanelFont(timeline::Font::kBody));
-  edit->setPlaceholderText(placeholder);
-  return edit;
-}
-
-// Beside a line edit: opens a dialog for it.
-QToolButton* MakeChoose(const char* name, const QString& tip) {
-  auto* button = new QToolButton;
-  button->setObjectName(QString::fromLatin1(name));
-  button->setProperty("role", "quiet");
-  button->setText(QStringLiteral("\u2026"));
-  button->setToolTip(tip);
-  return button;
-}
-
-QWidget* Beside(QWidget* field, QWidget* button) {
-  auto* pair = new QWidget;
-  auto* line = new QHBoxLayout(pair);
-  line->setContentsMargins(0, 0, 0, 0);
-  line->setSpacing(2);
-  line->addWidget(field, 1);
-  line->addWidget(button);
-  return pair;
-}
 
 QString InterpreterText(const program::Interpreter& interpreter) {
   return Text(program::TorchText(interpreter)) + QStringLiteral(" · ") + Text(interpreter.where);
@@ -78,88 +49,6 @@ ProgramPanel::ProgramPanel(QWidget* parent) : QWidget(parent) {
   setRequest(request_);
 }
 
-void ProgramPanel::BuildForm() {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(15, 12, 15, 10);
-  column->setSpacing(10);
-  auto* form = new QWidget;
-  grid_ = new QGridLayout(form);
-  grid_->setContentsMargins(0, 0, 0, 0);
-  grid_->setHorizontalSpacing(8);
-  grid_->setVerticalSpacing(4);
-  grid_->setColumnStretch(1, 1);
-  column->addWidget(form);
-
-  int line = 0;
-  const auto add = [&](const QString& title, QWidget* widget, const QString& explanation) {
-    QLabel* label = MakeLabel(title, LabelRole::kBody);
-    label->setProperty("role", "label");
-    label->setToolTip(explanation);
-    widget->setToolTip(explanation);
-    grid_->addWidget(label, line, 0);
-    grid_->addWidget(widget, line, 1);
-    ++line;
-  };
-
-  script_ = MakeEdit("programScript", tr("train.py, or drop it here"));
-  QToolButton* choose = MakeChoose("programChooseScript", tr("Choose the script …"));
-  connect(choose, &QToolButton::clicked, this, &ProgramPanel::ChooseScript);
-  connect(script_, &QLineEdit::textEdited, this, &ProgramPanel::Edited);
-  connect(script_, &QLineEdit::editingFinished, this, &ProgramPanel::FindInterpreters);
-  add(tr("Script"), Beside(script_, choose),
-      tr("The Python script that trains; or -m and the name of a module"));
-
-  interpreter_ = MakeComboBox();
-  interpreter_->setObjectName(QStringLiteral("programInterpreter"));
-  connect(interpreter_, &QComboBox::activated, this, &ProgramPanel::ChooseInterpreter);
-  add(tr("Python"), interpreter_, tr("The interpreter that has your PyTorch"));
-  interpreter_note_ = new WrappedLabel(LabelRole::kDim);
-  grid_->addWidget(interpreter_note_, line++, 1);
-
-  arguments_ = MakeEdit("programArguments", tr("none"));
-  connect(arguments_, &QLineEdit::textEdited, this, &ProgramPanel::Edited);
-  add(tr("Arguments"), arguments_, tr("As you would type them into a shell"));
-
-  folder_ = MakeEdit("programFolder", tr("the script's"));
-  QToolButton* choose_folder = MakeChoose("programChooseFolder", tr("Choose the folder …"));
-  connect(choose_folder, &QToolButton::clicked, this, &ProgramPanel::ChooseFolder);
-  connect(folder_, &QLineEdit::textEdited, this, &ProgramPanel::Edited);
-  add(tr("Starts in"), Beside(folder_, choose_folder), tr("Its working folder"));
-
-  device_ = MakeComboBox();
-  device_->setObjectName(QStringLiteral("programDevice"));
-  for (const run::DeviceProfile& device : run::Devices())
-    device_->addItem(ShortDeviceName(device), Text(device.key));
-  connect(device_, &QComboBox::activated, this, &ProgramPanel::Edited);
-  add(tr("Card"), device_, tr("The GPU that the program finds"));
-
-  ranks_ = MakeSpinBox(1, kMostRanks);
-  ranks_->setObjectName(QStringLiteral("programRanks"));
-  connect(ranks_, &QSpinBox::valueChanged, this, &ProgramPanel::Edited);
-  add(tr("GPUs"), ranks_, tr("So many processes, one a GPU, as torchrun starts them"));
-
-  steps_ = MakeSpinBox(0, 100'000);
-  steps_->setObjectName(QStringLiteral("programSteps"));
-  steps_->setSpecialValueText(tr("until it ends"));
-  connect(steps_, &QSpinBox::valueChanged, this, &ProgramPanel::Edited);
-  add(tr("Steps"), steps_,
-      tr("It is ended after so many optimizer steps; the first makes the optimizer's state, the "
-         "second is as all later ones. 0: it runs until it ends"));
-
-  auto* row = new QWidget;
-  auto* pair = new QHBoxLayout(row);
-  pair->setContentsMargins(0, 2, 0, 0);
-  pair->setSpacing(8);
-  skip_init_ = new ToggleSwitch;
-  skip_init_->setObjectName(QStringLiteral("programSkipInit"));
-  connect(skip_init_, &QAbstractButton::toggled, this, &ProgramPanel::Edited);
-  pair->addWidget(skip_init_);
-  pair->addWidget(MakeLabel(tr("parameters are not filled"), LabelRole::kDim), 1);
-  add(tr("Weights"), row,
-      tr("Filling them on the processor takes long and changes nothing of the GPU's memory. "
-         "Switch it off where the script looks at their values"));
-}
-
 void ProgramPanel::BuildRun() {
   auto* column = static_cast<QVBoxLayout*>(layout());
   warning_ = new WrappedLabel(LabelRole::kDim);
@@ -168,7 +57,7 @@ void ProgramPanel::BuildRun() {
 
   auto* buttons = new QHBoxLayout;
   buttons->setSpacing(8);
-  start_ = new QPushButton(tr("Plan this program"));
+  start_ = new QPushButton;
   start_->setObjectName(QStringLiteral("programStart"));
   start_->setProperty("role", "primary");
   connect(start_, &QPushButton::clicked, this, &ProgramPanel::startRequested);
@@ -194,7 +83,6 @@ void ProgramPanel::BuildRun() {
   again_ = new QToolButton;
   again_->setObjectName(QStringLiteral("programAgain"));
   again_->setProperty("role", "chip");
-  again_->setText(tr("Again on another card \u2026"));
   again_->setToolTip(tr("Plans the same program on it and compares: this run is the baseline"));
   again_->setPopupMode(QToolButton::InstantPopup);
   again_->setMenu(new QMenu(again_));
@@ -236,18 +124,25 @@ void ProgramPanel::BuildRun() {
     widget->hide();
 }
 
-void ProgramPanel::setTheme(const timeline::Theme& theme) { skip_init_->setTheme(theme); }
+void ProgramPanel::setTheme(const timeline::Theme& theme) {
+  skip_init_->setTheme(theme);
+  operators_->setTheme(theme);
+}
 
 void ProgramPanel::setRequest(const program::Request& request) {
   request_ = request;
   filling_ = true;
+  where_->setCurrentIndex(static_cast<int>(request.where));
+  host_->setText(Text(request.host));
+  host_vramscope_->setText(Text(request.host_vramscope));
+  host_interpreter_->setText(Text(request.host_interpreter));
   script_->setText(Text(request.script));
   arguments_->setText(Text(request.arguments));
   folder_->setText(Text(request.folder));
-  device_->setCurrentIndex(std::max(0, device_->findData(Text(request.device))));
   ranks_->setValue(static_cast<int>(request.ranks));
   steps_->setValue(static_cast<int>(request.steps));
   skip_init_->setChecked(request.skip_init);
+  operators_->setChecked(request.operators);
   filling_ = false;
   interpreter_chosen_ = !request.interpreter.empty();
   FindInterpreters();
@@ -262,22 +157,35 @@ void ProgramPanel::setScript(const QString& path) {
 
 void ProgramPanel::Edited() {
   if (filling_) return;
-  const auto path_of = [](const QLineEdit* edit) {
+  const bool was_elsewhere = request_.where == program::Where::kHost;
+  request_.where = static_cast<program::Where>(where_->currentIndex());
+  const bool elsewhere = request_.where == program::Where::kHost;
+  const auto text_of = [](const QLineEdit* edit) { return edit->text().trimmed().toStdString(); };
+  const auto path_of = [&](const QLineEdit* edit) {
     QString path = edit->text().trimmed();
-    if (path.startsWith(QLatin1String("~/"))) path.replace(0, 1, QDir::homePath());
+    // There ssh begins in it.
+    if (path.startsWith(QLatin1String("~/")))
+      path.replace(0, elsewhere ? 2 : 1, elsewhere ? QString() : QDir::homePath());
     return path.toStdString();
   };
+  request_.host = text_of(host_);
+  request_.host_vramscope = text_of(host_vramscope_);
+  request_.host_interpreter = text_of(host_interpreter_);
   request_.script = path_of(script_);
   request_.arguments = arguments_->text().toStdString();
   request_.folder = path_of(folder_);
-  request_.device = device_->currentData().toString().toStdString();
+  if (device_->currentIndex() >= 0)
+    request_.device = device_->currentData().toString().toStdString();
   request_.ranks = static_cast<uint32_t>(ranks_->value());
   request_.steps = static_cast<uint32_t>(steps_->value());
   request_.skip_init = skip_init_->isChecked();
+  request_.operators = operators_->isChecked();
+  if (was_elsewhere && !elsewhere) FindInterpreters();
   Explain();
 }
 
 void ProgramPanel::FindInterpreters() {
+  if (request_.where == program::Where::kHost) return Explain();
   const program::Places places = program::OwnPlaces();
   interpreters_ = program::FindInterpreters(request_.script, places);
   const auto same = [this](const program::Interpreter& i) {
@@ -360,14 +268,28 @@ void ProgramPanel::Explain() {
     if (good && !interpreter.python.empty())
       note = tr("Python %1, %2").arg(Text(interpreter.python), Text(interpreter.path));
   }
+  const bool elsewhere = request_.where == program::Where::kHost;
+  if (elsewhere) note.clear();
   if (!note.isEmpty()) note[0] = note[0].toUpper();
   SetTone(interpreter_note_, good ? "dim" : "bad");
   interpreter_note_->setWrappedText(note);
   interpreter_note_->setVisible(!note.isEmpty());
   warning_->setWrappedText(
-      tr("The script really runs, with your rights, on a card that is not there: nothing is "
-         "computed, losses are 0. What torch.save and safetensors write goes to a scratch folder "
-         "that is removed; wandb and Comet are off. Other files it writes where it always does."));
+      request_.planned()
+          ? tr("The script really runs, with your rights, on a card that is not there: nothing is "
+               "computed, losses are 0. What torch.save and safetensors write goes to a scratch "
+               "folder that is removed; wandb and Comet are off. Other files it writes where it "
+               "always does.")
+      : elsewhere
+          ? tr("The script really runs on that computer, and what it writes stays there. "
+               "vramscope must be there, too; what its hooks see comes through ssh while it "
+               "runs. ssh has no terminal here: a key, no password.")
+          : tr("The script really runs on this computer's GPU, as without vramscope: what it "
+               "writes stays. Memory, kernels and copies are measured while it runs."));
+  start_->setText(request_.planned() ? tr("Plan this program") : tr("Record this program"));
+  again_->setText(request_.planned() ? tr("Again on another card \u2026")
+                                     : tr("Plan it on a card \u2026"));
+  ShowFields();
   command_->setWrappedText(Text(program::CommandLineOf(request_)));
   const absl::Status possible = program::CommandOf(request_).status();
   const bool idle = state_.stage == ProgramState::Stage::kIdle;
@@ -397,9 +319,6 @@ void ProgramPanel::setState(const ProgramState& state) {
   }
   stop_->setVisible(!idle);
   stop_->setEnabled(state_.stage != ProgramState::Stage::kReading);
-  for (QWidget* field : std::initializer_list<QWidget*>{script_, interpreter_, arguments_, folder_,
-                                                        device_, ranks_, steps_, skip_init_})
-    field->setEnabled(idle);
   Explain();
   ShowState();
 }
@@ -417,7 +336,9 @@ void ProgramPanel::ShowState() {
     case Stage::kIdle:
       break;
     case Stage::kStarting:
-      text = tr("Starting Python, importing torch");
+      text = request_.where == program::Where::kHost
+                 ? tr("Reaching %1, starting Python there").arg(Text(request_.host))
+                 : tr("Starting Python, importing torch");
       break;
     case Stage::kImported:
       text = tr("torch is imported; nothing is on the card yet");
@@ -483,18 +404,20 @@ void ProgramPanel::setEnd(const ProgramEnd& end) {
   const QString took = QString::number(end.seconds, 'f', 1);
   status_->setWrappedText(end.stopped && end.trace != nullptr
                               ? tr("Stopped after %1 s; what arrived is shown").arg(took)
-                          : end.stopped ? tr("Stopped before anything was on the card")
-                                        : tr("Planned in %1 s").arg(took));
+                          : end.stopped        ? tr("Stopped before anything was on the card")
+                          : request_.planned() ? tr("Planned in %1 s").arg(took)
+                                               : tr("Recorded in %1 s").arg(took));
   status_->setVisible(end.stopped || error.isEmpty());
-  again_->setVisible(end.trace != nullptr);
+  // A script that lies elsewhere cannot be planned here.
+  again_->setVisible(end.trace != nullptr && request_.where != program::Where::kHost);
 }
 
-// All cards but the one that it was planned on.
+// All cards; of a plan but the one that it was planned on.
 void ProgramPanel::FillAgain() {
   QMenu* menu = again_->menu();
   menu->clear();
   for (const run::DeviceProfile& device : run::Devices()) {
-    if (device.key == request_.device) continue;
+    if (request_.planned() && device.key == request_.device) continue;
     const QString key = Text(device.key);
     QAction* action = menu->addAction(ShortDeviceName(device));
     action->setObjectName(key);
@@ -511,7 +434,14 @@ QJsonObject ProgramPanel::dumpState() const {
   QJsonArray interpreters;
   for (const program::Interpreter& interpreter : interpreters_)
     interpreters.append(InterpreterText(interpreter));
+  QJsonArray fields;  // that can be filled in
+  for (const QWidget* field : std::initializer_list<const QWidget*>{
+           host_, interpreter_, host_interpreter_, device_, ranks_, steps_, skip_init_, operators_})
+    if (field->isVisibleTo(this) && field->isEnabled()) fields.append(field->objectName());
   return {{"script", script_->text()},
+          {"fields", fields},
+          {"start", start_->text()},
+          {"warning", warning_->text()},
           {"interpreters", interpreters},
           {"interpreter", Text(request_.interpreter)},
           {"note", interpreter_note_->text()},

@@ -1,6 +1,7 @@
-// The left side of "plan a program": which script, by which interpreter, on which card; the
-// explicit button; what it does while it runs, what it printed, what went wrong; the same on the
-// command line; the same on another card. It starts nothing itself.
+// The left side of "plan a program" and "record a program": which script, by which interpreter, on
+// which card, here or on another computer; the explicit button; what it does while it runs, what it
+// printed, what went wrong; the same on the command line; the same on another card. It starts
+// nothing itself.
 #pragma once
 
 #include <QJsonObject>
@@ -57,6 +58,9 @@ class ProgramPanel : public QWidget {
  private:
   void BuildForm();
   void BuildRun();
+  // "Title | widget" as the next row; the explanation is its tool tip.
+  void AddRow(const QString& title, QWidget* widget, const QString& explanation);
+  void ShowFields();        // those that say something of where it runs
   void Edited();            // the form has changed
   void FindInterpreters();  // of the script that is named
   void ShowInterpreters();
@@ -75,6 +79,12 @@ class ProgramPanel : public QWidget {
   bool filling_ = false;
 
   QGridLayout* grid_ = nullptr;
+  QComboBox* where_ = nullptr;
+  QLineEdit* host_ = nullptr;
+  QLineEdit* host_vramscope_ = nullptr;
+  QLineEdit* host_interpreter_ = nullptr;
+  QToolButton* choose_script_ = nullptr;
+  QToolButton* choose_folder_ = nullptr;
   QLineEdit* script_ = nullptr;
   QComboBox* interpreter_ = nullptr;
   WrappedLabel* interpreter_note_ = nullptr;
@@ -84,6 +94,7 @@ class ProgramPanel : public QWidget {
   QSpinBox* ranks_ = nullptr;
   QSpinBox* steps_ = nullptr;
   ToggleSwitch* skip_init_ = nullptr;
+  ToggleSwitch* operators_ = nullptr;
   WrappedLabel* warning_ = nullptr;
   QPushButton* start_ = nullptr;
   QPushButton* stop_ = nullptr;

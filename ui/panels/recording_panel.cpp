@@ -75,7 +75,9 @@ RecordingPanel::RecordingPanel(QWidget* parent) : QWidget(parent) {
 
 void RecordingPanel::setDigest(const Digest& digest, const QString& file, bool partial) {
   shown_ = RecordingFactsOf(digest, file.toStdString());
-  const QString what = digest.program() ? tr("PLANNED PROGRAM") : tr("RECORDED FILE");
+  const QString what = digest.program()   ? tr("PLANNED PROGRAM")
+                       : digest.watched() ? tr("RECORDED PROGRAM")
+                                          : tr("RECORDED FILE");
   heading_->setText(partial ? tr("%1 · OPENING").arg(what) : what);
   calm_->setText(
       digest.program()

@@ -117,7 +117,8 @@ std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const Trace> trace,
   digest->name = !file.empty()               ? file.substr(file.rfind('/') + 1)
                  : trace->info.title.empty() ? trace->info.model.name
                                              : trace->info.title;
-  if (file.empty() && !trace->info.has_config && trace->info.backend == trace::Backend::kPlan)
+  if (file.empty() && !trace->info.has_config && trace->info.backend != trace::Backend::kImported &&
+      !trace->info.device.name.empty())
     digest->name += " on " + trace->info.device.name;
   if (digest->device) digest->name += " · " + trace::NameOfDevice(*digest->whole, *digest->device);
   digest->curves =
@@ -159,9 +160,9 @@ RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file) {
     if (!value.empty()) out.facts.push_back({std::move(label), std::move(value)});
   };
   fact("file", file.substr(file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1));
-  if (digest.program()) {
+  if (digest.watched()) {
     fact("program", t.info.title);
-    fact("planned on", t.info.device.name);
+    fact(digest.program() ? "planned on" : "recorded on", t.info.device.name);
     fact("with", t.info.source);
   } else {
     fact("kind", t.info.source);
@@ -203,7 +204,7 @@ RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file) {
     std::string rule = timeline::RuleText(o.rule);
     out.rules.push_back({fmt::format("{:.1f} %", 100 * static_cast<double>(o.bytes) / whole),
                          !rule.empty()      ? std::move(rule)
-                         : digest.program() ? "told by PyTorch's hooks"
+                         : digest.watched() ? "told by PyTorch's hooks"
                                             : "said by the file"});
   }
   return out;

@@ -82,11 +82,13 @@ struct Digest {
   bool inferred() const;  // any of the origins is a rule
   // What was there at one moment; nothing happens in it.
   bool state() const { return trace->info.content == trace::Content::kState; }
-  // Anybody's program, planned on a card that was not there; it has no configuration of ours.
-  bool program() const {
-    return !trace->info.has_config && trace->info.backend == trace::Backend::kPlan;
+  // Anybody's program that our hooks watched, planned or recorded; it has no configuration of ours.
+  bool watched() const {
+    return !trace->info.has_config && trace->info.backend != trace::Backend::kImported;
   }
-  // Recorded elsewhere and opened here; neither that nor a run of ours.
+  // Such a one that was planned on a card that was not there.
+  bool program() const { return watched() && trace->info.backend == trace::Backend::kPlan; }
+  // On a card, or elsewhere and opened here; neither that nor a run of ours.
   bool recorded() const { return !trace->info.has_config && !program(); }
 };
 // `file`: that it was opened from; empty: a run. Of several devices `device`, where there is such a

@@ -5,13 +5,13 @@
 #include <QFutureWatcher>
 #include <QProcessEnvironment>
 #include <QStringDecoder>
-#include <QTemporaryDir>
 #include <QtConcurrent/QtConcurrentRun>
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "profiler/program/program.h"
+#include "profiler/program/scratch_folder.h"
 #include "profiler/program/verdict.h"
 #include "profiler/run/device_profile.h"
 
@@ -55,11 +55,13 @@ struct ProgramRunner::Read {
 };
 
 struct ProgramRunner::Run {
-  explicit Run(program::ReadOptions options, const QString& folder_template)
-      : folder(folder_template),
-        reader(folder.filePath(QStringLiteral("run")).toStdString(), std::move(options)) {}
+  Run(program::ReadOptions options, std::unique_ptr<program::ScratchFolder> scratch)
+      : folder(std::move(scratch)), reader(folder->path() + "/run", std::move(options)) {}
+  QString File(const char* name) const {
+    return QFile::decodeName((folder->path() + "/" + name).c_str());
+  }
 
-  QTemporaryDir folder;
+  const std::unique_ptr<program::ScratchFolder> folder;
   QProcess process;
   QStringDecoder utf8 = QStringDecoder(QStringDecoder::Utf8);
   program::FolderReader reader;
@@ -95,7 +97,9 @@ void ProgramRunner::start(const program::Request& request) {
   output_.clear();
   state_ = {};
   const absl::StatusOr<std::vector<std::string>> command = program::CommandOf(request);
-  const absl::StatusOr<run::DeviceProfile> device = run::FindDevice(request.device);
+  // What is recorded tells its card itself.
+  const absl::StatusOr<run::DeviceProfile> device =
+      request.planned() ? run::FindDevice(request.device) : run::DeviceProfile{};
   const auto refuse = [this](const QString& why, const QString& next) {
     Q_EMIT ended({.error = why, .next = next});
   };
@@ -104,19 +108,19 @@ void ProgramRunner::start(const program::Request& request) {
   if (vramscope_.isEmpty())
     return refuse(tr("the program 'vramscope', which starts it, was not found"),
                   tr("Build it with ./vramscope; it lies beside the window's own program."));
-  auto run =
-      std::make_unique<Run>(program::ReadOptions{.device = *device, .title = TitleOf(request)},
-                            QDir::tempPath() + QStringLiteral("/vramscope-XXXXXX"));
-  if (!run->folder.isValid())
-    return refuse(tr("no folder for its history can be made: %1").arg(run->folder.errorString()),
+  absl::StatusOr<std::unique_ptr<program::ScratchFolder>> folder = program::ScratchFolder::Make();
+  if (!folder.ok())
+    return refuse(Text(std::string(folder.status().message())),
                   tr("Is there room in %1?").arg(QDir::tempPath()));
-  run_ = std::move(run);
+  run_ = std::make_unique<Run>(
+      program::ReadOptions{
+          .device = *device, .planned = request.planned(), .title = TitleOf(request)},
+      *std::move(folder));
 
   QStringList words;
   for (const std::string& word : program::OptionsOf(request)) words << Text(word);
-  words << QStringLiteral("--keep") << run_->folder.filePath(QStringLiteral("run"))
-        << QStringLiteral("--outcome") << run_->folder.filePath(QStringLiteral("outcome"))
-        << QStringLiteral("--");
+  words << QStringLiteral("--keep") << run_->File("run") << QStringLiteral("--outcome")
+        << run_->File("outcome") << QStringLiteral("--");
   for (const std::string& word : *command) words << QFile::decodeName(word.c_str());
   QProcess& process = run_->process;
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
@@ -227,7 +231,7 @@ void ProgramRunner::End(const Read& last) {
   const program::Program& seen = last.program;
   end.stopped = run_->stops > 0;
   if (last.trace != nullptr && last.trace->events.size() > 0) end.trace = last.trace;
-  QFile file(run_->folder.filePath(QStringLiteral("outcome")));
+  QFile file(run_->File("outcome"));
   std::optional<program::Outcome> outcome;
   if (file.open(QIODevice::ReadOnly))
     if (auto parsed = program::ParseOutcome(file.read(64 << 10).toStdString()); parsed.ok())
@@ -241,13 +245,17 @@ void ProgramRunner::End(const Read& last) {
     end.error = output_.trimmed().section(QLatin1Char('\n'), -1);
     end.error.remove(QStringLiteral("vramscope: error: "));
   } else if (!outcome->started.ok()) {
+    const bool elsewhere = request_.where == program::Where::kHost;
     end.error = Text(std::string(outcome->started.message()));
-    end.next = tr("Choose another interpreter.");
+    end.next = end.trace != nullptr ? tr("What arrived before that is shown.")
+               : elsewhere ? tr("Try `ssh %1 true` in a terminal.").arg(Text(request_.host))
+                           : tr("Choose another interpreter.");
   } else if (!outcome->write_error.empty()) {
     end.error = tr("its history could not be written whole: %1").arg(Text(outcome->write_error));
     end.next = tr("Make room in %1; what arrived is shown.").arg(QDir::tempPath());
   } else if (!end.stopped && end.trace == nullptr) {
-    end.error = Text(std::string(program::NothingSeen(seen, *outcome, true).message()));
+    end.error =
+        Text(std::string(program::NothingSeen(seen, *outcome, request_.planned()).message()));
   } else if (!end.stopped && outcome->exit_status != 0) {
     const program::About* failed = program::FirstFailure(seen);
     const bool enough = std::ranges::any_of(

@@ -1,4 +1,5 @@
-// Plans anybody's program and shows what it does while it runs: `vramscope plan -- PROGRAM` in a
+// Plans or records anybody's program and shows what it does while it runs: `vramscope plan --
+// PROGRAM`, `record`, `record --host user@box` in a
 // process of its own (the launcher reaps every child of its process), whose folder is read on a
 // pool thread.
 //
@@ -20,8 +21,6 @@
 #include "profiler/program/launch.h"
 #include "profiler/program/request.h"
 #include "profiler/trace/trace.h"
-
-class QTemporaryDir;
 
 namespace vramscope::ui {
 

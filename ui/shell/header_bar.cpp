@@ -73,7 +73,7 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
       batch += QObject::tr(" × %1 passes").arg(info.config.micro_batches);
     parts << batch << ToQString(OptimizerName(info.config));
   }
-  if (digest.program()) parts.prepend(QString::fromStdString(info.title));
+  if (digest.watched()) parts.prepend(QString::fromStdString(info.title));
   out.subtitle = parts.join(QStringLiteral(" · "));
 
   const bool imported = info.backend == trace::Backend::kImported;
@@ -89,6 +89,11 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
                 "allocator, its operators' host code. Nothing was computed; "
                 "times come from a roofline model of the card.")
                 .arg(QString::fromStdString(info.title), QString::fromStdString(info.device.name))
+      : digest.watched()
+          ? QObject::tr(
+                "%1 ran on this card: sizes and times were measured, categories told by "
+                "PyTorch's hooks.")
+                .arg(QString::fromStdString(info.title))
       : info.measured ? QObject::tr("Sizes and times were measured while the step ran.")
                       : QObject::tr(
                             "Nothing was computed: sizes are what PyTorch asks for, times "
@@ -126,7 +131,7 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
         "Everything here is of this GPU alone. Click: the others, and what each peaked at.");
   }
   const bool ended = digest.trace->complete;
-  const bool ours = info.has_config || digest.program();
+  const bool ours = info.has_config || digest.watched();
   if (!ended && !running && ours) {
     out.unfinished = QObject::tr("did not finish");
     out.unfinished_tip = QString::fromStdString(digest.trace->end_message);

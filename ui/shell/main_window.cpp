@@ -118,7 +118,7 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   timeline_->setObjectName(QStringLiteral("timeline"));
   timeline_->setEmptyText(tr("No run yet"),
                           tr("Choose a model and press Ctrl+R to plan it\n"
-                             "or plan a Python program of your own with Ctrl+G\n"
+                             "or plan or record a Python program of your own with Ctrl+G\n"
                              "or drop a recording here, or open one with Ctrl+O: .trace, a CUDA\n"
                              "memory snapshot, Kineto's JSON; plain, .gz or .zst"));
   timeline_->setAnimations(animations_);

@@ -76,13 +76,15 @@ void MainWindow::AddFileActions() {
                 .shortcuts = Keys({"Ctrl+Shift+O"}),
                 .run = [this] { OpenPartOf(showing_file_ ? file_ : QString()); },
                 .tip = tr("One device, a range of entries or of time of a large file")});
-  actions_.Add({.id = "file.program",
-                .menu = menu,
-                .text = tr("Plan a Python program …"),
-                .shortcuts = Keys({"Ctrl+G"}),
-                .run = [this] { openProgram(); },
-                .tip = tr("Your own train.py, on a card that is not there; nothing starts yet"),
-                .words = {tr("script"), tr("train.py"), tr("your program")}});
+  actions_.Add(
+      {.id = "file.program",
+       .menu = menu,
+       .text = tr("Plan or record a Python program …"),
+       .shortcuts = Keys({"Ctrl+G"}),
+       .run = [this] { openProgram(); },
+       .tip = tr("Your own train.py, on a card that is not there, on this computer's or on "
+                 "another's; nothing starts yet"),
+       .words = {tr("ssh"), tr("host"), tr("script"), tr("train.py"), tr("your program")}});
   actions_.Add({.id = "file.save",
                 .menu = menu,
                 .text = tr("Save trace …"),
@@ -487,7 +489,7 @@ void MainWindow::CompareDialog() {
 
 void MainWindow::SaveDialog() {
   const QString name =
-      digest_->program()
+      digest_->watched()
           ? QFileInfo(QString::fromStdString(runner_->request().script)).completeBaseName()
           : QString::fromStdString(config_.model);
   const QString start = file_.isEmpty() ? name + QStringLiteral(".trace") : file_;

@@ -321,8 +321,8 @@ void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, 
   if (!partial && Against() != previous_) previous_ = nullptr;
   if (run_tag_ == 0 && !loader_->busy() && !runner_->busy()) SetBusy({});
   const trace::Trace& trace = *digest_->trace;
-  if (digest_->program()) program_->setPeak(digest_->summary.peak.allocated);
-  if (digest_->program() && !partial && !showing_file_) last_program_ = digest_;
+  if (digest_->watched()) program_->setPeak(digest_->summary.peak.allocated);
+  if (digest_->watched() && !partial && !showing_file_) last_program_ = digest_;
   timeline_->setFailed({}, {});
   timeline_->setDeviceLimit(trace.info.device.memory_bytes);
   // The ghost first: what is shown never takes the scale of one that goes.
@@ -490,7 +490,7 @@ std::shared_ptr<const Digest> MainWindow::Against() const {
   const trace::TraceInfo &before = previous_->trace->info, &now = digest_->trace->info;
   // Of a program the script: it is planned again to see what a change of it or its arguments does.
   const auto script = [](const std::string& title) { return title.substr(0, title.find(' ')); };
-  const bool same = previous_->program() && digest_->program()
+  const bool same = previous_->watched() && digest_->watched()
                         ? script(before.title) == script(now.title)
                         : timeline::SameWork(before, now);
   return same ? previous_ : nullptr;

@@ -1,5 +1,5 @@
-// Anybody's program: planned from the page on the left, shown while it runs, again on another card;
-// and which page that side shows.
+// Anybody's program: planned or recorded from the page on the left, shown while it runs, again on
+// another card; and which page that side shows.
 #include <QDockWidget>
 #include <QFileInfo>
 #include <QPlainTextEdit>
@@ -29,6 +29,12 @@ program::Request StoredRequest(QSettings& settings) {
   const auto text = [&](const char* key) {
     return settings.value(QLatin1String(key)).toString().toStdString();
   };
+  request.where = static_cast<program::Where>(
+      std::clamp(settings.value(QStringLiteral("where"), 0).toInt(), 0, 2));
+  request.host = text("host");
+  request.host_interpreter = text("host_interpreter");
+  request.host_vramscope = text("host_vramscope");
+  request.operators = settings.value(QStringLiteral("operators"), false).toBool();
   request.script = text("script");
   request.interpreter = text("interpreter");
   request.arguments = text("arguments");
@@ -48,6 +54,11 @@ void Store(QSettings& settings, const program::Request& request) {
   const auto put = [&](const char* key, const std::string& value) {
     settings.setValue(QLatin1String(key), QString::fromStdString(value));
   };
+  settings.setValue(QStringLiteral("where"), static_cast<int>(request.where));
+  put("host", request.host);
+  put("host_interpreter", request.host_interpreter);
+  put("host_vramscope", request.host_vramscope);
+  settings.setValue(QStringLiteral("operators"), request.operators);
   put("script", request.script);
   put("interpreter", request.interpreter);
   put("arguments", request.arguments);
@@ -64,7 +75,7 @@ void Store(QSettings& settings, const program::Request& request) {
 // Of a recorded file, too, when it is the controls of a run that are asked for.
 void MainWindow::ShowControls() {
   const bool opened = digest_ != nullptr && showing_file_ && !digest_->trace->info.has_config;
-  const bool program = digest_ != nullptr && !showing_file_ && digest_->program();
+  const bool program = digest_ != nullptr && !showing_file_ && digest_->watched();
   if (opened) recording_->setDigest(*digest_, file_, shown_is_partial_);
   controls_tabs_->setTabVisible(static_cast<int>(ControlsPage::kRecording), opened);
   controls_tabs_->setTabText(static_cast<int>(ControlsPage::kRecording),
@@ -125,7 +136,8 @@ void MainWindow::startProgram() {
   since_run_.start();
   program_shown_ = program_dropped_ = false;
   program_device_.reset();
-  Say(tr("Planning %1").arg(QString::fromStdString(program::CommandLineOf(request))));
+  Say((request.planned() ? tr("Planning %1") : tr("Recording %1"))
+          .arg(QString::fromStdString(program::CommandLineOf(request))));
   SetBusy(tr("running %1 …").arg(QFileInfo(QString::fromStdString(request.script)).fileName()));
   runner_->start(request);
   actions_.Refresh();
@@ -144,6 +156,9 @@ void MainWindow::programAgainOn(const QString& device) {
   if (runner_->busy() || last_program_ == nullptr) return;
   program::Request request = runner_->request();
   request.device = device.toStdString();
+  // Of a recording to its end the plan needs no more than the steps that are as all others.
+  if (!request.planned() && request.steps == 0) request.steps = program::Request().steps;
+  request.where = program::Where::kPlanned;
   program_->setRequest(request);
   SetBaseline(last_program_, {});
   compare_when_ended_ = true;
@@ -201,15 +216,16 @@ void MainWindow::ProgramEnded(const ProgramEnd& end) {
                    .action = explain ? tr("What would help") : QString(),
                    .run = [this] { openPage(QStringLiteral("out-of-memory")); }});
     if (explain) openPage(QStringLiteral("out-of-memory"));
-    Say(tr("Not planned: %1").arg(end.error + place));
+    const bool planned = runner_->request().planned();
+    Say((planned ? tr("Not planned: %1") : tr("Not recorded: %1")).arg(end.error + place));
     if (digest_ == nullptr)
-      timeline_->setFailed(tr("Nothing was planned"), end.error + place,
-                           tr("The page on the left has what it printed last"));
+      timeline_->setFailed(planned ? tr("Nothing was planned") : tr("Nothing was recorded"),
+                           end.error + place, tr("The page on the left has what it printed last"));
     Q_EMIT failed(end.error);
   } else if (end.stopped) {
     Say(tr("%1 was stopped").arg(script));
     if (digest_ == nullptr)
-      timeline_->setFailed(tr("Stopped"), script, tr("Ctrl+R plans it again"));
+      timeline_->setFailed(tr("Stopped"), script, tr("Ctrl+R starts it again"));
   }
   actions_.Refresh();
 }

@@ -109,8 +109,8 @@ void MainWindow::WriteFile(const QString& path, bool chrome) {
     }
     Q_EMIT fileDone(path, status.ok());
   });
-  // Of a program of several ranks all that was planned, not the one that is shown.
-  const bool all = !chrome && digest_->program() && digest_->whole != nullptr;
+  // Of a program of several ranks all of them, not the one that is shown.
+  const bool all = !chrome && digest_->watched() && digest_->whole != nullptr;
   watcher->setFuture(
       QtConcurrent::run([trace = all ? digest_->whole : digest_->trace, path, chrome, writing] {
         const std::string name = QFile::encodeName(path).toStdString();

@@ -56,7 +56,7 @@ TEST_F(RequestTest, IsACommand) {
   request_.skip_init = false;
   request_.folder = "/tmp";
   EXPECT_THAT(OptionsOf(request_), ElementsAre("plan", "--device", "h100-sxm", "--ranks", "4",
-                                               "--steps", "0", "--no-skip-init"));
+                                               "--no-skip-init", "--steps", "0"));
   EXPECT_THAT(CommandLineOf(request_), HasSubstr("'" + request_.script + "'"));
 }
 
@@ -65,6 +65,44 @@ TEST_F(RequestTest, MayBeAModule) {
   request_.folder = "/tmp";
   EXPECT_THAT(*CommandOf(request_),
               ElementsAre("/bin/sh", "-m", "my.training", "--batch", "8", "a b"));
+}
+
+TEST_F(RequestTest, MayBeARecordingHere) {
+  request_.where = Where::kHere;
+  request_.skip_init = false;  // of a plan
+  request_.steps = 0;
+  EXPECT_THAT(OptionsOf(request_), ElementsAre("record"));
+  request_.steps = 2;
+  request_.operators = true;
+  EXPECT_THAT(OptionsOf(request_), ElementsAre("record", "--steps", "2", "--operators"));
+  EXPECT_THAT(*CommandOf(request_), ElementsAre("/bin/sh", request_.script, "--batch", "8", "a b"));
+  request_.ranks = 4;
+  EXPECT_THAT(*CommandOf(request_),
+              ElementsAre("/bin/sh", "-m", "torch.distributed.run", "--standalone",
+                          "--nproc-per-node", "4", request_.script, "--batch", "8", "a b"));
+}
+
+TEST_F(RequestTest, MayBeARecordingElsewhere) {
+  request_.where = Where::kHost;
+  request_.script = "project/train.py";  // there, and not here
+  EXPECT_THAT(Why(), HasSubstr("which computer"));
+  request_.host = "-oProxyCommand=x";
+  EXPECT_THAT(Why(), HasSubstr("not a host"));
+  request_.host = "user@box";
+  request_.steps = 0;
+  EXPECT_THAT(*CommandOf(request_),
+              ElementsAre("python3", "project/train.py", "--batch", "8", "a b"));
+  EXPECT_EQ(CommandLineOf(request_),
+            "vramscope record --host user@box -- python3 project/train.py --batch 8 'a b'");
+  request_.folder = "a project";
+  request_.host_interpreter = "venv/bin/python";
+  request_.host_vramscope = "/opt/vramscope";
+  EXPECT_THAT(OptionsOf(request_),
+              ElementsAre("record", "--host", "user@box", "--remote-folder", "a project",
+                          "--remote-vramscope", "/opt/vramscope"));
+  EXPECT_EQ((*CommandOf(request_))[0], "venv/bin/python");
+  request_.arguments = "'";
+  EXPECT_THAT(Why(), HasSubstr("not closed"));
 }
 
 TEST_F(RequestTest, SaysWhatIsMissing) {

@@ -1,5 +1,6 @@
-// Drives the page that plans a user's program: the real launcher, and scripts that write what the
-// hooks would, without PyTorch. Runs under Xvfb (see CMakeLists.txt).
+// Drives the page that plans and records a user's program: the real launcher, scripts that write
+// what the hooks would, without PyTorch, and a shell in ssh's place. Runs under Xvfb (see
+// CMakeLists.txt).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -19,6 +20,7 @@
 #include <QTest>
 #include <QToolButton>
 
+#include "profiler/program/scratch_folder.h"
 #include "ui/panels/program_panel.h"
 #include "ui/program/program_runner.h"
 #include "ui/shell/main_window.h"
@@ -84,8 +86,12 @@ class ProgramWindow : public ::testing::Test {
   }
   void TearDown() override {
     window_.reset();
-    // Whatever happened, nothing of it is left.
-    EXPECT_TRUE(QDir(folder_.filePath(QStringLiteral("tmp"))).isEmpty());
+    // Whatever happened, nothing of it is left; of what was killed the next one takes it away.
+    ASSERT_TRUE(program::ScratchFolder::Make().ok());
+    EXPECT_EQ(QDir(folder_.filePath(QStringLiteral("tmp")))
+                  .entryList(QDir::AllEntries | QDir::NoDotAndDotDot)
+                  .join(QLatin1Char(' ')),
+              QString());
   }
 
   QString Script(const std::string& text) {
@@ -109,6 +115,32 @@ class ProgramWindow : public ::testing::Test {
   bool WaitFor(const std::function<bool()>& what) { return QTest::qWaitFor(what, kWaitMs); }
   bool Idle() {
     return WaitFor([this] { return !window_->busy(); });
+  }
+  void Type(const char* name, const QString& text) {
+    auto* edit = Find<QLineEdit>(name);
+    edit->clear();
+    QTest::keyClicks(edit, text);
+  }
+  void Choose(program::Where where) {
+    auto* box = Find<QComboBox>("programWhere");
+    box->setCurrentIndex(static_cast<int>(where));
+    Q_EMIT box->activated(box->currentIndex());
+  }
+  // What is started in place of ssh gets "-T", the host and the command.
+  void Ssh(const char* script) {
+    QFile file(folder_.filePath(QStringLiteral("ssh")));
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write("#!/bin/sh\necho \"$2\" >\"${0%/*}/host\"\n");
+    file.write(script);
+    file.close();
+    file.setPermissions(file.permissions() | QFileDevice::ExeOwner);
+    qputenv("VRAMSCOPE_SSH", file.fileName().toUtf8());
+  }
+  void RecordElsewhere() {
+    window_->openProgram();
+    Choose(program::Where::kHost);
+    Type("programHost", QStringLiteral("user@box"));
+    Type("programHostVramscope", QStringLiteral(VRAMSCOPE_PROGRAM));
   }
   // The script stands on the page and is started from it.
   void Run(const std::string& text) {
@@ -305,6 +337,120 @@ TEST_F(ProgramWindow, AScriptThatIsOpenedStandsOnThePageAndIsNotStarted) {
   QTest::keyClicks(Find<QLineEdit>("programArguments"), QStringLiteral("'"));
   EXPECT_TRUE(Page("can_start").toBool());
   EXPECT_EQ(Said("status"), "");
+}
+
+// Chunks of a real card's clock.
+constexpr const char* kMeasured =
+    "def measured(**more):\n"
+    "    about(clock='wall', card={'name': 'NVIDIA A100-SXM4-80GB', 'memory_bytes': 85899345920,"
+    " 'sm_count': 108, 'compute_capability': 80}, **more)\n";
+
+TEST_F(ProgramWindow, RecordsOnThisComputersCard) {
+  window_->openProgram();
+  Choose(program::Where::kHere);
+  EXPECT_EQ(Said("start"), "Record this program");
+  EXPECT_THAT(Said("warning"), HasSubstr("this computer's GPU"));
+  const QJsonArray fields = Page("fields").toArray();
+  EXPECT_FALSE(fields.contains("programDevice"));  // the card is the one that is there
+  EXPECT_FALSE(fields.contains("programSkipInit"));
+  EXPECT_FALSE(fields.contains("programHost"));
+  EXPECT_TRUE(fields.contains("programOperators"));
+  Run(std::string(kMeasured) +
+      "measured()\nchunk(3)\nwait('go')\nchunk(1)\nmeasured(ended='end')\n");
+  EXPECT_THAT(Said("command"), HasSubstr("vramscope record --steps 2 -- "));
+  ASSERT_TRUE(WaitFor([this] { return Blocks() == 3; }));
+  EXPECT_THAT(Chip("peak"), StartsWith("peak so far"));
+  Touch("go");
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Blocks(), 4u);
+  EXPECT_THAT(Said("status"), StartsWith("Recorded in"));
+  EXPECT_EQ(Chip("backend"), "cuda · measured");
+  EXPECT_THAT(Chip("subtitle"), HasSubstr("train.py"));
+  EXPECT_THAT(Chip("device"), HasSubstr("A100"));
+  EXPECT_TRUE(window_->digest()->trace->info.measured);
+
+  // Planned beside it: the recording is what it is compared with.
+  auto* again = Find<QToolButton>("programAgain");
+  Q_EMIT again->menu()->aboutToShow();
+  again->menu()->findChild<QAction*>(QStringLiteral("a100-80gb"))->trigger();
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Chip("backend"), "plan · modelled");
+  EXPECT_THAT(Said("command"), HasSubstr("vramscope plan --device a100-80gb -- "));
+  EXPECT_TRUE(window_->dumpState()["baseline"].toBool());
+  EXPECT_EQ(window_->dumpState()["tables"].toObject()["current"].toString(), "Compare");
+}
+
+TEST_F(ProgramWindow, RecordsOnAnotherComputerWhileItRuns) {
+  Ssh("exec sh -c \"$3\"\n");
+  RecordElsewhere();
+  const QJsonArray fields = Page("fields").toArray();
+  EXPECT_TRUE(fields.contains("programHost"));
+  EXPECT_TRUE(fields.contains("programHostInterpreter"));
+  EXPECT_FALSE(fields.contains("programInterpreter"));
+  EXPECT_FALSE(fields.contains("programDevice"));
+  Run(std::string(kMeasured) +
+      "print('there')\nmeasured()\nchunk(2)\nwait('go')\nchunk(3)\n"
+      "measured(ended='end')\n");
+  EXPECT_THAT(Said("command"), StartsWith("vramscope record --host user@box --remote-vramscope "));
+  ASSERT_TRUE(WaitFor([this] { return Blocks() == 2; })) << Said("error");
+  EXPECT_TRUE(window_->partial());
+  EXPECT_THAT(Said("output"), HasSubstr("there"));
+  Touch("go");
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Blocks(), 5u);
+  EXPECT_EQ(Said("error"), "");
+  EXPECT_EQ(Chip("backend"), "cuda · measured");
+  // What lies there cannot be planned here.
+  EXPECT_FALSE(Page("again").toBool());
+  EXPECT_TRUE(Gone());
+  QFile host(folder_.filePath(QStringLiteral("host")));
+  ASSERT_TRUE(host.open(QIODevice::ReadOnly));
+  EXPECT_EQ(host.readAll(), "user@box\n");
+  // It comes back with the next window.
+  window_.reset();
+  Open();
+  EXPECT_TRUE(Page("fields").toArray().contains("programHost"));
+}
+
+TEST_F(ProgramWindow, StopsWhatRunsElsewhereAndKeepsWhatArrived) {
+  Ssh("exec sh -c \"$3\"\n");
+  RecordElsewhere();
+  Run("about(clock='wall')\nchunk(4)\nwait('never')\n");
+  ASSERT_TRUE(WaitFor([this] { return Blocks() == 4; })) << Said("error");
+  Click("programStop");
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Blocks(), 4u);
+  EXPECT_THAT(Said("status"), StartsWith("Stopped after"));
+  EXPECT_TRUE(Gone());
+}
+
+TEST_F(ProgramWindow, AComputerThatIsNotReachedIsNamed) {
+  Ssh("echo 'ssh: connect to host box port 22: Connection refused' >&2\nexit 255\n");
+  RecordElsewhere();
+  Run("about()\n");
+  ASSERT_TRUE(Idle());
+  EXPECT_THAT(Said("error"), HasSubstr("reaches no 'user@box'"));
+  EXPECT_THAT(Said("next"), HasSubstr("ssh user@box true"));
+  EXPECT_THAT(Said("output"), HasSubstr("Connection refused"));
+  Ssh("exit 127\n");
+  Click("programStart");
+  ASSERT_TRUE(Idle());
+  EXPECT_THAT(Said("error"), HasSubstr("'user@box' has no '"));
+  // It goes while the program runs: what had come stays.
+  Ssh("exec 3<&0\nsh -c \"$3\" <&3 3<&- &\n"
+      "while [ ! -e \"${0%/*}/go\" ]; do sleep 0.05; done\nkill -9 $!\nexit 255\n");
+  Run("about(clock='wall')\nchunk(2)\nwait('never')\n");
+  ASSERT_TRUE(WaitFor([this] { return Blocks() == 2; })) << Said("error");
+  Touch("go");
+  ASSERT_TRUE(Idle());
+  EXPECT_THAT(Said("error"),
+              HasSubstr("The connection to 'user@box' ended before the program did"));
+  EXPECT_THAT(Said("next"), HasSubstr("What arrived before that is shown"));
+  EXPECT_EQ(Blocks(), 2u);
+  EXPECT_TRUE(Gone());
+  Type("programHost", QStringLiteral("-oProxyCommand=x"));
+  EXPECT_FALSE(Page("can_start").toBool());
+  EXPECT_THAT(Said("status"), HasSubstr("not a host"));
 }
 
 }  // namespace

@@ -1,0 +1,74 @@
+#include "profiler/program/scratch_folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+
+namespace vramscope::program {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What is not locked yet has another name: nobody takes it for one that was left.
+constexpr std::string_view kName = "vramscope-scratch-", kFresh = "vramscope-fresh-";
+constexpr int kTries = 8;
+
+int Open(const std::string& path) {
+  return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+void RemoveOfKilled(const fs::path& parent) {
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(parent, none)) {
+    if (!entry.path().filename().string().starts_with(kName)) continue;
+    const int folder = Open(entry.path().string());
+    struct stat facts {};
+    if (folder >= 0 && fstat(folder, &facts) == 0 && facts.st_uid == geteuid() &&
+        flock(folder, LOCK_EX | LOCK_NB) == 0)
+      fs::remove_all(entry.path(), none);
+    if (folder >= 0) close(folder);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ScratchFolder>> ScratchFolder::Make(std::string parent) {
+  std::error_code none;
+  if (parent.empty()) parent = fs::temp_directory_path(none).string();
+  if (none || parent.empty()) parent = "/tmp";
+  RemoveOfKilled(parent);
+  for (int i = 0; i < kTries; ++i) {
+    std::string fresh = fmt::format("{}/{}XXXXXX", parent, kFresh);
+    if (mkdtemp(fresh.data()) == nullptr) break;
+    const std::string path =
+        fmt::format("{}/{}{}", parent, kName, std::string_view(fresh).substr(fresh.size() - 6));
+    const int lock = Open(fresh);
+    // Where folders know no locks nobody takes any away, either.
+    if (lock >= 0) (void)flock(lock, LOCK_EX | LOCK_NB);
+    if (lock >= 0 && rename(fresh.c_str(), path.c_str()) == 0)
+      return std::unique_ptr<ScratchFolder>(new ScratchFolder(path, lock));
+    const int error = errno;
+    if (lock >= 0) close(lock);
+    rmdir(fresh.c_str());
+    errno = error;
+    if (error != EEXIST && error != ENOTEMPTY) break;
+  }
+  return absl::InternalError(
+      fmt::format("no folder can be made in {}: {}", parent, std::strerror(errno)));
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code none;
+  fs::remove_all(path_, none);
+  close(lock_);
+}
+
+}  // namespace vramscope::program

@@ -1,0 +1,35 @@
+// A folder of one's own under the temporary directory, gone with its owner. Of an owner that was
+// killed the next one takes it away: a lock on the folder, which dies with its process, says who
+// lives.
+//
+//   ASSIGN_OR_RETURN(std::unique_ptr<ScratchFolder> folder, ScratchFolder::Make());
+//   Write(folder->path() + "/run");
+//
+// Thread-safe for different folders.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <memory>
+#include <string>
+
+namespace vramscope::program {
+
+class ScratchFolder {
+ public:
+  // Under `parent`; "": where $TMPDIR says. kInternal: none can be made, and why.
+  static absl::StatusOr<std::unique_ptr<ScratchFolder>> Make(std::string parent = {});
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  ScratchFolder(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
+
+  const std::string path_;
+  const int lock_;
+};
+
+}  // namespace vramscope::program

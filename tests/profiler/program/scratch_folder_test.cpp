@@ -1,0 +1,83 @@
+#include "profiler/program/scratch_folder.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+namespace vramscope::program {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ScratchFolderTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string path = (fs::temp_directory_path() / "scratch-test-XXXXXX").string();
+    ASSERT_NE(mkdtemp(path.data()), nullptr);
+    parent_ = path;
+  }
+  void TearDown() override { fs::remove_all(parent_); }
+  std::unique_ptr<ScratchFolder> Make() { return *ScratchFolder::Make(parent_); }
+  size_t Count() {
+    return static_cast<size_t>(
+        std::distance(fs::directory_iterator(parent_), fs::directory_iterator()));
+  }
+
+  std::string parent_;
+};
+
+TEST_F(ScratchFolderTest, IsGoneWithItsOwner) {
+  auto one = Make(), other = Make();
+  EXPECT_NE(one->path(), other->path());
+  std::ofstream(one->path() + "/file") << "x";
+  EXPECT_EQ(Count(), 2u);
+  one.reset();
+  EXPECT_EQ(Count(), 1u);
+  EXPECT_TRUE(fs::is_directory(other->path()));
+}
+
+TEST_F(ScratchFolderTest, OfAKilledOwnerIsTakenAwayByTheNextAndOfALivingOneIsNot) {
+  std::array<int, 2> said{};
+  ASSERT_EQ(pipe(said.data()), 0);
+  const pid_t owner = fork();
+  if (owner == 0) {
+    auto folder = Make();
+    std::ofstream(folder->path() + "/history") << "x";
+    [[maybe_unused]] const ssize_t written = write(said[1], "x", 1);
+    while (true) pause();
+  }
+  char byte = 0;
+  ASSERT_EQ(read(said[0], &byte, 1), 1);
+  const auto mine = Make();
+  EXPECT_EQ(Count(), 2u);  // it lives
+  kill(owner, SIGKILL);
+  waitpid(owner, nullptr, 0);
+  EXPECT_EQ(Count(), 2u);
+  const auto next = Make();
+  EXPECT_EQ(Count(), 2u);
+  EXPECT_TRUE(fs::exists(mine->path()));
+  EXPECT_TRUE(fs::exists(next->path()));
+}
+
+// What has a like name and is none of ours.
+TEST_F(ScratchFolderTest, LeavesOthersAlone) {
+  fs::create_directories(parent_ + "/vramscope-report");
+  fs::create_directories(parent_ + "/elsewhere");
+  fs::create_directory_symlink(parent_ + "/elsewhere", parent_ + "/vramscope-scratch-abcdef");
+  Make();
+  EXPECT_EQ(Count(), 3u);
+}
+
+TEST_F(ScratchFolderTest, SaysWhyThereIsNone) {
+  const auto none = ScratchFolder::Make(parent_ + "/nowhere");
+  EXPECT_TRUE(absl::IsInternal(none.status()));
+  EXPECT_NE(none.status().message().find("No such file"), absl::string_view::npos);
+}
+
+}  // namespace
+}  // namespace vramscope::program

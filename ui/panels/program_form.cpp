@@ -1,0 +1,200 @@
+// The form of the page: its rows, and which of them say something of where the program runs.
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <utility>
+
+#include "profiler/run/device_profile.h"
+#include "ui/panels/form_widgets.h"
+#include "ui/panels/program_panel.h"
+#include "ui/panels/qt_theme.h"
+#include "ui/panels/run_panel.h"
+#include "ui/panels/toggle_switch.h"
+#include "ui/timeline/theme.h"
+
+namespace vramscope::ui {
+namespace {
+
+constexpr int kMostRanks = 256;
+
+QString Text(const std::string& text) { return QString::fromStdString(text); }
+
+QLineEdit* MakeEdit(const char* name, const QString& placeholder) {
+  auto* edit = new QLineEdit;
+  edit->setObjectName(QString::fromLatin1(name));
+  edit->setFont(PanelFont(timeline::Font::kBody));
+  edit->setPlaceholderText(placeholder);
+  return edit;
+}
+
+// Beside a line edit: opens a dialog for it.
+QToolButton* MakeChoose(const char* name, const QString& tip) {
+  auto* button = new QToolButton;
+  button->setObjectName(QString::fromLatin1(name));
+  button->setProperty("role", "quiet");
+  button->setText(QStringLiteral("\u2026"));
+  button->setToolTip(tip);
+  return button;
+}
+
+QWidget* Beside(QWidget* field, QWidget* button) {
+  auto* pair = new QWidget;
+  auto* line = new QHBoxLayout(pair);
+  line->setContentsMargins(0, 0, 0, 0);
+  line->setSpacing(2);
+  line->addWidget(field, 1);
+  line->addWidget(button);
+  return pair;
+}
+
+}  // namespace
+
+void ProgramPanel::AddRow(const QString& title, QWidget* widget, const QString& explanation) {
+  QLabel* label = MakeLabel(title, LabelRole::kBody);
+  label->setProperty("role", "label");
+  label->setToolTip(explanation);
+  widget->setToolTip(explanation);
+  const int row = grid_->rowCount();
+  grid_->addWidget(label, row, 0);
+  grid_->addWidget(widget, row, 1);
+}
+
+void ProgramPanel::BuildForm() {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(15, 12, 15, 10);
+  column->setSpacing(10);
+  auto* form = new QWidget;
+  grid_ = new QGridLayout(form);
+  grid_->setContentsMargins(0, 0, 0, 0);
+  grid_->setHorizontalSpacing(8);
+  grid_->setVerticalSpacing(4);
+  grid_->setColumnStretch(1, 1);
+  column->addWidget(form);
+  const auto edited = [this](QLineEdit* edit) {
+    connect(edit, &QLineEdit::textEdited, this, &ProgramPanel::Edited);
+  };
+
+  where_ = MakeComboBox();
+  where_->setObjectName(QStringLiteral("programWhere"));
+  where_->addItem(tr("Plan: a card that is not there"));  // in the order of program::Where
+  where_->addItem(tr("Record: this computer's GPU"));
+  where_->addItem(tr("Record: another computer, by ssh"));
+  connect(where_, &QComboBox::activated, this, &ProgramPanel::Edited);
+  AddRow(tr("What"), where_,
+         tr("A plan needs no GPU. A recording measures memory, kernels and copies of a real run"));
+
+  host_ = MakeEdit("programHost", tr("user@box"));
+  edited(host_);
+  AddRow(tr("Computer"), host_, tr("As ssh takes it; it is reached as `ssh` in a terminal does"));
+  host_vramscope_ = MakeEdit("programHostVramscope", tr("what its PATH finds"));
+  edited(host_vramscope_);
+  AddRow(tr("vramscope"), host_vramscope_,
+         tr("vramscope on that computer, where the PATH of a shell that ssh starts has none"));
+
+  script_ = MakeEdit("programScript", tr("train.py, or drop it here"));
+  choose_script_ = MakeChoose("programChooseScript", tr("Choose the script …"));
+  connect(choose_script_, &QToolButton::clicked, this, &ProgramPanel::ChooseScript);
+  edited(script_);
+  connect(script_, &QLineEdit::editingFinished, this, &ProgramPanel::FindInterpreters);
+  AddRow(tr("Script"), Beside(script_, choose_script_),
+         tr("The Python script that trains; or -m and the name of a module"));
+
+  interpreter_ = MakeComboBox();
+  interpreter_->setObjectName(QStringLiteral("programInterpreter"));
+  connect(interpreter_, &QComboBox::activated, this, &ProgramPanel::ChooseInterpreter);
+  host_interpreter_ = MakeEdit("programHostInterpreter", tr("python3"));
+  edited(host_interpreter_);
+  AddRow(tr("Python"), Beside(interpreter_, host_interpreter_),
+         tr("The interpreter that has your PyTorch"));
+  interpreter_note_ = new WrappedLabel(LabelRole::kDim);
+  grid_->addWidget(interpreter_note_, grid_->rowCount(), 1);
+
+  arguments_ = MakeEdit("programArguments", tr("none"));
+  edited(arguments_);
+  AddRow(tr("Arguments"), arguments_, tr("As you would type them into a shell"));
+
+  folder_ = MakeEdit("programFolder", {});
+  choose_folder_ = MakeChoose("programChooseFolder", tr("Choose the folder …"));
+  connect(choose_folder_, &QToolButton::clicked, this, &ProgramPanel::ChooseFolder);
+  edited(folder_);
+  AddRow(tr("Starts in"), Beside(folder_, choose_folder_), tr("Its working folder"));
+
+  device_ = MakeComboBox();
+  device_->setObjectName(QStringLiteral("programDevice"));
+  device_->setPlaceholderText(tr("the one that is there"));
+  for (const run::DeviceProfile& device : run::Devices())
+    device_->addItem(ShortDeviceName(device), Text(device.key));
+  connect(device_, &QComboBox::activated, this, &ProgramPanel::Edited);
+  AddRow(tr("Card"), device_, tr("The GPU that a planned program finds"));
+
+  ranks_ = MakeSpinBox(1, kMostRanks);
+  ranks_->setObjectName(QStringLiteral("programRanks"));
+  connect(ranks_, &QSpinBox::valueChanged, this, &ProgramPanel::Edited);
+  AddRow(tr("GPUs"), ranks_, tr("So many processes, one a GPU, as torchrun starts them"));
+
+  steps_ = MakeSpinBox(0, 100'000);
+  steps_->setObjectName(QStringLiteral("programSteps"));
+  steps_->setSpecialValueText(tr("until it ends"));
+  connect(steps_, &QSpinBox::valueChanged, this, &ProgramPanel::Edited);
+  AddRow(tr("Steps"), steps_,
+         tr("It is ended after so many optimizer steps; the first makes the optimizer's state, "
+            "the second is as all later ones. 0: it runs until it ends"));
+
+  const auto toggle = [&](const char* name, const QString& text) {
+    auto* on = new ToggleSwitch;
+    on->setObjectName(QString::fromLatin1(name));
+    connect(on, &QAbstractButton::toggled, this, &ProgramPanel::Edited);
+    auto* row = new QWidget;
+    auto* pair = new QHBoxLayout(row);
+    pair->setContentsMargins(0, 2, 0, 0);
+    pair->setSpacing(8);
+    pair->addWidget(on);
+    pair->addWidget(MakeLabel(text, LabelRole::kDim), 1);
+    return std::pair(on, row);
+  };
+  const auto [skip_init, weights] = toggle("programSkipInit", tr("parameters are not filled"));
+  skip_init_ = skip_init;
+  AddRow(tr("Weights"), weights,
+         tr("Filling them on the processor takes long and changes nothing of a planned GPU's "
+            "memory. Switch it off where the script looks at their values"));
+  const auto [operators, kernels] =
+      toggle("programOperators", tr("with the op that launched them"));
+  operators_ = operators;
+  AddRow(tr("Kernels"), kernels,
+         tr("Which of PyTorch's operators launched each recorded kernel: costs a fifth of a step's "
+            "processor time. A plan knows it anyway"));
+}
+
+// What says nothing of a recording, or of this computer, is not offered.
+void ProgramPanel::ShowFields() {
+  const bool idle = state_.stage == ProgramState::Stage::kIdle;
+  const bool planned = request_.planned();
+  const bool elsewhere = request_.where == program::Where::kHost;
+  const auto row = [this](QWidget* widget, bool visible) {
+    int at = 0, ignored = 0;
+    grid_->getItemPosition(grid_->indexOf(widget), &at, &ignored, &ignored, &ignored);
+    grid_->itemAtPosition(at, 0)->widget()->setVisible(visible);
+    widget->setVisible(visible);
+  };
+  row(host_, elsewhere);
+  row(host_vramscope_, elsewhere);
+  interpreter_->setVisible(!elsewhere);
+  host_interpreter_->setVisible(elsewhere);
+  choose_script_->setVisible(!elsewhere);
+  choose_folder_->setVisible(!elsewhere);
+  script_->setPlaceholderText(elsewhere ? tr("train.py, there") : tr("train.py, or drop it here"));
+  folder_->setPlaceholderText(elsewhere ? tr("the login's") : tr("the script's"));
+  for (QWidget* field : std::initializer_list<QWidget*>{
+           where_, host_, host_vramscope_, script_, choose_script_, interpreter_, host_interpreter_,
+           arguments_, folder_, choose_folder_, ranks_, steps_})
+    field->setEnabled(idle);
+  device_->setEnabled(idle && planned);
+  device_->setCurrentIndex(planned ? std::max(0, device_->findData(Text(request_.device))) : -1);
+  skip_init_->setEnabled(idle && planned);
+  operators_->setEnabled(idle && !planned);
+}
+
+}  // namespace vramscope::ui
