@@ -6,103 +6,21 @@ import ctypes
 import functools
 import operator
 import os
-import sys
-import weakref
 
 from vramscope import branches, indexing, routing
-
-SMALL = 1 << 20  # bytes of a tensor that is computed with here
-FEW = 64  # elements of sizes, lengths, offsets: they are what they are for whoever reads them
-
-_HERE = os.path.dirname(os.path.abspath(__file__))
+from vramscope.following import CHANGED, DERIVED, MADE, MADE_BY_TENSOR, VIEWED, Following
+from vramscope.known import MANY, caller, place, version
 
 
-def place():
-    """file:line of the program, not of PyTorch or of this package."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        name = frame.f_code.co_filename
-        if not name.startswith(_HERE) and os.sep + "torch" + os.sep not in name and not name.startswith("<"):
-            return "%s:%d" % (name, frame.f_lineno)
-        frame = frame.f_back
-    return ""
-
-
-def version(tensor):
-    """Changes when something is written into it; what was made in inference mode does not count that."""
-    return -1 if tensor.is_inference() else tensor._version
-
-
-def caller():
-    """The innermost frame that is not of this package."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
-        frame = frame.f_back
-    return frame
-
-
-class Values:
+class Values(Following):
     def __init__(self, process, library):
-        self.process = process
-        self.torch = process.torch
+        super().__init__(process, library)
         self.count_true = library.vramscope_emulated_count_true
         self.count_true.argtypes, self.count_true.restype = [ctypes.c_uint64] * 3, None
         self.truths = library.vramscope_emulated_unknown_truth
         self.truths.argtypes, self.truths.restype = [ctypes.c_int], None
-        self.known = library.vramscope_emulated_is_known
-        self.known.argtypes, self.known.restype = [ctypes.c_uint64, ctypes.c_uint64], ctypes.c_int
-        self.stay = library.vramscope_emulated_keep
-        self.stay.argtypes, self.stay.restype = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int], None
-        compiler = getattr(self.torch, "compiler", None)
         self.routing = routing.Routing(self)
         self.asked = True  # by the program, and not by this package
-        self.compiling = getattr(compiler, "is_compiling", None) or (lambda: False)
-
-    def unknown(self, tensor):
-        """Whether it is on the card and was not copied there."""
-        torch = self.torch
-        if self.compiling() or type(tensor) is not torch.Tensor or not tensor.is_cuda or not tensor.numel():
-            return False
-        if torch.cuda.is_current_stream_capturing():
-            return False
-        try:
-            return not self.known(tensor.data_ptr(), tensor.numel() * tensor.element_size())
-        except RuntimeError:
-            return False  # it has no memory: of torch.func, fake
-
-    def readable(self, tensor, size):
-        try:
-            return self.known(tensor.data_ptr(), size)
-        except RuntimeError:
-            return False
-
-    def value(self, tensor):
-        """What a small tensor of integers or truths on the card holds, as one on the processor; None: not known. Reads it in place:
-        a copy back would wait for the card."""
-        torch = self.torch
-        if type(tensor) is not torch.Tensor or not tensor.is_cuda:
-            return None
-        kept = self.kept(tensor)
-        if kept is not None:
-            return kept
-        if tensor.is_floating_point() or tensor.is_complex() or not tensor.is_contiguous():
-            return None
-        size = tensor.numel() * tensor.element_size()
-        if not 0 < size <= SMALL or not self.readable(tensor, size):
-            return None
-        data = bytearray(ctypes.string_at(tensor.data_ptr(), size))
-        return self.keep(tensor, torch.frombuffer(data, dtype=tensor.dtype).reshape(tensor.shape))
-
-    def keep(self, tensor, value):
-        """From here on, until something is written into the tensor."""
-        tensor._vramscope_value = value
-        tensor._vramscope_version = version(tensor)
-        return value
-
-    def kept(self, tensor):
-        said = getattr(tensor, "__dict__", {})
-        value = said.get("_vramscope_value")
-        return value if value is not None and said["_vramscope_version"] == version(tensor) else None
 
     def copied(self, function):
         """Of to() and cuda(): small integers and truths are remembered, a launch that reads them would make them unknown."""
@@ -110,18 +28,18 @@ class Values:
         def wrapper(tensor, *args, **kwargs):
             result = function(tensor, *args, **kwargs)
             torch = self.torch
-            if (not self.compiling() and type(result) is torch.Tensor and result is not tensor and result.is_cuda and
-                    not result.is_floating_point() and not result.is_complex() and result.layout is torch.strided):
+            if result is not tensor and self.small(result):
                 if tensor.is_cuda:
                     value = self.kept(tensor)
                     if value is not None:
                         self.keep(result, value.to(result.dtype))
-                elif 0 < tensor.numel() * tensor.element_size() <= SMALL and tensor.device.type == "cpu":
+                elif tensor.device.type == "cpu":
                     self.keep(result, tensor.detach().to(result.dtype, copy=True))
-                elif tensor.device.type == "cpu" and result.dtype is torch.bool:
-                    self.tell(result, int(tensor.count_nonzero()))
-            elif (type(result) is torch.Tensor and result.dtype is torch.bool and tensor.dtype is torch.bool and tensor.is_cuda and
-                  result.device.type == "cpu"):
+            elif self.compiling() or type(result) is not torch.Tensor:
+                return result
+            elif result.is_cuda and result.dtype is torch.bool and tensor.device.type == "cpu" and result.layout is torch.strided:
+                self.tell(result, int(tensor.count_nonzero()))
+            elif result.dtype is torch.bool and tensor.dtype is torch.bool and tensor.is_cuda and result.device.type == "cpu":
                 value = self.kept(tensor)
                 if value is not None:
                     result.copy_(value)
@@ -149,188 +67,28 @@ class Values:
                 else:
                     self.keep(result, function(left, right))
             elif left is None and result.numel() == 1 and not isinstance(other, self.torch.Tensor) and self.unknown(tensor):
-                self.say(result, bool(function(self.torch.zeros((), dtype=tensor.dtype), other)))  # a computed number is 0
+                self.say(result, bool(function(self.torch.zeros((), dtype=tensor.dtype, device="cpu"), other)))  # a computed number is 0
             return result
-
-        return wrapper
-
-    def say(self, tensor, truth):
-        """What it is taken for where the program decides by it, until something is written into it."""
-        tensor._vramscope_truth = truth
-        tensor._vramscope_said = version(tensor)
-
-    def said(self, tensor):
-        """True, False, or None: nothing was said of it."""
-        said = getattr(tensor, "__dict__", {})
-        truth = said.get("_vramscope_truth")
-        return truth if truth is not None and said["_vramscope_said"] == version(tensor) else None
-
-    # --- counters on the card: an optimizer that was loaded onto it counts its steps there, and divides by what they give ---
-
-    def number(self, tensor):
-        """The one number that a tensor on the card holds, as one on the processor; None: not known, or no such tensor."""
-        torch = self.torch
-        if self.compiling() or type(tensor) is not torch.Tensor or not tensor.is_cuda or tensor.numel() != 1:
-            return None
-        size = tensor.element_size()
-        if torch.cuda.is_current_stream_capturing() or not self.readable(tensor, size):
-            return None
-        return torch.frombuffer(bytearray(ctypes.string_at(tensor.data_ptr(), size)), dtype=tensor.dtype).reshape(tensor.shape)
-
-    def put(self, tensor, number):
-        """That is there now, whatever kernels do, as long as there is the tensor: its memory is another's then."""
-        size = tensor.numel() * tensor.element_size()
-        self.stay(tensor.data_ptr(), size, 1)
-        ctypes.memmove(tensor.data_ptr(), number.data_ptr(), size)
-        place = tensor.data_ptr(), size
-        if getattr(tensor, "_vramscope_stays", None) != place:
-            tensor._vramscope_stays = place
-            weakref.finalize(tensor, self.stay, *place, 0).atexit = False
-
-    def loaded(self, value, depth=0):
-        """What a checkpoint brought onto the card."""
-        if isinstance(value, self.torch.Tensor):
-            number = self.number(value)
-            if number is not None:
-                self.put(value, number)
-        elif depth < 8 and isinstance(value, dict):
-            for part in value.values():
-                self.loaded(part, depth + 1)
-        elif depth < 8 and isinstance(value, (list, tuple)):
-            for part in value:
-                self.loaded(part, depth + 1)
-
-    def counted(self, function):
-        """Of add_ and +=, and of their kind for lists."""
-        @functools.wraps(function)
-        def wrapper(tensors, other, *args, **kwargs):
-            known = []
-            if type(other) in (int, float) and not args and not kwargs:
-                for tensor in tensors if isinstance(tensors, (list, tuple)) else (tensors,):
-                    number = self.number(tensor)
-                    if number is not None:
-                        known.append((tensor, number))
-            result = function(tensors, other, *args, **kwargs)
-            for tensor, number in known:
-                self.put(tensor, number + other)
-                tensor.__dict__.pop("_vramscope_value", None)
-            return result
-
-        return wrapper
-
-    def follows(self, function):
-        """Of what makes small integers of small integers (sum, max, cumsum, ...): lengths, sizes of messages, offsets."""
-        @functools.wraps(function)
-        def wrapper(*args, **kwargs):
-            tensor = _first(args, kwargs)
-            if (type(tensor) is not self.torch.Tensor or not tensor.is_cuda or tensor.is_floating_point() or tensor.is_complex() or
-                    self.compiling() or not 0 < tensor.numel() <= SMALL // 64 or kwargs.get("out") is not None or
-                    any(isinstance(arg, self.torch.Tensor) for arg in args[1:]) or self.torch.cuda.is_current_stream_capturing()):
-                return function(*args, **kwargs)
-            value = self.value(tensor)
-            guess = value is None and function.__name__ == "sum" and self.guess(tensor)
-            result = function(*args, **kwargs)
-            if guess is not None and guess is not False:
-                value = guess
-                result._vramscope_guess = True
-            elif value is not None:
-                self.restore(tensor, value)
-            if value is not None:
-                computed = function(value, *args[1:], **{key: arg for key, arg in kwargs.items() if key != "input"})
-                for part, number in ((result, computed),) if isinstance(result, self.torch.Tensor) else zip(result, computed):
-                    self.restore(part, number)
-            return result
-
-        return wrapper
-
-    def peek(self, tensor):
-        """What a small tensor of any type and strides holds, as one on the processor; None: not known."""
-        torch = self.torch
-        value = self.kept(tensor)
-        if value is not None or tensor.layout is not torch.strided:
-            return value
-        span = (sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) + 1) * tensor.element_size()
-        if not 0 < span <= SMALL or not self.readable(tensor, span):
-            return None
-        data = bytearray(ctypes.string_at(tensor.data_ptr(), span))
-        return torch.frombuffer(data, dtype=tensor.dtype).as_strided(tensor.shape, tensor.stride())
-
-    def unique(self, function):
-        """Of torch.unique, whose results are as long as the card says."""
-        @functools.wraps(function)
-        def wrapper(tensor, *args, **kwargs):
-            torch = self.torch
-            if (type(tensor) is not torch.Tensor or not tensor.is_cuda or not tensor.numel() or self.compiling() or
-                    torch.cuda.is_current_stream_capturing()):
-                return function(tensor, *args, **kwargs)
-            value = self.peek(tensor)
-            output, inverse, counts = function(tensor, *args, **kwargs)
-            if len(output):
-                return output, inverse, counts
-            if value is None:
-                self.assume("numbers that are computed are taken to be all different")
-                value = torch.arange(tensor.numel(), dtype=tensor.dtype).reshape(tensor.shape)
-            expected = function(value, *args, **kwargs)
-            output = tensor.new_empty(len(expected[0]))
-            if len(expected[2]):
-                counts = torch.empty(len(expected[2]), dtype=torch.int64, device=tensor.device)
-            for part, number in zip((output, inverse, counts), expected):
-                if part.shape == number.shape and part.numel():
-                    self.put(part, number.contiguous())
-            return output, inverse, counts
 
         return wrapper
 
     def guess(self, mask):
         """A mask that is computed, as it is taken to be wherever it is counted; None: it is none."""
-        torch = self.torch
-        if mask.dtype is not torch.bool or self.routing.share(mask) is not None or not self.unknown(mask):
+        if mask.dtype is not self.torch.bool or self.routing.share(mask) is not None or not self.unknown(mask):
             return None
         self.process.assume("a computed mask is taken to be true everywhere", place())
-        return torch.full(mask.shape, self.said(mask) is not False)
+        return self.torch.full(mask.shape, self.said(mask) is not False, device="cpu")
 
-    def viewed(self, function):
-        """Of what gives the same numbers in another shape, or some of them: labels without their first column are known as labels are."""
+    def summed(self, function):
+        """How many of a mask are true agrees with what it selects."""
         @functools.wraps(function)
-        def wrapper(tensor, *args, **kwargs):
-            result = function(tensor, *args, **kwargs)
-            kind = self.torch.Tensor
-            if (type(result) is not kind or type(tensor) is not kind or not result.is_cuda or result.is_floating_point() or
-                    result.is_complex() or self.compiling()):
-                return result
-            value = self.kept(tensor)
-            if value is not None and result is not tensor and not any(
-                    isinstance(part, kind) for arg in args for part in (arg if isinstance(arg, (tuple, list)) else (arg,))):
-                self.keep(result, function(value, *args, **kwargs))
-            return result
-
-        return wrapper
-
-    def restore(self, tensor, value):
-        """A kernel has read or written it that makes of it what the processor does."""
-        if type(tensor) is self.torch.Tensor and tensor.is_cuda and tensor.dtype is value.dtype:
-            self.keep(tensor, value)
-            if tensor.is_contiguous() and 0 < tensor.numel() <= FEW:
-                self.put(tensor, value.contiguous())
-
-    def arithmetic(self, function):
-        """+, - and the like of small integers."""
-        @functools.wraps(function)
-        def wrapper(tensor, other):
-            if (type(tensor) is not self.torch.Tensor or tensor.is_floating_point() or not tensor.is_cuda or tensor.is_complex() or
-                    not isinstance(other, (int, self.torch.Tensor)) or not 0 < tensor.numel() <= SMALL // 64 or self.compiling() or
-                    self.torch.cuda.is_current_stream_capturing()):
-                return function(tensor, other)
-            left = self.value(tensor)
-            right = self.value(other) if isinstance(other, self.torch.Tensor) and other.is_cuda else other
-            if left is None and type(other) is int and tensor.numel() == 1 and self.unknown(tensor):
-                left = self.torch.zeros(tensor.shape, dtype=tensor.dtype)  # a computed number is 0
-            result = function(tensor, other)
-            if left is not None and right is not None and result is not NotImplemented:
-                self.restore(tensor, left)
-                if isinstance(other, self.torch.Tensor):
-                    self.restore(other, right)
-                self.restore(result, function(left, right))
+        def wrapper(*args, **kwargs):
+            mask = args[0] if args else kwargs.get("input")
+            guess = self.guess(mask) if self.small(mask) and mask.dtype is self.torch.bool and self.value(mask) is None else None
+            result = function(*args, **kwargs)
+            if guess is not None and kwargs.get("out") is None:
+                self.restore(result, function(guess, *args[1:], **{key: arg for key, arg in kwargs.items() if key != "input"}))
+                result._vramscope_guess = True
             return result
 
         return wrapper
@@ -385,7 +143,7 @@ class Values:
                 return function(tensor)
             known = self.kept(tensor)
             if known is not None and getattr(tensor, "_vramscope_guess", False) and branches.way(caller()) is False:
-                known = self.torch.zeros(known.shape, dtype=known.dtype)  # a loop ends all the same
+                known = self.torch.zeros_like(known)  # a loop ends all the same
             if known is not None:
                 function(tensor)  # it waits for the card
                 return function(known)
@@ -508,17 +266,14 @@ class Values:
         said = getattr(mask, "__dict__", {})
         return said["_vramscope_count"] if said.get("_vramscope_counted") == version(mask) else None
 
-    def assume(self, what):
-        self.process.assume(what, place())
-
     def places(self, result, mask, count):
         """Of nonzero() and its like: where the mask is taken to be true, spread over it evenly."""
         torch = self.torch
         parts = result if isinstance(result, tuple) else (result,)
-        if (count * 8 * mask.dim() > SMALL or not parts or
+        if (count > MANY or not parts or
                 not all(type(part) is torch.Tensor and part.dtype is torch.int64 and part.is_cuda for part in parts)):
             return
-        flat = torch.arange(count) * (mask.numel() // count)
+        flat = torch.arange(count, device="cpu") * (mask.numel() // count)
         places = []
         for size in reversed(mask.shape):
             places.insert(0, flat % size)
@@ -533,7 +288,7 @@ class Values:
 
 _OF_TORCH = ("isnan", "isinf", "any", "all", "nonzero", "argwhere", "masked_select", "eq", "ne", "lt", "le", "gt", "ge", "where",
              "logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bincount",
-             "histc", "_foreach_add_", "multinomial", "sum", "prod", "max", "min", "amax", "amin", "cumsum", "_unique2")
+             "histc", "_foreach_add_", "multinomial", "sum", "prod", "max", "min", "amax", "amin", "cumsum", "_unique2", *MADE, *DERIVED)
 
 
 def _first(args, kwargs):
@@ -562,6 +317,11 @@ def install(process):
     def condition(args, kwargs):
         return args[0] if len(args) == 1 and not kwargs else None
 
+    try:
+        from torch.utils import _device
+        _device._device_constructors()  # torch.device() as a context tells these its device: PyTorch's own, which it remembers
+    except (ImportError, AttributeError):
+        pass
     builtins = {name: getattr(torch, name) for name in _OF_TORCH if hasattr(torch, name)}
     values.routing.install()
     tensor = torch.Tensor
@@ -578,6 +338,7 @@ def install(process):
         owner.multinomial = values.sound(owner.multinomial)
         for name in ("sum", "prod", "max", "min", "amax", "amin", "cumsum"):
             setattr(owner, name, values.follows(getattr(owner, name)))
+        owner.sum = values.summed(owner.sum)
         owner.masked_select = values.count(owner.masked_select, _second)
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
         for owner, called in ((tensor, "__%s__" % name), (tensor, name), (torch, name)):
@@ -602,8 +363,11 @@ def install(process):
     tensor.cpu = values.copied(tensor.cpu)
     tensor.__contains__ = values.contains(tensor.__contains__)
     indexing.replace(torch, values.viewed(values.count(tensor.__getitem__, index)))
-    for name in ("contiguous", "view", "reshape", "flatten", "unsqueeze", "clamp", "long", "int"):
-        setattr(tensor, name, values.viewed(getattr(tensor, name)))
+    for owner, names, wrap in ((tensor, VIEWED, values.viewed), (torch, MADE, values.made), (tensor, MADE_BY_TENSOR, values.made),
+                               (torch, DERIVED, values.derived), (tensor, DERIVED, values.derived), (tensor, CHANGED, values.changed)):
+        for name in names:
+            if hasattr(owner, name):
+                setattr(owner, name, wrap(getattr(owner, name)))
     torch.where = values.count(torch.where, condition)
     torch._unique2 = values.unique(torch._unique2)
     # What torch.jit.script finds under these names are operators, not Python to be compiled.

@@ -73,6 +73,22 @@ def main():
     assert [int(length) for length in lengths] == [3, 5, 2] and torch.ones(10)[:lengths[1]].shape == (5,)
     assert torch.ones(10)[0 + lengths[2]:2 * lengths[1] - 1].shape == (7,) and (lengths // 2).tolist() == [1, 2, 1]
     assert torch.ones(2, 4, dtype=torch.long).cuda().sum(-1).max().item() == 4
+    padding = torch.tensor([[1, 1, 0], [1, 1, 1]]).cuda()  # as prompt tuning and caches lengthen it
+    longer = torch.cat((torch.ones(2, 4, dtype=torch.long, device="cuda"), padding), dim=1)
+    assert not (longer == 1).all() and torch.cat((torch.ones(2, 4).cuda(), padding), 1).bool().sum(-1).tolist() == [6, 7] and longer.sum(-1).tolist() == [6, 7] and padding.new_ones(2, 5, dtype=torch.bool).all()
+    padded = torch.tensor([[5, 6, 9], [7, 9, 9]]).cuda()
+    labels = padded.masked_fill(padded == 9, -100)
+    labels[0, 1:] = -100
+    assert (labels != -100).sum().item() == 2 and torch.randn(2, 3, device="cuda")[labels != -100].shape == (2,)
+    assert torch.where(labels < 0, 0, labels).tolist() == [[5, 0, 0], [7, 0, 0]]
+    labels[0, 0] = torch.randn(8, device="cuda").argmax()  # nobody knows it
+    assert (labels != -100).sum().item() == 6
+    places = torch.arange(4, device="cuda")  # as transformers makes its masks
+    assert torch.vmap(lambda place: place.new_ones((), dtype=torch.bool) & (place <= places))(places).shape == (4, 4)
+    with torch.device("cuda"):
+        loss = torch.randn(4, 4).sum()
+        assert torch.ones(3).is_cuda and torch.arange(3, dtype=torch.float32).is_cuda and torch.zeros_like(torch.empty(3, device="cpu")).is_cpu
+        assert not loss > 1 and torch.randn(9)[torch.randn(9) > 0].shape == (9,) and torch.arange(3)[1].item() == 1
     with torch.inference_mode():
         mask = torch.tensor([[1, 1, 0], [1, 1, 1]]).cuda()
         assert (mask == 0).any() and not (mask == 2).any() and mask[mask == 1].shape == (5,)

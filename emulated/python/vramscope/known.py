@@ -1,0 +1,164 @@
+"""What small integers and truths on a card that computes nothing hold: what the host wrote, what was worked out beside the card, and
+what a condition is taken for. Bytes are read in place: a copy back would wait for the card."""
+import ctypes
+import os
+import sys
+import weakref
+
+SMALL = 1 << 24  # bytes of integers or truths that are computed with here: batches, masks of weights
+MANY = 1 << 14  # elements of other tensors that are, and of those that kernels have read
+FEW = 64  # elements of sizes, lengths, offsets: they are what they are for whoever reads them
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def place():
+    """file:line of the program, not of PyTorch or of this package."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith(_HERE) and os.sep + "torch" + os.sep not in name and not name.startswith("<"):
+            return "%s:%d" % (name, frame.f_lineno)
+        frame = frame.f_back
+    return ""
+
+
+def version(tensor):
+    """Changes when something is written into it; what was made in inference mode does not count that."""
+    return -1 if tensor.is_inference() else tensor._version
+
+
+def caller():
+    """The innermost frame that is not of this package."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
+        frame = frame.f_back
+    return frame
+
+
+class Known:
+    def __init__(self, process, library):
+        self.process = process
+        self.torch = process.torch
+        self.known = library.vramscope_emulated_is_known
+        self.known.argtypes, self.known.restype = [ctypes.c_uint64, ctypes.c_uint64], ctypes.c_int
+        self.stay = library.vramscope_emulated_keep
+        self.stay.argtypes, self.stay.restype = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int], None
+        compiler = getattr(self.torch, "compiler", None)
+        self.compiling = getattr(compiler, "is_compiling", None) or (lambda: False)
+        functorch = getattr(self.torch._C, "_functorch", None)
+        self.transforms = getattr(functorch, "peek_interpreter_stack", None) or (lambda: None)  # None: in no vmap or the like
+
+    def assume(self, what):
+        self.process.assume(what, place())
+
+    def unknown(self, tensor):
+        """Whether it is on the card and was not copied there."""
+        torch = self.torch
+        if self.compiling() or type(tensor) is not torch.Tensor or not tensor.is_cuda or not tensor.numel():
+            return False
+        if torch.cuda.is_current_stream_capturing():
+            return False
+        try:
+            return not self.known(tensor.data_ptr(), tensor.numel() * tensor.element_size())
+        except RuntimeError:
+            return False  # it has no memory: of torch.func, fake
+
+    def readable(self, tensor, size):
+        try:
+            return self.known(tensor.data_ptr(), size)
+        except RuntimeError:
+            return False
+
+    def value(self, tensor):
+        """What a small tensor of integers or truths on the card holds, as one on the processor; None: not known. Reads it in place:
+        a copy back would wait for the card."""
+        torch = self.torch
+        if type(tensor) is not torch.Tensor or not tensor.is_cuda:
+            return None
+        kept = self.kept(tensor)
+        if kept is not None:
+            return kept
+        if tensor.is_floating_point() or tensor.is_complex() or not tensor.is_contiguous():
+            return None
+        size = tensor.numel() * tensor.element_size()
+        if not 0 < size <= SMALL or not self.readable(tensor, size):
+            return None
+        data = bytearray(ctypes.string_at(tensor.data_ptr(), size))
+        return self.keep(tensor, torch.frombuffer(data, dtype=tensor.dtype).reshape(tensor.shape))
+
+    def keep(self, tensor, value):
+        """From here on, until something is written into the tensor."""
+        tensor._vramscope_value = value
+        tensor._vramscope_version = version(tensor)
+        return value
+
+    def kept(self, tensor):
+        said = getattr(tensor, "__dict__", {})
+        value = said.get("_vramscope_value")
+        return value if value is not None and said["_vramscope_version"] == version(tensor) else None
+
+    def peek(self, tensor):
+        """What a small tensor of any type and strides holds, as one on the processor; None: not known."""
+        torch = self.torch
+        value = self.kept(tensor)
+        if value is not None or tensor.layout is not torch.strided:
+            return value
+        span = (sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) + 1) * tensor.element_size()
+        if not 0 < span <= SMALL or not self.readable(tensor, span):
+            return None
+        data = bytearray(ctypes.string_at(tensor.data_ptr(), span))
+        return torch.frombuffer(data, dtype=tensor.dtype).as_strided(tensor.shape, tensor.stride())
+
+    def restore(self, tensor, value):
+        """A kernel has read or written it that makes of it what the processor does."""
+        if type(tensor) is self.torch.Tensor and tensor.is_cuda and tensor.dtype is value.dtype:
+            self.keep(tensor, value)
+            if tensor.is_contiguous() and 0 < tensor.numel() <= FEW:
+                self.put(tensor, value.contiguous())
+
+    def say(self, tensor, truth):
+        """What it is taken for where the program decides by it, until something is written into it."""
+        tensor._vramscope_truth = truth
+        tensor._vramscope_said = version(tensor)
+
+    def said(self, tensor):
+        """True, False, or None: nothing was said of it."""
+        said = getattr(tensor, "__dict__", {})
+        truth = said.get("_vramscope_truth")
+        return truth if truth is not None and said["_vramscope_said"] == version(tensor) else None
+
+    # --- counters on the card: an optimizer that was loaded onto it counts its steps there, and divides by what they give ---
+
+    def number(self, tensor):
+        """The one number that a tensor on the card holds, as one on the processor; None: not known, or no such tensor."""
+        torch = self.torch
+        if self.compiling() or type(tensor) is not torch.Tensor or not tensor.is_cuda or tensor.numel() != 1:
+            return None
+        size = tensor.element_size()
+        if torch.cuda.is_current_stream_capturing() or not self.readable(tensor, size):
+            return None
+        return torch.frombuffer(bytearray(ctypes.string_at(tensor.data_ptr(), size)), dtype=tensor.dtype).reshape(tensor.shape)
+
+    def put(self, tensor, number):
+        """That is there now, whatever kernels do, as long as there is the tensor: its memory is another's then."""
+        size = tensor.numel() * tensor.element_size()
+        self.stay(tensor.data_ptr(), size, 1)
+        ctypes.memmove(tensor.data_ptr(), number.data_ptr(), size)
+        place = tensor.data_ptr(), size
+        if getattr(tensor, "_vramscope_stays", None) != place:
+            tensor._vramscope_stays = place
+            weakref.finalize(tensor, self.stay, *place, 0).atexit = False
+
+    def loaded(self, value, depth=0):
+        """What a checkpoint brought onto the card."""
+        if isinstance(value, self.torch.Tensor):
+            number = self.number(value)
+            if number is not None:
+                self.put(value, number)
+        elif depth < 8 and isinstance(value, dict):
+            for part in value.values():
+                self.loaded(part, depth + 1)
+        elif depth < 8 and isinstance(value, (list, tuple)):
+            for part in value:
+                self.loaded(part, depth + 1)
