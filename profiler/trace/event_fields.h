@@ -99,6 +99,13 @@ constexpr bool IsKnown(EventKind kind) {
   return k >= 1 && k < kEventKindCount && (k < kFirstOldKind || k > kLastOldKind);
 }
 
+// Begins a slice: a step, micro-batch, phase, module, op or annotation.
+constexpr bool IsSliceBegin(EventKind kind) {
+  return kind == EventKind::kPhaseBegin || kind == EventKind::kStepBegin ||
+         kind == EventKind::kMicroBatchBegin || kind == EventKind::kModuleBegin ||
+         kind == EventKind::kOpBegin || kind == EventKind::kAnnotationBegin;
+}
+
 // The event with every field cleared that its kind does not have.
 inline Event Normalized(const Event& event) {
   const uint32_t fields = kFieldsOfKind[static_cast<uint8_t>(event.kind)];

@@ -37,11 +37,17 @@ std::optional<Frame> FooterFile::At(uint64_t offset) const {
   if (stored > std::min<uint64_t>(kMaxPayload, bytes_ - offset - kEnvelopeBytes))
     return std::nullopt;
   if (!read(bytes, stored)) return std::nullopt;
-  FrameDecoder decoder;
+  FrameDecoder decoder(offset);
   decoder.Append(bytes);
   absl::StatusOr<std::optional<Frame>> frame = decoder.Next();
   if (!frame.ok()) return std::nullopt;
   return *std::move(frame);
+}
+
+size_t FooterFile::Read(uint64_t offset, char* out, size_t size) const {
+  if (offset >= bytes_) return 0;
+  const ssize_t n = ::pread(fd_, out, size, static_cast<off_t>(offset));
+  return n < 0 ? 0 : static_cast<size_t>(n);
 }
 
 std::optional<Footer> FooterFile::FindFooter() const {

@@ -20,6 +20,8 @@ class FooterFile {
   uint64_t bytes() const { return bytes_; }
   // The whole frame that begins there; nullopt: there is none.
   std::optional<Frame> At(uint64_t offset) const;
+  // Bytes from there on, 0 at the end or where they cannot be read.
+  size_t Read(uint64_t offset, char* out, size_t size) const;
   // Found from the file's end; nullopt when it has none that can be trusted.
   std::optional<Footer> FindFooter() const;
 

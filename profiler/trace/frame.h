@@ -74,6 +74,8 @@ absl::StatusOr<Frame> Uncompress(RawFrame&& raw);
 
 class FrameDecoder {
  public:
+  // `offset`: of the first byte appended, in its file.
+  explicit FrameDecoder(uint64_t offset = 0) : offset_(offset) {}
   void Append(std::string_view bytes);
   // nullopt: more bytes are needed. Error (kDataLoss, with the offset): not a frame, bad checksum;
   // the decoder stays at that offset.
@@ -85,7 +87,7 @@ class FrameDecoder {
  private:
   std::string buffer_;
   size_t start_ = 0;
-  uint64_t offset_ = 0;
+  uint64_t offset_;
 };
 
 }  // namespace vramscope::trace

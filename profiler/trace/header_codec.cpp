@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <google/protobuf/stubs/logging.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "proto/trace.pb.h"
@@ -162,9 +163,19 @@ absl::StatusOr<Header> DecodeHeader(std::string_view payload) {
   return out;
 }
 
-std::string EncodeStrings(uint32_t first_id, std::span<const std::string> values) {
+std::string EncodeStrings(uint32_t first_id, std::span<const std::string> values,
+                          KeyframeMessage* keyframe) {
   proto::StringTable table;
   table.set_first_id(first_id);
+  if (keyframe != nullptr) {
+    proto::Keyframe& to = *table.mutable_keyframe();
+    to.set_event(keyframe->event);
+    to.set_allocation(keyframe->next_block);
+    to.set_segment(keyframe->next_segment);
+    to.set_allocations(std::move(keyframe->blocks));
+    to.set_segments(std::move(keyframe->segments));
+    to.set_batch(std::move(keyframe->batch));
+  }
   for (const std::string& value : values) table.add_values(value);
   return table.SerializeAsString();
 }
@@ -177,6 +188,18 @@ absl::StatusOr<StringIncrement> DecodeStrings(std::string_view payload) {
   out.values.reserve(static_cast<size_t>(table.values_size()));
   for (std::string& value : *table.mutable_values()) out.values.push_back(std::move(value));
   return out;
+}
+
+absl::StatusOr<KeyframeMessage> DecodeKeyframeMessage(std::string_view payload) {
+  proto::StringTable table;
+  if (!Parse(table, payload) || !table.has_keyframe()) return Malformed("keyframe");
+  proto::Keyframe& from = *table.mutable_keyframe();
+  return KeyframeMessage{.event = from.event(),
+                         .next_block = from.allocation(),
+                         .next_segment = from.segment(),
+                         .blocks = std::move(*from.mutable_allocations()),
+                         .segments = std::move(*from.mutable_segments()),
+                         .batch = std::move(*from.mutable_batch())};
 }
 
 std::string EncodeStacks(const StackIncrement& in) {
@@ -232,12 +255,23 @@ std::string EncodeFooter(const Footer& footer) {
     row.set_first_begin_ns(batch.first_begin_ns);
     row.set_last_end_ns(batch.last_end_ns);
   }
+  const bool together =
+      std::ranges::any_of(footer.outline, [](const Footer::Slice& s) { return s.count > 1; });
   for (const Footer::Slice& slice : footer.outline) {
-    proto::Footer::Slice& row = *message.add_outline();
+    proto::Footer::Group* group = together ? message.add_outline_groups() : nullptr;
+    if (together) group->set_count(slice.count);
+    proto::Footer::Slice& row = together ? *group->mutable_slice() : *message.add_outline();
     row.set_kind(static_cast<uint32_t>(slice.kind));
     row.set_number(slice.number);
     row.set_begin_ns(slice.begin_ns);
     row.set_end_ns(slice.end_ns);
+  }
+  message.mutable_tables()->Add(footer.tables.begin(), footer.tables.end());
+  for (const Footer::KeyframeAt& keyframe : footer.keyframes) {
+    proto::Footer::KeyframeAt& row = *message.add_keyframes();
+    row.set_offset(keyframe.offset);
+    row.set_event(keyframe.event);
+    row.set_last_time_ns(keyframe.last_time_ns);
   }
   message.set_complete(footer.complete);
   message.set_end_message(Utf8(footer.end_message));
@@ -262,13 +296,20 @@ absl::StatusOr<Footer> DecodeFooter(std::string_view payload) {
   for (const proto::Footer::ActivityBatch& row : message.activity_batches())
     out.activity_batches.push_back(
         {row.offset(), row.count(), row.first_begin_ns(), row.last_end_ns()});
-  out.outline.reserve(static_cast<size_t>(message.outline_size()));
-  for (const proto::Footer::Slice& row : message.outline()) {
+  out.outline.reserve(static_cast<size_t>(message.outline_size() + message.outline_groups_size()));
+  const auto add = [&out](const proto::Footer::Slice& row, uint32_t count) {
     const auto kind = static_cast<SliceKind>(std::min(row.kind(), 255u));
     // Kinds that a later writer may add are not known here.
     if (kind == SliceKind::kStep || (kind == SliceKind::kPhase && row.number() < kPhaseCount))
-      out.outline.push_back({kind, row.number(), row.begin_ns(), row.end_ns()});
-  }
+      out.outline.push_back({kind, row.number(), row.begin_ns(), row.end_ns(), count});
+  };
+  for (const proto::Footer::Slice& row : message.outline()) add(row, 1);
+  for (const proto::Footer::Group& row : message.outline_groups())
+    add(row.slice(), std::max(1u, row.count()));
+  out.tables.assign(message.tables().begin(), message.tables().end());
+  out.keyframes.reserve(static_cast<size_t>(message.keyframes_size()));
+  for (const proto::Footer::KeyframeAt& row : message.keyframes())
+    out.keyframes.push_back({row.offset(), row.event(), row.last_time_ns()});
   out.complete = message.complete();
   out.end_message = message.end_message();
   return out;

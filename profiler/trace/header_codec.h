@@ -26,12 +26,20 @@ struct Header {
 // kUnimplemented: a newer version. kDataLoss: not a header.
 absl::StatusOr<Header> DecodeHeader(std::string_view payload);
 
-std::string EncodeStrings(uint32_t first_id, std::span<const std::string> values);
+// proto::Keyframe; keyframe.h says what is in it.
+struct KeyframeMessage {
+  uint64_t event = 0, next_block = 0, next_segment = 0;
+  std::string blocks, segments, batch;
+};
+std::string EncodeStrings(uint32_t first_id, std::span<const std::string> values,
+                          KeyframeMessage* keyframe = nullptr);
 struct StringIncrement {
   uint32_t first_id = 0;
   std::vector<std::string> values;
 };
 absl::StatusOr<StringIncrement> DecodeStrings(std::string_view payload);
+// Of a frame of strings that has one; kDataLoss: it has none.
+absl::StatusOr<KeyframeMessage> DecodeKeyframeMessage(std::string_view payload);
 
 std::string EncodeStacks(const StackIncrement& increment);
 absl::StatusOr<StackIncrement> DecodeStacks(std::string_view payload);
@@ -60,14 +68,23 @@ struct Footer {
   uint64_t activities = 0;
   std::vector<Batch> batches;
   std::vector<ActivityBatch> activity_batches;
-  // Steps and phases that lie in no other of their kind, by begin.
+  // Steps and phases that lie in no other of their kind, by begin; where there are many of a kind,
+  // so many neighbours in one.
   struct Slice {
     SliceKind kind = SliceKind::kStep;
-    uint32_t number = 0;
+    uint32_t number = 0;  // of several steps the first; of several phases which lasts longest
     int64_t begin_ns = 0;
     int64_t end_ns = 0;
+    uint32_t count = 1;
   };
   std::vector<Slice> outline;
+  struct KeyframeAt {
+    uint64_t offset = 0;
+    uint64_t event = 0;  // that comes next
+    int64_t last_time_ns = 0;
+  };
+  std::vector<uint64_t> tables;  // offsets of strings and stacks; none where no keyframes are
+  std::vector<KeyframeAt> keyframes;
   bool complete = false;
   std::string end_message;
 };

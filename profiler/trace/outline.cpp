@@ -70,7 +70,7 @@ absl::StatusOr<Outline> ReadOutline(const std::string& path) {
   for (const Footer::Slice& s : footer->outline) {
     good = good && s.begin_ns <= s.end_ns &&
            (out.steps_and_phases.empty() || out.steps_and_phases.back().begin_ns <= s.begin_ns);
-    out.steps_and_phases.push_back({s.kind, s.number, s.begin_ns, s.end_ns});
+    out.steps_and_phases.push_back({s.kind, s.number, s.begin_ns, s.end_ns, s.count});
   }
   if (!good || events != out.events || activities != out.activities)
     return absl::DataLossError(fmt::format("the index of '{}' contradicts itself", path));

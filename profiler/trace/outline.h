@@ -32,11 +32,13 @@ struct Outline {
     uint64_t count = 0;
   };
 
-  // A step or a phase that lies in no other of its kind (of several processes, of one).
+  // A step or a phase that lies in no other of its kind (of several processes, of one); of very
+  // many, so many neighbours together.
   struct Slice {
     SliceKind kind = SliceKind::kStep;
-    uint32_t number = 0;  // of a step; Phase
+    uint32_t number = 0;  // of a step, the first; Phase, which lasts longest
     int64_t begin_ns = 0, end_ns = 0;
+    uint32_t count = 1;
   };
 
   TraceInfo info;

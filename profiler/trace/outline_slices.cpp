@@ -27,24 +27,53 @@ void OutlineSlices::Add(const Event& e) {
 }
 
 void OutlineSlices::Begin(Kind& of, SliceKind kind, uint32_t number, int64_t time_ns) {
-  if (of.open++ > 0 || of.gone) return;
-  of.slices.push_back({kind, number, time_ns, time_ns});
-  if (of.slices.size() <= kMost) return;
-  of.gone = true;
-  of.slices = {};
+  if (of.open++ > 0) return;
+  of.begin_ns = time_ns;
+  of.number = number;
+  if (!of.groups.empty() && of.groups.back().slice.count < of.together) {
+    ++of.groups.back().slice.count;
+    return;
+  }
+  if (of.groups.size() == kMost) Halve(of);
+  of.groups.push_back({.slice = {kind, number, time_ns, time_ns}});
 }
 
 void OutlineSlices::End(Kind& of, int64_t time_ns) {
-  if (of.open == 0 || --of.open > 0 || of.gone) return;
-  of.slices.back().end_ns = time_ns;
+  if (of.open > 0 && --of.open == 0) Close(of, time_ns);
+}
+
+void OutlineSlices::Close(Kind& of, int64_t time_ns) {
+  Group& group = of.groups.back();
+  group.slice.end_ns = time_ns;
+  if (group.slice.kind == SliceKind::kPhase && of.number < kPhaseCount)
+    group.time[of.number] += time_ns - of.begin_ns;
+}
+
+void OutlineSlices::Halve(Kind& of) {
+  static_assert(kMost % 2 == 0);
+  for (size_t i = 0; i < kMost / 2; ++i) {
+    Group group = of.groups[2 * i];
+    const Group& with = of.groups[2 * i + 1];
+    group.slice.end_ns = with.slice.end_ns;
+    group.slice.count += with.slice.count;
+    for (size_t phase = 0; phase < kPhaseCount; ++phase) group.time[phase] += with.time[phase];
+    of.groups[i] = group;
+  }
+  of.groups.resize(kMost / 2);
+  of.together *= 2;
 }
 
 std::vector<Footer::Slice> OutlineSlices::Take(int64_t end_ns) {
-  for (Kind* of : {&steps_, &phases_})
-    if (of->open > 0 && !of->gone) of->slices.back().end_ns = end_ns;
-  std::vector<Footer::Slice> all = std::move(steps_.slices);
-  if (all.size() + phases_.slices.size() <= kMost)
-    all.insert(all.end(), phases_.slices.begin(), phases_.slices.end());
+  std::vector<Footer::Slice> all;
+  for (Kind* of : {&steps_, &phases_}) {
+    if (of->open > 0) Close(*of, end_ns);
+    for (Group& group : of->groups) {
+      if (group.slice.count > 1 && group.slice.kind == SliceKind::kPhase)
+        group.slice.number =
+            static_cast<uint32_t>(std::ranges::max_element(group.time) - group.time.begin());
+      all.push_back(group.slice);
+    }
+  }
   std::ranges::stable_sort(all, {}, &Footer::Slice::begin_ns);
   return all;
 }

@@ -2,51 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "profiler/trace/allocator_events.h"
 #include "profiler/trace/event_fields.h"
-#include "profiler/trace/processes.h"
 
 namespace vramscope::trace {
-namespace {
 
-// The kind that an end closes; nothing: it is no end.
-std::optional<EventKind> BeginOf(EventKind kind) {
-  switch (kind) {
-    case EventKind::kPhaseEnd:
-      return EventKind::kPhaseBegin;
-    case EventKind::kStepEnd:
-      return EventKind::kStepBegin;
-    case EventKind::kMicroBatchEnd:
-      return EventKind::kMicroBatchBegin;
-    case EventKind::kModuleEnd:
-      return EventKind::kModuleBegin;
-    case EventKind::kOpEnd:
-      return EventKind::kOpBegin;
-    case EventKind::kAnnotationEnd:
-      return EventKind::kAnnotationBegin;
-    default:
-      return std::nullopt;
-  }
-}
-
-bool IsBegin(EventKind kind) {
-  return kind == EventKind::kPhaseBegin || kind == EventKind::kStepBegin ||
-         kind == EventKind::kMicroBatchBegin || kind == EventKind::kModuleBegin ||
-         kind == EventKind::kOpBegin || kind == EventKind::kAnnotationBegin;
-}
-
-bool IsOfThread(EventKind begin) {
-  return begin == EventKind::kModuleBegin || begin == EventKind::kOpBegin ||
-         begin == EventKind::kAnnotationBegin;
-}
-
-}  // namespace
-
-absl::Status PartFilter::Bad(const Event& event, const char* what) const {
+absl::Status PartFilter::Bad(const Event& event, std::string_view what) const {
   return absl::DataLossError(fmt::format("event {} ({}): {}", seen_, Name(event.kind), what));
 }
 
@@ -64,8 +28,7 @@ absl::Status PartFilter::Strings(const StringIncrement& increment, TraceBuilder&
     values = values.subspan(1);
     first = 1;
   }
-  for (size_t i = 0; i < values.size(); ++i)
-    if (IsProcessMarker(values[i])) process_markers_.insert(first + static_cast<uint32_t>(i));
+  live_.Strings(first, values);
   if (first == UINT32_MAX) return absl::DataLossError("strings: too many");
   return builder.AddStrings(first + 1, values);
 }
@@ -94,71 +57,10 @@ absl::Status PartFilter::Activities(std::span<const Activity> activities, TraceB
   return builder.AddActivities(kept);
 }
 
-absl::Status PartFilter::SkipEnd(const Event& e) {
-  const EventKind begin = *BeginOf(e.kind);
-  const auto closes = [&](const Event& open) {
-    if (open.kind != begin) return false;
-    if (IsOfThread(begin)) return open.thread == e.thread;
-    return !several_processes_ || ProcessOfThread(open.thread) == ProcessOfThread(e.thread);
-  };
-  const auto at = std::find_if(open_.rbegin(), open_.rend(), closes);
-  if (at == open_.rend()) return Bad(e, "nothing of its kind is open");
-  open_.erase(std::next(at).base());
-  return absl::OkStatus();
-}
-
-// What lies before the part: only what is alive behind it is kept.
-absl::Status PartFilter::Skip(const Event& e) {
-  switch (e.kind) {
-    case EventKind::kAlloc:
-      if (e.id != next_block_) return Bad(e, "has another id than comes next");
-      alive_.emplace_hint(alive_.end(), next_block_++, Block{e});
-      return absl::OkStatus();
-    case EventKind::kFreeRequested:
-    case EventKind::kFreeCompleted:
-    case EventKind::kRetag: {
-      const auto block = alive_.find(e.id);
-      if (block == alive_.end()) return Bad(e, "its allocation is not alive");
-      if (e.kind == EventKind::kRetag)
-        block->second.event.category = e.category;
-      else if (e.kind == EventKind::kFreeRequested)
-        block->second.free_requested = true;
-      else
-        alive_.erase(block);
-      return absl::OkStatus();
-    }
-    case EventKind::kSegmentAlloc:
-      if (e.id != next_segment_) return Bad(e, "has another id than comes next");
-      segments_alive_.emplace_hint(segments_alive_.end(), next_segment_++, e);
-      return absl::OkStatus();
-    case EventKind::kSegmentFree:
-    case EventKind::kSegmentMap:
-    case EventKind::kSegmentUnmap: {
-      const auto segment = segments_alive_.find(e.id);
-      if (segment == segments_alive_.end()) return Bad(e, "its segment is not alive");
-      const Event& s = segment->second;
-      RangeSet& mapped = mapped_[s.device];
-      if (e.kind == EventKind::kSegmentMap) {
-        mapped.Add(e.address, EndOf(e.address, e.bytes));
-      } else if (e.kind == EventKind::kSegmentUnmap) {
-        mapped.Remove(e.address, EndOf(e.address, e.bytes));
-      } else {
-        if (s.detail != 0) mapped.Remove(s.address, EndOf(s.address, s.bytes));
-        segments_alive_.erase(segment);
-      }
-      return absl::OkStatus();
-    }
-    case EventKind::kMarker:
-      if (!process_markers_.contains(e.name.value)) return absl::OkStatus();
-      several_processes_ = true;
-      markers_.push_back(e);
-      return absl::OkStatus();
-    default:
-      break;
-  }
-  if (IsBegin(e.kind)) open_.push_back(e);
-  if (BeginOf(e.kind)) return SkipEnd(e);
-  return absl::OkStatus();
+absl::Status PartFilter::Resume(const Keyframe& keyframe, int64_t origin_ns) {
+  origin_ns_ = origin_ns;
+  seen_ = keyframe.event;
+  return keyframe.Restore(live_);
 }
 
 absl::Status PartFilter::Renumber(Event& e) {
@@ -173,20 +75,20 @@ absl::Status PartFilter::Renumber(Event& e) {
     if (last) numbers.erase(at);
     return absl::OkStatus();
   };
+  const auto made = [&](std::map<uint64_t, uint64_t>& numbers, uint64_t& next, uint64_t& count) {
+    if (e.id < next) return Bad(e, "has another id than comes next");
+    next = e.id + 1;
+    numbers.emplace_hint(numbers.end(), e.id, count);
+    e.id = count++;
+    return absl::OkStatus();
+  };
   switch (SubjectOf(e.kind)) {
     case Subject::kBlock:
-      if (e.kind != EventKind::kAlloc) return known(block_of_, e.kind == EventKind::kFreeCompleted);
-      if (e.id != next_block_) return Bad(e, "has another id than comes next");
-      block_of_.emplace_hint(block_of_.end(), next_block_++, blocks_);
-      e.id = blocks_++;
-      return absl::OkStatus();
+      if (e.kind == EventKind::kAlloc) return made(block_of_, next_block_, blocks_);
+      return known(block_of_, e.kind == EventKind::kFreeCompleted);
     case Subject::kSegment:
-      if (e.kind != EventKind::kSegmentAlloc)
-        return known(segment_of_, e.kind == EventKind::kSegmentFree);
-      if (e.id != next_segment_) return Bad(e, "has another id than comes next");
-      segment_of_.emplace_hint(segment_of_.end(), next_segment_++, segments_);
-      e.id = segments_++;
-      return absl::OkStatus();
+      if (e.kind == EventKind::kSegmentAlloc) return made(segment_of_, next_segment_, segments_);
+      return known(segment_of_, e.kind == EventKind::kSegmentFree);
     case Subject::kDevice:
     case Subject::kRun:
       return absl::OkStatus();
@@ -195,55 +97,22 @@ absl::Status PartFilter::Renumber(Event& e) {
 }
 
 absl::Status PartFilter::Restate(int64_t time_ns, TraceBuilder& builder) {
-  std::vector<Event> events;
-  const auto add = [&](Event e) {
-    e.time_ns = time_ns;
-    events.push_back(e);
-    return Renumber(events.back());
-  };
-  absl::Status status;
-  const auto also = [&status](absl::Status more) { status.Update(more); };
-  // Renumber() counts them as they come; what has gone in the meantime leaves no number free.
-  const uint64_t blocks = std::exchange(next_block_, 0);
-  const uint64_t segments = std::exchange(next_segment_, 0);
-  for (const Event& e : markers_) also(add(e));
-  for (const auto& [id, segment] : segments_alive_) {
-    next_segment_ = id;
-    also(add(segment));
-    if (segment.detail == 0) continue;
-    for (const auto& [begin, end] :
-         mapped_[segment.device].Within(segment.address, EndOf(segment.address, segment.bytes))) {
-      Event map = segment;
-      map.kind = EventKind::kSegmentMap;
-      map.detail = 0;
-      map.address = begin;
-      map.bytes = end - begin;
-      also(add(map));
-    }
-  }
-  for (auto& [id, block] : alive_) {
-    next_block_ = id;
-    also(add(block.event));
-    if (!block.free_requested) continue;
-    Event free;
-    free.kind = EventKind::kFreeRequested;
-    free.id = id;
-    also(add(free));
-  }
-  next_block_ = blocks;
-  next_segment_ = segments;
+  std::vector<Event> events = live_.Memory();
   Event begin;
   begin.kind = EventKind::kMarker;
-  begin.time_ns = time_ns;
-  begin.name = {1};
+  const size_t marker = events.size();
   events.push_back(begin);
-  for (const Event& e : open_) also(add(e));
-  if (status.ok()) status = builder.AddEvents(events);
-  alive_ = {};
-  segments_alive_ = {};
-  open_ = {};
-  markers_ = {};
-  return status;
+  events.insert(events.end(), live_.open().begin(), live_.open().end());
+  for (Event& e : events) {
+    e.time_ns = time_ns;
+    if (absl::Status s = Renumber(e); !s.ok()) return s;
+  }
+  events[marker].name = {1};  // it is no string of the file's
+  // What went before the part leaves no number free.
+  next_block_ = live_.next_block();
+  next_segment_ = live_.next_segment();
+  live_ = {};
+  return builder.AddEvents(events);
 }
 
 absl::Status PartFilter::Pass(std::span<const Event> events, TraceBuilder& builder) {
@@ -256,8 +125,8 @@ absl::Status PartFilter::Pass(std::span<const Event> events, TraceBuilder& build
     const auto since =
         static_cast<int64_t>(static_cast<uint64_t>(e.time_ns) - static_cast<uint64_t>(*origin_ns_));
     if (!begun_ && since < from_ns_) {
-      status = Skip(e);
-      if (!status.ok()) return status;
+      status = live_.Advance(e);
+      if (!status.ok()) return Bad(e, std::string(status.message()));
       ++seen_;
       continue;
     }
@@ -270,7 +139,11 @@ absl::Status PartFilter::Pass(std::span<const Event> events, TraceBuilder& build
       if (!status.ok()) return status;
     }
     kept.push_back(e);
-    status = Renumber(kept.back());
+    if ((e.kind == EventKind::kAlloc && e.id != next_block_) ||
+        (e.kind == EventKind::kSegmentAlloc && e.id != next_segment_))
+      status = Bad(e, "has another id than comes next");
+    else
+      status = Renumber(kept.back());
     if (!status.ok()) {
       kept.pop_back();
       break;

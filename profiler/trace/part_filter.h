@@ -14,12 +14,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
-#include <vector>
+#include <string_view>
 
 #include "profiler/trace/header_codec.h"
-#include "profiler/trace/range_set.h"
+#include "profiler/trace/keyframe.h"
+#include "profiler/trace/live_state.h"
 #include "profiler/trace/trace.h"
 
 namespace vramscope::trace {
@@ -38,38 +38,30 @@ class PartFilter {
   // kOutOfRange: nothing lies in the part.
   absl::Status Finish() const;
 
+  // In place of all events before the keyframe; `origin_ns` is the time of the file's first one.
+  // kDataLoss: the keyframe contradicts itself.
+  absl::Status Resume(const Keyframe& keyframe, int64_t origin_ns);
+
   bool done() const { return done_; }  // no later event is of it
 
  private:
-  struct Block {
-    Event event;  // with its present category
-    bool free_requested = false;
-  };
-
-  absl::Status Skip(const Event& event);
-  absl::Status SkipEnd(const Event& event);
   absl::Status Restate(int64_t time_ns, TraceBuilder& builder);
-  // With the numbers that the part has. False: it is of something that the part does not know.
+  // With the numbers that the part has; what is allocated gets its own. An error: it is of
+  // something that the part does not know.
   absl::Status Renumber(Event& event);
   StringId Shifted(StringId id) const { return {id.value == 0 ? 0 : id.value + 1}; }
-  absl::Status Bad(const Event& event, const char* what) const;
+  absl::Status Bad(const Event& event, std::string_view what) const;
 
   int64_t from_ns_, to_ns_;
   std::optional<int64_t> origin_ns_;  // the first event
-  bool begun_ = false, done_ = false, restated_ = false;
+  bool begun_ = false, done_ = false;
   uint64_t seen_ = 0, passed_ = 0;
   bool header_strings_ = false;
-  std::set<uint32_t> process_markers_;  // ids of their names
-  bool several_processes_ = false;
 
-  uint64_t next_block_ = 0, next_segment_ = 0;  // of the file
+  LiveState live_;                              // until the part begins
+  uint64_t next_block_ = 0, next_segment_ = 0;  // of the file, since it began
   uint64_t blocks_ = 0, segments_ = 0;          // of the part
-  std::map<uint64_t, Block> alive_;             // by number in the file; until the part begins
-  std::map<uint64_t, Event> segments_alive_;
-  std::map<uint8_t, RangeSet> mapped_;     // pages of expandable segments, by device
-  std::vector<Event> open_;                // begin events
-  std::vector<Event> markers_;             // of processes
-  std::map<uint64_t, uint64_t> block_of_;  // numbers in the part, of what is alive
+  std::map<uint64_t, uint64_t> block_of_;       // numbers in the part, of what is alive
   std::map<uint64_t, uint64_t> segment_of_;
 };
 

@@ -16,6 +16,7 @@
 #include "profiler/trace/assembler.h"
 #include "profiler/trace/footer_file.h"
 #include "profiler/trace/input.h"
+#include "profiler/trace/keyframe.h"
 #include "profiler/trace/memory_budget.h"
 
 namespace vramscope::trace {
@@ -31,6 +32,8 @@ constexpr uint64_t kMemoryPerActivity = 150;  // its columns, while they grow
 constexpr uint32_t kLargeBatch = 4 * kBatchEvents;
 // A number has a byte at least; four in the table, twice that while it grows, four as it is read.
 constexpr uint64_t kMemoryPerStackByte = 12;
+// Where keyframes are damaged, the whole file is as good.
+constexpr int kKeyframeTries = 4;
 
 bool Cancelled(const ReadOptions& options) {
   return options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed);
@@ -154,16 +157,19 @@ class Reader {
     window_ = static_cast<size_t>(threads) + 1;
   }
 
+  // The file itself beside the input, and its index.
+  void SetIndex(const FooterFile& file, const Footer& index) {
+    indexed_ = &file;
+    index_ = &index;
+  }
+
   // Of a part: by the file's index, what need not be decoded, and where it ends.
   void SkipBy(const Footer& index) {
     const auto& batches = index.batches;
     const auto& activities = index.activity_batches;
-    if (batches.empty() ||
-        (!activities.empty() && activities.front().offset < batches.front().offset))
-      return;
-    const auto since_first = [&](int64_t ns) {
-      return static_cast<int64_t>(static_cast<uint64_t>(ns) -
-                                  static_cast<uint64_t>(batches.front().first_time_ns));
+    if (batches.empty()) return;
+    const auto since_first = [origin = OriginOf(index)](int64_t ns) {
+      return static_cast<int64_t>(static_cast<uint64_t>(ns) - static_cast<uint64_t>(origin));
     };
     uint64_t last = 0;
     for (const Footer::Batch& b : batches)
@@ -178,16 +184,49 @@ class Reader {
     last_ = last;
   }
 
+  // Of a part: begins at the keyframe nearest before it, with what the file's tables and late
+  // activities say before that. False: there is none that holds; the assembler is spoiled then.
+  bool BeginAtKeyframe() {
+    const FooterFile& file = *indexed_;
+    const Footer& index = *index_;
+    if (index.batches.empty() || options_.from_ns <= 0) return false;
+    const int64_t origin = OriginOf(index);
+    // Times never go down, so that without a sign they are in order, whatever they are.
+    const auto before_part = [&](const Footer::KeyframeAt& keyframe) {
+      return static_cast<uint64_t>(keyframe.last_time_ns) - static_cast<uint64_t>(origin) <
+             static_cast<uint64_t>(options_.from_ns);
+    };
+    auto at = std::ranges::partition_point(index.keyframes, before_part);
+    for (int tries = 0; tries < kKeyframeTries && at != index.keyframes.begin(); ++tries) {
+      --at;
+      const std::optional<Frame> frame = file.At(at->offset);
+      if (!before_part(*at) || !frame.has_value() || frame->type != FrameType::kStrings) continue;
+      const absl::StatusOr<Keyframe> keyframe = DecodeKeyframe(frame->payload);
+      if (!keyframe.ok() || keyframe->event != at->event) continue;
+      if (!TakeBefore(file, index, at->offset)) return false;
+      if (!assembler_.part->Resume(*keyframe, origin).ok()) return false;
+      assembler_.events = keyframe->event;
+      begin_ = frame->end_offset;
+      GoOnAt(begin_);
+      skipped_ = true;
+      return true;
+    }
+    return false;
+  }
+
   // Until the end of the input, or of what can be read of it. Errors: kCancelled, or what keeps the
   // trace from being opened at all.
   absl::Status Run(const std::string& name) {
     std::string chunk(kReadBytes, '\0');
     std::string head(taken_.substr(0, kHeadBytes));
-    read_ = taken_.size();
-    decoder_.Append(taken_);
+    if (file_ == nullptr) {
+      read_ = taken_.size();
+      decoder_.Append(taken_);
+    }
     while (!stopped_ && !ended_) {
       if (Cancelled(options_)) return absl::CancelledError("reading was cancelled");
-      absl::StatusOr<size_t> n = input_.Read(chunk.data(), chunk.size());
+      absl::StatusOr<size_t> n = file_ != nullptr ? file_->Read(read_, chunk.data(), chunk.size())
+                                                  : input_.Read(chunk.data(), chunk.size());
       if (!n.ok()) {
         const absl::Status drained = Drain(name, head);
         if (absl::IsCancelled(drained) || absl::IsUnimplemented(drained) ||
@@ -205,9 +244,7 @@ class Reader {
       decoder_.Append({chunk.data(), *n});
       if (read_ < kHeadBytes) continue;  // enough to say what a foreign file looks like
       if (absl::Status s = Drain(name, head); !s.ok()) return s;
-      if (options_.progress && input_.total() > 0)
-        options_.progress(std::min(
-            1.0, static_cast<double>(input_.consumed()) / static_cast<double>(input_.total())));
+      if (options_.progress && input_.total() > 0) options_.progress(Fraction());
     }
     if (absl::Status s = Drain(name, head); !s.ok()) return s;
     while (!queue_.empty())
@@ -245,6 +282,77 @@ class Reader {
     bool activities = false;
   };
 
+  // What times of a part count from: the first event, or an activity that is in front of all.
+  static int64_t OriginOf(const Footer& index) {
+    const auto& activities = index.activity_batches;
+    const Footer::Batch& first = index.batches.front();
+    return !activities.empty() && activities.front().offset < first.offset
+               ? activities.front().first_begin_ns
+               : first.first_time_ns;
+  }
+
+  double Fraction() const {
+    const uint64_t done = file_ != nullptr ? read_ - begin_ : input_.consumed();
+    const uint64_t all = std::min(last_, input_.total()) - std::min(begin_, last_);
+    return all == 0 ? 1.0 : std::min(1.0, static_cast<double>(done) / static_cast<double>(all));
+  }
+
+  void GoOnAt(uint64_t offset) {
+    file_ = indexed_;
+    read_ = offset;
+    decoder_ = FrameDecoder(offset);
+  }
+
+  // A damaged keyframe has nothing that is not elsewhere: goes on behind it.
+  bool PassKeyframe(uint64_t offset) {
+    if (index_ == nullptr ||
+        !std::ranges::binary_search(index_->keyframes, offset, {}, &Footer::KeyframeAt::offset))
+      return false;
+    uint64_t next = UINT64_MAX;
+    const auto see = [&](uint64_t at) {
+      if (at > offset) next = std::min(next, at);
+    };
+    for (const uint64_t at : index_->tables) see(at);
+    for (const Footer::Batch& b : index_->batches) see(b.offset);
+    for (const Footer::ActivityBatch& b : index_->activity_batches) see(b.offset);
+    if (next == UINT64_MAX) return false;
+    GoOnAt(next);
+    return true;
+  }
+
+  // Header, strings and stacks in front of `offset`, and the activities of the part there.
+  bool TakeBefore(const FooterFile& file, const Footer& index, uint64_t offset) {
+    std::vector<uint64_t> places = {0};
+    for (const uint64_t table : index.tables) {
+      if (table >= offset) break;
+      if (table <= places.back()) return false;  // the index contradicts itself
+      places.push_back(table);
+    }
+    const auto tables = static_cast<ptrdiff_t>(places.size());
+    for (const Footer::ActivityBatch& b : index.activity_batches)
+      if (b.offset < offset && !outside_.contains(b.offset)) places.push_back(b.offset);
+    std::sort(places.begin() + tables, places.end());
+    std::inplace_merge(places.begin(), places.begin() + tables, places.end());
+    for (const uint64_t place : places) {
+      if (Cancelled(options_)) return true;  // as Run() will find
+      const std::optional<Frame> frame = file.At(place);
+      if (!frame.has_value()) return false;
+      const bool header = frame->type == FrameType::kTraceHeader;
+      if (header != (place == 0) ||
+          (!header && frame->type != FrameType::kStrings && frame->type != FrameType::kStacks &&
+           frame->type != FrameType::kActivities))
+        return false;
+      const uint64_t activities = assembler_.activities;
+      if (!assembler_.Add(*frame).ok()) return false;
+      if (frame->type == FrameType::kStrings) budget_.Charge(frame->payload.size() * 17);
+      if (frame->type == FrameType::kStacks)
+        budget_.Charge(frame->payload.size() * kMemoryPerStackByte);
+      budget_.Charge((assembler_.activities - activities) * kMemoryPerActivity);
+      if (budget_.exhausted()) return false;  // reading the whole will say so
+    }
+    return true;
+  }
+
   std::string Rest(uint64_t offset) const {
     if (input_.compressed() || input_.total() <= offset) return "";
     return fmt::format(" ({} bytes)", input_.total() - offset);
@@ -279,6 +387,7 @@ class Reader {
       absl::StatusOr<std::optional<RawFrame>> raw = decoder_.NextRaw();
       if (!raw.ok()) {
         if (!assembler_.has_header) return NotATrace(name, head);
+        if (PassKeyframe(offset)) return absl::OkStatus();
         // What is already under way comes before the damage.
         while (!queue_.empty() && !stopped_)
           if (absl::Status s = Take(); !s.ok()) return s;
@@ -394,43 +503,22 @@ class Reader {
   bool stopped_ = false;
   bool skipped_ = false;  // what lies outside of the part that is read
   bool ended_ = false;
+  const FooterFile* indexed_ = nullptr;  // the file itself and its index, where they are there
+  const Footer* index_ = nullptr;
+  const FooterFile* file_ = nullptr;  // read in place of the input, once something is left out
+  uint64_t begin_ = 0;
   uint64_t last_ = UINT64_MAX;             // offset behind which nothing is of the part
   absl::flat_hash_set<uint64_t> outside_;  // offsets of activities that are not of the part
   std::string loss_;
   uint64_t loss_offset_ = 0;
 };
 
-}  // namespace
-
-absl::StatusOr<std::shared_ptr<const Trace>> ReadTraceFile(const std::string& path,
-                                                           const ReadOptions& options) {
-  absl::StatusOr<std::unique_ptr<InputStream>> input = InputStream::Open(path);
-  if (!input.ok()) return input.status();
-  return ReadTrace(**input, "", path, options);
-}
-
-absl::StatusOr<std::shared_ptr<const Trace>> ReadTrace(InputStream& input, std::string_view head,
-                                                       const std::string& path,
-                                                       const ReadOptions& options) {
-  TraceAssembler::Impl assembler;
-  const bool part = options.from_ns != INT64_MIN || options.to_ns != INT64_MAX;
-  if (part) assembler.part.emplace(options.from_ns, options.to_ns);
-  std::optional<Footer> index;
-  if (!input.compressed()) index = FooterFile(path).FindFooter();
-  if (index.has_value() && !part) {
-    // An event has more than one byte in any file worth the haste; a larger claim is not believed,
-    // the tables then grow as they fill.
-    const auto believable = [&](uint64_t n) {
-      return static_cast<size_t>(std::min(n, input.total()));
-    };
-    assembler.builder.Reserve({believable(index->events), believable(index->allocations),
-                               believable(index->retags), believable(index->slices),
-                               believable(index->activities)});
-  }
-  Reader reader(input, head, options, assembler);
-  if (index.has_value() && part) reader.SkipBy(*index);
+// Reads to the end of the file or the part.
+absl::StatusOr<std::shared_ptr<const Trace>> Finish(Reader& reader, TraceAssembler::Impl& assembler,
+                                                    const std::string& path,
+                                                    std::optional<Footer>& index) {
   if (absl::Status s = reader.Run(DisplayName(path)); !s.ok()) return s;
-  if (part)
+  if (assembler.part)
     if (absl::Status s = assembler.part->Finish(); !s.ok()) return s;
   if (reader.ended()) assembler.footer = std::move(index);
   const std::string loss = reader.Loss();
@@ -444,6 +532,48 @@ absl::StatusOr<std::shared_ptr<const Trace>> ReadTrace(InputStream& input, std::
     return assembler.builder.Finish(false, missing);
   }
   return assembler.builder.Finish(assembler.footer->complete, assembler.footer->end_message);
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const Trace>> ReadTraceFile(const std::string& path,
+                                                           const ReadOptions& options) {
+  absl::StatusOr<std::unique_ptr<InputStream>> input = InputStream::Open(path);
+  if (!input.ok()) return input.status();
+  return ReadTrace(**input, "", path, options);
+}
+
+absl::StatusOr<std::shared_ptr<const Trace>> ReadTrace(InputStream& input, std::string_view head,
+                                                       const std::string& path,
+                                                       const ReadOptions& options) {
+  const bool part = options.from_ns != INT64_MIN || options.to_ns != INT64_MAX;
+  std::optional<FooterFile> file;
+  std::optional<Footer> index;
+  if (!input.compressed()) index = file.emplace(path).FindFooter();
+  if (part && index.has_value()) {
+    TraceAssembler::Impl assembler;
+    assembler.part.emplace(options.from_ns, options.to_ns);
+    Reader reader(input, head, options, assembler);
+    reader.SetIndex(*file, *index);
+    reader.SkipBy(*index);
+    if (reader.BeginAtKeyframe()) return Finish(reader, assembler, path, index);
+  }
+  TraceAssembler::Impl assembler;
+  if (part) assembler.part.emplace(options.from_ns, options.to_ns);
+  if (index.has_value() && !part) {
+    // An event has more than one byte in any file worth the haste; a larger claim is not believed,
+    // the tables then grow as they fill.
+    const auto believable = [&](uint64_t n) {
+      return static_cast<size_t>(std::min(n, input.total()));
+    };
+    assembler.builder.Reserve({believable(index->events), believable(index->allocations),
+                               believable(index->retags), believable(index->slices),
+                               believable(index->activities)});
+  }
+  Reader reader(input, head, options, assembler);
+  if (index.has_value()) reader.SetIndex(*file, *index);
+  if (index.has_value() && part) reader.SkipBy(*index);
+  return Finish(reader, assembler, path, index);
 }
 
 }  // namespace vramscope::trace

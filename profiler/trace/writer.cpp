@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,7 +13,8 @@
 #include "profiler/trace/event_source.h"
 #include "profiler/trace/frame.h"
 #include "profiler/trace/header_codec.h"
-#include "profiler/trace/memory_cursor.h"
+#include "profiler/trace/keyframe.h"
+#include "profiler/trace/live_state.h"
 #include "profiler/trace/outline_slices.h"
 #include "profiler/trace/output_file.h"
 
@@ -25,14 +25,18 @@ namespace {
 constexpr size_t kStringBytes = size_t{1} << 20;
 // Into a pipe: small batches, because somebody is looking while the run goes on.
 constexpr size_t kLiveBatchEvents = 8192;
+// Where more is alive, keyframes are further apart: 64 events for each that they restate, so that
+// they are a few hundredths of a file.
+constexpr uint64_t kRestatedInKeyframe = TraceWriter::kKeyframeEvents / 64;
 
 class Writer : public TraceWriter {
  public:
-  Writer(ByteSink sink, std::unique_ptr<OutputFile> file)
+  Writer(ByteSink sink, std::unique_ptr<OutputFile> file, uint64_t keyframe_events)
       : sink_(std::move(sink)),
         file_(std::move(file)),
         batch_events_(file_ != nullptr ? kBatchEvents : kLiveBatchEvents),
-        compression_(file_ != nullptr ? Compression::kNormal : Compression::kFast) {}
+        compression_(file_ != nullptr ? Compression::kNormal : Compression::kFast),
+        keyframe_events_(std::max<uint64_t>(1, keyframe_events)) {}
 
   void Begin(const TraceInfo& info) override { Send(FrameType::kTraceHeader, EncodeHeader(info)); }
 
@@ -44,6 +48,7 @@ class Writer : public TraceWriter {
                                                   first_id, first_string_ + strings_.size())));
       return;
     }
+    live_.Strings(first_id, values);
     for (const std::string& value : values) {
       if (value.size() > kMaxPayload / 2) {
         Fail(absl::InvalidArgumentError(
@@ -108,7 +113,7 @@ class Writer : public TraceWriter {
   void Activities(std::span<const Activity> activities) override {
     for (const Activity& activity : activities) {
       if (!status_.ok()) return;
-      const size_t strings = std::max<size_t>(1, first_string_ + strings_.size());
+      const size_t strings = std::max<uint32_t>(1, NextString());
       Fail(CheckActivity(activity, strings));
       activities_.push_back(activity);
       if (activities_.size() == batch_events_) SendActivities();
@@ -130,6 +135,7 @@ class Writer : public TraceWriter {
     footer_.complete = complete;
     footer_.end_message = message;
     footer_.outline = outline_.Take(last_time_ns_);
+    if (footer_.keyframes.empty()) footer_.tables.clear();
     const uint64_t offset = offset_;
     Send(FrameType::kFooter, EncodeFooter(footer_));
     if (file_ != nullptr) Send(FrameType::kEnd, EncodeEnd(offset));
@@ -153,6 +159,7 @@ class Writer : public TraceWriter {
 
   void Send(FrameType type, const std::string& payload) {
     if (!status_.ok()) return;
+    if (type == FrameType::kStacks) footer_.tables.push_back(offset_);
     if (payload.size() > kMaxPayload) {
       Fail(absl::InvalidArgumentError(fmt::format(
           "a frame of {} bytes cannot be stored (the most is {})", payload.size(), kMaxPayload)));
@@ -165,6 +172,7 @@ class Writer : public TraceWriter {
 
   void SendStrings() {
     if (strings_.empty()) return;
+    footer_.tables.push_back(offset_);
     Send(FrameType::kStrings, EncodeStrings(first_string_, strings_));
     first_string_ += static_cast<uint32_t>(strings_.size());
     footer_.strings = first_string_;
@@ -174,6 +182,7 @@ class Writer : public TraceWriter {
 
   void SendBatch(std::span<const Event> events) {
     SendStrings();
+    if (KeyframeIsDue()) SendKeyframe();
     Footer::Batch row;
     row.offset = offset_;
     row.first_event = start_.event;
@@ -181,8 +190,8 @@ class Writer : public TraceWriter {
     row.first_time_ns = events.front().time_ns;
     row.last_time_ns = events.back().time_ns;
     BatchStart next = start_;
-    row.peak_allocated = memory_.allocated;
-    row.peak_reserved = memory_.reserved;
+    row.peak_allocated = live_.allocated();
+    row.peak_reserved = live_.reserved();
     for (const Event& e : events) {
       if (!IsKnown(e.kind)) {
         Fail(absl::InvalidArgumentError(
@@ -192,8 +201,10 @@ class Writer : public TraceWriter {
       }
       Count(e, next);
       outline_.Add(e);
-      row.peak_allocated = std::max(row.peak_allocated, memory_.allocated);
-      row.peak_reserved = std::max(row.peak_reserved, memory_.reserved);
+      // Of a stream that contradicts itself its reader says so; keyframes of it would hide that.
+      consistent_ = live_.Advance(e).ok() && consistent_;
+      row.peak_allocated = std::max(row.peak_allocated, live_.allocated());
+      row.peak_reserved = std::max(row.peak_reserved, live_.reserved());
       ++next.event;
     }
     Send(FrameType::kEvents, EncodeBatch(events, start_));
@@ -217,57 +228,32 @@ class Writer : public TraceWriter {
     activities_.clear();
   }
 
+  uint32_t NextString() const { return first_string_ + static_cast<uint32_t>(strings_.size()); }
+
+  bool KeyframeIsDue() const {
+    const uint64_t since = start_.event - last_keyframe_;
+    return file_ != nullptr && consistent_ && since >= keyframe_events_ &&
+           since / keyframe_events_ >= live_.size() / kRestatedInKeyframe;
+  }
+
+  void SendKeyframe() {
+    const std::string payload = EncodeKeyframe(live_, start_.event, NextString());
+    last_keyframe_ = start_.event;
+    if (payload.empty() || payload.size() > kMaxPayload) return;
+    footer_.keyframes.push_back({offset_, start_.event, last_time_ns_});
+    Send(FrameType::kStrings, payload);
+  }
+
   void Count(const Event& e, BatchStart& next) {
-    switch (e.kind) {
-      case EventKind::kAlloc:
-        next.allocation = e.id + 1;
-        ++footer_.allocations;
-        if (e.id == blocks_.size()) {
-          blocks_.push_back(e.bytes_rounded);
-          memory_.allocated += e.bytes_rounded;
-        }
-        break;
-      case EventKind::kFreeCompleted:
-        if (e.id < blocks_.size()) memory_.allocated -= std::exchange(blocks_[e.id], 0);
-        break;
-      case EventKind::kSegmentAlloc:
-        next.segment = e.id + 1;
-        if (e.id == segments_.size()) {
-          segments_.push_back({.address = e.address,
-                               .bytes = e.bytes,
-                               .device = e.device,
-                               .expandable = e.detail != 0});
-          memory_.reserved += devices_[e.device].SegmentAlloc(e.bytes, e.detail != 0);
-        }
-        break;
-      case EventKind::kSegmentMap:
-        if (e.id < segments_.size())
-          memory_.reserved += devices_[segments_[e.id].device].Map(e.address, e.bytes);
-        break;
-      case EventKind::kSegmentUnmap:
-        if (e.id < segments_.size())
-          memory_.reserved -= devices_[segments_[e.id].device].Unmap(e.address, e.bytes);
-        break;
-      case EventKind::kSegmentFree:
-        if (e.id < segments_.size() && segments_[e.id].live) {
-          Segment& s = segments_[e.id];
-          memory_.reserved -= devices_[s.device].SegmentFree(s.address, s.bytes, s.expandable);
-          s.live = false;
-        }
-        break;
-      case EventKind::kRetag:
-        ++footer_.retags;
-        break;
-      case EventKind::kStepBegin:
-      case EventKind::kMicroBatchBegin:
-      case EventKind::kPhaseBegin:
-      case EventKind::kModuleBegin:
-      case EventKind::kOpBegin:
-      case EventKind::kAnnotationBegin:
-        ++footer_.slices;
-        break;
-      default:
-        break;
+    if (e.kind == EventKind::kAlloc) {
+      next.allocation = e.id + 1;
+      ++footer_.allocations;
+    } else if (e.kind == EventKind::kSegmentAlloc) {
+      next.segment = e.id + 1;
+    } else if (e.kind == EventKind::kRetag) {
+      ++footer_.retags;
+    } else if (IsSliceBegin(e.kind)) {
+      ++footer_.slices;
     }
   }
 
@@ -288,30 +274,25 @@ class Writer : public TraceWriter {
   Footer footer_;
   OutlineSlices outline_;
   int64_t last_time_ns_ = 0;
-  // What is in memory, of all devices, for the peaks of the footer's batches.
-  struct Segment {
-    uint64_t address = 0, bytes = 0;
-    uint8_t device = 0;
-    bool expandable = false, live = true;
-  };
-  std::vector<uint64_t> blocks_;  // bytes by id; 0 once freed
-  std::vector<Segment> segments_;
-  std::map<uint8_t, DeviceMemory> devices_;
-  MemorySums memory_;
+  LiveState live_;  // for the peaks of the footer's batches, and keyframes
+  const uint64_t keyframe_events_;
+  bool consistent_ = true;
+  uint64_t last_keyframe_ = 0;  // the event behind it
 };
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<TraceWriter>> TraceWriter::ToFile(const std::string& path) {
+absl::StatusOr<std::unique_ptr<TraceWriter>> TraceWriter::ToFile(const std::string& path,
+                                                                 uint64_t keyframe_events) {
   absl::StatusOr<std::unique_ptr<OutputFile>> file = OutputFile::Create(path);
   if (!file.ok()) return file.status();
   OutputFile* raw = file->get();
   return std::make_unique<Writer>([raw](std::string_view bytes) { return raw->Write(bytes); },
-                                  *std::move(file));
+                                  *std::move(file), keyframe_events);
 }
 
 std::unique_ptr<TraceWriter> TraceWriter::ToSink(ByteSink sink) {
-  return std::make_unique<Writer>(std::move(sink), nullptr);
+  return std::make_unique<Writer>(std::move(sink), nullptr, kKeyframeEvents);
 }
 
 absl::Status WriteTraceFile(const Trace& trace, const std::string& path,

@@ -24,7 +24,11 @@ class TraceWriter : public EventSink {
   // Receives encoded bytes in order; an error ends the writing and comes back from Close().
   using ByteSink = std::function<absl::Status(std::string_view bytes)>;
 
-  static absl::StatusOr<std::unique_ptr<TraceWriter>> ToFile(const std::string& path);
+  // `keyframe_events`: about how many events lie between two keyframes (a part of the file costs at
+  // most so many in front of it).
+  static absl::StatusOr<std::unique_ptr<TraceWriter>> ToFile(
+      const std::string& path, uint64_t keyframe_events = kKeyframeEvents);
+  static constexpr uint64_t kKeyframeEvents = uint64_t{1} << 20;
   static std::unique_ptr<TraceWriter> ToSink(ByteSink sink);
   // Sends what is buffered (a batch is otherwise sent when full).
   virtual void Flush() = 0;

@@ -5,7 +5,10 @@
 
 #include "profiler/trace/activity_codec.h"
 #include "profiler/trace/batch_codec.h"
+#include "profiler/trace/event_fields.h"
 #include "profiler/trace/frame.h"
+#include "profiler/trace/keyframe.h"
+#include "profiler/trace/live_state.h"
 #include "profiler/trace/writer.h"
 #include "tests/profiler/trace/streams.h"
 
@@ -32,6 +35,12 @@ int main(int argc, char** argv) {
     const std::string name = "seed" + std::to_string(seed);
     testing::WriteFile((out / "trace" / name).string(), bytes);
     testing::WriteFile((out / "batch" / name).string(), EncodeBatch(s.events, {}));
+    LiveState live;
+    live.Strings(0, s.strings);
+    for (const Event& e : s.events)
+      if (!live.Advance(Normalized(e)).ok()) return 5;
+    testing::WriteFile((out / "batch" / ("keyframe" + std::to_string(seed))).string(),
+                       EncodeKeyframe(live, s.events.size(), 1));
     if (!s.activities.empty()) {
       SortByBegin(s.activities);
       testing::WriteFile((out / "activities" / name).string(), EncodeActivities(s.activities));

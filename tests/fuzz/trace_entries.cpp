@@ -15,6 +15,8 @@
 #include "profiler/trace/frame.h"
 #include "profiler/trace/header_codec.h"
 #include "profiler/trace/input.h"
+#include "profiler/trace/keyframe.h"
+#include "profiler/trace/live_state.h"
 #include "profiler/trace/reader.h"
 #include "profiler/trace/writer.h"
 
@@ -134,6 +136,19 @@ void Batch(const uint8_t* data, size_t size) {
   (void)DecodeStrings(bytes);
   (void)DecodeFooter(bytes);
   (void)DecodeEnd(bytes);
+  if (const auto keyframe = DecodeKeyframe(bytes); keyframe.ok()) {
+    LiveState live;
+    if (keyframe->Restore(live).ok()) {
+      const std::string again = EncodeKeyframe(live, keyframe->event, 1);
+      const auto back = DecodeKeyframe(again);
+      LiveState second;
+      Check(back.ok() && back->Restore(second).ok(), "a keyframe that was written does not read");
+      // Pages outside of all segments are not restated.
+      Check(second.allocated() == live.allocated() && second.reserved() <= live.reserved() &&
+                second.size() == live.size(),
+            "a keyframe changed on the way");
+    }
+  }
   BatchDecoder decoder;
   if (!decoder.Open(bytes).ok()) return;
   std::vector<Event> events(decoder.count());

@@ -82,6 +82,55 @@ TEST_F(OutlineTest, IsWhatReadingTheWholeFileTells) {
   EXPECT_GE(outline->peak_reserved(), peak);
 }
 
+// Of a very long run neighbours are together: nothing is left out, and nothing counted twice.
+TEST_F(OutlineTest, OfManyStepsAndPhasesHasNeighboursTogether) {
+  testing::Stream s;
+  s.strings = {""};
+  constexpr uint32_t kSteps = 150'001;
+  constexpr int64_t kStepNs = 100;
+  for (uint32_t step = 0; step < kSteps; ++step) {
+    const auto at = [&](EventKind kind, int64_t ns, uint8_t detail = 0) {
+      Event e;
+      e.kind = kind;
+      e.time_ns = step * kStepNs + ns;
+      e.detail = detail;
+      e.id = kind == EventKind::kStepBegin ? step : 0;
+      s.events.push_back(e);
+    };
+    at(EventKind::kStepBegin, 0);
+    at(EventKind::kPhaseBegin, 10, static_cast<uint8_t>(Phase::kForward));
+    at(EventKind::kPhaseEnd, 30);
+    at(EventKind::kPhaseBegin, 30, static_cast<uint8_t>(Phase::kBackward));
+    at(EventKind::kPhaseEnd, 80);
+    if (step + 1 < kSteps) at(EventKind::kStepEnd, 95);
+  }
+  Write(s);
+  const auto outline = ReadOutline(path_);
+  ASSERT_TRUE(outline.ok()) << outline.status();
+  uint32_t steps = 0, phases = 0, of_backward = 0;
+  size_t rows = 0;
+  int64_t end = 0;
+  for (const Outline::Slice& slice : outline->steps_and_phases) {
+    ++rows;
+    if (slice.kind == SliceKind::kPhase) {
+      phases += slice.count;
+      of_backward += slice.number == static_cast<uint32_t>(Phase::kBackward);
+      continue;
+    }
+    EXPECT_EQ(slice.number, steps);
+    EXPECT_EQ(slice.begin_ns, steps * kStepNs);
+    EXPECT_GE(slice.begin_ns, end);
+    end = slice.end_ns;
+    steps += slice.count;
+    EXPECT_EQ(end, (steps - 1) * kStepNs + (steps == kSteps ? 80 : 95));
+  }
+  EXPECT_EQ(steps, kSteps);
+  EXPECT_EQ(phases, 2 * kSteps);
+  EXPECT_LE(rows, 65'536u);
+  EXPECT_GT(rows, 32'768u);
+  EXPECT_GT(of_backward, 10'000u);
+}
+
 TEST_F(OutlineTest, SaysWhyThereIsNone) {
   Write(testing::RandomStream(3, 500));
   const std::string bytes = testing::ReadFile(path_);

@@ -10,6 +10,7 @@
 #include <random>
 #include <set>
 
+#include "profiler/trace/footer_file.h"
 #include "profiler/trace/memory_cursor.h"
 #include "profiler/trace/outline.h"
 #include "profiler/trace/reader.h"
@@ -19,6 +20,26 @@
 namespace vramscope::trace {
 namespace {
 
+// Sends every piece as a batch of its own.
+class InPieces : public EventSink {
+ public:
+  explicit InPieces(TraceWriter& to) : to_(to) {}
+  void Begin(const TraceInfo& info) override { to_.Begin(info); }
+  void Strings(uint32_t first_id, std::span<const std::string> values) override {
+    to_.Strings(first_id, values);
+  }
+  void Stacks(const StackIncrement& increment) override { to_.Stacks(increment); }
+  void Events(std::span<const Event> events) override {
+    to_.Events(events);
+    to_.Flush();
+  }
+  void Activities(std::span<const Activity> activities) override { to_.Activities(activities); }
+  void End(bool complete, std::string_view message) override { to_.End(complete, message); }
+
+ private:
+  TraceWriter& to_;
+};
+
 class PartTest : public ::testing::Test {
  protected:
   ~PartTest() override { std::filesystem::remove(path_); }
@@ -27,6 +48,21 @@ class PartTest : public ::testing::Test {
     testing::Play(s, **writer, 1000);
     ASSERT_TRUE((*writer)->Close().ok());
     whole_ = *ReadTraceFile(path_, {});
+  }
+  // The same with keyframes, in small batches.
+  void WriteWithKeyframes(const testing::Stream& s, size_t piece = 100) {
+    auto writer = TraceWriter::ToFile(path_, /*keyframe_events=*/300);
+    InPieces pieces(**writer);
+    testing::Play(s, pieces, piece);
+    ASSERT_TRUE((*writer)->Close().ok());
+    whole_ = *ReadTraceFile(path_, {});
+    index_ = *FooterFile(path_).FindFooter();
+    ASSERT_GT(index_.keyframes.size(), 2u);
+  }
+  void Damage(uint64_t offset) {
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(offset));
+    file.write("damage", 6);
   }
   // Times since the first event.
   absl::StatusOr<std::shared_ptr<const Trace>> Part(int64_t from, int64_t to) {
@@ -106,6 +142,7 @@ class PartTest : public ::testing::Test {
   const std::string path_ =
       std::filesystem::temp_directory_path() / ("part-" + std::to_string(::getpid()));
   std::shared_ptr<const Trace> whole_;
+  Footer index_;
 };
 
 TEST_F(PartTest, OfATrainingRunIsThatPartOfTheWhole) {
@@ -132,7 +169,7 @@ TEST_F(PartTest, OfWhateverIsAllowedIsThatPartOfTheWhole) {
     SCOPED_TRACE(seed);
     testing::Stream s = testing::RandomStream(seed, 3'000);
     s.activities.clear();  // from the beginning to the end of time: nothing to tell apart
-    Write(s);
+    seed % 2 == 0 ? Write(s) : WriteWithKeyframes(s);
     for (int round = 0; round < 4; ++round) {
       EventIndex from = static_cast<EventIndex>(random() % whole_->events.size());
       EventIndex to = static_cast<EventIndex>(random() % whole_->events.size());
@@ -171,6 +208,52 @@ TEST_F(PartTest, WhatLiesBehindIsNotLookedAt) {
   EXPECT_TRUE(!behind.ok() || !(*behind)->complete);
   EXPECT_TRUE((*Part(length / 8, length / 5))->complete);
   Check(length / 8, length / 5);
+}
+
+TEST_F(PartTest, FromAKeyframeIsThatPartOfTheWhole) {
+  testing::Stream s = testing::TrainingStream({.layers = 4, .steps = 6, .max_events = 40'000});
+  for (uint32_t i = 0; i < 3'000; ++i)
+    s.activities.push_back({.stream = i % 3,
+                            .begin_ns = s.events[i * 7 % s.events.size()].time_ns,
+                            .end_ns = s.events[i * 7 % s.events.size()].time_ns + 40'000'000});
+  WriteWithKeyframes(s);
+  std::mt19937_64 random(8);
+  const int64_t length = Since(whole_->events.size() - 1);
+  Check(length - 1, INT64_MAX);
+  for (int round = 0; round < 20; ++round) {
+    const auto from = static_cast<int64_t>(random() % static_cast<uint64_t>(length));
+    Check(from, from + static_cast<int64_t>(random() % static_cast<uint64_t>(length / 20)));
+  }
+}
+
+// What lies before the keyframe is not looked at; of what is damaged an earlier one, or the whole,
+// does.
+TEST_F(PartTest, ADamagedKeyframeIsDoneWithout) {
+  WriteWithKeyframes(testing::TrainingStream({.layers = 4, .steps = 6, .max_events = 40'000}));
+  const int64_t length = Since(whole_->events.size() - 1);
+  const auto at = [&](double part) {
+    return static_cast<int64_t>(static_cast<double>(length) * part);
+  };
+  for (const Footer::Batch& batch : index_.batches)
+    if (batch.first_event < whole_->events.size() / 4) Damage(batch.offset + 30);
+  Check(at(0.5), at(0.6));
+  EXPECT_TRUE((*Part(at(0.5), at(0.6)))->complete);
+  // The nearest two.
+  auto nearest = index_.keyframes.end();
+  while (nearest[-1].last_time_ns - whole_->events.time_ns[0] >= at(0.5)) --nearest;
+  Damage(nearest[-1].offset + 25);
+  Check(at(0.5), at(0.6));
+  Damage(nearest[-2].offset + 25);
+  Check(at(0.5), at(0.6));
+  // All: as a file without any.
+  WriteWithKeyframes(testing::TrainingStream({.layers = 4, .steps = 6, .max_events = 40'000}));
+  const auto before = whole_;
+  for (const Footer::KeyframeAt& keyframe : index_.keyframes) Damage(keyframe.offset + 25);
+  Check(at(0.5), at(0.6));
+  EXPECT_EQ(testing::Difference(*before, **ReadTraceFile(path_, {})), "");
+  ASSERT_GT(index_.tables.size(), 1u);
+  Damage(index_.tables.front() + 25);
+  EXPECT_FALSE(Part(at(0.5), at(0.6)).ok()) << "names are missing, and not wrong";
 }
 
 // A part can be written, and a part of it read.

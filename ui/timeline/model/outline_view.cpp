@@ -120,7 +120,9 @@ void DrawOutline(const CanvasState& s, const TextMeasure& measure, DrawList* lis
     const float x1 = std::max(x_of(slice.end_ns) - (step ? 1 : 0), x0 + 1);
     if (step) {
       list->Fill({x0, band.y, x1 - x0, band.h}, s.theme.raised);
-      const std::string name = fmt::format("Step {}", slice.number);
+      const std::string name = slice.count > 1 ? fmt::format("Steps {} to {}", slice.number,
+                                                             slice.number + (slice.count - 1))
+                                               : fmt::format("Step {}", slice.number);
       if (measure.Width(name, Font::kSmallBold) + 8 <= x1 - x0)
         list->Text(name, {x0 + 4, band.y, x1 - x0 - 6, band.h}, Font::kSmallBold, s.theme.dim);
     } else if (x1 > last_x + 0.5f) {

@@ -1,0 +1,162 @@
+#include "profiler/trace/live_state.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "profiler/trace/allocator_events.h"
+#include "profiler/trace/event_fields.h"
+#include "profiler/trace/processes.h"
+
+namespace vramscope::trace {
+namespace {
+
+// The kind that an end closes; nothing: it is no end.
+std::optional<EventKind> BeginOf(EventKind kind) {
+  switch (kind) {
+    case EventKind::kPhaseEnd:
+      return EventKind::kPhaseBegin;
+    case EventKind::kStepEnd:
+      return EventKind::kStepBegin;
+    case EventKind::kMicroBatchEnd:
+      return EventKind::kMicroBatchBegin;
+    case EventKind::kModuleEnd:
+      return EventKind::kModuleBegin;
+    case EventKind::kOpEnd:
+      return EventKind::kOpBegin;
+    case EventKind::kAnnotationEnd:
+      return EventKind::kAnnotationBegin;
+    default:
+      return std::nullopt;
+  }
+}
+
+bool IsOfThread(EventKind begin) {
+  return begin == EventKind::kModuleBegin || begin == EventKind::kOpBegin ||
+         begin == EventKind::kAnnotationBegin;
+}
+
+}  // namespace
+
+void LiveState::Strings(uint32_t first_id, std::span<const std::string> values) {
+  for (size_t i = 0; i < values.size(); ++i)
+    if (IsProcessMarker(values[i])) process_markers_.insert(first_id + static_cast<uint32_t>(i));
+}
+
+absl::Status LiveState::SkipTo(uint64_t next_block, uint64_t next_segment) {
+  if (next_block < next_block_ || next_segment < next_segment_)
+    return absl::DataLossError("numbers go backwards");
+  next_block_ = next_block;
+  next_segment_ = next_segment;
+  return absl::OkStatus();
+}
+
+absl::Status LiveState::Advance(const Event& e) {
+  switch (SubjectOf(e.kind)) {
+    case Subject::kBlock:
+      return OfBlock(e);
+    case Subject::kSegment:
+      return OfSegment(e);
+    case Subject::kDevice:
+      return absl::OkStatus();
+    case Subject::kRun:
+      break;
+  }
+  if (e.kind == EventKind::kMarker) {
+    if (process_markers_.contains(e.name.value)) markers_.push_back(e);
+    return absl::OkStatus();
+  }
+  if (IsSliceBegin(e.kind)) open_.push_back(e);
+  if (const std::optional<EventKind> begin = BeginOf(e.kind)) return End(e, *begin);
+  return absl::OkStatus();
+}
+
+absl::Status LiveState::OfBlock(const Event& e) {
+  if (e.kind == EventKind::kAlloc) {
+    if (e.id != next_block_) return absl::DataLossError("has another id than comes next");
+    blocks_.emplace(next_block_++, Block{e});
+    allocated_ += e.bytes_rounded;
+    return absl::OkStatus();
+  }
+  const auto block = blocks_.find(e.id);
+  if (block == blocks_.end()) return absl::DataLossError("its allocation is not alive");
+  if (e.kind == EventKind::kRetag) {
+    block->second.event.category = e.category;
+  } else if (e.kind == EventKind::kFreeRequested) {
+    block->second.free_requested = true;
+  } else {
+    allocated_ -= block->second.event.bytes_rounded;
+    blocks_.erase(block);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LiveState::OfSegment(const Event& e) {
+  if (e.kind == EventKind::kSegmentAlloc) {
+    if (e.id != next_segment_) return absl::DataLossError("has another id than comes next");
+    segments_.emplace_hint(segments_.end(), next_segment_++, e);
+    reserved_ += devices_[e.device].SegmentAlloc(e.bytes, e.detail != 0);
+    return absl::OkStatus();
+  }
+  const auto segment = segments_.find(e.id);
+  if (segment == segments_.end()) return absl::DataLossError("its segment is not alive");
+  const Event& s = segment->second;
+  DeviceMemory& device = devices_[s.device];
+  if (e.kind == EventKind::kSegmentMap) {
+    reserved_ += device.Map(e.address, e.bytes);
+  } else if (e.kind == EventKind::kSegmentUnmap) {
+    reserved_ -= device.Unmap(e.address, e.bytes);
+  } else {
+    reserved_ -= device.SegmentFree(s.address, s.bytes, s.detail != 0);
+    segments_.erase(segment);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LiveState::End(const Event& e, EventKind begin) {
+  const auto closes = [&](const Event& open) {
+    if (open.kind != begin) return false;
+    if (IsOfThread(begin)) return open.thread == e.thread;
+    return markers_.empty() || ProcessOfThread(open.thread) == ProcessOfThread(e.thread);
+  };
+  const auto at = std::find_if(open_.rbegin(), open_.rend(), closes);
+  if (at == open_.rend()) return absl::DataLossError("nothing of its kind is open");
+  open_.erase(std::next(at).base());
+  return absl::OkStatus();
+}
+
+std::vector<Event> LiveState::Memory() const {
+  std::vector<Event> events = markers_;
+  // Each page of one segment alone, even where a file has segments upon each other.
+  std::map<uint8_t, RangeSet> pages;
+  for (const auto& [number, device] : devices_) pages.emplace(number, device.mapped());
+  for (const auto& [id, segment] : segments_) {
+    events.push_back(segment);
+    if (segment.detail == 0) continue;
+    RangeSet& left = pages.at(segment.device);
+    const uint64_t end_of_segment = EndOf(segment.address, segment.bytes);
+    for (const auto& [begin, end] : left.Within(segment.address, end_of_segment)) {
+      Event map = segment;
+      map.kind = EventKind::kSegmentMap;
+      map.detail = 0;
+      map.address = begin;
+      map.bytes = end - begin;
+      events.push_back(map);
+    }
+    left.Remove(segment.address, end_of_segment);
+  }
+  std::vector<const Block*> blocks;
+  blocks.reserve(blocks_.size());
+  for (const auto& [id, block] : blocks_) blocks.push_back(&block);
+  std::ranges::sort(blocks, {}, [](const Block* b) { return b->event.id; });
+  for (const Block* block : blocks) {
+    events.push_back(block->event);
+    if (!block->free_requested) continue;
+    Event free;
+    free.kind = EventKind::kFreeRequested;
+    free.id = block->event.id;
+    events.push_back(free);
+  }
+  return events;
+}
+
+}  // namespace vramscope::trace
