@@ -129,6 +129,7 @@ class MainWindow : public QMainWindow {
   bool partial() const { return shown_is_partial_; }  // a picture of what has come so far
 
  Q_SIGNALS:
+  void timelineShown();                         // a new trace is drawn; the panels follow
   void documentShown();                         // a new trace is in the canvas and the panels
   void failed(const QString& reason);           // what was asked for did not come about
   void fileDone(const QString& path, bool ok);  // saveTrace, exportChrome

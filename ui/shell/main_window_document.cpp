@@ -328,6 +328,9 @@ void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, 
   // The ghost first: what is shown never takes the scale of one that goes.
   UpdateGhost(animate);
   timeline_->setTrace(digest_->trace, animate, digest_->curves, digest_->whole);
+  // What was waited for; the panels beside it take as long again.
+  timeline_->showNow();
+  Q_EMIT timelineShown();
   if (first) FocusCanvas();
   breakdown_->setDigest(digest_);
   ShowSelected();

@@ -186,6 +186,14 @@ void TimelineWidget::setTrace(std::shared_ptr<const trace::Trace> trace, bool an
   impl_->Apply();
 }
 
+void TimelineWidget::showNow() {
+  if (impl_->gl_view) {
+    impl_->gl_view->repaint();
+  } else {
+    repaint();
+  }
+}
+
 std::shared_ptr<const trace::Trace> TimelineWidget::trace() const { return impl_->trace; }
 
 void TimelineWidget::prepare(std::shared_ptr<const TimelineData> data) {

@@ -44,6 +44,8 @@ class TimelineWidget : public QWidget {
   void setTrace(std::shared_ptr<const trace::Trace> trace, bool animate = false,
                 const Curves& curves = {}, const std::shared_ptr<const trace::Trace>& whole = {});
   std::shared_ptr<const trace::Trace> trace() const;
+  // Draws what was set before it returns, for who has much to do after that.
+  void showNow();
   // Indexes that were built elsewhere, for a setTrace() to come: it then has nothing to build.
   void prepare(std::shared_ptr<const TimelineData> data);
   // Above this many events setTrace() builds them on a pool thread.

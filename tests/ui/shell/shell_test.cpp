@@ -567,9 +567,18 @@ TEST_F(ShellTest, RealWorker) {
   RunDefault();
   EXPECT_EQ(window_->digest()->trace->info.model.parameter_count, 494032768u);
   const double before = Peak();
+  // The canvas is drawn before the panels fill.
+  const auto frames = [&] {
+    return window_->timelineWidget()->dumpState()["frames"].toObject()["all"].toInt();
+  };
+  int at_data = 0, at_shown = 0;
+  QObject::connect(window_->timelineWidget(), &timeline::TimelineWidget::dataShown,
+                   [&] { at_data = frames(); });
+  QObject::connect(window_.get(), &MainWindow::timelineShown, [&] { at_shown = frames(); });
   Click("checkpoint-layer");
   ASSERT_TRUE(Idle());
   EXPECT_LT(Peak(), before);
+  EXPECT_GT(at_shown, at_data);
   EXPECT_TRUE(State()["banner"].toObject().isEmpty());
 }
 
