@@ -24,6 +24,8 @@ constexpr size_t kAtOnce = 4;  // plans that are asked for together
 constexpr const char* kRoomy = "4TiB";
 // Of the patience; the rest is for the largest batch and the longest sequence.
 constexpr double kSearchShare = 0.75;
+// A step that saves nothing that is needed stays for more than a hundredth of the time.
+constexpr double kAsFast = 1.01;
 constexpr int kMostBatch = 1 << 14;
 constexpr int kMostSeq = 1 << 17;
 
@@ -254,7 +256,7 @@ class Search {
     return saved / (cost / std::max(1e-9, before.step_ms) + 1e-3);
   }
 
-  // Without each of its moves in turn: what fits as well and is no slower stands in its place.
+  // Without each of its moves in turn: what fits as well and is hardly slower stands in its place.
   absl::StatusOr<Node> Pruned(Node node) {
     if (!Fits(node.planned)) return node;
     bool again = true;
@@ -273,7 +275,7 @@ class Search {
         }
         if (!possible) continue;
         if (absl::Status status = PlanNodes({&less}); !status.ok()) return status;
-        if (!Fits(less.planned) || less.planned.step_ms > node.planned.step_ms) continue;
+        if (!Fits(less.planned) || less.planned.step_ms > node.planned.step_ms * kAsFast) continue;
         node = std::move(less);
         again = true;
         break;

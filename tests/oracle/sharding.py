@@ -6,7 +6,7 @@ import torch
 import torch.distributed as dist
 
 DEFAULTS = {"shard.strategy": "none", "shard.ranks": "1", "shard.rank": "0", "shard.gradients": "copies",
-            "shard.find_unused": "false", "offload.parameters": "none"}
+            "shard.find_unused": "false", "shard.bucket_mb": "25", "offload.parameters": "none"}
 
 
 class OneGpu:
@@ -36,6 +36,8 @@ class DataParallel(OneGpu):
     def __init__(self, settings):
         self.options = {"gradient_as_bucket_view": settings["shard.gradients"] == "views",
                         "find_unused_parameters": settings["shard.find_unused"] == "true"}
+        if settings["shard.bucket_mb"] != "25":
+            self.options["bucket_cap_mb"] = int(settings["shard.bucket_mb"])
         dist.init_process_group("nccl")
 
     def wrap(self, model, program):

@@ -172,3 +172,34 @@ class InBackward:
 
     def zero_grad(self, set_to_none=True):
         pass
+
+
+class MuonAndAdamW:
+    """Matrices by torch.optim.Muon, what is none by AdamW, as scripts do."""
+
+    def __init__(self, parameters, lr, weight_decay):
+        parameters = list(parameters)
+        self.each = [torch.optim.Muon([p for p in parameters if p.ndim == 2], lr=lr, weight_decay=weight_decay)]
+        others = [p for p in parameters if p.ndim != 2]
+        if others:
+            self.each.append(torch.optim.AdamW(others, lr=lr, weight_decay=weight_decay))
+        self.param_groups = [group for optimizer in self.each for group in optimizer.param_groups]
+
+    def step(self):
+        for optimizer in self.each:
+            optimizer.step()
+
+    def zero_grad(self, set_to_none=True):
+        for optimizer in self.each:
+            optimizer.zero_grad(set_to_none)
+
+
+def galore(parameters, rank, gap, lr, weight_decay):
+    """galore_torch's AdamW: matrices that are larger than the rank are projected."""
+    from galore_torch import GaLoreAdamW
+    parameters = list(parameters)
+    large = [p for p in parameters if p.ndim == 2 and min(p.shape) > rank]
+    chosen = set(map(id, large))
+    groups = [{"params": [p]} if id(p) not in chosen else {"params": [p], "rank": rank, "update_proj_gap": gap, "scale": 0.25, "proj_type": "std"}
+              for p in parameters]
+    return GaLoreAdamW(groups, lr=lr, weight_decay=weight_decay, no_deprecation_warning=True)

@@ -32,7 +32,7 @@ DEFAULTS = {"batch": "2", "seq": "512", "micro_batches": "1", "steps": "2", "pre
             "offload.activations": "none", "activation_compression": "none", "loss": "full",
             "loss_chunks": "8", "clip_grad_norm": "0", "lengths": "", "pin_memory": "false", "load": "device", "init_on_device": "false", "mode": "train", "schedule": "none", "save": "none",
             "eval": "none", "eval_keeps_logits": "false", "generate.tokens": "0", "generate.cache": "dynamic", "resume.map_location": "none", "resume.keeps": "false",
-            "seed": "0", "samples.file": "", "samples.batches": "padded", **checkpointing.DEFAULTS, **sharding.DEFAULTS}
+            "seed": "0", "use_cache": "false", "prefix.tokens": "0", "galore.rank": "0", "galore.gap": "200", "samples.file": "", "samples.batches": "padded", **checkpointing.DEFAULTS, **sharding.DEFAULTS}
 PRECISIONS = {"fp32": (torch.float32, None), "bf16": (torch.bfloat16, None), "fp16": (torch.float16, None),
               "amp-bf16": (torch.float32, torch.bfloat16), "amp-fp16": (torch.float32, torch.float16)}
 
@@ -51,8 +51,8 @@ def where_made(settings):
     return torch.device("cuda") if settings["init_on_device"] == "true" else contextlib.nullcontext()
 
 
-def read_config(described):
-    return CONFIG_MAPPING[described["model_type"]].from_dict({**described, "use_cache": False})
+def read_config(described, cached=False):
+    return CONFIG_MAPPING[described["model_type"]].from_dict({**described, "use_cache": cached})
 
 
 class CausalModel:
@@ -60,7 +60,7 @@ class CausalModel:
     task = "CAUSAL_LM"
 
     def __init__(self, described, settings, weights):
-        config, attention = read_config(described), attention_of_transformers(settings)
+        config, attention = read_config(described, settings["use_cache"] == "true"), attention_of_transformers(settings)
         with where_made(settings):
             self.model = AutoModelForCausalLM.from_config(config, torch_dtype=weights, attn_implementation=attention)
         self.chunks = int(settings["loss_chunks"]) if settings["loss"] == "chunked" else 0
@@ -186,7 +186,14 @@ def with_techniques(program, settings, strategy):
         model = peft.get_peft_model(model, peft.LoraConfig(
             task_type=program.task, r=int(settings["lora.rank"]), lora_alpha=float(settings["lora.alpha"]),
             lora_dropout=float(settings["lora.dropout"]), use_dora=settings["lora.kind"] == "dora",
-            target_modules=settings["lora.targets"].split(",")))
+            use_rslora=settings["lora.kind"] == "rslora", target_modules=settings["lora.targets"].split(",")))
+        if settings["lora.kind"] == "lora-fa":
+            for name, parameter in model.named_parameters():
+                if "lora_A" in name:
+                    parameter.requires_grad_(False)
+    if int(settings["prefix.tokens"]):
+        import peft
+        model = peft.get_peft_model(model, peft.PrefixTuningConfig(task_type=program.task, num_virtual_tokens=int(settings["prefix.tokens"])))
     if settings["trainable"] != "all":
         pattern = re.compile(settings["trainable"].replace(".", r"\.").replace("*", ".*"))
         for name, parameter in model.named_parameters():
@@ -207,6 +214,10 @@ def optimizer_of(settings):
     elif name == "lion":
         from lion_pytorch import Lion as kind
         options = {}
+    elif name == "muon":
+        return functools.partial(techniques.MuonAndAdamW, lr=rate, weight_decay=decay)
+    elif int(settings["galore.rank"]):
+        return functools.partial(techniques.galore, rank=int(settings["galore.rank"]), gap=int(settings["galore.gap"]), lr=rate, weight_decay=decay)
     else:
         kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW, "adafactor": torch.optim.Adafactor, "adagrad": torch.optim.Adagrad, "sgd": torch.optim.SGD}[name]
         options = how[settings["optimizer.impl"]]

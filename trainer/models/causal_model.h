@@ -51,7 +51,7 @@ class CausalModel : public Model {
   }
 
   at::Tensor Logits(const Batch& batch) override {
-    if (Generating() != nullptr) {  // the next token alone is asked for
+    if (Generating() != nullptr && !Generating()->trains) {  // the next token alone is asked for
       const at::Tensor hidden = stack_.Forward(batch["input_ids"], layer_runner, false);
       return Output(hidden.slice(1, -1));
     }

@@ -125,7 +125,9 @@ at::Tensor GenerationMask(const DecoderConfig& config, AttentionKind attention,
     seen = any.sum();
   }
   const bool window = config.sliding_window > 0;
-  if (!eager && room == 0 && (!window || pass.mask.size(1) < config.sliding_window)) {
+  // With tokens before the first that trains the operator would not know.
+  if (!eager && !pass.trains && room == 0 &&
+      (!window || pass.mask.size(1) < config.sliding_window)) {
     // No token is masked: the operator knows by itself what is causal.
     const at::Tensor there = [&] { return at::all(pass.mask == 1); }();
     there.item<bool>();
@@ -258,9 +260,22 @@ GatedMlp::GatedMlp(std::string name, const DecoderConfig& c, const ModelOptions&
   AddChild(names.down_second ? &up_ : &down_);
 }
 
+bool GatedMlp::SetKernel(Kernel kernel) {
+  if (activation_ != run::Activation::kSilu) return false;
+  kernel_ = std::move(kernel);
+  return true;
+}
+
 at::Tensor GatedMlp::Forward(const at::Tensor& x) {
   ModuleScope scope(name());
   at::Tensor gate = gate_.Forward(x);
+  if (kernel_) {
+    at::Tensor up = up_.Forward(x);
+    at::Tensor product = kernel_(gate, up);
+    gate.reset();
+    up.reset();
+    return down_.Forward(product);
+  }
   at::Tensor active = Activate(activation_, "act_fn", gate);
   gate.reset();
   at::Tensor up = up_.Forward(x);

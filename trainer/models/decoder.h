@@ -146,10 +146,15 @@ class GatedMlp : public FeedForward {
   at::Tensor Run(const at::Tensor& x, at::Tensor&) override {
     return RunPart(Part::kFeedForward, x, [this](const at::Tensor& in) { return Forward(in); });
   }
+  // What computes silu(gate) * up in place of two operators.
+  using Kernel = std::function<at::Tensor(const at::Tensor& gate, const at::Tensor& up)>;
+  // False: its activation is another.
+  bool SetKernel(Kernel kernel);
 
  private:
   run::Activation activation_;
   Linear gate_, up_, down_;
+  Kernel kernel_;
 };
 
 // Norm, attention, residual, norm, feed-forward part, residual; dropout before each residual where

@@ -9,6 +9,7 @@ namespace vramscope::trainer {
 namespace {
 
 thread_local GenerationPass* t_pass = nullptr;
+thread_local KeyValueCache* t_training_cache = nullptr;
 
 // A tensor that stays in the cache, whoever made it.
 at::Tensor Kept(at::Tensor tensor) {
@@ -94,10 +95,15 @@ GenerationScope::GenerationScope(GenerationPass& pass) { t_pass = &pass; }
 
 GenerationScope::~GenerationScope() { t_pass = nullptr; }
 
+TrainingCacheScope::TrainingCacheScope(KeyValueCache& cache) { t_training_cache = &cache; }
+
+TrainingCacheScope::~TrainingCacheScope() { t_training_cache = nullptr; }
+
 void ThroughCache(at::Tensor& key, at::Tensor& value) {
   const GenerationPass* pass = t_pass;
-  if (pass == nullptr || pass->cache == nullptr) return;
-  auto [keys, values] = pass->cache->Update(key, value, pass->positions);
+  KeyValueCache* cache = pass != nullptr ? pass->cache : t_training_cache;
+  if (cache == nullptr) return;
+  auto [keys, values] = cache->Update(key, value, pass != nullptr ? pass->positions : at::Tensor());
   key = std::move(keys);
   value = std::move(values);
 }

@@ -99,6 +99,7 @@ struct GenerationPass {
   at::Tensor position_ids;         // int64 [b, s]
   at::Tensor mask;                 // int64 [b, tokens]; with room(): what the model makes of it
   std::function<void()> prepared = {};  // all arguments are there; the model has not begun
+  bool trains = false;                  // all tokens' logits are asked for, with a graph
 };
 
 // Of this thread; null: no generation.
@@ -110,6 +111,16 @@ class GenerationScope {
   ~GenerationScope();
   GenerationScope(const GenerationScope&) = delete;
   GenerationScope& operator=(const GenerationScope&) = delete;
+};
+
+// A cache in a training forward: what the attention is given of this thread stays named as long as
+// the scope and `cache` say.
+class TrainingCacheScope {
+ public:
+  explicit TrainingCacheScope(KeyValueCache& cache);
+  ~TrainingCacheScope();
+  TrainingCacheScope(const TrainingCacheScope&) = delete;
+  TrainingCacheScope& operator=(const TrainingCacheScope&) = delete;
 };
 
 // Key and value as the attention gets them: through the cache, where there is one.

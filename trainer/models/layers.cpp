@@ -3,6 +3,8 @@
 #include <ATen/autocast_mode.h>
 #include <torch/torch.h>
 
+#include <cmath>
+
 #include "trainer/capture/cancel.h"
 #include "trainer/models/training_mode.h"
 
@@ -18,7 +20,9 @@ class LoraAdapter::Matrix : public Module {
 };
 
 LoraAdapter::LoraAdapter(int64_t inputs, int64_t outputs, const LoraConfig& config)
-    : Module("lora"), scaling_(config.alpha / config.rank), dropout_(config.dropout) {
+    : Module("lora"),
+      scaling_(config.alpha / (config.rank_stabilised ? std::sqrt(config.rank) : config.rank)),
+      dropout_(config.dropout) {
   const auto add = [this](std::unique_ptr<Module>& module, auto made) {
     AddChild(made.get());
     const std::shared_ptr<Parameter> weight = made->weight;
@@ -29,6 +33,7 @@ LoraAdapter::LoraAdapter(int64_t inputs, int64_t outputs, const LoraConfig& conf
                                                Init::kKaimingUniform));
   weight_b_ = add(
       b_, std::make_unique<Matrix>("B", std::vector<int64_t>{outputs, config.rank}, Init::kZeros));
+  weight_a_->trainable = !config.freezes_down;
   if (!config.decompose) return;
   lengths_ = add(magnitude_,
                  std::make_unique<Matrix>("magnitude", std::vector<int64_t>{outputs}, Init::kOnes));
@@ -218,9 +223,16 @@ at::Tensor RmsNorm::ForwardOnePlus(const at::Tensor& x) const {
   return output.to(x.scalar_type());
 }
 
+bool RmsNorm::SetKernel(Kernel kernel) {
+  if (scale_ == Scale::kOnePlusWeight) return false;
+  kernel_ = std::move(kernel);
+  return true;
+}
+
 at::Tensor RmsNorm::Forward(const at::Tensor& x) {
   ThrowIfCancelled();
   ModuleScope scope(name());
+  if (kernel_) return kernel_(x, weight_->tensor, eps_);
   if (scale_ == Scale::kOnePlusWeight) return ForwardOnePlus(x);
   const at::ScalarType dtype = x.scalar_type();
   at::Tensor hidden = x.to(at::kFloat);

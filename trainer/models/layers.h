@@ -105,12 +105,18 @@ class RmsNorm : public Module {
   RmsNorm(std::string name, int64_t width, double eps, at::ScalarType dtype,
           Scale scale = Scale::kWeight);
   at::Tensor Forward(const at::Tensor& x);
+  // What computes it in place of elementary operators.
+  using Kernel =
+      std::function<at::Tensor(const at::Tensor& x, const at::Tensor& weight, double eps)>;
+  // False: this form of the norm has none.
+  bool SetKernel(Kernel kernel);
 
  private:
   at::Tensor ForwardOnePlus(const at::Tensor& x) const;
   Scale scale_;
   std::shared_ptr<Parameter> weight_;
   double eps_;
+  Kernel kernel_;
 };
 
 class LayerNorm : public Module {

@@ -90,6 +90,10 @@ Buffer* Module::AddBuffer(Buffer buffer) {
   return buffers_.emplace_back(std::make_unique<Buffer>(std::move(buffer))).get();
 }
 
+Module* Module::Adopt(std::unique_ptr<Module> child) {
+  return AddChild(adopted_.emplace_back(std::move(child)).get());
+}
+
 void Module::Collect(const std::string& prefix, std::vector<Parameter*>& out) {
   for (auto& [name, parameter] : parameters_) {
     if (!parameter->name_.empty()) continue;

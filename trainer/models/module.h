@@ -95,6 +95,9 @@ class Module {
   virtual std::string kind() const { return {}; }
   // This module and all below it, parents first; `path` is the full name ("" for the root).
   void Visit(const std::function<void(Module&, const std::string& path)>& visitor);
+  // A module that a technique brings; its tensors come after those that are there. Before
+  // Materialize().
+  Module* Adopt(std::unique_ptr<Module> child);
 
  protected:
   // module.to(device) moves children before the module's own tensors. A module that stands for a
@@ -122,6 +125,7 @@ class Module {
   std::vector<std::pair<std::string, std::shared_ptr<Parameter>>> parameters_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::vector<Module*> children_;
+  std::vector<std::unique_ptr<Module>> adopted_;  // of the children
 };
 
 struct Totals {

@@ -14,7 +14,6 @@ namespace {
 
 // DistributedDataParallel's defaults.
 constexpr size_t kBroadcastBytes = 250 << 20;
-constexpr int64_t kBucketBytes = 25 << 20;
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
@@ -55,9 +54,10 @@ DataParallel::DataParallel(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& 
       trained, {static_cast<size_t>(std::numeric_limits<int64_t>::max())}, sparse);
   std::reverse(buckets.begin(), buckets.end());
   reducer_ = std::make_shared<c10d::Reducer>(
-      std::move(trained), std::move(buckets), group_, sparse, kBucketBytes, options.finds_unused,
-      options.gradients_are_views, std::unordered_map<size_t, std::string>{},
-      c10d::kDefaultFirstBucketBytes,
+      std::move(trained), std::move(buckets), group_, sparse, options.bucket_bytes,
+      options.finds_unused, options.gradients_are_views, std::unordered_map<size_t, std::string>{},
+      options.bucket_bytes == kDefaultBucketBytes ? c10d::kDefaultFirstBucketBytes
+                                                  : options.bucket_bytes,
       /*skip_all_reduce_unused_params=*/false,
       /*use_python_reducer=*/false, std::vector<int64_t>{});
   // It measures the first steps, which waits for them.

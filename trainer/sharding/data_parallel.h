@@ -19,9 +19,12 @@
 
 namespace vramscope::trainer {
 
+inline constexpr int64_t kDefaultBucketBytes = 25 << 20;
+
 struct DataParallelOptions {
   bool gradients_are_views = false;  // of the buckets
   bool finds_unused = false;  // each forward's graph is searched for parameters without a gradient
+  int64_t bucket_bytes = kDefaultBucketBytes;
 };
 
 class DataParallel {

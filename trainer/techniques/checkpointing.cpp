@@ -12,11 +12,11 @@ namespace {
 // How a segment is run again.
 struct Form {
   bool reentrant = true;
-  bool selective = false;
+  MakeOpPolicy policy = nullptr;  // what is kept nevertheless
 
   LayerRunner Runner(int layers, c10::Device device) const {
     const CheckpointOptions options{.layers_per_segment = layers, .device = device};
-    if (selective) return MakeFrameRunner(options, MakeProductsPolicy);
+    if (policy) return MakeFrameRunner(options, policy);
     return reentrant ? MakeCheckpointRunner(options) : MakeFrameRunner(options, nullptr);
   }
 };
@@ -114,7 +114,8 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                                      {"alternate", "every second layer"},
                                      {"ffn", "the feed-forward part of each layer"},
                                      {"attention", "the attention part of each layer"},
-                                     {"selective", "each layer, but not what is slow to compute"}}},
+                                     {"selective", "each layer, but not what is slow to compute"},
+                                     {"budget", "each layer, but what a budget has room for"}}},
                         {.key = "checkpointing.k",
                          .help = "layers in a checkpointed segment, for every-k",
                          .kind = run::ValueKind::kInteger,
@@ -126,11 +127,19 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                          .help =
                              "torch.utils.checkpoint's use_reentrant: a nested backward (true), "
                              "or a second run that ends with the last tensor needed (false); "
-                             "selective is always the latter",
+                             "selective and budget are always the latter",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "true",
                          .choices = {{"true", ""}, {"false", ""}},
-                         .label = "re-entrant"}},
+                         .label = "re-entrant"},
+                        {.key = "checkpointing.budget",
+                         .help = "for budget: which share of the bytes of a layer's products and "
+                                 "attention may stay; what costs most to compute again does",
+                         .kind = run::ValueKind::kNumber,
+                         .default_value = "0.5",
+                         .low = 0,
+                         .high = 1,
+                         .label = "share kept"}},
            .toggles = {{.id = "checkpoint-layer",
                         .title = "Checkpoint every layer",
                         .explanation = "recompute layers in backward",
@@ -162,7 +171,13 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                         .title = "Checkpoint selectively",
                         .explanation = "keeps attention and every 2nd product, recomputes the rest",
                         .on = {{"checkpointing.mode", true, {"selective"}}},
-                        .ways = {{{"checkpointing.mode", "selective"}}}}},
+                        .ways = {{{"checkpointing.mode", "selective"}}}},
+                       {.id = "checkpoint-budget",
+                        .title = "Checkpoint by a budget",
+                        .explanation = "keeps the products that cost most for their bytes",
+                        .on = {{"checkpointing.mode", true, {"budget"}}},
+                        .ways = {{{"checkpointing.mode", "budget"}}},
+                        .controls = {"checkpointing.budget"}}},
            .rules = {{.when = {{"checkpointing.mode", true, {"ffn", "attention"}},
                                {"model.family", false, {"llama", "gpt2", "vit"}}},
                       .why = "checkpointing.mode=ffn, attention: {model} has no parts that are "
@@ -176,9 +191,10 @@ TechniqueEntry DeclareTechnique_checkpointing() {
       .order = 30,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         const std::string& mode = config.Get("checkpointing.mode");
-        const bool selective = mode == "selective";
-        const Form form{.reentrant = !selective && config.Is("checkpointing.reentrant", "true"),
-                        .selective = selective};
+        Form form{.reentrant = config.Is("checkpointing.reentrant", "true")};
+        if (mode == "selective") form.policy = MakeProductsPolicy;
+        if (mode == "budget") form.policy = MakeBudgetPolicy(config.Number("checkpointing.budget"));
+        if (form.policy) form.reentrant = false;
         if (mode == "ffn") return std::make_unique<PartCheckpointing>(form, Part::kFeedForward);
         if (mode == "attention") return std::make_unique<PartCheckpointing>(form, Part::kAttention);
         if (mode != "none") {

@@ -174,30 +174,36 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
                "managed memory: on the card while there is room, on the host where there is none, "
                "and each step brings them back over the bus.",
            .settings = {{.key = "optimizer.bits",
-                         .help = "bits of an optimizer state element; 8: in blocks of 256, as "
-                                 "bitsandbytes",
+                         .help = "bits of an optimizer state element; 8 and 4: in blocks with a "
+                                 "scale (optimizer.library); 16: bfloat16",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "32",
-                         .choices = {{"32", "as the weights"}, {"8", ""}}},
+                         .choices = {{"32", "as the weights"}, {"16", ""}, {"8", ""}, {"4", ""}}},
                         {.key = "optimizer.paged",
                          .help = "8-bit moments of large tensors in managed memory, as "
                                  "bitsandbytes' paged optimizers",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "false",
                          .choices = {{"false", ""}, {"true", ""}}}},
-           .toggles =
-               {{.id = "optimizer-8bit",
-                 .title = "8-bit Adam",
-                 .explanation = "a byte a moment, scales for each 256",
-                 .on = {{"optimizer.bits", true, {"8"}}, {"optimizer.paged", true, {"false"}}},
-                 .ways = {{{"optimizer.bits", "8"}, {"optimizer.paged", "false"}}}},
-                {.id = "optimizer-paged",
-                 .title = "Paged 8-bit Adam",
-                 .explanation = "moments make room when others need it",
-                 .on = {{"optimizer.bits", true, {"8"}}, {"optimizer.paged", true, {"true"}}},
-                 .ways = {{{"optimizer.bits", "8"}, {"optimizer.paged", "true"}}}}},
+           .toggles = {{.id = "optimizer-8bit",
+                        .title = "8-bit Adam",
+                        .explanation = "a byte a moment, scales for each 256",
+                        .on = {{"optimizer.bits", true, {"8"}},
+                               {"optimizer.library", true, {"bitsandbytes"}},
+                               {"optimizer.paged", true, {"false"}}},
+                        .ways = {{{"optimizer.bits", "8"},
+                                  {"optimizer.library", "bitsandbytes"},
+                                  {"optimizer.paged", "false"}}}},
+                       {.id = "optimizer-paged",
+                        .title = "Paged 8-bit Adam",
+                        .explanation = "moments make room when others need it",
+                        .on = {{"optimizer.bits", true, {"8"}},
+                               {"optimizer.paged", true, {"true"}}},
+                        .ways = {{{"optimizer.bits", "8"},
+                                  {"optimizer.library", "bitsandbytes"},
+                                  {"optimizer.paged", "true"}}}}},
            .rules = {{.when = {{"optimizer.paged", true, {"true"}},
-                               {"optimizer.bits", true, {"32"}}},
+                               {"optimizer.bits", false, {"8"}}},
                       .why = "optimizer.paged is planned of 8-bit moments: set optimizer.bits=8",
                       .instead = {{"optimizer.bits", "8"}}},
                      {.when = {{"optimizer.bits", true, {"8"}},
@@ -212,7 +218,8 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
            .assumes = {{.when = {{"optimizer.paged", true, {"true"}}},
                         .what = "paged moments are not in the peak: PyTorch's allocator does not "
                                 "know managed memory, which the card holds where it has room"},
-                       {.when = {{"optimizer.bits", true, {"8"}}},
+                       {.when = {{"optimizer.bits", true, {"8"}},
+                                 {"optimizer.library", true, {"bitsandbytes"}}},
                         .what = "bitsandbytes' 8-bit kernel is modelled: one for each tensor, in "
                                 "place, without memory of its own"}}},
       .fit = {{.row = "optimizer-8bit", .changes = run::Changes::kRounding},
@@ -220,7 +227,9 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
       .modelled = {{.assumed = 1, .category = "Optimizer state"}},
       .order = 44,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
-        if (!config.Is("optimizer.bits", "8")) return nullptr;
+        if (!config.Is("optimizer.bits", "8") || config.Is("optimizer.library", "torchao")) {
+          return nullptr;
+        }
         return std::make_unique<EightBitOptimizer>(config);
       }};
 }

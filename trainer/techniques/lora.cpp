@@ -70,7 +70,8 @@ TechniqueEntry DeclareTechnique_lora() {
                "frozen: gradients and optimizer state exist for them alone, and frozen layers do "
                "not keep their inputs. DoRA also trains how long each row of the adapted weight "
                "is: one number a row, but each forward makes the adapter's product as large as "
-               "the weight, in fp32, to measure it.",
+               "the weight, in fp32, to measure it. LoRA-FA trains the upper matrix alone: half of "
+               "the trained numbers, and the layer's input is not kept for the adapter.",
            .settings = {{.key = "lora.rank",
                          .help = "rank of the LoRA adapters; 0: no LoRA",
                          .kind = run::ValueKind::kInteger,
@@ -80,10 +81,14 @@ TechniqueEntry DeclareTechnique_lora() {
                          .label = "rank"},
                         {.key = "lora.kind",
                          .help = "dora: the lengths of the weight's rows are trained apart from "
-                                 "their directions",
+                                 "their directions; lora-fa: the matrix that the input meets stays "
+                                 "as it began; rslora: scale alpha / sqrt(rank)",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "lora",
-                         .choices = {{"lora", "LoRA"}, {"dora", "DoRA"}},
+                         .choices = {{"lora", "LoRA"},
+                                     {"dora", "DoRA"},
+                                     {"lora-fa", "LoRA-FA"},
+                                     {"rslora", "rank-stabilised"}},
                          .label = "kind"},
                         {.key = "lora.alpha",
                          .help = "LoRA scale: alpha / rank",
@@ -109,7 +114,9 @@ TechniqueEntry DeclareTechnique_lora() {
            .toggles = {{.id = "lora",
                         .title = "LoRA",
                         .explanation = "low-rank adapters, rest frozen",
-                        .on = {{"lora.rank", false, {"0"}}, {"lora.kind", true, {"lora"}}},
+                        .on = {{"lora.rank", false, {"0"}},
+                               {"lora.kind", true, {"lora"}},
+                               {"lora.placement", true, {"weight"}}},
                         .ways = {{{"lora.rank", "8"}, {"lora.kind", "lora"}}},
                         .controls = {"lora.rank", "lora.targets"}},
                        {.id = "dora",
@@ -117,6 +124,18 @@ TechniqueEntry DeclareTechnique_lora() {
                         .explanation = "adapters that train rows' lengths apart",
                         .on = {{"lora.rank", false, {"0"}}, {"lora.kind", true, {"dora"}}},
                         .ways = {{{"lora.rank", "8"}, {"lora.kind", "dora"}}},
+                        .controls = {"lora.rank", "lora.targets"}},
+                       {.id = "lora-fa",
+                        .title = "LoRA-FA",
+                        .explanation = "adapters whose lower matrix is frozen",
+                        .on = {{"lora.rank", false, {"0"}}, {"lora.kind", true, {"lora-fa"}}},
+                        .ways = {{{"lora.rank", "8"}, {"lora.kind", "lora-fa"}}},
+                        .controls = {"lora.rank", "lora.targets"}},
+                       {.id = "rslora",
+                        .title = "Rank-stabilised LoRA",
+                        .explanation = "another scale; the same memory",
+                        .on = {{"lora.rank", false, {"0"}}, {"lora.kind", true, {"rslora"}}},
+                        .ways = {{{"lora.rank", "8"}, {"lora.kind", "rslora"}}},
                         .controls = {"lora.rank", "lora.targets"}}},
            .rules = {{.when = {{"lora.kind", true, {"dora"}},
                                {"quantization", true, {"nf4", "int8"}},
@@ -136,16 +155,20 @@ TechniqueEntry DeclareTechnique_lora() {
                       .refuses = false}},
            .implies = {"adapters are fp32 whatever the type of the weights"}},
       .fit = {{.row = "lora", .changes = run::Changes::kTraining},
-              {.row = "dora", .changes = run::Changes::kTraining}},
+              {.row = "dora", .changes = run::Changes::kTraining},
+              {.row = "lora-fa", .changes = run::Changes::kTraining}},
       .order = 40,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         const auto rank = static_cast<int>(config.Integer("lora.rank"));
-        if (rank == 0) return nullptr;
-        return std::make_unique<Lora>(LoraConfig{.rank = rank,
-                                                 .alpha = config.Number("lora.alpha"),
-                                                 .dropout = config.Number("lora.dropout"),
-                                                 .decompose = config.Is("lora.kind", "dora"),
-                                                 .targets = config.Names("lora.targets")});
+        if (rank == 0 || !config.Is("lora.placement", "weight")) return nullptr;
+        return std::make_unique<Lora>(
+            LoraConfig{.rank = rank,
+                       .alpha = config.Number("lora.alpha"),
+                       .dropout = config.Number("lora.dropout"),
+                       .decompose = config.Is("lora.kind", "dora"),
+                       .freezes_down = config.Is("lora.kind", "lora-fa"),
+                       .rank_stabilised = config.Is("lora.kind", "rslora"),
+                       .targets = config.Names("lora.targets")});
       }};
 }
 

@@ -121,26 +121,28 @@ TechniqueEntry DeclareTechnique_optimizer_offload() {
                         .on = {{"offload.optimizer", true, {"nvme"}}},
                         .ways = {{{"offload.optimizer", "nvme"}}},
                         .controls = {"offload.path"}}},
-           .rules = {{.when = {{"offload.optimizer", true, {"nvme"}},
-                               {"backend", true, {"cpu", "cuda"}}},
-                      .why = "offload.optimizer=nvme is planned, not run: use backend=plan, or "
-                             "offload.optimizer=cpu",
-                      .instead = {{"offload.optimizer", "none"}}},
-                     {.when = {{"offload.optimizer", false, {"none"}},
-                               {"optimizer.bits", true, {"8"}}},
-                      .why = "offload.optimizer steps on the host, where optimizer.bits=8 has no "
-                             "kernel: set optimizer.bits=32",
-                      .instead = {{"optimizer.bits", "32"}}},
-                     {.when = {{"offload.optimizer", false, {"none"}},
-                               {"optimizer.in_backward", true, {"true"}}},
-                      .why = "offload.optimizer steps once for all parameters: set "
-                             "optimizer.in_backward=false",
-                      .instead = {{"optimizer.in_backward", "false"}}},
-                     {.when = {{"offload.optimizer", false, {"none"}},
-                               {"model.family", true, {"basics"}}},
-                      .why = "the basics model's script brings an optimizer of its own: set "
-                             "offload.optimizer=none",
-                      .instead = {{"offload.optimizer", "none"}}}},
+           .rules =
+               {{.when = {{"offload.optimizer", true, {"nvme"}},
+                          {"backend", true, {"cpu", "cuda"}}},
+                 .why = "offload.optimizer=nvme is planned, not run: use backend=plan, or "
+                        "offload.optimizer=cpu",
+                 .instead = {{"offload.optimizer", "none"}}},
+                {.when = {{"offload.optimizer", false, {"none"}},
+                          {"optimizer.bits", false, {"32"}}},
+                 .why =
+                     "offload.optimizer steps on the host, where optimizer.bits below 32 have no "
+                     "kernel: set optimizer.bits=32",
+                 .instead = {{"optimizer.bits", "32"}}},
+                {.when = {{"offload.optimizer", false, {"none"}},
+                          {"optimizer.in_backward", true, {"true"}}},
+                 .why = "offload.optimizer steps once for all parameters: set "
+                        "optimizer.in_backward=false",
+                 .instead = {{"optimizer.in_backward", "false"}}},
+                {.when = {{"offload.optimizer", false, {"none"}},
+                          {"model.family", true, {"basics"}}},
+                 .why = "the basics model's script brings an optimizer of its own: set "
+                        "offload.optimizer=none",
+                 .instead = {{"offload.optimizer", "none"}}}},
            .assumes = {{.when = {{"offload.optimizer", true, {"nvme"}}},
                         .what = "optimizer state on disk asks for the same on the card as state in "
                                 "host memory; reading and writing the disk takes no time"}}},

@@ -42,6 +42,21 @@ at::Tensor Blocks(const at::Tensor& flat, int64_t size) {
   return at::constant_pad_nd(flat, {0, blocks * size - flat.numel()}).view({-1, size});
 }
 
+// What a kernel of bitsandbytes would have made: a plan tells its blocks from those that PyTorch's
+// own operators ask for.
+template <class... Arguments>
+at::Tensor Modelled(const char* kernel, Arguments&&... arguments) {
+  RECORD_FUNCTION(kernel, c10::ArrayRef<const c10::IValue>());
+  return at::empty(std::forward<Arguments>(arguments)...);
+}
+constexpr char kQuantise4[] = "bitsandbytes::quantize_4bit";
+constexpr char kQuantiseScales[] = "bitsandbytes::quantize_blockwise";
+constexpr char kDequantise4[] = "bitsandbytes::dequantize_4bit";
+constexpr char kDequantiseScales[] = "bitsandbytes::dequantize_blockwise";
+constexpr char kQuantise8[] = "bitsandbytes::int8_vectorwise_quant";
+constexpr char kMultiply8[] = "bitsandbytes::int8_linear_matmul";
+constexpr char kDequantise8[] = "bitsandbytes::int8_mm_dequant";
+
 class Nf4Weight final : public QuantisedWeight {
  public:
   Nf4Weight(std::shared_ptr<ScaleTable> table, int64_t rows, int64_t columns, bool computes)
@@ -55,8 +70,9 @@ class Nf4Weight final : public QuantisedWeight {
     at::NoGradGuard no_grad;
     type_ = wide.scalar_type();
     const auto device = wide.options().requires_grad(false);
-    at::Tensor scales = at::empty({scale_count()}, device.dtype(at::kFloat));
-    kept_ = at::empty(stored().shape, device.dtype(at::kByte));
+    at::Tensor scales =
+        Modelled(kQuantise4, at::IntArrayRef{scale_count()}, device.dtype(at::kFloat));
+    kept_ = Modelled(kQuantise4, stored().shape, device.dtype(at::kByte));
     if (computes_) Quantise(wide, scales);
     codes_ = AsBuffer(NormalFloatTable().to(wide.device(), /*non_blocking=*/false, /*copy=*/true));
     mean_ = AsBuffer(scales.mean());
@@ -66,8 +82,9 @@ class Nf4Weight final : public QuantisedWeight {
                                     .to(wide.device(), /*non_blocking=*/false, /*copy=*/true));
     }
     const int64_t groups = (scale_count() + kScaleBlock - 1) / kScaleBlock;
-    scales_of_scales_ = AsBuffer(at::empty({groups}, device.dtype(at::kFloat)));
-    bytes_ = AsBuffer(at::empty_like(centred, device.dtype(at::kByte)));
+    scales_of_scales_ =
+        AsBuffer(Modelled(kQuantiseScales, at::IntArrayRef{groups}, device.dtype(at::kFloat)));
+    bytes_ = AsBuffer(Modelled(kQuantiseScales, centred.sizes(), device.dtype(at::kByte)));
     own_table_ = AsBuffer(table_->values.clone());
     if (computes_) {
       const at::Tensor blocks = Blocks(centred, kScaleBlock);
@@ -110,7 +127,8 @@ class Nf4Weight final : public QuantisedWeight {
 
   // The scales but for their mean.
   at::Tensor Centred() const {
-    at::Tensor scales = at::empty_like(bytes_, bytes_.options().dtype(at::kFloat));
+    at::Tensor scales =
+        Modelled(kDequantiseScales, bytes_.sizes(), bytes_.options().dtype(at::kFloat));
     if (!computes_) return scales;
     const at::Tensor of_each =
         scales_of_scales_.repeat_interleave(kScaleBlock).slice(0, 0, scale_count());
@@ -118,7 +136,9 @@ class Nf4Weight final : public QuantisedWeight {
   }
 
   at::Tensor Unpacked(const at::Tensor& scales, at::ScalarType type) const {
-    if (!computes_) return at::empty({rows_, columns_}, kept_.options().dtype(type));
+    if (!computes_) {
+      return Modelled(kDequantise4, at::IntArrayRef{rows_, columns_}, kept_.options().dtype(type));
+    }
     const at::Tensor bytes = kept_.flatten();
     const at::Tensor pairs =
         at::stack({bytes.bitwise_right_shift(4), bytes.bitwise_and(15)}, 1).flatten();
@@ -159,8 +179,10 @@ class Int8Weight final : public QuantisedWeight {
   at::Tensor Keep(const at::Tensor& wide) override {
     at::NoGradGuard no_grad;
     const at::Tensor narrow = wide.to(at::kHalf);
-    scales_ = AsBuffer(at::empty({rows_}, narrow.options().dtype(at::kFloat)));
-    kept_ = at::empty({rows_, columns_}, narrow.options().dtype(at::kChar));
+    scales_ =
+        AsBuffer(Modelled(kQuantise8, at::IntArrayRef{rows_}, narrow.options().dtype(at::kFloat)));
+    kept_ =
+        Modelled(kQuantise8, at::IntArrayRef{rows_, columns_}, narrow.options().dtype(at::kChar));
     if (computes_) {
       const at::Tensor values = wide.to(at::kFloat);
       scales_.copy_(values.abs().amax(1).clamp_min(1e-12));
@@ -179,13 +201,15 @@ class Int8Weight final : public QuantisedWeight {
   // `x`: [tokens, columns]. Tokens and weights as bytes, summed in 32 bits.
   at::Tensor Multiplied(const at::Tensor& x, const at::Tensor& bias) const {
     at::Tensor narrow = x.to(at::kHalf);
-    const at::Tensor scales = at::empty({x.size(0)}, narrow.options().dtype(at::kFloat));
-    at::Tensor bytes = at::empty(narrow.sizes(), narrow.options().dtype(at::kChar));
+    const at::Tensor scales =
+        Modelled(kQuantise8, at::IntArrayRef{x.size(0)}, narrow.options().dtype(at::kFloat));
+    at::Tensor bytes = Modelled(kQuantise8, narrow.sizes(), narrow.options().dtype(at::kChar));
     const at::Tensor columns = WithoutOutliers(narrow, bytes);
     narrow.reset();
     if (computes_) return Computed(x, bias, columns);
-    at::Tensor sums = at::empty({x.size(0), rows_}, bytes.options().dtype(at::kInt));
-    at::Tensor product = at::empty_like(sums, sums.options().dtype(at::kHalf));
+    at::Tensor sums =
+        Modelled(kMultiply8, at::IntArrayRef{x.size(0), rows_}, bytes.options().dtype(at::kInt));
+    at::Tensor product = Modelled(kDequantise8, sums.sizes(), sums.options().dtype(at::kHalf));
     if (bias.defined() && bias.scalar_type() != at::kHalf) product.add_(bias);
     at::Tensor typed = product.to(x.scalar_type());
     product.reset();

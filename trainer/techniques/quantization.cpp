@@ -60,6 +60,22 @@ class Quantization final : public Technique {
   std::vector<c10::intrusive_ptr<QuantisedWeight>> weights_;
 };
 
+// Of every category: what bitsandbytes' kernels make.
+std::vector<run::ModelledBlocks> Modelled() {
+  const std::vector<std::string> of_four = {
+      "bitsandbytes::quantize_4bit", "bitsandbytes::quantize_blockwise",
+      "bitsandbytes::dequantize_4bit", "bitsandbytes::dequantize_blockwise"};
+  const std::vector<std::string> of_eight = {"bitsandbytes::int8_vectorwise_quant",
+                                             "bitsandbytes::int8_linear_matmul",
+                                             "bitsandbytes::int8_mm_dequant"};
+  std::vector<run::ModelledBlocks> out;
+  for (const char* category : {"Parameter", "Buffer", "Activation", "Temporary"}) {
+    out.push_back({.assumed = 0, .category = category, .ops = of_four});
+    out.push_back({.assumed = 1, .category = category, .ops = of_eight});
+  }
+  return out;
+}
+
 }  // namespace
 
 TechniqueEntry DeclareTechnique_quantization() {
@@ -108,6 +124,7 @@ TechniqueEntry DeclareTechnique_quantization() {
                          "more); outliers' columns would be multiplied in 16 bits beside"}}},
       .fit = {{.row = "nf4", .changes = run::Changes::kTraining},
               {.row = "int8-weights", .changes = run::Changes::kTraining}},
+      .modelled = Modelled(),
       // Before LoRA, which puts adapters beside what is there then.
       .order = 39,
       .place = 46,

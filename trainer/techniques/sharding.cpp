@@ -69,7 +69,8 @@ class DataParallelTechnique final : public Sharding {
         loss_is_outside_(LossIsOutside(config)),
         deals_out_(config.Is("shard.strategy", "zero1")),
         options_{.gradients_are_views = config.Is("shard.gradients", "views"),
-                 .finds_unused = config.Is("shard.find_unused", "true")} {}
+                 .finds_unused = config.Is("shard.find_unused", "true"),
+                 .bucket_bytes = config.Integer("shard.bucket_mb") << 20} {}
 
   void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor> trained) override {
     parallel_ = std::make_unique<DataParallel>(
@@ -282,19 +283,28 @@ TechniqueEntry DeclareTechnique_sharding() {
                          .kind = ValueKind::kChoice,
                          .default_value = "false",
                          .choices = {{"false", ""}, {"true", ""}},
-                         .label = "find unused"}},
+                         .label = "find unused"},
+                        {.key = "shard.bucket_mb",
+                         .help = "ddp: MiB of gradients that are averaged together (bucket_cap_mb)",
+                         .kind = ValueKind::kInteger,
+                         .default_value = "25",
+                         .low = 1,
+                         .high = 65536,
+                         .label = "MiB a bucket"}},
            .toggles = {{.id = "ddp",
                         .title = "Data parallel",
                         .explanation = "every GPU holds everything, and gradients once more",
                         .on = {ddp},
                         .ways = {{{"shard.strategy", "ddp"}, {"shard.ranks", "4"}}},
-                        .controls = {"shard.ranks", "shard.gradients", "shard.find_unused"}},
+                        .controls = {"shard.ranks", "shard.gradients", "shard.bucket_mb",
+                                     "shard.find_unused"}},
                        {.id = "zero1",
                         .title = "Optimizer state divided",
                         .explanation = "data parallel, each GPU steps its share of the parameters",
                         .on = {{"shard.strategy", true, {"zero1"}}},
                         .ways = {{{"shard.strategy", "zero1"}, {"shard.ranks", "4"}}},
-                        .controls = {"shard.ranks", "shard.gradients", "shard.find_unused"}},
+                        .controls = {"shard.ranks", "shard.gradients", "shard.bucket_mb",
+                                     "shard.find_unused"}},
                        {.id = "zero2",
                         .title = "Shards, weights gathered once",
                         .explanation = "gradients and optimizer state are divided",
@@ -347,10 +357,17 @@ TechniqueEntry DeclareTechnique_sharding() {
                  .instead = {{"checkpointing.reentrant", "false"}}},
                 not_with({"optimizer.name", true, {"adafactor"}},
                          "PyTorch's Adafactor refuses distributed tensors; use adamw", "adamw"),
-                not_with({"optimizer.bits", true, {"8"}},
-                         "bitsandbytes refuses distributed tensors; set optimizer.bits=32, or "
-                         "shard.strategy=zero1",
-                         "32"),
+                {.when =
+                     {units,
+                      {"optimizer.bits", true, {"8"}},
+                      {"optimizer.library", true, {"bitsandbytes"}}},
+                 .why = "shard.strategy=zero2 or zero3: bitsandbytes refuses distributed tensors; "
+                        "set optimizer.library=torchao, or shard.strategy=zero1",
+                 .instead = {{"optimizer.library", "torchao"}, {"optimizer.paged", "false"}}},
+                not_with({"optimizer.name", true, {"muon", "adam-mini"}},
+                         "this optimizer is planned of whole matrices; use adamw, or "
+                         "shard.strategy=ddp",
+                         "adamw"),
                 {.when =
                      {units,
                       {"offload.optimizer", false, {"none"}},
@@ -368,7 +385,7 @@ TechniqueEntry DeclareTechnique_sharding() {
                          "none"),
                 {.when = {{"shard.strategy", true, {"ddp", "zero1"}},
                           {"shard.find_unused", true, {"true"}},
-                          {"checkpointing.mode", false, {"none", "selective"}},
+                          {"checkpointing.mode", false, {"none", "selective", "budget"}},
                           {"checkpointing.reentrant", true, {"true"}}},
                  .why = "shard.find_unused: DistributedDataParallel takes parameters of "
                         "re-entrant checkpoints for unused, and fails; set "
@@ -390,8 +407,12 @@ TechniqueEntry DeclareTechnique_sharding() {
                           "loop"),
                 not_split({"optimizer.name", true, {"adafactor"}},
                           "PyTorch's Adafactor refuses distributed tensors; use adamw", "adamw"),
-                not_split({"optimizer.bits", true, {"8"}},
-                          "bitsandbytes refuses distributed tensors; set optimizer.bits=32", "32"),
+                not_split({"optimizer.bits", false, {"32"}},
+                          "moments in fewer bits are not planned of split parameters; set "
+                          "optimizer.bits=32",
+                          "32"),
+                not_split({"optimizer.name", true, {"muon", "adam-mini"}},
+                          "this optimizer is planned of whole matrices; use adamw", "adamw"),
                 not_split({"clip_grad_norm", false, {"0"}},
                           "PyTorch refuses norms of split and whole gradients together; set "
                           "clip_grad_norm=0",

@@ -36,8 +36,8 @@ struct Frame {
   RandomState random;
   std::optional<at::ScalarType> autocast;  // of the first run
   SavedVariable input;
-  std::vector<std::optional<SavedVariable>> carried;  // nothing: undefined
-  MakeOpPolicy make_policy;                           // null: nothing is kept
+  std::vector<std::optional<SavedVariable>> carried;       // nothing: undefined
+  std::function<std::unique_ptr<OpPolicy>()> make_policy;  // null: nothing is kept
   OpCache kept;
   std::vector<std::weak_ptr<Placeholder>> placeholders;  // in the order of saving
   size_t next = 0;                                       // of them, in the second run
@@ -130,23 +130,115 @@ at::Tensor RunFirst(const std::shared_ptr<Frame>& frame, at::Tensor hidden, Carr
   return frame->Run(std::move(hidden), carried, OpCacheScope::Mode::kKeep);
 }
 
+bool IsAttention(std::string_view op) {
+  return op == "aten::_scaled_dot_product_flash_attention" ||
+         op == "aten::_scaled_dot_product_efficient_attention" ||
+         op == "aten::_scaled_dot_product_cudnn_attention" ||
+         op == "aten::_flash_attention_forward";
+}
+
 class ProductsPolicy final : public OpPolicy {
  public:
-  bool Keeps(std::string_view op) override {
+  bool Keeps(std::string_view op, std::span<const c10::IValue>) override {
     if (op == "aten::mm" || op == "aten::addmm") return ++products_ % 2 != 0;
-    return op == "aten::_scaled_dot_product_flash_attention" ||
-           op == "aten::_scaled_dot_product_efficient_attention" ||
-           op == "aten::_scaled_dot_product_cudnn_attention" ||
-           op == "aten::_flash_attention_forward";
+    return IsAttention(op);
   }
 
  private:
   int products_ = 0;
 };
 
+// Which calls of a segment are kept, by their place among the calls that could be.
+struct BudgetPlan {
+  struct Call {
+    double bytes = 0, operations = 0;
+  };
+  double share = 0;
+  std::vector<Call> calls;  // of a first segment
+  std::vector<bool> kept;
+  bool solved = false;
+
+  // A knapsack in hundredths of its size.
+  void Solve() {
+    solved = true;
+    constexpr int kRoom = 1000;
+    double total = 0;
+    for (const Call& call : calls) total += call.bytes;
+    kept.assign(calls.size(), false);
+    if (total <= 0) return;
+    const int room = static_cast<int>(share * kRoom);
+    std::vector<double> best(static_cast<size_t>(room) + 1, 0);
+    std::vector<std::vector<bool>> takes(calls.size(), std::vector<bool>(best.size(), false));
+    std::vector<int> size;
+    for (size_t i = 0; i < calls.size(); ++i) {
+      size.push_back(static_cast<int>(std::ceil(calls[i].bytes / total * kRoom - 1e-9)));
+      for (int r = room; r >= size[i]; --r) {
+        const auto at = static_cast<size_t>(r);
+        const double with = best[static_cast<size_t>(r - size[i])] + calls[i].operations;
+        if (with <= best[at]) continue;
+        best[at] = with;
+        takes[i][at] = true;
+      }
+    }
+    int left = room;
+    for (size_t i = calls.size(); i-- > 0;) {
+      if (!takes[i][static_cast<size_t>(left)]) continue;
+      kept[i] = true;
+      left -= size[i];
+    }
+    // All of it fits where rounding says that it does not.
+    if (share >= 1) kept.assign(calls.size(), true);
+  }
+};
+
+// Nothing where the operator is none that is kept.
+std::optional<BudgetPlan::Call> CallOf(std::string_view op, std::span<const c10::IValue> given) {
+  const auto tensor = [&](size_t i) { return given[i].toTensor(); };
+  const auto count = [](int64_t n) { return static_cast<double>(n); };
+  if (op == "aten::mm" || op == "aten::addmm" || op == "aten::bmm") {
+    const size_t at = op == "aten::addmm" ? 1 : 0;
+    const at::Tensor a = tensor(at), b = tensor(at + 1);
+    const double made = count(a.numel()) / count(a.size(-1)) * count(b.size(-1));
+    return BudgetPlan::Call{.bytes = made * count(static_cast<int64_t>(a.element_size())),
+                            .operations = 2 * made * count(a.size(-1))};
+  }
+  if (!IsAttention(op)) return std::nullopt;
+  const at::Tensor query = tensor(0), key = tensor(1);
+  return BudgetPlan::Call{
+      .bytes = count(query.numel() * static_cast<int64_t>(query.element_size())),
+      .operations = 4 * count(query.numel()) * count(key.size(-2))};
+}
+
+class BudgetPolicy final : public OpPolicy {
+ public:
+  BudgetPolicy(std::shared_ptr<BudgetPlan> plan, bool first)
+      : plan_(std::move(plan)), first_(first), learns_(first && !plan_->solved) {
+    if (learns_) plan_->calls.clear();
+    if (!first_ && !plan_->solved) plan_->Solve();
+  }
+  bool Keeps(std::string_view op, std::span<const c10::IValue> arguments) override {
+    const std::optional<BudgetPlan::Call> call = CallOf(op, arguments);
+    if (!call) return false;
+    if (learns_) plan_->calls.push_back(*call);
+    const size_t place = next_++;
+    return !first_ && place < plan_->kept.size() && plan_->kept[place];
+  }
+
+ private:
+  std::shared_ptr<BudgetPlan> plan_;
+  bool first_, learns_;
+  size_t next_ = 0;
+};
+
 }  // namespace
 
-std::unique_ptr<OpPolicy> MakeProductsPolicy() { return std::make_unique<ProductsPolicy>(); }
+std::unique_ptr<OpPolicy> MakeProductsPolicy(bool) { return std::make_unique<ProductsPolicy>(); }
+
+MakeOpPolicy MakeBudgetPolicy(double share) {
+  auto plan = std::make_shared<BudgetPlan>();
+  plan->share = share;
+  return [plan](bool first) { return std::make_unique<BudgetPolicy>(plan, first); };
+}
 
 LayerRunner MakeFrameRunner(const CheckpointOptions& options, MakeOpPolicy policy) {
   return [options, policy](at::Tensor hidden, const std::vector<LayerFunction>& layers,
@@ -164,7 +256,7 @@ LayerRunner MakeFrameRunner(const CheckpointOptions& options, MakeOpPolicy polic
       frame->layers.assign(from, to);
       frame->path = path;
       frame->options = options;
-      frame->make_policy = policy;
+      if (policy) frame->make_policy = [policy, first = begin == 0] { return policy(first); };
       hidden = RunFirst(frame, std::move(hidden), carried);
     }
     return hidden;

@@ -8,8 +8,11 @@
 // in place of being computed: torch.utils.checkpoint.create_selective_checkpoint_contexts.
 #pragma once
 
+#include <ATen/core/ivalue.h>
+
 #include <functional>
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include "trainer/techniques/recompute/reentrant.h"
@@ -23,13 +26,18 @@ class OpPolicy {
   virtual ~OpPolicy() = default;
   OpPolicy(const OpPolicy&) = delete;
   OpPolicy& operator=(const OpPolicy&) = delete;
-  virtual bool Keeps(std::string_view op) = 0;
+  // `arguments`: what the operator is called with.
+  virtual bool Keeps(std::string_view op, std::span<const c10::IValue> arguments) = 0;
 };
-using MakeOpPolicy = std::function<std::unique_ptr<OpPolicy>()>;
+// Of a segment; `first`: of its stack.
+using MakeOpPolicy = std::function<std::unique_ptr<OpPolicy>(bool first)>;
 
 // torchtitan's list (torchtitan/distributed/activation_checkpoint.py): attention in one operator,
 // and every second matrix product.
-std::unique_ptr<OpPolicy> MakeProductsPolicy();
+std::unique_ptr<OpPolicy> MakeProductsPolicy(bool first);
+// Of the outputs of products and attention those that cost most to compute again, as many as take
+// `share` of their bytes: a knapsack for a segment, solved from the first one's, which keeps none.
+MakeOpPolicy MakeBudgetPolicy(double share);
 
 LayerRunner MakeFrameRunner(const CheckpointOptions& options, MakeOpPolicy policy);
 

@@ -29,9 +29,11 @@ void OnOp(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::S
   OpCacheScope::State* state = t_state;
   const size_t results = op.schema().returns().size();
   const std::string& name = op.schema().name();
-  const bool kept = state != nullptr && state->policy->Keeps(name);
+  const size_t given = op.schema().arguments().size();
+  const bool kept = state != nullptr &&
+                    state->policy->Keeps(name, {stack->data() + (stack->size() - given), given});
   if (kept && state->mode == OpCacheScope::Mode::kReuse) {
-    torch::jit::drop(*stack, op.schema().arguments().size());
+    torch::jit::drop(*stack, given);
     for (c10::IValue& value : state->cache->Take(name)) stack->push_back(std::move(value));
     return;
   }

@@ -1,0 +1,170 @@
+// What holds for every configuration (trainer/techniques/proofs.md): each technique of the
+// catalogue over three models, and each pair that goes together over one of them in turn.
+#include <absl/status/status.h>
+
+#include "profiler/run/check_run.h"
+#include "profiler/run/toggles.h"
+#include "tests/trainer/loop/replay.h"
+#include "tests/trainer/techniques/proofs/planned.h"
+
+namespace vramscope::trainer {
+namespace {
+
+using trace::Category;
+using trace::EventKind;
+
+const char kBert[] = R"({
+  "architectures": ["BertForSequenceClassification"], "model_type": "bert", "vocab_size": 96,
+  "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48,
+  "max_position_embeddings": 32, "type_vocab_size": 2, "hidden_dropout_prob": 0.0,
+  "attention_probs_dropout_prob": 0.0})";
+
+const std::vector<std::pair<const char*, const char*>>& ModelsOfAllProofs() {
+  static const auto* models = new std::vector<std::pair<const char*, const char*>>{
+      {"Qwen2", kTinyQwen}, {"GPT-2", kTinyGpt2}, {"BERT", kBert}};
+  return *models;
+}
+
+run::RunConfig Plain(const char* model, int steps) {
+  run::RunConfig config = TinyConfig(run::Backend::kPlan, model);
+  config.steps = steps;
+  return config;
+}
+
+// A technique's adapters stand beside layers that another model calls otherwise.
+run::RunConfig On(const run::Toggle& toggle, const run::RunConfig& config, const char* model) {
+  run::RunConfig on = run::SwitchedOn(toggle, config);
+  if (model == kTinyGpt2) on.Set("lora.targets", "c_attn");
+  if (model == kBert) on.Set("lora.targets", "query,value");
+  return on;
+}
+
+// What only the model itself can refuse.
+bool SaysAWayOut(const absl::Status& status) {
+  return status.code() == absl::StatusCode::kInvalidArgument &&
+         (status.message().find("set ") != std::string_view::npos ||
+          status.message().find("use ") != std::string_view::npos);
+}
+
+// 1, 3, 4, 5 and the second half of 2; empty: they hold.
+std::string Broken(const trace::Trace& trace, const run::RunConfig& config) {
+  const Replay replay(trace);  // 1, 4, and sizes in their order
+  if (!replay.error.empty()) return replay.error;
+  if (replay.unknown_after_setup != 0) return "bytes in Unknown after setup";
+  for (const Category category :
+       {Category::kActivation, Category::kTemporary, Category::kInput, Category::kAutogradDetail}) {
+    const uint64_t left = replay.after[static_cast<size_t>(category)];
+    if (left != 0) {
+      return std::string(trace::Name(category)) + " after the last step: " + std::to_string(left);
+    }
+  }
+  const bool gradients =
+      config.Is("zero_grad", "zero") || config.Is("zero_grad_when", "before_backward") ||
+      config.Is("gradients.dtype", "fp32") || config.Is("shard.gradients", "views");
+  if (!gradients && replay.after[static_cast<size_t>(Category::kGradient)] != 0) {
+    return "gradients after zero_grad";
+  }
+  const trace::AllocationTable& all = trace.allocations;
+  for (uint32_t row = 0; row < all.size(); ++row) {
+    const uint64_t slack = all.bytes_rounded[row] - all.bytes[row];
+    if (slack > (uint64_t{1} << 20) + 512) return "a block is much larger than its request";
+    if (all.pool[row] == trace::Pool::kSmall && slack >= 512 && all.bytes[row] > 0) {
+      return "a small block is 512 B larger than its request";
+    }
+    if (all.birth_category[row] == Category::kOptimizerState && all.step[row] > 0) {
+      return "optimizer state after the first step";
+    }
+  }
+  return "";
+}
+
+TEST(SixProofs, EachTechniqueOverThreeModels) {
+  int planned = 0, blocked = 0;
+  for (const auto& [name, model] : ModelsOfAllProofs()) {
+    const run::RunConfig plain = Plain(model, 4);
+    std::vector<std::string> without;
+    {
+      const RunResult result = RunTiny(plain);
+      ASSERT_TRUE(result.status.ok()) << name << ": " << result.status;
+      without = Planned::Of(result.trace).Stream();
+    }
+    for (const run::ToggleRow& row : run::Toggles()) {
+      SCOPED_TRACE(std::string(name) + " + " + row.toggle->id);
+      const std::string why = run::BlockedBecause(*row.toggle, plain);
+      if (!why.empty()) {
+        EXPECT_GT(why.size(), 10u);
+        ++blocked;
+        continue;
+      }
+      const run::RunConfig config = On(*row.toggle, plain, model);
+      const RunResult result = RunTiny(config);
+      if (!result.status.ok() && result.status.code() == absl::StatusCode::kInvalidArgument &&
+          run::CheckRun(config).ok()) {
+        // A model that a technique finds nothing in says so by the key.
+        EXPECT_TRUE(SaysAWayOut(result.status)) << result.status;
+        ++blocked;
+        continue;
+      }
+      ASSERT_TRUE(result.status.ok()) << result.status;
+      EXPECT_EQ(Broken(*result.trace, config), "");
+      const Planned steps = Planned::Of(result.trace);
+      // What NCCL's watchdog lets go of data parallel runs it lets go by the clock.
+      const bool by_the_clock =
+          config.Is("shard.strategy", "ddp") || config.Is("shard.strategy", "zero1");
+      const auto step = [&](int number) {
+        std::vector<std::string> stream = steps.Stream(number);
+        if (by_the_clock)
+          std::erase_if(stream, [](const std::string& s) { return !s.starts_with("alloc"); });
+        return stream;
+      };
+      EXPECT_TRUE(step(2) == step(3)) << "2: steps differ";
+      ++planned;
+      // 6: off again is what was.
+      const run::RunConfig off = run::SwitchedOff(*row.toggle, config);
+      const RunResult again = RunTiny(off);
+      ASSERT_TRUE(again.status.ok()) << again.status;
+      EXPECT_TRUE(Planned::Of(again.trace).Stream() == without) << "6: off again is another stream";
+    }
+  }
+  EXPECT_GT(planned, 100);
+  EXPECT_GT(blocked, 0);
+}
+
+TEST(SixProofs, EachPairThatGoesTogether) {
+  size_t turn = 0;
+  int planned = 0, blocked = 0;
+  const std::vector<run::ToggleRow>& rows = run::Toggles();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    for (size_t j = i + 1; j < rows.size(); ++j) {
+      const auto& [name, model] = ModelsOfAllProofs()[turn++ % ModelsOfAllProofs().size()];
+      const run::RunConfig plain = Plain(model, 2);
+      const run::Toggle &a = *rows[i].toggle, &b = *rows[j].toggle;
+      if (!run::BlockedBecause(a, plain).empty()) continue;
+      const run::RunConfig with_a = On(a, plain, model);
+      const std::string why = run::BlockedBecause(b, with_a);
+      SCOPED_TRACE(std::string(name) + " + " + a.id + " + " + b.id);
+      if (!why.empty()) {
+        EXPECT_GT(why.size(), 10u);
+        ++blocked;
+        continue;
+      }
+      const run::RunConfig both = On(b, with_a, model);
+      // One of two that set the same key takes the other's place.
+      if (!run::IsOn(a, both)) continue;
+      const RunResult result = RunTiny(both);
+      if (!result.status.ok() && SaysAWayOut(result.status)) {
+        ++blocked;
+        continue;
+      }
+      ASSERT_TRUE(result.status.ok()) << result.status;
+      EXPECT_EQ(Broken(*result.trace, both), "");
+      ++planned;
+    }
+  }
+  EXPECT_GT(planned, 800);
+  EXPECT_GT(blocked, 100);
+  std::printf("%d pairs planned, %d refused with a reason\n", planned, blocked);
+}
+
+}  // namespace
+}  // namespace vramscope::trainer

@@ -1,0 +1,328 @@
+// The proofs of ../../../../trainer/techniques/proofs.md that are about weights, gradients and
+// optimizer state: what each technique says of itself, held against its plan to the byte.
+#include "profiler/trace/activities.h"
+#include "tests/trainer/techniques/proofs/planned.h"
+
+namespace vramscope::trainer {
+namespace {
+
+using trace::Category;
+using trace::EventKind;
+using trace::MemorySpace;
+using trace::Phase;
+
+uint64_t StateOf(const Settings& settings) {
+  return Planned(settings).Asked(Category::kOptimizerState);
+}
+// By the rule of each tensor's elements.
+uint64_t ByTensor(const std::function<uint64_t(uint64_t n)>& rule) {
+  uint64_t sum = 0;
+  for (const uint64_t n : Planned(Settings{}).Parameters()) sum += rule(n);
+  return sum;
+}
+
+TEST(Proof, T01_SixteenBitWeightsHalveWeightsAndState) {
+  const Planned wide(Settings{}), half(Settings{{"precision", "bf16"}});
+  EXPECT_EQ(wide.Asked(Category::kParameter), 2 * half.Asked(Category::kParameter));
+  EXPECT_EQ(wide.Asked(Category::kOptimizerState), 2 * half.Asked(Category::kOptimizerState));
+  EXPECT_EQ(wide.Peak(Category::kGradient, 2), 2 * half.Peak(Category::kGradient, 2));
+}
+
+TEST(Proof, T02_AutocastKeepsMastersAndCastsEachWeightOnce) {
+  const Planned wide(Settings{{"seq", "28"}}),
+      autocast(Settings{{"seq", "28"}, {"precision", "amp-bf16"}});
+  for (const Category category : {Category::kParameter, Category::kOptimizerState}) {
+    EXPECT_EQ(wide.Asked(category), autocast.Asked(category));
+  }
+  EXPECT_EQ(wide.Peak(Category::kGradient, 2), autocast.Peak(Category::kGradient, 2));
+  // A 16-bit copy of each weight of a linear layer in each forward.
+  const Shape s;
+  std::map<uint64_t, int> wanted;  // bytes -> copies
+  for (const int64_t n :
+       {s.hidden * s.hidden, s.hidden * s.kv_heads * s.head(), s.hidden * s.kv_heads * s.head(),
+        s.hidden * s.hidden, s.hidden * s.feed, s.hidden * s.feed, s.hidden * s.feed}) {
+    wanted[2 * static_cast<uint64_t>(n)] += static_cast<int>(s.layers);
+  }
+  wanted[2 * static_cast<uint64_t>(s.vocab * s.hidden)] += 1;  // the output layer
+  std::map<uint64_t, int> seen;
+  const trace::AllocationTable& all = autocast.trace->allocations;
+  for (uint32_t row : autocast.Blocks([&](uint32_t r) {
+         return all.step[r] == 2 && all.phase[r] == Phase::kForward &&
+                wanted.contains(all.bytes[r]) &&
+                autocast.trace->String(all.op[r]).find("to") != std::string_view::npos;
+       })) {
+    ++seen[all.bytes[row]];
+  }
+  EXPECT_EQ(seen, wanted);
+}
+
+TEST(Proof, T11_SgdHasNoStateAndItsStepAsksForNothing) {
+  for (const char* impl : {"loop", "foreach", "fused"}) {
+    const Planned sgd(Settings{{"optimizer.name", "sgd"}, {"optimizer.impl", impl}});
+    EXPECT_EQ(sgd.Asked(Category::kOptimizerState), 0u) << impl;
+    EXPECT_TRUE(
+        sgd.Blocks([&](uint32_t r) { return sgd.trace->allocations.phase[r] == Phase::kOptimizer; })
+            .empty())
+        << impl;
+  }
+}
+
+TEST(Proof, T12_EightBitStateByItsRule) {
+  EXPECT_EQ(StateOf({{"optimizer.bits", "8"}}),
+            2 * 256 * 4 + ByTensor([](uint64_t n) {
+              return n < 4096 ? 8 * n : 2 * n + 2 * 4 * ((n + 255) / 256);
+            }));
+}
+
+TEST(Proof, T13_OptimizerOnTheHostLeavesNoStateOnTheCard) {
+  const Planned offloaded(Settings{{"offload.optimizer", "cpu"}});
+  EXPECT_EQ(offloaded.Asked(Category::kOptimizerState), 0u);
+  const uint64_t n = 4 * Sum(Planned(Settings{}).Parameters());
+  // Gradients go, weights come: e_g N and e_w N.
+  EXPECT_EQ(offloaded.Copied(MemorySpace::kDevice, MemorySpace::kPinned, 2) +
+                offloaded.Copied(MemorySpace::kDevice, MemorySpace::kPageable, 2),
+            n);
+  const Planned plain(Settings{});
+  const auto to_card = [](const Planned& plan) {
+    return plan.Copied(MemorySpace::kPinned, MemorySpace::kDevice, 2) +
+           plan.Copied(MemorySpace::kPageable, MemorySpace::kDevice, 2);
+  };
+  EXPECT_EQ(to_card(offloaded) - to_card(plain), n);
+}
+
+TEST(Proof, T14_SharesAddUpAndEachUnitIsGatheredTwice) {
+  const Planned whole(Settings{});
+  const auto shared = [](const char* rank) {
+    return Planned(
+        Settings{{"shard.strategy", "zero3"}, {"shard.ranks", "2"}, {"shard.rank", rank}});
+  };
+  uint64_t weights = 0, state = 0;
+  for (const char* rank : {"0", "1"}) {
+    const Planned part = shared(rank);
+    const Planned::Bytes idle = part.At(EventKind::kPhaseBegin, Phase::kData, 2);
+    weights += idle[Planned::Index(Category::kParameter)];
+    state += part.Asked(Category::kOptimizerState);
+  }
+  EXPECT_EQ(weights, whole.Asked(Category::kParameter));
+  EXPECT_EQ(state, whole.Asked(Category::kOptimizerState));
+  // The layers twice, the rest (which stays until backward) once.
+  const Planned part = shared("0");
+  int gathers = 0;
+  const trace::ActivityTable& work = part.trace->activities;
+  int64_t begin = 0, end = 0;
+  for (uint32_t i = 0; i < part.trace->events.size(); ++i) {
+    if (part.trace->events.id[i] != 2) continue;
+    if (part.trace->events.kind[i] == EventKind::kStepBegin) begin = part.trace->events.time_ns[i];
+    if (part.trace->events.kind[i] == EventKind::kStepEnd) end = part.trace->events.time_ns[i];
+  }
+  for (uint32_t row = 0; row < work.size(); ++row) {
+    const trace::Activity activity = work.Row(row);
+    const std::string_view name = part.trace->String(activity.name);
+    gathers += activity.begin_ns >= begin && activity.begin_ns < end &&
+               name.find("AllGather") != std::string_view::npos;
+  }
+  EXPECT_EQ(gathers, 2 * Shape{}.layers + 1);
+}
+
+TEST(Proof, T15_ShardsOnTheHostAreOnTheCardInTheirUnitsWindowAlone) {
+  const Planned part(
+      Settings{{"shard.strategy", "zero3"}, {"shard.ranks", "2"}, {"offload.parameters", "cpu"}});
+  const Planned::Bytes idle = part.At(EventKind::kPhaseBegin, Phase::kData, 2);
+  EXPECT_EQ(idle[Planned::Index(Category::kParameter)], 0u);
+  EXPECT_EQ(idle[Planned::Index(Category::kGradient)], 0u);
+  EXPECT_EQ(part.Asked(Category::kOptimizerState), 0u);
+}
+
+TEST(Proof, T18_GradientsAreGoneOrStay) {
+  const Planned gone(Settings{}), stay(Settings{{"zero_grad", "zero"}});
+  const auto at_the_start = [](const Planned& plan) {
+    return plan.At(EventKind::kPhaseBegin, Phase::kForward, 2)[Planned::Index(Category::kGradient)];
+  };
+  EXPECT_EQ(at_the_start(gone), 0u);
+  EXPECT_EQ(at_the_start(stay), 4 * Sum(gone.Parameters()));
+}
+
+TEST(Proof, T25_CastOnTheDeviceHoldsTheWideWeightsAsHoles) {
+  const auto after_load = [](const Settings& settings) {
+    uint64_t reserved = 0;
+    std::string model = Qwen({.hidden = 512, .feed = 2048, .vocab = 32000});
+    model.replace(model.find("true"), 4, "false");
+    const Planned plan(settings, model);
+    const trace::EventTable& events = plan.trace->events;
+    for (uint32_t i = 0; i < events.size(); ++i) {
+      if (events.kind[i] == EventKind::kStepBegin) break;
+      if (events.kind[i] == EventKind::kSegmentAlloc) reserved += events.bytes[i];
+      if (events.kind[i] == EventKind::kSegmentFree) reserved -= events.bytes[i];
+    }
+    return std::pair(reserved, plan.Asked(Category::kParameter));
+  };
+  const auto [cast, wide] = after_load({{"precision", "bf16"}, {"load", "cast-on-device"}});
+  const auto [made, narrow] = after_load({{"precision", "bf16"}, {"init_on_device", "true"}});
+  const auto [moved, same] = after_load({{"precision", "bf16"}, {"load", "cast-on-cpu"}});
+  EXPECT_GT(cast, 2 * narrow * 9 / 10);
+  EXPECT_LT(made, narrow * 13 / 10);
+  EXPECT_LT(moved, narrow * 13 / 10);
+  EXPECT_EQ(narrow, same);
+}
+
+TEST(Proof, T26_DataParallelHoldsEverythingOnEveryRank) {
+  const Planned one(Settings{});
+  const Planned rank(Settings{{"shard.strategy", "ddp"}, {"shard.ranks", "4"}});
+  EXPECT_EQ(rank.Asked(Category::kParameter), one.Asked(Category::kParameter));
+  EXPECT_EQ(rank.Asked(Category::kOptimizerState), one.Asked(Category::kOptimizerState));
+}
+
+// The buckets of the second step, which are as large as asked for.
+TEST(Proof, T27_BucketsAreAsLargeAsAskedFor) {
+  const std::string model = Qwen({.layers = 6, .hidden = 256, .feed = 1024, .vocab = 512});
+  const auto buckets = [&](const char* mib) {
+    const Planned plan(Settings{{"shard.strategy", "ddp"},
+                                {"shard.ranks", "2"},
+                                {"shard.bucket_mb", mib},
+                                {"optimizer.name", "sgd"}},
+                       model);
+    std::vector<uint64_t> sizes;
+    const trace::AllocationTable& all = plan.trace->allocations;
+    for (uint32_t row : plan.Blocks([&](uint32_t r) {
+           return all.main_category[r] == Category::kCommunication && all.step[r] == 1 &&
+                  all.bytes[r] > 65536;
+         })) {
+      sizes.push_back(all.bytes[row]);
+    }
+    return sizes;
+  };
+  const std::vector<uint64_t> small = buckets("2"), large = buckets("8");
+  EXPECT_EQ(Sum(small), Sum(large));  // all gradients, once more
+  EXPECT_GT(small.size(), large.size());
+  // A bucket is closed by the gradient that fills it.
+  const uint64_t largest = 4 * 256 * 1024;
+  for (const uint64_t size : small) EXPECT_LT(size, (2u << 20) + largest);
+  EXPECT_GT(*std::max_element(large.begin(), large.end()), 8u << 20);
+}
+
+TEST(Proof, X01_OneGradientAtATime) {
+  const Planned inside(Settings{{"optimizer.in_backward", "true"}});
+  const std::vector<uint64_t> sizes = inside.Parameters();
+  const uint64_t largest = 4 * *std::max_element(sizes.begin(), sizes.end());
+  EXPECT_LE(inside.Peak(Category::kGradient, 2), 2 * largest);
+  EXPECT_LT(inside.Peak(Category::kGradient, 2), 4 * Sum(sizes) / 2);
+}
+
+TEST(Proof, X04_PagedStateIsNoneOfTheAllocators) {
+  const std::string model = Qwen({.hidden = 512, .feed = 1024, .vocab = 2048});
+  const Planned paged(Settings{{"optimizer.bits", "8"}, {"optimizer.paged", "true"}}, model);
+  uint64_t wanted = 2 * 256 * 4;
+  for (const uint64_t n : paged.Parameters()) {
+    wanted += n < 4096 ? 8 * n : 2 * 4 * ((n + 255) / 256) + (n < 100'000 ? 2 * n : 0);
+  }
+  EXPECT_EQ(paged.Asked(Category::kOptimizerState), wanted);
+}
+
+TEST(Proof, X07_ListsTakeOnceAllThatIsTrainedAndOneKernelNothing) {
+  const auto temporaries = [](const char* impl) {
+    return Planned(Settings{{"optimizer.impl", impl}})
+        .Peak(Category::kTemporary, 2, Phase::kOptimizer);
+  };
+  const std::vector<uint64_t> sizes = Planned(Settings{}).Parameters();
+  EXPECT_EQ(temporaries("foreach"), 4 * Sum(sizes));
+  EXPECT_EQ(temporaries("fused"), 0u);
+  EXPECT_LE(temporaries("loop"), 2 * 4 * *std::max_element(sizes.begin(), sizes.end()));
+  EXPECT_GT(temporaries("loop"), 0u);
+}
+
+TEST(Proof, X08_StateOfEachOptimizerByItsRule) {
+  const auto of = [](const char* name) {
+    return StateOf({{"optimizer.name", name}, {"optimizer.impl", "loop"}});
+  };
+  const uint64_t n = Sum(Planned(Settings{}).Parameters());
+  EXPECT_EQ(of("lion"), 4 * n);
+  EXPECT_EQ(of("adagrad"), 4 * n);
+  EXPECT_EQ(StateOf({{"optimizer.name", "sgd"}, {"optimizer.momentum", "0.9"}}), 4 * n);
+  // Rows and columns of each matrix; vectors have a moment of their own.
+  const Shape s;
+  const auto h = static_cast<uint64_t>(s.hidden), f = static_cast<uint64_t>(s.feed);
+  const auto kv = static_cast<uint64_t>(s.kv_heads * s.head()), l = static_cast<uint64_t>(s.layers);
+  const uint64_t vectors = l * (2 * h + h + 2 * kv) + h;
+  const auto matrices = [&](const std::function<uint64_t(uint64_t rows, uint64_t columns)>& rule) {
+    return l * (2 * rule(h, h) + 2 * rule(kv, h) + 2 * rule(f, h) + rule(h, f)) +
+           rule(static_cast<uint64_t>(s.vocab), h);
+  };
+  EXPECT_EQ(of("adafactor"),
+            4 * (matrices([](uint64_t m, uint64_t c) { return m + c; }) + vectors));
+  // A number a row, and one for each vector.
+  EXPECT_EQ(of("adam-mini"),
+            4 * (n + matrices([](uint64_t m, uint64_t) { return m; }) + 5 * l + 2 * 0 + 1));
+  // Matrices have one moment, vectors AdamW's two.
+  EXPECT_EQ(of("muon"), 4 * (n - vectors) + 8 * vectors);
+}
+
+TEST(Proof, X09_StateOfProjectedGradients) {
+  const Shape s;
+  const auto h = static_cast<uint64_t>(s.hidden), f = static_cast<uint64_t>(s.feed);
+  const auto kv = static_cast<uint64_t>(s.kv_heads * s.head()), l = static_cast<uint64_t>(s.layers);
+  const uint64_t rank = 8;
+  const auto of = [&](uint64_t m, uint64_t c) {
+    return std::min(m, c) * rank + 2 * rank * std::max(m, c);
+  };
+  const uint64_t vectors = l * (2 * h + h + 2 * kv) + h;
+  const uint64_t matrices =
+      l * (2 * of(h, h) + 2 * of(kv, h) + 3 * of(f, h)) + of(static_cast<uint64_t>(s.vocab), h);
+  const Planned projected(Settings{{"galore.rank", "8"}});
+  const Planned::Bytes live = projected.At(EventKind::kPhaseEnd, Phase::kOptimizer, 2);
+  // A kept part of the singular vectors keeps all of them: the package's slices are views.
+  EXPECT_GE(live[Planned::Index(Category::kOptimizerState)], 4 * (matrices + 2 * vectors));
+  EXPECT_LT(live[Planned::Index(Category::kOptimizerState)], StateOf(Settings{}));
+}
+
+TEST(Proof, X10_StateInSixteenAndFourBits) {
+  EXPECT_EQ(StateOf({{"optimizer.bits", "16"}}), ByTensor([](uint64_t n) { return 4 * n; }));
+  EXPECT_EQ(StateOf({{"optimizer.bits", "4"}}), ByTensor([](uint64_t n) {
+              return n < 4096 || n % 128 != 0 ? 8 * n : n + 2 * 4 * (n / 128) + 2 * 16 * 4;
+            }));
+  EXPECT_EQ(StateOf({{"optimizer.bits", "8"}, {"optimizer.library", "torchao"}}),
+            ByTensor([](uint64_t n) {
+              return n < 4096 || n % 256 != 0 ? 8 * n : 2 * n + 2 * 4 * (n / 256) + 2 * 256 * 4;
+            }));
+  // On shards, where bitsandbytes' do not go.
+  const Planned sharded(Settings{{"shard.strategy", "zero3"},
+                                 {"shard.ranks", "2"},
+                                 {"optimizer.bits", "8"},
+                                 {"optimizer.library", "torchao"}});
+  EXPECT_GT(sharded.Asked(Category::kOptimizerState), 0u);
+  EXPECT_LT(sharded.Asked(Category::kOptimizerState), StateOf(Settings{}) / 2);
+}
+
+TEST(Proof, X18_BucketsAsViewsAndGradientsInFp32) {
+  const auto communication = [](const char* how) {
+    return Planned(
+        Settings{{"shard.strategy", "ddp"}, {"shard.ranks", "2"}, {"shard.gradients", how}});
+  };
+  const Planned copies = communication("copies"), views = communication("views");
+  const auto both = [](const Planned& plan) {
+    uint64_t most = 0;
+    int step = -1;
+    plan.Walk([&](uint32_t i, const Planned::Bytes& live) {
+      const trace::EventTable& events = plan.trace->events;
+      if (events.kind[i] == EventKind::kStepBegin) step = static_cast<int>(events.id[i]);
+      if (step == 2) {
+        most = std::max(most, live[Planned::Index(Category::kGradient)] +
+                                  live[Planned::Index(Category::kCommunication)]);
+      }
+    });
+    return most;
+  };
+  const uint64_t n = Sum(copies.Parameters());
+  // But for the one that is on its way into its bucket.
+  const std::vector<uint64_t> sizes = copies.Parameters();
+  EXPECT_EQ(both(copies) - both(views), 4 * (n - *std::max_element(sizes.begin(), sizes.end())));
+  const Planned half(Settings{{"precision", "bf16"}});
+  const Planned sums(Settings{{"precision", "bf16"}, {"gradients.dtype", "fp32"}});
+  const uint64_t kept =
+      sums.At(EventKind::kPhaseBegin, Phase::kForward, 2)[Planned::Index(Category::kGradient)];
+  EXPECT_EQ(kept, 4 * n);
+  EXPECT_EQ(
+      half.At(EventKind::kPhaseBegin, Phase::kForward, 2)[Planned::Index(Category::kGradient)], 0u);
+}
+
+}  // namespace
+}  // namespace vramscope::trainer

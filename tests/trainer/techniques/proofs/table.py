@@ -1,0 +1,64 @@
+"""trainer/techniques/proofs.md against what there is: every id of the list once, files that exist, keys of the catalogue, formulas of
+the table, tests that the sources have; and every technique of the catalogue is in it.
+
+    python3 table.py ROOT        prints what does not hold; exit 1 when there is something
+"""
+import json
+import pathlib
+import re
+import sys
+
+IDS = ["T%02d" % i for i in range(1, 30)] + ["X%02d" % i for i in range(1, 25)]
+# Keys of every run, which no technique declares (profiler/run/keys.cpp).
+RUN_KEYS = {"batch", "seq", "micro_batches", "alloc_conf", "model"}
+# Techniques beyond the list.
+BEYOND = {"clipping", "saving", "resuming", "generation", "inference"}
+
+
+def tests_of(root):
+    found = set()
+    for file in (root / "tests").rglob("*.cpp"):
+        for suite, name in re.findall(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", file.read_text(encoding="utf-8"), re.M):
+            found.add("%s.%s" % (suite, name))
+    return found
+
+
+def wrong(root):
+    catalogue = json.loads((root / "resources/catalogue.json").read_text(encoding="utf-8"))
+    keys = {s["key"]: t["id"] for t in catalogue["techniques"] for s in t.get("settings", [])}
+    formulas = set(re.findall(r'^    \{"([a-z0-9-]+)",', (root / "profiler/estimate/formulas.cpp").read_text(encoding="utf-8"), re.M))
+    tests, ids, told = tests_of(root), [], set()
+    text = (root / "trainer/techniques/proofs.md").read_text(encoding="utf-8")
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) != 5 or not re.fullmatch(r"[TX]\d\d", cells[0]):
+            continue
+        name, _, file, named, proofs = cells
+        ids.append(name)
+        if file == "formula":
+            for formula in named.split(", "):
+                if formula not in formulas:
+                    yield "%s: no formula is called %s" % (name, formula)
+        else:
+            path = root / file if "/" in file else root / "trainer/techniques" / file
+            if not path.is_file():
+                yield "%s: there is no %s" % (name, file)
+            for key in named.split(", "):
+                if key in keys:
+                    told.add(keys[key])
+                elif key not in RUN_KEYS:
+                    yield "%s: no technique declares %s" % (name, key)
+        for test in proofs.split(", "):
+            if test not in tests:
+                yield "%s: there is no test %s" % (name, test)
+    if sorted(ids) != sorted(IDS):
+        yield "ids: %s" % " ".join(sorted(set(ids) ^ set(IDS)))
+    for technique in catalogue["techniques"]:
+        if technique["settings"] and technique["id"] not in told | BEYOND:
+            yield "the catalogue's %s is in no row" % technique["id"]
+
+
+if __name__ == "__main__":
+    lines = list(wrong(pathlib.Path(sys.argv[1])))
+    print("\n".join(lines) or "proofs.md: %d rows hold" % len(IDS))
+    sys.exit(bool(lines))

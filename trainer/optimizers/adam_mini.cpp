@@ -1,0 +1,99 @@
+// Adam-mini: Adam with one second moment for a whole block in place of each element (Zhang et al.
+// 2024): a row of a matrix, any other tensor as a whole. Asks for what the package of that name
+// asks for where its model has no names of queries and keys.
+#include <torch/torch.h>
+
+#include <cmath>
+
+#include "trainer/capture/cancel.h"
+#include "trainer/optimizers/group.h"
+#include "trainer/optimizers/optimizer.h"
+
+namespace vramscope::trainer {
+namespace {
+
+constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kEps = 1e-8;
+
+struct State {
+  int64_t step = 0;
+  at::Tensor moment, mean;
+};
+
+class AdamMini final : public Optimizer {
+ public:
+  AdamMini(const OptimizerConfig& config, std::vector<at::Tensor> parameters)
+      : Optimizer(std::move(parameters), config.lr),
+        weight_decay_(config.weight_decay),
+        states_(parameters_.size()) {}
+
+  void Step() override {
+    at::NoGradGuard no_grad;
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      if (!parameters_[i].grad().defined()) continue;
+      ThrowIfCancelled();
+      const OwnerScope owner(StorageKey(parameters_[i]));
+      Update(parameters_[i], states_[i]);
+    }
+  }
+  std::vector<at::Tensor> StateTensors() const override {
+    std::vector<at::Tensor> out;
+    for (const State& state : states_) {
+      for (const at::Tensor& tensor : {state.moment, state.mean}) {
+        if (tensor.defined()) out.push_back(tensor);
+      }
+    }
+    return out;
+  }
+
+ private:
+  void Update(at::Tensor& parameter, State& state) const {
+    const bool rows = parameter.dim() == 2;
+    const at::Tensor gradient = parameter.grad();
+    if (!state.moment.defined()) {
+      state.moment = MakeState(parameter, [&] { return at::zeros_like(parameter); });
+      state.mean = MakeState(parameter, [&] {
+        return rows ? at::zeros_like(state.moment.slice(1, 0, 1))
+                    : at::zeros({}, parameter.options().requires_grad(false));
+      });
+    }
+    const at::Tensor mean = [&] {
+      const at::Tensor square = gradient * gradient;
+      return rows ? square.mean(1, /*keepdim=*/true) : square.sum() / square.numel();
+    }();
+    state.mean.mul_(kBeta2).add_(mean, 1 - kBeta2);
+    ++state.step;
+    if (weight_decay_ > 0) parameter.mul_(1 - lr_ * weight_decay_);
+    state.moment.lerp_(gradient, 1 - kBeta1);
+    const auto t = static_cast<double>(state.step);
+    const at::Tensor size = [&] {
+      const at::Tensor root = (state.mean.sqrt() / std::sqrt(1 - std::pow(kBeta2, t))).add_(kEps);
+      return (1 / (1 - std::pow(kBeta1, t))) / root;
+    }();
+    const at::Tensor update = state.moment * size;
+    update.mul_(lr_);
+    parameter.add_(-update);
+  }
+
+  const double weight_decay_;
+  std::vector<State> states_;
+};
+
+}  // namespace
+
+OptimizerEntry DeclareOptimizer_adam_mini() {
+  return {
+      .declaration = {.id = "adam-mini",
+                      .title = "Adam-mini",
+                      .explanation = "one moment for each trained element and one number a row, "
+                                     "half of Adam's state",
+                      .implementations = {"loop"},
+                      .default_weight_decay = 0,
+                      .state_elements = 1,
+                      .assumes = {"Adam-mini has a block a row for queries and keys as well; "
+                                  "torch.optim has none"}},
+      .make = [](const OptimizerConfig& config, std::vector<at::Tensor> parameters) {
+        return std::make_unique<AdamMini>(config, std::move(parameters));
+      }};
+}
+
+}  // namespace vramscope::trainer

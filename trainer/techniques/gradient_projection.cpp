@@ -1,0 +1,191 @@
+// GaLore: Adam's moments of a gradient in few dimensions (Zhao et al. 2024). Each matrix has a
+// projection, made of its gradient's singular vectors in the first step and every `galore.gap`
+// steps from then on; with the requests of galore_torch's AdamW.
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "trainer/capture/cancel.h"
+#include "trainer/optimizers/group.h"
+#include "trainer/techniques/technique.h"
+
+namespace vramscope::trainer {
+namespace {
+
+constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kEps = 1e-6, kScale = 0.25;
+
+struct State {
+  int64_t step = 0;
+  at::Tensor projection, moment, variance;
+};
+
+class ProjectedAdam final : public Optimizer {
+ public:
+  ProjectedAdam(const OptimizerConfig& config, std::vector<at::Tensor> parameters, int64_t rank,
+                int64_t gap)
+      : Optimizer(std::move(parameters), config.lr),
+        weight_decay_(config.weight_decay),
+        rank_(rank),
+        gap_(gap),
+        states_(parameters_.size()) {}
+
+  void Step() override {
+    at::NoGradGuard no_grad;
+    // Names of the original's loop: each keeps its tensor until the next parameter rebinds it.
+    at::Tensor gradient, denominator, update;
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      at::Tensor& parameter = parameters_[i];
+      if (!parameter.grad().defined()) continue;
+      ThrowIfCancelled();
+      const OwnerScope owner(StorageKey(parameter));
+      State& state = states_[i];
+      gradient = parameter.grad();
+      const bool projected =
+          parameter.dim() == 2 && std::min(parameter.size(0), parameter.size(1)) > rank_;
+      const bool right = projected && parameter.size(0) >= parameter.size(1);
+      if (projected) {
+        if (state.step % gap_ == 0) state.projection = Projection(gradient, right);
+        gradient = right ? at::matmul(gradient, state.projection.t())
+                         : at::matmul(state.projection.t(), gradient);
+      }
+      if (!state.moment.defined()) {
+        state.moment = MakeState(parameter, [&] { return at::zeros_like(gradient); });
+        state.variance = MakeState(parameter, [&] { return at::zeros_like(gradient); });
+      }
+      ++state.step;
+      state.moment.mul_(kBeta1).add_(gradient, 1 - kBeta1);
+      state.variance.mul_(kBeta2).addcmul_(gradient, gradient, 1 - kBeta2);
+      denominator = state.variance.sqrt().add_(kEps);
+      const auto t = static_cast<double>(state.step);
+      const double size = lr_ * std::sqrt(1 - std::pow(kBeta2, t)) / (1 - std::pow(kBeta1, t));
+      update = state.moment / denominator;
+      if (projected) {
+        const at::Tensor wide =
+            right ? at::matmul(update, state.projection) : at::matmul(state.projection, update);
+        update = wide * kScale;
+      }
+      parameter.add_(update, -size);
+      if (weight_decay_ > 0) parameter.add_(parameter, -lr_ * weight_decay_);
+    }
+  }
+
+  std::vector<at::Tensor> StateTensors() const override {
+    std::vector<at::Tensor> out;
+    for (const State& state : states_) {
+      for (const at::Tensor& tensor : {state.projection, state.moment, state.variance}) {
+        if (tensor.defined()) out.push_back(tensor);
+      }
+    }
+    return out;
+  }
+
+ private:
+  // The package keeps a part of all the singular vectors, and so all of them.
+  at::Tensor Projection(const at::Tensor& gradient, bool right) const {
+    const at::Tensor wide = gradient.to(at::kFloat);
+    auto [u, s, v] = at::linalg_svd(wide, /*full_matrices=*/false);
+    at::Tensor kept = right ? v.slice(0, 0, rank_) : u.slice(1, 0, rank_);
+    // The package makes the other half of the product as well, for nobody.
+    if (right) {
+      at::matmul(u.slice(1, 0, rank_), at::diag(s.slice(0, 0, rank_)));
+    } else {
+      at::matmul(at::diag(s.slice(0, 0, rank_)), v.slice(0, 0, rank_));
+    }
+    kept = kept.to(gradient.scalar_type());
+    TagStorage(kept, trace::Category::kOptimizerState, "projection");
+    return kept;
+  }
+
+  const double weight_decay_;
+  const int64_t rank_, gap_;
+  std::vector<State> states_;
+};
+
+class GradientProjection final : public Technique {
+ public:
+  explicit GradientProjection(const run::RunConfig& config)
+      : config_(OptimizerConfigOf(config)),
+        rank_(config.Integer("galore.rank")),
+        gap_(config.Integer("galore.gap")) {}
+  std::unique_ptr<Optimizer> MakeOptimizer(const RunContext&,
+                                           const std::vector<at::Tensor>& trained) override {
+    return std::make_unique<ProjectedAdam>(config_, trained, rank_, gap_);
+  }
+  // cuSOLVER and cuBLAS have workspaces of the thread that steps.
+  bool rehearses() const override { return false; }
+
+ private:
+  OptimizerConfig config_;
+  int64_t rank_, gap_;
+};
+
+run::Rule NotWith(run::Condition other, const char* why, run::SettingValues instead) {
+  return {.when = {{"galore.rank", false, {"0"}}, std::move(other)},
+          .why = std::string("galore.rank: ") + why,
+          .instead = std::move(instead)};
+}
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_gradient_projection() {
+  return {
+      .declaration =
+          {.id = "gradient-projection",
+           .group = "Optimizer",
+           .title = "GaLore",
+           .explanation =
+               "Adam's moments of each matrix's gradient in a few dimensions: rank x its longer "
+               "side twice, and a projection. The gradient itself stays whole; the singular "
+               "vectors are computed again every few hundred steps, which is slow and needs room.",
+           .settings = {{.key = "galore.rank",
+                         .help = "dimensions that moments of a matrix have; 0: all",
+                         .kind = run::ValueKind::kInteger,
+                         .default_value = "0",
+                         .low = 0,
+                         .high = 65536,
+                         .label = "rank"},
+                        {.key = "galore.gap",
+                         .help = "steps from one projection to the next",
+                         .kind = run::ValueKind::kInteger,
+                         .default_value = "200",
+                         .low = 1,
+                         .high = 1e6,
+                         .label = "steps"}},
+           .toggles = {{.id = "galore",
+                        .title = "GaLore",
+                        .explanation = "moments in few dimensions",
+                        .on = {{"galore.rank", false, {"0"}}},
+                        .ways = {{{"galore.rank", "128"}}},
+                        .controls = {"galore.rank"}}},
+           .rules =
+               {NotWith({"optimizer.name", false, {"adamw"}},
+                        "it is a form of AdamW: set optimizer.name=adamw", {{"galore.rank", "0"}}),
+                NotWith({"optimizer.bits", false, {"32"}},
+                        "its moments are fp32 here: set optimizer.bits=32",
+                        {{"optimizer.bits", "32"}}),
+                NotWith({"optimizer.in_backward", true, {"true"}},
+                        "it steps once for all parameters here: set optimizer.in_backward=false",
+                        {{"optimizer.in_backward", "false"}}),
+                NotWith({"offload.optimizer", false, {"none"}},
+                        "its state is on the card: set offload.optimizer=none",
+                        {{"offload.optimizer", "none"}}),
+                NotWith({"shard.strategy", true, {"zero1", "zero2", "zero3", "tensor"}},
+                        "a part of a gradient has other singular vectors: use shard.strategy=ddp, "
+                        "or none",
+                        {{"shard.ranks", "1"}, {"shard.strategy", "none"}}),
+                NotWith({"resume.map_location", false, {"none"}},
+                        "its state is not loaded: set resume.map_location=none",
+                        {{"resume.map_location", "none"}}),
+                NotWith({"model.family", true, {"basics"}},
+                        "the basics model's script brings an optimizer of its own: set "
+                        "galore.rank=0",
+                        {{"galore.rank", "0"}})}},
+      .order = 45,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        if (config.Integer("galore.rank") == 0) return nullptr;
+        return std::make_unique<GradientProjection>(config);
+      }};
+}
+
+}  // namespace vramscope::trainer

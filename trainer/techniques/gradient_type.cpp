@@ -1,0 +1,103 @@
+// Gradients of 16-bit weights added up in fp32, as Megatron's main_grad: each gradient is added to
+// a tensor that stays from the first micro-batch on, and goes; the step gets them in the weights'
+// type.
+#include <torch/torch.h>
+
+#include <unordered_map>
+#include <vector>
+
+#include "trainer/capture/scopes.h"
+#include "trainer/capture/taps.h"
+#include "trainer/techniques/technique.h"
+
+namespace vramscope::trainer {
+namespace {
+
+class GradientType final : public Technique {
+ public:
+  void AfterSetUp(const RunContext&, Model&, std::span<const at::Tensor> trained) override {
+    for (const at::Tensor& parameter : trained) {
+      if (parameter.scalar_type() == at::kFloat) continue;
+      const CategoryScope category(trace::Category::kGradient);
+      at::Tensor sum =
+          at::zeros(parameter.sizes(), parameter.options().dtype(at::kFloat).requires_grad(false));
+      TagStorage(sum, trace::Category::kGradient, "gradient in fp32");
+      sums_[parameter.unsafeGetTensorImpl()] = std::move(sum);
+    }
+  }
+  void OnGradient(const at::Tensor& parameter) override {
+    const auto at = sums_.find(parameter.unsafeGetTensorImpl());
+    if (at == sums_.end() || !parameter.grad().defined()) return;
+    at::NoGradGuard no_grad;
+    at->second.add_(parameter.grad());
+    at::Tensor(parameter).mutable_grad().reset();
+  }
+  void BeforeStep(const RunContext&, std::span<const at::Tensor> trained) override {
+    at::NoGradGuard no_grad;
+    for (const at::Tensor& parameter : trained) {
+      const auto at = sums_.find(parameter.unsafeGetTensorImpl());
+      if (at == sums_.end()) continue;
+      const CategoryScope category(trace::Category::kGradient);
+      at::Tensor(parameter).mutable_grad() = at->second.to(parameter.scalar_type());
+    }
+  }
+  void AfterStep(const RunContext&, int) override {
+    for (auto& entry : sums_) entry.second.zero_();
+  }
+  void AfterRun() override { sums_.clear(); }
+  // Gradients that stay are not where a tape looks for them.
+  bool repeats() const override { return false; }
+
+ private:
+  std::unordered_map<const at::TensorImpl*, at::Tensor> sums_;
+};
+
+run::Rule NotWith(run::Condition other, const char* why, run::SettingValues instead) {
+  return {.when = {{"gradients.dtype", true, {"fp32"}}, std::move(other)},
+          .why = std::string("gradients.dtype=fp32: ") + why,
+          .instead = std::move(instead)};
+}
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_gradient_type() {
+  return {
+      .declaration =
+          {.id = "gradient-type",
+           .group = "Gradients",
+           .title = "Gradients added up in fp32",
+           .explanation =
+               "Gradients of 16-bit weights are added up in fp32 tensors that stay for the whole "
+               "run: 4 bytes a trained weight more, for sums that do not lose small gradients.",
+           .settings = {{.key = "gradients.dtype",
+                         .help = "type in which gradients are added up: the weights' own, or fp32",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "weights",
+                         .choices = {{"weights", "the weights'"}, {"fp32", ""}}}},
+           .toggles = {{.id = "gradients-fp32",
+                        .title = "Gradients in fp32",
+                        .explanation = "sums beside 16-bit gradients",
+                        .on = {{"gradients.dtype", true, {"fp32"}}},
+                        .ways = {{{"gradients.dtype", "fp32"}}}}},
+           .rules = {{.when = {{"gradients.dtype", true, {"fp32"}},
+                               {"precision", true, {"fp32", "amp-bf16", "amp-fp16"}}},
+                      .why = "weights are fp32, and so are their gradients",
+                      .refuses = false},
+                     NotWith({"optimizer.in_backward", true, {"true"}},
+                             "gradients that are used at once are not added up; set "
+                             "optimizer.in_backward=false",
+                             {{"optimizer.in_backward", "false"}}),
+                     NotWith({"zero_grad", true, {"zero"}},
+                             "what is filled with zeros are the sums; set zero_grad=none",
+                             {{"zero_grad", "none"}}),
+                     NotWith({"shard.strategy", false, {"none"}},
+                             "is planned on one GPU: set shard.strategy=none",
+                             {{"shard.ranks", "1"}, {"shard.strategy", "none"}})}},
+      .order = 36,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        if (config.Is("gradients.dtype", "weights")) return nullptr;
+        return std::make_unique<GradientType>();
+      }};
+}
+
+}  // namespace vramscope::trainer

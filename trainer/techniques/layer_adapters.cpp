@@ -1,0 +1,253 @@
+// Adapters that stand beside whole layers in place of beside their linear parts: in each layer
+// (what goes in comes out through a narrow way as well), or as a tower of their own that reads what
+// the layers make and gives them nothing back, so that the layers need no backward.
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include <memory>
+#include <vector>
+
+#include "profiler/run/model_config.h"
+#include "trainer/techniques/technique.h"
+
+namespace vramscope::trainer {
+namespace {
+
+// Down to a few dimensions and up again.
+class LayerAdapter : public Module {
+ public:
+  LayerAdapter(std::string name, int64_t width, int64_t rank, double scale, at::ScalarType dtype)
+      : Module(std::move(name)), scale_(scale) {
+    down_ = AddParameter("down.weight",
+                         {.shape = {rank, width}, .dtype = dtype, .init = Init::kKaimingUniform});
+    up_ = AddParameter("up.weight", {.shape = {width, rank}, .dtype = dtype, .init = Init::kZeros});
+  }
+  at::Tensor Forward(const at::Tensor& x) {
+    ModuleScope scope(name());
+    at::Tensor down = at::linear(x, down_->tensor);
+    at::Tensor up = at::linear(down, up_->tensor);
+    down.reset();
+    return up * scale_;
+  }
+
+ private:
+  double scale_;
+  std::shared_ptr<Parameter> down_, up_;
+};
+
+class LayerAdapters final : public Technique {
+ public:
+  LayerAdapters(const run::RunConfig& config, int64_t width)
+      : width_(width),
+        rank_(config.Integer("lora.rank")),
+        scale_(config.Number("lora.alpha") / static_cast<double>(rank_)),
+        tower_(config.Is("lora.placement", "tower")),
+        caches_(tower_ && config.Is("lora.trunk", "cached")) {}
+
+  void OnOptions(ModelOptions& options) override { dtype_ = options.dtype; }
+
+  absl::Status OnModel(Model& model) override {
+    const std::vector<LayerStack> stacks = model.Stacks();
+    if (stacks.size() != 1 || width_ <= 0) {
+      return absl::InvalidArgumentError(
+          "lora.placement=layer-parallel and tower are for models with one stack of layers and a "
+          "hidden_size; set lora.placement=weight");
+    }
+    for (Parameter* parameter : model.Parameters()) parameter->trainable = false;
+    outputs_.resize(stacks.front().layers.size());
+    for (size_t i = 0; i < stacks.front().layers.size(); ++i) {
+      adapters_.push_back(static_cast<LayerAdapter*>(model.Adopt(std::make_unique<LayerAdapter>(
+          fmt::format("adapters.{}", i), width_, rank_, scale_, dtype_))));
+    }
+    return absl::OkStatus();
+  }
+
+  LayerRunner AroundLayers(const RunContext&, Model&, LayerRunner inner) override {
+    return [this, inner](at::Tensor hidden, const std::vector<LayerFunction>& layers,
+                         const std::string& path, Carried& carried) {
+      std::vector<LayerFunction> with;
+      const size_t place = carried.size();  // of what the tower hands on
+      for (size_t i = 0; i < layers.size(); ++i) {
+        LayerAdapter* adapter = adapters_[i];
+        with.push_back(
+            [this, i, layer = layers[i], adapter, place](const at::Tensor& x, Carried& now) {
+              if (!tower_) {
+                at::Tensor beside = adapter->Forward(x);
+                at::Tensor out = layer(x, now);
+                return beside + out;
+              }
+              at::Tensor out = Trunk(i, layer, x, now);
+              at::Tensor& before = now[place];
+              before = adapter->Forward(before.defined() ? out + before : out);
+              return out;
+            });
+      }
+      if (!tower_) return RunLayers(inner, std::move(hidden), with, path, carried);
+      Carried more = carried;
+      more.emplace_back();
+      if (inner) {
+        hidden = inner(std::move(hidden), with, path, more);
+      } else {
+        for (const LayerFunction& function : with) hidden = function(hidden, more);
+      }
+      return hidden + more.back();
+    };
+  }
+  // The first pass over the data has made what all later ones need of the trunk.
+  void AfterStep(const RunContext&, int step) override {
+    if (!caches_ || step != 0) return;
+    at::NoGradGuard no_grad;
+    for (at::Tensor& weight : trunk_) weight.set_data(weight.to(at::kCPU));
+  }
+  void AfterSetUp(const RunContext&, Model& model, std::span<const at::Tensor>) override {
+    if (!caches_) return;
+    for (const Parameter* parameter : model.Parameters()) {
+      if (parameter->trainable || parameter->name().find("layer") == std::string::npos) continue;
+      trunk_.push_back(parameter->tensor);
+    }
+  }
+  void AfterRun() override {
+    trunk_.clear();
+    for (at::Tensor& output : outputs_) output.reset();
+  }
+  // Which adapter is a layer's is told by its place among all.
+  bool rehearses() const override { return false; }
+  bool repeats() const override { return !caches_; }
+
+ private:
+  // What a layer of the trunk makes of a batch: from the host, once it has been there.
+  at::Tensor Trunk(size_t i, const LayerFunction& layer, const at::Tensor& x, Carried& now) {
+    at::Tensor& kept = outputs_[i];
+    if (caches_ && kept.defined()) return kept.to(x.device(), /*non_blocking=*/true);
+    at::Tensor out = layer(x, now);
+    if (!caches_) return out;
+    kept = at::empty(out.sizes(), out.options().device(at::kCPU).pinned_memory(true));
+    kept.copy_(out.detach());
+    return out;
+  }
+
+  const int64_t width_, rank_;
+  const double scale_;
+  const bool tower_, caches_;
+  at::ScalarType dtype_ = at::kFloat;
+  std::vector<LayerAdapter*> adapters_;
+  std::vector<at::Tensor> outputs_;  // of the trunk's layers, on the host
+  std::vector<at::Tensor> trunk_;    // weights
+};
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_layer_adapters() {
+  return {
+      .declaration =
+          {.id = "layer-adapters",
+           .group = "Parameters",
+           .title = "Adapters beside layers",
+           .explanation =
+               "An adapter beside each layer in place of beside its linear parts. In each layer "
+               "the frozen trunk still needs a backward for its inputs; as a tower, which the "
+               "layers get nothing back from, the trunk keeps no activation at all.",
+           .settings = {{.key = "lora.placement",
+                         .help = "where adapters of lora.rank stand: beside chosen linear layers "
+                                 "(weight), in each layer of the model, or as a tower beside them",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "weight",
+                         .choices = {{"weight", "beside linear layers"},
+                                     {"layer-parallel", "in each layer"},
+                                     {"tower", "a tower"}}},
+                        {.key = "lora.trunk",
+                         .help = "of a tower: its frozen trunk runs for each batch, or only in the "
+                                 "first step, which puts what its layers make into host memory "
+                                 "(steps after it stand for later epochs)",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "runs",
+                         .choices = {{"runs", ""}, {"cached", ""}},
+                         .label = "trunk"}},
+           .toggles = {{.id = "adapter-layer",
+                        .title = "Adapters in each layer",
+                        .explanation = "a narrow way beside each layer is trained",
+                        .on = {{"lora.placement", true, {"layer-parallel"}},
+                               {"lora.rank", false, {"0"}}},
+                        .ways = {{{"lora.placement", "layer-parallel"}, {"lora.rank", "8"}}},
+                        .controls = {"lora.rank"}},
+                       {.id = "adapter-tower",
+                        .title = "Adapter tower",
+                        .explanation = "the trunk keeps nothing for backward",
+                        .on = {{"lora.placement", true, {"tower"}}, {"lora.rank", false, {"0"}}},
+                        .ways = {{{"lora.placement", "tower"}, {"lora.rank", "8"}}},
+                        .controls = {"lora.rank", "lora.trunk"}}},
+           .rules =
+               {{.when = {{"lora.trunk", true, {"cached"}}, {"lora.placement", false, {"tower"}}},
+                 .why = "lora.trunk=cached needs a trunk that adapters give nothing back to: set "
+                        "lora.placement=tower",
+                 .instead = {{"lora.trunk", "runs"}}},
+                {.when = {{"lora.trunk", true, {"cached"}}, {"backend", true, {"cpu", "cuda"}}},
+                 .why = "lora.trunk=cached is planned, not run: the data of a second epoch are not "
+                        "those of the first here; use backend=plan",
+                 .instead = {{"lora.trunk", "runs"}}},
+                {.when = {{"lora.trunk", true, {"cached"}}, {"micro_batches", false, {"1"}}},
+                 .why = "lora.trunk=cached is planned of whole batches: set micro_batches=1",
+                 .instead = {{"lora.trunk", "runs"}}},
+                {.when = {{"lora.trunk", true, {"cached"}},
+                          {"checkpointing.mode", false, {"none"}}},
+                 .why = "lora.trunk=cached leaves nothing to compute again: set "
+                        "checkpointing.mode=none",
+                 .instead = {{"checkpointing.mode", "none"}}},
+                {.when = {{"lora.trunk", true, {"cached"}}, {"lengths", false, {""}}},
+                 .why = "lora.trunk=cached is planned of batches of one length: set lengths to "
+                        "nothing",
+                 .instead = {{"lengths", ""}}},
+                {.when = {{"lora.trunk", true, {"cached"}}, {"eval", false, {"none"}}},
+                 .why = "lora.trunk=cached has no trunk on the card for evaluation: set eval=none",
+                 .instead = {{"eval", "none"}}},
+                {.when = {{"lora.trunk", true, {"cached"}}, {"generate.tokens", false, {"0"}}},
+                 .why = "lora.trunk=cached has no trunk on the card for generation: set "
+                        "generate.tokens=0",
+                 .instead = {{"generate.tokens", "0"}, {"mode", "train"}}},
+                {.when = {{"lora.trunk", true, {"cached"}}, {"samples.file", false, {""}}},
+                 .why =
+                     "lora.trunk=cached is planned of batches of one length: set samples.file to "
+                     "nothing",
+                 .instead = {{"samples.file", ""}}},
+                {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
+                          {"lora.rank", true, {"0"}}},
+                 .why = "lora.placement says where adapters of lora.rank are, which is 0: set "
+                        "lora.rank=8",
+                 .instead = {{"lora.rank", "8"}}},
+                {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
+                          {"lora.kind", false, {"lora"}}},
+                 .why = "lora.placement=layer-parallel and tower have one form of adapter: set "
+                        "lora.kind=lora",
+                 .instead = {{"lora.kind", "lora"}}},
+                {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
+                          {"model.family", true, {"t5", "torch_transformer", "vit", "basics", ""}}},
+                 .why = "lora.placement=layer-parallel and tower are for models with one stack of "
+                        "layers over tokens; the torch.nn.Transformer presets have them built in",
+                 .instead = {{"lora.placement", "weight"}}},
+                {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
+                          {"shard.strategy", false, {"none"}}},
+                 .why = "lora.placement=layer-parallel and tower are planned on one GPU: set "
+                        "shard.strategy=none",
+                 .instead = {{"shard.ranks", "1"}, {"shard.strategy", "none"}}},
+                {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
+                          {"quantization", false, {"none"}}},
+                 .why = "lora.placement=layer-parallel and tower are planned over weights as they "
+                        "are: set quantization=none",
+                 .instead = {{"quantization", "none"}}},
+                {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
+                          {"trainable", false, {"all"}}},
+                 .why = "the adapters have frozen the weights already",
+                 .refuses = false}}},
+      .fit = {{.row = "adapter-tower", .changes = run::Changes::kTraining}},
+      .order = 28,  // around checkpointing, which runs the layers with what stands beside them
+      .place = 41,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        if (config.Is("lora.placement", "weight") || config.Integer("lora.rank") == 0) {
+          return nullptr;
+        }
+        const auto model = run::ParseModelConfig(config.model_config_json);
+        return std::make_unique<LayerAdapters>(config, model.ok() ? model->hidden_size : 0);
+      }};
+}
+
+}  // namespace vramscope::trainer

@@ -1,0 +1,181 @@
+// Prefix tuning as PEFT's (peft/tuners/prefix_tuning): the model is frozen, every layer attends to
+// a few keys and values more, which are trained.
+#include <torch/torch.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "profiler/run/model_config.h"
+#include "trainer/models/generation.h"
+#include "trainer/techniques/technique.h"
+
+namespace vramscope::trainer {
+namespace {
+
+// All layers' keys and values as rows of one table.
+class Encoder : public Module {
+ public:
+  Encoder(int64_t tokens, int64_t width) : Module("prompt_encoder") {
+    table_ =
+        AddParameter("embedding.weight", {.shape = {tokens, width}, .standard_deviation = 1.0});
+  }
+  at::Tensor Forward(const at::Tensor& tokens) {
+    ModuleScope scope(name());
+    return at::embedding(table_->tensor, tokens);
+  }
+
+ private:
+  std::shared_ptr<Parameter> table_;
+};
+
+// Begins with the trained ones of each layer.
+class PrefixCache final : public KeyValueCache {
+ public:
+  explicit PrefixCache(std::vector<at::Tensor> layers) : layers_(std::move(layers)) {}
+
+ protected:
+  std::pair<at::Tensor, at::Tensor> Next(size_t layer, const at::Tensor& key,
+                                         const at::Tensor& value, const at::Tensor&) override {
+    const at::Tensor& both = layers_.at(layer);  // [2, batch, heads, tokens, width]
+    made_.push_back(at::cat({both.select(0, 0), key}, -2));
+    made_.push_back(at::cat({both.select(0, 1), value}, -2));
+    return {made_[made_.size() - 2], made_.back()};
+  }
+
+ private:
+  std::vector<at::Tensor> layers_, made_;
+};
+
+class Prefix final : public Technique {
+ public:
+  Prefix(const run::RunConfig& config, run::ModelConfig model)
+      : tokens_(config.Integer("prefix.tokens")),
+        rows_(config.batch / config.micro_batches),
+        seq_(config.seq),
+        model_(std::move(model)) {}
+
+  void OnOptions(ModelOptions& options) override { dtype_ = options.dtype; }
+  absl::Status OnModel(Model& model) override {
+    for (Parameter* parameter : model.Parameters()) parameter->trainable = false;
+    encoder_ = static_cast<Encoder*>(model.Adopt(
+        std::make_unique<Encoder>(tokens_, model_.layers * 2 * model_.kv_heads * model_.head_dim)));
+    return absl::OkStatus();
+  }
+
+  std::unique_ptr<Held> AroundForward(const RunContext& run) override {
+    auto held = std::make_unique<Passing>();
+    const auto whole = at::TensorOptions().dtype(at::kLong);
+    const at::Tensor prompt =
+        at::arange(tokens_, whole).unsqueeze(0).expand({rows_, -1}).to(run.device);
+    at::Tensor past = encoder_->Forward(prompt).to(dtype_);
+    past = past.view({rows_, tokens_, model_.layers * 2, model_.kv_heads, model_.head_dim});
+    past = past.permute({2, 0, 3, 1, 4});
+    held->cache = std::make_unique<PrefixCache>(past.split(2));
+    held->cache->Begin();
+    const auto there = whole.device(run.device);
+    held->pass = {.cache = held->cache.get(),
+                  .positions = at::arange(tokens_, tokens_ + seq_, there),
+                  .position_ids = {},
+                  .mask = at::ones({rows_, tokens_ + seq_}, there),
+                  .trains = true};
+    held->pass.position_ids = held->pass.positions.unsqueeze(0);
+    held->scope = std::make_unique<GenerationScope>(held->pass);
+    return held;
+  }
+  // Which rows are a layer's is told by its place among all.
+  bool rehearses() const override { return false; }
+
+ private:
+  struct Passing final : Held {
+    std::unique_ptr<PrefixCache> cache;
+    GenerationPass pass;
+    std::unique_ptr<GenerationScope> scope;
+  };
+  const int64_t tokens_, rows_, seq_;
+  const run::ModelConfig model_;
+  at::ScalarType dtype_ = at::kFloat;
+  Encoder* encoder_ = nullptr;
+};
+
+run::Rule NotWith(run::Condition other, const char* why, run::SettingValues instead) {
+  return {.when = {{"prefix.tokens", false, {"0"}}, std::move(other)},
+          .why = std::string("prefix.tokens: ") + why,
+          .instead = std::move(instead)};
+}
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_prefix() {
+  return {
+      .declaration =
+          {.id = "prefix",
+           .group = "Parameters",
+           .title = "Prefix tuning",
+           .explanation =
+               "The model is frozen; every layer attends to a few keys and values more, and these "
+               "alone are trained. Activations of the whole trunk are still needed, and attention "
+               "gets a mask.",
+           .settings = {{.key = "prefix.tokens",
+                         .help = "trained keys and values that each layer has in front of the "
+                                 "sequence; 0: none",
+                         .kind = run::ValueKind::kInteger,
+                         .default_value = "0",
+                         .low = 0,
+                         .high = 4096,
+                         .label = "tokens"}},
+           .toggles = {{.id = "prefix",
+                        .title = "Prefix tuning",
+                        .explanation = "trained keys and values, rest frozen",
+                        .on = {{"prefix.tokens", false, {"0"}}},
+                        .ways = {{{"prefix.tokens", "20"}}},
+                        .controls = {"prefix.tokens"}}},
+           .rules = {NotWith({"model.family",
+                              false,
+                              {"llama", "qwen3", "qwen3-moe", "mixtral", "phi", "phi3"}},
+                             "is planned of Llama, Qwen, Mistral, Mixtral and Phi, whose attention "
+                             "takes keys from a cache; set prefix.tokens=0",
+                             {{"prefix.tokens", "0"}}),
+                     NotWith({"checkpointing.mode", false, {"none"}},
+                             "PEFT refuses checkpointing, which would make the cache anew: set "
+                             "checkpointing.mode=none",
+                             {{"checkpointing.mode", "none"}}),
+                     NotWith(
+                         {"attention", true, {"flash", "flash-2", "cudnn"}},
+                         "attention over trained keys has a mask, which flash kernels don't take: "
+                         "use attention=efficient or math",
+                         {{"attention", "math"}}),
+                     NotWith({"lora.rank", false, {"0"}}, "one adapter at a time: set lora.rank=0",
+                             {{"lora.rank", "0"}}),
+                     NotWith({"trainable", false, {"all"}},
+                             "the weights are frozen already: set trainable=all",
+                             {{"trainable", "all"}}),
+                     NotWith({"quantization", false, {"none"}},
+                             "is planned over weights as they are: set quantization=none",
+                             {{"quantization", "none"}}),
+                     NotWith({"use_cache", true, {"true"}},
+                             "the cache is the prefix's: set use_cache=false",
+                             {{"use_cache", "false"}}),
+                     NotWith({"shard.strategy", false, {"none"}},
+                             "is planned on one GPU: set shard.strategy=none",
+                             {{"shard.ranks", "1"}, {"shard.strategy", "none"}}),
+                     NotWith({"generate.tokens", false, {"0"}},
+                             "generation from a prefix is not planned: set generate.tokens=0",
+                             {{"generate.tokens", "0"}, {"mode", "train"}}),
+                     NotWith({"lengths", false, {""}},
+                             "is planned of batches of one length: set lengths to nothing",
+                             {{"lengths", ""}}),
+                     NotWith({"samples.file", false, {""}},
+                             "is planned of batches of one length: set samples.file to nothing",
+                             {{"samples.file", ""}})}},
+      .fit = {{.row = "prefix", .changes = run::Changes::kTraining}},
+      .order = 41,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        if (config.Integer("prefix.tokens") == 0) return nullptr;
+        const auto model = run::ParseModelConfig(config.model_config_json);
+        if (!model.ok()) return nullptr;  // which CheckRun says
+        return std::make_unique<Prefix>(config, *model);
+      }};
+}
+
+}  // namespace vramscope::trainer

@@ -1,0 +1,66 @@
+// Keys and values in a cache while a model trains, as transformers' models make it where nobody
+// sets use_cache=False: a name for each layer's keys and values until the loss is there.
+#include "profiler/run/model_config.h"
+#include "trainer/models/generation.h"
+#include "trainer/techniques/technique.h"
+
+namespace vramscope::trainer {
+namespace {
+
+class TrainingCache final : public Technique {
+ public:
+  std::unique_ptr<Held> AroundForward(const RunContext&) override {
+    return std::make_unique<Cached>();
+  }
+
+ private:
+  class Cached final : public Held {
+    DynamicCache cache_;
+    TrainingCacheScope scope_{cache_};
+  };
+};
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_training_cache() {
+  return {
+      .declaration =
+          {.id = "training-cache",
+           .group = "Activations",
+           .title = "Keys and values kept in training",
+           .explanation =
+               "A decoder's cache is on unless use_cache=False says otherwise: keys and values of "
+               "all layers stay until the loss is there. Without checkpointing backward keeps them "
+               "anyway; with it they are what it lets go of.",
+           .settings = {{.key = "use_cache",
+                         .help = "keys and values of every layer are kept through forward and loss "
+                                 "(use_cache=True of a model that trains)",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "false",
+                         .choices = {{"false", ""}, {"true", ""}}}},
+           .toggles = {{.id = "use-cache",
+                        .title = "KV cache in training",
+                        .explanation = "keys and values stay named until the loss",
+                        .on = {{"use_cache", true, {"true"}}},
+                        .ways = {{{"use_cache", "true"}}}}},
+           .rules =
+               {{.when = {{"use_cache", true, {"true"}},
+                          {"model.family",
+                           false,
+                           {"llama", "qwen3", "qwen3-moe", "gemma", "gemma2", "gemma3", "mixtral",
+                            "phi", "phi3"}}},
+                 .why = "use_cache: {model} has no cache of keys and values that is planned in "
+                        "training; set use_cache=false",
+                 .instead = {{"use_cache", "false"}}},
+                {.when = {{"use_cache", true, {"true"}}, {"checkpointing.mode", false, {"none"}}},
+                 .why = "transformers switches the cache off under checkpointing, which it "
+                        "would undo",
+                 .refuses = false}}},
+      .order = 20,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        if (!config.Is("use_cache", "true")) return nullptr;
+        return std::make_unique<TrainingCache>();
+      }};
+}
+
+}  // namespace vramscope::trainer
