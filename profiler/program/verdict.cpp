@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -13,8 +14,9 @@ std::string BeforeText(bool planned, std::string_view device, uint32_t steps) {
     return "the program runs on this computer's GPU, its allocator's history is recorded. Without "
            "CUPTI kernels and copies are not: memory is measured, times are the host's";
   return fmt::format(
-      "the program really runs, on a {} that is not there: nothing is computed, losses are zero. "
-      "What it saves goes to a scratch folder that is removed; {}",
+      "the program really runs, on a {} that is not there: nothing is computed, so a loss that it "
+      "prints is zero, and an accuracy 0 or 100 %. What it saves goes to a scratch folder that is "
+      "removed; {}",
       device,
       steps == 0
           ? std::string("it runs to its end")
@@ -23,8 +25,9 @@ std::string BeforeText(bool planned, std::string_view device, uint32_t steps) {
 
 std::string EndText(const Outcome& outcome) {
   if (outcome.signal != 0)
-    return fmt::format("the program was ended by signal {} ({})", outcome.signal,
-                       strsignal(outcome.signal));
+    return fmt::format(
+        "the program was ended by signal {} ({}{})", outcome.signal, strsignal(outcome.signal),
+        outcome.signal == SIGKILL ? ": by hand, or since this computer's own memory ran out" : "");
   return fmt::format("the program ended with status {}", outcome.exit_status);
 }
 

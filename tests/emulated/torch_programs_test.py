@@ -416,6 +416,9 @@ class Values(Program):
 
 
 class WithoutWeights(Program):
+    def test_weights_that_are_not_filled_take_no_memory(self):
+        self.assertGreater(self.plan("unfilled.py")["peak"]["allocated"], 2 * 16 * 16384 * 16384 * 2)
+
     def test_weights_of_torch_hub_are_not_fetched(self):
         answer = self.plan("fetched_weights.py", "hub")
         self.assertIn("https://nowhere.invalid/network-12345678.pth", [a["where"] for a in answer["assumptions"]])

@@ -26,9 +26,38 @@ def _skip(function, process):
         if not large:
             return function(tensor, *args, **kwargs)
         process.about["skipped"] = True
+        tensor._vramscope_unfilled = True
         return tensor
 
     return wrapper
+
+
+def _converted(function, torch, dtype_of):
+    """half(), to() and the like of what was not filled: pages that nobody wrote stay so, or 400 GB of weights would be all there."""
+    @functools.wraps(function)
+    def wrapper(tensor, *args, **kwargs):
+        if "_vramscope_unfilled" in getattr(tensor, "__dict__", {}) and tensor.device.type == "cpu" and not torch.is_grad_enabled():
+            dtype = dtype_of(*args, **kwargs)
+            if dtype is not None and dtype is not tensor.dtype:
+                tensor = torch.empty_like(tensor, dtype=dtype, device="cpu")
+                tensor._vramscope_unfilled = True
+        return function(tensor, *args, **kwargs)
+
+    return wrapper
+
+
+def _converting(torch):
+    kind = torch.Tensor
+    for name, dtype in (("half", "float16"), ("bfloat16", "bfloat16"), ("float", "float32"), ("double", "float64")):
+        if hasattr(kind, name):
+            setattr(kind, name, _converted(getattr(kind, name), torch, lambda *args, dtype=dtype, **kwargs: getattr(torch, dtype)))
+
+    def asked(*args, **kwargs):
+        if args and isinstance(args[0], kind):
+            return args[0].dtype
+        return torch._C._nn._parse_to(*args, **{key: value for key, value in kwargs.items() if key != "copy"})[1]
+
+    kind.to = _converted(kind.to, torch, asked)
 
 
 def install(process):
@@ -39,6 +68,7 @@ def install(process):
             setattr(torch.nn.init, name, _skip(getattr(torch.nn.init, name), process))
     for name in ("normal_", "uniform_"):
         setattr(torch.Tensor, name, _skip(getattr(torch.Tensor, name), process))
+    _converting(torch)
     imports.after("transformers.modeling_utils", functools.partial(_without_checkpoint, process))
     _without_downloads(process)
     imports.after("timm.models._builder", functools.partial(_without_timms, process))
@@ -174,7 +204,7 @@ def _load_empty(process, load, model_class, config, folder, dtype, kwargs):
     with tempfile.TemporaryDirectory(dir=process.settings.scratch) as empty:
         with torch.device("meta"):
             model = model_class._from_config(config, torch_dtype=dtype or torch.float32)
-        _write_sparse(torch, empty, model)
+        _write_sparse(torch, empty, model, _shard_size(config))
         del model
         config.save_pretrained(empty)
         model = load(empty, **kwargs)
@@ -187,12 +217,18 @@ _SAFETENSORS = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16"
                 "int16": "I16", "int8": "I8", "uint8": "U8", "bool": "BOOL"}
 
 
-# Bytes: as checkpoints of 2023 and 2024 are saved, the order of loading decides which blocks fit. A loader maps a file as a whole, so
-# no more than half of the computer's memory.
-SHARD = min(10_000_000_000, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
+def _shard_size(config):
+    """Bytes of a file of the checkpoint, as the version that saved it does when nobody says otherwise: the order of loading decides
+    which blocks fit. A loader maps a file as a whole, so no more than half of the computer's memory."""
+    try:
+        version = tuple(int(part) for part in str(config.transformers_version).split(".")[:2])
+    except (AttributeError, ValueError):
+        version = (4, 35)
+    size = 10_000_000_000 if version < (4, 35) else 5_000_000_000 if version < (5, 0) else 50_000_000_000
+    return min(size, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
 
 
-def _write_sparse(torch, folder, model):
+def _write_sparse(torch, folder, model, shard_size):
     shards, size, seen = [{}], 0, set()
     shared = {id(parameter): name for name, parameter in reversed(list(model.named_parameters(remove_duplicate=False)))}
     for name, tensor in model.state_dict(keep_vars=True).items():
@@ -200,7 +236,7 @@ def _write_sparse(torch, folder, model):
             continue  # tied: saved once
         seen.add(name)
         end = size + tensor.numel() * tensor.element_size()
-        if size and end > SHARD:
+        if size and end > shard_size:
             shards.append({})
             size, end = 0, end - size
         shards[-1][name] = {"dtype": _SAFETENSORS[str(tensor.dtype).removeprefix("torch.")], "shape": list(tensor.shape),

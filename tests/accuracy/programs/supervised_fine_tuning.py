@@ -32,30 +32,31 @@ import transformers
 import trl
 
 # config.json of the published models, as far as memory depends on it. `added`: rows by which the benchmark's script enlarges the
-# embeddings (resize_token_embeddings(len(tokenizer)) after adding its special tokens).
+# embeddings (resize_token_embeddings(len(tokenizer)) after adding its special tokens). `saved_by`: the version of transformers that
+# saved them, which says how large the checkpoint's files are: where they end decides which blocks are cut for a weight.
 MODELS = {
     "mistral-7b": dict(
-        added=1, model_type="mistral", vocab_size=32000, hidden_size=4096, intermediate_size=14336, num_hidden_layers=32,
+        added=1, saved_by="4.34.0", model_type="mistral", vocab_size=32000, hidden_size=4096, intermediate_size=14336, num_hidden_layers=32,
         num_attention_heads=32, num_key_value_heads=8, max_position_embeddings=32768, sliding_window=4096,
         tie_word_embeddings=False),
     "mixtral-8x7b": dict(
-        added=1, model_type="mixtral", vocab_size=32000, hidden_size=4096, intermediate_size=14336, num_hidden_layers=32,
+        added=1, saved_by="4.36.0", model_type="mixtral", vocab_size=32000, hidden_size=4096, intermediate_size=14336, num_hidden_layers=32,
         num_attention_heads=32, num_key_value_heads=8, max_position_embeddings=32768, sliding_window=None, rope_theta=1e6,
         num_local_experts=8, num_experts_per_tok=2, tie_word_embeddings=False),
     "llama-2-70b": dict(
-        added=0, model_type="llama", vocab_size=32000, hidden_size=8192, intermediate_size=28672, num_hidden_layers=80,
+        added=0, saved_by="4.31.0", model_type="llama", vocab_size=32000, hidden_size=8192, intermediate_size=28672, num_hidden_layers=80,
         num_attention_heads=64, num_key_value_heads=8, max_position_embeddings=4096, tie_word_embeddings=False),
     "llama-3-8b": dict(
-        added=2, model_type="llama", vocab_size=128256, hidden_size=4096, intermediate_size=14336, num_hidden_layers=32,
+        added=2, saved_by="4.40.0", model_type="llama", vocab_size=128256, hidden_size=4096, intermediate_size=14336, num_hidden_layers=32,
         num_attention_heads=32, num_key_value_heads=8, max_position_embeddings=8192, rope_theta=500000.0,
         tie_word_embeddings=False),
     "powerlm-3b": dict(
-        added=0, model_type="granite", vocab_size=49152, hidden_size=2304, intermediate_size=9216, num_hidden_layers=40,
+        added=0, saved_by="4.45.0", model_type="granite", vocab_size=49152, hidden_size=2304, intermediate_size=9216, num_hidden_layers=40,
         num_attention_heads=36, num_key_value_heads=36, max_position_embeddings=4096, tie_word_embeddings=True,
         attention_bias=True, mlp_bias=True, attention_multiplier=0.015625, residual_multiplier=0.22,
         embedding_multiplier=12.0, logits_scaling=9.0),
     "santacoder": dict(
-        added=-122, model_type="gpt_bigcode", vocab_size=49280, n_embd=2048, n_layer=24, n_head=16, n_inner=8192, n_positions=2048,
+        added=-122, saved_by="4.28.0", model_type="gpt_bigcode", vocab_size=49280, n_embd=2048, n_layer=24, n_head=16, n_inner=8192, n_positions=2048,
         multi_query=True, attn_pdrop=0.1, embd_pdrop=0.1, resid_pdrop=0.1, activation_function="gelu_pytorch_tanh"),
 }
 
@@ -119,7 +120,7 @@ def main():
     arguments = parser.parse_args()
 
     settings = dict(MODELS[arguments.model])
-    added = settings.pop("added")
+    added, saved_by = settings.pop("added"), settings.pop("saved_by")
     config = transformers.AutoConfig.for_model(settings.pop("model_type"), **settings)
     length = min(arguments.sequence, config.max_position_embeddings)
     lora = peft.LoraConfig(
@@ -139,6 +140,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         config.architectures = [transformers.AutoModelForCausalLM._model_mapping[type(config)].__name__]
         config.save_pretrained(folder)
+        written = os.path.join(folder, "config.json")
+        with open(written) as file:
+            described = dict(json.load(file), transformers_version=saved_by)
+        with open(written, "w") as file:
+            json.dump(described, file)
         model = load(folder, torch_dtype=torch.bfloat16, attn_implementation="flash_attention_2")
     if added:
         model.resize_token_embeddings(config.vocab_size + added)
