@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "profiler/inference/lives.h"
 #include "profiler/inference/stacks.h"
 #include "profiler/inference/timeline.h"
 #include "profiler/recording/recording.h"
@@ -14,17 +15,6 @@ namespace vramscope::inference {
 // cuBLAS: 4096 KiB twice and 16 KiB eight times; 32 MiB where the GPU is a Hopper or later.
 inline constexpr uint64_t kBlasWorkspace = 8'519'680;
 inline constexpr uint64_t kHopperWorkspace = 33'554'432;
-
-// When every allocation was made and let go, as entries. One row an allocation.
-struct Lives {
-  std::vector<EntryIndex> born;  // 0 for those older than the recording
-  std::vector<EntryIndex> dead;  // entry of the free; the number of entries: never
-  // First entry of the frees with which the program ended, letting everything go; frees from here
-  // on count as never. The number of entries: no such end.
-  EntryIndex teardown = 0;
-};
-Lives ReadLives(const recording::Recording& recording, const recording::History& history,
-                const Timeline& marks);
 
 // Backward's parts in which forward is run again, where stacks do not say it. By begin.
 using Recomputed = std::vector<std::pair<EntryIndex, EntryIndex>>;
