@@ -235,6 +235,16 @@ trace::StringId Client::Name(std::string_view text) {
   return consumer_ == nullptr ? trace::StringId{} : consumer_->Intern(text);
 }
 
+std::optional<uint32_t> Client::StreamId(uint64_t handle) const {
+  if (!running() || !Mine() || library_.GetStreamIdEx == nullptr) return std::nullopt;
+  uint32_t id = 0;
+  // No context: that of the thread.
+  const int status =
+      library_.GetStreamIdEx(nullptr, reinterpret_cast<void*>(handle), /*per_thread=*/0, &id);
+  if (status != kSuccess) return std::nullopt;
+  return id;
+}
+
 void Client::PushCause(uint64_t id) {
   const auto push = push_cause_.load(std::memory_order_acquire);
   if (push != nullptr) push(kOurIds, id);

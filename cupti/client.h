@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -85,6 +86,9 @@ class Client {
 
   // The number of a name in what receivers get; 0 before the first Start. From any thread.
   trace::StringId Name(std::string_view text);
+  // What activities call a stream of the current device (a cudaStream_t, 0: its default stream);
+  // nullopt: not listening, or CUPTI does not know it.
+  std::optional<uint32_t> StreamId(uint64_t handle) const;
   // Who is at work in this thread, for the calls that it makes from here on (ExternalId). Also
   // while nothing is listened to, so that what is open then is known when listening goes on.
   void PushCause(uint64_t id);

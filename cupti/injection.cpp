@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "cupti/client.h"
@@ -72,6 +73,10 @@ class File : public Receiver {
     return *names;
   }
 
+  void Say(const program::StreamName& stream) {
+    std::lock_guard lock(mutex_);
+    Write(program::EncodeStreams({&stream, 1}));
+  }
   // What is known of the listening, when it is something new.
   void Say(program::ActivityFacts facts, bool always) {
     std::lock_guard lock(mutex_);
@@ -256,6 +261,16 @@ VRAMSCOPE_EXPORTED int vramscope_activities_sample() {
   const ClockFunction clock = ClockOfProcess();
   const auto least = IsVirtual(clock) ? std::chrono::milliseconds(0) : kBetweenSteps;
   return TheAnswers().Ask(least, clock, !g_report.running) ? 1 : 0;
+}
+
+// That the allocator knows a stream of the current device by this handle. 1: CUPTI does, too.
+VRAMSCOPE_EXPORTED int vramscope_activities_stream(int device, uint64_t handle) {
+  if (g_process != getpid()) return 0;
+  std::lock_guard lock(g_mutex);
+  const std::optional<uint32_t> id = Client::The().StreamId(handle);
+  if (id.has_value())
+    TheFile().Say({.device = static_cast<uint8_t>(device), .handle = handle, .id = *id});
+  return id.has_value() ? 1 : 0;
 }
 
 // The driver's entry.

@@ -86,6 +86,7 @@ Found FindLibrary() {
   Load(handle, "cuptiActivityPopExternalCorrelationId", l.ActivityPopExternalCorrelationId);
   Load(handle, "cuptiActivityEnableRuntimeApi", l.ActivityEnableRuntimeApi);
   Load(handle, "cuptiGetCallbackName", l.GetCallbackName);
+  Load(handle, "cuptiGetStreamIdEx", l.GetStreamIdEx);
   Load(handle, "cuptiGetResultString", l.GetResultString);
   Load(handle, "cuptiSetThreadIdType", l.SetThreadIdType);
   Load(handle, "cuptiSubscribe", l.Subscribe);

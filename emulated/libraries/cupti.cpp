@@ -37,6 +37,13 @@ int cuptiGetErrorMessage(int status, const char** text) { return cuptiGetResultS
 int cuptiGetTimestamp(uint64_t* now) { return now ? (*now = TheTracer().Timestamp(), kSuccess) : kInvalidParameter; }
 int cuptiGetDeviceId(void*, uint32_t* device) { return device ? (*device = static_cast<uint32_t>(CurrentDevice()), kSuccess) : kInvalidParameter; }
 int cuptiGetContextId(void*, uint32_t* context) { return context ? (*context = static_cast<uint32_t>(CurrentDevice()) + 1, kSuccess) : kInvalidParameter; }
+int cuptiGetStreamIdEx(void*, void* stream, uint8_t, uint32_t* id) {
+  StreamFacts facts;
+  if (!id || ThePlatform().streams.Look(stream, &facts) != Result::kSuccess) return kInvalidParameter;
+  *id = RecordsStreamId(facts.id);
+  return kSuccess;
+}
+int cuptiGetStreamId(void* context, void* stream, uint32_t* id) { return cuptiGetStreamIdEx(context, stream, 0, id); }
 int cuptiFinalize() { TheTracer().Unsubscribe(); return kSuccess; }
 int cuptiSetThreadIdType(uint32_t type) { TheTracer().SetSystemThreads(type == 1); return kSuccess; }
 int cuptiGetCallbackName(uint32_t domain, uint32_t callback, const char** name) {

@@ -24,12 +24,7 @@ constexpr CallFacts kCalls[] = {
 };
 static_assert(std::size(kCalls) == static_cast<size_t>(Call::kEventSynchronize) + 1);
 
-uint32_t StreamId(const Activity& activity) {
-  constexpr uint32_t kDefault = 7;  // CUPTI's id of the default stream
-  const size_t cards = ThePlatform().cards.size();
-  return activity.stream <= cards ? kDefault
-                                  : kDefault + 4 * static_cast<uint32_t>(activity.stream - cards);
-}
+uint32_t StreamId(const Activity& activity) { return RecordsStreamId(activity.stream); }
 
 uint8_t KindOf(Place place) {
   switch (place) {
@@ -72,6 +67,12 @@ const char* NameOf(uint32_t domain, uint32_t callback) {
   for (size_t i = 0; i < std::size(kCalls); ++i)
     if (kCalls[i].kind == kind && kCalls[i].callback == callback) return (*names)[i].c_str();
   return nullptr;
+}
+
+uint32_t RecordsStreamId(uint64_t stream) {
+  constexpr uint32_t kDefault = 7;  // CUPTI's id of the default stream
+  const size_t cards = ThePlatform().cards.size();
+  return stream <= cards ? kDefault : kDefault + 4 * static_cast<uint32_t>(stream - cards);
 }
 
 size_t SizeOf(uint32_t kind) {

@@ -37,6 +37,8 @@ struct Scale {
   }
 };
 
+// What records call a stream, by StreamFacts::id.
+uint32_t RecordsStreamId(uint64_t stream);
 // Of a record; 0: there are none of that kind.
 size_t SizeOf(uint32_t kind);
 void Format(const Event& event, const Scale& time, uint8_t* to);

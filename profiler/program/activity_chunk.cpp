@@ -16,7 +16,7 @@ using trace::ZigZag;
 
 constexpr std::string_view kMagic = "VSAC";
 constexpr size_t kEnvelope = 16;
-constexpr uint32_t kRows = 1, kFacts = 2;
+constexpr uint32_t kRows = 1, kFacts = 2, kStreams = 3;
 constexpr size_t kLongestText = 16'384;
 constexpr size_t kMostProblems = 64;
 
@@ -149,6 +149,17 @@ bool TakeFacts(Reader& in, ActivityFacts& facts) {
   return in.good() && in.left() == 0;
 }
 
+bool TakeStreams(Reader& in, std::vector<StreamName>& streams) {
+  while (in.good() && in.left() > 0) {
+    StreamName stream;
+    stream.device = in.Byte();
+    stream.handle = in.Number();
+    stream.id = in.Small();
+    streams.push_back(stream);
+  }
+  return in.good();
+}
+
 }  // namespace
 
 std::string EncodeActivities(uint32_t first_name, std::span<const std::string> names,
@@ -181,6 +192,16 @@ std::string EncodeFacts(const ActivityFacts& facts) {
   return Chunk(kFacts, payload);
 }
 
+std::string EncodeStreams(std::span<const StreamName> streams) {
+  std::string payload;
+  for (const StreamName& stream : streams) {
+    PutVarint(payload, stream.device);
+    PutVarint(payload, stream.handle);
+    PutVarint(payload, stream.id);
+  }
+  return Chunk(kStreams, payload);
+}
+
 Decoded DecodeChunk(std::string_view bytes, size_t& used, ActivityChunk& chunk) {
   chunk = {};
   if (bytes.size() < kEnvelope)
@@ -197,6 +218,7 @@ Decoded DecodeChunk(std::string_view bytes, size_t& used, ActivityChunk& chunk) 
     chunk.has_facts = true;
     return TakeFacts(in, chunk.facts) ? Decoded::kChunk : Decoded::kDamaged;
   }
+  if (type == kStreams) return TakeStreams(in, chunk.streams) ? Decoded::kChunk : Decoded::kDamaged;
   if (type != kRows) return Decoded::kChunk;  // of tomorrow
   return TakeRows(in, chunk) ? Decoded::kChunk : Decoded::kDamaged;
 }

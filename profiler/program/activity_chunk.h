@@ -10,7 +10,7 @@
 //
 // A chunk is "VSAC", a type, the payload's length and CRC-32C (four bytes each, the lowest first),
 // and the payload, in varints: names with the number of the first, then rows, each against the one
-// before; or the facts.
+// before; or the facts; or names of streams.
 #pragma once
 
 #include <cstddef>
@@ -41,12 +41,21 @@ struct ActivityFacts {
   friend bool operator==(const ActivityFacts&, const ActivityFacts&) = default;
 };
 
+// One stream by its two names: activities have CUPTI's number, the allocator's history the handle.
+struct StreamName {
+  uint8_t device = 0;
+  uint64_t handle = 0;  // a cudaStream_t; 0: the default stream
+  uint32_t id = 0;
+  friend bool operator==(const StreamName&, const StreamName&) = default;
+};
+
 struct ActivityChunk {
   bool has_facts = false;
   ActivityFacts facts;
   uint32_t first_name = 0;
   std::vector<std::string> names;
   std::vector<trace::Activity> activities;
+  std::vector<StreamName> streams;
 };
 
 inline constexpr size_t kMaxChunkBytes = size_t{32} << 20;
@@ -58,6 +67,7 @@ inline constexpr size_t kMostRowsOfChunk = size_t{1} << 18;
 std::string EncodeActivities(uint32_t first_name, std::span<const std::string> names,
                              std::span<const trace::Activity> activities);
 std::string EncodeFacts(const ActivityFacts& facts);
+std::string EncodeStreams(std::span<const StreamName> streams);
 
 enum class Decoded { kChunk, kIncomplete, kDamaged };
 // The chunk at the beginning of `bytes`; `used`: its length. kIncomplete: more may come.

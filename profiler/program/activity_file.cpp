@@ -1,6 +1,7 @@
 #include "profiler/program/activity_file.h"
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@ using trace::StringId;
 
 constexpr size_t kMaxActivityNames = size_t{1} << 20;
 constexpr size_t kPiece = size_t{1} << 20;
+constexpr size_t kMaxStreamNames = size_t{1} << 16;
 constexpr uint32_t kMostThreads = 1u << trace::kProcessShift;
 
 bool IsCall(ActivityKind kind) {
@@ -47,6 +49,43 @@ class Threads {
   uint32_t next_ = 0;
 };
 
+// CUPTI's numbers of streams as those of the allocator's events.
+class StreamNumbers {
+ public:
+  StreamNumbers(const ActivityFile& file, const recording::Recording& recording) {
+    absl::flat_hash_map<uint64_t, uint32_t> of_handle;
+    const std::vector<uint32_t> numbers = recording::StreamNumbers(recording);
+    for (size_t row = 0; row < numbers.size(); ++row) {
+      of_handle.emplace(recording.streams[row], numbers[row]);
+      taken_.insert(numbers[row]);
+    }
+    for (const StreamName& stream : file.streams()) {
+      const auto known = of_handle.find(stream.handle);
+      if (known == of_handle.end()) continue;
+      numbers_[{stream.device, stream.id}] = known->second;
+    }
+  }
+  // Of a wait of the host CUPTI says no device.
+  uint32_t operator()(const Activity& activity) const {
+    if (activity.stream == trace::kAllStreams || !HasStream(activity.kind) || numbers_.empty())
+      return activity.stream;
+    const auto known = numbers_.find({activity.device, activity.stream});
+    if (known != numbers_.end()) return known->second;
+    // Behind all of CUPTI's, which counts them.
+    constexpr uint32_t kBehind = 1u << 20;
+    return taken_.contains(activity.stream) ? activity.stream + kBehind : activity.stream;
+  }
+
+ private:
+  static bool HasStream(ActivityKind kind) {
+    return kind == ActivityKind::kKernel || kind == ActivityKind::kMemcpy ||
+           kind == ActivityKind::kMemset || kind == ActivityKind::kCollective ||
+           kind == ActivityKind::kSynchronization;
+  }
+  absl::flat_hash_map<std::pair<uint8_t, uint32_t>, uint32_t> numbers_;
+  absl::flat_hash_set<uint32_t> taken_;
+};
+
 }  // namespace
 
 absl::Status ActivityFile::Take(ActivityChunk chunk) {
@@ -54,6 +93,12 @@ absl::Status ActivityFile::Take(ActivityChunk chunk) {
     facts_ = std::move(chunk.facts);
     return absl::OkStatus();
   }
+  for (const StreamName& stream : chunk.streams) {
+    if (streams_.size() == kMaxStreamNames)
+      return absl::ResourceExhaustedError(fmt::format("more than {} streams", kMaxStreamNames));
+    streams_.push_back(stream);
+  }
+  if (!chunk.streams.empty()) return absl::OkStatus();
   if (chunk.names.empty() ? chunk.first_name > names_.size() : chunk.first_name != names_.size())
     return absl::DataLossError("names out of order");
   for (std::string& name : chunk.names) names_.push_back(std::move(name));
@@ -142,10 +187,11 @@ StringId ModuleTimes::At(uint32_t thread, int64_t ns) const {
 }
 
 PlacedActivities PlaceActivities(const ActivityFile& file, const Marks& marks,
-                                 const ModuleTimes& modules, int64_t origin_ns,
-                                 uint32_t next_string) {
+                                 const recording::Recording& recording, const ModuleTimes& modules,
+                                 int64_t origin_ns, uint32_t next_string) {
   PlacedActivities placed;
   Threads threads(marks);
+  const StreamNumbers stream_number(file, recording);
   std::vector<StringId> names(file.names().size());
   absl::flat_hash_map<uint64_t, StringId> module_of;  // by correlation
   for (Activity activity : file.activities()) {
@@ -153,6 +199,7 @@ PlacedActivities PlaceActivities(const ActivityFile& file, const Marks& marks,
     activity.end_ns -= origin_ns;
     if (activity.end_ns < 0) continue;
     activity.begin_ns = std::max<int64_t>(activity.begin_ns, 0);
+    activity.stream = stream_number(activity);
     for (StringId* name : {&activity.name, &activity.op}) {
       StringId& known = names[name->value];
       if (name->value != 0 && known.value == 0) {

@@ -18,6 +18,7 @@
 
 #include "profiler/program/activity_chunk.h"
 #include "profiler/program/marks.h"
+#include "profiler/recording/recording.h"
 #include "profiler/trace/types.h"
 
 namespace vramscope::program {
@@ -32,6 +33,8 @@ class ActivityFile {
 
   const std::vector<trace::Activity>& activities() const { return activities_; }
   const std::vector<std::string>& names() const { return names_; }
+  // In the order in which they were told.
+  const std::vector<StreamName>& streams() const { return streams_; }
   const ActivityFacts& facts() const { return facts_; }
   bool damaged() const { return damaged_; }
   // What is to be said of it, a sentence each.
@@ -42,6 +45,7 @@ class ActivityFile {
 
   std::vector<trace::Activity> activities_;
   std::vector<std::string> names_{""};
+  std::vector<StreamName> streams_;
   ActivityFacts facts_;
   bool damaged_ = false;
   uint64_t read_ = 0, left_out_ = 0;
@@ -64,13 +68,15 @@ class ModuleTimes {
 
 // Rows of the file as they belong into a trace whose time 0 is `origin_ns` and whose next string is
 // `next_string`: `strings` are new ones. What ended before the origin is left out. Work of a card
-// has the module of the call that launched it, by the thread's number in the marks.
+// has the module of the call that launched it, by the thread's number in the marks. A stream that
+// the allocator knows has the number that the events of `recording` give it; another keeps CUPTI's,
+// unless that is taken.
 struct PlacedActivities {
   std::vector<std::string> strings;
   std::vector<trace::Activity> rows;
 };
 PlacedActivities PlaceActivities(const ActivityFile& file, const Marks& marks,
-                                 const ModuleTimes& modules, int64_t origin_ns,
-                                 uint32_t next_string);
+                                 const recording::Recording& recording, const ModuleTimes& modules,
+                                 int64_t origin_ns, uint32_t next_string);
 
 }  // namespace vramscope::program

@@ -111,8 +111,10 @@ class Sink final : public trace::EventSink {
   void End(bool, std::string_view) override {}
 
   // Behind the events. `origin_ns`: the trace's time 0 on their clock.
-  void Place(const ActivityFile& file, const Marks& marks, int64_t origin_ns) {
-    const PlacedActivities placed = PlaceActivities(file, marks, modules_, origin_ns, next_string_);
+  void Place(const ActivityFile& file, const Marks& marks, const recording::Recording& recording,
+             int64_t origin_ns) {
+    const PlacedActivities placed =
+        PlaceActivities(file, marks, recording, modules_, origin_ns, next_string_);
     Note(builder_.AddStrings(next_string_, placed.strings));
     next_string_ += static_cast<uint32_t>(placed.strings.size());
     if (status_.ok()) Note(builder_.AddActivities(placed.rows));
@@ -259,7 +261,7 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> BuildTrace(
     const int64_t origin = !about.virtual_clock || about.torch.empty() ? recording.start_unix_ns
                            : marks.rows.empty()                        ? 0
                                                                        : marks.rows.front().time_ns;
-    sink.Place(*activities, marks, origin);
+    sink.Place(*activities, marks, recording, origin);
   }
   warnings.insert(warnings.end(), history->warnings.begin(), history->warnings.end());
   return sink.Finish(warnings, ended);

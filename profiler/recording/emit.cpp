@@ -81,9 +81,14 @@ struct Device {
 class Emitter {
  public:
   Emitter(const Recording& r, const History& h, const Labels& labels, trace::EventSink& sink)
-      : r_(r), e_(r.entries), h_(h), labels_(labels), sink_(sink), edges_(Edges(r.annotations)) {
+      : r_(r),
+        e_(r.entries),
+        h_(h),
+        labels_(labels),
+        sink_(sink),
+        edges_(Edges(r.annotations)),
+        streams_(StreamNumbers(r)) {
     events_.reserve(kChunk);
-    for (const uint64_t stream : r.streams) plain_streams_ &= stream <= UINT32_MAX;
   }
 
   void Run() {
@@ -189,10 +194,7 @@ class Emitter {
     events_.clear();
   }
 
-  uint32_t Stream(uint32_t row) const {
-    if (!plain_streams_ || row >= r_.streams.size()) return row;
-    return static_cast<uint32_t>(r_.streams[row]);
-  }
+  uint32_t Stream(uint32_t row) const { return row < streams_.size() ? streams_[row] : row; }
 
   void Older() {
     for (const SegmentState& s : h_.start_segments) {
@@ -459,8 +461,8 @@ class Emitter {
   const Labels& labels_;
   trace::EventSink& sink_;
   const std::vector<Edge> edges_;
+  const std::vector<uint32_t> streams_;
   std::vector<Event> events_;
-  bool plain_streams_ = true;
   trace::StringId recording_begin_, snapshot_, other_, annotate_, left_out_;
   int64_t now_ = 0;  // of what is put; never goes back
   uint32_t segments_ = 0;
@@ -482,6 +484,15 @@ std::string_view Name(Action action) {
       "segment_free", "segment_map",    "segment_unmap",  "snapshot",
       "oom",          "other",          "annotate"};
   return kNames[std::min<size_t>(static_cast<size_t>(action), kNames.size() - 1)];
+}
+
+std::vector<uint32_t> StreamNumbers(const Recording& recording) {
+  const bool plain =
+      std::ranges::all_of(recording.streams, [](uint64_t stream) { return stream <= UINT32_MAX; });
+  std::vector<uint32_t> numbers;
+  for (uint32_t row = 0; row < recording.streams.size(); ++row)
+    numbers.push_back(plain ? static_cast<uint32_t>(recording.streams[row]) : row);
+  return numbers;
 }
 
 void Emit(const Recording& recording, const History& history, const Labels& labels,

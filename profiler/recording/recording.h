@@ -246,14 +246,17 @@ inline constexpr std::string_view kMarkerLeftOut = "left out: ";  // and the act
 
 std::string_view Name(Action action);  // "alloc", "free_requested", ... "other", "annotate"
 
+// What events call the streams, by row of Recording::streams: as recorded where all of them fit 32
+// bits, else the row.
+std::vector<uint32_t> StreamNumbers(const Recording& recording);
+
 // The whole Trace: older segments and blocks, the marker kMarkerRecordingBegin, entries with
 // segments, steps and phases, annotations and extras merged by time. Begin and End are called on
 // the sink; `complete` is always true, warnings go to the builder by the caller.
 //
 // Nothing of the entries is lost: those that are left out, kSnapshot and kOther become markers
 // (with address, bytes, stream, device and stack). An annotation's thread is its device << 8 and a
-// number that keeps overlapping ones apart. Streams are as recorded where all of them fit 32 bits,
-// else rows of Recording::streams.
+// number that keeps overlapping ones apart. Streams are numbered by StreamNumbers().
 void Emit(const Recording& recording, const History& history, const Labels& labels,
           trace::EventSink& sink);
 

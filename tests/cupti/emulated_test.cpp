@@ -121,6 +121,10 @@ TEST_F(EmulatedTest, EveryKindOnTheVirtualClock) {
   ASSERT_EQ(kernels.size(), 2u);
   EXPECT_EQ(NameOf(kernels[0]), "add(float*, int)");
   EXPECT_NE(kernels[0].stream, kernels[1].stream);
+  // What the allocator calls them.
+  EXPECT_EQ(Client::The().StreamId(reinterpret_cast<uint64_t>(stream)), kernels[0].stream);
+  EXPECT_EQ(Client::The().StreamId(0), kernels[1].stream);
+  EXPECT_EQ(Client::The().StreamId(0x1234567), std::nullopt);
   const std::vector<Activity> copies = kept_.Of(ActivityKind::kMemcpy);
   ASSERT_EQ(copies.size(), 2u);
   EXPECT_EQ(copies[0].bytes, 1u << 22);

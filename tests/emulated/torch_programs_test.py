@@ -5,6 +5,7 @@ of real GPUs come out event for event, and what is in memory is known.
 
 Skipped where neither VRAMSCOPE_TEST_PYTHONPATH nor this interpreter has a torch that is built for CUDA."""
 import collections
+import csv
 import glob
 import json
 import os
@@ -149,6 +150,9 @@ class Activities(Program):
             expected = [row[1:] for row in self.activities(theirs, category)]
             self.assertGreater(len(expected), 10)
             have = [row[1:] for row in self.activities(ours, category)][-len(expected):]
+            # Theirs are CUPTI's numbers, ours the allocator's: as they come.
+            have, expected = ([(name, streams.setdefault(stream, len(streams))) for name, stream in rows]
+                              for rows, streams in ((have, {}), (expected, {})))
             if category == "gpu_memcpy":  # each has words of its own for them
                 have, expected = [row[1] for row in have], [row[1] for row in expected]
             self.assertEqual(have, expected)
@@ -160,6 +164,18 @@ class Activities(Program):
         # While the program's own profiler has CUPTI, ours does not: the rest is there, and that is said.
         paused = self.json("info", self.path("theirs.trace"))
         self.assertEqual(counted["kernels"] - paused["kernels"], len(self.activities(theirs, "kernel")))
+
+    def test_a_stream_is_one_whoever_tells_of_it(self):
+        """The allocator knows handles, CUPTI numbers: kernels lie on the streams that memory was asked for on."""
+        self.plan("profiled.py", options=("--steps", "0", "-o", self.path("ours.trace")))
+        for kind in ("csv", "chrome"):
+            subprocess.run([VRAMSCOPE, "export", self.path("ours.trace"), "--to", kind, "-o", self.path(kind)], check=True, timeout=300)
+        with open(self.path("csv"), newline="") as file:
+            memory = {row["stream"] for row in csv.DictReader(file)}
+        with open(self.path("chrome")) as file:
+            work = {str(e["args"]["stream"]) for e in json.load(file)["traceEvents"] if e.get("cat") in ("kernel", "gpu_memset", "gpu_memcpy")}
+        self.assertEqual(len(memory), 2)
+        self.assertEqual(work, memory)
 
     def test_what_lies_on_a_stream_does_not_overlap_and_is_in_order(self):
         ours = self.path("ours.json")
@@ -189,6 +205,30 @@ class Activities(Program):
             self.assertEqual(parts["CUDA context"], 450 << 20)
             self.assertEqual(parts["communication"], 128 << 20)
             self.assertEqual(card["used"], sum(parts.values()))
+
+    def record_four(self, *arguments, status=0):
+        """Four processes of PyTorch under torchrun, recorded; `plan` is there for the platform's cards alone."""
+        program = os.path.join(HERE, "programs", "distributed.py")
+        small = ["ddp", "--width", "128", "--layers", "2", *arguments]
+        result = subprocess.run([VRAMSCOPE, "plan", "--steps", "0", "--device", "rtx-4090", "--devices", "4", "--", VRAMSCOPE, "record",
+                                 "-o", self.path("four.trace"), "--", PYTHON, "-m", "torch.distributed.run", "--standalone",
+                                 "--nproc-per-node", "4", program, *small], env=ENVIRONMENT, capture_output=True, text=True, timeout=600)
+        self.assertTrue(os.path.exists(self.path("four.trace")), result.stderr[-4000:])
+        return self.json("info", self.path("four.trace"))
+
+    def test_four_processes_of_torchrun_are_four_ranks(self):
+        have = self.record_four()
+        self.assertEqual([peak["name"] for peak in have["peaks"]], ["rank %d" % rank for rank in range(4)])
+        self.assertEqual((have["ranks"], have["steps"], have["truncated"]), (4, 3, False))
+        self.assertEqual(len({peak["allocated"] for peak in have["peaks"]}), 1)
+        self.assertGreater(have["kernels"], 1000)
+        self.assertGreater(have["collectives"], 4)
+
+    def test_of_a_rank_that_is_killed_is_there_what_it_had_told(self):
+        have = self.record_four("--kill", "2")
+        self.assertEqual((have["ranks"], have["steps"], have["truncated"]), (4, 2, True))
+        self.assertIn("killed", have["end_message"])
+        self.assertEqual(len({peak["allocated"] for peak in have["peaks"]}), 1)
 
     def test_a_plan_against_a_recording(self):
         """The recording is made by `record`, which finds a card and its libraries as on any computer: here those of the platform."""

@@ -22,6 +22,8 @@ def install(process):
     sample.restype = ctypes.c_int
     recorder = process.recorder
     recorder.sample = sample
+    if hasattr(library, "vramscope_activities_stream"):
+        recorder.on_snapshot.append(_Streams(process, library.vramscope_activities_stream))
     operators = _Operators(process)
 
     def begin():
@@ -36,6 +38,27 @@ def install(process):
     recorder.on_flush.append(flush)
     recorder.on_finish.append(end)
     _let_go_for_the_programs_own(process, begin, end)
+
+
+class _Streams:
+    """The allocator knows a stream by its handle, CUPTI by a number: that of every stream which has memory is asked for once."""
+
+    def __init__(self, process, ask):
+        self.torch, self.ask, self.known = process.torch, ask, set()
+        ask.restype, ask.argtypes = ctypes.c_int, [ctypes.c_int, ctypes.c_uint64]
+
+    def __call__(self, snapshot):
+        current = self.torch._C._cuda_getDevice()
+        segments = {(segment.get("device", current), segment["stream"]) for segment in snapshot["segments"]}
+        for device, stream in sorted(segments - self.known):
+            for name in {(device, 0), (device, stream)} - self.known:
+                if device == current:
+                    told = self.ask(*name)
+                else:
+                    with self.torch.cuda.device(device):
+                        told = self.ask(*name)
+                if told:
+                    self.known.add(name)
 
 
 class _Operators:

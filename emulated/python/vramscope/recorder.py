@@ -47,6 +47,7 @@ class Recorder:
         self.now = None  # nanoseconds
         self.on_begin = []
         self.on_flush = []
+        self.on_snapshot = []
         self.on_finish = []
         self.before_marks = None
         self.sample = None  # asks what the card has used
@@ -214,6 +215,8 @@ class Recorder:
         for call in self.on_flush:
             call()
         snapshot = self.snapshot()
+        for call in self.on_snapshot:
+            call(snapshot)
         self._begin_anew()
         lines, self.lines = self.lines, []
         with open(os.path.join(self.folder, "marks.jsonl"), "a") as file:

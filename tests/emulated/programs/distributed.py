@@ -1,6 +1,7 @@
 """DistributedDataParallel or fully_shard (FSDP2) over the processes that torchrun, or `vramscope plan --ranks N`, starts."""
 import argparse
 import os
+import signal
 
 import torch
 import torch.distributed as dist
@@ -14,6 +15,7 @@ def main():
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--keep-group", action="store_true", help="end without destroy_process_group, as many programs do")
     parser.add_argument("--before", type=int, default=0, metavar="N", help="so many kernels before the model is wrapped")
+    parser.add_argument("--kill", type=int, metavar="RANK", help="this one is killed in its third step")
     arguments = parser.parse_args()
     local_rank = int(os.environ["LOCAL_RANK"])
     torch.cuda.set_device(local_rank)
@@ -34,6 +36,8 @@ def main():
         fully_shard(model)
     optimizer = torch.optim.AdamW(model.parameters())
     for step in range(3):
+        if step == 2 and arguments.kill == local_rank:
+            os.kill(os.getpid(), signal.SIGKILL)
         loss = model(torch.randn(4, 128, arguments.width, device="cuda")).pow(2).mean()
         loss.backward()
         optimizer.step()

@@ -190,7 +190,7 @@ TEST_F(ActivityFileTest, WorkHasTheModuleOfTheCallThatLaunchedIt) {
                   Of(ActivityKind::kRuntimeCall, 2, 12, 10, 20, 501)}));
   ActivityFile file;
   ASSERT_TRUE(file.ReadMore(path_).ok());
-  const PlacedActivities placed = PlaceActivities(file, marks, modules, 1000, 70);
+  const PlacedActivities placed = PlaceActivities(file, marks, {}, modules, 1000, 70);
   EXPECT_THAT(placed.strings, ElementsAre("k", "cudaLaunchKernel"));
   std::vector<uint32_t> module, thread;
   for (const Activity& row : placed.rows) {
@@ -204,6 +204,33 @@ TEST_F(ActivityFileTest, WorkHasTheModuleOfTheCallThatLaunchedIt) {
   EXPECT_EQ(thread[5], 2u);  // a thread without marks: behind those that have some
   EXPECT_EQ(placed.rows[0].begin_ns, 900);
   EXPECT_EQ(placed.rows[0].name.value, 70u);
+}
+
+// One stream has one number: that of the allocator's events, where the allocator knows it.
+TEST_F(ActivityFileTest, AStreamIsTheAllocatorsOne) {
+  std::vector<Activity> rows;
+  for (const auto& [device, stream] : std::vector<std::pair<uint8_t, uint32_t>>{
+           {0, 7}, {0, 13}, {0, 17}, {1, 7}, {1, 13}, {0, 2}, {0, trace::kAllStreams}}) {
+    rows.push_back(Of(ActivityKind::kKernel, 0, 0, 2000, 2100));
+    rows.back().device = device;
+    rows.back().stream = stream;
+  }
+  rows.push_back(Of(ActivityKind::kRuntimeCall, 0, 0, 2000, 2100, 501));
+  constexpr uint64_t kPointer = 0x55d0'1234'5678, kOther = 0x55d0'1234'9999;
+  Write(EncodeActivities(1, {}, rows));
+  const std::vector<StreamName> names = {
+      {0, 0, 7}, {0, kPointer, 13}, {1, 0, 7}, {1, kOther, 13}, {0, 0xdead, 17}};
+  Write(EncodeStreams(names), true);
+  ActivityFile file;
+  ASSERT_TRUE(file.ReadMore(path_).ok());
+  EXPECT_EQ(file.streams(), names);
+  EXPECT_EQ(file.activities().size(), rows.size());
+  recording::Recording recording;
+  recording.streams = {0, kPointer, kOther};
+  const PlacedActivities placed = PlaceActivities(file, {}, recording, {}, 1000, 70);
+  std::vector<uint32_t> streams;
+  for (const Activity& row : placed.rows) streams.push_back(row.stream);
+  EXPECT_THAT(streams, ElementsAre(0, 1, 17, 0, 2, 2 + (1u << 20), trace::kAllStreams, 0));
 }
 
 Activity Memory(ActivityKind kind, uint64_t address, uint64_t bytes, int64_t at) {

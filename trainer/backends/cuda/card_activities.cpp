@@ -31,6 +31,7 @@ CardActivities::CardActivities(Recorder& recorder, int64_t origin_ns)
                                           .environment = !cupti::IsVirtual(clock)});
   for (const cupti::Problem& problem : report.problems)
     Say("CUPTI: " + problem.what, problem.without);
+  default_stream_ = client.StreamId(0);
   Ask();
 }
 
@@ -61,6 +62,7 @@ void CardActivities::Receive(std::span<const trace::Activity> activities,
   rows_.assign(activities.begin(), activities.end());
   for (trace::Activity& row : rows_) {
     row.name = names_[row.name.value];
+    if (row.stream == default_stream_) row.stream = 0;
     row.begin_ns -= origin_ns_;
     row.end_ns -= origin_ns_;
   }

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,6 +44,7 @@ class CardActivities final : public cupti::Receiver {
   std::vector<std::string> first_names_;
   std::vector<trace::StringId> names_;  // the recorder's, by the client's numbers
   std::vector<trace::Activity> rows_;
+  std::optional<uint32_t> default_stream_;  // CUPTI's number of it; the recorder's is 0
   std::chrono::steady_clock::time_point last_;
   uint64_t dropped_before_ = 0, left_out_before_ = 0;
   bool finished_ = false;
