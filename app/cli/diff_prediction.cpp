@@ -65,6 +65,7 @@ Json ToJson(const Prediction& p, size_t top) {
                {"kernels",
                 {{"all", ToJson(p.total)},
                  {"of_both", ToJson(p.both)},
+                 {"matched_by_op", ToJson(p.by_op)},
                  {"names", p.kernels.size()},
                  {"by_name", Json::array()}}}};
   for (const auto& row : p.categories)
@@ -77,6 +78,7 @@ Json ToJson(const Prediction& p, size_t top) {
                                 {"measured", ToJson(p.first->measured)}};
   for (size_t i = 0; i < std::min(top, p.kernels.size()); ++i) {
     Json row = {{"name", p.kernels[i].name}};
+    if (!p.kernels[i].measured_name.empty()) row["measured_name"] = p.kernels[i].measured_name;
     row.update(ToJson(p.kernels[i]));
     json["kernels"]["by_name"].push_back(std::move(row));
   }
@@ -116,12 +118,20 @@ std::string KernelsText(const Prediction& p, size_t top) {
                    ? "-"
                    : fmt::format("{:.2f}", static_cast<double>(k.planned_ns) /
                                                static_cast<double>(k.measured_ns)),
-               query::ReadableKernel(name)});
+               name});
   };
-  for (size_t i = 0; i < std::min(top, p.kernels.size()); ++i) row(p.kernels[i].name, p.kernels[i]);
+  for (size_t i = 0; i < std::min(top, p.kernels.size()); ++i) {
+    const Prediction::Kernel& k = p.kernels[i];
+    const std::string name = query::ReadableKernel(k.name);
+    row(k.measured_name.empty()
+            ? name
+            : fmt::format("{}, measured as {}", name, query::ReadableKernel(k.measured_name)),
+        k);
+  }
   if (p.kernels.size() > top)
     table.Row({"", "", "", "", "", fmt::format("({} more names)", p.kernels.size() - top)});
   row("those of both", p.both);
+  if (p.by_op.planned_count > 0) row("those of two names, by op and order", p.by_op);
   row("all", p.total);
   return "\n" + table.Text();
 }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "profiler/analysis/phase_peaks.h"
@@ -48,48 +49,71 @@ Span SpanOf(const Trace& t, std::optional<int32_t> step) {
   return {};
 }
 
-struct Work {
-  uint64_t count = 0;
-  int64_t ns = 0;
+struct Launch {
+  std::string_view name, op;
+  int64_t when_ns = 0, ns = 0;
 };
 
-// By name, of what was launched within the span: a card runs behind its host.
-std::map<std::string, Work> KernelsOf(const Trace& t, Span span) {
+// What was launched within the span, in that order: a card runs behind its host.
+std::vector<Launch> LaunchesOf(const Trace& t, Span span) {
   const trace::ActivityTable& a = t.activities;
   absl::flat_hash_map<uint64_t, int64_t> launched;  // by correlation
   for (uint32_t row = 0; row < a.size(); ++row)
     if ((a.kind[row] == ActivityKind::kRuntimeCall || a.kind[row] == ActivityKind::kDriverCall) &&
         a.correlation[row] != 0)
       launched.try_emplace(a.correlation[row], a.begin_ns[row]);
-  absl::flat_hash_map<uint32_t, Work> by_name;
+  std::vector<Launch> launches;
   for (uint32_t row = 0; row < a.size(); ++row) {
     if (a.kind[row] != ActivityKind::kKernel && a.kind[row] != ActivityKind::kCollective) continue;
     const auto call = launched.find(a.correlation[row]);
     const int64_t when = call == launched.end() ? a.begin_ns[row] : call->second;
     if (when < span.begin_ns || when >= span.end_ns) continue;
-    Work& work = by_name[a.name[row].value];
-    ++work.count;
-    work.ns += a.end_ns[row] - a.begin_ns[row];
+    launches.push_back(
+        {t.String(a.name[row]), t.String(a.op[row]), when, a.end_ns[row] - a.begin_ns[row]});
   }
-  std::map<std::string, Work> kernels;
-  for (const auto& [name, work] : by_name) {
-    Work& all = kernels[std::string(t.String({name}))];
-    all.count += work.count;
-    all.ns += work.ns;
-  }
-  return kernels;
+  std::ranges::stable_sort(launches, {}, &Launch::when_ns);
+  return launches;
 }
 
+// Those of one name are matched. Of the others, the first of an op on one side is the first of that
+// op on the other, and so on: a library's kernel has a name of its own on each card.
 void AddKernels(const Trace& planned, const Trace& measured, Prediction& out) {
-  std::map<std::string, Prediction::Kernel> rows;
-  for (const auto& [name, work] : KernelsOf(planned, SpanOf(planned, out.step))) {
-    rows[name].planned_count = work.count;
-    rows[name].planned_ns = work.ns;
+  const std::vector<Launch> sides[] = {LaunchesOf(planned, SpanOf(planned, out.step)),
+                                       LaunchesOf(measured, SpanOf(measured, out.step))};
+  std::set<std::string_view> names[2];
+  for (const int side : {0, 1})
+    for (const Launch& launch : sides[side]) names[side].insert(launch.name);
+
+  std::map<std::pair<std::string_view, std::string_view>, Prediction::Kernel> rows;
+  const auto count = [&rows](const Launch* plan, const Launch* measure) {
+    const auto name = [](const Launch* launch) {
+      return launch == nullptr ? std::string_view() : launch->name;
+    };
+    Prediction::Kernel& row = rows[{name(plan), name(measure)}];
+    if (plan != nullptr) ++row.planned_count, row.planned_ns += plan->ns;
+    if (measure != nullptr) ++row.measured_count, row.measured_ns += measure->ns;
+  };
+  std::map<std::string_view, std::vector<const Launch*>> of_op[2];
+  for (const int side : {0, 1}) {
+    for (const Launch& launch : sides[side]) {
+      if (names[1 - side].contains(launch.name)) {
+        Prediction::Kernel& row = rows[{launch.name, launch.name}];
+        ++(side == 0 ? row.planned_count : row.measured_count);
+        (side == 0 ? row.planned_ns : row.measured_ns) += launch.ns;
+      } else if (launch.op.empty()) {
+        side == 0 ? count(&launch, nullptr) : count(nullptr, &launch);
+      } else {
+        of_op[side][launch.op].push_back(&launch);
+        of_op[1 - side][launch.op];
+      }
+    }
   }
-  for (const auto& [name, work] : KernelsOf(measured, SpanOf(measured, out.step))) {
-    rows[name].measured_count = work.count;
-    rows[name].measured_ns = work.ns;
+  for (const auto& [op, plans] : of_op[0]) {
+    const std::vector<const Launch*>& measures = of_op[1][op];
+    for (size_t i = 0; i < std::max(plans.size(), measures.size()); ++i)
+      count(i < plans.size() ? plans[i] : nullptr, i < measures.size() ? measures[i] : nullptr);
   }
+
   const auto add = [](Prediction::Kernel& to, const Prediction::Kernel& kernel) {
     to.planned_count += kernel.planned_count;
     to.measured_count += kernel.measured_count;
@@ -97,9 +121,11 @@ void AddKernels(const Trace& planned, const Trace& measured, Prediction& out) {
     to.measured_ns += kernel.measured_ns;
   };
   for (auto& [name, kernel] : rows) {
-    kernel.name = name;
+    kernel.name = name.first.empty() ? name.second : name.first;
+    const bool on_both = kernel.planned_count > 0 && kernel.measured_count > 0;
+    if (on_both && name.first != name.second) kernel.measured_name = name.second;
     add(out.total, kernel);
-    if (kernel.planned_count > 0 && kernel.measured_count > 0) add(out.both, kernel);
+    if (on_both) add(kernel.measured_name.empty() ? out.both : out.by_op, kernel);
     out.kernels.push_back(std::move(kernel));
   }
   std::stable_sort(out.kernels.begin(), out.kernels.end(), [](const auto& x, const auto& y) {

@@ -58,12 +58,16 @@ struct Prediction {
 
   struct Kernel {
     std::string name;
+    // The planned one has another name (a library's kernel is modelled under one of our own): the
+    // two are the same by their op and their order in it. "": one name, or one side alone.
+    std::string measured_name;
     uint64_t planned_count = 0, measured_count = 0;
     int64_t planned_ns = 0, measured_ns = 0;
   };
   std::vector<Kernel> kernels;  // of the step's launches; those that took longest first
   Kernel total;                 // of all
   Kernel both;                  // of those whose name both have
+  Kernel by_op;                 // of those that have two names
 };
 
 // `step`: that one of both; nothing: the last whole one that both have, of traces without steps all

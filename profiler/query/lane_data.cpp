@@ -1,7 +1,9 @@
 #include "profiler/query/lane_data.h"
 
+#include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace vramscope::query {
@@ -36,11 +38,23 @@ struct Sums {
 void LaneData::Build() {
   std::vector<Sums> sums;
   sums.reserve((row_.size() + kFan - 1) / kFan);
-  for (size_t i = 0; i < row_.size(); ++i) {
-    const int64_t begin = begin_[i];
-    const uint64_t duration = duration_[i];
-    const Sums one{begin, EndOf(begin, duration), duration, duration, row_[i], look_[i]};
-    i % kFan == 0 ? sums.push_back(one) : sums.back().Add(one);
+  constexpr size_t kPieces = 512;
+  static_assert(kPieces % kFan == 0);
+  std::array<int64_t, kPieces> begin;
+  std::array<uint64_t, kPieces> duration;
+  std::array<uint32_t, kPieces> row;
+  std::array<uint8_t, kPieces> look;
+  for (size_t first = 0; first < row_.size(); first += kPieces) {
+    const size_t n = std::min(kPieces, row_.size() - first);
+    begin_.Read(first, std::span(begin).first(n));
+    duration_.Read(first, std::span(duration).first(n));
+    row_.Read(first, std::span(row).first(n));
+    look_.Read(first, std::span(look).first(n));
+    for (size_t i = 0; i < n; ++i) {
+      const Sums one{begin[i], EndOf(begin[i], duration[i]), duration[i], duration[i], row[i],
+                     look[i]};
+      i % kFan == 0 ? sums.push_back(one) : sums.back().Add(one);
+    }
   }
   while (true) {
     std::vector<Node>& level = levels_.emplace_back();

@@ -280,6 +280,10 @@ Table KernelsOf(const explain::Prediction& p) {
     Row row;
     Cell name = TextCell(query::ReadableKernel(k.name));
     name.exact = k.name;
+    if (!k.measured_name.empty()) {
+      name.text += " (shown: " + query::ReadableKernel(k.measured_name) + ")";
+      name.exact += ", in what is shown " + k.measured_name + ": matched by op and order";
+    }
     row.cells = {std::move(name),
                  CountCell(k.planned_count),
                  CountCell(k.measured_count),

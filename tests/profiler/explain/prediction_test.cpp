@@ -6,7 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/profiler/explain/trace_maker.h"
 
@@ -251,6 +255,53 @@ TEST(Prediction, KernelsByName) {
   EXPECT_EQ(p->kernels[1].name, "ampere_sgemm_128x64_nn");
   EXPECT_EQ(p->kernels[1].planned_count, 0u);
   EXPECT_EQ(p->kernels[2].name, "sgemm (modelled)");
+  EXPECT_EQ(p->by_op.planned_count, 0u) << "nobody said their op";
+}
+
+// Of an op that launches some under other names: the first is the first, and no op has another's.
+TEST(Prediction, KernelsOfTwoNamesByOpAndOrder) {
+  const auto make = [](const std::vector<std::pair<std::string, std::string>>& launches,
+                       int64_t ns) {
+    TraceMaker t;
+    t.BeginStep(0);
+    t.Add({.kind = trace::EventKind::kMarker});
+    for (const auto& [op, name] : launches)
+      t.Work({.kind = ActivityKind::kKernel, .name = t.String(name), .op = t.String(op)}, 0, ns);
+    t.Add({.kind = trace::EventKind::kMarker});
+    t.EndStep();
+    return t.Finish();
+  };
+  const auto p = HoldAgainst(*make({{"aten::mm", "gemm (modelled)"},
+                                    {"aten::add", "add"},
+                                    {"aten::mm", "splitK (modelled)"},
+                                    {"aten::mm", "gemm (modelled)"},
+                                    {"aten::conv2d", "conv (modelled)"}},
+                                   10),
+                             *make({{"aten::add", "add"},
+                                    {"aten::mm", "ampere_sgemm"},
+                                    {"aten::mm", "splitKreduce"},
+                                    {"aten::bmm", "bmm_kernel"},
+                                    {"aten::mm", "ampere_sgemm"},
+                                    {"aten::mm", "extra"}},
+                                   30),
+                             std::nullopt);
+  ASSERT_TRUE(p.ok()) << p.status();
+  EXPECT_EQ(p->total.planned_count, 5u);
+  EXPECT_EQ(p->total.measured_count, 6u);
+  EXPECT_EQ(p->both.planned_count, 1u);
+  EXPECT_EQ(p->by_op.planned_count, 3u);
+  EXPECT_EQ(p->by_op.measured_ns, 90);
+  std::map<std::string, std::pair<std::string, uint64_t>> rows;
+  for (const Prediction::Kernel& k : p->kernels)
+    rows[k.name] = {k.measured_name, k.planned_count + k.measured_count};
+  const std::map<std::string, std::pair<std::string, uint64_t>> expected = {
+      {"gemm (modelled)", {"ampere_sgemm", 4}},
+      {"splitK (modelled)", {"splitKreduce", 2}},
+      {"add", {"", 2}},
+      {"conv (modelled)", {"", 1}},
+      {"bmm_kernel", {"", 1}},
+      {"extra", {"", 1}}};
+  EXPECT_EQ(rows, expected);
 }
 
 }  // namespace

@@ -1,0 +1,168 @@
+// The live assembly by itself: frames that come late, never, damaged and while it is let go.
+#include "ui/worker/assembly.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "profiler/trace/writer.h"
+#include "tests/profiler/trace/streams.h"
+
+namespace vramscope::ui {
+namespace {
+
+using trace::Frame;
+using trace::FrameType;
+using trace::Trace;
+namespace streams = trace::testing;
+
+// As a worker sends them, batches of `piece` events.
+std::vector<Frame> FramesOf(const streams::Stream& stream, size_t piece) {
+  trace::FrameDecoder decoder;
+  auto writer = trace::TraceWriter::ToSink([&](std::string_view bytes) {
+    decoder.Append(bytes);
+    return absl::OkStatus();
+  });
+  writer->Begin(stream.info);
+  writer->Strings(0, stream.strings);
+  for (size_t at = 0; at < stream.events.size(); at += piece) {
+    const std::span<const trace::Event> events(stream.events);
+    writer->Events(events.subspan(at, std::min(piece, events.size() - at)));
+    writer->Flush();
+  }
+  writer->Activities(stream.activities);
+  writer->End(true, "");
+  EXPECT_TRUE(writer->Close().ok());
+  std::vector<Frame> frames;
+  for (auto frame = decoder.Next(); frame.ok() && frame->has_value(); frame = decoder.Next())
+    frames.push_back(std::move(**frame));
+  return frames;
+}
+
+streams::Stream RunOf(size_t events) {
+  streams::Stream run = streams::TrainingStream({.layers = 4, .steps = 50, .max_events = events});
+  for (uint32_t i = 0; i < 300; ++i)
+    run.activities.push_back({.stream = i % 3, .begin_ns = 100 * (300 - i), .end_ns = 50'000});
+  return run;
+}
+
+size_t Find(const std::vector<Frame>& frames, FrameType type, size_t skip = 0) {
+  for (size_t i = 0; i < frames.size(); ++i)
+    if (frames[i].type == type && skip-- == 0) return i;
+  ADD_FAILURE() << "no such frame";
+  return 0;
+}
+
+std::shared_ptr<const Trace> Assemble(const std::vector<Frame>& frames, absl::Status* refused) {
+  Assembly assembly({});
+  for (const Frame& frame : frames) assembly.Add(frame);
+  *refused = assembly.Settle();
+  return assembly.Finish("the worker is gone");
+}
+
+TEST(Assembly, WholeIsTheRun) {
+  const streams::Stream run = RunOf(20'000);
+  absl::Status refused;
+  const auto trace = Assemble(FramesOf(run, 700), &refused);
+  EXPECT_TRUE(refused.ok()) << refused;
+  EXPECT_EQ(streams::Difference(*trace, *streams::Build(run)), "");
+}
+
+// Activities may come before and behind the events that they are of.
+TEST(Assembly, ActivitiesComeWhenTheyCome) {
+  const streams::Stream run = RunOf(5'000);
+  std::vector<Frame> frames = FramesOf(run, 700);
+  const size_t late = Find(frames, FrameType::kActivities);
+  const size_t first = Find(frames, FrameType::kEvents);
+  std::rotate(frames.begin() + static_cast<ptrdiff_t>(first),
+              frames.begin() + static_cast<ptrdiff_t>(late),
+              frames.begin() + static_cast<ptrdiff_t>(late) + 1);
+  absl::Status refused;
+  const auto trace = Assemble(frames, &refused);
+  EXPECT_TRUE(refused.ok()) << refused;
+  EXPECT_EQ(streams::Difference(*trace, *streams::Build(run)), "");
+}
+
+// Events do not: what came before the one that is missing, twice there or in another's place stays.
+TEST(Assembly, EventsOutOfOrderAreRefusedAndWhatCameBeforeIsThere) {
+  const streams::Stream run = RunOf(5'000);
+  const std::vector<Frame> all = FramesOf(run, 700);
+  const size_t third = Find(all, FrameType::kEvents, 2), fourth = Find(all, FrameType::kEvents, 3);
+  for (const int how : {0, 1, 2, 3}) {
+    SCOPED_TRACE(how);
+    std::vector<Frame> frames = all;
+    if (how == 0) frames.erase(frames.begin() + static_cast<ptrdiff_t>(third));
+    if (how == 1) frames.insert(frames.begin() + static_cast<ptrdiff_t>(third), frames[third - 1]);
+    if (how == 2) std::swap(frames[third], frames[fourth]);
+    if (how == 3) frames[third].payload.resize(frames[third].payload.size() / 2);
+    absl::Status refused;
+    const auto trace = Assemble(frames, &refused);
+    EXPECT_EQ(refused.code(), absl::StatusCode::kDataLoss) << refused;
+    ASSERT_NE(trace, nullptr);
+    EXPECT_FALSE(trace->complete);
+    EXPECT_GE(trace->events.size(), 1'400u);
+    EXPECT_LT(trace->events.size(), 2'100u);
+    EXPECT_EQ(streams::PrefixDifference(*trace, *streams::Build(run)), "");
+  }
+}
+
+TEST(Assembly, WithoutAnEndItIsIncompleteAndWithoutAnEventNothing) {
+  const streams::Stream run = RunOf(3'000);
+  std::vector<Frame> frames = FramesOf(run, 700);
+  frames.resize(Find(frames, FrameType::kEvents, 2));
+  absl::Status refused;
+  const auto trace = Assemble(frames, &refused);
+  EXPECT_TRUE(refused.ok());
+  ASSERT_NE(trace, nullptr);
+  EXPECT_FALSE(trace->complete);
+  EXPECT_EQ(trace->end_message, "the worker is gone");
+  EXPECT_EQ(trace->events.size(), 1'400u);
+  frames.resize(Find(frames, FrameType::kEvents));
+  EXPECT_EQ(Assemble(frames, &refused), nullptr);
+  EXPECT_EQ(Assembly({}).Finish(""), nullptr);
+}
+
+// Pictures grow, and each stays what it was.
+TEST(Assembly, PicturesAreBeginningsOfTheRun) {
+  const streams::Stream run = RunOf(30'000);
+  std::vector<std::shared_ptr<const Trace>> pictures;
+  std::shared_ptr<const Trace> whole;
+  {
+    Assembly assembly([&](std::shared_ptr<const Trace> so_far) { pictures.push_back(so_far); });
+    int frames = 0;
+    for (Frame& frame : FramesOf(run, 500)) {
+      assembly.Add(std::move(frame));
+      if (++frames % 20 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(120));
+    }
+    EXPECT_TRUE(assembly.Settle().ok());
+    whole = assembly.Finish("");
+  }
+  ASSERT_GE(pictures.size(), 2u);
+  uint32_t events = 0;
+  for (const auto& picture : pictures) {
+    EXPECT_GT(picture->events.size(), std::exchange(events, picture->events.size()));
+    EXPECT_EQ(streams::PrefixDifference(*picture, *whole), "");
+  }
+}
+
+// Whoever closes the window waits for one frame and one picture at most.
+TEST(Assembly, IsLetGoInTheMiddle) {
+  const std::vector<Frame> frames = FramesOf(RunOf(20'000), 100);
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<bool> gone = false, late = false;
+    {
+      Assembly assembly([&](const std::shared_ptr<const Trace>&) { late = late || gone; });
+      for (size_t i = 0; i < frames.size() * static_cast<size_t>(round) / 20; ++i)
+        assembly.Add(frames[i]);
+    }
+    gone = true;
+    EXPECT_FALSE(late);
+  }
+}
+
+}  // namespace
+}  // namespace vramscope::ui
