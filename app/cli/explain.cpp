@@ -75,6 +75,7 @@ ExitCode Execute(const Options& options) {
   if (wants("fragmentation") || wants("segments")) {
     const EventIndex moment = MomentOf(trace, asked);
     pages.fragmentation = explain::FragmentationAt(trace, moment);
+    pages.evidence = explain::EvidenceAt(trace, moment);
     if (wants("segments")) pages.segments = explain::SegmentsAt(trace, moment);
   }
   if (wants("leaks") || wants("sites")) pages.call_sites = explain::FindCallSites(trace);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/cli/command.h"
+#include "profiler/explain/evidence.h"
 #include "profiler/explain/explain.h"
 #include "profiler/trace/trace.h"
 
@@ -14,7 +15,8 @@ namespace vramscope::cli {
 // Those that were asked for.
 struct ExplainPages {
   std::optional<explain::Fragmentation> fragmentation;
-  std::vector<explain::SegmentView> segments;  // of the same moment; empty: not asked for
+  std::vector<explain::EvidenceShare> evidence;  // of the same moment
+  std::vector<explain::SegmentView> segments;    // of the same moment; empty: not asked for
   std::optional<explain::Reclaim> reclaim;
   std::string reclaim_error;  // why it could not be computed
   explain::CallSites call_sites;

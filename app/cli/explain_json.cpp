@@ -245,6 +245,13 @@ Json ExplainJson(const trace::Trace& trace, const ExplainPages& pages) {
   if (pages.oom) json["oom"] = OomJson(trace, *pages.oom);
   if (pages.fragmentation) {
     json["fragmentation"] = FragmentationJson(trace, *pages.fragmentation, pages.top);
+    json["fragmentation"]["evidence"] =
+        ListJson(pages.evidence, [](const explain::EvidenceShare& share) {
+          Json row = EvidenceJson(share.evidence);
+          row["bytes"] = share.bytes;
+          row["blocks"] = share.blocks;
+          return row;
+        });
   }
   if (!pages.segments.empty()) {
     json["segments"] = ListJson(pages.segments, [&pages](const explain::SegmentView& s) {

@@ -28,8 +28,20 @@ std::string More(size_t all, size_t shown, std::string_view what) {
   return all > shown ? fmt::format("  ({} more {})\n", all - shown, what) : "";
 }
 
+// By what it is known that the blocks were there.
+std::string EvidenceText(const std::vector<explain::EvidenceShare>& shares) {
+  std::string text;
+  for (const explain::EvidenceShare& share : shares) {
+    const std::string source = share.evidence.source.empty() ? "" : share.evidence.source + ": ";
+    text += Prose(fmt::format("{} of it {} {}: {}{}", FormatBytes(share.bytes),
+                              share.blocks == 1 ? "is" : "are", Name(share.evidence.kind), source,
+                              share.evidence.text));
+  }
+  return text;
+}
+
 std::string FragmentationText(const trace::Trace& trace, const explain::Fragmentation& f,
-                              size_t top) {
+                              const std::vector<explain::EvidenceShare>& evidence, size_t top) {
   std::string text = Heading("Fragmentation", f.headline);
   text += fmt::format("  at {}\n\n", MomentText(trace, f.context));
   if (f.reserved == 0) return text;
@@ -43,7 +55,7 @@ std::string FragmentationText(const trace::Trace& trace, const explain::Fragment
               fmt::format("wholly free: empty_cache() gives it back; {} of {} segments",
                           Count(f.segments_cached), Count(f.segments))});
   causes.Row({"= reserved", FormatBytes(f.reserved)});
-  text += causes.Text();
+  text += causes.Text() + EvidenceText(evidence);
   if (f.pending > 0) {
     text += fmt::format("  {} of what is allocated only wait for another stream.\n",
                         FormatBytes(f.pending));
@@ -283,7 +295,7 @@ std::string ExplainText(const trace::Trace& trace, const ExplainPages& pages) {
   const bool ran_out = pages.oom && pages.oom->count > 0;
   if (ran_out) text += OomText(trace, *pages.oom, pages.top);
   if (pages.fragmentation && pages.segments.empty()) {
-    text += FragmentationText(trace, *pages.fragmentation, pages.top);
+    text += FragmentationText(trace, *pages.fragmentation, pages.evidence, pages.top);
   }
   if (!pages.segments.empty()) text += SegmentsText(pages.segments, pages.top);
   if (pages.reclaim) text += ReclaimText(trace, *pages.reclaim);

@@ -189,10 +189,7 @@ std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::St
   }
   // What the card was busy with, where that is known: the host runs ahead of it.
   const std::vector<query::DeviceTimes> card = DeviceTimesOf(trace, steps.size());
-  // A run that only generates or evaluates has none of the three.
-  const bool trains = std::any_of(steps.begin(), steps.end(), [](const analysis::StepRow& step) {
-    return step.forward_ms + step.backward_ms + step.optimizer_ms > 0;
-  });
+  const bool trains = query::HasPhases(steps);
   std::vector<Table::Column> columns = {{"Step", Table::kRight}};
   if (trains)
     for (const char* name : {"Forward", "Backward", "Optimizer"})

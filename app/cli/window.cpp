@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "app/cli/card_libraries.h"
 #include "app/cli/info.h"
 #include "app/cli/plan.h"
 #include "app/cli/run_options.h"
@@ -46,14 +47,16 @@ ExitCode OpenWindow([[maybe_unused]] int argc, [[maybe_unused]] char** argv,
   const bool picture = !arguments.screenshot.empty() || !arguments.dump_state.empty();
   if (picture && !HaveDisplay()) setenv("QT_QPA_PLATFORM", "offscreen", 1);
   if (picture || HaveDisplay()) {
-    return static_cast<ExitCode>(ui::RunWindow(argc, argv,
-                                               {.files = arguments.files,
-                                                .screenshot = arguments.screenshot,
-                                                .dump_state = arguments.dump_state,
-                                                .size = arguments.size,
-                                                .theme = arguments.theme,
-                                                .scale = arguments.scale,
-                                                .page = arguments.page}));
+    return static_cast<ExitCode>(
+        ui::RunWindow(argc, argv,
+                      {.files = arguments.files,
+                       .screenshot = arguments.screenshot,
+                       .dump_state = arguments.dump_state,
+                       .size = arguments.size,
+                       .theme = arguments.theme,
+                       .scale = arguments.scale,
+                       .page = arguments.page,
+                       .card_libraries = [] { return CardLibraries(""); }}));
   }
 #else
   (void)HaveDisplay;

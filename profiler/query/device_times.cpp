@@ -64,6 +64,12 @@ std::vector<DeviceTimes> DeviceTimesOfSteps(const ActivityIndex& index) {
   return out;
 }
 
+bool HasPhases(const std::vector<analysis::StepRow>& steps) {
+  return std::ranges::any_of(steps, [](const analysis::StepRow& step) {
+    return step.forward_ms + step.backward_ms + step.optimizer_ms > 0;
+  });
+}
+
 std::array<PhaseTime, 4> TimesOf(const analysis::StepRow& step, const DeviceTimes* card) {
   std::array<PhaseTime, 4> times = kPhaseTimes;
   const double host[] = {step.forward_ms, step.backward_ms, step.optimizer_ms, step.total_ms};

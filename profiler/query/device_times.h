@@ -44,6 +44,10 @@ inline constexpr std::array<PhaseTime, 4> kPhaseTimes = {{{"forward", "forward",
                                                           {"backward", "backward", 0, {}},
                                                           {"optimizer", "optimizer", 0, {}},
                                                           {"total", "busy", 0, {}}}};
+// Whether any step has a phase of training: of a run that only generates or evaluates tables leave
+// the first three out.
+bool HasPhases(const std::vector<analysis::StepRow>& steps);
+
 // `card`: of the same step; null: not known.
 std::array<PhaseTime, 4> TimesOf(const analysis::StepRow& step, const DeviceTimes* card);
 

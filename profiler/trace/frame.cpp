@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "profiler/trace/crc32c.h"
@@ -88,7 +89,9 @@ absl::StatusOr<Frame> Uncompress(RawFrame&& raw) {
   if (ZSTD_getFrameContentSize(raw.stored.data(), raw.stored.size()) != raw.payload_size)
     return absl::DataLossError(fmt::format(
         "frame at byte {}: the compressed data does not have the stated size", raw.offset));
-  thread_local std::unique_ptr<ZSTD_DCtx, FreeContext> context(ZSTD_createDCtx());
+  thread_local std::unique_ptr<ZSTD_DCtx, FreeContext> context;
+  if (context == nullptr) context.reset(ZSTD_createDCtx());
+  if (context == nullptr) throw std::bad_alloc();
   frame.payload.resize(raw.payload_size);
   const size_t got = ZSTD_decompressDCtx(context.get(), frame.payload.data(), frame.payload.size(),
                                          raw.stored.data(), raw.stored.size());

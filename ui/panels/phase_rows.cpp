@@ -4,6 +4,7 @@
 
 #include <cctype>
 #include <cmath>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,18 +29,20 @@ Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
   const std::vector<analysis::StepRow>& steps = digest.summary.steps;
   const bool told = card && (card->empty() || card->size() == steps.size());
   Table table;
-  table.columns = {{"Iteration", false, 110}};
+  table.columns = {{"Iteration", false, 90}};
   const auto column = [&](std::string_view name, const char* of) {
     std::string title = of + std::string(name);
     title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
-    table.columns.push_back({std::move(title), true, 110});
+    table.columns.push_back({std::move(title), true, 100});
   };
-  for (const query::PhaseTime& t : query::kPhaseTimes) column(t.host, "");
-  table.columns.push_back({"Peak allocated", true, 130});
-  table.columns.push_back({"Peak in", false, 110, true});
-  table.columns.push_back({"Reserved", true, 120});
+  const auto all = std::span(query::kPhaseTimes);
+  const size_t first = query::HasPhases(steps) ? 0 : all.size() - 1;  // the total alone
+  for (const query::PhaseTime& t : all.subspan(first)) column(t.host, "");
+  table.columns.push_back({"Peak allocated", true, 115});
+  table.columns.push_back({"Peak in", false, 85, true});
+  table.columns.push_back({"Reserved", true, 100});
   if (told)
-    for (const query::PhaseTime& t : query::kPhaseTimes) column(t.card, "card: ");
+    for (const query::PhaseTime& t : all.subspan(first)) column(t.card, "card: ");
   for (size_t i = 0; i < steps.size(); ++i) {
     const analysis::StepRow& step = steps[i];
     if (begin_ns < end_ns && (step.end_ns < begin_ns || step.begin_ns > end_ns)) continue;
@@ -49,13 +52,14 @@ Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
         {.text = peak ? fmt::format("{} · peak", step.index) : fmt::format("{}", step.index),
          .sort = static_cast<double>(step.index)});
     const auto of = query::TimesOf(step, told && !card->empty() ? &(*card)[i] : nullptr);
-    for (const query::PhaseTime& t : of) row.cells.push_back(Milliseconds(t.host_ms, times));
+    for (const query::PhaseTime& t : std::span(of).subspan(first))
+      row.cells.push_back(Milliseconds(t.host_ms, times));
     row.cells.push_back(BytesCell(step.peak_allocated));
     row.cells.push_back({.text = std::string(trace::Name(step.peak_phase)),
                          .sort = static_cast<double>(step.peak_phase)});
     row.cells.push_back(BytesCell(step.peak_reserved));
     if (told)
-      for (const query::PhaseTime& t : of)
+      for (const query::PhaseTime& t : std::span(of).subspan(first))
         row.cells.push_back(t.card_ms ? Milliseconds(*t.card_ms, times)
                                       : Cell{.text = "…", .tone = Cell::Tone::kDim});
     row.marked = peak;

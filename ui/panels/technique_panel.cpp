@@ -27,6 +27,7 @@ namespace {
 
 // A smaller part of the peak is noise to a reader: neither green nor red.
 constexpr double kNoticeable = 0.01;
+constexpr QLatin1String kGroupWord("group:");
 
 }  // namespace
 
@@ -57,6 +58,8 @@ TechniquePanel::TechniquePanel(QWidget* parent) : QWidget(parent), theme_(timeli
   filter_->setPlaceholderText(tr("Search techniques"));
   filter_->setClearButtonEnabled(true);
   filter_->setAccessibleName(tr("Search techniques"));
+  filter_->setToolTip(tr("Words of a title, an explanation or a key; group:precision has a group"));
+  column->addSpacing(5);
   column->addWidget(filter_);
   connect(filter_, &QLineEdit::textChanged, this, &TechniquePanel::ApplyFilter);
   nothing_ = MakeLabel(tr("No technique has these words."), LabelRole::kDim);
@@ -68,7 +71,7 @@ TechniquePanel::TechniquePanel(QWidget* parent) : QWidget(parent), theme_(timeli
     if (row.technique->group != group) {
       group = row.technique->group;
       QLabel* label = MakeLabel(ToQString(group), LabelRole::kGroup);
-      label->setContentsMargins(0, 6, 0, 0);
+      label->setContentsMargins(0, 8, 0, 2);
       column->addWidget(label);
       groups_.emplace_back(group, label);
     }
@@ -96,9 +99,8 @@ QWidget* TechniquePanel::MakeRow(const run::Toggle& technique) {
   row.toggle = new ToggleSwitch(widget);
   row.toggle->setObjectName(QStringLiteral("toggle-") + ToQString(technique.id));
   row.toggle->setAccessibleName(ToQString(technique.title));
-  auto* title = new ElidedLabel(LabelRole::kBody);
-  title->setFullText(ToQString(technique.title));
-  row.title = title;
+  row.title = new WrappedLabel(LabelRole::kBody);
+  row.title->setWrappedText(ToQString(technique.title));
   row.explanation = new WrappedLabel(LabelRole::kDim);
   row.explanation->setWrappedText(ToQString(technique.explanation));
   row.saving = MakeLabel({}, LabelRole::kNumber);
@@ -156,6 +158,19 @@ QWidget* TechniquePanel::MakeControls(const run::Toggle& toggle) {
       connect(control.list, &QComboBox::activated, this, [this, key, list = control.list](int i) {
         EditSetting(key, list->itemData(i).toString().toStdString());
       });
+      // Names and paths are typed; what is offered is what is usual.
+      if (setting.kind == run::ValueKind::kText) {
+        control.list->setEditable(true);
+        control.list->setInsertPolicy(QComboBox::NoInsert);
+        QLineEdit* edit = control.list->lineEdit();
+        edit->setPlaceholderText(ToQString(setting.help));
+        connect(edit, &QLineEdit::editingFinished, this, [this, key, list = control.list] {
+          const QString text = list->currentText().trimmed();
+          const int known = list->findText(text);
+          const QString value = known >= 0 ? list->itemData(known).toString() : text;
+          if (value.toStdString() != config_.Get(key)) EditSetting(key, value.toStdString());
+        });
+      }
     }
     shown->setObjectName(QStringLiteral("setting-") + ToQString(key));
     shown->setToolTip(ToQString(setting.help));
@@ -168,8 +183,12 @@ QWidget* TechniquePanel::MakeControls(const run::Toggle& toggle) {
 
 void TechniquePanel::EditSetting(const std::string& key, const std::string& value) {
   run::RunConfigBuilder builder(config_);
-  if (!builder.Set(key, value).ok()) return;
-  if (const absl::StatusOr<run::RunConfig> config = builder.Build(); config.ok()) Edit(*config);
+  absl::Status status = builder.Set(key, value);
+  const absl::StatusOr<run::RunConfig> config = builder.Build();
+  if (status.ok()) status = config.status();
+  if (status.ok()) return Edit(*config);
+  Q_EMIT refused(ToQString(std::string(status.message())));
+  setConfig(config_);
 }
 
 void TechniquePanel::ShowValue(Control& control) {
@@ -202,8 +221,12 @@ void TechniquePanel::ApplyFilter() {
   std::set<std::string> groups;
   for (const run::ToggleRow& each : run::Toggles()) {
     RowWidgets& row = rows_[ToQString(each.toggle->id)];
-    const bool found = std::all_of(words.begin(), words.end(),
-                                   [&](const QString& word) { return row.words.contains(word); });
+    const bool found = std::all_of(words.begin(), words.end(), [&](const QString& word) {
+      return word.startsWith(kGroupWord) ? ToQString(each.technique->group)
+                                               .toLower()
+                                               .startsWith(word.mid(kGroupWord.size()))
+                                         : row.words.contains(word);
+    });
     row.widget->setVisible(found);
     if (found) groups.insert(each.technique->group);
   }
@@ -299,12 +322,31 @@ QJsonArray TechniquePanel::dumpState() const {
   QJsonArray out;
   for (const run::ToggleRow& each : run::Toggles()) {
     const RowWidgets row = rows_.value(ToQString(each.toggle->id));
-    QJsonObject object{
-        {"id", ToQString(each.toggle->id)},       {"group", ToQString(each.technique->group)},
-        {"on", row.toggle->isChecked()},          {"enabled", row.toggle->isEnabled()},
-        {"explanation", row.explanation->text()}, {"saving", row.saving->text()},
-        {"saving_why", row.saving->toolTip()},    {"time", row.factor->text()},
-        {"found", !row.widget->isHidden()}};
+    QJsonObject settings;  // that can be edited now, as they are shown
+    for (const Control& control : controls_) {
+      if (std::ranges::find(each.toggle->controls, control.setting->key) ==
+          each.toggle->controls.end())
+        continue;
+      const QWidget* widget = control.box != nullptr      ? static_cast<QWidget*>(control.box)
+                              : control.number != nullptr ? static_cast<QWidget*>(control.number)
+                                                          : control.list;
+      if (widget->isVisibleTo(this))
+        settings[ToQString(control.setting->key)] = control.box != nullptr ? control.box->text()
+                                                    : control.number != nullptr
+                                                        ? control.number->text()
+                                                        : control.list->currentText();
+    }
+    QJsonObject object{{"title", row.title->text()},
+                       {"settings", settings},
+                       {"id", ToQString(each.toggle->id)},
+                       {"group", ToQString(each.technique->group)},
+                       {"on", row.toggle->isChecked()},
+                       {"enabled", row.toggle->isEnabled()},
+                       {"explanation", row.explanation->text()},
+                       {"saving", row.saving->text()},
+                       {"saving_why", row.saving->toolTip()},
+                       {"time", row.factor->text()},
+                       {"found", !row.widget->isHidden()}};
     if (row.known) object["saving_bytes"] = static_cast<double>(row.known->bytes);
     if (!row.toggle->isEnabled()) object["reason"] = row.explanation->text();
     out.append(object);

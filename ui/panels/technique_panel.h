@@ -53,17 +53,19 @@ class TechniquePanel : public QWidget {
                  const QString& instead = QString(), const QString& why = QString());
   ToggleSwitch* toggle(const QString& id) const;  // null: no such row
   QJsonArray dumpState() const;
-  // Shows the rows whose title, explanation, group or keys have all these words; empty: all.
+  // Shows the rows whose title, explanation, group or keys have all these words; a word
+  // "group:pre": of groups whose name begins so; empty: all.
   void setFilter(const QString& text);
 
  Q_SIGNALS:
   void configEdited(const vramscope::run::RunConfig& config);
+  void refused(const QString& why);  // what was typed is not possible
 
  private:
   struct RowWidgets {
     const run::Toggle* row = nullptr;
     ToggleSwitch* toggle = nullptr;
-    QLabel* title = nullptr;
+    WrappedLabel* title = nullptr;
     WrappedLabel* explanation = nullptr;
     QLabel* saving = nullptr;
     QLabel* factor = nullptr;

@@ -90,7 +90,9 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   ApplyTheme(theme_);
   setWindowIcon(QIcon(QStringLiteral(":/vramscope/vramscope.svg")));
 
-  worker_ = new WorkerClient(options.worker_program, this);
+  worker_program_ = options.worker_program;
+  card_libraries_ = options.card_libraries;
+  running_ = worker_ = new WorkerClient(worker_program_, this);
   savings_ = new SavingsPlanner(options.worker_program, this);
   loader_ = new FileLoader(options.open ? options.open : importers::OpenTraceFile, this);
   busy_delay_.setSingleShot(true);
@@ -185,6 +187,7 @@ MainWindow::~MainWindow() {
   compare_loader_->cancel();
   // Their last signals must not find a half-destroyed window.
   worker_->disconnect(this);
+  if (card_worker_ != nullptr) card_worker_->disconnect(this);
   savings_->disconnect(this);
   loader_->disconnect(this);
   compare_loader_->disconnect(this);
@@ -300,6 +303,11 @@ void MainWindow::ConnectPanels() {
   connect(run_panel_, &RunPanel::openModelConfigRequested, this,
           [this] { actions_.Find(QStringLiteral("run.model"))->trigger(); });
   connect(techniques_, &TechniquePanel::configEdited, this, &MainWindow::editConfig);
+  connect(techniques_, &TechniquePanel::refused, this, [this](const QString& why) {
+    banner_->show(
+        {.kind = "bad-config", .title = tr("This configuration is not possible"), .text = why});
+    Q_EMIT failed(why);
+  });
   connect(recording_, &RecordingPanel::planRequested, this, &MainWindow::PlanBeside);
   connect(recording_, &RecordingPanel::partRequested, this, [this] { OpenPartOf(file_); });
   connect(savings_, &SavingsPlanner::saving, techniques_, &TechniquePanel::setSaving);
@@ -308,29 +316,7 @@ void MainWindow::ConnectPanels() {
             cache_.Put(config, digest);
           });
 
-  connect(worker_, &WorkerClient::runEnded, this, &MainWindow::RunEnded);
-  connect(worker_, &WorkerClient::workerLost, this, &MainWindow::WorkerLost);
-  connect(worker_, &WorkerClient::progress, this,
-          [this](quint64 tag, int step, int steps, const QString& text) {
-            if (tag != run_tag_) return;
-            const double fraction = steps > 0 ? static_cast<double>(step) / steps : -1;
-            run_fraction_ = fraction;
-            if (!busy_delay_.isActive()) timeline_->setLoading(text, fraction);
-          });
-  connect(worker_, &WorkerClient::partialTrace, this,
-          [this](quint64 tag, std::shared_ptr<const trace::Trace> trace) {
-            // Only while there is nothing better to look at: a measured run of many steps grows
-            // before the eyes, a plan replaces the picture when it is whole.
-            if (tag == run_tag_ && digesting_ == 0 && (digest_ == nullptr || shown_is_partial_))
-              Digested(std::move(trace), false, true);
-          });
-  connect(worker_, &WorkerClient::logChanged, this, [this, seen = qsizetype{0}]() mutable {
-    const QString text = worker_->log();
-    // The log is a ring: when it has wrapped, all of it is new.
-    const QString fresh = text.size() >= seen ? text.mid(seen) : text;
-    seen = text.size();
-    if (!fresh.trimmed().isEmpty()) log_->appendPlainText(fresh.trimmed());
-  });
+  ConnectWorker(worker_);
   connect(&busy_delay_, &QTimer::timeout, this, [this] {
     header_->setBusy(busy_text_);
     timeline_->setLoading(busy_text_);

@@ -9,6 +9,8 @@
 // is shown stays until the new thing is there.
 #pragma once
 
+#include <absl/status/statusor.h>
+
 #include <QElapsedTimer>
 #include <QJsonObject>
 #include <QMainWindow>
@@ -16,6 +18,7 @@
 #include <QTimer>
 #include <QUndoStack>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -72,6 +75,9 @@ struct MainWindowOptions {
   bool savings = true;     // plan what techniques would save
   OpenFunction open = {};  // empty: importers::OpenTraceFile
   bool cache = true;       // show a plan that was made before without making it again
+  // Folders of CUDA's libraries for a run on this computer's card, or why there can be none;
+  // called beside the UI thread.
+  std::function<absl::StatusOr<std::vector<std::string>>()> card_libraries = {};
 };
 
 class MainWindow : public QMainWindow {
@@ -84,6 +90,9 @@ class MainWindow : public QMainWindow {
   void runConfig(const run::RunConfig& config);
   void editConfig(const run::RunConfig& config);
   const run::RunConfig& config() const { return config_; }
+
+  // What stands on the left, on this computer's card; what is shown is compared with it.
+  void runOnCard();
 
   void openFile(const QString& path);
   void openFiles(const QStringList& paths);  // one after another; the first becomes the baseline
@@ -102,7 +111,9 @@ class MainWindow : public QMainWindow {
   void exportChrome(const QString& path);
   void cancelAll();                  // what is being run, read, written or replayed
   void openPage(const QString& id);  // a name of pageNames(), else nothing happens
-  QStringList pageNames() const;     // "phases", "allocations", "compare", "fragmentation", ...
+  // The controls of the built-in models, with the techniques that have these words.
+  void openTechniques(const QString& words);
+  QStringList pageNames() const;  // "phases", "allocations", "compare", "fragmentation", ...
 
   // `remember`: the next start begins with it.
   void setThemeChoice(ThemeChoice choice, bool remember = true);
@@ -177,10 +188,15 @@ class MainWindow : public QMainWindow {
   void RebuildRecent();
   // main_window_document.cpp: runs, what is shown.
   void SetConfig(const run::RunConfig& config);
+  // main_window_workers.cpp: who runs.
+  void ConnectWorker(WorkerClient* worker);
   void StartRun();
+  void StartRunOn(WorkerClient* worker, const run::RunConfig& config);
+  void EndCardWorker();
+  void CancelRun();
   void PlanOrRecall();  // StartRun, unless the plan is known
   void RunSucceeded();
-  void RunEnded(quint64 tag, std::shared_ptr<const trace::Trace> trace, const QString& error);
+  void RunEnded(std::shared_ptr<const trace::Trace> trace, const QString& error);
   void WorkerLost(const QString& what);
   void Digested(std::shared_ptr<const trace::Trace> trace, bool animate, bool partial,
                 std::optional<uint8_t> device = {});
@@ -241,7 +257,12 @@ class MainWindow : public QMainWindow {
   bool with_cache_ = true;
   RunCache cache_;
 
-  WorkerClient* worker_ = nullptr;
+  QString worker_program_;
+  WorkerClient* worker_ = nullptr;       // plans
+  WorkerClient* card_worker_ = nullptr;  // while a run on this computer's card goes on
+  WorkerClient* running_ = nullptr;      // of the two, whose run run_tag_ is
+  std::function<absl::StatusOr<std::vector<std::string>>()> card_libraries_;
+  bool asking_card_ = false;  // whether there is one
   SavingsPlanner* savings_ = nullptr;
   run::RunConfig config_;
   quint64 run_tag_ = 0;  // of the run whose end is awaited; 0: none

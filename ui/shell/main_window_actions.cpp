@@ -331,6 +331,16 @@ void MainWindow::AddRunActions() {
                              (!runner_->busy() && program::CommandOf(program_->request()).ok());
                     },
                 .tip = tr("Run what stands on the left once more")});
+  actions_.Add(
+      {.id = "run.card",
+       .menu = menu,
+       .text = tr("Run on this computer's GPU"),
+       .shortcuts = Keys({"Ctrl+Shift+R"}),
+       .run = [this] { runOnCard(); },
+       .enabled =
+           [this] { return ControlsShow(ControlsPage::kModel) && run_tag_ == 0 && !asking_card_; },
+       .tip = tr("The same steps, computed and measured; the plan is compared with them"),
+       .words = {tr("cuda"), tr("card"), tr("measure")}});
   actions_.Add({.id = "run.cancel",
                 .menu = menu,
                 .text = tr("Cancel"),

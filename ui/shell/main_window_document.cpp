@@ -49,8 +49,6 @@ constexpr int kSavingsDelayMs = 250;
 constexpr int kProgressPollMs = 100;
 // Digested at once in place of on a pool thread: the way there and back costs as much.
 constexpr uint32_t kDigestInline = 20'000;
-constexpr int kCodeCancelled = static_cast<int>(absl::StatusCode::kCancelled);
-constexpr int kCodeUnavailable = static_cast<int>(absl::StatusCode::kUnavailable);
 
 // Without its full stop: the sentence goes on.
 QString Text(const absl::Status& status) {
@@ -85,6 +83,8 @@ void MainWindow::SetConfig(const run::RunConfig& config) {
       config.seq != config_.seq)
     savings_->forget(QStringLiteral("…"), tr("not planned yet"));
   config_ = config;
+  // What was once run on a card is planned from here on, until a run is asked for.
+  if (config_.backend == run::Backend::kCuda) config_.backend = run::Backend::kPlan;
   run_panel_->setConfig(config);
   techniques_->setConfig(config);
   for (StudyPage* page : studies_) page->setConfig(config);
@@ -105,7 +105,7 @@ void MainWindow::PlanOrRecall() {
   savings_due_ = false;
   savings_->pause();
   since_run_.start();
-  if (run_tag_ != 0) worker_->cancel();
+  if (run_tag_ != 0) running_->cancel();
   run_tag_ = 0;          // of no interest any more
   ++digest_generation_;  // nor is one that is being digested
   SetBusy({});
@@ -119,6 +119,7 @@ void MainWindow::RunSucceeded() {
   banner_->clear(QStringLiteral("run-failed"));
   banner_->clear(QStringLiteral("bad-config"));
   banner_->clear(QStringLiteral("choose-model"));
+  banner_->clear(QStringLiteral("no-card"));
   showing_file_ = false;
   file_.clear();
 }
@@ -174,17 +175,6 @@ void MainWindow::FocusCanvas() {
     timeline_->setFocus();
 }
 
-void MainWindow::StartRun() {
-  DropProgram();
-  savings_due_ = false;
-  savings_->pause();
-  since_run_.start();
-  run_fraction_ = -1;
-  run_tag_ = worker_->run(config_);
-  if (!write_poll_.isActive()) write_poll_.start(kProgressPollMs);
-  SetBusy(config_.backend == run::Backend::kPlan ? tr("planning …") : tr("running …"));
-}
-
 void MainWindow::SetBusy(const QString& text) {
   busy_text_ = text;
   if (text.isEmpty()) {
@@ -200,73 +190,6 @@ void MainWindow::SetBusy(const QString& text) {
     busy_delay_.start(kBusyDelayMs);
   }
   actions_.Refresh();
-}
-
-void MainWindow::RunEnded(quint64 tag, std::shared_ptr<const trace::Trace> trace,
-                          const QString& error) {
-  if (tag != run_tag_) return;
-  run_tag_ = 0;
-  SetBusy({});
-  const int code = worker_->lastStatusCode();
-  if (error.isEmpty()) {
-    if (trace == nullptr) {
-      banner_->show(
-          {.kind = "run-failed",
-           .title = tr("The run ended without any events"),
-           .text = tr("The worker reported success but sent nothing. The Log tab has what "
-                      "it said."),
-           .action = tr("Run again"),
-           .run = [this] { StartRun(); }});
-      Q_EMIT failed(tr("no events"));
-      return;
-    }
-    banner_->clear(QStringLiteral("worker-lost"));
-    RunSucceeded();
-    Digested(std::move(trace), animations_, false);
-    return;
-  }
-  // What stood there was of another run.
-  savings_due_ = false;
-  savings_->forget(QStringLiteral("–"), tr("the run did not finish"));
-  if (code == kCodeCancelled) {
-    Say(tr("Cancelled"));
-    if (digest_ == nullptr && trace == nullptr)
-      timeline_->setFailed(tr("Cancelled"), tr("The run was stopped before anything arrived."),
-                           tr("Press Ctrl+R to run it"));
-  } else if (code == kCodeUnavailable) {
-    // WorkerLost comes next and says what happened.
-  } else {
-    banner_->show({.kind = "run-failed",
-                   .title = tr("%1 could not be run").arg(QString::fromStdString(config_.model)),
-                   .text = tr("%1. Change the setting that is named and it runs again by itself; "
-                              "Ctrl+Z takes the last change back.")
-                               .arg(error),
-                   .action = undo_.canUndo() ? tr("Undo") : QString(),
-                   .run = [this] { undo_.undo(); }});
-    Say(tr("Failed: %1").arg(error));
-    if (digest_ == nullptr && trace == nullptr)
-      timeline_->setFailed(tr("The run failed"), error,
-                           tr("Change the settings on the left, or take the last change back"));
-  }
-  if (trace != nullptr) Digested(std::move(trace), false, true);
-  Q_EMIT failed(error);
-}
-
-void MainWindow::WorkerLost(const QString& what) {
-  const bool again = !worker_->givenUp();
-  banner_->show(
-      {.kind = "worker-lost",
-       .tone = again ? Banner::Tone::kWarning : Banner::Tone::kBad,
-       .title = again ? tr("The worker was lost and is being replaced")
-                      : tr("The worker can't be kept running"),
-       .text = shown_is_partial_
-                   ? tr("%1 What had arrived is shown.").arg(what)
-                   : tr("%1 What was shown stays. The Log tab has what it said last.").arg(what),
-       .action = tr("Run again"),
-       .run = [this] { StartRun(); }});
-  Say(what);
-  if (digest_ == nullptr)
-    timeline_->setFailed(tr("Nothing was run"), what, tr("Press Ctrl+R to try again"));
 }
 
 void MainWindow::Digested(std::shared_ptr<const trace::Trace> trace, bool animate, bool partial,
@@ -451,6 +374,12 @@ void MainWindow::openPage(const QString& id) {
   tabs_->setCurrentIndex(at);
 }
 
+void MainWindow::openTechniques(const QString& words) {
+  ShowControlsPage(ControlsPage::kModel);
+  controls_dock_->show();
+  techniques_->setFilter(words);
+}
+
 void MainWindow::ShowFit() {
   const analysis::Summary& summary = digest_->summary;
   const trace::TraceInfo& info = digest_->trace->info;
@@ -570,8 +499,8 @@ void MainWindow::Say(const QString& text) {
 }
 
 bool MainWindow::busy() const {
-  return run_tag_ != 0 || runner_->busy() || loader_->busy() || compare_loader_->busy() ||
-         digesting_ > 0 || !writing_.empty() ||
+  return run_tag_ != 0 || asking_card_ || runner_->busy() || loader_->busy() ||
+         compare_loader_->busy() || digesting_ > 0 || !writing_.empty() ||
          std::ranges::any_of(studies_, [](const StudyPage* page) { return page->busy(); });
 }
 

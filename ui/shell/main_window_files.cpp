@@ -155,7 +155,7 @@ void MainWindow::Preview(const std::shared_ptr<const trace::Trace>& trace) {
     return;
   }
   run_tag_ = 0;
-  if (worker_->busy()) worker_->cancel();
+  CancelRun();
   savings_due_ = false;
   savings_->pause();
   file_ = QFileInfo(loader_->path()).absoluteFilePath();
@@ -228,7 +228,7 @@ void MainWindow::FileLoaded(const QString& path,
   // A run that is still going on would replace what was just opened.
   DropProgram();
   run_tag_ = 0;
-  if (worker_->busy()) worker_->cancel();
+  CancelRun();
   savings_due_ = false;
   savings_->pause();
   if (before_loading_ && shown_is_partial_ && before_loading_->digest != nullptr &&

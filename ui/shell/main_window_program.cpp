@@ -124,7 +124,7 @@ void MainWindow::startProgram() {
   if (runner_->busy()) return;
   // A run of the built-in loop would take the place of the picture.
   run_tag_ = 0;
-  if (worker_->busy()) worker_->cancel();
+  CancelRun();
   loader_->cancel();
   savings_due_ = false;
   savings_->pause();

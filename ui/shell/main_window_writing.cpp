@@ -190,7 +190,7 @@ void MainWindow::cancelAll() {
   compare_loader_->cancel();
   ShowProgress();
   for (const auto& writing : writing_) writing->cancel = true;
-  worker_->cancel();
+  CancelRun();
   runner_->stop();
   explain_->cancel();
   for (StudyPage* page : studies_) page->cancel();

@@ -27,6 +27,8 @@ constexpr int kSavingsMs = 30'000;
 constexpr int kPollMs = 30;
 constexpr int kLayoutRounds = 8;
 constexpr int kMinSide = 320, kMaxSide = 8192;
+// Pages that are no tabs.
+constexpr QLatin1String kTechniques("techniques"), kProgram("program");
 
 int Complain(int code, const QString& text) {
   std::fprintf(stderr, "vramscope: %s\n", text.toUtf8().constData());
@@ -49,7 +51,8 @@ bool HaveDisplay() {
          qEnvironmentVariableIsSet("QT_QPA_PLATFORM");
 }
 
-// "what-if=expandable_segments:True": the page, and the settings that it tries.
+// "what-if=expandable_segments:True": the page, and the settings that it tries;
+// "techniques=group:precision": what is searched for.
 std::pair<QString, QString> PageOf(const WindowOptions& options) {
   const QString page = QString::fromStdString(options.page);
   const qsizetype at = page.indexOf(QLatin1Char('='));
@@ -57,9 +60,15 @@ std::pair<QString, QString> PageOf(const WindowOptions& options) {
 }
 
 void OpenPage(MainWindow* window, const WindowOptions& options) {
-  const auto [page, conf] = PageOf(options);
-  if (!conf.isEmpty()) window->explainPanel()->setConf(conf);
+  const auto [page, more] = PageOf(options);
+  if (page == kTechniques) return window->openTechniques(more);
+  if (page == kProgram) return window->openProgram();
+  if (!more.isEmpty()) window->explainPanel()->setConf(more);
   window->openPage(page);
+  // Nothing is there until it is asked for.
+  for (const char* study : {"fit", "waterfall"})
+    if (page == QLatin1String(study))
+      window->actionRegistry()->Find(QStringLiteral("run.") + page)->trigger();
 }
 
 // Draws the window once everything has come, writes what was asked for, ends the program.
@@ -170,15 +179,19 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   QTemporaryDir scratch;
   MainWindowOptions window_options;
   window_options.worker_program = FindWorker();
+  window_options.card_libraries = options.card_libraries;
   if (picture) window_options.settings_file = scratch.filePath(QStringLiteral("settings.ini"));
   MainWindow window(window_options);
-  if (const auto [page, conf] = PageOf(options);
+  const QStringList pages = window.pageNames() << kTechniques << kProgram;
+  if (const auto [page, more] = PageOf(options);
       !options.page.empty() &&
-      (!window.pageNames().contains(page) || (!conf.isEmpty() && page != QLatin1String("what-if"))))
-    return Complain(kUsage, QStringLiteral("--page: \"%1\" is none of %2 (what-if=CONF tries "
-                                           "settings of PYTORCH_CUDA_ALLOC_CONF)")
-                                .arg(QString::fromStdString(options.page),
-                                     window.pageNames().join(QStringLiteral(", "))));
+      (!pages.contains(page) ||
+       (!more.isEmpty() && page != QLatin1String("what-if") && page != kTechniques)))
+    return Complain(
+        kUsage, QStringLiteral("--page: \"%1\" is none of %2 (what-if=CONF tries "
+                               "settings of PYTORCH_CUDA_ALLOC_CONF, techniques=WORDS "
+                               "searches them)")
+                    .arg(QString::fromStdString(options.page), pages.join(QStringLiteral(", "))));
   if (!theme.isEmpty()) window.setThemeChoice(ThemeFromName(theme), false);
   if (size) window.resize(*size);
   if (!picture && !size && window.screen() != nullptr) {

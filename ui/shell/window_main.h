@@ -3,6 +3,9 @@
 //   return RunWindow(argc, argv, {.files = {"run.trace"}});
 #pragma once
 
+#include <absl/status/statusor.h>
+
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +21,8 @@ struct WindowOptions {
   // A tab to open: "phases", "compare", "reclaim", "what-if=expandable_segments:True". A name that
   // is none is answered with those that there are.
   std::string page = {};
+  // Folders of CUDA's libraries for a run on this computer's card, or why there can be none.
+  std::function<absl::StatusOr<std::vector<std::string>>()> card_libraries = {};
 };
 
 // Returns the exit status: 0, 2 (an option that can't be understood), 3 (a file could not be

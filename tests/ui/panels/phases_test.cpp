@@ -56,5 +56,19 @@ TEST(PhaseRowsTest, WhatIsNotKnownYetIsLeftOpenAndWhatNeverIsHasNoColumn) {
   EXPECT_EQ(PhaseTable(*digest, 0, 0, std::vector<query::DeviceTimes>(5)).columns.size(), 8u);
 }
 
+// As the command line has it: three columns of zeros say nothing of a run that only generates.
+TEST(PhaseRowsTest, ARunWithoutPhasesOfTrainingHasNoColumnsForThem) {
+  auto trace = std::make_shared<trace::Trace>(
+      *vramscope::testing::MakeSyntheticTrace({.layers = 2, .steps = 2}));
+  for (uint32_t s = 0; s < trace->slices.size(); ++s) {
+    if (trace->slices.kind[s] == trace::SliceKind::kPhase)
+      trace->slices.number[s] = static_cast<uint32_t>(trace::Phase::kGeneration);
+  }
+  const auto digest = MakeDigest(trace);
+  EXPECT_THAT(Titles(PhaseTable(*digest, 0, 0, std::vector<query::DeviceTimes>())),
+              ::testing::ElementsAre("Iteration", "Total", "Peak allocated", "Peak in", "Reserved",
+                                     "Card: busy"));
+}
+
 }  // namespace
 }  // namespace vramscope::ui

@@ -310,6 +310,8 @@ void EmitCannedRun(const run::RunConfig& config, trace::EventSink& sink, const C
   info.title = config.model;
   info.has_config = true;
   info.config = config;
+  info.backend = static_cast<trace::Backend>(config.backend);
+  info.measured = config.backend != run::Backend::kPlan;
   info.device = run::ResolveDevice(config).value_or(run::DeviceProfile{});
   const uint64_t layer = 3 * kHidden * kInner + 2 * kHidden * kHidden + 2 * kHidden * 128;
   info.model = {.name = config.model,

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "profiler/trace/frame.h"
 #include "profiler/trace/writer.h"
@@ -136,7 +138,12 @@ void Run(uint64_t tag, const proto::RunConfig& message, Input& input) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2 || std::string_view(argv[argc - 1]) != "--stdio") return 2;
+  const std::vector<std::string_view> arguments(argv + 1, argv + argc);
+  if (std::ranges::find(arguments, "--stdio") == arguments.end()) return 2;
+  // As the worker's first line of its log.
+  for (const std::string_view a : arguments)
+    std::fprintf(stderr, "%.*s ", static_cast<int>(a.size()), a.data());
+  std::fprintf(stderr, "\n");
   const char* variable = std::getenv("VRAMSCOPE_FAKE");
   const std::string mode = variable == nullptr ? "" : variable;
   if (mode == "die") return 9;

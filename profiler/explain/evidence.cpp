@@ -1,0 +1,30 @@
+#include "profiler/explain/evidence.h"
+
+#include <algorithm>
+
+#include "profiler/analysis/analysis.h"
+
+namespace vramscope::explain {
+
+using trace::EvidenceKind;
+
+std::vector<EvidenceShare> EvidenceAt(const trace::Trace& trace, trace::EventIndex event) {
+  const trace::BlockEvidence of(trace);
+  std::vector<EvidenceShare> shares;
+  for (const analysis::LiveAllocation& live : analysis::LiveAt(trace, event).allocations) {
+    trace::Evidence evidence = of.Of(live.id);
+    // One operator says nothing of the others.
+    if (evidence.kind == EvidenceKind::kMade)
+      evidence.text = "code that really ran asked for it; nothing was computed";
+    auto share = std::ranges::find_if(shares, [&](const EvidenceShare& s) {
+      return s.evidence.kind == evidence.kind && s.evidence.source == evidence.source;
+    });
+    if (share == shares.end()) share = shares.insert(share, {.evidence = std::move(evidence)});
+    share->bytes += trace.allocations.bytes_rounded[live.id.value];
+    ++share->blocks;
+  }
+  std::ranges::stable_sort(shares, std::greater(), &EvidenceShare::bytes);
+  return shares;
+}
+
+}  // namespace vramscope::explain

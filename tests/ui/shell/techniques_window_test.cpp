@@ -1,0 +1,199 @@
+// The techniques, group by group, as the window has them; and a run on this computer's card, with a
+// worker that makes runs up. Runs under Xvfb (see CMakeLists.txt).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QApplication>
+#include <QComboBox>
+#include <QImage>
+#include <QJsonArray>
+#include <QJsonObject>
+#include <QLineEdit>
+#include <QTemporaryDir>
+#include <QTest>
+#include <set>
+
+#include "profiler/run/catalogue.h"
+#include "profiler/run/toggles.h"
+#include "ui/panels/technique_panel.h"
+#include "ui/panels/toggle_switch.h"
+#include "ui/shell/main_window.h"
+
+namespace vramscope::ui {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int kWaitMs = 60'000;
+
+class TechniquesWindow : public ::testing::Test {
+ protected:
+  using Card = absl::StatusOr<std::vector<std::string>>;
+
+  void SetUp() override {
+    window_ = std::make_unique<MainWindow>(
+        MainWindowOptions{.worker_program = QStringLiteral(VRAMSCOPE_FAKE_WORKER),
+                          .settings_file = folder_.filePath(QStringLiteral("settings.ini")),
+                          .savings = false,
+                          .card_libraries = [this] { return card_; }});
+    window_->resize(1680, 1050);
+    window_->show();
+    ASSERT_TRUE(QTest::qWaitForWindowExposed(window_.get()));
+    window_->runConfig(window_->config());
+    ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
+  }
+  bool WaitFor(const std::function<bool()>& what) { return QTest::qWaitFor(what, kWaitMs); }
+  QJsonObject State() { return window_->dumpState(); }
+  std::vector<QJsonObject> Rows() {
+    std::vector<QJsonObject> rows;
+    for (const QJsonValue& row : window_->techniquePanel()->dumpState())
+      rows.push_back(row.toObject());
+    return rows;
+  }
+  std::string Banner(const char* key) {
+    return State()["banner"].toObject()[QLatin1String(key)].toString().toStdString();
+  }
+  void Set(const std::vector<std::pair<std::string, std::string>>& settings) {
+    run::RunConfigBuilder builder(window_->config());
+    for (const auto& [key, value] : settings) ASSERT_TRUE(builder.Set(key, value).ok()) << key;
+    const absl::StatusOr<run::RunConfig> config = builder.Build();
+    ASSERT_TRUE(config.ok()) << config.status();
+    window_->editConfig(*config);
+    ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  }
+
+  QTemporaryDir folder_;
+  Card card_ = std::vector<std::string>{"/opt/cuda one", "/opt/cuda two"};
+  std::unique_ptr<MainWindow> window_;
+};
+
+// Each group is found by its name alone, and what it draws is not what another one does.
+TEST_F(TechniquesWindow, EachGroupIsShownWithItsRows) {
+  std::set<QString> groups;
+  std::set<QByteArray> pictures;
+  for (const run::ToggleRow& row : run::Toggles())
+    groups.insert(QString::fromStdString(row.technique->group));
+  EXPECT_GE(groups.size(), 12u);
+  TechniquePanel* panel = window_->techniquePanel();
+  for (const QString& group : groups) {
+    window_->openTechniques(QStringLiteral("group:") + group.section(QLatin1Char(' '), 0, 0));
+    size_t shown = 0;
+    for (const QJsonObject& row : Rows()) {
+      EXPECT_EQ(row["found"].toBool(), row["group"].toString() == group)
+          << group.toStdString() << ": " << row["id"].toString().toStdString();
+      if (!row["found"].toBool()) continue;
+      ++shown;
+      EXPECT_NE(row["explanation"].toString(), "");
+      EXPECT_NE(row["title"].toString(), "");
+    }
+    EXPECT_GT(shown, 0u) << group.toStdString();
+    QApplication::processEvents();
+    const QImage picture = panel->grab().toImage();
+    ASSERT_FALSE(picture.isNull());
+    EXPECT_TRUE(pictures
+                    .insert(QByteArray(reinterpret_cast<const char*>(picture.constBits()),
+                                       picture.sizeInBytes()))
+                    .second)
+        << group.toStdString();
+  }
+}
+
+// What is greyed says why, and what would have to be another.
+TEST_F(TechniquesWindow, WhatCannotBeSwitchedOnSaysWhy) {
+  for (const QJsonObject& row : Rows())
+    if (!row["enabled"].toBool())
+      EXPECT_GT(row["reason"].toString().size(), 10) << row["id"].toString().toStdString();
+  const auto reason = [this](const char* id) {
+    for (const QJsonObject& row : Rows())
+      if (row["id"].toString() == QLatin1String(id)) return row["reason"].toString().toStdString();
+    return std::string("no such row");
+  };
+  EXPECT_THAT(reason("flash"), HasSubstr("16-bit"));
+}
+
+// A row that is on has its settings under it, with the values that the run has.
+TEST_F(TechniquesWindow, RowsThatAreOnShowTheirSettings) {
+  size_t on = 0;
+  for (const run::ToggleRow& each : run::Toggles()) {
+    const QString id = QString::fromStdString(each.toggle->id);
+    ToggleSwitch* toggle = window_->techniquePanel()->toggle(id);
+    ASSERT_NE(toggle, nullptr);
+    if (each.toggle->controls.empty() || toggle->isChecked() || !toggle->isEnabled()) continue;
+    toggle->click();
+    ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+    if (!toggle->isChecked()) continue;  // the fake worker's run said no
+    for (const QJsonObject& row : Rows()) {
+      if (row["id"].toString() != id) continue;
+      const QJsonObject settings = row["settings"].toObject();
+      EXPECT_EQ(settings.size(), static_cast<int>(each.toggle->controls.size()))
+          << id.toStdString();
+      for (const QString& key : settings.keys())  // a path may be none
+        if (key != QLatin1String("offload.path"))
+          EXPECT_NE(settings[key].toString(), "") << key.toStdString();
+    }
+    ++on;
+    toggle->click();
+    ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  }
+  EXPECT_GE(on, 5u);
+}
+
+// Names are typed, and what matches nothing is answered with what is there.
+TEST_F(TechniquesWindow, TargetsOfLoraAreTypedAndCheckedAgainstTheModel) {
+  window_->techniquePanel()->toggle(QStringLiteral("lora"))->click();
+  ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  auto* targets = window_->findChild<QComboBox*>(QStringLiteral("setting-lora.targets"));
+  ASSERT_NE(targets, nullptr);
+  const auto type = [&](const char* text) {
+    targets->lineEdit()->selectAll();
+    QTest::keyClicks(targets->lineEdit(), QLatin1String(text));
+    QTest::keyClick(targets->lineEdit(), Qt::Key_Return);
+    ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  };
+  type("q_proj,down_proj");
+  EXPECT_EQ(window_->config().Get("lora.targets"), "q_proj,down_proj");
+  type("q_proj down");
+  EXPECT_EQ(Banner("kind"), "bad-config") << window_->config().Get("lora.targets");
+}
+
+TEST_F(TechniquesWindow, RunsOnTheCardThatIsThereBesideThePlan) {
+  const auto plan = window_->digest();
+  window_->runOnCard();
+  EXPECT_TRUE(window_->busy());
+  ASSERT_TRUE(WaitFor([&] { return !window_->busy() && window_->digest() != plan; }));
+  const trace::TraceInfo& info = window_->digest()->trace->info;
+  EXPECT_EQ(info.backend, trace::Backend::kCuda);
+  EXPECT_EQ(info.config.backend, run::Backend::kCuda);
+  EXPECT_EQ(State()["chips"].toObject()["backend"].toString(), "cuda · measured");
+  // The worker was started for it, with the folders that were found.
+  EXPECT_THAT(State()["log"].toString().toStdString(),
+              HasSubstr("--backend cuda --cuda-libraries /opt/cuda one:/opt/cuda two"));
+  EXPECT_TRUE(State()["baseline"].toBool());
+  EXPECT_EQ(State()["tables"].toObject()["current"].toString(), "Compare");
+  // The next toggle plans again.
+  EXPECT_EQ(window_->config().backend, run::Backend::kPlan);
+  window_->techniquePanel()->toggle(QStringLiteral("checkpoint-layer"))->click();
+  ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  EXPECT_EQ(window_->digest()->trace->info.backend, trace::Backend::kPlan);
+}
+
+TEST_F(TechniquesWindow, WithoutACardItSaysWhyNot) {
+  card_ = absl::FailedPreconditionError("this computer has no GPU");
+  const auto plan = window_->digest();
+  window_->runOnCard();
+  ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  EXPECT_EQ(Banner("kind"), "no-card");
+  EXPECT_EQ(Banner("text"), "this computer has no GPU.");
+  EXPECT_EQ(window_->digest(), plan);
+}
+
+}  // namespace
+}  // namespace vramscope::ui
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+  QApplication app(argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,211 @@
+// Who runs: the worker that plans, and one on this computer's card where a run on it is asked for.
+#include <QFile>
+#include <QFutureWatcher>
+#include <QPlainTextEdit>
+#include <QtConcurrent/QtConcurrentRun>
+
+#include "ui/panels/program_panel.h"
+#include "ui/panels/qt_theme.h"
+#include "ui/panels/techniques.h"
+#include "ui/program/program_runner.h"
+#include "ui/shell/header_bar.h"
+#include "ui/shell/main_window.h"
+#include "ui/shell/savings.h"
+#include "ui/timeline/timeline_widget.h"
+#include "ui/worker/worker_client.h"
+
+namespace vramscope::ui {
+namespace {
+
+constexpr int kProgressPollMs = 100;
+constexpr int kCodeCancelled = static_cast<int>(absl::StatusCode::kCancelled);
+constexpr int kCodeUnavailable = static_cast<int>(absl::StatusCode::kUnavailable);
+
+}  // namespace
+
+void MainWindow::ConnectWorker(WorkerClient* worker) {
+  connect(worker, &WorkerClient::runEnded, this,
+          [this, worker](quint64 tag, const std::shared_ptr<const trace::Trace>& trace,
+                         const QString& error) {
+            const bool lost = worker->lastStatusCode() == kCodeUnavailable;
+            const bool shown = worker == running_ && tag == run_tag_;
+            if (shown) RunEnded(trace, error);
+            if (worker != card_worker_ || lost) return;
+            EndCardWorker();
+            if (shown && error.isEmpty() && Against() != nullptr)
+              openPage(QStringLiteral("compare"));
+          });
+  connect(worker, &WorkerClient::workerLost, this, [this, worker](const QString& what) {
+    if (worker == running_) WorkerLost(what);
+    if (worker == card_worker_) EndCardWorker();
+  });
+  connect(worker, &WorkerClient::progress, this,
+          [this, worker](quint64 tag, int step, int steps, const QString& text) {
+            if (worker != running_ || tag != run_tag_) return;
+            const double fraction = steps > 0 ? static_cast<double>(step) / steps : -1;
+            run_fraction_ = fraction;
+            if (!busy_delay_.isActive()) timeline_->setLoading(text, fraction);
+          });
+  connect(worker, &WorkerClient::partialTrace, this,
+          [this, worker](quint64 tag, std::shared_ptr<const trace::Trace> trace) {
+            // Only while there is nothing better to look at: a measured run of many steps grows
+            // before the eyes, a plan replaces the picture when it is whole.
+            if (worker == running_ && tag == run_tag_ && digesting_ == 0 &&
+                (digest_ == nullptr || shown_is_partial_ || worker == card_worker_))
+              Digested(std::move(trace), false, true);
+          });
+  connect(worker, &WorkerClient::logChanged, this, [this, worker, seen = qsizetype{0}]() mutable {
+    const QString text = worker->log();
+    // The log is a ring: when it has wrapped, all of it is new.
+    const QString fresh = text.size() >= seen ? text.mid(seen) : text;
+    seen = text.size();
+    if (!fresh.trimmed().isEmpty()) log_->appendPlainText(fresh.trimmed());
+  });
+}
+
+void MainWindow::StartRun() { StartRunOn(worker_, config_); }
+
+void MainWindow::StartRunOn(WorkerClient* worker, const run::RunConfig& config) {
+  if (run_tag_ != 0 && worker != running_) running_->cancel();
+  DropProgram();
+  savings_due_ = false;
+  savings_->pause();
+  since_run_.start();
+  run_fraction_ = -1;
+  running_ = worker;
+  run_tag_ = worker->run(config);
+  if (!write_poll_.isActive()) write_poll_.start(kProgressPollMs);
+  SetBusy(config.backend == run::Backend::kPlan ? tr("planning …") : tr("running …"));
+}
+
+// The same steps, really computed: what is shown is compared with them. The card is looked for
+// beside the UI thread: a driver may take a second to answer.
+void MainWindow::runOnCard() {
+  if (asking_card_ || run_tag_ != 0) return;
+  const auto refuse = [this](const QString& why) {
+    SetBusy({});
+    banner_->show({.kind = "no-card",
+                   .tone = Banner::Tone::kWarning,
+                   .title = tr("Nothing can be run on a GPU here"),
+                   .text = tr("%1.").arg(why)});
+    Say(tr("Not run: %1").arg(why));
+    Q_EMIT failed(why);
+  };
+  if (!card_libraries_) return refuse(tr("this window was started without the command line"));
+  asking_card_ = true;
+  SetBusy(tr("looking for a GPU …"));
+  using Libraries = absl::StatusOr<std::vector<std::string>>;
+  auto* watcher = new QFutureWatcher<Libraries>(this);
+  connect(watcher, &QFutureWatcherBase::finished, this, [this, watcher, refuse] {
+    watcher->deleteLater();
+    asking_card_ = false;
+    const Libraries folders = watcher->result();
+    if (!folders.ok())
+      return refuse(QString::fromStdString(std::string(folders.status().message())));
+    banner_->clear(QStringLiteral("no-card"));
+    QStringList arguments{QStringLiteral("--backend"), QStringLiteral("cuda")};
+    QStringList named;
+    for (const std::string& folder : *folders) named << QFile::decodeName(folder.c_str());
+    if (!named.isEmpty())
+      arguments << QStringLiteral("--cuda-libraries") << named.join(QLatin1Char(':'));
+    if (card_worker_ != nullptr) EndCardWorker();
+    card_worker_ = new WorkerClient(worker_program_, this);
+    card_worker_->setArguments(arguments);
+    ConnectWorker(card_worker_);
+    run::RunConfig config = config_;
+    config.backend = run::Backend::kCuda;
+    // The plan of the same is what it is compared with.
+    if (baseline_ == nullptr && digest_ != nullptr && !shown_is_partial_ &&
+        digest_->trace->info.has_config && PlanKey(digest_->trace->info.config) == PlanKey(config_))
+      SetBaseline(digest_, file_);
+    StartRunOn(card_worker_, config);
+  });
+  watcher->setFuture(QtConcurrent::run(card_libraries_));
+}
+
+// Its context is on the card for as long as it lives.
+void MainWindow::EndCardWorker() {
+  card_worker_->disconnect(this);
+  card_worker_->deleteLater();
+  if (running_ == card_worker_) running_ = worker_;
+  card_worker_ = nullptr;
+}
+
+void MainWindow::CancelRun() {
+  worker_->cancel();
+  if (card_worker_ != nullptr) card_worker_->cancel();
+}
+
+void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QString& error) {
+  run_tag_ = 0;
+  SetBusy({});
+  const int code = running_->lastStatusCode();
+  if (error.isEmpty()) {
+    if (trace == nullptr) {
+      banner_->show(
+          {.kind = "run-failed",
+           .title = tr("The run ended without any events"),
+           .text = tr("The worker reported success but sent nothing. The Log tab has what "
+                      "it said."),
+           .action = tr("Run again"),
+           .run = [this] { StartRun(); }});
+      Q_EMIT failed(tr("no events"));
+      return;
+    }
+    banner_->clear(QStringLiteral("worker-lost"));
+    RunSucceeded();
+    Digested(std::move(trace), animations_, false);
+    return;
+  }
+  // What stood there was of another run.
+  savings_due_ = false;
+  savings_->forget(QStringLiteral("–"), tr("the run did not finish"));
+  if (code == kCodeCancelled) {
+    Say(tr("Cancelled"));
+    if (digest_ == nullptr && trace == nullptr)
+      timeline_->setFailed(tr("Cancelled"), tr("The run was stopped before anything arrived."),
+                           tr("Press Ctrl+R to run it"));
+  } else if (code == kCodeUnavailable) {
+    // WorkerLost comes next and says what happened.
+  } else {
+    banner_->show({.kind = "run-failed",
+                   .title = tr("%1 could not be run").arg(QString::fromStdString(config_.model)),
+                   .text = tr("%1. Change the setting that is named and it runs again by itself; "
+                              "Ctrl+Z takes the last change back.")
+                               .arg(error),
+                   .action = undo_.canUndo() ? tr("Undo") : QString(),
+                   .run = [this] { undo_.undo(); }});
+    Say(tr("Failed: %1").arg(error));
+    if (digest_ == nullptr && trace == nullptr)
+      timeline_->setFailed(tr("The run failed"), error,
+                           tr("Change the settings on the left, or take the last change back"));
+  }
+  if (trace != nullptr) Digested(std::move(trace), false, true);
+  Q_EMIT failed(error);
+}
+
+void MainWindow::WorkerLost(const QString& what) {
+  const bool on_card = running_ == card_worker_;
+  const bool again = !on_card && !worker_->givenUp();
+  banner_->show(
+      {.kind = "worker-lost",
+       .tone = again ? Banner::Tone::kWarning : Banner::Tone::kBad,
+       .title = on_card ? tr("The run on the GPU was lost")
+                : again ? tr("The worker was lost and is being replaced")
+                        : tr("The worker can't be kept running"),
+       .text = shown_is_partial_
+                   ? tr("%1 What had arrived is shown.").arg(what)
+                   : tr("%1 What was shown stays. The Log tab has what it said last.").arg(what),
+       .action = tr("Run again"),
+       .run = [this, on_card] {
+         if (on_card)
+           runOnCard();
+         else
+           StartRun();
+       }});
+  Say(what);
+  if (digest_ == nullptr)
+    timeline_->setFailed(tr("Nothing was run"), what, tr("Press Ctrl+R to try again"));
+}
+
+}  // namespace vramscope::ui
