@@ -408,6 +408,7 @@ class Plan(unittest.TestCase):
                    "assert open('run/best.pt', 'rb').read() == b'saved' and glob.glob('run/part/*.pt') == ['run/part/a.pt']\n"
                    "os.rename('run/part', 'run/whole')\nassert os.listdir('run/whole') == ['a.pt'] and not os.path.exists('run/part/a.pt')\n"
                    "assert torch.load(f='run/whole/a.pt') == b'saved'\nshutil.copy('run/whole/a.pt', 'run/b.pt')\n"
+                   "os.link('run/b.pt', 'run/e.pt')\nshutil.copy2('run/e.pt', 'run/f.pt')\nassert torch.load('run/f.pt') == b'saved'\n"
                    "os.replace('run/whole/a.pt', 'run/whole/c.pt')\nos.remove('run/whole/c.pt')\nassert os.listdir('run/whole') == []\n"
                    "torch.save(1, 'run/whole/d.pt')\nshutil.rmtree('run/whole')\nassert not os.path.exists('run/whole/d.pt')\n"
                    "if os.fork() == 0:\n    assert torch.load('run/best.pt') == b'saved'\n    os._exit(0)\nassert os.wait()[1] == 0\n")

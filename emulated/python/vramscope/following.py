@@ -13,6 +13,7 @@ DERIVED = ("cat", "concat", "concatenate", "stack", "hstack", "vstack", "masked_
 # What gives the same numbers in another shape or type, or some of them.
 VIEWED = ("contiguous", "view", "reshape", "flatten", "unsqueeze", "squeeze", "transpose", "permute", "expand", "repeat", "clone", "detach",
           "narrow", "select", "clamp", "long", "int", "bool")
+PARTS = ("unbind", "split", "chunk", "tensor_split")  # many of them: a loop over labels, too
 # Methods that write into their tensor.
 CHANGED = ("__setitem__", "fill_", "zero_", "masked_fill_", "scatter_")
 
@@ -97,6 +98,18 @@ class Following(Known):
             if value is not None and not any(
                     isinstance(part, kind) for arg in args for part in (arg if isinstance(arg, (tuple, list)) else (arg,))):
                 self.keep(result, function(value, *args, **kwargs))
+            return result
+
+        return wrapper
+
+    def parts(self, function):
+        @functools.wraps(function)
+        def wrapper(tensor, *args, **kwargs):
+            result = function(tensor, *args, **kwargs)
+            value = self.kept(tensor) if self.small(tensor) else None
+            if value is not None:
+                for part, known in zip(result, function(value, *args, **kwargs)):
+                    self.keep(part, known)
             return result
 
         return wrapper

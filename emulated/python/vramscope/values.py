@@ -8,7 +8,7 @@ import operator
 import os
 
 from vramscope import branches, indexing, routing
-from vramscope.following import CHANGED, DERIVED, MADE, MADE_BY_TENSOR, VIEWED, Following
+from vramscope.following import CHANGED, DERIVED, MADE, MADE_BY_TENSOR, PARTS, VIEWED, Following
 from vramscope.known import MANY, caller, place, version
 
 
@@ -288,7 +288,7 @@ class Values(Following):
 
 _OF_TORCH = ("isnan", "isinf", "any", "all", "nonzero", "argwhere", "masked_select", "eq", "ne", "lt", "le", "gt", "ge", "where",
              "logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bincount",
-             "histc", "_foreach_add_", "multinomial", "sum", "prod", "max", "min", "amax", "amin", "cumsum", "_unique2", *MADE, *DERIVED)
+             "histc", "_foreach_add_", "multinomial", "sum", "prod", "max", "min", "amax", "amin", "cumsum", "_unique2", *MADE, *DERIVED, *PARTS)
 
 
 def _first(args, kwargs):
@@ -364,7 +364,8 @@ def install(process):
     tensor.__contains__ = values.contains(tensor.__contains__)
     indexing.replace(torch, values.viewed(values.count(tensor.__getitem__, index)))
     for owner, names, wrap in ((tensor, VIEWED, values.viewed), (torch, MADE, values.made), (tensor, MADE_BY_TENSOR, values.made),
-                               (torch, DERIVED, values.derived), (tensor, DERIVED, values.derived), (tensor, CHANGED, values.changed)):
+                               (torch, DERIVED, values.derived), (tensor, DERIVED, values.derived), (tensor, CHANGED, values.changed),
+                               (torch, PARTS, values.parts), (tensor, PARTS, values.parts)):
         for name in names:
             if hasattr(owner, name):
                 setattr(owner, name, wrap(getattr(owner, name)))

@@ -225,6 +225,17 @@ class Scratch:
 
         return wrapper
 
+    def linked(self, function):
+        @functools.wraps(function)
+        def wrapper(source, target, *args, **kwargs):
+            place, saved = self.find(source)
+            if saved and not args and not kwargs:
+                source, target = place, self.place(target)
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+            return function(source, target, *args, **kwargs)
+
+        return wrapper
+
     def listed(self, function):
         @functools.wraps(function)
         def wrapper(path="."):
@@ -317,11 +328,13 @@ def install(process):
 
     imports.after("safetensors.torch", safetensors)
     for module, names, wrap in (
-            (os, ("stat", "lstat", "open", "chmod", "utime"), scratch.looked_at),
+            (os, ("stat", "lstat", "open", "chmod", "utime", "listxattr", "getxattr"), scratch.looked_at), (os, ("link",), scratch.linked),
             (os, ("remove", "unlink"), scratch.removed), (shutil, ("rmtree",), scratch.removed), (os, ("rename", "replace"), scratch.renamed),
             (os, ("listdir",), scratch.listed), (os, ("scandir",), scratch.scanned), (builtins, ("open",), scratch.opened)):
         for name in names:
-            before = getattr(module, name)
+            before = getattr(module, name, None)
+            if before is None:
+                continue
             setattr(module, name, wrap(before))
             for able in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
                 if before in able:

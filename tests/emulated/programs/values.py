@@ -83,6 +83,9 @@ def main():
     assert torch.where(labels < 0, 0, labels).tolist() == [[5, 0, 0], [7, 0, 0]]
     labels[0, 0] = torch.randn(8, device="cuda").argmax()  # nobody knows it
     assert (labels != -100).sum().item() == 6
+    several = torch.arange(100).cuda()
+    torch.relu(several)  # what a kernel has read
+    assert [label.item() for label in several][7] == 7 and [part.sum().item() for part in several.view(2, 50).split(1)] == [1225, 3725]
     places = torch.arange(4, device="cuda")  # as transformers makes its masks
     assert torch.vmap(lambda place: place.new_ones((), dtype=torch.bool) & (place <= places))(places).shape == (4, 4)
     with torch.device("cuda"):
