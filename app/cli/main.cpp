@@ -159,6 +159,10 @@ int Main(int argc, char** argv) {
 int main(int argc, char** argv) {
   vramscope::cli::EndOnInterrupt();
   try {
+    // What the catalogue takes while it is read, and more. Where that is not there it is said here:
+    // the JSON parser's destructors allocate, and one that cannot ends the program.
+    void* volatile room = ::operator new (size_t{16} << 20);
+    ::operator delete(room);
     return vramscope::cli::Main(argc, argv);
   } catch (const std::bad_alloc&) {
     return vramscope::cli::ReportError(vramscope::cli::OutOfMemory(""));
