@@ -94,6 +94,33 @@ std::string LastPythonLine(std::string_view output) {
   return place;
 }
 
+std::string ShortException(std::string_view exception) {
+  constexpr size_t kMost = 300;
+  const size_t begin = exception.find_first_not_of(" \n");
+  std::string text(begin == exception.npos ? "" : exception.substr(begin));
+  text = text.substr(0, text.find('\n'));
+  // PyTorch's has ten more sentences, of figures.
+  text = text.substr(0, text.find(". GPU "));
+  if (text.size() > kMost) {
+    size_t end = kMost;
+    while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // no half character
+    text = text.substr(0, end) + " \u2026";
+  }
+  while (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+std::string ShortCommand(std::string_view command) {
+  const size_t end = command.find(' ');
+  const auto name_of = [](std::string_view path) { return path.substr(path.rfind('/') + 1); };
+  if (end == command.npos || !name_of(command.substr(0, end)).starts_with("python"))
+    return std::string(command);
+  std::string_view rest = command.substr(end + 1);
+  if (rest.starts_with('-')) return std::string(rest);  // "-m module"
+  const size_t script = std::min(rest.find(' '), rest.size());
+  return std::string(name_of(rest.substr(0, script))) + std::string(rest.substr(script));
+}
+
 std::string OutcomeJson(const Outcome& outcome) {
   return nlohmann::json({{"started", static_cast<int>(outcome.started.code())},
                          {"why", std::string(outcome.started.message())},

@@ -33,6 +33,14 @@ absl::Status NothingSeen(const Program& seen, const Outcome& outcome, bool plann
 // what it printed; frames of installed packages do not count. "": there is none.
 std::string LastPythonLine(std::string_view output);
 
+// What it raised, to be shown beside the figures that PyTorch's messages name: "OutOfMemoryError:
+// CUDA out of memory. Tried to allocate 512.00 MiB". Its first line, without a full stop.
+std::string ShortException(std::string_view exception);
+
+// A program as people call it: "train.py --batch 8" of "/venv/bin/python /home/me/train.py --batch
+// 8".
+std::string ShortCommand(std::string_view command);
+
 // An outcome on its way from one process to another.
 std::string OutcomeJson(const Outcome& outcome);
 absl::StatusOr<Outcome> ParseOutcome(std::string_view json);

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "profiler/program/verdict.h"
 #include "profiler/trace/block_evidence.h"
 #include "profiler/trace/one_device.h"
 #include "profiler/trace/processes.h"
@@ -161,7 +162,7 @@ RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file) {
   };
   fact("file", file.substr(file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1));
   if (digest.watched()) {
-    fact("program", t.info.title);
+    fact("program", program::ShortCommand(t.info.title));
     fact(digest.program() ? "planned on" : "recorded on", t.info.device.name);
     fact("with", t.info.source);
   } else {

@@ -33,18 +33,6 @@ std::string TitleOf(const program::Request& request) {
   return title.substr(0, 200);
 }
 
-// The first sentence of what it raised; the whole is in what it printed.
-QString Shortened(const QString& exception) {
-  constexpr qsizetype kMost = 300;
-  QString text = exception.trimmed().section(QLatin1Char('\n'), 0, 0);
-  // PyTorch's has ten more, of figures that the window shows.
-  const qsizetype figures = text.indexOf(QStringLiteral(". GPU "));
-  if (figures > 0) text.truncate(figures);
-  if (text.size() > kMost) text = text.left(kMost) + QStringLiteral(" \u2026");
-  while (text.endsWith(QLatin1Char('.'))) text.chop(1);
-  return text;
-}
-
 }  // namespace
 
 // One look into the folder.
@@ -262,7 +250,7 @@ void ProgramRunner::End(const Read& last) {
         seen.runs, [](const program::ProcessRun& run) { return run.about.ended == "enough"; });
     if (failed != nullptr || !enough) {
       end.error = Text(program::EndText(*outcome));
-      if (failed != nullptr) end.error = Shortened(Text(program::WhyOf(*failed)));
+      if (failed != nullptr) end.error = Text(program::ShortException(program::WhyOf(*failed)));
       end.out_of_memory =
           failed != nullptr && failed->exception.find("out of memory") != std::string::npos;
       end.next = tr("What arrived before that is shown.");

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "profiler/program/verdict.h"
 #include "profiler/run/evidence.h"
 #include "profiler/trace/processes.h"
 #include "ui/panels/form_widgets.h"
@@ -73,7 +74,7 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
       batch += QObject::tr(" × %1 passes").arg(info.config.micro_batches);
     parts << batch << ToQString(OptimizerName(info.config));
   }
-  if (digest.watched()) parts.prepend(QString::fromStdString(info.title));
+  if (digest.watched()) parts.prepend(QString::fromStdString(program::ShortCommand(info.title)));
   out.subtitle = parts.join(QStringLiteral(" · "));
 
   const bool imported = info.backend == trace::Backend::kImported;

@@ -14,6 +14,7 @@
 #include <QtConcurrent/QtConcurrentRun>
 #include <algorithm>
 
+#include "profiler/program/verdict.h"
 #include "profiler/trace/processes.h"
 #include "profiler/trace/reader.h"
 #include "ui/explain/explain_panel.h"
@@ -421,7 +422,10 @@ std::shared_ptr<const Digest> MainWindow::Against() const {
   if (previous_ == nullptr || digest_ == nullptr) return nullptr;
   const trace::TraceInfo &before = previous_->trace->info, &now = digest_->trace->info;
   // Of a program the script: it is planned again to see what a change of it or its arguments does.
-  const auto script = [](const std::string& title) { return title.substr(0, title.find(' ')); };
+  const auto script = [](const std::string& title) {
+    const std::string command = program::ShortCommand(title);
+    return command.substr(0, command.find(' '));
+  };
   const bool same = previous_->watched() && digest_->watched()
                         ? script(before.title) == script(now.title)
                         : timeline::SameWork(before, now);

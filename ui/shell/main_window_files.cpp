@@ -7,8 +7,10 @@
 #include <QJsonObject>
 #include <QPlainTextEdit>
 #include <QtConcurrent/QtConcurrentRun>
+#include <algorithm>
 
 #include "profiler/importers/open.h"
+#include "profiler/program/verdict.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/shell/header_bar.h"
 #include "ui/shell/main_window.h"
@@ -313,8 +315,13 @@ void MainWindow::ComparisonNotLoaded(const QString& path, const absl::Status& st
 void MainWindow::ShowWarnings(const QString& path, const trace::Trace& trace) {
   QStringList lines;
   for (const std::string& warning : trace.warnings) lines << QString::fromStdString(warning);
-  if (!trace.complete && lines.isEmpty()) lines << QString::fromStdString(trace.end_message);
+  if (!trace.complete && lines.isEmpty())
+    lines << QString::fromStdString(program::ShortException(trace.end_message));
   if (lines.isEmpty()) return;
+  lines.front()[0] = lines.front()[0].toUpper();
+  const bool ran_out = std::ranges::any_of(trace.other_events.event, [&](trace::EventIndex e) {
+    return trace.events.kind[e] == trace::EventKind::kOutOfMemory;
+  });
   const QString name = QFileInfo(path).fileName();
   for (const QString& line : lines) log_->appendPlainText(tr("%1: %2").arg(name, line));
   QString text = lines.mid(0, kShownWarnings).join(QStringLiteral("; "));
@@ -326,7 +333,9 @@ void MainWindow::ShowWarnings(const QString& path, const trace::Trace& trace) {
                  .title = trace.complete ? tr("%1 does not say everything").arg(name)
                                          : tr("%1 is not complete").arg(name),
                  .text = trace.complete ? text + QLatin1Char('.')
-                                        : tr("%1. Everything before that is shown.").arg(text)});
+                                        : tr("%1. Everything before that is shown.").arg(text),
+                 .action = ran_out ? tr("What would help") : QString(),
+                 .run = [this] { openPage(QStringLiteral("out-of-memory")); }});
 }
 
 void MainWindow::openModelConfig(const QString& path) {

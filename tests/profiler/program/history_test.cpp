@@ -169,6 +169,27 @@ TEST_F(Folder, RanksAreOneTrace) {
   EXPECT_EQ(program->runs[1].first_device, 1);
 }
 
+TEST(Verdict, WhatWasRaisedIsShortAndWhole) {
+  EXPECT_EQ(
+      ShortException("OutOfMemoryError: CUDA out of memory. Tried to allocate 512.00 MiB. GPU 0 "
+                     "has a total capacity of 23.52 GiB of which ...\nmore"),
+      "OutOfMemoryError: CUDA out of memory. Tried to allocate 512.00 MiB");
+  EXPECT_EQ(ShortException("ValueError: no such batch.\n"), "ValueError: no such batch");
+  EXPECT_EQ(ShortException(""), "");
+  // No character is cut.
+  const std::string cut = ShortException(std::string(299, 'a') + "\u00e4\u00e4");
+  EXPECT_EQ(cut, std::string(299, 'a') + " \u2026");
+}
+
+TEST(Verdict, ACommandWithoutItsInterpreter) {
+  EXPECT_EQ(ShortCommand("/venv/bin/python3 /home/me/train.py --batch 8"), "train.py --batch 8");
+  EXPECT_EQ(ShortCommand("python -m my.training"), "-m my.training");
+  EXPECT_EQ(ShortCommand("torchrun train.py"), "torchrun train.py");
+  EXPECT_EQ(ShortCommand("train.py"), "train.py");
+  EXPECT_EQ(ShortCommand("python"), "python");
+  EXPECT_EQ(ShortCommand(""), "");
+}
+
 TEST(Verdict, TheLastLineOfThePrograms) {
   EXPECT_EQ(LastPythonLine("Traceback (most recent call last):\n"
                            "  File \"/old.py\", line 1, in f\n"
