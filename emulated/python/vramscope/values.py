@@ -23,7 +23,7 @@ class Values(Following):
         self.asked = True  # by the program, and not by this package
 
     def copied(self, function):
-        """Of to() and cuda(): small integers and truths are remembered, a launch that reads them would make them unknown."""
+        """Of to(), cuda() and cpu(): what is known is remembered, a launch that reads it would make it unknown, and comes back."""
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
             result = function(tensor, *args, **kwargs)
@@ -39,13 +39,15 @@ class Values(Following):
                 return result
             elif result.is_cuda and result.dtype is torch.bool and tensor.device.type == "cpu" and result.layout is torch.strided:
                 self.tell(result, int(tensor.count_nonzero()))
-            elif result.dtype is torch.bool and tensor.dtype is torch.bool and tensor.is_cuda and result.device.type == "cpu":
+            elif tensor.is_cuda and result.device.type == "cpu" and result.shape == tensor.shape:
                 value = self.kept(tensor)
                 if value is not None:
-                    result.copy_(value)
-                elif self.unknown(tensor) and self.said(tensor) is not False:
+                    result.detach().copy_(value)
+                elif tensor.dtype is torch.bool and self.unknown(tensor) and self.said(tensor) is not False:
                     self.process.assume("a computed mask is taken to be true everywhere", place())
                     result.fill_(True)
+                elif self.small(tensor) and self.unknown(tensor):
+                    self.process.assume("computed numbers are read back as 0", place())
             return result
 
         return wrapper

@@ -86,6 +86,7 @@ def main():
     several = torch.arange(100).cuda()
     torch.relu(several)  # what a kernel has read
     assert [label.item() for label in several][7] == 7 and [part.sum().item() for part in several.view(2, 50).split(1)] == [1225, 3725]
+    assert several.view(2, 50).cpu().sum().item() == 4950 and not torch.randn(4, 9, device="cuda").argmax(-1).cpu().any()
     places = torch.arange(4, device="cuda")  # as transformers makes its masks
     assert torch.vmap(lambda place: place.new_ones((), dtype=torch.bool) & (place <= places))(places).shape == (4, 4)
     with torch.device("cuda"):
