@@ -49,7 +49,7 @@ class _Streams:
 
     def __call__(self, snapshot):
         current = self.torch._C._cuda_getDevice()
-        segments = {(segment.get("device", current), segment["stream"]) for segment in snapshot["segments"]}
+        segments = {(segment.get("device", current), segment.get("stream", 0)) for segment in snapshot["segments"]}
         for device, stream in sorted(segments - self.known):
             for name in {(device, 0), (device, stream)} - self.known:
                 if device == current:

@@ -256,6 +256,31 @@ TEST_F(PartTest, ADamagedKeyframeIsDoneWithout) {
   EXPECT_FALSE(Part(at(0.5), at(0.6)).ok()) << "names are missing, and not wrong";
 }
 
+// An index that lies costs the part, or is found out; never more.
+TEST_F(PartTest, AnIndexThatLiesIsNotBelieved) {
+  WriteWithKeyframes(testing::TrainingStream({.layers = 2, .steps = 4, .max_events = 6'000}));
+  const int64_t length = Since(whole_->events.size() - 1);
+  const std::string bytes = testing::ReadFile(path_);
+  const std::string_view end = std::string_view(bytes).substr(bytes.size() - kEndPayloadBytes);
+  const uint64_t at = *DecodeEnd(end);
+  const std::string footer = FooterFile(path_).At(at)->payload;
+  std::mt19937_64 random(11);
+  int whole = 0;
+  for (int round = 0; round < 150; ++round) {
+    std::string lie = footer;
+    for (uint64_t i = 0; i <= random() % 3; ++i)
+      lie[random() % lie.size()] = static_cast<char>(random());
+    testing::WriteFile(path_, bytes.substr(0, at) + EncodeFrame(FrameType::kFooter, lie) +
+                                  EncodeFrame(FrameType::kEnd, EncodeEnd(at)));
+    const auto from = static_cast<int64_t>(random() % static_cast<uint64_t>(length));
+    const auto part = Part(from, from + length / 10);
+    whole += part.ok() && (*part)->complete;
+    if (!part.ok()) continue;
+    for (MemoryCursor cursor(**part); cursor.event() < (*part)->events.size();) cursor.Apply();
+  }
+  EXPECT_GT(whole, 15);
+}
+
 // A part can be written, and a part of it read.
 TEST_F(PartTest, IsATraceAsAnyOther) {
   Write(testing::TrainingStream({.layers = 2, .steps = 4}));
