@@ -188,14 +188,16 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
       if (result.state != reproduce::State::kNotRun) {
         for (const FigureResult& figure : result.figures) {
           if (figure.within.value_or(true)) continue;
+          const std::string& why = figure.figure->why;
           text += Prose(fmt::format(
-              "{}: {} is {}, {} {}. {}", result.experiment->id, figure.figure->name,
+              "{}: {} is {}, {} {}{}. {}", result.experiment->id, figure.figure->name,
               reproduce::ValueText(*figure.figure, *figure.predicted),
               figure.figure->target().has_value()
                   ? "held against " +
                         reproduce::ValueText(*figure.figure, *figure.figure->target()) + ","
                   : "should be",
-              reproduce::ToleranceText(*figure.figure), result.experiment->note));
+              reproduce::ToleranceText(*figure.figure), why.empty() ? "" : ": " + why,
+              result.experiment->note));
         }
       }
     }
@@ -204,6 +206,11 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
     for (const Result& result : results) {
       if (!result.experiment->note.empty())
         text += Prose(result.experiment->id + ": " + result.experiment->note);
+      for (const FigureResult& figure : result.figures) {
+        if (figure.within.value_or(true) || figure.figure->why.empty()) continue;
+        text += Prose(fmt::format("{}, {}: {}.", result.experiment->id, figure.figure->name,
+                                  figure.figure->why));
+      }
       if (!result.lacks.empty())
         text += Prose(fmt::format("{}: not run: {}", result.experiment->id, result.lacks));
     }

@@ -1,5 +1,6 @@
 #include "profiler/fit/fit.h"
 
+#include <absl/status/status.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,8 +25,10 @@ constexpr size_t kAtOnce = 4;  // plans that are asked for together
 constexpr const char* kRoomy = "4TiB";
 // Of the patience; the rest is for the largest batch and the longest sequence.
 constexpr double kSearchShare = 0.75;
-// A step that saves nothing that is needed stays for more than a hundredth of the time.
-constexpr double kAsFast = 1.01;
+// A step that saves nothing that is needed stays for more than a hundredth of the time, for more
+// than a twentieth where it changes the training.
+double AsFast(const Move& move) { return move.changes == run::Changes::kNothing ? 1.01 : 1.05; }
+constexpr uint64_t kLittle = 1000;  // of the budget
 constexpr int kMostBatch = 1 << 14;
 constexpr int kMostSeq = 1 << 17;
 
@@ -256,6 +259,20 @@ class Search {
     return saved / (cost / std::max(1e-9, before.step_ms) + 1e-3);
   }
 
+  // Planned without one of its moves. kInvalidArgument: the others need it.
+  absl::StatusOr<Node> Without(const Node& node, size_t which) {
+    Node less{.config = start_, .moves = {}, .planned = {}};
+    for (size_t i = 0; i < node.moves.size(); ++i) {
+      if (i == which) continue;
+      absl::StatusOr<run::RunConfig> config = Applied(node.moves[i], less.config);
+      if (!config.ok()) return absl::InvalidArgumentError(config.status().message());
+      less.config = *std::move(config);
+      less.moves.push_back(node.moves[i]);
+    }
+    if (absl::Status status = PlanNodes({&less}); !status.ok()) return status;
+    return less;
+  }
+
   // Without each of its moves in turn: what fits as well and is hardly slower stands in its place.
   absl::StatusOr<Node> Pruned(Node node) {
     if (!Fits(node.planned)) return node;
@@ -263,20 +280,14 @@ class Search {
     while (again && !Late()) {
       again = false;
       for (size_t without = node.moves.size(); without-- > 0;) {
-        Node less{.config = start_, .moves = {}, .planned = {}};
-        bool possible = true;
-        for (size_t i = 0; i < node.moves.size() && possible; ++i) {
-          if (i == without) continue;
-          absl::StatusOr<run::RunConfig> config = Applied(node.moves[i], less.config);
-          possible = config.ok();
-          if (!possible) break;
-          less.config = *std::move(config);
-          less.moves.push_back(node.moves[i]);
+        absl::StatusOr<Node> less = Without(node, without);
+        if (absl::IsInvalidArgument(less.status())) continue;
+        if (!less.ok()) return less.status();
+        if (!Fits(less->planned) ||
+            less->planned.step_ms > node.planned.step_ms * AsFast(node.moves[without])) {
+          continue;
         }
-        if (!possible) continue;
-        if (absl::Status status = PlanNodes({&less}); !status.ok()) return status;
-        if (!Fits(less.planned) || less.planned.step_ms > node.planned.step_ms * kAsFast) continue;
-        node = std::move(less);
+        node = *std::move(less);
         again = true;
         break;
       }
@@ -310,6 +321,16 @@ class Search {
     std::vector<Node*> pointers;
     for (Node& each : path) pointers.push_back(&each);
     if (absl::Status status = PlanNodes(pointers); !status.ok()) return status;
+    // A step that neither saves nor hurries is none.
+    for (size_t i = 1; i < path.size(); ++i) {
+      const Planned &before = path[i - 1].planned, &after = path[i].planned;
+      const bool saves =
+          after.needed() < before.needed() && before.needed() - after.needed() > budget_ / kLittle;
+      if (saves || after.step_ms * AsFast(node.moves[i - 1]) < before.step_ms) continue;
+      absl::StatusOr<Node> less = Without(node, i - 1);
+      if (!less.ok() || !Fits(less->planned)) continue;
+      return Explained(*less);
+    }
     for (size_t i = 1; i < path.size(); ++i) {
       out.steps.push_back({path[i].moves.back(), Changed(path[i - 1].config, path[i].config),
                            static_cast<int64_t>(path[i - 1].planned.reserved) -

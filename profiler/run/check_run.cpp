@@ -164,7 +164,7 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
   }
   // transformers turns it off itself under gradient checkpointing.
   if (model.use_cache && config.Is("checkpointing.mode", "none") &&
-      !config.Is("mode", "generate")) {
+      config.Is("use_cache", "false") && !config.Is("mode", "generate")) {
     const uint64_t width = config.Is("precision", "fp32") ? 4 : 2;
     const auto elements = static_cast<uint64_t>(config.batch / config.micro_batches) *
                           static_cast<uint64_t>(config.seq) *

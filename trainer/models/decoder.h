@@ -31,10 +31,6 @@
 
 namespace vramscope::trainer {
 
-// What a family of causal models assumes.
-inline constexpr std::string_view kNoCache =
-    "keys and values are not kept in a cache until the loss is there (use_cache=False)";
-
 // Where adapters go in a decoder with a gated feed-forward part.
 std::vector<run::FamilyDeclaration::LoraChoice> GatedDecoderAdapters();
 

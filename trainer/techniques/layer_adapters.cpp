@@ -238,7 +238,6 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
                           {"trainable", false, {"all"}}},
                  .why = "the adapters have frozen the weights already",
                  .refuses = false}}},
-      .fit = {{.row = "adapter-tower", .changes = run::Changes::kTraining}},
       .order = 28,  // around checkpointing, which runs the layers with what stands beside them
       .place = 41,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

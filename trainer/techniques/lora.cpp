@@ -155,8 +155,7 @@ TechniqueEntry DeclareTechnique_lora() {
                       .refuses = false}},
            .implies = {"adapters are fp32 whatever the type of the weights"}},
       .fit = {{.row = "lora", .changes = run::Changes::kTraining},
-              {.row = "dora", .changes = run::Changes::kTraining},
-              {.row = "lora-fa", .changes = run::Changes::kTraining}},
+              {.row = "dora", .changes = run::Changes::kTraining}},
       .order = 40,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         const auto rank = static_cast<int>(config.Integer("lora.rank"));

@@ -215,8 +215,6 @@ TechniqueEntry DeclareTechnique_low_bit_optimizer() {
                        {.when = {{"optimizer.bits", true, {"16", "4"}}},
                         .what = "the step of 16- and 4-bit moments is modelled as torchao's: one "
                                 "compiled kernel for each tensor, in place"}}},
-      .fit = {{.row = "optimizer-16bit", .changes = run::Changes::kRounding},
-              {.row = "optimizer-4bit", .changes = run::Changes::kRounding}},
       .modelled = {{.assumed = 0, .category = "Optimizer state"},
                    {.assumed = 1, .category = "Optimizer state"}},
       .order = 43,

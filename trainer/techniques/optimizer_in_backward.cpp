@@ -103,10 +103,13 @@ TechniqueEntry DeclareTechnique_optimizer_in_backward() {
                  .why = "optimizer.in_backward: clipping by the norm of all gradients needs them "
                         "all; set clip_grad_norm=0",
                  .instead = {{"optimizer.in_backward", "false"}}},
-                {.when = {{"optimizer.in_backward", true, {"true"}}, {"loss", true, {"chunked"}}},
-                 .why = "optimizer.in_backward: with loss=chunked the output layer's gradient "
-                        "is whole only after the last chunk; set loss=full",
-                 .instead = {{"optimizer.in_backward", "false"}}},
+                {.when = {{"optimizer.in_backward", true, {"true"}},
+                          {"loss", true, {"chunked"}},
+                          {"checkpointing.reentrant", true, {"true"}}},
+                 .why = "optimizer.in_backward: with loss=chunked in re-entrant checkpoints the "
+                        "output layer's gradient comes once for every chunk, and is whole only "
+                        "after the last; set checkpointing.reentrant=false",
+                 .instead = {{"checkpointing.reentrant", "false"}}},
                 {.when = {{"optimizer.in_backward", true, {"true"}}, {"zero_grad", true, {"zero"}}},
                  .why = "optimizer.in_backward lets gradients go; set zero_grad=none",
                  .instead = {{"optimizer.in_backward", "false"}}}}},

@@ -37,14 +37,21 @@ class PrefixCache final : public KeyValueCache {
  protected:
   std::pair<at::Tensor, at::Tensor> Next(size_t layer, const at::Tensor& key,
                                          const at::Tensor& value, const at::Tensor&) override {
-    const at::Tensor& both = layers_.at(layer);  // [2, batch, heads, tokens, width]
-    made_.push_back(at::cat({both.select(0, 0), key}, -2));
-    made_.push_back(at::cat({both.select(0, 1), value}, -2));
-    return {made_[made_.size() - 2], made_.back()};
+    if (keys_.empty()) {
+      for (const at::Tensor& both : layers_) {  // [2, batch, heads, tokens, width]
+        std::vector<at::Tensor> parts = both.unbind(0);
+        keys_.push_back(std::move(parts[0]));
+        values_.push_back(std::move(parts[1]));
+      }
+      layers_.clear();
+    }
+    keys_[layer] = at::cat({keys_[layer], key}, -2);
+    values_[layer] = at::cat({values_[layer], value}, -2);
+    return {keys_[layer], values_[layer]};
   }
 
  private:
-  std::vector<at::Tensor> layers_, made_;
+  std::vector<at::Tensor> layers_, keys_, values_;
 };
 
 class Prefix final : public Technique {
@@ -168,7 +175,6 @@ TechniqueEntry DeclareTechnique_prefix() {
                      NotWith({"samples.file", false, {""}},
                              "is planned of batches of one length: set samples.file to nothing",
                              {{"samples.file", ""}})}},
-      .fit = {{.row = "prefix", .changes = run::Changes::kTraining}},
       .order = 41,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (config.Integer("prefix.tokens") == 0) return nullptr;

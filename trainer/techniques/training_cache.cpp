@@ -55,7 +55,16 @@ TechniqueEntry DeclareTechnique_training_cache() {
                 {.when = {{"use_cache", true, {"true"}}, {"checkpointing.mode", false, {"none"}}},
                  .why = "transformers switches the cache off under checkpointing, which it "
                         "would undo",
-                 .refuses = false}}},
+                 .refuses = false}},
+           .assumes = {{.when = {{"use_cache", true, {"false"}},
+                                 {"mode", true, {"train"}},
+                                 {"checkpointing.mode", true, {"none"}},
+                                 {"model.family",
+                                  true,
+                                  {"qwen3", "qwen3-moe", "gemma", "gemma2", "gemma3", "mixtral",
+                                   "phi", "phi3"}}},
+                        .what = "keys and values are not kept in a cache until the loss is there "
+                                "(use_cache=False)"}}},
       .order = 20,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (!config.Is("use_cache", "true")) return nullptr;

@@ -134,6 +134,18 @@ TEST(Techniques, EachAloneAndInPairs) {
   EXPECT_GT(refused, 0);
 }
 
+// The output layer's gradient is whole when it is used.
+TEST(Techniques, StepInBackwardGoesWithALossInChunks) {
+  run::RunConfig together = Plain();
+  together.Set("loss", "chunked");
+  together.Set("checkpointing.reentrant", "false");
+  const std::vector<double> after = LossesOf(together, "after backward");
+  together.Set("optimizer.in_backward", "true");
+  const std::vector<double> inside = LossesOf(together, "in backward");
+  ASSERT_EQ(inside.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(inside[i], after[i], 2e-5 * after[i]) << i;
+}
+
 // As model.eval().
 TEST(Techniques, InferenceDropsNothing) {
   run::RunConfig plain = TinyConfig(run::Backend::kCpu, kTinyGpt2);

@@ -45,8 +45,7 @@ Family DeclareFamily_gemma() {
            .architectures = {"GemmaForCausalLM"},
            .model_types = {"gemma"},
            .inputs = "token ids and labels, [batch, seq]",
-           .lora = GatedDecoderAdapters(),
-           .assumes = {std::string(kNoCache)}},
+           .lora = GatedDecoderAdapters()},
           &Make};
 }
 

@@ -38,8 +38,7 @@ Family DeclareFamily_gemma2() {
            .inputs = "token ids and labels, [batch, seq]",
            .lora = GatedDecoderAdapters(),
            .limits = {GemmaAttention()},
-           .assumes = {std::string(kNoCache),
-                       "scores are capped with attention=eager alone: SDPA has no cap"}},
+           .assumes = {"scores are capped with attention=eager alone: SDPA has no cap"}},
           &Make};
 }
 

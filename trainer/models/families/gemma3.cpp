@@ -42,8 +42,7 @@ Family DeclareFamily_gemma3() {
            .model_types = {"gemma3_text"},
            .inputs = "token ids and labels, [batch, seq]",
            .lora = GatedDecoderAdapters(),
-           .limits = {GemmaAttention()},
-           .assumes = {std::string(kNoCache)}},
+           .limits = {GemmaAttention()}},
           &Make};
 }
 

@@ -74,7 +74,7 @@ Family DeclareFamily_mixtral() {
                     {"q, k, v, o", {"q_proj", "k_proj", "v_proj", "o_proj"}},
                     {"attention and experts",
                      {"q_proj", "k_proj", "v_proj", "o_proj", "w1", "w2", "w3"}}},
-           .assumes = {std::string(kNoCache), std::string(kEvenRouting)}},
+           .assumes = {std::string(kEvenRouting)}},
           &Make};
 }
 

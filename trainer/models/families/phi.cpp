@@ -159,8 +159,7 @@ Family DeclareFamily_phi() {
            .inputs = "token ids and labels, [batch, seq]",
            .lora = {{"q, v", {"q_proj", "v_proj"}},
                     {"attention", {"q_proj", "k_proj", "v_proj", "dense"}},
-                    {"all linear", {"q_proj", "k_proj", "v_proj", "dense", "fc1", "fc2"}}},
-           .assumes = {std::string(kNoCache)}},
+                    {"all linear", {"q_proj", "k_proj", "v_proj", "dense", "fc1", "fc2"}}}},
           &Make};
 }
 

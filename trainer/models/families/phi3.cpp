@@ -145,8 +145,7 @@ Family DeclareFamily_phi3() {
            .inputs = "token ids and labels, [batch, seq]",
            .lora = {{"qkv", {"qkv_proj"}},
                     {"attention", {"qkv_proj", "o_proj"}},
-                    {"all linear", {"qkv_proj", "o_proj", "gate_up_proj", "down_proj"}}},
-           .assumes = {std::string(kNoCache)}},
+                    {"all linear", {"qkv_proj", "o_proj", "gate_up_proj", "down_proj"}}}},
           &Make};
 }
 

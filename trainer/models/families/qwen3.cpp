@@ -46,8 +46,7 @@ Family DeclareFamily_qwen3() {
            .architectures = {"Qwen3ForCausalLM"},
            .model_types = {"qwen3"},
            .inputs = "token ids and labels, [batch, seq]",
-           .lora = GatedDecoderAdapters(),
-           .assumes = {std::string(kNoCache)}},
+           .lora = GatedDecoderAdapters()},
           &Make};
 }
 

@@ -103,7 +103,7 @@ Family DeclareFamily_qwen3_moe() {
                 {"q, k, v, o", {"q_proj", "k_proj", "v_proj", "o_proj"}},
                 {"attention and experts",
                  {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}}},
-       .assumes = {std::string(kNoCache), std::string(kEvenRouting)}},
+       .assumes = {std::string(kEvenRouting)}},
       &Make};
 }
 
