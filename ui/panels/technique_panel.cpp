@@ -232,6 +232,11 @@ void TechniquePanel::ApplyFilter() {
   }
   for (auto& [group, label] : groups_) label->setVisible(groups.contains(group));
   nothing_->setVisible(groups.empty());
+  QStringList ids;
+  if (!words.isEmpty())
+    for (const run::ToggleRow& each : run::Toggles())
+      if (const QString id = ToQString(each.toggle->id); !rows_[id].widget->isHidden()) ids << id;
+  Q_EMIT searched(ids);
 }
 
 void TechniquePanel::Edit(const run::RunConfig& config) {

@@ -59,7 +59,8 @@ class TechniquePanel : public QWidget {
 
  Q_SIGNALS:
   void configEdited(const vramscope::run::RunConfig& config);
-  void refused(const QString& why);  // what was typed is not possible
+  void searched(const QStringList& ids);  // what is shown; empty: all
+  void refused(const QString& why);       // what was typed is not possible
 
  private:
   struct RowWidgets {

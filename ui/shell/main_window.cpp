@@ -303,6 +303,7 @@ void MainWindow::ConnectPanels() {
   connect(run_panel_, &RunPanel::openModelConfigRequested, this,
           [this] { actions_.Find(QStringLiteral("run.model"))->trigger(); });
   connect(techniques_, &TechniquePanel::configEdited, this, &MainWindow::editConfig);
+  connect(techniques_, &TechniquePanel::searched, savings_, &SavingsPlanner::prefer);
   connect(techniques_, &TechniquePanel::refused, this, [this](const QString& why) {
     banner_->show(
         {.kind = "bad-config", .title = tr("This configuration is not possible"), .text = why});

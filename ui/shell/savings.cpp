@@ -63,8 +63,22 @@ void SavingsPlanner::update(const run::RunConfig& config) {
     w.without = want(on ? run::SwitchedOff(technique, base) : base);
     wants_ << w;
   }
+  Order();
   Publish();
   Next();
+}
+
+void SavingsPlanner::prefer(const QStringList& ids) {
+  preferred_ = ids;
+  Order();
+}
+
+void SavingsPlanner::Order() {
+  QSet<QByteArray> first;
+  for (const Want& w : wants_)
+    if (preferred_.contains(w.id)) first << w.with << w.without;
+  std::stable_partition(queue_.begin(), queue_.end(),
+                        [&](const run::RunConfig& c) { return first.contains(KeyOf(c)); });
 }
 
 void SavingsPlanner::pause() {

@@ -9,6 +9,7 @@
 #include <QHash>
 #include <QObject>
 #include <QQueue>
+#include <QStringList>
 #include <memory>
 #include <optional>
 
@@ -28,6 +29,8 @@ class SavingsPlanner : public QObject {
   // Figures for every technique around this configuration: at once where they are known, by and by
   // where they must be planned.
   void update(const run::RunConfig& config);
+  // Those of these techniques before the others: they are what is looked at.
+  void prefer(const QStringList& ids);
   // As pause(), and no figure stands any more: `instead` and `why` do.
   void forget(const QString& instead, const QString& why);
   void pause();  // ends the plan in progress, forgets what is queued; known results stay
@@ -53,6 +56,7 @@ class SavingsPlanner : public QObject {
     QString id;
     QByteArray with, without;
   };
+  void Order();  // the queue, by what is preferred
   void Publish();
   void Next();
   void Ended(quint64 tag, std::shared_ptr<const trace::Trace> trace, const QString& error);
@@ -62,6 +66,7 @@ class SavingsPlanner : public QObject {
   std::unique_ptr<WorkerClient> client_;
   QHash<QByteArray, Result> results_;
   QList<Want> wants_;
+  QStringList preferred_;
   QQueue<run::RunConfig> queue_;
   run::RunConfig current_;
   QByteArray current_key_;

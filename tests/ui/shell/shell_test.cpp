@@ -216,6 +216,16 @@ TEST_F(ShellTest, SavingsAreThereBeforeTheClick) {
   EXPECT_EQ(Peak() - before, promised);
 }
 
+// What is searched for is planned before the rest.
+TEST_F(ShellTest, SavingsOfWhatIsLookedAtComeFirst) {
+  Open(true);
+  window_->openTechniques(QStringLiteral("group:allocator"));
+  RunDefault();
+  ASSERT_TRUE(
+      WaitFor([this] { return Technique("expandable-segments").contains("saving_bytes"); }));
+  EXPECT_FALSE(Technique("sgd").contains("saving_bytes"));
+}
+
 TEST_F(ShellTest, SaveAndOpenAgain) {
   RunDefault();
   const QString path = folder_.filePath(QStringLiteral("run.trace"));
