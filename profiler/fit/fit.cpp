@@ -394,38 +394,50 @@ class Search {
                .proposals = {},
                .front = {},
                .plans = 0};
-    std::vector<Node> chosen;
-    const auto choose = [&](const Node& node) {
-      if (chosen.size() >= static_cast<size_t>(options_.proposals) || !Fits(node.planned)) return;
-      // What differs by a hundredth in time and memory is the same proposal; one that changes the
-      // training more and is not better for it is none.
+    // What differs by a hundredth in time and memory is the same proposal; one that changes the
+    // training more and is not better for it is none.
+    const auto adds = [&](const Planned& planned, run::Changes changes) {
       const auto near = [](double a, double b) { return std::abs(a - b) <= 0.01 * std::max(a, b); };
-      for (const Node& other : chosen) {
-        if (near(other.planned.step_ms, node.planned.step_ms) &&
-            near(static_cast<double>(other.planned.needed()),
-                 static_cast<double>(node.planned.needed())))
-          return;
-        if (ChangesOf(node) > ChangesOf(other) && node.planned.step_ms >= other.planned.step_ms &&
-            node.planned.needed() >= other.planned.needed())
-          return;
+      return std::ranges::none_of(out.proposals, [&](const Proposal& other) {
+        return (near(other.planned.step_ms, planned.step_ms) &&
+                near(static_cast<double>(other.planned.needed()),
+                     static_cast<double>(planned.needed()))) ||
+               (changes > other.changes && planned.step_ms >= other.planned.step_ms &&
+                planned.needed() >= other.planned.needed());
+      });
+    };
+    const auto propose = [&](const std::vector<Node>& nodes) -> absl::Status {
+      for (const Node& node : nodes) {
+        if (out.proposals.size() >= static_cast<size_t>(options_.proposals)) break;
+        if (!Fits(node.planned) || !adds(node.planned, ChangesOf(node))) continue;
+        absl::StatusOr<Proposal> proposal = Explained(node);
+        if (!proposal.ok()) return proposal.status();
+        // Without steps that turned out to be none it may be one of the others.
+        if (adds(proposal->planned, proposal->changes))
+          out.proposals.push_back(*std::move(proposal));
       }
-      chosen.push_back(node);
+      return absl::OkStatus();
     };
     // What changes the training less comes first, then the faster.
-    const auto rank = [](const Node& node) {
-      return std::pair(ChangesOf(node), node.planned.step_ms);
+    const auto rank = [](const auto& changes, const Planned& planned) {
+      return std::pair(changes, planned.step_ms);
     };
-    std::ranges::sort(ends, {}, rank);
+    std::ranges::sort(ends, {},
+                      [&](const Node& node) { return rank(ChangesOf(node), node.planned); });
     const std::vector<Node> front = Front();
     // The end of each way, the fastest of all that were looked at, then what is left on the front.
-    for (const Node& node : ends) choose(node);
-    for (const Node& node : front) choose(node);
-    if (chosen.empty()) {
-      const auto smallest = std::ranges::min_element(
-          seen_, {}, [](const Node& node) { return node.planned.needed(); });
-      chosen.push_back(*smallest);
+    for (const std::vector<Node>* nodes :
+         std::initializer_list<const std::vector<Node>*>{&ends, &front})
+      if (absl::Status status = propose(*nodes); !status.ok()) return status;
+    if (out.proposals.empty()) {
+      absl::StatusOr<Proposal> smallest = Explained(*std::ranges::min_element(
+          seen_, {}, [](const Node& node) { return node.planned.needed(); }));
+      if (!smallest.ok()) return smallest.status();
+      out.proposals.push_back(*std::move(smallest));
     }
-    std::ranges::sort(chosen, {}, rank);
+    std::ranges::sort(out.proposals, {}, [&](const Proposal& proposal) {
+      return rank(proposal.changes, proposal.planned);
+    });
     for (const Node& node : front) {
       out.front.push_back({.settings = Changed(start_, node.config),
                            .changes = ChangesOf(node),
@@ -433,11 +445,6 @@ class Search {
                            .config = node.config,
                            .planned = node.planned,
                            .fits = Fits(node.planned)});
-    }
-    for (const Node& node : chosen) {
-      absl::StatusOr<Proposal> proposal = Explained(node);
-      if (!proposal.ok()) return proposal.status();
-      out.proposals.push_back(*std::move(proposal));
     }
     if (options_.limits) {
       for (Proposal& proposal : out.proposals) {

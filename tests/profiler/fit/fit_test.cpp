@@ -86,6 +86,9 @@ void ExpectSound(const Fitted& fitted, const run::RunConfig& start, uint64_t bud
               static_cast<int64_t>(fitted.start.reserved) - static_cast<int64_t>(planned.reserved));
     EXPECT_NEAR(cost, planned.step_ms - fitted.start.step_ms, 1e-9);
   }
+  for (size_t i = 0; i < fitted.proposals.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      EXPECT_NE(fitted.proposals[i].settings, fitted.proposals[j].settings) << "each is another";
   for (size_t i = 1; i < fitted.front.size(); ++i) {
     EXPECT_GE(fitted.front[i].planned.step_ms, fitted.front[i - 1].planned.step_ms);
     EXPECT_LT(fitted.front[i].planned.needed(), fitted.front[i - 1].planned.needed());
