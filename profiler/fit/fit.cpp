@@ -82,7 +82,7 @@ class Search {
       ends.front() = *std::move(further);
     }
     Until(1);
-    return Result(first, std::move(ends));
+    return Result(first, std::move(ends), moves);
   }
 
  private:
@@ -295,6 +295,29 @@ class Search {
     return node;
   }
 
+  // One move further than where it fits: what leaves a twentieth more to spare, at the least time
+  // times memory. Empty: nothing does.
+  absl::StatusOr<std::vector<Node>> Roomier(const Node& at, const std::vector<Move>& moves) {
+    std::vector<Candidate> candidates;
+    for (const Move& move : moves)
+      if (!move.last_resort && move.changes <= ChangesOf(at)) candidates.push_back({.move = &move});
+    std::vector<Candidate*> pointers;
+    for (Candidate& each : candidates) pointers.push_back(&each);
+    if (absl::Status status = PlanNext(at, pointers); !status.ok()) return status;
+    std::vector<Node> best;
+    const auto cost = [](const Node& node) {
+      return node.planned.step_ms * static_cast<double>(node.planned.needed());
+    };
+    for (const Candidate& each : candidates) {
+      if (!each.next.has_value() || !each.next->planned.ok() ||
+          each.next->planned.needed() + at.planned.needed() / 20 > at.planned.needed()) {
+        continue;
+      }
+      if (best.empty() || cost(*each.next) < cost(best.front())) best = {*each.next};
+    }
+    return best;
+  }
+
   static run::Changes ChangesOf(const Node& node) {
     run::Changes most = run::Changes::kNothing;
     for (const Move& move : node.moves) most = std::max(most, move.changes);
@@ -388,22 +411,26 @@ class Search {
     return front;
   }
 
-  absl::StatusOr<Fitted> Result(const Node& first, std::vector<Node> ends) {
+  absl::StatusOr<Fitted> Result(const Node& first, std::vector<Node> ends,
+                                const std::vector<Move>& moves) {
     Fitted out{.start = first.planned,
                .start_fits = Fits(first.planned),
                .proposals = {},
                .front = {},
                .plans = 0};
     // What differs by a hundredth in time and memory is the same proposal; one that changes the
-    // training more and is not better for it is none.
+    // training as much or more and is not better for it is none.
+    const auto near = [](double a, double b) { return std::abs(a - b) <= 0.01 * std::max(a, b); };
+    const auto beats = [](const Proposal& other, const Planned& planned, run::Changes changes) {
+      return changes >= other.changes && planned.step_ms >= other.planned.step_ms &&
+             planned.needed() >= other.planned.needed();
+    };
     const auto adds = [&](const Planned& planned, run::Changes changes) {
-      const auto near = [](double a, double b) { return std::abs(a - b) <= 0.01 * std::max(a, b); };
       return std::ranges::none_of(out.proposals, [&](const Proposal& other) {
         return (near(other.planned.step_ms, planned.step_ms) &&
                 near(static_cast<double>(other.planned.needed()),
                      static_cast<double>(planned.needed()))) ||
-               (changes > other.changes && planned.step_ms >= other.planned.step_ms &&
-                planned.needed() >= other.planned.needed());
+               beats(other, planned, changes);
       });
     };
     const auto propose = [&](const std::vector<Node>& nodes) -> absl::Status {
@@ -413,8 +440,11 @@ class Search {
         absl::StatusOr<Proposal> proposal = Explained(node);
         if (!proposal.ok()) return proposal.status();
         // Without steps that turned out to be none it may be one of the others.
-        if (adds(proposal->planned, proposal->changes))
-          out.proposals.push_back(*std::move(proposal));
+        if (!adds(proposal->planned, proposal->changes)) continue;
+        std::erase_if(out.proposals, [&](const Proposal& other) {
+          return beats(*proposal, other.planned, other.changes);
+        });
+        out.proposals.push_back(*std::move(proposal));
       }
       return absl::OkStatus();
     };
@@ -425,10 +455,20 @@ class Search {
     std::ranges::sort(ends, {},
                       [&](const Node& node) { return rank(ChangesOf(node), node.planned); });
     const std::vector<Node> front = Front();
-    // The end of each way, the fastest of all that were looked at, then what is left on the front.
+    // The end of each way, the fastest of all that were looked at, what is left on the front, then
+    // what is slower and has more to spare.
     for (const std::vector<Node>* nodes :
          std::initializer_list<const std::vector<Node>*>{&ends, &front})
       if (absl::Status status = propose(*nodes); !status.ok()) return status;
+    for (size_t i = 0; i < out.proposals.size(); ++i) {
+      if (out.proposals.size() >= static_cast<size_t>(options_.proposals) || Late()) break;
+      const Proposal& from = out.proposals[i];
+      Node at{.config = from.config, .moves = {}, .planned = from.planned};
+      for (const Step& step : from.steps) at.moves.push_back(step.move);
+      absl::StatusOr<std::vector<Node>> roomier = Roomier(at, moves);
+      if (!roomier.ok()) return roomier.status();
+      if (absl::Status status = propose(*roomier); !status.ok()) return status;
+    }
     if (out.proposals.empty()) {
       absl::StatusOr<Proposal> smallest = Explained(*std::ranges::min_element(
           seen_, {}, [](const Node& node) { return node.planned.needed(); }));
