@@ -1,5 +1,7 @@
 #include "ui/worker/assembly.h"
 
+#include <absl/strings/str_cat.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -50,11 +52,32 @@ std::shared_ptr<const trace::Trace> Assembly::Finish(std::string reason_if_incom
   return assembler_.Finish(std::move(reason_if_incomplete));
 }
 
+void Assembly::FinishLater(std::string reason_if_incomplete, Done done) {
+  {
+    const std::lock_guard lock(mutex_);
+    reason_ = std::move(reason_if_incomplete);
+    done_ = std::move(done);
+  }
+  more_.notify_one();
+}
+
 void Assembly::Work() {
   std::unique_lock lock(mutex_);
   while (true) {
-    more_.wait(lock, [this] { return stop_ || !queue_.empty(); });
+    more_.wait(lock, [this] { return stop_ || !queue_.empty() || done_; });
     if (stop_) return;
+    if (queue_.empty()) {
+      const Done done = std::exchange(done_, {});
+      std::string refused;
+      if (!refused_.ok())
+        refused = absl::StrCat("The worker's events could not be understood: ", refused_.message());
+      std::string reason = reason_.empty() ? refused : std::move(reason_);
+      lock.unlock();
+      done(std::move(refused),
+           assembler_.events() == 0 ? nullptr : assembler_.Finish(std::move(reason)));
+      lock.lock();
+      continue;
+    }
     const trace::Frame frame = std::move(queue_.front());
     queue_.pop_front();
     queued_bytes_ -= frame.payload.size();

@@ -3,8 +3,9 @@
 //
 //   Assembly assembly([](std::shared_ptr<const trace::Trace> so_far) { ... });  // on that thread
 //   assembly.Add(std::move(frame));
-//   if (absl::Status refused = assembly.Settle(); !refused.ok()) ...
-//   std::shared_ptr<const trace::Trace> trace = assembly.Finish("");
+//   assembly.FinishLater("", [](std::string refused, std::shared_ptr<const trace::Trace> trace) {
+//     ...  // on that thread
+//   });
 //
 // One thread uses it. No Qt.
 #pragma once
@@ -41,8 +42,12 @@ class Assembly {
   // Waits until all has been taken in. An error: a frame was refused, and all behind it was left
   // out.
   absl::Status Settle();
-  // Without a footer it is incomplete, for that reason; null: there was no event.
+  // Without a footer it is incomplete, for that reason; null: there was no event. Waits.
   std::shared_ptr<const trace::Trace> Finish(std::string reason_if_incomplete);
+  // Likewise on the thread, when all has been taken in; `refused`: why a frame and all behind it
+  // were left out, "" when none was. Nothing else may be asked after it.
+  using Done = std::function<void(std::string refused, std::shared_ptr<const trace::Trace>)>;
+  void FinishLater(std::string reason_if_incomplete, Done done);
 
  private:
   void Work();
@@ -59,6 +64,8 @@ class Assembly {
   bool taking_ = false;  // a frame that is no longer in the queue
   bool stop_ = false;
   absl::Status refused_;
+  std::string reason_;  // of FinishLater
+  Done done_;           // likewise; empty: not asked yet, or called
 
   // The thread's.
   uint64_t events_in_picture_ = 0;

@@ -70,6 +70,7 @@ struct WorkerClient::Impl {
     quint64 tag = 0;
     bool cancelling = false;
     bool replaced = false;  // of no interest any more: no signals
+    bool ending = false;    // the worker is done; what it sent is still being put together
     std::unique_ptr<Assembly> assembly;
   };
 
@@ -193,7 +194,9 @@ struct WorkerClient::Impl {
     last_seconds = 0;
     // Taken out first: a slot of runEnded may ask for another run, which then stays.
     const std::optional<Queued> given_up = again ? std::nullopt : std::exchange(queued, {});
-    if (active) EndActive(kCodeUnavailable, ended);
+    if (active && !active->ending)
+      EndActive(kCodeUnavailable, ended,
+                active->assembly ? active->assembly->Finish(ended.toStdString()) : nullptr);
     if (given_up) {
       last_code = kCodeUnavailable;
       Q_EMIT self->runEnded(given_up->tag, nullptr, ended);
@@ -296,15 +299,8 @@ struct WorkerClient::Impl {
         if (code != kCodeOk) {
           error = FromUtf8(ended.message());
           if (error.isEmpty()) error = QStringLiteral("The run failed (status %1).").arg(code);
-        } else if (const absl::Status refused =
-                       active->assembly ? active->assembly->Settle() : absl::OkStatus();
-                   !refused.ok()) {
-          code = kCodeInternal;
-          error = QStringLiteral("The worker's events could not be understood: %1")
-                      .arg(FromUtf8(std::string(refused.message())));
         }
-        EndActive(code, error);
-        SendQueued();
+        EndWhenTakenIn(code, error);
         return true;
       }
       case trace::FrameType::kTraceHeader:
@@ -336,14 +332,38 @@ struct WorkerClient::Impl {
     };
   }
 
-  void EndActive(int code, const QString& error) {
+  // However much has not been taken in, this thread does not wait for it.
+  void EndWhenTakenIn(int code, const QString& error) {
     cancel_limit.stop();
-    Active run = std::move(*active);
+    active->ending = true;
+    const auto end = [this, tag = active->tag, code, error](
+                         const std::string& refused, std::shared_ptr<const trace::Trace> trace) {
+      if (!active || active->tag != tag) return;
+      const bool good = code != kCodeOk || refused.empty();
+      EndActive(good ? code : kCodeInternal, good ? error : FromUtf8(refused), std::move(trace));
+      SendQueued();
+    };
+    if (!active->assembly || active->replaced) {
+      end("", nullptr);
+      return;
+    }
+    active->assembly->FinishLater(
+        error.toStdString(), [this, end](std::string refused, auto trace) {
+          QMetaObject::invokeMethod(
+              self,
+              [end, refused = std::move(refused), trace = std::move(trace)]() mutable {
+                end(refused, std::move(trace));
+              },
+              Qt::QueuedConnection);
+        });
+  }
+
+  void EndActive(int code, const QString& error, std::shared_ptr<const trace::Trace> trace) {
+    cancel_limit.stop();
+    const Active run = std::move(*active);
     active.reset();
     if (run.replaced) return;
     last_code = code;
-    std::shared_ptr<const trace::Trace> trace;
-    if (run.assembly) trace = run.assembly->Finish(error.toStdString());
     Q_EMIT self->runEnded(run.tag, std::move(trace), error);
   }
 
@@ -372,7 +392,7 @@ struct WorkerClient::Impl {
   }
 
   void CancelActive() {
-    if (!active || active->cancelling || state != State::kReady) return;
+    if (!active || active->cancelling || active->ending || state != State::kReady) return;
     active->cancelling = true;
     proto::Request request;
     request.mutable_cancel()->set_tag(active->tag);
@@ -412,6 +432,7 @@ void WorkerClient::start() {
 quint64 WorkerClient::run(const run::RunConfig& config) {
   const quint64 tag = impl_->next_tag++;
   impl_->queued = Impl::Queued{tag, run::ToProtoBytes(config)};
+  if (impl_->active && impl_->active->ending) impl_->active.reset();
   if (impl_->active) {
     impl_->active->replaced = true;
     impl_->CancelActive();

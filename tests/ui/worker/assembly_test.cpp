@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -150,6 +151,43 @@ TEST(Assembly, PicturesAreBeginningsOfTheRun) {
 }
 
 // Whoever closes the window waits for one frame and one picture at most.
+TEST(Assembly, FinishesOnItsThreadWhenAllIsTakenIn) {
+  const std::vector<Frame> frames = FramesOf(RunOf(3000), 200);
+  struct Told {
+    std::string refused;
+    std::shared_ptr<const Trace> trace;
+    std::thread::id thread;
+  };
+  const auto finish = [](const std::vector<Frame>& of, std::string reason) {
+    std::promise<Told> told;
+    Assembly assembly({});
+    for (const Frame& frame : of) assembly.Add(frame);
+    assembly.FinishLater(std::move(reason), [&](std::string refused, auto trace) {
+      told.set_value({std::move(refused), std::move(trace), std::this_thread::get_id()});
+    });
+    return told.get_future().get();
+  };
+  const Told whole = finish(frames, "");
+  EXPECT_EQ(whole.refused, "");
+  EXPECT_NE(whole.thread, std::this_thread::get_id());
+  ASSERT_NE(whole.trace, nullptr);
+  EXPECT_TRUE(whole.trace->complete);
+  absl::Status refused;
+  EXPECT_EQ(whole.trace->events.size(), Assemble(frames, &refused)->events.size());
+
+  std::vector<Frame> cut = frames;
+  std::erase_if(cut, [](const Frame& frame) { return frame.type == FrameType::kFooter; });
+  EXPECT_EQ(finish(cut, "cancelled").trace->end_message, "cancelled");
+
+  std::vector<Frame> damaged = frames;
+  damaged[Find(frames, FrameType::kEvents, 3)].payload.resize(10);
+  const Told partly = finish(damaged, "");
+  EXPECT_THAT(partly.refused, ::testing::HasSubstr("could not be understood"));
+  ASSERT_NE(partly.trace, nullptr);
+  EXPECT_LT(partly.trace->events.size(), whole.trace->events.size());
+  EXPECT_EQ(finish({}, "").trace, nullptr);
+}
+
 TEST(Assembly, IsLetGoInTheMiddle) {
   const std::vector<Frame> frames = FramesOf(RunOf(20'000), 100);
   for (int round = 0; round < 20; ++round) {
