@@ -220,15 +220,19 @@ class Activities(Program):
         have = self.record_four()
         self.assertEqual([peak["name"] for peak in have["peaks"]], ["rank %d" % rank for rank in range(4)])
         self.assertEqual((have["ranks"], have["steps"], have["truncated"]), (4, 3, False))
-        self.assertEqual(len({peak["allocated"] for peak in have["peaks"]}), 1)
+        # Whether DDP's first buckets have gone before the peak is the watchdog's.
+        peaks = [peak["allocated"] for peak in have["peaks"]]
+        self.assertLess(max(peaks) - min(peaks), 0.1 * max(peaks))
         self.assertGreater(have["kernels"], 1000)
         self.assertGreater(have["collectives"], 4)
 
     def test_of_a_rank_that_is_killed_is_there_what_it_had_told(self):
         have = self.record_four("--kill", "2")
-        self.assertEqual((have["ranks"], have["steps"], have["truncated"]), (4, 2, True))
+        self.assertEqual((have["ranks"], have["truncated"]), (4, True))
+        # Its third step is the one that it dies in; what it had not told then (0.4 s at most) is gone.
+        self.assertIn(have["steps"], (1, 2))
         self.assertIn("killed", have["end_message"])
-        self.assertEqual(len({peak["allocated"] for peak in have["peaks"]}), 1)
+        self.assertTrue(all(peak["allocated"] > 0 for peak in have["peaks"]))
 
     def test_a_plan_against_a_recording(self):
         """The recording is made by `record`, which finds a card and its libraries as on any computer: here those of the platform."""
@@ -364,7 +368,9 @@ class Programs(Program):
         answer = self.runs("resume.py", steps=15, options=("--steps", "0"), CHECKPOINTS=self.path("checkpoints"))
         self.assertIn("resumed, epoch 2", self.stderr)
         self.assertEqual(os.listdir(self.path("checkpoints")), [])
-        self.assertTrue(any("torch.save" in a["what"] for a in answer["assumptions"]))
+        # Each way of writing once, about the folder that all of its files lie in.
+        written = [a for a in answer["assumptions"] if "torch.save writes" in a["what"]]
+        self.assertEqual([a["where"] for a in written], [self.path("checkpoints")])
 
     def test_checkpoints_through_files_and_streams(self):
         os.mkdir(self.path("checkpoints"))

@@ -41,6 +41,7 @@ class Process:
         self.recorder = None
         self.loaded = lambda value: None  # called with what a checkpoint brought
         self.assumptions = {}  # (what, where): bytes
+        self.folders = {}  # of assumptions about files
         self.about = {
             "pid": self.pid,
             "argv": sys.argv[:64],
@@ -72,6 +73,16 @@ class Process:
     def assume(self, what, where="", size=0):
         key = (what, where)
         self.assumptions[key] = self.assumptions.get(key, 0) + int(size)
+
+    def assume_of(self, what, path, size=0):
+        """Of a file: those that are alike are one assumption, about the folder that they have in common."""
+        path = os.path.abspath(path)
+        before = self.folders.get(what)
+        where = path if before is None else os.path.commonpath([before, path])
+        self.folders[what] = where
+        if before is not None:
+            size += self.assumptions.pop((what, before), 0)
+        self.assume(what, where, size)
 
     def write(self):
         about = dict(self.about)

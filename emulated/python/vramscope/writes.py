@@ -112,7 +112,7 @@ class Scratch:
                 self.process.assume("%s writes shapes alone" % what, str(getattr(path, "name", "")), size)
                 return self.describe(value, path)
             place = self.redirected(path)
-            self.process.assume("%s writes to a scratch folder that is removed" % what, str(path), size)
+            self.process.assume_of("%s writes to a scratch folder that is removed" % what, path, size)
             if size <= LARGE:
                 return function(value, place, *args[2:], **kwargs)
             with open(place, "wb") as file:
@@ -266,7 +266,7 @@ class Scratch:
                     if self.checkpoint(file):
                         place = self.redirected(file)
                         if place != os.fspath(file):
-                            self.process.assume("a checkpoint goes to a scratch folder that is removed", os.fsdecode(file))
+                            self.process.assume_of("a checkpoint goes to a scratch folder that is removed", os.fsdecode(file))
                         file = place
                     elif len(self.opened_to_write) < 10000:
                         self.opened_to_write.add(self.place(file))
