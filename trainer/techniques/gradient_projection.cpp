@@ -157,7 +157,7 @@ TechniqueEntry DeclareTechnique_gradient_projection() {
                         .explanation = "moments in few dimensions",
                         .on = {{"galore.rank", false, {"0"}}},
                         .ways = {{{"galore.rank", "128"}}},
-                        .controls = {"galore.rank"}}},
+                        .controls = {"galore.rank", "galore.gap"}}},
            .rules =
                {NotWith({"optimizer.name", false, {"adamw"}},
                         "it is a form of AdamW: set optimizer.name=adamw", {{"galore.rank", "0"}}),

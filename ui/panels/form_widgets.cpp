@@ -2,6 +2,7 @@
 
 #include <QEvent>
 #include <QKeyEvent>
+#include <QLocale>
 #include <QResizeEvent>
 #include <QStyle>
 #include <QWheelEvent>
@@ -136,16 +137,41 @@ QComboBox* MakeComboBox() {
   return box;
 }
 
-QSpinBox* MakeSpinBox(int low, int high) {
-  auto* box = new QSpinBox;
+namespace {
+
+void SetUpBox(QAbstractSpinBox* box) {
   box->setFont(PanelFont(Font::kBody));
-  box->setRange(low, high);
   box->setKeyboardTracking(false);
   box->setButtonSymbols(QAbstractSpinBox::NoButtons);
   box->setFocusPolicy(Qt::StrongFocus);
   box->setMinimumWidth(44);
   box->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   box->installEventFilter(new InputGuard(box));
+}
+
+class NumberBox : public QDoubleSpinBox {
+ public:
+  QString textFromValue(double value) const override {
+    return QLocale(QLocale::C).toString(value, 'f', QLocale::FloatingPointShortest);
+  }
+};
+
+}  // namespace
+
+QSpinBox* MakeSpinBox(int low, int high) {
+  auto* box = new QSpinBox;
+  SetUpBox(box);
+  box->setRange(low, high);
+  return box;
+}
+
+QDoubleSpinBox* MakeNumberBox(double low, double high) {
+  auto* box = new NumberBox;
+  SetUpBox(box);
+  box->setLocale(QLocale::C);
+  box->setDecimals(9);
+  box->setRange(low, high);
+  box->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
   return box;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QComboBox>
+#include <QDoubleSpinBox>
 #include <QLabel>
 #include <QLayout>
 #include <QSpinBox>
@@ -34,6 +35,8 @@ QGridLayout* MakeFactGrid(QWidget* box, int spacing);
 QComboBox* MakeComboBox();
 // Emits valueChanged when editing is done, not for every digit.
 QSpinBox* MakeSpinBox(int low, int high);
+// Likewise; with the digits that its number has, "0.0001".
+QDoubleSpinBox* MakeNumberBox(double low, double high);
 
 // Text of several lines. A layout takes the least height of such text for one line's and squeezes
 // it; this keeps the height of all of them at the width that it has.

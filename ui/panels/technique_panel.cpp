@@ -14,6 +14,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "profiler/run/facts.h"
 #include "ui/panels/form_widgets.h"
@@ -28,6 +29,55 @@ namespace {
 // A smaller part of the peak is noise to a reader: neither green nor red.
 constexpr double kNoticeable = 0.01;
 constexpr QLatin1String kGroupWord("group:");
+// What the run's own form sets (run_panel.h).
+constexpr std::string_view kOfTheRunForm[] = {"optimizer.name", "optimizer.impl"};
+
+// Whether a row of the list sets `key` to `value`.
+bool SetByARow(const std::string& key, const std::string& value) {
+  return std::ranges::any_of(run::Toggles(), [&](const run::ToggleRow& row) {
+    return std::ranges::any_of(row.toggle->ways, [&](const run::SettingValues& way) {
+      return std::ranges::any_of(
+          way, [&](const auto& set) { return set.first == key && set.second == value; });
+    });
+  });
+}
+
+bool HasItsOwnControl(const std::string& key) {
+  return std::ranges::find(kOfTheRunForm, key) != std::end(kOfTheRunForm) ||
+         std::ranges::any_of(run::Toggles(), [&](const run::ToggleRow& row) {
+           return std::ranges::find(row.toggle->controls, key) != row.toggle->controls.end();
+         });
+}
+
+// Its own, or the last word of its key: "lr" of "optimizer.lr".
+QString LabelOf(const run::SettingDeclaration& setting) {
+  return ToQString(setting.label.empty() ? setting.key.substr(setting.key.rfind('.') + 1)
+                                         : setting.label);
+}
+
+// Whether a row is on only while `key` is away from what stands for "off".
+bool SwitchesARow(const std::string& key) {
+  return std::ranges::any_of(run::Toggles(), [&](const run::ToggleRow& row) {
+    return std::ranges::any_of(row.toggle->on,
+                               [&](const run::Condition& c) { return c.key == key; });
+  });
+}
+
+// The keys of a technique that none of its rows has under it and that rows can't set to all that
+// they may be: they stand in a row of their own, which is always open.
+std::vector<std::string> OtherSettings(const run::TechniqueDeclaration& technique) {
+  std::vector<std::string> out;
+  for (const run::SettingDeclaration& setting : technique.settings) {
+    if (HasItsOwnControl(setting.key)) continue;
+    const bool by_rows =
+        setting.kind == run::ValueKind::kChoice &&
+        std::ranges::all_of(setting.choices, [&](const run::Choice& choice) {
+          return choice.value == setting.default_value || SetByARow(setting.key, choice.value);
+        });
+    if (!by_rows) out.push_back(setting.key);
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -66,24 +116,51 @@ TechniquePanel::TechniquePanel(QWidget* parent) : QWidget(parent), theme_(timeli
   nothing_->hide();
   column->addWidget(nothing_);
 
-  std::string_view group;
-  for (const run::ToggleRow& row : run::Toggles()) {
-    if (row.technique->group != group) {
-      group = row.technique->group;
-      QLabel* label = MakeLabel(ToQString(group), LabelRole::kGroup);
-      label->setContentsMargins(0, 8, 0, 2);
-      column->addWidget(label);
-      groups_.emplace_back(group, label);
-    }
-    column->addWidget(MakeRow(*row.toggle));
-    RowWidgets& made = rows_[ToQString(row.toggle->id)];
-    made.words = ToQString(row.technique->title + " " + row.toggle->title + " " +
-                           row.toggle->explanation + " " + row.technique->group)
-                     .toLower();
-    for (const run::SettingDeclaration& setting : row.technique->settings)
-      made.words += QLatin1Char(' ') + ToQString(setting.key);
-    made.widget->setToolTip(ToQString(row.technique->explanation));
+  std::vector<std::string_view> names;
+  for (const run::TechniqueDeclaration& technique : run::TheCatalogue().techniques)
+    if (std::ranges::find(names, technique.group) == names.end()) names.push_back(technique.group);
+  for (const std::string_view group : names) {
+    QLabel* label = MakeLabel(ToQString(group), LabelRole::kGroup);
+    label->setContentsMargins(0, 8, 0, 2);
+    column->addWidget(label);
+    groups_.emplace_back(group, label);
+    for (const run::TechniqueDeclaration& technique : run::TheCatalogue().techniques)
+      if (technique.group == group) AddTechnique(technique, *column);
   }
+}
+
+void TechniquePanel::AddTechnique(const run::TechniqueDeclaration& technique, QVBoxLayout& column) {
+  QString keys;
+  for (const run::SettingDeclaration& setting : technique.settings)
+    keys += QLatin1Char(' ') + ToQString(setting.key);
+  const auto words = [&](const std::string& title, const std::string& explanation) {
+    return ToQString(technique.title + " " + title + " " + explanation + " " + technique.group)
+               .toLower() +
+           keys;
+  };
+  for (const run::Toggle& toggle : technique.toggles) {
+    column.addWidget(MakeRow(toggle));
+    RowWidgets& made = rows_[ToQString(toggle.id)];
+    made.words = words(toggle.title, toggle.explanation);
+    made.widget->setToolTip(ToQString(technique.explanation));
+  }
+  const std::vector<std::string> others = OtherSettings(technique);
+  if (others.empty()) return;
+  auto* widget = new QWidget(this);
+  auto* lines = new QVBoxLayout(widget);
+  lines->setContentsMargins(0, 3, 0, 4);
+  lines->setSpacing(0);
+  auto* title = new WrappedLabel(LabelRole::kBody);
+  title->setWrappedText(technique.toggles.empty()
+                            ? ToQString(technique.title)
+                            : tr("%1: settings").arg(ToQString(technique.title)));
+  auto* explanation = new WrappedLabel(LabelRole::kDim);
+  explanation->setWrappedText(ToQString(technique.explanation));
+  lines->addWidget(title);
+  lines->addWidget(explanation);
+  lines->addWidget(MakeControls(others));
+  column.addWidget(widget);
+  settings_rows_.push_back({&technique, widget, words("", technique.explanation), others});
 }
 
 QWidget* TechniquePanel::MakeRow(const run::Toggle& technique) {
@@ -113,7 +190,7 @@ QWidget* TechniquePanel::MakeRow(const run::Toggle& technique) {
   grid->addWidget(row.saving, 0, 2);
   grid->addWidget(row.explanation, 1, 1);
   grid->addWidget(row.factor, 1, 2);
-  row.options = MakeControls(technique);
+  row.options = MakeControls(technique.controls);
   if (row.options != nullptr) {
     row.options->hide();
     grid->addWidget(row.options, 2, 1, 1, 2);
@@ -126,31 +203,37 @@ QWidget* TechniquePanel::MakeRow(const run::Toggle& technique) {
   return widget;
 }
 
-QWidget* TechniquePanel::MakeControls(const run::Toggle& toggle) {
-  if (toggle.controls.empty()) return nullptr;
+QWidget* TechniquePanel::MakeControls(const std::vector<std::string>& keys) {
+  if (keys.empty()) return nullptr;
   auto* widget = new QWidget(this);
-  auto* line = new QHBoxLayout(widget);
-  line->setContentsMargins(0, 3, 0, 3);
-  line->setSpacing(6);
-  for (const std::string& key : toggle.controls) {
+  auto* grid = new QGridLayout(widget);
+  grid->setContentsMargins(0, 3, 0, 3);
+  grid->setHorizontalSpacing(6);
+  grid->setVerticalSpacing(3);
+  grid->setColumnStretch(1, 1);
+  grid->setColumnStretch(3, 1);
+  int cell = 0;  // numbers stand two a line, what is wide has one for itself
+  for (const std::string& key : keys) {
     Control control{.setting = run::TheCatalogue().FindSetting(key)};
     if (control.setting == nullptr) continue;
     const run::SettingDeclaration& setting = *control.setting;
-    QLabel* label = MakeLabel(ToQString(setting.label), LabelRole::kDim);
+    const bool text = setting.kind == run::ValueKind::kText;
+    const bool wide =
+        setting.kind != run::ValueKind::kInteger && setting.kind != run::ValueKind::kNumber;
+    if (wide) cell += cell % 2;
+    QLabel* label = MakeLabel(LabelOf(setting), LabelRole::kDim);
     label->setToolTip(ToQString(setting.help));
-    line->addWidget(label);
+    grid->addWidget(label, cell / 2, cell % 2 * 2);
     QWidget* shown = nullptr;
     if (setting.kind == run::ValueKind::kInteger) {
       // A row that is on has its number above what stands for "off".
+      const int low = static_cast<int>(setting.low);
       shown = control.box =
-          MakeSpinBox(std::max(1, static_cast<int>(setting.low)), static_cast<int>(setting.high));
+          MakeSpinBox(SwitchesARow(key) ? std::max(1, low) : low, static_cast<int>(setting.high));
       connect(control.box, &QSpinBox::valueChanged, this,
               [this, key](int value) { EditSetting(key, std::to_string(value)); });
     } else if (setting.kind == run::ValueKind::kNumber) {
-      shown = control.number = new QDoubleSpinBox;
-      control.number->setRange(setting.low, setting.high);
-      control.number->setDecimals(3);
-      control.number->setKeyboardTracking(false);
+      shown = control.number = MakeNumberBox(setting.low, setting.high);
       connect(control.number, &QDoubleSpinBox::valueChanged, this,
               [this, key](double value) { EditSetting(key, fmt::format("{}", value)); });
     } else {
@@ -159,7 +242,7 @@ QWidget* TechniquePanel::MakeControls(const run::Toggle& toggle) {
         EditSetting(key, list->itemData(i).toString().toStdString());
       });
       // Names and paths are typed; what is offered is what is usual.
-      if (setting.kind == run::ValueKind::kText) {
+      if (text) {
         control.list->setEditable(true);
         control.list->setInsertPolicy(QComboBox::NoInsert);
         QLineEdit* edit = control.list->lineEdit();
@@ -174,10 +257,11 @@ QWidget* TechniquePanel::MakeControls(const run::Toggle& toggle) {
     }
     shown->setObjectName(QStringLiteral("setting-") + ToQString(key));
     shown->setToolTip(ToQString(setting.help));
-    line->addWidget(shown, control.list != nullptr ? 1 : 0);
+    grid->addWidget(shown, cell / 2, cell % 2 * 2 + 1, 1, wide ? 3 : 1);
+    cell += wide ? 2 : 1;
+    control.widget = shown;
     controls_.push_back(control);
   }
-  line->addStretch();
   return widget;
 }
 
@@ -219,17 +303,20 @@ void TechniquePanel::setFilter(const QString& text) { filter_->setText(text); }
 void TechniquePanel::ApplyFilter() {
   const QStringList words = filter_->text().toLower().split(QLatin1Char(' '), Qt::SkipEmptyParts);
   std::set<std::string> groups;
-  for (const run::ToggleRow& each : run::Toggles()) {
-    RowWidgets& row = rows_[ToQString(each.toggle->id)];
-    const bool found = std::all_of(words.begin(), words.end(), [&](const QString& word) {
-      return word.startsWith(kGroupWord) ? ToQString(each.technique->group)
-                                               .toLower()
-                                               .startsWith(word.mid(kGroupWord.size()))
-                                         : row.words.contains(word);
+  const auto show = [&](QWidget* widget, const QString& text, const std::string& group) {
+    const bool found = std::ranges::all_of(words, [&](const QString& word) {
+      return word.startsWith(kGroupWord)
+                 ? ToQString(group).toLower().startsWith(word.mid(kGroupWord.size()))
+                 : text.contains(word);
     });
-    row.widget->setVisible(found);
-    if (found) groups.insert(each.technique->group);
+    widget->setVisible(found);
+    if (found) groups.insert(group);
+  };
+  for (const run::ToggleRow& each : run::Toggles()) {
+    const RowWidgets& row = rows_[ToQString(each.toggle->id)];
+    show(row.widget, row.words, each.technique->group);
   }
+  for (const SettingsRow& row : settings_rows_) show(row.widget, row.words, row.technique->group);
   for (auto& [group, label] : groups_) label->setVisible(groups.contains(group));
   nothing_->setVisible(groups.empty());
   QStringList ids;
@@ -323,26 +410,25 @@ ToggleSwitch* TechniquePanel::toggle(const QString& id) const {
   return at == rows_.end() ? nullptr : at->toggle;
 }
 
+QJsonObject TechniquePanel::DumpControls(const std::vector<std::string>& keys) const {
+  QJsonObject out;  // that can be edited now, as they are shown
+  for (const Control& control : controls_) {
+    if (std::ranges::find(keys, control.setting->key) == keys.end()) continue;
+    if (!control.widget->isVisibleTo(this)) continue;
+    out[ToQString(control.setting->key)] = control.box != nullptr ? control.box->text()
+                                           : control.number != nullptr
+                                               ? control.number->text()
+                                               : control.list->currentText();
+  }
+  return out;
+}
+
 QJsonArray TechniquePanel::dumpState() const {
   QJsonArray out;
   for (const run::ToggleRow& each : run::Toggles()) {
     const RowWidgets row = rows_.value(ToQString(each.toggle->id));
-    QJsonObject settings;  // that can be edited now, as they are shown
-    for (const Control& control : controls_) {
-      if (std::ranges::find(each.toggle->controls, control.setting->key) ==
-          each.toggle->controls.end())
-        continue;
-      const QWidget* widget = control.box != nullptr      ? static_cast<QWidget*>(control.box)
-                              : control.number != nullptr ? static_cast<QWidget*>(control.number)
-                                                          : control.list;
-      if (widget->isVisibleTo(this))
-        settings[ToQString(control.setting->key)] = control.box != nullptr ? control.box->text()
-                                                    : control.number != nullptr
-                                                        ? control.number->text()
-                                                        : control.list->currentText();
-    }
     QJsonObject object{{"title", row.title->text()},
-                       {"settings", settings},
+                       {"settings", DumpControls(each.toggle->controls)},
                        {"id", ToQString(each.toggle->id)},
                        {"group", ToQString(each.technique->group)},
                        {"on", row.toggle->isChecked()},
@@ -355,6 +441,15 @@ QJsonArray TechniquePanel::dumpState() const {
     if (row.known) object["saving_bytes"] = static_cast<double>(row.known->bytes);
     if (!row.toggle->isEnabled()) object["reason"] = row.explanation->text();
     out.append(object);
+  }
+  for (const SettingsRow& row : settings_rows_) {
+    out.append(QJsonObject{{"title", ToQString(row.technique->title)},
+                           {"settings", DumpControls(row.keys)},
+                           {"id", ToQString("settings:" + row.technique->id)},
+                           {"group", ToQString(row.technique->group)},
+                           {"enabled", true},
+                           {"explanation", ToQString(row.technique->explanation)},
+                           {"found", !row.widget->isHidden()}});
   }
   return out;
 }

@@ -1,6 +1,7 @@
 // The list of techniques: a switch, a line of explanation, what it saves at the peak and what it
-// costs in time before it is clicked. It edits nothing itself: it says which configuration the user
-// asks for, and shows the one that it is given.
+// costs in time before it is clicked; and every setting that the catalogue declares. It edits
+// nothing itself: it says which configuration the user asks for, and shows the one that it is
+// given.
 //
 //   panel->setConfig(config);
 //   connect(panel, &TechniquePanel::configEdited, window, [&](const RunConfig& c) { apply(c); });
@@ -9,6 +10,7 @@
 
 #include <QHash>
 #include <QJsonArray>
+#include <QJsonObject>
 #include <QWidget>
 #include <optional>
 #include <string>
@@ -24,6 +26,7 @@ class QLabel;
 class QLineEdit;
 class QDoubleSpinBox;
 class QSpinBox;
+class QVBoxLayout;
 
 namespace vramscope::ui {
 
@@ -81,9 +84,19 @@ class TechniquePanel : public QWidget {
     QSpinBox* box = nullptr;
     QDoubleSpinBox* number = nullptr;
     QComboBox* list = nullptr;
+    QWidget* widget = nullptr;  // the one of them that there is
   };
+  // What of a technique no row has: always open.
+  struct SettingsRow {
+    const run::TechniqueDeclaration* technique = nullptr;
+    QWidget* widget = nullptr;
+    QString words;  // what a search looks at
+    std::vector<std::string> keys;
+  };
+  void AddTechnique(const run::TechniqueDeclaration& technique, QVBoxLayout& column);
   QWidget* MakeRow(const run::Toggle& toggle);
-  QWidget* MakeControls(const run::Toggle& toggle);
+  QWidget* MakeControls(const std::vector<std::string>& keys);  // null: of none
+  QJsonObject DumpControls(const std::vector<std::string>& keys) const;
   void ShowValue(Control& control);
   void EditSetting(const std::string& key, const std::string& value);
   void Edit(const run::RunConfig& config);
@@ -94,6 +107,7 @@ class TechniquePanel : public QWidget {
   run::RunConfig config_;
   timeline::Theme theme_;
   QHash<QString, RowWidgets> rows_;
+  std::vector<SettingsRow> settings_rows_;
   std::vector<Control> controls_;
   std::vector<std::pair<std::string, QLabel*>> groups_;  // headings
   QLineEdit* filter_ = nullptr;

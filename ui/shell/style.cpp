@@ -75,17 +75,17 @@ QScrollBar::handle:hover { background: @faint; }
 QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 
-QComboBox, QSpinBox, QLineEdit { background: @raised; color: @text; border: 1px solid @line;
+QComboBox, QAbstractSpinBox, QLineEdit { background: @raised; color: @text; border: 1px solid @line;
     border-radius: 5px; padding: 3px 8px; min-height: 18px; selection-background-color: @accent;
     selection-color: @onaccent; }
-QComboBox:hover, QSpinBox:hover, QLineEdit:hover { border-color: @faint; }
-QComboBox:focus, QSpinBox:focus, QLineEdit:focus { border-color: @accent; }
-QComboBox:disabled, QSpinBox:disabled, QLineEdit:disabled { color: @faint; }
+QComboBox:hover, QAbstractSpinBox:hover, QLineEdit:hover { border-color: @faint; }
+QComboBox:focus, QAbstractSpinBox:focus, QLineEdit:focus { border-color: @accent; }
+QComboBox:disabled, QAbstractSpinBox:disabled, QLineEdit:disabled { color: @faint; }
 QComboBox::drop-down { border: none; width: 22px; }
 QComboBox::down-arrow { image: url(:/vramscope/chevron-@mode.svg); width: 9px; height: 9px; }
 QComboBox QAbstractItemView { background: @panel; color: @text; border: 1px solid @line;
     outline: none; selection-background-color: @hover; selection-color: @text; padding: 3px; }
-QSpinBox::up-button, QSpinBox::down-button { width: 0; }
+QAbstractSpinBox::up-button, QAbstractSpinBox::down-button { width: 0; }
 
 QPushButton { background: @raised; color: @text; border: 1px solid @line; border-radius: 5px;
     padding: 4px 12px; }

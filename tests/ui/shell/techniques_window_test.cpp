@@ -5,12 +5,14 @@
 
 #include <QApplication>
 #include <QComboBox>
+#include <QDoubleSpinBox>
 #include <QImage>
 #include <QJsonArray>
 #include <QJsonObject>
 #include <QLineEdit>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 #include <set>
 
 #include "profiler/run/catalogue.h"
@@ -88,6 +90,8 @@ TEST_F(TechniquesWindow, EachGroupIsShownWithItsRows) {
     }
     EXPECT_GT(shown, 0u) << group.toStdString();
     QApplication::processEvents();
+    EXPECT_EQ(panel->visibleRegion().boundingRect().width(), panel->width())
+        << group.toStdString() << " is wider than its place";
     const QImage picture = panel->grab().toImage();
     ASSERT_FALSE(picture.isNull());
     EXPECT_TRUE(pictures
@@ -136,6 +140,85 @@ TEST_F(TechniquesWindow, RowsThatAreOnShowTheirSettings) {
     ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
   }
   EXPECT_GE(on, 5u);
+}
+
+// Whatever a run can be set to has a control: in the list of techniques, in the form of the run, or
+// here with the reason why not.
+TEST_F(TechniquesWindow, EveryKeyOfARunHasAControl) {
+  const std::set<std::string_view> none = {
+      "custom_device.memory",     // the window plans for cards of the table
+      "custom_device.bandwidth",  //
+      "custom_device.flops",      //
+      "seed",                     // no request for memory depends on it
+      "backend",                  // "Run on the card" is an action
+  };
+  // By a row alone, as what it says in words that only it has.
+  const auto by_rows = [](const run::KeyInfo& key) {
+    const std::string name(key.key);
+    const run::RunConfig plain;
+    if (name == "alloc_conf")
+      return !run::SwitchedOn(*run::FindToggle("expandable-segments"), plain).alloc_conf.empty();
+    for (std::string_view choice : key.choices) {
+      const run::SettingDeclaration* setting = run::TheCatalogue().FindSetting(name);
+      const auto sets = [&](const run::ToggleRow& row) {
+        return std::ranges::any_of(row.toggle->ways, [&](const run::SettingValues& way) {
+          return std::ranges::any_of(
+              way, [&](const auto& set) { return set.first == name && set.second == choice; });
+        });
+      };
+      if (choice != setting->default_value && std::ranges::none_of(run::Toggles(), sets))
+        return false;
+    }
+    return !key.choices.empty();
+  };
+  std::set<QString> open;  // those that can be edited now
+  for (const QJsonObject& row : Rows())
+    for (const QString& key : row["settings"].toObject().keys()) open.insert(key);
+  for (const run::KeyInfo& key : run::Keys()) {
+    if (none.contains(key.key)) continue;
+    const QString name = QString::fromUtf8(key.key.data(), static_cast<int>(key.key.size()));
+    const QString of_the_form =
+        name == "optimizer.name" || name == "optimizer.impl" ? QStringLiteral("optimizer") : name;
+    if (window_->findChild<QWidget*>(of_the_form) != nullptr) continue;
+    const bool under_a_row = std::ranges::any_of(run::Toggles(), [&](const run::ToggleRow& row) {
+      return std::ranges::find(row.toggle->controls, key.key) != row.toggle->controls.end();
+    });
+    const bool control = window_->findChild<QWidget*>("setting-" + name) != nullptr &&
+                         (under_a_row || open.contains(name));
+    EXPECT_TRUE(control || by_rows(key)) << key.key;
+  }
+}
+
+// Settings that no switch has are typed as the others are, within what they may be.
+TEST_F(TechniquesWindow, SettingsWithoutASwitchAreTyped) {
+  const auto type = [&](QLineEdit* edit, const char* text) {
+    ASSERT_NE(edit, nullptr);
+    edit->selectAll();
+    QTest::keyClicks(edit, QLatin1String(text));
+    QTest::keyClick(edit, Qt::Key_Return);
+    ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  };
+  const auto list = [this](const char* key) {
+    auto* box = window_->findChild<QComboBox*>(QStringLiteral("setting-") + QLatin1String(key));
+    return box == nullptr ? nullptr : box->lineEdit();
+  };
+  type(list("lengths"), "128,256");
+  EXPECT_EQ(window_->config().Get("lengths"), "128,256");
+  type(list("lengths"), "0,256");
+  EXPECT_EQ(Banner("kind"), "bad-config");
+  EXPECT_EQ(window_->config().Get("lengths"), "128,256");
+  type(list("trainable"), "*norm*");
+  EXPECT_EQ(window_->config().Get("trainable"), "*norm*");
+  auto* rate = window_->findChild<QDoubleSpinBox*>(QStringLiteral("setting-optimizer.lr"));
+  ASSERT_NE(rate, nullptr);
+  type(rate->findChild<QLineEdit*>(), "0.0001");
+  EXPECT_EQ(window_->config().Number("optimizer.lr"), 0.0001);
+  EXPECT_EQ(rate->text(), "0.0001");
+  const run::SettingDeclaration* dropout = run::TheCatalogue().FindSetting("lora.dropout");
+  auto* box = window_->findChild<QDoubleSpinBox*>(QStringLiteral("setting-lora.dropout"));
+  ASSERT_NE(box, nullptr);
+  EXPECT_EQ(box->maximum(), dropout->high);
+  EXPECT_EQ(box->minimum(), dropout->low);
 }
 
 // Names are typed, and what matches nothing is answered with what is there.
