@@ -149,7 +149,7 @@ TEST_F(TechniquesWindow, EveryKeyOfARunHasAControl) {
       "custom_device.memory",     // the window plans for cards of the table
       "custom_device.bandwidth",  //
       "custom_device.flops",      //
-      "seed",                     // no request for memory depends on it
+      "seed",                     // moves drawn lengths alone: set it on the command line
       "backend",                  // "Run on the card" is an action
   };
   // By a row alone, as what it says in words that only it has.
