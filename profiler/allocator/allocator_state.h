@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "profiler/allocator/block_index.h"
+#include "profiler/allocator/blocks.h"
 #include "profiler/allocator/rules.h"
 
 namespace vramscope::allocator {

@@ -223,7 +223,8 @@ class Categorizer {
     if (Marked(a)) return true;
     const StackFacts& facts = Facts(a);
     const Phase phase = t_.phase[l_.born[a]];
-    if ((phase == Phase::kForward || phase == Phase::kLoss || phase == Phase::kBackward) &&
+    if ((phase == Phase::kForward || phase == Phase::kLoss || phase == Phase::kBackward ||
+         phase == Phase::kGeneration) &&
         IsWorkspace(a)) {
       return Is(a, Category::kWorkspace, kSizeWorkspace);
     }

@@ -83,7 +83,7 @@ class FirstStep {
       ReadStep(step);
       Search();
     }
-    if (static_cast<double>(best_.agreeing) >= kAgrees * static_cast<double>(asked_)) Tell();
+    if (static_cast<double>(best_.agreeing) >= kAgrees * static_cast<double>(asked_)) TakeItsWord();
   }
 
  private:
@@ -435,7 +435,7 @@ class FirstStep {
   }
 
   // What did not come to lie where something is takes what is left, in order.
-  void Tell() {
+  void TakeItsWord() {
     SizeCounts left = gradients_;
     std::vector<bool> told(kept_.size(), false);
     for (const auto& [k, category] : best_.where) {

@@ -54,11 +54,34 @@ constexpr std::array<Text, 5> kCaptures = {"capture_model", "capture_one_batch_s
 constexpr std::array<Text, 7> kBatches = {"get_batch",  "next_batch",     "load_batch",
                                           "collate_fn", "prepare_inputs", "_prepare_inputs",
                                           "data_loader"};
+// Of checkpoints, by torch, transformers, accelerate, Lightning, DeepSpeed and those who write
+// their own. A state_dict() by itself says nothing: averages of weights are made of one, too.
+constexpr std::array<Text, 10> kSavings = {
+    "save_checkpoint", "_save_checkpoint", "dump_checkpoint", "save_pretrained", "save_model",
+    "save_state",      "save_adapter",     "save_weights",    "save_file",       "save_state_dict"};
+constexpr std::array<Text, 9> kLoadings = {
+    "load_checkpoint",      "_load_checkpoint", "_load_from_checkpoint",
+    "load_adapter",         "load_weights",     "resume_from_checkpoint",
+    "load_from_checkpoint", "load_file",        "load_state"};
 constexpr std::array<Text, 5> kEvaluations = {"evaluate", "validate", "validation_step",
                                               "eval_step", "evaluation_loop"};
 
 std::string Lower(Text text) {
   return absl::AsciiStrToLower(absl::string_view(text.data(), text.size()));
+}
+
+// Whether a file of torch's writes and reads checkpoints, and nothing else.
+bool OfCheckpoints(Text file) {
+  return file.ends_with("torch/serialization.py") || Has(file, "torch/distributed/checkpoint/");
+}
+
+uint32_t CheckpointSigns(Text function, Text file) {
+  if (!OfCheckpoints(file)) {
+    if (IsOneOf(function, kSavings)) return kSaves;
+    return IsOneOf(function, kLoadings) ? uint32_t{kLoads} : 0;
+  }
+  if (Has(function, "save")) return kSaves;
+  return Has(function, "load") || Has(function, "restore") ? uint32_t{kLoads} : 0;
 }
 
 // Signs that count whatever else the frame is a sign of.
@@ -109,6 +132,8 @@ uint32_t PythonSigns(Text function, Text file) {
     return signs | (again || function == "backward" ? uint32_t{kBackward} : 0);
   }
   if (in_torch && base == "distributed_c10d.py") signs |= kCommunication;
+  if (function == "generate" && !in_torch) return signs | kGenerates;
+  if (const uint32_t checkpoint = CheckpointSigns(function, file)) return signs | checkpoint;
   if (function == "zero_grad") return signs | kZeroGrad;
   if (function == "backward" || function == "_engine_run_backward" ||
       function == "manual_backward" ||
@@ -121,6 +146,7 @@ uint32_t PythonSigns(Text function, Text file) {
     if (base == "module.py") {
       if (function == "_apply") return signs | kApply | kSetup;
       if (IsOneOf(function, kMoves) || IsOneOf(function, kMakes)) return signs | kSetup;
+      if (Has(function, "state_dict")) return signs;
       return signs | kForward;
     }
     return signs | kForward | (function == "forward" ? uint32_t{kModuleCode} : 0);

@@ -36,6 +36,9 @@ enum Sign : uint32_t {
   kReplica = 1 << 24,       // DataParallel's copies of parameters
   kFlatBuffer = 1 << 25,    // one buffer for many parameters or their gradients
   kOwnWorkspace = 1 << 26,  // a function that is called a workspace's
+  kGenerates = 1 << 27,     // text, token by token: forwards inside are no training
+  kSaves = 1 << 28,         // writes a checkpoint
+  kLoads = 1 << 29,         // reads one
 };
 
 // Of a frame of a `.py` file. `file` has forward slashes.

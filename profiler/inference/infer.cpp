@@ -33,7 +33,8 @@ bool SaysPhases(const Recording& recording, const Stacks& stacks) {
   return std::any_of(recording.entries.stack.begin(), recording.entries.stack.end(),
                      [&](trace::StackId id) {
                        const trace::Phase phase = stacks.facts[id.value].phase;
-                       return phase == trace::Phase::kForward || phase == trace::Phase::kBackward;
+                       return phase == trace::Phase::kForward || phase == trace::Phase::kBackward ||
+                              phase == trace::Phase::kGeneration;
                      });
 }
 

@@ -48,9 +48,9 @@ struct Hump {
   uint32_t height = 0;
 };
 
-class Reader : private Rows {
+class LifetimeMarker : private Rows {
  public:
-  Reader(const Recording& r, const History& h, const Lives& l, Timeline& t)
+  LifetimeMarker(const Recording& r, const History& h, const Lives& l, Timeline& t)
       : Rows(r, h, l), t_(t) {}
 
   void Run() {
@@ -603,7 +603,7 @@ class Reader : private Rows {
 
 void MarkFromLifetimes(const Recording& recording, const History& history, const Lives& lives,
                        Timeline& timeline) {
-  Reader(recording, history, lives, timeline).Run();
+  LifetimeMarker(recording, history, lives, timeline).Run();
 }
 
 }  // namespace vramscope::inference

@@ -69,6 +69,9 @@ constexpr std::array<std::string_view, kRuleCount> kNames = {
     "stack: captured into a CUDA graph, kept for its replays",
     "lifetime: in every pass replaced by one that is larger by as much, layer by layer",
     "stack: made in a module's forward, and there",
+    "stack: a module's forward inside generate()",
+    "stack: a checkpoint is written",
+    "stack: a checkpoint is read",
 };
 
 }  // namespace

@@ -96,7 +96,12 @@ enum Rule : uint8_t {
   // Of a state, which has no history.
   kStateForward = 62,
 
-  kRuleCount = 63,
+  // More phases from call stacks.
+  kStackGeneration = 63,
+  kStackSave = 64,
+  kStackLoad = 65,
+
+  kRuleCount = 66,
 };
 
 // "lifetime: born in forward, freed in backward"; "" for kSaid; "rule 200" style for unknown ones

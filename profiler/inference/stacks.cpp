@@ -15,9 +15,9 @@ using recording::Recording;
 using trace::Phase;
 using Text = std::string_view;
 
-class Reader {
+class StackReader {
  public:
-  Reader(const Recording& recording, Names& names) : r_(recording), names_(names) {
+  StackReader(const Recording& recording, Names& names) : r_(recording), names_(names) {
     const uint32_t frames = r_.stacks.frame_count();
     signs_.resize(frames);
     op_.resize(frames);
@@ -40,12 +40,13 @@ class Reader {
   StackFacts Facts(trace::StackId id) {
     const std::span<const uint32_t> frames = r_.stacks.Frames(id);
     StackFacts facts;
-    bool loads = false, compiled = false;
+    bool loads = false, compiled = false, generates = false;
     for (size_t i = frames.size(); i-- > 0;) {  // outermost first: the innermost sign counts
       const uint32_t s = signs_[frames[i]];
       if (s & kLoadsState) loads = true;
       if (s & kApply) loads = false;
       if (s & kCompiled) compiled = true;
+      if (s & kGenerates) generates = true;
       if (s & kCapture) facts.captured = true;
       if (s & kReplica) facts.replica = true;
       if (s & kAccumulates) facts.accumulates = true;
@@ -70,10 +71,16 @@ class Reader {
         }
       } else if (s & kData) {
         if (facts.phase != Phase::kBackward) Set(facts, Phase::kData, kStackData);
-      } else if (facts.phase == Phase::kNone && (s & (kSetup | kEval))) {
-        s& kSetup ? Set(facts, Phase::kSetup, kStackSetup) : Set(facts, Phase::kEval, kStackEval);
+      } else if ((s & kSetup) && (facts.phase == Phase::kNone || facts.phase == Phase::kLoad)) {
+        Set(facts, Phase::kSetup, kStackSetup);
+      } else if (facts.phase == Phase::kNone) {
+        if (s & kEval) Set(facts, Phase::kEval, kStackEval);
+        if (s & kSaves) Set(facts, Phase::kSave, kStackSave);
+        if (s & kLoads) Set(facts, Phase::kLoad, kStackLoad);
       }
     }
+    if (generates && (facts.phase == Phase::kForward || facts.phase == Phase::kEval))
+      Set(facts, Phase::kGeneration, kStackGeneration);
     facts.loads_state = loads && facts.phase == Phase::kSetup;
     if (facts.phase == Phase::kSetup) {
       const uint32_t line = Line(frames, kApply);
@@ -173,7 +180,7 @@ class Reader {
 
 Stacks ReadStacks(const Recording& recording, Names& names) {
   Stacks stacks;
-  Reader reader(recording, names);
+  StackReader reader(recording, names);
   stacks.python = reader.python();
   stacks.facts.resize(recording.stacks.size());
   for (uint32_t s = 1; s < recording.stacks.size(); ++s) {

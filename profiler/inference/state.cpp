@@ -7,12 +7,12 @@ namespace {
 using trace::Category;
 using trace::Phase;
 
-struct Told {
+struct Conclusion {
   Category category = Category::kUnknown;
   uint8_t rule = kSaid;
 };
 
-Told Tell(const StackFacts& facts, uint64_t bytes) {
+Conclusion Conclude(const StackFacts& facts, uint64_t bytes) {
   if (facts.workspace) return {Category::kWorkspace, kStackWorkspace};
   if (facts.communication) return {Category::kCommunication, kStackCommunication};
   if (facts.kv_cache) return {Category::kKvCache, kStackKvCache};
@@ -35,6 +35,7 @@ Told Tell(const StackFacts& facts, uint64_t bytes) {
     case Phase::kForward:
     case Phase::kLoss:
     case Phase::kEval:
+    case Phase::kGeneration:
       if (facts.captured) return {Category::kTemporary, kStackCaptured};
       return {Category::kActivation, kStateForward};
     default:
@@ -47,9 +48,10 @@ Told Tell(const StackFacts& facts, uint64_t bytes) {
 void CategorizeState(const recording::History& history, const Stacks& stacks, Labels& labels) {
   const auto& allocations = history.allocations;
   for (uint32_t a = 0; a < allocations.size(); ++a) {
-    const Told told = Tell(stacks.facts[allocations.stack[a].value], allocations.requested[a]);
-    labels.category[a] = told.category;
-    labels.rule[a] = told.rule;
+    const Conclusion concluded =
+        Conclude(stacks.facts[allocations.stack[a].value], allocations.requested[a]);
+    labels.category[a] = concluded.category;
+    labels.rule[a] = concluded.rule;
   }
 }
 

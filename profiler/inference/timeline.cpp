@@ -135,7 +135,8 @@ std::pair<Phase, Rule> Gap(Phase before, Phase after, bool optimizer_known) {
     return {Phase::kOptimizer, kOrderOptimizer};
   }
   if (before == Phase::kBackward && !optimizer_known) return {Phase::kOptimizer, kOrderOptimizer};
-  if ((before == Phase::kOptimizer || before == Phase::kZeroGrad || before == Phase::kData) &&
+  if ((before == Phase::kOptimizer || before == Phase::kZeroGrad || before == Phase::kData ||
+       before == Phase::kSave) &&
       to_forward) {
     return {Phase::kData, kOrderData};
   }
@@ -225,6 +226,20 @@ void Timeline::Mark(EntryIndex begin, EntryIndex end, Phase p, uint8_t r) {
   std::fill(rule.begin() + begin, rule.begin() + end, r);
 }
 
+// Whose gradients are asked for, that was a forward, whatever the function is called: a `generate`
+// that is trained.
+void TakeBackTrained(Timeline& timeline) {
+  bool trained = false;
+  for (EntryIndex i = timeline.size(); i-- > 0;) {
+    const Phase phase = timeline.phase[i];
+    if (phase == Phase::kNone) continue;
+    if (phase != Phase::kGeneration)
+      trained = phase == Phase::kBackward || phase == Phase::kLoss;
+    else if (trained)
+      timeline.Mark(i, i + 1, Phase::kForward, kStackForward);
+  }
+}
+
 Timeline ReadMarks(const Recording& recording, const Stacks& stacks) {
   const recording::EntryTable& entries = recording.entries;
   Timeline timeline;
@@ -232,8 +247,8 @@ Timeline ReadMarks(const Recording& recording, const Stacks& stacks) {
   timeline.rule.assign(entries.size(), kSaid);
   const bool phases =
       std::any_of(entries.stack.begin(), entries.stack.end(), [&](trace::StackId s) {
-        return stacks.facts[s.value].phase == Phase::kForward ||
-               stacks.facts[s.value].phase == Phase::kBackward;
+        const Phase phase = stacks.facts[s.value].phase;
+        return phase == Phase::kForward || phase == Phase::kBackward;
       });
   for (EntryIndex i = 0; i < entries.size(); ++i) {
     const trace::StackId stack = entries.stack[i];
@@ -246,6 +261,7 @@ Timeline ReadMarks(const Recording& recording, const Stacks& stacks) {
       timeline.rule[i] = kStackNone;
     }
   }
+  TakeBackTrained(timeline);
   if (IsNoise(timeline)) timeline.Mark(0, timeline.size(), Phase::kNone, kSaid);
   MarkFromAnnotations(recording, timeline);
   return timeline;
@@ -268,7 +284,8 @@ bool TellsPasses(const Timeline& timeline) {
   const auto has = [&](Phase phase) {
     return std::find(timeline.phase.begin(), timeline.phase.end(), phase) != timeline.phase.end();
   };
-  return has(Phase::kForward) && (has(Phase::kBackward) || !has(Phase::kOptimizer));
+  const bool forward = has(Phase::kForward) || has(Phase::kGeneration);
+  return forward && (has(Phase::kBackward) || !has(Phase::kOptimizer));
 }
 
 void CompleteFromOrder(const Recording& recording, Timeline& timeline) {

@@ -140,11 +140,11 @@ class BatchPool {
   std::vector<std::thread> threads_;
 };
 
-class Reader {
+class FileReader {
  public:
   // `head`: what has been taken from the input already.
-  Reader(InputStream& input, std::string_view head, const ReadOptions& options,
-         TraceAssembler::Impl& assembler)
+  FileReader(InputStream& input, std::string_view head, const ReadOptions& options,
+             TraceAssembler::Impl& assembler)
       : input_(input),
         taken_(head),
         options_(options),
@@ -514,7 +514,8 @@ class Reader {
 };
 
 // Reads to the end of the file or the part.
-absl::StatusOr<std::shared_ptr<const Trace>> Finish(Reader& reader, TraceAssembler::Impl& assembler,
+absl::StatusOr<std::shared_ptr<const Trace>> Finish(FileReader& reader,
+                                                    TraceAssembler::Impl& assembler,
                                                     const std::string& path,
                                                     std::optional<Footer>& index) {
   if (absl::Status s = reader.Run(DisplayName(path)); !s.ok()) return s;
@@ -553,7 +554,7 @@ absl::StatusOr<std::shared_ptr<const Trace>> ReadTrace(InputStream& input, std::
   if (part && index.has_value()) {
     TraceAssembler::Impl assembler;
     assembler.part.emplace(options.from_ns, options.to_ns);
-    Reader reader(input, head, options, assembler);
+    FileReader reader(input, head, options, assembler);
     reader.SetIndex(*file, *index);
     reader.SkipBy(*index);
     if (reader.BeginAtKeyframe()) return Finish(reader, assembler, path, index);
@@ -570,7 +571,7 @@ absl::StatusOr<std::shared_ptr<const Trace>> ReadTrace(InputStream& input, std::
                                believable(index->retags), believable(index->slices),
                                believable(index->activities)});
   }
-  Reader reader(input, head, options, assembler);
+  FileReader reader(input, head, options, assembler);
   if (index.has_value()) reader.SetIndex(*file, *index);
   if (index.has_value() && part) reader.SkipBy(*index);
   return Finish(reader, assembler, path, index);

@@ -250,6 +250,68 @@ TEST_F(StackTest, CachesOfKeysAndValues) {
                    .kv_cache);
 }
 
+TEST_F(StackTest, ForwardsOfGenerateAreGeneration) {
+  const Frame generate = {"generate", "/venv/transformers/generation/utils.py", 2600};
+  const std::vector<Frame> inside = {{"forward", kTorch + "nn/modules/linear.py", 125},
+                                     kCall,
+                                     {"_sample", "/venv/transformers/generation/utils.py", 3400}};
+  std::vector<Frame> generates = inside;
+  generates.push_back(generate);
+  generates.push_back(kScript);
+  StackFacts facts = Read(generates);
+  EXPECT_EQ(facts.phase, Phase::kGeneration);
+  EXPECT_EQ(facts.rule, kStackGeneration);
+  EXPECT_EQ(module, "linear");
+  // Within an evaluation, too; but not what is trained.
+  generates.push_back({"evaluate", "/home/someone/train.py", 30});
+  EXPECT_EQ(Read(generates).phase, Phase::kGeneration);
+  generates.push_back(kEngine);
+  EXPECT_EQ(Read(generates).phase, Phase::kBackward);
+  // Random numbers are generated as well.
+  EXPECT_EQ(Read({{"generate", "/home/someone/noise.py", 3}, kScript}).phase, Phase::kNone);
+}
+
+TEST_F(StackTest, CheckpointsAreWrittenAndRead) {
+  const auto expect = [&](const std::vector<Frame>& frames, Phase phase, Rule rule) {
+    const StackFacts facts = Read(frames);
+    EXPECT_EQ(facts.phase, phase) << frames.front().function;
+    EXPECT_EQ(facts.rule, rule) << frames.front().function;
+  };
+  expect({{"_cuda_deserialize", kTorch + "serialization.py", 700},
+          {"restore_location", kTorch + "serialization.py", 1900},
+          {"persistent_load", kTorch + "serialization.py", 2000},
+          {"load", kTorch + "serialization.py", 1500},
+          kScript},
+         Phase::kLoad, kStackLoad);
+  expect({{"_save", kTorch + "serialization.py", 1200},
+          {"save", kTorch + "serialization.py", 900},
+          kScript},
+         Phase::kSave, kStackSave);
+  // A sharded model is gathered to be written; the function around it says so.
+  expect({{"state_dict", kTorch + "nn/modules/module.py", 2200},
+          {"_save_checkpoint", "/venv/transformers/trainer.py", 3200},
+          kScript},
+         Phase::kSave, kStackSave);
+  expect({{"load_file", "/venv/safetensors/torch.py", 380}, kScript}, Phase::kLoad, kStackLoad);
+  // By itself it may be for an average of weights.
+  expect({{"state_dict", kTorch + "nn/modules/module.py", 2200}, kScript}, Phase::kNone, kSaid);
+  // What is built from a checkpoint is built.
+  expect({{"load", kTorch + "serialization.py", 1500},
+          {"from_pretrained", "/venv/transformers/modeling_utils.py", 4000},
+          kScript},
+         Phase::kSetup, kStackSetup);
+  expect({{"convert", kTorch + "nn/modules/module.py", 1369},
+          {"_apply", kTorch + "nn/modules/module.py", 957},
+          {"load_checkpoint", "/home/someone/train.py", 20},
+          kScript},
+         Phase::kSetup, kStackSetup);
+  // Nor is a forward, run to look at what was written.
+  expect({{"forward", kTorch + "nn/modules/linear.py", 125},
+          kCall,
+          {"save_checkpoint", "/home/someone/train.py", 44}},
+         Phase::kForward, kStackForward);
+}
+
 TEST_F(StackTest, OptimizersAreBuiltWithTheirState) {
   EXPECT_TRUE(
       Read({{"_build_main_params", "/venv/megatron/core/optimizer/distrib_optimizer.py", 376},
