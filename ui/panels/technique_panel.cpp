@@ -154,10 +154,15 @@ void TechniquePanel::AddTechnique(const run::TechniqueDeclaration& technique, QV
   title->setWrappedText(technique.toggles.empty()
                             ? ToQString(technique.title)
                             : tr("%1: settings").arg(ToQString(technique.title)));
-  auto* explanation = new WrappedLabel(LabelRole::kDim);
-  explanation->setWrappedText(ToQString(technique.explanation));
   lines->addWidget(title);
-  lines->addWidget(explanation);
+  // Its rows have said above what it is.
+  if (technique.toggles.empty()) {
+    auto* explanation = new WrappedLabel(LabelRole::kDim);
+    explanation->setWrappedText(ToQString(technique.explanation));
+    lines->addWidget(explanation);
+  } else {
+    widget->setToolTip(ToQString(technique.explanation));
+  }
   lines->addWidget(MakeControls(others));
   column.addWidget(widget);
   settings_rows_.push_back({&technique, widget, words("", technique.explanation), others});
@@ -195,9 +200,7 @@ QWidget* TechniquePanel::MakeRow(const run::Toggle& technique) {
     row.options->hide();
     grid->addWidget(row.options, 2, 1, 1, 2);
   }
-  connect(row.toggle, &QAbstractButton::clicked, this, [this, &technique](bool on) {
-    Edit(on ? run::SwitchedOn(technique, config_) : run::SwitchedOff(technique, config_));
-  });
+  connect(row.toggle, &QAbstractButton::clicked, this, [this, &technique] { Switch(technique); });
   row.widget = widget;
   rows_.insert(ToQString(technique.id), row);
   return widget;
@@ -324,6 +327,11 @@ void TechniquePanel::ApplyFilter() {
     for (const run::ToggleRow& each : run::Toggles())
       if (const QString id = ToQString(each.toggle->id); !rows_[id].widget->isHidden()) ids << id;
   Q_EMIT searched(ids);
+}
+
+void TechniquePanel::Switch(const run::Toggle& technique) {
+  Edit(run::IsOn(technique, config_) ? run::SwitchedOff(technique, config_)
+                                     : run::SwitchedOn(technique, config_));
 }
 
 void TechniquePanel::Edit(const run::RunConfig& config) {

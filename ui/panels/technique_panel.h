@@ -55,6 +55,7 @@ class TechniquePanel : public QWidget {
   void setSaving(const QString& id, std::optional<Saving> saving,
                  const QString& instead = QString(), const QString& why = QString());
   ToggleSwitch* toggle(const QString& id) const;  // null: no such row
+  void Switch(const run::Toggle& technique);      // on, or off again
   QJsonArray dumpState() const;
   // Shows the rows whose title, explanation, group or keys have all these words; a word
   // "group:pre": of groups whose name begins so; empty: all.

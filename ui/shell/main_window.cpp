@@ -310,7 +310,7 @@ void MainWindow::ConnectPanels() {
     Q_EMIT failed(why);
   });
   connect(recording_, &RecordingPanel::planRequested, this, &MainWindow::PlanBeside);
-  connect(recording_, &RecordingPanel::partRequested, this, [this] { OpenPartOf(file_); });
+  connect(recording_, &RecordingPanel::partRequested, this, [this] { OpenPartOf(ShownFile()); });
   connect(savings_, &SavingsPlanner::saving, techniques_, &TechniquePanel::setSaving);
   connect(savings_, &SavingsPlanner::planned, this,
           [this](const run::RunConfig& config, const std::shared_ptr<const Digest>& digest) {
@@ -454,7 +454,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
   if (!event->mimeData()->hasUrls()) return;
   event->acceptProposedAction();
-  if (digest_ == nullptr || shown_is_partial_) return;
+  if (session_.shown() == nullptr || session_.partial()) return;
   drop_zones_->show(centralWidget()->geometry(), theme_, event->position().toPoint());
 }
 
@@ -498,15 +498,15 @@ QJsonObject MainWindow::dumpState() const {
   phases_->make();
   allocations_->make();
   QJsonObject trace;
-  if (digest_ != nullptr) {
-    const analysis::Summary& s = digest_->summary;
-    trace = {{"title", QString::fromStdString(digest_->trace->info.title)},
-             {"backend", ToQString(trace::Name(digest_->trace->info.backend))},
-             {"measured", digest_->trace->info.measured},
-             {"complete", digest_->trace->complete},
-             {"end_message", QString::fromStdString(digest_->trace->end_message)},
-             {"events", static_cast<double>(digest_->trace->events.size())},
-             {"allocations", static_cast<double>(digest_->trace->allocations.size())},
+  if (session_.shown() != nullptr) {
+    const analysis::Summary& s = session_.shown()->summary;
+    trace = {{"title", QString::fromStdString(session_.shown()->trace->info.title)},
+             {"backend", ToQString(trace::Name(session_.shown()->trace->info.backend))},
+             {"measured", session_.shown()->trace->info.measured},
+             {"complete", session_.shown()->trace->complete},
+             {"end_message", QString::fromStdString(session_.shown()->trace->end_message)},
+             {"events", static_cast<double>(session_.shown()->trace->events.size())},
+             {"allocations", static_cast<double>(session_.shown()->trace->allocations.size())},
              {"steps", static_cast<double>(s.steps.size())},
              {"peak_allocated", static_cast<double>(s.peak.allocated)},
              {"peak_reserved", static_cast<double>(s.peak.reserved)},
@@ -524,7 +524,7 @@ QJsonObject MainWindow::dumpState() const {
       {"title", windowTitle()},
       {"config", config},
       {"trace", trace},
-      {"partial", shown_is_partial_},
+      {"partial", session_.partial()},
       {"recorded", ControlsShow(ControlsPage::kRecording)},
       {"program", program_->dumpState()},
       {"recording", recording_->dumpState()},
@@ -549,9 +549,10 @@ QJsonObject MainWindow::dumpState() const {
       {"log", log_->toPlainText().right(kDumpedLog)},
       {"theme", theme_.dark ? "dark" : "light"},
       {"theme_choice", ThemeName(theme_choice_)},
-      {"baseline", baseline_ != nullptr},
-      {"against", Against() ? QString::fromStdString(Against()->name) : QString()},
-      {"ghost", Against() != nullptr && Against() != digest_},
+      {"baseline", session_.baseline() != nullptr},
+      {"against",
+       session_.Against() ? QString::fromStdString(session_.Against()->name) : QString()},
+      {"ghost", session_.Against() != nullptr && session_.Against() != session_.shown()},
       {"undo", undo_.canUndo() ? undo_.undoText() : QString()},
       {"redo", undo_.canRedo() ? undo_.redoText() : QString()},
       {"recent", recent},

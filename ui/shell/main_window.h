@@ -29,6 +29,7 @@
 #include "ui/shell/actions.h"
 #include "ui/shell/file_loader.h"
 #include "ui/shell/run_cache.h"
+#include "ui/shell/session.h"
 #include "ui/shell/style.h"
 
 class QDockWidget;
@@ -131,13 +132,13 @@ class MainWindow : public QMainWindow {
   TechniquePanel* techniquePanel() const { return techniques_; }
   QUndoStack* undoStack() { return &undo_; }
   ExplainPanel* explainPanel() const { return explain_; }
-  std::shared_ptr<const Digest> digest() const { return digest_; }
+  std::shared_ptr<const Digest> digest() const { return session_.shown(); }
   ProgramPanel* programPanel() const { return program_; }
   ProgramRunner* programRunner() const { return runner_; }
   ExperimentsPage* experimentsPage() const { return experiments_; }
   FitPage* fitPage() const { return fit_; }
   WaterfallPage* waterfallPage() const { return waterfall_; }
-  bool partial() const { return shown_is_partial_; }  // a picture of what has come so far
+  bool partial() const { return session_.partial(); }  // a picture of what has come so far
 
  Q_SIGNALS:
   void timelineShown();                         // a new trace is drawn; the panels follow
@@ -156,13 +157,6 @@ class MainWindow : public QMainWindow {
  private:
   class ConfigCommand;
   struct Writing;
-  // What stands in the window, to come back to.
-  struct Shown {
-    std::shared_ptr<const Digest> digest, previous;
-    QString file;
-    bool showing_file = false, partial = false;
-    run::RunConfig config;
-  };
 
   // main_window.cpp: parts and their places.
   void BuildDocks();
@@ -212,11 +206,9 @@ class MainWindow : public QMainWindow {
   void UnpinBaseline();
   void SetBaseline(std::shared_ptr<const Digest> digest, const QString& file);
   void SwapBaseline();
-  // What is compared with: what the user has pinned, whatever it is; else the run before, where it
-  // was of the same model on the same input.
-  std::shared_ptr<const Digest> Against() const;
   void ShowNothing();
   void ShowTabs();
+  QString ShownFile() const { return QString::fromStdString(session_.file()); }
   // main_window_files.cpp
   void OpenPartOf(const QString& path);
   void Outlined(const std::shared_ptr<const trace::Outline>& outline);
@@ -270,15 +262,9 @@ class MainWindow : public QMainWindow {
   QTimer busy_delay_;
   QString busy_text_;
 
-  std::shared_ptr<const Digest> digest_;    // what is shown
-  std::shared_ptr<const Digest> previous_;  // the run before; Against() says whether it counts
-  std::shared_ptr<const Digest> baseline_;  // pinned, or opened to compare with
-  QString baseline_file_;                   // that it was read from
-  bool savings_due_ = false;                // soon to be asked for
-  double run_fraction_ = -1;                // of the run that goes on; < 0: not known
-  bool shown_is_partial_ = false;
-  bool showing_file_ = false;  // opened, not run here
-  QString file_;               // that the document was read from or saved to
+  Session session_;
+  bool savings_due_ = false;  // soon to be asked for
+  double run_fraction_ = -1;  // of the run that goes on; < 0: not known
   quint64 digest_generation_ = 0;
   int digesting_ = 0;
   QElapsedTimer since_digest_;
@@ -287,7 +273,6 @@ class MainWindow : public QMainWindow {
   FileLoader* loader_ = nullptr;
   FileLoader* compare_loader_ = nullptr;
   importers::OpenOptions part_;  // of what is or was opened last
-  std::optional<Shown> before_loading_;
   QStringList to_open_;
   std::vector<std::shared_ptr<Writing>> writing_;  // the last one is shown
   QTimer write_poll_;

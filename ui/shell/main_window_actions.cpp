@@ -56,7 +56,7 @@ void MainWindow::BuildActions() {
 
 void MainWindow::AddFileActions() {
   const QString menu = tr("File");
-  const auto have = [this] { return digest_ != nullptr; };
+  const auto have = [this] { return session_.shown() != nullptr; };
   actions_.Add({.id = "file.open",
                 .menu = menu,
                 .text = tr("Open …"),
@@ -74,7 +74,7 @@ void MainWindow::AddFileActions() {
                 .menu = menu,
                 .text = tr("Open part of a recording …"),
                 .shortcuts = Keys({"Ctrl+Shift+O"}),
-                .run = [this] { OpenPartOf(showing_file_ ? file_ : QString()); },
+                .run = [this] { OpenPartOf(session_.from_file() ? ShownFile() : QString()); },
                 .tip = tr("One device, a range of entries or of time of a large file")});
   actions_.Add(
       {.id = "file.program",
@@ -171,7 +171,7 @@ void MainWindow::AddEditActions() {
                       filter->setFocus();
                       filter->selectAll();
                     },
-                .enabled = [this] { return digest_ != nullptr; }});
+                .enabled = [this] { return session_.shown() != nullptr; }});
   const auto step = [this](int direction) {
     if (tabs_->currentWidget() == allocations_)
       allocations_->step(direction);
@@ -183,14 +183,14 @@ void MainWindow::AddEditActions() {
                 .text = tr("Find the next"),
                 .shortcuts = Keys({"F3"}),
                 .run = [step] { step(1); },
-                .enabled = [this] { return digest_ != nullptr; },
+                .enabled = [this] { return session_.shown() != nullptr; },
                 .tip = tr("The next row of the table in front, and its blocks in the timeline")});
   actions_.Add({.id = "edit.find-previous",
                 .menu = menu,
                 .text = tr("Find the one before"),
                 .shortcuts = Keys({"Shift+F3"}),
                 .run = [step] { step(-1); },
-                .enabled = [this] { return digest_ != nullptr; }});
+                .enabled = [this] { return session_.shown() != nullptr; }});
   actions_.Add({.id = "edit.leave-range",
                 .menu = menu,
                 .text = tr("Leave the selected range"),
@@ -210,7 +210,7 @@ void MainWindow::AddEditActions() {
 
 void MainWindow::AddViewActions() {
   const QString menu = tr("View");
-  const auto have = [this] { return digest_ != nullptr; };
+  const auto have = [this] { return session_.shown() != nullptr; };
   actions_.Add({.id = "view.fit",
                 .menu = menu,
                 .text = tr("Show all"),
@@ -280,14 +280,16 @@ void MainWindow::AddViewActions() {
                 .text = tr("Reset the layout"),
                 .run = [this] { ResetLayout(); },
                 .careful = true});
-  actions_.Add({.id = "view.next-device",
-                .menu = menu,
-                .text = tr("Next GPU of the recording"),
-                .shortcuts = Keys({"Ctrl+Shift+D"}),
-                .run = [this] { NextDevice(); },
-                .enabled = [this] { return digest_ != nullptr && digest_->whole != nullptr; },
-                .tip = tr("A recording of several GPUs is shown one GPU at a time"),
-                .words = {tr("device"), tr("cuda")}});
+  actions_.Add(
+      {.id = "view.next-device",
+       .menu = menu,
+       .text = tr("Next GPU of the recording"),
+       .shortcuts = Keys({"Ctrl+Shift+D"}),
+       .run = [this] { NextDevice(); },
+       .enabled =
+           [this] { return session_.shown() != nullptr && session_.shown()->whole != nullptr; },
+       .tip = tr("A recording of several GPUs is shown one GPU at a time"),
+       .words = {tr("device"), tr("cuda")}});
   const auto theme = [&](ThemeChoice choice, const QString& text, bool separator) {
     actions_.Add({.id = QStringLiteral("view.theme.") + ThemeName(choice),
                   .menu = menu,
@@ -393,14 +395,14 @@ void MainWindow::AddRunActions() {
                 .text = tr("Pin as baseline"),
                 .shortcuts = Keys({"Ctrl+B"}),
                 .run = [this] { PinBaseline(); },
-                .enabled = [this] { return digest_ != nullptr; },
+                .enabled = [this] { return session_.shown() != nullptr; },
                 .tip = tr("Later runs are drawn over this one and compared with it"),
                 .separator_before = true});
   actions_.Add({.id = "run.unpin",
                 .menu = menu,
                 .text = tr("Unpin the baseline"),
                 .run = [this] { UnpinBaseline(); },
-                .enabled = [this] { return baseline_ != nullptr; },
+                .enabled = [this] { return session_.baseline() != nullptr; },
                 .careful = true});
   actions_.Add({.id = "run.swap",
                 .menu = menu,
@@ -409,8 +411,9 @@ void MainWindow::AddRunActions() {
                 .run = [this] { SwapBaseline(); },
                 .enabled =
                     [this] {
-                      return baseline_ != nullptr && digest_ != nullptr && digest_ != baseline_ &&
-                             !shown_is_partial_ && !busy();
+                      return session_.baseline() != nullptr && session_.shown() != nullptr &&
+                             session_.shown() != session_.baseline() && !session_.partial() &&
+                             !busy();
                     },
                 .tip = tr("Shows the baseline, and compares what was shown with it")});
   for (const run::ToggleRow& row : run::Toggles()) {
@@ -418,7 +421,7 @@ void MainWindow::AddRunActions() {
     actions_.Add({.id = QStringLiteral("technique.") + id,
                   .menu = tr("Techniques"),
                   .text = ToQString(row.toggle->title),
-                  .run = [this, id] { techniques_->toggle(id)->click(); },
+                  .run = [this, toggle = row.toggle] { techniques_->Switch(*toggle); },
                   .enabled =
                       [this, id] {
                         return ControlsShow(ControlsPage::kModel) &&
@@ -432,19 +435,19 @@ void MainWindow::AddRunActions() {
                 .text = tr("To the peak"),
                 .shortcuts = Keys({"Ctrl+P"}),
                 .run = [this] { timeline_->jumpToPeak(); },
-                .enabled = [this] { return digest_ != nullptr; }});
+                .enabled = [this] { return session_.shown() != nullptr; }});
   actions_.Add({.id = "go.largest",
                 .menu = menu,
                 .text = tr("To the largest allocation at the peak"),
                 .shortcuts = Keys({"Ctrl+L"}),
                 .run =
                     [this] {
-                      const auto& live = digest_->at_peak.allocations;
+                      const auto& live = session_.shown()->at_peak.allocations;
                       if (live.empty()) return;
                       timeline_->select(live.front().id);
                       timeline_->revealSelection();
                     },
-                .enabled = [this] { return digest_ != nullptr; }});
+                .enabled = [this] { return session_.shown() != nullptr; }});
   menu = tr("Explain");
   for (const ExplainPanel::PageInfo& info : explain_->pages()) {
     const QString id = QString::fromLatin1(info.id);
@@ -486,23 +489,23 @@ TableView* MainWindow::TableInFront() const {
 }
 
 void MainWindow::OpenDialog() {
-  const QStringList paths = QFileDialog::getOpenFileNames(this, tr("Open a recording"),
-                                                          QFileInfo(file_).path(), FileKinds());
+  const QStringList paths = QFileDialog::getOpenFileNames(
+      this, tr("Open a recording"), QFileInfo(ShownFile()).path(), FileKinds());
   if (!paths.isEmpty()) openFiles(paths);
 }
 
 void MainWindow::CompareDialog() {
   const QString path = QFileDialog::getOpenFileName(this, tr("Compare with a recording"),
-                                                    QFileInfo(file_).path(), FileKinds());
+                                                    QFileInfo(ShownFile()).path(), FileKinds());
   if (!path.isEmpty()) compareWith(path);
 }
 
 void MainWindow::SaveDialog() {
   const QString name =
-      digest_->watched()
+      session_.shown()->watched()
           ? QFileInfo(QString::fromStdString(runner_->request().script)).completeBaseName()
           : QString::fromStdString(config_.model);
-  const QString start = file_.isEmpty() ? name + QStringLiteral(".trace") : file_;
+  const QString start = ShownFile().isEmpty() ? name + QStringLiteral(".trace") : ShownFile();
   const QString path =
       QFileDialog::getSaveFileName(this, tr("Save the trace"), start, tr("Traces (*.trace)"));
   if (!path.isEmpty()) saveTrace(path);

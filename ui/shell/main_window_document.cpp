@@ -121,8 +121,7 @@ void MainWindow::RunSucceeded() {
   banner_->clear(QStringLiteral("bad-config"));
   banner_->clear(QStringLiteral("choose-model"));
   banner_->clear(QStringLiteral("no-card"));
-  showing_file_ = false;
-  file_.clear();
+  session_.ShowRun();
 }
 
 void MainWindow::editConfig(const run::RunConfig& config) {
@@ -182,7 +181,7 @@ void MainWindow::SetBusy(const QString& text) {
     busy_delay_.stop();
     header_->setBusy({});
     timeline_->setLoading({});
-  } else if (digest_ == nullptr) {
+  } else if (session_.shown() == nullptr) {
     busy_delay_.stop();
     header_->setBusy(text);
     timeline_->setFailed({}, {});
@@ -196,7 +195,7 @@ void MainWindow::SetBusy(const QString& text) {
 void MainWindow::Digested(std::shared_ptr<const trace::Trace> trace, bool animate, bool partial,
                           std::optional<uint8_t> device) {
   const quint64 generation = ++digest_generation_;
-  const std::string file = showing_file_ ? file_.toStdString() : std::string();
+  const std::string file = session_.from_file() ? session_.file() : std::string();
   if (trace->events.size() < kDigestInline) {
     ShowDigest(MakeDigest(std::move(trace), file, device), animate, partial);
     return;
@@ -236,45 +235,44 @@ void MainWindow::Digested(std::shared_ptr<const trace::Trace> trace, bool animat
 }
 
 void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, bool partial) {
-  if (!shown_is_partial_ && digest_ != nullptr && !partial) previous_ = digest_;
-  const bool first = digest_ == nullptr || (showing_file_ && !shown_is_partial_);
-  digest_ = std::move(digest);
-  shown_is_partial_ = partial;
-  if (!partial) before_loading_.reset();
-  // Of no use any more, and large.
-  if (!partial && Against() != previous_) previous_ = nullptr;
+  const bool first = session_.shown() == nullptr || (session_.from_file() && !session_.partial());
+  session_.Show(std::move(digest), partial);
   if (run_tag_ == 0 && !loader_->busy() && !runner_->busy()) SetBusy({});
-  const trace::Trace& trace = *digest_->trace;
-  if (digest_->watched()) program_->setPeak(digest_->summary.peak.allocated);
-  if (digest_->watched() && !partial && !showing_file_) last_program_ = digest_;
+  const trace::Trace& trace = *session_.shown()->trace;
+  if (session_.shown()->watched()) program_->setPeak(session_.shown()->summary.peak.allocated);
+  if (session_.shown()->watched() && !partial && !session_.from_file())
+    last_program_ = session_.shown();
   timeline_->setFailed({}, {});
   timeline_->setDeviceLimit(trace.info.device.memory_bytes);
   // The ghost first: what is shown never takes the scale of one that goes.
   UpdateGhost(animate);
-  timeline_->setTrace(digest_->trace, animate, digest_->curves, digest_->whole);
+  timeline_->setTrace(session_.shown()->trace, animate, session_.shown()->curves,
+                      session_.shown()->whole);
   // What was waited for; the panels beside it take as long again.
   timeline_->showNow();
   Q_EMIT timelineShown();
   if (first) FocusCanvas();
-  breakdown_->setDigest(digest_);
+  breakdown_->setDigest(session_.shown());
   ShowSelected();
-  explain_->setDigest(digest_, partial);
+  explain_->setDigest(session_.shown(), partial);
   explain_->setSelection(timeline_->selection());
   ShowTabs();
-  header_->setTexts(MakeChipTexts(*digest_, partial && (run_tag_ != 0 || runner_->busy())));
+  header_->setTexts(
+      MakeChipTexts(*session_.shown(), partial && (run_tag_ != 0 || runner_->busy())));
   ShowControls();
   UpdateTables();
   if (!partial) ShowFit();
   const QString name = QString::fromStdString(
       trace.info.model.name.empty() ? trace.info.title : trace.info.model.name);
-  setWindowTitle(file_.isEmpty()
+  setWindowTitle(ShownFile().isEmpty()
                      ? tr("%1 – vramscope").arg(name)
-                     : tr("%1 – %2 – vramscope").arg(QFileInfo(file_).fileName(), name));
-  if (!partial && !showing_file_) {
-    if (trace.info.has_config) cache_.Put(trace.info.config, digest_);
+                     : tr("%1 – %2 – vramscope").arg(QFileInfo(ShownFile()).fileName(), name));
+  if (!partial && !session_.from_file()) {
+    if (trace.info.has_config) cache_.Put(trace.info.config, session_.shown());
     Say(tr("%1: %2 events, peak %3, in %4 ms")
             .arg(name, QString::fromStdString(timeline::FormatCount(trace.events.size())),
-                 QString::fromStdString(timeline::FormatBytes(digest_->summary.peak.allocated)))
+                 QString::fromStdString(
+                     timeline::FormatBytes(session_.shown()->summary.peak.allocated)))
             .arg(since_run_.elapsed()));
   }
   actions_.Refresh();
@@ -291,7 +289,7 @@ void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, 
 }
 
 void MainWindow::PlanBeside() {
-  const std::optional<ModelGuess> guess = RecordedModel(*digest_, config_);
+  const std::optional<ModelGuess> guess = RecordedModel(*session_.shown(), config_);
   PinBaseline();
   ShowControlsPage(ControlsPage::kModel);
   controls_dock_->show();
@@ -319,13 +317,12 @@ void MainWindow::PlanBeside() {
 
 // Back to how the window begins.
 void MainWindow::ShowNothing() {
-  digest_ = nullptr;
-  shown_is_partial_ = false;
+  session_.ShowNothing();
   timeline_->setGhost(nullptr);
   timeline_->setTrace(nullptr);
   breakdown_->setDigest(nullptr);
   explain_->setDigest(nullptr);
-  explain_->setAgainst(Against(), baseline_ != nullptr);
+  explain_->setAgainst(session_.Against(), session_.baseline() != nullptr);
   header_->setTexts({});
   allocations_->setDigest(nullptr);
   phases_->setDigest(nullptr);
@@ -337,9 +334,9 @@ void MainWindow::ShowNothing() {
 // and no history to replay; the commands open these pages all the same.
 void MainWindow::ShowTabs() {
   const QStringList pages = pageNames();
-  const bool state = digest_->state();
+  const bool state = session_.shown()->state();
   const auto wanted = [&](const QString& page) {
-    if (page == QLatin1String("out-of-memory")) return digest_->out_of_memory > 0;
+    if (page == QLatin1String("out-of-memory")) return session_.shown()->out_of_memory > 0;
     if (page == QLatin1String("state")) return state;
     return !state || page == QLatin1String("allocations") ||
            page == QLatin1String("fragmentation") || page == QLatin1String("log");
@@ -382,10 +379,10 @@ void MainWindow::openTechniques(const QString& words) {
 }
 
 void MainWindow::ShowFit() {
-  const analysis::Summary& summary = digest_->summary;
-  const trace::TraceInfo& info = digest_->trace->info;
+  const analysis::Summary& summary = session_.shown()->summary;
+  const trace::TraceInfo& info = session_.shown()->trace->info;
   // What was recorded did fit, or says itself that it did not.
-  if (digest_->recorded() || info.device.memory_bytes == 0 || summary.fits) {
+  if (session_.shown()->recorded() || info.device.memory_bytes == 0 || summary.fits) {
     banner_->clear(QStringLiteral("does-not-fit"));
     return;
   }
@@ -404,57 +401,46 @@ void MainWindow::ShowFit() {
 }
 
 void MainWindow::showDevice(uint8_t device) {
-  if (digest_ == nullptr || digest_->whole == nullptr || digest_->device == device) return;
+  if (session_.shown() == nullptr || session_.shown()->whole == nullptr ||
+      session_.shown()->device == device)
+    return;
   if (runner_->busy()) program_device_ = device;
-  SetBusy(tr("showing %1 …").arg(ToQString(trace::NameOfDevice(*digest_->whole, device))));
-  Digested(digest_->whole, false, shown_is_partial_, device);
+  SetBusy(tr("showing %1 …").arg(ToQString(trace::NameOfDevice(*session_.shown()->whole, device))));
+  Digested(session_.shown()->whole, false, session_.partial(), device);
 }
 
 void MainWindow::NextDevice() {
-  const auto& devices = digest_->devices;
-  const auto now = std::ranges::find(devices, *digest_->device, &analysis::DevicePeak::device);
+  const auto& devices = session_.shown()->devices;
+  const auto now =
+      std::ranges::find(devices, *session_.shown()->device, &analysis::DevicePeak::device);
   const auto next = now == devices.end() || now + 1 == devices.end() ? devices.begin() : now + 1;
   showDevice(next->device);
 }
 
-std::shared_ptr<const Digest> MainWindow::Against() const {
-  if (baseline_ != nullptr) return baseline_;
-  if (previous_ == nullptr || digest_ == nullptr) return nullptr;
-  const trace::TraceInfo &before = previous_->trace->info, &now = digest_->trace->info;
-  // Of a program the script: it is planned again to see what a change of it or its arguments does.
-  const auto script = [](const std::string& title) {
-    const std::string command = program::ShortCommand(title);
-    return command.substr(0, command.find(' '));
-  };
-  const bool same = previous_->watched() && digest_->watched()
-                        ? script(before.title) == script(now.title)
-                        : timeline::SameWork(before, now);
-  return same ? previous_ : nullptr;
-}
-
 void MainWindow::UpdateGhost(bool) {
-  const std::shared_ptr<const Digest> ghost = Against();
-  explain_->setAgainst(ghost, baseline_ != nullptr);
-  if (ghost == nullptr || ghost == digest_) {
+  const std::shared_ptr<const Digest> ghost = session_.Against();
+  explain_->setAgainst(ghost, session_.baseline() != nullptr);
+  if (ghost == nullptr || ghost == session_.shown()) {
     timeline_->setGhost(nullptr);
   } else {
     // A baseline may be anything: it says what it is.
-    timeline_->setGhost(
-        ghost->trace,
-        baseline_ ? tr("baseline %1").arg(QString::fromStdString(ghost->name)) : tr("previous run"),
-        ghost->curves);
+    timeline_->setGhost(ghost->trace,
+                        session_.baseline()
+                            ? tr("baseline %1").arg(QString::fromStdString(ghost->name))
+                            : tr("previous run"),
+                        ghost->curves);
   }
 }
 
 // A table is made when it is looked at: after a toggle the one in front is enough.
 void MainWindow::UpdateTables() {
-  allocations_->setDigest(digest_);
+  allocations_->setDigest(session_.shown());
   const auto [begin, end] = timeline_->range();  // which a toggle leaves selected
   allocations_->setRange(begin, end);
   breakdown_->setRange(begin, end);
   allocations_->setSelection(timeline_->selection());
   phases_->setRange(begin, end);
-  phases_->setDigest(digest_, timeline_->data());
+  phases_->setDigest(session_.shown(), timeline_->data());
 }
 
 // Everything speaks of the range until it is left.
@@ -466,8 +452,8 @@ void MainWindow::RangeSelected(qint64 begin_ns, qint64 end_ns) {
 }
 
 void MainWindow::PinBaseline() {
-  SetBaseline(digest_, file_);
-  Say(tr("%1 is the baseline now").arg(QString::fromStdString(digest_->name)));
+  SetBaseline(session_.shown(), ShownFile());
+  Say(tr("%1 is the baseline now").arg(QString::fromStdString(session_.shown()->name)));
 }
 
 void MainWindow::UnpinBaseline() {
@@ -476,24 +462,20 @@ void MainWindow::UnpinBaseline() {
 }
 
 void MainWindow::SetBaseline(std::shared_ptr<const Digest> digest, const QString& file) {
-  baseline_ = std::move(digest);
-  baseline_file_ = file;
+  session_.SetBaseline(std::move(digest), file.toStdString());
   UpdateGhost(false);
   actions_.Refresh();
 }
 
 void MainWindow::SwapBaseline() {
-  const std::shared_ptr<const Digest> shown = digest_;
-  const QString file = file_;
   ++digest_generation_;  // what is being digested would come into the wrong place
-  std::shared_ptr<const Digest> next = std::exchange(baseline_, shown);
-  file_ = std::exchange(baseline_file_, file);
-  showing_file_ = !file_.isEmpty();
+  std::shared_ptr<const Digest> next = session_.SwapBaseline();
   undo_.clear();
   if (next->trace->info.has_config) SetConfig(next->trace->info.config);
   ShowDigest(std::move(next), false, false);
   Say(tr("%1 is shown against %2")
-          .arg(QString::fromStdString(digest_->name), QString::fromStdString(baseline_->name)));
+          .arg(QString::fromStdString(session_.shown()->name),
+               QString::fromStdString(session_.baseline()->name)));
 }
 
 void MainWindow::Say(const QString& text) {

@@ -103,8 +103,7 @@ void MainWindow::openFile(const QString& path) {
 
 void MainWindow::openPart(const QString& path, const importers::OpenOptions& part) {
   // What is shown stays, or comes back, when this can't be opened.
-  if (!before_loading_)
-    before_loading_ = Shown{digest_, previous_, file_, showing_file_, shown_is_partial_, config_};
+  session_.BeginLoading(config_);
   part_ = part;
   timeline_->setOutline(nullptr);
   Say(tr("Opening %1").arg(path));
@@ -134,9 +133,9 @@ void MainWindow::OpenPartOf(const QString& path) {
   auto* dialog = new OpenPartDialog(path, this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   // What is selected of the same recording is what one wants to see alone.
-  if (digest_ != nullptr && file_ == QFileInfo(path).absoluteFilePath()) {
+  if (session_.shown() != nullptr && ShownFile() == QFileInfo(path).absoluteFilePath()) {
     const auto [begin, end] = timeline_->range();
-    const int64_t first = digest_->trace->begin_ns();
+    const int64_t first = session_.shown()->trace->begin_ns();
     if (end > begin) dialog->setTimes(begin - first, end - first);
   }
   connect(dialog, &OpenPartDialog::chosen, this, &MainWindow::openPart);
@@ -160,14 +159,13 @@ void MainWindow::Preview(const std::shared_ptr<const trace::Trace>& trace) {
   CancelRun();
   savings_due_ = false;
   savings_->pause();
-  file_ = QFileInfo(loader_->path()).absoluteFilePath();
-  showing_file_ = true;
-  if (!shown_is_partial_)
+  session_.ShowFile(QFileInfo(loader_->path()).absoluteFilePath().toStdString());
+  if (!session_.partial())
     connect(
         this, &MainWindow::documentShown, this,
         [this] {
-          if (shown_is_partial_)
-            Say(tr("First picture: %1 events").arg(Count(digest_->trace->events.size())));
+          if (session_.partial())
+            Say(tr("First picture: %1 events").arg(Count(session_.shown()->trace->events.size())));
         },
         Qt::SingleShotConnection);
   Digested(trace, false, true);
@@ -180,17 +178,10 @@ void MainWindow::FileNotLoaded(const QString& path, const absl::Status& status) 
   ShowProgress();
   banner_->clear(QStringLiteral("large-file"));
   ++digest_generation_;  // a picture that is still being digested comes too late
-  const std::optional<Shown> before = std::exchange(before_loading_, std::nullopt);
-  if (before) {
-    file_ = before->file;
-    showing_file_ = before->showing_file;
-  }
-  if (before && shown_is_partial_ && digest_ != before->digest) {
-    previous_ = before->previous;
-    digest_ = nullptr;  // the picture of a part is not a run to compare with
-    if (before->digest != nullptr) {
-      ShowDigest(before->digest, false, before->partial);
-      previous_ = before->previous;
+  if (const auto back = session_.NotLoaded()) {
+    if (back->digest != nullptr) {
+      ShowDigest(back->digest, false, back->partial);
+      session_.Restored(*back);
       UpdateGhost(false);
     } else {
       ShowNothing();
@@ -199,21 +190,22 @@ void MainWindow::FileNotLoaded(const QString& path, const absl::Status& status) 
   const QString name = QFileInfo(path).fileName();
   if (status.code() == absl::StatusCode::kCancelled) {
     Say(tr("Opening %1 was cancelled").arg(name));
-    if (digest_ == nullptr)
+    if (session_.shown() == nullptr)
       timeline_->setFailed(tr("Opening was cancelled"), name,
                            tr("Open another one with Ctrl+O, or press Ctrl+R to plan a run"));
   } else {
     // Of a file that is cut or damaged, what is whole has been shown already: a part has no more.
     const bool part = status.code() == absl::StatusCode::kResourceExhausted;
-    banner_->show({.kind = "open-failed",
-                   .title = tr("%1 could not be opened").arg(name),
-                   .text = tr("%1. %2%3")
-                               .arg(Text(status), NextStep(status),
-                                    digest_ != nullptr ? tr(" What was shown stays.") : QString()),
-                   .action = part ? tr("Open a part …") : QString(),
-                   .run = [this, path] { OpenPartOf(path); }});
+    banner_->show(
+        {.kind = "open-failed",
+         .title = tr("%1 could not be opened").arg(name),
+         .text = tr("%1. %2%3")
+                     .arg(Text(status), NextStep(status),
+                          session_.shown() != nullptr ? tr(" What was shown stays.") : QString()),
+         .action = part ? tr("Open a part …") : QString(),
+         .run = [this, path] { OpenPartOf(path); }});
     Say(tr("Not opened: %1: %2").arg(path, Text(status)));
-    if (digest_ == nullptr)
+    if (session_.shown() == nullptr)
       timeline_->setFailed(tr("The file could not be opened"), Text(status),
                            tr("Open another one with Ctrl+O, or press Ctrl+R to plan a run"));
   }
@@ -233,11 +225,7 @@ void MainWindow::FileLoaded(const QString& path,
   CancelRun();
   savings_due_ = false;
   savings_->pause();
-  if (before_loading_ && shown_is_partial_ && before_loading_->digest != nullptr &&
-      !before_loading_->partial)
-    previous_ = before_loading_->digest;
-  file_ = QFileInfo(path).absoluteFilePath();
-  showing_file_ = true;
+  session_.Loaded(QFileInfo(path).absoluteFilePath().toStdString());
   undo_.clear();
   if (loaded->info.has_config) SetConfig(loaded->info.config);
   Digested(loaded, false, false);
@@ -248,7 +236,8 @@ void MainWindow::FileLoaded(const QString& path,
     PinBaseline();
     openFile(path);
   };
-  if (digest_ != nullptr && (digest_->trace == loaded || digest_->whole == loaded)) {
+  if (session_.shown() != nullptr &&
+      (session_.shown()->trace == loaded || session_.shown()->whole == loaded)) {
     next();
   } else {
     connect(this, &MainWindow::documentShown, this, next, Qt::SingleShotConnection);
@@ -257,7 +246,7 @@ void MainWindow::FileLoaded(const QString& path,
 
 // As the baseline of what is shown, which stays. A second start takes the place of the first.
 void MainWindow::compareWith(const QString& path) {
-  if (digest_ == nullptr || IsScript(path)) {
+  if (session_.shown() == nullptr || IsScript(path)) {
     openFile(path);
     return;
   }
@@ -287,13 +276,14 @@ void MainWindow::ComparisonLoaded(const QString& path,
     SetBaseline(watcher->result(), file);
     openPage(QStringLiteral("compare"));
     Say(tr("Compared with %1").arg(file));
-    ShowWarnings(file, *baseline_->trace);
+    ShowWarnings(file, *session_.baseline()->trace);
   });
   // Of several GPUs the same one, where there is such a one.
-  watcher->setFuture(QtConcurrent::run([trace = loaded, name = file.toStdString(),
-                                        device = digest_ ? digest_->device : std::nullopt] {
-    return MakeDigest(trace, name, device);
-  }));
+  watcher->setFuture(
+      QtConcurrent::run([trace = loaded, name = file.toStdString(),
+                         device = session_.shown() ? session_.shown()->device : std::nullopt] {
+        return MakeDigest(trace, name, device);
+      }));
   ShowProgress();
 }
 

@@ -74,12 +74,15 @@ void Store(QSettings& settings, const program::Request& request) {
 
 // Of a recorded file, too, when it is the controls of a run that are asked for.
 void MainWindow::ShowControls() {
-  const bool opened = digest_ != nullptr && showing_file_ && !digest_->trace->info.has_config;
-  const bool program = digest_ != nullptr && !showing_file_ && digest_->watched();
-  if (opened) recording_->setDigest(*digest_, file_, shown_is_partial_);
+  const bool opened = session_.shown() != nullptr && session_.from_file() &&
+                      !session_.shown()->trace->info.has_config;
+  const bool program =
+      session_.shown() != nullptr && !session_.from_file() && session_.shown()->watched();
+  if (opened) recording_->setDigest(*session_.shown(), ShownFile(), session_.partial());
   controls_tabs_->setTabVisible(static_cast<int>(ControlsPage::kRecording), opened);
-  controls_tabs_->setTabText(static_cast<int>(ControlsPage::kRecording),
-                             opened && digest_->program() ? tr("This plan") : tr("Recording"));
+  controls_tabs_->setTabText(
+      static_cast<int>(ControlsPage::kRecording),
+      opened && session_.shown()->program() ? tr("This plan") : tr("Recording"));
   // Who fills in the page of a program keeps it.
   if (program || (!opened && runner_->busy())) return;
   ShowControlsPage(opened ? ControlsPage::kRecording : ControlsPage::kModel);
@@ -175,12 +178,11 @@ void MainWindow::ProgramPicture(const std::shared_ptr<const trace::Trace>& trace
 
 // What is shown is this program's from here on.
 void MainWindow::BecomeProgram() {
-  showing_file_ = false;
-  file_.clear();
+  session_.ShowRun();
   undo_.clear();
   if (program_shown_) return;
   program_shown_ = true;
-  if (!shown_is_partial_ && digest_ != nullptr) previous_ = digest_;
+  session_.KeepAsPrevious();
 }
 
 void MainWindow::ProgramEnded(const ProgramEnd& end) {
@@ -205,7 +207,7 @@ void MainWindow::ProgramEnded(const ProgramEnd& end) {
     const QString place = end.place.isEmpty() ? QString() : tr(" (%1)").arg(end.place);
     QString next = end.next;
     if (!next.isEmpty()) next.prepend(QLatin1Char(' '));
-    if (end.trace == nullptr && digest_ != nullptr) next += tr(" What was shown stays.");
+    if (end.trace == nullptr && session_.shown() != nullptr) next += tr(" What was shown stays.");
     QString error = end.error;
     error[0] = error[0].toUpper();
     const bool explain = end.out_of_memory && end.trace != nullptr;
@@ -218,13 +220,13 @@ void MainWindow::ProgramEnded(const ProgramEnd& end) {
     if (explain) openPage(QStringLiteral("out-of-memory"));
     const bool planned = runner_->request().planned();
     Say((planned ? tr("Not planned: %1") : tr("Not recorded: %1")).arg(end.error + place));
-    if (digest_ == nullptr)
+    if (session_.shown() == nullptr)
       timeline_->setFailed(planned ? tr("Nothing was planned") : tr("Nothing was recorded"),
                            end.error + place, tr("The page on the left has what it printed last"));
     Q_EMIT failed(end.error);
   } else if (end.stopped) {
     Say(tr("%1 was stopped").arg(script));
-    if (digest_ == nullptr)
+    if (session_.shown() == nullptr)
       timeline_->setFailed(tr("Stopped"), script, tr("Ctrl+R starts it again"));
   }
   actions_.Refresh();

@@ -32,7 +32,7 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
             if (shown) RunEnded(trace, error);
             if (worker != card_worker_ || lost) return;
             EndCardWorker();
-            if (shown && error.isEmpty() && Against() != nullptr)
+            if (shown && error.isEmpty() && session_.Against() != nullptr)
               openPage(QStringLiteral("compare"));
           });
   connect(worker, &WorkerClient::workerLost, this, [this, worker](const QString& what) {
@@ -51,7 +51,7 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
             // Only while there is nothing better to look at: a measured run of many steps grows
             // before the eyes, a plan replaces the picture when it is whole.
             if (worker == running_ && tag == run_tag_ && digesting_ == 0 &&
-                (digest_ == nullptr || shown_is_partial_ || worker == card_worker_))
+                (session_.shown() == nullptr || session_.partial() || worker == card_worker_))
               Digested(std::move(trace), false, true);
           });
   connect(worker, &WorkerClient::logChanged, this, [this, worker, seen = qsizetype{0}]() mutable {
@@ -115,9 +115,10 @@ void MainWindow::runOnCard() {
     run::RunConfig config = config_;
     config.backend = run::Backend::kCuda;
     // The plan of the same is what it is compared with.
-    if (baseline_ == nullptr && digest_ != nullptr && !shown_is_partial_ &&
-        digest_->trace->info.has_config && PlanKey(digest_->trace->info.config) == PlanKey(config_))
-      SetBaseline(digest_, file_);
+    if (session_.baseline() == nullptr && session_.shown() != nullptr && !session_.partial() &&
+        session_.shown()->trace->info.has_config &&
+        PlanKey(session_.shown()->trace->info.config) == PlanKey(config_))
+      SetBaseline(session_.shown(), ShownFile());
     StartRunOn(card_worker_, config);
   });
   watcher->setFuture(QtConcurrent::run(card_libraries_));
@@ -162,7 +163,7 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
   savings_->forget(QStringLiteral("–"), tr("the run did not finish"));
   if (code == kCodeCancelled) {
     Say(tr("Cancelled"));
-    if (digest_ == nullptr && trace == nullptr)
+    if (session_.shown() == nullptr && trace == nullptr)
       timeline_->setFailed(tr("Cancelled"), tr("The run was stopped before anything arrived."),
                            tr("Press Ctrl+R to run it"));
   } else if (code == kCodeUnavailable) {
@@ -176,7 +177,7 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
                    .action = undo_.canUndo() ? tr("Undo") : QString(),
                    .run = [this] { undo_.undo(); }});
     Say(tr("Failed: %1").arg(error));
-    if (digest_ == nullptr && trace == nullptr)
+    if (session_.shown() == nullptr && trace == nullptr)
       timeline_->setFailed(tr("The run failed"), error,
                            tr("Change the settings on the left, or take the last change back"));
   }
@@ -193,7 +194,7 @@ void MainWindow::WorkerLost(const QString& what) {
        .title = on_card ? tr("The run on the GPU was lost")
                 : again ? tr("The worker was lost and is being replaced")
                         : tr("The worker can't be kept running"),
-       .text = shown_is_partial_
+       .text = session_.partial()
                    ? tr("%1 What had arrived is shown.").arg(what)
                    : tr("%1 What was shown stays. The Log tab has what it said last.").arg(what),
        .action = tr("Run again"),
@@ -204,7 +205,7 @@ void MainWindow::WorkerLost(const QString& what) {
            StartRun();
        }});
   Say(what);
-  if (digest_ == nullptr)
+  if (session_.shown() == nullptr)
     timeline_->setFailed(tr("Nothing was run"), what, tr("Press Ctrl+R to try again"));
 }
 

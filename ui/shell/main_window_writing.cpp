@@ -69,7 +69,7 @@ void MainWindow::saveTrace(const QString& path) { WriteFile(path, false); }
 void MainWindow::exportChrome(const QString& path) { WriteFile(path, true); }
 
 void MainWindow::WriteFile(const QString& path, bool chrome) {
-  if (digest_ == nullptr) return;
+  if (session_.shown() == nullptr) return;
   auto writing = std::make_shared<Writing>();
   writing->path = path;
   writing->since.start();
@@ -90,7 +90,7 @@ void MainWindow::WriteFile(const QString& path, bool chrome) {
               .arg(path, QString::fromStdString(timeline::FormatBytes(
                              static_cast<uint64_t>(QFileInfo(path).size()), true))));
       if (!chrome) {
-        file_ = QFileInfo(path).absoluteFilePath();
+        session_.SavedAs(QFileInfo(path).absoluteFilePath().toStdString());
         AddRecent(path);
       }
     } else if (status.code() == absl::StatusCode::kCancelled) {
@@ -110,9 +110,9 @@ void MainWindow::WriteFile(const QString& path, bool chrome) {
     Q_EMIT fileDone(path, status.ok());
   });
   // Of a program of several ranks all of them, not the one that is shown.
-  const bool all = !chrome && digest_->watched() && digest_->whole != nullptr;
-  watcher->setFuture(
-      QtConcurrent::run([trace = all ? digest_->whole : digest_->trace, path, chrome, writing] {
+  const bool all = !chrome && session_.shown()->watched() && session_.shown()->whole != nullptr;
+  watcher->setFuture(QtConcurrent::run(
+      [trace = all ? session_.shown()->whole : session_.shown()->trace, path, chrome, writing] {
         const std::string name = QFile::encodeName(path).toStdString();
         if (!chrome) {
           trace::WriteOptions options;
@@ -198,9 +198,9 @@ void MainWindow::cancelAll() {
   // What is being added up is not waited for; a file that was already read is as if it were not.
   ++comparison_;
   ++digest_generation_;
-  if (before_loading_ && !loader_->busy()) {
-    SetConfig(before_loading_->config);
-    FileNotLoaded(file_, absl::CancelledError("cancelled"));
+  if (session_.loading() && !loader_->busy()) {
+    SetConfig(session_.config_before_loading());
+    FileNotLoaded(ShownFile(), absl::CancelledError("cancelled"));
   } else {
     SetBusy({});
     Say(tr("Cancelled"));

@@ -26,13 +26,19 @@ std::string Text(const QJsonObject& json, const char* key) {
   return json.value(QLatin1String(key)).toString().toStdString();
 }
 
-// A number as the command prints it, with the figure's unit.
+// With as many decimals as every other one of its column, where it has any.
+std::string InColumn(const reproduce::Figure& figure, double value) {
+  if (figure.scale() == 1 && figure.unit != "%") return reproduce::ValueText(figure, value);
+  return fmt::format("{:.3f} {}", value / figure.scale(), figure.unit);
+}
+
+// A number with the figure's unit.
 std::string Number(const QJsonObject& json, const char* key) {
   const QJsonValue value = json.value(QLatin1String(key));
   if (!value.isDouble()) return "";
   reproduce::Figure figure;
   figure.unit = Text(json, "unit");
-  return reproduce::ValueText(figure, value.toDouble());
+  return InColumn(figure, value.toDouble());
 }
 
 }  // namespace
@@ -57,9 +63,8 @@ ExperimentsPage::ExperimentsPage(const StudyPrograms& programs, QWidget* parent)
       for (const reproduce::Experiment& e : document.experiments) {
         const reproduce::Figure* head = e.headline();
         Row row;
-        const std::string published = head != nullptr && head->published.has_value()
-                                          ? reproduce::ValueText(*head, *head->published)
-                                          : "";
+        const std::string published =
+            head != nullptr && head->published.has_value() ? InColumn(*head, *head->published) : "";
         for (const std::string& text :
              {e.id, e.title, head == nullptr ? std::string() : head->name, published, std::string(),
               std::string(), head == nullptr ? std::string() : reproduce::ToleranceText(*head),

@@ -1,0 +1,87 @@
+#include "ui/shell/session.h"
+
+#include "profiler/program/verdict.h"
+#include "ui/timeline/model/compare.h"
+
+namespace vramscope::ui {
+
+Session::DigestPtr Session::Against() const {
+  if (baseline_ != nullptr) return baseline_;
+  if (previous_ == nullptr || shown_ == nullptr) return nullptr;
+  const trace::TraceInfo &before = previous_->trace->info, &now = shown_->trace->info;
+  // Of a program the script: it is planned again to see what a change of it or its arguments does.
+  const auto script = [](const std::string& title) {
+    const std::string command = program::ShortCommand(title);
+    return command.substr(0, command.find(' '));
+  };
+  const bool same = previous_->watched() && shown_->watched()
+                        ? script(before.title) == script(now.title)
+                        : timeline::SameWork(before, now);
+  return same ? previous_ : nullptr;
+}
+
+void Session::ShowRun() {
+  from_file_ = false;
+  file_.clear();
+}
+
+void Session::ShowFile(std::string path) {
+  from_file_ = true;
+  file_ = std::move(path);
+}
+
+void Session::Show(DigestPtr digest, bool partial) {
+  if (!partial_ && !partial && shown_ != nullptr) previous_ = shown_;
+  shown_ = std::move(digest);
+  partial_ = partial;
+  if (partial) return;
+  before_loading_.reset();
+  // Of no use any more, and large.
+  if (Against() != previous_) previous_ = nullptr;
+}
+
+void Session::ShowNothing() {
+  shown_ = nullptr;
+  partial_ = false;
+}
+
+void Session::KeepAsPrevious() {
+  if (!partial_ && shown_ != nullptr) previous_ = shown_;
+}
+
+void Session::SetBaseline(DigestPtr digest, std::string file) {
+  baseline_ = std::move(digest);
+  baseline_file_ = std::move(file);
+}
+
+Session::DigestPtr Session::SwapBaseline() {
+  DigestPtr next = std::exchange(baseline_, shown_);
+  std::swap(file_, baseline_file_);
+  from_file_ = !file_.empty();
+  return next;
+}
+
+void Session::BeginLoading(const run::RunConfig& config) {
+  if (!before_loading_)
+    before_loading_ = Before{shown_, previous_, file_, from_file_, partial_, config};
+}
+
+void Session::Loaded(std::string path) {
+  // The pictures of its begin have taken the place of what it is compared with.
+  if (before_loading_ && partial_ && before_loading_->shown != nullptr && !before_loading_->partial)
+    previous_ = before_loading_->shown;
+  ShowFile(std::move(path));
+}
+
+std::optional<Session::ComesBack> Session::NotLoaded() {
+  const std::optional<Before> before = std::exchange(before_loading_, std::nullopt);
+  if (!before) return std::nullopt;
+  file_ = before->file;
+  from_file_ = before->from_file;
+  if (!partial_ || shown_ == before->shown) return std::nullopt;
+  previous_ = before->previous;
+  shown_ = nullptr;  // the picture of a part is not a run to compare with
+  return ComesBack{before->shown, before->partial, before->previous};
+}
+
+}  // namespace vramscope::ui
