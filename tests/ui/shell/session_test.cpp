@@ -1,4 +1,5 @@
-// What is shown, what it is compared with, and what comes back when a file can't be read. No window.
+// What is shown, what it is compared with, and what comes back when a file can't be read. No
+// window.
 #include "ui/shell/session.h"
 
 #include <gtest/gtest.h>
