@@ -1,6 +1,7 @@
 #include "ui/timeline/raster/shape_fill.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "ui/timeline/raster/blend.h"
@@ -58,10 +59,20 @@ void Paint(const PixelTarget& t, const Rect& clip, const Round& outer, double ri
   const int to = within(std::floor(outer.x1 - rim), from, right);
   const int top = within(std::floor(outer.y0), b.y0, b.y1);
   const int bottom = within(std::ceil(outer.y1), b.y0, b.y1);
+  // Rows without a corner are all alike: the edges of one are those of the next.
+  const int straight_from = within(std::ceil(outer.y0 + rim), top, bottom);
+  const int straight_to = within(std::floor(outer.y1 - rim), straight_from, bottom);
+  std::array<uint32_t, 32> edges;
+  const int edge_pixels = from - left + right - to;
+  const bool keep = edge_pixels <= static_cast<int>(edges.size());
   for (int y = top; y < bottom; ++y) {
     uint32_t* row = t.pixels + static_cast<ptrdiff_t>(y) * t.stride;
+    const bool straight = keep && y >= straight_from && y < straight_to;
+    const bool known = straight && y > straight_from;
+    uint32_t* edge = edges.data();
     const auto blend = [&](int x) {
-      const uint32_t over = Part(color, covers(x, y));
+      const uint32_t over = known ? *edge : Part(color, covers(x, y));
+      if (straight) *edge++ = over;
       if (over != 0) row[x] = Over(row[x], over);
     };
     for (int x = left; x < from; ++x) blend(x);
