@@ -1,4 +1,5 @@
-// `phases FILE`: forward, backward and optimizer milliseconds of every iteration.
+// `phases FILE`: forward, backward and optimizer milliseconds of every iteration, and what lies
+// between them.
 #include <fmt/format.h>
 
 #include <memory>
@@ -8,6 +9,8 @@
 #include "app/cli/input.h"
 #include "app/cli/summary.h"
 #include "profiler/analysis/analysis.h"
+#include "profiler/analysis/outside_steps.h"
+#include "profiler/run/units.h"
 
 namespace vramscope::cli {
 namespace {
@@ -18,22 +21,60 @@ struct Options {
   bool json = false;
 };
 
+Json OutsideJson(const trace::Trace& trace, const std::vector<analysis::OutsideRow>& rows) {
+  const auto timed = [&](auto value) { return trace.info.has_times ? Json(value) : Json(); };
+  Json json = Json::array();
+  for (const analysis::OutsideRow& row : rows) {
+    json.push_back({{"phase", std::string(trace::Name(row.phase))},
+                    {"after_step", row.after_step < 0 ? Json() : Json(row.after_step)},
+                    {"count", row.count},
+                    {"peak_allocated", row.peak_allocated},
+                    {"peak_reserved", row.peak_reserved},
+                    {"begin_ns", timed(row.begin_ns)},
+                    {"end_ns", timed(row.end_ns)},
+                    {"total_ms", timed(row.total_ms)}});
+  }
+  return json;
+}
+
+std::string OutsideTable(const trace::Trace& trace, const std::vector<analysis::OutsideRow>& rows) {
+  if (rows.empty()) return {};
+  std::vector<Table::Column> columns = {
+      {"Outside of steps"}, {"After step", Table::kRight}, {"Times", Table::kRight}};
+  if (trace.info.has_times) columns.push_back({"Total", Table::kRight});
+  columns.push_back({"Peak", Table::kRight});
+  Table table(columns);
+  for (const analysis::OutsideRow& row : rows) {
+    std::vector<std::string> cells = {std::string(trace::Name(row.phase)),
+                                      row.after_step < 0 ? "" : fmt::format("{}", row.after_step),
+                                      fmt::format("{}", row.count)};
+    if (trace.info.has_times) cells.push_back(Milliseconds(row.total_ms));
+    cells.push_back(run::FormatBytes(row.peak_allocated));
+    table.Row(cells);
+  }
+  return table.Text();
+}
+
 ExitCode Execute(const Options& options) {
   const auto opened = OpenOneDevice(options.file, options.range);
   if (!opened.ok()) return ReportError(opened.status());
   const trace::Trace& trace = *opened->trace;
-  const std::vector<analysis::StepRow> steps =
-      analysis::StepTable(trace, analysis::ComputeCurves(trace));
+  const analysis::MemoryCurves curves = analysis::ComputeCurves(trace);
+  const std::vector<analysis::StepRow> steps = analysis::StepTable(trace, curves);
+  const std::vector<analysis::OutsideRow> outside = analysis::OutsideSteps(trace, curves);
   if (options.json) {
     return PrintJson({{"backend", std::string(trace::Name(trace.info.backend))},
                       {"measured", trace.info.measured},
-                      {"steps", StepsJson(trace, steps)}});
+                      {"steps", StepsJson(trace, steps)},
+                      {"outside_steps", OutsideJson(trace, outside)}});
   }
-  if (steps.empty()) return PrintText("no steps are known in this file\n");
+  if (steps.empty() && outside.empty()) return PrintText("no steps are known in this file\n");
   const trace::TraceInfo& info = trace.info;
-  return PrintText(StepsTable(trace, steps) + (!info.has_times ? "\n  The file has no times.\n"
-                                               : info.measured ? ""
-                                                               : "\n  Times are modelled.\n"));
+  std::string text = steps.empty() ? "no steps are known in this file\n" : StepsTable(trace, steps);
+  if (const std::string table = OutsideTable(trace, outside); !table.empty()) text += "\n" + table;
+  return PrintText(text + (!info.has_times ? "\n  The file has no times.\n"
+                           : info.measured ? ""
+                                           : "\n  Times are modelled.\n"));
 }
 
 }  // namespace

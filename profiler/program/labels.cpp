@@ -335,8 +335,15 @@ class Labeller {
            (backward_module_.value != 0 ? 1u : 0u) + (last_thread_ == 0 ? outer_modules_ : 0u);
   }
 
+  // An address is one device's alone; nearly always it is that of the mark.
   uint32_t BlockAt(const Mark& mark, uint64_t address) const {
-    const auto& live = live_[mark.device];
+    const uint32_t row = BlockAt(live_[mark.device], address);
+    for (uint32_t device = 0; row == UINT32_MAX && device < live_.size(); ++device)
+      if (const uint32_t other = BlockAt(live_[device], address); other != UINT32_MAX) return other;
+    return row;
+  }
+
+  uint32_t BlockAt(const absl::btree_map<uint64_t, uint32_t>& live, uint64_t address) const {
     auto it = live.upper_bound(address);
     if (it == live.begin()) return UINT32_MAX;
     --it;

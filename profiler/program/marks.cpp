@@ -12,7 +12,7 @@
 namespace vramscope::program {
 namespace {
 
-constexpr std::string_view kKinds = "XFfMmBbGOoZzDdPpWwLlAaCctksrE";
+constexpr std::string_view kKinds = "XFfMmBbGOoZzDdPpWwLlAaCctksreE";
 constexpr size_t kMaxName = 16'384;  // bytes as written
 constexpr size_t kPiece = size_t{1} << 20;
 

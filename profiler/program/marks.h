@@ -42,11 +42,12 @@ enum class MarkKind : char {
   kRangeEnd = 'a',
   kMadeAs = 'C',  // what is allocated from here on is of category a
   kMadeAsEnd = 'c',
-  kTag = 't',       // the block that holds address b is of category a
-  kKept = 'k',      // the program holds a tensor in the block that holds address a
-  kSaved = 's',     // autograd keeps the block that holds address a, under the number b
-  kReleased = 'r',  // and lets go of what it kept under the number a
-  kEnd = 'E',       // the process ends
+  kTag = 't',        // the block that holds address b is of category a
+  kKept = 'k',       // the program holds a tensor in the block that holds address a
+  kSaved = 's',      // autograd keeps the block that holds address a, under the number b
+  kReleased = 'r',   // and lets go of what it kept under the number a
+  kElsewhere = 'e',  // nothing but a place: where another device is at the next mark
+  kEnd = 'E',        // the process ends
 };
 
 struct Mark {

@@ -171,6 +171,7 @@ class Hooks:
             if tensor.is_cuda:
                 address = tensor.untyped_storage().data_ptr()
                 if address:
+                    self.recorder.used.add(tensor.get_device())
                     self.recorder.put("t", device, requests, category, address)
         except (RuntimeError, NotImplementedError, AttributeError):
             pass  # it has no storage: meta, fake, sparse

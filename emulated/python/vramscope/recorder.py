@@ -38,6 +38,7 @@ class Recorder:
         self.clears = None  # whether a history that begins anew is empty; not known before the first
         self.bases = {}  # device: requests before its statistics were reset
         self.last = {}  # device: its last position
+        self.used = set()  # devices that tensors are on
         self.flushed_at = 0.0
         self.flushed_requests = 0
         self.flush_took = 0.0  # seconds, the last one
@@ -78,12 +79,23 @@ class Recorder:
         if collects:
             gc.disable()  # the statistics are some hundred objects: collections stay where they would be
         device = self.torch._C._cuda_getDevice()
-        count = self.torch._C._cuda_memoryStats(device)["allocation"]["all"]
-        requests = count["allocated"] + count["freed"] + self.bases.get(device, 0)
+        requests = self._requests(device)
+        for other in tuple(self.used) if len(self.used) > 1 else ():  # what is asked for elsewhere has its place, too
+            if other != device:
+                elsewhere = self._requests(other)
+                if elsewhere != self.last.get(other):
+                    self.last[other] = elsewhere
+                    self.put("e", other, elsewhere)
         if collects:
             gc.enable()
+        if requests:
+            self.used.add(device)
         self.last[device] = requests
         return device, requests
+
+    def _requests(self, device):
+        count = self.torch._C._cuda_memoryStats(device)["allocation"]["all"]
+        return count["allocated"] + count["freed"] + self.bases.get(device, 0)
 
     # --- marks ---
 

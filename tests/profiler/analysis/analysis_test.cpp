@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "profiler/analysis/outside_steps.h"
+
 namespace vramscope::analysis {
 namespace {
 
@@ -212,6 +214,48 @@ TEST(Analysis, AStepsPeakMayBeWhatItBeganWith) {
   const std::vector<StepRow> rows = StepTable(*t, ComputeCurves(*t));
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].peak_allocated, 8192u);
+}
+
+TEST(Analysis, AnEvaluationBetweenStepsIsARow) {
+  const auto t = Script()
+                     .Alloc(8192, Category::kParameter)
+                     .Step(0)
+                     .Phase(Phase::kForward)
+                     .At(10)
+                     .EndPhase()
+                     .EndStep()
+                     .At(20)
+                     .Phase(Phase::kData)
+                     .At(30)
+                     .EndPhase()
+                     .At(40)
+                     .Phase(Phase::kEval)
+                     .Alloc(4096, Category::kTemporary)
+                     .At(50)
+                     .EndPhase()
+                     .At(60)
+                     .Phase(Phase::kData)
+                     .At(70)
+                     .EndPhase()
+                     .At(80)
+                     .Phase(Phase::kEval)
+                     .Free(1)
+                     .At(90)
+                     .EndPhase()
+                     .At(100)
+                     .Phase(Phase::kSave)
+                     .At(110)
+                     .EndPhase()
+                     .Build();
+  const std::vector<OutsideRow> rows = OutsideSteps(*t, ComputeCurves(*t));
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].phase, Phase::kEval);
+  EXPECT_EQ(rows[0].after_step, 0);
+  EXPECT_EQ(rows[0].count, 2u);
+  EXPECT_DOUBLE_EQ(rows[0].total_ms, 20);
+  EXPECT_EQ(rows[0].peak_allocated, 8192u + 4096u);
+  EXPECT_EQ(rows[1].phase, Phase::kSave);
+  EXPECT_EQ(rows[1].peak_allocated, 8192u) << "what is there on entry";
 }
 
 TEST(Analysis, SummaryReadsTheMarkers) {
