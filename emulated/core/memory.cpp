@@ -3,9 +3,11 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstdio>
 #include <cstring>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 namespace vramscope::emulated {
@@ -41,6 +43,33 @@ uint64_t MapNear(uint64_t wanted, uint64_t bytes) {
   madvise(at, bytes, MADV_NOHUGEPAGE);  // a few known bytes must not cost 2 MiB
   madvise(at, bytes, MADV_DONTDUMP);
   return reinterpret_cast<uint64_t>(at);
+}
+
+// Bytes from which on asking the system what lies there costs less than writing them.
+constexpr uint64_t kLookedUp = uint64_t{4} << 20;
+
+// Whether every page is the process' own and of no file, as what malloc gives.
+bool IsPrivateAndAnonymous(uint64_t begin, uint64_t end) {
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> maps(std::fopen("/proc/self/maps", "re"),
+                                                       std::fclose);
+  if (maps == nullptr) {
+    return false;
+  }
+  char line[4352];  // a path has 4096 at most
+  while (begin < end && std::fgets(line, sizeof line, maps.get()) != nullptr) {
+    uint64_t first = 0, last = 0, inode = 1;
+    char access[5] = {};
+    if (std::sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*s %*s %" SCNu64, &first, &last, access,
+                    &inode) != 4 ||
+        last <= begin) {
+      continue;
+    }
+    if (first > begin || std::strcmp(access, "rw-p") != 0 || inode != 0) {
+      return false;
+    }
+    begin = last;
+  }
+  return begin >= end;
 }
 
 }  // namespace
@@ -282,18 +311,21 @@ Result Memory::AllocateHost(uint64_t bytes, void** address) {
   return MapHost(bytes, MemoryKind::kHost, address);
 }
 
-bool Memory::ClearHost(void* address, uint64_t bytes) {
-  const uint64_t begin = reinterpret_cast<uint64_t>(address), end = begin + bytes;
+bool Memory::IsOurs(uint64_t begin, uint64_t end) const {
   std::lock_guard lock(mutex_);
   auto it = host_.upper_bound(begin);
   if (it == host_.begin()) {
     return false;
   }
   --it;
-  if (!it->second.ours || end > it->first + it->second.bytes) {
+  return it->second.ours && end <= it->first + it->second.bytes;
+}
+
+bool Memory::ClearHost(void* address, uint64_t bytes) {
+  const uint64_t begin = reinterpret_cast<uint64_t>(address), end = begin + bytes;
+  if (!IsOurs(begin, end) && (bytes < kLookedUp || !IsPrivateAndAnonymous(begin, end))) {
     return false;
   }
-  constexpr uint64_t kPage = 4096;
   const uint64_t first = (begin + kPage - 1) / kPage * kPage, last = end / kPage * kPage;
   if (first >= last) {
     return false;

@@ -55,8 +55,9 @@ class VRAMSCOPE_EMULATED_API Memory {
 
   // Pinned host memory; cudaHostRegister names memory that is somebody else's.
   Result AllocateHost(uint64_t bytes, void** address);
-  // Makes `bytes` there read as zeros by giving its whole pages back. False: not (wholly) in one
-  // piece of AllocateHost(), nothing was done.
+  // Makes `bytes` of the host's memory read as zeros by giving whole pages back: what nobody knows
+  // takes no memory. False: neither in one piece of AllocateHost() nor large and wholly the
+  // process' own (a file's is not), nothing was done.
   bool ClearHost(void* address, uint64_t bytes);
   Result FreeHost(void* address);
   Result RegisterHost(void* address, uint64_t bytes);
@@ -101,6 +102,7 @@ class VRAMSCOPE_EMULATED_API Memory {
   };
   bool Known(int device) const { return device >= 0 && device < static_cast<int>(devices_.size()); }
   bool TakeLocked(int device, uint64_t bytes, std::unique_lock<std::mutex>* lock);
+  bool IsOurs(uint64_t begin, uint64_t end) const;  // in one piece of AllocateHost()
   void Emptied(uint64_t address, uint64_t bytes);
   Result MapHost(uint64_t bytes, MemoryKind kind, void** address);
   const HostRange* FindHost(uint64_t address, uint64_t* base) const;

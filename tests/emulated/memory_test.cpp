@@ -1,9 +1,12 @@
 #include "emulated/core/memory.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 
@@ -28,6 +31,31 @@ uint64_t ResidentBytes() {
   uint64_t total = 0, resident = 0;
   file >> total >> resident;
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+TEST(Memory, WhatNobodyKnowsTakesNoMemoryOfTheHost) {
+  const std::vector<Card> cards{Small()};
+  Memory memory(cards, Placement::kDescending);
+  constexpr uint64_t kBytes = 64 * kMiB;
+  std::vector<char> there(kBytes, 1);
+  const uint64_t before = ResidentBytes();
+  EXPECT_TRUE(memory.ClearHost(there.data() + 5, kBytes - 10));
+  EXPECT_LT(ResidentBytes() + kBytes / 2, before);
+  EXPECT_EQ(there[4], 1);
+  EXPECT_EQ(there[kBytes - 5], 1);
+  EXPECT_EQ(static_cast<uint64_t>(std::count(there.begin(), there.end(), 0)), kBytes - 10);
+  EXPECT_FALSE(memory.ClearHost(there.data(), 100)) << "not worth it";
+
+  std::FILE* file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  ASSERT_EQ(ftruncate(fileno(file), kBytes), 0);
+  for (const int sharing : {MAP_SHARED, MAP_PRIVATE}) {
+    void* mapped = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, sharing, fileno(file), 0);
+    ASSERT_NE(mapped, MAP_FAILED);
+    EXPECT_FALSE(memory.ClearHost(mapped, kBytes)) << "a file's bytes would come back";
+    munmap(mapped, kBytes);
+  }
+  std::fclose(file);
 }
 
 TEST(Memory, GivesOutWhatTheContextLeaves) {
