@@ -298,6 +298,19 @@ class WhatIsKnown(Program):
         modules = {g["name"] for g in self.json("peak", self.path("a.trace"), "--by", "module")["groups"]}
         self.assertTrue(any(name.startswith("model.layers.3.") for name in modules), modules)
 
+    def test_two_cards_in_one_process(self):
+        """Whichever is the current one, what lies on the other is known, and the evaluation behind each step is a row."""
+        trace = self.path("a.trace")
+        self.plan("two_devices.py", options=("--devices", "2", "--steps", "0", "-o", trace))
+        for device in ("0", "1"):
+            peak = self.json("peak", trace, "--device", device)
+            self.assertGreater(peak["allocated"], 4 * 4 * 3 * 2 * 512 * 2048)
+            self.assertEqual(peak["by_category"].get("Unknown", 0), 0, peak["by_category"])
+            phases = self.json("phases", trace, "--device", device)
+            self.assertEqual(len(phases["steps"]), 3)
+            evaluations = [(row["after_step"], row["count"]) for row in phases["outside_steps"] if row["phase"] == "eval"]
+            self.assertEqual(evaluations, [(0, 2), (1, 2), (2, 2)], phases["outside_steps"])
+
     def test_two_runs_are_one_trace(self):
         for name in ("a.trace", "b.trace"):
             self.plan("basics.py", "--size", "small", "--steps", "1", options=("--steps", "0", "-o", self.path(name)))
@@ -464,6 +477,19 @@ class Values(Program):
 class WithoutWeights(Program):
     def test_weights_that_are_not_filled_take_no_memory(self):
         self.assertGreater(self.plan("unfilled.py")["peak"]["allocated"], 2 * 16 * 16384 * 16384 * 2)
+
+    def test_weights_that_are_not_filled_are_not_decomposed(self):
+        answer = self.plan("decomposed.py")
+        self.assertEqual(len(answer["steps"]), 2)
+        places = [os.path.basename(a["where"]) for a in answer["assumptions"] if "decompositions" in a["what"]]
+        self.assertTrue(places and all(place.startswith("decomposed.py:") for place in places), answer["assumptions"])
+
+    @unittest.skipUnless(TORCH and has("diffusers") and has("transformers"), "no diffusers or transformers")
+    def test_a_pipeline_without_weights(self):
+        """from_pretrained of a folder of configurations, by subfolder, as the scripts of diffusers load what they train."""
+        answer = self.plan("pipeline.py", self.path("models"))
+        self.assertEqual(len(answer["steps"]), 2)
+        self.assertEqual(len([a for a in answer["assumptions"] if a["what"].startswith("no weights are there")]), 3)
 
     def test_weights_of_torch_hub_are_not_fetched(self):
         answer = self.plan("fetched_weights.py", "hub")

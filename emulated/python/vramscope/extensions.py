@@ -4,7 +4,7 @@ import functools
 
 from vramscope import imports
 
-IN_PLACE = ("fused_adam", "fused_lion")  # of DeepSpeed: they update what they are given
+IN_PLACE = ("fused_adam", "fused_lion", "cpu_adam", "cpu_adagrad", "cpu_lion")  # of DeepSpeed: they update what they are given
 
 
 class Nothing:

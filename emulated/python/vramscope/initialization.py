@@ -158,6 +158,8 @@ def _without_checkpoint(process, modeling):
 
     def from_pretrained(cls, name=None, *args, **kwargs):
         folder = os.fspath(name) if name is not None else ""
+        if folder and os.path.isdir(folder) and kwargs.get("subfolder"):
+            folder = os.path.join(folder, kwargs["subfolder"])
         weights = any(glob.glob(os.path.join(glob.escape(folder), pattern)) for pattern in ("*.safetensors", "*.bin", "*.index.json"))
         if folder and not args and (found := _at_the_hub(cls, folder, kwargs)) is not None:
             kwargs["config"] = found
@@ -204,10 +206,10 @@ def _load_empty(process, load, model_class, config, folder, dtype, kwargs):
     with tempfile.TemporaryDirectory(dir=process.settings.scratch) as empty:
         with torch.device("meta"):
             model = model_class._from_config(config, torch_dtype=dtype or torch.float32)
-        _write_sparse(torch, empty, model, _shard_size(config))
+        write_sparse(torch, empty, model, _shard_size(config))
         del model
         config.save_pretrained(empty)
-        model = load(empty, **kwargs)
+        model = load(empty, **{key: arg for key, arg in kwargs.items() if key != "subfolder"})
     loaded = model[0] if isinstance(model, tuple) else model
     loaded.name_or_path = loaded.config._name_or_path = folder
     return model
@@ -228,7 +230,7 @@ def _shard_size(config):
     return min(size, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
 
 
-def _write_sparse(torch, folder, model, shard_size):
+def write_sparse(torch, folder, model, shard_size, name="model"):
     shards, size, seen = [{}], 0, set()
     shared = {id(parameter): name for name, parameter in reversed(list(model.named_parameters(remove_duplicate=False)))}
     for name, tensor in model.state_dict(keep_vars=True).items():
@@ -242,12 +244,12 @@ def _write_sparse(torch, folder, model, shard_size):
         shards[-1][name] = {"dtype": _SAFETENSORS[str(tensor.dtype).removeprefix("torch.")], "shape": list(tensor.shape),
                             "data_offsets": [size, end]}
         size = end
-    files = ["model-%05d-of-%05d.safetensors" % (number, len(shards)) for number in range(1, len(shards) + 1)]
+    files = ["%s-%05d-of-%05d.safetensors" % (name, number, len(shards)) for number in range(1, len(shards) + 1)]
     for file_name, shard in zip(files, shards):
         text = json.dumps({"__metadata__": {"format": "pt"}, **shard}).encode()
         text += b" " * (-len(text) % 8)
         with open(os.path.join(folder, file_name), "wb") as file:
             file.write(struct.pack("<Q", len(text)) + text)
             file.truncate(8 + len(text) + max(part["data_offsets"][1] for part in shard.values()))
-    with open(os.path.join(folder, "model.safetensors.index.json"), "w") as file:
+    with open(os.path.join(folder, name + ".safetensors.index.json"), "w") as file:
         json.dump({"metadata": {}, "weight_map": {name: file_name for file_name, shard in zip(files, shards) for name in shard}}, file)

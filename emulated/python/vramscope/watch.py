@@ -5,7 +5,7 @@ import functools
 import os
 import sys
 
-from vramscope import activities, extensions, generation, hooks, initialization, ranks, recorder, values, writes
+from vramscope import activities, decompositions, diffusion, extensions, generation, hooks, initialization, ranks, recorder, values, writes
 from vramscope.process import Process, Settings
 
 
@@ -49,6 +49,8 @@ def start(torch):
     if settings.emulated:
         if settings.skip_init:
             initialization.install(process)
+            decompositions.install(process)
+            diffusion.install(process)
         extensions.install(process)
         writes.install(process)
         values.install(process)

@@ -1,0 +1,68 @@
+"""Factors of matrices that hold nothing: adapters that begin from the weights (PiSSA, OLoRA, FRoD, ...) decompose them on the processor,
+which takes minutes a layer, and weights that are not filled are zeros. Of a matrix of zeros the factors are known: the identity and zeros.
+
+Clusters of rows that are all the same (scikit-learn's KMeans on such factors) would be one; they are taken to be equally large."""
+import functools
+
+from vramscope import imports
+from vramscope.known import place
+
+LARGE = 1 << 18  # elements that are decomposed all the same
+
+# function: which results are orthogonal
+_FACTORS = {"svd": (0, 2), "qr": (0,), "eigh": (1,), "inv": (), "pinv": (), "solve": (), "svdvals": (), "eigvalsh": ()}
+
+
+def _zeros(torch, value):
+    return (isinstance(value, torch.Tensor) and value.device.type == "cpu" and value.layout is torch.strided and value.numel() >= LARGE and
+            value.is_floating_point() and not value.requires_grad and not value.any())
+
+
+def _shapes(torch, value):
+    return value.to("meta") if isinstance(value, torch.Tensor) else value
+
+
+def _known(process, function, orthogonal):
+    torch = process.torch
+
+    def made(shape, identity):
+        result = torch.zeros(shape.shape, dtype=shape.dtype, device="cpu")
+        if identity:
+            result.diagonal(dim1=-2, dim2=-1).fill_(1)
+        return result
+
+    @functools.wraps(function)
+    def wrapper(matrix, *args, **kwargs):
+        if not _zeros(torch, matrix) or kwargs.get("out") is not None:
+            return function(matrix, *args, **kwargs)
+        shapes = function(_shapes(torch, matrix), *(_shapes(torch, arg) for arg in args), **kwargs)
+        process.assume("weights that are not filled are zeros, so their decompositions are not computed", place())
+        if isinstance(shapes, torch.Tensor):
+            return made(shapes, False)
+        return type(shapes)([made(part, number in orthogonal and part.dim() > 1) for number, part in enumerate(shapes)])
+
+    return wrapper
+
+
+def _clusters(process, module):
+    fit = module.KMeans.fit_predict
+
+    @functools.wraps(fit)
+    def fit_predict(self, X, *args, **kwargs):
+        labels = fit(self, X, *args, **kwargs)
+        import numpy
+
+        if len(X) >= self.n_clusters > 1 and len(numpy.unique(labels)) < self.n_clusters and not (numpy.asarray(X) != numpy.asarray(X)[:1]).any():
+            process.assume("rows that a decomposition of unfilled weights gives are all the same: their clusters are taken to be equally large", place())
+            labels = self.labels_ = (numpy.arange(len(X)) % self.n_clusters).astype(labels.dtype)
+        return labels
+
+    module.KMeans.fit_predict = fit_predict
+
+
+def install(process):
+    torch = process.torch
+    for name, orthogonal in _FACTORS.items():
+        if hasattr(torch.linalg, name):
+            setattr(torch.linalg, name, _known(process, getattr(torch.linalg, name), orthogonal))
+    imports.after("sklearn.cluster._kmeans", functools.partial(_clusters, process))

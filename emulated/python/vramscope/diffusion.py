@@ -1,0 +1,72 @@
+"""from_pretrained() of diffusers' models without weights, as initialization.py does it of transformers': the model is as its config.json says."""
+import functools
+import os
+import tempfile
+
+from vramscope import imports, initialization
+
+_NAME = "diffusion_pytorch_model"
+_LOADING = ("ignore_mismatched_sizes", "output_loading_info", "torch_dtype", "dtype", "device_map", "max_memory", "offload_folder",
+            "offload_state_dict", "low_cpu_mem_usage", "variant", "use_safetensors", "quantization_config", "disable_mmap", "parallel_config",
+            "use_flashpack", "flashpack_kwargs", "dduf_entries")  # the rest tells where the configuration is, or what to change of it
+
+
+def _has_weights(name, kwargs):
+    subfolder = kwargs.get("subfolder") or ""
+    if os.path.isdir(name):
+        return any(file.endswith((".safetensors", ".bin")) for file in os.listdir(os.path.join(name, subfolder)))
+    import huggingface_hub
+
+    where = {key: kwargs[key] for key in ("cache_dir", "revision") if kwargs.get(key) is not None}
+    return any(isinstance(huggingface_hub.try_to_load_from_cache(name, os.path.join(subfolder, _NAME + end), **where), str)
+               for end in (".safetensors", ".safetensors.index.json", ".bin", ".fp16.safetensors", ".fp16.bin"))
+
+
+def _installed(process, modeling):
+    kind = modeling.ModelMixin
+    load = kind.from_pretrained.__func__
+
+    @functools.wraps(load)
+    def from_pretrained(cls, name=None, **kwargs):
+        try:
+            folder = os.fspath(name)
+            if kwargs.get("dduf_entries") or _has_weights(folder, kwargs):
+                return load(cls, name, **kwargs)
+            config, unused = cls.load_config(
+                folder, return_unused_kwargs=True, **{key: arg for key, arg in kwargs.items() if key not in _LOADING})
+        except Exception:  # the library's own words are better: it finds the same
+            return load(cls, name, **kwargs)
+        process.assume("no weights are there: the model is made from its config.json", os.path.join(folder, kwargs["subfolder"]) if kwargs.get("subfolder") else folder)
+        torch = process.torch
+        dtype = kwargs.get("dtype") or kwargs.get("torch_dtype") or torch.float32
+        if not isinstance(dtype, torch.dtype):  # by component, or by name
+            dtype = getattr(torch, dtype, torch.float32) if isinstance(dtype, str) else torch.float32
+        if process.settings.scratch and (kwargs.get("quantization_config") is not None or kwargs.get("device_map") is not None):
+            return _load_empty(process, functools.partial(load, cls), cls, config, unused, dtype, kwargs)
+        model = cls.from_config(config, **unused).eval()
+        to = torch.nn.Module.to  # the library's own has words about what it keeps in 32 bits
+        to(model, dtype)
+        for name, part in model.named_modules():
+            if any(kept in name.split(".") for kept in getattr(cls, "_keep_in_fp32_modules", None) or ()):
+                to(part, torch.float32)
+        model.register_to_config(_name_or_path=folder)
+        return (model, {}) if kwargs.get("output_loading_info") else model
+
+    kind.from_pretrained = classmethod(from_pretrained)
+
+
+def _load_empty(process, load, cls, config, unused, dtype, kwargs):
+    """The library's own loader decides what goes where, and quantizes: it reads a checkpoint without bytes."""
+    torch = process.torch
+    os.makedirs(process.settings.scratch, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=process.settings.scratch) as empty:
+        with torch.device("meta"):
+            model = cls.from_config(config, **unused).to(dtype)
+        initialization.write_sparse(torch, empty, model, 10_000_000_000, _NAME)
+        model.save_config(empty)
+        del model
+        return load(empty, **{key: arg for key, arg in kwargs.items() if key not in ("subfolder", "variant", "revision", "cache_dir")})
+
+
+def install(process):
+    imports.after("diffusers.models.modeling_utils", functools.partial(_installed, process))
