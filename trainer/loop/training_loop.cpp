@@ -292,7 +292,9 @@ class Loop {
       }
       return made;
     };
-    if (sharing_ != nullptr) optimizer_ = sharing_->ShareOptimizer(make, trained_);
+    for (auto& technique : techniques_) {
+      if (optimizer_ == nullptr) optimizer_ = technique->DivideOptimizer(make, trained_);
+    }
     if (optimizer_ == nullptr) optimizer_ = make(trained_);
   }
 

@@ -9,16 +9,35 @@ namespace vramscope::trainer {
 
 namespace {
 constexpr int64_t kIgnoreIndex = -100;
+
+at::Tensor Loss(const CrossEntropy& own, const at::Tensor& logits, const at::Tensor& labels) {
+  if (own) return own(logits, labels);
+  return at::cross_entropy_loss(logits, labels, {}, at::Reduction::Mean, kIgnoreIndex, 0.0);
 }
 
-at::Tensor ShiftedCrossEntropy(const at::Tensor& logits, const at::Tensor& labels) {
+at::Tensor CutCrossEntropy(at::Tensor logits, const at::Tensor& labels, const CrossEntropy& own) {
+  at::Tensor cut = logits.slice(-2, 0, -1).contiguous();
+  at::Tensor shifted = labels.slice(-1, 1).contiguous();
+  cut = cut.view({-1, cut.size(-1)});
+  shifted = shifted.view(-1);
+  at::Tensor loss = Loss(own, cut, shifted);
+  logits.reset();
+  cut.reset();
+  shifted.reset();
+  return loss;
+}
+
+}  // namespace
+
+at::Tensor ShiftedCrossEntropy(const at::Tensor& logits, const at::Tensor& labels, LossPath path,
+                               const CrossEntropy& own) {
   at::Tensor upcast = logits.to(at::kFloat);
+  if (path != LossPath::kLabelsShifted) return CutCrossEntropy(std::move(upcast), labels, own);
   at::Tensor padded = at::constant_pad_nd(labels, {0, 1}, kIgnoreIndex);
   at::Tensor shifted = padded.slice(-1, 1).contiguous();
   upcast = upcast.view({-1, upcast.size(-1)});
   shifted = shifted.view(-1);
-  at::Tensor loss =
-      at::cross_entropy_loss(upcast, shifted, {}, at::Reduction::Mean, kIgnoreIndex, 0.0);
+  at::Tensor loss = Loss(own, upcast, shifted);
   upcast.reset();
   padded.reset();
   shifted.reset();

@@ -3,11 +3,21 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
+
+#include "trainer/models/options.h"
+
 namespace vramscope::trainer {
 
-// Token i predicts token i + 1: logits upcast to fp32, labels padded by one ignored token and
-// shifted, mean cross entropy (Hugging Face transformers 4.51, loss/loss_utils.py).
-at::Tensor ShiftedCrossEntropy(const at::Tensor& logits, const at::Tensor& labels);
+// Of rows of logits; null: PyTorch's operator.
+using CrossEntropy = std::function<at::Tensor(const at::Tensor& logits, const at::Tensor& labels)>;
+
+// Token i predicts token i + 1: mean cross entropy of logits in fp32. As Hugging Face transformers
+// has it: labels padded by one ignored token and shifted (4.51, loss/loss_utils.py), or logits
+// without the last token's (kUpcastInModel: they have come in fp32).
+at::Tensor ShiftedCrossEntropy(const at::Tensor& logits, const at::Tensor& labels,
+                               LossPath path = LossPath::kLabelsShifted,
+                               const CrossEntropy& cross_entropy = nullptr);
 
 // The tanh approximation of GELU in elementary operators, as Hugging Face's "gelu_new".
 at::Tensor GeluNew(const at::Tensor& x);

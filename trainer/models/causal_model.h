@@ -22,6 +22,8 @@ namespace vramscope::trainer {
 struct CausalHead {
   bool bias = false;
   double cap = 0;  // logits: cap * tanh(logits / cap); 0: as they are
+  // Generation as before there were caches: keys and values in tuples, logits of all tokens.
+  bool tuples = false;
 };
 
 template <class Decoder>
@@ -30,7 +32,11 @@ class CausalModel : public Model {
   using Config = typename Decoder::Config;
 
   CausalModel(const Config& config, const ModelOptions& options, const CausalHead& form = {})
-      : Model(""), config_(config), form_(form), stack_(config_, options) {
+      : Model(""),
+        config_(config),
+        form_(form),
+        loss_path_(options.loss_path),
+        stack_(config_, options) {
     AddChild(&stack_);
     const Linear::Options head{.inputs = config_.hidden_size,
                                .outputs = config_.vocab_size,
@@ -53,11 +59,12 @@ class CausalModel : public Model {
   at::Tensor Logits(const Batch& batch) override {
     if (Generating() != nullptr && !Generating()->trains) {  // the next token alone is asked for
       const at::Tensor hidden = stack_.Forward(batch["input_ids"], layer_runner, false);
-      return Output(hidden.slice(1, -1));
+      return Output(form_.tuples ? hidden : hidden.slice(1, -1));
     }
     hidden_ = stack_.Forward(batch["input_ids"], layer_runner, inputs_require_grad);
     if (split_output_) return std::move(hidden_);
-    return Output(hidden_);
+    at::Tensor logits = Output(hidden_);
+    return loss_path_ == LossPath::kUpcastInModel ? logits.to(at::kFloat) : logits;
   }
   bool SplitOutput() override { return split_output_ = true; }
   at::Tensor Output(const at::Tensor& hidden) override {
@@ -70,10 +77,12 @@ class CausalModel : public Model {
   }
 
   at::Tensor Loss(const at::Tensor& logits, const Batch& batch) override {
-    at::Tensor loss = ShiftedCrossEntropy(logits, batch["labels"]);
+    at::Tensor loss = ShiftedCrossEntropy(logits, batch["labels"], loss_path_, cross_entropy);
     hidden_.reset();  // a local of the function that also computes the loss
     return loss;
   }
+
+  GenerationForm generation() const override { return {.tuples = form_.tuples}; }
 
   std::vector<LayerStack> Stacks() override {
     return {{.name = "layers", .layers = stack_.Layers()}};
@@ -82,6 +91,7 @@ class CausalModel : public Model {
  private:
   const Config config_;
   const CausalHead form_;
+  const LossPath loss_path_;
   Decoder stack_;
   std::unique_ptr<Linear> head_;
   at::Tensor hidden_;

@@ -1,5 +1,6 @@
 #include "trainer/models/decoder.h"
 
+#include <ATen/autocast_mode.h>
 #include <fmt/format.h>
 #include <torch/torch.h>
 
@@ -158,7 +159,12 @@ std::pair<at::Tensor, at::Tensor> AttentionOperator::operator()(const at::Tensor
                                                                 const at::Tensor& mask) const {
   if (kind_ == AttentionKind::kEager) return Eager(query, key, value, mask);
   if (kind_ == AttentionKind::kFlash2) {
-    const at::Tensor q = query.transpose(1, 2), k = key.transpose(1, 2), v = value.transpose(1, 2);
+    at::Tensor q = query.transpose(1, 2), k = key.transpose(1, 2), v = value.transpose(1, 2);
+    // The package takes 16 bits alone; rotated queries and keys are fp32 under autocast.
+    if (q.scalar_type() == at::kFloat && at::autocast::is_autocast_enabled(q.device().type())) {
+      const at::ScalarType type = at::autocast::get_autocast_dtype(q.device().type());
+      for (at::Tensor* tensor : {&q, &k, &v}) *tensor = tensor->to(type);
+    }
     return {FlashTwoAttention(q, k, v, dropout_, scale_), {}};
   }
   return {SdpaAttention(query, key, value, groups_, mask, dropout_, scale_), {}};

@@ -32,6 +32,33 @@ std::pair<at::Tensor, at::Tensor> DynamicCache::Next(size_t layer, const at::Ten
   return {keys_[layer], values_[layer]};
 }
 
+void TupleCache::Begin() {
+  KeyValueCache::Begin();
+  past_ = std::move(present_);
+  present_.clear();
+}
+
+std::pair<at::Tensor, at::Tensor> TupleCache::Next(size_t layer, const at::Tensor& key,
+                                                   const at::Tensor& value, const at::Tensor&) {
+  if (past_.size() <= layer) {
+    present_.emplace_back(Kept(key), Kept(value));
+  } else {
+    const CategoryScope category(trace::Category::kKvCache);
+    at::Tensor keys = at::cat({past_[layer].first, key}, -2);
+    present_.emplace_back(std::move(keys), at::cat({past_[layer].second, value}, -2));
+  }
+  return present_.back();
+}
+
+std::pair<at::Tensor, at::Tensor> CrossCache::Next(
+    const std::function<std::pair<at::Tensor, at::Tensor>()>& make) {
+  if (pairs_.size() == layer_) {
+    auto [key, value] = make();
+    pairs_.emplace_back(Kept(std::move(key)), Kept(std::move(value)));
+  }
+  return pairs_[layer_++];
+}
+
 StaticCache::StaticCache(const CacheShape& shape) : room_(shape.room) {
   const CategoryScope category(trace::Category::kKvCache);
   const std::vector<int64_t> sizes = {shape.batch, shape.heads, shape.room, shape.width};

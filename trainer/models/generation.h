@@ -26,7 +26,7 @@ class KeyValueCache {
   KeyValueCache& operator=(const KeyValueCache&) = delete;
 
   // A pass begins; its layers come in their order.
-  void Begin() { layer_ = 0; }
+  virtual void Begin() { layer_ = 0; }
   // A layer's keys and values [b, heads, s, d] at `positions`; returns what is attended to.
   std::pair<at::Tensor, at::Tensor> Update(const at::Tensor& key, const at::Tensor& value,
                                            const at::Tensor& positions) {
@@ -34,6 +34,10 @@ class KeyValueCache {
   }
   // Tokens that it has room for; 0: it grows.
   virtual int64_t room() const { return 0; }
+  // The first pass is given it, empty; else the model makes it.
+  virtual bool given_empty() const { return true; }
+  // Tokens that are there, of one that grows.
+  virtual int64_t tokens() const { return 0; }
   // Older tokens than the room are dropped.
   virtual bool slides() const { return false; }
   // The first layer's keys, of which a model counts the tokens that are there.
@@ -50,12 +54,44 @@ class KeyValueCache {
 
 // Every pass makes each layer's keys and values anew, longer by what is new.
 class DynamicCache final : public KeyValueCache {
+ public:
+  int64_t tokens() const override { return keys_.empty() ? 0 : keys_.front().size(-2); }
+
  protected:
   std::pair<at::Tensor, at::Tensor> Next(size_t layer, const at::Tensor& key,
                                          const at::Tensor& value, const at::Tensor&) override;
 
  private:
   std::vector<at::Tensor> keys_, values_;
+};
+
+// As tuples: a pass makes all layers' keys and values anew beside those of the pass before, which
+// are its argument.
+class TupleCache final : public KeyValueCache {
+ public:
+  void Begin() override;
+  bool given_empty() const override { return false; }
+
+ protected:
+  std::pair<at::Tensor, at::Tensor> Next(size_t layer, const at::Tensor& key,
+                                         const at::Tensor& value, const at::Tensor&) override;
+
+ private:
+  using Pairs = std::vector<std::pair<at::Tensor, at::Tensor>>;
+  Pairs past_, present_;
+};
+
+// Keys and values of what an encoder has made, which the first pass makes for all.
+class CrossCache {
+ public:
+  void Begin() { layer_ = 0; }
+  // The next layer's, made by `make` where they are not there.
+  std::pair<at::Tensor, at::Tensor> Next(
+      const std::function<std::pair<at::Tensor, at::Tensor>()>& make);
+
+ private:
+  size_t layer_ = 0;
+  std::vector<std::pair<at::Tensor, at::Tensor>> pairs_;
 };
 
 struct CacheShape {
@@ -98,8 +134,10 @@ struct GenerationPass {
   at::Tensor positions;            // int64 [s], within the sequence
   at::Tensor position_ids;         // int64 [b, s]
   at::Tensor mask;                 // int64 [b, tokens]; with room(): what the model makes of it
+  at::Tensor encoded = {};         // what a decoder reads beside; `mask` is of it
   std::function<void()> prepared = {};  // all arguments are there; the model has not begun
   bool trains = false;                  // all tokens' logits are asked for, with a graph
+  CrossCache* cross = nullptr;          // null: made again for each token
 };
 
 // Of this thread; null: no generation.

@@ -13,13 +13,15 @@ namespace vramscope::trainer {
 // One of an adapter's parameters: a module of its own, so that it has a name.
 class LoraAdapter::Matrix : public Module {
  public:
-  Matrix(std::string name, std::vector<int64_t> shape, Init init) : Module(std::move(name)) {
-    weight = AddParameter("weight", {.shape = std::move(shape), .init = init});
+  Matrix(std::string name, std::vector<int64_t> shape, Init init, at::ScalarType dtype)
+      : Module(std::move(name)) {
+    weight = AddParameter("weight", {.shape = std::move(shape), .dtype = dtype, .init = init});
   }
   std::shared_ptr<Parameter> weight;
 };
 
-LoraAdapter::LoraAdapter(int64_t inputs, int64_t outputs, const LoraConfig& config)
+LoraAdapter::LoraAdapter(int64_t inputs, int64_t outputs, const LoraConfig& config,
+                         at::ScalarType dtype)
     : Module("lora"),
       scaling_(config.alpha / (config.rank_stabilised ? std::sqrt(config.rank) : config.rank)),
       dropout_(config.dropout) {
@@ -30,13 +32,13 @@ LoraAdapter::LoraAdapter(int64_t inputs, int64_t outputs, const LoraConfig& conf
     return weight;
   };
   weight_a_ = add(a_, std::make_unique<Matrix>("A", std::vector<int64_t>{config.rank, inputs},
-                                               Init::kKaimingUniform));
-  weight_b_ = add(
-      b_, std::make_unique<Matrix>("B", std::vector<int64_t>{outputs, config.rank}, Init::kZeros));
+                                               Init::kKaimingUniform, dtype));
+  weight_b_ = add(b_, std::make_unique<Matrix>("B", std::vector<int64_t>{outputs, config.rank},
+                                               Init::kZeros, dtype));
   weight_a_->trainable = !config.freezes_down;
   if (!config.decompose) return;
-  lengths_ = add(magnitude_,
-                 std::make_unique<Matrix>("magnitude", std::vector<int64_t>{outputs}, Init::kOnes));
+  lengths_ = add(magnitude_, std::make_unique<Matrix>("magnitude", std::vector<int64_t>{outputs},
+                                                      Init::kOnes, dtype));
 }
 
 at::ScalarType LoraAdapter::dtype() const { return weight_a_->tensor.scalar_type(); }
@@ -128,7 +130,8 @@ Linear::Linear(std::string name, const Options& options, std::shared_ptr<Paramet
 }
 
 void Linear::AddAdapter(const LoraConfig& config) {
-  adapter_ = std::make_unique<LoraAdapter>(options_.inputs, options_.outputs, config);
+  adapter_ = std::make_unique<LoraAdapter>(options_.inputs, options_.outputs, config,
+                                           config.as_weights ? options_.dtype : at::kFloat);
   AddChild(adapter_.get());
 }
 
@@ -193,7 +196,7 @@ Embedding::Embedding(std::string name, int64_t count, int64_t width, at::ScalarT
 at::Tensor Embedding::Forward(const at::Tensor& ids) {
   ThrowIfCancelled();
   ModuleScope scope(name());
-  return at::embedding(weight_->tensor, ids);
+  return lookup_ ? lookup_(weight_->tensor, ids) : at::embedding(weight_->tensor, ids);
 }
 
 RmsNorm::RmsNorm(std::string name, int64_t width, double eps, at::ScalarType dtype, Scale scale)

@@ -15,11 +15,12 @@
 namespace vramscope::trainer {
 
 // A low-rank adapter beside a linear layer, as PEFT's LoRA: B(A(dropout(x))) * alpha / rank.
-// Its two matrices are fp32 whatever the type of the layer. Decomposed (DoRA), the adapted weight
-// has the length of each row as a third parameter, "magnitude".
+// Its two matrices are fp32 whatever the type of the layer, as PEFT has it, or of `dtype`.
+// Decomposed (DoRA), the adapted weight has the length of each row as a third parameter,
+// "magnitude".
 class LoraAdapter : public Module {
  public:
-  LoraAdapter(int64_t inputs, int64_t outputs, const LoraConfig& config);
+  LoraAdapter(int64_t inputs, int64_t outputs, const LoraConfig& config, at::ScalarType dtype);
   // What is added to the layer's result. x: of the matrices' type.
   at::Tensor Forward(const at::Tensor& x);
   // The same, decomposed. `weight`: the layer's, [outputs, inputs]; `result`: what it returned.
@@ -92,9 +93,13 @@ class Embedding : public Module {
             double standard_deviation);
   at::Tensor Forward(const at::Tensor& ids);
   const std::shared_ptr<Parameter>& weight() const { return weight_; }
+  // What finds the rows in place of at::embedding.
+  using Lookup = std::function<at::Tensor(const at::Tensor& weight, const at::Tensor& ids)>;
+  void SetLookup(Lookup lookup) { lookup_ = std::move(lookup); }
 
  private:
   std::shared_ptr<Parameter> weight_;
+  Lookup lookup_;
 };
 
 // Statistics in fp32, as in the Llama family's implementation with elementary operators. Gemma's

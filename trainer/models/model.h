@@ -29,6 +29,7 @@ namespace vramscope::trainer {
 struct ModelOptions {
   at::ScalarType dtype = at::kFloat;  // of the parameters
   AttentionKind attention = AttentionKind::kEager;
+  LossPath loss_path = LossPath::kLabelsShifted;
   int seq = 0;  // longest sequence that will be asked for
 };
 
@@ -40,6 +41,13 @@ struct TrainingScript {
   bool inputs_up_front = false;
   // The caller's variables keep logits and loss through backward and optimizer.
   bool keeps_outputs = false;
+};
+
+// What transformers' generate() does with a model.
+struct GenerationForm {
+  bool encodes = false;     // tokens come of a decoder, which reads what an encoder has made
+  int64_t start_token = 0;  // of such a decoder
+  bool tuples = false;      // keys and values go from pass to pass in tuples (TupleCache)
 };
 
 // One tensor of a micro-batch, its first dimension the samples.
@@ -97,15 +105,25 @@ class Model : public Module {
   virtual bool SplitOutput() { return false; }
   virtual at::Tensor Output(const at::Tensor& hidden) { return hidden; }
 
+  virtual GenerationForm generation() const { return {}; }
+  // Where it encodes: what the encoder makes of "input_ids" and "attention_mask".
+  virtual at::Tensor Encode(const Batch&) { return {}; }
+
   // In the order in which they run; the last one makes the output.
   virtual std::vector<LayerStack> Stacks() = 0;
   std::vector<Module*> Layers();  // of all stacks
 
   virtual TrainingScript script() const { return {}; }
   // A model whose script has an optimizer of its own returns it; null: the configured one.
-  virtual std::unique_ptr<Optimizer> MakeOwnOptimizer(const OptimizerConfig&) { return nullptr; }
+  virtual std::unique_ptr<Optimizer> MakeOwnOptimizer(const OptimizerConfig&,
+                                                      const std::vector<at::Tensor>& trained) {
+    static_cast<void>(trained);
+    return nullptr;
+  }
 
   // Set by the techniques before the first step.
+  // What makes the mean cross entropy of rows of logits; null: PyTorch's operator.
+  std::function<at::Tensor(const at::Tensor& logits, const at::Tensor& labels)> cross_entropy;
   LayerRunner layer_runner;          // null: one after the other
   bool inputs_require_grad = false;  // make the embedding's output require a gradient
 };

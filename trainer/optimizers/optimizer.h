@@ -64,6 +64,10 @@ class Optimizer {
   double lr_;
 };
 
+// An optimizer of some of the parameters.
+using MakeOptimizerOf =
+    std::function<std::unique_ptr<Optimizer>(const std::vector<at::Tensor>& parameters)>;
+
 struct OptimizerEntry {
   run::OptimizerDeclaration declaration;
   // `parameters`: those that are trained, in the model's order.

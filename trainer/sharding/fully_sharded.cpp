@@ -58,6 +58,22 @@ struct FullySharded::Impl {
     units.push_back(std::move(unit));
   }
 
+  // Of a stack's units, which are those from `first` on. As PyTorch's tutorial has it: units at the
+  // end of a pass, which have fewer than that before them, are left to FSDP2.
+  void PlanPrefetch(size_t first) {
+    const size_t end = units.size();
+    const auto ahead = static_cast<size_t>(options.forward_prefetch);
+    const auto behind = static_cast<size_t>(options.backward_prefetch);
+    for (size_t i = first; i < end; ++i) {
+      for (size_t k = 1; k <= ahead && i + ahead < end; ++k) {
+        units[i]->forward_prefetch.push_back(units[i + k].get());
+      }
+      for (size_t k = 1; k <= behind && behind > 1 && i >= first + behind; ++k) {
+        units[i]->backward_prefetch.push_back(units[i - k].get());
+      }
+    }
+  }
+
   void Place(Parameter& parameter, const std::string& name) const {
     const CategoryScope category(trace::Category::kParameter);
     const OwnerScope owner(name);
@@ -155,11 +171,14 @@ FullySharded::FullySharded(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& 
   model.Visit([&](Module& module, const std::string& path) { path_of[&module] = path; });
   const auto together = static_cast<size_t>(options.layers_per_unit);
   for (const LayerStack& stack : model.Stacks()) {
+    if (together == 0) break;
     const std::span<Module* const> layers = stack.layers;
+    const size_t first = impl_->units.size();
     for (size_t i = 0; i < layers.size(); i += together) {
       impl_->Shard(layers.subspan(i, std::min(together, layers.size() - i)), path_of,
                    options.reshards_after_forward);
     }
+    impl_->PlanPrefetch(first);
     if (!stack.layers.empty()) {
       impl_->stacks.emplace_back(path_of[stack.layers.front()], stack.layers);
     }
@@ -189,6 +208,7 @@ void FullySharded::AfterForward(const std::vector<at::Tensor>& outputs) {
 }
 
 LayerRunner FullySharded::AroundLayers(LayerRunner inner) {
+  if (impl_->stacks.empty()) return inner;
   return [impl = impl_, inner](at::Tensor hidden, const std::vector<LayerFunction>& layers,
                                const std::string& path, Carried& carried) {
     const std::vector<Module*>* modules = nullptr;
@@ -218,6 +238,7 @@ LayerRunner FullySharded::AroundLayers(LayerRunner inner) {
           for (size_t k = 0; k < places.size(); ++k) *places[k] = std::move(entered[k]);
         }
       }
+      unit.PrefetchForward();
       const Carried given = now;
       if (inner) {
         hidden = inner(std::move(hidden), of_unit, path, now);

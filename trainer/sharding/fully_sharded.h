@@ -1,4 +1,5 @@
-// fully_shard of torch.distributed.fsdp (FSDP2) on each layer and on the model, in its sequence of
+// fully_shard of torch.distributed.fsdp (FSDP2) on each layer and on the model, or on the model
+// alone, in its sequence of
 // requests: every unit's parameters are rows of one rank, gathered before the unit runs and let go
 // after it; gradients are scattered. Plain C++: FSDP2 itself is Python.
 //
@@ -25,7 +26,10 @@ namespace vramscope::trainer {
 struct ShardOptions {
   c10::Device device = c10::Device(c10::kCPU);
   bool reshards_after_forward = true;  // false: what is gathered stays until backward is through
-  int layers_per_unit = 1;
+  int layers_per_unit = 1;             // 0: the model is the only unit
+  // Units that are gathered ahead of the one that runs, as set_modules_to_forward_prefetch and
+  // set_modules_to_backward_prefetch have it where they are more than FSDP2's own 0 and 1.
+  int forward_prefetch = 0, backward_prefetch = 1;
   bool offloads = false;  // CPUOffloadPolicy: shards and their gradients live in pinned host memory
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "trainer/capture/scopes.h"
 #include "trainer/capture/taps.h"
@@ -245,25 +246,33 @@ void ShardUnit::AfterForward(bool in_backward) {
   state = ShardState::kIdle;
 }
 
+void ShardUnit::PrefetchForward() {
+  for (ShardUnit* unit : forward_prefetch) Prefetch(*unit, ShardState::kForward);
+}
+
 void ShardUnit::BeforeBackward() {
-  if (state == ShardState::kBeforeBackward) return;
-  state = ShardState::kBeforeBackward;
-  Gather();
-  WaitForGathered();
-  Prefetch();
+  if (state != ShardState::kBeforeBackward) {
+    state = ShardState::kBeforeBackward;
+    Gather();
+    WaitForGathered();
+    if (backward_prefetch.empty()) PrefetchFormer();
+  }
+  for (ShardUnit* unit : backward_prefetch) Prefetch(*unit, ShardState::kBeforeBackward);
 }
 
 // The unit that ran before this one is needed next.
-void ShardUnit::Prefetch() {
+void ShardUnit::PrefetchFormer() {
   if (places_.empty()) return;
   const size_t place = places_.back();
   places_.pop_back();
   if (place == 0) return;
-  ShardUnit& next = *streams_.order[place - 1];
-  const ShardState state_of_next = next.state;
-  next.state = ShardState::kBeforeBackward;
-  next.Gather();
-  next.state = state_of_next;
+  Prefetch(*streams_.order[place - 1], ShardState::kBeforeBackward);
+}
+
+void ShardUnit::Prefetch(ShardUnit& unit, ShardState as) {
+  const ShardState now = std::exchange(unit.state, as);
+  unit.Gather();
+  unit.state = now;
 }
 
 void ShardUnit::AfterBackward() {

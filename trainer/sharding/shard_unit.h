@@ -56,7 +56,11 @@ class ShardUnit {
   // Takes a parameter that is on the device; makes this rank's rows of it.
   void Add(Parameter* parameter, const std::string& name);
 
+  // Which units are gathered ahead when this one runs, in place of FSDP2's own choice.
+  std::vector<ShardUnit*> forward_prefetch, backward_prefetch;
+
   void BeforeForward();
+  void PrefetchForward();
   void AfterForward(bool in_backward);
   void BeforeBackward();
   void AfterBackward();
@@ -72,7 +76,8 @@ class ShardUnit {
   void WaitForGathered();
   void Reshard();
   void WaitForScattered();
-  void Prefetch();
+  void PrefetchFormer();
+  static void Prefetch(ShardUnit& unit, ShardState as);
   void Scatter(std::vector<size_t> which, std::vector<at::Tensor> gradients);
   void AddGradient(ShardedParameter& parameter, at::Tensor gradient);
 

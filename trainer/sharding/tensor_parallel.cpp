@@ -13,6 +13,7 @@
 
 #include "trainer/capture/scopes.h"
 #include "trainer/models/layers.h"
+#include "trainer/sharding/vocabulary_parallel.h"
 
 namespace vramscope::trainer {
 namespace {
@@ -65,6 +66,46 @@ void Split(Parameter& parameter, int64_t dimension, const RankOf& rank) {
   parameter.trainable = trains;  // a part as the whole
 }
 
+// Embedding and output layer by rows.
+absl::Status SplitVocabulary(Model& model, const RankOf& rank, Vocabulary vocabulary,
+                             const std::shared_ptr<TensorParallel>& parallel) {
+  Embedding* embedding = nullptr;
+  Linear* head = nullptr;
+  model.Visit([&](Module& module, const std::string&) {
+    if (auto* found = dynamic_cast<Embedding*>(&module)) embedding = found;
+    if (module.name() == "lm_head") head = dynamic_cast<Linear*>(&module);
+  });
+  if (embedding == nullptr || head == nullptr || embedding->weight() == head->weight()) {
+    return absl::InvalidArgumentError(
+        "shard.vocabulary: this model's output layer is its embedding (tie_word_embeddings), which "
+        "PyTorch would split into two; set shard.vocabulary=whole");
+  }
+  if (head->outputs() % rank.ranks != 0) {
+    return absl::InvalidArgumentError(fmt::format(
+        "shard.vocabulary: shard.ranks = {} does not divide the model's {} tokens (vocab_size); "
+        "set shard.vocabulary=whole",
+        rank.ranks, head->outputs()));
+  }
+  Split(*embedding->weight(), 0, rank);
+  embedding->SetLookup([parallel](const at::Tensor& weight, const at::Tensor& ids) {
+    return EmbeddingOfParts(weight, ids, *parallel);
+  });
+  Split(*head->weight(), 0, rank);
+  const bool gathers = vocabulary == Vocabulary::kParts;
+  head->SetBase(
+      [parallel, gathers, weight = head->weight()](const at::Tensor& x, const at::Tensor&) {
+        const at::Tensor part = at::linear(ToPart::apply(x, parallel.get()), weight->tensor);
+        return gathers ? GatheredLogits(part, *parallel) : part;
+      },
+      /*copies=*/false);
+  if (!gathers) {
+    model.cross_entropy = [parallel](const at::Tensor& logits, const at::Tensor& labels) {
+      return CrossEntropyOfParts(logits, labels, *parallel);
+    };
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void TensorParallel::Join(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& model) {
@@ -74,11 +115,31 @@ void TensorParallel::Join(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& m
   }
 }
 
-at::Tensor TensorParallel::Sum(const at::Tensor& part) const {
+at::Tensor TensorParallel::Reduced(const at::Tensor& part, c10d::ReduceOp how) const {
   const CategoryScope category(trace::Category::kCommunication);
   std::vector<at::Tensor> tensors = {part.clone(at::MemoryFormat::Contiguous)};
-  group_->allreduce(tensors)->wait();
+  c10d::AllreduceOptions options;
+  options.reduceOp = std::move(how);
+  group_->allreduce(tensors, options)->wait();
   return tensors.front();
+}
+
+at::Tensor TensorParallel::Sum(const at::Tensor& part) const {
+  return Reduced(part, c10d::ReduceOp::SUM);
+}
+
+at::Tensor TensorParallel::Max(const at::Tensor& part) const {
+  return Reduced(part, c10d::ReduceOp::MAX);
+}
+
+at::Tensor TensorParallel::Gathered(const at::Tensor& part) const {
+  const CategoryScope category(trace::Category::kCommunication);
+  std::vector<int64_t> sizes = part.sizes().vec();
+  sizes.front() *= rank_.ranks;
+  at::Tensor input = part.contiguous();
+  at::Tensor all = at::empty(sizes, part.options());
+  group_->_allgather_base(all, input)->wait();
+  return all;
 }
 
 absl::Status CheckRanks(const run::ModelConfig& config, const RankOf& rank) {
@@ -96,8 +157,9 @@ absl::Status CheckRanks(const run::ModelConfig& config, const RankOf& rank) {
   return absl::OkStatus();
 }
 
-std::shared_ptr<TensorParallel> SplitModel(Model& model, const RankOf& rank) {
-  auto parallel = std::make_shared<TensorParallel>();
+absl::StatusOr<std::shared_ptr<TensorParallel>> SplitModel(Model& model, const RankOf& rank,
+                                                           Vocabulary vocabulary) {
+  auto parallel = std::make_shared<TensorParallel>(rank);
   std::unordered_map<std::string, Parameter*> parameters;
   for (Parameter* parameter : model.Parameters()) parameters[parameter->name()] = parameter;
   bool any = false;
@@ -128,7 +190,13 @@ std::shared_ptr<TensorParallel> SplitModel(Model& model, const RankOf& rank) {
         },
         /*copies=*/false);
   });
-  return any ? parallel : nullptr;
+  if (!any) return nullptr;
+  if (vocabulary != Vocabulary::kWhole) {
+    if (absl::Status status = SplitVocabulary(model, rank, vocabulary, parallel); !status.ok()) {
+      return status;
+    }
+  }
+  return parallel;
 }
 
 }  // namespace vramscope::trainer

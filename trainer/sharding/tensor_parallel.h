@@ -12,7 +12,7 @@
 // long as the model.
 #pragma once
 
-#include <absl/status/status.h>
+#include <absl/status/statusor.h>
 
 #include <memory>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
@@ -26,22 +26,38 @@ struct RankOf {
   int rank = 0, ranks = 1;
 };
 
+// What is done with embedding and output layer.
+enum class Vocabulary : uint8_t {
+  kWhole,  // on every rank
+  kParts,  // each rank has its part; logits are gathered
+  kLoss,   // logits stay in parts, and the loss is made of them
+};
+
 class TensorParallel {
  public:
+  explicit TensorParallel(const RankOf& rank) : rank_(rank) {}
+  const RankOf& rank() const { return rank_; }
+
   // The model's tensors are there.
   void Join(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& model);
   void Leave() { group_.reset(); }
 
   // The sum over ranks, in a tensor of its own.
   at::Tensor Sum(const at::Tensor& part) const;
+  at::Tensor Max(const at::Tensor& part) const;
+  // The ranks' parts one after the other, in the first dimension.
+  at::Tensor Gathered(const at::Tensor& part) const;
 
  private:
+  at::Tensor Reduced(const at::Tensor& part, c10d::ReduceOp how) const;
+  const RankOf rank_;
   c10::intrusive_ptr<c10d::ProcessGroup> group_;
 };
 
 // kInvalidArgument says which of the model's sizes the ranks don't divide.
 absl::Status CheckRanks(const run::ModelConfig& config, const RankOf& rank);
-// Null where no layer is one that is split.
-std::shared_ptr<TensorParallel> SplitModel(Model& model, const RankOf& rank);
+// Null where no layer is one that is split. kInvalidArgument: a vocabulary that can't be.
+absl::StatusOr<std::shared_ptr<TensorParallel>> SplitModel(Model& model, const RankOf& rank,
+                                                           Vocabulary vocabulary);
 
 }  // namespace vramscope::trainer

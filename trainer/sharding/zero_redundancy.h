@@ -9,7 +9,6 @@
 // On the loop's thread.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <vector>
@@ -21,10 +20,7 @@ namespace vramscope::trainer {
 // The largest first, each to the rank that has least: what each rank steps, in this order.
 std::vector<std::vector<at::Tensor>> DealOut(const std::vector<at::Tensor>& parameters, int ranks);
 
-// Of the parameters that are a rank's own.
-using MakeOptimizerOf =
-    std::function<std::unique_ptr<Optimizer>(const std::vector<at::Tensor>& own)>;
-
+// `make`: of the parameters that are a rank's own.
 std::unique_ptr<Optimizer> MakeZeroRedundancy(c10::intrusive_ptr<c10d::ProcessGroup> group,
                                               MakeOptimizerOf make,
                                               std::vector<at::Tensor> parameters);

@@ -87,14 +87,20 @@ TechniqueEntry DeclareTechnique_chunked_loss() {
                          .default_value = "8",
                          .low = 1,
                          .high = 65536,
-                         .label = "chunks"}},
+                         .label = "chunks"},
+                        {.key = "loss_reentrant",
+                         .help = "of loss=chunked: each chunk is computed again in a nested "
+                                 "backward (use_reentrant), or in a second run",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "false",
+                         .choices = {{"false", ""}, {"true", ""}},
+                         .label = "re-entrant"}},
            .toggles = {{.id = "chunked-loss",
                         .title = "Loss in chunks",
                         .explanation = "logits for a part of the tokens at a time",
                         .on = {{"loss", true, {"chunked"}}},
-                        .ways = {{{"loss", "chunked"}},
-                                 {{"loss", "chunked"}, {"checkpointing.reentrant", "false"}}},
-                        .controls = {"loss_chunks"}}},
+                        .ways = {{{"loss", "chunked"}}},
+                        .controls = {"loss_chunks", "loss_reentrant"}}},
            .rules = {{.when = {{"loss", true, {"chunked"}}, {"model.family", true, {"basics"}}},
                       .why = "loss=chunked: the basics model's script computes its loss at once",
                       .instead = {{"loss", "full"}}}}},
@@ -103,7 +109,7 @@ TechniqueEntry DeclareTechnique_chunked_loss() {
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (!config.Is("loss", "chunked")) return nullptr;
         return std::make_unique<ChunkedLoss>(config.Integer("loss_chunks"),
-                                             config.Is("checkpointing.reentrant", "true"));
+                                             config.Is("loss_reentrant", "true"));
       }};
 }
 

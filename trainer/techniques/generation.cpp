@@ -1,18 +1,22 @@
-// generate() of transformers 4.51 (generation/utils.py), greedy, without an end token: a prompt,
-// then token by token with the keys and values of all before.
+// generate() of transformers 4.51 (generation/utils.py), greedy: a prompt, or what an encoder makes
+// of it, then token by token with the keys and values of all before.
 #include "trainer/models/generation.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <torch/torch.h>
 
+#include <algorithm>
+#include <optional>
 #include <random>
 #include <vector>
 
 #include "profiler/run/check_run.h"
+#include "profiler/run/lengths.h"
 #include "trainer/capture/cancel.h"
 #include "trainer/capture/scopes.h"
 #include "trainer/models/training_mode.h"
+#include "trainer/techniques/end_tokens.h"
 #include "trainer/techniques/loop_technique.h"
 
 namespace vramscope::trainer {
@@ -24,12 +28,21 @@ class Generation final : public LoopTechnique {
       : model_config_(std::move(model)),
         rows_(config.batch / config.micro_batches),
         prompt_(config.seq),
-        tokens_(config.Integer("generate.tokens")),
+        ends_(!config.Get("generate.lengths").empty()),
+        tokens_(TokensOf(config)),
         cache_(config.Get("generate.cache")),
         instead_(config.Is("mode", "generate")),
         random_(static_cast<uint64_t>(config.seed)) {}
 
-  absl::Status OnModel(Model&) override {
+  absl::Status OnModel(Model& model) override {
+    // The last token is not looked at any more.
+    const int64_t most = model_config_.max_positions;
+    if (model.generation().tuples && prompt_ + tokens_ - 1 > most) {
+      return absl::InvalidArgumentError(
+          fmt::format("generate.tokens = {} after {} would be more than the model's {} positions "
+                      "(n_positions): set generate.tokens={}, or seq lower",
+                      tokens_, prompt_, most, std::max<int64_t>(most - prompt_ + 1, 1)));
+    }
     if (cache_ != "sliding") return absl::OkStatus();
     if (model_config_.sliding_window == 0) {
       return absl::InvalidArgumentError(
@@ -67,6 +80,19 @@ class Generation final : public LoopTechnique {
     }
     if (run.measured) model_->FillInputs(host, random_);
     return host.front().to(run.device);
+  }
+
+  // Until the longest sequence has ended, at most generate.tokens.
+  static int64_t TokensOf(const run::RunConfig& config) {
+    const int64_t most = config.Integer("generate.tokens");
+    const auto lengths = run::ParseLengths(config.Get("generate.lengths"));
+    if (!lengths.ok() || lengths->empty()) return most;
+    const auto rows = static_cast<size_t>(config.batch / config.micro_batches);
+    int64_t longest = 0;
+    for (size_t row = 0; row < std::min(rows, lengths->size()); ++row) {
+      longest = std::max<int64_t>(longest, (*lengths)[row].high);
+    }
+    return std::min(most, longest);
   }
 
   // A cache of a fixed room is the model's from then on, and used again (its old values are
@@ -112,23 +138,24 @@ class Generation final : public LoopTechnique {
     at::Tensor ids;
     GenerationPass pass;
   };
+  // `given`: the cache is among them.
   static std::unique_ptr<Inputs> Prepare(at::Tensor ids, const at::Tensor& mask,
-                                         const at::Tensor& positions, KeyValueCache* cache) {
+                                         const at::Tensor& positions, bool given) {
     auto inputs = std::make_unique<Inputs>();
-    inputs->pass = {.cache = cache, .positions = positions, .position_ids = {}, .mask = mask};
-    if (cache != nullptr) {
+    inputs->pass = {.positions = positions, .position_ids = {}, .mask = mask};
+    if (given) {
       (positions.select(0, -1) >= ids.size(1)).item<bool>();
       if (ids.size(1) != positions.size(0)) ids = ids.index({at::indexing::Slice(), positions});
     }
     inputs->ids = ids.clone(at::MemoryFormat::Contiguous);
+    if (!mask.defined()) return inputs;
     at::Tensor all = [&] {
       const at::Tensor counted = mask.cumsum(-1);
       return counted - 1;
     }();
     all.masked_fill_(mask == 0, 1);
     inputs->pass.position_ids =
-        cache == nullptr ? all
-                         : all.slice(1, -inputs->ids.size(1)).clone(at::MemoryFormat::Contiguous);
+        given ? all.slice(1, -inputs->ids.size(1)).clone(at::MemoryFormat::Contiguous) : all;
     return inputs;
   }
 
@@ -151,10 +178,26 @@ class Generation final : public LoopTechnique {
     at::NoGradGuard no_grad;
     EvaluationScope evaluation;
     std::vector<std::unique_ptr<Held>> held = loop.hold();
-    at::Tensor mask = at::ones({rows_, prompt_}, ids.options());
+    const GenerationForm form = model_->generation();
+    const std::optional<EndTokens> ends =
+        ends_ ? std::optional<EndTokens>(ids.device()) : std::nullopt;
+    const at::Tensor start =
+        form.encodes ? torch::tensor(form.start_token, at::kLong).to(ids.device()) : at::Tensor();
+    if (ends) ends->Check();
+    if (ends && !form.encodes) ends->LookForPadding(ids);
+    at::Tensor mask = ends ? ends->MaskOf(ids) : at::ones({rows_, prompt_}, ids.options());
+    const at::Tensor prompt = ids;  // the caller's
+    at::Tensor encoded, encoded_mask;
+    if (form.encodes) {
+      encoded = Encode(ids, mask);
+      encoded_mask = std::move(mask);
+      ids = at::ones({rows_, 1}, ids.options()) * start;
+    }
     KeyValueCache* cache = FixedCache(ids);
-    const auto grows = cache_ == "dynamic" ? std::make_unique<DynamicCache>() : nullptr;
+    std::unique_ptr<KeyValueCache> grows;
+    if (cache_ == "dynamic") grows = Growing(form);
     if (grows) cache = grows.get();
+    CrossCache cross;
     at::Tensor unfinished = at::ones({rows_}, ids.options());
     at::Tensor positions = FirstPositions(ids, cache);
     std::unique_ptr<Inputs> inputs;
@@ -164,7 +207,15 @@ class Generation final : public LoopTechnique {
       ThrowIfCancelled();
       const AnnotationScope range(token == 0 ? "prefill" : "decode");
       {
-        std::unique_ptr<Inputs> made = Prepare(ids, mask, positions, cache);
+        const bool given = cache != nullptr && (token > 0 || cache->given_empty());
+        std::unique_ptr<Inputs> made = Prepare(ids, mask, positions, given);
+        made->pass.cache = cache;
+        if (form.tuples) made->pass.positions.reset();  // no argument of such a model
+        if (form.encodes) {
+          made->pass.mask = encoded_mask;
+          made->pass.encoded = encoded;
+          made->pass.cross = cache != nullptr ? &cross : nullptr;
+        }
         // The pass before is named until this one's arguments are whole.
         made->pass.prepared = [&inputs] { inputs.reset(); };
         if (cache) cache->Begin();
@@ -176,16 +227,17 @@ class Generation final : public LoopTechnique {
         }
         inputs = std::move(made);
       }
-      mask = [&] {
+      if (mask.defined()) {
         const at::Tensor one = mask.new_ones({rows_, 1});
-        return at::cat({mask, one}, -1);
-      }();
+        mask = at::cat({mask, one}, -1);
+      }
       positions = Advance(positions, cache);
       scores = logits.select(1, -1).to(at::kFloat, /*non_blocking=*/false, /*copy=*/true);
       next = at::argmax(scores, -1);
+      if (ends) next = ends->Padded(next, unfinished);
       ids = at::cat({ids, next.unsqueeze(1)}, -1);
       if (run.measured) said.push_back(next[0].item<int64_t>());
-      Stop(token + 1 == tokens_, unfinished, finished);
+      Stop(token + 1 == tokens_, ends ? &*ends : nullptr, ids, unfinished, finished);
       logits.reset();
       finished.item<bool>();
       loop.done(static_cast<double>(token + 1) / static_cast<double>(tokens_));
@@ -196,23 +248,43 @@ class Generation final : public LoopTechnique {
     while (!held.empty()) held.pop_back();
   }
 
-  // StoppingCriteriaList with the greatest length alone.
-  void Stop(bool full, at::Tensor& unfinished, at::Tensor& finished) const {
+  std::unique_ptr<KeyValueCache> Growing(const GenerationForm& form) const {
+    if (form.tuples) return std::make_unique<TupleCache>();
+    return std::make_unique<DynamicCache>();
+  }
+
+  at::Tensor Encode(const at::Tensor& ids, const at::Tensor& mask) {
+    const AnnotationScope range("encode");
+    Batch batch;
+    batch.Set("input_ids", ids);
+    batch.Set("attention_mask", mask);
+    return model_->Encode(batch);
+  }
+
+  // StoppingCriteriaList with the greatest length, and end tokens where they are looked for.
+  void Stop(bool full, const EndTokens* ends, const at::Tensor& ids, at::Tensor& unfinished,
+            at::Tensor& finished) const {
     const at::TensorOptions truth = unfinished.options().dtype(at::kBool);
-    const at::Tensor done = [&] {
+    at::Tensor done = [&] {
       const at::Tensor none = at::full({rows_}, false, truth);
-      const at::Tensor length = at::full({rows_}, full, truth);
-      return none | length;
+      at::Tensor length = at::full({rows_}, full, truth);
+      at::Tensor done = none | length;
+      length.reset();
+      if (ends != nullptr) done = done | ends->Ended(ids);
+      return done;
     }();
     unfinished = [&] {
       const at::Tensor open = done.bitwise_not();
+      done.reset();
       return unfinished & open;
     }();
     finished = unfinished.max() == 0;
   }
 
   const run::ModelConfig model_config_;
-  const int64_t rows_, prompt_, tokens_;
+  const int64_t rows_, prompt_;
+  const bool ends_;  // an end token is looked for
+  const int64_t tokens_;
   const std::string cache_;
   const bool instead_;
   std::mt19937_64 random_;
@@ -253,20 +325,28 @@ TechniqueEntry DeclareTechnique_generation() {
                                      {"static", "StaticCache, all at once"},
                                      {"sliding", "SlidingWindowCache"},
                                      {"none", "nothing (use_cache=False)"}},
-                         .label = "cache"}},
+                         .label = "cache"},
+                        {.key = "generate.lengths",
+                         .help = "new tokens of each sequence up to its end token, \"40,120\" in "
+                                 "turn, or a range, whose greatest counts: generation ends with "
+                                 "the longest; empty: no end token",
+                         .kind = ValueKind::kText,
+                         .default_value = "",
+                         .format = "lengths",
+                         .label = "end after"}},
            .toggles = {{.id = "generate",
                         .title = "Generate only",
                         .explanation = "no training: a prompt, and tokens with a cache of keys and "
                                        "values",
                         .on = {{"mode", true, {"generate"}}},
                         .ways = {{{"mode", "generate"}, {"generate.tokens", "64"}}},
-                        .controls = {"generate.tokens", "generate.cache"}},
+                        .controls = {"generate.tokens", "generate.cache", "generate.lengths"}},
                        {.id = "generate-after",
                         .title = "Generate after training",
                         .explanation = "beside weights and optimizer state",
                         .on = {on, {"mode", true, {"train"}}},
                         .ways = {{{"generate.tokens", "64"}}},
-                        .controls = {"generate.tokens", "generate.cache"}}},
+                        .controls = {"generate.tokens", "generate.cache", "generate.lengths"}}},
            .rules =
                {{.when = {{"mode", true, {"generate"}}, off},
                  .why = "mode=generate makes generate.tokens tokens, which are 0: set "
@@ -279,11 +359,26 @@ TechniqueEntry DeclareTechnique_generation() {
                 {.when = {on,
                           {"model.family",
                            false,
-                           {"llama", "qwen3", "mixtral", "qwen3-moe", "phi", "phi3"}}},
+                           {"llama", "qwen3", "mixtral", "qwen3-moe", "phi", "phi3", "gpt2",
+                            "t5"}}},
                  .why = "generate.tokens: keys and values are kept of Llama, Qwen2, Qwen3, "
-                        "Mistral, Mixtral, Phi and their like; others have caches of their own, "
-                        "which are not planned",
+                        "Mistral, Mixtral, Phi, GPT-2, T5 and their like; others have caches of "
+                        "their own, which are not planned",
                  .instead = {{"generate.tokens", "0"}}},
+                {.when = {on,
+                          {"generate.cache", true, {"static", "sliding"}},
+                          {"model.family", true, {"gpt2", "t5"}}},
+                 .why = "generate.cache=static and sliding: {model} has no such cache in "
+                        "transformers 4.51, or none that is planned; set generate.cache=dynamic",
+                 .instead = {{"generate.cache", "dynamic"}}},
+                {.when = {{"generate.lengths", false, {""}}, off},
+                 .why = "generate.lengths are of generated tokens, which are 0: set "
+                        "generate.tokens=64",
+                 .instead = {{"generate.lengths", ""}}},
+                {.when = {{"generate.lengths", false, {""}}, {"backend", true, {"cpu", "cuda"}}},
+                 .why = "generate.lengths: where values are computed a sequence ends where its "
+                        "tokens say so; use backend=plan",
+                 .instead = {{"generate.lengths", ""}}},
                 {.when = {on, {"shard.strategy", false, {"none"}}},
                  .why = "generate.tokens is planned on one GPU: set shard.strategy=none",
                  .instead = {{"generate.tokens", "0"}}},
@@ -307,9 +402,12 @@ TechniqueEntry DeclareTechnique_generation() {
                  .why = "generate.tokens is planned of weights on the card: set "
                         "offload.parameters=none",
                  .instead = {{"offload.parameters", "none"}}}},
-           .assumes = {{.when = {on},
+           .assumes = {{.when = {on, {"generate.lengths", true, {""}}},
                         .what = "generation ends at its greatest length: no end token is computed, "
-                                "and the few bytes that look for one are not asked for"}}},
+                                "and the few bytes that look for one are not asked for"},
+                       {.when = {on, {"generate.lengths", false, {""}}},
+                        .what = "sequences end as generate.lengths says: keys and values of those "
+                                "that have ended stay until the last one ends"}}},
       .order = 81,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (config.Integer("generate.tokens") == 0) return nullptr;

@@ -8,32 +8,11 @@
 #include <vector>
 
 #include "profiler/run/model_config.h"
+#include "trainer/models/layer_adapter.h"
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {
 namespace {
-
-// Down to a few dimensions and up again.
-class LayerAdapter : public Module {
- public:
-  LayerAdapter(std::string name, int64_t width, int64_t rank, double scale, at::ScalarType dtype)
-      : Module(std::move(name)), scale_(scale) {
-    down_ = AddParameter("down.weight",
-                         {.shape = {rank, width}, .dtype = dtype, .init = Init::kKaimingUniform});
-    up_ = AddParameter("up.weight", {.shape = {width, rank}, .dtype = dtype, .init = Init::kZeros});
-  }
-  at::Tensor Forward(const at::Tensor& x) {
-    ModuleScope scope(name());
-    at::Tensor down = at::linear(x, down_->tensor);
-    at::Tensor up = at::linear(down, up_->tensor);
-    down.reset();
-    return up * scale_;
-  }
-
- private:
-  double scale_;
-  std::shared_ptr<Parameter> down_, up_;
-};
 
 class LayerAdapters final : public Technique {
  public:
@@ -57,7 +36,8 @@ class LayerAdapters final : public Technique {
     outputs_.resize(stacks.front().layers.size());
     for (size_t i = 0; i < stacks.front().layers.size(); ++i) {
       adapters_.push_back(static_cast<LayerAdapter*>(model.Adopt(std::make_unique<LayerAdapter>(
-          fmt::format("adapters.{}", i), width_, rank_, scale_, dtype_))));
+          fmt::format("adapters.{}", i),
+          LayerAdapterOptions{.width = width_, .rank = rank_, .scale = scale_, .dtype = dtype_}))));
     }
     return absl::OkStatus();
   }

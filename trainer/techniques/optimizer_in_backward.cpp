@@ -35,13 +35,11 @@ class Done final : public Optimizer {
 
 class OptimizerInBackward final : public Technique {
  public:
-  explicit OptimizerInBackward(const run::RunConfig& config) : config_(OptimizerConfigOf(config)) {}
-
-  std::unique_ptr<Optimizer> MakeOptimizer(const RunContext&,
-                                           const std::vector<at::Tensor>& trained) override {
+  std::unique_ptr<Optimizer> DivideOptimizer(const MakeOptimizerOf& make,
+                                             const std::vector<at::Tensor>& trained) override {
     for (const at::Tensor& parameter : trained) {
       index_[parameter.unsafeGetTensorImpl()] = optimizers_.size();
-      optimizers_.push_back(trainer::MakeOptimizer(config_, std::vector<at::Tensor>{parameter}));
+      optimizers_.push_back(make({parameter}));
     }
     return std::make_unique<Done>(trained, optimizers_);
   }
@@ -60,7 +58,6 @@ class OptimizerInBackward final : public Technique {
   }
 
  private:
-  OptimizerConfig config_;
   Optimizers optimizers_;
   std::unordered_map<const at::TensorImpl*, size_t> index_;
 };
@@ -105,11 +102,11 @@ TechniqueEntry DeclareTechnique_optimizer_in_backward() {
                  .instead = {{"optimizer.in_backward", "false"}}},
                 {.when = {{"optimizer.in_backward", true, {"true"}},
                           {"loss", true, {"chunked"}},
-                          {"checkpointing.reentrant", true, {"true"}}},
+                          {"loss_reentrant", true, {"true"}}},
                  .why = "optimizer.in_backward: with loss=chunked in re-entrant checkpoints the "
                         "output layer's gradient comes once for every chunk, and is whole only "
-                        "after the last; set checkpointing.reentrant=false",
-                 .instead = {{"checkpointing.reentrant", "false"}}},
+                        "after the last; set loss_reentrant=false",
+                 .instead = {{"loss_reentrant", "false"}}},
                 {.when = {{"optimizer.in_backward", true, {"true"}}, {"zero_grad", true, {"zero"}}},
                  .why = "optimizer.in_backward lets gradients go; set zero_grad=none",
                  .instead = {{"optimizer.in_backward", "false"}}}}},
@@ -117,7 +114,7 @@ TechniqueEntry DeclareTechnique_optimizer_in_backward() {
       .order = 45,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (!config.Is("optimizer.in_backward", "true")) return nullptr;
-        return std::make_unique<OptimizerInBackward>(config);
+        return std::make_unique<OptimizerInBackward>();
       }};
 }
 

@@ -28,7 +28,7 @@ class OptimizerStep final : public Technique {
   }
   std::unique_ptr<Optimizer> MakeOptimizer(const RunContext&,
                                            const std::vector<at::Tensor>& trained) override {
-    std::unique_ptr<Optimizer> own = model_->MakeOwnOptimizer(config_);
+    std::unique_ptr<Optimizer> own = model_->MakeOwnOptimizer(config_, trained);
     return own != nullptr ? std::move(own) : trainer::MakeOptimizer(config_, trained);
   }
   // A rehearsed run has the workspaces of its matrices on its tape alone.

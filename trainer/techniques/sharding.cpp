@@ -93,8 +93,8 @@ class DataParallelTechnique final : public Sharding {
       return loss;
     };
   }
-  std::unique_ptr<Optimizer> ShareOptimizer(const MakeOptimizerOf& make,
-                                            const std::vector<at::Tensor>& trained) override {
+  std::unique_ptr<Optimizer> DivideOptimizer(const MakeOptimizerOf& make,
+                                             const std::vector<at::Tensor>& trained) override {
     return deals_out_ ? MakeZeroRedundancy(group_, make, trained) : nullptr;
   }
   void AfterRun() override { parallel_.reset(); }
@@ -127,9 +127,12 @@ class FullyShardedTechnique final : public Sharding {
         reshards_(config.Is("shard.strategy", "zero3")),
         offloads_(config.Is("offload.parameters", "cpu")),
         // Layers that are run again together are gathered together.
-        layers_per_unit_(config.Is("checkpointing.mode", "every-k")
+        layers_per_unit_(config.Is("shard.units", "model") ? 0
+                         : config.Is("checkpointing.mode", "every-k")
                              ? static_cast<int>(config.Integer("checkpointing.k"))
                              : 1),
+        forward_prefetch_(static_cast<int>(config.Integer("shard.forward_prefetch"))),
+        backward_prefetch_(static_cast<int>(config.Integer("shard.backward_prefetch"))),
         loss_is_outside_(LossIsOutside(config)) {}
 
   absl::Status OnModel(Model& model) override {
@@ -144,6 +147,8 @@ class FullyShardedTechnique final : public Sharding {
                                               ShardOptions{.device = run.device,
                                                            .reshards_after_forward = reshards_,
                                                            .layers_per_unit = layers_per_unit_,
+                                                           .forward_prefetch = forward_prefetch_,
+                                                           .backward_prefetch = backward_prefetch_,
                                                            .offloads = offloads_});
     return held;
   }
@@ -182,7 +187,7 @@ class FullyShardedTechnique final : public Sharding {
 
  private:
   const bool reshards_, offloads_;
-  const int layers_per_unit_;
+  const int layers_per_unit_, forward_prefetch_, backward_prefetch_;
   const bool loss_is_outside_;
   Model* model_ = nullptr;
   std::unique_ptr<FullySharded> sharded_;
@@ -191,14 +196,20 @@ class FullyShardedTechnique final : public Sharding {
 class TensorParallelTechnique final : public Sharding {
  public:
   explicit TensorParallelTechnique(const run::RunConfig& config)
-      : Sharding(config), config_(run::CheckRun(config)) {}
+      : Sharding(config),
+        config_(run::CheckRun(config)),
+        vocabulary_(config.Is("shard.vocabulary", "whole")   ? Vocabulary::kWhole
+                    : config.Is("shard.vocabulary", "parts") ? Vocabulary::kParts
+                                                             : Vocabulary::kLoss) {}
 
   absl::Status OnModel(Model& model) override {
     if (!config_.ok()) return config_.status();
     const RankOf rank{.rank = rank_, .ranks = ranks_};
     if (absl::Status status = Sharding::OnModel(model); !status.ok()) return status;
     if (absl::Status status = CheckRanks(*config_, rank); !status.ok()) return status;
-    parallel_ = SplitModel(model, rank);
+    auto split = SplitModel(model, rank, vocabulary_);
+    if (!split.ok()) return split.status();
+    parallel_ = *std::move(split);
     return absl::OkStatus();
   }
   void AfterLoad(const RunContext&, Model& model) override { parallel_->Join(group_, model); }
@@ -206,6 +217,7 @@ class TensorParallelTechnique final : public Sharding {
 
  private:
   const absl::StatusOr<run::ModelConfig> config_;
+  const Vocabulary vocabulary_;
   std::shared_ptr<TensorParallel> parallel_;
 };
 
@@ -290,7 +302,40 @@ TechniqueEntry DeclareTechnique_sharding() {
                          .default_value = "25",
                          .low = 1,
                          .high = 65536,
-                         .label = "MiB a bucket"}},
+                         .label = "MiB a bucket"},
+                        {.key = "shard.vocabulary",
+                         .help = "tensor: embedding and output layer whole on every GPU, in parts "
+                                 "whose logits are gathered, or in parts with the loss made of "
+                                 "them (loss_parallel)",
+                         .kind = ValueKind::kChoice,
+                         .default_value = "whole",
+                         .choices = {{"whole", ""},
+                                     {"parts", "embedding and output layer in parts"},
+                                     {"loss", "the loss as well"}},
+                         .label = "vocabulary"},
+                        {.key = "shard.units",
+                         .help = "zero2 and zero3: what is gathered together (fully_shard on each "
+                                 "layer and the model, or on the model alone)",
+                         .kind = ValueKind::kChoice,
+                         .default_value = "layer",
+                         .choices = {{"layer", "each layer"}, {"model", "the model as a whole"}},
+                         .label = "units"},
+                        {.key = "shard.forward_prefetch",
+                         .help = "zero2 and zero3: layers that are gathered ahead in forward "
+                                 "(set_modules_to_forward_prefetch)",
+                         .kind = ValueKind::kInteger,
+                         .default_value = "0",
+                         .low = 0,
+                         .high = 64,
+                         .label = "ahead in forward"},
+                        {.key = "shard.backward_prefetch",
+                         .help = "zero2 and zero3: layers that are gathered ahead in backward; 1 "
+                                 "is FSDP2's own, more are set_modules_to_backward_prefetch's",
+                         .kind = ValueKind::kInteger,
+                         .default_value = "1",
+                         .low = 1,
+                         .high = 64,
+                         .label = "ahead in backward"}},
            .toggles = {{.id = "ddp",
                         .title = "Data parallel",
                         .explanation = "every GPU holds everything, and gradients once more",
@@ -310,13 +355,15 @@ TechniqueEntry DeclareTechnique_sharding() {
                         .explanation = "gradients and optimizer state are divided",
                         .on = {{"shard.strategy", true, {"zero2"}}},
                         .ways = {{{"shard.strategy", "zero2"}, {"shard.ranks", "4"}}},
-                        .controls = {"shard.ranks", "shard.rank"}},
+                        .controls = {"shard.ranks", "shard.rank", "shard.units",
+                                     "shard.forward_prefetch", "shard.backward_prefetch"}},
                        {.id = "zero3",
                         .title = "Shards (FSDP2)",
                         .explanation = "weights, too; a layer is gathered while it runs",
                         .on = {{"shard.strategy", true, {"zero3"}}},
                         .ways = {{{"shard.strategy", "zero3"}, {"shard.ranks", "4"}}},
-                        .controls = {"shard.ranks", "shard.rank"}},
+                        .controls = {"shard.ranks", "shard.rank", "shard.units",
+                                     "shard.forward_prefetch", "shard.backward_prefetch"}},
                        {.id = "tensor-parallel",
                         .title = "Tensor parallel",
                         .explanation = "each GPU has a part of every layer",
@@ -324,7 +371,7 @@ TechniqueEntry DeclareTechnique_sharding() {
                         .ways = {{{"shard.strategy", "tensor"},
                                   {"shard.ranks", "2"},
                                   {"optimizer.impl", "loop"}}},
-                        .controls = {"shard.ranks", "shard.rank"}}},
+                        .controls = {"shard.ranks", "shard.rank", "shard.vocabulary"}}},
            .rules =
                {{.when =
                      {any, {"shard.ranks", true, {"1"}}, {"offload.parameters", true, {"none"}}},
@@ -348,13 +395,11 @@ TechniqueEntry DeclareTechnique_sharding() {
                  .why = "shard.strategy: gradients are averaged before they are used; set "
                         "optimizer.in_backward=false",
                  .instead = {{"optimizer.in_backward", "false"}}},
-                {.when = {any,
-                          {"loss", true, {"chunked"}},
-                          {"checkpointing.reentrant", true, {"true"}}},
+                {.when = {any, {"loss", true, {"chunked"}}, {"loss_reentrant", true, {"true"}}},
                  .why = "shard.strategy: with loss=chunked in re-entrant checkpoints the output "
                         "layer's gradient comes once for every chunk, and is to be averaged once; "
-                        "set checkpointing.reentrant=false",
-                 .instead = {{"checkpointing.reentrant", "false"}}},
+                        "set loss_reentrant=false",
+                 .instead = {{"loss_reentrant", "false"}}},
                 not_with({"optimizer.name", true, {"adafactor"}},
                          "PyTorch's Adafactor refuses distributed tensors; use adamw", "adamw"),
                 {.when =
@@ -421,6 +466,14 @@ TechniqueEntry DeclareTechnique_sharding() {
                           "whether a gradient is infinite is not asked of all ranks; use "
                           "precision=amp-bf16",
                           "amp-bf16"),
+                {.when = {split, {"shard.vocabulary", true, {"loss"}}, {"loss", true, {"chunked"}}},
+                 .why = "shard.vocabulary=loss makes the loss of all logits at once: set loss=full",
+                 .instead = {{"loss", "full"}}},
+                {.when =
+                     {split, {"shard.vocabulary", false, {"whole"}}, {"trainable", false, {"all"}}},
+                 .why = "shard.vocabulary is planned where everything is trained: set "
+                        "trainable=all",
+                 .instead = {{"trainable", "all"}}},
                 not_split({"lora.rank", false, {"0"}}, "adapters are not split; set lora.rank=0",
                           "0"),
                 not_split({"quantization", false, {"none"}},

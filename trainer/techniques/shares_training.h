@@ -9,11 +9,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <memory>
-#include <vector>
-
-#include "trainer/sharding/zero_redundancy.h"
-
 namespace vramscope::trainer {
 
 class SharesTraining {
@@ -25,14 +20,6 @@ class SharesTraining {
 
   // Norms of what this rank has of the gradients, as those of all ranks' parts.
   virtual at::Tensor NormsOverRanks(const at::Tensor& norms) { return norms; }
-  // The optimizer as the ranks share it; `make`: of some of the parameters, without this. Null:
-  // each rank steps all that it has.
-  virtual std::unique_ptr<Optimizer> ShareOptimizer(const MakeOptimizerOf& make,
-                                                    const std::vector<at::Tensor>& trained) {
-    static_cast<void>(make);
-    static_cast<void>(trained);
-    return nullptr;
-  }
 };
 
 class MeasuresGradients {

@@ -99,6 +99,14 @@ class Technique {
     static_cast<void>(trained);
     return nullptr;
   }
+  // One that is made of several, each of some of the parameters; `make`: as without this
+  // technique. Null: one of all.
+  virtual std::unique_ptr<Optimizer> DivideOptimizer(const MakeOptimizerOf& make,
+                                                     const std::vector<at::Tensor>& trained) {
+    static_cast<void>(make);
+    static_cast<void>(trained);
+    return nullptr;
+  }
   // Tokens of a sample in the micro-batch of that number, counted from the first step on.
   virtual int SeqOf(int seq, int64_t micro_batch) const {
     static_cast<void>(micro_batch);

@@ -38,6 +38,20 @@ inline const char kTinyGpt2Dropout[] = R"({
   "architectures": ["GPT2LMHeadModel"], "vocab_size": 96, "n_embd": 32, "n_layer": 2, "n_head": 4,
   "n_positions": 32})";
 
+inline const char kTinyT5[] = R"({
+  "architectures": ["T5ForConditionalGeneration"], "model_type": "t5", "vocab_size": 96,
+  "d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4, "num_layers": 2, "dropout_rate": 0.0})";
+
+inline const char kTinyBert[] = R"({
+  "architectures": ["BertForSequenceClassification"], "model_type": "bert", "vocab_size": 96,
+  "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48,
+  "max_position_embeddings": 32, "type_vocab_size": 2, "hidden_dropout_prob": 0.0,
+  "attention_probs_dropout_prob": 0.0})";
+
+inline const char kTinyVit[] = R"({
+  "model_type": "vision_transformer", "image_size": 8, "patch_size": 4, "num_layers": 3,
+  "num_heads": 2, "hidden_dim": 16, "mlp_dim": 32, "num_classes": 10})";
+
 inline run::RunConfig TinyConfig(run::Backend backend, const char* model) {
   run::RunConfig config;
   config.backend = backend;

@@ -2,6 +2,7 @@
 // technique goes with it or is refused with the reason.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -91,6 +92,37 @@ TEST(Sharding, LayersThatAreCheckpointedTogetherAreAUnit) {
   ASSERT_FALSE(one.empty());
   for (const uint64_t size : one) EXPECT_TRUE(two.contains(size) || two.contains(2 * size)) << size;
   EXPECT_GT(*two.rbegin(), *one.rbegin()) << "two layers at once";
+}
+
+// The most that is there at a time of what is gathered in forward.
+uint64_t GatheredAtOnce(const Settings& more) {
+  Settings settings = {{"shard.strategy", "zero3"}, {"shard.ranks", "2"}};
+  settings.insert(more.begin(), more.end());
+  const RunResult result = RunTiny(Config(settings));
+  EXPECT_TRUE(result.status.ok()) << result.status;
+  uint64_t live = 0, most = 0;
+  std::map<uint64_t, uint64_t> blocks;
+  const trace::EventTable& events = result.trace->events;
+  for (uint32_t i = 0; i < events.size(); ++i) {
+    if (events.kind[i] == trace::EventKind::kAlloc &&
+        events.category[i] == Category::kCommunication &&
+        result.trace->allocations.phase[events.id[i]] != trace::Phase::kBackward) {
+      blocks[events.id[i]] = events.bytes[i];
+      most = std::max(most, live += events.bytes[i]);
+    } else if (events.kind[i] == trace::EventKind::kFreeCompleted) {
+      const auto at = blocks.find(events.id[i]);
+      if (at != blocks.end()) live -= at->second;
+    }
+  }
+  return most;
+}
+
+TEST(Sharding, MoreIsThereWhereMoreIsGatheredAhead) {
+  const uint64_t own = GatheredAtOnce({});
+  const uint64_t forward = GatheredAtOnce({{"shard.forward_prefetch", "2"}});
+  EXPECT_GT(forward, own);
+  EXPECT_EQ(GatheredAtOnce({{"shard.backward_prefetch", "2"}}), own);
+  EXPECT_GT(GatheredAtOnce({{"shard.units", "model"}}), own);
 }
 
 TEST(Sharding, ShardsOnTheHostLeaveNoStateOnTheCard) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,71 @@ TEST(Generation, EveryCacheGivesTheSameTokens) {
         EXPECT_EQ(Tokens(config), tokens) << cache << " " << attention;
       }
     }
+  }
+}
+
+TEST(Generation, TuplesAndCrossAttentionGiveTheSameTokens) {
+  for (const char* model : {kTinyGpt2, kTinyT5}) {
+    for (const char* attention : {"eager", "math"}) {
+      if (model == kTinyT5 && attention != std::string("eager")) continue;
+      run::RunConfig config = Config(run::Backend::kCpu, model, "none");
+      config.Set("attention", attention);
+      const std::string tokens = Tokens(config);
+      EXPECT_EQ(std::count(tokens.begin(), tokens.end(), ','), 6) << tokens;
+      config.Set("generate.cache", "dynamic");
+      EXPECT_EQ(Tokens(config), tokens) << attention;
+    }
+  }
+}
+
+// A pass with tuples has the keys and values of the pass before beside its own; a decoder's keys
+// and values of what was encoded are made once.
+TEST(Generation, TuplesAreThereTwiceAndWhatWasEncodedOnce) {
+  const auto blocks = [](const char* model) {
+    const RunResult result = RunTiny(Config(run::Backend::kPlan, model, "dynamic"));
+    EXPECT_TRUE(result.status.ok()) << result.status;
+    std::vector<uint64_t> live{0}, bytes;
+    const trace::EventTable& events = result.trace->events;
+    std::map<uint64_t, uint64_t> cached;
+    for (uint32_t i = 0; i < events.size(); ++i) {
+      if (events.kind[i] == trace::EventKind::kFreeCompleted && cached.contains(events.id[i])) {
+        live.push_back(live.back() - cached[events.id[i]]);
+      }
+      if (events.kind[i] != trace::EventKind::kAlloc ||
+          events.category[i] != trace::Category::kKvCache) {
+        continue;
+      }
+      cached[events.id[i]] = events.bytes[i];
+      live.push_back(live.back() + events.bytes[i]);
+      bytes.push_back(events.bytes[i]);
+    }
+    return std::pair(*std::max_element(live.begin(), live.end()), bytes);
+  };
+  // Of 32 numbers in fp32, two sequences, two layers: keys and values of 12 and of 11 tokens.
+  constexpr uint64_t kToken = 2 * 2 * 2 * 32 * 4;
+  EXPECT_EQ(blocks(kTinyGpt2).first, (12 + 11) * kToken);
+  EXPECT_LT(blocks(kTinyT5).first, 2 * 7 * kToken);
+}
+
+TEST(Generation, EndsWithTheLongestSequence) {
+  const auto decoded = [](const char* model, const char* lengths) {
+    run::RunConfig config = Config(run::Backend::kPlan, model, "dynamic");
+    config.Set("generate.lengths", lengths);
+    const RunResult result = RunTiny(config);
+    EXPECT_TRUE(result.status.ok()) << result.status;
+    int count = 0;
+    const trace::SliceTable& slices = result.trace->slices;
+    for (uint32_t row = 0; row < slices.size(); ++row) {
+      count += slices.kind[row] == trace::SliceKind::kAnnotation &&
+               result.trace->String(slices.name[row]) == "decode";
+    }
+    return count;
+  };
+  for (const char* model : {kTinyQwen, kTinyGpt2, kTinyT5}) {
+    EXPECT_EQ(decoded(model, ""), 6);
+    EXPECT_EQ(decoded(model, "2,4"), 3);
+    EXPECT_EQ(decoded(model, "2,4,6"), 3) << "of two sequences";
+    EXPECT_EQ(decoded(model, "100"), 6) << "at most generate.tokens";
   }
 }
 
@@ -131,7 +197,11 @@ TEST(Generation, RefusesWhatItDoesNotPlan) {
   EXPECT_THAT(why(plan(kTinyQwen, "dynamic", 6, "1000000")), HasSubstr("million events"));
   EXPECT_THAT(why(plan(kTinyLlama, "sliding", 6, "4")), HasSubstr("has none"));
   EXPECT_THAT(why(plan(kTinyMistral, "sliding", 9, "4")), HasSubstr("seq <= 8"));
-  EXPECT_THAT(why(plan(kTinyGpt2, "dynamic", 6, "4")), HasSubstr("not planned"));
+  EXPECT_THAT(why(plan(kTinyGpt2, "static", 6, "4")), HasSubstr("generate.cache=dynamic"));
+  EXPECT_THAT(why(plan(kTinyT5, "static", 6, "4")), HasSubstr("generate.cache=dynamic"));
+  run::RunConfig computed = Config(run::Backend::kCpu, kTinyQwen, "dynamic");
+  computed.Set("generate.lengths", "3");
+  EXPECT_THAT(why(computed), HasSubstr("use backend=plan"));
 }
 
 }  // namespace

@@ -397,16 +397,13 @@ class BasicsLm : public Model {
   TrainingScript script() const override {
     return {.inputs_up_front = true, .keeps_outputs = true};
   }
-  std::unique_ptr<Optimizer> MakeOwnOptimizer(const OptimizerConfig& config) override {
+  std::unique_ptr<Optimizer> MakeOwnOptimizer(const OptimizerConfig& config,
+                                              const std::vector<Tensor>& trained) override {
     // Only the plain form has a script of its own; foreach and fused are PyTorch's.
     if (config.name != "adamw" || config.impl != OptimizerImpl::kLoop) {
       return nullptr;
     }
-    std::vector<Tensor> trained;
-    for (const Parameter* parameter : Parameters()) {
-      if (parameter->trainable) trained.push_back(parameter->tensor);
-    }
-    return MakeBasicsAdamW(config, std::move(trained));
+    return MakeBasicsAdamW(config, trained);
   }
 
  private:

@@ -1,6 +1,7 @@
 // GPT-2: learned positions, LayerNorm, one matrix for query, key and value, GELU, dropout. Mirrors
 // Hugging Face transformers 4.51: models/gpt2/modeling_gpt2.py, attn_implementation "eager" or
-// "sdpa", no cache, no attention mask given.
+// "sdpa", no cache and no attention mask in training; in generation keys and values in tuples, and
+// the mask of the tokens that are there.
 #include <torch/torch.h>
 
 #include <cmath>
@@ -41,12 +42,15 @@ class Attention : public Module {
                          return at::ones({n, n}, at::kBool).tril().view({1, 1, n, n});
                        }});
     // A second buffer that nothing reads any more, but that is on the device.
-    AddBuffer({.name = "masked_bias", .shape = {}, .value = [] { return torch::tensor(-1e4f); }});
+    AddBuffer({.name = "masked_bias", .shape = {}, .dtype = o.dtype, .value = [type = o.dtype] {
+                 return torch::tensor(-1e4F).to(type);
+               }});
     AddChild(&qkv_);
     AddChild(&output_);
   }
 
-  at::Tensor Forward(const at::Tensor& x) {
+  // `mask`: of what is eager, added to the scores; undefined: none.
+  at::Tensor Forward(const at::Tensor& x, const at::Tensor& mask) {
     ModuleScope scope(name());
     const int64_t batch = x.size(0), seq = x.size(1);
     std::vector<at::Tensor> parts = qkv_.Forward(x).split(config_.hidden_size, 2);
@@ -57,9 +61,10 @@ class Attention : public Module {
     at::Tensor key = heads(parts[1]);
     at::Tensor value = heads(parts[2]);
     parts.clear();
+    ThroughCache(key, value);
     at::Tensor output, weights;
     if (eager_) {
-      std::tie(output, weights) = Eager(query, key, value);
+      std::tie(output, weights) = Eager(query, key, value, mask);
     } else {
       output = SdpaAttention(query, key, value, 1, {}, config_.attention_dropout, std::nullopt);
     }
@@ -79,7 +84,7 @@ class Attention : public Module {
 
  private:
   std::pair<at::Tensor, at::Tensor> Eager(const at::Tensor& query, const at::Tensor& key,
-                                          const at::Tensor& value) const {
+                                          const at::Tensor& value, const at::Tensor& given) const {
     at::Tensor weights = at::matmul(query, key.transpose(-1, -2));
     const at::TensorOptions scalar = weights.options();
     if (config_.scale_attention) {
@@ -89,10 +94,11 @@ class Attention : public Module {
       weights = std::move(scaled);
     }
     if (config_.scale_by_layer) weights = weights / static_cast<double>(layer_ + 1);
-    const int64_t rows = query.size(-2);
-    const at::Tensor mask = mask_->tensor.slice(2, 0, rows).slice(3, 0, rows);
+    const int64_t rows = query.size(-2), columns = key.size(-2);
+    const at::Tensor mask = mask_->tensor.slice(2, columns - rows, columns).slice(3, 0, columns);
     at::Tensor lowest = at::full({}, LowestFinite(weights.scalar_type()), scalar);
     weights = at::where(mask, weights, lowest);
+    if (given.defined()) weights = weights + given;
     weights = at::softmax(weights, -1);
     weights = weights.to(value.scalar_type());
     {
@@ -167,12 +173,13 @@ class Block : public Module {
     AddChild(&mlp_);
   }
 
-  at::Tensor Forward(const at::Tensor& input) {
+  at::Tensor Forward(const at::Tensor& input, const at::Tensor& mask) {
     ModuleScope scope(name());
     at::Tensor residual = input;
     at::Tensor hidden = norm1_.Forward(input);
-    at::Tensor output = RunPart(Part::kAttention, hidden,
-                                [this](const at::Tensor& in) { return attention_.Forward(in); });
+    at::Tensor output = RunPart(Part::kAttention, hidden, [this, mask](const at::Tensor& in) {
+      return attention_.Forward(in, mask);
+    });
     hidden = output + residual;
     residual = hidden;
     hidden = norm2_.Forward(hidden);
@@ -199,6 +206,7 @@ class Decoder : public Module {
   Decoder(const run::ModelConfig& c, const ModelOptions& o)
       : Module("transformer"),
         config_(c),
+        options_(o),
         tokens_("wte", c.vocab_size, c.hidden_size, o.dtype, c.initializer_range),
         positions_("wpe", c.max_positions, c.hidden_size, o.dtype, c.initializer_range),
         norm_("ln_f", c.hidden_size, c.norm_eps, o.dtype) {
@@ -213,11 +221,18 @@ class Decoder : public Module {
 
   at::Tensor Forward(const at::Tensor& ids, const LayerRunner& runner, bool inputs_require_grad) {
     ModuleScope scope(name());
-    at::Tensor position_ids = at::arange(ids.size(1), ids.options().dtype(at::kLong)).unsqueeze(0);
+    const GenerationPass* generation = Generating();
+    if (generation != nullptr && generation->prepared) generation->prepared();
+    at::Tensor position_ids =
+        generation != nullptr
+            ? generation->position_ids
+            : at::arange(ids.size(1), ids.options().dtype(at::kLong)).unsqueeze(0);
     at::Tensor tokens = tokens_.Forward(ids);
     if (inputs_require_grad) tokens.requires_grad_(true);
     at::Tensor positions = positions_.Forward(position_ids);
     at::Tensor hidden = tokens + positions;
+    at::Tensor mask;
+    if (generation != nullptr) mask = MaskOf(*generation);
     {
       ModuleScope inner("drop");
       hidden = at::dropout(hidden, config_.embedding_dropout, Training());
@@ -225,12 +240,13 @@ class Decoder : public Module {
     std::vector<LayerFunction> functions;
     functions.reserve(blocks_.size());
     for (auto& block : blocks_) {
-      functions.push_back(
-          [block = block.get()](const at::Tensor& x, Carried&) { return block->Forward(x); });
+      functions.push_back([block = block.get(), mask](const at::Tensor& x, Carried&) {
+        return block->Forward(x, mask);
+      });
     }
     hidden = RunLayers(runner, std::move(hidden), functions, name());
     hidden = norm_.Forward(hidden);
-    for (at::Tensor* local : {&position_ids, &tokens, &positions}) local->reset();
+    for (at::Tensor* local : {&position_ids, &tokens, &positions, &mask}) local->reset();
     return hidden;
   }
 
@@ -242,7 +258,20 @@ class Decoder : public Module {
   const std::shared_ptr<Parameter>& embedding_weight() const { return tokens_.weight(); }
 
  private:
+  // No token is masked, which SDPA is told by nothing; eager attention adds zeros.
+  at::Tensor MaskOf(const GenerationPass& pass) const {
+    if (options_.attention != AttentionKind::kEager) {
+      const at::Tensor there = [&] { return at::all(pass.mask == 1); }();
+      there.item<bool>();
+      return {};
+    }
+    at::Tensor mask = pass.mask.unsqueeze(1).unsqueeze(1).to(options_.dtype);
+    at::Tensor inverse = 1.0 - mask;
+    return inverse * LowestFinite(options_.dtype);
+  }
+
   const run::ModelConfig& config_;
+  const ModelOptions options_;
   Embedding tokens_, positions_;
   std::vector<std::unique_ptr<Block>> blocks_;
   LayerNorm norm_;
@@ -251,7 +280,7 @@ class Decoder : public Module {
 absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOptions& options) {
   const absl::StatusOr<run::ModelConfig> config = run::ParseModelConfig(json);
   if (!config.ok()) return config.status();
-  return std::make_unique<CausalModel<Decoder>>(*config, options);
+  return std::make_unique<CausalModel<Decoder>>(*config, options, CausalHead{.tuples = true});
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "profiler/run/model_config.h"
 #include "trainer/models/causal_loss.h"
 #include "trainer/models/family.h"
+#include "trainer/models/generation.h"
 #include "trainer/models/layers.h"
 #include "trainer/models/tokens.h"
 #include "trainer/models/training_mode.h"
@@ -216,10 +217,16 @@ class Attention : public Module {
     };
     const at::Tensor& source = cross_ ? memory : x;
     at::Tensor query = heads(q_.Forward(x));
-    at::Tensor key = k_.Forward(source);
-    at::Tensor value = v_.Forward(source);
-    key = heads(key);
-    value = heads(value);
+    const auto projected = [&] {
+      at::Tensor key = k_.Forward(source);
+      at::Tensor value = v_.Forward(source);
+      return std::pair(heads(key), heads(value));
+    };
+    const GenerationPass* pass = decoder_ ? Generating() : nullptr;
+    auto [key, value] = cross_ && pass != nullptr && pass->cross != nullptr
+                            ? pass->cross->Next(projected)
+                            : projected();
+    if (pass != nullptr && !cross_) ThroughCache(key, value);
     at::Tensor scores = at::matmul(query, key.transpose(3, 2));
     at::Tensor length;
     if (!bias.defined()) {
@@ -408,16 +415,22 @@ class T5Stack : public Module {
     AddChild(&norm_);
   }
 
-  // `memory` and `memory_mask`: the encoder's output and the sources' mask, of a decoder.
+  // `memory` and `memory_mask`: the encoder's output and the sources' mask, of a decoder. In
+  // generation `embedded` is of the tokens that come after those of the cache.
   at::Tensor Forward(const at::Tensor& embedded, const at::Tensor& given_mask,
                      const at::Tensor& memory, const at::Tensor& memory_mask,
                      const LayerRunner& runner) {
     Shared shared;
     shared.checkpointed = runner != nullptr;
-    shared.positions = at::arange(embedded.size(1), embedded.options().dtype(at::kLong));
+    const GenerationPass* pass = decoder_ ? Generating() : nullptr;
+    shared.positions = pass != nullptr
+                           ? pass->positions
+                           : at::arange(embedded.size(1), embedded.options().dtype(at::kLong));
     at::Tensor ones;
     if (decoder_) {
-      ones = at::ones({embedded.size(0), embedded.size(1)}, embedded.options().dtype(at::kFloat));
+      const int64_t before = pass != nullptr && pass->cache != nullptr ? pass->cache->tokens() : 0;
+      ones = at::ones({embedded.size(0), before + embedded.size(1)},
+                      embedded.options().dtype(at::kFloat));
       shared.mask = CausalMask(ones, shared.positions, embedded.scalar_type());
       shared.cross_mask = Additive(memory_mask, config_.dtype);
     } else {
@@ -457,10 +470,10 @@ class T5Stack : public Module {
 
   static at::Tensor CausalMask(const at::Tensor& given, const at::Tensor& positions,
                                at::ScalarType dtype) {
-    const int64_t length = given.size(1);
+    const int64_t rows = positions.size(0), length = given.size(1);
     const double lowest = LowestFinite(dtype);
-    at::Tensor mask = at::full({length, length}, lowest, given.options().dtype(dtype));
-    if (length != 1) mask = at::triu(mask, 1);
+    at::Tensor mask = at::full({rows, length}, lowest, given.options().dtype(dtype));
+    if (rows != 1) mask = at::triu(mask, 1);
     at::Tensor range = at::arange(length, positions.options());
     at::Tensor beyond = range > positions.reshape({-1, 1});
     range.reset();
@@ -513,9 +526,10 @@ class T5 : public Model {
   }
 
   at::Tensor Logits(const Batch& batch) override {
+    if (const GenerationPass* pass = Generating()) return NextToken(*pass, batch["input_ids"]);
     encoded_ = Encode(batch);
     decoder_ids_ = Shifted(batch["labels"]);
-    decoded_ = Decode(batch);
+    decoded_ = Decode(decoder_ids_, encoded_, batch["attention_mask"]);
     if (config_.tied) decoded_ = decoded_ * Power(config_.width, -0.5);
     return head_->Forward(decoded_);
   }
@@ -525,6 +539,15 @@ class T5 : public Model {
     // Locals of the function that also computes the loss.
     for (at::Tensor* local : {&decoder_ids_, &encoded_, &decoded_}) local->reset();
     return loss;
+  }
+
+  GenerationForm generation() const override {
+    return {.encodes = true, .start_token = config_.start_token};
+  }
+  at::Tensor Encode(const Batch& batch) override {
+    ModuleScope scope("encoder");
+    const at::Tensor embedded = Embedded(batch["input_ids"]);
+    return encoder_.Forward(embedded, batch["attention_mask"], {}, {}, layer_runner);
   }
 
   std::vector<LayerStack> Stacks() override {
@@ -538,15 +561,17 @@ class T5 : public Model {
     if (inputs_require_grad) embedded.requires_grad_(true);
     return embedded;
   }
-  at::Tensor Encode(const Batch& batch) {
-    ModuleScope scope("encoder");
-    const at::Tensor embedded = Embedded(batch["input_ids"]);
-    return encoder_.Forward(embedded, batch["attention_mask"], {}, {}, layer_runner);
-  }
-  at::Tensor Decode(const Batch& batch) {
+  at::Tensor Decode(const at::Tensor& ids, const at::Tensor& encoded, const at::Tensor& mask) {
     ModuleScope scope("decoder");
-    const at::Tensor embedded = Embedded(decoder_ids_);
-    return decoder_.Forward(embedded, {}, encoded_, batch["attention_mask"], layer_runner);
+    const at::Tensor embedded = Embedded(ids);
+    return decoder_.Forward(embedded, {}, encoded, mask, layer_runner);
+  }
+  at::Tensor NextToken(const GenerationPass& pass, const at::Tensor& ids) {
+    if (pass.prepared) pass.prepared();
+    if (pass.cross != nullptr) pass.cross->Begin();
+    at::Tensor decoded = Decode(ids, pass.encoded, pass.mask);
+    if (config_.tied) decoded = decoded * Power(config_.width, -0.5);
+    return head_->Forward(decoded);
   }
   at::Tensor Shifted(const at::Tensor& labels) const {
     using at::indexing::Ellipsis;

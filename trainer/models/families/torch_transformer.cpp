@@ -17,6 +17,7 @@
 #include "profiler/run/config_reader.h"
 #include "profiler/run/model_config.h"
 #include "trainer/models/family.h"
+#include "trainer/models/layer_adapter.h"
 #include "trainer/models/layers.h"
 #include "trainer/models/multihead_attention.h"
 #include "trainer/models/training_mode.h"
@@ -151,29 +152,6 @@ class Layer : public Module {
   LayerNorm norm1_, norm2_, norm3_;
 };
 
-// Down to a few dimensions and up again, without bias.
-class Adapter : public Module {
- public:
-  Adapter(std::string name, const Config& c) : Module(std::move(name)), scale_(c.scale) {
-    down_ =
-        AddParameter("down.weight",
-                     {.shape = {c.rank, c.width}, .dtype = c.dtype, .init = Init::kKaimingUniform});
-    up_ = AddParameter("up.weight",
-                       {.shape = {c.width, c.rank}, .dtype = c.dtype, .init = Init::kZeros});
-  }
-  at::Tensor Forward(const at::Tensor& x) {
-    ModuleScope scope(name());
-    at::Tensor down = at::linear(x, down_->tensor);
-    at::Tensor up = at::linear(down, up_->tensor);
-    down.reset();
-    return up * scale_;
-  }
-
- private:
-  double scale_;
-  std::shared_ptr<Parameter> down_, up_;
-};
-
 enum : size_t { kMemory, kTower };  // places in what the decoder's layers hand on
 
 class LayersAndNorm : public Module {
@@ -187,7 +165,10 @@ class LayersAndNorm : public Module {
       layers_.push_back(std::make_unique<Layer>("layers." + number, c, decoder));
       AddChild(layers_.back().get());
       if (!adapted) continue;
-      adapters_.push_back(std::make_unique<Adapter>("adapters." + number, c));
+      adapters_.push_back(std::make_unique<LayerAdapter>(
+          "adapters." + number,
+          LayerAdapterOptions{
+              .width = c.width, .rank = c.rank, .scale = c.scale, .dtype = c.dtype}));
       AddChild(adapters_.back().get());
     }
     AddChild(&norm_);
@@ -199,7 +180,7 @@ class LayersAndNorm : public Module {
     functions.reserve(layers_.size());
     for (size_t i = 0; i < layers_.size(); ++i) {
       Layer* layer = layers_[i].get();
-      Adapter* adapter = adapters_.empty() ? nullptr : adapters_[i].get();
+      LayerAdapter* adapter = adapters_.empty() ? nullptr : adapters_[i].get();
       functions.push_back(
           [layer, adapter, embedded = embedded_](const at::Tensor& x, Carried& carried) {
             if (adapter == nullptr) return layer->Forward(x, carried[kMemory]);
@@ -239,7 +220,7 @@ class LayersAndNorm : public Module {
  private:
   bool embedded_ = false;
   std::vector<std::unique_ptr<Layer>> layers_;
-  std::vector<std::unique_ptr<Adapter>> adapters_;
+  std::vector<std::unique_ptr<LayerAdapter>> adapters_;
   LayerNorm norm_;
 };
 

@@ -10,10 +10,6 @@ constexpr char kTiny[] = R"({
   "model_type": "mt5", "vocab_size": 96, "d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4,
   "num_layers": 2, "num_decoder_layers": 3, "dropout_rate": 0.0, "initializer_factor": 0.2})";
 
-constexpr char kTinyT5[] = R"({
-  "architectures": ["T5ForConditionalGeneration"], "model_type": "t5", "vocab_size": 96,
-  "d_model": 32, "d_kv": 8, "d_ff": 48, "num_heads": 4, "num_layers": 2, "dropout_rate": 0.0})";
-
 run::RunConfig Config(const char* json = kTiny, Backend backend = Backend::kCpu) {
   return TinyConfig(backend, json);
 }

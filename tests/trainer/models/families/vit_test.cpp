@@ -6,11 +6,7 @@ namespace {
 using run::Backend;
 using testing::HasSubstr;
 
-constexpr char kTiny[] = R"({
-  "model_type": "vision_transformer", "image_size": 8, "patch_size": 4, "num_layers": 3,
-  "num_heads": 2, "hidden_dim": 16, "mlp_dim": 32, "num_classes": 10})";
-
-run::RunConfig Config(const char* json = kTiny, Backend backend = Backend::kCpu) {
+run::RunConfig Config(const char* json = kTinyVit, Backend backend = Backend::kCpu) {
   run::RunConfig config = TinyConfig(backend, json);
   config.Set("attention", "math");
   return config;
@@ -21,7 +17,7 @@ TEST(Vit, Learns) { ExpectLearns(Config(), std::log(10.0), 1e-6); }
 TEST(Vit, TechniquesKeepTheLosses) { ExpectTechniquesKeepTheLosses(Config()); }
 
 TEST(Vit, MeanInsteadOfAClassToken) {
-  const std::string json = With(kTiny, "\"num_classes\"",
+  const std::string json = With(kTinyVit, "\"num_classes\"",
                                 R"("class_token": false, "image_size": [8, 12], "num_classes")");
   ExpectLearns(Config(json.c_str()), std::log(10.0), 1e-6);
 }
@@ -42,7 +38,7 @@ TEST(Vit, PublishedParameterCounts) {
 
 TEST(Vit, BadConfigurationsAreRefusedByName) {
   const auto refusal = [](std::string_view from, std::string_view to) {
-    return Refusal(Config(With(kTiny, from, to).c_str()));
+    return Refusal(Config(With(kTinyVit, from, to).c_str()));
   };
   EXPECT_THAT(refusal("\"num_heads\": 2", "\"num_heads\": 3"), HasSubstr("num_heads 3"));
   EXPECT_THAT(refusal("\"patch_size\": 4", "\"patch_size\": 3"), HasSubstr("patch_size 3"));

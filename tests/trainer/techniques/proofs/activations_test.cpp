@@ -300,6 +300,28 @@ TEST(Proof, X02_ChunksOfTheLoss) {
   EXPECT_GT(full - eight, 2 * logits);
 }
 
+// Once more all logits in fp32, but the last token's, while the loss is made; none in 16 bits
+// beside them where the model has turned them.
+TEST(Proof, X02_OlderVersionsCopyTheLogits) {
+  constexpr uint64_t kVocabulary = 32768, kBatch = 16;
+  const auto plan = [](const char* path, const char* precision) {
+    return Planned(With({{"batch", "16"}, {"loss_path", path}, {"precision", precision}}),
+                   Qwen({.vocab = kVocabulary}));
+  };
+  const auto copies = [](const Planned& planned) {
+    const std::vector<uint64_t>& bytes = planned.trace->allocations.bytes;
+    return std::ranges::count(bytes, uint64_t{4} * kBatch * (kSeq - 1) * kVocabulary);
+  };
+  for (const char* precision : {"fp32", "bf16"}) {
+    EXPECT_EQ(copies(plan("labels-shifted", precision)), 0) << precision;
+    const auto cut = copies(plan("logits-cut", precision));
+    EXPECT_GE(cut, 3 * 3) << precision << ": the copy, its log-softmax and gradient of three steps";
+    EXPECT_EQ(copies(plan("upcast-in-model", precision)), cut) << precision;
+  }
+  EXPECT_EQ(plan("upcast-in-model", "fp32").PeakOfAll(), plan("logits-cut", "fp32").PeakOfAll());
+  EXPECT_LT(plan("upcast-in-model", "bf16").PeakOfAll(), plan("logits-cut", "bf16").PeakOfAll());
+}
+
 TEST(Proof, X05_BudgetIsMonotone) {
   uint64_t before = 0;
   for (const char* budget : {"0", "0.25", "0.5", "0.75", "1"}) {

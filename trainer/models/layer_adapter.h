@@ -1,0 +1,30 @@
+// A narrow way beside a whole layer: down to a few dimensions and up again, without bias, times a
+// factor. Where it stands is for who calls it: in the layer (its input), or in a tower beside.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <string>
+
+#include "trainer/models/module.h"
+
+namespace vramscope::trainer {
+
+struct LayerAdapterOptions {
+  int64_t width = 0, rank = 0;
+  double scale = 1;
+  at::ScalarType dtype = at::kFloat;
+};
+
+class LayerAdapter : public Module {
+ public:
+  LayerAdapter(std::string name, const LayerAdapterOptions& options);
+  at::Tensor Forward(const at::Tensor& x);
+
+ private:
+  double scale_;
+  std::shared_ptr<Parameter> down_, up_;
+};
+
+}  // namespace vramscope::trainer

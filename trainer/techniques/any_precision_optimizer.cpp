@@ -1,0 +1,112 @@
+// AdamW with both moments in bfloat16, whatever the weights' type, as AnyPrecisionAdamW of
+// torchdistx and llama-recipes (transformers' adamw_anyprecision): PyTorch's operators, parameter
+// by parameter, without Kahan summation.
+#include <torch/torch.h>
+
+#include "trainer/capture/cancel.h"
+#include "trainer/optimizers/group.h"
+#include "trainer/techniques/technique.h"
+
+namespace vramscope::trainer {
+namespace {
+
+constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kEps = 1e-8;
+
+struct State {
+  at::Tensor step, moment, variance;  // step: on the host
+};
+
+class AnyPrecisionAdam final : public Optimizer {
+ public:
+  AnyPrecisionAdam(const OptimizerConfig& config, std::vector<at::Tensor> parameters)
+      : Optimizer(std::move(parameters), config.lr),
+        weight_decay_(config.weight_decay),
+        states_(parameters_.size()) {}
+
+  void Step() override {
+    at::NoGradGuard no_grad;
+    at::Tensor deviation;  // a name of the loop's body: stays until the next parameter rebinds it
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      if (!parameters_[i].grad().defined()) continue;
+      ThrowIfCancelled();
+      const OwnerScope owner(StorageKey(parameters_[i]));
+      Update(parameters_[i], states_[i], deviation);
+    }
+  }
+  std::vector<at::Tensor> StateTensors() const override {
+    std::vector<at::Tensor> out;
+    for (const State& state : states_) {
+      for (const at::Tensor& tensor : {state.step, state.moment, state.variance}) {
+        if (tensor.defined()) out.push_back(tensor);
+      }
+    }
+    return out;
+  }
+
+ private:
+  void Update(at::Tensor& parameter, State& state, at::Tensor& deviation) const {
+    if (!state.step.defined()) {
+      const auto zeros = [&] { return at::zeros_like(parameter, at::kBFloat16); };
+      state.step = MakeState(parameter, [] { return torch::tensor(0.0F); });
+      state.moment = MakeState(parameter, zeros);
+      state.variance = MakeState(parameter, zeros);
+    }
+    state.step.add_(1);
+    const at::Tensor& gradient = parameter.grad();
+    if (weight_decay_ != 0) parameter.mul_(1 - lr_ * weight_decay_);
+    state.moment.mul_(kBeta1).add_(gradient, 1 - kBeta1);
+    state.variance.mul_(kBeta2).addcmul_(gradient, gradient, 1 - kBeta2);
+    const at::Tensor size = lr_ / (1 - at::pow(kBeta1, state.step));
+    const at::Tensor correction = (1 - at::pow(kBeta2, state.step)).sqrt();
+    at::Tensor root = state.variance.sqrt();
+    at::Tensor corrected = root / correction;
+    root.reset();
+    deviation = corrected.add_(kEps);
+    parameter.addcdiv_(state.moment, deviation, -size.item<double>());
+  }
+
+  const double weight_decay_;
+  std::vector<State> states_;
+};
+
+class AnyPrecision final : public Technique {
+ public:
+  explicit AnyPrecision(const run::RunConfig& config) : config_(OptimizerConfigOf(config)) {}
+  std::unique_ptr<Optimizer> MakeOptimizer(const RunContext&,
+                                           const std::vector<at::Tensor>& trained) override {
+    return std::make_unique<AnyPrecisionAdam>(config_, trained);
+  }
+
+ private:
+  const OptimizerConfig config_;
+};
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_any_precision_optimizer() {
+  return {
+      .declaration =
+          {.id = "any-precision-optimizer",
+           .group = "Optimizer",
+           .title = "AdamW with moments in bfloat16",
+           .explanation =
+               "Both moments in bfloat16, half of what fp32 weights have otherwise, without "
+               "scales. "
+               "The step runs parameter by parameter, with temporaries as large as the largest.",
+           .toggles = {{.id = "optimizer-16bit",
+                        .title = "Adam's moments in bfloat16",
+                        .explanation = "half of fp32, no scales",
+                        .on = {{"optimizer.bits", true, {"16"}}},
+                        .ways = {{{"optimizer.bits", "16"}}}}},
+           .rules = {{.when = {{"optimizer.bits", true, {"16"}},
+                               {"optimizer.name", false, {"adamw"}}},
+                      .why = "optimizer.bits=16 is AnyPrecisionAdamW: set optimizer.name=adamw",
+                      .instead = {{"optimizer.bits", "32"}}}}},
+      .order = 43,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        if (!config.Is("optimizer.bits", "16")) return nullptr;
+        return std::make_unique<AnyPrecision>(config);
+      }};
+}
+
+}  // namespace vramscope::trainer

@@ -1,0 +1,79 @@
+// How a decoder of transformers comes from its logits to the loss, which has changed twice: copies
+// of the logits, in fp32, are among the largest tensors of a step.
+#include "trainer/techniques/technique.h"
+
+namespace vramscope::trainer {
+namespace {
+
+class OlderLoss final : public Technique {
+ public:
+  explicit OlderLoss(LossPath path) : path_(path) {}
+  void OnOptions(ModelOptions& options) override { options.loss_path = path_; }
+
+ private:
+  LossPath path_;
+};
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_loss_path() {
+  const run::Condition older{"loss_path", false, {"labels-shifted"}};
+  const run::SettingValues newer{{"loss_path", "labels-shifted"}};
+  return {
+      .declaration =
+          {.id = "loss-path",
+           .group = "Activations",
+           .title = "Loss by the version of transformers",
+           .explanation =
+               "From 4.49 on a decoder's labels are moved by one and its logits used as they are, "
+               "in fp32. 4.46 to 4.48 copy the fp32 logits without the last token: batch x seq x "
+               "vocabulary x 4 bytes once more while the loss is made. Before 4.46 the model "
+               "itself turns its logits into fp32, so that a 16-bit copy does not stay beside "
+               "them. The loss is the same.",
+           .settings = {{.key = "loss_path",
+                         .help = "logits and labels on their way to the loss, as transformers has "
+                                 "them from 4.49 on (labels-shifted), from 4.46 to 4.48 "
+                                 "(logits-cut), or before (upcast-in-model)",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "labels-shifted",
+                         .choices = {{"labels-shifted", "transformers 4.49 and later"},
+                                     {"logits-cut", "transformers 4.46 to 4.48"},
+                                     {"upcast-in-model", "transformers before 4.46"}},
+                         .label = "version"}},
+           .toggles = {{.id = "older-loss",
+                        .title = "Loss of an older transformers",
+                        .explanation = "a copy of the fp32 logits",
+                        .on = {older},
+                        .ways = {{{"loss_path", "logits-cut"}}, {{"loss_path", "upcast-in-model"}}},
+                        .controls = {"loss_path"}}},
+           .rules =
+               {{.when = {older,
+                          {"model.family",
+                           false,
+                           {"llama", "mixtral", "phi", "phi3", "gemma", "gemma2", "gpt2"}}},
+                 .why = "loss_path: {model} is not among the decoders that transformers had before "
+                        "4.49; set loss_path=labels-shifted",
+                 .instead = newer},
+                {.when = {{"loss_path", true, {"upcast-in-model"}},
+                          {"model.family", true, {"gpt2"}}},
+                 .why = "loss_path=upcast-in-model: GPT-2 never did, and had its loss in the type "
+                        "of its logits, which is not planned; set loss_path=logits-cut",
+                 .instead = {{"loss_path", "logits-cut"}}},
+                {.when = {older, {"loss", true, {"chunked"}}},
+                 .why =
+                     "loss_path is of a loss of all logits at once, which loss=chunked takes the "
+                     "place of; set loss_path=labels-shifted",
+                 .instead = newer},
+                {.when = {older, {"generate.tokens", false, {"0"}}},
+                 .why = "generate.tokens: generation is planned of transformers 4.51; set "
+                        "loss_path=labels-shifted",
+                 .instead = newer}}},
+      .order = 16,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        if (config.Is("loss_path", "labels-shifted")) return nullptr;
+        return std::make_unique<OlderLoss>(
+            config.Is("loss_path", "logits-cut") ? LossPath::kLogitsCut : LossPath::kUpcastInModel);
+      }};
+}
+
+}  // namespace vramscope::trainer
