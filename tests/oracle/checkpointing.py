@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selective_checkpoint_contexts
 
-DEFAULTS = {"checkpointing.mode": "none", "checkpointing.k": "2", "checkpointing.reentrant": "true"}
+DEFAULTS = {"checkpointing.mode": "none", "checkpointing.budget": "0.5", "checkpointing.k": "2", "checkpointing.reentrant": "true"}
 ATEN = torch.ops.aten
 PRODUCTS = {ATEN.mm.default, ATEN.addmm.default}
 ATTENTION = {ATEN._scaled_dot_product_flash_attention.default, ATEN._scaled_dot_product_efficient_attention.default}
@@ -21,6 +21,43 @@ def products_and_attention():
         kept = op in ATTENTION or op in PRODUCTS and counts[context.is_recompute] % 2
         return CheckpointPolicy.MUST_SAVE if kept else CheckpointPolicy.PREFER_RECOMPUTE
     return create_selective_checkpoint_contexts(policy)
+
+
+class Budget:
+    """As many bytes of a layer's products and attention as a share says, those that cost most to compute again: PyTorch's own
+    solver, for what the first layer, which keeps none, has shown."""
+
+    def __init__(self, share, layers):
+        self.share, self.layers, self.begun, self.calls, self.kept = share, layers, 0, [], None
+
+    def contexts(self):
+        first, learns = self.begun % self.layers == 0, self.kept is None
+        self.begun += 1
+        if not first and learns:
+            self.solve()
+        places = {True: 0, False: 0}
+
+        def policy(context, op, *arguments, **_):
+            if op not in PRODUCTS and op not in ATTENTION:
+                return CheckpointPolicy.PREFER_RECOMPUTE
+            if first and learns and not context.is_recompute:
+                self.calls.append(bytes_and_operations(op, arguments))
+            place, places[context.is_recompute] = places[context.is_recompute], places[context.is_recompute] + 1
+            return CheckpointPolicy.MUST_SAVE if not first and place in self.kept else CheckpointPolicy.PREFER_RECOMPUTE
+        return create_selective_checkpoint_contexts(policy)
+
+    def solve(self):
+        from torch._functorch._activation_checkpointing.knapsack import dp_knapsack
+        sizes, costs = zip(*self.calls)
+        self.kept = set(dp_knapsack([size / sum(sizes) for size in sizes], list(costs), self.share)[1])
+
+
+def bytes_and_operations(op, arguments):
+    if op in ATTENTION:
+        query, key = arguments[:2]
+        return query.nbytes, 4 * query.numel() * key.shape[-2]
+    left, right = arguments[-2:]
+    return left.shape[0] * right.shape[1] * left.itemsize, 2 * left.numel() * right.shape[1]
 
 
 class Segment(nn.Module):
@@ -55,10 +92,12 @@ def apply(model, program, settings):
     mode = settings["checkpointing.mode"]
     if mode == "none":
         return
-    reentrant = settings["checkpointing.reentrant"] == "true" and mode != "selective"
+    reentrant = settings["checkpointing.reentrant"] == "true" and mode not in ("selective", "budget")
     form = {"use_reentrant": reentrant}
     if mode == "selective":
         form["context_fn"] = products_and_attention
+    if mode == "budget":
+        form["context_fn"] = Budget(float(settings["checkpointing.budget"]), len(program.layers())).contexts
     if mode in ("every-k", "alternate"):
         segments(program.layers(), mode, int(settings["checkpointing.k"]), form)
     elif mode in ("ffn", "attention"):

@@ -6,7 +6,7 @@ import torch
 import torch.distributed as dist
 
 DEFAULTS = {"shard.strategy": "none", "shard.ranks": "1", "shard.rank": "0", "shard.gradients": "copies",
-            "shard.find_unused": "false", "shard.bucket_mb": "25", "offload.parameters": "none"}
+            "shard.find_unused": "false", "shard.units": "layer", "shard.vocabulary": "whole", "shard.forward_prefetch": "0", "shard.backward_prefetch": "1", "shard.bucket_mb": "25", "offload.parameters": "none"}
 
 
 class OneGpu:
@@ -69,6 +69,8 @@ class FullySharded(OneGpu):
         # Norms of shards in host memory are added up there.
         on_host = settings["offload.parameters"] == "cpu" and float(settings["clip_grad_norm"])
         dist.init_process_group("cpu:gloo,cuda:nccl" if on_host else "nccl")
+        self.whole = settings["shard.units"] == "model"
+        self.ahead, self.behind = int(settings["shard.forward_prefetch"]), int(settings["shard.backward_prefetch"])
 
     def place(self, model):
         pass
@@ -76,9 +78,20 @@ class FullySharded(OneGpu):
     def wrap(self, model, program):
         from torch.distributed.fsdp import fully_shard
         layers = program.layers() if hasattr(program, "layers") else layers_of(model)
+        if self.whole:
+            return fully_shard(model, **self.options)
         for layer in layers:
             fully_shard(layer, **self.options)
+        self.prefetch(layers)
         return fully_shard(model, **self.options)
+
+    def prefetch(self, layers):
+        """As PyTorch's tutorial of FSDP2 has it."""
+        for i, layer in enumerate(layers):
+            if self.ahead and i < len(layers) - self.ahead:
+                layer.set_modules_to_forward_prefetch([layers[i + j] for j in range(1, self.ahead + 1)])
+            if self.behind > 1 and i >= self.behind:
+                layer.set_modules_to_backward_prefetch([layers[i - j] for j in range(1, self.behind + 1)])
 
     def end(self):
         dist.destroy_process_group()
@@ -91,6 +104,7 @@ class TensorParallel(OneGpu):
         from torch.distributed.device_mesh import init_device_mesh
         dist.init_process_group("nccl")
         self.mesh = init_device_mesh("cuda", (dist.get_world_size(),))
+        self.vocabulary = settings["shard.vocabulary"]
 
     def place(self, model):
         pass
@@ -102,7 +116,17 @@ class TensorParallel(OneGpu):
         for layer in program.layers():
             parallelize_module(layer, self.mesh, {**attention, "self_attn.o_proj": RowwiseParallel(), **feed,
                                                   "mlp.down_proj": RowwiseParallel()})
+        if self.vocabulary != "whole":
+            from torch.distributed.tensor import Replicate, Shard
+            from torch.distributed.tensor.parallel import parallelize_module
+            head = ColwiseParallel(output_layouts=Replicate()) if self.vocabulary == "parts" else ColwiseParallel(
+                output_layouts=Shard(-1), use_local_output=False)
+            parallelize_module(model, self.mesh, {"model.embed_tokens": RowwiseParallel(input_layouts=Replicate()), "lm_head": head})
         return model.to("cuda")
+
+    def around(self, model, reduces):
+        from torch.distributed.tensor.parallel import loss_parallel
+        return loss_parallel() if self.vocabulary == "loss" else contextlib.nullcontext()
 
     def end(self):
         dist.destroy_process_group()

@@ -1,5 +1,6 @@
 """Techniques for which neither transformers, PEFT nor torch.optim has a switch, written as people write them beside a model."""
 import contextlib
+import functools
 import weakref
 
 import torch
@@ -203,3 +204,133 @@ def galore(parameters, rank, gap, lr, weight_decay):
     groups = [{"params": [p]} if id(p) not in chosen else {"params": [p], "rank": rank, "update_proj_gap": gap, "scale": 0.25, "proj_type": "std"}
               for p in parameters]
     return GaLoreAdamW(groups, lr=lr, weight_decay=weight_decay, no_deprecation_warning=True)
+
+
+def loss_of_older_versions(model, upcasts):
+    """As transformers had it before 4.49: the logits without the last token, copied; before 4.46 the model itself made them fp32."""
+    def cut(logits, labels, vocab_size, **_):
+        logits = logits.float()
+        shift_logits = logits[..., :-1, :].contiguous()
+        shift_labels = labels[..., 1:].contiguous()
+        shift_logits = shift_logits.view(-1, vocab_size)
+        shift_labels = shift_labels.view(-1)
+        shift_labels = shift_labels.to(shift_logits.device)
+        return nn.functional.cross_entropy(shift_logits, shift_labels)
+
+    model.loss_function = cut
+    if upcasts:
+        model.lm_head.register_forward_hook(lambda module, inputs, logits: logits.float())
+
+
+def fuse_kernels(model):
+    """PyTorch's norm in one operator and Liger's product of SwiGLU."""
+    from liger_kernel.ops.swiglu import LigerSiLUMulFunction
+    for module in model.modules():
+        if type(module).__name__.endswith("RMSNorm"):
+            module.forward = functools.partial(norm_in_one, module)
+        elif hasattr(module, "gate_proj"):
+            module.forward = functools.partial(product_in_one, module, LigerSiLUMulFunction)
+
+
+def norm_in_one(norm, hidden):
+    return nn.functional.rms_norm(hidden, (hidden.size(-1),), norm.weight, norm.variance_epsilon)
+
+
+def product_in_one(feed, function, hidden):
+    return feed.down_proj(function.apply(feed.gate_proj(hidden), feed.up_proj(hidden)))
+
+
+class AnyPrecisionAdamW(torch.optim.Optimizer):
+    """Both moments in bfloat16, as torchdistx and llama-recipes have it."""
+
+    def __init__(self, parameters, lr, weight_decay):
+        super().__init__(parameters, {"lr": lr, "weight_decay": weight_decay})
+
+    @torch.no_grad()
+    def step(self):
+        beta1, beta2 = 0.9, 0.999
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.grad is None:
+                    continue
+                state = self.state[p]
+                if not state:
+                    state["step"] = torch.tensor(0.0)
+                    state["exp_avg"] = torch.zeros_like(p, dtype=torch.bfloat16)
+                    state["exp_avg_sq"] = torch.zeros_like(p, dtype=torch.bfloat16)
+                state["step"] += 1
+                step, exp_avg, exp_avg_sq, grad = state["step"], state["exp_avg"], state["exp_avg_sq"], p.grad
+                if group["weight_decay"]:
+                    p.data.mul_(1 - group["lr"] * group["weight_decay"])
+                exp_avg.mul_(beta1).add_(grad, alpha=1 - beta1)
+                exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+                step_size = group["lr"] / (1 - beta1**step)
+                denom_correction = (1 - beta2**step) ** 0.5
+                centered_variance = (exp_avg_sq.sqrt() / denom_correction).add_(1e-8, alpha=1)
+                p.data.addcdiv_(exp_avg, centered_variance, value=-step_size)
+
+
+def adam_mini(parameters, lr, weight_decay):
+    """The package of that name, given names that say nothing of queries and keys: a row of a matrix is a block, a vector is one."""
+    from adam_mini import Adam_mini
+    named = [(("mlp.%d" if p.ndim == 2 else "norm.%d") % i, p) for i, p in enumerate(parameters)]
+    return Adam_mini(named, lr=lr, weight_decay=weight_decay, dim=64, n_heads=1, verbose=False)
+
+
+class LayerAdapter(nn.Module):
+    """Down to a few dimensions and up again, without bias."""
+
+    def __init__(self, width, rank, scale):
+        super().__init__()
+        self.down, self.up, self.scale = nn.Linear(width, rank, bias=False), nn.Linear(rank, width, bias=False), scale
+        nn.init.zeros_(self.up.weight)
+
+    def forward(self, hidden):
+        return self.up(self.down(hidden)) * self.scale
+
+
+def adapters_beside_layers(model, layers, settings):
+    """One in each layer, or a tower that reads what the layers make; they alone are trained."""
+    model.requires_grad_(False)
+    rank, tower = int(settings["lora.rank"]), settings["lora.placement"] == "tower"
+    weight = next(layers[0].parameters())
+    adapters = nn.ModuleList(LayerAdapter(model.config.hidden_size, rank, float(settings["lora.alpha"]) / rank) for _ in layers).to(weight.dtype)
+    model.adapters = adapters
+    for i, layer in enumerate(layers):
+        layer.forward = functools.partial(with_adapter, layer, layer.forward, model, i, tower, i + 1 == len(layers))
+
+
+def with_adapter(layer, forward, model, i, tower, last, hidden, *rest, **named):
+    adapter = model.adapters[i]
+    if not tower:
+        beside = adapter(hidden)
+        output = forward(hidden, *rest, **named)
+        return (beside + output[0], *output[1:])
+    output = forward(hidden, *rest, **named)
+    model.tower = adapter(output[0] if i == 0 else output[0] + model.tower)
+    if not last:
+        return output
+    return (output[0] + model.__dict__.pop("tower"), *output[1:])
+
+
+class GradientsInFp32:
+    """Megatron's main_grad: a gradient is added to a tensor in fp32 that stays, and goes."""
+
+    def __init__(self, parameters):
+        self.sums = {p: torch.zeros_like(p, dtype=torch.float32) for p in parameters if p.dtype != torch.float32}
+        for p in self.sums:
+            p.register_post_accumulate_grad_hook(self.add)
+
+    @torch.no_grad()
+    def add(self, p):
+        self.sums[p].add_(p.grad)
+        p.grad = None
+
+    @torch.no_grad()
+    def before_step(self):
+        for p, total in self.sums.items():
+            p.grad = total.to(p.dtype)
+
+    def after_step(self):
+        for total in self.sums.values():
+            total.zero_()

@@ -26,12 +26,12 @@ import techniques
 
 DEFAULTS = {"batch": "2", "seq": "512", "micro_batches": "1", "steps": "2", "precision": "fp32", "optimizer.name": "adamw",
             "optimizer.impl": "foreach", "optimizer.lr": "1e-3", "optimizer.momentum": "0", "optimizer.weight_decay": "0",
-            "attention": "eager", "lora.rank": "0", "lora.alpha": "16", "lora.dropout": "0", "lora.kind": "lora",
+            "attention": "eager", "lora.rank": "0", "lora.alpha": "16", "lora.dropout": "0", "lora.kind": "lora", "lora.dtype": "fp32",
             "lora.targets": "q_proj,v_proj", "trainable": "all", "zero_grad": "none", "zero_grad_when": "end",
             "optimizer.bits": "32", "optimizer.paged": "false", "optimizer.in_backward": "false", "offload.optimizer": "none", "quantization": "none",
             "offload.activations": "none", "activation_compression": "none", "loss": "full",
-            "loss_chunks": "8", "clip_grad_norm": "0", "lengths": "", "pin_memory": "false", "load": "device", "init_on_device": "false", "mode": "train", "schedule": "none", "save": "none",
-            "eval": "none", "eval_keeps_logits": "false", "generate.tokens": "0", "generate.cache": "dynamic", "resume.map_location": "none", "resume.keeps": "false",
+            "loss_chunks": "8", "loss_reentrant": "false", "clip_grad_norm": "0", "lengths": "", "pin_memory": "false", "load": "device", "init_on_device": "false", "mode": "train", "schedule": "none", "save": "none",
+            "eval": "none", "eval_keeps_logits": "false", "generate.tokens": "0", "generate.cache": "dynamic", "generate.lengths": "", "loss_path": "labels-shifted", "kernels": "eager", "gradients.dtype": "weights", "optimizer.library": "bitsandbytes", "lora.placement": "weight", "resume.map_location": "none", "resume.keeps": "false",
             "seed": "0", "use_cache": "false", "prefix.tokens": "0", "galore.rank": "0", "galore.gap": "200", "samples.file": "", "samples.batches": "padded", **checkpointing.DEFAULTS, **sharding.DEFAULTS}
 PRECISIONS = {"fp32": (torch.float32, None), "bf16": (torch.bfloat16, None), "fp16": (torch.float16, None),
               "amp-bf16": (torch.float32, torch.bfloat16), "amp-fp16": (torch.float32, torch.float16)}
@@ -64,8 +64,12 @@ class CausalModel:
         with where_made(settings):
             self.model = AutoModelForCausalLM.from_config(config, torch_dtype=weights, attn_implementation=attention)
         self.chunks = int(settings["loss_chunks"]) if settings["loss"] == "chunked" else 0
-        self.reentrant = settings["checkpointing.reentrant"] == "true"
+        self.reentrant = settings["loss_reentrant"] == "true"
         self.shared = self.chunks and settings["shard.strategy"] != "none"
+        if settings["loss_path"] != "labels-shifted":
+            techniques.loss_of_older_versions(self.model, upcasts=settings["loss_path"] == "upcast-in-model")
+        if settings["kernels"] == "fused":
+            techniques.fuse_kernels(self.model)
         if self.shared:
             techniques.chunk_loss_in_forward(self.model, self.chunks, self.reentrant)
 
@@ -181,9 +185,9 @@ def with_techniques(program, settings, strategy):
     model = program.model
     if settings["quantization"] != "none":
         techniques.quantize(model, settings["quantization"])
-    if int(settings["lora.rank"]):
+    if int(settings["lora.rank"]) and settings["lora.placement"] == "weight":
         import peft
-        model = peft.get_peft_model(model, peft.LoraConfig(
+        model = peft.get_peft_model(model, autocast_adapter_dtype=settings["lora.dtype"] == "fp32", peft_config=peft.LoraConfig(
             task_type=program.task, r=int(settings["lora.rank"]), lora_alpha=float(settings["lora.alpha"]),
             lora_dropout=float(settings["lora.dropout"]), use_dora=settings["lora.kind"] == "dora",
             use_rslora=settings["lora.kind"] == "rslora", target_modules=settings["lora.targets"].split(",")))
@@ -198,6 +202,8 @@ def with_techniques(program, settings, strategy):
         pattern = re.compile(settings["trainable"].replace(".", r"\.").replace("*", ".*"))
         for name, parameter in model.named_parameters():
             parameter.requires_grad_(bool(pattern.fullmatch(name)))
+    if settings["lora.placement"] != "weight":
+        techniques.adapters_beside_layers(model, program.layers(), settings)
     strategy.place(model)
     checkpointing.apply(model, program, settings)
     return strategy.wrap(model.train(settings["mode"] == "train"), program)
@@ -207,10 +213,17 @@ def optimizer_of(settings):
     """What makes an optimizer of parameters."""
     rate, decay = float(settings["optimizer.lr"]), float(settings["optimizer.weight_decay"])
     name, how = settings["optimizer.name"], {"loop": {"foreach": False}, "foreach": {"foreach": True}, "fused": {"fused": True}}
-    if settings["optimizer.bits"] == "8":
+    if settings["optimizer.bits"] in ("4", "8") and settings["optimizer.library"] == "torchao" or settings["optimizer.bits"] == "4":
+        import torchao.optim
+        kind, options = getattr(torchao.optim, {"adam": "Adam", "adamw": "AdamW"}[name] + settings["optimizer.bits"] + "bit"), {}
+    elif settings["optimizer.bits"] == "16":
+        return functools.partial(techniques.AnyPrecisionAdamW, lr=rate, weight_decay=decay)
+    elif settings["optimizer.bits"] == "8":
         import bitsandbytes
         paged = "Paged" if settings["optimizer.paged"] == "true" else ""
         kind, options = getattr(bitsandbytes.optim, paged + {"adam": "Adam8bit", "adamw": "AdamW8bit"}[name]), {}
+    elif name == "adam-mini":
+        return functools.partial(techniques.adam_mini, lr=rate, weight_decay=decay)
     elif name == "lion":
         from lion_pytorch import Lion as kind
         options = {}
@@ -249,14 +262,19 @@ CACHES = {"dynamic": {"use_cache": True}, "none": {"use_cache": False},
 
 
 def generate(program, model, settings):
-    """Greedy, to the greatest length: without an end token there is nothing to look for."""
+    """Greedy, to the greatest length: without an end token there is nothing to look for, and with one the longest sequence counts."""
+    tokens = int(settings["generate.tokens"])
     rows, autocast = int(settings["batch"]) // int(settings["micro_batches"]), PRECISIONS[settings["precision"]][1]
     for name in ("bos_token_id", "eos_token_id", "pad_token_id"):
         setattr(model.generation_config, name, None)
+    if settings["generate.lengths"]:
+        model.generation_config.eos_token_id = 0
+        longest = max(int(length) for length in settings["generate.lengths"].split(",")[:rows])
+        tokens = min(tokens, longest)
     model.eval()
     ids = program.batch(rows, int(settings["seq"]))["input_ids"].to("cuda")
     with torch.autocast("cuda", autocast or torch.bfloat16, enabled=autocast is not None):
-        model.generate(input_ids=ids, max_new_tokens=int(settings["generate.tokens"]), do_sample=False, **CACHES[settings["generate.cache"]])
+        model.generate(input_ids=ids, max_new_tokens=tokens, do_sample=False, **CACHES[settings["generate.cache"]])
 
 
 def resume(model, optimizer, settings):
@@ -288,6 +306,7 @@ def train(program, model, settings, strategy):
     autocast = PRECISIONS[settings["precision"]][1]
     trained = [p for p in model.parameters() if p.requires_grad]
     optimizer = strategy.optimizer(functools.partial(make_optimizer, model), trained, settings)
+    in_fp32 = techniques.GradientsInFp32(trained) if settings["gradients.dtype"] == "fp32" else None
     scaler = torch.amp.GradScaler("cuda", enabled=settings["precision"] == "amp-fp16")
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, int(settings["steps"])) if settings["schedule"] == "cosine" else None
     micro_batches, steps = int(settings["micro_batches"]), int(settings["steps"])
@@ -325,6 +344,8 @@ def train(program, model, settings, strategy):
                     scaler.scale(loss).backward()
                 del loss
         if settings["mode"] == "train":
+            if in_fp32:
+                in_fp32.before_step()
             if clip:
                 nn.utils.clip_grad_norm_(trained, clip)
             scaler.step(optimizer)
@@ -333,6 +354,8 @@ def train(program, model, settings, strategy):
                 schedule.step()
             if not late:
                 zero_grad()
+            if in_fp32:
+                in_fp32.after_step()
             if settings["save"] == "step":
                 with open(os.devnull, "wb") as file:
                     torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, file)

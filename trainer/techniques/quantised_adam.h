@@ -18,15 +18,15 @@
 namespace vramscope::trainer {
 
 struct QuantisedMoment {
-  at::Tensor codes;  // a byte for each element (8 bits) or for two (4); no scale: as they are
-  at::Tensor scale;  // of each block
-  at::Tensor table;  // what a code stands for, where each moment has one
+  at::Tensor codes = {};  // a byte for each element (8 bits) or for two (4); no scale: as they are
+  at::Tensor scale = {};  // of each block
+  at::Tensor table = {};  // what a code stands for, where each moment has one
   int bits = 8;
   int64_t block = 256;
 };
 
 struct QuantisedMoments {
-  QuantisedMoment first, second;
+  QuantisedMoment first = {}, second = {};
 };
 
 class QuantisedAdam final : public Optimizer {
