@@ -1,5 +1,6 @@
 #include "emulated/libraries/nccl_rendezvous.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
@@ -21,6 +22,7 @@ namespace {
 
 constexpr uint64_t kMagic = 0x6c63636e2d736976;  // in every id of ours
 constexpr int kBoxDepth = 2;
+constexpr char kPrefix[] = "vramscope-nccl-";
 
 uint64_t Mix(uint64_t hash, const void* data, size_t bytes) {  // FNV-1a
   const auto* at = static_cast<const unsigned char*>(data);
@@ -136,10 +138,13 @@ std::unique_ptr<Rendezvous> Rendezvous::Join(const UniqueId& id, int ranks, int 
   room->rank_ = rank;
   char name[64];
   std::snprintf(
-      name, sizeof name, "/vramscope-nccl-%016llx%016llx",
+      name, sizeof name, "/%s%016llx%016llx", kPrefix,
       static_cast<unsigned long long>(Mix(14695981039346656037ull, id.bytes, sizeof id.bytes)),
       static_cast<unsigned long long>(Mix(1099511628211ull, id.bytes, sizeof id.bytes)));
-  room->path_ = FolderOfRooms() + name;
+  const std::string folder = FolderOfRooms();
+  static const bool once = (RemoveOfKilled(folder), true);
+  static_cast<void>(once);
+  room->path_ = folder + name;
 
   const size_t count = static_cast<size_t>(ranks);
   room->bytes_ = 4096 + PageUp(sizeof(Member) * count) + count * 2 * kMostBytes +
@@ -180,6 +185,45 @@ std::unique_ptr<Rendezvous> Rendezvous::Join(const UniqueId& id, int ranks, int 
   room->header()->joined.fetch_add(1);
   room->Tell();
   return room;
+}
+
+// Rooms whose ranks were all killed: nobody is left who would remove the name. A room of a living
+// rank stays, and one that is so young that ranks may still be coming.
+void Rendezvous::RemoveOfKilled(const std::string& folder) {
+  constexpr time_t kYoung = 60;
+  DIR* const entries = opendir(folder.c_str());
+  if (entries == nullptr) return;
+  while (const dirent* entry = readdir(entries)) {
+    if (std::strncmp(entry->d_name, kPrefix, sizeof kPrefix - 1) != 0) continue;
+    const std::string path = folder + "/" + entry->d_name;
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct stat facts = {};
+    const bool ours = file >= 0 && fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) &&
+                      facts.st_uid == geteuid() && time(nullptr) - facts.st_mtime > kYoung;
+    if (ours && !AnyoneLives(file, static_cast<size_t>(facts.st_size))) unlink(path.c_str());
+    if (file >= 0) close(file);
+  }
+  closedir(entries);
+}
+
+bool Rendezvous::AnyoneLives(int file, size_t bytes) {
+  constexpr size_t kMembers = 4096;
+  if (bytes < kMembers + sizeof(Member)) return false;
+  void* const memory = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) return true;  // nothing is known
+  const auto* const at = static_cast<const std::byte*>(memory);
+  const int32_t said = reinterpret_cast<const Header*>(at)->ranks.load();
+  const auto room =
+      static_cast<int32_t>(std::min<size_t>((bytes - kMembers) / sizeof(Member), kMostRanks));
+  bool lives = false;
+  for (int32_t rank = 0; rank < std::min(said, room) && !lives; ++rank) {
+    const Member& who = reinterpret_cast<const Member*>(at + kMembers)[rank];
+    const int process = who.process.load();
+    const uint64_t start = process > 0 ? StartOf(process) : 0;
+    lives = start != 0 && (who.start == 0 || who.start == start);
+  }
+  munmap(memory, bytes);
+  return lives;
 }
 
 Rendezvous::~Rendezvous() {

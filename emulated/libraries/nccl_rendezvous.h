@@ -38,6 +38,8 @@ class Rendezvous {
 
   static std::unique_ptr<Rendezvous> Join(const UniqueId& id, int ranks, int rank,
                                           std::string* problem);
+  // Takes away what ranks that were killed have left in a folder. Join does so, once in a process.
+  static void RemoveOfKilled(const std::string& folder);
   ~Rendezvous();
   Rendezvous(const Rendezvous&) = delete;
   Rendezvous& operator=(const Rendezvous&) = delete;
@@ -75,6 +77,8 @@ class Rendezvous {
   int rank() const { return rank_; }
 
  private:
+  static bool AnyoneLives(int file, size_t bytes);
+
   struct Header;
   struct Member;
   struct Box;

@@ -2,10 +2,17 @@
 // values, where ranks meet.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -245,6 +252,42 @@ TEST(NcclRendezvous, SaysWhatIsWrong) {
   EXPECT_TRUE(first->AllJoined());
   EXPECT_EQ(first->EndedRank(), 1);
   first->Unlink();
+}
+
+// Ranks that are killed before all have come leave their room: the next process takes it away, not
+// one in which somebody lives.
+TEST(NcclRendezvous, RoomsOfKilledRanksGo) {
+  namespace fs = std::filesystem;
+  std::string folder = (fs::temp_directory_path() / "rooms-test-XXXXXX").string();
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  ASSERT_EQ(setenv("VRAMSCOPE_EMULATED_ROOMS", folder.c_str(), 1), 0);
+  const auto rooms = [&] {
+    return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+  };
+  const auto make_old = [&] {
+    for (const auto& entry : fs::directory_iterator(folder))
+      fs::last_write_time(entry, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  };
+  std::string problem;
+  const auto mine = nccl::Rendezvous::Join(nccl::MakeUniqueId(), 2, 0, &problem);
+  ASSERT_TRUE(mine) << problem;
+  const pid_t child = fork();
+  if (child == 0) {
+    nccl::Rendezvous::Join(nccl::MakeUniqueId(), 2, 1, &problem).release();
+    kill(getpid(), SIGKILL);
+  }
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  std::ofstream(folder + "/vramscope-nccl-report") << "somebody's";
+  std::ofstream(folder + "/other") << "somebody's";
+  EXPECT_EQ(rooms(), 4);
+  nccl::Rendezvous::RemoveOfKilled(folder);
+  EXPECT_EQ(rooms(), 4);  // as young as that ranks may still come
+  make_old();
+  nccl::Rendezvous::RemoveOfKilled(folder);
+  EXPECT_EQ(rooms(), 2);  // ours, and what is none
+  EXPECT_TRUE(fs::exists(folder + "/other"));
+  EXPECT_EQ(unsetenv("VRAMSCOPE_EMULATED_ROOMS"), 0);
+  fs::remove_all(folder);
 }
 
 }  // namespace
