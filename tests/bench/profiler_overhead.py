@@ -21,10 +21,12 @@ WAYS = {
     "history": "the allocator's history alone (PyTorch's own, Python stacks), written",
     "activities": "history, kernels, copies and calls (CUPTI), the card's memory (NVML)",
     "record": "the same with all hooks, as `record` has it",
+    "plan": "and what a plan adds: names of operators, values that a card would have read back",
     "profiler_cuda": "torch.profiler: kernels, copies and calls alone",
     "profiler": "torch.profiler: operators, too, as it is by itself",
     "profiler_memory": "torch.profiler: operators, memory, stacks",
 }
+OURS = ("history", "activities", "record", "plan")
 
 
 def step_program(way, steps):
@@ -69,7 +71,7 @@ def environment_of(arguments, way, folder):
     output = os.path.join(folder, way)
     if arguments.real:
         told = dict(os.environ)
-        if way in ("history", "activities", "record"):
+        if way in OURS:
             sys.exit("--real: run this program under `vramscope record` by hand")
         return told
     seen = subprocess.run([arguments.vramscope, "plan", "--device", "h100-sxm", "--steps", "0", "--keep", output, "--", "env", "-0"],
@@ -78,7 +80,7 @@ def environment_of(arguments, way, folder):
     if "LD_AUDIT" not in told:
         sys.exit(seen.stderr.decode())
     told.pop("VRAMSCOPE_EMULATED_ROOMS", None)
-    if way not in ("history", "activities", "record"):
+    if way not in OURS:
         for name in ("CUDA_INJECTION64_PATH", "VRAMSCOPE_PROGRAM_ACTIVITIES"):
             told.pop(name, None)
         told["PYTHONPATH"] = os.environ.get("PYTHONPATH", "")
@@ -87,6 +89,9 @@ def environment_of(arguments, way, folder):
             told.pop(name, None)
     if way in ("history", "activities"):
         told["VRAMSCOPE_PROGRAM_HOOKS"] = "none"
+    if way in ("history", "activities", "record"):
+        for name in ("NVTX_INJECTION64_PATH", "VRAMSCOPE_PROGRAM_OPERATORS", "VRAMSCOPE_PROGRAM_EMULATED"):
+            told.pop(name, None)
     return told
 
 
