@@ -145,10 +145,12 @@ Report Client::Start(Found found, const Options& options) {
   static const int in_children = pthread_atfork(nullptr, nullptr, [] {
     The().push_cause_.store(nullptr, std::memory_order_relaxed);
     The().pop_cause_.store(nullptr, std::memory_order_relaxed);
+    The().at_once_.store(false, std::memory_order_relaxed);
   });
   static_cast<void>(in_children);
   push_cause_.store(library_.ActivityPushExternalCorrelationId, std::memory_order_release);
   pop_cause_.store(library_.ActivityPopExternalCorrelationId, std::memory_order_release);
+  at_once_.store(options_.at_once, std::memory_order_release);
   running_.store(true, std::memory_order_release);
   bool any = false;
   for (const KindFacts& facts : kKinds) {
@@ -269,7 +271,7 @@ uint8_t* Client::TakeBuffer() {
 
 void Client::OnRequest(uint8_t** buffer, size_t* bytes, size_t* most_records) {
   Client& client = The();
-  *most_records = 0;  // as many as there is room for
+  *most_records = client.options_.at_once ? 1 : 0;  // 0: as many as there is room for
   *buffer = client.TakeBuffer();
   *bytes = *buffer == nullptr ? 0 : client.options_.buffer_bytes / 8 * 8;
 }
@@ -277,13 +279,18 @@ void Client::OnRequest(uint8_t** buffer, size_t* bytes, size_t* most_records) {
 void Client::OnCompleted(void* context, uint32_t stream, uint8_t* buffer, size_t bytes,
                          size_t valid) {
   Client& client = The();
+  const Completed done{buffer, std::min(valid, bytes)};
   size_t dropped = 0;
   if (client.library_.ActivityGetNumDroppedRecords != nullptr)
     client.library_.ActivityGetNumDroppedRecords(context, stream, &dropped);
+  if (buffer != nullptr && client.at_once_.load(std::memory_order_acquire)) {
+    std::lock_guard consuming(client.consume_mutex_);
+    return client.Consume({&done, 1}, dropped, false);
+  }
   std::lock_guard lock(client.buffers_mutex_);
   client.dropped_ += dropped;
   if (buffer == nullptr) return;
-  client.completed_.push_back({buffer, std::min(valid, bytes)});
+  client.completed_.push_back(done);
   if (client.completed_.size() >= client.options_.most_buffers / 4) client.wake_.notify_one();
 }
 
@@ -294,11 +301,16 @@ void Client::Drain(bool finish) {
     std::lock_guard lock(buffers_mutex_);
     completed.swap(completed_);
   }
+  Consume(completed, 0, finish);
+}
+
+void Client::Consume(std::span<const Completed> completed, size_t dropped, bool finish) {
   activities_.clear();
   for (const Completed& done : completed) consumer_->Consume(done.buffer, done.valid, activities_);
   if (finish) consumer_->Finish(activities_);
   {
     std::lock_guard lock(buffers_mutex_);
+    dropped_ += dropped;
     for (const Completed& done : completed) free_.push_back(done.buffer);
   }
   received_ += activities_.size();

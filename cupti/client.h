@@ -36,7 +36,7 @@ class Receiver {
  public:
   virtual ~Receiver() = default;
   // Names are numbered from `names`, which only grows. One call at a time, on the thread that
-  // flushes or on the client's own.
+  // flushes, the client's own, or (at_once) any of the program's.
   virtual void Receive(std::span<const trace::Activity> activities,
                        const std::vector<std::string>& names) = 0;
 };
@@ -50,6 +50,9 @@ struct Options {
   void (*each_period)() = nullptr;            // and calls that
   std::vector<std::string> first_names = {};  // as Consumer's
   bool wait_for_cause = false;                // ids are pushed (PushCause)
+  // Each record goes to the receiver when it is made, on the thread that makes it: of a CUPTI that
+  // hands buffers over as soon as they hold as many records as are wanted (the emulated one).
+  bool at_once = false;
   bool environment = true;           // clocks, temperature, power: nothing of a modelled card
   std::vector<uint32_t> kinds = {};  // instead of all
 };
@@ -106,10 +109,12 @@ class Client {
                           size_t valid);
   uint8_t* TakeBuffer();
   void Drain(bool finish);
+  // Under consume_mutex_.
+  void Consume(std::span<const Completed> completed, size_t dropped, bool finish);
   void Periodically(int period_ms);
   bool Mine() const;
 
-  std::atomic<bool> running_{false};
+  std::atomic<bool> running_{false}, at_once_{false};
   pid_t process_ = 0;
   Library library_;
   Options options_;

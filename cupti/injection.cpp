@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 
+#include "cupti/activity_tail_writer.h"
 #include "cupti/client.h"
 #include "cupti/memory_counters.h"
 #include "profiler/program/activity_chunk.h"
@@ -27,7 +28,8 @@ namespace {
 using trace::Activity;
 using trace::ActivityKind;
 
-constexpr int kPeriodMs = 100;  // at most so much is lost when the program is killed
+// What CUPTI has told is there when the program is killed; at most so much it had not told.
+constexpr int kPeriodMs = 100;
 constexpr size_t kMostHeld = size_t{1} << 16;
 // NVML takes tens of microseconds and more: steps shorter than this share an answer, and between
 // steps it is asked so often.
@@ -50,6 +52,21 @@ class File : public Receiver {
                const std::vector<std::string>& names) override {
     std::lock_guard lock(mutex_);
     Take(activities, names);
+  }
+
+  // What waits for its chunk gets it.
+  void Flush() {
+    std::lock_guard lock(mutex_);
+    WriteTail();
+  }
+  // Likewise, and nothing more will come soon.
+  void Stop() {
+    std::lock_guard lock(mutex_);
+    if (!tail_.created()) return;
+    WriteTail();
+    tail_.Close();
+    unlink(TailPath().c_str());
+    tail_tried_ = false;
   }
 
   // Counters, by the numbers of CounterNames(). `alone`: nobody tells whether the card was used.
@@ -75,6 +92,7 @@ class File : public Receiver {
 
   void Say(const program::StreamName& stream) {
     std::lock_guard lock(mutex_);
+    WriteTail();
     Write(program::EncodeStreams({&stream, 1}));
   }
   // What is known of the listening, when it is something new.
@@ -84,6 +102,7 @@ class File : public Receiver {
     if ((!used_ && !always) || (said_ && facts == facts_)) return;
     facts_ = std::move(facts);
     said_ = true;
+    WriteTail();
     Write(program::EncodeFacts(facts_));
   }
 
@@ -96,16 +115,46 @@ class File : public Receiver {
       if (!used_) return;
       activities = held_;
     }
-    for (size_t at = 0; at < activities.size(); at += program::kMostRowsOfChunk) {
-      const uint32_t first = named_;
-      named_ = std::max(named_, static_cast<uint32_t>(names.size()));
-      Write(program::EncodeActivities(
-          first, std::span(names).subspan(std::min<size_t>(first, names.size())),
-          activities.subspan(at, std::min(program::kMostRowsOfChunk, activities.size() - at))));
+    for (size_t i = named_ + new_names_.size(); i < names.size(); ++i)
+      new_names_.push_back(names[i]);
+    if (!tail_tried_ && Opened()) {
+      tail_tried_ = true;
+      tail_.Create(TailPath().c_str(), rows_, named_);
+    }
+    while (!activities.empty() && tail_.created()) {
+      if (!tail_.Add(activities.front(), new_names_)) {
+        if (tail_.rows().empty()) break;  // names that find no room by themselves
+        WriteTail();
+        continue;
+      }
+      activities = activities.subspan(1);
+    }
+    if (!activities.empty()) {
+      WriteTail();
+      WriteRows(activities);
+      if (tail_.created()) tail_.Clear(rows_, named_);
     }
     held_.clear();
     held_.shrink_to_fit();
   }
+  void WriteTail() {
+    if (!tail_.created() || tail_.rows().empty()) return;
+    WriteRows(tail_.rows());
+    tail_.Clear(rows_, named_);
+  }
+  void WriteRows(std::span<const Activity> activities) {
+    for (size_t at = 0; at < activities.size(); at += program::kMostRowsOfChunk) {
+      const auto rows =
+          activities.subspan(at, std::min(program::kMostRowsOfChunk, activities.size() - at));
+      Write(program::EncodeActivities(named_, new_names_, rows));
+      named_ += static_cast<uint32_t>(new_names_.size());
+      new_names_.clear();
+      rows_ += rows.size();
+    }
+  }
+  std::string Folder() const { return output_ + "/process-" + std::to_string(getpid()); }
+  std::string TailPath() const { return Folder() + "/activities.tail"; }
+  bool Opened() { return !broken_ && !facts_.full && (file_ >= 0 || Open()); }
   void Write(const std::string& chunk) {
     if (broken_ || (file_ < 0 && !Open())) return;
     constexpr uint64_t kRoomForFacts = 1 << 16;
@@ -116,7 +165,7 @@ class File : public Receiver {
     if (!facts_.full) Put(chunk);
   }
   bool Open() {
-    const std::string folder = output_ + "/process-" + std::to_string(getpid());
+    const std::string folder = Folder();
     mkdir(folder.c_str(), 0777);
     file_ = open((folder + "/activities.bin").c_str(),
                  O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
@@ -139,9 +188,11 @@ class File : public Receiver {
   std::mutex mutex_;
   std::string output_;
   int file_ = -1;
-  bool used_ = false, broken_ = false, said_ = false;
-  uint32_t named_ = 1;  // names that the reader has; it has the empty one by itself
-  uint64_t written_ = 0;
+  bool used_ = false, broken_ = false, said_ = false, tail_tried_ = false;
+  uint32_t named_ = 1;                  // names that the reader has; it has the empty one by itself
+  std::vector<std::string> new_names_;  // behind them
+  uint64_t written_ = 0, rows_ = 0;
+  ActivityTailWriter tail_;
   std::vector<Activity> held_;
   program::ActivityFacts facts_;
 };
@@ -203,16 +254,20 @@ program::ActivityFacts Facts() {
   return facts;
 }
 
-void Ask() { TheAnswers().Ask(kBetweenAnswers, ClockOfProcess(), false); }
+void EachPeriod() {
+  TheFile().Flush();
+  if (!IsVirtual(ClockOfProcess())) TheAnswers().Ask(kBetweenAnswers, ClockOfProcess(), false);
+}
 
 void Listen() {
   const ClockFunction clock = ClockOfProcess();
   g_report = Client::The().Start(FindLibrary(), {.receiver = &TheFile(),
                                                  .clock = clock,
                                                  .period_ms = kPeriodMs,
-                                                 .each_period = IsVirtual(clock) ? nullptr : &Ask,
+                                                 .each_period = &EachPeriod,
                                                  .first_names = MemoryCounters::Names(),
                                                  .wait_for_cause = true,
+                                                 .at_once = IsVirtual(clock),
                                                  .environment = !IsVirtual(clock)});
 }
 
@@ -228,6 +283,7 @@ VRAMSCOPE_EXPORTED void vramscope_activities_stop() {
   TheAnswers().Ask(kBetweenSteps, ClockOfProcess(), !g_report.running);
   Client::The().Stop();
   TheFile().Say(Facts(), false);
+  TheFile().Stop();
 }
 
 // Begins, or goes on.
@@ -250,6 +306,7 @@ VRAMSCOPE_EXPORTED void vramscope_activities_flush() {
   if (g_process != getpid()) return;
   std::lock_guard lock(g_mutex);
   Client::The().Flush();
+  TheFile().Flush();
   TheFile().Say(Facts(), false);
 }
 

@@ -246,10 +246,13 @@ Json InfoJson(const std::shared_ptr<const trace::Trace>& whole) {
   json["peak"] = {{"allocated", peak.allocated}, {"reserved", peak.reserved}};
   json["peaks"] = Json::array();
   for (const analysis::DevicePeak& of : peaks)
-    json["peaks"].push_back({{"device", of.device},
-                             {"name", trace::NameOfDevice(trace, of.device)},
-                             {"allocated", of.peak.allocated},
-                             {"reserved", of.peak.reserved}});
+    json["peaks"].push_back(
+        {{"device", of.device},
+         {"name", trace::NameOfDevice(trace, of.device)},
+         {"allocated", of.peak.allocated},
+         {"reserved", of.peak.reserved},
+         {"allocations", std::count(trace.allocations.device.begin(),
+                                    trace.allocations.device.end(), of.device)}});
   json["device_memory"] = Json::array();
   for (const Card& card : CardsOf(whole, peaks))
     json["device_memory"].push_back(DeviceMemoryJson(*card.trace, card.memory));

@@ -81,7 +81,9 @@ void RegisterPlan(CLI::App& app, Context& context) {
   AddOutput(*command, options->output);
   AddProgramOptions(*command, options->program, true);
   command->callback([options, &context, command] {
-    if (!context.has_program) {
+    if (!context.has_program && !options->program.from.empty()) {
+      context.exit_code = RunProgram({}, options->program, options->output, true);
+    } else if (!context.has_program) {
       // These say nothing of a run of the built-in loop, which has keys for the same things.
       for (const char* name :
            {"--device", "--ranks", "--as-rank", "--devices", "--steps", "--keep"}) {

@@ -217,6 +217,46 @@ ExitCode ReportUnwatched(const Program& seen, const program::Outcome& outcome,
   return verdict == kDone && !output.trace_path.empty() ? kBadInput : verdict;
 }
 
+// Should this process be killed: what had come is written where it was to go.
+std::vector<std::string> IfKilled(const std::string& folder, const ProgramOptions& options,
+                                  const RunOutput& output, bool planned) {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (output.trace_path.empty() || output.trace_path == "-" || error) return {};
+  std::vector<std::string> command = {
+      self.string(), planned ? "plan" : "record", "--from", folder, "-o", output.trace_path};
+  if (planned) command.insert(command.end(), {"--device", options.device});
+  return command;
+}
+
+ExitCode ReportFolder(const std::string& folder, const std::string& title,
+                      const run::DeviceProfile& device, program::Outcome outcome,
+                      const RunOutput& output, bool planned) {
+  // What had come when a connection broke is as good as what a killed program had written.
+  const absl::Status broken =
+      absl::IsUnavailable(outcome.started) ? outcome.started : absl::OkStatus();
+  if (!broken.ok()) outcome.started = absl::OkStatus();
+  if (!outcome.started.ok()) return ReportError(outcome.started);
+  absl::StatusOr<Program> seen =
+      program::ReadProgram(folder, {.device = device, .planned = planned, .title = title});
+  if (!seen.ok()) return ReportError(seen.status());
+  if (seen->runs.empty()) {
+    if (!broken.ok()) return ReportError(broken);
+    if (outcome.interrupted) {
+      Note("cancelled before the program used CUDA; nothing was written");
+      return kInterrupted;
+    }
+    for (const std::string& warning : seen->warnings) Note("warning: " + warning);
+    if (!seen->unwatched.empty()) return ReportUnwatched(*seen, outcome, output);
+    if (!outcome.write_error.empty())
+      return ReportError(absl::InternalError("the program's history could not be written: " +
+                                             outcome.write_error));
+    return ReportError(program::NothingSeen(*seen, outcome, planned));
+  }
+  const ExitCode reported = Report(*seen, outcome, output);
+  return broken.ok() ? reported : ReportError(broken);
+}
+
 }  // namespace
 
 void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned) {
@@ -272,13 +312,18 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
                      "of a step's processor time)");
   command.add_option("--keep", options.keep, "with -- PROGRAM: keep what its hooks wrote here")
       ->type_name("FOLDER");
+  command
+      .add_option("--from", options.from,
+                  "instead of -- PROGRAM: read what --keep kept, also of a run that was killed")
+      ->excludes("--keep")
+      ->type_name("FOLDER");
   // How the window starts programs: it reads the folder of --keep while the program runs.
   command.add_option("--outcome", options.outcome)->group("");
 }
 
 ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOptions& options,
                     const RunOutput& output, bool planned) {
-  if (command.empty()) {
+  if (command.empty() && options.from.empty()) {
     Note("error: nothing stands behind --; as in: vramscope plan -- python train.py");
     return kUsage;
   }
@@ -301,6 +346,13 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
     absl::StatusOr<run::DeviceProfile> found = run::FindDevice(options.device);
     if (!found.ok()) return ReportError(found.status());
     device = *std::move(found);
+  }
+  if (!options.from.empty()) {
+    if (!command.empty()) {
+      Note("error: --from reads what is there: no program stands behind --");
+      return kUsage;
+    }
+    return ReportFolder(options.from, options.from, device, {}, output, planned);
   }
   absl::StatusOr<program::Platform> platform = program::Platform{};
   if (options.remote.host.empty()) platform = program::FindPlatform(planned);
@@ -331,6 +383,8 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
         .activities = !options.no_activities,
         .operators = planned || options.operators,
         .output = (*folder)->path(),
+        .if_killed = IfKilled((*folder)->path(), options, output, planned),
+        .output_goes = options.keep.empty(),
         .stdout_to_stderr = output.json || output.trace_path == "-",
         .progress =
             [&](const program::Progress& progress) {
@@ -351,31 +405,8 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
     std::ofstream(options.outcome) << program::OutcomeJson(outcome);
     return kDone;
   }
-  // What had come when a connection broke is as good as what a killed program had written.
-  const absl::Status broken =
-      absl::IsUnavailable(outcome.started) ? outcome.started : absl::OkStatus();
-  if (!broken.ok()) outcome.started = absl::OkStatus();
-  if (!outcome.started.ok()) return ReportError(outcome.started);
-  absl::StatusOr<Program> seen = program::ReadProgram(
-      (*folder)->path(), {.device = device,
-                          .planned = planned,
-                          .title = fmt::format("{}", fmt::join(command, " ")).substr(0, 200)});
-  if (!seen.ok()) return ReportError(seen.status());
-  if (seen->runs.empty()) {
-    if (!broken.ok()) return ReportError(broken);
-    if (outcome.interrupted) {
-      Note("cancelled before the program used CUDA; nothing was written");
-      return kInterrupted;
-    }
-    for (const std::string& warning : seen->warnings) Note("warning: " + warning);
-    if (!seen->unwatched.empty()) return ReportUnwatched(*seen, outcome, output);
-    if (!outcome.write_error.empty())
-      return ReportError(absl::InternalError("the program's history could not be written: " +
-                                             outcome.write_error));
-    return ReportError(program::NothingSeen(*seen, outcome, planned));
-  }
-  const ExitCode reported = Report(*seen, outcome, output);
-  return broken.ok() ? reported : ReportError(broken);
+  return ReportFolder((*folder)->path(), fmt::format("{}", fmt::join(command, " ")).substr(0, 200),
+                      device, std::move(outcome), output, planned);
 }
 
 }  // namespace vramscope::cli

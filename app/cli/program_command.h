@@ -22,6 +22,7 @@ struct ProgramOptions {
   program::Remote remote;  // no host: here
   bool stream = false;     // this is the other side of somebody's --host
   std::string keep;        // folder that gets what the hooks wrote
+  std::string from;        // folder that has it: nothing is started
   // File that gets program::OutcomeJson; then nothing else is read, said or written.
   std::string outcome;
 };

@@ -162,7 +162,7 @@ bool Tracer::Flush() {
   Lock lock(mutex_);
   if (!request_) return false;
   const int64_t begin = virtual_ ? ThePlatform().clock.now() : Now();
-  const bool any = !events_.empty();
+  const bool any = !events_.empty() || count_ > 0;
   Deliver(lock);
   if (any && On(kOverhead)) {
     Event flush = NewCall(Call::kLaunchKernel, begin, virtual_ ? begin : Now());
@@ -224,6 +224,7 @@ void Tracer::Called(Lock& lock, const Event& call) {
 
 void Tracer::Add(Lock& lock, const Event& event) {
   constexpr size_t kMostWaiting = 1 << 16;
+  if (virtual_ && request_) return Deliver(lock, event, {});
   events_.push_back(event);
   Ask(lock);  // programs flush only when a buffer was asked for
   if (events_.size() >= kMostWaiting) Deliver(lock);
@@ -268,6 +269,7 @@ void Tracer::Hand(Lock& lock) {
   uint8_t* buffer = std::exchange(buffer_, nullptr);
   const CompleteFunction complete = complete_;
   const size_t size = size_, used = used_;
+  count_ = 0;
   lock.unlock();
   complete(nullptr, 0, buffer, size, used);
   lock.lock();
@@ -277,18 +279,20 @@ void Tracer::Deliver(Lock& lock) {
   if (!request_ || events_.empty()) return;
   const Scale scale = TheScale();
   const std::vector<Event> events = std::exchange(events_, {});
-  for (const Event& event : events) {
-    const size_t size = SizeOf(event.kind);
-    if (buffer_ && (used_ + size > size_ || (most_ && count_ == most_))) Hand(lock);
-    Ask(lock);
-    if (!buffer_ || used_ + size > size_) {
-      ++dropped_;
-      continue;
-    }
-    Format(event, scale, buffer_ + used_);
-    used_ += size;
-    ++count_;
+  for (const Event& event : events) Deliver(lock, event, scale);
+}
+
+void Tracer::Deliver(Lock& lock, const Event& event, const Scale& scale) {
+  const size_t size = SizeOf(event.kind);
+  if (buffer_ && used_ + size > size_) Hand(lock);
+  Ask(lock);
+  if (!buffer_ || used_ + size > size_) {
+    ++dropped_;
+    return;
   }
+  Format(event, scale, buffer_ + used_);
+  used_ += size;
+  if (++count_ == most_) Hand(lock);
 }
 
 }  // namespace vramscope::emulated::cupti

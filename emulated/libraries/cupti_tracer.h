@@ -3,7 +3,8 @@
 //
 // A program's profiler sees durations of the virtual clock, laid on the host's real one, which such
 // profilers measure operators by: a synchronisation really waits. Who registers
-// vramscope_emulated_now_ns as its clock gets virtual times throughout, and nobody waits.
+// vramscope_emulated_now_ns as its clock gets virtual times throughout, each record as soon as it
+// is made, and nobody waits.
 //
 // Thread-safe.
 #pragma once
@@ -58,6 +59,7 @@ class Tracer : public Recorder {
   void Ask(Lock& lock);
   void Hand(Lock& lock);
   void Deliver(Lock& lock);
+  void Deliver(Lock& lock, const Event& event, const Scale& scale);
 
   std::mutex mutex_;
   std::set<uint32_t> enabled_, not_traced_;

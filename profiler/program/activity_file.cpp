@@ -5,9 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <utility>
 
+#include "profiler/program/activity_tail.h"
+#include "profiler/trace/input.h"
 #include "profiler/trace/processes.h"
 
 namespace vramscope::program {
@@ -106,6 +111,7 @@ absl::Status ActivityFile::Take(ActivityChunk chunk) {
       activities_.size() + chunk.activities.size() > kMaxActivities)
     return absl::ResourceExhaustedError(
         fmt::format("more than {} activities or {} names", kMaxActivities, kMaxActivityNames));
+  rows_ += chunk.activities.size();
   for (const Activity& activity : chunk.activities) {
     if (trace::CheckActivity(activity, names_.size()).ok() && activity.begin_ns >= 0)
       activities_.push_back(activity);
@@ -144,6 +150,42 @@ absl::Status ActivityFile::ReadMore(const std::string& path) {
     rest_.erase(0, taken);
   }
   return absl::OkStatus();
+}
+
+absl::Status ActivityFile::ReadTail(const std::string& path) {
+  std::error_code none;
+  if (!std::filesystem::exists(path, none)) return absl::NotFoundError("");
+  const absl::StatusOr<std::string> bytes = trace::ReadWholeInput(path, 2 * kActivityTailBytes);
+  if (!bytes.ok()) return bytes.status();
+  if (bytes->size() < kActivityTailBytes ||
+      std::memcmp(bytes->data(), ActivityTailHeader::kMagic.data(), 8) != 0)
+    return absl::NotFoundError("");  // killed before it had begun
+  std::array<uint64_t, 5> facts{};
+  std::memcpy(facts.data(), bytes->data() + 8, sizeof facts);
+  const auto [row_bytes, first_row, rows, first_name, names] = facts;
+  if (row_bytes != sizeof(Activity) || rows > kTailRows || first_row > rows_ ||
+      first_name > names_.size() || names > kTailNameBytes / sizeof(uint32_t))
+    return absl::DataLossError("what was not written as a chunk does not go on where that ends");
+  ActivityChunk chunk;
+  chunk.first_name = static_cast<uint32_t>(names_.size());
+  size_t at = kActivityTailBytes - kTailNameBytes;
+  for (uint64_t i = 0; i < names; ++i) {
+    uint32_t size = 0;
+    if (kActivityTailBytes - at < sizeof size) return absl::DataLossError("a name is cut");
+    std::memcpy(&size, bytes->data() + at, sizeof size);
+    at += sizeof size;
+    if (kActivityTailBytes - at < size) return absl::DataLossError("a name is cut");
+    if (first_name + i >= names_.size()) chunk.names.emplace_back(bytes->data() + at, size);
+    at += size;
+  }
+  for (uint64_t i = std::min(rows, rows_ - first_row); i < rows; ++i) {
+    // Field by field: whatever stands there is a number, also where it is none of the kinds.
+    Activity activity;
+    std::memcpy(static_cast<void*>(&activity),
+                bytes->data() + sizeof(ActivityTailHeader) + i * sizeof(Activity), sizeof activity);
+    chunk.activities.push_back(activity);
+  }
+  return Take(std::move(chunk));
 }
 
 std::vector<std::string> ActivityFile::Warnings() const {

@@ -31,6 +31,10 @@ class ActivityFile {
   // ends the reading there; kResourceExhausted: more than the limits.
   absl::Status ReadMore(const std::string& path);
 
+  // When no more is written: what a process that was killed had not written as a chunk yet
+  // (activity_tail.h). kNotFound: there is no such file; kDataLoss: it does not go on here.
+  absl::Status ReadTail(const std::string& path);
+
   const std::vector<trace::Activity>& activities() const { return activities_; }
   const std::vector<std::string>& names() const { return names_; }
   // In the order in which they were told.
@@ -48,7 +52,7 @@ class ActivityFile {
   std::vector<StreamName> streams_;
   ActivityFacts facts_;
   bool damaged_ = false;
-  uint64_t read_ = 0, left_out_ = 0;
+  uint64_t read_ = 0, rows_ = 0, left_out_ = 0;  // bytes, rows of the file, of them not taken
   std::string rest_;
 };
 

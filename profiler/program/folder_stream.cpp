@@ -144,7 +144,9 @@ absl::Status FolderSender::SendFile(const std::string& path) {
   return absl::OkStatus();
 }
 
-absl::Status FolderSender::SendNew() {
+absl::Status FolderSender::SendNew() { return Send(false); }
+
+absl::Status FolderSender::Send(bool tails) {
   std::vector<std::string> paths;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder_, error)) {
@@ -158,7 +160,9 @@ absl::Status FolderSender::SendNew() {
         paths.push_back(name + "/" + inner.path().filename().string());
     }
   }
-  std::erase_if(paths, [](const std::string& path) { return !IsPlainPath(path); });
+  std::erase_if(paths, [&](const std::string& path) {
+    return !IsPlainPath(path) || path.ends_with(".tail") != tails;
+  });
   std::sort(paths.begin(), paths.end(), [](const std::string& x, const std::string& y) {
     return std::pair(Rank(x), std::string_view(x)) < std::pair(Rank(y), std::string_view(y));
   });
@@ -168,6 +172,8 @@ absl::Status FolderSender::SendNew() {
 }
 
 absl::Status FolderSender::End(const Outcome& outcome) {
+  if (absl::Status s = SendNew(); !s.ok()) return s;
+  if (absl::Status s = Send(true); !s.ok()) return s;
   return write_(trace::EncodeFrame(FrameType::kOutcome, OutcomeJson(outcome)));
 }
 

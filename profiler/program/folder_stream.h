@@ -5,7 +5,7 @@
 //   FolderSender sender(folder, write);          // on the box
 //   sender.Begin();
 //   while (runs) sender.SendNew();
-//   sender.SendNew(), sender.End(outcome);
+//   sender.End(outcome);
 //
 //   FolderReceiver receiver(empty_folder);       // at home
 //   while (read(...)) RETURN_IF_ERROR(receiver.Take(bytes));
@@ -39,6 +39,8 @@ class FolderSender {
   // What the program has written since: files that grow from where they were, others when they are
   // others than before.
   absl::Status SendNew();
+  // What is left when the program has ended, also what a killed one had not made a chunk of
+  // (history_tail.h, activity_tail.h).
   absl::Status End(const Outcome& outcome);
 
  private:
@@ -46,6 +48,7 @@ class FolderSender {
     uint64_t bytes = 0;       // of a file that grows
     int64_t changed_ns = -1;  // of one that is replaced
   };
+  absl::Status Send(bool tails);
   absl::Status SendFile(const std::string& path);  // within the folder
 
   std::string folder_;

@@ -5,10 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include "profiler/importers/snapshot.h"
+#include "profiler/program/history_tail.h"
 #include "profiler/trace/input.h"
 
 namespace vramscope::program {
@@ -157,6 +160,90 @@ absl::StatusOr<Recording> ReadChunk(const std::string& path, const HistoryOption
   return importers::ReadSnapshot(**input, read);
 }
 
+// Rows of one file; false: there is none. `full`: some are missing behind them.
+absl::StatusOr<bool> ReadTail(const std::string& path, std::vector<HistoryTailRow>& rows,
+                              bool& full) {
+  std::error_code none;
+  if (!std::filesystem::exists(path, none)) return false;
+  const absl::StatusOr<std::string> bytes = trace::ReadWholeInput(path, kMostTailBytes);
+  if (!bytes.ok()) return bytes.status();
+  std::array<uint64_t, 3> facts{};  // of the header, behind its first eight bytes
+  if (bytes->size() < sizeof(HistoryTailHeader) ||
+      std::memcmp(bytes->data(), HistoryTailHeader::kMagic.data(), 8) != 0)
+    return true;  // killed before it had begun
+  std::memcpy(facts.data(), bytes->data() + 8, sizeof facts);
+  if (facts[0] != sizeof(HistoryTailRow)) return absl::DataLossError("rows of another version");
+  const uint64_t room = (bytes->size() - sizeof(HistoryTailHeader)) / sizeof(HistoryTailRow);
+  const size_t before = rows.size();
+  rows.resize(before + std::min(facts[1], room));
+  std::memcpy(static_cast<void*>(rows.data() + before), bytes->data() + sizeof(HistoryTailHeader),
+              (rows.size() - before) * sizeof(HistoryTailRow));
+  full |= facts[2] != 0;
+  return true;
+}
+
+recording::Action ActionOf(uint8_t action) {
+  constexpr recording::Action kActions[] = {
+      recording::Action::kAlloc,         recording::Action::kFreeRequested,
+      recording::Action::kFreeCompleted, recording::Action::kSegmentAlloc,
+      recording::Action::kSegmentFree,   recording::Action::kSegmentMap,
+      recording::Action::kSegmentUnmap,  recording::Action::kSnapshot,
+      recording::Action::kOutOfMemory};
+  return action < std::size(kActions) ? kActions[action] : recording::Action::kOther;
+}
+
+void AddRows(const std::vector<HistoryTailRow>& rows, Recording& r) {
+  if (r.entries.size() == 0) {
+    r.start_unix_ns = rows.front().time_ns;
+    r.has_times = true;
+    if (r.source.empty()) r.source = "PyTorch's allocator, as it told";
+  }
+  std::map<uint64_t, uint32_t> streams;
+  for (uint32_t row = 0; row < r.streams.size(); ++row) streams.emplace(r.streams[row], row);
+  int64_t last = r.entries.size() == 0 ? 0 : r.entries.time_ns.back();
+  for (const HistoryTailRow& row : rows) {
+    const auto [at, added] =
+        streams.try_emplace(row.stream, static_cast<uint32_t>(r.streams.size()));
+    if (added) r.streams.push_back(row.stream);
+    last = std::max(last, row.time_ns < r.start_unix_ns ? 0 : row.time_ns - r.start_unix_ns);
+    r.entries.action.push_back(ActionOf(row.action));
+    r.entries.address.push_back(row.address);
+    r.entries.bytes.push_back(row.bytes);
+    r.entries.time_ns.push_back(last);
+    r.entries.stack.push_back({});
+    r.entries.stream.push_back(at->second);
+    r.entries.device.push_back(row.device);
+  }
+}
+
+// The segments of a chunk are those before the rows: the entries, which begin with nothing in
+// memory, say what is there behind them. Memory pools are the chunk's, where a segment is.
+absl::Status EndBehindRows(Recording& r) {
+  std::map<std::pair<uint8_t, uint64_t>, recording::SegmentState> before;
+  for (recording::SegmentState& s : r.segments) {
+    s.blocks.clear();
+    before.emplace(std::pair(s.device, s.address), std::move(s));
+  }
+  r.segments.clear();
+  r.has_segments = false;
+  r.lost = "killed";  // frees that were asked for may not have happened
+  const absl::StatusOr<recording::History> history = recording::Reconstruct(r);
+  if (!history.ok()) return history.status();
+  r.segments = recording::PartOf(r, *history, 0, r.entries.size(), [&](recording::EntryIndex i) {
+                 return r.entries.StackOf(i);
+               }).segments;
+  for (recording::SegmentState& s : r.segments) {
+    const auto known = before.find({s.device, s.address});
+    if (known == before.end() || (known->second.bytes != s.bytes && !s.expandable)) continue;
+    s.pool = known->second.pool;
+    s.mempool = known->second.mempool;
+    s.stack = known->second.stack;
+  }
+  r.has_segments = true;
+  r.lost.clear();
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 struct HistoryReader::Impl {
@@ -194,6 +281,26 @@ absl::Status HistoryReader::ReadMore(const std::string& folder) {
   }
   if (impl.next == 0) return absl::NotFoundError("the program recorded no memory history");
   return absl::OkStatus();
+}
+
+absl::StatusOr<Recording> HistoryReader::WithTail(const std::string& folder) const {
+  std::vector<HistoryTailRow> rows;
+  bool full = false;
+  // A chunk may be missing whose file is whole, beside the one that came after.
+  for (uint32_t number = impl_->next; number < kMaxChunks && !impl_->ended && !full; ++number) {
+    const absl::StatusOr<bool> read =
+        ReadTail(fmt::format("{}/history-{:06}.tail", folder, number), rows, full);
+    if (!read.ok()) return read.status();
+    if (!*read) break;
+  }
+  if (impl_->next == 0 && rows.empty())
+    return absl::NotFoundError("the program recorded no memory history");
+  Recording whole = impl_->joiner.whole();
+  if (rows.empty()) return whole;
+  AddRows(rows, whole);
+  if (const absl::Status status = EndBehindRows(whole); !status.ok()) return status;
+  if (full) whole.warnings.emplace_back("the history ends early: there was no more room for it");
+  return whole;
 }
 
 absl::StatusOr<Recording> ReadHistory(const std::string& folder, const HistoryOptions& options) {

@@ -37,6 +37,11 @@ class HistoryReader {
   const recording::Recording& recording() const;
   uint32_t chunks() const;
 
+  // The same with what came after the last chunk (history_tail.h), if there is any: entries without
+  // stacks, and the segments as they are behind the last of them. kNotFound: neither chunk nor
+  // entry.
+  absl::StatusOr<recording::Recording> WithTail(const std::string& folder) const;
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;

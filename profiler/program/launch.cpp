@@ -22,6 +22,7 @@
 #include <map>
 #include <thread>
 
+#include "profiler/program/keeper.h"
 #include "profiler/program/scratch_folder.h"
 #include "profiler/run/emulated_card.h"
 
@@ -64,6 +65,7 @@ Environment For(const Platform& platform, const LaunchOptions& o) {
   Prepend(e, "PYTHONPATH", platform.hooks);
   e["VRAMSCOPE_PROGRAM_OUTPUT"] = o.output;
   e["VRAMSCOPE_PROGRAM_STEPS"] = std::to_string(o.steps);
+  e["VRAMSCOPE_PROGRAM_TAIL"] = platform.activities;
   e["VRAMSCOPE_PROGRAM_STACKS"] = o.cpp_stacks ? "all" : "python";
   if (o.activities && !platform.activities.empty()) {
     e["VRAMSCOPE_PROGRAM_ACTIVITIES"] = platform.activities;
@@ -171,13 +173,15 @@ absl::StatusOr<pid_t> Start(const LaunchOptions& options, const Environment& env
   return child;
 }
 
-// Children of this process, also those that it inherited from its own.
+// Children of this process, also those that it inherited from its own, but keepers, which end when
+// they have done what they are for.
 std::vector<pid_t> Children() {
   std::vector<pid_t> children;
   std::error_code none;
   for (const auto& task : fs::directory_iterator("/proc/self/task", none)) {
     std::ifstream file(task.path() / "children");
-    for (pid_t pid = 0; file >> pid;) children.push_back(pid);
+    for (pid_t pid = 0; file >> pid;)
+      if (!Keeper::Is(pid)) children.push_back(pid);
   }
   return children;
 }
@@ -348,7 +352,7 @@ Progress ProgressOf(const std::string& folder) {
   std::error_code error;
   for (const auto& entry : fs::recursive_directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
-    if (!name.starts_with("history-")) continue;
+    if (!name.starts_with("history-") || name.ends_with(".tail")) continue;
     std::error_code none;
     const uintmax_t size = entry.file_size(none);
     if (!none) progress.bytes += size;
@@ -366,12 +370,16 @@ Outcome Launch(const Platform& platform, const LaunchOptions& options) {
     return outcome;
   }
   MakeRoomForTrouble(options.output);
-  prctl(PR_SET_CHILD_SUBREAPER, 1);
   // Where ranks meet: memory, and gone with this, whatever rank was killed before the others came.
   // Without it they find a place themselves.
   const absl::StatusOr<std::unique_ptr<ScratchFolder>> rooms = ScratchFolder::Make("/dev/shm");
   Environment environment = For(platform, options);
   if (options.planned && rooms.ok()) environment["VRAMSCOPE_EMULATED_ROOMS"] = (*rooms)->path();
+  std::vector<std::string> folders;
+  if (rooms.ok()) folders.push_back((*rooms)->path());
+  if (options.output_goes) folders.push_back(options.output);
+  const Keeper keeper({.output = options.output, .last = options.if_killed, .folders = folders});
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
   const uint32_t processes = options.as_rank >= 0 ? 1 : std::max(options.ranks, 1u);
   const int port = processes > 1 ? FreePort() : 0;
   Running running(options, outcome);

@@ -48,9 +48,13 @@ struct LaunchOptions {
   uint32_t steps = 2;         // the program is ended after so many optimizer steps; 0: never
   bool skip_init = true;
   bool cpp_stacks = false;
-  bool activities = true;         // kernels, copies and calls, as CUPTI tells them
-  bool operators = false;         // and which of PyTorch's operators launched them: costs time
-  std::string output;             // folder that exists; the hooks write there
+  bool activities = true;  // kernels, copies and calls, as CUPTI tells them
+  bool operators = false;  // and which of PyTorch's operators launched them: costs time
+  std::string output;      // folder that exists; the hooks write there
+  // Should this process be killed (keeper.h): a command that is run when the program is ended, and
+  // whether `output` goes after it.
+  std::vector<std::string> if_killed = {};
+  bool output_goes = false;
   bool stdout_to_stderr = false;  // what the program prints
   std::function<void(const Progress&)> progress = {};
   // How often the user wants it to end: 1 as Ctrl-C, more at once. May be set by a signal handler.

@@ -129,7 +129,7 @@ class Sink final : public trace::EventSink {
     if (!status_.ok())
       why = fmt::format("not everything could be shown: {}", std::string(status_.message()));
     else if (about_.ended.empty())
-      why = "the program was killed: what came after the last chunk of its history is lost";
+      why = "the program was killed";
     else if (about_.ended == "exception")
       why = fmt::format("the program ended with {}", about_.exception.substr(0, 400));
     if (!why.empty()) builder_.AddWarning(why);
@@ -195,6 +195,22 @@ std::optional<Unwatched> ReadUnwatched(const std::string& path) {
     process.context_bytes = NumberOf(device, "context_bytes");
   }
   return process.most_used_bytes > 0 ? std::optional(process) : std::nullopt;
+}
+
+// Of a process that did not end by itself the history may end before the marks: those that lie
+// behind it are left out.
+Marks WithinHistory(const Marks& marks, const Recording& recording) {
+  std::map<uint8_t, uint64_t> requests;
+  const recording::EntryTable& e = recording.entries;
+  for (recording::EntryIndex i = 0; i < e.size(); ++i)
+    requests[e.DeviceOf(i)] += e.action[i] == recording::Action::kAlloc ||
+                               e.action[i] == recording::Action::kFreeRequested;
+  Marks within = marks;
+  const auto behind = std::find_if(within.rows.begin(), within.rows.end(), [&](const Mark& mark) {
+    return mark.requests > requests[mark.device];
+  });
+  within.rows.erase(behind, within.rows.end());
+  return within;
 }
 
 }  // namespace
@@ -271,8 +287,8 @@ struct FolderReader::Process {
   HistoryReader history;
   MarksReader marks = {};
   ActivityFile activities = {};
-  std::optional<ProcessRun> run = {};  // of so many chunks and marks
-  uint32_t chunks = 0;
+  std::optional<ProcessRun> run = {};  // of so many entries and marks
+  uint32_t entries = 0;
   size_t rows = 0;
   size_t activity_rows = 0;
 };
@@ -287,8 +303,13 @@ absl::StatusOr<ProcessRun> FolderReader::ReadUnhooked(int64_t pid, bool ended) {
   Process& process = *kept;
   if (absl::Status s =
           process.activities.ReadMore(fmt::format("{}/process-{}/activities.bin", folder_, pid));
-      !s.ok())
+      !s.ok() && !absl::IsNotFound(s))
     return s;
+  if (ended)
+    if (absl::Status s =
+            process.activities.ReadTail(fmt::format("{}/process-{}/activities.tail", folder_, pid));
+        !s.ok() && !absl::IsNotFound(s))
+      return s;
   const std::vector<trace::Activity>& rows = process.activities.activities();
   if (rows.empty()) return absl::NotFoundError("nothing yet");
   if (process.run && process.activity_rows == rows.size()) return *process.run;
@@ -334,22 +355,37 @@ absl::StatusOr<ProcessRun> FolderReader::ReadProcess(const About& about, bool en
   if (absl::Status s = process.marks.ReadMore(whose + "/marks.jsonl", ended);
       !s.ok() && !absl::IsNotFound(s))
     return s;
-  if (absl::Status s = process.history.ReadMore(whose); !s.ok()) return s;
+  // What lies behind the last chunk may meanwhile have come as one.
+  absl::StatusOr<Recording> recording = absl::NotFoundError("");
+  for (bool again = true; again;) {
+    if (absl::Status s = process.history.ReadMore(whose); !s.ok() && !absl::IsNotFound(s)) return s;
+    const uint32_t chunks = process.history.chunks();
+    recording = process.history.WithTail(whose);
+    if (absl::Status s = process.history.ReadMore(whose); !s.ok() && !absl::IsNotFound(s)) return s;
+    again = process.history.chunks() != chunks;
+  }
+  if (!recording.ok()) return recording.status();
   absl::Status watched = process.activities.ReadMore(whose + "/activities.bin");
-  const Marks& marks = process.marks.marks();
-  if (!ended && process.run && process.chunks == process.history.chunks() &&
+  if (ended && (watched.ok() || absl::IsNotFound(watched)))
+    if (absl::Status s = process.activities.ReadTail(whose + "/activities.tail");
+        !absl::IsNotFound(s))
+      watched = std::move(s);
+  const bool whole = ended && !about.ended.empty();
+  const Marks within = whole ? Marks() : WithinHistory(process.marks.marks(), *recording);
+  const Marks& marks = whole ? process.marks.marks() : within;
+  if (!ended && process.run && process.entries == recording->entries.size() &&
       process.rows == marks.rows.size() &&
       process.activity_rows == process.activities.activities().size()) {
     process.run->about = about;
     return *process.run;
   }
-  Recording recording = process.history.recording();
   if (marks.unreadable > 1)
-    recording.warnings.push_back(fmt::format("{} marks could not be read", marks.unreadable));
+    recording->warnings.push_back(fmt::format("{} marks could not be read", marks.unreadable));
   if (!watched.ok() && !absl::IsNotFound(watched))
-    recording.warnings.push_back(std::string(watched.message()));
+    recording->warnings.push_back(std::string(watched.message()));
+  process.entries = recording->entries.size();
   absl::StatusOr<std::shared_ptr<const trace::Trace>> trace =
-      BuildTrace(std::move(recording), marks, about, options_, ended,
+      BuildTrace(*std::move(recording), marks, about, options_, ended,
                  absl::IsNotFound(watched) ? nullptr : &process.activities);
   if (!trace.ok()) return trace.status();
   ProcessRun run{about, *std::move(trace)};
@@ -358,7 +394,6 @@ absl::StatusOr<ProcessRun> FolderReader::ReadProcess(const About& about, bool en
                  : marks.rows.empty() ? 0
                                       : marks.rows.front().time_ns;
   process.run = run;
-  process.chunks = process.history.chunks();
   process.rows = marks.rows.size();
   process.activity_rows = process.activities.activities().size();
   return run;

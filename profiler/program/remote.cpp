@@ -247,7 +247,6 @@ Outcome LaunchForRemote(const Platform& platform, LaunchOptions options,
   close(end_listening[1]);
   listener.join();
   close(end_listening[0]);
-  if (sent.ok()) sent = sender.SendNew();
   if (sent.ok()) sent = sender.End(outcome);
   CloseAll({commands, out});
   return outcome;

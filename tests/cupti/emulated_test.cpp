@@ -231,6 +231,26 @@ TEST_F(EmulatedTest, ManyLaunchesAndNothingIsLost) {
   EXPECT_EQ(Client::The().counts().dropped, 0u);
 }
 
+// What a process that is killed had launched is with the receiver: nobody flushes.
+TEST_F(EmulatedTest, EachRecordAtOnceIfSoWanted) {
+  Client::The().Stop();
+  ASSERT_TRUE(Client::The()
+                  .Start(FindLibrary(), {.receiver = &kept_,
+                                         .clock = ClockOfProcess(),
+                                         .wait_for_cause = true,
+                                         .at_once = true})
+                  .running);
+  const size_t before = kept_.Of(ActivityKind::kKernel).size();
+  for (size_t i = 1; i <= 200; ++i) {
+    Launch();
+    ASSERT_EQ(kept_.Of(ActivityKind::kKernel).size(), before + i);
+  }
+  std::thread other([&] { Launch(); });
+  other.join();
+  EXPECT_EQ(kept_.Of(ActivityKind::kKernel).size(), before + 201);
+  EXPECT_EQ(Client::The().counts().dropped, 0u);
+}
+
 TEST_F(EmulatedTest, OneListenerAtATime) {
   const Found found = FindLibrary();
   void* subscriber = nullptr;

@@ -10,10 +10,13 @@ import glob
 import json
 import os
 import pickle
+import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -226,13 +229,85 @@ class Activities(Program):
         self.assertGreater(have["kernels"], 1000)
         self.assertGreater(have["collectives"], 4)
 
-    def test_of_a_rank_that_is_killed_is_there_what_it_had_told(self):
-        have = self.record_four("--kill", "2")
-        self.assertEqual((have["ranks"], have["truncated"]), (4, True))
-        # Its third step is the one that it dies in; what it had not told then (0.4 s at most) is gone.
-        self.assertIn(have["steps"], (1, 2))
+    def noted(self, ranks=4):
+        """Of each rank its process and how often it had allocated when it noted that last; {}: not all have yet."""
+        rows = {}
+        for rank in range(ranks):
+            try:
+                with open(self.path("rank-%d" % rank)) as file:
+                    rows[rank] = tuple(map(int, file.read().split()))
+            except FileNotFoundError:
+                return {}
+        return rows if all(len(row) == 2 for row in rows.values()) else {}
+
+    def wait_until(self, done):
+        for _ in range(6000):
+            if done():
+                return
+            time.sleep(0.05)
+        self.fail("it never came")
+
+    def lives(self, pid):
+        try:
+            with open("/proc/%d/stat" % pid) as file:
+                return file.read().rpartition(")")[2].split()[0] != "Z"
+        except FileNotFoundError:
+            return False
+
+    def test_of_a_rank_that_is_killed_nothing_is_lost(self):
+        have = self.record_four("--kill", "2", "--note", self.folder)
+        self.assertEqual((have["ranks"], have["steps"], have["truncated"]), (4, 3, True))  # the third is cut
         self.assertIn("killed", have["end_message"])
-        self.assertTrue(all(peak["allocated"] > 0 for peak in have["peaks"]))
+        for rank, (_, count) in self.noted().items():
+            self.assertGreaterEqual(have["peaks"][rank]["allocations"], count, rank)
+
+    def test_whoever_watches_four_ranks_is_killed(self):
+        """Nothing is left running or lying about, and what had come is where the trace was to go."""
+        program = os.path.join(HERE, "programs", "distributed.py")
+        running = subprocess.Popen(
+            [VRAMSCOPE, "plan", "--steps", "0", "--device", "rtx-4090", "--ranks", "4", "-o", self.path("four.trace"), "--", PYTHON,
+             program, "ddp", "--width", "128", "--layers", "2", "--steps", "100000", "--note", self.folder],
+            env={**ENVIRONMENT, "TMPDIR": self.folder}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        self.addCleanup(running.kill)
+        self.wait_until(lambda: min((count for _, count in self.noted().values()), default=0) > 500)
+        time.sleep(random.random())
+        with open("/proc/%d/environ" % self.noted()[0][0]) as file:
+            rooms = dict(entry.partition("=")[::2] for entry in file.read().split("\0"))["VRAMSCOPE_EMULATED_ROOMS"]
+        self.assertTrue(os.path.isdir(rooms))
+        running.kill()
+        running.wait()
+        ranks = self.noted()
+        self.wait_until(lambda: not any(self.lives(pid) for pid, _ in ranks.values()))
+        self.wait_until(lambda: not glob.glob(self.path("vramscope-scratch-*")))
+        self.assertFalse(os.path.exists(rooms))
+        have = self.json("info", self.path("four.trace"))
+        self.assertEqual((have["ranks"], have["truncated"]), (4, True))
+        for rank, (_, count) in ranks.items():
+            self.assertGreaterEqual(have["peaks"][rank]["allocations"], count, rank)
+
+    def test_a_kill_at_any_moment_of_a_step_loses_nothing(self):
+        program = os.path.join(HERE, "programs", "distributed.py")
+        for _ in range(3):
+            trace = self.path("one.trace")
+            running = subprocess.Popen(
+                [VRAMSCOPE, "plan", "--steps", "0", "--device", "rtx-4090", "-o", trace, "--", PYTHON, "-m",
+                 "torch.distributed.run", "--standalone", "--nproc-per-node", "1", program, "ddp", "--width", "128", "--layers", "2",
+                 "--steps", "100000", "--note", self.folder],
+                env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+            self.addCleanup(running.kill)
+            self.wait_until(lambda: min((count for _, count in self.noted(1).values()), default=0) > 300)
+            time.sleep(random.random())
+            pid, _ = self.noted(1)[0]
+            os.kill(pid, signal.SIGKILL)
+            running.wait(timeout=300)
+            _, count = self.noted(1)[0]
+            have = self.json("info", trace)
+            self.assertTrue(have["truncated"])
+            self.assertGreaterEqual(have["allocations"], count)
+            # Launches are told as requests are: of the last step that began there are some, too.
+            self.assertGreater(have["kernels"], 0)
+            os.unlink(self.path("rank-0"))
+            os.unlink(trace)
 
     def test_a_plan_against_a_recording(self):
         """The recording is made by `record`, which finds a card and its libraries as on any computer: here those of the platform."""

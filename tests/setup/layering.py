@@ -23,7 +23,8 @@ ONLY = {
     ("emulated", "cupti"): {"cupti/records.h"},
     ("trainer", "emulated"): {"emulated/core/activity.h"},
     ("cupti", "profiler"): {"profiler/trace/activities.h", "profiler/trace/device_counters.h",
-                            "profiler/program/activity_chunk.h"},
+                            "profiler/program/activity_chunk.h", "profiler/program/activity_tail.h",
+                            "profiler/program/history_tail.h"},
 }
 # Folder of profiler/ -> others of it that it may include (profiler/README.md).
 PROFILER = {

@@ -40,6 +40,7 @@ class Hooks:
         compiler = getattr(process.torch, "compiler", None)
         self.compiling = getattr(compiler, "is_compiling", None) or (lambda: False)
         self.applying = False
+        self.plain = (process.torch.Tensor, process.torch.nn.Parameter)
         self.saved = saved_tensors.SavedTensors(self)
         self.updates = updates.Updates(self)
         self.recorder.on_begin.append(self.saved.begin)
@@ -164,39 +165,46 @@ class Hooks:
 
     # --- categories ---
 
-    def tag(self, tensor, category, device, requests):
-        """The block that holds the tensor is of this category."""
-        tensor = getattr(tensor, "_local_tensor", tensor)  # of a DTensor, this rank's part
+    def address(self, tensor):
+        """Of its block; 0: it has none."""
+        if type(tensor) not in self.plain:
+            tensor = getattr(tensor, "_local_tensor", tensor)  # of a DTensor, this rank's part
         try:
-            if tensor.is_cuda:
-                address = tensor.untyped_storage().data_ptr()
-                if address:
-                    self.recorder.used.add(tensor.get_device())
-                    self.recorder.put("t", device, requests, category, address)
+            if not tensor.is_cuda:
+                return 0
+            self.recorder.used.add(tensor.get_device())
+            return tensor.untyped_storage().data_ptr()
         except (RuntimeError, NotImplementedError, AttributeError):
-            pass  # it has no storage: meta, fake, sparse
+            return 0  # it has no storage: meta, fake, sparse
 
-    def tag_all(self, value, category, device, requests, depth=0):
+    def tag(self, tensor, category, device, requests):
+        self.tag_each((tensor,), category, device, requests)
+
+    def tag_each(self, tensors, category, device, requests):
+        """The blocks that hold the tensors are of this category."""
+        addresses = map(self.address, tensors)
+        self.recorder.put_each("t", device, requests, [",%d,%d" % (category, address) for address in addresses if address])
+
+    def tensors_in(self, value, category, depth=0):
         if isinstance(value, self.torch.Tensor):
             if category != INPUT or value.grad_fn is None:  # else it is what another module made
-                self.tag(value, category, device, requests)
+                yield value
         elif depth < 4 and isinstance(value, dict):
             for part in value.values():
-                self.tag_all(part, category, device, requests, depth + 1)
+                yield from self.tensors_in(part, category, depth + 1)
         elif depth < 4 and isinstance(value, (list, tuple)):
             for part in value:
-                self.tag_all(part, category, device, requests, depth + 1)
+                yield from self.tensors_in(part, category, depth + 1)
+
+    def tag_all(self, value, category, device, requests):
+        self.tag_each(self.tensors_in(value, category), category, device, requests)
 
     def tag_model(self, module, device, requests, gradients=False):
-        for parameter in module.parameters():
-            if gradients:
-                if parameter.grad is not None:
-                    self.tag(parameter.grad, GRADIENT, device, requests)
-            else:
-                self.tag(parameter, PARAMETER, device, requests)
-        if not gradients:
-            for buffer in module.buffers():
-                self.tag(buffer, BUFFER, device, requests)
+        if gradients:
+            self.tag_each([p.grad for p in module.parameters() if p.grad is not None], GRADIENT, device, requests)
+        else:
+            self.tag_each(module.parameters(), PARAMETER, device, requests)
+            self.tag_each(module.buffers(), BUFFER, device, requests)
 
     def tag_gradients(self):
         device, requests = self.recorder.position()
@@ -207,23 +215,20 @@ class Hooks:
 
     def tag_optimizer(self, optimizer):
         device, requests = self.recorder.position()
-        for group in optimizer.param_groups:
-            for parameter in group["params"]:
-                self.tag(parameter, PARAMETER, device, requests)
-                if parameter.grad is not None:
-                    self.tag(parameter.grad, GRADIENT, device, requests)
+        parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+        self.tag_each(parameters, PARAMETER, device, requests)
+        self.tag_each([p.grad for p in parameters if p.grad is not None], GRADIENT, device, requests)
 
     def tag_state(self, optimizer):
         device, requests = self.recorder.position()
-        for state in list(optimizer.state.values()):
-            self.tag_all(state, OPTIMIZER_STATE, device, requests)
+        states = list(optimizer.state.values())
+        self.tag_each((tensor for state in states for tensor in self.tensors_in(state, OPTIMIZER_STATE)), OPTIMIZER_STATE, device, requests)
 
     def tag_what_is_kept(self):
         """Tensors that the program holds and no module: nobody says what they are for."""
         device, requests = self.recorder.position()
-        kinds = (self.torch.Tensor, self.torch.nn.Parameter)
         for value in gc.get_objects():
-            if type(value) in kinds:
+            if type(value) in self.plain:
                 try:
                     if value.is_cuda:
                         self.recorder.put("k", device, requests, value.untyped_storage().data_ptr())

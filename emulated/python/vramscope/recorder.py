@@ -1,8 +1,9 @@
 """Writes the caching allocator's history and the marks beside it into the folder of this process, in chunks, while the program
 runs.
 
-A mark says where in the history it belongs by counting: the allocator's statistics know how many blocks were asked for and given
-back so far on the device, and the history has one entry for each. That is exact where times are not."""
+A mark says where in the history it belongs by counting: how many blocks were asked for and given back so far on the device, which
+the allocator tells the library in this process (tail.py), else its statistics know; the history has one entry for each. That is exact
+where times are not."""
 import ctypes
 import gc
 import inspect
@@ -12,6 +13,7 @@ import sys
 import threading
 import time
 
+from vramscope import tail
 from vramscope.process import complain, replace_file
 
 MAX_ENTRIES = 50_000_000  # of the ring that PyTorch keeps; it grows as it fills
@@ -31,7 +33,8 @@ class Recorder:
         self.torch = process.torch
         self.memory = process.torch.cuda.memory
         self.recording = False
-        self.lines = []
+        self.lines = []  # that are not in the file yet
+        self.marks_file = None
         self.names = {}
         self.threads = {}
         self.chunks = 0
@@ -42,6 +45,7 @@ class Recorder:
         self.flushed_at = 0.0
         self.flushed_requests = 0
         self.flush_took = 0.0  # seconds, the last one
+        self.tail = tail.Tail(process.torch)
         self.users = None  # how the program itself asked for its history
         self.users_chunk = 0  # its history begins there
         self.shown = MAX_ENTRIES  # as many of the last ones as the program asked for
@@ -94,6 +98,8 @@ class Recorder:
         return device, requests
 
     def _requests(self, device):
+        if self.tail.requests is not None:
+            return self.tail.requests(device)
         count = self.torch._C._cuda_memoryStats(device)["allocation"]["all"]
         return count["allocated"] + count["freed"] + self.bases.get(device, 0)
 
@@ -116,6 +122,7 @@ class Recorder:
         if self.before_marks is not None:
             self.before_marks(device, requests)
         self.put(kind, device, requests, *arguments)
+        self.write_marks()
         if not self.sampled and self.sample is not None:
             self.sampled = self.sample() == 1
 
@@ -124,16 +131,40 @@ class Recorder:
         if self.sample is not None:
             self.sample()
 
+    def put_each(self, kind, device, requests, rows):
+        """Many at one moment: `rows` are what stands behind it, ",1,2"."""
+        if rows:
+            head = _LINES[0] % (kind, device, requests, self.now(), self.thread())
+            self.lines.extend([head[:-1] + row + "]" for row in rows])
+
     def put(self, kind, device, requests, *arguments):
         self.put_at(self.now(), kind, device, requests, *arguments)
 
     def put_at(self, now, kind, device, requests, *arguments):
+        thread = self.thread()
+        self.lines.append(_LINES[len(arguments)] % (kind, device, requests, now, thread, *arguments))
+
+    def thread(self):
         ident = threading.get_ident()
         thread = self.threads.get(ident)
         if thread is None:
             thread = self.threads[ident] = len(self.threads)
             self.lines.append('["T",%d,%d]' % (thread, threading.get_native_id()))  # as CUPTI knows it
-        self.lines.append(_LINES[len(arguments)] % (kind, device, requests, now, thread, *arguments))
+        return thread
+
+    def write_marks(self):
+        """At every mark: what is in the file is there when the process is killed."""
+        lines, self.lines = self.lines, []
+        if not lines or not self.process.mine():
+            return
+        lines.append("")
+        left = "\n".join(lines).encode()
+        try:
+            while left:
+                left = left[os.write(self.marks_file, left):]
+        except OSError as error:
+            complain(error)
+            self.recording = False
 
     # --- the history ---
 
@@ -146,6 +177,7 @@ class Recorder:
         self.now = self._clock()
         try:
             os.makedirs(self.folder, exist_ok=True)
+            self.marks_file = os.open(os.path.join(self.folder, "marks.jsonl"), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
         except OSError as error:
             complain(error)
             return
@@ -156,6 +188,8 @@ class Recorder:
                                  "compute_capability": 10 * card.major + card.minor}
         process.about["begin_ns"] = time.time_ns()
         self._record()
+        self.tail.attach()
+        self.tail.begin(self._chunk(0, "tail"))
         self.recording = True
         os.register_at_fork(after_in_child=self.stop)  # data loaders: what they do is not the parent's
         self.flushed_at = time.monotonic()
@@ -227,17 +261,18 @@ class Recorder:
         for call in self.on_flush:
             call()
         snapshot = self.snapshot()
+        anything = any(snapshot["device_traces"]) or self.chunks == 0
+        before = self.tail.begin(self._chunk(self.chunks + 1, "tail")) if anything else ""
         for call in self.on_snapshot:
             call(snapshot)
         self._begin_anew()
-        lines, self.lines = self.lines, []
-        with open(os.path.join(self.folder, "marks.jsonl"), "a") as file:
-            file.write("".join(line + "\n" for line in lines))
-        if any(snapshot["device_traces"]) or self.chunks == 0:
+        self.write_marks()
+        if anything:
             snapshot.pop("external_annotations", None)
             data = pickle.dumps(snapshot, protocol=4)
             replace_file(self._chunk(self.chunks), data)
             self.chunks += 1
+            tail.remove(before)
         self.flushed_at = time.monotonic()
         self.flush_took = self.flushed_at - begun
         self.flushed_requests = sum(self.last.values())
@@ -260,14 +295,15 @@ class Recorder:
                 device.extend(entry for entry in trace if entry["action"] != "snapshot")
         return entries
 
-    def _chunk(self, number):
-        return os.path.join(self.folder, "history-%06d.pickle" % number)
+    def _chunk(self, number, kind="pickle"):
+        return os.path.join(self.folder, "history-%06d.%s" % (number, kind))
 
     def finish(self):
         if self.recording:
             self.mark("E")
             self.stepped()
             self.flush()
+            self.tail.end(written=self.recording)
             self.recording = False
             for call in self.on_finish:
                 call()

@@ -71,14 +71,15 @@ class SavedTensors:
         """What was saved and released since the last mark, at the place of the next: a place costs more than a tensor."""
         saved, released = self.saved, self.released
         if saved:
+            rows = []
             for number in saved:
                 address = self.addresses.get(number, 0)
                 if address:  # else it is gone again
-                    self.recorder.put("s", device, requests, address, number)
+                    rows.append(",%d,%d" % (address, number))
+            self.recorder.put_each("s", device, requests, rows)
             saved.clear()
         if released:
-            for number in released:
-                self.recorder.put("r", device, requests, number)
+            self.recorder.put_each("r", device, requests, [",%d" % number for number in released])
             released.clear()
 
     def unpack(self, key):

@@ -8,6 +8,17 @@ import torch.distributed as dist
 from torch import nn
 
 
+def note_allocations(folder, rank):
+    """Before every layer, in a file that outlives this process: its number, and how often it has allocated so far."""
+    file = os.open(os.path.join(folder, "rank-%d" % rank), os.O_WRONLY | os.O_CREAT, 0o666)
+
+    def note(*_):
+        count = torch.cuda.memory_stats()["allocation.all.allocated"]
+        os.pwrite(file, b"%8d %12d\n" % (os.getpid(), count), 0)
+
+    return note
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("how", choices=("ddp", "fsdp2"), nargs="?", default="ddp")
@@ -15,7 +26,9 @@ def main():
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--keep-group", action="store_true", help="end without destroy_process_group, as many programs do")
     parser.add_argument("--before", type=int, default=0, metavar="N", help="so many kernels before the model is wrapped")
-    parser.add_argument("--kill", type=int, metavar="RANK", help="this one is killed in its third step")
+    parser.add_argument("--kill", type=int, metavar="RANK", help="this one is killed within its third step")
+    parser.add_argument("--steps", type=int, default=3)
+    parser.add_argument("--note", metavar="FOLDER", help="how often each rank has allocated is noted there, all the time")
     arguments = parser.parse_args()
     local_rank = int(os.environ["LOCAL_RANK"])
     torch.cuda.set_device(local_rank)
@@ -35,9 +48,13 @@ def main():
             fully_shard(layer)
         fully_shard(model)
     optimizer = torch.optim.AdamW(model.parameters())
-    for step in range(3):
+    if arguments.note:
+        note = note_allocations(arguments.note, local_rank)
+        for layer in layers:
+            layer.register_forward_pre_hook(note)
+    for step in range(arguments.steps):
         if step == 2 and arguments.kill == local_rank:
-            os.kill(os.getpid(), signal.SIGKILL)
+            layers[-1].register_forward_hook(lambda *_: os.kill(os.getpid(), signal.SIGKILL))
         loss = model(torch.randn(4, 128, arguments.width, device="cuda")).pow(2).mean()
         loss.backward()
         optimizer.step()

@@ -1,0 +1,139 @@
+// PyTorch's caching allocator tells of every request at the moment at which it is made: as entries
+// of a mapped file (profiler/program/history_tail.h), which is there when the process no longer is.
+// Python's hooks (emulated/python/vramscope/tail.py) attach it and begin a file with every chunk of
+// the history.
+//
+// The allocator is reached without its headers, which differ by version: by the table of virtual
+// functions. At which place of it attachAllocatorTraceTracker stands tells another allocator's
+// table (CUDAPluggableAllocator's, which is exported, as its own function of that name is).
+#include <pthread.h>
+#include <time.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <new>
+
+#include "cupti/mapped_file.h"
+#include "profiler/program/history_tail.h"
+
+#define VRAMSCOPE_EXPORTED extern "C" __attribute__((visibility("default")))
+
+namespace vramscope::cupti {
+namespace {
+
+using program::HistoryTailHeader;
+using program::HistoryTailRow;
+
+// The front of PyTorch's TraceEntry, which has stayed from 2.1 to 2.12.
+struct Entry {
+  int action;
+  int8_t device;  // in early versions an int
+  uint64_t address;
+  std::array<void*, 2> context;
+  uint64_t stream, bytes;
+};
+static_assert(offsetof(Entry, address) == 8 && offsetof(Entry, stream) == 32 &&
+              offsetof(Entry, bytes) == 40);
+enum : int { kAlloc = 0, kFreeRequested = 1, kSnapshot = 7 };  // the last: somebody looked
+
+struct Tail {
+  std::mutex mutex;
+  MappedFile file;
+  uint64_t rows = 0;  // the file's
+
+  HistoryTailHeader* header() {
+    return std::launder(reinterpret_cast<HistoryTailHeader*>(file.data()));
+  }
+};
+
+Tail& TheTail() {
+  static auto* tail = new Tail;  // called while the process ends
+  return *tail;
+}
+
+std::atomic<bool> g_writing{false};
+std::array<std::atomic<uint64_t>, 256> g_requests{};  // by device
+
+// On the thread that allocates, under the allocator's lock.
+void Take(const Entry& entry) {
+  if (entry.action == kAlloc || entry.action == kFreeRequested)
+    g_requests[static_cast<uint8_t>(entry.device)].fetch_add(1, std::memory_order_relaxed);
+  if (!g_writing.load(std::memory_order_acquire) || entry.action == kSnapshot) return;
+  timespec now = {};
+  clock_gettime(CLOCK_REALTIME, &now);
+  Tail& tail = TheTail();
+  std::lock_guard lock(tail.mutex);
+  if (tail.file.data() == nullptr) return;
+  const size_t at = sizeof(HistoryTailHeader) + tail.rows * sizeof(HistoryTailRow);
+  if (!tail.file.Reserve(at + sizeof(HistoryTailRow))) {
+    tail.header()->full.store(1, std::memory_order_relaxed);
+    return;
+  }
+  new (tail.file.data() + at)
+      HistoryTailRow{.address = entry.address,
+                     .bytes = entry.bytes,
+                     .stream = entry.stream,
+                     .time_ns = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec,
+                     .action = static_cast<uint8_t>(entry.action),
+                     .device = static_cast<uint8_t>(entry.device)};
+  tail.header()->rows.store(++tail.rows, std::memory_order_release);
+}
+
+}  // namespace
+}  // namespace vramscope::cupti
+
+using namespace vramscope::cupti;  // NOLINT: C functions follow
+
+// `allocator`: where the process's allocator stands (c10's CUDACachingAllocator::allocator);
+// `table` and `function`: those of another one, as the loader knows them. 1: it tells from here on.
+// Once in a process, when CUDA has been initialized.
+VRAMSCOPE_EXPORTED int vramscope_history_attach(void** allocator, void* const* table,
+                                                void* function) {
+  constexpr int kMostFunctions = 128;
+  void* const self = *allocator;
+  if (self == nullptr) return 0;
+  int place = 2;  // behind the offset and the type
+  while (place < kMostFunctions && table[place] != function) ++place;
+  if (place == kMostFunctions) return 0;
+  void* const found = (*static_cast<void* const* const*>(self))[place - 2];
+  using Tracker = std::function<void(const Entry&)>;
+  // By value, of a type with a destructor: a pointer to a copy of the caller's.
+  using Attach = void (*)(void* self, Tracker* tracker);
+  Tracker tracker = &Take;
+  reinterpret_cast<Attach>(found)(self, &tracker);
+  static const int in_children =
+      pthread_atfork(nullptr, nullptr, [] { g_writing.store(false, std::memory_order_relaxed); });
+  static_cast<void>(in_children);
+  return 1;
+}
+
+// Entries from here on go into that file, which is new. 1: it could be made.
+VRAMSCOPE_EXPORTED int vramscope_history_begin(const char* path) {
+  Tail& tail = TheTail();
+  std::lock_guard lock(tail.mutex);
+  tail.rows = 0;
+  const bool made = tail.file.Create(path, vramscope::program::kMostTailBytes) &&
+                    tail.file.Reserve(sizeof(HistoryTailHeader));
+  if (made)
+    new (tail.file.data()) HistoryTailHeader{.row_bytes = sizeof(HistoryTailRow)};
+  else
+    tail.file.Close();
+  g_writing.store(made, std::memory_order_release);
+  return made ? 1 : 0;
+}
+
+// How many blocks have been asked for and given back on a device so far.
+VRAMSCOPE_EXPORTED uint64_t vramscope_history_requests(int device) {
+  return g_requests[static_cast<uint8_t>(device)].load(std::memory_order_relaxed);
+}
+
+VRAMSCOPE_EXPORTED void vramscope_history_end() {
+  g_writing.store(false, std::memory_order_release);
+  Tail& tail = TheTail();
+  std::lock_guard lock(tail.mutex);
+  tail.file.Close();
+}

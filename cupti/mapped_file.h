@@ -1,0 +1,36 @@
+// A file that is written by storing into memory: what is stored is in the file at once, whatever
+// becomes of the process.
+//
+//   MappedFile file;
+//   if (file.Create(path, most_bytes) && file.Reserve(bytes)) std::memcpy(file.data(), ...);
+//
+// Only what is reserved may be touched: a disk that is full refuses there, and kills nobody.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vramscope::cupti {
+
+class MappedFile {
+ public:
+  MappedFile() = default;
+  ~MappedFile() { Close(); }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  // A new, empty one; nothing is at `path` yet, or what is there goes.
+  bool Create(const char* path, size_t most_bytes);
+  // Whether the first `bytes` may be written.
+  bool Reserve(size_t bytes);
+  void Close();
+
+  uint8_t* data() const { return data_; }  // null: there is none
+
+ private:
+  int fd_ = -1;
+  uint8_t* data_ = nullptr;
+  size_t most_bytes_ = 0, reserved_ = 0;
+};
+
+}  // namespace vramscope::cupti

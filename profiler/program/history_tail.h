@@ -1,0 +1,40 @@
+// What the allocator did since the last chunk of the history: its entries, put into a mapped file
+// at the moment at which they happen, so that the death of the process takes none of them. Written
+// by the library that is loaded into the process (cupti/allocations.cpp), hence free of everything
+// but the C++ library; the process begins another file with every chunk and removes the one before
+// when the chunk is there.
+//
+// FOLDER/history-N.tail: a header, then rows. What lies behind `rows` is being written or nothing.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace vramscope::program {
+
+struct HistoryTailHeader {
+  static constexpr std::array<char, 8> kMagic = {'V', 'S', 'T', 'A', 'I', 'L', '0', '1'};
+
+  std::array<char, 8> magic = kMagic;
+  uint64_t row_bytes = 0;
+  std::atomic<uint64_t> rows{0};
+  std::atomic<uint64_t> full{0};  // 1: there was no more room; entries are missing behind the rows
+};
+
+// One entry. `action` as PyTorch numbers them (TraceEntry::Action), which has stayed since 2.1.
+struct HistoryTailRow {
+  uint64_t address = 0, bytes = 0, stream = 0;
+  int64_t time_ns = 0;  // since 1970
+  uint8_t action = 0, device = 0;
+  std::array<uint8_t, 6> unused = {};
+};
+
+// A reader may run on another computer: what it takes apart is bytes in this order.
+static_assert(sizeof(HistoryTailHeader) == 32 && sizeof(HistoryTailRow) == 40);
+static_assert(std::atomic<uint64_t>::is_always_lock_free);
+
+inline constexpr size_t kMostTailBytes = size_t{64} << 20;
+
+}  // namespace vramscope::program

@@ -1,0 +1,104 @@
+#include "profiler/program/keeper.h"
+
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+namespace vramscope::program {
+namespace {
+
+namespace fs = std::filesystem;
+
+class KeeperTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string path = (fs::temp_directory_path() / "keeper-test-XXXXXX").string();
+    ASSERT_NE(mkdtemp(path.data()), nullptr);
+    folder_ = path;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  static bool Soon(const std::function<bool()>& done) {
+    for (int i = 0; i < 1000 && !done(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return done();
+  }
+  static bool Lives(pid_t pid) { return kill(pid, 0) == 0; }
+
+  // A process that has a keeper and has started one, which has left its parent and its group.
+  // `program` is its number when it runs.
+  pid_t Start(const KeeperOptions& options, pid_t& program) const {
+    std::array<int, 2> said{};
+    EXPECT_EQ(pipe(said.data()), 0);
+    const pid_t owner = fork();
+    if (owner == 0) {
+      const Keeper keeper(options);
+      if (fork() == 0) {
+        setsid();
+        const std::string command = "echo $$ >&" + std::to_string(said[1]) + "; exec sleep 1000";
+        setenv("VRAMSCOPE_PROGRAM_OUTPUT", options.output.c_str(), 1);
+        execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+        _exit(127);
+      }
+      while (true) pause();
+    }
+    std::array<char, 16> number{};
+    EXPECT_GT(read(said[0], number.data(), number.size() - 1), 0);
+    close(said[0]);
+    close(said[1]);
+    program = std::atoi(number.data());
+    return owner;
+  }
+
+  std::string folder_;
+};
+
+TEST_F(KeeperTest, EndsTheProgramOfAKilledOwnerAndTakesItsFolders) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // so that nobody else's zombie is waited for
+  const std::string output = folder_ + "/output", other = folder_ + "/rooms";
+  fs::create_directories(output);
+  fs::create_directories(other);
+  std::ofstream(output + "/history") << "x";
+  pid_t program = 0;
+  const pid_t owner =
+      Start({.output = output,
+             .last = {"/bin/sh", "-c", "cp '" + output + "/history' '" + folder_ + "/kept'"},
+             .folders = {output, other}},
+            program);
+  ASSERT_TRUE(Lives(program));
+  kill(owner, SIGKILL);
+  EXPECT_TRUE(Soon([&] {
+    while (waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    return !Lives(program) && !fs::exists(other);
+  }));
+  EXPECT_FALSE(fs::exists(output));
+  EXPECT_TRUE(fs::exists(folder_ + "/kept"));  // what was to be done last was done before
+  EXPECT_TRUE(Soon([] { return waitpid(-1, nullptr, WNOHANG) == -1; }));  // and it is gone itself
+  prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
+TEST_F(KeeperTest, DoesNothingForAnOwnerThatEnds) {
+  const std::string output = folder_ + "/output";
+  fs::create_directories(output);
+  { const Keeper keeper({.output = output, .folders = {output}}); }
+  EXPECT_TRUE(fs::exists(output));
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);  // it is gone
+}
+
+TEST_F(KeeperTest, IsKnownByItsName) {
+  EXPECT_FALSE(Keeper::Is(getpid()));
+  EXPECT_FALSE(Keeper::Is(-5));
+}
+
+}  // namespace
+}  // namespace vramscope::program

@@ -1,0 +1,234 @@
+// What a process that was killed had not written as a chunk: files as the library in it leaves
+// them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "cupti/activity_tail_writer.h"
+#include "profiler/program/activity_file.h"
+#include "profiler/program/history.h"
+#include "profiler/program/history_tail.h"
+#include "tests/profiler/importers/pickle_writer.h"
+
+namespace vramscope::program {
+namespace {
+
+using importers::testing::Json;
+using importers::testing::ToPickle;
+using recording::Action;
+using recording::Recording;
+using ::testing::ElementsAre;
+using trace::Activity;
+
+constexpr uint64_t kSegment = uint64_t{1} << 32;
+constexpr uint64_t kMiB = 1 << 20;
+// As PyTorch numbers them.
+enum : uint8_t { kAlloc, kFreeRequested, kFreeCompleted, kSegmentAlloc };
+
+class TailTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string path = (std::filesystem::temp_directory_path() / "tail-test-XXXXXX").string();
+    ASSERT_NE(mkdtemp(path.data()), nullptr);
+    folder_ = path;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  static HistoryTailRow Row(uint8_t action, uint64_t address, uint64_t bytes, int64_t us) {
+    return {.address = address, .bytes = bytes, .time_ns = us * 1000, .action = action};
+  }
+  static std::string File(const std::vector<HistoryTailRow>& rows, uint64_t said) {
+    const HistoryTailHeader header{.row_bytes = sizeof(HistoryTailRow), .rows = said};
+    std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
+    bytes.append(reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof rows[0]);
+    return bytes;
+  }
+  void Write(const std::string& name, const std::string& bytes) const {
+    std::ofstream(folder_ + "/" + name, std::ios::binary) << bytes;
+  }
+  void WriteTail(int chunk, const std::vector<HistoryTailRow>& rows) const {
+    std::string bytes = File(rows, rows.size());
+    bytes.resize(kMiB);  // as far as was reserved
+    Write("history-00000" + std::to_string(chunk) + ".tail", bytes);
+  }
+  // A segment of 20 MiB with a block of 4 MiB, which has a stack.
+  void WriteChunk() const {
+    const auto entry = [](const char* action, uint64_t address, uint64_t size, int64_t us) {
+      return Json{{"action", action},
+                  {"addr", address},
+                  {"size", size},
+                  {"stream", 0},
+                  {"time_us", us},
+                  {"frames", {{{"name", "f"}, {"filename", "/train.py"}, {"line", 3}}}}};
+    };
+    const auto block = [](uint64_t address, uint64_t size, const char* state) {
+      return Json{{"address", address}, {"size", size}, {"requested_size", size}, {"state", state}};
+    };
+    Write(
+        "history-000000.pickle",
+        ToPickle({{"segments",
+                   {{{"address", kSegment},
+                     {"total_size", 20 * kMiB},
+                     {"stream", 0},
+                     {"segment_type", "large"},
+                     {"segment_pool_id", {0, 1}},
+                     {"blocks",
+                      {block(kSegment, 4 * kMiB, "active_allocated"),
+                       block(kSegment + 4 * kMiB, 16 * kMiB, "inactive")}}}}},
+                  {"device_traces", Json::array({{entry("segment_alloc", kSegment, 20 * kMiB, 100),
+                                                  entry("alloc", kSegment, 4 * kMiB, 101)}})},
+                  {"allocator_settings", Json::object()}}));
+  }
+  absl::StatusOr<Recording> Read() const {
+    HistoryReader reader({});
+    if (absl::Status s = reader.ReadMore(folder_); !s.ok() && !absl::IsNotFound(s)) return s;
+    return reader.WithTail(folder_);
+  }
+
+  std::string folder_;
+};
+
+TEST_F(TailTest, GoesOnWhereTheLastChunkEnds) {
+  WriteChunk();
+  WriteTail(
+      1,
+      {Row(kAlloc, kSegment + 4 * kMiB, 6 * kMiB, 200),
+       Row(kFreeRequested, kSegment, 4 * kMiB, 201), Row(kFreeCompleted, kSegment, 4 * kMiB, 201),
+       Row(kSegmentAlloc, 2 * kSegment, 2 * kMiB, 202), Row(kAlloc, 2 * kSegment, 1000, 203)});
+  const absl::StatusOr<Recording> r = Read();
+  ASSERT_TRUE(r.ok()) << r.status();
+  EXPECT_THAT(r->entries.action, ElementsAre(Action::kSegmentAlloc, Action::kAlloc, Action::kAlloc,
+                                             Action::kFreeRequested, Action::kFreeCompleted,
+                                             Action::kSegmentAlloc, Action::kAlloc));
+  EXPECT_EQ(r->entries.time_ns.back(), 103'000);
+  EXPECT_TRUE(r->warnings.empty());
+  // The segments as they are behind it; the pool that a chunk told of one is kept.
+  ASSERT_EQ(r->segments.size(), 2u);
+  EXPECT_EQ(r->segments[0].mempool, 1u);
+  ASSERT_EQ(r->segments[0].blocks.size(), 3u);
+  EXPECT_EQ(r->segments[0].blocks[0].use, recording::BlockUse::kInactive);
+  EXPECT_EQ(r->segments[0].blocks[1].requested, 6 * kMiB);
+  EXPECT_EQ(r->segments[1].pool, trace::Pool::kSmall);
+  const absl::StatusOr<recording::History> history = recording::Reconstruct(*r);
+  ASSERT_TRUE(history.ok());
+  EXPECT_TRUE(history->warnings.empty()) << history->warnings.front();
+  ASSERT_EQ(history->allocations.size(), 3u);
+  EXPECT_EQ(history->allocations.free_completed[0], 4u);
+  EXPECT_EQ(history->allocations.bytes[2], 1024u);
+}
+
+// Killed before the first chunk, between a chunk's snapshot and its writing, and within an entry.
+TEST_F(TailTest, IsTheHistoryWhereThereIsNoChunk) {
+  EXPECT_TRUE(absl::IsNotFound(Read().status()));
+  WriteTail(0, {Row(kSegmentAlloc, kSegment, 2 * kMiB, 7), Row(kAlloc, kSegment, 512, 8)});
+  WriteTail(1, {Row(kAlloc, kSegment + 512, 512, 9)});
+  absl::StatusOr<Recording> r = Read();
+  ASSERT_TRUE(r.ok()) << r.status();
+  EXPECT_EQ(r->start_unix_ns, 7000);
+  EXPECT_EQ(r->entries.size(), 3u);
+  ASSERT_EQ(r->segments.size(), 1u);
+  Write("history-000001.tail", File({Row(kAlloc, kSegment + 512, 512, 9)}, 3));  // it is shorter
+  EXPECT_EQ(Read()->entries.size(), 3u);
+  Write("history-000001.tail", File({}, 0).substr(0, 20));
+  EXPECT_EQ(Read()->entries.size(), 2u);
+}
+
+// One that was completed later waits, and nothing is said to be odd.
+TEST_F(TailTest, AFreeThatWasAskedForAndNotDoneIsPending) {
+  WriteTail(0, {Row(kSegmentAlloc, kSegment, 2 * kMiB, 7), Row(kAlloc, kSegment, 512, 8),
+                Row(kFreeRequested, kSegment, 512, 9)});
+  const absl::StatusOr<Recording> r = Read();
+  ASSERT_TRUE(r.ok());
+  EXPECT_EQ(r->segments[0].blocks[0].use, recording::BlockUse::kPendingFree);
+  EXPECT_TRUE(recording::Reconstruct(*r)->warnings.empty());
+}
+
+TEST_F(TailTest, OfAnotherVersionIsRefused) {
+  std::string bytes = File({}, 0);
+  bytes[8] = 48;
+  Write("history-000000.tail", bytes);
+  EXPECT_EQ(Read().status().code(), absl::StatusCode::kDataLoss);
+}
+
+// --- activities ---
+
+class ActivityTailTest : public TailTest {
+ protected:
+  static Activity Kernel(uint32_t name, int64_t begin_ns) {
+    return {.name = {name}, .begin_ns = begin_ns, .end_ns = begin_ns + 1};
+  }
+  static std::vector<int64_t> Begins(const ActivityFile& file) {
+    std::vector<int64_t> begins;
+    for (const Activity& a : file.activities()) begins.push_back(a.begin_ns);
+    return begins;
+  }
+  std::string tail() const { return folder_ + "/activities.tail"; }
+  std::string file() const { return folder_ + "/activities.bin"; }
+};
+
+TEST_F(ActivityTailTest, IsReadBehindTheChunksOnceWhatIsInBoth) {
+  cupti::ActivityTailWriter tail;
+  ASSERT_TRUE(tail.Create(this->tail().c_str(), 0, 1));
+  const std::vector<std::string> names = {"first", "second"};
+  EXPECT_TRUE(tail.Add(Kernel(1, 10), std::span(names).first(1)));
+  EXPECT_TRUE(tail.Add(Kernel(1, 20), std::span(names).first(1)));
+  // Its process is killed here: there is no chunk.
+  ActivityFile early;
+  ASSERT_TRUE(early.ReadTail(this->tail()).ok());
+  EXPECT_THAT(Begins(early), ElementsAre(10, 20));
+  EXPECT_EQ(early.names()[1], "first");
+
+  Write("activities.bin", EncodeActivities(1, std::span(names).first(1), tail.rows()));
+  // Killed when the chunk was written, and the tail not yet cleared.
+  ActivityFile between;
+  ASSERT_TRUE(between.ReadMore(file()).ok());
+  ASSERT_TRUE(between.ReadTail(this->tail()).ok());
+  EXPECT_THAT(Begins(between), ElementsAre(10, 20));
+
+  tail.Clear(2, 2);
+  EXPECT_TRUE(tail.Add(Kernel(2, 30), std::span(names).last(1)));
+  ActivityFile late;
+  ASSERT_TRUE(late.ReadMore(file()).ok());
+  ASSERT_TRUE(late.ReadTail(this->tail()).ok());
+  EXPECT_THAT(Begins(late), ElementsAre(10, 20, 30));
+  EXPECT_EQ(late.names().back(), "second");
+}
+
+TEST_F(ActivityTailTest, HasSoMuchRoom) {
+  cupti::ActivityTailWriter tail;
+  ASSERT_TRUE(tail.Create(this->tail().c_str(), 0, 1));
+  const std::vector<std::string> long_name = {std::string(kTailNameBytes, 'x')};
+  EXPECT_FALSE(tail.Add(Kernel(1, 1), long_name));
+  for (size_t i = 0; i < kTailRows; ++i) ASSERT_TRUE(tail.Add(Kernel(0, 1), {}));
+  EXPECT_FALSE(tail.Add(Kernel(0, 1), {}));
+  EXPECT_EQ(tail.rows().size(), kTailRows);
+}
+
+// The file is the program's: whatever stands there.
+TEST_F(ActivityTailTest, ThatSaysWhatCannotBeIsRefused) {
+  ActivityFile file;
+  EXPECT_TRUE(absl::IsNotFound(file.ReadTail(tail())));
+  {
+    cupti::ActivityTailWriter writer;
+    ASSERT_TRUE(writer.Create(tail().c_str(), 5, 1));  // behind rows that nobody wrote
+    ASSERT_TRUE(writer.Add(Kernel(0, 1), {}));
+  }
+  EXPECT_EQ(file.ReadTail(tail()).code(), absl::StatusCode::kDataLoss);
+  Activity wrong = Kernel(7, 3);  // of a name that is none
+  cupti::ActivityTailWriter writer;
+  ASSERT_TRUE(writer.Create(tail().c_str(), 0, 1));
+  ASSERT_TRUE(writer.Add(wrong, {}));
+  wrong = Kernel(0, 4);
+  std::memset(static_cast<void*>(&wrong), 0xff, 1);  // of a kind that is none
+  ASSERT_TRUE(writer.Add(wrong, {}));
+  ASSERT_TRUE(writer.Add(Kernel(0, 5), {}));
+  ASSERT_TRUE(file.ReadTail(tail()).ok());
+  EXPECT_THAT(Begins(file), ElementsAre(5));
+}
+
+}  // namespace
+}  // namespace vramscope::program
