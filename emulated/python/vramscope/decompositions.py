@@ -61,8 +61,8 @@ def _clusters(process, module):
 
 
 def install(process):
-    torch = process.torch
+    linalg = getattr(process.torch, "linalg", None)
     for name, orthogonal in _FACTORS.items():
-        if hasattr(torch.linalg, name):
-            setattr(torch.linalg, name, _known(process, getattr(torch.linalg, name), orthogonal))
+        if hasattr(linalg, name):
+            setattr(linalg, name, _known(process, getattr(linalg, name), orthogonal))
     imports.after("sklearn.cluster._kmeans", functools.partial(_clusters, process))
