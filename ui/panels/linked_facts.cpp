@@ -36,8 +36,10 @@ class LinkLabel : public ElidedLabel {
   }
 
  private:
-  // A copy: following it may take this label away.
-  void Follow() { std::function<void()>(follow_)(); }
+  void Follow() {
+    const std::function<void()> follow = follow_;  // a copy: following it may take this label away
+    follow();
+  }
 
   std::function<void()> follow_;
 };

@@ -26,16 +26,14 @@ run::RunConfig Config(const std::vector<std::pair<std::string, std::string>>& se
 
 // 12 GiB and 100 ms as it is. Techniques interact: autocast saves nothing under checkpointing.
 Planned Model(const run::RunConfig& c) {
-  const std::string json = run::ToJson(c);
-  const auto says = [&](std::string_view text) { return json.find(text) != std::string::npos; };
   Planned p;
   p.step_ms = 100;
   p.context = kGiB / 2;
   double state = 6, activations = 6;
-  if (says("\"layer\"")) {
+  if (c.Is("checkpointing.mode", "layer")) {
     activations = 1;
     p.step_ms += 30;
-  } else if (says("\"amp-bf16\"")) {
+  } else if (c.Is("precision", "amp-bf16")) {
     activations = 4;
     p.step_ms -= 5;
   }

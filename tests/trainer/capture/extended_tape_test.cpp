@@ -62,7 +62,8 @@ Recorded Record(const std::vector<int>& layers, const Oddity& oddity = {}) {
                              .name = "kernel",
                              .call_name = "cudaLaunchKernel",
                              .moved = true});
-      recorder.OnAlloc(++next_key, bytes, bytes, next_key, 0, trace::Pool::kSmall);
+      ++next_key;
+      recorder.OnAlloc(next_key, bytes, bytes, next_key, 0, trace::Pool::kSmall);
       recorder.EndOp();
       return next_key;
     };

@@ -16,6 +16,7 @@
 #include "ui/panels/breakdown_panel.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/frame_list.h"
+#include "ui/panels/linked_facts.h"
 #include "ui/panels/table_panel.h"
 #include "ui/shell/main_window.h"
 #include "ui/timeline/timeline_widget.h"
@@ -53,6 +54,28 @@ class PanelsWindowTest : public testing::RecordedWindow {
     return {};
   }
 };
+
+TEST(LinkedFacts, AFactThatLeadsOnIsFollowedByMouseAndByKey) {
+  using To = timeline::Link::To;
+  LinkedFacts facts;
+  std::vector<timeline::Link> followed;
+  QObject::connect(&facts, &LinkedFacts::linkClicked,
+                   [&](const timeline::Link& link) { followed.push_back(link); });
+  facts.set({{.label = "launched by", .value = "cudaLaunchKernel", .link = {To::kActivity, 3}},
+             {.label = "grid", .value = "80 x 1 x 1"},
+             {.label = "operator", .value = "aten::mm", .link = {To::kSlice, 7}}});
+  facts.show();
+  ASSERT_TRUE(QTest::qWaitForWindowExposed(&facts));
+  const QList<QWidget*> links = facts.findChildren<QWidget*>(QStringLiteral("link"));
+  ASSERT_EQ(links.size(), 2);
+  QTest::mouseClick(links[0], Qt::LeftButton);
+  QTest::keyClick(links[1], Qt::Key_Return);
+  ASSERT_EQ(followed.size(), 2u);
+  EXPECT_EQ(followed[0].to, To::kActivity);
+  EXPECT_EQ(followed[0].row, 3u);
+  EXPECT_EQ(followed[1].to, To::kSlice);
+  EXPECT_EQ(followed[1].row, 7u);
+}
 
 TEST_F(PanelsWindowTest, APageOfAllSaysSoWhileARangeIsSelected) {
   OpenRecorded();
