@@ -1,7 +1,7 @@
 """What the allocator did since the last chunk of the history, in a file that the death of the process leaves: the library that
 listens to CUPTI is told by PyTorch's allocator of every request when it is made (cupti/allocations.cpp).
 
-PyTorch before 2.3 tells nobody: of a process that is killed there is what the last chunk has."""
+Where that cannot be reached (cupti/README.md) nobody is told: of a process that is killed there is what the last chunk has."""
 import ctypes
 import os
 
