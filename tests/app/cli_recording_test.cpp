@@ -103,14 +103,17 @@ TEST_F(CliRecording, DevicesAreNotAddedUp) {
   const json info = Json({"info", file, "--json"});
   EXPECT_EQ(info["devices"], json::array({"cuda:0", "cuda:1"}));
   EXPECT_EQ(info["peak"], (json{{"allocated", 20 * kMiB}, {"reserved", 64 * kMiB}}));
-  EXPECT_EQ(
-      info["peaks"],
-      (json::array(
-          {{{"device", 0}, {"name", "cuda:0"}, {"allocated", 6 * kMiB}, {"reserved", 64 * kMiB}},
-           {{"device", 1},
-            {"name", "cuda:1"},
-            {"allocated", 20 * kMiB},
-            {"reserved", 64 * kMiB}}})));
+  EXPECT_EQ(info["peaks"], (json::array({{{"device", 0},
+                                          {"name", "cuda:0"},
+                                          {"allocated", 6 * kMiB},
+                                          {"reserved", 64 * kMiB},
+                                          {"allocations", 5}},
+                                         {{"device", 1},
+                                          {"name", "cuda:1"},
+                                          {"allocated", 20 * kMiB},
+                                          {"reserved", 64 * kMiB},
+                                          {"allocations", 5}}})));
+  EXPECT_EQ(info["allocations"], 10);  // of both
   EXPECT_THAT(RunVramscope({"info", file}).out,
               AllOf(HasSubstr("peak cuda:0"), HasSubstr("peak cuda:1")));
   // The one that needs most, unless another is asked for or ran out of memory.

@@ -131,9 +131,12 @@ TEST_F(TechniquesWindow, RowsThatAreOnShowTheirSettings) {
       const QJsonObject settings = row["settings"].toObject();
       EXPECT_EQ(settings.size(), static_cast<int>(each.toggle->controls.size()))
           << id.toStdString();
-      for (const QString& key : settings.keys())  // a path may be none
-        if (key != QLatin1String("offload.path"))
+      for (const QString& key : settings.keys()) {
+        const run::SettingDeclaration* setting = run::TheCatalogue().FindSetting(key.toStdString());
+        ASSERT_NE(setting, nullptr) << key.toStdString();
+        if (!setting->default_value.empty())  // a path may be none, and so may lengths
           EXPECT_NE(settings[key].toString(), "") << key.toStdString();
+      }
     }
     ++on;
     toggle->click();
