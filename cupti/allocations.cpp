@@ -28,7 +28,7 @@ namespace {
 using program::HistoryTailHeader;
 using program::HistoryTailRow;
 
-// The front of PyTorch's TraceEntry, alike in 2.4 and 2.11 (tried).
+// The front of PyTorch's TraceEntry, alike in 2.4, 2.6, 2.11, 2.15 (tried).
 struct Entry {
   int action;
   int8_t device;  // in early versions an int

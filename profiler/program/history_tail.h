@@ -23,7 +23,8 @@ struct HistoryTailHeader {
   std::atomic<uint64_t> full{0};  // 1: there was no more room; entries are missing behind the rows
 };
 
-// One entry. `action` as PyTorch numbers them (TraceEntry::Action), which has stayed since 2.1.
+// One entry. `action` as PyTorch numbers them (TraceEntry::Action): alike in 2.4, 2.6, 2.11, 2.15
+// (tried).
 struct HistoryTailRow {
   uint64_t address = 0, bytes = 0, stream = 0;
   int64_t time_ns = 0;  // since 1970
