@@ -38,6 +38,10 @@ struct MemoryCurves {
   size_t MemoryBytes() const;
 };
 MemoryCurves ComputeCurves(const trace::Trace& trace);
+// The same at the cost of what is new, where the trace goes on from an earlier one whose curves are
+// known (EventTable::GoOnFrom): shares with them what there was.
+MemoryCurves ContinueCurves(const trace::Trace& trace, const trace::Trace& earlier,
+                            const MemoryCurves& of_earlier);
 // The last point at or before the event, or nullopt when memory was still untouched.
 std::optional<size_t> PointAt(const MemoryCurves& curves, trace::EventIndex event);
 

@@ -59,20 +59,40 @@ size_t MemoryCurves::MemoryBytes() const {
   return bytes;
 }
 
-MemoryCurves ComputeCurves(const trace::Trace& trace) {
+namespace {
+
+// Appends the points of the events from the cursor on.
+void AddPoints(const trace::Trace& trace, trace::MemoryCursor at, MemoryCurves& out) {
   const trace::EventTable& e = trace.events;
-  MemoryCurves out;
   // The tables tell of which categories there are points, without a walk over all events.
   std::array<bool, kCategoryCount> present{};
   for (const trace::Category c : trace.allocations.birth_category)
     present[static_cast<size_t>(c)] = true;
   for (const trace::Category c : trace.retags.to) present[static_cast<size_t>(c)] = true;
+  // What was not there before was nothing.
+  for (int c = 0; c < kCategoryCount; ++c)
+    if (present[c]) out.category[c].resize(out.size());
   PointBuffer buffer(out, present);
-  for (trace::MemoryCursor at(trace); at.event() < e.size();) {
+  while (at.event() < e.size()) {
     const trace::EventIndex i = at.event();
     if (at.Apply()) buffer.Add(i, e.time_ns[i], at.sums());
   }
   buffer.Flush();
+}
+
+}  // namespace
+
+MemoryCurves ComputeCurves(const trace::Trace& trace) {
+  MemoryCurves out;
+  AddPoints(trace, trace::MemoryCursor(trace), out);
+  return out;
+}
+
+MemoryCurves ContinueCurves(const trace::Trace& trace, const trace::Trace& earlier,
+                            const MemoryCurves& of_earlier) {
+  if (of_earlier.size() == 0 || !trace.events.GoOnFrom(earlier.events)) return ComputeCurves(trace);
+  MemoryCurves out = of_earlier;
+  AddPoints(trace, trace::MemoryCursor::Behind(trace, earlier.events.size() - 1), out);
   return out;
 }
 

@@ -154,7 +154,8 @@ void WriteRequestsCsv(const trace::Trace& trace, std::ostream& out) {
   const trace::AllocationTable& a = trace.allocations;
   const std::vector<Place> places = PlacesOf(trace);
   size_t place = 0;
-  std::vector<trace::Category> now(a.birth_category);
+  std::vector<trace::Category> now(a.size());
+  a.birth_category.Read(0, now);
   fmt::memory_buffer row;
   for (uint32_t i = 0; i < e.size(); ++i) {
     const EventKind kind = e.kind[i];

@@ -39,8 +39,8 @@ std::vector<EndSegment> EndState(const trace::Trace& trace) {
   for (const trace::AllocationId id : at_end.Live())
     if (allocations.bytes_rounded[id.value] > 0) alive.push_back(id.value);
   std::sort(alive.begin(), alive.end(), [&](uint32_t a, uint32_t b) {
-    return std::tie(allocations.device[a], allocations.address[a]) <
-           std::tie(allocations.device[b], allocations.address[b]);
+    return std::pair(allocations.device[a], allocations.address[a]) <
+           std::pair(allocations.device[b], allocations.address[b]);
   });
 
   const size_t held = result.size();

@@ -71,13 +71,13 @@ class SnapshotWriter {
     return trace.info.content == trace::Content::kState ? trace.events.size() : 0;
   }
   bool HasCategories() const {
-    const std::vector<Category>& main = trace_.allocations.main_category;
+    const auto& main = trace_.allocations.main_category;
     return std::any_of(main.begin(), main.end(),
                        [](Category c) { return c != Category::kUnknown; });
   }
   bool Inferred() const {
     if (!imported_) return false;
-    const std::vector<EventIndex>& events = trace_.allocations.alloc_event;
+    const auto& events = trace_.allocations.alloc_event;
     return std::any_of(events.begin(), events.end(),
                        [&](EventIndex event) { return trace_.events.detail[event] != 0; });
   }
@@ -86,7 +86,8 @@ class SnapshotWriter {
     const trace::EventTable& events = trace_.events;
     if (std::find(events.kind.begin(), events.kind.end(), EventKind::kRetag) == events.kind.end())
       return;
-    category_now_ = trace_.allocations.birth_category;
+    category_now_.resize(trace_.allocations.size());
+    trace_.allocations.birth_category.Read(0, category_now_);
     changes_.assign(trace_.allocations.size(), false);
     for (EventIndex event = first_; event < events.size(); ++event)
       if (events.kind[event] == EventKind::kRetag) changes_[events.id[event]] = true;

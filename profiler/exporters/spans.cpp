@@ -41,7 +41,8 @@ std::vector<bool> InnermostOps(const SliceTable& slices) {
 // The event that ends each slice; of a forward phase: the end of the loss phase which follows it,
 // when one does. kNoEvent: the slice never ended.
 std::vector<EventIndex> EndsWithLoss(const SliceTable& slices) {
-  std::vector<EventIndex> ends = slices.end_event;
+  std::vector<EventIndex> ends(slices.size());
+  slices.end_event.Read(0, ends);
   uint32_t last = UINT32_MAX;  // row of the last phase
   for (uint32_t row = 0; row < slices.size(); ++row) {
     if (slices.kind[row] == SliceKind::kMicroBatch) last = UINT32_MAX;

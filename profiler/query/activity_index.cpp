@@ -207,7 +207,7 @@ uint32_t ActivityIndex::SliceOf(uint32_t activity, SliceKind kind) const {
 
 RowRange ActivityIndex::MadeWithin(uint32_t slice) const {
   const trace::SliceTable& s = impl_->trace->slices;
-  const std::vector<EventIndex>& made = impl_->trace->allocations.alloc_event;
+  const trace::PackedColumn<EventIndex>& made = impl_->trace->allocations.alloc_event;
   const auto row = [&](EventIndex event) {
     return static_cast<uint32_t>(std::lower_bound(made.begin(), made.end(), event) - made.begin());
   };

@@ -517,7 +517,7 @@ Releases FindReleases(const trace::Trace& trace, const std::optional<run::AllocC
 bool HasHistory(const trace::Trace& trace) {
   if (trace.info.content == trace::Content::kState) return false;
   if (trace.recording_begin == trace::kNoEvent) return true;
-  const std::vector<EventKind>& kinds = trace.events.kind;
+  const auto& kinds = trace.events.kind;
   return std::any_of(kinds.begin() + trace.recording_begin + 1, kinds.end(),
                      trace::IsAllocatorEvent);
 }

@@ -18,74 +18,11 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/trace/activity.h"
 #include "profiler/trace/packed_column.h"
 #include "profiler/trace/types.h"
 
 namespace vramscope::trace {
-
-// Values are part of the file format: add at the end, never renumber.
-enum class ActivityKind : uint8_t {
-  kKernel = 0,           // device, stream, name, correlation
-  kMemcpy = 1,           // device, stream, bytes, from, to, correlation
-  kMemset = 2,           // device, stream, bytes, to, correlation
-  kSynchronization = 3,  // of the host: thread, stream or kAllStreams, correlation
-  kCollective = 4,       // device, stream, name, bytes, correlation
-  kRuntimeCall = 5,      // thread, name ("cudaLaunchKernel"), correlation
-  kDriverCall = 6,       // thread, name ("cuLaunchKernel"), correlation
-  kDriverAlloc = 7,      // cudaMalloc and the like: device, to, address, bytes; begin = end
-  kDriverFree = 8,       // likewise, with the bytes of its allocation where they are known
-  kOverhead = 9,         // of the instrument itself: thread, name
-  kRange = 10,           // thread, name: that a program named (NVTX)
-  kCounter = 11,         // device, name; bytes: the value from begin on
-};
-inline constexpr int kActivityKindCount = 12;
-
-enum class MemorySpace : uint8_t {
-  kUnknown = 0,
-  kDevice = 1,
-  kPinned = 2,    // of the host, page-locked
-  kPageable = 3,  // of the host
-  kManaged = 4,
-  kDisk = 5,
-};
-inline constexpr int kMemorySpaceCount = 6;
-
-inline constexpr uint32_t kAllStreams = UINT32_MAX;
-
-std::string_view Name(ActivityKind);  // "kernel"
-std::string_view Name(MemorySpace);   // "device"
-
-// The card did it: it lies on a stream of a device; else on a thread of the host.
-constexpr bool IsOfDevice(ActivityKind kind) {
-  return kind == ActivityKind::kKernel || kind == ActivityKind::kMemcpy ||
-         kind == ActivityKind::kMemset || kind == ActivityKind::kCollective ||
-         kind == ActivityKind::kCounter;
-}
-
-// It says which device it is of; else it is of a thread's process.
-constexpr bool HasDevice(ActivityKind kind) {
-  return IsOfDevice(kind) || kind == ActivityKind::kDriverAlloc ||
-         kind == ActivityKind::kDriverFree;
-}
-
-// One activity as it crosses an interface. Which fields mean something: ActivityKind above.
-struct Activity {
-  ActivityKind kind = ActivityKind::kKernel;
-  uint8_t device = 0;
-  MemorySpace from = MemorySpace::kUnknown;
-  MemorySpace to = MemorySpace::kUnknown;
-  uint32_t stream = 0;
-  uint32_t thread = 0;  // with its process in the upper bits (processes.h)
-  StringId name = {};
-  StringId op = {};          // that launched it, where the producer knows
-  StringId module = {};      // likewise
-  uint64_t correlation = 0;  // 0: none; with its process in the upper bits (processes.h)
-  uint64_t address = 0;
-  uint64_t bytes = 0;
-  int64_t begin_ns = 0;  // on the clock of the events
-  int64_t end_ns = 0;    // not before begin
-  friend bool operator==(const Activity&, const Activity&) = default;
-};
 
 // One row an activity, ordered by begin (as they came, where equal).
 struct ActivityTable {

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "profiler/trace/event_sink.h"
+#include "profiler/trace/trace.h"
 
 namespace vramscope::trace {
 

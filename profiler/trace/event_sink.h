@@ -6,7 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "profiler/trace/trace.h"
+#include "profiler/trace/activity.h"
+#include "profiler/trace/trace_info.h"
 #include "profiler/trace/types.h"
 
 namespace vramscope::trace {

@@ -56,8 +56,8 @@ void FillMainCategories(Trace& t) {
     rows[next[t.retags.allocation[row].value]++] = row;
   for (uint32_t i = 0; i < a.size(); ++i)
     if (first[i + 1] > first[i])
-      a.main_category[i] =
-          LongestHeld(t, i, std::span(rows).subspan(first[i], first[i + 1] - first[i]));
+      a.main_category.Set(
+          i, LongestHeld(t, i, std::span(rows).subspan(first[i], first[i + 1] - first[i])));
 }
 
 }  // namespace vramscope::trace

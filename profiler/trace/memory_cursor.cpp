@@ -1,7 +1,6 @@
 #include "profiler/trace/memory_cursor.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace vramscope::trace {
 namespace {
@@ -11,23 +10,21 @@ bool Alive(EventIndex begin, EventIndex end, EventIndex at) {
   return begin < at && end >= at;  // kNoEvent is the greatest
 }
 
-// A recording is of one device nearly always: looked at a word at a time.
-bool AllEqual(const std::vector<uint8_t>& values) {
-  return values.size() < 2 || std::memcmp(values.data(), values.data() + 1, values.size() - 1) == 0;
-}
-
 }  // namespace
 
 MemoryCursor::MemoryCursor(const Trace& trace) : trace_(&trace) {
   uint8_t first = 255, last = 0;
-  for (const std::vector<uint8_t>* devices : {&trace.allocations.device, &trace.segments.device}) {
-    if (devices->empty()) continue;
-    const auto [least, most] = AllEqual(*devices)
-                                   ? std::pair(devices->begin(), devices->begin())
-                                   : std::minmax_element(devices->begin(), devices->end());
-    first = std::min(first, *least);
-    last = std::max(last, *most);
-  }
+  const auto include = [&](uint8_t device) {
+    first = std::min(first, device);
+    last = std::max(last, device);
+  };
+  // A recording is of one device nearly always.
+  const PackedColumn<uint8_t>& devices = trace.allocations.device;
+  if (!devices.empty() && devices.AllAlike())
+    include(devices.front());
+  else
+    std::ranges::for_each(devices, include);
+  std::ranges::for_each(trace.segments.device, include);
   several_ = first < last;
   only_ = last;
   memory_.resize(size_t{last} + 1);
@@ -48,7 +45,8 @@ void MemoryCursor::JumpTo(EventIndex end) {
   const SegmentTable& s = trace_->segments;
   const auto born = std::lower_bound(a.alloc_event.begin(), a.alloc_event.end(), end);
   const auto count = static_cast<uint32_t>(born - a.alloc_event.begin());
-  category_.assign(a.birth_category.begin(), a.birth_category.begin() + count);
+  category_.resize(count);
+  a.birth_category.Read(0, category_);
   for (uint32_t row = 0; row < r.size() && r.event[row] < end; ++row)
     category_[r.allocation[row].value] = r.to[row];
   for (uint32_t id = 0; id < count; ++id) {

@@ -23,11 +23,12 @@ void Keep(const Rows& rows, const Column& from, Column* to) {
 
 // Every value of a column, in order, to what `to` makes of it.
 template <class T, class To>
-void Change(PackedColumn<T>& column, To to) {
-  PackedColumn<T> changed;
-  changed.reserve(column.size());
-  for (const T value : column) changed.push_back(to(value));
-  column = std::move(changed);
+void Change(std::vector<T>& column, To to) {
+  for (T& value : column) value = to(value);
+}
+template <class Column, class To>
+void Change(Column& column, To to) {
+  column.Change(to);
 }
 
 // Rows of a table that are of the device, and what each row's new number is.
@@ -35,8 +36,8 @@ struct Kept {
   Rows rows;
   Rows number;  // by old row; SegmentId::kNoneValue: it goes
 
-  Kept(const std::vector<uint8_t>& devices, uint8_t device)
-      : number(devices.size(), SegmentId::kNoneValue) {
+  template <class Column>
+  Kept(const Column& devices, uint8_t device) : number(devices.size(), SegmentId::kNoneValue) {
     for (uint32_t row = 0; row < devices.size(); ++row) {
       if (devices[row] != device) continue;
       number[row] = static_cast<uint32_t>(rows.size());
@@ -133,9 +134,10 @@ class Slicer {
   }
 
   // Where events are told by their number.
-  void Renumber(std::vector<EventIndex>* column) const {
-    for (EventIndex& event : *column)
-      if (event != kNoEvent) event = number_[event];
+  template <class Column>
+  void Renumber(Column* column) const {
+    Change(*column,
+           [this](EventIndex event) { return event != kNoEvent ? number_[event] : kNoEvent; });
   }
 
   template <class Table>
@@ -161,9 +163,10 @@ class Slicer {
     Renumber(&to.free_requested_event);
     Renumber(&to.free_event);
     for (uint32_t row = 0; row < to.size(); ++row)
-      if (to.free_event[row] == kNoEvent) to.end_ns[row] = out_->end_ns();
-    for (SegmentId& segment : to.segment)
-      if (segment.valid()) segment.value = segments_.number[segment.value];
+      if (to.free_event[row] == kNoEvent) to.end_ns.Set(row, out_->end_ns());
+    Change(to.segment, [this](SegmentId segment) {
+      return segment.valid() ? SegmentId{segments_.number[segment.value]} : segment;
+    });
   }
 
   void Retags() {
@@ -174,7 +177,8 @@ class Slicer {
       if (number_[from.event[row]] != kNoEvent) rows.push_back(row);
     KeepRows(rows, from, to);
     Renumber(&to.event);
-    for (AllocationId& id : to.allocation) id.value = allocations_.number[id.value];
+    Change(to.allocation,
+           [this](AllocationId id) { return AllocationId{allocations_.number[id.value]}; });
   }
 
   void Segments() {
@@ -190,18 +194,18 @@ class Slicer {
       KeepRows(slices_, t_.slices, to);
     else
       to = t_.slices;
-    for (uint32_t& thread : to.thread) thread = ThreadOf(thread);
+    Change(to.thread, [this](uint32_t thread) { return ThreadOf(thread); });
     Renumber(&to.begin_event);
     Renumber(&to.end_event);
     for (uint32_t row = 0; row < to.size(); ++row)
       if (to.end_event[row] == kNoEvent)
-        to.end_ns[row] = std::max(out_->end_ns(), to.begin_ns[row]);
+        to.end_ns.Set(row, std::max(out_->end_ns(), to.begin_ns[row]));
   }
 
   void OtherEvents() {
     OtherEventTable& to = out_->other_events;
     KeepRows(other_events_, t_.other_events, to);
-    for (uint32_t& thread : to.thread) thread = ThreadOf(thread);
+    Change(to.thread, [this](uint32_t thread) { return ThreadOf(thread); });
     Renumber(&to.event);
   }
 
@@ -245,7 +249,11 @@ using Devices = std::bitset<256>;
 
 Devices WithMemory(const Trace& trace) {
   Devices there;
-  for (const uint8_t device : trace.allocations.device) there.set(device);
+  const PackedColumn<uint8_t>& devices = trace.allocations.device;
+  if (!devices.empty() && devices.AllAlike())
+    there.set(devices.front());
+  else
+    for (const uint8_t device : devices) there.set(device);
   for (const uint8_t device : trace.segments.device) there.set(device);
   return there;
 }

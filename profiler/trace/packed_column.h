@@ -1,6 +1,7 @@
 // A column of a table in a fraction of its bytes: every run of 512 values keeps once what they have
 // in common (the least of them, their lowest zero bits), and of each what is left in as few bits as
-// the run needs. Reads as a const std::vector, by value; changes at its end only.
+// the run needs. Reads as a const std::vector, by value; made to change at its end only
+// (shared_column.h: rows that change).
 //
 //   PackedColumn<int64_t> time_ns;
 //   time_ns.push_back(5);
@@ -16,11 +17,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <iterator>
 #include <memory>
 #include <span>
 #include <type_traits>
 #include <vector>
+
+#include "profiler/trace/column_iterator.h"
 
 namespace vramscope::trace {
 
@@ -40,6 +42,10 @@ class PackedRun {
   }
   template <class Unsigned>
   void Decode(size_t first, size_t count, Unsigned* to) const;
+  bool AllAlike() const { return bits_ == 0; }
+  bool IsSame(const PackedRun& other) const {
+    return bytes_.get() == other.bytes_.get() && base_ == other.base_;
+  }
   size_t MemoryBytes() const;
 
  private:
@@ -55,7 +61,7 @@ template <class T>
 class PackedColumn {
  public:
   using value_type = T;
-  class const_iterator;
+  using const_iterator = ColumnIterator<PackedColumn>;
   using iterator = const_iterator;
   static constexpr size_t kRun = PackedRun::kValues;
 
@@ -76,6 +82,8 @@ class PackedColumn {
   T back() const { return (*this)[size() - 1]; }
   const_iterator begin() const { return {this, 0}; }
   const_iterator end() const { return {this, static_cast<std::ptrdiff_t>(size())}; }
+  auto rbegin() const { return std::make_reverse_iterator(end()); }
+  auto rend() const { return std::make_reverse_iterator(begin()); }
 
   // The rows [first, first + to.size()), which there are: at half the cost of one by one.
   void Read(size_t first, std::span<T> to) const {
@@ -119,6 +127,40 @@ class PackedColumn {
                  longer.runs_.end());
     open_ = longer.open_;
   }
+  // Whether these rows begin with those of `earlier`, told by the bytes that the two share: true
+  // for a column that has grown since the other was copied from it. Never so by chance.
+  bool SharesBegin(const PackedColumn& earlier) const {
+    return earlier.runs_.size() <= runs_.size() && earlier.size() <= size() &&
+           std::equal(earlier.runs_.begin(), earlier.runs_.end(), runs_.begin(),
+                      [](const PackedRun& a, const PackedRun& b) { return a.IsSame(b); });
+  }
+  // One row: its whole run is packed anew.
+  void Set(size_t i, T value) {
+    const size_t run = i / kRun;
+    if (run >= runs_.size()) {
+      open_[i % kRun] = ToBits(value);
+      return;
+    }
+    std::array<Bits, kRun> decoded;
+    runs_[run].Decode(0, kRun, decoded.data());
+    decoded[i % kRun] = ToBits(value);
+    runs_[run] = PackedRun(decoded.data());
+  }
+  // Every row, in order, to what `to` makes of it.
+  template <class To>
+  void Change(To to) {
+    PackedColumn changed;
+    changed.reserve(size());
+    for (const T value : *this) changed.push_back(to(value));
+    *this = std::move(changed);
+  }
+  // Whether all rows are alike; at a look at each run where they are.
+  bool AllAlike() const {
+    for (const PackedRun& run : runs_)
+      if (!run.AllAlike() || run[0] != runs_.front()[0]) return false;
+    return std::all_of(open_.begin(), open_.end(),
+                       [first = empty() ? Bits{} : ToBits(front())](Bits b) { return b == first; });
+  }
   size_t MemoryBytes() const {
     size_t bytes = runs_.capacity() * sizeof(PackedRun) + open_.capacity() * sizeof(T);
     for (const PackedRun& run : runs_) bytes += run.MemoryBytes();
@@ -160,40 +202,6 @@ class PackedColumn {
 
   std::vector<PackedRun> runs_;  // full ones
   std::vector<Bits> open_;       // what comes behind them, fewer than a run
-};
-
-template <class T>
-class PackedColumn<T>::const_iterator {
- public:
-  using iterator_category = std::random_access_iterator_tag;
-  using value_type = T;
-  using difference_type = std::ptrdiff_t;
-  using pointer = void;
-  using reference = T;
-
-  const_iterator() = default;
-  const_iterator(const PackedColumn* column, std::ptrdiff_t at) : column_(column), at_(at) {}
-  T operator*() const { return (*column_)[static_cast<size_t>(at_)]; }
-  T operator[](std::ptrdiff_t n) const { return *(*this + n); }
-  const_iterator& operator+=(std::ptrdiff_t n) {
-    at_ += n;
-    return *this;
-  }
-  const_iterator& operator-=(std::ptrdiff_t n) { return *this += -n; }
-  const_iterator& operator++() { return *this += 1; }
-  const_iterator& operator--() { return *this -= 1; }
-  const_iterator operator++(int) { return {column_, at_++}; }
-  const_iterator operator--(int) { return {column_, at_--}; }
-  friend const_iterator operator+(const_iterator i, std::ptrdiff_t n) { return i += n; }
-  friend const_iterator operator+(std::ptrdiff_t n, const_iterator i) { return i += n; }
-  friend const_iterator operator-(const_iterator i, std::ptrdiff_t n) { return i -= n; }
-  friend std::ptrdiff_t operator-(const_iterator a, const_iterator b) { return a.at_ - b.at_; }
-  friend bool operator==(const_iterator a, const_iterator b) { return a.at_ == b.at_; }
-  friend auto operator<=>(const_iterator a, const_iterator b) { return a.at_ <=> b.at_; }
-
- private:
-  const PackedColumn* column_ = nullptr;
-  std::ptrdiff_t at_ = 0;
 };
 
 }  // namespace vramscope::trace

@@ -29,6 +29,12 @@ void Append(const PackedColumn<T>& now, PackedColumn<T>& to) {
   to.GrowTo(now);
 }
 
+// Whatever an end, a free or a retag has changed in a row that is there.
+template <class T>
+void Append(const SharedColumn<T>& now, SharedColumn<T>& to) {
+  to = now;
+}
+
 template <class T>
 void Replace(const std::vector<T>& now, std::vector<T>& to) {
   Grow(now, to);
@@ -54,18 +60,9 @@ void Update(const Trace& now, uint32_t activities, Trace& to) {
   Append(now.stacks.line, to.stacks.line);
   Replace(now.stacks.first, to.stacks.first);
   Append(now.stacks.frames, to.stacks.frames);
-  // What an end, a free or a retag changes in a row that is there.
-  const AllocationTable& a = now.allocations;
-  Replace(a.free_requested_event, to.allocations.free_requested_event);
-  Replace(a.free_event, to.allocations.free_event);
-  Replace(a.end_ns, to.allocations.end_ns);
-  Replace(a.category, to.allocations.category);
-  to.allocations.main_category.clear();  // made anew
-  AppendAll(a, to.allocations);
+  AppendAll(now.allocations, to.allocations);
   Replace(now.segments.free_event, to.segments.free_event);
   AppendAll(now.segments, to.segments);
-  Replace(now.slices.end_event, to.slices.end_event);
-  Replace(now.slices.end_ns, to.slices.end_ns);
   AppendAll(now.slices, to.slices);
   ForEachColumn([&](auto& column) { column.resize(std::min<size_t>(column.size(), activities)); },
                 to.activities);

@@ -1,7 +1,7 @@
 // The traces that a builder has handed out while it goes on (TraceBuilder::Snapshot). One that
 // nobody looks at any more is brought up to date and handed out anew: that costs the rows that are
-// new, and the few columns that change behind them, in memory that is there already. A copy of
-// everything, into fresh pages, is ten times as much. Internal to this folder.
+// new. Its columns share with the builder's whatever is full and does not change any more, so that
+// a picture takes little memory of its own. Internal to this folder.
 //
 // Keeps two at most: the one that is shown, and the one that takes its place. One thread at a time;
 // whoever looks at a picture may drop it on any thread.

@@ -124,15 +124,6 @@ struct TraceBuilder::Impl {
   void CloseOpenEnds(Trace& t) const;
 };
 
-// Room for one more row. A quarter more at a time: of a long run that is watched, twice as much
-// would be empty memory for most of it.
-template <class Column, class Table>
-void MakeRoom(const Column& any, Table& table) {
-  if (any.size() < any.capacity()) return;
-  ForEachColumn([n = any.size() + any.size() / 4 + 1024](auto& column) { column.reserve(n); },
-                table);
-}
-
 absl::Status TraceBuilder::Impl::AddAlloc(EventIndex index, const Event& e) {
   AllocationTable& a = trace.allocations;
   if (e.id != a.size())
@@ -141,7 +132,6 @@ absl::Status TraceBuilder::Impl::AddAlloc(EventIndex index, const Event& e) {
     return Bad(index, e.kind, fmt::format("category {}", static_cast<int>(e.category)));
   if (e.pool > Pool::kLarge)
     return Bad(index, e.kind, fmt::format("pool {}", static_cast<int>(e.pool)));
-  MakeRoom(a.alloc_event, a);
   a.alloc_event.push_back(index);
   a.free_requested_event.push_back(kNoEvent);
   a.free_event.push_back(kNoEvent);
@@ -170,13 +160,13 @@ absl::Status TraceBuilder::Impl::AddFree(EventIndex index, const Event& e) {
   if (e.id >= a.size())
     return Bad(index, e.kind, fmt::format("frees allocation {} of {}", e.id, a.size()));
   const bool completed = e.kind == EventKind::kFreeCompleted;
-  EventIndex& requested = a.free_requested_event[e.id];
-  if (a.free_event[e.id] != kNoEvent || (!completed && requested != kNoEvent))
+  const bool requested = a.free_requested_event[e.id] != kNoEvent;
+  if (a.free_event[e.id] != kNoEvent || (!completed && requested))
     return Bad(index, e.kind, fmt::format("allocation {} is freed already", e.id));
-  if (requested == kNoEvent) requested = index;
+  if (!requested) a.free_requested_event.Set(e.id, index);
   if (completed) {
-    a.free_event[e.id] = index;
-    a.end_ns[e.id] = e.time_ns;
+    a.free_event.Set(e.id, index);
+    a.end_ns.Set(e.id, e.time_ns);
   }
   return absl::OkStatus();
 }
@@ -192,7 +182,7 @@ absl::Status TraceBuilder::Impl::AddRetag(EventIndex index, const Event& e) {
   r.allocation.push_back({static_cast<uint32_t>(e.id)});
   r.from.push_back(a.category[e.id]);
   r.to.push_back(e.category);
-  a.category[e.id] = e.category;
+  a.category.Set(e.id, e.category);
   return absl::OkStatus();
 }
 
@@ -240,7 +230,6 @@ absl::Status TraceBuilder::Impl::Begin(EventIndex index, const Event& e, SliceKi
   if (number > INT32_MAX) return Bad(index, e.kind, fmt::format("number {}", number));
   SliceTable& s = trace.slices;
   const uint32_t row = s.size();
-  MakeRoom(s.kind, s);
   s.kind.push_back(kind);
   s.begin_ns.push_back(e.time_ns);
   s.end_ns.push_back(e.time_ns);
@@ -261,8 +250,8 @@ absl::Status TraceBuilder::Impl::End(EventIndex index, Event& e, std::vector<uin
   const uint32_t row = open.back();
   open.pop_back();
   SliceTable& s = trace.slices;
-  s.end_ns[row] = e.time_ns;
-  s.end_event[row] = index;
+  s.end_ns.Set(row, e.time_ns);
+  s.end_event.Set(row, index);
   e.name = s.name[row];
   if (s.kind[row] == SliceKind::kPhase)
     e.detail = static_cast<uint8_t>(s.number[row]);
@@ -371,9 +360,9 @@ absl::Status TraceBuilder::Impl::Add(EventIndex index, Event& e) {
 void TraceBuilder::Impl::CloseOpenEnds(Trace& t) const {
   const int64_t end = t.end_ns();
   for (uint32_t a = 0; a < t.allocations.size(); ++a)
-    if (t.allocations.free_event[a] == kNoEvent) t.allocations.end_ns[a] = end;
+    if (t.allocations.free_event[a] == kNoEvent) t.allocations.end_ns.Set(a, end);
   const auto close = [&](const std::vector<uint32_t>& open) {
-    for (const uint32_t row : open) t.slices.end_ns[row] = end;
+    for (const uint32_t row : open) t.slices.end_ns.Set(row, end);
   };
   for (const Process& process : processes) {
     close(process.steps);
@@ -506,7 +495,7 @@ absl::Status TraceBuilder::AddEvents(std::span<const Event> events) {
       if (column.empty()) {
         if (std::ranges::all_of(good, [&](const Event& e) { return (e.*field).value == 0; }))
           return;
-        column.reserve(t.kind.capacity());
+        column.reserve(t.kind.size());
         column.resize(begin);
       }
       put(column, field);

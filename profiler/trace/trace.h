@@ -18,60 +18,20 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/run/device_profile.h"
-#include "profiler/run/run_config.h"
 #include "profiler/trace/activities.h"
 #include "profiler/trace/packed_column.h"
+#include "profiler/trace/shared_column.h"
+#include "profiler/trace/trace_info.h"
 #include "profiler/trace/types.h"
 
 namespace vramscope::trace {
 
-struct ModelSummary {
-  std::string name;
-  uint64_t parameter_count = 0;
-  uint64_t trainable_count = 0;
-  uint64_t parameter_bytes = 0;
-  uint32_t layers = 0;
-};
-
-// What the events tell: what happened, or only what was there at one moment (a memory snapshot
-// without a recorded history, torch.cuda.memory_snapshot(), memory statistics). The events of a
-// state restate what is there in no order that means anything, and no moment but the last is real.
-enum class Content : uint8_t { kRun = 0, kState = 1 };
-
-// One figure of torch.cuda.memory_stats(), under its name there.
-struct Statistic {
-  std::string name;
-  int64_t value = 0;
-  friend bool operator==(const Statistic&, const Statistic&) = default;
-};
-
-struct TraceInfo {
-  std::string producer;
-  std::string title;
-  Backend backend = Backend::kPlan;
-  bool measured = false;
-  bool has_config = false;  // false for imported files
-  run::RunConfig config;
-  run::DeviceProfile device;
-  ModelSummary model;
-  std::string source;      // of an imported file: "CUDA memory snapshot (pickle, protocol 4)"
-  std::string alloc_conf;  // that the allocator ran with, as PYTORCH_CUDA_ALLOC_CONF
-  int64_t start_unix_ns = 0;
-  Content content = Content::kRun;
-  // false: the file has an order and no times; EventTable::time_ns counts entries (entry i has time
-  // i), and nothing may be shown in seconds.
-  bool has_times = true;
-  // As the file has them; where there is nothing else (no events), a state of figures alone.
-  std::vector<Statistic> statistics;
-};
-
 // Event columns, in time order. Row i of every column belongs to event i.
 struct EventTable {
-  std::vector<EventKind> kind;
+  SharedColumn<EventKind> kind;
   PackedColumn<int64_t> time_ns;
   PackedColumn<uint64_t> id;
-  std::vector<Category> category;  // Alloc, Retag
+  SharedColumn<Category> category;  // Alloc, Retag
   PackedColumn<uint8_t> detail;
   PackedColumn<uint64_t> bytes;
   PackedColumn<uint64_t> bytes_rounded;
@@ -80,6 +40,13 @@ struct EventTable {
   PackedColumn<StringId> user_metadata;    // empty: no event has any
   PackedColumn<StringId> compile_context;  // likewise
   uint32_t size() const { return static_cast<uint32_t>(kind.size()); }
+  // Whether these are more events of what `earlier` is a picture of (TraceBuilder::Snapshot); false
+  // where that can't be told.
+  bool GoOnFrom(const EventTable& earlier) const {
+    return earlier.size() >= PackedRun::kValues && id.SharesBegin(earlier.id) &&
+           time_ns.SharesBegin(earlier.time_ns) && bytes.SharesBegin(earlier.bytes) &&
+           name.SharesBegin(earlier.name);
+  }
   StackId StackOf(EventIndex i) const { return stack.empty() ? StackId{} : stack[i]; }
   StringId UserMetadataOf(EventIndex i) const {
     return user_metadata.empty() ? StringId{} : user_metadata[i];
@@ -103,50 +70,40 @@ struct StackTable {
   }
 };
 
-// New rows of a StackTable: frames first_frame and up; stacks first_stack and up, one after another
-// in `frames`, each with its `lengths` entry. Strings come before.
-struct StackIncrement {
-  uint32_t first_frame = 0;
-  std::vector<StringId> function, file;
-  std::vector<uint32_t> line;
-  uint32_t first_stack = 1;
-  std::vector<uint32_t> lengths, frames;
-};
-
 // One row an allocation; row = AllocationId.
 struct AllocationTable {
-  std::vector<EventIndex> alloc_event;
-  std::vector<EventIndex> free_requested_event;  // kNoEvent: alive at the end
-  std::vector<EventIndex> free_event;            // completed; kNoEvent: alive at the end
-  std::vector<int64_t> begin_ns;
-  std::vector<int64_t> end_ns;  // of the trace, when alive at the end
-  std::vector<uint64_t> bytes;
-  std::vector<uint64_t> bytes_rounded;
-  std::vector<uint64_t> address;
-  std::vector<uint32_t> stream;
-  std::vector<uint8_t> device;
-  std::vector<Pool> pool;
-  std::vector<Category> birth_category;
-  std::vector<Category> category;  // last one
+  PackedColumn<EventIndex> alloc_event;
+  SharedColumn<EventIndex> free_requested_event;  // kNoEvent: alive at the end
+  SharedColumn<EventIndex> free_event;            // completed; kNoEvent: alive at the end
+  PackedColumn<int64_t> begin_ns;
+  SharedColumn<int64_t> end_ns;  // of the trace, when alive at the end
+  PackedColumn<uint64_t> bytes;
+  PackedColumn<uint64_t> bytes_rounded;
+  PackedColumn<uint64_t> address;
+  PackedColumn<uint32_t> stream;
+  PackedColumn<uint8_t> device;
+  PackedColumn<Pool> pool;
+  SharedColumn<Category> birth_category;
+  SharedColumn<Category> category;  // last one
   // Held for most of its life: of two held equally long, the one held over more events, then the
   // one held first. For where one colour or word stands for the whole allocation; the last one
   // may be no more than a word said at its free.
-  std::vector<Category> main_category;
-  std::vector<StringId> op;
-  std::vector<StringId> module;
-  std::vector<Phase> phase;          // at birth
-  std::vector<int32_t> step;         // at birth; -1 outside steps
-  std::vector<int32_t> micro_batch;  // at birth; -1 outside
-  std::vector<SegmentId> segment;    // that held its address at birth
+  SharedColumn<Category> main_category;
+  PackedColumn<StringId> op;
+  PackedColumn<StringId> module;
+  PackedColumn<Phase> phase;          // at birth
+  PackedColumn<int32_t> step;         // at birth; -1 outside steps
+  PackedColumn<int32_t> micro_batch;  // at birth; -1 outside
+  PackedColumn<SegmentId> segment;    // that held its address at birth
   uint32_t size() const { return static_cast<uint32_t>(bytes.size()); }
 };
 
 // Category changes, in event order.
 struct RetagTable {
-  std::vector<EventIndex> event;
-  std::vector<AllocationId> allocation;
-  std::vector<Category> from;
-  std::vector<Category> to;
+  PackedColumn<EventIndex> event;
+  PackedColumn<AllocationId> allocation;
+  PackedColumn<Category> from;
+  PackedColumn<Category> to;
   uint32_t size() const { return static_cast<uint32_t>(event.size()); }
 };
 
@@ -166,17 +123,17 @@ struct SegmentTable {
 // Steps, micro-batches, phases, modules, ops and annotations: begin/end pairs, in order of their
 // begin event.
 struct SliceTable {
-  std::vector<SliceKind> kind;
-  std::vector<int64_t> begin_ns;
-  std::vector<int64_t> end_ns;  // of the trace, when never closed
-  std::vector<EventIndex> begin_event;
-  std::vector<EventIndex> end_event;  // kNoEvent: never closed
-  std::vector<StringId> name;         // module path, op, annotation; empty for the others
-  std::vector<StringId> module;       // of an op
-  std::vector<uint32_t> number;       // step or micro-batch number; Phase for a phase
-  std::vector<int32_t> step;          // that it lies in; -1 outside
-  std::vector<uint32_t> depth;        // among slices of its kind and thread
-  std::vector<uint32_t> thread;
+  SharedColumn<SliceKind> kind;
+  PackedColumn<int64_t> begin_ns;
+  SharedColumn<int64_t> end_ns;  // of the trace, when never closed
+  PackedColumn<EventIndex> begin_event;
+  SharedColumn<EventIndex> end_event;  // kNoEvent: never closed
+  PackedColumn<StringId> name;         // module path, op, annotation; empty for the others
+  PackedColumn<StringId> module;       // of an op
+  PackedColumn<uint32_t> number;       // step or micro-batch number; Phase for a phase
+  PackedColumn<int32_t> step;          // that it lies in; -1 outside
+  PackedColumn<uint32_t> depth;        // among slices of its kind and thread
+  PackedColumn<uint32_t> thread;
   uint32_t size() const { return static_cast<uint32_t>(kind.size()); }
   Phase phase(uint32_t row) const { return static_cast<Phase>(number[row]); }
 };

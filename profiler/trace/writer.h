@@ -35,6 +35,8 @@ class TraceWriter : public EventSink {
   virtual absl::Status Close() = 0;
 };
 
+struct Trace;
+
 struct WriteOptions {
   const std::atomic<bool>* cancel = nullptr;      // set: ends with kCancelled, the old file stays
   std::function<void(double fraction)> progress;  // on the calling thread

@@ -335,7 +335,8 @@ Table GroupTable(const std::string& title, const std::vector<analysis::Group>& g
 }
 
 std::vector<trace::Category> CategoriesAt(const trace::Trace& trace, trace::EventIndex event) {
-  std::vector<trace::Category> out = trace.allocations.birth_category;
+  std::vector<trace::Category> out(trace.allocations.size());
+  trace.allocations.birth_category.Read(0, out);
   const trace::RetagTable& r = trace.retags;
   for (uint32_t i = 0; i < r.size() && r.event[i] <= event; ++i)
     out[r.allocation[i].value] = r.to[i];

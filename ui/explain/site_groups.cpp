@@ -32,8 +32,8 @@ std::vector<StringId> AnnotationsOf(const Trace& trace) {
   return out;
 }
 
-explain::CallSites ByName(const Trace& trace, const std::vector<StringId>& names,
-                          const char* without) {
+template <class Names>
+explain::CallSites ByName(const Trace& trace, const Names& names, const char* without) {
   explain::CallSites out;
   out.site_of.resize(names.size());
   std::map<StringId, uint32_t> known;

@@ -218,10 +218,18 @@ void MainWindow::Digested(std::shared_ptr<const trace::Trace> trace, bool animat
             timeline_->prepare(made.indexes);
             ShowDigest(made.digest, animate, partial);
           });
-  watcher->setFuture(QtConcurrent::run([trace = std::move(trace), file, device] {
-    if (trace->events.size() + trace->activities.size() >
-            timeline::TimelineWidget::kBuildInBackground ||
-        analysis::DevicesOf(*trace).size() > 1)
+  // Of a run that goes on only what is new is added up.
+  const std::shared_ptr<const Digest> earlier = session_.partial() ? session_.shown() : nullptr;
+  watcher->setFuture(QtConcurrent::run([trace = std::move(trace), file, device, earlier] {
+    const bool several = analysis::DevicesOf(*trace).size() > 1;
+    if (!several && earlier != nullptr && trace->events.GoOnFrom(earlier->trace->events))
+      return Made{
+          MakeDigest(trace, file, device,
+                     std::make_shared<const analysis::MemoryCurves>(
+                         analysis::ContinueCurves(*trace, *earlier->trace, *earlier->curves))),
+          nullptr};
+    if (several || trace->events.size() + trace->activities.size() >
+                       timeline::TimelineWidget::kBuildInBackground)
       return Made{MakeDigest(trace, file, device), nullptr};
     // The canvas' indexes beside the digest, of the same curves. Those of a large trace the canvas
     // builds itself, while the old picture stays.

@@ -3,8 +3,10 @@
 
 #include <map>
 #include <random>
+#include <span>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/trace/event_source.h"
 #include "tests/profiler/analysis/random_trace.h"
 
 namespace vramscope::analysis {
@@ -236,6 +238,44 @@ TEST_P(AnalysisProperty, PhaseTotalsAndStepsArePeaksByDefinition) {
   for (const StepRow& s : steps) EXPECT_EQ(s.peak_allocated, step_peaks[s.index]);
 }
 
+void ExpectSame(const MemoryCurves& a, const MemoryCurves& b) {
+  ASSERT_EQ(a.size(), b.size());
+  EXPECT_TRUE(a.event == b.event);
+  EXPECT_TRUE(a.time_ns == b.time_ns);
+  EXPECT_TRUE(a.allocated == b.allocated);
+  EXPECT_TRUE(a.requested == b.requested);
+  EXPECT_TRUE(a.reserved == b.reserved);
+  for (int c = 0; c < trace::kCategoryCount; ++c) EXPECT_TRUE(a.category[c] == b.category[c]) << c;
+}
+
+// As a run is watched: what is new is added to what was added up before.
+TEST_P(AnalysisProperty, CurvesGoOnFromThoseOfAnEarlierPicture) {
+  std::vector<trace::Event> events;
+  trace::EventSource source(*trace_);
+  for (trace::EventIndex i = 0; i < trace_->events.size(); ++i) events.push_back(source.At(i));
+  trace::TraceBuilder builder;
+  ASSERT_TRUE(builder.AddStrings(0, trace_->strings).ok());
+  std::shared_ptr<const trace::Trace> before = builder.Snapshot();
+  MemoryCurves curves;
+  std::mt19937_64 random(GetParam());
+  int went_on = 0;
+  for (size_t at = 0; at < events.size();) {
+    const size_t n = std::min<size_t>(random() % 2500, events.size() - at);
+    ASSERT_TRUE(builder.AddEvents(std::span(events).subspan(at, n)).ok());
+    at += n;
+    const auto now = builder.Snapshot();
+    went_on += now->events.GoOnFrom(before->events);
+    curves = ContinueCurves(*now, *before, curves);
+    ExpectSame(curves, ComputeCurves(*now));
+    before = now;
+  }
+  EXPECT_GT(went_on, 0);
+  ExpectSame(curves, curves_);
+  // Of another trace nothing is taken over.
+  EXPECT_FALSE(trace_->events.GoOnFrom(before->events));
+  ExpectSame(ContinueCurves(*trace_, *before, MemoryCurves(curves)), curves_);
+}
+
 TEST_P(AnalysisProperty, DiffOfATraceWithItselfIsNothing) {
   const std::vector<DiffRow> rows = Diff(*trace_, *trace_);
   EXPECT_EQ(rows.size(), PhaseTotals(*trace_, curves_).size());
@@ -249,7 +289,7 @@ TEST(Devices, OneAloneHasItsOwnMemory) {
   // Every second allocation and segment on another device: together they are what there was.
   const auto whole = std::make_shared<trace::Trace>(*all);
   trace::Trace& t = *whole;
-  for (uint32_t id = 0; id < t.allocations.size(); ++id) t.allocations.device[id] = id % 2;
+  for (uint32_t id = 0; id < t.allocations.size(); ++id) t.allocations.device.Set(id, id % 2);
   for (uint32_t id = 0; id < t.segments.size(); ++id) t.segments.device[id] = id % 2;
   EXPECT_EQ(DevicesOf(t), (std::vector<uint8_t>{0, 1}));
   EXPECT_EQ(DeviceToShow(all), std::nullopt);

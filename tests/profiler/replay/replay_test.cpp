@@ -121,9 +121,9 @@ TEST(Replay, StartStatesAreThoseThatAgree) {
       const uint64_t stated = t.allocations.bytes_rounded[row];
       const uint64_t behind = FreeBehind(t, row);
       const auto with = [&](uint64_t tail) {
-        t.allocations.bytes_rounded[row] = stated + tail;
+        t.allocations.bytes_rounded.Set(row, stated + tail);
         const absl::StatusOr<Replayed> x = Replay(t, {.try_settings = false});
-        t.allocations.bytes_rounded[row] = stated;
+        t.allocations.bytes_rounded.Set(row, stated);
         return *x;
       };
       // Stating it leaves one less to be told.
@@ -165,7 +165,7 @@ TEST(Replay, TheTrueStartStateIsAmongThem) {
     auto truth = std::make_shared<trace::Trace>(*run.trace);
     for (uint32_t row = 0; row < run.older_block_bytes.size(); ++row) {
       hidden += truth->allocations.bytes_rounded[row] != run.older_block_bytes[row];
-      truth->allocations.bytes_rounded[row] = run.older_block_bytes[row];
+      truth->allocations.bytes_rounded.Set(row, run.older_block_bytes[row]);
     }
     EXPECT_EQ(Replay(*truth, {}).value().differences, 0) << seed;
   }
@@ -187,8 +187,9 @@ TEST(Replay, SaysTheFirstDifferenceAndGoesOnBehindIt) {
   uint32_t row = t.allocations.size() / 2;
   while (t.allocations.pool[row] != trace::Pool::kSmall) ++row;
   const auto moved = Changed(t, row, [](trace::AllocationTable& a, uint32_t r) {
-    a.address[r] += 512;
-    a.bytes[r] = a.bytes_rounded[r] = 512;
+    a.address.Set(r, a.address[r] + 512);
+    a.bytes.Set(r, 512);
+    a.bytes_rounded.Set(r, 512);
   });
   const Replayed r = Replay(*moved, {}).value();
   ASSERT_TRUE(r.first_difference.has_value());

@@ -419,7 +419,7 @@ TEST_F(TraceFile, AFooterThatLiesIsNotBelieved) {
   testing::WriteFile(At("x"), bytes);
   const auto trace = Read(At("x"));
   ASSERT_NE(trace, nullptr);
-  EXPECT_LT(trace->events.kind.capacity(), 100'000u);
+  EXPECT_LT(trace->events.kind.MemoryBytes(), 100'000u);
   EXPECT_FALSE(trace->complete);
   EXPECT_THAT(trace->warnings[0], HasSubstr("footer counts"));
 }

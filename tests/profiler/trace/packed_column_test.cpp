@@ -136,6 +136,61 @@ TYPED_TEST(PackedColumnOf, IsReadByManyRows) {
   }
 }
 
+TYPED_TEST(PackedColumnOf, RowsThatAreSetChangeNoOther) {
+  std::mt19937_64 random(11);
+  std::vector<TypeParam> plain = RandomValues<TypeParam>(random, 3000);
+  PackedColumn<TypeParam> packed(plain.begin(), plain.end());
+  const PackedColumn<TypeParam> before = packed;
+  const std::vector<TypeParam> was = plain;
+  const std::vector<TypeParam> values = RandomValues<TypeParam>(random, 200);
+  for (const TypeParam v : values) {
+    const size_t at = random() % plain.size();
+    packed.Set(at, v);
+    plain[at] = v;
+  }
+  ExpectSame(packed, plain);
+  packed.Change([](TypeParam v) { return static_cast<TypeParam>(v / 2); });
+  for (TypeParam& v : plain) v = static_cast<TypeParam>(v / 2);
+  ExpectSame(packed, plain);
+  ExpectSame(before, was);
+}
+
+TEST(PackedColumn, KnowsWhatItWasBefore) {
+  PackedColumn<uint32_t> column, other;
+  std::vector<PackedColumn<uint32_t>> before;
+  for (uint32_t i = 0; i < 3000; ++i) {
+    if (i % 700 == 0) before.push_back(column);
+    column.push_back(i * i);
+    other.push_back(i * i);
+  }
+  for (const PackedColumn<uint32_t>& b : before) EXPECT_TRUE(column.SharesBegin(b));
+  EXPECT_FALSE(before[3].SharesBegin(column));
+  EXPECT_FALSE(column.SharesBegin(other)) << "the same values, and nobody knows that";
+  PackedColumn<uint32_t> changed = column;
+  changed.Set(5, 1);
+  EXPECT_FALSE(changed.SharesBegin(column));
+}
+
+TEST(PackedColumn, SaysWhetherAllRowsAreAlike) {
+  EXPECT_TRUE(PackedColumn<uint8_t>().AllAlike());
+  for (const size_t rows : {1u, 511u, 512u, 513u, 2000u}) {
+    PackedColumn<uint8_t> column;
+    column.resize(rows);
+    EXPECT_TRUE(column.AllAlike());
+    for (const size_t at : {size_t{0}, rows / 2, rows - 1}) {
+      PackedColumn<uint8_t> other = column;
+      other.Set(at, 1);
+      EXPECT_EQ(other.AllAlike(), rows == 1) << at << " of " << rows;
+    }
+    column.Change([](uint8_t) { return 7; });
+    EXPECT_TRUE(column.AllAlike());
+    for (size_t more = 0; more < 600; ++more) column.push_back(7);
+    EXPECT_TRUE(column.AllAlike());
+    for (size_t more = 0; more < 600; ++more) column.push_back(8);
+    EXPECT_FALSE(column.AllAlike());
+  }
+}
+
 TEST(PackedColumn, HoldsIdsAndEnumerations) {
   PackedColumn<StringId> names;
   PackedColumn<Category> categories;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/trace/activities.h"
 #include "profiler/trace/event_sink.h"
 
 namespace vramscope::trainer {

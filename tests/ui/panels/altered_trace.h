@@ -28,12 +28,12 @@ inline TracePtr WithoutTimes(const trace::Trace& of) {
   t->events.time_ns.clear();
   for (uint32_t i = 0; i < t->events.size(); ++i) t->events.time_ns.push_back(i);
   for (uint32_t i = 0; i < t->allocations.size(); ++i) {
-    t->allocations.begin_ns[i] = entry(t->allocations.alloc_event[i]);
-    t->allocations.end_ns[i] = entry(t->allocations.free_event[i]);
+    t->allocations.begin_ns.Set(i, entry(t->allocations.alloc_event[i]));
+    t->allocations.end_ns.Set(i, entry(t->allocations.free_event[i]));
   }
   for (uint32_t i = 0; i < t->slices.size(); ++i) {
-    t->slices.begin_ns[i] = entry(t->slices.begin_event[i]);
-    t->slices.end_ns[i] = entry(t->slices.end_event[i]);
+    t->slices.begin_ns.Set(i, entry(t->slices.begin_event[i]));
+    t->slices.end_ns.Set(i, entry(t->slices.end_event[i]));
   }
   for (trace::Marker& marker : t->markers) marker.time_ns = entry(marker.event);
   return t;

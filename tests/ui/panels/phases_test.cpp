@@ -62,7 +62,7 @@ TEST(PhaseRowsTest, ARunWithoutPhasesOfTrainingHasNoColumnsForThem) {
       *vramscope::testing::MakeSyntheticTrace({.layers = 2, .steps = 2}));
   for (uint32_t s = 0; s < trace->slices.size(); ++s) {
     if (trace->slices.kind[s] == trace::SliceKind::kPhase)
-      trace->slices.number[s] = static_cast<uint32_t>(trace::Phase::kGeneration);
+      trace->slices.number.Set(s, static_cast<uint32_t>(trace::Phase::kGeneration));
   }
   const auto digest = MakeDigest(trace);
   EXPECT_THAT(Titles(PhaseTable(*digest, 0, 0, std::vector<query::DeviceTimes>())),

@@ -379,7 +379,7 @@ TEST_F(FirstUseTest, APresetLeavesWhatTheUserHasSet) {
 
 TEST_F(FirstUseTest, OneGpuIsShownNeverTheSum) {
   auto two = std::make_shared<trace::Trace>(*testing::MakeRecordedTrace({.steps = 2}));
-  for (uint32_t id = 0; id < two->allocations.size(); ++id) two->allocations.device[id] = id % 2;
+  for (uint32_t id = 0; id < two->allocations.size(); ++id) two->allocations.device.Set(id, id % 2);
   Open([&](const std::string&, const importers::OpenOptions&) { return TracePtr(two); });
   window_->openFile(QStringLiteral("/nowhere/two.pickle"));
   ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));

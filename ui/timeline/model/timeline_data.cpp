@@ -51,12 +51,11 @@ std::shared_ptr<const TimelineData> TimelineData::Build(
 
   const trace::RetagTable& retags = t.retags;
   if (retags.size()) {
-    d->retag_begin_.assign(size_t{t.allocations.size()} + 1, 0);
-    for (trace::AllocationId id : retags.allocation) ++d->retag_begin_[id.value + 1];
-    for (size_t i = 1; i < d->retag_begin_.size(); ++i)
-      d->retag_begin_[i] += d->retag_begin_[i - 1];
+    std::vector<uint32_t> next(size_t{t.allocations.size()} + 1, 0);
+    for (trace::AllocationId id : retags.allocation) ++next[id.value + 1];
+    for (size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
+    for (const uint32_t begin : next) d->retag_begin_.push_back(begin);
     d->retag_rows_.resize(retags.size());
-    std::vector<uint32_t> next(d->retag_begin_.begin(), d->retag_begin_.end() - 1);
     for (uint32_t i = 0; i < retags.size(); ++i) {
       d->retag_rows_[next[retags.allocation[i].value]++] = i;
     }
@@ -136,7 +135,7 @@ int64_t TimelineData::CurvePointAt(int64_t time_ns) const {
 size_t TimelineData::MemoryBytes() const {
   return curve_index_->MemoryBytes() + lane_index_->MemoryBytes() + block_index_->MemoryBytes() +
          (activities_ ? activities_->MemoryBytes() + idle_->MemoryBytes() : 0) +
-         (retag_begin_.size() + retag_rows_.size()) * sizeof(uint32_t);
+         retag_begin_.MemoryBytes() + retag_rows_.size() * sizeof(uint32_t);
 }
 
 }  // namespace vramscope::ui::timeline

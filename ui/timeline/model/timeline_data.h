@@ -111,7 +111,7 @@ class TimelineData {
   std::vector<DeviceMemory> devices_;
   // lanes_[kind][depth]
   std::vector<std::vector<std::vector<uint32_t>>> lanes_;
-  std::vector<uint32_t> retag_begin_;  // allocations + 1; empty without retags
+  trace::PackedColumn<uint32_t> retag_begin_;  // allocations + 1; empty without retags
   std::vector<uint32_t> retag_rows_;
 };
 

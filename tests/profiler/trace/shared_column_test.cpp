@@ -1,0 +1,102 @@
+// A shared column against a plain vector of the same values, and its copies against what they were.
+#include "profiler/trace/shared_column.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace vramscope::trace {
+namespace {
+
+using Column = SharedColumn<uint32_t>;
+using Plain = std::vector<uint32_t>;
+
+void ExpectSame(const Column& column, const Plain& plain) {
+  ASSERT_EQ(column.size(), plain.size());
+  ASSERT_EQ(column.empty(), plain.empty());
+  ASSERT_TRUE(std::equal(column.begin(), column.end(), plain.begin(), plain.end()));
+  for (size_t i = 0; i < plain.size(); ++i) ASSERT_EQ(column[i], plain[i]) << i;
+  if (plain.empty()) return;
+  ASSERT_EQ(column.front(), plain.front());
+  ASSERT_EQ(column.back(), plain.back());
+}
+
+// Whatever is done to one of them, in whatever order: each is the vector to which the same was
+// done.
+TEST(SharedColumn, CopiesAreIndependentWhicheverIsWrittenTo) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    std::mt19937_64 random(seed);
+    std::vector<std::pair<Column, Plain>> all(1);
+    for (int step = 0; step < 400; ++step) {
+      auto& [column, plain] = all[random() % all.size()];
+      const auto value = static_cast<uint32_t>(random());
+      switch (random() % 8) {
+        case 0:
+          all.emplace_back(column, plain);  // may move them
+          break;
+        case 1:
+          if (all.size() > 6) all.erase(all.begin() + static_cast<ptrdiff_t>(random() % 6));
+          break;
+        case 2: {
+          const size_t rows = random() % (plain.size() + 1);
+          column.resize(rows);
+          plain.resize(rows);
+          break;
+        }
+        case 3:
+          column.resize(plain.size() + 700);
+          plain.resize(plain.size() + 700);
+          break;
+        case 4:
+          column.Change([](uint32_t v) { return v ^ 5; });
+          for (uint32_t& v : plain) v ^= 5;
+          break;
+        case 5:
+          for (uint32_t i = 0; i < 900; ++i) {
+            column.push_back(value + i);
+            plain.push_back(value + i);
+          }
+          break;
+        default:
+          if (plain.empty()) break;
+          const size_t at = random() % plain.size();
+          column.Set(at, value);
+          plain[at] = value;
+      }
+    }
+    for (const auto& [column, plain] : all) ExpectSame(column, plain);
+  }
+}
+
+TEST(SharedColumn, IsReadByManyRows) {
+  std::mt19937_64 random(10);
+  Plain plain(3000);
+  for (uint32_t& v : plain) v = static_cast<uint32_t>(random());
+  const Column column(plain.begin(), plain.end());
+  ExpectSame(column, plain);
+  for (int round = 0; round < 100; ++round) {
+    const size_t first = random() % (plain.size() + 1);
+    Plain read(random() % (plain.size() - first + 1));
+    column.Read(first, read);
+    EXPECT_TRUE(
+        std::equal(read.begin(), read.end(), plain.begin() + static_cast<ptrdiff_t>(first)));
+  }
+}
+
+// What a picture of a live run costs: pieces, not rows.
+TEST(SharedColumn, AnEmptyOneHoldsNothingAndAGrownOneWhatItNeeds) {
+  EXPECT_EQ(Column().MemoryBytes(), 0u);
+  Column column;
+  column.push_back(1);
+  EXPECT_GE(column.MemoryBytes(), Column::kPiece * sizeof(uint32_t));
+  EXPECT_LT(column.MemoryBytes(), Column::kPiece * sizeof(uint32_t) + 256);
+  column.clear();
+  EXPECT_EQ(column.MemoryBytes(), 0u);
+}
+
+}  // namespace
+}  // namespace vramscope::trace
