@@ -124,7 +124,9 @@ class Finder {
   // `every`: blocks of all the trace get their new size, else those alive at the failure alone.
   void Add(std::string name, std::string formula, const NewBytes& bytes, uint64_t request,
            uint64_t extra, bool every = true) {
-    Technique t{.name = std::move(name), .formula = std::move(formula), .bytes = a_.bytes};
+    Technique t{.name = std::move(name),
+                .formula = std::move(formula),
+                .bytes = {a_.bytes.begin(), a_.bytes.end()}};
     if (every) {
       for (uint32_t id = 0; id < a_.size(); ++id) t.bytes[id] = bytes(id, a_.main_category[id]);
     }

@@ -133,7 +133,7 @@ std::string WaterfallSvg(const std::vector<Rung>& ladder, const std::vector<Plan
     const uint64_t was = planned[i - 1].peak;
     const uint64_t change = peak > was ? peak - was : was - peak;
     row(i, ladder[i].name, was, peak, peak > was ? "#c0392b" : "#2e8b57",
-        (peak > was ? "+" : "-") + run::FormatBytes(change));
+        fmt::format("{}{}", peak > was ? "+" : "-", run::FormatBytes(change)));
   }
   if (!planned.empty())
     row(ladder.size(), "now", 0, planned.back().peak, "#5b6b7b",

@@ -81,7 +81,10 @@ absl::StatusOr<std::vector<std::string>> SplitWords(std::string_view line) {
 
 std::string JoinWords(const std::vector<std::string>& words) {
   std::string line;
-  for (const std::string& word : words) line += (line.empty() ? "" : " ") + Quoted(word);
+  for (const std::string& word : words) {
+    if (!line.empty()) line += ' ';
+    line += Quoted(word);
+  }
   return line;
 }
 

@@ -408,8 +408,9 @@ class Finder {
       out_.collections += r.cause == Cause::kCollection;
     }
     std::string& text = out_.headline;
-    const auto add = [&text](std::string sentence) {
-      text += (text.empty() ? "" : " ") + std::move(sentence);
+    const auto add = [&text](std::string_view sentence) {
+      if (!text.empty()) text += ' ';
+      text += sentence;
     };
     if (out_.card_full > 0) {
       add(fmt::format("The allocator flushed its cache {} because the card was full.",

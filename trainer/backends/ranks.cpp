@@ -1,6 +1,6 @@
 #include "trainer/backends/ranks.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <map>
 #include <mutex>

@@ -1,6 +1,6 @@
 #include "trainer/loop/data.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 namespace vramscope::trainer {
 

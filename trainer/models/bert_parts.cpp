@@ -1,6 +1,6 @@
 #include "trainer/models/bert_parts.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 #include "trainer/models/causal_loss.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 #include <numbers>

@@ -3,7 +3,7 @@
 // inputs_require_grad), Layers() and embedding_weight(). See gpt2.cpp and decoder.h.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <memory>

@@ -2,7 +2,7 @@
 
 #include <ATen/autocast_mode.h>
 #include <fmt/format.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 #include "trainer/models/experts.h"
 
 #include <dlfcn.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <tuple>
 

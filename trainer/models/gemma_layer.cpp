@@ -1,6 +1,6 @@
 #include "trainer/models/gemma_layer.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "trainer/models/generation.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "trainer/capture/scopes.h"
 #include "trainer/capture/taps.h"

@@ -1,6 +1,6 @@
 #include "trainer/models/layer_adapter.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "trainer/capture/scopes.h"
 

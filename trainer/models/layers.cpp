@@ -1,7 +1,7 @@
 #include "trainer/models/layers.h"
 
 #include <ATen/autocast_mode.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 #include "trainer/models/module.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 #include <utility>

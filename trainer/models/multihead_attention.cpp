@@ -1,6 +1,6 @@
 #include "trainer/models/multihead_attention.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "trainer/models/tokens.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Adafactor, after torch/optim/_adafactor.py of PyTorch 2.11: _single_tensor_adafactor (what
 // PyTorch takes by default) and _multi_tensor_adafactor. A matrix has a row and a column of second
 // moments in place of one as large as itself; there is no first moment.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <array>

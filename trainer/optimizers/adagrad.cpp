@@ -1,6 +1,6 @@
 // Adagrad: the sum of all squared gradients for each element (Duchi et al. 2011), with the requests
 // of torch.optim.Adagrad, which makes that sum with the optimizer, not in its first step.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "trainer/capture/cancel.h"
 #include "trainer/optimizers/group.h"

@@ -1,7 +1,7 @@
 // Adam-mini: Adam with one second moment for a whole block in place of each element (Zhang et al.
 // 2024): a row of a matrix, any other tensor as a whole. Asks for what the package of that name
 // asks for where its model has no names of queries and keys.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 // Muon: momentum whose matrices are made orthogonal by five Newton-Schulz steps in 16 bits (Jordan
 // et al. 2024), with the requests of torch.optim.Muon, which takes matrices alone; what is no
 // matrix is AdamW's, as in every script that uses it.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "trainer/optimizers/optimizer.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 namespace vramscope::trainer {
 

@@ -1,6 +1,6 @@
 // Stochastic gradient descent, after torch/optim/sgd.py of PyTorch 2.11: _single_tensor_sgd,
 // _multi_tensor_sgd, _fused_sgd. Dampening 0, no Nesterov.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "trainer/capture/cancel.h"
 #include "trainer/optimizers/group.h"

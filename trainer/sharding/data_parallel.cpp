@@ -1,6 +1,7 @@
 #include "trainer/sharding/data_parallel.h"
 
-#include <torch/torch.h>
+#include <torch/autograd.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <limits>

@@ -1,8 +1,9 @@
 #include "trainer/sharding/fully_sharded.h"
 
+#include <torch/autograd.h>
 #include <torch/csrc/autograd/engine.h>
 #include <torch/custom_class.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,8 @@
 #include "trainer/sharding/tensor_parallel.h"
 
 #include <fmt/format.h>
-#include <torch/torch.h>
+#include <torch/autograd.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <array>

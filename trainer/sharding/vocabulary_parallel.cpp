@@ -1,6 +1,7 @@
 #include "trainer/sharding/vocabulary_parallel.h"
 
-#include <torch/torch.h>
+#include <torch/autograd.h>
+#include <torch/types.h>
 
 namespace vramscope::trainer {
 namespace {

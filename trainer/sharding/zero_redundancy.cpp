@@ -1,6 +1,6 @@
 #include "trainer/sharding/zero_redundancy.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 

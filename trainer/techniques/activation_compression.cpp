@@ -1,7 +1,7 @@
 // Saved activations in 8 bits: a scale for each group of elements and a byte for each element, made
 // in forward, turned back in backward (in the way of GACT, Liu et al. 2022, without its choice of
 // bits a layer).
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "trainer/techniques/saved_activations.h"
 

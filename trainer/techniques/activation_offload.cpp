@@ -1,7 +1,7 @@
 // What autograd saves goes to pinned host memory in forward and comes back in backward, as
 // torch.autograd.graph.save_on_cpu(pin_memory=True), but for the model's own tensors and small
 // ones.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "trainer/capture/scopes.h"
 #include "trainer/techniques/saved_activations.h"

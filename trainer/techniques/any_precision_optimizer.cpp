@@ -1,7 +1,7 @@
 // AdamW with both moments in bfloat16, whatever the weights' type, as AnyPrecisionAdamW of
 // torchdistx and llama-recipes (transformers' adamw_anyprecision): PyTorch's operators, parameter
 // by parameter, without Kahan summation.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "trainer/capture/cancel.h"
 #include "trainer/optimizers/group.h"

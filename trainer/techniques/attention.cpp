@@ -1,6 +1,6 @@
 // Which implementation of attention the model uses: scores written out, or one of those that
 // scaled_dot_product_attention may choose.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "trainer/techniques/technique.h"
 

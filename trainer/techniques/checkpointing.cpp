@@ -1,5 +1,5 @@
 // Which activations are computed again in backward in place of being kept.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "trainer/models/parts.h"
 #include "trainer/techniques/recompute/frames.h"

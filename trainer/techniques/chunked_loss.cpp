@@ -1,6 +1,6 @@
 // The output layer and the loss on a part of the tokens at a time: logits are there for one chunk,
 // and computed again for it in backward.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "trainer/techniques/recompute/frames.h"
 #include "trainer/techniques/recompute/reentrant.h"

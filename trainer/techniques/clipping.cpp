@@ -1,5 +1,5 @@
 // Clipping by the norm of all gradients, as torch.nn.utils.clip_grad_norm_ with foreach.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "trainer/optimizers/group.h"
 #include "trainer/techniques/shares_training.h"

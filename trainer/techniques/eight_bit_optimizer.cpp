@@ -2,7 +2,7 @@
 // AdamW8bit: tensors below 4096 elements keep fp32 moments, two tables of 256 values are made once.
 // Paged, moments of 100,000 elements or more are in managed memory, which PyTorch's allocator does
 // not know; what stands for it here is host memory.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "trainer/optimizers/group.h"
 #include "trainer/techniques/quantised_adam.h"

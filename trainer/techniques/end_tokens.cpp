@@ -1,6 +1,6 @@
 #include "trainer/techniques/end_tokens.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 namespace vramscope::trainer {
 

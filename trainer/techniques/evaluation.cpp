@@ -1,5 +1,5 @@
 // A validation pass after training, with or without autograd's graph, its logits kept or not.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "trainer/capture/scopes.h"
 #include "trainer/models/training_mode.h"

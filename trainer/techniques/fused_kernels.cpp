@@ -1,7 +1,8 @@
 // Kernels that keep less for backward than the operators that models are written in: RMS norms in
 // one operator (torch.nn.functional.rms_norm keeps input and a number a row), and silu(gate) * up
 // in one that keeps its two inputs and computes the rest again, as Liger's LigerSiLUMulFunction.
-#include <torch/torch.h>
+#include <torch/autograd.h>
+#include <torch/types.h>
 
 #include "trainer/models/decoder.h"
 #include "trainer/models/layers.h"

@@ -1,7 +1,7 @@
 // GaLore: Adam's moments of a gradient in few dimensions (Zhao et al. 2024). Each matrix has a
 // projection, made of its gradient's singular vectors in the first step and every `galore.gap`
 // steps from then on; with the requests of galore_torch's AdamW.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <cmath>

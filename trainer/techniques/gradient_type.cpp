@@ -1,7 +1,7 @@
 // Gradients of 16-bit weights added up in fp32, as Megatron's main_grad: each gradient is added to
 // a tensor that stays from the first micro-batch on, and goes; the step gets them in the weights'
 // type.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <unordered_map>
 #include <vector>

@@ -1,5 +1,5 @@
 // Forward passes alone: no graph, no gradients, no optimizer.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "trainer/models/training_mode.h"
 #include "trainer/techniques/technique.h"

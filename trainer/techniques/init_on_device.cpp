@@ -1,7 +1,7 @@
 // `with torch.device("cuda")` around the making of a model: its weights are made where they stay,
 // one after the other, as they are when load=device; a tied output layer's own weight is made, too,
 // and goes when it is tied.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "trainer/capture/scopes.h"
 #include "trainer/models/layers.h"

@@ -2,7 +2,7 @@
 // (what goes in comes out through a narrow way as well), or as a tower of their own that reads what
 // the layers make and gives them nothing back, so that the layers need no backward.
 #include <fmt/format.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <memory>
 #include <vector>

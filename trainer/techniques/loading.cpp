@@ -1,5 +1,5 @@
 // How the weights come to the card: made there in their type, or moved and cast.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "trainer/capture/scopes.h"
 #include "trainer/capture/taps.h"

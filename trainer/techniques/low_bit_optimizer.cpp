@@ -2,7 +2,7 @@
 // fp32 scale for each block of 256 (8 bits) or 128 (4 bits, two codes a byte), a table of what a
 // code stands for beside each moment, tensors that are small or do not fill blocks as they are. Its
 // step is one compiled kernel a tensor.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "trainer/optimizers/group.h"
 #include "trainer/techniques/quantised_adam.h"

@@ -1,6 +1,6 @@
 // The optimizer's step inside backward: each parameter is updated as soon as its gradient is whole,
 // and the gradient goes. One at a time is there in place of all.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <unordered_map>
 

@@ -1,7 +1,7 @@
 // Optimizer state in host memory, as ZeRO-Offload: gradients go to pinned host memory, the step
 // runs there on a copy of the weights, the new weights come back.
 #include <fmt/format.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <filesystem>
 

@@ -1,7 +1,7 @@
 #include "trainer/techniques/precision.h"
 
 #include <ATen/autocast_mode.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "trainer/capture/free_order.h"
 #include "trainer/capture/scopes.h"

@@ -1,6 +1,6 @@
 // Prefix tuning as PEFT's (peft/tuners/prefix_tuning): the model is frozen, every layer attends to
 // a few keys and values more, which are trained.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <memory>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "trainer/techniques/quantised_adam.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 #include <utility>

@@ -1,6 +1,7 @@
 #include "trainer/techniques/quantised_weight.h"
 
-#include <torch/torch.h>
+#include <torch/autograd.h>
+#include <torch/types.h>
 
 #include <optional>
 #include <utility>

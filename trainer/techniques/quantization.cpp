@@ -1,7 +1,7 @@
 // Frozen linear layers in 4 or 8 bits, as from_pretrained makes them with bitsandbytes: NF4 with
 // doubly quantised scales (load_in_4bit), LLM.int8 (load_in_8bit). PEFT's adapters stand beside
 // them in the layer's type.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <memory>
 #include <set>

@@ -1,5 +1,5 @@
 // A run that goes on from a checkpoint: torch.load of model and optimizer, load_state_dict of both.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <span>
 #include <vector>

@@ -1,5 +1,5 @@
 // The state of model and optimizer saved after each step, as torch.save of both state_dicts.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "trainer/capture/cancel.h"
 #include "trainer/capture/scopes.h"

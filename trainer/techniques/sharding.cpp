@@ -2,7 +2,7 @@
 // fully_shard has it. What PyTorch has in C++ (DistributedDataParallel's buckets and reduction) is
 // PyTorch's own.
 #include <fmt/format.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "profiler/run/catalogue.h"
 #include "profiler/run/check_run.h"

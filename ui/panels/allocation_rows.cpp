@@ -83,9 +83,9 @@ std::vector<uint64_t> KeysOf(const Trace& trace, int column) {
     case kCategory:
       return Keys(n, [&](uint32_t i) { return static_cast<uint64_t>(a.main_category[i]); });
     case kRequested:
-      return a.bytes;
+      return {a.bytes.begin(), a.bytes.end()};
     case kBlock:
-      return a.bytes_rounded;
+      return {a.bytes_rounded.begin(), a.bytes_rounded.end()};
     case kStep:
       return Keys(n, [&](uint32_t i) { return Biased(a.step[i]); });
     case kPhase:

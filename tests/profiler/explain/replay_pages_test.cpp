@@ -328,7 +328,9 @@ TEST(OutOfMemory, OfAPlanSaysWhetherTheRunPasses) {
       EXPECT_THAT(half->how, HasSubstr("the whole run passes"));
     }
     for (const WayOut& w : page->events[0].ways) {
-      if (w.computed) EXPECT_TRUE(w.run_passes.has_value() || !w.passes) << w.name;
+      if (w.computed) {
+        EXPECT_TRUE(w.run_passes.has_value() || !w.passes) << w.name;
+      }
     }
   }
 }

@@ -36,8 +36,12 @@ TEST(Kept, CountersOfBatchesAreNoStates) {
   ClassifyKept({.gradients = {{36 * kKiB, 2}, {4 * kKiB, 4}}, .backward = Backward::kWhole}, kept);
   EXPECT_EQ(Bytes(kept, Category::kOptimizerState), 0u);
   for (const Kept& k : kept) {
-    if (k.bytes == 8) EXPECT_EQ(k.category, Category::kBuffer);
-    if (k.bytes == 36 * kKiB) EXPECT_EQ(k.category, Category::kParameter);
+    if (k.bytes == 8) {
+      EXPECT_EQ(k.category, Category::kBuffer);
+    }
+    if (k.bytes == 36 * kKiB) {
+      EXPECT_EQ(k.category, Category::kParameter);
+    }
   }
 }
 

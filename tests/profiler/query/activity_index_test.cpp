@@ -40,11 +40,14 @@ TEST(ActivityIndex, TracksHoldEveryActivityOnceWithoutOverlap) {
       uint64_t busy = 0;
       for (size_t i = 0; i < of.size(); ++i) {
         busy += static_cast<uint64_t>(a.end_ns[of[i]] - a.begin_ns[of[i]]);
-        if (trace::IsOfDevice(a.kind[of[i]]))
+        if (trace::IsOfDevice(a.kind[of[i]])) {
           EXPECT_EQ(track.stream, a.stream[of[i]]);
-        else
+        } else {
           EXPECT_EQ(track.thread, a.thread[of[i]]);
-        if (i > 0) ASSERT_GE(a.begin_ns[of[i]], a.end_ns[of[i - 1]]) << "they overlap";
+        }
+        if (i > 0) {
+          ASSERT_GE(a.begin_ns[of[i]], a.end_ns[of[i - 1]]) << "they overlap";
+        }
       }
       EXPECT_EQ(track.busy_ns, busy);
     }

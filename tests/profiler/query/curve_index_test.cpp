@@ -78,9 +78,10 @@ TEST(CurveIndex, EqualsAScan) {
       ASSERT_EQ(got.reserved_max, expected.reserved_max);
       ASSERT_EQ(got.point, expected.point);
       // Without the rounding of many points: a moment counts even where a column has no length.
-      if (end - begin >= columns)
+      if (end - begin >= columns) {
         ASSERT_EQ(index.AllocatedBetween(CurveIndex::Edges(begin, end, columns)),
                   expected.allocated_max);
+      }
       for (int c = 0; c < trace::kCategoryCount; ++c) {
         ASSERT_EQ(got.category[c], expected.category[c]);
       }

@@ -95,14 +95,15 @@ EndState EndOf(const trace::Trace& t) {
     const int device = t.other_events.device[row];
     const uint64_t begin = t.other_events.address[row], end = begin + t.events.bytes[e];
     for (uint64_t page = begin; page < end; page += kPage) {
-      if (kind == trace::EventKind::kSegmentMap)
+      if (kind == trace::EventKind::kSegmentMap) {
         EXPECT_TRUE(mapped
                         .emplace(std::pair(device, page),
                                  Piece(device, page, page + kPage, t.other_events.stream[row],
                                        static_cast<int>(t.other_events.pool[row])))
                         .second);
-      else
+      } else {
         EXPECT_EQ(mapped.erase({device, page}), 1u);
+      }
     }
   }
   for (const auto& [key, piece] : mapped) {

@@ -1,6 +1,7 @@
 // DoRA beside a linear layer is that layer with rows of the adapted weight at trained lengths.
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/autograd.h>
+#include <torch/types.h>
 
 #include "trainer/models/layers.h"
 

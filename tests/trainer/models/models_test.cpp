@@ -1,7 +1,7 @@
 // Models without a backend: parameter counts, names, tying, initial values, gradients.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,7 @@
 // Every implementation against torch::optim, over steps, on several shapes.
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/optim.h>
+#include <torch/types.h>
 
 #include "trainer/optimizers/optimizer.h"
 

@@ -3,7 +3,7 @@
 #include "trainer/techniques/quantised_weight.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 namespace vramscope::trainer {
 namespace {

@@ -1,6 +1,6 @@
 // schedule=cosine sets the rates of torch's CosineAnnealingLR (T_max = steps, eta_min = 0).
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "trainer/techniques/technique.h"
 

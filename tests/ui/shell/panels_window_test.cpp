@@ -117,7 +117,9 @@ TEST_F(PanelsWindowTest, InASmallWindowNamesAndHeadsAreWhole) {
     ASSERT_TRUE(Idle());
     QCoreApplication::processEvents();
     for (const QLabel* head : window_->findChildren<QLabel*>(QStringLiteral("pageHead")))
-      if (head->isVisible()) EXPECT_GE(head->width(), 300) << page;
+      if (head->isVisible()) {
+        EXPECT_GE(head->width(), 300) << page;
+      }
   }
 }
 
@@ -187,8 +189,9 @@ TEST_F(PanelsWindowTest, EverythingFollowsARangeUntilItIsLeft) {
   EXPECT_GT(blocks(), 0);
   QTest::qWait(50);
   for (const QLabel* label : window_->findChildren<QLabel*>())
-    if (label->isVisible() && label->property("role") == QLatin1String("heading"))
+    if (label->isVisible() && label->property("role") == QLatin1String("heading")) {
       EXPECT_GE(label->width(), label->sizeHint().width()) << label->text().toStdString();
+    }
   const QJsonObject facts = Breakdown()["range"].toObject()["facts"].toObject();
   EXPECT_EQ(facts["steps"].toString(), "2");
   EXPECT_EQ(facts["stays after it"].toString(), "1.000 MiB in 1 block");

@@ -105,8 +105,9 @@ TEST_F(TechniquesWindow, EachGroupIsShownWithItsRows) {
 // What is greyed says why, and what would have to be another.
 TEST_F(TechniquesWindow, WhatCannotBeSwitchedOnSaysWhy) {
   for (const QJsonObject& row : Rows())
-    if (!row["enabled"].toBool())
+    if (!row["enabled"].toBool()) {
       EXPECT_GT(row["reason"].toString().size(), 10) << row["id"].toString().toStdString();
+    }
   const auto reason = [this](const char* id) {
     for (const QJsonObject& row : Rows())
       if (row["id"].toString() == QLatin1String(id)) return row["reason"].toString().toStdString();

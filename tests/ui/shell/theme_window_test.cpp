@@ -67,9 +67,10 @@ TEST_F(ThemeWindowTest, AllThatIsInSightFollowsAtOnce) {
   }
   EXPECT_EQ(looked_at, 3);
   for (const QLabel* label : window_->findChildren<QLabel*>())
-    if (label->isVisible() && label->property("role") == QLatin1String("body"))
+    if (label->isVisible() && label->property("role") == QLatin1String("body")) {
       EXPECT_EQ(label->palette().color(QPalette::WindowText), Text(false))
           << label->text().toStdString();
+    }
 }
 
 TEST_F(ThemeWindowTest, WhatComesLaterHasTheThemeOfThen) {

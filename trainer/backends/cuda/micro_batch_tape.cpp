@@ -1,6 +1,6 @@
 #include "trainer/backends/cuda/micro_batch_tape.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <optional>

@@ -13,7 +13,7 @@
 //     a plain function are not.
 //   - a rebound name keeps its old tensor until the new one exists.
 // A sequence longer than the model's context is no error: the rotary table is made for the run's.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 #include <limits>

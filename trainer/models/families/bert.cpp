@@ -1,7 +1,7 @@
 // BERT as a sequence classifier: learned positions and token types, post-norm layers, a pooler over
 // the first token. Mirrors Hugging Face transformers 4.51: models/bert/modeling_bert.py,
 // attn_implementation "eager" or "sdpa", with the attention mask of sequences without padding.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <memory>
 #include <string>

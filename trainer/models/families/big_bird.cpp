@@ -2,7 +2,7 @@
 // some at random, the first and the last. Mirrors Hugging Face transformers 4.51:
 // models/big_bird/modeling_big_bird.py, with the attention mask of sequences without padding. A
 // sequence that is too short for its blocks is given full attention, as there.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // DistilBERT as a sequence classifier: learned positions, post-norm layers, a head over the first
 // token. Mirrors Hugging Face transformers 4.51: models/distilbert/modeling_distilbert.py,
 // attn_implementation "eager" or "sdpa", with the attention mask of sequences without padding.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 #include <memory>

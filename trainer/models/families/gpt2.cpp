@@ -2,7 +2,7 @@
 // Hugging Face transformers 4.51: models/gpt2/modeling_gpt2.py, attn_implementation "eager" or
 // "sdpa", no cache and no attention mask in training; in generation keys and values in tuples, and
 // the mask of the tokens that are there.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 #include <vector>

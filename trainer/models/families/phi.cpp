@@ -1,7 +1,7 @@
 // Phi (1, 1.5, 2): attention and feed-forward part beside each other on one norm's output, rotary
 // positions on a part of each head, biases. Mirrors Hugging Face transformers 4.51:
 // models/phi/modeling_phi.py (trainer/models/decoder.h).
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "profiler/run/config_reader.h"
 #include "profiler/run/rotary_decoder.h"

@@ -1,7 +1,7 @@
 // Phi-3: as Mistral, with query, key and value in one projection and gate and up in another, and
 // rotary positions on a part of each head. Mirrors Hugging Face transformers 4.51:
 // models/phi3/modeling_phi3.py (trainer/models/decoder.h).
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "profiler/run/config_reader.h"
 #include "profiler/run/rotary_decoder.h"

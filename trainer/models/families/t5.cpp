@@ -3,7 +3,7 @@
 // Mirrors Hugging Face transformers 4.51: models/mt5/modeling_mt5.py and models/t5/modeling_t5.py
 // (which have no sdpa), no cache, with the attention mask of sources without padding; decoder ids
 // are the labels, shifted.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 #include <memory>

@@ -7,7 +7,7 @@
 // [seq, batch, d_model]. "adapter": {"placement", "rank", "scale"}: adapters alone are trained,
 // "embedded" beside every decoder layer, or "decoupled" in a tower of their own that reads the
 // decoder's outputs.
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 #include <memory>

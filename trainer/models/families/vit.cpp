@@ -5,7 +5,7 @@
 //
 // config.json: torchvision's own argument names, under "model_type": "vision_transformer";
 // image_size is a number or [height, width].
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 #include <memory>

@@ -1,8 +1,9 @@
 #include "trainer/techniques/recompute/frames.h"
 
+#include <torch/autograd.h>
 #include <torch/csrc/autograd/saved_variable.h>
 #include <torch/csrc/autograd/saved_variable_hooks.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <optional>

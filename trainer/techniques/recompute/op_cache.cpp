@@ -1,7 +1,7 @@
 #include "trainer/techniques/recompute/op_cache.h"
 
 #include <torch/library.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 namespace vramscope::trainer {
 

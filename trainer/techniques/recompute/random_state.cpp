@@ -1,6 +1,6 @@
 #include "trainer/techniques/recompute/random_state.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "trainer/capture/scopes.h"
 

@@ -1,7 +1,8 @@
 #include "trainer/techniques/recompute/reentrant.h"
 
+#include <torch/autograd.h>
 #include <torch/custom_class.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 

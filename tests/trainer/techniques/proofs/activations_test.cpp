@@ -309,7 +309,7 @@ TEST(Proof, X02_OlderVersionsCopyTheLogits) {
                    Qwen({.vocab = kVocabulary}));
   };
   const auto copies = [](const Planned& planned) {
-    const std::vector<uint64_t>& bytes = planned.trace->allocations.bytes;
+    const auto& bytes = planned.trace->allocations.bytes;
     return std::ranges::count(bytes, uint64_t{4} * kBatch * (kSeq - 1) * kVocabulary);
   };
   for (const char* precision : {"fp32", "bf16"}) {
@@ -329,7 +329,9 @@ TEST(Proof, X05_BudgetIsMonotone) {
         PerLayer({{"checkpointing.mode", "budget"}, {"checkpointing.budget", budget}});
     EXPECT_GE(kept, before) << budget;
     before = kept;
-    if (budget == std::string_view("0")) EXPECT_EQ(kept, kInput);
+    if (budget == std::string_view("0")) {
+      EXPECT_EQ(kept, kInput);
+    }
   }
   EXPECT_LT(before, PerLayer(Settings{}));
   EXPECT_GT(PerLayer({{"checkpointing.mode", "selective"}}), kInput);

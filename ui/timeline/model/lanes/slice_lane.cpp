@@ -126,8 +126,10 @@ class SliceDrawer {
       label = Elide(measure_, ShortPath(name), style.font, room);
     } else {
       // As much as fits: how long, that it was inferred, at last the name alone.
-      const std::string time =
-          style.duration ? " " + LengthOf(d.trace(), t.end_ns[slice] - t.begin_ns[slice]) : "";
+      std::string time;
+      if (style.duration) {
+        time = fmt::format(" {}", LengthOf(d.trace(), t.end_ns[slice] - t.begin_ns[slice]));
+      }
       const bool inferred = !SliceRule(d.trace(), slice).empty();
       for (std::string with : {inferred ? name + " (inferred)" + time : name + time, name + time}) {
         if (measure_.Width(with, style.font) > room) continue;
