@@ -59,21 +59,25 @@ void HostBytes::Insert(uint64_t address, uint64_t bytes, bool kept) {
   }
 }
 
-bool HostBytes::KnownLocked(uint64_t address, uint64_t bytes) const {
-  const uint64_t end = address + bytes;
+uint64_t HostBytes::PrefixLocked(uint64_t address, uint64_t bytes) const {
+  const uint64_t begin = address, end = address + bytes;
   while (address < end) {
     auto it = ranges_.upper_bound(address);
     if (it == ranges_.begin()) {
-      return false;
+      break;
     }
     --it;
     const uint64_t last = it->first + it->second.bytes;
     if (last <= address) {
-      return false;
+      break;
     }
     address = last;
   }
-  return true;
+  return std::min(address, end) - begin;
+}
+
+bool HostBytes::KnownLocked(uint64_t address, uint64_t bytes) const {
+  return PrefixLocked(address, bytes) == bytes;
 }
 
 void HostBytes::Write(uint64_t address, const void* from, uint64_t bytes) {
@@ -105,22 +109,20 @@ void HostBytes::Move(uint64_t to, uint64_t from, uint64_t bytes) {
   if (to == from) {
     return;
   }
-  if (bytes > kLargest || !KnownLocked(from, bytes)) {
-    Remove(to, bytes, true);
-    return;
+  const uint64_t known = bytes > kLargest ? 0 : PrefixLocked(from, bytes);
+  Remove(to, bytes, true);
+  if (known > 0) {
+    std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), known);
+    Insert(to, known, false);
   }
-  std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
-  Insert(to, bytes, false);
 }
 
 bool HostBytes::Read(void* to, uint64_t address, uint64_t bytes) {
   std::lock_guard lock(mutex_);
-  if (!KnownLocked(address, bytes)) {
-    std::memset(to, bytes == 1 && unknown_truth ? 1 : 0, bytes);
-    return false;
-  }
-  std::memcpy(to, reinterpret_cast<const void*>(address), bytes);
-  return true;
+  const uint64_t known = PrefixLocked(address, bytes);
+  std::memcpy(to, reinterpret_cast<const void*>(address), known);
+  std::memset(static_cast<char*>(to) + known, bytes == 1 && unknown_truth ? 1 : 0, bytes - known);
+  return known == bytes;
 }
 
 void HostBytes::Keep(uint64_t address, uint64_t bytes, bool known) {
@@ -137,6 +139,11 @@ void HostBytes::SetUnknownTruth(bool truth) { unknown_truth = truth; }
 bool HostBytes::IsKnown(uint64_t address, uint64_t bytes) const {
   std::lock_guard lock(mutex_);
   return KnownLocked(address, bytes);
+}
+
+uint64_t HostBytes::KnownPrefix(uint64_t address, uint64_t bytes) const {
+  std::lock_guard lock(mutex_);
+  return PrefixLocked(address, bytes);
 }
 
 std::optional<uint64_t> HostBytes::CountNonZero(uint64_t address, uint64_t elements,

@@ -28,7 +28,8 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   void Write(uint64_t address, const void* from, uint64_t bytes);
   void Fill(uint64_t address, const void* pattern, uint64_t pattern_bytes, uint64_t count);
   void Move(uint64_t to, uint64_t from, uint64_t bytes);  // device to device
-  // Zeros and false where not every byte is known.
+  // From the first byte on that is not known, zeros; false where there is one. (Programs lengthen
+  // what they send to the longest rank's length.)
   bool Read(void* to, uint64_t address, uint64_t bytes);
 
   // What a single byte that is not known reads as on this thread: a truth that PyTorch's own code
@@ -39,6 +40,7 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   // card. Unlike bytes that were merely copied in, they stay known through launches.
   void Keep(uint64_t address, uint64_t bytes, bool known);
   bool IsKnown(uint64_t address, uint64_t bytes) const;
+  uint64_t KnownPrefix(uint64_t address, uint64_t bytes) const;  // so many, from the first on
   // How many of the elements there are not zero; nullopt where not every byte is known.
   std::optional<uint64_t> CountNonZero(uint64_t address, uint64_t elements,
                                        uint64_t element_bytes) const;
@@ -65,6 +67,7 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   using Ranges = std::map<uint64_t, Range>;
   void Remove(uint64_t address, uint64_t bytes, bool kept_too);
   void Insert(uint64_t address, uint64_t bytes, bool kept);
+  uint64_t PrefixLocked(uint64_t address, uint64_t bytes) const;
   bool KnownLocked(uint64_t address, uint64_t bytes) const;
   Ranges::iterator Put(uint64_t address, const Range& range);
   Ranges::iterator Drop(Ranges::iterator it);

@@ -119,20 +119,10 @@ int64_t DurationOf(const Operation& o) {
   return kLatencyNs + static_cast<int64_t>(std::min(ns, 1e15));
 }
 
-// How many bytes from the beginning are known. Programs pad what they gather to the longest rank's
-// length.
 uint64_t KnownPrefix(const void* address, uint64_t bytes) {
   if (!address) return 0;
   if (ThePlatform().memory.DeviceOf(address) < 0) return bytes;
-  const HostBytes& known = ThePlatform().host_bytes;
-  const auto at = reinterpret_cast<uint64_t>(address);
-  uint64_t low = 0, high = bytes;  // the first `low` bytes are known, more than `high` cannot be
-  if (bytes && known.IsKnown(at, bytes)) return bytes;
-  while (low + 1 < high) {
-    const uint64_t middle = low + (high - low) / 2;
-    (known.IsKnown(at, middle) ? low : high) = middle;
-  }
-  return low;
+  return ThePlatform().host_bytes.KnownPrefix(reinterpret_cast<uint64_t>(address), bytes);
 }
 std::vector<std::byte> ReadKnown(const void* address, uint64_t bytes) {
   const auto* first = static_cast<const std::byte*>(address);

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <iterator>
 #include <vector>
 
 namespace vramscope::emulated {
@@ -87,6 +89,19 @@ TEST_F(HostBytesTest, CopiesOnTheCardCarryWhatIsKnown) {
   EXPECT_EQ(Read(64), 5);
   bytes_.Move(base_ + 64, base_ + 128, 8);  // of something unknown
   EXPECT_EQ(Read(64), -1);
+}
+
+TEST_F(HostBytesTest, WhatIsLengthenedIsKnownUpToWhereItWas) {
+  Write(0, 5);
+  Write(64, 7);
+  EXPECT_EQ(bytes_.KnownPrefix(base_, 12), 8u);
+  bytes_.Move(base_ + 60, base_, 12);
+  EXPECT_EQ(bytes_.KnownPrefix(base_ + 60, 12), 8u);
+  char read[12];
+  std::fill(std::begin(read), std::end(read), 9);
+  EXPECT_FALSE(bytes_.Read(read, base_ + 60, sizeof read));
+  EXPECT_EQ(read[0], 5);
+  EXPECT_EQ(std::count(read + 1, std::end(read), 0), 11);
 }
 
 TEST_F(HostBytesTest, Fills) {

@@ -2,11 +2,14 @@
 worked out beside the card. Of functions whose results depend on other values nothing is said here; what is guessed is in values.py."""
 import functools
 
-from vramscope.known import MANY, SMALL, Known
+from vramscope.known import FEW, MANY, SMALL, Known
 
 # What makes numbers of nothing: functions of torch, methods of a tensor.
 MADE = ("ones", "zeros", "full", "arange", "ones_like", "zeros_like", "full_like")
+WRITTEN = ("tensor", "as_tensor", "asarray")  # of what the host has, that is
 MADE_BY_TENSOR = ("new_ones", "new_zeros", "new_full")
+# What draws numbers: of so many elements at most they are drawn beside the card, any are as good as others.
+RANDOM = {"rand": 1 << 20, "randint": 1 << 18, "randperm": 1 << 20}
 # What makes integers of integers: functions of torch, most of them methods, too.
 DERIVED = ("cat", "concat", "concatenate", "stack", "hstack", "vstack", "masked_fill", "roll", "flip", "gather", "index_select", "tril", "triu",
            "where")
@@ -25,12 +28,16 @@ def _some(arguments):
 
 
 class Following(Known):
-    def small(self, tensor):
+    generator = None
+
+    def small(self, tensor, most=None):
         """Whether it is a tensor on the card of which something can be known."""
         torch = self.torch
-        return (not self.compiling() and type(tensor) is torch.Tensor and tensor.is_cuda and tensor.layout is torch.strided and
-                0 < tensor.numel() <= (MANY if tensor.is_floating_point() or tensor.is_complex() else SMALL // tensor.element_size()) and
-                self.transforms() is None and not torch.cuda.is_current_stream_capturing())
+        if self.compiling() or type(tensor) is not torch.Tensor or not tensor.is_cuda or tensor.layout is not torch.strided:
+            return False
+        if most is None:
+            most = MANY if tensor.is_floating_point() or tensor.is_complex() else SMALL // tensor.element_size()
+        return 0 < tensor.numel() <= most and self.transforms() is None and not torch.cuda.is_current_stream_capturing()
 
     def values_of(self, arguments):
         """The arguments with what is known of each tensor in its place; None: of one nothing is."""
@@ -55,6 +62,36 @@ class Following(Known):
             result = function(*args, **kwargs)
             if self.small(result) and kwargs.get("out") is None:
                 self.keep(result, function(*args, **dict(kwargs, dtype=result.dtype, device="cpu")))
+            return result
+
+        return wrapper
+
+    def drawn(self, function, most):
+        """Of random numbers; the program's own generators are left as they are."""
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            result = function(*args, **kwargs)
+            if self.small(result, most) and kwargs.get("out") is None:
+                if self.generator is None:
+                    self.generator = self.torch.Generator()
+                kwargs = dict(kwargs, dtype=result.dtype, device="cpu", generator=self.generator)
+                self.keep(result, function(*args, **kwargs).detach())
+            return result
+
+        return wrapper
+
+    def on_card(self, data):
+        return isinstance(data, self.torch.Tensor) and data.is_cuda or isinstance(data, (list, tuple)) and any(map(self.on_card, data[:FEW]))
+
+    def written(self, function):
+        """Of what brings the host's numbers onto the card: a launch that reads them, or others beside them, would make them unknown."""
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            result = function(*args, **kwargs)
+            data = args[0] if args else kwargs.get("data", kwargs.get("obj"))
+            if result is not data and self.small(result) and not self.on_card(data):
+                value = function(*args, **dict(kwargs, dtype=result.dtype, device="cpu")).detach()
+                self.keep(result, value.clone() if isinstance(data, self.torch.Tensor) else value)
             return result
 
         return wrapper
@@ -95,9 +132,9 @@ class Following(Known):
             if result is tensor or type(tensor) is not kind or not self.small(result):
                 return result
             value = self.kept(tensor)
-            if value is not None and not any(
-                    isinstance(part, kind) for arg in args for part in (arg if isinstance(arg, (tuple, list)) else (arg,))):
-                self.keep(result, function(value, *args, **kwargs))
+            known = None if value is None else self.values_of(args)
+            if known is not None:
+                self.keep(result, function(value, *known, **kwargs))
             return result
 
         return wrapper
@@ -120,8 +157,7 @@ class Following(Known):
         def wrapper(*args, **kwargs):
             tensor = args[0] if args else kwargs.get("input")
             if (type(tensor) is not self.torch.Tensor or not tensor.is_cuda or tensor.is_floating_point() or tensor.is_complex() or
-                    self.compiling() or not 0 < tensor.numel() <= MANY or kwargs.get("out") is not None or
-                    any(isinstance(arg, self.torch.Tensor) for arg in args[1:]) or self.torch.cuda.is_current_stream_capturing()):
+                    not self.small(tensor) or kwargs.get("out") is not None or any(isinstance(arg, self.torch.Tensor) for arg in args[1:])):
                 return function(*args, **kwargs)
             value = self.value(tensor)
             result = function(*args, **kwargs)

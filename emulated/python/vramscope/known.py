@@ -98,6 +98,12 @@ class Known:
         value = said.get("_vramscope_value")
         return value if value is not None and said["_vramscope_version"] == version(tensor) else None
 
+    def forget(self, tensor):
+        """It was written into in a way that its version does not tell. Its bytes stay."""
+        for part in (tensor, tensor._base):
+            for name in ("value", "truth", "counted", "experts", "classes"):
+                getattr(part, "__dict__", {}).pop("_vramscope_" + name, None)
+
     def peek(self, tensor):
         """What a small tensor of any type and strides holds, as one on the processor; None: not known."""
         torch = self.torch

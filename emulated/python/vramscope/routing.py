@@ -1,8 +1,12 @@
 """Mixtures of experts: which token goes to which expert the router computes, so it is not known. Evenly, then: where a program makes
-a mask of the experts that were chosen (one_hot), each of n experts has an n-th of the places; where it counts them, as many."""
+a mask of the experts that were chosen (one_hot, or topk and its like, ==), each of n experts has an n-th of the places; where it
+counts them, as many."""
 import functools
 
 from vramscope import indexing
+
+
+CLASSES = 512  # more than that are words rather than experts
 
 
 class Routing:
@@ -29,14 +33,43 @@ class Routing:
         return wrapper
 
     def same(self, function):
-        """Of what gives a part or another view of a mask."""
+        """Of what gives a part or another view of a mask, or of what was picked."""
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
             result = function(tensor, *args, **kwargs)
             if self.seen:
-                experts = getattr(tensor, "_vramscope_experts", None)
-                if experts and type(result) is self.torch.Tensor:
-                    result._vramscope_experts = experts
+                for name in ("_vramscope_experts", "_vramscope_classes"):
+                    number = getattr(tensor, name, None)
+                    if number and type(result) is self.torch.Tensor:
+                        setattr(result, name, number)
+            return result
+
+        return wrapper
+
+    def picked(self, function, default):
+        """Of topk() and its like: which of a few places along a dimension."""
+        @functools.wraps(function)
+        def wrapper(tensor, *args, **kwargs):
+            result = function(tensor, *args, **kwargs)
+            dimension = kwargs.get("dim", args[default] if len(args) > default else -1 if default else None)
+            if type(dimension) is int and self.values.unknown(tensor) and tensor.dim() and 1 < tensor.size(dimension) <= CLASSES:
+                picks = result[1] if isinstance(result, tuple) else result
+                if type(picks) is self.torch.Tensor:
+                    picks._vramscope_classes = tensor.size(dimension)
+                    self.seen = True
+            return result
+
+        return wrapper
+
+    def equal(self, function):
+        """Of picks == number: the mask of one expert."""
+        @functools.wraps(function)
+        def wrapper(tensor, other):
+            result = function(tensor, other)
+            if self.seen and type(other) is int and type(result) is self.torch.Tensor and result.numel() > 1:
+                classes = getattr(tensor, "_vramscope_classes", None)
+                if classes:
+                    result._vramscope_experts = classes
             return result
 
         return wrapper
@@ -65,9 +98,14 @@ class Routing:
         known = torch.jit._builtins._find_builtin(one_hot)
         if known:
             torch.jit._builtins._register_builtin(torch.nn.functional.one_hot, known)
-        for name in ("permute", "transpose", "squeeze", "to", "bool"):
+        for name in ("permute", "transpose", "squeeze", "to", "bool", "view", "reshape", "flatten", "unsqueeze", "contiguous", "t"):
             setattr(tensor, name, self.same(getattr(tensor, name)))
         indexing.replace(torch, self.same(tensor.__getitem__))
+        for owner, names in ((torch, ("eq",)), (tensor, ("eq", "__eq__"))):
+            for name in names:
+                setattr(owner, name, self.equal(getattr(owner, name)))
         for owner in (torch, tensor):
+            owner.topk = self.picked(owner.topk, 1)
+            owner.argmax, owner.argmin = self.picked(owner.argmax, 0), self.picked(owner.argmin, 0)
             owner.bincount = self.counted(owner.bincount, lambda args, kwargs: kwargs.get("minlength", args[1] if len(args) > 1 else 0))
             owner.histc = self.counted(owner.histc, lambda args, kwargs: kwargs.get("bins", args[0] if args else 100))

@@ -7,8 +7,8 @@ import functools
 import operator
 import os
 
-from vramscope import branches, indexing, routing
-from vramscope.following import CHANGED, DERIVED, MADE, MADE_BY_TENSOR, PARTS, VIEWED, Following
+from vramscope import branches, collectives, indexing, routing
+from vramscope.following import CHANGED, DERIVED, MADE, MADE_BY_TENSOR, PARTS, RANDOM, VIEWED, WRITTEN, Following
 from vramscope.known import MANY, caller, place, version
 
 
@@ -56,14 +56,21 @@ class Values(Following):
         """==, < and the like: of what is known the answer is."""
         @functools.wraps(function)
         def wrapper(tensor, other):
+            if self.compiling():
+                return function(tensor, other)
+            parts = [part for part in (tensor, other) if self.small(part)]
+            for part in parts:
+                self.value(part)  # the kernel that reads it makes it unknown
             result = function(tensor, other)
-            if self.compiling() or type(result) is not self.torch.Tensor or not result.is_cuda:
+            if type(result) is not self.torch.Tensor or not result.is_cuda:
                 return result
             left = self.value(tensor)
             right = other
             if left is not None and isinstance(other, self.torch.Tensor):
                 right = self.value(other) if other.is_cuda else other
             if left is not None and right is not None:
+                for part in parts:
+                    self.restore(part, self.value(part))
                 if result.numel() == 1 and getattr(tensor, "_vramscope_guess", False):
                     self.say(result, bool(function(left, right)))  # where it is asked for decides
                 else:
@@ -76,8 +83,13 @@ class Values(Following):
 
     def guess(self, mask):
         """A mask that is computed, as it is taken to be wherever it is counted; None: it is none."""
-        if mask.dtype is not self.torch.bool or self.routing.share(mask) is not None or not self.unknown(mask):
+        if mask.dtype is not self.torch.bool or not self.unknown(mask):
             return None
+        share = self.routing.share(mask)
+        if share is not None:
+            guess = self.torch.zeros(mask.shape, dtype=mask.dtype, device="cpu")
+            guess.view(-1)[spread(self.torch, share, mask.numel())] = True
+            return guess
         self.process.assume("a computed mask is taken to be true everywhere", place())
         return self.torch.full(mask.shape, self.said(mask) is not False, device="cpu")
 
@@ -194,6 +206,44 @@ class Values(Following):
 
         return wrapper
 
+    def alike(self, function):
+        """Of equal() and allclose(), which ask the card themselves: what was computed is alike, unless an error or a loop follows of that."""
+        @functools.wraps(function)
+        def wrapper(tensor, other, *args, **kwargs):
+            result = function(tensor, other, *args, **kwargs)
+            if result or tensor.shape != other.shape or not (self.small(tensor, 1 << 40) and self.small(other, 1 << 40)):
+                return result
+            values = self.value(tensor), self.value(other)
+            if values[0] is not None and values[1] is not None:
+                return function(*values, *args, **kwargs)
+            if not self.unknown(tensor) and not self.unknown(other):
+                return result
+            value = branches.way(caller()) is not False
+            self.process.assume("a computed condition is taken to be %s" % str(value).lower(), place())
+            return value
+
+        return wrapper
+
+    def repeated(self, function):
+        """Of repeat_interleave, whose result is as long as the card says."""
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            repeats = kwargs.get("repeats", args[1] if len(args) > 1 else args[0] if args else None)
+            dim = kwargs.get("dim", args[2] if len(args) > 2 else None)
+            if kwargs.get("output_size") is None and self.small(repeats):
+                value = self.value(repeats)
+                if value is None and self.unknown(repeats):
+                    self.assume("what is repeated a computed number of times is taken to be so once")
+                    value = self.torch.ones(repeats.shape, dtype=repeats.dtype, device="cpu")
+                if value is not None:
+                    length = int(value.sum())
+                    if value.numel() == 1 and args and args[0] is not repeats:  # of each
+                        length *= args[0].numel() if dim is None else args[0].size(dim)
+                    kwargs = dict(kwargs, output_size=length)
+            return function(*args, **kwargs)
+
+        return wrapper
+
     def false(self, function):
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
@@ -221,6 +271,32 @@ class Values(Following):
 
         return wrapper
 
+    def counted_mask(self, mask):
+        """(mask, count) for whoever will ask the card how many of its elements are true; -1: the platform counts its bytes."""
+        known = self.value(mask)
+        if known is not None:
+            if not mask.is_contiguous():
+                mask = mask.contiguous()  # the copy that would be counted
+            count = int(known.count_nonzero())
+            self.tell(mask, count)
+            return mask, count
+        count = self.told(mask)
+        if count is not None:
+            return mask, count
+        if not self.unknown(mask):
+            self.remember(mask, -1)
+            return mask, -1
+        count = self.routing.share(mask)
+        if count is None:
+            count = mask.numel()
+            self.process.assume("a computed mask is taken to be true everywhere", place())
+        else:
+            self.assume("each class that is computed is taken to be as frequent as the others (tokens go to experts evenly)")
+            if not mask.is_contiguous():
+                mask = mask.contiguous()
+        self.tell(mask, count)
+        return mask, count
+
     def count(self, function, mask_of):
         """Of what asks the card how many elements of a mask are true."""
         @functools.wraps(function)
@@ -228,31 +304,31 @@ class Values(Following):
             mask = None if self.compiling() else mask_of(args, kwargs)
             if mask is None:
                 return function(*args, **kwargs)
-            known = self.value(mask)
-            if known is not None:
-                self.tell(mask, int(known.count_nonzero()))
-                return function(*args, **kwargs)
-            count = self.told(mask)
-            if count is None:
-                if not self.unknown(mask):
-                    self.remember(mask, -1)  # the platform counts its bytes, and keeps the count
-                    return function(*args, **kwargs)
-                count = self.routing.share(mask)
-                if count is None:
-                    count = mask.numel()
-                    self.process.assume("a computed mask is taken to be true everywhere", place())
-                else:
-                    self.assume("each class of a computed one_hot() is taken to be as frequent as the others (tokens go to experts evenly)")
-                    if args and args[0] is mask and not mask.is_contiguous():
-                        mask = mask.contiguous()  # the copy that would be counted
-                        args = mask, *args[1:]
-                self.tell(mask, count)
+            counted, count = self.counted_mask(mask)
+            if counted is not mask:
+                args = tuple([counted if arg is mask else arg for arg in args])
             result = function(*args, **kwargs)
-            if count >= 0:
+            if count >= 0 and counted is mask:
                 self.places(result, mask, count)
             return result
 
         return wrapper
+
+    def indexed(self, function):
+        """Of x[...] and x[...] = y with masks among the indices."""
+        @functools.wraps(function)
+        def wrapper(tensor, index, *value):
+            if not self.compiling() and (not value or isinstance(value[0], self.torch.Tensor) and value[0].numel() > 1):  # one number is filled in
+                if self.is_mask(index):
+                    index = self.counted_mask(index)[0]
+                elif type(index) is tuple:
+                    index = tuple([self.counted_mask(part)[0] if self.is_mask(part) else part for part in index])
+            return function(tensor, index, *value)
+
+        return wrapper
+
+    def is_mask(self, index):
+        return type(index) is self.torch.Tensor and index.is_cuda and index.dtype in (self.torch.bool, self.torch.uint8) and index.dim() > 0
 
     def tell(self, mask, count):
         """Whoever counts what is true in the mask, now or in a backward pass, finds so much."""
@@ -275,7 +351,7 @@ class Values(Following):
         if (count > MANY or not parts or
                 not all(type(part) is torch.Tensor and part.dtype is torch.int64 and part.is_cuda for part in parts)):
             return
-        flat = torch.arange(count, device="cpu") * (mask.numel() // count)
+        flat = spread(torch, count, mask.numel())
         places = []
         for size in reversed(mask.shape):
             places.insert(0, flat % size)
@@ -288,9 +364,15 @@ class Values(Following):
             self.put(result, torch.stack(places))
 
 
+def spread(torch, count, size):
+    """So many places of so many, at even distances."""
+    return torch.arange(count, device="cpu") * (size // max(1, count))
+
+
 _OF_TORCH = ("isnan", "isinf", "any", "all", "nonzero", "argwhere", "masked_select", "eq", "ne", "lt", "le", "gt", "ge", "where",
              "logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bincount",
-             "histc", "_foreach_add_", "multinomial", "sum", "prod", "max", "min", "amax", "amin", "cumsum", "_unique2", *MADE, *DERIVED, *PARTS)
+             "histc", "_foreach_add_", "multinomial", "sum", "prod", "max", "min", "amax", "amin", "cumsum", "_unique2", "topk", "argmax",
+             "argmin", "normal", "repeat_interleave", "allclose", "equal", *MADE, *WRITTEN, *RANDOM, *DERIVED, *PARTS)
 
 
 def _first(args, kwargs):
@@ -309,12 +391,6 @@ def install(process):
     except (OSError, AttributeError) as error:
         process.assume("the platform is of another version than these hooks: what the program reads back is 0, masks are empty", str(error))
         return
-
-    def index(args, kwargs):
-        mask = args[1] if len(args) > 1 else None
-        if isinstance(mask, tuple) and len(mask) == 1:
-            mask = mask[0]
-        return mask if isinstance(mask, torch.Tensor) and mask.dtype in (torch.bool, torch.uint8) else None
 
     def condition(args, kwargs):
         return args[0] if len(args) == 1 and not kwargs else None
@@ -338,6 +414,8 @@ def install(process):
         owner.nonzero = values.count(owner.nonzero, _first)
         owner.argwhere = values.count(owner.argwhere, _first)
         owner.multinomial = values.sound(owner.multinomial)
+        owner.allclose, owner.equal = values.alike(owner.allclose), values.alike(owner.equal)
+        owner.repeat_interleave = values.repeated(owner.repeat_interleave)
         for name in ("sum", "prod", "max", "min", "amax", "amin", "cumsum"):
             setattr(owner, name, values.follows(getattr(owner, name)))
         owner.sum = values.summed(owner.sum)
@@ -359,19 +437,26 @@ def install(process):
     if hasattr(torch, "_foreach_add_"):
         torch._foreach_add_ = values.counted(torch._foreach_add_)
     process.loaded = values.loaded
+    collectives.install(process, values)
     torch.optim.LBFGS.step = values.iterates(torch.optim.LBFGS.step)
     tensor.to = values.copied(tensor.to)
     tensor.cuda = values.copied(tensor.cuda)
     tensor.cpu = values.copied(tensor.cpu)
     tensor.__contains__ = values.contains(tensor.__contains__)
-    indexing.replace(torch, values.viewed(values.count(tensor.__getitem__, index)))
+    indexing.replace(torch, values.viewed(values.indexed(tensor.__getitem__)))
+    tensor.__setitem__ = values.indexed(tensor.__setitem__)
     for owner, names, wrap in ((tensor, VIEWED, values.viewed), (torch, MADE, values.made), (tensor, MADE_BY_TENSOR, values.made),
-                               (torch, DERIVED, values.derived), (tensor, DERIVED, values.derived), (tensor, CHANGED, values.changed),
-                               (torch, PARTS, values.parts), (tensor, PARTS, values.parts)):
+                               (torch, WRITTEN, values.written), (torch, DERIVED, values.derived), (tensor, DERIVED, values.derived),
+                               (tensor, CHANGED, values.changed), (torch, PARTS, values.parts), (tensor, PARTS, values.parts)):
         for name in names:
             if hasattr(owner, name):
                 setattr(owner, name, wrap(getattr(owner, name)))
+    for name, most in RANDOM.items():
+        setattr(torch, name, values.drawn(getattr(torch, name), most))
     torch.where = values.count(torch.where, condition)
+    torch.normal = values.sound(torch.normal)
+    rnn = torch.nn.utils.rnn
+    rnn.invert_permutation = values.derived(rnn.invert_permutation)
     torch._unique2 = values.unique(torch._unique2)
     # What torch.jit.script finds under these names are operators, not Python to be compiled.
     for name, builtin in builtins.items():

@@ -1,5 +1,8 @@
 """The names of the package flash_attn on PyTorch's own copy of FlashAttention 2, whose host code is the same: outputs, log-sum-exp,
-padded accumulators. For machines on which flash-attn cannot be compiled."""
+padded accumulators. For machines on which flash-attn cannot be compiled.
+
+One thing is not: the package keeps the state of its random numbers on the card, 512 bytes from forward to backward, with and without
+dropout; PyTorch keeps it on the processor."""
 
 import importlib.machinery
 import importlib.metadata
@@ -9,9 +12,27 @@ import types
 import torch
 
 
+class _Attention(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, q, k, v, lengths, dropout, causal, scale):
+        out, logsumexp, seed, offset, _ = torch.ops.aten._flash_attention_forward(q, k, v, *lengths, dropout, causal, False, scale=scale)
+        random_state = torch.empty(2, dtype=torch.int64, device=q.device)
+        ctx.save_for_backward(q, k, v, out, logsumexp, random_state)
+        ctx.settings = lengths, dropout, causal, seed, offset
+        ctx.scale = scale
+        return out
+
+    @staticmethod
+    def backward(ctx, gradient):
+        q, k, v, out, logsumexp, _ = ctx.saved_tensors
+        lengths, dropout, causal, seed, offset = ctx.settings
+        gradients = torch.ops.aten._flash_attention_backward(
+            gradient, q, k, v, out, logsumexp, *lengths, dropout, causal, seed, offset, scale=ctx.scale)
+        return *gradients, None, None, None, None
+
+
 def _attention(q, k, v, cumulative_q, cumulative_k, longest_q, longest_k, dropout, causal, scale):
-    return torch.ops.aten._flash_attention_forward(
-        q, k, v, cumulative_q, cumulative_k, longest_q, longest_k, dropout, causal, False, scale=scale)[0]
+    return _Attention.apply(q, k, v, (cumulative_q, cumulative_k, longest_q, longest_k), dropout, causal, scale)
 
 
 def flash_attn_func(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, **_):

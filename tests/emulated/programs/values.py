@@ -32,7 +32,7 @@ def main():
     assert places.tolist() == list(range(100))
     address = places.data_ptr()
     del places
-    others = [torch.randint(100, (100,), device="cuda") for _ in range(64)]  # what was known of the memory is not of what is there now
+    others = [torch.empty(100, dtype=torch.long, device="cuda").random_(100) for _ in range(64)]  # what was known of the memory is not of what is there now
     assert any(other.data_ptr() <= address < other.data_ptr() + 1024 for other in others)  # versions take free blocks in another order
     assert not any(any(other.tolist()) for other in others)
     del others
@@ -54,7 +54,7 @@ def main():
     for make in (torch.tensor, lambda x: torch.nn.Parameter(torch.tensor(x)), lambda x: torch.tensor(x).as_subclass(Kind)):
         assert torch.tensor([make(1.0), make(2.0)]).tolist() == [1.0, 2.0]  # a tensor is no sequence to C code
     assert torch.tensor([torch.tensor(3, device="cuda"), torch.tensor(4, device="cuda")]).tolist() == [3, 4]
-    assert torch.randint(4, (100,), device="cuda").bincount(minlength=4).tolist() == [25, 25, 25, 25]
+    assert torch.randn(100, 4, device="cuda").argmax(1).bincount(minlength=4).tolist() == [25, 25, 25, 25]
     assert (torch.randn(8, device="cuda") > 0).cpu().all() and not torch.isnan(torch.randn(8, device="cuda")).to("cpu").any()
     seen = torch.randn(4, 10, device="cuda") > 0  # how many of a mask are true agrees with what it selects
     assert seen.sum(-1).tolist() == [10] * 4 and torch.randn(4, 10, device="cuda")[seen].shape == (40,)
@@ -62,7 +62,7 @@ def main():
         seen = torch.randn(4, 10, device="cuda") > 0
     while seen.sum().item() > 0:
         seen = torch.randn(4, 10, device="cuda") > 0
-    assert torch.ones(30)[:7 + torch.randint(5, (), device="cuda")].shape == (7,)  # a computed number is 0
+    assert torch.ones(30)[:7 + torch.randn(5, device="cuda").argmax()].shape == (7,)  # a computed number is 0
     targets = torch.tensor([[0.0, 5], [0, 6], [2, 7]]).cuda()  # of a batch, by image
     images, counts = targets[:, 0].unique(return_counts=True)
     assert images.tolist() == [0, 2] and counts.max() == 2 and torch.unique(torch.randn(6, device="cuda")).shape == (6,)
@@ -102,6 +102,36 @@ def main():
         count = torch.tensor(1).cuda()
         count += 1
         assert count.item() == 2
+    drawn = torch.rand(10000, device="cuda") > 0.25  # random numbers are as any are
+    assert 7000 < drawn.sum().item() < 8000 and torch.randn(2, 10000, device="cuda")[:, drawn].shape == (2, drawn.sum().item())
+    order, seed = torch.randperm(100, device="cuda"), torch.initial_seed()
+    assert sorted(order.tolist()) == list(range(100)) and torch.initial_seed() == seed
+    assert 0 <= torch.randint(3, 9, (100,), device="cuda").min().item() < 4 and torch.arange(100).cuda()[order[:5]].tolist() == order[:5].tolist()
+    final = torch.tensor([True, False, True, True], device="cuda")  # a replay memory: of what is next there is nothing at the end
+    for size in (1, 100, 10000):
+        torch.randn(size, device="cuda").relu_()  # may have reached it
+    values = torch.zeros(4, device="cuda")
+    values[final] = torch.randn(3, device="cuda")
+    values[final] = 0.0
+    assert values[final].shape == (3,) and torch.randn(2, 4, device="cuda")[:, final].shape == (2, 3)
+    half = (torch.arange(40000) < 30000).cuda()
+    assert half.sum().item() == 30000 and (~half).sum().item() == 10000 and half.view(2, 20000)[:, :5][:1].sum().item() == 5
+    assert torch.randn(2, 5, device="cuda")[half.view(2, 20000)[:, 9998:10003]].shape == (7,)
+    chosen = torch.randn(64, 8, device="cuda").topk(2, dim=-1).indices  # experts by topk, one after the other
+    for expert in range(8):
+        tokens, place = torch.where(chosen == expert)
+        assert tokens.shape == place.shape == (16,) and (chosen == expert).sum().item() == 16
+    assert torch.nonzero(torch.randn(64, 8, device="cuda").argmax(-1) == 3).shape == (8, 1)
+    repeats = torch.tensor([2, 0, 3]).cuda()
+    assert torch.randn(3, 4, device="cuda").repeat_interleave(repeats, dim=0).shape == (5, 4) and torch.repeat_interleave(repeats).shape == (5,)
+    assert torch.randn(3, 4, device="cuda").repeat_interleave(2, 1).shape == (3, 8)
+    assert torch.allclose(values, torch.randn(4, device="cuda")) and torch.equal(values, torch.randn(4, device="cuda") + 1)
+    assert not torch.equal(repeats, repeats + 1) and repeats.equal(repeats.clone()) and not torch.equal(repeats, order)
+    while not torch.allclose(values, torch.randn(4, device="cuda")):  # and a loop ends
+        values = torch.randn(4, device="cuda")
+    assert torch.normal(torch.zeros(3, device="cuda"), torch.randn(3, device="cuda").exp()).shape == (3,)
+    packed = torch.nn.utils.rnn.pack_padded_sequence(torch.randn(3, 5, 2, device="cuda"), torch.tensor([2, 5, 3]), batch_first=True, enforce_sorted=False)
+    assert torch.nn.utils.rnn.pad_packed_sequence(packed, batch_first=True)[1].tolist() == [2, 5, 3]
     if computed.any():
         print("as expected")
 

@@ -1,0 +1,46 @@
+"""What ranks send each other: NCCL writes into tensors, and PyTorch does not count that as a change of them. What was known of them is
+forgotten, what can be known of what came is in the platform's bytes."""
+import functools
+
+from vramscope.known import FEW
+
+# Of torch.distributed, those that write into a tensor that was given to them.
+_NAMES = ("all_gather", "all_gather_into_tensor", "_all_gather_base", "all_gather_coalesced", "all_reduce", "all_reduce_coalesced", "all_to_all",
+          "all_to_all_single", "broadcast", "gather", "irecv", "recv", "reduce", "reduce_scatter", "reduce_scatter_tensor",
+          "_reduce_scatter_base", "scatter")
+
+
+def install(process, values):
+    torch = process.torch
+
+    def written(value):
+        if isinstance(value, torch.Tensor):
+            values.forget(value)
+            if values.small(value, FEW):
+                number = values.value(value)
+                if number is not None:
+                    values.restore(value, number)  # a launch that reads its neighbours would make it unknown
+        elif type(value) in (list, tuple):
+            for part in value:
+                written(part)
+
+    def writing(function):
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            result = function(*args, **kwargs)
+            if not values.compiling():
+                written(args)
+                written(tuple(kwargs.values()))
+            return result
+
+        return wrapper
+
+    if not torch.distributed.is_available():
+        return
+    for name in _NAMES:
+        function = getattr(torch.distributed.distributed_c10d, name, None)
+        if function is not None:
+            wrapper = writing(function)
+            for module in (torch.distributed.distributed_c10d, torch.distributed):
+                if getattr(module, name, None) is function:
+                    setattr(module, name, wrapper)
