@@ -1,15 +1,13 @@
 #include "profiler/inference/lifetimes.h"
 
-#include <absl/container/flat_hash_set.h>
-
 #include <algorithm>
 #include <iterator>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "profiler/inference/humps.h"
 #include "profiler/inference/repetition.h"
-#include "profiler/inference/rows.h"
 #include "profiler/inference/rules.h"
 
 namespace vramscope::inference {
@@ -22,36 +20,17 @@ using trace::Phase;
 
 // Blocks that a part of a forward leaves at least, if it saves for a backward to come.
 constexpr uint32_t kFewestLeft = 3;
-// A hump is at least so much of the highest one, and not so much of it has parameters' sizes.
-constexpr double kHumpHeight = 0.3, kHumpParameterSized = 0.7;
-// Fewer blocks than this across the middle of a hump: no backward.
-constexpr uint32_t kSavedBlocks = 6;
-// Blocks that variables of the program may hold from one pass to the next.
-constexpr uint32_t kHeldBlocks = 8;
-// What a forward that saves for backward reaches at least, and one layer without does not.
-constexpr uint32_t kTrainingHeight = 24;
 // Gradients that the first backward of a model leaves at least: of an adapter's two matrices.
 constexpr uint32_t kFewestGradients = 2;
-// Requests of one step that the next may lack (workspaces, new states).
-constexpr uint32_t kMostSkipped = 3;
-// Requests of a pass that the next has alike, or as many as there are.
-constexpr uint32_t kOfPass = 400;
 // How many times as long as the others a first step may be.
 constexpr uint32_t kMostOfFirst = 3;
 // Blocks of the smallest model that is seen being built.
 constexpr uint32_t kFewestSetup = 16;
-// Requests that are compared to find the begin of the first step.
-constexpr uint32_t kSignature = 12;
 
-struct Hump {
-  uint32_t begin = 0, end = 0;  // rows
-  uint32_t height = 0;
-};
-
-class LifetimeMarker : private Rows {
+class LifetimeMarker : private HumpRows {
  public:
   LifetimeMarker(const Recording& r, const History& h, const Lives& l, Timeline& t)
-      : Rows(r, h, l), t_(t) {}
+      : HumpRows(r, h, l), t_(t) {}
 
   void Run() {
     setup_ = SetupRows();
@@ -123,125 +102,9 @@ class LifetimeMarker : private Rows {
     }
     return 0;
   }
-  // A first step asks for some things (workspaces) that later ones do not.
-  bool Similar(uint32_t first, uint32_t second) const {
-    if (Bytes(first) != Bytes(second)) return false;
-    uint32_t skipped = 0, a = first, b = second;
-    for (; b < second + kSignature && a < rows_; ++a) {
-      if (Bytes(a) == Bytes(b)) {
-        ++b;
-      } else if (++skipped > 2) {
-        return false;
-      }
-    }
-    return b == second + kSignature;
-  }
-
-  // How many transient blocks are there before each row of [first, last): made after `from`, or
-  // older and let go in here; let go before `until`.
-  std::vector<uint32_t> Heights(uint32_t first, uint32_t last, EntryIndex from, EntryIndex until,
-                                bool with_older) const {
-    std::vector<int32_t> change(last - first + 1, 0);
-    const auto let_go = [&](EntryIndex dead) {
-      const uint32_t row = RowAt(dead);
-      if (row < last) --change[row > first ? row - first : 0];
-    };
-    for (uint32_t row = first; row < last; ++row) {
-      if (Dead(row) >= until) continue;
-      ++change[row - first + 1];
-      let_go(Dead(row));
-    }
-    if (with_older) {
-      for (uint32_t a = 0; a < h_.older; ++a) {
-        if (l_.dead[a] <= from || l_.dead[a] >= until) continue;
-        if (StayBefore(h_.allocations.requested[a], 0) > 0) continue;
-        ++change[0];
-        let_go(l_.dead[a]);
-      }
-    }
-    std::vector<uint32_t> heights(last - first);
-    int32_t height = 0;
-    for (uint32_t i = 0; i < heights.size(); ++i) {
-      height += change[i];
-      heights[i] = static_cast<uint32_t>(std::max(height, 0));
-    }
-    return heights;
-  }
-
-  std::vector<Hump> Humps(uint32_t first, uint32_t last, EntryIndex until,
-                          const std::vector<uint32_t>& heights) const {
-    std::vector<Hump> humps;
-    uint32_t highest = 0, held_before = 0;
-    for (uint32_t row = first; row < last;) {
-      Hump hump{row, row + 1, heights[row - first]};
-      bool held = false;
-      for (; hump.end < last && heights[hump.end - first] > 0 && !held; ++hump.end) {
-        hump.height = std::max(hump.height, heights[hump.end - first]);
-        held = BeginsAgain(hump, hump.end + 1, last, first, heights);
-      }
-      row = hump.end;
-      if (held) held_before = heights[row - first];
-      if (held || (row == last && held_before > 0)) {
-        EndWhereItFirstFell(hump, held_before, first, heights);
-      }
-      uint64_t bytes = 0, sized = 0;
-      for (uint32_t of = hump.begin; of < hump.end; ++of) {
-        if (Dead(of) >= until) continue;
-        bytes += Bytes(of);
-        sized += ParameterSized(of) ? Bytes(of) : 0;
-      }
-      if (static_cast<double>(sized) >= kHumpParameterSized * static_cast<double>(bytes) &&
-          !MadeHereAndThere(hump, until, first, heights)) {
-        continue;
-      }
-      highest = std::max(highest, hump.height);
-      humps.push_back(hump);
-    }
-    std::erase_if(humps, [&](const Hump& h) { return h.height < kHumpHeight * highest; });
-    return humps;
-  }
-  // Activations may happen to have parameters' sizes. But what is there at the top of the hump was
-  // made in many places, an optimizer's lists in a row each.
-  bool MadeHereAndThere(const Hump& hump, EntryIndex until, uint32_t first,
-                        const std::vector<uint32_t>& heights) const {
-    uint32_t top = hump.begin;
-    while (top < hump.end && heights[top - first] < hump.height) ++top;
-    uint32_t there = 0, places = 0, last_place = UINT32_MAX;
-    for (uint32_t row = hump.begin; row < top; ++row) {
-      if (Dead(row) < Born(top) || Dead(row) >= until) continue;
-      ++there;
-      places += place_[row] != last_place;
-      last_place = place_[row];
-    }
-    return there >= kSavedBlocks && places * 3 >= there;
-  }
-  // Variables of the program hold a few blocks until the next pass sets them anew, so that the
-  // number does not fall to nothing; but the requests are those of the hump's begin again.
-  bool BeginsAgain(const Hump& hump, uint32_t row, uint32_t last, uint32_t first,
-                   const std::vector<uint32_t>& heights) const {
-    return row + kSignature <= last && row >= hump.begin + kSignature &&
-           hump.height >= kTrainingHeight && heights[row - first] <= kHeldBlocks &&
-           Similar(hump.begin, row) && GoesOnAlike(hump.begin, row, last);
-  }
-  // A layer that backward runs again begins like the model, too, but then comes its backward.
-  bool GoesOnAlike(uint32_t first, uint32_t second, uint32_t last) const {
-    const uint32_t count = std::min({second - first, last - second, kOfPass});
-    uint32_t a = first, skipped = 0;
-    for (uint32_t b = second; b < second + count; ++b, ++a) {
-      if (Bytes(a) == Bytes(b)) continue;
-      // One of the two has requests that the other lacks.
-      uint32_t skip = 1;
-      while (skip <= kMostSkipped && Bytes(a + skip) != Bytes(b) && Bytes(a) != Bytes(b + skip) &&
-             b + skip + 1 < last)
-        ++skip;
-      if (skip > kMostSkipped || (skipped += skip) > kMostSkipped + count / 32) return false;
-      (Bytes(a + skip) == Bytes(b) ? a : b) += skip;
-    }
-    return true;
-  }
   // A backward that is cut off and runs layers again: what the others saved is not let go, so that
   // there are no humps but theirs, behind a forward that is one or none.
-  bool RunsAgain(const std::vector<Hump>& humps) const {
+  bool LayersRunAgain(const std::vector<Hump>& humps) const {
     const Hump before{setup_, humps.front().begin};
     const bool none = before.end - before.begin > humps.front().end - humps.front().begin;
     const Hump& forward = none ? before : humps.front();
@@ -250,33 +113,6 @@ class LifetimeMarker : private Rows {
              return RunsAgain(forward, layer);
            });
   }
-  // A part of the pass, far shorter.
-  bool RunsAgain(const Hump& pass, const Hump& part) const {
-    const uint32_t rows = part.end - part.begin;
-    if (rows * 4 > pass.end - pass.begin || rows < 2 * kSignature) return false;
-    absl::flat_hash_set<uint64_t> windows;
-    for (uint32_t row = pass.begin; row + kSignature <= pass.end; ++row)
-      windows.insert(WindowAt(row));
-    uint32_t again = 0;
-    for (uint32_t row = part.begin; row < part.begin + kSignature; ++row)
-      again += windows.contains(WindowAt(row));
-    return again * 2 >= kSignature;
-  }
-  uint64_t WindowAt(uint32_t row) const {
-    uint64_t hash = 0;
-    for (uint32_t i = 0; i < kSignature / 2 && row + i < rows_; ++i)
-      hash = (hash + Bytes(row + i)) * 0x9E3779B97F4A7C15;
-    return hash;
-  }
-  // Between backward's end and the next forward is the optimizer.
-  void EndWhereItFirstFell(Hump& hump, uint32_t held, uint32_t first,
-                           const std::vector<uint32_t>& heights) const {
-    uint32_t row = hump.begin;
-    while (heights[row - first] < kHumpHeight * hump.height) ++row;
-    while (row < hump.end && heights[row - first] > held) ++row;
-    hump.end = row;
-  }
-
   // The loss and its gradient are two scalars in a row; before the first gradient of a parameter,
   // and with more saved than anywhere else.
   uint32_t Middle(const Hump& hump, EntryIndex until, uint32_t first,
@@ -304,18 +140,6 @@ class LifetimeMarker : private Rows {
       return 0;
     }
     return single != hump.end ? single : highest;
-  }
-
-  // What is there in the middle of a hump was made all along forward, if it is saved for backward;
-  // without a backward it was made just before.
-  bool SavesForBackward(const Hump& hump, uint32_t middle) const {
-    std::vector<uint32_t> saved;
-    for (uint32_t row = hump.begin; row < middle; ++row) {
-      if (Dead(row) >= Born(middle) && Dead(row) < n_) saved.push_back(row);
-    }
-    if (hump.begin == 0 && h_.older > 0 && saved.empty()) return true;  // began in backward
-    if (saved.size() < kSavedBlocks) return false;
-    return (saved[saved.size() / 2] - hump.begin) * 10 < (middle - hump.begin) * 9;
   }
 
   // Of a recording that sees the model built: its first backward makes gradients, which stay. A
@@ -486,7 +310,7 @@ class LifetimeMarker : private Rows {
     }
     const std::vector<Hump> humps = Humps(0, rows_, stop, heights);
     if (humps.empty()) return true;
-    if (known_model_ && RunsAgain(humps)) {
+    if (known_model_ && LayersRunAgain(humps)) {
       AddStep(Born(setup_), stop, kOrderOnePass);
       MarkCutPass(setup_, stop);
       return true;
