@@ -132,7 +132,7 @@ std::string Table::Text(size_t width) const {
 std::string Count(uint64_t value) {
   std::string digits = fmt::format("{}", value);
   for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) {
-    digits.insert(static_cast<size_t>(at), ",");
+    digits.insert(static_cast<size_t>(at), 1, ',');
   }
   return digits;
 }
