@@ -168,6 +168,12 @@ LaneView ActivityIndex::Query(uint32_t track, int64_t begin_ns, int64_t end_ns, 
   return impl_->data[track].Query(begin_ns, end_ns, columns, min_rect_columns);
 }
 
+void ActivityIndex::Ask(uint32_t track, const TimeGrid& grid, double min_rect_columns,
+                        LaneView* view) const {
+  if (grid.columns <= 0 || track >= impl_->data.size()) return void(*view = {});
+  impl_->data[track].Ask(grid, min_rect_columns, view);
+}
+
 std::optional<uint32_t> ActivityIndex::At(uint32_t track, int64_t time_ns) const {
   if (track >= impl_->data.size()) return std::nullopt;
   return impl_->data[track].At(time_ns);

@@ -90,9 +90,11 @@ class ActivityIndex {
   const trace::Trace& trace() const;
   // By what they are of, device, stream or thread, name, depth.
   std::span<const ActivityTrack> tracks() const;
-  // As LaneIndex::Query and At, with rows of Trace::activities; a column's `look`: ActivityLook.
+  // As LaneIndex::Query, Ask and At, with rows of Trace::activities; a column's `look`:
+  // ActivityLook.
   LaneView Query(uint32_t track, int64_t begin_ns, int64_t end_ns, int columns,
                  double min_rect_columns = 1.0) const;
+  void Ask(uint32_t track, const TimeGrid& grid, double min_rect_columns, LaneView* view) const;
   std::optional<uint32_t> At(uint32_t track, int64_t time_ns) const;
   uint32_t TrackOf(uint32_t activity) const;
 

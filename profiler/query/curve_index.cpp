@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <utility>
 
 #include "profiler/query/level_of_detail.h"
@@ -29,6 +30,36 @@ std::vector<uint64_t> Pick(const analysis::MemoryCurves::Bytes& values,
   out.reserve(points.size());
   for (uint32_t p : points) out.push_back(values[p]);
   return out;
+}
+
+// Room for so many columns, and for the categories that there are.
+void Resize(const analysis::MemoryCurves& curves, size_t columns, CurveColumns* out) {
+  out->allocated_max.resize(columns);
+  out->reserved_max.resize(columns);
+  out->point.resize(columns);
+  for (size_t k = 0; k < out->category.size(); ++k)
+    out->category[k].resize(curves.category[k].empty() ? 0 : columns);
+}
+
+// What is at the curves' very end is of the column that ends there, too: behind it there may be
+// none in sight, and it is often the peak.
+void TakeLast(const analysis::MemoryCurves& curves, const TimeSpan& span, CurveColumns* out) {
+  if (curves.size() == 0) return;
+  const int64_t end = curves.time_ns.back();
+  const double position = std::round(span.Position(end));
+  if (position < 1 || position > span.grid().columns) return;
+  const auto column = static_cast<int>(position);
+  if (span.Edge(column) != end) return;
+  const auto c = static_cast<size_t>(column) - 1;
+  for (size_t p = curves.size(); p-- > 0 && curves.time_ns[p] == end;) {
+    out->reserved_max[c] = std::max(out->reserved_max[c], uint64_t{curves.reserved[p]});
+    if (out->point[c] != CurveColumns::kNoPoint && out->allocated_max[c] >= curves.allocated[p])
+      continue;
+    out->point[c] = static_cast<uint32_t>(p);
+    out->allocated_max[c] = curves.allocated[p];
+    for (size_t k = 0; k < out->category.size(); ++k)
+      if (!out->category[k].empty()) out->category[k][c] = curves.category[k][p];
+  }
 }
 
 }  // namespace
@@ -74,23 +105,59 @@ size_t CurveIndex::NearlyAtOrAfter(int64_t time_ns, size_t from) const {
 CurveColumns CurveIndex::Query(int64_t begin_ns, int64_t end_ns, int columns) const {
   CurveColumns out;
   if (columns <= 0 || end_ns <= begin_ns) return out;
-  const auto n = static_cast<size_t>(columns);
-  out.allocated_max.assign(n, 0);
-  out.reserved_max.assign(n, 0);
-  out.point.assign(n, CurveColumns::kNoPoint);
   const TimeSpan span(begin_ns, end_ns, columns);
+  const size_t first = FirstAtOrAfter(begin_ns, 0);
+  const size_t last =
+      static_cast<size_t>(std::upper_bound(curves_->time_ns.begin() + static_cast<ptrdiff_t>(first),
+                                           curves_->time_ns.end(), end_ns) -
+                          curves_->time_ns.begin());
+  out.grid = span.grid();
+  out.rounded = (last - first) / static_cast<size_t>(columns) >= kManyPoints;
+  Resize(*curves_, static_cast<size_t>(columns), &out);
+  Fill(span, 0, columns, first, last, &out);
+  return out;
+}
 
-  size_t next = FirstAtOrAfter(begin_ns, 0);
+void CurveIndex::Ask(const TimeGrid& grid, CurveColumns* view) const {
+  const TimeSpan span(grid);
+  const int n = grid.columns;
+  const auto edge = [&](int column) {
+    return view->rounded ? NearlyAtOrAfter(span.Edge(column), 0)
+                         : FirstAtOrAfter(span.Edge(column), 0);
+  };
+  const bool rounded = (FirstAtOrAfter(span.Edge(n), 0) - FirstAtOrAfter(span.Edge(0), 0)) /
+                           static_cast<size_t>(n) >=
+                       kManyPoints;
+  const bool moved = view->point.size() == static_cast<size_t>(n) && view->rounded == rounded &&
+                     grid.MovedFrom(view->grid);
+  const int64_t by = grid.first - view->grid.first;
+  view->grid = grid;
+  view->rounded = rounded;
+  if (!moved) {
+    Resize(*curves_, static_cast<size_t>(n), view);
+    Fill(span, 0, n, edge(0), edge(n), view);
+    return TakeLast(*curves_, span, view);
+  }
+  if (by == 0) return;
+  MoveColumns(&view->allocated_max, by);
+  MoveColumns(&view->reserved_max, by);
+  MoveColumns(&view->point, by);
+  for (std::vector<uint64_t>& category : view->category)
+    if (!category.empty()) MoveColumns(&category, by);
+  const int from = by > 0 ? n - static_cast<int>(by) : 0;
+  const int to = by > 0 ? n : static_cast<int>(-by);
+  Fill(span, from, to, edge(from), edge(to), view);
+  TakeLast(*curves_, span, view);
+}
+
+void CurveIndex::Fill(const TimeSpan& span, int from, int to, size_t next, size_t last,
+                      CurveColumns* out) const {
   size_t reserved_next =
       static_cast<size_t>(std::lower_bound(reserved_point_.begin(), reserved_point_.end(), next) -
                           reserved_point_.begin());
-  const size_t last =
-      static_cast<size_t>(std::upper_bound(curves_->time_ns.begin() + static_cast<ptrdiff_t>(next),
-                                           curves_->time_ns.end(), end_ns) -
-                          curves_->time_ns.begin());
-  const bool many = (last - next) / n >= kManyPoints;
-  for (size_t c = 0; c < n; ++c) {
-    const int64_t left = span.Edge(static_cast<int>(c));
+  for (int column = from; column < to; ++column) {
+    const auto c = static_cast<size_t>(column);
+    const int64_t left = span.Edge(column);
     // What holds when the column begins, unless a point at that very time replaces it.
     const bool at_left = next < curves_->size() && curves_->time_ns[next] == left;
     const bool carried = next > 0 && !at_left;
@@ -100,13 +167,15 @@ CurveColumns CurveIndex::Query(int64_t begin_ns, int64_t end_ns, int columns) co
             ? reserved_next - 1
             : reserved_next;
     size_t first = carried ? next - 1 : next;
-    if (c + 1 == n) {
+    if (column + 1 == to) {
       next = last;
     } else {
-      const int64_t right = span.Edge(static_cast<int>(c) + 1);
+      const int64_t right = span.Edge(column + 1);
       const size_t begin = next;
-      next = many ? std::min(last, NearlyAtOrAfter(right, next)) : FirstAtOrAfter(right, next);
-      if (many && next > begin) first = begin;  // one point more or less: within the rounding
+      next =
+          out->rounded ? std::min(last, NearlyAtOrAfter(right, next)) : FirstAtOrAfter(right, next);
+      // One point more or less: within the rounding.
+      if (out->rounded && next > begin) first = begin;
     }
     while (reserved_next < reserved_point_.size() && reserved_point_[reserved_next] < next) {
       ++reserved_next;
@@ -117,27 +186,23 @@ CurveColumns CurveIndex::Query(int64_t begin_ns, int64_t end_ns, int columns) co
     const bool reserved_moment =
         moment && reserved_next < reserved_point_.size() && reserved_point_[reserved_next] == next;
     const size_t reserved_through = reserved_moment ? reserved_next + 1 : reserved_next;
-    if (first < through) {
-      out.point[c] = static_cast<uint32_t>(allocated_.ArgMax(curves_->allocated, first, through));
-    }
-    if (reserved_first < reserved_through) {
-      out.reserved_max[c] =
-          reserved_value_[reserved_.ArgMax(reserved_value_, reserved_first, reserved_through)];
-    }
+    out->point[c] =
+        first < through
+            ? static_cast<uint32_t>(allocated_.ArgMax(curves_->allocated, first, through))
+            : CurveColumns::kNoPoint;
+    out->reserved_max[c] =
+        reserved_first < reserved_through
+            ? reserved_value_[reserved_.ArgMax(reserved_value_, reserved_first, reserved_through)]
+            : 0;
   }
   // One gather a column of the table: the misses of independent loads overlap.
-  const auto gather = [&out, n](const analysis::MemoryCurves::Bytes& from,
-                                std::vector<uint64_t>& to) {
-    to.assign(n, 0);
-    for (size_t c = 0; c < n; ++c) {
-      if (out.point[c] != CurveColumns::kNoPoint) to[c] = from[out.point[c]];
-    }
+  const auto gather = [&](const analysis::MemoryCurves::Bytes& of, std::vector<uint64_t>& into) {
+    for (auto c = static_cast<size_t>(from); c < static_cast<size_t>(to); ++c)
+      into[c] = out->point[c] == CurveColumns::kNoPoint ? 0 : of[out->point[c]];
   };
-  gather(curves_->allocated, out.allocated_max);
-  for (int k = 0; k < trace::kCategoryCount; ++k) {
-    if (!curves_->category[k].empty()) gather(curves_->category[k], out.category[k]);
-  }
-  return out;
+  gather(curves_->allocated, out->allocated_max);
+  for (size_t k = 0; k < out->category.size(); ++k)
+    if (!out->category[k].empty()) gather(curves_->category[k], out->category[k]);
 }
 
 std::vector<int64_t> CurveIndex::Edges(int64_t begin_ns, int64_t end_ns, int columns) {

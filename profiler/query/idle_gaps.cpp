@@ -268,7 +268,13 @@ LaneView IdleGaps::Query(uint32_t line, int64_t begin_ns, int64_t end_ns, int co
   return impl_->data[line].Query(begin_ns, end_ns, columns, min_rect_columns);
 }
 
-std::vector<uint32_t> IdleGaps::Long(uint32_t line, int64_t begin_ns, int64_t end_ns,
+void IdleGaps::Ask(uint32_t line, const TimeGrid& grid, double min_rect_columns,
+                   LaneView* view) const {
+  if (grid.columns <= 0 || line >= impl_->data.size()) return void(*view = {});
+  impl_->data[line].Ask(grid, min_rect_columns, view);
+}
+
+std::vector<LaneRect> IdleGaps::Long(uint32_t line, int64_t begin_ns, int64_t end_ns,
                                      uint64_t least_ns) const {
   if (end_ns <= begin_ns || line >= impl_->data.size()) return {};
   return impl_->data[line].Wide(begin_ns, end_ns, least_ns);

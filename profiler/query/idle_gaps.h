@@ -69,8 +69,9 @@ class IdleGaps {
   // As ActivityIndex's, with numbers of gaps in place of rows; `look` is the IdleCause.
   LaneView Query(uint32_t line, int64_t begin_ns, int64_t end_ns, int columns,
                  double min_rect_columns = 1.0) const;
-  // Numbers of the gaps of at least `least_ns` that meet [begin_ns, end_ns), by begin.
-  std::vector<uint32_t> Long(uint32_t line, int64_t begin_ns, int64_t end_ns,
+  void Ask(uint32_t line, const TimeGrid& grid, double min_rect_columns, LaneView* view) const;
+  // The gaps of at least `least_ns` that meet [begin_ns, end_ns), by begin.
+  std::vector<LaneRect> Long(uint32_t line, int64_t begin_ns, int64_t end_ns,
                              uint64_t least_ns) const;
   std::optional<uint32_t> At(uint32_t line, int64_t time_ns) const;
   IdleGap Gap(uint32_t gap) const;

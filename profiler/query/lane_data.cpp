@@ -82,25 +82,42 @@ void LaneData::Build() {
   }
 }
 
-// Pieces come by their begin, so that what is added goes to a column and never to one before it.
+// Over columns of a grid, or some of them. Pieces come by their begin, so that what is added goes
+// to a column and never to one before it.
 class LaneData::Walk {
  public:
-  Walk(const LaneData& lane, int64_t begin, int64_t end, int columns, double min_rect_columns)
+  struct Window {
+    int64_t begin, end;
+    // What begins before it or behind it counts in its first, its last column; else in none.
+    bool before = false, behind = false;
+    // Only those of the rects that begin and end so.
+    int64_t rects_from = std::numeric_limits<int64_t>::min();
+    int64_t rects_to = std::numeric_limits<int64_t>::max();
+  };
+
+  // `columns`: those of `span`.
+  Walk(const LaneData& lane, const TimeSpan& span, double min_rect_columns, const Window& window,
+       LaneColumn* columns, std::vector<LaneRect>* rects)
       : lane_(lane),
-        begin_(begin),
-        end_(end),
-        span_(begin, end, columns),
-        per_ns_(1 / span_.width()),
-        min_rect_ns_(min_rect_columns * span_.width()) {
-    view.columns.resize(static_cast<size_t>(columns));
+        window_(window),
+        span_(span),
+        last_(span.grid().columns),
+        per_ns_(1 / span.width()),
+        min_rect_ns_(min_rect_columns * span.width()),
+        columns_(columns),
+        rects_(rects) {
+    std::fill(columns, columns + last_, LaneColumn{});
+    Visit(lane.levels_.size() - 1, 0, lane.levels_.back().size());
+    Close();
   }
 
+ private:
   void Visit(size_t level, size_t first, size_t last) {
     const Node* nodes = lane_.levels_[level].data();
     for (size_t i = first; i < last; ++i) {
       const Node& n = nodes[i];
-      if (n.begin >= end_) return;
-      if (EndsBefore(n, begin_)) continue;
+      if (n.begin >= window_.end) return;
+      if (EndsBefore(n, window_.begin)) continue;
       if (n.longest_ns < min_rect_ns_ && n.span <= span_.width()) {
         Add(n.begin, n.longest_ns, n.span * (n.covered / kAll), lane_.PiecesOf(level, i),
             [&n](LaneColumn& column) {
@@ -115,22 +132,15 @@ class LaneData::Walk {
     }
   }
 
-  LaneView Take() {
-    Close();
-    return std::move(view);
-  }
-
-  LaneView view;
-
- private:
   void Pieces(size_t first, size_t last) {
     for (size_t i = first; i < last; ++i) {
       const int64_t begin = lane_.begin_[i];
       const uint64_t duration = lane_.duration_[i];
-      if (begin >= end_ || EndOf(begin, duration) < begin_) continue;
+      if (begin >= window_.end || EndOf(begin, duration) < window_.begin) continue;
       const auto ns = static_cast<double>(duration);
       if (ns >= min_rect_ns_) {
-        view.rects.push_back(lane_.row_[i]);
+        if (begin >= window_.rects_from && EndOf(begin, duration) <= window_.rects_to)
+          rects_->push_back(lane_.Piece(i));
       } else {
         // Which row it is and how it looks is taken apart of few.
         Add(begin, ns, ns, 1, [&](LaneColumn& column) {
@@ -144,7 +154,17 @@ class LaneData::Walk {
   // `name`: puts row and look of the longest into a column.
   template <class Name>
   void Add(int64_t begin, double longest_ns, double covered, uint32_t count, Name name) {
-    LaneColumn& column = view.columns[static_cast<size_t>(span_.Column(begin))];
+    const double position = span_.Position(begin);
+    int at = 0;
+    if (position >= last_) {
+      if (!window_.behind) return;
+      at = last_ - 1;
+    } else if (position >= 0) {
+      at = static_cast<int>(position);
+    } else if (!window_.before) {
+      return;
+    }
+    LaneColumn& column = columns_[at];
     if (&column != column_) {
       Close();
       column_ = &column;
@@ -163,18 +183,74 @@ class LaneData::Walk {
   }
 
   const LaneData& lane_;
-  int64_t begin_, end_;
-  TimeSpan span_;
-  double per_ns_, min_rect_ns_;
+  const Window window_;
+  const TimeSpan span_;
+  const int last_;
+  const double per_ns_, min_rect_ns_;
+  LaneColumn* const columns_;
+  std::vector<LaneRect>* const rects_;
   LaneColumn* column_ = nullptr;  // that is added to; the others are done
   double covered_ = 0, longest_ns_ = -1;
 };
 
 LaneView LaneData::Query(int64_t begin_ns, int64_t end_ns, int columns,
                          double min_rect_columns) const {
-  Walk walk(*this, begin_ns, end_ns, columns, min_rect_columns);
-  walk.Visit(levels_.size() - 1, 0, levels_.back().size());
-  return walk.Take();
+  const TimeSpan span(begin_ns, end_ns, columns);
+  LaneView view{.grid = span.grid(), .min_rect_columns = min_rect_columns};
+  view.columns.resize(static_cast<size_t>(columns));
+  Walk(*this, span, min_rect_columns,
+       {.begin = begin_ns, .end = end_ns, .before = true, .behind = true}, view.columns.data(),
+       &view.rects);
+  return view;
+}
+
+void LaneData::Ask(const TimeGrid& grid, double min_rect_columns, LaneView* view) const {
+  const TimeGrid before = view->grid;
+  const auto n = static_cast<size_t>(grid.columns);
+  // Of columns [from, to) of the grid: what begins before the very first is in it.
+  const auto ask = [&](int64_t from, int64_t to, int64_t rects_from, int64_t rects_to,
+                       std::vector<LaneRect>* rects) {
+    const TimeSpan span(TimeGrid{grid.origin_ns, grid.width_ns, from, static_cast<int>(to - from)});
+    Walk(*this, span, min_rect_columns,
+         {.begin = span.Edge(0),
+          .end = span.Edge(static_cast<int>(to - from)) + 1,
+          .before = from == grid.first,
+          .rects_from = rects_from,
+          .rects_to = rects_to},
+         view->columns.data() + (from - grid.first), rects);
+  };
+  constexpr int64_t kAny = std::numeric_limits<int64_t>::min();
+  constexpr int64_t kEver = std::numeric_limits<int64_t>::max();
+  const bool moved = view->columns.size() == n && view->min_rect_columns == min_rect_columns &&
+                     grid.MovedFrom(before);
+  view->grid = grid;
+  view->min_rect_columns = min_rect_columns;
+  if (!moved) {
+    view->columns.resize(n);
+    view->rects.clear();
+    return ask(grid.first, grid.last(), kAny, kEver, &view->rects);
+  }
+  const int64_t by = grid.first - before.first;
+  if (by == 0) return;
+  MoveColumns(&view->columns, by);
+  const TimeSpan was(before), is(grid);
+  const int64_t begin = was.Edge(0), end = was.Edge(before.columns) + 1;  // of what was asked
+  if (by > 0) {
+    // What begins before the view counts in its first column: that one is another now.
+    std::vector<LaneRect> none;
+    ask(grid.first, grid.first + 1, kAny, begin - 1, &none);
+    std::erase_if(view->rects, [now = is.Edge(0)](const LaneRect& r) { return r.end_ns < now; });
+    ask(before.last(), grid.last(), end, kEver, &view->rects);
+  } else {
+    const int64_t now = is.Edge(grid.columns) + 1;
+    std::erase_if(view->rects, [now](const LaneRect& r) { return r.begin_ns >= now; });
+    std::vector<LaneRect> sooner;
+    ask(grid.first, before.first + 1, kAny, begin - 1, &sooner);
+    const auto middle = static_cast<std::ptrdiff_t>(sooner.size());
+    view->rects.insert(view->rects.begin(), sooner.begin(), sooner.end());
+    std::inplace_merge(view->rects.begin(), view->rects.begin() + middle, view->rects.end(),
+                       [](const LaneRect& a, const LaneRect& b) { return a.row < b.row; });
+  }
 }
 
 template <class Take>
@@ -194,16 +270,16 @@ void LaneData::VisitWide(size_t level, size_t first, size_t last, int64_t begin_
       const uint64_t duration = duration_[piece];
       if (duration < least_ns) continue;
       const int64_t begin = begin_[piece];
-      if (EndOf(begin, duration) >= begin_ns && begin < end_ns) take(row_[piece]);
+      if (EndOf(begin, duration) >= begin_ns && begin < end_ns) take(Piece(piece));
     }
   }
 }
 
-std::vector<uint32_t> LaneData::Wide(int64_t begin_ns, int64_t end_ns, uint64_t least_ns) const {
-  std::vector<uint32_t> rows;
+std::vector<LaneRect> LaneData::Wide(int64_t begin_ns, int64_t end_ns, uint64_t least_ns) const {
+  std::vector<LaneRect> rects;
   VisitWide(levels_.size() - 1, 0, levels_.back().size(), begin_ns, end_ns, least_ns,
-            [&rows](uint32_t row) { rows.push_back(row); });
-  return rows;
+            [&rects](const LaneRect& r) { rects.push_back(r); });
+  return rects;
 }
 
 std::optional<uint32_t> LaneData::At(int64_t time_ns) const {

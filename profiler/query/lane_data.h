@@ -23,7 +23,7 @@ class LaneData {
     row_.reserve(count);
     look_.reserve(count);
   }
-  // In order of begin. `look`: LaneColumn's.
+  // In order of begin, rows rising. `look`: LaneColumn's.
   void Add(int64_t begin_ns, int64_t end_ns, uint32_t row, uint8_t look) {
     begin_.push_back(begin_ns);
     duration_.push_back(Duration(begin_ns, end_ns));
@@ -35,9 +35,10 @@ class LaneData {
 
   // columns > 0, begin < end.
   LaneView Query(int64_t begin_ns, int64_t end_ns, int columns, double min_rect_columns) const;
-  // Rows of those that take at least `least_ns` and meet [begin_ns, end_ns); the others cost
-  // nothing.
-  std::vector<uint32_t> Wide(int64_t begin_ns, int64_t end_ns, uint64_t least_ns) const;
+  // LaneIndex's.
+  void Ask(const TimeGrid& grid, double min_rect_columns, LaneView* view) const;
+  // Those that take at least `least_ns` and meet [begin_ns, end_ns); the others cost nothing.
+  std::vector<LaneRect> Wide(int64_t begin_ns, int64_t end_ns, uint64_t least_ns) const;
   std::optional<uint32_t> At(int64_t time_ns) const;
   size_t MemoryBytes() const;
 
@@ -64,7 +65,11 @@ class LaneData {
     const size_t all = kFan << kFanBits * level;
     return static_cast<uint32_t>(std::min(row_.size() - index * all, all));
   }
-  // Of nodes [first, last) of a level; `take(row)`.
+  LaneRect Piece(size_t i) const {
+    const int64_t begin = begin_[i];
+    return {begin, EndOf(begin, duration_[i]), row_[i], look_[i]};
+  }
+  // Of nodes [first, last) of a level; `take(LaneRect)`.
   template <class Take>
   void VisitWide(size_t level, size_t first, size_t last, int64_t begin_ns, int64_t end_ns,
                  uint64_t least_ns, Take take) const;

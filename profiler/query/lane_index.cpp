@@ -50,6 +50,12 @@ LaneView LaneIndex::Query(uint32_t lane, int64_t begin_ns, int64_t end_ns, int c
   return impl_->data[lane].Query(begin_ns, end_ns, columns, min_rect_columns);
 }
 
+void LaneIndex::Ask(uint32_t lane, const TimeGrid& grid, double min_rect_columns,
+                    LaneView* view) const {
+  if (grid.columns <= 0 || lane >= impl_->data.size()) return void(*view = {});
+  impl_->data[lane].Ask(grid, min_rect_columns, view);
+}
+
 std::optional<uint32_t> LaneIndex::At(uint32_t lane, int64_t time_ns) const {
   if (lane >= impl_->data.size()) return std::nullopt;
   return impl_->data[lane].At(time_ns);

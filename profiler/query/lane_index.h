@@ -5,7 +5,7 @@
 //   LaneIndex index(trace);
 //   for (uint32_t lane = 0; lane < index.lanes().size(); ++lane) {
 //     LaneView v = index.Query(lane, begin_ns, end_ns, width_px);
-//     for (uint32_t row : v.rects) DrawRect(trace->slices.begin_ns[row], ...);
+//     for (const LaneRect& r : v.rects) DrawRect(r.begin_ns, r.end_ns, trace->slices.name[r.row]);
 //     for (int x = 0; x < width_px; ++x) if (v.columns[x].count) DrawStrip(x, v.columns[x]);
 //   }
 //
@@ -18,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include "profiler/query/time_grid.h"
 #include "profiler/trace/trace.h"
 
 namespace vramscope::query {
@@ -37,11 +38,25 @@ struct LaneColumn {
   // phase, of other slices 0.
   uint8_t look = 0;
   float coverage = 0;  // part of the column's time that they cover, at most 1
+
+  friend bool operator==(const LaneColumn&, const LaneColumn&) = default;
+};
+
+// A slice wide enough to be drawn, with what it is drawn by.
+struct LaneRect {
+  int64_t begin_ns = 0, end_ns = 0;
+  uint32_t row = 0;  // of Trace::slices
+  uint8_t look = 0;  // LaneColumn's
+
+  friend bool operator==(const LaneRect&, const LaneRect&) = default;
 };
 
 struct LaneView {
-  std::vector<uint32_t> rects;  // rows of Trace::slices, by begin
-  std::vector<LaneColumn> columns;
+  std::vector<LaneRect> rects{};  // by begin, rows rise
+  std::vector<LaneColumn> columns{};
+  // What it was asked for.
+  TimeGrid grid{};
+  double min_rect_columns = 0;
 };
 
 class LaneIndex {
@@ -58,6 +73,10 @@ class LaneIndex {
   // begin or there is no such lane.
   LaneView Query(uint32_t lane, int64_t begin_ns, int64_t end_ns, int columns,
                  double min_rect_columns = 1.0) const;
+  // The same over the columns of a grid. `view` is what this lane answered before, or empty: of a
+  // view that has moved on its grid only the columns that are new are looked up. A slice that
+  // begins behind the last column is in none.
+  void Ask(uint32_t lane, const TimeGrid& grid, double min_rect_columns, LaneView* view) const;
   // The slice of a lane at a time (the innermost moment: begin <= time < end): for hovering.
   std::optional<uint32_t> At(uint32_t lane, int64_t time_ns) const;
   size_t MemoryBytes() const;

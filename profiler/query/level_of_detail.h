@@ -15,8 +15,11 @@
 
 #include "profiler/analysis/analysis.h"
 #include "profiler/query/max_pyramid.h"
+#include "profiler/query/time_grid.h"
 
 namespace vramscope::query {
+
+class TimeSpan;
 
 // Highest values over each of `columns` equal spans of [begin_ns, end_ns]: the curves of a picture.
 // A span counts what holds when it begins and every point in it, however short: a peak of one event
@@ -30,6 +33,9 @@ struct CurveColumns {
   // Per column, the point of `curves` of allocated_max; kNoPoint before the first.
   static constexpr uint32_t kNoPoint = UINT32_MAX;
   std::vector<uint32_t> point;
+  // Of Ask().
+  TimeGrid grid;
+  bool rounded = false;  // there are hundreds of points a column
 };
 
 class CurveIndex {
@@ -37,6 +43,10 @@ class CurveIndex {
   explicit CurveIndex(std::shared_ptr<const analysis::MemoryCurves> curves);
   // columns <= 0 or end <= begin: nothing.
   CurveColumns Query(int64_t begin_ns, int64_t end_ns, int columns) const;
+  // The same over the columns of a grid; a point at the end of the last is in none. `view` is what
+  // this curve answered before, or empty: of a view that has moved on its grid only the columns
+  // that are new are looked up.
+  void Ask(const TimeGrid& grid, CurveColumns* view) const;
   // Where the columns of Query begin, and where the last one ends: columns + 1 times.
   static std::vector<int64_t> Edges(int64_t begin_ns, int64_t end_ns, int columns);
   // The highest allocated bytes between each edge and the next, in the sense of Query but without
@@ -51,6 +61,10 @@ class CurveIndex {
 
   // The same, rounded up to the next sampled point.
   size_t NearlyAtOrAfter(int64_t time_ns, size_t from) const;
+  // Columns [from, to) of what is asked; points from `first` on, and of the last column before
+  // `last`.
+  void Fill(const TimeSpan& span, int from, int to, size_t first, size_t last,
+            CurveColumns* out) const;
 
   std::shared_ptr<const analysis::MemoryCurves> curves_;
   MaxPyramid allocated_;

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
+
+#include "profiler/query/time_grid.h"
 
 namespace vramscope::query {
 
@@ -13,34 +16,42 @@ inline uint64_t Duration(int64_t begin_ns, int64_t end_ns) {
 
 class TimeSpan {
  public:
-  // columns > 0, begin < end.
+  explicit TimeSpan(const TimeGrid& grid) : grid_(grid), per_ns_(1.0 / grid.width_ns) {}
+  // On a grid of its own; columns > 0, begin < end.
   TimeSpan(int64_t begin_ns, int64_t end_ns, int columns)
-      : begin_(begin_ns),
-        columns_(columns),
-        width_(static_cast<double>(Duration(begin_ns, end_ns)) / columns),
-        per_ns_(1.0 / width_) {}
+      : TimeSpan(TimeGrid{.origin_ns = begin_ns,
+                          .width_ns = static_cast<double>(Duration(begin_ns, end_ns)) / columns,
+                          .first = 0,
+                          .columns = columns}) {}
 
-  double width() const { return width_; }  // of a column, in ns
-  // Where a column begins, 0 <= column < columns.
+  const TimeGrid& grid() const { return grid_; }
+  double width() const { return grid_.width_ns; }  // of a column, in ns
+  // Where a column begins; the first one is 0.
   int64_t Edge(int column) const {
-    return static_cast<int64_t>(static_cast<uint64_t>(begin_) +
-                                static_cast<uint64_t>(width_ * column));
+    return static_cast<int64_t>(
+        static_cast<uint64_t>(grid_.origin_ns) +
+        static_cast<uint64_t>(width() * static_cast<double>(grid_.first + column)));
   }
-  // The column of a time, clamped to the window.
-  int Column(int64_t time_ns) const {
-    const double c = Position(time_ns);
-    return c <= 0 ? 0 : c >= columns_ ? columns_ - 1 : static_cast<int>(c);
-  }
-  // In columns from the window's begin, not clamped.
+  // In columns from the window's begin, not clamped. Of windows of one grid to the same column.
   double Position(int64_t time_ns) const {
-    return (static_cast<double>(time_ns) - static_cast<double>(begin_)) * per_ns_;
+    const double from_origin = time_ns >= grid_.origin_ns
+                                   ? static_cast<double>(Duration(grid_.origin_ns, time_ns))
+                                   : -static_cast<double>(Duration(time_ns, grid_.origin_ns));
+    return from_origin * per_ns_ - static_cast<double>(grid_.first);
   }
 
  private:
-  int64_t begin_;
-  int columns_;
-  double width_;
+  TimeGrid grid_;
   double per_ns_;
 };
+
+// What is kept when the first of the columns is another, `by` columns later (less than 0: sooner).
+template <class Column>
+void MoveColumns(std::vector<Column>* columns, int64_t by) {
+  if (by > 0)
+    std::move(columns->begin() + by, columns->end(), columns->begin());
+  else
+    std::move_backward(columns->begin(), columns->end() + by, columns->end());
+}
 
 }  // namespace vramscope::query

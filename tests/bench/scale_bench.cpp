@@ -82,8 +82,8 @@ void Stage(const char* name, const Watch& since, double& heap) {
   heap = now;
 }
 
-// All frames of a way through the trace: most of it, a tenth of that, ... each panned by a
-// twentieth of the view, forth and back, so that every frame asks anew.
+// All frames of a way through the trace: most of it, a tenth of that, ... each moved by a twentieth
+// of the view, forth and back, and then made wider by as much, so that all is asked anew.
 void Frames(const std::shared_ptr<const TimelineData>& data, int width, int height, int rounds) {
   TimelineModel model;
   model.SetAnimations(false);
@@ -93,29 +93,32 @@ void Frames(const std::shared_ptr<const TimelineData>& data, int width, int heig
   QImage image(width, height, QImage::Format_RGB32);
   DrawList list;
   const double duration = data->duration_ns();
-  for (int level = 0; level < 7; ++level) {
-    const double part = 0.6 * duration * std::pow(10.0, -level);
-    std::vector<double> all, scene, wall;
-    uint32_t lanes = 0;
-    for (int round = 0; round < rounds; ++round) {
-      const double middle = duration / 2 + part * 0.05 * (round % 2);
-      model.SetRange(Span{middle - part / 2, middle + part / 2});
-      model.ZoomToSelection(0);
-      model.SetRange(std::nullopt);
-      const Watch watch;
-      lanes = model.BuildData(renderer.measure(), &list).lanes;
-      const double laid_out = CpuMs();
-      renderer.Render(list, &image);
-      scene.push_back(laid_out - watch.cpu);
-      all.push_back(CpuMs() - watch.cpu);
-      wall.push_back(watch.Wall());
+  for (const bool moved : {true, false}) {
+    for (int level = 0; level < 7; ++level) {
+      const double part = 0.6 * duration * std::pow(10.0, -level);
+      std::vector<double> all, scene, wall;
+      uint32_t lanes = 0;
+      for (int round = 0; round < rounds; ++round) {
+        const double middle = duration / 2 + (moved ? part * 0.05 * (round % 2) : 0);
+        const double reach = part / 2 * (moved ? 1 : 1 + 0.05 * (round % 2));
+        model.SetRange(Span{middle - reach, middle + reach});
+        model.ZoomToSelection(0);
+        model.SetRange(std::nullopt);
+        const Watch watch;
+        lanes = model.BuildData(renderer.measure(), &list).lanes;
+        const double laid_out = CpuMs();
+        renderer.Render(list, &image);
+        scene.push_back(laid_out - watch.cpu);
+        all.push_back(CpuMs() - watch.cpu);
+        wall.push_back(watch.Wall());
+      }
+      for (auto* times : {&all, &scene, &wall}) std::sort(times->begin(), times->end());
+      std::printf(
+          "%s %4dx%4d 1e-%d of it, %2u lanes: median %6.2f ms (lanes %6.2f), max %6.2f; by the "
+          "clock %6.2f\n",
+          moved ? "moved" : "wider", width, height, level, lanes, all[all.size() / 2],
+          scene[scene.size() / 2], all.back(), wall[wall.size() / 2]);
     }
-    for (auto* times : {&all, &scene, &wall}) std::sort(times->begin(), times->end());
-    std::printf(
-        "frame %4dx%4d 1e-%d of it, %2u lanes: median %6.2f ms (lanes %6.2f), max %6.2f; by the "
-        "clock %6.2f\n",
-        width, height, level, lanes, all[all.size() / 2], scene[scene.size() / 2], all.back(),
-        wall[wall.size() / 2]);
   }
 }
 

@@ -81,12 +81,37 @@ TEST(ActivityIndex, AWindowHasWhatIsInIt) {
     for (uint32_t row = 0; row < a.size(); ++row)
       if (index.TrackOf(row) == track && a.end_ns[row] >= begin && a.begin_ns[row] < end)
         expected.push_back(row);
-    ASSERT_EQ(v.rects, expected);
+    std::vector<uint32_t> rows;
+    for (const LaneRect& r : v.rects) {
+      rows.push_back(r.row);
+      ASSERT_EQ(ActivityLook::FromByte(r.look).kind, a.kind[r.row]);
+    }
+    ASSERT_EQ(rows, expected);
     const int64_t time = begin + static_cast<int64_t>(random() % 1000);
     std::optional<uint32_t> at;
     for (uint32_t row = 0; row < a.size(); ++row)
       if (index.TrackOf(row) == track && a.begin_ns[row] <= time && time < a.end_ns[row]) at = row;
     ASSERT_EQ(index.At(track, time), at);
+  }
+}
+
+TEST(ActivityIndex, AMovedViewIsAsOneAskedAnew) {
+  const auto t = WithLaunches(7);
+  const ActivityIndex index(t);
+  std::mt19937_64 random(3);
+  const auto length = static_cast<double>(t->end_ns() - t->begin_ns());
+  for (uint32_t track = 0; track < index.tracks().size(); ++track) {
+    TimeGrid grid{
+        .origin_ns = t->begin_ns(), .width_ns = length / 900, .first = 300, .columns = 301};
+    LaneView moved;
+    for (int round = 0; round < 30; ++round) {
+      grid.first = std::max<int64_t>(grid.first + static_cast<int64_t>(random() % 201) - 100, 0);
+      index.Ask(track, grid, round < 15 ? 2 : 0.5, &moved);
+      LaneView anew;
+      index.Ask(track, grid, round < 15 ? 2 : 0.5, &anew);
+      ASSERT_EQ(moved.rects, anew.rects) << track << ", " << round;
+      ASSERT_EQ(moved.columns, anew.columns) << track << ", " << round;
+    }
   }
 }
 

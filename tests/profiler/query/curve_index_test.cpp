@@ -107,6 +107,66 @@ TEST(CurveIndex, BetweenEdgesThatDoNotMove) {
 
 // With hundreds of points a column: between the highest of the column less its edges, and of the
 // column with a little of its neighbours.
+// A view that moves has what one that is asked anew has: with a few points a column, and with
+// hundreds, where edges are rounded.
+TEST(CurveIndex, AMovedViewIsAsOneAskedAnew) {
+  for (const int columns : {300, 3}) {
+    const auto t = MakeRandomTrace({.seed = 8, .steps = 20, .layers = 12});
+    const auto curves = std::make_shared<const MemoryCurves>(analysis::ComputeCurves(*t));
+    const CurveIndex index(curves);
+    std::mt19937_64 random(4);
+    TimeGrid grid{.origin_ns = t->begin_ns(),
+                  .width_ns = static_cast<double>((t->end_ns() - t->begin_ns()) / columns / 2),
+                  .first = 0,
+                  .columns = columns};
+    CurveColumns moved;
+    int kept = 0, rounded = 0;
+    for (int round = 0; round < 100; ++round) {
+      grid.first += static_cast<int64_t>(random() % static_cast<uint64_t>(columns)) - columns / 2;
+      grid.first = std::max<int64_t>(grid.first, 0);
+      kept += grid.MovedFrom(moved.grid);
+      index.Ask(grid, &moved);
+      rounded += moved.rounded;
+      CurveColumns anew;
+      index.Ask(grid, &anew);
+      ASSERT_EQ(moved.point, anew.point) << columns << ", " << round;
+      ASSERT_EQ(moved.allocated_max, anew.allocated_max);
+      ASSERT_EQ(moved.reserved_max, anew.reserved_max);
+      ASSERT_EQ(moved.category, anew.category);
+      if (moved.rounded || round % 25 != 0) continue;
+      const auto width = static_cast<int64_t>(grid.width_ns);
+      const int64_t begin = grid.origin_ns + width * grid.first;
+      const CurveColumns scanned = Scan(*curves, begin, begin + width * columns, columns);
+      // Of the last the scan counts what is at its very end, too.
+      ASSERT_TRUE(std::equal(moved.point.begin(), moved.point.end() - 1, scanned.point.begin()));
+    }
+    EXPECT_GT(kept, 50);
+    EXPECT_EQ(rounded > 0, columns == 3);
+  }
+}
+
+// A peak at the very end is in the last column of a view of everything.
+TEST(CurveIndex, TheLastMomentIsInTheColumnThatEndsWithIt) {
+  auto curves = std::make_shared<MemoryCurves>();
+  for (const auto& [time, bytes] : {std::pair{0, 10}, {50, 20}, {100, 30}, {100, 70}, {100, 60}}) {
+    curves->event.push_back(0);
+    curves->time_ns.push_back(time);
+    curves->allocated.push_back(static_cast<uint64_t>(bytes));
+    curves->requested.push_back(0);
+    curves->reserved.push_back(static_cast<uint64_t>(bytes + 5));
+  }
+  const CurveIndex index(curves);
+  CurveColumns view;
+  index.Ask({.origin_ns = 0, .width_ns = 10, .first = 0, .columns = 11}, &view);
+  EXPECT_EQ(view.allocated_max,
+            (std::vector<uint64_t>{10, 10, 10, 10, 10, 20, 20, 20, 20, 70, 70}));
+  EXPECT_EQ(view.reserved_max[9], 75u);
+  EXPECT_EQ(view.point[9], 3u);
+  index.Ask({.origin_ns = 0, .width_ns = 10, .first = 4, .columns = 11}, &view);
+  EXPECT_EQ(view.allocated_max,
+            (std::vector<uint64_t>{10, 20, 20, 20, 20, 70, 70, 60, 60, 60, 60}));
+}
+
 // It points at nothing of itself, and keeps the curves alive.
 TEST(CurveIndex, MayBeMoved) {
   const auto t = MakeRandomTrace({.seed = 5});

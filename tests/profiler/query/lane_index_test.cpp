@@ -13,6 +13,12 @@ namespace {
 
 using analysis::MakeRandomTrace;
 
+std::vector<uint32_t> RowsOf(const LaneView& view) {
+  std::vector<uint32_t> rows;
+  for (const LaneRect& r : view.rects) rows.push_back(r.row);
+  return rows;
+}
+
 TEST(LaneIndex, LanesHoldEverySliceOnce) {
   const auto t = MakeRandomTrace({.seed = 2});
   const LaneIndex index(t);
@@ -64,7 +70,7 @@ TEST(LaneIndex, NothingIsLostAndWideSlicesAreRects) {
                        static_cast<double>(s.end_ns[i]) >= static_cast<double>(begin) - width &&
                        static_cast<double>(s.begin_ns[i]) < static_cast<double>(end) + width;
       }
-      ASSERT_EQ(v.rects, rects);
+      ASSERT_EQ(RowsOf(v), rects);
       uint64_t counted = 0;
       for (const LaneColumn& c : v.columns) {
         counted += c.count;
@@ -76,6 +82,57 @@ TEST(LaneIndex, NothingIsLostAndWideSlicesAreRects) {
       }
       ASSERT_GE(counted, narrow);
       ASSERT_LE(counted, narrow_near);
+    }
+  }
+}
+
+// A view that moves, by little and by much, forth and back, has what one that is asked anew has.
+TEST(LaneIndex, AMovedViewIsAsOneAskedAnew) {
+  const auto t = MakeRandomTrace({.seed = 5, .ops_per_layer = 20});
+  const LaneIndex index(t);
+  std::mt19937_64 random(2);
+  const auto length = static_cast<double>(t->end_ns() - t->begin_ns());
+  uint64_t kept = 0, rects = 0;
+  for (uint32_t lane = 0; lane < index.lanes().size(); ++lane) {
+    for (const double part : {0.9, 0.2, 0.01}) {
+      TimeGrid grid{.origin_ns = t->begin_ns() - 7,
+                    .width_ns = part * length / 300,
+                    .first = static_cast<int64_t>((1 - part) / 2 / part * 300),
+                    .columns = 301};
+      LaneView moved;
+      for (int round = 0; round < 40; ++round) {
+        const int64_t most = round % 4 == 0 ? 700 : 20;
+        grid.first += static_cast<int64_t>(random() % static_cast<uint64_t>(2 * most)) - most;
+        grid.first = std::max<int64_t>(grid.first, 0);
+        kept += grid.MovedFrom(moved.grid);
+        index.Ask(lane, grid, 2, &moved);
+        LaneView anew;
+        index.Ask(lane, grid, 2, &anew);
+        ASSERT_EQ(moved.rects, anew.rects) << lane << ", " << round;
+        ASSERT_EQ(moved.columns, anew.columns) << lane << ", " << round;
+        rects += anew.rects.size();
+      }
+    }
+  }
+  EXPECT_GT(kept, 500u);
+  EXPECT_GT(rects, 1000u);
+}
+
+// What a grid that begins with the window says is what the window says, but for its last column.
+TEST(LaneIndex, AGridIsAskedLikeAWindow) {
+  const auto t = MakeRandomTrace({.seed = 6, .ops_per_layer = 20});
+  const LaneIndex index(t);
+  const int64_t begin = t->begin_ns() + 1000, end = begin + (t->end_ns() - begin) / 2;
+  constexpr int kColumns = 200;
+  for (uint32_t lane = 0; lane < index.lanes().size(); ++lane) {
+    const LaneView window = index.Query(lane, begin, end, kColumns, 2);
+    LaneView view;
+    index.Ask(lane, window.grid, 2, &view);
+    ASSERT_TRUE(std::equal(view.columns.begin(), view.columns.end() - 1, window.columns.begin()));
+    for (const LaneRect& r : window.rects) {
+      EXPECT_EQ(r.begin_ns, t->slices.begin_ns[r.row]);
+      EXPECT_EQ(r.end_ns, t->slices.end_ns[r.row]);
+      EXPECT_NE(std::ranges::find(view.rects, r), view.rects.end());
     }
   }
 }
@@ -139,6 +196,9 @@ TEST(LaneIndex, EdgesOfWhatCanBeAsked) {
   EXPECT_TRUE(index.Query(0, 0, 10, 0).columns.empty());
   EXPECT_TRUE(index.Query(9999, 0, 10, 5).columns.empty());
   EXPECT_FALSE(index.At(9999, 0).has_value());
+  LaneView of_another = index.Query(0, 0, 100, 10);
+  index.Ask(9999, of_another.grid, 1, &of_another);
+  EXPECT_TRUE(of_another.columns.empty());
   const LaneView all = index.Query(0, INT64_MIN, INT64_MAX, 8);
   uint64_t count = all.rects.size();
   for (const LaneColumn& c : all.columns) count += c.count;

@@ -199,7 +199,7 @@ TEST_F(ActivityLanesTest, GapsSayWhatTheyWaitFor) {
   ASSERT_GT(idle.lines()[*line].gaps, 5u);
   const auto view = idle.Query(*line, trace_->begin_ns(), trace_->end_ns(), 1'000'000, 1);
   ASSERT_THAT(view.rects, Not(IsEmpty()));
-  const query::IdleGap gap = idle.Gap(view.rects[2]);
+  const query::IdleGap gap = idle.Gap(view.rects[2].row);
   model_.SetRange(Span{data_->FromTrace(gap.begin_ns), data_->FromTrace(gap.end_ns)});
   model_.ZoomToSelection(0);
   model_.SetRange(std::nullopt);
@@ -208,7 +208,7 @@ TEST_F(ActivityLanesTest, GapsSayWhatTheyWaitFor) {
       model_.state().viewport.ToX(data_->FromTrace(gap.begin_ns + (gap.end_ns - gap.begin_ns) / 2));
   const Hit hit = model_.HitTest(x, body.y + 5);
   ASSERT_EQ(hit.kind, HitKind::kIdle);
-  EXPECT_EQ(hit.gap, view.rects[2]);
+  EXPECT_EQ(hit.gap, view.rects[2].row);
   const Tooltip tip = MakeTooltip(model_.state(), hit);
   EXPECT_EQ(tip.title, "idle " + FormatDuration(gap.end_ns - gap.begin_ns));
   std::string all;
@@ -299,6 +299,56 @@ TEST_F(ActivityLanesTest, DevicesStandBesideEachOther) {
   EXPECT_EQ(tip.rows.size(), 4u);
   EXPECT_THAT(tip.rows[2].value, HasSubstr(FormatBytes(data_->devices()[2].peak)));
   EXPECT_GT(data_->devices()[2].peak, data_->devices()[1].peak);
+}
+
+// Everything that a list has of rectangles, columns and curves.
+std::vector<double> Numbers(const DrawList& list) {
+  std::vector<double> numbers;
+  const auto add = [&](const auto&... values) {
+    (numbers.push_back(static_cast<double>(values)), ...);
+  };
+  for (const FillRect& r : list.fills()) add(r.x0, r.y0, r.x1, r.y1, r.argb);
+  for (const BoxPrim& b : list.boxes()) add(b.rect.x, b.rect.y, b.rect.w, b.rect.h, b.fill);
+  for (const StripPrim& s : list.strips()) {
+    add(s.area.x, s.area.y, s.area.w, s.area.h);
+    for (const uint32_t color : list.strip(s)) add(color);
+  }
+  for (const StackPrim& s : list.stacks()) {
+    add(s.area.x, s.area.y, s.area.w, s.area.h);
+    for (const float edge : list.edges(s)) add(edge);
+  }
+  return numbers;
+}
+
+// Of a view that has moved only what came into it was looked up: it is drawn as if all had been.
+TEST_F(ActivityLanesTest, AMovedViewIsDrawnAsOneShownAnew) {
+  Show(testing::MakeSyntheticTrace({.layers = 6, .steps = 8, .activities = {.streams = 3}}));
+  const double duration = data_->duration_ns();
+  const auto show = [&](TimelineModel& model, double begin, double length) {
+    model.SetRange(Span{begin, begin + length});
+    model.ZoomToSelection(0);
+    model.SetRange(std::nullopt);
+  };
+  for (const double part : {0.5, 0.05, 0.004}) {
+    double begin = duration * 0.3;
+    show(model_, begin, duration * part);
+    Texts();
+    for (const double by : {0.3, -0.17, 0.0013, -0.0004, 0.9, -0.61, 2.0, 0.05}) {
+      begin += by * part * duration;
+      show(model_, begin, duration * part);
+      const auto texts = Texts();
+      TimelineModel anew;
+      anew.SetAnimations(false);
+      anew.Resize(1200, 1400, 1);
+      anew.SetData(data_, false, 0);
+      show(anew, begin, duration * part);
+      DrawList list;
+      const SceneCounts counts = anew.BuildData(measure_, &list);
+      EXPECT_EQ(counts.slice_columns, counts_.slice_columns);
+      EXPECT_EQ(Numbers(list), Numbers(list_)) << part << ", " << by;
+      EXPECT_EQ(list.texts().size(), texts.size());
+    }
+  }
 }
 
 }  // namespace

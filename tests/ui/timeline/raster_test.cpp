@@ -111,10 +111,11 @@ struct CountingLane : Lane {
   LaneWants Wants(const CanvasState&) const override { return {}; }
   void Ask(const CanvasState&, const LanePlace&, LaneAnswer* answer) const override {
     ++asked;
-    answer->gaps.push_back(static_cast<uint32_t>(asked));
+    answer->gaps.resize(1);
+    answer->gaps[0].row = static_cast<uint32_t>(asked);
   }
   void Draw(const LaneDrawing& draw) const override {
-    seen = draw.answer.gaps.empty() ? 0 : static_cast<int>(draw.answer.gaps[0]);
+    seen = draw.answer.gaps.empty() ? 0 : static_cast<int>(draw.answer.gaps[0].row);
   }
   mutable int asked = 0, seen = 0;
 };

@@ -81,7 +81,7 @@ struct LanePlace {
 // the view and the lane's size stay.
 struct LaneAnswer {
   std::vector<query::LaneView> rows;
-  std::vector<uint32_t> gaps;  // those wide enough to be seen
+  std::vector<query::LaneRect> gaps;  // those wide enough to be seen
   query::CurveColumns curve;
   query::BlockView blocks;
 };
@@ -108,7 +108,8 @@ class Lane {
   virtual uint64_t Count(const CanvasState&) const { return 0; }
   // Whether it shows the view's time across the plot: then its picture can be moved with the view.
   virtual bool FollowsView() const { return true; }
-  // Called for lanes in sight that are not folded, of several at once on several threads.
+  // Called for lanes in sight that are not folded, of several at once on several threads. The
+  // answer is the one to the view before, of which an index keeps what has only moved.
   virtual void Ask(const CanvasState&, const LanePlace&, LaneAnswer*) const {}
   // Called for lanes in sight, with a clip around it.
   virtual void Draw(const LaneDrawing&) const = 0;

@@ -29,7 +29,6 @@ void AskLanes(const CanvasState& s, Crew* crew, SceneMemory* memory) {
     auto& [kept, answer] = memory->answers[place.lane];
     if (kept == asked) continue;
     kept = asked;
-    answer = {};
     questions.push_back({&place, &answer});
   }
   crew->Do(questions.size(), [&](size_t i) {

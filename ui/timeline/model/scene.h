@@ -43,8 +43,8 @@ struct SceneMemory {
   struct Overview {
     Span extent;
     int columns = 0;
-    std::vector<uint64_t> allocated;  // highest of a column
-    std::vector<uint32_t> phases;     // rows of slices, those wide enough to be seen
+    std::vector<uint64_t> allocated;      // highest of a column
+    std::vector<query::LaneRect> phases;  // those wide enough to be seen
   } overview;
   // By lane, with what it was asked for. For as long as the lanes are there.
   struct Asked {

@@ -29,9 +29,17 @@ Span Viewport::Clamp(Span view) const {
   return view;
 }
 
+void Viewport::Show(Span view) {
+  // Begin and end of a view that moves are rounded, and their difference with them.
+  constexpr double kRounding = 1e-9;
+  view_ = view;
+  if (std::abs(view.width() - steady_width_) > kRounding * steady_width_)
+    steady_width_ = view.width();
+}
+
 void Viewport::SetExtent(double begin, double end) {
   extent_ = {begin, std::max(end, begin + 1)};
-  view_ = Clamp(view_);
+  Show(Clamp(view_));
 }
 
 void Viewport::ReplaceExtent(double begin, double end) {
@@ -42,15 +50,15 @@ void Viewport::ReplaceExtent(double begin, double end) {
   if (all && width <= old_width && width > old_width / 2) {
     // A little shorter: same scale, the rest stays empty, so that curves can be compared by eye.
     extent_ = {begin, begin + old_width};
-    view_ = extent_;
+    Show(extent_);
     return;
   }
   extent_ = {begin, end};
-  view_ = all ? extent_ : Clamp(view_);
+  Show(all ? extent_ : Clamp(view_));
 }
 
-void Viewport::SetView(Span view) { view_ = Clamp(view); }
-void Viewport::Fit() { view_ = extent_; }
+void Viewport::SetView(Span view) { Show(Clamp(view)); }
+void Viewport::Fit() { Show(extent_); }
 
 void Viewport::ZoomAt(double x, double factor) {
   double fraction = std::clamp((x - left_) / width_, 0.0, 1.0);
@@ -63,7 +71,7 @@ void Viewport::ZoomAt(double x, double factor) {
 void Viewport::PanPixels(double dx) {
   double shift = dx * ns_per_px();
   shift = std::clamp(shift, extent_.begin - view_.begin, extent_.end - view_.end);
-  view_ = {view_.begin + shift, view_.end + shift};
+  Show({view_.begin + shift, view_.end + shift});
 }
 
 Span Viewport::Around(double begin, double end, double share) const {

@@ -36,6 +36,9 @@ class Viewport {
   double left() const { return left_; }
   double width() const { return width_; }
   double ns_per_px() const { return view_.width() / width_; }
+  // The view's width, to the last bit the same for as long as the view only moves: what columns of
+  // pixels are cut by.
+  double steady_width() const { return steady_width_; }
   bool shows_all() const;
 
   double ToX(double time) const { return left_ + (time - view_.begin) / ns_per_px(); }
@@ -50,9 +53,11 @@ class Viewport {
 
  private:
   Span Clamp(Span view) const;
+  void Show(Span view);
 
   Span extent_{0, 1};
   Span view_{0, 1};
+  double steady_width_ = 1;
   double left_ = 0, width_ = 1;
 };
 

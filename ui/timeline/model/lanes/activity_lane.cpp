@@ -80,11 +80,6 @@ Color FillOf(const Theme& theme, query::ActivityLook look) {
   return Mix(theme.raised, theme.warning, look.tint % 2 ? 0.16 : 0.24);
 }
 
-Color FillOf(const CanvasState& s, uint32_t row) {
-  const trace::ActivityTable& a = s.data->trace().activities;
-  return FillOf(s.theme, query::ActivityLook::Of(a.kind[row], a.name[row]));
-}
-
 // What stands on a colour of data is dark; on a tint of the ground it is text.
 Color InkOf(const CanvasState& s, uint32_t row) {
   switch (s.data->trace().activities.kind[row]) {
@@ -196,14 +191,14 @@ class ActivityLane : public Lane {
   }
 
   void Ask(const CanvasState& s, const LanePlace& place, LaneAnswer* answer) const override {
+    const query::TimeGrid grid = GridOfView(s, place.body);
+    answer->rows.resize(static_cast<size_t>(place.rows));
+    for (uint32_t row = 0; row < answer->rows.size(); ++row)
+      s.data->activities()->Ask(first_ + row, grid, kMinPx * s.scale, &answer->rows[row]);
+    if (!gaps_) return;
     const auto [begin, end] = TraceView(s);
-    for (int row = 0; row < place.rows; ++row)
-      answer->rows.push_back(s.data->activities()->Query(first_ + static_cast<uint32_t>(row), begin,
-                                                         end, DeviceColumns(s, place.body),
-                                                         kMinPx * s.scale));
-    if (gaps_)
-      answer->gaps = s.data->idle()->Long(*gaps_, begin, end,
-                                          static_cast<uint64_t>(kMinPx * s.viewport.ns_per_px()));
+    answer->gaps = s.data->idle()->Long(*gaps_, begin, end,
+                                        static_cast<uint64_t>(kMinPx * s.viewport.ns_per_px()));
   }
 
   void Draw(const LaneDrawing& draw) const override {
@@ -216,10 +211,10 @@ class ActivityLane : public Lane {
       band.h -= 1;
       const query::LaneView& view = draw.answer.rows[static_cast<size_t>(row)];
       draw.counts->slice_columns += DrawColumns(
-          view, band, of_ == Of::kDriverMemory ? 0.8 : 0.35,
+          s, view, band, of_ == Of::kDriverMemory ? 0.8 : 0.35,
           [&](uint8_t look) { return FillOf(s.theme, query::ActivityLook::FromByte(look)); },
           draw.list);
-      for (const uint32_t activity : view.rects) Rectangle(draw, activity, band);
+      for (const query::LaneRect& r : view.rects) Rectangle(draw, r, band);
     }
     DrawGaps(draw);
     draw.list->PopClip();
@@ -261,24 +256,24 @@ class ActivityLane : public Lane {
     }
   }
 
-  void Rectangle(const LaneDrawing& draw, uint32_t row, const Rect& band) const {
+  void Rectangle(const LaneDrawing& draw, const query::LaneRect& r, const Rect& band) const {
     const CanvasState& s = draw.state;
-    const trace::ActivityTable& a = s.data->trace().activities;
     ++draw.counts->activities;
-    const auto x0 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(a.begin_ns[row])));
-    const auto x1 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(a.end_ns[row])));
+    const auto x0 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(r.begin_ns)));
+    const auto x1 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(r.end_ns)));
     // A hair of ground between neighbours, once they are wide enough to lose it.
     const float hair = x1 - x0 >= 4 ? 1 : 0;
     const float left = std::max(x0, band.x - 4), right = std::min(x1 - hair, band.right() + 4);
-    draw.list->Fill({left, band.y, std::max(right - left, 0.5f), band.h}, FillOf(s, row));
+    draw.list->Fill({left, band.y, std::max(right - left, 0.5f), band.h},
+                    FillOf(s.theme, query::ActivityLook::FromByte(r.look)));
     const float from = std::max(left, band.x) + kLabelPad;
     const float room = std::min(right, band.right()) - from - 3;
     if (room < kLeastLabel || band.h < 11) return;
     const std::string label =
-        Elide(draw.measure, ActivityLabel(s.data->trace(), row), Font::kSmall, room);
+        Elide(draw.measure, ActivityLabel(s.data->trace(), r.row), Font::kSmall, room);
     if (label.empty()) return;
     ++draw.counts->labels;
-    draw.list->Text(label, {from, band.y, room + 2, band.h}, Font::kSmall, InkOf(s, row));
+    draw.list->Text(label, {from, band.y, room + 2, band.h}, Font::kSmall, InkOf(s, r.row));
   }
 
   void DrawGaps(const LaneDrawing& draw) const {
@@ -286,14 +281,13 @@ class ActivityLane : public Lane {
     Rect strip = draw.place.Row(0);
     strip.y = strip.bottom() - 1 - kGapStrip;
     strip.h = kGapStrip;
-    for (const uint32_t number : draw.answer.gaps) {
-      const query::IdleGap gap = s.data->idle()->Gap(number);
+    for (const query::LaneRect& gap : draw.answer.gaps) {
       const auto x0 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(gap.begin_ns)));
       const auto x1 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(gap.end_ns)));
       ++draw.counts->gaps;
       draw.list->Fill({std::max(x0, strip.x), strip.y,
                        std::min(x1, strip.right()) - std::max(x0, strip.x), strip.h},
-                      s.theme.idle[static_cast<size_t>(gap.cause)].WithAlpha(0.8));
+                      s.theme.idle[gap.look].WithAlpha(0.8));
     }
   }
 

@@ -153,13 +153,18 @@ class BlocksLane : public Lane {
       for (uint32_t y = 0; y < rows; ++y) {
         uint32_t* row = pixels.data() + size_t{rows - 1 - y} * columns;
         const query::BlockCell* cells = view.cells.data() + size_t{y} * columns;
+        // Neighbours are mostly of one block.
+        uint32_t last = UINT32_MAX, color = 0;
         for (uint32_t x = 0; x < columns; ++x) {
           if (cells[x].coverage <= 0) continue;
           ++counts->block_cells;
-          auto category = static_cast<size_t>(t.allocations.main_category[cells[x].largest]);
+          if (cells[x].largest != last) {
+            last = cells[x].largest;
+            const auto category = static_cast<size_t>(t.allocations.main_category[last]);
+            color = (s.faint(last) ? faint : palette)[category];
+          }
           // Never fainter than what can be seen: something is there.
-          row[x] = MixArgb(cached, (s.faint(cells[x].largest) ? faint : palette)[category],
-                           0.25f + 0.75f * cells[x].coverage);
+          row[x] = MixArgb(cached, color, 0.25f + 0.75f * cells[x].coverage);
         }
       }
     }

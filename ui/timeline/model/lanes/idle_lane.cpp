@@ -50,9 +50,8 @@ class IdleLane : public Lane {
   }
 
   void Ask(const CanvasState& s, const LanePlace& place, LaneAnswer* answer) const override {
-    const auto [begin, end] = TraceView(s);
-    answer->rows.push_back(
-        s.data->idle()->Query(line_, begin, end, DeviceColumns(s, place.body), kMinPx * s.scale));
+    answer->rows.resize(1);
+    s.data->idle()->Ask(line_, GridOfView(s, place.body), kMinPx * s.scale, answer->rows.data());
   }
 
   void Draw(const LaneDrawing& draw) const override {
@@ -65,19 +64,18 @@ class IdleLane : public Lane {
     draw.list->Fill(body, Mix(s.theme.ground, s.theme.panel, 0.5));
     const query::LaneView& view = draw.answer.rows[0];
     draw.counts->slice_columns += DrawColumns(
-        view, body, 0.2, [&](uint8_t cause) { return s.theme.idle[cause]; }, draw.list);
-    for (const uint32_t number : view.rects) {
-      const query::IdleGap gap = d.idle()->Gap(number);
+        s, view, body, 0.2, [&](uint8_t cause) { return s.theme.idle[cause]; }, draw.list);
+    for (const query::LaneRect& gap : view.rects) {
       const auto x0 = static_cast<float>(s.viewport.ToX(d.FromTrace(gap.begin_ns)));
       const auto x1 = static_cast<float>(s.viewport.ToX(d.FromTrace(gap.end_ns)));
       const float left = std::max(x0, body.x), right = std::min(x1, body.right());
       ++draw.counts->gaps;
-      draw.list->Fill({left, body.y, right - left, body.h},
-                      s.theme.idle[static_cast<size_t>(gap.cause)]);
+      draw.list->Fill({left, body.y, right - left, body.h}, s.theme.idle[gap.look]);
       if (right - left < kLeastLabel || body.h < 11) continue;
       const std::string label =
           Elide(draw.measure,
-                fmt::format("{} {}", Name(gap.cause), FormatDuration(gap.end_ns - gap.begin_ns)),
+                fmt::format("{} {}", Name(static_cast<query::IdleCause>(gap.look)),
+                            FormatDuration(gap.end_ns - gap.begin_ns)),
                 Font::kSmall, right - left - 8);
       if (label.empty()) continue;
       ++draw.counts->labels;

@@ -64,6 +64,28 @@ int DeviceColumns(const CanvasState& s, const Rect& box) {
   return std::max(static_cast<int>(std::lround(box.w * s.scale)), 1);
 }
 
+query::TimeGrid GridOfView(const CanvasState& s, const Rect& box) {
+  const int columns = DeviceColumns(s, box);
+  const double width = s.viewport.steady_width() / columns;
+  return {.origin_ns = s.data->origin_ns(),
+          .width_ns = width,
+          .first = std::max(static_cast<int64_t>(s.viewport.view().begin / width), int64_t{0}),
+          .columns = columns + 1};
+}
+
+Rect AreaOf(const CanvasState& s, const query::TimeGrid& grid, const Rect& box) {
+  const double begin = static_cast<double>(grid.first) * grid.width_ns;
+  const double pixels = (begin - s.viewport.view().begin) / grid.width_ns;
+  const double per_column = box.w / (grid.columns - 1);
+  return {static_cast<float>(box.x + std::round(pixels) * per_column), box.y,
+          static_cast<float>(per_column * grid.columns), box.h};
+}
+
+int ColumnsWithData(const CanvasState& s, const query::TimeGrid& grid) {
+  const double last = s.data->duration_ns() / grid.width_ns - static_cast<double>(grid.first);
+  return std::clamp(static_cast<int>(std::ceil(last)), 0, grid.columns);
+}
+
 int ColumnsWithData(const CanvasState& s, int columns) {
   const Span& v = s.viewport.view();
   double last = (s.data->duration_ns() - v.begin) / v.width() * columns;

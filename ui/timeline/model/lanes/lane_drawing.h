@@ -30,17 +30,24 @@ void PillText(const CanvasState& state, std::string_view text, const Rect& box, 
 uint32_t DrawMarks(const CanvasState& state, const Rect& box, float y, const Span& span,
                    DrawList* list);
 
+// The view's columns, one a device pixel and one more, on a grid that stays while the view moves.
+query::TimeGrid GridOfView(const CanvasState& state, const Rect& box);
+// Where they are drawn, to whole device pixels: of a box, or a little further at both ends.
+Rect AreaOf(const CanvasState& state, const query::TimeGrid& grid, const Rect& box);
+// How many begin before the end of the trace (a shorter run on a kept scale).
+int ColumnsWithData(const CanvasState& state, const query::TimeGrid& grid);
+
 // What is too narrow for a rectangle: its colour, as strong as it covers the column, never fainter
 // than `least`. `fill_of`: the colour of a LaneColumn::look. Gives how many columns it drew.
 template <class FillOf>
-uint32_t DrawColumns(const query::LaneView& view, const Rect& band, double least, FillOf fill_of,
-                     DrawList* list) {
+uint32_t DrawColumns(const CanvasState& state, const query::LaneView& view, const Rect& band,
+                     double least, FillOf fill_of, DrawList* list) {
   constexpr uint32_t kSteps = 8;  // of how strong it is
   const auto drawn_of = [](const query::LaneColumn& c) { return c.count > 0 || c.coverage > 0; };
   if (std::ranges::none_of(view.columns, drawn_of)) return 0;
   std::array<uint32_t, 256 * (kSteps + 1)> colors{};  // 0: not made yet
-  const std::span<uint32_t> strip =
-      list->strip(list->Strip(band, static_cast<uint32_t>(view.columns.size())));
+  const std::span<uint32_t> strip = list->strip(
+      list->Strip(AreaOf(state, view.grid, band), static_cast<uint32_t>(view.columns.size())));
   uint32_t drawn = 0;
   for (size_t i = 0; i < view.columns.size(); ++i) {
     const query::LaneColumn& c = view.columns[i];

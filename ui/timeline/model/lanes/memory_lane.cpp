@@ -25,19 +25,19 @@ constexpr Dash kPeakDash{1.5f, 2.5f};
 // A step curve over the columns as thin rectangles: cheaper than a stroked path of thousands of
 // points, and as sharp as the pixels are. Dashes stand still on the screen.
 template <class YOf>
-void StepLine(const CanvasState& s, const Rect& body, int columns, int used, Color color,
+void StepLine(const CanvasState& s, const Rect& area, int columns, int used, Color color,
               float width, Dash dash, DrawList* list, YOf y_of) {
-  float per_column = body.w / static_cast<float>(columns);
+  float per_column = area.w / static_cast<float>(columns);
   float half = width / 2;
   uint32_t argb = color.argb();
   float period = dash.on + dash.off;
-  auto on = [&](float x) { return period <= 0 || std::fmod(x - body.x, period) < dash.on; };
+  auto on = [&](float x) { return period <= 0 || std::fmod(x, period) < dash.on; };
   auto horizontal = [&](float x0, float x1, float y) {
     if (period <= 0) {
       list->FillEdges(x0, y - half, x1, y + half, argb);
       return;
     }
-    float at = body.x + std::floor((x0 - body.x) / period) * period;
+    float at = std::floor(x0 / period) * period;
     for (; at < x1; at += period) {
       float from = std::max(at, x0), to = std::min(at + dash.on, x1);
       if (to > from) list->FillEdges(from, y - half, to, y + half, argb);
@@ -51,8 +51,8 @@ void StepLine(const CanvasState& s, const Rect& body, int columns, int used, Col
     float y = snap(y_of(i));
     int j = i + 1;
     while (j < used && snap(y_of(j)) == y) ++j;
-    float x0 = body.x + static_cast<float>(i) * per_column;
-    horizontal(x0, body.x + static_cast<float>(j) * per_column, y);
+    float x0 = area.x + static_cast<float>(i) * per_column;
+    horizontal(x0, area.x + static_cast<float>(j) * per_column, y);
     if (i > 0 && std::abs(y - last_y) > width && on(x0)) {
       float top = std::min(y, last_y) + half, bottom = std::max(y, last_y) - half;
       list->FillEdges(x0 - half, top, x0 + half, bottom, argb);
@@ -129,25 +129,25 @@ void DrawPeak(const CanvasState& s, const PeakCallout& p, const Rect& body, Draw
 }
 
 // Left edge for a label over the highest part of the reserved line, clear of the peak's callout and
-// of the byte labels at the right; negative: there is no such place.
-float PlaceReservedLabel(const Rect& body, const std::vector<uint64_t>& reserved, int used,
-                         uint64_t highest, float width, float top, const Rect& callout) {
-  float per_column = body.w / static_cast<float>(reserved.size());
+// of the byte labels at the right; negative: there is no such place. `area`: of the columns.
+float PlaceReservedLabel(const Rect& body, const Rect& area, const std::vector<uint64_t>& reserved,
+                         int used, uint64_t highest, float width, float top, const Rect& callout) {
+  float per_column = area.w / static_cast<float>(reserved.size());
   float left = body.x + 6;
   int i = 0;
   while (true) {
     while (i < used && reserved[i] < highest) ++i;
     if (i >= used) return -1;
-    left = std::max(left, body.x + static_cast<float>(i) * per_column);
+    left = std::max(left, area.x + static_cast<float>(i) * per_column);
     Rect box{left, top, width, 14};
     if (box.right() > body.right() - 60) return -1;
     if (!callout.empty() && !box.Intersect(callout.Inset(-6, -2)).empty()) {
       left = callout.right() + 8;
-      i = std::max(i, static_cast<int>((left - body.x) / per_column));
+      i = std::max(i, static_cast<int>((left - area.x) / per_column));
       continue;
     }
     // The line must stay at its height under the label.
-    int last = std::min(static_cast<int>((box.right() - body.x) / per_column), used - 1);
+    int last = std::min(static_cast<int>((box.right() - area.x) / per_column), used - 1);
     int j = i;
     while (j <= last && reserved[j] >= highest) ++j;
     if (j > last) return left;
@@ -197,8 +197,7 @@ class MemoryLane : public Lane {
     }
   }
   void Ask(const CanvasState& s, const LanePlace& place, LaneAnswer* answer) const override {
-    const auto [begin, end] = TraceView(s);
-    answer->curve = s.data->curve_index().Query(begin, end, DeviceColumns(s, place.body));
+    s.data->curve_index().Ask(GridOfView(s, place.body), &answer->curve);
   }
   void Draw(const LaneDrawing& draw) const override {
     const CanvasState& s = draw.state;
@@ -212,14 +211,15 @@ class MemoryLane : public Lane {
       DrawLaneTitle(draw, kMemoryTitle, about);
       return;
     }
-    int columns = DeviceColumns(s, body);
-    int used = ColumnsWithData(s, columns);
-    auto n = static_cast<uint32_t>(columns);
     const query::CurveColumns& c = draw.answer.curve;
+    const Rect area = AreaOf(s, c.grid, body);
+    const int columns = c.grid.columns;
+    const int used = ColumnsWithData(s, c.grid);
+    const auto n = static_cast<uint32_t>(columns);
 
     list->PushClip({body.x, body.y - 1, body.w, body.h + 1});
     DrawByteGrid(s, body, /*over=*/false, list);
-    StackPrim stack = list->Stack(body, n, kStackOrder.size());
+    StackPrim stack = list->Stack(area, n, kStackOrder.size());
     auto edges = list->edges(stack);
     std::fill(edges.begin(), edges.begin() + n, body.bottom());
     double px_per_byte = body.h / static_cast<double>(s.axis.max);
@@ -246,17 +246,18 @@ class MemoryLane : public Lane {
     DrawByteGrid(s, body, /*over=*/true, list);
     // The outline keeps the total readable where a thin layer ends the stack.
     const float* top = memory->edges.data() + kStackOrder.size() * n;
-    StepLine(s, body, columns, used, s.theme.text.WithAlpha(s.theme.dark ? 0.35 : 0.45), 1, {},
+    StepLine(s, area, columns, used, s.theme.text.WithAlpha(s.theme.dark ? 0.35 : 0.45), 1, {},
              list, [&](int i) { return top[i]; });
 
     if (s.ghost) {
-      const GhostColumns ghost = GhostUnderView(s, EdgesOfView(s, columns));
+      const int under = DeviceColumns(s, body);
+      const GhostColumns ghost = GhostUnderView(s, EdgesOfView(s, under));
       auto y_of = [&](int i) {
         return static_cast<float>(s.BytesToY(static_cast<double>(ghost.allocated[i]), body));
       };
       // A dark and a light line, so that it is seen on every hue. It ends where the ghost ends.
-      StepLine(s, body, columns, ghost.end, s.theme.ground.WithAlpha(0.45), 3, {}, list, y_of);
-      StepLine(s, body, columns, ghost.end, s.theme.ghost, 1, {}, list, y_of);
+      StepLine(s, body, under, ghost.end, s.theme.ground.WithAlpha(0.45), 3, {}, list, y_of);
+      StepLine(s, body, under, ghost.end, s.theme.ghost, 1, {}, list, y_of);
       counts->ghost_shown = true;
     }
 
@@ -271,14 +272,14 @@ class MemoryLane : public Lane {
     std::string reserved_label = fmt::format("reserved {}", FormatBytes(highest));
     if (highest > 0) {
       StepLine(
-          s, body, columns, used, s.theme.text.WithAlpha(0.9), 1, kReservedDash, list, [&](int i) {
+          s, area, columns, used, s.theme.text.WithAlpha(0.9), 1, kReservedDash, list, [&](int i) {
             return static_cast<float>(s.BytesToY(static_cast<double>(c.reserved_max[i]), body));
           });
       float width = measure.Width(reserved_label, Font::kSmall);
       auto y = static_cast<float>(s.BytesToY(static_cast<double>(highest), body));
       float label_top = y - 16 < body.y - 1 ? y + 2 : y - 16;
       float left =
-          PlaceReservedLabel(body, c.reserved_max, used, highest, width, label_top, peak.box);
+          PlaceReservedLabel(body, area, c.reserved_max, used, highest, width, label_top, peak.box);
       if (left >= 0) {
         PillText(s, reserved_label, {left, label_top, width + 1, 14}, s.theme.text, list);
         reserved_labelled = true;

@@ -58,11 +58,9 @@ class OverviewLane : public Lane {
     double per_ns = box.w / extent.width();
     auto x_of = [&](double t) { return box.x + static_cast<float>((t - extent.begin) * per_ns); };
     // Phases as a thin band at the foot.
-    const trace::SliceTable& slices = d.trace().slices;
-    for (const uint32_t r : shown.phases) {
-      list->FillEdges(x_of(d.FromTrace(slices.begin_ns[r])), box.bottom() - 2,
-                      x_of(d.FromTrace(slices.end_ns[r])), box.bottom(),
-                      s.theme.phase(slices.phase(r)).argb());
+    for (const query::LaneRect& r : shown.phases) {
+      list->FillEdges(x_of(d.FromTrace(r.begin_ns)), box.bottom() - 2, x_of(d.FromTrace(r.end_ns)),
+                      box.bottom(), s.theme.phase(static_cast<trace::Phase>(r.look)).argb());
     }
     if (d.peak().allocated > 0) {
       float x = std::floor(x_of(d.FromTrace(d.peak().context.time_ns))) + 0.5f;

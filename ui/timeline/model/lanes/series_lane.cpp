@@ -18,9 +18,11 @@ namespace {
 constexpr float kHeight = 30;
 
 // One value a column as a filled curve with its outline; `highest` is the band's upper edge.
-void DrawCurve(const LaneDrawing& draw, const std::vector<uint64_t>& values, int used,
-               uint64_t highest, Color color) {
-  const Rect& body = draw.place.body;
+void DrawCurve(const LaneDrawing& draw, uint64_t highest, Color color) {
+  const query::CurveColumns& curve = draw.answer.curve;
+  const std::vector<uint64_t>& values = curve.allocated_max;
+  const Rect body = AreaOf(draw.state, curve.grid, draw.place.body);
+  const int used = ColumnsWithData(draw.state, curve.grid);
   const auto columns = static_cast<uint32_t>(values.size());
   if (columns == 0) return;
   const StackPrim stack = draw.list->Stack(body, columns, 1);
@@ -34,12 +36,6 @@ void DrawCurve(const LaneDrawing& draw, const std::vector<uint64_t>& values, int
                              ? static_cast<float>(static_cast<double>(values[i]) * per_unit)
                              : 0.0f);
   }
-}
-
-query::CurveColumns QueryOf(const CanvasState& s, const LanePlace& place,
-                            const query::CurveIndex& index) {
-  const auto [begin, end] = TraceView(s);
-  return index.Query(begin, end, DeviceColumns(s, place.body));
 }
 
 class SeriesLane : public Lane {
@@ -59,15 +55,13 @@ class SeriesLane : public Lane {
     hit->kind = HitKind::kMemory;
   }
   void Ask(const CanvasState& s, const LanePlace& place, LaneAnswer* answer) const override {
-    answer->curve = QueryOf(s, place, *series_.index);
+    series_.index->Ask(GridOfView(s, place.body), &answer->curve);
   }
   void Draw(const LaneDrawing& draw) const override {
     DrawLaneTitle(draw, series_.title, series_.about);
     if (draw.place.body.empty()) return;
-    const int columns = DeviceColumns(draw.state, draw.place.body);
     draw.list->PushClip(draw.place.body);
-    DrawCurve(draw, draw.answer.curve.allocated_max, ColumnsWithData(draw.state, columns),
-              series_.highest, draw.state.theme.copy);
+    DrawCurve(draw, series_.highest, draw.state.theme.copy);
     draw.list->PopClip();
   }
   Tooltip Tip(const CanvasState& s, const Hit& hit) const override {
@@ -119,18 +113,16 @@ class DeviceLane : public Lane {
     hit->kind = HitKind::kMemory;
   }
   void Ask(const CanvasState& s, const LanePlace& place, LaneAnswer* answer) const override {
-    answer->curve = QueryOf(s, place, *memory_.index);
+    memory_.index->Ask(GridOfView(s, place.body), &answer->curve);
   }
   void Draw(const LaneDrawing& draw) const override {
     const CanvasState& s = draw.state;
     DrawLaneTitle(draw, memory_.name + " · memory", about_);
     const Rect& body = draw.place.body;
     if (body.empty()) return;
-    const int columns = DeviceColumns(s, body);
-    const int used = ColumnsWithData(s, columns);
     const Color color = stands_out_ ? s.theme.warning : s.theme.accent;
     draw.list->PushClip(body);
-    DrawCurve(draw, draw.answer.curve.allocated_max, used, scale_, color);
+    DrawCurve(draw, scale_, color);
     // How high the highest peak of all is: what is missing to it is the imbalance.
     const float y =
         std::floor(body.bottom() - (body.h - 2) * static_cast<float>(static_cast<double>(most_) /

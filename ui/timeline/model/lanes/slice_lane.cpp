@@ -49,25 +49,28 @@ class SliceDrawer {
         list_(draw.list),
         next_(draw.answer.rows.data()) {}
 
-  static void Ask(const CanvasState& s, SliceKind kind, int row, const Rect& body,
+  static void Ask(const CanvasState& s, SliceKind kind, int rows, const Rect& body,
                   LaneAnswer* answer) {
-    const auto [begin, end] = TraceView(s);
-    for (const uint32_t lane : s.data->lanes(kind, row))
-      answer->rows.push_back(s.data->lane_index().Query(lane, begin, end, DeviceColumns(s, body),
-                                                        kMinSlicePx * s.scale));
+    const query::TimeGrid grid = GridOfView(s, body);
+    size_t asked = 0;
+    for (int row = 0; row < rows; ++row) {
+      for (const uint32_t lane : s.data->lanes(kind, row)) {
+        if (asked == answer->rows.size()) answer->rows.emplace_back();
+        s.data->lane_index().Ask(lane, grid, kMinSlicePx * s.scale, &answer->rows[asked++]);
+      }
+    }
   }
 
   // In the order in which they were asked.
   void Row(SliceKind kind, int row, const Rect& band) {
     const TimelineData& d = *s_.data;
-    const trace::SliceTable& t = d.trace().slices;
     for (size_t lane = 0; lane < d.lanes(kind, row).size(); ++lane) {
       const query::LaneView& view = *next_++;
       Columns(kind, view, band);
-      for (uint32_t r : view.rects) {
-        auto x0 = static_cast<float>(s_.viewport.ToX(d.FromTrace(t.begin_ns[r])));
-        auto x1 = static_cast<float>(s_.viewport.ToX(d.FromTrace(t.end_ns[r])));
-        Slice(r, x0, x1, band);
+      for (const query::LaneRect& r : view.rects) {
+        const auto x0 = static_cast<float>(s_.viewport.ToX(d.FromTrace(r.begin_ns)));
+        const auto x1 = static_cast<float>(s_.viewport.ToX(d.FromTrace(r.end_ns)));
+        Slice(r.row, x0, x1, band);
       }
     }
   }
@@ -150,7 +153,7 @@ class SliceDrawer {
         std::ranges::find_if(view.columns, [](const query::LaneColumn& c) { return c.count > 0; });
     const Color fill = some == view.columns.end() ? s_.theme.raised : StyleOf(some->longest).fill;
     counts_->slice_columns += DrawColumns(
-        view, band, 0.25,
+        s_, view, band, 0.25,
         [&](uint8_t look) {
           return kind == SliceKind::kPhase ? s_.theme.phase(static_cast<trace::Phase>(look)) : fill;
         },
@@ -259,7 +262,7 @@ class SliceLane : public Lane {
   }
   void Ask(const CanvasState& s, const LanePlace& place, LaneAnswer* answer) const override {
     const int rows = look_.title ? place.rows : s.data->rows(look_.kind);
-    for (int row = 0; row < rows; ++row) SliceDrawer::Ask(s, look_.kind, row, place.body, answer);
+    SliceDrawer::Ask(s, look_.kind, rows, place.body, answer);
   }
   void Draw(const LaneDrawing& d) const override {
     SliceDrawer drawer(d);
