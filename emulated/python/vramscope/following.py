@@ -91,7 +91,7 @@ class Following(Known):
             data = args[0] if args else kwargs.get("data", kwargs.get("obj"))
             if result is not data and self.small(result) and not self.on_card(data):
                 value = function(*args, **dict(kwargs, dtype=result.dtype, device="cpu")).detach()
-                self.keep(result, value.clone() if isinstance(data, self.torch.Tensor) else value)
+                self.keep(result, value.clone())  # it may be the host's own memory
             return result
 
         return wrapper
@@ -218,10 +218,21 @@ class Following(Known):
 
         return wrapper
 
+    def sum_in_place(self, function, tensor, other):
+        values = self.values_of((tensor, other)) if tensor.numel() <= MANY else None
+        result = function(tensor, other)
+        if values is None:
+            self.release(tensor)
+        else:
+            self.restore(tensor, function(values[0].clone(), values[1]))
+        return result
+
     def counted(self, function):
         """Of add_ and +=, and of their kind for lists."""
         @functools.wraps(function)
         def wrapper(tensors, other, *args, **kwargs):
+            if isinstance(other, self.torch.Tensor) and not args and not kwargs and self.small(tensors):
+                return self.sum_in_place(function, tensors, other)
             known = []
             if type(other) in (int, float) and not args and not kwargs:
                 for tensor in tensors if isinstance(tensors, (list, tuple)) else (tensors,):

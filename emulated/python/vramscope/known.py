@@ -98,6 +98,12 @@ class Known:
         value = said.get("_vramscope_value")
         return value if value is not None and said["_vramscope_version"] == version(tensor) else None
 
+    def release(self, tensor):
+        """What was put there is no longer that."""
+        place = tensor.__dict__.pop("_vramscope_stays", None)
+        if place is not None:
+            self.stay(*place, 0)
+
     def forget(self, tensor):
         """It was written into in a way that its version does not tell. Its bytes stay."""
         for part in (tensor, tensor._base):

@@ -210,10 +210,10 @@ class Values(Following):
         """Of equal() and allclose(), which ask the card themselves: what was computed is alike, unless an error or a loop follows of that."""
         @functools.wraps(function)
         def wrapper(tensor, other, *args, **kwargs):
+            values = [self.value(part) if self.small(part) else None for part in (tensor, other)]  # before a kernel reads them
             result = function(tensor, other, *args, **kwargs)
             if result or tensor.shape != other.shape or not (self.small(tensor, 1 << 40) and self.small(other, 1 << 40)):
                 return result
-            values = self.value(tensor), self.value(other)
             if values[0] is not None and values[1] is not None:
                 return function(*values, *args, **kwargs)
             if not self.unknown(tensor) and not self.unknown(other):

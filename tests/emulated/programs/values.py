@@ -127,6 +127,12 @@ def main():
     assert torch.randn(3, 4, device="cuda").repeat_interleave(2, 1).shape == (3, 8)
     assert torch.allclose(values, torch.randn(4, device="cuda")) and torch.equal(values, torch.randn(4, device="cuda") + 1)
     assert not torch.equal(repeats, repeats + 1) and repeats.equal(repeats.clone()) and not torch.equal(repeats, order)
+    steps, step = torch.tensor(0, device="cuda"), torch.tensor(2, device="cuda")
+    while steps < 6:  # a loop over a counter of the card's
+        steps += step
+    assert steps.item() == 6
+    while steps < 9:  # and one whose steps nobody knows
+        steps += torch.randn(4, device="cuda").argmax()
     while not torch.allclose(values, torch.randn(4, device="cuda")):  # and a loop ends
         values = torch.randn(4, device="cuda")
     assert torch.normal(torch.zeros(3, device="cuda"), torch.randn(3, device="cuda").exp()).shape == (3,)
