@@ -202,7 +202,8 @@ Event Tracer::NewCall(Call call, int64_t start, int64_t end) {
   event.callback = facts.callback;
   event.correlation = ++correlation_;
   event.start = start;
-  event.end = end;
+  // Both 0 say that CUPTI could not tell, and the virtual clock begins with 0.
+  event.end = virtual_ ? std::max<int64_t>(end, 1) : end;
   event.thread =
       system_threads_ ? thread : static_cast<uint32_t>(pthread_self());  // CUPTI's default
   return event;
@@ -253,15 +254,23 @@ Scale Tracer::TheScale() const {
 }
 
 void Tracer::Ask(Lock& lock) {
-  if (buffer_ || !request_) return;
-  uint8_t* buffer = nullptr;
-  size_t size = 0, most = 0;
-  const RequestFunction request = request_;
-  lock.unlock();
-  request(&buffer, &size, &most);
-  lock.lock();
-  if (buffer_) return;  // somebody else was faster: an empty buffer less for the program
-  buffer_ = buffer, size_ = size, most_ = most, used_ = count_ = 0;
+  while (!buffer_ && request_) {
+    uint8_t* buffer = nullptr;
+    size_t size = 0, most = 0;
+    const RequestFunction request = request_;
+    lock.unlock();
+    request(&buffer, &size, &most);
+    lock.lock();
+    if (!buffer_) {
+      buffer_ = buffer, size_ = size, most_ = most, used_ = count_ = 0;
+      return;
+    }
+    // Somebody else was faster: the program has its own back.
+    const CompleteFunction complete = complete_;
+    lock.unlock();
+    if (complete && buffer) complete(nullptr, 0, buffer, size, 0);
+    lock.lock();
+  }
 }
 
 void Tracer::Hand(Lock& lock) {

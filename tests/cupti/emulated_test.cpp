@@ -95,6 +95,18 @@ class EmulatedTest : public testing::Test {
   Kept kept_;
 };
 
+// The virtual clock begins with 0, and records whose times are both 0 say that nobody knows them.
+TEST_F(EmulatedTest, WhatIsCalledAtTheClocksFirstMomentIsTold) {
+  ASSERT_EQ(Call("cudaDeviceSynchronize"), 0);
+  void* device = nullptr;
+  ASSERT_EQ(Call("cudaMalloc", &device, size_t{1} << 22), 0);
+  Client::The().Flush(true);
+  EXPECT_EQ(Client::The().counts().consumed.untimed, 0u);
+  EXPECT_EQ(kept_.Of(ActivityKind::kSynchronization).size(), 1u);
+  EXPECT_EQ(kept_.Of(ActivityKind::kRuntimeCall).size(), 2u);
+  EXPECT_EQ(kept_.Of(ActivityKind::kDriverAlloc).size(), 1u);
+}
+
 TEST_F(EmulatedTest, EveryKindOnTheVirtualClock) {
   void *device = nullptr, *pinned = nullptr, *stream = nullptr;
   ASSERT_EQ(Call("cudaMalloc", &device, size_t{1} << 22), 0);
