@@ -11,6 +11,7 @@
 #include "tests/fuzz/kineto_entries.h"
 #include "tests/fuzz/marks_entries.h"
 #include "tests/fuzz/snapshot_entries.h"
+#include "tests/fuzz/tail_entries.h"
 #include "tests/fuzz/trace_entries.h"
 
 namespace vramscope::fuzz {
@@ -48,6 +49,8 @@ TEST(FuzzCorpus, Activities) { RunCorpus(&Activities, "activities"); }
 TEST(FuzzCorpus, Pickle) { RunCorpus(&Pickle, "pickle"); }
 TEST(FuzzCorpus, Kineto) { RunCorpus(&Kineto, "kineto"); }
 TEST(FuzzCorpus, Marks) { RunCorpus(&ProgramMarks, "marks"); }
+TEST(FuzzCorpus, HistoryTail) { RunCorpus(&HistoryTail, "history_tail"); }
+TEST(FuzzCorpus, ActivityTail) { RunCorpus(&ActivityTail, "activity_tail"); }
 TEST(FuzzCorpus, Histogram) { RunCorpus(&Histogram, "histogram"); }
 TEST(FuzzCorpus, SnapshotJson) { RunCorpus(&SnapshotJson, "snapshot_json"); }
 

@@ -2,7 +2,10 @@
 #include <cstdio>
 #include <filesystem>
 #include <string>
+#include <vector>
 
+#include "profiler/program/activity_tail.h"
+#include "profiler/program/history_tail.h"
 #include "profiler/trace/activity_codec.h"
 #include "profiler/trace/batch_codec.h"
 #include "profiler/trace/event_fields.h"
@@ -11,6 +14,60 @@
 #include "profiler/trace/live_state.h"
 #include "profiler/trace/writer.h"
 #include "tests/profiler/trace/streams.h"
+
+namespace {
+
+using vramscope::trace::Activity;
+namespace program = vramscope::program;
+
+template <typename Value>
+void Append(std::string& bytes, const Value& value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+// A segment, blocks in it, frees of which the last is asked for alone.
+std::string HistoryTail(uint64_t blocks, bool full) {
+  constexpr uint64_t kSegment = uint64_t{1} << 33, kBlock = 4096;
+  enum : uint8_t { kAlloc, kFreeRequested, kFreeCompleted, kSegmentAlloc };
+  std::vector<program::HistoryTailRow> rows;
+  const auto add = [&](uint8_t action, uint64_t place, uint64_t bytes) {
+    rows.push_back({.address = kSegment + place * kBlock,
+                    .bytes = bytes,
+                    .time_ns = static_cast<int64_t>(rows.size()) * 1000,
+                    .action = action});
+  };
+  add(kSegmentAlloc, 0, uint64_t{2} << 20);
+  for (uint64_t i = 0; i < blocks; ++i) add(kAlloc, i, kBlock - i);
+  for (uint64_t i = 0; i < blocks; i += 2) {
+    add(kFreeRequested, i, kBlock - i);
+    if (i + 2 < blocks) add(kFreeCompleted, i, kBlock - i);
+  }
+  std::string bytes;
+  Append(bytes, program::HistoryTailHeader::kMagic);
+  for (const uint64_t number :
+       {uint64_t{sizeof rows[0]}, uint64_t{rows.size()}, uint64_t{full ? 1u : 0u}})
+    Append(bytes, number);
+  for (const program::HistoryTailRow& row : rows) Append(bytes, row);
+  return bytes;
+}
+
+// As tests/fuzz/tail_entries.h takes it.
+std::string ActivityTail(const std::vector<Activity>& activities,
+                         const std::vector<std::string>& names) {
+  std::string bytes(1, static_cast<char>(activities.size()));
+  Append(bytes, program::ActivityTailHeader::kMagic);
+  for (const uint64_t number : {uint64_t{sizeof(Activity)}, uint64_t{0},
+                                uint64_t{activities.size()}, uint64_t{1}, uint64_t{names.size()}})
+    Append(bytes, number);
+  for (const Activity& activity : activities) Append(bytes, activity);
+  for (const std::string& name : names) {
+    Append(bytes, static_cast<uint32_t>(name.size()));
+    bytes += name;
+  }
+  return bytes;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace vramscope::trace;
@@ -22,6 +79,27 @@ int main(int argc, char** argv) {
   std::filesystem::create_directories(out / "trace");
   std::filesystem::create_directories(out / "batch");
   std::filesystem::create_directories(out / "activities");
+  std::filesystem::create_directories(out / "history_tail");
+  std::filesystem::create_directories(out / "activity_tail");
+  testing::WriteFile((out / "history_tail" / "step").string(), HistoryTail(12, false));
+  testing::WriteFile((out / "history_tail" / "full").string(), HistoryTail(3, true));
+  testing::WriteFile(
+      (out / "activity_tail" / "step").string(),
+      ActivityTail({{.kind = ActivityKind::kRuntimeCall,
+                     .thread = 7,
+                     .name = {1},
+                     .correlation = 1,
+                     .begin_ns = 5,
+                     .end_ns = 6},
+                    {.name = {2}, .op = {3}, .correlation = 1, .begin_ns = 8, .end_ns = 9},
+                    {.kind = ActivityKind::kMemcpy,
+                     .from = MemorySpace::kPinned,
+                     .to = MemorySpace::kDevice,
+                     .bytes = 4096,
+                     .begin_ns = 9,
+                     .end_ns = 12}},
+                   {"cudaLaunchKernel", "kernel", "aten::mm"}));
+  testing::WriteFile((out / "activity_tail" / "names").string(), ActivityTail({}, {"one", ""}));
   for (uint64_t seed = 0; seed < 6; ++seed) {
     testing::Stream s = seed < 5 ? testing::RandomStream(seed, 10 + seed * 30)
                                  : testing::TrainingStream({.layers = 1, .max_events = 150});

@@ -7,7 +7,8 @@ seconds=${1:?usage: run.sh SECONDS [TARGET...]}
 shift
 build=${VRAMSCOPE_FUZZ_BUILD:-$root/build/fuzz}
 targets=("$@")
-((${#targets[@]} > 0)) || targets=(fuzz_trace fuzz_batch fuzz_activities fuzz_pickle fuzz_snapshot_json fuzz_kineto fuzz_marks fuzz_histogram)
+((${#targets[@]} > 0)) || targets=(fuzz_trace fuzz_batch fuzz_activities fuzz_pickle fuzz_snapshot_json fuzz_kineto fuzz_marks fuzz_history_tail
+  fuzz_activity_tail fuzz_histogram)
 sanitize=address,undefined,fuzzer-no-link
 cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_COMPILER=clang++ \
   -DVRAMSCOPE_FUZZ=ON -DVRAMSCOPE_TORCH=OFF -DVRAMSCOPE_UI=OFF -DVRAMSCOPE_TESTS=OFF \

@@ -1,0 +1,98 @@
+#include "tests/fuzz/tail_entries.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include "profiler/program/activity_file.h"
+#include "profiler/program/activity_tail.h"
+#include "profiler/program/history.h"
+#include "profiler/program/program.h"
+#include "tests/fuzz/recording_checks.h"
+
+namespace vramscope::fuzz {
+namespace {
+
+// The readers take a folder: one for this process, in memory where there is such a place.
+class Folder {
+ public:
+  Folder() {
+    const std::filesystem::path memory = "/dev/shm";
+    std::error_code none;
+    path_ = (std::filesystem::is_directory(memory, none) ? memory
+                                                         : std::filesystem::temp_directory_path()) /
+            "vramscope-fuzz-XXXXXX";
+    Check(mkdtemp(path_.data()) != nullptr, "no folder for the input");
+  }
+  ~Folder() {
+    std::error_code none;
+    std::filesystem::remove_all(path_, none);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::string Write(const char* name, std::string_view bytes) const {
+    std::string path = path_ + "/" + name;
+    std::ofstream(path, std::ios::binary)
+        .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    return path;
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+const Folder& TheFolder() {
+  static const Folder folder;
+  return folder;
+}
+
+}  // namespace
+
+// Whatever the rows say, the trace takes all of them.
+void HistoryTail(const uint8_t* data, size_t size) {
+  const Folder& folder = TheFolder();
+  folder.Write("history-000000.tail", {reinterpret_cast<const char*>(data), size});
+  const program::HistoryReader reader({});
+  const auto recording = reader.WithTail(folder.path());
+  Check(recording.ok() || !recording.status().message().empty(), "an error without a message");
+  if (!recording.ok()) return;
+  CheckRecording(*recording);
+  const auto trace = program::BuildTrace(*recording, program::Marks(), program::About(), {});
+  Check(trace.ok() || !trace.status().message().empty(), "an error without a message");
+}
+
+void ActivityTail(const uint8_t* data, size_t size) {
+  if (size < 1) return;
+  std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
+  std::string bytes(program::kActivityTailBytes, '\0');
+  size_t at = 0;
+  const auto take = [&](size_t most) {
+    const std::string_view part = rest.substr(0, most);
+    std::memcpy(bytes.data() + at, part.data(), part.size());
+    at += part.size();
+    rest.remove_prefix(part.size());
+  };
+  take(sizeof(program::ActivityTailHeader));
+  take(*data * sizeof(trace::Activity));
+  at = program::kActivityTailBytes - program::kTailNameBytes;
+  take(program::kTailNameBytes);
+  program::ActivityFile file;
+  const absl::Status status = file.ReadTail(TheFolder().Write("activities.tail", bytes));
+  if (!status.ok()) return;
+  for (const trace::Activity& activity : file.activities()) {
+    Check(trace::CheckActivity(activity, file.names().size()).ok(), "an activity that is none");
+    Check(activity.begin_ns >= 0, "an activity before the clock's begin");
+  }
+  static_cast<void>(program::PlaceActivities(file, program::Marks(), recording::Recording(),
+                                             program::ModuleTimes(), 0, 1));
+}
+
+}  // namespace vramscope::fuzz
