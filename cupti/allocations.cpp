@@ -13,11 +13,17 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
+#include <iterator>
 #include <mutex>
 #include <new>
+#include <set>
+#include <string>
+#include <utility>
 
 #include "cupti/mapped_file.h"
+#include "cupti/stacks.h"
 #include "profiler/program/history_tail.h"
 
 #define VRAMSCOPE_EXPORTED extern "C" __attribute__((visibility("default")))
@@ -42,11 +48,24 @@ enum : int { kAlloc = 0, kFreeRequested = 1, kSnapshot = 7 };  // the last: some
 
 struct Tail {
   std::mutex mutex;
+  std::string path;
   MappedFile file;
   uint64_t rows = 0;  // the file's
+  Stacks stacks;
+  std::set<std::pair<uint8_t, uint64_t>> streams;  // that there were requests on, by device
 
   HistoryTailHeader* header() {
     return std::launder(reinterpret_cast<HistoryTailHeader*>(file.data()));
+  }
+  // `keep`: it is a chunk of the history.
+  void End(bool keep) {
+    if (file.data() == nullptr) return;
+    if (keep) file.CutTo(sizeof(HistoryTailHeader) + rows * sizeof(HistoryTailRow));
+    file.Close();
+    if (!keep) return;
+    constexpr size_t kEnding = 5;  // ".tail"
+    const std::string chunk = path.substr(0, path.size() - kEnding) + ".rows";
+    static_cast<void>(rename(path.c_str(), chunk.c_str()));
   }
 };
 
@@ -56,6 +75,7 @@ Tail& TheTail() {
 }
 
 std::atomic<bool> g_writing{false};
+std::atomic<bool> g_stacks{false};                    // can be read
 std::array<std::atomic<uint64_t>, 256> g_requests{};  // by device
 
 // On the thread that allocates, under the allocator's lock.
@@ -66,8 +86,13 @@ void Take(const Entry& entry) {
   timespec now = {};
   clock_gettime(CLOCK_REALTIME, &now);
   Tail& tail = TheTail();
+  const uint32_t stack =
+      g_stacks.load(std::memory_order_relaxed)
+          ? tail.stacks.Number(*reinterpret_cast<const Stacks::Context*>(&entry.context))
+          : 0;
   std::lock_guard lock(tail.mutex);
   if (tail.file.data() == nullptr) return;
+  if (entry.action == kAlloc) tail.streams.emplace(entry.device, entry.stream);
   const size_t at = sizeof(HistoryTailHeader) + tail.rows * sizeof(HistoryTailRow);
   if (!tail.file.Reserve(at + sizeof(HistoryTailRow))) {
     tail.header()->full.store(1, std::memory_order_relaxed);
@@ -79,7 +104,8 @@ void Take(const Entry& entry) {
                      .stream = entry.stream,
                      .time_ns = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec,
                      .action = static_cast<uint8_t>(entry.action),
-                     .device = static_cast<uint8_t>(entry.device)};
+                     .device = static_cast<uint8_t>(entry.device),
+                     .stack = stack};
   tail.header()->rows.store(++tail.rows, std::memory_order_release);
 }
 
@@ -111,11 +137,28 @@ VRAMSCOPE_EXPORTED int vramscope_history_attach(void** allocator, void* const* t
   return 1;
 }
 
-// Entries from here on go into that file, which is new. 1: it could be made.
-VRAMSCOPE_EXPORTED int vramscope_history_begin(const char* path) {
+// Whether what PyTorch has captured can be read, as one that was captured in this code says; then
+// rows have stacks from here on. With the interpreter's lock held.
+VRAMSCOPE_EXPORTED int vramscope_history_stacks(const void* captured, const void* code) {
+  const bool fits =
+      PythonApi::The().complete && Stacks::Fits(captured, static_cast<const PyObject*>(code));
+  g_stacks.store(fits, std::memory_order_relaxed);
+  return fits ? 1 : 0;
+}
+
+// Those that are new, with their names. 1: written. Likewise.
+VRAMSCOPE_EXPORTED int vramscope_history_write_stacks(int fd) {
+  return TheTail().stacks.Write(fd) ? 1 : 0;
+}
+
+// Entries from here on go into that file, which is new; `keep`: the one before is a chunk. 1: it
+// could be made.
+VRAMSCOPE_EXPORTED int vramscope_history_begin(const char* path, int keep) {
   Tail& tail = TheTail();
   std::lock_guard lock(tail.mutex);
+  tail.End(keep != 0);
   tail.rows = 0;
+  tail.path = path;
   const bool made = tail.file.Create(path, vramscope::program::kMostTailBytes) &&
                     tail.file.Reserve(sizeof(HistoryTailHeader));
   if (made)
@@ -124,6 +167,24 @@ VRAMSCOPE_EXPORTED int vramscope_history_begin(const char* path) {
     tail.file.Close();
   g_writing.store(made, std::memory_order_release);
   return made ? 1 : 0;
+}
+
+// In the file that was begun last.
+VRAMSCOPE_EXPORTED uint64_t vramscope_history_rows() {
+  Tail& tail = TheTail();
+  std::lock_guard lock(tail.mutex);
+  return tail.rows;
+}
+
+// The handle of a stream that there were requests on, counted from 0. Its device; -1: there are not
+// so many.
+VRAMSCOPE_EXPORTED int vramscope_history_stream(int number, uint64_t* handle) {
+  Tail& tail = TheTail();
+  std::lock_guard lock(tail.mutex);
+  if (number < 0 || static_cast<size_t>(number) >= tail.streams.size()) return -1;
+  const auto& [device, stream] = *std::next(tail.streams.begin(), number);
+  *handle = stream;
+  return device;
 }
 
 // How many blocks have been asked for and given back on a device so far.
@@ -135,5 +196,5 @@ VRAMSCOPE_EXPORTED void vramscope_history_end() {
   g_writing.store(false, std::memory_order_release);
   Tail& tail = TheTail();
   std::lock_guard lock(tail.mutex);
-  tail.file.Close();
+  tail.End(false);
 }

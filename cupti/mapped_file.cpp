@@ -42,6 +42,11 @@ bool MappedFile::Reserve(size_t bytes) {
   return true;
 }
 
+void MappedFile::CutTo(size_t bytes) {
+  if (fd_ < 0 || bytes > reserved_) return;
+  if (ftruncate(fd_, static_cast<off_t>(bytes)) == 0) reserved_ = bytes;
+}
+
 void MappedFile::Close() {
   if (data_ != nullptr) munmap(data_, most_bytes_);
   if (fd_ >= 0) close(fd_);

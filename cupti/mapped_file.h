@@ -23,6 +23,8 @@ class MappedFile {
   bool Create(const char* path, size_t most_bytes);
   // Whether the first `bytes` may be written.
   bool Reserve(size_t bytes);
+  // What is reserved behind the first `bytes` is not the file's.
+  void CutTo(size_t bytes);
   void Close();
 
   uint8_t* data() const { return data_; }  // null: there is none

@@ -80,7 +80,8 @@ std::string Piece(Mode mode, std::string_view path, uint64_t offset, uint64_t to
 }
 
 bool Grows(std::string_view path) {
-  return path.ends_with("/marks.jsonl") || path.ends_with("/activities.bin");
+  return path.ends_with("/marks.jsonl") || path.ends_with("/stacks.jsonl") ||
+         path.ends_with("/activities.bin");
 }
 
 bool IsPlain(std::string_view name) {
@@ -100,7 +101,9 @@ bool IsPlainPath(std::string_view path) {
 
 // The order in which they are read (FolderReader): what a mark says lies behind it in the history.
 int Rank(std::string_view path) {
-  return path.ends_with("/marks.jsonl") ? 0 : path.ends_with(".pickle") ? 1 : 2;
+  if (path.ends_with("/marks.jsonl")) return 0;
+  if (path.ends_with("/stacks.jsonl")) return 1;
+  return path.ends_with(".pickle") || path.ends_with(".rows") ? 2 : 3;
 }
 
 }  // namespace
@@ -123,8 +126,10 @@ absl::Status FolderSender::SendFile(const std::string& path) {
   Sent& sent = sent_[path];
   if (Grows(path)) {
     while (sent.bytes < size) {
-      const std::string data =
+      std::string data =
           ReadAt(file.fd(), sent.bytes, std::min<uint64_t>(size - sent.bytes, kPiece));
+      // Marks are text with zeros behind it, where more will come.
+      if (Rank(path) == 0) data.resize(std::min(data.find('\0'), data.size()));
       if (data.empty()) break;
       if (absl::Status s = write_(Piece(kGrows, path, sent.bytes, 0, data)); !s.ok()) return s;
       sent.bytes += data.size();

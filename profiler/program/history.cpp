@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "profiler/importers/snapshot.h"
+#include "profiler/program/history_stacks.h"
 #include "profiler/program/history_tail.h"
 #include "profiler/trace/input.h"
 
@@ -23,6 +24,7 @@ using trace::StringId;
 
 constexpr uint32_t kMaxChunks = 1'000'000;
 constexpr uint32_t kNone = UINT32_MAX;
+constexpr std::string_view kAsTold = "PyTorch's allocator, as it told";
 
 // Appends recordings of the same process to one, giving strings, frames, stacks and streams their
 // numbers in the whole.
@@ -52,12 +54,14 @@ class Joiner {
       to.stream.push_back(streams[from.stream[i]]);
       to.device.push_back(from.DeviceOf(i));
     }
-    whole_.segments = std::move(part.segments);
-    for (recording::SegmentState& segment : whole_.segments) {
-      segment.stream = streams[segment.stream];
-      segment.stack = StackId{stacks[segment.stack.value]};
-      for (recording::BlockState& block : segment.blocks)
-        block.stack = StackId{stacks[block.stack.value]};
+    if (part.has_segments) {
+      whole_.segments = std::move(part.segments);
+      for (recording::SegmentState& segment : whole_.segments) {
+        segment.stream = streams[segment.stream];
+        segment.stack = StackId{stacks[segment.stack.value]};
+        for (recording::BlockState& block : segment.blocks)
+          block.stack = StackId{stacks[block.stack.value]};
+      }
     }
     for (std::string& warning : part.warnings)
       if (said_.insert(warning).second) whole_.warnings.push_back(std::move(warning));
@@ -69,8 +73,8 @@ class Joiner {
  private:
   void Header(const Recording& part) {
     if (!part.alloc_conf.empty()) whole_.alloc_conf = part.alloc_conf;
-    whole_.source = part.source;
-    whole_.has_segments = part.has_segments;
+    if (part.source != kAsTold || whole_.source.empty()) whole_.source = part.source;
+    whole_.has_segments |= part.has_segments;
     whole_.overflowed |= part.overflowed;
     if (whole_.entries.size() > 0) return;
     whole_.has_times = part.has_times;
@@ -192,28 +196,29 @@ recording::Action ActionOf(uint8_t action) {
   return action < std::size(kActions) ? kActions[action] : recording::Action::kOther;
 }
 
-void AddRows(const std::vector<HistoryTailRow>& rows, Recording& r) {
-  if (r.entries.size() == 0) {
-    r.start_unix_ns = rows.front().time_ns;
-    r.has_times = true;
-    if (r.source.empty()) r.source = "PyTorch's allocator, as it told";
-  }
-  std::map<uint64_t, uint32_t> streams;
-  for (uint32_t row = 0; row < r.streams.size(); ++row) streams.emplace(r.streams[row], row);
-  int64_t last = r.entries.size() == 0 ? 0 : r.entries.time_ns.back();
+// As a chunk in which no segments are. A row may have a stack that was not written any more.
+Recording PartOf(const std::vector<HistoryTailRow>& rows, const HistoryStacks& stacks) {
+  Recording part;
+  part.source = kAsTold;
+  part.strings = stacks.strings();
+  part.stacks = stacks.stacks();
+  part.start_unix_ns = rows.front().time_ns;
+  std::map<uint64_t, uint32_t> streams = {{0, 0}};
+  int64_t last = 0;
   for (const HistoryTailRow& row : rows) {
     const auto [at, added] =
-        streams.try_emplace(row.stream, static_cast<uint32_t>(r.streams.size()));
-    if (added) r.streams.push_back(row.stream);
-    last = std::max(last, row.time_ns < r.start_unix_ns ? 0 : row.time_ns - r.start_unix_ns);
-    r.entries.action.push_back(ActionOf(row.action));
-    r.entries.address.push_back(row.address);
-    r.entries.bytes.push_back(row.bytes);
-    r.entries.time_ns.push_back(last);
-    r.entries.stack.push_back({});
-    r.entries.stream.push_back(at->second);
-    r.entries.device.push_back(row.device);
+        streams.try_emplace(row.stream, static_cast<uint32_t>(part.streams.size()));
+    if (added) part.streams.push_back(row.stream);
+    last = std::max(last, row.time_ns < part.start_unix_ns ? 0 : row.time_ns - part.start_unix_ns);
+    part.entries.action.push_back(ActionOf(row.action));
+    part.entries.address.push_back(row.address);
+    part.entries.bytes.push_back(row.bytes);
+    part.entries.time_ns.push_back(last);
+    part.entries.stack.push_back(StackId{row.stack < part.stacks.size() ? row.stack : 0});
+    part.entries.stream.push_back(at->second);
+    part.entries.device.push_back(row.device);
   }
+  return part;
 }
 
 // The segments of a chunk are those before the rows: the entries, which begin with nothing in
@@ -250,9 +255,37 @@ struct HistoryReader::Impl {
   explicit Impl(HistoryOptions of) : options(of), joiner(std::move(of)) {}
   const HistoryOptions options;
   Joiner joiner;
+  // The chunk of that number; false: there is none yet.
+  absl::StatusOr<bool> ReadNext(const std::string& folder);
+
+  HistoryStacks stacks;
   uint32_t next = 0;
-  bool ended = false;  // at a chunk that cannot be read
+  bool ended = false;          // at a chunk that cannot be read
+  bool segments_known = true;  // as they are behind the last chunk
 };
+
+absl::StatusOr<bool> HistoryReader::Impl::ReadNext(const std::string& folder) {
+  const std::string name = fmt::format("{}/history-{:06}", folder, next);
+  std::error_code none;
+  if (std::filesystem::exists(name + ".rows", none)) {
+    std::vector<HistoryTailRow> rows;
+    bool full = false;
+    const absl::StatusOr<bool> read = ReadTail(name + ".rows", rows, full);
+    if (!read.ok()) return read.status();
+    if (absl::Status s = stacks.ReadMore(folder + "/stacks.jsonl"); !s.ok()) return s;
+    if (rows.empty()) return absl::DataLossError("it has no rows");
+    segments_known = false;
+    joiner.Add(PartOf(rows, stacks));
+    if (full) joiner.Warn("entries are missing: there was no more room for them");
+    return true;
+  }
+  if (!std::filesystem::exists(name + ".pickle", none)) return false;
+  absl::StatusOr<Recording> part = ReadChunk(name + ".pickle", options);
+  if (!part.ok()) return part.status();
+  segments_known = true;
+  joiner.Add(*std::move(part));
+  return true;
+}
 
 HistoryReader::HistoryReader(HistoryOptions options)
     : impl_(std::make_unique<Impl>(std::move(options))) {}
@@ -266,18 +299,15 @@ uint32_t HistoryReader::chunks() const { return impl_->next; }
 absl::Status HistoryReader::ReadMore(const std::string& folder) {
   Impl& impl = *impl_;
   for (; impl.next < kMaxChunks && !impl.ended; ++impl.next) {
-    const std::string path = fmt::format("{}/history-{:06}.pickle", folder, impl.next);
-    std::error_code none;
-    if (!std::filesystem::exists(path, none)) break;
-    absl::StatusOr<Recording> part = ReadChunk(path, impl.options);
-    if (!part.ok()) {
-      if (impl.next == 0 || absl::IsCancelled(part.status())) return part.status();
+    const absl::StatusOr<bool> read = impl.ReadNext(folder);
+    if (read.ok() && !*read) break;
+    if (!read.ok()) {
+      if (impl.next == 0 || absl::IsCancelled(read.status())) return read.status();
       impl.joiner.Warn(fmt::format("the history ends early: chunk {}: {}", impl.next,
-                                   std::string(part.status().message())));
+                                   std::string(read.status().message())));
       impl.ended = true;
       break;
     }
-    impl.joiner.Add(*std::move(part));
   }
   if (impl.next == 0) return absl::NotFoundError("the program recorded no memory history");
   return absl::OkStatus();
@@ -295,9 +325,11 @@ absl::StatusOr<Recording> HistoryReader::WithTail(const std::string& folder) con
   }
   if (impl_->next == 0 && rows.empty())
     return absl::NotFoundError("the program recorded no memory history");
-  Recording whole = impl_->joiner.whole();
-  if (rows.empty()) return whole;
-  AddRows(rows, whole);
+  if (rows.empty() && impl_->segments_known) return impl_->joiner.whole();
+  if (absl::Status s = impl_->stacks.ReadMore(folder + "/stacks.jsonl"); !s.ok()) return s;
+  Joiner joiner = impl_->joiner;
+  if (!rows.empty()) joiner.Add(PartOf(rows, impl_->stacks));
+  Recording whole = joiner.whole();
   if (const absl::Status status = EndBehindRows(whole); !status.ok()) return status;
   if (full) whole.warnings.emplace_back("the history ends early: there was no more room for it");
   return whole;

@@ -5,6 +5,8 @@
 // when the chunk is there.
 //
 // FOLDER/history-N.tail: a header, then rows. What lies behind `rows` is being written or nothing.
+// Where PyTorch's stacks can be read at that moment, too, (cupti/stacks.h) it is the chunk itself,
+// history-N.rows as soon as the next has begun, and nothing else is written of a request.
 #pragma once
 
 #include <array>
@@ -29,13 +31,14 @@ struct HistoryTailRow {
   uint64_t address = 0, bytes = 0, stream = 0;
   int64_t time_ns = 0;  // since 1970
   uint8_t action = 0, device = 0;
-  std::array<uint8_t, 6> unused = {};
+  uint16_t unused = 0;
+  uint32_t stack = 0;  // of history_stacks.h; 0: none
 };
 
 // A reader may run on another computer: what it takes apart is bytes in this order.
 static_assert(sizeof(HistoryTailHeader) == 32 && sizeof(HistoryTailRow) == 40);
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
-inline constexpr size_t kMostTailBytes = size_t{64} << 20;
+inline constexpr size_t kMostTailBytes = size_t{512} << 20;
 
 }  // namespace vramscope::program

@@ -5,62 +5,19 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <utility>
+
+#include "profiler/program/text_line.h"
 
 namespace vramscope::program {
 namespace {
 
 constexpr std::string_view kKinds = "XFfMmBbGOoZzDdPpWwLlAaCctksreE";
-constexpr size_t kMaxName = 16'384;  // bytes as written
 constexpr size_t kPiece = size_t{1} << 20;
 
-// Takes one line apart, from the front. Every step says whether it succeeded.
-class Line {
- public:
-  explicit Line(std::string_view rest) : rest_(rest) {}
-
-  bool Take(std::string_view what) {
-    if (!rest_.starts_with(what)) return false;
-    rest_.remove_prefix(what.size());
-    return true;
-  }
-  bool Kind(char& kind) {
-    if (rest_.size() < 3 || rest_[0] != '"' || rest_[2] != '"') return false;
-    kind = rest_[1];
-    rest_.remove_prefix(3);
-    return true;
-  }
-  // Whole numbers down to -1, which becomes the largest one.
-  bool Number(uint64_t& number) {
-    if (Take("-1")) {
-      number = UINT64_MAX;
-      return true;
-    }
-    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
-    if (error != std::errc()) return false;
-    rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
-    return true;
-  }
-  bool Text(std::string& text) {
-    if (!Take("\"")) return false;
-    while (!rest_.empty() && rest_[0] != '"') {
-      if (rest_[0] == '\\') rest_.remove_prefix(1);
-      if (rest_.empty() || text.size() == kMaxName) return false;
-      text.push_back(rest_[0]);
-      rest_.remove_prefix(1);
-    }
-    return Take("\"");
-  }
-  bool AtEnd() const { return rest_.empty(); }
-
- private:
-  std::string_view rest_;
-};
-
 bool ParseLine(std::string_view text, Marks& marks) {
-  Line line(text);
+  TextLine line(text);
   char kind = 0;
   if (!line.Take("[") || !line.Kind(kind)) return false;
   if (kind == 'n') {
@@ -128,7 +85,9 @@ absl::Status MarksReader::ReadMore(const std::string& path, bool ended) {
   file.seekg(static_cast<std::streamoff>(read_));
   std::string piece(kPiece, '\0');
   while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
-    const auto got = static_cast<size_t>(file.gcount());
+    const auto come = static_cast<size_t>(file.gcount());
+    // Behind the last line the file has room for more of them: zeros.
+    const size_t got = std::min(std::string_view(piece).find('\0'), come);
     read_ += got;
     if (read_ > kMaxMarksBytes)
       return absl::ResourceExhaustedError(
@@ -138,6 +97,7 @@ absl::Status MarksReader::ReadMore(const std::string& path, bool ended) {
     if (absl::Status s = Append(std::string_view(rest_).substr(0, whole), marks_); !s.ok())
       return s;
     rest_.erase(0, whole);
+    if (got < come) break;
   }
   if (!ended || rest_.empty()) return absl::OkStatus();
   return Append(std::exchange(rest_, {}), marks_);

@@ -17,7 +17,7 @@
 
 extern "C" {
 int vramscope_history_attach(void** allocator, void* const* table, void* function);
-int vramscope_history_begin(const char* path);
+int vramscope_history_begin(const char* path, int keep);
 uint64_t vramscope_history_requests(int device);
 void vramscope_history_end();
 }
@@ -94,12 +94,12 @@ TEST(Allocations, AreInTheFileWhenTheProcessIsKilled) {
     odd |= vramscope_history_attach(&allocator, table, &odd) != 0;  // no function of it
     odd |= vramscope_history_attach(&allocator, table, table[5]) != 1;
     native.Tell(0, 1, 512);  // no file yet: counted
-    odd |= vramscope_history_begin(first.c_str()) != 1;
+    odd |= vramscope_history_begin(first.c_str(), 0) != 1;
     native.Tell(0, 0x1000, 100, 1);
     native.Tell(7, 0, 0);  // somebody looked
     native.Tell(1, 0x1000, 100, 1);
     native.Tell(2, 0x1000, 100, 1);
-    odd |= vramscope_history_begin(second.c_str()) != 1;
+    odd |= vramscope_history_begin(second.c_str(), 1) != 1;
     for (size_t i = 0; i < kMany; ++i) native.Tell(0, i, i + 1);
     odd |= vramscope_history_requests(0) != kMany + 1 || vramscope_history_requests(1) != 2;
     if (fork() == 0) {  // a child's are not its parent's
@@ -113,7 +113,11 @@ TEST(Allocations, AreInTheFileWhenTheProcessIsKilled) {
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFSIGNALED(status));
-  const std::vector<HistoryTailRow> rows = Rows(first);
+  EXPECT_FALSE(std::filesystem::exists(first));  // it is a chunk since the second began
+  const std::string chunk = folder + "/0.rows";
+  EXPECT_EQ(std::filesystem::file_size(chunk),
+            sizeof(HistoryTailHeader) + 3 * sizeof(HistoryTailRow));
+  const std::vector<HistoryTailRow> rows = Rows(chunk);
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[0].action, 0);
   EXPECT_EQ(rows[0].address, 0x1000u);
@@ -128,7 +132,7 @@ TEST(Allocations, AreInTheFileWhenTheProcessIsKilled) {
 }
 
 TEST(Allocations, AFileThatCannotBeMadeIsSaid) {
-  EXPECT_EQ(vramscope_history_begin("/nowhere/0.tail"), 0);
+  EXPECT_EQ(vramscope_history_begin("/nowhere/0.tail", 0), 0);
   vramscope_history_end();
 }
 

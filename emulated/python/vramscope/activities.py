@@ -47,10 +47,9 @@ class _Streams:
         self.torch, self.ask, self.known = process.torch, ask, set()
         ask.restype, ask.argtypes = ctypes.c_int, [ctypes.c_int, ctypes.c_uint64]
 
-    def __call__(self, snapshot):
+    def __call__(self, streams):
         current = self.torch._C._cuda_getDevice()
-        segments = {(segment.get("device", current), segment.get("stream", 0)) for segment in snapshot["segments"]}
-        for device, stream in sorted(segments - self.known):
+        for device, stream in sorted(set(streams) - self.known):
             for name in {(device, 0), (device, stream)} - self.known:
                 if device == current:
                     told = self.ask(*name)

@@ -13,7 +13,7 @@ from vramscope import imports, recorder, saved_tensors, updates
 from vramscope.process import Enough
 
 # Categories of profiler/trace/types.h.
-PARAMETER, BUFFER, GRADIENT, OPTIMIZER_STATE, INPUT, COMMUNICATION = 1, 2, 3, 4, 6, 10
+PARAMETER, BUFFER, OPTIMIZER_STATE, INPUT, COMMUNICATION = 1, 2, 4, 6, 10
 
 
 class Calls(threading.local):
@@ -21,7 +21,6 @@ class Calls(threading.local):
 
     def __init__(self):
         self.modules = []
-        self.names = []
 
 
 class Hooks:
@@ -67,9 +66,8 @@ class Hooks:
         if left is None:
             return
         if not self.roots:  # nothing has been said since
-            *place, now = left
-            self.recorder.put_at(now, "O", *place)
-            self.recorder.put_at(now, "o", *place)
+            self.recorder.native.mark_at("O", *left)
+            self.recorder.native.mark_at("o", *left)
         else:
             self.recorder.mark("O")
             self.recorder.mark("o")
@@ -88,31 +86,29 @@ class Hooks:
     def module_begins(self, module, args):
         if self.compiling() or not self.recorder.recording:
             return
-        calls = self.calls
-        if not calls.modules and not self.backward_depth:
+        modules = self.calls.modules
+        if not modules and not self.backward_depth:
             if isinstance(module, self.loss):
-                calls.modules.append(module)
-                calls.names.append(None)
+                modules.append(module)
+                self.recorder.native.enter(-1)
                 return
             self.root_begins(module, args)
         name = self.module_names.get(id(module))
         if name is None:
             name = self.recorder.name(type(module).__name__)
-        calls.modules.append(module)
-        calls.names.append(name)
-        self.recorder.mark("M", name)
+        modules.append(module)
+        self.recorder.native.enter(name)
 
     def module_ends(self, module, args, output):
-        calls = self.calls
-        if self.compiling() or module not in calls.modules:
+        modules = self.calls.modules
+        if self.compiling() or module not in modules:
             return
-        while calls.modules:  # calls that an exception left
-            last = calls.modules.pop()
-            if calls.names.pop() is not None:
-                self.recorder.mark("m")
+        while modules:  # calls that an exception left
+            last = modules.pop()
+            self.recorder.native.leave()
             if last is module:
                 break
-        if not calls.modules and not self.backward_depth and not isinstance(module, self.loss):
+        if not modules and not self.backward_depth and not isinstance(module, self.loss):
             self.recorder.mark("f")
             self.recorder.flush_now_and_then()
 
@@ -127,10 +123,8 @@ class Hooks:
         if trains and "model" not in self.process.about:
             self.describe(module)
         self.recorder.mark("F", self.module_names[id(module)], int(trains), int(module.training))
-        device, requests = self.recorder.position()
-        self.tag_model(module, device, requests)
-        for value in args:
-            self.tag_all(value, INPUT, device, requests)
+        self.recorder.native.tag_module(module, False)
+        self.recorder.native.tag(INPUT, args)
 
     def describe(self, module):
         inner = getattr(module, "module", module)  # of DistributedDataParallel and the like
@@ -155,85 +149,36 @@ class Hooks:
             finally:
                 self.applying = False
                 if self.recorder.recording:
-                    self.tag_model(module, *self.recorder.position())
+                    self.recorder.native.tag_module(module, False)
 
         return wrapper
 
     def registered(self, category, module, name, tensor):
         if self.recorder.recording and tensor is not None and not self.compiling():
-            self.tag(tensor, category, *self.recorder.position())
+            self.recorder.native.tag(category, tensor)
 
     # --- categories ---
 
-    def address(self, tensor):
-        """Of its block; 0: it has none."""
-        if type(tensor) not in self.plain:
-            tensor = getattr(tensor, "_local_tensor", tensor)  # of a DTensor, this rank's part
-        try:
-            if not tensor.is_cuda:
-                return 0
-            self.recorder.used.add(tensor.get_device())
-            return tensor.untyped_storage().data_ptr()
-        except (RuntimeError, NotImplementedError, AttributeError):
-            return 0  # it has no storage: meta, fake, sparse
-
-    def tag(self, tensor, category, device, requests):
-        self.tag_each((tensor,), category, device, requests)
-
-    def tag_each(self, tensors, category, device, requests):
-        """The blocks that hold the tensors are of this category."""
-        addresses = map(self.address, tensors)
-        self.recorder.put_each("t", device, requests, [",%d,%d" % (category, address) for address in addresses if address])
-
-    def tensors_in(self, value, category, depth=0):
-        if isinstance(value, self.torch.Tensor):
-            if category != INPUT or value.grad_fn is None:  # else it is what another module made
-                yield value
-        elif depth < 4 and isinstance(value, dict):
-            for part in value.values():
-                yield from self.tensors_in(part, category, depth + 1)
-        elif depth < 4 and isinstance(value, (list, tuple)):
-            for part in value:
-                yield from self.tensors_in(part, category, depth + 1)
-
-    def tag_all(self, value, category, device, requests):
-        self.tag_each(self.tensors_in(value, category), category, device, requests)
-
-    def tag_model(self, module, device, requests, gradients=False):
-        if gradients:
-            self.tag_each([p.grad for p in module.parameters() if p.grad is not None], GRADIENT, device, requests)
-        else:
-            self.tag_each(module.parameters(), PARAMETER, device, requests)
-            self.tag_each(module.buffers(), BUFFER, device, requests)
-
     def tag_gradients(self):
-        device, requests = self.recorder.position()
         for reference in list(self.roots.values()):
             module = reference()
             if module is not None:
-                self.tag_model(module, device, requests, gradients=True)
+                self.recorder.native.tag_module(module, True)
 
     def tag_optimizer(self, optimizer):
-        device, requests = self.recorder.position()
         parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-        self.tag_each(parameters, PARAMETER, device, requests)
-        self.tag_each([p.grad for p in parameters if p.grad is not None], GRADIENT, device, requests)
+        self.recorder.native.tag(PARAMETER, parameters)
+        self.recorder.native.tag_gradients(parameters)
 
     def tag_state(self, optimizer):
-        device, requests = self.recorder.position()
-        states = list(optimizer.state.values())
-        self.tag_each((tensor for state in states for tensor in self.tensors_in(state, OPTIMIZER_STATE)), OPTIMIZER_STATE, device, requests)
+        self.recorder.native.tag(OPTIMIZER_STATE, list(optimizer.state.values()))
 
     def tag_what_is_kept(self):
         """Tensors that the program holds and no module: nobody says what they are for."""
-        device, requests = self.recorder.position()
+        address = self.recorder.address
         for value in gc.get_objects():
-            if type(value) in self.plain:
-                try:
-                    if value.is_cuda:
-                        self.recorder.put("k", device, requests, value.untyped_storage().data_ptr())
-                except (RuntimeError, NotImplementedError):
-                    pass  # it has no storage
+            if type(value) in self.plain and value.is_cuda and address(value):
+                self.recorder.native.mark("k", address(value))
 
     # --- backward, optimizer ---
 

@@ -10,10 +10,9 @@ import inspect
 import os
 import pickle
 import sys
-import threading
 import time
 
-from vramscope import tail
+from vramscope import native, tail
 from vramscope.process import complain, replace_file
 
 MAX_ENTRIES = 50_000_000  # of the ring that PyTorch keeps; it grows as it fills
@@ -21,8 +20,6 @@ FLUSH_SECONDS = 0.4  # somebody may be looking
 FLUSH_SHARE = 0.1  # of the time, at most
 FLUSH_STEP_SECONDS = 0.25  # a flush costs by the blocks that are there, too, so short steps share one
 FLUSH_REQUESTS = 200_000
-
-_LINES = ['["%s",%d,%d,%d,%d' + ",%d" * arguments + "]" for arguments in range(4)]
 
 
 class Recorder:
@@ -33,15 +30,12 @@ class Recorder:
         self.torch = process.torch
         self.memory = process.torch.cuda.memory
         self.recording = False
-        self.lines = []  # that are not in the file yet
-        self.marks_file = None
+        self.native = None  # puts marks, once there are any
         self.names = {}
-        self.threads = {}
         self.chunks = 0
+        self.rows = False  # the allocator's own are the chunks
         self.clears = None  # whether a history that begins anew is empty; not known before the first
         self.bases = {}  # device: requests before its statistics were reset
-        self.last = {}  # device: its last position
-        self.used = set()  # devices that tensors are on
         self.flushed_at = 0.0
         self.flushed_requests = 0
         self.flush_took = 0.0  # seconds, the last one
@@ -54,7 +48,6 @@ class Recorder:
         self.on_flush = []
         self.on_snapshot = []
         self.on_finish = []
-        self.before_marks = None
         self.sample = None  # asks what the card has used
         self.sampled = False  # the first time as soon as the process has a context
         self.real = {name: getattr(self.memory, name) for name in
@@ -79,31 +72,29 @@ class Recorder:
 
     def position(self):
         """(device, requests so far): allocations and frees that the history has an entry of."""
-        collects = gc.isenabled()
-        if collects:
-            gc.disable()  # the statistics are some hundred objects: collections stay where they would be
         device = self.torch._C._cuda_getDevice()
-        requests = self._requests(device)
-        for other in tuple(self.used) if len(self.used) > 1 else ():  # what is asked for elsewhere has its place, too
-            if other != device:
-                elsewhere = self._requests(other)
-                if elsewhere != self.last.get(other):
-                    self.last[other] = elsewhere
-                    self.put("e", other, elsewhere)
-        if collects:
-            gc.enable()
-        if requests:
-            self.used.add(device)
-        self.last[device] = requests
-        return device, requests
+        return device, self._requests(device)
 
     def _requests(self, device):
         if self.tail.requests is not None:
             return self.tail.requests(device)
+        collects = gc.isenabled()
+        gc.disable()  # the statistics are some hundred objects: collections stay where they would be
         count = self.torch._C._cuda_memoryStats(device)["allocation"]["all"]
-        return count["allocated"] + count["freed"] + self.bases.get(device, 0)
+        requests = count["allocated"] + count["freed"] + self.bases.get(device, 0)
+        if collects:
+            gc.enable()
+        return requests
 
     # --- marks ---
+
+    def address(self, tensor):
+        """Of the block of a tensor of any class; 0: it has none."""
+        tensor = getattr(tensor, "_local_tensor", tensor)  # of a DTensor, this rank's part
+        try:
+            return tensor.untyped_storage().data_ptr() if tensor.is_cuda else 0
+        except (RuntimeError, NotImplementedError, AttributeError):
+            return 0  # it has no storage: meta, fake, sparse
 
     def name(self, text):
         """The number of a text, which is written once."""
@@ -112,17 +103,13 @@ class Recorder:
             number = self.names[text] = len(self.names)
             quoted = text[:4096].encode("ascii", "backslashreplace").decode().replace("\\", "\\\\").replace('"', '\\"')
             quoted = "".join(c if c >= " " else " " for c in quoted)
-            self.lines.append('["n",%d,"%s"]' % (number, quoted))
+            self.native.text(('["n",%d,"%s"]' % (number, quoted)).encode())
         return number
 
     def mark(self, kind, *arguments):
         if not self.recording:
             return
-        device, requests = self.position()
-        if self.before_marks is not None:
-            self.before_marks(device, requests)
-        self.put(kind, device, requests, *arguments)
-        self.write_marks()
+        self.native.mark(kind, *arguments)
         if not self.sampled and self.sample is not None:
             self.sampled = self.sample() == 1
 
@@ -131,39 +118,9 @@ class Recorder:
         if self.sample is not None:
             self.sample()
 
-    def put_each(self, kind, device, requests, rows):
-        """Many at one moment: `rows` are what stands behind it, ",1,2"."""
-        if rows:
-            head = _LINES[0] % (kind, device, requests, self.now(), self.thread())
-            self.lines.extend([head[:-1] + row + "]" for row in rows])
-
-    def put(self, kind, device, requests, *arguments):
-        self.put_at(self.now(), kind, device, requests, *arguments)
-
-    def put_at(self, now, kind, device, requests, *arguments):
-        thread = self.thread()
-        self.lines.append(_LINES[len(arguments)] % (kind, device, requests, now, thread, *arguments))
-
-    def thread(self):
-        ident = threading.get_ident()
-        thread = self.threads.get(ident)
-        if thread is None:
-            thread = self.threads[ident] = len(self.threads)
-            self.lines.append('["T",%d,%d]' % (thread, threading.get_native_id()))  # as CUPTI knows it
-        return thread
-
-    def write_marks(self):
-        """At every mark: what is in the file is there when the process is killed."""
-        lines, self.lines = self.lines, []
-        if not lines or not self.process.mine():
-            return
-        lines.append("")
-        left = "\n".join(lines).encode()
-        try:
-            while left:
-                left = left[os.write(self.marks_file, left):]
-        except OSError as error:
-            complain(error)
+    def _check_marks(self):
+        if self.native.failed():
+            complain(OSError("there is no room for marks"))
             self.recording = False
 
     # --- the history ---
@@ -177,8 +134,8 @@ class Recorder:
         self.now = self._clock()
         try:
             os.makedirs(self.folder, exist_ok=True)
-            self.marks_file = os.open(os.path.join(self.folder, "marks.jsonl"), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
-        except OSError as error:
+            self.native = native.Native()
+        except (OSError, AttributeError) as error:
             complain(error)
             return
         torch = self.torch
@@ -187,9 +144,19 @@ class Recorder:
         process.about["card"] = {"name": card.name, "memory_bytes": card.total_memory, "sm_count": card.multi_processor_count,
                                  "compute_capability": 10 * card.major + card.minor}
         process.about["begin_ns"] = time.time_ns()
-        self._record()
         self.tail.attach()
-        self.tail.begin(self._chunk(0, "tail"))
+        try:
+            self.rows = process.settings.stacks == "python" and self.users is None and self.tail.read_stacks(
+                os.path.join(self.folder, "stacks.jsonl"))
+            self._record()
+            if self.rows:
+                self._write_chunk(self.snapshot())  # how the allocator is set
+            self.tail.begin(self._chunk(self.chunks, "tail"))
+            self.native.begin(os.path.join(self.folder, "marks.jsonl"), None if self.now is time.time_ns else self.now, torch,
+                              None if self.tail.requests is not None else self._requests, self.address)
+        except (OSError, AttributeError) as error:
+            complain(error)
+            return
         self.recording = True
         os.register_at_fork(after_in_child=self.stop)  # data loaders: what they do is not the parent's
         self.flushed_at = time.monotonic()
@@ -220,7 +187,7 @@ class Recorder:
             if "clear_history" in inspect.signature(record).parameters:
                 more["clear_history"] = True
             # Who freed is nowhere shown; and PyTorch 2.11 asks for it while an exception of Python leaves an operator, and loses it.
-            record(enabled="all", context="alloc", stacks=self.process.settings.stacks, max_entries=MAX_ENTRIES, **more)
+            record(enabled="all", context="alloc", stacks=self.process.settings.stacks, max_entries=1 if self.rows else MAX_ENTRIES, **more)
 
     def snapshot(self):
         """The state and the entries since the last flush."""
@@ -237,7 +204,7 @@ class Recorder:
 
     def flush_now_and_then(self, seconds=FLUSH_SECONDS):
         """At places where no other thread allocates."""
-        requests = sum(self.last.values())
+        requests = self.native.requests()
         wait = max(seconds, self.flush_took / FLUSH_SHARE)
         if time.monotonic() - self.flushed_at > wait or requests - self.flushed_requests > FLUSH_REQUESTS:
             self.flush()
@@ -260,22 +227,40 @@ class Recorder:
         begun = time.monotonic()
         for call in self.on_flush:
             call()
+        if self.rows:
+            self._flush_rows()
+        else:
+            self._flush_entries()
+        self.flushed_at = time.monotonic()
+        self.flush_took = self.flushed_at - begun
+        self.flushed_requests = self.native.requests()
+
+    def _flush_rows(self):
+        for call in self.on_snapshot:
+            call(self.tail.streams())
+        self._check_marks()
+        if self.tail.chunk_ends(self._chunk(self.chunks + 1, "tail")):
+            self.chunks += 1
+
+    def _flush_entries(self):
         snapshot = self.snapshot()
         anything = any(snapshot["device_traces"]) or self.chunks == 0
         before = self.tail.begin(self._chunk(self.chunks + 1, "tail")) if anything else ""
+        current = self.torch._C._cuda_getDevice()
         for call in self.on_snapshot:
-            call(snapshot)
+            call({(segment.get("device", current), segment.get("stream", 0)) for segment in snapshot["segments"]})
         self._begin_anew()
-        self.write_marks()
+        self._check_marks()
         if anything:
-            snapshot.pop("external_annotations", None)
-            data = pickle.dumps(snapshot, protocol=4)
-            replace_file(self._chunk(self.chunks), data)
-            self.chunks += 1
+            self._write_chunk(snapshot)
             tail.remove(before)
-        self.flushed_at = time.monotonic()
-        self.flush_took = self.flushed_at - begun
-        self.flushed_requests = sum(self.last.values())
+
+    def _write_chunk(self, snapshot):
+        snapshot.pop("external_annotations", None)
+        if self.rows:
+            snapshot["device_traces"] = [[] for _ in snapshot["device_traces"]]
+        replace_file(self._chunk(self.chunks), pickle.dumps(snapshot, protocol=4))
+        self.chunks += 1
 
     def _begin_anew(self):
         self._record()
@@ -303,10 +288,21 @@ class Recorder:
             self.mark("E")
             self.stepped()
             self.flush()
+            if self.rows and self.recording:
+                self._write_the_end()
             self.tail.end(written=self.recording)
             self.recording = False
+            self.native.end()
             for call in self.on_finish:
                 call()
+
+    def _write_the_end(self):
+        """What is in memory, by pools: rows do not say."""
+        try:
+            self._write_chunk(self.snapshot())
+        except OSError as error:
+            complain(error)
+            self.recording = False
 
     # --- a program that records its own history ---
 
@@ -338,7 +334,7 @@ class Recorder:
                 self.shown = min(kwargs.get(name, 1 if legacy else MAX_ENTRIES), MAX_ENTRIES)
                 if len(args) < 3:
                     kwargs[name] = MAX_ENTRIES
-                self.users = args, kwargs
+                self.users, self.rows = (args, kwargs), False
                 if not before:
                     self.users_chunk = self.chunks
             if self.recording:

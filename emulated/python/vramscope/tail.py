@@ -1,9 +1,12 @@
-"""What the allocator did since the last chunk of the history, in a file that the death of the process leaves: the library that
-listens to CUPTI is told by PyTorch's allocator of every request when it is made (cupti/allocations.cpp).
+"""What the allocator did, in a file that the death of the process leaves: the library that listens to CUPTI is told by PyTorch's
+allocator of every request when it is made (cupti/allocations.cpp).
 
-Where that cannot be reached (cupti/README.md) nobody is told: of a process that is killed there is what the last chunk has."""
+Where the stacks that PyTorch has captured can be read by it, too (`stacks`), that file is the history, and nobody makes Python objects
+of it. Else it is what came since the last chunk. Where the allocator cannot be reached (cupti/README.md) nobody is told: of a process
+that is killed there is what the last chunk has."""
 import ctypes
 import os
+import sys
 
 _METHOD = "_ZN5torch4cuda22CUDAPluggableAllocator22CUDAPluggableAllocator27attachAllocatorTraceTrackerESt8functionIFvRKN3c10%s10TraceEntryEEE"
 _METHODS = [_METHOD % "22CachingDeviceAllocator", _METHOD % "4cuda20CUDACachingAllocator"]
@@ -17,6 +20,8 @@ class Tail:
         self.library = None
         self.requests = None  # of a device, so far: as the history has them
         self.path = ""
+        self.stacks = False  # rows have them
+        self.stacks_file = None
 
     def attach(self):
         """When CUDA has been initialized."""
@@ -25,18 +30,35 @@ class Tail:
             return
         try:
             library = ctypes.CDLL(path)
+            locked = ctypes.PyDLL(path)  # what it calls asks Python
             attach, begin, end, requests = (getattr(library, "vramscope_history_" + name)
                                             for name in ("attach", "begin", "end", "requests"))
         except (OSError, AttributeError):
             return
         attach.restype, attach.argtypes = ctypes.c_int, [ctypes.c_void_p] * 3
-        begin.restype, begin.argtypes = ctypes.c_int, [ctypes.c_char_p]
+        begin.restype, begin.argtypes = ctypes.c_int, [ctypes.c_char_p, ctypes.c_int]
         end.restype, end.argtypes = None, []
         requests.restype, requests.argtypes = ctypes.c_uint64, [ctypes.c_int]
         allocator, table = self._address([_ALLOCATOR]), self._address([_TABLE])
         method = self._address(_METHODS)
         if allocator and table and method and attach(allocator, table, method):
-            self.library, self.requests = library, requests
+            self.library, self.locked, self.requests = library, locked, requests
+
+    def read_stacks(self, path):
+        """Whether rows have stacks from here on, which go into that file."""
+        try:
+            captured = self.torch._C._profiler.gather_traceback(python=True, script=False, cpp=False)
+            object_of = ctypes.c_void_p.from_address(id(captured) + object.__basicsize__).value
+            fits = self.locked.vramscope_history_stacks
+            fits.restype, fits.argtypes = ctypes.c_int, [ctypes.c_void_p] * 2
+            if self.library is None or not object_of or not fits(object_of, id(sys._getframe().f_code)):
+                return False
+        except (AttributeError, TypeError, RuntimeError):
+            return False
+        self.stacks_file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+        self.write_stacks = self.locked.vramscope_history_write_stacks
+        self.stacks = True
+        return True
 
     def _address(self, names):
         folder = os.path.join(os.path.dirname(self.torch.__file__), "lib")
@@ -52,13 +74,35 @@ class Tail:
                     pass
         return None
 
-    def begin(self, path):
-        """Another file. The one before, or "": it goes when the chunk is there that has what it says."""
+    def begin(self, path, keep=False):
+        """Another file. `keep`: the one before is a chunk of the history; else its path, or "": it goes when the chunk is there that
+        has what it says."""
         before = self.path
         if self.library is None or before == path:
             return ""
-        self.path = path if self.library.vramscope_history_begin(path.encode()) else ""
+        self.path = path if self.library.vramscope_history_begin(path.encode(), int(keep)) else ""
         return before
+
+    def chunk_ends(self, path):
+        """What came since the last one is a chunk, if anything did; the next goes to `path`. Whether it did."""
+        rows = self.library.vramscope_history_rows
+        rows.restype, rows.argtypes = ctypes.c_uint64, []
+        if not rows():
+            return False
+        if not self.write_stacks(self.stacks_file):
+            raise OSError("there is no room for stacks")
+        self.begin(path, keep=True)
+        return True
+
+    def streams(self):
+        """(device, handle) of those that there were requests on."""
+        stream, handle, found = self.library.vramscope_history_stream, ctypes.c_uint64(), []
+        stream.restype, stream.argtypes = ctypes.c_int, [ctypes.c_int, ctypes.POINTER(ctypes.c_uint64)]
+        while True:
+            device = stream(len(found), ctypes.byref(handle))
+            if device < 0:
+                return found
+            found.append((device, handle.value))
 
     def end(self, written):
         if self.library is not None:

@@ -13,7 +13,7 @@ import weakref
 
 MOST = 8  # steps of one optimizer for a step that another has not done: it may never step
 NODES = 10_000  # of a graph that are looked at for tensors that get a gradient
-PARAMETER, GRADIENT = 1, 3  # categories of profiler/trace/types.h
+PARAMETER = 1  # a category of profiler/trace/types.h
 
 
 class Updates:
@@ -76,13 +76,10 @@ class Updates:
         """Of a program without modules nobody else does."""
         if self.hooks.roots:
             return
-        device, requests = self.hooks.recorder.position()
-        for reference in self.leaves:
-            leaf = reference()
-            if leaf is not None:
-                self.hooks.tag(leaf, PARAMETER, device, requests)
-                if leaf.grad is not None:
-                    self.hooks.tag(leaf.grad, GRADIENT, device, requests)
+        leaves = [leaf for leaf in (reference() for reference in self.leaves) if leaf is not None]
+        native = self.hooks.recorder.native
+        native.tag(PARAMETER, leaves)
+        native.tag_gradients(leaves)
 
     def over(self, cleared=False):
         """Whether the weights were updated by hand since the last backward pass: its place and time, once. cleared: gradients are being."""

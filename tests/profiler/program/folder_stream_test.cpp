@@ -70,6 +70,26 @@ class FolderStream : public testing::Test {
   std::string stream_;
 };
 
+// Marks are followed by zeros, where more will come.
+TEST_F(FolderStream, MarksAreSentAsFarAsTheyGo) {
+  FolderSender sender = Sender();
+  ASSERT_TRUE(sender.Begin().ok());
+  Put("process-7/marks.jsonl", "one\n" + std::string(9, '\0'));
+  ASSERT_TRUE(sender.SendNew().ok());
+  Put("process-7/marks.jsonl", "one\ntwo\n" + std::string(5, '\0'));
+  Put("process-7/stacks.jsonl", "a");
+  ASSERT_TRUE(sender.SendNew().ok());
+  Put("process-7/stacks.jsonl", "b", true);
+  Put("process-7/history-000001.rows", std::string("\0rows", 5));
+  ASSERT_TRUE(sender.End(Outcome()).ok());
+  FolderReceiver receiver(To());
+  ASSERT_TRUE(receiver.Take(stream_).ok());
+  const std::map<std::string, std::string> files = Files(To());
+  EXPECT_EQ(files.at("process-7/marks.jsonl"), "one\ntwo\n");
+  EXPECT_EQ(files.at("process-7/stacks.jsonl"), "ab");
+  EXPECT_EQ(files.at("process-7/history-000001.rows"), std::string("\0rows", 5));
+}
+
 TEST_F(FolderStream, WhatGrowsAndWhatIsReplaced) {
   FolderSender sender = Sender();
   FolderReceiver receiver(To());

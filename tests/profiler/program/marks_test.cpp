@@ -1,6 +1,11 @@
 #include "profiler/program/marks.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <string>
 
 namespace vramscope::program {
 namespace {
@@ -52,6 +57,31 @@ TEST(Marks, WhatIsNoMarkIsCounted) {
     EXPECT_EQ(marks->unreadable, 1u) << line;
     EXPECT_EQ(marks->rows.size(), 1u) << line;
   }
+}
+
+// The file goes on behind its last line with zeros, where more will come.
+TEST(Marks, AreReadWhileTheyAreWritten) {
+  const std::string path = ::testing::TempDir() + "/marks-" + std::to_string(getpid()) + ".jsonl";
+  const auto put = [&](size_t at, std::string_view text) {
+    std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(static_cast<std::streamoff>(at)) << text;
+  };
+  std::ofstream(path, std::ios::binary) << std::string(4096, '\0');
+  MarksReader reader;
+  ASSERT_TRUE(reader.ReadMore(path, false).ok());
+  EXPECT_TRUE(reader.marks().rows.empty());
+  const std::string first = "[\"B\",0,1,2,0]\n", cut = "[\"b\",0,", rest = "3,4,0]\n";
+  put(0, first + cut);
+  ASSERT_TRUE(reader.ReadMore(path, false).ok());
+  EXPECT_EQ(reader.marks().rows.size(), 1u);
+  put(first.size() + cut.size(), rest);
+  ASSERT_TRUE(reader.ReadMore(path, false).ok());
+  ASSERT_EQ(reader.marks().rows.size(), 2u);
+  EXPECT_EQ(reader.marks().rows[1].requests, 3u);
+  ASSERT_TRUE(reader.ReadMore(path, true).ok());  // killed
+  EXPECT_EQ(reader.marks().rows.size(), 2u);
+  EXPECT_EQ(reader.marks().unreadable, 0u);
+  std::remove(path.c_str());
 }
 
 TEST(Marks, ALineThatIsCutIsTheLastOne) {

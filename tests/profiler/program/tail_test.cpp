@@ -137,6 +137,63 @@ TEST_F(TailTest, IsTheHistoryWhereThereIsNoChunk) {
   EXPECT_EQ(Read()->entries.size(), 2u);
 }
 
+// Where rows have stacks they are the chunks.
+TEST_F(TailTest, RowsAreChunksWithTheirStacks) {
+  const auto with = [](HistoryTailRow row, uint32_t stack) {
+    row.stack = stack;
+    return row;
+  };
+  Write("history-000000.pickle",
+        ToPickle({{"segments", Json::array()},
+                  {"device_traces", {Json::array()}},
+                  {"allocator_settings", {{"PYTORCH_CUDA_ALLOC_CONF", ""}}}}));
+  const std::string stacks =
+      "[\"f\",0,\"main\",\"/train.py\",3]\n[\"f\",1,\"step\",\"/train.py\",9]\n"
+      "[\"s\",1,1,0]\n[\"s\",2,0]\n";
+  Write("stacks.jsonl", stacks + "[\"f\",2,\"cut");
+  const std::vector<HistoryTailRow> first = {Row(kSegmentAlloc, kSegment, 2 * kMiB, 7),
+                                             with(Row(kAlloc, kSegment, 512, 8), 1),
+                                             with(Row(kAlloc, kSegment + 512, 512, 9), 2)};
+  Write("history-000001.rows", File(first, first.size()));
+  WriteTail(2, {with(Row(kAlloc, kSegment + 1024, 512, 11), 1),
+                with(Row(kFreeRequested, kSegment, 512, 12), 99)});  // not written yet
+  const auto frames = [](const Recording& r, uint32_t entry) {
+    std::string text;
+    for (const uint32_t frame : r.stacks.Frames(r.entries.StackOf(entry)))
+      text += r.strings[r.stacks.function[frame].value] + ":" +
+              std::to_string(r.stacks.line[frame]) + " ";
+    return text;
+  };
+  absl::StatusOr<Recording> r = Read();
+  ASSERT_TRUE(r.ok()) << r.status();
+  ASSERT_EQ(r->entries.size(), 5u);
+  EXPECT_EQ(frames(*r, 0), "");
+  EXPECT_EQ(frames(*r, 1), "step:9 main:3 ");
+  EXPECT_EQ(frames(*r, 2), "main:3 ");
+  EXPECT_EQ(frames(*r, 3), "step:9 main:3 ");
+  EXPECT_EQ(frames(*r, 4), "");
+  EXPECT_EQ(r->start_unix_ns, 7000);
+  EXPECT_EQ(r->entries.time_ns.back(), 5000);
+  ASSERT_EQ(r->segments.size(), 1u);
+  EXPECT_GE(r->segments[0].blocks.size(), 3u);
+  // The next has just begun: the segments are still those behind the rows.
+  std::filesystem::remove(folder_ + "/history-000002.tail");
+  r = Read();
+  ASSERT_TRUE(r.ok());
+  ASSERT_EQ(r->segments.size(), 1u);
+  EXPECT_EQ(r->segments[0].blocks[0].use, recording::BlockUse::kAllocated);
+  EXPECT_TRUE(recording::Reconstruct(*r)->warnings.empty());
+  // Of what is no line the rest is left out, and the rows are there without it.
+  Write("stacks.jsonl", "[\"s\",1,1,0]\n" + stacks);
+  r = Read();
+  ASSERT_TRUE(r.ok());
+  EXPECT_EQ(r->entries.size(), 3u);
+  EXPECT_EQ(frames(*r, 1), "");
+  Write("history-000001.rows", "");
+  EXPECT_EQ(Read()->entries.size(), 0u);
+  EXPECT_FALSE(Read()->warnings.empty());
+}
+
 // One that was completed later waits, and nothing is said to be odd.
 TEST_F(TailTest, AFreeThatWasAskedForAndNotDoneIsPending) {
   WriteTail(0, {Row(kSegmentAlloc, kSegment, 2 * kMiB, 7), Row(kAlloc, kSegment, 512, 8),

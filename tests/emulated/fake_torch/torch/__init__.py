@@ -32,7 +32,7 @@ isnan = isinf = any = all = nonzero = argwhere = masked_select = multinomial = w
 _unique2 = sum = prod = max = min = amax = amin = cumsum = isnan
 bool = uint8 = object()
 nn = types.SimpleNamespace(init=types.SimpleNamespace(), functional=types.SimpleNamespace(one_hot=lambda *args: args[0]),
-                           Module=types.SimpleNamespace(load_state_dict=lambda *args: None))
+                           Parameter=Tensor, Module=types.SimpleNamespace(load_state_dict=lambda *args: None))
 hub = types.SimpleNamespace(load_state_dict_from_url=lambda *args: None)
 optim = types.SimpleNamespace(LBFGS=types.SimpleNamespace(step=lambda *args: None))
 jit = types.SimpleNamespace(_builtins=types.SimpleNamespace(_find_builtin=lambda function: None))

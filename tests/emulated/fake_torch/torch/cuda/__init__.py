@@ -26,5 +26,9 @@ def get_device_properties(device):
     return types.SimpleNamespace(name="NVIDIA A10", total_memory=23696375808, multi_processor_count=72, major=8, minor=6)
 
 
+def device_count():
+    return 1
+
+
 def is_current_stream_capturing():
     return False

@@ -1,0 +1,80 @@
+// As much of Python's C API as marks.cpp calls: functions of the process that this is loaded into,
+// found by name, so that one library serves every Python from 3.8 on and needs no header of any.
+// All of them, and the numbers here, are of the stable ABI, or exported alike since 3.3.
+//
+//   const PythonApi& api = PythonApi::The();
+//   if (!api.complete) return 0;
+//
+// Functions are called with the interpreter's lock held.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vramscope::cupti {
+
+struct PyObject;  // opaque: objects are asked, never looked into
+
+struct PyMethodDef {
+  const char* name;
+  void* function;
+  int flags;
+  const char* text;
+};
+enum : int { kNoArguments = 0x04, kOneArgument = 0x08, kFastCall = 0x80 };
+
+struct PyTypeSlot {
+  int slot;
+  void* function;
+};
+enum : int { kSlotDealloc = 52 };
+struct PyTypeSpec {
+  const char* name;
+  int basic_bytes, item_bytes;
+  unsigned flags;
+  PyTypeSlot* slots;
+};
+
+// What PyType_GetFlags says of int, list, tuple, bytes, str, dict and their subclasses.
+inline constexpr unsigned long kIsInt = 1ul << 24, kIsList = 1ul << 25, kIsTuple = 1ul << 26,
+                               kIsBytes = 1ul << 27, kIsText = 1ul << 28, kIsDict = 1ul << 29;
+
+struct PythonApi {
+  bool complete = true;
+  PyObject* none = nullptr;
+
+  void (*IncRef)(PyObject*) = nullptr;
+  void (*DecRef)(PyObject*) = nullptr;
+  PyObject* (*TypeOf)(PyObject*) = nullptr;
+  PyObject* (*GetAttr)(PyObject*, PyObject*) = nullptr;
+  PyObject* (*CallObject)(PyObject*, PyObject*) = nullptr;
+  PyObject* (*CallFunctionObjArgs)(PyObject*, ...) = nullptr;
+  PyObject* (*CallMethodObjArgs)(PyObject*, PyObject*, ...) = nullptr;
+  int (*IsInstance)(PyObject*, PyObject*) = nullptr;
+  int (*IsTrue)(PyObject*) = nullptr;
+  PyObject* (*GetIter)(PyObject*) = nullptr;
+  PyObject* (*Next)(PyObject*) = nullptr;
+  void (*Free)(void*) = nullptr;
+  long long (*AsLongLong)(PyObject*) = nullptr;
+  unsigned long long (*AsUnsignedLongLong)(PyObject*) = nullptr;
+  PyObject* (*FromLong)(long) = nullptr;
+  PyObject* (*FromUnsignedLongLong)(unsigned long long) = nullptr;
+  PyObject* (*InternFromString)(const char*) = nullptr;
+  const char* (*AsUtf8)(PyObject*, std::ptrdiff_t*) = nullptr;
+  int (*AsBytes)(PyObject*, char**, std::ptrdiff_t*) = nullptr;
+  int (*DictNext)(PyObject*, std::ptrdiff_t*, PyObject**, PyObject**) = nullptr;
+  std::ptrdiff_t (*ListSize)(PyObject*) = nullptr;
+  PyObject* (*ListItem)(PyObject*, std::ptrdiff_t) = nullptr;
+  std::ptrdiff_t (*TupleSize)(PyObject*) = nullptr;
+  PyObject* (*TupleItem)(PyObject*, std::ptrdiff_t) = nullptr;
+  unsigned long (*TypeFlags)(PyObject*) = nullptr;
+  PyObject* (*TypeFromSpec)(PyTypeSpec*) = nullptr;
+  PyObject* (*TypeAlloc)(PyObject*, std::ptrdiff_t) = nullptr;
+  int (*LineOf)(PyObject*, int) = nullptr;  // of a code object and an instruction
+  PyObject* (*ErrorOccurred)() = nullptr;
+  void (*ErrorClear)() = nullptr;
+
+  static const PythonApi& The();
+};
+
+}  // namespace vramscope::cupti

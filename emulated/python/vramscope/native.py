@@ -1,0 +1,43 @@
+"""What marks and tags cost most by is done by functions of the library that is loaded into this process anyway
+(cupti/python_marks.cpp): made of its table here, without one of Python's own around each."""
+import ctypes
+import os
+
+
+class _Method(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("text", ctypes.c_char_p)]
+
+
+class Native:
+    """Its functions as attributes: mark, mark_at, text, requests, enter, leave, pack, unpack, tag, tag_gradients, tag_module.
+    OSError, AttributeError: there is no such library."""
+
+    def __init__(self):
+        self.library = ctypes.PyDLL(os.environ.get("VRAMSCOPE_PROGRAM_TAIL", ""))  # its functions use objects: the interpreter stays locked
+        methods = self._function("methods", ctypes.c_void_p)
+        make = ctypes.pythonapi.PyCFunction_NewEx
+        make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p] * 3
+        at = methods()
+        while _Method.from_address(at).name:
+            setattr(self, _Method.from_address(at).name.decode(), make(at, None, None))
+            at += ctypes.sizeof(_Method)
+        self.end = self._function("end", None)
+        self.failed = self._function("failed", ctypes.c_int)
+
+    def _function(self, name, result, *arguments):
+        function = getattr(self.library, "vramscope_marks_" + name)
+        function.restype, function.argtypes = result, list(arguments)
+        return function
+
+    def begin(self, path, clock, torch, count, address):
+        """`clock`: of the library that has the time, or None; `count`: says how many requests a device has had, or None where the
+        allocator tells the library."""
+        address_of = None if clock is None else ctypes.cast(clock, ctypes.c_void_p)
+        pieces = [ctypes.py_object] * 3 + [ctypes.c_void_p, ctypes.py_object, ctypes.c_int, ctypes.c_size_t]
+        prepare = self._function("prepare", ctypes.c_int, *pieces)
+        self.count = count  # stays alive
+        if not prepare(torch.Tensor, torch.nn.Parameter, torch._C._cuda_getDevice, None if count is None else id(count), address,
+                       torch.cuda.device_count(), object.__basicsize__):
+            raise OSError("this Python lacks functions of its own")
+        if not self._function("begin", ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)(os.fsencode(path), address_of):
+            raise OSError("there is no room for %s" % path)
