@@ -135,8 +135,9 @@ TEST_F(TechniquesWindow, RowsThatAreOnShowTheirSettings) {
       for (const QString& key : settings.keys()) {
         const run::SettingDeclaration* setting = run::TheCatalogue().FindSetting(key.toStdString());
         ASSERT_NE(setting, nullptr) << key.toStdString();
-        if (!setting->default_value.empty())  // a path may be none, and so may lengths
+        if (!setting->default_value.empty()) {  // a path may be none, and so may lengths
           EXPECT_NE(settings[key].toString(), "") << key.toStdString();
+        }
       }
     }
     ++on;
