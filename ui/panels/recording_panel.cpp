@@ -78,14 +78,15 @@ void RecordingPanel::setDigest(const Digest& digest, const QString& file, bool p
   const QString what = digest.program()   ? tr("PLANNED PROGRAM")
                        : digest.watched() ? tr("RECORDED PROGRAM")
                                           : tr("RECORDED FILE");
+  const QString device = QString::fromStdString(digest.trace->info.device.name);
   heading_->setText(partial ? tr("%1 · OPENING").arg(what) : what);
   calm_->setText(
       digest.program()
           ? tr("Planned on an emulated %1: the program itself ran, with PyTorch's own CUDA code "
-               "and "
-               "allocator; nothing was computed. Techniques are switched in the program. What can "
+               "and allocator; nothing was computed. Techniques are switched in the program. What "
+               "can "
                "be tried here are the allocator's settings.")
-                .arg(QString::fromStdString(digest.trace->info.device.name))
+                .arg(device.isEmpty() ? tr("card") : device)
           : tr("This happened elsewhere: techniques can't be switched in it. What can be tried are "
                "the allocator's settings, and a planned run of a similar model beside it."));
   QStringList lines;

@@ -89,7 +89,9 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
                 "%1 really ran on an emulated %2: PyTorch's own CUDA code and "
                 "allocator, its operators' host code. Nothing was computed; "
                 "times come from a roofline model of the card.")
-                .arg(QString::fromStdString(info.title), QString::fromStdString(info.device.name))
+                .arg(QString::fromStdString(info.title),
+                     info.device.name.empty() ? QObject::tr("card")
+                                              : QString::fromStdString(info.device.name))
       : digest.watched()
           ? QObject::tr(
                 "%1 ran on this card: sizes and times were measured, categories told by "

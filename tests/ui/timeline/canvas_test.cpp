@@ -104,6 +104,29 @@ TEST_F(CanvasTest, TheStackAddsUpToTheAllocatedBytes) {
   }
 }
 
+TEST_F(CanvasTest, NoByteLabelIsCutByTheLanesTop) {
+  int labels = 0, under = 0;
+  for (int height = 300; height < 1000; height += 7) {
+    model_.Resize(1024, static_cast<float>(height), 1);
+    Draw();
+    const Rect& body = Body("memory");
+    for (const TextPrim& t : list_.texts()) {
+      const std::string_view text = list_.text(t);
+      if (t.font != Font::kSmall || t.box.right() < body.right() - 7 || t.box.bottom() < body.y ||
+          t.box.y > body.bottom() || !(text.ends_with("iB") && text.find(' ') == text.rfind(' ')))
+        continue;
+      EXPECT_GE(t.box.y, body.y) << text << " at a height of " << height;
+      const double bytes = static_cast<double>(state().axis.step);
+      const double lowest =
+          state().BytesToY(bytes * std::floor(static_cast<double>(state().axis.max) / bytes), body);
+      under += t.box.y > lowest;
+      ++labels;
+    }
+  }
+  EXPECT_GT(labels, 100);
+  EXPECT_GT(under, 0);
+}
+
 TEST_F(CanvasTest, ThePeakIsMarkedWhereItIs) {
   SceneCounts counts = Draw();
   EXPECT_TRUE(counts.peak_shown);

@@ -71,15 +71,16 @@ void DrawByteGrid(const CanvasState& s, const Rect& body, bool over, DrawList* l
   }
 }
 
-// Labels at the right edge, over the line that they name.
+// Labels at the right edge, over the line that they name; where the lane ends above it, under it.
 void DrawByteLabels(const CanvasState& s, const TextMeasure& measure, const Rect& body,
                     const Rect& callout, DrawList* list) {
   for (uint64_t b = s.axis.step; b <= s.axis.max; b += s.axis.step) {
     auto y = static_cast<float>(s.BytesToY(static_cast<double>(b), body));
-    if (y - 15 < body.y - 14 || y > body.bottom() - 4) continue;
+    if (y < body.y + 1 || y > body.bottom() - 4) continue;
     std::string label = FormatBytes(b, /*trim=*/true);
     float width = measure.Width(label, Font::kSmall);
-    Rect box{body.right() - width - 7, y - 15, width + 1, 14};
+    const float top = y - 15 < body.y ? y + 1 : y - 15;
+    Rect box{body.right() - width - 7, top, width + 1, 14};
     if (!box.Inset(-3, 0).Intersect(callout).empty()) continue;
     PillText(s, label, box, Mix(s.theme.text, s.theme.dim, 0.5), list);
   }
