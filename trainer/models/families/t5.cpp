@@ -5,7 +5,6 @@
 // are the labels, shifted.
 #include <torch/types.h>
 
-#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "trainer/models/family.h"
 #include "trainer/models/generation.h"
 #include "trainer/models/layers.h"
+#include "trainer/models/relative_attention.h"
 #include "trainer/models/tokens.h"
 #include "trainer/models/training_mode.h"
 
@@ -24,13 +24,12 @@ namespace {
 
 enum class Act : uint8_t { kRelu, kGeluNew, kSilu };
 
-struct Config {
-  int64_t vocab = 0, width = 0, head_dim = 0, inner = 0, heads = 0, layers = 0, decoder_layers = 0;
-  int64_t buckets = 32, max_distance = 128, start_token = 0, pad_token = 0;
-  double dropout = 0.1, eps = 1e-6, factor = 1;
+struct Config : RelativeAttentionConfig {
+  int64_t vocab = 0, inner = 0, layers = 0, decoder_layers = 0;
+  int64_t start_token = 0, pad_token = 0;
+  double eps = 1e-6;
   bool gated = true, tied = false;
   Act act = Act::kGeluNew;
-  at::ScalarType dtype = at::kFloat;
 };
 
 absl::StatusOr<Config> Read(std::string_view json, const ModelOptions& options) {
@@ -85,10 +84,6 @@ at::Tensor Dropout(const char* name, const at::Tensor& x, double p) {
   return at::dropout(x, p, Training());
 }
 
-double Power(int64_t value, double exponent) {
-  return std::pow(static_cast<double>(value), exponent);
-}
-
 // Statistics in fp32; without a mean and a bias.
 class Norm : public Module {
  public:
@@ -121,13 +116,6 @@ class Norm : public Module {
   double eps_;
   std::shared_ptr<Parameter> weight_;
 };
-
-Linear::Options Dense(const Config& c, int64_t inputs, int64_t outputs, double deviation) {
-  return {.inputs = inputs,
-          .outputs = outputs,
-          .dtype = c.dtype,
-          .standard_deviation = c.factor * deviation};
-}
 
 class FeedForward : public Module {
  public:
@@ -181,150 +169,6 @@ class FeedForward : public Module {
   Linear up_, gate_, down_;
 };
 
-// What the layers of one stack share in one forward pass, and no gradient flows through.
-struct Shared {
-  at::Tensor positions;  // 0, 1, ... of the stack's own sequence
-  at::Tensor mask;       // additive, of the self-attention
-  at::Tensor cross_mask;
-  bool checkpointed = false;
-};
-
-class Attention : public Module {
- public:
-  Attention(std::string name, const Config& c, bool decoder, bool cross, bool first)
-      : Module(std::move(name)),
-        config_(c),
-        decoder_(decoder),
-        cross_(cross),
-        first_(first && !cross),
-        q_("q", Dense(c, c.width, c.heads * c.head_dim, Power(c.width * c.head_dim, -0.5))),
-        k_("k", Dense(c, c.width, c.heads * c.head_dim, Power(c.width, -0.5))),
-        v_("v", Dense(c, c.width, c.heads * c.head_dim, Power(c.width, -0.5))),
-        o_("o", Dense(c, c.heads * c.head_dim, c.width, Power(c.heads * c.head_dim, -0.5))),
-        bias_("relative_attention_bias", c.buckets, c.heads, c.dtype,
-              c.factor * Power(c.width, -0.5)) {
-    for (Linear* projection : {&q_, &k_, &v_, &o_}) AddChild(projection);
-    if (first_) AddChild(&bias_);
-  }
-
-  // `bias` is made where it is undefined.
-  at::Tensor Forward(const at::Tensor& x, const at::Tensor& memory, const Shared& shared,
-                     at::Tensor& bias) {
-    ModuleScope scope(name());
-    const int64_t batch = x.size(0);
-    const auto heads = [&](const at::Tensor& projected) {
-      return projected.view({batch, -1, config_.heads, config_.head_dim}).transpose(1, 2);
-    };
-    const at::Tensor& source = cross_ ? memory : x;
-    at::Tensor query = heads(q_.Forward(x));
-    const auto projected = [&] {
-      at::Tensor key = k_.Forward(source);
-      at::Tensor value = v_.Forward(source);
-      return std::pair(heads(key), heads(value));
-    };
-    const GenerationPass* pass = decoder_ ? Generating() : nullptr;
-    auto [key, value] = cross_ && pass != nullptr && pass->cross != nullptr
-                            ? pass->cross->Next(projected)
-                            : projected();
-    if (pass != nullptr && !cross_) ThroughCache(key, value);
-    at::Tensor scores = at::matmul(query, key.transpose(3, 2));
-    at::Tensor length;
-    if (!bias.defined()) {
-      if (!cross_) length = shared.positions.select(0, -1) + 1;
-      bias = MakeBias(x.size(1), key.size(-2), scores, shared);
-      bias = bias + (cross_ ? shared.cross_mask : shared.mask).slice(3, 0, key.size(-2));
-    }
-    scores += bias;
-    at::Tensor weights;
-    {
-      at::Tensor wide = scores.to(at::kFloat);
-      at::Tensor probabilities = at::softmax(wide, -1);
-      wide.reset();
-      weights = probabilities.to(scores.scalar_type());
-    }
-    weights = at::dropout(weights, config_.dropout, Training());
-    at::Tensor output = at::matmul(weights, value);
-    output = output.transpose(1, 2).contiguous();
-    output = output.view({batch, -1, config_.heads * config_.head_dim});
-    output = o_.Forward(output);
-    for (at::Tensor* local : {&query, &key, &value, &scores, &length, &weights}) local->reset();
-    return output;
-  }
-
- private:
-  at::Tensor MakeBias(int64_t targets, int64_t sources, const at::Tensor& scores,
-                      const Shared& shared) {
-    if (!first_) {
-      at::Tensor zeros = at::zeros({1, config_.heads, targets, sources}, scores.options());
-      if (shared.checkpointed) zeros.requires_grad_(true);
-      return zeros;
-    }
-    const at::Tensor context = shared.positions.unsqueeze(1);
-    at::Tensor memory = at::arange(sources, shared.positions.options()).unsqueeze(0);
-    at::Tensor relative = memory - context;
-    at::Tensor buckets = Buckets(relative);
-    at::Tensor values = bias_.Forward(buckets);
-    values = values.permute({2, 0, 1}).unsqueeze(0);
-    memory.reset();
-    relative.reset();
-    buckets.reset();
-    return values.slice(2, -targets);
-  }
-
-  // The bucket of each distance: exact ones for small distances, logarithmic for large ones.
-  at::Tensor Buckets(const at::Tensor& distance) const {
-    at::Tensor relative, buckets;
-    int64_t count = config_.buckets;
-    if (!decoder_) {
-      count /= 2;
-      at::Tensor ahead = distance > 0;
-      at::Tensor number = ahead.to(at::kLong);
-      ahead.reset();
-      at::Tensor product = number * count;
-      number.reset();
-      buckets = product + 0;
-      product.reset();
-      relative = at::abs(distance);
-    } else {
-      at::Tensor zeros = at::zeros_like(distance);
-      at::Tensor behind = at::min(distance, zeros);
-      zeros.reset();
-      relative = -behind;
-    }
-    const int64_t exact = count / 2;
-    at::Tensor small = relative < exact;
-    at::Tensor large;
-    {
-      const double scale =
-          std::log(static_cast<double>(config_.max_distance) / static_cast<double>(exact));
-      at::Tensor x = relative.to(at::kFloat);
-      x = x / exact;
-      x = at::log(x);
-      x = x / scale;
-      x = x * (count - exact);
-      x = x.to(at::kLong);
-      large = x + exact;
-    }
-    at::Tensor last = at::full_like(large, count - 1);
-    large = at::min(large, last);
-    last.reset();
-    at::Tensor chosen = at::where(small, relative, large);
-    if (buckets.defined()) {
-      buckets += chosen;
-    } else {
-      buckets = chosen + 0;
-    }
-    chosen.reset();
-    for (at::Tensor* local : {&relative, &small, &large}) local->reset();
-    return buckets;
-  }
-
-  const Config& config_;
-  bool decoder_, cross_, first_;
-  Linear q_, k_, v_, o_;
-  Embedding bias_;
-};
-
 // Norm, attention or MLP, dropout, residual: "layer.0" to "layer.2" of a block.
 class AttentionLayer : public Module {
  public:
@@ -336,7 +180,7 @@ class AttentionLayer : public Module {
     AddChild(&attention_);
     AddChild(&norm_);
   }
-  at::Tensor Forward(const at::Tensor& x, const at::Tensor& memory, const Shared& shared,
+  at::Tensor Forward(const at::Tensor& x, const at::Tensor& memory, const StackMasks& shared,
                      at::Tensor& bias) {
     ModuleScope scope(name());
     const at::Tensor normed = norm_.Forward(x);
@@ -347,7 +191,7 @@ class AttentionLayer : public Module {
 
  private:
   double dropout_;
-  Attention attention_;
+  RelativeAttention attention_;
   Norm norm_;
 };
 
@@ -388,7 +232,7 @@ class Block : public Module {
     AddChild(&feed_);
   }
 
-  at::Tensor Forward(const at::Tensor& x, Carried& carried, const Shared& shared) {
+  at::Tensor Forward(const at::Tensor& x, Carried& carried, const StackMasks& shared) {
     ModuleScope scope(name());
     const at::Tensor attended = self_.Forward(x, {}, shared, carried[kBias]);
     if (!decoder_) return feed_.Forward(attended);
@@ -420,7 +264,7 @@ class T5Stack : public Module {
   at::Tensor Forward(const at::Tensor& embedded, const at::Tensor& given_mask,
                      const at::Tensor& memory, const at::Tensor& memory_mask,
                      const LayerRunner& runner) {
-    Shared shared;
+    StackMasks shared;
     shared.checkpointed = runner != nullptr;
     const GenerationPass* pass = decoder_ ? Generating() : nullptr;
     shared.positions = pass != nullptr
