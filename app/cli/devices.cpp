@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "app/cli/command.h"
 #include "app/cli/format.h"
@@ -128,10 +131,34 @@ std::string Allowed(const run::SettingDeclaration& setting) {
   return {};
 }
 
-ExitCode ShowTechniques(bool as_json) {
+std::string InLowerCase(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+// Whether each word is somewhere in its id, group, title or keys.
+bool Has(const run::TechniqueDeclaration& technique, const std::vector<std::string>& words) {
+  std::string text = technique.id + " " + technique.group + " " + technique.title;
+  for (const run::SettingDeclaration& setting : technique.settings) text += " " + setting.key;
+  text = InLowerCase(std::move(text));
+  return std::ranges::all_of(
+      words, [&](const std::string& word) { return text.find(InLowerCase(word)) != text.npos; });
+}
+
+// "Precision, Attention, ...".
+std::string GroupNames() {
+  std::vector<std::string> names;
+  for (const run::TechniqueDeclaration& t : run::TheCatalogue().techniques) {
+    if (std::ranges::find(names, t.group) == names.end()) names.push_back(t.group);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+ExitCode ShowTechniques(bool as_json, const std::vector<std::string>& words) {
   Json list = Json::array();
   std::string text;
   for (const run::TechniqueDeclaration& t : run::TheCatalogue().techniques) {
+    if (!Has(t, words)) continue;
     Json keys = Json::array(), settings = Json::array(), excludes = Json::array(),
          toggles = Json::array();
     text += fmt::format("{} ({})\n  {}\n", t.title, t.group, t.explanation);
@@ -164,6 +191,11 @@ ExitCode ShowTechniques(bool as_json) {
                     {"toggles", toggles},
                     {"excludes", excludes},
                     {"implies", t.implies}});
+  }
+  if (list.empty()) {
+    Note(fmt::format("error: no technique has \"{}\" in its name, group or keys; groups: {}",
+                     fmt::join(words, " "), GroupNames()));
+    return kUsage;
   }
   Json optimizers = Json::array();
   for (const run::OptimizerDeclaration& o : run::TheCatalogue().optimizers) {
@@ -203,9 +235,14 @@ void RegisterPresets(CLI::App& app, Context& context) {
 }
 
 void RegisterTechniques(CLI::App& app, Context& context) {
-  Register(app, context, "techniques",
-           "what a run can be given to save memory, with its settings and what excludes what",
-           ShowTechniques);
+  CLI::App* command = app.add_subcommand(
+      "techniques",
+      "what a run can be given to save memory, with its settings and what excludes what");
+  auto json = std::make_shared<bool>(false);
+  auto words = std::make_shared<std::vector<std::string>>();
+  command->add_option("words", *words, "only those that have all of them in name, group or keys");
+  command->add_flag("--json", *json, "print one JSON object");
+  command->callback([json, words, &context] { context.exit_code = ShowTechniques(*json, *words); });
 }
 
 }  // namespace vramscope::cli

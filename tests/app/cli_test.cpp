@@ -418,6 +418,18 @@ TEST_F(Cli, DevicesAndPresetsList) {
   EXPECT_TRUE(parameters.at("vit-l-16").is_null()) << "no formula counts it";
 }
 
+TEST_F(Cli, TechniquesAreFoundByTheirWords) {
+  const json all = Json({"techniques", "--json"}),
+             some = Json({"techniques", "LoRA", "lora.rank", "--json"});
+  EXPECT_GT(all["techniques"].size(), some["techniques"].size());
+  ASSERT_EQ(some["techniques"].size(), 1u);
+  EXPECT_EQ(some["techniques"][0]["id"], "lora");
+  const Outcome none = RunVramscope({"techniques", "no-such-group"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, AllOf(HasSubstr("no-such-group"), HasSubstr("Optimizer"),
+                              HasSubstr("Activations"), HasSubstr("Allocator")));
+}
+
 TEST_F(Cli, NoWorkerIsAnInternalFailureThatSaysWhatToDo) {
   const Outcome outcome =
       RunVramscope({"plan"}, {.environment = {"VRAMSCOPE_WORKER=/no/such/worker"}});

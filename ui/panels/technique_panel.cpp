@@ -112,13 +112,18 @@ TechniquePanel::TechniquePanel(QWidget* parent) : QWidget(parent), theme_(timeli
   column->addSpacing(5);
   column->addWidget(filter_);
   connect(filter_, &QLineEdit::textChanged, this, &TechniquePanel::ApplyFilter);
-  nothing_ = MakeLabel(tr("No technique has these words."), LabelRole::kDim);
+  auto* nothing = new WrappedLabel(LabelRole::kDim);
+  nothing_ = nothing;
   nothing_->hide();
   column->addWidget(nothing_);
 
   std::vector<std::string_view> names;
   for (const run::TechniqueDeclaration& technique : run::TheCatalogue().techniques)
     if (std::ranges::find(names, technique.group) == names.end()) names.push_back(technique.group);
+  QStringList known;
+  for (const std::string_view group : names) known << ToQString(group);
+  nothing->setWrappedText(
+      tr("No technique has these words. Groups: %1.").arg(known.join(QStringLiteral(", "))));
   for (const std::string_view group : names) {
     QLabel* label = MakeLabel(ToQString(group), LabelRole::kGroup);
     label->setContentsMargins(0, 8, 0, 2);
