@@ -113,15 +113,17 @@ class TensorParallel(OneGpu):
         from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
         attention = {"self_attn.%s_proj" % name: ColwiseParallel() for name in "qkv"}
         feed = {"mlp.%s_proj" % name: ColwiseParallel() for name in ("gate", "up")}
-        for layer in program.layers():
-            parallelize_module(layer, self.mesh, {**attention, "self_attn.o_proj": RowwiseParallel(), **feed,
-                                                  "mlp.down_proj": RowwiseParallel()})
+        plan = {**attention, "self_attn.o_proj": RowwiseParallel(), **feed, "mlp.down_proj": RowwiseParallel()}
         if self.vocabulary != "whole":
-            from torch.distributed.tensor import Replicate, Shard
-            from torch.distributed.tensor.parallel import parallelize_module
+            from torch.distributed.tensor import Replicate
+            parallelize_module(model, self.mesh, {"model.embed_tokens": RowwiseParallel(input_layouts=Replicate())})
+        for layer in program.layers():
+            parallelize_module(layer, self.mesh, plan)
+        if self.vocabulary != "whole":
+            from torch.distributed.tensor import Shard
             head = ColwiseParallel(output_layouts=Replicate()) if self.vocabulary == "parts" else ColwiseParallel(
                 output_layouts=Shard(-1), use_local_output=False)
-            parallelize_module(model, self.mesh, {"model.embed_tokens": RowwiseParallel(input_layouts=Replicate()), "lm_head": head})
+            parallelize_module(model, self.mesh, {"lm_head": head})
         return model.to("cuda")
 
     def around(self, model, reduces):

@@ -140,28 +140,36 @@ Totals Count(Module& root) {
 void Materialize(Module& root, const MaterializeOptions& options) {
   at::Generator generator = at::detail::createCPUGenerator(options.seed);
   for (Parameter* parameter : root.Parameters()) parameter->tensor = at::Tensor();
+  const auto make = [&](Parameter& parameter) {
+    if (parameter.tensor.defined()) return;
+    if (parameter.keep_ == nullptr) {
+      MaterializeOne(parameter, parameter.spec_, options, generator);
+      return;
+    }
+    MaterializeOne(parameter, parameter.arrives_, options, generator);
+    CategoryScope category(trace::Category::kParameter);
+    OwnerScope owner(parameter.name());
+    parameter.tensor = parameter.keep_(parameter.tensor);
+    TagStorage(parameter.tensor, trace::Category::kParameter, "parameter");
+  };
+  // What is kept in part is cut before the module is moved (parallelize_module); what is kept in
+  // other bits is made of the weight as that is moved.
   root.Move(
       "",
       [&](Parameter& parameter) {
-        if (parameter.tensor.defined()) return;
-        if (parameter.keep_ == nullptr) {
-          MaterializeOne(parameter, parameter.spec_, options, generator);
-          return;
-        }
-        MaterializeOne(parameter, parameter.arrives_, options, generator);
-        CategoryScope category(trace::Category::kParameter);
-        OwnerScope owner(parameter.name());
-        parameter.tensor = parameter.keep_(parameter.tensor);
-        TagStorage(parameter.tensor, trace::Category::kParameter, "parameter");
+        const bool is_part =
+            parameter.keep_ != nullptr && at::isFloatingType(parameter.spec_.dtype);
+        if (is_part) make(parameter);
       },
-      [&](Buffer& buffer, const std::string& path) {
-        CategoryScope category(trace::Category::kBuffer);
-        OwnerScope owner(path + buffer.name);
-        buffer.tensor =
-            at::empty(buffer.shape, at::TensorOptions().dtype(buffer.dtype).device(options.device));
-        TagStorage(buffer.tensor, trace::Category::kBuffer, "buffer");
-        if (options.values) buffer.tensor.copy_(buffer.value());
-      });
+      [](Buffer&, const std::string&) {});
+  root.Move("", make, [&](Buffer& buffer, const std::string& path) {
+    CategoryScope category(trace::Category::kBuffer);
+    OwnerScope owner(path + buffer.name);
+    buffer.tensor =
+        at::empty(buffer.shape, at::TensorOptions().dtype(buffer.dtype).device(options.device));
+    TagStorage(buffer.tensor, trace::Category::kBuffer, "buffer");
+    if (options.values) buffer.tensor.copy_(buffer.value());
+  });
 }
 
 void Module::Move(const std::string& path, const std::function<void(Parameter&)>& parameter,

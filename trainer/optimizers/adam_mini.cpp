@@ -28,11 +28,12 @@ class AdamMini final : public Optimizer {
 
   void Step() override {
     at::NoGradGuard no_grad;
+    Locals locals;
     for (size_t i = 0; i < parameters_.size(); ++i) {
       if (!parameters_[i].grad().defined()) continue;
       ThrowIfCancelled();
       const OwnerScope owner(StorageKey(parameters_[i]));
-      Update(parameters_[i], states_[i]);
+      Update(parameters_[i], states_[i], locals);
     }
   }
   std::vector<at::Tensor> StateTensors() const override {
@@ -46,32 +47,39 @@ class AdamMini final : public Optimizer {
   }
 
  private:
-  void Update(at::Tensor& parameter, State& state) const {
+  // The package's step has its names until the next parameter's take their place.
+  struct Locals {
+    at::Tensor count, mean, root, size, update;
+  };
+
+  void Update(at::Tensor& parameter, State& state, Locals& locals) const {
     const bool rows = parameter.dim() == 2;
     const at::Tensor gradient = parameter.grad();
     if (!state.moment.defined()) {
+      if (!rows) {
+        locals.count = at::scalar_tensor(static_cast<double>(parameter.numel()), at::kFloat)
+                           .to(parameter.device(), /*non_blocking=*/false, /*copy=*/true);
+      }
       state.moment = MakeState(parameter, [&] { return at::zeros_like(parameter); });
-      state.mean = MakeState(parameter, [&] {
-        return rows ? at::zeros_like(state.moment.slice(1, 0, 1))
-                    : at::zeros({}, parameter.options().requires_grad(false));
-      });
+      const at::Tensor shape = rows ? state.moment.slice(1, 0, 1) : (parameter * parameter).sum();
+      state.mean = MakeState(parameter, [&] { return at::zeros_like(shape); });
     }
-    const at::Tensor mean = [&] {
-      const at::Tensor square = gradient * gradient;
-      return rows ? square.mean(1, /*keepdim=*/true) : square.sum() / square.numel();
-    }();
-    state.mean.mul_(kBeta2).add_(mean, 1 - kBeta2);
-    ++state.step;
+    if (rows) {
+      locals.mean = (gradient * gradient).mean(1, /*keepdim=*/true);
+    } else {
+      locals.mean = (gradient * gradient).sum();
+      locals.mean = locals.mean / static_cast<double>(parameter.numel());
+    }
     if (weight_decay_ > 0) parameter.mul_(1 - lr_ * weight_decay_);
+    ++state.step;
     state.moment.lerp_(gradient, 1 - kBeta1);
+    state.mean.mul_(kBeta2).add_(locals.mean, 1 - kBeta2);
     const auto t = static_cast<double>(state.step);
-    const at::Tensor size = [&] {
-      const at::Tensor root = (state.mean.sqrt() / std::sqrt(1 - std::pow(kBeta2, t))).add_(kEps);
-      return (1 / (1 - std::pow(kBeta1, t))) / root;
-    }();
-    const at::Tensor update = state.moment * size;
-    update.mul_(lr_);
-    parameter.add_(-update);
+    locals.root = (state.mean.sqrt() / std::sqrt(1 - std::pow(kBeta2, t))).add_(kEps);
+    locals.size = locals.root.reciprocal() * (1 / (1 - std::pow(kBeta1, t)));
+    locals.update = state.moment * locals.size;
+    locals.update.mul_(lr_);
+    parameter.add_(-locals.update);
   }
 
   const double weight_decay_;
