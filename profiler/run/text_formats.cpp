@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "profiler/run/alloc_conf.h"
 #include "profiler/run/lengths.h"
 #include "profiler/run/units.h"
 
@@ -80,10 +81,38 @@ absl::StatusOr<std::string> Path(std::string_view text) {
   return std::string(text);
 }
 
+// A setting of the caching allocator, by its name; empty: PyTorch's default.
+constexpr std::string_view kAllocator =
+    "expected a value that PYTORCH_CUDA_ALLOC_CONF takes, or nothing: PyTorch's default";
+
+template <const char* kSetting>
+absl::StatusOr<std::string> Allocator(std::string_view text) {
+  const std::string value(Trimmed(text));
+  if (value.empty()) return value;
+  // A comma would begin another setting.
+  const bool one = value.find(',') == value.npos || (value.front() == '[' && value.back() == ']');
+  const absl::Status status = ParseAllocConf(fmt::format("{}:{}", kSetting, value)).status();
+  if (!status.ok() || !one) {
+    return status.ok() ? absl::InvalidArgumentError(std::string(kAllocator)) : status;
+  }
+  return value;
+}
+
+constexpr char kMaxSplit[] = "max_split_size_mb";
+constexpr char kMaxRounding[] = "max_non_split_rounding_mb";
+constexpr char kDivisions[] = "roundup_power2_divisions";
+constexpr char kCollection[] = "garbage_collection_threshold";
+constexpr char kFraction[] = "per_process_memory_fraction";
+
 constexpr TextFormat kFormats[] = {{"names", kNames, Names},
                                    {"pattern", kPattern, Pattern},
                                    {"lengths", kLengths, Lengths},
-                                   {"path", kPath, Path}};
+                                   {"path", kPath, Path},
+                                   {kMaxSplit, kAllocator, Allocator<kMaxSplit>},
+                                   {kMaxRounding, kAllocator, Allocator<kMaxRounding>},
+                                   {kDivisions, kAllocator, Allocator<kDivisions>},
+                                   {kCollection, kAllocator, Allocator<kCollection>},
+                                   {kFraction, kAllocator, Allocator<kFraction>}};
 
 }  // namespace
 

@@ -76,7 +76,9 @@ def plan_both(arguments, row, folder):
     for key, value in settings.items():
         ours += ["--set", key + "=" + value]
     device = settings.pop("device")
-    environment = ["PYTORCH_CUDA_ALLOC_CONF=" + settings.pop("alloc_conf")] if "alloc_conf" in settings else []
+    allocator = [settings.pop("alloc_conf")] if "alloc_conf" in settings else []
+    allocator += [key.removeprefix("alloc.") + ":" + settings.pop(key) for key in list(settings) if key.startswith("alloc.")]
+    environment = ["PYTORCH_CUDA_ALLOC_CONF=" + ",".join(allocator)] if allocator else []
     theirs = [arguments.vramscope, "plan", "--device", device, "--steps", "0", *ranks_of(settings), "-o", "program.trace", "--", arguments.python,
               os.path.join(HERE, "train.py"), "--model", config]
     theirs += [key + "=" + value for key, value in settings.items()]

@@ -131,6 +131,29 @@ def chunked_loss(model, batch, chunks, reentrant):
     return total / counted
 
 
+@functools.cache
+def compiled_cross_entropy():
+    def of_chunk(logits, labels):
+        return nn.functional.cross_entropy(logits.float(), labels, ignore_index=IGNORED, reduction="sum")
+    return torch.compile(of_chunk)
+
+
+def loss_of_kept_logits(model, batch, chunks):
+    """torchtune's CEWithChunkedOutputLoss: the logits of all parts, then the loss of each, which is compiled."""
+    model = model.get_base_model() if hasattr(model, "get_base_model") else model  # of PEFT's
+    stack = model.transformer if hasattr(model, "transformer") else model.model
+    hidden = stack(input_ids=batch["input_ids"])[0]
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor, lambda tensor: tensor):
+        logits = [model.lm_head(part) for part in hidden.chunk(chunks, dim=1)]
+        del hidden
+        labels = nn.functional.pad(batch["labels"], (0, 1), value=IGNORED)[:, 1:]
+        counted = (labels != IGNORED).sum()
+        total = 0.0
+        for part, its_labels in zip(logits, labels.chunk(chunks, dim=1)):
+            total = total + compiled_cross_entropy()(part.reshape(-1, part.size(-1)), its_labels.reshape(-1))
+        return total / counted
+
+
 class OnHostOptimizer:
     """Steps on the host, on weights and gradients in pinned memory there."""
 

@@ -30,7 +30,7 @@ DEFAULTS = {"batch": "2", "seq": "512", "micro_batches": "1", "steps": "2", "pre
             "lora.targets": "q_proj,v_proj", "trainable": "all", "zero_grad": "none", "zero_grad_when": "end",
             "optimizer.bits": "32", "optimizer.paged": "false", "optimizer.in_backward": "false", "offload.optimizer": "none", "quantization": "none",
             "offload.activations": "none", "activation_compression": "none", "loss": "full",
-            "loss_chunks": "8", "loss_reentrant": "false", "clip_grad_norm": "0", "lengths": "", "pin_memory": "false", "load": "device", "init_on_device": "false", "mode": "train", "schedule": "none", "save": "none",
+            "loss_chunks": "8", "loss_keeps": "nothing", "loss_reentrant": "false", "clip_grad_norm": "0", "lengths": "", "pin_memory": "false", "load": "device", "init_on_device": "false", "mode": "train", "schedule": "none", "save": "none",
             "eval": "none", "eval_keeps_logits": "false", "generate.tokens": "0", "generate.cache": "dynamic", "generate.lengths": "", "loss_path": "labels-shifted", "kernels": "eager", "gradients.dtype": "weights", "optimizer.library": "bitsandbytes", "lora.placement": "weight", "resume.map_location": "none", "resume.keeps": "false",
             "seed": "0", "use_cache": "false", "prefix.tokens": "0", "galore.rank": "0", "galore.gap": "200", "samples.file": "", "samples.batches": "padded", **checkpointing.DEFAULTS, **sharding.DEFAULTS}
 PRECISIONS = {"fp32": (torch.float32, None), "bf16": (torch.bfloat16, None), "fp16": (torch.float16, None),
@@ -64,7 +64,7 @@ class CausalModel:
         with where_made(settings):
             self.model = AutoModelForCausalLM.from_config(config, torch_dtype=weights, attn_implementation=attention)
         self.chunks = int(settings["loss_chunks"]) if settings["loss"] == "chunked" else 0
-        self.reentrant = settings["loss_reentrant"] == "true"
+        self.reentrant, self.keeps = settings["loss_reentrant"] == "true", settings["loss_keeps"] == "logits"
         self.shared = self.chunks and settings["shard.strategy"] != "none"
         if settings["loss_path"] != "labels-shifted":
             techniques.loss_of_older_versions(self.model, upcasts=settings["loss_path"] == "upcast-in-model")
@@ -83,6 +83,8 @@ class CausalModel:
     def loss(self, model, batch):
         if self.shared:
             return model(**batch), None
+        if self.chunks and self.keeps:
+            return techniques.loss_of_kept_logits(model, batch, self.chunks), None
         if self.chunks:
             return techniques.chunked_loss(model, batch, self.chunks, self.reentrant), None
         output = model(**batch)
@@ -347,6 +349,7 @@ def train(program, model, settings, strategy):
             if in_fp32:
                 in_fp32.before_step()
             if clip:
+                scaler.unscale_(optimizer)
                 nn.utils.clip_grad_norm_(trained, clip)
             scaler.step(optimizer)
             scaler.update()

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "profiler/run/allocator_settings.h"
 #include "trainer/backends/backend.h"
 #include "trainer/backends/cuda/cuda_backend.h"
 #include "trainer/capture/cancel.h"
@@ -147,6 +148,7 @@ struct Trainer::Impl {
     info.backend = TraceBackend(config.backend);
     info.has_config = true;
     info.config = config;
+    info.alloc_conf = run::AllocConfOf(config);
     Techniques techniques = MakeTechniques(config);
     std::unique_ptr<Model> model;
     absl::Status status = Guard([&] { return Prepare(config, info, techniques, model); });
@@ -202,7 +204,7 @@ struct Trainer::Impl {
   absl::Status Record(const run::RunConfig& config, const run::DeviceProfile& device,
                       Techniques& techniques, std::unique_ptr<Model> model, trace::EventSink& sink,
                       const RunHooks& hooks) {
-    const absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(config.alloc_conf);
+    const absl::StatusOr<run::AllocConf> conf = run::ParseAllocConf(run::AllocConfOf(config));
     if (!conf.ok()) return conf.status();
     Backend& backend = BackendOf(config.backend);
     std::unique_ptr<Rehearsal> rehearsal;

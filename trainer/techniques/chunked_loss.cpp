@@ -1,7 +1,12 @@
 // The output layer and the loss on a part of the tokens at a time: logits are there for one chunk,
-// and computed again for it in backward.
+// and computed again for it in backward; or they stay, in the weights' type, and the cross entropy
+// of a chunk is one kernel (torchtune's CEWithChunkedOutputLoss, which torch.compile makes one of).
+#include <ATen/record_function.h>
+#include <torch/autograd.h>
 #include <torch/types.h>
 
+#include "trainer/capture/scopes.h"
+#include "trainer/capture/taps.h"
 #include "trainer/techniques/recompute/frames.h"
 #include "trainer/techniques/recompute/reentrant.h"
 #include "trainer/techniques/technique.h"
@@ -16,9 +21,48 @@ at::Tensor NextTokens(const at::Tensor& labels) {
   return at::constant_pad_nd(labels, {0, 1}, kIgnored).slice(1, 1).reshape({-1});
 }
 
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+constexpr char kCrossEntropy[] = "inductor::cross_entropy";
+
+// The sum over the rows' losses as Inductor makes it: two numbers a row beside the logits, which
+// are kept as they are; backward makes the gradient in their type.
+struct CompiledCrossEntropy : torch::autograd::Function<CompiledCrossEntropy> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& logits,
+                            const at::Tensor& labels, bool computes) {
+    RECORD_FUNCTION(kCrossEntropy, c10::ArrayRef<const c10::IValue>());
+    const auto wide = logits.options().dtype(at::kFloat).requires_grad(false);
+    const at::Tensor largest = at::empty({logits.size(0), 1}, wide);
+    const at::Tensor log_sum = at::empty({logits.size(0), 1}, wide);
+    at::Tensor loss = at::empty({}, wide);
+    if (computes) {
+      loss.copy_(
+          at::cross_entropy_loss(logits.to(at::kFloat), labels, {}, at::Reduction::Sum, kIgnored));
+    }
+    context->save_for_backward({logits, labels, largest, log_sum});
+    context->saved_data["computes"] = computes;
+    return loss;
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const variable_list saved = context->get_saved_variables();
+    RECORD_FUNCTION(kCrossEntropy, c10::ArrayRef<const c10::IValue>());
+    at::Tensor gradient = at::empty_like(saved[0]);
+    if (context->saved_data["computes"].toBool()) {
+      const at::Tensor counts = (saved[1] != kIgnored).unsqueeze(1);
+      const at::Tensor labels = saved[1].clamp_min(0).unsqueeze(1);
+      at::Tensor wide = at::softmax(saved[0].to(at::kFloat), -1);
+      wide = wide.scatter_add(1, labels, at::full_like(labels, -1, wide.options()));
+      gradient.copy_(wide * counts * gradients[0]);
+    }
+    return {gradient, at::Tensor(), at::Tensor()};
+  }
+};
+
 class ChunkedLoss final : public Technique {
  public:
-  ChunkedLoss(int64_t chunks, bool reentrant) : chunks_(chunks), reentrant_(reentrant) {}
+  ChunkedLoss(int64_t chunks, bool keeps_logits, bool reentrant)
+      : chunks_(chunks), keeps_logits_(keeps_logits), reentrant_(reentrant) {}
 
   absl::Status OnModel(Model& model) override {
     if (!model.SplitOutput()) {
@@ -28,10 +72,17 @@ class ChunkedLoss final : public Technique {
     return absl::OkStatus();
   }
   void AfterSetUp(const RunContext& run, Model&, std::span<const at::Tensor>) override {
+    computes_ = run.measured;
+    if (keeps_logits_) return;
     const CheckpointOptions options{.layers_per_segment = 1, .device = run.device};
     runner_ = reentrant_ ? MakeCheckpointRunner(options) : MakeFrameRunner(options, nullptr);
   }
   LossFunction AroundLoss(LossFunction) override {
+    if (keeps_logits_) {
+      return [this](Model& model, at::Tensor& hidden, const Batch& batch) {
+        return OfKeptLogits(model, hidden, batch);
+      };
+    }
     return [this](Model& model, at::Tensor& hidden, const Batch& batch) {
       at::Tensor labels = NextTokens(batch["labels"]);
       const at::Tensor counted = (labels != kIgnored).sum();
@@ -58,8 +109,28 @@ class ChunkedLoss final : public Technique {
   void AfterRun() override { runner_ = nullptr; }
 
  private:
+  // All logits first, then the loss of each part. What these save is not offloaded: it is wanted
+  // again at once.
+  at::Tensor OfKeptLogits(Model& model, at::Tensor& hidden, const Batch& batch) const {
+    const PackerScope none(nullptr);
+    std::vector<at::Tensor> logits;
+    for (const at::Tensor& part : hidden.chunk(chunks_, 1)) logits.push_back(model.Output(part));
+    hidden.reset();
+    const at::Tensor labels = NextTokens(batch["labels"]);
+    const at::Tensor counted = (labels != kIgnored).sum();
+    const std::vector<at::Tensor> parts = labels.view(batch["labels"].sizes()).chunk(chunks_, 1);
+    at::Tensor total;
+    for (size_t i = 0; i < logits.size(); ++i) {
+      const at::Tensor sum = CompiledCrossEntropy::apply(
+          logits[i].reshape({-1, logits[i].size(-1)}), parts[i].reshape({-1}), computes_);
+      total = total.defined() ? total + sum : sum + 0;
+    }
+    return total / counted;
+  }
+
   const int64_t chunks_;
-  const bool reentrant_;
+  const bool keeps_logits_, reentrant_;
+  bool computes_ = false;
   LayerRunner runner_;
 };
 
@@ -88,6 +159,14 @@ TechniqueEntry DeclareTechnique_chunked_loss() {
                          .low = 1,
                          .high = 65536,
                          .label = "chunks"},
+                        {.key = "loss_keeps",
+                         .help = "of loss=chunked: nothing (a chunk's logits are computed again "
+                                 "in backward), or the logits of all chunks, each with a compiled "
+                                 "cross entropy that makes no fp32 copy (torchtune)",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "nothing",
+                         .choices = {{"nothing", ""}, {"logits", ""}},
+                         .label = "keeps"},
                         {.key = "loss_reentrant",
                          .help = "of loss=chunked: each chunk is computed again in a nested "
                                  "backward (use_reentrant), or in a second run",
@@ -100,15 +179,28 @@ TechniqueEntry DeclareTechnique_chunked_loss() {
                         .explanation = "logits for a part of the tokens at a time",
                         .on = {{"loss", true, {"chunked"}}},
                         .ways = {{{"loss", "chunked"}}},
-                        .controls = {"loss_chunks", "loss_reentrant"}}},
+                        .controls = {"loss_chunks", "loss_keeps", "loss_reentrant"}}},
            .rules = {{.when = {{"loss", true, {"chunked"}}, {"model.family", true, {"basics"}}},
                       .why = "loss=chunked: the basics model's script computes its loss at once",
-                      .instead = {{"loss", "full"}}}}},
+                      .instead = {{"loss", "full"}}},
+                     {.when = {{"loss_keeps", true, {"logits"}},
+                               {"loss_reentrant", true, {"true"}}},
+                      .why = "loss_reentrant says how chunks are computed again: with "
+                             "loss_keeps=logits none is; set loss_reentrant=false",
+                      .instead = {{"loss_reentrant", "false"}}}},
+           .assumes = {{.when = {{"loss", true, {"chunked"}}, {"loss_keeps", true, {"logits"}}},
+                        .what = "the compiled cross entropy of a chunk is modelled after "
+                                "Inductor's: the logits are kept, their gradient has their type, "
+                                "no copy in fp32"}}},
       .fit = {{.row = "chunked-loss"}},
+      .modelled = {{.assumed = 0, .category = "Activation", .ops = {kCrossEntropy}},
+                   {.assumed = 0, .category = "Autograd detail", .ops = {kCrossEntropy}},
+                   {.assumed = 0, .category = "Temporary", .ops = {kCrossEntropy}}},
       .order = 35,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (!config.Is("loss", "chunked")) return nullptr;
         return std::make_unique<ChunkedLoss>(config.Integer("loss_chunks"),
+                                             config.Is("loss_keeps", "logits"),
                                              config.Is("loss_reentrant", "true"));
       }};
 }

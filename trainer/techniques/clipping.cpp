@@ -72,10 +72,14 @@ TechniqueEntry DeclareTechnique_clipping() {
                         .on = {{"clip_grad_norm", false, {"0"}}},
                         .ways = {{{"clip_grad_norm", "1"}}},
                         .controls = {"clip_grad_norm"}}},
-           .rules = {{.when = {{"clip_grad_norm", false, {"0"}}, {"precision", true, {"amp-fp16"}}},
-                      .why = "clip_grad_norm: the gradients of amp-fp16 are scaled until the "
-                             "optimizer's step; use amp-bf16",
-                      .instead = {{"clip_grad_norm", "0"}}}}},
+           .rules = {{.when = {{"clip_grad_norm", false, {"0"}},
+                               {"precision", true, {"amp-fp16"}},
+                               {"shard.strategy", true, {"zero2", "zero3", "tensor"}}},
+                      .why = "clip_grad_norm: the scaled gradients of amp-fp16 are unscaled first, "
+                             "which is not planned of shards; use amp-bf16",
+                      .instead = {{"clip_grad_norm", "0"}}}},
+           .implies = {"gradients of amp-fp16 are unscaled before they are measured, as "
+                       "GradScaler.unscale_ does"}},
       .order = 62,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         const double most = config.Number("clip_grad_norm");

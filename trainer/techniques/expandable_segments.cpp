@@ -18,7 +18,10 @@ TechniqueEntry DeclareTechnique_expandable_segments() {
                             .explanation = "segments grow: less is held between blocks",
                             .on = {{"alloc_conf", true, {conf}}},
                             .ways = {{{"alloc_conf", conf}}},
-                            .off = {{"alloc_conf", ""}}}}},
+                            .off = {{"alloc_conf", ""}}}},
+               .rules = {{.when = {{"backend", true, {"cpu"}}, {"alloc_conf", true, {conf}}},
+                          .why = "the caching allocator is CUDA's: the CPU has none",
+                          .refuses = false}}},
           .fit = {{.row = "expandable-segments"}},
           .order = 89,
           .make = nullptr};

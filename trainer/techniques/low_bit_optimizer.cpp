@@ -1,8 +1,12 @@
 // Adam's moments in 8 or 4 bits, as torchao's AdamW8bit and AdamW4bit (torchao/optim): codes and an
 // fp32 scale for each block of 256 (8 bits) or 128 (4 bits, two codes a byte), a table of what a
 // code stands for beside each moment, tensors that are small or do not fill blocks as they are. Its
-// step is one compiled kernel a tensor.
+// step is compiled: one kernel for tensors whose rows are blocks; else Inductor (torch 2.11) makes
+// the scales and both moments in fp32 first, and codes of 4 bits as 64-bit numbers.
+#include <ATen/record_function.h>
 #include <torch/types.h>
+
+#include <array>
 
 #include "trainer/optimizers/group.h"
 #include "trainer/techniques/quantised_adam.h"
@@ -12,6 +16,7 @@ namespace vramscope::trainer {
 namespace {
 
 constexpr int64_t kLeastElements = 4096;
+constexpr char kStep[] = "inductor::single_param_adam";
 
 QuantisedMoment MakeMoment(const at::Tensor& parameter, int bits, bool with_sign) {
   const auto type = parameter.options().requires_grad(false);
@@ -35,6 +40,33 @@ QuantisedMoment MakeMoment(const at::Tensor& parameter, int bits, bool with_sign
   return made;
 }
 
+// In the order of Inductor's code.
+void BorrowForStep(const at::Tensor& parameter, const QuantisedMoments& moments) {
+  const QuantisedMoment& like = moments.first;
+  if (!like.scale.defined()) return;
+  RECORD_FUNCTION(kStep, c10::ArrayRef<const c10::IValue>());
+  const auto ask = [&](int64_t elements, at::ScalarType type) {
+    return at::empty({elements}, parameter.options().dtype(type).requires_grad(false));
+  };
+  const int64_t n = parameter.numel(), blocks = like.scale.numel();
+  const bool fused = parameter.dim() > 1 && parameter.size(-1) == like.block;
+  if (fused && like.bits == 8) return;
+  std::array<at::Tensor, 2> scales, wide, codes;
+  const auto both = [](std::array<at::Tensor, 2>& pair, const auto& make) {
+    for (at::Tensor& tensor : pair) tensor = make();
+  };
+  if (!fused) both(scales, [&] { return ask(blocks, at::kFloat); });
+  both(wide, [&] { return ask(n, at::kFloat); });
+  if (like.bits == 8) {
+    for (auto* pair : {&wide, &scales})
+      for (at::Tensor& tensor : *pair) tensor.reset();
+    return;
+  }
+  both(codes, [&] { return ask(n, at::kLong); });
+  for (size_t i = 0; i < 2; ++i)
+    for (auto* pair : {&wide, &codes, &scales}) (*pair)[i].reset();
+}
+
 class LowBitOptimizer final : public Technique {
  public:
   explicit LowBitOptimizer(const run::RunConfig& config)
@@ -45,7 +77,7 @@ class LowBitOptimizer final : public Technique {
       return QuantisedMoments{.first = MakeMoment(parameter, bits, true),
                               .second = MakeMoment(parameter, bits, false)};
     };
-    return std::make_unique<QuantisedAdam>(config_, trained, make, run.measured);
+    return std::make_unique<QuantisedAdam>(config_, trained, make, run.measured, BorrowForStep);
   }
 
  private:
@@ -92,12 +124,17 @@ TechniqueEntry DeclareTechnique_low_bit_optimizer() {
                       .instead = {{"optimizer.library", "bitsandbytes"}}}},
            .assumes = {{.when = {{"optimizer.bits", true, {"8"}},
                                  {"optimizer.library", true, {"torchao"}}},
-                        .what = "torchao's compiled step is modelled: one kernel for each tensor, "
-                                "in place, without memory of its own"},
+                        .what =
+                            "torchao's compiled step is modelled as Inductor made it: in place, "
+                            "with both moments in fp32 beside a tensor whose rows are no "
+                            "blocks of 256"},
                        {.when = {{"optimizer.bits", true, {"4"}}},
-                        .what = "the step of 4-bit moments is modelled as torchao's: one compiled "
-                                "kernel for each tensor, in place"}}},
-      .modelled = {{.assumed = 0, .category = "Optimizer state"},
+                        .what = "the step of 4-bit moments is modelled as Inductor made torchao's: "
+                                "in place, with both moments in fp32 and their codes in 64 bits "
+                                "beside each tensor"}}},
+      .modelled = {{.assumed = 0, .category = "Temporary", .ops = {kStep}},
+                   {.assumed = 1, .category = "Temporary", .ops = {kStep}},
+                   {.assumed = 0, .category = "Optimizer state"},
                    {.assumed = 1, .category = "Optimizer state"}},
       .order = 43,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

@@ -75,24 +75,34 @@ void GradScaler::Unscale(const std::vector<at::Tensor>& gradients, at::Tensor in
   inverse.reset();
 }
 
+at::Tensor GradScaler::Inverse() const {
+  at::Tensor wide = scale_.to(at::kDouble);
+  at::Tensor reciprocal = wide.reciprocal();
+  wide.reset();
+  return reciprocal.to(at::kFloat);
+}
+
+void GradScaler::UnscaleFirst(const std::vector<at::Tensor>& gradients) {
+  at::NoGradGuard no_grad;
+  if (gradients.empty()) return;
+  Unscale(gradients, Inverse());
+  unscaled_ = true;
+}
+
 void GradScaler::Step(Optimizer& optimizer) {
   at::NoGradGuard no_grad;
   std::vector<at::Tensor> gradients = Gradients(optimizer);
   if (gradients.empty()) return;
   if (optimizer.TakesScaler()) {
     // Only looks for overflows; the optimizer's kernel unscales.
-    Unscale(gradients, Full(1, at::kFloat));
-    optimizer.SetScaler({.grad_scale = scale_, .found_inf = found_inf_ + 0});
+    if (!unscaled_) Unscale(gradients, Full(1, at::kFloat));
+    optimizer.SetScaler(
+        {.grad_scale = unscaled_ ? at::Tensor() : scale_, .found_inf = found_inf_ + 0});
     optimizer.Step();
     optimizer.SetScaler({});
     return;
   }
-  at::Tensor wide = scale_.to(at::kDouble);
-  at::Tensor reciprocal = wide.reciprocal();
-  wide.reset();
-  at::Tensor inverse = reciprocal.to(at::kFloat);
-  reciprocal.reset();
-  Unscale(gradients, std::move(inverse));
+  if (!unscaled_) Unscale(gradients, Inverse());
   gradients.clear();
   if (found_inf_.item<float>() == 0) optimizer.Step();
 }
@@ -103,6 +113,7 @@ void GradScaler::Update() {
   at::_amp_update_scale_(scale_, growth_tracker_, found_inf_, kGrowthFactor, kBackoffFactor,
                          kGrowthInterval);
   found_inf_.reset();
+  unscaled_ = false;
 }
 
 namespace {
@@ -138,6 +149,15 @@ class Autocast final : public Technique {
   }
   at::Tensor BeforeBackward(const RunContext&, const at::Tensor& loss) override {
     return scaler_ ? scaler_->Scale(loss) : loss;
+  }
+  // Before those that measure gradients, which come after this technique.
+  void BeforeStep(const RunContext& run, std::span<const at::Tensor> trained) override {
+    if (!scaler_ || run.config.Is("clip_grad_norm", "0")) return;
+    std::vector<at::Tensor> gradients;
+    for (const at::Tensor& parameter : trained) {
+      if (parameter.grad().defined()) gradients.push_back(parameter.grad());
+    }
+    scaler_->UnscaleFirst(gradients);
   }
   std::function<void(Optimizer&)> AroundStep(std::function<void(Optimizer&)> inner) override {
     if (!scaler_) return inner;

@@ -38,7 +38,10 @@ class GradScaler {
  public:
   explicit GradScaler(c10::Device device) : device_(device) {}
   at::Tensor Scale(const at::Tensor& loss);
-  // Unscales, and steps unless a gradient overflowed. The overflow flag lives until Update().
+  // unscale_(): before the step, for whoever wants to see the gradients themselves.
+  void UnscaleFirst(const std::vector<at::Tensor>& gradients);
+  // Unscales where that was not done, and steps unless a gradient overflowed. The overflow flag
+  // lives until Update().
   void Step(Optimizer& optimizer);
   void Update();
 
@@ -47,8 +50,10 @@ class GradScaler {
   std::vector<at::Tensor> Gradients(const Optimizer& optimizer) const;
   // Looks for overflows (found_inf_) and multiplies by `inverse`.
   void Unscale(const std::vector<at::Tensor>& gradients, at::Tensor inverse);
+  at::Tensor Inverse() const;
 
   c10::Device device_;
+  bool unscaled_ = false;
   at::Tensor scale_, growth_tracker_, found_inf_;
 };
 

@@ -57,12 +57,13 @@ void Encode(const at::Tensor& values, QuantisedMoment& moment, bool with_sign) {
 }  // namespace
 
 QuantisedAdam::QuantisedAdam(const OptimizerConfig& config, std::vector<at::Tensor> parameters,
-                             MakeMoments make, bool computes)
+                             MakeMoments make, bool computes, Borrow borrow)
     : Optimizer(std::move(parameters), config.lr),
       weight_decay_(config.weight_decay),
       decoupled_(config.name == "adamw"),
       make_(std::move(make)),
       computes_(computes),
+      borrow_(std::move(borrow)),
       states_(parameters_.size()) {}
 
 void QuantisedAdam::Step() {
@@ -73,7 +74,11 @@ void QuantisedAdam::Step() {
     State& state = states_[i];
     if (!state.moments.first.codes.defined()) state.moments = make_(parameters_[i]);
     ++state.step;
-    if (computes_) Update(parameters_[i], state);
+    if (computes_) {
+      Update(parameters_[i], state);
+    } else if (borrow_) {
+      borrow_(parameters_[i], state.moments);
+    }
   }
 }
 

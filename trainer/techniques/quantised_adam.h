@@ -5,7 +5,8 @@
 //   auto adam = std::make_unique<QuantisedAdam>(config, trained, make_moments, computes);
 //
 // `make_moments` is called for each parameter in the first step, in their order. A step asks for
-// nothing where nothing computes: it is one kernel for each parameter, in place.
+// nothing where nothing computes but what `borrow` asks for: it is one kernel for each parameter,
+// in place.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -33,8 +34,11 @@ class QuantisedAdam final : public Optimizer {
  public:
   using MakeMoments = std::function<QuantisedMoments(const at::Tensor& parameter)>;
 
+  // What a library's step of a parameter asks for and gives back.
+  using Borrow = std::function<void(const at::Tensor& parameter, const QuantisedMoments& moments)>;
+
   QuantisedAdam(const OptimizerConfig& config, std::vector<at::Tensor> parameters, MakeMoments make,
-                bool computes);
+                bool computes, Borrow borrow = nullptr);
 
   void Step() override;
   std::vector<at::Tensor> StateTensors() const override;
@@ -50,6 +54,7 @@ class QuantisedAdam final : public Optimizer {
   const bool decoupled_;
   const MakeMoments make_;
   const bool computes_;
+  const Borrow borrow_;
   std::vector<State> states_;
 };
 

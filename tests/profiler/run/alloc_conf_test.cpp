@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "profiler/run/allocator_settings.h"
 #include "profiler/run/run_config.h"
 
 namespace vramscope::run {
@@ -154,6 +155,36 @@ TEST(AllocConf, IsASettingOfARun) {
   EXPECT_THAT(std::string(b.Set("alloc_conf", "max_split_size_mb:1").message()),
               AllOf(HasSubstr("alloc_conf"), HasSubstr("at least 20")));
   EXPECT_TRUE(b.Set("alloc_conf", "").ok());
+}
+
+TEST(AllocConf, SingleSettingsStandBehindTheText) {
+  RunConfigBuilder builder;
+  EXPECT_EQ(AllocConfOf(builder.Build().value()), "");
+  ASSERT_TRUE(builder.Set("alloc_conf", "expandable_segments:True,max_split_size_mb:64").ok());
+  ASSERT_TRUE(builder.Set("alloc.max_split_size_mb", "128").ok());
+  ASSERT_TRUE(builder.Set("alloc.roundup_power2_divisions", "[256:1,>:8]").ok());
+  const RunConfig config = builder.Build().value();
+  const AllocConf c = ParseAllocConf(AllocConfOf(config)).value();
+  EXPECT_EQ(c.max_split_size, 128 * kMiB);
+  EXPECT_TRUE(c.expandable_segments);
+  EXPECT_EQ(c.roundup_power2_divisions[15], 8u);
+  // A run.json holds each.
+  RunConfigBuilder again;
+  ASSERT_TRUE(again.SetRunJson(ToJson(config)).ok());
+  EXPECT_EQ(AllocConfOf(again.Build().value()), AllocConfOf(config));
+}
+
+TEST(AllocConf, SingleSettingsHaveTheLimitsOfTheText) {
+  for (const auto& [key, value] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"alloc.max_split_size_mb", "5"},
+           {"alloc.max_split_size_mb", "64,expandable_segments:True"},
+           {"alloc.garbage_collection_threshold", "1.5"},
+           {"alloc.roundup_power2_divisions", "3"},
+           {"alloc.max_non_split_rounding_mb", "x"}}) {
+    const absl::Status status = RunConfigBuilder().Set(key, value);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << key << " " << value;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(key));
+  }
 }
 
 }  // namespace

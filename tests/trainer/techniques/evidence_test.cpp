@@ -52,5 +52,47 @@ TEST(Evidence, WhatALibraryWouldAskForIsModelled) {
   EXPECT_FALSE(shards.contains("Activation"));
 }
 
+// Blocks that were parameters all their life, by how they are there.
+std::map<EvidenceKind, int> ParametersOf(const Settings& settings) {
+  run::RunConfig config = TinyConfig(run::Backend::kPlan, kTinyQwen);
+  for (const auto& [key, value] : settings) config.Set(key, value);
+  const RunResult result = RunTiny(config);
+  EXPECT_TRUE(result.status.ok()) << result.status;
+  std::map<EvidenceKind, int> out;
+  if (!result.status.ok()) return out;
+  const trace::BlockEvidence evidence(*result.trace);
+  const trace::AllocationTable& all = result.trace->allocations;
+  for (uint32_t i = 0; i < all.size(); ++i) {
+    if (all.main_category[i] != trace::Category::kParameter) continue;
+    ++out[evidence.Of(trace::AllocationId{i}).kind];
+  }
+  return out;
+}
+
+// Of a model in 4 or 8 bits, the linear layers' weights are bitsandbytes' kernels' (modelled); its
+// embedding, norms and biases and the adapters are PyTorch's own.
+TEST(Evidence, WeightsInFewBitsAreModelledAndWhatStandsBesideThemIsMade) {
+  std::map<EvidenceKind, int> wide = ParametersOf({{"lora.rank", "8"}});
+  EXPECT_EQ(wide[EvidenceKind::kModelled], 0);
+  for (const char* bits : {"nf4", "int8"}) {
+    const Settings settings = {{"lora.rank", "8"}, {"quantization", bits}};
+    std::map<EvidenceKind, int> narrow = ParametersOf(settings);
+    const int linears = 7 * 3;  // of kTinyQwen's three layers
+    // NF4 has scales of its blocks beside the codes until they are quantised, too.
+    const int blocks = bits == std::string_view("nf4") ? 2 * linears : linears;
+    EXPECT_EQ(narrow[EvidenceKind::kModelled], blocks) << bits;
+    const auto modelled = ModelledIn(settings);
+    ASSERT_TRUE(modelled.contains("Parameter")) << bits;
+    EXPECT_EQ(modelled.at("Parameter"), "technique: Quantised base weights");
+    EXPECT_FALSE(modelled.contains("Gradient")) << bits;
+    EXPECT_FALSE(modelled.contains("Optimizer state")) << bits;
+  }
+  // NF4 makes its weights wide for each product, int8 keeps its inputs in bytes.
+  EXPECT_TRUE(ModelledIn({{"lora.rank", "8"}, {"quantization", "nf4"}}).contains("Temporary"));
+  const auto kept = ModelledIn({{"loss", "chunked"}, {"loss_keeps", "logits"}});
+  ASSERT_FALSE(kept.empty());
+  for (const auto& [category, source] : kept) EXPECT_EQ(source, "technique: Loss in chunks");
+}
+
 }  // namespace
 }  // namespace vramscope::trainer

@@ -169,6 +169,23 @@ TEST(Techniques, StepInBackwardGoesWithALossInChunks) {
   for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(inside[i], after[i], 2e-5 * after[i]) << i;
 }
 
+// Whether a chunk's logits are computed again or stay, the loss and its gradients are the same.
+TEST(Techniques, ALossInChunksIsTheLoss) {
+  for (const char* model : {kTinyQwen, kTinyGpt2}) {
+    const std::vector<double> whole = LossesOf(Plain(model), "whole");
+    for (const char* keeps : {"nothing", "logits"}) {
+      run::RunConfig config = Plain(model);
+      config.Set("loss", "chunked");
+      config.Set("loss_chunks", "3");
+      config.Set("loss_keeps", keeps);
+      const std::vector<double> losses = LossesOf(config, keeps);
+      ASSERT_EQ(losses.size(), whole.size());
+      for (size_t i = 0; i < whole.size(); ++i)
+        EXPECT_NEAR(losses[i], whole[i], 2e-5 * whole[i]) << keeps << " step " << i;
+    }
+  }
+}
+
 // Each parameter's moments are its own, whatever they are kept in.
 TEST(Techniques, StepInBackwardGoesWithMomentsInFewBits) {
   for (const char* bits : {"16", "8", "4"}) {

@@ -300,6 +300,22 @@ TEST(Proof, X02_ChunksOfTheLoss) {
   EXPECT_GT(full - eight, 2 * logits);
 }
 
+// All logits in the weights' type and two numbers a row are there when backward begins; computed
+// again, none are. An output layer over parts reads copies of them.
+TEST(Proof, X02_ChunksThatKeepTheirLogits) {
+  constexpr uint64_t kVocabulary = 32768, kBatch = 16;
+  const auto plan = [](const char* keeps) {
+    return Planned(
+        With({{"batch", "16"}, {"precision", "bf16"}, {"loss", "chunked"}, {"loss_keeps", keeps}}),
+        Qwen({.vocab = kVocabulary}));
+  };
+  const Planned again = plan("nothing"), kept = plan("logits");
+  const uint64_t tokens = kBatch * kSeq, logits = tokens * kVocabulary * 2;
+  const uint64_t rows = tokens * (2 * sizeof(float) + 2 * sizeof(int64_t)), parts = tokens * 64 * 2;
+  EXPECT_GE(kept.Kept() - again.Kept(), logits + tokens * 2 * sizeof(float));
+  EXPECT_LE(kept.Kept() - again.Kept(), logits + rows + parts + 4096);
+}
+
 // Once more all logits in fp32, but the last token's, while the loss is made; none in 16 bits
 // beside them where the model has turned them.
 TEST(Proof, X02_OlderVersionsCopyTheLogits) {
@@ -348,6 +364,38 @@ TEST(Proof, X06_WhatGoesToTheHostComesBack) {
   EXPECT_GE(back, out);
   EXPECT_GT(out, plain.Kept() / 2);
   EXPECT_LT(plan.Kept(), plain.Kept() / 4);
+}
+
+// The same decisions as by the text that PyTorch reads.
+TEST(Proof, T20_EachAllocatorSettingIsTheOneOfThatName) {
+  const Settings lengths =
+      With({{"lengths", "100,180,260,340,420,500"}, {"batch", "16"}, {"steps", "6"}});
+  const auto segments = [](const Planned& planned) {
+    std::vector<std::pair<trace::EventKind, uint64_t>> out;
+    const trace::EventTable& events = planned.trace->events;
+    for (uint32_t i = 0; i < events.size(); ++i) {
+      if (events.kind[i] == trace::EventKind::kSegmentAlloc ||
+          events.kind[i] == trace::EventKind::kSegmentFree) {
+        out.emplace_back(events.kind[i], events.bytes[i]);
+      }
+    }
+    return out;
+  };
+  const auto by_default = segments(Planned(lengths));
+  for (const auto& [name, value, differs] :
+       std::initializer_list<std::tuple<const char*, const char*, bool>>{
+           {"max_split_size_mb", "20", true},
+           {"roundup_power2_divisions", "[1:2,>:2]", true},
+           {"per_process_memory_fraction", "0.9", false}}) {
+    Settings one = lengths, text = lengths;
+    one[std::string("alloc.") + name] = value;
+    text["alloc_conf"] = std::string(name) + ":" + value;
+    const Planned by_setting(one), by_text(text);
+    EXPECT_EQ(by_setting.Stream(), by_text.Stream()) << name;
+    EXPECT_EQ(segments(by_setting), segments(by_text)) << name;
+    EXPECT_EQ(segments(by_setting) != by_default, differs) << name;
+    EXPECT_EQ(by_setting.trace->info.alloc_conf, text["alloc_conf"]);
+  }
 }
 
 TEST(Proof, X11_ExpandableSegmentsHugWhatIsAllocated) {
