@@ -35,12 +35,13 @@ def install(process, values):
 
         return wrapper
 
-    if not torch.distributed.is_available():
+    distributed = getattr(torch, "distributed", None)
+    if distributed is None or not distributed.is_available():
         return
     for name in _NAMES:
-        function = getattr(torch.distributed.distributed_c10d, name, None)
+        function = getattr(distributed.distributed_c10d, name, None)
         if function is not None:
             wrapper = writing(function)
-            for module in (torch.distributed.distributed_c10d, torch.distributed):
+            for module in (distributed.distributed_c10d, distributed):
                 if getattr(module, name, None) is function:
                     setattr(module, name, wrapper)
