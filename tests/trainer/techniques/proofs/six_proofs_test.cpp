@@ -62,7 +62,12 @@ std::string Broken(const trace::Trace& trace, const run::RunConfig& config) {
   const trace::AllocationTable& all = trace.allocations;
   for (uint32_t row = 0; row < all.size(); ++row) {
     const uint64_t slack = all.bytes_rounded[row] - all.bytes[row];
-    if (slack > (uint64_t{1} << 20) + 512) return "a block is much larger than its request";
+    // The row rounds to quarters of a power of two.
+    const bool rounds = !config.Is("alloc.roundup_power2_divisions", "");
+    const uint64_t rounding = rounds ? all.bytes[row] / 4 : 0;
+    if (slack > (uint64_t{1} << 20) + 512 + rounding) {
+      return "a block is much larger than its request";
+    }
     if (all.pool[row] == trace::Pool::kSmall && slack >= 512 && all.bytes[row] > 0) {
       return "a small block is 512 B larger than its request";
     }
