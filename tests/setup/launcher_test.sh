@@ -56,6 +56,7 @@ for argument in "$@"; do
   case $argument in
     -DVRAMSCOPE_TORCH_ROOT=*) echo "VRAMSCOPE_TORCH_ROOT:PATH=${argument#*=}" >build/release/CMakeCache.txt ;;
     -DVRAMSCOPE_TEST_PYTHONPATH:STRING=*) echo "VRAMSCOPE_TEST_PYTHONPATH:STRING=${argument#*=}" >>build/release/CMakeCache.txt ;;
+    -DVRAMSCOPE_WERROR=*) echo "VRAMSCOPE_WERROR:BOOL=${argument#*=}" >>build/release/CMakeCache.txt ;;
     -DVRAMSCOPE_TESTS=*) echo "VRAMSCOPE_TESTS:BOOL=${argument#*=}" >>build/release/CMakeCache.txt ;;
   esac
 done
@@ -90,7 +91,7 @@ chmod +x "$work/fakes/"*
 
 export CALLS=$work/calls INSTALLED=$work/installed VRAMSCOPE_TORCH_ROOT=$torch VRAMSCOPE_GPU=0
 export VRAMSCOPE_OS_RELEASE=$work/os-release
-unset DISPLAY WAYLAND_DISPLAY QT_QPA_PLATFORM VRAMSCOPE_SKIP_PACKAGES
+unset DISPLAY WAYLAND_DISPLAY QT_QPA_PLATFORM VRAMSCOPE_SKIP_PACKAGES VRAMSCOPE_WERROR
 system() { printf '%s\n' "$@" >"$VRAMSCOPE_OS_RELEASE"; }
 system ID=debian VERSION_CODENAME=bookworm
 launch() {
@@ -128,6 +129,16 @@ echo '// changed' >>"$project/app/main.cpp"
 launch plan
 check "a changed source is built" has "$CALLS" "cmake --build"
 check "without configuring again" lacks "$CALLS" "cmake --preset"
+for turn in configures "stays as"; do
+  sleep 0.02
+  echo '// changed' >>"$project/app/main.cpp"
+  VRAMSCOPE_WERROR=1 launch plan
+  if [[ $turn == configures ]]; then
+    check "warnings taken for errors are configured" has "$CALLS" "-DVRAMSCOPE_WERROR=ON"
+  else
+    check "once" lacks "$CALLS" "cmake --preset"
+  fi
+done
 sleep 0.02
 rm "$project/app/main.cpp"
 launch plan
