@@ -68,7 +68,7 @@ std::string Broken(const trace::Trace& trace, const run::RunConfig& config) {
     if (slack > (uint64_t{1} << 20) + 512 + rounding) {
       return "a block is much larger than its request";
     }
-    if (all.pool[row] == trace::Pool::kSmall && slack >= 512 && all.bytes[row] > 0) {
+    if (all.pool[row] == trace::Pool::kSmall && slack >= 512 + rounding && all.bytes[row] > 0) {
       return "a small block is 512 B larger than its request";
     }
     if (all.birth_category[row] == Category::kOptimizerState && all.step[row] > 0) {
