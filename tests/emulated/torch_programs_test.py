@@ -13,6 +13,7 @@ import pickle
 import random
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -61,14 +62,26 @@ class Program(unittest.TestCase):
         return json.loads(result.stdout)
 
 
+ACTIONS = ("alloc", "free_requested", "free_completed", "segment_alloc", "segment_free", "segment_map", "segment_unmap", "snapshot", "oom")
+
+
 def history(folder):
-    """(action, size, address, stream) of all entries in a folder that --keep kept."""
+    """(action, size, address, stream) of all entries in a folder that --keep kept: what the allocator tells itself, or PyTorch's history
+    where it does not."""
     entries = []
-    for path in sorted(glob.glob(os.path.join(glob.escape(folder), "process-*", "history-*.pickle"))):
-        with open(path, "rb") as file:
-            for trace in pickle.load(file)["device_traces"]:
-                entries += [(e["action"], e["size"], e.get("addr"), e["stream"]) for e in trace if e["action"] != "snapshot"]
-    return entries
+    for process in sorted(glob.glob(os.path.join(glob.escape(folder), "process-*", ""))):
+        told = sorted(glob.glob(os.path.join(glob.escape(process), "history-*.rows")))
+        for path in told:
+            with open(path, "rb") as file:
+                magic, row_bytes, count, full = struct.unpack("<8sQQQ", file.read(32))  # history_tail.h
+                assert (magic, row_bytes, full) == (b"VSTAIL01", 40, 0), path
+                for address, size, stream, _, action in struct.iter_unpack("<QQQqB7x", file.read(count * row_bytes)):
+                    entries.append((ACTIONS[action], size, address, stream))
+        for path in [] if told else sorted(glob.glob(os.path.join(glob.escape(process), "history-*.pickle"))):
+            with open(path, "rb") as file:
+                for trace in pickle.load(file)["device_traces"]:
+                    entries += [(e["action"], e["size"], e.get("addr"), e["stream"]) for e in trace if e["action"] != "snapshot"]
+    return [entry for entry in entries if entry[0] != "snapshot"]
 
 
 def steps_of(entries):
