@@ -232,16 +232,16 @@ def _shard_size(config):
 
 def write_sparse(torch, folder, model, shard_size, name="model"):
     shards, size, seen = [{}], 0, set()
-    shared = {id(parameter): name for name, parameter in reversed(list(model.named_parameters(remove_duplicate=False)))}
-    for name, tensor in model.state_dict(keep_vars=True).items():
-        if shared.get(id(tensor), name) in seen:
+    shared = {id(parameter): key for key, parameter in reversed(list(model.named_parameters(remove_duplicate=False)))}
+    for key, tensor in model.state_dict(keep_vars=True).items():
+        if shared.get(id(tensor), key) in seen:
             continue  # tied: saved once
-        seen.add(name)
+        seen.add(key)
         end = size + tensor.numel() * tensor.element_size()
         if size and end > shard_size:
             shards.append({})
             size, end = 0, end - size
-        shards[-1][name] = {"dtype": _SAFETENSORS[str(tensor.dtype).removeprefix("torch.")], "shape": list(tensor.shape),
+        shards[-1][key] = {"dtype": _SAFETENSORS[str(tensor.dtype).removeprefix("torch.")], "shape": list(tensor.shape),
                             "data_offsets": [size, end]}
         size = end
     files = ["%s-%05d-of-%05d.safetensors" % (name, number, len(shards)) for number in range(1, len(shards) + 1)]
@@ -252,4 +252,4 @@ def write_sparse(torch, folder, model, shard_size, name="model"):
             file.write(struct.pack("<Q", len(text)) + text)
             file.truncate(8 + len(text) + max(part["data_offsets"][1] for part in shard.values()))
     with open(os.path.join(folder, name + ".safetensors.index.json"), "w") as file:
-        json.dump({"metadata": {}, "weight_map": {name: file_name for file_name, shard in zip(files, shards) for name in shard}}, file)
+        json.dump({"metadata": {}, "weight_map": {key: file_name for file_name, shard in zip(files, shards) for key in shard}}, file)
