@@ -225,8 +225,7 @@ class Bench {
     pictures_.longest_ms = 0;
   }
   void End() {
-    frame_.stop();
-    // What the whole of it takes, once nothing is under way.
+    // What the whole of it takes, once nothing is under way; till then the view goes on moving.
     QTimer::singleShot(0, &window_, [this] { Wait(); });
   }
   void Wait() {
@@ -234,6 +233,7 @@ class Bench {
       QTimer::singleShot(50, &window_, [this] { Wait(); });
       return;
     }
+    frame_.stop();
     std::printf("settled:\n");
     malloc_trim(0);
     Line();
