@@ -69,9 +69,11 @@ std::string_view WithoutResult(std::string_view function) {
 bool IsMachinery(std::string_view function) {
   function = WithoutResult(function);
   for (const std::string_view prefix :
-       {"torch::unwind", "torch::CapturedTraceback", "torch::cuda::", "c10::", "at::detail::",
-        "at::meta::", "at::native::empty", "at::native::_empty", "at::empty",
-        "at::_ops::", "at::(anonymous namespace)", "Py", "_Py", "std::", "__", "_start", "??"}) {
+       {"torch::unwind", "torch::CapturedTraceback",
+        "torch::cuda::", "c10::", "at::detail::", "at::meta::", "at::native::empty",
+        "at::native::_empty", "at::empty", "at::_ops::", "at::(anonymous namespace)",
+        "torch::autograd::VariableType::", "torch::ADInplaceOrView::", "Py", "_Py", "std::", "__",
+        "_start", "??"}) {
     if (function.starts_with(prefix)) return true;
   }
   return function.empty();
@@ -121,6 +123,7 @@ SiteNames::Frame SiteNames::KindOf(uint32_t frame) const {
 std::vector<std::string> SiteNames::Callers(trace::StackId stack) const {
   std::vector<std::string> program, library;
   std::string_view node, other;
+  bool within = false;  // an operator was passed, from the inside
   for (const uint32_t frame : trace_.stacks.Frames(stack)) {
     const Frame kind = KindOf(frame);
     if (kind == Frame::kProgram || kind == Frame::kLibrary) {
@@ -131,6 +134,9 @@ std::vector<std::string> SiteNames::Callers(trace::StackId stack) const {
                                  Function(frame)));
     } else if (kind == Frame::kNode && node.empty()) {
       node = NodeOf(Function(frame));
+    } else if (kind == Frame::kOperator && !within) {
+      within = true;  // how the operator works within says nothing of who called it
+      other = "";
     } else if (other.empty() && !IsMachinery(Function(frame)) && kind != Frame::kOperator) {
       other = FunctionName(Function(frame));
     }

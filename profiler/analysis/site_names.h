@@ -37,7 +37,8 @@ class SiteNames {
   Frame KindOf(uint32_t frame) const;
 
   // Python frames as "optimizer.py:80 step", innermost first: those of the program, or where there
-  // are none those of packages; without any: the autograd node or the innermost function of note.
+  // are none those of packages; without any: the autograd node or the innermost function of note
+  // that called the operator.
   std::vector<std::string> Callers(trace::StackId stack) const;
   // What a call site is called everywhere: the program's innermost frame (then `depth` - 1 of its
   // callers), and the operator; `op` in its place where a trace knows it. "" when the stack says

@@ -1,8 +1,6 @@
 #include "ui/panels/breakdown_panel.h"
 
-#include <QClipboard>
 #include <QGridLayout>
-#include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QJsonArray>
 #include <QLabel>
@@ -15,9 +13,7 @@
 #include "ui/panels/breakdown_parts.h"
 #include "ui/panels/card_bar.h"
 #include "ui/panels/form_widgets.h"
-#include "ui/panels/frame_list.h"
 #include "ui/panels/legend.h"
-#include "ui/panels/linked_facts.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/timeline/model/format.h"
 
@@ -26,16 +22,8 @@ namespace {
 
 constexpr int kSwatch = 11;
 constexpr int kShareWidth = 48;
-constexpr size_t kStackLines = 60;
 // Below this many events the live set is computed at once, above on a pool thread.
 constexpr uint32_t kInline = 200'000;
-
-QFrame* MakeLine() {
-  auto* line = new QFrame;
-  line->setObjectName(QStringLiteral("thinLine"));
-  line->setFixedHeight(1);
-  return line;
-}
 
 // A style sheet of its own would cost more than all the rest of its line.
 class Swatch : public QWidget {
@@ -125,52 +113,7 @@ BreakdownPanel::BreakdownPanel(QWidget* parent) : QWidget(parent), theme_(timeli
   column->addWidget(largest_title_);
   largest_ = new LiveList(this);
   column->addWidget(largest_);
-  column->addWidget(MakeLine());
-  QLabel* selection = MakeLabel(tr("SELECTION"), LabelRole::kHeading);
-  selection->setContentsMargins(0, 6, 0, 0);
-  column->addWidget(selection);
-  selection_title_ = new ElidedLabel(LabelRole::kBold, Qt::ElideMiddle);
-  selection_title_->setObjectName(QStringLiteral("selectionTitle"));
-  selection_title_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  column->addWidget(selection_title_);
-  facts_box_ = new QWidget;
-  facts_ = new QGridLayout(facts_box_);
-  facts_->setContentsMargins(0, 0, 0, 0);
-  facts_->setHorizontalSpacing(12);
-  facts_->setVerticalSpacing(6);
-  facts_->setColumnStretch(1, 1);
-  column->addWidget(facts_box_);
-  links_ = new LinkedFacts;
-  links_->hide();
-  connect(links_, &LinkedFacts::linkClicked, this, &BreakdownPanel::linkClicked);
-  column->addWidget(links_);
-  stack_box_ = new QWidget;
-  auto* stack_column = new QVBoxLayout(stack_box_);
-  stack_column->setContentsMargins(0, 2, 0, 0);
-  stack_column->setSpacing(3);
-  auto* stack_head = new QHBoxLayout;
-  stack_head->addWidget(MakeLabel(tr("call stack, innermost first"), LabelRole::kGroup));
-  stack_head->addStretch();
-  copy_stack_ = new QToolButton;
-  copy_stack_->setObjectName(QStringLiteral("copyStack"));
-  copy_stack_->setProperty("role", "quiet");
-  copy_stack_->setText(tr("Copy"));
-  copy_stack_->setFont(PanelFont(timeline::Font::kSmall));
-  copy_stack_->setToolTip(tr("All frames with whole paths"));
-  connect(copy_stack_, &QToolButton::clicked, this,
-          [this] { QGuiApplication::clipboard()->setText(stackText()); });
-  stack_head->addWidget(copy_stack_);
-  stack_column->addLayout(stack_head);
-  stack_ = new FrameList;
-  stack_->setObjectName(QStringLiteral("callStack"));
-  stack_column->addWidget(stack_);
-  stack_more_ = MakeLabel({}, LabelRole::kDim);
-  stack_column->addWidget(stack_more_);
-  stack_box_->hide();
-  column->addWidget(stack_box_);
   column->addStretch();
-
-  ShowSelection();
 }
 
 // What does not fit is cut, not what stands beside it.
@@ -180,7 +123,6 @@ void BreakdownPanel::setDigest(std::shared_ptr<const Digest> digest) {
   digest_ = std::move(digest);
   selection_ = {};
   UpdateMoment();
-  ShowSelection();
 }
 
 void BreakdownPanel::setCursorTime(qint64 time_ns) {
@@ -358,7 +300,7 @@ void BreakdownPanel::FitParts() {
 
 // What was filled anew may want another height: the scroll area around hears of it only from here.
 void BreakdownPanel::Refit() {
-  for (QWidget* box : {parts_box_, range_box_, facts_box_, stack_box_}) {
+  for (QWidget* box : {parts_box_, range_box_}) {
     box->layout()->invalidate();
     box->updateGeometry();
   }
@@ -368,86 +310,11 @@ void BreakdownPanel::Refit() {
 
 void BreakdownPanel::setSelection(trace::AllocationId id) {
   selection_ = id;
-  activity_ = {};
-  links_->set({});
-  ShowSelection();
   largest_->update();
-}
-
-void BreakdownPanel::setActivity(const timeline::ActivityFacts& activity) {
-  activity_ = activity;
-  std::vector<timeline::LinkedFact> facts = activity.facts;
-  if (!activity.title.empty()) facts.insert(facts.begin(), {"what", activity.subtitle, {}});
-  links_->set(facts);
-  ShowSelection();
-}
-
-void BreakdownPanel::setKernels(const std::vector<timeline::LinkedFact>& kernels) {
-  if (!activity_.title.empty()) return;
-  links_->set(kernels);
-  Refit();
-}
-
-void BreakdownPanel::ShowSelection() {
-  ClearLayout(facts_);
-  const bool any = digest_ != nullptr && selection_.valid() &&
-                   selection_.value < digest_->trace->allocations.size();
-  selection_title_->setVisible(any || !activity_.title.empty());
-  ShowStack();
-  if (!activity_.title.empty()) {
-    selection_title_->setFullText(QString::fromStdString(activity_.title));
-    Refit();
-    return;
-  }
-  if (!any) {
-    QLabel* hint =
-        MakeLabel(tr("Click a block in the timeline, or a row of a table, to see what it "
-                     "is, who asked for it and how long it lives."),
-                  LabelRole::kDim);
-    hint->setWordWrap(true);
-    facts_->addWidget(hint, 0, 0, 1, 2);
-    Refit();
-    return;
-  }
-  const SelectionFacts facts = FactsOf(*digest_->trace, selection_);
-  selection_title_->setFullText(QString::fromStdString(facts.title));
-  FillFacts(facts_, facts.facts, FactStyle::kRightMiddle);
-  Refit();
-}
-
-void BreakdownPanel::ShowStack() {
-  std::vector<timeline::StackLine> lines;
-  if (digest_ != nullptr && selection_.valid() &&
-      selection_.value < digest_->trace->allocations.size())
-    lines = StackLinesOf(*digest_->trace, selection_);
-  stack_box_->setVisible(!lines.empty());
-  if (lines.empty()) return;
-  // C++ frames are in the copy; here they would bury the program's own.
-  const bool python =
-      std::any_of(lines.begin(), lines.end(), [](const auto& l) { return l.python; });
-  const size_t all = lines.size();
-  if (python) std::erase_if(lines, [](const auto& l) { return !l.python; });
-  if (lines.size() > kStackLines) lines.resize(kStackLines);
-  const size_t left_out = all - lines.size();
-  stack_->set(std::move(lines), theme_);
-  stack_more_->setText(tr("%1 more frames in the copy").arg(left_out));
-  stack_more_->setVisible(left_out > 0);
-}
-
-QString BreakdownPanel::stackText() const {
-  if (digest_ == nullptr || !selection_.valid() ||
-      selection_.value >= digest_->trace->allocations.size())
-    return {};
-  QString text;
-  for (const timeline::StackLine& line : StackLinesOf(*digest_->trace, selection_))
-    text += QStringLiteral("%1  %2\n")
-                .arg(QString::fromStdString(line.function), QString::fromStdString(line.place));
-  return text;
 }
 
 void BreakdownPanel::setTheme(const timeline::Theme& theme) {
   theme_ = theme;
-  ShowStack();
   UpdateMoment();
   update();
 }
@@ -476,23 +343,6 @@ QJsonObject BreakdownPanel::dumpState() const {
       sites.append(QString::fromStdString(site.name));
     out["range"] = QJsonObject{{"facts", facts}, {"sites", sites}};
   }
-  if (digest_ != nullptr && selection_.valid() &&
-      selection_.value < digest_->trace->allocations.size()) {
-    QJsonObject facts;
-    const SelectionFacts found = FactsOf(*digest_->trace, selection_);
-    for (const Fact& fact : found.facts)
-      facts[QString::fromStdString(fact.label)] = QString::fromStdString(fact.value);
-    out["selection"] = QJsonObject{{"id", static_cast<double>(selection_.value)},
-                                   {"title", QString::fromStdString(found.title)},
-                                   {"facts", facts},
-                                   {"stack", stackText()}};
-  }
-  QJsonArray links;
-  for (const timeline::LinkedFact& fact : links_->facts())
-    links.append(QJsonArray{QString::fromStdString(fact.label), QString::fromStdString(fact.value),
-                            fact.link.to != timeline::Link::To::kNothing});
-  if (!activity_.title.empty()) out["activity"] = QString::fromStdString(activity_.title);
-  if (!links.isEmpty()) out["links"] = links;
   return out;
 }
 

@@ -1,6 +1,6 @@
 // The right side: what was in memory at the peak or at the cursor, by category (the legend: of what
 // the trace has at any time, and its phases); the largest live allocations; of a selected range its
-// card of figures; facts of the selection. Never wider than its place: figures stay in sight.
+// card of figures. Never wider than its place: figures stay in sight.
 #pragma once
 
 #include <QJsonObject>
@@ -15,7 +15,6 @@
 #include "ui/panels/newest.h"
 #include "ui/panels/range_rows.h"
 #include "ui/panels/rows.h"
-#include "ui/timeline/model/activity_facts.h"
 #include "ui/timeline/theme.h"
 
 class QGridLayout;
@@ -27,9 +26,7 @@ namespace vramscope::ui {
 
 class CardBar;
 class ElidedLabel;
-class FrameList;
 class Legend;
-class LinkedFacts;
 
 class BreakdownPanel : public QWidget {
   Q_OBJECT
@@ -40,14 +37,8 @@ class BreakdownPanel : public QWidget {
   void setCursorTime(qint64 time_ns);                    // < 0: the peak
   void setRange(qint64 begin_ns, qint64 end_ns);         // begin >= end: none
   bool busy() const { return at_cursor_.busy() || of_range_.busy() || of_card_.busy(); }
-  void setSelection(trace::AllocationId id);
-  // A kernel, a copy, a call is selected in place of an allocation; without a title: none is.
-  void setActivity(const timeline::ActivityFacts& activity);
-  // What kernels have to do with the selected allocation.
-  void setKernels(const std::vector<timeline::LinkedFact>& kernels);
+  void setSelection(trace::AllocationId id);  // marked where it is listed
   void setTheme(const timeline::Theme& theme);
-  // The selected allocation's call stack, a frame a line with whole paths; empty: none.
-  QString stackText() const;
   QJsonObject dumpState() const;
   QSize minimumSizeHint() const override;
 
@@ -57,7 +48,6 @@ class BreakdownPanel : public QWidget {
  Q_SIGNALS:
   void allocationClicked(vramscope::trace::AllocationId id);
   void rangeLeft();  // its chip was clicked
-  void linkClicked(const vramscope::ui::timeline::Link& link);
 
  private:
   class Bar;
@@ -68,9 +58,7 @@ class BreakdownPanel : public QWidget {
   void ShowLargest(std::vector<analysis::LiveAllocation> largest);
   void ShowRange(const RangeFigures& range);
   void FitParts();  // shares give way to the categories' names, which say what the colours are
-  void ShowSelection();
   void Refit();
-  void ShowStack();
   void UpdateMoment();
 
   timeline::Theme theme_;
@@ -102,15 +90,6 @@ class BreakdownPanel : public QWidget {
   std::vector<QLabel*> shares_;
   int parts_width_ = 0;  // of the widest line without its share
   LiveList* largest_ = nullptr;
-  ElidedLabel* selection_title_ = nullptr;
-  QGridLayout* facts_ = nullptr;
-  QWidget* facts_box_ = nullptr;
-  LinkedFacts* links_ = nullptr;
-  timeline::ActivityFacts activity_;
-  QWidget* stack_box_ = nullptr;
-  FrameList* stack_ = nullptr;
-  QLabel* stack_more_ = nullptr;
-  QToolButton* copy_stack_ = nullptr;
   std::vector<Part> shown_parts_;
 };
 

@@ -78,6 +78,13 @@ class InputGuard : public QObject {
 
 }  // namespace
 
+QFrame* MakeLine() {
+  auto* line = new QFrame;
+  line->setObjectName(QStringLiteral("thinLine"));
+  line->setFixedHeight(1);
+  return line;
+}
+
 QLabel* MakeLabel(const QString& text, LabelRole role) {
   auto* label = new QLabel(text);
   label->setFont(RoleFont(role));

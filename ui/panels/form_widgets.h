@@ -12,6 +12,7 @@
 
 #include "ui/panels/rows.h"
 
+class QFrame;
 class QGridLayout;
 
 namespace vramscope::ui {
@@ -19,6 +20,7 @@ namespace vramscope::ui {
 enum class LabelRole { kHeading, kGroup, kBody, kBold, kDim, kFaint, kNumber, kNumberDim };
 
 QLabel* MakeLabel(const QString& text, LabelRole role);
+QFrame* MakeLine();  // between two parts of a panel
 // "good", "bad", "dim", "faint": a colour of the theme over the role's own.
 void SetTone(QWidget* widget, const char* tone);
 

@@ -38,6 +38,7 @@
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/recording_panel.h"
 #include "ui/panels/run_panel.h"
+#include "ui/panels/selection_panel.h"
 #include "ui/panels/table_panel.h"
 #include "ui/panels/technique_panel.h"
 #include "ui/program/program_runner.h"
@@ -246,8 +247,16 @@ void MainWindow::BuildDocks() {
   controls_dock_ = dock(tr("Run and techniques"), "controlsDock", left, Qt::LeftDockWidgetArea);
   controls_dock_->setMinimumWidth(kControlsLeast);
   breakdown_ = new BreakdownPanel;
-  breakdown_dock_ =
-      dock(tr("Breakdown"), "breakdownDock", Scrolling(breakdown_), Qt::RightDockWidgetArea);
+  auto* right = new QWidget;
+  selection_ = new SelectionPanel(right);
+  auto* answers = new QVBoxLayout(right);
+  answers->setContentsMargins(0, 0, 0, 0);
+  answers->setSpacing(0);
+  QScrollArea* above = Scrolling(breakdown_);
+  above->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Ignored);  // what the selection leaves
+  answers->addWidget(above, 1);
+  answers->addWidget(selection_);
+  breakdown_dock_ = dock(tr("Breakdown"), "breakdownDock", right, Qt::RightDockWidgetArea);
   breakdown_dock_->setMinimumWidth(kBreakdownLeast);
   tables_dock_ = dock(tr("Tables"), "tablesDock", tabs_, Qt::BottomDockWidgetArea);
   // Less than some of its pages would like: the canvas is what the window is for.
@@ -350,7 +359,7 @@ void MainWindow::ConnectPanels() {
           [this](const QString& id) { actions_.Find(id)->trigger(); });
   connect(recording_, &RecordingPanel::pageRequested, this, &MainWindow::openPage);
   connect(timeline_, &timeline::TimelineWidget::rangeSelected, this, &MainWindow::RangeSelected);
-  connect(breakdown_, &BreakdownPanel::linkClicked, timeline_, &timeline::TimelineWidget::follow);
+  connect(selection_, &SelectionPanel::linkClicked, timeline_, &timeline::TimelineWidget::follow);
   connect(breakdown_, &BreakdownPanel::rangeLeft, this, [this] { timeline_->setRange(0, 0); });
   connect(allocations_, &AllocationsPanel::rangeLeft, this, [this] { timeline_->setRange(0, 0); });
   connect(timeline_, &timeline::TimelineWidget::viewChanged, this, [this] { actions_.Refresh(); });
@@ -437,6 +446,7 @@ void MainWindow::ApplyChosenTheme() {
   techniques_->setTheme(theme_);
   program_->setTheme(theme_);
   breakdown_->setTheme(theme_);
+  selection_->setTheme(theme_);
   explain_->setTheme(theme_);
   phases_->setTheme(theme_);
   allocations_->setTheme(theme_);
@@ -490,8 +500,9 @@ void MainWindow::SelectionChanged(trace::AllocationId id) {
 // An allocation, or what ran: on the right with what leads on from it.
 void MainWindow::ShowSelected() {
   breakdown_->setSelection(timeline_->selection());
-  breakdown_->setActivity(timeline_->activityFacts());
-  breakdown_->setKernels(timeline_->kernelsOf(timeline_->selection()));
+  selection_->setSelection(timeline_->selection());
+  selection_->setActivity(timeline_->activityFacts());
+  selection_->setKernels(timeline_->kernelsOf(timeline_->selection()));
 }
 
 QJsonObject MainWindow::dumpState() const {
@@ -536,6 +547,7 @@ QJsonObject MainWindow::dumpState() const {
       {"chips", header_->dumpState()},
       {"techniques", techniques_->dumpState()},
       {"breakdown", breakdown_->dumpState()},
+      {"selection", selection_->dumpState()},
       {"tables", QJsonObject{{"phases", phases_->dumpState()},
                              {"allocations", allocations_->dumpState()},
                              {"current", tabs_->tabText(tabs_->currentIndex())}}},

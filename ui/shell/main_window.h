@@ -50,6 +50,7 @@ class TimelineWidget;
 class AllocationsPanel;
 class Banner;
 class BreakdownPanel;
+class SelectionPanel;
 class DropZones;
 class ExplainPanel;
 class HeaderBar;
@@ -294,6 +295,7 @@ class MainWindow : public QMainWindow {
   RunPanel* run_panel_ = nullptr;
   TechniquePanel* techniques_ = nullptr;
   BreakdownPanel* breakdown_ = nullptr;
+  SelectionPanel* selection_ = nullptr;
   QTabWidget* tabs_ = nullptr;
   ExplainPanel* explain_ = nullptr;
   std::vector<StudyPage*> studies_;  // the three below

@@ -25,6 +25,7 @@
 #include "ui/panels/program_panel.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/run_panel.h"
+#include "ui/panels/selection_panel.h"
 #include "ui/panels/table_panel.h"
 #include "ui/panels/technique_panel.h"
 #include "ui/panels/techniques.h"
@@ -261,6 +262,7 @@ void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, 
   Q_EMIT timelineShown();
   if (first) FocusCanvas();
   breakdown_->setDigest(session_.shown());
+  selection_->setDigest(session_.shown());
   ShowSelected();
   explain_->setDigest(session_.shown(), partial);
   explain_->setSelection(timeline_->selection());
@@ -329,6 +331,7 @@ void MainWindow::ShowNothing() {
   timeline_->setGhost(nullptr);
   timeline_->setTrace(nullptr);
   breakdown_->setDigest(nullptr);
+  selection_->setDigest(nullptr);
   explain_->setDigest(nullptr);
   explain_->setAgainst(session_.Against(), session_.baseline() != nullptr);
   header_->setTexts({});

@@ -91,6 +91,21 @@ TEST(SiteNamesTest, CxxThatEveryRequestGoesThroughIsNoCallSite) {
   EXPECT_EQ(NameOf(frames), "mylib::run<float> > aten::add_");
 }
 
+TEST(SiteNamesTest, WhoCalledTheOperatorStandsForWhatItDoesWithin) {
+  // As PyTorch's engine adds two gradients: no Python, no node.
+  EXPECT_EQ(
+      NameOf(
+          {{"at::(anonymous namespace)::create_out(c10::ArrayRef<long>)", "??"},
+           {"at::TensorIteratorBase::fast_set_up(at::TensorIteratorConfig const&)", "??"},
+           {"at::meta::structured_add_Tensor::meta(at::Tensor const&)", "??"},
+           {"at::_ops::add_Tensor::redispatch(c10::DispatchKeySet, at::Tensor const&)", "??"},
+           {"torch::autograd::VariableType::(anonymous namespace)::add_Tensor(at::Tensor)", "??"},
+           {"at::_ops::add_Tensor::call(at::Tensor const&)", "??"},
+           {"torch::autograd::accumulate(std::vector<at::Tensor>&, unsigned long)", "??"},
+           {"torch::autograd::Engine::thread_main()", "??"}}),
+      "torch::autograd::accumulate > aten::add");
+}
+
 TEST(SiteNamesTest, FunctionsWithoutResultAndArguments) {
   EXPECT_EQ(FunctionName("at::TensorBase at::detail::f<long, A<b> >(c10::ArrayRef<long>)"),
             "at::detail::f<long, A<b> >");

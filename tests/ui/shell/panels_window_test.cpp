@@ -17,6 +17,7 @@
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/frame_list.h"
 #include "ui/panels/linked_facts.h"
+#include "ui/panels/selection_panel.h"
 #include "ui/panels/table_panel.h"
 #include "ui/shell/main_window.h"
 #include "ui/timeline/timeline_widget.h"
@@ -151,26 +152,48 @@ TEST_F(PanelsWindowTest, LongFramesPushNoFigureOut) {
   while (trace.events.StackOf(trace.allocations.alloc_event[id]).value != 1) ++id;
   window_->timelineWidget()->select({id});
   QCoreApplication::processEvents();
-  auto* panel = window_->findChild<BreakdownPanel*>();
-  const QWidget* viewport = panel->parentWidget();
-  EXPECT_EQ(panel->width(), viewport->width()) << "the panel is as wide as its place";
-  int figures = 0;
-  for (const QLabel* label : panel->findChildren<QLabel*>()) {
-    if (!label->isVisible() || label->text().isEmpty()) continue;
-    const QPoint right = label->mapTo(viewport, QPoint(label->width(), 0));
-    EXPECT_LE(right.x(), viewport->width()) << label->text().toStdString();
-    figures += label->text().contains(QLatin1String("GiB")) ||
-               label->text().contains(QLatin1String("MiB"));
+  for (QWidget* panel : {static_cast<QWidget*>(window_->findChild<BreakdownPanel*>()),
+                         window_->findChild<SelectionPanel*>()->widget()}) {
+    const QWidget* viewport = panel->parentWidget();
+    EXPECT_EQ(panel->width(), viewport->width()) << "the panel is as wide as its place";
+    int figures = 0;
+    for (const QLabel* label : panel->findChildren<QLabel*>()) {
+      if (!label->isVisible() || label->text().isEmpty()) continue;
+      const QPoint right = label->mapTo(viewport, QPoint(label->width(), 0));
+      EXPECT_LE(right.x(), viewport->width()) << label->text().toStdString();
+      figures += label->text().contains(QLatin1String("iB"));
+    }
+    EXPECT_GT(figures, 0);
   }
-  EXPECT_GT(figures, 2);
   const auto* frames = Find<FrameList>("callStack");
   ASSERT_FALSE(frames->lines().empty());
   EXPECT_TRUE(frames->shownFunction(0).contains(QChar(0x2026))) << "cut in the middle";
   EXPECT_FALSE(frames->shownFunction(0).endsWith(QChar(0x2026)));
   Picture("long-frames");
   // Whole in the copy.
-  EXPECT_THAT(Breakdown()["selection"].toObject()["stack"].toString().toStdString(),
+  EXPECT_THAT(State()["selection"].toObject()["stack"].toString().toStdString(),
               HasSubstr("VeryLongKernelNameWithoutAnyBlank"));
+}
+
+TEST_F(PanelsWindowTest, WhatIsSelectedIsInSightAndTheBreakdownStaysWhereItIs) {
+  OpenRecorded();
+  window_->resize(1280, 800);
+  QTest::qWait(50);
+  auto* breakdown = window_->findChild<BreakdownPanel*>();
+  auto* selection = window_->findChild<SelectionPanel*>();
+  auto* title = selection->findChild<QWidget*>(QStringLiteral("selectionTitle"));
+  const QPoint before = breakdown->mapTo(window_.get(), QPoint(0, 0));
+  EXPECT_FALSE(title->isVisible()) << "nothing is selected";
+  const int empty = selection->height();
+  window_->timelineWidget()->select({3});
+  QTest::qWait(50);
+  EXPECT_EQ(breakdown->mapTo(window_.get(), QPoint(0, 0)), before);
+  EXPECT_FALSE(title->visibleRegion().isEmpty());
+  EXPECT_GT(selection->height(), empty);
+  EXPECT_LE(selection->height(), selection->parentWidget()->height() * 6 / 10);
+  window_->timelineWidget()->select({});
+  QTest::qWait(50);
+  EXPECT_EQ(selection->height(), empty);
 }
 
 TEST_F(PanelsWindowTest, EverythingFollowsARangeUntilItIsLeft) {
@@ -263,7 +286,7 @@ TEST_F(PanelsWindowTest, AStateHasAPageOfItsOwnAndNoTimeline) {
     EXPECT_FALSE(tabs->isTabVisible(static_cast<int>(pages.indexOf(QLatin1String(none))))) << none;
   // A block that is chosen is shown, though there is no timeline.
   window_->timelineWidget()->select({1});
-  EXPECT_THAT(Breakdown()["selection"].toObject()["title"].toString().toStdString(),
+  EXPECT_THAT(State()["selection"].toObject()["title"].toString().toStdString(),
               HasSubstr("_allocate_kv_cache_tensors"));
   // A run after it has its pages again.
   OpenRecorded();

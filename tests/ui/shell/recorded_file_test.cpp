@@ -80,7 +80,7 @@ TEST_F(RecordedFileTest, SelectionHasItsRuleAndStack) {
   for (id = 0; id < trace.allocations.size(); ++id)
     if (trace.events.StackOf(trace.allocations.alloc_event[id]).value == 1) break;
   window_->timelineWidget()->select({id});
-  const QJsonObject selection = State()["breakdown"].toObject()["selection"].toObject();
+  const QJsonObject selection = State()["selection"].toObject();
   EXPECT_EQ(selection["title"].toString(), "model.py:42 forward");
   EXPECT_FALSE(selection["facts"].toObject()["inferred by"].toString().isEmpty());
   // Python first, then the rest; whole paths in the copy.

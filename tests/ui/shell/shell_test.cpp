@@ -148,7 +148,7 @@ TEST_F(ShellTest, SelectionIsOneEverywhere) {
                     table->visualRect(table->model()->index(2, 1)).center());
   const auto id = window_->timelineWidget()->selection();
   ASSERT_TRUE(id.valid());
-  const QJsonObject selection = State()["breakdown"].toObject()["selection"].toObject();
+  const QJsonObject selection = State()["selection"].toObject();
   EXPECT_EQ(selection["id"].toDouble(), id.value);
   EXPECT_THAT(selection["facts"].toObject()["block"].toString().toStdString(),
               ::testing::HasSubstr(" B"));
