@@ -531,9 +531,13 @@ class Programs(Program):
 
     @unittest.skipUnless(TORCH and has("transformers"), "no transformers")
     def test_experts_are_chosen_evenly(self):
-        answer = self.runs("mixture.py", "--layers", "1")
-        self.assertIn("rows of each expert: [256] of 8 experts", self.stderr)
-        self.assertTrue(any("evenly" in a["what"] and "modeling_mixtral.py:" in a["where"] for a in answer["assumptions"]))
+        """Of transformers before 5 and from 5 on, where weights of all experts are one and three implementations take them."""
+        merged = has("transformers.integrations.moe")
+        for more in (("--implementation", "eager"), ("--implementation", "grouped_mm")) if merged else ((),):
+            answer = self.runs("mixture.py", "--layers", "1", *more)
+            self.assertIn("rows of each expert: [256]\n", self.stderr)
+            places = [os.path.basename(a["where"]).partition(":")[0] for a in answer["assumptions"] if "experts evenly" in a["what"]]
+            self.assertEqual(places, ["moe.py" if "grouped_mm" in more else "modeling_mixtral.py"])
 
     def test_what_ddp_frees_when_does_not_depend_on_what_was_before(self):
         """Its first bucket goes when NCCL's watchdog looks: not at some time of the wall clock, nor of the program's."""

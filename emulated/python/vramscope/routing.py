@@ -7,6 +7,7 @@ from vramscope import indexing
 
 
 CLASSES = 512  # more than that are words rather than experts
+EVENLY = "each class that is computed is taken to be as frequent as the others (tokens go to experts evenly)"
 
 
 class Routing:
@@ -26,7 +27,8 @@ class Routing:
         def wrapper(tensor, num_classes=-1):
             result = function(tensor, num_classes)
             if num_classes > 1 and self.values.unknown(tensor):
-                result._vramscope_experts = num_classes
+                # A class more than there are experts stands for places without one: no token is in it.
+                result._vramscope_experts = min(num_classes, getattr(tensor, "_vramscope_classes", num_classes))
                 self.seen = True
             return result
 
@@ -35,13 +37,15 @@ class Routing:
     def same(self, function):
         """Of what gives a part or another view of a mask, or of what was picked."""
         @functools.wraps(function)
-        def wrapper(tensor, *args, **kwargs):
-            result = function(tensor, *args, **kwargs)
+        def wrapper(*args, **kwargs):
+            result = function(*args, **kwargs)
             if self.seen:
+                tensor = args[0] if args else kwargs.get("input")
+                part = result[0] if isinstance(result, tuple) and result else result  # sort() says where it was, too
                 for name in ("_vramscope_experts", "_vramscope_classes"):
                     number = getattr(tensor, name, None)
-                    if number and type(result) is self.torch.Tensor:
-                        setattr(result, name, number)
+                    if number and type(part) is self.torch.Tensor:
+                        setattr(part, name, number)
             return result
 
         return wrapper
@@ -83,10 +87,13 @@ class Routing:
             bins = bins_of(args, kwargs)
             if (type(bins) is int and bins > 1 and values.unknown(tensor) and type(result) is torch.Tensor and
                     result.shape == (bins,) and result.is_contiguous()):
-                each = torch.full((bins,), tensor.numel() // bins, dtype=result.dtype)
-                each[: tensor.numel() % bins] += 1
+                classes = getattr(tensor, "_vramscope_classes", None)
+                count, rest = divmod(tensor.numel(), classes or bins)
+                each = torch.zeros(bins, dtype=result.dtype)
+                each[:classes] = count
+                each[:rest] += 1
                 values.put(result, each)
-                values.assume("what %s() counts on the card is taken to be spread over its bins evenly" % function.__name__)
+                values.assume(EVENLY if classes else "what %s() counts on the card is taken to be spread over its bins evenly" % function.__name__)
             return result
 
         return wrapper
@@ -98,8 +105,10 @@ class Routing:
         known = torch.jit._builtins._find_builtin(one_hot)
         if known:
             torch.jit._builtins._register_builtin(torch.nn.functional.one_hot, known)
-        for name in ("permute", "transpose", "squeeze", "to", "bool", "view", "reshape", "flatten", "unsqueeze", "contiguous", "t"):
+        for name in ("permute", "transpose", "squeeze", "to", "bool", "int", "long", "view", "reshape", "flatten", "unsqueeze", "contiguous", "t",
+                     "sort"):
             setattr(tensor, name, self.same(getattr(tensor, name)))
+        torch.sort = self.same(torch.sort)
         indexing.replace(torch, self.same(tensor.__getitem__))
         for owner, names in ((torch, ("eq",)), (tensor, ("eq", "__eq__"))):
             for name in names:

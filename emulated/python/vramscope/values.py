@@ -291,7 +291,7 @@ class Values(Following):
             count = mask.numel()
             self.process.assume("a computed mask is taken to be true everywhere", place())
         else:
-            self.assume("each class that is computed is taken to be as frequent as the others (tokens go to experts evenly)")
+            self.assume(routing.EVENLY)
             if not mask.is_contiguous():
                 mask = mask.contiguous()
         self.tell(mask, count)
@@ -372,7 +372,7 @@ def spread(torch, count, size):
 _OF_TORCH = ("isnan", "isinf", "any", "all", "nonzero", "argwhere", "masked_select", "eq", "ne", "lt", "le", "gt", "ge", "where",
              "logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bincount",
              "histc", "_foreach_add_", "multinomial", "sum", "prod", "max", "min", "amax", "amin", "cumsum", "_unique2", "topk", "argmax",
-             "argmin", "normal", "repeat_interleave", "allclose", "equal", *MADE, *WRITTEN, *RANDOM, *DERIVED, *PARTS)
+             "argmin", "sort", "normal", "repeat_interleave", "allclose", "equal", *MADE, *WRITTEN, *RANDOM, *DERIVED, *PARTS)
 
 
 def _first(args, kwargs):

@@ -44,7 +44,7 @@ def main():
             model=model,
             args=TrainingArguments(output_dir=folder, per_device_train_batch_size=16, max_steps=arguments.steps, fp16=True, logging_steps=1,
                                    eval_strategy="steps", eval_steps=1, save_strategy="steps", save_steps=1, load_best_model_at_end=True,
-                                   metric_for_best_model="accuracy", report_to=[], warmup_ratio=0.1, weight_decay=0.01),
+                                   metric_for_best_model="accuracy", report_to=[], warmup_steps=1, weight_decay=0.01),
             data_collator=collate,
             train_dataset=Reviews(128),
             eval_dataset=Reviews(32),

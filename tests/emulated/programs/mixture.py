@@ -9,14 +9,27 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--experts", type=int, default=8)
+    parser.add_argument("--implementation", help="eager, grouped_mm (transformers from 5 on)")
     arguments = parser.parse_args()
     with torch.device("cuda"):
         model = MixtralForCausalLM(MixtralConfig(hidden_size=512, intermediate_size=1792, num_hidden_layers=arguments.layers, num_attention_heads=8,
                                                  num_key_value_heads=2, num_local_experts=arguments.experts, use_cache=False))
-    rows = {}
-    for name, module in model.named_modules():
-        if name.endswith("w1"):
-            module.register_forward_hook(lambda module, args, output, name=name: rows.update({name: len(output)}))
+    if arguments.implementation:
+        model.set_experts_implementation(arguments.implementation)
+    rows, functions = set(), torch.nn.functional
+    linear, grouped = functions.linear, getattr(functions, "grouped_mm", None)
+
+    def linear_with_rows(tokens, weight, bias=None):
+        if weight.size(0) % 1792 == 0:
+            rows.add(len(tokens))
+        return linear(tokens, weight, bias)
+
+    def grouped_with_rows(tokens, weights, **more):
+        ends = more["offs"].tolist()
+        rows.update(end - begin for begin, end in zip([0] + ends, ends))
+        return grouped(tokens, weights, **more)
+
+    functions.linear, functions.grouped_mm = linear_with_rows, grouped_with_rows
     optimizer = torch.optim.AdamW(model.parameters())
     for step in range(2):
         ids = torch.randint(0, 32000, (2, 512), device="cuda")
@@ -25,7 +38,7 @@ def main():
         optimizer.step()
         optimizer.zero_grad()
         print("step %d: loss %.4f" % (step, loss.item()))
-    print("rows of each expert:", sorted(set(rows.values())), "of", len(rows), "experts")
+    print("rows of each expert:", sorted(rows))
 
 
 if __name__ == "__main__":

@@ -122,6 +122,10 @@ def main():
         tokens, place = torch.where(chosen == expert)
         assert tokens.shape == place.shape == (16,) and (chosen == expert).sum().item() == 16
     assert torch.nonzero(torch.randn(64, 8, device="cuda").argmax(-1) == 3).shape == (8, 1)
+    for hit in torch.nn.functional.one_hot(chosen, num_classes=9).permute(2, 1, 0)[:8]:  # the ninth: of no expert
+        assert torch.where(hit)[1].shape == (16,)
+    assert torch.sort(chosen.reshape(-1))[0].int().histc(bins=9, min=0, max=8).tolist() == [16] * 8 + [0]
+    assert (torch.randn(100, device="cuda") * 4).long().bincount(minlength=4).tolist() == [25] * 4
     repeats = torch.tensor([2, 0, 3]).cuda()
     assert torch.randn(3, 4, device="cuda").repeat_interleave(repeats, dim=0).shape == (5, 4) and torch.repeat_interleave(repeats).shape == (5,)
     assert torch.randn(3, 4, device="cuda").repeat_interleave(2, 1).shape == (3, 8)
