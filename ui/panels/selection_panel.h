@@ -31,7 +31,7 @@ class SelectionPanel : public QScrollArea {
 
   void setDigest(std::shared_ptr<const Digest> digest);  // null: empty
   void setSelection(trace::AllocationId id);
-  // A kernel, a copy, a call is selected in place of an allocation; without a title: none is.
+  // A kernel, a call, a module ... is selected in place of an allocation; without a title: none is.
   void setActivity(const timeline::ActivityFacts& activity);
   // What kernels have to do with the selected allocation.
   void setKernels(const std::vector<timeline::LinkedFact>& kernels);

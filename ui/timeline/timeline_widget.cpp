@@ -16,6 +16,7 @@
 #include "ui/timeline/dump_state.h"
 #include "ui/timeline/gl/gl_view.h"
 #include "ui/timeline/lane_menu.h"
+#include "ui/timeline/model/slice_facts.h"
 #include "ui/timeline/model/timeline_model.h"
 #include "ui/timeline/raster/raster_canvas.h"
 
@@ -252,8 +253,10 @@ trace::AllocationId TimelineWidget::selection() const { return impl_->model.stat
 
 ActivityFacts TimelineWidget::activityFacts() const {
   const CanvasState& s = impl_->model.state();
-  if (!s.data || s.selected_activity == query::kNoRow) return {};
-  return FactsOfActivity(*s.data, s.selected_activity);
+  if (!s.data) return {};
+  if (s.selected_activity != query::kNoRow) return FactsOfActivity(*s.data, s.selected_activity);
+  if (s.selected_slice != kNoSlice) return FactsOfSlice(*s.data, s.selected_slice);
+  return {};
 }
 
 std::vector<LinkedFact> TimelineWidget::kernelsOf(trace::AllocationId id) const {

@@ -74,7 +74,8 @@ class TimelineWidget : public QWidget {
   // What the canvas knows of the trace that it shows; null: nothing is shown yet.
   std::shared_ptr<const TimelineData> data() const;
   trace::AllocationId selection() const;
-  // What is said of the selected kernel, copy or call; without a title: none is selected.
+  // What is said of the selected kernel, copy, call, module, op, phase or step; without a title:
+  // none is selected.
   ActivityFacts activityFacts() const;
   // Of an allocation: the ops and kernels that it has to do with.
   std::vector<LinkedFact> kernelsOf(trace::AllocationId id) const;

@@ -1,4 +1,5 @@
 // Kernels, copies, calls, gaps, page-locked memory and several devices on the canvas.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 #include "tests/ui/timeline/synthetic_trace.h"
 #include "ui/timeline/model/activity_names.h"
 #include "ui/timeline/model/format.h"
+#include "ui/timeline/model/slice_facts.h"
 #include "ui/timeline/model/timeline_model.h"
 #include "ui/timeline/model/tooltip.h"
 
@@ -177,6 +179,38 @@ TEST_F(ActivityLanesTest, AKernelLeadsToItsCallItsOpAndWhatThatMade) {
   EXPECT_EQ(trace_->activities.kind[model_.state().selected_activity], ActivityKind::kRuntimeCall);
   EXPECT_THAT(Value(FactsOfActivity(*data_, model_.state().selected_activity), "launches"),
               "ampere_sgemm_128x64_tn");
+}
+
+TEST_F(ActivityLanesTest, AModuleSaysWhatItMadeAndLaunched) {
+  const uint32_t kernel = First(ActivityKind::kKernel);
+  const uint32_t module = data_->activities()->SliceOf(kernel, trace::SliceKind::kModule);
+  ASSERT_NE(module, query::kNoRow);
+  const ActivityFacts facts = FactsOfSlice(*data_, module);
+  EXPECT_EQ(facts.title, "model.layers.0.self_attn");
+  EXPECT_EQ(facts.subtitle, "module");
+  const trace::SliceTable& s = trace_->slices;
+  const trace::AllocationTable& a = trace_->allocations;
+  uint64_t made = 0, bytes = 0, largest = 0;
+  for (uint32_t i = 0; i < a.size(); ++i) {
+    if (a.alloc_event[i] < s.begin_event[module] || a.alloc_event[i] >= s.end_event[module])
+      continue;
+    ++made;
+    bytes += a.bytes_rounded[i];
+    largest = std::max<uint64_t>(largest, a.bytes[i]);
+  }
+  EXPECT_EQ(Value(facts, "made"), fmt::format("{} allocations, {}", made, FormatBytes(bytes)));
+  EXPECT_THAT(Value(facts, "largest"), HasSubstr(FormatBytes(largest)));
+  EXPECT_THAT(Value(facts, "launched"), HasSubstr("kernels and copies"));
+  const Link launched = LinkOf(facts.facts, Link::To::kActivity);
+  ASSERT_EQ(launched.to, Link::To::kActivity);
+  EXPECT_EQ(data_->activities()->SliceOf(launched.row, trace::SliceKind::kModule), module);
+  // A step says as much, and what it is.
+  for (uint32_t i = 0; i < s.size(); ++i)
+    if (s.kind[i] == trace::SliceKind::kStep) {
+      EXPECT_EQ(FactsOfSlice(*data_, i).subtitle, "step");
+      EXPECT_FALSE(Value(FactsOfSlice(*data_, i), "peak within").empty());
+      break;
+    }
 }
 
 TEST_F(ActivityLanesTest, BracketsStepAlongTheStream) {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "ui/timeline/model/activity_facts.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/moments.h"
 #include "ui/timeline/model/origin.h"
+#include "ui/timeline/model/slice_facts.h"
 
 namespace vramscope::ui::timeline {
 namespace {
@@ -118,24 +118,8 @@ Tooltip OfSlice(const CanvasState& s, const Hit& hit) {
   if (t.kind[i] == trace::SliceKind::kPhase) tip.swatch = s.theme.phase(t.phase(i));
   if (t.kind[i] == trace::SliceKind::kOp) tip.subtitle = d.trace().String(t.module[i]);
   tip.rows.push_back({"begins", Place(s, t.begin_ns[i], t.begin_event[i]), {}});
-  if (std::string rule = SliceRule(d.trace(), i); !rule.empty())
-    tip.rows.push_back({"inferred by", std::move(rule), {}});
-  tip.rows.push_back({"takes", LengthOf(d.trace(), t.end_ns[i] - t.begin_ns[i]), {}});
-  const analysis::MemoryCurves& c = d.curves();
-  if (c.size() > 0) {
-    auto value = [&](int64_t time) -> uint64_t {
-      int64_t p = d.CurvePointAt(time);
-      return p < 0 ? 0 : c.allocated[p];
-    };
-    int64_t end = std::max(t.end_ns[i], t.begin_ns[i] + 1);
-    auto most = d.curve_index().Query(t.begin_ns[i], end, 1);
-    if (!most.allocated_max.empty()) {
-      tip.rows.push_back({"peak within", FormatBytes(most.allocated_max[0]), {}});
-    }
-    auto delta =
-        static_cast<int64_t>(value(t.end_ns[i])) - static_cast<int64_t>(value(t.begin_ns[i] - 1));
-    tip.rows.push_back({"leaves behind", FormatSignedBytes(delta), {}});
-  }
+  for (LinkedFact& fact : FiguresOfSlice(d, i))
+    tip.rows.push_back({std::move(fact.label), std::move(fact.value), {}});
   return tip;
 }
 
