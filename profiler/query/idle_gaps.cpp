@@ -93,10 +93,9 @@ std::string_view Name(IdleCause cause) {
 std::string_view Rule(IdleCause cause) {
   switch (cause) {
     case IdleCause::kMemory:
-      return "the host was in cudaMalloc or cudaFree for a quarter of the gap or more";
+      return "the host was in cudaMalloc or cudaFree a quarter of it or more";
     case IdleCause::kSynchronization:
-      return "the host was waiting for the device as the gap began, and asked for the next after "
-             "that";
+      return "the host waited for the device, and asked for the next after it";
     case IdleCause::kHost:
       return "the call for what ran next began after the gap did";
     case IdleCause::kOtherStream:

@@ -55,6 +55,14 @@ void LinkedFacts::set(const std::vector<timeline::LinkedFact>& facts) {
   for (const timeline::LinkedFact& fact : facts) {
     grid_->addWidget(MakeLabel(QString::fromStdString(fact.label), LabelRole::kDim), line, 0,
                      Qt::AlignTop);
+    if (fact.sentence) {
+      auto* value = new WrappedLabel(LabelRole::kBody);
+      value->setAlignment(Qt::AlignRight);
+      value->setTextInteractionFlags(Qt::TextSelectableByMouse);
+      value->setWrappedText(QString::fromStdString(fact.value));
+      grid_->addWidget(value, line++, 1);
+      continue;
+    }
     ElidedLabel* value = nullptr;
     if (fact.link.to == timeline::Link::To::kNothing) {
       value = new ElidedLabel(LabelRole::kBody, Qt::ElideMiddle);

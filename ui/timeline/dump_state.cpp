@@ -116,17 +116,15 @@ QJsonObject DumpState(const CanvasState& s, const SceneCounts& counts) {
   o["activities"] = qint64{s.data->trace().activities.size()};
   if (s.selection.valid()) {
     o["selection"] = AllocationOf(*s.data, s.selection);
-  } else if (s.selected_slice != kNoSlice) {
-    o["selection"] = QJsonObject{{"slice", Q(s.data->SliceName(s.selected_slice))}};
-  } else if (s.selected_activity != query::kNoRow) {
-    const ActivityFacts facts = FactsOfActivity(*s.data, s.selected_activity);
+  } else if (const ActivityFacts facts = FactsOfSelection(s); !facts.title.empty()) {
     QJsonArray rows;
     for (const LinkedFact& fact : facts.facts)
       rows.append(QJsonArray{Q(fact.label), Q(fact.value)});
-    o["selection"] = QJsonObject{{"activity", qint64{s.selected_activity}},
-                                 {"title", Q(facts.title)},
-                                 {"place", Q(facts.subtitle)},
-                                 {"facts", rows}};
+    QJsonObject selected{{"title", Q(facts.title)}, {"place", Q(facts.subtitle)}, {"facts", rows}};
+    if (s.selected_activity != query::kNoRow) selected["activity"] = qint64{s.selected_activity};
+    if (s.selected_gap != query::kNoRow) selected["gap"] = qint64{s.selected_gap};
+    if (s.selected_slice != kNoSlice) selected["slice"] = Q(s.data->SliceName(s.selected_slice));
+    o["selection"] = selected;
   } else {
     o["selection"] = QJsonValue::Null;
   }

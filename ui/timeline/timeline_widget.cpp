@@ -16,8 +16,8 @@
 #include "ui/timeline/dump_state.h"
 #include "ui/timeline/gl/gl_view.h"
 #include "ui/timeline/lane_menu.h"
-#include "ui/timeline/model/slice_facts.h"
 #include "ui/timeline/model/timeline_model.h"
+#include "ui/timeline/model/tooltip.h"
 #include "ui/timeline/raster/raster_canvas.h"
 
 namespace vramscope::ui::timeline {
@@ -252,11 +252,7 @@ std::shared_ptr<const TimelineData> TimelineWidget::data() const {
 trace::AllocationId TimelineWidget::selection() const { return impl_->model.state().selection; }
 
 ActivityFacts TimelineWidget::activityFacts() const {
-  const CanvasState& s = impl_->model.state();
-  if (!s.data) return {};
-  if (s.selected_activity != query::kNoRow) return FactsOfActivity(*s.data, s.selected_activity);
-  if (s.selected_slice != kNoSlice) return FactsOfSlice(*s.data, s.selected_slice);
-  return {};
+  return FactsOfSelection(impl_->model.state());
 }
 
 std::vector<LinkedFact> TimelineWidget::kernelsOf(trace::AllocationId id) const {

@@ -74,7 +74,7 @@ class TimelineWidget : public QWidget {
   // What the canvas knows of the trace that it shows; null: nothing is shown yet.
   std::shared_ptr<const TimelineData> data() const;
   trace::AllocationId selection() const;
-  // What is said of the selected kernel, copy, call, module, op, phase or step; without a title:
+  // What is said of the selected kernel, call, gap, module, phase ...; without a title:
   // none is selected.
   ActivityFacts activityFacts() const;
   // Of an allocation: the ops and kernels that it has to do with.

@@ -234,6 +234,17 @@ TEST_F(ActivityLanesTest, GapsSayWhatTheyWaitFor) {
   const auto view = idle.Query(*line, trace_->begin_ns(), trace_->end_ns(), 1'000'000, 1);
   ASSERT_THAT(view.rects, Not(IsEmpty()));
   const query::IdleGap gap = idle.Gap(view.rects[2].row);
+  // Selected it says the same, with links, and is left by Escape.
+  model_.SelectGap(view.rects[2].row);
+  EXPECT_TRUE(model_.TakeChanges().selection);
+  const ActivityFacts facts = FactsOfSelection(model_.state());
+  EXPECT_EQ(Value(facts, "told by"), Rule(gap.cause));
+  EXPECT_EQ(LinkOf(facts.facts, Link::To::kActivity).row, gap.before);
+  model_.ZoomToSelection(0);
+  EXPECT_LE(model_.state().viewport.view().begin, data_->FromTrace(gap.begin_ns));
+  EXPECT_LT(model_.state().viewport.view().width(), 4.0 * (gap.end_ns - gap.begin_ns));
+  model_.KeyPress(Key::kEscape, false, 0);
+  EXPECT_TRUE(FactsOfSelection(model_.state()).title.empty());
   model_.SetRange(Span{data_->FromTrace(gap.begin_ns), data_->FromTrace(gap.end_ns)});
   model_.ZoomToSelection(0);
   model_.SetRange(std::nullopt);

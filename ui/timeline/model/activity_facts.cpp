@@ -126,7 +126,7 @@ ActivityFacts FactsOfGap(const TimelineData& d, uint32_t number) {
   out.facts.push_back({"waits for", gap.cause == query::IdleCause::kUnknown
                                         ? "not known"
                                         : std::string(Name(gap.cause))});
-  out.facts.push_back({"told by", std::string(Rule(gap.cause))});
+  out.facts.push_back({"told by", std::string(Rule(gap.cause)), {}, true});
   out.facts.push_back({"before", ActivityLabel(t, gap.before), {Link::To::kActivity, gap.before}});
   if (gap.evidence != kNoRow)
     out.facts.push_back({gap.cause == query::IdleCause::kHost ? "asked for by" : "meanwhile",

@@ -23,6 +23,7 @@ struct Link {
 struct LinkedFact {
   std::string label, value;
   Link link = {};
+  bool sentence = false;  // wraps where it is too long
 };
 
 struct ActivityFacts {

@@ -93,6 +93,7 @@ struct CanvasState {
   // One of the three at most.
   uint32_t selected_slice = kNoSlice;
   uint32_t selected_activity = query::kNoRow;
+  uint32_t selected_gap = query::kNoRow;  // number in IdleGaps
   std::optional<Span> range;
   std::optional<double> cursor;
 

@@ -125,6 +125,13 @@ void DrawSelection(const CanvasState& s, DrawList* list) {
     }
     OutlineActivity(s, s.selected_activity, 1.5f, list);
   }
+  if (s.selected_gap != query::kNoRow) {
+    const query::IdleGap gap = d.idle()->Gap(s.selected_gap);
+    const LanePlace& lane = s.layout[IdleLaneKey(d, s.selected_gap)];
+    const auto x0 = static_cast<float>(s.viewport.ToX(d.FromTrace(gap.begin_ns)));
+    const auto x1 = static_cast<float>(s.viewport.ToX(d.FromTrace(gap.end_ns)));
+    Outline(s, {x0, lane.body.y, x1 - x0, lane.body.h}, lane.view(), s.theme.selection, 1.5f, list);
+  }
   if (s.selected_slice != kNoSlice) {
     Rect r = SliceRectOf(s, s.selected_slice);
     const LanePlace& lane = s.layout[SliceLaneKey(d.trace().slices.kind[s.selected_slice])];

@@ -200,7 +200,7 @@ void TimelineModel::Release(const Pointer& p, double now_ms) {
       SelectActivity(hit.activity);
       break;
     case HitKind::kIdle:
-      SetCursor(hit.time);
+      SelectGap(hit.gap);
       break;
     case HitKind::kMemory:
       SetCursor(hit.time);

@@ -44,6 +44,7 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
   state_.tooltip = false;
   state_.selected_slice = kNoSlice;
   state_.selected_activity = query::kNoRow;
+  state_.selected_gap = query::kNoRow;
   state_.highlight.clear();
   state_.highlighted = 0;
   state_.marks.clear();
@@ -266,6 +267,10 @@ std::optional<Span> TimelineModel::SelectedSpan() const {
     return Span{d.FromTrace(a.begin_ns[state_.selected_activity]),
                 d.FromTrace(a.end_ns[state_.selected_activity])};
   }
+  if (state_.selected_gap != query::kNoRow) {
+    const query::IdleGap gap = d.idle()->Gap(state_.selected_gap);
+    return Span{d.FromTrace(gap.begin_ns), d.FromTrace(gap.end_ns)};
+  }
   if (state_.selected_slice != kNoSlice) {
     const trace::SliceTable& t = d.trace().slices;
     return Span{d.FromTrace(t.begin_ns[state_.selected_slice]),
@@ -350,27 +355,34 @@ void TimelineModel::Highlight(const std::vector<trace::AllocationId>& blocks) {
 void TimelineModel::Select(trace::AllocationId id) {
   if (!state_.data || (id.valid() && id.value >= state_.data->trace().allocations.size())) id = {};
   if (!state_.highlight.empty() && (!id.valid() || state_.faint(id.value))) Highlight({});
-  SelectOne(id, kNoSlice, query::kNoRow);
+  SelectOne(id, kNoSlice, query::kNoRow, query::kNoRow);
 }
 
 void TimelineModel::SelectActivity(uint32_t activity) {
   if (!state_.data || activity >= state_.data->trace().activities.size()) return Select({});
-  SelectOne({}, kNoSlice, activity);
+  SelectOne({}, kNoSlice, activity, query::kNoRow);
 }
 
 void TimelineModel::SelectSlice(uint32_t slice) {
   if (!state_.data || slice >= state_.data->trace().slices.size()) return Select({});
-  SelectOne({}, slice, query::kNoRow);
+  SelectOne({}, slice, query::kNoRow, query::kNoRow);
 }
 
-void TimelineModel::SelectOne(trace::AllocationId id, uint32_t slice, uint32_t activity) {
+void TimelineModel::SelectGap(uint32_t gap) {
+  if (!state_.data || state_.data->idle() == nullptr) return Select({});
+  SelectOne({}, kNoSlice, query::kNoRow, gap);
+}
+
+void TimelineModel::SelectOne(trace::AllocationId id, uint32_t slice, uint32_t activity,
+                              uint32_t gap) {
   if (id == state_.selection && slice == state_.selected_slice &&
-      activity == state_.selected_activity)
+      activity == state_.selected_activity && gap == state_.selected_gap)
     return;
-  changes_.selection |= id != state_.selection || activity != state_.selected_activity;
+  changes_.selection = true;
   state_.selection = id;
   state_.selected_slice = slice;
   state_.selected_activity = activity;
+  state_.selected_gap = gap;
   overlay_dirty_ = true;
 }
 
@@ -396,6 +408,7 @@ std::string TimelineModel::LaneOfSelection() const {
   if (state_.selection.valid()) return "blocks";
   if (state_.selected_activity != query::kNoRow)
     return ActivityLaneKey(*state_.data, state_.selected_activity);
+  if (state_.selected_gap != query::kNoRow) return IdleLaneKey(*state_.data, state_.selected_gap);
   if (state_.selected_slice != kNoSlice)
     return std::string(SliceLaneKey(state_.data->trace().slices.kind[state_.selected_slice]));
   return {};
@@ -418,11 +431,15 @@ void TimelineModel::SetRange(std::optional<Span> range) {
   changes_.range = true;
 }
 
+bool TimelineModel::AnySelected() const {
+  return state_.selection.valid() || state_.selected_slice != kNoSlice ||
+         state_.selected_activity != query::kNoRow || state_.selected_gap != query::kNoRow;
+}
+
 void TimelineModel::Clear() {
   if (state_.range) {
     SetRange(std::nullopt);
-  } else if (state_.selection.valid() || state_.selected_slice != kNoSlice ||
-             state_.selected_activity != query::kNoRow || !state_.highlight.empty()) {
+  } else if (AnySelected() || !state_.highlight.empty()) {
     Select({});
   } else {
     SetCursor(std::nullopt);

@@ -131,6 +131,7 @@ class TimelineModel {
   void Select(trace::AllocationId id);
   void SelectActivity(uint32_t activity);
   void SelectSlice(uint32_t slice);
+  void SelectGap(uint32_t gap);
   // Of the selection in hand: what is outlined, and said.
   void FollowLink(const Link& link, double now_ms);
   // The other blocks are drawn faint, until something that is not among these is selected. Empty:
@@ -189,7 +190,8 @@ class TimelineModel {
   void ZoomAddresses(double y, double factor);
   void StepBlock(int direction, double now_ms);
   void StepActivity(int direction, double now_ms);
-  void SelectOne(trace::AllocationId id, uint32_t slice, uint32_t activity);
+  void SelectOne(trace::AllocationId id, uint32_t slice, uint32_t activity, uint32_t gap);
+  bool AnySelected() const;
   std::string LaneOfSelection() const;
   std::optional<Span> SelectedSpan() const;
   Span TargetView() const;  // where an animation under way will end

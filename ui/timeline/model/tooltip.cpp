@@ -212,4 +212,12 @@ Tooltip TooltipOfThing(const CanvasState& s, const Hit& hit) {
   return {};
 }
 
+ActivityFacts FactsOfSelection(const CanvasState& s) {
+  if (!s.data) return {};
+  if (s.selected_activity != query::kNoRow) return FactsOfActivity(*s.data, s.selected_activity);
+  if (s.selected_gap != query::kNoRow) return FactsOfGap(*s.data, s.selected_gap);
+  if (s.selected_slice != kNoSlice) return FactsOfSlice(*s.data, s.selected_slice);
+  return {};
+}
+
 }  // namespace vramscope::ui::timeline

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ui/timeline/model/activity_facts.h"
 #include "ui/timeline/model/canvas_state.h"
 
 namespace vramscope::ui::timeline {
@@ -24,6 +25,8 @@ struct Tooltip {
 
 // What the lane under the mouse says.
 Tooltip MakeTooltip(const CanvasState& state, const Hit& hit);
+// Of the selected kernel, call, module, gap ...; without a title: none but a block may be.
+ActivityFacts FactsOfSelection(const CanvasState& state);
 // What is always said of an allocation, a slice, memory at a time, a free address.
 Tooltip TooltipOfThing(const CanvasState& state, const Hit& hit);
 

@@ -18,11 +18,13 @@ constexpr double kMinPx = 2;
 constexpr float kSwatch = 7;
 constexpr float kLeastLabel = 40;
 
+std::string KeyOf(uint8_t device) { return fmt::format("idle/{}", device); }
+
 class IdleLane : public Lane {
  public:
   IdleLane(const TimelineData& d, uint32_t line) : line_(line) {
     const query::IdleGaps::Line& l = d.idle()->lines()[line];
-    key_ = fmt::format("idle/{}", l.device);
+    key_ = KeyOf(l.device);
     title_ = fmt::format("{} · idle", trace::NameOfDevice(d.trace(), l.device));
     const auto span = static_cast<double>(std::max<int64_t>(l.end_ns - l.begin_ns, 1));
     about_ = fmt::format("{:.1f} % of {}", 100 * static_cast<double>(l.idle_ns) / span,
@@ -115,6 +117,10 @@ class IdleLane : public Lane {
 };
 
 }  // namespace
+
+std::string IdleLaneKey(const TimelineData& d, uint32_t gap) {
+  return KeyOf(d.trace().activities.device[d.idle()->Gap(gap).before]);
+}
 
 std::unique_ptr<const Lane> MakeIdleLane(const TimelineData& data, uint32_t line) {
   return std::make_unique<IdleLane>(data, line);

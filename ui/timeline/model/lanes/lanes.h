@@ -29,6 +29,7 @@ std::string_view SliceLaneKey(trace::SliceKind kind);
 std::unique_ptr<const Lane> MakeActivityLane(const TimelineData& data, uint32_t first,
                                              uint32_t last);
 std::string ActivityLaneKey(const TimelineData& data, uint32_t activity);
+std::string IdleLaneKey(const TimelineData& data, uint32_t gap);
 // A device's line of the idle gaps.
 std::unique_ptr<const Lane> MakeIdleLane(const TimelineData& data, uint32_t line);
 // Both live as long as the data that they are of.
