@@ -14,4 +14,13 @@ inline constexpr std::string_view kCounterProcess = "memory used by this process
 inline constexpr std::array kMemoryCounters = {kCounterTotal, kCounterUsed, kCounterDriver,
                                                kCounterProcess};
 
+// A counter of bytes says so at the end of its name (Chrome traces have no unit).
+inline constexpr std::string_view kBytesSuffix = " (bytes)";
+inline bool CountsBytes(std::string_view counter) { return counter.ends_with(kBytesSuffix); }
+// Without it: "memory used by all".
+inline std::string_view WithoutUnit(std::string_view counter) {
+  if (CountsBytes(counter)) counter.remove_suffix(kBytesSuffix.size());
+  return counter;
+}
+
 }  // namespace vramscope::trace

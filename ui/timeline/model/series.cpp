@@ -103,8 +103,8 @@ std::vector<Series> SeriesOf(const trace::Trace& t) {
     if (name == trace::kCounterTotal || name == trace::kCounterDriver)
       continue;  // they stand still
     s.key = fmt::format("counter/{}/{}", of.first, name);
-    s.title = fmt::format("{} · {}", trace::NameOfDevice(t, of.first), name);
-    s.bytes = name.ends_with(" (bytes)");
+    s.title = fmt::format("{} · {}", trace::NameOfDevice(t, of.first), trace::WithoutUnit(name));
+    s.bytes = trace::CountsBytes(name);
     s.about = fmt::format("at most {}", s.bytes ? FormatBytes(s.highest) : FormatCount(s.highest));
     s.little = true;  // clocks and temperatures: beside the point until asked for
     out.push_back(std::move(s));
