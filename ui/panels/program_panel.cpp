@@ -290,7 +290,9 @@ void ProgramPanel::Explain() {
   again_->setText(request_.planned() ? tr("Again on another card \u2026")
                                      : tr("Plan it on a card \u2026"));
   ShowFields();
-  command_->setWrappedText(Text(program::CommandLineOf(request_)));
+  program::Request told = request_;
+  if (told.script.empty()) told.script = "train.py";  // as the empty field says
+  command_->setWrappedText(Text(program::CommandLineOf(told)));
   const absl::Status possible = program::CommandOf(request_).status();
   const bool idle = state_.stage == ProgramState::Stage::kIdle;
   start_->setEnabled(idle && possible.ok());
