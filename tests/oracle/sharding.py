@@ -124,6 +124,8 @@ class TensorParallel(OneGpu):
             head = ColwiseParallel(output_layouts=Replicate()) if self.vocabulary == "parts" else ColwiseParallel(
                 output_layouts=Shard(-1), use_local_output=False)
             parallelize_module(model, self.mesh, {"lm_head": head})
+            if model.config.tie_word_embeddings:  # each module has cut a part of its own
+                model.lm_head.weight = model.model.embed_tokens.weight
         return model.to("cuda")
 
     def around(self, model, reduces):

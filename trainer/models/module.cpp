@@ -154,14 +154,20 @@ void Materialize(Module& root, const MaterializeOptions& options) {
   };
   // What is kept in part is cut before the module is moved (parallelize_module); what is kept in
   // other bits is made of the weight as that is moved.
+  // A weight of two modules is cut by each of them, and tied again when all are.
+  std::vector<at::Tensor> untied;
   root.Move(
       "",
       [&](Parameter& parameter) {
         const bool is_part =
             parameter.keep_ != nullptr && at::isFloatingType(parameter.spec_.dtype);
-        if (is_part) make(parameter);
+        if (!is_part) return;
+        at::Tensor first = std::exchange(parameter.tensor, at::Tensor());
+        make(parameter);
+        if (first.defined()) untied.push_back(std::exchange(parameter.tensor, std::move(first)));
       },
       [](Buffer&, const std::string&) {});
+  untied.clear();
   root.Move("", make, [&](Buffer& buffer, const std::string& path) {
     CategoryScope category(trace::Category::kBuffer);
     OwnerScope owner(path + buffer.name);

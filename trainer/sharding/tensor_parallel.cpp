@@ -76,10 +76,10 @@ absl::Status SplitVocabulary(Model& model, const RankOf& rank, Vocabulary vocabu
     if (auto* found = dynamic_cast<Embedding*>(&module)) embedding = found;
     if (module.name() == "lm_head") head = dynamic_cast<Linear*>(&module);
   });
-  if (embedding == nullptr || head == nullptr || embedding->weight() == head->weight()) {
+  if (embedding == nullptr || head == nullptr) {
     return absl::InvalidArgumentError(
-        "shard.vocabulary: this model's output layer is its embedding (tie_word_embeddings), which "
-        "PyTorch would split into two; set shard.vocabulary=whole");
+        "shard.vocabulary: this model has no embedding and output layer to split; set "
+        "shard.vocabulary=whole");
   }
   if (head->outputs() % rank.ranks != 0) {
     return absl::InvalidArgumentError(fmt::format(
@@ -91,7 +91,11 @@ absl::Status SplitVocabulary(Model& model, const RankOf& rank, Vocabulary vocabu
   embedding->SetLookup([parallel](const at::Tensor& weight, const at::Tensor& ids) {
     return EmbeddingOfParts(weight, ids, *parallel);
   });
-  Split(*head->weight(), 0, rank);
+  if (head->weight() == embedding->weight()) {
+    parallel->Tie(*head->weight());
+  } else {
+    Split(*head->weight(), 0, rank);
+  }
   const bool gathers = vocabulary == Vocabulary::kParts;
   head->SetBase(
       [parallel, gathers, weight = head->weight()](const at::Tensor& x, const at::Tensor&) {
@@ -113,6 +117,9 @@ void TensorParallel::Join(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& m
   group_ = std::move(group);
   for (Parameter* parameter : model.Parameters()) {
     parameter->tensor.set_requires_grad(parameter->trainable);
+  }
+  if (tied() && tied_->trainable) {
+    tied_->tensor.register_hook([this](const at::Tensor&) { held_.reset(); });
   }
 }
 

@@ -42,6 +42,12 @@ class TensorParallel {
   void Join(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& model);
   void Leave() { group_.reset(); }
 
+  // The output layer's part is the embedding's: of their gradients the embedding's is whole on each
+  // rank, and goes when the rank's part of it has been added to the other.
+  void Tie(const Parameter& weight) { tied_ = &weight; }
+  bool tied() const { return tied_ != nullptr; }
+  void HoldUntilSum(at::Tensor whole) { held_ = std::move(whole); }
+
   // The sum over ranks, in a tensor of its own.
   at::Tensor Sum(const at::Tensor& part) const;
   at::Tensor Max(const at::Tensor& part) const;
@@ -52,6 +58,8 @@ class TensorParallel {
   at::Tensor Reduced(const at::Tensor& part, c10d::ReduceOp how) const;
   const RankOf rank_;
   c10::intrusive_ptr<c10d::ProcessGroup> group_;
+  const Parameter* tied_ = nullptr;
+  at::Tensor held_;
 };
 
 // kInvalidArgument says which of the model's sizes the ranks don't divide.

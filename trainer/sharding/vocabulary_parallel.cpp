@@ -13,8 +13,8 @@ using Tensors = torch::autograd::variable_list;
 constexpr int64_t kIgnored = -100;
 
 int64_t Handle(const TensorParallel& parallel) { return reinterpret_cast<int64_t>(&parallel); }
-const TensorParallel& Of(AutogradContext* context) {
-  return *reinterpret_cast<const TensorParallel*>(context->saved_data["parallel"].toInt());
+TensorParallel& Of(AutogradContext* context) {
+  return *reinterpret_cast<TensorParallel*>(context->saved_data["parallel"].toInt());
 }
 
 // Which indices are other ranks', and the rest counted from this rank's first.
@@ -39,7 +39,7 @@ Masked Mask(const at::Tensor& indices, int64_t size, const RankOf& rank) {
 
 struct EmbeddingPart : torch::autograd::Function<EmbeddingPart> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& part, const at::Tensor& ids,
-                            const TensorParallel& parallel) {
+                            TensorParallel& parallel) {
     context->saved_data["parallel"] = Handle(parallel);
     context->saved_data["size"] = part.size(0);
     context->save_for_backward({ids});
@@ -51,11 +51,15 @@ struct EmbeddingPart : torch::autograd::Function<EmbeddingPart> {
     return parallel.Sum(rows);
   }
   static Tensors backward(AutogradContext* context, Tensors gradients) {
-    const RankOf rank = Of(context).rank();
+    TensorParallel& parallel = Of(context);
+    const RankOf rank = parallel.rank();
     const int64_t size = context->saved_data["size"].toInt();
     const at::Tensor whole = at::embedding_dense_backward(
         gradients[0], context->get_saved_variables()[0], size * rank.ranks, -1, false);
-    return {whole.narrow(0, rank.rank * size, size), {}, {}};
+    const at::Tensor part = whole.narrow(0, rank.rank * size, size);
+    if (!parallel.tied()) return {part, {}, {}};
+    parallel.HoldUntilSum(whole);
+    return {part.clone(), {}, {}};
   }
 };
 
@@ -141,7 +145,7 @@ struct LossPart : torch::autograd::Function<LossPart> {
 }  // namespace
 
 at::Tensor EmbeddingOfParts(const at::Tensor& part, const at::Tensor& ids,
-                            const TensorParallel& parallel) {
+                            TensorParallel& parallel) {
   return EmbeddingPart::apply(part, ids, parallel);
 }
 

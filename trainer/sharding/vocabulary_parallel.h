@@ -14,7 +14,7 @@ namespace vramscope::trainer {
 
 // Rows of an embedding of which this rank has a part. Its gradient is made as a whole on each rank.
 at::Tensor EmbeddingOfParts(const at::Tensor& part, const at::Tensor& ids,
-                            const TensorParallel& parallel);
+                            TensorParallel& parallel);
 // All logits from a rank's part of them.
 at::Tensor GatheredLogits(const at::Tensor& part, const TensorParallel& parallel);
 // Mean cross entropy of rows of which each rank has a part of the classes.

@@ -169,6 +169,40 @@ TEST(Sharding, TensorParallelSplitsLayersAndKeepsTheRest) {
   }
 }
 
+// An output layer that is the embedding is one part on each rank, and so are its gradient and
+// state; the embedding's own gradient, whole on each rank, is gone before the step.
+TEST(Sharding, TiedVocabularyIsOnePartOnEachRank) {
+  constexpr uint64_t kHidden = 32, kVocabulary = 96, kTable = kVocabulary * kHidden;
+  Settings settings = {
+      {"shard.strategy", "tensor"}, {"shard.ranks", "2"}, {"optimizer.impl", "loop"}};
+  const RunResult whole = RunTiny(Config(settings));
+  ASSERT_TRUE(whole.status.ok()) << whole.status;
+  for (const char* vocabulary : {"parts", "loss"}) {
+    SCOPED_TRACE(vocabulary);
+    settings["shard.vocabulary"] = vocabulary;
+    const RunResult result = RunTiny(Config(settings));
+    ASSERT_TRUE(result.status.ok()) << result.status;
+    const trace::Trace &before = *whole.trace, &trace = *result.trace;
+    EXPECT_EQ(trace.info.model.parameter_count, before.info.model.parameter_count);
+    EXPECT_EQ(trace.info.model.parameter_bytes, before.info.model.parameter_bytes - 4 * kTable / 2);
+    EXPECT_EQ(BytesOf(trace, Category::kOptimizerState),
+              BytesOf(before, Category::kOptimizerState) - 2 * 4 * kTable / 2);
+    // Per step: whole and cut out of it in backward, its sum with the output layer's the gradient.
+    const trace::AllocationTable& all = trace.allocations;
+    int wholes = 0, parts = 0;
+    for (uint32_t i = 0; i < all.size(); ++i) {
+      if (all.step[i] != 1) continue;
+      if (all.bytes[i] == 4 * kTable && all.phase[i] == trace::Phase::kBackward) {
+        ++wholes;
+        EXPECT_NE(all.free_event[i], trace::kNoEvent);
+      }
+      parts += all.bytes[i] == 4 * kTable / 2 && all.category[i] == Category::kGradient;
+    }
+    EXPECT_GE(wholes, 1);
+    EXPECT_EQ(parts, 1);
+  }
+}
+
 TEST(Sharding, TensorParallelSaysWhatRanksDoNotDivide) {
   for (const auto& [ranks, why] : std::map<std::string, std::string>{
            {"3", "does not divide the model's 4 attention heads (num_attention_heads)"},
