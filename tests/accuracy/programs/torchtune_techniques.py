@@ -26,13 +26,14 @@ def main():
     for technique in ("compile", "chunked", "checkpoint", "in-backward", "offload", "lora", "qlora"):
         parser.add_argument("--" + technique, action="store_true")
     parser.add_argument("--eight-bit", nargs="?", choices=["bitsandbytes", "torchao"], const="bitsandbytes")
+    parser.add_argument("--rank", type=int, default=64, help="of LoRA and QLoRA")
     parser.add_argument("--steps", type=int, default=3)
     arguments = parser.parse_args()
     device = torch.device("cuda")
     with training.set_default_dtype(torch.bfloat16), device:
         if arguments.lora or arguments.qlora:
             model = llama3_2.lora_llama3_2_3b(
-                lora_attn_modules=["q_proj", "v_proj", "output_proj"], apply_lora_to_mlp=True, lora_rank=64, lora_alpha=128,
+                lora_attn_modules=["q_proj", "v_proj", "output_proj"], apply_lora_to_mlp=True, lora_rank=arguments.rank, lora_alpha=2 * arguments.rank,
                 lora_dropout=0.0, quantize_base=arguments.qlora)
             peft.set_trainable_params(model, peft.get_adapter_params(model))
         else:
