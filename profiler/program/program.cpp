@@ -174,7 +174,16 @@ json PlatformReport(const std::string& path) {
 }
 void AddPlatformReport(const std::string& folder, About& about) {
   const json report = PlatformReport(fmt::format("{}/platform-{}.json", folder, about.pid));
-  if (report.is_object()) Assumptions(report, about.assumptions);
+  if (!report.is_object()) return;
+  Assumptions(report, about.assumptions);
+  const auto lacking = report.find("unknown_functions");
+  if (lacking == report.end() || !lacking->is_array()) return;
+  for (const json& row : *lacking)
+    if (row.is_object() && about.assumptions.size() < kMaxAssumptions)
+      about.assumptions.push_back(
+          {fmt::format("{}() is not emulated: it said success and did nothing, {} times",
+                       TextOf(row, "function"), NumberOf(row, "count")),
+           TextOf(row, "library"), 0});
 }
 
 // Nothing where the process took nothing of any card.

@@ -290,6 +290,16 @@ class Plan(unittest.TestCase):
         self.expect(self.plan(program), 0)
         self.assertTrue(os.path.exists(self.trace))
 
+    def test_a_function_that_the_platform_lacks(self):
+        program = ("import ctypes\nruntime = ctypes.CDLL('libcudart.so.13')\naddress = ctypes.c_void_p()\n"
+                   "assert runtime.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(100 << 20)) == 0\n"
+                   "assert ctypes.CDLL('libcublas.so.13').cublasXtCreate(0) == 0\n")
+        command = [argument for argument in self.command(program, "--json") if argument not in ("-o", self.trace)]
+        result = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60)
+        self.expect(result, 0)
+        said = [a["where"] for a in json.loads(result.stdout)["assumptions"] if a["what"].startswith("cublasXtCreate() is not emulated")]
+        self.assertEqual(said, ["libcublas.so.13"])
+
     def test_a_program_without_python_that_nothing_listens_to(self):
         program = ("import ctypes\nruntime = ctypes.CDLL('libcudart.so.13')\naddress = ctypes.c_void_p()\n"
                    "assert runtime.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(100 << 20)) == 0\n")

@@ -94,7 +94,8 @@ TEST_F(Folder, AProgramIsItsProcesses) {
             "assumptions": [{"what": "w", "where": "x", "bytes": 5}, 3]})");
   Write("process-8.json", R"({"pid": 8, "cuda": ""})");
   Write("process-9.json", "[[[");
-  Write("platform-7.json", R"({"assumptions": [{"what": "p", "where": "q", "bytes": 6}]})");
+  Write("platform-7.json", R"({"assumptions": [{"what": "p", "where": "q", "bytes": 6}],
+            "unknown_functions": [{"function": "cudaFoo", "library": "libcudart.so.13", "count": 2}, 4]})");
   const auto program = ReadProgram(path_.string(), {.title = "t"});
   ASSERT_TRUE(program.ok());
   EXPECT_EQ(program->processes.size(), 2u);
@@ -102,7 +103,9 @@ TEST_F(Folder, AProgramIsItsProcesses) {
   ASSERT_EQ(program->runs.size(), 1u);
   const About& about = program->runs[0].about;
   EXPECT_EQ(about.rank, 2u);
-  EXPECT_EQ(about.assumptions.size(), 2u);
+  ASSERT_EQ(about.assumptions.size(), 3u);
+  EXPECT_TRUE(about.assumptions[2].what.starts_with("cudaFoo() is not emulated"));
+  EXPECT_EQ(about.assumptions[2].where, "libcudart.so.13");
   const trace::Trace& t = *program->runs[0].trace;
   EXPECT_EQ(t.info.backend, trace::Backend::kPlan);
   EXPECT_FALSE(t.info.measured);
