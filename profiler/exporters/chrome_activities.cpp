@@ -38,6 +38,8 @@ std::string_view CategoryOf(ActivityKind kind) {
       return "range";
     case ActivityKind::kCounter:
       return "counter";
+    case ActivityKind::kOperand:  // in a table of their own
+      break;
   }
   return "";
 }

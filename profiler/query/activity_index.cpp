@@ -37,6 +37,7 @@ Of OfKind(ActivityKind kind) {
     case ActivityKind::kOverhead:
       return Of::kOverhead;
     case ActivityKind::kRange:
+    case ActivityKind::kOperand:  // in a table of their own
       return Of::kRanges;
   }
   return Of::kRanges;

@@ -139,6 +139,7 @@ struct IdleGaps::Impl {
         case ActivityKind::kOverhead:
         case ActivityKind::kRange:
         case ActivityKind::kCounter:
+        case ActivityKind::kOperand:
           break;
       }
     }

@@ -37,6 +37,8 @@ std::string_view Name(ActivityKind kind) {
       return "range";
     case ActivityKind::kCounter:
       return "counter";
+    case ActivityKind::kOperand:
+      return "operand";
   }
   return "unknown";
 }

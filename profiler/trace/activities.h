@@ -45,6 +45,13 @@ struct ActivityTable {
   void Append(const Activity& activity);
 };
 
+// What kernels, copies and fills were given the address of: rows of kind kOperand, which no other
+// table has. Each is of what has its correlation, device and stream and begins when it does.
+// `from` is kDevice where it is read, `to` where it is written; neither: it is not known which.
+// `bytes` is the time of the Alloc of the block that the address lies in, as signed nanoseconds on
+// the clock of the events: of blocks which had the address one after the other it is that one.
+using OperandTable = ActivityTable;
+
 // kDataLoss: an end before its begin, a kind or space that is none, a string not yet defined.
 absl::Status CheckActivity(const Activity& activity, size_t strings);
 

@@ -23,8 +23,9 @@ enum class ActivityKind : uint8_t {
   kOverhead = 9,         // of the instrument itself: thread, name
   kRange = 10,           // thread, name: that a program named (NVTX)
   kCounter = 11,         // device, name; bytes: the value from begin on
+  kOperand = 12,         // device, stream, from, to, address, bytes, correlation (OperandTable)
 };
-inline constexpr int kActivityKindCount = 12;
+inline constexpr int kActivityKindCount = 13;
 
 enum class MemorySpace : uint8_t {
   kUnknown = 0,
@@ -51,7 +52,7 @@ constexpr bool IsOfDevice(ActivityKind kind) {
 // It says which device it is of; else it is of a thread's process.
 constexpr bool HasDevice(ActivityKind kind) {
   return IsOfDevice(kind) || kind == ActivityKind::kDriverAlloc ||
-         kind == ActivityKind::kDriverFree;
+         kind == ActivityKind::kDriverFree || kind == ActivityKind::kOperand;
 }
 
 // One activity as it crosses an interface. Which fields mean something: ActivityKind above.

@@ -69,7 +69,8 @@ class Slicer {
     Segments();
     Slices();
     OtherEvents();
-    Activities();
+    Activities(t_.activities, out_->activities);
+    Activities(t_.operands, out_->operands);
     for (const Marker& m : t_.markers) {
       if (number_[m.event] == kNoEvent) continue;
       out_->markers.push_back({number_[m.event], m.time_ns, m.name});
@@ -209,8 +210,7 @@ class Slicer {
     Renumber(&to.event);
   }
 
-  void Activities() {
-    const ActivityTable& from = t_.activities;
+  void Activities(const ActivityTable& from, ActivityTable& to) {
     Rows rows;
     for (uint32_t row = 0; row < from.size(); ++row) {
       const bool mine = HasDevice(from.kind[row])
@@ -218,7 +218,6 @@ class Slicer {
                             : !one_of_many_ || ProcessOfThread(from.thread[row]) == process_;
       if (mine) rows.push_back(row);
     }
-    ActivityTable& to = out_->activities;
     KeepRows(rows, from, to);
     if (!one_of_many_) return;
     Change(to.thread, [this](uint32_t thread) { return ThreadOf(thread); });

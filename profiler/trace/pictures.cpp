@@ -46,7 +46,14 @@ void AppendAll(const Table& now, Table& to) {
   ForEachColumn([](const auto& now, auto& to) { Append(now, to); }, now, to);
 }
 
-void Update(const Trace& now, uint32_t activities, Trace& to) {
+// Of rows that what comes late has moved from `unchanged` on.
+void AppendFrom(uint32_t unchanged, const ActivityTable& now, ActivityTable& to) {
+  ForEachColumn([&](auto& column) { column.resize(std::min<size_t>(column.size(), unchanged)); },
+                to);
+  AppendAll(now, to);
+}
+
+void Update(const Trace& now, uint32_t activities, uint32_t operands, Trace& to) {
   to.info = now.info;
   to.warnings = now.warnings;
   to.recording_begin = now.recording_begin;
@@ -64,33 +71,36 @@ void Update(const Trace& now, uint32_t activities, Trace& to) {
   Replace(now.segments.free_event, to.segments.free_event);
   AppendAll(now.segments, to.segments);
   AppendAll(now.slices, to.slices);
-  ForEachColumn([&](auto& column) { column.resize(std::min<size_t>(column.size(), activities)); },
-                to.activities);
-  AppendAll(now.activities, to.activities);
+  AppendFrom(activities, now.activities, to.activities);
+  AppendFrom(operands, now.operands, to.operands);
 }
 
 }  // namespace
 
-Trace Pictures::Take(const Trace& now, uint32_t unchanged) {
-  for (Picture& picture : pictures_) picture.activities = std::min(picture.activities, unchanged);
+Trace Pictures::Take(const Trace& now, Rows unchanged) {
+  for (Picture& picture : pictures_) {
+    Rows& rows = picture.unchanged;
+    rows = {std::min(rows.activities, unchanged.activities),
+            std::min(rows.operands, unchanged.operands)};
+  }
   Trace trace;
-  uint32_t activities = 0;
+  Rows rows;
   for (auto at = pictures_.begin(); at != pictures_.end(); ++at) {
     if (at->trace.use_count() > 1) continue;  // somebody looks at it
     std::atomic_thread_fence(std::memory_order_acquire);
     trace = std::move(*at->trace);
-    activities = at->activities;
+    rows = at->unchanged;
     pictures_.erase(at);
     break;
   }
-  Update(now, activities, trace);
+  Update(now, rows.activities, rows.operands, trace);
   return trace;
 }
 
 std::shared_ptr<const Trace> Pictures::HandOut(Trace&& picture) {
   if (pictures_.size() == kMost) pictures_.erase(pictures_.begin());  // whoever looks keeps it
-  const uint32_t activities = picture.activities.size();
-  pictures_.push_back({std::make_shared<Trace>(std::move(picture)), activities});
+  const Rows rows{picture.activities.size(), picture.operands.size()};
+  pictures_.push_back({std::make_shared<Trace>(std::move(picture)), rows});
   return pictures_.back().trace;
 }
 

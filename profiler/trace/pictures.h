@@ -17,16 +17,20 @@ namespace vramscope::trace {
 
 class Pictures {
  public:
+  // First rows of the tables that are in order of their begin.
+  struct Rows {
+    uint32_t activities = 0, operands = 0;
+  };
   // A trace with what `now` has; its open ends are as some earlier picture's (CloseOpenEnds). The
-  // activities of `now` are in order, and their first `unchanged` rows are those of the call
+  // activities and operands of `now` are in order, and `unchanged` of them are those of the call
   // before.
-  Trace Take(const Trace& now, uint32_t unchanged);
+  Trace Take(const Trace& now, Rows unchanged);
   std::shared_ptr<const Trace> HandOut(Trace&& picture);
 
  private:
   struct Picture {
     std::shared_ptr<Trace> trace;
-    uint32_t activities = 0;  // first rows that are still as `now` has them
+    Rows unchanged;  // that are still as `now` has them
   };
   std::vector<Picture> pictures_;  // the oldest first
 };

@@ -110,11 +110,16 @@ struct Part {
   int64_t Shifted(int64_t time_ns) const { return std::min(time_ns, INT64_MAX - shift) + shift; }
 
   void AddActivitiesTo(std::vector<Activity>& all) const {
-    const ActivityTable& table = trace.activities;
+    AddActivitiesTo(trace.activities, all);
+    AddActivitiesTo(trace.operands, all);
+  }
+  void AddActivitiesTo(const ActivityTable& table, std::vector<Activity>& all) const {
     for (uint32_t row = 0; row < table.size(); ++row) {
       Activity a = table.Row(row);
       a.begin_ns = Shifted(a.begin_ns);
       a.end_ns = Shifted(a.end_ns);
+      if (a.kind == ActivityKind::kOperand)  // a time
+        a.bytes = static_cast<uint64_t>(Shifted(static_cast<int64_t>(a.bytes)));
       a.device = device[a.device];
       a.thread = (a.thread & kThreadBits) | uint32_t{process} << kProcessShift;
       if (a.correlation != 0)

@@ -66,7 +66,7 @@ class SegmentMap {
 
 struct TraceBuilder::Impl {
   Trace trace;
-  ActivitySorter activities{trace.activities};
+  ActivitySorter activities{trace.activities}, operands{trace.operands};
   Pictures pictures;
   SegmentMap segment_map;
   struct Thread {
@@ -509,17 +509,19 @@ absl::Status TraceBuilder::AddEvents(std::span<const Event> events) {
 }
 
 absl::Status TraceBuilder::AddActivities(std::span<const Activity> activities) {
-  if (activities.size() >= UINT32_MAX - size_t{impl_->trace.activities.size()})
+  const Trace& t = impl_->trace;
+  if (activities.size() >= UINT32_MAX - std::max(t.activities.size(), t.operands.size()))
     return absl::ResourceExhaustedError("more than 4,294,967,294 activities in one trace");
   absl::Status status;
-  std::vector<Activity> batch;
+  std::vector<Activity> batch, operands;
   batch.reserve(activities.size());
   for (const Activity& activity : activities) {
     status = CheckActivity(activity, impl_->trace.strings.size());
     if (!status.ok()) break;
-    batch.push_back(activity);
+    (activity.kind == ActivityKind::kOperand ? operands : batch).push_back(activity);
   }
   impl_->activities.Add(batch);
+  impl_->operands.Add(operands);
   return status;
 }
 
@@ -529,8 +531,11 @@ void TraceBuilder::AddWarning(std::string text) {
 
 std::shared_ptr<const Trace> TraceBuilder::Snapshot() const {
   impl_->activities.Settle();
-  Trace picture = impl_->pictures.Take(impl_->trace, impl_->activities.unchanged());
+  impl_->operands.Settle();
+  Trace picture = impl_->pictures.Take(
+      impl_->trace, {impl_->activities.unchanged(), impl_->operands.unchanged()});
   impl_->activities.Mark();
+  impl_->operands.Mark();
   impl_->CloseOpenEnds(picture);
   FillMainCategories(picture);
   return impl_->pictures.HandOut(std::move(picture));
@@ -538,6 +543,7 @@ std::shared_ptr<const Trace> TraceBuilder::Snapshot() const {
 
 std::shared_ptr<const Trace> TraceBuilder::Finish(bool complete, std::string end_message) {
   impl_->activities.Settle();
+  impl_->operands.Settle();
   auto trace = std::make_shared<Trace>(std::move(impl_->trace));
   impl_->CloseOpenEnds(*trace);
   FillMainCategories(*trace);

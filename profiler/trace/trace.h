@@ -167,6 +167,7 @@ struct Trace {
   SliceTable slices;
   OtherEventTable other_events;
   ActivityTable activities;  // kernels, copies and calls, by begin
+  OperandTable operands;     // likewise; empty: nobody said what they worked on
   std::vector<Marker> markers;
   StackTable stacks;
   // The kMarkerRecordingBegin event; kNoEvent: the trace begins with nothing in memory.

@@ -312,7 +312,8 @@ absl::Status WriteTraceFile(const Trace& trace, const std::string& path,
   }
   const auto advance = [&](double rows) {
     if (options.progress)
-      options.progress(rows / (static_cast<double>(trace.events.size()) + trace.activities.size()));
+      options.progress(rows / (static_cast<double>(trace.events.size()) + trace.activities.size() +
+                               trace.operands.size()));
   };
   const auto cancelled = [&] { return options.cancel != nullptr && *options.cancel; };
   const auto was_cancelled = [&] {
@@ -332,14 +333,17 @@ absl::Status WriteTraceFile(const Trace& trace, const std::string& path,
     }
   }
   std::vector<Activity> activities;
-  activities.reserve(std::min<size_t>(trace.activities.size(), kBatchEvents));
-  for (uint32_t row = 0; row < trace.activities.size(); ++row) {
-    activities.push_back(trace.activities.Row(row));
-    if (activities.size() < kBatchEvents && row + 1 < trace.activities.size()) continue;
-    (*writer)->Activities(activities);
-    activities.clear();
-    advance(trace.events.size() + row + 1.0);
-    if (cancelled()) return was_cancelled();
+  double written = trace.events.size();
+  for (const ActivityTable* table : {&trace.activities, &trace.operands}) {
+    for (uint32_t row = 0; row < table->size(); ++row) {
+      activities.push_back(table->Row(row));
+      if (activities.size() < kBatchEvents && row + 1 < table->size()) continue;
+      (*writer)->Activities(activities);
+      written += static_cast<double>(activities.size());
+      activities.clear();
+      advance(written);
+      if (cancelled()) return was_cancelled();
+    }
   }
   (*writer)->End(trace.complete, trace.end_message);
   return (*writer)->Close();

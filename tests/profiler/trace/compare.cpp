@@ -161,6 +161,7 @@ std::string Compare(const Trace& a, const Trace& b, bool prefix) {
   }
 #undef SAME
   CompareActivities(d, a.activities, b.activities, prefix);
+  CompareActivities(d, a.operands, b.operands, prefix);
   CompareStacks(d, a, b, prefix);
   if (d.empty() && a.recording_begin != b.recording_begin &&
       (!prefix || a.recording_begin != kNoEvent))
@@ -313,8 +314,9 @@ std::string ListFacts(const Trace& t) {
         Name(s.kind[i]), s.begin_ns[i], s.end_ns[i], event(s.begin_event[i]), event(s.end_event[i]),
         t.String(s.name[i]), t.String(s.module[i]), s.number[i], s.step[i], s.depth[i],
         s.thread[i]);
-  for (uint32_t i = 0; i < t.activities.size(); ++i) {
-    const Activity a = t.activities.Row(i);
+  for (uint32_t i = 0; i < t.activities.size() + t.operands.size(); ++i) {
+    const uint32_t behind = i - t.activities.size();
+    const Activity a = i < t.activities.size() ? t.activities.Row(i) : t.operands.Row(behind);
     out += fmt::format(
         "activity {} ns={}..{} device={} memory={}->{} stream={} thread={} name={} op={} module={} "
         "correlation={} address={:#x} bytes={}\n",

@@ -17,7 +17,7 @@ MAGIC = b"\x89VRT"
 FIELDS = ["time", "id", "address", "bytes", "rounded", "name", "module", "category", "detail",
           "stream", "thread", "device", "pool", "duration", "stack", "mempool",
           "user_metadata", "compile_context"]
-FIELDS_OF_VERSION = {1: 14, 2: 16, 3: 18, 4: 18}
+FIELDS_OF_VERSION = {1: 14, 2: 16, 3: 18, 4: 18, 5: 18}
 ACTIVITY_FIELDS = ["begin", "duration", "device", "from", "to", "stream", "thread", "name", "op",
                    "module", "correlation", "address", "bytes"]
 SIGNED = {"id", "address", "rounded", "correlation"}
@@ -240,6 +240,7 @@ def listing(data, decompress):
         if kind == 7:
             assert version >= 4, f"activities in version {version}"
             found = list(activities(payload))
+            assert version >= 5 or all(not line.startswith("activity 12 ") for line in found), "operands"
             begins = [int(line.split("begin=")[1].split()[0]) for line in found]
             assert begins == sorted(begins), "activities out of order within a batch"
             batches.append((at, len(found), begins[0],

@@ -40,6 +40,7 @@ std::string ActivityLabel(const trace::Trace& t, uint32_t row) {
     case ActivityKind::kOverhead:
     case ActivityKind::kRange:
     case ActivityKind::kCounter:
+    case ActivityKind::kOperand:
       break;
   }
   return std::string(name.empty() ? trace::Name(a.kind[row]) : name);

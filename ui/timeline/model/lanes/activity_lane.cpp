@@ -75,6 +75,7 @@ Color FillOf(const Theme& theme, query::ActivityLook look) {
     case ActivityKind::kOverhead:
     case ActivityKind::kRange:
     case ActivityKind::kCounter:
+    case ActivityKind::kOperand:
       break;
   }
   return Mix(theme.raised, theme.warning, look.tint % 2 ? 0.16 : 0.24);
