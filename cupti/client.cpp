@@ -31,6 +31,7 @@ constexpr KindFacts kKinds[] = {
     {kExternalCorrelation, "external correlation", "kernels have no op of their own"},
     {kSynchronization, "synchronisations", "waits of the host are not shown"},
     {kMemory2, "driver allocations", "memory outside of PyTorch's allocator is not told apart"},
+    {kOperands, "operands", "which blocks a kernel works on is not known"},
     {kOverhead, "overhead", "what CUPTI itself costs is not shown"},
     {kEnvironment, "environment", "clocks, temperature and power are not shown"},
 };
@@ -159,6 +160,7 @@ Report Client::Start(Found found, const Options& options) {
       continue;
     if (facts.kind == kExternalCorrelation && !options_.wait_for_cause) continue;
     if (facts.kind == kEnvironment && !options_.environment) continue;
+    if (facts.kind == kOperands && !(options_.at_once && TellOperands(options_.requests))) continue;
     const int status = library_.ActivityEnable(facts.kind);
     if (status == kSuccess)
       any = true;
@@ -217,6 +219,7 @@ void Client::Stop() {
   library_.ActivityFlushAll(kForced);
   for (const KindFacts& facts : kKinds) library_.ActivityDisable(facts.kind);
   running_.store(false, std::memory_order_release);
+  TellOperands(nullptr);
   Drain(true);
 }
 

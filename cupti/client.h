@@ -53,6 +53,9 @@ struct Options {
   // Each record goes to the receiver when it is made, on the thread that makes it: of a CUPTI that
   // hands buffers over as soon as they hold as many records as are wanted (the emulated one).
   bool at_once = false;
+  // How often the program has asked its own allocator for memory of a device or given it back: what
+  // kernels, copies and fills work on is told, too, of an emulated CUPTI, at once.
+  uint64_t (*requests)(int device) = nullptr;
   bool environment = true;           // clocks, temperature, power: nothing of a modelled card
   std::vector<uint32_t> kinds = {};  // instead of all
 };

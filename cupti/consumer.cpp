@@ -298,6 +298,24 @@ void Consumer::Record(const uint8_t* record, size_t room, std::vector<Activity>&
       out.push_back(activity);
       return;
     }
+    case kOperands: {
+      OperandsRecord operands = {};
+      if (!read(operands, VRAMSCOPE_UP_TO(OperandsRecord, use)) ||
+          !Times(operands.start, operands.start, activity))
+        return;
+      activity.kind = ActivityKind::kOperand;
+      activity.device = DeviceOf(operands.device);
+      activity.stream = operands.stream;
+      activity.correlation = operands.correlation;
+      activity.bytes = operands.requests;
+      for (uint32_t i = 0; i < std::min(operands.count, OperandsRecord::kMost); ++i) {
+        activity.address = operands.address[i];
+        activity.from = operands.use[i] & 1 ? MemorySpace::kDevice : MemorySpace::kUnknown;
+        activity.to = operands.use[i] & 2 ? MemorySpace::kDevice : MemorySpace::kUnknown;
+        out.push_back(activity);
+      }
+      return;
+    }
     case kOverhead: {
       OverheadRecord overhead = {};
       if (!read(overhead, VRAMSCOPE_UP_TO(OverheadRecord, end)) ||

@@ -6,8 +6,9 @@
 //   Use(activities, consumer.names());
 //
 // Names are numbered by the consumer: StringId n is names()[n], 0 the empty one. Threads are the
-// system's (gettid), streams CUPTI's ids. A buffer is looked at within its bounds alone, whatever
-// it says; what makes no sense is counted and left out.
+// system's (gettid), streams CUPTI's ids. An operand's `bytes` are how often the program had asked
+// its allocator for memory of the device or given it back when it gave the address. A buffer is
+// looked at within its bounds alone, whatever it says; what makes no sense is counted and left out.
 //
 // One thread at a time. Takes no lock and calls nothing but the two functions that it was given.
 #pragma once

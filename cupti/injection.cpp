@@ -14,6 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "cupti/activity_tail_writer.h"
 #include "cupti/client.h"
@@ -21,6 +22,9 @@
 #include "profiler/program/activity_chunk.h"
 
 #define VRAMSCOPE_EXPORTED extern "C" __attribute__((visibility("default")))
+
+// allocations.cpp's.
+extern "C" uint64_t vramscope_history_requests(int device);
 
 namespace vramscope::cupti {
 namespace {
@@ -31,6 +35,8 @@ using trace::ActivityKind;
 // What CUPTI has told is there when the program is killed; at most so much it had not told.
 constexpr int kPeriodMs = 100;
 constexpr size_t kMostHeld = size_t{1} << 16;
+// Half of what a file of activities may have (profiler/program/activity_file.h).
+constexpr uint64_t kMostOperands = uint64_t{1} << 23;
 // NVML takes tens of microseconds and more: steps shorter than this share an answer, and between
 // steps it is asked so often.
 constexpr auto kBetweenSteps = std::chrono::milliseconds(50);
@@ -51,7 +57,15 @@ class File : public Receiver {
   void Receive(std::span<const Activity> activities,
                const std::vector<std::string>& names) override {
     std::lock_guard lock(mutex_);
+    // They come by themselves.
+    if (!activities.empty() && activities.front().kind == ActivityKind::kOperand &&
+        (operands_ += activities.size()) > kMostOperands)
+      return;
     Take(activities, names);
+  }
+  bool too_many_operands() {
+    std::lock_guard lock(mutex_);
+    return operands_ > kMostOperands;
   }
 
   // What waits for its chunk gets it.
@@ -191,7 +205,7 @@ class File : public Receiver {
   bool used_ = false, broken_ = false, said_ = false, tail_tried_ = false;
   uint32_t named_ = 1;                  // names that the reader has; it has the empty one by itself
   std::vector<std::string> new_names_;  // behind them
-  uint64_t written_ = 0, rows_ = 0;
+  uint64_t written_ = 0, rows_ = 0, operands_ = 0;
   ActivityTailWriter tail_;
   std::vector<Activity> held_;
   program::ActivityFacts facts_;
@@ -248,6 +262,9 @@ program::ActivityFacts Facts() {
     facts.problems.push_back({problem.what, problem.without});
   if (const std::string problem = TheAnswers().problem(); !problem.empty())
     facts.problems.push_back({"NVML: " + problem, "what others have of the card is not shown"});
+  if (TheFile().too_many_operands())
+    facts.problems.push_back({"operands: there are more than 8 million",
+                              "which blocks later kernels work on is not known"});
   const ClientCounts counts = Client::The().counts();
   facts.dropped = counts.dropped;
   facts.left_out = counts.consumed.cut + counts.consumed.untimed;
@@ -259,16 +276,24 @@ void EachPeriod() {
   if (!IsVirtual(ClockOfProcess())) TheAnswers().Ask(kBetweenAnswers, ClockOfProcess(), false);
 }
 
+// Which operator a kernel is of, and which blocks it works on.
+bool OperatorsWanted() {
+  const char* wanted = getenv("VRAMSCOPE_PROGRAM_OPERATORS");
+  return wanted != nullptr && std::string_view(wanted) == "1";
+}
+
 void Listen() {
   const ClockFunction clock = ClockOfProcess();
-  g_report = Client::The().Start(FindLibrary(), {.receiver = &TheFile(),
-                                                 .clock = clock,
-                                                 .period_ms = kPeriodMs,
-                                                 .each_period = &EachPeriod,
-                                                 .first_names = MemoryCounters::Names(),
-                                                 .wait_for_cause = true,
-                                                 .at_once = IsVirtual(clock),
-                                                 .environment = !IsVirtual(clock)});
+  g_report = Client::The().Start(
+      FindLibrary(), {.receiver = &TheFile(),
+                      .clock = clock,
+                      .period_ms = kPeriodMs,
+                      .each_period = &EachPeriod,
+                      .first_names = MemoryCounters::Names(),
+                      .wait_for_cause = true,
+                      .at_once = IsVirtual(clock),
+                      .requests = OperatorsWanted() ? &vramscope_history_requests : nullptr,
+                      .environment = !IsVirtual(clock)});
 }
 
 }  // namespace

@@ -109,6 +109,18 @@ ClockFunction ClockOfProcess() {
   return clock;
 }
 
+bool TellOperands(uint64_t (*requests)(int device)) {
+  using Tell = void (*)(uint64_t(*)(int));
+  static const Tell tell = [] {
+    void* emulated = Loaded("libvramscope-emulated.so");
+    return emulated == nullptr
+               ? nullptr
+               : reinterpret_cast<Tell>(dlsym(emulated, "vramscope_emulated_tell_operands"));
+  }();
+  if (tell != nullptr) tell(requests);
+  return tell != nullptr && requests != nullptr;
+}
+
 bool IsVirtual(ClockFunction clock) { return clock != &Realtime && clock == ClockOfProcess(); }
 
 }  // namespace vramscope::cupti

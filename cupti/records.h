@@ -21,6 +21,9 @@ enum Kind : uint32_t {
   kSynchronization = 38,
   kExternalCorrelation = 39,
   kMemory2 = 49,
+  // Of the emulated libcupti alone, for who takes records at once: behind the record of what has
+  // the operands.
+  kOperands = 0x5653,
 };
 
 // Of what CUPTI's functions return, those that mean something here.
@@ -131,6 +134,17 @@ struct MemoryRecord {  // kMemory2
   uint64_t rest[6];
 };
 static_assert(sizeof(MemoryRecord) == 128);
+
+struct OperandsRecord {
+  static constexpr uint32_t kMost = 14;
+  uint32_t kind, correlation;
+  uint64_t start;     // of the kernel, copy or fill
+  uint64_t requests;  // of the program to its own allocator for that device, before it gave them
+  uint32_t device, stream, count, padding;
+  uint64_t address[kMost];
+  uint8_t use[16];  // 1: read, 2: written, 3: both, 0: not known
+};
+static_assert(sizeof(OperandsRecord) == 168);
 
 struct OverheadRecord {
   static constexpr uint32_t kOfProcess = 1, kOfThread = 2;

@@ -36,6 +36,13 @@ enum class Call {
   kEventSynchronize,
 };
 
+// Memory of a card that work was given the address of.
+enum class Use : uint8_t { kUnknown = 0, kRead = 1, kWritten = 2, kBoth = 3 };
+struct Operand {
+  uint64_t address = 0;
+  Use use = Use::kUnknown;
+};
+
 struct Activity {
   ActivityKind kind = ActivityKind::kKernel;
   const char* name = "";  // mangled; of a library's call "cublasSgemm_v2 (modelled)"
@@ -51,6 +58,10 @@ struct Activity {
   bool first = true;                           // of its call: a graph's launch has many
   bool waits = false;                          // the call returned when it was done
   int64_t call_begin_ns = 0, call_end_ns = 0;  // as the host's virtual time goes
+  // Of a recorder's call alone, and only where somebody wants them (recorder.h): each address once.
+  const Operand* operands = nullptr;
+  uint32_t operand_count = 0;
+  uint64_t requests = 0;  // when they were given, which of a graph's work is when it was captured
 };
 
 struct MemoryActivity {

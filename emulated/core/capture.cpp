@@ -273,6 +273,8 @@ Result Streams::LaunchGraph(void* executable, void* stream) {
     }
     if (Recorder* recorder = TheRecorder(); recorder != nullptr && node->kind <= NodeKind::kFill) {
       Activity activity = node->activity;
+      activity.operands = node->operands.data();
+      activity.operand_count = static_cast<uint32_t>(node->operands.size());
       activity.device = facts.device;
       activity.stream = facts.id;
       activity.start_ns = start;

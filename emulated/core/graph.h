@@ -19,7 +19,8 @@ enum class NodeKind { kKernel, kCopy, kFill, kHost, kGraph, kEmpty, kEventWait, 
 struct Node {
   NodeKind kind = NodeKind::kEmpty;
   int64_t duration_ns = 0;
-  Activity activity = {};             // kernel, copy, fill
+  Activity activity = {};  // kernel, copy, fill
+  std::vector<Operand> operands = {};
   std::function<void()> effect = {};  // on bytes that the host may read, or the host function
   std::vector<const Node*> after = {};
   void* handle = nullptr;  // what programs know it by

@@ -15,6 +15,7 @@
 #include "emulated/core/occupancy.h"
 #include "emulated/core/pacing.h"
 #include "emulated/core/platform.h"
+#include "emulated/core/recorder.h"
 #include "emulated/core/work.h"
 
 namespace vramscope::emulated {
@@ -34,12 +35,15 @@ struct Kernel {
   // Of the card that it was looked up for last.
   int compute_capability = 0;
   Image* known = nullptr;
+  const std::vector<uint16_t>* parameters = nullptr;  // once they were asked for
+  const Image* parameters_of = nullptr;               // of its code there
 };
 
 struct Registry {
   std::mutex mutex;
   std::unordered_map<const void*, Kernel> kernels;
   std::map<std::pair<const void*, int>, Image> images;
+  const std::vector<uint16_t> no_parameters;
 
   Kernel* Find(const void* function) {
     const auto it = kernels.find(function);
@@ -56,16 +60,32 @@ struct Registry {
     }
     return kernel->known;
   }
-  // Unpacks the image at the first question about one of its kernels.
-  KernelFacts FactsOf(Kernel* kernel, int compute_capability) {
+  // Unpacks the image at the first question about one of its kernels. Null: it is not in there.
+  const KernelFacts* Read(Kernel* kernel, int compute_capability) {
     Image* image = ImageOf(kernel, compute_capability);
     if (!image->read) {
       ReadKernels(&image->code);
       image->read = true;
     }
+    const auto it = image->code.kernels.find(kernel->name);
+    return it == image->code.kernels.end() ? nullptr : &it->second;
+  }
+  // Bytes of each; null where they could not be read.
+  const std::vector<uint16_t>* ParametersOf(Kernel* kernel, int compute_capability) {
+    const Image* image = ImageOf(kernel, compute_capability);
+    if (kernel->parameters == nullptr || kernel->parameters_of != image) {
+      const KernelFacts* facts = Read(kernel, compute_capability);
+      kernel->parameters = facts != nullptr && facts->read ? &facts->parameters : &no_parameters;
+      kernel->parameters_of = image;
+    }
+    return kernel->parameters == &no_parameters ? nullptr : kernel->parameters;
+  }
+  KernelFacts FactsOf(Kernel* kernel, int compute_capability) {
+    const KernelFacts* read = Read(kernel, compute_capability);
+    const Image* image = kernel->known;
     KernelFacts facts;
-    if (const auto it = image->code.kernels.find(kernel->name); it != image->code.kernels.end()) {
-      facts = it->second;
+    if (read != nullptr) {
+      facts = *read;
     } else {
       Assume("a kernel's registers and shared memory", image->code.problem, facts.registers);
     }
@@ -89,20 +109,47 @@ int CapabilityOf(int device) {
              : 0;
 }
 
-// The pointers to memory of cards among a launch's parameters, structures of pointers included.
-std::vector<uint64_t> PointersOf(const KernelFacts& facts, void** parameters) {
-  std::vector<uint64_t> pointers;
+// see(address, parameter, offset in it) of the pointers to memory of cards among a launch's
+// parameters, structures of pointers included.
+template <class See>
+void ForEachPointer(const std::vector<uint16_t>& sizes, void** parameters, See see) {
   const Memory& memory = ThePlatform().memory;
-  for (size_t i = 0; i < facts.parameters.size(); ++i) {
-    for (size_t at = 0; at + 8 <= facts.parameters[i]; at += 8) {
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    for (size_t at = 0; at + 8 <= sizes[i]; at += 8) {
       uint64_t value = 0;
       std::memcpy(&value, static_cast<const char*>(parameters[i]) + at, sizeof value);
       if (value > 0xffffffff && memory.DeviceOf(reinterpret_cast<void*>(value)) >= 0) {
-        pointers.push_back(value);
+        see(value, i, at);
       }
     }
   }
+}
+
+std::vector<uint64_t> PointersOf(const KernelFacts& facts, void** parameters) {
+  std::vector<uint64_t> pointers;
+  ForEachPointer(facts.parameters, parameters,
+                 [&](uint64_t address, size_t, size_t) { pointers.push_back(address); });
   return pointers;
+}
+
+// PyTorch's kernels over the elements of tensors without strides: how many elements, what is done
+// with each, and the tensors' data, of which the first is the result.
+bool IsElementwise(const char* name) {
+  return (std::strstr(name, "vectorized_elementwise_kernel") != nullptr ||
+          std::strstr(name, "unrolled_elementwise_kernel") != nullptr) &&
+         std::strstr(name, "multi_outputs") == nullptr;
+}
+
+std::vector<Operand> OperandsOf(const char* name, const std::vector<uint16_t>& sizes,
+                                void** parameters) {
+  constexpr size_t kTensors = 2;
+  const bool told = IsElementwise(name) && sizes.size() > kTensors && sizes[0] == 4;
+  std::vector<Operand> operands;
+  ForEachPointer(sizes, parameters, [&](uint64_t address, size_t parameter, size_t at) {
+    const Use of_tensor = at == 0 ? Use::kWritten : Use::kRead;
+    operands.push_back({address, told && parameter == kTensors ? of_tensor : Use::kUnknown});
+  });
+  return operands;
 }
 
 // A count of a mask's true elements that a launch writes: where to, and how many there are.
@@ -227,9 +274,12 @@ Result Launch(const KernelLaunch& launch) {
   }
   const Card& card = platform.cards[stream.device];
   const char* name = "?";
-  // Only bytes that a launch may overwrite make its parameters worth looking at.
+  // Parameters are worth looking at for bytes that a launch may overwrite, and for whoever wants to
+  // know them.
   const bool look = launch.parameters != nullptr && platform.host_bytes.HasFleeting();
+  const bool wanted = launch.parameters != nullptr && OperandsWanted() != nullptr;
   std::optional<std::vector<uint64_t>> pointers;
+  std::vector<Operand> operands;
   uint64_t reach = 0;
   double bytes_per_thread = kBytesPerThread;
   std::optional<Counted> counted;
@@ -248,6 +298,12 @@ Result Launch(const KernelLaunch& launch) {
         kernel->mask = MaskKernelOf(kernel->name);
       }
       const bool counts = kernel->mask->kernel != MaskKernel::kNone && launch.parameters != nullptr;
+      if (wanted) {
+        if (const std::vector<uint16_t>* sizes =
+                registry.ParametersOf(kernel, card.compute_capability)) {
+          operands = OperandsOf(name, *sizes, launch.parameters);
+        }
+      }
       if (look || counts) {
         const KernelFacts facts = registry.FactsOf(kernel, card.compute_capability);
         if (facts.read && counts) {
@@ -282,6 +338,9 @@ Result Launch(const KernelLaunch& launch) {
     };
   } else {
     work.effect = [] { ThePlatform().host_bytes.LaunchedUnknown(); };
+  }
+  if (wanted) {
+    Keep(std::move(operands), stream.device, &work);
   }
   return Do(stream, launch.stream, std::move(work));
 }

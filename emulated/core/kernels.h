@@ -35,8 +35,9 @@ struct LibraryWork {
   void* stream = nullptr;
   double flops = 0;
   Precision precision = Precision::kFp32;
-  uint64_t bytes = 0;                    // read and written
-  std::span<const Written> writes = {};  // what the host wrote there is not known any more
+  uint64_t bytes = 0;                       // read and written
+  std::span<const void* const> reads = {};  // for whoever wants operands; null: none
+  std::span<const Written> writes = {};     // what the host wrote there is not known any more
   int64_t duration_ns = -1;  // >= 0: takes that long, instead of the roofline of the above
   bool polled = false;       // a thread of the program asks again and again whether it is over
 };

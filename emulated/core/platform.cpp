@@ -113,6 +113,10 @@ int vramscope_emulated_is_known(uint64_t address, uint64_t bytes) {
 
 uint64_t vramscope_emulated_now_ns() { return static_cast<uint64_t>(ThePlatform().clock.now()); }
 
+void vramscope_emulated_tell_operands(uint64_t (*requests)(int device)) {
+  vramscope::emulated::SetOperandsWanted(requests);
+}
+
 void vramscope_emulated_flush() { vramscope::emulated::WriteReport(ThePlatform()); }
 
 int vramscope_emulated_set_card(int device, const char* text) {

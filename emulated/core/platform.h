@@ -78,6 +78,8 @@ VRAMSCOPE_EMULATED_API void vramscope_emulated_unknown_truth(int truth);
 VRAMSCOPE_EMULATED_API int vramscope_emulated_is_known(uint64_t address, uint64_t bytes);
 VRAMSCOPE_EMULATED_API uint64_t vramscope_emulated_now_ns();
 VRAMSCOPE_EMULATED_API void vramscope_emulated_flush();
+// SetOperandsWanted (recorder.h).
+VRAMSCOPE_EMULATED_API void vramscope_emulated_tell_operands(uint64_t (*requests)(int device));
 
 // For a program that plans in this process (the embedded loop).
 // The device is another card: before its first use, or after a reset. `text` is a line of

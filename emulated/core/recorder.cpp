@@ -7,6 +7,7 @@ namespace vramscope::emulated {
 namespace {
 
 std::atomic<Recorder*> the_recorder{nullptr};
+std::atomic<CountRequests> operands_wanted{nullptr};
 
 // In the order of Call.
 constexpr const char* kCalls[] = {"cudaLaunchKernel",
@@ -31,6 +32,11 @@ static_assert(std::size(kCalls) == static_cast<size_t>(Call::kEventSynchronize) 
 }  // namespace
 
 void SetRecorder(Recorder* recorder) { the_recorder.store(recorder, std::memory_order_release); }
+void SetOperandsWanted(CountRequests requests) {
+  operands_wanted.store(requests, std::memory_order_release);
+}
+CountRequests OperandsWanted() { return operands_wanted.load(std::memory_order_acquire); }
+
 const char* NameOf(Call call) { return kCalls[static_cast<size_t>(call)]; }
 
 Recorder* TheRecorder() { return the_recorder.load(std::memory_order_acquire); }

@@ -24,6 +24,12 @@ class Recorder {
 VRAMSCOPE_EMULATED_API void SetRecorder(Recorder* recorder);
 VRAMSCOPE_EMULATED_API Recorder* TheRecorder();
 
+// How often the program has asked its own allocator for memory of a device or given it back.
+using CountRequests = uint64_t (*)(int device);
+// Work is told with its operands from now on; null: without. Set and called as the recorder is.
+VRAMSCOPE_EMULATED_API void SetOperandsWanted(CountRequests requests);
+VRAMSCOPE_EMULATED_API CountRequests OperandsWanted();
+
 // "cudaLaunchKernel", "cuMemAlloc_v2".
 VRAMSCOPE_EMULATED_API const char* NameOf(Call call);
 

@@ -151,6 +151,7 @@ Result Streams::Enqueue(void* stream, Node work, Interval* when, bool* captured)
   if (graph == graphs_.end()) {
     return Result::kCaptureInvalidated;
   }
+  clock_->Submit();  // as long as a launch takes the host: what comes between two has its own time
   work.after = found->last;
   void* handle = reinterpret_cast<void*>(kFirstNode + next_node_++ * kApart);
   const Node* node = graph->second->Add(std::move(work), handle);

@@ -46,11 +46,36 @@ const char* ModelledName(const char* call) {
 
 }  // namespace
 
+void Keep(std::vector<Operand> operands, int device, Node* work) {
+  const CountRequests requests = OperandsWanted();
+  if (requests == nullptr) {
+    return;
+  }
+  const Memory& memory = ThePlatform().memory;
+  std::erase_if(operands, [&](const Operand& operand) {
+    return memory.DeviceOf(reinterpret_cast<void*>(operand.address)) < 0;
+  });
+  std::sort(operands.begin(), operands.end(),
+            [](const Operand& a, const Operand& b) { return a.address < b.address; });
+  for (const Operand& operand : operands) {
+    if (work->operands.empty() || work->operands.back().address != operand.address) {
+      work->operands.push_back(operand);
+      continue;
+    }
+    Use& use = work->operands.back().use;
+    use = static_cast<Use>(static_cast<uint8_t>(use) | static_cast<uint8_t>(operand.use));
+  }
+  work->activity.requests = requests(device);
+}
+
 Result Do(const StreamFacts& stream, void* handle, Node work, bool synchronous, Interval* done) {
   Platform& platform = ThePlatform();
   const NodeKind kind = work.kind;
   const std::function<void()> effect = work.effect;
   Activity activity = work.activity;
+  const std::vector<Operand> operands = work.operands;
+  activity.operands = operands.data();
+  activity.operand_count = static_cast<uint32_t>(operands.size());
   Interval when;
   bool captured = false;
   activity.call_begin_ns = platform.clock.now();
@@ -87,22 +112,29 @@ Result Submit(const LibraryWork& work) {
       work.duration_ns >= 0
           ? work.duration_ns
           : WorkDuration(platform.cards[stream.device], work.flops, work.precision, work.bytes);
+  Node node{.kind = NodeKind::kKernel,
+            .duration_ns = duration,
+            .activity = {.kind = ActivityKind::kKernel,
+                         .name = TheRecorder() != nullptr ? ModelledName(work.name) : "",
+                         .bytes = work.bytes},
+            .effect = [written = std::vector(work.writes.begin(), work.writes.end())] {
+              for (const Written& range : written) {
+                ThePlatform().host_bytes.Overwritten(reinterpret_cast<uint64_t>(range.address),
+                                                     range.bytes);
+              }
+            }};
+  if (OperandsWanted() != nullptr) {
+    std::vector<Operand> operands;
+    for (const void* read : work.reads) {
+      operands.push_back({reinterpret_cast<uint64_t>(read), Use::kRead});
+    }
+    for (const Written& range : work.writes) {
+      operands.push_back({reinterpret_cast<uint64_t>(range.address), Use::kWritten});
+    }
+    Keep(std::move(operands), stream.device, &node);
+  }
   Interval when;
-  const Result result =
-      Do(stream, work.stream,
-         {.kind = NodeKind::kKernel,
-          .duration_ns = duration,
-          .activity = {.kind = ActivityKind::kKernel,
-                       .name = TheRecorder() != nullptr ? ModelledName(work.name) : "",
-                       .bytes = work.bytes},
-          .effect =
-              [written = std::vector(work.writes.begin(), work.writes.end())] {
-                for (const Written& range : written) {
-                  ThePlatform().host_bytes.Overwritten(reinterpret_cast<uint64_t>(range.address),
-                                                       range.bytes);
-                }
-              }},
-         false, &when);
+  const Result result = Do(stream, work.stream, std::move(node), false, &when);
   if (work.polled && when.end_ns > 0) {
     ExpectTurn(when.end_ns);
   }
@@ -155,17 +187,20 @@ Result CopyWith(void* to, const void* from, uint64_t bytes, void* stream, bool s
   const bool over_bus = target != Place::kDevice || source != Place::kDevice;
   // Pageable memory of the host is staged: a copy into it returns when it is done.
   const bool waits = synchronous || target == Place::kPageable;
-  const Result result =
-      Do(facts, stream,
-         {.kind = NodeKind::kCopy,
-          .duration_ns = CopyDuration(platform.cards[facts.device], bytes, over_bus),
-          .activity = {.kind = ActivityKind::kCopy,
-                       .bytes = bytes,
-                       .from = source,
-                       .to = target,
-                       .call = Call::kMemcpyAsync},
-          .effect = std::move(effect)},
-         waits);
+  Node node{.kind = NodeKind::kCopy,
+            .duration_ns = CopyDuration(platform.cards[facts.device], bytes, over_bus),
+            .activity = {.kind = ActivityKind::kCopy,
+                         .bytes = bytes,
+                         .from = source,
+                         .to = target,
+                         .call = Call::kMemcpyAsync},
+            .effect = std::move(effect)};
+  if (OperandsWanted() != nullptr) {
+    Keep({{reinterpret_cast<uint64_t>(from), Use::kRead},
+          {reinterpret_cast<uint64_t>(to), Use::kWritten}},
+         facts.device, &node);
+  }
+  const Result result = Do(facts, stream, std::move(node), waits);
   return result == Result::kSuccess && waits ? platform.streams.Synchronize(stream) : result;
 }
 
@@ -215,24 +250,26 @@ Result Fill(void* to, const void* pattern, uint64_t pattern_bytes, uint64_t coun
   const Place target = PlaceOf(platform.memory.Look(to));
   uint64_t value = 0;
   std::memcpy(&value, pattern, pattern_bytes);
-  const Result result = Do(
-      facts, stream,
-      {.kind = NodeKind::kFill,
-       .duration_ns = WorkDuration(platform.cards[facts.device], 0, Precision::kFp32, bytes),
-       .activity =
-           {.kind = ActivityKind::kFill, .bytes = bytes, .to = target, .call = Call::kMemsetAsync},
-       .effect =
-           [=] {
-             if (target == Place::kDevice) {
-               ThePlatform().host_bytes.Fill(reinterpret_cast<uint64_t>(to), &value, pattern_bytes,
-                                             count);
-               return;
-             }
-             for (uint64_t i = 0; i < count; ++i) {
-               std::memcpy(static_cast<char*>(to) + i * pattern_bytes, &value, pattern_bytes);
-             }
-           }},
-      synchronous);
+  Node node{.kind = NodeKind::kFill,
+            .duration_ns = WorkDuration(platform.cards[facts.device], 0, Precision::kFp32, bytes),
+            .activity = {.kind = ActivityKind::kFill,
+                         .bytes = bytes,
+                         .to = target,
+                         .call = Call::kMemsetAsync},
+            .effect = [=] {
+              if (target == Place::kDevice) {
+                ThePlatform().host_bytes.Fill(reinterpret_cast<uint64_t>(to), &value, pattern_bytes,
+                                              count);
+                return;
+              }
+              for (uint64_t i = 0; i < count; ++i) {
+                std::memcpy(static_cast<char*>(to) + i * pattern_bytes, &value, pattern_bytes);
+              }
+            }};
+  if (OperandsWanted() != nullptr) {
+    Keep({{reinterpret_cast<uint64_t>(to), Use::kWritten}}, facts.device, &node);
+  }
+  const Result result = Do(facts, stream, std::move(node), synchronous);
   if (result != Result::kSuccess || !synchronous) {
     return result;
   }

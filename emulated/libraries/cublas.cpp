@@ -24,6 +24,7 @@ int Submit(Handle* handle, const Gemm& gemm) {
   };
   const uint64_t bytes =
       Product(moved(gemm.a) + moved(gemm.b) + moved(gemm.c), Positive(gemm.batch));
+  const void* const reads[] = {gemm.a.address, gemm.b.address};
   const Written writes[] = {{gemm.c.address, gemm.c.extent_bytes(gemm.batch)}};
   if (!gemm.c.address) ThePlatform().host_bytes.LaunchedUnknown();
   const Result result = emulated::Submit({.name = gemm.name,
@@ -31,6 +32,7 @@ int Submit(Handle* handle, const Gemm& gemm) {
                                           .flops = flops,
                                           .precision = gemm.precision,
                                           .bytes = bytes,
+                                          .reads = reads,
                                           .writes = std::span(writes, gemm.c.address ? 1 : 0)});
   return result == Result::kSuccess ? kSuccess : kExecutionFailed;
 }

@@ -51,7 +51,8 @@ struct Matrix {
 struct Gemm {
   const char* name = "";
   int64_t m = 0, n = 0, k = 0, batch = 1;
-  Matrix a, b, c;  // c's address null: the matrices of a batch lie where only the card knows
+  // Addresses are null where the matrices of a batch lie where only the card knows.
+  Matrix a, b, c;
   Precision precision = Precision::kFp32;
 };
 int Submit(Handle* handle, const Gemm& gemm);

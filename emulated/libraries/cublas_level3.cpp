@@ -26,20 +26,20 @@ Gemm Describe(const char* name, int ta, int tb, int64_t m, int64_t n, int64_t k,
   return gemm;
 }
 int Plain(Handle* handle, const char* name, int ta, int tb, int64_t m, int64_t n, int64_t k,
-          DataType type, int64_t lda, int64_t ldb, void* c, int64_t ldc, int64_t stride_c = 0,
-          int64_t batch = 1) {
+          DataType type, const void* a, int64_t lda, const void* b, int64_t ldb, void* c,
+          int64_t ldc, int64_t stride_c = 0, int64_t batch = 1) {
   Gemm gemm = Describe(name, ta, tb, m, n, k, type, type, type, lda, ldb, ldc, batch);
-  gemm.c.address = c;
+  gemm.a.address = a, gemm.b.address = b, gemm.c.address = c;
   gemm.c.stride = stride_c;
   gemm.precision = ComputePrecision(68, type, handle && handle->tf32());
   return Submit(handle, gemm);
 }
-int Mixed(Handle* handle, const char* name, int ta, int tb, int64_t m, int64_t n, int64_t k, int a,
-          int64_t lda, int b, int64_t ldb, void* c, int c_type, int64_t ldc, int compute,
-          int64_t stride_c = 0, int64_t batch = 1) {
-  Gemm gemm = Describe(name, ta, tb, m, n, k, DataTypeOf(a), DataTypeOf(b), DataTypeOf(c_type), lda,
-                       ldb, ldc, batch);
-  gemm.c.address = c;
+int Mixed(Handle* handle, const char* name, int ta, int tb, int64_t m, int64_t n, int64_t k,
+          const void* a, int a_type, int64_t lda, const void* b, int b_type, int64_t ldb, void* c,
+          int c_type, int64_t ldc, int compute, int64_t stride_c = 0, int64_t batch = 1) {
+  Gemm gemm = Describe(name, ta, tb, m, n, k, DataTypeOf(a_type), DataTypeOf(b_type),
+                       DataTypeOf(c_type), lda, ldb, ldc, batch);
+  gemm.a.address = a, gemm.b.address = b, gemm.c.address = c;
   gemm.c.stride = stride_c;
   gemm.precision = ComputePrecision(compute, gemm.a.type, handle && handle->tf32());
   return Submit(handle, gemm);
@@ -84,41 +84,41 @@ using P = const void*;
 #define VRAMSCOPE_EVERY_TYPE(X) X(S) X(D) X(C) X(Z)
 
 #define VRAMSCOPE_GEMM(NAME, T, I)                                                                \
-  int NAME(Handle* h, int ta, int tb, I m, I n, I k, P, P, I lda, P, I ldb, P, void* c, I ldc) {   \
-    return Plain(h, #NAME, ta, tb, m, n, k, k##T, lda, ldb, c, ldc);                              \
+  int NAME(Handle* h, int ta, int tb, I m, I n, I k, P, P a, I lda, P b, I ldb, P, void* c, I ldc) { \
+    return Plain(h, #NAME, ta, tb, m, n, k, k##T, a, lda, b, ldb, c, ldc);                        \
   }
 #define VRAMSCOPE_GEMM_STRIDED(NAME, T, I)                                                        \
-  int NAME(Handle* h, int ta, int tb, I m, I n, I k, P, P, I lda, long long, P, I ldb, long long, \
+  int NAME(Handle* h, int ta, int tb, I m, I n, I k, P, P a, I lda, long long, P b, I ldb, long long, \
            P, void* c, I ldc, long long stride, I batch) {                                        \
-    return Plain(h, #NAME, ta, tb, m, n, k, k##T, lda, ldb, c, ldc, stride, batch);               \
+    return Plain(h, #NAME, ta, tb, m, n, k, k##T, a, lda, b, ldb, c, ldc, stride, batch);         \
   }
 #define VRAMSCOPE_GEMM_BATCHED(NAME, T, I)                                                        \
   int NAME(Handle* h, int ta, int tb, I m, I n, I k, P, P, I lda, P, I ldb, P, P, I ldc, I batch) { \
-    return Plain(h, #NAME, ta, tb, m, n, k, k##T, lda, ldb, nullptr, ldc, 0, batch);              \
+    return Plain(h, #NAME, ta, tb, m, n, k, k##T, nullptr, lda, nullptr, ldb, nullptr, ldc, 0, batch); \
   }
 #define VRAMSCOPE_GEMM_EX(SUFFIX, I)                                                              \
-  int cublasGemmEx##SUFFIX(Handle* h, int ta, int tb, I m, I n, I k, P, P, int at, I lda, P, int bt, I ldb, \
+  int cublasGemmEx##SUFFIX(Handle* h, int ta, int tb, I m, I n, I k, P, P a, int at, I lda, P b, int bt, I ldb, \
                            P, void* c, int ct, I ldc, int compute, int) {                         \
-    return Mixed(h, "cublasGemmEx" #SUFFIX, ta, tb, m, n, k, at, lda, bt, ldb, c, ct, ldc, compute); \
+    return Mixed(h, "cublasGemmEx" #SUFFIX, ta, tb, m, n, k, a, at, lda, b, bt, ldb, c, ct, ldc, compute); \
   }                                                                                               \
-  int cublasGemmStridedBatchedEx##SUFFIX(Handle* h, int ta, int tb, I m, I n, I k, P, P, int at, I lda, \
-      long long, P, int bt, I ldb, long long, P, void* c, int ct, I ldc, long long stride, I batch, \
+  int cublasGemmStridedBatchedEx##SUFFIX(Handle* h, int ta, int tb, I m, I n, I k, P, P a, int at, I lda, \
+      long long, P b, int bt, I ldb, long long, P, void* c, int ct, I ldc, long long stride, I batch, \
       int compute, int) {                                                                         \
-    return Mixed(h, "cublasGemmStridedBatchedEx" #SUFFIX, ta, tb, m, n, k, at, lda, bt, ldb, c, ct, ldc, \
+    return Mixed(h, "cublasGemmStridedBatchedEx" #SUFFIX, ta, tb, m, n, k, a, at, lda, b, bt, ldb, c, ct, ldc, \
                  compute, stride, batch);                                                         \
   }                                                                                               \
   int cublasGemmBatchedEx##SUFFIX(Handle* h, int ta, int tb, I m, I n, I k, P, P, int at, I lda, P, int bt, \
       I ldb, P, P, int ct, I ldc, I batch, int compute, int) {                                    \
-    return Mixed(h, "cublasGemmBatchedEx" #SUFFIX, ta, tb, m, n, k, at, lda, bt, ldb, nullptr, ct, ldc, \
+    return Mixed(h, "cublasGemmBatchedEx" #SUFFIX, ta, tb, m, n, k, nullptr, at, lda, nullptr, bt, ldb, nullptr, ct, ldc, \
                  compute, 0, batch);                                                              \
   }                                                                                               \
-  int cublasSgemmEx##SUFFIX(Handle* h, int ta, int tb, I m, I n, I k, P, P, int at, I lda, P, int bt, I ldb, \
+  int cublasSgemmEx##SUFFIX(Handle* h, int ta, int tb, I m, I n, I k, P, P a, int at, I lda, P b, int bt, I ldb, \
                             P, void* c, int ct, I ldc) {                                          \
-    return Mixed(h, "cublasSgemmEx" #SUFFIX, ta, tb, m, n, k, at, lda, bt, ldb, c, ct, ldc, 68);   \
+    return Mixed(h, "cublasSgemmEx" #SUFFIX, ta, tb, m, n, k, a, at, lda, b, bt, ldb, c, ct, ldc, 68);   \
   }                                                                                               \
-  int cublasCgemmEx##SUFFIX(Handle* h, int ta, int tb, I m, I n, I k, P, P, int at, I lda, P, int bt, I ldb, \
+  int cublasCgemmEx##SUFFIX(Handle* h, int ta, int tb, I m, I n, I k, P, P a, int at, I lda, P b, int bt, I ldb, \
                             P, void* c, int ct, I ldc) {                                          \
-    return Mixed(h, "cublasCgemmEx" #SUFFIX, ta, tb, m, n, k, at, lda, bt, ldb, c, ct, ldc, 68);   \
+    return Mixed(h, "cublasCgemmEx" #SUFFIX, ta, tb, m, n, k, a, at, lda, b, bt, ldb, c, ct, ldc, 68);   \
   }
 
 extern "C" {
@@ -241,8 +241,8 @@ int cublasGemmGroupedBatchedEx(Handle* h, const int* ta, const int* tb, const in
   if (groups < 0 || (groups && (!ta || !tb || !m || !n || !k || !lda || !ldb || !ldc || !sizes)))
     return kInvalidValue;
   for (int g = 0; g < groups; ++g) {
-    const int status = Mixed(h, "cublasGemmGroupedBatchedEx", ta[g], tb[g], m[g], n[g], k[g], at, lda[g],
-                             bt, ldb[g], nullptr, ct, ldc[g], compute, 0, sizes[g]);
+    const int status = Mixed(h, "cublasGemmGroupedBatchedEx", ta[g], tb[g], m[g], n[g], k[g], nullptr, at,
+                             lda[g], nullptr, bt, ldb[g], nullptr, ct, ldc[g], compute, 0, sizes[g]);
     if (status != kSuccess) return status;
   }
   return h ? kSuccess : kNotInitialized;

@@ -263,13 +263,14 @@ int cublasLtMatmulAlgoConfigGetAttribute(const Algorithm*, int, void* value, siz
 }
 int cublasLtMatmulAlgoConfigSetAttribute(Algorithm*, int, const void*, size_t) { return kSuccess; }
 
-int cublasLtMatmul(void*, void* matmul, const void*, const void*, void* layout_a, const void*,
-                   void* layout_b, const void*, const void*, void* layout_c, void* d,
-                   void* layout_d, const Algorithm*, void*, size_t, void* stream) {
+int cublasLtMatmul(void*, void* matmul, const void*, const void* a_address, void* layout_a,
+                   const void* b_address, void* layout_b, const void*, const void* c_address,
+                   void* layout_c, void* d, void* layout_d, const Algorithm*, void*, size_t,
+                   void* stream) {
   AttributeStore& store = Store();
   if (!store.Has(matmul) || !store.Has(layout_a) || !store.Has(layout_d)) return kInvalidValue;
-  const cublas::Matrix a = MatrixOf(layout_a, nullptr), b = MatrixOf(layout_b, nullptr),
-                       c = MatrixOf(layout_c, nullptr), out = MatrixOf(layout_d, d);
+  const cublas::Matrix a = MatrixOf(layout_a, a_address), b = MatrixOf(layout_b, b_address),
+                       c = MatrixOf(layout_c, c_address), out = MatrixOf(layout_d, d);
   const int64_t batch = std::max(store.Get<int>(layout_d, kBatch, 1), 1);
   const int64_t inner = store.Get<int>(matmul, kTransposeA, 0) ? a.rows : a.columns;
   const auto moved = [](const cublas::Matrix& matrix) {
@@ -290,8 +291,12 @@ int cublasLtMatmul(void*, void* matmul, const void*, const void*, void* layout_a
             8};
   const int epilogue = store.Get<int>(matmul, kEpilogue, 1);
   constexpr int kBiasGradients = 16 | 256 | 512;  // DRELU_BGRAD has 16, BGRADA 256, BGRADB 512
-  if (void* bias = store.Get<void*>(matmul, kBiasPointer, nullptr);
-      bias && (epilogue & kBiasGradients))
+  void* const bias = store.Get<void*>(matmul, kBiasPointer, nullptr);
+  const bool writes_bias = bias && (epilogue & kBiasGradients);
+  // Where C is D it is the result, which a product reads for a beta alone.
+  const void* const reads[] = {a.address, b.address, c.address == d ? nullptr : c.address,
+                               writes_bias ? nullptr : bias};
+  if (writes_bias)
     writes[count++] = {bias, Product(std::max(Positive(out.rows), Positive(out.columns)), 4)};
 
   const double flops = 2.0 * static_cast<double>(out.rows) * static_cast<double>(out.columns) *
@@ -303,6 +308,7 @@ int cublasLtMatmul(void*, void* matmul, const void*, const void*, void* layout_a
        .flops = flops,
        .precision = ComputePrecision(store.Get<int>(matmul, kComputeType, 68), a.type, false),
        .bytes = bytes,
+       .reads = reads,
        .writes = std::span(writes, count)});
   return result == Result::kSuccess ? kSuccess : kExecutionFailed;
 }

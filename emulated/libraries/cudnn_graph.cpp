@@ -312,14 +312,18 @@ int cudnnBackendExecute(Handle* handle, void* plan_handle, void* pack_handle) {
   const std::vector<int64_t> ids = pack->All<int64_t>(kPackIds);
   const std::vector<void*> pointers = pack->All<void*>(kPackPointers);
   std::vector<Written> writes;
+  std::vector<const void*> reads;
   for (size_t i = 0; i < std::min(ids.size(), pointers.size()); ++i)
-    if (const auto found = work.written.find(ids[i]); found != work.written.end() && pointers[i])
+    if (const auto found = work.written.find(ids[i]); found == work.written.end())
+      reads.push_back(pointers[i]);
+    else if (pointers[i])
       writes.push_back({pointers[i], found->second});
   return Submit({.name = work.name.c_str(),
                  .stream = handle->stream,
                  .flops = work.flops,
                  .precision = work.precision,
                  .bytes = work.bytes,
+                 .reads = reads,
                  .writes = writes}) == Result::kSuccess
              ? kSuccess
              : ExecutionFailed();

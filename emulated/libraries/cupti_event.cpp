@@ -93,6 +93,8 @@ size_t SizeOf(uint32_t kind) {
       return sizeof(SynchronizationRecord);
     case kMemory2:
       return sizeof(MemoryRecord);
+    case kOperands:
+      return sizeof(OperandsRecord);
     case kOverhead:
       return sizeof(OverheadRecord);
     case kEnvironment:
@@ -170,6 +172,18 @@ void Format(const Event& event, const Scale& time, uint8_t* to) {
       record.program_counter = event.caller;
       record.process = static_cast<uint32_t>(getpid());
       record.device = device, record.context = context, record.stream = kNoStream;
+      return Put(record, to);
+    }
+    case kOperands: {
+      OperandsRecord record = {};
+      record.kind = kOperands, record.correlation = event.correlation;
+      record.start = time(event.start), record.requests = a.requests;
+      record.device = device, record.stream = StreamId(a);
+      record.count = std::min(a.operand_count - event.value, OperandsRecord::kMost);
+      for (uint32_t i = 0; i < record.count; ++i) {
+        const Operand& operand = a.operands[event.value + i];
+        record.address[i] = operand.address, record.use[i] = static_cast<uint8_t>(operand.use);
+      }
       return Put(record, to);
     }
     case kOverhead: {

@@ -21,7 +21,7 @@ struct Event {
   uint64_t address = 0;   // kMemory2
   uint64_t caller = 0;    // likewise
   bool allocated = true;  // likewise
-  uint32_t value = 0;     // kEnvironment: MHz
+  uint32_t value = 0;     // kEnvironment: MHz; kOperands: the first of them
 };
 
 // The program's clock as a line over the host's: sampled when it was registered and when records

@@ -65,6 +65,10 @@ void Tracer::OnWork(const Activity& activity) {
     stream.virtual_end = activity.end_ns;
   }
   if (On(kind)) Add(lock, work);
+  // What they lie in is gone behind this call.
+  if (!On(kOperands) || !virtual_ || !request_) return;
+  work.kind = kOperands;
+  for (; work.value < activity.operand_count; work.value += OperandsRecord::kMost) Add(lock, work);
 }
 
 void Tracer::OnMemory(const MemoryActivity& memory) {

@@ -193,11 +193,13 @@ class Progress {
   int Submit() {
     if (o_.kind == Kind::kMeet) return kSuccess;
     Own();  // before the result's place is forgotten: both may be the same
+    const void* const reads[] = {o_.send};
     const Written writes[] = {{o_.receive, sizes_.received}};
     const Result result =
         emulated::Submit({.name = NameOf(o_.kind),
                           .stream = o_.stream,
                           .bytes = std::max(sizes_.sent, sizes_.received),
+                          .reads = reads,
                           .writes = std::span(writes, o_.receive && sizes_.received ? 1 : 0),
                           .duration_ns = DurationOf(o_),
                           .polled = true});

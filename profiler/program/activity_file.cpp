@@ -85,7 +85,7 @@ class StreamNumbers {
   static bool HasStream(ActivityKind kind) {
     return kind == ActivityKind::kKernel || kind == ActivityKind::kMemcpy ||
            kind == ActivityKind::kMemset || kind == ActivityKind::kCollective ||
-           kind == ActivityKind::kSynchronization;
+           kind == ActivityKind::kSynchronization || kind == ActivityKind::kOperand;
   }
   absl::flat_hash_map<std::pair<uint8_t, uint32_t>, uint32_t> numbers_;
   absl::flat_hash_set<uint32_t> taken_;
@@ -230,13 +230,20 @@ StringId ModuleTimes::At(uint32_t thread, int64_t ns) const {
 
 PlacedActivities PlaceActivities(const ActivityFile& file, const Marks& marks,
                                  const recording::Recording& recording, const ModuleTimes& modules,
-                                 int64_t origin_ns, uint32_t next_string) {
+                                 const BlockTimes& blocks, int64_t origin_ns,
+                                 uint32_t next_string) {
   PlacedActivities placed;
   Threads threads(marks);
   const StreamNumbers stream_number(file, recording);
   std::vector<StringId> names(file.names().size());
   absl::flat_hash_map<uint64_t, StringId> module_of;  // by correlation
+  size_t operand = 0;
   for (Activity activity : file.activities()) {
+    if (activity.kind == ActivityKind::kOperand) {
+      const size_t number = operand++;
+      if (number >= blocks.size() || !blocks[number]) continue;
+      activity.bytes = static_cast<uint64_t>(*blocks[number]);
+    }
     activity.begin_ns -= origin_ns;
     activity.end_ns -= origin_ns;
     if (activity.end_ns < 0) continue;
@@ -259,7 +266,8 @@ PlacedActivities PlaceActivities(const ActivityFile& file, const Marks& marks,
     placed.rows.push_back(activity);
   }
   for (Activity& activity : placed.rows)
-    if (!IsOfThread(activity.kind) && activity.correlation != 0)
+    if (!IsOfThread(activity.kind) && activity.kind != ActivityKind::kOperand &&
+        activity.correlation != 0)
       if (const auto it = module_of.find(activity.correlation); it != module_of.end())
         activity.module = it->second;
   return placed;

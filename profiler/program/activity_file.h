@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,17 +71,21 @@ class ModuleTimes {
   std::map<uint32_t, Thread> threads_;
 };
 
+// Of every operand of the file in their order: when its block was made, on the trace's clock;
+// nullopt: it lies in none.
+using BlockTimes = std::vector<std::optional<int64_t>>;
+
 // Rows of the file as they belong into a trace whose time 0 is `origin_ns` and whose next string is
 // `next_string`: `strings` are new ones. What ended before the origin is left out. Work of a card
 // has the module of the call that launched it, by the thread's number in the marks. A stream that
 // the allocator knows has the number that the events of `recording` give it; another keeps CUPTI's,
-// unless that is taken.
+// unless that is taken. Operands in no block are left out.
 struct PlacedActivities {
   std::vector<std::string> strings;
   std::vector<trace::Activity> rows;
 };
 PlacedActivities PlaceActivities(const ActivityFile& file, const Marks& marks,
                                  const recording::Recording& recording, const ModuleTimes& modules,
-                                 int64_t origin_ns, uint32_t next_string);
+                                 const BlockTimes& blocks, int64_t origin_ns, uint32_t next_string);
 
 }  // namespace vramscope::program

@@ -15,6 +15,7 @@
 #include "profiler/program/history.h"
 #include "profiler/program/labels.h"
 #include "profiler/program/marks.h"
+#include "profiler/program/operand_blocks.h"
 #include "profiler/trace/assumptions.h"
 #include "profiler/trace/event_sink.h"
 #include "profiler/trace/input.h"
@@ -95,7 +96,10 @@ class Sink final : public trace::EventSink {
   void Events(std::span<const trace::Event> events) override {
     if (!status_.ok() || events.empty()) return;
     last_time_ = events.back().time_ns;
-    for (const trace::Event& event : events) modules_.See(event);
+    for (const trace::Event& event : events) {
+      modules_.See(event);
+      if (event.kind == trace::EventKind::kAlloc) made_.push_back(event.time_ns);
+    }
     // The marker is for recordings of something that runs already.
     const auto marker = std::find_if(events.begin(), events.end(), [&](const trace::Event& e) {
       return from_nothing_ && e.kind == trace::EventKind::kMarker &&
@@ -110,11 +114,15 @@ class Sink final : public trace::EventSink {
   }
   void End(bool, std::string_view) override {}
 
-  // Behind the events. `origin_ns`: the trace's time 0 on their clock.
+  // Behind the events. `origin_ns`: the trace's time 0 on their clock; `operands`:
+  // BlocksOfOperands.
   void Place(const ActivityFile& file, const Marks& marks, const recording::Recording& recording,
-             int64_t origin_ns) {
+             const std::vector<uint32_t>& operands, int64_t origin_ns) {
+    BlockTimes blocks(operands.size());
+    for (size_t i = 0; i < operands.size(); ++i)
+      if (operands[i] < made_.size()) blocks[i] = made_[operands[i]];
     const PlacedActivities placed =
-        PlaceActivities(file, marks, recording, modules_, origin_ns, next_string_);
+        PlaceActivities(file, marks, recording, modules_, blocks, origin_ns, next_string_);
     Note(builder_.AddStrings(next_string_, placed.strings));
     next_string_ += static_cast<uint32_t>(placed.strings.size());
     if (status_.ok()) Note(builder_.AddActivities(placed.rows));
@@ -163,6 +171,7 @@ class Sink final : public trace::EventSink {
   int64_t last_time_ = 0;
   trace::TraceBuilder builder_;
   ModuleTimes modules_;
+  std::vector<int64_t> made_;           // when each allocation of the history was
   std::vector<std::string> not_shown_;  // of the activities, and why
   absl::Status status_;
 };
@@ -286,7 +295,10 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> BuildTrace(
     const int64_t origin = !about.virtual_clock || about.torch.empty() ? recording.start_unix_ns
                            : marks.rows.empty()                        ? 0
                                                                        : marks.rows.front().time_ns;
-    sink.Place(*activities, marks, recording, origin);
+    const bool of_driver = about.torch.empty() && marks.rows.empty();
+    sink.Place(*activities, marks, recording,
+               BlocksOfOperands(activities->activities(), recording, *history, of_driver, origin),
+               origin);
   }
   warnings.insert(warnings.end(), history->warnings.begin(), history->warnings.end());
   return sink.Finish(warnings, ended);

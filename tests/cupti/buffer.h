@@ -28,6 +28,8 @@ inline size_t SizeOfKind(uint32_t kind) {
       return sizeof(SynchronizationRecord);
     case kMemory2:
       return sizeof(MemoryRecord);
+    case kOperands:
+      return sizeof(OperandsRecord);
     case kOverhead:
       return sizeof(OverheadRecord);
     case kEnvironment:

@@ -122,6 +122,32 @@ TEST_F(ConsumerTest, DriverAllocationsOverheadAndCounters) {
   EXPECT_EQ(out[3].device, 2);
 }
 
+TEST_F(ConsumerTest, OperandsAreSoManyAsARecordHas) {
+  OperandsRecord operands = {};
+  operands.kind = kOperands, operands.correlation = 7, operands.start = 50;
+  operands.requests = 12, operands.device = 1, operands.stream = 13;
+  for (uint32_t i = 0; i < OperandsRecord::kMost; ++i)
+    operands.address[i] = 0x7000 + i, operands.use[i] = static_cast<uint8_t>(i);
+  operands.count = 4;
+  OperandsRecord lying = operands;
+  lying.count = UINT32_MAX;
+  const std::vector<Activity> out = Consume(Buffer().Add(operands).Add(lying));
+  ASSERT_EQ(out.size(), 4u + OperandsRecord::kMost);
+  const auto device = [](bool is) { return is ? MemorySpace::kDevice : MemorySpace::kUnknown; };
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(out[i].kind, ActivityKind::kOperand);
+    EXPECT_EQ(out[i].address, 0x7000 + i);
+    EXPECT_EQ(out[i].bytes, 12u);
+    EXPECT_EQ(out[i].correlation, 7u);
+    EXPECT_EQ(out[i].stream, 13u);
+    EXPECT_EQ(out[i].device, 1);
+    EXPECT_EQ(out[i].begin_ns, 50);
+    EXPECT_EQ(out[i].end_ns, 50);
+    EXPECT_EQ(out[i].from, device(i == 1 || i == 3));
+    EXPECT_EQ(out[i].to, device(i >= 2));
+  }
+}
+
 TEST_F(ConsumerTest, AWaitIsOfTheThreadThatCalled) {
   SynchronizationRecord wait = {};
   wait.kind = kSynchronization, wait.type = 3, wait.start = 10, wait.end = 90;

@@ -263,6 +263,94 @@ TEST_F(EmulatedTest, EachRecordAtOnceIfSoWanted) {
   EXPECT_EQ(Client::The().counts().dropped, 0u);
 }
 
+uint64_t g_requests = 0;
+
+// What a library's call, a copy and a fill were given, and when: of a graph that is when it was
+// captured.
+TEST_F(EmulatedTest, OperandsIfSoWanted) {
+  void* blas = Open("libcublas.so.12");
+  const auto create = reinterpret_cast<int (*)(void**)>(dlsym(blas, "cublasCreate_v2"));
+  const auto on = reinterpret_cast<int (*)(void*, void*)>(dlsym(blas, "cublasSetStream_v2"));
+  const auto product =
+      reinterpret_cast<int (*)(void*, int, int, int, int, int, const float*, const float*, int,
+                               const float*, int, const float*, float*, int)>(
+          dlsym(blas, "cublasSgemm_v2"));
+  void *handle = nullptr, *a = nullptr, *b = nullptr, *c = nullptr, *stream = nullptr;
+  ASSERT_EQ(create(&handle), 0);
+  for (void** matrix : {&a, &b, &c}) ASSERT_EQ(Call("cudaMalloc", matrix, size_t{1} << 20), 0);
+  ASSERT_EQ(Call("cudaStreamCreate", &stream), 0);
+  const float one = 1;
+  const auto multiply = [&](void* left, void* right, void* to) {
+    ASSERT_EQ(product(handle, 0, 0, 64, 64, 64, &one, static_cast<float*>(left), 64,
+                      static_cast<float*>(right), 64, &one, static_cast<float*>(to), 64),
+              0);
+  };
+  multiply(a, b, c);
+  EXPECT_TRUE(kept_.Of(ActivityKind::kOperand).empty()) << "nobody has asked";
+  Client::The().Stop();
+  kept_.all.clear();
+  ASSERT_TRUE(Client::The()
+                  .Start(FindLibrary(), {.receiver = &kept_,
+                                         .clock = ClockOfProcess(),
+                                         .at_once = true,
+                                         .requests = [](int) { return g_requests; },
+                                         .environment = false})
+                  .running);
+  g_requests = 3;
+  multiply(a, b, c);
+  multiply(a, a, a);
+  g_requests = 4;
+  std::vector<char> host(4096);
+  ASSERT_EQ(Call("cudaMemcpy", static_cast<void*>(static_cast<char*>(b) + 512),
+                 static_cast<const void*>(a), size_t{4096}, 3),
+            0);
+  ASSERT_EQ(Call("cudaMemcpy", static_cast<void*>(host.data()), static_cast<const void*>(c),
+                 size_t{4096}, 2),
+            0);
+  ASSERT_EQ(Call("cudaMemset", c, 0, size_t{4096}), 0);
+  void *graph = nullptr, *executable = nullptr;
+  ASSERT_EQ(on(handle, stream), 0);
+  ASSERT_EQ(Call("cudaStreamBeginCapture", stream, 0), 0);
+  g_requests = 5;
+  multiply(a, b, c);
+  g_requests = 6;
+  multiply(b, c, a);
+  ASSERT_EQ(Call("cudaStreamEndCapture", stream, &graph), 0);
+  ASSERT_EQ(Call("cudaGraphInstantiate", &executable, graph, 0ULL), 0);
+  g_requests = 70;
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(Call("cudaGraphLaunch", executable, stream), 0);
+
+  // Of each piece of work: its operands by address, as 'r', 'w', 'b' and what it is.
+  std::map<const void*, char> name = {
+      {a, 'a'}, {b, 'b'}, {c, 'c'}, {static_cast<char*>(b) + 512, 'B'}};
+  std::vector<std::string> have;
+  for (const Activity& work : kept_.all) {
+    if (!trace::IsOfDevice(work.kind)) continue;
+    std::set<std::string> operands;
+    for (const Activity& o : kept_.Of(ActivityKind::kOperand)) {
+      if (o.correlation != work.correlation || o.begin_ns != work.begin_ns) continue;
+      EXPECT_EQ(o.stream, work.stream);
+      const bool read = o.from == MemorySpace::kDevice, written = o.to == MemorySpace::kDevice;
+      operands.insert(std::string(1, name[reinterpret_cast<void*>(o.address)]) +
+                      (read && written ? "b"
+                       : read          ? "r"
+                       : written       ? "w"
+                                       : "?") +
+                      std::to_string(o.bytes));
+    }
+    std::string text;
+    for (const std::string& operand : operands) text += operand + " ";
+    have.push_back(text);
+  }
+  EXPECT_THAT(
+      have, testing::ElementsAre("ar3 br3 cw3 ", "ab3 ", "Bw4 ar4 ", "cr4 ", "cw4 ", "ar5 br5 cw5 ",
+                                 "aw6 br6 cr6 ", "ar5 br5 cw5 ", "aw6 br6 cr6 "));
+  Client::The().Stop();
+  const size_t before = kept_.all.size();
+  multiply(a, b, c);
+  EXPECT_EQ(kept_.all.size(), before);
+}
+
 TEST_F(EmulatedTest, OneListenerAtATime) {
   const Found found = FindLibrary();
   void* subscriber = nullptr;

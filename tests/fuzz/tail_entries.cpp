@@ -92,7 +92,7 @@ void ActivityTail(const uint8_t* data, size_t size) {
     Check(activity.begin_ns >= 0, "an activity before the clock's begin");
   }
   static_cast<void>(program::PlaceActivities(file, program::Marks(), recording::Recording(),
-                                             program::ModuleTimes(), 0, 1));
+                                             program::ModuleTimes(), {}, 0, 1));
 }
 
 }  // namespace vramscope::fuzz

@@ -190,7 +190,7 @@ TEST_F(ActivityFileTest, WorkHasTheModuleOfTheCallThatLaunchedIt) {
                   Of(ActivityKind::kRuntimeCall, 2, 12, 10, 20, 501)}));
   ActivityFile file;
   ASSERT_TRUE(file.ReadMore(path_).ok());
-  const PlacedActivities placed = PlaceActivities(file, marks, {}, modules, 1000, 70);
+  const PlacedActivities placed = PlaceActivities(file, marks, {}, modules, {}, 1000, 70);
   EXPECT_THAT(placed.strings, ElementsAre("k", "cudaLaunchKernel"));
   std::vector<uint32_t> module, thread;
   for (const Activity& row : placed.rows) {
@@ -227,7 +227,7 @@ TEST_F(ActivityFileTest, AStreamIsTheAllocatorsOne) {
   EXPECT_EQ(file.activities().size(), rows.size());
   recording::Recording recording;
   recording.streams = {0, kPointer, kOther};
-  const PlacedActivities placed = PlaceActivities(file, {}, recording, {}, 1000, 70);
+  const PlacedActivities placed = PlaceActivities(file, {}, recording, {}, {}, 1000, 70);
   std::vector<uint32_t> streams;
   for (const Activity& row : placed.rows) streams.push_back(row.stream);
   EXPECT_THAT(streams, ElementsAre(0, 1, 17, 0, 2, 2 + (1u << 20), trace::kAllStreams, 0));

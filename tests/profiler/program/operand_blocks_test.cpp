@@ -1,0 +1,150 @@
+#include "profiler/program/operand_blocks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+namespace vramscope::program {
+namespace {
+
+using recording::Action;
+using ::testing::ElementsAre;
+using trace::Activity;
+using trace::ActivityKind;
+
+void Add(recording::Recording& r, Action action, uint8_t device, uint64_t address, uint64_t bytes,
+         int64_t time = 0) {
+  recording::EntryTable& e = r.entries;
+  e.action.push_back(action);
+  e.device.push_back(device);
+  e.address.push_back(address);
+  e.bytes.push_back(bytes);
+  e.stream.push_back(0);
+  e.stack.push_back({});
+  e.time_ns.push_back(time);
+}
+
+Activity Operand(uint8_t device, uint64_t address, uint64_t requests) {
+  return {.kind = ActivityKind::kOperand, .device = device, .address = address, .bytes = requests};
+}
+
+// Two devices, each with places that blocks take one after the other; what lies where after so many
+// requests is kept by a list of its own.
+TEST(OperandBlocks, AreWhatWasThereAfterSoManyRequests) {
+  constexpr uint64_t kBase = 0x7f0000000000, kSegment = uint64_t{20} << 20, kPlace = 1u << 20;
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    std::mt19937_64 random(seed);
+    const auto below = [&](uint64_t n) { return random() % n; };
+    recording::Recording r;
+    r.has_segments = true;
+    for (const uint8_t device : {0, 1}) {
+      Add(r, Action::kSegmentAlloc, device, kBase, kSegment);
+      recording::SegmentState segment{.address = kBase, .bytes = kSegment, .device = device};
+      r.segments.push_back(segment);
+    }
+    struct Block {
+      uint8_t device;
+      uint64_t address, bytes;
+      uint64_t from, until;  // requests of the device
+    };
+    std::vector<Block> blocks;
+    std::map<std::pair<uint8_t, uint64_t>, size_t> there;
+    uint64_t requests[2] = {};
+    for (int i = 0; i < 400; ++i) {
+      const auto device = static_cast<uint8_t>(below(2));
+      const uint64_t address = kBase + 2 * kPlace * below(8);
+      const auto at = there.find({device, address});
+      ++requests[device];
+      if (at == there.end()) {
+        const uint64_t bytes = kPlace + 512 * (1 + below(2000));
+        Add(r, Action::kAlloc, device, address, bytes);
+        there[{device, address}] = blocks.size();
+        blocks.push_back({device, address, bytes, requests[device], UINT64_MAX});
+      } else {
+        Add(r, Action::kFreeRequested, device, address, blocks[at->second].bytes);
+        Add(r, Action::kFreeCompleted, device, address, blocks[at->second].bytes);
+        blocks[at->second].until = requests[device];
+        there.erase(at);
+      }
+    }
+    for (recording::SegmentState& segment : r.segments)
+      for (const auto& [key, block] : there)
+        if (key.first == segment.device)
+          segment.blocks.push_back({.address = key.second,
+                                    .bytes = (blocks[block].bytes + 511) / 512 * 512,
+                                    .requested = blocks[block].bytes,
+                                    .use = recording::BlockUse::kAllocated});
+    const absl::StatusOr<recording::History> history = recording::Reconstruct(r);
+    ASSERT_TRUE(history.ok()) << history.status();
+    ASSERT_EQ(history->older, 0u);
+    ASSERT_EQ(history->allocations.size(), blocks.size());
+    std::vector<Activity> rows;
+    std::vector<uint32_t> expected;
+    for (int i = 0; i < 2000; ++i) {
+      if (below(3) == 0) rows.push_back({.kind = ActivityKind::kKernel});
+      const auto device = static_cast<uint8_t>(below(3));
+      const uint64_t at = kBase + below(2 * 8 * kPlace);
+      const uint64_t count = below(requests[device % 2] + 3);
+      rows.push_back(Operand(device, at, count));
+      uint32_t found = kNoBlock;
+      for (uint32_t b = 0; b < blocks.size(); ++b)
+        if (blocks[b].device == device && at - blocks[b].address < blocks[b].bytes &&
+            count <= requests[device % 2] && blocks[b].from <= count && count < blocks[b].until)
+          found = b;
+      expected.push_back(found);
+    }
+    const std::vector<uint32_t> have = BlocksOfOperands(rows, r, *history, false, 0);
+    ASSERT_EQ(have.size(), expected.size());
+    // What a block is rounded to is its own, too: there nobody was given an address.
+    for (size_t i = 0, row = 0; i < have.size(); ++i, ++row) {
+      while (rows[row].kind != ActivityKind::kOperand) ++row;
+      if (expected[i] == kNoBlock && have[i] != kNoBlock) {
+        EXPECT_GE(rows[row].address - blocks[have[i]].address, blocks[have[i]].bytes);
+        continue;
+      }
+      ASSERT_EQ(have[i], expected[i]) << "seed " << seed << ", operand " << i;
+    }
+    EXPECT_GT(std::count_if(have.begin(), have.end(), [](uint32_t b) { return b != kNoBlock; }),
+              400);
+  }
+}
+
+// Without an allocator blocks are what the driver was asked for, in the order of the file.
+TEST(OperandBlocks, OfTheDriversMemoryByThePlaceInTheFile) {
+  recording::Recording r;
+  r.has_segments = true;
+  const auto made = [&](int64_t time) {
+    Add(r, Action::kSegmentAlloc, 0, 0x7000000, 1 << 20, time);
+    Add(r, Action::kAlloc, 0, 0x7000000, 1 << 20, time);
+  };
+  made(100);
+  Add(r, Action::kFreeRequested, 0, 0x7000000, 1 << 20, 200);
+  Add(r, Action::kFreeCompleted, 0, 0x7000000, 1 << 20, 200);
+  Add(r, Action::kSegmentFree, 0, 0x7000000, 1 << 20, 200);
+  made(300);
+  r.segments.push_back({.address = 0x7000000, .bytes = 1 << 20});
+  r.segments.back().blocks.push_back({.address = 0x7000000,
+                                      .bytes = 1 << 20,
+                                      .requested = 1 << 20,
+                                      .use = recording::BlockUse::kAllocated});
+  const absl::StatusOr<recording::History> history = recording::Reconstruct(r);
+  ASSERT_TRUE(history.ok()) << history.status();
+  const auto driver = [](ActivityKind kind, int64_t time) {
+    return Activity{.kind = kind, .address = 0x7000000, .begin_ns = 1000 + time};
+  };
+  const std::vector<Activity> rows = {Operand(0, 0x7000010, 0),
+                                      driver(ActivityKind::kDriverAlloc, 100),
+                                      Operand(0, 0x7000010, 0),
+                                      Operand(0, 0x7100000, 0),
+                                      driver(ActivityKind::kDriverFree, 200),
+                                      Operand(0, 0x7000010, 0),
+                                      driver(ActivityKind::kDriverAlloc, 300),
+                                      Operand(0, 0x7000010, 0)};
+  EXPECT_THAT(BlocksOfOperands(rows, r, *history, true, 1000),
+              ElementsAre(kNoBlock, 0, kNoBlock, kNoBlock, 1));
+}
+
+}  // namespace
+}  // namespace vramscope::program
