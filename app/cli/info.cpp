@@ -275,6 +275,7 @@ Json InfoJson(const std::shared_ptr<const trace::Trace>& whole) {
   json["streams"] = CountStreams(trace);
   json["kernels"] = of_kind(ActivityKind::kKernel);
   json["copies"] = of_kind(ActivityKind::kMemcpy);
+  json["operands"] = trace.operands.size();
   json["collectives"] = of_kind(ActivityKind::kCollective);
   json["ranks"] = CountRanks(trace);
   json["copied"] = CopiedJson(trace);
@@ -309,7 +310,7 @@ std::string Line(std::string_view what, const std::string& value) {
   return fmt::format("  {:<12} {}\n", what, Printable(value));
 }
 
-// "kernels 1,204, copies 12, collectives 2, calls and others 3,406, streams 2"
+// "kernels 1,204, copies 12, collectives 2, calls and others 3,406, operands 4,012, streams 2"
 std::string WorkText(const trace::Trace& trace) {
   std::string text;
   uint64_t others = trace.activities.size();
@@ -321,6 +322,7 @@ std::string WorkText(const trace::Trace& trace) {
     if (count > 0) text += fmt::format("{} {}, ", what, Count(count));
   }
   if (others > 0) text += fmt::format("calls and others {}, ", Count(others));
+  if (trace.operands.size() > 0) text += fmt::format("operands {}, ", Count(trace.operands.size()));
   return text + fmt::format("streams {}", CountStreams(trace));
 }
 

@@ -1,6 +1,6 @@
-// `kernels FILE`: what the card did, summed; of one kernel its operator, module and what that
-// operator allocated, of one allocation the kernels of the operators that made it and that came
-// last before its free.
+// `kernels FILE`: what the card did, summed; of one kernel its operator, module, what that operator
+// allocated and which blocks the kernel was given, of one allocation the kernels that it was given
+// to first and last, and those of the operators that made it and that came last before its free.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -100,11 +100,36 @@ class Facts {
   Json ToJson(trace::AllocationId id) const {
     const trace::AllocationTable& t = trace_->allocations;
     return {{"allocation", id.value},
+            {"address", t.address[id.value]},
             {"bytes_requested", t.bytes[id.value]},
             {"bytes_rounded", t.bytes_rounded[id.value]},
             {"category", std::string(trace::Name(t.main_category[id.value]))},
             {"op", std::string(trace_->String(t.op[id.value]))},
             {"module", std::string(trace_->String(t.module[id.value]))}};
+  }
+  // By address; null: nobody said what anything works on.
+  Json BlocksToJson(uint32_t row) const {
+    if (!index_.operands().any()) return nullptr;
+    Json json = Json::array();
+    for (const auto& block : index_.operands().BlocksOf(row, kMostLaunched)) {
+      Json one = ToJson(block.allocation);
+      one["read"] = block.read;
+      one["written"] = block.written;
+      json.push_back(std::move(one));
+    }
+    return json;
+  }
+  Json TouchesToJson(trace::AllocationId id) const {
+    if (!index_.operands().any()) return nullptr;
+    const query::OperandLinks::Touches touches = index_.operands().TouchesOf(id);
+    const auto of = [this](uint32_t row) { return row == kNoRow ? Json() : ToJson(row); };
+    return {{"count", touches.count},
+            {"first", of(touches.all.first)},
+            {"last", of(touches.all.last)},
+            {"first_read", of(touches.reads.first)},
+            {"last_read", of(touches.reads.last)},
+            {"first_written", of(touches.writes.first)},
+            {"last_written", of(touches.writes.last)}};
   }
   // An operator's slice with what it launched; null: there is none.
   Json OpToJson(uint32_t slice) const {
@@ -216,6 +241,41 @@ std::string OpText(const Facts& facts, std::string_view what, uint32_t slice) {
   return text;
 }
 
+std::string BlocksText(const Facts& facts, uint32_t row, size_t top) {
+  const query::OperandLinks& links = facts.index().operands();
+  if (!links.any()) return "  which blocks it works on is in no record\n";
+  const auto blocks = links.BlocksOf(row, kMostLaunched);
+  const trace::AllocationTable& a = facts.trace().allocations;
+  std::string text = fmt::format("  it was given {} blocks\n", Count(blocks.size()));
+  for (size_t i = 0; i < std::min(blocks.size(), top); ++i) {
+    const uint32_t id = blocks[i].allocation.value;
+    text += fmt::format("    {} {} {}, {}\n", id, run::FormatBytes(a.bytes_rounded[id]),
+                        trace::Name(a.main_category[id]),
+                        query::UseText(blocks[i].read, blocks[i].written));
+  }
+  return text;
+}
+
+std::string TouchesText(const Facts& facts, trace::AllocationId id) {
+  const query::OperandLinks& links = facts.index().operands();
+  if (!links.any())
+    return "Which memory a kernel touched is in no record of this file: its op was open then.\n";
+  const query::OperandLinks::Touches touches = links.TouchesOf(id);
+  std::string text = fmt::format("given to {} kernels, copies and fills\n", Count(touches.count));
+  const auto line = [&](std::string_view what, uint32_t row) {
+    if (row != kNoRow)
+      text += fmt::format("  {}: {} {} in {}\n", what, row, query::ReadableKernel(facts.Name(row)),
+                          OrDash(facts.Op(row)));
+  };
+  line("first", touches.all.first);
+  line("last", touches.all.last);
+  line("read first", touches.reads.first);
+  line("read last", touches.reads.last);
+  line("written first", touches.writes.first);
+  line("written last", touches.writes.last);
+  return text;
+}
+
 ExitCode ShowKernel(const Facts& facts, uint32_t row, const Options& options) {
   const trace::Trace& t = facts.trace();
   const uint32_t call = facts.index().CallOf(row);
@@ -229,6 +289,7 @@ ExitCode ShowKernel(const Facts& facts, uint32_t row, const Options& options) {
                       {"begin_ns", t.activities.begin_ns[call]},
                       {"takes_ns", facts.Takes(call)},
                       {"thread", t.activities.thread[call]}};
+    json["touches"] = facts.BlocksToJson(row);
     json["op_known_as_slice"] = op != kNoRow;
     json["op_allocated"] = Json::array();
     for (uint32_t id = made.first; id < made.last && id - made.first < kMostLaunched; ++id)
@@ -244,6 +305,7 @@ ExitCode ShowKernel(const Facts& facts, uint32_t row, const Options& options) {
               ? "  its call was not recorded\n"
               : fmt::format("  {} at {} on thread {}\n", facts.Name(call),
                             Duration(t.activities.begin_ns[call]), t.activities.thread[call]);
+  text += BlocksText(facts, row, options.top);
   if (op == kNoRow) return PrintText(text + "  what its op allocated is not known\n");
   text += fmt::format("  its op allocated {} blocks\n", Count(made.size()));
   for (uint32_t id = made.first; id < std::min<size_t>(made.last, made.first + options.top); ++id)
@@ -260,6 +322,7 @@ ExitCode ShowAllocation(const Facts& facts, uint32_t number, const Options& opti
   if (options.json) {
     Json json = facts.ToJson(id);
     json["evidence"] = EvidenceJson(evidence);
+    json["touched"] = facts.TouchesToJson(id);
     json["made_by"] = facts.OpToJson(made);
     json["last_before_free"] = facts.OpToJson(last);
     return PrintJson(json);
@@ -270,7 +333,7 @@ ExitCode ShowAllocation(const Facts& facts, uint32_t number, const Options& opti
                    fmt::format("{}: {}{}\n", trace::Name(evidence.kind), evidence.text,
                                evidence.source.empty() ? "" : " (" + evidence.source + ")") +
                    OpText(facts, "made by", made) + OpText(facts, "last op before its free", last) +
-                   "Which memory a kernel touched is in no record: its op was open then.\n");
+                   TouchesText(facts, id));
 }
 
 ExitCode Execute(const Options& options) {
@@ -305,14 +368,16 @@ void RegisterKernels(CLI::App& app, Context& context) {
       ->type_name("HOW");
   CLI::Option* kernel =
       command
-          ->add_option("--kernel", options->kernel,
-                       "one of them by its number: its call, op, module, what that op allocated")
+          ->add_option(
+              "--kernel", options->kernel,
+              "one of them by its number: its call, op, module, what that op allocated, the "
+              "blocks that it was given")
           ->check(CLI::NonNegativeNumber.description(""))
           ->type_name("N");
   command
       ->add_option("--allocation", options->allocation,
                    "an allocation by its number: the ops that made it and came last before its "
-                   "free, with their kernels")
+                   "free, with their kernels; the kernels that it was given to first and last")
       ->check(CLI::NonNegativeNumber.description(""))
       ->excludes(kernel)
       ->type_name("N");

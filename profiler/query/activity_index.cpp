@@ -95,7 +95,7 @@ std::string_view Name(Of of) {
 
 struct ActivityIndex::Impl {
   explicit Impl(std::shared_ptr<const trace::Trace> of)
-      : trace(std::move(of)), correlations(trace->activities), nesting(*trace) {
+      : trace(std::move(of)), correlations(trace->activities), nesting(*trace), operands(*trace) {
     Place();
   }
 
@@ -149,6 +149,7 @@ struct ActivityIndex::Impl {
   std::shared_ptr<const trace::Trace> trace;
   Correlations correlations;
   SliceNesting nesting;
+  OperandLinks operands;
   std::vector<ActivityTrack> tracks;
   std::vector<LaneData> data;                                 // by track
   std::vector<uint32_t> track_of;                             // by activity
@@ -254,9 +255,11 @@ uint32_t ActivityIndex::LastOpBeforeFree(trace::AllocationId allocation) const {
   return around != kNoRow ? around : impl_->nesting.OpBefore(freed, device);
 }
 
+const OperandLinks& ActivityIndex::operands() const { return impl_->operands; }
+
 size_t ActivityIndex::MemoryBytes() const {
   size_t bytes = impl_->correlations.MemoryBytes() + impl_->nesting.MemoryBytes() +
-                 impl_->track_of.capacity() * sizeof(uint32_t);
+                 impl_->operands.MemoryBytes() + impl_->track_of.capacity() * sizeof(uint32_t);
   for (const LaneData& lane : impl_->data) bytes += lane.MemoryBytes();
   for (const auto& [thread, calls] : impl_->calls_of_thread)
     bytes += calls.capacity() * sizeof(uint32_t);

@@ -10,8 +10,8 @@
 //   const uint32_t op = index.SliceOf(kernel, trace::SliceKind::kOp);
 //   if (op != kNoRow) Show(index.MadeWithin(op), index.LaunchedWithin(op, 100));
 //
-// What an allocation has to do with kernels is told by op, not by address: no record says which
-// memory a kernel touched.
+// What an allocation has to do with kernels is told by address where the trace has operands
+// (operand_links.h), else by op.
 //
 // Immutable once built; queries may come from any thread. Keeps the trace alive. No query costs
 // more than what it returns and the logarithm of the trace.
@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "profiler/query/lane_index.h"
+#include "profiler/query/operand_links.h"
 #include "profiler/trace/trace.h"
 
 namespace vramscope::query {
@@ -120,6 +121,9 @@ class ActivityIndex {
   // The innermost op that was open when its free was requested, else the last to begin before;
   // kNoRow: it lives, or there is none.
   uint32_t LastOpBeforeFree(trace::AllocationId allocation) const;
+
+  // By address, where anybody said what kernels work on.
+  const OperandLinks& operands() const;
 
   size_t MemoryBytes() const;
 

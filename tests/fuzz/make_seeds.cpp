@@ -99,10 +99,34 @@ int main(int argc, char** argv) {
                      .begin_ns = 9,
                      .end_ns = 12}},
                    {"cudaLaunchKernel", "kernel", "aten::mm"}));
+  testing::WriteFile((out / "activity_tail" / "operands").string(),
+                     ActivityTail({{.name = {1}, .correlation = 1, .begin_ns = 8, .end_ns = 9},
+                                   {.kind = ActivityKind::kOperand,
+                                    .from = MemorySpace::kDevice,
+                                    .correlation = 1,
+                                    .address = uint64_t{1} << 33,
+                                    .bytes = 1,
+                                    .begin_ns = 8,
+                                    .end_ns = 8}},
+                                  {"kernel"}));
   testing::WriteFile((out / "activity_tail" / "names").string(), ActivityTail({}, {"one", ""}));
-  for (uint64_t seed = 0; seed < 6; ++seed) {
+  for (uint64_t seed = 0; seed < 7; ++seed) {
     testing::Stream s = seed < 5 ? testing::RandomStream(seed, 10 + seed * 30)
                                  : testing::TrainingStream({.layers = 1, .max_events = 150});
+    // A kernel that writes each block as soon as it is there.
+    for (const Event& e : seed < 6 ? std::vector<Event>() : s.events) {
+      if (e.kind != EventKind::kAlloc) continue;
+      Activity kernel{.device = e.device, .correlation = e.id + 1, .begin_ns = e.time_ns + 5};
+      kernel.end_ns = kernel.begin_ns + 3;
+      Activity operand = kernel;
+      operand.kind = ActivityKind::kOperand;
+      operand.to = MemorySpace::kDevice;
+      operand.address = e.address + e.bytes / 2;
+      operand.bytes = static_cast<uint64_t>(e.time_ns);
+      operand.end_ns = operand.begin_ns;
+      s.activities.push_back(kernel);
+      s.activities.push_back(operand);
+    }
     std::string bytes;
     auto writer = TraceWriter::ToSink([&](std::string_view b) {
       bytes += b;

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "profiler/query/operand_links.h"
 #include "profiler/trace/activity_codec.h"
 #include "profiler/trace/batch_codec.h"
 #include "profiler/trace/crc32c.h"
@@ -57,6 +58,21 @@ void CheckTables(const trace::Trace& t) {
     Check(CheckActivity(activity, t.strings.size()).ok(), "an activity that is none");
     Check(i == 0 || t.activities.begin_ns[i - 1] <= activity.begin_ns, "activities out of order");
   }
+  for (uint32_t i = 0; i < t.operands.size(); ++i) {
+    const Activity operand = t.operands.Row(i);
+    Check(CheckActivity(operand, t.strings.size()).ok(), "an operand that is none");
+    Check(operand.kind == ActivityKind::kOperand, "an operand of another kind");
+    Check(i == 0 || t.operands.begin_ns[i - 1] <= operand.begin_ns, "operands out of order");
+  }
+  const query::OperandLinks links(t);
+  for (uint32_t i = 0; i < std::min(t.activities.size(), 100u); ++i) {
+    Check(t.activities.kind[i] != ActivityKind::kOperand, "an operand among the activities");
+    for (const auto& block : links.BlocksOf(i, 10))
+      Check(block.allocation.value < a.size(), "an operand in no block");
+  }
+  for (uint32_t i = 0; i < std::min(a.size(), 100u); ++i)
+    for (const uint32_t row : links.TouchedBy({i}, 10))
+      Check(row < t.activities.size(), "work that is none");
   const StackTable& s = t.stacks;
   for (uint32_t i = 0; i < s.frame_count(); ++i)
     Check(s.function[i].value < t.strings.size() && s.file[i].value < t.strings.size(),

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "profiler/query/kernel_names.h"
 #include "profiler/trace/one_device.h"
 #include "profiler/trace/processes.h"
@@ -17,6 +19,7 @@ namespace vramscope::ui::timeline {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -211,6 +214,58 @@ TEST_F(ActivityLanesTest, AModuleSaysWhatItMadeAndLaunched) {
       EXPECT_FALSE(Value(FactsOfSlice(*data_, i), "peak within").empty());
       break;
     }
+}
+
+// Where it is known what kernels were given, that leads from one to the other.
+TEST_F(ActivityLanesTest, AKernelLeadsToItsBlocksAndABlockToItsKernels) {
+  auto given = std::make_shared<trace::Trace>(*trace_);
+  const trace::ActivityTable& a = given->activities;
+  std::vector<uint32_t> kernels;
+  for (uint32_t row = 0; row < a.size() && kernels.size() < 3; ++row)
+    if (a.kind[row] == ActivityKind::kKernel) kernels.push_back(row);
+  ASSERT_EQ(kernels.size(), 3u);
+  const uint32_t block = 4, other = 7;
+  const auto give = [&](uint32_t kernel, uint32_t id, bool read, bool written) {
+    trace::Activity operand = a.Row(kernel);
+    operand.kind = ActivityKind::kOperand;
+    operand.end_ns = operand.begin_ns;
+    operand.name = {};
+    operand.address = given->allocations.address[id] + 1;
+    operand.bytes = static_cast<uint64_t>(given->allocations.begin_ns[id]);
+    operand.from = read ? trace::MemorySpace::kDevice : trace::MemorySpace::kUnknown;
+    operand.to = written ? trace::MemorySpace::kDevice : trace::MemorySpace::kUnknown;
+    given->operands.Append(operand);
+  };
+  give(kernels[0], block, false, true);
+  give(kernels[1], block, true, false);
+  give(kernels[1], other, false, false);
+  give(kernels[2], block, true, true);
+  Show(given);
+  const ActivityFacts facts = FactsOfActivity(*data_, kernels[1]);
+  EXPECT_THAT(Value(facts, "works on"), HasSubstr("2 blocks"));
+  for (const auto& [label, id] : {std::pair("read", block), std::pair("touched", other)}) {
+    const auto fact = std::find_if(facts.facts.begin(), facts.facts.end(),
+                                   [&](const LinkedFact& f) { return f.label == label; });
+    ASSERT_NE(fact, facts.facts.end()) << label;
+    EXPECT_EQ(fact->link.to, Link::To::kAllocation);
+    EXPECT_EQ(fact->link.row, id) << label;
+  }
+  std::map<std::string, uint32_t> ends;
+  for (const LinkedFact& fact : KernelsOf(*data_, {block}))
+    if (fact.link.to == Link::To::kActivity && !fact.label.empty())
+      ends[fact.label] = fact.link.row;
+  const std::map<std::string, uint32_t> expected = {
+      {"first by", kernels[0]},         {"last by", kernels[2]},
+      {"first read by", kernels[1]},    {"last read by", kernels[2]},
+      {"first written by", kernels[0]}, {"last written by", kernels[2]}};
+  EXPECT_EQ(ends, expected);
+  EXPECT_EQ(KernelsWith(*data_, {block}), kernels);
+  ASSERT_EQ(BlocksWith(*data_, kernels[1]).size(), 2u);
+  EXPECT_THAT(BlocksWith(*data_, kernels[0]), ElementsAre(trace::AllocationId{block}));
+  model_.SelectActivity(kernels[1]);
+  DrawList overlay;
+  model_.BuildOverlay(measure_, &overlay);
+  EXPECT_GE(overlay.boxes().size(), 2u * 4) << "kernel, call and two blocks";
 }
 
 TEST_F(ActivityLanesTest, BracketsStepAlongTheStream) {

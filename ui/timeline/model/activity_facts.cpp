@@ -28,6 +28,46 @@ std::string NameOfAllocation(const trace::Trace& t, uint32_t id) {
   return fmt::format("{} {}", FormatBytes(a.bytes[id]), trace::Name(a.main_category[id]));
 }
 
+// By address, where anybody said what kernels work on.
+void AddBlocks(const TimelineData& d, uint32_t row, std::vector<LinkedFact>* facts) {
+  const query::OperandLinks& links = d.activities()->operands();
+  if (!links.any()) return;
+  const std::vector<query::OperandLinks::Block> blocks = links.BlocksOf(row, kMostSummed);
+  if (blocks.empty()) return;
+  uint64_t bytes = 0;
+  for (const auto& block : blocks)
+    bytes += d.trace().allocations.bytes_rounded[block.allocation.value];
+  facts->push_back(
+      {"works on", fmt::format("{}, {}", Plural(blocks.size(), "block"), FormatBytes(bytes))});
+  for (size_t i = 0; i < std::min(blocks.size(), kNamed); ++i) {
+    const uint32_t id = blocks[i].allocation.value;
+    facts->push_back({std::string(query::UseText(blocks[i].read, blocks[i].written)),
+                      NameOfAllocation(d.trace(), id),
+                      {Link::To::kAllocation, id}});
+  }
+}
+
+void AddTouches(const TimelineData& d, trace::AllocationId id, std::vector<LinkedFact>* facts) {
+  const trace::Trace& t = d.trace();
+  const query::OperandLinks::Touches touches = d.activities()->operands().TouchesOf(id);
+  if (touches.count == 0) return;
+  facts->push_back(
+      {"given to", fmt::format("{} kernels, copies and fills", FormatCount(touches.count))});
+  const auto add = [&](std::string_view label, uint32_t row) {
+    if (row != kNoRow)
+      facts->push_back({std::string(label),
+                        fmt::format("{} at {}", ActivityLabel(t, row),
+                                    MomentOf(t, t.activities.begin_ns[row], 1)),
+                        {Link::To::kActivity, row}});
+  };
+  add("first by", touches.all.first);
+  add("last by", touches.all.last);
+  add("first read by", touches.reads.first);
+  add("last read by", touches.reads.last);
+  add("first written by", touches.writes.first);
+  add("last written by", touches.writes.last);
+}
+
 void AddKernels(const TimelineData& d, uint32_t slice, std::string_view label,
                 std::vector<LinkedFact>* facts) {
   const trace::Trace& t = d.trace();
@@ -102,6 +142,7 @@ ActivityFacts FactsOfActivity(const TimelineData& d, uint32_t row) {
   } else if (const auto said = t.String(index.ModuleOf(row)); !said.empty()) {
     out.facts.push_back({"module", std::string(said)});
   }
+  AddBlocks(d, row, &out.facts);
   if (op != kNoRow) {
     const query::RowRange made = index.MadeWithin(op);
     uint64_t bytes = 0;
@@ -140,6 +181,7 @@ ActivityFacts FactsOfGap(const TimelineData& d, uint32_t number) {
 std::vector<LinkedFact> KernelsOf(const TimelineData& d, trace::AllocationId id) {
   std::vector<LinkedFact> facts;
   if (d.activities() == nullptr) return facts;
+  if (d.activities()->operands().any()) AddTouches(d, id, &facts);
   const uint32_t made = d.activities()->OpThatMade(id);
   if (made != kNoRow) {
     facts.push_back({"made by", d.SliceName(made), {Link::To::kSlice, made}});
@@ -159,8 +201,25 @@ std::vector<uint32_t> Related(const TimelineData& d, uint32_t activity) {
           all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), kMostRelated))};
 }
 
-std::vector<uint32_t> MadeWith(const TimelineData& d, trace::AllocationId id) {
+std::vector<trace::AllocationId> BlocksWith(const TimelineData& d, uint32_t activity) {
+  std::vector<trace::AllocationId> ids;
+  if (d.activities()->operands().any()) {
+    for (const auto& block : d.activities()->operands().BlocksOf(activity, kMostRelated))
+      ids.push_back(block.allocation);
+    return ids;
+  }
+  const uint32_t op = d.activities()->SliceOf(activity, SliceKind::kOp);
+  if (op == kNoRow) return ids;
+  const query::RowRange made = d.activities()->MadeWithin(op);
+  for (uint32_t id = made.first; id < made.last && ids.size() < kMostRelated; ++id)
+    ids.push_back({id});
+  return ids;
+}
+
+std::vector<uint32_t> KernelsWith(const TimelineData& d, trace::AllocationId id) {
   if (d.activities() == nullptr) return {};
+  if (d.activities()->operands().any())
+    return d.activities()->operands().TouchedBy(id, kMostRelated);
   const uint32_t op = d.activities()->OpThatMade(id);
   return op == kNoRow ? std::vector<uint32_t>() : d.activities()->LaunchedWithin(op, kMostRelated);
 }

@@ -36,12 +36,15 @@ inline constexpr size_t kNamed = 5;
 
 ActivityFacts FactsOfActivity(const TimelineData& data, uint32_t activity);
 ActivityFacts FactsOfGap(const TimelineData& data, uint32_t gap);
-// The kernels of the op that made it, and of the last op before it was given back.
+// The kernels that it was given to first and last, where it is known; the kernels of the op that
+// made it, and of the last op before it was given back.
 std::vector<LinkedFact> KernelsOf(const TimelineData& data, trace::AllocationId id);
 
-// To be outlined with it: the call of a kernel, the kernels of a call; of an allocation: the
-// kernels of the op that made it. At most 64.
+// To be outlined with it: the call of a kernel, the kernels of a call; the blocks that a kernel was
+// given, where it is known, else those that its op made; of an allocation: the
+// kernels that it was given to, else those of the op that made it. At most 64.
 std::vector<uint32_t> Related(const TimelineData& data, uint32_t activity);
-std::vector<uint32_t> MadeWith(const TimelineData& data, trace::AllocationId id);
+std::vector<trace::AllocationId> BlocksWith(const TimelineData& data, uint32_t activity);
+std::vector<uint32_t> KernelsWith(const TimelineData& data, trace::AllocationId id);
 
 }  // namespace vramscope::ui::timeline

@@ -18,7 +18,6 @@ namespace {
 constexpr float kTooltipPad = 10;
 constexpr float kTooltipRow = 17;
 constexpr float kTooltipMaxText = 420;
-constexpr uint32_t kMostOutlined = 64;
 
 void Outline(const CanvasState& s, Rect r, const Rect& clip, Color color, float width,
              DrawList* list) {
@@ -87,7 +86,7 @@ void DrawSelection(const CanvasState& s, DrawList* list) {
       Outline(s, BlockRectOf(s, s.selection), blocks.view(), s.theme.selection, 1.5f, list);
     }
     OutlineMakers(s, s.selection, list);
-    for (const uint32_t row : MadeWith(d, s.selection)) OutlineActivity(s, row, 1, list);
+    for (const uint32_t row : KernelsWith(d, s.selection)) OutlineActivity(s, row, 1, list);
     // Its life as a bracket under the memory lane's top.
     if (!memory.body.empty()) {
       const trace::AllocationTable& a = d.trace().allocations;
@@ -118,11 +117,9 @@ void DrawSelection(const CanvasState& s, DrawList* list) {
     const uint32_t op = d.activities()->SliceOf(s.selected_activity, trace::SliceKind::kOp);
     if (op != query::kNoRow) {
       Outline(s, SliceRectOf(s, op), s.layout["ops"].view(), s.theme.selection, 1, list);
-      const query::RowRange made = d.activities()->MadeWithin(op);
-      const uint32_t last = std::min(made.last, made.first + kMostOutlined);
-      for (uint32_t id = made.first; id < last; ++id)
-        Outline(s, BlockRectOf(s, {id}), s.layout["blocks"].view(), s.theme.selection, 1, list);
     }
+    for (const trace::AllocationId id : BlocksWith(d, s.selected_activity))
+      Outline(s, BlockRectOf(s, id), s.layout["blocks"].view(), s.theme.selection, 1, list);
     OutlineActivity(s, s.selected_activity, 1.5f, list);
   }
   if (s.selected_gap != query::kNoRow) {
