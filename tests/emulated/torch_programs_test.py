@@ -181,6 +181,48 @@ class Activities(Program):
         paused = self.json("info", self.path("theirs.trace"))
         self.assertEqual(counted["kernels"] - paused["kernels"], len(self.activities(theirs, "kernel")))
 
+    def test_what_kernels_are_given(self):
+        """The blocks of each product and sum are those of the tensors that the program has printed; a block that was given back is
+        another than the one that took its place; and of each block it is known which was first and last."""
+        trace = self.path("operands.trace")
+        self.plan("operands.py", options=("--steps", "0", "-o", trace))
+        told = [json.loads(line.removeprefix("operands ")) for line in self.stderr.splitlines() if line.startswith("operands ")]
+        self.assertEqual(len(told), 5 + 2 * 6)
+        work = sorted(self.json("kernels", trace, "--top", "1000000")["longest"], key=lambda row: row["activity"])
+        self.assertGreater(self.json("info", trace)["operands"], 3 * len(told))
+        for kind in ("gemm", "vectorized_elementwise_kernel"):
+            rows = [row for row in work if kind in row["name"].lower() and (kind == "gemm" or "Functor_add" in row["name"] or "MulFunctor" in row["name"])]
+            expected = [row for row in told if row["kernel"] == kind]
+            self.assertEqual(len(rows), len(expected), [row["name"] for row in work])
+            for row, one in zip(rows, expected):
+                blocks = self.json("kernels", trace, "--kernel", str(row["activity"]))["touches"]
+                one["activity"], one["blocks"] = row["activity"], {block["allocation"]: block for block in blocks}
+                for use, key in (("reads", "read"), ("writes", "written")):
+                    inside = [[block["allocation"] for block in blocks
+                               if block[key] and block["address"] <= address < block["address"] + block["bytes_rounded"]] for address in one[use]]
+                    self.assertTrue(all(len(found) == 1 for found in inside), (one, blocks))
+                    one[use + "_of"] = [found[0] for found in inside]
+                    self.assertEqual({block["allocation"] for block in blocks if block[key]}, set(one[use + "_of"]), (one, blocks))
+        # One address, two blocks: the second was read by the product after it, too.
+        first, second, third = told[:3]
+        self.assertEqual(first["writes"], second["writes"])
+        self.assertNotEqual(first["writes_of"], second["writes_of"])
+        of = {name: self.json("kernels", trace, "--allocation", str(row["writes_of"][0]))["touched"] for name, row in (("first", first), ("second", second))}
+        ends = lambda touched, *names: [touched[name] and touched[name]["activity"] for name in names]
+        self.assertEqual(of["first"]["count"], 1)
+        self.assertEqual(ends(of["first"], "first", "last", "first_read", "first_written"), [first["activity"]] * 2 + [None, first["activity"]])
+        self.assertEqual(of["second"]["count"], 2)
+        self.assertEqual(ends(of["second"], "first", "last", "first_read", "last_written"),
+                         [second["activity"], third["activity"], third["activity"], second["activity"]])
+        # Six kernels of a graph, replayed twice: each replay is given the blocks of the capture, of which none is there any more.
+        replays = [row for row in told if row.get("graph")]
+        once, again = replays[:6], replays[6:]
+        self.assertEqual([row["writes_of"] for row in once], [row["writes_of"] for row in again])
+        self.assertEqual(len({row["writes_of"][0] for row in once}), 6)
+        self.assertLess(len({row["writes"][0] for row in once}), 6)
+        touched = self.json("kernels", trace, "--allocation", str(once[0]["writes_of"][0]))["touched"]
+        self.assertEqual((touched["count"], *ends(touched, "first", "last")), (4, once[0]["activity"], again[1]["activity"]))
+
     def test_a_stream_is_one_whoever_tells_of_it(self):
         """The allocator knows handles, CUPTI numbers: kernels lie on the streams that memory was asked for on."""
         self.plan("profiled.py", options=("--steps", "0", "-o", self.path("ours.trace")))
@@ -243,7 +285,7 @@ class Activities(Program):
         self.assertGreater(have["collectives"], 4)
 
     def noted(self, ranks=4):
-        """Of each rank its process and how often it had allocated when it noted that last; {}: not all have yet."""
+        """Of each rank its process, how often it had allocated and how often launched when it noted that last; {}: not all have yet."""
         rows = {}
         for rank in range(ranks):
             try:
@@ -251,7 +293,7 @@ class Activities(Program):
                     rows[rank] = tuple(map(int, file.read().split()))
             except FileNotFoundError:
                 return {}
-        return rows if all(len(row) == 2 for row in rows.values()) else {}
+        return rows if all(len(row) == 3 for row in rows.values()) else {}
 
     def wait_until(self, done):
         for _ in range(6000):
@@ -271,7 +313,7 @@ class Activities(Program):
         have = self.record_four("--kill", "2", "--note", self.folder)
         self.assertEqual((have["ranks"], have["steps"], have["truncated"]), (4, 3, True))  # the third is cut
         self.assertIn("killed", have["end_message"])
-        for rank, (_, count) in self.noted().items():
+        for rank, (_, count, _) in self.noted().items():
             self.assertGreaterEqual(have["peaks"][rank]["allocations"], count, rank)
 
     def test_whoever_watches_four_ranks_is_killed(self):
@@ -282,7 +324,7 @@ class Activities(Program):
              program, "ddp", "--width", "128", "--layers", "2", "--steps", "100000", "--note", self.folder],
             env={**ENVIRONMENT, "TMPDIR": self.folder}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
         self.addCleanup(running.kill)
-        self.wait_until(lambda: min((count for _, count in self.noted().values()), default=0) > 500)
+        self.wait_until(lambda: min((count for _, count, _ in self.noted().values()), default=0) > 500)
         time.sleep(random.random())
         with open("/proc/%d/environ" % self.noted()[0][0]) as file:
             rooms = dict(entry.partition("=")[::2] for entry in file.read().split("\0"))["VRAMSCOPE_EMULATED_ROOMS"]
@@ -290,12 +332,12 @@ class Activities(Program):
         running.kill()
         running.wait()
         ranks = self.noted()
-        self.wait_until(lambda: not any(self.lives(pid) for pid, _ in ranks.values()))
+        self.wait_until(lambda: not any(self.lives(pid) for pid, *_ in ranks.values()))
         self.wait_until(lambda: not glob.glob(self.path("vramscope-scratch-*")))
         self.assertFalse(os.path.exists(rooms))
         have = self.json("info", self.path("four.trace"))
         self.assertEqual((have["ranks"], have["truncated"]), (4, True))
-        for rank, (_, count) in ranks.items():
+        for rank, (_, count, _) in ranks.items():
             self.assertGreaterEqual(have["peaks"][rank]["allocations"], count, rank)
 
     def test_a_kill_at_any_moment_of_a_step_loses_nothing(self):
@@ -308,17 +350,18 @@ class Activities(Program):
                  "--steps", "100000", "--note", self.folder],
                 env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
             self.addCleanup(running.kill)
-            self.wait_until(lambda: min((count for _, count in self.noted(1).values()), default=0) > 300)
+            self.wait_until(lambda: min((count for _, count, _ in self.noted(1).values()), default=0) > 300)
             time.sleep(random.random())
-            pid, _ = self.noted(1)[0]
+            pid, *_ = self.noted(1)[0]
             os.kill(pid, signal.SIGKILL)
             running.wait(timeout=300)
-            _, count = self.noted(1)[0]
+            _, count, launches = self.noted(1)[0]
             have = self.json("info", trace)
             self.assertTrue(have["truncated"])
             self.assertGreaterEqual(have["allocations"], count)
-            # Launches are told as requests are: of the last step that began there are some, too.
-            self.assertGreater(have["kernels"], 0)
+            # Launches are told as requests are: all that there were.
+            self.assertGreater(launches, 300)
+            self.assertGreaterEqual(have["kernels"] + have["collectives"], launches)
             os.unlink(self.path("rank-0"))
             os.unlink(trace)
 

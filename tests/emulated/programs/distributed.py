@@ -1,5 +1,7 @@
 """DistributedDataParallel or fully_shard (FSDP2) over the processes that torchrun, or `vramscope plan --ranks N`, starts."""
 import argparse
+import ctypes
+import json
 import os
 import signal
 
@@ -9,12 +11,18 @@ from torch import nn
 
 
 def note_allocations(folder, rank):
-    """Before every layer, in a file that outlives this process: its number, and how often it has allocated so far."""
+    """Before every layer, in a file that outlives this process: its number, how often it has allocated so far, and how often it has
+    launched, as the emulated platform counts it."""
     file = os.open(os.path.join(folder, "rank-%d" % rank), os.O_WRONLY | os.O_CREAT, 0o666)
+    platform = ctypes.CDLL("libvramscope-emulated.so")
+    report = os.path.join(os.environ["VRAMSCOPE_EMULATED_OUTPUT"], "platform-%d.json" % os.getpid())
 
     def note(*_):
         count = torch.cuda.memory_stats()["allocation.all.allocated"]
-        os.pwrite(file, b"%8d %12d\n" % (os.getpid(), count), 0)
+        platform.vramscope_emulated_flush()
+        with open(report) as said:
+            launches = json.load(said)["launches"]
+        os.pwrite(file, b"%8d %12d %12d\n" % (os.getpid(), count, launches), 0)
 
     return note
 
