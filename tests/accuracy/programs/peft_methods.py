@@ -1,12 +1,14 @@
 """One method of PEFT's own comparison: Llama-3.2-3B in bf16, AdamW, batches of four, the cache emptied every ten steps.
 
-    vramscope plan --device rtx-4090 --steps 0 -- python peft_methods.py LORA r=32 lora_alpha=64
+    vramscope plan --device l40s --steps 0 -- python peft_methods.py LORA r=32 lora_alpha=64
 
-The comparison publishes the most memory that was reserved after a step. It does not say how long its longest batch is; that length
-is the same for all methods (one seed, one order), so it is found from one row (--length) and holds for the others.
+The comparison publishes the most memory that was reserved at any time, evaluations included. Its batches come in buckets of twenty,
+longest first; what a step returned stays until the next step has its own. It does not say how long they are; that is the same for
+all methods (one seed, one order), so the longest is found from one row (686: to the byte) and holds for the others.
 """
 
 import argparse
+import contextlib
 import json
 
 import peft
@@ -18,15 +20,16 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("method", help="a PeftType, or FULL")
     parser.add_argument("settings", nargs="*", help="KEY=VALUE of its configuration, JSON")
-    parser.add_argument("--length", type=int, default=640)
-    parser.add_argument("--second", type=int, default=0, help="length of the batch after the longest")
-    parser.add_argument("--outputs-alive", action="store_true", help="until the next step has its own, as in the source")
+    parser.add_argument("--longest", type=int, default=686)
+    parser.add_argument("--evaluate", type=int, metavar="LONGEST", help="evaluate after a bucket that begins with such a batch")
     arguments = parser.parse_args()
     torch.nn.Linear(1, 1).to("cuda")
+    torch.cuda.reset_peak_memory_stats()
     before = torch.cuda.max_memory_reserved()
     config = transformers.LlamaConfig(
         vocab_size=128256, hidden_size=3072, intermediate_size=8192, num_hidden_layers=28, num_attention_heads=24,
-        num_key_value_heads=8, head_dim=128, max_position_embeddings=131072, tie_word_embeddings=True, rms_norm_eps=1e-5)
+        num_key_value_heads=8, head_dim=128, max_position_embeddings=131072, tie_word_embeddings=True, rms_norm_eps=1e-5,
+        bos_token_id=128000, eos_token_id=128001)
     model = transformers.LlamaForCausalLM._from_config(config, dtype=torch.bfloat16).to("cuda")
     if arguments.method != "FULL":
         settings = {}
@@ -40,36 +43,64 @@ def main():
         model = peft.get_peft_model(model, kind(**settings))
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, weight_decay=0.1)
     scheduler = transformers.get_cosine_schedule_with_warmup(optimizer, 100, 5000)
+    model.eval()
+    with contextlib.nullcontext() if arguments.method == "FULL" else model.disable_adapter():
+        losses_of_text(model)
     model.train()
-    most = 0
-    for step, length in enumerate([200] * 10 + [arguments.length, arguments.second or arguments.length - 40, 200], start=1):
-        ids = torch.randint(0, 128000, (4, length))
-        mask = torch.ones_like(ids)
-        for row in range(1, 4):  # sorted by length, padded to the longest
-            mask[row, length - 4 * row:] = 0
-        batch = dict(input_ids=ids.to("cuda"), attention_mask=mask.to("cuda"))
-        labels = batch["input_ids"].clone()
+    outputs = None
+    for step, length in enumerate(batches(arguments), start=1):
+        ids, mask = tokens(4, length)
+        batch = dict(input_ids=ids, attention_mask=mask, labels=ids.clone())
         for row in range(1, 4):
-            labels[row, length - 4 * row + 1:] = -100
-        batch["labels"] = labels
-        count = batch["attention_mask"].sum().item()
+            batch["labels"][row, length - 4 * row + 1:] = -100
+        count = mask.sum().item()
         optimizer.zero_grad()
         outputs = model(**batch, num_items_in_batch=count)
-        loss = outputs.loss
-        if not arguments.outputs_alive:
-            del outputs
-        loss.backward()
+        outputs.loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         scheduler.step()
         if arguments.method in ("ADALORA", "ADAMSS"):
             model.base_model.update_and_allocate(step)
-        loss.item()
-        most = max(most, torch.cuda.memory_reserved() - before)
+        outputs.loss.item()
         if step % 10 == 0:
+            if step > 20:
+                evaluate(model)
             torch.cuda.empty_cache()
-            most = 0  # the source's first ten steps are short
-    print(json.dumps({"peak": most}))
+    print(json.dumps({"peak": torch.cuda.max_memory_reserved() - before}))
+
+
+def batches(arguments):
+    """A bucket as most are, and the longest batch of all; or another bucket, after the first ten of which is an evaluation."""
+    usual = [430, 400, 380, 360, 345, 330, 320, 310, 300, 290, 190, 185, 180, 175, 170, 165, 160, 150, 140, 120]
+    return usual + ([arguments.evaluate, 400, *usual[2:10]] if arguments.evaluate else [arguments.longest])
+
+
+def tokens(rows, length):
+    """Sorted by length, padded to the longest."""
+    mask = torch.ones(rows, length, dtype=torch.long)
+    for row in range(1, rows):
+        mask[row, length - 4 * min(row, 20):] = 0
+    return torch.randint(0, 128000, (rows, length)).to("cuda"), mask.to("cuda")
+
+
+@torch.inference_mode()
+def losses_of_text(model):
+    """Of the model as it was, before training."""
+    for length in (768, 700, 768):
+        ids, mask = tokens(4, length)
+        logits = model(input_ids=ids, attention_mask=mask).logits
+        for row, target in zip(logits, ids):
+            torch.nn.functional.cross_entropy(row[:-1], target[1:], reduction="none")
+
+
+@torch.inference_mode()
+def evaluate(model):
+    model.eval()
+    ids, mask = tokens(50, 230)
+    config = transformers.GenerationConfig(max_length=min(300 + ids.size(1), 800), pad_token_id=128001)
+    model.generate(input_ids=ids, attention_mask=mask, generation_config=config)
+    model.train()
 
 
 main()
