@@ -88,9 +88,11 @@ SelectionPanel::SelectionPanel(QWidget* parent)
   Show();
 }
 
-// How much of the parent it may take is known once that has its size.
+// How much of the parent it may take is known once that has its size; what the content takes, once
+// its layouts have come to rest.
 bool SelectionPanel::eventFilter(QObject* watched, QEvent* event) {
   if (watched == parent() && event->type() == QEvent::Resize) updateGeometry();
+  if (watched == widget() && event->type() == QEvent::LayoutRequest) updateGeometry();
   return QScrollArea::eventFilter(watched, event);
 }
 

@@ -178,22 +178,24 @@ TEST_F(PanelsWindowTest, LongFramesPushNoFigureOut) {
 TEST_F(PanelsWindowTest, WhatIsSelectedIsInSightAndTheBreakdownStaysWhereItIs) {
   OpenRecorded();
   window_->resize(1280, 800);
-  QTest::qWait(50);
   auto* breakdown = window_->findChild<BreakdownPanel*>();
   auto* selection = window_->findChild<SelectionPanel*>();
   auto* title = selection->findChild<QWidget*>(QStringLiteral("selectionTitle"));
+  // As high as it wants to be.
+  const auto rests = [&] {
+    return window_->height() == 800 && selection->height() == selection->sizeHint().height();
+  };
+  ASSERT_TRUE(WaitFor(rests));
   const QPoint before = breakdown->mapTo(window_.get(), QPoint(0, 0));
   EXPECT_FALSE(title->isVisible()) << "nothing is selected";
   const int empty = selection->height();
   window_->timelineWidget()->select({3});
-  QTest::qWait(50);
+  ASSERT_TRUE(WaitFor([&] { return selection->height() > empty && rests(); }));
   EXPECT_EQ(breakdown->mapTo(window_.get(), QPoint(0, 0)), before);
   EXPECT_FALSE(title->visibleRegion().isEmpty());
-  EXPECT_GT(selection->height(), empty);
   EXPECT_LE(selection->height(), selection->parentWidget()->height() * 6 / 10);
   window_->timelineWidget()->select({});
-  QTest::qWait(50);
-  EXPECT_EQ(selection->height(), empty);
+  EXPECT_TRUE(WaitFor([&] { return selection->height() == empty && rests(); }));
 }
 
 TEST_F(PanelsWindowTest, EverythingFollowsARangeUntilItIsLeft) {
