@@ -1,6 +1,7 @@
 #include "emulated/core/kernels.h"
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include "emulated/core/durations.h"
 #include "emulated/core/masks.h"
 #include "emulated/core/occupancy.h"
+#include "emulated/core/operand_rules.h"
 #include "emulated/core/pacing.h"
 #include "emulated/core/platform.h"
 #include "emulated/core/recorder.h"
@@ -35,15 +37,17 @@ struct Kernel {
   // Of the card that it was looked up for last.
   int compute_capability = 0;
   Image* known = nullptr;
-  const std::vector<uint16_t>* parameters = nullptr;  // once they were asked for
-  const Image* parameters_of = nullptr;               // of its code there
+  std::optional<OperandRules> operands;  // once they were asked for
+  const Image* operands_of = nullptr;    // by its code there
 };
 
 struct Registry {
   std::mutex mutex;
   std::unordered_map<const void*, Kernel> kernels;
+  // By their image, for when it goes: a program's end forgets thousands of images of some kernels
+  // each. May name what is another image's by now, or nobody's.
+  std::unordered_map<const void*, std::vector<const void*>> functions;
   std::map<std::pair<const void*, int>, Image> images;
-  const std::vector<uint16_t> no_parameters;
 
   Kernel* Find(const void* function) {
     const auto it = kernels.find(function);
@@ -70,15 +74,17 @@ struct Registry {
     const auto it = image->code.kernels.find(kernel->name);
     return it == image->code.kernels.end() ? nullptr : &it->second;
   }
-  // Bytes of each; null where they could not be read.
-  const std::vector<uint16_t>* ParametersOf(Kernel* kernel, int compute_capability) {
+  // Of a kernel whose parameters could not be read there are none.
+  const OperandRules& OperandsOf(Kernel* kernel, int compute_capability) {
     const Image* image = ImageOf(kernel, compute_capability);
-    if (kernel->parameters == nullptr || kernel->parameters_of != image) {
+    if (!kernel->operands || kernel->operands_of != image) {
       const KernelFacts* facts = Read(kernel, compute_capability);
-      kernel->parameters = facts != nullptr && facts->read ? &facts->parameters : &no_parameters;
-      kernel->parameters_of = image;
+      kernel->operands = facts != nullptr && facts->read
+                             ? OperandRules(kernel->name, facts->parameters)
+                             : OperandRules();
+      kernel->operands_of = image;
     }
-    return kernel->parameters == &no_parameters ? nullptr : kernel->parameters;
+    return *kernel->operands;
   }
   KernelFacts FactsOf(Kernel* kernel, int compute_capability) {
     const KernelFacts* read = Read(kernel, compute_capability);
@@ -109,47 +115,20 @@ int CapabilityOf(int device) {
              : 0;
 }
 
-// see(address, parameter, offset in it) of the pointers to memory of cards among a launch's
-// parameters, structures of pointers included.
-template <class See>
-void ForEachPointer(const std::vector<uint16_t>& sizes, void** parameters, See see) {
+// The pointers to memory of cards among a launch's parameters, structures of pointers included.
+std::vector<uint64_t> PointersOf(const KernelFacts& facts, void** parameters) {
   const Memory& memory = ThePlatform().memory;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    for (size_t at = 0; at + 8 <= sizes[i]; at += 8) {
+  std::vector<uint64_t> pointers;
+  for (size_t i = 0; i < facts.parameters.size(); ++i) {
+    for (size_t at = 0; at + 8 <= facts.parameters[i]; at += 8) {
       uint64_t value = 0;
       std::memcpy(&value, static_cast<const char*>(parameters[i]) + at, sizeof value);
       if (value > 0xffffffff && memory.DeviceOf(reinterpret_cast<void*>(value)) >= 0) {
-        see(value, i, at);
+        pointers.push_back(value);
       }
     }
   }
-}
-
-std::vector<uint64_t> PointersOf(const KernelFacts& facts, void** parameters) {
-  std::vector<uint64_t> pointers;
-  ForEachPointer(facts.parameters, parameters,
-                 [&](uint64_t address, size_t, size_t) { pointers.push_back(address); });
   return pointers;
-}
-
-// PyTorch's kernels over the elements of tensors without strides: how many elements, what is done
-// with each, and the tensors' data, of which the first is the result.
-bool IsElementwise(const char* name) {
-  return (std::strstr(name, "vectorized_elementwise_kernel") != nullptr ||
-          std::strstr(name, "unrolled_elementwise_kernel") != nullptr) &&
-         std::strstr(name, "multi_outputs") == nullptr;
-}
-
-std::vector<Operand> OperandsOf(const char* name, const std::vector<uint16_t>& sizes,
-                                void** parameters) {
-  constexpr size_t kTensors = 2;
-  const bool told = IsElementwise(name) && sizes.size() > kTensors && sizes[0] == 4;
-  std::vector<Operand> operands;
-  ForEachPointer(sizes, parameters, [&](uint64_t address, size_t parameter, size_t at) {
-    const Use of_tensor = at == 0 ? Use::kWritten : Use::kRead;
-    operands.push_back({address, told && parameter == kTensors ? of_tensor : Use::kUnknown});
-  });
-  return operands;
 }
 
 // A count of a mask's true elements that a launch writes: where to, and how many there are.
@@ -229,6 +208,7 @@ void RegisterKernel(const void* function, const char* name, const void* image) {
   Registry& registry = TheRegistry();
   std::lock_guard lock(registry.mutex);
   registry.kernels[function] = {.name = name, .image = image};
+  registry.functions[image].push_back(function);
 }
 
 void ForgetKernel(const void* function) {
@@ -240,8 +220,16 @@ void ForgetKernel(const void* function) {
 void ForgetKernels(const void* image) {
   Registry& registry = TheRegistry();
   std::lock_guard lock(registry.mutex);
-  std::erase_if(registry.kernels, [&](const auto& entry) { return entry.second.image == image; });
-  std::erase_if(registry.images, [&](const auto& entry) { return entry.first.first == image; });
+  if (const auto of_image = registry.functions.extract(image)) {
+    for (const void* function : of_image.mapped()) {
+      const Kernel* kernel = registry.Find(function);
+      if (kernel != nullptr && kernel->image == image) {
+        registry.kernels.erase(function);
+      }
+    }
+  }
+  registry.images.erase(registry.images.lower_bound({image, INT_MIN}),
+                        registry.images.upper_bound({image, INT_MAX}));
 }
 
 bool IsRegistered(const void* function) {
@@ -299,10 +287,8 @@ Result Launch(const KernelLaunch& launch) {
       }
       const bool counts = kernel->mask->kernel != MaskKernel::kNone && launch.parameters != nullptr;
       if (wanted) {
-        if (const std::vector<uint16_t>* sizes =
-                registry.ParametersOf(kernel, card.compute_capability)) {
-          operands = OperandsOf(name, *sizes, launch.parameters);
-        }
+        registry.OperandsOf(kernel, card.compute_capability)
+            .Read(grid, launch.parameters, &operands);
       }
       if (look || counts) {
         const KernelFacts facts = registry.FactsOf(kernel, card.compute_capability);

@@ -223,6 +223,29 @@ class Activities(Program):
         touched = self.json("kernels", trace, "--allocation", str(once[0]["writes_of"][0]))["touched"]
         self.assertEqual((touched["count"], *ends(touched, "first", "last")), (4, once[0]["activity"], again[1]["activity"]))
 
+    def test_what_kernels_read_and_write(self):
+        """By their signatures, and by structures of PyTorch's that their names do not tell the fields of: no more and no less than the tensors."""
+        trace = self.path("rules.trace")
+        self.plan("operand_rules.py", options=("--steps", "0", "-o", trace))
+        told = [json.loads(line.removeprefix("operands ")) for line in self.stderr.splitlines() if line.startswith("operands ")]
+        self.assertEqual(len(told), 15)
+        work = iter(sorted(self.json("kernels", trace, "--top", "1000000")["longest"], key=lambda row: row["activity"]))
+        for one in told:
+            wanted = {use: set(one[use]) for use in ("reads", "writes")}
+            seen = []
+            for row in work:  # in the order in which they were launched: the next that is given the first thing that it writes
+                if one["kernel"] not in row["name"]:
+                    continue
+                blocks = self.json("kernels", trace, "--kernel", str(row["activity"]))["touches"]
+                seen.append(blocks)
+                if any(block["address"] == one["writes"][0] for block in blocks):
+                    break
+            else:
+                self.fail((one, seen))
+            for use, key in (("reads", "read"), ("writes", "written")):
+                self.assertEqual({block["address"] for block in blocks if block[key]}, wanted[use], (one, blocks))
+            self.assertEqual({block["address"] for block in blocks}, wanted["reads"] | wanted["writes"], (one, blocks))
+
     def test_a_stream_is_one_whoever_tells_of_it(self):
         """The allocator knows handles, CUPTI numbers: kernels lie on the streams that memory was asked for on."""
         self.plan("profiled.py", options=("--steps", "0", "-o", self.path("ours.trace")))
