@@ -97,6 +97,7 @@ struct ActivityIndex::Impl {
   explicit Impl(std::shared_ptr<const trace::Trace> of)
       : trace(std::move(of)), correlations(trace->activities), nesting(*trace), operands(*trace) {
     Place();
+    operands.Prepare();
   }
 
   // Every activity into the first row of its kind that is free when it begins.

@@ -35,6 +35,8 @@ OperandLinks::Key OperandLinks::KeyOfAllocation(uint32_t allocation) const {
   return {a.begin_ns[allocation], a.device[allocation], a.address[allocation]};
 }
 
+void OperandLinks::Prepare() const { tables(); }
+
 const OperandLinks::Tables& OperandLinks::tables() const {
   std::call_once(once_, [this] {
     if (!any()) return;
@@ -81,12 +83,20 @@ uint32_t OperandLinks::BlockOf(uint32_t operand) const {
   return found;
 }
 
-uint32_t OperandLinks::WorkOf(uint32_t operand) const {
+uint32_t OperandLinks::WorkOf(uint32_t operand, uint32_t& behind) const {
   const trace::OperandTable& o = trace_.operands;
   const trace::ActivityTable& a = trace_.activities;
   const int64_t begin = o.begin_ns[operand];
-  auto row = static_cast<uint32_t>(std::lower_bound(a.begin_ns.begin(), a.begin_ns.end(), begin) -
-                                   a.begin_ns.begin());
+  // Most often it is near.
+  uint32_t step = 1;
+  while (step < a.size() - behind && a.begin_ns[behind + step] < begin) {
+    behind += step;
+    step *= 2;
+  }
+  const auto from = a.begin_ns.begin() + behind;
+  const uint32_t most = std::min(step, a.size() - behind);
+  behind += static_cast<uint32_t>(std::lower_bound(from, from + most, begin) - from);
+  uint32_t row = behind;
   const uint32_t end = row + std::min(a.size() - row, kMostOfOne);
   for (; row < end && a.begin_ns[row] == begin; ++row)
     if (IsWork(a.kind[row]) && a.correlation[row] == o.correlation[operand] &&
@@ -136,12 +146,27 @@ std::shared_ptr<const OperandLinks::Work> OperandLinks::WorkIn(uint32_t allocati
   const Key first(made, device, address);
   const Key last(made, device, bytes > UINT64_MAX - address ? UINT64_MAX : address + bytes);
   const auto before = [this](uint32_t row, const Key& key) { return KeyOfOperand(row) < key; };
-  auto work = std::make_shared<Work>();
+  // Whether another was made in that moment that may hold the same addresses: as good as never.
+  const std::vector<uint32_t>& by_key = tables().allocations;
+  const auto here =
+      std::lower_bound(by_key.begin(), by_key.end(), first,
+                       [this](uint32_t row, const Key& key) { return KeyOfAllocation(row) < key; });
+  const auto made_with_it = [&, made = made, device = device](auto at) {
+    const auto [time, of, from] = KeyOfAllocation(*at);
+    return time == made && of == device;
+  };
+  const bool alone = (here == by_key.begin() || !made_with_it(std::prev(here))) &&
+                     (here + 1 >= by_key.end() || !made_with_it(here + 1));
+  std::vector<uint32_t> operands;
   for (auto at = std::lower_bound(rows.begin(), rows.end(), first, before);
-       at != rows.end() && before(*at, last); ++at) {
-    if (BlockOf(*at) != allocation) continue;
-    if (const uint32_t row = WorkOf(*at); row != kNone) work->emplace_back(row, *at);
-  }
+       at != rows.end() && before(*at, last); ++at)
+    if (alone || BlockOf(*at) == allocation) operands.push_back(*at);
+  std::sort(operands.begin(), operands.end());
+  auto work = std::make_shared<Work>();
+  uint32_t behind = 0;  // activities that begin before the operand
+  for (const uint32_t operand : operands)
+    if (const uint32_t row = WorkOf(operand, behind); row != kNone)
+      work->emplace_back(row, operand);
   std::sort(work->begin(), work->end());
   asked_ = allocation;
   work_ = std::move(work);

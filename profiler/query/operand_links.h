@@ -9,8 +9,8 @@
 // of some work alone (a library's call, a copy, a fill, PyTorch's elementwise kernels), and a block
 // may be given to a kernel that does not use it.
 //
-// Immutable; thread-safe. What it looks things up by is made at the first question about an
-// allocation: four bytes an operand and four an allocation.
+// Immutable; thread-safe. What it looks things up by (four bytes an operand and four an allocation)
+// is made by Prepare(), else at the first question.
 #pragma once
 
 #include <atomic>
@@ -33,6 +33,9 @@ class OperandLinks {
   static constexpr uint32_t kNone = UINT32_MAX;
 
   explicit OperandLinks(const trace::Trace& trace) : trace_(trace) {}
+
+  // Takes half a second for three million operands: for whoever loads.
+  void Prepare() const;
 
   // Whether anybody said what anything works on.
   bool any() const { return trace_.operands.size() > 0; }
@@ -73,7 +76,9 @@ class OperandLinks {
   Key KeyOfOperand(uint32_t operand) const;
   Key KeyOfAllocation(uint32_t allocation) const;
   uint32_t BlockOf(uint32_t operand) const;  // kNone
-  uint32_t WorkOf(uint32_t operand) const;   // kNone
+  // kNone. `behind`: so many activities begin before it, of an operand that comes before this one;
+  // then of this one.
+  uint32_t WorkOf(uint32_t operand, uint32_t& behind) const;
   // What was given an address in the block, with the operand; by row of activities.
   using Work = std::vector<std::pair<uint32_t, uint32_t>>;
   std::shared_ptr<const Work> WorkIn(uint32_t allocation) const;
