@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_map>
+#include <utility>
 
 #include "profiler/trace/column_message.h"
 
@@ -11,6 +13,7 @@ namespace vramscope::trace {
 namespace {
 
 constexpr uint32_t kTagFirstBegin = 5;  // of proto::ActivityBatch
+constexpr uint32_t kTagOperandBlocks = 6;
 
 enum Column : int {
   kBegin,
@@ -33,12 +36,53 @@ constexpr ColumnShape kShape = {.what = "activity batch",
                                 .columns = kColumns,
                                 .byte_columns = 1u << kDevice | 1u << kFrom | 1u << kTo,
                                 .most_rows = kMaxBatchActivities,
-                                .last_number = kTagFirstBegin};
+                                .last_number = kTagOperandBlocks};
 
 // What is coded against the activity of the same kind before.
 struct Last {
   uint64_t correlation = 0, address = 0;
 };
+
+// Which block an operand's address lies in (its `bytes`, the time at which that was made), against
+// the operands before it in the batch: steps that repeat name blocks that they named before, and
+// new ones in the order in which they were made.
+class OperandBlocks {
+ public:
+  // False: it has no code.
+  bool Code(uint64_t address, uint64_t made, uint64_t& code) {
+    const auto [before, is_new] = made_.try_emplace(address, made);
+    code = 0;
+    if (!is_new && before->second == made) return true;
+    before->second = made;
+    code = 1 + ZigZag(static_cast<int64_t>(made - std::exchange(last_, made)));
+    return code != 0;
+  }
+  // False: no operand has such a code.
+  bool Decode(uint64_t address, uint64_t code, uint64_t& made) {
+    const auto [before, is_new] = made_.try_emplace(address);
+    if (code == 0) {
+      made = before->second;
+      return !is_new;
+    }
+    made = before->second = last_ += static_cast<uint64_t>(UnZigZag(code - 1));
+    return true;
+  }
+
+ private:
+  std::unordered_map<uint64_t, uint64_t> made_;  // by address: of the last that was there
+  uint64_t last_ = 0;                            // that was not there before
+};
+
+// Of every operand in its order; nothing where one has no code.
+std::vector<uint64_t> CodesOfBlocks(const std::vector<Activity>& activities) {
+  std::vector<uint64_t> codes;
+  OperandBlocks blocks;
+  for (const Activity& a : activities) {
+    if (a.kind != ActivityKind::kOperand) continue;
+    if (!blocks.Code(a.address, a.bytes, codes.emplace_back())) return {};
+  }
+  return codes;
+}
 
 using Values = std::array<uint64_t, kColumns>;
 
@@ -62,12 +106,16 @@ Values ValuesOf(const Activity& a, uint64_t begin_before, const Last& last) {
 
 // see(kind, values) of every activity.
 template <class See>
-void ForEachRow(const std::vector<Activity>& activities, See see) {
+void ForEachRow(const std::vector<Activity>& activities, const std::vector<uint64_t>& codes,
+                See see) {
   std::array<Last, 256> last{};
+  auto code = codes.begin();
   auto begin = static_cast<uint64_t>(activities.front().begin_ns);
   for (const Activity& a : activities) {
     const auto kind = static_cast<uint8_t>(a.kind);
-    see(kind, ValuesOf(a, begin, last[kind]));
+    Values values = ValuesOf(a, begin, last[kind]);
+    if (a.kind == ActivityKind::kOperand && code != codes.end()) values[kBytes] = *code++;
+    see(kind, values);
     begin = static_cast<uint64_t>(a.begin_ns);
     last[kind] = {a.correlation, a.address};
   }
@@ -83,14 +131,17 @@ void SortByBegin(std::vector<Activity>& activities) {
 
 std::string EncodeActivities(const std::vector<Activity>& in_order) {
   ColumnWriter writer(kShape, in_order.size());
-  ForEachRow(in_order, [&](uint8_t kind, const Values& values) {
+  const std::vector<uint64_t> codes = CodesOfBlocks(in_order);
+  ForEachRow(in_order, codes, [&](uint8_t kind, const Values& values) {
     uint32_t used = 0;
     for (int f = 0; f < kColumns; ++f) used |= static_cast<uint32_t>(values[f] != 0) << f;
     writer.Plan(kind, used);
   });
-  ForEachRow(in_order, [&](uint8_t kind, const Values& values) { writer.Put(kind, values); });
+  ForEachRow(in_order, codes,
+             [&](uint8_t kind, const Values& values) { writer.Put(kind, values); });
   const std::pair<uint32_t, uint64_t> numbers[] = {
-      {kTagFirstBegin, ZigZag(in_order.front().begin_ns)}};
+      {kTagFirstBegin, ZigZag(in_order.front().begin_ns)},
+      {kTagOperandBlocks, codes.empty() ? 0 : 1}};
   return writer.Message(numbers);
 }
 
@@ -100,6 +151,8 @@ absl::Status DecodeActivities(std::string_view payload, std::vector<Activity>& a
   if (absl::Status s = in.Open(payload, kShape); !s.ok()) return s;
   activities.resize(in.count());
   std::array<Last, 256> last{};
+  OperandBlocks blocks;
+  const bool coded_blocks = in.number(kTagOperandBlocks) != 0;
   auto begin = static_cast<uint64_t>(UnZigZag(in.number(kTagFirstBegin)));
   for (uint32_t row = 0; row < in.count(); ++row) {
     Activity& a = activities[row];
@@ -134,6 +187,8 @@ absl::Status DecodeActivities(std::string_view payload, std::vector<Activity>& a
     a.correlation = last[kind].correlation;
     a.address = last[kind].address;
     a.bytes = number(kBytes);
+    if (coded_blocks && a.kind == ActivityKind::kOperand)
+      whole = blocks.Decode(a.address, a.bytes, a.bytes) && whole;
     if (!whole) return in.Bad(fmt::format("row {}: a value cut or out of range", row));
   }
   if (!in.AllRead()) return in.Bad("bytes left over in a column");

@@ -15,7 +15,7 @@
 
 namespace vramscope::trace {
 
-inline constexpr uint32_t kFormatVersion = 5;
+inline constexpr uint32_t kFormatVersion = 6;
 
 std::string EncodeHeader(const TraceInfo& info);
 struct Header {

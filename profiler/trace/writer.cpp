@@ -35,6 +35,7 @@ class Writer : public TraceWriter {
       : sink_(std::move(sink)),
         file_(std::move(file)),
         batch_events_(file_ != nullptr ? kBatchEvents : kLiveBatchEvents),
+        batch_operands_(file_ != nullptr ? kMaxBatchActivities : kLiveBatchEvents),
         compression_(file_ != nullptr ? Compression::kNormal : Compression::kFast),
         keyframe_events_(std::max<uint64_t>(1, keyframe_events)) {}
 
@@ -115,15 +116,18 @@ class Writer : public TraceWriter {
       if (!status_.ok()) return;
       const size_t strings = std::max<uint32_t>(1, NextString());
       Fail(CheckActivity(activity, strings));
-      activities_.push_back(activity);
-      if (activities_.size() == batch_events_) SendActivities();
+      const bool is_operand = activity.kind == ActivityKind::kOperand;
+      std::vector<Activity>& batch = is_operand ? operands_ : activities_;
+      batch.push_back(activity);
+      if (batch.size() == (is_operand ? batch_operands_ : batch_events_)) SendActivities(batch);
     }
   }
 
   void Flush() override {
     if (!pending_.empty()) SendBatch(pending_);
     pending_.clear();
-    if (!activities_.empty()) SendActivities();
+    if (!activities_.empty()) SendActivities(activities_);
+    if (!operands_.empty()) SendActivities(operands_);
     SendStrings();
   }
 
@@ -213,19 +217,19 @@ class Writer : public TraceWriter {
     start_ = next;
   }
 
-  void SendActivities() {
+  void SendActivities(std::vector<Activity>& batch) {
     SendStrings();
-    SortByBegin(activities_);
+    SortByBegin(batch);
     Footer::ActivityBatch row;
     row.offset = offset_;
-    row.count = static_cast<uint32_t>(activities_.size());
-    row.first_begin_ns = activities_.front().begin_ns;
-    row.last_end_ns = activities_.front().end_ns;
-    for (const Activity& a : activities_) row.last_end_ns = std::max(row.last_end_ns, a.end_ns);
-    Send(FrameType::kActivities, EncodeActivities(activities_));
+    row.count = static_cast<uint32_t>(batch.size());
+    row.first_begin_ns = batch.front().begin_ns;
+    row.last_end_ns = batch.front().end_ns;
+    for (const Activity& a : batch) row.last_end_ns = std::max(row.last_end_ns, a.end_ns);
+    Send(FrameType::kActivities, EncodeActivities(batch));
     footer_.activity_batches.push_back(row);
     footer_.activities += row.count;
-    activities_.clear();
+    batch.clear();
   }
 
   uint32_t NextString() const { return first_string_ + static_cast<uint32_t>(strings_.size()); }
@@ -259,7 +263,7 @@ class Writer : public TraceWriter {
 
   ByteSink sink_;
   std::unique_ptr<OutputFile> file_;
-  const size_t batch_events_;
+  const size_t batch_events_, batch_operands_;
   const Compression compression_;
   absl::Status status_;
   bool ended_ = false, closed_ = false;
@@ -269,7 +273,7 @@ class Writer : public TraceWriter {
   uint32_t first_string_ = 0;
   size_t string_bytes_ = 0;
   std::vector<Event> pending_;
-  std::vector<Activity> activities_;  // that wait for their batch
+  std::vector<Activity> activities_, operands_;  // that wait for their batch
   BatchStart start_;
   Footer footer_;
   OutlineSlices outline_;

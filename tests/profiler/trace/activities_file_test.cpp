@@ -36,25 +36,34 @@ TEST_F(ActivitiesFile, TheFooterIndexesTheActivities) {
   const auto footer = footer_of(bytes);
   ASSERT_TRUE(footer.ok());
   EXPECT_EQ(footer->activities, s.activities.size());
-  ASSERT_EQ(footer->activity_batches.size(), 11u);  // and what is left of ten pieces
-  size_t at = 0;
+  // Ten pieces and what is left, of which one has no operands: those are batches of their own.
+  ASSERT_EQ(footer->activity_batches.size(), 21u);
+  std::vector<Activity> of_kind[2];  // what is no operand, operands
+  for (const Activity& a : s.activities) of_kind[a.kind == ActivityKind::kOperand].push_back(a);
+  ASSERT_GT(of_kind[1].size(), 10u);
+  size_t at[2] = {};
   for (const Footer::ActivityBatch& row : footer->activity_batches) {
     FrameDecoder at_batch;
     at_batch.Append(std::string_view(bytes).substr(row.offset));
     const auto frame = at_batch.Next();
     ASSERT_TRUE(frame.ok() && frame->has_value());
     ASSERT_EQ((*frame)->type, FrameType::kActivities);
+    std::vector<Activity> batch;
+    ASSERT_TRUE(DecodeActivities((*frame)->payload, batch).ok());
+    ASSERT_EQ(batch.size(), row.count);
+    const bool operands = batch.front().kind == ActivityKind::kOperand;
     int64_t first = INT64_MAX, last = INT64_MIN;
-    ASSERT_LE(at + row.count, s.activities.size());
-    for (const Activity& a : std::span(s.activities).subspan(at, row.count)) {
+    ASSERT_LE(at[operands] + row.count, of_kind[operands].size());
+    for (const Activity& a : std::span(of_kind[operands]).subspan(at[operands], row.count)) {
       first = std::min(first, a.begin_ns);
       last = std::max(last, a.end_ns);
     }
-    at += row.count;
+    at[operands] += row.count;
     EXPECT_EQ(row.first_begin_ns, first);
     EXPECT_EQ(row.last_end_ns, last);
   }
-  EXPECT_EQ(at, s.activities.size());
+  EXPECT_EQ(at[0], of_kind[0].size());
+  EXPECT_EQ(at[1], of_kind[1].size());
 }
 
 // As the buffers of a card come: those of the last kernels first.

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "profiler/trace/frame.h"
 #include "proto/trace.pb.h"
 #include "tests/profiler/trace/streams.h"
 
@@ -35,6 +36,70 @@ TEST(ActivityCodec, SortsByBeginAndElseKeepsTheOrder) {
   std::vector<uint64_t> order;
   for (const Activity& a : activities) order.push_back(a.correlation);
   EXPECT_EQ(order, (std::vector<uint64_t>{4, 1, 3, 0, 2}));
+}
+
+// So many steps of so many kernels that are given three addresses each: weights that stay, blocks
+// that are made anew in each step, and one that has its place now of this, now of that block.
+std::vector<Activity> OperandsOfSteps(int steps, int kernels) {
+  std::vector<Activity> operands;
+  for (int step = 0; step < steps; ++step)
+    for (int kernel = 0; kernel < kernels; ++kernel) {
+      const int64_t begin = (int64_t{step} * kernels + kernel) * 8000;
+      const uint64_t addresses[] = {uint64_t{0x7f0000000000} + kernel * 512u,
+                                    uint64_t{0x7f0000800000} + kernel * 3072u, 0x7f0000900000};
+      const int64_t made[] = {-1 - kernel, begin - 700, begin - (kernel % 3) * 8000};
+      for (int i = 0; i < 3; ++i)
+        operands.push_back({.kind = ActivityKind::kOperand,
+                            .correlation = operands.size() / 3 + 1,
+                            .address = addresses[i],
+                            .bytes = static_cast<uint64_t>(made[i]),
+                            .begin_ns = begin,
+                            .end_ns = begin});
+    }
+  return operands;
+}
+
+TEST(ActivityCodec, OperandsKeepTheirBlocks) {
+  std::vector<Activity> back, operands = OperandsOfSteps(5, 40);
+  ASSERT_TRUE(DecodeActivities(EncodeActivities(operands), back).ok());
+  EXPECT_TRUE(back == operands);
+  // Whatever the times are: those that have no code leave the whole batch as it was.
+  std::mt19937_64 random(5);
+  const uint64_t extremes[] = {0, 1, INT64_MAX, uint64_t{1} << 63, UINT64_MAX};
+  for (int round = 0; round < 2000; ++round) {
+    operands.resize(1 + random() % 12);
+    for (Activity& operand : operands) {
+      operand.address = random() % 3;
+      operand.bytes = extremes[random() % std::size(extremes)];
+    }
+    ASSERT_TRUE(DecodeActivities(EncodeActivities(operands), back).ok());
+    ASSERT_TRUE(back == operands) << "round " << round;
+  }
+  operands.resize(1);
+  operands[0].bytes = uint64_t{1} << 63;
+  proto::ActivityBatch message;
+  ASSERT_TRUE(message.ParseFromString(EncodeActivities(operands)));
+  EXPECT_EQ(message.operand_blocks(), 0u);
+}
+
+TEST(ActivityCodec, StepsThatRepeatAreBytesThatRepeat) {
+  const auto bytes = [](int steps) {
+    return EncodeFrame(FrameType::kActivities, EncodeActivities(OperandsOfSteps(steps, 300)))
+        .size();
+  };
+  // 36,000 operands; of 900 each by itself it is a few thousand.
+  EXPECT_LT(bytes(40), bytes(1) + 2500);
+}
+
+TEST(ActivityCodec, AnOperandOfNoBlockIsRefused) {
+  std::vector<Activity> back, operands = OperandsOfSteps(1, 1);
+  operands.resize(1);
+  proto::ActivityBatch message;
+  ASSERT_TRUE(message.ParseFromString(EncodeActivities(operands)));
+  ASSERT_EQ(message.operand_blocks(), 1u);
+  message.set_bytes(0, 0);  // as at its address before: there is none
+  EXPECT_EQ(DecodeActivities(message.SerializeAsString(), back).code(),
+            absl::StatusCode::kDataLoss);
 }
 
 // The columns are hand-coded; generated code must see the same message.

@@ -291,11 +291,11 @@ TEST_F(TraceFile, AnUnreadableFileSaysSo) {
 
 TEST_F(TraceFile, ANewerVersionIsUnimplemented) {
   std::string header = EncodeHeader({});
-  ASSERT_EQ(header.substr(0, 2), "\x08\x05");  // version = 5
-  header[1] = 6;
+  ASSERT_EQ(header.substr(0, 2), "\x08\x06");  // version = 6
+  header[1] = 7;
   const absl::Status status = ReadBytes(EncodeFrame(FrameType::kTraceHeader, header));
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("version 6"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("version 7"));
 }
 
 TEST_F(TraceFile, KeepsWhatARecordingSaysOfAnEntry) {

@@ -35,7 +35,7 @@ TEST_P(Sample, ReadsAsItAlwaysDid) {
               testing::ReadFile(stem + ".events.txt"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Versions, Sample, ::testing::Values("v1", "v2", "v3", "v4", "v5"),
+INSTANTIATE_TEST_SUITE_P(Versions, Sample, ::testing::Values("v1", "v2", "v3", "v4", "v5", "v6"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(SampleV1, HeaderIsAsWritten) {

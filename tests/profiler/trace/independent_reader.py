@@ -17,11 +17,12 @@ MAGIC = b"\x89VRT"
 FIELDS = ["time", "id", "address", "bytes", "rounded", "name", "module", "category", "detail",
           "stream", "thread", "device", "pool", "duration", "stack", "mempool",
           "user_metadata", "compile_context"]
-FIELDS_OF_VERSION = {1: 14, 2: 16, 3: 18, 4: 18, 5: 18}
+FIELDS_OF_VERSION = {1: 14, 2: 16, 3: 18, 4: 18, 5: 18, 6: 18}
 ACTIVITY_FIELDS = ["begin", "duration", "device", "from", "to", "stream", "thread", "name", "op",
                    "module", "correlation", "address", "bytes"]
 SIGNED = {"id", "address", "rounded", "correlation"}
 BYTES = {"category", "detail", "device", "pool", "from", "to"}
+OPERAND = 12  # a kind of activity
 ALLOC, FREE_REQUESTED, FREE_COMPLETED, SEGMENT_ALLOC = 1, 2, 3, 5
 M64 = (1 << 64) - 1
 
@@ -152,11 +153,18 @@ def rows(payload, names):
 def activities(payload):
     fields, each = rows(payload, ACTIVITY_FIELDS)
     begin, last = zigzag(fields[5]), {}
+    block_at, last_block = {}, 0
     for kind, a in each:
         begin += a["begin"]
         a["begin"], end = begin, begin + a.pop("duration")
         for name in ("correlation", "address"):
             a[name] = last[kind, name] = (a[name] + last.get((kind, name), 0)) & M64
+        if kind == OPERAND and fields[6]:
+            if a["bytes"] == 0:
+                a["bytes"] = block_at[a["address"]]
+            else:
+                a["bytes"] = last_block = (last_block + zigzag(a["bytes"] - 1)) & M64
+            block_at[a["address"]] = a["bytes"]
         yield f"activity {kind} begin={begin} end={end} " + " ".join(
             f"{f}={a[f]}" for f in ACTIVITY_FIELDS[2:])
 
@@ -239,6 +247,7 @@ def listing(data, decompress):
                 index += 1
         if kind == 7:
             assert version >= 4, f"activities in version {version}"
+            assert version >= 6 or dict(message(payload)).get(6, 0) == 0, "blocks of operands"
             found = list(activities(payload))
             assert version >= 5 or all(not line.startswith("activity 12 ") for line in found), "operands"
             begins = [int(line.split("begin=")[1].split()[0]) for line in found]

@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
     std::fputs("usage: make_golden_trace FOLDER\n", stderr);
     return 2;
   }
-  const std::string stem = std::string(argv[1]) + "/v5";
+  const std::string stem = std::string(argv[1]) + "/v6";
   // A little training, then every kind of event and activity.
   testing::Stream s = testing::TrainingStream({.layers = 1, .steps = 1});
   const testing::Stream random = testing::RandomStream(6, 500);
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   for (StringId& id : s.stacks.function) behind(id);
   for (StringId& id : s.stacks.file) behind(id);
   s.strings.insert(s.strings.end(), random.strings.begin() + 1, random.strings.end());
-  s.info.title = "sample of format version 5";
+  s.info.title = "sample of format version 6";
   s.info.producer = "vramscope 0.1.0";
   s.info.backend = Backend::kPlan;
   s.info.source = "a recording";
