@@ -218,5 +218,33 @@ Status cuCtxSynchronize_v2(void* context) {
 }
 Status cuProfilerStart() { return 0; }
 Status cuProfilerStop() { return 0; }
+// The driver's own log (CUDA 13): what listens to it hears nothing, it stays empty.
+Status cuLogsRegisterCallback(void* callback, void*, void** handle) {
+  if (callback == nullptr || handle == nullptr) {
+    return Done(Result::kInvalidValue);
+  }
+  *handle = callback;
+  return 0;
+}
+Status cuLogsUnregisterCallback(void* handle) {
+  return Done(handle == nullptr ? Result::kInvalidValue : Result::kSuccess);
+}
+Status cuLogsCurrent(unsigned* iterator, unsigned) {
+  if (iterator == nullptr) {
+    return Done(Result::kInvalidValue);
+  }
+  *iterator = 0;
+  return 0;
+}
+Status cuLogsDumpToMemory(unsigned*, char* buffer, size_t* size, unsigned) {
+  if (buffer == nullptr || size == nullptr) {
+    return Done(Result::kInvalidValue);
+  }
+  if (*size > 0) {
+    buffer[0] = 0;
+  }
+  *size = 0;
+  return 0;
+}
 
 }  // extern "C"

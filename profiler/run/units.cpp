@@ -116,6 +116,13 @@ std::string_view Nearest(std::string_view text, const std::string_view* begin,
                          const std::string_view* end) {
   std::string_view best;
   const std::string lower = Lower(text.substr(0, 200));
+  if (lower.size() >= 3) {  // what was begun: "rtx-3060" is rather "rtx-3060-12gb" than "rtx-3070"
+    for (const std::string_view* candidate = begin; candidate != end; ++candidate) {
+      const bool shorter = best.empty() || candidate->size() < best.size();
+      if (shorter && Lower(*candidate).starts_with(lower)) best = *candidate;
+    }
+    if (!best.empty()) return best;
+  }
   size_t best_distance = std::max<size_t>(2, lower.size() / 3) + 1;
   for (const std::string_view* candidate = begin; candidate != end; ++candidate) {
     const size_t distance = EditDistance(lower, Lower(*candidate));

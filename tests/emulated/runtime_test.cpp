@@ -199,6 +199,24 @@ TEST(Driver, ExpandableSegments) {
   EXPECT_EQ(driver("cuMemAddressFree", at, size_t{9} << 30), 0);
 }
 
+TEST(Driver, ItsLogIsEmpty) {
+  const Library driver("libcuda.so.1");
+  int mine = 0;
+  void* listener = nullptr;
+  ASSERT_EQ(driver("cuLogsRegisterCallback", static_cast<void*>(&mine), nullptr, &listener), 0);
+  EXPECT_NE(listener, nullptr);
+  EXPECT_EQ(driver("cuLogsUnregisterCallback", listener), 0);
+  EXPECT_EQ(driver("cuLogsRegisterCallback", nullptr, nullptr, &listener), 1);
+  unsigned end = 7;
+  EXPECT_EQ(driver("cuLogsCurrent", &end, 0u), 0);
+  EXPECT_EQ(end, 0u);
+  char text[8] = "before";
+  size_t size = sizeof text;
+  EXPECT_EQ(driver("cuLogsDumpToMemory", &end, &text[0], &size, 0u), 0);
+  EXPECT_EQ(size, 0u);
+  EXPECT_STREQ(text, "");
+}
+
 TEST(Driver, InterfacesByVersion) {
   const Library driver("libcuda.so.1");
   const auto entry = [&](const char* name, int version) {
