@@ -97,7 +97,8 @@ struct ActivityIndex::Impl {
   explicit Impl(std::shared_ptr<const trace::Trace> of)
       : trace(std::move(of)), correlations(trace->activities), nesting(*trace), operands(*trace) {
     Place();
-    operands.Prepare();
+    // Pictures of a run that goes on come many a second; few are asked.
+    if (trace->complete) operands.Prepare();
   }
 
   // Every activity into the first row of its kind that is free when it begins.
