@@ -4,6 +4,8 @@ import functools
 
 from vramscope.known import FEW, MANY, SMALL, Known
 
+PRODUCTS = 1 << 20  # elements of integers that are calculated with: pairs and triplets of a batch's labels
+
 # What makes numbers of nothing: functions of torch, methods of a tensor.
 MADE = ("ones", "zeros", "full", "arange", "ones_like", "zeros_like", "full_like")
 WRITTEN = ("tensor", "as_tensor", "asarray")  # of what the host has, that is
@@ -15,10 +17,10 @@ DERIVED = ("cat", "concat", "concatenate", "stack", "hstack", "vstack", "masked_
            "where")
 # What gives the same numbers in another shape or type, or some of them.
 VIEWED = ("contiguous", "view", "reshape", "flatten", "unsqueeze", "squeeze", "transpose", "permute", "expand", "repeat", "clone", "detach",
-          "narrow", "select", "clamp", "long", "int", "bool")
+          "narrow", "select", "clamp", "long", "int", "bool", "byte", "short", "char")
 PARTS = ("unbind", "split", "chunk", "tensor_split")  # many of them: a loop over labels, too
 # Methods that write into their tensor.
-CHANGED = ("__setitem__", "fill_", "zero_", "masked_fill_", "scatter_")
+CHANGED = ("__setitem__", "fill_", "fill_diagonal_", "zero_", "masked_fill_", "scatter_", "scatter_add_", "index_add_")
 
 
 def _some(arguments):
@@ -100,7 +102,7 @@ class Following(Known):
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             values = None
-            if not self.compiling() and self.small(_some(args)) and kwargs.get("out") is None:
+            if not self.compiling() and self.small(_some(args or tuple(kwargs.values()))) and kwargs.get("out") is None:
                 values = self.values_of((*args, *kwargs.values()))
             result = function(*args, **kwargs)
             if values is not None and self.small(result):
@@ -141,8 +143,10 @@ class Following(Known):
 
     def parts(self, function):
         @functools.wraps(function)
-        def wrapper(tensor, *args, **kwargs):
-            result = function(tensor, *args, **kwargs)
+        def wrapper(*args, **kwargs):
+            result = function(*args, **kwargs)
+            tensor = args[0] if args else kwargs.pop("input", kwargs.pop("tensor", None))
+            args = args[1:]
             value = self.kept(tensor) if self.small(tensor) else None
             if value is not None:
                 for part, known in zip(result, function(value, *args, **kwargs)):
@@ -152,20 +156,27 @@ class Following(Known):
         return wrapper
 
     def follows(self, function):
-        """Of what makes small integers of small integers (sum, max, cumsum, ...): lengths, sizes of messages, offsets."""
+        """Of what makes small integers of small integers (sum, max, cumsum, ...): lengths, sizes of messages, offsets. A few numbers of
+        other types that are known do, too, and of nothing the sum is 0 and the product 1."""
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             tensor = args[0] if args else kwargs.get("input")
-            if (type(tensor) is not self.torch.Tensor or not tensor.is_cuda or tensor.is_floating_point() or tensor.is_complex() or
-                    not self.small(tensor) or kwargs.get("out") is not None or any(isinstance(arg, self.torch.Tensor) for arg in args[1:])):
+            if (type(tensor) is not self.torch.Tensor or not tensor.is_cuda or tensor.is_complex() or kwargs.get("out") is not None or
+                    any(isinstance(arg, self.torch.Tensor) for arg in args[1:])):
                 return function(*args, **kwargs)
-            value = self.value(tensor)
+            value = None
+            if not tensor.numel() and not self.compiling():
+                value = self.torch.empty(tensor.shape, dtype=tensor.dtype, device="cpu")
+            elif self.small(tensor, FEW if tensor.is_floating_point() else None):
+                value = self.value(tensor)
             result = function(*args, **kwargs)
             if value is not None:
-                self.restore(tensor, value)
                 computed = function(value, *args[1:], **{key: arg for key, arg in kwargs.items() if key != "input"})
                 for part, number in ((result, computed),) if isinstance(result, self.torch.Tensor) else zip(result, computed):
-                    self.restore(part, number)
+                    if self.small(part):
+                        self.restore(part, number)
+                if value.numel():
+                    self.restore(tensor, value)
             return result
 
         return wrapper
@@ -175,15 +186,16 @@ class Following(Known):
         @functools.wraps(function)
         def wrapper(tensor, other):
             if (type(tensor) is not self.torch.Tensor or tensor.is_floating_point() or not tensor.is_cuda or tensor.is_complex() or
-                    not isinstance(other, (int, self.torch.Tensor)) or not 0 < tensor.numel() <= MANY or self.compiling() or
-                    self.torch.cuda.is_current_stream_capturing()):
+                    not isinstance(other, (int, self.torch.Tensor)) or not self.small(tensor, PRODUCTS)):
                 return function(tensor, other)
             left = self.value(tensor)
-            right = self.value(other) if isinstance(other, self.torch.Tensor) and other.is_cuda else other
+            right = other
+            if left is not None and isinstance(other, self.torch.Tensor) and other.is_cuda:
+                right = self.value(other) if self.small(other, PRODUCTS) else None
             if left is None and type(other) is int and tensor.numel() == 1 and self.unknown(tensor):
                 left = self.torch.zeros(tensor.shape, dtype=tensor.dtype, device="cpu")  # a computed number is 0
             result = function(tensor, other)
-            if left is not None and right is not None and result is not NotImplemented:
+            if left is not None and right is not None and result is not NotImplemented and self.small(result, PRODUCTS):
                 self.restore(tensor, left)
                 if isinstance(other, self.torch.Tensor):
                     self.restore(other, right)

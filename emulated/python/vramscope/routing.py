@@ -53,8 +53,8 @@ class Routing:
     def picked(self, function, default):
         """Of topk() and its like: which of a few places along a dimension."""
         @functools.wraps(function)
-        def wrapper(tensor, *args, **kwargs):
-            result = function(tensor, *args, **kwargs)
+        def wrapper(input, *args, **kwargs):
+            tensor, result = input, function(input, *args, **kwargs)
             dimension = kwargs.get("dim", args[default] if len(args) > default else -1 if default else None)
             if type(dimension) is int and self.values.unknown(tensor) and tensor.dim() and 1 < tensor.size(dimension) <= CLASSES:
                 picks = result[1] if isinstance(result, tuple) else result
@@ -68,8 +68,8 @@ class Routing:
     def equal(self, function):
         """Of picks == number: the mask of one expert."""
         @functools.wraps(function)
-        def wrapper(tensor, other):
-            result = function(tensor, other)
+        def wrapper(input, other, **more):
+            tensor, result = input, function(input, other, **more)
             if self.seen and type(other) is int and type(result) is self.torch.Tensor and result.numel() > 1:
                 classes = getattr(tensor, "_vramscope_classes", None)
                 if classes:
@@ -81,8 +81,8 @@ class Routing:
     def counted(self, function, bins_of):
         """Of bincount and histc."""
         @functools.wraps(function)
-        def wrapper(tensor, *args, **kwargs):
-            result = function(tensor, *args, **kwargs)
+        def wrapper(input, *args, **kwargs):
+            tensor, result = input, function(input, *args, **kwargs)
             values, torch = self.values, self.torch
             bins = bins_of(args, kwargs)
             if (type(bins) is int and bins > 1 and values.unknown(tensor) and type(result) is torch.Tensor and
@@ -98,6 +98,30 @@ class Routing:
 
         return wrapper
 
+    def added(self, function):
+        """Of scatter_add_ and index_add_: ones that are added where something was picked count it."""
+        @functools.wraps(function)
+        def wrapper(tensor, *args, **kwargs):
+            values, torch = self.values, self.torch
+            index = kwargs.get("index", args[1] if len(args) > 1 else None)
+            source = kwargs.get("src", kwargs.get("source", args[2] if len(args) > 2 else None))
+            before = None
+            if (values.small(tensor, CLASSES) and tensor.dim() == 1 and len(tensor) > 1 and values.small(source) and source.dim() == 1 and
+                    values.unknown(index)):
+                before, ones = values.value(tensor), values.value(source)
+            result = function(tensor, *args, **kwargs)
+            if before is None or ones is None or not bool((ones == 1).all()):
+                return result
+            classes = min(getattr(index, "_vramscope_classes", len(before)), len(before))
+            each = torch.zeros_like(before)
+            each[:classes] = len(ones) // classes
+            each[:len(ones) % classes] += 1
+            values.restore(tensor, before + each)
+            values.assume(EVENLY)
+            return result
+
+        return wrapper
+
     def install(self):
         torch, tensor = self.torch, self.torch.Tensor
         one_hot = torch.nn.functional.one_hot
@@ -109,6 +133,7 @@ class Routing:
                      "sort"):
             setattr(tensor, name, self.same(getattr(tensor, name)))
         torch.sort = self.same(torch.sort)
+        tensor.scatter_add_, tensor.index_add_ = self.added(tensor.scatter_add_), self.added(tensor.index_add_)
         indexing.replace(torch, self.same(tensor.__getitem__))
         for owner, names in ((torch, ("eq",)), (tensor, ("eq", "__eq__"))):
             for name in names:

@@ -55,13 +55,14 @@ class Values(Following):
     def compared(self, function):
         """==, < and the like: of what is known the answer is."""
         @functools.wraps(function)
-        def wrapper(tensor, other):
+        def wrapper(input, other, **more):  # as PyTorch names them
+            tensor = input
             if self.compiling():
-                return function(tensor, other)
+                return function(tensor, other, **more)
             parts = [part for part in (tensor, other) if self.small(part)]
             for part in parts:
                 self.value(part)  # the kernel that reads it makes it unknown
-            result = function(tensor, other)
+            result = function(tensor, other, **more)
             if type(result) is not self.torch.Tensor or not result.is_cuda:
                 return result
             left = self.value(tensor)
@@ -108,17 +109,22 @@ class Values(Following):
         return wrapper
 
     def combined(self, function, truth_of):
-        """and, or, not of truths: what of each part is taken for decides."""
+        """and, or, not of truths: what of each part is taken for decides. Of integers that are known the answer is, too."""
         @functools.wraps(function)
         def wrapper(*parts, **kwargs):
-            result = function(*parts, **kwargs)
             torch = self.torch
-            if (self.compiling() or type(result) is not torch.Tensor or result.dtype is not torch.bool or not result.is_cuda or
-                    not all(isinstance(part, (torch.Tensor, bool)) for part in parts)):
+            parts += tuple([kwargs.pop(name) for name in ("input", "other") if name in kwargs])
+            if self.compiling() or not all(isinstance(part, (torch.Tensor, int)) for part in parts):
+                return function(*parts, **kwargs)
+            values = [(self.value(part) if self.small(part) else None) if isinstance(part, torch.Tensor) and part.is_cuda else part for part in parts]
+            result = function(*parts, **kwargs)
+            if type(result) is not torch.Tensor or not result.is_cuda:
                 return result
-            values = [self.value(part) if isinstance(part, torch.Tensor) and part.is_cuda else part for part in parts]
             if all(value is not None for value in values):
-                self.keep(result, function(*values))
+                if self.small(result):
+                    self.keep(result, function(*values))
+                return result
+            if result.dtype is not torch.bool or not all(isinstance(part, (torch.Tensor, bool)) for part in parts):
                 return result
             truths = []
             for part, value in zip(parts, values):
@@ -209,7 +215,8 @@ class Values(Following):
     def alike(self, function):
         """Of equal() and allclose(), which ask the card themselves: what was computed is alike, unless an error or a loop follows of that."""
         @functools.wraps(function)
-        def wrapper(tensor, other, *args, **kwargs):
+        def wrapper(input, other, *args, **kwargs):
+            tensor = input
             values = [self.value(part) if self.small(part) else None for part in (tensor, other)]  # before a kernel reads them
             result = function(tensor, other, *args, **kwargs)
             if result or tensor.shape != other.shape or not (self.small(tensor, 1 << 40) and self.small(other, 1 << 40)):
@@ -246,8 +253,8 @@ class Values(Following):
 
     def false(self, function):
         @functools.wraps(function)
-        def wrapper(tensor, *args, **kwargs):
-            result = function(tensor, *args, **kwargs)
+        def wrapper(*args, **kwargs):
+            result = function(*args, **kwargs)
             if not self.compiling() and getattr(result, "is_cuda", False):
                 self.say(result, False)
             return result
@@ -255,18 +262,21 @@ class Values(Following):
         return wrapper
 
     def same(self, function):
-        """A truth about truths: any(), all()."""
+        """A truth about truths: any(), all(). Numbers that are computed are 0: the errors that a solver counts, too."""
         @functools.wraps(function)
-        def wrapper(tensor, *args, **kwargs):
+        def wrapper(input, *args, **kwargs):
+            tensor = input
             result = function(tensor, *args, **kwargs)
-            if not self.compiling():
-                truth = self.said(tensor)
-                value = self.kept(tensor)
-                if getattr(result, "is_cuda", False):
-                    if truth is not None:
-                        self.say(result, truth)
-                    if value is not None:
-                        self.keep(result, function(value, *args, **kwargs))
+            if self.compiling() or not getattr(result, "is_cuda", False) or not getattr(tensor, "is_cuda", False):
+                return result
+            truth = self.said(tensor)
+            value = self.kept(tensor)
+            if truth is None and value is None and tensor.dtype not in (self.torch.bool, self.torch.uint8) and self.unknown(tensor):
+                truth = False
+            if truth is not None:
+                self.say(result, truth)
+            if value is not None and kwargs.get("out") is None:
+                self.keep(result, function(value, *args, **kwargs))
             return result
 
         return wrapper
@@ -307,9 +317,11 @@ class Values(Following):
             counted, count = self.counted_mask(mask)
             if counted is not mask:
                 args = tuple([counted if arg is mask else arg for arg in args])
+                kwargs = {key: counted if arg is mask else arg for key, arg in kwargs.items()}
+            known = self.value(mask) if count >= 0 and counted is mask else None
             result = function(*args, **kwargs)
             if count >= 0 and counted is mask:
-                self.places(result, mask, count)
+                self.places(result, mask, count, known)
             return result
 
         return wrapper
@@ -344,14 +356,19 @@ class Values(Following):
         said = getattr(mask, "__dict__", {})
         return said["_vramscope_count"] if said.get("_vramscope_counted") == version(mask) else None
 
-    def places(self, result, mask, count):
-        """Of nonzero() and its like: where the mask is taken to be true, spread over it evenly."""
+    def places(self, result, mask, count, known=None):
+        """Of nonzero() and its like: where the mask is true; where it is taken to be, spread over it evenly."""
         torch = self.torch
         parts = result if isinstance(result, tuple) else (result,)
         if (count > MANY or not parts or
                 not all(type(part) is torch.Tensor and part.dtype is torch.int64 and part.is_cuda for part in parts)):
             return
-        flat = spread(torch, count, mask.numel())
+        if known is None:
+            flat = spread(torch, count, mask.numel())
+        else:
+            flat = known.flatten().nonzero().flatten()
+            if len(flat) != count:
+                return
         places = []
         for size in reversed(mask.shape):
             places.insert(0, flat % size)
@@ -393,7 +410,7 @@ def install(process):
         return
 
     def condition(args, kwargs):
-        return args[0] if len(args) == 1 and not kwargs else None
+        return (*args, *kwargs.values())[0] if len(args) + len(kwargs) == 1 else None
 
     try:
         from torch.utils import _device

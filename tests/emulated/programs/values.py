@@ -7,6 +7,32 @@ def masked(x, mask, value):
     return torch.where(mask, x, value)
 
 
+def by_keywords(a, b):
+    """Parameters by their names, and a result to write into, as PyTorch takes them."""
+    mask, number = torch.empty(3, dtype=torch.bool, device="cuda"), torch.empty_like(a)
+    assert torch.lt(a, b, out=mask) is mask and torch.eq(input=a, other=b).tolist() == [True, False, True] == a.eq(other=b).tolist()
+    for name in ("isnan", "isinf", "isfinite", "any", "all", "nonzero", "argwhere", "sum", "max", "argmax", "unbind", "logical_not", "bitwise_not",
+                 "bincount", "sort", "unique"):
+        getattr(torch, name)(input=a)
+    for name, more in (("chunk", {"chunks": 2}), ("topk", {"k": 1}), ("cumsum", {"dim": 0}), ("masked_select", {"mask": a > 1}), ("flip", {"dims": (0,)}),
+                       ("repeat_interleave", {"repeats": 2}), ("gather", {"dim": 0, "index": torch.zeros_like(b)}), ("logical_and", {"other": b}), ("equal", {"other": b}),
+                       ("bitwise_xor", {"other": b, "out": number}), ("any", {"dim": 0, "out": mask[0]})):
+        getattr(torch, name)(input=a, **more)
+    torch.split(tensor=a, split_size_or_sections=2)
+    torch.cat(tensors=(a, b))
+    assert torch.where(condition=a > 1, input=a, other=b).tolist() == [1, 2, 3] and torch.where(condition=a > 1)[0].tolist() == [1, 2]
+
+
+def pairs(labels):
+    """Anchors, positives and negatives of a batch, as metric learning takes them from its labels."""
+    same = (labels.unsqueeze(1) == labels.unsqueeze(0)).byte()
+    other = same ^ 1
+    same.fill_diagonal_(0)
+    anchors, positives, negatives = torch.where(same.unsqueeze(2) * other.unsqueeze(1))
+    assert anchors.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3] and positives.shape == negatives.shape == (12,)
+    assert torch.where(same)[1].tolist() == [1, 0, 3, 2]
+
+
 def main():
     x = torch.ones(4, device="cuda")
     assert masked(x, x > 0, x).shape == (4,)
@@ -125,6 +151,9 @@ def main():
     for hit in torch.nn.functional.one_hot(chosen, num_classes=9).permute(2, 1, 0)[:8]:  # the ninth: of no expert
         assert torch.where(hit)[1].shape == (16,)
     assert torch.sort(chosen.reshape(-1))[0].int().histc(bins=9, min=0, max=8).tolist() == [16] * 8 + [0]
+    flat, repeats_of = chosen.reshape(-1), torch.tensor([0, 2, 2]).cuda()
+    assert torch.zeros(9, dtype=torch.long, device="cuda").scatter_add_(0, flat, torch.ones_like(flat)).tolist() == [16] * 8 + [0]
+    assert torch.zeros(3, device="cuda").index_add_(0, repeats_of, torch.ones(3, device="cuda")).tolist() == [1, 0, 2]
     assert (torch.randn(100, device="cuda") * 4).long().bincount(minlength=4).tolist() == [25] * 4
     repeats = torch.tensor([2, 0, 3]).cuda()
     assert torch.randn(3, 4, device="cuda").repeat_interleave(repeats, dim=0).shape == (5, 4) and torch.repeat_interleave(repeats).shape == (5,)
@@ -142,6 +171,11 @@ def main():
     assert torch.normal(torch.zeros(3, device="cuda"), torch.randn(3, device="cuda").exp()).shape == (3,)
     packed = torch.nn.utils.rnn.pack_padded_sequence(torch.randn(3, 5, 2, device="cuda"), torch.tensor([2, 5, 3]), batch_first=True, enforce_sorted=False)
     assert torch.nn.utils.rnn.pad_packed_sequence(packed, batch_first=True)[1].tolist() == [2, 5, 3]
+    by_keywords(torch.tensor([1, 2, 3]).cuda(), torch.tensor([1, 0, 3]).cuda())
+    pairs(torch.tensor([0, 0, 1, 1, 2]).cuda())
+    assert not torch.any(torch.linalg.cholesky_ex(torch.randn(4, 4, device="cuda")).info)  # a computed number is 0
+    with torch.device("cuda"):
+        assert int(torch.prod(torch.tensor(()))) == 1 and torch.tensor(()).sum() == 0 and torch.tensor([2.0, 3.0]).prod().item() == 6
     if computed.any():
         print("as expected")
 
