@@ -15,52 +15,11 @@ import shutil
 import signal
 import struct
 import subprocess
-import sys
-import tempfile
 import time
 import unittest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-VRAMSCOPE = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "vramscope"
-SHARED = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else os.path.join(HERE, "../../../shared")
-PYTHON = os.environ.get("VRAMSCOPE_TEST_PYTHON") or sys.executable
-ENVIRONMENT = dict(os.environ)
-if os.environ.get("VRAMSCOPE_TEST_PYTHONPATH"):
-    ENVIRONMENT["PYTHONPATH"] = os.environ["VRAMSCOPE_TEST_PYTHONPATH"]
-
-
-def has(module):
-    """Without importing it: a torch that lacks NVIDIA's libraries runs here."""
-    code = ("import importlib.util, os, runpy\nassert importlib.util.find_spec(%r)\n"
-            "torch = os.path.dirname(importlib.util.find_spec('torch').origin)\n"
-            "assert runpy.run_path(os.path.join(torch, 'version.py'))['cuda']\n" % module)
-    return subprocess.run([PYTHON, "-c", code], env=ENVIRONMENT, capture_output=True).returncode == 0
-
-
-TORCH = has("torch")
-
-
-class Program(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def plan(self, program, *arguments, options=(), status=0, **environment):
-        command = [VRAMSCOPE, "plan", "--json", *options, "--", PYTHON, os.path.join(HERE, "programs", program), *arguments]
-        result = subprocess.run(command, env={**ENVIRONMENT, **environment}, capture_output=True, text=True, timeout=900)
-        self.assertEqual(result.returncode, status, result.stderr[-4000:])
-        self.stderr = result.stderr
-        return json.loads(result.stdout)
-
-    def json(self, *arguments):
-        result = subprocess.run([VRAMSCOPE, *arguments, "--json"], capture_output=True, text=True, timeout=300)
-        self.assertIn(result.returncode, (0, 1), result.stderr)
-        return json.loads(result.stdout)
-
+import torch_program
+from torch_program import ENVIRONMENT, HERE, PYTHON, SHARED, TORCH, VRAMSCOPE, Program, has
 
 ACTIONS = ("alloc", "free_requested", "free_completed", "segment_alloc", "segment_free", "segment_map", "segment_unmap", "snapshot", "oom")
 
@@ -576,8 +535,31 @@ class Programs(Program):
 
     @unittest.skipUnless(TORCH and has("triton"), "no triton")
     def test_compiled(self):
-        self.runs("compiled.py", "--layers", "1")
+        answer = self.runs("compiled.py", "--layers", "1")
         self.assertNotIn("global hooks", self.stderr)
+        self.assertIn("torch.compile has compiled nothing before", "".join(a["what"] for a in answer["assumptions"]))
+        # What the first run has compiled is not there in the second, nor what the user's own runs have.
+        again = self.plan("compiled.py", "--layers", "1")
+        self.assertEqual([again[name] for name in ("peak", "steps", "assumptions")], [answer[name] for name in ("peak", "steps", "assumptions")])
+
+    @unittest.skipUnless(TORCH and has("triton"), "no triton")
+    def test_compiled_into_a_folder_that_is_named(self):
+        cache = self.path("cache")
+        for _ in range(2):
+            answer = self.plan("compiled.py", "--layers", "1", TORCHINDUCTOR_CACHE_DIR=cache)
+        self.assertIn(cache, [a["where"] for a in answer["assumptions"] if "torch.compile takes what is in its cache" in a["what"]])
+        self.assertTrue(os.listdir(cache))
+
+    @unittest.skipUnless(TORCH and has("triton"), "no triton")
+    def test_measured_by_triton(self):
+        """Once as it would be on the card, whose memory that takes; whatever an earlier run has kept."""
+        for _ in range(2):
+            answer = self.plan("tuned.py", TRITON_CACHE_DIR=self.path("triton"))
+            self.assertIn("compiled: 1\n", self.stderr)
+            self.assertIn("block: 256\n", self.stderr)
+            self.assertGreater(answer["peak"]["allocated"], 64 << 20)  # it clears the card's L2 cache
+        places = [os.path.basename(a["where"]) for a in answer["assumptions"] if "Triton" in a["what"]]
+        self.assertTrue(places and all(place.startswith("tuned.py:") for place in places), answer["assumptions"])
 
     @unittest.skipUnless(TORCH and has("deepspeed"), "no deepspeed")
     def test_zero_3(self):
@@ -638,44 +620,6 @@ class Values(Program):
         self.assertTrue(evenly and all("values.py" in a["where"] for a in evenly), evenly)
 
 
-class WithoutWeights(Program):
-    def test_weights_that_are_not_filled_take_no_memory(self):
-        self.assertGreater(self.plan("unfilled.py")["peak"]["allocated"], 2 * 16 * 16384 * 16384 * 2)
-
-    def test_weights_that_are_not_filled_are_not_decomposed(self):
-        answer = self.plan("decomposed.py")
-        self.assertEqual(len(answer["steps"]), 2)
-        places = [os.path.basename(a["where"]) for a in answer["assumptions"] if "decompositions" in a["what"]]
-        self.assertTrue(places and all(place.startswith("decomposed.py:") for place in places), answer["assumptions"])
-
-    @unittest.skipUnless(TORCH and has("diffusers") and has("transformers"), "no diffusers or transformers")
-    def test_a_pipeline_without_weights(self):
-        """from_pretrained of a folder of configurations, by subfolder, as the scripts of diffusers load what they train."""
-        answer = self.plan("pipeline.py", self.path("models"))
-        self.assertEqual(len(answer["steps"]), 2)
-        self.assertEqual(len([a for a in answer["assumptions"] if a["what"].startswith("no weights are there")]), 3)
-
-    def test_weights_of_torch_hub_are_not_fetched(self):
-        answer = self.plan("fetched_weights.py", "hub")
-        self.assertIn("https://nowhere.invalid/network-12345678.pth", [a["where"] for a in answer["assumptions"]])
-        self.assertEqual(answer["parameters"]["count"], 257 * 1024 + 1025 * 10)
-
-    @unittest.skipUnless(TORCH and has("transformers"), "no transformers")
-    def test_weights_of_the_hub_are_not_fetched(self):
-        answer = self.plan("fetched_weights.py", "name", self.path("hub"), HF_HUB_OFFLINE="1")
-        self.assertIn("nobody/small", [a["where"] for a in answer["assumptions"]])
-        self.assertEqual(answer["parameters"]["bytes"], 2 * answer["parameters"]["count"])
-
-    @unittest.skipUnless(TORCH and has("transformers") and has("accelerate") and has("bitsandbytes"), "no bitsandbytes")
-    def test_quantized(self):
-        """from_pretrained of a folder with a config.json alone quantizes as it does with the weights: 4 bits and their scales."""
-        answer = self.plan("quantized.py")
-        weights = 4 * 1024 * 1024 * 24  # of the linear layers
-        self.assertGreater(answer["peak"]["allocated"], weights // 2)
-        self.assertIn("layers: 4-bit", self.stderr)
-        self.assertLess(answer["peak_by_category"]["Parameter"], weights * 0.6 + 2 * 2 * 1000 * 1024)
-
-
 class Recordings(Program):
     """Snapshots of real GPUs, of the same programs: ../shared/snapshots."""
 
@@ -701,17 +645,16 @@ class Recordings(Program):
 
     def test_kk(self):
         """Recorded with PyTorch 2.6: VRAMSCOPE_TEST_PYTHON_2_6 is an interpreter that has it."""
-        global PYTHON
         python = os.environ.get("VRAMSCOPE_TEST_PYTHON_2_6")
         if not python:
             self.skipTest("VRAMSCOPE_TEST_PYTHON_2_6 is not set")
         recording = self.recording("kk_ctx128_forward.pickle.zst")
-        PYTHON, before = python, PYTHON
+        torch_program.PYTHON, before = python, torch_program.PYTHON
         try:
             requests = self.compare(["kk.py", "--contexts", "128", "--snapshot", self.path("kk")], "kk_128_forward.pickle", recording,
                                     "h100-sxm")
         finally:
-            PYTHON = before
+            torch_program.PYTHON = before
         # Kinds and sizes are 4,655 of 4,657 in order; which of two blocks of one size is freed first differs more often.
         self.assertGreater(requests["equal"], 0.97 * requests["total"])
         with open(self.path("kk_128_forward.pickle"), "rb") as file:
@@ -729,7 +672,4 @@ class Recordings(Program):
 
 
 if __name__ == "__main__":
-    if not TORCH:
-        print("skipped: no torch for CUDA: neither VRAMSCOPE_TEST_PYTHONPATH nor %s has one" % PYTHON)
-        sys.exit(77)
-    unittest.main(verbosity=1)
+    torch_program.main()

@@ -5,6 +5,7 @@ import glob
 import json
 import os
 import struct
+import sys
 import tempfile
 import urllib.parse
 
@@ -138,10 +139,23 @@ def _at_the_hub(cls, name, kwargs):
         config = kwargs.get("config")
         if not hasattr(config, "model_type"):
             more = {key: kwargs[key] for key in ("token", "subfolder", "local_files_only") if kwargs.get(key) is not None}
-            config = cls.config_class.from_pretrained(config or name, **where, **more)
+            config = _with_attributes(cls.config_class.from_pretrained(config or name, **where, **more), kwargs)
     except Exception:  # the library's own words are better: it finds the same
         return None
     return None if getattr(config, "quantization_config", None) is not None else config
+
+
+# What transformers decides by more than a device: the loader itself does, of a checkpoint without bytes.
+_LOADERS = ("quantization_config", "device_map", "max_memory", "offload_folder", "tp_plan", "tp_size", "device_mesh", "distributed_config")
+_NO_ATTRIBUTES = ("config", "dtype", "torch_dtype", "name_or_path", *_LOADERS)
+
+
+def _with_attributes(config, kwargs):
+    """What else is said to from_pretrained is of the configuration, where that has it: num_labels=5, use_cache=False."""
+    for key, arg in kwargs.items():
+        if key not in _NO_ATTRIBUTES and hasattr(config, key):
+            setattr(config, key, arg)
+    return config
 
 
 def _without_checkpoint(process, modeling):
@@ -168,30 +182,22 @@ def _without_checkpoint(process, modeling):
             return load(cls, name, *args, **kwargs)
         else:
             process.assume("no weights are there: the model is made from its config.json", os.path.join(folder, "config.json"))
-        config = kwargs.get("config") or cls.config_class.from_pretrained(folder)
+        config = kwargs.get("config") or folder
         if not hasattr(config, "model_type"):
-            config = cls.config_class.from_pretrained(config)
+            config = _with_attributes(cls.config_class.from_pretrained(config), kwargs)
         dtype = kwargs.get("dtype", kwargs.get("torch_dtype"))
         if dtype == "auto" or dtype is None and int(transformers_version().split(".")[0]) >= 5:
             dtype = getattr(config, "dtype", None) or getattr(config, "torch_dtype", None)
         if isinstance(dtype, str):
             dtype = getattr(torch, dtype)
-        if kwargs.get("quantization_config") is not None and process.settings.scratch:
+        if process.settings.scratch and any(kwargs.get(name) is not None for name in _LOADERS):
             return _load_empty(process, functools.partial(load, cls), cls, config, folder, dtype, kwargs)
         more = {"torch_dtype": dtype or torch.float32}
         if kwargs.get("attn_implementation"):
             more["attn_implementation"] = kwargs["attn_implementation"]
-        where = kwargs.get("device_map")
-        if isinstance(where, dict):
-            where = next(iter(where.values()))
-        if where in ("auto", "balanced", "sequential"):
-            where = "cuda"
-        if where is not None:
-            where = torch.device("cuda", where) if isinstance(where, int) else torch.device(where)
-            with where:
-                model = cls._from_config(config, **more)
-        else:
-            model = cls._from_config(config, **more)
+        if kwargs.get("experts_implementation"):
+            config._experts_implementation = kwargs["experts_implementation"]
+        model = cls._from_config(config, **more)
         model.eval()
         model.name_or_path = model.config._name_or_path = folder  # a trainer makes another of it by that name
         return (model, {}) if kwargs.get("output_loading_info") else model
@@ -200,7 +206,8 @@ def _without_checkpoint(process, modeling):
 
 
 def _load_empty(process, load, model_class, config, folder, dtype, kwargs):
-    """What a loader does while it quantizes is transformers' own to say: it reads a checkpoint without bytes, a sparse file."""
+    """What a loader does while it quantizes, or puts parts of the model on several cards, is transformers' own to say: it reads a
+    checkpoint without bytes, sparse files."""
     torch = process.torch
     os.makedirs(process.settings.scratch, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=process.settings.scratch) as empty:
@@ -230,13 +237,23 @@ def _shard_size(config):
     return min(size, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
 
 
+def _as_published(model, tensors):
+    """As a checkpoint has them: transformers from 5 on makes one tensor of its experts, for one."""
+    core = sys.modules.get("transformers.core_model_loading")
+    revert = getattr(core, "revert_weight_conversion", None)
+    return tensors if revert is None else revert(model, tensors)
+
+
 def write_sparse(torch, folder, model, shard_size, name="model"):
     shards, size, seen = [{}], 0, set()
     shared = {id(parameter): key for key, parameter in reversed(list(model.named_parameters(remove_duplicate=False)))}
+    tensors = {}
     for key, tensor in model.state_dict(keep_vars=True).items():
         if shared.get(id(tensor), key) in seen:
             continue  # tied: saved once
         seen.add(key)
+        tensors[key] = tensor
+    for key, tensor in _as_published(model, tensors).items():
         end = size + tensor.numel() * tensor.element_size()
         if size and end > shard_size:
             shards.append({})

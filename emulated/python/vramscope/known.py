@@ -10,14 +10,15 @@ MANY = 1 << 14  # elements of other tensors that are, and of those that kernels 
 FEW = 64  # elements of sizes, lengths, offsets: they are what they are for whoever reads them
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
+_LIBRARIES = (os.sep + "torch" + os.sep, os.sep + "triton" + os.sep)
 
 
 def place():
-    """file:line of the program, not of PyTorch or of this package."""
+    """file:line of the program, not of PyTorch, of Triton or of this package."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
-        if not name.startswith(_HERE) and os.sep + "torch" + os.sep not in name and not name.startswith("<"):
+        if not name.startswith(_HERE) and not any(part in name for part in _LIBRARIES) and not name.startswith("<"):
             return "%s:%d" % (name, frame.f_lineno)
         frame = frame.f_back
     return ""

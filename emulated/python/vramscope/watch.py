@@ -5,7 +5,7 @@ import functools
 import os
 import sys
 
-from vramscope import activities, decompositions, diffusion, extensions, generation, hooks, initialization, ranks, recorder, values, writes
+from vramscope import activities, compiling, decompositions, diffusion, extensions, generation, hooks, initialization, ranks, recorder, values, writes
 from vramscope.process import Process, Settings
 
 
@@ -52,6 +52,7 @@ def start(torch):
             decompositions.install(process)
             diffusion.install(process)
         extensions.install(process)
+        compiling.install(process)
         writes.install(process)
         values.install(process)
         generation.install(process)

@@ -1,0 +1,89 @@
+"""What torch.compile and Triton keep of one run for the next: with it the first step measures no kernels on the card, and needs less memory.
+A plan begins without, as a program does that runs for the first time. So two plans are the same, and what was measured on a card that computes
+nothing is nowhere that a real run would find it.
+
+A folder that the environment or the program names is used all the same, and that is said."""
+import functools
+import os
+
+from vramscope import imports
+from vramscope.known import place
+
+VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
+
+
+class Compiling:
+    def __init__(self, process):
+        self.process = process
+        ours = os.path.join(process.settings.scratch, "compiled", "")
+        named = os.environ.get(VARIABLE, "")
+        # One of each rank: which of them finds what another has just compiled would be a matter of time.
+        self.folder = os.path.join(ours, "rank-" + os.environ.get("RANK", "0"))
+        if not named or named.startswith(ours):  # else inherited
+            os.environ[VARIABLE] = self.folder
+
+    def compiles(self, function):
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            folder = os.environ.get(VARIABLE, "")
+            if folder == self.folder:
+                self.process.assume("torch.compile has compiled nothing before: its kernels are compiled, and measured on the card, in the first steps",
+                                    place())
+            else:
+                self.process.assume("torch.compile takes what is in its cache: without it the first steps may need more", folder)
+            return function(*args, **kwargs)
+
+        return wrapper
+
+    # --- Triton's autotuner: what measuring takes of the card it takes, and no more of the host's time than that needs
+
+    def tunes(self, module):
+        tuner = module.Autotuner
+        prune, bench = tuner.prune_configs, tuner._bench
+
+        @functools.wraps(prune)
+        def prune_configs(tuner, *args, **kwargs):
+            tuner._vramscope_runs = False  # a kernel is about to be measured
+            self.process.assume("Triton's autotuner is taken to choose the first configuration that the card can run: others are not compiled", place())
+            return prune(tuner, *args, **kwargs)
+
+        @functools.wraps(bench)
+        def _bench(tuner, *args, **kwargs):
+            if getattr(tuner, "_vramscope_runs", False):
+                return tuner._vramscope_slower
+            times = bench(tuner, *args, **kwargs)
+            several = isinstance(times, (list, tuple))
+            first = times[0] if several else times
+            if first != float("inf"):
+                tuner._vramscope_runs = True
+                tuner._vramscope_slower = type(times)([float("inf")] * len(times)) if several else float("inf")
+            return times
+
+        tuner.prune_configs, tuner._bench = prune_configs, _bench
+        if hasattr(tuner, "check_disk_cache"):  # what an earlier run has measured
+            def check_disk_cache(tuner, key, configurations, measure, *args, **kwargs):
+                measure()
+                return False
+
+            tuner.check_disk_cache = check_disk_cache
+
+    def measures(self, module):
+        """Of do_bench: it runs a kernel until so many milliseconds are over."""
+        measure = module.do_bench
+
+        @functools.wraps(measure)
+        def do_bench(function, *args, **kwargs):
+            kwargs.pop("warmup", None)
+            kwargs.pop("rep", None)
+            return measure(function, 0, 0, *args[2:], **kwargs)
+
+        module.do_bench = do_bench
+
+
+def install(process):
+    if not process.settings.scratch:
+        return
+    compiling = Compiling(process)
+    imports.after("torch._inductor.compile_fx", lambda module: setattr(module, "compile_fx", compiling.compiles(module.compile_fx)))
+    imports.after("triton.runtime.autotuner", compiling.tunes)
+    imports.after("triton.testing", compiling.measures)

@@ -1,0 +1,82 @@
+"""Real PyTorch programs whose weights nobody has: not filled, not fetched, and put where a library puts those that are there.
+
+    VRAMSCOPE_TEST_PYTHONPATH=... python3 torch_weights_test.py VRAMSCOPE
+
+Skipped where torch_programs_test.py is."""
+import os
+import re
+import unittest
+
+import torch_program
+from torch_program import TORCH, Program, has
+
+
+class WithoutWeights(Program):
+    def test_weights_that_are_not_filled_take_no_memory(self):
+        self.assertGreater(self.plan("unfilled.py")["peak"]["allocated"], 2 * 16 * 16384 * 16384 * 2)
+
+    def test_weights_that_are_not_filled_are_not_decomposed(self):
+        answer = self.plan("decomposed.py")
+        self.assertEqual(len(answer["steps"]), 2)
+        places = [os.path.basename(a["where"]) for a in answer["assumptions"] if "decompositions" in a["what"]]
+        self.assertTrue(places and all(place.startswith("decomposed.py:") for place in places), answer["assumptions"])
+
+    @unittest.skipUnless(TORCH and has("diffusers") and has("transformers"), "no diffusers or transformers")
+    def test_a_pipeline_without_weights(self):
+        """from_pretrained of a folder of configurations, by subfolder, as the scripts of diffusers load what they train."""
+        answer = self.plan("pipeline.py", self.path("models"))
+        self.assertEqual(len(answer["steps"]), 2)
+        self.assertEqual(len([a for a in answer["assumptions"] if a["what"].startswith("no weights are there")]), 3)
+
+    def test_weights_of_torch_hub_are_not_fetched(self):
+        answer = self.plan("fetched_weights.py", "hub")
+        self.assertIn("https://nowhere.invalid/network-12345678.pth", [a["where"] for a in answer["assumptions"]])
+        self.assertEqual(answer["parameters"]["count"], 257 * 1024 + 1025 * 10)
+
+    @unittest.skipUnless(TORCH and has("transformers"), "no transformers")
+    def test_weights_of_the_hub_are_not_fetched(self):
+        answer = self.plan("fetched_weights.py", "name", self.path("hub"), HF_HUB_OFFLINE="1")
+        self.assertIn("nobody/small", [a["where"] for a in answer["assumptions"]])
+        self.assertEqual(answer["parameters"]["bytes"], 2 * answer["parameters"]["count"])
+
+    @unittest.skipUnless(TORCH and has("transformers") and has("accelerate") and has("bitsandbytes"), "no bitsandbytes")
+    def test_quantized(self):
+        """from_pretrained of a folder with a config.json alone quantizes as it does with the weights: 4 bits and their scales."""
+        answer = self.plan("quantized.py")
+        weights = 16 * 1024 * 1024 * 6  # of the linear layers
+        self.assertIn("layers: 4-bit", self.stderr)
+        # Where it computes: transformers from 4.51 on asks for one block as large as all weights before it loads them.
+        self.assertGreater(answer["peak"]["allocated"], weights)
+        self.assertGreater(answer["peak_by_category"]["Parameter"], weights // 2)
+        self.assertLess(answer["peak_by_category"]["Parameter"], weights * 0.6 + 2 * 2 * 1000 * 1024)
+
+    def placed(self, where, *options):
+        answer = self.plan("placed.py", where, options=options)
+        self.assertEqual(len(answer["steps"]), 2)
+        self.assertGreaterEqual(sum(size for name, size in answer["peak_by_category"].items() if name != "Unknown"), 0.99 * answer["peak"]["allocated"])
+        self.assertIn("no weights are there", "".join(a["what"] for a in answer["assumptions"]))
+        return answer, re.findall(r"parameters: (\d+) of (\d+) on (\[[^]]*\])", self.stderr)
+
+    @unittest.skipUnless(TORCH and has("transformers"), "no transformers")
+    def test_tensor_parallel(self):
+        """Each of two ranks has half of the matrices, as transformers cuts them when it loads a checkpoint."""
+        answer, told = self.placed("tensors", "--ranks", "2")
+        self.assertIn(len(told), (1, 2))  # transformers 4 lets the first rank alone speak
+        half = int(told[0][1])  # of 2 bytes each
+        self.assertLess(answer["peak_by_category"]["Parameter"], 1.4 * half)
+        self.assertLess(answer["peak_by_category"]["Optimizer state"], 2.4 * half)
+
+    @unittest.skipUnless(TORCH and has("transformers.distributed"), "transformers has no such")
+    def test_expert_parallel(self):
+        answer, told = self.placed("experts", "--ranks", "2")
+        self.assertIn(len(told), (1, 2))  # transformers 4 lets the first rank alone speak
+        self.assertLess(answer["peak_by_category"]["Parameter"], 1.4 * int(told[0][1]))
+
+    @unittest.skipUnless(TORCH and has("transformers") and has("accelerate"), "no transformers or accelerate")
+    def test_several_cards_of_one_process(self):
+        answer, told = self.placed("cards", "--devices", "2")
+        self.assertEqual([place for _, _, place in told], ["['cuda:0', 'cuda:1']"])
+
+
+if __name__ == "__main__":
+    torch_program.main()
