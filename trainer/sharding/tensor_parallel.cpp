@@ -14,6 +14,7 @@
 
 #include "trainer/capture/scopes.h"
 #include "trainer/models/layers.h"
+#include "trainer/optimizers/group.h"
 #include "trainer/sharding/vocabulary_parallel.h"
 
 namespace vramscope::trainer {
@@ -58,11 +59,16 @@ void Split(Parameter& parameter, int64_t dimension, const RankOf& rank) {
   ParameterSpec spec = parameter.spec();
   const int64_t whole = parameter.count();
   const bool trains = parameter.trainable;
-  const int64_t size = spec.shape[static_cast<size_t>(dimension)] / rank.ranks;
-  spec.shape[static_cast<size_t>(dimension)] = size;
-  parameter.Store(std::move(spec), whole, [dimension, size, rank](const at::Tensor& weight) {
+  spec.shape[static_cast<size_t>(dimension)] /= rank.ranks;
+  parameter.Store(std::move(spec), whole, [dimension, rank](const at::Tensor& weight) {
     const at::NoGradGuard no_grad;
-    return weight.narrow(dimension, rank.rank * size, size).clone(at::MemoryFormat::Contiguous);
+    // distribute_tensor() has all ranks' parts at once, copies where they are columns.
+    std::vector<at::Tensor> parts = weight.chunk(rank.ranks, dimension);
+    for (at::Tensor& part : parts) part = part.contiguous();
+    at::Tensor own = at::empty_like(parts.front());
+    own.copy_(parts[static_cast<size_t>(rank.rank)]);
+    ReleaseList(parts);
+    return own;
   });
   parameter.trainable = trains;  // a part as the whole
 }
