@@ -177,6 +177,15 @@ class Plan(unittest.TestCase):
         self.assertEqual(answer["program"]["ended"], "end")
         self.assertEqual(len(answer["ranks"]), 1)
         self.assertTrue(any("not filled" in a["what"] for a in answer["assumptions"]), answer["assumptions"])
+        self.assertFalse([a for a in answer["assumptions"] if "hooks are missing" in a["what"]])
+
+    def test_a_torch_that_lacks_what_a_hook_stands_in_for(self):
+        result = self.plan("import torch\ntorch.allocate(4 << 20)\nprint('done')\n", "--json", FAKE_TORCH_LACKS="scatter_add_")
+        self.expect(result, 0, "done")
+        answer = json.loads(result.stdout)
+        self.assertEqual(answer["peak"]["reserved"], 4 << 20)
+        self.assertEqual([a["where"] for a in answer["assumptions"] if "hooks are missing" in a["what"]],
+                         ["AttributeError: type object 'Tensor' has no attribute 'scatter_add_'"])
 
     def test_raises(self):
         result = self.plan("import torch\ntorch.allocate(1 << 20)\nraise ValueError('no such batch')\n")

@@ -43,7 +43,9 @@ class Program(unittest.TestCase):
         result = subprocess.run(command, env={**ENVIRONMENT, **environment}, capture_output=True, text=True, timeout=900)
         self.assertEqual(result.returncode, status, result.stderr[-4000:])
         self.stderr = result.stderr
-        return json.loads(result.stdout)
+        answer = json.loads(result.stdout)
+        self.assertFalse([a for a in answer["assumptions"] if "hooks are missing" in a["what"]])
+        return answer
 
     def json(self, *arguments):
         result = subprocess.run([VRAMSCOPE, *arguments, "--json"], capture_output=True, text=True, timeout=300)

@@ -32,6 +32,24 @@ def _watch_the_end(process):
     os._exit = _exit
 
 
+def _part(process, what, install, *args):
+    """A torch that lacks what some hook stands in for is watched without it, and that is said: the program runs."""
+    try:
+        return install(process, *args)
+    except Exception as error:
+        process.assume("hooks are missing with this torch: " + what, "%s: %s" % (type(error).__name__, str(error)[:500]))
+        return None
+
+
+def _part(process, what, install, *args):
+    """A torch that lacks what a hook stands in for is watched without that hook, and this is said: the program runs."""
+    try:
+        return install(process, *args)
+    except Exception as error:
+        process.assume("hooks are missing with this torch: " + what, "%s: %s" % (type(error).__name__, str(error)[:500]))
+        return None
+
+
 def start(torch):
     settings = Settings()
     process = Process(torch, settings)
@@ -44,21 +62,21 @@ def start(torch):
         return  # built without CUDA: the command line says so
     process.recorder = recorder.Recorder(process)
     process.recorder.wrap_the_programs_own()
-    activities.install(process)
-    installed = hooks.install(process) if settings.hooks == "all" else None
+    _part(process, "kernels and copies are not told", activities.install)
+    installed = _part(process, "phases, modules and steps are not told", hooks.install) if settings.hooks == "all" else None
     if settings.emulated:
         if settings.skip_init:
-            initialization.install(process)
-            decompositions.install(process)
-            diffusion.install(process)
-        extensions.install(process)
-        compiling.install(process)
-        writes.install(process)
-        values.install(process)
-        generation.install(process)
+            _part(process, "parameters are filled", initialization.install)
+            _part(process, "factors of weights are computed", decompositions.install)
+            _part(process, "weights of diffusers are read", diffusion.install)
+        _part(process, "kernels of libraries are compiled", extensions.install)
+        _part(process, "what was compiled before counts", compiling.install)
+        _part(process, "what the program writes stays where it writes it", writes.install)
+        _part(process, "of what the program reads back some is 0", values.install)
+        _part(process, "generated texts end where zeros end them", generation.install)
         if settings.as_rank:
             ranks.install(process)
     if installed:
-        hooks.checkpoints(process, installed)
+        _part(process, "recomputation is not told", hooks.checkpoints, installed)
     # Not now: a program may fork before it uses CUDA.
     torch.cuda._lazy_call(process.recorder.begin)
