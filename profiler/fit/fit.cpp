@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/analysis/step_time.h"
 #include "profiler/run/check_run.h"
 
 namespace vramscope::fit {
@@ -525,7 +526,7 @@ Planned PlannedOf(const trace::Trace& trace) {
   out.reserved = summary.peak.reserved;
   out.context = trace.info.device.context_bytes;
   if (summary.out_of_memory) out.error = "out of memory";
-  if (!summary.steps.empty()) out.step_ms = summary.steps.back().total_ms;
+  out.step_ms = analysis::LastStepMs(trace, summary.steps);
   return out;
 }
 

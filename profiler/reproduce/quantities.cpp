@@ -4,6 +4,7 @@
 #include <array>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/analysis/step_time.h"
 #include "profiler/estimate/planned.h"
 
 namespace vramscope::reproduce {
@@ -49,7 +50,7 @@ class Reader {
       Add("forward_ms", step.forward_ms);
       Add("backward_ms", step.backward_ms);
       Add("optimizer_ms", step.optimizer_ms);
-      Add("step_ms", step.total_ms);
+      Add("step_ms", analysis::LastStepMs(trace_, summary.steps));
     }
     return std::move(out_);
   }

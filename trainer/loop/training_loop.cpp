@@ -224,7 +224,7 @@ class Loop {
       PhaseScope phase(Phase::kOptimizer);
       for (auto& technique : techniques_) technique->BeforeStep(context_, trained_);
       optimizer_step_(*optimizer_);
-      backend_.FinishWork();
+      FinishPhase();
     }
     if (!script_.keeps_outputs && !ZeroesLate()) {
       PhaseScope phase(Phase::kZeroGrad);
@@ -385,7 +385,7 @@ class Loop {
       {
         PhaseScope phase(Phase::kForward);
         logits_ = model_.Logits(batch_);
-        backend_.FinishWork();
+        FinishPhase();
       }
       PhaseScope phase(Phase::kLoss);
       ModuleScope module("loss");
@@ -402,11 +402,17 @@ class Loop {
     if (All(&Technique::trains)) {
       PhaseScope phase(Phase::kBackward);
       BeginningOfBackward().backward();
-      backend_.FinishWork();
+      FinishPhase();
     }
     const double value = measured_ ? loss_.item<double>() : 0;
     if (!script_.keeps_outputs) loss_.reset();
     return value;
+  }
+
+  // So that a phase's time is its own. But where ranks share, what a collective works on lies on
+  // the card until that is over, and a program's host goes on meanwhile.
+  void FinishPhase() {
+    if (sharing_ == nullptr) backend_.FinishWork();
   }
 
   at::Tensor BeginningOfBackward() {

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "profiler/analysis/step_time.h"
 #include "profiler/program/verdict.h"
 #include "profiler/trace/block_evidence.h"
 #include "profiler/trace/one_device.h"
@@ -129,7 +130,7 @@ std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const Trace> trace,
   digest->summary = analysis::Summarize(*trace, *digest->curves);
   if (trace->events.size() > 0)
     digest->at_peak = analysis::LiveAt(*trace, digest->summary.peak.context.event);
-  if (!digest->summary.steps.empty()) digest->last_step_ms = digest->summary.steps.back().total_ms;
+  digest->last_step_ms = analysis::LastStepMs(*trace, digest->summary.steps);
   for (const Category c : timeline::kStackOrder)
     if (!digest->curves->category[static_cast<size_t>(c)].empty()) digest->categories.push_back(c);
   digest->phases = PhasesOf(*trace);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/analysis/step_time.h"
 #include "tests/profiler/query/launches.h"
 
 namespace vramscope::query {
@@ -70,6 +71,35 @@ TEST(DeviceTimes, AreThoseOfASecondReckoning) {
     }
     EXPECT_GT(all, 0);
   }
+}
+
+// Two steps of a host that takes 10 ms for each: what the card does of them it does later.
+std::shared_ptr<const trace::Trace> HostAhead(int64_t card_ns) {
+  auto t = std::make_shared<trace::Trace>();
+  constexpr int64_t kStep = 10'000'000;
+  for (int64_t step = 0; step < 2; ++step) {
+    const auto cause = static_cast<uint64_t>(step + 1);
+    t->activities.Append({.kind = ActivityKind::kRuntimeCall,
+                          .correlation = cause,
+                          .begin_ns = step * kStep + 5,
+                          .end_ns = step * kStep + 6});
+    t->activities.Append({.kind = ActivityKind::kKernel,
+                          .correlation = cause,
+                          .begin_ns = step * card_ns + 7,
+                          .end_ns = (step + 1) * card_ns + 7});
+  }
+  trace::SortActivities(t->activities);
+  return t;
+}
+
+TEST(DeviceTimes, AStepEndsWhenTheCardIsThroughWithIt) {
+  const std::vector<analysis::StepRow> steps = {
+      {.index = 0, .begin_ns = 0, .end_ns = 10'000'000, .total_ms = 10},
+      {.index = 1, .begin_ns = 10'000'000, .end_ns = 20'000'000, .total_ms = 10}};
+  EXPECT_DOUBLE_EQ(analysis::LastStepMs(*HostAhead(50'000'000), steps), 50);
+  EXPECT_DOUBLE_EQ(analysis::LastStepMs(*HostAhead(1'000'000), steps), 10);  // waited for the host
+  EXPECT_DOUBLE_EQ(analysis::LastStepMs(trace::Trace(), steps), 10);         // nothing is known
+  EXPECT_DOUBLE_EQ(analysis::LastStepMs(*HostAhead(50'000'000), {}), 0);
 }
 
 TEST(DeviceTimes, NothingIsSaidWhereNoCallIsKnown) {
