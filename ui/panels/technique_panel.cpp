@@ -49,6 +49,8 @@ bool HasItsOwnControl(const std::string& key) {
          });
 }
 
+constexpr int kWidestOfTwo = 80;  // pixels of a name beside which another number has room
+
 // Its own, or the last word of its key: "lr" of "optimizer.lr".
 QString LabelOf(const run::SettingDeclaration& setting) {
   return ToQString(setting.label.empty() ? setting.key.substr(setting.key.rfind('.') + 1)
@@ -220,16 +222,17 @@ QWidget* TechniquePanel::MakeControls(const std::vector<std::string>& keys) {
   grid->setVerticalSpacing(3);
   grid->setColumnStretch(1, 1);
   grid->setColumnStretch(3, 1);
-  int cell = 0;  // numbers stand two a line, what is wide has one for itself
+  int cell = 0;  // numbers with short names stand two a line, what is wide has one for itself
   for (const std::string& key : keys) {
     Control control{.setting = run::TheCatalogue().FindSetting(key)};
     if (control.setting == nullptr) continue;
     const run::SettingDeclaration& setting = *control.setting;
     const bool text = setting.kind == run::ValueKind::kText;
-    const bool wide =
-        setting.kind != run::ValueKind::kInteger && setting.kind != run::ValueKind::kNumber;
-    if (wide) cell += cell % 2;
     QLabel* label = MakeLabel(LabelOf(setting), LabelRole::kDim);
+    const bool number =
+        setting.kind == run::ValueKind::kInteger || setting.kind == run::ValueKind::kNumber;
+    const bool wide = !number || label->sizeHint().width() > kWidestOfTwo;
+    if (wide) cell += cell % 2;
     label->setToolTip(ToQString(setting.help));
     grid->addWidget(label, cell / 2, cell % 2 * 2);
     QWidget* shown = nullptr;

@@ -127,6 +127,10 @@ TEST_F(TechniquesWindow, RowsThatAreOnShowTheirSettings) {
     toggle->click();
     ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
     if (!toggle->isChecked()) continue;  // the fake worker's run said no
+    QApplication::processEvents();
+    const TechniquePanel* panel = window_->techniquePanel();
+    EXPECT_EQ(panel->visibleRegion().boundingRect().width(), panel->width())
+        << id.toStdString() << " makes the panel wider than its place";
     for (const QJsonObject& row : Rows()) {
       if (row["id"].toString() != id) continue;
       const QJsonObject settings = row["settings"].toObject();
