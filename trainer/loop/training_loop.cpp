@@ -174,6 +174,7 @@ class Loop {
     if (!model_.Parameters().front()->tensor.defined()) Materialize(model_, options);
     for (auto& technique : techniques_) technique->AfterLoad(context_, model_);
     trained_ = TrainedTensors(model_);
+    if (sharing_ != nullptr) trained_ = sharing_->Trained(std::move(trained_));
     WatchGradients(trained_, [this](const at::Tensor& leaf) {
       for (auto& technique : techniques_) technique->OnGradient(leaf);
     });
@@ -224,7 +225,7 @@ class Loop {
       PhaseScope phase(Phase::kOptimizer);
       for (auto& technique : techniques_) technique->BeforeStep(context_, trained_);
       optimizer_step_(*optimizer_);
-      backend_.FinishWork();
+      FinishWork();
     }
     if (!script_.keeps_outputs && !ZeroesLate()) {
       PhaseScope phase(Phase::kZeroGrad);
@@ -299,6 +300,11 @@ class Loop {
   }
 
   bool All(bool (Technique::*property)() const) const { return AllOf(techniques_, property); }
+
+  // So that a phase's time is its own.
+  void FinishWork() {
+    if (sharing_ == nullptr || !sharing_->host_runs_ahead()) backend_.FinishWork();
+  }
 
   bool KeepsGradients() const {
     return std::any_of(techniques_.begin(), techniques_.end(),
@@ -385,7 +391,7 @@ class Loop {
       {
         PhaseScope phase(Phase::kForward);
         logits_ = model_.Logits(batch_);
-        backend_.FinishWork();
+        FinishWork();
       }
       PhaseScope phase(Phase::kLoss);
       ModuleScope module("loss");
@@ -402,7 +408,7 @@ class Loop {
     if (All(&Technique::trains)) {
       PhaseScope phase(Phase::kBackward);
       BeginningOfBackward().backward();
-      backend_.FinishWork();
+      FinishWork();
     }
     const double value = measured_ ? loss_.item<double>() : 0;
     if (!script_.keeps_outputs) loss_.reset();

@@ -9,6 +9,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <vector>
+
 namespace vramscope::trainer {
 
 class SharesTraining {
@@ -20,6 +22,16 @@ class SharesTraining {
 
   // Norms of what this rank has of the gradients, as those of all ranks' parts.
   virtual at::Tensor NormsOverRanks(const at::Tensor& norms) { return norms; }
+  // Scales all gradients whose norm is more than `most`; false: as torch.nn.utils does.
+  virtual bool ClipNorm(double most) {
+    static_cast<void>(most);
+    return false;
+  }
+  // The host waits for nothing but what the technique waits for: how far it is ahead of the card
+  // decides when memory that two streams use is free again.
+  virtual bool host_runs_ahead() const { return false; }
+  // What is trained in place of the model's parameters.
+  virtual std::vector<at::Tensor> Trained(std::vector<at::Tensor> parameters) { return parameters; }
 };
 
 class MeasuresGradients {
