@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <span>
-#include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "trainer/capture/scopes.h"
 #include "trainer/capture/taps.h"
@@ -17,19 +17,24 @@
 namespace vramscope::trainer {
 namespace {
 
-int64_t Depth(std::string_view name) { return std::count(name.begin(), name.end(), '.'); }
-
 // A tensor of a module, as it comes to the card.
 struct Coming {
   std::string name;
   Parameter* parameter = nullptr;  // or
   Buffer* buffer = nullptr;
+  int64_t depth = 0;
 };
+
+// How deep in the program's tree of modules. `adapted`: modules that PEFT has put into a wrapper.
+int64_t Depth(const std::string& name, const std::unordered_set<std::string>& adapted) {
+  const int64_t names = std::count(name.begin(), name.end(), '.');
+  return names + (adapted.contains(name.substr(0, name.rfind('.'))) ? 1 : 0);
+}
 
 // FSDP1 moves what modules of one depth have before what lies deeper, parameters before buffers.
 void Place(std::vector<Coming> coming, c10::Device device) {
   std::stable_sort(coming.begin(), coming.end(),
-                   [](const Coming& a, const Coming& b) { return Depth(a.name) < Depth(b.name); });
+                   [](const Coming& a, const Coming& b) { return a.depth < b.depth; });
   for (const Coming& one : coming) {
     if (one.parameter == nullptr) continue;
     const CategoryScope category(trace::Category::kParameter);
@@ -54,14 +59,24 @@ void Place(std::vector<Coming> coming, c10::Device device) {
 struct FlatSharded::Impl {
   Impl(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& model, const FlatOptions& options)
       : shared(std::move(group), options) {
+    std::unordered_set<std::string> adapted;
     model.Visit([&](Module& module, const std::string& path) {
       path_of[&module] = path;
+      for (const Module* child : module.children()) {
+        if (child->name() == "lora") adapted.insert(path);
+      }
+    });
+    const auto add = [&](std::vector<Coming>& to, Coming one) {
+      one.depth = Depth(one.name, adapted);
+      to.push_back(std::move(one));
+    };
+    model.Visit([&](Module& module, const std::string& path) {
       for (const auto& buffer : module.buffers()) {
-        buffers.push_back({.name = path + "." + buffer->name, .buffer = buffer.get()});
+        add(buffers, {.name = path + "." + buffer->name, .buffer = buffer.get()});
       }
     });
     for (Parameter* parameter : model.Parameters()) {
-      parameters.push_back({.name = parameter->name(), .parameter = parameter});
+      add(parameters, {.name = parameter->name(), .parameter = parameter});
     }
   }
 

@@ -304,7 +304,7 @@ void FlatUnit::UseShardedGradients() {
 }
 
 // Gradients that have been added up whole: what a parameter has as its gradient is made in the
-// size of its part, and then said to be a view of the whole.
+// size of its part, and then said to be a view of the whole, where that is not as large.
 void FlatUnit::UseWholeGradients() {
   at::NoGradGuard no_grad;
   std::vector<at::Tensor> pieces = at::split_with_sizes(flat_.grad(), splits_);
@@ -312,7 +312,7 @@ void FlatUnit::UseWholeGradients() {
   for (size_t i = 0; i < pieces.size(); ++i) {
     if (is_padding_[i]) continue;
     at::Tensor& own = part->sharded.mutable_grad();
-    if (!own.defined()) own = at::empty_like(part->sharded);
+    if (!own.defined() && part->sharded.sizes() != part->sizes) own = at::empty_like(part->sharded);
     own = pieces[i].view(part->sizes);
     ++part;
   }

@@ -85,7 +85,6 @@ TEST(FlatSharding, GradientsOfAUnitAreOneTensorAndStayUntilTheNextForward) {
   const Planned plan(Flat());
   EXPECT_EQ(Times(plan, layer / 4, Phase::kBackward), layers);
   const uint64_t shards = (layers * layer + rest) / 4;
-  EXPECT_EQ(Live(plan, Category::kGradient, EventKind::kPhaseBegin, Phase::kOptimizer), shards);
   EXPECT_EQ(Live(plan, Category::kGradient, EventKind::kPhaseEnd, Phase::kZeroGrad), shards);
   const Planned rows(Flat({{"shard.implementation", "fsdp2"}}));
   EXPECT_EQ(Live(rows, Category::kGradient, EventKind::kPhaseEnd, Phase::kZeroGrad), 0u);
