@@ -124,6 +124,26 @@ struct FlatSharded::Impl {
     });
   }
 
+  at::Tensor Run(FlatUnit& unit, const at::Tensor& hidden, Carried& carried,
+                 const LayerFunction& layers) {
+    {
+      std::vector<at::Tensor> entering;
+      if (hidden.requires_grad()) entering.push_back(hidden);
+      for (const at::Tensor& tensor : carried) {
+        if (tensor.defined() && tensor.requires_grad()) entering.push_back(tensor);
+      }
+      unit.BeforeForward(entering);
+    }
+    const Carried before = carried;
+    at::Tensor output = layers(hidden, carried);
+    if (!unit.AfterForward()) return output;
+    WatchOutput(unit, output);
+    for (size_t k = 0; k < carried.size(); ++k) {
+      if (!carried[k].is_same(before[k])) WatchOutput(unit, carried[k]);
+    }
+    return output;
+  }
+
   void EndBackward() {
     at::NoGradGuard no_grad;
     if (shared.reduces) Wait(CurrentStream(shared.options.device), shared.scatter);
@@ -206,32 +226,29 @@ LayerRunner FlatSharded::AroundLayers(LayerRunner inner) {
       if (first.starts_with(path) && stack.size() == layers.size()) modules = &stack;
     }
     TORCH_CHECK(modules != nullptr, "layers of ", path, " are not those of a stack");
+    const auto unit_of = [&](size_t layer) -> FlatUnit& {
+      return *impl->units_of.at((*modules)[layer]);
+    };
+    if (impl->shared.options.checkpoints_hold_units && inner) {
+      std::vector<LayerFunction> units;
+      for (size_t i = 0; i < layers.size(); ++i) {
+        units.push_back([impl, &unit = unit_of(i), layer = layers[i]](const at::Tensor& entering,
+                                                                      Carried& with) {
+          return impl->Run(unit, entering, with, layer);
+        });
+      }
+      return inner(std::move(hidden), units, path, carried);
+    }
     const auto together = static_cast<size_t>(impl->shared.options.layers_per_unit);
     for (size_t i = 0; i < layers.size(); i += together) {
-      FlatUnit& unit = *impl->units_of.at((*modules)[i]);
       const size_t end = std::min(i + together, layers.size());
       const std::vector<LayerFunction> of_unit(layers.begin() + static_cast<ptrdiff_t>(i),
                                                layers.begin() + static_cast<ptrdiff_t>(end));
-      {
-        std::vector<at::Tensor> entering;
-        if (hidden.requires_grad()) entering.push_back(hidden);
-        for (const at::Tensor& tensor : carried) {
-          if (tensor.defined() && tensor.requires_grad()) entering.push_back(tensor);
-        }
-        unit.BeforeForward(entering);
-      }
-      Carried now = carried;
-      if (inner) {
-        hidden = inner(std::move(hidden), of_unit, path, now);
-      } else {
+      hidden = impl->Run(unit_of(i), hidden, carried, [&](const at::Tensor&, Carried& now) {
+        if (inner) return inner(std::move(hidden), of_unit, path, now);
         for (const LayerFunction& layer : of_unit) hidden = layer(hidden, now);
-      }
-      if (unit.AfterForward()) impl->WatchOutput(unit, hidden);
-      for (size_t k = 0; k < now.size(); ++k) {
-        if (now[k].is_same(carried[k])) continue;
-        impl->WatchOutput(unit, now[k]);
-        carried[k] = now[k];
-      }
+        return hidden;
+      });
     }
     return hidden;
   };

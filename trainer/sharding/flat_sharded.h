@@ -36,6 +36,9 @@ struct FlatOptions {
   FlatPrefetch backward_prefetch = FlatPrefetch::kBeforeUnit;
   // use_orig_params: an optimizer gets what a rank has of each parameter; false: flat parameters.
   bool original_parameters = true;
+  // A checkpoint calls a unit, as those of transformers do: run again, the unit is gathered anew.
+  // False: a unit calls a checkpoint.
+  bool checkpoints_hold_units = false;
   // MixedPrecision(param_dtype=...): what units are gathered and gradients are scattered in; none:
   // in the type of the weights.
   std::optional<at::ScalarType> gathered_as = {};

@@ -9,16 +9,17 @@ namespace vramscope::trainer {
 namespace {
 
 FlatOptions OptionsOf(const run::RunConfig& config) {
-  FlatOptions options{.reshards_after_forward = config.Is("shard.strategy", "zero3"),
-                      .layers_per_unit = LayersPerUnit(config),
-                      .limits_gathers = config.Is("shard.limit_all_gathers", "true"),
-                      .prefetches_forward = config.Integer("shard.forward_prefetch") > 0,
-                      .backward_prefetch = config.Is("shard.backward_prefetch_at", "before")
-                                               ? FlatPrefetch::kBeforeUnit
-                                           : config.Is("shard.backward_prefetch_at", "after")
-                                               ? FlatPrefetch::kAfterUnit
-                                               : FlatPrefetch::kNever,
-                      .original_parameters = config.Is("shard.original_parameters", "true")};
+  FlatOptions options{
+      .reshards_after_forward = config.Is("shard.strategy", "zero3"),
+      .layers_per_unit = LayersPerUnit(config),
+      .limits_gathers = config.Is("shard.limit_all_gathers", "true"),
+      .prefetches_forward = config.Integer("shard.forward_prefetch") > 0,
+      .backward_prefetch =
+          config.Is("shard.backward_prefetch_at", "before")  ? FlatPrefetch::kBeforeUnit
+          : config.Is("shard.backward_prefetch_at", "after") ? FlatPrefetch::kAfterUnit
+                                                             : FlatPrefetch::kNever,
+      .original_parameters = config.Is("shard.original_parameters", "true"),
+      .checkpoints_hold_units = config.Is("checkpointing.mode", "layer") && !LossIsOutside(config)};
   if (config.Is("shard.gathered_as", "bf16")) options.gathered_as = at::kBFloat16;
   if (config.Is("shard.gathered_as", "fp16")) options.gathered_as = at::kHalf;
   return options;
