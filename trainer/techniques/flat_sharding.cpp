@@ -98,6 +98,9 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                      .why = "shard.implementation=fsdp1: " + std::move(why),
                      .instead = std::move(instead)};
   };
+  const std::string nested =
+      "a re-entrant checkpoint of a part of a unit lets go of the unit's weights when its own "
+      "backward is through, and PyTorch fails; set checkpointing.reentrant=false";
   const std::vector<std::string> controls = {"shard.ranks",
                                              "shard.rank",
                                              "shard.units",
@@ -212,6 +215,13 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                               "PyTorch refuses units of which a part is trained with "
                               "use_orig_params=False; set shard.original_parameters=true",
                               {{"shard.original_parameters", "true"}}),
+                     not_with({{"checkpointing.mode", true, {"attention", "ffn"}},
+                               {"checkpointing.reentrant", true, {"true"}}},
+                              nested, {{"checkpointing.reentrant", "false"}}),
+                     not_with({{"shard.units", true, {"model"}},
+                               {"checkpointing.mode", true, {"layer", "every-k", "alternate"}},
+                               {"checkpointing.reentrant", true, {"true"}}},
+                              nested, {{"checkpointing.reentrant", "false"}}),
                      not_with(
                          {{"galore.rank", false, {"0"}}},
                          "GaLore projects matrices, and a part of a flat parameter is a row; set "
