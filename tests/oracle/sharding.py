@@ -119,6 +119,9 @@ class FlatSharded(OneGpu):
         if settings["shard.gathered_as"] != "weights":
             self.options["mixed_precision"] = MixedPrecision(
                 param_dtype={"bf16": torch.bfloat16, "fp16": torch.float16}[settings["shard.gathered_as"]])
+        if settings["offload.parameters"] == "cpu":
+            from torch.distributed.fsdp import CPUOffload
+            self.options["cpu_offload"] = CPUOffload(offload_params=True)
         self.whole, self.adds_up_whole = settings["shard.units"] == "model", settings["shard.no_sync"] == "true"
 
     def place(self, model):

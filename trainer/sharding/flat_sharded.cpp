@@ -146,7 +146,11 @@ struct FlatSharded::Impl {
 
   void EndBackward() {
     at::NoGradGuard no_grad;
-    if (shared.reduces) Wait(CurrentStream(shared.options.device), shared.scatter);
+    if (shared.reduces) {
+      const c10::Stream now = CurrentStream(shared.options.device);
+      Wait(now, shared.scatter);
+      if (shared.options.offloads) now.synchronize();  // gradients have come to the host
+    }
     shared.backward_order.clear();
     shared.first_backward_is_done = true;
     ForEach([](FlatUnit& unit) { unit.FinishBackward(); });
@@ -257,15 +261,22 @@ LayerRunner FlatSharded::AroundLayers(LayerRunner inner) {
 void FlatSharded::ClipNorm(double most) {
   at::NoGradGuard no_grad;
   constexpr double kTwo = 2;
+  const FlatShared& shared = impl_->shared;
   std::vector<at::Tensor> gradients;
   impl_->ForEach([&](FlatUnit& unit) {
     for (at::Tensor& gradient : unit.Gradients()) gradients.push_back(std::move(gradient));
   });
   if (!impl_->zero.defined()) {
-    impl_->zero = at::scalar_tensor(0, at::kFloat).to(impl_->shared.options.device);
+    const CategoryScope category(trace::Category::kBuffer);  // the module keeps it
+    impl_->zero = at::scalar_tensor(0, at::kFloat).to(shared.options.device);
+    TagStorage(impl_->zero, trace::Category::kBuffer, "zero");
   }
   at::Tensor local = impl_->zero;
-  if (!gradients.empty()) {
+  if (shared.options.offloads) {
+    // Gradients are measured and scaled on the host, where a plan computes nothing.
+    gradients.clear();
+    local = at::zeros({}, at::kFloat).to(shared.options.device);
+  } else if (!gradients.empty()) {
     std::vector<at::Tensor> norms;
     for (const at::Tensor& gradient : gradients) {
       norms.push_back(at::linalg_vector_norm(gradient, kTwo, {}, false, at::kFloat));
@@ -278,10 +289,11 @@ void FlatSharded::ClipNorm(double most) {
   c10d::AllreduceOptions options;
   options.asyncOp = false;
   std::vector<at::Tensor> sums = {squares};
-  if (auto work = impl_->shared.group->allreduce(sums, options)) work->wait();
+  if (auto work = shared.group->allreduce(sums, options)) work->wait();
   sums.clear();
   at::Tensor total = squares.pow(0.5);
   squares.reset();
+  if (shared.options.offloads) return;
   // A number over a tensor is two operators in Python.
   at::Tensor divisor = total + 1e-6;
   at::Tensor inverse = divisor.reciprocal();

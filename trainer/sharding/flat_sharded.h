@@ -39,6 +39,7 @@ struct FlatOptions {
   // A checkpoint calls a unit, as those of transformers do: run again, the unit is gathered anew.
   // False: a unit calls a checkpoint.
   bool checkpoints_hold_units = false;
+  bool offloads = false;  // CPUOffload: parts and their gradients live in pinned host memory
   // MixedPrecision(param_dtype=...): what units are gathered and gradients are scattered in; none:
   // in the type of the weights.
   std::optional<at::ScalarType> gathered_as = {};

@@ -106,8 +106,8 @@ void FlatUnit::Flatten(const std::vector<Parameter*>& parameters) {
   for (size_t i = 0; i < splits_.size(); offset += splits_[i++]) {
     if (is_padding_[i]) continue;
     const int64_t begin = std::max(first, offset), end = std::min(last, offset + splits_[i]);
-    part->begin = std::max<int64_t>(0, begin - first);
     part->count = std::max<int64_t>(0, end - begin);
+    part->begin = part->count > 0 ? begin - first : 0;
     part->sharded = part->count > 0 ? local_.narrow(0, part->begin, part->count).detach()
                                     : at::empty({0}, type);
     part->sharded.set_requires_grad(part->parameter->trainable);
@@ -120,6 +120,14 @@ void FlatUnit::Flatten(const std::vector<Parameter*>& parameters) {
     std::for_each(parts_.rbegin(), parts_.rend(),
                   [](FlatPart& each) { each.parameter->tensor = each.sharded; });
   }
+  if (options.offloads) KeepOnHost(local_.to(at::kCPU));
+}
+
+void FlatUnit::KeepOnHost(at::Tensor local) {
+  at::NoGradGuard no_grad;
+  local_ = std::move(local);
+  flat_.set_data(local_);
+  for (FlatPart& part : parts_) part.sharded.set_data(local_.narrow(0, part.begin, part.count));
 }
 
 // All ranks have as much; the last one's is filled with zeros.
@@ -133,7 +141,12 @@ void FlatUnit::MakeRoom() {
   at::NoGradGuard no_grad;
   const CategoryScope category(trace::Category::kParameter);
   const OwnerScope owner(path_);
-  const at::TensorOptions type = local_.options().requires_grad(false);
+  if (shared_.options.offloads) {
+    KeepOnHost(local_.pin_memory());
+    host_gradient_ = at::zeros_like(local_).pin_memory();
+  }
+  const at::TensorOptions type =
+      local_.options().device(shared_.options.device).pinned_memory(false).requires_grad(false);
   const auto in_type = [&](at::ScalarType dtype) {
     at::Tensor made = at::empty({local_.numel() * shared_.group->getSize()}, type.dtype(dtype));
     ResizeStorage(made, 0);
@@ -193,20 +206,32 @@ void FlatUnit::ZeroWhatHasNoOwner() {
 
 bool FlatUnit::IsGathered() const { return gathered_.storage().nbytes() > 0; }
 
+// To where and in what type it is gathered; of a part on the host also where nothing is gathered.
+bool FlatUnit::BringPart() {
+  at::NoGradGuard no_grad;
+  const FlatOptions& options = shared_.options;
+  if (IsGathered() && !options.offloads) return false;
+  const CategoryScope category(trace::Category::kCommunication);
+  const OwnerScope owner(path_);
+  if (narrow_.defined()) {
+    ResizeStorage(narrow_, BytesOf(narrow_));
+    narrow_.copy_(local_.to(options.device, /*non_blocking=*/true));
+    flat_.set_data(narrow_);
+    return true;
+  }
+  if (!options.offloads || flat_.device() == options.device) return false;
+  here_ = flat_.detach().to(options.device, /*non_blocking=*/true);
+  flat_.set_data(here_);
+  skipped_sharded_ = false;
+  return true;
+}
+
 void FlatUnit::Unshard() {
   bool prepared = false;
   {
     const c10::StreamGuard on(shared_.prepare);
     ZeroWhatHasNoOwner();
-    if (narrow_.defined() && !IsGathered()) {
-      at::NoGradGuard no_grad;
-      const CategoryScope category(trace::Category::kCommunication);
-      const OwnerScope owner(path_);
-      ResizeStorage(narrow_, BytesOf(narrow_));
-      narrow_.copy_(local_);
-      flat_.set_data(narrow_);
-      prepared = true;
-    }
+    prepared = BringPart();
   }
   if (prepared) Wait(shared_.gather, shared_.prepare);
   if (shared_.options.limits_gathers && shared_.let_go.size() >= kMostLetGo) {
@@ -217,6 +242,8 @@ void FlatUnit::Unshard() {
   const c10::StreamGuard on(shared_.gather);
   if (!IsGathered()) Gather();
   UseGathered();
+  // The parameters that an optimizer sees are rows of it until the unit is resharded.
+  if (!shared_.options.original_parameters) here_.reset();
   if (narrow_.defined() && narrow_.storage().nbytes() > 0) {
     narrow_.record_stream(shared_.gather);
     ResizeStorage(narrow_, 0);
@@ -232,11 +259,12 @@ void FlatUnit::Gather() {
   }
   c10d::AllgatherOptions options;
   options.asyncOp = false;
-  at::Tensor input = narrow_.defined() ? narrow_ : local_;
+  at::Tensor input = narrow_.defined() ? narrow_ : here_.defined() ? here_ : local_;
   if (auto work = shared_.group->getBackend(shared_.options.device.type())
                       ->_allgather_base(gathered_, input, options)) {
     work->wait();
   }
+  if (shared_.options.offloads) input.record_stream(shared_.gather);
 }
 
 void FlatUnit::UseGathered() {
@@ -288,11 +316,14 @@ void FlatUnit::UseShardedParameters() {
     part.parameter->tensor = part.sharded;
     if (state == FlatState::kAfterBackward) part.view.reset();
   }
+  here_.reset();
 }
 
 void FlatUnit::UseShardedGradients() {
   at::NoGradGuard no_grad;
-  const at::Tensor gradient = saved_gradient_.defined() ? saved_gradient_ : flat_.grad();
+  const at::Tensor gradient = host_gradient_.defined()    ? host_gradient_
+                              : saved_gradient_.defined() ? saved_gradient_
+                                                          : flat_.grad();
   for (FlatPart& part : parts_) {
     at::Tensor& own = part.sharded.mutable_grad();
     if (!gradient.defined() || part.count == 0 || !part.parameter->trainable) {
@@ -423,7 +454,7 @@ void FlatUnit::BeforeBackward() {
 void FlatUnit::PrepareGradient() {
   at::Tensor& gradient = flat_.mutable_grad();
   if (!gradient.defined() || gradient.numel() == elements_) return;
-  saved_gradient_ = std::move(gradient);
+  if (!shared_.options.offloads) saved_gradient_ = std::move(gradient);
   gradient.reset();
 }
 
@@ -479,6 +510,7 @@ void FlatUnit::Scatter() {
     saved_gradient_ = scattered;
     TagStorage(saved_gradient_, trace::Category::kGradient, "gradients of one rank");
   }
+  if (host_gradient_.defined()) host_gradient_.copy_(saved_gradient_, /*non_blocking=*/true);
   if (shared_.options.original_parameters) UseShardedGradients();
 }
 
@@ -492,7 +524,11 @@ void FlatUnit::FinishBackward() {
   }
   watches_entering_ = false;
   if (flat_.requires_grad() && shared_.reduces) {
-    if (saved_gradient_.defined() && scattered_) flat_.mutable_grad() = saved_gradient_;
+    if (host_gradient_.defined()) {
+      flat_.mutable_grad() = host_gradient_;
+    } else if (saved_gradient_.defined() && scattered_) {
+      flat_.mutable_grad() = saved_gradient_;
+    }
     saved_gradient_.reset();
     scattered_ = false;
   }

@@ -78,7 +78,9 @@ class FlatUnit {
   bool ran_before_backward = false;
 
  private:
+  void KeepOnHost(at::Tensor local);
   void ZeroWhatHasNoOwner();
+  bool BringPart();
   void Unshard();
   void Gather();
   bool IsGathered() const;
@@ -109,6 +111,8 @@ class FlatUnit {
   at::Tensor local_;              // this rank's part
   at::Tensor narrow_;             // the part as it is gathered, where that is another type
   at::Tensor gathered_;           // [ranks * part]; without memory between uses
+  at::Tensor here_;               // the part of a unit that is kept on the host, while it is used
+  at::Tensor host_gradient_;      // where gradients go that are kept there
   at::Tensor saved_gradient_;     // scattered in this backward, or before and to be added to
   bool skipped_sharded_ = false;  // the model uses what was gathered in forward until backward
   bool scattered_ = false;        // in this backward

@@ -19,7 +19,8 @@ FlatOptions OptionsOf(const run::RunConfig& config) {
           : config.Is("shard.backward_prefetch_at", "after") ? FlatPrefetch::kAfterUnit
                                                              : FlatPrefetch::kNever,
       .original_parameters = config.Is("shard.original_parameters", "true"),
-      .checkpoints_hold_units = config.Is("checkpointing.mode", "layer") && !LossIsOutside(config)};
+      .checkpoints_hold_units = config.Is("checkpointing.mode", "layer") && !LossIsOutside(config),
+      .offloads = config.Is("offload.parameters", "cpu")};
   if (config.Is("shard.gathered_as", "bf16")) options.gathered_as = at::kBFloat16;
   if (config.Is("shard.gathered_as", "fp16")) options.gathered_as = at::kHalf;
   return options;
@@ -60,6 +61,10 @@ class FlatSharding final : public RankOfMany {
       if (!loss_is_outside_) sharded_->AfterForward({loss, logits});
       return loss;
     };
+  }
+  std::unique_ptr<Optimizer> MakeOptimizer(const RunContext&,
+                                           const std::vector<at::Tensor>& trained) override {
+    return options_.offloads ? std::make_unique<HostStep>(trained) : nullptr;
   }
   bool ClipNorm(double most) override {
     sharded_->ClipNorm(most);
@@ -190,9 +195,16 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                          "it gathers one layer ahead in backward, shard.backward_prefetch_at says "
                          "when; set shard.backward_prefetch=1",
                          {{"shard.backward_prefetch", "1"}}),
-                     not_with({{"offload.parameters", true, {"cpu"}}},
-                              "CPUOffload is not planned; use shard.implementation=fsdp2",
+                     not_with({{"offload.parameters", true, {"cpu"}}, {"shard.ranks", true, {"1"}}},
+                              "over one GPU it is NO_SHARD, which is not planned; use "
+                              "shard.implementation=fsdp2",
                               {{"shard.implementation", "fsdp2"}}),
+                     not_with({{"offload.parameters", true, {"cpu"}},
+                               {"micro_batches", false, {"1"}},
+                               {"shard.no_sync", true, {"false"}}},
+                              "PyTorch does not add up gradients that are on the host; set "
+                              "shard.no_sync=true",
+                              {{"shard.no_sync", "true"}}),
                      not_with({{"precision", true, {"amp-fp16"}}},
                               "it needs ShardedGradScaler, which is not planned; use amp-bf16",
                               {{"precision", "amp-bf16"}}),

@@ -50,6 +50,17 @@ class RankOfMany : public Technique, public SharesTraining {
   };
 };
 
+// Shards whose optimizer steps on the host, where nothing computes in a plan.
+class HostStep final : public Optimizer {
+ public:
+  explicit HostStep(std::vector<at::Tensor> parameters) : Optimizer(std::move(parameters), 0) {}
+  void Step() override {}
+  std::vector<at::Tensor> StateTensors() const override { return {}; }
+  void ZeroGrad(ZeroGradMode mode) override {
+    if (mode == ZeroGradMode::kNone) Optimizer::ZeroGrad(mode);
+  }
+};
+
 // Whether a program calls the loss itself, after the model has returned.
 inline bool LossIsOutside(const run::RunConfig& config) {
   const run::FamilyDeclaration* family = run::TheCatalogue().FamilyOf(config.model_config_json);

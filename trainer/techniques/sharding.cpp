@@ -63,17 +63,6 @@ class DataParallelTechnique final : public RankOfMany {
   std::unique_ptr<DataParallel> parallel_;
 };
 
-// Shards whose optimizer steps on the host, where nothing computes in a plan.
-class HostStep final : public Optimizer {
- public:
-  explicit HostStep(std::vector<at::Tensor> parameters) : Optimizer(std::move(parameters), 0) {}
-  void Step() override {}
-  std::vector<at::Tensor> StateTensors() const override { return {}; }
-  void ZeroGrad(ZeroGradMode mode) override {
-    if (mode == ZeroGradMode::kNone) Optimizer::ZeroGrad(mode);
-  }
-};
-
 class FullyShardedTechnique final : public RankOfMany {
  public:
   explicit FullyShardedTechnique(const run::RunConfig& config)
