@@ -1,12 +1,15 @@
 """Training on several GPUs, as people write it: for train.py, whose settings are vramscope's. The process is one rank of many
 (`vramscope plan --ranks N --as-rank R`)."""
 import contextlib
+import functools
 
 import torch
 import torch.distributed as dist
 
 DEFAULTS = {"shard.strategy": "none", "shard.ranks": "1", "shard.rank": "0", "shard.gradients": "copies",
-            "shard.find_unused": "false", "shard.units": "layer", "shard.vocabulary": "whole", "shard.forward_prefetch": "0", "shard.backward_prefetch": "1", "shard.bucket_mb": "25", "offload.parameters": "none"}
+            "shard.find_unused": "false", "shard.units": "layer", "shard.vocabulary": "whole", "shard.forward_prefetch": "0", "shard.backward_prefetch": "1", "shard.bucket_mb": "25", "offload.parameters": "none",
+            "shard.implementation": "fsdp2", "shard.limit_all_gathers": "true", "shard.backward_prefetch_at": "before",
+            "shard.original_parameters": "true", "shard.no_sync": "false", "shard.gathered_as": "weights"}
 
 
 class OneGpu:
@@ -27,6 +30,9 @@ class OneGpu:
 
     def optimizer(self, make, parameters, settings):
         return make(parameters, settings)
+
+    def clip(self, model, parameters, most):
+        torch.nn.utils.clip_grad_norm_(parameters, most)
 
     def end(self):
         pass
@@ -97,6 +103,48 @@ class FullySharded(OneGpu):
         dist.destroy_process_group()
 
 
+class FlatSharded(OneGpu):
+    """FSDP1: as FSDP2's units, each a flat parameter; the model is made on the CPU and comes to the GPU unit by unit."""
+
+    def __init__(self, settings):
+        from torch.distributed.fsdp import BackwardPrefetch, MixedPrecision, ShardingStrategy
+        dist.init_process_group("nccl")
+        self.options = {
+            "sharding_strategy": {"zero3": ShardingStrategy.FULL_SHARD, "zero2": ShardingStrategy.SHARD_GRAD_OP}[settings["shard.strategy"]],
+            "backward_prefetch": {"before": BackwardPrefetch.BACKWARD_PRE, "after": BackwardPrefetch.BACKWARD_POST,
+                                  "never": None}[settings["shard.backward_prefetch_at"]],
+            "forward_prefetch": settings["shard.forward_prefetch"] != "0",
+            "limit_all_gathers": settings["shard.limit_all_gathers"] == "true",
+            "use_orig_params": settings["shard.original_parameters"] == "true"}
+        if settings["shard.gathered_as"] != "weights":
+            self.options["mixed_precision"] = MixedPrecision(
+                param_dtype={"bf16": torch.bfloat16, "fp16": torch.float16}[settings["shard.gathered_as"]])
+        if settings["offload.parameters"] == "cpu":
+            from torch.distributed.fsdp import CPUOffload
+            self.options["cpu_offload"] = CPUOffload(offload_params=True)
+        self.whole, self.adds_up_whole = settings["shard.units"] == "model", settings["shard.no_sync"] == "true"
+
+    def place(self, model):
+        pass
+
+    def wrap(self, model, program):
+        from torch.distributed.fsdp import FullyShardedDataParallel
+        from torch.distributed.fsdp.wrap import lambda_auto_wrap_policy
+        layers = {id(layer) for layer in (program.layers() if hasattr(program, "layers") else layers_of(model))}
+        policy = functools.partial(lambda_auto_wrap_policy, lambda_fn=lambda module: id(module) in layers)
+        return FullyShardedDataParallel(model, auto_wrap_policy=None if self.whole else policy,
+                                        device_id=torch.cuda.current_device(), **self.options)
+
+    def around(self, model, reduces):
+        return model.no_sync() if self.adds_up_whole and not reduces else contextlib.nullcontext()
+
+    def clip(self, model, parameters, most):
+        model.clip_grad_norm_(most)
+
+    def end(self):
+        dist.destroy_process_group()
+
+
 class TensorParallel(OneGpu):
     """Parts of heads and of the feed-forward width on each rank; the model is made on the CPU."""
 
@@ -148,4 +196,6 @@ STRATEGIES = {"none": OneGpu, "ddp": DataParallel, "zero1": DividedOptimizer, "z
 
 
 def strategy_of(settings):
+    if settings["shard.implementation"] == "fsdp1" and settings["shard.strategy"] in ("zero2", "zero3"):
+        return FlatSharded(settings)
     return STRATEGIES[settings["shard.strategy"]](settings)

@@ -350,7 +350,7 @@ def train(program, model, settings, strategy):
                 in_fp32.before_step()
             if clip:
                 scaler.unscale_(optimizer)
-                nn.utils.clip_grad_norm_(trained, clip)
+                strategy.clip(model, trained, clip)
             scaler.step(optimizer)
             scaler.update()
             if schedule:

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "trainer/capture/free_request.h"
 #include "trainer/capture/recorder_impl.h"
 
 namespace vramscope::trainer {
@@ -53,16 +54,22 @@ void Recorder::OnAlloc(uint64_t key, uint64_t bytes, uint64_t bytes_rounded, uin
 
 void Recorder::OnFree(uint64_t key) {
   std::lock_guard lock(impl_->mutex);
-  const Live* allocation = impl_->live.Find(key);
+  Live* allocation = impl_->live.Find(key);
   if (allocation == nullptr) return;
   const uint64_t id = allocation->id;
-  impl_->live.Erase(key);
   const uint32_t thread = impl_->Thread().index;
-  for (EventKind kind : {EventKind::kFreeRequested, EventKind::kFreeCompleted}) {
+  const auto push = [&](EventKind kind) {
     Event& event = impl_->Push(kind);
     event.id = id;
     event.thread = thread;
-  }
+  };
+  const bool only_asks = FreeRequestScope::open();
+  // On a tape a free is one call for both of its events.
+  if (only_asks && impl_->tape.load() != nullptr) return;
+  if (!std::exchange(allocation->asked_to_free, true)) push(EventKind::kFreeRequested);
+  if (only_asks) return;
+  impl_->live.Erase(key);
+  push(EventKind::kFreeCompleted);
 }
 
 void Recorder::OnSegmentAlloc(uint64_t address, uint64_t bytes, uint32_t stream, trace::Pool pool,

@@ -58,6 +58,7 @@ struct Live {
   uint32_t saved = 0;  // graph nodes that keep it
   Category category = Category::kUnknown;
   Category unsaved = Category::kUnknown;  // what it is again once nobody saves it
+  bool asked_to_free = false;             // and not free yet
   StringId module;
 };
 

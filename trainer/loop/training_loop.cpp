@@ -174,6 +174,7 @@ class Loop {
     if (!model_.Parameters().front()->tensor.defined()) Materialize(model_, options);
     for (auto& technique : techniques_) technique->AfterLoad(context_, model_);
     trained_ = TrainedTensors(model_);
+    if (sharing_ != nullptr) trained_ = sharing_->Trained(std::move(trained_));
     WatchGradients(trained_, [this](const at::Tensor& leaf) {
       for (auto& technique : techniques_) technique->OnGradient(leaf);
     });

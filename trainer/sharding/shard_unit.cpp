@@ -9,25 +9,13 @@
 #include "trainer/capture/scopes.h"
 #include "trainer/capture/taps.h"
 #include "trainer/optimizers/group.h"
+#include "trainer/sharding/storage_size.h"
 
 namespace vramscope::trainer {
 namespace {
 
 int64_t Product(const std::vector<int64_t>& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
-}
-
-// As untyped_storage().resize_(): the tensors that use it stay.
-void ResizeStorage(const at::Tensor& tensor, size_t bytes) {
-  c10::StorageImpl* storage = tensor.storage().unsafeGetStorageImpl();
-  if (storage->nbytes() == bytes) return;
-  if (bytes == 0) {
-    storage->set_data_ptr_noswap(at::DataPtr(nullptr, tensor.device()));
-  } else {
-    const c10::DeviceGuard on(tensor.device());
-    storage->set_data_ptr_noswap(storage->allocator()->allocate(bytes));
-  }
-  storage->set_nbytes(bytes);
 }
 
 // For its life, writing into `tensors` leaves no mark that autograd would take for a change.

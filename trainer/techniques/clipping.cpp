@@ -14,6 +14,7 @@ class Clipping final : public Technique, public MeasuresGradients {
 
   void Join(SharesTraining& sharing) override { sharing_ = &sharing; }
   void BeforeStep(const RunContext& run, std::span<const at::Tensor> trained) override {
+    if (sharing_ != nullptr && sharing_->ClipNorm(most_)) return;
     at::NoGradGuard no_grad;
     std::vector<at::Tensor> gradients;
     for (const at::Tensor& parameter : trained) {

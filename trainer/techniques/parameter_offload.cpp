@@ -11,7 +11,8 @@ TechniqueEntry DeclareTechnique_parameter_offload() {
            .group = "Offload",
            .title = "Shards on the host",
            .explanation =
-               "CPUOffloadPolicy of FSDP2: weights, gradients and optimizer state live in pinned "
+               "CPUOffloadPolicy of FSDP2, CPUOffload of FSDP1: weights, gradients and optimizer "
+               "state live in pinned "
                "host memory and the step runs there. A layer's share is copied to the card when it "
                "is gathered, its gradients are copied back when they are scattered. One GPU alone "
                "does so as well (shard.ranks=1).",

@@ -4,67 +4,21 @@
 #include <fmt/format.h>
 #include <torch/types.h>
 
-#include "profiler/run/catalogue.h"
 #include "profiler/run/check_run.h"
 #include "trainer/capture/scopes.h"
 #include "trainer/sharding/data_parallel.h"
 #include "trainer/sharding/fully_sharded.h"
 #include "trainer/sharding/tensor_parallel.h"
 #include "trainer/sharding/zero_redundancy.h"
-#include "trainer/techniques/shares_training.h"
-#include "trainer/techniques/technique.h"
+#include "trainer/techniques/rank_of_many.h"
 
 namespace vramscope::trainer {
 namespace {
 
-// The group of a run's ranks, from the first tensor to the last.
-class Sharding : public Technique, public SharesTraining {
- public:
-  explicit Sharding(const run::RunConfig& config)
-      : rank_(static_cast<int>(config.Integer("shard.rank"))),
-        ranks_(static_cast<int>(config.Integer("shard.ranks"))) {}
-
-  absl::Status OnModel(Model&) override {
-    if (rank_ < ranks_) return absl::OkStatus();
-    return absl::InvalidArgumentError(fmt::format(
-        "shard.rank = {} is not one of {} ranks: they are counted from 0 to shard.ranks - 1", rank_,
-        ranks_));
-  }
-  std::unique_ptr<Held> AroundRun(const RunContext& run) override {
-    return std::make_unique<HeldGroup>(*this, run.join_ranks(rank_, ranks_));
-  }
-  bool repeats() const override { return false; }
-
- protected:
-  const int rank_, ranks_;
-  c10::intrusive_ptr<c10d::ProcessGroup> group_;
-
- private:
-  class HeldGroup final : public Held {
-   public:
-    HeldGroup(Sharding& owner, c10::intrusive_ptr<c10d::ProcessGroup> group) : owner_(owner) {
-      owner_.group_ = std::move(group);
-    }
-    ~HeldGroup() override {
-      owner_.group_->shutdown();
-      owner_.group_.reset();
-    }
-
-   private:
-    Sharding& owner_;
-  };
-};
-
-// Whether a program calls the loss itself, after the model has returned.
-bool LossIsOutside(const run::RunConfig& config) {
-  const run::FamilyDeclaration* family = run::TheCatalogue().FamilyOf(config.model_config_json);
-  return family != nullptr && (family->id == "vit" || family->id == "torch_transformer");
-}
-
-class DataParallelTechnique final : public Sharding {
+class DataParallelTechnique final : public RankOfMany {
  public:
   explicit DataParallelTechnique(const run::RunConfig& config)
-      : Sharding(config),
+      : RankOfMany(config),
         micro_batches_(config.micro_batches),
         loss_is_outside_(LossIsOutside(config)),
         deals_out_(config.Is("shard.strategy", "zero1")),
@@ -109,39 +63,24 @@ class DataParallelTechnique final : public Sharding {
   std::unique_ptr<DataParallel> parallel_;
 };
 
-// Shards whose optimizer steps on the host, where nothing computes in a plan.
-class HostStep final : public Optimizer {
- public:
-  explicit HostStep(std::vector<at::Tensor> parameters) : Optimizer(std::move(parameters), 0) {}
-  void Step() override {}
-  std::vector<at::Tensor> StateTensors() const override { return {}; }
-  void ZeroGrad(ZeroGradMode mode) override {
-    if (mode == ZeroGradMode::kNone) Optimizer::ZeroGrad(mode);
-  }
-};
-
-class FullyShardedTechnique final : public Sharding {
+class FullyShardedTechnique final : public RankOfMany {
  public:
   explicit FullyShardedTechnique(const run::RunConfig& config)
-      : Sharding(config),
+      : RankOfMany(config),
         reshards_(config.Is("shard.strategy", "zero3")),
         offloads_(config.Is("offload.parameters", "cpu")),
-        // Layers that are run again together are gathered together.
-        layers_per_unit_(config.Is("shard.units", "model") ? 0
-                         : config.Is("checkpointing.mode", "every-k")
-                             ? static_cast<int>(config.Integer("checkpointing.k"))
-                             : 1),
+        layers_per_unit_(LayersPerUnit(config)),
         forward_prefetch_(static_cast<int>(config.Integer("shard.forward_prefetch"))),
         backward_prefetch_(static_cast<int>(config.Integer("shard.backward_prefetch"))),
         loss_is_outside_(LossIsOutside(config)) {}
 
   absl::Status OnModel(Model& model) override {
     model_ = &model;
-    return Sharding::OnModel(model);
+    return RankOfMany::OnModel(model);
   }
   // The model comes to the card unit by unit, so that it never is there as a whole.
   std::unique_ptr<Held> AroundRun(const RunContext& run) override {
-    std::unique_ptr<Held> held = Sharding::AroundRun(run);
+    std::unique_ptr<Held> held = RankOfMany::AroundRun(run);
     const PhaseScope phase(trace::Phase::kSetup);
     sharded_ = std::make_unique<FullySharded>(group_, *model_,
                                               ShardOptions{.device = run.device,
@@ -193,10 +132,10 @@ class FullyShardedTechnique final : public Sharding {
   std::unique_ptr<FullySharded> sharded_;
 };
 
-class TensorParallelTechnique final : public Sharding {
+class TensorParallelTechnique final : public RankOfMany {
  public:
   explicit TensorParallelTechnique(const run::RunConfig& config)
-      : Sharding(config),
+      : RankOfMany(config),
         config_(run::CheckRun(config)),
         vocabulary_(config.Is("shard.vocabulary", "whole")   ? Vocabulary::kWhole
                     : config.Is("shard.vocabulary", "parts") ? Vocabulary::kParts
@@ -205,7 +144,7 @@ class TensorParallelTechnique final : public Sharding {
   absl::Status OnModel(Model& model) override {
     if (!config_.ok()) return config_.status();
     const RankOf rank{.rank = rank_, .ranks = ranks_};
-    if (absl::Status status = Sharding::OnModel(model); !status.ok()) return status;
+    if (absl::Status status = RankOfMany::OnModel(model); !status.ok()) return status;
     if (absl::Status status = CheckRanks(*config_, rank); !status.ok()) return status;
     auto split = SplitModel(model, rank, vocabulary_);
     if (!split.ok()) return split.status();
@@ -227,6 +166,7 @@ TechniqueEntry DeclareTechnique_sharding() {
   using run::ValueKind;
   const run::Condition ddp{"shard.strategy", true, {"ddp"}};
   const run::Condition units{"shard.strategy", true, {"zero2", "zero3"}};
+  const run::Condition fsdp2{"shard.implementation", true, {"fsdp2"}};
   const run::Condition dealt{"shard.strategy", true, {"zero1"}};
   const run::Condition split{"shard.strategy", true, {"tensor"}};
   const run::Condition any{"shard.strategy", false, {"none"}};
@@ -346,21 +286,21 @@ TechniqueEntry DeclareTechnique_sharding() {
                        {.id = "zero1",
                         .title = "Optimizer state divided",
                         .explanation = "data parallel, each GPU steps its share of the parameters",
-                        .on = {{"shard.strategy", true, {"zero1"}}},
+                        .on = {dealt},
                         .ways = {{{"shard.strategy", "zero1"}, {"shard.ranks", "4"}}},
                         .controls = {"shard.ranks", "shard.rank", "shard.gradients",
                                      "shard.bucket_mb", "shard.find_unused"}},
                        {.id = "zero2",
                         .title = "Shards, weights gathered once",
                         .explanation = "gradients and optimizer state are divided",
-                        .on = {{"shard.strategy", true, {"zero2"}}},
+                        .on = {{"shard.strategy", true, {"zero2"}}, fsdp2},
                         .ways = {{{"shard.strategy", "zero2"}, {"shard.ranks", "4"}}},
                         .controls = {"shard.ranks", "shard.rank", "shard.units",
                                      "shard.forward_prefetch", "shard.backward_prefetch"}},
                        {.id = "zero3",
                         .title = "Shards (FSDP2)",
                         .explanation = "weights, too; a layer is gathered while it runs",
-                        .on = {{"shard.strategy", true, {"zero3"}}},
+                        .on = {{"shard.strategy", true, {"zero3"}}, fsdp2},
                         .ways = {{{"shard.strategy", "zero3"}, {"shard.ranks", "4"}}},
                         .controls = {"shard.ranks", "shard.rank", "shard.units",
                                      "shard.forward_prefetch", "shard.backward_prefetch"}},
@@ -400,10 +340,13 @@ TechniqueEntry DeclareTechnique_sharding() {
                         "layer's gradient comes once for every chunk, and is to be averaged once; "
                         "set loss_reentrant=false",
                  .instead = {{"loss_reentrant", "false"}}},
-                not_with({"optimizer.name", true, {"adafactor"}},
-                         "PyTorch's Adafactor refuses distributed tensors; use adamw", "adamw"),
+                {.when = {units, fsdp2, {"optimizer.name", true, {"adafactor"}}},
+                 .why = "shard.strategy=zero2 or zero3: PyTorch's Adafactor refuses distributed "
+                        "tensors; use adamw, or shard.implementation=fsdp1",
+                 .instead = {{"optimizer.name", "adamw"}}},
                 {.when =
                      {units,
+                      fsdp2,
                       {"optimizer.bits", true, {"8"}},
                       {"optimizer.library", true, {"bitsandbytes"}}},
                  .why = "shard.strategy=zero2 or zero3: bitsandbytes refuses distributed tensors; "
@@ -512,7 +455,7 @@ TechniqueEntry DeclareTechnique_sharding() {
            .assumes = {{.when = {any},
                         .what = "other ranks answer at once and hold what this one holds; NCCL's "
                                 "own buffers are 16 channels of two neighbours, 4 MiB each"},
-                       {.when = {units},
+                       {.when = {units, fsdp2},
                         .what = "fully_shard is Python: what it asks for is written after PyTorch "
                                 "2.11's, request for request"},
                        {.when = {{"shard.strategy", true, {"ddp", "zero1"}}},
@@ -529,6 +472,9 @@ TechniqueEntry DeclareTechnique_sharding() {
           return std::make_unique<DataParallelTechnique>(config);
         }
         if (config.Is("shard.strategy", "none")) return nullptr;
+        if (config.Is("shard.implementation", "fsdp1") && !config.Is("shard.strategy", "tensor")) {
+          return nullptr;  // flat_sharding.cpp
+        }
         if (config.Is("shard.strategy", "tensor")) {
           return std::make_unique<TensorParallelTechnique>(config);
         }

@@ -9,6 +9,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <vector>
+
 namespace vramscope::trainer {
 
 class SharesTraining {
@@ -20,6 +22,13 @@ class SharesTraining {
 
   // Norms of what this rank has of the gradients, as those of all ranks' parts.
   virtual at::Tensor NormsOverRanks(const at::Tensor& norms) { return norms; }
+  // Scales all gradients whose norm is more than `most`; false: as torch.nn.utils does.
+  virtual bool ClipNorm(double most) {
+    static_cast<void>(most);
+    return false;
+  }
+  // What is trained in place of the model's parameters.
+  virtual std::vector<at::Tensor> Trained(std::vector<at::Tensor> parameters) { return parameters; }
 };
 
 class MeasuresGradients {

@@ -221,6 +221,7 @@ TEST(Sharding, EachTechniqueGoesWithItOrIsRefused) {
       {{"shard.strategy", "zero1"}},
       {{"shard.strategy", "zero2"}},
       {{"shard.strategy", "zero3"}, {"offload.parameters", "cpu"}},
+      {{"shard.strategy", "zero3"}, {"shard.implementation", "fsdp1"}},
       {{"shard.strategy", "tensor"}, {"optimizer.impl", "loop"}},
   };
   int ran = 0, refused = 0;

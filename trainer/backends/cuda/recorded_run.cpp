@@ -9,6 +9,7 @@
 #include "profiler/allocator/rules.h"
 #include "trainer/backends/cuda/emulated.h"
 #include "trainer/capture/device_work.h"
+#include "trainer/capture/free_request.h"
 
 namespace vramscope::trainer::cuda {
 namespace {
@@ -79,8 +80,12 @@ void RecordedRun::Entry(const AllocatorEntry& entry) {
       Alloc(entry);
       break;
     case Action::kFreeRequested:
+      if (!holding_ && playing_ == nullptr) {
+        const FreeRequestScope scope;
+        recorder_.OnFree(entry.address);
+      }
       break;
-    case Action::kFreeCompleted:  // the loop has one stream: right after its request
+    case Action::kFreeCompleted:  // right after its request, but for what other streams use
       blocks_.OnFree(entry.address);
       if (holding_) {
         held_.push_back(entry.address);

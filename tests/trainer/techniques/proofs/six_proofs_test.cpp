@@ -55,7 +55,8 @@ std::string Broken(const trace::Trace& trace, const run::RunConfig& config) {
   }
   const bool gradients =
       config.Is("zero_grad", "zero") || config.Is("zero_grad_when", "before_backward") ||
-      config.Is("gradients.dtype", "fp32") || config.Is("shard.gradients", "views");
+      config.Is("gradients.dtype", "fp32") || config.Is("shard.gradients", "views") ||
+      config.Is("shard.implementation", "fsdp1");  // until the next forward
   if (!gradients && replay.after[static_cast<size_t>(Category::kGradient)] != 0) {
     return "gradients after zero_grad";
   }

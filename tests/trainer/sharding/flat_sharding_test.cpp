@@ -1,0 +1,150 @@
+// What a rank of FSDP1 holds: an even part of each unit, to the byte, gathered as its strategy
+// says; gradients as one tensor a unit.
+#include "tests/trainer/techniques/proofs/planned.h"
+#include "trainer/sharding/flat_sharded.h"
+
+namespace vramscope::trainer {
+namespace {
+
+using trace::Category;
+using trace::EventKind;
+using trace::Phase;
+
+Settings Flat(const Settings& more = {}) {
+  Settings settings = {
+      {"shard.strategy", "zero3"}, {"shard.implementation", "fsdp1"}, {"shard.ranks", "4"}};
+  for (const auto& [key, value] : more) settings[key] = value;
+  return settings;
+}
+
+// Elements of a layer of Qwen() and of the rest, which are multiples of what FSDP1 fills up to.
+uint64_t LayerElements(const Shape& s = {}) {
+  const int64_t keys = s.kv_heads * s.head();
+  return static_cast<uint64_t>(2 * s.hidden * s.hidden + 2 * keys * s.hidden + s.hidden + 2 * keys +
+                               3 * s.hidden * s.feed + 2 * s.hidden);
+}
+uint64_t RestElements(const Shape& s = {}) {
+  return static_cast<uint64_t>(s.vocab * s.hidden + s.hidden);
+}
+
+uint64_t Live(const Planned& plan, Category category, EventKind kind, Phase phase) {
+  return plan.At(kind, phase, plan.last_step)[Planned::Index(category)];
+}
+
+// Blocks of so many bytes that are asked for in a phase of the last step.
+size_t Times(const Planned& plan, uint64_t bytes, Phase phase) {
+  const trace::AllocationTable& all = plan.trace->allocations;
+  return plan
+      .Blocks([&](uint32_t row) {
+        return all.bytes[row] == bytes && all.phase[row] == phase &&
+               static_cast<int>(all.step[row]) == plan.last_step;
+      })
+      .size();
+}
+
+TEST(FlatSharding, EveryRankHasAsMuchOfEachUnit) {
+  const uint64_t layer = 4 * LayerElements(), rest = 4 * RestElements();
+  const uint64_t layers = static_cast<uint64_t>(Shape{}.layers);
+  for (const char* rank : {"0", "3"}) {
+    const Planned plan(Flat({{"shard.rank", rank}}));
+    EXPECT_EQ(Live(plan, Category::kParameter, EventKind::kPhaseBegin, Phase::kData),
+              (layers * layer + rest) / 4);
+    EXPECT_EQ(plan.Asked(Category::kOptimizerState), 2 * (layers * layer + rest) / 4);
+  }
+  // Five do not divide it: what is lacking is filled up.
+  const Planned plan(Flat({{"shard.ranks", "5"}}));
+  const auto fifth = [](uint64_t elements) { return 4 * ((elements + 4) / 5); };
+  EXPECT_EQ(Live(plan, Category::kParameter, EventKind::kPhaseBegin, Phase::kData),
+            layers * fifth(LayerElements()) + fifth(RestElements()));
+}
+
+TEST(FlatSharding, LayersAreGatheredTwiceOrOnce) {
+  const uint64_t layer = 4 * LayerElements();
+  const auto layers = static_cast<size_t>(Shape{}.layers);
+  // Where a layer goes, its gradients come in a block of the same size.
+  const auto gathered = [&](const char* strategy, Phase phase) {
+    const Planned plan(Flat({{"shard.strategy", strategy}}));
+    const trace::AllocationTable& all = plan.trace->allocations;
+    return plan
+        .Blocks([&](uint32_t row) {
+          return all.bytes[row] == layer && all.birth_category[row] == Category::kParameter &&
+                 all.phase[row] == phase && static_cast<int>(all.step[row]) == plan.last_step;
+        })
+        .size();
+  };
+  // The first comes before the phase begins, with the model's own.
+  EXPECT_EQ(gathered("zero3", Phase::kForward), layers);
+  EXPECT_EQ(gathered("zero3", Phase::kBackward), layers);
+  EXPECT_EQ(gathered("zero2", Phase::kForward), layers);
+  EXPECT_EQ(gathered("zero2", Phase::kBackward), 0u);
+}
+
+TEST(FlatSharding, GradientsOfAUnitAreOneTensorAndStayUntilTheNextForward) {
+  const uint64_t layer = 4 * LayerElements(), rest = 4 * RestElements();
+  const auto layers = static_cast<size_t>(Shape{}.layers);
+  const Planned plan(Flat());
+  EXPECT_EQ(Times(plan, layer / 4, Phase::kBackward), layers);
+  const uint64_t shards = (layers * layer + rest) / 4;
+  EXPECT_EQ(Live(plan, Category::kGradient, EventKind::kPhaseEnd, Phase::kZeroGrad), shards);
+  const Planned rows(Flat({{"shard.implementation", "fsdp2"}}));
+  EXPECT_EQ(Live(rows, Category::kGradient, EventKind::kPhaseEnd, Phase::kZeroGrad), 0u);
+}
+
+TEST(FlatSharding, WithoutSyncGradientsAreAddedUpWhole) {
+  const uint64_t all =
+      4 * (static_cast<uint64_t>(Shape{}.layers) * LayerElements() + RestElements());
+  const Settings batches = {{"batch", "4"}, {"micro_batches", "2"}};
+  Settings without = Flat(batches);
+  without["shard.no_sync"] = "true";
+  EXPECT_LT(Planned(Flat(batches)).Peak(Category::kGradient, 2, Phase::kForward), all);
+  // Those of the step before go first.
+  EXPECT_EQ(Planned(without).Peak(Category::kGradient, 2, Phase::kForward), all);
+}
+
+// Frozen weights of a unit in which adapters are trained have gradients, too, until they are
+// scattered.
+TEST(FlatSharding, FrozenWeightsOfATrainedUnitHaveGradients) {
+  const Planned plan(Flat({{"lora.rank", "4"}}));
+  EXPECT_GT(plan.Peak(Category::kGradient, 2, Phase::kBackward), 4 * LayerElements());
+  EXPECT_LT(plan.Asked(Category::kOptimizerState), LayerElements());
+}
+
+TEST(FlatSharding, OptimizersGetFlatParametersWhereOriginalOnesAreHidden) {
+  const Planned rows(Flat()), flat(Flat({{"shard.original_parameters", "false"}}));
+  EXPECT_EQ(flat.Asked(Category::kOptimizerState), rows.Asked(Category::kOptimizerState));
+  const auto states = [](const Planned& plan) {
+    return plan
+        .Blocks([&](uint32_t row) {
+          return plan.trace->allocations.main_category[row] == Category::kOptimizerState;
+        })
+        .size();
+  };
+  EXPECT_EQ(states(flat), 2u * static_cast<size_t>(Shape{}.layers + 1));
+  EXPECT_GT(states(rows), states(flat));
+}
+
+TEST(FlatSharding, GatheredInSixteenBitsIsHalfAsLarge) {
+  const auto most = [](const char* type) {
+    return Planned(Flat({{"shard.gathered_as", type}})).Peak(Category::kParameter, 2);
+  };
+  const uint64_t shards =
+      Live(Planned(Flat()), Category::kParameter, EventKind::kPhaseBegin, Phase::kData);
+  EXPECT_EQ(most("weights") - shards, 2 * (most("bf16") - shards));
+}
+
+TEST(FlatSharding, RefusesWhatPyTorchRefuses) {
+  for (const auto& [settings, why] : std::vector<std::pair<Settings, std::string>>{
+           {{{"lora.rank", "4"}, {"precision", "bf16"}}, "set lora.dtype=weights"},
+           {{{"lora.rank", "4"}, {"shard.original_parameters", "false"}},
+            "set shard.original_parameters=true"},
+           {{{"shard.forward_prefetch", "2"}}, "set shard.forward_prefetch=1"},
+           {{{"precision", "amp-fp16"}}, "use amp-bf16"}}) {
+    run::RunConfig config = TinyConfig(run::Backend::kPlan, kTinyQwen);
+    for (const auto& [key, value] : Flat(settings)) config.Set(key, value);
+    const RunResult result = RunTiny(config);
+    EXPECT_NE(std::string(result.status.message()).find(why), std::string::npos) << result.status;
+  }
+}
+
+}  // namespace
+}  // namespace vramscope::trainer

@@ -1,0 +1,272 @@
+// FSDP1: shards of flat parameters, in place of FSDP2's of each parameter's rows (sharding.cpp).
+#include <torch/types.h>
+
+#include "trainer/capture/scopes.h"
+#include "trainer/sharding/flat_sharded.h"
+#include "trainer/techniques/rank_of_many.h"
+
+namespace vramscope::trainer {
+namespace {
+
+FlatOptions OptionsOf(const run::RunConfig& config) {
+  FlatOptions options{
+      .reshards_after_forward = config.Is("shard.strategy", "zero3"),
+      .layers_per_unit = LayersPerUnit(config),
+      .limits_gathers = config.Is("shard.limit_all_gathers", "true"),
+      .prefetches_forward = config.Integer("shard.forward_prefetch") > 0,
+      .backward_prefetch =
+          config.Is("shard.backward_prefetch_at", "before")  ? FlatPrefetch::kBeforeUnit
+          : config.Is("shard.backward_prefetch_at", "after") ? FlatPrefetch::kAfterUnit
+                                                             : FlatPrefetch::kNever,
+      .original_parameters = config.Is("shard.original_parameters", "true"),
+      .checkpoints_hold_units = config.Is("checkpointing.mode", "layer") && !LossIsOutside(config),
+      .offloads = config.Is("offload.parameters", "cpu")};
+  if (config.Is("shard.gathered_as", "bf16")) options.gathered_as = at::kBFloat16;
+  if (config.Is("shard.gathered_as", "fp16")) options.gathered_as = at::kHalf;
+  return options;
+}
+
+class FlatSharding final : public RankOfMany {
+ public:
+  explicit FlatSharding(const run::RunConfig& config)
+      : RankOfMany(config),
+        options_(OptionsOf(config)),
+        micro_batches_(config.micro_batches),
+        adds_up_whole_(config.Is("shard.no_sync", "true")),
+        loss_is_outside_(LossIsOutside(config)) {}
+
+  absl::Status OnModel(Model& model) override {
+    model_ = &model;
+    return RankOfMany::OnModel(model);
+  }
+  // The model comes to the card unit by unit, so that it never is there as a whole.
+  std::unique_ptr<Held> AroundRun(const RunContext& run) override {
+    std::unique_ptr<Held> held = RankOfMany::AroundRun(run);
+    const PhaseScope phase(trace::Phase::kSetup);
+    options_.device = run.device;
+    sharded_ = std::make_unique<FlatSharded>(group_, *model_, options_);
+    return held;
+  }
+  LayerRunner AroundLayers(const RunContext&, Model&, LayerRunner inner) override {
+    return sharded_->AroundLayers(std::move(inner));
+  }
+  std::unique_ptr<Held> AroundForward(const RunContext&) override {
+    sharded_->BeforeForward(++forwards_ % micro_batches_ == 0 || !adds_up_whole_);
+    return nullptr;
+  }
+  LossFunction AroundLoss(LossFunction inner) override {
+    return [this, inner](Model& model, at::Tensor& logits, const Batch& batch) {
+      if (loss_is_outside_) sharded_->AfterForward({logits});
+      at::Tensor loss = inner(model, logits, batch);
+      if (!loss_is_outside_) sharded_->AfterForward({loss, logits});
+      return loss;
+    };
+  }
+  std::unique_ptr<Optimizer> MakeOptimizer(const RunContext&,
+                                           const std::vector<at::Tensor>& trained) override {
+    return options_.offloads ? std::make_unique<HostStep>(trained) : nullptr;
+  }
+  bool ClipNorm(double most) override {
+    sharded_->ClipNorm(most);
+    return true;
+  }
+  std::vector<at::Tensor> Trained(std::vector<at::Tensor> parameters) override {
+    return options_.original_parameters ? std::move(parameters) : sharded_->TrainedTensors();
+  }
+  void AfterRun() override {
+    model_->layer_runner = nullptr;
+    sharded_.reset();
+  }
+
+ private:
+  FlatOptions options_;
+  const int micro_batches_;
+  const bool adds_up_whole_, loss_is_outside_;
+  int64_t forwards_ = 0;
+  Model* model_ = nullptr;
+  std::unique_ptr<FlatSharded> sharded_;
+};
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_flat_sharding() {
+  using run::ValueKind;
+  const run::Condition fsdp1{"shard.implementation", true, {"fsdp1"}};
+  const run::Condition units{"shard.strategy", true, {"zero2", "zero3"}};
+  const run::Condition rows{"shard.original_parameters", true, {"true"}};
+  const run::Condition flat{"shard.original_parameters", true, {"false"}};
+  const auto not_with = [&](std::vector<run::Condition> other, std::string why,
+                            run::SettingValues instead) {
+    other.insert(other.begin(), {fsdp1, units});
+    return run::Rule{.when = std::move(other),
+                     .why = "shard.implementation=fsdp1: " + std::move(why),
+                     .instead = std::move(instead)};
+  };
+  const std::string nested =
+      "a re-entrant checkpoint of a part of a unit lets go of the unit's weights when its own "
+      "backward is through, and PyTorch fails; set checkpointing.reentrant=false";
+  const std::vector<std::string> controls = {"shard.ranks",
+                                             "shard.rank",
+                                             "shard.units",
+                                             "shard.limit_all_gathers",
+                                             "shard.backward_prefetch_at",
+                                             "shard.original_parameters",
+                                             "shard.no_sync",
+                                             "shard.gathered_as"};
+  const auto yes_or_no = [](std::string key, std::string help, std::string value,
+                            std::string label) {
+    return run::SettingDeclaration{.key = std::move(key),
+                                   .help = std::move(help),
+                                   .kind = ValueKind::kChoice,
+                                   .default_value = std::move(value),
+                                   .choices = {{"true", ""}, {"false", ""}},
+                                   .label = std::move(label)};
+  };
+  return {
+      .declaration =
+          {.id = "flat-sharding",
+           .group = "Several GPUs",
+           .title = "Shards of flat parameters",
+           .explanation =
+               "FullyShardedDataParallel (FSDP1) in place of fully_shard: all parameters of a "
+               "layer are one flat tensor, of which each GPU has an even part. It is gathered as "
+               "one into the memory that the parameters are views of, and the layer's gradients "
+               "are one tensor, trained or not, before they are scattered; this GPU's gradients "
+               "are there until the next forward, whenever they were let go of.",
+           .settings =
+               {{.key = "shard.implementation",
+                 .help = "zero2 and zero3: fully_shard (fsdp2), or FullyShardedDataParallel around "
+                         "each layer and the model (fsdp1)",
+                 .kind = ValueKind::kChoice,
+                 .default_value = "fsdp2",
+                 .choices = {{"fsdp2", "fully_shard"}, {"fsdp1", "FullyShardedDataParallel"}},
+                 .label = "by"},
+                yes_or_no("shard.limit_all_gathers",
+                          "fsdp1: the host waits until what was gathered two units before is gone "
+                          "(limit_all_gathers); false: it gathers as far ahead as it gets",
+                          "true", "limit gathers"),
+                {.key = "shard.backward_prefetch_at",
+                 .help = "fsdp1: in backward the next layer is gathered before a layer's gradients "
+                         "are computed (BACKWARD_PRE), after it (BACKWARD_POST), or when it is "
+                         "needed (None)",
+                 .kind = ValueKind::kChoice,
+                 .default_value = "before",
+                 .choices = {{"before", "before a layer"},
+                             {"after", "after a layer"},
+                             {"never", "when needed"}},
+                 .label = "next in backward"},
+                yes_or_no("shard.original_parameters",
+                          "fsdp1: the optimizer gets what this GPU has of each parameter "
+                          "(use_orig_params); false: the flat parameters",
+                          "true", "original parameters"),
+                yes_or_no("shard.no_sync",
+                          "fsdp1: gradients of all micro-batches but the last are added up whole "
+                          "and not scattered (no_sync)",
+                          "false", "no_sync"),
+                {.key = "shard.gathered_as",
+                 .help = "fsdp1: type in which weights are gathered and gradients scattered "
+                         "(MixedPrecision(param_dtype=...)); the parts keep their own",
+                 .kind = ValueKind::kChoice,
+                 .default_value = "weights",
+                 .choices = {{"weights", "their own"}, {"bf16", ""}, {"fp16", ""}},
+                 .label = "gathered as"}},
+           .toggles = {{.id = "fsdp1",
+                        .title = "Flat shards (FSDP1)",
+                        .explanation = "a layer's parameters are one tensor, divided evenly",
+                        .on = {fsdp1, {"shard.strategy", true, {"zero3"}}},
+                        .ways = {{{"shard.implementation", "fsdp1"},
+                                  {"shard.strategy", "zero3"},
+                                  {"shard.ranks", "4"}}},
+                        .controls = controls},
+                       {.id = "fsdp1-gathered-once",
+                        .title = "Flat shards, gathered once (FSDP1)",
+                        .explanation = "SHARD_GRAD_OP: weights stay until backward",
+                        .on = {fsdp1, {"shard.strategy", true, {"zero2"}}},
+                        .ways = {{{"shard.implementation", "fsdp1"},
+                                  {"shard.strategy", "zero2"},
+                                  {"shard.ranks", "4"}}},
+                        .controls = controls}},
+           .rules = {not_with({{"shard.forward_prefetch", false, {"0", "1"}}},
+                              "it gathers one layer ahead at most; set shard.forward_prefetch=1",
+                              {{"shard.forward_prefetch", "1"}}),
+                     not_with(
+                         {{"shard.backward_prefetch", false, {"1"}}},
+                         "it gathers one layer ahead in backward, shard.backward_prefetch_at says "
+                         "when; set shard.backward_prefetch=1",
+                         {{"shard.backward_prefetch", "1"}}),
+                     not_with({{"offload.parameters", true, {"cpu"}}, {"shard.ranks", true, {"1"}}},
+                              "over one GPU it is NO_SHARD, which is not planned; use "
+                              "shard.implementation=fsdp2",
+                              {{"shard.implementation", "fsdp2"}}),
+                     not_with({{"offload.parameters", true, {"cpu"}},
+                               {"micro_batches", false, {"1"}},
+                               {"shard.no_sync", true, {"false"}}},
+                              "PyTorch does not add up gradients that are on the host; set "
+                              "shard.no_sync=true",
+                              {{"shard.no_sync", "true"}}),
+                     not_with({{"precision", true, {"amp-fp16"}}},
+                              "it needs ShardedGradScaler, which is not planned; use amp-bf16",
+                              {{"precision", "amp-bf16"}}),
+                     not_with({{"quantization", false, {"none"}}},
+                              "PyTorch refuses to flatten integers; set quantization=none, or "
+                              "shard.implementation=fsdp2",
+                              {{"quantization", "none"}}),
+                     not_with(
+                         {{"lora.rank", false, {"0"}},
+                          {"lora.dtype", true, {"fp32"}},
+                          {"precision", true, {"bf16", "fp16"}}},
+                         "PyTorch refuses to flatten adapters in fp32 and weights in 16 bits into "
+                         "one; set lora.dtype=weights",
+                         {{"lora.dtype", "weights"}}),
+                     not_with({flat, {"lora.rank", false, {"0"}}},
+                              "PyTorch refuses units of which a part is trained with "
+                              "use_orig_params=False; set shard.original_parameters=true",
+                              {{"shard.original_parameters", "true"}}),
+                     not_with({flat, {"trainable", false, {"all"}}},
+                              "PyTorch refuses units of which a part is trained with "
+                              "use_orig_params=False; set shard.original_parameters=true",
+                              {{"shard.original_parameters", "true"}}),
+                     not_with({{"checkpointing.mode", true, {"attention", "ffn"}},
+                               {"checkpointing.reentrant", true, {"true"}}},
+                              nested, {{"checkpointing.reentrant", "false"}}),
+                     not_with({{"shard.units", true, {"model"}},
+                               {"checkpointing.mode", true, {"layer", "every-k", "alternate"}},
+                               {"checkpointing.reentrant", true, {"true"}}},
+                              nested, {{"checkpointing.reentrant", "false"}}),
+                     not_with(
+                         {{"galore.rank", false, {"0"}}},
+                         "GaLore projects matrices, and a part of a flat parameter is a row; set "
+                         "galore.rank=0",
+                         {{"galore.rank", "0"}}),
+                     not_with(
+                         {{"gradients.dtype", true, {"fp32"}}},
+                         "gradients come to flat parameters, where no parameter's hook sees them; "
+                         "set gradients.dtype=weights",
+                         {{"gradients.dtype", "weights"}}),
+                     not_with(
+                         {{"save", false, {"none"}}},
+                         "its state_dict gathers the model, which is not planned; set save=none",
+                         {{"save", "none"}}),
+                     not_with({{"resume.map_location", false, {"none"}}},
+                              "its load_state_dict gathers the model, which is not planned; set "
+                              "resume.map_location=none",
+                              {{"resume.map_location", "none"}}),
+                     not_with({{"load", true, {"cast-on-device"}}},
+                              "units come to the GPU one by one; set load=device",
+                              {{"load", "device"}})},
+           .assumes = {{.when = {fsdp1, units},
+                        .what = "FullyShardedDataParallel is Python: what it asks for is written "
+                                "after PyTorch 2.11's, request for request"}}},
+      .modelled = {{.assumed = 0, .category = "Communication"},
+                   {.assumed = 0, .category = "Gradient"}},
+      .order = 28,  // as FSDP2's
+      .place = 48,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        const bool shards =
+            config.Is("shard.strategy", "zero2") || config.Is("shard.strategy", "zero3");
+        if (!shards || !config.Is("shard.implementation", "fsdp1")) return nullptr;
+        return std::make_unique<FlatSharding>(config);
+      }};
+}
+
+}  // namespace vramscope::trainer

@@ -1,0 +1,78 @@
+// What techniques that share a training have in common: this run is one rank of many, in a group
+// from the first tensor to the last.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+
+#include "profiler/run/catalogue.h"
+#include "trainer/techniques/shares_training.h"
+#include "trainer/techniques/technique.h"
+
+namespace vramscope::trainer {
+
+class RankOfMany : public Technique, public SharesTraining {
+ public:
+  explicit RankOfMany(const run::RunConfig& config)
+      : rank_(static_cast<int>(config.Integer("shard.rank"))),
+        ranks_(static_cast<int>(config.Integer("shard.ranks"))) {}
+
+  absl::Status OnModel(Model&) override {
+    if (rank_ < ranks_) return absl::OkStatus();
+    return absl::InvalidArgumentError(fmt::format(
+        "shard.rank = {} is not one of {} ranks: they are counted from 0 to shard.ranks - 1", rank_,
+        ranks_));
+  }
+  std::unique_ptr<Held> AroundRun(const RunContext& run) override {
+    return std::make_unique<HeldGroup>(*this, run.join_ranks(rank_, ranks_));
+  }
+  bool repeats() const override { return false; }
+
+ protected:
+  const int rank_, ranks_;
+  c10::intrusive_ptr<c10d::ProcessGroup> group_;
+
+ private:
+  class HeldGroup final : public Held {
+   public:
+    HeldGroup(RankOfMany& owner, c10::intrusive_ptr<c10d::ProcessGroup> group) : owner_(owner) {
+      owner_.group_ = std::move(group);
+    }
+    ~HeldGroup() override {
+      owner_.group_->shutdown();
+      owner_.group_.reset();
+    }
+
+   private:
+    RankOfMany& owner_;
+  };
+};
+
+// Shards whose optimizer steps on the host, where nothing computes in a plan.
+class HostStep final : public Optimizer {
+ public:
+  explicit HostStep(std::vector<at::Tensor> parameters) : Optimizer(std::move(parameters), 0) {}
+  void Step() override {}
+  std::vector<at::Tensor> StateTensors() const override { return {}; }
+  void ZeroGrad(ZeroGradMode mode) override {
+    if (mode == ZeroGradMode::kNone) Optimizer::ZeroGrad(mode);
+  }
+};
+
+// Whether a program calls the loss itself, after the model has returned.
+inline bool LossIsOutside(const run::RunConfig& config) {
+  const run::FamilyDeclaration* family = run::TheCatalogue().FamilyOf(config.model_config_json);
+  return family != nullptr && (family->id == "vit" || family->id == "torch_transformer");
+}
+
+// Layers that are gathered together: those that are run again together are; 0: the whole model.
+inline int LayersPerUnit(const run::RunConfig& config) {
+  if (config.Is("shard.units", "model")) return 0;
+  return config.Is("checkpointing.mode", "every-k")
+             ? static_cast<int>(config.Integer("checkpointing.k"))
+             : 1;
+}
+
+}  // namespace vramscope::trainer
