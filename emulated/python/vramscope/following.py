@@ -75,7 +75,7 @@ class Following(Known):
             result = function(*args, **kwargs)
             if self.small(result, most) and kwargs.get("out") is None:
                 if self.generator is None:
-                    self.generator = self.torch.Generator()
+                    self.generator = self.torch.Generator(device="cpu")
                 kwargs = dict(kwargs, dtype=result.dtype, device="cpu", generator=self.generator)
                 self.keep(result, function(*args, **kwargs).detach())
             return result

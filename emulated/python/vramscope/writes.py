@@ -326,7 +326,7 @@ def install(process):
         module.save_file = scratch.save(module.save_file, "safetensors", ("tensors", "filename"))
         module.load_file = scratch.load(module.load_file, "filename", "device")
 
-    imports.after("safetensors.torch", safetensors)
+    imports.after(process, "safetensors.torch", safetensors)
     for module, names, wrap in (
             (os, ("stat", "lstat", "open", "chmod", "utime", "listxattr", "getxattr"), scratch.looked_at), (os, ("link",), scratch.linked),
             (os, ("remove", "unlink"), scratch.removed), (shutil, ("rmtree",), scratch.removed), (os, ("rename", "replace"), scratch.renamed),
