@@ -194,8 +194,9 @@ class Plan(unittest.TestCase):
                 file.write("version = 'another'\n")
         result = self.plan("import torch\nimport safetensors.torch\ntorch.allocate(4 << 20)\nprint('done, ' + safetensors.torch.version)\n", "--json")
         self.expect(result, 0, "done, another")
-        self.assertEqual(self.missing(json.loads(result.stdout)), [
-            ("this safetensors: safetensors.torch is left as it is", "AttributeError: module 'safetensors.torch' has no attribute 'save_file'")])
+        (what, where), = self.missing(json.loads(result.stdout))
+        self.assertEqual(what, "this safetensors: safetensors.torch is left as it is")
+        self.assertIn("'save_file'", where)
 
     def missing(self, answer):
         return [(a["what"].removeprefix("hooks are missing with "), a["where"]) for a in answer["assumptions"] if "hooks are missing" in a["what"]]

@@ -461,7 +461,8 @@ def _stand_in(process, values):
                     stand_in(owner, (name,), values.combined, truth_of)
     stand_in(tensor, ("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__floordiv__", "__mod__"), values.arithmetic)
     stand_in(tensor, ("add_", "__iadd__"), values.counted)
-    stand_in(torch, ("_foreach_add_",), values.counted)
+    if hasattr(torch, "_foreach_add_"):
+        stand_in(torch, ("_foreach_add_",), values.counted)
     process.loaded = values.loaded
     collectives.install(process, values)
     stand_in(torch.optim.LBFGS, ("step",), values.iterates)
