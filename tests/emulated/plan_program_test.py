@@ -201,6 +201,14 @@ class Plan(unittest.TestCase):
     def missing(self, answer):
         return [(a["what"].removeprefix("hooks are missing with "), a["where"]) for a in answer["assumptions"] if "hooks are missing" in a["what"]]
 
+    def test_a_request_that_found_no_room_is_in_no_figure(self):
+        """The program gave it up and went on: what it had is less than the card."""
+        result = self.plan("import torch\ntorch.allocate(1 << 20)\nfor size in (8 << 30, 4 << 30):\n    torch._entry('oom', 1 << 30, size)\n"
+                           "torch.allocate(2 << 20)\nprint('done')\n")
+        self.expect(result, 0, "done")
+        self.assertIn("Does not fit on NVIDIA", result.stdout)
+        self.assertIn("a request of 8.00 GiB found no room, the first of 2 (3.00 MiB reserved at most", result.stdout)
+
     def test_raises(self):
         result = self.plan("import torch\ntorch.allocate(1 << 20)\nraise ValueError('no such batch')\n")
         self.expect(result, BAD_INPUT, "status 1", "ValueError: no such batch")
