@@ -226,8 +226,8 @@ class Hooks:
             finally:
                 self.optimizer_depth -= 1
                 self.updates.stepped(optimizer)
+                self.tag_state(optimizer)  # of one within another, too: ZeroRedundancyOptimizer has none itself
                 if self.optimizer_depth == 0:
-                    self.tag_state(optimizer)
                     if self.steps < 2 and not self.backward_depth:  # in backward: once for every parameter
                         self.tag_what_is_kept()
                     self.recorder.mark("o")
