@@ -577,6 +577,12 @@ class Programs(Program):
         self.assertEqual(answer["program"]["ended"], "enough")
         self.assertNotIn("dump signal", self.stderr)  # of a rank that failed: nobody did
 
+    def test_one_rank_asks_the_others(self):
+        for rank in ("0", "2"):
+            answer = self.runs("alone.py", options=("--ranks", "4", "--as-rank", rank, "--steps", "0"), CHECKPOINTS=self.path("checkpoints"))
+            self.assertIn("went on alone", self.stderr)
+            self.assertTrue(any("this rank's parts" in a["what"] for a in answer["assumptions"]), answer["assumptions"])
+
     @unittest.skipUnless(TORCH and has("transformers"), "no transformers")
     def test_experts_are_chosen_evenly(self):
         """Of transformers before 5 and from 5 on, where weights of all experts are one and three implementations take them."""
