@@ -210,6 +210,13 @@ class Plan(unittest.TestCase):
         self.assertIn("Does not fit on NVIDIA", result.stdout)
         self.assertIn("a request of 8.00 GiB found no room, the first of 2 (3.00 MiB reserved at most", result.stdout)
 
+    def test_a_process_that_only_asks_what_card_there_is(self):
+        asks = "import subprocess, sys, torch\nsubprocess.run([sys.executable, '-c', 'import torch; torch.cuda.init()%s'], check=True)\ntorch.allocate(4 << 20)\n"
+        for more, processes in (("", 1), ("; torch.allocate(1 << 20)", 2)):
+            result = self.plan(asks % more, "--json")
+            self.expect(result, 0)
+            self.assertEqual(len(json.loads(result.stdout)["ranks"]), processes)
+
     def test_raises(self):
         result = self.plan("import torch\ntorch.allocate(1 << 20)\nraise ValueError('no such batch')\n")
         self.expect(result, BAD_INPUT, "status 1", "ValueError: no such batch")
