@@ -446,6 +446,7 @@ class WhatIsKnown(Program):
                 self.assertLess(plan["peak_by_category"].get("Unknown", 0), plan["peak"]["allocated"] / 100)
                 self.assertIn("no optimizer", " ".join(a["what"] for a in plan["assumptions"]))
         self.assertEqual(self.plan("by_hand.py", "accumulate")["peak"]["micro_batch"], 1)
+        self.assertEqual(len(self.plan("by_hand.py", "within")["steps"]), 2)
         closure = self.plan("by_hand.py", "closure")
         self.assertEqual(len(closure["steps"]), 2)
         self.assertGreater(closure["peak"]["allocated"], 2 * 30 * closure["parameters"]["bytes"])  # L-BFGS's pairs of two times 20 iterations
