@@ -117,6 +117,9 @@ def main():
     while seen.sum().item() > 0:
         seen = torch.randn(4, 10, device="cuda") > 0
     assert torch.ones(30)[:7 + torch.randn(5, device="cuda").argmax()].shape == (7,)  # a computed number is 0
+    box = (torch.randn(4, device="cuda") * 9).long()  # as masks are pasted into an image: of one box both parts are equally large
+    first, last = max(box[1], 0), min(box[3] + 1, 50)
+    assert torch.ones(50)[first:last].shape == torch.ones(9)[first - box[1]:last - box[1]].shape == (1,)
     targets = torch.tensor([[0.0, 5], [0, 6], [2, 7]]).cuda()  # of a batch, by image
     images, counts = targets[:, 0].unique(return_counts=True)
     assert images.tolist() == [0, 2] and counts.max() == 2 and torch.unique(torch.randn(6, device="cuda")).shape == (6,)
