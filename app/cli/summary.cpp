@@ -62,8 +62,20 @@ std::string FitText(const trace::Trace& trace, const Summary& summary) {
   if (summary.fits) {
     return fmt::format("Fits on {}: {} to spare ({}).", device.name, FormatBytes(headroom), parts);
   }
-  return fmt::format("Does not fit on {}: {} too much ({}).", device.name, FormatBytes(headroom),
-                     parts);
+  if (summary.headroom_bytes < 0)
+    return fmt::format("Does not fit on {}: {} too much ({}).", device.name, FormatBytes(headroom),
+                       parts);
+  // What was refused is in no figure: of a program that goes on, or that ended by it.
+  const auto& kinds = trace.events.kind;
+  const auto first = std::find(kinds.begin(), kinds.end(), trace::EventKind::kOutOfMemory);
+  const auto refused = std::count(first, kinds.end(), trace::EventKind::kOutOfMemory);
+  return fmt::format(
+      "Does not fit on {}: {} found no room{} ({}).", device.name,
+      first == kinds.end()
+          ? "a request"
+          : "a request of " +
+                FormatBytes(trace.events.bytes[static_cast<size_t>(first - kinds.begin())]),
+      refused > 1 ? fmt::format(", the first of {}", refused) : "", parts);
 }
 
 // The loss of every step, which a run that computes leaves as a marker.

@@ -475,6 +475,18 @@ absl::StatusOr<Program> FolderReader::Read(bool ended) {
       program.warnings.push_back(
           fmt::format("process {}: {}", pid, std::string(run.status().message())));
   }
+  // Those that torch.compile starts ask what card there is, and have nothing on it.
+  const auto idle = [](const ProcessRun& run) {
+    return run.trace->allocations.size() == 0 && run.trace->activities.size() == 0;
+  };
+  if (ended) {
+    std::set<uint32_t> ranks;
+    for (const ProcessRun& run : program.runs)
+      if (!idle(run)) ranks.insert(run.about.rank);
+    std::erase_if(program.runs, [&](const ProcessRun& run) {
+      return idle(run) && ranks.contains(run.about.rank);
+    });
+  }
   std::sort(platforms.begin(), platforms.end());
   for (const std::string& path : platforms) {
     std::optional<Unwatched> process = ReadUnwatched(path);

@@ -184,8 +184,38 @@ class Plan(unittest.TestCase):
         self.expect(result, 0, "done")
         answer = json.loads(result.stdout)
         self.assertEqual(answer["peak"]["reserved"], 4 << 20)
-        self.assertEqual([a["where"] for a in answer["assumptions"] if "hooks are missing" in a["what"]],
-                         ["AttributeError: type object 'Tensor' has no attribute 'scatter_add_'"])
+        self.assertEqual(self.missing(answer), [("this torch: what is read back may be 0 in its place", "Tensor.scatter_add_")])
+
+    def test_a_library_that_lacks_what_a_hook_stands_in_for(self):
+        """The hook is called while the program imports it, and that does not fail."""
+        os.mkdir(os.path.join(self.folder.name, "safetensors"))
+        for name in ("__init__", "torch"):
+            with open(os.path.join(self.folder.name, "safetensors", name + ".py"), "w") as file:
+                file.write("version = 'another'\n")
+        result = self.plan("import torch\nimport safetensors.torch\ntorch.allocate(4 << 20)\nprint('done, ' + safetensors.torch.version)\n", "--json")
+        self.expect(result, 0, "done, another")
+        (what, where), = self.missing(json.loads(result.stdout))
+        self.assertEqual(what, "this safetensors: safetensors.torch is left as it is")
+        self.assertIn("'save_file'", where)
+
+    def missing(self, answer):
+        return [(a["what"].removeprefix("hooks are missing with "), a["where"]) for a in answer["assumptions"] if "hooks are missing" in a["what"]]
+
+    def test_a_request_that_found_no_room_is_in_no_figure(self):
+        """The program gave it up and went on: what it had is less than the card."""
+        result = self.plan("import torch\ntorch.allocate(1 << 20)\nfor size in (8 << 30, 4 << 30):\n    torch._entry('oom', 1 << 30, size)\n"
+                           "torch.allocate(2 << 20)\nprint('done')\n")
+        self.expect(result, 0)
+        self.assertIn("done", result.stdout)
+        self.assertIn("Does not fit on NVIDIA", result.stdout)
+        self.assertIn("a request of 8.00 GiB found no room, the first of 2 (3.00 MiB reserved at most", result.stdout)
+
+    def test_a_process_that_only_asks_what_card_there_is(self):
+        asks = "import subprocess, sys, torch\nsubprocess.run([sys.executable, '-c', 'import torch; torch.cuda.init()%s'], check=True)\ntorch.allocate(4 << 20)\n"
+        for more, processes in (("", 1), ("; torch.allocate(1 << 20)", 2)):
+            result = self.plan(asks % more, "--json")
+            self.expect(result, 0)
+            self.assertEqual(len(json.loads(result.stdout)["ranks"]), processes)
 
     def test_raises(self):
         result = self.plan("import torch\ntorch.allocate(1 << 20)\nraise ValueError('no such batch')\n")

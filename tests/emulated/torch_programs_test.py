@@ -446,6 +446,7 @@ class WhatIsKnown(Program):
                 self.assertLess(plan["peak_by_category"].get("Unknown", 0), plan["peak"]["allocated"] / 100)
                 self.assertIn("no optimizer", " ".join(a["what"] for a in plan["assumptions"]))
         self.assertEqual(self.plan("by_hand.py", "accumulate")["peak"]["micro_batch"], 1)
+        self.assertEqual(len(self.plan("by_hand.py", "within")["steps"]), 2)
         closure = self.plan("by_hand.py", "closure")
         self.assertEqual(len(closure["steps"]), 2)
         self.assertGreater(closure["peak"]["allocated"], 2 * 30 * closure["parameters"]["bytes"])  # L-BFGS's pairs of two times 20 iterations
@@ -577,6 +578,12 @@ class Programs(Program):
         self.assertEqual(answer["program"]["ended"], "enough")
         self.assertNotIn("dump signal", self.stderr)  # of a rank that failed: nobody did
 
+    def test_one_rank_asks_the_others(self):
+        for rank in ("0", "2"):
+            answer = self.runs("alone.py", options=("--ranks", "4", "--as-rank", rank, "--steps", "0"), CHECKPOINTS=self.path("checkpoints"))
+            self.assertIn("went on alone", self.stderr)
+            self.assertTrue(any("this rank's parts" in a["what"] for a in answer["assumptions"]), answer["assumptions"])
+
     @unittest.skipUnless(TORCH and has("transformers"), "no transformers")
     def test_experts_are_chosen_evenly(self):
         """Of transformers before 5 and from 5 on, where weights of all experts are one and three implementations take them."""
@@ -604,8 +611,9 @@ class Programs(Program):
 
 
     def test_objects_go_round(self):
-        self.plan("gathered.py", options=("--ranks", "3", "--steps", "0"))
-        self.assertEqual(self.stderr.count("everybody knows"), 3)
+        answer = self.plan("gathered.py", options=("--ranks", "2", "--steps", "0"))
+        self.assertEqual(answer["peak_by_category"]["Optimizer state"], 2 * 4 * 2048 * 2048)  # of the optimizer within the optimizer
+        self.assertEqual(self.stderr.count("everybody knows"), 2)
 
 
 class Values(Program):

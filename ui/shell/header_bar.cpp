@@ -183,7 +183,9 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
     out.does_fit = summary.fits;
     const auto free = static_cast<uint64_t>(std::abs(summary.headroom_bytes));
     out.fits = summary.fits ? QObject::tr("fits, %1 free").arg(Short(free, 1))
-                            : QObject::tr("%1 too much").arg(Short(free, 1));
+               : summary.headroom_bytes < 0
+                   ? QObject::tr("%1 too much").arg(Short(free, 1))
+                   : QObject::tr("does not fit");  // what was refused is not in it
     out.fits_tip =
         QObject::tr("%1 of the card − %2 for the CUDA context and libraries − %3 reserved")
             .arg(Short(info.device.memory_bytes), Short(info.device.context_bytes),

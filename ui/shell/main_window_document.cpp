@@ -400,9 +400,13 @@ void MainWindow::ShowFit() {
   banner_->show(
       {.kind = "does-not-fit",
        .tone = Banner::Tone::kWarning,
-       .title = tr("Does not fit into %1: %2 GiB too much")
-                    .arg(ShortDeviceName(info.device),
-                         Gib(-static_cast<double>(summary.headroom_bytes))),
+       .title = summary.headroom_bytes < 0
+                    ? tr("Does not fit into %1: %2 GiB too much")
+                          .arg(ShortDeviceName(info.device),
+                               Gib(-static_cast<double>(summary.headroom_bytes)))
+                    // What was refused is in no figure.
+                    : tr("Does not fit into %1: a request found no room")
+                          .arg(ShortDeviceName(info.device)),
        .text = tr("%1 GiB would be reserved at the peak (%2), beside %3 GiB for the CUDA context. "
                   "The techniques on the left say what each would save, Run > Make it fit searches "
                   "for combinations; another device is one choice away.")

@@ -8,6 +8,12 @@ out of a loop.
         noise = torch.randn_like(noise)
     if outliers.any():                           # False: what is called so is rare
         columns = torch.argwhere(outliers.any(dim=0))
+    if loss > 0:                                 # True: a program is there to train
+        loss.backward()
+
+Of a number that it divides by, takes the logarithm of, or trains by, one that is not 0:
+
+    psnr = 10 * math.log10(1 / loss.item())
 
 Told from the program's source, where that can be read; nothing of it is run."""
 import ast
@@ -15,6 +21,8 @@ import functools
 import linecache
 
 _ENDS = {"exit", "quit", "_exit", "abort", "fail"}
+_LOGARITHMS = {"log", "log2", "log10"}
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def way(frame):
@@ -41,18 +49,98 @@ def _way(filename, line):
         wanted = False
     elif _fails(best.orelse):
         wanted = True
+    elif _trains(best.body) != _trains(best.orelse):
+        wanted = _trains(best.body)
+    elif best in _skipping(filename):
+        wanted = False
     else:
         return None
     return _part(best.test, wanted)
 
 
 @functools.lru_cache(maxsize=256)
-def _decisions(filename):
+def _tree(filename):
     try:
-        tree = ast.parse("".join(linecache.getlines(filename)))
+        return ast.parse("".join(linecache.getlines(filename)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()
-    return tuple(node for node in ast.walk(tree) if isinstance(node, (ast.If, ast.While, ast.Assert)))
+        return ast.Module(body=[], type_ignores=[])
+
+
+@functools.lru_cache(maxsize=256)
+def _decisions(filename):
+    return tuple(node for node in ast.walk(_tree(filename)) if isinstance(node, (ast.If, ast.While, ast.Assert)))
+
+
+def _trains(body):
+    """Whether a backward pass or an optimizer's step is in it."""
+    for node in (node for statement in body for node in ast.walk(statement)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr == "backward":
+                return True
+            owner = node.func.value
+            if node.func.attr == "step" and getattr(owner, "id", getattr(owner, "attr", "")).lower().startswith(("optim", "opt", "scaler")):
+                return True
+    return False
+
+
+@functools.lru_cache(maxsize=256)
+def _skipping(filename):
+    """Conditions of which a loop that trains goes on to its next turn."""
+    found = []
+
+    def look(node, loop):
+        if isinstance(node, ast.If) and loop is not None and isinstance(node.body[-1], ast.Continue) and _trains(loop.body):
+            found.append(node)
+        for child in ast.iter_child_nodes(node):
+            look(child, node if isinstance(node, _LOOPS) else None if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) else loop)
+
+    look(_tree(filename), None)
+    return frozenset(found)
+
+
+# --- numbers ---
+
+def nonzero(frame):
+    """Whether the number that the frame's line reads has to be another than 0."""
+    return _nonzero(frame.f_code.co_filename, frame.f_lineno)
+
+
+@functools.lru_cache(maxsize=4096)
+def _nonzero(filename, line):
+    tree = _tree(filename)
+    functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= line <= node.end_lineno]
+    scope = max(functions, key=lambda node: node.lineno, default=tree)
+    names = set()
+
+    def of_it(node):
+        """Whether the number, or what is made of it, is in the expression."""
+        return any(isinstance(part, ast.Name) and part.id in names or
+                   isinstance(part, ast.Call) and part.lineno <= line <= part.end_lineno and _reads(part) for part in ast.walk(node))
+
+    for node in ast.walk(scope):  # names are given before they are used, more or less
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and node.value is not None and of_it(node.value):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names.update(target.id for target in targets if isinstance(target, ast.Name))
+    for node in ast.walk(scope):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod)) and of_it(node.right):
+            return True
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in _LOGARITHMS and any(map(of_it, node.args)):
+            return True
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Compare) and of_it(node.test.left) and _is_zero(node.test.comparators[0]):
+            if isinstance(node.test.ops[0], (ast.Gt, ast.NotEq)) and _trains(node.body) and not _trains(node.orelse):
+                return True
+            if isinstance(node.test.ops[0], (ast.Eq, ast.LtE)) and node in _skipping(filename):
+                return True
+    return False
+
+
+def _is_zero(node):
+    return isinstance(node, ast.Constant) and node.value == 0
+
+
+def _reads(call):
+    """x.item(), float(x), int(x)."""
+    return getattr(call.func, "attr", getattr(call.func, "id", "")) in ("item", "float", "int")
 
 
 def _part(test, wanted):

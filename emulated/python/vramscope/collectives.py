@@ -17,16 +17,29 @@ def install(process, values):
         if isinstance(value, torch.Tensor):
             values.forget(value)
             if values.small(value, FEW):
-                number = values.value(value)
+                number = values.peek(value)
                 if number is not None:
                     values.restore(value, number)  # a launch that reads its neighbours would make it unknown
         elif type(value) in (list, tuple):
             for part in value:
                 written(part)
 
+    def sent(value):
+        """What a kernel has filled it with is not in the platform's bytes, which the ranks exchange."""
+        if values.small(value, FEW):
+            number = values.kept(value)
+            if number is not None:
+                values.restore(value, number)
+        elif type(value) in (list, tuple):
+            for part in value:
+                sent(part)
+
     def writing(function):
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
+            if not values.compiling():
+                sent(args)
+                sent(tuple(kwargs.values()))
             result = function(*args, **kwargs)
             if not values.compiling():
                 written(args)

@@ -84,6 +84,6 @@ def install(process):
     if not process.settings.scratch:
         return
     compiling = Compiling(process)
-    imports.after("torch._inductor.compile_fx", lambda module: setattr(module, "compile_fx", compiling.compiles(module.compile_fx)))
-    imports.after("triton.runtime.autotuner", compiling.tunes)
-    imports.after("triton.testing", compiling.measures)
+    imports.after(process, "torch._inductor.compile_fx", lambda module: setattr(module, "compile_fx", compiling.compiles(module.compile_fx)))
+    imports.after(process, "triton.runtime.autotuner", compiling.tunes)
+    imports.after(process, "triton.testing", compiling.measures)

@@ -65,4 +65,4 @@ def install(process):
     for name, orthogonal in _FACTORS.items():
         if hasattr(linalg, name):
             setattr(linalg, name, _known(process, getattr(linalg, name), orthogonal))
-    imports.after("sklearn.cluster._kmeans", functools.partial(_clusters, process))
+    imports.after(process, "sklearn.cluster._kmeans", functools.partial(_clusters, process))

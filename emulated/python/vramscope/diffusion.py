@@ -69,4 +69,4 @@ def _load_empty(process, load, cls, config, unused, dtype, kwargs):
 
 
 def install(process):
-    imports.after("diffusers.models.modeling_utils", functools.partial(_installed, process))
+    imports.after(process, "diffusers.models.modeling_utils", functools.partial(_installed, process))

@@ -25,4 +25,4 @@ def install(process):
 
         module.OpBuilder.load = wrapper
 
-    imports.after("deepspeed.ops.op_builder.builder", builders)
+    imports.after(process, "deepspeed.ops.op_builder.builder", builders)

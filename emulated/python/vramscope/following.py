@@ -75,7 +75,7 @@ class Following(Known):
             result = function(*args, **kwargs)
             if self.small(result, most) and kwargs.get("out") is None:
                 if self.generator is None:
-                    self.generator = self.torch.Generator()
+                    self.generator = self.torch.Generator(device="cpu")
                 kwargs = dict(kwargs, dtype=result.dtype, device="cpu", generator=self.generator)
                 self.keep(result, function(*args, **kwargs).detach())
             return result
@@ -190,10 +190,12 @@ class Following(Known):
                 return function(tensor, other)
             left = self.value(tensor)
             right = other
-            if left is not None and isinstance(other, self.torch.Tensor) and other.is_cuda:
+            if isinstance(other, self.torch.Tensor) and other.is_cuda:
                 right = self.value(other) if self.small(other, PRODUCTS) else None
-            if left is None and type(other) is int and tensor.numel() == 1 and self.unknown(tensor):
+            if left is None and right is not None and tensor.numel() == 1 and self.unknown(tensor):
                 left = self.torch.zeros(tensor.shape, dtype=tensor.dtype, device="cpu")  # a computed number is 0
+            elif left is not None and right is None and other.numel() == 1 and not other.is_floating_point() and self.unknown(other):
+                right = self.torch.zeros(other.shape, dtype=other.dtype, device="cpu")
             result = function(tensor, other)
             if left is not None and right is not None and result is not NotImplemented and self.small(result, PRODUCTS):
                 self.restore(tensor, left)

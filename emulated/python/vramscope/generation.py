@@ -9,8 +9,8 @@ _state = threading.local()  # of the generate() that runs
 
 
 def install(process):
-    imports.after("transformers.generation.utils", lambda module: _patch(process, module))
-    imports.after("transformers.generation.beam_search", lambda module: _patch_scorer(process, module))
+    imports.after(process, "transformers.generation.utils", lambda module: _patch(process, module))
+    imports.after(process, "transformers.generation.beam_search", lambda module: _patch_scorer(process, module))
 
 
 def _patch_scorer(process, module):
@@ -26,7 +26,7 @@ def _patch_scorer(process, module):
         begin(self, *args, **kwargs)
         done = getattr(self, "_done", None)
         if getattr(done, "is_cuda", False):
-            self._vramscope_done, self._done = done, process.torch.zeros(done.shape, dtype=done.dtype)
+            self._vramscope_done, self._done = done, process.torch.zeros(done.shape, dtype=done.dtype, device="cpu")
 
     @functools.wraps(choose)
     def choose_beams(self, input_ids, next_scores, next_tokens, next_indices, pad_token_id=None, eos_token_id=None, *args, **kwargs):
@@ -45,7 +45,7 @@ def _patch_scorer(process, module):
             if len(sizes) != 1 or type(sizes[0]) is not int or not made.is_cuda:
                 return made
             kept.append(made)  # the program's own request stays one
-            return process.torch.empty(sizes, dtype=made.dtype)
+            return process.torch.empty(sizes, dtype=made.dtype, device="cpu")
 
         tensor.new = counted
         try:
@@ -69,7 +69,7 @@ def _patch(process, module):
         answer = look(self, input_ids, *args, **kwargs)
         if getattr(_state, "in_python", False) and getattr(answer, "is_cuda", False):
             _state.in_python = False
-            return process.torch.full(answer.shape, _state.full)  # the program looks at each
+            return process.torch.full(answer.shape, _state.full, device="cpu")  # the program looks at each
         return answer
 
     def goes_on(ask, computed):

@@ -128,6 +128,8 @@ class Hooks:
 
     def describe(self, module):
         inner = getattr(module, "module", module)  # of DistributedDataParallel and the like
+        if any(map(self.torch.nn.parameter.is_lazy, module.parameters())):
+            return  # of LazyLinear: they have a shape when the first call is over
         count = trainable = size = 0
         for parameter in module.parameters():
             count += parameter.numel()
@@ -224,8 +226,8 @@ class Hooks:
             finally:
                 self.optimizer_depth -= 1
                 self.updates.stepped(optimizer)
+                self.tag_state(optimizer)  # of one within another, too: ZeroRedundancyOptimizer has none itself
                 if self.optimizer_depth == 0:
-                    self.tag_state(optimizer)
                     if self.steps < 2 and not self.backward_depth:  # in backward: once for every parameter
                         self.tag_what_is_kept()
                     self.recorder.mark("o")
@@ -259,8 +261,14 @@ class Hooks:
 
 
 def install(process):
-    torch = process.torch
     hooks = Hooks(process)
+    for what, install_one in (("calls of modules", _modules), ("backward passes", _backward), ("optimizers' steps", _optimizers),
+                              ("loading of data and of states", _loading), ("what ranks exchange", _communication), ("named ranges", _ranges)):
+        process.part("not told: " + what, install_one, process.torch, hooks)
+    return hooks
+
+
+def _modules(torch, hooks):
     module = torch.nn.modules.module
     # torch.compile tells the program of these hooks, which are not the program's.
     warnings.filterwarnings("ignore", message=r"Using `torch\.compile\(module\)` when there are global hooks")
@@ -269,16 +277,20 @@ def install(process):
         module.register_module_forward_hook(hooks.module_ends, always_call=True)
     except TypeError:  # 2.0
         module.register_module_forward_hook(hooks.module_ends)
-
     # A model that is made on the card, and may not fit there.
     for kind, category in (("parameter", PARAMETER), ("buffer", BUFFER)):
         register = getattr(module, "register_module_%s_registration_hook" % kind, None)
         if register is not None:
             register(functools.partial(hooks.registered, category))
     torch.nn.Module._apply = hooks.applied(torch.nn.Module._apply)
+
+
+def _backward(torch, hooks):
     torch.autograd.backward = hooks.backward(torch.autograd.backward)
     torch.autograd.grad = hooks.backward(torch.autograd.grad)
 
+
+def _optimizers(torch, hooks):
     optimizer = torch.optim.Optimizer
     profile_hook_step = optimizer.profile_hook_step
 
@@ -293,12 +305,13 @@ def install(process):
     optimizer.zero_grad = hooks.scope(optimizer.zero_grad, "Z", "z")
     torch.nn.Module.zero_grad = hooks.clearing(hooks.scope(torch.nn.Module.zero_grad, "Z", "z"))
 
-    from torch.utils.data import dataloader
 
-    for owner in (torch.nn.Module, optimizer):
+def _loading(torch, hooks):
+    for owner in (torch.nn.Module, torch.optim.Optimizer):
         owner.load_state_dict = hooks.scope(owner.load_state_dict, "L", "l")
-    imports.after("transformers.generation.utils", lambda utils: setattr(
+    imports.after(hooks.process, "transformers.generation.utils", lambda utils: setattr(
         utils.GenerationMixin, "generate", hooks.scope(utils.GenerationMixin.generate, "P", "p")))
+    from torch.utils.data import dataloader
 
     iterator = dataloader._BaseDataLoaderIter
     iterator.__next__ = hooks.scope(iterator.__next__, "D", "d", new_step=True)
@@ -307,8 +320,9 @@ def install(process):
         if one is not None and "__next__" in one.__dict__:
             one.__next__ = hooks.scope(one.__next__, "D", "d", new_step=True)
 
-    _communication(torch, hooks)
 
+def _ranges(torch, hooks):
+    recorder = hooks.recorder
     ranges = torch.autograd.profiler.record_function
     enter, leave = ranges.__enter__, ranges.__exit__
 
@@ -316,18 +330,17 @@ def install(process):
     def __enter__(self):
         result = enter(self)
         # Optimizers open ranges of their own around every step.
-        if process.recorder.recording and not self.name.startswith("Optimizer."):
-            process.recorder.mark("A", process.recorder.name(str(self.name)))
+        if recorder.recording and not self.name.startswith("Optimizer."):
+            recorder.mark("A", recorder.name(str(self.name)))
         return result
 
     @functools.wraps(leave)
     def __exit__(self, *args):
-        if process.recorder.recording and not self.name.startswith("Optimizer."):
-            process.recorder.mark("a")
+        if recorder.recording and not self.name.startswith("Optimizer."):
+            recorder.mark("a")
         return leave(self, *args)
 
     ranges.__enter__, ranges.__exit__ = __enter__, __exit__
-    return hooks
 
 
 def checkpoints(process, hooks):
@@ -347,5 +360,5 @@ def _communication(torch, hooks):
         return
     made(torch.nn.parallel.DistributedDataParallel, "_ddp_init_helper")
     made(torch.distributed.Reducer, "_rebuild_buckets")
-    imports.after("torch.distributed.fsdp._fully_shard._fsdp_param_group", lambda module: [
+    imports.after(hooks.process, "torch.distributed.fsdp._fully_shard._fsdp_param_group", lambda module: [
         made(module, name) for name in ("foreach_all_gather", "foreach_reduce")])

@@ -32,7 +32,8 @@ def replace(torch, getitem):
     first = not hasattr(tensor, "_vramscope_getitem")
     tensor._vramscope_getitem = tensor.__getitem__ = getitem
     if not _item_slot(tensor).value:
-        raise RuntimeError("vramscope: this interpreter's types are laid out otherwise")
+        del tensor._vramscope_getitem, tensor.__getitem__
+        raise RuntimeError("this interpreter's types are laid out otherwise")
     for kind in _kinds(tensor):
         _clear(tensor, kind)
     if not first:

@@ -70,9 +70,9 @@ def install(process):
     for name in ("normal_", "uniform_"):
         setattr(torch.Tensor, name, _skip(getattr(torch.Tensor, name), process))
     _converting(torch)
-    imports.after("transformers.modeling_utils", functools.partial(_without_checkpoint, process))
+    imports.after(process, "transformers.modeling_utils", functools.partial(_without_checkpoint, process))
     _without_downloads(process)
-    imports.after("timm.models._builder", functools.partial(_without_timms, process))
+    imports.after(process, "timm.models._builder", functools.partial(_without_timms, process))
 
 
 class Absent(dict):
@@ -258,7 +258,7 @@ def write_sparse(torch, folder, model, shard_size, name="model"):
         if size and end > shard_size:
             shards.append({})
             size, end = 0, end - size
-        shards[-1][key] = {"dtype": _SAFETENSORS[str(tensor.dtype).removeprefix("torch.")], "shape": list(tensor.shape),
+        shards[-1][key] = {"dtype": _SAFETENSORS[str(tensor.dtype)[len("torch."):]], "shape": list(tensor.shape),
                             "data_offsets": [size, end]}
         size = end
     files = ["%s-%05d-of-%05d.safetensors" % (name, number, len(shards)) for number in range(1, len(shards) + 1)]

@@ -53,6 +53,15 @@ class Known:
     def assume(self, what):
         self.process.assume(what, place())
 
+    def stand_in(self, owner, names, wrap, *more):
+        """Sets what `wrap` makes of these functions of the owner. One that this torch lacks is left out, the others are not, and it is said."""
+        for name in names:
+            function = getattr(owner, name, None)
+            if function is None:
+                self.process.lacks("what is read back may be 0 in its place", "%s.%s" % (owner.__name__, name))
+            else:
+                setattr(owner, name, wrap(function, *more))
+
     def unknown(self, tensor):
         """Whether it is on the card and was not copied there."""
         torch = self.torch

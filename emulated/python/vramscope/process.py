@@ -74,6 +74,17 @@ class Process:
         key = (what, where)
         self.assumptions[key] = self.assumptions.get(key, 0) + int(size)
 
+    def part(self, what, install, *args, of="torch"):
+        """A torch or another library that lacks what a hook stands in for is watched without that hook, and this is said: the program runs."""
+        try:
+            return install(*args)
+        except Exception as error:
+            self.lacks(what, "%s: %s" % (type(error).__name__, str(error)[:500]), of)
+            return None
+
+    def lacks(self, what, where, of="torch"):
+        self.assume("hooks are missing with this %s: %s" % (of, what), where)
+
     def assume_of(self, what, path, size=0):
         """Of a file: those that are alike are one assumption, about the folder that they have in common."""
         path = os.path.abspath(path)

@@ -1,6 +1,10 @@
-"""One process as rank R of N: what other ranks would answer, nobody answers, and nobody is waited for."""
+"""One process as rank R of N: what other ranks would answer, nobody answers, and nobody is waited for. Objects that they would send are
+taken to be what this one sends; between processors (gloo) nothing is sent at all."""
 import functools
 import os
+import pickle
+
+from vramscope import imports
 
 UNIQUE_ID = 128  # bytes of NCCL's name of a communicator, which its first rank tells
 
@@ -55,13 +59,83 @@ def install(process):
         def set_timeout(self, timeout):
             pass
 
+    def without_gloo(backend):
+        """gloo connects to the other processes: PyTorch has a backend that stands for it where there are none."""
+        try:
+            import torch.testing._internal.distributed.fake_pg  # noqa: F401, it registers itself
+        except (ImportError, AttributeError):
+            return backend or "nccl"
+        return backend.lower().replace("gloo", "fake") if backend else "cpu:fake,cuda:nccl"
+
     @functools.wraps(init)
     def init_process_group(backend=None, *args, **kwargs):
         for name in ("init_method", "rank", "world_size", "store"):
             kwargs.pop(name, None)
-        return init(backend or "nccl", rank=rank, world_size=world, store=store, **kwargs)
+        return init(without_gloo(backend), rank=rank, world_size=world, store=store, **kwargs)
+
+    new = distributed.new_group
+
+    @functools.wraps(new)
+    def new_group(ranks=None, timeout=None, backend=None, *args, **kwargs):
+        return new(ranks, timeout, without_gloo(backend) if backend else None, *args, **kwargs)
 
     store = process.store = Store()  # C++ alone would not keep what is Python about it
 
-    distributed.init_process_group = init_process_group
-    distributed.distributed_c10d.init_process_group = init_process_group
+    for module in (distributed, distributed.distributed_c10d):
+        module.init_process_group, module.new_group = init_process_group, new_group
+    process.part("objects that ranks would send are not there", _objects, process, rank, distributed.distributed_c10d)
+    imports.after(process, "torch.distributed.checkpoint.utils", functools.partial(_checkpoints, process))
+
+
+def _objects(process, rank, module):
+    write, read = module._object_to_tensor, module._tensor_to_object
+    sent = []
+
+    def own():
+        process.assume("objects that other ranks would send are taken to be what this one sends", "--as-rank")
+        return pickle.loads(pickle.dumps(sent[0])) if sent else None
+
+    @functools.wraps(write)
+    def _object_to_tensor(obj, *args, **kwargs):
+        sent[:] = [obj]
+        return write(obj, *args, **kwargs)
+
+    @functools.wraps(read)
+    def _tensor_to_object(*args, **kwargs):
+        try:
+            return read(*args, **kwargs)
+        except (EOFError, pickle.UnpicklingError, RuntimeError, ValueError):
+            return own()
+
+    scatter, broadcast = module.scatter_object_list, module.broadcast_object_list
+
+    @functools.wraps(scatter)
+    def scatter_object_list(scatter_object_output_list, scatter_object_input_list=None, *args, **kwargs):
+        if scatter_object_input_list:
+            scatter(scatter_object_output_list, scatter_object_input_list, *args, **kwargs)
+            scatter_object_output_list[0] = scatter_object_input_list[min(rank, len(scatter_object_input_list) - 1)]
+        else:  # nobody knows how long it would be; it answers what was sent
+            scatter_object_output_list[0] = own()
+
+    @functools.wraps(broadcast)
+    def broadcast_object_list(object_list, src=None, *args, **kwargs):
+        if (src or 0) == rank or kwargs.get("group_src") is not None:
+            return broadcast(object_list, src, *args, **kwargs)
+        return None
+
+    module.scatter_object_list = process.torch.distributed.scatter_object_list = scatter_object_list
+    module.broadcast_object_list = process.torch.distributed.broadcast_object_list = broadcast_object_list
+    module._object_to_tensor, module._tensor_to_object = _object_to_tensor, _tensor_to_object
+
+
+def _checkpoints(process, module):
+    """Of torch.distributed.checkpoint: it asks nobody which parts of tensors others write and read."""
+    wrapper = module._DistWrapper
+    begin = wrapper.__init__
+
+    @functools.wraps(begin)
+    def __init__(self, group, use_dist, coordinator_rank):
+        process.assume("a distributed checkpoint is written and read as far as this rank's parts go", "--as-rank")
+        begin(self, group, False, 0)
+
+    wrapper.__init__ = __init__

@@ -162,7 +162,7 @@ class Recorder:
         self.flushed_at = time.monotonic()
         self.mark("X")
         for call in self.on_begin:
-            call()
+            process.part("what is in memory is told in part", call)
         process.write()
 
     def stop(self):

@@ -89,7 +89,7 @@ class Routing:
                     result.shape == (bins,) and result.is_contiguous()):
                 classes = getattr(tensor, "_vramscope_classes", None)
                 count, rest = divmod(tensor.numel(), classes or bins)
-                each = torch.zeros(bins, dtype=result.dtype)
+                each = torch.zeros(bins, dtype=result.dtype, device="cpu")
                 each[:classes] = count
                 each[:rest] += 1
                 values.put(result, each)
@@ -123,23 +123,21 @@ class Routing:
         return wrapper
 
     def install(self):
-        torch, tensor = self.torch, self.torch.Tensor
+        torch, tensor, stand_in = self.torch, self.torch.Tensor, self.values.stand_in
         one_hot = torch.nn.functional.one_hot
         torch.nn.functional.one_hot = self.chosen(one_hot)
         known = torch.jit._builtins._find_builtin(one_hot)
         if known:
             torch.jit._builtins._register_builtin(torch.nn.functional.one_hot, known)
-        for name in ("permute", "transpose", "squeeze", "to", "bool", "int", "long", "view", "reshape", "flatten", "unsqueeze", "contiguous", "t",
-                     "sort"):
-            setattr(tensor, name, self.same(getattr(tensor, name)))
-        torch.sort = self.same(torch.sort)
-        tensor.scatter_add_, tensor.index_add_ = self.added(tensor.scatter_add_), self.added(tensor.index_add_)
+        stand_in(tensor, ("permute", "transpose", "squeeze", "to", "bool", "int", "long", "view", "reshape", "flatten", "unsqueeze", "contiguous", "t",
+                          "sort"), self.same)
+        stand_in(torch, ("sort",), self.same)
+        stand_in(tensor, ("scatter_add_", "index_add_"), self.added)
         indexing.replace(torch, self.same(tensor.__getitem__))
-        for owner, names in ((torch, ("eq",)), (tensor, ("eq", "__eq__"))):
-            for name in names:
-                setattr(owner, name, self.equal(getattr(owner, name)))
+        stand_in(torch, ("eq",), self.equal)
+        stand_in(tensor, ("eq", "__eq__"), self.equal)
         for owner in (torch, tensor):
-            owner.topk = self.picked(owner.topk, 1)
-            owner.argmax, owner.argmin = self.picked(owner.argmax, 0), self.picked(owner.argmin, 0)
-            owner.bincount = self.counted(owner.bincount, lambda args, kwargs: kwargs.get("minlength", args[1] if len(args) > 1 else 0))
-            owner.histc = self.counted(owner.histc, lambda args, kwargs: kwargs.get("bins", args[0] if args else 100))
+            stand_in(owner, ("topk",), self.picked, 1)
+            stand_in(owner, ("argmax", "argmin"), self.picked, 0)
+            stand_in(owner, ("bincount",), self.counted, lambda args, kwargs: kwargs.get("minlength", args[1] if len(args) > 1 else 0))
+            stand_in(owner, ("histc",), self.counted, lambda args, kwargs: kwargs.get("bins", args[0] if args else 100))

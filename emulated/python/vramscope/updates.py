@@ -6,9 +6,10 @@ without one, a step is over when the weights were updated by hand since the last
         p.data.add_(p.grad, alpha=-lr)   # nobody is told of this
     model.zero_grad()
 
-which is told from the gradients: a pass that finds them as the last one left them accumulates. Where there are none to look at
+(an optimizer that has no step of its own counts as none), which is told from the gradients: a pass that finds them as the last one left them accumulates. Where there are none to look at
 (torch.func, torch.autograd.grad) every pass is taken to be a step."""
 import functools
+import inspect
 import weakref
 
 MOST = 8  # steps of one optimizer for a step that another has not done: it may never step
@@ -19,6 +20,7 @@ PARAMETER = 1  # a category of profiler/trace/types.h
 class Updates:
     def __init__(self, hooks):
         self.hooks = hooks
+        self.step = inspect.unwrap(hooks.torch.optim.Optimizer.step)  # of a class that has none of its own
         self.counts = weakref.WeakKeyDictionary()  # optimizer: its steps
         self.without = 0  # steps without an optimizer
         self.optimizers = False  # one was made: the program will let it step
@@ -44,8 +46,9 @@ class Updates:
         """Of what every optimizer calls when it is made."""
         @functools.wraps(add_param_group)
         def wrapper(*args, **kwargs):
-            self.optimizers = True
-            self.counts.setdefault(args[0], 0)
+            if inspect.unwrap(type(args[0]).step) is not self.step:  # LOMO updates within its backward, and has no step
+                self.optimizers = True
+                self.counts.setdefault(args[0], 0)
             return add_param_group(*args, **kwargs)
 
         return wrapper
@@ -93,7 +96,7 @@ class Updates:
         self.without += 1
         if not self.said:
             self.said = True
-            self.hooks.process.assume("no optimizer of torch.optim was made: a step is over when gradients were cleared or weights changed since the "
+            self.hooks.process.assume("no optimizer that steps was made: a step is over when gradients were cleared or weights changed since the "
                                       "last backward pass")
         return left[:3]
 

@@ -156,7 +156,7 @@ class Values(Following):
         return wrapper
 
     def truth(self, function):
-        """Of item() and bool(): a computed truth is true."""
+        """Of item(), bool(), int() and float(): a computed truth is true."""
         @functools.wraps(function)
         def wrapper(tensor):
             if self.compiling() or not tensor.is_cuda:
@@ -172,11 +172,14 @@ class Values(Following):
                 if value is None:
                     value = self.said(tensor) is not False
                 self.process.assume("a computed condition is taken to be %s" % str(value).lower(), place())
-                function(tensor)  # it waits for the card
-                return value
+                return type(function(tensor))(value)  # it waits for the card
+            number = function(tensor)  # it waits for the card
             if self.asked and self.unknown(tensor):
+                if type(number) in (int, float) and branches.nonzero(caller()):
+                    self.process.assume("a computed number that the program divides by, takes the logarithm of or trains by is taken to be 1", place())
+                    return type(number)(1)
                 self.process.assume("a computed number is taken to be 0", place())
-            return function(tensor)
+            return number
 
         return wrapper
 
@@ -409,37 +412,45 @@ def install(process):
         process.assume("the platform is of another version than these hooks: what the program reads back is 0, masks are empty", str(error))
         return
 
-    def condition(args, kwargs):
-        return (*args, *kwargs.values())[0] if len(args) + len(kwargs) == 1 else None
-
     try:
         from torch.utils import _device
         _device._device_constructors()  # torch.device() as a context tells these its device: PyTorch's own, which it remembers
     except (ImportError, AttributeError):
         pass
     builtins = {name: getattr(torch, name) for name in _OF_TORCH if hasattr(torch, name)}
-    values.routing.install()
+    try:
+        _stand_in(process, values)
+    finally:
+        # What torch.jit.script finds under these names are operators, not Python to be compiled.
+        for name, builtin in builtins.items():
+            known = torch.jit._builtins._find_builtin(builtin)
+            if known:
+                torch.jit._builtins._register_builtin(getattr(torch, name), known)
+
+
+def _stand_in(process, values):
+    torch, stand_in = process.torch, values.stand_in
     tensor = torch.Tensor
-    tensor.item = values.truth(tensor.item)
-    tensor.tolist = values.listed(tensor.tolist)
-    tensor.__bool__ = values.truth(tensor.__bool__)
+
+    def condition(args, kwargs):
+        return (*args, *kwargs.values())[0] if len(args) + len(kwargs) == 1 else None
+
+    values.routing.install()
+    stand_in(tensor, ("item", "__bool__", "__int__", "__float__", "__index__"), values.truth)
+    stand_in(tensor, ("tolist",), values.listed)
     for owner in (torch, tensor):
-        for name in ("isnan", "isinf"):
-            setattr(owner, name, values.false(getattr(owner, name)))
-        for name in ("any", "all"):
-            setattr(owner, name, values.same(getattr(owner, name)))
-        owner.nonzero = values.count(owner.nonzero, _first)
-        owner.argwhere = values.count(owner.argwhere, _first)
-        owner.multinomial = values.sound(owner.multinomial)
-        owner.allclose, owner.equal = values.alike(owner.allclose), values.alike(owner.equal)
-        owner.repeat_interleave = values.repeated(owner.repeat_interleave)
-        for name in ("sum", "prod", "max", "min", "amax", "amin", "cumsum"):
-            setattr(owner, name, values.follows(getattr(owner, name)))
-        owner.sum = values.summed(owner.sum)
-        owner.masked_select = values.count(owner.masked_select, _second)
+        stand_in(owner, ("isnan", "isinf"), values.false)
+        stand_in(owner, ("any", "all"), values.same)
+        stand_in(owner, ("nonzero", "argwhere"), values.count, _first)
+        stand_in(owner, ("multinomial",), values.sound)
+        stand_in(owner, ("allclose", "equal"), values.alike)
+        stand_in(owner, ("repeat_interleave",), values.repeated)
+        stand_in(owner, ("sum", "prod", "max", "min", "amax", "amin", "cumsum"), values.follows)
+        stand_in(owner, ("sum",), values.summed)
+        stand_in(owner, ("masked_select",), values.count, _second)
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
-        for owner, called in ((tensor, "__%s__" % name), (tensor, name), (torch, name)):
-            setattr(owner, called, values.compared(getattr(owner, called)))
+        stand_in(tensor, ("__%s__" % name, name), values.compared)
+        stand_in(torch, (name,), values.compared)
     for names, truth_of in ((("__and__", "__rand__", "logical_and", "bitwise_and"), operator.and_),
                             (("__or__", "__ror__", "logical_or", "bitwise_or"), operator.or_),
                             (("__xor__", "__rxor__", "logical_xor", "bitwise_xor"), operator.xor),
@@ -447,36 +458,25 @@ def install(process):
         for name in names:
             for owner in (tensor,) if name.startswith("__") else (tensor, torch):
                 if hasattr(owner, name):
-                    setattr(owner, name, values.combined(getattr(owner, name), truth_of))
-    for name in ("add", "radd", "sub", "rsub", "mul", "rmul", "floordiv", "mod"):
-        setattr(tensor, "__%s__" % name, values.arithmetic(getattr(tensor, "__%s__" % name)))
-    tensor.add_, tensor.__iadd__ = values.counted(tensor.add_), values.counted(tensor.__iadd__)
+                    stand_in(owner, (name,), values.combined, truth_of)
+    stand_in(tensor, ("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__floordiv__", "__mod__"), values.arithmetic)
+    stand_in(tensor, ("add_", "__iadd__"), values.counted)
     if hasattr(torch, "_foreach_add_"):
-        torch._foreach_add_ = values.counted(torch._foreach_add_)
+        stand_in(torch, ("_foreach_add_",), values.counted)
     process.loaded = values.loaded
     collectives.install(process, values)
-    torch.optim.LBFGS.step = values.iterates(torch.optim.LBFGS.step)
-    tensor.to = values.copied(tensor.to)
-    tensor.cuda = values.copied(tensor.cuda)
-    tensor.cpu = values.copied(tensor.cpu)
-    tensor.__contains__ = values.contains(tensor.__contains__)
+    stand_in(torch.optim.LBFGS, ("step",), values.iterates)
+    stand_in(tensor, ("to", "cuda", "cpu"), values.copied)
+    stand_in(tensor, ("__contains__",), values.contains)
     indexing.replace(torch, values.viewed(values.indexed(tensor.__getitem__)))
-    tensor.__setitem__ = values.indexed(tensor.__setitem__)
+    stand_in(tensor, ("__setitem__",), values.indexed)
     for owner, names, wrap in ((tensor, VIEWED, values.viewed), (torch, MADE, values.made), (tensor, MADE_BY_TENSOR, values.made),
                                (torch, WRITTEN, values.written), (torch, DERIVED, values.derived), (tensor, DERIVED, values.derived),
                                (tensor, CHANGED, values.changed), (torch, PARTS, values.parts), (tensor, PARTS, values.parts)):
-        for name in names:
-            if hasattr(owner, name):
-                setattr(owner, name, wrap(getattr(owner, name)))
+        stand_in(owner, [name for name in names if hasattr(owner, name)], wrap)
     for name, most in RANDOM.items():
-        setattr(torch, name, values.drawn(getattr(torch, name), most))
-    torch.where = values.count(torch.where, condition)
-    torch.normal = values.sound(torch.normal)
-    rnn = torch.nn.utils.rnn
-    rnn.invert_permutation = values.derived(rnn.invert_permutation)
-    torch._unique2 = values.unique(torch._unique2)
-    # What torch.jit.script finds under these names are operators, not Python to be compiled.
-    for name, builtin in builtins.items():
-        known = torch.jit._builtins._find_builtin(builtin)
-        if known:
-            torch.jit._builtins._register_builtin(getattr(torch, name), known)
+        stand_in(torch, (name,), values.drawn, most)
+    stand_in(torch, ("where",), values.count, condition)
+    stand_in(torch, ("normal",), values.sound)
+    stand_in(torch.nn.utils.rnn, ("invert_permutation",), values.derived)
+    stand_in(torch, ("_unique2",), values.unique)

@@ -32,24 +32,6 @@ def _watch_the_end(process):
     os._exit = _exit
 
 
-def _part(process, what, install, *args):
-    """A torch that lacks what some hook stands in for is watched without it, and that is said: the program runs."""
-    try:
-        return install(process, *args)
-    except Exception as error:
-        process.assume("hooks are missing with this torch: " + what, "%s: %s" % (type(error).__name__, str(error)[:500]))
-        return None
-
-
-def _part(process, what, install, *args):
-    """A torch that lacks what a hook stands in for is watched without that hook, and this is said: the program runs."""
-    try:
-        return install(process, *args)
-    except Exception as error:
-        process.assume("hooks are missing with this torch: " + what, "%s: %s" % (type(error).__name__, str(error)[:500]))
-        return None
-
-
 def start(torch):
     settings = Settings()
     process = Process(torch, settings)
@@ -62,21 +44,21 @@ def start(torch):
         return  # built without CUDA: the command line says so
     process.recorder = recorder.Recorder(process)
     process.recorder.wrap_the_programs_own()
-    _part(process, "kernels and copies are not told", activities.install)
-    installed = _part(process, "phases, modules and steps are not told", hooks.install) if settings.hooks == "all" else None
+    process.part("kernels and copies are not told", activities.install, process)
+    installed = process.part("phases, modules and steps are not told", hooks.install, process) if settings.hooks == "all" else None
     if settings.emulated:
         if settings.skip_init:
-            _part(process, "parameters are filled", initialization.install)
-            _part(process, "factors of weights are computed", decompositions.install)
-            _part(process, "weights of diffusers are read", diffusion.install)
-        _part(process, "kernels of libraries are compiled", extensions.install)
-        _part(process, "what was compiled before counts", compiling.install)
-        _part(process, "what the program writes stays where it writes it", writes.install)
-        _part(process, "of what the program reads back some is 0", values.install)
-        _part(process, "generated texts end where zeros end them", generation.install)
+            process.part("parameters are filled", initialization.install, process)
+            process.part("factors of weights are computed", decompositions.install, process)
+            process.part("weights of diffusers are read", diffusion.install, process)
+        process.part("kernels of libraries are compiled", extensions.install, process)
+        process.part("what was compiled before counts", compiling.install, process)
+        process.part("what the program writes stays where it writes it", writes.install, process)
+        process.part("of what the program reads back some is 0", values.install, process)
+        process.part("generated texts end where zeros end them", generation.install, process)
         if settings.as_rank:
             ranks.install(process)
     if installed:
-        _part(process, "recomputation is not told", hooks.checkpoints, installed)
+        process.part("saving and loading are not told", hooks.checkpoints, process, installed)
     # Not now: a program may fork before it uses CUDA.
     torch.cuda._lazy_call(process.recorder.begin)

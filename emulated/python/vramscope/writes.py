@@ -13,6 +13,7 @@ import stat
 from vramscope import imports
 
 LARGE = 1 << 28  # bytes of tensors beyond which their shapes are written alone
+LARGE_IN_MEMORY = 1 << 20  # into a stream that is no file: ranks send each other such, and a card keeps no more
 SMALL = 1 << 10  # bytes of a tensor whose values are written there, too
 DESCRIBED = b"vramscope: shapes alone\n"
 CHECKPOINTS = (".pt", ".pth", ".ckpt", ".safetensors", ".distcp", ".metadata", ".metadata.tmp")  # ends of files that hold nothing else
@@ -107,7 +108,7 @@ class Scratch:
             value, path = args[:2]
             size = _bytes_of(value, self.process.torch)
             if stream:
-                if size <= LARGE:
+                if size <= (LARGE_IN_MEMORY if isinstance(path, io.BytesIO) else LARGE):
                     return function(value, path, *args[2:], **kwargs)
                 self.process.assume("%s writes shapes alone" % what, str(getattr(path, "name", "")), size)
                 return self.describe(value, path)
@@ -326,7 +327,7 @@ def install(process):
         module.save_file = scratch.save(module.save_file, "safetensors", ("tensors", "filename"))
         module.load_file = scratch.load(module.load_file, "filename", "device")
 
-    imports.after("safetensors.torch", safetensors)
+    imports.after(process, "safetensors.torch", safetensors)
     for module, names, wrap in (
             (os, ("stat", "lstat", "open", "chmod", "utime", "listxattr", "getxattr"), scratch.looked_at), (os, ("link",), scratch.linked),
             (os, ("remove", "unlink"), scratch.removed), (shutil, ("rmtree",), scratch.removed), (os, ("rename", "replace"), scratch.renamed),

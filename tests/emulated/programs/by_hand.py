@@ -1,6 +1,6 @@
 """Training without an optimizer, with a closure, and with two: loops that go on for ever where nobody tells when a step is over.
 
-    vramscope plan -- python by_hand.py modules | tensors | functional | accumulate | closure | two
+    vramscope plan -- python by_hand.py modules | tensors | functional | accumulate | closure | two | within
 """
 import itertools
 import sys
@@ -55,6 +55,29 @@ def functional():
         weights = {name: weight - 1e-3 * each[name].mean(0) for name, weight in weights.items()}
 
 
+class Within(torch.optim.Optimizer):
+    """Updates weights as soon as they have their gradients, within the backward pass, as LOMO does: it has no step."""
+
+    def __init__(self, parameters):
+        super().__init__(parameters, {})
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                parameter.register_post_accumulate_grad_hook(self.update)
+
+    @torch.no_grad()
+    def update(self, parameter):
+        parameter.add_(parameter.grad, alpha=-1e-3)
+        parameter.grad = None
+
+
+def within():
+    model = network()
+    Within(model.parameters())
+    while True:
+        data = torch.randn(64, 512, device="cuda")
+        (model(data) - data).pow(2).mean().backward()
+
+
 def closure():
     model = network()
     data = torch.randn(64, 512, device="cuda")
@@ -85,4 +108,4 @@ def two():
         of_generator.step()
 
 
-{"modules": modules, "tensors": tensors, "functional": functional, "accumulate": lambda: modules(3), "closure": closure, "two": two}[KIND]()
+{"modules": modules, "tensors": tensors, "functional": functional, "accumulate": lambda: modules(3), "closure": closure, "two": two, "within": within}[KIND]()

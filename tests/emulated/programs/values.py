@@ -1,4 +1,6 @@
 """What a program reads back from the card, and decides by."""
+import math
+
 import torch
 
 
@@ -31,6 +33,32 @@ def pairs(labels):
     anchors, positives, negatives = torch.where(same.unsqueeze(2) * other.unsqueeze(1))
     assert anchors.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3] and positives.shape == negatives.shape == (12,)
     assert torch.where(same)[1].tolist() == [1, 0, 3, 2]
+
+
+def trained_by():
+    """Numbers that a program divides by, takes the logarithm of, or trains by; one that the card was filled with; and those of a scaler."""
+    weights = torch.ones(4, device="cuda", requires_grad=True)
+    optimizer = torch.optim.SGD([weights], 0.1)
+    trained = 0
+    for _ in range(2):
+        loss = (weights * torch.randn(4, device="cuda")).sum()
+        error = loss.item()
+        assert 10 * math.log10(1 / error) == 0 and 3 / float(loss) == 3
+        if loss.item() == 0:
+            continue
+        if not torch.isfinite(loss):
+            continue
+        if loss > 0:
+            loss.backward()
+            optimizer.step()
+            trained += 1
+    assert trained == 2 and int(torch.full((), 5, device="cuda")) == 5 and float(loss.detach()) == 0
+    scaler = torch.cuda.amp.GradScaler()
+    scaler.scale((weights * torch.randn(4, device="cuda")).sum()).backward()
+    scaler.unscale_(optimizer)
+    before = weights._version
+    scaler.step(optimizer)
+    assert weights._version > before  # nothing overflows
 
 
 def main():
@@ -89,6 +117,9 @@ def main():
     while seen.sum().item() > 0:
         seen = torch.randn(4, 10, device="cuda") > 0
     assert torch.ones(30)[:7 + torch.randn(5, device="cuda").argmax()].shape == (7,)  # a computed number is 0
+    box = (torch.randn(4, device="cuda") * 9).long()  # as masks are pasted into an image: of one box both parts are equally large
+    first, last = max(box[1], 0), min(box[3] + 1, 50)
+    assert torch.ones(50)[first:last].shape == torch.ones(9)[first - box[1]:last - box[1]].shape == (1,)
     targets = torch.tensor([[0.0, 5], [0, 6], [2, 7]]).cuda()  # of a batch, by image
     images, counts = targets[:, 0].unique(return_counts=True)
     assert images.tolist() == [0, 2] and counts.max() == 2 and torch.unique(torch.randn(6, device="cuda")).shape == (6,)
@@ -173,6 +204,7 @@ def main():
     assert torch.nn.utils.rnn.pad_packed_sequence(packed, batch_first=True)[1].tolist() == [2, 5, 3]
     by_keywords(torch.tensor([1, 2, 3]).cuda(), torch.tensor([1, 0, 3]).cuda())
     pairs(torch.tensor([0, 0, 1, 1, 2]).cuda())
+    trained_by()
     assert not torch.any(torch.linalg.cholesky_ex(torch.randn(4, 4, device="cuda")).info)  # a computed number is 0
     with torch.device("cuda"):
         assert int(torch.prod(torch.tensor(()))) == 1 and torch.tensor(()).sum() == 0 and torch.tensor([2.0, 3.0]).prod().item() == 6
