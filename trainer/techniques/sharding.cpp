@@ -51,6 +51,7 @@ class DataParallelTechnique final : public RankOfMany {
                                              const std::vector<at::Tensor>& trained) override {
     return deals_out_ ? MakeZeroRedundancy(group_, make, trained) : nullptr;
   }
+  bool host_runs_ahead() const override { return true; }
   void AfterRun() override { parallel_.reset(); }
 
  private:
