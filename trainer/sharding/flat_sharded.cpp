@@ -11,6 +11,7 @@
 
 #include "trainer/capture/scopes.h"
 #include "trainer/capture/taps.h"
+#include "trainer/models/layers_once.h"
 #include "trainer/optimizers/group.h"
 #include "trainer/sharding/flat_unit.h"
 
@@ -223,8 +224,9 @@ void FlatSharded::AfterForward(const std::vector<at::Tensor>& outputs) {
 
 LayerRunner FlatSharded::AroundLayers(LayerRunner inner) {
   if (impl_->stacks.empty()) return inner;
-  return [impl = impl_, inner](at::Tensor hidden, const std::vector<LayerFunction>& layers,
-                               const std::string& path, Carried& carried) {
+  const auto around = [impl = impl_, inner](at::Tensor hidden,
+                                            const std::vector<LayerFunction>& layers,
+                                            const std::string& path, Carried& carried) {
     const std::vector<Module*>* modules = nullptr;
     for (const auto& [first, stack] : impl->stacks) {
       if (first.starts_with(path) && stack.size() == layers.size()) modules = &stack;
@@ -256,6 +258,7 @@ LayerRunner FlatSharded::AroundLayers(LayerRunner inner) {
     }
     return hidden;
   };
+  return LayersOnce{.run = around, .inner = inner};
 }
 
 void FlatSharded::ClipNorm(double most) {

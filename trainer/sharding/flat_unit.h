@@ -98,7 +98,7 @@ class FlatUnit {
   void AfterBackward();
   void Scatter();
   void PrepareGradient();
-  at::Tensor PaddedShard(const at::Tensor& flat) const;
+  at::Tensor PaddedShard(const at::Tensor& shard) const;
 
   FlatShared& shared_;
   const std::string path_;

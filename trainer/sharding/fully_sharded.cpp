@@ -12,6 +12,7 @@
 
 #include "trainer/capture/scopes.h"
 #include "trainer/capture/taps.h"
+#include "trainer/models/layers_once.h"
 #include "trainer/sharding/shard_unit.h"
 
 namespace vramscope::trainer {
@@ -210,8 +211,9 @@ void FullySharded::AfterForward(const std::vector<at::Tensor>& outputs) {
 
 LayerRunner FullySharded::AroundLayers(LayerRunner inner) {
   if (impl_->stacks.empty()) return inner;
-  return [impl = impl_, inner](at::Tensor hidden, const std::vector<LayerFunction>& layers,
-                               const std::string& path, Carried& carried) {
+  const auto around = [impl = impl_, inner](at::Tensor hidden,
+                                            const std::vector<LayerFunction>& layers,
+                                            const std::string& path, Carried& carried) {
     const std::vector<Module*>* modules = nullptr;
     for (const auto& [first, stack] : impl->stacks) {
       if (first.starts_with(path) && stack.size() == layers.size()) modules = &stack;
@@ -256,6 +258,7 @@ LayerRunner FullySharded::AroundLayers(LayerRunner inner) {
     }
     return hidden;
   };
+  return LayersOnce{.run = around, .inner = inner};
 }
 
 }  // namespace vramscope::trainer

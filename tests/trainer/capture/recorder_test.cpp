@@ -11,6 +11,7 @@
 #include "trainer/capture/cancel.h"
 #include "trainer/capture/device_work.h"
 #include "trainer/capture/flat_map.h"
+#include "trainer/capture/free_request.h"
 #include "trainer/capture/scopes.h"
 
 namespace vramscope::trainer {
@@ -57,6 +58,30 @@ TEST_F(RecorderTest, ScopesDoNothingWithoutARecorder) {
   StepScope step(0);
   ModuleScope module("m");
   CategoryScope category(Category::kWorkspace);
+}
+
+// What another stream still uses is asked to be freed before it is free.
+TEST_F(RecorderTest, AFreeIsAskedForBeforeItIsDone) {
+  Alloc(1);
+  Alloc(2);
+  {
+    const FreeRequestScope scope;
+    recorder_->OnFree(1);
+    recorder_->OnFree(1);  // once is enough
+  }
+  EXPECT_EQ(recorder_->live_allocations(), 2u);
+  recorder_->OnFree(2);
+  recorder_->OnFree(1);
+  EXPECT_EQ(recorder_->live_allocations(), 0u);
+  std::vector<std::pair<EventKind, uint64_t>> frees;
+  for (const Event& event : Events()) {
+    if (event.kind != EventKind::kAlloc) frees.emplace_back(event.kind, event.id);
+  }
+  const std::vector<std::pair<EventKind, uint64_t>> wanted = {{EventKind::kFreeRequested, 0},
+                                                              {EventKind::kFreeRequested, 1},
+                                                              {EventKind::kFreeCompleted, 1},
+                                                              {EventKind::kFreeCompleted, 0}};
+  EXPECT_EQ(frees, wanted);
 }
 
 // A kernel has the operator and module of the call that it was launched by, and that call's number.

@@ -15,6 +15,7 @@
 #include "trainer/models/family.h"
 #include "trainer/models/generation.h"
 #include "trainer/models/layers.h"
+#include "trainer/models/layers_once.h"
 #include "trainer/models/relative_attention.h"
 #include "trainer/models/tokens.h"
 #include "trainer/models/training_mode.h"
@@ -265,7 +266,7 @@ class T5Stack : public Module {
                      const at::Tensor& memory, const at::Tensor& memory_mask,
                      const LayerRunner& runner) {
     StackMasks shared;
-    shared.checkpointed = runner != nullptr;
+    shared.checkpointed = RunsAgain(runner);
     const GenerationPass* pass = decoder_ ? Generating() : nullptr;
     shared.positions = pass != nullptr
                            ? pass->positions

@@ -1,0 +1,28 @@
+// A layer runner that does something around layers and calls each once. Models ask whether their
+// layers are run again in backward, as those of transformers know whether they are checkpointed.
+//
+//   return LayersOnce{.run = around, .inner = inner};   // runs again what `inner` runs again
+//   if (RunsAgain(layer_runner)) ...
+#pragma once
+
+#include <utility>
+
+#include "trainer/models/model.h"
+
+namespace vramscope::trainer {
+
+struct LayersOnce {
+  LayerRunner run, inner;
+
+  at::Tensor operator()(at::Tensor hidden, const std::vector<LayerFunction>& layers,
+                        const std::string& path, Carried& carried) const {
+    return run(std::move(hidden), layers, path, carried);
+  }
+};
+
+inline bool RunsAgain(const LayerRunner& runner) {
+  if (const auto* once = runner.target<LayersOnce>()) return RunsAgain(once->inner);
+  return runner != nullptr;
+}
+
+}  // namespace vramscope::trainer
