@@ -13,8 +13,9 @@ struct Scope {
   MarkKind kind = MarkKind::kForward;
   Edge begin, end;
   bool trains = false;
-  bool steps = false;    // an optimizer does, within it
-  bool closure = false;  // of an optimizer: forward and backward are within it
+  bool in_training = false;  // the module's own mode
+  bool steps = false;        // an optimizer does, within it
+  bool closure = false;      // of an optimizer: forward and backward are within it
 };
 
 std::optional<MarkKind> EndOf(MarkKind begin) {
@@ -49,9 +50,12 @@ std::vector<Scope> OutermostScopes(const Marks& marks) {
     const Mark& mark = marks.rows[i];
     if (depth == 0) {
       if (!EndOf(mark.kind)) continue;
-      // The module trains and gradients are recorded: else it is evaluated.
-      scopes.push_back(
-          {.kind = mark.kind, .begin = {i, false}, .end = {count, false}, .trains = mark.b != 0});
+      // Gradients are recorded: else it is evaluated.
+      scopes.push_back({.kind = mark.kind,
+                        .begin = {i, false},
+                        .end = {count, false},
+                        .trains = mark.b != 0,
+                        .in_training = mark.c != 0});
       depth = 1;
     } else if (mark.kind == scopes.back().kind) {
       ++depth;
@@ -111,6 +115,15 @@ class Finder {
  public:
   explicit Finder(const Marks& marks)
       : scopes_(OutermostScopes(marks)), end_{static_cast<uint32_t>(marks.rows.size()), false} {
+    // A model that is in evaluation mode, and of which no backward pass follows any more, is
+    // evaluated by a program that leaves gradients on.
+    for (size_t i = scopes_.size(); i-- > 0;) {
+      Scope& scope = scopes_[i];
+      if (scope.kind == MarkKind::kBackward || scope.kind == MarkKind::kOptimizer ||
+          scope.closure || scope.in_training)
+        break;
+      scope.trains = false;
+    }
     for (const Scope& scope : scopes_) {
       if (PhaseOf(scope) == Phase::kForward) break;
       zero_first_ |= scope.kind == MarkKind::kZeroGrad;
@@ -235,7 +248,7 @@ class Finder {
     out_.phases.push_back({phase, begin, end});
   }
 
-  const std::vector<Scope> scopes_;
+  std::vector<Scope> scopes_;
   const Edge end_;  // of all marks
   std::vector<bool> trains_;
   bool zero_first_ = false;

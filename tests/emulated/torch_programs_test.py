@@ -618,10 +618,12 @@ class Programs(Program):
 
 class Values(Program):
     def test_what_is_read_back(self):
-        answer = self.plan("values.py")
+        answer = self.plan("values.py", options=("--steps", "0"))
         self.assertIn("as expected", self.stderr)
         places = {os.path.basename(a["where"]) for a in answer["assumptions"] if "computed" in a["what"]}
         self.assertTrue(any(place.startswith("values.py:") for place in places), answer["assumptions"])
+        (masks,) = [a["where"] for a in answer["assumptions"] if a["what"] == "a computed mask is taken to be true everywhere"]
+        self.assertRegex(masks, r"/values\.py:\d+, \d+, \d+, \d+ and \d+ more$")
         said = {a["what"] for a in answer["assumptions"]}
         self.assertIn("what bincount() counts on the card is taken to be spread over its bins evenly", said)
         evenly = [a for a in answer["assumptions"] if "experts" in a["what"]]

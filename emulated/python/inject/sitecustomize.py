@@ -43,6 +43,7 @@ class _AfterTorch:
         execute = spec.loader.exec_module
 
         def exec_module(module):
+            _own_allocator()
             try:
                 execute(module)
             except Exception as error:
@@ -53,6 +54,18 @@ class _AfterTorch:
 
         spec.loader.exec_module = exec_module
         return spec
+
+
+def _own_allocator():
+    """cudaMallocAsync keeps no history, which is what a plan is made of. PyTorch reads this when it is imported."""
+    if not os.environ.get("VRAMSCOPE_PROGRAM_EMULATED"):
+        return
+    for name in ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"):
+        parts = os.environ.get(name, "").split(",")
+        others = [part for part in parts if "cudaMallocAsync" not in part]
+        if len(others) < len(parts):
+            os.environ["VRAMSCOPE_PROGRAM_ALLOCATOR"] = name  # children find it so
+            os.environ[name] = ",".join(others)
 
 
 def _failed(error):

@@ -9,6 +9,9 @@ import sys
 import time
 
 
+PLACES = 4  # of a file that are told of one assumption
+
+
 class Enough(SystemExit):
     """As many steps as were wanted have been seen. A SystemExit, so that the program ends as if it had called
     sys.exit(0): `finally` and atexit run, `except Exception` does not see it."""
@@ -95,9 +98,28 @@ class Process:
             size += self.assumptions.pop((what, before), 0)
         self.assume(what, where, size)
 
+    def told(self):
+        """One assumption that is made at many places of a file is one: "train.py:3, 7, 9 and 20 more"."""
+        files = {}
+        for (what, where), size in list(self.assumptions.items()):
+            path, colon, line = where.rpartition(":")
+            in_source = colon and line.isdigit()
+            lines, sizes = files.setdefault((what, path, "") if in_source else (what, "", where), ([], []))
+            lines.append(int(line) if in_source else 0)
+            sizes.append(size)
+        told = []
+        for (what, path, where), (lines, sizes) in files.items():
+            if path:
+                lines.sort()
+                where = "%s:%s" % (path, ", ".join(map(str, lines[:PLACES])))
+                if len(lines) > PLACES:
+                    where += " and %d more" % (len(lines) - PLACES)
+            told.append({"what": what, "where": where, "bytes": sum(sizes)})
+        return told
+
     def write(self):
         about = dict(self.about)
-        about["assumptions"] = [{"what": k[0], "where": k[1], "bytes": b} for k, b in self.assumptions.items()]
+        about["assumptions"] = self.told()
         try:
             replace_file(os.path.join(self.settings.output, "process-%d.json" % self.pid), json.dumps(about).encode())
         except OSError as error:

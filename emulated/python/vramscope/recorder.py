@@ -157,6 +157,9 @@ class Recorder:
         except (OSError, AttributeError) as error:
             complain(error)
             return
+        except RuntimeError as error:  # of an allocator that the program has put in its place
+            print("vramscope: this allocator keeps no history, so nothing is told of the program's memory: %s" % error, file=sys.stderr, flush=True)
+            return
         self.recording = True
         os.register_at_fork(after_in_child=self.stop)  # data loaders: what they do is not the parent's
         self.flushed_at = time.monotonic()

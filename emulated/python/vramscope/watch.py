@@ -42,6 +42,9 @@ def start(torch):
         return
     if not torch.version.cuda:
         return  # built without CUDA: the command line says so
+    if os.environ.get("VRAMSCOPE_PROGRAM_ALLOCATOR"):
+        process.assume("cudaMallocAsync keeps no history: PyTorch's own allocator takes its place, which reserves in another way",
+                       os.environ["VRAMSCOPE_PROGRAM_ALLOCATOR"])
     process.recorder = recorder.Recorder(process)
     process.recorder.wrap_the_programs_own()
     process.part("kernels and copies are not told", activities.install, process)

@@ -53,7 +53,7 @@ def trained_by():
             optimizer.step()
             trained += 1
     assert trained == 2 and int(torch.full((), 5, device="cuda")) == 5 and float(loss.detach()) == 0
-    scaler = torch.cuda.amp.GradScaler()
+    scaler = torch.amp.GradScaler("cuda") if hasattr(torch.amp, "GradScaler") else torch.cuda.amp.GradScaler()
     scaler.scale((weights * torch.randn(4, device="cuda")).sum()).backward()
     scaler.unscale_(optimizer)
     before = weights._version

@@ -8,13 +8,15 @@
 namespace vramscope::program {
 namespace {
 
-// One letter a mark; "Ff" is a forward that trains, "(f" one that does not.
+// One letter a mark; "Ff" is a forward that trains, "(f" one without gradients, "[f" one of a model
+// in evaluation mode with them.
 Marks Written(std::string_view kinds) {
   Marks marks;
   for (const char c : kinds) {
     Mark mark;
-    mark.kind = c == '(' ? MarkKind::kForward : static_cast<MarkKind>(c);
-    mark.b = c == 'F';
+    mark.kind = c == '(' || c == '[' ? MarkKind::kForward : static_cast<MarkKind>(c);
+    mark.b = c == 'F' || c == '[';
+    mark.c = c == 'F';
     marks.rows.push_back(mark);
   }
   return marks;
@@ -42,6 +44,15 @@ TEST(Steps, APlainLoop) {
             "[0 <1-8] [1 8-16] setup <0-<1, forward <1-2, loss 2-<3, backward <3-4, optimizer "
             "4-6, zero_grad <7-8, data 8-<9, forward <9-10, loss 10-<11, backward <11-12, "
             "optimizer 12-14, zero_grad <15-16, ");
+}
+
+TEST(Steps, AnEvaluationAtTheEndThatLeavesGradientsOn) {
+  const std::string text = Text(FindSteps(Written("XFfBbOo[f[f")));
+  EXPECT_NE(text.find("[0 <1-6] setup"), std::string::npos) << text;
+  EXPECT_NE(text.find("eval <7-8, eval <9-10, "), std::string::npos) << text;
+  // One that is trained in that mode, and one that a loss looks through.
+  EXPECT_NE(Text(FindSteps(Written("X[fBbOoFf[fBbOo"))).find("[0 <1-6] [1 6-14]"),
+            std::string::npos);
 }
 
 TEST(Steps, GradientsSetToZeroFirst) {
