@@ -116,9 +116,9 @@ class Memo {
   std::vector<Value> large_;
 };
 
-class Reader {
+class PickleReader {
  public:
-  Reader(SnapshotBytes& bytes, SnapshotBuilder& builder, PickleEnd& end)
+  PickleReader(SnapshotBytes& bytes, SnapshotBuilder& builder, PickleEnd& end)
       : in_(bytes), out_(builder), end_(end) {}
 
   absl::Status Read();
@@ -176,7 +176,7 @@ class Reader {
   absl::Status failed_;
 };
 
-bool Reader::Text(size_t header, size_t size) {
+bool PickleReader::Text(size_t header, size_t size) {
   if (size > kMaxString)
     return Fail(
         fmt::format("a string of {} bytes; no snapshot has one of more than {}", size, kMaxString));
@@ -194,13 +194,13 @@ bool Reader::Text(size_t header, size_t size) {
 }
 
 // An object that is being filled is found in what is being filled: `x = []; x.append(x)`.
-bool Reader::Recursive(size_t index) const {
+bool PickleReader::Recursive(size_t index) const {
   const auto stack = out_.stack();
   return std::ranges::any_of(
       out_.marks(), [&](uint32_t mark) { return mark > 0 && stack[mark - 1].memo == index + 1; });
 }
 
-bool Reader::GetRare(size_t index) {
+bool PickleReader::GetRare(size_t index) {
   Value value;
   switch (memo_.Get(index, &value)) {
     case Memo::State::kUnset:
@@ -220,7 +220,7 @@ bool Reader::GetRare(size_t index) {
   return Push(value);
 }
 
-bool Reader::Put(size_t index) {
+bool PickleReader::Put(size_t index) {
   Value* top = out_.top();
   if (top == nullptr) return Fail("memoises nothing");
   // Writers count up; the table must not be larger than a file of this size can use.
@@ -239,7 +239,7 @@ bool Reader::Put(size_t index) {
 }
 
 // After a container was changed: the memo knows it as what it has become.
-bool Reader::Changed(bool good) {
+bool PickleReader::Changed(bool good) {
   if (!good) return Fail(out_.error());
   const SnapshotBuilder::Changed& c = out_.changed();
   if (c.memo == 0) return true;
@@ -250,7 +250,7 @@ bool Reader::Changed(bool good) {
 
 // After a mark. Of a list of frames, each of which has been seen before, nothing is put on the
 // stack.
-bool Reader::Items() {
+bool PickleReader::Items() {
   const Value* list = out_.top();
   if (list == nullptr || list->kind != Kind::kOpenList) return out_.Mark() || Fail(out_.error());
   failed_ = in_.Want(1024);
@@ -285,7 +285,7 @@ bool Reader::Items() {
   return true;
 }
 
-bool Reader::Global(uint8_t opcode) {
+bool PickleReader::Global(uint8_t opcode) {
   std::string name;
   if (opcode == kStackGlobal) {
     const auto stack = out_.stack();
@@ -309,7 +309,7 @@ bool Reader::Global(uint8_t opcode) {
                             name));
 }
 
-bool Reader::Step(uint8_t opcode) {
+bool PickleReader::Step(uint8_t opcode) {
   const uint8_t* const arg = in_.p;
   switch (opcode) {
     case kBinGet:
@@ -399,7 +399,7 @@ bool Reader::Step(uint8_t opcode) {
   }
 }
 
-absl::Status Reader::Read() {
+absl::Status PickleReader::Read() {
   at_ = in_.p;
   absl::Status more = in_.Want(2);
   if (!more.ok()) return more;
@@ -437,7 +437,7 @@ absl::Status Reader::Read() {
 }  // namespace
 
 absl::Status ReadPickle(SnapshotBytes& bytes, SnapshotBuilder& builder, PickleEnd* end) {
-  return Reader(bytes, builder, *end).Read();
+  return PickleReader(bytes, builder, *end).Read();
 }
 
 }  // namespace vramscope::importers

@@ -44,9 +44,9 @@ std::string Chunk(uint32_t type, const std::string& payload) {
 }
 
 // Takes a payload apart; after a value that is not there everything is 0 and `good` false.
-class Reader {
+class PayloadReader {
  public:
-  explicit Reader(std::string_view bytes)
+  explicit PayloadReader(std::string_view bytes)
       : at_(reinterpret_cast<const unsigned char*>(bytes.data())), end_(at_ + bytes.size()) {}
 
   uint64_t Number(uint64_t most = UINT64_MAX) {
@@ -96,7 +96,7 @@ void PutRow(std::string& out, const Activity& a, Before& before) {
   PutVarint(out, static_cast<uint64_t>(a.end_ns) - static_cast<uint64_t>(a.begin_ns));
 }
 
-Activity TakeRow(Reader& in, Before& before) {
+Activity TakeRow(PayloadReader& in, Before& before) {
   const auto delta = [&](uint64_t& last) {
     return last += static_cast<uint64_t>(UnZigZag(in.Number()));
   };
@@ -117,7 +117,7 @@ Activity TakeRow(Reader& in, Before& before) {
   return a;
 }
 
-bool TakeRows(Reader& in, ActivityChunk& chunk) {
+bool TakeRows(PayloadReader& in, ActivityChunk& chunk) {
   chunk.first_name = in.Small();
   const uint64_t names = in.Number();
   if (names > in.left()) return false;
@@ -131,7 +131,7 @@ bool TakeRows(Reader& in, ActivityChunk& chunk) {
   return in.good() && in.left() == 0;
 }
 
-bool TakeFacts(Reader& in, ActivityFacts& facts) {
+bool TakeFacts(PayloadReader& in, ActivityFacts& facts) {
   facts.running = in.Number(1) == 1;
   facts.virtual_clock = in.Number(1) == 1;
   facts.library = in.Text();
@@ -149,7 +149,7 @@ bool TakeFacts(Reader& in, ActivityFacts& facts) {
   return in.good() && in.left() == 0;
 }
 
-bool TakeStreams(Reader& in, std::vector<StreamName>& streams) {
+bool TakeStreams(PayloadReader& in, std::vector<StreamName>& streams) {
   while (in.good() && in.left() > 0) {
     StreamName stream;
     stream.device = in.Byte();
@@ -213,7 +213,7 @@ Decoded DecodeChunk(std::string_view bytes, size_t& used, ActivityChunk& chunk) 
   const std::string_view payload = bytes.substr(kEnvelope, size);
   if (trace::Crc32c(payload) != checksum) return Decoded::kDamaged;
   used = kEnvelope + size;
-  Reader in(payload);
+  PayloadReader in(payload);
   if (type == kFacts) {
     chunk.has_facts = true;
     return TakeFacts(in, chunk.facts) ? Decoded::kChunk : Decoded::kDamaged;

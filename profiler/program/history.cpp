@@ -202,7 +202,8 @@ Recording PartOf(const std::vector<HistoryTailRow>& rows, const HistoryStacks& s
   part.source = kAsTold;
   part.strings = stacks.strings();
   part.stacks = stacks.stacks();
-  part.start_unix_ns = rows.front().time_ns;
+  // No clock stood below zero: from there on no difference overflows.
+  part.start_unix_ns = std::max<int64_t>(rows.front().time_ns, 0);
   std::map<uint64_t, uint32_t> streams = {{0, 0}};
   int64_t last = 0;
   for (const HistoryTailRow& row : rows) {

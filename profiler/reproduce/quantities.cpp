@@ -15,9 +15,9 @@ using estimate::Planned;
 using trace::Category;
 using trace::Phase;
 
-class Reader {
+class QuantityReader {
  public:
-  explicit Reader(const trace::Trace& trace)
+  explicit QuantityReader(const trace::Trace& trace)
       : trace_(trace), curves_(analysis::ComputeCurves(trace)) {}
 
   Quantities Read() {
@@ -167,7 +167,7 @@ std::optional<double> Quantities::Of(std::string_view name) const {
   return found == all.end() ? std::nullopt : std::optional(found->value);
 }
 
-Quantities QuantitiesOf(const trace::Trace& trace) { return Reader(trace).Read(); }
+Quantities QuantitiesOf(const trace::Trace& trace) { return QuantityReader(trace).Read(); }
 
 const std::vector<QuantityInfo>& KnownQuantities() {
   static const std::vector<QuantityInfo>* all = new std::vector<QuantityInfo>{

@@ -65,7 +65,7 @@ std::string WhatIsExpected(std::string_view path) {
 
 // Builds the settings while the text is read, and stops at the first thing that is wrong: nothing
 // is kept that a run.json has no use for, however deep or long it is.
-class Reader : public nlohmann::json_sax<json> {
+class SettingsReader : public nlohmann::json_sax<json> {
  public:
   absl::Status& status() { return status_; }
   Settings& settings() { return settings_; }
@@ -217,7 +217,7 @@ absl::StatusOr<Settings> SettingsFromJson(std::string_view text) {
     return absl::InvalidArgumentError(
         fmt::format("{} is more than a run.json can be", FormatBytes(text.size())));
   }
-  Reader reader;
+  SettingsReader reader;
   const bool read = json::sax_parse(text, &reader);
   if (!reader.status().ok()) return reader.status();
   if (!read) return absl::InvalidArgumentError("not JSON");

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 
 #include "profiler/trace/writer.h"
@@ -89,6 +91,54 @@ class CliAgreement : public CliRecording {
     }
     EXPECT_EQ(judged["needed"].get<uint64_t>(),
               judged["peak"]["reserved"].get<uint64_t>() + judged["context"].get<uint64_t>());
+    for (const json& of_device : peaks) ExpectExportsAgree(file, of_device);
+  }
+
+  // What is written for other tools, reckoned as they would: the highest of a counter, the sum of
+  // what came and went.
+  void ExpectExportsAgree(const std::string& file, const json& peak) {
+    const std::string device = std::to_string(peak["device"].get<int>());
+    SCOPED_TRACE("device " + device);
+    const std::string chrome = folder_ / "chrome.json";
+    ASSERT_EQ(
+        RunVramscope({"export", file, "--to", "chrome", "--device", device, "-o", chrome}).status,
+        0);
+    std::map<std::string, uint64_t> highest;
+    const json written = json::parse(ReadFile(chrome));
+    for (const json& event : written["traceEvents"]) {
+      if (event["ph"] != "C" || !event["args"].contains("bytes")) continue;
+      uint64_t& most = highest[event["name"]];
+      most = std::max(most, event["args"]["bytes"].get<uint64_t>());
+    }
+    EXPECT_EQ(highest["allocated"], peak["allocated"]);
+    EXPECT_EQ(highest["reserved"], peak["reserved"]);
+
+    const Outcome requests = RunVramscope({"requests", file, "--device", device});
+    ASSERT_EQ(requests.status, 0);
+    uint64_t live = 0, most = 0, allocations = 0;
+    std::istringstream lines(requests.out);
+    std::string line;
+    std::getline(lines, line);
+    ASSERT_TRUE(line.starts_with("index,kind,bytes_requested,bytes_rounded,")) << line;
+    while (std::getline(lines, line)) {
+      std::istringstream fields(line);
+      std::string index, kind, requested, rounded;
+      for (std::string* field : {&index, &kind, &requested, &rounded})
+        std::getline(fields, *field, ',');
+      if (kind == "alloc") {
+        ++allocations;
+        most = std::max(most, live += std::stoull(rounded));
+      } else if (kind == "free_completed") {
+        live -= std::stoull(rounded);
+      }
+    }
+    EXPECT_EQ(most, peak["allocated"]);
+    EXPECT_EQ(allocations, peak["allocations"]);
+
+    const Outcome blocks =
+        RunVramscope({"export", file, "--to", "csv", "--device", device, "-o", "-"});
+    ASSERT_EQ(blocks.status, 0);
+    EXPECT_EQ(std::ranges::count(blocks.out, '\n'), static_cast<int64_t>(allocations) + 1);
   }
 };
 

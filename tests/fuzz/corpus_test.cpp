@@ -7,12 +7,16 @@
 #include <random>
 #include <string>
 
+#include "tests/fuzz/folder_entries.h"
 #include "tests/fuzz/histogram_entries.h"
 #include "tests/fuzz/kineto_entries.h"
 #include "tests/fuzz/marks_entries.h"
+#include "tests/fuzz/requests_entries.h"
+#include "tests/fuzz/run_entries.h"
 #include "tests/fuzz/snapshot_entries.h"
 #include "tests/fuzz/tail_entries.h"
 #include "tests/fuzz/trace_entries.h"
+#include "tests/fuzz/worker_entries.h"
 
 namespace vramscope::fuzz {
 namespace {
@@ -52,6 +56,15 @@ TEST(FuzzCorpus, Marks) { RunCorpus(&ProgramMarks, "marks"); }
 TEST(FuzzCorpus, HistoryTail) { RunCorpus(&HistoryTail, "history_tail"); }
 TEST(FuzzCorpus, ActivityTail) { RunCorpus(&ActivityTail, "activity_tail"); }
 TEST(FuzzCorpus, Histogram) { RunCorpus(&Histogram, "histogram"); }
+TEST(FuzzCorpus, ActivityChunks) { RunCorpus(&ActivityChunks, "activity_chunks"); }
+TEST(FuzzCorpus, ProgramFolder) { RunCorpus(&ProgramFolder, "program_folder"); }
+TEST(FuzzCorpus, FolderStream) { RunCorpus(&FolderStream, "folder_stream"); }
+TEST(FuzzCorpus, ModelConfig) { RunCorpus(&ModelConfig, "model_config"); }
+TEST(FuzzCorpus, RunJson) { RunCorpus(&RunJson, "run_json"); }
+TEST(FuzzCorpus, RunBytes) { RunCorpus(&RunBytes, "run_bytes"); }
+TEST(FuzzCorpus, Settings) { RunCorpus(&Settings, "settings"); }
+TEST(FuzzCorpus, Requests) { RunCorpus(&Requests, "requests"); }
+TEST(FuzzCorpus, Worker) { RunCorpus(&WorkerRequests, "worker"); }
 TEST(FuzzCorpus, SnapshotJson) { RunCorpus(&SnapshotJson, "snapshot_json"); }
 
 }  // namespace

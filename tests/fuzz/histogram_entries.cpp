@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "profiler/run/length_histogram.h"
-#include "tests/fuzz/recording_checks.h"
+#include "tests/fuzz/check.h"
 
 namespace vramscope::fuzz {
 

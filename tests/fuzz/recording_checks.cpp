@@ -44,12 +44,6 @@ bool SameSegments(const Recording& a, const Recording& b) {
 
 }  // namespace
 
-void Check(bool good, const std::string& what) {
-  if (good) return;
-  std::fprintf(stderr, "fuzz: %s\n", what.c_str());
-  std::abort();
-}
-
 void CheckRecording(const Recording& r) {
   const recording::EntryTable& e = r.entries;
   const uint32_t n = e.size();

@@ -4,11 +4,10 @@
 #include <string>
 
 #include "profiler/recording/recording.h"
+#include "tests/fuzz/check.h"
 
 namespace vramscope::fuzz {
 
-// Ends the program, as a finding.
-void Check(bool good, const std::string& what);
 // What every Recording promises, however odd its file was.
 void CheckRecording(const recording::Recording& r);
 // It becomes a history, and that a trace, which must take it all.

@@ -1,12 +1,6 @@
 #include "tests/fuzz/tail_entries.h"
 
-#include <unistd.h>
-
-#include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
 
@@ -14,51 +8,14 @@
 #include "profiler/program/activity_tail.h"
 #include "profiler/program/history.h"
 #include "profiler/program/program.h"
+#include "tests/fuzz/input_folder.h"
 #include "tests/fuzz/recording_checks.h"
 
 namespace vramscope::fuzz {
-namespace {
-
-// The readers take a folder: one for this process, in memory where there is such a place.
-class Folder {
- public:
-  Folder() {
-    const std::filesystem::path memory = "/dev/shm";
-    std::error_code none;
-    path_ = (std::filesystem::is_directory(memory, none) ? memory
-                                                         : std::filesystem::temp_directory_path()) /
-            "vramscope-fuzz-XXXXXX";
-    Check(mkdtemp(path_.data()) != nullptr, "no folder for the input");
-  }
-  ~Folder() {
-    std::error_code none;
-    std::filesystem::remove_all(path_, none);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::string Write(const char* name, std::string_view bytes) const {
-    std::string path = path_ + "/" + name;
-    std::ofstream(path, std::ios::binary)
-        .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    return path;
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-const Folder& TheFolder() {
-  static const Folder folder;
-  return folder;
-}
-
-}  // namespace
 
 // Whatever the rows say, the trace takes all of them.
 void HistoryTail(const uint8_t* data, size_t size) {
-  const Folder& folder = TheFolder();
+  const InputFolder& folder = TheFolder();
   folder.Write("history-000000.tail", {reinterpret_cast<const char*>(data), size});
   const program::HistoryReader reader({});
   const auto recording = reader.WithTail(folder.path());

@@ -1,8 +1,6 @@
 #include "tests/fuzz/trace_entries.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -20,17 +18,12 @@
 #include "profiler/trace/live_state.h"
 #include "profiler/trace/reader.h"
 #include "profiler/trace/writer.h"
+#include "tests/fuzz/check.h"
 
 namespace vramscope::fuzz {
 namespace {
 
 using namespace trace;
-
-void Check(bool good, const char* what) {
-  if (good) return;
-  std::fprintf(stderr, "fuzz: %s\n", what);
-  std::abort();
-}
 
 // What every trace promises, however damaged its file was.
 void CheckTables(const trace::Trace& t) {
@@ -97,10 +90,6 @@ void CheckTables(const trace::Trace& t) {
 
 }  // namespace
 
-namespace {
-
-// A fuzzer cannot guess checksums: sets them right in every envelope, so that damage gets further
-// inside than the frame decoder.
 std::string WithRightChecksums(std::string bytes) {
   const auto number = [&](size_t at) {
     uint32_t v = 0;
@@ -119,6 +108,8 @@ std::string WithRightChecksums(std::string bytes) {
   }
   return bytes;
 }
+
+namespace {
 
 void Assemble(std::string_view bytes) {
   FrameDecoder decoder;

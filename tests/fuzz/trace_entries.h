@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace vramscope::fuzz {
 
@@ -14,5 +15,9 @@ void Trace(const uint8_t* data, size_t size);
 void Batch(const uint8_t* data, size_t size);
 // Likewise of an activity batch.
 void Activities(const uint8_t* data, size_t size);
+
+// A fuzzer cannot guess checksums: sets them right in every envelope of a frame, so that damage
+// gets further inside than the frame decoder.
+std::string WithRightChecksums(std::string bytes);
 
 }  // namespace vramscope::fuzz
