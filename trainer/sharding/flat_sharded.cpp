@@ -14,6 +14,7 @@
 #include "trainer/models/layers_once.h"
 #include "trainer/optimizers/group.h"
 #include "trainer/sharding/flat_unit.h"
+#include "trainer/sharding/layer_stacks.h"
 
 namespace vramscope::trainer {
 namespace {
@@ -165,8 +166,7 @@ struct FlatSharded::Impl {
   std::vector<Coming> parameters, buffers;       // that are in no unit yet
   std::vector<std::unique_ptr<FlatUnit>> units;  // the layers, then the model
   std::unordered_map<const Module*, FlatUnit*> units_of;
-  // By what a stack's layers are called from.
-  std::vector<std::pair<std::string, std::vector<Module*>>> stacks;
+  LayerStacks stacks;
   bool has_room = false, end_is_queued = false;
   at::Tensor zero;  // of the first clipping on
 };
@@ -181,7 +181,7 @@ FlatSharded::FlatSharded(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& mo
     for (size_t i = 0; i < layers.size(); i += together) {
       impl_->Shard(layers.subspan(i, std::min(together, layers.size() - i)), false);
     }
-    impl_->stacks.emplace_back(impl_->path_of[layers.front()], stack.layers);
+    impl_->stacks.Add(impl_->path_of[layers.front()], stack.layers);
   }
   Module* const whole[] = {&model};
   impl_->Shard(whole, true);
@@ -227,13 +227,9 @@ LayerRunner FlatSharded::AroundLayers(LayerRunner inner) {
   const auto around = [impl = impl_, inner](at::Tensor hidden,
                                             const std::vector<LayerFunction>& layers,
                                             const std::string& path, Carried& carried) {
-    const std::vector<Module*>* modules = nullptr;
-    for (const auto& [first, stack] : impl->stacks) {
-      if (first.starts_with(path) && stack.size() == layers.size()) modules = &stack;
-    }
-    TORCH_CHECK(modules != nullptr, "layers of ", path, " are not those of a stack");
+    const std::vector<Module*>& modules = impl->stacks.Of(path, layers.size());
     const auto unit_of = [&](size_t layer) -> FlatUnit& {
-      return *impl->units_of.at((*modules)[layer]);
+      return *impl->units_of.at(modules[layer]);
     };
     if (impl->shared.options.checkpoints_hold_units && inner) {
       std::vector<LayerFunction> units;

@@ -13,6 +13,7 @@
 #include "trainer/capture/scopes.h"
 #include "trainer/capture/taps.h"
 #include "trainer/models/layers_once.h"
+#include "trainer/sharding/layer_stacks.h"
 #include "trainer/sharding/shard_unit.h"
 
 namespace vramscope::trainer {
@@ -129,8 +130,7 @@ struct FullySharded::Impl {
   std::unordered_map<const Module*, ShardUnit*> units_of;
   std::map<std::string, std::vector<Parameter*>> own_parameters;  // by the path of their module
   std::vector<std::pair<Module*, std::string>> modules_in_order;
-  // By what a stack's layers are called from.
-  std::vector<std::pair<std::string, std::vector<Module*>>> stacks;
+  LayerStacks stacks;
   bool callback_queued = false;
 };
 
@@ -182,7 +182,7 @@ FullySharded::FullySharded(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& 
     }
     impl_->PlanPrefetch(first);
     if (!stack.layers.empty()) {
-      impl_->stacks.emplace_back(path_of[stack.layers.front()], stack.layers);
+      impl_->stacks.Add(path_of[stack.layers.front()], stack.layers);
     }
   }
   Module* const whole[] = {&model};
@@ -214,14 +214,10 @@ LayerRunner FullySharded::AroundLayers(LayerRunner inner) {
   const auto around = [impl = impl_, inner](at::Tensor hidden,
                                             const std::vector<LayerFunction>& layers,
                                             const std::string& path, Carried& carried) {
-    const std::vector<Module*>* modules = nullptr;
-    for (const auto& [first, stack] : impl->stacks) {
-      if (first.starts_with(path) && stack.size() == layers.size()) modules = &stack;
-    }
-    TORCH_CHECK(modules != nullptr, "layers of ", path, " are not those of a stack");
+    const std::vector<Module*>& modules = impl->stacks.Of(path, layers.size());
     const auto together = static_cast<size_t>(impl->options.layers_per_unit);
     for (size_t i = 0; i < layers.size(); i += together) {
-      ShardUnit& unit = *impl->units_of.at((*modules)[i]);
+      ShardUnit& unit = *impl->units_of.at(modules[i]);
       const size_t end = std::min(i + together, layers.size());
       const std::vector<LayerFunction> of_unit(layers.begin() + static_cast<ptrdiff_t>(i),
                                                layers.begin() + static_cast<ptrdiff_t>(end));

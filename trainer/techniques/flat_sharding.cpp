@@ -1,9 +1,8 @@
 // FSDP1: shards of flat parameters, in place of FSDP2's of each parameter's rows (sharding.cpp).
 #include <torch/types.h>
 
-#include "trainer/capture/scopes.h"
 #include "trainer/sharding/flat_sharded.h"
-#include "trainer/techniques/rank_of_many.h"
+#include "trainer/techniques/shared_units.h"
 
 namespace vramscope::trainer {
 namespace {
@@ -26,45 +25,16 @@ FlatOptions OptionsOf(const run::RunConfig& config) {
   return options;
 }
 
-class FlatSharding final : public RankOfMany {
+class FlatSharding final : public SharedUnits<FlatSharded, FlatOptions> {
  public:
   explicit FlatSharding(const run::RunConfig& config)
-      : RankOfMany(config),
-        options_(OptionsOf(config)),
+      : SharedUnits(config, OptionsOf(config)),
         micro_batches_(config.micro_batches),
-        adds_up_whole_(config.Is("shard.no_sync", "true")),
-        loss_is_outside_(LossIsOutside(config)) {}
+        adds_up_whole_(config.Is("shard.no_sync", "true")) {}
 
-  absl::Status OnModel(Model& model) override {
-    model_ = &model;
-    return RankOfMany::OnModel(model);
-  }
-  // The model comes to the card unit by unit, so that it never is there as a whole.
-  std::unique_ptr<Held> AroundRun(const RunContext& run) override {
-    std::unique_ptr<Held> held = RankOfMany::AroundRun(run);
-    const PhaseScope phase(trace::Phase::kSetup);
-    options_.device = run.device;
-    sharded_ = std::make_unique<FlatSharded>(group_, *model_, options_);
-    return held;
-  }
-  LayerRunner AroundLayers(const RunContext&, Model&, LayerRunner inner) override {
-    return sharded_->AroundLayers(std::move(inner));
-  }
   std::unique_ptr<Held> AroundForward(const RunContext&) override {
     sharded_->BeforeForward(++forwards_ % micro_batches_ == 0 || !adds_up_whole_);
     return nullptr;
-  }
-  LossFunction AroundLoss(LossFunction inner) override {
-    return [this, inner](Model& model, at::Tensor& logits, const Batch& batch) {
-      if (loss_is_outside_) sharded_->AfterForward({logits});
-      at::Tensor loss = inner(model, logits, batch);
-      if (!loss_is_outside_) sharded_->AfterForward({loss, logits});
-      return loss;
-    };
-  }
-  std::unique_ptr<Optimizer> MakeOptimizer(const RunContext&,
-                                           const std::vector<at::Tensor>& trained) override {
-    return options_.offloads ? std::make_unique<HostStep>(trained) : nullptr;
   }
   bool ClipNorm(double most) override {
     sharded_->ClipNorm(most);
@@ -73,18 +43,11 @@ class FlatSharding final : public RankOfMany {
   std::vector<at::Tensor> Trained(std::vector<at::Tensor> parameters) override {
     return options_.original_parameters ? std::move(parameters) : sharded_->TrainedTensors();
   }
-  void AfterRun() override {
-    model_->layer_runner = nullptr;
-    sharded_.reset();
-  }
 
  private:
-  FlatOptions options_;
   const int micro_batches_;
-  const bool adds_up_whole_, loss_is_outside_;
+  const bool adds_up_whole_;
   int64_t forwards_ = 0;
-  Model* model_ = nullptr;
-  std::unique_ptr<FlatSharded> sharded_;
 };
 
 }  // namespace
@@ -105,6 +68,9 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
   const std::string nested =
       "a re-entrant checkpoint of a part of a unit lets go of the unit's weights when its own "
       "backward is through, and PyTorch fails; set checkpointing.reentrant=false";
+  const std::string partly =
+      "PyTorch refuses units of which a part is trained with use_orig_params=False; set "
+      "shard.original_parameters=true";
   const std::vector<std::string> controls = {"shard.ranks",
                                              "shard.rank",
                                              "shard.units",
@@ -218,13 +184,9 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                          "PyTorch refuses to flatten adapters in fp32 and weights in 16 bits into "
                          "one; set lora.dtype=weights",
                          {{"lora.dtype", "weights"}}),
-                     not_with({flat, {"lora.rank", false, {"0"}}},
-                              "PyTorch refuses units of which a part is trained with "
-                              "use_orig_params=False; set shard.original_parameters=true",
+                     not_with({flat, {"lora.rank", false, {"0"}}}, partly,
                               {{"shard.original_parameters", "true"}}),
-                     not_with({flat, {"trainable", false, {"all"}}},
-                              "PyTorch refuses units of which a part is trained with "
-                              "use_orig_params=False; set shard.original_parameters=true",
+                     not_with({flat, {"trainable", false, {"all"}}}, partly,
                               {{"shard.original_parameters", "true"}}),
                      not_with({{"checkpointing.mode", true, {"attention", "ffn"}},
                                {"checkpointing.reentrant", true, {"true"}}},

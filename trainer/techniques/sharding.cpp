@@ -5,12 +5,11 @@
 #include <torch/types.h>
 
 #include "profiler/run/check_run.h"
-#include "trainer/capture/scopes.h"
 #include "trainer/sharding/data_parallel.h"
 #include "trainer/sharding/fully_sharded.h"
 #include "trainer/sharding/tensor_parallel.h"
 #include "trainer/sharding/zero_redundancy.h"
-#include "trainer/techniques/rank_of_many.h"
+#include "trainer/techniques/shared_units.h"
 
 namespace vramscope::trainer {
 namespace {
@@ -63,48 +62,20 @@ class DataParallelTechnique final : public RankOfMany {
   std::unique_ptr<DataParallel> parallel_;
 };
 
-class FullyShardedTechnique final : public RankOfMany {
+class FullyShardedTechnique final : public SharedUnits<FullySharded, ShardOptions> {
  public:
   explicit FullyShardedTechnique(const run::RunConfig& config)
-      : RankOfMany(config),
-        reshards_(config.Is("shard.strategy", "zero3")),
-        offloads_(config.Is("offload.parameters", "cpu")),
-        layers_per_unit_(LayersPerUnit(config)),
-        forward_prefetch_(static_cast<int>(config.Integer("shard.forward_prefetch"))),
-        backward_prefetch_(static_cast<int>(config.Integer("shard.backward_prefetch"))),
-        loss_is_outside_(LossIsOutside(config)) {}
+      : SharedUnits(
+            config,
+            {.reshards_after_forward = config.Is("shard.strategy", "zero3"),
+             .layers_per_unit = LayersPerUnit(config),
+             .forward_prefetch = static_cast<int>(config.Integer("shard.forward_prefetch")),
+             .backward_prefetch = static_cast<int>(config.Integer("shard.backward_prefetch")),
+             .offloads = config.Is("offload.parameters", "cpu")}) {}
 
-  absl::Status OnModel(Model& model) override {
-    model_ = &model;
-    return RankOfMany::OnModel(model);
-  }
-  // The model comes to the card unit by unit, so that it never is there as a whole.
-  std::unique_ptr<Held> AroundRun(const RunContext& run) override {
-    std::unique_ptr<Held> held = RankOfMany::AroundRun(run);
-    const PhaseScope phase(trace::Phase::kSetup);
-    sharded_ = std::make_unique<FullySharded>(group_, *model_,
-                                              ShardOptions{.device = run.device,
-                                                           .reshards_after_forward = reshards_,
-                                                           .layers_per_unit = layers_per_unit_,
-                                                           .forward_prefetch = forward_prefetch_,
-                                                           .backward_prefetch = backward_prefetch_,
-                                                           .offloads = offloads_});
-    return held;
-  }
-  LayerRunner AroundLayers(const RunContext&, Model&, LayerRunner inner) override {
-    return sharded_->AroundLayers(std::move(inner));
-  }
   std::unique_ptr<Held> AroundForward(const RunContext&) override {
     sharded_->BeforeForward();
     return nullptr;
-  }
-  LossFunction AroundLoss(LossFunction inner) override {
-    return [this, inner](Model& model, at::Tensor& logits, const Batch& batch) {
-      if (loss_is_outside_) sharded_->AfterForward({logits});
-      at::Tensor loss = inner(model, logits, batch);
-      if (!loss_is_outside_) sharded_->AfterForward({loss, logits});
-      return loss;
-    };
   }
   // As distributed tensors have it: squares are added up over the ranks, one number a gradient.
   at::Tensor NormsOverRanks(const at::Tensor& norms) override {
@@ -115,21 +86,6 @@ class FullyShardedTechnique final : public RankOfMany {
     squares.reset();
     return whole;
   }
-  std::unique_ptr<Optimizer> MakeOptimizer(const RunContext&,
-                                           const std::vector<at::Tensor>& trained) override {
-    return offloads_ ? std::make_unique<HostStep>(trained) : nullptr;
-  }
-  void AfterRun() override {
-    model_->layer_runner = nullptr;
-    sharded_.reset();
-  }
-
- private:
-  const bool reshards_, offloads_;
-  const int layers_per_unit_, forward_prefetch_, backward_prefetch_;
-  const bool loss_is_outside_;
-  Model* model_ = nullptr;
-  std::unique_ptr<FullySharded> sharded_;
 };
 
 class TensorParallelTechnique final : public RankOfMany {
