@@ -186,6 +186,11 @@ class Plan(unittest.TestCase):
         self.assertEqual(answer["peak"]["reserved"], 4 << 20)
         self.assertEqual(self.missing(answer), [("this torch: what is read back may be 0 in its place", "Tensor.scatter_add_")])
 
+    def test_without_the_hook_that_keeps_files_nothing_runs(self):
+        result = self.plan("import torch\ntorch.allocate(4 << 20)\nprint('went on')\n", FAKE_TORCH_LACKS="save")
+        self.expect(result, BAD_INPUT, "has no attribute 'save'")
+        self.assertNotIn("went on", result.stdout + result.stderr)
+
     def test_a_library_that_lacks_what_a_hook_stands_in_for(self):
         """The hook is called while the program imports it, and that does not fail."""
         os.mkdir(os.path.join(self.folder.name, "safetensors"))

@@ -56,7 +56,7 @@ def start(torch):
             process.part("weights of diffusers are read", diffusion.install, process)
         process.part("kernels of libraries are compiled", extensions.install, process)
         process.part("what was compiled before counts", compiling.install, process)
-        process.part("what the program writes stays where it writes it", writes.install, process)
+        writes.install(process)  # or nothing: the program would write over what is the user's
         process.part("of what the program reads back some is 0", values.install, process)
         process.part("generated texts end where zeros end them", generation.install, process)
         if settings.as_rank:

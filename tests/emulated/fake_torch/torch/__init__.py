@@ -79,3 +79,5 @@ def allocate(size):
 
 
 from torch import cuda  # noqa: E402
+
+globals().pop(os.environ.get("FAKE_TORCH_LACKS"), None)
