@@ -14,8 +14,10 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <set>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -39,6 +41,10 @@ struct Poller {
 struct Pace {
   std::mutex mutex;
   std::condition_variable back;
+  // Threads of such a library that have not come to a timed wait yet: whether one polls is not
+  // known before. Those of an earlier generation are not waited for any more.
+  int newborn = 0;
+  uint64_t generation = 0;
   std::vector<Poller*> pollers;
   uint64_t turn = 0;
   std::atomic<bool> broken{false};  // a poller did not come back: they run as they like
@@ -53,8 +59,29 @@ Pace& ThePace() {
   return *pace;
 }
 
+// Of a thread that is not known to poll or not to.
+void Grown(uint64_t generation) {
+  Pace& pace = ThePace();
+  std::lock_guard lock(pace.mutex);
+  if (generation == pace.generation) {
+    --pace.newborn;
+    --pace.count;
+    pace.back.notify_all();
+  }
+}
+
 class PollingThread {
  public:
+  void Begin(uint64_t generation) {
+    newborn_ = true;
+    generation_ = generation;
+  }
+  // It waits, or ends.
+  void Grow() {
+    if (std::exchange(newborn_, false)) {
+      Grown(generation_);
+    }
+  }
   Poller* Join() {
     if (!joined_) {
       Pace& pace = ThePace();
@@ -67,6 +94,7 @@ class PollingThread {
     return &poller_;
   }
   ~PollingThread() {
+    Grow();
     if (joined_) {
       Pace& pace = ThePace();
       std::lock_guard lock(pace.mutex);
@@ -84,6 +112,8 @@ class PollingThread {
   int questions = 0;
 
  private:
+  bool newborn_ = false;
+  uint64_t generation_ = 0;
   bool joined_ = false;
   Poller poller_;
 };
@@ -125,9 +155,11 @@ int PacedClockWait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t 
   timespec now;
   clock_gettime(clock, &now);
   if (pace.broken || Nanoseconds(*until) - Nanoseconds(now) > kLongestPollNs) {
+    polling.Grow();
     return ClockWait(condition, mutex, clock, until);
   }
   Poller* poller = polling.Join();
+  polling.Grow();
   polling.ahead = 0;
   polling.questions = 0;
   polling.steady = polling.system = 0;
@@ -170,6 +202,53 @@ int PacedTimedWait(pthread_cond_t* condition, pthread_mutex_t* mutex, const time
   return PacedClockWait(condition, mutex, CLOCK_REALTIME, until);
 }
 
+// What a thread of such a library runs. It counts as newborn from before it is started, so that
+// none is missed because the computer is slow to start it.
+class StartedThread final : public std::thread::_State {
+ public:
+  explicit StartedThread(std::thread::_State_ptr run) : run_(std::move(run)) {
+    Pace& pace = ThePace();
+    std::lock_guard lock(pace.mutex);
+    generation_ = pace.generation;
+    ++pace.newborn;
+    ++pace.count;
+  }
+  ~StartedThread() override {
+    if (!begun_) {
+      Grown(generation_);
+    }
+  }
+  void _M_run() override {
+    begun_ = true;
+    polling.Begin(generation_);
+    run_->_M_run();
+  }
+
+ private:
+  std::thread::_State_ptr run_;
+  uint64_t generation_;
+  bool begun_ = false;
+};
+
+// std::thread::_M_start_thread, which std::thread's constructor calls.
+constexpr char kStartThread[] =
+    "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE";
+using StartThread = void (*)(std::thread*, std::thread::_State_ptr, void (*)());
+
+// Of the program's standard library: ours is linked in. Null where it has none.
+StartThread TheStartThread() {
+  static const auto start = [] {
+    void* library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    return library != nullptr ? reinterpret_cast<StartThread>(dlsym(library, kStartThread))
+                              : nullptr;
+  }();
+  return start;
+}
+
+void PacedStartThread(std::thread* thread, std::thread::_State_ptr run, void (*depend)()) {
+  TheStartThread()(thread, std::make_unique<StartedThread>(std::move(run)), depend);
+}
+
 // A table of relocations.
 struct Relocations {
   const ElfW(Rela) * first = nullptr;
@@ -177,9 +256,11 @@ struct Relocations {
 };
 
 // Turns the slots of imported functions in an object's tables: of those that are bound when they
-// are first called, else of those that were bound when it was loaded.
-void Redirect(const dl_phdr_info& object) {
+// are first called, else of those that were bound when it was loaded. With `uses`: where it needs a
+// library of that name.
+void Redirect(const dl_phdr_info& object, const char* uses) {
   const ElfW(Dyn)* dynamic = nullptr;
+  std::vector<size_t> needed;  // in `names`
   for (int i = 0; i < object.dlpi_phnum; ++i) {
     if (object.dlpi_phdr[i].p_type == PT_DYNAMIC) {
       dynamic = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
@@ -191,6 +272,9 @@ void Redirect(const dl_phdr_info& object) {
   for (; dynamic != nullptr && dynamic->d_tag != DT_NULL; ++dynamic) {
     const auto at = dynamic->d_un.d_ptr;
     switch (dynamic->d_tag) {
+      case DT_NEEDED:
+        needed.push_back(dynamic->d_un.d_val);
+        break;
       case DT_SYMTAB:
         symbols = reinterpret_cast<const ElfW(Sym)*>(at);
         break;
@@ -213,10 +297,18 @@ void Redirect(const dl_phdr_info& object) {
         break;
     }
   }
+  if (uses != nullptr &&
+      (names == nullptr || std::none_of(needed.begin(), needed.end(), [&](size_t name) {
+         return std::strncmp(names + name, uses, std::strlen(uses)) == 0;
+       }))) {
+    return;
+  }
   const struct {
     const char* name;
     void* replacement;
   } functions[] = {
+      {kStartThread, TheStartThread() != nullptr ? reinterpret_cast<void*>(&PacedStartThread)
+                                                 : nullptr},
       {"pthread_cond_timedwait", reinterpret_cast<void*>(&PacedTimedWait)},
       {"pthread_cond_clockwait", reinterpret_cast<void*>(&PacedClockWait)},
       {"_ZNSt6chrono3_V212steady_clock3nowEv", reinterpret_cast<void*>(&PacedSteadyNow)},
@@ -235,7 +327,7 @@ void Redirect(const dl_phdr_info& object) {
       const char* name = names + symbols[ELF64_R_SYM(relocation.r_info)].st_name;
       for (const auto& function : functions) {
         const uintptr_t slot = object.dlpi_addr + relocation.r_offset;
-        if (std::strcmp(name, function.name) == 0 &&
+        if (function.replacement != nullptr && std::strcmp(name, function.name) == 0 &&
             mprotect(reinterpret_cast<void*>(slot / page * page), page, PROT_READ | PROT_WRITE) ==
                 0) {
           *reinterpret_cast<void**>(slot) = function.replacement;
@@ -251,23 +343,41 @@ void Redirect(const dl_phdr_info& object) {
 
 }  // namespace
 
-void PaceWaitsOf(const void* address) {
+void PaceWaitsOf(const void* address, const char* uses) {
+  struct Wanted {
+    uintptr_t address;
+    const char* uses;
+    uintptr_t begin, end;  // of the object that it lies in
+  } wanted = {reinterpret_cast<uintptr_t>(address), uses, 0, 0};
+  // PyTorch registers thousands of images of one object, one after the other. Not held while the
+  // loader is asked: it may be what calls.
+  static std::mutex mutex;
+  static Wanted last = {};
+  if (std::lock_guard lock(mutex);
+      uses != nullptr && wanted.address - last.begin < last.end - last.begin) {
+    return;
+  }
   if (dlsym(RTLD_DEFAULT, "pthread_cond_clockwait") == nullptr) {
     return;  // a C library of before 2020
   }
   dl_iterate_phdr(
       [](dl_phdr_info* object, size_t, void* data) {
-        const auto at = reinterpret_cast<uintptr_t>(data) - object->dlpi_addr;
+        Wanted& wanted = *static_cast<Wanted*>(data);
+        const uintptr_t at = wanted.address - object->dlpi_addr;
         for (int i = 0; i < object->dlpi_phnum; ++i) {
           const ElfW(Phdr)& part = object->dlpi_phdr[i];
           if (part.p_type == PT_LOAD && at - part.p_vaddr < part.p_memsz) {
-            Redirect(*object);
+            wanted.begin = object->dlpi_addr + part.p_vaddr;
+            wanted.end = wanted.begin + part.p_memsz;
+            Redirect(*object, wanted.uses);
             return 1;
           }
         }
         return 0;
       },
-      const_cast<void*>(address));
+      &wanted);
+  std::lock_guard lock(mutex);
+  last = wanted;
 }
 
 void ExpectTurn(int64_t done) {
@@ -300,6 +410,10 @@ void GiveTurns(int64_t now) {
   pace.next = pace.expected.empty()
                   ? pace.regular
                   : std::min(pace.regular, std::max(*pace.expected.begin(), now + kApartNs));
+  if (!pace.back.wait_for(lock, kPatience, [&] { return pace.newborn == 0; })) {
+    pace.count -= std::exchange(pace.newborn, 0);  // they do something else
+    ++pace.generation;
+  }
   pace.given = now - kHalfNs;
   ++pace.turn;
   for (const Poller* poller : pace.pollers) {

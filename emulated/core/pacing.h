@@ -5,7 +5,9 @@
 // average after 50: what it lets go of is gone in most runs from then on, and not before. So its
 // sleep is made a wait for virtual time:
 //   - the timed waits of the library that it runs in are turned to a function here (PaceWaitsOf,
-//   from libnccl);
+//   when a library that needs libnccl registers its kernels, so before it has any thread);
+//   - a thread that this library starts is waited for until it has come to its first wait: what it
+//   saw before, it would see by the wall clock;
 //   - 50 ms of virtual time after each collective (ExpectTurn), and every 100 ms, the thread that
 //     launches work gives such threads a turn, and goes on when they are back in their wait
 //     (GiveTurns);
@@ -21,8 +23,9 @@
 
 namespace vramscope::emulated {
 
-// Of the shared object that this address lies in (a return address will do). Once is enough.
-VRAMSCOPE_EMULATED_API void PaceWaitsOf(const void* address);
+// Of the shared object that this address lies in (a return address will do), or, with `uses`, only
+// if it is linked with a library whose name begins so. Once is enough.
+VRAMSCOPE_EMULATED_API void PaceWaitsOf(const void* address, const char* uses = nullptr);
 
 // Something that they ask for is over then.
 void ExpectTurn(int64_t done);

@@ -3,6 +3,7 @@
 
 #include "emulated/core/attributes.h"
 #include "emulated/core/occupancy.h"
+#include "emulated/core/pacing.h"
 #include "emulated/runtime/status.h"
 #include "emulated/runtime/symbols.h"
 
@@ -46,6 +47,7 @@ using namespace vramscope::emulated::runtime;  // NOLINT
 extern "C" {
 
 void** __cudaRegisterFatBinary(void* wrapper) {
+  PaceWaitsOf(wrapper, "libnccl.");  // where it is PyTorch's: of NCCL's watchdog
   return reinterpret_cast<void**>(new Handle{wrapper});
 }
 void __cudaRegisterFatBinaryEnd(void**) {}

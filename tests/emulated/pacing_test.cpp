@@ -23,8 +23,10 @@ const int kHere = 0;
 
 class Watchdog {
  public:
-  Watchdog(Streams* streams, void* event)
-      : thread_([this, streams, event] {
+  // late: how long it takes to come to its first wait.
+  Watchdog(Streams* streams, void* event, milliseconds late = milliseconds(0))
+      : thread_([this, streams, event, late] {
+          std::this_thread::sleep_for(late);
           std::unique_lock lock(mutex_);
           started_ = true;
           while (!stop_.wait_for(lock, milliseconds(20), [&] { return stopped_.load(); })) {
@@ -122,6 +124,26 @@ TEST(Pacing, ALibraryCanStopItsOwnThread) {
     EXPECT_EQ(watchdog.passes(), 0) << "it has waited for longer than its period";
     wake ? watchdog.StopAndWake() : watchdog.StopWithoutWaking();
   }  // which joins: a thread that never notices makes this test run out of time
+}
+
+TEST(Pacing, AThreadThatIsSlowToStartMissesNoTurn) {
+  PaceWaitsOf(&kHere);
+  Clock clock;
+  Streams streams(&clock, 1);
+  void* event = nullptr;
+  streams.CreateEvent(0, 0, &event);
+  StartPaceAgain();
+  Watchdog watchdog(&streams, event, milliseconds(300));
+  std::vector<int> passes;
+  for (int64_t now : {50, 101, 201, 202}) {
+    GiveTurns(now * 1'000'000);
+    passes.push_back(watchdog.passes());
+  }
+  EXPECT_EQ(passes, (std::vector<int>{0, 1, 2, 2}));
+  // One that ends, or waits for longer, is not waited for.
+  std::thread([] {}).join();
+  GiveTurns(301'000'000);
+  EXPECT_EQ(watchdog.passes(), 3);
 }
 
 TEST(Pacing, AnotherRunInTheProcessHasTheSamePace) {
