@@ -116,8 +116,7 @@ Json ProgramJson(const program::Outcome& outcome, const About& about, const Abou
           {"python", about.python}};
 }
 
-ExitCode Verdict(const program::Outcome& outcome, const About& about, const About* failed,
-                 bool out_of_memory) {
+ExitCode Verdict(const Program& seen, const program::Outcome& outcome, bool out_of_memory) {
   if (!outcome.write_error.empty()) {
     Note("error: the program's history could not be written whole: " + outcome.write_error);
     return kInternalFailure;
@@ -126,7 +125,12 @@ ExitCode Verdict(const program::Outcome& outcome, const About& about, const Abou
     Note("cancelled");
     return kInterrupted;
   }
-  if (outcome.exit_status == 0 || (about.ended == "enough" && failed == nullptr)) return kDone;
+  if (program::EndedWell(seen, outcome)) {
+    if (const std::string how = program::DiedShuttingDown(seen, outcome); !how.empty())
+      Note("warning: " + how);
+    return kDone;
+  }
+  const About* const failed = program::FirstFailure(seen);
   const std::string why = failed == nullptr ? "" : ": " + program::WhyOf(*failed);
   Note("error: " + program::EndText(outcome) + why);
   return out_of_memory ? kNo : kBadInput;
@@ -181,7 +185,7 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
     }
     if (printed != kDone) return printed;
   }
-  return Verdict(outcome, about, failed, most.summary.out_of_memory);
+  return Verdict(seen, outcome, most.summary.out_of_memory);
 }
 
 // A program without Python: what it took of the card is known, and not what for.
@@ -213,7 +217,7 @@ ExitCode ReportUnwatched(const Program& seen, const program::Outcome& outcome,
                     run::FormatBytes(most.context_bytes), most.launches));
   }
   if (printed != kDone) return printed;
-  const ExitCode verdict = Verdict(outcome, {}, nullptr, false);
+  const ExitCode verdict = Verdict(seen, outcome, false);
   return verdict == kDone && !output.trace_path.empty() ? kBadInput : verdict;
 }
 

@@ -31,6 +31,22 @@ std::string EndText(const Outcome& outcome) {
   return fmt::format("the program ended with status {}", outcome.exit_status);
 }
 
+bool EndedWell(const Program& seen, const Outcome& outcome) {
+  if (outcome.exit_status == 0) return true;
+  if (FirstFailure(seen) != nullptr) return false;
+  const auto enough = [](const ProcessRun& run) { return run.about.ended == "enough"; };
+  return std::ranges::any_of(seen.runs, enough) || !DiedShuttingDown(seen, outcome).empty();
+}
+
+std::string DiedShuttingDown(const Program& seen, const Outcome& outcome) {
+  // The hooks' own end is the last thing but one that Python does, after `atexit` functions.
+  const auto told = [](const ProcessRun& run) { return run.about.ended == "end"; };
+  if (outcome.signal == 0 || seen.runs.empty() || !std::ranges::all_of(seen.runs, told)) return "";
+  return EndText(outcome) +
+         " after its last line, while the interpreter shut down: what it did until then is here "
+         "whole";
+}
+
 std::string WhyOf(const About& failed) {
   if (failed.world_size < 2) return failed.exception;
   return fmt::format("rank {}: {}", failed.rank, failed.exception);

@@ -23,6 +23,12 @@ std::string BeforeText(bool planned, std::string_view device, uint32_t steps);
 // "the program ended with status 1"
 std::string EndText(const Outcome& outcome);
 
+// Whether it ended without a failure that matters to what was seen of it: by itself, after as many
+// steps as were wanted, or, all of it told, by a signal while the interpreter was shutting down.
+bool EndedWell(const Program& seen, const Outcome& outcome);
+// What is said of the last; "" where it was not so.
+std::string DiedShuttingDown(const Program& seen, const Outcome& outcome);
+
 // "ValueError: no such batch", of several ranks with the one that raised it.
 std::string WhyOf(const About& failed);
 

@@ -97,6 +97,15 @@ class Plan(unittest.TestCase):
         self.expect(result, BAD_INPUT, "signal 9")
         self.assertEqual(self.counts()["kernels"], 305)
 
+    def test_dying_after_the_last_line_loses_nothing(self):
+        died = ("class Dies:\n    def __init__(self):\n        self.kill, self.me, self.how = os.kill, os.getpid(), 11\n"
+                "    def __del__(self):\n        self.kill(self.me, self.how)\nimport sys\n%s\n")
+        result = self.plan(self.CUDA + died % "sys.dies = Dies()" + "launch(5)\n")
+        self.expect(result, 0, "warning: the program was ended by signal 11", "while the interpreter shut down")
+        self.assertEqual(self.counts()["kernels"], 5)
+        result = self.plan(self.CUDA + "launch(5)\n" + died % "Dies()")  # and before it, it is a failure
+        self.expect(result, BAD_INPUT, "error: the program was ended by signal 11")
+
     def test_the_one_who_watches_is_killed(self):
         program = self.CUDA + "launch(5)\nflush()\nlaunch(300)\ntime.sleep(0.5)\nprint('there', flush=True)\ntime.sleep(1000)\n"
         kept = os.path.join(self.folder.name, "kept")

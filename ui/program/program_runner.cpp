@@ -244,17 +244,13 @@ void ProgramRunner::End(const Read& last) {
   } else if (!end.stopped && end.trace == nullptr) {
     end.error =
         Text(std::string(program::NothingSeen(seen, *outcome, request_.planned()).message()));
-  } else if (!end.stopped && outcome->exit_status != 0) {
+  } else if (!end.stopped && !program::EndedWell(seen, *outcome)) {
     const program::About* failed = program::FirstFailure(seen);
-    const bool enough = std::ranges::any_of(
-        seen.runs, [](const program::ProcessRun& run) { return run.about.ended == "enough"; });
-    if (failed != nullptr || !enough) {
-      end.error = Text(program::EndText(*outcome));
-      if (failed != nullptr) end.error = Text(program::ShortException(program::WhyOf(*failed)));
-      end.out_of_memory =
-          failed != nullptr && failed->exception.find("out of memory") != std::string::npos;
-      end.next = tr("What arrived before that is shown.");
-    }
+    end.error = Text(program::EndText(*outcome));
+    if (failed != nullptr) end.error = Text(program::ShortException(program::WhyOf(*failed)));
+    end.out_of_memory =
+        failed != nullptr && failed->exception.find("out of memory") != std::string::npos;
+    end.next = tr("What arrived before that is shown.");
   }
   if (!end.error.isEmpty() && outcome)
     end.place = Text(program::LastPythonLine(output_.toStdString()));
