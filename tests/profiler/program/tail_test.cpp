@@ -229,6 +229,14 @@ TEST_F(TailTest, TimesOfTheFirstAndTheLastChunkMayBeAsFarApartAsClocksGo) {
   ASSERT_TRUE(r.ok()) << r.status();
   EXPECT_EQ(r->start_unix_ns, kLastUs * 1000);
   EXPECT_THAT(r->entries.time_ns, ElementsAre(0, 0, 0, 0));
+
+  // By itself it is not later either than what a chunk before it may say.
+  for (const char* number : {"0", "1", "2"})
+    std::filesystem::remove(folder_ + "/history-00000" + number + ".pickle");
+  WriteTail(0, {row});
+  r = Read();
+  ASSERT_TRUE(r.ok()) << r.status();
+  EXPECT_EQ(r->start_unix_ns, kLastUs * 1000);
 }
 
 // One that was completed later waits, and nothing is said to be odd.
