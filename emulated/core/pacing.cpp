@@ -307,8 +307,8 @@ void Redirect(const dl_phdr_info& object, const char* uses) {
     const char* name;
     void* replacement;
   } functions[] = {
-      {kStartThread, TheStartThread() != nullptr ? reinterpret_cast<void*>(&PacedStartThread)
-                                                 : nullptr},
+      {kStartThread,
+       TheStartThread() != nullptr ? reinterpret_cast<void*>(&PacedStartThread) : nullptr},
       {"pthread_cond_timedwait", reinterpret_cast<void*>(&PacedTimedWait)},
       {"pthread_cond_clockwait", reinterpret_cast<void*>(&PacedClockWait)},
       {"_ZNSt6chrono3_V212steady_clock3nowEv", reinterpret_cast<void*>(&PacedSteadyNow)},
