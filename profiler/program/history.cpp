@@ -183,8 +183,9 @@ absl::StatusOr<bool> ReadTail(const std::string& path, std::vector<HistoryTailRo
   const uint64_t room = (bytes->size() - sizeof(HistoryTailHeader)) / sizeof(HistoryTailRow);
   const size_t before = rows.size();
   rows.resize(before + std::min(facts[1], room));
-  std::memcpy(static_cast<void*>(rows.data() + before), bytes->data() + sizeof(HistoryTailHeader),
-              (rows.size() - before) * sizeof(HistoryTailRow));
+  if (rows.size() > before)  // else there may be no place to copy to
+    std::memcpy(static_cast<void*>(rows.data() + before), bytes->data() + sizeof(HistoryTailHeader),
+                (rows.size() - before) * sizeof(HistoryTailRow));
   full |= facts[2] != 0;
   return true;
 }
