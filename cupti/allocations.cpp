@@ -6,9 +6,12 @@
 // The allocator is reached without its headers, which differ by version: by the table of virtual
 // functions. At which place of it attachAllocatorTraceTracker stands tells another allocator's
 // table (CUDAPluggableAllocator's, which is exported, as its own function of that name is).
+#include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <time.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -109,6 +112,17 @@ void Take(const Entry& entry) {
   tail.header()->rows.store(++tail.rows, std::memory_order_release);
 }
 
+// How many the loader says that it has. What lies behind it is another's, or not mapped.
+size_t SlotsOf(void* const* table) {
+  constexpr size_t kMost = 128;
+  Dl_info where = {};
+  void* found = nullptr;
+  if (dladdr1(table, &where, &found, RTLD_DL_SYMENT) == 0 || found == nullptr ||
+      where.dli_saddr != table)
+    return kMost;
+  return std::min(kMost, size_t{static_cast<const ElfW(Sym)*>(found)->st_size} / sizeof(void*));
+}
+
 }  // namespace
 }  // namespace vramscope::cupti
 
@@ -119,12 +133,12 @@ using namespace vramscope::cupti;  // NOLINT: C functions follow
 // Once in a process, when CUDA has been initialized.
 VRAMSCOPE_EXPORTED int vramscope_history_attach(void** allocator, void* const* table,
                                                 void* function) {
-  constexpr int kMostFunctions = 128;
   void* const self = *allocator;
   if (self == nullptr) return 0;
-  int place = 2;  // behind the offset and the type
-  while (place < kMostFunctions && table[place] != function) ++place;
-  if (place == kMostFunctions) return 0;
+  const size_t end = SlotsOf(table);
+  size_t place = 2;  // behind the offset and the type
+  while (place < end && table[place] != function) ++place;
+  if (place >= end) return 0;
   void* const found = (*static_cast<void* const* const*>(self))[place - 2];
   using Tracker = std::function<void(const Entry&)>;
   // By value, of a type with a destructor: a pointer to a copy of the caller's.

@@ -8,6 +8,7 @@
 
 #include "app/cli/format.h"
 #include "app/cli/input.h"
+#include "app/cli/time_text.h"
 #include "profiler/run/alloc_conf.h"
 
 namespace vramscope::cli {

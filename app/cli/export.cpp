@@ -11,8 +11,8 @@
 #include "app/cli/output.h"
 #include "profiler/exporters/chrome.h"
 #include "profiler/exporters/csv.h"
+#include "profiler/exporters/memory_snapshot.h"
 #include "profiler/exporters/memory_timeline.h"
-#include "profiler/exporters/snapshot.h"
 
 namespace vramscope::cli {
 namespace {

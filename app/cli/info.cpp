@@ -138,6 +138,16 @@ Json CopiedJson(const trace::Trace& trace) {
           {"peer", peer}};
 }
 
+Json ProcessesJson(const trace::Trace& trace) {
+  Json all = Json::array();
+  for (const trace::Process& process : trace::ProcessesOf(trace))
+    all.push_back({{"name", process.name},
+                   {"host", process.host},
+                   {"clock_offset_ns", process.clock_offset_ns},
+                   {"devices", process.devices}});
+  return all;
+}
+
 size_t CountRanks(const trace::Trace& trace) {
   return std::max<size_t>(1, trace::ProcessesOf(trace).size());
 }
@@ -278,6 +288,7 @@ Json InfoJson(const std::shared_ptr<const trace::Trace>& whole) {
   json["operands"] = trace.operands.size();
   json["collectives"] = of_kind(ActivityKind::kCollective);
   json["ranks"] = CountRanks(trace);
+  json["processes"] = ProcessesJson(trace);
   json["copied"] = CopiedJson(trace);
   json["stacks"] = trace.stacks.size() - 1;
   json["source"] = trace.info.source;

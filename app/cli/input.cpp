@@ -4,14 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <new>
 
 #include "app/cli/command.h"
 #include "app/cli/format.h"
+#include "app/cli/time_text.h"
 #include "profiler/analysis/analysis.h"
 #include "profiler/importers/open.h"
 #include "profiler/run/units.h"
@@ -120,23 +119,6 @@ absl::StatusOr<std::string> ReadText(const std::string& path, size_t most) {
                     run::FormatBytes(most)));
   }
   return Named(path, text.status());
-}
-
-absl::StatusOr<int64_t> ParseTime(std::string_view text) {
-  double value = 0;
-  const char* last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
-  const std::string_view unit(end, static_cast<size_t>(last - end));
-  const double factor = unit.empty() || unit == "ns" ? 1
-                        : unit == "us"               ? 1e3
-                        : unit == "ms"               ? 1e6
-                        : unit == "s"                ? 1e9
-                                                     : 0;
-  if (error != std::errc() || factor == 0 || !(std::abs(value * factor) < 9e18)) {
-    return absl::InvalidArgumentError(fmt::format(
-        "\"{}\" is not a time; write a number with ns, us, ms or s (\"12.5ms\")", text));
-  }
-  return std::llround(value * factor);
 }
 
 absl::StatusOr<trace::EventIndex> EventAt(const trace::Trace& trace, int64_t time_ns) {

@@ -23,9 +23,6 @@ std::string DisplayName(const std::string& path);
 // `most` bytes), kDataLoss (compressed data that is cut or damaged).
 absl::StatusOr<std::string> ReadText(const std::string& path, size_t most);
 
-// "12.5ms", "1.2s", "350us", "1000ns"; without a unit: nanoseconds, as in the JSON outputs.
-absl::StatusOr<int64_t> ParseTime(std::string_view text);
-
 // An error with the input's name in front, where the message does not have it.
 absl::Status Named(const std::string& path, const absl::Status& status);
 

@@ -11,6 +11,7 @@
 #include "app/cli/format.h"
 #include "app/cli/input.h"
 #include "app/cli/summary.h"
+#include "app/cli/time_text.h"
 #include "profiler/analysis/analysis.h"
 #include "profiler/explain/explain.h"
 #include "profiler/run/units.h"

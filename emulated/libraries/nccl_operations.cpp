@@ -188,92 +188,94 @@ void Combine(const Operation& o, const std::vector<Brought>& brought) {
 // An operation under way: its values are told in rounds.
 class Progress {
  public:
-  explicit Progress(const Operation& operation) : o_(operation), sizes_(SizesOf(operation)) {}
+  explicit Progress(const Operation& operation)
+      : operation_(operation), sizes_(SizesOf(operation)) {}
 
   int Submit() {
-    if (o_.kind == Kind::kMeet) return kSuccess;
+    if (operation_.kind == Kind::kMeet) return kSuccess;
     Own();  // before the result's place is forgotten: both may be the same
-    const void* const reads[] = {o_.send};
-    const Written writes[] = {{o_.receive, sizes_.received}};
-    const Result result =
-        emulated::Submit({.name = NameOf(o_.kind),
-                          .stream = o_.stream,
-                          .bytes = std::max(sizes_.sent, sizes_.received),
-                          .reads = reads,
-                          .writes = std::span(writes, o_.receive && sizes_.received ? 1 : 0),
-                          .duration_ns = DurationOf(o_),
-                          .polled = true});
+    const void* const reads[] = {operation_.send};
+    const Written writes[] = {{operation_.receive, sizes_.received}};
+    const Result result = emulated::Submit(
+        {.name = NameOf(operation_.kind),
+         .stream = operation_.stream,
+         .bytes = std::max(sizes_.sent, sizes_.received),
+         .reads = reads,
+         .writes = std::span(writes, operation_.receive && sizes_.received ? 1 : 0),
+         .duration_ns = DurationOf(operation_),
+         .polled = true});
     return result == Result::kSuccess ? kSuccess : kUnhandledCudaError;
   }
 
   // What has to wait until this has been done: the next collective of the communicator, the next
   // message to that rank.
   std::pair<const Comm*, int> order() const {
-    if (o_.kind == Kind::kSend) return {o_.comm, 1 + 2 * o_.peer};
-    if (o_.kind == Kind::kReceive) return {o_.comm, 2 + 2 * o_.peer};
-    return {o_.comm, 0};
+    if (operation_.kind == Kind::kSend) return {operation_.comm, 1 + 2 * operation_.peer};
+    if (operation_.kind == Kind::kReceive) return {operation_.comm, 2 + 2 * operation_.peer};
+    return {operation_.comm, 0};
   }
-  Comm* comm() const { return o_.comm; }
+  Comm* comm() const { return operation_.comm; }
 
   // True: done.
   bool Step() {
-    Rendezvous* room = o_.comm->room.get();
-    if (o_.kind == Kind::kMeet) {
+    Rendezvous* room = operation_.comm->room.get();
+    if (operation_.kind == Kind::kMeet) {
       if (room && !room->AllJoined()) return false;
-      if (room && !std::exchange(o_.comm->met, true)) room->Unlink();
+      if (room && !std::exchange(operation_.comm->met, true)) room->Unlink();
       return true;
     }
-    if (!room || o_.comm->ranks == 1) {
-      if (o_.kind != Kind::kSend && o_.kind != Kind::kReceive && exchanged())
-        Combine(o_, std::vector<Brought>(static_cast<size_t>(o_.comm->ranks), own_));
+    if (!room || operation_.comm->ranks == 1) {
+      if (operation_.kind != Kind::kSend && operation_.kind != Kind::kReceive && exchanged())
+        Combine(operation_,
+                std::vector<Brought>(static_cast<size_t>(operation_.comm->ranks), own_));
       return true;
     }
-    if (o_.kind == Kind::kSend || o_.kind == Kind::kReceive) return Message(room);
+    if (operation_.kind == Kind::kSend || operation_.kind == Kind::kReceive) return Message(room);
     if (!exchanged()) return true;
     return Collective(room);
   }
 
   std::string Waiting() const {
-    if (o_.kind == Kind::kSend || o_.kind == Kind::kReceive)
-      return std::string(NameOf(o_.kind)) + " with rank " + std::to_string(o_.peer);
-    return NameOf(o_.kind);
+    if (operation_.kind == Kind::kSend || operation_.kind == Kind::kReceive)
+      return std::string(NameOf(operation_.kind)) + " with rank " + std::to_string(operation_.peer);
+    return NameOf(operation_.kind);
   }
   int LateRank() const {
-    if (!o_.comm->room) return -1;
-    if (o_.kind == Kind::kSend || o_.kind == Kind::kReceive) return o_.peer;
-    return o_.comm->room->LateRank(o_.comm->number);
+    if (!operation_.comm->room) return -1;
+    if (operation_.kind == Kind::kSend || operation_.kind == Kind::kReceive) return operation_.peer;
+    return operation_.comm->room->LateRank(operation_.comm->number);
   }
 
  private:
   // The same on all ranks: it follows from the sizes that they agree on.
   bool exchanged() const { return most_sent() <= kMostExchanged; }
   uint64_t most_sent() const {
-    const uint64_t part = Product(o_.count, ElementBytes(o_.type));
-    const bool all =
-        o_.kind == Kind::kReduceScatter || o_.kind == Kind::kAllToAll || o_.kind == Kind::kScatter;
-    return all ? Product(part, Positive(o_.comm->ranks)) : part;
+    const uint64_t part = Product(operation_.count, ElementBytes(operation_.type));
+    const bool all = operation_.kind == Kind::kReduceScatter ||
+                     operation_.kind == Kind::kAllToAll || operation_.kind == Kind::kScatter;
+    return all ? Product(part, Positive(operation_.comm->ranks)) : part;
   }
 
   void Own() {
-    const bool message = o_.kind == Kind::kSend;
+    const bool message = operation_.kind == Kind::kSend;
     if (sizes_.sent > (message ? Rendezvous::kMostBytes : kMostExchanged)) return;
-    const bool takes =
-        (o_.kind == Kind::kBroadcast || o_.kind == Kind::kScatter) && o_.comm->rank != o_.peer;
+    const bool takes = (operation_.kind == Kind::kBroadcast || operation_.kind == Kind::kScatter) &&
+                       operation_.comm->rank != operation_.peer;
     if (!takes) {
-      own_ = ReadKnown(o_.send, sizes_.sent);
-    } else if (o_.kind == Kind::kBroadcast && !o_.comm->room && exchanged()) {
-      own_ = ReadKnown(o_.receive, most_sent());  // alone: the root is this rank's twin
+      own_ = ReadKnown(operation_.send, sizes_.sent);
+    } else if (operation_.kind == Kind::kBroadcast && !operation_.comm->room && exchanged()) {
+      own_ = ReadKnown(operation_.receive, most_sent());  // alone: the root is this rank's twin
     }
   }
 
   bool Message(Rendezvous* room) {
     const uint64_t bytes = std::max(sizes_.sent, sizes_.received);
     if (bytes > Rendezvous::kMostBytes || !room->HasBoxes()) return true;
-    if (o_.kind == Kind::kSend) return room->Send(o_.peer, own_, !own_.empty());
+    if (operation_.kind == Kind::kSend) return room->Send(operation_.peer, own_, !own_.empty());
     std::vector<std::byte> message(bytes);
     size_t known = 0;
-    if (!room->Receive(o_.peer, message, &known)) return false;
-    WriteKnown(o_.receive, std::span(message).first(known));
+    if (!room->Receive(operation_.peer, message, &known)) return false;
+    WriteKnown(operation_.receive, std::span(message).first(known));
     return true;
   }
 
@@ -285,14 +287,14 @@ class Progress {
         const uint64_t begin = std::min<uint64_t>(round_ * Rendezvous::kMostBytes, own_.size());
         const auto part = std::span<const std::byte>(own_).subspan(
             begin, std::min<uint64_t>(Rendezvous::kMostBytes, own_.size() - begin));
-        room->Publish(++o_.comm->number, part, !part.empty());
+        room->Publish(++operation_.comm->number, part, !part.empty());
         published_ = true;
       }
-      if (!room->Arrived(o_.comm->number)) return false;
-      brought_.resize(static_cast<size_t>(o_.comm->ranks));
+      if (!room->Arrived(operation_.comm->number)) return false;
+      brought_.resize(static_cast<size_t>(operation_.comm->ranks));
       more = false;
-      for (int r = 0; r < o_.comm->ranks; ++r) {
-        const Rendezvous::PartView part = room->Part(r, o_.comm->number);
+      for (int r = 0; r < operation_.comm->ranks; ++r) {
+        const Rendezvous::PartView part = room->Part(r, operation_.comm->number);
         if (!part.known) continue;
         Brought& from = brought_[static_cast<size_t>(r)];
         from.insert(from.end(), part.bytes.begin(), part.bytes.end());
@@ -302,11 +304,11 @@ class Progress {
       ++round_;
       more &= round_ * Rendezvous::kMostBytes < most_sent();
     }
-    Combine(o_, brought_);
+    Combine(operation_, brought_);
     return true;
   }
 
-  Operation o_;
+  Operation operation_;
   Sizes sizes_;
   Brought own_;
   std::vector<Brought> brought_;

@@ -91,6 +91,7 @@ struct Stats {
   uint64_t segment_allocs = 0, segment_frees = 0;  // cudaMalloc, cudaFree
   uint64_t segment_maps = 0, segment_unmaps = 0;   // of expandable segments
   uint64_t retries = 0, out_of_memory = 0;
+  uint64_t pools_searched = 0;  // of streams, for memory to give back: what releasing costs
 };
 
 class CachingAllocator {
@@ -129,20 +130,20 @@ class CachingAllocator {
   const Stats& stats() const;
 
   // Every segment with its blocks, by address; for the segment map and for tests.
-  struct BlockState {
+  struct SnapshotBlock {
     Block block;
     bool live = false;  // a pending block is live
     bool pending = false;
     bool mapped = true;  // false: addresses of an expandable segment without memory
   };
-  struct SegmentState {
+  struct SnapshotSegment {
     Segment segment;
-    std::vector<BlockState> blocks;
+    std::vector<SnapshotBlock> blocks;
   };
-  std::vector<SegmentState> Snapshot() const;
+  std::vector<SnapshotSegment> Snapshot() const;
   // Starts from a given state instead of from nothing; allowed once, before anything else. Blocks
   // tile their segment, by address. kInvalidArgument: they do not, or segments overlap.
-  absl::Status Restore(std::span<const SegmentState> segments);
+  absl::Status Restore(std::span<const SnapshotSegment> segments);
 
   // The free block that Malloc would take without asking the driver; nullopt: it would ask.
   std::optional<Block> BestFit(uint64_t bytes, uint32_t stream, uint32_t mempool = 0) const;

@@ -110,6 +110,7 @@ void CachingAllocator::Impl::ReleaseSegment(BlockNode* whole) {
 void CachingAllocator::Impl::ReleaseBlocks(MemPool& owner, size_t pool) {
   std::vector<BlockNode*> whole, pages;
   for (const StreamPools* pools : owner.TakeFreed(pool)) {
+    ++stats.pools_searched;
     pools->free[pool].ForEach([&](BlockNode* b) {
       if (b->segment->segment.expandable) {
         pages.push_back(b);
@@ -188,6 +189,7 @@ void CachingAllocator::Impl::CollectGarbage() {
   double total_age = 0;
   uint64_t count = 0;
   for (StreamPools* pools : owner.TakeFreed(MemPool::kForCollection)) {
+    ++stats.pools_searched;
     pools->free[kLarge].ForEach([&](BlockNode* b) {
       if (b->prev != nullptr || b->next != nullptr) return;
       owner.List(*pools, MemPool::kForCollection);

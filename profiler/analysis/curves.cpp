@@ -15,18 +15,18 @@ class PointBuffer {
       : out_(out), present_(present) {}
 
   void Add(trace::EventIndex event, int64_t time_ns, const trace::MemorySums& sums) {
-    event_[n_] = event;
-    time_[n_] = time_ns;
-    allocated_[n_] = sums.allocated;
-    requested_[n_] = sums.requested;
-    reserved_[n_] = sums.reserved;
-    for (int c = 0; c < kCategoryCount; ++c) category_[c][n_] = sums.by_category[c];
-    if (++n_ == kPoints) Flush();
+    event_[count_] = event;
+    time_[count_] = time_ns;
+    allocated_[count_] = sums.allocated;
+    requested_[count_] = sums.requested;
+    reserved_[count_] = sums.reserved;
+    for (int c = 0; c < kCategoryCount; ++c) category_[c][count_] = sums.by_category[c];
+    if (++count_ == kPoints) Flush();
   }
 
   void Flush() {
     const auto append = [this](auto& column, const auto& buffer) {
-      column.Append(std::span(buffer).first(n_));
+      column.Append(std::span(buffer).first(count_));
     };
     append(out_.event, event_);
     append(out_.time_ns, time_);
@@ -36,14 +36,14 @@ class PointBuffer {
     for (int c = 0; c < kCategoryCount; ++c) {
       if (present_[c]) append(out_.category[c], category_[c]);
     }
-    n_ = 0;
+    count_ = 0;
   }
 
  private:
   static constexpr size_t kPoints = trace::PackedRun::kValues;
   MemoryCurves& out_;
   const std::array<bool, kCategoryCount>& present_;
-  size_t n_ = 0;
+  size_t count_ = 0;
   std::array<trace::EventIndex, kPoints> event_;
   std::array<int64_t, kPoints> time_;
   std::array<uint64_t, kPoints> allocated_, requested_, reserved_;

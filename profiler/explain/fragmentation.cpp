@@ -41,19 +41,19 @@ uint64_t Releasable(const SegmentView& s, const run::AllocConf& conf) {
 // The pools of segments, as they come.
 class Pools {
  public:
-  explicit Pools(Fragmentation& f) : f_(f) {}
+  explicit Pools(Fragmentation& f) : found_(f) {}
   Fragmentation::PoolUse& Of(const SegmentView& s) {
     const auto [it, fresh] =
-        rows_.try_emplace(std::tuple(s.device, s.pool, s.stream, s.mempool), f_.pools.size());
+        rows_.try_emplace(std::tuple(s.device, s.pool, s.stream, s.mempool), found_.pools.size());
     if (fresh) {
-      f_.pools.push_back(
+      found_.pools.push_back(
           {.device = s.device, .pool = s.pool, .stream = s.stream, .mempool = s.mempool});
     }
-    return f_.pools[it->second];
+    return found_.pools[it->second];
   }
 
  private:
-  Fragmentation& f_;
+  Fragmentation& found_;
   absl::flat_hash_map<std::tuple<uint8_t, trace::Pool, uint32_t, uint32_t>, size_t> rows_;
 };
 

@@ -67,8 +67,8 @@ bool IsSoftmax(std::string_view name) {
 class Finder {
  public:
   Finder(const trace::Trace& trace, const analysis::LiveSet& live, const OutOfMemory& oom)
-      : t_(trace),
-        a_(trace.allocations),
+      : trace_(trace),
+        allocations_(trace.allocations),
         live_(live),
         oom_(oom),
         conf_(run::ParseAllocConf(replay::RecordedConf(trace)).value_or(run::AllocConf{})),
@@ -81,7 +81,8 @@ class Finder {
                           (request_op_.find("zeros") != std::string::npos ||
                            request_op_.find("_like") != std::string::npos)) {
     for (const analysis::LiveAllocation& l : live.allocations) {
-      if (l.category == Category::kParameter) parameter_bytes_.insert(a_.bytes[l.id.value]);
+      if (l.category == Category::kParameter)
+        parameter_bytes_.insert(allocations_.bytes[l.id.value]);
     }
   }
 
@@ -103,9 +104,9 @@ class Finder {
   using NewBytes = std::function<uint64_t(uint32_t id, Category category)>;
 
   uint64_t Of(Category c) const { return oom_.by_category[static_cast<size_t>(c)]; }
-  std::string_view Op(uint32_t id) const { return t_.String(a_.op[id]); }
+  std::string_view Op(uint32_t id) const { return trace_.String(allocations_.op[id]); }
   std::string RequestOp() const {
-    if (oom_.site.stack.value != 0) return SiteNames(t_).Operator(oom_.site.stack);
+    if (oom_.site.stack.value != 0) return SiteNames(trace_).Operator(oom_.site.stack);
     return oom_.context.op;
   }
   uint64_t Rounded(uint64_t bytes) const {
@@ -113,12 +114,12 @@ class Finder {
   }
   bool OfAPass(uint32_t id, Category c) const {  // made anew in every forward and backward
     return c == Category::kActivation || c == Category::kInput || c == Category::kAutogradDetail ||
-           (c == Category::kTemporary && a_.phase[id] != Phase::kOptimizer);
+           (c == Category::kTemporary && allocations_.phase[id] != Phase::kOptimizer);
   }
   // A weight in 16 bits, which autocast makes for a forward.
   bool IsWeightCopy(uint32_t id) const {
     return Op(id).find("_to_copy") != std::string_view::npos &&
-           parameter_bytes_.contains(2 * a_.bytes[id]);
+           parameter_bytes_.contains(2 * allocations_.bytes[id]);
   }
 
   // `every`: blocks of all the trace get their new size, else those alive at the failure alone.
@@ -126,16 +127,18 @@ class Finder {
            uint64_t extra, bool every = true) {
     Technique t{.name = std::move(name),
                 .formula = std::move(formula),
-                .bytes = {a_.bytes.begin(), a_.bytes.end()}};
+                .bytes = {allocations_.bytes.begin(), allocations_.bytes.end()}};
     if (every) {
-      for (uint32_t id = 0; id < a_.size(); ++id) t.bytes[id] = bytes(id, a_.main_category[id]);
+      for (uint32_t id = 0; id < allocations_.size(); ++id)
+        t.bytes[id] = bytes(id, allocations_.main_category[id]);
     }
     uint64_t frees = Rounded(oom_.asked) - std::min(Rounded(oom_.asked), Rounded(request));
     for (const analysis::LiveAllocation& l : live_.allocations) {
       const uint32_t id = l.id.value;
       t.bytes[id] = bytes(id, l.category);
-      if (t.bytes[id] == a_.bytes[id]) continue;
-      frees += a_.bytes_rounded[id] - std::min(a_.bytes_rounded[id], Rounded(t.bytes[id]));
+      if (t.bytes[id] == allocations_.bytes[id]) continue;
+      frees += allocations_.bytes_rounded[id] -
+               std::min(allocations_.bytes_rounded[id], Rounded(t.bytes[id]));
     }
     if (frees <= extra || frees == 0) return;
     t.request = request;
@@ -154,10 +157,11 @@ class Finder {
     uint64_t sum = 0;
     for (const analysis::LiveAllocation& l : live_.allocations) {
       const uint32_t id = l.id.value;
-      if (OfAPass(id, l.category) && !IsWeightCopy(id)) sum += a_.bytes_rounded[id];
+      if (OfAPass(id, l.category) && !IsWeightCopy(id)) sum += allocations_.bytes_rounded[id];
     }
     const NewBytes half = [this](uint32_t id, Category c) {
-      return OfAPass(id, c) && !IsWeightCopy(id) ? (a_.bytes[id] + 1) / 2 : a_.bytes[id];
+      return OfAPass(id, c) && !IsWeightCopy(id) ? (allocations_.bytes[id] + 1) / 2
+                                                 : allocations_.bytes[id];
     };
     const uint64_t request = batch_bound_ ? (oom_.asked + 1) / 2 : oom_.asked;
     const std::string formula =
@@ -176,7 +180,7 @@ class Finder {
 
   // Most gradients that the trace has had; where it has had none, as many as parameters.
   uint64_t AllGradients() const {
-    const analysis::MemoryCurves curves = analysis::ComputeCurves(t_);
+    const analysis::MemoryCurves curves = analysis::ComputeCurves(trace_);
     const auto& gradients = curves.category[static_cast<size_t>(Category::kGradient)];
     const uint64_t most =
         gradients.empty() ? 0 : *std::max_element(gradients.begin(), gradients.end());
@@ -187,7 +191,7 @@ class Finder {
   // Every layer but one keeps the first block made in it, its input, alone: the one that is
   // recomputed is there as a whole.
   void Checkpointing() {
-    const Layers layers = FindLayers(t_, live_);
+    const Layers layers = FindLayers(trace_, live_);
     if (layers.count < 2) return;
     uint64_t inside = 0;
     for (const uint64_t bytes : layers.bytes) inside += bytes;
@@ -197,20 +201,22 @@ class Finder {
                     "({}) keep only the first block made in them",
                     layers.count, FormatBytes(inside), FormatBytes(Of(Category::kActivation)),
                     FormatBytes(*std::max_element(layers.bytes.begin(), layers.bytes.end()))),
-        [&](uint32_t id, Category) { return layers.recomputed.contains(id) ? 0 : a_.bytes[id]; },
+        [&](uint32_t id, Category) {
+          return layers.recomputed.contains(id) ? 0 : allocations_.bytes[id];
+        },
         oom_.asked, 0, false);
   }
 
   bool HalfPrecisionAlready() const {
-    if (t_.info.has_config) return !t_.info.config.Is("precision", "fp32");
-    return std::any_of(t_.strings.begin(), t_.strings.end(), [](const std::string& s) {
+    if (trace_.info.has_config) return !trace_.info.config.Is("precision", "fp32");
+    return std::any_of(trace_.strings.begin(), trace_.strings.end(), [](const std::string& s) {
       return std::string_view(s).starts_with("at::autocast::");
     });
   }
   // Of dropout: made right after its result, a byte an element.
   bool IsMask(uint32_t id) const {
     return id > 0 && Op(id).find("dropout") != std::string_view::npos && Op(id - 1) == Op(id) &&
-           a_.bytes[id] * kFp32 == a_.bytes[id - 1];
+           allocations_.bytes[id] * kFp32 == allocations_.bytes[id - 1];
   }
   void HalfPrecision() {
     if (HalfPrecisionAlready()) return;
@@ -223,8 +229,8 @@ class Finder {
     uint64_t sum = 0, sum_cast = 0;
     for (const analysis::LiveAllocation& l : live_.allocations) {
       const uint32_t id = l.id.value;
-      if (float_of_a_pass(id, l.category)) sum += a_.bytes_rounded[id];
-      if (cast(id, l.category)) sum_cast += a_.bytes_rounded[id];
+      if (float_of_a_pass(id, l.category)) sum += allocations_.bytes_rounded[id];
+      if (cast(id, l.category)) sum_cast += allocations_.bytes_rounded[id];
     }
     const uint64_t half = (oom_.asked + 1) / 2;
     const uint64_t weights = Of(Category::kParameter);
@@ -239,7 +245,7 @@ class Finder {
                       "in 16 bits, if they are fp32{}",
                       FormatBytes(sum_cast), copies),
           [&](uint32_t id, Category c) {
-            return cast(id, c) ? (a_.bytes[id] + 1) / 2 : a_.bytes[id];
+            return cast(id, c) ? (allocations_.bytes[id] + 1) / 2 : allocations_.bytes[id];
           },
           request_cast ? half : oom_.asked, weights / 2);
     }
@@ -255,7 +261,8 @@ class Finder {
                     FormatBytes(sum),
                     FormatBytes(weights + Of(Category::kGradient) + Of(Category::kOptimizerState))),
         [&](uint32_t id, Category c) {
-          return held(c) || float_of_a_pass(id, c) ? (a_.bytes[id] + 1) / 2 : a_.bytes[id];
+          return held(c) || float_of_a_pass(id, c) ? (allocations_.bytes[id] + 1) / 2
+                                                   : allocations_.bytes[id];
         },
         request_is_state_ || (batch_bound_ && !IsOfIntegers(request_op_)) ? half : oom_.asked, 0);
   }
@@ -263,26 +270,26 @@ class Finder {
   // Scores of attention: results of softmax operators, and of functions of the program so called.
   bool OfSoftmax(uint32_t id) {
     if (IsSoftmax(Op(id))) return true;
-    return OfSoftmax(t_.events.StackOf(a_.alloc_event[id]));
+    return OfSoftmax(trace_.events.StackOf(allocations_.alloc_event[id]));
   }
   bool OfSoftmax(trace::StackId stack) {
     const auto [it, fresh] = softmax_.try_emplace(stack.value, false);
     if (!fresh || stack.value == 0) return it->second;
-    const SiteNames names(t_);
-    for (const uint32_t frame : t_.stacks.Frames(stack)) {
+    const SiteNames names(trace_);
+    for (const uint32_t frame : trace_.stacks.Frames(stack)) {
       const SiteNames::Frame kind = names.KindOf(frame);
       if (kind != SiteNames::Frame::kProgram) continue;
-      return it->second = IsSoftmax(t_.String(t_.stacks.function[frame]));
+      return it->second = IsSoftmax(trace_.String(trace_.stacks.function[frame]));
     }
     return it->second;
   }
   void Attention() {
     const auto goes = [this](uint32_t id, Category c) {
-      return OfAPass(id, c) && a_.phase[id] != Phase::kLoss && OfSoftmax(id);
+      return OfAPass(id, c) && allocations_.phase[id] != Phase::kLoss && OfSoftmax(id);
     };
     uint64_t sum = 0;
     for (const analysis::LiveAllocation& l : live_.allocations) {
-      if (goes(l.id.value, l.category)) sum += a_.bytes_rounded[l.id.value];
+      if (goes(l.id.value, l.category)) sum += allocations_.bytes_rounded[l.id.value];
     }
     const bool request =
         phase_ != Phase::kLoss && (IsSoftmax(request_op_) || OfSoftmax(oom_.site.stack));
@@ -291,19 +298,20 @@ class Finder {
         "fused attention (flash or memory-efficient)",
         fmt::format("the {} of softmax results alive then{}", FormatBytes(sum),
                     request ? ", and what was asked for is one" : ""),
-        [&](uint32_t id, Category c) { return goes(id, c) ? 0 : a_.bytes[id]; },
+        [&](uint32_t id, Category c) { return goes(id, c) ? 0 : allocations_.bytes[id]; },
         request ? 0 : oom_.asked, 0);
   }
 
   // What the loss makes of the logits is there for a chunk of them alone.
   void Loss() {
     const auto of_loss = [this](uint32_t id, Category c) {
-      return OfAPass(id, c) && a_.bytes[id] >= uint64_t{1} << 20 &&
-             (a_.phase[id] == Phase::kLoss || Op(id).find("log_softmax") != std::string_view::npos);
+      return OfAPass(id, c) && allocations_.bytes[id] >= uint64_t{1} << 20 &&
+             (allocations_.phase[id] == Phase::kLoss ||
+              Op(id).find("log_softmax") != std::string_view::npos);
     };
     uint64_t sum = 0;
     for (const analysis::LiveAllocation& l : live_.allocations) {
-      if (of_loss(l.id.value, l.category)) sum += a_.bytes_rounded[l.id.value];
+      if (of_loss(l.id.value, l.category)) sum += allocations_.bytes_rounded[l.id.value];
     }
     const bool request =
         oom_.asked >= uint64_t{1} << 20 &&
@@ -315,7 +323,7 @@ class Finder {
                  : fmt::format("7/8 of the {} alive then that the loss has made{}",
                                FormatBytes(sum), AndOf(request)),
         [&](uint32_t id, Category c) {
-          return of_loss(id, c) ? a_.bytes[id] / kLossChunks : a_.bytes[id];
+          return of_loss(id, c) ? allocations_.bytes[id] / kLossChunks : allocations_.bytes[id];
         },
         request ? oom_.asked / kLossChunks : oom_.asked, 0);
   }
@@ -335,13 +343,14 @@ class Finder {
         fmt::format("1 byte an element and 4 for each {} instead of 4 an element, of {}",
                     kQuantisedBlock, of),
         [this](uint32_t id, Category c) {
-          return c == Category::kOptimizerState ? EightBit(a_.bytes[id]) : a_.bytes[id];
+          return c == Category::kOptimizerState ? EightBit(allocations_.bytes[id])
+                                                : allocations_.bytes[id];
         },
         request_is_state_ ? EightBit(oom_.asked) : oom_.asked, 0);
     Add(
         "optimizer state on the CPU", of,
         [this](uint32_t id, Category c) {
-          return c == Category::kOptimizerState ? 0 : a_.bytes[id];
+          return c == Category::kOptimizerState ? 0 : allocations_.bytes[id];
         },
         request_is_state_ ? 0 : oom_.asked, 0);
   }
@@ -349,17 +358,19 @@ class Finder {
   // A fused step computes in place; one by one, two results of the largest parameter are there.
   void OptimizerTemporaries() {
     const auto goes = [this](uint32_t id, Category c) {
-      return c == Category::kTemporary && a_.phase[id] == Phase::kOptimizer;
+      return c == Category::kTemporary && allocations_.phase[id] == Phase::kOptimizer;
     };
     uint64_t sum = 0, largest = 0;
     for (const analysis::LiveAllocation& l : live_.allocations) {
-      if (goes(l.id.value, l.category)) sum += a_.bytes_rounded[l.id.value];
+      if (goes(l.id.value, l.category)) sum += allocations_.bytes_rounded[l.id.value];
       if (l.category == Category::kParameter)
-        largest = std::max(largest, a_.bytes_rounded[l.id.value]);
+        largest = std::max(largest, allocations_.bytes_rounded[l.id.value]);
     }
     const bool request = phase_ == Phase::kOptimizer && !request_is_state_;
     if (sum == 0 && !request) return;
-    const NewBytes gone = [&](uint32_t id, Category c) { return goes(id, c) ? 0 : a_.bytes[id]; };
+    const NewBytes gone = [&](uint32_t id, Category c) {
+      return goes(id, c) ? 0 : allocations_.bytes[id];
+    };
     const std::string of =
         fmt::format("the {} of temporaries of the optimizer's step alive then{}", FormatBytes(sum),
                     request ? ", and what was asked for is one" : "");
@@ -376,7 +387,7 @@ class Finder {
     if (gradients + state == 0) return;
     uint64_t elements = 0;
     for (const analysis::LiveAllocation& l : live_.allocations) {
-      const uint64_t n = a_.bytes[l.id.value] / kFp32;
+      const uint64_t n = allocations_.bytes[l.id.value] / kFp32;
       if (l.category != Category::kParameter || n < kFewestAdapted) continue;
       elements += 2 * kAdapterRank * static_cast<uint64_t>(std::sqrt(static_cast<double>(n)));
     }
@@ -391,7 +402,9 @@ class Finder {
                     "rank {}",
                     FormatBytes(gradients + state), FormatBytes(extra), kAdapterRank),
         [this](uint32_t id, Category c) {
-          return c == Category::kGradient || c == Category::kOptimizerState ? 0 : a_.bytes[id];
+          return c == Category::kGradient || c == Category::kOptimizerState
+                     ? 0
+                     : allocations_.bytes[id];
         },
         request_is_state_ ? 0 : oom_.asked, extra);
   }
@@ -399,7 +412,7 @@ class Finder {
   // Gradients of the step before, which the forward would not need.
   void OldGradients() {
     if (phase_ != Phase::kForward && phase_ != Phase::kLoss) return;
-    const trace::SliceTable& s = t_.slices;
+    const trace::SliceTable& s = trace_.slices;
     EventIndex begin = 0;
     for (uint32_t i = 0; i < s.size() && s.begin_event[i] <= oom_.event; ++i) {
       if (s.kind[i] == trace::SliceKind::kStep) begin = s.begin_event[i];
@@ -407,20 +420,21 @@ class Finder {
     absl::flat_hash_set<uint32_t> old;
     uint64_t sum = 0;
     for (const analysis::LiveAllocation& l : live_.allocations) {
-      if (l.category != Category::kGradient || a_.alloc_event[l.id.value] >= begin) continue;
+      if (l.category != Category::kGradient || allocations_.alloc_event[l.id.value] >= begin)
+        continue;
       old.insert(l.id.value);
-      sum += a_.bytes_rounded[l.id.value];
+      sum += allocations_.bytes_rounded[l.id.value];
     }
     if (old.empty()) return;
     Add(
         "zero_grad(set_to_none=True) before the forward",
         fmt::format("the {} of gradients from before the step", FormatBytes(sum)),
-        [&](uint32_t id, Category) { return old.contains(id) ? 0 : a_.bytes[id]; }, oom_.asked, 0,
-        false);
+        [&](uint32_t id, Category) { return old.contains(id) ? 0 : allocations_.bytes[id]; },
+        oom_.asked, 0, false);
   }
 
-  const trace::Trace& t_;
-  const trace::AllocationTable& a_;
+  const trace::Trace& trace_;
+  const trace::AllocationTable& allocations_;
   const analysis::LiveSet& live_;
   const OutOfMemory& oom_;
   const run::AllocConf conf_;

@@ -51,23 +51,23 @@ int TimelineCategory(Category category) {
 class GzipOutput {
  public:
   explicit GzipOutput(std::ostream& out) : out_(out) {
-    ready_ = deflateInit2(&z_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,  // 16: as gzip
+    ready_ = deflateInit2(&zlib_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,  // 16: as gzip
                           Z_DEFAULT_STRATEGY) == Z_OK;
   }
-  ~GzipOutput() { deflateEnd(&z_); }
+  ~GzipOutput() { deflateEnd(&zlib_); }
   GzipOutput(const GzipOutput&) = delete;
   GzipOutput& operator=(const GzipOutput&) = delete;
 
   void Write(fmt::memory_buffer& text, bool last) {
     if (!ready_) return;
-    z_.next_in = reinterpret_cast<Bytef*>(text.data());
-    z_.avail_in = static_cast<uInt>(text.size());
+    zlib_.next_in = reinterpret_cast<Bytef*>(text.data());
+    zlib_.avail_in = static_cast<uInt>(text.size());
     do {
-      z_.next_out = reinterpret_cast<Bytef*>(chunk_.data());
-      z_.avail_out = static_cast<uInt>(chunk_.size());
-      deflate(&z_, last ? Z_FINISH : Z_NO_FLUSH);
-      out_.write(chunk_.data(), static_cast<std::streamsize>(chunk_.size() - z_.avail_out));
-    } while (z_.avail_out == 0);
+      zlib_.next_out = reinterpret_cast<Bytef*>(chunk_.data());
+      zlib_.avail_out = static_cast<uInt>(chunk_.size());
+      deflate(&zlib_, last ? Z_FINISH : Z_NO_FLUSH);
+      out_.write(chunk_.data(), static_cast<std::streamsize>(chunk_.size() - zlib_.avail_out));
+    } while (zlib_.avail_out == 0);
     if (last) out_.flush();
     text.clear();
   }
@@ -75,7 +75,7 @@ class GzipOutput {
 
  private:
   std::ostream& out_;
-  z_stream z_{};
+  z_stream zlib_{};
   bool ready_ = false;
   std::array<char, 1 << 14> chunk_;
 };

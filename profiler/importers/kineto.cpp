@@ -40,43 +40,44 @@ struct DeviceTotals {
 class Assembler {
  public:
   Assembler(KinetoTables tables, const KinetoOptions& options, trace::MemoryBudget& budget)
-      : t_(std::move(tables)), options_(options), budget_(budget) {}
+      : tables_(std::move(tables)), options_(options), budget_(budget) {}
 
   absl::StatusOr<Recording> Run() {
     ChooseMemory();
-    if (t_.memory.empty() && part_)
+    if (tables_.memory.empty() && part_)
       return absl::OutOfRangeError("no [memory] event lies in the part that was asked for");
-    if (t_.memory.empty())
+    if (tables_.memory.empty())
       return absl::InvalidArgumentError(fmt::format(
           "a Chrome trace of {} events without any [memory] event{}: record with "
           "torch.profiler.profile(profile_memory=True)",
-          t_.events, options_.device ? fmt::format(" of device {}", *options_.device) : ""));
-    r_.source = t_.ours ? "Chrome trace (vramscope)" : "Chrome trace (PyTorch profiler, Kineto)";
-    r_.bytes_are_blocks = true;
-    r_.strings = std::move(t_.strings);
+          tables_.events, options_.device ? fmt::format(" of device {}", *options_.device) : ""));
+    recording_.source =
+        tables_.ours ? "Chrome trace (vramscope)" : "Chrome trace (PyTorch profiler, Kineto)";
+    recording_.bytes_are_blocks = true;
+    recording_.strings = std::move(tables_.strings);
     begin_ns_ = Begin();
-    r_.start_unix_ns = t_.base_ns + begin_ns_;
+    recording_.start_unix_ns = tables_.base_ns + begin_ns_;
     Stacks();
-    if (budget_.exhausted()) return std::move(r_);  // the caller looks
+    if (budget_.exhausted()) return std::move(recording_);  // the caller looks
     Entries();
     Segments();
     Annotations();
     Extras();
     Activities();
-    if (t_.unusable > 0)
-      r_.warnings.push_back(
+    if (tables_.unusable > 0)
+      recording_.warnings.push_back(
           fmt::format("{} events lack what they need (a time, a size, an address) and are left out",
-                      t_.unusable));
-    return std::move(r_);
+                      tables_.unusable));
+    return std::move(recording_);
   }
 
  private:
   // The memory events that are asked for, by time.
   void ChooseMemory() {
-    std::vector<Memory>& memory = t_.memory;
+    std::vector<Memory>& memory = tables_.memory;
     const bool only_cpu =
         std::all_of(memory.begin(), memory.end(), [](const Memory& m) { return m.cpu; });
-    if (only_cpu) r_.device = "cpu";
+    if (only_cpu) recording_.device = "cpu";
     std::erase_if(memory, [&](const Memory& m) {
       return m.cpu != only_cpu || (options_.device && m.device != *options_.device);
     });
@@ -97,20 +98,21 @@ class Assembler {
 
   // Of a part of the file, what lies outside it is left out.
   bool Outside(int64_t begin_ns, int64_t end_ns) const {
-    return part_ && (end_ns < t_.memory.front().time_ns || begin_ns > t_.memory.back().time_ns);
+    return part_ &&
+           (end_ns < tables_.memory.front().time_ns || begin_ns > tables_.memory.back().time_ns);
   }
 
   int64_t Begin() {
     const auto outside = [&](const auto& row) { return Outside(row.begin_ns, row.end_ns); };
-    std::erase_if(t_.annotations, outside);
-    std::erase_if(t_.work, [&](const KinetoTables::Work& w) { return outside(w.activity); });
-    std::erase_if(t_.spans, outside);
-    int64_t begin = t_.memory.front().time_ns;
+    std::erase_if(tables_.annotations, outside);
+    std::erase_if(tables_.work, [&](const KinetoTables::Work& w) { return outside(w.activity); });
+    std::erase_if(tables_.spans, outside);
+    int64_t begin = tables_.memory.front().time_ns;
     if (part_) return begin;
-    for (const auto& a : t_.annotations) begin = std::min(begin, a.begin_ns);
-    for (const auto& w : t_.work)
+    for (const auto& a : tables_.annotations) begin = std::min(begin, a.begin_ns);
+    for (const auto& w : tables_.work)
       if (w.activity.kind != ActivityKind::kOverhead) begin = std::min(begin, w.activity.begin_ns);
-    for (const Span& s : t_.spans)
+    for (const Span& s : tables_.spans)
       if (s.kind != Span::kPython) begin = std::min(begin, s.begin_ns);
     return begin;
   }
@@ -118,27 +120,27 @@ class Assembler {
 
   // Of every memory event, and of the launches of device work that does not name its operator.
   void Stacks() {
-    memory_stacks_.resize(t_.memory.size());
+    memory_stacks_.resize(tables_.memory.size());
     std::vector<StackQuery*> queries;
-    for (size_t i = 0; i < t_.memory.size(); ++i) {
-      memory_stacks_[i].time_ns = t_.memory[i].time_ns;
-      memory_stacks_[i].thread = t_.memory[i].thread;
+    for (size_t i = 0; i < tables_.memory.size(); ++i) {
+      memory_stacks_[i].time_ns = tables_.memory[i].time_ns;
+      memory_stacks_[i].thread = tables_.memory[i].thread;
       queries.push_back(&memory_stacks_[i]);
     }
-    launches_.resize(t_.launches.size());
+    launches_.resize(tables_.launches.size());
     for (size_t i = 0; i < launches_.size(); ++i) {
-      launches_[i].time_ns = t_.launches[i].time_ns;
-      launches_[i].thread = t_.launches[i].thread;
+      launches_[i].time_ns = tables_.launches[i].time_ns;
+      launches_[i].thread = tables_.launches[i].thread;
       launches_[i].only_op = true;
       queries.push_back(&launches_[i]);
-      launch_of_correlation_.try_emplace(t_.launches[i].correlation, static_cast<uint32_t>(i));
+      launch_of_correlation_.try_emplace(tables_.launches[i].correlation, static_cast<uint32_t>(i));
     }
-    FillStacks(t_.spans, queries, r_.strings, r_.stacks, budget_);
+    FillStacks(tables_.spans, queries, recording_.strings, recording_.stacks, budget_);
   }
 
   void Add(Action action, size_t i, uint64_t address, uint64_t bytes) {
-    const Memory& m = t_.memory[i];
-    recording::EntryTable& e = r_.entries;
+    const Memory& m = tables_.memory[i];
+    recording::EntryTable& e = recording_.entries;
     e.action.push_back(action);
     e.address.push_back(address);
     e.bytes.push_back(bytes);
@@ -150,8 +152,8 @@ class Assembler {
   }
 
   void Entries() {
-    for (size_t i = 0; i < t_.memory.size(); ++i) {
-      const Memory& m = t_.memory[i];
+    for (size_t i = 0; i < tables_.memory.size(); ++i) {
+      const Memory& m = tables_.memory[i];
       const auto bytes = static_cast<uint64_t>(m.bytes < 0 ? -m.bytes : m.bytes);
       DeviceTotals& totals = totals_[m.device];
       Reserved(i, totals);
@@ -168,14 +170,14 @@ class Assembler {
         Add(Action::kFreeCompleted, i, m.address, bytes);
       }
     }
-    recording::EntryTable& e = r_.entries;
+    recording::EntryTable& e = recording_.entries;
     const auto none = [](auto value) { return static_cast<int>(value) == 0; };
     if (std::all_of(e.device.begin(), e.device.end(), none)) e.device = {};
     if (std::all_of(e.said.begin(), e.said.end(), none)) e.said = {};
   }
 
   void Reserved(size_t i, DeviceTotals& totals) {
-    const int64_t now = t_.memory[i].total_reserved;
+    const int64_t now = tables_.memory[i].total_reserved;
     if (now < 0) return;
     totals.least_reserved = std::min(totals.least_reserved, now);
     const int64_t before = std::exchange(totals.reserved, now);
@@ -210,7 +212,7 @@ class Assembler {
         rest.bytes = segment.bytes - older;
         segment.blocks.push_back(rest);
       }
-      r_.segments.push_back(std::move(segment));
+      recording_.segments.push_back(std::move(segment));
     }
   }
 
@@ -221,7 +223,7 @@ class Assembler {
     const uint64_t older = before - std::min(before, totals.older_freed);
     if (older == 0 || totals.least_reserved == INT64_MAX) return 0;
     if (older <= static_cast<uint64_t>(totals.least_reserved)) return older;
-    r_.warnings.push_back(
+    recording_.warnings.push_back(
         fmt::format("device {}: {} bytes that were allocated before the first event are not shown: "
                     "more than was reserved later",
                     device, older));
@@ -230,9 +232,9 @@ class Assembler {
 
   trace::StackId OlderStack() {
     if (older_stack_.value != 0) return older_stack_;
-    r_.strings.emplace_back(kOlderBlock);
-    trace::StackTable& s = r_.stacks;
-    s.function.push_back({static_cast<uint32_t>(r_.strings.size() - 1)});
+    recording_.strings.emplace_back(kOlderBlock);
+    trace::StackTable& s = recording_.stacks;
+    s.function.push_back({static_cast<uint32_t>(recording_.strings.size() - 1)});
     s.file.push_back({});
     s.line.push_back(0);
     older_stack_.value = s.size();
@@ -242,10 +244,10 @@ class Assembler {
   }
 
   void Annotations() {
-    r_.annotations.reserve(t_.annotations.size());
-    for (const auto& a : t_.annotations)
-      r_.annotations.push_back({a.name, Time(a.begin_ns), Time(a.end_ns), 0});
-    std::stable_sort(r_.annotations.begin(), r_.annotations.end(),
+    recording_.annotations.reserve(tables_.annotations.size());
+    for (const auto& a : tables_.annotations)
+      recording_.annotations.push_back({a.name, Time(a.begin_ns), Time(a.end_ns), 0});
+    std::stable_sort(recording_.annotations.begin(), recording_.annotations.end(),
                      [](const auto& a, const auto& b) { return a.begin_ns < b.begin_ns; });
   }
 
@@ -261,17 +263,17 @@ class Assembler {
     SpanMarks(marks);
     std::stable_sort(marks.begin(), marks.end(),
                      [](const Mark& a, const Mark& b) { return a.time_ns < b.time_ns; });
-    r_.extras.reserve(marks.size());
+    recording_.extras.reserve(marks.size());
     for (const Mark& mark : marks) {
       Event event;
       event.kind = mark.kind;
       event.time_ns = Time(mark.time_ns);
-      const Span& span = t_.spans[mark.row];
+      const Span& span = tables_.spans[mark.row];
       event.thread = span.thread;
       if (mark.kind == EventKind::kOpBegin || mark.kind == EventKind::kModuleBegin)
         event.name = span.name;
       if (mark.kind == EventKind::kOpBegin) event.module = span.module;
-      r_.extras.push_back(event);
+      recording_.extras.push_back(event);
     }
   }
 
@@ -282,11 +284,12 @@ class Assembler {
       for (; !open.empty() && open.back().time_ns <= time; open.pop_back())
         marks.push_back(open.back());
     };
-    for (uint32_t i = 0; i < t_.spans.size(); ++i) {
-      const Span& span = t_.spans[i];
+    for (uint32_t i = 0; i < tables_.spans.size(); ++i) {
+      const Span& span = tables_.spans[i];
       if (span.kind == Span::kPython) continue;
       const bool op = span.kind == Span::kOp;
-      if (!open.empty() && span.thread != t_.spans[open.back().row].thread) close_until(INT64_MAX);
+      if (!open.empty() && span.thread != tables_.spans[open.back().row].thread)
+        close_until(INT64_MAX);
       close_until(span.begin_ns);
       const int64_t end = open.empty() ? span.end_ns : std::min(span.end_ns, open.back().time_ns);
       marks.push_back({span.begin_ns, i, op ? EventKind::kOpBegin : EventKind::kModuleBegin});
@@ -297,16 +300,16 @@ class Assembler {
 
   // ---- kernels, copies, calls
   void Activities() {
-    r_.activities.reserve(t_.work.size());
-    for (const KinetoTables::Work& work : t_.work) {
+    recording_.activities.reserve(tables_.work.size());
+    for (const KinetoTables::Work& work : tables_.work) {
       Activity a = work.activity;
       a.begin_ns = Time(a.begin_ns);
       a.end_ns = Time(a.end_ns);
-      if (t_.ours) {
-        r_.activities.push_back(a);
+      if (tables_.ours) {
+        recording_.activities.push_back(a);
         continue;
       }
-      const auto op = t_.op_of_external_id.find(work.external_id);
+      const auto op = tables_.op_of_external_id.find(work.external_id);
       const auto launch = launch_of_correlation_.find(static_cast<int64_t>(a.correlation));
       const bool launched = a.correlation != 0 && launch != launch_of_correlation_.end();
       if (launched) {
@@ -315,18 +318,18 @@ class Assembler {
         a.module = at.module;
         if (a.kind == ActivityKind::kSynchronization) a.thread = at.thread;
       }
-      if (work.external_id != 0 && op != t_.op_of_external_id.end()) {
+      if (work.external_id != 0 && op != tables_.op_of_external_id.end()) {
         a.op = op->second.name;
         if (op->second.module.value != 0) a.module = op->second.module;
       }
-      r_.activities.push_back(a);
+      recording_.activities.push_back(a);
     }
   }
 
-  KinetoTables t_;
+  KinetoTables tables_;
   const KinetoOptions& options_;
   trace::MemoryBudget& budget_;
-  Recording r_;
+  Recording recording_;
   bool part_ = false;
   int64_t begin_ns_ = 0;
   std::vector<StackQuery> memory_stacks_, launches_;

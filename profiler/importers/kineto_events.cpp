@@ -124,9 +124,9 @@ bool KinetoEventReader::Top() {
       continue;
     }
     if (key_ == "baseTimeNanoseconds")
-      t_.base_ns =
+      tables_.base_ns =
           std::max<int64_t>(0, Within(ParseInteger(json_.text()), 2 * kMostNs).value_or(0));
-    if (key_ == "vramscope") t_.ours = true;
+    if (key_ == "vramscope") tables_.ours = true;
     if (!json_.Skip(value)) return false;
   }
 }
@@ -140,9 +140,9 @@ bool KinetoEventReader::Events() {
       if (!json_.Skip(token)) return false;
       continue;
     }
-    e_.Clear();
+    event_.Clear();
     if (!Object(&KinetoEventReader::Field)) return false;
-    ++t_.events;
+    ++tables_.events;
     Take();
     if (budget_.exhausted()) return false;
   }
@@ -167,9 +167,9 @@ bool KinetoEventReader::Field(Token token) {
       {"pid", &Raw::pid},   {"tid", &Raw::tid},      {"id", &Raw::flow_id},
   };
   if (key_ == "ts")
-    e_.begin_ns = Within(ParseThousandths(json_.text()), kMostNs);
+    event_.begin_ns = Within(ParseThousandths(json_.text()), kMostNs);
   else if (key_ == "dur")
-    e_.duration_ns = Within(ParseThousandths(json_.text()), kMostNs);
+    event_.duration_ns = Within(ParseThousandths(json_.text()), kMostNs);
   else
     Take(kTexts);
   return json_.Skip(token);
@@ -203,7 +203,7 @@ bool KinetoEventReader::Argument(Token token) {
   };
   const auto* number = std::ranges::find(kNumbers, key_, &NumberField::key);
   if (number != std::end(kNumbers))
-    e_.*number->to = Within(ParseInteger(json_.text()), number->most);
+    event_.*number->to = Within(ParseInteger(json_.text()), number->most);
   else
     Take(kTexts);
   return json_.Skip(token);
@@ -211,85 +211,87 @@ bool KinetoEventReader::Argument(Token token) {
 
 void KinetoEventReader::Take(std::span<const TextField> fields) {
   const auto field = std::ranges::find(fields, key_, &TextField::key);
-  if (field != fields.end()) e_.*field->to = json_.text();
+  if (field != fields.end()) event_.*field->to = json_.text();
 }
 
 trace::StringId KinetoEventReader::Intern(std::string_view text) {
   if (text.empty()) return {};
   const auto [it, added] =
-      interned_.try_emplace(std::string(text), static_cast<uint32_t>(t_.strings.size()));
-  if (added) t_.strings.emplace_back(text);
+      interned_.try_emplace(std::string(text), static_cast<uint32_t>(tables_.strings.size()));
+  if (added) tables_.strings.emplace_back(text);
   if (added) budget_.Charge(kMemoryOfString + kMemoryOfStringByte * text.size());
   return {it->second};
 }
 
 uint32_t KinetoEventReader::Thread() {
-  const std::string name = e_.pid + '\n' + e_.tid;
+  const std::string name = event_.pid + '\n' + event_.tid;
   const auto [it, added] = threads_.try_emplace(name, static_cast<uint32_t>(threads_.size()));
   if (added) budget_.Charge(kMemoryOfString + kMemoryOfStringByte * name.size());
   return it->second;
 }
 
 void KinetoEventReader::Take() {
-  if (e_.name == "[memory]" || e_.name == "[OutOfMemory]") return TakeMemory();
-  if (e_.phase == "X" || (t_.ours && e_.phase == "C" && !e_.category.empty()))
+  if (event_.name == "[memory]" || event_.name == "[OutOfMemory]") return TakeMemory();
+  if (event_.phase == "X" || (tables_.ours && event_.phase == "C" && !event_.category.empty()))
     return TakeComplete();
-  if (e_.phase == "s" && e_.category == "ac2g") {
-    const std::optional<int64_t> id = ParseInteger(e_.flow_id);
-    if (id && e_.begin_ns) TakeLaunch({*e_.begin_ns, *id, Thread()});
+  if (event_.phase == "s" && event_.category == "ac2g") {
+    const std::optional<int64_t> id = ParseInteger(event_.flow_id);
+    if (id && event_.begin_ns) TakeLaunch({*event_.begin_ns, *id, Thread()});
   }
 }
 
 void KinetoEventReader::TakeLaunch(const KinetoTables::Launch& launch) {
-  if (budget_.Charge(kMemoryOfLaunch)) t_.launches.push_back(launch);
+  if (budget_.Charge(kMemoryOfLaunch)) tables_.launches.push_back(launch);
 }
 
 void KinetoEventReader::TakeMemory() {
   KinetoTables::Memory m{};
-  m.out_of_memory = e_.name == "[OutOfMemory]";
-  if (!e_.begin_ns || !e_.bytes || (!m.out_of_memory && (!e_.address || *e_.bytes == 0))) {
-    ++t_.unusable;
+  m.out_of_memory = event_.name == "[OutOfMemory]";
+  if (!event_.begin_ns || !event_.bytes ||
+      (!m.out_of_memory && (!event_.address || *event_.bytes == 0))) {
+    ++tables_.unusable;
     return;
   }
-  m.time_ns = *e_.begin_ns;
-  m.bytes = *e_.bytes;
-  m.address = static_cast<uint64_t>(e_.address.value_or(0));
-  m.total_allocated = e_.total_allocated.value_or(-1);
-  m.total_reserved = e_.total_reserved.value_or(-1);
+  m.time_ns = *event_.begin_ns;
+  m.bytes = *event_.bytes;
+  m.address = static_cast<uint64_t>(event_.address.value_or(0));
+  m.total_allocated = event_.total_allocated.value_or(-1);
+  m.total_reserved = event_.total_reserved.value_or(-1);
   m.thread = Thread();
-  m.cpu = e_.device_type.value_or(kCpu) == kCpu;
-  m.device = DeviceNumber(e_.device_id.value_or(0));
-  m.said = CategoryNamed(e_.held_as.empty() ? e_.said : e_.held_as);
+  m.cpu = event_.device_type.value_or(kCpu) == kCpu;
+  m.device = DeviceNumber(event_.device_id.value_or(0));
+  m.said = CategoryNamed(event_.held_as.empty() ? event_.said : event_.held_as);
   // `Total Reserved` may make an entry of its own of it.
-  if (budget_.Charge(2 * kMemoryOfEntry + kMemoryOfAlloc)) t_.memory.push_back(m);
+  if (budget_.Charge(2 * kMemoryOfEntry + kMemoryOfAlloc)) tables_.memory.push_back(m);
 }
 
 void KinetoEventReader::TakeComplete() {
-  const std::string category = Lower(e_.category);
-  const std::optional<ActivityKind> work = WorkNamed(category, e_.name);
+  const std::string category = Lower(event_.category);
+  const std::optional<ActivityKind> work = WorkNamed(category, event_.name);
   const bool op = category == "cpu_op" || category == "operator";
   const bool annotation = category == "user_annotation";
   const bool python = category == "python_function";
   if (!op && !work && !annotation && !python) return;
-  const int64_t duration = std::max<int64_t>(0, e_.duration_ns.value_or(0));
-  if (!e_.begin_ns) {
-    ++t_.unusable;
+  const int64_t duration = std::max<int64_t>(0, event_.duration_ns.value_or(0));
+  if (!event_.begin_ns) {
+    ++tables_.unusable;
     return;
   }
-  const int64_t begin = *e_.begin_ns, end = begin + duration;
+  const int64_t begin = *event_.begin_ns, end = begin + duration;
   if (work) return TakeWork(*work, begin, end);
   const uint32_t thread = Thread();
-  if (annotation && e_.kind != "module") {
+  if (annotation && event_.kind != "module") {
     if (!budget_.Charge(kMemoryOfAnnotation)) return;
-    t_.annotations.push_back({begin, end, Intern(e_.name)});
+    tables_.annotations.push_back({begin, end, Intern(event_.name)});
   } else {
     const auto what = python       ? KinetoTables::Span::kPython
                       : annotation ? KinetoTables::Span::kModule
                                    : KinetoTables::Span::kOp;
     if (!budget_.Charge(python ? kMemoryOfPythonSpan : kMemoryOfSpan)) return;
-    t_.spans.push_back({begin, end, Intern(e_.name), Intern(e_.module), thread, what});
-    if (op && e_.external_id)
-      t_.op_of_external_id[*e_.external_id] = {t_.spans.back().name, t_.spans.back().module};
+    tables_.spans.push_back({begin, end, Intern(event_.name), Intern(event_.module), thread, what});
+    if (op && event_.external_id)
+      tables_.op_of_external_id[*event_.external_id] = {tables_.spans.back().name,
+                                                        tables_.spans.back().module};
   }
 }
 
@@ -297,13 +299,13 @@ void KinetoEventReader::TakeWork(ActivityKind kind, int64_t begin_ns, int64_t en
   if (!budget_.Charge(kMemoryOfWork)) return;
   trace::Activity a;
   a.kind = kind;
-  a.name = Intern(e_.name);
+  a.name = Intern(event_.name);
   a.begin_ns = begin_ns;
   a.end_ns = end_ns;
-  a.bytes = static_cast<uint64_t>(std::max<int64_t>(0, e_.bytes.value_or(0)));
-  a.address = static_cast<uint64_t>(e_.address.value_or(0));
-  a.correlation = static_cast<uint64_t>(std::max<int64_t>(0, e_.correlation.value_or(0)));
-  const int64_t stream = e_.stream ? *e_.stream : ParseInteger(e_.tid).value_or(0);
+  a.bytes = static_cast<uint64_t>(std::max<int64_t>(0, event_.bytes.value_or(0)));
+  a.address = static_cast<uint64_t>(event_.address.value_or(0));
+  a.correlation = static_cast<uint64_t>(std::max<int64_t>(0, event_.correlation.value_or(0)));
+  const int64_t stream = event_.stream ? *event_.stream : ParseInteger(event_.tid).value_or(0);
   // Kineto writes a synchronization onto the device's row, with stream -1 where it is of all.
   const bool sync = kind == ActivityKind::kSynchronization;
   if (sync || (trace::IsOfDevice(kind) && kind != ActivityKind::kCounter))
@@ -311,23 +313,23 @@ void KinetoEventReader::TakeWork(ActivityKind kind, int64_t begin_ns, int64_t en
                    ? trace::kAllStreams
                    : static_cast<uint32_t>(std::clamp<int64_t>(stream, 0, UINT32_MAX));
   if (trace::HasDevice(kind))
-    a.device = DeviceNumber(e_.device ? *e_.device : ParseInteger(e_.pid).value_or(0));
-  if (!trace::HasDevice(kind) && (!sync || t_.ours)) a.thread = Thread();
-  const trace::MemorySpaces spaces = trace::SpacesOfName(e_.name);
+    a.device = DeviceNumber(event_.device ? *event_.device : ParseInteger(event_.pid).value_or(0));
+  if (!trace::HasDevice(kind) && (!sync || tables_.ours)) a.thread = Thread();
+  const trace::MemorySpaces spaces = trace::SpacesOfName(event_.name);
   if (kind == ActivityKind::kMemcpy || kind == ActivityKind::kMemset) {
-    a.from = e_.from.empty() ? spaces.from : SpaceNamed(e_.from);
-    a.to = e_.to.empty() ? spaces.to : SpaceNamed(e_.to);
+    a.from = event_.from.empty() ? spaces.from : SpaceNamed(event_.from);
+    a.to = event_.to.empty() ? spaces.to : SpaceNamed(event_.to);
   } else if (kind == ActivityKind::kDriverAlloc || kind == ActivityKind::kDriverFree) {
-    a.to = SpaceNamed(e_.to);
+    a.to = SpaceNamed(event_.to);
   } else if (kind == ActivityKind::kCollective && a.bytes == 0) {
-    a.bytes = static_cast<uint64_t>(std::max<int64_t>(0, e_.elements.value_or(0))) *
-              BytesOfElement(e_.dtype);
+    a.bytes = static_cast<uint64_t>(std::max<int64_t>(0, event_.elements.value_or(0))) *
+              BytesOfElement(event_.dtype);
   }
-  a.op = Intern(e_.op);  // our own export says them
-  a.module = Intern(e_.module);
-  t_.work.push_back({a, e_.external_id.value_or(0)});
+  a.op = Intern(event_.op);  // our own export says them
+  a.module = Intern(event_.module);
+  tables_.work.push_back({a, event_.external_id.value_or(0)});
   const bool call = kind == ActivityKind::kRuntimeCall || kind == ActivityKind::kDriverCall;
-  if (call && e_.correlation) TakeLaunch({begin_ns, *e_.correlation, a.thread});
+  if (call && event_.correlation) TakeLaunch({begin_ns, *event_.correlation, a.thread});
 }
 
 }  // namespace vramscope::importers

@@ -76,7 +76,7 @@ struct KinetoTables {
 class KinetoEventReader {
  public:
   KinetoEventReader(JsonTokens& json, KinetoTables& tables, trace::MemoryBudget& budget)
-      : json_(json), t_(tables), budget_(budget) {}
+      : json_(json), tables_(tables), budget_(budget) {}
   // kInvalidArgument: not a Chrome trace; kDataLoss or what the JSON reader says. Look at the
   // budget first: it ends the reading too.
   absl::Status Read();
@@ -117,9 +117,9 @@ class KinetoEventReader {
   uint32_t Thread();
 
   JsonTokens& json_;
-  KinetoTables& t_;
+  KinetoTables& tables_;
   trace::MemoryBudget& budget_;
-  Raw e_;
+  Raw event_;
   std::string key_;
   bool saw_events_ = false;
   absl::flat_hash_map<std::string, uint32_t> interned_;

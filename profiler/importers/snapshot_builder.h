@@ -113,8 +113,8 @@ class SnapshotBuilder {
   bool AddEntry(Items items);
   bool ChangeEntry(uint32_t row, Items items);
   void SetCategory(uint32_t row, uint8_t category);
-  void SetSaid(uint32_t row, const Entry& entry);
-  bool Said(const Value& value, trace::StringId* out);
+  void SetOrigin(uint32_t row, const Entry& entry);
+  bool Origin(const Value& value, trace::StringId* out);
   void BeginTime(int64_t time_us, uint32_t row);
   bool BeginRow();
   bool Settle();

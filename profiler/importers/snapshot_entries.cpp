@@ -57,10 +57,10 @@ bool SnapshotBuilder::FillEntry(Entry& e, Items items) {
         e.category = SaidCategory(v);
         break;
       case Key::kCompileContext:
-        good = Said(v, &e.compile_context);
+        good = Origin(v, &e.compile_context);
         break;
       case Key::kUserMetadata:
-        good = Said(v, &e.user_metadata);
+        good = Origin(v, &e.user_metadata);
         break;
       default:
         if (v.kind == Kind::kDict) Drop({&v, 1});
@@ -77,7 +77,7 @@ bool SnapshotBuilder::FillEntry(Entry& e, Items items) {
 }
 
 // What an entry says of where it comes from; "N/A" is how PyTorch says nothing.
-bool SnapshotBuilder::Said(const Value& value, trace::StringId* out) {
+bool SnapshotBuilder::Origin(const Value& value, trace::StringId* out) {
   if (value.kind != Kind::kString || Text(value) == "N/A") return true;
   return RecordedString(value, &out->value);
 }
@@ -144,7 +144,7 @@ bool SnapshotBuilder::AddEntry(Items items) {
     t.stack.push_back(e.stack);
     t.stream.push_back(stream);
     if (parts_.has_category) SetCategory(t.size() - 1, e.category);
-    SetSaid(t.size() - 1, e);
+    SetOrigin(t.size() - 1, e);
   }
   if (e.action == recording::Action::kOther && parts_.other_actions.size() < 8)
     ++parts_.other_actions[std::string(strings_.Text(e.action_text))];
@@ -159,7 +159,7 @@ void SnapshotBuilder::BeginTime(int64_t time_us, uint32_t row) {
 }
 
 // Columns that most files do not have, and that are as long as their last row needs.
-void SnapshotBuilder::SetSaid(uint32_t row, const Entry& e) {
+void SnapshotBuilder::SetOrigin(uint32_t row, const Entry& e) {
   const auto set = [row](std::vector<trace::StringId>& column, trace::StringId value) {
     if (value.value == 0 && column.size() <= row) return;
     if (column.size() <= row) column.resize(row + 1);
@@ -211,7 +211,7 @@ bool SnapshotBuilder::ChangeEntry(uint32_t row, Items items) {
   t.stream[at] = stream;
   if (e.has_time) t.time_ns[at] = (e.time_us - first_us_) * 1000;
   if (said) SetCategory(at, e.category);
-  SetSaid(at, e);
+  SetOrigin(at, e);
   return true;
 }
 

@@ -17,7 +17,8 @@ namespace {
 using Kind = Value::Kind;
 
 constexpr size_t kMaxSegments = size_t{1} << 22;
-constexpr int64_t kMaxTimeUs = 9'000'000'000'000'000;  // as ns in an int64; the year 2255
+// Any two are less than an int64 of ns apart: the years 1963 and 2255.
+constexpr int64_t kMinTimeUs = -200'000'000'000'000, kMaxTimeUs = 9'000'000'000'000'000;
 
 constexpr uint64_t kSnapshotKeys =
     Bits(Key::kSegments, Key::kDeviceTraces, Key::kAllocatorSettings, Key::kExternalAnnotations,
@@ -203,7 +204,7 @@ bool SnapshotBuilder::Time(const Value& value, int64_t* us) {
   } else {
     return Fail(fmt::format("'time_us' is {}, not a time", Name(value.kind)));
   }
-  if (*us > kMaxTimeUs || *us < -kMaxTimeUs)
+  if (*us > kMaxTimeUs || *us < kMinTimeUs)
     return Fail(fmt::format("'time_us' is {}, outside what a clock gives", *us));
   return true;
 }

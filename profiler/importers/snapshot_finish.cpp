@@ -23,10 +23,10 @@ using run::Counted;
 class Finisher {
  public:
   Finisher(SnapshotParts parts, const SnapshotOptions& options)
-      : parts_(std::move(parts)), r_(parts_.recording), options_(options) {}
+      : parts_(std::move(parts)), recording_(parts_.recording), options_(options) {}
 
   absl::StatusOr<Recording> Run() {
-    r_.alloc_conf =
+    recording_.alloc_conf =
         parts_.alloc_conf.empty() ? run::ToString(parts_.settings) : std::move(parts_.alloc_conf);
     Warnings();
     SetCategories();
@@ -34,28 +34,29 @@ class Finisher {
     absl::Status status = Segments();
     if (!status.ok()) return status;
     MergeDevices();
-    history_ = parts_.range ? parts_.range->history()
-                            : std::ranges::any_of(r_.entries.action, SnapshotRange::IsHistory);
+    history_ = parts_.range
+                   ? parts_.range->history()
+                   : std::ranges::any_of(recording_.entries.action, SnapshotRange::IsHistory);
     status = Lost();
     if (status.ok()) status = Cut();
     if (!status.ok()) return status;
     // A part may have none of what the whole has.
-    for (auto* column : {&r_.entries.user_metadata, &r_.entries.compile_context})
+    for (auto* column : {&recording_.entries.user_metadata, &recording_.entries.compile_context})
       if (std::ranges::all_of(*column, [](trace::StringId id) { return id.value == 0; }))
         column->clear();
     if (history_)
       Annotations();
     else
       State();
-    return std::move(r_);
+    return std::move(recording_);
   }
 
  private:
-  void Warn(std::string text) { r_.warnings.push_back(std::move(text)); }
+  void Warn(std::string text) { recording_.warnings.push_back(std::move(text)); }
   static std::string Entries(uint64_t count) { return Counted(count, "entry", "entries"); }
 
   void Warnings() {
-    if (r_.overflowed)
+    if (recording_.overflowed)
       Warn(fmt::format("the recording's buffer{} was full: its oldest entries are lost",
                        parts_.max_entries > 0 ? " of " + Entries(parts_.max_entries) : ""));
     if (parts_.entries_without_time > 0 && parts_.has_times)
@@ -80,18 +81,18 @@ class Finisher {
     std::vector<trace::Category> said;
     for (const std::string& name : parts_.category_names) said.push_back(CategoryOf(name));
     const auto look_up = [&](size_t index) {
-      if (r_.said_is_inferred || index == SnapshotParts::kNoCategory)
+      if (recording_.said_is_inferred || index == SnapshotParts::kNoCategory)
         return trace::Category::kUnknown;
       if (index >= SnapshotParts::kNamedCategory)
         return static_cast<trace::Category>(index - SnapshotParts::kNamedCategory);
       return index < said.size() ? said[index] : trace::Category::kUnknown;
     };
-    if (!r_.said_is_inferred && parts_.has_category) {
-      r_.entries.said.reserve(parts_.category.size());
-      for (const uint8_t index : parts_.category) r_.entries.said.push_back(look_up(index));
+    if (!recording_.said_is_inferred && parts_.has_category) {
+      recording_.entries.said.reserve(parts_.category.size());
+      for (const uint8_t index : parts_.category) recording_.entries.said.push_back(look_up(index));
     }
     parts_.category = {};
-    for (auto& s : r_.segments)
+    for (auto& s : recording_.segments)
       for (auto& b : s.blocks)
         if (b.said != trace::Category::kUnknown) b.said = look_up(static_cast<size_t>(b.said) - 1);
   }
@@ -127,15 +128,15 @@ class Finisher {
     if (first == 0 || total_ == 0 || !parts_.has_times) return;
     for (const auto& t : parts_.traces)
       for (int64_t& time : Times(t)) time -= first;
-    r_.start_unix_ns += first;
+    recording_.start_unix_ns += first;
     parts_.start_us += first / 1000;
   }
 
   // Entries that say no time came a microsecond apart; none at all does: they are counted.
   void CountTimes() {
-    r_.has_times = parts_.has_times;
-    if (r_.has_times) return;
-    for (int64_t& time : r_.entries.time_ns) time /= 1000;
+    recording_.has_times = parts_.has_times;
+    if (recording_.has_times) return;
+    for (int64_t& time : recording_.entries.time_ns) time /= 1000;
   }
 
   void WarnMoved(uint64_t entries) {
@@ -143,14 +144,14 @@ class Finisher {
   }
 
   std::span<int64_t> Times(SnapshotParts::Rows rows) {
-    return std::span(r_.entries.time_ns).subspan(rows.first, rows.count);
+    return std::span(recording_.entries.time_ns).subspan(rows.first, rows.count);
   }
 
   // All devices in one table, by time; each device's own order stays. Entries of no device (those
   // of the host) go.
   void MergeDevices() {
     const auto& traces = parts_.traces;
-    const EntryTable& e = r_.entries;
+    const EntryTable& e = recording_.entries;
     size_t kept = 0, devices = 0;
     for (const auto& t : traces) {
       kept += t.count;
@@ -163,7 +164,7 @@ class Finisher {
     if (in_place) {
       if (needs_device) {
         const auto owner = std::ranges::find_if(traces, [](const auto& t) { return t.count > 0; });
-        r_.entries.device.assign(kept, static_cast<uint8_t>(owner - traces.begin()));
+        recording_.entries.device.assign(kept, static_cast<uint8_t>(owner - traces.begin()));
       }
       return;
     }
@@ -198,12 +199,12 @@ class Finisher {
       }
     }
     Gather(order);
-    r_.entries.device = std::move(device);
+    recording_.entries.device = std::move(device);
   }
 
   // Row i becomes what row order[i] was, column by column.
   void Gather(const std::vector<uint32_t>& order) {
-    EntryTable& e = r_.entries;
+    EntryTable& e = recording_.entries;
     const auto gather = [&order](auto& column) {
       if (column.empty()) return;
       std::remove_reference_t<decltype(column)> out;
@@ -225,10 +226,10 @@ class Finisher {
 
   absl::Status Segments() {
     if (parts_.segments_cut && total_ > 0) {
-      r_.segments.clear();
-      r_.has_segments = false;
+      recording_.segments.clear();
+      recording_.has_segments = false;
     }
-    for (recording::SegmentState& s : r_.segments) {
+    for (recording::SegmentState& s : recording_.segments) {
       uint64_t next = s.address, sum = 0;
       const auto beyond = [&](uint64_t address, uint64_t bytes) {
         return absl::DataLossError(
@@ -248,7 +249,7 @@ class Finisher {
       std::ranges::sort(s.blocks, {}, &recording::BlockState::address);
       if (s.expandable) FillGaps(s);
     }
-    std::ranges::sort(r_.segments, [](const auto& a, const auto& b) {
+    std::ranges::sort(recording_.segments, [](const auto& a, const auto& b) {
       return std::tie(a.device, a.address) < std::tie(b.device, b.address);
     });
     return absl::OkStatus();
@@ -274,16 +275,17 @@ class Finisher {
   absl::Status Lost() {
     if (parts_.cut.empty()) return absl::OkStatus();
     if (total_ == 0) {
-      r_.lost = fmt::format("{}; what came before that is shown: {}", parts_.cut,
-                            Counted(r_.segments.size(), "segment", "segments"));
+      recording_.lost = fmt::format("{}; what came before that is shown: {}", parts_.cut,
+                                    Counted(recording_.segments.size(), "segment", "segments"));
     } else {
-      r_.lost = fmt::format(
-          "{}; what came before that is shown: {}; those after are lost, {}", parts_.cut,
-          Entries(total_),
-          r_.has_segments ? "and what no entry touched is taken from the segments at the end"
+      recording_.lost =
+          fmt::format("{}; what came before that is shown: {}; those after are lost, {}",
+                      parts_.cut, Entries(total_),
+                      recording_.has_segments
+                          ? "and what no entry touched is taken from the segments at the end"
                           : "and with them the segments: blocks that no entry names are missing");
       // With a range this is done once all entries are at hand.
-      if (!parts_.range && r_.has_segments) return EndAtLastEntry(r_);
+      if (!parts_.range && recording_.has_segments) return EndAtLastEntry(recording_);
     }
     return absl::OkStatus();
   }
@@ -294,21 +296,21 @@ class Finisher {
       return absl::OutOfRangeError(
           "no entry is in this file, only what was there at one moment: it has no part, open it "
           "whole");
-    if (SnapshotRange::IsOfTimes(options_) && !r_.has_times)
+    if (SnapshotRange::IsOfTimes(options_) && !recording_.has_times)
       return absl::InvalidArgumentError(
           "the entries of this file have no times: choose a part by numbers (--entries A:B)");
     absl::Status status = parts_.range ? CutAlready() : CutNow();
     if (!status.ok() || !options_.device) return status;
     const auto other = [&](const auto& row) { return row.device != *options_.device; };
-    std::erase_if(r_.older, other);
-    std::erase_if(r_.segments, other);
-    if (r_.entries.size() > 0 || !r_.segments.empty()) return status;
+    std::erase_if(recording_.older, other);
+    std::erase_if(recording_.segments, other);
+    if (recording_.entries.size() > 0 || !recording_.segments.empty()) return status;
     return absl::OutOfRangeError(
         fmt::format("the file has nothing of device {}", *options_.device));
   }
 
   absl::Status CutNow() {
-    EntryTable& e = r_.entries;
+    EntryTable& e = recording_.entries;
     const uint64_t n = e.size();
     const auto by_time = [&](int64_t time, bool past) {
       const auto at = past ? std::ranges::upper_bound(e.time_ns, time)
@@ -338,35 +340,36 @@ class Finisher {
   // The range was cut out while the file was read.
   absl::Status CutAlready() {
     SnapshotRange& range = *parts_.range;
-    const uint32_t begin = range.before(), end = begin + r_.entries.size(), n = range.total();
+    const uint32_t begin = range.before(), end = begin + recording_.entries.size(),
+                   n = range.total();
     if (begin == end) return Nothing(n, range.last_ns());
     EntryTable all = range.TakeAll();
     if (parts_.range_device > 0) all.device.assign(all.size(), parts_.range_device);
-    const std::vector<trace::StackId> stacks = std::move(r_.entries.stack);
+    const std::vector<trace::StackId> stacks = std::move(recording_.entries.stack);
     const auto stack_of = [&](recording::EntryIndex i) {
       return i < begin ? range.StackBefore(i) : i < end ? stacks[i - begin] : trace::StackId();
     };
-    std::swap(r_.entries, all);
+    std::swap(recording_.entries, all);
     absl::Status status;
-    if (!parts_.cut.empty() && r_.has_segments) status = EndAtLastEntry(r_);
+    if (!parts_.cut.empty() && recording_.has_segments) status = EndAtLastEntry(recording_);
     if (status.ok() && (begin > 0 || end < n)) status = TakePart(begin, end, stack_of);
-    std::swap(r_.entries, all);
-    r_.entries.stack = stacks;
+    std::swap(recording_.entries, all);
+    recording_.entries.stack = stacks;
     if (options_.device && *options_.device != parts_.range_device) Gather({});
     WarnOfRange(begin, end, n);
     return status;
   }
 
-  // What was there before and after the entries [begin, end) of all those in `r_`.
+  // What was there before and after the entries [begin, end) of all those in `recording_`.
   absl::Status TakePart(uint64_t begin, uint64_t end,
                         const std::function<trace::StackId(recording::EntryIndex)>& stack_of) {
-    const absl::StatusOr<recording::History> history = recording::Reconstruct(r_);
+    const absl::StatusOr<recording::History> history = recording::Reconstruct(recording_);
     if (!history.ok()) return history.status();
     recording::Part part =
-        recording::PartOf(r_, *history, static_cast<recording::EntryIndex>(begin),
+        recording::PartOf(recording_, *history, static_cast<recording::EntryIndex>(begin),
                           static_cast<recording::EntryIndex>(end), stack_of);
-    r_.older = std::move(part.older);
-    r_.segments = std::move(part.segments);
+    recording_.older = std::move(part.older);
+    recording_.segments = std::move(part.segments);
     for (const std::string& warning : history->warnings) Warn("in the whole file: " + warning);
     return absl::OkStatus();
   }
@@ -374,9 +377,9 @@ class Finisher {
   absl::Status Nothing(uint64_t entries, int64_t last_ns) const {
     return absl::OutOfRangeError(fmt::format(
         "no entry lies in the part that was asked for: the file has entries 0 to {}{}", entries - 1,
-        r_.has_times ? fmt::format(", the last {:.3f} ms after the first",
-                                   static_cast<double>(last_ns) / 1e6)
-                     : ""));
+        recording_.has_times ? fmt::format(", the last {:.3f} ms after the first",
+                                           static_cast<double>(last_ns) / 1e6)
+                             : ""));
   }
 
   void WarnOfRange(uint64_t begin, uint64_t end, uint64_t n) {
@@ -386,10 +389,10 @@ class Finisher {
 
   // No entry tells what happened: what was there at one moment, and no time is real.
   void State() {
-    r_.content = trace::Content::kState;
-    r_.has_times = false;
-    r_.start_unix_ns = 0;
-    std::ranges::fill(r_.entries.time_ns, 0);
+    recording_.content = trace::Content::kState;
+    recording_.has_times = false;
+    recording_.start_unix_ns = 0;
+    std::ranges::fill(recording_.entries.time_ns, 0);
     if (!parts_.annotations.empty())
       Warn(fmt::format("{} annotations are left away: no entry was made while they lasted",
                        parts_.annotations.size()));
@@ -400,9 +403,9 @@ class Finisher {
     if (parts_.annotations.empty()) return;
     // They are noted by the time of their events; nothing says that the file has them in order.
     std::ranges::stable_sort(parts_.annotations, {}, &SnapshotParts::AnnotationMark::time_us);
-    const EntryTable& e = r_.entries;
+    const EntryTable& e = recording_.entries;
     const bool any = e.size() > 0;
-    if (!r_.has_times) {
+    if (!recording_.has_times) {
       Warn(Counted(parts_.annotations.size(), "annotation", "annotations") +
            " left away: the entries have no times");
       return;
@@ -430,11 +433,11 @@ class Finisher {
     std::erase_if(all, [&](const auto& a) { return a.end_ns < first || a.begin_ns > last; });
     for (auto& a : all) a.begin_ns = std::max(a.begin_ns, first);
     std::ranges::stable_sort(all, {}, &recording::Annotation::begin_ns);
-    r_.annotations = std::move(all);
+    recording_.annotations = std::move(all);
   }
 
   SnapshotParts parts_;
-  Recording& r_;
+  Recording& recording_;
   const SnapshotOptions& options_;
   uint64_t total_ = 0;    // entries of the file's devices
   bool history_ = false;  // one of them tells what the allocator did

@@ -43,14 +43,14 @@ class Categorizer {
  public:
   Categorizer(const Recording& r, const History& h, const Stacks& s, const Timeline& t,
               const Lives& l, const Recomputed& recomputed, Labels& labels)
-      : r_(r),
-        h_(h),
+      : recording_(r),
+        history_(h),
         stacks_(s),
-        t_(t),
-        l_(l),
+        timeline_(t),
+        lives_(l),
         recomputed_(recomputed),
         labels_(labels),
-        n_(r.entries.size()),
+        entry_count_(r.entries.size()),
         count_(h.allocations.size()),
         passes_(Passes(t)) {}
 
@@ -60,36 +60,38 @@ class Categorizer {
     // A training step keeps nothing of the kind.
     if (std::none_of(passes_.begin(), passes_.end(),
                      [](const PassRange& p) { return p.pass == Pass::kBackward; })) {
-      grows_ = FindGrowing(h_, l_, n_);
+      grows_ = FindGrowing(history_, lives_, entry_count_);
     }
     FindCaches();
     std::vector<Kept> kept;
-    for (uint32_t a = 0; a < h_.older; ++a) {
+    for (uint32_t a = 0; a < history_.older; ++a) {
       if (!Older(a)) kept.push_back({.allocation = a, .bytes = Bytes(a), .older = true});
     }
     size_t pass = 0, step = 0, again = 0;
-    for (uint32_t a = h_.older; a < count_; ++a) {
-      const EntryIndex born = l_.born[a];
+    for (uint32_t a = history_.older; a < count_; ++a) {
+      const EntryIndex born = lives_.born[a];
       while (pass < passes_.size() && passes_[pass].end <= born) {
         EndPass(pass++);
       }
-      while (step < t_.steps.size() && t_.steps[step].end <= born) ++step;
+      while (step < timeline_.steps.size() && timeline_.steps[step].end <= born) ++step;
       while (again < recomputed_.size() && recomputed_[again].second <= born) ++again;
       now_.pass = pass < passes_.size() && passes_[pass].begin <= born ? pass : passes_.size();
       now_.step = step;
-      now_.before_steps = t_.steps.empty() || born < t_.steps.front().begin;
+      now_.before_steps = timeline_.steps.empty() || born < timeline_.steps.front().begin;
       now_.recomputed = again < recomputed_.size() && recomputed_[again].first <= born
                             ? recomputed_[again].second
                             : 0;
       if (Young(a)) continue;
-      kept.push_back({.allocation = a, .bytes = Bytes(a), .batch = t_.phase[born] == Phase::kData});
+      kept.push_back(
+          {.allocation = a, .bytes = Bytes(a), .batch = timeline_.phase[born] == Phase::kData});
     }
     EndPass(pass);
     ClassifyAllKept(kept);
     PromoteStates();
-    for (uint32_t a = h_.older; a < grows_.size(); ++a) {
+    for (uint32_t a = history_.older; a < grows_.size(); ++a) {
       if (grows_[a] != Grows::kFrom || labels_.category[a] == Category::kKvCache) continue;
-      Retag(a, a + 1 < count_ ? l_.born[a + 1] : n_, Category::kKvCache, kLifeKvCache);
+      Retag(a, a + 1 < count_ ? lives_.born[a + 1] : entry_count_, Category::kKvCache,
+            kLifeKvCache);
     }
     std::stable_sort(labels_.retags.begin(), labels_.retags.end(),
                      [](const Labels::Retag& x, const Labels::Retag& y) { return x.at < y.at; });
@@ -102,9 +104,11 @@ class Categorizer {
     EntryIndex recomputed = 0;  // end of the part that runs forward again; 0: none
   };
 
-  uint64_t Bytes(uint32_t a) const { return h_.allocations.requested[a]; }
-  bool Never(uint32_t a) const { return l_.dead[a] >= n_; }
-  const StackFacts& Facts(uint32_t a) const { return stacks_.facts[h_.allocations.stack[a].value]; }
+  uint64_t Bytes(uint32_t a) const { return history_.allocations.requested[a]; }
+  bool Never(uint32_t a) const { return lives_.dead[a] >= entry_count_; }
+  const StackFacts& Facts(uint32_t a) const {
+    return stacks_.facts[history_.allocations.stack[a].value];
+  }
   // Always true: "this one is done".
   bool Is(uint32_t a, Category category, uint8_t rule) {
     labels_.category[a] = category;
@@ -112,15 +116,15 @@ class Categorizer {
     return true;
   }
   void Retag(uint32_t a, EntryIndex at, Category category, uint8_t rule) {
-    if (at < n_ && at < l_.dead[a] && at > l_.born[a]) {
+    if (at < entry_count_ && at < lives_.dead[a] && at > lives_.born[a]) {
       labels_.retags.push_back({at, a, category, rule});
     }
   }
 
   // Sizes of what may be a parameter: whatever was there before the first step, and stays.
   void FindStaticSizes() {
-    const EntryIndex first = t_.steps.empty() ? 0 : t_.steps.front().begin;
-    for (uint32_t a = 0; a < count_ && (a < h_.older || l_.born[a] < first); ++a) {
+    const EntryIndex first = timeline_.steps.empty() ? 0 : timeline_.steps.front().begin;
+    for (uint32_t a = 0; a < count_ && (a < history_.older || lives_.born[a] < first); ++a) {
       if (Never(a)) ++static_sizes_[Bytes(a)];
     }
   }
@@ -136,20 +140,20 @@ class Categorizer {
     if (!Never(a)) return false;
     return Bytes(a) == kBlasWorkspace ||
            (Bytes(a) == kHopperWorkspace && !any_blas_workspace_ &&
-            hopper_workspaces_ <= kMostWorkspaces && h_.allocations.stack[a].value == 0);
+            hopper_workspaces_ <= kMostWorkspaces && history_.allocations.stack[a].value == 0);
   }
 
   // What is let go before the code that made it asks twice more (once for each layer) is no cache,
   // but a temporary of one.
   void FindCaches() {
     absl::flat_hash_map<uint32_t, std::vector<uint32_t>> of_stack;
-    for (uint32_t a = h_.older; a < count_; ++a) {
-      if (Facts(a).kv_cache) of_stack[h_.allocations.stack[a].value].push_back(a);
+    for (uint32_t a = history_.older; a < count_; ++a) {
+      if (Facts(a).kv_cache) of_stack[history_.allocations.stack[a].value].push_back(a);
     }
     for (const auto& [stack, rows] : of_stack) {
       for (size_t i = 0; i < rows.size(); ++i) {
-        const EntryIndex dead = l_.dead[rows[i]];
-        if (dead >= n_ || (i + 2 < rows.size() && l_.born[rows[i + 2]] < dead)) {
+        const EntryIndex dead = lives_.dead[rows[i]];
+        if (dead >= entry_count_ || (i + 2 < rows.size() && lives_.born[rows[i + 2]] < dead)) {
           caches_.insert(rows[i]);
         }
       }
@@ -160,8 +164,8 @@ class Categorizer {
   bool SavedForBackward(uint32_t a) const {
     const size_t next = now_.pass + 1;
     return next < passes_.size() && passes_[now_.pass].pass == Pass::kForward &&
-           passes_[next].pass == Pass::kBackward && l_.dead[a] >= passes_[now_.pass].end &&
-           l_.dead[a] < passes_[next].end;
+           passes_[next].pass == Pass::kBackward && lives_.dead[a] >= passes_[now_.pass].end &&
+           lives_.dead[a] < passes_[next].end;
   }
 
   // What stacks say for certain, whatever the phase.
@@ -169,11 +173,11 @@ class Categorizer {
     const StackFacts& facts = Facts(a);
     if (facts.workspace) return Is(a, Category::kWorkspace, kStackWorkspace);
     if (facts.communication) return Is(a, Category::kCommunication, kStackCommunication);
-    if (facts.kv_cache && (a < h_.older || (caches_.contains(a) && !SavedForBackward(a)))) {
+    if (facts.kv_cache && (a < history_.older || (caches_.contains(a) && !SavedForBackward(a)))) {
       return Is(a, Category::kKvCache, kStackKvCache);
     }
     if (!grows_.empty() &&
-        (grows_[a] == Grows::kYes || (grows_[a] == Grows::kFrom && a < h_.older))) {
+        (grows_[a] == Grows::kYes || (grows_[a] == Grows::kFrom && a < history_.older))) {
       return Is(a, Category::kKvCache, kLifeKvCache);
     }
     if (facts.replica) return Is(a, Category::kParameter, kStackReplica);
@@ -208,7 +212,7 @@ class Categorizer {
     }
   }
   bool OlderFreed(uint32_t a) {
-    switch (t_.phase[l_.dead[a]]) {
+    switch (timeline_.phase[lives_.dead[a]]) {
       case Phase::kOptimizer:
         return Is(a, Category::kOptimizerState, kOldState);
       case Phase::kBackward:
@@ -222,7 +226,7 @@ class Categorizer {
   bool Young(uint32_t a) {
     if (Marked(a)) return true;
     const StackFacts& facts = Facts(a);
-    const Phase phase = t_.phase[l_.born[a]];
+    const Phase phase = timeline_.phase[lives_.born[a]];
     if ((phase == Phase::kForward || phase == Phase::kLoss || phase == Phase::kBackward ||
          phase == Phase::kGeneration) &&
         IsWorkspace(a)) {
@@ -258,13 +262,13 @@ class Categorizer {
 
   // Layers that are moved to the GPU, used and moved away again. Moving may take a step between.
   bool MovedAway(uint32_t a) const {
-    return Facts(a).moved && a + 2 < count_ && l_.dead[a] > l_.born[a + 2];
+    return Facts(a).moved && a + 2 < count_ && lives_.dead[a] > lives_.born[a + 2];
   }
 
   bool BornInForward(uint32_t a) {
     if (now_.pass >= passes_.size()) return Is(a, Category::kTemporary, kLifeTemporary);
     const PassRange& pass = passes_[now_.pass];
-    const EntryIndex dead = l_.dead[a];
+    const EntryIndex dead = lives_.dead[a];
     if (dead < pass.end) return Is(a, Category::kTemporary, kLifeForwardTemporary);
     const bool backward_follows =
         now_.pass + 1 < passes_.size() && passes_[now_.pass + 1].pass == Pass::kBackward;
@@ -274,7 +278,7 @@ class Categorizer {
     }
     const EntryIndex end = passes_[now_.pass + 1].end;
     if (dead < end) return Is(a, Category::kActivation, kLifeActivation);
-    if (end == n_) return Is(a, Category::kActivation, kLifeGraph);
+    if (end == entry_count_) return Is(a, Category::kActivation, kLifeGraph);
     Is(a, Category::kActivation, kLifeActivationHeld);
     Retag(a, end, Category::kTemporary, kLifeActivationHeld);
     return true;
@@ -294,26 +298,26 @@ class Categorizer {
       CountGradient(a);
       return Is(a, Category::kGradient, kStackAccumulateGrad);
     }
-    const EntryIndex dead = l_.dead[a];
-    const EntryIndex end = now_.pass < passes_.size() ? passes_[now_.pass].end : n_;
+    const EntryIndex dead = lives_.dead[a];
+    const EntryIndex end = now_.pass < passes_.size() ? passes_[now_.pass].end : entry_count_;
     if (dead >= end) {
       // Cut off in the middle of backward, what lives may be anything: sizes tell. A scalar that
       // lives on is the loss, or its gradient.
-      if ((end == n_ && !HasStaticSize(a)) || Bytes(a) <= kScalar) {
+      if ((end == entry_count_ && !HasStaticSize(a)) || Bytes(a) <= kScalar) {
         return Is(a, Category::kAutogradDetail, kLifeBackwardTemporary);
       }
       Is(a, Category::kAutogradDetail, kLifeBackwardTemporary);
       // The last ones before the cut may be details that are not let go yet: no evidence.
-      if (end < n_ || a + kUnsure < count_) CountGradient(a);
+      if (end < entry_count_ || a + kUnsure < count_) CountGradient(a);
       // Autograd takes it over once its node has run: taken to be before the next request.
-      const EntryIndex at = a + 1 < count_ ? l_.born[a + 1] : l_.born[a] + 1;
-      Retag(a, at, Category::kGradient, end == n_ ? kSizeGradient : kLifeGradient);
+      const EntryIndex at = a + 1 < count_ ? lives_.born[a + 1] : lives_.born[a] + 1;
+      Retag(a, at, Category::kGradient, end == entry_count_ ? kSizeGradient : kLifeGradient);
       return true;
     }
     if (facts.recomputed || now_.recomputed != 0) {
       const bool kept = now_.recomputed != 0
                             ? dead >= now_.recomputed
-                            : !stacks_.facts[r_.entries.stack[dead].value].recomputed;
+                            : !stacks_.facts[recording_.entries.stack[dead].value].recomputed;
       return kept ? Is(a, Category::kActivation, kLifeRecomputed)
                   : Is(a, Category::kTemporary, kLifeRecomputedTemporary);
     }
@@ -335,7 +339,8 @@ class Categorizer {
   Tail LastPass(uint32_t first) {
     if (now_.pass >= passes_.size()) return Tail::kOptimizer;
     const PassRange& pass = passes_[now_.pass];
-    if (pass.end < n_ || t_.rule[pass.begin] != kPhaseAfterGradients) return Tail::kOptimizer;
+    if (pass.end < entry_count_ || timeline_.rule[pass.begin] != kPhaseAfterGradients)
+      return Tail::kOptimizer;
     if (!tail_) {
       const absl::flat_hash_set<uint64_t> sizes(step_gradients_.begin(), step_gradients_.end());
       uint64_t sized = 0, all = 0;
@@ -360,27 +365,28 @@ class Categorizer {
     const PassRange& pass = passes_[now_.pass];
     const PassRange& before = passes_[now_.pass - 1];
     has_gradients_ = true;
-    if (t_.rule[pass.begin] != kPhaseAfterGradients) return true;
+    if (timeline_.rule[pass.begin] != kPhaseAfterGradients) return true;
     if (before.pass == Pass::kForward) return has_gradients_ = false;
     if (before.pass != Pass::kBackward || now_.pass == 1) return true;  // cut off
     uint64_t gradients = 0, kept = 0;
     if (gradient_step_ == now_.step)
       for (const uint64_t bytes : step_gradients_) gradients += bytes;
-    const auto first = std::lower_bound(l_.born.begin() + h_.older, l_.born.end(), pass.begin);
-    for (auto a = static_cast<uint32_t>(first - l_.born.begin());
-         a < count_ && l_.born[a] < pass.end; ++a)
-      if (l_.dead[a] >= pass.end) kept += Bytes(a);
-    if (gradients == 0) return has_gradients_ = h_.older > 0 || kept == 0;
+    const auto first =
+        std::lower_bound(lives_.born.begin() + history_.older, lives_.born.end(), pass.begin);
+    for (auto a = static_cast<uint32_t>(first - lives_.born.begin());
+         a < count_ && lives_.born[a] < pass.end; ++a)
+      if (lives_.dead[a] >= pass.end) kept += Bytes(a);
+    if (gradients == 0) return has_gradients_ = history_.older > 0 || kept == 0;
     return has_gradients_ = kept <= kMostKept * gradients;
   }
 
   bool BornInOptimizer(uint32_t a, const StackFacts& facts) {
-    const EntryIndex end = now_.pass < passes_.size() ? passes_[now_.pass].end : n_;
+    const EntryIndex end = now_.pass < passes_.size() ? passes_[now_.pass].end : entry_count_;
     const Tail tail = LastPass(a);
     if (tail == Tail::kBackward) return BornInBackward(a, facts);
     if (tail == Tail::kOther) return Is(a, Category::kTemporary, kLifeOptimizerTemporary);
-    if (l_.dead[a] < end) return Is(a, Category::kTemporary, kLifeOptimizerTemporary);
-    if (end == n_ && !HasStaticSize(a) && Bytes(a) > kScalar) {
+    if (lives_.dead[a] < end) return Is(a, Category::kTemporary, kLifeOptimizerTemporary);
+    if (end == entry_count_ && !HasStaticSize(a) && Bytes(a) > kScalar) {
       return Is(a, Category::kTemporary, kLifeOptimizerTemporary);
     }
     if (!HasGradients()) return Is(a, Category::kActivation, kLifeGraph);
@@ -407,8 +413,8 @@ class Categorizer {
         const bool replaces = it != gone.end() && it->second.size() == states.size();
         for (size_t i = 0; i < states.size(); ++i) {
           const uint32_t a = states[i];
-          const EntryIndex at = replaces ? l_.dead[it->second[i]] : until[a];
-          if (at <= l_.born[a]) continue;
+          const EntryIndex at = replaces ? lives_.dead[it->second[i]] : until[a];
+          if (at <= lives_.born[a]) continue;
           Is(a, Category::kTemporary, kLifeStateReplaces);
           Retag(a, at, Category::kOptimizerState, kLifeStateReplaces);
         }
@@ -418,19 +424,19 @@ class Categorizer {
     for (const PassRange& pass : passes_) {
       if (pass.pass != Pass::kOptimizer) continue;
       for (EntryIndex i = pass.begin; i < pass.end; ++i) {
-        const uint32_t a = h_.allocation_of_entry[i];
+        const uint32_t a = history_.allocation_of_entry[i];
         if (a >= count_) continue;
         const uint64_t bytes = Bytes(a);
-        if (r_.entries.action[i] == Action::kAlloc) {
+        if (recording_.entries.action[i] == Action::kAlloc) {
           Live& live = temporaries[bytes];
           if (labels_.rule[a] == kLifeOptimizerTemporary) {
             ++live.count;
-            live.last = std::max(live.last, l_.dead[a]);
+            live.last = std::max(live.last, lives_.dead[a]);
           } else if (labels_.rule[a] == kLifeState) {
             born[bytes].push_back(a);
             if (live.count >= 2) until[a] = live.last;
           }
-        } else if (l_.dead[a] == i) {
+        } else if (lives_.dead[a] == i) {
           if (labels_.category[a] == Category::kOptimizerState) gone[bytes].push_back(a);
           if (labels_.rule[a] == kLifeOptimizerTemporary && --temporaries[bytes].count == 0) {
             temporaries[bytes].last = 0;
@@ -445,11 +451,11 @@ class Categorizer {
   bool LetsAllGo(size_t backward) const {
     if (backward == 0 || passes_[backward - 1].pass != Pass::kForward) return false;
     // Where lifetimes say what is forward, that they end proves nothing.
-    if (t_.rule[passes_[backward].begin] == kPhaseBackwardShrinks) return false;
+    if (timeline_.rule[passes_[backward].begin] == kPhaseBackwardShrinks) return false;
     const PassRange& forward = passes_[backward - 1];
     uint32_t saved = 0, left = 0;
-    for (uint32_t a = h_.older; a < count_ && l_.born[a] < forward.end; ++a) {
-      if (l_.born[a] < forward.begin || l_.dead[a] < forward.end) continue;
+    for (uint32_t a = history_.older; a < count_ && lives_.born[a] < forward.end; ++a) {
+      if (lives_.born[a] < forward.begin || lives_.dead[a] < forward.end) continue;
       ++saved;
       left += Never(a);
     }
@@ -460,13 +466,15 @@ class Categorizer {
   // the recording's end and is only taken for an optimizer may be backward still; of a few requests
   // it is.
   Backward Seen(size_t backward) const {
-    if (passes_[backward].end == n_) {
+    if (passes_[backward].end == entry_count_) {
       return LetsAllGo(backward) ? Backward::kWhole : Backward::kCut;
     }
     if (backward + 1 >= passes_.size()) return Backward::kWhole;
     const PassRange& next = passes_[backward + 1];
-    if (next.end < n_ || t_.rule[next.begin] != kPhaseAfterGradients) return Backward::kWhole;
-    return std::count(r_.entries.action.begin() + next.begin, r_.entries.action.begin() + next.end,
+    if (next.end < entry_count_ || timeline_.rule[next.begin] != kPhaseAfterGradients)
+      return Backward::kWhole;
+    return std::count(recording_.entries.action.begin() + next.begin,
+                      recording_.entries.action.begin() + next.end,
                       Action::kAlloc) >= kOptimizerRequests
                ? Backward::kPerhapsWhole
                : Backward::kCut;
@@ -476,9 +484,9 @@ class Categorizer {
   SizeCounts Passing() const {
     SizeCounts most, of_pass;
     size_t pass = 0;
-    for (uint32_t a = h_.older; a < count_; ++a) {
+    for (uint32_t a = history_.older; a < count_; ++a) {
       if (labels_.rule[a] != kLifeBackwardTemporary || Bytes(a) <= kScalar) continue;
-      for (; pass < passes_.size() && passes_[pass].end <= l_.born[a]; ++pass) of_pass.clear();
+      for (; pass < passes_.size() && passes_[pass].end <= lives_.born[a]; ++pass) of_pass.clear();
       uint32_t& highest = most[Bytes(a)];
       highest = std::max(highest, ++of_pass[Bytes(a)]);
     }
@@ -490,11 +498,11 @@ class Categorizer {
   bool MakesStates(const SizeCounts& gradients) const {
     uint64_t trained = 0, come = 0, go = 0;
     for (const auto& [bytes, count] : gradients) trained += bytes * count;
-    EntryIndex end = n_;
-    if (!passes_.empty() && passes_.back().end == n_) end = passes_.back().begin;
+    EntryIndex end = entry_count_;
+    if (!passes_.empty() && passes_.back().end == entry_count_) end = passes_.back().begin;
     for (uint32_t a = 0; a < count_; ++a) {
       if (labels_.category[a] != Category::kOptimizerState) continue;
-      if (a >= h_.older && l_.born[a] < end) come += Bytes(a);
+      if (a >= history_.older && lives_.born[a] < end) come += Bytes(a);
       if (!Never(a)) go += Bytes(a);
     }
     return trained > 0 && come > go && (come - go) * 2 > trained;
@@ -504,7 +512,7 @@ class Categorizer {
   bool KnowsForward() const {
     return !grows_.empty() ||
            std::any_of(passes_.begin(), passes_.end(), [&](const PassRange& pass) {
-             return t_.rule[pass.begin] != kPhaseForwardGrows;
+             return timeline_.rule[pass.begin] != kPhaseForwardGrows;
            });
   }
 
@@ -522,10 +530,10 @@ class Categorizer {
       const Category c = labels_.category[a];
       // States that are let go in the recording count too: they are some parameters'.
       if ((Never(a) && c == Category::kParameter) ||
-          (a < h_.older && c == Category::kOptimizerState)) {
+          (a < history_.older && c == Category::kOptimizerState)) {
         kept.push_back({.allocation = a,
                         .bytes = Bytes(a),
-                        .older = a < h_.older,
+                        .older = a < history_.older,
                         .category = c,
                         .rule = labels_.rule[a]});
       }
@@ -541,18 +549,18 @@ class Categorizer {
     }
     training.inference = backward == Backward::kNone && !leaves_graph_ && KnowsForward();
     ClassifyKept(training, kept);
-    TellGradientsFromStates(r_, h_, t_, l_, labels_, kept);
+    TellGradientsFromStates(recording_, history_, timeline_, lives_, labels_, kept);
     for (const Kept& k : kept) Is(k.allocation, k.category, k.rule);
   }
 
-  const Recording& r_;
-  const History& h_;
+  const Recording& recording_;
+  const History& history_;
   const Stacks& stacks_;
-  const Timeline& t_;
-  const Lives& l_;
+  const Timeline& timeline_;
+  const Lives& lives_;
   const Recomputed& recomputed_;
   Labels& labels_;
-  const EntryIndex n_;
+  const EntryIndex entry_count_;
   const uint32_t count_;
   const std::vector<PassRange> passes_;
   Place now_;

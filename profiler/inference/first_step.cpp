@@ -71,11 +71,17 @@ class FirstStep {
  public:
   FirstStep(const Recording& r, const History& h, const Timeline& t, const Lives& l,
             const Labels& labels, std::vector<Kept>& kept)
-      : r_(r), h_(h), t_(t), l_(l), labels_(labels), kept_(kept), n_(r.entries.size()) {}
+      : recording_(r),
+        history_(h),
+        timeline_(t),
+        lives_(l),
+        labels_(labels),
+        kept_(kept),
+        entry_count_(r.entries.size()) {}
 
   void Run() {
     if (!Collect() || !StartState()) return;
-    const auto conf = run::ParseAllocConf(r_.alloc_conf);
+    const auto conf = run::ParseAllocConf(recording_.alloc_conf);
     if (conf.ok()) settings_.conf = *conf;
     settings_.conf.garbage_collection_threshold = 0;
     settings_.conf.memory_fraction = 0;
@@ -87,9 +93,10 @@ class FirstStep {
   }
 
  private:
-  uint64_t Bytes(uint32_t a) const { return h_.allocations.requested[a]; }
+  uint64_t Bytes(uint32_t a) const { return history_.allocations.requested[a]; }
   bool Asks(EntryIndex i) const {
-    return r_.entries.action[i] == Action::kAlloc && h_.allocation_of_entry[i] < l_.born.size();
+    return recording_.entries.action[i] == Action::kAlloc &&
+           history_.allocation_of_entry[i] < lives_.born.size();
   }
 
   // What is in question, by address, and how much of each there is.
@@ -107,7 +114,7 @@ class FirstStep {
         moving_.insert(kept.allocation);
         continue;
       }
-      open_[h_.allocations.address[kept.allocation]] = k;
+      open_[history_.allocations.address[kept.allocation]] = k;
       moving_.insert(kept.allocation);
       asked_ += kept.bytes;
     }
@@ -120,21 +127,21 @@ class FirstStep {
   // Parameters, buffers and whatever else is older and stays, in their segments; the segments
   // without any of them come when they are asked for.
   bool StartState() {
-    if (h_.start_segments.empty()) return false;
+    if (history_.start_segments.empty()) return false;
     std::vector<uint32_t> base;
-    for (uint32_t a = 0; a < h_.older; ++a) {
+    for (uint32_t a = 0; a < history_.older; ++a) {
       if (labels_.category[a] == Category::kWorkspace) {
-        workspaces_[h_.allocations.address[a]] = Bytes(a);
-      } else if (l_.dead[a] >= n_ && !moving_.contains(a)) {
+        workspaces_[history_.allocations.address[a]] = Bytes(a);
+      } else if (lives_.dead[a] >= entry_count_ && !moving_.contains(a)) {
         base.push_back(a);
       }
     }
     std::sort(base.begin(), base.end(), [&](uint32_t x, uint32_t y) {
-      return h_.allocations.address[x] < h_.allocations.address[y];
+      return history_.allocations.address[x] < history_.allocations.address[y];
     });
     size_t next = 0;
     uint64_t end = 0;
-    for (const recording::SegmentState& s : h_.start_segments) {
+    for (const recording::SegmentState& s : history_.start_segments) {
       if (s.expandable || s.mempool != 0) return false;
       if (s.address < end || s.bytes == 0 || s.address > kHighest || s.bytes > kHighest) {
         return false;  // damaged
@@ -142,7 +149,7 @@ class FirstStep {
       end = s.address + s.bytes;
       const allocator::Segment segment{
           .address = s.address, .bytes = s.bytes, .pool = s.pool, .stream = s.stream};
-      CachingAllocator::SegmentState state{.segment = segment, .blocks = {}};
+      CachingAllocator::SnapshotSegment state{.segment = segment, .blocks = {}};
       uint64_t at = s.address;
       const auto add = [&](uint64_t bytes, uint64_t requested) {
         state.blocks.push_back({.block = {.address = at,
@@ -155,7 +162,8 @@ class FirstStep {
       };
       for (; next < base.size(); ++next) {
         const uint32_t a = base[next];
-        const uint64_t address = h_.allocations.address[a], bytes = h_.allocations.bytes[a];
+        const uint64_t address = history_.allocations.address[a],
+                       bytes = history_.allocations.bytes[a];
         if (address >= s.address + s.bytes) break;
         if (address < at || bytes == 0 || bytes > s.address + s.bytes - address) continue;
         if (address > at) add(address - at, 0);
@@ -173,9 +181,9 @@ class FirstStep {
   }
 
   std::vector<Passage> WholeSteps() const {
-    const std::vector<PassRange> passes = Passes(t_);
+    const std::vector<PassRange> passes = Passes(timeline_);
     std::vector<Passage> whole;
-    for (const Labels::Step& step : t_.steps) {
+    for (const Labels::Step& step : timeline_.steps) {
       Passage p{.begin = step.begin, .end = step.end};
       for (const PassRange& pass : passes) {
         if (pass.begin < step.begin || pass.begin >= step.end) continue;
@@ -209,7 +217,7 @@ class FirstStep {
     order_.clear();
     std::vector<uint64_t> sizes;
     for (const EntryIndex i : requests_) {
-      const uint64_t bytes = Bytes(h_.allocation_of_entry[i]);
+      const uint64_t bytes = Bytes(history_.allocation_of_entry[i]);
       if (i >= step_.optimizer && gradients_.contains(bytes)) sizes.push_back(bytes);
     }
     for (const size_t each : {size_t{1}, sizes.size() / parameters_}) {
@@ -230,13 +238,13 @@ class FirstStep {
     std::vector<uint32_t> all, rows;
     absl::flat_hash_map<uint64_t, uint32_t> of_size, last;
     for (const EntryIndex i : requests_) {
-      const uint32_t a = h_.allocation_of_entry[i];
+      const uint32_t a = history_.allocation_of_entry[i];
       const uint64_t bytes = Bytes(a);
       if (i < step_.backward || i >= step_.backward_end || !gradients_.contains(bytes)) continue;
       all.push_back(a);
       ++of_size[bytes];
       uint32_t& latest = last.try_emplace(bytes, a).first->second;
-      if (l_.dead[a] >= l_.dead[latest]) latest = a;
+      if (lives_.dead[a] >= lives_.dead[latest]) latest = a;
     }
     // Sizes of which there are just as many are clear. Of one alone (an embedding, used twice) it
     // is the part that is let go last, the others being added to it.
@@ -286,11 +294,13 @@ class FirstStep {
   }
   // Between its free and the next request, nothing of another size than parameters have is freed.
   bool LetGoLast(uint32_t a) const {
-    const EntryIndex dead = l_.dead[a];
+    const EntryIndex dead = lives_.dead[a];
     if (dead >= step_.backward_end) return false;
-    for (EntryIndex i = dead + 1; i < n_ && r_.entries.action[i] != Action::kAlloc; ++i) {
-      const uint32_t other = h_.allocation_of_entry[i];
-      if (other < l_.born.size() && l_.dead[other] == i && !gradients_.contains(Bytes(other))) {
+    for (EntryIndex i = dead + 1;
+         i < entry_count_ && recording_.entries.action[i] != Action::kAlloc; ++i) {
+      const uint32_t other = history_.allocation_of_entry[i];
+      if (other < lives_.born.size() && lives_.dead[other] == i &&
+          !gradients_.contains(Bytes(other))) {
         return false;
       }
     }
@@ -300,7 +310,8 @@ class FirstStep {
   uint32_t Likely(uint32_t a) const {
     constexpr uint32_t kLongest = 60, kMost = 64;
     const auto requests = static_cast<uint32_t>(
-        std::lower_bound(l_.born.begin() + a, l_.born.end(), l_.dead[a]) - l_.born.begin() - a);
+        std::lower_bound(lives_.born.begin() + a, lives_.born.end(), lives_.dead[a]) -
+        lives_.born.begin() - a);
     return kMost - std::min(requests, kLongest);
   }
   // The common subsequence of sizes that is likeliest, as rows; late rows first.
@@ -367,9 +378,9 @@ class FirstStep {
     };
     bool states = false;
     for (EntryIndex i = step_.begin; i < step_.end; ++i) {
-      const uint32_t a = h_.allocation_of_entry[i];
-      if (a >= l_.born.size()) continue;
-      if (r_.entries.action[i] == Action::kAlloc) {
+      const uint32_t a = history_.allocation_of_entry[i];
+      if (a >= lives_.born.size()) continue;
+      if (recording_.entries.action[i] == Action::kAlloc) {
         if (i >= step_.optimizer && !std::exchange(states, true)) make_states();
         if (std::find(workspace.begin(), workspace.end(), i) != workspace.end()) {
           const auto block = model.Malloc(workspaces_.begin()->second, 0);
@@ -378,14 +389,14 @@ class FirstStep {
             return landed;
           }
         }
-        const auto block = model.Malloc(Bytes(a), h_.allocations.stream[a]);
+        const auto block = model.Malloc(Bytes(a), history_.allocations.stream[a]);
         if (!block.ok()) return landed;
         if (stays_.contains(a)) {
           land(block->address, Bytes(a), Category::kGradient);
         } else {
           live[a] = block->address;
         }
-      } else if (l_.dead[a] == i) {
+      } else if (lives_.dead[a] == i) {
         const auto it = live.find(a);
         if (it != live.end() && model.Free(it->second).ok()) live.erase(it);
       }
@@ -460,13 +471,13 @@ class FirstStep {
     }
   }
 
-  const Recording& r_;
-  const History& h_;
-  const Timeline& t_;
-  const Lives& l_;
+  const Recording& recording_;
+  const History& history_;
+  const Timeline& timeline_;
+  const Lives& lives_;
   const Labels& labels_;
   std::vector<Kept>& kept_;
-  const EntryIndex n_;
+  const EntryIndex entry_count_;
 
   absl::flat_hash_map<uint64_t, uint32_t> open_;  // what is in question: address -> row of kept_
   absl::flat_hash_set<uint32_t> moving_;          // allocations that the first step made
@@ -474,7 +485,7 @@ class FirstStep {
   uint32_t parameters_ = 0, states_ = 0, counters_ = 0;
   uint64_t asked_ = 0;                                  // bytes in question
   absl::flat_hash_map<uint64_t, uint64_t> workspaces_;  // address -> bytes
-  std::vector<CachingAllocator::SegmentState> start_;
+  std::vector<CachingAllocator::SnapshotSegment> start_;
   KnownSegments known_;
   allocator::Settings settings_;
 

@@ -40,11 +40,11 @@ std::vector<uint32_t> HumpRows::Heights(uint32_t first, uint32_t last, EntryInde
     let_go(Dead(row));
   }
   if (with_older) {
-    for (uint32_t a = 0; a < h_.older; ++a) {
-      if (l_.dead[a] <= from || l_.dead[a] >= until) continue;
-      if (StayBefore(h_.allocations.requested[a], 0) > 0) continue;
+    for (uint32_t a = 0; a < history_.older; ++a) {
+      if (lives_.dead[a] <= from || lives_.dead[a] >= until) continue;
+      if (StayBefore(history_.allocations.requested[a], 0) > 0) continue;
       ++change[0];
-      let_go(l_.dead[a]);
+      let_go(lives_.dead[a]);
     }
   }
   std::vector<uint32_t> heights(last - first);
@@ -156,9 +156,9 @@ void HumpRows::EndWhereItFirstFell(Hump& hump, uint32_t held, uint32_t first,
 bool HumpRows::SavesForBackward(const Hump& hump, uint32_t middle) const {
   std::vector<uint32_t> saved;
   for (uint32_t row = hump.begin; row < middle; ++row) {
-    if (Dead(row) >= Born(middle) && Dead(row) < n_) saved.push_back(row);
+    if (Dead(row) >= Born(middle) && Dead(row) < entry_count_) saved.push_back(row);
   }
-  if (hump.begin == 0 && h_.older > 0 && saved.empty()) return true;  // began in backward
+  if (hump.begin == 0 && history_.older > 0 && saved.empty()) return true;  // began in backward
   if (saved.size() < kSavedBlocks) return false;
   return (saved[saved.size() / 2] - hump.begin) * 10 < (middle - hump.begin) * 9;
 }

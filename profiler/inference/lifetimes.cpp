@@ -30,17 +30,17 @@ constexpr uint32_t kFewestSetup = 16;
 class LifetimeMarker : private HumpRows {
  public:
   LifetimeMarker(const Recording& r, const History& h, const Lives& l, Timeline& t)
-      : HumpRows(r, h, l), t_(t) {}
+      : HumpRows(r, h, l), timeline_(t) {}
 
   void Run() {
     setup_ = SetupRows();
-    known_model_ = setup_ > 0 || h_.older >= kFewestSetup;
+    known_model_ = setup_ > 0 || history_.older >= kFewestSetup;
     FindDropped();
-    const bool given = !t_.steps.empty();
+    const bool given = !timeline_.steps.empty();
     if (!given) StepsFromDropped();
-    if (!t_.steps.empty() || !StepsFromRepetition()) MarkSteps();
-    if (!t_.steps.empty()) {
-      MarkFree(0, t_.steps.front().begin, Phase::kSetup, kPhaseBeforeSteps);
+    if (!timeline_.steps.empty() || !StepsFromRepetition()) MarkSteps();
+    if (!timeline_.steps.empty()) {
+      MarkFree(0, timeline_.steps.front().begin, Phase::kSetup, kPhaseBeforeSteps);
     }
     for (const Dropped& d : dropped_) {
       MarkFree(d.begin, d.end, Phase::kZeroGrad, kPhaseGradientsDropped);
@@ -51,10 +51,11 @@ class LifetimeMarker : private HumpRows {
   // Only where neither stacks nor annotations said anything.
   void MarkFree(EntryIndex begin, EntryIndex end, Phase phase, uint8_t rule) {
     for (EntryIndex i = begin; i < end; ++i) {
-      const bool ours = t_.rule[i] >= kPhaseForwardGrows && t_.rule[i] <= kPhaseBeforeSteps;
-      if (t_.phase[i] != Phase::kNone && !ours) continue;
-      t_.phase[i] = phase;
-      t_.rule[i] = rule;
+      const bool ours =
+          timeline_.rule[i] >= kPhaseForwardGrows && timeline_.rule[i] <= kPhaseBeforeSteps;
+      if (timeline_.phase[i] != Phase::kNone && !ours) continue;
+      timeline_.phase[i] = phase;
+      timeline_.rule[i] = rule;
     }
   }
 
@@ -66,25 +67,27 @@ class LifetimeMarker : private HumpRows {
       AddStep(begin, d.end, kStepGradientsDropped);
       begin = Born(RowAt(d.end));
     }
-    if (begin < n_) AddStep(begin, std::min(n_, l_.teardown), kStepGradientsDropped);
+    if (begin < entry_count_)
+      AddStep(begin, std::min(entry_count_, lives_.teardown), kStepGradientsDropped);
   }
   void AddStep(EntryIndex begin, EntryIndex end, uint8_t rule) {
     if (begin >= end) return;
-    t_.steps.push_back({begin, end, static_cast<uint32_t>(t_.steps.size()), rule});
+    timeline_.steps.push_back({begin, end, static_cast<uint32_t>(timeline_.steps.size()), rule});
   }
 
   // A model that is built or moved asks for block after block and lets none go; how many rows.
   // None: the recording begins elsewhere.
   uint32_t SetupRows() const {
     EntryIndex first_free = 0;
-    while (first_free < n_ && r_.entries.action[first_free] != Action::kFreeCompleted &&
-           r_.entries.action[first_free] != Action::kFreeRequested) {
+    while (first_free < entry_count_ &&
+           recording_.entries.action[first_free] != Action::kFreeCompleted &&
+           recording_.entries.action[first_free] != Action::kFreeRequested) {
       ++first_free;
     }
     uint32_t rows = 0;
-    while (rows < rows_ && Born(rows) < first_free && Dead(rows) >= n_) ++rows;
+    while (rows < rows_ && Born(rows) < first_free && Dead(rows) >= entry_count_) ++rows;
     // With a model there already, it is an optimizer that makes its states.
-    return rows >= kFewestSetup && h_.older < kFewestSetup ? rows : 0;
+    return rows >= kFewestSetup && history_.older < kFewestSetup ? rows : 0;
   }
 
   // Where the second step's first requests come for the first time; else the first request of
@@ -95,10 +98,10 @@ class LifetimeMarker : private HumpRows {
       for (uint32_t row = 0; row + kSignature <= second; ++row) {
         if (Similar(row, second)) return Born(row);
       }
-      if (h_.older > 0) return 0;
+      if (history_.older > 0) return 0;
     }
     for (uint32_t row = 0; row < rows_; ++row) {
-      if (Dead(row) < n_) return Born(row);
+      if (Dead(row) < entry_count_) return Born(row);
     }
     return 0;
   }
@@ -135,7 +138,7 @@ class LifetimeMarker : private HumpRows {
     if (best_pair != hump.end) return best_pair;
     if (forward_pair != hump.end) return forward_pair;
     // As much was there when the recording began as ever after: it began in backward.
-    if (hump.begin == 0 && BeginsElsewhere() && t_.phase[Born(0)] == Phase::kNone &&
+    if (hump.begin == 0 && BeginsElsewhere() && timeline_.phase[Born(0)] == Phase::kNone &&
         heights[0] * 20 >= hump.height * 19) {
       return 0;
     }
@@ -160,20 +163,23 @@ class LifetimeMarker : private HumpRows {
       return false;
     }
     uint32_t stay = 0;
-    for (uint32_t row = std::max(hump.begin, setup_); row < middle; ++row) stay += Dead(row) >= n_;
+    for (uint32_t row = std::max(hump.begin, setup_); row < middle; ++row)
+      stay += Dead(row) >= entry_count_;
     return stay >= kTrainingHeight;
   }
 
   // The last and the first one may be cut off; they are like their neighbours.
   void MarkSteps() {
-    for (size_t i = 0; i < t_.steps.size(); ++i) {
-      const bool cut = i > 0 && i + 1 == t_.steps.size() && t_.steps[i].end == n_ &&
-                       (dropped_.empty() || dropped_.back().end <= t_.steps[i].begin);
-      if (!cut || !MarkLikeTheOneBefore(t_.steps[i - 1], t_.steps[i])) MarkStep(t_.steps[i]);
+    for (size_t i = 0; i < timeline_.steps.size(); ++i) {
+      const bool cut = i > 0 && i + 1 == timeline_.steps.size() &&
+                       timeline_.steps[i].end == entry_count_ &&
+                       (dropped_.empty() || dropped_.back().end <= timeline_.steps[i].begin);
+      if (!cut || !MarkLikeTheOneBefore(timeline_.steps[i - 1], timeline_.steps[i]))
+        MarkStep(timeline_.steps[i]);
     }
-    if (t_.steps.size() > 1 && BeginsElsewhere() &&
-        !Similar(RowAt(t_.steps[0].begin), RowAt(t_.steps[1].begin))) {
-      MarkLikeTheOneAfter(t_.steps[1], t_.steps[0]);
+    if (timeline_.steps.size() > 1 && BeginsElsewhere() &&
+        !Similar(RowAt(timeline_.steps[0].begin), RowAt(timeline_.steps[1].begin))) {
+      MarkLikeTheOneAfter(timeline_.steps[1], timeline_.steps[0]);
     }
   }
   // Neither with a model being made nor, as far as known, with a step.
@@ -190,7 +196,7 @@ class LifetimeMarker : private HumpRows {
     }
     const uint32_t first = RowAt(step.begin), last = RowAt(step.end);
     const std::vector<uint32_t> heights =
-        Heights(first, last, step.begin, until, &step == &t_.steps.front());
+        Heights(first, last, step.begin, until, &step == &timeline_.steps.front());
     MarkHumps(Humps(first, last, until, heights), step.begin, step.end, until, first, heights);
   }
 
@@ -222,21 +228,21 @@ class LifetimeMarker : private HumpRows {
     uint32_t other = RowAt(after.end), equal = 0, transient = 0;
     std::vector<uint32_t> of_row(last - first, UINT32_MAX);
     for (uint32_t row = last; row-- > first;) {
-      transient += Dead(row) < n_;
+      transient += Dead(row) < entry_count_;
       for (uint32_t skip = 1; skip <= kMostSkipped + 1 && other >= after_begin + skip; ++skip) {
         if (Bytes(other - skip) != Bytes(row)) continue;
         other -= skip;
         of_row[row - first] = other;
-        equal += Dead(row) < n_;
+        equal += Dead(row) < entry_count_;
         break;
       }
     }
     const auto known = std::find_if(of_row.begin(), of_row.end(), [&](uint32_t row) {
-      return row != UINT32_MAX && t_.phase[Born(row)] != Phase::kNone;
+      return row != UINT32_MAX && timeline_.phase[Born(row)] != Phase::kNone;
     });
     if (known == of_row.end() || equal * 10 < transient * 8) return;
-    if (t_.phase[Born(*known)] == Phase::kForward) return;  // a hump by itself
-    CopyPhases(step, first, of_row, t_.phase[Born(*known)], t_.rule[Born(*known)]);
+    if (timeline_.phase[Born(*known)] == Phase::kForward) return;  // a hump by itself
+    CopyPhases(step, first, of_row, timeline_.phase[Born(*known)], timeline_.rule[Born(*known)]);
   }
   // `of_row`: for each row of the step, from `first` on, the one that it is like.
   void CopyPhases(const Labels::Step& step, uint32_t first, const std::vector<uint32_t>& of_row,
@@ -247,15 +253,15 @@ class LifetimeMarker : private HumpRows {
       if (of_row[i] == UINT32_MAX) continue;
       const EntryIndex then = Born(of_row[i]);
       const uint32_t unknown = std::exchange(last_known, i) + 1;
-      if (t_.phase[then] == Phase::kNone || t_.phase[then] == phase) continue;
+      if (timeline_.phase[then] == Phase::kNone || timeline_.phase[then] == phase) continue;
       // The states that only a first step makes come first of its optimizer.
-      uint32_t from = t_.phase[then] == Phase::kOptimizer ? unknown : i;
-      while (from < i && from > 0 && Dead(first + from - 1) >= n_) --from;
+      uint32_t from = timeline_.phase[then] == Phase::kOptimizer ? unknown : i;
+      while (from < i && from > 0 && Dead(first + from - 1) >= entry_count_) --from;
       const EntryIndex begin = Born(first + from);
       MarkFree(at, begin, phase, rule);
       at = begin;
-      phase = t_.phase[then];
-      rule = t_.rule[then];
+      phase = timeline_.phase[then];
+      rule = timeline_.rule[then];
     }
     MarkFree(at, step.end, phase, rule);
   }
@@ -278,7 +284,7 @@ class LifetimeMarker : private HumpRows {
     }
     // Without a request after it, backward may go on; what is left is its frees.
     const bool more = humps.empty() || humps.back().end < RowAt(end);
-    if (!more && at > begin && t_.phase[at - 1] == Phase::kBackward) {
+    if (!more && at > begin && timeline_.phase[at - 1] == Phase::kBackward) {
       MarkFree(at, end, Phase::kBackward, kPhaseBackwardShrinks);
     } else if (no_gradients) {
       MarkFree(at, end, Phase::kForward, kPhaseForwardGrows);
@@ -293,7 +299,7 @@ class LifetimeMarker : private HumpRows {
     uint32_t stay = 0;
     for (uint32_t row = setup_; row < rows_; ++row) {
       if (heights[row] >= kTrainingHeight) return false;
-      stay += Dead(row) >= n_;
+      stay += Dead(row) >= entry_count_;
     }
     return stay >= kSavedBlocks;
   }
@@ -301,7 +307,7 @@ class LifetimeMarker : private HumpRows {
   // Nothing is dropped together: gradients stay (filled with zeros), or there are none.
   // False: steps are found, and not yet marked.
   bool StepsFromRepetition() {
-    const EntryIndex stop = std::min(n_, l_.teardown);
+    const EntryIndex stop = std::min(entry_count_, lives_.teardown);
     const std::vector<uint32_t> heights = Heights(0, rows_, 0, stop, true);
     if (known_model_ && OnlyForward(heights)) {
       AddStep(Born(setup_), stop, kOrderOnePass);
@@ -319,7 +325,7 @@ class LifetimeMarker : private HumpRows {
     size_t leaving = 0;
     for (const Hump& hump : humps) {
       uint32_t left = 0;
-      for (uint32_t row = hump.begin; row < hump.end; ++row) left += Dead(row) >= n_;
+      for (uint32_t row = hump.begin; row < hump.end; ++row) left += Dead(row) >= entry_count_;
       leaving += left >= kFewestLeft;
     }
     if (humps.size() > 2 && leaving * 2 > humps.size()) {
@@ -410,14 +416,14 @@ class LifetimeMarker : private HumpRows {
     }
     bool goes = false;
     for (uint32_t row = first; middle < rows_ && row + 1 < middle; ++row) {
-      goes |= Dead(row) > Born(middle) && Dead(row) < n_;
+      goes |= Dead(row) > Born(middle) && Dead(row) < entry_count_;
     }
     const EntryIndex loss = goes ? Born(middle) : stop;
     MarkFree(Born(first), loss, Phase::kForward, kPhaseForwardGrows);
     MarkFree(loss, stop, Phase::kBackward, kPhaseBackwardShrinks);
   }
 
-  Timeline& t_;
+  Timeline& timeline_;
   uint32_t setup_ = 0;         // rows at the recording's begin that build the model
   bool known_model_ = false;   // what is there before the first pass holds a model
   bool any_backward_ = false;  // marked so far

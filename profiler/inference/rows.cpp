@@ -23,10 +23,14 @@ constexpr int64_t kOlder = -1;  // than the recording
 }  // namespace
 
 Rows::Rows(const Recording& r, const History& h, const Lives& l)
-    : r_(r), h_(h), l_(l), n_(r.entries.size()), rows_(h.allocations.size() - h.older) {
+    : recording_(r),
+      history_(h),
+      lives_(l),
+      entry_count_(r.entries.size()),
+      rows_(h.allocations.size() - h.older) {
   for (uint32_t a = 0; a < h.allocations.size(); ++a) {
-    if (l_.dead[a] < n_) continue;
-    stay_[h.allocations.requested[a]].push_back(a < h.older ? kOlder : l_.born[a]);
+    if (lives_.dead[a] < entry_count_) continue;
+    stay_[h.allocations.requested[a]].push_back(a < h.older ? kOlder : lives_.born[a]);
   }
 }
 
@@ -66,20 +70,20 @@ void Rows::FindDropped() {
     }
     members.clear();
   };
-  const EntryIndex stop = std::min(n_, l_.teardown);
+  const EntryIndex stop = std::min(entry_count_, lives_.teardown);
   for (EntryIndex i = 0; i < stop; ++i) {
-    const uint32_t a = h_.allocation_of_entry[i];
-    if (a >= h_.allocations.size()) continue;
-    if (r_.entries.action[i] == Action::kAlloc) {
+    const uint32_t a = history_.allocation_of_entry[i];
+    if (a >= history_.allocations.size()) continue;
+    if (recording_.entries.action[i] == Action::kAlloc) {
       if (freeing) {
         close(i);
         ++run;
       }
       freeing = false;
-      if (a >= h_.older) place_[a - h_.older] = run;
-    } else if (l_.dead[a] == i) {
+      if (a >= history_.older) place_[a - history_.older] = run;
+    } else if (lives_.dead[a] == i) {
       freeing = true;
-      if (a >= h_.older) members.push_back(a - h_.older);
+      if (a >= history_.older) members.push_back(a - history_.older);
     }
   }
   if (freeing) close(stop);
@@ -102,7 +106,7 @@ void Rows::FindDropped() {
 std::optional<EntryIndex> Rows::FirstGradient(const std::vector<uint32_t>& members,
                                               uint32_t places) const {
   absl::flat_hash_map<uint64_t, uint32_t> of_size;
-  EntryIndex first = n_;
+  EntryIndex first = entry_count_;
   for (const uint32_t row : members) {
     if (!ParameterSized(row)) continue;
     ++of_size[Bytes(row)];

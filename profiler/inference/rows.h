@@ -25,9 +25,13 @@ class Rows {
 
   Rows(const recording::Recording& r, const recording::History& h, const Lives& l);
 
-  EntryIndex Born(uint32_t row) const { return row < rows_ ? l_.born[h_.older + row] : n_; }
-  EntryIndex Dead(uint32_t row) const { return l_.dead[h_.older + row]; }
-  uint64_t Bytes(uint32_t row) const { return h_.allocations.requested[h_.older + row]; }
+  EntryIndex Born(uint32_t row) const {
+    return row < rows_ ? lives_.born[history_.older + row] : entry_count_;
+  }
+  EntryIndex Dead(uint32_t row) const { return lives_.dead[history_.older + row]; }
+  uint64_t Bytes(uint32_t row) const {
+    return history_.allocations.requested[history_.older + row];
+  }
   bool ParameterSized(uint32_t row) const {
     return Bytes(row) > kScalar && Bytes(row) != kBlasWorkspace &&
            StayBefore(Bytes(row), Born(row)) > 0;
@@ -41,17 +45,17 @@ class Rows {
                                  born.begin());
   }
   uint32_t RowAt(EntryIndex entry) const {  // first one born there or later
-    const auto begin = l_.born.begin() + h_.older;
-    return static_cast<uint32_t>(std::lower_bound(begin, l_.born.end(), entry) - begin);
+    const auto begin = lives_.born.begin() + history_.older;
+    return static_cast<uint32_t>(std::lower_bound(begin, lives_.born.end(), entry) - begin);
   }
 
   // Fills dropped_ and place_.
   void FindDropped();
 
-  const recording::Recording& r_;
-  const recording::History& h_;
-  const Lives& l_;
-  const EntryIndex n_;
+  const recording::Recording& recording_;
+  const recording::History& history_;
+  const Lives& lives_;
+  const EntryIndex entry_count_;
   const uint32_t rows_;
   // By size: when what stays was made, ascending.
   absl::flat_hash_map<uint64_t, std::vector<int64_t>> stay_;

@@ -17,14 +17,14 @@ using Text = std::string_view;
 
 class StackReader {
  public:
-  StackReader(const Recording& recording, Names& names) : r_(recording), names_(names) {
-    const uint32_t frames = r_.stacks.frame_count();
+  StackReader(const Recording& recording, Names& names) : recording_(recording), names_(names) {
+    const uint32_t frames = recording_.stacks.frame_count();
     signs_.resize(frames);
     op_.resize(frames);
     std::string file;
     for (uint32_t f = 0; f < frames; ++f) {
-      const Text function = r_.strings[r_.stacks.function[f].value];
-      file = r_.strings[r_.stacks.file[f].value];
+      const Text function = recording_.strings[recording_.stacks.function[f].value];
+      file = recording_.strings[recording_.stacks.file[f].value];
       std::replace(file.begin(), file.end(), '\\', '/');
       signs_[f] = file.ends_with(".py") ? PythonSigns(function, file) : NativeSigns(function);
       if (signs_[f] & kOp) {
@@ -38,7 +38,7 @@ class StackReader {
   }
 
   StackFacts Facts(trace::StackId id) {
-    const std::span<const uint32_t> frames = r_.stacks.Frames(id);
+    const std::span<const uint32_t> frames = recording_.stacks.Frames(id);
     StackFacts facts;
     bool loads = false, compiled = false, generates = false;
     for (size_t i = frames.size(); i-- > 0;) {  // outermost first: the innermost sign counts
@@ -111,7 +111,7 @@ class StackReader {
       if (!(s & kPythonFrame) || (s & kOfTorch)) continue;
       facts.kv_cache = (s & kKvCache) != 0;
       facts.workspace |= (s & kOwnWorkspace) != 0;
-      facts.gradients = (s & kFlatBuffer) && r_.stacks.line[f] == gradient_line_;
+      facts.gradients = (s & kFlatBuffer) && recording_.stacks.line[f] == gradient_line_;
       return;
     }
   }
@@ -121,8 +121,8 @@ class StackReader {
   // is with a flat buffer, first of parameters (if at all), then of gradients: one is the last.
   uint32_t LastLine(Sign sign) const {
     uint32_t first = UINT32_MAX, last = 0;
-    for (uint32_t s = 1; s < r_.stacks.size(); ++s) {
-      const uint32_t line = Line(r_.stacks.Frames({s}), sign);
+    for (uint32_t s = 1; s < recording_.stacks.size(); ++s) {
+      const uint32_t line = Line(recording_.stacks.Frames({s}), sign);
       if (line == 0) continue;
       first = std::min(first, line);
       last = std::max(last, line);
@@ -132,7 +132,7 @@ class StackReader {
   // Of the innermost frame with the sign; 0: none.
   uint32_t Line(std::span<const uint32_t> frames, Sign sign) const {
     for (const uint32_t f : frames) {
-      if (signs_[f] & sign) return r_.stacks.line[f];
+      if (signs_[f] & sign) return recording_.stacks.line[f];
     }
     return 0;
   }
@@ -154,21 +154,21 @@ class StackReader {
     for (size_t i = frames.size(); i-- > 0;) {
       const uint32_t f = frames[i];
       if (signs_[f] & kOurOp) {
-        const trace::StringId file = r_.stacks.file[f];
-        if (file.value != 0 && r_.strings[file.value] != "??") return file;
+        const trace::StringId file = recording_.stacks.file[f];
+        if (file.value != 0 && recording_.strings[file.value] != "??") return file;
       }
       if (!(signs_[f] & kModuleCode)) continue;
       if (!path_.empty()) path_ += ':' + std::to_string(caller_line_) + '.';
-      Text base = r_.strings[r_.stacks.file[f].value];
+      Text base = recording_.strings[recording_.stacks.file[f].value];
       base = base.substr(base.find_last_of("/\\") + 1);
       base.remove_suffix(3);  // ".py"
       path_ += base;
-      caller_line_ = r_.stacks.line[f];
+      caller_line_ = recording_.stacks.line[f];
     }
     return names_.Intern(path_);
   }
 
-  const Recording& r_;
+  const Recording& recording_;
   Names& names_;
   std::vector<uint32_t> signs_;      // by frame
   std::vector<trace::StringId> op_;  // by frame

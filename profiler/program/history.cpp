@@ -23,6 +23,9 @@ using trace::StackId;
 using trace::StringId;
 
 constexpr uint32_t kMaxChunks = 1'000'000;
+// The last one that a snapshot may say: what comes before or behind a row is less than an int64
+// away.
+constexpr int64_t kLastTimeNs = 9'000'000'000'000'000'000;
 constexpr uint32_t kNone = UINT32_MAX;
 constexpr std::string_view kAsTold = "PyTorch's allocator, as it told";
 
@@ -180,8 +183,9 @@ absl::StatusOr<bool> ReadTail(const std::string& path, std::vector<HistoryTailRo
   const uint64_t room = (bytes->size() - sizeof(HistoryTailHeader)) / sizeof(HistoryTailRow);
   const size_t before = rows.size();
   rows.resize(before + std::min(facts[1], room));
-  std::memcpy(static_cast<void*>(rows.data() + before), bytes->data() + sizeof(HistoryTailHeader),
-              (rows.size() - before) * sizeof(HistoryTailRow));
+  if (rows.size() > before)  // else there may be no place to copy to
+    std::memcpy(static_cast<void*>(rows.data() + before), bytes->data() + sizeof(HistoryTailHeader),
+                (rows.size() - before) * sizeof(HistoryTailRow));
   full |= facts[2] != 0;
   return true;
 }
@@ -203,14 +207,17 @@ Recording PartOf(const std::vector<HistoryTailRow>& rows, const HistoryStacks& s
   part.strings = stacks.strings();
   part.stacks = stacks.stacks();
   // No clock stood below zero: from there on no difference overflows.
-  part.start_unix_ns = std::max<int64_t>(rows.front().time_ns, 0);
+  const auto time_of = [](const HistoryTailRow& row) {
+    return std::clamp<int64_t>(row.time_ns, 0, kLastTimeNs);
+  };
+  part.start_unix_ns = time_of(rows.front());
   std::map<uint64_t, uint32_t> streams = {{0, 0}};
   int64_t last = 0;
   for (const HistoryTailRow& row : rows) {
     const auto [at, added] =
         streams.try_emplace(row.stream, static_cast<uint32_t>(part.streams.size()));
     if (added) part.streams.push_back(row.stream);
-    last = std::max(last, row.time_ns < part.start_unix_ns ? 0 : row.time_ns - part.start_unix_ns);
+    last = std::max(last, time_of(row) - part.start_unix_ns);
     part.entries.action.push_back(ActionOf(row.action));
     part.entries.address.push_back(row.address);
     part.entries.bytes.push_back(row.bytes);

@@ -96,8 +96,8 @@ class Labeller {
  public:
   Labeller(Recording& recording, const History& history, const Marks& marks, bool virtual_clock,
            const LabelOptions& options)
-      : r_(recording),
-        h_(history),
+      : recording_(recording),
+        history_(history),
         marks_(marks),
         options_(options),
         requests_(recording),
@@ -114,13 +114,13 @@ class Labeller {
 
   Labels Label() {
     uint32_t mark = 0;
-    for (EntryIndex i = 0; i <= r_.entries.size(); ++i) {
+    for (EntryIndex i = 0; i <= recording_.entries.size(); ++i) {
       for (; mark < marks_.rows.size() && places_[mark] <= i; ++mark) {
         At({mark, false}, i);
         Apply(marks_.rows[mark], i, mark);
         At({mark, true}, i);
       }
-      if (i < r_.entries.size()) Entry(i);
+      if (i < recording_.entries.size()) Entry(i);
     }
     // Scopes that the end of the marks cut off stay open.
     Settle();
@@ -149,15 +149,15 @@ class Labeller {
       beyond += mark.requests > requests_.Count(mark.device);
     }
     if (beyond > 0)
-      r_.warnings.push_back(
+      recording_.warnings.push_back(
           fmt::format("{} marks lie behind the end of the recorded history", beyond));
     times_.resize(marks_.rows.size());
-    const int64_t origin = r_.start_unix_ns;
+    const int64_t origin = recording_.start_unix_ns;
     for (size_t i = 0; i < times_.size(); ++i) times_[i] = marks_.rows[i].time_ns - origin;
   }
 
   void VirtualTimes() {
-    recording::EntryTable& e = r_.entries;
+    recording::EntryTable& e = recording_.entries;
     const int64_t origin = marks_.rows.empty() ? 0 : marks_.rows.front().time_ns;
     int64_t last_time = 0;
     EntryIndex last = 0;
@@ -174,7 +174,7 @@ class Labeller {
       until(places_[i], times_[i]);
     }
     until(e.size(), last_time);
-    r_.has_times = true;
+    recording_.has_times = true;
   }
 
   void Place(EntryIndex at, uint32_t mark, Event event) {
@@ -210,7 +210,8 @@ class Labeller {
 
   StringId Text(std::string_view text) {
     const auto [it, added] = texts_.try_emplace(
-        std::string(text), static_cast<uint32_t>(r_.strings.size() + labels_.strings.size()));
+        std::string(text),
+        static_cast<uint32_t>(recording_.strings.size() + labels_.strings.size()));
     if (added) labels_.strings.emplace_back(text);
     return StringId{it->second};
   }
@@ -348,7 +349,7 @@ class Labeller {
     if (it == live.begin()) return UINT32_MAX;
     --it;
     const uint32_t row = it->second;
-    const uint64_t bytes = std::max<uint64_t>(h_.allocations.bytes[row], 1);
+    const uint64_t bytes = std::max<uint64_t>(history_.allocations.bytes[row], 1);
     return address - it->first < bytes ? row : UINT32_MAX;
   }
 
@@ -418,26 +419,26 @@ class Labeller {
 
   void Gone(uint32_t row, absl::btree_map<uint64_t, uint32_t>& live) {
     blocks_[row].gone = true;
-    const auto at = live.find(h_.allocations.address[row]);
+    const auto at = live.find(history_.allocations.address[row]);
     if (at != live.end() && at->second == row) live.erase(at);
   }
 
   void Entry(EntryIndex i) {
-    const uint32_t row = h_.allocation_of_entry[i];
+    const uint32_t row = history_.allocation_of_entry[i];
     if (row >= blocks_.size()) return;
-    auto& live = live_[r_.entries.DeviceOf(i)];
-    for (; displaced_ < h_.displaced.size() &&
-           h_.allocations.free_completed[h_.displaced[displaced_]] <= i;
+    auto& live = live_[recording_.entries.DeviceOf(i)];
+    for (; displaced_ < history_.displaced.size() &&
+           history_.allocations.free_completed[history_.displaced[displaced_]] <= i;
          ++displaced_)
-      Gone(h_.displaced[displaced_], live);
-    if (r_.entries.action[i] == Action::kAlloc) {
+      Gone(history_.displaced[displaced_], live);
+    if (recording_.entries.action[i] == Action::kAlloc) {
       Block& block = blocks_[row];
       block.category = block.unsaved = labels_.category[row] = Birth();
       block.phase = phase_;
       block.phase_number = phase_number_;
       labels_.module[row] = Module();
-      live[h_.allocations.address[row]] = row;
-    } else if (h_.allocations.free_completed[row] == i) {
+      live[history_.allocations.address[row]] = row;
+    } else if (history_.allocations.free_completed[row] == i) {
       Gone(row, live);
       // Made and gone within the set-up: nothing that lasts.
       if (labels_.category[row] == Category::kUnknown && !blocks_[row].retagged &&
@@ -475,8 +476,8 @@ class Labeller {
     for (uint32_t row = 0; row < blocks_.size(); ++row) {
       const Block& block = blocks_[row];
       if (block.was_saved || block.retagged || !Weak(labels_.category[row])) continue;
-      if (h_.allocations.free_requested[row] == recording::kNoEntry &&
-          h_.allocations.requested[row] == options_.blas_workspace_bytes &&
+      if (history_.allocations.free_requested[row] == recording::kNoEntry &&
+          history_.allocations.requested[row] == options_.blas_workspace_bytes &&
           options_.blas_workspace_bytes > 0)
         labels_.category[row] = Category::kWorkspace;
     }
@@ -489,8 +490,8 @@ class Labeller {
     }
   }
 
-  Recording& r_;
-  const History& h_;
+  Recording& recording_;
+  const History& history_;
   const Marks& marks_;
   const LabelOptions options_;
   const Requests requests_;

@@ -242,6 +242,7 @@ absl::StatusOr<About> ParseAbout(std::string_view text) {
   about.rank = static_cast<uint32_t>(std::min<uint64_t>(NumberOf(object, "rank"), UINT32_MAX));
   about.world_size =
       static_cast<uint32_t>(std::clamp<uint64_t>(NumberOf(object, "world_size"), 1, UINT32_MAX));
+  about.host = TextOf(object, "host");
   about.torch = TextOf(object, "torch");
   about.cuda = TextOf(object, "cuda");
   about.hip = TextOf(object, "hip");
@@ -526,7 +527,7 @@ std::shared_ptr<const trace::Trace> JoinRuns(Program& program) {
     devices += more;
     std::string name = fmt::format("rank {}", run.about.rank);
     if (of_rank[run.about.rank] > 1) name += fmt::format(", process {}", run.about.pid);
-    parts.push_back({std::move(name), run.trace, run.begin_ns});
+    parts.push_back({std::move(name), run.trace, run.begin_ns, run.about.host});
   }
   if (left_out > 0)
     program.warnings.push_back(

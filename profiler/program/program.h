@@ -36,6 +36,7 @@ struct ReadOptions {
 struct About {
   int64_t pid = 0;
   uint32_t rank = 0, world_size = 1;
+  std::string host;                      // the computer's name
   std::string torch, cuda, hip, python;  // versions; `cuda` is "" in a build without it
   std::string ended;      // "end", "enough", "exception", "exit"; "": it was killed, or still runs
   int64_t ended_ns = 0;   // wall clock; 0: not known

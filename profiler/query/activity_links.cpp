@@ -40,14 +40,15 @@ std::span<const uint32_t> Correlations::Of(uint64_t correlation) const {
   if (correlation == 0) return {};
   const trace::PackedColumn<uint64_t>& of = activities_.correlation;
   // The rows lie behind the last sample below, and before the first above.
-  const auto same = std::ranges::equal_range(samples_, correlation);
+  const auto [first_sample, last_sample] =
+      std::equal_range(samples_.begin(), samples_.end(), correlation);
   const auto at = [&](std::ptrdiff_t sample) {
     const auto row = static_cast<size_t>(std::max<std::ptrdiff_t>(sample, 0)) * kSample;
     return rows_.begin() + static_cast<std::ptrdiff_t>(std::min(row, rows_.size()));
   };
-  const auto end = at(same.end() - samples_.begin());
+  const auto end = at(last_sample - samples_.begin());
   const auto first =
-      std::lower_bound(at(same.begin() - samples_.begin() - 1), end, correlation,
+      std::lower_bound(at(first_sample - samples_.begin() - 1), end, correlation,
                        [&](uint32_t row, uint64_t value) { return of[row] < value; });
   const auto last = std::upper_bound(first, end, correlation,
                                      [&](uint64_t value, uint32_t row) { return value < of[row]; });

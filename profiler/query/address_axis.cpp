@@ -128,116 +128,122 @@ class OpenStrips {
 class AddressAxis::Builder {
  public:
   explicit Builder(AddressAxis& axis)
-      : x_(axis), t_(*axis.trace_), s_(t_.segments), a_(t_.allocations), e_(t_.events) {}
+      : axis_(axis),
+        trace_(*axis.trace_),
+        segments_(trace_.segments),
+        allocations_(trace_.allocations),
+        events_(trace_.events) {}
 
   void Build() {
     FindPieces();
-    x_.offset_.resize(s_.size());
+    axis_.offset_.resize(segments_.size());
     const bool lone = AnyAlone();
-    if (lone) x_.own_offset_.resize(a_.size());
+    if (lone) axis_.own_offset_.resize(allocations_.size());
     Packer packer;
     uint32_t activity = 0;
-    for (uint32_t i = 0; i < e_.size(); ++i) {
-      const auto id = static_cast<uint32_t>(e_.id[i]);
-      switch (e_.kind[i]) {
+    for (uint32_t i = 0; i < events_.size(); ++i) {
+      const auto id = static_cast<uint32_t>(events_.id[i]);
+      switch (events_.kind[i]) {
         case trace::EventKind::kSegmentAlloc:
-          x_.offset_[id] = packer.Take(BytesOf(id));
-          if (!s_.expandable[id]) {
-            const trace::EventIndex freed = s_.free_event[id];
-            x_.strips_.push_back(
+          axis_.offset_[id] = packer.Take(BytesOf(id));
+          if (!segments_.expandable[id]) {
+            const trace::EventIndex freed = segments_.free_event[id];
+            axis_.strips_.push_back(
                 {.segment = {id},
-                 .offset = x_.offset_[id],
-                 .bytes = s_.bytes[id],
-                 .address = s_.address[id],
-                 .begin_ns = e_.time_ns[i],
-                 .end_ns = freed == trace::kNoEvent ? t_.end_ns() : e_.time_ns[freed]});
+                 .offset = axis_.offset_[id],
+                 .bytes = segments_.bytes[id],
+                 .address = segments_.address[id],
+                 .begin_ns = events_.time_ns[i],
+                 .end_ns = freed == trace::kNoEvent ? trace_.end_ns() : events_.time_ns[freed]});
           }
           break;
         case trace::EventKind::kSegmentFree:
-          if (s_.expandable[id]) Open(id).End(e_.time_ns[i], x_.strips_);
-          packer.Give(x_.offset_[id], BytesOf(id));
+          if (segments_.expandable[id]) Open(id).End(events_.time_ns[i], axis_.strips_);
+          packer.Give(axis_.offset_[id], BytesOf(id));
           break;
         case trace::EventKind::kSegmentMap:
         case trace::EventKind::kSegmentUnmap: {
-          while (t_.other_events.event[activity] < i) ++activity;
-          const uint64_t begin = t_.other_events.address[activity];
-          if (e_.kind[i] == trace::EventKind::kSegmentUnmap) {
-            Open(id).Unmap(begin, e_.bytes[i], e_.time_ns[i], x_.strips_);
+          while (trace_.other_events.event[activity] < i) ++activity;
+          const uint64_t begin = trace_.other_events.address[activity];
+          if (events_.kind[i] == trace::EventKind::kSegmentUnmap) {
+            Open(id).Unmap(begin, events_.bytes[i], events_.time_ns[i], axis_.strips_);
           } else {
             Open(id).Map(
-                begin, e_.bytes[i], e_.time_ns[i], id,
-                [&](uint64_t address) { return Offset(id, address); }, x_.strips_);
+                begin, events_.bytes[i], events_.time_ns[i], id,
+                [&](uint64_t address) { return Offset(id, address); }, axis_.strips_);
           }
           break;
         }
         case trace::EventKind::kAlloc:
-          if (lone && Alone(id)) x_.own_offset_[id] = packer.Take(a_.bytes_rounded[id]);
+          if (lone && Alone(id))
+            axis_.own_offset_[id] = packer.Take(allocations_.bytes_rounded[id]);
           break;
         case trace::EventKind::kFreeCompleted:
-          if (lone && Alone(id)) packer.Give(x_.own_offset_[id], a_.bytes_rounded[id]);
+          if (lone && Alone(id)) packer.Give(axis_.own_offset_[id], allocations_.bytes_rounded[id]);
           break;
         default:
           break;
       }
     }
-    x_.size_ = packer.highest();
+    axis_.size_ = packer.highest();
   }
 
  private:
   // Everything that was ever mapped of a segment, in one list for all.
   void FindPieces() {
     std::map<uint32_t, trace::RangeSet> mapped;
-    for (uint32_t row = 0; row < t_.other_events.size(); ++row) {
-      const trace::EventIndex i = t_.other_events.event[row];
-      if (e_.kind[i] != trace::EventKind::kSegmentMap) continue;
-      const uint64_t begin = t_.other_events.address[row];
-      mapped[static_cast<uint32_t>(e_.id[i])].Add(begin, trace::EndOf(begin, e_.bytes[i]));
+    for (uint32_t row = 0; row < trace_.other_events.size(); ++row) {
+      const trace::EventIndex i = trace_.other_events.event[row];
+      if (events_.kind[i] != trace::EventKind::kSegmentMap) continue;
+      const uint64_t begin = trace_.other_events.address[row];
+      mapped[static_cast<uint32_t>(events_.id[i])].Add(begin,
+                                                       trace::EndOf(begin, events_.bytes[i]));
     }
-    for (uint32_t id = 0; id < s_.size(); ++id) {
-      x_.first_piece_.push_back(static_cast<uint32_t>(x_.pieces_.size()));
-      if (!s_.expandable[id]) {
-        x_.pieces_.push_back(
-            {.begin = s_.address[id], .end = trace::EndOf(s_.address[id], s_.bytes[id])});
+    for (uint32_t id = 0; id < segments_.size(); ++id) {
+      axis_.first_piece_.push_back(static_cast<uint32_t>(axis_.pieces_.size()));
+      if (!segments_.expandable[id]) {
+        axis_.pieces_.push_back({.begin = segments_.address[id],
+                                 .end = trace::EndOf(segments_.address[id], segments_.bytes[id])});
         continue;
       }
       uint64_t before = 0;
       for (const auto& [begin, end] : mapped[id]) {
-        x_.pieces_.push_back({.begin = begin, .end = end, .before = before});
+        axis_.pieces_.push_back({.begin = begin, .end = end, .before = before});
         before += end - begin;
       }
     }
-    x_.first_piece_.push_back(static_cast<uint32_t>(x_.pieces_.size()));
+    axis_.first_piece_.push_back(static_cast<uint32_t>(axis_.pieces_.size()));
   }
 
   uint64_t BytesOf(uint32_t segment) const {
-    const auto pieces = x_.PiecesOf(segment);
+    const auto pieces = axis_.PiecesOf(segment);
     return pieces.empty() ? 0 : pieces.back().before + pieces.back().end - pieces.back().begin;
   }
   uint64_t Offset(uint32_t segment, uint64_t address) const {
-    const Piece* piece = x_.PieceOf(segment, address);
-    return piece == nullptr ? 0 : x_.offset_[segment] + piece->before + (address - piece->begin);
+    const Piece* piece = axis_.PieceOf(segment, address);
+    return piece == nullptr ? 0 : axis_.offset_[segment] + piece->before + (address - piece->begin);
   }
   bool Alone(uint32_t allocation) const {
-    const trace::SegmentId segment = a_.segment[allocation];
+    const trace::SegmentId segment = allocations_.segment[allocation];
     if (!segment.valid()) return true;
-    return s_.expandable[segment.value] &&
-           x_.PieceOf(segment.value, a_.address[allocation]) == nullptr;
+    return segments_.expandable[segment.value] &&
+           axis_.PieceOf(segment.value, allocations_.address[allocation]) == nullptr;
   }
   bool AnyAlone() const {
-    for (uint32_t id = 0; id < a_.size(); ++id)
+    for (uint32_t id = 0; id < allocations_.size(); ++id)
       if (Alone(id)) return true;
     return false;
   }
 
   OpenStrips& Open(uint32_t segment) {
-    return open_.try_emplace(segment, t_.end_ns()).first->second;
+    return open_.try_emplace(segment, trace_.end_ns()).first->second;
   }
 
-  AddressAxis& x_;
-  const trace::Trace& t_;
-  const trace::SegmentTable& s_;
-  const trace::AllocationTable& a_;
-  const trace::EventTable& e_;
+  AddressAxis& axis_;
+  const trace::Trace& trace_;
+  const trace::SegmentTable& segments_;
+  const trace::AllocationTable& allocations_;
+  const trace::EventTable& events_;
   std::map<uint32_t, OpenStrips> open_;  // of expandable segments
 };
 

@@ -21,11 +21,11 @@ constexpr int64_t kShareOfGap = 4;
 // Intervals by begin, with the highest end so far: what overlaps a time is found from behind.
 class Overlaps {
  public:
-  Overlaps(const ActivityTable& a) : a_(a) {}
+  Overlaps(const ActivityTable& a) : activities_(a) {}
   void Add(uint32_t row) {
     rows_.push_back(row);
     highest_end_.push_back(
-        std::max(highest_end_.empty() ? INT64_MIN : highest_end_.back(), a_.end_ns[row]));
+        std::max(highest_end_.empty() ? INT64_MIN : highest_end_.back(), activities_.end_ns[row]));
   }
   struct Share {
     int64_t ns = 0;         // of [begin, end] that they cover, at most
@@ -34,21 +34,23 @@ class Overlaps {
   };
   Share Within(int64_t begin, int64_t end) const {
     Share share;
-    auto at = std::upper_bound(rows_.begin(), rows_.end(), end,
-                               [&](int64_t ns, uint32_t row) { return ns < a_.begin_ns[row]; });
+    auto at = std::upper_bound(rows_.begin(), rows_.end(), end, [&](int64_t ns, uint32_t row) {
+      return ns < activities_.begin_ns[row];
+    });
     for (int looked = 0; at != rows_.begin() && looked < kMostOverlaps; ++looked) {
       --at;
       if (highest_end_[static_cast<size_t>(at - rows_.begin())] < begin) break;
-      if (a_.end_ns[*at] < begin) continue;
+      if (activities_.end_ns[*at] < begin) continue;
       if (share.row == kNoRow) share.row = *at;
-      share.ns += std::min(a_.end_ns[*at], end) - std::max(a_.begin_ns[*at], begin);
-      share.at_begin |= a_.begin_ns[*at] <= begin;
+      share.ns +=
+          std::min(activities_.end_ns[*at], end) - std::max(activities_.begin_ns[*at], begin);
+      share.at_begin |= activities_.begin_ns[*at] <= begin;
     }
     return share;
   }
 
  private:
-  const ActivityTable& a_;
+  const ActivityTable& activities_;
   std::vector<uint32_t> rows_;
   std::vector<int64_t> highest_end_;
 };

@@ -156,7 +156,7 @@ std::shared_ptr<const OperandLinks::Work> OperandLinks::WorkIn(uint32_t allocati
     return time == made && of == device;
   };
   const bool alone = (here == by_key.begin() || !made_with_it(std::prev(here))) &&
-                     (here + 1 >= by_key.end() || !made_with_it(here + 1));
+                     (by_key.end() - here <= 1 || !made_with_it(std::next(here)));
   std::vector<uint32_t> operands;
   for (auto at = std::lower_bound(rows.begin(), rows.end(), first, before);
        at != rows.end() && before(*at, last); ++at)

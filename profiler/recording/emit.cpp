@@ -81,9 +81,9 @@ struct Device {
 class Emitter {
  public:
   Emitter(const Recording& r, const History& h, const Labels& labels, trace::EventSink& sink)
-      : r_(r),
-        e_(r.entries),
-        h_(h),
+      : recording_(r),
+        entries_(r.entries),
+        history_(h),
         labels_(labels),
         sink_(sink),
         edges_(Edges(r.annotations)),
@@ -98,18 +98,18 @@ class Emitter {
     Event begin = Of(EventKind::kMarker);
     begin.name = recording_begin_;
     Put(begin);
-    for (EntryIndex i = 0; i < e_.size(); ++i) {
+    for (EntryIndex i = 0; i < entries_.size(); ++i) {
       RangeEnds(i, false);
-      Others(e_.time_ns[i]);
+      Others(entries_.time_ns[i]);
       Placed(i);
-      now_ = std::max(now_, e_.time_ns[i]);
+      now_ = std::max(now_, entries_.time_ns[i]);
       RangeEnds(i, true);
       RangeBegins(i);
       Before(i);
       Entry(i);
     }
-    RangeEnds(e_.size(), false);
-    Placed(e_.size());
+    RangeEnds(entries_.size(), false);
+    Placed(entries_.size());
     Others(INT64_MAX);
     Flush();
     sink_.End(true, "");
@@ -121,16 +121,16 @@ class Emitter {
     info.producer = "vramscope 0.1.0";
     info.backend = trace::Backend::kImported;
     info.measured = true;
-    info.source = r_.source;
-    info.device.name = r_.device;
-    info.alloc_conf = r_.alloc_conf;
-    info.start_unix_ns = r_.start_unix_ns;
-    info.content = r_.content;
-    info.has_times = r_.has_times;
-    info.statistics = r_.statistics;
+    info.source = recording_.source;
+    info.device.name = recording_.device;
+    info.alloc_conf = recording_.alloc_conf;
+    info.start_unix_ns = recording_.start_unix_ns;
+    info.content = recording_.content;
+    info.has_times = recording_.has_times;
+    info.statistics = recording_.statistics;
     sink_.Begin(info);
-    sink_.Strings(0, r_.strings);
-    auto next = static_cast<uint32_t>(r_.strings.size());
+    sink_.Strings(0, recording_.strings);
+    auto next = static_cast<uint32_t>(recording_.strings.size());
     sink_.Strings(next, labels_.strings);
     next += static_cast<uint32_t>(labels_.strings.size());
     std::vector<std::string> own = {std::string(trace::kMarkerRecordingBegin),
@@ -145,7 +145,7 @@ class Emitter {
       own.push_back(std::string(kMarkerLeftOut).append(Name(static_cast<Action>(a))));
     sink_.Strings(next, own);
 
-    if (const trace::StackTable& s = r_.stacks; s.size() > 1) {
+    if (const trace::StackTable& s = recording_.stacks; s.size() > 1) {
       trace::StackIncrement all;
       all.function = s.function;
       all.file = s.file;
@@ -155,15 +155,15 @@ class Emitter {
       for (uint32_t i = 1; i < s.size(); ++i) all.lengths.push_back(s.first[i + 1] - s.first[i]);
       sink_.Stacks(all);
     }
-    if (!r_.activities.empty()) sink_.Activities(r_.activities);
+    if (!recording_.activities.empty()) sink_.Activities(recording_.activities);
   }
 
   int64_t StartTime() const {
     int64_t time = INT64_MAX;
-    if (e_.size() > 0) time = e_.time_ns.front();
+    if (entries_.size() > 0) time = entries_.time_ns.front();
     if (!edges_.empty()) time = std::min(time, edges_.front().time_ns);
-    if (!r_.extras.empty()) time = std::min(time, r_.extras.front().time_ns);
-    for (const trace::Activity& a : r_.activities) time = std::min(time, a.begin_ns);
+    if (!recording_.extras.empty()) time = std::min(time, recording_.extras.front().time_ns);
+    for (const trace::Activity& a : recording_.activities) time = std::min(time, a.begin_ns);
     return time == INT64_MAX ? 0 : time;
   }
 
@@ -175,13 +175,13 @@ class Emitter {
   }
   Event OfEntry(EventKind kind, EntryIndex i, uint64_t id = 0) const {
     Event e = Of(kind, id);
-    e.device = e_.DeviceOf(i);
-    e.stream = Stream(e_.stream[i]);
-    e.stack = e_.stack[i];
-    e.user_metadata = e_.UserMetadataOf(i);
-    e.compile_context = e_.CompileContextOf(i);
-    e.address = e_.address[i];
-    e.bytes = e_.bytes[i];
+    e.device = entries_.DeviceOf(i);
+    e.stream = Stream(entries_.stream[i]);
+    e.stack = entries_.stack[i];
+    e.user_metadata = entries_.UserMetadataOf(i);
+    e.compile_context = entries_.CompileContextOf(i);
+    e.address = entries_.address[i];
+    e.bytes = entries_.bytes[i];
     return e;
   }
   void Put(Event event) {
@@ -197,7 +197,7 @@ class Emitter {
   uint32_t Stream(uint32_t row) const { return row < streams_.size() ? streams_[row] : row; }
 
   void Older() {
-    for (const SegmentState& s : h_.start_segments) {
+    for (const SegmentState& s : history_.start_segments) {
       Event e = Of(EventKind::kSegmentAlloc, segments_);
       e.pool = s.pool;
       e.detail = s.expandable;
@@ -217,9 +217,9 @@ class Emitter {
       }
       ++segments_;
     }
-    for (uint32_t row = 0; row < h_.older; ++row) Alloc(row);
-    for (uint32_t row = 0; row < h_.older_pending.size(); ++row)
-      if (h_.older_pending[row]) Put(Of(EventKind::kFreeRequested, row));
+    for (uint32_t row = 0; row < history_.older; ++row) Alloc(row);
+    for (uint32_t row = 0; row < history_.older_pending.size(); ++row)
+      if (history_.older_pending[row]) Put(Of(EventKind::kFreeRequested, row));
   }
 
   // What was mapped of an expandable segment: its blocks, those without a hole between them at
@@ -240,7 +240,7 @@ class Emitter {
   }
 
   void Alloc(uint32_t row) {
-    const History::Allocations& a = h_.allocations;
+    const History::Allocations& a = history_.allocations;
     Event e = Of(EventKind::kAlloc, row);
     e.category = labels_.category[row];
     e.pool = a.pool[row];
@@ -254,8 +254,8 @@ class Emitter {
     e.bytes = a.requested[row];
     e.bytes_rounded = a.bytes[row];
     if (const EntryIndex made = a.alloc[row]; made != kNoEntry) {
-      e.user_metadata = e_.UserMetadataOf(made);
-      e.compile_context = e_.CompileContextOf(made);
+      e.user_metadata = entries_.UserMetadataOf(made);
+      e.compile_context = entries_.CompileContextOf(made);
     }
     Put(e);
   }
@@ -264,12 +264,13 @@ class Emitter {
   void Others(int64_t time) {
     while (true) {
       const bool edge = edge_ < edges_.size() && edges_[edge_].time_ns <= time;
-      const bool extra = extra_ < r_.extras.size() && r_.extras[extra_].time_ns <= time;
+      const bool extra =
+          extra_ < recording_.extras.size() && recording_.extras[extra_].time_ns <= time;
       if (!edge && !extra) break;
-      if (edge && (!extra || edges_[edge_].time_ns <= r_.extras[extra_].time_ns))
+      if (edge && (!extra || edges_[edge_].time_ns <= recording_.extras[extra_].time_ns))
         PutEdge(edges_[edge_++]);
       else
-        PutExtra(r_.extras[extra_++]);
+        PutExtra(recording_.extras[extra_++]);
     }
   }
 
@@ -278,7 +279,7 @@ class Emitter {
     const bool begin = edge.order == Edge::kBegin;
     Event e = Of(begin ? EventKind::kAnnotationBegin : EventKind::kAnnotationEnd);
     e.thread = edge.thread;
-    if (begin) e.name = r_.annotations[edge.annotation].name;
+    if (begin) e.name = recording_.annotations[edge.annotation].name;
     Put(e);
   }
 
@@ -345,15 +346,15 @@ class Emitter {
 
   // What takes effect right before the entry.
   void Before(EntryIndex i) {
-    const std::vector<uint32_t>& displaced = h_.displaced;
-    for (;
-         displaced_ < displaced.size() && h_.allocations.free_completed[displaced[displaced_]] == i;
+    const std::vector<uint32_t>& displaced = history_.displaced;
+    for (; displaced_ < displaced.size() &&
+           history_.allocations.free_completed[displaced[displaced_]] == i;
          ++displaced_)
       Put(Of(EventKind::kFreeCompleted, displaced[displaced_]));
     for (; retag_ < labels_.retags.size() && labels_.retags[retag_].at <= i; ++retag_) {
       const Labels::Retag& retag = labels_.retags[retag_];
-      const EntryIndex freed = h_.allocations.free_completed[retag.allocation];
-      const EntryIndex made = h_.allocations.alloc[retag.allocation];
+      const EntryIndex freed = history_.allocations.free_completed[retag.allocation];
+      const EntryIndex made = history_.allocations.alloc[retag.allocation];
       if ((freed != kNoEntry && freed < i) || (made != kNoEntry && made >= i)) continue;
       Event e = Of(EventKind::kRetag, retag.allocation);
       e.category = retag.category;
@@ -371,9 +372,11 @@ class Emitter {
   }
 
   void Entry(EntryIndex i) {
-    const bool fits = left_out_at_ >= h_.left_out.size() || h_.left_out[left_out_at_] != i;
+    const bool fits =
+        left_out_at_ >= history_.left_out.size() || history_.left_out[left_out_at_] != i;
     if (!fits) ++left_out_at_;
-    if (!fits || !Fitting(i)) Marker(i, {left_out_.value + static_cast<uint32_t>(e_.action[i])});
+    if (!fits || !Fitting(i))
+      Marker(i, {left_out_.value + static_cast<uint32_t>(entries_.action[i])});
   }
 
   void Marker(EntryIndex i, trace::StringId name) {
@@ -383,22 +386,22 @@ class Emitter {
   }
 
   bool Fitting(EntryIndex i) {
-    const uint32_t row = h_.allocation_of_entry[i];
-    switch (e_.action[i]) {
+    const uint32_t row = history_.allocation_of_entry[i];
+    switch (entries_.action[i]) {
       case Action::kAlloc:
         Alloc(row);
         return true;
       case Action::kFreeRequested:
       case Action::kFreeCompleted: {
-        const bool done = h_.allocations.free_completed[row] == i;
+        const bool done = history_.allocations.free_completed[row] == i;
         Put(OfEntry(done ? EventKind::kFreeCompleted : EventKind::kFreeRequested, i, row));
         return true;
       }
       case Action::kSegmentAlloc:
         return SegmentAlloc(i);
       case Action::kSegmentFree: {
-        auto& segments = devices_[e_.DeviceOf(i)].segments;
-        const auto at = segments.find(e_.address[i]);
+        auto& segments = devices_[entries_.DeviceOf(i)].segments;
+        const auto at = segments.find(entries_.address[i]);
         if (at == segments.end()) return false;
         Put(OfEntry(EventKind::kSegmentFree, i, at->second));
         segments.erase(at);
@@ -420,18 +423,19 @@ class Emitter {
         Marker(i, other_);
         return true;
       case Action::kAnnotate:  // of a category: a Labels::Retag
-        if (e_.said.empty() || e_.said[i] == trace::Category::kUnknown) Marker(i, annotate_);
+        if (entries_.said.empty() || entries_.said[i] == trace::Category::kUnknown)
+          Marker(i, annotate_);
         return true;
     }
     return false;
   }
 
   bool SegmentAlloc(EntryIndex i) {
-    const auto& made = h_.new_segments;
+    const auto& made = history_.new_segments;
     while (new_segment_ < made.size() && made[new_segment_].entry < i) ++new_segment_;
     if (new_segment_ >= made.size() || made[new_segment_].entry != i) return false;
     const History::NewSegment& segment = made[new_segment_];
-    devices_[e_.DeviceOf(i)].segments[e_.address[i]] = segments_;
+    devices_[entries_.DeviceOf(i)].segments[entries_.address[i]] = segments_;
     Event e = OfEntry(EventKind::kSegmentAlloc, i, segments_++);
     e.pool = segment.pool;
     e.mempool = segment.mempool;
@@ -440,24 +444,25 @@ class Emitter {
   }
 
   bool SegmentMap(EntryIndex i) {
-    const std::vector<Device::Range>& ranges = devices_[e_.DeviceOf(i)].expandable;
+    const std::vector<Device::Range>& ranges = devices_[entries_.DeviceOf(i)].expandable;
     const auto after = std::upper_bound(
-        ranges.begin(), ranges.end(), e_.address[i],
+        ranges.begin(), ranges.end(), entries_.address[i],
         [](uint64_t address, const Device::Range& r) { return address < r.begin; });
     if (after == ranges.begin()) return false;
     const Device::Range& range = *std::prev(after);
-    if (e_.address[i] >= range.end || e_.bytes[i] > range.end - e_.address[i]) return false;
-    Event e = OfEntry(
-        e_.action[i] == Action::kSegmentMap ? EventKind::kSegmentMap : EventKind::kSegmentUnmap, i,
-        range.id);
+    if (entries_.address[i] >= range.end || entries_.bytes[i] > range.end - entries_.address[i])
+      return false;
+    Event e = OfEntry(entries_.action[i] == Action::kSegmentMap ? EventKind::kSegmentMap
+                                                                : EventKind::kSegmentUnmap,
+                      i, range.id);
     e.pool = range.pool;
     Put(e);
     return true;
   }
 
-  const Recording& r_;
-  const EntryTable& e_;
-  const History& h_;
+  const Recording& recording_;
+  const EntryTable& entries_;
+  const History& history_;
   const Labels& labels_;
   trace::EventSink& sink_;
   const std::vector<Edge> edges_;

@@ -34,13 +34,13 @@ struct Device {
 
 class Tail {
  public:
-  explicit Tail(const Recording& r) : r_(r) {}
+  explicit Tail(const Recording& r) : recording_(r) {}
 
   // What the lost entries did; of the blocks that they freed, which were requested to be already.
   std::pair<EntryTable, std::vector<OlderAlloc>> Run() {
-    for (EntryIndex i = 0; i < r_.entries.size(); ++i) Step(i);
+    for (EntryIndex i = 0; i < recording_.entries.size(); ++i) Step(i);
     std::map<uint8_t, RangeSet> mapped_at_end;
-    for (const SegmentState& s : r_.segments) {
+    for (const SegmentState& s : recording_.segments) {
       for (const BlockState& b : s.blocks)
         if (s.expandable && Fits(b.address, b.bytes))
           mapped_at_end[s.device].Add(b.address, b.address + b.bytes);
@@ -49,12 +49,12 @@ class Tail {
     Frees();
     Unmaps(mapped_at_end);
     SegmentFrees();
-    for (const SegmentState& s : r_.segments)
+    for (const SegmentState& s : recording_.segments)
       if (!s.expandable && IsLater(s))
         Put(Action::kSegmentAlloc, s.device, s.address, s.bytes, s.stream);
-    for (const SegmentState& s : r_.segments)
+    for (const SegmentState& s : recording_.segments)
       if (s.expandable) Maps(s);
-    for (const SegmentState& s : r_.segments) Allocs(s);
+    for (const SegmentState& s : recording_.segments) Allocs(s);
     return {std::move(tail_), std::move(pending_)};
   }
 
@@ -68,7 +68,7 @@ class Tail {
   }
 
   void Step(EntryIndex i) {
-    const EntryTable& e = r_.entries;
+    const EntryTable& e = recording_.entries;
     const uint64_t address = e.address[i], bytes = e.bytes[i], end = address + bytes;
     if (e.action[i] > Action::kSegmentUnmap || !Fits(address, bytes)) return;
     Device& d = devices_[e.DeviceOf(i)];
@@ -120,7 +120,7 @@ class Tail {
   // The block at `address` at the end, if one is in use there.
   const BlockState* AtEnd(uint8_t device, uint64_t address) {
     if (used_at_end_.empty())
-      for (const SegmentState& s : r_.segments)
+      for (const SegmentState& s : recording_.segments)
         for (const BlockState& b : s.blocks)
           if (b.use != BlockUse::kInactive) used_at_end_[{s.device, b.address}] = &b;
     const auto at = used_at_end_.find({device, address});
@@ -152,7 +152,7 @@ class Tail {
   }
 
   void SegmentFrees() {
-    for (const SegmentState& s : r_.segments)
+    for (const SegmentState& s : recording_.segments)
       if (!s.expandable) plain_at_end_[{s.device, s.address}] = s.bytes;
     for (auto& [number, d] : devices_)
       for (const auto& [address, bytes] : d.segments) {
@@ -201,7 +201,7 @@ class Tail {
     }
   }
 
-  const Recording& r_;
+  const Recording& recording_;
   bool from_nothing_ = true;
   std::map<uint8_t, Device> devices_;
   absl::btree_map<std::pair<uint8_t, uint64_t>, const BlockState*> used_at_end_;

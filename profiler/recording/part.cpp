@@ -16,18 +16,18 @@ class Cutter {
  public:
   Cutter(const Recording& whole, const History& h,
          const std::function<trace::StackId(EntryIndex)>& stack_of)
-      : e_(whole.entries), h_(h), a_(h.allocations), stack_of_(stack_of) {}
+      : entries_(whole.entries), history_(h), allocations_(h.allocations), stack_of_(stack_of) {}
 
   std::vector<OlderAlloc> Older(EntryIndex begin) const {
     std::vector<OlderAlloc> older;
-    for (uint32_t row = 0; row < a_.size(); ++row)
+    for (uint32_t row = 0; row < allocations_.size(); ++row)
       if (LivesBefore(row, begin))
-        older.push_back({.address = a_.address[row],
-                         .requested = a_.requested[row],
-                         .bytes = a_.bytes[row],
-                         .stream = a_.stream[row],
-                         .device = a_.device[row],
-                         .bytes_known = a_.bytes_known[row],
+        older.push_back({.address = allocations_.address[row],
+                         .requested = allocations_.requested[row],
+                         .bytes = allocations_.bytes[row],
+                         .stream = allocations_.stream[row],
+                         .device = allocations_.device[row],
+                         .bytes_known = allocations_.bytes_known[row],
                          .pending = PendingBefore(row, begin),
                          .stack = StackOf(row)});
     std::ranges::sort(older, {},
@@ -36,7 +36,7 @@ class Cutter {
   }
 
   std::vector<SegmentState> Segments(EntryIndex end) {
-    for (const SegmentState& s : h_.start_segments) {
+    for (const SegmentState& s : history_.start_segments) {
       segments_[{s.device, s.address}] = s;
       segments_[{s.device, s.address}].blocks = {};
       for (const BlockState& b : s.blocks)
@@ -44,19 +44,19 @@ class Cutter {
     }
     size_t left_out = 0;
     for (EntryIndex i = 0; i < end; ++i) {
-      if (left_out < h_.left_out.size() && h_.left_out[left_out] == i)
+      if (left_out < history_.left_out.size() && history_.left_out[left_out] == i)
         ++left_out;
       else
         Step(i);
     }
     std::vector<PlacedBlock> live;
-    for (uint32_t row = 0; row < a_.size(); ++row)
+    for (uint32_t row = 0; row < allocations_.size(); ++row)
       if (LivesBefore(row, end))
         live.push_back(
-            {a_.device[row],
-             {.address = a_.address[row],
-              .bytes = a_.bytes[row],
-              .requested = a_.requested[row],
+            {allocations_.device[row],
+             {.address = allocations_.address[row],
+              .bytes = allocations_.bytes[row],
+              .requested = allocations_.requested[row],
               .use = PendingBefore(row, end) ? BlockUse::kPendingFree : BlockUse::kAllocated,
               .stack = StackOf(row)}});
     std::ranges::sort(live, {},
@@ -72,31 +72,33 @@ class Cutter {
 
  private:
   bool LivesBefore(uint32_t row, EntryIndex entry) const {
-    const EntryIndex made = a_.alloc[row], freed = a_.free_completed[row];
+    const EntryIndex made = allocations_.alloc[row], freed = allocations_.free_completed[row];
     return (made == kNoEntry || made < entry) && (freed == kNoEntry || freed >= entry);
   }
   bool PendingBefore(uint32_t row, EntryIndex entry) const {
-    const EntryIndex requested = a_.free_requested[row];
+    const EntryIndex requested = allocations_.free_requested[row];
     if (requested != kNoEntry) return requested < entry;
-    return row < h_.older && h_.older_pending[row];
+    return row < history_.older && history_.older_pending[row];
   }
   trace::StackId StackOf(uint32_t row) const {
-    return a_.alloc[row] == kNoEntry ? a_.stack[row] : stack_of_(a_.alloc[row]);
+    return allocations_.alloc[row] == kNoEntry ? allocations_.stack[row]
+                                               : stack_of_(allocations_.alloc[row]);
   }
 
   void Step(EntryIndex i) {
-    const uint64_t address = e_.address[i], bytes = e_.bytes[i];
-    const uint8_t device = e_.DeviceOf(i);
-    switch (e_.action[i]) {
+    const uint64_t address = entries_.address[i], bytes = entries_.bytes[i];
+    const uint8_t device = entries_.DeviceOf(i);
+    switch (entries_.action[i]) {
       case Action::kSegmentAlloc:
-        while (made_ < h_.new_segments.size() && h_.new_segments[made_].entry < i) ++made_;
-        if (made_ == h_.new_segments.size() || h_.new_segments[made_].entry != i) break;
+        while (made_ < history_.new_segments.size() && history_.new_segments[made_].entry < i)
+          ++made_;
+        if (made_ == history_.new_segments.size() || history_.new_segments[made_].entry != i) break;
         segments_[{device, address}] = {.address = address,
                                         .bytes = bytes,
-                                        .stream = e_.stream[i],
+                                        .stream = entries_.stream[i],
                                         .device = device,
-                                        .pool = h_.new_segments[made_].pool,
-                                        .mempool = h_.new_segments[made_].mempool,
+                                        .pool = history_.new_segments[made_].pool,
+                                        .mempool = history_.new_segments[made_].mempool,
                                         .stack = stack_of_(i),
                                         .blocks = {}};
         break;
@@ -116,9 +118,9 @@ class Cutter {
     }
   }
 
-  const EntryTable& e_;
-  const History& h_;
-  const History::Allocations& a_;
+  const EntryTable& entries_;
+  const History& history_;
+  const History::Allocations& allocations_;
   const std::function<trace::StackId(EntryIndex)>& stack_of_;
   absl::btree_map<std::pair<uint8_t, uint64_t>, SegmentState> segments_;  // by (device, address)
   std::map<uint8_t, trace::RangeSet> mapped_;                             // by device

@@ -70,8 +70,8 @@ struct Device {
 class Walk {
  public:
   Walk(const Recording& recording, const run::AllocConf& conf, Start start, Oddities& oddities)
-      : r_(recording),
-        e_(recording.entries),
+      : recording_(recording),
+        entries_(recording.entries),
         conf_(conf),
         start_(std::move(start)),
         odd_(oddities),
@@ -79,22 +79,22 @@ class Walk {
 
   History Run() {
     FillAllocations();
-    h_.left_out = std::move(start_.left_out);
+    history_.left_out = std::move(start_.left_out);
     BeginState();
     size_t skip = 0;
-    for (EntryIndex i = 0; i < e_.size(); ++i) {
-      if (skip < h_.left_out.size() && h_.left_out[skip] == i) {
+    for (EntryIndex i = 0; i < entries_.size(); ++i) {
+      if (skip < history_.left_out.size() && history_.left_out[skip] == i) {
         ++skip;
         continue;
       }
       Step(i);
     }
     FillStartSegments();
-    return std::move(h_);
+    return std::move(history_);
   }
 
  private:
-  History::Allocations& a() { return h_.allocations; }
+  History::Allocations& a() { return history_.allocations; }
   Device& On(uint8_t device) {
     if (devices_[device] == nullptr) devices_[device] = std::make_unique<Device>();
     return *devices_[device];
@@ -103,19 +103,21 @@ class Walk {
   // Everything but sizes and pools.
   void FillAllocations() {
     const size_t n = start_.older.size() + start_.recorded.size();
-    h_.older = static_cast<uint32_t>(start_.older.size());
-    h_.allocation_of_entry.assign(e_.size(), kNoRow);
+    history_.older = static_cast<uint32_t>(start_.older.size());
+    history_.allocation_of_entry.assign(entries_.size(), kNoRow);
     end_block_.reserve(n);
     const auto reserve = [n](auto&... columns) { (columns.reserve(n), ...); };
     reserve(a().alloc, a().free_requested, a().free_completed, a().address, a().requested,
             a().bytes, a().stream, a().device, a().pool, a().stack, a().bytes_known);
-    const bool has_requests =
-        std::find(e_.action.begin(), e_.action.end(), Action::kFreeRequested) != e_.action.end();
+    const bool has_requests = std::find(entries_.action.begin(), entries_.action.end(),
+                                        Action::kFreeRequested) != entries_.action.end();
     for (const OlderBlock& b : start_.older) AddOlder(b, has_requests);
     for (const BlockLife& life : start_.recorded) {
       const EntryIndex i = life.alloc;
-      Add(life, e_.address[i], e_.bytes[i], e_.stream[i], e_.DeviceOf(i), e_.StackOf(i));
-      if (life.end_block != kNoRow && start_.end_blocks[life.end_block].requested != e_.bytes[i])
+      Add(life, entries_.address[i], entries_.bytes[i], entries_.stream[i], entries_.DeviceOf(i),
+          entries_.StackOf(i));
+      if (life.end_block != kNoRow &&
+          start_.end_blocks[life.end_block].requested != entries_.bytes[i])
         odd_.Count(Oddity::kRequestedDiffers);
     }
     start_.older = {};
@@ -134,11 +136,12 @@ class Walk {
       Add(b.life, b.address, end.requested, end.stream, b.device,
           end.stack.value != 0 ? end.stack : stack(end.requested));
     } else if (const EntryIndex i = LastSeen(b, made); i != kNoEntry) {
-      Add(b.life, b.address, e_.bytes[i], e_.stream[i], b.device, stack(e_.bytes[i]));
+      Add(b.life, b.address, entries_.bytes[i], entries_.stream[i], b.device,
+          stack(entries_.bytes[i]));
     } else {
       Add(b.life, b.address, made->requested, made->stream, b.device, made->stack);
     }
-    h_.older_pending.push_back(b.life.requested == kNoEntry && pending);
+    history_.older_pending.push_back(b.life.requested == kNoEntry && pending);
     told_.push_back(!end_block_.back() && made != nullptr && made->bytes > 0 &&
                     made->requested == a().requested.back());
     if (!told_.back()) return;
@@ -155,7 +158,7 @@ class Walk {
 
   // Both are by (device, address).
   const OlderAlloc* FindOlder(const OlderBlock& b) {
-    const std::vector<OlderAlloc>& all = r_.older;
+    const std::vector<OlderAlloc>& all = recording_.older;
     const std::pair key(b.device, b.address);
     while (older_ < all.size() && std::pair(all[older_].device, all[older_].address) < key)
       ++older_;
@@ -165,7 +168,7 @@ class Walk {
   }
 
   uint64_t Rounded(uint64_t requested) const {
-    return r_.bytes_are_blocks ? requested : allocator::RoundSize(requested, conf_);
+    return recording_.bytes_are_blocks ? requested : allocator::RoundSize(requested, conf_);
   }
 
   void Add(const BlockLife& life, uint64_t address, uint64_t requested, uint32_t stream,
@@ -185,7 +188,7 @@ class Walk {
     a().bytes_known.push_back(true);
     end_block_.push_back(stated);
     for (const EntryIndex entry : {life.alloc, life.requested, life.completed})
-      if (entry != kNoEntry) h_.allocation_of_entry[entry] = row;
+      if (entry != kNoEntry) history_.allocation_of_entry[entry] = row;
   }
 
   void BeginState() {
@@ -195,21 +198,21 @@ class Walk {
       if (life.alloc != kNoEntry) break;
       AddSegment(life.segment);
     }
-    for (uint32_t row = 0; row < h_.older; ++row) {
+    for (uint32_t row = 0; row < history_.older; ++row) {
       Device& d = On(a().device[row]);
       d.live.emplace_hint(d.live.end(), a().address[row], Device::Block{0, row});  // its end: below
     }
-    for (uint32_t row = 0; row < h_.older; ++row) {
+    for (uint32_t row = 0; row < history_.older; ++row) {
       const uint64_t begin = a().address[row], end = begin + a().bytes[row];
       const Span& s = On(a().device[row]).segments.Find(begin);
       if (s.end == 0) {
-        if (r_.has_segments) odd_.Count(Oddity::kOutsideSegments);
+        if (recording_.has_segments) odd_.Count(Oddity::kOutsideSegments);
         continue;
       }
       a().pool[row] = s.pool;
       if (end_block_[row] || told_[row] || s.expandable || s.pool == trace::Pool::kSmall) continue;
       uint64_t next = s.end;
-      if (row + 1 < h_.older && a().device[row + 1] == a().device[row])
+      if (row + 1 < history_.older && a().device[row + 1] == a().device[row])
         next = std::min(next, a().address[row + 1]);
       // No block of the large pool is as small as that, so it is no free one but the tail.
       if (next > end && next - end <= allocator::kSmallSize) a().bytes[row] = next - begin;
@@ -222,13 +225,13 @@ class Walk {
   }
 
   void Step(EntryIndex i) {
-    switch (e_.action[i]) {
+    switch (entries_.action[i]) {
       case Action::kAlloc:
         Alloc(i);
         break;
       case Action::kFreeCompleted:
       case Action::kFreeRequested: {
-        const uint32_t row = h_.allocation_of_entry[i];
+        const uint32_t row = history_.allocation_of_entry[i];
         if (a().free_completed[row] == i) Erase(row);
         break;
       }
@@ -236,7 +239,7 @@ class Walk {
         NewSegment(i);
         break;
       case Action::kSegmentFree:
-        On(e_.DeviceOf(i)).segments.Remove(e_.address[i]);
+        On(entries_.DeviceOf(i)).segments.Remove(entries_.address[i]);
         break;
       default:
         break;
@@ -262,18 +265,18 @@ class Walk {
     }
     const SegmentLife& life = start_.segments[next_segment_++];
     AddSegment(life.segment);
-    h_.new_segments.push_back({i, life.segment.pool, life.segment.mempool});
+    history_.new_segments.push_back({i, life.segment.pool, life.segment.mempool});
   }
 
   void Alloc(EntryIndex i) {
-    const uint32_t row = h_.allocation_of_entry[i];
+    const uint32_t row = history_.allocation_of_entry[i];
     Device& d = On(a().device[row]);
     const uint64_t address = a().address[row];
     const Span segment = d.segments.Find(address);
     const uint64_t rounded = Rounded(a().requested[row]);
     if (segment.end != 0)
       a().pool[row] = segment.pool;
-    else if (r_.has_segments)
+    else if (recording_.has_segments)
       odd_.Count(Oddity::kOutsideSegments);
 
     auto next = d.live.lower_bound(address);
@@ -329,12 +332,12 @@ class Walk {
       return false;
     odd_.Count(Oddity::kFreeMissing);
     a().free_completed[row] = i;
-    h_.displaced.push_back(row);
+    history_.displaced.push_back(row);
     return true;
   }
 
   void FillStartSegments() {
-    std::vector<SegmentState>& out = h_.start_segments;
+    std::vector<SegmentState>& out = history_.start_segments;
     for (const SegmentLife& life : start_.segments) {
       if (life.alloc != kNoEntry) break;
       out.push_back(life.segment);
@@ -353,26 +356,26 @@ class Walk {
       return std::pair(x.device, x.address) < std::pair(y.device, y.address);
     });
     std::vector<PlacedBlock> older;
-    older.reserve(h_.older);
-    for (uint32_t row = 0; row < h_.older; ++row)
+    older.reserve(history_.older);
+    for (uint32_t row = 0; row < history_.older; ++row)
       older.push_back(
           {a().device[row],
            {.address = a().address[row],
             .bytes = a().bytes[row],
             .requested = a().requested[row],
-            .use = h_.older_pending[row] ? BlockUse::kPendingFree : BlockUse::kAllocated,
+            .use = history_.older_pending[row] ? BlockUse::kPendingFree : BlockUse::kAllocated,
             .stack = a().stack[row],
             .bytes_known = end_block_[row] || told_[row]}});
     LayOut(out, older, start_.mapped);
   }
 
-  const Recording& r_;
-  const EntryTable& e_;
+  const Recording& recording_;
+  const EntryTable& entries_;
   const run::AllocConf& conf_;
   Start start_;
   Oddities& odd_;
   const std::vector<ExpandableRange> expandable_;
-  History h_;
+  History history_;
   std::vector<bool> end_block_;  // rows whose size is the file's: in use at the end
   std::vector<bool> told_;       // older rows whose size Recording::older says
   std::array<std::unique_ptr<Device>, 256> devices_;

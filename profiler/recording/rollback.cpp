@@ -28,14 +28,14 @@ struct Device {
 class RollingBack {
  public:
   RollingBack(const Recording& recording, Oddities& oddities)
-      : r_(recording), e_(recording.entries), odd_(oddities) {}
+      : recording_(recording), entries_(recording.entries), odd_(oddities) {}
 
   Start Run() {
     TakeEnd();
     size_t allocs = 0;
-    for (const Action action : e_.action) allocs += action == Action::kAlloc;
+    for (const Action action : entries_.action) allocs += action == Action::kAlloc;
     start_.recorded.reserve(allocs);
-    for (EntryIndex i = e_.size(); i-- > 0;)
+    for (EntryIndex i = entries_.size(); i-- > 0;)
       if (!Undo(i)) start_.left_out.push_back(i);
     std::reverse(start_.left_out.begin(), start_.left_out.end());
     std::reverse(start_.recorded.begin(), start_.recorded.end());
@@ -61,15 +61,15 @@ class RollingBack {
 
   // The segments and blocks of the file; what cannot be is not taken.
   void TakeEnd() {
-    std::vector<uint32_t> rows(r_.segments.size());
+    std::vector<uint32_t> rows(recording_.segments.size());
     for (uint32_t i = 0; i < rows.size(); ++i) rows[i] = i;
     const auto key = [this](uint32_t i) {
-      return std::tuple(r_.segments[i].device, r_.segments[i].address, i);
+      return std::tuple(recording_.segments[i].device, recording_.segments[i].address, i);
     };
     std::sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
     const SegmentState* last = nullptr;
     for (const uint32_t row : rows) {
-      const SegmentState& s = r_.segments[row];
+      const SegmentState& s = recording_.segments[row];
       if (s.bytes == 0 || Damaged(s.address, s.bytes) ||
           (last != nullptr && last->device == s.device &&
            s.address < last->address + last->bytes)) {
@@ -128,11 +128,11 @@ class RollingBack {
   }
 
   bool Undo(EntryIndex i) {
-    const Action action = e_.action[i];
+    const Action action = entries_.action[i];
     if (action > Action::kSegmentUnmap) return true;
-    const uint64_t address = e_.address[i], bytes = e_.bytes[i];
+    const uint64_t address = entries_.address[i], bytes = entries_.bytes[i];
     if (Damaged(address, bytes)) return Odd(Oddity::kDamagedEntry);
-    Device& device = On(e_.DeviceOf(i));
+    Device& device = On(entries_.DeviceOf(i));
     switch (action) {
       case Action::kAlloc:
         return UndoAlloc(i, device);
@@ -151,7 +151,7 @@ class RollingBack {
       case Action::kSegmentMap:
         if (device.mapped.ContainsAll(address, address + bytes))
           device.mapped.Remove(address, address + bytes);
-        else if (bytes == 0 || r_.has_segments)
+        else if (bytes == 0 || recording_.has_segments)
           return Odd(Oddity::kMapUnseen);
         return true;
       case Action::kSegmentUnmap:
@@ -166,12 +166,12 @@ class RollingBack {
 
   bool UndoAlloc(EntryIndex i, Device& device) {
     BlockLife life{.alloc = i};
-    if (const auto at = device.blocks.find(e_.address[i]); at != device.blocks.end()) {
+    if (const auto at = device.blocks.find(entries_.address[i]); at != device.blocks.end()) {
       life.requested = at->second.requested;
       life.completed = at->second.completed;
       life.end_block = at->second.end_block;
       device.blocks.erase(at);
-    } else if (r_.has_segments) {
+    } else if (recording_.has_segments) {
       Odd(Oddity::kNeverFreed);
     }
     start_.recorded.push_back(life);
@@ -179,10 +179,10 @@ class RollingBack {
   }
 
   bool UndoRequest(EntryIndex i, Device& device) {
-    const auto [at, fresh] = device.blocks.try_emplace(e_.address[i]);
+    const auto [at, fresh] = device.blocks.try_emplace(entries_.address[i]);
     Device::Block& block = at->second;
     // Of a file that is cut it may be completed after the last entry: it waits until then.
-    if (fresh && r_.lost.empty()) {  // completed, and that is not in the file
+    if (fresh && recording_.lost.empty()) {  // completed, and that is not in the file
       odd_.Count(Oddity::kRequestWithoutFree);
       block.completed = i;
     } else if (block.requested != kNoEntry ||
@@ -194,21 +194,22 @@ class RollingBack {
   }
 
   bool UndoSegmentAlloc(EntryIndex i, Device& device) {
-    const auto at = device.segments.find(e_.address[i]);
+    const auto at = device.segments.find(entries_.address[i]);
     if (at == device.segments.end()) {
-      if (r_.has_segments || e_.bytes[i] == 0) return Odd(Oddity::kSegmentAllocUnseen);
+      if (recording_.has_segments || entries_.bytes[i] == 0)
+        return Odd(Oddity::kSegmentAllocUnseen);
       start_.segments.push_back({.segment = SegmentOf(i), .alloc = i});
       return true;
     }
     SegmentLife& life = start_.segments[at->second];
-    if (life.segment.bytes != e_.bytes[i]) return Odd(Oddity::kSegmentAllocUnseen);
+    if (life.segment.bytes != entries_.bytes[i]) return Odd(Oddity::kSegmentAllocUnseen);
     life.alloc = i;
     device.segments.erase(at);
     return true;
   }
 
   bool UndoSegmentFree(EntryIndex i, Device& device) {
-    const uint64_t begin = e_.address[i], end = begin + e_.bytes[i];
+    const uint64_t begin = entries_.address[i], end = begin + entries_.bytes[i];
     const auto next = device.segments.lower_bound(begin);
     const auto bytes_of = [&](uint32_t row) { return start_.segments[row].segment.bytes; };
     if (begin == end || (next != device.segments.end() && next->first < end))
@@ -223,17 +224,17 @@ class RollingBack {
   }
 
   SegmentState SegmentOf(EntryIndex i) const {
-    return {.address = e_.address[i],
-            .bytes = e_.bytes[i],
-            .stream = e_.stream[i],
-            .device = e_.DeviceOf(i),
-            .pool = allocator::PoolOfSegment(e_.bytes[i]),
+    return {.address = entries_.address[i],
+            .bytes = entries_.bytes[i],
+            .stream = entries_.stream[i],
+            .device = entries_.DeviceOf(i),
+            .pool = allocator::PoolOfSegment(entries_.bytes[i]),
             .blocks = {}};
   }
 
   void TakeStart() {
     // Those that nothing after tells of: never freed, and in no segment that is known.
-    for (const OlderAlloc& o : r_.older)
+    for (const OlderAlloc& o : recording_.older)
       if (!Damaged(o.address, std::max(o.requested, o.bytes)))
         On(o.device).blocks.try_emplace(o.address);
     for (size_t d = 0; d < devices_.size(); ++d) {
@@ -260,8 +261,8 @@ class RollingBack {
     });
   }
 
-  const Recording& r_;
-  const EntryTable& e_;
+  const Recording& recording_;
+  const EntryTable& entries_;
   Oddities& odd_;
   Start start_;
   std::array<std::unique_ptr<Device>, 256> devices_;

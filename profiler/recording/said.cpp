@@ -14,15 +14,19 @@ using trace::Category;
 class Said {
  public:
   Said(const Recording& r, const History& h, Labels& labels)
-      : e_(r.entries), a_(h.allocations), h_(h), labels_(labels), said_(a_.size(), false) {
+      : entries_(r.entries),
+        allocations_(h.allocations),
+        history_(h),
+        labels_(labels),
+        said_(allocations_.size(), false) {
     for (const SegmentState& s : r.segments)
       for (const BlockState& b : s.blocks)
         if (b.said != Category::kUnknown) at_end_[{s.device, b.address}] = b.said;
   }
 
   void Take() {
-    if (e_.said.empty() && at_end_.empty()) return;
-    for (uint32_t row = 0; row < a_.size(); ++row) Say(row, OfBlock(row));
+    if (entries_.said.empty() && at_end_.empty()) return;
+    for (uint32_t row = 0; row < allocations_.size(); ++row) Say(row, OfBlock(row));
     std::vector<Labels::Retag> changes = Changes();
     std::erase_if(labels_.retags, [&](const Labels::Retag& r) { return said_[r.allocation]; });
     if (changes.empty()) return;
@@ -33,19 +37,19 @@ class Said {
 
  private:
   Category OfEntry(EntryIndex i) const {
-    return i == kNoEntry || e_.said.empty() ? Category::kUnknown : e_.said[i];
+    return i == kNoEntry || entries_.said.empty() ? Category::kUnknown : entries_.said[i];
   }
 
   // Said where it was made; of a block older than the recording where it was freed; of one that is
   // there at the end, there.
   Category OfBlock(uint32_t row) const {
-    Category category = OfEntry(a_.alloc[row]);
-    if (category == Category::kUnknown && a_.alloc[row] == kNoEntry) {
-      category = OfEntry(a_.free_requested[row]);
-      if (category == Category::kUnknown) category = OfEntry(a_.free_completed[row]);
+    Category category = OfEntry(allocations_.alloc[row]);
+    if (category == Category::kUnknown && allocations_.alloc[row] == kNoEntry) {
+      category = OfEntry(allocations_.free_requested[row]);
+      if (category == Category::kUnknown) category = OfEntry(allocations_.free_completed[row]);
     }
-    if (category == Category::kUnknown && a_.free_completed[row] == kNoEntry) {
-      const auto block = at_end_.find({a_.device[row], a_.address[row]});
+    if (category == Category::kUnknown && allocations_.free_completed[row] == kNoEntry) {
+      const auto block = at_end_.find({allocations_.device[row], allocations_.address[row]});
       if (block != at_end_.end()) category = block->second;
     }
     return category;
@@ -60,31 +64,34 @@ class Said {
 
   std::vector<Labels::Retag> Changes() {
     std::vector<Labels::Retag> changes;
-    if (std::find(e_.action.begin(), e_.action.end(), Action::kAnnotate) == e_.action.end())
+    if (std::find(entries_.action.begin(), entries_.action.end(), Action::kAnnotate) ==
+        entries_.action.end())
       return changes;
     absl::flat_hash_map<std::pair<uint8_t, uint64_t>, uint32_t> live;
-    for (uint32_t row = 0; row < h_.older; ++row) live[{a_.device[row], a_.address[row]}] = row;
-    for (EntryIndex i = 0; i < e_.size(); ++i) {
-      const std::pair<uint8_t, uint64_t> place(e_.DeviceOf(i), e_.address[i]);
-      const uint32_t row = h_.allocation_of_entry[i];
-      if (row < a_.size() && e_.action[i] == Action::kAlloc) live[place] = row;
-      if (row < a_.size() && e_.action[i] == Action::kFreeCompleted) live.erase(place);
-      if (e_.action[i] != Action::kAnnotate || OfEntry(i) == Category::kUnknown) continue;
+    for (uint32_t row = 0; row < history_.older; ++row)
+      live[{allocations_.device[row], allocations_.address[row]}] = row;
+    for (EntryIndex i = 0; i < entries_.size(); ++i) {
+      const std::pair<uint8_t, uint64_t> place(entries_.DeviceOf(i), entries_.address[i]);
+      const uint32_t row = history_.allocation_of_entry[i];
+      if (row < allocations_.size() && entries_.action[i] == Action::kAlloc) live[place] = row;
+      if (row < allocations_.size() && entries_.action[i] == Action::kFreeCompleted)
+        live.erase(place);
+      if (entries_.action[i] != Action::kAnnotate || OfEntry(i) == Category::kUnknown) continue;
       const auto block = live.find(place);
       if (block == live.end()) continue;
-      if (i > 0 && a_.alloc[block->second] == i - 1) {
-        Say(block->second, e_.said[i]);
+      if (i > 0 && allocations_.alloc[block->second] == i - 1) {
+        Say(block->second, entries_.said[i]);
       } else {
         said_[block->second] = true;
-        changes.push_back({i, block->second, e_.said[i], 0});
+        changes.push_back({i, block->second, entries_.said[i], 0});
       }
     }
     return changes;
   }
 
-  const EntryTable& e_;
-  const History::Allocations& a_;
-  const History& h_;
+  const EntryTable& entries_;
+  const History::Allocations& allocations_;
+  const History& history_;
   Labels& labels_;
   std::vector<bool> said_;  // by allocation
   absl::flat_hash_map<std::pair<uint8_t, uint64_t>, Category> at_end_;

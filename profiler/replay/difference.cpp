@@ -22,13 +22,13 @@ std::string Grouped(uint64_t value) {
 
 // The block of the model that holds an address.
 struct Found {
-  CachingAllocator::BlockState block;
+  CachingAllocator::SnapshotBlock block;
   allocator::Segment segment;
 };
 std::optional<Found> Find(const CachingAllocator& model, uint64_t address) {
-  for (const CachingAllocator::SegmentState& s : model.Snapshot()) {
+  for (const CachingAllocator::SnapshotSegment& s : model.Snapshot()) {
     if (address < s.segment.address || address - s.segment.address >= s.segment.bytes) continue;
-    for (const CachingAllocator::BlockState& b : s.blocks) {
+    for (const CachingAllocator::SnapshotBlock& b : s.blocks) {
       if (address - b.block.address < b.block.bytes_rounded) return Found{b, s.segment};
     }
   }
@@ -108,11 +108,11 @@ std::string CauseOf(const CachingAllocator& model, const run::AllocConf& conf, c
 std::string CauseOfKept(const CachingAllocator& model, uint64_t address, uint64_t bytes) {
   uint64_t used = 0;
   std::optional<allocator::Block> first;
-  for (const CachingAllocator::SegmentState& s : model.Snapshot()) {
+  for (const CachingAllocator::SnapshotSegment& s : model.Snapshot()) {
     if (s.segment.address >= address + bytes || s.segment.address + s.segment.bytes <= address) {
       continue;
     }
-    for (const CachingAllocator::BlockState& b : s.blocks) {
+    for (const CachingAllocator::SnapshotBlock& b : s.blocks) {
       if (!b.live || b.block.address + b.block.bytes_rounded <= address ||
           b.block.address >= address + bytes) {
         continue;

@@ -43,7 +43,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
  public:
   Exact(const trace::Trace& t, const ReplayOptions& options, const run::AllocConf& conf,
         uint64_t most_differences)
-      : t_(t), options_(options), conf_(conf), most_differences_(most_differences) {
+      : trace_(t), options_(options), conf_(conf), most_differences_(most_differences) {
     plan_ = t.info.backend == trace::Backend::kPlan;
     settings_.conf = conf;
     settings_.device_total_bytes = t.info.device.memory_bytes;
@@ -60,16 +60,16 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   absl::StatusOr<Replayed> Run() {
     out_.conf = conf_;
     CountTotals();
-    const RecordedState start = StateBefore(t_, begin_, conf_);
+    const RecordedState start = StateBefore(trace_, begin_, conf_);
     if (start.blocks_left_out > 0) {
       out_.warnings.push_back(
           fmt::format("left out: {} of the start state in no segment or over others",
                       run::Counted(start.blocks_left_out, "block", "blocks")));
     }
-    StartStates states(t_, begin_, start, conf_);
+    StartStates states(trace_, begin_, start, conf_);
     states_ = &states;
     if (absl::Status status = Begin(start); !status.ok()) return status;
-    const uint32_t n = t_.events.size();
+    const uint32_t n = trace_.events.size();
     if (begin_ > 0) Count(begin_ - 1);  // what was there
     for (EventIndex i = begin_; i < n && !stopped_; ++i) {
       if ((i - begin_) % kProgressStep == 0) {
@@ -150,9 +150,9 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   }
 
   void CountTotals() {
-    for (EventIndex i = begin_; i < t_.events.size(); ++i) {
-      if (!IsAllocatorEvent(t_.events.kind[i])) continue;
-      switch (t_.events.kind[i]) {
+    for (EventIndex i = begin_; i < trace_.events.size(); ++i) {
+      if (!IsAllocatorEvent(trace_.events.kind[i])) continue;
+      switch (trace_.events.kind[i]) {
         case EventKind::kAlloc:
           ++out_.addresses_total;
           break;
@@ -171,21 +171,21 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   }
 
   uint32_t Activity(EventIndex i) const {
-    const auto& events = t_.other_events.event;
+    const auto& events = trace_.other_events.event;
     return static_cast<uint32_t>(std::lower_bound(events.begin(), events.end(), i) -
                                  events.begin());
   }
 
   uint32_t MemPoolOf(uint64_t allocation) const {
-    const trace::SegmentId s = t_.allocations.segment[allocation];
-    return s.valid() ? t_.segments.mempool[s.value] : 0;
+    const trace::SegmentId s = trace_.allocations.segment[allocation];
+    return s.valid() ? trace_.segments.mempool[s.value] : 0;
   }
 
   void Step(EventIndex i) {
-    if (!IsAllocatorEvent(t_.events.kind[i])) return;
+    if (!IsAllocatorEvent(trace_.events.kind[i])) return;
     at_ = i;
-    const uint64_t id = t_.events.id[i];
-    switch (t_.events.kind[i]) {
+    const uint64_t id = trace_.events.id[i];
+    switch (trace_.events.kind[i]) {
       case EventKind::kAlloc:
         Alloc(i, id);
         break;
@@ -194,13 +194,13 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
         if (!Complete()) Resync(i - 1);
         if (stopped_) return;
         // Mostly both halves follow each other.
-        if (t_.allocations.free_event[id] != i + 1 || DriverComesNext(i + 2)) {
+        if (trace_.allocations.free_event[id] != i + 1 || DriverComesNext(i + 2)) {
           deferred_ = id;
-          Check(i, id, model_->RequestFree(t_.allocations.address[id]));
+          Check(i, id, model_->RequestFree(trace_.allocations.address[id]));
         }
         break;
       case EventKind::kFreeCompleted: {
-        const EventIndex requested = t_.allocations.free_requested_event[id];
+        const EventIndex requested = trace_.allocations.free_requested_event[id];
         if (requested != i && (requested + 1 != i || deferred_ == id)) {
           completed_.push_back(id);
           break;
@@ -208,8 +208,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
         EndWindow(i);
         if (!Complete()) Resync(i - 1);
         if (stopped_) return;
-        Check(i, id, model_->Free(t_.allocations.address[id]));
-        if (states_->open()) states_->Forget(t_.allocations.address[id]);
+        Check(i, id, model_->Free(trace_.allocations.address[id]));
+        if (states_->open()) states_->Forget(trace_.allocations.address[id]);
         break;
       }
       case EventKind::kOutOfMemory:
@@ -225,8 +225,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   }
 
   void Push(EventIndex i, uint64_t id) {
-    const trace::SegmentTable& s = t_.segments;
-    Recorded r{.event = i, .kind = t_.events.kind[i], .segment = {}};
+    const trace::SegmentTable& s = trace_.segments;
+    Recorded r{.event = i, .kind = trace_.events.kind[i], .segment = {}};
     r.segment = {.address = s.address[id],
                  .bytes = s.bytes[id],
                  .pool = s.pool[id],
@@ -234,8 +234,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
                  .mempool = s.mempool[id],
                  .expandable = s.expandable[id] != 0};
     if (r.kind == EventKind::kSegmentMap || r.kind == EventKind::kSegmentUnmap) {
-      r.address = t_.other_events.address[Activity(i)];
-      r.bytes = t_.events.bytes[i];
+      r.address = trace_.other_events.address[Activity(i)];
+      r.bytes = trace_.events.bytes[i];
     } else {
       r.address = r.segment.address;
       r.bytes = r.segment.bytes;
@@ -249,7 +249,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   }
 
   void Alloc(EventIndex i, uint64_t id) {
-    const trace::AllocationTable& a = t_.allocations;
+    const trace::AllocationTable& a = trace_.allocations;
     const uint64_t bytes = a.bytes[id];
     const uint32_t stream = a.stream[id], mempool = MemPoolOf(id);
     if ((!window_.empty() || !completed_.empty()) &&
@@ -318,7 +318,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
 
   // Whether the program asked for what went back from event `i` on.
   bool CalledFor(EventIndex i) {
-    if (!releases_.has_value()) releases_ = FindReleases(t_, conf_);
+    if (!releases_.has_value()) releases_ = FindReleases(trace_, conf_);
     const auto it = std::lower_bound(releases_->all.begin(), releases_->all.end(), i,
                                      [](const Release& r, EventIndex e) { return r.last < e; });
     return it != releases_->all.end() && it->cause == Release::Cause::kEmptyCache;
@@ -326,8 +326,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
 
   // The recorded request failed, and with it the window ends.
   void FailedRequest(EventIndex i) {
-    const uint64_t bytes = t_.events.bytes[i];
-    const uint32_t stream = t_.other_events.stream[Activity(i)];
+    const uint64_t bytes = trace_.events.bytes[i];
+    const uint32_t stream = trace_.other_events.stream[Activity(i)];
     if (bytes == 0 || bytes > CachingAllocator::kMaxRequest) return;
     if (!Prepare(bytes, stream, /*mempool=*/0, /*asks=*/true)) return Resync(i);
     failing_ = true;
@@ -346,9 +346,9 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   // Whether the allocator's next event from `i` on is one of the driver: then a free that is
   // completed at once may have been a pending one, that a release waited for.
   bool DriverComesNext(EventIndex i) {
-    while (i < t_.events.size() && !IsAllocatorEvent(t_.events.kind[i])) ++i;
-    if (i >= t_.events.size()) return false;
-    const EventKind kind = t_.events.kind[i];
+    while (i < trace_.events.size() && !IsAllocatorEvent(trace_.events.kind[i])) ++i;
+    if (i >= trace_.events.size()) return false;
+    const EventKind kind = trace_.events.kind[i];
     return kind != EventKind::kAlloc && kind != EventKind::kFreeRequested &&
            kind != EventKind::kFreeCompleted;
   }
@@ -359,11 +359,11 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   bool Complete() {
     bool all = true;
     for (const uint64_t id : std::exchange(completed_, {})) {
-      const uint64_t address = t_.allocations.address[id];
+      const uint64_t address = trace_.allocations.address[id];
       if (states_->open()) states_->Forget(address);
       if (early_.erase(address) != 0 || stopped_) continue;
       const absl::Status status = model_->CompleteFree(address);
-      if (!status.ok()) DifferInFree(t_.allocations.free_event[id], id, status);
+      if (!status.ok()) DifferInFree(trace_.allocations.free_event[id], id, status);
       all = all && status.ok();
     }
     return all;
@@ -444,8 +444,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   }
   void DifferInFree(EventIndex i, uint64_t id, const absl::Status& status) {
     Differ(i,
-           fmt::format("free of {:#x} ({})", t_.allocations.address[id],
-                       Bytes(t_.allocations.bytes[id])),
+           fmt::format("free of {:#x} ({})", trace_.allocations.address[id],
+                       Bytes(trace_.allocations.bytes[id])),
            std::string(status.message()));
   }
 
@@ -469,7 +469,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
           fmt::format("what comes after {} is not compared",
                       run::Counted(most_differences_, "difference", "differences")));
       stopped_ = true;
-    } else if (absl::Status status = Begin(StateBefore(t_, i + 1, conf_)); !status.ok()) {
+    } else if (absl::Status status = Begin(StateBefore(trace_, i + 1, conf_)); !status.ok()) {
       out_.warnings.push_back(fmt::format("what comes after event {} is not compared: {}", i,
                                           std::string(status.message())));
       stopped_ = true;
@@ -507,27 +507,28 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     out_.log10_tried = states_->tried().log10;
     out_.start_states_consistent = states_->consistent().states;
     out_.log10_consistent = states_->consistent().log10;
-    const uint32_t n = t_.events.size();
-    out_.end_state_equal = !stopped_ && SameBlocks(model_->Snapshot(), StateBefore(t_, n, conf_));
+    const uint32_t n = trace_.events.size();
+    out_.end_state_equal =
+        !stopped_ && SameBlocks(model_->Snapshot(), StateBefore(trace_, n, conf_));
     // The recording is the model here, or nearly: the same holes.
     if (n > 0) {
       CachingAllocator at_peak(settings_, nullptr);
       const EventIndex peak = std::min(out_.peak_reserved_event, n - 1);
-      if (at_peak.Restore(StateBefore(t_, peak + 1, conf_).segments).ok()) {
+      if (at_peak.Restore(StateBefore(trace_, peak + 1, conf_).segments).ok()) {
         MeasureHoles(at_peak, out_);
       }
     }
     if (options_.progress) options_.progress(1);
   }
 
-  static bool SameBlocks(const std::vector<CachingAllocator::SegmentState>& model,
+  static bool SameBlocks(const std::vector<CachingAllocator::SnapshotSegment>& model,
                          const RecordedState& recorded) {
     if (recorded.blocks_left_out > 0) return false;
     // Segments without memory are of no account: a recording does not name them.
-    const auto blocks = [](const std::vector<CachingAllocator::SegmentState>& segments) {
+    const auto blocks = [](const std::vector<CachingAllocator::SnapshotSegment>& segments) {
       std::vector<std::tuple<uint64_t, uint64_t, bool>> out;
-      for (const CachingAllocator::SegmentState& s : segments) {
-        for (const CachingAllocator::BlockState& b : s.blocks) {
+      for (const CachingAllocator::SnapshotSegment& s : segments) {
+        for (const CachingAllocator::SnapshotBlock& b : s.blocks) {
           if (b.mapped) out.emplace_back(b.block.address, b.block.bytes_rounded, b.live);
         }
       }
@@ -536,7 +537,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     return blocks(model) == blocks(recorded.segments);
   }
 
-  const trace::Trace& t_;
+  const trace::Trace& trace_;
   const ReplayOptions& options_;
   const run::AllocConf conf_;
   const uint64_t most_differences_;

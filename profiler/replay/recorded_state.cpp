@@ -19,7 +19,7 @@ using trace::kNoEvent;
 void Extend(RecordedState& state, const run::AllocConf& conf) {
   constexpr uint64_t kMost = uint64_t{288} << 30;  // 1 1/8 of the largest device
   for (size_t i = 0; i < state.segments.size(); ++i) {
-    CachingAllocator::SegmentState& s = state.segments[i];
+    CachingAllocator::SnapshotSegment& s = state.segments[i];
     if (!s.segment.expandable || s.blocks.empty()) continue;
     const uint64_t page = allocator::PageSize(s.segment.pool, conf);
     uint64_t bytes = kMost;
@@ -61,7 +61,7 @@ RecordedState StateBefore(const trace::Trace& t, EventIndex end, const run::Allo
 
   size_t next = 0;
   for (const uint32_t row : segments) {
-    CachingAllocator::SegmentState state;
+    CachingAllocator::SnapshotSegment state;
     state.segment = {.address = s.address[row],
                      .bytes = s.bytes[row],
                      .pool = s.pool[row],

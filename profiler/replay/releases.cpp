@@ -38,13 +38,13 @@ bool GivesBack(EventKind kind) {
 // What the functions of a stack tell of a release; looked at once for each stack.
 class Stacks {
  public:
-  explicit Stacks(const trace::Trace& t) : t_(t) {}
+  explicit Stacks(const trace::Trace& t) : trace_(t) {}
   bool CallsEmptyCache(trace::StackId stack) {
     if (stack.value == 0) return false;
     const auto [it, fresh] = known_.try_emplace(stack.value, false);
     if (fresh) {
-      for (const uint32_t frame : t_.stacks.Frames(stack)) {
-        const std::string_view function = t_.String(t_.stacks.function[frame]);
+      for (const uint32_t frame : trace_.stacks.Frames(stack)) {
+        const std::string_view function = trace_.String(trace_.stacks.function[frame]);
         it->second |= function == "empty_cache" || function.find("emptyCache") != function.npos;
       }
     }
@@ -52,25 +52,25 @@ class Stacks {
   }
 
  private:
-  const trace::Trace& t_;
+  const trace::Trace& trace_;
   absl::flat_hash_map<uint32_t, bool> known_;
 };
 
 class Finder {
  public:
   Finder(const trace::Trace& t, const run::AllocConf& conf)
-      : t_(t), conf_(conf), stacks_(t), live_in_(t.segments.size(), 0) {
+      : trace_(t), conf_(conf), stacks_(t), live_in_(t.segments.size(), 0) {
     const auto& expandable = t.segments.expandable;
     has_pages_ = std::find(expandable.begin(), expandable.end(), 1) != expandable.end();
     begin_ = t.recording_begin == trace::kNoEvent ? 0 : t.recording_begin;
   }
 
   Releases Run() {
-    trace::MemoryCursor cursor(t_);
-    for (EventIndex i = 0; i < t_.events.size(); ++i) {
+    trace::MemoryCursor cursor(trace_);
+    for (EventIndex i = 0; i < trace_.events.size(); ++i) {
       const uint64_t before = cursor.sums().reserved;
       // What goes back is looked at while it is still there.
-      if (GivesBack(t_.events.kind[i])) GiveBack(i, before, cursor.mapped());
+      if (GivesBack(trace_.events.kind[i])) GiveBack(i, before, cursor.mapped());
       cursor.Apply();
       Event(i, cursor.sums().reserved);
       if (i >= begin_) most_ = std::max(most_, cursor.sums().reserved);
@@ -100,25 +100,25 @@ class Finder {
   };
 
   size_t Activity(EventIndex i) {
-    while (t_.other_events.event[activity_] < i) ++activity_;
+    while (trace_.other_events.event[activity_] < i) ++activity_;
     return activity_;
   }
 
   void GiveBack(EventIndex i, uint64_t reserved, const trace::RangeSet& mapped) {
-    const uint64_t id = t_.events.id[i];
-    const trace::SegmentTable& s = t_.segments;
+    const uint64_t id = trace_.events.id[i];
+    const trace::SegmentTable& s = trace_.segments;
     if (asking_) Close(asked_);  // a request that did not come to an end
     if (!open_) {
       open_ = true;
       pieces_.clear();
-      stack_ = t_.events.StackOf(i);
+      stack_ = trace_.events.StackOf(i);
       one_stack_ = true;
       out_.all.push_back({.first = i, .reserved = reserved});
     }
     Release& r = out_.all.back();
     r.last = i;
-    one_stack_ = one_stack_ && t_.events.StackOf(i) == stack_;
-    calls_empty_cache_ |= stacks_.CallsEmptyCache(t_.events.StackOf(i));
+    one_stack_ = one_stack_ && trace_.events.StackOf(i) == stack_;
+    calls_empty_cache_ |= stacks_.CallsEmptyCache(trace_.events.StackOf(i));
     if (s.mempool[id] == 0) {
       r.of_default_pool = true;
     } else if (std::find(r.mempools.begin(), r.mempools.end(), s.mempool[id]) == r.mempools.end()) {
@@ -126,9 +126,9 @@ class Finder {
     }
     uint64_t bytes = 0;
     std::pair<uint64_t, uint64_t> piece;  // begin, end
-    if (t_.events.kind[i] == EventKind::kSegmentUnmap) {
-      bytes = t_.events.bytes[i];
-      const uint64_t at = t_.other_events.address[Activity(i)];
+    if (trace_.events.kind[i] == EventKind::kSegmentUnmap) {
+      bytes = trace_.events.bytes[i];
+      const uint64_t at = trace_.other_events.address[Activity(i)];
       piece = FreeAround(id, at, at + bytes, mapped);
     } else if (s.expandable[id] == 0) {
       bytes = s.bytes[id];
@@ -148,8 +148,8 @@ class Finder {
   // The free block that a range of pages is part of.
   std::pair<uint64_t, uint64_t> FreeAround(uint64_t segment, uint64_t begin, uint64_t end,
                                            const trace::RangeSet& mapped) const {
-    uint64_t from = t_.segments.address[segment];
-    uint64_t to = from + t_.segments.bytes[segment];
+    uint64_t from = trace_.segments.address[segment];
+    uint64_t to = from + trace_.segments.bytes[segment];
     const auto range = mapped.FirstEndingAfter(begin);
     if (range != mapped.end() && range->first <= begin) {
       from = std::max(from, range->first);
@@ -163,14 +163,14 @@ class Finder {
   }
 
   void Event(EventIndex i, uint64_t reserved) {
-    if (!trace::IsAllocatorEvent(t_.events.kind[i])) return;
-    const EventKind kind = t_.events.kind[i];
-    const uint64_t id = t_.events.id[i];
+    if (!trace::IsAllocatorEvent(trace_.events.kind[i])) return;
+    const EventKind kind = trace_.events.kind[i];
+    const uint64_t id = trace_.events.id[i];
     switch (kind) {
       case EventKind::kAlloc:
         if (open_) {
           if (asking_)
-            Request(t_.allocations.bytes[id], t_.allocations.stream[id], MemPoolOf(id), i);
+            Request(trace_.allocations.bytes[id], trace_.allocations.stream[id], MemPoolOf(id), i);
           Close(asked_);
         }
         late_.clear();
@@ -184,26 +184,27 @@ class Finder {
       case EventKind::kFreeCompleted:
         if (open_) Close(0);
         // Right behind its request, or without one: the program freed it by then.
-        if (requested_ == id || t_.allocations.free_requested_event[id] == i) {
+        if (requested_ == id || trace_.allocations.free_requested_event[id] == i) {
           late_.clear();
         } else {
-          late_.push_back(t_.allocations.address[id]);
+          late_.push_back(trace_.allocations.address[id]);
         }
         requested_ = kNobody;
         Live(id, -1);
         break;
       case EventKind::kSegmentAlloc:
-        if (t_.segments.expandable[id] == 0) {
-          Asks(t_.segments.bytes[id]);
-          if (t_.segments.mempool[id] == 0) cached_ += t_.segments.bytes[id];
+        if (trace_.segments.expandable[id] == 0) {
+          Asks(trace_.segments.bytes[id]);
+          if (trace_.segments.mempool[id] == 0) cached_ += trace_.segments.bytes[id];
         }
         break;
       case EventKind::kSegmentMap:
-        Asks(t_.events.bytes[i]);
+        Asks(trace_.events.bytes[i]);
         break;
       case EventKind::kSegmentFree:
-        if (t_.segments.expandable[id] == 0 && t_.segments.mempool[id] == 0 && live_in_[id] == 0) {
-          cached_ -= t_.segments.bytes[id];
+        if (trace_.segments.expandable[id] == 0 && trace_.segments.mempool[id] == 0 &&
+            live_in_[id] == 0) {
+          cached_ -= trace_.segments.bytes[id];
         }
         break;
       case EventKind::kOutOfMemory:
@@ -215,12 +216,12 @@ class Finder {
   }
 
   uint32_t MemPoolOf(uint64_t allocation) const {
-    const trace::SegmentId s = t_.allocations.segment[allocation];
-    return s.valid() ? t_.segments.mempool[s.value] : 0;
+    const trace::SegmentId s = trace_.allocations.segment[allocation];
+    return s.valid() ? trace_.segments.mempool[s.value] : 0;
   }
 
   void Live(uint64_t id, int change) {
-    const trace::AllocationTable& a = t_.allocations;
+    const trace::AllocationTable& a = trace_.allocations;
     if (has_pages_) {
       if (change > 0) {
         live_[a.address[id]] = a.address[id] + a.bytes_rounded[id];
@@ -231,12 +232,13 @@ class Finder {
     const trace::SegmentId s = a.segment[id];
     if (!s.valid()) return;
     uint32_t& n = live_in_[s.value];
-    const bool counts = t_.segments.expandable[s.value] == 0 && t_.segments.mempool[s.value] == 0;
+    const bool counts =
+        trace_.segments.expandable[s.value] == 0 && trace_.segments.mempool[s.value] == 0;
     if (change > 0) {
-      if (n++ == 0 && counts) cached_ -= t_.segments.bytes[s.value];
+      if (n++ == 0 && counts) cached_ -= trace_.segments.bytes[s.value];
     } else if (n > 0) {
-      if (--n == 0 && counts && t_.segments.free_event[s.value] > a.free_event[id]) {
-        cached_ += t_.segments.bytes[s.value];
+      if (--n == 0 && counts && trace_.segments.free_event[s.value] > a.free_event[id]) {
+        cached_ += trace_.segments.bytes[s.value];
       }
     }
   }
@@ -269,7 +271,7 @@ class Finder {
     c.served |= PartWouldDo(std::move(same), size) || mempool != 0;
     // Without the program's own call a release has the stack of the request; a segment that went
     // back by that call may have been made where the request is, but hardly all of several.
-    c.stack_of_request = one_stack_ && stack_.value != 0 && stack_ == t_.events.StackOf(i) &&
+    c.stack_of_request = one_stack_ && stack_.value != 0 && stack_ == trace_.events.StackOf(i) &&
                          out_.all.back().count > 1;
     candidates_.push_back(c);
   }
@@ -314,7 +316,7 @@ class Finder {
   }
 
   void OutOfMemory(EventIndex i, uint64_t reserved) {
-    const uint64_t bytes = std::min(t_.events.bytes[i], CachingAllocator::kMaxRequest);
+    const uint64_t bytes = std::min(trace_.events.bytes[i], CachingAllocator::kMaxRequest);
     const uint64_t size = CachingAllocator::RoundSize(bytes, conf_);
     const uint64_t asked =
         conf_.expandable_segments ? size : CachingAllocator::SegmentSize(size, conf_);
@@ -325,7 +327,7 @@ class Finder {
       Close(asked_ + asked);
     }
     if (i < begin_) return;
-    const uint64_t device_free = t_.events.bytes_rounded[i];
+    const uint64_t device_free = trace_.events.bytes_rounded[i];
     ++failed_;
     if (device_free < asked) {
       had_ = std::max(had_, reserved + device_free);
@@ -335,7 +337,7 @@ class Finder {
   }
 
   void StatedCard() {
-    const run::DeviceProfile& d = t_.info.device;
+    const run::DeviceProfile& d = trace_.info.device;
     if (d.memory_bytes <= d.context_bytes) return;
     out_.card.source = Card::Source::kStated;
     out_.card.bytes = out_.card.at_least = d.memory_bytes - d.context_bytes;
@@ -429,7 +431,7 @@ class Finder {
 
   static constexpr uint64_t kNothing = std::numeric_limits<uint64_t>::max();
 
-  const trace::Trace& t_;
+  const trace::Trace& trace_;
   const run::AllocConf conf_;
   Stacks stacks_;
   EventIndex begin_ = 0;

@@ -35,7 +35,7 @@ StartStates::StartStates(const trace::Trace& t, trace::EventIndex begin, const R
       freed.insert(a.address[row]);
     }
   }
-  for (const CachingAllocator::SegmentState& s : state.segments) {
+  for (const CachingAllocator::SnapshotSegment& s : state.segments) {
     if (s.segment.expandable || s.segment.pool != trace::Pool::kLarge) continue;
     for (size_t i = 0; i + 1 < s.blocks.size(); ++i) {
       const Block& b = s.blocks[i].block;

@@ -25,7 +25,7 @@ constexpr EventIndex kProgressStep = 1 << 16;
 class WhatIf final : public allocator::SegmentObserver {
  public:
   WhatIf(const trace::Trace& t, const ReplayOptions& options, const run::AllocConf& conf)
-      : t_(t), options_(options), recorded_(conf), releases_(FindReleases(t)) {
+      : trace_(t), options_(options), recorded_(conf), releases_(FindReleases(t)) {
     settings_.conf = options.alloc_conf.value_or(conf);
     if (options.memory_fraction != 0) settings_.conf.memory_fraction = options.memory_fraction;
     begin_ = t.recording_begin == kNoEvent ? 0 : t.recording_begin + 1;
@@ -55,7 +55,7 @@ class WhatIf final : public allocator::SegmentObserver {
     out_.device_memory_bytes = settings_.device_memory_bytes;
     out_.device_memory_inferred = on_the_card_;
     out_.kept = keeps_;
-    EventIndex end = t_.events.size();
+    EventIndex end = trace_.events.size();
     if (options_.last) end = std::min(end - 1, *options_.last) + 1;
     if (absl::Status status = Pass(end, true); !status.ok()) return status;
     const allocator::Stats& s = model_->stats();
@@ -93,8 +93,8 @@ class WhatIf final : public allocator::SegmentObserver {
   static constexpr uint64_t kNone = ~uint64_t{0};
 
   uint32_t MemPoolOf(uint64_t allocation) const {
-    const trace::SegmentId s = t_.allocations.segment[allocation];
-    return s.valid() ? t_.segments.mempool[s.value] : 0;
+    const trace::SegmentId s = trace_.allocations.segment[allocation];
+    return s.valid() ? trace_.segments.mempool[s.value] : 0;
   }
 
   // Up to event `end`. `count`: fills the result.
@@ -103,7 +103,7 @@ class WhatIf final : public allocator::SegmentObserver {
     if (count) observer = this;
     model_ = std::make_unique<CachingAllocator>(settings_, observer);
     quiet_.owner = this;
-    address_.assign(t_.allocations.size(), kNone);
+    address_.assign(trace_.allocations.size(), kNone);
     pending_.clear();
     EventIndex i = 0;
     release_ = 0;
@@ -120,7 +120,7 @@ class WhatIf final : public allocator::SegmentObserver {
         if (options_.cancel != nullptr && *options_.cancel) {
           return absl::CancelledError("the replay was cancelled");
         }
-        if (options_.progress) options_.progress(0.6 * i / t_.events.size());
+        if (options_.progress) options_.progress(0.6 * i / trace_.events.size());
       }
       at_ = i;
       for (; extra < options_.empty_cache_at.size() && options_.empty_cache_at[extra] <= i;
@@ -135,11 +135,11 @@ class WhatIf final : public allocator::SegmentObserver {
 
   // The older blocks stay where they were.
   absl::Status Keep() {
-    if (absl::Status status = model_->Restore(StateBefore(t_, begin_, recorded_).segments);
+    if (absl::Status status = model_->Restore(StateBefore(trace_, begin_, recorded_).segments);
         !status.ok()) {
       return status;
     }
-    const trace::AllocationTable& a = t_.allocations;
+    const trace::AllocationTable& a = trace_.allocations;
     for (uint32_t row = 0; row < a.size() && a.alloc_event[row] < begin_; ++row) {
       address_[row] = a.address[row];
       const EventIndex requested = a.free_requested_event[row];
@@ -149,11 +149,11 @@ class WhatIf final : public allocator::SegmentObserver {
   }
 
   absl::Status Step(EventIndex i) {
-    const EventKind kind = t_.events.kind[i];
-    const uint64_t id = t_.events.id[i];
+    const EventKind kind = trace_.events.kind[i];
+    const uint64_t id = trace_.events.id[i];
     switch (kind) {
       case EventKind::kAlloc: {
-        const trace::AllocationTable& a = t_.allocations;
+        const trace::AllocationTable& a = trace_.allocations;
         const uint64_t bytes = Resized(i, a.bytes[id]);
         if (bytes == 0 || bytes > CachingAllocator::kMaxRequest) return absl::OkStatus();
         const absl::StatusOr<Block> got = model_->Malloc(bytes, a.stream[id], MemPoolOf(id));
@@ -162,7 +162,7 @@ class WhatIf final : public allocator::SegmentObserver {
         return absl::OkStatus();
       }
       case EventKind::kFreeRequested:
-        if (address_[id] == kNone || t_.allocations.free_event[id] == i + 1) {
+        if (address_[id] == kNone || trace_.allocations.free_event[id] == i + 1) {
           return absl::OkStatus();
         }
         pending_[address_[id]] = static_cast<uint32_t>(id);
@@ -213,13 +213,13 @@ class WhatIf final : public allocator::SegmentObserver {
   // A request that failed in the recording, and whose block nobody got. Of a plan it comes again as
   // a request that is granted.
   void TryFailed(EventIndex i) {
-    if (t_.info.backend == trace::Backend::kPlan) return;
-    const auto& events = t_.other_events.event;
+    if (trace_.info.backend == trace::Backend::kPlan) return;
+    const auto& events = trace_.other_events.event;
     const auto row =
         static_cast<size_t>(std::lower_bound(events.begin(), events.end(), i) - events.begin());
-    const uint64_t bytes = Resized(i, t_.events.bytes[i]);
+    const uint64_t bytes = Resized(i, trace_.events.bytes[i]);
     if (bytes == 0 || bytes > CachingAllocator::kMaxRequest) return;
-    const absl::StatusOr<Block> got = model_->TryMalloc(bytes, t_.other_events.stream[row]);
+    const absl::StatusOr<Block> got = model_->TryMalloc(bytes, trace_.other_events.stream[row]);
     if (got.ok()) model_->Free(got->address).IgnoreError();
   }
 
@@ -246,7 +246,7 @@ class WhatIf final : public allocator::SegmentObserver {
     WhatIf* owner = nullptr;
   };
 
-  const trace::Trace& t_;
+  const trace::Trace& trace_;
   const ReplayOptions& options_;
   const run::AllocConf recorded_;
   const Releases releases_;
@@ -279,10 +279,10 @@ uint64_t WholePages(const allocator::Segment& segment, const Block& block,
 
 void MeasureHoles(const CachingAllocator& model, Replayed& out) {
   out.largest_hole = out.stranded_bytes = 0;
-  for (const CachingAllocator::SegmentState& s : model.Snapshot()) {
+  for (const CachingAllocator::SnapshotSegment& s : model.Snapshot()) {
     uint64_t free = 0;
     bool used = false;
-    for (const CachingAllocator::BlockState& b : s.blocks) {
+    for (const CachingAllocator::SnapshotBlock& b : s.blocks) {
       used |= b.live;
       if (b.live || !b.mapped) continue;
       free += b.block.bytes_rounded;

@@ -22,6 +22,8 @@ constexpr Unit kUnits[] = {
     {"GiB", 1073741824.0}, {"MiB", 1048576.0}, {"GB", 1e9}, {"MB", 1e6}, {"B", 1},
     {"count", 1},          {"ms", 1},          {"x", 1},    {"event", 1}};
 
+constexpr int kMostOpen = 1'000'000;
+
 const Unit* FindUnit(std::string_view name) {
   const auto found = std::ranges::find(kUnits, name, &Unit::name);
   return found == std::end(kUnits) ? nullptr : found;
@@ -117,9 +119,12 @@ absl::StatusOr<Figure> ReadFigure(const Json& json, const std::string& experimen
                 .why = Text(json, "why"),
                 .least = std::nullopt,
                 .most = std::nullopt,
-                .informative = json.value("informative", false),
                 .note = Text(json, "note")};
   if (figure.name.empty()) return Bad(where, "a figure without a name");
+  if (const auto informative = json.find("informative"); informative != json.end()) {
+    if (!informative->is_boolean()) return Bad(where, "informative: expected true or false");
+    figure.informative = informative->get<bool>();
+  }
   if (FindUnit(figure.unit) == nullptr)
     return Bad(where, fmt::format("no unit \"{}\"", figure.unit));
   const auto scaled = [&](const char* key) {
@@ -195,6 +200,26 @@ absl::StatusOr<Experiment> ReadExperiment(const Json& json, const std::string& l
   return out;
 }
 
+absl::StatusOr<Open> ReadOpen(const Json& json) {
+  if (absl::Status status =
+          OnlyKeys(json, {"name", "what", "experiment", "figure", "run", "low", "high"}, "open");
+      !status.ok())
+    return status;
+  Open open{.name = Text(json, "name"),
+            .what = Text(json, "what"),
+            .experiment = Text(json, "experiment"),
+            .figure = Text(json, "figure"),
+            .run = Text(json, "run")};
+  const double low = Number(json, "low").value_or(1), high = Number(json, "high").value_or(1);
+  // What it is solved for is a length or a count.
+  if (!(1 <= low && low <= high && high <= kMostOpen))
+    return Bad(fmt::format("open: {}", open.name),
+               fmt::format("low and high go from 1 to {}, low first", kMostOpen));
+  open.low = static_cast<int>(low);
+  open.high = static_cast<int>(high);
+  return open;
+}
+
 }  // namespace
 
 double Figure::scale() const {
@@ -230,14 +255,9 @@ absl::StatusOr<Document> ParseDocument(std::string_view text) {
       return status;
   }
   for (const Json& each : json.value("open", Json::array())) {
-    if (absl::Status status =
-            OnlyKeys(each, {"name", "what", "experiment", "figure", "run", "low", "high"}, "open");
-        !status.ok())
-      return status;
-    document.open.push_back({Text(each, "name"), Text(each, "what"), Text(each, "experiment"),
-                             Text(each, "figure"), Text(each, "run"),
-                             static_cast<int>(Number(each, "low").value_or(1)),
-                             static_cast<int>(Number(each, "high").value_or(1))});
+    absl::StatusOr<Open> open = ReadOpen(each);
+    if (!open.ok()) return open.status();
+    document.open.push_back(*std::move(open));
   }
   if (!json.contains("experiments") || !json["experiments"].is_array())
     return Bad("the file", "experiments: expected a list");

@@ -118,7 +118,8 @@ std::vector<KeySpec> DeviceSpecs() {
                    .expected = "expected a name of the device table (`vramscope devices`)",
                    .apply = [](RunConfig& c, std::string_view v) { c.device = v; },
                    .text = [](const RunConfig& c) { return c.device; },
-                   .check = [](std::string_view v) { return FindDevice(v).status(); }});
+                   .check = [](std::string_view v) { return FindDevice(v).status(); },
+                   .check_names_key = true});
   specs.push_back(
       {.key = "custom_device.memory",
        .help = "memory of the GPU in place of the table's (\"24GiB\")",
@@ -281,8 +282,7 @@ absl::Status Check(const KeySpec& spec, std::string_view value) {
   if (spec.check) {
     absl::Status status = spec.check(value);
     if (!status.ok()) {
-      // A check that names the key itself (device) is passed on as it is.
-      if (status.message().substr(0, spec.key.size()) == std::string(spec.key)) return status;
+      if (spec.check_names_key) return status;
       return Bad(spec, value, std::string(status.message()));
     }
   }

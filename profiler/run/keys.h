@@ -30,6 +30,7 @@ struct KeySpec {
   std::function<std::string(const RunConfig&)> text = {};
   // More than kind and range can say; may be null.
   std::function<absl::Status(std::string_view)> check = {};
+  bool check_names_key = false;  // its errors say key and value themselves
   // A list of names, which a run.json may write as one.
   bool is_list = false;
 };

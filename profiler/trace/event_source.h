@@ -15,7 +15,7 @@ class EventSource {
   Event At(EventIndex i);
 
  private:
-  const Trace& t_;
+  const Trace& trace_;
   std::vector<std::pair<EventIndex, uint32_t>> ends_;  // (end event, slice)
   uint32_t slice_ = 0, end_ = 0, activity_ = 0;
 };

@@ -134,16 +134,16 @@ class PlainStream : public InputStream {
 class GzipStream : public PlainStream {
  public:
   explicit GzipStream(std::unique_ptr<RawInput> raw) : PlainStream(std::move(raw)) {
-    ready_ = inflateInit2(&z_, 15 + 16) == Z_OK;  // 16: a gzip header
+    ready_ = inflateInit2(&zlib_, 15 + 16) == Z_OK;  // 16: a gzip header
   }
-  ~GzipStream() override { inflateEnd(&z_); }
+  ~GzipStream() override { inflateEnd(&zlib_); }
   bool compressed() const override { return true; }
   absl::StatusOr<size_t> Read(char* out, size_t size) override {
     if (!ready_) return absl::ResourceExhaustedError("gzip: out of memory");
     size = std::min<size_t>(size, UINT32_MAX);
-    z_.next_out = reinterpret_cast<Bytef*>(out);
-    z_.avail_out = static_cast<uInt>(size);
-    while (z_.avail_out == size) {
+    zlib_.next_out = reinterpret_cast<Bytef*>(out);
+    zlib_.avail_out = static_cast<uInt>(size);
+    while (zlib_.avail_out == size) {
       absl::StatusOr<std::string_view> in = raw_->Peek();
       if (!in.ok()) return in.status();
       if (in->empty()) {
@@ -156,23 +156,23 @@ class GzipStream : public PlainStream {
           raw_->Consume(1);
           continue;
         }
-        inflateReset(&z_);
+        inflateReset(&zlib_);
         between_members_ = false;
       }
-      z_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in->data()));
-      z_.avail_in = static_cast<uInt>(in->size());
-      const int result = inflate(&z_, Z_NO_FLUSH);
-      raw_->Consume(in->size() - z_.avail_in);
+      zlib_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in->data()));
+      zlib_.avail_in = static_cast<uInt>(in->size());
+      const int result = inflate(&zlib_, Z_NO_FLUSH);
+      raw_->Consume(in->size() - zlib_.avail_in);
       if (result == Z_STREAM_END)
         between_members_ = true;
       else if (result != Z_OK && result != Z_BUF_ERROR)
-        return Damaged("gzip", z_.msg != nullptr ? z_.msg : "");
+        return Damaged("gzip", zlib_.msg != nullptr ? zlib_.msg : "");
     }
-    return Unpacked(size - z_.avail_out);
+    return Unpacked(size - zlib_.avail_out);
   }
 
  private:
-  z_stream z_{};
+  z_stream zlib_{};
   bool ready_ = false;
   bool between_members_ = false;
 };
@@ -181,9 +181,9 @@ class ZstdStream : public PlainStream {
  public:
   explicit ZstdStream(std::unique_ptr<RawInput> raw) : PlainStream(std::move(raw)) {
     // 2^27 bytes: what the zstd program accepts by default, `--long` included.
-    ZSTD_DCtx_setParameter(z_, ZSTD_d_windowLogMax, 27);
+    ZSTD_DCtx_setParameter(zstd_, ZSTD_d_windowLogMax, 27);
   }
-  ~ZstdStream() override { ZSTD_freeDStream(z_); }
+  ~ZstdStream() override { ZSTD_freeDStream(zstd_); }
   bool compressed() const override { return true; }
   absl::StatusOr<size_t> Read(char* out, size_t size) override {
     ZSTD_outBuffer to{out, size, 0};
@@ -191,7 +191,7 @@ class ZstdStream : public PlainStream {
       absl::StatusOr<std::string_view> in = raw_->Peek();
       if (!in.ok()) return in.status();
       ZSTD_inBuffer from{in->data(), in->size(), 0};
-      const size_t more = ZSTD_decompressStream(z_, &to, &from);
+      const size_t more = ZSTD_decompressStream(zstd_, &to, &from);
       raw_->Consume(from.pos);
       if (ZSTD_isError(more)) return Damaged("zstd", ZSTD_getErrorName(more));
       if (in->empty() && to.pos == 0) {
@@ -204,7 +204,7 @@ class ZstdStream : public PlainStream {
   }
 
  private:
-  ZSTD_DStream* z_ = ZSTD_createDStream();
+  ZSTD_DStream* zstd_ = ZSTD_createDStream();
   bool inside_ = false;  // a frame
 };
 

@@ -49,18 +49,18 @@ struct Kept {
 class Slicer {
  public:
   Slicer(const Trace& trace, uint8_t device)
-      : t_(trace),
+      : trace_(trace),
         device_(device),
         allocations_(trace.allocations.device, device),
         segments_(trace.segments.device, device) {}
 
   std::shared_ptr<const Trace> Make() {
-    out_->info = t_.info;
-    out_->strings = t_.strings;
-    out_->stacks = t_.stacks;
-    out_->complete = t_.complete;
-    out_->end_message = t_.end_message;
-    out_->warnings = t_.warnings;
+    out_->info = trace_.info;
+    out_->strings = trace_.strings;
+    out_->stacks = trace_.stacks;
+    out_->complete = trace_.complete;
+    out_->end_message = trace_.end_message;
+    out_->warnings = trace_.warnings;
     FindProcess();
     ChooseEvents();
     Events();
@@ -69,12 +69,12 @@ class Slicer {
     Segments();
     Slices();
     OtherEvents();
-    Activities(t_.activities, out_->activities);
-    Activities(t_.operands, out_->operands);
-    for (const Marker& m : t_.markers) {
+    Activities(trace_.activities, out_->activities);
+    Activities(trace_.operands, out_->operands);
+    for (const Marker& m : trace_.markers) {
       if (number_[m.event] == kNoEvent) continue;
       out_->markers.push_back({number_[m.event], m.time_ns, m.name});
-      if (out_->recording_begin == kNoEvent && t_.String(m.name) == kMarkerRecordingBegin)
+      if (out_->recording_begin == kNoEvent && trace_.String(m.name) == kMarkerRecordingBegin)
         out_->recording_begin = number_[m.event];
     }
     return out_;
@@ -82,11 +82,11 @@ class Slicer {
 
  private:
   bool Mine(EventIndex i) const {
-    switch (SubjectOf(t_.events.kind[i])) {
+    switch (SubjectOf(trace_.events.kind[i])) {
       case Subject::kBlock:
-        return t_.allocations.device[t_.events.id[i]] == device_;
+        return trace_.allocations.device[trace_.events.id[i]] == device_;
       case Subject::kSegment:
-        return t_.segments.device[t_.events.id[i]] == device_;
+        return trace_.segments.device[trace_.events.id[i]] == device_;
       case Subject::kDevice:  // ChooseEvents
       case Subject::kRun:
         return true;
@@ -96,13 +96,13 @@ class Slicer {
 
   // Of several processes, the one that has the device; what belongs to the others goes.
   void FindProcess() {
-    const std::vector<Process> processes = ProcessesOf(t_);
+    const std::vector<Process> processes = ProcessesOf(trace_);
     if (processes.size() < 2) return;
     one_of_many_ = true;
     for (const Process& process : processes)
       if (std::ranges::count(process.devices, device_) > 0) process_ = process.number;
-    others_.assign(t_.events.size(), false);
-    const SliceTable& s = t_.slices;
+    others_.assign(trace_.events.size(), false);
+    const SliceTable& s = trace_.slices;
     for (uint32_t row = 0; row < s.size(); ++row) {
       if (ProcessOfThread(s.thread[row]) == process_) {
         slices_.push_back(row);
@@ -111,20 +111,20 @@ class Slicer {
       others_[s.begin_event[row]] = true;
       if (s.end_event[row] != kNoEvent) others_[s.end_event[row]] = true;
     }
-    const OtherEventTable& a = t_.other_events;
+    const OtherEventTable& a = trace_.other_events;
     for (uint32_t row = 0; row < a.size(); ++row)
-      if (t_.events.kind[a.event[row]] == EventKind::kMarker)
+      if (trace_.events.kind[a.event[row]] == EventKind::kMarker)
         others_[a.event[row]] = ProcessOfThread(a.thread[row]) != process_;
   }
 
   void ChooseEvents() {
-    number_.assign(t_.events.size(), kNoEvent);
-    const OtherEventTable& a = t_.other_events;
+    number_.assign(trace_.events.size(), kNoEvent);
+    const OtherEventTable& a = trace_.other_events;
     uint32_t row = 0;
-    for (EventIndex i = 0; i < t_.events.size(); ++i) {
+    for (EventIndex i = 0; i < trace_.events.size(); ++i) {
       bool mine = Mine(i) && !(one_of_many_ && others_[i]);
       if (row < a.size() && a.event[row] == i) {
-        if (SubjectOf(t_.events.kind[i]) == Subject::kDevice) mine = a.device[row] == device_;
+        if (SubjectOf(trace_.events.kind[i]) == Subject::kDevice) mine = a.device[row] == device_;
         if (mine) other_events_.push_back(row);
         ++row;
       }
@@ -148,7 +148,7 @@ class Slicer {
 
   void Events() {
     EventTable& to = out_->events;
-    KeepRows(events_, t_.events, to);
+    KeepRows(events_, trace_.events, to);
     EventIndex event = 0;
     Change(to.id, [&](uint64_t id) -> uint64_t {
       const Subject subject = SubjectOf(to.kind[event++]);
@@ -159,7 +159,7 @@ class Slicer {
 
   void Allocations() {
     AllocationTable& to = out_->allocations;
-    KeepRows(allocations_.rows, t_.allocations, to);
+    KeepRows(allocations_.rows, trace_.allocations, to);
     Renumber(&to.alloc_event);
     Renumber(&to.free_requested_event);
     Renumber(&to.free_event);
@@ -171,7 +171,7 @@ class Slicer {
   }
 
   void Retags() {
-    const RetagTable& from = t_.retags;
+    const RetagTable& from = trace_.retags;
     RetagTable& to = out_->retags;
     Rows rows;
     for (uint32_t row = 0; row < from.size(); ++row)
@@ -184,7 +184,7 @@ class Slicer {
 
   void Segments() {
     SegmentTable& to = out_->segments;
-    KeepRows(segments_.rows, t_.segments, to);
+    KeepRows(segments_.rows, trace_.segments, to);
     Renumber(&to.alloc_event);
     Renumber(&to.free_event);
   }
@@ -192,9 +192,9 @@ class Slicer {
   void Slices() {
     SliceTable& to = out_->slices;
     if (one_of_many_)
-      KeepRows(slices_, t_.slices, to);
+      KeepRows(slices_, trace_.slices, to);
     else
-      to = t_.slices;
+      to = trace_.slices;
     Change(to.thread, [this](uint32_t thread) { return ThreadOf(thread); });
     Renumber(&to.begin_event);
     Renumber(&to.end_event);
@@ -205,7 +205,7 @@ class Slicer {
 
   void OtherEvents() {
     OtherEventTable& to = out_->other_events;
-    KeepRows(other_events_, t_.other_events, to);
+    KeepRows(other_events_, trace_.other_events, to);
     Change(to.thread, [this](uint32_t thread) { return ThreadOf(thread); });
     Renumber(&to.event);
   }
@@ -229,7 +229,7 @@ class Slicer {
     return one_of_many_ ? thread & ((uint32_t{1} << kProcessShift) - 1) : thread;
   }
 
-  const Trace& t_;
+  const Trace& trace_;
   const uint8_t device_;
   const Kept allocations_, segments_;
   Rows events_, other_events_, slices_;  // that stay; slices only where one_of_many_

@@ -22,6 +22,16 @@ absl::Status NotATrace(const std::string& path, InputStream& input) {
       fmt::format("'{}' is not a .trace{}", path, kind.empty() ? "" : ": it looks like " + kind));
 }
 
+// Whoever draws it takes differences of its times.
+bool TimesAreApartAsANumberSays(const Outline& o) {
+  int64_t first = o.begin_ns(), last = o.end_ns(), apart = 0;
+  for (const Outline::Slice& slice : o.steps_and_phases) {
+    first = std::min(first, slice.begin_ns);
+    last = std::max(last, slice.end_ns);
+  }
+  return !__builtin_sub_overflow(last, first, &apart) && first < INT64_MAX;
+}
+
 }  // namespace
 
 absl::StatusOr<Outline> ReadOutline(const std::string& path) {
@@ -72,7 +82,8 @@ absl::StatusOr<Outline> ReadOutline(const std::string& path) {
            (out.steps_and_phases.empty() || out.steps_and_phases.back().begin_ns <= s.begin_ns);
     out.steps_and_phases.push_back({s.kind, s.number, s.begin_ns, s.end_ns, s.count});
   }
-  if (!good || events != out.events || activities != out.activities)
+  if (!good || events != out.events || activities != out.activities ||
+      !TimesAreApartAsANumberSays(out))
     return absl::DataLossError(fmt::format("the index of '{}' contradicts itself", path));
   return out;
 }

@@ -1,6 +1,7 @@
 #include "profiler/trace/processes.h"
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/strings/numbers.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,6 +21,14 @@ constexpr std::string_view kPrefix = "process\n";
 constexpr size_t kDevices = 256;
 constexpr uint32_t kThreadBits = (uint32_t{1} << kProcessShift) - 1;
 constexpr size_t kChunk = 4096;
+
+// Up to the line's end, which goes with it.
+std::string TakeLine(std::string_view& text) {
+  const size_t end = std::min(text.find('\n'), text.size());
+  std::string line(text.substr(0, end));
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
 
 // Strings and stacks of several traces, each once.
 class Tables {
@@ -179,7 +188,9 @@ class Joiner {
     part->device.fill(static_cast<uint8_t>(next_device_));
     part->strings = tables_.Strings(*of.trace);
     part->stacks = tables_.Stacks(*of.trace, part->strings);
-    const uint32_t name = tables_.String(std::string(kPrefix) + of.name);
+    std::string_view said_name = of.name, said_host = of.host;  // each on a line
+    const uint32_t name = tables_.String(
+        fmt::format("{}{}\n{}\n{}", kPrefix, TakeLine(said_name), TakeLine(said_host), shift));
     for (const uint8_t device : devices) {
       part->device[device] = static_cast<uint8_t>(next_device_++);
       Event marker;
@@ -249,12 +260,17 @@ std::vector<Process> ProcessesOf(const Trace& trace) {
   std::array<std::optional<Process>, kDevices> found;
   const OtherEventTable& a = trace.other_events;
   for (uint32_t row = 0; row < a.size(); ++row) {
-    const std::string_view text = trace.String(trace.events.name[a.event[row]]);
+    std::string_view text = trace.String(trace.events.name[a.event[row]]);
     if (trace.events.kind[a.event[row]] != EventKind::kMarker || !IsProcessMarker(text)) continue;
     std::optional<Process>& process = found[ProcessOfThread(a.thread[row])];
-    if (!process)
-      process = Process{.number = ProcessOfThread(a.thread[row]),
-                        .name = std::string(text.substr(kPrefix.size()))};
+    if (!process) {
+      text.remove_prefix(kPrefix.size());
+      process = Process{.number = ProcessOfThread(a.thread[row])};
+      process->name = TakeLine(text);
+      process->host = TakeLine(text);
+      if (!absl::SimpleAtoi(TakeLine(text), &process->clock_offset_ns))
+        process->clock_offset_ns = 0;
+    }
     process->devices.push_back(a.device[row]);
   }
   std::vector<Process> processes;
@@ -267,11 +283,17 @@ std::vector<Process> ProcessesOf(const Trace& trace) {
 }
 
 std::string NameOfDevice(const Trace& trace, uint8_t device) {
-  for (const Process& process : ProcessesOf(trace)) {
+  const std::vector<Process> processes = ProcessesOf(trace);
+  for (const Process& process : processes) {
     const auto at = std::find(process.devices.begin(), process.devices.end(), device);
     if (at == process.devices.end()) continue;
-    if (process.devices.size() == 1) return process.name;
-    return fmt::format("{}, cuda:{}", process.name, at - process.devices.begin());
+    const bool several_hosts =
+        std::ranges::any_of(processes, [&](const Process& p) { return p.host != process.host; });
+    const std::string name = several_hosts && !process.host.empty()
+                                 ? fmt::format("{} ({})", process.name, process.host)
+                                 : process.name;
+    if (process.devices.size() == 1) return name;
+    return fmt::format("{}, cuda:{}", name, at - process.devices.begin());
   }
   return fmt::format("cuda:{}", device);
 }

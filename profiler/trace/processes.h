@@ -32,21 +32,26 @@ constexpr uint8_t ProcessOfThread(uint32_t thread) {
 struct Process {
   uint8_t number = 0;
   std::string name;                   // "rank 3"
+  std::string host = {};              // the computer's name; "": not known
+  int64_t clock_offset_ns = 0;        // its own time 0, on the clock of the trace
   std::vector<uint8_t> devices = {};  // ascending
 };
 
-// "process", a line's end and the name: of the device and thread of the marker.
+// "process", and behind a line's end each the name, the host ("": not known) and the offset of its
+// clock: of the device and thread of the marker. Older files have the name alone.
 bool IsProcessMarker(std::string_view marker);
 
 // Those that the trace says; empty: all of it is one process's.
 std::vector<Process> ProcessesOf(const Trace& trace);
-// What the device is called: "rank 3", "rank 3, cuda:1", "cuda:3".
+// What the device is called: "rank 3", "rank 3, cuda:1", "cuda:3"; of processes of several hosts
+// "rank 3 (node7)".
 std::string NameOfDevice(const Trace& trace, uint8_t device);
 
 struct ProcessTrace {
   std::string name;
   std::shared_ptr<const Trace> trace;
-  int64_t begin_ns = 0;  // of the trace's time 0, on a clock that all of them have
+  int64_t begin_ns = 0;   // of the trace's time 0, on a clock that all of them have
+  std::string host = {};  // as Process::host
 };
 
 // One trace of all, their devices numbered in order, on one clock that begins with the first.

@@ -49,7 +49,7 @@ class Training : allocator::SegmentObserver {
   std::vector<uint32_t> stack_of_list;  // a list of frames is an object of its own
   std::vector<Entry> entries;
   std::vector<Mark> marks;
-  std::vector<allocator::CachingAllocator::SegmentState> segments;
+  std::vector<allocator::CachingAllocator::SnapshotSegment> segments;
   absl::flat_hash_map<uint64_t, uint32_t> list_of_block;
   uint64_t pending = 0;  // the recording ends before its free is completed
 
@@ -359,7 +359,7 @@ class Writer {
     Frames(e.list);
     p_.Op("u");
   }
-  void Segment(const allocator::CachingAllocator::SegmentState& s) {
+  void Segment(const allocator::CachingAllocator::SnapshotSegment& s) {
     p_.Dict();
     Key("device").Number(0);
     Key("address").Number(s.segment.address);

@@ -260,6 +260,9 @@ class Activities(Program):
         have = self.record_four()
         self.assertEqual([peak["name"] for peak in have["peaks"]], ["rank %d" % rank for rank in range(4)])
         self.assertEqual((have["ranks"], have["steps"], have["truncated"]), (4, 3, False))
+        self.assertEqual([(process["name"], process["host"], process["devices"]) for process in have["processes"]],
+                         [("rank %d" % rank, os.uname().nodename, [rank]) for rank in range(4)])
+        self.assertEqual(min(process["clock_offset_ns"] for process in have["processes"]), 0)
         # Whether DDP's first buckets have gone before the peak is the watchdog's.
         peaks = [peak["allocated"] for peak in have["peaks"]]
         self.assertLess(max(peaks) - min(peaks), 0.1 * max(peaks))

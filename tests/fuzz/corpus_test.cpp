@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 
+#include "tests/fuzz/assembly_entries.h"
 #include "tests/fuzz/folder_entries.h"
 #include "tests/fuzz/histogram_entries.h"
 #include "tests/fuzz/kineto_entries.h"
@@ -16,6 +17,7 @@
 #include "tests/fuzz/snapshot_entries.h"
 #include "tests/fuzz/tail_entries.h"
 #include "tests/fuzz/trace_entries.h"
+#include "tests/fuzz/typed_entries.h"
 #include "tests/fuzz/worker_entries.h"
 
 namespace vramscope::fuzz {
@@ -65,6 +67,10 @@ TEST(FuzzCorpus, RunBytes) { RunCorpus(&RunBytes, "run_bytes"); }
 TEST(FuzzCorpus, Settings) { RunCorpus(&Settings, "settings"); }
 TEST(FuzzCorpus, Requests) { RunCorpus(&Requests, "requests"); }
 TEST(FuzzCorpus, Worker) { RunCorpus(&WorkerRequests, "worker"); }
+TEST(FuzzCorpus, Outline) { RunCorpus(&TraceOutline, "outline"); }
+TEST(FuzzCorpus, Typed) { RunCorpus(&Typed, "typed"); }
+TEST(FuzzCorpus, Experiments) { RunCorpus(&Experiments, "experiments"); }
+TEST(FuzzCorpus, Assembly) { RunCorpus(&WorkerAnswers, "assembly"); }
 TEST(FuzzCorpus, SnapshotJson) { RunCorpus(&SnapshotJson, "snapshot_json"); }
 
 }  // namespace

@@ -57,12 +57,12 @@ void ActivityChunks(const uint8_t* data, size_t size) {
 
 void ProgramFolder(const uint8_t* data, size_t size) {
   // In an order in which a short input already has a history.
-  constexpr std::array<const char*, 9> kFiles = {
+  constexpr std::array<const char*, 10> kFiles = {
       "process-7.json",           "process-7/history-000000.rows",
       "process-7/marks.jsonl",    "process-7/stacks.jsonl",
       "platform-7.json",          "process-7/activities.bin",
       "process-8/activities.bin", "platform-8.json",
-      "platform-9.json"};
+      "platform-9.json",          "process-7/history-000001.pickle"};
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   const InputFolder& folder = TheFolder();
   folder.Clear();

@@ -16,17 +16,17 @@
 #include "profiler/trace/input.h"
 #include "profiler/trace/keyframe.h"
 #include "profiler/trace/live_state.h"
+#include "profiler/trace/outline.h"
 #include "profiler/trace/reader.h"
 #include "profiler/trace/writer.h"
 #include "tests/fuzz/check.h"
+#include "tests/fuzz/input_folder.h"
 
 namespace vramscope::fuzz {
-namespace {
 
 using namespace trace;
 
-// What every trace promises, however damaged its file was.
-void CheckTables(const trace::Trace& t) {
+void CheckTrace(const trace::Trace& t) {
   const uint32_t n = t.events.size();
   for (uint32_t i = 1; i < n; ++i)
     Check(t.events.time_ns[i - 1] <= t.events.time_ns[i], "time goes backwards");
@@ -88,8 +88,6 @@ void CheckTables(const trace::Trace& t) {
   }
 }
 
-}  // namespace
-
 std::string WithRightChecksums(std::string bytes) {
   const auto number = [&](size_t at) {
     uint32_t v = 0;
@@ -123,8 +121,8 @@ void Assemble(std::string_view bytes) {
     total += (*frame)->payload.size();
     if (!assembler.Add(**frame).ok()) break;
   }
-  CheckTables(*assembler.Snapshot());
-  CheckTables(*assembler.Finish("cut"));
+  CheckTrace(*assembler.Snapshot());
+  CheckTrace(*assembler.Finish("cut"));
 }
 
 }  // namespace
@@ -162,7 +160,7 @@ void Batch(const uint8_t* data, size_t size) {
   const size_t n = decoder.Read(events);
   TraceBuilder builder;
   (void)builder.AddEvents(std::span(events).first(n));
-  CheckTables(*builder.Finish(true, ""));
+  CheckTrace(*builder.Finish(true, ""));
   if (!decoder.status().ok() || n == 0) return;
   for (Event& e : events) {
     if (!IsKnown(e.kind)) return;
@@ -188,10 +186,35 @@ void Activities(const uint8_t* data, size_t size) {
   if (!DecodeActivities(bytes, activities).ok()) return;
   TraceBuilder builder;
   (void)builder.AddActivities(activities);
-  CheckTables(*builder.Finish(true, ""));
+  CheckTrace(*builder.Finish(true, ""));
   SortByBegin(activities);
   Check(DecodeActivities(EncodeActivities(activities), back).ok(), "a batch that was written");
   Check(activities == back, "an activity changed on the way");
+}
+
+void TraceOutline(const uint8_t* data, size_t size) {
+  const std::string path = TheFolder().Write(
+      "run.trace", WithRightChecksums({reinterpret_cast<const char*>(data), size}));
+  const auto outline = ReadOutline(path);
+  Check(outline.ok() || !outline.status().message().empty(), "an error without a message");
+  if (!outline.ok()) return;
+  const int64_t begin = outline->begin_ns(), length = outline->end_ns() - begin;
+  Check(length >= 0 && begin < INT64_MAX, "an outline that ends before it begins");
+  uint64_t events = 0, activities = 0;
+  for (const Outline::Batch& batch : outline->batches) {
+    Check(begin <= batch.begin_ns && batch.begin_ns <= batch.end_ns &&
+              batch.end_ns - begin <= length && batch.peak_allocated <= outline->peak_allocated(),
+          "a batch outside of its outline");
+    events += batch.events;
+  }
+  for (const Outline::Activities& batch : outline->activity_batches) activities += batch.count;
+  Check(events == outline->events && activities == outline->activities, "counts");
+  for (const Outline::Slice& slice : outline->steps_and_phases)
+    Check(slice.count > 0 && slice.end_ns - slice.begin_ns >= 0, "a slice that is none");
+  // The index may lie about what lies between: the part is a trace, or it is said why not.
+  const auto part = ReadTraceFile(path, {.from_ns = length / 3, .to_ns = length / 3 * 2});
+  Check(part.ok() || !part.status().message().empty(), "an error without a message");
+  if (part.ok()) CheckTrace(**part);
 }
 
 }  // namespace vramscope::fuzz

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "profiler/exporters/file.h"
+#include "profiler/exporters/memory_snapshot.h"
 #include "profiler/exporters/memory_timeline.h"
-#include "profiler/exporters/snapshot.h"
 #include "profiler/importers/open.h"
 #include "profiler/trace/input.h"
 #include "tests/profiler/exporters/simulated_run.h"

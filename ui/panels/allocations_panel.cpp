@@ -18,7 +18,7 @@ namespace vramscope::ui {
 namespace {
 
 // The marks follow when the hand rests; the table with every key.
-constexpr int kTellMs = 120;
+constexpr int kSendMs = 120;
 constexpr int kNarrowMs = 80;  // a range that is being dragged
 
 QString Number(size_t n) { return QString::fromStdString(timeline::FormatCount(n)); }
@@ -88,9 +88,9 @@ AllocationsPanel::AllocationsPanel(QWidget* parent) : QWidget(parent) {
     make();
     Search();
   });
-  tell_.setSingleShot(true);
-  tell_.setInterval(kTellMs);
-  connect(&tell_, &QTimer::timeout, this, &AllocationsPanel::Tell);
+  send_later_.setSingleShot(true);
+  send_later_.setInterval(kSendMs);
+  connect(&send_later_, &QTimer::timeout, this, &AllocationsPanel::SendFound);
   narrow_.setSingleShot(true);
   narrow_.setInterval(kNarrowMs);
   connect(&narrow_, &QTimer::timeout, this, [this] {
@@ -111,7 +111,7 @@ void AllocationsPanel::setDigest(std::shared_ptr<const Digest> digest) {
   selection_ = {};
   range_ = {0, 0};
   stale_ = true;
-  told_ = false;
+  sent_ = false;
   if (digest_ == nullptr || isVisible()) make();
 }
 
@@ -139,7 +139,7 @@ void AllocationsPanel::make() {
   if (model_->trace() != trace) {
     model_->setTrace(trace);
     model_->setSearch(search_->text());
-    if (!search_->text().trimmed().isEmpty()) tell_.start();
+    if (!search_->text().trimmed().isEmpty()) send_later_.start();
   }
   // What was there at one moment was not born and does not live for a time.
   for (const int column : kColumnsOfTime)
@@ -160,20 +160,20 @@ void AllocationsPanel::Search() {
   model_->setSearch(search_->text());
   selecting_ = false;
   ShowSelected();
-  tell_.start();
+  send_later_.start();
 }
 
-void AllocationsPanel::Tell() {
-  tell_.stop();
+void AllocationsPanel::SendFound() {
+  send_later_.stop();
   const std::vector<trace::AllocationId> blocks = model_->found();
-  if (blocks.empty() && !told_) return;
-  told_ = !blocks.empty();
+  if (blocks.empty() && !sent_) return;
+  sent_ = !blocks.empty();
   Q_EMIT found(blocks);
 }
 
 bool AllocationsPanel::step(int direction) {
   make();
-  if (tell_.isActive()) Tell();
+  if (send_later_.isActive()) SendFound();
   return view_->step(direction);
 }
 

@@ -52,15 +52,15 @@ class AllocationsPanel : public QWidget {
 
  private:
   void Search();
-  void Tell();
+  void SendFound();
   void Count();
   void ShowSelected();
 
   std::shared_ptr<const Digest> digest_;
   std::pair<qint64, qint64> range_{0, 0};
   trace::AllocationId selection_;
-  bool stale_ = false, selecting_ = false, told_ = false;
-  QTimer tell_, narrow_;
+  bool stale_ = false, selecting_ = false, sent_ = false;
+  QTimer send_later_, narrow_;
   QString nothing_;
   AllocationModel* model_ = nullptr;
   TableView* view_ = nullptr;

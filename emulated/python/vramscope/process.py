@@ -47,6 +47,7 @@ class Process:
         self.folders = {}  # of assumptions about files
         self.about = {
             "pid": self.pid,
+            "host": os.uname().nodename,
             "argv": sys.argv[:64],
             "python": sys.version.split()[0],
             "torch": str(torch.__version__),

@@ -48,12 +48,12 @@ struct Log : SegmentObserver {
 void CheckState(const CachingAllocator& a, const NaiveAllocator& naive) {
   uint64_t allocated = 0, requested = 0, reserved = 0, end = 0;
   auto expected = naive.blocks().begin();
-  for (const CachingAllocator::SegmentState& s : a.Snapshot()) {
+  for (const CachingAllocator::SnapshotSegment& s : a.Snapshot()) {
     ASSERT_GE(s.segment.address, end) << "segments overlap";
     end = s.segment.address + s.segment.bytes;
     uint64_t at = s.segment.address;
     int before = -1;
-    for (const CachingAllocator::BlockState& b : s.blocks) {
+    for (const CachingAllocator::SnapshotBlock& b : s.blocks) {
       ASSERT_EQ(b.block.address, at) << "blocks must tile their segment";
       at += b.block.bytes_rounded;
       ASSERT_TRUE(b.mapped || s.segment.expandable);
@@ -231,7 +231,7 @@ TEST_P(CachingAllocatorProperty, FollowsTheReference) {
   EXPECT_EQ(a.stats().requested, 0u);
   EXPECT_EQ(a.stats().reserved, 0u);
   // Addresses to which nothing could be mapped stay reserved.
-  for (const CachingAllocator::SegmentState& s : a.Snapshot()) {
+  for (const CachingAllocator::SnapshotSegment& s : a.Snapshot()) {
     EXPECT_TRUE(s.segment.expandable && s.blocks.size() == 1 && !s.blocks[0].mapped);
   }
   EXPECT_TRUE(log.events == naive.log()) << FirstDifference(log.events, naive.log());

@@ -152,6 +152,28 @@ TEST(CachingAllocator, GrantsOverTheLimitAndSaysSoOnceEachTime) {
   EXPECT_EQ(a.stats().out_of_memory, 2);
 }
 
+// Each of many streams has free memory that cannot go back: it is looked at once, and not by every
+// release that comes.
+TEST(CachingAllocator, AReleaseLooksOnlyWhereSomethingWasFreed) {
+  constexpr uint32_t kStreams = 500, kReleases = 400;
+  CachingAllocator a({}, nullptr);
+  std::vector<Block> freed;
+  for (uint32_t stream = 0; stream < kStreams; ++stream) {
+    MustMalloc(a, 4096, stream);
+    freed.push_back(MustMalloc(a, 4096, stream));
+  }
+  for (const Block& block : freed) ASSERT_TRUE(a.Free(block.address).ok());
+  a.EmptyCache();
+  const uint64_t all = a.stats().pools_searched;
+  EXPECT_GE(all, kStreams);
+  for (uint32_t i = 0; i < kReleases; ++i) {
+    ASSERT_TRUE(a.Free(MustMalloc(a, 512, i).address).ok());
+    a.EmptyCache();
+  }
+  EXPECT_LE(a.stats().pools_searched - all, uint64_t{2} * kReleases);
+  EXPECT_EQ(a.stats().segment_frees, 0u);
+}
+
 TEST(CachingAllocator, RefusesBadRequests) {
   CachingAllocator a({}, nullptr);
   for (uint64_t bytes : {uint64_t{0}, CachingAllocator::kMaxRequest + 1, ~uint64_t{0}}) {
@@ -315,10 +337,10 @@ TEST(CachingAllocator, ADriverSaysWhereAndWhetherThereIsMemory) {
 }
 
 TEST(CachingAllocator, RefusesStatesThatCannotBe) {
-  using State = CachingAllocator::SegmentState;
+  using State = CachingAllocator::SnapshotSegment;
   const auto block = [](uint64_t address, uint64_t bytes, bool mapped = true) {
-    return CachingAllocator::BlockState{.block = {.address = address, .bytes_rounded = bytes},
-                                        .mapped = mapped};
+    return CachingAllocator::SnapshotBlock{.block = {.address = address, .bytes_rounded = bytes},
+                                           .mapped = mapped};
   };
   const uint64_t at = 64 * kMiB;
   const Segment segment{.address = at, .bytes = 2 * kMiB};

@@ -14,7 +14,7 @@
 
 #include "profiler/analysis/analysis.h"
 #include "profiler/exporters/chrome.h"
-#include "profiler/exporters/snapshot.h"
+#include "profiler/exporters/memory_snapshot.h"
 #include "profiler/importers/open.h"
 #include "tests/profiler/exporters/simulated_run.h"
 

@@ -1,5 +1,3 @@
-#include "profiler/exporters/snapshot.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "profiler/exporters/end_state.h"
+#include "profiler/exporters/memory_snapshot.h"
 #include "tests/profiler/exporters/sample_trace.h"
 #include "tests/profiler/exporters/unpickle.h"
 

@@ -194,6 +194,8 @@ TEST(Pickle, ValuesThatCannotBe) {
   ExpectRefused(with("addr", ~uint64_t{0}), {"beyond the address space"});
   ExpectRefused(with("time_us", int64_t{-1} << 60), {"outside what a clock gives"});
   ExpectRefused(with("time_us", uint64_t{1} << 62), {"outside what a clock gives"});
+  // With one of the last times, more than 64 bits of nanoseconds would lie between them.
+  ExpectRefused(with("time_us", int64_t{-8'000'000'000'000'000}), {"outside what a clock gives"});
   ExpectRefused(with("frames", "main"), {"'frames' is a string"});
   ExpectRefused(with("action", 5), {"'action' is not a string"});
   testing::Json s = SampleSnapshot();

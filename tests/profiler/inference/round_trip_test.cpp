@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "profiler/exporters/snapshot.h"
+#include "profiler/exporters/memory_snapshot.h"
 #include "profiler/importers/open.h"
 #include "profiler/inference/infer.h"
 #include "profiler/trace/reader.h"

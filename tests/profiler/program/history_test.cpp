@@ -162,13 +162,14 @@ TEST_F(Folder, RanksAreOneTrace) {
     Write("process-" + pid + "/history-000000.pickle",
           Chunk({Entry("alloc", 1 << 21, 512, "/a.py", 101)}));
     Write("process-" + pid + ".json", R"({"pid": )" + pid + R"(, "rank": )" + rank +
-                                          R"(, "world_size": 2, "cuda": "13.0", "ended": "end"})");
+                                          R"(, "host": "node)" + rank +
+                                          R"(", "world_size": 2, "cuda": "13.0", "ended": "end"})");
   }
   auto program = ReadProgram(path_.string(), {});
   ASSERT_TRUE(program.ok());
   const auto whole = JoinRuns(*program);
   EXPECT_EQ(trace::DevicesOf(*whole), (std::vector<uint8_t>{0, 1}));
-  EXPECT_EQ(trace::NameOfDevice(*whole, 1), "rank 1");
+  EXPECT_EQ(trace::NameOfDevice(*whole, 1), "rank 1 (node1)");
   EXPECT_EQ(program->runs[1].first_device, 1);
 }
 

@@ -194,6 +194,51 @@ TEST_F(TailTest, RowsAreChunksWithTheirStacks) {
   EXPECT_FALSE(Read()->warnings.empty());
 }
 
+// Times that no clock gives, on both sides of 1970: more would lie between them than fits.
+TEST_F(TailTest, TimesOfTheFirstAndTheLastChunkMayBeAsFarApartAsClocksGo) {
+  constexpr int64_t kFirstUs = -200'000'000'000'000, kLastUs = 9'000'000'000'000'000;
+  const auto chunk = [&](int number, int64_t us) {
+    Write("history-00000" + std::to_string(number) + ".pickle",
+          ToPickle({{"segments", Json::array()},
+                    {"device_traces",
+                     Json::array({{{{"action", "segment_alloc"},
+                                    {"addr", kSegment * static_cast<uint64_t>(number + 1)},
+                                    {"size", 2 * kMiB},
+                                    {"stream", 0},
+                                    {"time_us", us},
+                                    {"frames", Json::array()}}}})},
+                    {"allocator_settings", Json::object()}}));
+  };
+  chunk(0, kFirstUs);
+  chunk(1, kLastUs);
+  chunk(2, kFirstUs + 5);
+  HistoryTailRow row = Row(kAlloc, kSegment, 512, 0);
+  row.time_ns = INT64_MAX;
+  WriteTail(3, {row});
+  absl::StatusOr<Recording> r = Read();
+  ASSERT_TRUE(r.ok()) << r.status();
+  constexpr int64_t kBetween = (kLastUs - kFirstUs) * 1000;
+  EXPECT_EQ(r->start_unix_ns, kFirstUs * 1000);
+  EXPECT_THAT(r->entries.time_ns, ElementsAre(0, kBetween, kBetween, kBetween));
+
+  // The other way round: what comes later and says an earlier time has that of the one before.
+  chunk(0, kLastUs);
+  chunk(1, kFirstUs);
+  chunk(2, kLastUs);
+  r = Read();
+  ASSERT_TRUE(r.ok()) << r.status();
+  EXPECT_EQ(r->start_unix_ns, kLastUs * 1000);
+  EXPECT_THAT(r->entries.time_ns, ElementsAre(0, 0, 0, 0));
+
+  // By itself it is not later either than what a chunk before it may say.
+  for (const char* number : {"0", "1", "2"})
+    std::filesystem::remove(folder_ + "/history-00000" + number + ".pickle");
+  WriteTail(0, {row});
+  r = Read();
+  ASSERT_TRUE(r.ok()) << r.status();
+  EXPECT_EQ(r->start_unix_ns, kLastUs * 1000);
+}
+
 // One that was completed later waits, and nothing is said to be odd.
 TEST_F(TailTest, AFreeThatWasAskedForAndNotDoneIsPending) {
   WriteTail(0, {Row(kSegmentAlloc, kSegment, 2 * kMiB, 7), Row(kAlloc, kSegment, 512, 8),

@@ -150,7 +150,7 @@ std::shared_ptr<const trace::Trace> FromRecording(Recorder& recorder, size_t fir
   CutFront(e.stack, first_entry);
   CutFront(e.stream, first_entry);
   r.entries = std::move(e);
-  for (const CachingAllocator::SegmentState& s : model.Snapshot()) {
+  for (const CachingAllocator::SnapshotSegment& s : model.Snapshot()) {
     recording::SegmentState state{.address = s.segment.address,
                                   .bytes = s.segment.bytes,
                                   .stream = s.segment.stream,
@@ -162,7 +162,7 @@ std::shared_ptr<const trace::Trace> FromRecording(Recorder& recorder, size_t fir
       state.blocks.clear();
     };
     // Of an expandable segment a snapshot has one for every range that is mapped.
-    for (const CachingAllocator::BlockState& b : s.blocks) {
+    for (const CachingAllocator::SnapshotBlock& b : s.blocks) {
       if (!b.mapped) {
         put();
         continue;

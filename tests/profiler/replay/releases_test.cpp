@@ -9,7 +9,7 @@
 #include <fstream>
 #include <map>
 
-#include "profiler/exporters/snapshot.h"
+#include "profiler/exporters/memory_snapshot.h"
 #include "profiler/importers/open.h"
 #include "profiler/replay/exact.h"
 #include "profiler/replay/replay.h"

@@ -133,6 +133,14 @@ TEST(Experiments, MistakesAreSaid) {
               HasSubstr("lb"));
   EXPECT_THAT(Refused(R"({"name": "a", "unit": "B", "formula": "weights", "terms": {"P": 1}})"),
               HasSubstr("e_w"));
+  EXPECT_THAT(Refused(R"({"name": "a", "unit": "B", "informative": 3})"),
+              HasSubstr("true or false"));
+  for (const char* range : {"-1", "1e300", "9, \"high\": 8"})
+    EXPECT_FALSE(
+        ParseDocument(
+            fmt::format(R"({{"open": [{{"name": "L", "low": {}}}], "experiments": []}})", range))
+            .ok())
+        << range;
   EXPECT_FALSE(ParseDocument("[").ok());
   EXPECT_FALSE(ParseDocument("[]").ok());
 }

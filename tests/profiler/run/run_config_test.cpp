@@ -85,6 +85,9 @@ TEST(RunConfigBuilder, ErrorsNameKeyValueAndWhatIsAllowed) {
               AllOf(HasSubstr("bacth"), HasSubstr("did you mean \"batch\"")));
   EXPECT_THAT(Message(b.Set("optimizer", "adam")), HasSubstr("unknown key"));
   EXPECT_THAT(Message(b.Set("device", "rtx-4900")), HasSubstr("rtx-4090"));
+  // Said once, as the table says it.
+  EXPECT_THAT(Message(b.Set("device", "rtx-4900")),
+              ::testing::StartsWith("device: no \"rtx-4900\""));
   EXPECT_THAT(Message(b.SetPreset("qwen2")), HasSubstr("qwen2-0.5b"));
   EXPECT_THAT(Message(b.Set("lora.dropout", "1.5")), HasSubstr("0.999"));
   EXPECT_THAT(Message(b.Set("custom_device.memory", "24 parsecs")),

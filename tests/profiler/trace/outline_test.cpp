@@ -161,7 +161,7 @@ TEST_F(OutlineTest, AnIndexThatLiesIsNotBelieved) {
   good.activities = 2;
   good.activity_batches = {{.offset = 2, .count = 2}};
   EXPECT_EQ(with(good), absl::StatusCode::kOk);
-  for (const int lie : {0, 1, 2, 3, 4, 5}) {
+  for (const int lie : {0, 1, 2, 3, 4, 5, 6, 7, 8}) {
     Footer f = good;
     if (lie == 0) f.events = 4;
     if (lie == 1) f.batches[0].offset = 1u << 30;
@@ -169,6 +169,11 @@ TEST_F(OutlineTest, AnIndexThatLiesIsNotBelieved) {
     if (lie == 3) f.batches[0].first_event = 1;
     if (lie == 4) f.activities = 0;
     if (lie == 5) f.activity_batches[0].first_begin_ns = 1;
+    // More nanoseconds than a number of them can say.
+    if (lie == 6) f.batches[0].first_time_ns = INT64_MIN;
+    if (lie == 7) f.outline = {{SliceKind::kStep, 0, INT64_MIN, 6, 1}};
+    if (lie == 8) f.batches[0].first_time_ns = f.batches[0].last_time_ns = INT64_MAX;
+    if (lie == 8) f.activity_batches.clear(), f.activities = 0;
     EXPECT_EQ(with(f), absl::StatusCode::kDataLoss) << lie;
   }
 }

@@ -121,6 +121,37 @@ TEST(Processes, AreTheSameInAFile) {
   EXPECT_EQ(testing::Difference(**whole, **read), "");
 }
 
+TEST(Processes, SayWhereTheyRanAndHowTheirClocksLie) {
+  const std::vector<ProcessTrace> parts = {{"rank 0", Random(1, false), 700, "node1"},
+                                           {"rank 1", Random(2, true), 400, "node2\nof two lines"},
+                                           {"rank 2", Random(3, false), 400, ""}};
+  const auto whole = JoinProcesses(parts);
+  ASSERT_TRUE(whole.ok());
+  const std::vector<Process> processes = ProcessesOf(**whole);
+  ASSERT_EQ(processes.size(), 3u);
+  EXPECT_EQ(processes[0].host, "node1");
+  EXPECT_EQ(processes[1].host, "node2");
+  EXPECT_EQ(processes[2].host, "");
+  EXPECT_EQ(processes[0].clock_offset_ns, 300);
+  EXPECT_EQ(processes[1].clock_offset_ns, 0);
+  EXPECT_EQ(processes[1].name, "rank 1");
+  EXPECT_EQ(NameOfDevice(**whole, 0), "rank 0 (node1)");
+  EXPECT_EQ(NameOfDevice(**whole, 2), "rank 1 (node2), cuda:1");
+  EXPECT_EQ(NameOfDevice(**whole, 3), "rank 2");
+  // As files had it that were written before hosts were known.
+  testing::Stream older = testing::RandomStream(4, 100);
+  older.strings.push_back("process\nrank 5");
+  Event marker;
+  marker.name.value = static_cast<uint32_t>(older.strings.size() - 1);
+  marker.time_ns = older.events.front().time_ns;
+  older.events.insert(older.events.begin(), marker);
+  const auto read = ProcessesOf(*testing::Build(older));
+  ASSERT_EQ(read.size(), 1u);
+  EXPECT_EQ(read[0].name, "rank 5");
+  EXPECT_EQ(read[0].host, "");
+  EXPECT_EQ(read[0].clock_offset_ns, 0);
+}
+
 TEST(Processes, OfOneWithMemoryThatOneIsAll) {
   const std::shared_ptr<const Trace> only = Random(1, false);
   const std::vector<ProcessTrace> parts = {{"rank 0", std::make_shared<const Trace>()},

@@ -43,7 +43,7 @@ std::string_view ShortPath(std::string_view path) {
 class SliceDrawer {
  public:
   explicit SliceDrawer(const LaneDrawing& draw)
-      : s_(draw.state),
+      : state_(draw.state),
         measure_(draw.measure),
         counts_(draw.counts),
         list_(draw.list),
@@ -63,13 +63,13 @@ class SliceDrawer {
 
   // In the order in which they were asked.
   void Row(SliceKind kind, int row, const Rect& band) {
-    const TimelineData& d = *s_.data;
+    const TimelineData& d = *state_.data;
     for (size_t lane = 0; lane < d.lanes(kind, row).size(); ++lane) {
       const query::LaneView& view = *next_++;
       Columns(kind, view, band);
       for (const query::LaneRect& r : view.rects) {
-        const auto x0 = static_cast<float>(s_.viewport.ToX(d.FromTrace(r.begin_ns)));
-        const auto x1 = static_cast<float>(s_.viewport.ToX(d.FromTrace(r.end_ns)));
+        const auto x0 = static_cast<float>(state_.viewport.ToX(d.FromTrace(r.begin_ns)));
+        const auto x1 = static_cast<float>(state_.viewport.ToX(d.FromTrace(r.end_ns)));
         Slice(r.row, x0, x1, band);
       }
     }
@@ -77,30 +77,31 @@ class SliceDrawer {
 
  private:
   SliceStyle StyleOf(uint32_t slice) const {
-    const trace::SliceTable& t = s_.data->trace().slices;
+    const trace::SliceTable& t = state_.data->trace().slices;
     SliceStyle style;
     switch (t.kind[slice]) {
       case SliceKind::kStep:
-        style = {s_.theme.raised, s_.theme.dim, Font::kSmallBold, 2, false};
+        style = {state_.theme.raised, state_.theme.dim, Font::kSmallBold, 2, false};
         break;
       case SliceKind::kMicroBatch:
-        style = {Mix(s_.theme.raised, s_.theme.line, 0.45), s_.theme.dim, Font::kSmall, 2, false};
+        style = {Mix(state_.theme.raised, state_.theme.line, 0.45), state_.theme.dim, Font::kSmall,
+                 2, false};
         break;
       case SliceKind::kPhase:
-        style = {Blend(s_.theme.ground, s_.theme.phase(t.phase(slice)).WithAlpha(0.9)),
-                 s_.theme.on_color, Font::kSmallBold, 2, true};
+        style = {Blend(state_.theme.ground, state_.theme.phase(t.phase(slice)).WithAlpha(0.9)),
+                 state_.theme.on_color, Font::kSmallBold, 2, true};
         break;
       case SliceKind::kModule:
-        style = {Mix(s_.theme.raised, s_.theme.dim, t.depth[slice] % 2 ? 0.22 : 0.14),
-                 s_.theme.text, Font::kSmall, 2, false};
+        style = {Mix(state_.theme.raised, state_.theme.dim, t.depth[slice] % 2 ? 0.22 : 0.14),
+                 state_.theme.text, Font::kSmall, 2, false};
         break;
       case SliceKind::kAnnotation:
-        style = {Mix(s_.theme.raised, s_.theme.warning, t.depth[slice] % 2 ? 0.16 : 0.24),
-                 s_.theme.text, Font::kSmall, 2, true};
+        style = {Mix(state_.theme.raised, state_.theme.warning, t.depth[slice] % 2 ? 0.16 : 0.24),
+                 state_.theme.text, Font::kSmall, 2, true};
         break;
       case SliceKind::kOp:
-        style = {Mix(s_.theme.raised, s_.theme.accent, t.depth[slice] % 2 ? 0.18 : 0.26),
-                 s_.theme.text, Font::kSmall, 0, false};
+        style = {Mix(state_.theme.raised, state_.theme.accent, t.depth[slice] % 2 ? 0.18 : 0.26),
+                 state_.theme.text, Font::kSmall, 0, false};
         break;
     }
     return style;
@@ -121,7 +122,7 @@ class SliceDrawer {
     float from = std::max(box.x, band.x) + kLabelPad;
     float room = std::min(box.right(), band.right()) - from - 3;
     if (room < 14) return;
-    const TimelineData& d = *s_.data;
+    const TimelineData& d = *state_.data;
     const trace::SliceTable& t = d.trace().slices;
     std::string name = d.SliceName(slice);
     std::string label;
@@ -151,16 +152,18 @@ class SliceDrawer {
     // What lies in a lane has one depth, and but for phases one colour.
     const auto some =
         std::ranges::find_if(view.columns, [](const query::LaneColumn& c) { return c.count > 0; });
-    const Color fill = some == view.columns.end() ? s_.theme.raised : StyleOf(some->longest).fill;
+    const Color fill =
+        some == view.columns.end() ? state_.theme.raised : StyleOf(some->longest).fill;
     counts_->slice_columns += DrawColumns(
-        s_, view, band, 0.25,
+        state_, view, band, 0.25,
         [&](uint8_t look) {
-          return kind == SliceKind::kPhase ? s_.theme.phase(static_cast<trace::Phase>(look)) : fill;
+          return kind == SliceKind::kPhase ? state_.theme.phase(static_cast<trace::Phase>(look))
+                                           : fill;
         },
         list_);
   }
 
-  const CanvasState& s_;
+  const CanvasState& state_;
   const TextMeasure& measure_;
   SceneCounts* counts_;
   DrawList* list_;

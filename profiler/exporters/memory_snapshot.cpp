@@ -1,4 +1,4 @@
-#include "profiler/exporters/snapshot.h"
+#include "profiler/exporters/memory_snapshot.h"
 
 #include <fmt/format.h>
 

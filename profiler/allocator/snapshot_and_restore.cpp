@@ -7,11 +7,11 @@
 
 namespace vramscope::allocator {
 
-std::vector<CachingAllocator::SegmentState> CachingAllocator::Snapshot() const {
-  std::vector<SegmentState> out;
+std::vector<CachingAllocator::SnapshotSegment> CachingAllocator::Snapshot() const {
+  std::vector<SnapshotSegment> out;
   out.reserve(impl_->segments.size());
   for (const auto& [address, s] : impl_->segments) {
-    SegmentState state{.segment = s->segment, .blocks = {}};
+    SnapshotSegment state{.segment = s->segment, .blocks = {}};
     for (const BlockNode* b = s->first; b != nullptr; b = b->next) {
       state.blocks.push_back({.block = {.address = b->address,
                                         .bytes_requested = b->requested,
@@ -27,7 +27,7 @@ std::vector<CachingAllocator::SegmentState> CachingAllocator::Snapshot() const {
   return out;
 }
 
-absl::Status CachingAllocator::Restore(std::span<const SegmentState> states) {
+absl::Status CachingAllocator::Restore(std::span<const SnapshotSegment> states) {
   Impl& m = *impl_;
   if (!m.segments.empty() || m.stats.segment_allocs != 0) {
     return absl::FailedPreconditionError("caching allocator: has a state already");
@@ -38,7 +38,7 @@ absl::Status CachingAllocator::Restore(std::span<const SegmentState> states) {
   };
   // Checked as a whole before anything is built.
   std::map<uint64_t, uint64_t> ends;
-  for (const SegmentState& state : states) {
+  for (const SnapshotSegment& state : states) {
     const Segment& s = state.segment;
     if (s.bytes == 0 || s.bytes > kMaxRequest || s.address + s.bytes < s.address) {
       return bad(s.address, fmt::format("of {} bytes", s.bytes));
@@ -47,7 +47,7 @@ absl::Status CachingAllocator::Restore(std::span<const SegmentState> states) {
       return bad(s.address, "is there twice");
     const uint64_t page = PageSize(s.pool, m.settings.conf);
     uint64_t at = s.address;
-    for (const BlockState& b : state.blocks) {
+    for (const SnapshotBlock& b : state.blocks) {
       const uint64_t left = s.address + s.bytes - at;
       if (b.block.address != at || b.block.bytes_rounded == 0 || b.block.bytes_rounded > left) {
         return bad(s.address, fmt::format("block at {:#x} of {} bytes where {:#x} comes next",
@@ -68,13 +68,13 @@ absl::Status CachingAllocator::Restore(std::span<const SegmentState> states) {
   }
   m.next_address = std::max(m.next_address, RoundUp(end, kSegmentAlignment));
 
-  for (const SegmentState& state : states) {
+  for (const SnapshotSegment& state : states) {
     if (state.segment.expandable) m.plain = false;
     SegmentNode* s =
         m.AddSegment(state.segment, m.PoolsOf(state.segment.mempool, state.segment.stream));
     s->page = PageSize(state.segment.pool, m.settings.conf);
     BlockNode* last = nullptr;
-    for (const BlockState& b : state.blocks) {
+    for (const SnapshotBlock& b : state.blocks) {
       BlockNode* n = s->first;
       if (last == nullptr) {
         n->size = b.block.bytes_rounded;
