@@ -200,6 +200,30 @@ TEST(Proof, T27_BucketsAreAsLargeAsAskedFor) {
   EXPECT_GT(*std::max_element(large.begin(), large.end()), 8u << 20);
 }
 
+// Where unused parameters are looked for DistributedDataParallel keeps the buckets that it begins
+// with, so that they are of their size from the first step on; else one is all until the order of
+// the gradients is known.
+TEST(Proof, T27_BucketsThatStayAreNotOneAtFirst) {
+  const std::string model = Qwen({.layers = 6, .hidden = 256, .feed = 1024, .vocab = 512});
+  const auto largest = [&](const char* finds) {
+    const Planned plan(Settings{{"shard.strategy", "ddp"},
+                                {"shard.ranks", "2"},
+                                {"shard.bucket_mb", "2"},
+                                {"shard.find_unused", finds},
+                                {"optimizer.name", "sgd"}},
+                       model);
+    uint64_t bytes = 0;
+    const trace::AllocationTable& all = plan.trace->allocations;
+    for (uint32_t row = 0; row < all.size(); ++row) {
+      if (all.main_category[row] == Category::kCommunication)
+        bytes = std::max(bytes, all.bytes[row]);
+    }
+    return bytes;
+  };
+  EXPECT_EQ(largest("false"), 4 * Sum(Planned(Settings{}, model).Parameters()));
+  EXPECT_LT(largest("true"), (2u << 20) + 4 * 256 * 1024);
+}
+
 TEST(Proof, X01_OneGradientAtATime) {
   const Planned inside(Settings{{"optimizer.in_backward", "true"}});
   const std::vector<uint64_t> sizes = inside.Parameters();
