@@ -35,7 +35,7 @@ struct Frame {
   std::string path;
   CheckpointOptions options;
   RandomState random;
-  std::optional<at::ScalarType> autocast;  // of the first run
+  std::optional<AutocastState> autocast;  // of the first run
   SavedVariable input;
   std::vector<std::optional<SavedVariable>> carried;       // nothing: undefined
   std::function<std::unique_ptr<OpPolicy>()> make_policy;  // null: nothing is kept

@@ -56,6 +56,48 @@ TEST(Proof, T02_AutocastKeepsMastersAndCastsEachWeightOnce) {
   EXPECT_EQ(seen, wanted);
 }
 
+// Without a graph nothing but the cache holds the casts of weights.
+TEST(Proof, T02_WithoutTheCacheACastGoesAfterItsProduct) {
+  const Shape s{.layers = 8, .hidden = 256, .feed = 1024};
+  const auto plan = [&](Settings settings, const char* cache) {
+    settings.insert(
+        {{"precision", "amp-bf16"}, {"cast_cache", cache}, {"batch", "1"}, {"seq", "8"}});
+    return Planned(settings, Qwen(s));
+  };
+  const auto layers = 2 * static_cast<uint64_t>(s.layers * (2 * s.hidden * s.hidden +
+                                                            2 * s.hidden * s.kv_heads * s.head() +
+                                                            3 * s.hidden * s.feed));
+  const Settings inference = {{"mode", "inference"}}, train = {{"optimizer.name", "sgd"}},
+                 checkpoints = {{"checkpointing.mode", "layer"}, {"optimizer.name", "sgd"}};
+  const uint64_t saved = plan(inference, "true").PeakOfAll() - plan(inference, "false").PeakOfAll();
+  EXPECT_GT(saved, layers * 9 / 10);
+  EXPECT_LE(saved, layers);
+  // A graph keeps them as long as the cache does; re-entrant checkpoints have none in forward.
+  EXPECT_EQ(plan(train, "true").PeakOfAll(), plan(train, "false").PeakOfAll());
+  const auto in_forward = [&](const char* cache) {
+    return plan(checkpoints, cache).Peak(Category::kTemporary, 2, Phase::kForward);
+  };
+  EXPECT_GT(in_forward("true"), in_forward("false") + layers * 8 / 10);
+}
+
+TEST(Proof, T02_Tf32IsFasterAndAsksForTheSame) {
+  const std::string model = Qwen({.layers = 2, .hidden = 1024, .feed = 4096, .heads = 8});
+  const auto plan = [&](const char* tf32) {
+    return Planned(Settings{{"tf32", tf32}, {"device", "a100-80gb"}, {"seq", "256"}}, model);
+  };
+  const Planned slow = plan("false"), fast = plan("true");
+  EXPECT_EQ(slow.Stream(), fast.Stream());
+  const auto kernels = [](const Planned& planned) {
+    int64_t sum = 0;
+    const trace::ActivityTable& all = planned.trace->activities;
+    for (uint32_t row = 0; row < all.size(); ++row) {
+      if (all.kind[row] == trace::ActivityKind::kKernel) sum += all.end_ns[row] - all.begin_ns[row];
+    }
+    return sum;
+  };
+  EXPECT_LT(kernels(fast), kernels(slow) / 2);
+}
+
 TEST(Proof, T11_SgdHasNoStateAndItsStepAsksForNothing) {
   for (const char* impl : {"loop", "foreach", "fused"}) {
     const Planned sgd(Settings{{"optimizer.name", "sgd"}, {"optimizer.impl", impl}});
