@@ -52,7 +52,8 @@ def lacking(python, row):
     """The package that this row needs and that is not there, or None."""
     settings = settings_of(row)
     needs = {"bitsandbytes": "quantization" in settings or settings.get("optimizer.bits") == "8",
-             "lion_pytorch": settings.get("optimizer.name") == "lion", "galore_torch": "galore.rank" in settings}
+             "lion_pytorch": settings.get("optimizer.name") == "lion", "adam_mini": settings.get("optimizer.name") == "adam-mini",
+             "galore_torch": "galore.rank" in settings}
     for name, needed in needs.items():
         if needed and call([python, "-c", "import importlib.util as u; assert u.find_spec(%r)" % name])[0].returncode:
             return name
