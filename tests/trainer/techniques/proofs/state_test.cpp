@@ -166,6 +166,26 @@ TEST(Proof, T14_SharesAddUpAndEachUnitIsGatheredTwice) {
   EXPECT_EQ(gathers, 2 * Shape{}.layers + 1);
 }
 
+// As long as weights, gradients and two moments take at the rate that the plan states.
+TEST(Proof, T13_TheStepOnTheHostTakesTime) {
+  const auto takes_ns = [](const Settings& settings) {
+    const Planned plan(settings, Qwen({.hidden = 256, .feed = 1024}));
+    const trace::EventTable& events = plan.trace->events;
+    int64_t begin = 0, takes = 0;
+    for (uint32_t i = 0; i < events.size(); ++i) {
+      if (static_cast<Phase>(events.detail[i]) != Phase::kOptimizer) continue;
+      if (events.kind[i] == EventKind::kPhaseBegin) begin = events.time_ns[i];
+      if (events.kind[i] == EventKind::kPhaseEnd) takes = events.time_ns[i] - begin;
+    }
+    return takes;
+  };
+  const uint64_t n = Sum(Planned(Settings{}, Qwen({.hidden = 256, .feed = 1024})).Parameters());
+  const auto host_ns = static_cast<int64_t>(4 * 7 * n / 20);
+  EXPECT_GT(takes_ns({{"offload.optimizer", "cpu"}}), host_ns);
+  EXPECT_EQ(takes_ns({{"shard.strategy", "zero3"}, {"offload.parameters", "cpu"}}), host_ns);
+  EXPECT_LT(takes_ns(Settings{}), host_ns / 2);
+}
+
 TEST(Proof, T15_ShardsOnTheHostAreOnTheCardInTheirUnitsWindowAlone) {
   const Planned part(
       Settings{{"shard.strategy", "zero3"}, {"shard.ranks", "2"}, {"offload.parameters", "cpu"}});
