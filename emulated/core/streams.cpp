@@ -102,7 +102,7 @@ void Streams::SetObserver(Observer observer, void* context) {
 
 RepeatedMove Streams::Repeat(ClockMove move, int64_t duration, bool waits) {
   std::lock_guard lock(mutex_);
-  RepeatedMove made{.call_begin_ns = clock_->now()};
+  RepeatedMove made{.call_begin_ns = move == ClockMove::kWork ? clock_->Submit(0) : clock_->now()};
   Stream* stream = Find(nullptr);
   if (stream == nullptr) return made;
   const Observer observer = std::exchange(observer_, nullptr);

@@ -78,7 +78,9 @@ Result Do(const StreamFacts& stream, void* handle, Node work, bool synchronous, 
   activity.operand_count = static_cast<uint32_t>(operands.size());
   Interval when;
   bool captured = false;
-  activity.call_begin_ns = platform.clock.now();
+  // Not what a thread that has only asked so far sees, which may be ahead of the clock that it is
+  // to move now.
+  activity.call_begin_ns = platform.clock.Submit(0);
   const Result result = platform.streams.Enqueue(handle, std::move(work), &when, &captured);
   if (result != Result::kSuccess || captured) {
     return result;

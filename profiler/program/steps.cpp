@@ -188,10 +188,14 @@ class Finder {
   void Open(const Scope& scope) {
     StepSpan step;
     step.number = static_cast<uint32_t>(out_.steps.size());
-    // What comes between two steps is the next one's: its data.
-    const bool adjacent =
-        !out_.steps.empty() && !out_.phases.empty() && !Apart(out_.phases.back().phase);
-    step.begin = adjacent ? out_.steps.back().end : scope.begin;
+    // What comes between two steps is the next one's, its data; so is what comes behind a
+    // checkpoint.
+    step.begin = scope.begin;
+    if (!out_.steps.empty() && !out_.phases.empty()) {
+      const PhaseSpan& before = out_.phases.back();
+      if (!Apart(before.phase)) step.begin = out_.steps.back().end;
+      if (before.phase == Phase::kSave) step.begin = before.end;
+    }
     step.end = scope.end;
     out_.steps.push_back(step);
     last_ = {};

@@ -52,7 +52,8 @@ def lacking(python, row):
     """The package that this row needs and that is not there, or None."""
     settings = settings_of(row)
     needs = {"bitsandbytes": "quantization" in settings or settings.get("optimizer.bits") == "8",
-             "lion_pytorch": settings.get("optimizer.name") == "lion", "galore_torch": "galore.rank" in settings}
+             "lion_pytorch": settings.get("optimizer.name") == "lion", "adam_mini": settings.get("optimizer.name") == "adam-mini",
+             "galore_torch": "galore.rank" in settings}
     for name, needed in needs.items():
         if needed and call([python, "-c", "import importlib.util as u; assert u.find_spec(%r)" % name])[0].returncode:
             return name
@@ -99,15 +100,22 @@ def causes(diff):
     return [(times, *texts) for texts, times in groups.most_common()]
 
 
+def until_last_allocation(requests, file):
+    """What a process frees when nothing is asked for any more is how it ends: in the order in which its interpreter clears modules, or not at all."""
+    lines = requests.splitlines(keepends=True)
+    last = max(i for i, line in enumerate(lines) if line.split(",")[1] in ("alloc", "kind"))
+    with open(file, "w", encoding="utf-8") as rows:
+        rows.writelines(lines[:last + 1])
+
+
 def compare(arguments, row, folder):
-    """The last step; of a run that does not only train, everything from its first request on."""
+    """The last step; of a run that does not only train, everything from its first request to its last allocation."""
     settings, files = settings_of(row), [os.path.join(folder, file) for file in ("loop.trace", "program.trace")]
     command = [arguments.vramscope, "diff", "--requests", "--top", "100000", "--json"]
     if settings.get("mode", "train") != "train" or {"eval", "generate.tokens", "resume.map_location"} & set(settings):
         for i, file in enumerate(files):
-            with open(file + ".csv", "w", encoding="utf-8") as rows:
-                subprocess.run([arguments.vramscope, "requests", file], stdout=rows, check=True, timeout=900)
             files[i] = file + ".csv"
+            until_last_allocation(subprocess.run([arguments.vramscope, "requests", file], stdout=subprocess.PIPE, text=True, check=True, timeout=900).stdout, files[i])
     else:
         command += ["--step", str(int(settings["steps"]) - 1)]
     return json.loads(call(command + files)[0].stdout)

@@ -32,7 +32,7 @@ DEFAULTS = {"batch": "2", "seq": "512", "micro_batches": "1", "steps": "2", "pre
             "offload.activations": "none", "activation_compression": "none", "loss": "full",
             "loss_chunks": "8", "loss_keeps": "nothing", "loss_reentrant": "false", "clip_grad_norm": "0", "lengths": "", "pin_memory": "false", "load": "device", "init_on_device": "false", "mode": "train", "schedule": "none", "save": "none",
             "eval": "none", "eval_keeps_logits": "false", "generate.tokens": "0", "generate.cache": "dynamic", "generate.lengths": "", "loss_path": "labels-shifted", "kernels": "eager", "gradients.dtype": "weights", "optimizer.library": "bitsandbytes", "lora.placement": "weight", "resume.map_location": "none", "resume.keeps": "false",
-            "seed": "0", "use_cache": "false", "prefix.tokens": "0", "galore.rank": "0", "galore.gap": "200", "samples.file": "", "samples.batches": "padded", **checkpointing.DEFAULTS, **sharding.DEFAULTS}
+            "seed": "0", "tf32": "false", "cast_cache": "true", "use_cache": "false", "prefix.tokens": "0", "galore.rank": "0", "galore.gap": "200", "samples.file": "", "samples.batches": "padded", **checkpointing.DEFAULTS, **sharding.DEFAULTS}
 PRECISIONS = {"fp32": (torch.float32, None), "bf16": (torch.bfloat16, None), "fp16": (torch.float16, None),
               "amp-bf16": (torch.float32, torch.bfloat16), "amp-fp16": (torch.float32, torch.float16)}
 
@@ -307,15 +307,16 @@ def tied(model, name):
 def train(program, model, settings, strategy):
     autocast = PRECISIONS[settings["precision"]][1]
     trained = [p for p in model.parameters() if p.requires_grad]
-    optimizer = strategy.optimizer(functools.partial(make_optimizer, model), trained, settings)
+    trains = settings["mode"] == "train"
+    optimizer = strategy.optimizer(functools.partial(make_optimizer, model), trained, settings) if trains else None
     in_fp32 = techniques.GradientsInFp32(trained) if settings["gradients.dtype"] == "fp32" else None
     scaler = torch.amp.GradScaler("cuda", enabled=settings["precision"] == "amp-fp16")
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, int(settings["steps"])) if settings["schedule"] == "cosine" else None
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, int(settings["steps"])) if trains and settings["schedule"] == "cosine" else None
     micro_batches, steps = int(settings["micro_batches"]), int(settings["steps"])
     rows = int(settings["batch"]) // micro_batches
     listed = [int(length) for length in (settings["lengths"] or settings["seq"]).split(",")]
     shapes = lengths.shapes(settings, rows) if settings["samples.file"] else ((rows, length) for length in itertools.cycle(listed))
-    checkpoint = resume(model, optimizer, settings) if settings["resume.map_location"] != "none" else None
+    checkpoint = resume(model, optimizer, settings) if trains and settings["resume.map_location"] != "none" else None
     late, clip = settings["zero_grad_when"] == "before_backward", float(settings["clip_grad_norm"])
 
     def next_batch():
@@ -325,7 +326,7 @@ def train(program, model, settings, strategy):
         return {name: tensor.to("cuda") for name, tensor in batch.items()}
 
     def loss_of(batch):
-        with torch.autocast("cuda", autocast or torch.bfloat16, enabled=autocast is not None), \
+        with torch.autocast("cuda", autocast or torch.bfloat16, enabled=autocast is not None, cache_enabled=settings["cast_cache"] == "true"), \
                 techniques.saved_activations(model, settings):
             return program.loss(model, batch)
 
@@ -336,16 +337,16 @@ def train(program, model, settings, strategy):
         for micro_batch in range(micro_batches):
             batch = next_batch()
             with strategy.around(model, micro_batch == micro_batches - 1):
-                with torch.set_grad_enabled(settings["mode"] == "train"):
+                with torch.set_grad_enabled(trains):
                     loss = loss_of(batch)[0]
                     if micro_batches > 1:
                         loss = loss / micro_batches
-                if late and micro_batch == 0:
+                if trains and late and micro_batch == 0:
                     zero_grad()
-                if settings["mode"] == "train":
+                if trains:
                     scaler.scale(loss).backward()
                 del loss
-        if settings["mode"] == "train":
+        if trains:
             if in_fp32:
                 in_fp32.before_step()
             if clip:
@@ -388,6 +389,7 @@ def main():
         sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "accuracy", "programs"))
         import flash_attention_names
         flash_attention_names.install()
+    torch.backends.cuda.matmul.allow_tf32 = settings["tf32"] == "true"
     weights = PRECISIONS[settings["precision"]][0]
     program = PROGRAMS.get(described["model_type"], CausalModel)(
         described, settings, torch.float32 if settings["load"] == "cast-on-device" else weights)

@@ -47,6 +47,8 @@ at::Tensor Activate(run::Activation activation, const std::string& name, const a
 
 at::Tensor CausalMask(const DecoderConfig& config, AttentionKind attention,
                       const at::Tensor& positions, at::ScalarType dtype, int64_t batch) {
+  // The package has no mask; it is given what is looked through for packed samples.
+  if (attention == AttentionKind::kFlash2) return positions.unsqueeze(0);
   const int64_t seq = positions.size(0);
   const bool window = config.sliding_window > 0 && !config.mask_always;
   if (attention != AttentionKind::kEager && !config.mask_always &&
@@ -145,6 +147,19 @@ at::Tensor GenerationMask(const DecoderConfig& config, AttentionKind attention,
   return mask.mul(open);
 }
 
+namespace {
+
+// Positions that fall begin another sample, of which there are none here; transformers looks in
+// every layer, and waits for the answer.
+void LookForPackedSamples(const at::Tensor& position_ids) {
+  at::Tensor rising = at::diff(position_ids);
+  rising = rising >= 0;
+  rising = rising.all();
+  static_cast<void>(rising.item());
+}
+
+}  // namespace
+
 AttentionOperator::AttentionOperator(const DecoderConfig& config, const ModelOptions& options)
     : kind_(options.attention),
       groups_(config.heads / config.kv_heads),
@@ -165,6 +180,7 @@ std::pair<at::Tensor, at::Tensor> AttentionOperator::operator()(const at::Tensor
       const at::ScalarType type = at::autocast::get_autocast_dtype(q.device().type());
       for (at::Tensor* tensor : {&q, &k, &v}) *tensor = tensor->to(type);
     }
+    if (mask.defined()) LookForPackedSamples(mask);
     return {FlashTwoAttention(q, k, v, dropout_, scale_), {}};
   }
   return {SdpaAttention(query, key, value, groups_, mask, dropout_, scale_), {}};

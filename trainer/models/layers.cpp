@@ -1,6 +1,7 @@
 #include "trainer/models/layers.h"
 
 #include <ATen/autocast_mode.h>
+#include <torch/autograd.h>
 #include <torch/types.h>
 
 #include <cmath>
@@ -308,12 +309,42 @@ at::Tensor SdpaAttention(const at::Tensor& query, const at::Tensor& key, const a
   return output;
 }
 
+namespace {
+
+// The package's own node. Unlike PyTorch's copy of it, it has the state of its random numbers on
+// the card, with and without dropout, until backward is through.
+struct FlashTwo : torch::autograd::Function<FlashTwo> {
+  static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& query,
+                            const at::Tensor& key, const at::Tensor& value, double dropout,
+                            double scale) {
+    auto [output, log_sums, seed, offset, mask] =
+        at::_flash_attention_forward(query, key, value, {}, {}, query.size(1), key.size(1), dropout,
+                                     /*is_causal=*/true, /*return_debug_mask=*/false, scale);
+    const at::Tensor state = at::empty({2}, query.options().dtype(at::kLong));
+    context->save_for_backward({query, key, value, output, log_sums, state});
+    context->saved_data["seed"] = seed;
+    context->saved_data["offset"] = offset;
+    context->saved_data["dropout"] = dropout;
+    context->saved_data["scale"] = scale;
+    return output;
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list gradients) {
+    const torch::autograd::variable_list saved = context->get_saved_variables();
+    auto [query, key, value] = at::_flash_attention_backward(
+        gradients[0], saved[0], saved[1], saved[2], saved[3], saved[4], {}, {}, saved[0].size(1),
+        saved[1].size(1), context->saved_data["dropout"].toDouble(), /*is_causal=*/true,
+        context->saved_data["seed"].toTensor(), context->saved_data["offset"].toTensor(),
+        context->saved_data["scale"].toDouble());
+    return {query, key, value, {}, {}};
+  }
+};
+
+}  // namespace
+
 at::Tensor FlashTwoAttention(const at::Tensor& query, const at::Tensor& key,
                              const at::Tensor& value, double dropout, double scale) {
-  return std::get<0>(at::_flash_attention_forward(query, key, value, {}, {}, query.size(1),
-                                                  key.size(1), DropoutNow(dropout),
-                                                  /*is_causal=*/true,
-                                                  /*return_debug_mask=*/false, scale));
+  return FlashTwo::apply(query, key, value, DropoutNow(dropout), scale);
 }
 
 }  // namespace vramscope::trainer

@@ -50,17 +50,23 @@ DataParallel::DataParallel(c10::intrusive_ptr<c10d::ProcessGroup> group, Model& 
   }
   const CategoryScope category(trace::Category::kCommunication);
   const std::vector<bool> sparse(trained.size(), false);
-  // One bucket for all until the order of the gradients is known.
-  auto [buckets, limits] = c10d::compute_bucket_assignment_by_size(
-      trained, {static_cast<size_t>(std::numeric_limits<int64_t>::max())}, sparse);
+  const int64_t first_bytes = options.bucket_bytes == kDefaultBucketBytes
+                                  ? c10d::kDefaultFirstBucketBytes
+                                  : options.bucket_bytes;
+  // One bucket for all until the order of the gradients is known; where unused ones are looked for
+  // buckets stay as they are made here.
+  std::vector<size_t> sizes{static_cast<size_t>(std::numeric_limits<int64_t>::max())};
+  if (options.finds_unused) {
+    sizes = {static_cast<size_t>(first_bytes), static_cast<size_t>(options.bucket_bytes)};
+  }
+  auto [buckets, limits] = c10d::compute_bucket_assignment_by_size(trained, sizes, sparse);
   std::reverse(buckets.begin(), buckets.end());
-  reducer_ = std::make_shared<c10d::Reducer>(
-      std::move(trained), std::move(buckets), group_, sparse, options.bucket_bytes,
-      options.finds_unused, options.gradients_are_views, std::unordered_map<size_t, std::string>{},
-      options.bucket_bytes == kDefaultBucketBytes ? c10d::kDefaultFirstBucketBytes
-                                                  : options.bucket_bytes,
-      /*skip_all_reduce_unused_params=*/false,
-      /*use_python_reducer=*/false, std::vector<int64_t>{});
+  reducer_ = std::make_shared<c10d::Reducer>(std::move(trained), std::move(buckets), group_, sparse,
+                                             options.bucket_bytes, options.finds_unused,
+                                             options.gradients_are_views,
+                                             std::unordered_map<size_t, std::string>{}, first_bytes,
+                                             /*skip_all_reduce_unused_params=*/false,
+                                             /*use_python_reducer=*/false, std::vector<int64_t>{});
   // It measures the first steps, which waits for them.
   logger_ = std::make_shared<c10d::Logger>(reducer_);
   reducer_->set_logger(logger_);

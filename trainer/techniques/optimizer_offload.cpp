@@ -1,12 +1,15 @@
 // Optimizer state in host memory, as ZeRO-Offload: gradients go to pinned host memory, the step
 // runs there on a copy of the weights, the new weights come back.
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/format.h>
 #include <torch/types.h>
 
 #include <filesystem>
 
 #include "trainer/capture/cancel.h"
+#include "trainer/capture/host_work.h"
 #include "trainer/optimizers/group.h"
+#include "trainer/techniques/host_step.h"
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {
@@ -14,8 +17,9 @@ namespace {
 
 class HostOptimizer final : public Optimizer {
  public:
-  HostOptimizer(const OptimizerConfig& config, std::vector<at::Tensor> parameters, bool computes)
-      : Optimizer(std::move(parameters), config.lr), computes_(computes) {
+  HostOptimizer(const OptimizerConfig& config, std::vector<at::Tensor> parameters, bool computes,
+                int64_t takes_ns)
+      : Optimizer(std::move(parameters), config.lr), computes_(computes), takes_ns_(takes_ns) {
     at::NoGradGuard no_grad;
     for (const at::Tensor& parameter : parameters_) {
       host_.push_back(Pinned(parameter));
@@ -34,10 +38,12 @@ class HostOptimizer final : public Optimizer {
       on_host.copy_(gradient, /*non_blocking=*/true);
       if (computes_) host_[i].mutable_grad() = on_host;
     }
-    // Nothing computes in a plan, on the host as on the card.
+    WaitForGradients();
     if (inner_ != nullptr) {
       inner_->Step();
       inner_->ZeroGrad(ZeroGradMode::kNone);
+    } else {
+      HostWorks(takes_ns_);  // nothing computes in a plan, on the host as on the card
     }
     ReleaseList(gradients_);
     for (size_t i = 0; i < parameters_.size(); ++i) {
@@ -53,6 +59,11 @@ class HostOptimizer final : public Optimizer {
   }
 
  private:
+  void WaitForGradients() const {
+    if (parameters_.empty() || parameters_.front().is_cpu()) return;
+    const c10::Device device = parameters_.front().device();
+    c10::impl::VirtualGuardImpl(device.type()).getStream(device).synchronize();
+  }
   static at::Tensor Pinned(const at::Tensor& like) {
     return at::empty(
         like.sizes(),
@@ -60,6 +71,7 @@ class HostOptimizer final : public Optimizer {
   }
 
   const bool computes_;
+  const int64_t takes_ns_;
   std::vector<at::Tensor> host_, gradients_;
   std::unique_ptr<Optimizer> inner_;
 };
@@ -79,7 +91,8 @@ class OptimizerOffload final : public Technique {
   }
   std::unique_ptr<Optimizer> MakeOptimizer(const RunContext& run,
                                            const std::vector<at::Tensor>& trained) override {
-    return std::make_unique<HostOptimizer>(config_, trained, run.measured);
+    return std::make_unique<HostOptimizer>(config_, trained, run.measured,
+                                           HostStepNs(run.config, trained));
   }
 
  private:
@@ -143,7 +156,9 @@ TechniqueEntry DeclareTechnique_optimizer_offload() {
                  .why = "the basics model's script brings an optimizer of its own: set "
                         "offload.optimizer=none",
                  .instead = {{"offload.optimizer", "none"}}}},
-           .assumes = {{.when = {{"offload.optimizer", true, {"nvme"}}},
+           .assumes = {{.when = {{"offload.optimizer", false, {"none"}}},
+                        .what = "the optimizer's step on the host moves 20 GB a second"},
+                       {.when = {{"offload.optimizer", true, {"nvme"}}},
                         .what = "optimizer state on disk asks for the same on the card as state in "
                                 "host memory; reading and writing the disk takes no time"}}},
       .fit = {{.row = "offload-optimizer", .last_resort = true}},

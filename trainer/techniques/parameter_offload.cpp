@@ -39,7 +39,8 @@ TechniqueEntry DeclareTechnique_parameter_offload() {
                         "card, where no gradients are; use amp-bf16",
                  .instead = {{"precision", "amp-bf16"}}}},
            .implies = {"the optimizer's state is where the parameters are; it steps on the host"},
-           .assumes = {{.when = {on}, .what = "the optimizer's step on the host takes no time"}}},
+           .assumes = {{.when = {on},
+                        .what = "the optimizer's step on the host moves 20 GB a second"}}},
       .order = 44,
       .make = nullptr};
 }

@@ -9,19 +9,22 @@
 
 namespace vramscope::trainer {
 
-std::optional<at::ScalarType> AutocastScope::Current(c10::DeviceType device) {
+std::optional<AutocastState> AutocastScope::Current(c10::DeviceType device) {
   if (!at::autocast::is_autocast_enabled(device)) return std::nullopt;
-  return at::autocast::get_autocast_dtype(device);
+  return AutocastState{.dtype = at::autocast::get_autocast_dtype(device),
+                       .caches = at::autocast::is_autocast_cache_enabled()};
 }
 
-AutocastScope::AutocastScope(c10::DeviceType device, std::optional<at::ScalarType> dtype)
-    : device_(device), active_(dtype.has_value()) {
+AutocastScope::AutocastScope(c10::DeviceType device, std::optional<AutocastState> state)
+    : device_(device), active_(state.has_value()) {
   if (!active_) return;
   was_enabled_ = at::autocast::is_autocast_enabled(device_);
   old_dtype_ = at::autocast::get_autocast_dtype(device_);
   at::autocast::set_autocast_enabled(device_, true);
-  at::autocast::set_autocast_dtype(device_, *dtype);
+  at::autocast::set_autocast_dtype(device_, state->dtype);
   at::autocast::increment_nesting();
+  cached_ = at::autocast::is_autocast_cache_enabled();
+  at::autocast::set_autocast_cache_enabled(state->caches);
 }
 
 AutocastScope::~AutocastScope() {
@@ -32,6 +35,7 @@ AutocastScope::~AutocastScope() {
   }
   at::autocast::set_autocast_enabled(device_, was_enabled_);
   at::autocast::set_autocast_dtype(device_, old_dtype_);
+  at::autocast::set_autocast_cache_enabled(cached_);
 }
 
 namespace {
@@ -118,9 +122,13 @@ void GradScaler::Update() {
 
 namespace {
 
+// With the cache as it is found.
 class HeldAutocast final : public Held {
  public:
-  HeldAutocast(c10::DeviceType device, at::ScalarType dtype) : scope_(device, dtype) {}
+  HeldAutocast(c10::DeviceType device, at::ScalarType dtype)
+      : scope_(device,
+               AutocastState{.dtype = dtype, .caches = at::autocast::is_autocast_cache_enabled()}) {
+  }
 
  private:
   AutocastScope scope_;

@@ -1,7 +1,7 @@
 // Autocast and loss scaling, for the technique of that name and for those that run a part of the
 // model again.
 //
-//   { AutocastScope autocast(device.type(), at::kBFloat16); loss = forward(); }
+//   { AutocastScope autocast(device.type(), AutocastState{at::kBFloat16}); loss = forward(); }
 //   GradScaler scaler(device);
 #pragma once
 
@@ -14,13 +14,19 @@
 
 namespace vramscope::trainer {
 
-// torch.autocast(device, dtype) as a scope; without a dtype nothing. Leaving the outermost one
-// drops the cached casts of weights.
+// What torch.autocast is asked for.
+struct AutocastState {
+  at::ScalarType dtype = at::kBFloat16;
+  bool caches = true;  // casts of weights are kept for their next use
+};
+
+// torch.autocast as a scope; without a state nothing. Leaving the outermost one drops the cached
+// casts of weights.
 class AutocastScope {
  public:
-  AutocastScope(c10::DeviceType device, std::optional<at::ScalarType> dtype);
-  // The type that is cast to now; nothing: autocast is off.
-  static std::optional<at::ScalarType> Current(c10::DeviceType device);
+  AutocastScope(c10::DeviceType device, std::optional<AutocastState> state);
+  // How it is now; nothing: autocast is off.
+  static std::optional<AutocastState> Current(c10::DeviceType device);
   ~AutocastScope();
   AutocastScope(const AutocastScope&) = delete;
   AutocastScope& operator=(const AutocastScope&) = delete;
@@ -30,6 +36,7 @@ class AutocastScope {
   bool active_;
   bool was_enabled_ = false;
   at::ScalarType old_dtype_ = at::kFloat;
+  bool cached_ = true;
 };
 
 // torch.amp.GradScaler with its defaults: scale 2^16, doubled after 2000 good steps, halved after

@@ -76,6 +76,11 @@ class Nf4Weight final : public QuantisedWeight {
     kept_ = Modelled(kQuantise4, stored().shape, device.dtype(at::kByte));
     if (computes_) Quantise(wide, scales);
     codes_ = AsBuffer(NormalFloatTable().to(wide.device(), /*non_blocking=*/false, /*copy=*/true));
+    {
+      at::Tensor largest = codes_.abs();
+      largest = largest.max();
+      codes_.div_(largest);  // it is 1: get_4bit_type divides all the same
+    }
     mean_ = AsBuffer(scales.mean());
     at::Tensor centred = scales - mean_;
     if (!table_->values.defined()) {

@@ -40,9 +40,9 @@ class SharedUnits : public RankOfMany {
       return loss;
     };
   }
-  std::unique_ptr<Optimizer> MakeOptimizer(const RunContext&,
+  std::unique_ptr<Optimizer> MakeOptimizer(const RunContext& run,
                                            const std::vector<at::Tensor>& trained) override {
-    return options_.offloads ? std::make_unique<HostStep>(trained) : nullptr;
+    return options_.offloads ? std::make_unique<HostStep>(run.config, trained) : nullptr;
   }
   void AfterRun() override {
     model_->layer_runner = nullptr;

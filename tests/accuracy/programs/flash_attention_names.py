@@ -49,6 +49,10 @@ def _only_packed(*_):
     raise NotImplementedError("packed data has no padding")
 
 
+def _only_attention(*_, **__):
+    raise NotImplementedError("the package's other layers are not there")
+
+
 def install(version="2.6.3"):
     def module(name, **names):
         made = types.ModuleType(name)
@@ -60,6 +64,8 @@ def install(version="2.6.3"):
     module("flash_attn", flash_attn_func=flash_attn_func, flash_attn_varlen_func=flash_attn_varlen_func,
            __version__=version).__path__ = []
     module("flash_attn.bert_padding", index_first_axis=_only_packed, unpad_input=_only_packed, pad_input=_only_packed)
+    module("flash_attn.layers").__path__ = []
+    module("flash_attn.layers.rotary", apply_rotary_emb=_only_attention)  # transformers from 4.51 on asks for its name
     # transformers asks which version is installed, and by which distribution.
     installed, distributions = importlib.metadata.version, importlib.metadata.packages_distributions
     importlib.metadata.version = (

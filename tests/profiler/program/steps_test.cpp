@@ -78,9 +78,15 @@ TEST(Steps, AnOptimizerMayStepWithinBackward) {
 
 TEST(Steps, CheckpointsAndGenerationArePhasesBetweenSteps) {
   EXPECT_EQ(Text(FindSteps(Written("XLlFfBbOoWwDdFfBbOoP(f(fp"))),
-            "[0 <3-8] [1 <11-18] setup <0-<1, load <1-2, setup 2-<3, forward <3-4, loss 4-<5, "
-            "backward <5-6, optimizer 6-8, save <9-10, data <11-<13, forward <13-14, loss 14-<15, "
+            "[0 <3-8] [1 10-18] setup <0-<1, load <1-2, setup 2-<3, forward <3-4, loss 4-<5, "
+            "backward <5-6, optimizer 6-8, save <9-10, data 10-<13, forward <13-14, loss 14-<15, "
             "backward <15-16, optimizer 16-18, generation <19-24, ");
+  // A batch that no loader hands over, behind a checkpoint of several files.
+  EXPECT_EQ(
+      Text(FindSteps(Written("XFfBbOoWwWwFfBbOo"))),
+      "[0 <1-6] [1 10-16] setup <0-<1, forward <1-2, loss 2-<3, backward <3-4, optimizer 4-6, "
+      "save <7-10, data 10-<11, forward <11-12, loss 12-<13, backward <13-14, optimizer "
+      "14-16, ");
   EXPECT_EQ(Text(FindSteps(Written("XLl"))), "setup <0-<1, load <1-2, setup 2-<3, ");
   EXPECT_EQ(Text(FindSteps(Written("XLlLLllAaLl"))),
             "setup <0-<1, load <1-6, setup 6-<9, load <9-10, setup 10-<11, ");

@@ -29,6 +29,7 @@ run::RunConfig Plain(const char* model = kTinyQwen) {
 // rounding, or nothing trained at all.
 const std::set<std::string> kOtherMathematics = {"amp-bf16",
                                                  "amp-fp16",
+                                                 "no-cast-cache",
                                                  "bf16",
                                                  "lora",
                                                  "dora",

@@ -19,6 +19,7 @@
 #include "trainer/backends/cuda/recorded_run.h"
 #include "trainer/backends/ranks.h"
 #include "trainer/capture/free_order.h"
+#include "trainer/capture/host_work.h"
 
 namespace vramscope::trainer {
 namespace cuda {
@@ -42,6 +43,7 @@ const EmulatedPlatform& Emulated() {
                        look_up(found.repeat, "vramscope_emulated_repeat") &&
                        look_up(found.listen, "vramscope_emulated_listen") &&
                        look_up(found.call_name, "vramscope_emulated_call_name") &&
+                       look_up(found.host_works, "vramscope_emulated_host_works") &&
                        look_up(found.now_ns, "vramscope_emulated_now_ns");
     return whole ? found : EmulatedPlatform{};
   }();
@@ -219,6 +221,7 @@ class Cuda final : public Backend {
     }
     (*library)->attach(&Track);
     library_ = *library;
+    SetHostTime(Emulated().host_works);  // null on a card that is there
     return absl::OkStatus();
   }
 

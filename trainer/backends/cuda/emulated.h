@@ -22,6 +22,7 @@ struct EmulatedPlatform {
   void (*listen)(const emulated::Listener* listener) = nullptr;
   const char* (*call_name)(int call) = nullptr;
   uint64_t (*now_ns)() = nullptr;
+  void (*host_works)(int64_t ns) = nullptr;
 
   bool there() const { return now_ns != nullptr; }
 };

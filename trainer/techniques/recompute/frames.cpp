@@ -35,7 +35,7 @@ struct Frame {
   std::string path;
   CheckpointOptions options;
   RandomState random;
-  std::optional<at::ScalarType> autocast;  // of the first run
+  std::optional<AutocastState> autocast;  // of the first run
   SavedVariable input;
   std::vector<std::optional<SavedVariable>> carried;       // nothing: undefined
   std::function<std::unique_ptr<OpPolicy>()> make_policy;  // null: nothing is kept
@@ -159,31 +159,34 @@ struct BudgetPlan {
   std::vector<bool> kept;
   bool solved = false;
 
-  // A knapsack in hundredths of its size.
+  // PyTorch's dp_knapsack (torch/_functorch/_activation_checkpointing), its rounding and its ties:
+  // shares to the nearest ten-thousandth, an even one where two are as near; sums in fp32, where
+  // products that cost little are lost beside those that cost much, so that which of two is kept
+  // follows from the order of the sums as well.
   void Solve() {
     solved = true;
-    constexpr int kRoom = 1000;
+    constexpr double kWhole = 10000;
     double total = 0;
     for (const Call& call : calls) total += call.bytes;
     kept.assign(calls.size(), false);
     if (total <= 0) return;
-    const int room = static_cast<int>(share * kRoom);
-    std::vector<double> best(static_cast<size_t>(room) + 1, 0);
-    std::vector<std::vector<bool>> takes(calls.size(), std::vector<bool>(best.size(), false));
-    std::vector<int> size;
+    const auto room = static_cast<size_t>(std::nearbyint(share * kWhole));
+    std::vector<float> best(room + 1, 0);
+    std::vector<std::vector<bool>> takes(calls.size(), std::vector<bool>(room + 1, false));
+    std::vector<size_t> size;
     for (size_t i = 0; i < calls.size(); ++i) {
-      size.push_back(static_cast<int>(std::ceil(calls[i].bytes / total * kRoom - 1e-9)));
-      for (int r = room; r >= size[i]; --r) {
-        const auto at = static_cast<size_t>(r);
-        const double with = best[static_cast<size_t>(r - size[i])] + calls[i].operations;
-        if (with <= best[at]) continue;
-        best[at] = with;
-        takes[i][at] = true;
+      size.push_back(static_cast<size_t>(std::nearbyint(calls[i].bytes / total * kWhole)));
+      const auto operations = static_cast<float>(calls[i].operations);
+      for (size_t left = room + 1; left-- > size[i];) {
+        const float with = best[left - size[i]] + operations;
+        if (with <= best[left]) continue;
+        best[left] = with;
+        takes[i][left] = true;
       }
     }
-    int left = room;
+    size_t left = room;
     for (size_t i = calls.size(); i-- > 0;) {
-      if (!takes[i][static_cast<size_t>(left)]) continue;
+      if (!takes[i][left]) continue;
       kept[i] = true;
       left -= size[i];
     }

@@ -354,6 +354,25 @@ TEST(Proof, X05_BudgetIsMonotone) {
   EXPECT_LT(PerLayer({{"checkpointing.mode", "selective"}}), PerLayer(Settings{}));
 }
 
+// Of products of equal cost and of a budget that they just fill, what PyTorch's solver keeps: asked
+// for this layer, dp_knapsack of torch 2.11 answers k_proj, attention, gate_proj and down_proj.
+TEST(Proof, X05_BudgetKeepsWhatTheSolverOfPyTorchKeeps) {
+  const auto kept = [](const char* budget) {
+    const auto of = [&](int64_t layers) {
+      return Planned(With({{"checkpointing.mode", "budget"},
+                           {"checkpointing.budget", budget},
+                           {"attention", "efficient"}}),
+                     Qwen({.layers = layers, .feed = 384}))
+          .Kept();
+    };
+    return (of(8) - of(4)) / 4;
+  };
+  const uint64_t outputs = kBatch * kSeq * (32 + 64 + 384 + 64) * 4;
+  const uint64_t sums = kBatch * 4 * kSeq * 4;  // of attention's exponentials
+  EXPECT_GE(kept("0.5") - kept("0"), outputs + sums);
+  EXPECT_LT(kept("0.5") - kept("0"), outputs + sums + 1024);  // the state of random numbers
+}
+
 TEST(Proof, X06_WhatGoesToTheHostComesBack) {
   const Planned plan(With({{"offload.activations", "cpu"}, {"batch", "16"}}));
   const Planned plain(With({{"batch", "16"}}));

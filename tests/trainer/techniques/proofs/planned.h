@@ -52,6 +52,8 @@ class Planned {
         config.steps = std::stoi(value);
       } else if (key == "micro_batches") {
         config.micro_batches = std::stoi(value);
+      } else if (key == "device") {
+        config.device = value;
       } else if (key == "alloc_conf") {
         config.alloc_conf = value;
       } else {

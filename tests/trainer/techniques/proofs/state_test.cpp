@@ -56,6 +56,48 @@ TEST(Proof, T02_AutocastKeepsMastersAndCastsEachWeightOnce) {
   EXPECT_EQ(seen, wanted);
 }
 
+// Without a graph nothing but the cache holds the casts of weights.
+TEST(Proof, T02_WithoutTheCacheACastGoesAfterItsProduct) {
+  const Shape s{.layers = 8, .hidden = 256, .feed = 1024};
+  const auto plan = [&](Settings settings, const char* cache) {
+    settings.insert(
+        {{"precision", "amp-bf16"}, {"cast_cache", cache}, {"batch", "1"}, {"seq", "8"}});
+    return Planned(settings, Qwen(s));
+  };
+  const auto layers = 2 * static_cast<uint64_t>(s.layers * (2 * s.hidden * s.hidden +
+                                                            2 * s.hidden * s.kv_heads * s.head() +
+                                                            3 * s.hidden * s.feed));
+  const Settings inference = {{"mode", "inference"}}, train = {{"optimizer.name", "sgd"}},
+                 checkpoints = {{"checkpointing.mode", "layer"}, {"optimizer.name", "sgd"}};
+  const uint64_t saved = plan(inference, "true").PeakOfAll() - plan(inference, "false").PeakOfAll();
+  EXPECT_GT(saved, layers * 9 / 10);
+  EXPECT_LE(saved, layers);
+  // A graph keeps them as long as the cache does; re-entrant checkpoints have none in forward.
+  EXPECT_EQ(plan(train, "true").PeakOfAll(), plan(train, "false").PeakOfAll());
+  const auto in_forward = [&](const char* cache) {
+    return plan(checkpoints, cache).Peak(Category::kTemporary, 2, Phase::kForward);
+  };
+  EXPECT_GT(in_forward("true"), in_forward("false") + layers * 8 / 10);
+}
+
+TEST(Proof, T02_Tf32IsFasterAndAsksForTheSame) {
+  const std::string model = Qwen({.layers = 2, .hidden = 1024, .feed = 4096, .heads = 8});
+  const auto plan = [&](const char* tf32) {
+    return Planned(Settings{{"tf32", tf32}, {"device", "a100-80gb"}, {"seq", "256"}}, model);
+  };
+  const Planned slow = plan("false"), fast = plan("true");
+  EXPECT_EQ(slow.Stream(), fast.Stream());
+  const auto kernels = [](const Planned& planned) {
+    int64_t sum = 0;
+    const trace::ActivityTable& all = planned.trace->activities;
+    for (uint32_t row = 0; row < all.size(); ++row) {
+      if (all.kind[row] == trace::ActivityKind::kKernel) sum += all.end_ns[row] - all.begin_ns[row];
+    }
+    return sum;
+  };
+  EXPECT_LT(kernels(fast), kernels(slow) / 2);
+}
+
 TEST(Proof, T11_SgdHasNoStateAndItsStepAsksForNothing) {
   for (const char* impl : {"loop", "foreach", "fused"}) {
     const Planned sgd(Settings{{"optimizer.name", "sgd"}, {"optimizer.impl", impl}});
@@ -122,6 +164,26 @@ TEST(Proof, T14_SharesAddUpAndEachUnitIsGatheredTwice) {
                name.find("AllGather") != std::string_view::npos;
   }
   EXPECT_EQ(gathers, 2 * Shape{}.layers + 1);
+}
+
+// As long as weights, gradients and two moments take at the rate that the plan states.
+TEST(Proof, T13_TheStepOnTheHostTakesTime) {
+  const auto takes_ns = [](const Settings& settings) {
+    const Planned plan(settings, Qwen({.hidden = 256, .feed = 1024}));
+    const trace::EventTable& events = plan.trace->events;
+    int64_t begin = 0, takes = 0;
+    for (uint32_t i = 0; i < events.size(); ++i) {
+      if (static_cast<Phase>(events.detail[i]) != Phase::kOptimizer) continue;
+      if (events.kind[i] == EventKind::kPhaseBegin) begin = events.time_ns[i];
+      if (events.kind[i] == EventKind::kPhaseEnd) takes = events.time_ns[i] - begin;
+    }
+    return takes;
+  };
+  const uint64_t n = Sum(Planned(Settings{}, Qwen({.hidden = 256, .feed = 1024})).Parameters());
+  const auto host_ns = static_cast<int64_t>(4 * 7 * n / 20);
+  EXPECT_GT(takes_ns({{"offload.optimizer", "cpu"}}), host_ns);
+  EXPECT_EQ(takes_ns({{"shard.strategy", "zero3"}, {"offload.parameters", "cpu"}}), host_ns);
+  EXPECT_LT(takes_ns(Settings{}), host_ns / 2);
 }
 
 TEST(Proof, T15_ShardsOnTheHostAreOnTheCardInTheirUnitsWindowAlone) {
@@ -198,6 +260,30 @@ TEST(Proof, T27_BucketsAreAsLargeAsAskedFor) {
   const uint64_t largest = 4 * 256 * 1024;
   for (const uint64_t size : small) EXPECT_LT(size, (2u << 20) + largest);
   EXPECT_GT(*std::max_element(large.begin(), large.end()), 8u << 20);
+}
+
+// Where unused parameters are looked for DistributedDataParallel keeps the buckets that it begins
+// with, so that they are of their size from the first step on; else one is all until the order of
+// the gradients is known.
+TEST(Proof, T27_BucketsThatStayAreNotOneAtFirst) {
+  const std::string model = Qwen({.layers = 6, .hidden = 256, .feed = 1024, .vocab = 512});
+  const auto largest = [&](const char* finds) {
+    const Planned plan(Settings{{"shard.strategy", "ddp"},
+                                {"shard.ranks", "2"},
+                                {"shard.bucket_mb", "2"},
+                                {"shard.find_unused", finds},
+                                {"optimizer.name", "sgd"}},
+                       model);
+    uint64_t bytes = 0;
+    const trace::AllocationTable& all = plan.trace->allocations;
+    for (uint32_t row = 0; row < all.size(); ++row) {
+      if (all.main_category[row] == Category::kCommunication)
+        bytes = std::max(bytes, all.bytes[row]);
+    }
+    return bytes;
+  };
+  EXPECT_EQ(largest("false"), 4 * Sum(Planned(Settings{}, model).Parameters()));
+  EXPECT_LT(largest("true"), (2u << 20) + 4 * 256 * 1024);
 }
 
 TEST(Proof, X01_OneGradientAtATime) {

@@ -1,0 +1,71 @@
+// What is told of the calls that put work on the card.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "emulated/core/kernels.h"
+#include "emulated/core/platform.h"
+#include "emulated/core/recorder.h"
+
+namespace vramscope::emulated {
+namespace {
+
+// Before the platform is asked for: the environment is read once.
+const int kEnvironment = setenv("VRAMSCOPE_EMULATED_CARD",
+                                "name=Test Card;memory_bytes=8589934592;sm_count=20;"
+                                "max_threads_per_sm=1536;compute_capability=86",
+                                1) |
+                         unsetenv("VRAMSCOPE_EMULATED_DEVICES") |
+                         unsetenv("VRAMSCOPE_EMULATED_OUTPUT");
+
+class Told final : public Recorder {
+ public:
+  void OnWork(const Activity& activity) override { work.push_back(activity); }
+  void OnMemory(const MemoryActivity&) override {}
+  void OnSynchronize(const Synchronization&) override {}
+  std::vector<Activity> work;
+};
+
+// The caching allocator asks whether streams are done before a thread of autograd launches
+// anything.
+TEST(Work, ACallOfAThreadThatHasAskedBeforeEndsAfterItsBeginning) {
+  ASSERT_EQ(kEnvironment, 0);
+  auto* told = new Told;  // stays alive until the process ends
+  SetRecorder(told);
+  Streams& streams = ThePlatform().streams;
+  void *event = nullptr, *graph = nullptr, *executable = nullptr;
+  ASSERT_EQ(streams.CreateEvent(0, 0, &event), Result::kSuccess);
+  const auto launch = [] {
+    EXPECT_EQ(Submit({.name = "kernel", .duration_ns = 50'000'000}), Result::kSuccess);
+  };
+  std::thread([&] {
+    launch();
+    EXPECT_EQ(streams.Record(event, nullptr), Result::kSuccess);
+    void* stream = nullptr;
+    EXPECT_EQ(streams.Create(0, 1, 0, &stream), Result::kSuccess);
+    EXPECT_EQ(streams.BeginCapture(stream, CaptureMode::kRelaxed, nullptr), Result::kSuccess);
+    EXPECT_EQ(Submit({.name = "captured", .stream = stream, .duration_ns = 10}), Result::kSuccess);
+    EXPECT_EQ(streams.EndCapture(stream, &graph), Result::kSuccess);
+    EXPECT_EQ(streams.Instantiate(graph, &executable), Result::kSuccess);
+  }).join();
+  const auto after_a_question = [&](const std::function<void()>& call) {
+    std::thread([&] {
+      EXPECT_EQ(streams.QueryEvent(event), Result::kNotReady);
+      call();
+    }).join();
+  };
+  after_a_question(launch);
+  after_a_question([&] { streams.LaunchGraph(executable, nullptr); });
+  ASSERT_EQ(told->work.size(), 3u);
+  for (const Activity& work : told->work) EXPECT_LE(work.call_begin_ns, work.call_end_ns);
+  after_a_question([&] {
+    const RepeatedMove made = streams.Repeat(ClockMove::kWork, 10, false);
+    EXPECT_LE(made.call_begin_ns, made.call_end_ns);
+  });
+}
+
+}  // namespace
+}  // namespace vramscope::emulated

@@ -1,0 +1,16 @@
+// Time that the host would compute for, in a plan, where nothing is computed: it passes on the
+// clock of the emulated platform.
+//
+//   SetHostTime(&PassOnTheClock);       // the backend, once; null: time is the computer's own
+//   HostWorks(bytes / bytes_per_ns);    // a technique that leaves the host's part out
+#pragma once
+
+#include <cstdint>
+
+namespace vramscope::trainer {
+
+using PassHostTime = void (*)(int64_t ns);
+void SetHostTime(PassHostTime pass);
+void HostWorks(int64_t ns);
+
+}  // namespace vramscope::trainer

@@ -1,0 +1,65 @@
+// Whether autocast keeps its casts of weights: torch.autocast(cache_enabled=...).
+#include <ATen/autocast_mode.h>
+
+#include "trainer/techniques/technique.h"
+
+namespace vramscope::trainer {
+namespace {
+
+// Before precision's scope, which leaves it as it is; what runs a part of forward again takes it
+// along with the type.
+class NoCastCache final : public Technique {
+ public:
+  std::unique_ptr<Held> AroundForward(const RunContext&) override {
+    return std::make_unique<Off>();
+  }
+
+ private:
+  class Off final : public Held {
+   public:
+    Off() { at::autocast::set_autocast_cache_enabled(false); }
+    ~Off() override { at::autocast::set_autocast_cache_enabled(was_); }
+
+   private:
+    const bool was_ = at::autocast::is_autocast_cache_enabled();
+  };
+};
+
+}  // namespace
+
+TechniqueEntry DeclareTechnique_cast_cache() {
+  return {
+      .declaration =
+          {.id = "cast-cache",
+           .group = "Precision",
+           .title = "Autocast's cache",
+           .explanation =
+               "Autocast keeps the 16-bit copy of each weight until forward is over, in case that "
+               "it is used again. Where no graph holds the copies anyway (evaluation, re-entrant "
+               "checkpoints) they are all there at once; without the cache each goes after its "
+               "product.",
+           .settings = {{.key = "cast_cache",
+                         .help = "autocast keeps its casts of weights until forward is over "
+                                 "(torch.autocast's cache_enabled)",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "true",
+                         .choices = {{"true", ""}, {"false", ""}}}},
+           .toggles = {{.id = "no-cast-cache",
+                        .title = "Autocast without its cache",
+                        .explanation = "casts of weights go after their product",
+                        .on = {{"cast_cache", true, {"false"}}},
+                        .ways = {{{"cast_cache", "false"}, {"precision", "amp-bf16"}}}}},
+           .rules = {{.when = {{"cast_cache", true, {"false"}},
+                               {"precision", false, {"amp-bf16", "amp-fp16"}}},
+                      .why = "without autocast nothing is cast: set precision=amp-bf16",
+                      .instead = {{"precision", "amp-bf16"}},
+                      .refuses = false}}},
+      .order = 9,  // around autocast
+      .place = 12,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        if (!config.Is("cast_cache", "false")) return nullptr;
+        return std::make_unique<NoCastCache>();
+      }};
+}
+
+}  // namespace vramscope::trainer

@@ -1,0 +1,23 @@
+#include "trainer/techniques/host_step.h"
+
+#include <algorithm>
+
+#include "trainer/optimizers/optimizer.h"
+
+namespace vramscope::trainer {
+
+int64_t HostStepNs(const run::RunConfig& config, const std::vector<at::Tensor>& parameters) {
+  double bytes = 0;
+  for (const at::Tensor& parameter : parameters) {
+    bytes += static_cast<double>(parameter.numel()) * static_cast<double>(parameter.element_size());
+  }
+  double state = 0;
+  for (const OptimizerEntry& entry : AllOptimizers()) {
+    if (entry.declaration.id == config.Get("optimizer.name")) {
+      state = std::max(0.0, entry.declaration.state_elements);
+    }
+  }
+  return static_cast<int64_t>(bytes * (3 + 2 * state) / kHostStepBytesPerSecond * 1e9);
+}
+
+}  // namespace vramscope::trainer
