@@ -13,6 +13,9 @@ def install(process):
     rank, world = (int(part) for part in process.settings.as_rank.split("/"))
     os.environ.update(RANK=str(rank), LOCAL_RANK="0", WORLD_SIZE=str(world), LOCAL_WORLD_SIZE="1",
                       MASTER_ADDR="127.0.0.1", MASTER_PORT="29500")
+    # NCCL's heartbeat asks the store each second, on a thread of its own, whether a rank has failed: nobody can have. The store is
+    # Python's, and a thread that calls Python while the interpreter shuts down dies, and the process with it.
+    os.environ.update(TORCH_NCCL_ENABLE_MONITORING="0", TORCH_NCCL_DUMP_ON_TIMEOUT="0")
     process.about.update(rank=rank, world_size=world)
     process.assume("one process stands for rank %d of %d: what others send is not there" % (rank, world), "--as-rank")
     import torch.distributed as distributed
@@ -47,7 +50,7 @@ def install(process):
             pass
 
         def check(self, keys):
-            # PyTorch's heartbeat asks here whether a rank has failed; nobody waits for what others say by asking.
+            # Nobody waits for what others say by asking.
             return all(key in self.said for key in keys)
 
         def delete_key(self, key):
