@@ -1,10 +1,20 @@
 #include "trainer/techniques/host_step.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
-#include "trainer/optimizers/optimizer.h"
-
 namespace vramscope::trainer {
+namespace {
+
+constexpr double kBytesPerSecond = 20e9;
+
+}  // namespace
+
+std::string HostStepAssumption() {
+  return fmt::format("the optimizer's step on the host moves {} GB a second",
+                     kBytesPerSecond / 1e9);
+}
 
 int64_t HostStepNs(const run::RunConfig& config, const std::vector<at::Tensor>& parameters) {
   double bytes = 0;
@@ -17,7 +27,7 @@ int64_t HostStepNs(const run::RunConfig& config, const std::vector<at::Tensor>& 
       state = std::max(0.0, entry.declaration.state_elements);
     }
   }
-  return static_cast<int64_t>(bytes * (3 + 2 * state) / kHostStepBytesPerSecond * 1e9);
+  return static_cast<int64_t>(bytes * (3 + 2 * state) / kBytesPerSecond * 1e9);
 }
 
 }  // namespace vramscope::trainer

@@ -157,7 +157,7 @@ TechniqueEntry DeclareTechnique_optimizer_offload() {
                         "offload.optimizer=none",
                  .instead = {{"offload.optimizer", "none"}}}},
            .assumes = {{.when = {{"offload.optimizer", false, {"none"}}},
-                        .what = "the optimizer's step on the host moves 20 GB a second"},
+                        .what = HostStepAssumption()},
                        {.when = {{"offload.optimizer", true, {"nvme"}}},
                         .what = "optimizer state on disk asks for the same on the card as state in "
                                 "host memory; reading and writing the disk takes no time"}}},

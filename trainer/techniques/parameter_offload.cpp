@@ -1,4 +1,5 @@
 // What is sharded in host memory: said here, done by sharding.cpp.
+#include "trainer/techniques/host_step.h"
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {
@@ -39,8 +40,7 @@ TechniqueEntry DeclareTechnique_parameter_offload() {
                         "card, where no gradients are; use amp-bf16",
                  .instead = {{"precision", "amp-bf16"}}}},
            .implies = {"the optimizer's state is where the parameters are; it steps on the host"},
-           .assumes = {{.when = {on},
-                        .what = "the optimizer's step on the host moves 20 GB a second"}}},
+           .assumes = {{.when = {on}, .what = HostStepAssumption()}}},
       .order = 44,
       .make = nullptr};
 }

@@ -8,7 +8,6 @@
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
 #include "profiler/run/catalogue.h"
-#include "trainer/capture/host_work.h"
 #include "trainer/techniques/host_step.h"
 #include "trainer/techniques/shares_training.h"
 #include "trainer/techniques/technique.h"
@@ -50,21 +49,6 @@ class RankOfMany : public Technique, public SharesTraining {
    private:
     RankOfMany& owner_;
   };
-};
-
-// Shards whose optimizer steps on the host, where nothing computes in a plan but time passes.
-class HostStep final : public Optimizer {
- public:
-  HostStep(const run::RunConfig& config, std::vector<at::Tensor> parameters)
-      : Optimizer(std::move(parameters), 0), takes_ns_(HostStepNs(config, parameters_)) {}
-  void Step() override { HostWorks(takes_ns_); }
-  std::vector<at::Tensor> StateTensors() const override { return {}; }
-  void ZeroGrad(ZeroGradMode mode) override {
-    if (mode == ZeroGradMode::kNone) Optimizer::ZeroGrad(mode);
-  }
-
- private:
-  const int64_t takes_ns_;
 };
 
 // Whether a program calls the loss itself, after the model has returned.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "trainer/capture/scopes.h"
+#include "trainer/techniques/host_step.h"
 #include "trainer/techniques/rank_of_many.h"
 
 namespace vramscope::trainer {
