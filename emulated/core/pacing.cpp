@@ -95,7 +95,8 @@ class PollingThread {
   }
   ~PollingThread() {
     Grow();
-    if (joined_) {
+    ended_ = true;
+    if (std::exchange(joined_, false)) {
       Pace& pace = ThePace();
       std::lock_guard lock(pace.mutex);
       std::erase(pace.pollers, &poller_);
@@ -104,6 +105,8 @@ class PollingThread {
     }
   }
   bool joined() const { return joined_; }
+  // The process's first thread goes on without it, and waits as it would.
+  bool ended() const { return ended_; }
 
   // What std::chrono's clocks answer once: std::condition_variable asks them, not the wait, whether
   // time is up.
@@ -114,7 +117,7 @@ class PollingThread {
  private:
   bool newborn_ = false;
   uint64_t generation_ = 0;
-  bool joined_ = false;
+  bool joined_ = false, ended_ = false;
   Poller poller_;
 };
 thread_local PollingThread polling;
@@ -154,7 +157,7 @@ int PacedClockWait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t 
   Pace& pace = ThePace();
   timespec now;
   clock_gettime(clock, &now);
-  if (pace.broken || Nanoseconds(*until) - Nanoseconds(now) > kLongestPollNs) {
+  if (pace.broken || polling.ended() || Nanoseconds(*until) - Nanoseconds(now) > kLongestPollNs) {
     polling.Grow();
     return ClockWait(condition, mutex, clock, until);
   }
