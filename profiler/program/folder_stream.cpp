@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/program/folder_entries.h"
 #include "profiler/program/verdict.h"
 #include "profiler/trace/varint.h"
 
@@ -153,18 +154,18 @@ absl::Status FolderSender::SendNew() { return Send(false); }
 
 absl::Status FolderSender::Send(bool tails) {
   std::vector<std::string> paths;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder_, error)) {
+  ForEachEntry(folder_, [&](const fs::directory_entry& entry) {
     const std::string name = entry.path().filename().string();
     std::error_code none;
-    if (entry.is_symlink(none)) continue;
+    if (entry.is_symlink(none)) return;
     if (!entry.is_directory(none)) {
       paths.push_back(name);
     } else if (name.starts_with("process-")) {
-      for (const auto& inner : fs::directory_iterator(entry.path(), none))
+      ForEachEntry(entry.path(), [&](const fs::directory_entry& inner) {
         paths.push_back(name + "/" + inner.path().filename().string());
+      });
     }
-  }
+  });
   std::erase_if(paths, [&](const std::string& path) {
     return !IsPlainPath(path) || path.ends_with(".tail") != tails;
   });

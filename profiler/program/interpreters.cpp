@@ -10,6 +10,7 @@
 #include <fstream>
 #include <optional>
 
+#include "profiler/program/folder_entries.h"
 #include "profiler/trace/input.h"
 
 namespace vramscope::program {
@@ -100,15 +101,13 @@ std::string VersionInName(const std::string& name) {
 std::vector<fs::path> PackagesOf(const fs::path& prefix, const std::string& version) {
   std::vector<fs::path> folders;
   for (const char* lib : {"lib", "lib64"}) {
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(prefix / lib, none)) {
+    ForEachEntry(prefix / lib, [&](const fs::directory_entry& entry) {
       const std::string found = VersionInName(entry.path().filename().string());
       const bool same = version.empty() || found == version || version.starts_with(found + ".");
-      if (found.empty() || !same) continue;
+      if (found.empty() || !same || folders.size() > kMaxFound) return;
       folders.push_back(entry.path() / "site-packages");
       folders.push_back(entry.path() / "dist-packages");
-      if (folders.size() > kMaxFound) return folders;
-    }
+    });
     folders.push_back(prefix / lib / "python3/dist-packages");
   }
   return folders;
@@ -281,12 +280,11 @@ std::vector<Interpreter> FindInterpreters(const std::string& script, const Place
 std::vector<std::string> CudaLibraryFolders(const Interpreter& interpreter) {
   std::vector<std::string> folders;
   if (interpreter.packages.empty()) return folders;
-  std::error_code none;
-  for (const auto& entry :
-       fs::directory_iterator(fs::path(interpreter.packages) / "nvidia", none)) {
+  ForEachEntry(fs::path(interpreter.packages) / "nvidia", [&](const fs::directory_entry& entry) {
+    std::error_code none;
     if (fs::is_directory(entry.path() / "lib", none) && folders.size() < kMaxFound)
       folders.push_back(entry.path() / "lib");
-  }
+  });
   std::sort(folders.begin(), folders.end());
   return folders;
 }

@@ -17,6 +17,8 @@
 #include <thread>
 #include <utility>
 
+#include "profiler/program/folder_entries.h"
+
 namespace vramscope::program {
 namespace {
 
@@ -31,15 +33,14 @@ constexpr char kName[] = "vramscope-keep";  // as long as the system takes one
 std::vector<pid_t> ProcessesWith(const std::string& entry) {
   const std::string wanted = std::string(1, '\0') + entry + '\0';
   std::vector<pid_t> found;
-  std::error_code none;
-  for (const auto& process : fs::directory_iterator("/proc", none)) {
+  ForEachEntry("/proc", [&](const fs::directory_entry& process) {
     pid_t pid = 0;
-    if (!absl::SimpleAtoi(process.path().filename().string(), &pid) || Keeper::Is(pid)) continue;
+    if (!absl::SimpleAtoi(process.path().filename().string(), &pid) || Keeper::Is(pid)) return;
     std::ifstream file(process.path() / "environ", std::ios::binary);
     std::string environment(1, '\0');
     environment.append(std::istreambuf_iterator<char>(file), {});
     if (environment.find(wanted) != std::string::npos) found.push_back(pid);
-  }
+  });
   return found;
 }
 

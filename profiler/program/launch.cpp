@@ -22,6 +22,7 @@
 #include <map>
 #include <thread>
 
+#include "profiler/program/folder_entries.h"
 #include "profiler/program/keeper.h"
 #include "profiler/program/scratch_folder.h"
 #include "profiler/run/emulated_card.h"
@@ -177,12 +178,11 @@ absl::StatusOr<pid_t> Start(const LaunchOptions& options, const Environment& env
 // they have done what they are for.
 std::vector<pid_t> Children() {
   std::vector<pid_t> children;
-  std::error_code none;
-  for (const auto& task : fs::directory_iterator("/proc/self/task", none)) {
+  ForEachEntry("/proc/self/task", [&](const fs::directory_entry& task) {
     std::ifstream file(task.path() / "children");
     for (pid_t pid = 0; file >> pid;)
       if (!Keeper::Is(pid)) children.push_back(pid);
-  }
+  });
   return children;
 }
 
@@ -349,14 +349,17 @@ absl::StatusOr<Platform> FindPlatform(bool planned) {
 
 Progress ProgressOf(const std::string& folder) {
   Progress progress;
-  std::error_code error;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with("history-") || name.ends_with(".tail")) continue;
-    std::error_code none;
-    const uintmax_t size = entry.file_size(none);
-    if (!none) progress.bytes += size;
-  }
+  // Of its processes' folders alone: beside them is what the program itself writes and removes.
+  ForEachEntry(folder, [&](const fs::directory_entry& process) {
+    if (!process.path().filename().string().starts_with("process-")) return;
+    ForEachEntry(process.path(), [&](const fs::directory_entry& entry) {
+      const std::string name = entry.path().filename().string();
+      if (!name.starts_with("history-") || name.ends_with(".tail")) return;
+      std::error_code none;
+      const uintmax_t size = entry.file_size(none);
+      if (!none) progress.bytes += size;
+    });
+  });
   std::ifstream steps(folder + "/steps");
   steps >> progress.steps;
   return progress;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "profiler/program/driver_memory.h"
+#include "profiler/program/folder_entries.h"
 #include "profiler/program/history.h"
 #include "profiler/program/labels.h"
 #include "profiler/program/marks.h"
@@ -425,16 +426,16 @@ absl::StatusOr<Program> FolderReader::Read(bool ended) {
   Program program;
   std::vector<std::string> paths, platforms;
   std::set<int64_t> folders;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder_, error)) {
+  const auto visit = [&](const std::filesystem::directory_entry& entry) {
+    if (std::max({paths.size(), platforms.size(), folders.size()}) >= kMaxProcesses) return;
     const std::string name = entry.path().filename().string();
     if (name.starts_with("process-") && name.ends_with(".json")) paths.push_back(entry.path());
     if (name.starts_with("platform-") && name.ends_with(".json")) platforms.push_back(entry.path());
     int64_t pid = 0;
     if (name.starts_with("process-") && absl::SimpleAtoi(name.substr(8), &pid)) folders.insert(pid);
-    if (std::max({paths.size(), platforms.size(), folders.size()}) >= kMaxProcesses) break;
-  }
-  if (error) return absl::NotFoundError(fmt::format("'{}': {}", folder_, error.message()));
+  };
+  if (const std::error_code error = ForEachEntry(folder_, visit); error)
+    return absl::NotFoundError(fmt::format("'{}': {}", folder_, error.message()));
   std::sort(paths.begin(), paths.end());
   for (const std::string& path : paths) {
     const absl::StatusOr<std::string> text = trace::ReadWholeInput(path, kMaxAboutBytes);

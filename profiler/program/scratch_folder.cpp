@@ -12,6 +12,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "profiler/program/folder_entries.h"
+
 namespace vramscope::program {
 namespace {
 
@@ -27,15 +29,15 @@ int Open(const std::string& path) {
 
 void RemoveOfKilled(const fs::path& parent) {
   std::error_code none;
-  for (const auto& entry : fs::directory_iterator(parent, none)) {
-    if (!entry.path().filename().string().starts_with(kName)) continue;
+  ForEachEntry(parent, [&](const fs::directory_entry& entry) {
+    if (!entry.path().filename().string().starts_with(kName)) return;
     const int folder = Open(entry.path().string());
     struct stat facts {};
     if (folder >= 0 && fstat(folder, &facts) == 0 && facts.st_uid == geteuid() &&
         flock(folder, LOCK_EX | LOCK_NB) == 0)
       fs::remove_all(entry.path(), none);
     if (folder >= 0) close(folder);
-  }
+  });
 }
 
 }  // namespace
