@@ -51,7 +51,7 @@ ExitCode Judge(const trace::Trace& trace, uint64_t budget, const Options& option
   const analysis::Summary summary = analysis::Summarize(trace, analysis::ComputeCurves(trace));
   const run::Assumption assumed = ContextOf(trace, options);
   const uint64_t context = assumed.bytes;
-  const uint64_t needed = summary.peak.reserved + context;
+  const uint64_t needed = summary.most_used.sum() + context;
   const bool within = needed <= budget && !summary.out_of_memory;
   ExitCode printed;
   if (as_json) {
@@ -61,6 +61,7 @@ ExitCode Judge(const trace::Trace& trace, uint64_t budget, const Options& option
     json["needed"] = needed;
     json["over"] = needed > budget ? needed - budget : 0;
     json["context"] = context;
+    json["past_allocator"] = summary.most_used.past_allocator;
     json["out_of_memory"] = summary.out_of_memory;
     json["peak"] = {{"allocated", summary.peak.allocated}, {"reserved", summary.peak.reserved}};
     json["peak_by_category"] = CategoriesJson(summary.peak.by_category);
@@ -68,10 +69,9 @@ ExitCode Judge(const trace::Trace& trace, uint64_t budget, const Options& option
     printed = PrintJson(json);
   } else {
     printed = PrintText(
-        fmt::format("{}: needs {} ({} reserved at most + {} CUDA context), budget {}: {}\n",
+        fmt::format("{}: needs {} ({} + {} CUDA context), budget {}: {}\n",
                     within ? "within the budget" : "over the budget", run::FormatBytes(needed),
-                    run::FormatBytes(summary.peak.reserved), run::FormatBytes(context),
-                    run::FormatBytes(budget),
+                    UseText(summary.most_used), run::FormatBytes(context), run::FormatBytes(budget),
                     needed > budget ? run::FormatBytes(needed - budget) + " too much"
                     : within        ? run::FormatBytes(budget - needed) + " to spare"
                                     : "the run ran out of memory") +

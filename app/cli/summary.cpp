@@ -56,9 +56,9 @@ std::string FitText(const trace::Trace& trace, const Summary& summary) {
     return fmt::format("Ran on {}: {} of its {} reserved at most, without the CUDA context.",
                        device.name, FormatBytes(summary.peak.reserved),
                        FormatBytes(device.memory_bytes));
-  const std::string parts = fmt::format(
-      "{} reserved at most + {} CUDA context, of {}", FormatBytes(summary.peak.reserved),
-      FormatBytes(device.context_bytes), FormatBytes(device.memory_bytes));
+  const std::string parts =
+      fmt::format("{} + {} CUDA context, of {}", UseText(summary.most_used),
+                  FormatBytes(device.context_bytes), FormatBytes(device.memory_bytes));
   if (summary.fits) {
     return fmt::format("Fits on {}: {} to spare ({}).", device.name, FormatBytes(headroom), parts);
   }
@@ -104,6 +104,13 @@ std::vector<query::DeviceTimes> DeviceTimesOf(const trace::Trace& trace, size_t 
 }
 
 }  // namespace
+
+std::string UseText(const analysis::CardUse& use) {
+  std::string text = FormatBytes(use.reserved) + " reserved at most";
+  if (use.past_allocator > 0)
+    text += fmt::format(" + {} past the allocator", FormatBytes(use.past_allocator));
+  return text;
+}
 
 Json AssumptionsJson(const std::vector<run::Assumption>& assumptions) {
   Json json = Json::array();
@@ -254,6 +261,7 @@ Json SummaryJson(const trace::Trace& trace, const Summary& summary) {
   json["events"] = summary.events;
   json["fits"] = summary.fits;
   json["headroom"] = summary.headroom_bytes;
+  json["past_allocator"] = summary.most_used.past_allocator;
   json["out_of_memory"] = summary.out_of_memory;
   json["complete"] = trace.complete;
   json["assumptions"] = AssumptionsJson(trace::AssumptionsOf(trace));

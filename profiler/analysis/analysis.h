@@ -128,13 +128,20 @@ std::vector<StepRow> StepTable(const trace::Trace& trace, const MemoryCurves& cu
 struct MemoryPair {
   uint64_t allocated = 0, reserved = 0;
 };
+// Of a card: by the allocator, and past it (past_allocator.h).
+struct CardUse {
+  uint64_t reserved = 0, past_allocator = 0;
+  uint64_t sum() const { return reserved + past_allocator; }
+};
 struct Summary {
   MemoryPair before_training, after_training;
   Peak peak;
+  CardUse most_used;  // when both together are most
   std::vector<StepRow> steps;
   uint64_t events = 0;
   bool fits = true;
-  int64_t headroom_bytes = 0;  // device memory - context - peak reserved; negative: by how much not
+  // Device memory - context - most_used; negative: by how much it does not fit.
+  int64_t headroom_bytes = 0;
   bool out_of_memory = false;  // the run met an OutOfMemory event
 };
 Summary Summarize(const trace::Trace& trace, const MemoryCurves& curves);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/analysis/past_allocator.h"
 #include "profiler/analysis/timeline.h"
 
 namespace vramscope::analysis {
@@ -122,6 +123,7 @@ Summary Summarize(const trace::Trace& trace, const MemoryCurves& curves) {
   out.after_training =
       ValueAt(curves, MarkerEvent(trace, trace::kMarkerTrainingEnd).value_or(last));
   out.peak = FindPeak(trace, curves);
+  out.most_used = MostUsed(trace, curves, out.peak);
   out.steps = StepTable(trace, curves);
   out.events = trace.events.size();
   out.out_of_memory = std::find(trace.events.kind.begin(), trace.events.kind.end(),
@@ -130,7 +132,7 @@ Summary Summarize(const trace::Trace& trace, const MemoryCurves& curves) {
   if (device.memory_bytes != 0) {
     out.headroom_bytes = static_cast<int64_t>(device.memory_bytes) -
                          static_cast<int64_t>(device.context_bytes) -
-                         static_cast<int64_t>(std::max(out.peak.reserved, out.peak.allocated));
+                         static_cast<int64_t>(std::max(out.most_used.sum(), out.peak.allocated));
   }
   out.fits = out.headroom_bytes >= 0 && !out.out_of_memory;
   return out;

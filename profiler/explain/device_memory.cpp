@@ -1,13 +1,13 @@
 #include "profiler/explain/device_memory.h"
 
 #include <absl/container/flat_hash_map.h>
-#include <absl/container/flat_hash_set.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
+#include "profiler/analysis/past_allocator.h"
 #include "profiler/explain/explain.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/device_counters.h"
@@ -86,32 +86,20 @@ DeviceMemoryHistory::DeviceMemoryHistory(const trace::Trace& trace) : trace_(tra
   constexpr std::optional<uint64_t> Answer::*kFields[] = {&Answer::total, &Answer::used,
                                                           &Answer::driver, &Answer::process};
   static_assert(std::size(kFields) == trace::kMemoryCounters.size());
-  absl::flat_hash_map<uint32_t, int> names;                     // -1: another counter
-  absl::flat_hash_set<std::pair<uint64_t, uint64_t>> segments;  // address, bytes
-  bool have_segments = false;
+  absl::flat_hash_map<uint32_t, int> names;  // -1: another counter
+  taken_ = analysis::PastAllocatorRows(trace);
   for (uint32_t row = 0; row < a.size(); ++row) {
-    const ActivityKind kind = a.kind[row];
-    if (kind == ActivityKind::kCounter) {
-      const auto [it, added] = names.try_emplace(a.name[row].value, -1);
-      if (added) {
-        const auto& all = trace::kMemoryCounters;
-        const auto at = std::find(all.begin(), all.end(), trace.String(a.name[row]));
-        if (at != all.end()) it->second = static_cast<int>(at - all.begin());
-      }
-      if (it->second < 0) continue;
-      if (answers_.empty() || answers_.back().time_ns != a.begin_ns[row])
-        answers_.push_back({.time_ns = a.begin_ns[row]});
-      answers_.back().*kFields[it->second] = a.bytes[row];
-    } else if (kind == ActivityKind::kDriverFree) {
-      taken_.push_back(row);
-    } else if (kind == ActivityKind::kDriverAlloc && a.to[row] == trace::MemorySpace::kDevice) {
-      if (!have_segments)
-        for (uint32_t s = 0; s < trace.segments.size(); ++s)
-          segments.emplace(trace.segments.address[s], trace.segments.bytes[s]);
-      have_segments = true;
-      // Else it is the allocator's own cudaMalloc, and in its segments already.
-      if (!segments.contains({a.address[row], a.bytes[row]})) taken_.push_back(row);
+    if (a.kind[row] != ActivityKind::kCounter) continue;
+    const auto [it, added] = names.try_emplace(a.name[row].value, -1);
+    if (added) {
+      const auto& all = trace::kMemoryCounters;
+      const auto at = std::find(all.begin(), all.end(), trace.String(a.name[row]));
+      if (at != all.end()) it->second = static_cast<int>(at - all.begin());
     }
+    if (it->second < 0) continue;
+    if (answers_.empty() || answers_.back().time_ns != a.begin_ns[row])
+      answers_.push_back({.time_ns = a.begin_ns[row]});
+    answers_.back().*kFields[it->second] = a.bytes[row];
   }
   std::erase_if(answers_, [](const Answer& answer) { return !answer.used; });
   if (answers_.empty()) return;

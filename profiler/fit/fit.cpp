@@ -524,6 +524,7 @@ Planned PlannedOf(const trace::Trace& trace) {
   Planned out;
   out.peak = summary.peak.allocated;
   out.reserved = summary.peak.reserved;
+  out.past_allocator = summary.most_used.past_allocator;
   out.context = trace.info.device.context_bytes;
   if (summary.out_of_memory) out.error = "out of memory";
   out.step_ms = analysis::LastStepMs(trace, summary.steps);

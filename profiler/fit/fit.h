@@ -26,10 +26,11 @@ struct Planned {
   std::string error;  // why there is none; the rest is 0 then
   uint64_t peak = 0;  // allocated
   uint64_t reserved = 0;
-  uint64_t context = 0;  // of the CUDA context, beside it
-  double step_ms = 0;    // modelled, of the last step
+  uint64_t past_allocator = 0;  // by libraries, beside it
+  uint64_t context = 0;         // of the CUDA context, beside both
+  double step_ms = 0;           // modelled, of the last step
   bool ok() const { return error.empty(); }
-  uint64_t needed() const { return reserved + context; }
+  uint64_t needed() const { return reserved + past_allocator + context; }
 };
 Planned PlannedOf(const trace::Trace& trace);
 

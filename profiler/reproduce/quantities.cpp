@@ -28,7 +28,7 @@ class QuantityReader {
     Add("after_reserved", summary.after_training.reserved);
     Add("peak_allocated", summary.peak.allocated);
     Add("peak_reserved", summary.peak.reserved);
-    Add("device_used", summary.peak.reserved + trace_.info.device.context_bytes);
+    Add("device_used", summary.most_used.sum() + trace_.info.device.context_bytes);
     Add("out_of_memory", summary.out_of_memory ? 1 : 0);
     Add("parameter_count", trace_.info.model.parameter_count);
     Add("trainable_count", trace_.info.model.trainable_count);

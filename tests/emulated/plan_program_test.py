@@ -232,12 +232,16 @@ class Plan(unittest.TestCase):
             self.assertEqual(len(json.loads(result.stdout)["ranks"]), processes)
 
     def test_an_allocator_that_keeps_no_history(self):
-        """That of the driver gives place to PyTorch's own; of one that the program brings it is said, and the program runs."""
+        """That of the driver gives place to PyTorch's own, as does none at all; of another it is said, and the program runs."""
         settings = "backend:cudaMallocAsync,roundup_power2_divisions:[256:1,>:4]"
         result = self.plan("import os, torch\nassert os.environ['PYTORCH_ALLOC_CONF'] == 'roundup_power2_divisions:[256:1,>:4]'\ntorch.allocate(1 << 20)\n",
                            "--json", PYTORCH_ALLOC_CONF=settings)
         self.expect(result, 0)
         self.assertIn("PYTORCH_ALLOC_CONF", [a["where"] for a in json.loads(result.stdout)["assumptions"] if "cudaMallocAsync keeps no history" in a["what"]])
+        result = self.plan("import os, torch\nassert 'PYTORCH_NO_CUDA_MEMORY_CACHING' not in os.environ\ntorch.allocate(1 << 20)\n",
+                           "--json", PYTORCH_NO_CUDA_MEMORY_CACHING="1")
+        self.expect(result, 0)
+        self.assertIn("PYTORCH_NO_CUDA_MEMORY_CACHING", [a["where"] for a in json.loads(result.stdout)["assumptions"] if "the cache is on" in a["what"]])
         result = self.plan("import torch\ntorch.allocate(1 << 20)\nprint('done')\n", FAKE_TORCH_ALLOCATOR="another")
         self.expect(result, BAD_INPUT, "this allocator keeps no history", "another does not yet support recordHistory")
         self.assertIn("done", result.stdout)

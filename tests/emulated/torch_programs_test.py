@@ -460,6 +460,16 @@ class WhatIsKnown(Program):
         states = plan["peak_by_category"]["Optimizer state"]
         self.assertGreaterEqual(states, 2 * plan["peak_by_category"]["Parameter"])
 
+    def test_an_allocator_that_keeps_no_history(self):
+        """Without PyTorch's cache, and with the program's own, what is planned is PyTorch's own; else it would be nothing."""
+        usual = self.plan("own_allocator.py", "--usual")
+        own = self.plan("own_allocator.py")
+        uncached = self.plan("own_allocator.py", "--usual", PYTORCH_NO_CUDA_MEMORY_CACHING="1")
+        for plan, said in ((own, "an allocator of the program's keeps no history"), (uncached, "the cache is on")):
+            self.assertEqual([plan["peak"][key] for key in ("allocated", "reserved")], [usual["peak"][key] for key in ("allocated", "reserved")])
+            self.assertGreater(plan["peak"]["allocated"], 100 << 20)
+            self.assertIn(said, " ".join(a["what"] for a in plan["assumptions"]))
+
     def test_out_of_memory(self):
         answer = self.plan("basics.py", "--context", "1024", "--size", "large",
                            options=("--device", "rtx-3090", "-o", self.path("a.trace")), status=1)

@@ -189,7 +189,10 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
     out.fits_tip =
         QObject::tr("%1 of the card − %2 for the CUDA context and libraries − %3 reserved")
             .arg(Short(info.device.memory_bytes), Short(info.device.context_bytes),
-                 Short(reserved));
+                 Short(summary.most_used.reserved));
+    if (summary.most_used.past_allocator > 0)
+      out.fits_tip += QObject::tr(" − %1 that libraries took past the allocator")
+                          .arg(Short(summary.most_used.past_allocator));
   }
   return out;
 }

@@ -407,12 +407,17 @@ void MainWindow::ShowFit() {
                     // What was refused is in no figure.
                     : tr("Does not fit into %1: a request found no room")
                           .arg(ShortDeviceName(info.device)),
-       .text = tr("%1 GiB would be reserved at the peak (%2), beside %3 GiB for the CUDA context. "
-                  "The techniques on the left say what each would save, Run > Make it fit searches "
-                  "for combinations; another device is one choice away.")
-                   .arg(Gib(static_cast<double>(summary.peak.reserved)),
-                        ToQString(trace::Name(summary.peak.context.phase)),
-                        Gib(static_cast<double>(info.device.context_bytes)))});
+       .text =
+           tr("%1 GiB would be reserved at the peak (%2), beside %3 GiB for the CUDA context%4. "
+              "The techniques on the left say what each would save, Run > Make it fit searches "
+              "for combinations; another device is one choice away.")
+               .arg(Gib(static_cast<double>(summary.peak.reserved)),
+                    ToQString(trace::Name(summary.peak.context.phase)),
+                    Gib(static_cast<double>(info.device.context_bytes)),
+                    summary.most_used.past_allocator == 0
+                        ? QString()
+                        : tr(" and %1 GiB that libraries take past the allocator")
+                              .arg(Gib(static_cast<double>(summary.most_used.past_allocator))))});
 }
 
 void MainWindow::showDevice(uint8_t device) {

@@ -57,9 +57,11 @@ class _AfterTorch:
 
 
 def _own_allocator():
-    """cudaMallocAsync keeps no history, which is what a plan is made of. PyTorch reads this when it is imported."""
+    """Others keep no history, which is what a plan is made of. PyTorch reads this when it is imported."""
     if not os.environ.get("VRAMSCOPE_PROGRAM_EMULATED"):
         return
+    if os.environ.pop("PYTORCH_NO_CUDA_MEMORY_CACHING", None):
+        os.environ["VRAMSCOPE_PROGRAM_ALLOCATOR"] = "PYTORCH_NO_CUDA_MEMORY_CACHING"  # children find it so
     for name in ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"):
         parts = os.environ.get(name, "").split(",")
         others = [part for part in parts if "cudaMallocAsync" not in part]

@@ -5,7 +5,7 @@ import functools
 import os
 import sys
 
-from vramscope import activities, compiling, decompositions, diffusion, extensions, generation, hooks, initialization, ranks, recorder, values, writes
+from vramscope import activities, allocators, compiling, decompositions, diffusion, extensions, generation, hooks, initialization, ranks, recorder, values, writes
 from vramscope.process import Process, Settings
 
 
@@ -43,8 +43,7 @@ def start(torch):
     if not torch.version.cuda:
         return  # built without CUDA: the command line says so
     if os.environ.get("VRAMSCOPE_PROGRAM_ALLOCATOR"):
-        process.assume("cudaMallocAsync keeps no history: PyTorch's own allocator takes its place, which reserves in another way",
-                       os.environ["VRAMSCOPE_PROGRAM_ALLOCATOR"])
+        allocators.said(process, os.environ["VRAMSCOPE_PROGRAM_ALLOCATOR"])
     process.recorder = recorder.Recorder(process)
     process.recorder.wrap_the_programs_own()
     process.part("kernels and copies are not told", activities.install, process)
@@ -54,6 +53,7 @@ def start(torch):
             process.part("parameters are filled", initialization.install, process)
             process.part("factors of weights are computed", decompositions.install, process)
             process.part("weights of diffusers are read", diffusion.install, process)
+        process.part("an allocator of the program's takes the place of PyTorch's", allocators.install, process, torch)
         process.part("kernels of libraries are compiled", extensions.install, process)
         process.part("what was compiled before counts", compiling.install, process)
         writes.install(process)  # or nothing: the program would write over what is the user's

@@ -105,6 +105,37 @@ TEST(DeviceMemory, EveryPart) {
   EXPECT_EQ(first.used, MiB(770));
 }
 
+// What a card must hold is both together, when both are most: not the sum of what was most of each.
+TEST(DeviceMemory, WhetherItFitsCountsWhatWasTakenPastTheAllocator) {
+  Maker t;
+  t.info.backend = trace::Backend::kPlan;
+  t.info.device.context_bytes = 300 * kMiB;
+  t.info.device.memory_bytes = 1000 * kMiB;
+  t.Segment(kBase, 20 * kMiB);
+  t.Take(kBase, 20 * kMiB, "libc10_cuda.so");
+  t.Take(1, 128 * kMiB, "libnccl.so.2");
+  t.Take(2, 500 * kMiB, "");
+  t.Add({.kind = trace::EventKind::kMarker});
+  t.Give(2);
+  t.Segment(2 * kBase, 400 * kMiB);
+  const auto trace = t.Finish();
+  const analysis::Summary s = analysis::Summarize(*trace, analysis::ComputeCurves(*trace));
+  EXPECT_EQ(s.peak.reserved, 420 * kMiB);
+  EXPECT_EQ(s.most_used.reserved, 20 * kMiB);
+  EXPECT_EQ(s.most_used.past_allocator, 628 * kMiB);
+  EXPECT_EQ(s.headroom_bytes, MiB(1000 - 300 - 648));
+
+  Maker later;
+  later.info.device = t.info.device;
+  later.Take(1, 128 * kMiB, "libnccl.so.2");
+  later.Segment(kBase, 600 * kMiB);
+  const auto much = later.Finish();
+  const analysis::Summary over = analysis::Summarize(*much, analysis::ComputeCurves(*much));
+  EXPECT_EQ(over.most_used.reserved, 600 * kMiB);
+  EXPECT_EQ(over.headroom_bytes, MiB(1000 - 300 - 728));
+  EXPECT_FALSE(over.fits);
+}
+
 TEST(DeviceMemory, WhereNvmlWasNotAsked) {
   Maker t;
   t.info.backend = trace::Backend::kPlan;
