@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "nvml/structs.h"
+
 namespace vramscope::nvml {
 
 struct CardMemory {
@@ -39,18 +41,6 @@ class Sampler {
   std::optional<uint64_t> OfThisProcess(void* handle) const;
   bool FindDriver();
 
-  struct Memory {
-    unsigned long long total, free, used;
-  };
-  struct Memory2 {
-    unsigned version;
-    unsigned long long total, reserved, free, used;
-  };
-  struct Process {
-    unsigned pid;
-    unsigned long long used;
-    unsigned gpu_instance, compute_instance;
-  };
   int (*MemoryInfo_)(void* handle, Memory*) = nullptr;
   int (*MemoryInfo2_)(void* handle, Memory2*) = nullptr;
   int (*Processes_)(void* handle, unsigned* count, Process*) = nullptr;

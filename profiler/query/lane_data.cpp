@@ -104,30 +104,44 @@ class LaneData::Walk {
         last_(span.grid().columns),
         per_ns_(1 / span.width()),
         min_rect_ns_(min_rect_columns * span.width()),
-        columns_(columns),
+        sums_(static_cast<size_t>(last_)),
         rects_(rects) {
-    std::fill(columns, columns + last_, LaneColumn{});
-    Visit(lane.levels_.size() - 1, 0, lane.levels_.back().size());
-    Close();
+    Visit();
+    for (const Sum& sum : sums_)
+      *columns++ = {sum.count, sum.longest, static_cast<uint8_t>(sum.look),
+                    static_cast<float>(std::min(1.0, sum.covered * per_ns_))};
   }
 
  private:
-  void Visit(size_t level, size_t first, size_t last) {
-    const Node* nodes = lane_.levels_[level].data();
-    for (size_t i = first; i < last; ++i) {
+  // From the top down: in place of a node that is too coarse those that it is made of.
+  void Visit() {
+    const size_t top = lane_.levels_.size() - 1;
+    const int64_t window_begin = window_.begin, window_end = window_.end;
+    const double width = span_.width(), min_rect_ns = min_rect_ns_;
+    size_t level = top;
+    const Node* nodes = lane_.levels_[top].data();
+    size_t size = lane_.levels_[top].size();
+    for (size_t i = 0; i < size;) {
       const Node& n = nodes[i];
-      if (n.begin >= window_.end) return;
-      if (EndsBefore(n, window_.begin)) continue;
-      if (n.longest_ns < min_rect_ns_ && n.span <= span_.width()) {
-        Add(n.begin, n.longest_ns, n.span * (n.covered / kAll), lane_.PiecesOf(level, i),
-            [&n](LaneColumn& column) {
-              column.longest = n.longest;
-              column.look = n.look;
-            });
-      } else if (level > 0) {
-        Visit(level - 1, i * kFan, std::min((i + 1) * kFan, lane_.levels_[level - 1].size()));
-      } else {
-        Pieces(i * kFan, std::min((i + 1) * kFan, lane_.row_.size()));
+      if (n.begin >= window_end) return;
+      if (!EndsBefore(n, window_begin)) {
+        if (n.longest_ns < min_rect_ns && n.span <= width) {
+          Add(n.begin, n.longest_ns, n.span * (n.covered / kAll), lane_.PiecesOf(level, i),
+              n.longest, n.look);
+        } else if (level > 0) {
+          nodes = lane_.levels_[--level].data();
+          size = lane_.levels_[level].size();
+          i *= kFan;
+          continue;
+        } else {
+          Pieces(i * kFan, std::min((i + 1) * kFan, lane_.row_.size()));
+        }
+      }
+      // The next, and behind the last that a node is made of the one behind that node.
+      for (++i; level < top && (i % kFan == 0 || i == size);) {
+        i = (i + kFan - 1) / kFan;
+        nodes = lane_.levels_[++level].data();
+        size = lane_.levels_[level].size();
       }
     }
   }
@@ -142,18 +156,15 @@ class LaneData::Walk {
         if (begin >= window_.rects_from && EndOf(begin, duration) <= window_.rects_to)
           rects_->push_back(lane_.Piece(i));
       } else {
-        // Which row it is and how it looks is taken apart of few.
-        Add(begin, ns, ns, 1, [&](LaneColumn& column) {
-          column.longest = lane_.row_[i];
-          column.look = lane_.look_[i];
-        });
+        Add(begin, ns, ns, 1, lane_.row_[i], lane_.look_[i]);
       }
     }
   }
 
-  // `name`: puts row and look of the longest into a column.
-  template <class Name>
-  void Add(int64_t begin, double longest_ns, double covered, uint32_t count, Name name) {
+  // Without a branch that depends on the nodes: whether one is of the next column, or is the
+  // longest yet, cannot be foretold, and a wrong guess takes longer than all of this.
+  void Add(int64_t begin, double longest_ns, double covered, uint32_t count, uint32_t longest,
+           uint32_t look) {
     const double position = span_.Position(begin);
     int at = 0;
     if (position >= last_) {
@@ -164,33 +175,28 @@ class LaneData::Walk {
     } else if (!window_.before) {
       return;
     }
-    LaneColumn& column = columns_[at];
-    if (&column != column_) {
-      Close();
-      column_ = &column;
-      covered_ = 0;
-      longest_ns_ = -1;
-    }
-    column.count += count;
-    covered_ += covered;
-    if (longest_ns <= longest_ns_) return;
-    longest_ns_ = longest_ns;
-    name(column);
-  }
-  void Close() {
-    if (column_ != nullptr)
-      column_->coverage = static_cast<float>(std::min(1.0, covered_ * per_ns_));
+    Sum& sum = sums_[static_cast<size_t>(at)];
+    sum.count += count;
+    sum.covered += covered;
+    const bool longer = longest_ns > sum.longest_ns;
+    sum.longest_ns = std::max(sum.longest_ns, longest_ns);
+    const uint32_t all = -static_cast<uint32_t>(longer);
+    sum.longest ^= (sum.longest ^ longest) & all;
+    sum.look ^= (sum.look ^ look) & all;
   }
 
+  // Of a column.
+  struct Sum {
+    double covered = 0, longest_ns = -1;
+    uint32_t count = 0, longest = 0, look = 0;
+  };
   const LaneData& lane_;
   const Window window_;
   const TimeSpan span_;
   const int last_;
   const double per_ns_, min_rect_ns_;
-  LaneColumn* const columns_;
+  std::vector<Sum> sums_;
   std::vector<LaneRect>* const rects_;
-  LaneColumn* column_ = nullptr;  // that is added to; the others are done
-  double covered_ = 0, longest_ns_ = -1;
 };
 
 LaneView LaneData::Query(int64_t begin_ns, int64_t end_ns, int columns,

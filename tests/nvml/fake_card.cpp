@@ -4,20 +4,12 @@
 #include <cstdio>
 #include <cstring>
 
+#include "nvml/structs.h"
+
+using vramscope::nvml::Memory, vramscope::nvml::Memory2, vramscope::nvml::Process;
+
 namespace {
 const FakeCard& Of(void* handle) { return g_fake.cards[reinterpret_cast<uintptr_t>(handle) - 1]; }
-struct Memory {
-  unsigned long long total, free, used;
-};
-struct Memory2 {
-  unsigned version;
-  unsigned long long total, reserved, free, used;
-};
-struct Process {
-  unsigned pid;
-  unsigned long long used;
-  unsigned gpu_instance, compute_instance;
-};
 constexpr int kNotSupported = 3, kInsufficientSize = 7;
 }  // namespace
 

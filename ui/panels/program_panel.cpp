@@ -404,11 +404,13 @@ void ProgramPanel::setEnd(const ProgramEnd& end) {
   error_next_->setWrappedText(end.next);
   error_next_->setVisible(!end.next.isEmpty());
   const QString took = QString::number(end.seconds, 'f', 1);
-  status_->setWrappedText(end.stopped && end.trace != nullptr
-                              ? tr("Stopped after %1 s; what arrived is shown").arg(took)
-                          : end.stopped        ? tr("Stopped before anything was on the card")
-                          : request_.planned() ? tr("Planned in %1 s").arg(took)
-                                               : tr("Recorded in %1 s").arg(took));
+  QString status = end.stopped && end.trace != nullptr
+                       ? tr("Stopped after %1 s; what arrived is shown").arg(took)
+                   : end.stopped        ? tr("Stopped before anything was on the card")
+                   : request_.planned() ? tr("Planned in %1 s").arg(took)
+                                        : tr("Recorded in %1 s").arg(took);
+  if (!end.remark.isEmpty()) status += QStringLiteral("; ") + end.remark;
+  status_->setWrappedText(status);
   status_->setVisible(end.stopped || error.isEmpty());
   // A script that lies elsewhere cannot be planned here.
   again_->setVisible(end.trace != nullptr && request_.where != program::Where::kHost);

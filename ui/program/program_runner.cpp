@@ -251,6 +251,8 @@ void ProgramRunner::End(const Read& last) {
     end.out_of_memory =
         failed != nullptr && failed->exception.find("out of memory") != std::string::npos;
     end.next = tr("What arrived before that is shown.");
+  } else if (!end.stopped) {
+    end.remark = Text(program::DiedShuttingDown(seen, *outcome));
   }
   if (!end.error.isEmpty() && outcome)
     end.place = Text(program::LastPythonLine(output_.toStdString()));

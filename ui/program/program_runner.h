@@ -52,6 +52,7 @@ struct ProgramEnd {
   // What went wrong, empty where nothing did: in a sentence without its full stop, the place in the
   // user's script ("train.py:12"), and what to do next.
   QString error = {}, place = {}, next = {};
+  QString remark = {};  // of one that did not go wrong and did not end as programs do; likewise
   double seconds = 0;
 };
 

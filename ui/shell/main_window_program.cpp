@@ -202,6 +202,7 @@ void MainWindow::ProgramEnded(const ProgramEnd& end) {
   }
   for (const std::string& warning : end.trace ? end.trace->warnings : std::vector<std::string>())
     log_->appendPlainText(QString::fromStdString(warning));
+  if (!end.remark.isEmpty()) log_->appendPlainText(end.remark);
   const QString script = QFileInfo(QString::fromStdString(runner_->request().script)).fileName();
   if (!end.error.isEmpty()) {
     const QString place = end.place.isEmpty() ? QString() : tr(" (%1)").arg(end.place);

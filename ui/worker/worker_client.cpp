@@ -274,7 +274,8 @@ struct WorkerClient::Impl {
       case trace::FrameType::kRunStarted: {
         proto::RunStarted started;
         if (!started.ParseFromString(frame.payload)) return false;
-        if (active && started.tag() == active->tag) {
+        // Once: what a second one would let go of may be what the run ends with.
+        if (active && started.tag() == active->tag && !active->assembly && !active->ending) {
           active->assembly = std::make_unique<Assembly>(PictureOf(active->tag));
           if (!active->replaced) Q_EMIT self->runStarted(active->tag);
         }
@@ -291,7 +292,7 @@ struct WorkerClient::Impl {
       case trace::FrameType::kRunEnded: {
         proto::RunEnded ended;
         if (!ended.ParseFromString(frame.payload)) return false;
-        if (!active || ended.tag() != active->tag) return true;
+        if (!active || ended.tag() != active->tag || active->ending) return true;
         quick_deaths = 0;  // it can do a run
         last_seconds = ended.seconds();
         int code = static_cast<int>(ended.status_code());
@@ -310,7 +311,8 @@ struct WorkerClient::Impl {
       case trace::FrameType::kActivities:
       case trace::FrameType::kFooter:
       case trace::FrameType::kEnd:
-        if (active && active->assembly && !active->replaced && frame.type != trace::FrameType::kEnd)
+        if (active && active->assembly && !active->replaced && !active->ending &&
+            frame.type != trace::FrameType::kEnd)
           active->assembly->Add(std::move(frame));
         return true;
       default:

@@ -28,7 +28,9 @@
 namespace vramscope::ui {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr int kWaitMs = 60'000;
@@ -256,6 +258,27 @@ TEST_F(ProgramWindow, SaysWhatTheProgramRaisedAndWhere) {
   EXPECT_THAT(Said("output"), HasSubstr("Traceback"));
   EXPECT_EQ(Banner("kind"), "program-failed");
   EXPECT_EQ(Blocks(), 1u);
+}
+
+// All of it was told: that the interpreter crashed while it shut down is said, and is no failure.
+TEST_F(ProgramWindow, DyingWhileTheInterpreterShutsDownIsNoFailure) {
+  Run("about()\nchunk(3)\nabout(ended='end')\nimport signal\nos.kill(pid, signal.SIGABRT)\n");
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Said("error"), "");
+  EXPECT_EQ(Banner("kind"), "");
+  EXPECT_EQ(Blocks(), 3u);
+  EXPECT_TRUE(window_->digest()->trace->complete) << window_->digest()->trace->end_message;
+  EXPECT_THAT(Said("status"), AllOf(StartsWith("Planned in"), HasSubstr("signal 6"),
+                                    HasSubstr("while the interpreter shut down")));
+}
+
+TEST_F(ProgramWindow, DyingBeforeItsLastLineIsAFailure) {
+  Run("about()\nchunk(3)\nimport signal\nos.kill(pid, signal.SIGABRT)\n");
+  ASSERT_TRUE(Idle());
+  EXPECT_THAT(Said("error"), HasSubstr("signal 6"));
+  EXPECT_THAT(Said("error"), Not(HasSubstr("shut down")));
+  EXPECT_EQ(Banner("kind"), "program-failed");
+  EXPECT_EQ(Blocks(), 3u);
 }
 
 TEST_F(ProgramWindow, OutOfMemoryIsExplained) {

@@ -4,14 +4,18 @@
 // By the model's name (RunConfigBuilder::SetModelConfig sets any): "crash-mid-run", "crash-at-run",
 // "hang" (never answers, ignores Cancel), "garble" (sends what is no frame), "fail" (RunEnded with
 // an error), "bad-events" (a valid frame that is no trace), "slow" (200 ms before each step; can be
-// cancelled), "no-trace" (succeeds without events).
+// cancelled), "no-trace" (succeeds without events), "talks-on" (a run that starts and ends again,
+// with the same frames, behind its end), "flood" (64 MiB of standard error before its end),
+// "hostile-SEED" (hostile_bytes.h, then it exits, aborts or is killed).
 // By $VRAMSCOPE_FAKE: "die" (exits at once), "silent" (no hello), "protocol" (another protocol),
 // "die-once:FILE" (exits unless FILE exists, and makes it).
 #include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -24,6 +28,7 @@
 #include "profiler/trace/writer.h"
 #include "proto/worker.pb.h"
 #include "tests/ui/worker/canned_run.h"
+#include "tests/ui/worker/hostile_bytes.h"
 
 namespace {
 
@@ -67,6 +72,23 @@ class Input {
   trace::FrameDecoder decoder_;
 };
 
+// A reader may still wait for the rest of what was cut off, so that it ends the process in any
+// case.
+[[noreturn]] void SendHostile(std::string_view seed_text, uint64_t tag,
+                              const run::RunConfig& config) {
+  uint64_t seed = 0;
+  std::from_chars(seed_text.data(), seed_text.data() + seed_text.size(), seed);
+  for (const std::string& bytes : testing::HostileBytes(seed, tag, config)) WriteAll(bytes);
+  if (seed % 4 == 1) std::abort();
+  if (seed % 4 == 2) std::raise(SIGKILL);
+  if (seed % 4 == 3) {
+    proto::RunEnded ended;
+    ended.set_tag(tag);
+    SendFrame(FrameType::kRunEnded, ended);
+  }
+  std::_Exit(static_cast<int>(seed % 3));
+}
+
 void Run(uint64_t tag, const proto::RunConfig& message, Input& input) {
   using std::chrono::milliseconds;
   const auto begin = std::chrono::steady_clock::now();
@@ -91,10 +113,18 @@ void Run(uint64_t tag, const proto::RunConfig& message, Input& input) {
     WriteAll("this is no frame, whatever you do");
     std::this_thread::sleep_for(std::chrono::hours(1));
   }
+  if (model == "flood") {
+    const std::string line = std::string(1023, 'x') + '\n';
+    for (int i = 0; i < 64 << 10; ++i) std::fputs(line.c_str(), stderr);
+    std::fputs("the last line\n", stderr);
+  }
+  if (model.starts_with("hostile-")) SendHostile(model.substr(8), tag, *config);
   if (model == "bad-events") WriteAll(trace::EncodeFrame(FrameType::kEvents, "\xff\xff\xff\xff"));
   bool cancelled = false;
+  std::string sent;  // of the trace, to be sent again
   if (model != "fail" && model != "bad-events" && model != "no-trace") {
-    auto writer = trace::TraceWriter::ToSink([](std::string_view bytes) {
+    auto writer = trace::TraceWriter::ToSink([&](std::string_view bytes) {
+      if (model == "talks-on") sent += bytes;
       WriteAll(bytes);
       return absl::OkStatus();
     });
@@ -132,6 +162,10 @@ void Run(uint64_t tag, const proto::RunConfig& message, Input& input) {
   }
   ended.set_seconds(
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  SendFrame(FrameType::kRunEnded, ended);
+  if (model != "talks-on") return;
+  SendFrame(FrameType::kRunStarted, started);
+  WriteAll(sent);
   SendFrame(FrameType::kRunEnded, ended);
 }
 

@@ -233,6 +233,52 @@ TEST_F(WorkerClientTest, EventsThatAreNoEvents) {
   EXPECT_TRUE(lost_.isEmpty()) << "the worker itself is fine";
 }
 
+TEST_F(WorkerClientTest, WhatComesBehindTheEndOfARunIsOfNone) {
+  WorkerClient& client = Make();
+  client.run(Named("whole", 40));
+  client.run(Named("talks-on", 40));
+  ASSERT_TRUE(WaitForEnds(1));
+  EXPECT_EQ(ends_[0].error, "");
+  ASSERT_NE(ends_[0].trace, nullptr);
+  EXPECT_TRUE(ends_[0].trace->complete);
+  const uint32_t events = ends_[0].trace->events.size();
+  client.run(Named("whole", 40));
+  ASSERT_TRUE(WaitForEnds(2));
+  EXPECT_EQ(ends_[1].error, "");
+  EXPECT_EQ(ends_[1].trace->events.size(), events);
+  EXPECT_EQ(ends_.size(), 2u) << "each run ends once";
+  EXPECT_TRUE(lost_.isEmpty());
+}
+
+TEST_F(WorkerClientTest, OfAFloodOfItsLogTheLastIsKept) {
+  WorkerClient& client = Make();
+  client.run(Named("flood"));
+  ASSERT_TRUE(WaitForEnds(1));
+  EXPECT_EQ(ends_[0].error, "");
+  EXPECT_TRUE(WaitFor([&] { return client.log().contains(QLatin1String("the last line")); }));
+  EXPECT_LE(client.log().size(), 64 << 10);
+}
+
+// Whatever it sends, and however it dies: the run ends once, and the client can do another.
+TEST_F(WorkerClientTest, HostileBytesEndTheRunAndNothingElse) {
+  WorkerClient& client = Make();
+  constexpr uint64_t kSeeds = 60;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    ends_.clear();
+    const quint64 tag = client.run(Named(("hostile-" + std::to_string(seed)).c_str()));
+    ASSERT_TRUE(WaitForEnds(1)) << "seed " << seed;
+    EXPECT_EQ(ends_[0].tag, tag) << "seed " << seed;
+    // What is shown of it is a trace that can be reckoned with.
+    if (ends_[0].trace != nullptr) {
+      EXPECT_GE(analysis::ComputeCurves(*ends_[0].trace).size(), 1u) << "seed " << seed;
+    }
+    const quint64 good = client.run(Named("no-trace"));
+    ASSERT_TRUE(WaitFor([&] { return !ends_.empty() && ends_.back().tag == good; }))
+        << "seed " << seed;
+    EXPECT_EQ(ends_.size(), 2u) << "seed " << seed;
+  }
+}
+
 TEST_F(WorkerClientTest, OtherProtocolIsNotTriedAgain) {
   qputenv("VRAMSCOPE_FAKE", "protocol");
   WorkerClient& client = Make();

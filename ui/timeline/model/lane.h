@@ -20,6 +20,7 @@
 
 namespace vramscope::ui::timeline {
 
+class Crew;
 class Lane;
 struct CanvasState;
 struct Hit;
@@ -91,6 +92,7 @@ struct LaneDrawing {
   const LanePlace& place;
   const LaneAnswer& answer;
   const TextMeasure& measure;
+  Crew* crew;  // for what one core takes too long for
   SceneMemory* memory;
   SceneCounts* counts;
   DrawList* list;

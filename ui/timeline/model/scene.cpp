@@ -70,7 +70,7 @@ SceneCounts BuildDataLayer(const CanvasState& s, const TextMeasure& measure, Cre
     ++counts.lanes;
     list->PushClip(place.clip);
     place.lane->Draw(
-        {s, place, memory->answers[place.lane].second, measure, memory, &counts, list});
+        {s, place, memory->answers[place.lane].second, measure, crew, memory, &counts, list});
     list->PopClip();
   }
   DrawScrollBar(s, list);
