@@ -15,6 +15,7 @@
 #include "profiler/analysis/analysis.h"
 #include "profiler/analysis/step_time.h"
 #include "profiler/run/check_run.h"
+#include "profiler/run/seq.h"
 
 namespace vramscope::fit {
 namespace {
@@ -518,6 +519,8 @@ class Search {
             Largest(proposal.config, "batch", proposal.config.batch, step, kMostBatch);
         if (!batch.ok()) return batch.status();
         proposal.largest_batch = *batch;
+        // A stream of lengths has its own longest.
+        if (run::SeqText(proposal.config) != fmt::format("{}", proposal.config.seq)) continue;
         absl::StatusOr<int64_t> seq =
             Largest(proposal.config, "seq", proposal.config.seq, 64, kMostSeq);
         if (!seq.ok()) return seq.status();
