@@ -162,9 +162,9 @@ std::string ProposalText(size_t number, const fit::Proposal& proposal, uint64_t 
 
 ExitCode ExecuteFit(const Options& options) {
   const auto begin = std::chrono::steady_clock::now();
-  const absl::StatusOr<uint64_t> budget = run::ParseBytes(options.budget);
+  const absl::StatusOr<uint64_t> budget = ParseBudget(options.budget);
   if (!budget.ok()) {
-    Note("error: --budget: " + std::string(budget.status().message()));
+    Note("error: " + std::string(budget.status().message()));
     return kUsage;
   }
   const absl::StatusOr<run::RunConfig> config = BuildRun(options.run, run::Backend::kPlan);
