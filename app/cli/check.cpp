@@ -81,9 +81,9 @@ ExitCode Judge(const trace::Trace& trace, uint64_t budget, const Options& option
 }
 
 ExitCode Execute(const Options& options) {
-  const absl::StatusOr<uint64_t> budget = run::ParseBytes(options.budget);
+  const absl::StatusOr<uint64_t> budget = ParseBudget(options.budget);
   if (!budget.ok()) {
-    Note("error: --budget: " + std::string(budget.status().message()));
+    Note("error: " + std::string(budget.status().message()));
     return kUsage;
   }
   if (!options.context.empty()) {

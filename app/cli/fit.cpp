@@ -18,6 +18,7 @@
 #include "app/cli/worker_run.h"
 #include "profiler/fit/waterfall.h"
 #include "profiler/run/check_run.h"
+#include "profiler/run/seq.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::cli {
@@ -151,17 +152,19 @@ std::string ProposalText(size_t number, const fit::Proposal& proposal, uint64_t 
   }
   text += table.Text();
   if (proposal.largest_batch > 0) {
-    text += Prose(fmt::format("Largest batch that fits: {}; longest sequence: {}.",
-                              proposal.largest_batch, proposal.longest_seq));
+    text += Prose(fmt::format("Largest batch that fits: {}{}.", proposal.largest_batch,
+                              proposal.longest_seq > 0
+                                  ? fmt::format("; longest sequence: {}", proposal.longest_seq)
+                                  : std::string()));
   }
   return text + Prose("As settings:" + SetsText(proposal.settings));
 }
 
 ExitCode ExecuteFit(const Options& options) {
   const auto begin = std::chrono::steady_clock::now();
-  const absl::StatusOr<uint64_t> budget = run::ParseBytes(options.budget);
+  const absl::StatusOr<uint64_t> budget = ParseBudget(options.budget);
   if (!budget.ok()) {
-    Note("error: --budget: " + std::string(budget.status().message()));
+    Note("error: " + std::string(budget.status().message()));
     return kUsage;
   }
   const absl::StatusOr<run::RunConfig> config = BuildRun(options.run, run::Backend::kPlan);
@@ -199,7 +202,7 @@ ExitCode ExecuteFit(const Options& options) {
   } else {
     std::string text =
         fmt::format("{}, batch {} x seq {}: needs {} as it is, {} a step; budget {}: {}\n\n",
-                    config->model, config->batch, config->seq,
+                    config->model, config->batch, run::ShortSeqText(*config),
                     run::FormatBytes(fitted->start.needed()), Milliseconds(fitted->start.step_ms),
                     run::FormatBytes(*budget), fitted->start_fits ? "fits" : "does not fit");
     if (!any) text += "Nothing that was tried fits. The smallest:\n\n";

@@ -4,6 +4,7 @@
 
 #include "app/cli/input.h"
 #include "profiler/run/check_run.h"
+#include "profiler/run/units.h"
 
 namespace vramscope::cli {
 namespace {
@@ -85,6 +86,18 @@ absl::StatusOr<run::RunConfig> BuildRun(const RunOptions& options, run::Backend 
   status = run::CheckRun(*config).status();
   if (!status.ok()) return options.model.empty() ? status : Prefixed(options.model, status);
   return config;
+}
+
+absl::StatusOr<uint64_t> ParseBudget(const std::string& text) {
+  constexpr uint64_t kLeast = 1 << 20;
+  absl::StatusOr<uint64_t> budget = run::ParseBytes(text);
+  if (!budget.ok()) {
+    return absl::InvalidArgumentError("--budget: " + std::string(budget.status().message()));
+  }
+  if (*budget >= kLeast) return budget;
+  return absl::InvalidArgumentError(fmt::format(
+      "--budget: \"{}\" are {} bytes, into which nothing fits; a number has a unit: 24GiB",
+      text.substr(0, 40), *budget));
 }
 
 }  // namespace vramscope::cli

@@ -4,6 +4,7 @@
 #include <absl/status/statusor.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,5 +23,8 @@ struct RunOptions {
 
 void AddRunOptions(CLI::App& command, RunOptions& options);
 absl::StatusOr<run::RunConfig> BuildRun(const RunOptions& options, run::Backend backend);
+
+// Of --budget, in bytes. "24" is no 24 GiB, and nothing fits into it: kInvalidArgument.
+absl::StatusOr<uint64_t> ParseBudget(const std::string& text);
 
 }  // namespace vramscope::cli

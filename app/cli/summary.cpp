@@ -10,6 +10,7 @@
 
 #include "app/cli/format.h"
 #include "profiler/query/device_times.h"
+#include "profiler/run/seq.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/assumptions.h"
 #include "profiler/trace/block_evidence.h"
@@ -21,7 +22,7 @@ using analysis::Summary;
 using run::FormatBytes;
 
 std::string SettingsText(const run::RunConfig& c) {
-  std::string text = fmt::format("batch {} x seq {}", c.batch, c.seq);
+  std::string text = fmt::format("batch {} x seq {}", c.batch, run::ShortSeqText(c));
   if (c.micro_batches > 1) text += fmt::format(" in {} micro-batches", c.micro_batches);
   text += fmt::format(", {} step{}, {}, {} attention, {} ({})", c.steps, c.steps == 1 ? "" : "s",
                       c.Get("precision"), c.Get("attention"), c.Get("optimizer.name"),
@@ -38,7 +39,8 @@ std::string SettingsText(const run::RunConfig& c) {
   // Whatever else was set is said by its key.
   constexpr std::string_view kSaid[] = {"precision",      "attention",          "optimizer.name",
                                         "optimizer.impl", "checkpointing.mode", "checkpointing.k",
-                                        "lora.rank",      "lora.targets",       "lora.kind"};
+                                        "lora.rank",      "lora.targets",       "lora.kind",
+                                        "lengths",        "samples.file"};
   for (const auto& [key, value] : c.settings) {
     if (std::find(std::begin(kSaid), std::end(kSaid), key) != std::end(kSaid)) continue;
     text += fmt::format(", {}={}", key, value);

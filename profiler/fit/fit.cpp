@@ -10,10 +10,12 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 
 #include "profiler/analysis/analysis.h"
 #include "profiler/analysis/step_time.h"
 #include "profiler/run/check_run.h"
+#include "profiler/run/seq.h"
 
 namespace vramscope::fit {
 namespace {
@@ -296,27 +298,43 @@ class Search {
     return node;
   }
 
-  // One move further than where it fits: what leaves a twentieth more to spare, at the least time
-  // times memory. Empty: nothing does.
-  absl::StatusOr<std::vector<Node>> Roomier(const Node& at, const std::vector<Move>& moves) {
+  // Moves that change no more than this, those that save most where nothing else is done first.
+  std::vector<const Move*> BySaving(const std::vector<Move>& moves, run::Changes most) const {
+    std::vector<std::pair<uint64_t, const Move*>> needs;
+    for (const Move& move : moves) {
+      if (move.last_resort || move.changes > most) continue;
+      const absl::StatusOr<run::RunConfig> config = Applied(move, start_);
+      const auto alone = config.ok() ? known_.find(run::ToJson(*config)) : known_.end();
+      const bool known = alone != known_.end() && alone->second.ok();
+      needs.emplace_back(known ? alone->second.needed() : std::numeric_limits<uint64_t>::max(),
+                         &move);
+    }
+    std::ranges::stable_sort(needs, {}, [](const auto& each) { return each.first; });
+    std::vector<const Move*> out;
+    for (const auto& [needed, move] : needs) out.push_back(move);
+    return out;
+  }
+
+  // One of these moves further than where it fits: what leaves a twentieth more to spare, that of
+  // the least time times memory first.
+  absl::StatusOr<std::vector<Node>> Roomier(const Node& at, std::span<const Move* const> moves) {
     std::vector<Candidate> candidates;
-    for (const Move& move : moves)
-      if (!move.last_resort && move.changes <= ChangesOf(at)) candidates.push_back({.move = &move});
+    for (const Move* move : moves) candidates.push_back({.move = move});
     std::vector<Candidate*> pointers;
     for (Candidate& each : candidates) pointers.push_back(&each);
     if (absl::Status status = PlanNext(at, pointers); !status.ok()) return status;
-    std::vector<Node> best;
-    const auto cost = [](const Node& node) {
-      return node.planned.step_ms * static_cast<double>(node.planned.needed());
-    };
+    std::vector<Node> out;
     for (const Candidate& each : candidates) {
       if (!each.next.has_value() || !each.next->planned.ok() ||
           each.next->planned.needed() + at.planned.needed() / 20 > at.planned.needed()) {
         continue;
       }
-      if (best.empty() || cost(*each.next) < cost(best.front())) best = {*each.next};
+      out.push_back(*each.next);
     }
-    return best;
+    std::ranges::stable_sort(out, {}, [](const Node& node) {
+      return node.planned.step_ms * static_cast<double>(node.planned.needed());
+    });
+    return out;
   }
 
   static run::Changes ChangesOf(const Node& node) {
@@ -466,9 +484,15 @@ class Search {
       const Proposal& from = out.proposals[i];
       Node at{.config = from.config, .moves = {}, .planned = from.planned};
       for (const Step& step : from.steps) at.moves.push_back(step.move);
-      absl::StatusOr<std::vector<Node>> roomier = Roomier(at, moves);
-      if (!roomier.ok()) return roomier.status();
-      if (absl::Status status = propose(*roomier); !status.ok()) return status;
+      const std::vector<const Move*> more = BySaving(moves, ChangesOf(at));
+      const std::span<const Move* const> all(more);
+      for (size_t begin = 0; begin < all.size(); begin += kAtOnce) {
+        if (out.proposals.size() >= static_cast<size_t>(options_.proposals) || Late()) break;
+        const absl::StatusOr<std::vector<Node>> roomier =
+            Roomier(at, all.subspan(begin, std::min(kAtOnce, all.size() - begin)));
+        if (!roomier.ok()) return roomier.status();
+        if (absl::Status status = propose(*roomier); !status.ok()) return status;
+      }
     }
     if (out.proposals.empty()) {
       absl::StatusOr<Proposal> smallest = Explained(*std::ranges::min_element(
@@ -495,6 +519,8 @@ class Search {
             Largest(proposal.config, "batch", proposal.config.batch, step, kMostBatch);
         if (!batch.ok()) return batch.status();
         proposal.largest_batch = *batch;
+        // A stream of lengths has its own longest.
+        if (run::SeqText(proposal.config) != fmt::format("{}", proposal.config.seq)) continue;
         absl::StatusOr<int64_t> seq =
             Largest(proposal.config, "seq", proposal.config.seq, 64, kMostSeq);
         if (!seq.ok()) return seq.status();

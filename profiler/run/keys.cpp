@@ -10,6 +10,7 @@
 #include "profiler/run/catalogue.h"
 #include "profiler/run/device_profile.h"
 #include "profiler/run/messages.h"
+#include "profiler/run/seq.h"
 #include "profiler/run/text_formats.h"
 #include "profiler/run/units.h"
 
@@ -93,7 +94,8 @@ KeySpec Declared(const SettingDeclaration& setting) {
   const TextFormat* format = FindTextFormat(setting.format);
   if (format != nullptr) {
     spec.expected = format->expected;
-    spec.is_list = setting.format == "names";
+    spec.numbers_in_list = setting.format == "lengths";
+    spec.is_list = setting.format == "names" || spec.numbers_in_list;
     spec.check = [format](std::string_view v) { return format->normalized(v).status(); };
   }
   // Kept in one form, so that equal settings are equal text.
@@ -159,8 +161,15 @@ std::vector<KeySpec> MakeSpecs() {
   std::vector<KeySpec> s;
   s.push_back(Integer("batch", "samples in one optimizer step, over all its micro-batches", 1,
                       65536, [](RunConfig& c) -> int& { return c.batch; }));
-  s.push_back(
-      Integer("seq", "tokens in a sample", 1, 1 << 20, [](RunConfig& c) -> int& { return c.seq; }));
+  // What else it may be the builder hands to the settings that keep it (seq.h).
+  KeySpec seq = Integer("seq",
+                        "tokens in a sample; or a stream of batches: lengths in turn "
+                        "(\"400,1536,400\"), ranges (\"256-1024\"), or a file of lines "
+                        "\"length,count\" to draw from",
+                        1, 1 << 20, [](RunConfig& c) -> int& { return c.seq; });
+  seq.expected = ExpectedSeq();
+  seq.is_list = seq.numbers_in_list = true;
+  s.push_back(std::move(seq));
   s.push_back(Integer("micro_batches",
                       "passes that the batch is split into before the optimizer steps", 1, 4096,
                       [](RunConfig& c) -> int& { return c.micro_batches; }));
@@ -228,6 +237,7 @@ const KeySpec* FindSpec(std::string_view key) {
 }
 
 std::string Expected(const KeySpec& spec) {
+  if (!spec.expected.empty()) return std::string(spec.expected);
   switch (spec.kind) {
     case ValueKind::kChoice:
       return fmt::format("choose from: {}", fmt::join(spec.choices, ", "));

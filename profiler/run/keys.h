@@ -24,15 +24,16 @@ struct KeySpec {
   std::vector<std::string_view> reserved =
       {};                          // kChoice: what the format knows and this version lacks
   double low = 0, high = 0;        // kInteger, kNumber: allowed range, inclusive
-  std::string_view expected = {};  // kText: what it may be, "expected ..."
+  std::string_view expected = {};  // "expected ...", where kind and range do not say it
   // Both null for a key that is reserved as a whole: `choices` then holds its default alone.
   std::function<void(RunConfig&, std::string_view)> apply = {};  // `value` has passed Check()
   std::function<std::string(const RunConfig&)> text = {};
   // More than kind and range can say; may be null.
   std::function<absl::Status(std::string_view)> check = {};
   bool check_names_key = false;  // its errors say key and value themselves
-  // A list of names, which a run.json may write as one.
+  // A list of names or of numbers, which a run.json may write as one.
   bool is_list = false;
+  bool numbers_in_list = false;
 };
 
 // All keys but `model` and `model_config_json`, which the builder treats itself.

@@ -16,8 +16,8 @@ namespace vramscope::run {
 struct LengthRange {
   int low = 0, high = 0;
 };
-// Numbers between commas, ranges in between: each from 1 to 2^20, at most 4096 of them; nothing for
-// an empty text.
+// Numbers between commas, ranges ("256-1024" or "256..1024") in between: each from 1 to 2^20, at
+// most 4096 of them; nothing for an empty text.
 absl::StatusOr<std::vector<LengthRange>> ParseLengths(std::string_view text);
 
 }  // namespace vramscope::run

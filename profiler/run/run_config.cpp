@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -9,8 +10,10 @@
 #include "profiler/run/catalogue.h"
 #include "profiler/run/config_proto.h"
 #include "profiler/run/keys.h"
+#include "profiler/run/lengths.h"
 #include "profiler/run/messages.h"
 #include "profiler/run/run_json.h"
+#include "profiler/run/seq.h"
 #include "profiler/run/text_formats.h"
 #include "profiler/run/units.h"
 
@@ -47,9 +50,11 @@ absl::Status UnknownPreset(std::string_view name) {
 }
 
 // What a run.json or a message holds. A model's name goes with its text, when that is there.
-absl::Status SetAll(const Settings& settings, RunConfigBuilder& builder) {
+absl::Status SetAll(Settings settings, RunConfigBuilder& builder) {
   const std::string* name = nullptr;
   const std::string* text = nullptr;
+  // A file has no order: its `lengths` hold beside its `seq`, wherever they stand.
+  std::ranges::stable_partition(settings, [](const auto& each) { return each.first == "seq"; });
   for (const auto& [key, value] : settings) {
     if (key == "model") {
       name = &value;
@@ -129,7 +134,27 @@ struct RunConfigBuilder::Impl {
   std::optional<Model> model;                          // once set here
   std::map<std::string, std::string> preset_defaults;  // below what is set, above `start`
   std::map<std::string, std::string> settings;
+  bool lengths_by_key = false;  // `lengths` was set here, not what `seq` was
+
+  absl::Status SetSeq(std::string_view value);
 };
+
+// A stream goes to the settings that keep it.
+absl::Status RunConfigBuilder::Impl::SetSeq(std::string_view value) {
+  absl::StatusOr<Seq> seq = ParseSeq(value);
+  if (!seq.ok()) {
+    return absl::InvalidArgumentError(fmt::format("seq: {} is not allowed; {}", Quoted(value),
+                                                  std::string(seq.status().message())));
+  }
+  settings["seq"] = fmt::format("{}", seq->tokens);
+  const bool stream = !seq->lengths.empty() || !seq->file.empty();
+  if (stream) settings["samples.file"] = std::move(seq->file);
+  if (stream || !lengths_by_key) {
+    settings["lengths"] = std::move(seq->lengths);
+    lengths_by_key = false;
+  }
+  return absl::OkStatus();
+}
 
 RunConfigBuilder::RunConfigBuilder() : impl_(std::make_unique<Impl>()) {}
 RunConfigBuilder::RunConfigBuilder(const RunConfig& start) : RunConfigBuilder() {
@@ -190,6 +215,7 @@ absl::Status RunConfigBuilder::SetRunJson(std::string_view json) {
   *changed.impl_ = *impl_;
   absl::Status status = SetAll(*settings, changed);
   if (status.ok()) impl_ = std::move(changed.impl_);
+  impl_->lengths_by_key = false;  // a `seq` that is set after a file replaces the file's stream
   return status;
 }
 
@@ -197,8 +223,10 @@ absl::Status RunConfigBuilder::Set(std::string_view key, std::string_view value)
   if (key == "model") return SetPreset(value);
   const KeySpec* spec = FindSpec(key);
   if (spec == nullptr) return UnknownKey(key);
+  if (key == "seq") return impl_->SetSeq(value);
   absl::Status status = Check(*spec, value);
   if (!status.ok()) return status;
+  if (key == "lengths") impl_->lengths_by_key = !value.empty();
   impl_->settings[std::string(key)] = std::string(value);
   return absl::OkStatus();
 }
@@ -235,6 +263,9 @@ absl::StatusOr<RunConfig> RunConfigBuilder::Build() const {
   }
   for (const auto& [key, value] : config.settings) {
     if (FindSpec(key) == nullptr) return UnknownKey(key);
+  }
+  if (const auto ranges = ParseLengths(config.Get("lengths")); ranges.ok() && !ranges->empty()) {
+    config.seq = std::ranges::max_element(*ranges, {}, &LengthRange::high)->high;
   }
   const int64_t tokens = int64_t{config.batch} * config.seq;
   if (tokens > kMaxTokens) {

@@ -137,6 +137,10 @@ class SettingsReader : public nlohmann::json_sax<json> {
 
   // A number, true or false.
   bool Plain(std::string text) {
+    if (in_list_ && FindSpec(path_)->numbers_in_list && text != "true" && text != "false") {
+      list_ += (list_.empty() ? "" : ",") + text;
+      return true;
+    }
     return in_list_ || !IsLeaf(path_) || IsText(path_) ? Wrong(text, text) : Take(std::move(text));
   }
 

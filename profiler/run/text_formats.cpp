@@ -19,7 +19,7 @@ constexpr std::string_view kPattern =
     "expected all, first-layer, last-layer or a pattern over parameter names, as \"*.mlp.*\"";
 constexpr std::string_view kLengths =
     "expected lengths of the micro-batches in turn, as \"400,1536,400\", or ranges, as "
-    "\"256-1024\", each from 1 to 1048576; empty: all as seq says";
+    "\"256-1024\", each from 1 to 1048576, at most 4096; empty: all as seq says";
 constexpr std::string_view kPath = "expected the path of a folder that is there";
 constexpr int64_t kMaxLength = 1 << 20;
 constexpr size_t kMaxLengths = 4096;
@@ -132,10 +132,12 @@ absl::StatusOr<std::vector<LengthRange>> ParseLengths(std::string_view text) {
   const absl::Status bad = absl::InvalidArgumentError(std::string(kLengths));
   std::vector<LengthRange> out;
   for (std::string_view part : Split(text)) {
-    const size_t dash = part.find('-');
+    // "256-1024", or "256..1024".
+    const size_t dash = std::min(part.find('-'), part.find(".."));
+    const size_t width = dash != std::string_view::npos && part[dash] == '.' ? 2 : 1;
     const absl::StatusOr<int64_t> low = ParseInteger(Trimmed(part.substr(0, dash)));
     const absl::StatusOr<int64_t> high =
-        dash == std::string_view::npos ? low : ParseInteger(Trimmed(part.substr(dash + 1)));
+        dash == std::string_view::npos ? low : ParseInteger(Trimmed(part.substr(dash + width)));
     if (!low.ok() || !high.ok() || *low < 1 || *high < *low || *high > kMaxLength) return bad;
     out.push_back({static_cast<int>(*low), static_cast<int>(*high)});
     if (out.size() > kMaxLengths) return bad;

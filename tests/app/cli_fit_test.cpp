@@ -80,6 +80,13 @@ TEST_F(CliFit, WaterfallEndsAtThePlan) {
 TEST(CliFitUsage, BudgetsAreSizes) {
   EXPECT_EQ(RunVramscope({"fit"}).status, 2);
   EXPECT_EQ(RunVramscope({"fit", "--budget", "much"}).status, 2);
+  for (const char* command : {"fit", "check"}) {
+    for (const char* no_unit : {"24", "0"}) {
+      const Outcome outcome = RunVramscope({command, "--budget", no_unit});
+      EXPECT_EQ(outcome.status, 2) << command;
+      EXPECT_NE(outcome.err.find("24GiB"), std::string::npos) << outcome.err;
+    }
+  }
 }
 
 }  // namespace

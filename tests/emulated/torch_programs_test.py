@@ -597,6 +597,13 @@ class Programs(Program):
             self.assertIn("went on alone", self.stderr)
             self.assertTrue(any("this rank's parts" in a["what"] for a in answer["assumptions"]), answer["assumptions"])
 
+    def test_one_rank_saves_and_loads_flat_parameters(self):
+        """FSDP1: of most parameters one rank of four has no state, which optim_state_dict asks the others for."""
+        for rank in ("0", "3"):
+            answer = self.runs("flat_states.py", options=("--ranks", "4", "--as-rank", rank, "--steps", "0"))
+            self.assertIn("saved and loaded", self.stderr)
+            self.assertEqual(len(answer["steps"]), 2)
+
     @unittest.skipUnless(TORCH and has("transformers"), "no transformers")
     def test_experts_are_chosen_evenly(self):
         """Of transformers before 5 and from 5 on, where weights of all experts are one and three implementations take them."""

@@ -8,6 +8,7 @@ from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selectiv
 DEFAULTS = {"checkpointing.mode": "none", "checkpointing.budget": "0.5", "checkpointing.k": "2", "checkpointing.reentrant": "true"}
 ATEN = torch.ops.aten
 PRODUCTS = {ATEN.mm.default, ATEN.addmm.default}
+BATCHED = {ATEN.bmm.default}  # of attention that is written out
 ATTENTION = {ATEN._scaled_dot_product_flash_attention.default, ATEN._scaled_dot_product_efficient_attention.default}
 
 
@@ -25,7 +26,7 @@ def products_and_attention():
 
 class Budget:
     """As many bytes of a layer's products and attention as a share says, those that cost most to compute again: PyTorch's own
-    solver, for what the first layer, which keeps none, has shown."""
+    solver, for what the first layer, which keeps none, has shown. Products in batches count, as they do for torch.compile's budget."""
 
     def __init__(self, share, layers):
         self.share, self.layers, self.begun, self.calls, self.kept = share, layers, 0, [], None
@@ -38,7 +39,7 @@ class Budget:
         places = {True: 0, False: 0}
 
         def policy(context, op, *arguments, **_):
-            if op not in PRODUCTS and op not in ATTENTION:
+            if op not in PRODUCTS | BATCHED | ATTENTION:
                 return CheckpointPolicy.PREFER_RECOMPUTE
             if first and learns and not context.is_recompute:
                 self.calls.append(bytes_and_operations(op, arguments))
@@ -57,7 +58,8 @@ def bytes_and_operations(op, arguments):
         query, key = arguments[:2]
         return query.nbytes, 4 * query.numel() * key.shape[-2]
     left, right = arguments[-2:]
-    return left.shape[0] * right.shape[1] * left.itemsize, 2 * left.numel() * right.shape[1]
+    width = right.shape[-1]
+    return left.numel() // left.shape[-1] * width * left.itemsize, 2 * left.numel() * width
 
 
 class Segment(nn.Module):

@@ -9,7 +9,7 @@ import torch.distributed as dist
 DEFAULTS = {"shard.strategy": "none", "shard.ranks": "1", "shard.rank": "0", "shard.gradients": "copies",
             "shard.find_unused": "false", "shard.units": "layer", "shard.vocabulary": "whole", "shard.forward_prefetch": "0", "shard.backward_prefetch": "1", "shard.bucket_mb": "25", "offload.parameters": "none",
             "shard.implementation": "fsdp2", "shard.limit_all_gathers": "true", "shard.backward_prefetch_at": "before",
-            "shard.original_parameters": "true", "shard.no_sync": "false", "shard.gathered_as": "weights"}
+            "shard.replicas": "1", "shard.original_parameters": "true", "shard.no_sync": "false", "shard.gathered_as": "weights"}
 
 
 class OneGpu:
@@ -33,6 +33,9 @@ class OneGpu:
 
     def clip(self, model, parameters, most):
         torch.nn.utils.clip_grad_norm_(parameters, most)
+
+    def scaler(self, enabled):
+        return torch.amp.GradScaler("cuda", enabled=enabled)
 
     def end(self):
         pass
@@ -109,13 +112,20 @@ class FlatSharded(OneGpu):
     def __init__(self, settings):
         from torch.distributed.fsdp import BackwardPrefetch, MixedPrecision, ShardingStrategy
         dist.init_process_group("nccl")
+        replicas = int(settings["shard.replicas"])
+        strategies = {"zero3": ShardingStrategy.FULL_SHARD, "zero2": ShardingStrategy.SHARD_GRAD_OP}
+        if replicas > 1:
+            strategies = {"zero3": ShardingStrategy.HYBRID_SHARD, "zero2": ShardingStrategy._HYBRID_SHARD_ZERO2}
         self.options = {
-            "sharding_strategy": {"zero3": ShardingStrategy.FULL_SHARD, "zero2": ShardingStrategy.SHARD_GRAD_OP}[settings["shard.strategy"]],
+            "sharding_strategy": strategies[settings["shard.strategy"]],
             "backward_prefetch": {"before": BackwardPrefetch.BACKWARD_PRE, "after": BackwardPrefetch.BACKWARD_POST,
                                   "never": None}[settings["shard.backward_prefetch_at"]],
             "forward_prefetch": settings["shard.forward_prefetch"] != "0",
             "limit_all_gathers": settings["shard.limit_all_gathers"] == "true",
             "use_orig_params": settings["shard.original_parameters"] == "true"}
+        if replicas > 1:
+            from torch.distributed.device_mesh import init_device_mesh
+            self.options["device_mesh"] = init_device_mesh("cuda", (replicas, dist.get_world_size() // replicas))
         if settings["shard.gathered_as"] != "weights":
             self.options["mixed_precision"] = MixedPrecision(
                 param_dtype={"bf16": torch.bfloat16, "fp16": torch.float16}[settings["shard.gathered_as"]])
@@ -140,6 +150,10 @@ class FlatSharded(OneGpu):
 
     def clip(self, model, parameters, most):
         model.clip_grad_norm_(most)
+
+    def scaler(self, enabled):
+        from torch.distributed.fsdp.sharded_grad_scaler import ShardedGradScaler
+        return ShardedGradScaler(enabled=enabled)
 
     def end(self):
         dist.destroy_process_group()

@@ -310,7 +310,7 @@ def train(program, model, settings, strategy):
     trains = settings["mode"] == "train"
     optimizer = strategy.optimizer(functools.partial(make_optimizer, model), trained, settings) if trains else None
     in_fp32 = techniques.GradientsInFp32(trained) if settings["gradients.dtype"] == "fp32" else None
-    scaler = torch.amp.GradScaler("cuda", enabled=settings["precision"] == "amp-fp16")
+    scaler = strategy.scaler(settings["precision"] == "amp-fp16")
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, int(settings["steps"])) if trains and settings["schedule"] == "cosine" else None
     micro_batches, steps = int(settings["micro_batches"]), int(settings["steps"])
     rows = int(settings["batch"]) // micro_batches

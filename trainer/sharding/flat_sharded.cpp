@@ -151,6 +151,7 @@ struct FlatSharded::Impl {
     if (shared.reduces) {
       const c10::Stream now = CurrentStream(shared.options.device);
       Wait(now, shared.scatter);
+      if (shared.options.replicas) Wait(now, shared.add_up);
       if (shared.options.offloads) now.synchronize();  // gradients have come to the host
     }
     shared.backward_order.clear();

@@ -43,6 +43,9 @@ struct FlatOptions {
   // MixedPrecision(param_dtype=...): what units are gathered and gradients are scattered in; none:
   // in the type of the weights.
   std::optional<at::ScalarType> gathered_as = {};
+  // HYBRID_SHARD: ranks that hold the same parts, over which scattered gradients are added up;
+  // null: there are none.
+  c10::intrusive_ptr<c10d::ProcessGroup> replicas = {};
 };
 
 class FlatSharded {

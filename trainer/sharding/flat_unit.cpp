@@ -26,6 +26,11 @@ size_t BytesOf(const at::Tensor& tensor) {
   return static_cast<size_t>(tensor.numel()) * tensor.itemsize();
 }
 
+// Before what adds gradients up over replicas, unless the host runs ahead as far as it gets.
+bool HurriesGathers(const FlatOptions& options) {
+  return options.limits_gathers && options.replicas != nullptr;
+}
+
 // Gradients are divided before and after they are added, by about the same.
 double DivisorBefore(int ranks) {
   int before = 1;
@@ -43,9 +48,10 @@ at::Tensor Padding(int64_t elements, const at::TensorOptions& options) {
 FlatShared::FlatShared(c10::intrusive_ptr<c10d::ProcessGroup> g, const FlatOptions& o)
     : group(std::move(g)),
       options(o),
-      prepare(NewStream(o.device, false)),
-      gather(NewStream(o.device, false)),
-      scatter(NewStream(o.device, false)) {}
+      prepare(NewStream(o.device, HurriesGathers(o))),
+      gather(NewStream(o.device, HurriesGathers(o))),
+      scatter(NewStream(o.device, HurriesGathers(o))),
+      add_up(o.replicas ? NewStream(o.device, false) : CurrentStream(o.device)) {}
 
 FlatUnit::FlatUnit(FlatShared& shared, std::string path, bool is_model)
     : shared_(shared), path_(std::move(path)), is_model_(is_model) {}
@@ -491,7 +497,9 @@ void FlatUnit::Scatter() {
   const int64_t lacking = local_.numel() * ranks - whole.numel();
   at::Tensor input = lacking > 0 ? at::constant_pad_nd(whole, {0, lacking}) : whole;
   at::Tensor scattered = at::empty({local_.numel()}, whole.options());
-  const double before = DivisorBefore(ranks), after = ranks / before;
+  const auto& replicas = shared_.options.replicas;
+  const int all = ranks * (replicas ? replicas->getSize() : 1);
+  const double before = DivisorBefore(all), after = all / before;
   if (before > 1) input.div_(before);
   c10d::ReduceScatterOptions options;
   options.asyncOp = false;
@@ -499,6 +507,16 @@ void FlatUnit::Scatter() {
   if (auto work = shared_.group->getBackend(shared_.options.device.type())
                       ->_reduce_scatter_base(scattered, input, options)) {
     work->wait();
+  }
+  c10::OptionalStreamGuard on;
+  if (replicas) {
+    Wait(shared_.add_up, shared_.scatter);
+    on.reset_stream(shared_.add_up);
+    scattered.record_stream(shared_.add_up);
+    std::vector<at::Tensor> sums = {scattered};
+    c10d::AllreduceOptions adding;
+    adding.asyncOp = false;
+    if (auto work = replicas->allreduce(sums, adding)) work->wait();
   }
   if (after > 1) scattered.div_(after);
   if (scattered.scalar_type() != local_.scalar_type()) {

@@ -29,6 +29,7 @@ struct FlatShared {
   c10::intrusive_ptr<c10d::ProcessGroup> group;
   const FlatOptions options;
   c10::Stream prepare, gather, scatter;
+  c10::Stream add_up;  // gradients over replicas; without them the one that computes
   std::vector<FlatUnit*> forward_order;   // as they ran first in the first step's forward
   std::vector<FlatUnit*> backward_order;  // as they left forward, until backward is through
   bool first_backward_is_done = false;

@@ -75,9 +75,11 @@ TechniqueEntry DeclareTechnique_clipping() {
                         .controls = {"clip_grad_norm"}}},
            .rules = {{.when = {{"clip_grad_norm", false, {"0"}},
                                {"precision", true, {"amp-fp16"}},
-                               {"shard.strategy", true, {"zero2", "zero3", "tensor"}}},
+                               {"shard.strategy", true, {"zero2", "zero3", "tensor"}},
+                               {"shard.implementation", true, {"fsdp2"}}},
                       .why = "clip_grad_norm: the scaled gradients of amp-fp16 are unscaled first, "
-                             "which is not planned of shards; use amp-bf16",
+                             "which of shards is planned of FSDP1's alone; use amp-bf16, or "
+                             "shard.implementation=fsdp1",
                       .instead = {{"clip_grad_norm", "0"}}}},
            .implies = {"gradients of amp-fp16 are unscaled before they are measured, as "
                        "GradScaler.unscale_ does"}},

@@ -29,9 +29,36 @@ class FlatSharding final : public SharedUnits<FlatSharded, FlatOptions> {
  public:
   explicit FlatSharding(const run::RunConfig& config)
       : SharedUnits(config, OptionsOf(config)),
+        replicas_(static_cast<int>(config.Integer("shard.replicas"))),
         micro_batches_(config.micro_batches),
-        adds_up_whole_(config.Is("shard.no_sync", "true")) {}
+        adds_up_whole_(config.Is("shard.no_sync", "true")) {
+    // GPUs that follow each other hold a model in parts, as those of a node do; those of the same
+    // place in each group hold the same part.
+    together_ = ranks_ / replicas_;
+    place_ = together_ > 0 ? rank_ % together_ : 0;
+  }
 
+  absl::Status OnModel(Model& model) override {
+    if (ranks_ % replicas_ == 0 && together_ > 1) return SharedUnits::OnModel(model);
+    if (replicas_ == 1) return SharedUnits::OnModel(model);
+    return absl::InvalidArgumentError(fmt::format(
+        "shard.replicas = {} does not divide shard.ranks = {} into groups of two or more GPUs, "
+        "each of which holds the model in parts",
+        replicas_, ranks_));
+  }
+  std::unique_ptr<Held> AroundRun(const RunContext& run) override {
+    auto held = std::make_unique<HeldReplicas>(*this);
+    if (replicas_ > 1) {
+      options_.replicas = run.join_ranks(rank_ / together_, replicas_);
+      if (run.config.Is("precision", "amp-fp16")) all_ = run.join_ranks(rank_, ranks_);
+    }
+    held->inner = SharedUnits::AroundRun(run);
+    return held;
+  }
+  void OverflowsOverRanks(const at::Tensor& found) override {
+    std::vector<at::Tensor> sums = {found};
+    if (auto work = (all_ ? all_ : group_)->allreduce(sums)) work->wait();
+  }
   std::unique_ptr<Held> AroundForward(const RunContext&) override {
     sharded_->BeforeForward(++forwards_ % micro_batches_ == 0 || !adds_up_whole_);
     return nullptr;
@@ -45,6 +72,21 @@ class FlatSharding final : public SharedUnits<FlatSharded, FlatOptions> {
   }
 
  private:
+  // Leaves the groups beside that of the parts.
+  struct HeldReplicas final : Held {
+    explicit HeldReplicas(FlatSharding& of) : owner(of) {}
+    ~HeldReplicas() override {
+      for (auto* group : {&owner.options_.replicas, &owner.all_}) {
+        if (*group) (*group)->shutdown();
+        group->reset();
+      }
+    }
+    FlatSharding& owner;
+    std::unique_ptr<Held> inner;
+  };
+
+  const int replicas_;
+  c10::intrusive_ptr<c10d::ProcessGroup> all_;  // where that is not the group of the parts
   const int micro_batches_;
   const bool adds_up_whole_;
   int64_t forwards_ = 0;
@@ -73,6 +115,7 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
       "shard.original_parameters=true";
   const std::vector<std::string> controls = {"shard.ranks",
                                              "shard.rank",
+                                             "shard.replicas",
                                              "shard.units",
                                              "shard.limit_all_gathers",
                                              "shard.backward_prefetch_at",
@@ -107,6 +150,15 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                  .default_value = "fsdp2",
                  .choices = {{"fsdp2", "fully_shard"}, {"fsdp1", "FullyShardedDataParallel"}},
                  .label = "by"},
+                {.key = "shard.replicas",
+                 .help = "fsdp1: groups of GPUs, each of which holds the model in parts "
+                         "(HYBRID_SHARD); gradients are scattered within a group and added up over "
+                         "the groups; 1: all GPUs are one",
+                 .kind = ValueKind::kInteger,
+                 .default_value = "1",
+                 .low = 1,
+                 .high = 65536,
+                 .label = "groups"},
                 yes_or_no("shard.limit_all_gathers",
                           "fsdp1: the host waits until what was gathered two units before is gone "
                           "(limit_all_gathers); false: it gathers as far ahead as it gets",
@@ -170,9 +222,16 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                               "PyTorch does not add up gradients that are on the host; set "
                               "shard.no_sync=true",
                               {{"shard.no_sync", "true"}}),
-                     not_with({{"precision", true, {"amp-fp16"}}},
-                              "it needs ShardedGradScaler, which is not planned; use amp-bf16",
-                              {{"precision", "amp-bf16"}}),
+                     {.when = {{"shard.replicas", false, {"1"}},
+                               {"shard.implementation", true, {"fsdp2"}}},
+                      .why = "shard.replicas are FSDP1's groups (HYBRID_SHARD); set "
+                             "shard.implementation=fsdp1",
+                      .instead = {{"shard.replicas", "1"}}},
+                     {.when = {{"shard.replicas", false, {"1"}},
+                               {"shard.strategy", false, {"zero2", "zero3"}}},
+                      .why = "shard.replicas: groups each hold the model in parts, which "
+                             "shard.strategy=zero3 and zero2 make",
+                      .instead = {{"shard.replicas", "1"}}},
                      not_with({{"quantization", false, {"none"}}},
                               "PyTorch refuses to flatten integers; set quantization=none, or "
                               "shard.implementation=fsdp2",

@@ -120,15 +120,16 @@ TechniqueEntry DeclareTechnique_lengths() {
                "samples in one row, without padding.",
            .settings = {{.key = "lengths",
                          .help = "lengths of the micro-batches in turn, \"400,1536,400\", or a "
-                                 "range to draw from, \"256-1024\"; empty: all as seq says",
+                                 "range to draw from, \"256-1024\": what seq=LIST sets; empty: "
+                                 "all as seq says",
                          .kind = run::ValueKind::kText,
                          .default_value = "",
                          .format = "lengths",
                          .label = "tokens"},
                         {.key = "samples.file",
                          .help = "how long samples are: a file of lines \"length,count\", from "
-                                 "which each micro-batch draws its samples; longer ones are cut "
-                                 "to seq",
+                                 "which each micro-batch draws its samples: what seq=FILE sets; "
+                                 "longer ones are cut to a seq that is a number",
                          .kind = run::ValueKind::kText,
                          .default_value = "",
                          .format = "path",

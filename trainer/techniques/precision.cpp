@@ -86,10 +86,16 @@ at::Tensor GradScaler::Inverse() const {
   return reciprocal.to(at::kFloat);
 }
 
+// An optimizer whose kernel unscales does not ask the others.
+void GradScaler::FindOverRanks() {
+  if (sharing_ != nullptr) sharing_->OverflowsOverRanks(found_inf_);
+}
+
 void GradScaler::UnscaleFirst(const std::vector<at::Tensor>& gradients) {
   at::NoGradGuard no_grad;
   if (gradients.empty()) return;
   Unscale(gradients, Inverse());
+  FindOverRanks();
   unscaled_ = true;
 }
 
@@ -100,13 +106,18 @@ void GradScaler::Step(Optimizer& optimizer) {
   if (optimizer.TakesScaler()) {
     // Only looks for overflows; the optimizer's kernel unscales.
     if (!unscaled_) Unscale(gradients, Full(1, at::kFloat));
-    optimizer.SetScaler(
-        {.grad_scale = unscaled_ ? at::Tensor() : scale_, .found_inf = found_inf_ + 0});
+    const at::Tensor found = found_inf_ + 0;  // PyTorch's sum over devices
+    // As a product with what the optimizer may have been given before, or else with 1.
+    at::Tensor scale = unscaled_ ? at::Tensor() : scale_ * 1;
+    optimizer.SetScaler({.grad_scale = std::move(scale), .found_inf = found});
     optimizer.Step();
     optimizer.SetScaler({});
     return;
   }
-  if (!unscaled_) Unscale(gradients, Inverse());
+  if (!unscaled_) {
+    Unscale(gradients, Inverse());
+    FindOverRanks();
+  }
   gradients.clear();
   if (found_inf_.item<float>() == 0) optimizer.Step();
 }
@@ -145,15 +156,17 @@ class HalfWeights final : public Technique {
 };
 
 // fp32 weights, 16-bit arithmetic; with fp16 a scaled loss.
-class Autocast final : public Technique {
+class Autocast final : public Technique, public MeasuresGradients {
  public:
   explicit Autocast(at::ScalarType dtype) : dtype_(dtype) {}
+
+  void Join(SharesTraining& sharing) override { sharing_ = &sharing; }
 
   std::unique_ptr<Held> AroundForward(const RunContext& run) override {
     return std::make_unique<HeldAutocast>(run.device.type(), dtype_);
   }
   void AfterSetUp(const RunContext& run, Model&, std::span<const at::Tensor>) override {
-    if (scales()) scaler_.emplace(run.device);
+    if (scales()) scaler_.emplace(run.device).Share(sharing_);
   }
   at::Tensor BeforeBackward(const RunContext&, const at::Tensor& loss) override {
     return scaler_ ? scaler_->Scale(loss) : loss;
@@ -181,6 +194,7 @@ class Autocast final : public Technique {
   bool scales() const { return dtype_ == at::kHalf; }
   at::ScalarType dtype_;
   std::optional<GradScaler> scaler_;
+  SharesTraining* sharing_ = nullptr;
 };
 
 run::Toggle Row(std::string id, std::string title, std::string explanation, const char* value) {

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "trainer/optimizers/optimizer.h"
+#include "trainer/techniques/shares_training.h"
 
 namespace vramscope::trainer {
 
@@ -51,6 +52,8 @@ class GradScaler {
   // lives until Update().
   void Step(Optimizer& optimizer);
   void Update();
+  // From now on a ShardedGradScaler, where the ranks share gradients.
+  void Share(SharesTraining* sharing) { sharing_ = sharing; }
 
  private:
   at::Tensor Full(double value, at::ScalarType dtype) const;
@@ -59,8 +62,11 @@ class GradScaler {
   void Unscale(const std::vector<at::Tensor>& gradients, at::Tensor inverse);
   at::Tensor Inverse() const;
 
+  void FindOverRanks();
+
   c10::Device device_;
   bool unscaled_ = false;
+  SharesTraining* sharing_ = nullptr;
   at::Tensor scale_, growth_tracker_, found_inf_;
 };
 

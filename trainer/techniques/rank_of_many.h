@@ -18,7 +18,9 @@ class RankOfMany : public Technique, public SharesTraining {
  public:
   explicit RankOfMany(const run::RunConfig& config)
       : rank_(static_cast<int>(config.Integer("shard.rank"))),
-        ranks_(static_cast<int>(config.Integer("shard.ranks"))) {}
+        ranks_(static_cast<int>(config.Integer("shard.ranks"))),
+        place_(rank_),
+        together_(ranks_) {}
 
   absl::Status OnModel(Model&) override {
     if (rank_ < ranks_) return absl::OkStatus();
@@ -27,12 +29,13 @@ class RankOfMany : public Technique, public SharesTraining {
         ranks_));
   }
   std::unique_ptr<Held> AroundRun(const RunContext& run) override {
-    return std::make_unique<HeldGroup>(*this, run.join_ranks(rank_, ranks_));
+    return std::make_unique<HeldGroup>(*this, run.join_ranks(place_, together_));
   }
   bool repeats() const override { return false; }
 
  protected:
   const int rank_, ranks_;
+  int place_, together_;  // in the group of those that share one copy: all, if nothing else is said
   c10::intrusive_ptr<c10d::ProcessGroup> group_;
 
  private:

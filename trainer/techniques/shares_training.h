@@ -27,6 +27,9 @@ class SharesTraining {
     static_cast<void>(most);
     return false;
   }
+  // Whether a gradient of any rank overflowed, as ShardedGradScaler adds it up; without it each
+  // rank looks at its own.
+  virtual void OverflowsOverRanks(const at::Tensor& found) { static_cast<void>(found); }
   // What is trained in place of the model's parameters.
   virtual std::vector<at::Tensor> Trained(std::vector<at::Tensor> parameters) { return parameters; }
 };

@@ -4,6 +4,7 @@
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QLineEdit>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <cmath>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "profiler/run/catalogue.h"
+#include "profiler/run/seq.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
 
@@ -22,6 +24,7 @@ namespace {
 using run::RunConfig;
 
 constexpr std::string_view kDefaultMomentum = "0.9";
+constexpr int kUsualLengths[] = {128, 256, 512, 1024, 2048, 4096, 8192};
 
 // The optimizers of the catalogue with each implementation that they have; SGD with and without
 // momentum.
@@ -43,6 +46,11 @@ const std::vector<OptimizerChoice>& OptimizerChoices() {
     return out;
   }();
   return *choices;
+}
+
+// Of a file's samples where they are cut: the file stands with its technique.
+std::string ShownSeq(const RunConfig& config) {
+  return config.Get("lengths").empty() ? std::to_string(config.seq) : run::SeqText(config);
 }
 
 }  // namespace
@@ -104,7 +112,13 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
     return box;
   };
   batch_ = spin("batch", 65536, &RunConfig::batch);
-  seq_ = spin("seq", 1 << 20, &RunConfig::seq);
+  seq_ = MakeComboBox();
+  seq_->setObjectName(QStringLiteral("seq"));
+  seq_->setEditable(true);
+  seq_->setInsertPolicy(QComboBox::NoInsert);
+  connect(seq_, &QComboBox::activated, this, [this](int i) { EditSeq(seq_->itemText(i)); });
+  connect(seq_->lineEdit(), &QLineEdit::editingFinished, this,
+          [this] { EditSeq(seq_->currentText()); });
   auto* sizes = new QWidget;
   auto* pair = new QHBoxLayout(sizes);
   pair->setContentsMargins(0, 0, 0, 0);
@@ -112,7 +126,9 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
   pair->addWidget(batch_, 2);
   pair->addWidget(MakeLabel(QStringLiteral("\u00d7"), LabelRole::kDim));
   pair->addWidget(seq_, 3);
-  add(tr("Batch \u00d7 sequence"), sizes, tr("Samples in an optimizer step, tokens in a sample"));
+  add(tr("Batch \u00d7 sequence"), sizes,
+      tr("Samples in an optimizer step, tokens in a sample. A stream of batches: lengths in turn "
+         "(400,1536,400), ranges (256-1024), or the path of a file with lines \"length,count\""));
   micro_batches_ = spin("micro_batches", 4096, &RunConfig::micro_batches);
   add(tr("Micro-batches"), micro_batches_,
       tr("Passes that the batch is cut into before an optimizer step"));
@@ -153,6 +169,18 @@ void RunPanel::Edit(const RunConfig& config) {
   setConfig(config_);
 }
 
+void RunPanel::EditSeq(const QString& text) {
+  const std::string written = text.trimmed().toStdString();
+  if (written == ShownSeq(config_)) return;
+  run::RunConfigBuilder builder(config_);
+  absl::Status status = builder.Set("seq", written);
+  const absl::StatusOr<RunConfig> config = builder.Build();
+  if (status.ok()) status = config.status();
+  if (status.ok()) return Edit(*config);
+  Q_EMIT refused(ToQString(std::string(status.message())));
+  setConfig(config_);
+}
+
 void RunPanel::setConfig(const RunConfig& config) {
   config_ = config;
   const QSignalBlocker blocks[] = {QSignalBlocker(model_),        QSignalBlocker(device_),
@@ -170,7 +198,11 @@ void RunPanel::setConfig(const RunConfig& config) {
 
   device_->setCurrentIndex(device_->findData(QString::fromStdString(config.device)));
   batch_->setValue(config.batch);
-  seq_->setValue(config.seq);
+  const QString seq = ToQString(ShownSeq(config));
+  seq_->clear();
+  for (const int usual : kUsualLengths) seq_->addItem(QString::number(usual));
+  if (seq_->findText(seq) < 0) seq_->addItem(seq);
+  seq_->setCurrentIndex(seq_->findText(seq));
   micro_batches_->setValue(config.micro_batches);
   steps_->setValue(config.steps);
   const bool momentum = config.Number("optimizer.momentum") > 0;

@@ -20,10 +20,12 @@ class RunPanel : public QWidget {
  Q_SIGNALS:
   void configEdited(const vramscope::run::RunConfig& config);
   void presetChosen(const QString& name);
-  void openModelConfigRequested();  // "open config.json …" was chosen
+  void openModelConfigRequested();   // "open config.json …" was chosen
+  void refused(const QString& why);  // what was typed is not possible
 
  private:
   void Edit(const run::RunConfig& config);
+  void EditSeq(const QString& text);
   void ModelChosen(int index);
 
   run::RunConfig config_;
@@ -31,7 +33,7 @@ class RunPanel : public QWidget {
   QComboBox* device_ = nullptr;
   QComboBox* optimizer_ = nullptr;
   QSpinBox* batch_ = nullptr;
-  QSpinBox* seq_ = nullptr;
+  QComboBox* seq_ = nullptr;  // typed, since it may be a stream of lengths
   QSpinBox* micro_batches_ = nullptr;
   QSpinBox* steps_ = nullptr;
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "profiler/run/catalogue.h"
+#include "profiler/run/seq.h"
 #include "profiler/run/toggles.h"
 
 namespace vramscope::ui {
@@ -119,7 +120,9 @@ std::string DescribeChange(const run::RunConfig& before, const run::RunConfig& a
   }
   if (before.batch != after.batch)
     return fmt::format("Batch {} \u2192 {}", before.batch, after.batch);
-  if (before.seq != after.seq) return fmt::format("Sequence {} \u2192 {}", before.seq, after.seq);
+  if (run::SeqText(before) != run::SeqText(after))
+    return fmt::format("Sequence {} \u2192 {}", run::ShortSeqText(before),
+                       run::ShortSeqText(after));
   if (before.micro_batches != after.micro_batches)
     return fmt::format("Micro-batches {} \u2192 {}", before.micro_batches, after.micro_batches);
   if (before.steps != after.steps)

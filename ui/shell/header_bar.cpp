@@ -13,6 +13,7 @@
 
 #include "profiler/program/verdict.h"
 #include "profiler/run/evidence.h"
+#include "profiler/run/seq.h"
 #include "profiler/trace/processes.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
@@ -69,7 +70,9 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
   if (info.model.layers > 0) parts << QObject::tr("%1 layers").arg(info.model.layers);
   if (info.model.parameter_count > 0) parts << Millions(info.model.parameter_count);
   if (info.has_config) {
-    QString batch = QObject::tr("batch %1 × %2").arg(info.config.batch).arg(info.config.seq);
+    QString batch = QObject::tr("batch %1 × %2")
+                        .arg(info.config.batch)
+                        .arg(ToQString(run::ShortSeqText(info.config)));
     if (info.config.micro_batches > 1)
       batch += QObject::tr(" × %1 passes").arg(info.config.micro_batches);
     parts << batch << ToQString(OptimizerName(info.config));

@@ -313,11 +313,13 @@ void MainWindow::ConnectPanels() {
           [this] { actions_.Find(QStringLiteral("run.model"))->trigger(); });
   connect(techniques_, &TechniquePanel::configEdited, this, &MainWindow::editConfig);
   connect(techniques_, &TechniquePanel::searched, savings_, &SavingsPlanner::prefer);
-  connect(techniques_, &TechniquePanel::refused, this, [this](const QString& why) {
+  const auto refuse = [this](const QString& why) {
     banner_->show(
         {.kind = "bad-config", .title = tr("This configuration is not possible"), .text = why});
     Q_EMIT failed(why);
-  });
+  };
+  connect(run_panel_, &RunPanel::refused, this, refuse);
+  connect(techniques_, &TechniquePanel::refused, this, refuse);
   connect(recording_, &RecordingPanel::planRequested, this, &MainWindow::PlanBeside);
   connect(recording_, &RecordingPanel::partRequested, this, [this] { OpenPartOf(ShownFile()); });
   connect(savings_, &SavingsPlanner::saving, techniques_, &TechniquePanel::setSaving);

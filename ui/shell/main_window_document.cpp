@@ -15,6 +15,7 @@
 #include <algorithm>
 
 #include "profiler/program/verdict.h"
+#include "profiler/run/seq.h"
 #include "profiler/trace/processes.h"
 #include "profiler/trace/reader.h"
 #include "ui/explain/explain_panel.h"
@@ -82,7 +83,7 @@ class MainWindow::ConfigCommand : public QUndoCommand {
 void MainWindow::SetConfig(const run::RunConfig& config) {
   // What techniques save of another model says nothing of this one.
   if (config.model_config_json != config_.model_config_json || config.batch != config_.batch ||
-      config.seq != config_.seq)
+      run::SeqText(config) != run::SeqText(config_))
     savings_->forget(QStringLiteral("…"), tr("not planned yet"));
   config_ = config;
   // What was once run on a card is planned from here on, until a run is asked for.

@@ -105,7 +105,8 @@ void FitPage::Show(const QJsonObject& result) {
                                                    : "; another training";
     const int batch = proposal.value(QLatin1String("largest_batch")).toInt();
     const int seq = proposal.value(QLatin1String("longest_seq")).toInt();
-    if (batch > 0) more += fmt::format("; largest batch {}, longest sequence {}", batch, seq);
+    if (batch > 0) more += fmt::format("; largest batch {}", batch);
+    if (seq > 0) more += fmt::format(", longest sequence {}", seq);
     add(fmt::format("{}. needs {}", proposals_.size(),
                     Bytes(proposal.value(QLatin1String("needed")).toDouble())),
         "", fmt::format("{:.1f} ms", proposal.value(QLatin1String("step_ms")).toDouble()), more,

@@ -8,6 +8,7 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include "profiler/run/seq.h"
 #include "profiler/run/units.h"
 #include "ui/studies/study_page.h"
 
@@ -127,7 +128,9 @@ void WaterfallPage::Show(const QJsonObject& result) {
               .rows = {}};
   std::vector<Bar> bars;
   order_.clear();
-  sets_ = QStringLiteral(" --set batch=%1 --set seq=%2").arg(asked_.batch).arg(asked_.seq);
+  sets_ = QStringLiteral(" --set batch=%1 --set seq=%2")
+              .arg(asked_.batch)
+              .arg(QString::fromStdString(run::SeqText(asked_)));
   double before = 0;
   for (const QJsonValue& value : result.value(QLatin1String("bars")).toArray()) {
     const QJsonObject json = value.toObject();

@@ -88,6 +88,7 @@ def install(process):
         module.init_process_group, module.new_group = init_process_group, new_group
     process.part("objects that ranks would send are not there", _objects, process, rank, distributed.distributed_c10d)
     imports.after(process, "torch.distributed.checkpoint.utils", functools.partial(_checkpoints, process))
+    imports.after(process, "torch.distributed.fsdp._optim_utils", functools.partial(_flat_states, process))
 
 
 def _objects(process, rank, module):
@@ -142,3 +143,32 @@ def _checkpoints(process, module):
         begin(self, group, False, 0)
 
     wrapper.__init__ = __init__
+
+
+def _flat_states(process, module):
+    """Of FSDP1's optim_state_dict: ranks tell each other which parameters they have a state of, and what is in it. What this one has no
+    part of, others have: a state like those that are here."""
+    if not hasattr(module, "_allgather_state_info"):
+        return  # before 2.1 nobody asks so
+    mapped, gathered = module._map_param_key_to_optim_keys, module._allgather_state_info
+
+    @functools.wraps(mapped)
+    def _map_param_key_to_optim_keys(optim_state_dict, group, param_key_to_param, param_to_fqns, fqn_to_fsdp_param_info, *args, **kwargs):
+        # Merged, so that the first rank is not waited for either.
+        keys, own = mapped(optim_state_dict, group, param_key_to_param, param_to_fqns, fqn_to_fsdp_param_info, True)
+        if optim_state_dict["state"]:
+            names = [tuple(param_to_fqns[parameter]) for parameter in param_key_to_param.values() if parameter.requires_grad]
+            keys = sorted({*keys, *(module._OptimStateKey(name, True) for name in names if name[0] in fqn_to_fsdp_param_info)})
+        return keys, own
+
+    @functools.wraps(gathered)
+    def _allgather_state_info(fsdp_state, input_states):
+        states = gathered(fsdp_state, input_states)
+        like = next((state for state in states[fsdp_state.rank].values() if state.tensors), None)
+        for rank, of_rank in enumerate(states):
+            for name, state in of_rank.items():
+                if like is not None and rank != fsdp_state.rank and not state.tensors:
+                    of_rank[name] = like
+        return states
+
+    module._map_param_key_to_optim_keys, module._allgather_state_info = _map_param_key_to_optim_keys, _allgather_state_info

@@ -132,13 +132,52 @@ TEST(FlatSharding, GatheredInSixteenBitsIsHalfAsLarge) {
   EXPECT_EQ(most("weights") - shards, 2 * (most("bf16") - shards));
 }
 
+// HYBRID_SHARD: parts as of one group, gradients added up over the groups in the memory that they
+// were scattered into.
+TEST(FlatSharding, GroupsOfGpusHoldTheModelEach) {
+  const Planned one(Flat());
+  for (const char* rank : {"0", "5", "7"}) {
+    const Planned groups(
+        Flat({{"shard.ranks", "8"}, {"shard.replicas", "2"}, {"shard.rank", rank}}));
+    for (const Category category : {Category::kParameter, Category::kOptimizerState}) {
+      EXPECT_EQ(groups.Asked(category), one.Asked(category)) << rank;
+    }
+    EXPECT_EQ(groups.Peak(Category::kGradient, 2, Phase::kZeroGrad),
+              one.Peak(Category::kGradient, 2, Phase::kZeroGrad));
+  }
+  EXPECT_LT(Planned(Flat({{"shard.ranks", "8"}})).Asked(Category::kOptimizerState),
+            one.Asked(Category::kOptimizerState));
+}
+
+// ShardedGradScaler: the flag of an overflow is added up over the ranks and stays where it is; with
+// clipping gradients are unscaled before they are measured.
+TEST(FlatSharding, ScalesTheLossOfShards) {
+  for (const Settings& more : {Settings{},
+                               {{"clip_grad_norm", "1"}},
+                               {{"optimizer.impl", "fused"}},
+                               {{"shard.ranks", "8"}, {"shard.replicas", "2"}}}) {
+    Settings settings = Flat(more);
+    settings["precision"] = "amp-bf16";
+    const Planned bf16(settings);
+    settings["precision"] = "amp-fp16";
+    const Planned fp16(settings);
+    EXPECT_EQ(fp16.Asked(Category::kOptimizerState), bf16.Asked(Category::kOptimizerState));
+    EXPECT_EQ(fp16.Asked(Category::kBuffer), bf16.Asked(Category::kBuffer) + 8)
+        << "the scale, and how many steps were without an overflow";
+  }
+}
+
 TEST(FlatSharding, RefusesWhatPyTorchRefuses) {
   for (const auto& [settings, why] : std::vector<std::pair<Settings, std::string>>{
            {{{"lora.rank", "4"}, {"precision", "bf16"}}, "set lora.dtype=weights"},
            {{{"lora.rank", "4"}, {"shard.original_parameters", "false"}},
             "set shard.original_parameters=true"},
            {{{"shard.forward_prefetch", "2"}}, "set shard.forward_prefetch=1"},
-           {{{"precision", "amp-fp16"}}, "use amp-bf16"}}) {
+           {{{"shard.replicas", "3"}}, "does not divide shard.ranks = 4"},
+           {{{"shard.replicas", "4"}}, "groups of two or more"},
+           {{{"shard.replicas", "2"}, {"shard.implementation", "fsdp2"}},
+            "shard.implementation=fsdp1"},
+           {{{"shard.replicas", "2"}, {"shard.strategy", "ddp"}}, "shard.strategy=zero3"}}) {
     run::RunConfig config = TinyConfig(run::Backend::kPlan, kTinyQwen);
     for (const auto& [key, value] : Flat(settings)) config.Set(key, value);
     const RunResult result = RunTiny(config);

@@ -198,6 +198,29 @@ TEST_F(TechniquesWindow, EveryKeyOfARunHasAControl) {
   }
 }
 
+// Beside the batch: a length, or a stream of them, which is the Data group's list.
+TEST_F(TechniquesWindow, SeqTakesAStreamOfLengths) {
+  auto* box = window_->findChild<QComboBox*>(QStringLiteral("seq"));
+  ASSERT_NE(box, nullptr);
+  const auto type = [&](const char* text) {
+    box->lineEdit()->selectAll();
+    QTest::keyClicks(box->lineEdit(), QLatin1String(text));
+    QTest::keyClick(box->lineEdit(), Qt::Key_Return);
+    ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  };
+  type("128,256");
+  EXPECT_EQ(window_->config().Get("lengths"), "128,256");
+  EXPECT_EQ(window_->config().seq, 256);
+  EXPECT_EQ(box->currentText(), QLatin1String("128,256"));
+  type("128,0");
+  EXPECT_EQ(Banner("kind"), "bad-config");
+  EXPECT_EQ(window_->config().Get("lengths"), "128,256");
+  EXPECT_EQ(box->currentText(), QLatin1String("128,256"));
+  type("64");
+  EXPECT_EQ(window_->config().Get("lengths"), "");
+  EXPECT_EQ(window_->config().seq, 64);
+}
+
 // Settings that no switch has are typed as the others are, within what they may be.
 TEST_F(TechniquesWindow, SettingsWithoutASwitchAreTyped) {
   const auto type = [&](QLineEdit* edit, const char* text) {

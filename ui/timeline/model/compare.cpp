@@ -6,6 +6,8 @@
 #include <optional>
 #include <tuple>
 
+#include "profiler/run/seq.h"
+
 namespace vramscope::ui::timeline {
 namespace {
 
@@ -72,7 +74,7 @@ bool SameWork(const trace::TraceInfo& a, const trace::TraceInfo& b) {
   return a.has_config && b.has_config && a.backend == b.backend && a.model.name == b.model.name &&
          a.config.model == b.config.model &&
          a.config.model_config_json == b.config.model_config_json &&
-         a.config.batch == b.config.batch && a.config.seq == b.config.seq;
+         a.config.batch == b.config.batch && run::SeqText(a.config) == run::SeqText(b.config);
 }
 
 bool SameSubject(const trace::TraceInfo& a, const trace::TraceInfo& b) {

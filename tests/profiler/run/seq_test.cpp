@@ -1,0 +1,151 @@
+#include "profiler/run/seq.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace vramscope::run {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+std::string Message(const absl::Status& status) { return std::string(status.message()); }
+
+class SeqFile : public ::testing::Test {
+ protected:
+  SeqFile() : path_(std::filesystem::path(::testing::TempDir()) / "seq_test.csv") {
+    std::ofstream(path_) << "length,count\n64,2\n700,1\n";
+  }
+  ~SeqFile() override { std::filesystem::remove(path_); }
+  const std::filesystem::path path_;
+};
+
+// What `--set seq=...` makes of a run that begins as `start`.
+absl::StatusOr<RunConfig> With(const RunConfig& start, std::string_view seq) {
+  RunConfigBuilder b(start);
+  if (absl::Status status = b.Set("seq", seq); !status.ok()) return status;
+  return b.Build();
+}
+
+TEST(Seq, IsANumberAListOrRanges) {
+  struct Row {
+    const char *text, *lengths;
+    int tokens;
+  };
+  for (const Row& row : {Row{"512", "", 512},
+                         {" 512 ", "", 512},
+                         {"512-512", "", 512},
+                         {"400, 1536,400", "400,1536,400", 1536},
+                         {"256-1024", "256-1024", 1024},
+                         {"256..1024", "256-1024", 1024},
+                         {"8,16-32", "8,16-32", 32}}) {
+    const absl::StatusOr<RunConfig> config = With({}, row.text);
+    ASSERT_TRUE(config.ok()) << row.text << ": " << config.status();
+    EXPECT_EQ(config->seq, row.tokens) << row.text;
+    EXPECT_EQ(config->Get("lengths"), row.lengths) << row.text;
+    // As it is said it can be set.
+    const absl::StatusOr<RunConfig> again = With({}, SeqText(*config));
+    ASSERT_TRUE(again.ok()) << again.status();
+    EXPECT_EQ(ToJson(*again), ToJson(*config)) << row.text;
+  }
+}
+
+TEST_F(SeqFile, IsAFileOfSamples) {
+  const absl::StatusOr<RunConfig> config = With({}, path_.string());
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->Get("samples.file"), path_.string());
+  EXPECT_EQ(config->seq, 700) << "the longest: none is cut";
+  EXPECT_EQ(SeqText(*config), path_.string());
+  EXPECT_EQ(ShortSeqText(*config), "seq_test.csv up to 700");
+  // A number is then where samples are cut; a list replaces the file.
+  EXPECT_EQ(With(*config, "128")->Get("samples.file"), path_.string());
+  EXPECT_EQ(With(*config, "128")->seq, 128);
+  EXPECT_EQ(With(*config, "128,256")->Get("samples.file"), "");
+  EXPECT_EQ(With(*With({}, "128,256"), path_.string())->Get("lengths"), "");
+}
+
+TEST_F(SeqFile, SaysWhatIsWrong) {
+  const std::string most = [] {
+    std::string text = "1";
+    for (int i = 0; i < 4096; ++i) text += ",1";
+    return text;
+  }();
+  for (const std::string& bad :
+       {std::string("0"), std::string("-5"), std::string("0,256"), std::string("128,0"),
+        std::string("1024-256"), std::string("1.5"), std::string("1048577"),
+        std::string("1-1048577"), std::string("128-256-512"), std::string(""), std::string(","),
+        std::string("..4"), most, std::string("99999999999999999999")}) {
+    EXPECT_THAT(Message(With({}, bad).status()),
+                AllOf(HasSubstr("seq: "), HasSubstr("1 to 1048576"), HasSubstr("4096")))
+        << bad.substr(0, 30);
+  }
+  EXPECT_THAT(Message(With({}, "/no such file").status()),
+              AllOf(HasSubstr("\"/no such file\""), HasSubstr("no file of this computer")));
+  EXPECT_THAT(Message(With({}, "/dev/zero").status()), HasSubstr("no file of this computer"));
+  EXPECT_FALSE(With({}, std::string("a\0b", 3)).ok());
+  std::ofstream(path_) << "64,2\n0,1\n";
+  EXPECT_THAT(Message(With({}, path_.string()).status()), HasSubstr("line 2"));
+  // What a stream comes to is held against the same limit as one length.
+  RunConfigBuilder b;
+  ASSERT_TRUE(b.Set("batch", "65536").ok());
+  ASSERT_TRUE(b.Set("seq", "8,1048576").ok());
+  EXPECT_THAT(Message(b.Build().status()), HasSubstr("tokens"));
+}
+
+// `lengths` is the older key, and what files have.
+TEST(Seq, LengthsByTheirKeyHoldBesideSeq) {
+  for (const auto& order : {std::vector{"lengths", "seq"}, std::vector{"seq", "lengths"}}) {
+    RunConfigBuilder b;
+    for (const std::string key : order)
+      ASSERT_TRUE(b.Set(key, key == "seq" ? "512" : "400,1024").ok());
+    EXPECT_EQ(b.Build()->Get("lengths"), "400,1024");
+    EXPECT_EQ(b.Build()->seq, 1024) << "the longest";
+  }
+  RunConfigBuilder b;
+  ASSERT_TRUE(b.SetRunJson(R"({"lengths": "400,300", "seq": 512})").ok());
+  EXPECT_EQ(b.Build()->Get("lengths"), "400,300");
+  EXPECT_EQ(b.Build()->seq, 400);
+  // A seq that comes after a file, or after another, is the one that holds.
+  ASSERT_TRUE(b.Set("seq", "512").ok());
+  EXPECT_EQ(b.Build()->Get("lengths"), "");
+  EXPECT_EQ(b.Build()->seq, 512);
+  ASSERT_TRUE(b.Set("seq", "16,8").ok());
+  ASSERT_TRUE(b.Set("seq", "64").ok());
+  EXPECT_EQ(SeqText(*b.Build()), "64");
+  EXPECT_EQ(SeqText(*With(*With({}, "16,8"), "64")), "64");
+}
+
+TEST(Seq, RunJsonMayWriteAList) {
+  const auto read = [](const char* json) {
+    RunConfigBuilder b;
+    const absl::Status status = b.SetRunJson(json);
+    return status.ok() ? SeqText(*b.Build()) : Message(status);
+  };
+  EXPECT_EQ(read(R"({"seq": [400, 1536, "256-1024"]})"), "400,1536,256-1024");
+  EXPECT_EQ(read(R"({"seq": "400,1536"})"), "400,1536");
+  EXPECT_EQ(read(R"({"lengths": [400, 1536]})"), "400,1536");
+  for (const char* bad :
+       {R"({"seq": []})", R"({"seq": [0]})", R"({"seq": [true]})", R"({"seq": [null]})",
+        R"({"seq": [[8]]})", R"({"seq": {"a": 1}})", R"({"seq": true})"}) {
+    EXPECT_THAT(read(bad), AllOf(HasSubstr("seq: "), HasSubstr("400,1536,400"))) << bad;
+  }
+  // What was written is read: the trace's header and a run.json.
+  const absl::StatusOr<RunConfig> config = With({}, "400,1536");
+  RunConfigBuilder b;
+  ASSERT_TRUE(b.SetRunJson(ToJson(*config)).ok());
+  EXPECT_EQ(SeqText(*b.Build()), "400,1536");
+  EXPECT_EQ(SeqText(*FromProtoBytes(ToProtoBytes(*config))), "400,1536");
+}
+
+TEST(Seq, IsShortWhereThereIsLittleRoom) {
+  EXPECT_EQ(ShortSeqText({}), "512");
+  EXPECT_EQ(ShortSeqText(*With({}, "400,1536")), "400,1536");
+  EXPECT_EQ(ShortSeqText(*With({}, "400,400,400,400,400,1536,400,400")), "8 lengths up to 1536");
+}
+
+}  // namespace
+}  // namespace vramscope::run
