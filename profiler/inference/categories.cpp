@@ -22,8 +22,6 @@ using trace::Phase;
 
 constexpr uint32_t kMostWorkspaces = 4;  // of a recording: a thread and stream each
 
-constexpr uint64_t kScalar = 8;
-
 // A forward that leaves at least so many blocks behind keeps them for a backward to come.
 constexpr uint32_t kGraphBlocks = 8;
 // Of a step, that variables hold: a loss, logits, hidden states.

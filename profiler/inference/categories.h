@@ -15,6 +15,9 @@ namespace vramscope::inference {
 // cuBLAS: 4096 KiB twice and 16 KiB eight times; 32 MiB where the GPU is a Hopper or later.
 inline constexpr uint64_t kBlasWorkspace = 8'519'680;
 inline constexpr uint64_t kHopperWorkspace = 33'554'432;
+// Bytes, at most: a loss, its gradient, a step's number. Neither a parameter's nor its gradient's
+// size.
+inline constexpr uint64_t kScalar = 8;
 
 // Backward's parts in which forward is run again, where stacks do not say it. By begin.
 using Recomputed = std::vector<std::pair<EntryIndex, EntryIndex>>;

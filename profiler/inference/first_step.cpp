@@ -21,7 +21,6 @@ using recording::History;
 using recording::Recording;
 using trace::Category;
 
-constexpr uint64_t kScalar = 8;
 // Share of the bytes in question that must come to lie where they are.
 constexpr double kAgrees = 0.8;
 // Requests of a pass before which a library may ask for its workspace.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "profiler/inference/categories.h"
 #include "profiler/inference/rules.h"
 
 namespace vramscope::inference {
@@ -10,7 +11,6 @@ namespace {
 
 using trace::Category;
 
-constexpr uint64_t kScalar = 8;
 constexpr uint32_t kMostStates = 3;  // of a parameter's size: Adam has two, AMSGrad three
 // A backward that is cut off holds so many gradients before it is clear what does not train.
 constexpr uint32_t kFewestGradients = 32;

@@ -14,8 +14,6 @@
 
 namespace vramscope::inference {
 
-inline constexpr uint64_t kScalar = 8;  // bytes: a loss, its gradient
-
 class Rows {
  protected:
   struct Dropped {  // gradients, together
