@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -17,10 +18,14 @@ std::string Message(const absl::Status& status) { return std::string(status.mess
 
 class SeqFile : public ::testing::Test {
  protected:
-  SeqFile() : path_(std::filesystem::path(::testing::TempDir()) / "seq_test.csv") {
+  // A folder of its own: tests run beside each other.
+  SeqFile()
+      : path_(std::filesystem::path(::testing::TempDir()) / ("seq_" + std::to_string(getpid())) /
+              "seq_test.csv") {
+    std::filesystem::create_directories(path_.parent_path());
     std::ofstream(path_) << "length,count\n64,2\n700,1\n";
   }
-  ~SeqFile() override { std::filesystem::remove(path_); }
+  ~SeqFile() override { std::filesystem::remove_all(path_.parent_path()); }
   const std::filesystem::path path_;
 };
 
