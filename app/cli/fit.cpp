@@ -196,6 +196,7 @@ ExitCode ExecuteFit(const Options& options) {
     for (const fit::Proposal& proposal : fitted->front)
       json["front"].push_back(ProposalJson(proposal, false));
     json["plans"] = fitted->plans;
+    json["cut_short"] = fitted->cut_short;
     json["seconds"] = seconds;
     json["assumptions"] = AssumptionsJson(assumptions);
     printed = PrintJson(json);
@@ -208,7 +209,10 @@ ExitCode ExecuteFit(const Options& options) {
     if (!any) text += "Nothing that was tried fits. The smallest:\n\n";
     for (size_t i = 0; i < fitted->proposals.size(); ++i)
       text += ProposalText(i + 1, fitted->proposals[i], *budget) + "\n";
-    text += Prose(fmt::format("{} combinations planned in {:.1f} s.", fitted->plans, seconds));
+    text += Prose(fmt::format("{} combinations planned in {:.1f} s{}.", fitted->plans, seconds,
+                              fitted->cut_short ? ", then the time was up: there may be others "
+                                                  "that fit and change the training less"
+                                                : ""));
     printed = PrintText(text + AssumptionsText(assumptions));
   }
   return printed != kDone ? printed : any ? kDone : kNo;

@@ -78,6 +78,8 @@ class Search {
       if (!further.ok()) return further.status();
       end = *std::move(further);
     }
+    cut_short_ =
+        Late() && !std::ranges::all_of(ends, [&](const Node& end) { return Fits(end.planned); });
     if (std::ranges::none_of(ends, [&](const Node& end) { return Fits(end.planned); })) {
       deadline_ = begin_ + options_.most_patience;
       absl::StatusOr<Node> further = Descend(ends.front(), moves, true);
@@ -436,7 +438,8 @@ class Search {
                .start_fits = Fits(first.planned),
                .proposals = {},
                .front = {},
-               .plans = 0};
+               .plans = 0,
+               .cut_short = cut_short_};
     // What differs by a hundredth in time and memory is the same proposal; one that changes the
     // training as much or more and is not better for it is none.
     const auto near = [](double a, double b) { return std::abs(a - b) <= 0.01 * std::max(a, b); };
@@ -540,6 +543,7 @@ class Search {
   std::map<std::string, Planned> known_;
   std::vector<Node> seen_;
   int plans_ = 0;
+  bool cut_short_ = false;
 };
 
 }  // namespace

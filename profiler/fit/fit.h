@@ -65,6 +65,8 @@ struct Fitted {
   // Of everything that was planned: nothing is both faster and smaller.
   std::vector<Proposal> front;
   int plans = 0;
+  // The time was up before a way down that does not fit had come to its end: there may be more.
+  bool cut_short = false;
 };
 
 struct Options {

@@ -122,8 +122,11 @@ void FitPage::Show(const QJsonObject& result) {
   model_->setTable(std::move(table));
   for (size_t i = 0; i < apply_.size(); ++i) apply_[i]->setVisible(i < proposals_.size());
   Say(fitting > 0 ? tr("%1 combinations planned in %2 s.")
-                        .arg(result.value(QLatin1String("plans")).toInt())
-                        .arg(result.value(QLatin1String("seconds")).toDouble(), 0, 'f', 1)
+                            .arg(result.value(QLatin1String("plans")).toInt())
+                            .arg(result.value(QLatin1String("seconds")).toDouble(), 0, 'f', 1) +
+                        (result.value(QLatin1String("cut_short")).toBool()
+                             ? tr(" Then the time was up: others may fit that change less.")
+                             : QString())
                   : tr("Nothing that was tried fits; this is the smallest."));
 }
 

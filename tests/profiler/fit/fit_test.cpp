@@ -155,6 +155,7 @@ TEST(Fit, GoesOnUntilSomethingFits) {
         Search(start, budget, {.patience = std::chrono::milliseconds(0), .most_patience = most});
     EXPECT_TRUE(fitted.ok()) << fitted.status();
     ExpectSound(*fitted, start, budget);
+    EXPECT_TRUE(fitted->cut_short);
     return fitted->proposals.at(0);
   };
   EXPECT_TRUE(proposed(std::chrono::hours(1)).fits);
@@ -173,6 +174,7 @@ TEST(Fit, WhatFitsIsLeftAsItIsUnlessSomethingIsFaster) {
 TEST(Fit, NothingFitsTheSmallestIsShown) {
   const absl::StatusOr<Fitted> fitted = Search(Config(), kGiB);
   ASSERT_TRUE(fitted.ok());
+  EXPECT_FALSE(fitted->cut_short) << "all ways came to their ends";
   ASSERT_EQ(fitted->proposals.size(), 1u);
   EXPECT_FALSE(fitted->proposals[0].fits);
   EXPECT_LT(fitted->proposals[0].planned.reserved, fitted->start.reserved);
