@@ -138,9 +138,13 @@ std::string SignedMilliseconds(double value) {
 std::string ProposalText(size_t number, const fit::Proposal& proposal, uint64_t budget) {
   const uint64_t needed = proposal.planned.needed();
   std::string text =
-      fmt::format("{}. {}: {} a step, needs {} ({} reserved and the CUDA context): {}\n", number,
+      fmt::format("{}. {}: {} a step, needs {} ({} reserved{} and the CUDA context): {}\n", number,
                   Heading(proposal), Milliseconds(proposal.planned.step_ms),
                   run::FormatBytes(needed), run::FormatBytes(proposal.planned.reserved),
+                  proposal.planned.past_allocator > 0
+                      ? fmt::format(", {} past the allocator",
+                                    run::FormatBytes(proposal.planned.past_allocator))
+                      : std::string(),
                   proposal.fits ? run::FormatBytes(budget - needed) + " to spare"
                                 : run::FormatBytes(needed - budget) + " too much");
   if (proposal.steps.empty()) return text + Prose("As it is.");

@@ -108,10 +108,9 @@ std::vector<query::DeviceTimes> DeviceTimesOf(const trace::Trace& trace, size_t 
 }  // namespace
 
 std::string UseText(const analysis::CardUse& use) {
-  std::string text = FormatBytes(use.reserved) + " reserved at most";
-  if (use.past_allocator > 0)
-    text += fmt::format(" + {} past the allocator", FormatBytes(use.past_allocator));
-  return text;
+  if (use.past_allocator == 0) return FormatBytes(use.reserved) + " reserved at most";
+  return fmt::format("at once {} reserved + {} past the allocator", FormatBytes(use.reserved),
+                     FormatBytes(use.past_allocator));
 }
 
 Json AssumptionsJson(const std::vector<run::Assumption>& assumptions) {

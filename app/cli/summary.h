@@ -20,7 +20,7 @@ Json SummaryJson(const trace::Trace& trace, const analysis::Summary& summary);
 std::string SummaryText(const trace::Trace& trace, const analysis::Summary& summary);
 
 // Pieces that other subcommands use as well.
-// "4.00 GiB reserved at most + 128.00 MiB past the allocator", the latter where there is some.
+// "4.00 GiB reserved at most", or "at once 4.00 GiB reserved + 128.00 MiB past the allocator".
 std::string UseText(const analysis::CardUse& use);
 Json CategoriesJson(const analysis::CategoryBytes& categories);  // those that are not zero
 // step, micro_batch, phase, module, op, time_ns; the entry where the file has no times.

@@ -59,6 +59,7 @@ class Search {
     // with those that leave it alone. The first is the shortest: what is left of its time is the
     // next one's.
     std::vector<Node> ends;
+    std::vector<bool> cut;  // by the time that it had
     constexpr run::Changes kWays[] = {run::Changes::kTraining, run::Changes::kRounding,
                                       run::Changes::kNothing};
     if (absl::Status status = PlanFirst(first, moves); !status.ok()) return status;
@@ -69,6 +70,7 @@ class Search {
       absl::StatusOr<Node> end = Way(first, moves, most);
       if (!end.ok()) return end.status();
       ends.push_back(*std::move(end));
+      cut.push_back(Late() && !Fits(ends.back().planned));
     }
     // What is left is for those that were cut short.
     Until(kSearchShare);
@@ -77,9 +79,10 @@ class Search {
       absl::StatusOr<Node> further = Way(end, moves, kWays[&end - ends.data()]);
       if (!further.ok()) return further.status();
       end = *std::move(further);
+      const auto way = static_cast<size_t>(&end - ends.data());
+      cut[way] = cut[way] && Late() && !Fits(end.planned);
     }
-    cut_short_ =
-        Late() && !std::ranges::all_of(ends, [&](const Node& end) { return Fits(end.planned); });
+    cut_short_ = std::ranges::find(cut, true) != cut.end();
     if (std::ranges::none_of(ends, [&](const Node& end) { return Fits(end.planned); })) {
       deadline_ = begin_ + options_.most_patience;
       absl::StatusOr<Node> further = Descend(ends.front(), moves, true);
@@ -554,7 +557,7 @@ Planned PlannedOf(const trace::Trace& trace) {
   Planned out;
   out.peak = summary.peak.allocated;
   out.reserved = summary.peak.reserved;
-  out.past_allocator = summary.most_used.past_allocator;
+  out.past_allocator = summary.most_used.sum() - summary.peak.reserved;
   out.context = trace.info.device.context_bytes;
   if (summary.out_of_memory) out.error = "out of memory";
   out.step_ms = analysis::LastStepMs(trace, summary.steps);

@@ -26,7 +26,7 @@ struct Planned {
   std::string error;  // why there is none; the rest is 0 then
   uint64_t peak = 0;  // allocated
   uint64_t reserved = 0;
-  uint64_t past_allocator = 0;  // by libraries, beside it
+  uint64_t past_allocator = 0;  // what libraries make the card need beyond it
   uint64_t context = 0;         // of the CUDA context, beside both
   double step_ms = 0;           // modelled, of the last step
   bool ok() const { return error.empty(); }
