@@ -1,5 +1,7 @@
 #include "profiler/run/catalogue.h"
 
+#include <absl/container/flat_hash_map.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -234,13 +236,17 @@ const FamilyDeclaration* Catalogue::FamilyOf(std::string_view config_json) const
   return nullptr;
 }
 
-const SettingDeclaration* Catalogue::FindSetting(std::string_view key) const {
-  for (const TechniqueDeclaration& technique : techniques) {
-    for (const SettingDeclaration& setting : technique.settings) {
-      if (setting.key == key) return &setting;
+const SettingDeclaration* FindSetting(std::string_view key) {
+  static const auto* settings = [] {
+    auto* out = new absl::flat_hash_map<std::string_view, const SettingDeclaration*>;
+    for (const TechniqueDeclaration& technique : TheCatalogue().techniques) {
+      for (const SettingDeclaration& setting : technique.settings)
+        out->emplace(setting.key, &setting);
     }
-  }
-  return nullptr;
+    return out;
+  }();
+  const auto found = settings->find(key);
+  return found != settings->end() ? found->second : nullptr;
 }
 
 const TechniqueDeclaration* Catalogue::FindTechnique(std::string_view id) const {

@@ -5,7 +5,7 @@
 // read from it. A test holds the two equal, so builds without LibTorch know the same.
 //
 //   for (const TechniqueDeclaration& t : TheCatalogue().techniques) ...
-//   const SettingDeclaration* s = TheCatalogue().FindSetting("lora.rank");
+//   const SettingDeclaration* s = FindSetting("lora.rank");
 //
 // Immutable once made; thread-safe.
 #pragma once
@@ -29,7 +29,6 @@ struct Catalogue {
   std::vector<FitMove> moves;            // in the techniques' order
   std::vector<ModelledBlocks> modelled;  // likewise
 
-  const SettingDeclaration* FindSetting(std::string_view key) const;     // null: none
   const TechniqueDeclaration* FindTechnique(std::string_view id) const;  // null: none
   const OptimizerDeclaration* FindOptimizer(std::string_view id) const;  // null: none
   // The family that reads this text of a config.json; null: none does.
@@ -42,5 +41,8 @@ absl::StatusOr<Catalogue> CatalogueFromJson(std::string_view json);
 
 // The one of this version.
 const Catalogue& TheCatalogue();
+
+// Of that one; null: none. A click asks thousands of times: by hash.
+const SettingDeclaration* FindSetting(std::string_view key);
 
 }  // namespace vramscope::run

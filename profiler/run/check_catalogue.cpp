@@ -63,8 +63,7 @@ class Checker {
   explicit Checker(const Catalogue& catalogue) : catalogue_(catalogue) {
     // Those of every run; the ones of techniques are the catalogue's own.
     for (const KeySpec& spec : Specs()) {
-      if (spec.apply && TheCatalogue().FindSetting(spec.key) == nullptr)
-        keys_.emplace(spec.key, nullptr);
+      if (spec.apply && FindSetting(spec.key) == nullptr) keys_.emplace(spec.key, nullptr);
     }
     keys_.emplace("model", nullptr);
   }

@@ -27,7 +27,7 @@ const std::vector<Rule>& FamilyRules() {
     auto* out = new std::vector<Rule>;
     for (const FamilyDeclaration& family : TheCatalogue().families) {
       for (const FamilyDeclaration::Limit& limit : family.limits) {
-        const SettingDeclaration* setting = TheCatalogue().FindSetting(limit.key);
+        const SettingDeclaration* setting = FindSetting(limit.key);
         if (setting == nullptr) continue;
         std::vector<std::string> allowed = limit.allowed;
         if (allowed.empty()) allowed.push_back(setting->default_value);
@@ -91,9 +91,12 @@ bool IsFact(std::string_view key) {
 }
 
 bool Holds(const Condition& condition, const RunConfig& config) {
-  const std::string value = FactOf(config, condition.key);
-  const bool found =
-      std::find(condition.values.begin(), condition.values.end(), value) != condition.values.end();
+  const auto among = [&](const std::string& value) {
+    return std::ranges::find(condition.values, value) != condition.values.end();
+  };
+  // A setting is looked at where it is: a click asks for thousands.
+  const bool found = IsFact(condition.key) ? among(FactOf(config, condition.key))
+                                           : among(config.Get(condition.key));
   return found == condition.is;
 }
 

@@ -91,7 +91,7 @@ Settings ToSettings(const RunConfig& config, bool with_preset_text) {
 }
 
 bool MayBeEmpty(const KeySpec& spec) {
-  const SettingDeclaration* setting = TheCatalogue().FindSetting(spec.key);
+  const SettingDeclaration* setting = FindSetting(spec.key);
   return setting != nullptr ? setting->default_value.empty()
                             : spec.key.starts_with("custom_device.");
 }
@@ -100,7 +100,7 @@ bool MayBeEmpty(const KeySpec& spec) {
 
 const std::string& RunConfig::Get(std::string_view key) const {
   if (const std::string* value = settings.Find(key)) return *value;
-  const SettingDeclaration* setting = TheCatalogue().FindSetting(key);
+  const SettingDeclaration* setting = FindSetting(key);
   static const std::string* const none = new std::string;
   return setting != nullptr ? setting->default_value : *none;
 }
@@ -114,7 +114,7 @@ std::vector<std::string> RunConfig::Names(std::string_view key) const {
 }
 
 void RunConfig::Set(std::string_view key, std::string_view value) {
-  const SettingDeclaration* setting = TheCatalogue().FindSetting(key);
+  const SettingDeclaration* setting = FindSetting(key);
   if (setting != nullptr && setting->default_value == value) {
     settings.Erase(key);
   } else {

@@ -22,11 +22,10 @@ RunConfig WithAll(RunConfig config, const SettingValues& values) {
 
 // Rules that are broken in `after` and were not in `before`.
 std::vector<const Rule*> NewlyBroken(const RunConfig& before, const RunConfig& after) {
+  std::vector<const Rule*> out = BrokenRules(after);
+  if (out.empty()) return out;
   const std::vector<const Rule*> old = BrokenRules(before);
-  std::vector<const Rule*> out;
-  for (const Rule* rule : BrokenRules(after)) {
-    if (std::find(old.begin(), old.end(), rule) == old.end()) out.push_back(rule);
-  }
+  std::erase_if(out, [&](const Rule* rule) { return std::ranges::find(old, rule) != old.end(); });
   return out;
 }
 
@@ -34,7 +33,7 @@ std::vector<const Rule*> NewlyBroken(const RunConfig& before, const RunConfig& a
 std::vector<SettingValues> WaysOf(const Toggle& toggle, const RunConfig& config) {
   std::vector<SettingValues> out = toggle.ways;
   for (const std::string& key : toggle.controls) {
-    const SettingDeclaration* setting = TheCatalogue().FindSetting(key);
+    const SettingDeclaration* setting = FindSetting(key);
     if (setting == nullptr || setting->choices_from.empty()) continue;
     for (const Choice& choice : ChoicesOf(*setting, config)) {
       for (const SettingValues& way : toggle.ways) {
@@ -100,7 +99,7 @@ RunConfig SwitchedOff(const Toggle& toggle, const RunConfig& config) {
   RunConfig changed = config;
   for (const SettingValues& way : toggle.ways) {
     for (const auto& [key, value] : way) {
-      const SettingDeclaration* setting = TheCatalogue().FindSetting(key);
+      const SettingDeclaration* setting = FindSetting(key);
       if (setting != nullptr) SetKey(changed, key, setting->default_value);
     }
   }

@@ -4,9 +4,10 @@
 //   xvfb-run -a -s "-screen 0 1920x1080x24" toggle_bench [ROUNDS]
 //
 // First with every toggle planned anew, then as people have it: what is known is shown again.
-// Prints, in milliseconds: worker (the worker's own wall time of the run), trace (click to the
-// trace in hand), painted (click to the end of the first frame of the canvas that has the new
-// trace; the morph goes on for up to 200 ms after it), shown (click to the panels filled).
+// Prints, in milliseconds: click (until it has been handled and the run is asked for), worker (the
+// worker's own wall time of the run), trace (click to the trace in hand), painted (click to the end
+// of the first frame of the canvas that has the new trace; the morph goes on for up to 200 ms after
+// it), shown (click to the panels filled).
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QEvent>
@@ -117,7 +118,7 @@ bool Measure(const QTemporaryDir& folder, const QString& worker, int rounds, boo
   }
   std::printf("first run (worker started cold): %.0f ms, %u events\n", shown_ms,
               window.digest()->trace->events.size());
-  std::vector<double> workers, traces, showns, painteds;
+  std::vector<double> clicks, workers, traces, showns, painteds;
   for (int i = 0; i < rounds; ++i) {
     for (const char* id : kToggles) {
       for (int twice = 0; twice < 2; ++twice) {  // on, and off again
@@ -126,6 +127,7 @@ bool Measure(const QTemporaryDir& folder, const QString& worker, int rounds, boo
         shown = paint.painted = paint.armed = false;
         since.start();
         window.techniquePanel()->toggle(QString::fromLatin1(id))->click();
+        clicks.push_back(elapsed());
         if (!WaitFor([&] { return shown; }) || !paint.painted) {
           std::fprintf(stderr, "toggle_bench: %s: nothing was painted\n", id);
           return false;
@@ -138,6 +140,7 @@ bool Measure(const QTemporaryDir& folder, const QString& worker, int rounds, boo
     }
   }
   if (!known) {  // what was recalled has neither
+    Report("click", clicks);
     Report("worker", workers);
     Report("trace", traces);
   }

@@ -131,7 +131,9 @@ void BreakdownPanel::setCursorTime(qint64 time_ns) {
 }
 
 void BreakdownPanel::setRange(qint64 begin_ns, qint64 end_ns) {
-  range_ = begin_ns < end_ns ? std::pair{begin_ns, end_ns} : std::pair<qint64, qint64>{0, 0};
+  const std::pair range = begin_ns < end_ns ? std::pair{begin_ns, end_ns} : std::pair{0LL, 0LL};
+  if (range == range_) return;
+  range_ = range;
   UpdateMoment();
 }
 
@@ -225,6 +227,54 @@ void BreakdownPanel::ShowCard(trace::EventIndex event) {
     of_card_.ask(compute, show);
 }
 
+// A run that goes on and a cursor that moves change figures, hardly ever the lines: labels that are
+// there are kept.
+void BreakdownPanel::ShowParts() {
+  const auto same = [](const PartLine& line, const Part& part) {
+    return line.category == part.category && line.any == (part.bytes > 0);
+  };
+  if (!std::ranges::equal(lines_, shown_parts_, same) || lines_dark_ != theme_.dark) MakeLines();
+  parts_width_ = 0;
+  for (size_t i = 0; i < lines_.size(); ++i) {
+    const PartLine& line = lines_[i];
+    const Part& part = shown_parts_[i];
+    line.bytes->setText(line.any ? QString::fromStdString(timeline::FormatBytes(part.bytes))
+                                 : tr("0"));
+    line.bytes->setToolTip(tr("%1\n%2 % of what is shown")
+                               .arg(QString::fromStdString(timeline::FormatBytesExact(part.bytes)))
+                               .arg(part.share * 100, 0, 'f', 1));
+    line.share->setText(line.any ? QStringLiteral("%1 %").arg(part.share * 100, 0, 'f', 1)
+                                 : QString());
+    parts_width_ = std::max(parts_width_, kSwatch + line.words + line.bytes->sizeHint().width() +
+                                              2 * parts_->horizontalSpacing());
+  }
+}
+
+// Of `shown_parts_`, without their figures. What the trace has at other times is in the legend all
+// the same.
+void BreakdownPanel::MakeLines() {
+  ClearLayout(parts_);
+  lines_.clear();
+  lines_dark_ = theme_.dark;
+  parts_->setColumnStretch(1, 1);
+  for (const Part& part : shown_parts_) {
+    const int row = static_cast<int>(lines_.size());
+    PartLine line{.category = part.category, .any = part.bytes > 0};
+    parts_->addWidget(new Swatch(theme_.category(part.category)), row, 0);
+    auto* name = new ElidedLabel(line.any ? LabelRole::kBody : LabelRole::kDim);
+    name->setFullText(ToQString(trace::Name(part.category)));
+    parts_->addWidget(name, row, 1);
+    line.words = name->fontMetrics().horizontalAdvance(name->fullText()) + 2;
+    line.bytes = MakeLabel({}, line.any ? LabelRole::kNumber : LabelRole::kNumberDim);
+    parts_->addWidget(line.bytes, row, 2, Qt::AlignRight);
+    line.share = MakeLabel({}, LabelRole::kNumberDim);
+    line.share->setMinimumWidth(kShareWidth);
+    line.share->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    parts_->addWidget(line.share, row, 3);
+    lines_.push_back(line);
+  }
+}
+
 void BreakdownPanel::ShowLive(const analysis::LiveSet& live, Of of) {
   const QString headings[] = {tr("AT THE PEAK"), tr("AT THE CURSOR"), tr("PEAK IN RANGE"),
                               tr("IN MEMORY")};
@@ -234,36 +284,7 @@ void BreakdownPanel::ShowLive(const analysis::LiveSet& live, Of of) {
   total_->setToolTip(QString::fromStdString(timeline::FormatBytesExact(live.allocated)));
   shown_parts_ = PartsOf(live.by_category, live.allocated,
                          digest_ ? digest_->categories : std::vector<trace::Category>());
-  ClearLayout(parts_);
-  shares_.clear();
-  parts_width_ = 0;
-  parts_->setColumnStretch(1, 1);
-  int line = 0;
-  for (const Part& part : shown_parts_) {
-    parts_->addWidget(new Swatch(theme_.category(part.category)), line, 0);
-    auto* name = new ElidedLabel(part.bytes > 0 ? LabelRole::kBody : LabelRole::kDim);
-    name->setFullText(ToQString(trace::Name(part.category)));
-    parts_->addWidget(name, line, 1);
-    // What the trace has at other times is in the legend all the same.
-    QLabel* bytes = MakeLabel(
-        part.bytes > 0 ? QString::fromStdString(timeline::FormatBytes(part.bytes)) : tr("0"),
-        part.bytes > 0 ? LabelRole::kNumber : LabelRole::kNumberDim);
-    bytes->setToolTip(tr("%1\n%2 % of what is shown")
-                          .arg(QString::fromStdString(timeline::FormatBytesExact(part.bytes)))
-                          .arg(part.share * 100, 0, 'f', 1));
-    parts_->addWidget(bytes, line, 2, Qt::AlignRight);
-    QLabel* share = MakeLabel(
-        part.bytes > 0 ? QStringLiteral("%1 %").arg(part.share * 100, 0, 'f', 1) : QString(),
-        LabelRole::kNumberDim);
-    share->setMinimumWidth(kShareWidth);
-    share->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    parts_->addWidget(share, line, 3);
-    shares_.push_back(share);
-    const int words = name->fontMetrics().horizontalAdvance(name->fullText()) + 2;
-    parts_width_ = std::max(parts_width_, kSwatch + words + bytes->sizeHint().width() +
-                                              2 * parts_->horizontalSpacing());
-    ++line;
-  }
+  ShowParts();
   FitParts();
   bar_->update();
   ShowCard(live.context.event);
@@ -295,7 +316,7 @@ void BreakdownPanel::FitParts() {
   const QMargins around = layout()->contentsMargins();
   const int room = width() - around.left() - around.right() - parts_->horizontalSpacing();
   const bool fits = parts_width_ + kShareWidth <= room;
-  for (QLabel* share : shares_) share->setVisible(fits);
+  for (const PartLine& line : lines_) line.share->setVisible(fits);
 }
 
 // What was filled anew may want another height: the scroll area around hears of it only from here.

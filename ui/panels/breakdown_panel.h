@@ -53,7 +53,17 @@ class BreakdownPanel : public QWidget {
   class Bar;
   class LiveList;
   enum class Of { kPeak, kCursor, kRange, kState };
+  // A category's line in `parts_`.
+  struct PartLine {
+    trace::Category category;
+    bool any = false;  // it has bytes: else it is dim
+    int words = 0;     // pixels of its name
+    QLabel* bytes = nullptr;
+    QLabel* share = nullptr;
+  };
   void ShowLive(const analysis::LiveSet& live, Of of);
+  void ShowParts();
+  void MakeLines();
   void ShowCard(trace::EventIndex event);
   void ShowLargest(std::vector<analysis::LiveAllocation> largest);
   void ShowRange(const RangeFigures& range);
@@ -87,8 +97,9 @@ class BreakdownPanel : public QWidget {
   Bar* bar_ = nullptr;
   QGridLayout* parts_ = nullptr;
   QWidget* parts_box_ = nullptr;
-  std::vector<QLabel*> shares_;
-  int parts_width_ = 0;  // of the widest line without its share
+  std::vector<PartLine> lines_;
+  bool lines_dark_ = false;  // the theme that they were made in
+  int parts_width_ = 0;      // of the widest line without its share
   LiveList* largest_ = nullptr;
   std::vector<Part> shown_parts_;
 };

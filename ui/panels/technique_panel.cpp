@@ -65,6 +65,15 @@ bool SwitchesARow(const std::string& key) {
   });
 }
 
+// At least as wide as `text` takes, and never again less: a hundred figures come while one looks,
+// and of a label whose size is fixed no layout is asked.
+void KeepSize(QLabel* label, const QString& text) {
+  const QFontMetrics metrics(label->font());
+  const int width = std::max(metrics.horizontalAdvance(text) + 2, label->minimumWidth());
+  if (width > label->minimumWidth() || label->minimumHeight() == 0)
+    label->setFixedSize(width, metrics.height());
+}
+
 // The keys of a technique that none of its rows has under it and that rows can't set to all that
 // they may be: they stand in a row of their own, which is always open.
 std::vector<std::string> OtherSettings(const run::TechniqueDeclaration& technique) {
@@ -125,7 +134,9 @@ TechniquePanel::TechniquePanel(QWidget* parent) : QWidget(parent), theme_(timeli
   QStringList known;
   for (const std::string_view group : names) known << ToQString(group);
   nothing->setWrappedText(
-      tr("No technique has these words. Groups: %1.").arg(known.join(QStringLiteral(", "))));
+      tr("No technique has these words. Model, device, batch, sequence, micro-batches, steps and "
+         "optimizer are set above. Groups: %1.")
+          .arg(known.join(QStringLiteral(", "))));
   for (const std::string_view group : names) {
     QLabel* label = MakeLabel(ToQString(group), LabelRole::kGroup);
     label->setContentsMargins(0, 8, 0, 2);
@@ -141,7 +152,8 @@ void TechniquePanel::AddTechnique(const run::TechniqueDeclaration& technique, QV
   for (const run::SettingDeclaration& setting : technique.settings)
     keys += QLatin1Char(' ') + ToQString(setting.key);
   const auto words = [&](const std::string& title, const std::string& explanation) {
-    return ToQString(technique.title + " " + title + " " + explanation + " " + technique.group)
+    return ToQString(technique.title + " " + title + " " + technique.explanation + " " +
+                     explanation + " " + technique.group)
                .toLower() +
            keys;
   };
@@ -172,7 +184,7 @@ void TechniquePanel::AddTechnique(const run::TechniqueDeclaration& technique, QV
   }
   lines->addWidget(MakeControls(others));
   column.addWidget(widget);
-  settings_rows_.push_back({&technique, widget, words("", technique.explanation), others});
+  settings_rows_.push_back({&technique, widget, words("", ""), others});
 }
 
 QWidget* TechniquePanel::MakeRow(const run::Toggle& technique) {
@@ -194,9 +206,10 @@ QWidget* TechniquePanel::MakeRow(const run::Toggle& technique) {
   row.explanation->setWrappedText(ToQString(technique.explanation));
   row.saving = MakeLabel({}, LabelRole::kNumber);
   row.factor = MakeLabel({}, LabelRole::kDim);
-  for (QLabel* label : {row.saving, row.factor})
-    label->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  row.saving->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   row.factor->setAlignment(Qt::AlignRight | Qt::AlignTop);
+  KeepSize(row.saving, QStringLiteral("\u2212000.00 GiB"));
+  KeepSize(row.factor, QStringLiteral("0.00\u00d7 time"));
   grid->addWidget(row.toggle, 0, 0);
   grid->addWidget(row.title, 0, 1);
   grid->addWidget(row.saving, 0, 2);
@@ -224,7 +237,7 @@ QWidget* TechniquePanel::MakeControls(const std::vector<std::string>& keys) {
   grid->setColumnStretch(3, 1);
   int cell = 0;  // numbers with short names stand two a line, what is wide has one for itself
   for (const std::string& key : keys) {
-    Control control{.setting = run::TheCatalogue().FindSetting(key)};
+    Control control{.setting = run::FindSetting(key)};
     if (control.setting == nullptr) continue;
     const run::SettingDeclaration& setting = *control.setting;
     const bool text = setting.kind == run::ValueKind::kText;
@@ -297,15 +310,23 @@ void TechniquePanel::ShowValue(Control& control) {
     control.number->setValue(config_.Number(setting.key));
   } else {
     const QSignalBlocker block(control.list);
-    control.list->clear();
-    for (const run::Choice& choice : run::ChoicesOf(setting, config_)) {
-      control.list->addItem(ToQString(choice.title.empty() ? choice.value : choice.title),
-                            ToQString(choice.value));
-    }
+    std::vector<run::Choice> offered = run::ChoicesOf(setting, config_);
     // What was set elsewhere may be none of them.
-    if (control.list->findData(ToQString(value)) < 0)
-      control.list->addItem(ToQString(value), ToQString(value));
-    control.list->setCurrentIndex(control.list->findData(ToQString(value)));
+    if (std::ranges::find(offered, value, &run::Choice::value) == offered.end())
+      offered.push_back({.value = value});
+    if (!std::ranges::equal(offered, control.offered, {}, &run::Choice::value,
+                            &run::Choice::value)) {
+      control.list->clear();
+      for (const run::Choice& choice : offered) {
+        control.list->addItem(ToQString(choice.title.empty() ? choice.value : choice.title),
+                              ToQString(choice.value));
+      }
+      control.offered = std::move(offered);
+    }
+    const int at = control.list->findData(ToQString(value));
+    control.list->setCurrentIndex(at);
+    // What was typed may have been refused.
+    if (control.list->isEditable()) control.list->setEditText(control.list->itemText(at));
   }
 }
 
@@ -343,11 +364,13 @@ void TechniquePanel::Switch(const run::Toggle& technique) {
 }
 
 void TechniquePanel::Edit(const run::RunConfig& config) {
+  told_ = false;
   Q_EMIT configEdited(config);
-  setConfig(config_);  // what it is now: the window may have said no
+  if (!told_) setConfig(config_);  // nothing came of it: back to what it is
 }
 
 void TechniquePanel::setConfig(const run::RunConfig& config) {
+  told_ = true;
   config_ = config;
   for (RowWidgets& row : rows_) {
     const bool on = run::IsOn(*row.row, config);
@@ -406,18 +429,14 @@ void TechniquePanel::setSaving(const QString& id, std::optional<Saving> saving,
   if (at == rows_.end()) return;
   RowWidgets& row = *at;
   row.known = saving;
-  if (saving) {
-    row.saving->setText(QString::fromStdString(FormatSaving(saving->bytes)));
-    row.saving->setToolTip(ExplainSaving(row));
-    row.factor->setToolTip(row.saving->toolTip());
-    row.factor->setText(saving->factor > 0 ? QString::fromStdString(FormatFactor(saving->factor))
-                                           : QString());
-  } else {
-    row.saving->setText(instead);
-    row.saving->setToolTip(why);
-    row.factor->setToolTip({});
-    row.factor->clear();
-  }
+  row.saving->setText(saving ? QString::fromStdString(FormatSaving(saving->bytes)) : instead);
+  row.saving->setToolTip(saving ? ExplainSaving(row) : why);
+  row.factor->setText(saving && saving->factor > 0
+                          ? QString::fromStdString(FormatFactor(saving->factor))
+                          : QString());
+  row.factor->setToolTip(saving ? row.saving->toolTip() : QString());
+  KeepSize(row.saving, row.saving->text());
+  KeepSize(row.factor, row.factor->text());
   ColorSaving(row);
 }
 

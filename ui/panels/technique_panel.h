@@ -41,6 +41,7 @@ struct Saving {
   int64_t bytes = 0;
   double factor = 1;
   uint64_t without = 0;  // the peak without it
+  bool operator==(const Saving&) const = default;
 };
 
 class TechniquePanel : public QWidget {
@@ -85,7 +86,8 @@ class TechniquePanel : public QWidget {
     QSpinBox* box = nullptr;
     QDoubleSpinBox* number = nullptr;
     QComboBox* list = nullptr;
-    QWidget* widget = nullptr;  // the one of them that there is
+    std::vector<run::Choice> offered;  // that are in the list
+    QWidget* widget = nullptr;         // the one of them that there is
   };
   // What of a technique no row has: always open.
   struct SettingsRow {
@@ -106,6 +108,7 @@ class TechniquePanel : public QWidget {
   QString ExplainSaving(const RowWidgets& row) const;
 
   run::RunConfig config_;
+  bool told_ = false;  // what is run, since the last edit
   timeline::Theme theme_;
   QHash<QString, RowWidgets> rows_;
   std::vector<SettingsRow> settings_rows_;

@@ -97,6 +97,7 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   savings_ = new SavingsPlanner(options.worker_program, this);
   loader_ = new FileLoader(options.open ? options.open : importers::OpenTraceFile, this);
   busy_delay_.setSingleShot(true);
+  panels_due_.setSingleShot(true);
 
   header_ = new HeaderBar;
   auto* bar = new QToolBar(tr("Header"));
@@ -329,6 +330,7 @@ void MainWindow::ConnectPanels() {
           });
 
   ConnectWorker(worker_);
+  connect(&panels_due_, &QTimer::timeout, this, &MainWindow::ShowBesideCanvas);
   connect(&busy_delay_, &QTimer::timeout, this, [this] {
     header_->setBusy(busy_text_);
     timeline_->setLoading(busy_text_);

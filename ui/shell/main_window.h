@@ -196,6 +196,7 @@ class MainWindow : public QMainWindow {
   void Digested(std::shared_ptr<const trace::Trace> trace, bool animate, bool partial,
                 std::optional<uint8_t> device = {});
   void ShowDigest(std::shared_ptr<const Digest> digest, bool animate, bool partial);
+  void ShowBesideCanvas();  // panels, tables, header and title of what the canvas shows
   void ShowFit();
   void NextDevice();
   void ChoosePreset(const QString& name);
@@ -269,6 +270,7 @@ class MainWindow : public QMainWindow {
   quint64 digest_generation_ = 0;
   int digesting_ = 0;
   QElapsedTimer since_digest_;
+  QTimer panels_due_;       // they have not yet what the canvas shows of a run that goes on
   quint64 comparison_ = 0;  // counts what is digested to compare with
 
   FileLoader* loader_ = nullptr;

@@ -36,6 +36,7 @@
 #include "ui/shell/recorded_model.h"
 #include "ui/shell/savings.h"
 #include "ui/studies/study_page.h"
+#include "ui/timeline/let_go.h"
 #include "ui/timeline/model/compare.h"
 #include "ui/timeline/model/format.h"
 #include "ui/timeline/model/timeline_data.h"
@@ -50,6 +51,7 @@ constexpr int kBusyDelayMs = 250;
 // Another toggle may follow at once; the new picture is drawn and morphs in the meantime.
 constexpr int kSavingsDelayMs = 250;
 constexpr int kProgressPollMs = 100;
+constexpr int kPanelsDelayMs = 8;  // half a frame
 // Digested at once in place of on a pool thread: the way there and back costs as much.
 constexpr uint32_t kDigestInline = 20'000;
 
@@ -246,6 +248,8 @@ void MainWindow::Digested(std::shared_ptr<const trace::Trace> trace, bool animat
 
 void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, bool partial) {
   const bool first = session_.shown() == nullptr || (session_.from_file() && !session_.partial());
+  const bool goes_on = partial && session_.partial();
+  timeline::LetGo(session_.shown());
   session_.Show(std::move(digest), partial);
   if (run_tag_ == 0 && !loader_->busy() && !runner_->busy()) SetBusy({});
   const trace::Trace& trace = *session_.shown()->trace;
@@ -262,6 +266,15 @@ void MainWindow::ShowDigest(std::shared_ptr<const Digest> digest, bool animate, 
   timeline_->showNow();
   Q_EMIT timelineShown();
   if (first) FocusCanvas();
+  panels_due_.stop();
+  if (!goes_on) return ShowBesideCanvas();
+  // The view of a run that goes on is moved meanwhile: its next frame comes first.
+  panels_due_.start(kPanelsDelayMs);
+}
+
+void MainWindow::ShowBesideCanvas() {
+  const trace::Trace& trace = *session_.shown()->trace;
+  const bool partial = session_.partial();
   breakdown_->setDigest(session_.shown());
   selection_->setDigest(session_.shown());
   ShowSelected();
@@ -328,6 +341,7 @@ void MainWindow::PlanBeside() {
 
 // Back to how the window begins.
 void MainWindow::ShowNothing() {
+  panels_due_.stop();
   session_.ShowNothing();
   timeline_->setGhost(nullptr);
   timeline_->setTrace(nullptr);
@@ -512,8 +526,8 @@ bool MainWindow::busy() const {
 }
 
 bool MainWindow::settled() const {
-  return !busy() && timeline_->ready() && !savings_due_ && savings_->idle() && !explain_->busy() &&
-         !breakdown_->busy() && !phases_->busy();
+  return !busy() && timeline_->ready() && !panels_due_.isActive() && !savings_due_ &&
+         savings_->idle() && !explain_->busy() && !breakdown_->busy() && !phases_->busy();
 }
 
 void MainWindow::settleCanvas() { timeline_->settle(); }

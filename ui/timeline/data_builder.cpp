@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ui/timeline/let_go.h"
 #include "ui/timeline/timeline_widget.h"
 
 namespace vramscope::ui::timeline {
@@ -32,14 +33,17 @@ void DataBuilder::Remember(const Data& data) {
   if (!data) return;
   std::erase(remembered_, data);
   remembered_.push_back(data);
-  if (remembered_.size() > kRemembered) remembered_.erase(remembered_.begin());
+  const auto forget = [this](size_t i) {
+    LetGo(std::move(remembered_[i]));
+    remembered_.erase(remembered_.begin() + static_cast<std::ptrdiff_t>(i));
+  };
+  if (remembered_.size() > kRemembered) forget(0);
   uint64_t unseen = 0;  // newest first
   for (size_t i = remembered_.size(); i-- > 0;) {
     const TracePtr& built = remembered_[i]->shared_trace();
     if (built == shown_ || built == ghost_) continue;
     unseen += built->events.size();
-    if (unseen > kRememberedEvents)
-      remembered_.erase(remembered_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (unseen > kRememberedEvents) forget(i);
   }
 }
 

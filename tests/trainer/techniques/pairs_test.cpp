@@ -243,7 +243,7 @@ TEST(Techniques, RulesHoldEverywhere) {
       config.backend = run::Backend::kPlan;
       bool settable = true;
       for (const run::Condition& c : rule.when) {
-        const run::SettingDeclaration* setting = run::TheCatalogue().FindSetting(c.key);
+        const run::SettingDeclaration* setting = run::FindSetting(c.key);
         settable = settable && setting != nullptr && c.is;
         if (settable) config.Set(c.key, c.values.front());
       }

@@ -9,7 +9,9 @@
 #include <QImage>
 #include <QJsonArray>
 #include <QJsonObject>
+#include <QLabel>
 #include <QLineEdit>
+#include <QSet>
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
@@ -17,6 +19,8 @@
 
 #include "profiler/run/catalogue.h"
 #include "profiler/run/toggles.h"
+#include "ui/panels/breakdown_panel.h"
+#include "ui/panels/form_widgets.h"
 #include "ui/panels/technique_panel.h"
 #include "ui/panels/toggle_switch.h"
 #include "ui/shell/main_window.h"
@@ -102,6 +106,39 @@ TEST_F(TechniquesWindow, EachGroupIsShownWithItsRows) {
   }
 }
 
+// Words of the technique itself find its rows; where nothing is found it is said where sizes are.
+TEST_F(TechniquesWindow, ASearchFindsWhatATechniqueSaysOfItself) {
+  const auto found = [&](const char* words) {
+    window_->openTechniques(QLatin1String(words));
+    QStringList out;
+    for (const QJsonObject& row : Rows())
+      if (row["found"].toBool()) out << row["id"].toString();
+    return out;
+  };
+  EXPECT_TRUE(found("seq").contains(QLatin1String("generate")));
+  EXPECT_TRUE(found("ZeroRedundancyOptimizer").contains(QLatin1String("zero1")));
+  EXPECT_TRUE(found("micro-batches zebra").isEmpty());
+  bool said = false;
+  for (const QLabel* label : window_->techniquePanel()->findChildren<QLabel*>())
+    said = said || (label->isVisible() && label->text().contains(QLatin1String("batch, sequence")));
+  EXPECT_TRUE(said);
+}
+
+// A cursor that moves changes figures, not the lines.
+TEST_F(TechniquesWindow, LinesOfTheBreakdownStay) {
+  const auto names = [&] {
+    QSet<QWidget*> out;
+    for (QWidget* label : window_->findChild<BreakdownPanel*>()->findChildren<ElidedLabel*>())
+      if (label->isVisible()) out.insert(label);
+    return out;
+  };
+  const QSet<QWidget*> before = names();
+  ASSERT_FALSE(before.isEmpty());
+  window_->runConfig(window_->config());
+  ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  EXPECT_EQ(names(), before);
+}
+
 // What is greyed says why, and what would have to be another.
 TEST_F(TechniquesWindow, WhatCannotBeSwitchedOnSaysWhy) {
   for (const QJsonObject& row : Rows())
@@ -137,7 +174,7 @@ TEST_F(TechniquesWindow, RowsThatAreOnShowTheirSettings) {
       EXPECT_EQ(settings.size(), static_cast<int>(each.toggle->controls.size()))
           << id.toStdString();
       for (const QString& key : settings.keys()) {
-        const run::SettingDeclaration* setting = run::TheCatalogue().FindSetting(key.toStdString());
+        const run::SettingDeclaration* setting = run::FindSetting(key.toStdString());
         ASSERT_NE(setting, nullptr) << key.toStdString();
         if (!setting->default_value.empty()) {  // a path may be none, and so may lengths
           EXPECT_NE(settings[key].toString(), "") << key.toStdString();
@@ -168,7 +205,7 @@ TEST_F(TechniquesWindow, EveryKeyOfARunHasAControl) {
     if (name == "alloc_conf")
       return !run::SwitchedOn(*run::FindToggle("expandable-segments"), plain).alloc_conf.empty();
     for (std::string_view choice : key.choices) {
-      const run::SettingDeclaration* setting = run::TheCatalogue().FindSetting(name);
+      const run::SettingDeclaration* setting = run::FindSetting(name);
       const auto sets = [&](const run::ToggleRow& row) {
         return std::ranges::any_of(row.toggle->ways, [&](const run::SettingValues& way) {
           return std::ranges::any_of(
@@ -239,6 +276,7 @@ TEST_F(TechniquesWindow, SettingsWithoutASwitchAreTyped) {
   type(list("lengths"), "0,256");
   EXPECT_EQ(Banner("kind"), "bad-config");
   EXPECT_EQ(window_->config().Get("lengths"), "128,256");
+  EXPECT_EQ(list("lengths")->text(), "128,256") << "what was refused does not stay";
   type(list("trainable"), "*norm*");
   EXPECT_EQ(window_->config().Get("trainable"), "*norm*");
   auto* rate = window_->findChild<QDoubleSpinBox*>(QStringLiteral("setting-optimizer.lr"));
@@ -246,7 +284,7 @@ TEST_F(TechniquesWindow, SettingsWithoutASwitchAreTyped) {
   type(rate->findChild<QLineEdit*>(), "0.0001");
   EXPECT_EQ(window_->config().Number("optimizer.lr"), 0.0001);
   EXPECT_EQ(rate->text(), "0.0001");
-  const run::SettingDeclaration* dropout = run::TheCatalogue().FindSetting("lora.dropout");
+  const run::SettingDeclaration* dropout = run::FindSetting("lora.dropout");
   auto* box = window_->findChild<QDoubleSpinBox*>(QStringLiteral("setting-lora.dropout"));
   ASSERT_NE(box, nullptr);
   EXPECT_EQ(box->maximum(), dropout->high);
