@@ -174,6 +174,7 @@ absl::Status Planner::Drain(const std::function<std::optional<Job>()>& next,
     const Progress now = progress();
     bar.Show(now.share, now.text);
   };
+  int unseen = 0;  // results that were not handed on yet
   std::function<void()> fill = [&] {
     show();
     for (;;) {
@@ -201,15 +202,22 @@ absl::Status Planner::Drain(const std::function<std::optional<Job>()>& next,
             result.trace = std::move(trace);
             result.status = StatusOf(*worker->client, error);
             result.worker_seconds = worker->client->lastSeconds();
-            finished(id, result);
-            // Not from inside the client's own signal.
-            QTimer::singleShot(0, &scope, [&] { fill(); });
+            // Not from inside the client's own signal. The worker goes on with what is known to
+            // come next while this one's result is looked at, which may make more.
+            QTimer::singleShot(0, &scope, [&, id, result = std::move(result)]() mutable {
+              fill();
+              --unseen;
+              finished(id, result);
+              result.trace.reset();
+              fill();
+            });
+            ++unseen;
           });
       worker->client->run(job->config);
     }
     const bool busy = std::ranges::any_of(
         impl_->workers, [](const auto& worker) { return worker->job.has_value(); });
-    if (!busy) QCoreApplication::quit();
+    if (!busy && unseen == 0) QCoreApplication::quit();
   };
   QTimer::singleShot(0, &scope, [&] { fill(); });
   QCoreApplication::exec();

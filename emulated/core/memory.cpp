@@ -1,6 +1,8 @@
 #include "emulated/core/memory.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cinttypes>
@@ -333,6 +335,36 @@ bool Memory::ClearHost(void* address, uint64_t bytes) {
   std::memset(address, 0, first - begin);
   std::memset(reinterpret_cast<void*>(last), 0, end - last);
   return madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED) == 0;
+}
+
+bool Memory::IsUntouched(const void* address, uint64_t bytes) const {
+  const uint64_t begin = reinterpret_cast<uint64_t>(address), end = begin + bytes;
+  const uint64_t first = (begin + kPage - 1) / kPage * kPage, last = end / kPage * kPage;
+  if (first >= last || !IsOurs(begin, end)) {
+    return false;
+  }
+  // What lies in pages that are not whole was set to zeros by ClearHost().
+  const auto zeros = [](uint64_t from, uint64_t to) {
+    return std::all_of(reinterpret_cast<const char*>(from), reinterpret_cast<const char*>(to),
+                       [](char byte) { return byte == 0; });
+  };
+  // A word for each page; one that was never written to is neither in memory nor in swap.
+  // Opened anew: a program may have forked, or have closed what it does not know.
+  const int pages = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  constexpr uint64_t kThere = uint64_t{3} << 62;
+  bool untouched = pages >= 0;
+  uint64_t words[512];
+  for (uint64_t at = first; untouched && at < last; at += std::size(words) * kPage) {
+    const uint64_t count = std::min(std::size(words), (last - at) / kPage);
+    const auto wanted = static_cast<ssize_t>(count * sizeof words[0]);
+    untouched =
+        pread(pages, words, wanted, static_cast<off_t>(at / kPage * sizeof words[0])) == wanted &&
+        std::none_of(words, words + count, [](uint64_t word) { return (word & kThere) != 0; });
+  }
+  if (pages >= 0) {
+    close(pages);
+  }
+  return untouched && zeros(begin, first) && zeros(last, end);
 }
 
 Result Memory::AllocateManaged(uint64_t bytes, void** address) {

@@ -59,6 +59,9 @@ class VRAMSCOPE_EMULATED_API Memory {
   // takes no memory. False: neither in one piece of AllocateHost() nor large and wholly the
   // process' own (a file's is not), nothing was done.
   bool ClearHost(void* address, uint64_t bytes);
+  // Whether this is in one piece of AllocateHost() and nobody wrote there since it was allocated or
+  // cleared: what it holds, nobody knows. False where the system does not tell.
+  bool IsUntouched(const void* address, uint64_t bytes) const;
   Result FreeHost(void* address);
   Result RegisterHost(void* address, uint64_t bytes);
   Result UnregisterHost(void* address);

@@ -152,13 +152,17 @@ void CopyBytes(void* to, const void* from, uint64_t bytes) {
   const bool from_device = platform.memory.DeviceOf(from) >= 0;
   const uint64_t target = reinterpret_cast<uint64_t>(to);
   const uint64_t source = reinterpret_cast<uint64_t>(from);
+  // Bytes that nobody knows need neither be written nor copied to be that.
+  constexpr uint64_t kLarge = uint64_t{64} << 10;
   if (to_device && from_device) {
     platform.host_bytes.Move(target, source, bytes);
   } else if (to_device) {
-    platform.host_bytes.Write(target, from, bytes);
+    if (bytes >= kLarge && platform.memory.IsUntouched(from, bytes)) {
+      platform.host_bytes.Overwritten(target, bytes);
+    } else {
+      platform.host_bytes.Write(target, from, bytes);
+    }
   } else if (from_device) {
-    // Bytes that nobody knows read as zeros: large ones need not be written to be that.
-    constexpr uint64_t kLarge = uint64_t{1} << 20;
     const bool cleared = bytes >= kLarge && !platform.host_bytes.IsKnown(source, bytes) &&
                          platform.memory.ClearHost(to, bytes);
     if (!cleared) {

@@ -50,10 +50,10 @@ class Search {
   }
 
   absl::StatusOr<Fitted> Run() {
-    Node first{.config = start_, .moves = {}, .planned = {}};
-    if (absl::Status status = PlanNodes({&first}); !status.ok()) return status;
-    if (!first.planned.ok()) return absl::InvalidArgumentError(first.planned.error);
     const std::vector<Move> moves = Moves(start_);
+    Node first{.config = start_, .moves = {}, .planned = {}};
+    if (absl::Status status = PlanFirst(first, moves); !status.ok()) return status;
+    if (!first.planned.ok()) return absl::InvalidArgumentError(first.planned.error);
 
     // Ways down: with every move, with those that leave the training what it is but for bits, and
     // with those that leave it alone. The first is the shortest: what is left of its time is the
@@ -62,7 +62,6 @@ class Search {
     std::vector<bool> cut;  // by the time that it had
     constexpr run::Changes kWays[] = {run::Changes::kTraining, run::Changes::kRounding,
                                       run::Changes::kNothing};
-    if (absl::Status status = PlanFirst(first, moves); !status.ok()) return status;
     const double used = std::min(kSearchShare, Used());
     double way = 0;
     for (const run::Changes most : kWays) {
@@ -143,15 +142,15 @@ class Search {
     return Pruned(*std::move(end));
   }
 
-  // What all ways begin with.
-  absl::Status PlanFirst(const Node& first, const std::vector<Move>& moves) {
+  // The run as it is, and what all ways begin with.
+  absl::Status PlanFirst(Node& first, const std::vector<Move>& moves) {
     std::vector<Node> nodes;
     for (const Move& move : moves) {
       absl::StatusOr<run::RunConfig> config = Applied(move, first.config);
       if (move.last_resort || !config.ok()) continue;
       nodes.push_back({.config = *std::move(config), .moves = {move}, .planned = {}});
     }
-    std::vector<Node*> pointers;
+    std::vector<Node*> pointers = {&first};
     for (Node& node : nodes) pointers.push_back(&node);
     return PlanNodes(pointers);
   }
@@ -267,17 +266,16 @@ class Search {
     return saved / (cost / std::max(1e-9, before.step_ms) + 1e-3);
   }
 
-  // Planned without one of its moves. kInvalidArgument: the others need it.
-  absl::StatusOr<Node> Without(const Node& node, size_t which) {
+  // Without one of its moves, not planned yet; nothing where the others need it.
+  std::optional<Node> Without(const Node& node, size_t which) const {
     Node less{.config = start_, .moves = {}, .planned = {}};
     for (size_t i = 0; i < node.moves.size(); ++i) {
       if (i == which) continue;
       absl::StatusOr<run::RunConfig> config = Applied(node.moves[i], less.config);
-      if (!config.ok()) return absl::InvalidArgumentError(config.status().message());
+      if (!config.ok()) return std::nullopt;
       less.config = *std::move(config);
       less.moves.push_back(node.moves[i]);
     }
-    if (absl::Status status = PlanNodes({&less}); !status.ok()) return status;
     return less;
   }
 
@@ -287,15 +285,21 @@ class Search {
     bool again = true;
     while (again && !Late()) {
       again = false;
+      // All are asked for together; the last move goes first.
+      std::vector<std::pair<size_t, Node>> shorter;
       for (size_t without = node.moves.size(); without-- > 0;) {
-        absl::StatusOr<Node> less = Without(node, without);
-        if (absl::IsInvalidArgument(less.status())) continue;
-        if (!less.ok()) return less.status();
-        if (!Fits(less->planned) ||
-            less->planned.step_ms > node.planned.step_ms * AsFast(node.moves[without])) {
+        if (std::optional<Node> less = Without(node, without))
+          shorter.emplace_back(without, *std::move(less));
+      }
+      std::vector<Node*> pointers;
+      for (auto& [without, less] : shorter) pointers.push_back(&less);
+      if (absl::Status status = PlanNodes(pointers); !status.ok()) return status;
+      for (auto& [without, less] : shorter) {
+        if (!Fits(less.planned) ||
+            less.planned.step_ms > node.planned.step_ms * AsFast(node.moves[without])) {
           continue;
         }
-        node = *std::move(less);
+        node = std::move(less);
         again = true;
         break;
       }
@@ -374,9 +378,10 @@ class Search {
       const bool saves =
           after.needed() < before.needed() && before.needed() - after.needed() > budget_ / kLittle;
       if (saves || after.step_ms * AsFast(node.moves[i - 1]) < before.step_ms) continue;
-      absl::StatusOr<Node> less = Without(node, i - 1);
-      if (!less.ok() || !Fits(less->planned)) continue;
-      return Explained(*less);
+      std::optional<Node> less = Without(node, i - 1);
+      if (!less.has_value()) continue;
+      if (absl::Status status = PlanNodes({&*less}); !status.ok()) return status;
+      if (Fits(less->planned)) return Explained(*less);
     }
     for (size_t i = 1; i < path.size(); ++i) {
       out.steps.push_back({path[i].moves.back(), Changed(path[i - 1].config, path[i].config),
@@ -387,36 +392,83 @@ class Search {
     return out;
   }
 
-  // The largest value of a key that fits: doubled until it does not, then halved.
-  absl::StatusOr<int64_t> Largest(const run::RunConfig& config, const std::string& key, int from,
-                                  int step, int most) {
-    const auto fits = [&](int value) -> absl::StatusOr<bool> {
-      run::RunConfigBuilder builder(config);
-      if (!builder.Set(key, fmt::format("{}", value)).ok()) return false;
-      absl::StatusOr<run::RunConfig> with = builder.Build();
-      if (!with.ok() || !run::CheckRun(*with).ok()) return false;
-      Node node{.config = *std::move(with), .moves = {}, .planned = {}};
-      if (absl::Status status = PlanNodes({&node}); !status.ok()) return status;
-      seen_.pop_back();  // another run, not another way to run this one
-      return Fits(node.planned);
-    };
-    int low = from, high = from;
-    for (;;) {
-      if (high >= most || Late()) return low;
-      high = std::min(most, 2 * high);
-      const absl::StatusOr<bool> good = fits(high);
-      if (!good.ok()) return good.status();
-      if (!*good) break;
-      low = high;
+  // The largest value of a key that fits. What a run needs is nearly linear in it: of two plans
+  // comes a guess, of that another, until what fits and what does not are close to each other.
+  struct Limit {
+    Proposal* proposal;
+    int64_t Proposal::*found;
+    std::string key;
+    int from, step, most;
+    int low = from, high = 0;          // fits; does not (0: not known yet)
+    uint64_t at_low = 0, at_high = 0;  // what they need (0: there is no plan)
+    int lower = 0;                     // fitted before `low` did (0: nothing)
+    uint64_t at_lower = 0;
+    bool halve = false;  // the last guess was far off
+
+    int close() const { return std::max(step, low / 64); }
+    bool done() const { return high > 0 ? high - low <= close() : low + step > most; }
+    int Next(uint64_t budget) const {
+      double each = 0;  // bytes for one more
+      if (high > 0 && at_high > at_low) each = static_cast<double>(at_high - at_low) / (high - low);
+      if (high == 0 && lower > 0 && at_low > at_lower)
+        each = static_cast<double>(at_low - at_lower) / (low - lower);
+      double more = high > 0 ? (high - low) / 2.0 : low;
+      if (each > 0 && !halve) more = static_cast<double>(budget - at_low) / each;
+      // So near to what fits or to what does not that this may be the end.
+      const int furthest =
+          high > 0 ? (high - low - close() + step - 1) / step : (most - low) / step;
+      const int nearest = std::min(close() / step, furthest);
+      const double steps = std::clamp<double>(std::floor(more / step), nearest, furthest);
+      return low + static_cast<int>(steps) * step;
     }
-    while (high - low > step && high - low > low / 64 && !Late()) {
-      const int middle = low + std::max(step, (high - low) / 2 / step * step);
-      if (middle >= high) break;
-      const absl::StatusOr<bool> good = fits(middle);
-      if (!good.ok()) return good.status();
-      (*good ? low : high) = middle;
+    void Saw(int value, bool fits, uint64_t needed) {
+      const int width = high - low;
+      if (fits) {
+        lower = low;
+        at_lower = at_low;
+        low = value;
+        at_low = needed;
+      } else {
+        high = value;
+        at_high = needed;
+      }
+      halve = width > 0 && !halve && high - low > width / 2;
     }
-    return low;
+  };
+
+  // All of them side by side; what is not known when the time is up stays 0.
+  absl::Status FindLimits(std::vector<Limit> limits) {
+    while (!Late()) {
+      std::vector<Node> nodes;
+      std::vector<std::pair<Limit*, int>> asked;
+      for (Limit& limit : limits) {
+        while (!limit.done()) {
+          const int value = limit.Next(budget_);
+          absl::StatusOr<run::RunConfig> with =
+              With({{limit.key, fmt::format("{}", value)}}, limit.proposal->config);
+          if (with.ok()) {
+            nodes.push_back({.config = *std::move(with), .moves = {}, .planned = {}});
+            asked.emplace_back(&limit, value);
+            break;
+          }
+          limit.Saw(value, false, 0);  // past what the model or a technique takes
+        }
+      }
+      if (nodes.empty()) break;
+      std::vector<Node*> pointers;
+      for (Node& node : nodes) pointers.push_back(&node);
+      const size_t seen = seen_.size();
+      if (absl::Status status = PlanNodes(pointers); !status.ok()) return status;
+      seen_.resize(seen);  // other runs, not other ways to run this one
+      for (size_t i = 0; i < nodes.size(); ++i) {
+        const Planned& planned = nodes[i].planned;
+        asked[i].first->Saw(asked[i].second, Fits(planned), planned.ok() ? planned.needed() : 0);
+      }
+    }
+    for (const Limit& limit : limits) {
+      if (limit.done()) limit.proposal->*limit.found = limit.low;
+    }
+    return absl::OkStatus();
   }
 
   std::vector<Node> Front() const {
@@ -518,20 +570,26 @@ class Search {
                            .fits = Fits(node.planned)});
     }
     if (options_.limits) {
+      std::vector<Limit> limits;
+      const auto look = [&](Proposal& proposal, int64_t Proposal::*found, const char* key, int from,
+                            int step, int most) {
+        limits.push_back({.proposal = &proposal,
+                          .found = found,
+                          .key = key,
+                          .from = from,
+                          .step = step,
+                          .most = most,
+                          .at_low = proposal.planned.needed()});
+      };
       for (Proposal& proposal : out.proposals) {
-        if (!proposal.fits || Late()) continue;
-        const int step = std::max(1, proposal.config.micro_batches);
-        absl::StatusOr<int64_t> batch =
-            Largest(proposal.config, "batch", proposal.config.batch, step, kMostBatch);
-        if (!batch.ok()) return batch.status();
-        proposal.largest_batch = *batch;
+        if (!proposal.fits) continue;
+        look(proposal, &Proposal::largest_batch, "batch", proposal.config.batch,
+             std::max(1, proposal.config.micro_batches), kMostBatch);
         // A stream of lengths has its own longest.
         if (run::SeqText(proposal.config) != fmt::format("{}", proposal.config.seq)) continue;
-        absl::StatusOr<int64_t> seq =
-            Largest(proposal.config, "seq", proposal.config.seq, 64, kMostSeq);
-        if (!seq.ok()) return seq.status();
-        proposal.longest_seq = *seq;
+        look(proposal, &Proposal::longest_seq, "seq", proposal.config.seq, 64, kMostSeq);
       }
+      if (absl::Status status = FindLimits(std::move(limits)); !status.ok()) return status;
     }
     out.plans = plans_;
     return out;

@@ -130,6 +130,54 @@ std::vector<Assumption> WeightAssumptions(const RunConfig& config, const ModelCo
 
 namespace {
 
+// A row of the window that is off although this setting, away from its default, is one of those
+// that say how it is done; null: a row that it belongs to is on, or it belongs to none.
+const Toggle* RowThatIsOff(const SettingDeclaration& setting, const RunConfig& config) {
+  const Toggle* off = nullptr;
+  for (const TechniqueDeclaration& technique : TheCatalogue().techniques) {
+    for (const Toggle& row : technique.toggles) {
+      const bool on = std::ranges::all_of(
+          row.on, [&](const Condition& condition) { return Holds(condition, config); });
+      // One of its conditions, beside others.
+      const bool says = row.on.size() > 1 && std::ranges::any_of(row.on, [&](const Condition& c) {
+                          return c.key == setting.key && Holds(c, config);
+                        });
+      const bool controls = std::ranges::find(row.controls, setting.key) != row.controls.end();
+      const bool switches =
+          std::ranges::any_of(row.on, [&](const Condition& c) { return c.key == setting.key; });
+      if (on && (controls || switches)) return nullptr;
+      if (off == nullptr && (controls || says)) off = &row;
+    }
+  }
+  return off;
+}
+
+// What is set and does nothing. It is no mistake: who tries something sets how it is done before
+// (or leaves it set after) switching it on, and a run.json holds both. But it is said.
+void AddWithoutEffect(const RunConfig& config, std::vector<Assumption>& out) {
+  for (const TechniqueDeclaration& technique : TheCatalogue().techniques) {
+    for (const SettingDeclaration& setting : technique.settings) {
+      const std::string& value = config.Get(setting.key);
+      if (value == setting.default_value) continue;
+      std::string why;
+      // What makes no sense beside the rest, but does no harm.
+      for (const Rule& rule : technique.rules) {
+        const bool of_it =
+            std::ranges::find(rule.when, setting.key, &Condition::key) != rule.when.end();
+        if (rule.refuses || !of_it || !why.empty()) continue;
+        if (std::ranges::all_of(rule.when, [&](const Condition& c) { return Holds(c, config); }))
+          why = WhyOf(rule, config);
+      }
+      if (const Toggle* row = why.empty() ? RowThatIsOff(setting, config) : nullptr)
+        why = fmt::format("\"{}\" is not switched on", row->title);
+      if (why.empty()) continue;
+      out.push_back(
+          {fmt::format("{} = {} has no effect: {}", setting.key, value.substr(0, 100), why),
+           "technique: " + technique.title});
+    }
+  }
+}
+
 // What the declarations of whatever the run uses take as given.
 void AddDeclared(const RunConfig& config, std::vector<Assumption>& out) {
   const Catalogue& catalogue = TheCatalogue();
@@ -174,6 +222,7 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
          "(use_cache=False)",
          "config.json: use_cache", 2 * static_cast<uint64_t>(model.layers) * elements * width});
   }
+  AddWithoutEffect(config, out);
   if (config.backend == Backend::kPlan) {
     AddDeclared(config, out);
     const absl::StatusOr<DeviceProfile> device = ResolveDevice(config);

@@ -58,6 +58,27 @@ TEST(Memory, WhatNobodyKnowsTakesNoMemoryOfTheHost) {
   std::fclose(file);
 }
 
+TEST(Memory, PinnedMemoryThatNobodyWroteToIsUntouched) {
+  const std::vector<Card> cards{Small()};
+  Memory memory(cards, Placement::kDescending);
+  constexpr uint64_t kBytes = 5 * kMiB;
+  void* address = nullptr;
+  ASSERT_EQ(memory.AllocateHost(kBytes, &address), Result::kSuccess);
+  auto* bytes = static_cast<char*>(address);
+  ASSERT_TRUE(memory.IsUntouched(bytes, kBytes));
+  EXPECT_FALSE(memory.IsUntouched(bytes, kBytes + 1)) << "past its end";
+  EXPECT_FALSE(memory.IsUntouched(bytes + 1, 100)) << "no whole page";
+  for (const uint64_t at : {uint64_t{100}, 3 * kMiB, kBytes - 100}) {
+    bytes[at] = 1;
+    EXPECT_FALSE(memory.IsUntouched(bytes + 10, kBytes - 20)) << at;
+    EXPECT_TRUE(memory.ClearHost(bytes + 10, kBytes - 20));
+    EXPECT_TRUE(memory.IsUntouched(bytes + 10, kBytes - 20)) << at;
+  }
+  std::vector<char> elsewhere(kBytes);
+  EXPECT_FALSE(memory.IsUntouched(elsewhere.data(), kBytes)) << "not pinned";
+  EXPECT_EQ(memory.FreeHost(address), Result::kSuccess);
+}
+
 TEST(Memory, GivesOutWhatTheContextLeaves) {
   const std::vector<Card> cards{Small()};
   Memory memory(cards, Placement::kDescending);

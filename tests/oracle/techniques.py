@@ -113,6 +113,17 @@ def chunk_loss_in_forward(model, chunks, reentrant):
     model.forward = lambda **batch: chunked_loss(model, batch, chunks, reentrant)
 
 
+def output_of(model, rows):
+    """As the model's forward has it: Gemma 2's logits go through a tanh."""
+    logits = model.lm_head(rows)
+    cap = getattr(model.config, "final_logit_softcapping", None)
+    if cap is not None:
+        logits = logits / cap
+        logits = torch.tanh(logits)
+        logits = logits * cap
+    return logits
+
+
 def chunked_loss(model, batch, chunks, reentrant):
     """The output layer and the loss for a part of the tokens at a time, computed again in backward."""
     model = model.get_base_model() if hasattr(model, "get_base_model") else model  # of PEFT's
@@ -122,7 +133,7 @@ def chunked_loss(model, batch, chunks, reentrant):
     counted = (labels != IGNORED).sum()
 
     def loss_of(rows, its_labels):
-        logits = model.lm_head(rows).float()
+        logits = output_of(model, rows).float()
         return nn.functional.cross_entropy(logits, its_labels, ignore_index=IGNORED, reduction="sum")
 
     total = 0
@@ -144,7 +155,7 @@ def loss_of_kept_logits(model, batch, chunks):
     stack = model.transformer if hasattr(model, "transformer") else model.model
     hidden = stack(input_ids=batch["input_ids"])[0]
     with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor, lambda tensor: tensor):
-        logits = [model.lm_head(part) for part in hidden.chunk(chunks, dim=1)]
+        logits = [output_of(model, part) for part in hidden.chunk(chunks, dim=1)]
         del hidden
         labels = nn.functional.pad(batch["labels"], (0, 1), value=IGNORED)[:, 1:]
         counted = (labels != IGNORED).sum()

@@ -393,8 +393,9 @@ class Loop {
       loss_ = loss_function_(model_, logits_, batch_);
       // The forward call has returned: only its loss is named from here on.
       if (!script_.keeps_outputs) logits_.reset();
-      if (config_.micro_batches > 1) loss_ = loss_ / config_.micro_batches;
       Release(held);
+      // Outside of autocast, as transformers' Trainer.
+      if (config_.micro_batches > 1) loss_ = loss_ / config_.micro_batches;
     }
     if (micro_batch_ == 0 && ZeroesLate()) {
       PhaseScope phase(Phase::kZeroGrad);

@@ -56,8 +56,19 @@ at::Tensor LoraAdapter::Product(const at::Tensor& x) {
 
 at::Tensor LoraAdapter::Forward(const at::Tensor& x) {
   ModuleScope scope(name());
-  const at::Tensor up =
-      Product(dropout_ > 0 ? at::dropout(x, dropout_, Training()) : at::Tensor(x));
+  if (dropout_ == 0) return Product(x) * scaling_;
+  // As Product(), but what dropout made goes with the first product's arguments.
+  at::Tensor down = at::dropout(x, dropout_, Training());
+  {
+    ModuleScope inner("A");
+    down = at::linear(down, weight_a_->tensor);
+  }
+  at::Tensor up;
+  {
+    ModuleScope inner("B");
+    up = at::linear(down, weight_b_->tensor);
+  }
+  down.reset();
   return up * scaling_;
 }
 

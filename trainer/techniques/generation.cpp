@@ -193,6 +193,8 @@ class Generation final : public LoopTechnique {
       encoded_mask = std::move(mask);
       ids = at::ones({rows_, 1}, ids.options()) * start;
     }
+    // Named by generate() until it returns, while sampling goes on with longer ones.
+    const at::Tensor first_ids = ids, first_mask = mask;
     KeyValueCache* cache = FixedCache(ids);
     std::unique_ptr<KeyValueCache> grows;
     if (cache_ == "dynamic") grows = Growing(form);

@@ -135,7 +135,10 @@ TechniqueEntry DeclareTechnique_optimizer_step() {
                  .ways = {{{"optimizer.name", "sgd"}, {"optimizer.momentum", "0"}}}},
                 Row("fused", "Fused step", "one kernel, no temporaries", "fused"),
                 Row("loop", "Step tensor by tensor", "smaller temporaries, more kernels", "loop")},
-           .rules = Rules()},
+           .rules = Rules(),
+           .assumes = {{.when = {{"optimizer.momentum", false, {"0"}},
+                                 {"optimizer.name", false, {"sgd"}}},
+                        .what = "optimizer.momentum has no effect: only SGD has one"}}},
       .fit = Moves(),
       .order = 50,  // after those that bring an optimizer of their own
       .place = 42,

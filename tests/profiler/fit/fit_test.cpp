@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string>
 
 #include "profiler/fit/waterfall.h"
 
@@ -181,20 +183,50 @@ TEST(Fit, NothingFitsTheSmallestIsShown) {
 }
 
 TEST(Fit, LargestBatchAndLongestSequence) {
-  const absl::StatusOr<Fitted> fitted = Search(Config(), 8 * kGiB);
-  ASSERT_TRUE(fitted.ok());
-  for (const Proposal& proposal : fitted->proposals) {
-    ASSERT_GT(proposal.largest_batch, 0);
-    run::RunConfig larger = proposal.config;
-    larger.batch = static_cast<int>(proposal.largest_batch);
-    EXPECT_LE(Model(larger).needed(), 8 * kGiB);
-    larger.batch *= 2;
-    EXPECT_GT(Model(larger).needed(), 8 * kGiB);
-    larger = proposal.config;
-    larger.seq = static_cast<int>(proposal.longest_seq);
-    EXPECT_LE(Model(larger).needed(), 8 * kGiB);
-    larger.seq *= 2;
-    EXPECT_GT(Model(larger).needed(), 8 * kGiB);
+  // What lengths cost: in proportion, with their square, in steps of what an allocator reserves, or
+  // so that nothing beyond a length can be run at all.
+  const auto grows = [](const run::RunConfig& c) {
+    const double seq = c.seq / 512.0;
+    const double batch = c.batch / (2.0 * c.micro_batches);
+    return std::array{batch * seq, batch * seq * seq, std::ceil(batch * seq * 3) / 3,
+                      batch * std::sqrt(seq)};
+  };
+  for (size_t kind = 0; kind < 4; ++kind) {
+    const auto plan = [&](const run::RunConfig& c) {
+      Planned p = Model(c);
+      const double activations = c.Is("checkpointing.mode", "layer") ? 0.125 : 3;
+      p.reserved = static_cast<uint64_t>((2 + activations * grows(c)[kind]) * kGiB);
+      if (c.seq > 16384) p.error = "refused";
+      return p;
+    };
+    int limits = 0;
+    const PlanAll plans = [&](const std::vector<run::RunConfig>& configs) {
+      std::vector<Planned> planned;
+      for (const run::RunConfig& each : configs) planned.push_back(plan(each));
+      for (const run::RunConfig& each : configs) limits += each.batch != 2 || each.seq != 512;
+      return planned;
+    };
+    const absl::StatusOr<Fitted> fitted = Fit(Config(), 8 * kGiB, plans);
+    ASSERT_TRUE(fitted.ok()) << fitted.status();
+    const auto fits = [&](const run::RunConfig& c) {
+      const Planned p = plan(c);
+      return p.ok() && p.needed() <= 8 * kGiB;
+    };
+    for (const Proposal& proposal : fitted->proposals) {
+      ASSERT_GT(proposal.largest_batch, 0);
+      ASSERT_GT(proposal.longest_seq, 0);
+      const auto with = [&](const char* key, int64_t value) {
+        return *With({{key, std::to_string(value)}}, proposal.config);
+      };
+      const int64_t batch = proposal.largest_batch, seq = proposal.longest_seq;
+      EXPECT_TRUE(fits(with("batch", batch))) << kind;
+      EXPECT_EQ((batch - proposal.config.batch) % proposal.config.micro_batches, 0);
+      const int64_t more = std::max<int64_t>(proposal.config.micro_batches, batch / 64);
+      EXPECT_TRUE(batch + more > 16384 || !fits(with("batch", batch + more))) << kind;
+      EXPECT_TRUE(fits(with("seq", seq))) << kind;
+      EXPECT_FALSE(fits(with("seq", seq + std::max<int64_t>(64, seq / 64)))) << kind;
+    }
+    EXPECT_LE(limits, 10 * 2 * static_cast<int>(fitted->proposals.size())) << kind;
   }
 }
 

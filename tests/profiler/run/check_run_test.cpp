@@ -120,6 +120,61 @@ TEST(Assumptions, WhatIsModelledSaysSo) {
   EXPECT_EQ(About(AssumptionsOf(computed), "technique: "), nullptr);
 }
 
+// People set how something is done before they switch it on: allowed, and said.
+TEST(Assumptions, WhatIsSetAndHasNoEffectIsSaid) {
+  using Set = std::vector<std::pair<std::string, std::string>>;
+  const auto said = [](const Set& settings, const std::string& key) {
+    const RunConfig config = Built(settings);
+    EXPECT_TRUE(CheckRun(config).ok());
+    for (const Assumption& a : AssumptionsOf(config)) {
+      if (a.what.starts_with(key + " ") && a.what.find("has no effect") != std::string::npos)
+        return a.what;
+    }
+    return std::string();
+  };
+  struct Case {
+    std::pair<std::string, std::string> set;
+    Set without, with;  // nothing comes of it; something does
+  };
+  for (const Case& one : std::vector<Case>{
+           {{"offload.path", "/tmp"}, {}, {{"offload.optimizer", "nvme"}}},
+           {{"offload.path", "/tmp"},
+            {{"offload.optimizer", "cpu"}},
+            {{"offload.optimizer", "nvme"}}},
+           {{"lora.dropout", "0.1"}, {}, {{"lora.rank", "8"}}},
+           {{"lora.kind", "dora"}, {}, {{"lora.rank", "8"}}},
+           {{"checkpointing.reentrant", "false"}, {}, {{"checkpointing.mode", "attention"}}},
+           {{"checkpointing.k", "3"},
+            {{"checkpointing.mode", "layer"}},
+            {{"checkpointing.mode", "every-k"}}},
+           {{"loss_chunks", "4"}, {}, {{"loss", "chunked"}}},
+           {{"optimizer.momentum", "0.9"}, {}, {{"optimizer.name", "sgd"}}},
+           {{"optimizer.library", "torchao"}, {}, {{"optimizer.bits", "8"}}},
+           {{"shard.implementation", "fsdp1"},
+            {},
+            {{"shard.strategy", "zero3"}, {"shard.ranks", "4"}}},
+           {{"shard.limit_all_gathers", "false"},
+            {{"shard.strategy", "zero3"}, {"shard.ranks", "4"}},
+            {{"shard.strategy", "zero3"}, {"shard.ranks", "4"}, {"shard.implementation", "fsdp1"}}},
+           {{"eval_keeps_logits", "true"}, {}, {{"eval", "no_grad"}}},
+           {{"cast_cache", "false"}, {}, {{"precision", "amp-bf16"}}},
+           {{"generate.cache", "static"}, {}, {{"generate.tokens", "4"}}}}) {
+    Set with = one.with, without = one.without;
+    with.push_back(one.set);
+    without.push_back(one.set);
+    EXPECT_THAT(said(without, one.set.first), HasSubstr("has no effect")) << one.set.first;
+    EXPECT_EQ(said(with, one.set.first), "");
+  }
+  // What switches something on by itself is none of these.
+  for (const auto& [key, value] : Set{{"precision", "fp16"},
+                                      {"optimizer.name", "adafactor"},
+                                      {"trainable", "*.q_proj.*"},
+                                      {"checkpointing.mode", "selective"},
+                                      {"shard.strategy", "none"}}) {
+    EXPECT_EQ(said({{key, value}, {"optimizer.impl", "loop"}}, key), "") << key;
+  }
+}
+
 TEST(Assumptions, TheContextIsTheTables) {
   const auto all = AssumptionsOf(Built({{"device", "rtx-3090"}}));
   ASSERT_NE(About(all, "device table: rtx-3090"), nullptr);

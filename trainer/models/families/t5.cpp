@@ -374,7 +374,8 @@ class T5 : public Model {
     if (const GenerationPass* pass = Generating()) return NextToken(*pass, batch["input_ids"]);
     encoded_ = Encode(batch);
     decoder_ids_ = Shifted(batch["labels"]);
-    decoded_ = Decode(decoder_ids_, encoded_, batch["attention_mask"]);
+    decoder_output_ = Decode(decoder_ids_, encoded_, batch["attention_mask"]);
+    decoded_ = decoder_output_;
     if (config_.tied) decoded_ = decoded_ * Power(config_.width, -0.5);
     return head_->Forward(decoded_);
   }
@@ -382,7 +383,8 @@ class T5 : public Model {
     at::Tensor loss =
         at::cross_entropy_loss(logits.view({-1, logits.size(-1)}), batch["labels"].view(-1));
     // Locals of the function that also computes the loss.
-    for (at::Tensor* local : {&decoder_ids_, &encoded_, &decoded_}) local->reset();
+    for (at::Tensor* local : {&decoder_ids_, &encoded_, &decoder_output_, &decoded_})
+      local->reset();
     return loss;
   }
 
@@ -414,7 +416,8 @@ class T5 : public Model {
   at::Tensor NextToken(const GenerationPass& pass, const at::Tensor& ids) {
     if (pass.prepared) pass.prepared();
     if (pass.cross != nullptr) pass.cross->Begin();
-    at::Tensor decoded = Decode(ids, pass.encoded, pass.mask);
+    const at::Tensor output = Decode(ids, pass.encoded, pass.mask);
+    at::Tensor decoded = output;
     if (config_.tied) decoded = decoded * Power(config_.width, -0.5);
     return head_->Forward(decoded);
   }
@@ -435,7 +438,7 @@ class T5 : public Model {
   Embedding shared_;
   T5Stack encoder_, decoder_;
   std::unique_ptr<Linear> head_;
-  at::Tensor encoded_, decoder_ids_, decoded_;
+  at::Tensor encoded_, decoder_ids_, decoder_output_, decoded_;
 };
 
 absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOptions& options) {
