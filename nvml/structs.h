@@ -1,6 +1,6 @@
-// What NVML fills in, in the order and with the sizes that NVIDIA documents: of the functions that
-// the sampler calls. Whoever stands in for NVML in a test has the same types, so that the functions
-// are called by the types that they have.
+// What NVML fills in, in the order and with the sizes that NVIDIA documents. Declared once: the
+// sampler, the library of the emulated platform and whoever stands in for NVML in a test call and
+// answer the functions by these types. Includes nothing.
 #pragma once
 
 namespace vramscope::nvml {
@@ -9,13 +9,30 @@ struct Memory {
   unsigned long long total, free, used;
 };
 struct Memory2 {
-  unsigned version;
+  unsigned version;  // the structure's size, and its number from bit 24 on
   unsigned long long total, reserved, free, used;
 };
-struct Process {
+struct Process {  // of functions with _v2 and _v3
   unsigned pid;
   unsigned long long used;
   unsigned gpu_instance, compute_instance;
 };
+struct Process1 {  // of those without a suffix
+  unsigned pid;
+  unsigned long long used;
+};
+struct Utilization {
+  unsigned gpu, memory;
+};
+struct PciInformation {
+  char bus_id_legacy[16];
+  unsigned domain, bus, device, pci_device_id, pci_subsystem_id;
+  char bus_id[32];
+};
+
+// NVML's own sizes: a library and a sampler that were wrong alike would agree.
+static_assert(sizeof(Memory) == 24 && sizeof(Memory2) == 40);
+static_assert(sizeof(Process) == 24 && sizeof(Process1) == 16);
+static_assert(sizeof(Utilization) == 8 && sizeof(PciInformation) == 68);
 
 }  // namespace vramscope::nvml

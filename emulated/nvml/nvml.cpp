@@ -1,6 +1,6 @@
 // libnvidia-ml: enough for nvidia-smi-like libraries, torch.cuda's counts and the line about
-// processes in PyTorch's out-of-memory message. Its structures are declared here from NVML's
-// documentation; every function answers 0 (success) or one of NVML's error numbers.
+// processes in PyTorch's out-of-memory message. Every function answers 0 (success) or one of NVML's
+// error numbers.
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,36 +9,15 @@
 
 #include "emulated/core/attributes.h"
 #include "emulated/core/platform.h"
+#include "nvml/structs.h"
 
 namespace vramscope::emulated::nvml {
 namespace {
 
-constexpr int kInvalidArgument = 2, kNotSupported = 3, kNotFound = 6, kInsufficientSize = 7;
+using ::vramscope::nvml::Memory, ::vramscope::nvml::Memory2, ::vramscope::nvml::Process,
+    ::vramscope::nvml::Process1, ::vramscope::nvml::PciInformation, ::vramscope::nvml::Utilization;
 
-struct Memory {
-  unsigned long long total, free, used;
-};
-struct Memory2 {
-  unsigned version;
-  unsigned long long total, reserved, free, used;
-};
-struct Utilization {
-  unsigned gpu, memory;
-};
-struct PciInformation {
-  char busIdLegacy[16];
-  unsigned domain, bus, device, pciDeviceId, pciSubSystemId;
-  char busId[32];
-};
-struct Process1 {  // functions without a suffix
-  unsigned pid;
-  unsigned long long used;
-};
-struct Process2 {  // _v2 and _v3
-  unsigned pid;
-  unsigned long long used;
-  unsigned gpuInstance, computeInstance;
-};
+constexpr int kInvalidArgument = 2, kNotSupported = 3, kNotFound = 6, kInsufficientSize = 7;
 
 // A handle is the device's number and one: never null.
 int DeviceOf(const void* handle) {
@@ -74,8 +53,8 @@ void UuidText(int device, char (&text)[64]) {
                 uuid[10], uuid[11], uuid[12], uuid[13], uuid[14], uuid[15]);
 }
 
-template <typename Process>
-int Processes(const void* handle, unsigned* count, Process* processes) {
+template <typename AnyProcess>
+int Processes(const void* handle, unsigned* count, AnyProcess* processes) {
   const int device = DeviceOf(handle);
   if (device < 0 || count == nullptr) {
     return kInvalidArgument;
@@ -92,8 +71,8 @@ int Processes(const void* handle, unsigned* count, Process* processes) {
   std::memset(static_cast<void*>(processes), 0, sizeof *processes);
   processes->pid = static_cast<unsigned>(getpid());
   processes->used = UsedOf(device);
-  if constexpr (requires { processes->gpuInstance; }) {
-    processes->gpuInstance = processes->computeInstance = ~0u;
+  if constexpr (requires { processes->gpu_instance; }) {
+    processes->gpu_instance = processes->compute_instance = ~0u;
   }
   return 0;
 }
@@ -218,9 +197,9 @@ int nvmlDeviceGetPciInfo_v3(void* handle, PciInformation* information) {
   }
   std::memset(information, 0, sizeof *information);
   information->bus = AttributeOf(device, Attribute::kPciBus);
-  std::snprintf(information->busIdLegacy, sizeof information->busIdLegacy, "0000:%02X:00.0",
+  std::snprintf(information->bus_id_legacy, sizeof information->bus_id_legacy, "0000:%02X:00.0",
                 information->bus);
-  std::snprintf(information->busId, sizeof information->busId, "00000000:%02X:00.0",
+  std::snprintf(information->bus_id, sizeof information->bus_id, "00000000:%02X:00.0",
                 information->bus);
   return 0;
 }
@@ -292,11 +271,11 @@ int nvmlDeviceGetMemoryBusWidth(void* handle, unsigned* bits) {
 int nvmlDeviceGetComputeRunningProcesses(void* handle, unsigned* count, Process1* processes) {
   return Processes(handle, count, processes);
 }
-int nvmlDeviceGetComputeRunningProcesses_v3(void* handle, unsigned* count, Process2* processes) {
+int nvmlDeviceGetComputeRunningProcesses_v3(void* handle, unsigned* count, Process* processes) {
   return Processes(handle, count, processes);
 }
 VRAMSCOPE_ALSO(nvmlDeviceGetComputeRunningProcesses_v2, nvmlDeviceGetComputeRunningProcesses_v3)
-int nvmlDeviceGetGraphicsRunningProcesses_v3(void*, unsigned* count, Process2*) {
+int nvmlDeviceGetGraphicsRunningProcesses_v3(void*, unsigned* count, Process*) {
   *count = 0;
   return 0;
 }

@@ -180,7 +180,8 @@ OperandLinks::Touches OperandLinks::TouchesOf(trace::AllocationId allocation) co
     if (of.first == kNone) of.first = row;
     of.last = row;
   };
-  for (const auto& [row, operand] : *WorkIn(allocation.value)) {
+  const std::shared_ptr<const Work> work = WorkIn(allocation.value);  // another may be asked for
+  for (const auto& [row, operand] : *work) {
     if (o.from[operand] == trace::MemorySpace::kDevice) take(touches.reads, row);
     if (o.to[operand] == trace::MemorySpace::kDevice) take(touches.writes, row);
     touches.count += touches.all.last != row;
@@ -191,7 +192,8 @@ OperandLinks::Touches OperandLinks::TouchesOf(trace::AllocationId allocation) co
 
 std::vector<uint32_t> OperandLinks::TouchedBy(trace::AllocationId allocation, size_t most) const {
   std::vector<uint32_t> rows;
-  for (const auto& [row, operand] : *WorkIn(allocation.value)) {
+  const std::shared_ptr<const Work> work = WorkIn(allocation.value);  // another may be asked for
+  for (const auto& [row, operand] : *work) {
     if (rows.size() == most) break;
     if (rows.empty() || rows.back() != row) rows.push_back(row);
   }

@@ -13,7 +13,7 @@ MAY_INCLUDE = {
     "profiler": {"profiler", "proto", "resources"},
     "nvml": {"nvml"},
     "cupti": {"cupti", "nvml", "profiler"},
-    "emulated": {"emulated", "cupti"},
+    "emulated": {"emulated", "cupti", "nvml"},
     "trainer": {"trainer", "profiler", "nvml", "cupti", "emulated", "proto", "resources"},
     "ui": {"ui", "profiler", "proto", "resources"},
     "app": {"app", "ui", "trainer", "profiler", "cupti", "nvml", "proto", "resources"},
@@ -21,6 +21,7 @@ MAY_INCLUDE = {
 # Folder -> of another one that it may include, these headers alone.
 ONLY = {
     ("emulated", "cupti"): {"cupti/records.h"},
+    ("emulated", "nvml"): {"nvml/structs.h"},
     ("trainer", "emulated"): {"emulated/core/activity.h"},
     ("cupti", "profiler"): {"profiler/trace/activities.h", "profiler/trace/device_counters.h",
                             "profiler/program/activity_chunk.h", "profiler/program/activity_tail.h",

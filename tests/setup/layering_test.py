@@ -47,6 +47,12 @@ class LayeringTest(unittest.TestCase):
         self.assertEqual(violations(
             {"profiler/recording/a.cpp": '#include "profiler/allocator/rules.h"\n'}), [])
 
+    def test_certain_headers_alone(self):
+        self.assertEqual(violations(
+            {"emulated/nvml/nvml.cpp": '#include "nvml/structs.h"\n#include "cupti/records.h"\n'}), [])
+        self.expect_one("emulated/ may not include nvml/sampler.h",
+                        {"emulated/nvml/nvml.cpp": '#include "nvml/sampler.h"\n'})
+
     def test_libraries(self):
         self.expect_one("LibTorch", {"profiler/a.h": "#include <c10/core/Allocator.h>\n"})
         self.expect_one("Qt", {"trainer/a.cpp": "#include <QString>\n"})
