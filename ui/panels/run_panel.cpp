@@ -24,6 +24,7 @@ namespace {
 using run::RunConfig;
 
 constexpr std::string_view kDefaultMomentum = "0.9";
+constexpr int kBoxPadding = 24;  // a box's frame, the style sheet's padding, the caret
 constexpr int kUsualLengths[] = {128, 256, 512, 1024, 2048, 4096, 8192};
 
 // The optimizers of the catalogue with each implementation that they have; SGD with and without
@@ -112,6 +113,9 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
     return box;
   };
   batch_ = spin("batch", 65536, &RunConfig::batch);
+  // All digits of the largest: a batch of 9999 that reads 999 is another one.
+  batch_->setMinimumWidth(batch_->fontMetrics().horizontalAdvance(QStringLiteral("65536")) +
+                          kBoxPadding);
   seq_ = MakeComboBox();
   seq_->setObjectName(QStringLiteral("seq"));
   seq_->setEditable(true);
