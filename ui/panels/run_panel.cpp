@@ -24,7 +24,7 @@ namespace {
 using run::RunConfig;
 
 constexpr std::string_view kDefaultMomentum = "0.9";
-constexpr int kBoxPadding = 24;  // a box's frame, the style sheet's padding, the caret
+constexpr int kBoxPadding = 20;  // a box's frame, the style sheet's padding, the caret
 constexpr int kUsualLengths[] = {128, 256, 512, 1024, 2048, 4096, 8192};
 
 // The optimizers of the catalogue with each implementation that they have; SGD with and without
@@ -119,6 +119,7 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
   seq_ = MakeComboBox();
   seq_->setObjectName(QStringLiteral("seq"));
   seq_->setEditable(true);
+  seq_->setMinimumContentsLength(4);  // a longer list scrolls, the panel stays as wide as it is
   seq_->setInsertPolicy(QComboBox::NoInsert);
   connect(seq_, &QComboBox::activated, this, [this](int i) { EditSeq(seq_->itemText(i)); });
   connect(seq_->lineEdit(), &QLineEdit::editingFinished, this,

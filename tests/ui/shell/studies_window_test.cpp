@@ -151,6 +151,11 @@ TEST_F(StudiesWindow, TheWaterfallHasABarATechniqueInAnyOrder) {
 
 TEST_F(StudiesWindow, AnExperimentOpensAsARun) {
   window_->openPage(QStringLiteral("experiments"));
+  window_->experimentsPage()->planAll();
+  EXPECT_THAT(State("experiments").value(QLatin1String("says")).toString().toStdString(),
+              HasSubstr("Planning 64"));
+  window_->experimentsPage()->cancel();
+  ASSERT_TRUE(Settled());
   const QJsonObject table = State("experiments").value(QLatin1String("table")).toObject();
   EXPECT_EQ(table.value(QLatin1String("rows")).toInt(), 64);
   auto* view = window_->findChild<QTableView*>(QStringLiteral("experimentsPageTable"));
