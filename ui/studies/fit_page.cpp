@@ -147,7 +147,7 @@ void FitPage::Show(const QJsonObject& result) {
   }
   model_->setTable(std::move(table));
   for (size_t i = 0; i < apply_.size(); ++i) apply_[i]->setVisible(i < proposals_.size());
-  found_ = fits_now ? tr("It fits as it is; these need less. ") : QString();
+  found_ = fits_now ? tr("It fits as it is. ") : QString();
   found_ += fitting > 0
                 ? tr("%1 combinations planned in %2 s.")
                           .arg(result.value(QLatin1String("plans")).toInt())
