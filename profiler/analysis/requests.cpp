@@ -44,7 +44,7 @@ std::string Where(const trace::Trace& trace, uint32_t id) {
   const std::string_view op = trace.String(trace.allocations.op[id]);
   const std::string_view module = trace.String(trace.allocations.module[id]);
   if (module.empty()) return std::string(op);
-  return fmt::format("{} in {}", op.empty() ? "(no op)" : op, module);
+  return op.empty() ? fmt::format("in {}", module) : fmt::format("{} in {}", op, module);
 }
 
 std::string InWords(const Request& r) {

@@ -219,7 +219,7 @@ absl::StatusOr<RequestStream> ReadRequestsCsv(std::string_view csv) {
     }
     r.where = field(c.op);
     if (!field(c.module).empty()) {
-      r.where = fmt::format("{} in {}", r.where.empty() ? "(no op)" : r.where, field(c.module));
+      r.where += fmt::format("{}in {}", r.where.empty() ? "" : " ", field(c.module));
     }
     uint64_t address = 0;
     int64_t index = 0, alloc_index = -1;

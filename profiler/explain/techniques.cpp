@@ -256,10 +256,12 @@ class Finder {
     };
     Add(
         "weights in bf16",
-        fmt::format("half of the {} of activations and temporaries alive then, and of the {} of "
-                    "parameters, gradients and optimizer state, if they are fp32",
-                    FormatBytes(sum),
-                    FormatBytes(weights + Of(Category::kGradient) + Of(Category::kOptimizerState))),
+        fmt::format(
+            "half of the {}{} of parameters, gradients and optimizer state, if they are fp32",
+            sum == 0 ? std::string()
+                     : fmt::format("{} of activations and temporaries alive then, and of the ",
+                                   FormatBytes(sum)),
+            FormatBytes(weights + Of(Category::kGradient) + Of(Category::kOptimizerState))),
         [&](uint32_t id, Category c) {
           return held(c) || float_of_a_pass(id, c) ? (allocations_.bytes[id] + 1) / 2
                                                    : allocations_.bytes[id];

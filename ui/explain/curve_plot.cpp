@@ -153,10 +153,11 @@ void CurvePlot::paintEvent(QPaintEvent*) {
   painter.setRenderHint(QPainter::Antialiasing, false);
   painter.fillRect(box, ToQColor(timeline::Mix(theme_.ground, theme_.panel, 0.5)));
   painter.setFont(PanelFont(timeline::Font::kSmall));
-  // Two lines across and their figures.
-  for (const double part : {0.5, 1.0}) {
+  // Lines across and their figures: of little height the upper alone.
+  const std::vector<double> parts =
+      box.height() < 4 * kLabelHeight ? std::vector{1.0} : std::vector{0.5, 1.0};
+  for (const double part : parts) {
     const double y = box.bottom() - part * static_cast<double>(most) / top * box.height();
-    if (part < 1 && part * box.height() < 2 * kLabelHeight) continue;  // no room for two
     painter.setPen(ToQColor(theme_.line));
     painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y));
   }
@@ -166,7 +167,7 @@ void CurvePlot::paintEvent(QPaintEvent*) {
   });
   DrawSteps(painter, recorded, box, top, ToQColor(theme_.dim), true);
   if (!curve_.empty()) DrawSteps(painter, under, box, top, ToQColor(theme_.accent), false);
-  for (const double part : {0.5, 1.0}) {
+  for (const double part : parts) {
     const double y = box.bottom() - part * static_cast<double>(most) / top * box.height();
     painter.setPen(ToQColor(theme_.faint));
     painter.drawText(QRectF(box.left() + 4, y - kLabelHeight, box.width() - 8, kLabelHeight),

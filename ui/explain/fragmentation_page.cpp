@@ -46,8 +46,8 @@ FragmentationPage::FragmentationPage(const ExplainContext* context, QWidget* par
   });
   QToolButton* peak = QuietButton(tr("Peak"), tr("To the peak of allocated memory"));
   connect(peak, &QToolButton::clicked, this, [this] { Q_EMIT cursorRequested(-1); });
-  head_line_->addWidget(unused);
-  head_line_->addWidget(peak);
+  moments_ = {unused, peak};
+  for (QToolButton* to : moments_) head_line_->addWidget(to);
 
   auto* split = new QSplitter(Qt::Horizontal);
   split->setChildrenCollapsible(false);
@@ -111,6 +111,7 @@ void FragmentationPage::Refresh(int changes) {
 void FragmentationPage::Show(const Found& found) {
   shown_ = found.fragmentation;
   shown_of_ = found.digest;
+  for (QToolButton* to : moments_) to->setVisible(!found.digest->state());  // it has one moment
   const trace::Trace& trace = *found.digest->trace;
   map_->setSegments(found.digest->trace, found.segments, found.category, shown_.owners);
   map_->setSelection(context_.selection);

@@ -6,6 +6,7 @@
 
 class QGridLayout;
 class QSplitter;
+class QToolButton;
 
 namespace vramscope::ui {
 
@@ -37,6 +38,7 @@ class FragmentationPage : public ExplainPage {
   TableView* pinned_by_view_ = nullptr;
   TableModel* pinned_ = nullptr;
   TableView* pinned_view_ = nullptr;
+  std::vector<QToolButton*> moments_;  // that lead to another one
   explain::Fragmentation shown_;
   std::shared_ptr<const Digest> shown_of_;
 };

@@ -24,6 +24,8 @@ namespace {
 using run::RunConfig;
 
 constexpr std::string_view kDefaultMomentum = "0.9";
+constexpr int kBoxPadding = 22;  // a box's frame, the style sheet's padding, the caret
+constexpr int kArrow = 18;       // of a box with choices, in addition
 constexpr int kUsualLengths[] = {128, 256, 512, 1024, 2048, 4096, 8192};
 
 // The optimizers of the catalogue with each implementation that they have; SGD with and without
@@ -112,9 +114,15 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
     return box;
   };
   batch_ = spin("batch", 65536, &RunConfig::batch);
+  // All digits of the largest: a batch of 9999 that reads 999 is another one.
+  batch_->setMinimumWidth(batch_->fontMetrics().horizontalAdvance(QStringLiteral("65536")) +
+                          kBoxPadding);
   seq_ = MakeComboBox();
   seq_->setObjectName(QStringLiteral("seq"));
   seq_->setEditable(true);
+  // A longer list scrolls: in a small window the panel has no room for more.
+  seq_->setMinimumWidth(seq_->fontMetrics().horizontalAdvance(QStringLiteral("8192")) +
+                        kBoxPadding + kArrow);
   seq_->setInsertPolicy(QComboBox::NoInsert);
   connect(seq_, &QComboBox::activated, this, [this](int i) { EditSeq(seq_->itemText(i)); });
   connect(seq_->lineEdit(), &QLineEdit::editingFinished, this,
@@ -122,7 +130,7 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
   auto* sizes = new QWidget;
   auto* pair = new QHBoxLayout(sizes);
   pair->setContentsMargins(0, 0, 0, 0);
-  pair->setSpacing(5);
+  pair->setSpacing(2);
   pair->addWidget(batch_, 2);
   pair->addWidget(MakeLabel(QStringLiteral("\u00d7"), LabelRole::kDim));
   pair->addWidget(seq_, 3);

@@ -168,10 +168,14 @@ void SelectionPanel::Show() {
     title_->setFullText(QString::fromStdString(facts.title));
     FillFacts(facts_, facts.facts, FactStyle::kRightMiddle);
   } else {
-    QLabel* hint =
-        MakeLabel(tr("Click a block in the timeline, or a row of a table, to see what it "
-                     "is, who asked for it and how long it lives."),
-                  LabelRole::kDim);
+    const bool state = digest_ != nullptr && digest_->state();
+    QLabel* hint = MakeLabel(
+        state ? tr("Click a block of the segments, or a row of a table, to see what it is and who "
+                   "asked for it.")
+              : tr("Click a block in the timeline, or a row of a table, to see what it "
+                   "is, who asked for it and how long it lives."),
+        LabelRole::kDim);
+    hint->setObjectName(QStringLiteral("selectionHint"));
     hint->setWordWrap(true);
     facts_->addWidget(hint, 0, 0, 1, 2);
   }

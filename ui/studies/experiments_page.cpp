@@ -81,7 +81,10 @@ ExperimentsPage::ExperimentsPage(const StudyPrograms& programs, QWidget* parent)
   Say(tr("Published experiments, not planned yet."));
 }
 
-void ExperimentsPage::planAll() { Start({QStringLiteral("reproduce")}); }
+void ExperimentsPage::planAll() {
+  Say(tr("Planning %1 experiments …").arg(ids_.size()));
+  Start({QStringLiteral("reproduce")});
+}
 
 void ExperimentsPage::open(int row) {
   const Cell* id = row >= 0 ? model_->cell(row, 0) : nullptr;

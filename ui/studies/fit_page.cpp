@@ -5,6 +5,8 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <algorithm>
+#include <cmath>
 
 #include "profiler/run/units.h"
 #include "ui/studies/study_page.h"
@@ -15,8 +17,12 @@ namespace {
 constexpr int kProposals = 3;
 
 std::string Bytes(double bytes) {
-  return bytes < 0 ? "-" + run::FormatBytes(static_cast<uint64_t>(-bytes))
+  return bytes < 0 ? "\u2212" + run::FormatBytes(static_cast<uint64_t>(-bytes))
                    : run::FormatBytes(static_cast<uint64_t>(bytes));
+}
+
+std::string SignedMs(double ms) {
+  return fmt::format("{}{:.1f} ms", ms < 0 ? "\u2212" : "+", std::abs(ms));
 }
 
 }  // namespace
@@ -52,6 +58,19 @@ void FitPage::setConfig(const run::RunConfig& config) {
   const absl::StatusOr<run::DeviceProfile> device = run::ResolveDevice(config);
   if (device.ok())
     budget_->setPlaceholderText(QString::fromStdString(run::FormatBytes(device->memory_bytes)));
+  SayWhatItIs();
+}
+
+void FitPage::SayWhatItIs() {
+  if (found_.isEmpty() || busy()) return;
+  // A proposal that was taken is still one of these.
+  const std::string now = run::ToJson(config_);
+  const bool of_now =
+      now == run::ToJson(asked_) ||
+      std::ranges::any_of(proposals_, [&](auto& each) { return now == run::ToJson(each); });
+  Say(of_now ? found_
+             : tr("Of the run before the last change, which \"Use\" takes back: \"Make it fit\" "
+                  "plans anew."));
 }
 
 void FitPage::makeItFit() {
@@ -62,6 +81,7 @@ void FitPage::makeItFit() {
     budget = QString::number(device->memory_bytes);
   }
   asked_ = config_;
+  found_.clear();
   Say(tr("Planning combinations …"));
   Start({QStringLiteral("fit"), QStringLiteral("--budget"), budget}, run::ToJson(asked_));
 }
@@ -86,6 +106,12 @@ void FitPage::Show(const QJsonObject& result) {
     row.marked = marked;
     table.rows.push_back(std::move(row));
   };
+  const QJsonObject start = result.value(QLatin1String("start")).toObject();
+  const bool fits_now = start.value(QLatin1String("fits")).toBool();
+  if (!start.isEmpty())
+    add(fmt::format("As it is: needs {}", Bytes(start.value(QLatin1String("needed")).toDouble())),
+        "", fmt::format("{:.1f} ms", start.value(QLatin1String("step_ms")).toDouble()),
+        fits_now ? "fits" : "does not fit", true);
   int fitting = 0;
   for (const QJsonValue& value : result.value(QLatin1String("proposals")).toArray()) {
     const QJsonObject proposal = value.toObject();
@@ -115,19 +141,22 @@ void FitPage::Show(const QJsonObject& result) {
       const QJsonObject step = each.toObject();
       add("   " + step.value(QLatin1String("title")).toString().toStdString(),
           Bytes(step.value(QLatin1String("saves")).toDouble()),
-          fmt::format("{:+.1f} ms", step.value(QLatin1String("costs_ms")).toDouble()),
+          SignedMs(step.value(QLatin1String("costs_ms")).toDouble()),
           step.value(QLatin1String("why")).toString().toStdString(), false);
     }
   }
   model_->setTable(std::move(table));
   for (size_t i = 0; i < apply_.size(); ++i) apply_[i]->setVisible(i < proposals_.size());
-  Say(fitting > 0 ? tr("%1 combinations planned in %2 s.")
-                            .arg(result.value(QLatin1String("plans")).toInt())
-                            .arg(result.value(QLatin1String("seconds")).toDouble(), 0, 'f', 1) +
-                        (result.value(QLatin1String("cut_short")).toBool()
-                             ? tr(" Then the time was up: others may fit that change less.")
-                             : QString())
-                  : tr("Nothing that was tried fits; this is the smallest."));
+  found_ = fits_now ? tr("It fits as it is. ") : QString();
+  found_ += fitting > 0
+                ? tr("%1 combinations planned in %2 s.")
+                          .arg(result.value(QLatin1String("plans")).toInt())
+                          .arg(result.value(QLatin1String("seconds")).toDouble(), 0, 'f', 1) +
+                      (result.value(QLatin1String("cut_short")).toBool()
+                           ? tr(" Then the time was up: others may fit that change less.")
+                           : QString())
+                : tr("Nothing that was tried fits; this is the smallest.");
+  SayWhatItIs();
 }
 
 QJsonObject FitPage::dumpState() const {

@@ -33,7 +33,7 @@ class StudyPage : public QWidget {
   StudyPage(const StudyPrograms& programs, const char* name, QWidget* parent = nullptr);
   bool busy() const { return runner_->busy(); }
   void cancel() { runner_->cancel(); }
-  void setTheme(const timeline::Theme& theme);
+  virtual void setTheme(const timeline::Theme& theme);
   virtual void setConfig(const run::RunConfig& config) { config_ = config; }
   virtual QJsonObject dumpState() const;
 
@@ -93,11 +93,13 @@ class FitPage : public StudyPage {
   void Show(const QJsonObject& result) override;
 
  private:
+  void SayWhatItIs();
   QLineEdit* budget_;
   QPushButton* make_;
   std::vector<QPushButton*> apply_;
   std::vector<run::RunConfig> proposals_;
   run::RunConfig asked_;  // what the search is about
+  QString found_;         // what is said of its result; empty: there is none
 };
 
 class BarsWidget;
@@ -107,8 +109,9 @@ class WaterfallPage : public StudyPage {
   Q_OBJECT
  public:
   explicit WaterfallPage(const StudyPrograms& programs, QWidget* parent = nullptr);
+  void setTheme(const timeline::Theme& theme) override;
   void draw();
-  void move(int by);  // the selected bar, up or down
+  void move(int by);  // the selected bar, up or down; it stays selected
   QString command() const;
   QPixmap picture() const;
   QJsonObject dumpState() const override;
@@ -117,9 +120,10 @@ class WaterfallPage : public StudyPage {
   void Show(const QJsonObject& result) override;
 
  private:
+  void Move(int from, int to);  // places in the order
   BarsWidget* bars_;
   QStringList order_;
-  QString sets_;
+  QString selected_;  // the bar that was moved last
   run::RunConfig asked_;
 };
 

@@ -4,15 +4,53 @@
 #include <QClipboard>
 #include <QHBoxLayout>
 #include <QJsonArray>
+#include <QMouseEvent>
 #include <QPainter>
 #include <QPushButton>
+#include <QShortcut>
 #include <QVBoxLayout>
+#include <cctype>
+#include <cmath>
+#include <functional>
+#include <string_view>
+#include <utility>
 
-#include "profiler/run/seq.h"
+#include "profiler/fit/waterfall.h"
+#include "profiler/run/toggles.h"
 #include "profiler/run/units.h"
+#include "ui/panels/qt_theme.h"
 #include "ui/studies/study_page.h"
 
 namespace vramscope::ui {
+
+namespace {
+
+std::string Bytes(double bytes) { return run::FormatBytes(static_cast<uint64_t>(std::abs(bytes))); }
+std::string Signed(double bytes) { return (bytes > 0 ? "+" : "\u2212") + Bytes(bytes); }
+
+// As a shell takes it.
+QString Quoted(const std::string& text) {
+  const bool plain = std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("_-.,:/=+%@").find(c) != std::string_view::npos;
+  });
+  if (plain && !text.empty()) return QString::fromStdString(text);
+  return QStringLiteral("'%1'").arg(
+      QString::fromStdString(text).replace(QLatin1Char('\''), QStringLiteral("'\\''")));
+}
+
+// The rows that this rung switches on, as the controls name them; else what it sets.
+QString TitleOf(const fit::Rung& rung, const run::RunConfig& before) {
+  QStringList titles;
+  for (const run::ToggleRow& row : run::Toggles())
+    if (run::IsOn(*row.toggle, rung.config) && !run::IsOn(*row.toggle, before))
+      titles << ToQString(row.toggle->title);
+  if (titles.isEmpty())
+    for (const auto& [key, value] : rung.settings)
+      titles << QString::fromStdString(key + "=" + value);
+  return titles.join(QStringLiteral(", "));
+}
+
+}  // namespace
 
 struct Bar {
   QString name;
@@ -20,52 +58,102 @@ struct Bar {
   bool whole = false;  // baseline, now
 };
 
-// The bars, one line each.
+// The bars, one line each; those between the first and the last are dragged to another place.
 class BarsWidget : public QWidget {
  public:
-  using QWidget::QWidget;
+  explicit BarsWidget(std::function<void(int, int)> moved) : moved_(std::move(moved)) {
+    setMouseTracking(true);
+  }
   void setBars(std::vector<Bar> bars) {
     bars_ = std::move(bars);
+    dragged_ = -1;
     setMinimumHeight(static_cast<int>(bars_.size()) * kLine + 8);
+    update();
+  }
+  void setTheme(const timeline::Theme& theme) {
+    theme_ = theme;
     update();
   }
 
  protected:
-  static constexpr int kLine = 22;
+  static constexpr int kLine = 22, kTop = 4;
+  bool Movable(int line) const {
+    return line > 0 && line + 1 < static_cast<int>(bars_.size()) && bars_.size() > 3;
+  }
+  int LineAt(const QPointF& at) const {
+    return static_cast<int>(std::floor((at.y() - kTop) / kLine));
+  }
   void paintEvent(QPaintEvent*) override {
     QPainter painter(this);
-    painter.fillRect(rect(), palette().base());
+    painter.fillRect(rect(), ToQColor(theme_.panel));
     double top = 1;
     for (const Bar& bar : bars_) top = std::max({top, bar.from, bar.to});
-    const double left = 150, right = 90, plot = std::max(50.0, width() - left - right);
+    int widest = 0;
+    for (const Bar& bar : bars_)
+      widest = std::max(widest, painter.fontMetrics().horizontalAdvance(bar.name));
+    const double left = std::clamp(widest + 24, 150, std::max(150, width() / 3));
+    const double right = 100, plot = std::max(50.0, width() - left - right);
     for (size_t i = 0; i < bars_.size(); ++i) {
       const Bar& bar = bars_[i];
-      const double y = 4 + static_cast<double>(i) * kLine;
+      const double y = kTop + static_cast<double>(i) * kLine;
       const double low = std::min(bar.from, bar.to), high = std::max(bar.from, bar.to);
-      // Colour-blind safe, and the sign is in the text.
-      const QColor colour = bar.whole           ? palette().mid().color()
-                            : bar.to > bar.from ? QColor(0xd5, 0x5e, 0x00)
-                                                : QColor(0x00, 0x9e, 0x73);
+      if (static_cast<int>(i) == dragged_)
+        painter.fillRect(QRectF(0, y - 2, width(), kLine), ToQColor(theme_.raised));
+      // The sign is in the text, too.
+      const timeline::Color colour = bar.whole ? timeline::Mix(theme_.panel, theme_.dim, 0.6)
+                                     : bar.to > bar.from ? theme_.bad
+                                                         : theme_.good;
       painter.fillRect(
           QRectF(left + low / top * plot, y, std::max(1.0, (high - low) / top * plot), kLine - 6),
-          colour);
-      painter.setPen(palette().text().color());
-      painter.drawText(QRectF(4, y, left - 12, kLine - 4), Qt::AlignRight | Qt::AlignVCenter,
-                       bar.name);
+          ToQColor(colour));
+      painter.setPen(ToQColor(theme_.text));
+      painter.drawText(
+          QRectF(4, y, left - 12, kLine - 4), Qt::AlignRight | Qt::AlignVCenter,
+          painter.fontMetrics().elidedText(bar.name, Qt::ElideRight, static_cast<int>(left) - 12));
       const double change = bar.to - bar.from;
-      const std::string size = run::FormatBytes(static_cast<uint64_t>(std::abs(change)));
       painter.drawText(QRectF(left + plot + 6, y, right, kLine - 4), Qt::AlignVCenter,
-                       QString::fromStdString(bar.whole ? size : (change > 0 ? "+" : "-") + size));
+                       QString::fromStdString(bar.whole ? Bytes(change) : Signed(change)));
     }
+    if (dragged_ < 0 || target_ == dragged_) return;
+    const int line = target_ > dragged_ ? target_ + 1 : target_;
+    painter.fillRect(QRectF(0, kTop + line * kLine - 4, width(), 2), ToQColor(theme_.accent));
+  }
+  void mousePressEvent(QMouseEvent* event) override {
+    const int line = LineAt(event->position());
+    if (event->button() != Qt::LeftButton || !Movable(line)) return;
+    dragged_ = target_ = line;
+    setCursor(Qt::ClosedHandCursor);
+    update();
+  }
+  void mouseMoveEvent(QMouseEvent* event) override {
+    const int line = LineAt(event->position());
+    if (dragged_ < 0) {
+      setCursor(Movable(line) ? Qt::OpenHandCursor : Qt::ArrowCursor);
+      return;
+    }
+    target_ = std::clamp(line, 1, static_cast<int>(bars_.size()) - 2);
+    update();
+  }
+  void mouseReleaseEvent(QMouseEvent* event) override {
+    if (event->button() != Qt::LeftButton || dragged_ < 0) return;
+    const int from = std::exchange(dragged_, -1);
+    setCursor(Qt::ArrowCursor);
+    update();
+    if (target_ != from) moved_(from - 1, target_ - 1);
   }
 
  private:
+  std::function<void(int, int)> moved_;  // places in the order
   std::vector<Bar> bars_;
+  timeline::Theme theme_ = timeline::Theme::Dark();
+  int dragged_ = -1, target_ = -1;
 };
 
 WaterfallPage::WaterfallPage(const StudyPrograms& programs, QWidget* parent)
-    : StudyPage(programs, "waterfallPage", parent), bars_(new BarsWidget) {
+    : StudyPage(programs, "waterfallPage", parent),
+      bars_(new BarsWidget([this](int from, int to) { Move(from, to); })) {
   bars_->setObjectName(QStringLiteral("waterfallBars"));
+  bars_->setToolTip(tr("Drag a bar to another place in the order"));
   int at = 0;
   const auto button = [&](const QString& text, const QString& tip, auto run) {
     auto* made = new QPushButton(text);
@@ -78,11 +166,17 @@ WaterfallPage::WaterfallPage(const StudyPrograms& programs, QWidget* parent)
             "does the same"),
          [this] {
            order_.clear();
+           selected_.clear();
            draw();
          });
-  button(tr("Up"), tr("The selected bar earlier: what it saves depends on what is on already"),
+  button(tr("Up"),
+         tr("The selected bar earlier (Alt+Up): what it saves depends on what is on already"),
          [this] { move(-1); });
-  button(tr("Down"), tr("The selected bar later"), [this] { move(1); });
+  button(tr("Down"), tr("The selected bar later (Alt+Down)"), [this] { move(1); });
+  for (const auto& [key, by] : {std::pair{Qt::Key_Up, -1}, std::pair{Qt::Key_Down, 1}})
+    connect(new QShortcut(QKeySequence(Qt::ALT | key), this, nullptr, nullptr,
+                          Qt::WidgetWithChildrenShortcut),
+            &QShortcut::activated, this, [this, by] { move(by); });
   button(tr("Copy picture"), {}, [this] { QApplication::clipboard()->setPixmap(picture()); });
   button(tr("Copy table"), {}, [this] { view_->copySelection(); });
   button(tr("Copy command"), {}, [this] { QApplication::clipboard()->setText(command()); });
@@ -100,18 +194,39 @@ void WaterfallPage::draw() {
   Start(arguments, run::ToJson(asked_));
 }
 
+void WaterfallPage::setTheme(const timeline::Theme& theme) {
+  StudyPage::setTheme(theme);
+  bars_->setTheme(theme);
+}
+
 void WaterfallPage::move(int by) {
-  // Row 0 is the baseline, the last one is now.
+  // Row 0 is the baseline.
   const int row = view_->currentIndex().row() - 1;
-  const int to = row + by;
-  if (row < 0 || row >= order_.size() || to < 0 || to >= order_.size()) return;
-  order_.move(row, to);
+  Move(row, row + by);
+}
+
+void WaterfallPage::Move(int from, int to) {
+  if (busy() || from < 0 || from >= order_.size() || to < 0 || to >= order_.size()) return;
+  selected_ = order_[from];
+  order_.move(from, to);
   draw();
 }
 
+// All that the run has otherwise than its model's defaults: sizes and device, too.
 QString WaterfallPage::command() const {
-  QString text = QStringLiteral("vramscope waterfall --preset %1%2")
-                     .arg(QString::fromStdString(asked_.model), sets_);
+  run::RunConfigBuilder builder;
+  QString text = QStringLiteral("vramscope waterfall ");
+  if (builder.SetPreset(asked_.model).ok()) {
+    text += QStringLiteral("--preset ") + Quoted(asked_.model);
+  } else {
+    (void)builder.SetModelConfig(asked_.model, asked_.model_config_json);
+    text += QStringLiteral("--model config.json");
+  }
+  const absl::StatusOr<run::RunConfig> defaults = builder.Build();
+  if (defaults.ok())
+    for (const auto& [key, value] : fit::Changed(*defaults, asked_))
+      if (key != "model" && key != "model_config_json" && key != "modelConfigJson")
+        text += QStringLiteral(" --set ") + Quoted(key + "=" + value);
   if (!order_.isEmpty()) text += QStringLiteral(" --order ") + order_.join(QLatin1Char(','));
   return text;
 }
@@ -127,40 +242,42 @@ void WaterfallPage::Show(const QJsonObject& result) {
                           {.title = "Settings", .width = 260}},
               .rows = {}};
   std::vector<Bar> bars;
+  std::vector<std::string> asked_order;
+  for (const QString& name : order_) asked_order.push_back(name.toStdString());
   order_.clear();
-  sets_ = QStringLiteral(" --set batch=%1 --set seq=%2")
-              .arg(asked_.batch)
-              .arg(QString::fromStdString(run::SeqText(asked_)));
+  std::vector<fit::Rung> ladder;
+  if (const absl::StatusOr<run::RunConfig> plain = fit::PlainRun(asked_); plain.ok())
+    if (absl::StatusOr<std::vector<fit::Rung>> made = fit::Ladder(*plain, asked_, asked_order);
+        made.ok())
+      ladder = *std::move(made);
   double before = 0;
   for (const QJsonValue& value : result.value(QLatin1String("bars")).toArray()) {
     const QJsonObject json = value.toObject();
     const QString name = json.value(QLatin1String("name")).toString();
+    const size_t at = bars.size();
+    const QString title =
+        at == 0 || at >= ladder.size() ? name : TitleOf(ladder[at], ladder[at - 1].config);
     const double peak = json.value(QLatin1String("peak")).toDouble();
     const bool baseline = bars.empty();
     if (!baseline) order_ << name;
     QString settings;
     const QJsonObject changed = json.value(QLatin1String("settings")).toObject();
-    for (auto it = changed.begin(); it != changed.end(); ++it) {
+    for (auto it = changed.begin(); it != changed.end(); ++it)
       settings += QStringLiteral("%1%2=%3").arg(
           settings.isEmpty() ? QString() : QStringLiteral(" "), it.key(), it.value().toString());
-      sets_ += QStringLiteral(" --set %1=%2").arg(it.key(), it.value().toString());
-    }
-    bars.push_back({name, baseline ? 0 : before, peak, baseline});
+    bars.push_back({title, baseline ? 0 : before, peak, baseline});
     const double change = peak - before;
-    const auto bytes = [](double n) {
-      return run::FormatBytes(static_cast<uint64_t>(std::abs(n)));
-    };
     Row row;
-    row.cells.push_back({.text = name.toStdString()});
-    row.cells.push_back({.text = bytes(peak), .sort = peak, .bytes = static_cast<int64_t>(peak)});
-    row.cells.push_back({.text = baseline ? "" : (change > 0 ? "+" : "-") + bytes(change),
+    row.cells.push_back({.text = title.toStdString()});
+    row.cells.push_back({.text = Bytes(peak), .sort = peak, .bytes = static_cast<int64_t>(peak)});
+    row.cells.push_back({.text = baseline ? "" : Signed(change),
                          .sort = change,
                          .bytes = static_cast<int64_t>(change),
                          .tone = baseline     ? Cell::Tone::kDim
                                  : change > 0 ? Cell::Tone::kBad
                                               : Cell::Tone::kGood});
     const double reserved = json.value(QLatin1String("reserved")).toDouble();
-    row.cells.push_back({.text = bytes(reserved), .sort = reserved});
+    row.cells.push_back({.text = Bytes(reserved), .sort = reserved});
     const double ms = json.value(QLatin1String("step_ms")).toDouble();
     row.cells.push_back({.text = fmt::format("{:.1f} ms", ms), .sort = ms});
     row.cells.push_back({.text = settings.toStdString()});
@@ -170,6 +287,9 @@ void WaterfallPage::Show(const QJsonObject& result) {
   bars.push_back({tr("now"), 0, before, true});
   model_->setTable(std::move(table));
   bars_->setBars(std::move(bars));
+  // What was moved can be moved on.
+  if (const qsizetype at = order_.indexOf(selected_); at >= 0)
+    view_->selectRow(static_cast<int>(at) + 1);
   Say(order_.isEmpty() ? tr("The run on the left is the model's defaults: no technique is on.")
                        : tr("Each bar is the difference of two plans, in this order."));
 }

@@ -197,6 +197,16 @@ TEST(Techniques, MasksOfDropoutStayAsTheyAre) {
   EXPECT_EQ(Frees(o, "weights in bf16"), 4 * kMiB + kMiB / 2 + kMiB);
 }
 
+TEST(Techniques, NothingIsNotHalved) {
+  Failing f;
+  f.Hold(Category::kParameter, 8 * kMiB);
+  f.Begin(Phase::kForward);
+  const OutOfMemory o = f.Ask(2 * kMiB);
+  const WayOut* bf16 = Find(o, "weights in bf16");
+  ASSERT_NE(bf16, nullptr);
+  EXPECT_THAT(bf16->how, HasSubstr("half of the 8.00 MiB of parameters"));
+}
+
 TEST(Techniques, ThatAreInUseAreNotProposed) {
   Failing f;
   f.m.Stack({{.function = "at::autocast::cached_cast(c10::ScalarType)"}});

@@ -7,6 +7,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QScrollArea>
+#include <QSpinBox>
 #include <QTabWidget>
 #include <QTest>
 #include <QToolButton>
@@ -136,6 +137,15 @@ TEST_F(PanelsWindowTest, FactsOfAnOutOfMemoryScrollWhereTheyDoNotFit) {
       << facts->widget()->height() << " of " << facts->viewport()->height();
   for (const QLabel* label : facts->widget()->findChildren<QLabel*>())
     EXPECT_GE(label->height(), label->fontMetrics().height() - 1) << label->text().toStdString();
+}
+
+TEST_F(PanelsWindowTest, TheLargestBatchIsReadWhole) {
+  auto* batch = Find<QSpinBox>("batch");
+  const int digits = batch->fontMetrics().horizontalAdvance(QString::number(batch->maximum()));
+  EXPECT_GE(batch->minimumWidth(), digits + 18);  // 8 beside it on either side, and the frame
+  // And what stands beside it stays in the panel, whose second column is as wide as that in a
+  // window of 1280.
+  EXPECT_LE(batch->parentWidget()->minimumSizeHint().width(), 149);
 }
 
 TEST_F(PanelsWindowTest, CanvasAndPanelsHaveTheSameCurves) {
@@ -282,10 +292,15 @@ TEST_F(PanelsWindowTest, AStateHasAPageOfItsOwnAndNoTimeline) {
   EXPECT_EQ(page["pools"].toObject()["rows"].toInt(), 2);
   EXPECT_GT(page["sites"].toObject()["rows"].toInt(), 0);
   EXPECT_EQ(Breakdown()["heading"].toString(), "IN MEMORY");
+  EXPECT_THAT(Find<QLabel>("selectionHint")->text().toStdString(),
+              ::testing::Not(HasSubstr("timeline")));
   auto* tabs = Find<QTabWidget>("tables");
   const QStringList pages = window_->pageNames();
   for (const char* none : {"phases", "reclaim", "what-if", "leaks", "call-sites", "compare"})
     EXPECT_FALSE(tabs->isTabVisible(static_cast<int>(pages.indexOf(QLatin1String(none))))) << none;
+  window_->openPage(QStringLiteral("fragmentation"));
+  ASSERT_TRUE(Idle());
+  EXPECT_TRUE(Find<QToolButton>("gotoUnused")->isHidden());
   // A block that is chosen is shown, though there is no timeline.
   window_->timelineWidget()->select({1});
   EXPECT_THAT(State()["selection"].toObject()["title"].toString().toStdString(),

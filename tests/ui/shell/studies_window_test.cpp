@@ -7,6 +7,8 @@
 #include <QJsonArray>
 #include <QJsonObject>
 #include <QLineEdit>
+#include <QShortcut>
+#include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QUndoStack>
@@ -70,6 +72,29 @@ TEST_F(StudiesWindow, AProposalIsAppliedByOneClickAndTakenBack) {
   EXPECT_EQ(run::ToJson(window_->config()), before);
 }
 
+TEST_F(StudiesWindow, WhatFitsAlreadyIsSaidAndProposalsOfAnotherRunAreSaidToBe) {
+  const auto says = [&] {
+    return State("fit").value(QLatin1String("says")).toString().toStdString();
+  };
+  window_->openPage(QStringLiteral("fit"));
+  window_->fitPage()->makeItFit();
+  ASSERT_TRUE(Settled());
+  EXPECT_THAT(says(), HasSubstr("fits as it is"));
+  auto* view = window_->findChild<QTableView*>(QStringLiteral("fitPageTable"));
+  EXPECT_THAT(view->model()->index(0, 0).data().toString().toStdString(), HasSubstr("As it is"));
+  window_->fitPage()->apply(0);
+  ASSERT_TRUE(Settled());
+  EXPECT_THAT(says(), HasSubstr("fits as it is"));
+  run::RunConfigBuilder builder(start_);
+  ASSERT_TRUE(builder.Set("batch", "2").ok());
+  window_->editConfig(*builder.Build());
+  ASSERT_TRUE(Settled());
+  EXPECT_THAT(says(), HasSubstr("before the last change"));
+  window_->editConfig(start_);
+  ASSERT_TRUE(Settled());
+  EXPECT_THAT(says(), HasSubstr("fits as it is"));
+}
+
 TEST_F(StudiesWindow, ABudgetThatIsNoSizeIsSaid) {
   window_->findChild<QLineEdit*>(QStringLiteral("fitBudget"))->setText(QStringLiteral("much"));
   window_->fitPage()->makeItFit();
@@ -82,6 +107,7 @@ TEST_F(StudiesWindow, TheWaterfallHasABarATechniqueInAnyOrder) {
   run::RunConfigBuilder builder(start_);
   ASSERT_TRUE(builder.Set("precision", "bf16").ok());
   ASSERT_TRUE(builder.Set("checkpointing.mode", "layer").ok());
+  ASSERT_TRUE(builder.Set("device", "h100-sxm").ok());
   window_->editConfig(*builder.Build());
   ASSERT_TRUE(Settled());
   window_->openPage(QStringLiteral("waterfall"));
@@ -91,19 +117,45 @@ TEST_F(StudiesWindow, TheWaterfallHasABarATechniqueInAnyOrder) {
   ASSERT_EQ(order.size(), 2)
       << State("waterfall").value(QLatin1String("says")).toString().toStdString();
   const QString first = order[0].toString(), second = order[1].toString();
-  EXPECT_THAT(window_->waterfallPage()->command().toStdString(), HasSubstr("precision=bf16"));
-  window_->findChild<QTableView*>(QStringLiteral("waterfallPageTable"))->selectRow(2);
+  EXPECT_THAT(window_->waterfallPage()->command().toStdString(),
+              AllOf(HasSubstr("precision=bf16"), HasSubstr("batch=4"), HasSubstr("seq=256"),
+                    HasSubstr("device=h100-sxm")));
+  auto* view = window_->findChild<QTableView*>(QStringLiteral("waterfallPageTable"));
+  const auto title = [&](int row) { return view->model()->index(row, 0).data().toString(); };
+  EXPECT_THAT((std::vector<std::string>{title(1).toStdString(), title(2).toStdString()}),
+              ::testing::UnorderedElementsAre("bf16 throughout", "Checkpoint every layer"));
+  const QString moved = title(2);
+  view->selectRow(2);
   window_->waterfallPage()->move(-1);
   ASSERT_TRUE(Settled());
   order = State("waterfall").value(QLatin1String("order")).toArray();
   ASSERT_EQ(order.size(), 2);
   EXPECT_EQ(order[0].toString(), second);
   EXPECT_EQ(order[1].toString(), first);
+  // It is still selected: the next key moves it on.
+  EXPECT_EQ(title(1), moved);
+  EXPECT_EQ(view->currentIndex().row(), 1);
+  for (QShortcut* key : window_->waterfallPage()->findChildren<QShortcut*>())
+    if (key->key() == QKeySequence(Qt::ALT | Qt::Key_Down)) Q_EMIT key->activated();
+  ASSERT_TRUE(Settled());
+  EXPECT_EQ(title(2), moved);
+  // A bar is dragged to its place: baseline, two bars, now.
+  auto* bars = window_->findChild<QWidget*>(QStringLiteral("waterfallBars"));
+  QTest::mousePress(bars, Qt::LeftButton, Qt::NoModifier, QPoint(300, 57));
+  QTest::mouseMove(bars, QPoint(300, 40));
+  QTest::mouseRelease(bars, Qt::LeftButton, Qt::NoModifier, QPoint(300, 35));
+  ASSERT_TRUE(Settled());
+  EXPECT_EQ(title(1), moved);
   EXPECT_FALSE(window_->waterfallPage()->picture().isNull());
 }
 
 TEST_F(StudiesWindow, AnExperimentOpensAsARun) {
   window_->openPage(QStringLiteral("experiments"));
+  window_->experimentsPage()->planAll();
+  EXPECT_THAT(State("experiments").value(QLatin1String("says")).toString().toStdString(),
+              HasSubstr("Planning 64"));
+  window_->experimentsPage()->cancel();
+  ASSERT_TRUE(Settled());
   const QJsonObject table = State("experiments").value(QLatin1String("table")).toObject();
   EXPECT_EQ(table.value(QLatin1String("rows")).toInt(), 64);
   auto* view = window_->findChild<QTableView*>(QStringLiteral("experimentsPageTable"));

@@ -387,6 +387,8 @@ TEST_F(ActivityLanesTest, DevicesStandBesideEachOther) {
   ASSERT_TRUE(whole.ok()) << whole.status();
   Show(trace::OfDevice(*whole, 1), *whole);
   ASSERT_EQ(data_->devices().size(), 4u);
+  for (const DeviceMemory& memory : data_->devices())
+    EXPECT_GE(data_->duration_ns(), data_->FromTrace(memory.curve->time_ns.back())) << memory.name;
   int marked = 0;
   const auto texts = Texts();
   for (const std::string& text : texts) marked += text.find("needs the most") != std::string::npos;

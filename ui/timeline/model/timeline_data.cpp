@@ -39,6 +39,10 @@ std::shared_ptr<const TimelineData> TimelineData::Build(
   }
 
   d->devices_ = MemoryOfDevices(whole);
+  // One axis for all of them: the one that is shown may be through first.
+  for (const DeviceMemory& memory : d->devices_)
+    d->duration_ =
+        std::max(d->duration_, static_cast<double>(memory.curve->time_ns.back() - d->origin_));
   d->lanes_.resize(6);  // one a SliceKind
   std::span<const query::Lane> lanes = d->lane_index_->lanes();
   for (uint32_t i = 0; i < lanes.size(); ++i) {
