@@ -131,20 +131,6 @@ std::string Allowed(const run::SettingDeclaration& setting) {
   return {};
 }
 
-std::string InLowerCase(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
-// Whether each word is somewhere in its id, group, title or keys.
-bool Has(const run::TechniqueDeclaration& technique, const std::vector<std::string>& words) {
-  std::string text = technique.id + " " + technique.group + " " + technique.title;
-  for (const run::SettingDeclaration& setting : technique.settings) text += " " + setting.key;
-  text = InLowerCase(std::move(text));
-  return std::ranges::all_of(
-      words, [&](const std::string& word) { return text.find(InLowerCase(word)) != text.npos; });
-}
-
 // "Precision, Attention, ...".
 std::string GroupNames() {
   std::vector<std::string> names;
@@ -158,7 +144,7 @@ ExitCode ShowTechniques(bool as_json, const std::vector<std::string>& words) {
   Json list = Json::array();
   std::string text;
   for (const run::TechniqueDeclaration& t : run::TheCatalogue().techniques) {
-    if (!Has(t, words)) continue;
+    if (!run::HasWords(run::SearchText(t, nullptr), words)) continue;
     Json keys = Json::array(), settings = Json::array(), excludes = Json::array(),
          toggles = Json::array();
     text += fmt::format("{} ({})\n  {}\n", t.title, t.group, t.explanation);
@@ -193,8 +179,10 @@ ExitCode ShowTechniques(bool as_json, const std::vector<std::string>& words) {
                     {"implies", t.implies}});
   }
   if (list.empty()) {
-    Note(fmt::format("error: no technique has \"{}\" in its name, group or keys; groups: {}",
-                     fmt::join(words, " "), GroupNames()));
+    Note(
+        fmt::format("error: no technique has \"{}\" in its name, explanation, group, keys or "
+                    "values; groups: {}",
+                    fmt::join(words, " "), GroupNames()));
     return kUsage;
   }
   Json optimizers = Json::array();
@@ -240,7 +228,9 @@ void RegisterTechniques(CLI::App& app, Context& context) {
       "what a run can be given to save memory, with its settings and what excludes what");
   auto json = std::make_shared<bool>(false);
   auto words = std::make_shared<std::vector<std::string>>();
-  command->add_option("words", *words, "only those that have all of them in name, group or keys");
+  command->add_option(
+      "words", *words,
+      "only those that have all of them in name, explanation, group, keys or values");
   command->add_flag("--json", *json, "print one JSON object");
   command->callback([json, words, &context] { context.exit_code = ShowTechniques(*json, *words); });
 }

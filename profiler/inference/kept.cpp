@@ -74,8 +74,9 @@ bool MostTrain(const Training& training, const OfSizes& sizes) {
   return trained * 2 >= all;
 }
 
-// There are as many blocks of nearly every size as gradients, or the same multiple.
-bool Fit(const SizeCounts& gradients, const OfSizes& sizes) {
+// There are as many blocks of nearly every size as gradients, or the same multiple. Where states
+// are known apart, as many: twice as many are a backward that is cut off half-way.
+bool Fit(const SizeCounts& gradients, const OfSizes& sizes, bool states_known) {
   std::array<uint64_t, kMostStates + 2> votes{};
   uint64_t all = 0;
   for (const auto& [bytes, of] : sizes) {
@@ -85,7 +86,8 @@ bool Fit(const SizeCounts& gradients, const OfSizes& sizes) {
     const uint32_t each = of.open / it->second;
     if (each < votes.size()) votes[each] += bytes * of.open;
   }
-  return *std::max_element(votes.begin(), votes.end()) * 20 >= all * 19;
+  const uint64_t most = states_known ? votes[1] : *std::max_element(votes.begin(), votes.end());
+  return most * 20 >= all * 19;
 }
 
 // Of most sizes that gradients have there is the same small multiple of blocks. Nothing but
@@ -128,6 +130,8 @@ void ClassifyKept(const Training& training, std::vector<Kept>& kept) {
     of.open_older += k.older;
     open_bytes += k.bytes;
   }
+  const bool states_known = std::ranges::any_of(
+      sizes, [](const auto& size) { return size.first > kScalar && size.second.states > 0; });
   Backward backward = training.backward;
   if (backward == Backward::kPerhapsWhole) {
     backward = gradients.empty() || Divide(gradients, sizes) ? Backward::kWhole : Backward::kCut;
@@ -135,7 +139,7 @@ void ClassifyKept(const Training& training, std::vector<Kept>& kept) {
   SizeCounts model = gradients;
   uint32_t states = 0, kept_gradients = 0;  // of each parameter
   const bool all_gradients =
-      !gradients.empty() && (backward == Backward::kWhole || Fit(gradients, sizes));
+      !gradients.empty() && (backward == Backward::kWhole || Fit(gradients, sizes, states_known));
   if (all_gradients) {
     if (!training.first_states) states = StatesOfEachParameter(gradients, sizes);
   } else if (gradients.empty() && backward == Backward::kWhole) {
@@ -151,7 +155,7 @@ void ClassifyKept(const Training& training, std::vector<Kept>& kept) {
       }
       break;
     }
-  } else if (!training.first_states && !training.inference) {
+  } else if (!training.first_states && !training.inference && !states_known) {
     // A model with two moments of each parameter comes in threes, with gradients that stay in
     // fours. With one moment it comes in pairs; so do many models by themselves, and bases that do
     // not train: only where backward says that most of it trains.

@@ -1,11 +1,21 @@
 #include "profiler/run/toggles.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cctype>
 
 #include "profiler/run/facts.h"
 
 namespace vramscope::run {
 namespace {
+
+std::string ForSearch(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) {
+    return c == '-' || c == '_' ? ' ' : static_cast<char>(std::tolower(c));
+  });
+  return text;
+}
 
 // A setting of a run, or "micro_batches", the only size that a technique sets.
 void SetKey(RunConfig& config, const std::string& key, const std::string& value) {
@@ -115,6 +125,31 @@ std::string BlockedBecause(const Toggle& toggle, const RunConfig& config) {
     if (why.empty()) why = WhyOf(*broken.front(), changed);
   }
   return why;
+}
+
+std::string SearchText(const TechniqueDeclaration& technique, const Toggle* row) {
+  std::string text = fmt::format("{} {} {} {}", technique.id, technique.title,
+                                 technique.explanation, technique.group);
+  for (const SettingDeclaration& setting : technique.settings) {
+    text += " " + setting.key;
+    // Of a row, what it sets: not what its neighbours do.
+    if (row != nullptr) continue;
+    for (const Choice& choice : setting.choices) text += " " + choice.value + " " + choice.title;
+  }
+  for (const std::string& implied : technique.implies) text += " " + implied;
+  if (row != nullptr) {
+    text += fmt::format(" {} {} {}", row->id, row->title, row->explanation);
+    for (const SettingValues& way : row->ways) {
+      for (const auto& [key, value] : way) text += fmt::format(" {}={}", key, value);
+    }
+  }
+  return ForSearch(std::move(text));
+}
+
+bool HasWords(std::string_view search_text, const std::vector<std::string>& words) {
+  return std::ranges::all_of(words, [&](const std::string& word) {
+    return search_text.find(ForSearch(word)) != search_text.npos;
+  });
 }
 
 }  // namespace vramscope::run

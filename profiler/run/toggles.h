@@ -31,4 +31,10 @@ RunConfig SwitchedOff(const Toggle& toggle, const RunConfig& config);
 // Why it can't be switched on (or is without effect) beside the rest; empty: it can.
 std::string BlockedBecause(const Toggle& toggle, const RunConfig& config);
 
+// What a search looks at: names, explanation, group, keys and what it implies, then what the row
+// sets; null: of the technique as a whole. In lower case, a blank for "-" and "_".
+std::string SearchText(const TechniqueDeclaration& technique, const Toggle* row);
+// Whether each word is somewhere in it: "8-bit" is found where "8 bits" stands.
+bool HasWords(std::string_view search_text, const std::vector<std::string>& words);
+
 }  // namespace vramscope::run

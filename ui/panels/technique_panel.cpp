@@ -148,19 +148,10 @@ TechniquePanel::TechniquePanel(QWidget* parent) : QWidget(parent), theme_(timeli
 }
 
 void TechniquePanel::AddTechnique(const run::TechniqueDeclaration& technique, QVBoxLayout& column) {
-  QString keys;
-  for (const run::SettingDeclaration& setting : technique.settings)
-    keys += QLatin1Char(' ') + ToQString(setting.key);
-  const auto words = [&](const std::string& title, const std::string& explanation) {
-    return ToQString(technique.title + " " + title + " " + technique.explanation + " " +
-                     explanation + " " + technique.group)
-               .toLower() +
-           keys;
-  };
   for (const run::Toggle& toggle : technique.toggles) {
     column.addWidget(MakeRow(toggle));
     RowWidgets& made = rows_[ToQString(toggle.id)];
-    made.words = words(toggle.title, toggle.explanation);
+    made.words = run::SearchText(technique, &toggle);
     made.widget->setToolTip(ToQString(technique.explanation));
   }
   const std::vector<std::string> others = OtherSettings(technique);
@@ -184,7 +175,7 @@ void TechniquePanel::AddTechnique(const run::TechniqueDeclaration& technique, QV
   }
   lines->addWidget(MakeControls(others));
   column.addWidget(widget);
-  settings_rows_.push_back({&technique, widget, words("", ""), others});
+  settings_rows_.push_back({&technique, widget, run::SearchText(technique, nullptr), others});
 }
 
 QWidget* TechniquePanel::MakeRow(const run::Toggle& technique) {
@@ -335,12 +326,19 @@ void TechniquePanel::setFilter(const QString& text) { filter_->setText(text); }
 void TechniquePanel::ApplyFilter() {
   const QStringList words = filter_->text().toLower().split(QLatin1Char(' '), Qt::SkipEmptyParts);
   std::set<std::string> groups;
-  const auto show = [&](QWidget* widget, const QString& text, const std::string& group) {
-    const bool found = std::ranges::all_of(words, [&](const QString& word) {
-      return word.startsWith(kGroupWord)
-                 ? ToQString(group).toLower().startsWith(word.mid(kGroupWord.size()))
-                 : text.contains(word);
-    });
+  std::vector<std::string> of_text;
+  QStringList of_group;
+  for (const QString& word : words) {
+    if (word.startsWith(kGroupWord))
+      of_group << word.mid(kGroupWord.size());
+    else
+      of_text.push_back(word.toStdString());
+  }
+  const auto show = [&](QWidget* widget, const std::string& text, const std::string& group) {
+    const bool found =
+        run::HasWords(text, of_text) && std::ranges::all_of(of_group, [&](const QString& word) {
+          return ToQString(group).toLower().startsWith(word);
+        });
     widget->setVisible(found);
     if (found) groups.insert(group);
   };

@@ -76,7 +76,7 @@ class TechniquePanel : public QWidget {
     QLabel* saving = nullptr;
     QLabel* factor = nullptr;
     QWidget* widget = nullptr;   // the whole row
-    QString words;               // what a search looks at
+    std::string words;           // what a search looks at
     QWidget* options = nullptr;  // controls of a row that is on; null: it has none
     std::optional<Saving> known;
   };
@@ -93,7 +93,7 @@ class TechniquePanel : public QWidget {
   struct SettingsRow {
     const run::TechniqueDeclaration* technique = nullptr;
     QWidget* widget = nullptr;
-    QString words;  // what a search looks at
+    std::string words;  // what a search looks at
     std::vector<std::string> keys;
   };
   void AddTechnique(const run::TechniqueDeclaration& technique, QVBoxLayout& column);

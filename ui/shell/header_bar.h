@@ -93,8 +93,9 @@ class Banner : public QFrame {
   };
   explicit Banner(QWidget* parent = nullptr);
   void show(const Message& message);
-  void clear(const QString& kind = QString());  // empty: whatever it is
-  QJsonObject dumpState() const;                // empty when nothing is shown
+  void clear(const QString& kind = QString());    // empty: whatever it is
+  QString kind() const { return message_.kind; }  // empty: nothing is shown
+  QJsonObject dumpState() const;                  // empty when nothing is shown
 
  private:
   Message message_;

@@ -193,9 +193,11 @@ class MainWindow : public QMainWindow {
   void RunSucceeded();
   void RunEnded(std::shared_ptr<const trace::Trace> trace, const QString& error);
   void WorkerLost(const QString& what);
+  void ShowLost(const QString& title, bool for_good, bool on_card);
   void Digested(std::shared_ptr<const trace::Trace> trace, bool animate, bool partial,
                 std::optional<uint8_t> device = {});
   void ShowDigest(std::shared_ptr<const Digest> digest, bool animate, bool partial);
+  void FocusPage();
   void ShowBesideCanvas();  // panels, tables, header and title of what the canvas shows
   void ShowFit();
   void NextDevice();
@@ -254,6 +256,7 @@ class MainWindow : public QMainWindow {
   QString worker_program_;
   WorkerClient* worker_ = nullptr;       // plans
   WorkerClient* card_worker_ = nullptr;  // while a run on this computer's card goes on
+  QString lost_;                         // how the worker was that is being replaced
   WorkerClient* running_ = nullptr;      // of the two, whose run run_tag_ is
   std::function<absl::StatusOr<std::vector<std::string>>()> card_libraries_;
   bool asking_card_ = false;  // whether there is one
@@ -315,6 +318,7 @@ class MainWindow : public QMainWindow {
   QToolButton* cancel_ = nullptr;
   QByteArray default_layout_;
   bool showing_state_ = false;  // the document is what was there at one moment
+  bool ran_out_ = false;        // what is shown is a recording that did
   int tables_height_ = 0;       // before a state took more for its page
   bool layout_restored_ = false, shown_once_ = false;
   // Of the stored layout: of another version nothing is taken over.

@@ -455,7 +455,10 @@ void MainWindow::AddRunActions() {
                   .menu = menu,
                   .text = info.command,
                   .shortcuts = Keys({info.shortcut}),
-                  .run = [this, id] { openPage(id); }});
+                  .run = [this, id] {
+                    openPage(id);
+                    FocusPage();
+                  }});
   }
   menu = tr("Help");
   actions_.Add({.id = "help.commands",

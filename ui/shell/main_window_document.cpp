@@ -370,6 +370,15 @@ void MainWindow::ShowTabs() {
   const bool turned = state != showing_state_;
   showing_state_ = state;
   if (turned) openPage(state ? QStringLiteral("state") : QStringLiteral("phases"));
+  // Who opens what ran out of memory asks why.
+  const QString out_of_memory = QStringLiteral("out-of-memory");
+  const bool ran_out = session_.shown()->recorded() && session_.shown()->out_of_memory > 0;
+  if (ran_out && !ran_out_ && !state) {
+    openPage(out_of_memory);
+  } else if (!ran_out && ran_out_ && tabs_->currentIndex() == pages.indexOf(out_of_memory)) {
+    openPage(QStringLiteral("phases"));
+  }
+  ran_out_ = ran_out;
   for (int tab = 0; tab < pages.size(); ++tab) {
     const bool visible = tab == tabs_->currentIndex() || wanted(pages[tab]);
     if (tabs_->isTabVisible(tab) != visible) tabs_->setTabVisible(tab, visible);
@@ -398,6 +407,17 @@ void MainWindow::openPage(const QString& id) {
   tabs_->setCurrentIndex(at);
 }
 
+// What is typed next is for the page that was asked for: letters are the canvas' keys.
+void MainWindow::FocusPage() {
+  QWidget* page = tabs_->currentWidget();
+  QWidget* at = page;
+  do {
+    at = at->nextInFocusChain();
+  } while (at != page && !(page->isAncestorOf(at) && at->isVisible() && at->isEnabled() &&
+                           (at->focusPolicy() & Qt::TabFocus) != 0));
+  at->setFocus(Qt::ShortcutFocusReason);
+}
+
 void MainWindow::openTechniques(const QString& words) {
   ShowControlsPage(ControlsPage::kModel);
   controls_dock_->show();
@@ -424,15 +444,17 @@ void MainWindow::ShowFit() {
                           .arg(ShortDeviceName(info.device)),
        .text =
            tr("%1 GiB would be reserved at the peak (%2), beside %3 GiB for the CUDA context%4. "
-              "The techniques on the left say what each would save, Run > Make it fit searches "
-              "for combinations; another device is one choice away.")
+              "The techniques on the left say what each would save; another device is one choice "
+              "away.")
                .arg(Gib(static_cast<double>(summary.peak.reserved)),
                     ToQString(trace::Name(summary.peak.context.phase)),
                     Gib(static_cast<double>(info.device.context_bytes)),
                     summary.most_used.past_allocator == 0
                         ? QString()
                         : tr(" and %1 GiB that libraries take past the allocator")
-                              .arg(Gib(static_cast<double>(summary.most_used.past_allocator))))});
+                              .arg(Gib(static_cast<double>(summary.most_used.past_allocator)))),
+       .action = info.has_config ? tr("Make it fit") : QString(),
+       .run = [this] { actions_.Find(QStringLiteral("run.fit"))->trigger(); }});
 }
 
 void MainWindow::showDevice(uint8_t device) {
@@ -458,9 +480,11 @@ void MainWindow::UpdateGhost(bool) {
   if (ghost == nullptr || ghost == session_.shown()) {
     timeline_->setGhost(nullptr);
   } else {
-    // A baseline may be anything: it says what it is.
+    // A baseline may be anything: it says what it is. Of one run another GPU is no other run.
+    const bool of_this_run = ghost->whole != nullptr && ghost->whole == session_.shown()->whole;
     timeline_->setGhost(ghost->trace,
-                        session_.baseline()
+                        of_this_run ? ToQString(trace::NameOfDevice(*ghost->whole, *ghost->device))
+                        : session_.baseline()
                             ? tr("baseline %1").arg(QString::fromStdString(ghost->name))
                             : tr("previous run"),
                         ghost->curves);

@@ -308,6 +308,9 @@ void MainWindow::ShowWarnings(const QString& path, const trace::Trace& trace) {
   if (!trace.complete && lines.isEmpty())
     lines << QString::fromStdString(program::ShortException(trace.end_message));
   if (lines.isEmpty()) return;
+  // Why it ends is what matters most.
+  const qsizetype end = lines.indexOf(QString::fromStdString(trace.end_message));
+  if (!trace.complete && end > 0) lines.move(end, 0);
   lines.front()[0] = lines.front()[0].toUpper();
   const bool ran_out = std::ranges::any_of(trace.other_events.event, [&](trace::EventIndex e) {
     return trace.events.kind[e] == trace::EventKind::kOutOfMemory;
@@ -322,8 +325,9 @@ void MainWindow::ShowWarnings(const QString& path, const trace::Trace& trace) {
                  .tone = Banner::Tone::kWarning,
                  .title = trace.complete ? tr("%1 does not say everything").arg(name)
                                          : tr("%1 is not complete").arg(name),
-                 .text = trace.complete ? text + QLatin1Char('.')
-                                        : tr("%1. Everything before that is shown.").arg(text),
+                 .text = trace.complete || text.contains(QLatin1String("is shown"))
+                             ? text + QLatin1Char('.')
+                             : tr("%1. Everything before that is shown.").arg(text),
                  .action = ran_out ? tr("What would help") : QString(),
                  .run = [this] { openPage(QStringLiteral("out-of-memory")); }});
 }

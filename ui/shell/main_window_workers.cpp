@@ -35,6 +35,11 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
             if (shown && error.isEmpty() && session_.Against() != nullptr)
               openPage(QStringLiteral("compare"));
           });
+  connect(worker, &WorkerClient::ready, this, [this, worker] {
+    if (worker != worker_ || banner_->kind() != QLatin1String("worker-lost")) return;
+    if (!lost_.isEmpty())
+      ShowLost(tr("The worker was lost; another one has taken its place"), false, false);
+  });
   connect(worker, &WorkerClient::workerLost, this, [this, worker](const QString& what) {
     if (worker == running_) WorkerLost(what);
     if (worker == card_worker_) EndCardWorker();
@@ -185,18 +190,14 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
   Q_EMIT failed(error);
 }
 
-void MainWindow::WorkerLost(const QString& what) {
-  const bool on_card = running_ == card_worker_;
-  const bool again = !on_card && !worker_->givenUp();
+void MainWindow::ShowLost(const QString& title, bool for_good, bool on_card) {
   banner_->show(
       {.kind = "worker-lost",
-       .tone = again ? Banner::Tone::kWarning : Banner::Tone::kBad,
-       .title = on_card ? tr("The run on the GPU was lost")
-                : again ? tr("The worker was lost and is being replaced")
-                        : tr("The worker can't be kept running"),
+       .tone = for_good ? Banner::Tone::kBad : Banner::Tone::kWarning,
+       .title = title,
        .text = session_.partial()
-                   ? tr("%1 What had arrived is shown.").arg(what)
-                   : tr("%1 What was shown stays. The Log tab has what it said last.").arg(what),
+                   ? tr("%1 What had arrived is shown.").arg(lost_)
+                   : tr("%1 What was shown stays. The Log tab has what it said last.").arg(lost_),
        .action = tr("Run again"),
        .run = [this, on_card] {
          if (on_card)
@@ -204,6 +205,17 @@ void MainWindow::WorkerLost(const QString& what) {
          else
            StartRun();
        }});
+}
+
+void MainWindow::WorkerLost(const QString& what) {
+  const bool on_card = running_ == card_worker_;
+  const bool again = !on_card && !worker_->givenUp();
+  lost_ = what;
+  ShowLost(on_card ? tr("The run on the GPU was lost")
+           : again ? tr("The worker was lost and is being replaced")
+                   : tr("The worker can't be kept running"),
+           !again, on_card);
+  if (on_card) lost_.clear();  // nobody takes its place
   Say(what);
   if (session_.shown() == nullptr)
     timeline_->setFailed(tr("Nothing was run"), what, tr("Press Ctrl+R to try again"));

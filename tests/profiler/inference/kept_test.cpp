@@ -83,5 +83,17 @@ TEST(Kept, GradientsThatStayMakePairs) {
   }
 }
 
+// A recording that ends half-way through backward has half of the gradients: where stacks have told
+// the optimizer's states, the other half's blocks are parameters none the less.
+TEST(Kept, HalfOfTheGradientsMakeNoBuffers) {
+  std::vector<Kept> kept;
+  Add(kept, 64 * kKiB, 16);
+  for (Kept& k : kept) k.category = Category::kOptimizerState;
+  Add(kept, 64 * kKiB, 8);
+  ClassifyKept({.gradients = {{64 * kKiB, 4}}, .backward = Backward::kCut}, kept);
+  EXPECT_EQ(Bytes(kept, Category::kParameter), 512 * kKiB);
+  EXPECT_EQ(Bytes(kept, Category::kBuffer), 0u);
+}
+
 }  // namespace
 }  // namespace vramscope::inference

@@ -117,6 +117,9 @@ TEST_F(TechniquesWindow, ASearchFindsWhatATechniqueSaysOfItself) {
   };
   EXPECT_TRUE(found("seq").contains(QLatin1String("generate")));
   EXPECT_TRUE(found("ZeroRedundancyOptimizer").contains(QLatin1String("zero1")));
+  EXPECT_TRUE(found("strategy=zero2").contains(QLatin1String("zero2")));
+  EXPECT_FALSE(found("strategy=zero2").contains(QLatin1String("zero1")));
+  EXPECT_TRUE(found("8-bit").contains(QLatin1String("activation-int8")));
   EXPECT_TRUE(found("micro-batches zebra").isEmpty());
   bool said = false;
   for (const QLabel* label : window_->techniquePanel()->findChildren<QLabel*>())
