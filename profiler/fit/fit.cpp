@@ -27,7 +27,7 @@ constexpr size_t kAtOnce = 4;  // plans that are asked for together
 // A search is on a card that holds everything: how much it needs is the question.
 constexpr const char* kRoomy = "4TiB";
 // Of the patience; the rest is for the largest batch and the longest sequence.
-constexpr double kSearchShare = 0.75;
+constexpr double kSearchShare = 0.85;
 // A step that saves nothing that is needed stays for more than a hundredth of the time, for more
 // than a twentieth where it changes the training.
 double AsFast(const Move& move) { return move.changes == run::Changes::kNothing ? 1.01 : 1.05; }

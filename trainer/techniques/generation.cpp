@@ -268,9 +268,9 @@ class Generation final : public LoopTechnique {
             at::Tensor& finished) const {
     const at::TensorOptions truth = unfinished.options().dtype(at::kBool);
     at::Tensor done = [&] {
-      const at::Tensor none = at::full({rows_}, false, truth);
+      at::Tensor done = at::full({rows_}, false, truth);
       at::Tensor length = at::full({rows_}, full, truth);
-      at::Tensor done = none | length;
+      done = done | length;
       length.reset();
       if (ends != nullptr) done = done | ends->Ended(ids);
       return done;
