@@ -14,11 +14,11 @@ constexpr uint32_t kOfPass = 400;
 
 }  // namespace
 
-bool HumpRows::Similar(uint32_t first, uint32_t second) const {
-  if (Bytes(first) != Bytes(second)) return false;
+bool PassFinder::Similar(uint32_t first, uint32_t second) const {
+  if (rows_.Bytes(first) != rows_.Bytes(second)) return false;
   uint32_t skipped = 0, a = first, b = second;
-  for (; b < second + kSignature && a < rows_; ++a) {
-    if (Bytes(a) == Bytes(b)) {
+  for (; b < second + kSignature && a < rows_.size(); ++a) {
+    if (rows_.Bytes(a) == rows_.Bytes(b)) {
       ++b;
     } else if (++skipped > 2) {
       return false;
@@ -27,22 +27,22 @@ bool HumpRows::Similar(uint32_t first, uint32_t second) const {
   return b == second + kSignature;
 }
 
-std::vector<uint32_t> HumpRows::Heights(uint32_t first, uint32_t last, EntryIndex from,
-                                        EntryIndex until, bool with_older) const {
+std::vector<uint32_t> PassFinder::Heights(uint32_t first, uint32_t last, EntryIndex from,
+                                          EntryIndex until, bool with_older) const {
   std::vector<int32_t> change(last - first + 1, 0);
   const auto let_go = [&](EntryIndex dead) {
-    const uint32_t row = RowAt(dead);
+    const uint32_t row = rows_.RowAt(dead);
     if (row < last) --change[row > first ? row - first : 0];
   };
   for (uint32_t row = first; row < last; ++row) {
-    if (Dead(row) >= until) continue;
+    if (rows_.Dead(row) >= until) continue;
     ++change[row - first + 1];
-    let_go(Dead(row));
+    let_go(rows_.Dead(row));
   }
   if (with_older) {
     for (uint32_t a = 0; a < history_.older; ++a) {
       if (lives_.dead[a] <= from || lives_.dead[a] >= until) continue;
-      if (StayBefore(history_.allocations.requested[a], 0) > 0) continue;
+      if (rows_.StayBefore(history_.allocations.requested[a], 0) > 0) continue;
       ++change[0];
       let_go(lives_.dead[a]);
     }
@@ -56,8 +56,8 @@ std::vector<uint32_t> HumpRows::Heights(uint32_t first, uint32_t last, EntryInde
   return heights;
 }
 
-std::vector<Hump> HumpRows::Humps(uint32_t first, uint32_t last, EntryIndex until,
-                                  const std::vector<uint32_t>& heights) const {
+std::vector<Hump> PassFinder::Humps(uint32_t first, uint32_t last, EntryIndex until,
+                                    const std::vector<uint32_t>& heights) const {
   std::vector<Hump> humps;
   uint32_t highest = 0, held_before = 0;
   for (uint32_t row = first; row < last;) {
@@ -74,9 +74,9 @@ std::vector<Hump> HumpRows::Humps(uint32_t first, uint32_t last, EntryIndex unti
     }
     uint64_t bytes = 0, sized = 0;
     for (uint32_t of = hump.begin; of < hump.end; ++of) {
-      if (Dead(of) >= until) continue;
-      bytes += Bytes(of);
-      sized += ParameterSized(of) ? Bytes(of) : 0;
+      if (rows_.Dead(of) >= until) continue;
+      bytes += rows_.Bytes(of);
+      sized += rows_.ParameterSized(of) ? rows_.Bytes(of) : 0;
     }
     if (static_cast<double>(sized) >= kHumpParameterSized * static_cast<double>(bytes) &&
         !MadeHereAndThere(hump, until, first, heights)) {
@@ -89,44 +89,44 @@ std::vector<Hump> HumpRows::Humps(uint32_t first, uint32_t last, EntryIndex unti
   return humps;
 }
 
-bool HumpRows::MadeHereAndThere(const Hump& hump, EntryIndex until, uint32_t first,
-                                const std::vector<uint32_t>& heights) const {
+bool PassFinder::MadeHereAndThere(const Hump& hump, EntryIndex until, uint32_t first,
+                                  const std::vector<uint32_t>& heights) const {
   uint32_t top = hump.begin;
   while (top < hump.end && heights[top - first] < hump.height) ++top;
   uint32_t there = 0, places = 0, last_place = UINT32_MAX;
   for (uint32_t row = hump.begin; row < top; ++row) {
-    if (Dead(row) < Born(top) || Dead(row) >= until) continue;
+    if (rows_.Dead(row) < rows_.Born(top) || rows_.Dead(row) >= until) continue;
     ++there;
-    places += place_[row] != last_place;
-    last_place = place_[row];
+    places += rows_.PlaceOf(row) != last_place;
+    last_place = rows_.PlaceOf(row);
   }
   return there >= kSavedBlocks && places * 3 >= there;
 }
 
-bool HumpRows::BeginsAgain(const Hump& hump, uint32_t row, uint32_t last, uint32_t first,
-                           const std::vector<uint32_t>& heights) const {
+bool PassFinder::BeginsAgain(const Hump& hump, uint32_t row, uint32_t last, uint32_t first,
+                             const std::vector<uint32_t>& heights) const {
   return row + kSignature <= last && row >= hump.begin + kSignature &&
          hump.height >= kTrainingHeight && heights[row - first] <= kHeldBlocks &&
          Similar(hump.begin, row) && GoesOnAlike(hump.begin, row, last);
 }
 
-bool HumpRows::GoesOnAlike(uint32_t first, uint32_t second, uint32_t last) const {
+bool PassFinder::GoesOnAlike(uint32_t first, uint32_t second, uint32_t last) const {
   const uint32_t count = std::min({second - first, last - second, kOfPass});
   uint32_t a = first, skipped = 0;
   for (uint32_t b = second; b < second + count; ++b, ++a) {
-    if (Bytes(a) == Bytes(b)) continue;
+    if (rows_.Bytes(a) == rows_.Bytes(b)) continue;
     // One of the two has requests that the other lacks.
     uint32_t skip = 1;
-    while (skip <= kMostSkipped && Bytes(a + skip) != Bytes(b) && Bytes(a) != Bytes(b + skip) &&
-           b + skip + 1 < last)
+    while (skip <= kMostSkipped && rows_.Bytes(a + skip) != rows_.Bytes(b) &&
+           rows_.Bytes(a) != rows_.Bytes(b + skip) && b + skip + 1 < last)
       ++skip;
     if (skip > kMostSkipped || (skipped += skip) > kMostSkipped + count / 32) return false;
-    (Bytes(a + skip) == Bytes(b) ? a : b) += skip;
+    (rows_.Bytes(a + skip) == rows_.Bytes(b) ? a : b) += skip;
   }
   return true;
 }
 
-bool HumpRows::RunsAgain(const Hump& pass, const Hump& part) const {
+bool PassFinder::RunsAgain(const Hump& pass, const Hump& part) const {
   const uint32_t rows = part.end - part.begin;
   if (rows * 4 > pass.end - pass.begin || rows < 2 * kSignature) return false;
   absl::flat_hash_set<uint64_t> windows;
@@ -138,25 +138,26 @@ bool HumpRows::RunsAgain(const Hump& pass, const Hump& part) const {
   return again * 2 >= kSignature;
 }
 
-uint64_t HumpRows::WindowAt(uint32_t row) const {
+uint64_t PassFinder::WindowAt(uint32_t row) const {
   uint64_t hash = 0;
-  for (uint32_t i = 0; i < kSignature / 2 && row + i < rows_; ++i)
-    hash = (hash + Bytes(row + i)) * 0x9E3779B97F4A7C15;
+  for (uint32_t i = 0; i < kSignature / 2 && row + i < rows_.size(); ++i)
+    hash = (hash + rows_.Bytes(row + i)) * 0x9E3779B97F4A7C15;
   return hash;
 }
 
-void HumpRows::EndWhereItFirstFell(Hump& hump, uint32_t held, uint32_t first,
-                                   const std::vector<uint32_t>& heights) const {
+void PassFinder::EndWhereItFirstFell(Hump& hump, uint32_t held, uint32_t first,
+                                     const std::vector<uint32_t>& heights) const {
   uint32_t row = hump.begin;
   while (heights[row - first] < kHumpHeight * hump.height) ++row;
   while (row < hump.end && heights[row - first] > held) ++row;
   hump.end = row;
 }
 
-bool HumpRows::SavesForBackward(const Hump& hump, uint32_t middle) const {
+bool PassFinder::SavesForBackward(const Hump& hump, uint32_t middle) const {
   std::vector<uint32_t> saved;
   for (uint32_t row = hump.begin; row < middle; ++row) {
-    if (Dead(row) >= Born(middle) && Dead(row) < entry_count_) saved.push_back(row);
+    if (rows_.Dead(row) >= rows_.Born(middle) && rows_.Dead(row) < rows_.entries())
+      saved.push_back(row);
   }
   if (hump.begin == 0 && history_.older > 0 && saved.empty()) return true;  // began in backward
   if (saved.size() < kSavedBlocks) return false;

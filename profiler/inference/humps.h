@@ -1,5 +1,5 @@
-// Passes of a model as humps: how many blocks that come and go are there at each request, where the
-// number rises and falls, and where the same requests come again. For lifetimes.cpp.
+// PassFinder of a model as humps: how many blocks that come and go are there at each request, where
+// the number rises and falls, and where the same requests come again. For lifetimes.cpp.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,11 @@ struct Hump {
   uint32_t height = 0;
 };
 
-// One thread.
-class HumpRows : protected Rows {
- protected:
-  using Rows::Rows;
+// Pure functions of the rows, which it refers to.
+class PassFinder {
+ public:
+  PassFinder(const Rows& rows, const recording::History& history, const Lives& lives)
+      : rows_(rows), history_(history), lives_(lives) {}
 
   // A first step asks for some things (workspaces) that later ones do not.
   bool Similar(uint32_t first, uint32_t second) const;
@@ -59,6 +60,10 @@ class HumpRows : protected Rows {
   // Between backward's end and the next forward is the optimizer.
   void EndWhereItFirstFell(Hump& hump, uint32_t held, uint32_t first,
                            const std::vector<uint32_t>& heights) const;
+
+  const Rows& rows_;
+  const recording::History& history_;
+  const Lives& lives_;
 };
 
 }  // namespace vramscope::inference

@@ -12,8 +12,8 @@ namespace {
 using trace::Category;
 
 constexpr uint32_t kMostStates = 3;  // of a parameter's size: Adam has two, AMSGrad three
-// A backward that is cut off holds so many gradients before it is clear what does not train.
-constexpr uint32_t kFewestGradients = 32;
+// A backward that is cut off holds so many gradients before it is clear that the rest is frozen.
+constexpr uint32_t kGradientsOfFrozen = 32;
 constexpr uint64_t kLargestIntegers = uint64_t{64} << 20;
 
 struct OfSize {
@@ -162,7 +162,7 @@ void ClassifyKept(const Training& training, std::vector<Kept>& kept) {
     const bool most = MostTrain(training, sizes);
     uint32_t made = 0;
     for (const auto& [bytes, count] : gradients) made += count;
-    const bool frozen = made >= kFewestGradients && !most;
+    const bool frozen = made >= kGradientsOfFrozen && !most;
     for (uint32_t each = 4; each >= (most ? 2 : 3) && !frozen; --each) {
       if (!AllComeIn(each, sizes, nullptr)) continue;
       kept_gradients = each == 4 ? 1 : 0;

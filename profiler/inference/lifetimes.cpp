@@ -27,22 +27,27 @@ constexpr uint32_t kMostOfFirst = 3;
 // Blocks of the smallest model that is seen being built.
 constexpr uint32_t kFewestSetup = 16;
 
-class LifetimeMarker : private HumpRows {
+class LifetimeMarker {
  public:
-  LifetimeMarker(const Recording& r, const History& h, const Lives& l, Timeline& t)
-      : HumpRows(r, h, l), timeline_(t) {}
+  LifetimeMarker(const Recording& recording, const History& history, const Lives& lives,
+                 Timeline& timeline)
+      : recording_(recording),
+        history_(history),
+        lives_(lives),
+        rows_(recording, history, lives),
+        passes_(rows_, history, lives),
+        timeline_(timeline) {}
 
   void Run() {
     setup_ = SetupRows();
     known_model_ = setup_ > 0 || history_.older >= kFewestSetup;
-    FindDropped();
     const bool given = !timeline_.steps.empty();
     if (!given) StepsFromDropped();
     if (!timeline_.steps.empty() || !StepsFromRepetition()) MarkSteps();
     if (!timeline_.steps.empty()) {
       MarkFree(0, timeline_.steps.front().begin, Phase::kSetup, kPhaseBeforeSteps);
     }
-    for (const Dropped& d : dropped_) {
+    for (const Rows::Dropped& d : rows_.dropped()) {
       MarkFree(d.begin, d.end, Phase::kZeroGrad, kPhaseGradientsDropped);
     }
   }
@@ -60,15 +65,15 @@ class LifetimeMarker : private HumpRows {
   }
 
   void StepsFromDropped() {
-    if (dropped_.empty()) return;
+    if (rows_.dropped().empty()) return;
     EntryIndex begin = FirstStep();
     if (BeginsElsewhere()) AddStep(0, begin, kStepGradientsDropped);
-    for (const Dropped& d : dropped_) {
+    for (const Rows::Dropped& d : rows_.dropped()) {
       AddStep(begin, d.end, kStepGradientsDropped);
-      begin = Born(RowAt(d.end));
+      begin = rows_.Born(rows_.RowAt(d.end));
     }
-    if (begin < entry_count_)
-      AddStep(begin, std::min(entry_count_, lives_.teardown), kStepGradientsDropped);
+    if (begin < rows_.entries())
+      AddStep(begin, std::min(rows_.entries(), lives_.teardown), kStepGradientsDropped);
   }
   void AddStep(EntryIndex begin, EntryIndex end, uint8_t rule) {
     if (begin >= end) return;
@@ -79,13 +84,15 @@ class LifetimeMarker : private HumpRows {
   // None: the recording begins elsewhere.
   uint32_t SetupRows() const {
     EntryIndex first_free = 0;
-    while (first_free < entry_count_ &&
+    while (first_free < rows_.entries() &&
            recording_.entries.action[first_free] != Action::kFreeCompleted &&
            recording_.entries.action[first_free] != Action::kFreeRequested) {
       ++first_free;
     }
     uint32_t rows = 0;
-    while (rows < rows_ && Born(rows) < first_free && Dead(rows) >= entry_count_) ++rows;
+    while (rows < rows_.size() && rows_.Born(rows) < first_free &&
+           rows_.Dead(rows) >= rows_.entries())
+      ++rows;
     // With a model there already, it is an optimizer that makes its states.
     return rows >= kFewestSetup && history_.older < kFewestSetup ? rows : 0;
   }
@@ -93,15 +100,15 @@ class LifetimeMarker : private HumpRows {
   // Where the second step's first requests come for the first time; else the first request of
   // something that is let go again.
   EntryIndex FirstStep() const {
-    const uint32_t second = RowAt(dropped_.front().end);
-    if (second + kSignature <= rows_) {
+    const uint32_t second = rows_.RowAt(rows_.dropped().front().end);
+    if (second + kSignature <= rows_.size()) {
       for (uint32_t row = 0; row + kSignature <= second; ++row) {
-        if (Similar(row, second)) return Born(row);
+        if (passes_.Similar(row, second)) return rows_.Born(row);
       }
       if (history_.older > 0) return 0;
     }
-    for (uint32_t row = 0; row < rows_; ++row) {
-      if (Dead(row) < entry_count_) return Born(row);
+    for (uint32_t row = 0; row < rows_.size(); ++row) {
+      if (rows_.Dead(row) < rows_.entries()) return rows_.Born(row);
     }
     return 0;
   }
@@ -113,7 +120,7 @@ class LifetimeMarker : private HumpRows {
     const Hump& forward = none ? before : humps.front();
     const auto layers = humps.begin() + (none ? 0 : 1);
     return layers != humps.end() && std::all_of(layers, humps.end(), [&](const Hump& layer) {
-             return RunsAgain(forward, layer);
+             return passes_.RunsAgain(forward, layer);
            });
   }
   // The loss and its gradient are two scalars in a row; before the first gradient of a parameter,
@@ -125,11 +132,11 @@ class LifetimeMarker : private HumpRows {
     for (uint32_t row = hump.begin; row < hump.end; ++row) {
       const uint32_t height = heights[row - first];
       // A result that happens to have a parameter's size, and is held, comes before the loss.
-      if (Dead(row) >= until && ParameterSized(row) && pair != hump.end) return pair;
+      if (rows_.Dead(row) >= until && rows_.ParameterSized(row) && pair != hump.end) return pair;
       if (height >= heights[highest - first]) highest = row;
-      if (Bytes(row) > kScalar) continue;
+      if (rows_.Bytes(row) > kScalar) continue;
       if (height * 5 >= hump.height * 4) single = row;
-      if (row == hump.begin || Bytes(row - 1) > kScalar) continue;
+      if (row == hump.begin || rows_.Bytes(row - 1) > kScalar) continue;
       if (height * 2 >= heights[highest - first]) forward_pair = row;
       if (height * 2 < hump.height) continue;
       pair = row;
@@ -138,7 +145,7 @@ class LifetimeMarker : private HumpRows {
     if (best_pair != hump.end) return best_pair;
     if (forward_pair != hump.end) return forward_pair;
     // As much was there when the recording began as ever after: it began in backward.
-    if (hump.begin == 0 && BeginsElsewhere() && timeline_.phase[Born(0)] == Phase::kNone &&
+    if (hump.begin == 0 && BeginsElsewhere() && timeline_.phase[rows_.Born(0)] == Phase::kNone &&
         heights[0] * 20 >= hump.height * 19) {
       return 0;
     }
@@ -149,36 +156,37 @@ class LifetimeMarker : private HumpRows {
   // pass that leaves none saved nothing for a backward (an evaluation, an encoder that does not
   // train).
   bool MakesNoGradients(const Hump& hump, uint32_t middle) const {
-    if (setup_ == 0 || hump.end >= rows_) return false;
+    if (setup_ == 0 || hump.end >= rows_.size()) return false;
     uint32_t stay = 0;
     for (uint32_t row = middle; row < hump.end; ++row)
-      stay += Bytes(row) > kScalar && Dead(row) >= Born(hump.end);
+      stay += rows_.Bytes(row) > kScalar && rows_.Dead(row) >= rows_.Born(hump.end);
     return stay < kFewestGradients;
   }
 
   // A backward that the recording cuts off lets go only what forward made last; the rest stays.
   bool EndsInBackward(const Hump& hump, uint32_t middle) const {
-    if (!known_model_ || hump.end + kSignature < rows_ || middle >= rows_ ||
-        Bytes(middle) > kScalar) {
+    if (!known_model_ || hump.end + kSignature < rows_.size() || middle >= rows_.size() ||
+        rows_.Bytes(middle) > kScalar) {
       return false;
     }
     uint32_t stay = 0;
     for (uint32_t row = std::max(hump.begin, setup_); row < middle; ++row)
-      stay += Dead(row) >= entry_count_;
+      stay += rows_.Dead(row) >= rows_.entries();
     return stay >= kTrainingHeight;
   }
 
   // The last and the first one may be cut off; they are like their neighbours.
   void MarkSteps() {
     for (size_t i = 0; i < timeline_.steps.size(); ++i) {
-      const bool cut = i > 0 && i + 1 == timeline_.steps.size() &&
-                       timeline_.steps[i].end == entry_count_ &&
-                       (dropped_.empty() || dropped_.back().end <= timeline_.steps[i].begin);
+      const bool cut =
+          i > 0 && i + 1 == timeline_.steps.size() && timeline_.steps[i].end == rows_.entries() &&
+          (rows_.dropped().empty() || rows_.dropped().back().end <= timeline_.steps[i].begin);
       if (!cut || !MarkLikeTheOneBefore(timeline_.steps[i - 1], timeline_.steps[i]))
         MarkStep(timeline_.steps[i]);
     }
     if (timeline_.steps.size() > 1 && BeginsElsewhere() &&
-        !Similar(RowAt(timeline_.steps[0].begin), RowAt(timeline_.steps[1].begin))) {
+        !passes_.Similar(rows_.RowAt(timeline_.steps[0].begin),
+                         rows_.RowAt(timeline_.steps[1].begin))) {
       MarkLikeTheOneAfter(timeline_.steps[1], timeline_.steps[0]);
     }
   }
@@ -189,27 +197,28 @@ class LifetimeMarker : private HumpRows {
     // What lives on when the gradients go is no temporary of the step.
     EntryIndex until = step.end;
     const auto drop =
-        std::upper_bound(dropped_.begin(), dropped_.end(), step.end,
-                         [](EntryIndex end, const Dropped& d) { return end < d.end; });
-    if (drop != dropped_.begin() && std::prev(drop)->begin >= step.begin) {
+        std::upper_bound(rows_.dropped().begin(), rows_.dropped().end(), step.end,
+                         [](EntryIndex end, const Rows::Dropped& d) { return end < d.end; });
+    if (drop != rows_.dropped().begin() && std::prev(drop)->begin >= step.begin) {
       until = std::prev(drop)->begin;
     }
-    const uint32_t first = RowAt(step.begin), last = RowAt(step.end);
+    const uint32_t first = rows_.RowAt(step.begin), last = rows_.RowAt(step.end);
     const std::vector<uint32_t> heights =
-        Heights(first, last, step.begin, until, &step == &timeline_.steps.front());
-    MarkHumps(Humps(first, last, until, heights), step.begin, step.end, until, first, heights);
+        passes_.Heights(first, last, step.begin, until, &step == &timeline_.steps.front());
+    MarkHumps(passes_.Humps(first, last, until, heights), step.begin, step.end, until, first,
+              heights);
   }
 
   // A last step that the recording does not see the end of: its requests are those of the step
   // before, as far as it goes. False: they are not.
   bool MarkLikeTheOneBefore(const Labels::Step& before, const Labels::Step& step) {
-    const uint32_t first = RowAt(step.begin), last = RowAt(step.end);
-    const uint32_t before_end = RowAt(before.end);
-    uint32_t other = RowAt(before.begin), equal = 0;
+    const uint32_t first = rows_.RowAt(step.begin), last = rows_.RowAt(step.end);
+    const uint32_t before_end = rows_.RowAt(before.end);
+    uint32_t other = rows_.RowAt(before.begin), equal = 0;
     std::vector<uint32_t> of_row(last - first, UINT32_MAX);
     for (uint32_t row = first; row < last && other < before_end; ++row) {
       for (uint32_t skip = 0; skip <= kMostSkipped && other + skip < before_end; ++skip) {
-        if (Bytes(other + skip) != Bytes(row)) continue;
+        if (rows_.Bytes(other + skip) != rows_.Bytes(row)) continue;
         other += skip;
         of_row[row - first] = other++;
         ++equal;
@@ -223,26 +232,27 @@ class LifetimeMarker : private HumpRows {
   // A first step that the recording does not see the begin of: from the end backwards. If it is the
   // program's first, it makes states that the others do not.
   void MarkLikeTheOneAfter(const Labels::Step& after, const Labels::Step& step) {
-    const uint32_t first = RowAt(step.begin), last = RowAt(step.end);
-    const uint32_t after_begin = RowAt(after.begin);
-    uint32_t other = RowAt(after.end), equal = 0, transient = 0;
+    const uint32_t first = rows_.RowAt(step.begin), last = rows_.RowAt(step.end);
+    const uint32_t after_begin = rows_.RowAt(after.begin);
+    uint32_t other = rows_.RowAt(after.end), equal = 0, transient = 0;
     std::vector<uint32_t> of_row(last - first, UINT32_MAX);
     for (uint32_t row = last; row-- > first;) {
-      transient += Dead(row) < entry_count_;
+      transient += rows_.Dead(row) < rows_.entries();
       for (uint32_t skip = 1; skip <= kMostSkipped + 1 && other >= after_begin + skip; ++skip) {
-        if (Bytes(other - skip) != Bytes(row)) continue;
+        if (rows_.Bytes(other - skip) != rows_.Bytes(row)) continue;
         other -= skip;
         of_row[row - first] = other;
-        equal += Dead(row) < entry_count_;
+        equal += rows_.Dead(row) < rows_.entries();
         break;
       }
     }
     const auto known = std::find_if(of_row.begin(), of_row.end(), [&](uint32_t row) {
-      return row != UINT32_MAX && timeline_.phase[Born(row)] != Phase::kNone;
+      return row != UINT32_MAX && timeline_.phase[rows_.Born(row)] != Phase::kNone;
     });
     if (known == of_row.end() || equal * 10 < transient * 8) return;
-    if (timeline_.phase[Born(*known)] == Phase::kForward) return;  // a hump by itself
-    CopyPhases(step, first, of_row, timeline_.phase[Born(*known)], timeline_.rule[Born(*known)]);
+    if (timeline_.phase[rows_.Born(*known)] == Phase::kForward) return;  // a hump by itself
+    CopyPhases(step, first, of_row, timeline_.phase[rows_.Born(*known)],
+               timeline_.rule[rows_.Born(*known)]);
   }
   // `of_row`: for each row of the step, from `first` on, the one that it is like.
   void CopyPhases(const Labels::Step& step, uint32_t first, const std::vector<uint32_t>& of_row,
@@ -251,13 +261,13 @@ class LifetimeMarker : private HumpRows {
     uint32_t last_known = 0;
     for (uint32_t i = 0; i < of_row.size(); ++i) {
       if (of_row[i] == UINT32_MAX) continue;
-      const EntryIndex then = Born(of_row[i]);
+      const EntryIndex then = rows_.Born(of_row[i]);
       const uint32_t unknown = std::exchange(last_known, i) + 1;
       if (timeline_.phase[then] == Phase::kNone || timeline_.phase[then] == phase) continue;
       // The states that only a first step makes come first of its optimizer.
       uint32_t from = timeline_.phase[then] == Phase::kOptimizer ? unknown : i;
-      while (from < i && from > 0 && Dead(first + from - 1) >= entry_count_) --from;
-      const EntryIndex begin = Born(first + from);
+      while (from < i && from > 0 && rows_.Dead(first + from - 1) >= rows_.entries()) --from;
+      const EntryIndex begin = rows_.Born(first + from);
       MarkFree(at, begin, phase, rule);
       at = begin;
       phase = timeline_.phase[then];
@@ -271,19 +281,19 @@ class LifetimeMarker : private HumpRows {
     EntryIndex at = begin;
     bool no_gradients = false;
     for (const Hump& hump : humps) {
-      const EntryIndex hump_end = std::min(Born(hump.end), end);
+      const EntryIndex hump_end = std::min(rows_.Born(hump.end), end);
       const uint32_t row = Middle(hump, until, first, heights);
       no_gradients = !any_backward_ && MakesNoGradients(hump, row);
       const bool backward =
-          !no_gradients && (SavesForBackward(hump, row) || EndsInBackward(hump, row));
+          !no_gradients && (passes_.SavesForBackward(hump, row) || EndsInBackward(hump, row));
       any_backward_ |= backward;
-      const EntryIndex middle = backward ? Born(row) : hump_end;
+      const EntryIndex middle = backward ? rows_.Born(row) : hump_end;
       MarkFree(at, middle, Phase::kForward, kPhaseForwardGrows);
       MarkFree(middle, hump_end, Phase::kBackward, kPhaseBackwardShrinks);
       at = hump_end;
     }
     // Without a request after it, backward may go on; what is left is its frees.
-    const bool more = humps.empty() || humps.back().end < RowAt(end);
+    const bool more = humps.empty() || humps.back().end < rows_.RowAt(end);
     if (!more && at > begin && timeline_.phase[at - 1] == Phase::kBackward) {
       MarkFree(at, end, Phase::kBackward, kPhaseBackwardShrinks);
     } else if (no_gradients) {
@@ -297,9 +307,9 @@ class LifetimeMarker : private HumpRows {
   // a time: hardly any of backward was recorded.
   bool OnlyForward(const std::vector<uint32_t>& heights) const {
     uint32_t stay = 0;
-    for (uint32_t row = setup_; row < rows_; ++row) {
+    for (uint32_t row = setup_; row < rows_.size(); ++row) {
       if (heights[row] >= kTrainingHeight) return false;
-      stay += Dead(row) >= entry_count_;
+      stay += rows_.Dead(row) >= rows_.entries();
     }
     return stay >= kSavedBlocks;
   }
@@ -307,17 +317,17 @@ class LifetimeMarker : private HumpRows {
   // Nothing is dropped together: gradients stay (filled with zeros), or there are none.
   // False: steps are found, and not yet marked.
   bool StepsFromRepetition() {
-    const EntryIndex stop = std::min(entry_count_, lives_.teardown);
-    const std::vector<uint32_t> heights = Heights(0, rows_, 0, stop, true);
+    const EntryIndex stop = std::min(rows_.entries(), lives_.teardown);
+    const std::vector<uint32_t> heights = passes_.Heights(0, rows_.size(), 0, stop, true);
     if (known_model_ && OnlyForward(heights)) {
-      AddStep(Born(setup_), stop, kOrderOnePass);
+      AddStep(rows_.Born(setup_), stop, kOrderOnePass);
       MarkCutPass(setup_, stop);
       return true;
     }
-    const std::vector<Hump> humps = Humps(0, rows_, stop, heights);
+    const std::vector<Hump> humps = passes_.Humps(0, rows_.size(), stop, heights);
     if (humps.empty()) return true;
     if (known_model_ && LayersRunAgain(humps)) {
-      AddStep(Born(setup_), stop, kOrderOnePass);
+      AddStep(rows_.Born(setup_), stop, kOrderOnePass);
       MarkCutPass(setup_, stop);
       return true;
     }
@@ -325,16 +335,17 @@ class LifetimeMarker : private HumpRows {
     size_t leaving = 0;
     for (const Hump& hump : humps) {
       uint32_t left = 0;
-      for (uint32_t row = hump.begin; row < hump.end; ++row) left += Dead(row) >= entry_count_;
+      for (uint32_t row = hump.begin; row < hump.end; ++row)
+        left += rows_.Dead(row) >= rows_.entries();
       leaving += left >= kFewestLeft;
     }
     if (humps.size() > 2 && leaving * 2 > humps.size()) {
-      AddStep(Born(0), stop, kOrderOnePass);
-      MarkFree(Born(0), stop, Phase::kForward, kPhaseForwardGrows);
+      AddStep(rows_.Born(0), stop, kOrderOnePass);
+      MarkFree(rows_.Born(0), stop, Phase::kForward, kPhaseForwardGrows);
       return true;
     }
-    std::vector<uint64_t> sizes(rows_);
-    for (uint32_t row = 0; row < rows_; ++row) sizes[row] = Bytes(row);
+    std::vector<uint64_t> sizes(rows_.size());
+    for (uint32_t row = 0; row < rows_.size(); ++row) sizes[row] = rows_.Bytes(row);
     const uint32_t period = Period(sizes);
     // Humps of one period are micro-batches of one step.
     size_t each = 1;
@@ -346,17 +357,19 @@ class LifetimeMarker : private HumpRows {
     }
     const size_t ragged = humps.size() % each;
     const uint8_t rule = period > 0 && humps.size() > each ? kStepRepetition : kOrderOnePass;
-    if (rule == kOrderOnePass && BeginsElsewhere() && ForwardAgain(humps.back().end) == rows_) {
+    if (rule == kOrderOnePass && BeginsElsewhere() &&
+        ForwardAgain(humps.back().end) == rows_.size()) {
       // A first step that makes states is longer than the others.
-      const uint32_t later = period > 0 ? period : Period(std::span(sizes).subspan(rows_ / 3));
+      const uint32_t later =
+          period > 0 ? period : Period(std::span(sizes).subspan(rows_.size() / 3));
       if (StepsFromPeriod(later, heights, stop)) return false;
     }
     for (size_t i = 0; i < humps.size();) {
       const size_t next = i == 0 && ragged > 0 ? ragged : i + each;
       // What the first hump does not let go, the recording not lasting, was made before it.
       const bool from_setup = i == 0 && known_model_ && rule == kOrderOnePass;
-      const EntryIndex begin = Born(from_setup ? setup_ : humps[i].begin);
-      const EntryIndex end = next < humps.size() ? Born(humps[next].begin) : stop;
+      const EntryIndex begin = rows_.Born(from_setup ? setup_ : humps[i].begin);
+      const EntryIndex end = next < humps.size() ? rows_.Born(humps[next].begin) : stop;
       AddStep(begin, end, rule);
       MarkHumps({humps.begin() + static_cast<ptrdiff_t>(i),
                  humps.begin() + static_cast<ptrdiff_t>(std::min(next, humps.size()))},
@@ -369,7 +382,7 @@ class LifetimeMarker : private HumpRows {
   // Where the recording begins within a pass, no hump is clear. Steps begin where the number of
   // blocks begins to rise to the last period's top.
   bool StepsFromPeriod(uint32_t period, const std::vector<uint32_t>& heights, EntryIndex stop) {
-    if (period < kSignature || period >= rows_) return false;
+    if (period < kSignature || period >= rows_.size()) return false;
     const auto begin = heights.end() - period;
     const auto top = std::max_element(begin, heights.end());
     const uint32_t lowest = *std::min_element(begin, heights.end());
@@ -379,15 +392,15 @@ class LifetimeMarker : private HumpRows {
     auto low = top;
     while (low != begin && *low > lowest + kHeldBlocks / 4) --low;
     std::vector<uint32_t> begins = {static_cast<uint32_t>(low - heights.begin())};
-    while (begins.back() >= period && Similar(begins.back() - period, begins.front())) {
+    while (begins.back() >= period && passes_.Similar(begins.back() - period, begins.front())) {
       begins.push_back(begins.back() - period);
     }
     if (begins.size() == 1 && begins[0] < kSignature) return false;
     // A first step is longer by its states, not by many times: layers that are run again.
     if (begins.back() > kMostOfFirst * period) return false;
-    AddStep(0, Born(begins.back()), kStepRepetition);
+    AddStep(0, rows_.Born(begins.back()), kStepRepetition);
     for (size_t i = begins.size(); i-- > 0;) {
-      AddStep(Born(begins[i]), i > 0 ? Born(begins[i - 1]) : stop, kStepRepetition);
+      AddStep(rows_.Born(begins[i]), i > 0 ? rows_.Born(begins[i - 1]) : stop, kStepRepetition);
     }
     return true;
   }
@@ -395,34 +408,40 @@ class LifetimeMarker : private HumpRows {
   // it.
   void MarkForwardAgain(uint32_t from, EntryIndex stop) {
     uint32_t row = ForwardAgain(from);
-    if (row == rows_) return;
+    if (row == rows_.size()) return;
     uint32_t before = setup_;
-    for (; row > from && before > 0 && Bytes(row - 1) == Bytes(before - 1); --before) --row;
+    for (; row > from && before > 0 && rows_.Bytes(row - 1) == rows_.Bytes(before - 1); --before)
+      --row;
     MarkCutPass(row, stop);
   }
   // Where the first forward's first requests come again.
   uint32_t ForwardAgain(uint32_t from) const {
-    for (uint32_t row = from; row + kSignature <= rows_; ++row) {
-      if (Similar(setup_, row)) return row;
+    for (uint32_t row = from; row + kSignature <= rows_.size(); ++row) {
+      if (passes_.Similar(setup_, row)) return row;
     }
-    return rows_;
+    return rows_.size();
   }
   // A forward, and backward from the loss and its gradient on, if the recording goes so far: then
   // something that was there before the two goes after them.
   void MarkCutPass(uint32_t first, EntryIndex stop) {
-    uint32_t middle = rows_;
-    for (uint32_t row = first + 1; row + 1 < rows_; ++row) {
-      if (Bytes(row) <= kScalar && Bytes(row - 1) <= kScalar) middle = row;
+    uint32_t middle = rows_.size();
+    for (uint32_t row = first + 1; row + 1 < rows_.size(); ++row) {
+      if (rows_.Bytes(row) <= kScalar && rows_.Bytes(row - 1) <= kScalar) middle = row;
     }
     bool goes = false;
-    for (uint32_t row = first; middle < rows_ && row + 1 < middle; ++row) {
-      goes |= Dead(row) > Born(middle) && Dead(row) < entry_count_;
+    for (uint32_t row = first; middle < rows_.size() && row + 1 < middle; ++row) {
+      goes |= rows_.Dead(row) > rows_.Born(middle) && rows_.Dead(row) < rows_.entries();
     }
-    const EntryIndex loss = goes ? Born(middle) : stop;
-    MarkFree(Born(first), loss, Phase::kForward, kPhaseForwardGrows);
+    const EntryIndex loss = goes ? rows_.Born(middle) : stop;
+    MarkFree(rows_.Born(first), loss, Phase::kForward, kPhaseForwardGrows);
     MarkFree(loss, stop, Phase::kBackward, kPhaseBackwardShrinks);
   }
 
+  const Recording& recording_;
+  const History& history_;
+  const Lives& lives_;
+  const Rows rows_;
+  const PassFinder passes_;
   Timeline& timeline_;
   uint32_t setup_ = 0;         // rows at the recording's begin that build the model
   bool known_model_ = false;   // what is there before the first pass holds a model

@@ -22,21 +22,21 @@ constexpr int64_t kOlder = -1;  // than the recording
 
 }  // namespace
 
-Rows::Rows(const Recording& r, const History& h, const Lives& l)
-    : recording_(r),
-      history_(h),
-      lives_(l),
-      entry_count_(r.entries.size()),
-      rows_(h.allocations.size() - h.older) {
-  for (uint32_t a = 0; a < h.allocations.size(); ++a) {
-    if (lives_.dead[a] < entry_count_) continue;
-    stay_[h.allocations.requested[a]].push_back(a < h.older ? kOlder : lives_.born[a]);
+Rows::Rows(const Recording& recording, const History& history, const Lives& lives)
+    : history_(history),
+      lives_(lives),
+      entry_count_(recording.entries.size()),
+      rows_(history.allocations.size() - history.older) {
+  for (uint32_t a = 0; a < history.allocations.size(); ++a) {
+    if (lives.dead[a] < entry_count_) continue;
+    stay_[history.allocations.requested[a]].push_back(a < history.older ? kOlder : lives.born[a]);
   }
+  FindDropped(recording);
 }
 
 // Runs of frees without a request between them, of blocks that were made one here, one there
 // (an optimizer's temporaries are made in a row) and have parameters' sizes.
-void Rows::FindDropped() {
+void Rows::FindDropped(const Recording& recording) {
   place_.resize(rows_);
   std::vector<uint32_t> members, places;
   std::map<std::vector<uint64_t>, std::vector<Dropped>> unsure;  // by their sizes
@@ -74,7 +74,7 @@ void Rows::FindDropped() {
   for (EntryIndex i = 0; i < stop; ++i) {
     const uint32_t a = history_.allocation_of_entry[i];
     if (a >= history_.allocations.size()) continue;
-    if (recording_.entries.action[i] == Action::kAlloc) {
+    if (recording.entries.action[i] == Action::kAlloc) {
       if (freeing) {
         close(i);
         ++run;

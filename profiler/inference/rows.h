@@ -14,14 +14,23 @@
 
 namespace vramscope::inference {
 
+// Immutable once built; refers to what it is built of.
 class Rows {
- protected:
+ public:
   struct Dropped {  // gradients, together
     EntryIndex begin = 0, end = 0;
     uint32_t places = 0;
   };
 
-  Rows(const recording::Recording& r, const recording::History& h, const Lives& l);
+  Rows(const recording::Recording& recording, const recording::History& history,
+       const Lives& lives);
+
+  uint32_t size() const { return rows_; }
+  EntryIndex entries() const { return entry_count_; }  // of the recording
+  // In order; each ends a step.
+  const std::vector<Dropped>& dropped() const { return dropped_; }
+  // The run of requests without a free that made it.
+  uint32_t PlaceOf(uint32_t row) const { return place_[row]; }
 
   EntryIndex Born(uint32_t row) const {
     return row < rows_ ? lives_.born[history_.older + row] : entry_count_;
@@ -47,22 +56,20 @@ class Rows {
     return static_cast<uint32_t>(std::lower_bound(begin, lives_.born.end(), entry) - begin);
   }
 
-  // Fills dropped_ and place_.
-  void FindDropped();
+ private:
+  // Fills place_ and dropped_.
+  void FindDropped(const recording::Recording& recording);
+  std::optional<EntryIndex> FirstGradient(const std::vector<uint32_t>& members,
+                                          uint32_t places) const;
 
-  const recording::Recording& recording_;
   const recording::History& history_;
   const Lives& lives_;
   const EntryIndex entry_count_;
   const uint32_t rows_;
   // By size: when what stays was made, ascending.
   absl::flat_hash_map<uint64_t, std::vector<int64_t>> stay_;
-  std::vector<uint32_t> place_;  // of a row: the run of requests without a free that made it
+  std::vector<uint32_t> place_;  // of a row
   std::vector<Dropped> dropped_;
-
- private:
-  std::optional<EntryIndex> FirstGradient(const std::vector<uint32_t>& members,
-                                          uint32_t places) const;
 };
 
 }  // namespace vramscope::inference

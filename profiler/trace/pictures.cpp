@@ -1,10 +1,10 @@
 #include "profiler/trace/pictures.h"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 #include "profiler/trace/columns.h"
+#include "profiler/trace/only_owner.h"
 
 namespace vramscope::trace {
 namespace {
@@ -86,8 +86,7 @@ Trace Pictures::Take(const Trace& now, Rows unchanged) {
   Trace trace;
   Rows rows;
   for (auto at = pictures_.begin(); at != pictures_.end(); ++at) {
-    if (at->trace.use_count() > 1) continue;  // somebody looks at it
-    std::atomic_thread_fence(std::memory_order_acquire);
+    if (!OnlyOwner(at->trace)) continue;  // somebody looks at it
     trace = std::move(*at->trace);
     rows = at->unchanged;
     pictures_.erase(at);

@@ -13,13 +13,13 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "profiler/trace/column_iterator.h"
+#include "profiler/trace/only_owner.h"
 
 namespace vramscope::trace {
 
@@ -89,10 +89,7 @@ class SharedColumn {
   // To be written to: a copy, where somebody else has it too.
   Piece& Mine(size_t piece) {
     std::shared_ptr<Piece>& mine = pieces_[piece];
-    if (mine.use_count() > 1)
-      mine = std::make_shared<Piece>(*mine);
-    else
-      std::atomic_thread_fence(std::memory_order_acquire);  // who had it has done reading
+    if (!OnlyOwner(mine)) mine = std::make_shared<Piece>(*mine);
     return *mine;
   }
 

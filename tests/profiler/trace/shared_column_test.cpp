@@ -4,8 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
+#include <optional>
 #include <random>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -85,6 +90,47 @@ TEST(SharedColumn, IsReadByManyRows) {
     EXPECT_TRUE(
         std::equal(read.begin(), read.end(), plain.begin() + static_cast<ptrdiff_t>(first)));
   }
+}
+
+// Pictures are read and let go on another thread while their column goes on: a piece that nobody
+// has any more is written to in place. For ThreadSanitizer, too.
+TEST(SharedColumn, IsWrittenToWhereAnotherThreadHasDoneReading) {
+  constexpr uint32_t kRounds = 2000;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::optional<Column> shown;
+  bool done = false;
+  std::atomic<uint32_t> wrong = 0, read = 0;
+  std::thread reader([&] {
+    std::unique_lock lock(mutex);
+    while (true) {
+      changed.wait(lock, [&] { return shown.has_value() || done; });
+      if (!shown.has_value()) return;
+      std::optional<Column> picture = std::exchange(shown, std::nullopt);
+      lock.unlock();
+      for (size_t i = 1; i < picture->size(); ++i) wrong += (*picture)[i] != picture->front();
+      ++read;
+      picture.reset();  // not under the lock: nothing but the column itself tells the writer
+      lock.lock();
+    }
+  });
+  Column column;
+  column.resize(Column::kPiece + 100);
+  for (uint32_t round = 1; round <= kRounds; ++round) {
+    for (size_t i = 0; i < column.size(); ++i) column.Set(i, round);
+    const std::lock_guard lock(mutex);
+    shown = column;
+    changed.notify_one();
+  }
+  {
+    const std::lock_guard lock(mutex);
+    done = true;
+  }
+  changed.notify_one();
+  reader.join();
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_GT(read, 0u);
+  EXPECT_EQ(column.front(), kRounds);
 }
 
 // What a picture of a live run costs: pieces, not rows.

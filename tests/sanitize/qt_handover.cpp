@@ -1,0 +1,121 @@
+// Part of every test of ui/ that is built with ThreadSanitizer. Qt 6.4 is not, and its mutexes are
+// futexes that the runtime does not see: whatever one thread hands over to another through Qt would
+// be reported. So the two ways that our code goes (a call that another thread is to make, a job for
+// a pool's thread) are defined here once more, as Qt's own with what happens before what said.
+// Nothing else is: data that goes beside these two ways is still reported.
+#include <dlfcn.h>
+#include <sanitizer/tsan_interface.h>
+
+#include <QMetaObject>
+#include <QObject>
+#include <QRunnable>
+#include <QThreadPool>
+#include <functional>
+#include <memory>
+#include <utility>
+
+extern "C" {
+// What Qt and GLib move and free in threads of their own is not ours; what they lock still counts.
+const char* __tsan_default_options() { return "ignore_noninstrumented_modules=1"; }
+void AnnotateIgnoreWritesBegin(const char* file, int line);
+void AnnotateIgnoreWritesEnd(const char* file, int line);
+}
+
+namespace {
+
+// Qt's own events and lists are made in one thread and freed in another, under its mutexes: while
+// nothing but Qt's code runs, what it takes from the heap is not held against whoever frees it.
+thread_local bool in_qt = false;
+void EnterQt() {
+  in_qt = true;
+  AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+}
+void LeaveQt() {
+  AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+  in_qt = false;
+}
+
+template <class Function>
+Function QtsOwn(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+// What QMetaObject::invokeMethod() puts into the other thread's queue.
+class HandedCall : public QtPrivate::QSlotObjectBase {
+ public:
+  explicit HandedCall(QtPrivate::QSlotObjectBase* call) : QSlotObjectBase(&Do), call_(call) {
+    __tsan_release(this);
+  }
+
+ private:
+  static void Do(int which, QSlotObjectBase* self, QObject* receiver, void** arguments, bool*) {
+    auto* handed = static_cast<HandedCall*>(self);
+    if (which == Call) {
+      __tsan_acquire(handed);
+      handed->call_->call(receiver, arguments);
+      __tsan_release(handed);
+    } else if (which == Destroy) {  // by either thread, the last
+      const bool posting = in_qt;
+      if (posting) LeaveQt();
+      __tsan_acquire(handed);
+      handed->call_->destroyIfLastRef();
+      delete handed;
+      if (posting) EnterQt();
+    }
+  }
+  QtPrivate::QSlotObjectBase* const call_;
+};
+
+class HandedJob : public QRunnable {
+ public:
+  explicit HandedJob(QRunnable* job, const void* pool) : job_(job), pool_(pool) {
+    __tsan_release(this);
+  }
+  void run() override {
+    __tsan_acquire(this);
+    const bool ours = job_->autoDelete();
+    job_->run();
+    if (ours) delete job_;
+    __tsan_release(const_cast<void*>(pool_));  // acquired by who waits for the pool
+  }
+
+ private:
+  QRunnable* const job_;
+  const void* const pool_;
+};
+
+}  // namespace
+
+bool QMetaObject::invokeMethodImpl(QObject* object, QtPrivate::QSlotObjectBase* slot,
+                                   Qt::ConnectionType type, void* result) {
+  static const auto own = QtsOwn<bool (*)(QObject*, QtPrivate::QSlotObjectBase*, Qt::ConnectionType,
+                                          void*)>(
+      "_ZN11QMetaObject16invokeMethodImplEP7QObjectPN9QtPrivate15QSlotObjectBaseEN2Qt14Connectio"
+      "nTypeEPv");
+  auto* handed = new HandedCall(slot);
+  if (type != Qt::QueuedConnection) return own(object, handed, type, result);
+  EnterQt();
+  const bool good = own(object, handed, type, result);
+  LeaveQt();
+  return good;
+}
+
+void QThreadPool::start(QRunnable* job, int priority) {
+  static const auto own =
+      QtsOwn<void (*)(QThreadPool*, QRunnable*, int)>("_ZN11QThreadPool5startEP9QRunnablei");
+  auto* handed = new HandedJob(job, this);
+  EnterQt();
+  own(this, handed, priority);
+  LeaveQt();
+}
+
+void QThreadPool::start(std::function<void()> job, int priority) {
+  start(QRunnable::create(std::move(job)), priority);
+}
+
+bool QThreadPool::waitForDone(int msecs) {
+  static const auto own = QtsOwn<bool (*)(QThreadPool*, int)>("_ZN11QThreadPool11waitForDoneEi");
+  const bool done = own(this, msecs);
+  if (done) __tsan_acquire(this);
+  return done;
+}
