@@ -13,6 +13,7 @@
 #include "profiler/run/catalogue.h"
 #include "profiler/run/device_profile.h"
 #include "profiler/run/run_config.h"
+#include "profiler/run/toggles.h"
 #include "profiler/run/units.h"
 
 namespace vramscope::cli {
