@@ -305,9 +305,9 @@ TEST_F(PanelsWindowTest, AStateHasAPageOfItsOwnAndNoTimeline) {
   window_->timelineWidget()->select({1});
   EXPECT_THAT(State()["selection"].toObject()["title"].toString().toStdString(),
               HasSubstr("_allocate_kv_cache_tensors"));
-  // A run after it has its pages again.
+  // A run after it has its pages again. This one ran out of memory: it opens on why.
   OpenRecorded();
-  EXPECT_EQ(State()["tables"].toObject()["current"].toString(), "Phases");
+  EXPECT_EQ(State()["tables"].toObject()["current"].toString(), "Out of memory");
   EXPECT_TRUE(tabs->isTabVisible(static_cast<int>(pages.indexOf(QStringLiteral("reclaim")))));
   EXPECT_FALSE(tabs->isTabVisible(static_cast<int>(pages.indexOf(QStringLiteral("state")))));
 }
