@@ -203,9 +203,9 @@ QWidget* TechniquePanel::MakeRow(const run::Toggle& technique) {
   KeepSize(row.factor, QStringLiteral("0.00\u00d7 time"));
   grid->addWidget(row.toggle, 0, 0);
   grid->addWidget(row.title, 0, 1);
-  grid->addWidget(row.saving, 0, 2);
+  grid->addWidget(row.saving, 0, 2, Qt::AlignRight);
   grid->addWidget(row.explanation, 1, 1);
-  grid->addWidget(row.factor, 1, 2);
+  grid->addWidget(row.factor, 1, 2, Qt::AlignRight | Qt::AlignTop);
   row.options = MakeControls(technique.controls);
   if (row.options != nullptr) {
     row.options->hide();
