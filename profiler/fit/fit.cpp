@@ -14,6 +14,7 @@
 
 #include "profiler/analysis/analysis.h"
 #include "profiler/analysis/step_time.h"
+#include "profiler/fit/limit.h"
 #include "profiler/run/check_run.h"
 #include "profiler/run/seq.h"
 
@@ -391,50 +392,6 @@ class Search {
     }
     return out;
   }
-
-  // The largest value of a key that fits. What a run needs is nearly linear in it: of two plans
-  // comes a guess, of that another, until what fits and what does not are close to each other.
-  struct Limit {
-    Proposal* proposal;
-    int64_t Proposal::*found;
-    std::string key;
-    int from, step, most;
-    int low = from, high = 0;          // fits; does not (0: not known yet)
-    uint64_t at_low = 0, at_high = 0;  // what they need (0: there is no plan)
-    int lower = 0;                     // fitted before `low` did (0: nothing)
-    uint64_t at_lower = 0;
-    bool halve = false;  // the last guess was far off
-
-    int close() const { return std::max(step, low / 64); }
-    bool done() const { return high > 0 ? high - low <= close() : low + step > most; }
-    int Next(uint64_t budget) const {
-      double each = 0;  // bytes for one more
-      if (high > 0 && at_high > at_low) each = static_cast<double>(at_high - at_low) / (high - low);
-      if (high == 0 && lower > 0 && at_low > at_lower)
-        each = static_cast<double>(at_low - at_lower) / (low - lower);
-      double more = high > 0 ? (high - low) / 2.0 : low;
-      if (each > 0 && !halve) more = static_cast<double>(budget - at_low) / each;
-      // So near to what fits or to what does not that this may be the end.
-      const int furthest =
-          high > 0 ? (high - low - close() + step - 1) / step : (most - low) / step;
-      const int nearest = std::min(close() / step, furthest);
-      const double steps = std::clamp<double>(std::floor(more / step), nearest, furthest);
-      return low + static_cast<int>(steps) * step;
-    }
-    void Saw(int value, bool fits, uint64_t needed) {
-      const int width = high - low;
-      if (fits) {
-        lower = low;
-        at_lower = at_low;
-        low = value;
-        at_low = needed;
-      } else {
-        high = value;
-        at_high = needed;
-      }
-      halve = width > 0 && !halve && high - low > width / 2;
-    }
-  };
 
   // All of them side by side; what is not known when the time is up stays 0.
   absl::Status FindLimits(std::vector<Limit> limits) {

@@ -7,6 +7,7 @@
 
 #include "profiler/run/catalogue.h"
 #include "profiler/run/facts.h"
+#include "profiler/run/toggles.h"
 
 namespace vramscope::run {
 namespace {
@@ -136,8 +137,7 @@ const Toggle* RowThatIsOff(const SettingDeclaration& setting, const RunConfig& c
   const Toggle* off = nullptr;
   for (const TechniqueDeclaration& technique : TheCatalogue().techniques) {
     for (const Toggle& row : technique.toggles) {
-      const bool on = std::ranges::all_of(
-          row.on, [&](const Condition& condition) { return Holds(condition, config); });
+      const bool on = IsOn(row, config);
       // One of its conditions, beside others.
       const bool says = row.on.size() > 1 && std::ranges::any_of(row.on, [&](const Condition& c) {
                           return c.key == setting.key && Holds(c, config);
@@ -155,6 +155,7 @@ const Toggle* RowThatIsOff(const SettingDeclaration& setting, const RunConfig& c
 // What is set and does nothing. It is no mistake: who tries something sets how it is done before
 // (or leaves it set after) switching it on, and a run.json holds both. But it is said.
 void AddWithoutEffect(const RunConfig& config, std::vector<Assumption>& out) {
+  const std::vector<const Rule*> broken = BrokenRules(config);
   for (const TechniqueDeclaration& technique : TheCatalogue().techniques) {
     for (const SettingDeclaration& setting : technique.settings) {
       const std::string& value = config.Get(setting.key);
@@ -164,8 +165,7 @@ void AddWithoutEffect(const RunConfig& config, std::vector<Assumption>& out) {
       for (const Rule& rule : technique.rules) {
         const bool of_it =
             std::ranges::find(rule.when, setting.key, &Condition::key) != rule.when.end();
-        if (rule.refuses || !of_it || !why.empty()) continue;
-        if (std::ranges::all_of(rule.when, [&](const Condition& c) { return Holds(c, config); }))
+        if (why.empty() && !rule.refuses && of_it && std::ranges::count(broken, &rule) > 0)
           why = WhyOf(rule, config);
       }
       if (const Toggle* row = why.empty() ? RowThatIsOff(setting, config) : nullptr)

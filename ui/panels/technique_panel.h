@@ -41,7 +41,6 @@ struct Saving {
   int64_t bytes = 0;
   double factor = 1;
   uint64_t without = 0;  // the peak without it
-  bool operator==(const Saving&) const = default;
 };
 
 class TechniquePanel : public QWidget {

@@ -256,8 +256,8 @@ class MainWindow : public QMainWindow {
   QString worker_program_;
   WorkerClient* worker_ = nullptr;       // plans
   WorkerClient* card_worker_ = nullptr;  // while a run on this computer's card goes on
-  QString lost_;                         // how the worker was that is being replaced
   WorkerClient* running_ = nullptr;      // of the two, whose run run_tag_ is
+  QString lost_;                         // how the worker was lost that is being replaced
   std::function<absl::StatusOr<std::vector<std::string>>()> card_libraries_;
   bool asking_card_ = false;  // whether there is one
   SavingsPlanner* savings_ = nullptr;

@@ -9,13 +9,12 @@
 #include <QPushButton>
 #include <QShortcut>
 #include <QVBoxLayout>
-#include <cctype>
 #include <cmath>
 #include <functional>
-#include <string_view>
 #include <utility>
 
 #include "profiler/fit/waterfall.h"
+#include "profiler/program/request.h"
 #include "profiler/run/toggles.h"
 #include "profiler/run/units.h"
 #include "ui/panels/qt_theme.h"
@@ -27,16 +26,6 @@ namespace {
 
 std::string Bytes(double bytes) { return run::FormatBytes(static_cast<uint64_t>(std::abs(bytes))); }
 std::string Signed(double bytes) { return (bytes > 0 ? "+" : "\u2212") + Bytes(bytes); }
-
-// As a shell takes it.
-QString Quoted(const std::string& text) {
-  const bool plain = std::ranges::all_of(text, [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("_-.,:/=+%@").find(c) != std::string_view::npos;
-  });
-  if (plain && !text.empty()) return QString::fromStdString(text);
-  return QStringLiteral("'%1'").arg(
-      QString::fromStdString(text).replace(QLatin1Char('\''), QStringLiteral("'\\''")));
-}
 
 // The rows that this rung switches on, as the controls name them; else what it sets.
 QString TitleOf(const fit::Rung& rung, const run::RunConfig& before) {
@@ -214,21 +203,22 @@ void WaterfallPage::Move(int from, int to) {
 
 // All that the run has otherwise than its model's defaults: sizes and device, too.
 QString WaterfallPage::command() const {
+  std::vector<std::string> words = {"vramscope", "waterfall"};
   run::RunConfigBuilder builder;
-  QString text = QStringLiteral("vramscope waterfall ");
   if (builder.SetPreset(asked_.model).ok()) {
-    text += QStringLiteral("--preset ") + Quoted(asked_.model);
+    words.insert(words.end(), {"--preset", asked_.model});
   } else {
     (void)builder.SetModelConfig(asked_.model, asked_.model_config_json);
-    text += QStringLiteral("--model config.json");
+    words.insert(words.end(), {"--model", "config.json"});
   }
   const absl::StatusOr<run::RunConfig> defaults = builder.Build();
   if (defaults.ok())
     for (const auto& [key, value] : fit::Changed(*defaults, asked_))
       if (key != "model" && key != "model_config_json" && key != "modelConfigJson")
-        text += QStringLiteral(" --set ") + Quoted(key + "=" + value);
-  if (!order_.isEmpty()) text += QStringLiteral(" --order ") + order_.join(QLatin1Char(','));
-  return text;
+        words.insert(words.end(), {"--set", key + "=" + value});
+  if (!order_.isEmpty())
+    words.insert(words.end(), {"--order", order_.join(QLatin1Char(',')).toStdString()});
+  return QString::fromStdString(program::JoinWords(words));
 }
 
 QPixmap WaterfallPage::picture() const { return bars_->grab(); }
