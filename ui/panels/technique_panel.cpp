@@ -199,7 +199,7 @@ QWidget* TechniquePanel::MakeRow(const run::Toggle& technique) {
   row.factor = MakeLabel({}, LabelRole::kDim);
   row.saving->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   row.factor->setAlignment(Qt::AlignRight | Qt::AlignTop);
-  KeepSize(row.saving, QStringLiteral("\u2212000.00 GiB"));
+  KeepSize(row.saving, QStringLiteral("\u22120.00 GiB"));
   KeepSize(row.factor, QStringLiteral("0.00\u00d7 time"));
   grid->addWidget(row.toggle, 0, 0);
   grid->addWidget(row.title, 0, 1);
