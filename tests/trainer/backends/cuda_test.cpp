@@ -196,6 +196,15 @@ TEST(EmulatedCuda, CategoriesFollowTheTensors) {
   EXPECT_EQ(born[Category::kUnknown], 9);  // parameters, until they are registered
 }
 
+// What an H200 was recorded with: two of 32 MiB, whatever the first card of the table asks for.
+TEST(EmulatedCuda, WorkspacesAreThoseOfTheCardThatIsPlanned) {
+  const std::vector<Asked> asked = Requests([] { Train(1); }, *run::FindDevice("h200"));
+  std::vector<uint64_t> workspaces;
+  for (const Asked& request : asked)
+    if (request.category == Category::kWorkspace) workspaces.push_back(request.bytes);
+  EXPECT_EQ(workspaces, std::vector<uint64_t>(2, uint64_t{32} << 20));
+}
+
 TEST(EmulatedCuda, BackwardBelongsToTheModulesOfForward) {
   PlanRun run;
   Train(1);

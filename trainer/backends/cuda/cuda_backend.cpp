@@ -155,7 +155,7 @@ class Cuda final : public Backend {
     library_->set_allocator_settings(Settings(conf).c_str());
     library_->set_memory_fraction(conf.memory_fraction > 0 ? conf.memory_fraction : 1.0, device_);
     run_ = std::make_unique<RecordedRun>(recorder, device_, conf, profile.memory_bytes,
-                                         library_->workspace_bytes());
+                                         library_->workspace_bytes(device_));
     recorder_ = &recorder;
     if (!Emulated().there())
       activities_ = std::make_unique<cuda::CardActivities>(recorder, origin_ns_);

@@ -77,7 +77,8 @@ constexpr CudaLibrary kLibrary{
           caching::setMemoryFraction(fraction, static_cast<c10::DeviceIndex>(device));
         },
     .workspace_bytes =
-        [] {
+        [](int device) {
+          const c10::cuda::CUDAGuard guard(static_cast<c10::DeviceIndex>(device));
           return WorkspaceBytes{at::cuda::getChosenWorkspaceSize(),
                                 at::cuda::getCUDABlasLtWorkspaceSize()};
         },

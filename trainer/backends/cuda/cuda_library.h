@@ -49,7 +49,7 @@ struct CudaLibrary {
   // settings before. Throws c10::Error.
   void (*set_allocator_settings)(const char* text);
   void (*set_memory_fraction)(double fraction, int device);
-  WorkspaceBytes (*workspace_bytes)();
+  WorkspaceBytes (*workspace_bytes)(int device);  // by the card: more on Hopper
   void (*clear_workspaces)(int device);
   void (*empty_cache)(int device);
   void (*synchronize)(int device);
