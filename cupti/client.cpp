@@ -9,6 +9,8 @@
 #include <csignal>
 #include <utility>
 
+#include "cupti/quiet_calls.h"
+
 namespace vramscope::cupti {
 namespace {
 
@@ -35,6 +37,15 @@ constexpr KindFacts kKinds[] = {
     {kOverhead, "overhead", "what CUPTI itself costs is not shown"},
     {kEnvironment, "environment", "clocks, temperature and power are not shown"},
 };
+
+// After their kind was enabled, which would have them again. A library that cannot (before CUDA 12)
+// or knows a number not tells them all.
+void LeaveOutQuietCalls(const Library& library, uint32_t kind) {
+  if (kind == kRuntime && library.ActivityEnableRuntimeApi != nullptr)
+    for (const uint32_t call : kQuietRuntimeCalls) library.ActivityEnableRuntimeApi(call, 0);
+  if (kind == kDriver && library.ActivityEnableDriverApi != nullptr)
+    for (const uint32_t call : kQuietDriverCalls) library.ActivityEnableDriverApi(call, 0);
+}
 
 std::string ErrorText(const Library& library, int status) {
   switch (status) {
@@ -162,9 +173,11 @@ Report Client::Start(Found found, const Options& options) {
     if (facts.kind == kEnvironment && !options_.environment) continue;
     if (facts.kind == kOperands && !(options_.at_once && TellOperands(options_.requests))) continue;
     const int status = library_.ActivityEnable(facts.kind);
-    if (status == kSuccess)
+    if (status == kSuccess) {
       any = true;
-    else
+      LeaveOutQuietCalls(library_, facts.kind);
+    }
+    if (status != kSuccess)
       report.problems.push_back(
           {std::string(facts.name) + ": " + ErrorText(library_, status), facts.without});
   }

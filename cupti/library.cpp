@@ -85,6 +85,7 @@ Found FindLibrary() {
   Load(handle, "cuptiActivityPushExternalCorrelationId", l.ActivityPushExternalCorrelationId);
   Load(handle, "cuptiActivityPopExternalCorrelationId", l.ActivityPopExternalCorrelationId);
   Load(handle, "cuptiActivityEnableRuntimeApi", l.ActivityEnableRuntimeApi);
+  Load(handle, "cuptiActivityEnableDriverApi", l.ActivityEnableDriverApi);
   Load(handle, "cuptiGetCallbackName", l.GetCallbackName);
   Load(handle, "cuptiGetStreamIdEx", l.GetStreamIdEx);
   Load(handle, "cuptiGetResultString", l.GetResultString);

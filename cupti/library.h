@@ -40,6 +40,7 @@ struct Library {
   int (*ActivityPushExternalCorrelationId)(uint32_t kind, uint64_t id) = nullptr;
   int (*ActivityPopExternalCorrelationId)(uint32_t kind, uint64_t* last) = nullptr;
   int (*ActivityEnableRuntimeApi)(uint32_t callback, uint8_t on) = nullptr;
+  int (*ActivityEnableDriverApi)(uint32_t callback, uint8_t on) = nullptr;
   int (*GetCallbackName)(uint32_t domain, uint32_t callback, const char** name) = nullptr;
   int (*GetStreamIdEx)(void* context, void* stream, uint8_t per_thread, uint32_t* id) = nullptr;
   int (*GetResultString)(int status, const char** text) = nullptr;
